@@ -1,0 +1,3 @@
+module merchantorders
+
+go 1.26

@@ -1,0 +1,93 @@
+package order
+
+import (
+	"path"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limits of invoice files (spec 8).
+const (
+	MaxInvoices    = 3         // active files of an order
+	MaxInvoiceSize = 4_000_000 // bytes, decoded
+	// MaxNameLength is the longest stored file name in bytes, its extension
+	// and any "-1" included (decision 6).
+	MaxNameLength = 200
+)
+
+// Invoice is one stored invoice file.
+type Invoice struct {
+	ID        int64  // unique in the service, positive
+	Name      string // stored name, unique in its order for ever
+	Size      int64  // bytes
+	SHA256    [32]byte
+	CreatedAt time.Time // when it was uploaded
+}
+
+// InvoicePath returns where the file of an order lies, below the storage
+// address as well as inside the storage (spec 2.1). Not percent-encoded.
+func InvoicePath(reference, name string) string { return "invoices/" + reference + "/" + name }
+
+// contentTypes are the allowed extensions (spec 4.3), in lower case.
+var contentTypes = map[string]string{
+	".pdf":  "application/pdf",
+	".png":  "image/png",
+	".jpeg": "image/jpeg",
+	".jpg":  "image/jpeg",
+}
+
+// ContentType returns the media type that the extension of a stored name
+// stands for, and whether the extension is an allowed one, in any letter case.
+// The extension alone decides (decision 6).
+func ContentType(name string) (mediaType string, allowed bool) {
+	mediaType, allowed = contentTypes[strings.ToLower(path.Ext(name))]
+	return mediaType, allowed
+}
+
+// StoredName turns the file name that a client sent into the name under which
+// the file is stored: the last path element (after / and \), without control
+// characters, at most MaxNameLength bytes with its extension (decision 6).
+func StoredName(filename string) string {
+	if cut := strings.LastIndexAny(filename, `/\`); cut >= 0 {
+		filename = filename[cut+1:]
+	}
+	filename = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, filename)
+	return joinName(filename, "")
+}
+
+// FreeName returns name, or name with the first of -1, -2, ... before its
+// extension that is not among those ever used in the order.
+func FreeName(name string, used []string) string {
+	taken := make(map[string]bool, len(used))
+	for _, u := range used {
+		taken[u] = true
+	}
+	free := name
+	for n := 1; taken[free]; n++ {
+		free = joinName(name, "-"+strconv.Itoa(n))
+	}
+	return free
+}
+
+// joinName puts a suffix before the extension of name and shortens what stands
+// before it, at a letter's boundary, so that the whole fits.
+func joinName(name, suffix string) string {
+	ext := path.Ext(name)
+	base := strings.TrimSuffix(name, ext)
+	room := max(MaxNameLength-len(suffix)-len(ext), 0)
+	if len(base) > room {
+		for room > 0 && !utf8.RuneStart(base[room]) {
+			room--
+		}
+		base = base[:room]
+	}
+	return base + suffix + ext
+}

@@ -1,0 +1,165 @@
+package order
+
+// State is where an order stands in its life (spec 3.1, decision 2). The zero
+// value is no state. The numbers are stored: append, never reorder.
+type State uint8
+
+// The closed set of states.
+const (
+	Registered State = iota + 1
+	InProcessing
+	ReadyForShipment
+	PickedByCourier
+	DeliveredToPickupPoint
+	DeliveryFailed
+	RejectedByMerchant
+	Canceled
+	Completed
+	DeliveredToCustomer
+	ReturnCanceled
+)
+
+// stateRow is all there is to know about a state.
+type stateRow struct {
+	name string // published name, the v2 form
+	code byte   // published letter, the v1 form; three states share C
+
+	// byMerchant and byOperator are the states to which each may move an order
+	// that stands here.
+	byMerchant []State
+	byOperator []State
+}
+
+// states is the one table of decision 2.
+var states = [...]stateRow{
+	Registered: {
+		name: "registered", code: 'O',
+		byMerchant: []State{InProcessing, RejectedByMerchant},
+		byOperator: []State{InProcessing, RejectedByMerchant, Canceled},
+	},
+	InProcessing: {
+		name: "in-processing", code: 'G',
+		byOperator: []State{ReadyForShipment, Canceled},
+	},
+	ReadyForShipment: {
+		name: "ready-for-shipment", code: 'H',
+		byOperator: []State{PickedByCourier, Canceled},
+	},
+	PickedByCourier: {
+		name: "picked-by-courier", code: 'J',
+		byOperator: []State{DeliveredToPickupPoint, DeliveredToCustomer, DeliveryFailed},
+	},
+	DeliveredToPickupPoint: {
+		name: "delivered-to-pickup-point", code: 'S',
+		byOperator: []State{DeliveredToCustomer, DeliveryFailed},
+	},
+	DeliveryFailed: {
+		name: "delivery-failed", code: 'L',
+		byOperator: []State{PickedByCourier, Canceled},
+	},
+	RejectedByMerchant: {name: "rejected-by-merchant", code: 'D'},
+	Canceled:           {name: "canceled", code: 'I'},
+	Completed:          {name: "completed", code: 'C'},
+	DeliveredToCustomer: {
+		name: "delivered-to-customer", code: 'C',
+		byOperator: []State{Completed, ReturnCanceled},
+	},
+	ReturnCanceled: {
+		name: "return-canceled", code: 'C',
+		byOperator: []State{Completed},
+	},
+}
+
+// NumStates is one more than the largest State, for arrays indexed by State.
+const NumStates = len(states)
+
+// States returns every state, in the order of the table.
+func States() []State {
+	all := make([]State, 0, NumStates-1)
+	for s := Registered; int(s) < NumStates; s++ {
+		all = append(all, s)
+	}
+	return all
+}
+
+// Valid reports whether s is one of the closed set.
+func (s State) Valid() bool { return s >= Registered && int(s) < NumStates }
+
+// String returns the published name, or "unknown" outside the closed set.
+func (s State) String() string {
+	if !s.Valid() {
+		return "unknown"
+	}
+	return states[s].name
+}
+
+// Code returns the published one-letter code of v1.
+func (s State) Code() string {
+	if !s.Valid() {
+		return ""
+	}
+	return string(states[s].code)
+}
+
+// ParseState returns the state with the published name, letter for letter.
+func ParseState(name string) (State, bool) {
+	for s := Registered; int(s) < NumStates; s++ {
+		if states[s].name == name {
+			return s, true
+		}
+	}
+	return 0, false
+}
+
+// StatesOfCode returns the states that share a one-letter code of v1; none for
+// a letter outside the table.
+func StatesOfCode(code byte) []State {
+	var found []State
+	for s := Registered; int(s) < NumStates; s++ {
+		if states[s].code == code {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+// Actor is who caused a change. The numbers are stored: append, never reorder.
+type Actor uint8
+
+// The actors an event can name.
+const (
+	Merchant Actor = iota + 1 // through v1, v2 or the pages for staff
+	Operator                  // the marketplace: command line or operator interface
+	System                    // the service by itself
+)
+
+// String returns the actor's published name.
+func (a Actor) String() string {
+	switch a {
+	case Merchant:
+		return "merchant"
+	case Operator:
+		return "operator"
+	case System:
+		return "system"
+	}
+	return "unknown"
+}
+
+// MayMove reports whether actor a may move an order from one state to another
+// (spec 3.2, decision 2).
+func (a Actor) MayMove(from, to State) bool {
+	if !from.Valid() {
+		return false
+	}
+	moves := states[from].byOperator
+	if a == Merchant {
+		moves = states[from].byMerchant
+	}
+	for _, next := range moves {
+		if next == to {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,126 @@
+package order
+
+import (
+	"context"
+	"io"
+	"time"
+)
+
+// Store keeps orders, their invoice entries and events. Every method that
+// names a merchant sees that merchant's orders only. Beside the kinds named
+// with each method, any may return ErrUnavailable.
+type Store interface {
+	// Order returns one whole order with its active invoices, or ErrNotFound.
+	Order(ctx context.Context, merchantID int64, key Key) (Order, error)
+	// List returns a page of orders, newest first, and the exact total.
+	List(ctx context.Context, merchantID int64, filter Filter) (Page, error)
+	// InvoiceFile returns the active invoice of an order by its stored name, or
+	// ErrInvoiceNotFound.
+	InvoiceFile(ctx context.Context, merchantID int64, reference, name string) (Invoice, error)
+
+	// InTx runs fn in one transaction. It commits durably when fn returns nil
+	// and otherwise leaves everything as it was and returns fn's error. fn may
+	// be run again if the database asks for it, so it must have no effect but
+	// through its Tx.
+	InTx(ctx context.Context, fn func(Tx) error) error
+
+	// AddOrders takes in a batch in one transaction, each order on its own
+	// merits, and returns an outcome for each, in their order. Adding an order
+	// writes its OrderCreated event, by the Operator, at the time now.
+	AddOrders(ctx context.Context, batch []Incoming, now time.Time) ([]Outcome, error)
+
+	// StaleReservations returns up to limit places for files that were
+	// reserved before the time given and never activated, and those abandoned
+	// whose files may still be there.
+	StaleReservations(ctx context.Context, before time.Time, limit int) ([]StoredInvoice, error)
+	// AbandonReservation gives the place of a reservation back; its name stays
+	// used. It reports whether the entry is abandoned now, be it by an earlier
+	// call: false says that it was activated or released meanwhile.
+	AbandonReservation(ctx context.Context, invoice StoredInvoice, at time.Time) (bool, error)
+	// DeletedInvoices returns up to limit invoices deleted before the time
+	// given whose files are still kept.
+	DeletedInvoices(ctx context.Context, before time.Time, limit int) ([]StoredInvoice, error)
+	// MarkPurged notes that the file of a deleted or abandoned invoice is gone.
+	MarkPurged(ctx context.Context, invoice StoredInvoice, at time.Time) error
+
+	// AddMerchant adds a merchant. The same id and name again is no error;
+	// the id with another name is ErrMerchantExists.
+	AddMerchant(ctx context.Context, merchant MerchantRecord) error
+	// Merchants returns every merchant, by id.
+	Merchants(ctx context.Context) ([]MerchantRecord, error)
+}
+
+// Tx is one transaction that changes orders.
+type Tx interface {
+	// LockOrder returns the order and keeps others from changing it until the
+	// transaction ends, or returns ErrNotFound.
+	LockOrder(ctx context.Context, merchantID int64, key Key) (Head, error)
+	// Move sets the state and update time of an order and keeps the day counts.
+	Move(ctx context.Context, order Head, to State, at time.Time) error
+
+	// Invoices returns the active invoices of an order, oldest first.
+	Invoices(ctx context.Context, order Head) ([]Invoice, error)
+	// InvoiceNames returns every stored name ever used in the order.
+	InvoiceNames(ctx context.Context, order Head) ([]string, error)
+	// ReserveInvoice takes a place and a name for a file on its way, invisible
+	// until activated, and returns the entry's id. ErrTooManyFiles when no
+	// place is left.
+	ReserveInvoice(ctx context.Context, order Head, invoice Invoice) (id int64, err error)
+	// ActivateInvoice makes a reserved entry visible. ErrInvoiceNotFound when
+	// the reservation was taken back meanwhile.
+	ActivateInvoice(ctx context.Context, order Head, id int64) error
+	// ReleaseInvoice forgets a reservation, its place and its name.
+	ReleaseInvoice(ctx context.Context, order Head, id int64) error
+	// DeleteInvoice marks an active invoice deleted and gives its place back,
+	// or returns ErrInvoiceNotFound.
+	DeleteInvoice(ctx context.Context, order Head, id int64, at time.Time) error
+
+	// Append writes an event of the order and gives it the merchant's next
+	// number. It is called last: it locks the merchant's counter until the
+	// transaction ends.
+	Append(ctx context.Context, order Head, event Event) error
+}
+
+// MerchantRecord is a merchant as the service knows it.
+type MerchantRecord struct {
+	ID        int64  // the store id, positive
+	Name      string // shown as the vendor company name
+	CreatedAt time.Time
+}
+
+// StoredInvoice names an invoice entry and the order it belongs to.
+type StoredInvoice struct {
+	MerchantID  int64
+	OrderNumber int64
+	Reference   string
+	ID          int64
+	Name        string
+}
+
+// Files keeps the bytes of invoice files. Paths are those of InvoicePath.
+type Files interface {
+	// Draft opens a place for bytes that nobody can see.
+	Draft(ctx context.Context) (Draft, error)
+	// Open returns a stored file; an error that is fs.ErrNotExist when there
+	// is none.
+	Open(ctx context.Context, path string) (File, error)
+	// Remove deletes a stored file. None there is no error.
+	Remove(ctx context.Context, path string) error
+	// Check returns an error when files cannot be stored now.
+	Check(ctx context.Context) error
+}
+
+// Draft is a file on its way in.
+type Draft interface {
+	io.Writer
+	// Publish makes the bytes written so far durable under path. When it has
+	// returned nil they survive a power cut; after an error nothing is there.
+	Publish(ctx context.Context, path string) error
+	// Discard lets go of what was not published. Safe to call at any time.
+	Discard()
+}
+
+// File is a stored file being read.
+type File interface {
+	io.ReadSeekCloser
+}

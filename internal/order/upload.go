@@ -1,0 +1,266 @@
+package order
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+)
+
+// PublishTimeout bounds the time between the reservation of a place for a file
+// and its activation.
+const PublishTimeout = 30 * time.Second
+
+// ReservationLease is how long a reservation is left alone by sweepers that
+// cannot know whether its upload is still running. It is well above
+// PublishTimeout.
+const ReservationLease = 2 * PublishTimeout
+
+// sweepBatch is how many entries one step of sweeping or purging looks at.
+const sweepBatch = 100
+
+// Content is the decoded content of an uploaded file, waiting in a Draft.
+type Content struct {
+	Draft  Draft
+	Size   int64 // bytes received, also when there were too many to keep
+	SHA256 [32]byte
+}
+
+// NewDraft opens a place for the content of an upload. The caller discards it
+// when done, whatever became of it.
+func (s *Service) NewDraft(ctx context.Context) (Draft, error) {
+	draft, err := s.files.Draft(ctx)
+	if err != nil {
+		return nil, errors.Join(ErrUpload, err)
+	}
+	return draft, nil
+}
+
+// Upload stores an invoice file for an order. When it returns nil the file and
+// its entry are durable. Errors, in the order in which they are looked for:
+// ErrNotFound, ErrFileType, ErrFileTooBig, ErrTooManyFiles, ErrUpload.
+//
+// No transaction is open while the file is written: a place is reserved and
+// committed, the file made durable, the entry activated and committed. A crash
+// in between leaves a reservation that nobody sees and that a sweep takes back.
+func (s *Service) Upload(ctx context.Context, merchantID int64, key Key, filename string, content Content) (Head, Invoice, error) {
+	if !key.Valid() {
+		return Head{}, Invoice{}, ErrNotFound
+	}
+	head, invoice, err := s.reserve(ctx, merchantID, key, filename, content)
+	if err != nil {
+		return Head{}, Invoice{}, err
+	}
+	// From here on a client that goes away must not leave the work half done.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), PublishTimeout)
+	defer cancel()
+	path := InvoicePath(head.Reference, invoice.Name)
+	if err := content.Draft.Publish(ctx, path); err != nil {
+		s.release(ctx, head, invoice)
+		return Head{}, Invoice{}, errors.Join(ErrUpload, err)
+	}
+	if err := s.activate(ctx, head, invoice); err != nil {
+		// Whether the commit went through is not known for certain; abandoning
+		// finds out, and the sweeper does where that fails too.
+		if cleanErr := s.abandon(ctx, stored(head, invoice)); cleanErr != nil {
+			s.log.WarnContext(ctx, "reservation left to the sweeper", "invoice", invoice.ID, "error", cleanErr)
+		}
+		return Head{}, Invoice{}, errors.Join(ErrUpload, err)
+	}
+	return head, invoice, nil
+}
+
+// reserve checks an upload against the order and takes a place and a name.
+func (s *Service) reserve(ctx context.Context, merchantID int64, key Key, filename string, content Content) (Head, Invoice, error) {
+	var head Head
+	var invoice Invoice
+	err := s.store.InTx(ctx, func(tx Tx) error {
+		var err error
+		if head, err = tx.LockOrder(ctx, merchantID, key); err != nil {
+			return err
+		}
+		name := StoredName(filename)
+		if _, allowed := ContentType(name); !allowed {
+			return ErrFileType
+		}
+		if content.Size > MaxInvoiceSize {
+			return ErrFileTooBig
+		}
+		if head.ActiveInvoices >= MaxInvoices {
+			return ErrTooManyFiles
+		}
+		used, err := tx.InvoiceNames(ctx, head)
+		if err != nil {
+			return err
+		}
+		invoice = Invoice{
+			Name: FreeName(name, used), Size: content.Size, SHA256: content.SHA256, CreatedAt: s.Now(),
+		}
+		invoice.ID, err = tx.ReserveInvoice(ctx, head, invoice)
+		return err
+	})
+	if err != nil && isFault(err) {
+		err = errors.Join(ErrUpload, err)
+	}
+	return head, invoice, err
+}
+
+// isFault reports whether err is none of the refusals of an upload.
+func isFault(err error) bool {
+	for _, refusal := range []error{ErrNotFound, ErrFileType, ErrFileTooBig, ErrTooManyFiles} {
+		if errors.Is(err, refusal) {
+			return false
+		}
+	}
+	return true
+}
+
+// activate makes a reserved invoice visible and tells of it.
+func (s *Service) activate(ctx context.Context, head Head, invoice Invoice) error {
+	return s.store.InTx(ctx, func(tx Tx) error {
+		locked, err := tx.LockOrder(ctx, head.MerchantID, NumberKey(head.Number))
+		if err != nil {
+			return err
+		}
+		if err := tx.ActivateInvoice(ctx, locked, invoice.ID); err != nil {
+			return err
+		}
+		return tx.Append(ctx, locked, Event{
+			Type: InvoiceUploaded, Actor: Merchant, At: invoice.CreatedAt, InvoiceID: invoice.ID,
+		})
+	})
+}
+
+// release gives back what a failed upload had reserved. If that fails too the
+// sweeper does it later.
+func (s *Service) release(ctx context.Context, head Head, invoice Invoice) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), PublishTimeout)
+	defer cancel()
+	err := s.files.Remove(ctx, InvoicePath(head.Reference, invoice.Name))
+	if err == nil {
+		err = s.store.InTx(ctx, func(tx Tx) error {
+			locked, err := tx.LockOrder(ctx, head.MerchantID, NumberKey(head.Number))
+			if err != nil {
+				return err
+			}
+			return tx.ReleaseInvoice(ctx, locked, invoice.ID)
+		})
+	}
+	if err != nil {
+		s.log.WarnContext(ctx, "reservation left to the sweeper", "invoice", invoice.ID, "error", err)
+	}
+}
+
+// DeleteInvoice withdraws an invoice file: its entry is marked, its bytes are
+// kept until the operator purges them. It returns the order and what is left,
+// oldest first, or ErrInvoiceNotFound.
+func (s *Service) DeleteInvoice(ctx context.Context, merchantID int64, key Key, id int64) (Head, []Invoice, error) {
+	if !key.Valid() || id <= 0 {
+		return Head{}, nil, ErrInvoiceNotFound
+	}
+	var head Head
+	var left []Invoice
+	err := s.store.InTx(ctx, func(tx Tx) error {
+		var err error
+		head, err = tx.LockOrder(ctx, merchantID, key)
+		if errors.Is(err, ErrNotFound) {
+			return ErrInvoiceNotFound
+		}
+		if err != nil {
+			return err
+		}
+		at := s.Now()
+		if err := tx.DeleteInvoice(ctx, head, id, at); err != nil {
+			return err
+		}
+		if left, err = tx.Invoices(ctx, head); err != nil {
+			return err
+		}
+		return tx.Append(ctx, head, Event{Type: InvoiceDeleted, Actor: Merchant, At: at, InvoiceID: id})
+	})
+	return head, left, err
+}
+
+// OpenInvoice opens the file of an active invoice by its stored name, or
+// returns ErrInvoiceNotFound. The caller closes it.
+func (s *Service) OpenInvoice(ctx context.Context, merchantID int64, reference, name string) (Invoice, File, error) {
+	if !ValidReference(reference) || StoredName(name) != name || name == "" {
+		return Invoice{}, nil, ErrInvoiceNotFound
+	}
+	invoice, err := s.store.InvoiceFile(ctx, merchantID, reference, name)
+	if err != nil {
+		return Invoice{}, nil, err
+	}
+	file, err := s.files.Open(ctx, InvoicePath(reference, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Invoice{}, nil, fmt.Errorf("active invoice %d has no file: %w", invoice.ID, err)
+	}
+	if err != nil {
+		return Invoice{}, nil, errors.Join(ErrUnavailable, err)
+	}
+	return invoice, file, nil
+}
+
+// Sweep takes back the places that were reserved before a moment and never
+// activated, with whatever was stored for them. It returns how many.
+func (s *Service) Sweep(ctx context.Context, before time.Time) (int, error) {
+	return s.eachStored(ctx,
+		func() ([]StoredInvoice, error) { return s.store.StaleReservations(ctx, before, sweepBatch) },
+		func(invoice StoredInvoice) error { return s.abandon(ctx, invoice) })
+}
+
+// abandon takes one reservation back. The entry goes first: should its upload
+// still be running it can no longer be activated, and its name is never given
+// to another file, so that removing the file can hit no other.
+func (s *Service) abandon(ctx context.Context, invoice StoredInvoice) error {
+	abandoned, err := s.store.AbandonReservation(ctx, invoice, s.Now())
+	if err != nil || !abandoned {
+		return err
+	}
+	return s.purge(ctx, invoice)
+}
+
+// purge removes the file of an entry that is no longer active.
+func (s *Service) purge(ctx context.Context, invoice StoredInvoice) error {
+	if err := s.files.Remove(ctx, InvoicePath(invoice.Reference, invoice.Name)); err != nil {
+		return err
+	}
+	return s.store.MarkPurged(ctx, invoice, s.Now())
+}
+
+// stored names an invoice of an order.
+func stored(head Head, invoice Invoice) StoredInvoice {
+	return StoredInvoice{
+		MerchantID: head.MerchantID, OrderNumber: head.Number, Reference: head.Reference,
+		ID: invoice.ID, Name: invoice.Name,
+	}
+}
+
+// Purge removes the files of invoices deleted before a moment. Their entries
+// stay, so that their names are never used again. It returns how many.
+func (s *Service) Purge(ctx context.Context, before time.Time) (int, error) {
+	return s.eachStored(ctx,
+		func() ([]StoredInvoice, error) { return s.store.DeletedInvoices(ctx, before, sweepBatch) },
+		func(invoice StoredInvoice) error { return s.purge(ctx, invoice) })
+}
+
+// eachStored works through batches until none is left or one step fails.
+func (s *Service) eachStored(ctx context.Context, next func() ([]StoredInvoice, error), do func(StoredInvoice) error) (int, error) {
+	done := 0
+	for {
+		batch, err := next()
+		if err != nil || len(batch) == 0 {
+			return done, err
+		}
+		for _, invoice := range batch {
+			if err := ctx.Err(); err != nil {
+				return done, err
+			}
+			if err := do(invoice); err != nil {
+				return done, fmt.Errorf("invoice %d: %w", invoice.ID, err)
+			}
+			done++
+		}
+	}
+}
