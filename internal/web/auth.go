@@ -1,0 +1,74 @@
+package web
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"strings"
+
+	"merchantorders/internal/token"
+)
+
+// Verifier tells what a token's text stands for; token.ErrUnknown when it is
+// not good.
+type Verifier interface {
+	Verify(ctx context.Context, text string) (token.Token, error)
+}
+
+type tokenKey struct{}
+
+// MerchantID returns the merchant whose token the request carries. Only in
+// handlers of routes for merchants.
+func MerchantID(r *http.Request) int64 {
+	return r.Context().Value(tokenKey{}).(token.Token).MerchantID
+}
+
+// authorize lets a request pass to a route's handler if its token may.
+func authorize(verifier Verifier, route Route) Handler {
+	if route.Access == Public {
+		return route.Handle
+	}
+	return func(w http.ResponseWriter, r *http.Request) error {
+		text, ok := credential(r)
+		if !ok {
+			return ErrUnauthorized
+		}
+		t, err := verifier.Verify(r.Context(), text)
+		if errors.Is(err, token.ErrUnknown) {
+			return ErrUnauthorized
+		}
+		if err != nil {
+			return err
+		}
+		setToken(r, t)
+		if t.Operator() != (route.Access == ForOperators) || !t.Scopes.Has(route.Scope) {
+			return ErrForbidden
+		}
+		return route.Handle(w, r.WithContext(context.WithValue(r.Context(), tokenKey{}, t)))
+	}
+}
+
+// credential returns the token's text of a request: of a Bearer header, or the
+// password of a Basic one with any user name, as legacy clients send it
+// (decision 1). Several Authorization headers are none.
+func credential(r *http.Request) (string, bool) {
+	headers := r.Header.Values("Authorization")
+	if len(headers) != 1 {
+		return "", false
+	}
+	scheme, rest, _ := strings.Cut(headers[0], " ")
+	rest = strings.TrimSpace(rest)
+	switch {
+	case strings.EqualFold(scheme, "Bearer"):
+		return rest, rest != ""
+	case strings.EqualFold(scheme, "Basic"):
+		pair, err := base64.StdEncoding.DecodeString(rest)
+		if err != nil {
+			return "", false
+		}
+		_, password, ok := strings.Cut(string(pair), ":")
+		return password, ok && password != ""
+	}
+	return "", false
+}

@@ -1,0 +1,80 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+
+	"merchantorders/internal/order"
+)
+
+// Refusals that any section can meet. Each section's ErrorForm writes them in
+// its own words.
+var (
+	// ErrUnauthorized: token missing, malformed, unknown, expired or revoked.
+	ErrUnauthorized = errors.New("unauthorized")
+	// ErrForbidden: the token is good but not for this.
+	ErrForbidden = errors.New("forbidden")
+	// ErrNoRoute: nothing is served at this path.
+	ErrNoRoute = errors.New("nothing is served at this path")
+	// ErrPayload: the body is not what the endpoint takes.
+	ErrPayload = errors.New("invalid payload")
+)
+
+// MethodError says that a path is served, but not with this method.
+type MethodError struct {
+	Allow string // the methods that are, as in the Allow header
+}
+
+// Error implements error.
+func (e *MethodError) Error() string { return "method not allowed, only " + e.Allow }
+
+// ParamError says what is wrong with a query parameter, in words that the
+// client may read.
+type ParamError struct {
+	Name    string // the parameter, as this version spells it
+	Problem string
+}
+
+// Error implements error.
+func (e *ParamError) Error() string { return e.Name + " " + e.Problem }
+
+// Status returns the HTTP status of an error that means the same in every
+// section; 500 for every other.
+func Status(err error) int {
+	var method *MethodError
+	var param *ParamError
+	switch {
+	case errors.Is(err, ErrUnauthorized):
+		return http.StatusUnauthorized
+	case errors.Is(err, ErrForbidden):
+		return http.StatusForbidden
+	case errors.Is(err, ErrNoRoute):
+		return http.StatusNotFound
+	case errors.As(err, &method):
+		return http.StatusMethodNotAllowed
+	case errors.As(err, &param), errors.Is(err, ErrPayload), errors.Is(err, order.ErrRange):
+		return http.StatusBadRequest
+	case errors.Is(err, order.ErrUnavailable):
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusInternalServerError
+}
+
+// retryAfter is how long, in seconds, a client is asked to wait when database
+// or storage is out of reach.
+const retryAfter = "5"
+
+// setErrorHeaders adds the headers that belong to an error in every section.
+func setErrorHeaders(h http.Header, err error, status int) {
+	var method *MethodError
+	if errors.As(err, &method) {
+		h.Set("Allow", method.Allow)
+	}
+	switch status {
+	case http.StatusUnauthorized:
+		h.Set("WWW-Authenticate", `Bearer realm="merchant-orders"`)
+		h.Add("WWW-Authenticate", `Basic realm="merchant-orders", charset="UTF-8"`)
+	case http.StatusServiceUnavailable:
+		h.Set("Retry-After", retryAfter)
+	}
+}

@@ -1,0 +1,89 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strconv"
+	"sync"
+
+	strictjson "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// maxBody is the largest body, in bytes, of a request that is no upload.
+const maxBody = 1 << 20
+
+// bodies are buffers for answers on their way out.
+var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// maxKeptBody is the capacity, in bytes, above which a buffer is not kept.
+const maxKeptBody = 256 << 10
+
+// WriteJSON answers with a status and a value as JSON. The value is encoded
+// whole before the first byte goes out, so that an error can still be answered.
+func WriteJSON(w http.ResponseWriter, status int, value any) error {
+	body := bodies.Get().(*bytes.Buffer)
+	defer func() {
+		if body.Cap() <= maxKeptBody {
+			bodies.Put(body)
+		}
+	}()
+	body.Reset()
+	encoder := json.NewEncoder(body)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json; charset=utf-8")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Length", strconv.Itoa(body.Len()))
+	w.WriteHeader(status)
+	// The client may be gone; there is nobody left to tell.
+	_, _ = w.Write(body.Bytes())
+	return nil
+}
+
+// Object is a JSON object from a request body, its members not yet read.
+type Object map[string]jsontext.Value
+
+// Has reports whether the object has a member, null included.
+func (o Object) Has(name string) bool { return o[name] != nil }
+
+// Text returns a member that is text. ok is false when it is absent, null or
+// of another type.
+func (o Object) Text(name string) (text string, ok bool) {
+	value := o[name]
+	if value.Kind() != '"' || strictjson.Unmarshal(value, &text) != nil {
+		return "", false
+	}
+	return text, true
+}
+
+// Null reports whether the object has a member that is null.
+func (o Object) Null(name string) bool { return o[name].Kind() == 'n' }
+
+// ReadBody reads the body of a request that is no upload, or returns
+// ErrPayload when it cannot be read whole or is too long.
+func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		return nil, ErrPayload
+	}
+	return body, nil
+}
+
+// ParseObject reads a JSON object strictly, as a body that decides an action
+// must be (decision 7): names letter for letter, no name twice, valid UTF-8, no
+// lone surrogates, nothing after it. Anything else is ErrPayload.
+func ParseObject(body []byte) (Object, error) {
+	var object Object
+	// null would pass as an object without members.
+	if jsontext.Value(body).Kind() != '{' || strictjson.Unmarshal(body, &object) != nil {
+		return nil, ErrPayload
+	}
+	return object, nil
+}

@@ -1,0 +1,64 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+
+	"merchantorders/internal/order"
+)
+
+// Query is the query of a request. Every error is a *ParamError. A known
+// parameter with an empty value is as if absent; given twice it is refused
+// (decision 3).
+type Query struct {
+	values url.Values
+}
+
+// ParseQuery reads the query of a request.
+func ParseQuery(r *http.Request) (Query, error) {
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return Query{}, &ParamError{Name: "query", Problem: "is malformed"}
+	}
+	return Query{values: values}, nil
+}
+
+// Text returns a parameter as it came, empty when it is absent.
+func (q Query) Text(name string) (string, error) {
+	given := q.values[name]
+	switch len(given) {
+	case 0:
+		return "", nil
+	case 1:
+		return given[0], nil
+	}
+	return "", &ParamError{Name: name, Problem: "is given twice"}
+}
+
+// Positive returns a parameter that is a positive whole number in plain
+// digits, and otherwise when it is absent.
+func (q Query) Positive(name string, otherwise int64) (int64, error) {
+	text, err := q.Text(name)
+	if err != nil || text == "" {
+		return otherwise, err
+	}
+	n, ok := order.ParseID(text)
+	if !ok || n == 0 {
+		return 0, &ParamError{Name: name, Problem: "must be a whole number from 1"}
+	}
+	return n, nil
+}
+
+// Day returns a parameter of the form YYYY-MM-DD, and order.NoDay when it is
+// absent.
+func (q Query) Day(name string) (order.Day, error) {
+	text, err := q.Text(name)
+	if err != nil || text == "" {
+		return order.NoDay, err
+	}
+	day, ok := order.ParseDay(text)
+	if !ok {
+		return order.NoDay, &ParamError{Name: name, Problem: "must be a date of the form YYYY-MM-DD"}
+	}
+	return day, nil
+}

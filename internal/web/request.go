@@ -1,0 +1,152 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"merchantorders/internal/token"
+)
+
+// requestIDHeader carries the id of a request in both directions.
+const requestIDHeader = "X-Request-Id"
+
+// unmatchedRoute stands in log and figures for every path that is not served,
+// so that strangers cannot make up new ones.
+const unmatchedRoute = "unmatched"
+
+// record is what one request leaves in the log: a single line, without
+// personal data, tokens, paths or queries.
+type record struct {
+	id         string
+	route      string // pattern, not path
+	merchantID int64
+	tokenID    int64
+	fault      error // why an answer is a 5xx, or could not be sent
+}
+
+type recordKey struct{}
+
+func recordOf(r *http.Request) *record {
+	if rec, ok := r.Context().Value(recordKey{}).(*record); ok {
+		return rec
+	}
+	return &record{}
+}
+
+func setRoute(r *http.Request, pattern string) { recordOf(r).route = pattern }
+
+func setToken(r *http.Request, t token.Token) {
+	rec := recordOf(r)
+	rec.merchantID, rec.tokenID = t.MerchantID, t.ID
+}
+
+func noteFault(r *http.Request, err error) { recordOf(r).fault = err }
+
+// RequestID returns the id under which the log knows a request.
+func RequestID(r *http.Request) string { return recordOf(r).id }
+
+// Observe wraps a handler so that each request has an id, in the answer and in
+// the log, leaves one log line and one set of figures, and a panic becomes the
+// error answer that form gives, or a cut connection where an answer had begun.
+func Observe(next http.Handler, form ErrorForm, log *slog.Logger, figures *Figures, now func() time.Time) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start := now()
+		rec := &record{id: requestID(r), route: unmatchedRoute}
+		r = r.WithContext(context.WithValue(r.Context(), recordKey{}, rec))
+		w.Header().Set(requestIDHeader, rec.id)
+		watched := &watchedWriter{ResponseWriter: w}
+		defer func() {
+			if p := recover(); p != nil && p != http.ErrAbortHandler {
+				log.Error("panic", "request", rec.id, "route", rec.route, "panic", p, "stack", string(debug.Stack()))
+				if watched.status == 0 {
+					writeError(watched, r, form, errPanic)
+				} else {
+					defer panic(http.ErrAbortHandler)
+				}
+			} else if p != nil {
+				defer panic(p)
+			}
+			took := now().Sub(start)
+			figures.observe(rec.route, r.Method, watched.status, took)
+			logRequest(log, rec, r, watched, took)
+		}()
+		next.ServeHTTP(watched, r)
+	})
+}
+
+func logRequest(log *slog.Logger, rec *record, r *http.Request, w *watchedWriter, took time.Duration) {
+	level := slog.LevelInfo
+	attrs := []slog.Attr{
+		slog.String("request", rec.id),
+		slog.String("method", knownMethod(r.Method)),
+		slog.String("route", rec.route),
+		slog.Int("status", w.status),
+		slog.Int64("bytes", w.bytes),
+		slog.Float64("ms", float64(took.Microseconds())/1000),
+	}
+	if rec.tokenID != 0 {
+		attrs = append(attrs, slog.Int64("merchant", rec.merchantID), slog.Int64("token", rec.tokenID))
+	}
+	if rec.fault != nil {
+		level = slog.LevelError
+		attrs = append(attrs, slog.String("error", rec.fault.Error()))
+	}
+	log.LogAttrs(r.Context(), level, "request", attrs...)
+}
+
+// requestID returns the id that the client sent, where it is a plain one, or a
+// new one.
+func requestID(r *http.Request) string {
+	id := r.Header.Get(requestIDHeader)
+	if id == "" || len(id) > 64 || len(id) >= 3 && (id[:3] == token.MerchantPrefix || id[:3] == token.OperatorPrefix[:3]) {
+		return rand.Text()
+	}
+	for _, c := range []byte(id) {
+		plain := c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c == '-' || c == '_' || c == '.'
+		if !plain {
+			return rand.Text()
+		}
+	}
+	return id
+}
+
+// knownMethod keeps made-up methods out of log and figures.
+func knownMethod(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return method
+	}
+	return "other"
+}
+
+// watchedWriter remembers what was answered.
+type watchedWriter struct {
+	http.ResponseWriter
+	status int // 0: nothing yet
+	bytes  int64
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *watchedWriter) WriteHeader(status int) {
+	if w.status == 0 && status >= http.StatusOK {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (w *watchedWriter) Write(p []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	n, err := w.ResponseWriter.Write(p)
+	w.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *watchedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

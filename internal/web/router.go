@@ -1,0 +1,158 @@
+package web
+
+import (
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+
+	"merchantorders/internal/token"
+)
+
+// Handler answers a request, or returns an error before it has written
+// anything; the section's ErrorForm then decides what the client reads.
+type Handler func(w http.ResponseWriter, r *http.Request) error
+
+// ErrorForm turns an error into the status and the JSON body of an answer.
+// What it does not know is a 500 that tells nothing.
+type ErrorForm func(r *http.Request, err error) (status int, body any)
+
+// Access says whose token a route takes.
+type Access uint8
+
+// The accesses of a route.
+const (
+	ForMerchants Access = iota // a merchant's token with the route's scope
+	ForOperators               // an operator's token
+	Public                     // none is looked at
+)
+
+// Route is one method of one path.
+type Route struct {
+	Method string
+	Path   string // below the section's prefix; {name} stands for one segment
+	Access Access
+	Scope  token.Scope // of a route for merchants
+	Handle Handler
+}
+
+// Section is a part of the service with one prefix and one form of errors.
+type Section struct {
+	Prefix string // "/api"; empty for the rest of the service
+	Routes []Route
+	Errors ErrorForm
+}
+
+// Router sends each request to its route. Every path that is served answers
+// other methods with 405 and Allow, every other path with 404, each in the
+// form of the section that the path belongs to. HEAD is served as GET. One
+// slash at the end of a path makes no difference (decision 3).
+type Router struct {
+	mux      *http.ServeMux
+	sections []Section // the longest prefix first
+}
+
+// NewRouter returns a router over sections, one of which has an empty prefix.
+// verifier tells whose a token is.
+func NewRouter(verifier Verifier, sections ...Section) *Router {
+	rt := &Router{mux: http.NewServeMux(), sections: slices.Clone(sections)}
+	slices.SortFunc(rt.sections, func(a, b Section) int { return len(b.Prefix) - len(a.Prefix) })
+	for _, section := range rt.sections {
+		byPath := make(map[string]map[string]Handler)
+		for _, route := range section.Routes {
+			if byPath[route.Path] == nil {
+				byPath[route.Path] = make(map[string]Handler)
+			}
+			byPath[route.Path][route.Method] = authorize(verifier, route)
+		}
+		for pathPattern, methods := range byPath {
+			pattern := section.Prefix + pathPattern
+			rt.mux.Handle(pattern, serveMethods(pattern, methods, section.Errors))
+		}
+		nothing := serveNothing(section.Errors)
+		rt.mux.Handle(section.Prefix+"/", nothing)
+		if section.Prefix != "" {
+			rt.mux.Handle(section.Prefix, nothing)
+		}
+	}
+	return rt
+}
+
+// ServeHTTP implements http.Handler.
+func (rt *Router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	r = withoutTrailingSlash(r)
+	// ServeMux would redirect an unclean path, also a PUT, with a body of text.
+	if escaped := r.URL.EscapedPath(); path.Clean(escaped) != escaped {
+		writeError(w, r, rt.section(escaped).Errors, ErrNoRoute)
+		return
+	}
+	rt.mux.ServeHTTP(w, r)
+}
+
+// section returns the section that a path belongs to.
+func (rt *Router) section(escapedPath string) Section {
+	for _, section := range rt.sections {
+		if section.Prefix == "" || escapedPath == section.Prefix || strings.HasPrefix(escapedPath, section.Prefix+"/") {
+			return section
+		}
+	}
+	return rt.sections[len(rt.sections)-1]
+}
+
+// serveMethods answers one path.
+func serveMethods(pattern string, methods map[string]Handler, form ErrorForm) http.Handler {
+	allowed := make([]string, 0, len(methods)+1)
+	for method := range methods {
+		allowed = append(allowed, method)
+	}
+	if get, ok := methods[http.MethodGet]; ok {
+		methods[http.MethodHead] = get
+		allowed = append(allowed, http.MethodHead)
+	}
+	slices.Sort(allowed)
+	refusal := &MethodError{Allow: strings.Join(allowed, ", ")}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		setRoute(r, pattern)
+		handle, ok := methods[r.Method]
+		if !ok {
+			writeError(w, r, form, refusal)
+			return
+		}
+		if err := handle(w, r); err != nil {
+			writeError(w, r, form, err)
+		}
+	})
+}
+
+// serveNothing answers the paths of a section that no route serves.
+func serveNothing(form ErrorForm) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		writeError(w, r, form, ErrNoRoute)
+	})
+}
+
+// withoutTrailingSlash returns the request with one slash less at the end of
+// its path, where there is one.
+func withoutTrailingSlash(r *http.Request) *http.Request {
+	if len(r.URL.Path) < 2 || !strings.HasSuffix(r.URL.EscapedPath(), "/") {
+		return r
+	}
+	shorter, target := *r, *r.URL
+	target.Path = strings.TrimSuffix(target.Path, "/")
+	target.RawPath = strings.TrimSuffix(target.RawPath, "/")
+	shorter.URL = &target
+	return &shorter
+}
+
+// writeError answers with an error in a section's form. A fault of the service
+// goes to the log as it is; the client reads what the form makes of it.
+func writeError(w http.ResponseWriter, r *http.Request, form ErrorForm, err error) {
+	status, body := form(r, err)
+	if status >= http.StatusInternalServerError {
+		noteFault(r, err)
+	}
+	setErrorHeaders(w.Header(), err, status)
+	if writeErr := WriteJSON(w, status, body); writeErr != nil {
+		noteFault(r, writeErr)
+	}
+}
