@@ -78,16 +78,22 @@ func FreeName(name string, used []string) string {
 }
 
 // joinName puts a suffix before the extension of name and shortens what stands
-// before it, at a letter's boundary, so that the whole fits.
+// before it so that the whole fits. An extension that leaves no room, which is
+// none of the allowed ones, is shortened too.
 func joinName(name, suffix string) string {
 	ext := path.Ext(name)
 	base := strings.TrimSuffix(name, ext)
-	room := max(MaxNameLength-len(suffix)-len(ext), 0)
-	if len(base) > room {
-		for room > 0 && !utf8.RuneStart(base[room]) {
-			room--
-		}
-		base = base[:room]
+	ext = shorten(ext, MaxNameLength-len(suffix))
+	return shorten(base, MaxNameLength-len(suffix)-len(ext)) + suffix + ext
+}
+
+// shorten cuts text to at most room bytes, at a letter's boundary.
+func shorten(text string, room int) string {
+	if len(text) <= room {
+		return text
 	}
-	return base + suffix + ext
+	for room > 0 && !utf8.RuneStart(text[room]) {
+		room--
+	}
+	return text[:room]
 }

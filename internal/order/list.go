@@ -42,12 +42,16 @@ func (f *Filter) Check() error {
 }
 
 // Shown returns the range that `params` of a list reports as in force: with an
-// open end, from 1970-01-01 and to the end of the current day of UTC, or of
-// the first day where that is later (decision 3).
+// open end, from 1970-01-01, or the last day where that is earlier, and to the
+// end of the current day of UTC, or of the first day where that is later
+// (decision 3).
 func (f Filter) Shown(now time.Time) (from, to time.Time) {
 	first, last := f.From, f.To
 	if first == NoDay {
 		first = 0
+		if last != NoDay {
+			first = min(first, last)
+		}
 	}
 	if last == NoDay {
 		last = max(DayOf(now), first)

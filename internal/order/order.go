@@ -1,6 +1,9 @@
 package order
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Order is one customer's order with one merchant. Amounts are integers in the
 // minor unit of Currency; times are UTC in whole seconds; a zero time means
@@ -152,9 +155,9 @@ type LineItem struct {
 	Article39Valid  bool
 	GiftWrap        bool
 
-	// ExtendedAttributes is a JSON array, kept as it came; never empty, at
-	// least "[]".
-	ExtendedAttributes []byte
+	// ExtendedAttributes is a JSON array whose content means nothing to the
+	// service; never empty, at least "[]".
+	ExtendedAttributes json.RawMessage
 
 	PickupDate   Day // NoDay: unknown
 	DeliveryDate Day // NoDay: unknown

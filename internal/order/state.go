@@ -1,5 +1,7 @@
 package order
 
+import "slices"
+
 // State is where an order stands in its life (spec 3.1, decision 2). The zero
 // value is no state. The numbers are stored: append, never reorder.
 type State uint8
@@ -147,19 +149,16 @@ func (a Actor) String() string {
 }
 
 // MayMove reports whether actor a may move an order from one state to another
-// (spec 3.2, decision 2).
+// (spec 3.2, decision 2). The service by itself moves none.
 func (a Actor) MayMove(from, to State) bool {
 	if !from.Valid() {
 		return false
 	}
-	moves := states[from].byOperator
-	if a == Merchant {
-		moves = states[from].byMerchant
-	}
-	for _, next := range moves {
-		if next == to {
-			return true
-		}
+	switch a {
+	case Merchant:
+		return slices.Contains(states[from].byMerchant, to)
+	case Operator:
+		return slices.Contains(states[from].byOperator, to)
 	}
 	return false
 }

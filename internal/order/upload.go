@@ -32,7 +32,7 @@ type Content struct {
 func (s *Service) NewDraft(ctx context.Context) (Draft, error) {
 	draft, err := s.files.Draft(ctx)
 	if err != nil {
-		return nil, errors.Join(ErrUpload, err)
+		return nil, uploadFault(err)
 	}
 	return draft, nil
 }
@@ -58,18 +58,18 @@ func (s *Service) Upload(ctx context.Context, merchantID int64, key Key, filenam
 	path := InvoicePath(head.Reference, invoice.Name)
 	if err := content.Draft.Publish(ctx, path); err != nil {
 		s.release(ctx, head, invoice)
-		return Head{}, Invoice{}, errors.Join(ErrUpload, err)
+		return Head{}, Invoice{}, uploadFault(err)
 	}
-	if err := s.activate(ctx, head, invoice); err != nil {
-		// Whether the commit went through is not known for certain; abandoning
-		// finds out, and the sweeper does where that fails too.
-		if cleanErr := s.abandon(ctx, stored(head, invoice)); cleanErr != nil {
-			s.log.WarnContext(ctx, "reservation left to the sweeper", "invoice", invoice.ID, "error", cleanErr)
-		}
-		return Head{}, Invoice{}, errors.Join(ErrUpload, err)
+	if err := s.activate(ctx, head, invoice); err != nil && !s.activated(ctx, head, invoice) {
+		return Head{}, Invoice{}, uploadFault(err)
 	}
 	return head, invoice, nil
 }
+
+// uploadFault returns ErrUpload with the reason for the log. Of err only the
+// text is kept: a failed upload is of this kind alone, whatever lay beneath
+// (decision 5), and no caller may take it for, say, an invoice not found.
+func uploadFault(err error) error { return fmt.Errorf("%w: %v", ErrUpload, err) }
 
 // reserve checks an upload against the order and takes a place and a name.
 func (s *Service) reserve(ctx context.Context, merchantID int64, key Key, filename string, content Content) (Head, Invoice, error) {
@@ -101,7 +101,7 @@ func (s *Service) reserve(ctx context.Context, merchantID int64, key Key, filena
 		return err
 	})
 	if err != nil && isFault(err) {
-		err = errors.Join(ErrUpload, err)
+		err = uploadFault(err)
 	}
 	return head, invoice, err
 }
@@ -130,6 +130,20 @@ func (s *Service) activate(ctx context.Context, head Head, invoice Invoice) erro
 			Type: InvoiceUploaded, Actor: Merchant, At: invoice.CreatedAt, InvoiceID: invoice.ID,
 		})
 	})
+}
+
+// activated finds out whether an invoice is active after activate returned an
+// error, since a commit may have gone through although its answer was lost. If
+// not, the reservation is taken back; where that fails, by the sweeper later.
+func (s *Service) activated(ctx context.Context, head Head, invoice Invoice) bool {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), PublishTimeout)
+	defer cancel()
+	abandoned, err := s.abandon(ctx, stored(head, invoice))
+	if err != nil {
+		s.log.WarnContext(ctx, "reservation left to the sweeper", "invoice", invoice.ID, "error", err)
+		return false
+	}
+	return !abandoned
 }
 
 // release gives back what a failed upload had reserved. If that fails too the
@@ -207,18 +221,22 @@ func (s *Service) OpenInvoice(ctx context.Context, merchantID int64, reference, 
 func (s *Service) Sweep(ctx context.Context, before time.Time) (int, error) {
 	return s.eachStored(ctx,
 		func() ([]StoredInvoice, error) { return s.store.StaleReservations(ctx, before, sweepBatch) },
-		func(invoice StoredInvoice) error { return s.abandon(ctx, invoice) })
+		func(invoice StoredInvoice) error {
+			_, err := s.abandon(ctx, invoice)
+			return err
+		})
 }
 
 // abandon takes one reservation back. The entry goes first: should its upload
 // still be running it can no longer be activated, and its name is never given
-// to another file, so that removing the file can hit no other.
-func (s *Service) abandon(ctx context.Context, invoice StoredInvoice) error {
+// to another file, so that removing the file can hit no other. It reports
+// whether the entry is abandoned now.
+func (s *Service) abandon(ctx context.Context, invoice StoredInvoice) (bool, error) {
 	abandoned, err := s.store.AbandonReservation(ctx, invoice, s.Now())
 	if err != nil || !abandoned {
-		return err
+		return false, err
 	}
-	return s.purge(ctx, invoice)
+	return true, s.purge(ctx, invoice)
 }
 
 // purge removes the file of an entry that is no longer active.

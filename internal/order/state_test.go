@@ -1,0 +1,179 @@
+package order_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/order"
+)
+
+// publishedStates is the table of decision 2, written out once more.
+var publishedStates = []struct {
+	state order.State
+	name  string
+	code  string
+}{
+	{order.Registered, "registered", "O"},
+	{order.InProcessing, "in-processing", "G"},
+	{order.ReadyForShipment, "ready-for-shipment", "H"},
+	{order.PickedByCourier, "picked-by-courier", "J"},
+	{order.DeliveredToPickupPoint, "delivered-to-pickup-point", "S"},
+	{order.DeliveryFailed, "delivery-failed", "L"},
+	{order.RejectedByMerchant, "rejected-by-merchant", "D"},
+	{order.Canceled, "canceled", "I"},
+	{order.Completed, "completed", "C"},
+	{order.DeliveredToCustomer, "delivered-to-customer", "C"},
+	{order.ReturnCanceled, "return-canceled", "C"},
+}
+
+// The moves of decision 2, one source state a line.
+const (
+	merchantMoves = `registered: in-processing, rejected-by-merchant`
+
+	operatorMoves = `
+registered: in-processing, rejected-by-merchant, canceled
+in-processing: ready-for-shipment, canceled
+ready-for-shipment: picked-by-courier, canceled
+picked-by-courier: delivered-to-pickup-point, delivered-to-customer, delivery-failed
+delivered-to-pickup-point: delivered-to-customer, delivery-failed
+delivery-failed: picked-by-courier, canceled
+delivered-to-customer: completed, return-canceled
+return-canceled: completed`
+)
+
+// legalMoves returns the pairs "from to" of a text in the form above.
+func legalMoves(text string) map[string]bool {
+	pairs := make(map[string]bool)
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		from, targets, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		for to := range strings.SplitSeq(targets, ", ") {
+			pairs[from+" "+to] = true
+		}
+	}
+	return pairs
+}
+
+func TestStateTable(t *testing.T) {
+	t.Parallel()
+	if got := len(order.States()); got != len(publishedStates) {
+		t.Fatalf("%d states, want %d", got, len(publishedStates))
+	}
+	for _, row := range publishedStates {
+		if got := row.state.String(); got != row.name {
+			t.Errorf("state %d is called %q, want %q", row.state, got, row.name)
+		}
+		if got := row.state.Code(); got != row.code {
+			t.Errorf("%s has code %q, want %q", row.name, got, row.code)
+		}
+		if got, ok := order.ParseState(row.name); !ok || got != row.state {
+			t.Errorf("ParseState(%q) = %v, %v", row.name, got, ok)
+		}
+		if !row.state.Valid() {
+			t.Errorf("%s is not valid", row.name)
+		}
+	}
+}
+
+func TestStateNumbersStayAsStored(t *testing.T) {
+	t.Parallel()
+	for i, row := range publishedStates {
+		if int(row.state) != i+1 {
+			t.Errorf("%s is stored as %d, want %d", row.name, row.state, i+1)
+		}
+	}
+}
+
+func TestStatesOfCode(t *testing.T) {
+	t.Parallel()
+	for c := range 256 {
+		var want []order.State
+		for _, row := range publishedStates {
+			if row.code == string([]byte{byte(c)}) {
+				want = append(want, row.state)
+			}
+		}
+		if diff := cmp.Diff(want, order.StatesOfCode(byte(c))); diff != "" {
+			t.Errorf("code %q (-want +got):\n%s", byte(c), diff)
+		}
+	}
+}
+
+func TestNoSuchState(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"", "unknown", "Registered", "registered ", "cancelled", "accepted", "O"} {
+		if got, ok := order.ParseState(name); ok || got.Valid() {
+			t.Errorf("ParseState(%q) = %v, %v", name, got, ok)
+		}
+	}
+	for _, s := range []order.State{0, order.State(order.NumStates), 255} {
+		if s.Valid() || s.Code() != "" || s.String() != "unknown" {
+			t.Errorf("state %d: valid %v, code %q, name %q", s, s.Valid(), s.Code(), s)
+		}
+	}
+}
+
+func TestMoves(t *testing.T) {
+	t.Parallel()
+	everything := append([]order.State{0, 255}, order.States()...)
+	for actor, legal := range map[order.Actor]map[string]bool{
+		order.Merchant: legalMoves(merchantMoves),
+		order.Operator: legalMoves(operatorMoves),
+		order.System:   nil,
+		0:              nil,
+	} {
+		for _, from := range everything {
+			for _, to := range everything {
+				if got, want := actor.MayMove(from, to), legal[from.String()+" "+to.String()]; got != want {
+					t.Errorf("%s may move %s to %s: %v, want %v", actor, from, to, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestPublishedNames(t *testing.T) {
+	t.Parallel()
+	actors := []string{order.Merchant.String(), order.Operator.String(), order.System.String(), order.Actor(0).String()}
+	if diff := cmp.Diff([]string{"merchant", "operator", "system", "unknown"}, actors); diff != "" {
+		t.Errorf("actors (-want +got):\n%s", diff)
+	}
+	var events []string
+	for e := range order.InvoiceDeleted + 2 {
+		events = append(events, e.String())
+	}
+	want := []string{
+		"unknown", "order.created", "order.state_changed", "order.updated", "invoice.uploaded", "invoice.deleted", "unknown",
+	}
+	if diff := cmp.Diff(want, events); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	var verdicts []string
+	for v := range order.Invalid + 2 {
+		verdicts = append(verdicts, v.String())
+	}
+	want = []string{"unknown", "created", "unchanged", "conflicting", "invalid", "unknown"}
+	if diff := cmp.Diff(want, verdicts); diff != "" {
+		t.Errorf("verdicts (-want +got):\n%s", diff)
+	}
+}
+
+func TestReasons(t *testing.T) {
+	t.Parallel()
+	good := []order.Reason{"", "out-of-stock", "damaged", "wrong-price", "disabled-product", "wrong-product"}
+	for _, reason := range good {
+		if !reason.Valid() {
+			t.Errorf("reason %q is refused", reason)
+		}
+	}
+	for _, reason := range []order.Reason{" ", "Damaged", "damaged ", "out of stock", "other"} {
+		if reason.Valid() {
+			t.Errorf("reason %q is taken", reason)
+		}
+	}
+	if got := slices.Concat([]order.Reason{""}, order.Reasons); !slices.Equal(got, good) {
+		t.Errorf("reasons are %q, want %q", got, good)
+	}
+}

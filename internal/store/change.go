@@ -1,0 +1,98 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+// Statements that lock an order.
+const (
+	selectHead = `SELECT number, reference, state, created_at, revision, active_invoices
+	FROM orders WHERE merchant_id = $1 AND `
+	selectHeadByNumber    = selectHead + `number = $2`
+	selectHeadByReference = selectHead + `reference = $2`
+)
+
+// LockOrder implements order.Tx.
+func (t *tx) LockOrder(ctx context.Context, merchantID int64, key order.Key) (order.Head, error) {
+	text, value := byKey(key, selectHeadByNumber, selectHeadByReference)
+	head := order.Head{MerchantID: merchantID}
+	var createdAt int64
+	err := t.row(ctx, text+t.db.dialect.forUpdate, []any{merchantID, value},
+		&head.Number, &head.Reference, &head.State, &createdAt, &head.Revision, &head.ActiveInvoices)
+	if errors.Is(err, sql.ErrNoRows) {
+		return order.Head{}, order.ErrNotFound
+	}
+	head.CreatedAt = time.Unix(createdAt, 0).UTC()
+	return head, err
+}
+
+// Move implements order.Tx.
+func (t *tx) Move(ctx context.Context, o order.Head, to order.State, at time.Time) error {
+	err := must(changed(t.exec(ctx, `UPDATE orders SET state = $1, updated_at = $2, revision = revision + 1
+		WHERE merchant_id = $3 AND number = $4`, to, at.Unix(), o.MerchantID, o.Number)))
+	if err != nil {
+		return err
+	}
+	day := order.DayOf(o.CreatedAt)
+	// Lower state first, in every transaction, so that no two wait for each other.
+	changes := []dayChange{{day, o.State, -1}, {day, to, +1}}
+	if to < o.State {
+		changes[0], changes[1] = changes[1], changes[0]
+	}
+	for _, change := range changes {
+		if err := t.countDay(ctx, o.MerchantID, change); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dayChange is how many orders more, or fewer, a day has in a state.
+type dayChange struct {
+	day    order.Day
+	state  order.State
+	orders int64
+}
+
+func (t *tx) countDay(ctx context.Context, merchantID int64, change dayChange) error {
+	_, err := t.exec(ctx, `INSERT INTO order_days (merchant_id, day, state, orders) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (merchant_id, day, state) DO UPDATE SET orders = order_days.orders + excluded.orders`,
+		merchantID, change.day, change.state, change.orders)
+	return err
+}
+
+// Append implements order.Tx.
+func (t *tx) Append(ctx context.Context, o order.Head, event order.Event) error {
+	last, err := t.takeEvents(ctx, o.MerchantID, 1)
+	if err != nil {
+		return err
+	}
+	event.Seq = last
+	return t.insertEvent(ctx, o, event)
+}
+
+// takeEvents takes the next n event numbers of a merchant and returns the last
+// of them. The merchant's row stays locked until the transaction ends, so that
+// numbers are in commit order and have no gaps.
+func (t *tx) takeEvents(ctx context.Context, merchantID int64, n int) (int64, error) {
+	var last int64
+	err := t.row(ctx, `UPDATE merchants SET last_event = last_event + $1 WHERE id = $2 RETURNING last_event`,
+		[]any{n, merchantID}, &last)
+	return last, err
+}
+
+func (t *tx) insertEvent(ctx context.Context, o order.Head, e order.Event) error {
+	reason := sql.NullString{String: string(e.Reason), Valid: e.Reason != ""}
+	invoice := sql.NullInt64{Int64: e.InvoiceID, Valid: e.InvoiceID != 0}
+	_, err := t.exec(ctx, `INSERT INTO events (merchant_id, seq, type, actor, at, order_number, order_day,
+			from_state, to_state, reason, invoice_id)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+		o.MerchantID, e.Seq, e.Type, e.Actor, e.At.Unix(), o.Number, order.DayOf(o.CreatedAt),
+		e.From, e.To, reason, invoice)
+	return err
+}

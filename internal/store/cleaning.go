@@ -1,0 +1,87 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+// Statements that find what is to be cleaned up. They serve the service itself
+// and name no merchant: nothing of what they find is shown to anyone.
+const (
+	selectToClean = `SELECT i.merchant_id, i.order_number, o.reference, i.id, i.name
+	FROM invoices i
+	JOIN orders o ON o.merchant_id = i.merchant_id AND o.number = i.order_number
+	WHERE i.purged_at IS NULL AND `
+	selectStale = selectToClean + `(i.status = ` + statusAbandoned + ` OR i.status = ` + statusReserved + ` AND i.created_at < $1)
+	ORDER BY i.merchant_id, i.order_number, i.id LIMIT $2`
+	selectDeleted = selectToClean + `i.status = ` + statusDeleted + ` AND i.ended_at < $1
+	ORDER BY i.merchant_id, i.order_number, i.id LIMIT $2`
+)
+
+// StaleReservations implements order.Store.
+func (db *DB) StaleReservations(ctx context.Context, before time.Time, limit int) ([]order.StoredInvoice, error) {
+	return db.toClean(ctx, selectStale, before, limit)
+}
+
+// DeletedInvoices implements order.Store.
+func (db *DB) DeletedInvoices(ctx context.Context, before time.Time, limit int) ([]order.StoredInvoice, error) {
+	return db.toClean(ctx, selectDeleted, before, limit)
+}
+
+func (db *DB) toClean(ctx context.Context, text string, before time.Time, limit int) ([]order.StoredInvoice, error) {
+	defer db.timed("clean")()
+	var found []order.StoredInvoice
+	err := each(ctx, db.read, text, []any{before.Unix(), limit}, func(rows *sql.Rows) error {
+		var i order.StoredInvoice
+		err := rows.Scan(&i.MerchantID, &i.OrderNumber, &i.Reference, &i.ID, &i.Name)
+		found = append(found, i)
+		return err
+	})
+	if err != nil {
+		return nil, db.failure(fmt.Errorf("find files to clean up: %w", err))
+	}
+	return found, nil
+}
+
+// AbandonReservation implements order.Store.
+func (db *DB) AbandonReservation(ctx context.Context, invoice order.StoredInvoice, at time.Time) (bool, error) {
+	abandoned := false
+	err := db.inTx(ctx, "clean", func(t *tx) error {
+		head, err := t.LockOrder(ctx, invoice.MerchantID, order.NumberKey(invoice.OrderNumber))
+		if err != nil {
+			return err
+		}
+		var status string
+		err = t.row(ctx, `SELECT CAST(status AS TEXT) FROM invoices WHERE merchant_id = $1 AND order_number = $2 AND id = $3`,
+			[]any{invoice.MerchantID, invoice.OrderNumber, invoice.ID}, &status)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		abandoned = status == statusReserved || status == statusAbandoned
+		if status != statusReserved {
+			return nil
+		}
+		if _, err := t.exec(ctx, `UPDATE invoices SET status = `+statusAbandoned+`, ended_at = $1
+			WHERE merchant_id = $2 AND order_number = $3 AND id = $4 AND status = `+statusReserved,
+			at.Unix(), invoice.MerchantID, invoice.OrderNumber, invoice.ID); err != nil {
+			return err
+		}
+		return t.freePlace(ctx, head)
+	})
+	return abandoned, err
+}
+
+// MarkPurged implements order.Store.
+func (db *DB) MarkPurged(ctx context.Context, invoice order.StoredInvoice, at time.Time) error {
+	return db.inTx(ctx, "clean", func(t *tx) error {
+		_, err := t.exec(ctx, `UPDATE invoices SET purged_at = $1
+			WHERE merchant_id = $2 AND order_number = $3 AND id = $4 AND status IN (`+statusDeleted+`, `+statusAbandoned+`)`,
+			at.Unix(), invoice.MerchantID, invoice.OrderNumber, invoice.ID)
+		return err
+	})
+}

@@ -1,0 +1,168 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+// Statuses of an invoice entry, as they stand in statements. The numbers are
+// stored: append, never reorder. A released reservation has no entry any more.
+const (
+	statusReserved  = "1" // a place is taken, the file is on its way, nobody sees it
+	statusActive    = "2" // the file is durable and shown
+	statusDeleted   = "3" // withdrawn by the merchant, the file kept until purged
+	statusAbandoned = "4" // a reservation taken back; its name stays used
+)
+
+// invoiceColumns are the columns of nullInvoice.
+const invoiceColumns = `i.id, i.name, i.size, i.sha256, i.created_at`
+
+// nullInvoice is a row of invoiceColumns, all NULL where there is no invoice.
+type nullInvoice struct {
+	id, size, createdAt sql.NullInt64
+	name                sql.NullString
+	sha256              []byte
+}
+
+func (n *nullInvoice) into() []any {
+	return []any{&n.id, &n.name, &n.size, &n.sha256, &n.createdAt}
+}
+
+func (n *nullInvoice) invoice() order.Invoice {
+	invoice := order.Invoice{
+		ID: n.id.Int64, Name: n.name.String, Size: n.size.Int64, CreatedAt: timeOf(n.createdAt),
+	}
+	copy(invoice.SHA256[:], n.sha256)
+	return invoice
+}
+
+// InvoiceFile implements order.Store.
+func (db *DB) InvoiceFile(ctx context.Context, merchantID int64, reference, name string) (order.Invoice, error) {
+	defer db.timed("invoice")()
+	var found nullInvoice
+	err := db.read.row(ctx, `SELECT `+invoiceColumns+`
+		FROM orders o
+		JOIN invoices i ON i.merchant_id = o.merchant_id AND i.order_number = o.number
+		WHERE o.merchant_id = $1 AND o.reference = $2 AND i.name = $3 AND i.status = `+statusActive,
+		[]any{merchantID, reference, name}, found.into()...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return order.Invoice{}, order.ErrInvoiceNotFound
+	}
+	if err != nil {
+		return order.Invoice{}, db.failure(fmt.Errorf("read invoice: %w", err))
+	}
+	return found.invoice(), nil
+}
+
+// Invoices implements order.Tx.
+func (t *tx) Invoices(ctx context.Context, o order.Head) ([]order.Invoice, error) {
+	var invoices []order.Invoice
+	err := each(ctx, t, `SELECT `+invoiceColumns+` FROM invoices i
+		WHERE i.merchant_id = $1 AND i.order_number = $2 AND i.status = `+statusActive+` ORDER BY i.id`,
+		[]any{o.MerchantID, o.Number}, func(rows *sql.Rows) error {
+			var row nullInvoice
+			if err := rows.Scan(row.into()...); err != nil {
+				return err
+			}
+			invoices = append(invoices, row.invoice())
+			return nil
+		})
+	return invoices, err
+}
+
+// InvoiceNames implements order.Tx.
+func (t *tx) InvoiceNames(ctx context.Context, o order.Head) ([]string, error) {
+	var names []string
+	err := each(ctx, t, `SELECT name FROM invoices WHERE merchant_id = $1 AND order_number = $2`,
+		[]any{o.MerchantID, o.Number}, func(rows *sql.Rows) error {
+			var name string
+			err := rows.Scan(&name)
+			names = append(names, name)
+			return err
+		})
+	return names, err
+}
+
+// ReserveInvoice implements order.Tx. The limit is held by the UPDATE itself,
+// whatever the caller has looked at before.
+func (t *tx) ReserveInvoice(ctx context.Context, o order.Head, invoice order.Invoice) (int64, error) {
+	free, err := changed(t.exec(ctx, `UPDATE orders SET active_invoices = active_invoices + 1
+		WHERE merchant_id = $1 AND number = $2 AND active_invoices < $3`,
+		o.MerchantID, o.Number, order.MaxInvoices))
+	if err != nil {
+		return 0, err
+	}
+	if !free {
+		return 0, order.ErrTooManyFiles
+	}
+	id, err := t.next(ctx, "invoice")
+	if err != nil {
+		return 0, err
+	}
+	_, err = t.exec(ctx, `INSERT INTO invoices (merchant_id, order_number, id, name, status, size, sha256, created_at)
+		VALUES ($1, $2, $3, $4, `+statusReserved+`, $5, $6, $7)`,
+		o.MerchantID, o.Number, id, invoice.Name, invoice.Size, invoice.SHA256[:], invoice.CreatedAt.Unix())
+	return id, err
+}
+
+// next takes the next number of a kind for the whole service.
+func (t *tx) next(ctx context.Context, counter string) (int64, error) {
+	var n int64
+	err := t.row(ctx, `UPDATE counters SET last = last + 1 WHERE name = $1 RETURNING last`, []any{counter}, &n)
+	return n, err
+}
+
+// ActivateInvoice implements order.Tx.
+func (t *tx) ActivateInvoice(ctx context.Context, o order.Head, id int64) error {
+	did, err := changed(t.exec(ctx, `UPDATE invoices SET status = `+statusActive+`
+		WHERE merchant_id = $1 AND order_number = $2 AND id = $3 AND status = `+statusReserved, o.MerchantID, o.Number, id))
+	if err != nil {
+		return err
+	}
+	if !did {
+		return order.ErrInvoiceNotFound
+	}
+	return t.revise(ctx, o, 0)
+}
+
+// ReleaseInvoice implements order.Tx.
+func (t *tx) ReleaseInvoice(ctx context.Context, o order.Head, id int64) error {
+	did, err := changed(t.exec(ctx, `DELETE FROM invoices
+		WHERE merchant_id = $1 AND order_number = $2 AND id = $3 AND status = `+statusReserved, o.MerchantID, o.Number, id))
+	if err != nil || !did {
+		return err
+	}
+	return t.freePlace(ctx, o)
+}
+
+// DeleteInvoice implements order.Tx.
+func (t *tx) DeleteInvoice(ctx context.Context, o order.Head, id int64, at time.Time) error {
+	did, err := changed(t.exec(ctx, `UPDATE invoices SET status = `+statusDeleted+`, ended_at = $1
+		WHERE merchant_id = $2 AND order_number = $3 AND id = $4 AND status = `+statusActive,
+		at.Unix(), o.MerchantID, o.Number, id))
+	if err != nil {
+		return err
+	}
+	if !did {
+		return order.ErrInvoiceNotFound
+	}
+	return t.revise(ctx, o, -1)
+}
+
+// revise notes that what a single order shows has changed, and how many places
+// for files it has taken more.
+func (t *tx) revise(ctx context.Context, o order.Head, places int) error {
+	return must(changed(t.exec(ctx, `UPDATE orders SET revision = revision + 1, active_invoices = active_invoices + $1
+		WHERE merchant_id = $2 AND number = $3`, places, o.MerchantID, o.Number)))
+}
+
+// freePlace gives a place back that nobody has seen taken.
+func (t *tx) freePlace(ctx context.Context, o order.Head) error {
+	return must(changed(t.exec(ctx, `UPDATE orders SET active_invoices = active_invoices - 1
+		WHERE merchant_id = $1 AND number = $2`, o.MerchantID, o.Number)))
+}

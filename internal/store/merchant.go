@@ -1,0 +1,56 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+// AddMerchant implements order.Store.
+func (db *DB) AddMerchant(ctx context.Context, merchant order.MerchantRecord) error {
+	return db.inTx(ctx, "merchant", func(t *tx) error {
+		added, err := changed(t.exec(ctx, `INSERT INTO merchants (id, name, created_at) VALUES ($1, $2, $3)
+			ON CONFLICT (id) DO NOTHING`, merchant.ID, merchant.Name, merchant.CreatedAt.Unix()))
+		if err != nil || added {
+			return err
+		}
+		var name string
+		if err := t.row(ctx, `SELECT name FROM merchants WHERE id = $1`, []any{merchant.ID}, &name); err != nil {
+			return err
+		}
+		if name != merchant.Name {
+			return order.ErrMerchantExists
+		}
+		return nil
+	})
+}
+
+// Merchants implements order.Store.
+func (db *DB) Merchants(ctx context.Context) ([]order.MerchantRecord, error) {
+	defer db.timed("merchants")()
+	var merchants []order.MerchantRecord
+	err := each(ctx, db.read, `SELECT id, name, created_at FROM merchants ORDER BY id`, nil, func(rows *sql.Rows) error {
+		var m order.MerchantRecord
+		var createdAt int64
+		if err := rows.Scan(&m.ID, &m.Name, &createdAt); err != nil {
+			return err
+		}
+		m.CreatedAt = time.Unix(createdAt, 0).UTC()
+		merchants = append(merchants, m)
+		return nil
+	})
+	if err != nil {
+		return nil, db.failure(fmt.Errorf("list merchants: %w", err))
+	}
+	return merchants, nil
+}
+
+// merchantExists reports whether there is a merchant with that id.
+func (t *tx) merchantExists(ctx context.Context, id int64) (bool, error) {
+	var n int64
+	err := t.row(ctx, `SELECT COUNT(*) FROM merchants WHERE id = $1`, []any{id}, &n)
+	return n > 0, err
+}

@@ -1,0 +1,105 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+// summaryColumns are the columns of a list, in the order of summaryRow.
+const summaryColumns = `o.number, o.reference, o.state, o.created_at, o.updated_at, o.currency,
+	o.country_code, o.total, o.has_invoice, o.user_id, o.email, o.phone, o.first_name, o.last_name, o.company`
+
+// summaryRow is a row of summaryColumns as the database gives it.
+type summaryRow struct {
+	order.Summary
+	createdAt  int64
+	updatedAt  sql.NullInt64
+	hasInvoice int64
+	phone      sql.NullString
+}
+
+// into lists where the columns go.
+func (r *summaryRow) into() []any {
+	return []any{
+		&r.Number, &r.Reference, &r.State, &r.createdAt, &r.updatedAt, &r.Currency,
+		&r.CountryCode, &r.Total, &r.hasInvoice, &r.Customer.UserID, &r.Customer.Email, &r.phone,
+		&r.Customer.FirstName, &r.Customer.LastName, &r.Customer.Company,
+	}
+}
+
+// summary returns what the columns say.
+func (r *summaryRow) summary() order.Summary {
+	s := r.Summary
+	s.CreatedAt = time.Unix(r.createdAt, 0).UTC()
+	s.UpdatedAt = timeOf(r.updatedAt)
+	s.HasInvoice = r.hasInvoice != 0
+	if r.phone.Valid {
+		phone := r.phone.String
+		s.Customer.Phone = &phone
+	}
+	return s
+}
+
+// Statements that read one whole order with its active invoices: one row for
+// each invoice, or one without.
+const (
+	selectOrder = `SELECT ` + summaryColumns + `, o.revision, o.details, m.name, ` + invoiceColumns + `
+	FROM orders o
+	JOIN merchants m ON m.id = o.merchant_id
+	LEFT JOIN invoices i ON i.merchant_id = o.merchant_id AND i.order_number = o.number AND i.status = ` + statusActive + `
+	WHERE o.merchant_id = $1 AND `
+	selectOrderByNumber    = selectOrder + `o.number = $2 ORDER BY i.id`
+	selectOrderByReference = selectOrder + `o.reference = $2 ORDER BY i.id`
+)
+
+// byKey chooses the statement for a key and returns the key's value with it.
+func byKey(key order.Key, byNumber, byReference string) (string, any) {
+	if key.Reference != "" {
+		return byReference, key.Reference
+	}
+	return byNumber, key.Number
+}
+
+// Order implements order.Store with one query.
+func (db *DB) Order(ctx context.Context, merchantID int64, key order.Key) (order.Order, error) {
+	defer db.timed("order")()
+	text, value := byKey(key, selectOrderByNumber, selectOrderByReference)
+	var found order.Order
+	var row summaryRow
+	var raw sql.RawBytes
+	err := each(ctx, db.read, text, []any{merchantID, value}, func(rows *sql.Rows) error {
+		var invoice nullInvoice
+		into := append(row.into(), &found.Revision, &raw, &found.MerchantName)
+		if err := rows.Scan(append(into, invoice.into()...)...); err != nil {
+			return err
+		}
+		if found.Number == 0 {
+			if err := fillOrder(&found, merchantID, row.summary(), raw); err != nil {
+				return err
+			}
+		}
+		if invoice.id.Valid {
+			found.Invoices = append(found.Invoices, invoice.invoice())
+		}
+		return nil
+	})
+	if err != nil {
+		return order.Order{}, db.failure(fmt.Errorf("read order: %w", err))
+	}
+	if found.Number == 0 {
+		return order.Order{}, order.ErrNotFound
+	}
+	return found, nil
+}
+
+// fillOrder puts together what the columns and the details say of an order.
+func fillOrder(o *order.Order, merchantID int64, s order.Summary, rawDetails []byte) error {
+	o.MerchantID, o.Number, o.Reference = merchantID, s.Number, s.Reference
+	o.State, o.Currency, o.CountryCode = s.State, s.Currency, s.CountryCode
+	o.CreatedAt, o.UpdatedAt, o.Total, o.Customer = s.CreatedAt, s.UpdatedAt, s.Total, s.Customer
+	return decodeDetails(rawDetails, o)
+}

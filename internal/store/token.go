@@ -1,0 +1,107 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"merchantorders/internal/token"
+)
+
+const selectToken = `SELECT id, merchant_id, scopes, hint, created_at, expires_at, revoked_at, last_used_at FROM tokens `
+
+// scanToken reads a row of selectToken.
+func scanToken(scan func(...any) error) (token.Token, error) {
+	var t token.Token
+	var created, expires, revoked, used sql.NullInt64
+	err := scan(&t.ID, &t.MerchantID, &t.Scopes, &t.Hint, &created, &expires, &revoked, &used)
+	t.CreatedAt, t.ExpiresAt, t.RevokedAt, t.LastUsedAt = timeOf(created), timeOf(expires), timeOf(revoked), timeOf(used)
+	return t, err
+}
+
+// TokenByHash implements token.Store.
+func (db *DB) TokenByHash(ctx context.Context, hash token.Hash) (token.Token, error) {
+	defer db.timed("token")()
+	t, err := scanToken(func(into ...any) error {
+		return db.read.row(ctx, selectToken+`WHERE hash = $1`, []any{hash[:]}, into...)
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return token.Token{}, token.ErrUnknown
+	}
+	if err != nil {
+		return token.Token{}, db.failure(fmt.Errorf("read token: %w", err))
+	}
+	return t, nil
+}
+
+// AddToken implements token.Store.
+func (db *DB) AddToken(ctx context.Context, hash token.Hash, t token.Token) (int64, error) {
+	var id int64
+	err := db.inTx(ctx, "token", func(tx *tx) error {
+		if !t.Operator() {
+			exists, err := tx.merchantExists(ctx, t.MerchantID)
+			if err != nil {
+				return err
+			}
+			if !exists {
+				return token.ErrNoMerchant
+			}
+		}
+		var err error
+		if id, err = tx.next(ctx, "token"); err != nil {
+			return err
+		}
+		_, err = tx.exec(ctx, `INSERT INTO tokens (id, hash, merchant_id, scopes, hint, created_at, expires_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+			id, hash[:], t.MerchantID, t.Scopes, t.Hint, seconds(t.CreatedAt), seconds(t.ExpiresAt))
+		return err
+	})
+	return id, err
+}
+
+// Tokens implements token.Store.
+func (db *DB) Tokens(ctx context.Context) ([]token.Token, error) {
+	defer db.timed("tokens")()
+	var tokens []token.Token
+	err := each(ctx, db.read, selectToken+`ORDER BY id`, nil, func(rows *sql.Rows) error {
+		t, err := scanToken(rows.Scan)
+		tokens = append(tokens, t)
+		return err
+	})
+	if err != nil {
+		return nil, db.failure(fmt.Errorf("list tokens: %w", err))
+	}
+	return tokens, nil
+}
+
+// RevokeToken implements token.Store.
+func (db *DB) RevokeToken(ctx context.Context, id int64, at time.Time) error {
+	return db.inTx(ctx, "token", func(t *tx) error {
+		did, err := changed(t.exec(ctx, `UPDATE tokens SET revoked_at = COALESCE(revoked_at, $1) WHERE id = $2`,
+			seconds(at), id))
+		if err == nil && !did {
+			return token.ErrUnknown
+		}
+		return err
+	})
+}
+
+// TouchTokens implements token.Store.
+func (db *DB) TouchTokens(ctx context.Context, used map[int64]time.Time) error {
+	ids := make([]int64, 0, len(used))
+	for id := range used {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return db.inTx(ctx, "token", func(t *tx) error {
+		for _, id := range ids {
+			if _, err := t.exec(ctx, `UPDATE tokens SET last_used_at = $1 WHERE id = $2`, seconds(used[id]), id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
