@@ -59,12 +59,16 @@ func (db *DB) tryList(ctx context.Context, merchantID int64, filter order.Filter
 // listInSnapshot reads counts and rows in one transaction that sees no change
 // of others, with counts of its own: those that are shared may be newer.
 func (db *DB) listInSnapshot(ctx context.Context, merchantID int64, filter order.Filter) (order.Page, error) {
-	begun, err := db.read.BeginTx(ctx, &sql.TxOptions{Isolation: db.dialect.snapshot, ReadOnly: true})
+	begun, err := db.read.db.BeginTx(ctx, &sql.TxOptions{Isolation: db.dialect.snapshot, ReadOnly: true})
 	if err != nil {
 		return order.Page{}, err
 	}
-	defer func() { _ = begun.Rollback() }()
-	snapshot, counts := plainTx{begun}, &dayCounts{}
+	snapshot, ended := db.read.in(begun)
+	defer func() {
+		_ = begun.Rollback()
+		ended(ctx)
+	}()
+	counts := &dayCounts{}
 	if err := counts.load(ctx, snapshot, merchantID); err != nil {
 		return order.Page{}, err
 	}

@@ -20,12 +20,12 @@ var ErrNewerSchema = errors.New("the database was made by a newer version of mer
 
 // migrate brings the schema up to date, one transaction a step. The caller
 // sees to it that nobody else does so at the same time.
-func migrate(ctx context.Context, db *sql.DB, dialect goose.Dialect, folder string) error {
+func migrate(ctx context.Context, db *sql.DB, dialect goose.Dialect, folder string, options ...goose.ProviderOption) error {
 	steps, err := fs.Sub(migrations, folder)
 	if err != nil {
 		return err
 	}
-	provider, err := goose.NewProvider(dialect, db, steps)
+	provider, err := goose.NewProvider(dialect, db, steps, options...)
 	if err != nil {
 		return fmt.Errorf("read migrations: %w", err)
 	}

@@ -56,7 +56,7 @@ func OpenSQLite(ctx context.Context, path string, options Options) (*DB, error) 
 	readers := max(4, 2*runtime.GOMAXPROCS(0))
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
-	db := newDB(write, read, sqliteDialect, options)
+	db := newDB(keepingPool(write), keepingPool(read), sqliteDialect, options)
 	if err := db.Ping(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database %s: %w", path, err), db.Close())
 	}
