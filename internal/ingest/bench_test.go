@@ -1,0 +1,56 @@
+package ingest_test
+
+import (
+	"bytes"
+	"context"
+	"testing"
+
+	"merchantorders/internal/ingest"
+	"merchantorders/internal/ingest/ingesttest"
+	"merchantorders/internal/order"
+)
+
+func BenchmarkParse(b *testing.B) {
+	var documents [][]byte
+	size := 0
+	for n := range 1000 {
+		documents = append(documents, ingesttest.Document(n+1))
+		size += len(documents[n])
+	}
+	b.ReportAllocs()
+	b.SetBytes(int64(size / len(documents)))
+	n := 0
+	for b.Loop() {
+		if _, err := ingest.Parse(documents[n%len(documents)]); err != nil {
+			b.Fatal(err)
+		}
+		n++
+	}
+}
+
+// BenchmarkImport reads 10,000 documents through the whole pipeline into an add
+// that costs nothing.
+func BenchmarkImport(b *testing.B) {
+	const orders = 10_000
+	var input bytes.Buffer
+	for n := range orders {
+		input.Write(ingesttest.Document(n + 1))
+		input.WriteByte('\n')
+	}
+	outcomes := make([]order.Outcome, 1000)
+	for i := range outcomes {
+		outcomes[i].Verdict = order.Created
+	}
+	add := func(_ context.Context, batch []order.Incoming) ([]order.Outcome, error) {
+		return outcomes[:len(batch)], nil
+	}
+	b.ReportAllocs()
+	b.SetBytes(int64(input.Len()))
+	for b.Loop() {
+		counts, err := ingest.Import(b.Context(), bytes.NewReader(input.Bytes()), add, ingest.Options{})
+		if err != nil || counts.Created != orders {
+			b.Fatal(counts, err)
+		}
+	}
+	b.ReportMetric(float64(orders)*float64(b.N)/b.Elapsed().Seconds(), "orders/s")
+}

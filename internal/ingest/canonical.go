@@ -1,0 +1,91 @@
+package ingest
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// attributes appends extended attributes in canonical form: no white space,
+// keys sorted, texts in their shortest escapes, numbers by canonicalNumber.
+func (e *encoding) attributes(given []byte) {
+	if len(given) <= len(noAttributes) {
+		e.text(noAttributes)
+		return
+	}
+	value := jsontext.Value(given).Clone()
+	// The library writes numbers as 64-bit floating point, by which different
+	// numbers would become the same; they are left to canonicalNumber.
+	err := value.Canonicalize(jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false))
+	if err != nil {
+		value = given
+	}
+	canonical := make([]byte, 0, len(value))
+	for len(value) > 0 {
+		length := 1
+		switch c := value[0]; {
+		case c == '"':
+			length = quotedLength(value)
+			canonical = append(canonical, value[:length]...)
+		case c == '-' || c >= '0' && c <= '9':
+			length = numberLength(value)
+			canonical = append(canonical, canonicalNumber(string(value[:length]))...)
+		default:
+			canonical = append(canonical, c)
+		}
+		value = value[length:]
+	}
+	e.length(len(canonical) + 1)
+	e.b = append(e.b, canonical...)
+}
+
+// numberLength returns the length of the JSON number that b begins with.
+func numberLength(b []byte) int {
+	rest := bytes.TrimLeft(b, "0123456789+-.eE")
+	return len(b) - len(rest)
+}
+
+// canonicalNumber writes a JSON number so that equal numbers, and only they,
+// are written alike, of any size and precision: all its digits without zeros
+// at either end, then the power of ten. 1200 and 1.20e3 are "12e2".
+func canonicalNumber(number string) string {
+	digits := make([]byte, 0, len(number))
+	power := int64(0)
+	point := false
+	for i := range len(number) {
+		switch c := number[i]; c {
+		case '-':
+		case '.':
+			point = true
+		case 'e', 'E':
+			exponent, err := strconv.ParseInt(number[i+1:], 10, 32)
+			if err != nil {
+				// An exponent beyond all reason: only the same spelling is the same.
+				return number
+			}
+			return joinNumber(number[0] == '-', digits, power+exponent)
+		default:
+			digits = append(digits, c)
+			if point {
+				power--
+			}
+		}
+	}
+	return joinNumber(number[0] == '-', digits, power)
+}
+
+// joinNumber writes a number in the form of canonicalNumber.
+func joinNumber(negative bool, digits []byte, power int64) string {
+	digits = bytes.TrimLeft(digits, "0")
+	if len(digits) == 0 {
+		return "0"
+	}
+	significant := bytes.TrimRight(digits, "0")
+	power += int64(len(digits) - len(significant))
+	sign := ""
+	if negative {
+		sign = "-"
+	}
+	return sign + string(significant) + "e" + strconv.FormatInt(power, 10)
+}

@@ -1,0 +1,124 @@
+package ingest
+
+import "github.com/go-json-experiment/json/jsontext"
+
+// document is the order document as it stands on the wire (decision 7). A
+// pointer tells what was absent or null, which means the same, from what was
+// given; where the default is the zero value there is no need to tell.
+type document struct {
+	MerchantID    *int64           `json:"merchantId"`
+	Reference     *string          `json:"reference"`
+	OrderID       *int64           `json:"orderId"`
+	State         *string          `json:"state"`
+	Currency      *string          `json:"currency"`
+	CountryCode   *string          `json:"countryCode"`
+	CreatedAt     *string          `json:"createdAt"`
+	UpdatedAt     *string          `json:"updatedAt"`
+	ExpiresAt     *string          `json:"expiresAt"`
+	DispatchUntil *string          `json:"dispatchUntil"`
+	Subtotal      *int64           `json:"subtotal"`
+	Discount      int64            `json:"discount"`
+	Total         *int64           `json:"total"`
+	Notes         *string          `json:"notes"`
+	Customer      *customer        `json:"customer"`
+	Billing       *address         `json:"billingAddress"`
+	Shipping      *shippingAddress `json:"shippingAddress"`
+	Carrier       carrier          `json:"carrier"`
+	Payment       payment          `json:"payment"`
+	Invoice       *invoiceDetails  `json:"invoiceDetails"`
+	LineItems     []lineItem       `json:"lineItems"`
+}
+
+type customer struct {
+	UserID    int64   `json:"userId"`
+	Email     string  `json:"email"`
+	Phone     *string `json:"phone"`
+	FirstName string  `json:"firstName"`
+	LastName  string  `json:"lastName"`
+	Company   string  `json:"company"`
+}
+
+type address struct {
+	FirstName    string `json:"firstName"`
+	LastName     string `json:"lastName"`
+	Street       string `json:"street"`
+	StreetNumber string `json:"streetNumber"`
+	Address2     string `json:"address2"`
+	City         string `json:"city"`
+	Region       string `json:"region"`
+	RegionCode   string `json:"regionCode"`
+	Country      string `json:"country"`
+	CountryCode  string `json:"countryCode"`
+	PostCode     string `json:"postCode"`
+	Phone        string `json:"phone"`
+}
+
+type shippingAddress struct {
+	address
+	Type string `json:"addressType"`
+}
+
+type carrier struct {
+	ShipmentIDs   []*int64 `json:"shipmentIds"`
+	Name          string   `json:"name"`
+	Method        string   `json:"method"`
+	DeliveryName  string   `json:"deliveryName"`
+	DeliveryKey   string   `json:"deliveryKey"`
+	TrackingCodes string   `json:"trackingCodes"`
+	Comments      *string  `json:"comments"`
+
+	DeliveryToCourierEstimation  *string `json:"deliveryToCourierEstimationDate"`
+	DeliveryToCustomerEstimation *string `json:"deliveryToCustomerEstimationDate"`
+}
+
+type payment struct {
+	Name string `json:"name"`
+}
+
+type invoiceDetails struct {
+	TaxOfficeCode *string `json:"doy"`
+	TaxOfficeName *string `json:"doyName"`
+	VATNumber     string  `json:"vatNumber"`
+	Company       *string `json:"company"`
+	Occupation    *string `json:"occupation"`
+	Address       *string `json:"address"`
+	PostCode      *string `json:"postCode"`
+	City          *string `json:"city"`
+
+	Article39             *string        `json:"article39"`
+	Article39Eligible     jsontext.Value `json:"article39Eligible"`
+	Article39IdentityType *string        `json:"article39IdentityType"`
+	Article39IdentityNo   *string        `json:"article39IdentityNo"`
+	Article39MobilePhone  *string        `json:"article39MobilePhone"`
+	Article39OTP          *string        `json:"article39Otp"`
+	Article39Valid        jsontext.Value `json:"article39Valid"`
+}
+
+type lineItem struct {
+	ID                *int64  `json:"id"`
+	ProductID         string  `json:"productId"`
+	ProductCode       string  `json:"productCode"`
+	SKU               string  `json:"sku"`
+	MerchantSKU       string  `json:"merchantSku"`
+	MerchantEAN       string  `json:"merchantEan"`
+	ProductName       *string `json:"productName"`
+	ProductStatus     string  `json:"productStatus"`
+	MasterProductCode string  `json:"masterProductCode"`
+	ProductURL        string  `json:"productUrl"`
+	EAN               *string `json:"ean"`
+
+	UnitPrice         *int64 `json:"unitPrice"`
+	OriginalUnitPrice *int64 `json:"originalUnitPrice"`
+	BasePrice         *int64 `json:"basePrice"`
+	TotalPrice        *int64 `json:"totalPrice"`
+	Quantity          *int64 `json:"quantity"`
+
+	Article39Status string `json:"article39Status"`
+	Article39Valid  bool   `json:"article39Valid"`
+	GiftWrap        bool   `json:"giftWrap"`
+
+	ExtendedAttributes jsontext.Value `json:"extendedAttributes"`
+
+	PickupDate   *string `json:"pickupDate"`
+	DeliveryDate *string `json:"deliveryDate"`
+}

@@ -1,0 +1,161 @@
+package ingest
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// DocumentError says why a document is refused. It never repeats a value of
+// the document, since values are personal data.
+type DocumentError struct {
+	Field   string // as in "lineItems[0].quantity"; empty: the whole document
+	Problem string // as in "must be 1 or more"
+}
+
+// Error returns the field and its problem.
+func (e *DocumentError) Error() string {
+	if e.Field == "" {
+		return e.Problem
+	}
+	return e.Field + ": " + e.Problem
+}
+
+// noObject is the refusal of what is not one JSON object.
+func noObject(problem string) *DocumentError {
+	return &DocumentError{Problem: "not a JSON object: " + problem}
+}
+
+// otherKind is the refusal of a document that does not begin as an object.
+func otherKind(text []byte) *DocumentError {
+	value := jsontext.Value(text)
+	if !value.IsValid() {
+		return noObject("it does not begin with {")
+	}
+	switch kind := value.Kind(); kind {
+	case '[':
+		return noObject("it is an array")
+	case '"':
+		return noObject("it is a text")
+	case '0':
+		return noObject("it is a number")
+	default:
+		return noObject("it is " + kind.String())
+	}
+}
+
+// decodingError turns an error of the decoder into a refusal that names the
+// field.
+func decodingError(text []byte, err error) *DocumentError {
+	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
+		field := fieldName(semantic.JSONPointer)
+		if semantic.Err == json.ErrUnknownName {
+			return &DocumentError{Field: field, Problem: "unknown key"}
+		}
+		return &DocumentError{Field: field, Problem: typeProblem(semantic)}
+	}
+	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		return syntaxError(text, syntactic)
+	}
+	return noObject("it cannot be read")
+}
+
+// typeProblem says what a value of the wrong type should have been.
+func typeProblem(err *json.SemanticError) string {
+	if err.GoType == nil {
+		return "has the wrong type"
+	}
+	switch err.GoType.Kind() {
+	case reflect.String:
+		return "must be text"
+	case reflect.Bool:
+		return "must be true or false"
+	case reflect.Slice:
+		return "must be an array"
+	case reflect.Struct:
+		return "must be an object"
+	case reflect.Int64:
+		if errors.Is(err.Err, strconv.ErrRange) {
+			return "must fit into 64 bits"
+		}
+		return "must be a whole number"
+	}
+	return "has the wrong type"
+}
+
+// syntaxError names the field where the fault is one of a key or a text, as
+// the strictness of decision 7 finds it in JSON that is whole in itself. The
+// decoder's own words are not passed on: they quote the document.
+func syntaxError(text []byte, err *jsontext.SyntacticError) *DocumentError {
+	field := fieldName(err.JSONPointer)
+	if errors.Is(err, jsontext.ErrDuplicateName) {
+		return &DocumentError{Field: field, Problem: "the key is given twice"}
+	}
+	at := min(max(err.ByteOffset, 0), int64(len(text)))
+	before, after := text[:at], text[at:]
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF) || len(after) == 0:
+		return noObject("it ends too early")
+	case field == "" && jsontext.Value(before).IsValid():
+		return noObject("there is text after it")
+	case field != "" && after[0] >= 0x80:
+		return &DocumentError{Field: field, Problem: "invalid UTF-8"}
+	case field != "" && bytes.HasPrefix(after, []byte(`\u`)):
+		return &DocumentError{Field: field, Problem: "broken escape or half of a surrogate pair"}
+	}
+	return noObject("syntax error at byte " + strconv.FormatInt(at+1, 10))
+}
+
+// Bounds of a field's name, so that a hostile key does not make the message.
+const (
+	maxFieldPart = 60  // bytes of one key
+	maxFieldName = 200 // bytes of the whole
+)
+
+// fieldName turns a JSON pointer into the name of a field: /lineItems/0/ean is
+// lineItems[0].ean.
+func fieldName(pointer jsontext.Pointer) string {
+	var name strings.Builder
+	for part := range pointer.Tokens() {
+		if name.Len() > maxFieldName {
+			name.WriteString("...")
+			break
+		}
+		index, isIndex := strconv.Atoi(part)
+		switch {
+		case isIndex == nil && index >= 0 && name.Len() > 0:
+			name.WriteString("[" + part + "]")
+			continue
+		case name.Len() > 0:
+			name.WriteByte('.')
+		}
+		name.WriteString(keyName(part))
+	}
+	return name.String()
+}
+
+// keyName returns a key as it stands where it is a plain word, else in quotes.
+func keyName(key string) string {
+	short := key
+	if len(short) > maxFieldPart {
+		short = strings.ToValidUTF8(short[:maxFieldPart], "") + "..."
+	}
+	plain := func(c byte) bool {
+		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
+	}
+	for i := range len(key) {
+		if !plain(key[i]) {
+			return strconv.QuoteToGraphic(short)
+		}
+	}
+	if key == "" {
+		return `""`
+	}
+	return short
+}

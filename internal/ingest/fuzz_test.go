@@ -1,0 +1,163 @@
+package ingest_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/ingest"
+	"merchantorders/internal/ingest/ingesttest"
+	"merchantorders/internal/order"
+)
+
+func FuzzParse(f *testing.F) {
+	example, err := os.ReadFile("testdata/decision7.json")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(example)
+	f.Add(ingesttest.Document(1))
+	f.Add(ingesttest.Document(4))
+	for _, seed := range []string{
+		minimal, "", "null", "{}", "[]", `{"lineItems":[null]}`, minimal + "x",
+		adding(`"orderId":1,"updatedAt":"0001-01-01T00:00:00Z"`), adding(`"notes":"\ud800\u0000"`),
+		inLine(`"extendedAttributes":[{"b":1e2,"a":"\u0041"},-0,[[]]]`),
+		inLine(`"pickupDate":"0000-01-01","totalPrice":200`),
+		adding(`"invoiceDetails":{"article39Eligible":"Y","article39Valid":null}`),
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, document []byte) {
+		given := bytes.Clone(document)
+		in, err := ingest.Parse(document)
+		if !bytes.Equal(given, document) {
+			t.Fatal("the document was changed")
+		}
+		if err != nil {
+			checkRefusal(t, err)
+			return
+		}
+		checkOrder(t, &in.Order)
+		for _, spelling := range [][]byte{document, compact(t, document), sorted(t, document)} {
+			again, err := ingest.Parse(spelling)
+			if err != nil {
+				t.Fatalf("another spelling is refused: %v\n%s", err, spelling)
+			}
+			if again.Digest != in.Digest || again.Order.Number != in.Order.Number {
+				t.Fatalf("another spelling is other content:\n%s", spelling)
+			}
+		}
+	})
+}
+
+func checkRefusal(t *testing.T, err error) {
+	t.Helper()
+	refused, ok := errors.AsType[*ingest.DocumentError](err)
+	if !ok || refused.Problem == "" || !utf8.ValidString(err.Error()) || len(err.Error()) > 400 {
+		t.Fatalf("a %T: %q", err, err)
+	}
+}
+
+// checkOrder looks for what no valid order has.
+func checkOrder(t *testing.T, o *order.Order) {
+	t.Helper()
+	sum := int64(0)
+	for _, line := range o.LineItems {
+		if line.Quantity < 1 || line.UnitPrice < 0 || line.TotalPrice != line.UnitPrice*line.Quantity {
+			t.Fatalf("line %+v", line)
+		}
+		if kind := jsontext.Value(line.ExtendedAttributes).Kind(); kind != '[' {
+			t.Fatalf("extended attributes %q", line.ExtendedAttributes)
+		}
+		sum += line.TotalPrice
+	}
+	switch {
+	case o.MerchantID < 1, o.Number < 0, !order.ValidReference(o.Reference), !o.State.Valid(), !order.ValidCurrency(o.Currency),
+		o.CreatedAt.IsZero(), o.CreatedAt.Nanosecond() != 0, len(o.LineItems) == 0, sum < 0, o.Subtotal != sum,
+		o.Discount < 0, o.Total < 0, o.Customer.UserID < 0:
+		t.Fatalf("order %+v", o)
+	}
+}
+
+func compact(t *testing.T, document []byte) []byte {
+	t.Helper()
+	value := jsontext.Value(document).Clone()
+	if err := value.Compact(); err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+// sorted spells a document with its keys sorted and its escapes undone.
+func sorted(t *testing.T, document []byte) []byte {
+	t.Helper()
+	value := jsontext.Value(document).Clone()
+	err := value.Canonicalize(jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+// FuzzImport compares what becomes of the lines of any input, read in pieces
+// of any size, with what becomes of them one by one.
+func FuzzImport(f *testing.F) {
+	one, two := string(ingesttest.Document(1)), string(ingesttest.Document(2))
+	f.Add([]byte(one+"\n"+two+"\n"), 1000)
+	f.Add([]byte(one+"\r\n\r\n \t\n{}\n"+two), 1)
+	f.Add([]byte("\n\n\n"), 2)
+	f.Add([]byte("x\ny\n\x00\n\xff"), 3)
+	f.Add([]byte("\r"), 1)
+	f.Fuzz(func(t *testing.T, input []byte, piece int) {
+		var wantRefused, wantTaken []string
+		for i, line := range bytes.Split(input, []byte{'\n'}) {
+			if len(bytes.Trim(line, " \t\r")) == 0 {
+				continue
+			}
+			in, err := ingest.Parse(bytes.TrimSuffix(line, []byte{'\r'}))
+			if err != nil {
+				wantRefused = append(wantRefused, fmt.Sprintf("%d: %v", i+1, err))
+				continue
+			}
+			wantTaken = append(wantTaken, in.Order.Reference)
+		}
+		var taken []string
+		var told report
+		add := func(_ context.Context, batch []order.Incoming) ([]order.Outcome, error) {
+			for _, in := range batch {
+				taken = append(taken, in.Order.Reference)
+			}
+			return slices.Repeat([]order.Outcome{{Verdict: order.Created}}, len(batch)), nil
+		}
+		pieces := piecewise{r: bytes.NewReader(input), most: 1 + piece&0xfff}
+		counts, err := ingest.Import(t.Context(), pieces, add, told.options())
+		if err != nil || counts != (ingest.Counts{Created: len(wantTaken), Invalid: len(wantRefused)}) {
+			t.Fatalf("counts %+v, error %v", counts, err)
+		}
+		if diff := cmp.Diff(wantTaken, taken); diff != "" {
+			t.Fatalf("taken (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(wantRefused, told.refused); diff != "" {
+			t.Fatalf("refused (-want +got):\n%s", diff)
+		}
+		if told.bytes != int64(len(input)) {
+			t.Fatalf("progress ends at %d of %d bytes", told.bytes, len(input))
+		}
+	})
+}
+
+// piecewise returns at most so many bytes at a time.
+type piecewise struct {
+	r    *bytes.Reader
+	most int
+}
+
+func (p piecewise) Read(b []byte) (int, error) { return p.r.Read(b[:min(len(b), p.most)]) }

@@ -1,0 +1,188 @@
+package ingest_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/ingest"
+	"merchantorders/internal/ingest/ingesttest"
+	"merchantorders/internal/order"
+)
+
+// The tests below run in a bubble: synctest.Wait returns once every goroutine
+// of the import waits for something, and the bubble fails when one is left at
+// its end.
+
+// write puts lines into a pipe in one piece and waits until the import has done
+// with them what it can.
+func write(t *testing.T, w io.Writer, lines string) {
+	t.Helper()
+	if _, err := io.WriteString(w, lines); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+func TestImportDoesNotHoldBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, w := io.Pipe()
+		var s shop
+		var told report
+		ended := make(chan error)
+		go func() {
+			_, err := ingest.Import(t.Context(), r, s.add, told.options())
+			ended <- err
+		}()
+		write(t, w, documents(1, 1))
+		if diff := cmp.Diff([][]string{references(1, 1)}, s.batches); diff != "" {
+			t.Errorf("after one line (-want +got):\n%s", diff)
+		}
+		write(t, w, documents(2, 4)+`{"half":`)
+		if diff := cmp.Diff(references(1, 4), s.references); diff != "" {
+			t.Errorf("after four lines and a half (-want +got):\n%s", diff)
+		}
+		if len(told.refused) != 0 {
+			t.Errorf("refused before its end: %q", told.refused)
+		}
+		write(t, w, "1}\n")
+		if diff := cmp.Diff([]string{"5: half: unknown key"}, told.refused); diff != "" {
+			t.Errorf("after a bad line (-want +got):\n%s", diff)
+		}
+		write(t, w, string(ingesttest.Document(5)))
+		if len(s.references) != 4 {
+			t.Errorf("a line without its end was taken: %q", s.references)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if diff := cmp.Diff(references(1, 5), s.references); diff != "" {
+			t.Errorf("at the end (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestImportGathersWhileAddIsBusy: what comes in during an add goes into the
+// next batch together.
+func TestImportGathersWhileAddIsBusy(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, w := io.Pipe()
+		var s shop
+		proceed := make(chan struct{})
+		ended := make(chan error)
+		go func() {
+			_, err := ingest.Import(t.Context(), r, func(ctx context.Context, batch []order.Incoming) ([]order.Outcome, error) {
+				<-proceed
+				return s.add(ctx, batch)
+			}, ingest.Options{})
+			ended <- err
+		}()
+		write(t, w, documents(1, 1))
+		write(t, w, documents(2, 2))
+		write(t, w, documents(3, 300))
+		close(proceed)
+		synctest.Wait()
+		if diff := cmp.Diff([][]string{references(1, 1), references(2, 300)}, s.batches); diff != "" {
+			t.Errorf("batches (-want +got):\n%s", diff)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestImportIsCanceledWhileItWaits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		r, w := io.Pipe()
+		var s shop
+		var counts ingest.Counts
+		ended := make(chan error)
+		go func() {
+			var err error
+			counts, err = ingest.Import(ctx, r, s.add, ingest.Options{})
+			ended <- err
+		}()
+		write(t, w, documents(1, 2))
+		cancel()
+		// The input says nothing more, but the import ends.
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v", err)
+		}
+		if counts != (ingest.Counts{Created: 2}) {
+			t.Errorf("counts %+v", counts)
+		}
+		// The Read under way ends with its pipe, and its goroutine with it.
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestImportIsCanceledWhileItAdds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var s shop
+		add := func(ctx context.Context, batch []order.Incoming) ([]order.Outcome, error) {
+			cancel()
+			return s.add(ctx, batch)
+		}
+		input, w := io.Pipe()
+		go func() {
+			_, err := io.WriteString(w, documents(1, 1500))
+			_ = w.CloseWithError(err)
+		}()
+		counts, err := ingest.Import(ctx, input, add, ingest.Options{})
+		if !errors.Is(err, context.Canceled) || len(s.batches) != 1 || counts.Created != len(s.references) {
+			t.Errorf("counts %+v after %d batches, error %v", counts, len(s.batches), err)
+		}
+		_ = input.Close()
+	})
+}
+
+func TestImportThatNeverBegins(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		r, w := io.Pipe()
+		counts, err := ingest.Import(ctx, r, nil, ingest.Options{})
+		if !errors.Is(err, context.Canceled) || counts != (ingest.Counts{}) {
+			t.Errorf("counts %+v, error %v", counts, err)
+		}
+		_ = w.Close()
+	})
+}
+
+// TestImportEndsWithAddWhileItWaits: an error of add ends the import although
+// the input has not ended.
+func TestImportEndsWithAddWhileItWaits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		full := errors.New("database is full")
+		r, w := io.Pipe()
+		go func() { _, _ = io.WriteString(w, documents(1, 1)) }()
+		_, err := ingest.Import(t.Context(), r, func(context.Context, []order.Incoming) ([]order.Outcome, error) {
+			return nil, full
+		}, ingest.Options{})
+		if !errors.Is(err, full) {
+			t.Errorf("error %v", err)
+		}
+		_ = w.Close()
+	})
+}

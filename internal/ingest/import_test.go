@@ -1,0 +1,339 @@
+package ingest_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/ingest"
+	"merchantorders/internal/ingest/ingesttest"
+	"merchantorders/internal/order"
+)
+
+// shop takes orders in like the store, in memory, and notes what it was given.
+type shop struct {
+	batches    [][]string // references
+	content    map[string][32]byte
+	references []string // in the order in which they came, all of them
+}
+
+func (s *shop) add(_ context.Context, batch []order.Incoming) ([]order.Outcome, error) {
+	if s.content == nil {
+		s.content = map[string][32]byte{}
+	}
+	outcomes := make([]order.Outcome, len(batch))
+	var references []string
+	for i, in := range batch {
+		reference := in.Order.Reference
+		references = append(references, reference)
+		known, there := s.content[reference]
+		switch {
+		case in.Order.MerchantID != ingesttest.MerchantID:
+			outcomes[i] = order.Outcome{Verdict: order.Invalid, Reason: "merchantId: no such merchant"}
+		case !there:
+			s.content[reference] = in.Digest
+			outcomes[i].Verdict = order.Created
+		case known == in.Digest:
+			outcomes[i].Verdict = order.Unchanged
+		default:
+			outcomes[i] = order.Outcome{Verdict: order.Conflicting, Reason: "reference: taken by " + reference}
+		}
+	}
+	s.batches = append(s.batches, references)
+	s.references = append(s.references, references...)
+	return outcomes, nil
+}
+
+// report gathers what an import tells.
+type report struct {
+	refused []string
+	bytes   int64
+}
+
+func (r *report) options() ingest.Options {
+	return ingest.Options{
+		Refused:  func(line int, reason string) { r.refused = append(r.refused, fmt.Sprintf("%d: %s", line, reason)) },
+		Progress: func(bytes int64) { r.bytes = bytes },
+	}
+}
+
+// made keeps the documents, since making them costs more than importing them.
+var made = sync.OnceValue(func() []string {
+	lines := make([]string, 1500)
+	for i := range lines {
+		lines[i] = string(ingesttest.Document(i+1)) + "\n"
+	}
+	return lines
+})
+
+// documents returns the documents from first to last, one a line.
+func documents(first, last int) string { return strings.Join(made()[first-1:last], "") }
+
+func references(first, last int) []string {
+	var all []string
+	for n := first; n <= last; n++ {
+		all = append(all, ingesttest.Reference(n))
+	}
+	return all
+}
+
+func TestImport(t *testing.T) {
+	t.Parallel()
+	var s shop
+	var told report
+	doc := func(n int, mutate ...func(map[string]any)) string { return string(ingesttest.Document(n, mutate...)) }
+	input := strings.Join([]string{
+		doc(1),
+		"",
+		"not JSON",
+		" \t \r",
+		doc(2) + "\r",
+		doc(1), // again
+		doc(2, func(d map[string]any) { d["total"] = int64(9) }),
+		doc(3, func(d map[string]any) { d["merchantId"] = int64(1) }),
+		doc(4, func(d map[string]any) { delete(d, "customer") }),
+		"{}",
+		"  " + doc(5),
+		doc(6), // without a line end
+	}, "\n")
+	counts, err := ingest.Import(t.Context(), strings.NewReader(input), s.add, told.options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (ingest.Counts{Created: 4, Unchanged: 1, Conflicting: 1, Invalid: 4}); counts != want {
+		t.Errorf("counts %+v, want %+v", counts, want)
+	}
+	want := []string{
+		"3: not a JSON object: it does not begin with {",
+		"7: reference: taken by " + ingesttest.Reference(2),
+		"8: merchantId: no such merchant",
+		"9: customer: is required",
+		"10: merchantId: is required",
+	}
+	if diff := cmp.Diff(want, told.refused); diff != "" {
+		t.Errorf("refused (-want +got):\n%s", diff)
+	}
+	if told.bytes != int64(len(input)) {
+		t.Errorf("progress ends at %d of %d bytes", told.bytes, len(input))
+	}
+}
+
+func TestImportOfNothing(t *testing.T) {
+	t.Parallel()
+	for _, input := range []string{"", "\n", "\n\r\n \n\t", " "} {
+		counts, err := ingest.Import(t.Context(), strings.NewReader(input), nil, ingest.Options{})
+		if err != nil || counts != (ingest.Counts{}) {
+			t.Errorf("%q: %+v, %v", input, counts, err)
+		}
+	}
+}
+
+// TestImportKeepsTheOrder runs enough lines for many blocks and batches, bad
+// ones among them, through readers of every habit.
+func TestImportKeepsTheOrder(t *testing.T) {
+	t.Parallel()
+	const orders = 1500
+	var input bytes.Buffer
+	var wantRefused []string
+	line := 0
+	for n := 1; n <= orders; n++ {
+		input.WriteString(strings.TrimSuffix(documents(n, n), "\n"))
+		line++
+		if n%3 == 0 {
+			input.WriteString("\r\n\n  \n{}\n")
+			line += 3
+			wantRefused = append(wantRefused, fmt.Sprintf("%d: merchantId: is required", line))
+		} else {
+			input.WriteByte('\n')
+		}
+	}
+	for name, wrap := range map[string]func(io.Reader) io.Reader{
+		"plain":               func(r io.Reader) io.Reader { return r },
+		"half of what it may": iotest.HalfReader,
+		"error with the data": iotest.DataErrReader,
+		"nothing at times":    func(r io.Reader) io.Reader { return &hesitant{r: r} },
+		"one byte":            func(r io.Reader) io.Reader { return iotest.OneByteReader(io.LimitReader(r, 100_000)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var s shop
+			var told report
+			counts, err := ingest.Import(t.Context(), wrap(bytes.NewReader(input.Bytes())), s.add, told.options())
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, wantRefused := references(1, orders), wantRefused
+			if name == "one byte" { // the limit cuts a document in two
+				created := counts.Created
+				want = want[:created]
+				wantRefused = append(wantRefused[:created/3:created/3], told.refused[len(told.refused)-1])
+			}
+			if diff := cmp.Diff(want, s.references); diff != "" {
+				t.Errorf("orders (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(wantRefused, told.refused); diff != "" {
+				t.Errorf("refused (-want +got):\n%s", diff)
+			}
+			if counts.Created != len(want) || counts.Invalid != len(wantRefused) {
+				t.Errorf("counts %+v", counts)
+			}
+			for _, batch := range s.batches {
+				if len(batch) > 500 {
+					t.Errorf("a batch of %d", len(batch))
+				}
+			}
+		})
+	}
+}
+
+// hesitant returns nothing, and no error, at every other Read.
+type hesitant struct {
+	r    io.Reader
+	turn bool
+}
+
+func (h *hesitant) Read(p []byte) (int, error) {
+	h.turn = !h.turn
+	if h.turn {
+		return 0, nil
+	}
+	return h.r.Read(p[:min(len(p), 10_000)])
+}
+
+func TestImportFillsBatches(t *testing.T) {
+	t.Parallel()
+	const orders = 1500
+	var s shop
+	if _, err := ingest.Import(t.Context(), strings.NewReader(documents(1, orders)), s.add, ingest.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	// How the batches fall depends on who is faster; none may be small for ever.
+	if len(s.batches) > orders/20 {
+		t.Errorf("%d batches of %d orders", len(s.batches), orders)
+	}
+}
+
+func TestImportOfLongLines(t *testing.T) {
+	t.Parallel()
+	pad := func(document []byte, length int) string {
+		return string(document) + strings.Repeat(" ", length-len(document))
+	}
+	tooLong := strings.Repeat("x", ingest.MaxLineLength+1)
+	input := strings.Join([]string{
+		string(ingesttest.Document(1)),
+		tooLong,
+		pad(ingesttest.Document(2), ingest.MaxLineLength),
+		pad(ingesttest.Document(3), ingest.MaxLineLength) + "\r",
+		pad(ingesttest.Document(4), ingest.MaxLineLength+1),
+		strings.Repeat(tooLong, 3),
+		string(ingesttest.Document(5)),
+		"{}",
+		tooLong,
+	}, "\n")
+	for name, r := range map[string]io.Reader{
+		"plain": strings.NewReader(input), "small pieces": &hesitant{r: strings.NewReader(input)},
+	} {
+		var s shop
+		var told report
+		counts, err := ingest.Import(t.Context(), r, s.add, told.options())
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		const problem = ": the line is longer than 4 MiB"
+		want := []string{"2" + problem, "5" + problem, "6" + problem, "8: merchantId: is required", "9" + problem}
+		if diff := cmp.Diff(want, told.refused); diff != "" {
+			t.Errorf("%s: refused (-want +got):\n%s", name, diff)
+		}
+		wantOrders := slices.Concat(references(1, 3), references(5, 5))
+		if diff := cmp.Diff(wantOrders, s.references); diff != "" || counts.Created != 4 || counts.Invalid != 5 {
+			t.Errorf("%s: counts %+v, orders (-want +got):\n%s", name, counts, diff)
+		}
+	}
+}
+
+// repeating returns the same byte for ever.
+type repeating byte
+
+func (b repeating) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = byte(b)
+	}
+	return len(p), nil
+}
+
+// TestImportMemoryStaysFlat is not parallel: it looks at what the whole process
+// allocates.
+func TestImportMemoryStaysFlat(t *testing.T) {
+	const length = 128 << 20
+	line := io.LimitReader(repeating('x'), length)
+	r := io.MultiReader(line, strings.NewReader("\n"+documents(1, 1)))
+	var s shop
+	var told report
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	counts, err := ingest.Import(t.Context(), r, s.add, told.options())
+	runtime.ReadMemStats(&after)
+	if err != nil || counts != (ingest.Counts{Created: 1, Invalid: 1}) || len(told.refused) != 1 {
+		t.Errorf("counts %+v, refused %q, error %v", counts, told.refused, err)
+	}
+	if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 32<<20 {
+		t.Errorf("%d MiB allocated for a line of %d MiB", allocated>>20, length>>20)
+	}
+}
+
+func TestImportStopsWithTheReader(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("the disk is gone")
+	input := documents(1, 700) + `{"merchantId":355,"refer`
+	var s shop
+	r := io.MultiReader(strings.NewReader(input), iotest.ErrReader(broken))
+	counts, err := ingest.Import(t.Context(), r, s.add, ingest.Options{})
+	if !errors.Is(err, broken) || counts != (ingest.Counts{Created: 700}) {
+		t.Errorf("counts %+v, error %v", counts, err)
+	}
+	if diff := cmp.Diff(references(1, 700), s.references); diff != "" {
+		t.Errorf("orders (-want +got):\n%s", diff)
+	}
+	counts, err = ingest.Import(t.Context(), emptyReader{}, s.add, ingest.Options{})
+	if !errors.Is(err, io.ErrNoProgress) || counts != (ingest.Counts{}) {
+		t.Errorf("a reader without end: counts %+v, error %v", counts, err)
+	}
+}
+
+type emptyReader struct{}
+
+func (emptyReader) Read([]byte) (int, error) { return 0, nil }
+
+func TestImportStopsWithAdd(t *testing.T) {
+	t.Parallel()
+	full := errors.New("database is full")
+	var s shop
+	calls := 0
+	add := func(ctx context.Context, batch []order.Incoming) ([]order.Outcome, error) {
+		if calls++; calls == 3 {
+			return nil, full
+		}
+		return s.add(ctx, batch)
+	}
+	counts, err := ingest.Import(t.Context(), strings.NewReader(documents(1, 1500)), add, ingest.Options{})
+	if !errors.Is(err, full) || calls != 3 {
+		t.Errorf("error %v after %d calls", err, calls)
+	}
+	if counts != (ingest.Counts{Created: len(s.references)}) || counts.Created == 0 {
+		t.Errorf("counts %+v of %d orders", counts, len(s.references))
+	}
+	few := func(context.Context, []order.Incoming) ([]order.Outcome, error) { return nil, nil }
+	if _, err := ingest.Import(t.Context(), strings.NewReader(documents(1, 1)), few, ingest.Options{}); err == nil {
+		t.Error("outcomes that are missing go unnoticed")
+	}
+}
