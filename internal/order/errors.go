@@ -28,6 +28,9 @@ var (
 	// ErrUpload: the file could not be stored. Nothing of it is left.
 	ErrUpload = errors.New("the file could not be stored")
 
+	// ErrUncertain: whether a file was stored is not known; it may still appear.
+	ErrUncertain = errors.New("whether the file was stored is not known")
+
 	// ErrUnavailable: database or storage is out of reach for now; the request
 	// may be tried again.
 	ErrUnavailable = errors.New("storage is out of reach")

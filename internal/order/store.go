@@ -114,7 +114,8 @@ type Files interface {
 type Draft interface {
 	io.Writer
 	// Publish makes the bytes written so far durable under path. When it has
-	// returned nil they survive a power cut; after an error nothing is there.
+	// returned nil they survive a power cut. After an error nothing is there,
+	// unless the error is ErrUncertain: then it may be, or appear later.
 	Publish(ctx context.Context, path string) error
 	// Discard lets go of what was not published. Safe to call at any time.
 	Discard()

@@ -57,7 +57,7 @@ func (s *Service) Upload(ctx context.Context, merchantID int64, key Key, filenam
 	defer cancel()
 	path := InvoicePath(head.Reference, invoice.Name)
 	if err := content.Draft.Publish(ctx, path); err != nil {
-		s.release(ctx, head, invoice)
+		s.takeBack(ctx, head, invoice, !errors.Is(err, ErrUncertain))
 		return Head{}, Invoice{}, uploadFault(err)
 	}
 	if err := s.activate(ctx, head, invoice); err != nil && !s.activated(ctx, head, invoice) {
@@ -146,13 +146,15 @@ func (s *Service) activated(ctx context.Context, head Head, invoice Invoice) boo
 	return !abandoned
 }
 
-// release gives back what a failed upload had reserved. If that fails too the
-// sweeper does it later.
-func (s *Service) release(ctx context.Context, head Head, invoice Invoice) {
+// takeBack gives back what the reservation of a failed upload has taken: its
+// place and, where it is certain that nothing was stored, its name. Of what may
+// have been stored the sweeper removes the file, as it does all of this where
+// the store cannot now. The client need not wait for it.
+func (s *Service) takeBack(ctx context.Context, head Head, invoice Invoice, certain bool) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), PublishTimeout)
 	defer cancel()
-	err := s.files.Remove(ctx, InvoicePath(head.Reference, invoice.Name))
-	if err == nil {
+	var err error
+	if certain {
 		err = s.store.InTx(ctx, func(tx Tx) error {
 			locked, err := tx.LockOrder(ctx, head.MerchantID, NumberKey(head.Number))
 			if err != nil {
@@ -160,6 +162,8 @@ func (s *Service) release(ctx context.Context, head Head, invoice Invoice) {
 			}
 			return tx.ReleaseInvoice(ctx, locked, invoice.ID)
 		})
+	} else {
+		_, err = s.store.AbandonReservation(ctx, stored(head, invoice), s.Now())
 	}
 	if err != nil {
 		s.log.WarnContext(ctx, "reservation left to the sweeper", "invoice", invoice.ID, "error", err)

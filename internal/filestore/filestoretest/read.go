@@ -1,0 +1,115 @@
+package filestoretest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+func testOpenMissing(t *testing.T, files order.Files) {
+	wantMissing(t, files, order.InvoicePath(reference, "a.pdf"))
+	publish(t, files, order.InvoicePath(reference, "a.pdf"), []byte("content"))
+	for _, path := range []string{
+		order.InvoicePath(reference, "b.pdf"),
+		order.InvoicePath(reference, "a.pdf/b.pdf"),
+		order.InvoicePath("SF-other", "a.pdf"),
+		order.InvoicePath(reference, strings.Repeat("a", 300)+".pdf"),
+		// Folders are no files.
+		"invoices/" + reference,
+		"invoices",
+	} {
+		wantMissing(t, files, path)
+	}
+}
+
+func testSeek(t *testing.T, files order.Files) {
+	content := []byte("0123456789")
+	path := order.InvoicePath(reference, "a.pdf")
+	publish(t, files, path, content)
+	file, err := files.Open(t.Context(), path)
+	if err != nil {
+		t.Fatalf("open: %v", err)
+	}
+	defer func() { _ = file.Close() }()
+	tests := []struct {
+		offset int64
+		whence int
+		at     int64
+		rest   string
+	}{
+		{0, io.SeekEnd, 10, ""},
+		{3, io.SeekStart, 3, "3456789"},
+		{-2, io.SeekEnd, 8, "89"},
+		{-4, io.SeekCurrent, 6, "6789"},
+		{0, io.SeekStart, 0, "0123456789"},
+	}
+	for _, test := range tests {
+		at, err := file.Seek(test.offset, test.whence)
+		if at != test.at || err != nil {
+			t.Errorf("seek %d from %d: %d, %v, want %d", test.offset, test.whence, at, err, test.at)
+		}
+		rest, err := io.ReadAll(file)
+		if string(rest) != test.rest || err != nil {
+			t.Errorf("after seek %d from %d: %q, %v, want %q", test.offset, test.whence, rest, err, test.rest)
+		}
+	}
+}
+
+func testRange(t *testing.T, files order.Files) {
+	content := bytes.Repeat([]byte("0123456789"), 10_000)
+	path := order.InvoicePath(reference, "a.pdf")
+	publish(t, files, path, content)
+	file, err := files.Open(t.Context(), path)
+	if err != nil {
+		t.Fatalf("open: %v", err)
+	}
+	defer func() { _ = file.Close() }()
+	request := httptest.NewRequest(http.MethodGet, "/", nil)
+	request.Header.Set("Range", "bytes=99985-99994")
+	answer := httptest.NewRecorder()
+	http.ServeContent(answer, request, "a.pdf", time.Time{}, file)
+	if answer.Code != http.StatusPartialContent || answer.Body.String() != "5678901234" {
+		t.Errorf("range: %d %q, want 206 and 10 bytes from 99985", answer.Code, answer.Body)
+	}
+}
+
+func testRemove(t *testing.T, files order.Files) {
+	path, other := order.InvoicePath(reference, "a.pdf"), order.InvoicePath(reference, "b.pdf")
+	if err := files.Remove(t.Context(), path); err != nil {
+		t.Errorf("remove from an empty store: %v", err)
+	}
+	publish(t, files, path, []byte("content"))
+	publish(t, files, other, []byte("other"))
+	for range 2 {
+		if err := files.Remove(t.Context(), path); err != nil {
+			t.Errorf("remove: %v", err)
+		}
+		wantMissing(t, files, path)
+	}
+	wantStored(t, files, other, []byte("other"))
+	publish(t, files, path, []byte("new"))
+	wantStored(t, files, path, []byte("new"))
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := files.Remove(ctx, path); !errors.Is(err, context.Canceled) {
+		t.Errorf("remove: %v, want context.Canceled", err)
+	}
+	wantStored(t, files, path, []byte("new"))
+}
+
+func testCheck(t *testing.T, files order.Files) {
+	for range 2 {
+		if err := files.Check(t.Context()); err != nil {
+			t.Errorf("check: %v", err)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package order_test
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"maps"
+	"slices"
+	"sync"
+
+	"merchantorders/internal/order"
+)
+
+// fakeFiles is an order.Files in memory that can be made to fail.
+type fakeFiles struct {
+	mu    sync.Mutex
+	bytes map[string][]byte
+
+	fail func(operation string) error
+	// publishing is called while a file is on its way, before it is there.
+	publishing func(ctx context.Context)
+}
+
+func newFakeFiles() *fakeFiles { return &fakeFiles{bytes: make(map[string][]byte)} }
+
+func (f *fakeFiles) ask(operation string) error {
+	if f.fail == nil {
+		return nil
+	}
+	return f.fail(operation)
+}
+
+// paths returns what is stored, sorted.
+func (f *fakeFiles) paths() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Sorted(maps.Keys(f.bytes))
+}
+
+// content returns what is stored under a path.
+func (f *fakeFiles) content(path string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return string(f.bytes[path])
+}
+
+func (f *fakeFiles) Draft(context.Context) (order.Draft, error) {
+	if err := f.ask("Draft"); err != nil {
+		return nil, err
+	}
+	return &fakeDraft{files: f}, nil
+}
+
+type fakeFile struct{ *bytes.Reader }
+
+func (fakeFile) Close() error { return nil }
+
+func (f *fakeFiles) Open(_ context.Context, path string) (order.File, error) {
+	if err := f.ask("Open"); err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	content, ok := f.bytes[path]
+	if !ok {
+		return nil, fs.ErrNotExist
+	}
+	return fakeFile{bytes.NewReader(content)}, nil
+}
+
+func (f *fakeFiles) Remove(ctx context.Context, path string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := f.ask("Remove"); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.bytes, path)
+	return nil
+}
+
+func (f *fakeFiles) Check(context.Context) error { return f.ask("Check") }
+
+type fakeDraft struct {
+	files   *fakeFiles
+	content bytes.Buffer
+}
+
+func (d *fakeDraft) Write(p []byte) (int, error) { return d.content.Write(p) }
+
+func (d *fakeDraft) Publish(ctx context.Context, path string) error {
+	if d.files.publishing != nil {
+		d.files.publishing(ctx)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := d.files.ask("Publish"); err != nil {
+		return err
+	}
+	d.files.mu.Lock()
+	defer d.files.mu.Unlock()
+	if _, there := d.files.bytes[path]; there {
+		return fs.ErrExist
+	}
+	d.files.bytes[path] = bytes.Clone(d.content.Bytes())
+	return nil
+}
+
+func (d *fakeDraft) Discard() {}

@@ -1,0 +1,323 @@
+package order_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+// The statuses of an invoice entry in fakeStore.
+const (
+	reserved = iota
+	active
+	deleted
+	abandoned
+)
+
+type fakeEntry struct {
+	order.Invoice
+	status int
+	ended  time.Time
+	purged bool
+}
+
+type fakeOrder struct {
+	head    order.Head
+	updated time.Time
+	entries []fakeEntry
+	events  []order.Event
+}
+
+// fakeStore is an order.Store in memory, whose transactions run one at a time
+// and can be made to fail.
+type fakeStore struct {
+	mu        sync.Mutex
+	orders    map[int64]*fakeOrder // by number
+	merchants []order.MerchantRecord
+	lastID    int64
+
+	// fail is asked before every operation, by its method's name, and before
+	// "commit"; afterCommit returns an error although the commit is done.
+	fail        func(operation string) error
+	afterCommit func() error
+	rerun       bool // run every transaction twice, as a database may ask for
+	calls       int  // of any method
+	listed      order.Filter
+}
+
+func newFakeStore(heads ...order.Head) *fakeStore {
+	s := &fakeStore{orders: make(map[int64]*fakeOrder)}
+	for _, head := range heads {
+		s.orders[head.Number] = &fakeOrder{head: head}
+	}
+	return s
+}
+
+func (s *fakeStore) ask(operation string) error {
+	if s.fail == nil {
+		return nil
+	}
+	return s.fail(operation)
+}
+
+// begin locks the store for one method that is no transaction.
+func (s *fakeStore) begin(ctx context.Context, operation string) (func(), error) {
+	s.mu.Lock()
+	s.calls++
+	if err := ctx.Err(); err != nil {
+		return s.mu.Unlock, err
+	}
+	return s.mu.Unlock, s.ask(operation)
+}
+
+func (s *fakeStore) find(merchantID int64, key order.Key) *fakeOrder {
+	for _, o := range s.orders {
+		named := o.head.Number == key.Number
+		if key.Reference != "" {
+			named = o.head.Reference == key.Reference
+		}
+		if named && o.head.MerchantID == merchantID {
+			return o
+		}
+	}
+	return nil
+}
+
+func (s *fakeStore) Order(ctx context.Context, merchantID int64, key order.Key) (order.Order, error) {
+	end, err := s.begin(ctx, "Order")
+	defer end()
+	if err != nil {
+		return order.Order{}, err
+	}
+	o := s.find(merchantID, key)
+	if o == nil {
+		return order.Order{}, order.ErrNotFound
+	}
+	return order.Order{MerchantID: merchantID, Number: o.head.Number, Reference: o.head.Reference, State: o.head.State}, nil
+}
+
+func (s *fakeStore) List(ctx context.Context, _ int64, filter order.Filter) (order.Page, error) {
+	end, err := s.begin(ctx, "List")
+	defer end()
+	s.listed = filter
+	return order.Page{Total: int64(len(s.orders))}, err
+}
+
+func (s *fakeStore) InvoiceFile(ctx context.Context, merchantID int64, reference, name string) (order.Invoice, error) {
+	end, err := s.begin(ctx, "InvoiceFile")
+	defer end()
+	if err != nil {
+		return order.Invoice{}, err
+	}
+	if o := s.find(merchantID, order.ReferenceKey(reference)); o != nil {
+		for _, e := range o.entries {
+			if e.Name == name && e.status == active {
+				return e.Invoice, nil
+			}
+		}
+	}
+	return order.Invoice{}, order.ErrInvoiceNotFound
+}
+
+func (s *fakeStore) InTx(ctx context.Context, fn func(order.Tx) error) error {
+	end, err := s.begin(ctx, "InTx")
+	defer end()
+	if err != nil {
+		return err
+	}
+	runs := 1
+	if s.rerun {
+		runs = 2
+	}
+	var t *fakeTx
+	for range runs {
+		t = &fakeTx{store: s, orders: make(map[int64]*fakeOrder), lastID: s.lastID}
+		for number, o := range s.orders {
+			c := *o
+			c.entries, c.events = slices.Clone(o.entries), slices.Clone(o.events)
+			t.orders[number] = &c
+		}
+		if err := fn(t); err != nil {
+			return err
+		}
+	}
+	if err := s.ask("commit"); err != nil {
+		return err
+	}
+	s.orders, s.lastID = t.orders, t.lastID
+	if s.afterCommit != nil {
+		return s.afterCommit()
+	}
+	return nil
+}
+
+func (s *fakeStore) AddOrders(context.Context, []order.Incoming, time.Time) ([]order.Outcome, error) {
+	return nil, nil
+}
+
+// clean returns up to limit entries that choose lets through.
+func (s *fakeStore) clean(limit int, choose func(fakeEntry) bool) []order.StoredInvoice {
+	var found []order.StoredInvoice
+	for _, o := range s.orders {
+		for _, e := range o.entries {
+			if !e.purged && choose(e) && len(found) < limit {
+				found = append(found, order.StoredInvoice{
+					MerchantID: o.head.MerchantID, OrderNumber: o.head.Number, Reference: o.head.Reference, ID: e.ID, Name: e.Name,
+				})
+			}
+		}
+	}
+	return found
+}
+
+func (s *fakeStore) StaleReservations(ctx context.Context, before time.Time, limit int) ([]order.StoredInvoice, error) {
+	end, err := s.begin(ctx, "StaleReservations")
+	defer end()
+	return s.clean(limit, func(e fakeEntry) bool {
+		return e.status == abandoned || e.status == reserved && e.CreatedAt.Before(before)
+	}), err
+}
+
+func (s *fakeStore) DeletedInvoices(ctx context.Context, before time.Time, limit int) ([]order.StoredInvoice, error) {
+	end, err := s.begin(ctx, "DeletedInvoices")
+	defer end()
+	return s.clean(limit, func(e fakeEntry) bool { return e.status == deleted && e.ended.Before(before) }), err
+}
+
+// entry finds an invoice entry of an order, nil when there is none.
+func (o *fakeOrder) entry(id int64) *fakeEntry {
+	for i := range o.entries {
+		if o.entries[i].ID == id {
+			return &o.entries[i]
+		}
+	}
+	return nil
+}
+
+func (s *fakeStore) AbandonReservation(ctx context.Context, invoice order.StoredInvoice, at time.Time) (bool, error) {
+	end, err := s.begin(ctx, "AbandonReservation")
+	defer end()
+	if err != nil {
+		return false, err
+	}
+	o := s.orders[invoice.OrderNumber]
+	e := o.entry(invoice.ID)
+	if e == nil || e.status != reserved {
+		return e != nil && e.status == abandoned, nil
+	}
+	e.status, e.ended = abandoned, at
+	o.head.ActiveInvoices--
+	return true, nil
+}
+
+func (s *fakeStore) MarkPurged(ctx context.Context, invoice order.StoredInvoice, _ time.Time) error {
+	end, err := s.begin(ctx, "MarkPurged")
+	defer end()
+	if err == nil {
+		s.orders[invoice.OrderNumber].entry(invoice.ID).purged = true
+	}
+	return err
+}
+
+func (s *fakeStore) AddMerchant(_ context.Context, merchant order.MerchantRecord) error {
+	s.merchants = append(s.merchants, merchant)
+	return nil
+}
+
+func (s *fakeStore) Merchants(context.Context) ([]order.MerchantRecord, error) {
+	return s.merchants, nil
+}
+
+// fakeTx works on a copy that InTx keeps or drops.
+type fakeTx struct {
+	store  *fakeStore
+	orders map[int64]*fakeOrder
+	lastID int64
+}
+
+func (t *fakeTx) LockOrder(_ context.Context, merchantID int64, key order.Key) (order.Head, error) {
+	if err := t.store.ask("LockOrder"); err != nil {
+		return order.Head{}, err
+	}
+	view := fakeStore{orders: t.orders}
+	o := view.find(merchantID, key)
+	if o == nil {
+		return order.Head{}, order.ErrNotFound
+	}
+	return o.head, nil
+}
+
+func (t *fakeTx) Move(_ context.Context, head order.Head, to order.State, at time.Time) error {
+	o := t.orders[head.Number]
+	o.head.State, o.updated = to, at
+	return t.store.ask("Move")
+}
+
+func (t *fakeTx) Invoices(_ context.Context, head order.Head) ([]order.Invoice, error) {
+	var found []order.Invoice
+	for _, e := range t.orders[head.Number].entries {
+		if e.status == active {
+			found = append(found, e.Invoice)
+		}
+	}
+	return found, t.store.ask("Invoices")
+}
+
+func (t *fakeTx) InvoiceNames(_ context.Context, head order.Head) ([]string, error) {
+	var names []string
+	for _, e := range t.orders[head.Number].entries {
+		names = append(names, e.Name)
+	}
+	return names, t.store.ask("InvoiceNames")
+}
+
+func (t *fakeTx) ReserveInvoice(_ context.Context, head order.Head, invoice order.Invoice) (int64, error) {
+	o := t.orders[head.Number]
+	if o.head.ActiveInvoices >= order.MaxInvoices {
+		return 0, order.ErrTooManyFiles
+	}
+	o.head.ActiveInvoices++
+	t.lastID++
+	invoice.ID = t.lastID
+	o.entries = append(o.entries, fakeEntry{Invoice: invoice, status: reserved})
+	return invoice.ID, t.store.ask("ReserveInvoice")
+}
+
+func (t *fakeTx) ActivateInvoice(_ context.Context, head order.Head, id int64) error {
+	e := t.orders[head.Number].entry(id)
+	if e == nil || e.status != reserved {
+		return order.ErrInvoiceNotFound
+	}
+	e.status = active
+	return t.store.ask("ActivateInvoice")
+}
+
+func (t *fakeTx) ReleaseInvoice(_ context.Context, head order.Head, id int64) error {
+	o := t.orders[head.Number]
+	if e := o.entry(id); e != nil && e.status == reserved {
+		o.entries = slices.DeleteFunc(o.entries, func(e fakeEntry) bool { return e.ID == id })
+		o.head.ActiveInvoices--
+	}
+	return t.store.ask("ReleaseInvoice")
+}
+
+func (t *fakeTx) DeleteInvoice(_ context.Context, head order.Head, id int64, at time.Time) error {
+	o := t.orders[head.Number]
+	e := o.entry(id)
+	if e == nil || e.status != active {
+		return order.ErrInvoiceNotFound
+	}
+	e.status, e.ended = deleted, at
+	o.head.ActiveInvoices--
+	return t.store.ask("DeleteInvoice")
+}
+
+func (t *fakeTx) Append(_ context.Context, head order.Head, event order.Event) error {
+	o := t.orders[head.Number]
+	event.Seq = int64(len(o.events)) + 1
+	o.events = append(o.events, event)
+	return t.store.ask("Append")
+}

@@ -1,0 +1,270 @@
+package order_test
+
+import (
+	"errors"
+	"io"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/order"
+)
+
+// noon is the clock of these tests: half a second past 12 in another zone.
+var noon = time.Date(2026, 11, 20, 14, 0, 0, 5e8, time.FixedZone("EET", 2*60*60))
+
+// noonUTC is what the service makes of it.
+var noonUTC = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+const (
+	merchant = 355
+	stranger = 356
+)
+
+// errBroken stands for whatever a database or a disk may say.
+var errBroken = errors.New("it is broken")
+
+// head is the order of these tests in a state.
+func head(state order.State) order.Head {
+	return order.Head{MerchantID: merchant, Number: 1, Reference: "SF-1", State: state}
+}
+
+func newService(store *fakeStore, files *fakeFiles) *order.Service {
+	return order.NewService(store, files, func() time.Time { return noon }, slog.New(slog.NewTextHandler(io.Discard, nil)))
+}
+
+// failing returns a fail function under which one operation fails.
+func failing(operation string) func(string) error {
+	return func(asked string) error {
+		if asked == operation {
+			return errBroken
+		}
+		return nil
+	}
+}
+
+func TestServiceClock(t *testing.T) {
+	t.Parallel()
+	if got := newService(newFakeStore(), newFakeFiles()).Now(); got != noonUTC {
+		t.Errorf("the service says %s, want %s", got, noonUTC)
+	}
+}
+
+// TestMoveFromEveryState holds accept, reject and move to decision 2.
+func TestMoveFromEveryState(t *testing.T) {
+	t.Parallel()
+	byMerchant, byOperator := legalMoves(merchantMoves), legalMoves(operatorMoves)
+	type action struct {
+		name    string
+		actor   order.Actor
+		to      order.State
+		legal   map[string]bool
+		refusal error
+		do      func(*order.Service) (order.Head, error)
+	}
+	ctx, key := t.Context(), order.NumberKey(1)
+	actions := []action{
+		{"accept", order.Merchant, order.InProcessing, byMerchant, order.ErrCannotAccept, func(s *order.Service) (order.Head, error) {
+			return s.Accept(ctx, merchant, key)
+		}},
+		{"reject", order.Merchant, order.RejectedByMerchant, byMerchant, order.ErrCannotReject, func(s *order.Service) (order.Head, error) {
+			return s.Reject(ctx, merchant, key, "damaged")
+		}},
+	}
+	for _, to := range append(order.States(), 0, 200) {
+		actions = append(actions, action{"move", order.Operator, to, byOperator, order.ErrMove, func(s *order.Service) (order.Head, error) {
+			return s.Move(ctx, merchant, key, to)
+		}})
+	}
+	for _, from := range order.States() {
+		for _, a := range actions {
+			store := newFakeStore(head(from))
+			moved, err := a.do(newService(store, newFakeFiles()))
+			stored := store.orders[1]
+			if !a.legal[from.String()+" "+a.to.String()] {
+				if !errors.Is(err, a.refusal) || stored.head.State != from || !stored.updated.IsZero() || stored.events != nil {
+					t.Errorf("%s to %s from %s: error %v, order %+v", a.name, a.to, from, err, stored)
+				}
+				continue
+			}
+			want := head(from)
+			want.State = a.to
+			if err != nil || moved != want || stored.head.State != a.to || stored.updated != noonUTC {
+				t.Errorf("%s to %s from %s: error %v, returned %+v, order %+v", a.name, a.to, from, err, moved, stored)
+			}
+			event := order.Event{Seq: 1, Type: order.OrderStateChanged, Actor: a.actor, At: noonUTC, From: from, To: a.to}
+			if a.name == "reject" {
+				event.Reason = "damaged"
+			}
+			if diff := cmp.Diff([]order.Event{event}, stored.events); diff != "" {
+				t.Errorf("%s to %s from %s: events (-want +got):\n%s", a.name, a.to, from, diff)
+			}
+		}
+	}
+}
+
+// TestOrderOfRefusals: order, reason, state (decision 5).
+func TestOrderOfRefusals(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name     string
+		merchant int64
+		key      order.Key
+		state    order.State
+		reason   order.Reason
+		want     error
+	}{
+		{"everything wrong", stranger, order.NumberKey(9), order.Completed, "whim", order.ErrNotFound},
+		{"another merchant's", stranger, order.NumberKey(1), order.Completed, "whim", order.ErrNotFound},
+		{"another merchant's, all else right", stranger, order.ReferenceKey("SF-1"), order.Registered, "", order.ErrNotFound},
+		{"missing", merchant, order.ReferenceKey("SF-2"), order.Completed, "whim", order.ErrNotFound},
+		{"reason and state", merchant, order.NumberKey(1), order.Completed, "whim", order.ErrReason},
+		{"reason alone", merchant, order.NumberKey(1), order.Registered, "whim", order.ErrReason},
+		{"state alone", merchant, order.NumberKey(1), order.Completed, "damaged", order.ErrCannotReject},
+		{"nothing", merchant, order.ReferenceKey("SF-1"), order.Registered, "", nil},
+	} {
+		store := newFakeStore(head(test.state))
+		_, err := newService(store, newFakeFiles()).Reject(t.Context(), test.merchant, test.key, test.reason)
+		if !errors.Is(err, test.want) {
+			t.Errorf("%s: error %v, want %v", test.name, err, test.want)
+		}
+		if changed := len(store.orders[1].events) > 0; changed != (test.want == nil) {
+			t.Errorf("%s: changed %v", test.name, changed)
+		}
+	}
+}
+
+// TestInvalidKeysStayOutside: what PostgreSQL would choke on never gets there.
+func TestInvalidKeysStayOutside(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	for _, key := range []order.Key{
+		{}, order.NumberKey(-1), order.ReferenceKey("a\x00"), order.ReferenceKey("\xff"), order.ReferenceKey(".."), order.ReferenceKey("a/b"),
+	} {
+		store := newFakeStore(head(order.Registered))
+		s := newService(store, newFakeFiles())
+		_, getErr := s.Get(ctx, merchant, key)
+		_, acceptErr := s.Accept(ctx, merchant, key)
+		_, rejectErr := s.Reject(ctx, merchant, key, "whim")
+		_, moveErr := s.Move(ctx, merchant, key, order.Canceled)
+		_, _, uploadErr := s.Upload(ctx, merchant, key, "a.exe", order.Content{Draft: &fakeDraft{}})
+		for name, err := range map[string]error{"get": getErr, "accept": acceptErr, "reject": rejectErr, "move": moveErr, "upload": uploadErr} {
+			if !errors.Is(err, order.ErrNotFound) {
+				t.Errorf("%s of %+v: error %v", name, key, err)
+			}
+		}
+		if _, _, err := s.DeleteInvoice(ctx, merchant, key, 1); !errors.Is(err, order.ErrInvoiceNotFound) {
+			t.Errorf("delete of %+v: error %v", key, err)
+		}
+		if store.calls != 0 {
+			t.Errorf("%+v reached the store", key)
+		}
+	}
+}
+
+func TestMoveIsAllOrNothing(t *testing.T) {
+	t.Parallel()
+	for _, operation := range []string{"InTx", "LockOrder", "Move", "Append", "commit"} {
+		store := newFakeStore(head(order.Registered))
+		store.fail = failing(operation)
+		_, err := newService(store, newFakeFiles()).Accept(t.Context(), merchant, order.NumberKey(1))
+		if !errors.Is(err, errBroken) {
+			t.Errorf("%s fails: error %v", operation, err)
+		}
+		if o := store.orders[1]; o.head.State != order.Registered || o.events != nil {
+			t.Errorf("%s fails: the order is %+v", operation, o)
+		}
+	}
+}
+
+func TestTransactionsMayRunAgain(t *testing.T) {
+	t.Parallel()
+	store, files := newFakeStore(head(order.Registered)), newFakeFiles()
+	store.rerun = true
+	s := newService(store, files)
+	if _, err := s.Accept(t.Context(), merchant, order.NumberKey(1)); err != nil {
+		t.Errorf("accept: %v", err)
+	}
+	_, invoice, err := upload(t, s, "a.pdf", "bytes")
+	if err != nil {
+		t.Fatalf("upload: %v", err)
+	}
+	if _, left, err := s.DeleteInvoice(t.Context(), merchant, order.NumberKey(1), invoice.ID); err != nil || len(left) != 0 {
+		t.Errorf("delete: %v, left %v", err, left)
+	}
+	o := store.orders[1]
+	if len(o.events) != 3 || len(o.entries) != 1 || o.head.ActiveInvoices != 0 {
+		t.Errorf("the order is %+v", o)
+	}
+}
+
+func TestOneOfManyMovesWins(t *testing.T) {
+	t.Parallel()
+	store := newFakeStore(head(order.Registered))
+	s := newService(store, newFakeFiles())
+	errs := make([]error, 32)
+	var all sync.WaitGroup
+	for i := range errs {
+		all.Go(func() {
+			if i%2 == 0 {
+				_, errs[i] = s.Accept(t.Context(), merchant, order.NumberKey(1))
+			} else {
+				_, errs[i] = s.Reject(t.Context(), merchant, order.ReferenceKey("SF-1"), "damaged")
+			}
+		})
+	}
+	all.Wait()
+	won := 0
+	for i, err := range errs {
+		refusal := order.ErrCannotAccept
+		if i%2 == 1 {
+			refusal = order.ErrCannotReject
+		}
+		switch {
+		case err == nil:
+			won++
+		case !errors.Is(err, refusal):
+			t.Errorf("%d: error %v", i, err)
+		}
+	}
+	if won != 1 || len(store.orders[1].events) != 1 {
+		t.Errorf("%d won, with %d events", won, len(store.orders[1].events))
+	}
+}
+
+func TestListChecksItsFilter(t *testing.T) {
+	t.Parallel()
+	store := newFakeStore()
+	s := newService(store, newFakeFiles())
+	filter := order.NewFilter()
+	filter.Size = 5000
+	if _, err := s.List(t.Context(), merchant, filter); err != nil || store.listed.Size != order.MaxPageSize {
+		t.Errorf("error %v, page size %d", err, store.listed.Size)
+	}
+	filter.From, filter.To = 10, 9
+	if _, err := s.List(t.Context(), merchant, filter); !errors.Is(err, order.ErrRange) || store.calls != 1 {
+		t.Errorf("reversed range: error %v, %d calls", err, store.calls)
+	}
+}
+
+func TestAddMerchant(t *testing.T) {
+	t.Parallel()
+	store := newFakeStore()
+	s := newService(store, newFakeFiles())
+	for _, bad := range []order.MerchantRecord{{ID: 0, Name: "a"}, {ID: -1, Name: "a"}, {ID: 1, Name: ""}} {
+		if err := s.AddMerchant(t.Context(), bad.ID, bad.Name); err == nil {
+			t.Errorf("%+v is taken", bad)
+		}
+	}
+	if err := s.AddMerchant(t.Context(), merchant, "Shop"); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Merchants(t.Context())
+	want := []order.MerchantRecord{{ID: merchant, Name: "Shop", CreatedAt: noonUTC}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("error %v, merchants (-want +got):\n%s", err, diff)
+	}
+}

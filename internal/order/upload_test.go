@@ -1,0 +1,334 @@
+package order_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/order"
+)
+
+// upload sends a file to the order of these tests.
+func upload(t *testing.T, s *order.Service, filename, text string) (order.Head, order.Invoice, error) {
+	t.Helper()
+	return uploadWith(t.Context(), t, s, filename, text)
+}
+
+func uploadWith(ctx context.Context, t *testing.T, s *order.Service, filename, text string) (order.Head, order.Invoice, error) {
+	t.Helper()
+	draft, err := s.NewDraft(ctx)
+	if err != nil {
+		return order.Head{}, order.Invoice{}, err
+	}
+	defer draft.Discard()
+	if _, err := io.WriteString(draft, text); err != nil {
+		t.Errorf("write to a draft: %v", err)
+	}
+	content := order.Content{Draft: draft, Size: int64(len(text)), SHA256: sha256.Sum256([]byte(text))}
+	return s.Upload(ctx, merchant, order.NumberKey(1), filename, content)
+}
+
+// wantNothing checks that no trace of an upload is left but, perhaps, its name.
+func wantNothing(t *testing.T, store *fakeStore, files *fakeFiles) {
+	t.Helper()
+	o := store.orders[1]
+	for _, e := range o.entries {
+		if e.status != abandoned || !e.purged {
+			t.Errorf("entry left: %+v", e)
+		}
+	}
+	if o.head.ActiveInvoices != 0 || o.events != nil {
+		t.Errorf("%d places taken, events %+v", o.head.ActiveInvoices, o.events)
+	}
+	if paths := files.paths(); len(paths) > 0 {
+		t.Errorf("files left: %q", paths)
+	}
+}
+
+// wantUploadFault checks that an error is ErrUpload and of no other kind.
+func wantUploadFault(t *testing.T, err error) {
+	t.Helper()
+	if !errors.Is(err, order.ErrUpload) {
+		t.Errorf("error %v, want ErrUpload", err)
+	}
+	for _, other := range []error{
+		order.ErrNotFound, order.ErrInvoiceNotFound, order.ErrFileType, order.ErrFileTooBig, order.ErrTooManyFiles, order.ErrUnavailable,
+	} {
+		if errors.Is(err, other) {
+			t.Errorf("error %v is %v too", err, other)
+		}
+	}
+}
+
+func TestUpload(t *testing.T) {
+	t.Parallel()
+	store, files := newFakeStore(head(order.Completed)), newFakeFiles()
+	got, invoice, err := upload(t, newService(store, files), `C:\my files\a?.PDF`, "bytes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Number != 1 || got.Reference != "SF-1" {
+		t.Errorf("order %+v", got)
+	}
+	want := order.Invoice{ID: 1, Name: "a?.PDF", Size: 5, SHA256: sha256.Sum256([]byte("bytes")), CreatedAt: noonUTC}
+	if diff := cmp.Diff(want, invoice); diff != "" {
+		t.Errorf("invoice (-want +got):\n%s", diff)
+	}
+	o := store.orders[1]
+	if len(o.entries) != 1 || o.entries[0].status != active || o.head.ActiveInvoices != 1 {
+		t.Errorf("order %+v", o)
+	}
+	event := order.Event{Seq: 1, Type: order.InvoiceUploaded, Actor: order.Merchant, At: noonUTC, InvoiceID: 1}
+	if diff := cmp.Diff([]order.Event{event}, o.events); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	if got := files.content("invoices/SF-1/a?.PDF"); got != "bytes" {
+		t.Errorf("stored %q", got)
+	}
+}
+
+// TestOrderOfUploadRefusals: order, extension, size, count (decision 6).
+func TestOrderOfUploadRefusals(t *testing.T) {
+	t.Parallel()
+	const tooBig = order.MaxInvoiceSize + 1
+	for _, test := range []struct {
+		name     string
+		merchant int64
+		filename string
+		size     int64
+		taken    int
+		want     error
+	}{
+		{"everything wrong", stranger, "a.exe", tooBig, 3, order.ErrNotFound},
+		{"all but the order", merchant, "a.exe", tooBig, 3, order.ErrFileType},
+		{"size and count", merchant, "a.pdf", tooBig, 3, order.ErrFileTooBig},
+		{"count alone", merchant, "a.pdf", order.MaxInvoiceSize, 3, order.ErrTooManyFiles},
+		{"extension alone", merchant, "a.pdf\x00.html", 1, 0, order.ErrFileType},
+		{"size alone", merchant, "a.pdf", tooBig, 0, order.ErrFileTooBig},
+		{"nothing", merchant, "a.pdf", order.MaxInvoiceSize, 2, nil},
+	} {
+		full := head(order.Registered)
+		full.ActiveInvoices = test.taken
+		store := newFakeStore(full)
+		files := newFakeFiles()
+		draft := &fakeDraft{files: files}
+		_, _, err := newService(store, files).Upload(t.Context(), test.merchant, order.ReferenceKey("SF-1"), test.filename,
+			order.Content{Draft: draft, Size: test.size})
+		if !errors.Is(err, test.want) || errors.Is(err, order.ErrUpload) {
+			t.Errorf("%s: error %v, want %v", test.name, err, test.want)
+		}
+		if stored := len(files.paths()) > 0; stored != (test.want == nil) {
+			t.Errorf("%s: stored %v", test.name, stored)
+		}
+		if o := store.orders[1]; test.want != nil && (len(o.entries) > 0 || o.head.ActiveInvoices != test.taken) {
+			t.Errorf("%s: order %+v", test.name, o)
+		}
+	}
+}
+
+func TestNamesAreNeverUsedTwice(t *testing.T) {
+	t.Parallel()
+	store, files := newFakeStore(head(order.Registered)), newFakeFiles()
+	s := newService(store, files)
+	var names []string
+	for i := range 4 {
+		_, invoice, err := upload(t, s, "a.pdf", fmt.Sprint("file ", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, invoice.Name)
+		if i == 1 {
+			if _, _, err := s.DeleteInvoice(t.Context(), merchant, order.NumberKey(1), invoice.ID); err != nil {
+				t.Fatal(err)
+			}
+			if n, err := s.Purge(t.Context(), noonUTC.Add(time.Second)); n != 1 || err != nil {
+				t.Fatalf("purged %d, error %v", n, err)
+			}
+		}
+	}
+	if diff := cmp.Diff([]string{"a.pdf", "a-1.pdf", "a-2.pdf", "a-3.pdf"}, names); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
+	if got := files.content("invoices/SF-1/a.pdf"); got != "file 0" {
+		t.Errorf("the first file is now %q", got)
+	}
+	if _, _, err := upload(t, s, "a.pdf", "one too many"); !errors.Is(err, order.ErrTooManyFiles) {
+		t.Errorf("a fourth active file: error %v", err)
+	}
+}
+
+// TestUploadFails: whatever breaks, the client reads one thing and nothing is
+// left behind, at once or after a sweep.
+func TestUploadFails(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name        string
+		store, file string // the operations that fail
+		name2       string // what the next upload of that name is called
+		sweeps      int    // what is left to a sweep
+	}{
+		{"draft", "", "Draft", "a.pdf", 0},
+		{"begin", "InTx", "", "a.pdf", 0},
+		{"lock", "LockOrder", "", "a.pdf", 0},
+		{"names", "InvoiceNames", "", "a.pdf", 0},
+		{"reserve", "ReserveInvoice", "", "a.pdf", 0},
+		{"commit", "commit", "", "a.pdf", 0},
+		{"publish", "", "Publish", "a.pdf", 0},
+		{"activate", "ActivateInvoice", "", "a-1.pdf", 0},
+		{"event", "Append", "", "a-1.pdf", 0},
+		{"publish, release", "ReleaseInvoice", "Publish", "a-1.pdf", 1},
+		{"activate, abandon", "ActivateInvoice|AbandonReservation", "", "a-1.pdf", 1},
+		{"activate, purge", "ActivateInvoice|MarkPurged", "", "a-1.pdf", 1},
+		{"activate, remove", "ActivateInvoice", "Remove", "a-1.pdf", 1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			store, files := newFakeStore(head(order.Registered)), newFakeFiles()
+			s := newService(store, files)
+			breaking := func(operations string) func(string) error {
+				return func(asked string) error {
+					if slices.Contains(strings.Split(operations, "|"), asked) {
+						return errors.Join(errBroken, order.ErrUnavailable)
+					}
+					return nil
+				}
+			}
+			store.fail, files.fail = breaking(test.store), breaking(test.file)
+			_, _, err := upload(t, s, "a.pdf", "bytes")
+			wantUploadFault(t, err)
+			if err != nil && !strings.Contains(err.Error(), errBroken.Error()) {
+				t.Errorf("error %v does not tell the log why", err)
+			}
+			store.fail, files.fail = nil, nil
+			swept, err := s.Sweep(t.Context(), noonUTC.Add(time.Second))
+			if swept != test.sweeps || err != nil {
+				t.Errorf("%d swept, want %d; error %v", swept, test.sweeps, err)
+			}
+			wantNothing(t, store, files)
+			_, invoice, err := upload(t, s, "a.pdf", "again")
+			if err != nil || invoice.Name != test.name2 {
+				t.Errorf("the next upload is called %q, error %v", invoice.Name, err)
+			}
+		})
+	}
+}
+
+// TestCommitWithoutAnswer: an upload whose last commit went through, although
+// the database could not say so, is a success.
+func TestCommitWithoutAnswer(t *testing.T) {
+	t.Parallel()
+	store, files := newFakeStore(head(order.Registered)), newFakeFiles()
+	commits := 0
+	store.afterCommit = func() error {
+		if commits++; commits == 2 {
+			return errBroken
+		}
+		return nil
+	}
+	_, invoice, err := upload(t, newService(store, files), "a.pdf", "bytes")
+	if err != nil || invoice.Name != "a.pdf" {
+		t.Fatalf("invoice %+v, error %v", invoice, err)
+	}
+	o := store.orders[1]
+	if o.entries[0].status != active || o.head.ActiveInvoices != 1 || len(o.events) != 1 || len(files.paths()) != 1 {
+		t.Errorf("order %+v, files %q", o, files.paths())
+	}
+}
+
+// TestSweptWhileUploading: an upload that took longer than its lease fails and
+// takes its file back, although the file arrived after the sweep.
+func TestSweptWhileUploading(t *testing.T) {
+	t.Parallel()
+	store, files := newFakeStore(head(order.Registered)), newFakeFiles()
+	s := newService(store, files)
+	files.publishing = func(context.Context) {
+		if n, err := s.Sweep(t.Context(), noonUTC.Add(time.Second)); n != 1 || err != nil {
+			t.Errorf("%d swept, error %v", n, err)
+		}
+	}
+	_, _, err := upload(t, s, "a.pdf", "bytes")
+	wantUploadFault(t, err)
+	wantNothing(t, store, files)
+}
+
+// TestSweptAndFailed: the place that a sweep has given back is not given back
+// once more by the upload that fails.
+func TestSweptAndFailed(t *testing.T) {
+	t.Parallel()
+	store, files := newFakeStore(head(order.Registered)), newFakeFiles()
+	s := newService(store, files)
+	files.fail = failing("Publish")
+	files.publishing = func(context.Context) {
+		if _, err := s.Sweep(t.Context(), noonUTC.Add(time.Second)); err != nil {
+			t.Error(err)
+		}
+	}
+	_, _, err := upload(t, s, "a.pdf", "bytes")
+	wantUploadFault(t, err)
+	wantNothing(t, store, files)
+}
+
+// TestClientGoesAway: once a place is reserved the work is done to its end,
+// but not for ever.
+func TestClientGoesAway(t *testing.T) {
+	t.Parallel()
+	store, files := newFakeStore(head(order.Registered)), newFakeFiles()
+	ctx, leave := context.WithCancel(t.Context())
+	files.publishing = func(publishing context.Context) {
+		leave()
+		if err := publishing.Err(); err != nil {
+			t.Errorf("publishing ends with its client: %v", err)
+		}
+		if _, bounded := publishing.Deadline(); !bounded {
+			t.Error("publishing may take for ever")
+		}
+	}
+	if _, _, err := uploadWith(ctx, t, newService(store, files), "a.pdf", "bytes"); err != nil {
+		t.Fatal(err)
+	}
+	if got := store.orders[1].entries[0].status; got != active {
+		t.Errorf("the entry has status %d", got)
+	}
+}
+
+func TestSimultaneousUploads(t *testing.T) {
+	t.Parallel()
+	store, files := newFakeStore(head(order.Registered)), newFakeFiles()
+	s := newService(store, files)
+	var mu sync.Mutex
+	stored := make(map[string]string)
+	var all sync.WaitGroup
+	for i := range 24 {
+		all.Go(func() {
+			text := fmt.Sprint("file ", i)
+			_, invoice, err := upload(t, s, "a.pdf", text)
+			if err != nil {
+				if !errors.Is(err, order.ErrTooManyFiles) {
+					t.Errorf("upload %d: %v", i, err)
+				}
+				return
+			}
+			mu.Lock()
+			stored[invoice.Name] = text
+			mu.Unlock()
+		})
+	}
+	all.Wait()
+	if len(stored) != order.MaxInvoices || len(files.paths()) != order.MaxInvoices {
+		t.Errorf("stored %q, files %q", stored, files.paths())
+	}
+	for name, text := range stored {
+		if got := files.content(order.InvoicePath("SF-1", name)); got != text {
+			t.Errorf("%s holds %q, want %q", name, got, text)
+		}
+	}
+}
