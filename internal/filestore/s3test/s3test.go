@@ -1,0 +1,205 @@
+// Package s3test starts a real S3 server over a folder, on the loopback
+// address, for tests. The server is built from the tools module; where it
+// cannot be built or started the test fails, it is never skipped.
+package s3test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+)
+
+// The only account of the server, and its region.
+const (
+	AccessKey = "test-access"
+	SecretKey = "test-secret"
+	Region    = "eu-central-1"
+)
+
+// module builds the server.
+const module = "github.com/versity/versitygw/cmd/versitygw"
+
+// Environment lists the variables in which the service finds the account.
+func Environment() []string {
+	return []string{"AWS_ACCESS_KEY_ID=" + AccessKey, "AWS_SECRET_ACCESS_KEY=" + SecretKey}
+}
+
+var shared struct {
+	once   sync.Once
+	server *Server
+	err    error
+	mu     sync.Mutex
+	made   int
+}
+
+// Main runs the tests of a package, with the account in their environment, and
+// stops the server that they started. To be called from TestMain.
+func Main(run func() int) int {
+	for _, variable := range Environment() {
+		name, value, _ := strings.Cut(variable, "=")
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
+	}
+	defer func() {
+		if shared.server != nil {
+			shared.server.Remove()
+		}
+	}()
+	return run()
+}
+
+// Bucket makes an empty bucket on the server shared by the tests of the
+// package, and returns its name and the server's address.
+func Bucket(t testing.TB) (name, endpoint string) {
+	t.Helper()
+	shared.once.Do(func() { shared.server, shared.err = Start() })
+	if shared.err != nil {
+		t.Fatalf("no S3 server for the tests: %v", shared.err)
+	}
+	name, err := shared.server.NewBucket()
+	if err != nil {
+		t.Fatalf("make a bucket: %v", err)
+	}
+	return name, shared.server.Endpoint()
+}
+
+// Server is a running server.
+type Server struct {
+	folder  string
+	address string
+
+	process *exec.Cmd // nil: stopped
+	ended   chan error
+}
+
+// Start starts a server over a folder of its own, on a free port.
+func Start() (*Server, error) {
+	folder, err := os.MkdirTemp("", "s3test")
+	if err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{folder: folder, address: listener.Addr().String()}
+	if err := listener.Close(); err != nil {
+		return nil, err
+	}
+	if err := s.Run(); err != nil {
+		s.Remove()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Endpoint returns the address of the server.
+func (s *Server) Endpoint() string { return "http://" + s.address }
+
+// Run starts the server, also after Stop, and waits until it answers.
+func (s *Server) Run() error {
+	program, err := program()
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(program, "--port", s.address, "--region", Region, "--quiet", "posix", s.folder)
+	cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY="+AccessKey, "ROOT_SECRET_KEY="+SecretKey)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	started, ended := make(chan error), make(chan error, 1)
+	go func() {
+		// The kernel ends the child with the thread that started it.
+		runtime.LockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			ended <- cmd.Wait()
+		}
+	}()
+	if err := <-started; err != nil {
+		return err
+	}
+	s.process, s.ended = cmd, ended
+	deadline := time.Now().Add(time.Minute)
+	for {
+		answer, err := http.Get(s.Endpoint())
+		if err == nil {
+			return answer.Body.Close()
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("the server does not answer: %w", err)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// Stop stops the server at once.
+func (s *Server) Stop() {
+	if s.process != nil {
+		_ = s.process.Process.Kill()
+		<-s.ended
+		s.process = nil
+	}
+}
+
+// Signal sends the server a signal: SIGSTOP makes it hang.
+func (s *Server) Signal(signal os.Signal) error { return s.process.Process.Signal(signal) }
+
+// Remove stops the server and removes its data.
+func (s *Server) Remove() {
+	s.Stop()
+	_ = os.RemoveAll(s.folder)
+}
+
+// NewBucket makes an empty bucket and returns its name.
+func (s *Server) NewBucket() (string, error) {
+	shared.mu.Lock()
+	shared.made++
+	name := fmt.Sprintf("test-%d", shared.made)
+	shared.mu.Unlock()
+	client, err := minio.New(s.address, &minio.Options{
+		Creds: credentials.NewStaticV4(AccessKey, SecretKey, ""), Region: Region,
+	})
+	if err != nil {
+		return "", err
+	}
+	return name, client.MakeBucket(context.Background(), name, minio.MakeBucketOptions{Region: Region})
+}
+
+// program returns the server's program and builds it where it is missing: in
+// bin below the root of the module, where the next tests find it.
+func program() (string, error) {
+	output, err := exec.Command("go", "env", "GOMOD").Output()
+	if err != nil {
+		return "", fmt.Errorf("find the module: %w", err)
+	}
+	root := filepath.Dir(strings.TrimSpace(string(output)))
+	path := filepath.Join(root, "bin", "versitygw")
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return "", err
+	}
+	// Built aside and renamed: tests of another package may be at it too.
+	aside := fmt.Sprintf("%s.%d", path, os.Getpid())
+	build := exec.Command("go", "build", "-modfile=tools/go.mod", "-o", aside, module)
+	build.Dir = root
+	if output, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the S3 server: %w: %s", err, output)
+	}
+	return path, os.Rename(aside, path)
+}
