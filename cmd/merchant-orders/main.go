@@ -1,0 +1,21 @@
+// Command merchant-orders is the order service for merchants and its command
+// line. Everything it does is in internal/app.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"merchantorders/internal/app"
+)
+
+func main() {
+	// What is stored is for the user alone whom the service runs as.
+	syscall.Umask(0o077)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// The second signal ends the process at once.
+	context.AfterFunc(ctx, stop)
+	os.Exit(app.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.LookupEnv))
+}

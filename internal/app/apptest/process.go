@@ -1,0 +1,123 @@
+package apptest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// built is the program, made at most once in a test process.
+var built struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+// Build builds the program, once in a test process, and returns its path. A
+// package that calls it has a TestMain that calls Main.
+func Build(t testing.TB) string {
+	t.Helper()
+	built.once.Do(func() {
+		if built.dir, built.err = os.MkdirTemp("", "merchant-orders-"); built.err != nil {
+			return
+		}
+		out, err := exec.Command("go", "build", "-o", program(), "merchantorders/cmd/merchant-orders").CombinedOutput()
+		if err != nil {
+			built.err = fmt.Errorf("%w:\n%s", err, out)
+		}
+	})
+	if built.err != nil {
+		t.Fatalf("build the program: %v", built.err)
+	}
+	return program()
+}
+
+func program() string { return filepath.Join(built.dir, "merchant-orders") }
+
+// Main runs the tests of a package, removes what Build made, and returns the
+// exit code: func TestMain(m *testing.M) { os.Exit(apptest.Main(m)) }.
+func Main(m *testing.M) int {
+	code := m.Run()
+	if built.dir != "" {
+		_ = os.RemoveAll(built.dir)
+	}
+	return code
+}
+
+// Command is the built program with arguments, not yet started. The
+// environment has none of its settings.
+func Command(t testing.TB, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(Build(t), args...)
+	for _, variable := range os.Environ() {
+		if !strings.HasPrefix(variable, "MERCHANT_ORDERS_") {
+			cmd.Env = append(cmd.Env, variable)
+		}
+	}
+	return cmd
+}
+
+// Process is a server as a process of its own.
+type Process struct {
+	Folder
+	BaseURL string // http://127.0.0.1:PORT
+
+	cmd   *exec.Cmd
+	log   *output
+	ended chan struct{}
+}
+
+// StartProcess starts the built program as a server on a data folder, which
+// may hold something already, and a free port, with further flags of serve.
+// When the test ends it is killed, if it is still there.
+func StartProcess(t testing.TB, data string, flags ...string) *Process {
+	t.Helper()
+	p := &Process{Folder: Folder{Data: data}, log: newOutput(), ended: make(chan struct{})}
+	p.cmd = Command(t, append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, flags...)...)
+	stdout := newOutput()
+	p.cmd.Stdout, p.cmd.Stderr = stdout, p.log
+	showAfterFailure(t, p.log)
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(p.ended)
+		// What it says is in cmd.ProcessState as well.
+		_ = p.cmd.Wait()
+	}()
+	t.Cleanup(func() { p.Kill(t) })
+	p.BaseURL = stdout.address(t, p.ended, p.log)
+	return p
+}
+
+// Kill ends the process at once, as kill -9 does, and waits for its end. A
+// process that has ended is left alone.
+func (p *Process) Kill(t testing.TB) {
+	t.Helper()
+	if err := p.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		t.Errorf("kill the server: %v", err)
+	}
+	<-p.ended
+}
+
+// Stop sends a signal, waits for the end and returns the exit code.
+func (p *Process) Stop(t testing.TB, signal syscall.Signal) int {
+	t.Helper()
+	if err := p.cmd.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		t.Errorf("stop the server: %v", err)
+	}
+	<-p.ended
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// PID returns the id of the process.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Log returns what the server wrote to standard error so far.
+func (p *Process) Log() string { return p.log.String() }

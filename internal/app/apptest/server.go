@@ -1,0 +1,76 @@
+package apptest
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"merchantorders/internal/app"
+)
+
+// Server is a server in this process.
+type Server struct {
+	Folder
+	BaseURL string // http://127.0.0.1:PORT
+	Token   string // of merchant MerchantID, all scopes
+
+	stdout, log *output
+	cancel      context.CancelFunc
+	ended       chan struct{}
+	code        int // once ended
+	stopping    sync.Once
+}
+
+// Start starts a server on a new data folder and a free port, with further
+// flags of serve, and adds merchant MerchantID, unless --demo makes it. The
+// server is stopped when the test ends.
+func Start(t testing.TB, flags ...string) *Server {
+	t.Helper()
+	s := StartOn(t, filepath.Join(t.TempDir(), "data"), flags...)
+	if slices.Contains(flags, "--demo") {
+		s.Token = s.Folder.Token(t, "--merchant", "355")
+	} else {
+		s.Token = s.Merchant(t, MerchantID)
+	}
+	return s
+}
+
+// StartOn is Start on a given data folder, which may hold something already. It
+// adds no merchant, and Token is empty.
+func StartOn(t testing.TB, data string, flags ...string) *Server {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &Server{Folder: Folder{Data: data}, stdout: newOutput(), log: newOutput(), cancel: cancel, ended: make(chan struct{})}
+	showAfterFailure(t, s.log)
+	args := append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, flags...)
+	go func() {
+		defer close(s.ended)
+		s.code = app.Run(ctx, args, strings.NewReader(""), s.stdout, s.log, NoEnv)
+	}()
+	t.Cleanup(func() { s.Stop(t) })
+	s.BaseURL = s.stdout.address(t, s.ended, s.log)
+	return s
+}
+
+// Stop stops the server gracefully and waits for its end, which has to be exit
+// code 0. Stopping again does nothing.
+func (s *Server) Stop(t testing.TB) {
+	t.Helper()
+	s.stopping.Do(func() {
+		s.cancel()
+		<-s.ended
+		if s.code != 0 {
+			t.Errorf("the server ended with exit code %d:\n%s", s.code, s.log)
+		}
+	})
+}
+
+// Stdout returns what the server wrote to standard output so far.
+func (s *Server) Stdout() string { return s.stdout.String() }
+
+// Log returns what the server wrote to standard error so far, one JSON object
+// a line.
+func (s *Server) Log() string { return s.log.String() }

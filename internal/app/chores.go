@@ -1,0 +1,67 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+const (
+	sweepEvery = 15 * time.Second
+	usesEvery  = 10 * time.Second // how often last-used times of tokens are written
+)
+
+// tidy takes back what a server that did not end in order has left. alone says
+// that no other server is there whose uploads could be meant: everything that
+// is unfinished is left over then, whatever its time, also if a clock ran
+// ahead.
+func (b *backend) tidy(ctx context.Context, alone bool, now time.Time, log *slog.Logger) error {
+	before := now.Add(-order.ReservationLease)
+	if alone {
+		before = now.AddDate(1, 0, 0)
+		if err := b.disk.ClearDrafts(before); err != nil {
+			return err
+		}
+	}
+	count, err := b.orders.Sweep(ctx, before)
+	if count > 0 {
+		log.Info("unfinished uploads taken back", "count", count)
+	}
+	return err
+}
+
+// startChores starts what goes on beside the requests. The function returned
+// ends it and waits until it has ended.
+func (b *backend) startChores(now func() time.Time, log *slog.Logger) func() {
+	// They outlive the context that stops the server, so that the uses of
+	// tokens by the last requests are written too.
+	ctx, cancel := context.WithCancel(context.Background())
+	var chores sync.WaitGroup
+	chores.Go(func() { b.tokens.KeepUses(ctx, usesEvery, log) })
+	chores.Go(func() { b.keepSwept(ctx, now, log) })
+	return func() {
+		cancel()
+		chores.Wait()
+	}
+}
+
+// keepSwept takes back the reservations of uploads that can no longer be
+// running, whoever had begun them.
+func (b *backend) keepSwept(ctx context.Context, now func() time.Time, log *slog.Logger) {
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		err := b.tidy(ctx, false, now(), log)
+		if err != nil && ctx.Err() == nil {
+			log.Warn("unfinished uploads not taken back", "error", err)
+		}
+	}
+}

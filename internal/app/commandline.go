@@ -1,0 +1,135 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"merchantorders/internal/config"
+)
+
+// commandLine is everything that can be typed.
+type commandLine struct {
+	Settings settingFlags `embed:"" group:"settings"`
+
+	Serve    serveCommand    `cmd:"" help:"Serve the merchant interface, v1 and v2, over HTTP until stopped."`
+	Import   importCommand   `cmd:"" help:"Take in orders, one JSON document a line."`
+	Merchant merchantCommand `cmd:"" help:"Add and list merchants."`
+	Token    tokenCommand    `cmd:"" help:"Create, list and revoke tokens, the credentials of clients."`
+	Purge    purgeCommand    `cmd:"" help:"Remove the files of invoices that were deleted long enough ago."`
+	Version  versionCommand  `cmd:"" help:"Print the version."`
+}
+
+// settingFlags and serveFlags are settings without their Validate, which the
+// parser would call by itself, and then stop at the first that has faults.
+type (
+	settingFlags config.Config
+	serveFlags   config.Serve
+)
+
+const description = `The order service for merchants: list and read orders, accept or reject them, upload invoice files.
+
+To look around, start it with a demo merchant and use the three commands that it prints:
+
+    merchant-orders serve --demo
+
+For real work add a merchant, make its token, take in orders and serve:
+
+    merchant-orders merchant add --id 355 --name "Our Store"
+    merchant-orders token create --merchant 355
+    merchant-orders import orders.jsonl
+    merchant-orders serve --listen 127.0.0.1:8080
+
+Settings stand before or after the command, its own flags after it. Each can also be set by the environment variable shown with it; the flag wins, and an empty variable is as if not set. Every command works beside a running server on the same data folder.
+
+Exit codes: 0 done; 1 the command failed, as an import with refused lines; 2 wrong settings or usage, and nothing was done.`
+
+// command is one that can be run.
+type command interface {
+	// check returns all faults of the command's own flags.
+	check() error
+	run(ctx context.Context, p *process) error
+}
+
+// usageError is what ends with exit code 2.
+type usageError struct {
+	err error
+}
+
+func (e *usageError) Error() string { return e.err.Error() }
+
+// parse reads what was typed and set, the settings into p, and returns the
+// command to run; none when help was asked for and given. All faults of
+// settings and flags come back in one usageError.
+func parse(args []string, p *process, lookupEnv func(string) (string, bool)) (command, error) {
+	var line commandLine
+	var faults []error
+	helped := false
+	parser, err := kong.New(&line,
+		kong.Name(programName), kong.Description(description), kong.Writers(p.stdout, p.stderr),
+		kong.Exit(func(int) { helped = true }),
+		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 100}), kong.ValueFormatter(flagHelp),
+		kong.Groups{"settings": "Settings of every command:"},
+		kong.Resolvers(environment(lookupEnv, &faults)),
+	)
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := parser.Parse(args)
+	if helped {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, &usageError{err: withHint(err)}
+	}
+	chosen := parsed.Selected().Target.Addr().Interface().(command)
+	p.settings = config.Config(line.Settings)
+	if err := errors.Join(append(faults, p.settings.Validate(), chosen.check())...); err != nil {
+		return nil, &usageError{err: err}
+	}
+	return chosen, nil
+}
+
+// withHint adds to an error of usage where to read more.
+func withHint(err error) error {
+	path := programName
+	var parseErr *kong.ParseError
+	if errors.As(err, &parseErr) && parseErr.Context != nil && parseErr.Context.Selected() != nil {
+		path = parseErr.Context.Selected().FullPath()
+	}
+	return errors.Join(err, errors.New(`see "`+path+` --help"`))
+}
+
+// environment reads flags that were not typed from their variables. Faults of
+// flags that are either set or not are gathered, all others are found later.
+func environment(lookupEnv func(string) (string, bool), faults *[]error) kong.Resolver {
+	return kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+		value, _ := lookupEnv(config.Variable(flag.Name))
+		switch {
+		case value == "" || flag.Name == "help":
+			return nil, nil
+		case !flag.IsBool():
+			return value, nil
+		case strings.EqualFold(value, "true") || value == "1":
+			return "true", nil
+		case strings.EqualFold(value, "false") || value == "0":
+			return "false", nil
+		}
+		*faults = append(*faults, config.About(flag.Name, "must be true or false"))
+		return nil, nil
+	})
+}
+
+// flagHelp is what --help says of a flag: its meaning, default and variable.
+func flagHelp(value *kong.Value) string {
+	if value.Flag == nil || value.Name == "help" {
+		return value.Help
+	}
+	help := value.Help
+	if value.HasDefault {
+		help += " Default: " + value.Default + "."
+	}
+	return help + " [" + config.Variable(value.Name) + "]"
+}

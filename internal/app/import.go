@@ -1,0 +1,108 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"merchantorders/internal/ingest"
+	"merchantorders/internal/order"
+)
+
+type importCommand struct {
+	File string `arg:"" name:"file" help:"File of order documents, one JSON object a line; - is standard input."`
+}
+
+// Help is what --help adds.
+func (*importCommand) Help() string {
+	return `Refused lines do not stop it: each is reported on standard error with its number and the reason. The last line tells how many orders were created, unchanged (there already, with the same content), conflicting (the reference or number is taken by other content) and invalid. With conflicting or invalid lines the exit code is 1. An import that was stopped is simply run again.
+
+The merchants that the orders name must exist.
+
+Examples:
+
+    merchant-orders import orders.jsonl
+    zcat orders.jsonl.gz | merchant-orders import -`
+}
+
+func (*importCommand) check() error { return nil }
+
+func (c *importCommand) run(ctx context.Context, p *process) error {
+	input, size, err := p.input(c.File)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = input.Close() }()
+	return p.with(ctx, func(b *backend) error { return p.importFrom(ctx, b.orders, input, size) })
+}
+
+// input opens what is to be imported, and returns its size in bytes as well, -1
+// when that is unknown.
+func (p *process) input(file string) (io.ReadCloser, int64, error) {
+	if file == "-" {
+		return io.NopCloser(p.stdin), -1, nil
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		err = fmt.Errorf("%s is a folder", file)
+	}
+	if err != nil {
+		return nil, 0, errors.Join(err, f.Close())
+	}
+	if !info.Mode().IsRegular() {
+		return f, -1, nil
+	}
+	return f, info.Size(), nil
+}
+
+func (p *process) importFrom(ctx context.Context, orders *order.Service, input io.Reader, size int64) error {
+	bar := p.bar(size)
+	// A batch that has begun is finished, so that the counts are true.
+	add := func(ctx context.Context, batch []order.Incoming) ([]order.Outcome, error) {
+		return orders.Add(context.WithoutCancel(ctx), batch)
+	}
+	counts, err := ingest.Import(ctx, input, add, ingest.Options{
+		Refused: func(line int, reason string) {
+			_ = bar.Clear()
+			_, _ = fmt.Fprintf(p.stderr, "line %d: %s\n", line, oneLine(reason))
+		},
+		Progress: func(read int64) { _ = bar.Set64(read) },
+	})
+	_ = bar.Clear()
+	sayErr := p.say("created %d, unchanged %d, conflicting %d, invalid %d",
+		counts.Created, counts.Unchanged, counts.Conflicting, counts.Invalid)
+	refused := counts.Conflicting + counts.Invalid
+	switch {
+	case ctx.Err() != nil:
+		return errors.New("stopped before the end of the input; run it again to take in the rest")
+	case err != nil:
+		return err
+	case refused == 1:
+		return errors.New("1 line was refused")
+	case refused > 1:
+		return fmt.Errorf("%d lines were refused", refused)
+	}
+	return sayErr
+}
+
+// bar is a progress bar on a terminal, and otherwise one that nobody sees.
+func (p *process) bar(size int64) *progressbar.ProgressBar {
+	f, ok := p.stderr.(*os.File)
+	if !ok || size < 0 || !term.IsTerminal(int(f.Fd())) {
+		return progressbar.NewOptions64(size, progressbar.OptionSetWriter(io.Discard), progressbar.OptionSetVisibility(false))
+	}
+	return progressbar.NewOptions64(size,
+		progressbar.OptionSetWriter(f), progressbar.OptionSetDescription("importing"),
+		progressbar.OptionShowBytes(true), progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionClearOnFinish())
+}

@@ -1,0 +1,10 @@
+package app_test
+
+import (
+	"os"
+	"testing"
+
+	"merchantorders/internal/app/apptest"
+)
+
+func TestMain(m *testing.M) { os.Exit(apptest.Main(m)) }

@@ -1,0 +1,108 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"text/tabwriter"
+	"unicode"
+	"unicode/utf8"
+
+	"merchantorders/internal/config"
+	"merchantorders/internal/order"
+)
+
+type merchantCommand struct {
+	Add  merchantAdd  `cmd:"" help:"Add a merchant. Adding it again with the same name is no error."`
+	List merchantList `cmd:"" help:"List all merchants."`
+}
+
+type merchantAdd struct {
+	ID   string `name:"id" placeholder:"N" help:"Store id of the merchant, a positive number. Required."`
+	Name string `name:"name" placeholder:"TEXT" help:"Name of the merchant, which v1 shows as company name. Required."`
+
+	id int64
+}
+
+// Help is what --help adds.
+func (*merchantAdd) Help() string {
+	return `Example:
+
+    merchant-orders merchant add --id 355 --name "Our Store"`
+}
+
+// maxNameLength is the longest name of a merchant, in bytes.
+const maxNameLength = 1000
+
+func (c *merchantAdd) check() error {
+	var problem string
+	c.id, problem = positive(c.ID)
+	return errors.Join(config.About("id", problem), config.About("name", nameProblem(c.Name)))
+}
+
+// nameProblem says what is wrong with a merchant's name, empty when nothing is.
+func nameProblem(name string) string {
+	if name == "" {
+		return "is required"
+	}
+	if !utf8.ValidString(name) || len(name) > maxNameLength {
+		return "must be text of at most " + strconv.Itoa(maxNameLength) + " bytes"
+	}
+	for _, r := range name {
+		if unicode.IsControl(r) {
+			return "must be on one line, without control characters"
+		}
+	}
+	return ""
+}
+
+func (c *merchantAdd) run(ctx context.Context, p *process) error {
+	return p.with(ctx, func(b *backend) error {
+		err := b.orders.AddMerchant(ctx, c.id, c.Name)
+		if errors.Is(err, order.ErrMerchantExists) {
+			return fmt.Errorf("merchant %d is there already, with another name", c.id)
+		}
+		if err != nil {
+			return err
+		}
+		return p.say("merchant %d: %s", c.id, c.Name)
+	})
+}
+
+type merchantList struct{}
+
+func (*merchantList) check() error { return nil }
+
+func (*merchantList) run(ctx context.Context, p *process) error {
+	return p.with(ctx, func(b *backend) error {
+		merchants, err := b.orders.Merchants(ctx)
+		if err != nil {
+			return err
+		}
+		return p.table([]string{"ID", "NAME", "CREATED"}, len(merchants), func(i int) []string {
+			m := merchants[i]
+			return []string{strconv.FormatInt(m.ID, 10), oneLine(m.Name), stamp(m.CreatedAt)}
+		})
+	})
+}
+
+// table prints aligned columns under a heading.
+func (p *process) table(heading []string, rows int, row func(int) []string) error {
+	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	line := func(cells []string) {
+		for i, cell := range cells {
+			if i > 0 {
+				_, _ = fmt.Fprint(w, "\t")
+			}
+			_, _ = fmt.Fprint(w, cell)
+		}
+		_, _ = fmt.Fprintln(w)
+	}
+	line(heading)
+	for i := range rows {
+		line(row(i))
+	}
+	// What could not be written before is told here.
+	return w.Flush()
+}

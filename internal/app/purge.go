@@ -1,0 +1,45 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"merchantorders/internal/config"
+)
+
+type purgeCommand struct {
+	DeletedBefore string `name:"deleted-before" default:"720h" placeholder:"TIME" help:"How long ago, at least, an invoice must have been deleted: 720h is 30 days, 0s all that are deleted."`
+
+	age time.Duration
+}
+
+// Help is what --help adds.
+func (*purgeCommand) Help() string {
+	return `A deleted invoice is no longer shown or served, but its file is kept until it is purged. Its name is never used again in its order.
+
+Example:
+
+    merchant-orders purge --deleted-before 2160h`
+}
+
+func (c *purgeCommand) check() error {
+	var problem string
+	c.age, problem = lifetime(c.DeletedBefore, 0)
+	return config.About("deleted-before", problem)
+}
+
+func (c *purgeCommand) run(ctx context.Context, p *process) error {
+	return p.with(ctx, func(b *backend) error {
+		// Deletions are kept in whole seconds: one of this second counts as
+		// before the next.
+		before := p.now().Add(-c.age)
+		if c.age == 0 {
+			before = before.Add(time.Second)
+		}
+		count, err := b.orders.Purge(ctx, before)
+		if sayErr := p.say("files purged: %d", count); err == nil {
+			err = sayErr
+		}
+		return err
+	})
+}

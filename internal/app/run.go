@@ -1,0 +1,75 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"merchantorders/internal/config"
+)
+
+// programName begins every line of error.
+const programName = "merchant-orders"
+
+// The exit codes.
+const (
+	exitDone   = 0
+	exitFailed = 1 // the command could not do all that it was asked to
+	exitUsage  = 2 // wrong settings or usage; nothing was opened or made
+)
+
+// process is what a command works with.
+type process struct {
+	settings       config.Config
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	now            func() time.Time
+}
+
+// Run runs the command that args, without the program's name, ask for, and
+// returns the exit code: 0 done, 1 failed, 2 wrong settings or usage. lookupEnv
+// gives an environment variable, as os.LookupEnv does. When ctx ends, a server
+// stops gracefully, and every other command as soon as it can.
+func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, lookupEnv func(string) (string, bool)) int {
+	p := &process{stdin: stdin, stdout: stdout, stderr: stderr, now: time.Now}
+	chosen, err := parse(args, p, lookupEnv)
+	if err == nil && chosen != nil {
+		err = chosen.run(ctx, p)
+	}
+	if err == nil {
+		return exitDone
+	}
+	for line := range strings.Lines(err.Error()) {
+		p.complain("%s", line)
+	}
+	var wrong *usageError
+	if errors.As(err, &wrong) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// complain writes one line to standard error.
+func (p *process) complain(format string, args ...any) {
+	// There is nowhere left to say that this failed.
+	_, _ = fmt.Fprintf(p.stderr, "%s: %s\n", programName, oneLine(fmt.Sprintf(format, args...)))
+}
+
+// say writes one line to standard output.
+func (p *process) say(format string, args ...any) error {
+	_, err := fmt.Fprintf(p.stdout, format+"\n", args...)
+	return err
+}
+
+// oneLine makes a text that came from outside fit for a terminal.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
+			return ' '
+		}
+		return r
+	}, strings.TrimSpace(text))
+}

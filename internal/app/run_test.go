@@ -1,0 +1,260 @@
+package app_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/app"
+	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/config"
+)
+
+// commands are all commands and the flags of their own.
+var commands = map[string][]string{
+	"serve":         {"listen", "demo"},
+	"import":        {},
+	"merchant add":  {"id", "name"},
+	"merchant list": {},
+	"token create":  {"merchant", "operator", "scopes", "expires"},
+	"token list":    {},
+	"token revoke":  {},
+	"purge":         {"deleted-before"},
+	"version":       {},
+}
+
+// settings are the flags of every command.
+var settings = []string{"data", "database", "storage", "base-url", "storage-url", "error-codes", "log-level"}
+
+func TestHelpNamesEveryFlagAndVariable(t *testing.T) {
+	t.Parallel()
+	for name, flags := range commands {
+		got := apptest.Run(t, "", append(strings.Fields(name), "--help")...)
+		if got.Code != 0 || got.Stderr != "" {
+			t.Errorf("%s --help: exit code %d, %s", name, got.Code, got.Stderr)
+		}
+		var shown, wanted []string
+		for _, found := range regexp.MustCompile(`(?m)^ +--([a-z-]+)(?:=| {2,})`).FindAllStringSubmatch(got.Stdout, -1) {
+			shown = append(shown, found[1])
+		}
+		wanted = slices.Concat(flags, settings)
+		if diff := cmp.Diff(wanted, shown); diff != "" {
+			t.Errorf("flags that %s --help shows (-want +got):\n%s", name, diff)
+		}
+		words := strings.Join(strings.Fields(got.Stdout), " ")
+		for _, flag := range wanted {
+			if variable := "[" + config.Variable(flag) + "]"; !strings.Contains(words, variable) {
+				t.Errorf("%s --help does not show %s", name, variable)
+			}
+		}
+	}
+}
+
+func TestHelpNamesEveryCommandDefaultAndExitCode(t *testing.T) {
+	t.Parallel()
+	got := apptest.Run(t, "", "--help")
+	words := strings.Join(strings.Fields(got.Stdout), " ")
+	for name := range commands {
+		if !strings.Contains(words, name) {
+			t.Errorf("--help does not show %s", name)
+		}
+	}
+	for _, wanted := range []string{
+		"Default: ./data.", "Default: samples.", "Default: info.", "merchant-orders serve --demo",
+		"Exit codes: 0 done; 1 the command failed, as an import with refused lines; 2 wrong settings or usage",
+		"region local, bucket merchant-orders",
+	} {
+		if !strings.Contains(words, wanted) {
+			t.Errorf("--help does not say %q", wanted)
+		}
+	}
+}
+
+func TestWrongUsage(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		args []string
+		want []string // lines of standard error
+	}{
+		{nil, []string{`expected one of "serve", "import", "merchant", "token", "purge", ...`, `see "merchant-orders --help"`}},
+		{[]string{"srve"}, []string{`unexpected argument srve, did you mean "serve"?`, `see "merchant-orders --help"`}},
+		{[]string{"serve", "--lisen", "x"}, []string{`unknown flag --lisen, did you mean "--listen"?`, `see "merchant-orders serve --help"`}},
+		{[]string{"--listen", ":0", "serve"}, nil},
+		{[]string{"import"}, []string{`expected "<file>"`, `see "merchant-orders import --help"`}},
+		{[]string{"merchant", "add"}, []string{
+			"--id (MERCHANT_ORDERS_ID): is required", "--name (MERCHANT_ORDERS_NAME): is required"}},
+		{[]string{"merchant", "add", "--id", "0x1", "--name", "a\nb"}, []string{
+			"--id (MERCHANT_ORDERS_ID): must be a whole number from 1",
+			"--name (MERCHANT_ORDERS_NAME): must be on one line, without control characters"}},
+		{[]string{"merchant", "add", "--id", "99999999999999999999", "--name", strings.Repeat("x", 1001)}, []string{
+			"--id (MERCHANT_ORDERS_ID): must be a whole number from 1",
+			"--name (MERCHANT_ORDERS_NAME): must be text of at most 1000 bytes"}},
+		{[]string{"token", "create"}, []string{"--merchant (MERCHANT_ORDERS_MERCHANT): is required, or --operator"}},
+		{[]string{"token", "create", "--merchant", "-1"}, nil},
+		{[]string{"token", "create", "--merchant=x", "--scopes=all", "--expires=90d"}, []string{
+			"--merchant (MERCHANT_ORDERS_MERCHANT): must be a whole number from 1",
+			`--scopes (MERCHANT_ORDERS_SCOPES): "all" is not a scope: there are orders:read, orders:write, invoices:write`,
+			"--expires (MERCHANT_ORDERS_EXPIRES): must be a length of time from 1s, such as 2160h, 90m or 30s"}},
+		{[]string{"token", "create", "--operator", "--merchant=1", "--scopes=orders:read", "--expires=-1h"}, []string{
+			"--merchant (MERCHANT_ORDERS_MERCHANT): must not be given together with --operator",
+			"--scopes (MERCHANT_ORDERS_SCOPES): must not be given together with --operator",
+			"--expires (MERCHANT_ORDERS_EXPIRES): must be a length of time from 1s, such as 2160h, 90m or 30s"}},
+		{[]string{"token", "create", "--operator", "--expires=500ms"}, []string{
+			"--expires (MERCHANT_ORDERS_EXPIRES): must be a length of time from 1s, such as 2160h, 90m or 30s"}},
+		{[]string{"purge", "--deleted-before=-1s"}, []string{
+			"--deleted-before (MERCHANT_ORDERS_DELETED_BEFORE): must be a length of time from 0s, such as 2160h, 90m or 30s"}},
+		{[]string{"serve", "--listen=80", "--error-codes=x", "--base-url=example.com"}, []string{
+			"--base-url (MERCHANT_ORDERS_BASE_URL): must be an address such as https://orders.example.com",
+			"--error-codes (MERCHANT_ORDERS_ERROR_CODES): must be samples or table",
+			"--listen (MERCHANT_ORDERS_LISTEN): must be host:port with a port from 0 to 65535, such as 127.0.0.1:8080 or [::]:8080"}},
+	}
+	for _, tc := range cases {
+		t.Run(name(tc.args), func(t *testing.T) {
+			t.Parallel()
+			data := filepath.Join(t.TempDir(), "data")
+			got := apptest.Run(t, "", append(tc.args, "--data="+data)...)
+			if got.Code != 2 || got.Stdout != "" {
+				t.Errorf("exit code %d, standard output %q; want 2 and none", got.Code, got.Stdout)
+			}
+			var lines []string
+			for line := range strings.Lines(got.Stderr) {
+				text, ours := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "merchant-orders: ")
+				if !ours {
+					t.Errorf("a line without the program's name: %q", line)
+				}
+				lines = append(lines, text)
+			}
+			if diff := cmp.Diff(tc.want, lines); tc.want != nil && diff != "" {
+				t.Errorf("standard error (-want +got):\n%s", diff)
+			}
+			if _, err := os.Stat(data); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("the data folder was made: %v", err)
+			}
+		})
+	}
+}
+
+// name names a test case by its arguments.
+func name(args []string) string {
+	text := strings.Join(args, " ")
+	return text[:min(len(text), 60)]
+}
+
+func TestEnvironment(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "from env")
+	run := func(variables map[string]string, args ...string) apptest.Result {
+		var stdout, stderr bytes.Buffer
+		lookup := func(name string) (string, bool) {
+			value, ok := variables[name]
+			return value, ok
+		}
+		code := app.Run(t.Context(), args, strings.NewReader(""), &stdout, &stderr, lookup)
+		return apptest.Result{Code: code, Stdout: stdout.String(), Stderr: stderr.String()}
+	}
+
+	got := run(map[string]string{
+		"MERCHANT_ORDERS_DATA": data, "MERCHANT_ORDERS_ID": "7", "MERCHANT_ORDERS_NAME": "From the environment",
+		"MERCHANT_ORDERS_ERROR_CODES": "", "MERCHANT_ORDERS_PORT": "tcp://10.0.0.1:80",
+	}, "merchant", "add", "--id", "8")
+	if want := "merchant 8: From the environment\n"; got.Code != 0 || got.Stdout != want {
+		t.Errorf("got %+v, want %q: the flag wins, what is empty or unknown does not count", got, want)
+	}
+	if _, err := os.Stat(data); err != nil {
+		t.Errorf("the folder of the variable was not used: %v", err)
+	}
+
+	got = run(map[string]string{
+		"MERCHANT_ORDERS_DATA": data, "MERCHANT_ORDERS_OPERATOR": "perhaps", "MERCHANT_ORDERS_LOG_LEVEL": "loud",
+	}, "token", "create")
+	for _, variable := range []string{"MERCHANT_ORDERS_OPERATOR", "MERCHANT_ORDERS_LOG_LEVEL", "MERCHANT_ORDERS_MERCHANT"} {
+		if got.Code != 2 || !strings.Contains(got.Stderr, "("+variable+"): ") {
+			t.Errorf("exit code %d, no fault of %s in:\n%s", got.Code, variable, got.Stderr)
+		}
+	}
+
+	for value, want := range map[string]int{"true": 0, "TRUE": 0, "1": 0, "false": 2, "0": 2} {
+		got := run(map[string]string{"MERCHANT_ORDERS_DATA": data, "MERCHANT_ORDERS_OPERATOR": value}, "token", "create")
+		if got.Code != want {
+			t.Errorf("MERCHANT_ORDERS_OPERATOR=%s: exit code %d, want %d: %s", value, got.Code, want, got.Stderr)
+		}
+	}
+}
+
+func TestSettingsStandBeforeAndAfterTheCommand(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	for _, args := range [][]string{
+		{"--data", data, "merchant", "list"},
+		{"merchant", "--data=" + data, "list"},
+		{"merchant", "list", "--data", data},
+	} {
+		if got := apptest.Run(t, "", args...); got.Code != 0 {
+			t.Errorf("%v: %+v", args, got)
+		}
+	}
+}
+
+func TestDataFolder(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "a", "data")
+	got := apptest.Run(t, "", "merchant", "list", "--data", data)
+	if want := "merchant-orders: made the data folder " + data + "\n"; got.Code != 0 || got.Stderr != want {
+		t.Errorf("first use: %+v, want on standard error %q", got, want)
+	}
+	info, err := os.Stat(data)
+	if err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the folder is %v, %v, want -rwx------", info.Mode(), err)
+	}
+	for _, name := range []string{"orders.db", "files"} {
+		info, err := os.Stat(filepath.Join(data, name))
+		if err != nil || info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s: %v, %v, want it for its owner only", name, info, err)
+		}
+	}
+	if got := apptest.Run(t, "", "merchant", "list", "--data", data); got.Code != 0 || got.Stderr != "" {
+		t.Errorf("second use: %+v", got)
+	}
+}
+
+func TestDatabaseElsewhere(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "other.db")
+	got := apptest.Run(t, "", "merchant", "list", "--data", filepath.Join(dir, "data"), "--database", "sqlite://"+path)
+	if got.Code != 0 {
+		t.Errorf("%+v", got)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestBrokenDatabaseIsOneLine(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	if err := os.WriteFile(filepath.Join(data, "orders.db"), bytes.Repeat([]byte("no database "), 1000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"merchant", "list"}, {"serve", "--listen=127.0.0.1:0"}} {
+		got := apptest.Run(t, "", append(args, "--data", data)...)
+		if got.Code != 1 || strings.Count(got.Stderr, "\n") != 1 || !strings.HasPrefix(got.Stderr, "merchant-orders: open database ") {
+			t.Errorf("%v: %+v", args, got)
+		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	got := apptest.Run(t, "", "version")
+	if got.Code != 0 || !regexp.MustCompile(`^merchant-orders \S+ go1\S*\n$`).MatchString(got.Stdout) {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,150 @@
+package app_test
+
+import (
+	"io/fs"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/filestore"
+	"merchantorders/internal/order"
+	"merchantorders/internal/store"
+)
+
+// leaveReservation leaves what an upload leaves that was cut off in its midst:
+// a place reserved at a moment, its file already in place, and a draft.
+func leaveReservation(t *testing.T, f apptest.Folder, at time.Time) {
+	t.Helper()
+	db, err := store.OpenSQLite(t.Context(), filepath.Join(f.Data, "orders.db"), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.InTx(t.Context(), func(tx order.Tx) error {
+		head, err := tx.LockOrder(t.Context(), 355, order.ReferenceKey("T-1"))
+		if err != nil {
+			return err
+		}
+		_, err = tx.ReserveInvoice(t.Context(), head, order.Invoice{Name: "left.pdf", Size: 1, CreatedAt: at})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	disk, err := filestore.OpenDisk(filepath.Join(f.Data, "files"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{order.InvoicePath("T-1", "left.pdf"), ""} {
+		draft, err := disk.Draft(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := draft.Write([]byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		if path == "" {
+			break // neither published nor discarded, as after a kill
+		}
+		if err := draft.Publish(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := disk.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// leftovers returns the names of all invoice files and drafts.
+func leftovers(t *testing.T, f apptest.Folder) []string {
+	t.Helper()
+	var names []string
+	err := filepath.WalkDir(filepath.Join(f.Data, "files"), func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			names = append(names, filepath.Base(path))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+func TestServerAloneTakesBackWhatIsUnfinished(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	token := f.Merchant(t, 355)
+	f.Import(t, document(1))
+	// Also what a clock that ran ahead has reserved.
+	leaveReservation(t, f, time.Now().Add(time.Hour))
+	s := apptest.StartOn(t, f.Data)
+	if left := leftovers(t, f); len(left) != 0 {
+		t.Errorf("left over: %v", left)
+	}
+	for range order.MaxInvoices {
+		upload(t, s.BaseURL, token, "T-1", "a.pdf", "x")
+	}
+}
+
+func TestServerBesideAnotherLeavesRunningUploadsAlone(t *testing.T) {
+	t.Parallel()
+	first := apptest.Start(t)
+	first.Import(t, document(1))
+	leaveReservation(t, first.Folder, time.Now())
+	second := apptest.StartOn(t, first.Data)
+	if left := leftovers(t, first.Folder); len(left) != 2 {
+		t.Errorf("what could be under way is gone: %v is left", left)
+	}
+	for _, base := range []string{first.BaseURL, second.BaseURL} {
+		if status, body := get(t, base+"/v2/orders/T-1", first.Token); status != 200 {
+			t.Errorf("%d %s", status, body)
+		}
+	}
+	first.Stop(t)
+	second.Stop(t)
+	apptest.StartOn(t, first.Data)
+	if left := leftovers(t, first.Folder); len(left) != 0 {
+		t.Errorf("left over after both have ended: %v", left)
+	}
+}
+
+func TestServerBesideAnotherTakesBackWhatIsOld(t *testing.T) {
+	t.Parallel()
+	first := apptest.Start(t)
+	first.Import(t, document(1))
+	leaveReservation(t, first.Folder, time.Now().Add(-2*order.ReservationLease))
+	apptest.StartOn(t, first.Data)
+	if left := leftovers(t, first.Folder); len(left) != 1 || left[0] == "left.pdf" {
+		t.Errorf("%v is left, want the draft alone", left)
+	}
+}
+
+func TestPurge(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t)
+	s.Import(t, document(1))
+	upload(t, s.BaseURL, s.Token, "T-1", "a.pdf", "x")
+	upload(t, s.BaseURL, s.Token, "T-1", "b.pdf", "x")
+	if status, body := call(t, "DELETE", s.BaseURL+"/v2/orders/T-1/invoices/1", s.Token, ""); status != 200 {
+		t.Fatalf("%d %s", status, body)
+	}
+	for _, tc := range []struct {
+		flags []string
+		want  string
+		left  int
+	}{
+		{nil, "files purged: 0\n", 2},
+		{[]string{"--deleted-before=1h"}, "files purged: 0\n", 2},
+		{[]string{"--deleted-before=0s"}, "files purged: 1\n", 1},
+		{[]string{"--deleted-before=0s"}, "files purged: 0\n", 1},
+	} {
+		got := s.Run(t, "", append([]string{"purge"}, tc.flags...)...)
+		if left := leftovers(t, s.Folder); got.Code != 0 || got.Stdout != tc.want || len(left) != tc.left {
+			t.Errorf("purge %v: %+v, %v left", tc.flags, got, left)
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// Every check returns what is wrong, or empty text.
+
+const (
+	mayWrite  = 0x2 // of access(2)
+	mayEnter  = 0x1
+	badFolder = "must be a folder that this user may write to"
+)
+
+// checkFolder looks whether a folder is there to be written to or could be
+// made, and makes nothing.
+func checkFolder(dir string) string {
+	if dir == "" {
+		return "must name a folder"
+	}
+	at, err := filepath.Abs(dir)
+	if err != nil {
+		return badFolder
+	}
+	for {
+		info, err := os.Stat(at)
+		if errors.Is(err, fs.ErrNotExist) && at != filepath.Dir(at) {
+			at = filepath.Dir(at)
+			continue
+		}
+		switch {
+		case err != nil:
+			return badFolder + ": " + plain(err)
+		case !info.IsDir():
+			return badFolder + ": " + at + " is a file"
+		case syscall.Access(at, mayWrite|mayEnter) != nil:
+			return badFolder + ": " + at + " is not"
+		}
+		return ""
+	}
+}
+
+// plain returns the reason of an error without the call and the path that a
+// reader already knows.
+func plain(err error) string {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		return pathErr.Err.Error()
+	}
+	return err.Error()
+}
+
+func checkDatabase(text string) string {
+	if text == "" {
+		return ""
+	}
+	path, ok := strings.CutPrefix(text, sqliteScheme)
+	if !ok {
+		// The value is not repeated: it may hold a password.
+		return "must be empty or sqlite://PATH; other databases come with a later release"
+	}
+	if path == "" || strings.ContainsAny(path, "?#\x00") {
+		return "must name a file: sqlite://PATH, without ? and #"
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return "must name a file, and " + path + " is a folder"
+	}
+	if problem := checkFolder(filepath.Dir(path)); problem != "" {
+		return "must name a file in a folder that this user may write to"
+	}
+	return ""
+}
+
+func checkStorage(text string) string {
+	if text != "" {
+		return "must be empty; storages other than the data folder come with a later release"
+	}
+	return ""
+}
+
+// checkURL looks at an address that others are put behind.
+func checkURL(text string) string {
+	if text == "" {
+		return ""
+	}
+	for _, c := range []byte(text) {
+		if c <= ' ' || c > '~' {
+			return "must have no spaces and no letters beyond ASCII"
+		}
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
+		return "must be an address such as https://orders.example.com"
+	case u.Port() != "" && !validPort(u.Port()):
+		return "must have a port from 0 to 65535"
+	case u.User != nil:
+		return "must have no user name or password"
+	case strings.ContainsAny(text, "?#"):
+		return "must have no query (?) and no fragment (#)"
+	}
+	return ""
+}
+
+// trimURL takes the slashes off the end of an address.
+func trimURL(text string) string { return strings.TrimRight(text, "/") }
+
+func checkListen(text string) string {
+	host, port, err := net.SplitHostPort(text)
+	if err != nil || !validPort(port) || strings.ContainsAny(host, " /\t\n") {
+		return "must be host:port with a port from 0 to 65535, such as 127.0.0.1:8080 or [::]:8080"
+	}
+	return ""
+}
+
+// validPort reports whether text is a port in plain digits.
+func validPort(text string) bool {
+	port, err := strconv.ParseUint(text, 10, 16)
+	return err == nil && strconv.FormatUint(port, 10) == text
+}
+
+func oneOf(text string, allowed ...string) string {
+	if slices.Contains(allowed, text) {
+		return ""
+	}
+	return "must be " + strings.Join(allowed[:len(allowed)-1], ", ") + " or " + allowed[len(allowed)-1]
+}

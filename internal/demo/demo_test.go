@@ -1,0 +1,341 @@
+package demo_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/demo"
+	"merchantorders/internal/filestore"
+	"merchantorders/internal/ingest"
+	"merchantorders/internal/order"
+	"merchantorders/internal/store"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// open returns a service over a new folder, whose clock stands at noon.
+func open(t *testing.T) *order.Service {
+	t.Helper()
+	dir := t.TempDir()
+	now := func() time.Time { return noon }
+	db, err := store.OpenSQLite(t.Context(), filepath.Join(dir, "orders.db"), store.Options{Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	disk, err := filestore.OpenDisk(filepath.Join(dir, "files"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := disk.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return order.NewService(db, disk, now, slog.New(slog.DiscardHandler))
+}
+
+// all returns every demo order, newest first.
+func all(t *testing.T, orders *order.Service) []order.Order {
+	t.Helper()
+	filter := order.NewFilter()
+	filter.Size = order.MaxPageSize
+	page, err := orders.List(t.Context(), demo.MerchantID, filter)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []order.Order
+	for _, summary := range page.Orders {
+		o, err := orders.Get(t.Context(), demo.MerchantID, order.ReferenceKey(summary.Reference))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, o)
+	}
+	return found
+}
+
+func prepare(t *testing.T, orders *order.Service, want demo.Result) {
+	t.Helper()
+	got, err := demo.Prepare(context.Background(), orders, noon)
+	if err != nil || got != want {
+		t.Fatalf("got %v, %v, want %v", got, err, want)
+	}
+}
+
+func TestPrepareMakesOrdersInEveryState(t *testing.T) {
+	t.Parallel()
+	orders := open(t)
+	prepare(t, orders, demo.Made)
+	found := all(t, orders)
+	if len(found) != 60 {
+		t.Errorf("got %d orders, want 60", len(found))
+	}
+	states, kinds := map[order.State]int{}, map[string]int{}
+	for _, o := range found {
+		states[o.State]++
+		for kind, is := range map[string]bool{
+			"guest":             o.Customer.UserID == 0,
+			"without phone":     o.Customer.Phone == nil,
+			"invoice asked for": o.InvoiceDetails != nil,
+			"Article 39":        o.InvoiceDetails != nil && o.InvoiceDetails.Article39Eligible == true,
+			"notes":             o.Notes != nil,
+			"discount":          o.Discount > 0,
+			"several lines":     len(o.LineItems) > 1,
+			"gift wrap":         o.LineItems[0].GiftWrap,
+			"pickup date":       o.LineItems[0].PickupDate != order.NoDay,
+			"no pickup date":    o.LineItems[0].PickupDate == order.NoDay,
+			"tracking":          o.Carrier.TrackingCodes != "",
+			"other billing":     o.Billing.Street != o.Shipping.Street,
+			"other currency":    o.Currency != "EUR",
+			"invoice file":      len(o.Invoices) == 1,
+		} {
+			if is {
+				kinds[kind]++
+			}
+		}
+	}
+	for _, state := range order.States() {
+		if states[state] < 2 {
+			t.Errorf("%d orders are %s, want 2 or more", states[state], state)
+		}
+	}
+	for _, kind := range []string{"guest", "without phone", "invoice asked for", "Article 39", "notes", "discount", "several lines",
+		"gift wrap", "pickup date", "no pickup date", "tracking", "other billing", "other currency", "invoice file"} {
+		if kinds[kind] == 0 || kinds[kind] == len(found) {
+			t.Errorf("%d of %d orders have: %s", kinds[kind], len(found), kind)
+		}
+	}
+}
+
+func TestTimesAreOfTheLastSixWeeks(t *testing.T) {
+	t.Parallel()
+	orders := open(t)
+	prepare(t, orders, demo.Made)
+	for _, o := range all(t, orders) {
+		if age := noon.Sub(o.CreatedAt); age <= 0 || age > 42*24*time.Hour {
+			t.Errorf("%s was placed %s ago", o.Reference, age)
+		}
+		changed := !o.UpdatedAt.IsZero()
+		if changed == (o.State == order.Registered) {
+			t.Errorf("%s is %s and changed at %v", o.Reference, o.State, o.UpdatedAt)
+		}
+		if changed && (o.UpdatedAt.Before(o.CreatedAt) || o.UpdatedAt.After(noon)) {
+			t.Errorf("%s was placed %s, changed %s", o.Reference, o.CreatedAt, o.UpdatedAt)
+		}
+		if o.State == order.Registered && !o.ExpiresAt.After(noon) {
+			t.Errorf("%s has expired: %s", o.Reference, o.ExpiresAt)
+		}
+	}
+}
+
+func TestExampleIsTheNewestThatCanBeAccepted(t *testing.T) {
+	t.Parallel()
+	orders := open(t)
+	if got, err := demo.Example(t.Context(), orders); got != "" || err != nil {
+		t.Errorf("without orders: %q, %v", got, err)
+	}
+	prepare(t, orders, demo.Made)
+	found := all(t, orders)
+	if found[0].Reference != demo.Reference(60) || found[0].State != order.Registered {
+		t.Errorf("the newest order is %s, %s", found[0].Reference, found[0].State)
+	}
+	for _, o := range found {
+		if o.State != order.Registered {
+			continue
+		}
+		if got, err := demo.Example(t.Context(), orders); got != o.Reference || err != nil {
+			t.Errorf("got %q, %v, want %s", got, err, o.Reference)
+		}
+		if _, err := orders.Accept(t.Context(), demo.MerchantID, order.ReferenceKey(o.Reference)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := demo.Example(t.Context(), orders); got != demo.Reference(60) || err != nil {
+		t.Errorf("with nothing to accept: %q, %v", got, err)
+	}
+}
+
+func TestPrepareKeepsWhatIsThere(t *testing.T) {
+	t.Parallel()
+	orders := open(t)
+	prepare(t, orders, demo.Made)
+	if _, err := orders.Accept(t.Context(), demo.MerchantID, order.ReferenceKey(demo.Reference(60))); err != nil {
+		t.Fatal(err)
+	}
+	before := all(t, orders)
+	prepare(t, orders, demo.Kept)
+	if diff := cmp.Diff(before, all(t, orders)); diff != "" {
+		t.Errorf("the second start changed orders (-first +second):\n%s", diff)
+	}
+}
+
+func TestPrepareCompletesAnInterruptedDemo(t *testing.T) {
+	t.Parallel()
+	orders := open(t)
+	if err := orders.AddMerchant(t.Context(), demo.MerchantID, demo.MerchantName); err != nil {
+		t.Fatal(err)
+	}
+	prepare(t, orders, demo.Made)
+	prepare(t, orders, demo.Kept)
+}
+
+func TestPrepareLeavesOtherMerchantsAlone(t *testing.T) {
+	t.Parallel()
+	for _, merchant := range []order.MerchantRecord{{ID: 1, Name: "Other"}, {ID: demo.MerchantID, Name: "A real one"}} {
+		orders := open(t)
+		if err := orders.AddMerchant(t.Context(), merchant.ID, merchant.Name); err != nil {
+			t.Fatal(err)
+		}
+		prepare(t, orders, demo.Skipped)
+		merchants, err := orders.Merchants(t.Context())
+		if err != nil || len(merchants) != 1 {
+			t.Errorf("merchants are %v, %v", merchants, err)
+		}
+		if found := all(t, orders); len(found) != 0 {
+			t.Errorf("%d orders were made", len(found))
+		}
+	}
+}
+
+func TestDocumentsAreDeterministic(t *testing.T) {
+	t.Parallel()
+	first, err := demo.Documents(noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := demo.Documents(noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(first, second); diff != "" {
+		t.Errorf("same moment (-first +second):\n%s", diff)
+	}
+	later, err := demo.Documents(noon.Add(1000 * time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	times := regexp.MustCompile(`"\d{4}-\d\d-\d\d(T[\d:]+Z)?"`)
+	for i := range first {
+		a, b := times.ReplaceAll(first[i], nil), times.ReplaceAll(later[i], nil)
+		if !bytes.Equal(a, b) {
+			t.Errorf("document %d differs in more than times:\n%s\n%s", i, a, b)
+		}
+	}
+}
+
+func TestDocumentsReachNobody(t *testing.T) {
+	t.Parallel()
+	documents, err := demo.Documents(noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, document := range documents {
+		in, err := ingest.Parse(document)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := in.Order
+		if !strings.HasSuffix(o.Customer.Email, "@example.com") {
+			t.Errorf("%s: e-mail %s", o.Reference, o.Customer.Email)
+		}
+		if !strings.Contains(o.Shipping.Phone, "000") || o.Customer.Phone != nil && !strings.Contains(*o.Customer.Phone, "000") {
+			t.Errorf("%s: a phone could be somebody's", o.Reference)
+		}
+		if d := o.InvoiceDetails; d != nil && !strings.HasPrefix(d.VATNumber, "000000") {
+			t.Errorf("%s: VAT number %s", o.Reference, d.VATNumber)
+		}
+		for _, line := range o.LineItems {
+			if !strings.HasPrefix(line.MerchantEAN, "200") || !validEAN(line.MerchantEAN) {
+				t.Errorf("%s: barcode %s", o.Reference, line.MerchantEAN)
+			}
+		}
+	}
+}
+
+func validEAN(code string) bool {
+	sum := 0
+	for i, c := range []byte(code) {
+		weight := 1
+		if i%2 == 1 {
+			weight = 3
+		}
+		sum += weight * int(c-'0')
+	}
+	return len(code) == 13 && sum%10 == 0
+}
+
+func TestInvoiceFilesAreWholePDFs(t *testing.T) {
+	t.Parallel()
+	orders := open(t)
+	prepare(t, orders, demo.Made)
+	files := 0
+	for _, o := range all(t, orders) {
+		for _, invoice := range o.Invoices {
+			files++
+			_, file, err := orders.OpenInvoice(t.Context(), demo.MerchantID, o.Reference, invoice.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			content, err := io.ReadAll(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := file.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if sha256.Sum256(content) != invoice.SHA256 || int64(len(content)) != invoice.Size {
+				t.Errorf("%s: the entry does not fit the file", invoice.Name)
+			}
+			checkPDF(t, content, o.Reference)
+		}
+	}
+	if files != 3 {
+		t.Errorf("got %d invoice files, want 3", files)
+	}
+}
+
+// checkPDF holds the table at the end of a PDF to where its objects are.
+func checkPDF(t *testing.T, content []byte, text string) {
+	t.Helper()
+	match := regexp.MustCompile(`(?s)^%PDF-1\.4\n.*startxref\n(\d+)\n%%EOF\n$`).FindSubmatch(content)
+	if match == nil {
+		t.Fatalf("not the frame of a PDF: %q", content)
+	}
+	start, _ := strconv.Atoi(string(match[1]))
+	lines := strings.Split(string(content[start:]), "\n")
+	if lines[0] != "xref" {
+		t.Fatalf("startxref points at %q", lines[0])
+	}
+	for n := 1; n <= 5; n++ {
+		at, _ := strconv.Atoi(strings.Fields(lines[2+n])[0])
+		if want := strconv.Itoa(n) + " 0 obj\n"; !bytes.HasPrefix(content[at:], []byte(want)) {
+			t.Errorf("object %d is not where the table says", n)
+		}
+	}
+	if !bytes.Contains(content, []byte(text)) {
+		t.Errorf("the page does not name %s", text)
+	}
+}
+
+func TestPDFEscapesItsText(t *testing.T) {
+	t.Parallel()
+	content := demo.PDF(`a (b) \c`)
+	if !bytes.Contains(content, []byte(`(a \(b\) \\c)`)) {
+		t.Errorf("got %s", content)
+	}
+	checkPDF(t, content, "a ")
+}

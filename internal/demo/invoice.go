@@ -1,0 +1,79 @@
+package demo
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+
+	"merchantorders/internal/order"
+)
+
+// withInvoice are the states of which one order each gets an invoice file.
+var withInvoice = []order.State{order.PickedByCourier, order.DeliveredToCustomer, order.Completed}
+
+// addInvoices uploads a few invoice files, as a merchant does.
+func addInvoices(ctx context.Context, orders *order.Service) error {
+	for _, state := range withInvoice {
+		filter := order.NewFilter()
+		filter.Size, filter.AnyState, filter.States = 1, false, []order.State{state}
+		page, err := orders.List(ctx, MerchantID, filter)
+		if err != nil {
+			return err
+		}
+		for _, found := range page.Orders {
+			text := fmt.Sprintf("%s - invoice for order %s, total %s %s",
+				MerchantName, found.Reference, order.Decimal(found.Total, found.Currency), found.Currency)
+			if err := upload(ctx, orders, found.Reference, "invoice-"+found.Reference+".pdf", PDF(text)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func upload(ctx context.Context, orders *order.Service, reference, filename string, content []byte) error {
+	draft, err := orders.NewDraft(ctx)
+	if err != nil {
+		return err
+	}
+	defer draft.Discard()
+	if _, err := draft.Write(content); err != nil {
+		return err
+	}
+	_, _, err = orders.Upload(ctx, MerchantID, order.ReferenceKey(reference), filename, order.Content{
+		Draft: draft, Size: int64(len(content)), SHA256: sha256.Sum256(content),
+	})
+	return err
+}
+
+// PDF returns a document of one page with one line of text, of letters within
+// ASCII.
+func PDF(line string) []byte {
+	escaped := bytes.NewBuffer(nil)
+	for _, c := range []byte(line) {
+		if c == '(' || c == ')' || c == '\\' {
+			escaped.WriteByte('\\')
+		}
+		escaped.WriteByte(c)
+	}
+	text := "BT /F1 14 Tf 60 760 Td (" + escaped.String() + ") Tj ET"
+	objects := []string{
+		"<< /Type /Catalog /Pages 2 0 R >>",
+		"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>",
+		fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", len(text), text),
+		"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+	}
+	var file bytes.Buffer
+	file.WriteString("%PDF-1.4\n")
+	// The table at the end says where each object begins.
+	table := fmt.Sprintf("xref\n0 %d\n0000000000 65535 f \n", len(objects)+1)
+	for i, object := range objects {
+		table += fmt.Sprintf("%010d 00000 n \n", file.Len())
+		fmt.Fprintf(&file, "%d 0 obj\n%s\nendobj\n", i+1, object)
+	}
+	start := file.Len()
+	fmt.Fprintf(&file, "%strailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n", table, len(objects)+1, start)
+	return file.Bytes()
+}
