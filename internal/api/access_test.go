@@ -1,0 +1,138 @@
+package api_test
+
+import (
+	"encoding/base64"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"merchantorders/internal/api/apitest"
+	"merchantorders/internal/token"
+)
+
+const (
+	v1Unauthorized = `{"message":"Unauthorized"}`
+	v1Forbidden    = `{"message":"Forbidden"}`
+	v2Unauthorized = `{"error":{"code":"unauthorized","message":"The token is missing or not valid."}}`
+	v2Forbidden    = `{"error":{"code":"forbidden","message":"The token does not allow this."}}`
+)
+
+// doors are all the merchant's endpoints, with the scope that each takes.
+var doors = []struct {
+	method, path string
+	scope        token.Scope
+	v2           bool // its 401 and 403 are coded
+}{
+	{"GET", "/api/orders", token.OrdersRead, false},
+	{"GET", "/api/orders/101", token.OrdersRead, false},
+	{"PUT", "/api/orders/101", token.OrdersWrite, false},
+	{"POST", "/api/orders/101/invoices", token.InvoicesWrite, false},
+	{"DELETE", "/api/orders/101/invoices/1", token.InvoicesWrite, false},
+	{"GET", "/v2/orders", token.OrdersRead, true},
+	{"GET", "/v2/orders/R-1", token.OrdersRead, true},
+	{"PATCH", "/v2/orders/R-1/accept", token.OrdersWrite, true},
+	{"PATCH", "/v2/orders/R-1/reject", token.OrdersWrite, true},
+	{"POST", "/v2/orders/R-1/invoices", token.InvoicesWrite, true},
+	{"DELETE", "/v2/orders/R-1/invoices/1", token.InvoicesWrite, true},
+	{"GET", "/storage/eu/inv/invoices/R-1/a.pdf", token.OrdersRead, false},
+}
+
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	expired, _, err := s.tokens.Create(t.Context(), apitest.MerchantID, token.AllScopes, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.seconds.Store(2)
+	revoked := s.token(apitest.MerchantID, token.AllScopes)
+	if _, err := s.tokens.Revoke(t.Context(), revoked); err != nil {
+		t.Fatal(err)
+	}
+	unknown, _ := token.NewText(token.MerchantPrefix)
+	for _, door := range doors {
+		unauthorized, forbidden := v1Unauthorized, v1Forbidden
+		if door.v2 {
+			unauthorized, forbidden = v2Unauthorized, v2Forbidden
+		}
+		what := door.method + " " + door.path
+		for _, text := range []string{"", "x", unknown, expired, revoked, s.merchant + "x", strings.ToUpper(s.merchant)} {
+			got := s.ask(text, door.method, door.path, "not looked at")
+			s.compare(what, got, http.StatusUnauthorized, unauthorized)
+			if len(got.header.Values("WWW-Authenticate")) == 0 {
+				t.Errorf("%s: 401 without WWW-Authenticate", what)
+			}
+		}
+		others := s.token(apitest.MerchantID, token.AllScopes&^door.scope)
+		s.compare(what, s.ask(others, door.method, door.path, "not looked at"), http.StatusForbidden, forbidden)
+		s.compare(what, s.ask(s.operator, door.method, door.path, "not looked at"), http.StatusForbidden, forbidden)
+		alone := s.ask(s.token(apitest.MerchantID, door.scope), door.method, door.path, "")
+		if alone.status == http.StatusUnauthorized || alone.status == http.StatusForbidden {
+			t.Errorf("%s with the scope %s alone: %d", what, door.scope, alone.status)
+		}
+	}
+}
+
+func TestBasic(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	basic := func(user, password string) http.Header {
+		pair := base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
+		return http.Header{"Authorization": {"Basic " + pair}}
+	}
+	for _, user := range []string{"", "shop@example.com"} {
+		if got := s.send("", "GET", "/api/orders/101", nil, basic(user, s.merchant)); got.status != http.StatusOK {
+			t.Errorf("user %q: %d %s", user, got.status, got.body)
+		}
+	}
+	got := s.send("", "GET", "/api/orders/101", nil, basic(s.merchant, "x"))
+	s.compare("the token as user", got, http.StatusUnauthorized, v1Unauthorized)
+}
+
+// TestForeign shows that another merchant's order and one that does not exist
+// cannot be told apart, but for the id that the text repeats.
+func TestForeign(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	upload := uploadBody("a.pdf", "content")
+	posted := s.ask(s.other, "POST", "/api/orders/201/invoices", upload)
+	if posted.status != http.StatusOK {
+		t.Fatalf("%d %s", posted.status, posted.body)
+	}
+	tests := []struct {
+		method, path string // with ID for the order
+		body         string
+		ids          [2]string // foreign, missing
+	}{
+		{"GET", "/api/orders/ID", "", [2]string{"201", "999"}},
+		{"PUT", "/api/orders/ID", `{"status":"G"}`, [2]string{"201", "999"}},
+		{"PUT", "/api/orders/ID", `{"status":"D"}`, [2]string{"201", "999"}},
+		{"POST", "/api/orders/ID/invoices", upload, [2]string{"201", "999"}},
+		{"DELETE", "/api/orders/ID/invoices/1", "", [2]string{"201", "999"}},
+		{"GET", "/v2/orders/ID", "", [2]string{"X-1", "Y-1"}},
+		{"PATCH", "/v2/orders/ID/accept", "", [2]string{"X-1", "Y-1"}},
+		{"PATCH", "/v2/orders/ID/reject", "", [2]string{"X-1", "Y-1"}},
+		{"POST", "/v2/orders/ID/invoices", upload, [2]string{"X-1", "Y-1"}},
+		{"DELETE", "/v2/orders/ID/invoices/1", "", [2]string{"X-1", "Y-1"}},
+		{"GET", "/storage/eu/inv/invoices/ID/a.pdf", "", [2]string{"X-1", "Y-1"}},
+	}
+	for _, test := range tests {
+		var seen [2]string
+		for i, id := range test.ids {
+			got := s.ask(s.merchant, test.method, strings.ReplaceAll(test.path, "ID", id), test.body)
+			for _, varies := range []string{"Date", "X-Request-Id"} {
+				got.header.Del(varies)
+			}
+			if got.status != http.StatusNotFound {
+				t.Errorf("%s %s %s: %d", test.method, test.path, id, got.status)
+			}
+			var text strings.Builder
+			_ = got.header.Write(&text)
+			seen[i] = text.String() + strings.ReplaceAll(got.body, id, "ID")
+		}
+		if seen[0] != seen[1] {
+			t.Errorf("%s %s tells foreign from missing:\n%s\n%s", test.method, test.path, seen[0], seen[1])
+		}
+	}
+}

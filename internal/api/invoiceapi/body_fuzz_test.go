@@ -1,0 +1,88 @@
+package invoiceapi
+
+import (
+	"bytes"
+	"encoding/base64"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/go-cmp/cmp"
+)
+
+// plainRead reads a body the plain way: all of it, then its JSON, then its
+// base64. ReadUpload must agree with it in everything but the memory it takes.
+func plainRead(body []byte) upload {
+	if len(body) > MaxBody {
+		return refused(ErrBodyTooBig)
+	}
+	var form struct {
+		Filename *string `json:"filename"`
+		Content  *string `json:"contentBase64"`
+	}
+	if json.Unmarshal(body, &form) != nil || form.Filename == nil || *form.Filename == "" || form.Content == nil {
+		return refused(ErrPayload)
+	}
+	text := strings.NewReplacer("\r", "", "\n", "").Replace(*form.Content)
+	content, err := base64.StdEncoding.DecodeString(text)
+	if err != nil || len(content) == 0 {
+		return refused(ErrPayload)
+	}
+	return accepted(*form.Filename, string(content))
+}
+
+func FuzzReadUpload(f *testing.F) {
+	for _, body := range []string{
+		`{"filename":"a.pdf","contentBase64":"aGVsbG8="}`,
+		`{"contentBase64":"aGVs\r\nbG8=","filename":"τ\"\\.pdf","x":[{"y":null},-1.5e3,true]}`,
+		`{"filename":"a.pdf","content\u0042ase64":"\u0061GVs\/+==\u000a"}`,
+		`{"filename":"a.pdf","contentBase64":"aGVs","contentBase64":"aGVs"}`,
+		`{"x":{"contentBase64":"a"},"contentBase64":"aGl=","filename":"\ud83e\uddfe"}`,
+		`{"contentBase64":["aGVs"],"filename":"a.pdf"}`,
+		`["contentBase64","aGVs"]`,
+		`{"a":"contentBase64","contentBase64":"aB==","filename":"\\"} `,
+		"{\"filename\":\"a.pdf\",\"contentBase64\":\"aGVs\n\n\n\nbG8=\"}",
+		`{"filename":"a.pdf","contentBase64":"aGVs"}}`,
+		`null`,
+	} {
+		f.Add([]byte(body))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		want := plainRead(body)
+		for name, reader := range map[string]io.Reader{
+			"whole":                   bytes.NewReader(body),
+			"single bytes":            iotest.OneByteReader(bytes.NewReader(body)),
+			"halves":                  iotest.HalfReader(bytes.NewReader(body)),
+			"end with the last bytes": iotest.DataErrReader(bytes.NewReader(body)),
+		} {
+			if diff := cmp.Diff(want, read(t, reader)); diff != "" {
+				t.Errorf("%s (-plain +got):\n%s", name, diff)
+			}
+		}
+	})
+}
+
+// FuzzReadUploadContent puts any text in the place of the content, so that the
+// fuzzer need not find the way there.
+func FuzzReadUploadContent(f *testing.F) {
+	for _, text := range []string{
+		``, `aGVsbG8=`, `aGVsbA==`, `aGVs\r\nbG8=`, `\u0061G\u0056s`, `+\/+\/`, `aGl=`, `a=b=`, `aGk=aGk=`,
+		`\u000a`, `aGVs\"`, `aGVs\\`, "aGVs\n\n\n\n", `-_-_`, `a===`, `aGVs","x":"`,
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		body := `{"filename":"a.pdf","contentBase64":"` + text + `"}`
+		want := plainRead([]byte(body))
+		for name, reader := range map[string]io.Reader{
+			"whole":        strings.NewReader(body),
+			"single bytes": iotest.OneByteReader(strings.NewReader(body)),
+		} {
+			if diff := cmp.Diff(want, read(t, reader)); diff != "" {
+				t.Errorf("%s (-plain +got):\n%s", name, diff)
+			}
+		}
+	})
+}

@@ -1,0 +1,339 @@
+package api_test
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"merchantorders/internal/order"
+)
+
+// uploadBody returns the body of an upload.
+func uploadBody(filename, content string) string {
+	body, _ := json.Marshal(map[string]string{
+		"filename": filename, "contentBase64": base64.StdEncoding.EncodeToString([]byte(content)),
+	})
+	return string(body)
+}
+
+// entry returns the entry of a file, as both versions write it.
+func entry(id int, reference, name, created string) string {
+	return fmt.Sprintf(`{"id":%d,"url":"%s/invoices/%s/%s","created_at":"%s"}`, id, storageURL, reference, name, created)
+}
+
+// invoicePaths are where either version has the invoices of R-1.
+var invoicePaths = map[string]string{"v1": "/api/orders/101/invoices", "v2": "/v2/orders/R-1/invoices"}
+
+// TestInvoices uploads and deletes, the same way in both versions.
+func TestInvoices(t *testing.T) {
+	t.Parallel()
+	for version, path := range invoicePaths {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, setup{})
+			one := entry(1, "R-1", "a.pdf", "2026-11-20T10:00:00Z")
+			two := entry(2, "R-1", "a-1.pdf", "2026-11-20T10:00:09Z")
+			three := entry(3, "R-1", "%CF%84%20%25.JPeG", "2026-11-20T10:00:09Z")
+			four := entry(4, "R-1", "a-2.pdf", "2026-11-20T10:00:09Z")
+			s.expect("POST", path, uploadBody("a.pdf", "first"), 200, `{"message":"success","invoice":`+one+`}`)
+			s.seconds.Store(9)
+			s.expect("POST", path, uploadBody(`C:\scans\a.pdf`, "second"), 200, `{"message":"success","invoice":`+two+`}`)
+			s.expect("POST", path+"/", uploadBody("../../τ %.JPeG", "third"), 200, `{"message":"success","invoice":`+three+`}`)
+			s.expect("POST", path, uploadBody("b.pdf", "fourth"), 400, `{"message":"You cannot upload more than 3 files."}`)
+
+			for _, single := range []string{"/api/orders/101", "/v2/orders/R-1"} {
+				if got := s.ask(s.merchant, "GET", single, ""); !strings.Contains(got.body, `"invoices":[`+one+","+two+","+three+`]`) {
+					t.Errorf("%s does not show the invoices: %s", single, got.body)
+				}
+			}
+			s.expect("DELETE", path+"/1", "", 200, `{"message":"success","invoices":[`+two+","+three+`]}`)
+			s.expect("DELETE", path+"/1", "", 404, `{"message":"The invoice was not found."}`)
+			s.expect("POST", path, uploadBody("a.pdf", "again"), 200, `{"message":"success","invoice":`+four+`}`)
+			s.expect("DELETE", path+"/2", "", 200, `{"message":"success","invoices":[`+three+","+four+`]}`)
+			s.expect("DELETE", path+"/3/", "", 200, `{"message":"success","invoices":[`+four+`]}`)
+			s.expect("DELETE", path+"/4", "", 200, `{"message":"success","invoices":[]}`)
+		})
+	}
+}
+
+// TestUploadRefuses goes through spec 7.1 in the order of checks: body, order,
+// extension, size, count.
+func TestUploadRefuses(t *testing.T) {
+	t.Parallel()
+	const payload, fileType = `{"message":"Invalid payload."}`, `{"message":"The file type is not supported."}`
+	const tooBig, tooMany = `{"message":"The file size is too big."}`, `{"message":"You cannot upload more than 3 files."}`
+	bigContent := strings.Repeat("x", order.MaxInvoiceSize+1)
+	for version, path := range invoicePaths {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, setup{})
+			missing, id := strings.NewReplacer("101", "999", "R-1", "Y-1").Replace(path), "999"
+			if version == "v2" {
+				id = "Y-1"
+			}
+			for _, body := range []string{
+				"", "null", "[]", "{}", "x", `{"filename":"a.pdf"}`, `{"contentBase64":"YQ=="}`, `{"filename":"","contentBase64":"YQ=="}`,
+				`{"filename":"a.pdf","contentBase64":""}`, `{"filename":"a.pdf","contentBase64":"YQ"}`, `{"filename":5,"contentBase64":"YQ=="}`,
+				`{"filename":"a.pdf","contentBase64":null}`, `{"filename":"a.pdf","contentBase64":"data:application/pdf;base64,YQ=="}`,
+				`{"FILENAME":"a.pdf","contentBase64":"YQ=="}`, `{"filename":"a.pdf","contentBase64":"YQ=="} x`,
+			} {
+				s.expect("POST", path, body, 400, payload)
+				s.expect("POST", missing, body, 400, payload)
+			}
+			s.expect("POST", missing, uploadBody("a.exe", bigContent), 404, v1NotFound(id))
+			s.expect("POST", path, uploadBody("a.exe", bigContent), 400, fileType)
+			for _, name := range []string{"pdf", "a", "a.pdf.exe", "a.pdf ", "a.pdf/", "a.ρdf", "a.pdf.", "\x00"} {
+				s.expect("POST", path, uploadBody(name, "x"), 400, fileType)
+			}
+			s.expect("POST", path, uploadBody("a.pdf", bigContent), 400, tooBig)
+			s.expect("POST", path, uploadBody("a.pdf", bigContent[1:]), 200,
+				`{"message":"success","invoice":`+entry(1, "R-1", "a.pdf", "2026-11-20T10:00:00Z")+`}`)
+			for _, name := range []string{"b.png", "c.jpg"} {
+				if got := s.ask(s.merchant, "POST", path, uploadBody(name, "x")); got.status != http.StatusOK {
+					t.Fatalf("%s: %d %s", name, got.status, got.body)
+				}
+			}
+			s.expect("POST", path, uploadBody("a.pdf", bigContent), 400, tooBig)
+			s.expect("POST", path, uploadBody("a.exe", "x"), 400, fileType)
+			s.expect("POST", path, uploadBody("d.pdf", "x"), 400, tooMany)
+		})
+	}
+}
+
+// TestNothingIsLeft shows that a refused upload leaves no bytes behind.
+func TestNothingIsLeft(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	for _, upload := range []struct{ path, body string }{
+		{"/api/orders/999/invoices", uploadBody("a.pdf", "x")},
+		{"/v2/orders/R-1/invoices", uploadBody("a.exe", "x")},
+		{"/v2/orders/R-1/invoices", uploadBody("a.pdf", strings.Repeat("x", order.MaxInvoiceSize+1))},
+		{"/v2/orders/R-1/invoices", strings.TrimSuffix(uploadBody("a.pdf", strings.Repeat("x", 100_000)), "}")},
+	} {
+		if got := s.ask(s.merchant, "POST", upload.path, upload.body); got.status == http.StatusOK {
+			t.Errorf("%s: %s", upload.path, got.body)
+		}
+		if left := s.storedFiles(); len(left) > 0 {
+			t.Errorf("%s, %.30s: %v left", upload.path, upload.body, left)
+		}
+	}
+	s.ask(s.merchant, "POST", "/v2/orders/R-1/invoices", uploadBody("a.pdf", "x"))
+	if stored := s.storedFiles(); len(stored) != 1 {
+		t.Errorf("stored %v, want one file", stored)
+	}
+}
+
+// TestUploadTooLong shows that a body over 8 MiB is refused whatever else is
+// wrong with it, declared or not, but never without a token.
+func TestUploadTooLong(t *testing.T) {
+	t.Parallel()
+	const tooBig = `{"message":"The file size is too big."}`
+	s := start(t, setup{})
+	pad := func(body string, size int) string { return body + strings.Repeat(" ", size-len(body)) }
+	longest, tooLong := 8<<20, 8<<20+1
+	for path, body := range map[string]string{
+		"/api/orders/101/invoices": pad(uploadBody("a.pdf", "x"), tooLong),
+		"/api/orders/999/invoices": pad("[", tooLong),
+		"/v2/orders/R-1/invoices":  pad(uploadBody("a.exe", "x"), tooLong),
+		"/v2/orders/Y-1/invoices":  pad("", tooLong),
+	} {
+		declared := s.send(s.merchant, "POST", path, strings.NewReader(body), nil)
+		s.compare(path+", declared", declared, http.StatusBadRequest, tooBig)
+		chunked := s.send(s.merchant, "POST", path, io.MultiReader(strings.NewReader(body)), nil)
+		s.compare(path+", chunked", chunked, http.StatusBadRequest, tooBig)
+	}
+	s.compare("no token", s.ask("", "POST", "/v2/orders/R-1/invoices", pad("", tooLong)), http.StatusUnauthorized, v2Unauthorized)
+	for i, path := range []string{"/api/orders/101/invoices", "/v2/orders/R-1/invoices"} {
+		name := []string{"a.pdf", "a-1.pdf"}[i]
+		s.expect("POST", path, pad(uploadBody("a.pdf", "x"), longest), 200,
+			`{"message":"success","invoice":`+entry(i+1, "R-1", name, "2026-11-20T10:00:00Z")+`}`)
+	}
+}
+
+// TestInvoicePaths are identifiers that cannot be ones.
+func TestInvoicePaths(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	const params, notFound = `{"message":"Invalid request params."}`, `{"message":"The invoice was not found."}`
+	for _, id := range []string{"0", "-1", "x", "1.0", "+1", "01", "%00", "%FF", "1%2F2", ".%2e"} {
+		s.expect("DELETE", "/api/orders/101/invoices/"+id, "", 400, params)
+		s.expect("DELETE", "/v2/orders/R-1/invoices/"+id, "", 400, params)
+		s.expect("DELETE", "/v2/orders/Y-1/invoices/"+id, "", 400, params)
+		s.expect("DELETE", "/api/orders/"+id+"/invoices/1", "", 400, params)
+	}
+	for _, id := range []string{"1", "99999999999999999999"} {
+		s.expect("DELETE", "/api/orders/101/invoices/"+id, "", 404, notFound)
+		s.expect("DELETE", "/v2/orders/R-1/invoices/"+id, "", 404, notFound)
+		s.expect("DELETE", "/api/orders/999/invoices/"+id, "", 404, notFound)
+		s.expect("DELETE", "/api/orders/99999999999999999999/invoices/"+id, "", 404, notFound)
+		s.expect("DELETE", "/v2/orders/%00/invoices/"+id, "", 404, notFound)
+	}
+	body := uploadBody("a.pdf", "x")
+	s.expect("POST", "/api/orders/abc/invoices", body, 404, v1NotFound("abc"))
+	s.expect("POST", "/api/orders/99999999999999999999/invoices", body, 404, v1NotFound("99999999999999999999"))
+	s.expect("POST", "/api/orders/abc/invoices", "{}", 400, `{"message":"Invalid payload."}`)
+	s.expect("POST", "/v2/orders/%FF/invoices", body, 404, v1NotFound("\ufffd"))
+
+	// Another order's invoice.
+	s.ask(s.merchant, "POST", "/api/orders/101/invoices", body)
+	s.expect("DELETE", "/api/orders/102/invoices/1", "", 404, notFound)
+	s.expect("DELETE", "/v2/orders/R-2/invoices/1", "", 404, notFound)
+}
+
+// TestThreeStay uploads 24 files at once through both versions.
+func TestThreeStay(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	var stored atomic.Int32
+	var all sync.WaitGroup
+	for i := range 24 {
+		all.Go(func() {
+			path := invoicePaths[[]string{"v1", "v2"}[i%2]]
+			switch got := s.ask(s.merchant, "POST", path, uploadBody("same.pdf", fmt.Sprint("content ", i))); got.status {
+			case http.StatusOK:
+				stored.Add(1)
+			case http.StatusBadRequest:
+			default:
+				t.Errorf("%d %s", got.status, got.body)
+			}
+		})
+	}
+	all.Wait()
+	if stored.Load() != order.MaxInvoices {
+		t.Errorf("%d uploads succeeded, want %d", stored.Load(), order.MaxInvoices)
+	}
+}
+
+// fullDisk are files that cannot be written.
+type fullDisk struct{ order.Files }
+
+var errFull = errors.New("no space left on /secret/path")
+
+type fullDraft struct{ order.Draft }
+
+func (f fullDisk) Draft(ctx context.Context) (order.Draft, error) {
+	draft, err := f.Files.Draft(ctx)
+	return fullDraft{draft}, err
+}
+
+func (fullDraft) Write([]byte) (int, error) { return 0, errFull }
+
+// noDrafts are files that cannot be begun.
+type noDrafts struct{ order.Files }
+
+func (noDrafts) Draft(context.Context) (order.Draft, error) { return nil, errFull }
+
+// unpublished are files that cannot be made durable.
+type unpublished struct{ order.Files }
+
+type unpublishedDraft struct{ order.Draft }
+
+func (f unpublished) Draft(ctx context.Context) (order.Draft, error) {
+	draft, err := f.Files.Draft(ctx)
+	return unpublishedDraft{draft}, err
+}
+
+func (unpublishedDraft) Publish(context.Context, string) error {
+	return errors.Join(order.ErrUnavailable, errFull)
+}
+
+// outOfReach is a database that cannot be written.
+type outOfReach struct{ order.Store }
+
+func (outOfReach) InTx(context.Context, func(order.Tx) error) error {
+	return fmt.Errorf("dial tcp 10.0.0.1: %w", order.ErrUnavailable)
+}
+
+func (outOfReach) Order(context.Context, int64, order.Key) (order.Order, error) {
+	return order.Order{}, errors.New("SELECT secret FROM orders")
+}
+
+func (outOfReach) List(context.Context, int64, order.Filter) (order.Page, error) {
+	return order.Page{}, fmt.Errorf("dial tcp 10.0.0.1: %w", order.ErrUnavailable)
+}
+
+// TestUploadFaults shows that whatever goes wrong inside an upload has one
+// answer, and leaves nothing.
+func TestUploadFaults(t *testing.T) {
+	t.Parallel()
+	setups := map[string]setup{
+		"full disk":    {files: func(f order.Files) order.Files { return fullDisk{f} }},
+		"no drafts":    {files: func(f order.Files) order.Files { return noDrafts{f} }},
+		"no publish":   {files: func(f order.Files) order.Files { return unpublished{f} }},
+		"out of reach": {store: func(s order.Store) order.Store { return outOfReach{s} }},
+	}
+	for name, with := range setups {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, with)
+			for _, path := range invoicePaths {
+				got := s.expect("POST", path, uploadBody("a.pdf", strings.Repeat("x", 1<<20)), 500, `{"message":"There were errors during the upload."}`)
+				if got.header.Get("Retry-After") != "" {
+					t.Error("a failed upload has Retry-After")
+				}
+			}
+			o, err := s.orders.Get(t.Context(), 355, order.NumberKey(101))
+			if err != nil || len(o.Invoices) != 0 {
+				t.Errorf("invoices %v, error %v", o.Invoices, err)
+			}
+		})
+	}
+}
+
+// TestFaults shows what is answered when the database is out of reach or
+// fails, in either form, and that nothing of the cause is.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{store: func(s order.Store) order.Store { return outOfReach{s} }})
+	const v1Unavailable = `{"message":"Service Unavailable"}`
+	const v2Unavailable = `{"error":{"code":"unavailable","message":"The service cannot answer for now."}}`
+	for _, got := range []answer{
+		s.expect("GET", "/api/orders", "", 503, v1Unavailable),
+		s.expect("PUT", "/api/orders/101", `{"status":"G"}`, 503, v1Unavailable),
+		s.expect("DELETE", "/api/orders/101/invoices/1", "", 503, v1Unavailable),
+		s.expect("GET", "/v2/orders", "", 503, v2Unavailable),
+		s.expect("PATCH", "/v2/orders/R-1/accept", "", 503, v2Unavailable),
+		s.expect("DELETE", "/v2/orders/R-1/invoices/1", "", 503, v2Unavailable),
+	} {
+		if got.header.Get("Retry-After") == "" {
+			t.Error("503 without Retry-After")
+		}
+	}
+	s.expect("GET", "/api/orders/101", "", 500, `{"message":"Internal Server Error"}`)
+	s.expect("GET", "/v2/orders/R-1", "", 500, `{"error":{"code":"internal","message":"The service failed to answer."}}`)
+}
+
+// TestUploadFigures shows that every upload is counted once.
+func TestUploadFigures(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	s.ask(s.merchant, "POST", "/api/orders/101/invoices", uploadBody("a.pdf", "12345"))
+	s.ask(s.merchant, "POST", "/v2/orders/R-1/invoices", uploadBody("a.pdf", "1234567"))
+	s.ask(s.merchant, "POST", "/v2/orders/R-1/invoices", uploadBody("a.exe", "1"))
+	s.ask(s.merchant, "POST", "/v2/orders/R-1/invoices", "")
+	got := figures(s)
+	for _, want := range []string{
+		`merchant_orders_uploads_total{result="stored"} 2`,
+		`merchant_orders_uploads_total{result="refused"} 2`,
+		`merchant_orders_uploaded_bytes_total 12`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q among the figures", want)
+		}
+	}
+}
+
+func figures(s *service) string {
+	answer := httptest.NewRecorder()
+	s.figures.Handler().ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
+	return answer.Body.String()
+}

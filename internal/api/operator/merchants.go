@@ -1,0 +1,69 @@
+package operator
+
+import (
+	"net/http"
+	"strings"
+	"time"
+	"unicode"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/web"
+)
+
+// maxName is the longest name of a merchant, in bytes.
+const maxName = 1000
+
+// merchantView is a merchant as the operator sees it.
+type merchantView struct {
+	ID        int64  `json:"id"`
+	Name      string `json:"name"`
+	CreatedAt string `json:"createdAt"`
+}
+
+type merchantsView struct {
+	Merchants []merchantView `json:"merchants"`
+}
+
+// listMerchants answers GET /merchants.
+func (a *api) listMerchants(w http.ResponseWriter, r *http.Request) error {
+	merchants, err := a.orders.Merchants(r.Context())
+	if err != nil {
+		return err
+	}
+	view := merchantsView{Merchants: make([]merchantView, 0, len(merchants))}
+	for _, m := range merchants {
+		view.Merchants = append(view.Merchants, merchantView{
+			ID: m.ID, Name: m.Name, CreatedAt: m.CreatedAt.UTC().Format(time.RFC3339),
+		})
+	}
+	return web.WriteJSON(w, http.StatusOK, view)
+}
+
+// addedMerchantView answers a merchant that is there now.
+type addedMerchantView struct {
+	Success bool   `json:"success"`
+	ID      int64  `json:"id"`
+	Name    string `json:"name"`
+}
+
+// addMerchant answers POST /merchants. The same merchant again is a success
+// too.
+func (a *api) addMerchant(w http.ResponseWriter, r *http.Request) error {
+	body, err := readObject(r, "id", "name")
+	if err != nil {
+		return err
+	}
+	// As it stands in the body, a number is its own text.
+	id, _ := order.ParseID(string(body["id"]))
+	if id == 0 {
+		return &web.ParamError{Name: "id", Problem: "must be a whole number from 1"}
+	}
+	name, _ := body.Text("name")
+	if name == "" || len(name) > maxName || strings.ContainsFunc(name, unicode.IsControl) {
+		return &web.ParamError{Name: "name", Problem: "must be a text of one line, not empty"}
+	}
+	if err := a.orders.AddMerchant(r.Context(), id, name); err != nil {
+		return err
+	}
+	return web.WriteJSON(w, http.StatusOK, addedMerchantView{Success: true, ID: id, Name: name})
+}

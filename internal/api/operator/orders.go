@@ -1,0 +1,80 @@
+package operator
+
+import (
+	"net/http"
+
+	"merchantorders/internal/ingest"
+	"merchantorders/internal/order"
+	"merchantorders/internal/web"
+)
+
+// maxDocument is the largest order document, in bytes.
+const maxDocument = 4 << 20
+
+// addedView answers an order document that was taken.
+type addedView struct {
+	Result         string `json:"result"` // created or unchanged
+	MerchantID     int64  `json:"merchantId"`
+	OrderID        int64  `json:"orderId"`
+	OrderReference string `json:"orderReference"`
+}
+
+// addOrder answers POST /orders: it takes in one order document.
+func (a *api) addOrder(w http.ResponseWriter, r *http.Request) error {
+	document, err := web.ReadBody(r, maxDocument)
+	if err != nil {
+		return err
+	}
+	incoming, err := ingest.Parse(document)
+	if err != nil {
+		return err
+	}
+	outcomes, err := a.orders.Add(r.Context(), []order.Incoming{incoming})
+	if err != nil {
+		return err
+	}
+	outcome, status := outcomes[0], http.StatusOK
+	switch outcome.Verdict {
+	case order.Created:
+		status = http.StatusCreated
+	case order.Unchanged:
+	default:
+		return &outcomeError{verdict: outcome.Verdict, reason: outcome.Reason}
+	}
+	return web.WriteJSON(w, status, addedView{
+		Result:         outcome.Verdict.String(),
+		MerchantID:     incoming.Order.MerchantID,
+		OrderID:        outcome.Number,
+		OrderReference: incoming.Order.Reference,
+	})
+}
+
+// movedView answers a move.
+type movedView struct {
+	Success bool   `json:"success"`
+	State   string `json:"state"`
+}
+
+// moveOrder answers POST /merchants/{merchantId}/orders/{orderReference}/state.
+func (a *api) moveOrder(w http.ResponseWriter, r *http.Request) error {
+	body, err := readObject(r, "state")
+	if err != nil {
+		return err
+	}
+	name, ok := body.Text("state")
+	if !ok {
+		return web.ErrPayload
+	}
+	to, ok := order.ParseState(name)
+	if !ok {
+		return &web.ParamError{Name: "state", Problem: "must be the name of a state"}
+	}
+	// An id that cannot be one is no merchant's.
+	merchantID, _ := order.ParseID(r.PathValue("merchantId"))
+	key := order.ReferenceKey(r.PathValue("orderReference"))
+	head, err := a.orders.Move(r.Context(), merchantID, key, to)
+	if err != nil {
+		return err
+	}
+	return web.WriteJSON(w, http.StatusOK, movedView{Success: true, State: head.State.String()})
+}

@@ -1,0 +1,167 @@
+package operator
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/token"
+	"merchantorders/internal/web"
+)
+
+// tokenView is a token as the operator sees it: all but its text.
+type tokenView struct {
+	ID         int64    `json:"id"`
+	MerchantID *int64   `json:"merchantId"` // null: an operator's token
+	Scopes     []string `json:"scopes"`     // empty: an operator's token
+	Hint       string   `json:"hint"`
+	CreatedAt  string   `json:"createdAt"`
+	ExpiresAt  *string  `json:"expiresAt"`
+	RevokedAt  *string  `json:"revokedAt"`
+	LastUsedAt *string  `json:"lastUsedAt"`
+}
+
+type tokensView struct {
+	Tokens []tokenView `json:"tokens"`
+}
+
+func newTokenView(t token.Token) tokenView {
+	view := tokenView{
+		ID:         t.ID,
+		Scopes:     []string{},
+		Hint:       t.Hint,
+		CreatedAt:  t.CreatedAt.UTC().Format(time.RFC3339),
+		ExpiresAt:  timeOf(t.ExpiresAt),
+		RevokedAt:  timeOf(t.RevokedAt),
+		LastUsedAt: timeOf(t.LastUsedAt),
+	}
+	if !t.Operator() {
+		view.MerchantID = &t.MerchantID
+		view.Scopes = strings.Split(t.Scopes.String(), ",")
+	}
+	return view
+}
+
+// timeOf writes a time, nil when there is none.
+func timeOf(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	text := t.UTC().Format(time.RFC3339)
+	return &text
+}
+
+// listTokens answers GET /tokens.
+func (a *api) listTokens(w http.ResponseWriter, r *http.Request) error {
+	tokens, err := a.tokens.List(r.Context())
+	if err != nil {
+		return err
+	}
+	view := tokensView{Tokens: make([]tokenView, 0, len(tokens))}
+	for _, t := range tokens {
+		view.Tokens = append(view.Tokens, newTokenView(t))
+	}
+	return web.WriteJSON(w, http.StatusOK, view)
+}
+
+// createdTokenView answers a token just made, with its text this once.
+type createdTokenView struct {
+	Text  string    `json:"text"`
+	Token tokenView `json:"token"`
+}
+
+// createToken answers POST /tokens.
+func (a *api) createToken(w http.ResponseWriter, r *http.Request) error {
+	body, err := readObject(r, "merchantId", "operator", "scopes", "expires")
+	if err != nil {
+		return err
+	}
+	wanted, err := parseTokenRequest(body)
+	if err != nil {
+		return err
+	}
+	text, made, err := a.create(r.Context(), wanted)
+	if err != nil {
+		return err
+	}
+	return web.WriteJSON(w, http.StatusCreated, createdTokenView{Text: text, Token: newTokenView(made)})
+}
+
+func (a *api) create(ctx context.Context, wanted tokenRequest) (string, token.Token, error) {
+	if wanted.operator {
+		return a.tokens.CreateOperator(ctx, wanted.lifetime)
+	}
+	return a.tokens.Create(ctx, wanted.merchantID, wanted.scopes, wanted.lifetime)
+}
+
+// tokenRequest is the token that the operator asks for.
+type tokenRequest struct {
+	operator   bool
+	merchantID int64         // of a merchant's token
+	scopes     token.Scope   // of a merchant's token
+	lifetime   time.Duration // 0: it does not expire
+}
+
+// parseTokenRequest reads the body of POST /tokens: either "merchantId", with
+// "scopes" if not all of them, or "operator": true; "expires", if it shall, is
+// a duration such as "2160h". Errors are *web.ParamError.
+func parseTokenRequest(body web.Object) (tokenRequest, error) {
+	wanted := tokenRequest{scopes: token.AllScopes}
+	if body.Has("operator") {
+		wanted.operator = string(body["operator"]) == "true"
+		if !wanted.operator || body.Has("merchantId") || body.Has("scopes") {
+			return tokenRequest{}, &web.ParamError{Name: "operator", Problem: "must be true, without merchantId and scopes"}
+		}
+	} else if wanted.merchantID, _ = order.ParseID(string(body["merchantId"])); wanted.merchantID == 0 {
+		return tokenRequest{}, &web.ParamError{Name: "merchantId", Problem: "must be a whole number from 1"}
+	}
+	if body.Has("scopes") {
+		var ok bool
+		if wanted.scopes, ok = parseScopes(body["scopes"]); !ok {
+			return tokenRequest{}, &web.ParamError{Name: "scopes", Problem: "must be a list of orders:read, orders:write, invoices:write"}
+		}
+	}
+	if body.Has("expires") {
+		text, _ := body.Text("expires")
+		lifetime, err := time.ParseDuration(text)
+		if err != nil || lifetime < time.Second {
+			return tokenRequest{}, &web.ParamError{Name: "expires", Problem: `must be a duration such as "2160h"`}
+		}
+		wanted.lifetime = lifetime
+	}
+	return wanted, nil
+}
+
+// parseScopes reads a list of scopes that is not empty.
+func parseScopes(value jsontext.Value) (token.Scope, bool) {
+	var names []string
+	if json.Unmarshal(value, &names) != nil {
+		return 0, false
+	}
+	scopes, err := token.ParseScopes(strings.Join(names, ","))
+	return scopes, err == nil
+}
+
+// revokedView answers a revocation.
+type revokedView struct {
+	Success bool `json:"success"`
+}
+
+// revokeToken answers DELETE /tokens/{tokenId}. A token is named by its id
+// only: its text has no place in an address.
+func (a *api) revokeToken(w http.ResponseWriter, r *http.Request) error {
+	id, ok := order.ParseID(r.PathValue("tokenId"))
+	if !ok || id == 0 {
+		return token.ErrUnknown
+	}
+	if _, err := a.tokens.Revoke(r.Context(), strconv.FormatInt(id, 10)); err != nil {
+		return err
+	}
+	return web.WriteJSON(w, http.StatusOK, revokedView{Success: true})
+}

@@ -1,0 +1,249 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/token"
+)
+
+// asOperator asks as the operator and compares status and body.
+func (s *service) asOperator(method, path, body string, status int, want string) {
+	s.t.Helper()
+	s.compare(method+" "+path+" "+body, s.ask(s.operator, method, "/operator"+path, body), status, want)
+}
+
+func coded(code, message string) string {
+	text, _ := json.Marshal(message)
+	return `{"error":{"code":"` + code + `","message":` + string(text) + `}}`
+}
+
+// document returns an order document with a few things of one's own.
+func document(reference string, number int, extra string) string {
+	return fmt.Sprintf(`{"merchantId":355,"reference":%q,"orderId":%d,"createdAt":"2026-11-20T08:15:30+02:00","total":1390,
+		"customer":{"userId":0,"email":"b@example.com","phone":null,"firstName":"A","lastName":"B"},
+		"shippingAddress":{"street":"Ερμού","streetNumber":"1","city":"Αθήνα","postCode":"10563","country":"Greece","countryCode":"GR"},
+		"lineItems":[{"id":1,"productName":"x","unitPrice":1390,"quantity":1}]%s}`, reference, number, extra)
+}
+
+func TestOperatorOrders(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	added := func(result string, number int, reference string) string {
+		return fmt.Sprintf(`{"result":%q,"merchantId":355,"orderId":%d,"orderReference":%q}`, result, number, reference)
+	}
+	s.asOperator("POST", "/orders", document("N-1", 5000, ""), 201, added("created", 5000, "N-1"))
+	s.asOperator("POST", "/orders", document("N-1", 5000, ""), 200, added("unchanged", 5000, "N-1"))
+	got := s.ask(s.merchant, "GET", "/v2/orders/N-1", "")
+	if got.status != http.StatusOK || !strings.Contains(got.body, `"createdAt":"2026-11-20 06:15:30"`) {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+
+	for name, conflict := range map[string]string{
+		"other content":  document("N-1", 5000, `,"notes":"changed"`),
+		"a taken number": document("N-2", 5000, ""),
+		"a taken name":   document("X-1", 5001, ""),
+	} {
+		refused := s.ask(s.operator, "POST", "/operator/orders", conflict)
+		if refused.status != http.StatusConflict || !strings.Contains(refused.body, `{"error":{"code":"conflict","message":"`) {
+			t.Errorf("%s: %d %s", name, refused.status, refused.body)
+		}
+	}
+	for body, field := range map[string]string{
+		document("N-3", 1, `,"totl":5`):                                   "totl",
+		document("N 3", 1, ""):                                            "reference",
+		document("N-3", 1, `,"discount":-1`):                              "discount",
+		strings.Replace(document("N-3", 1, ""), "355", "999", 1):          "merchantId",
+		strings.Replace(document("N-3", 1, ""), `quantity":1`, `q":1`, 1): "lineItems[0].q",
+		document("N-3", 1, `,"notes":"a","notes":"a"`):                    "notes",
+		"[]":                           "object",
+		"":                             "object",
+		document("N-3", 1, "") + " {}": "object",
+	} {
+		refused := s.ask(s.operator, "POST", "/operator/orders", body)
+		if refused.status != http.StatusBadRequest || !strings.Contains(refused.body, `{"error":{"code":"invalid_document","message":"`) ||
+			!strings.Contains(refused.body, field) {
+			t.Errorf("%s: %d %s", field, refused.status, refused.body)
+		}
+	}
+	tooLong := document("N-4", 1, "") + strings.Repeat(" ", 4<<20)
+	s.asOperator("POST", "/orders", tooLong, 400, coded("invalid_payload", "Invalid payload."))
+	s.expect("GET", "/v2/orders/N-4", "", 404, v2NotFound("N-4"))
+}
+
+func TestOperatorMoves(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	const path = "/merchants/355/orders/R-1/state"
+	moved := func(state string) string { return `{"success":true,"state":"` + state + `"}` }
+	notMoved := coded("invalid_move", "The order cannot move to that state from where it stands.")
+	notFound := coded("not_found", "The order was not found.")
+	s.asOperator("POST", path, `{"state":"completed"}`, 409, notMoved)
+	for _, state := range []string{"in-processing", "ready-for-shipment", "picked-by-courier", "delivered-to-customer", "return-canceled", "completed"} {
+		s.asOperator("POST", path, `{"state":"`+state+`"}`, 200, moved(state))
+		s.asOperator("POST", path, `{"state":"`+state+`"}`, 409, notMoved)
+	}
+	if got := s.state("R-1"); got != order.Completed {
+		t.Errorf("R-1 is %s", got)
+	}
+	state := coded("invalid_params", "state must be the name of a state")
+	s.asOperator("POST", path, `{"state":"C"}`, 400, state)
+	s.asOperator("POST", path, `{"state":""}`, 400, state)
+	s.asOperator("POST", path, `{"state":"completed","force":true}`, 400, coded("invalid_params", "force is not a known key"))
+	for _, body := range []string{"", "[]", "{}", `{"state":null}`, `{"state":5}`, `{"state":"completed"`, `{"state":"completed","state":"completed"}`} {
+		s.asOperator("POST", path, body, 400, coded("invalid_payload", "Invalid payload."))
+	}
+	for _, missing := range []string{
+		"/merchants/355/orders/Y-1/state", "/merchants/355/orders/X-1/state", "/merchants/400/orders/R-1/state",
+		"/merchants/x/orders/R-1/state", "/merchants/0355/orders/R-1/state", "/merchants/99999999999999999999/orders/R-1/state",
+		"/merchants/355/orders/%00/state",
+	} {
+		s.asOperator("POST", missing, `{"state":"canceled"}`, 404, notFound)
+	}
+}
+
+func TestOperatorMerchants(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	s.asOperator("POST", "/merchants", `{"id":12,"name":"Νέο"}`, 200, `{"success":true,"id":12,"name":"Νέο"}`)
+	s.asOperator("POST", "/merchants", `{"id":12,"name":"Νέο"}`, 200, `{"success":true,"id":12,"name":"Νέο"}`)
+	s.asOperator("POST", "/merchants", `{"id":12,"name":"Άλλο"}`, 409, coded("conflict", "A merchant with that id has another name."))
+	at := "2026-11-20T10:00:00Z"
+	s.asOperator("GET", "/merchants", "", 200, `{"merchants":[{"id":12,"name":"Νέο","createdAt":"`+at+`"},`+
+		`{"id":355,"name":"Κατάστημα & Υιοί","createdAt":"`+at+`"},{"id":400,"name":"Other","createdAt":"`+at+`"}]}`)
+	for _, id := range []string{"0", "-1", "1.5", "1e3", `"12"`, "null", "true", "99999999999999999999"} {
+		s.asOperator("POST", "/merchants", `{"id":`+id+`,"name":"x"}`, 400, coded("invalid_params", "id must be a whole number from 1"))
+	}
+	for _, name := range []string{`""`, "null", "5", `"a\u0000b"`, `"a\nb"`} {
+		s.asOperator("POST", "/merchants", `{"id":13,"name":`+name+`}`, 400, coded("invalid_params", "name must be a text of one line, not empty"))
+	}
+	s.asOperator("POST", "/merchants", `[]`, 400, coded("invalid_payload", "Invalid payload."))
+}
+
+func TestOperatorTokens(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	type tokenView struct {
+		ID         int64
+		MerchantID *int64
+		Scopes     []string
+		Hint       string
+		ExpiresAt  *string
+		RevokedAt  *string
+	}
+	create := func(body string) (string, tokenView) {
+		t.Helper()
+		got := s.ask(s.operator, "POST", "/operator/tokens", body)
+		var made struct {
+			Text  string
+			Token tokenView
+		}
+		if err := json.Unmarshal([]byte(got.body), &made); err != nil || got.status != http.StatusCreated {
+			t.Fatalf("%s: %d %s", body, got.status, got.body)
+		}
+		return made.Text, made.Token
+	}
+	text, made := create(`{"merchantId":355,"scopes":["orders:read","invoices:write"],"expires":"2160h"}`)
+	if diff := cmp.Diff([]string{"orders:read", "invoices:write"}, made.Scopes); diff != "" || *made.MerchantID != 355 ||
+		made.ExpiresAt == nil || *made.ExpiresAt != "2027-02-18T10:00:00Z" {
+		t.Errorf("made %+v", made)
+	}
+	if got := s.ask(text, "GET", "/v2/orders/R-1", ""); got.status != http.StatusOK {
+		t.Errorf("the token made is not good: %d", got.status)
+	}
+	s.compare("not its scope", s.ask(text, "PATCH", "/v2/orders/R-1/accept", ""), 403, v2Forbidden)
+
+	_, all := create(`{"merchantId":355}`)
+	if len(all.Scopes) != 3 || all.ExpiresAt != nil {
+		t.Errorf("made %+v", all)
+	}
+	second, operators := create(`{"operator":true}`)
+	if !strings.HasPrefix(second, token.OperatorPrefix) || operators.MerchantID != nil || len(operators.Scopes) != 0 {
+		t.Errorf("made %+v", operators)
+	}
+	if got := s.ask(second, "GET", "/operator/merchants", ""); got.status != http.StatusOK {
+		t.Errorf("the operator's token made is not good: %d", got.status)
+	}
+
+	s.asOperator("DELETE", fmt.Sprintf("/tokens/%d", made.ID), "", 200, `{"success":true}`)
+	s.asOperator("DELETE", fmt.Sprintf("/tokens/%d", made.ID), "", 200, `{"success":true}`)
+	s.compare("revoked", s.ask(text, "GET", "/v2/orders/R-1", ""), 401, v2Unauthorized)
+	for _, id := range []string{"999", "0", "x", "99999999999999999999", second} {
+		s.asOperator("DELETE", "/tokens/"+id, "", 404, coded("not_found", "The token was not found."))
+	}
+
+	list := s.ask(s.operator, "GET", "/operator/tokens", "")
+	for _, secret := range []string{text, second, s.merchant, s.operator} {
+		if strings.Contains(list.body, secret) {
+			t.Error("the list shows a token's text")
+		}
+	}
+	var tokens struct{ Tokens []tokenView }
+	if err := json.Unmarshal([]byte(list.body), &tokens); err != nil || len(tokens.Tokens) != 6 {
+		t.Fatalf("%v: %s", err, list.body)
+	}
+	for _, one := range tokens.Tokens {
+		if (one.RevokedAt != nil) != (one.ID == made.ID) || !strings.HasPrefix(one.Hint, "mo") {
+			t.Errorf("listed %+v", one)
+		}
+	}
+}
+
+func TestOperatorTokenRefuses(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	params := func(text string) string { return coded("invalid_params", text) }
+	merchantID := params("merchantId must be a whole number from 1")
+	scopes := params("scopes must be a list of orders:read, orders:write, invoices:write")
+	expires := params(`expires must be a duration such as "2160h"`)
+	operators := params("operator must be true, without merchantId and scopes")
+	tests := map[string]string{
+		`{}`:                                             merchantID,
+		`{"merchantId":0}`:                               merchantID,
+		`{"merchantId":"355"}`:                           merchantID,
+		`{"merchantId":null}`:                            merchantID,
+		`{"merchantId":355,"scope":["x"]}`:               params("scope is not a known key"),
+		`{"merchantId":355,"scopes":[]}`:                 scopes,
+		`{"merchantId":355,"scopes":null}`:               scopes,
+		`{"merchantId":355,"scopes":"all"}`:              scopes,
+		`{"merchantId":355,"scopes":["orders:read",5]}`:  scopes,
+		`{"merchantId":355,"scopes":["orders:read",""]}`: scopes,
+		`{"merchantId":355,"scopes":["orders:delete"]}`:  scopes,
+		`{"merchantId":355,"expires":"0"}`:               expires,
+		`{"merchantId":355,"expires":"-1h"}`:             expires,
+		`{"merchantId":355,"expires":"soon"}`:            expires,
+		`{"merchantId":355,"expires":3600}`:              expires,
+		`{"merchantId":355,"expires":null}`:              expires,
+		`{"operator":false}`:                             operators,
+		`{"operator":"true"}`:                            operators,
+		`{"operator":true,"merchantId":355}`:             operators,
+		`{"operator":true,"scopes":["orders:read"]}`:     operators,
+	}
+	for body, want := range tests {
+		s.asOperator("POST", "/tokens", body, 400, want)
+	}
+	s.asOperator("POST", "/tokens", `{"merchantId":999}`, 404, coded("not_found", "The merchant was not found."))
+	s.asOperator("POST", "/tokens", ``, 400, coded("invalid_payload", "Invalid payload."))
+}
+
+// TestOperatorAccess shows that merchants and strangers have no business here.
+func TestOperatorAccess(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	for _, door := range []string{
+		"POST /orders", "POST /merchants/355/orders/R-1/state", "GET /merchants", "POST /merchants",
+		"GET /tokens", "POST /tokens", "DELETE /tokens/1",
+	} {
+		method, path, _ := strings.Cut(door, " ")
+		s.compare(door, s.ask("", method, "/operator"+path, "{}"), 401, v2Unauthorized)
+		s.compare(door, s.ask(s.merchant, method, "/operator"+path, "{}"), 403, v2Forbidden)
+	}
+	s.asOperator("GET", "/orders", "", 405, coded("method_not_allowed", "This path does not take that method."))
+	s.asOperator("GET", "/x", "", 404, coded("not_found", "Nothing is served at this path."))
+}

@@ -1,0 +1,243 @@
+// Package api_test asks the versions, the storage and the operator's side over
+// real HTTP, on a real database and a real disk, and looks at whole answers.
+package api_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/api/apitest"
+	"merchantorders/internal/api/operator"
+	"merchantorders/internal/api/storageapi"
+	v1 "merchantorders/internal/api/v1"
+	v2 "merchantorders/internal/api/v2"
+	"merchantorders/internal/filestore"
+	"merchantorders/internal/order"
+	"merchantorders/internal/store"
+	"merchantorders/internal/token"
+	"merchantorders/internal/web"
+)
+
+const (
+	baseURL    = "https://shop.example/mo"
+	storageURL = baseURL + "/storage/eu/inv"
+)
+
+// otherMerchant has orders of its own.
+const otherMerchant = 400
+
+var startOfTime = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+
+// service is a running service with two merchants and their orders.
+type service struct {
+	t       *testing.T
+	url     string
+	orders  *order.Service
+	tokens  *token.Registry
+	figures *web.Figures
+	files   string       // the folder of the stored files
+	seconds atomic.Int64 // since startOfTime
+
+	merchant, other, operator string // tokens
+}
+
+// setup changes what a service is made of.
+type setup struct {
+	errorCodes v2.ErrorCodes
+	store      func(order.Store) order.Store // nil: as it is
+	files      func(order.Files) order.Files // nil: as they are
+}
+
+func (s *service) now() time.Time {
+	return startOfTime.Add(time.Duration(s.seconds.Load()) * time.Second)
+}
+
+// start runs a service until the test ends.
+func start(t *testing.T, with setup) *service {
+	t.Helper()
+	s := &service{t: t, figures: web.NewFigures()}
+	dir := t.TempDir()
+	db, err := store.OpenSQLite(t.Context(), filepath.Join(dir, "orders.db"), store.Options{Now: s.now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	s.files = filepath.Join(dir, "files")
+	disk, err := filestore.OpenDisk(s.files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var orders order.Store = db
+	var files order.Files = disk
+	log := slog.New(slog.DiscardHandler)
+	s.orders = order.NewService(orders, files, s.now, log)
+	s.tokens = token.NewRegistry(db, s.now)
+	s.fill()
+	// Faults come after the filling.
+	if with.store != nil {
+		orders = with.store(orders)
+	}
+	if with.files != nil {
+		files = with.files(files)
+	}
+	s.serve(order.NewService(orders, files, s.now, log), with, log)
+	return s
+}
+
+// serve puts a service on a port.
+func (s *service) serve(orders *order.Service, with setup, log *slog.Logger) {
+	router := web.NewRouter(s.tokens,
+		v1.Section(v1.Deps{Orders: orders, Figures: s.figures, BaseURL: baseURL, StorageURL: storageURL}),
+		v2.Section(v2.Deps{Orders: orders, Figures: s.figures, StorageURL: storageURL, ErrorCodes: with.errorCodes}),
+		storageapi.Section(storageapi.Deps{Orders: orders, Region: "eu", Bucket: "inv"}),
+		operator.Section(operator.Deps{Orders: orders, Tokens: s.tokens}),
+		web.Section{Errors: web.FlatForm},
+	)
+	server := httptest.NewServer(web.Observe(router, web.FlatForm, log, s.figures, s.now))
+	s.t.Cleanup(server.Close)
+	s.url = server.URL
+}
+
+// fill adds two merchants with a token each, the orders of apitest, and a few
+// registered ones: with numbers 101 to 109; the other merchant's
+// X-1 has number 201.
+func (s *service) fill() {
+	s.t.Helper()
+	ctx := s.t.Context()
+	must := func(err error) {
+		s.t.Helper()
+		if err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	must(s.orders.AddMerchant(ctx, apitest.MerchantID, apitest.MerchantName))
+	must(s.orders.AddMerchant(ctx, otherMerchant, "Other"))
+	var err error
+	s.merchant = s.token(apitest.MerchantID, token.AllScopes)
+	s.other = s.token(otherMerchant, token.AllScopes)
+	s.operator, _, err = s.tokens.CreateOperator(ctx, 0)
+	must(err)
+
+	batch := []order.Incoming{apitest.Incoming(apitest.Rich()), apitest.Incoming(apitest.Minimal())}
+	for i := int64(1); i <= 9; i++ {
+		batch = append(batch, apitest.Incoming(registered(apitest.MerchantID, 100+i, fmt.Sprintf("R-%d", i))))
+	}
+	batch = append(batch, apitest.Incoming(registered(otherMerchant, 201, "X-1")))
+	outcomes, err := s.orders.Add(ctx, batch)
+	must(err)
+	for i, outcome := range outcomes {
+		if outcome.Verdict != order.Created {
+			s.t.Fatalf("order %d: %v %s", i, outcome.Verdict, outcome.Reason)
+		}
+	}
+}
+
+// registered returns a plain order that is still to be accepted.
+func registered(merchantID, number int64, reference string) order.Order {
+	o := apitest.Minimal()
+	o.MerchantID, o.Number, o.Reference, o.Currency = merchantID, number, reference, "EUR"
+	return o
+}
+
+// token makes a token.
+func (s *service) token(merchantID int64, scopes token.Scope) string {
+	s.t.Helper()
+	text, _, err := s.tokens.Create(context.WithoutCancel(s.t.Context()), merchantID, scopes, 0)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return text
+}
+
+// answer is what came back.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// ask sends a request with a token, none if it is empty.
+func (s *service) ask(token, method, path, body string) answer {
+	s.t.Helper()
+	return s.send(token, method, path, strings.NewReader(body), nil)
+}
+
+func (s *service) send(token, method, path string, body io.Reader, header http.Header) answer {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	for name, values := range header {
+		r.Header[name] = values
+	}
+	response, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		s.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		s.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return answer{status: response.StatusCode, header: response.Header, body: strings.TrimSuffix(string(text), "\n")}
+}
+
+// expect asks as the merchant and compares status and body.
+func (s *service) expect(method, path, body string, status int, want string) answer {
+	s.t.Helper()
+	got := s.ask(s.merchant, method, path, body)
+	s.compare(method+" "+path, got, status, want)
+	return got
+}
+
+func (s *service) compare(what string, got answer, status int, want string) {
+	s.t.Helper()
+	if got.status != status {
+		s.t.Errorf("%s: status %d, want %d: %s", what, got.status, status, got.body)
+	}
+	if diff := cmp.Diff(want, got.body); diff != "" {
+		s.t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// state returns an order's state as the database has it.
+func (s *service) state(reference string) order.State {
+	s.t.Helper()
+	o, err := s.orders.Get(s.t.Context(), apitest.MerchantID, order.ReferenceKey(reference))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return o.State
+}
+
+// storedFiles returns the names of all files on the disk, drafts too.
+func (s *service) storedFiles() []string {
+	s.t.Helper()
+	var names []string
+	err := filepath.WalkDir(s.files, func(_ string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Type().IsRegular() {
+			names = append(names, entry.Name())
+		}
+		return err
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return names
+}

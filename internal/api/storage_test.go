@@ -1,0 +1,161 @@
+package api_test
+
+import (
+	"encoding/json"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/token"
+)
+
+// stored uploads a file to R-1 and returns the path of its address.
+func (s *service) stored(filename, content string) string {
+	s.t.Helper()
+	got := s.ask(s.merchant, "POST", "/v2/orders/R-1/invoices", uploadBody(filename, content))
+	var uploaded struct{ Invoice struct{ URL string } }
+	if err := json.Unmarshal([]byte(got.body), &uploaded); err != nil || got.status != http.StatusOK {
+		s.t.Fatalf("%d %s", got.status, got.body)
+	}
+	path, ok := strings.CutPrefix(uploaded.Invoice.URL, baseURL)
+	if !ok {
+		s.t.Fatalf("the address %s is not below %s", uploaded.Invoice.URL, baseURL)
+	}
+	return path
+}
+
+// TestStorage fetches files from the addresses that their entries show.
+func TestStorage(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		filename, mediaType, name string
+	}{
+		{"a.pdf", "application/pdf", "a.pdf"},
+		{"A.PNG", "image/png", "A.PNG"},
+		{"b.jpg", "image/jpeg", "b.jpg"},
+		{"c.JPEG", "image/jpeg", "c.JPEG"},
+		{`x"; filename=evil.html;.pdf`, "application/pdf", `x"; filename=evil.html;.pdf`},
+		{"a?b#c%2F d.pdf", "application/pdf", "a?b#c%2F d.pdf"},
+		{"a\r\nSet-Cookie: x=1.pdf", "application/pdf", "aSet-Cookie: x=1.pdf"},
+		{"Τιμολόγιο\u202efdp.pdf", "application/pdf", "Τιμολόγιο\u202efdp.pdf"},
+		{"...pdf", "application/pdf", "...pdf"},
+		{".pdf", "application/pdf", ".pdf"},
+		{strings.Repeat("ω", 300) + ".pdf", "application/pdf", strings.Repeat("ω", 98) + ".pdf"},
+	}
+	content := "%PDF-1.7\n<script>alert(1)</script>\x00\xff"
+	for _, test := range tests {
+		t.Run(test.filename, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, setup{})
+			path := s.stored(test.filename, content)
+			got := s.expect("GET", path, "", 200, content)
+			want := map[string]string{
+				"Content-Type":            test.mediaType,
+				"Content-Length":          strconv.Itoa(len(content)),
+				"X-Content-Type-Options":  "nosniff",
+				"Content-Security-Policy": "sandbox; default-src 'none'",
+				"Cache-Control":           "private, no-store",
+				"Accept-Ranges":           "bytes",
+				"Set-Cookie":              "",
+			}
+			for name, value := range want {
+				if diff := cmp.Diff(value, got.header.Get(name)); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", name, diff)
+				}
+			}
+			disposition, params, err := mime.ParseMediaType(got.header.Get("Content-Disposition"))
+			if err != nil || disposition != "attachment" || params["filename"] != test.name {
+				t.Errorf("Content-Disposition %q: %v", got.header.Get("Content-Disposition"), err)
+			}
+			head := s.expect("HEAD", path, "", 200, "")
+			if head.header.Get("Content-Length") != strconv.Itoa(len(content)) {
+				t.Errorf("HEAD: Content-Length %q", head.header.Get("Content-Length"))
+			}
+		})
+	}
+}
+
+func TestStorageRanges(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	path := s.stored("a.pdf", "0123456789")
+	ranged := func(value string) answer {
+		t.Helper()
+		return s.send(s.merchant, "GET", path, nil, http.Header{"Range": {value}})
+	}
+	got := ranged("bytes=2-4")
+	s.compare("a range", got, http.StatusPartialContent, "234")
+	if got.header.Get("Content-Range") != "bytes 2-4/10" {
+		t.Errorf("Content-Range %q", got.header.Get("Content-Range"))
+	}
+	s.compare("a range to the end", ranged("bytes=8-"), http.StatusPartialContent, "89")
+	s.compare("the last bytes", ranged("bytes=-3"), http.StatusPartialContent, "789")
+
+	got = ranged("bytes=10-")
+	s.compare("a range past the end", got, http.StatusRequestedRangeNotSatisfiable, `{"message":"Requested Range Not Satisfiable"}`)
+	for name, want := range map[string]string{
+		"Content-Type": "application/json; charset=utf-8", "Content-Range": "bytes */10", "Content-Disposition": "",
+	} {
+		if got.header.Get(name) != want {
+			t.Errorf("past the end: %s %q, want %q", name, got.header.Get(name), want)
+		}
+	}
+	refused := s.send(s.merchant, "GET", path, nil, http.Header{"If-Match": {`"another"`}})
+	s.compare("If-Match", refused, http.StatusPreconditionFailed, `{"message":"Precondition Failed"}`)
+
+	etag := s.ask(s.merchant, "GET", path, "").header.Get("ETag")
+	same := s.send(s.merchant, "GET", path, nil, http.Header{"If-None-Match": {etag}})
+	s.compare("If-None-Match "+etag, same, http.StatusNotModified, "")
+}
+
+// TestStorageHides shows that whatever is not the merchant's active file is
+// not there, all in one way.
+func TestStorageHides(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	path := s.stored("a.pdf", "kept")
+	deleted := s.stored("b.pdf", "deleted")
+	s.ask(s.merchant, "DELETE", "/api/orders/101/invoices/2", "")
+	const notFound = `{"message":"The invoice was not found."}`
+	for _, hidden := range []string{
+		deleted,
+		strings.Replace(path, "/eu/", "/us/", 1), strings.Replace(path, "/inv/", "/other/", 1),
+		strings.Replace(path, "/eu/inv/", "/%65u/i%00v/", 1), strings.Replace(path, "R-1", "R-2", 1),
+		strings.Replace(path, "a.pdf", "A.pdf", 1), strings.Replace(path, "a.pdf", "a.pdf%00", 1),
+		strings.Replace(path, "a.pdf", "%2e%2e%2Fa.pdf", 1), strings.Replace(path, "a.pdf", "%2e%2e", 1),
+		strings.Replace(path, "a.pdf", "%ff.pdf", 1), strings.Replace(path, "R-1/a.pdf", "%2e%2e/R-1%2Fa.pdf", 1),
+		strings.Replace(path, "R-1", "%00", 1),
+	} {
+		got := s.expect("GET", hidden, "", 404, notFound)
+		if got.header.Get("Content-Type") != "application/json; charset=utf-8" || got.header.Get("Content-Disposition") != "" {
+			t.Errorf("%s: %v", hidden, got.header)
+		}
+	}
+	s.compare("foreign", s.ask(s.other, "GET", path, ""), 404, notFound)
+	s.compare("without a token", s.ask("", "GET", path, ""), 401, v1Unauthorized)
+	s.compare("without a token, elsewhere", s.ask("", "GET", "/storage/us/x/invoices/R-1/a.pdf", ""), 401, v1Unauthorized)
+	s.compare("without the scope", s.ask(s.token(355, token.InvoicesWrite), "GET", path, ""), 403, v1Forbidden)
+	s.expect("GET", "/storage/eu/inv/invoices/R-1", "", 404, `{"message":"Not Found"}`)
+	s.expect("GET", "/storage/eu/inv/invoices/R-1/", "", 404, `{"message":"Not Found"}`)
+	s.expect("GET", path, "", 200, "kept")
+}
+
+// TestStorageSameBytes shows that a file of the largest size comes back as it
+// was sent.
+func TestStorageSameBytes(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	content := make([]byte, 4_000_000)
+	for i := range content {
+		content[i] = byte(i * i >> 3)
+	}
+	path := s.stored("big.pdf", string(content))
+	got := s.ask(s.merchant, "GET", path, "")
+	if got.status != http.StatusOK || got.body != strings.TrimSuffix(string(content), "\n") {
+		t.Errorf("%d, %d bytes are not those that were sent", got.status, len(got.body))
+	}
+}

@@ -1,0 +1,42 @@
+package v1
+
+import (
+	"errors"
+	"net/http"
+
+	"merchantorders/internal/api/invoiceapi"
+	"merchantorders/internal/order"
+	"merchantorders/internal/web"
+)
+
+// errAction: the body of a PUT asks for something that is no action.
+var errAction = errors.New("invalid action")
+
+// refusals are the rows of spec 7.1 for the order endpoints, and decision 5.
+var refusals = []struct {
+	err     error
+	status  int
+	message string
+}{
+	{order.ErrCannotAccept, http.StatusBadRequest, "Cannot Accept Order"},
+	{order.ErrCannotReject, http.StatusBadRequest, "Cannot Reject Order"},
+	{order.ErrReason, http.StatusBadRequest, "Reason Is Not Valid"},
+	{errAction, http.StatusBadRequest, "Invalid Action"},
+}
+
+// errorForm is this version's form of errors: always flat.
+func errorForm(r *http.Request, err error) (int, any) {
+	var invoice *invoiceapi.Error
+	if errors.As(err, &invoice) {
+		return invoice.Status, invoice.Body()
+	}
+	if errors.Is(err, order.ErrNotFound) {
+		return http.StatusNotFound, web.Flat{Message: invoiceapi.OrderNotFound(r.PathValue("orderId"))}
+	}
+	for _, row := range refusals {
+		if errors.Is(err, row.err) {
+			return row.status, web.Flat{Message: row.message}
+		}
+	}
+	return web.FlatForm(r, err)
+}

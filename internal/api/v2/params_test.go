@@ -1,0 +1,186 @@
+package v2
+
+import (
+	"errors"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/web"
+)
+
+func parseQuery(query string) (listParams, error) {
+	r := httptest.NewRequest("GET", "/v2/orders", nil)
+	r.URL.RawQuery = query
+	return parseListParams(r)
+}
+
+func day(text string) order.Day {
+	d, ok := order.ParseDay(text)
+	if !ok {
+		panic(text)
+	}
+	return d
+}
+
+func TestParseListParams(t *testing.T) {
+	t.Parallel()
+	filter := func(change func(*order.Filter)) order.Filter {
+		f := order.NewFilter()
+		change(&f)
+		return f
+	}
+	plain := order.NewFilter()
+	page3 := filter(func(f *order.Filter) { f.Page = 3 })
+	size := func(n int64) order.Filter { return filter(func(f *order.Filter) { f.Size = n }) }
+	type row struct {
+		query string
+		want  order.Filter
+		state string // empty: null
+	}
+	tests := []row{
+		{"", plain, ""},
+		{"page=3", page3, ""},
+		{"itemsPerPage=25", size(25), ""},
+		{"itemsPerPage=100", size(100), ""},
+		{"itemsPerPage=101", size(100), ""},
+		{"itemsPerPage=9223372036854775807", size(100), ""},
+		{"page=9223372036854775807", filter(func(f *order.Filter) { f.Page = 9223372036854775807 }), ""},
+		{"dateFrom=2026-05-01", filter(func(f *order.Filter) { f.From = day("2026-05-01") }), ""},
+		{"dateTo=2026-05-01", filter(func(f *order.Filter) { f.To = day("2026-05-01") }), ""},
+		{"dateFrom=2026-05-01&dateTo=2026-05-01", filter(func(f *order.Filter) { f.From, f.To = day("2026-05-01"), day("2026-05-01") }), ""},
+		{"page=&itemsPerPage=&state=&dateFrom=&dateTo=", plain, ""},
+		{"items_per_page=5&status=O&date_from=x&page=3&x=1&x=2", page3, ""},
+	}
+	for _, state := range order.States() {
+		want := filter(func(f *order.Filter) { f.AnyState, f.States = false, []order.State{state} })
+		tests = append(tests, row{"state=" + state.String(), want, state.String()})
+	}
+	for _, test := range tests {
+		t.Run(test.query, func(t *testing.T) {
+			t.Parallel()
+			got, err := parseQuery(test.query)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, got.filter); diff != "" {
+				t.Errorf("filter (-want +got):\n%s", diff)
+			}
+			if (got.state == nil) != (test.state == "") || got.state != nil && *got.state != test.state {
+				t.Errorf("state %v, want %q", got.state, test.state)
+			}
+		})
+	}
+}
+
+// badQueries are queries that are refused, with what the message speaks of.
+var badQueries = map[string]string{
+	"page=0": "page", "page=-1": "page", "page=1.5": "page", "page=01": "page", "page=%2B1": "page",
+	"page=1e3": "page", "page=x": "page", "page=9223372036854775808": "page", "page=1&page=1": "page",
+	"itemsPerPage=0": "itemsPerPage", "itemsPerPage=-5": "itemsPerPage", "itemsPerPage=2.0": "itemsPerPage",
+	"itemsPerPage=1&itemsPerPage=1": "itemsPerPage",
+	"state=O":                       "state", "state=Registered": "state", "state=unknown": "state", "state=accepted": "state",
+	"state=registered,canceled": "state", "state=registered&state=canceled": "state", "state=%00": "state", "state=%FF": "state",
+	"dateFrom=2026-02-30": "dateFrom", "dateFrom=2026-05-01T15:00:00": "dateFrom", "dateFrom=2026-05-01+15:00:00": "dateFrom",
+	"dateFrom=01/05/2026": "dateFrom", "dateFrom=2026-5-1": "dateFrom", "dateTo=2027-02-29": "dateTo",
+	"dateTo=2026-05-01&dateTo=": "dateTo", "dateFrom=2026-05-02&dateTo=2026-05-01": "dateFrom",
+	"page=%zz": "query",
+}
+
+func TestParseListParamsRefuses(t *testing.T) {
+	t.Parallel()
+	for query, name := range badQueries {
+		t.Run(query, func(t *testing.T) {
+			t.Parallel()
+			_, err := parseQuery(query)
+			var param *web.ParamError
+			if !errors.As(err, &param) {
+				t.Fatalf("error %v, want a *web.ParamError", err)
+			}
+			if param.Name != name {
+				t.Errorf("error %q, want one of %s", err, name)
+			}
+		})
+	}
+}
+
+func FuzzListParams(f *testing.F) {
+	for query := range badQueries {
+		f.Add(query)
+	}
+	f.Add("state=completed&page=3&itemsPerPage=2&dateFrom=2026-11-01&dateTo=2026-11-20")
+	f.Fuzz(func(t *testing.T, query string) {
+		params, err := parseQuery(query)
+		if err != nil {
+			var param *web.ParamError
+			if !errors.As(err, &param) {
+				t.Errorf("error %v is no *web.ParamError", err)
+			}
+			return
+		}
+		filter := params.filter
+		if filter.Page < 1 || filter.Size < 1 || filter.Size > order.MaxPageSize {
+			t.Errorf("page %d, size %d", filter.Page, filter.Size)
+		}
+		if filter.Check() != nil {
+			t.Error("the range is reversed")
+		}
+		if filter.AnyState != (params.state == nil) {
+			t.Errorf("any state is %v, state %v", filter.AnyState, params.state)
+		}
+		if params.state != nil && (len(filter.States) != 1 || filter.States[0].String() != *params.state) {
+			t.Errorf("states %v, state %q", filter.States, *params.state)
+		}
+	})
+}
+
+func TestParseRejection(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		body string
+		want order.Reason
+		err  error
+	}{
+		{``, "", nil},
+		{`{}`, "", nil},
+		{`{"status":"D"}`, "", nil},
+		{`{"reason":"damaged"}`, "damaged", nil},
+		{`{"status":"D","reason":"damaged","x":[1]}`, "damaged", nil},
+		{`{"status":"D","reason":null}`, "", nil},
+		{`{"reason":""}`, "", nil},
+		{`{"reason":"nonsense"}`, "nonsense", nil},
+		{`{"REASON":"nonsense","STATUS":"G"}`, "", nil},
+
+		{` `, "", web.ErrPayload},
+		{`null`, "", web.ErrPayload},
+		{`[]`, "", web.ErrPayload},
+		{`"D"`, "", web.ErrPayload},
+		{`{"status":"D"`, "", web.ErrPayload},
+		{`{"status":"D"} D`, "", web.ErrPayload},
+		{`{"status":"D","status":"D"}`, "", web.ErrPayload},
+		{`{"reason":5}`, "", web.ErrPayload},
+		{`{"status":"D","reason":{}}`, "", web.ErrPayload},
+		{"{\"reason\":\"\xff\"}", "", web.ErrPayload},
+		{`{"reason":"\udc00"}`, "", web.ErrPayload},
+		{strings.Repeat("[", 100000), "", web.ErrPayload},
+
+		{`{"status":"G"}`, "", errAction},
+		{`{"status":null}`, "", errAction},
+		{`{"status":""}`, "", errAction},
+		{`{"status":"d"}`, "", errAction},
+		{`{"status":4}`, "", errAction},
+		{`{"status":"G","reason":5}`, "", errAction},
+	}
+	for _, test := range tests {
+		got, err := parseRejection([]byte(test.body))
+		if !errors.Is(err, test.err) {
+			t.Errorf("parseRejection(%.60s): error %v, want %v", test.body, err, test.err)
+		}
+		if err == nil && got != test.want {
+			t.Errorf("parseRejection(%.60s) = %q, want %q", test.body, got, test.want)
+		}
+	}
+}

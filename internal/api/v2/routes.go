@@ -1,0 +1,46 @@
+package v2
+
+import (
+	"net/http"
+
+	"merchantorders/internal/api/invoiceapi"
+	"merchantorders/internal/order"
+	"merchantorders/internal/token"
+	"merchantorders/internal/web"
+)
+
+// Deps is what the version works with.
+type Deps struct {
+	Orders     *order.Service
+	Figures    *web.Figures
+	StorageURL string     // address of the stored files, without a slash at its end
+	ErrorCodes ErrorCodes // zero: Samples
+}
+
+// api answers the requests of this version.
+type api struct {
+	orders     *order.Service
+	invoices   *invoiceapi.Endpoints
+	storageURL string
+}
+
+// Section returns the routes of this version and its form of errors.
+func Section(deps Deps) web.Section {
+	a := &api{
+		orders:     deps.Orders,
+		invoices:   invoiceapi.NewEndpoints(deps.Orders, deps.Figures, deps.StorageURL),
+		storageURL: deps.StorageURL,
+	}
+	return web.Section{
+		Prefix: "/v2",
+		Routes: []web.Route{
+			{Method: http.MethodGet, Path: "/orders", Scope: token.OrdersRead, Handle: a.listOrders},
+			{Method: http.MethodGet, Path: "/orders/{orderReference}", Scope: token.OrdersRead, Handle: a.getOrder},
+			{Method: http.MethodPatch, Path: "/orders/{orderReference}/accept", Scope: token.OrdersWrite, Handle: a.acceptOrder},
+			{Method: http.MethodPatch, Path: "/orders/{orderReference}/reject", Scope: token.OrdersWrite, Handle: a.rejectOrder},
+			{Method: http.MethodPost, Path: "/orders/{orderReference}/invoices", Scope: token.InvoicesWrite, Handle: a.uploadInvoice},
+			{Method: http.MethodDelete, Path: "/orders/{orderReference}/invoices/{invoiceId}", Scope: token.InvoicesWrite, Handle: a.deleteInvoice},
+		},
+		Errors: errorForm(deps.ErrorCodes),
+	}
+}
