@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"merchantorders/internal/config"
 	"merchantorders/internal/filestore"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store"
@@ -19,32 +20,67 @@ import (
 // backend is the service without its doors: what every command works on.
 type backend struct {
 	db     *store.DB
-	disk   *filestore.Disk
+	files  files
 	orders *order.Service
 	tokens *token.Registry
 }
 
-// open opens database and files in the data folder, which must be there, and
-// makes them where they are not.
+// files is a place for invoice files that has to be closed and tidied.
+type files interface {
+	order.Files
+	// ClearDrafts removes the drafts last written before a moment.
+	ClearDrafts(before time.Time) error
+	Close() error
+}
+
+// open opens database and files where the settings say, and makes them where
+// they are not. The data folder must be there. What cannot be opened is a
+// fault of the setting that names it.
 // observe gets the time of each operation on the database; nil: nobody does.
 func (p *process) open(ctx context.Context, log *slog.Logger, observe func(string, time.Duration)) (*backend, error) {
-	db, err := store.OpenSQLite(ctx, p.settings.DatabasePath(), store.Options{Observe: observe, Now: p.now, Log: log})
+	db, err := p.openDatabase(ctx, store.Options{Observe: observe, Now: p.now, Log: log})
 	if err != nil {
-		return nil, err
+		return nil, p.cannotOpen(ctx, "database", p.settings.Database, err)
 	}
-	disk, err := filestore.OpenDisk(p.settings.FilesPath())
+	files, err := p.openFiles(ctx)
 	if err != nil {
-		return nil, errors.Join(err, db.Close())
+		return nil, errors.Join(p.cannotOpen(ctx, "storage", p.settings.Storage, err), db.Close())
 	}
 	return &backend{
-		db: db, disk: disk,
-		orders: order.NewService(db, disk, p.now, log),
+		db: db, files: files,
+		orders: order.NewService(db, files, p.now, log),
 		tokens: token.NewRegistry(db, p.now),
 	}, nil
 }
 
+func (p *process) openDatabase(ctx context.Context, options store.Options) (*store.DB, error) {
+	if address, ok := p.settings.PostgresURL(); ok {
+		return store.OpenPostgres(ctx, address, options)
+	}
+	return store.OpenSQLite(ctx, p.settings.DatabasePath(), options)
+}
+
+func (p *process) openFiles(ctx context.Context) (files, error) {
+	if bucket, ok := p.settings.Bucket(); ok {
+		return filestore.OpenS3(ctx, filestore.Bucket(bucket), p.settings.FilesPath())
+	}
+	return filestore.OpenDisk(p.settings.FilesPath())
+}
+
+// cannotOpen blames a setting, or the data folder where it has no value, for
+// what could not be opened.
+func (p *process) cannotOpen(ctx context.Context, flag, value string, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	if value == "" {
+		flag = "data"
+	}
+	return &usageError{err: config.About(flag, oneLine(err.Error()))}
+}
+
 // close lets go of database and files. Nothing may be under way.
-func (b *backend) close() error { return errors.Join(b.db.Close(), b.disk.Close()) }
+func (b *backend) close() error { return errors.Join(b.db.Close(), b.files.Close()) }
 
 // makeFolder makes the data folder, for its owner only, where it is not there.
 // It returns its full path if it was made: whoever mistyped its name should

@@ -14,18 +14,8 @@ const (
 	usesEvery  = 10 * time.Second // how often last-used times of tokens are written
 )
 
-// tidy takes back what a server that did not end in order has left. alone says
-// that no other server is there whose uploads could be meant: everything that
-// is unfinished is left over then, whatever its time, also if a clock ran
-// ahead.
-func (b *backend) tidy(ctx context.Context, alone bool, now time.Time, log *slog.Logger) error {
-	before := now.Add(-order.ReservationLease)
-	if alone {
-		before = now.AddDate(1, 0, 0)
-		if err := b.disk.ClearDrafts(before); err != nil {
-			return err
-		}
-	}
+// sweep takes back the reservations of uploads begun before a moment.
+func (b *backend) sweep(ctx context.Context, before time.Time, log *slog.Logger) error {
 	count, err := b.orders.Sweep(ctx, before)
 	if count > 0 {
 		log.Info("unfinished uploads taken back", "count", count)
@@ -59,7 +49,7 @@ func (b *backend) keepSwept(ctx context.Context, now func() time.Time, log *slog
 			return
 		case <-ticker.C:
 		}
-		err := b.tidy(ctx, false, now(), log)
+		err := b.sweep(ctx, now().Add(-order.ReservationLease), log)
 		if err != nil && ctx.Err() == nil {
 			log.Warn("unfinished uploads not taken back", "error", err)
 		}

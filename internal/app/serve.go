@@ -9,6 +9,7 @@ import (
 
 	"merchantorders/internal/config"
 	"merchantorders/internal/demo"
+	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 )
 
@@ -72,9 +73,21 @@ type server struct {
 	figures *web.Figures
 }
 
-// prepare cleans up what other servers have left, and lets further ones in.
+// prepare cleans up what servers that did not end in order have left, and lets
+// further ones in. alone says that no other server works on the same lock: all
+// drafts are left over then, and, unless servers elsewhere share the database,
+// all unfinished uploads, whatever their time, also if a clock ran ahead.
 func (s *server) prepare(ctx context.Context, lock *folderLock, alone bool) error {
-	if err := s.tidy(ctx, alone, s.now(), s.log); err != nil {
+	before, future := s.now().Add(-order.ReservationLease), s.now().AddDate(1, 0, 0)
+	if alone {
+		if err := s.files.ClearDrafts(future); err != nil {
+			return fmt.Errorf("clean up after the last server: %w", err)
+		}
+		if _, shared := s.settings.PostgresURL(); !shared {
+			before = future
+		}
+	}
+	if err := s.sweep(ctx, before, s.log); err != nil {
 		return fmt.Errorf("clean up after the last server: %w", err)
 	}
 	if !alone {

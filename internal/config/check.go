@@ -59,14 +59,17 @@ func plain(err error) string {
 	return err.Error()
 }
 
-func checkDatabase(text string) string {
-	if text == "" {
+func checkDatabase(c Config) string {
+	if c.Database == "" {
 		return ""
 	}
-	path, ok := strings.CutPrefix(text, sqliteScheme)
+	if address, ok := c.PostgresURL(); ok {
+		return checkPostgres(address)
+	}
+	path, ok := strings.CutPrefix(c.Database, sqliteScheme)
 	if !ok {
 		// The value is not repeated: it may hold a password.
-		return "must be empty or sqlite://PATH; other databases come with a later release"
+		return "must be empty, sqlite://PATH or postgres://user:password@host/database"
 	}
 	if path == "" || strings.ContainsAny(path, "?#\x00") {
 		return "must name a file: sqlite://PATH, without ? and #"
@@ -81,10 +84,11 @@ func checkDatabase(text string) string {
 }
 
 func checkStorage(text string) string {
-	if text != "" {
-		return "must be empty; storages other than the data folder come with a later release"
+	if text == "" {
+		return ""
 	}
-	return ""
+	_, problem := parseBucket(text)
+	return problem
 }
 
 // checkURL looks at an address that others are put behind.

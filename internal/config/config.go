@@ -3,9 +3,7 @@ package config
 import (
 	"errors"
 	"log/slog"
-	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // The values of ErrorCodes.
@@ -25,22 +23,24 @@ type Config struct {
 	// running servers. It is made when it is missing, for its owner only.
 	Data string `default:"./data" placeholder:"DIR" help:"Folder of the database and the invoice files, made when it is missing."`
 
-	// Database says where orders are kept: sqlite://PATH, or empty for an
-	// SQLite file in the data folder.
-	Database string `placeholder:"URL" help:"Where orders are kept: sqlite://PATH. Empty: the SQLite file orders.db in the data folder."`
+	// Database says where orders are kept: sqlite://PATH, a PostgreSQL address
+	// postgres://..., or empty for an SQLite file in the data folder. It may
+	// hold a password and is never shown.
+	Database string `placeholder:"URL" help:"Where orders are kept: postgres://user:password@host/database, or sqlite://PATH. Empty: the SQLite file orders.db in the data folder."`
 
-	// Storage says where invoice files are kept. Empty, the only value there
-	// is in this release: the data folder.
-	Storage string `placeholder:"URL" help:"Where invoice files are kept. Empty, the only value so far: in the data folder."`
+	// Storage says where invoice files are kept: a bucket
+	// s3://NAME?region=REGION&endpoint=URL, whose credentials come from the
+	// standard AWS variables, or empty for the data folder.
+	Storage string `placeholder:"URL" help:"Where invoice files are kept: s3://bucket?region=REGION&endpoint=URL, with the credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. Empty: in the data folder."`
 
 	// BaseURL is the address under which clients reach the service, without a
 	// slash at its end. Empty: http:// and the address listened on.
 	BaseURL string `name:"base-url" placeholder:"URL" help:"Address under which clients reach the service, as behind a proxy. Empty: http:// and the address listened on."`
 
 	// StorageURL is what the addresses of invoice files begin with, without a
-	// slash at its end. Empty: {BaseURL} and LocalStoragePath, which the
-	// service serves itself.
-	StorageURL string `name:"storage-url" placeholder:"URL" help:"What the addresses of invoice files begin with. Empty: {base-url}/storage/local/merchant-orders, that is region local, bucket merchant-orders, served by the service itself."`
+	// slash at its end. Empty: {BaseURL}/storage/ and StorageNames, which
+	// the service serves itself.
+	StorageURL string `name:"storage-url" placeholder:"URL" help:"What the addresses of invoice files begin with. Empty: {base-url}/storage/REGION/BUCKET, served by the service itself; in the data folder the region is local, the bucket merchant-orders."`
 
 	// ErrorCodes chooses the v2 error codes where the published samples and
 	// the published table disagree (decision 5): Samples, the default, or
@@ -57,7 +57,7 @@ type Config struct {
 func (c Config) Validate() error {
 	return errors.Join(
 		About("data", checkFolder(c.Data)),
-		About("database", checkDatabase(c.Database)),
+		About("database", checkDatabase(c)),
 		About("storage", checkStorage(c.Storage)),
 		About("base-url", checkURL(c.BaseURL)),
 		About("storage-url", checkURL(c.StorageURL)),
@@ -65,23 +65,6 @@ func (c Config) Validate() error {
 		About("log-level", oneOf(c.LogLevel, LogLevels...)),
 	)
 }
-
-const sqliteScheme = "sqlite://"
-
-// DatabasePath returns the path of the SQLite file.
-func (c Config) DatabasePath() string {
-	if path, ok := strings.CutPrefix(c.Database, sqliteScheme); ok {
-		return path
-	}
-	return filepath.Join(c.Data, "orders.db")
-}
-
-// FilesPath returns the folder of the invoice files.
-func (c Config) FilesPath() string { return filepath.Join(c.Data, "files") }
-
-// LockPath returns the file by which servers on one data folder know of each
-// other.
-func (c Config) LockPath() string { return filepath.Join(c.Data, "serve.lock") }
 
 // Level returns LogLevel in the form that the logger takes.
 func (c Config) Level() slog.Level {

@@ -6,13 +6,11 @@ import (
 	"strconv"
 )
 
-// The region and the bucket under which the service serves invoice files
-// itself, and the path that they make. It is what StorageURL defaults to,
-// below BaseURL.
+// The region and the bucket that stand for the data folder in the addresses of
+// invoice files.
 const (
-	LocalRegion      = "local"
-	LocalBucket      = "merchant-orders"
-	LocalStoragePath = "/storage/" + LocalRegion + "/" + LocalBucket
+	LocalRegion = "local"
+	LocalBucket = "merchant-orders"
 )
 
 // Serve holds the settings of a server alone.
@@ -38,7 +36,8 @@ func (c Config) Addresses(bound net.Addr) (baseURL, storageURL string) {
 		baseURL = LocalURL(bound)
 	}
 	if storageURL == "" {
-		storageURL = baseURL + LocalStoragePath
+		region, bucket := c.StorageNames()
+		storageURL = baseURL + "/storage/" + region + "/" + bucket
 	}
 	return baseURL, storageURL
 }

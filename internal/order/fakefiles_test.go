@@ -19,6 +19,8 @@ type fakeFiles struct {
 	fail func(operation string) error
 	// publishing is called while a file is on its way, before it is there.
 	publishing func(ctx context.Context)
+	// published returns an error although the file is there.
+	published func() error
 }
 
 func newFakeFiles() *fakeFiles { return &fakeFiles{bytes: make(map[string][]byte)} }
@@ -106,6 +108,9 @@ func (d *fakeDraft) Publish(ctx context.Context, path string) error {
 		return fs.ErrExist
 	}
 	d.files.bytes[path] = bytes.Clone(d.content.Bytes())
+	if d.files.published != nil {
+		return d.files.published()
+	}
 	return nil
 }
 

@@ -267,7 +267,9 @@ func (s *Service) Purge(ctx context.Context, before time.Time) (int, error) {
 		func(invoice StoredInvoice) error { return s.purge(ctx, invoice) })
 }
 
-// eachStored works through batches until none is left or one step fails.
+// eachStored works through batches until none is left. An entry that fails does
+// not keep the others of its batch; after such a batch it stops, since the entry
+// would come again.
 func (s *Service) eachStored(ctx context.Context, next func() ([]StoredInvoice, error), do func(StoredInvoice) error) (int, error) {
 	done := 0
 	for {
@@ -275,14 +277,19 @@ func (s *Service) eachStored(ctx context.Context, next func() ([]StoredInvoice, 
 		if err != nil || len(batch) == 0 {
 			return done, err
 		}
+		var failed error
 		for _, invoice := range batch {
 			if err := ctx.Err(); err != nil {
 				return done, err
 			}
 			if err := do(invoice); err != nil {
-				return done, fmt.Errorf("invoice %d: %w", invoice.ID, err)
+				failed = errors.Join(failed, fmt.Errorf("invoice %d: %w", invoice.ID, err))
+				continue
 			}
 			done++
+		}
+		if failed != nil {
+			return done, failed
 		}
 	}
 }

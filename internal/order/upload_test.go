@@ -244,6 +244,48 @@ func TestCommitWithoutAnswer(t *testing.T) {
 	}
 }
 
+// TestUncertainPublish: where a file may have been stored after all, its place
+// is free at once, but its name is used, and the sweeper removes the file.
+func TestUncertainPublish(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name string
+		fail string // of the store, beside it
+		free bool   // the place, at once
+	}{
+		{"alone", "", true},
+		{"and the store fails", "AbandonReservation", false},
+	} {
+		store, files := newFakeStore(head(order.Registered)), newFakeFiles()
+		s := newService(store, files)
+		files.published = func() error { return fmt.Errorf("no answer in time: %w", order.ErrUncertain) }
+		store.fail = failing(test.fail)
+		_, _, err := upload(t, s, "a.pdf", "bytes")
+		wantUploadFault(t, err)
+		if free := store.orders[1].head.ActiveInvoices == 0; free != test.free {
+			t.Errorf("%s: the place is free: %v", test.name, free)
+		}
+		if len(files.paths()) != 1 {
+			t.Fatalf("%s: files %q", test.name, files.paths())
+		}
+		store.fail, files.published = nil, nil
+		_, invoice, err := upload(t, s, "a.pdf", "again")
+		if err != nil || invoice.Name != "a-1.pdf" {
+			t.Errorf("%s: the next upload is called %q, error %v", test.name, invoice.Name, err)
+		}
+		// All but the upload just acknowledged, which is active, is stale.
+		if n, err := s.Sweep(t.Context(), noonUTC.Add(time.Second)); n != 1 || err != nil {
+			t.Errorf("%s: %d swept, error %v", test.name, n, err)
+		}
+		if diff := cmp.Diff([]string{"invoices/SF-1/a-1.pdf"}, files.paths()); diff != "" {
+			t.Errorf("%s: files (-want +got):\n%s", test.name, diff)
+		}
+		if got := store.orders[1].head.ActiveInvoices; got != 1 {
+			t.Errorf("%s: %d places taken", test.name, got)
+		}
+	}
+}
+
 // TestSweptWhileUploading: an upload that took longer than its lease fails and
 // takes its file back, although the file arrived after the sweep.
 func TestSweptWhileUploading(t *testing.T) {

@@ -15,7 +15,13 @@ var (
 	ErrUnknown = errors.New("token is unknown, expired or revoked")
 	// ErrNoMerchant: the merchant that a token is made for does not exist.
 	ErrNoMerchant = errors.New("no merchant with that id")
+	// ErrLifetime: a token was asked for that expires before it is made.
+	ErrLifetime = errors.New("a token's lifetime cannot be negative")
 )
+
+// flushTimeout bounds one writing of last-used times, so that a database out
+// of reach cannot hold up the end of the program.
+const flushTimeout = 5 * time.Second
 
 // Store keeps tokens. Times are in whole seconds.
 type Store interface {
@@ -48,7 +54,8 @@ func NewRegistry(store Store, now func() time.Time) *Registry {
 }
 
 // Create makes a token for a merchant and returns its text, which is shown
-// this once. lifetime 0: it does not expire.
+// this once. lifetime 0: it does not expire. Errors: ErrNoMerchant,
+// ErrLifetime.
 func (r *Registry) Create(ctx context.Context, merchantID int64, scopes Scope, lifetime time.Duration) (string, Token, error) {
 	if merchantID <= 0 {
 		// 0 would make an operator's token of it.
@@ -57,12 +64,17 @@ func (r *Registry) Create(ctx context.Context, merchantID int64, scopes Scope, l
 	return r.create(ctx, MerchantPrefix, Token{MerchantID: merchantID, Scopes: scopes}, lifetime)
 }
 
-// CreateOperator makes a token for the operator interface.
+// CreateOperator makes a token for the operator interface. lifetime 0: it does
+// not expire. Errors: ErrLifetime.
 func (r *Registry) CreateOperator(ctx context.Context, lifetime time.Duration) (string, Token, error) {
 	return r.create(ctx, OperatorPrefix, Token{}, lifetime)
 }
 
 func (r *Registry) create(ctx context.Context, prefix string, t Token, lifetime time.Duration) (string, Token, error) {
+	if lifetime < 0 {
+		// Taken as 0 it would make a token that never expires.
+		return "", Token{}, ErrLifetime
+	}
 	text, hint := NewText(prefix)
 	t.Hint = hint
 	t.CreatedAt = r.now().UTC().Truncate(time.Second)
@@ -152,5 +164,22 @@ func (r *Registry) flushUses(ctx context.Context) error {
 	if len(used) == 0 {
 		return nil
 	}
-	return r.store.TouchTokens(ctx, used)
+	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
+	defer cancel()
+	err := r.store.TouchTokens(ctx, used)
+	if err != nil {
+		r.keep(used)
+	}
+	return err
+}
+
+// keep puts uses that could not be written back, for the next time.
+func (r *Registry) keep(used map[int64]time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for id, at := range used {
+		if at.After(r.used[id]) {
+			r.used[id] = at
+		}
+	}
 }

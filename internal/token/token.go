@@ -131,6 +131,9 @@ func HashText(text string) (Hash, error) {
 	if !strings.HasPrefix(text, prefix) || len(text) != len(prefix)+randomDigits+checksumDigits {
 		return Hash{}, ErrMalformed
 	}
+	if strings.Trim(text[len(prefix):], base62) != "" {
+		return Hash{}, ErrMalformed
+	}
 	body, sum := text[:len(text)-checksumDigits], text[len(text)-checksumDigits:]
 	if subtle.ConstantTimeCompare([]byte(checksum(body)), []byte(sum)) != 1 {
 		return Hash{}, ErrMalformed

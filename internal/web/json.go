@@ -3,7 +3,6 @@ package web
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"net/http"
 	"strconv"
 	"sync"
@@ -11,9 +10,6 @@ import (
 	strictjson "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
-
-// maxBody is the largest body, in bytes, of a request that is no upload.
-const maxBody = 1 << 20
 
 // bodies are buffers for answers on their way out.
 var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
@@ -65,16 +61,6 @@ func (o Object) Text(name string) (text string, ok bool) {
 
 // Null reports whether the object has a member that is null.
 func (o Object) Null(name string) bool { return o[name].Kind() == 'n' }
-
-// ReadBody reads the body of a request that is no upload, or returns
-// ErrPayload when it cannot be read whole or is too long.
-func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if err != nil {
-		return nil, ErrPayload
-	}
-	return body, nil
-}
 
 // ParseObject reads a JSON object strictly, as a body that decides an action
 // must be (decision 7): names letter for letter, no name twice, valid UTF-8, no

@@ -3,9 +3,11 @@ package web
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"merchantorders/internal/token"
@@ -49,6 +51,13 @@ func noteFault(r *http.Request, err error) { recordOf(r).fault = err }
 // RequestID returns the id under which the log knows a request.
 func RequestID(r *http.Request) string { return recordOf(r).id }
 
+// statusGone stands in log and figures for a fault that only came of the
+// connection's end: nobody was left to read the answer.
+const statusGone = 499
+
+// errCut says that a handler gave up an answer that it had begun.
+var errCut = errors.New("the answer was cut off")
+
 // Observe wraps a handler so that each request has an id, in the answer and in
 // the log, leaves one log line and one set of figures, and a panic becomes the
 // error answer that form gives, or a cut connection where an answer had begun.
@@ -60,32 +69,42 @@ func Observe(next http.Handler, form ErrorForm, log *slog.Logger, figures *Figur
 		w.Header().Set(requestIDHeader, rec.id)
 		watched := &watchedWriter{ResponseWriter: w}
 		defer func() {
-			if p := recover(); p != nil && p != http.ErrAbortHandler {
+			p := recover()
+			if p != nil && p != http.ErrAbortHandler {
 				log.Error("panic", "request", rec.id, "route", rec.route, "panic", p, "stack", string(debug.Stack()))
+				rec.fault = errPanic
 				if watched.status == 0 {
 					writeError(watched, r, form, errPanic)
-				} else {
-					defer panic(http.ErrAbortHandler)
+					p = nil
 				}
-			} else if p != nil {
-				defer panic(p)
+			}
+			if p != nil {
+				if rec.fault == nil {
+					rec.fault = errCut
+				}
+				// Last, and once more: net/http cuts the connection then.
+				defer panic(http.ErrAbortHandler)
 			}
 			took := now().Sub(start)
-			figures.observe(rec.route, r.Method, watched.status, took)
-			logRequest(log, rec, r, watched, took)
+			status := watched.final(r, p != nil)
+			figures.observe(rec.route, r.Method, status, took)
+			logRequest(log, rec, r, status, watched.bytes, took)
 		}()
 		next.ServeHTTP(watched, r)
 	})
 }
 
-func logRequest(log *slog.Logger, rec *record, r *http.Request, w *watchedWriter, took time.Duration) {
+func logRequest(log *slog.Logger, rec *record, r *http.Request, status int, bytes int64, took time.Duration) {
 	level := slog.LevelInfo
+	if r.Method == http.MethodHead {
+		bytes = 0 // written by the handler, but never sent
+	}
 	attrs := []slog.Attr{
 		slog.String("request", rec.id),
 		slog.String("method", knownMethod(r.Method)),
 		slog.String("route", rec.route),
-		slog.Int("status", w.status),
-		slog.Int64("bytes", w.bytes),
+		slog.Int("status", status),
+		slog.Int64("bytes", bytes),
 		slog.Float64("ms", float64(took.Microseconds())/1000),
 	}
 	if rec.tokenID != 0 {
@@ -93,16 +112,23 @@ func logRequest(log *slog.Logger, rec *record, r *http.Request, w *watchedWriter
 	}
 	if rec.fault != nil {
 		level = slog.LevelError
+		if status == statusGone {
+			level = slog.LevelWarn
+		}
 		attrs = append(attrs, slog.String("error", rec.fault.Error()))
 	}
 	log.LogAttrs(r.Context(), level, "request", attrs...)
 }
 
+// maxRequestID is the longest id, in bytes, that is taken from a client.
+const maxRequestID = 64
+
 // requestID returns the id that the client sent, where it is a plain one, or a
-// new one.
+// new one. What looks like a token, put into the wrong header, is never shown.
 func requestID(r *http.Request) string {
 	id := r.Header.Get(requestIDHeader)
-	if id == "" || len(id) > 64 || len(id) >= 3 && (id[:3] == token.MerchantPrefix || id[:3] == token.OperatorPrefix[:3]) {
+	if id == "" || len(id) > maxRequestID ||
+		strings.Contains(id, token.MerchantPrefix) || strings.Contains(id, token.OperatorPrefix) {
 		return rand.Text()
 	}
 	for _, c := range []byte(id) {
@@ -146,6 +172,18 @@ func (w *watchedWriter) Write(p []byte) (int, error) {
 	n, err := w.ResponseWriter.Write(p)
 	w.bytes += int64(n)
 	return n, err
+}
+
+// final returns the status for log and figures: 0 for an answer cut off before
+// it began.
+func (w *watchedWriter) final(r *http.Request, cut bool) int {
+	if r.Context().Err() != nil && (w.status == 0 || w.status >= http.StatusInternalServerError) {
+		return statusGone
+	}
+	if w.status == 0 && !cut {
+		return http.StatusOK // as net/http answers for a handler that writes nothing
+	}
+	return w.status
 }
 
 // Unwrap lets http.ResponseController reach the connection.

@@ -80,13 +80,21 @@ func NewRouter(verifier Verifier, sections ...Section) *Router {
 
 // ServeHTTP implements http.Handler.
 func (rt *Router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	r = withoutTrailingSlash(r)
-	// ServeMux would redirect an unclean path, also a PUT, with a body of text.
-	if escaped := r.URL.EscapedPath(); path.Clean(escaped) != escaped {
+	r, body := withBody(w, withoutTrailingSlash(r))
+	// ServeMux would redirect an unclean path, also a PUT, and refuse `*`, with
+	// a body of text.
+	if escaped := r.URL.EscapedPath(); !strings.HasPrefix(escaped, "/") || path.Clean(escaped) != escaped {
 		writeError(w, r, rt.section(escaped).Errors, ErrNoRoute)
-		return
+	} else {
+		rt.mux.ServeHTTP(w, r)
 	}
-	rt.mux.ServeHTTP(w, r)
+	// Not deferred: after a panic the answer is not this one's to send.
+	body.drop()
+}
+
+// ErrorForm is the ErrorForm of the section that a request's path belongs to.
+func (rt *Router) ErrorForm(r *http.Request, err error) (int, any) {
+	return rt.section(r.URL.EscapedPath()).Errors(r, err)
 }
 
 // section returns the section that a path belongs to.
@@ -147,6 +155,7 @@ func withoutTrailingSlash(r *http.Request) *http.Request {
 // writeError answers with an error in a section's form. A fault of the service
 // goes to the log as it is; the client reads what the form makes of it.
 func writeError(w http.ResponseWriter, r *http.Request, form ErrorForm, err error) {
+	restOf(r).hurry()
 	status, body := form(r, err)
 	if status >= http.StatusInternalServerError {
 		noteFault(r, err)
@@ -154,5 +163,6 @@ func writeError(w http.ResponseWriter, r *http.Request, form ErrorForm, err erro
 	setErrorHeaders(w.Header(), err, status)
 	if writeErr := WriteJSON(w, status, body); writeErr != nil {
 		noteFault(r, writeErr)
+		w.WriteHeader(http.StatusInternalServerError)
 	}
 }

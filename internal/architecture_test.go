@@ -1,0 +1,205 @@
+// Package internal_test holds the packages to the imports that the design
+// allows them.
+package internal_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "merchantorders/"
+
+// everything allows a package every import.
+const everything = "*"
+
+// mayImport says which packages of this module each package may import. A
+// folder stands for the packages in it too, where they have no row of their
+// own. Packages that serve tests alone have none.
+var mayImport = map[string][]string{
+	"cmd":          {"internal/app"},
+	"internal/app": {everything},
+
+	"internal/api":            {"internal/web", "internal/order", "internal/token", "internal/ingest", "internal/api/invoiceapi"},
+	"internal/api/invoiceapi": {"internal/web", "internal/order", "internal/token"},
+	"internal/web":            {"internal/order", "internal/token"},
+
+	"internal/order":     {},
+	"internal/token":     {},
+	"internal/ingest":    {"internal/order"},
+	"internal/config":    {},
+	"internal/demo":      {"internal/order", "internal/ingest"},
+	"internal/store":     {"internal/order", "internal/token"},
+	"internal/filestore": {"internal/order"},
+}
+
+// standardOnly are the packages that import nothing but the standard library,
+// not even by way of others.
+var standardOnly = []string{"internal/order", "internal/token"}
+
+// onlyIn says where alone a package, or what is below it, may be imported.
+var onlyIn = map[string][]string{
+	"database/sql":                       {"internal/store"},
+	"modernc.org":                        {"internal/store"},
+	"github.com/jackc/pgx":               {"internal/store"},
+	"github.com/pressly/goose":           {"internal/store"},
+	"github.com/minio/minio-go":          {"internal/filestore"},
+	"github.com/alecthomas/kong":         {"internal/app"},
+	"github.com/schollz/progressbar":     {"internal/app"},
+	"github.com/prometheus":              {"internal/web"},
+	"github.com/go-json-experiment/json": {"internal/web", "internal/api", "internal/ingest"},
+	"net/http":                           {"internal/web", "internal/api", "internal/app", "internal/filestore"},
+	"testing":                            {},
+	"github.com/google/go-cmp":           {},
+	"go.uber.org/goleak":                 {},
+}
+
+// goPackage is what `go list` tells of a package.
+type goPackage struct {
+	ImportPath string
+	Standard   bool
+	GoFiles    []string // without those of tests
+	Imports    []string // likewise
+	Deps       []string
+}
+
+// listed returns every package of the module and what they need, by path.
+func listed(t *testing.T) map[string]goPackage {
+	t.Helper()
+	// `go test` keeps a result until a file changes that the test has looked
+	// at, and does not see what go list looks at.
+	for _, folder := range []string{"../cmd", "../internal"} {
+		err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && strings.HasSuffix(path, ".go") {
+				_, err = os.Stat(path)
+			}
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil // another test's file, gone meanwhile
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	command := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Standard,GoFiles,Imports,Deps", "./cmd/...", "./internal/...")
+	command.Dir = ".."
+	command.Stderr = os.Stderr
+	output, err := command.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	packages := make(map[string]goPackage)
+	for decoder := json.NewDecoder(strings.NewReader(string(output))); ; {
+		var p goPackage
+		err := decoder.Decode(&p)
+		if err == io.EOF {
+			return packages
+		}
+		if err != nil {
+			t.Fatalf("go list: %v", err)
+		}
+		packages[p.ImportPath] = p
+	}
+}
+
+// forTests reports whether a package of this module serves tests alone.
+func forTests(name string) bool {
+	return strings.HasSuffix(name, "test") || name == "internal/e2e" || strings.HasPrefix(name, "internal/e2e/")
+}
+
+// within reports whether a package is one of some folders or below one.
+func within(name string, folders []string) bool {
+	return slices.ContainsFunc(folders, func(folder string) bool {
+		return name == folder || strings.HasPrefix(name, folder+"/")
+	})
+}
+
+// allowed returns what a package may import, by the longest row that fits.
+func allowed(name string) (imports []string, ok bool) {
+	for folder := name; folder != "."; folder = filepath.Dir(folder) {
+		if imports, ok := mayImport[folder]; ok {
+			return imports, true
+		}
+	}
+	return nil, false
+}
+
+func TestImports(t *testing.T) {
+	t.Parallel()
+	packages, seen := listed(t), 0
+	for path, p := range packages {
+		name, ours := strings.CutPrefix(path, module)
+		if !ours || forTests(name) || len(p.GoFiles) == 0 {
+			continue
+		}
+		seen++
+		imports, ok := allowed(name)
+		if !ok {
+			t.Errorf("%s has no row in mayImport: say what it may import", name)
+		}
+		for _, imported := range p.Imports {
+			for elsewhere, folders := range onlyIn {
+				if within(imported, []string{elsewhere}) && !within(name, folders) {
+					t.Errorf("%s imports %s, which only %q may", name, imported, folders)
+				}
+			}
+			other, ours := strings.CutPrefix(imported, module)
+			switch {
+			case !ours:
+			case forTests(other):
+				t.Errorf("%s imports %s, which is for tests", name, other)
+			case !slices.Contains(imports, everything) && !slices.Contains(imports, other):
+				t.Errorf("%s imports %s, but may import only %q", name, other, imports)
+			}
+		}
+	}
+	if seen < len(mayImport) {
+		t.Errorf("go list tells of %d packages only", seen)
+	}
+}
+
+func TestStandardLibraryOnly(t *testing.T) {
+	t.Parallel()
+	packages := listed(t)
+	for _, name := range standardOnly {
+		p, ok := packages[module+name]
+		if !ok {
+			t.Errorf("%s is missing", name)
+		}
+		for _, needed := range p.Deps {
+			if !packages[needed].Standard {
+				t.Errorf("%s needs %s, which is not of the standard library", name, needed)
+			}
+		}
+	}
+}
+
+// TestVersionsStandAlone: neither version needs the other, nor how things are
+// stored, by whatever way.
+func TestVersionsStandAlone(t *testing.T) {
+	t.Parallel()
+	packages := listed(t)
+	for name, strangers := range map[string][]string{
+		"internal/api/v1":       {"internal/api/v2", "internal/api/operator", "internal/store", "internal/filestore"},
+		"internal/api/v2":       {"internal/api/v1", "internal/api/operator", "internal/store", "internal/filestore"},
+		"internal/api/operator": {"internal/api/v1", "internal/api/v2", "internal/store", "internal/filestore"},
+	} {
+		p, ok := packages[module+name]
+		if !ok {
+			t.Errorf("%s is missing", name)
+		}
+		for _, needed := range p.Deps {
+			if within(strings.TrimPrefix(needed, module), strangers) {
+				t.Errorf("%s needs %s", name, needed)
+			}
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package token_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"merchantorders/internal/token"
+)
+
+// errBroken stands for whatever a database may say.
+var errBroken = errors.New("it is broken")
+
+// memory is a token.Store in memory.
+type memory struct {
+	mu      sync.Mutex
+	hashes  map[token.Hash]int64
+	tokens  map[int64]token.Token
+	lookups int
+	touches []map[int64]time.Time // as they were written
+	fail    error                 // of every method
+	hang    atomic.Bool           // TouchTokens waits for its context's end
+}
+
+func newMemory() *memory {
+	return &memory{hashes: make(map[token.Hash]int64), tokens: make(map[int64]token.Token)}
+}
+
+func (m *memory) TokenByHash(_ context.Context, hash token.Hash) (token.Token, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.lookups++
+	id, ok := m.hashes[hash]
+	if m.fail == nil && !ok {
+		return token.Token{}, token.ErrUnknown
+	}
+	return m.tokens[id], m.fail
+}
+
+func (m *memory) AddToken(_ context.Context, hash token.Hash, t token.Token) (int64, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fail != nil {
+		return 0, m.fail
+	}
+	if t.MerchantID == 404 {
+		return 0, token.ErrNoMerchant
+	}
+	t.ID = int64(len(m.tokens)) + 1
+	m.hashes[hash], m.tokens[t.ID] = t.ID, t
+	return t.ID, nil
+}
+
+func (m *memory) Tokens(context.Context) ([]token.Token, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.SortedFunc(maps.Values(m.tokens), func(a, b token.Token) int { return int(a.ID - b.ID) }), m.fail
+}
+
+func (m *memory) RevokeToken(_ context.Context, id int64, at time.Time) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	t, ok := m.tokens[id]
+	if !ok {
+		return token.ErrUnknown
+	}
+	if t.RevokedAt.IsZero() {
+		t.RevokedAt = at
+		m.tokens[id] = t
+	}
+	return m.fail
+}
+
+func (m *memory) TouchTokens(ctx context.Context, used map[int64]time.Time) error {
+	if m.hang.Load() {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fail == nil {
+		m.touches = append(m.touches, maps.Clone(used))
+	}
+	return m.fail
+}
+
+// written returns the touches so far.
+func (m *memory) written() []map[int64]time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.touches)
+}
+
+// clock is a clock that a test moves.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) read() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) move(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// noon is where the clocks of these tests begin: half a second past 12, in
+// another zone.
+var noon = time.Date(2026, 11, 20, 14, 0, 0, 5e8, time.FixedZone("EET", 2*60*60))

@@ -1,0 +1,328 @@
+package token_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"merchantorders/internal/token"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func newRegistry() (*token.Registry, *memory, *clock) {
+	store, clock := newMemory(), &clock{now: noon}
+	return token.NewRegistry(store, clock.read), store, clock
+}
+
+func TestCreateAndVerify(t *testing.T) {
+	t.Parallel()
+	registry, store, _ := newRegistry()
+	text, made, err := registry.Create(t.Context(), 355, token.OrdersRead, 90*time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := token.Token{
+		ID: 1, MerchantID: 355, Scopes: token.OrdersRead, Hint: text[:7],
+		CreatedAt: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC),
+		ExpiresAt: time.Date(2026, 11, 20, 13, 30, 0, 0, time.UTC),
+	}
+	if diff := cmp.Diff(want, made); diff != "" {
+		t.Errorf("token (-want +got):\n%s", diff)
+	}
+	if !strings.HasPrefix(text, "mo_") || made.Operator() {
+		t.Errorf("%q, operator %v", text, made.Operator())
+	}
+	if got, err := registry.Verify(t.Context(), text); err != nil || got != want {
+		t.Errorf("verified %+v, error %v", got, err)
+	}
+	hash, err := token.HashText(text)
+	if err != nil || store.hashes[hash] != 1 {
+		t.Errorf("kept under %v, error %v", store.hashes, err)
+	}
+
+	text, made, err = registry.CreateOperator(t.Context(), 0)
+	if err != nil || !strings.HasPrefix(text, "mop_") || !made.Operator() || made.Scopes != 0 || !made.ExpiresAt.IsZero() {
+		t.Errorf("operator's token %q, %+v, error %v", text, made, err)
+	}
+	if got, err := registry.Verify(t.Context(), text); err != nil || got != made {
+		t.Errorf("verified %+v, error %v", got, err)
+	}
+	if all, err := registry.List(t.Context()); err != nil || len(all) != 2 || all[1] != made {
+		t.Errorf("list %+v, error %v", all, err)
+	}
+}
+
+func TestCreateRefuses(t *testing.T) {
+	t.Parallel()
+	registry, store, _ := newRegistry()
+	for name, test := range map[string]struct {
+		merchant int64
+		lifetime time.Duration
+		want     error
+	}{
+		"no merchant":          {0, 0, token.ErrNoMerchant},
+		"negative merchant":    {-355, 0, token.ErrNoMerchant},
+		"a merchant not there": {404, 0, token.ErrNoMerchant},
+		"negative lifetime":    {355, -time.Hour, token.ErrLifetime},
+	} {
+		if text, made, err := registry.Create(t.Context(), test.merchant, token.AllScopes, test.lifetime); !errors.Is(err, test.want) || text != "" || made != (token.Token{}) {
+			t.Errorf("%s: %q, %+v, error %v", name, text, made, err)
+		}
+	}
+	if _, _, err := registry.CreateOperator(t.Context(), -1); !errors.Is(err, token.ErrLifetime) {
+		t.Errorf("operator's token: error %v", err)
+	}
+	store.fail = errBroken
+	if text, _, err := registry.Create(t.Context(), 355, token.AllScopes, 0); !errors.Is(err, errBroken) || text != "" {
+		t.Errorf("store broken: %q, error %v", text, err)
+	}
+	if len(store.tokens) > 0 {
+		t.Errorf("kept %v", store.tokens)
+	}
+}
+
+func TestVerifyRefuses(t *testing.T) {
+	t.Parallel()
+	registry, store, clock := newRegistry()
+	unknown, _ := token.NewText(token.MerchantPrefix)
+	if _, err := registry.Verify(t.Context(), unknown); !errors.Is(err, token.ErrUnknown) {
+		t.Errorf("unknown: error %v", err)
+	}
+	lookups := store.lookups
+	for _, text := range []string{"", "good", unknown[:41], unknown + "x", "mop_" + unknown[3:], strings.ToLower(unknown) + "\x00"} {
+		if _, err := registry.Verify(t.Context(), text); !errors.Is(err, token.ErrUnknown) {
+			t.Errorf("%q: error %v", text, err)
+		}
+	}
+	if store.lookups != lookups {
+		t.Error("a malformed token was looked up")
+	}
+
+	short, _, err := registry.Create(t.Context(), 355, token.AllScopes, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock.move(time.Hour - time.Second)
+	if _, err := registry.Verify(t.Context(), short); err != nil {
+		t.Errorf("just before its end: %v", err)
+	}
+	clock.move(time.Second)
+	if got, err := registry.Verify(t.Context(), short); !errors.Is(err, token.ErrUnknown) || got != (token.Token{}) {
+		t.Errorf("expired: %+v, error %v", got, err)
+	}
+	store.fail = errBroken
+	if _, err := registry.Verify(t.Context(), short); !errors.Is(err, errBroken) || errors.Is(err, token.ErrUnknown) {
+		t.Errorf("store broken: error %v", err)
+	}
+}
+
+func TestRevoke(t *testing.T) {
+	t.Parallel()
+	for name, by := range map[string]func(token.Token, string) string{
+		"by id":   func(made token.Token, _ string) string { return strconv.FormatInt(made.ID, 10) },
+		"by text": func(_ token.Token, text string) string { return text },
+	} {
+		registry, store, clock := newRegistry()
+		kept, _, err := registry.Create(t.Context(), 355, token.AllScopes, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, made, err := registry.Create(t.Context(), 355, token.AllScopes, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // revoking again changes nothing
+			clock.move(time.Minute)
+			if id, err := registry.Revoke(t.Context(), by(made, text)); err != nil || id != made.ID {
+				t.Errorf("%s: id %d, error %v", name, id, err)
+			}
+		}
+		if at := store.tokens[made.ID].RevokedAt; !at.Equal(noon.Add(time.Minute)) {
+			t.Errorf("%s: revoked at %s", name, at)
+		}
+		// In force at the very next request.
+		if _, err := registry.Verify(t.Context(), text); !errors.Is(err, token.ErrUnknown) {
+			t.Errorf("%s: the revoked token: error %v", name, err)
+		}
+		if _, err := registry.Verify(t.Context(), kept); err != nil {
+			t.Errorf("%s: the other token: error %v", name, err)
+		}
+	}
+}
+
+func TestRevokeUnknown(t *testing.T) {
+	t.Parallel()
+	registry, store, _ := newRegistry()
+	unknown, _ := token.NewText(token.OperatorPrefix)
+	for _, text := range []string{"", "0", "-1", "99", "99999999999999999999", "mo_", "abc", unknown} {
+		if id, err := registry.Revoke(t.Context(), text); !errors.Is(err, token.ErrUnknown) {
+			t.Errorf("%q: id %d, error %v", text, id, err)
+		}
+	}
+	store.fail = errBroken
+	if _, err := registry.Revoke(t.Context(), unknown); !errors.Is(err, errBroken) {
+		t.Errorf("store broken: error %v", err)
+	}
+}
+
+// TestKeepUses: uses are written in time and once more at the end.
+func TestKeepUses(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		registry, store, clock := newRegistry()
+		first, _, err := registry.Create(t.Context(), 355, token.AllScopes, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, _, err := registry.Create(t.Context(), 356, token.AllScopes, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		verify := func(text string) {
+			if _, err := registry.Verify(t.Context(), text); err != nil {
+				t.Errorf("verify: %v", err)
+			}
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			registry.KeepUses(ctx, time.Minute, slog.New(slog.DiscardHandler))
+			close(ended)
+		}()
+
+		verify(first)
+		clock.move(time.Second)
+		verify(first)
+		verify(second)
+		time.Sleep(59 * time.Second)
+		synctest.Wait()
+		if early := store.written(); len(early) > 0 {
+			t.Errorf("written before its time: %v", early)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		time.Sleep(5 * time.Minute) // with nothing to write
+		clock.move(time.Minute)
+		verify(second)
+		cancel()
+		<-ended
+		want := []map[int64]time.Time{
+			{1: noon.Add(time.Second), 2: noon.Add(time.Second)},
+			{2: noon.Add(61 * time.Second)},
+		}
+		if diff := cmp.Diff(want, store.written()); diff != "" {
+			t.Errorf("written (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestUsesOutliveAFault: what could not be written is written the next time.
+func TestUsesOutliveAFault(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		registry, store, clock := newRegistry()
+		var texts []string
+		for range 2 {
+			text, _, err := registry.Create(t.Context(), 355, token.AllScopes, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := registry.Verify(t.Context(), text); err != nil {
+				t.Fatal(err)
+			}
+			texts = append(texts, text)
+		}
+		var log bytes.Buffer
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			registry.KeepUses(ctx, time.Minute, slog.New(slog.NewTextHandler(&log, nil)))
+			close(ended)
+		}()
+		store.hang.Store(true)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		clock.move(time.Minute)
+		if _, err := registry.Verify(t.Context(), texts[0]); err != nil { // while the writing hangs
+			t.Error(err)
+		}
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		store.hang.Store(false)
+		cancel()
+		<-ended
+		want := []map[int64]time.Time{{1: noon.Add(time.Minute), 2: noon}}
+		if diff := cmp.Diff(want, store.written()); diff != "" {
+			t.Errorf("written (-want +got):\n%s", diff)
+		}
+		if !strings.Contains(log.String(), "last-used times not written") || strings.Contains(log.String(), "mo_") {
+			t.Errorf("log %q", log.String())
+		}
+	})
+}
+
+// TestEndIsBounded: a database that hangs does not hold up the end.
+func TestEndIsBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		registry, store, _ := newRegistry()
+		text, _, err := registry.Create(t.Context(), 355, token.AllScopes, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := registry.Verify(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+		store.hang.Store(true)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		start := time.Now()
+		registry.KeepUses(ctx, time.Hour, slog.New(slog.DiscardHandler))
+		if took := time.Since(start); took != 5*time.Second {
+			t.Errorf("ended after %s", took)
+		}
+	})
+}
+
+func TestManyAtOnce(t *testing.T) {
+	t.Parallel()
+	registry, store, clock := newRegistry()
+	text, _, err := registry.Create(t.Context(), 355, token.AllScopes, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var keeper, all sync.WaitGroup
+	keeper.Go(func() { registry.KeepUses(ctx, time.Microsecond, slog.New(slog.DiscardHandler)) })
+	for range 8 {
+		all.Go(func() {
+			for range 200 {
+				if _, err := registry.Verify(t.Context(), text); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	clock.move(time.Minute)
+	if _, err := registry.Verify(t.Context(), text); err != nil {
+		t.Error(err)
+	}
+	cancel()
+	keeper.Wait()
+	written := store.written()
+	if last := written[len(written)-1]; !last[1].Equal(noon.Add(time.Minute)) {
+		t.Errorf("the last use written is %s", last[1])
+	}
+}

@@ -1,0 +1,242 @@
+package token_test
+
+import (
+	"crypto/sha256"
+	"errors"
+	"hash/crc32"
+	"math/big"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"merchantorders/internal/token"
+)
+
+const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+func TestTextForm(t *testing.T) {
+	t.Parallel()
+	for prefix, want := range map[string]*regexp.Regexp{
+		token.MerchantPrefix: regexp.MustCompile(`^mo_[0-9A-Za-z]{39}$`),
+		token.OperatorPrefix: regexp.MustCompile(`^mop_[0-9A-Za-z]{39}$`),
+	} {
+		seen := make(map[string]bool)
+		for range 200 {
+			text, hint := token.NewText(prefix)
+			if !want.MatchString(text) || seen[text] {
+				t.Fatalf("%q is no new token", text)
+			}
+			seen[text] = true
+			if len(hint) != len(prefix)+4 || !strings.HasPrefix(text, hint) {
+				t.Errorf("hint %q of %q", hint, text)
+			}
+			hash, err := token.HashText(text)
+			if err != nil || hash != sha256.Sum256([]byte(text)) {
+				t.Errorf("%q: hash %x, error %v", text, hash, err)
+			}
+		}
+	}
+}
+
+// TestEntropy: the random part is at least 160 bits (decision 1), spread over
+// the whole alphabet at every place but the first two, where 192 bits leave a
+// remainder.
+func TestEntropy(t *testing.T) {
+	t.Parallel()
+	const samples = 4000
+	counts := make([]map[byte]int, 33)
+	highest := new(big.Int)
+	for range samples {
+		text, _ := token.NewText(token.MerchantPrefix)
+		random := text[len(token.MerchantPrefix):][:33]
+		value := new(big.Int)
+		for i := range random {
+			if counts[i] == nil {
+				counts[i] = make(map[byte]int)
+			}
+			counts[i][random[i]]++
+			value.Mul(value, big.NewInt(62)).Add(value, big.NewInt(int64(strings.IndexByte(digits, random[i]))))
+		}
+		if value.BitLen() > 192 {
+			t.Fatalf("%s is more than 192 bits", random)
+		}
+		if value.Cmp(highest) > 0 {
+			highest = value
+		}
+	}
+	if highest.BitLen() != 192 {
+		t.Errorf("the highest of %d random parts has %d bits", samples, highest.BitLen())
+	}
+	for i, count := range counts[2:] {
+		if len(count) != 62 {
+			t.Errorf("place %d: %d of 62 letters in %d tokens", i+2, len(count), samples)
+		}
+		for letter, n := range count {
+			if n > samples/62*3 {
+				t.Errorf("place %d: %c in %d of %d tokens", i+2, letter, n, samples)
+			}
+		}
+	}
+}
+
+// signed returns a text with the checksum that it would have as a token.
+func signed(text string) string {
+	sum, out := crc32.ChecksumIEEE([]byte(text)), make([]byte, 6)
+	for i := 5; i >= 0; i-- {
+		out[i] = digits[sum%62]
+		sum /= 62
+	}
+	return text + string(out)
+}
+
+func TestHashText(t *testing.T) {
+	t.Parallel()
+	body := strings.Repeat("aB3", 11)
+	good, operator := signed("mo_"+body), signed("mop_"+body)
+	swapped := []byte(good)
+	swapped[5], swapped[6] = swapped[6], swapped[5]
+	for name, test := range map[string]struct {
+		text string
+		good bool
+	}{
+		"merchant":                       {good, true},
+		"operator":                       {operator, true},
+		"zeros":                          {signed("mo_" + strings.Repeat("0", 33)), true},
+		"empty":                          {"", false},
+		"prefix alone":                   {"mo_", false},
+		"operator prefix alone":          {"mop_", false},
+		"no prefix":                      {good[3:], false},
+		"another prefix":                 {signed("xx_" + body), false},
+		"prefix in capitals":             {signed("MO_" + body), false},
+		"the other kind's prefix":        {"mop_" + good[3:], false},
+		"one letter other":               {"mo_b" + good[4:], false},
+		"two letters swapped":            {string(swapped), false},
+		"last letter other":              {good[:41] + string(digits[(strings.IndexByte(digits, good[41])+1)%62]), false},
+		"checksum left out":              {good[:36], false},
+		"one letter short":               {good[:41], false},
+		"one letter more":                {good + "0", false},
+		"short, but signed":              {signed("mo_" + body[1:]), false},
+		"long, but signed":               {signed("mo_" + body + "0"), false},
+		"a foreign letter, but signed":   {signed("mo_" + body[:32] + "-"), false},
+		"a space, but signed":            {signed("mo_ " + body[:32]), false},
+		"a NUL, but signed":              {signed("mo_" + body[:16] + "\x00" + body[17:]), false},
+		"invalid UTF-8, but signed":      {signed("mo_" + body[:16] + "\xff" + body[17:]), false},
+		"an underscore more, but signed": {signed("mop" + body[:32] + "__"), false},
+		"space before":                   {" " + good, false},
+		"space after":                    {good + " ", false},
+		"line end after":                 {good + "\n", false},
+		"twice":                          {good + good, false},
+	} {
+		hash, err := token.HashText(test.text)
+		if test.good != (err == nil) || !test.good && (!errors.Is(err, token.ErrMalformed) || hash != token.Hash{}) {
+			t.Errorf("%s: %q: error %v", name, test.text, err)
+		}
+		if test.good && hash != sha256.Sum256([]byte(test.text)) {
+			t.Errorf("%s: not the SHA-256 of the text", name)
+		}
+	}
+}
+
+func FuzzHashText(f *testing.F) {
+	for range 4 {
+		merchant, _ := token.NewText(token.MerchantPrefix)
+		operator, _ := token.NewText(token.OperatorPrefix)
+		f.Add(merchant)
+		f.Add(operator)
+	}
+	for _, seed := range []string{"", "mo_", "mop_", signed("mo_" + strings.Repeat("-", 33)), strings.Repeat("\xff", 42)} {
+		f.Add(seed)
+	}
+	form := regexp.MustCompile(`^mop?_[0-9A-Za-z]{39}$`)
+	f.Fuzz(func(t *testing.T, text string) {
+		// Any text, and the same text made to look right.
+		for _, text := range []string{text, signed(text), signed("mo_" + text)} {
+			hash, err := token.HashText(text)
+			if err != nil {
+				if !errors.Is(err, token.ErrMalformed) || hash != (token.Hash{}) {
+					t.Errorf("%q: hash %x, error %v", text, hash, err)
+				}
+				continue
+			}
+			if !form.MatchString(text) || signed(text[:len(text)-6]) != text || hash != sha256.Sum256([]byte(text)) {
+				t.Errorf("%q is taken for a token", text)
+			}
+		}
+	})
+}
+
+func TestParseScopes(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]token.Scope{
+		"orders:read":    token.OrdersRead,
+		"orders:write":   token.OrdersWrite,
+		"invoices:write": token.InvoicesWrite,
+		"orders:read,orders:write,invoices:write": token.AllScopes,
+		"invoices:write,orders:read":              token.OrdersRead | token.InvoicesWrite,
+		" orders:read , orders:write ":            token.OrdersRead | token.OrdersWrite,
+		"orders:read,orders:read":                 token.OrdersRead,
+	} {
+		got, err := token.ParseScopes(text)
+		if err != nil || got != want {
+			t.Errorf("ParseScopes(%q) = %v, error %v", text, got, err)
+		}
+		if again, err := token.ParseScopes(got.String()); err != nil || again != got {
+			t.Errorf("%v is not read back: %v, error %v", got, again, err)
+		}
+	}
+	for _, text := range []string{
+		"", " ", ",", "orders:read,", ",orders:read", "orders", "Orders:Read", "orders:read orders:write", "orders:read;orders:write", "*", "all", "admin",
+	} {
+		if got, err := token.ParseScopes(text); err == nil || got != 0 {
+			t.Errorf("ParseScopes(%q) = %v, error %v", text, got, err)
+		}
+	}
+}
+
+func TestScopes(t *testing.T) {
+	t.Parallel()
+	if got := token.AllScopes.String(); got != "orders:read,orders:write,invoices:write" {
+		t.Errorf("all scopes are %q", got)
+	}
+	if got := token.Scope(0).String(); got != "" {
+		t.Errorf("no scope is %q", got)
+	}
+	for have := range token.AllScopes + 1 {
+		for wanted := range token.AllScopes + 1 {
+			all := true
+			for _, one := range []token.Scope{token.OrdersRead, token.OrdersWrite, token.InvoicesWrite} {
+				if wanted&one != 0 && have&one == 0 {
+					all = false
+				}
+			}
+			if got := have.Has(wanted); got != all {
+				t.Errorf("%q has %q: %v", have, wanted, got)
+			}
+		}
+	}
+}
+
+func TestGood(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	for _, test := range []struct {
+		name             string
+		expires, revoked time.Time
+		want             bool
+	}{
+		{"for ever", time.Time{}, time.Time{}, true},
+		{"expires later", now.Add(time.Nanosecond), time.Time{}, true},
+		{"expires now", now, time.Time{}, false},
+		{"expired", now.Add(-time.Second), time.Time{}, false},
+		{"revoked", time.Time{}, now.Add(-time.Second), false},
+		{"revoked now", time.Time{}, now, false},
+		// Another instance's clock may be ahead: revoked is revoked.
+		{"revoked in the future", now.Add(time.Hour), now.Add(time.Minute), false},
+	} {
+		got := token.Token{ExpiresAt: test.expires, RevokedAt: test.revoked}.Good(now)
+		if got != test.want {
+			t.Errorf("%s: good %v", test.name, got)
+		}
+	}
+}

@@ -1,0 +1,284 @@
+package web_test
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"merchantorders/internal/web"
+)
+
+// readers answer POST /small with the length of a small body and POST /upload
+// with that of a large one; PATCH /deaf answers and POST /no refuses without
+// reading.
+func readers() []web.Section {
+	length := func(limit int64, before func(*http.Request)) web.Handler {
+		return func(w http.ResponseWriter, r *http.Request) error {
+			before(r)
+			body, err := web.ReadBody(r, limit)
+			if err != nil {
+				return err
+			}
+			return web.WriteJSON(w, http.StatusOK, len(body))
+		}
+	}
+	return []web.Section{{Errors: web.FlatForm, Routes: []web.Route{
+		public("POST", "/small", length(web.MaxBody, func(*http.Request) {})),
+		public("POST", "/upload", length(8<<20, web.ExpectUpload)),
+		public("PATCH", "/deaf", func(w http.ResponseWriter, _ *http.Request) error { return web.WriteJSON(w, http.StatusOK, "done") }),
+		public("POST", "/no", func(http.ResponseWriter, *http.Request) error { return web.ErrUnauthorized }),
+	}}}
+}
+
+func TestReadBody(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		body   io.Reader
+		length int64 // declared; -1: not
+		want   int   // -1: ErrPayload
+	}{
+		{"none", strings.NewReader(""), 0, 0},
+		{"some", strings.NewReader("abc"), 3, 3},
+		{"all", strings.NewReader("0123456789"), 10, 10},
+		{"all, undeclared", strings.NewReader("0123456789"), -1, 10},
+		{"too much", strings.NewReader("0123456789a"), 11, -1},
+		{"too much, undeclared", strings.NewReader("0123456789a"), -1, -1},
+		{"too much declared", strings.NewReader(""), 11, -1},
+		{"broken off", io.MultiReader(strings.NewReader("abc"), brokenReader{}), -1, -1},
+	}
+	for _, test := range tests {
+		r := httptest.NewRequest("POST", "/", test.body)
+		r.ContentLength = test.length
+		body, err := web.ReadBody(r, 10)
+		if test.want < 0 && (!errors.Is(err, web.ErrPayload) || body != nil) {
+			t.Errorf("%s: %q, error %v, want ErrPayload", test.name, body, err)
+		}
+		if test.want >= 0 && (err != nil || len(body) != test.want) {
+			t.Errorf("%s: %q, error %v", test.name, body, err)
+		}
+	}
+}
+
+type brokenReader struct{}
+
+func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+// clock is a writer that remembers the read deadlines of its connection.
+type clock struct {
+	http.ResponseWriter
+	deadlines []time.Time
+}
+
+func (c *clock) SetReadDeadline(at time.Time) error {
+	c.deadlines = append(c.deadlines, at)
+	return nil
+}
+
+// TestBodyDeadlines shows how much time a client gets for a body, and that
+// nothing is left of a deadline when it is read: the server would take that
+// for the end of the connection while the handler still works.
+func TestBodyDeadlines(t *testing.T) {
+	t.Parallel()
+	const none = -1
+	router := web.NewRouter(tokens{}, readers()...)
+	tests := []struct {
+		name, path, body string
+		method           string
+		want             []time.Duration
+	}{
+		{"a body read", "/small", "abc", "POST", []time.Duration{10 * time.Second, none}},
+		{"an upload read", "/upload", "abc", "POST", []time.Duration{10 * time.Second, 60 * time.Second, none}},
+		{"no body", "/small", "", "POST", nil},
+		{"a body refused", "/no", "abc", "POST", []time.Duration{10 * time.Second, 2 * time.Second, 2 * time.Second, none}},
+		{"a body not looked at", "/deaf", "abc", "PATCH", []time.Duration{10 * time.Second, 2 * time.Second, none}},
+	}
+	for _, test := range tests {
+		r := httptest.NewRequest(test.method, test.path, strings.NewReader(test.body))
+		if test.body == "" {
+			r.Body = http.NoBody
+		}
+		w := &clock{ResponseWriter: httptest.NewRecorder()}
+		before := time.Now()
+		router.ServeHTTP(w, r)
+		after := time.Now()
+		if len(w.deadlines) != len(test.want) {
+			t.Errorf("%s: %d deadlines, want %d", test.name, len(w.deadlines), len(test.want))
+			continue
+		}
+		for i, want := range test.want {
+			got := w.deadlines[i]
+			switch {
+			case want == none && !got.IsZero():
+				t.Errorf("%s: deadline %d is in force at the end", test.name, i)
+			case want != none && (got.Before(before.Add(want)) || got.After(after.Add(want))):
+				t.Errorf("%s: deadline %d is %s away, want %s", test.name, i, got.Sub(before), want)
+			}
+		}
+	}
+}
+
+// dial opens a connection to a server.
+func (r *running) dial(t *testing.T) (net.Conn, *bufio.Reader) {
+	t.Helper()
+	conn, err := net.Dial("tcp", r.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	return conn, bufio.NewReader(conn)
+}
+
+// readReply reads one answer from a connection.
+func readReply(t *testing.T, from *bufio.Reader) reply {
+	t.Helper()
+	response, err := http.ReadResponse(from, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if response.Close {
+		response.Header.Set("Connection", "close") // which the reader takes out
+	}
+	return reply{status: response.StatusCode, header: response.Header, body: string(body)}
+}
+
+// TestAnswerBeforeReset has clients that send all before they read: the answer
+// to a body that nobody wants reaches them all the same.
+func TestAnswerBeforeReset(t *testing.T) {
+	t.Parallel()
+	const size = 12 << 20
+	declared := "Content-Length: " + strconv.Itoa(size)
+	chunk := "10000\r\n" + strings.Repeat("x", 0x10000) + "\r\n"
+	tests := []struct {
+		name, request, header string
+		status                int
+		body                  string
+	}{
+		{"refused", "POST /no", declared, 401, `{"message":"Unauthorized"}`},
+		{"too long", "POST /small", declared, 400, `{"message":"Invalid payload."}`},
+		{"upload too long", "POST /upload", declared, 400, `{"message":"Invalid payload."}`},
+		{"not looked at", "PATCH /deaf", declared, 200, `"done"`},
+		{"no such path", "POST /nowhere", declared, 404, `{"message":"Not Found"}`},
+		{"no such method", "PUT /no", declared, 405, `{"message":"Method Not Allowed"}`},
+		{"refused, chunked", "POST /no", "Transfer-Encoding: chunked", 401, `{"message":"Unauthorized"}`},
+		{"too long, chunked", "POST /small", "Transfer-Encoding: chunked", 400, `{"message":"Invalid payload."}`},
+		{"upload too long, chunked", "POST /upload", "Transfer-Encoding: chunked", 400, `{"message":"Invalid payload."}`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			server := serve(t, tokens{}, readers()...)
+			conn, from := server.dial(t)
+			text := test.request + " HTTP/1.1\r\nHost: x\r\n" + test.header + "\r\n\r\n"
+			if test.header == declared {
+				text += strings.Repeat("x", size)
+			} else {
+				text += strings.Repeat(chunk, size/0x10000) + "0\r\n\r\n"
+			}
+			if _, err := io.WriteString(conn, text); err != nil {
+				t.Fatalf("the server did not take the body: %v", err)
+			}
+			got := readReply(t, from)
+			if got.status != test.status || strings.TrimSpace(got.body) != test.body {
+				t.Errorf("%d %s, want %d %s", got.status, got.body, test.status, test.body)
+			}
+			if got.header.Get("Connection") != "close" {
+				t.Error("the answer does not say that the connection ends")
+			}
+		})
+	}
+}
+
+// TestAnswerWithoutBody shows that a refusal waits for a body 2 seconds at most, be it
+// that the client waits to be told to go on or that it sends no more.
+func TestAnswerWithoutBody(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, headers, body string }{
+		{"expecting 100", "Content-Length: 100000000\r\nExpect: 100-continue\r\n", ""},
+		{"long and stalled", "Content-Length: 100000000\r\n", "abc"},
+		{"short and stalled", "Content-Length: 10\r\n", "abc"},
+		{"chunked and stalled", "Transfer-Encoding: chunked\r\n", "3\r\nabc\r\n"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			server := serve(t, tokens{}, readers()...)
+			conn, from := server.dial(t)
+			if _, err := io.WriteString(conn, "POST /no HTTP/1.1\r\nHost: x\r\n"+test.headers+"\r\n"+test.body); err != nil {
+				t.Fatal(err)
+			}
+			if got := readReply(t, from); got.status != http.StatusUnauthorized {
+				t.Errorf("%d %s", got.status, got.body)
+			}
+			// The connection ends, since the rest of the body never comes.
+			if rest, err := io.ReadAll(from); err != nil || len(rest) > 0 {
+				t.Errorf("%q, %v", rest, err)
+			}
+		})
+	}
+}
+
+// TestConnectionKept shows that a body small enough to be dropped does not
+// cost the connection.
+func TestConnectionKept(t *testing.T) {
+	t.Parallel()
+	server := serve(t, tokens{}, readers()...)
+	conn, from := server.dial(t)
+	for _, request := range []struct {
+		text string
+		want int
+	}{
+		{"PATCH /deaf HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc", 200},
+		{"POST /no HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc", 401},
+		{"POST /no HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n", 401},
+		{"POST /small HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc", 200},
+		{"POST /small HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", 200},
+	} {
+		if _, err := io.WriteString(conn, request.text); err != nil {
+			t.Fatal(err)
+		}
+		if got := readReply(t, from); got.status != request.want {
+			t.Errorf("%.20q: %d %s", request.text, got.status, got.body)
+		}
+	}
+}
+
+// TestDroppedWithinBounds shows that a client that never ends is not listened
+// to for ever.
+func TestDroppedWithinBounds(t *testing.T) {
+	t.Parallel()
+	server := serve(t, tokens{}, readers()...)
+	conn, from := server.dial(t)
+	if _, err := io.WriteString(conn, "POST /no HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	if got := readReply(t, from); got.status != http.StatusUnauthorized {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	piece := make([]byte, 1<<20)
+	sent := 0
+	for range 1000 {
+		n, err := conn.Write(piece)
+		sent += n
+		if err != nil {
+			break
+		}
+	}
+	if sent == 1000<<20 {
+		t.Error("all of 1 GB was taken")
+	}
+}

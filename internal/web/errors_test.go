@@ -1,0 +1,45 @@
+package web_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/web"
+)
+
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		err  error
+		want int
+	}{
+		{web.ErrUnauthorized, 401},
+		{web.ErrForbidden, 403},
+		{web.ErrNoRoute, 404},
+		{&web.MethodError{Allow: "GET"}, 405},
+		{&web.ParamError{Name: "page", Problem: "is odd"}, 400},
+		{web.ErrPayload, 400},
+		{order.ErrRange, 400},
+		{order.ErrUnavailable, 503},
+		// What each version knows better stays a fault until it says so.
+		{order.ErrNotFound, 500},
+		{order.ErrUpload, 500},
+		{errors.New("anything"), 500},
+		{io.ErrUnexpectedEOF, 500},
+		{context.DeadlineExceeded, 500},
+	} {
+		if got := web.Status(test.err); got != test.want {
+			t.Errorf("%v: status %d, want %d", test.err, got, test.want)
+		}
+		if got := web.Status(fmt.Errorf("list orders: %w", test.err)); got != test.want {
+			t.Errorf("%v, wrapped: status %d, want %d", test.err, got, test.want)
+		}
+		if got := web.Status(errors.Join(io.EOF, test.err)); got != test.want {
+			t.Errorf("%v, joined: status %d, want %d", test.err, got, test.want)
+		}
+	}
+}

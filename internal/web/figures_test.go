@@ -1,0 +1,94 @@
+package web_test
+
+import (
+	"fmt"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"merchantorders/internal/web"
+)
+
+// series returns the lines of the figures that begin with a name.
+func series(t *testing.T, figures *web.Figures, name string) []string {
+	t.Helper()
+	recorder := httptest.NewRecorder()
+	figures.Handler().ServeHTTP(recorder, httptest.NewRequest("GET", "/metrics", nil))
+	var found []string
+	for line := range strings.Lines(recorder.Body.String()) {
+		if strings.HasPrefix(line, name) {
+			found = append(found, strings.TrimSpace(line))
+		}
+	}
+	return found
+}
+
+// wantSeries checks that a line is among the figures.
+func wantSeries(t *testing.T, figures *web.Figures, line string) {
+	t.Helper()
+	name, _, _ := strings.Cut(line, " ")
+	found := series(t, figures, name)
+	if len(found) != 1 || found[0] != line {
+		t.Errorf("figures %q, want %q", found, line)
+	}
+}
+
+// TestFiguresAreBounded: no stranger can make the service remember more by
+// asking for paths and with methods that there are not.
+func TestFiguresAreBounded(t *testing.T) {
+	t.Parallel()
+	server := serve(t, tokens{}, append(shop(), web.Section{Prefix: "/guarded", Errors: form("g"), Routes: guarded().Routes})...)
+	for i := range 40 {
+		for _, path := range []string{
+			"/api/orders/%d", "/api/nothing/%d", "/made-up-%d", "/api//%d", "/v2/orders/%d/accept", "/guarded/read?token=%d",
+		} {
+			path = fmt.Sprintf(path, i)
+			server.ask(t, fmt.Sprintf("METHOD%d %s", i, path))
+			server.ask(t, "GET "+path)
+		}
+	}
+	server.stop()
+	lines := series(t, server.figures, "merchant_orders_requests_total")
+	allowed := regexp.MustCompile(`^merchant_orders_requests_total\{method="(GET|other)",` +
+		`route="(/api/orders/\{id\}|/v2/orders/\{id\}/accept|/guarded/read|unmatched)",status="(200|401|404|405)"\} [0-9]+$`)
+	for _, line := range lines {
+		if !allowed.MatchString(line) {
+			t.Errorf("figure %s", line)
+		}
+	}
+	if len(lines) != 8 {
+		t.Errorf("%d figures: %q", len(lines), lines)
+	}
+	wantSeries(t, server.figures, `merchant_orders_requests_total{method="GET",route="unmatched",status="404"} 120`)
+	wantSeries(t, server.figures, `merchant_orders_requests_total{method="other",route="/api/orders/{id}",status="405"} 40`)
+	wantSeries(t, server.figures, `merchant_orders_request_seconds_count{route="/guarded/read"} 80`)
+}
+
+func TestFigures(t *testing.T) {
+	t.Parallel()
+	figures := web.NewFigures()
+	figures.Upload(web.UploadStored, 1000)
+	figures.Upload(web.UploadStored, 234)
+	figures.Upload(web.UploadRefused, 4_000_001)
+	figures.Upload(web.UploadFailed, 77)
+	figures.Database("list", 3*time.Millisecond)
+	wantSeries(t, figures, `merchant_orders_uploads_total{result="stored"} 2`)
+	wantSeries(t, figures, `merchant_orders_uploads_total{result="refused"} 1`)
+	wantSeries(t, figures, `merchant_orders_uploads_total{result="failed"} 1`)
+	wantSeries(t, figures, `merchant_orders_uploaded_bytes_total 1234`)
+	wantSeries(t, figures, `merchant_orders_database_seconds_sum{operation="list"} 0.003`)
+	wantSeries(t, figures, `merchant_orders_database_seconds_count{operation="list"} 1`)
+	if len(series(t, figures, "go_goroutines ")) != 1 {
+		t.Error("the runtime's figures are missing")
+	}
+}
+
+func TestFiguresTimeRequests(t *testing.T) {
+	t.Parallel()
+	server := serve(t, tokens{}, shop()...)
+	server.ask(t, "GET /healthz")
+	server.stop()
+	wantSeries(t, server.figures, `merchant_orders_request_seconds_sum{route="/healthz"} 0.0015`)
+}

@@ -1,0 +1,91 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+
+	"merchantorders/internal/order"
+)
+
+// Flat is the error body {"message": ...}.
+type Flat struct {
+	Message string `json:"message"`
+}
+
+// Coded is the error body {"error": {"code": ..., "message": ...}}.
+type Coded struct {
+	Error CodedMessage `json:"error"`
+}
+
+// CodedMessage is what a Coded body holds.
+type CodedMessage struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// NewCoded returns the coded body with a code and a text.
+func NewCoded(code, message string) Coded {
+	return Coded{Error: CodedMessage{Code: code, Message: message}}
+}
+
+// FlatForm is the ErrorForm of the errors that mean the same in every section,
+// with flat bodies. A section with errors of its own looks at those first.
+func FlatForm(_ *http.Request, err error) (int, any) {
+	status := Status(err)
+	switch {
+	case errors.Is(err, ErrPayload):
+		return status, Flat{Message: "Invalid payload."}
+	case status == http.StatusBadRequest:
+		return status, Flat{Message: "Invalid request params."}
+	}
+	return status, Flat{Message: http.StatusText(status)}
+}
+
+// CodedForm is FlatForm with coded bodies. The codes are those of decision 5.
+func CodedForm(_ *http.Request, err error) (int, any) {
+	status := Status(err)
+	code, message := "internal", "The service failed to answer."
+	switch status {
+	case http.StatusUnauthorized:
+		code, message = "unauthorized", "The token is missing or not valid."
+	case http.StatusForbidden:
+		code, message = "forbidden", "The token does not allow this."
+	case http.StatusNotFound:
+		code, message = "not_found", "Nothing is served at this path."
+	case http.StatusMethodNotAllowed:
+		code, message = "method_not_allowed", "This path does not take that method."
+	case http.StatusBadRequest:
+		code, message = badRequest(err)
+	case http.StatusServiceUnavailable:
+		code, message = "unavailable", "The service cannot answer for now."
+	}
+	return status, NewCoded(code, message)
+}
+
+// badRequest returns code and text of an error in what the client sent.
+func badRequest(err error) (code, message string) {
+	var param *ParamError
+	switch {
+	case errors.As(err, &param):
+		return "invalid_params", param.Error()
+	case errors.Is(err, order.ErrRange):
+		return "invalid_params", order.ErrRange.Error()
+	}
+	return "invalid_payload", "Invalid payload."
+}
+
+// maxEcho is the longest text, in letters, that an answer repeats.
+const maxEcho = 256
+
+// Echo returns a text that the client sent as an answer may repeat it: what is
+// no valid UTF-8 becomes U+FFFD, and a long text is cut.
+func Echo(text string) string {
+	letters := make([]rune, 0, min(len(text), maxEcho))
+	for _, letter := range text {
+		if len(letters) == maxEcho {
+			break
+		}
+		letters = append(letters, letter)
+	}
+	return string(letters)
+}

@@ -1,0 +1,78 @@
+package web_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/web"
+)
+
+func TestForms(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		err         error
+		status      int
+		flat        string
+		code, coded string
+	}{
+		{web.ErrUnauthorized, 401, "Unauthorized", "unauthorized", "The token is missing or not valid."},
+		{web.ErrForbidden, 403, "Forbidden", "forbidden", "The token does not allow this."},
+		{web.ErrNoRoute, 404, "Not Found", "not_found", "Nothing is served at this path."},
+		{&web.MethodError{Allow: "GET, HEAD"}, 405, "Method Not Allowed", "method_not_allowed", "This path does not take that method."},
+		{&web.ParamError{Name: "page", Problem: "is given twice"}, 400, "Invalid request params.", "invalid_params", "page is given twice"},
+		{order.ErrRange, 400, "Invalid request params.", "invalid_params", "the range ends before it begins"},
+		{web.ErrPayload, 400, "Invalid payload.", "invalid_payload", "Invalid payload."},
+		{order.ErrUnavailable, 503, "Service Unavailable", "unavailable", "The service cannot answer for now."},
+		{errors.New("password=hunter2"), 500, "Internal Server Error", "internal", "The service failed to answer."},
+	}
+	for _, test := range tests {
+		for _, err := range []error{test.err, fmt.Errorf("wrapped: %w", test.err)} {
+			status, body := web.FlatForm(nil, err)
+			checkForm(t, err, status, body, test.status, web.Flat{Message: test.flat})
+			status, body = web.CodedForm(nil, err)
+			checkForm(t, err, status, body, test.status, web.NewCoded(test.code, test.coded))
+		}
+	}
+}
+
+func checkForm(t *testing.T, err error, status int, body any, wantStatus int, want any) {
+	t.Helper()
+	if status != wantStatus || body != want {
+		t.Errorf("%v: %d %+v, want %d %+v", err, status, body, wantStatus, want)
+	}
+}
+
+func TestFormsOnTheWire(t *testing.T) {
+	t.Parallel()
+	for want, body := range map[string]any{
+		`{"message":"m"}`:                      web.Flat{Message: "m"},
+		`{"error":{"code":"c","message":"m"}}`: web.NewCoded("c", "m"),
+	} {
+		if got, err := json.Marshal(body); err != nil || string(got) != want {
+			t.Errorf("%s, %v, want %s", got, err, want)
+		}
+	}
+}
+
+func TestEcho(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ text, want string }{
+		{"", ""},
+		{"SF-1", "SF-1"},
+		{"<b>\x00\"", "<b>\x00\""},
+		{"a\xffb\xc3", "a\ufffdb\ufffd"},
+		{strings.Repeat("a", 256), strings.Repeat("a", 256)},
+		{strings.Repeat("a", 257), strings.Repeat("a", 256)},
+		{strings.Repeat("€", 1000), strings.Repeat("€", 256)},
+		{strings.Repeat("\xff", 1000), strings.Repeat("\ufffd", 256)},
+	}
+	for _, test := range tests {
+		if got := web.Echo(test.text); got != test.want {
+			t.Errorf("Echo(%.20q) = %.40q, want %.40q", test.text, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package web
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// pipeListener hands out connections within the process, so that the limits
+// can be watched on a clock of the test's own.
+type pipeListener struct {
+	conns  chan net.Conn
+	once   sync.Once
+	closed chan struct{}
+}
+
+func newPipeListener() *pipeListener {
+	return &pipeListener{conns: make(chan net.Conn), closed: make(chan struct{})}
+}
+
+func (l *pipeListener) Accept() (net.Conn, error) {
+	select {
+	case conn := <-l.conns:
+		return conn, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *pipeListener) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return nil
+}
+
+func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{} }
+
+func (l *pipeListener) dial(t *testing.T, text string) net.Conn {
+	t.Helper()
+	client, server := net.Pipe()
+	l.conns <- server
+	if _, err := io.WriteString(client, text); err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// TestLimits shows the limits that are in force: each is met to the second.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, text string
+		want       time.Duration
+	}{
+		{"no request at all", "", 5 * time.Second},
+		{"half a header", "GET / HTTP/1.1\r\nHost: ", 5 * time.Second},
+		{"half a body", "POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf", 120 * time.Second},
+		{"no second request", aRequest, 120 * time.Second},
+		{"half a second header", aRequest + "GET / HTT", 5 * time.Second},
+		{"an answer that nobody reads", "GET /long HTTP/1.1\r\nHost: x\r\n\r\n", 120 * time.Second},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				listener := newPipeListener()
+				ctx, cancel := context.WithCancel(t.Context())
+				ended := make(chan error, 1)
+				cut := make(chan time.Time, 1)
+				handler := func(w http.ResponseWriter, r *http.Request) {
+					switch r.URL.Path {
+					case "/body":
+						_, _ = io.Copy(io.Discard, r.Body)
+					case "/long":
+						// Nobody reads it, so that it ends when writing fails.
+						for err := error(nil); err == nil; {
+							_, err = w.Write(make([]byte, 1<<10))
+						}
+						cut <- time.Now()
+					}
+				}
+				go func() {
+					ended <- Serve(ctx, listener, http.HandlerFunc(handler), slog.New(slog.DiscardHandler))
+				}()
+				start := time.Now()
+				conn := listener.dial(t, test.text)
+				if !strings.Contains(test.text, "/long") {
+					_, _ = io.Copy(io.Discard, conn)
+					cut <- time.Now()
+				}
+				if got := (<-cut).Sub(start); got != test.want {
+					t.Errorf("cut after %s, want %s", got, test.want)
+				}
+				conn.Close()
+				cancel()
+				if err := <-ended; err != nil {
+					t.Errorf("serve: %v", err)
+				}
+			})
+		})
+	}
+}
+
+func TestStopTakesTenSeconds(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name       string
+		work, want time.Duration
+		body       string
+	}{
+		{"a request that ends in time", 9 * time.Second, 9 * time.Second, "finished"},
+		{"a request that does not", time.Hour, 10 * time.Second, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				listener := newPipeListener()
+				ctx, cancel := context.WithCancel(t.Context())
+				ended := make(chan error, 1)
+				handler := func(w http.ResponseWriter, r *http.Request) {
+					select {
+					case <-time.After(test.work):
+						_, _ = io.WriteString(w, "finished")
+					case <-r.Context().Done():
+					}
+				}
+				go func() {
+					ended <- Serve(ctx, listener, http.HandlerFunc(handler), slog.New(slog.DiscardHandler))
+				}()
+				conn := listener.dial(t, aRequest)
+				synctest.Wait()
+				start := time.Now()
+				cancel()
+				answer, _ := io.ReadAll(conn)
+				if !strings.HasSuffix(string(answer), test.body) || (test.body == "") != (len(answer) == 0) {
+					t.Errorf("answer %q", answer)
+				}
+				if err := <-ended; err != nil {
+					t.Errorf("serve: %v", err)
+				}
+				// The server looks twice a second whether all is done.
+				if got := time.Since(start); got < test.want || got > test.want+time.Second {
+					t.Errorf("stopped after %s, want %s", got, test.want)
+				}
+			})
+		})
+	}
+}

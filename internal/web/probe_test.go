@@ -1,0 +1,57 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestProbeIsBounded: a check that hangs and heeds no context is waited for 2
+// seconds by each asker, and never joined by a second one.
+func TestProbeIsBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var checks atomic.Int32
+		hanging := make(chan struct{})
+		p := newProbe(func(context.Context) error {
+			checks.Add(1)
+			<-hanging
+			return nil
+		}, readyTimeout)
+		for _, want := range []error{context.DeadlineExceeded, errBusy, errBusy} {
+			start := time.Now()
+			if err := p.run(t.Context()); !errors.Is(err, want) {
+				t.Errorf("error %v, want %v", err, want)
+			}
+			if got := time.Since(start); got != 2*time.Second {
+				t.Errorf("answered after %s", got)
+			}
+		}
+		if n := checks.Load(); n != 1 {
+			t.Errorf("%d checks are running", n)
+		}
+		close(hanging)
+		synctest.Wait()
+		if err := p.run(t.Context()); err != nil || checks.Load() != 2 {
+			t.Errorf("after it came back: error %v, %d checks", err, checks.Load())
+		}
+	})
+}
+
+func TestProbeBoundsTheCheck(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newProbe(func(ctx context.Context) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}, readyTimeout)
+		start := time.Now()
+		if err := p.run(t.Context()); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 2*time.Second {
+			t.Errorf("error %v after %s", err, time.Since(start))
+		}
+		synctest.Wait()
+	})
+}

@@ -1,0 +1,179 @@
+package web_test
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"testing"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/web"
+)
+
+func query(raw string) (web.Query, error) {
+	return web.ParseQuery(&http.Request{URL: &url.URL{RawQuery: raw}})
+}
+
+// wantParam checks that an error is a *web.ParamError about a parameter.
+func wantParam(t *testing.T, what string, err error, name string) {
+	t.Helper()
+	var param *web.ParamError
+	if !errors.As(err, &param) || param.Name != name || web.Status(err) != http.StatusBadRequest {
+		t.Errorf("%q: error %v, want one about %s", what, err, name)
+	}
+}
+
+func TestQueryMalformed(t *testing.T) {
+	t.Parallel()
+	for _, raw := range []string{"page=1;size=2", ";", "page=%zz", "page=%", "%gg=1"} {
+		_, err := query(raw)
+		wantParam(t, raw, err, "query")
+	}
+}
+
+func TestQueryPositive(t *testing.T) {
+	t.Parallel()
+	const otherwise = 77
+	for raw, want := range map[string]int64{
+		"":                            otherwise,
+		"page=":                       otherwise,
+		"page":                        otherwise,
+		"other=5":                     otherwise,
+		"PAGE=5":                      otherwise,
+		"page=1":                      1,
+		"page=%31":                    1,
+		"page=100":                    100,
+		"page=1&other=x&other=y":      1,
+		"page=9223372036854775807":    9223372036854775807,
+		"page=0":                      0, // 0 stands for refused
+		"page=00":                     0,
+		"page=01":                     0,
+		"page=007":                    0,
+		"page=-1":                     0,
+		"page=%2B1":                   0,
+		"page=+1":                     0,
+		"page=1+":                     0,
+		"page=1.0":                    0,
+		"page=1.5":                    0,
+		"page=1e3":                    0,
+		"page=0x1":                    0,
+		"page=1_0":                    0,
+		"page=one":                    0,
+		"page=%00":                    0,
+		"page=%ff":                    0,
+		"page=9223372036854775808":    0,
+		"page=99999999999999999999":   0,
+		"page=-99999999999999999999":  0,
+		"page=1&page=1":               0,
+		"page=&page=":                 0,
+		"page=1&page=":                0,
+		"page=%D9%A1":                 0,
+		"page=1,2":                    0,
+		"page=null":                   0,
+		"page=18446744073709551617":   0,
+		"page[]=1":                    otherwise,
+		"items_per_page=5&itemsX=6":   otherwise,
+		"page=1%20":                   0,
+		"page=%0a1":                   0,
+		"page=100000000000000000000x": 0,
+	} {
+		q, err := query(raw)
+		if err != nil {
+			t.Errorf("%q: %v", raw, err)
+			continue
+		}
+		got, err := q.Positive("page", otherwise)
+		if want == 0 {
+			wantParam(t, raw, err, "page")
+		} else if err != nil || got != want {
+			t.Errorf("%q: %d, error %v, want %d", raw, got, err, want)
+		}
+	}
+}
+
+func TestQueryDay(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]string{
+		"":                               "",
+		"from=":                          "",
+		"other=2026-01-01":               "",
+		"from=2026-11-20":                "2026-11-20",
+		"from=2024-02-29":                "2024-02-29",
+		"from=0000-01-01":                "0000-01-01",
+		"from=9999-12-31":                "9999-12-31",
+		"from=2026%2D11%2D20":            "2026-11-20",
+		"from=2026-02-29":                "refused",
+		"from=2026-13-01":                "refused",
+		"from=2026-1-1":                  "refused",
+		"from=2026-11-20T00:00:00":       "refused",
+		"from=2026-11-20+00:00:00":       "refused",
+		"from=20-11-2026":                "refused",
+		"from=yesterday":                 "refused",
+		"from=1790000000":                "refused",
+		"from=2026-11-20%00":             "refused",
+		"from=2026-11-20&from=2026-11-2": "refused",
+		"from=10000-01-01":               "refused",
+	} {
+		q, err := query(raw)
+		if err != nil {
+			t.Errorf("%q: %v", raw, err)
+			continue
+		}
+		got, err := q.Day("from")
+		if want == "refused" {
+			wantParam(t, raw, err, "from")
+			if got != order.NoDay {
+				t.Errorf("%q: %s beside the error", raw, got)
+			}
+		} else if err != nil || got.String() != want {
+			t.Errorf("%q: %s, error %v, want %s", raw, got, err, want)
+		}
+	}
+}
+
+func TestQueryText(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]string{
+		"": "", "status=": "", "status=O": "O", "status=%C3%A4+b": "ä b", "status=%00": "\x00", "Status=O": "", "status=a%26b%3Dc": "a&b=c",
+	} {
+		q, err := query(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := q.Text("status"); got != want || err != nil {
+			t.Errorf("%q: %q, error %v", raw, got, err)
+		}
+	}
+	q, err := query("status=O&x=1&status=O")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = q.Text("status")
+	wantParam(t, "twice", err, "status")
+	if _, err := q.Text("x"); err != nil {
+		t.Errorf("another parameter: %v", err)
+	}
+}
+
+func FuzzQuery(f *testing.F) {
+	for _, seed := range []string{"page=1", "page=+1", "page=007", "page=9223372036854775808", "page=1&page=2", "a;b", "%", "page=%00&from=2026-02-30"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, raw string) {
+		q, err := query(raw)
+		if err != nil {
+			wantParam(t, raw, err, "query")
+			return
+		}
+		if page, err := q.Positive("page", 1); err != nil {
+			wantParam(t, raw, err, "page")
+		} else if page < 1 {
+			t.Errorf("%q: page %d", raw, page)
+		}
+		if day, err := q.Day("from"); err != nil {
+			wantParam(t, raw, err, "from")
+		} else if text, err := q.Text("from"); err != nil || day.String() != text {
+			t.Errorf("%q: day %s of %q, error %v", raw, day, text, err)
+		}
+	})
+}

@@ -1,0 +1,278 @@
+package web_test
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/token"
+	"merchantorders/internal/web"
+)
+
+func TestRequestID(t *testing.T) {
+	t.Parallel()
+	merchantToken, _ := token.NewText(token.MerchantPrefix)
+	operatorToken, _ := token.NewText(token.OperatorPrefix)
+	server := serve(t, tokens{}, shop()...)
+	made := make(map[string]bool)
+	var want []string
+	for _, test := range []struct {
+		sent string
+		kept bool
+	}{
+		{"abc", true},
+		{"0190b2f4-7c1e-7b3a-9d2f-3a5b6c7d8e9f", true},
+		{"A.b_c-9", true},
+		{"mobile-1", true},
+		{"mop-1", true},
+		{strings.Repeat("x", 64), true},
+		{strings.Repeat("x", 65), false},
+		{"", false},
+		{"a b", false},
+		{`a"b`, false},
+		{"a=b", false},
+		{"a\tb", false},
+		{"ä", false},
+		{"\xff", false},
+		{"mo_", false},
+		{"mop_x", false},
+		{merchantToken, false},
+		{operatorToken, false},
+		{"id-" + merchantToken, false},
+		{merchantToken[:20], false},
+	} {
+		got := server.ask(t, "GET /healthz", "X-Request-Id: "+test.sent)
+		id := got.header.Get("X-Request-Id")
+		want = append(want, id)
+		if test.kept != (id == test.sent) {
+			t.Errorf("sent %q, answered %q", test.sent, id)
+		}
+		if !test.kept && (len(id) < 20 || made[id]) {
+			t.Errorf("the new id %q is not new", id)
+		}
+		made[id] = true
+	}
+	if got := server.ask(t, "GET /nothing").header.Get("X-Request-Id"); got == "" {
+		t.Error("a 404 has no id")
+	} else {
+		want = append(want, got)
+	}
+	server.stop()
+	var logged []string
+	for _, line := range server.log.lines(t, "request") {
+		logged = append(logged, line["request"].(string))
+	}
+	if diff := cmp.Diff(want, logged); diff != "" {
+		t.Errorf("ids in the log (-want +got):\n%s", diff)
+	}
+}
+
+func TestLogLine(t *testing.T) {
+	t.Parallel()
+	verifier := tokens{"all": {ID: 7, MerchantID: 355, Scopes: token.AllScopes}, "operator": {ID: 8}}
+	server := serve(t, verifier, guarded())
+	server.ask(t, "GET /read", "X-Request-Id: 1", "Authorization: Bearer all")
+	server.ask(t, "HEAD /read", "X-Request-Id: 2", "Authorization: Bearer all")
+	server.ask(t, "GET /read", "X-Request-Id: 3", "Authorization: Bearer operator")
+	server.ask(t, "GET /read", "X-Request-Id: 4", "Authorization: Bearer unknown")
+	server.ask(t, "BREW /read", "X-Request-Id: 5")
+	server.ask(t, "GET /nothing", "X-Request-Id: 6")
+	server.stop()
+	body := int64(len("{\"form\":\"rest\",\"error\":401}\n"))
+	line := func(id, method, route string, status, bytes int64) map[string]any {
+		return map[string]any{
+			"level": "INFO", "msg": "request", "request": id, "method": method, "route": route,
+			"status": float64(status), "bytes": float64(bytes), "ms": 1.5,
+		}
+	}
+	with := func(line map[string]any, merchant, token int64) map[string]any {
+		line["merchant"], line["token"] = float64(merchant), float64(token)
+		return line
+	}
+	want := []map[string]any{
+		with(line("1", "GET", "/read", 200, int64(len("355\n"))), 355, 7),
+		with(line("2", "HEAD", "/read", 200, 0), 355, 7),
+		with(line("3", "GET", "/read", 403, body), 0, 8),
+		line("4", "GET", "/read", 401, body),
+		line("5", "other", "/read", 405, body),
+		line("6", "GET", "unmatched", 404, body),
+	}
+	got := server.log.lines(t, "request")
+	for _, line := range got {
+		delete(line, "time")
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
+	}
+}
+
+// TestLogKeepsSecrets scans all that is logged for all that a client sends.
+func TestLogKeepsSecrets(t *testing.T) {
+	t.Parallel()
+	secret, _ := token.NewText(token.MerchantPrefix)
+	verifier := tokens{secret: {ID: 7, MerchantID: 355, Scopes: token.AllScopes}}
+	sections := append(shop(), web.Section{Prefix: "/guarded", Errors: form("guarded"), Routes: guarded().Routes})
+	sections[0].Routes = append(sections[0].Routes, public("GET", "/panic/{id}", func(http.ResponseWriter, *http.Request) error {
+		panic("on purpose")
+	}))
+	server := serve(t, verifier, sections...)
+	for _, path := range []string{
+		"/guarded/read", "/api/orders/REF-SECRET", "/REF-SECRET", "/api//REF-SECRET", "/panic/REF-SECRET", "/api/orders/%FF%00REF-SECRET",
+	} {
+		for _, method := range []string{"GET", "METHODSECRET"} {
+			server.ask(t, method+" "+path+"?email=query@secret.example&token="+secret,
+				"Authorization: Bearer "+secret, "X-Request-Id: "+secret, "User-Agent: agent-secret", "Referer: http://referer.secret/",
+				"Cookie: cookie=secret", "X-Forwarded-For: 203.0.113.77")
+			server.ask(t, method+" "+path, "Authorization: Basic "+basic("user@secret.example:"+secret))
+			server.ask(t, method+" "+path, "Authorization: Basic broken-"+secret)
+		}
+	}
+	server.stop()
+	logged := server.log.String()
+	if got := strings.Count(logged, `"msg":"request"`); got != 36 {
+		t.Errorf("%d log lines", got)
+	}
+	for _, word := range []string{
+		"secret", "SECRET", secret, secret[3:], basic("user@secret.example:" + secret), "203.0.113.77", "%FF", "127.0.0.1",
+	} {
+		if i := strings.Index(logged, word); i >= 0 {
+			t.Errorf("%q is in the log: %s", word, logged[max(0, i-100):min(len(logged), i+100)])
+		}
+	}
+}
+
+func TestPanic(t *testing.T) {
+	t.Parallel()
+	begin := func(w http.ResponseWriter) {
+		w.Header().Set("Content-Length", "100")
+		_, _ = io.WriteString(w, "half ")
+		_ = http.NewResponseController(w).Flush()
+	}
+	server := serve(t, tokens{}, web.Section{Prefix: "/x", Errors: form("x"), Routes: []web.Route{
+		public("GET", "/before", func(http.ResponseWriter, *http.Request) error { panic("password") }),
+		public("GET", "/within", func(w http.ResponseWriter, _ *http.Request) error { begin(w); panic("password") }),
+		public("GET", "/nil", func(http.ResponseWriter, *http.Request) error { var m map[string]int; m["a"] = 1; return nil }),
+		public("GET", "/abort", func(w http.ResponseWriter, _ *http.Request) error { begin(w); panic(http.ErrAbortHandler) }),
+		public("GET", "/abort/early", func(http.ResponseWriter, *http.Request) error { panic(http.ErrAbortHandler) }),
+	}}, web.Section{Errors: form("rest")})
+
+	for _, path := range []string{"/x/before", "/x/nil"} {
+		got := server.ask(t, "GET "+path)
+		if got.status != 500 || read[failure](t, got.body) != (failure{"top", 500}) {
+			t.Errorf("%s: %+v", path, got)
+		}
+		checkJSON(t, got)
+	}
+	for _, path := range []string{"/x/within", "/x/abort"} {
+		if got := server.ask(t, "GET "+path); got.status != 200 || got.body != "half " || !got.cut {
+			t.Errorf("%s: %+v", path, got)
+		}
+	}
+	if got := server.ask(t, "GET /x/abort/early"); !got.cut || got.status != 0 {
+		t.Errorf("aborted before it began: %+v", got)
+	}
+	// The server lives on.
+	if got := server.ask(t, "GET /nothing"); got.status != 404 {
+		t.Errorf("after the panics: %+v", got)
+	}
+	server.stop()
+
+	type fields struct{ Route, Level, Status, Error any }
+	var got []fields
+	for _, line := range server.log.lines(t, "request") {
+		got = append(got, fields{line["route"], line["level"], line["status"], line["error"]})
+	}
+	want := []fields{
+		{"/x/before", "ERROR", 500.0, "a handler panicked"},
+		{"/x/nil", "ERROR", 500.0, "a handler panicked"},
+		{"/x/within", "ERROR", 200.0, "a handler panicked"},
+		{"/x/abort", "ERROR", 200.0, "the answer was cut off"},
+		{"/x/abort/early", "ERROR", 0.0, "the answer was cut off"},
+		{"unmatched", "INFO", 404.0, nil},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
+	}
+	panics := server.log.lines(t, "panic")
+	if len(panics) != 3 {
+		t.Fatalf("%d panics in the log", len(panics))
+	}
+	for _, line := range panics {
+		if line["request"] == "" || !strings.Contains(line["stack"].(string), "request_test.go") {
+			t.Errorf("panic without its place: %v", line)
+		}
+	}
+}
+
+// TestClientGone: a fault that only came of the client's going away is no
+// fault of the service.
+func TestClientGone(t *testing.T) {
+	t.Parallel()
+	started := make(chan struct{})
+	server := serve(t, tokens{}, web.Section{Errors: form("rest"), Routes: []web.Route{
+		public("GET", "/wait", func(_ http.ResponseWriter, r *http.Request) error {
+			close(started)
+			<-r.Context().Done()
+			return fmt.Errorf("read orders: %w", r.Context().Err())
+		}),
+	}})
+	conn, err := net.Dial("tcp", server.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(conn, "GET /wait HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	<-started
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	server.stop()
+	lines := server.log.lines(t, "request")
+	if len(lines) != 1 || lines[0]["status"] != 499.0 || lines[0]["level"] != "WARN" || lines[0]["error"] != "read orders: context canceled" {
+		t.Errorf("log %v", lines)
+	}
+}
+
+func TestNothingWrittenIsOK(t *testing.T) {
+	t.Parallel()
+	server := serve(t, tokens{}, web.Section{Errors: form("rest"), Routes: []web.Route{
+		public("GET", "/silent", func(http.ResponseWriter, *http.Request) error { return nil }),
+		public("GET", "/plain", func(w http.ResponseWriter, _ *http.Request) error { _, err := io.WriteString(w, "ok"); return err }),
+		public("GET", "/early", func(w http.ResponseWriter, _ *http.Request) error {
+			w.WriteHeader(http.StatusEarlyHints)
+			w.WriteHeader(http.StatusNoContent)
+			return nil
+		}),
+	}})
+	want := map[string]float64{"/silent": 200, "/plain": 200, "/early": 204}
+	for _, path := range slices.Sorted(maps.Keys(want)) {
+		server.ask(t, "GET "+path)
+	}
+	server.stop()
+	got := make(map[string]float64)
+	for _, line := range server.log.lines(t, "request") {
+		got[line["route"].(string)] = line["status"].(float64)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("status in the log (-want +got):\n%s", diff)
+	}
+}
+
+func TestRequestIDForHandlers(t *testing.T) {
+	t.Parallel()
+	server := serve(t, tokens{}, web.Section{Errors: form("rest"), Routes: []web.Route{
+		public("GET", "/id", func(w http.ResponseWriter, r *http.Request) error { return web.WriteJSON(w, 200, web.RequestID(r)) }),
+	}})
+	got := server.ask(t, "GET /id")
+	if read[string](t, got.body) != got.header.Get("X-Request-Id") {
+		t.Errorf("the handler's id is %s", got.body)
+	}
+}

@@ -1,0 +1,271 @@
+package web_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/web"
+)
+
+// routed is what the handlers of these tests answer.
+type routed struct {
+	Route string `json:"route"`
+	ID    string `json:"id"`
+}
+
+// tell answers with its route's name and the id in the path, in quotes, as it
+// may be no valid UTF-8.
+func tell(route string) web.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		return web.WriteJSON(w, http.StatusOK, routed{Route: route, ID: fmt.Sprintf("%+q", r.PathValue("id"))})
+	}
+}
+
+// shop is three sections, one with the empty prefix.
+func shop() []web.Section {
+	return []web.Section{
+		{Errors: form("rest"), Routes: []web.Route{public("GET", "/healthz", tell("health"))}},
+		{Prefix: "/api", Errors: form("one"), Routes: []web.Route{
+			public("GET", "/orders", tell("list")),
+			public("GET", "/orders/{id}", tell("get")),
+			public("PUT", "/orders/{id}", tell("put")),
+			public("POST", "/orders/{id}/invoices", tell("upload")),
+			public("DELETE", "/orders/{id}/invoices/{invoice}", tell("delete")),
+		}},
+		{Prefix: "/v2", Errors: form("two"), Routes: []web.Route{
+			public("GET", "/orders", tell("list 2")),
+			public("PATCH", "/orders/{id}/accept", tell("accept")),
+		}},
+	}
+}
+
+func TestRouter(t *testing.T) {
+	t.Parallel()
+	served := func(route, id string) any { return routed{Route: route, ID: fmt.Sprintf("%+q", id)} }
+	missing := func(form string) any { return failure{Form: form, Error: 404} }
+	type answer struct {
+		Status int
+		Allow  []string
+		Body   any
+	}
+	for _, test := range []struct {
+		request string
+		want    answer
+	}{
+		{"GET /healthz", answer{200, nil, served("health", "")}},
+		{"GET /api/orders", answer{200, nil, served("list", "")}},
+		{"GET /v2/orders", answer{200, nil, served("list 2", "")}},
+		{"GET /api/orders?page=1", answer{200, nil, served("list", "")}},
+		{"GET /api/orders?path=/../x//y", answer{200, nil, served("list", "")}},
+		{"GET /api/orders/5", answer{200, nil, served("get", "5")}},
+		{"PUT /api/orders/5", answer{200, nil, served("put", "5")}},
+		{"PATCH /v2/orders/SF-1/accept", answer{200, nil, served("accept", "SF-1")}},
+		{"GET http://shop.example/api/orders", answer{200, nil, served("list", "")}},
+
+		// One slash at the end makes no difference.
+		{"GET /api/orders/", answer{200, nil, served("list", "")}},
+		{"GET /api/orders/?page=1", answer{200, nil, served("list", "")}},
+		{"PUT /api/orders/5/", answer{200, nil, served("put", "5")}},
+		{"POST /api/orders/5/invoices/", answer{200, nil, served("upload", "5")}},
+		{"GET /healthz/", answer{200, nil, served("health", "")}},
+		{"GET /api/orders//", answer{404, nil, missing("one")}},
+		{"GET /api/orders///", answer{404, nil, missing("one")}},
+
+		// Unclean paths are served by nobody, and redirected nowhere.
+		{"GET /api//orders", answer{404, nil, missing("one")}},
+		{"PUT /api//orders/5", answer{404, nil, missing("one")}},
+		{"POST /v2//orders", answer{404, nil, missing("two")}},
+		{"GET //api/orders", answer{404, nil, missing("rest")}},
+		{"GET //", answer{404, nil, missing("rest")}},
+		{"GET /api/./orders", answer{404, nil, missing("one")}},
+		{"GET /api/../v2/orders", answer{404, nil, missing("one")}},
+		{"PUT /api/orders/../orders/5", answer{404, nil, missing("one")}},
+		{"GET /v2/../../etc/passwd", answer{404, nil, missing("two")}},
+		{"GET /api/orders/..", answer{404, nil, missing("one")}},
+		{"GET /..", answer{404, nil, missing("rest")}},
+
+		// Escaped characters belong to the segment that they stand in.
+		{"GET /api/orders/%2e%2e", answer{200, nil, served("get", "..")}},
+		{"GET /api/orders/%2e%2e/", answer{200, nil, served("get", "..")}},
+		{"GET /api/%2e%2e/%2e%2e/etc/passwd", answer{404, nil, missing("one")}},
+		{"GET /api/orders/a%2Fb", answer{200, nil, served("get", "a/b")}},
+		{"GET /api/orders/a%2Fb/", answer{200, nil, served("get", "a/b")}},
+		{"GET /api/orders/a%2F", answer{200, nil, served("get", "a/")}},
+		{"GET /api/orders/%2F", answer{404, nil, missing("one")}}, // a slash alone is no segment to ServeMux
+		{"GET /api/orders/%2F%2Fhost", answer{200, nil, served("get", "//host")}},
+		{"GET /api/orders/a%5Cb", answer{200, nil, served("get", `a\b`)}},
+		{"GET /api/orders/a%00b", answer{200, nil, served("get", "a\x00b")}},
+		{"GET /api/orders/%ff%fe", answer{200, nil, served("get", "\xff\xfe")}},
+		{"GET /api/orders/%FF", answer{200, nil, served("get", "\xff")}},
+		{"GET /api/orders/%0d%0aX:1", answer{200, nil, served("get", "\r\nX:1")}},
+		{"GET /api/orders/a%3Fb%23c", answer{200, nil, served("get", "a?b#c")}},
+		{"GET /api/orders/%E2%82%AC", answer{200, nil, served("get", "€")}},
+		{"GET /api/orders/a;b", answer{200, nil, served("get", "a;b")}},
+		{"GET /v2%2Forders", answer{404, nil, missing("rest")}},
+
+		// Each section answers in its own form what it does not serve.
+		{"GET /", answer{404, nil, missing("rest")}},
+		{"GET /favicon.ico", answer{404, nil, missing("rest")}},
+		{"GET /api", answer{404, nil, missing("one")}},
+		{"GET /api/", answer{404, nil, missing("one")}},
+		{"POST /api", answer{404, nil, missing("one")}},
+		{"GET /apis", answer{404, nil, missing("rest")}},
+		{"GET /API/orders", answer{404, nil, missing("rest")}},
+		{"GET /api/Orders", answer{404, nil, missing("one")}},
+		{"DELETE /api/nothing", answer{404, nil, missing("one")}},
+		{"GET /api/orders/5/invoices/6/7", answer{404, nil, missing("one")}},
+		{"GET /v2", answer{404, nil, missing("two")}},
+		{"GET /v2/orders/SF-1/accept/now", answer{404, nil, missing("two")}},
+		{"GET /v2x/orders", answer{404, nil, missing("rest")}},
+
+		// What is no path at all.
+		{"OPTIONS *", answer{404, nil, missing("rest")}},
+		{"GET *", answer{404, nil, missing("rest")}},
+		{"CONNECT shop.example:80", answer{404, nil, missing("rest")}},
+		{"GET http://shop.example", answer{404, nil, missing("rest")}},
+
+		// A path that is served, but not with that method.
+		{"DELETE /api/orders", answer{405, []string{"GET, HEAD"}, failure{"one", 405}}},
+		{"DELETE /api/orders/", answer{405, []string{"GET, HEAD"}, failure{"one", 405}}},
+		{"PATCH /api/orders/5", answer{405, []string{"GET, HEAD, PUT"}, failure{"one", 405}}},
+		{"GET /api/orders/5/invoices", answer{405, []string{"POST"}, failure{"one", 405}}},
+		{"GET /api/orders/5/invoices/6", answer{405, []string{"DELETE"}, failure{"one", 405}}},
+		{"GET /v2/orders/SF-1/accept", answer{405, []string{"PATCH"}, failure{"two", 405}}},
+		{"PUT /v2/orders/SF-1/accept", answer{405, []string{"PATCH"}, failure{"two", 405}}},
+		{"POST /healthz", answer{405, []string{"GET, HEAD"}, failure{"rest", 405}}},
+		{"OPTIONS /api/orders", answer{405, []string{"GET, HEAD"}, failure{"one", 405}}},
+		{"TRACE /api/orders", answer{405, []string{"GET, HEAD"}, failure{"one", 405}}},
+		{"CONNECT /api/orders", answer{405, []string{"GET, HEAD"}, failure{"one", 405}}},
+		{"BREW /api/orders", answer{405, []string{"GET, HEAD"}, failure{"one", 405}}},
+		{"get /api/orders", answer{405, []string{"GET, HEAD"}, failure{"one", 405}}},
+	} {
+		t.Run(test.request, func(t *testing.T) {
+			t.Parallel()
+			server := serve(t, tokens{}, shop()...)
+			got := server.ask(t, test.request)
+			var body any
+			if got.status == http.StatusOK {
+				body = read[routed](t, got.body)
+			} else {
+				body = read[failure](t, got.body)
+			}
+			if diff := cmp.Diff(test.want, answer{got.status, got.header.Values("Allow"), body}); diff != "" {
+				t.Errorf("answer (-want +got):\n%s", diff)
+			}
+			checkJSON(t, got)
+		})
+	}
+}
+
+// read reads a body that is one JSON value.
+func read[T any](t *testing.T, body string) T {
+	t.Helper()
+	var value T
+	decoder := json.NewDecoder(strings.NewReader(body))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&value); err != nil {
+		t.Errorf("body %q: %v", body, err)
+	}
+	return value
+}
+
+// checkJSON checks the headers that every JSON answer has.
+func checkJSON(t *testing.T, got reply) {
+	t.Helper()
+	for name, want := range map[string]string{
+		"Content-Type": "application/json; charset=utf-8", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", "Location": "",
+	} {
+		if value := got.header.Get(name); value != want {
+			t.Errorf("%s is %q, want %q", name, value, want)
+		}
+	}
+	if got.header.Get("X-Request-Id") == "" {
+		t.Error("no request id")
+	}
+}
+
+func TestHeadIsGetWithoutBody(t *testing.T) {
+	t.Parallel()
+	server := serve(t, tokens{}, shop()...)
+	for _, path := range []string{"/api/orders", "/api/orders/5", "/api/nothing", "/healthz", "/api//orders", "/"} {
+		get, head := server.ask(t, "GET "+path), server.ask(t, "HEAD "+path)
+		if head.status != get.status || head.body != "" || head.header.Get("Content-Length") != get.header.Get("Content-Length") {
+			t.Errorf("%s: GET %+v, HEAD %+v", path, get, head)
+		}
+		checkJSON(t, head)
+	}
+	if got := server.ask(t, "HEAD /api/orders/5/invoices"); got.status != 405 || got.header.Get("Allow") != "POST" || got.body != "" {
+		t.Errorf("HEAD where only POST is served: %+v", got)
+	}
+}
+
+// TestFaultsStayInside: what broke goes to the log, never to the client.
+func TestFaultsStayInside(t *testing.T) {
+	t.Parallel()
+	fail := func(http.ResponseWriter, *http.Request) error { return errors.New("SELECT secret FROM orders") }
+	unwritable := func(w http.ResponseWriter, _ *http.Request) error { return web.WriteJSON(w, 200, func() {}) }
+	server := serve(t, tokens{}, web.Section{Errors: form("rest"), Routes: []web.Route{
+		public("GET", "/fail", fail), public("GET", "/unwritable", unwritable),
+	}})
+	for _, path := range []string{"/fail", "/unwritable"} {
+		got := server.ask(t, "GET "+path)
+		if diff := cmp.Diff(failure{"rest", 500}, read[failure](t, got.body)); diff != "" || got.status != 500 {
+			t.Errorf("%s: status %d, body (-want +got):\n%s", path, got.status, diff)
+		}
+	}
+	server.stop()
+	if lines := server.log.lines(t, "request"); len(lines) != 2 || lines[0]["error"] != "SELECT secret FROM orders" || lines[0]["level"] != "ERROR" {
+		t.Errorf("log %v", lines)
+	}
+}
+
+// TestFormThatCannotBeWritten: even then the answer is not a success.
+func TestFormThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	broken := func(*http.Request, error) (int, any) { return 404, func() {} }
+	server := serve(t, tokens{}, web.Section{Errors: broken})
+	if got := server.ask(t, "GET /nothing"); got.status != 500 || got.body != "" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// FuzzPath: whatever is asked for, the answer is JSON and no redirect.
+func FuzzPath(f *testing.F) {
+	for _, seed := range []string{
+		"/", "*", "/api", "//", "/api/orders", "/api/orders/", "/api/orders//", "/api/../x", "/api/%2e%2e/x", "/api/orders/%2F", "/api/orders/%00",
+		"/v2/orders/%ff/accept", "/%61pi/orders", "http://x/api", "http://x", "/api/orders?;", "/api/orders#x", "/./", "/..", "/api/orders/.",
+	} {
+		f.Add("GET", seed)
+		f.Add("PUT", seed)
+		f.Add("CONNECT", seed)
+	}
+	router := web.NewRouter(tokens{}, shop()...)
+	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	handler := web.Observe(router, form("top"), log, web.NewFigures(), ticking())
+	f.Fuzz(func(t *testing.T, method, path string) {
+		request, err := http.ReadRequest(bufio.NewReader(strings.NewReader(method + " " + path + " HTTP/1.1\r\nHost: x\r\n\r\n")))
+		if err != nil {
+			return
+		}
+		recorder := httptest.NewRecorder()
+		handler.ServeHTTP(recorder, request)
+		switch recorder.Code {
+		case 200, 404, 405:
+		default:
+			t.Errorf("%s %q: status %d", method, path, recorder.Code)
+		}
+		if !json.Valid(recorder.Body.Bytes()) {
+			t.Errorf("%s %q: body %q", method, path, recorder.Body)
+		}
+	})
+}

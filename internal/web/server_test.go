@@ -1,0 +1,294 @@
+package web
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// generous are limits that no test reaches.
+var generous = limits{header: time.Minute, request: time.Minute, idle: time.Minute, stop: time.Minute}
+
+// closingListener tells when it is closed.
+type closingListener struct {
+	net.Listener
+	once   sync.Once
+	closed chan struct{}
+}
+
+func (l *closingListener) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return l.Listener.Close()
+}
+
+// testServer is a server on a port of its own.
+type testServer struct {
+	listener *closingListener
+	cancel   context.CancelFunc
+	ended    chan error
+	log      bytes.Buffer // to be read after its end
+}
+
+func startServer(t *testing.T, handler http.HandlerFunc, limits limits) *testServer {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &testServer{listener: &closingListener{Listener: listener, closed: make(chan struct{})}, ended: make(chan error, 1)}
+	ctx, cancel := context.WithCancel(context.Background())
+	s.cancel = cancel
+	log := slog.New(slog.NewTextHandler(&s.log, nil))
+	go func() {
+		s.ended <- serve(ctx, s.listener, handler, log, limits)
+		close(s.ended)
+	}()
+	t.Cleanup(func() { s.stop(t) })
+	return s
+}
+
+// stop ends the server and checks that it ended in order.
+func (s *testServer) stop(t *testing.T) {
+	t.Helper()
+	s.cancel()
+	if err := <-s.ended; err != nil {
+		t.Errorf("serve: %v", err)
+	}
+}
+
+// dial opens a connection and sends text on it. Where all is broken, reading
+// from it fails after a while.
+func (s *testServer) dial(t *testing.T, text string) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", s.listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(conn, text); err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+// untilCut returns what the server sends before it ends a connection.
+func untilCut(t *testing.T, conn net.Conn) string {
+	t.Helper()
+	rest, err := io.ReadAll(conn)
+	var late net.Error
+	if errors.As(err, &late) && late.Timeout() {
+		t.Errorf("%s was not cut", conn.LocalAddr())
+	}
+	return string(rest)
+}
+
+// wantCut checks that the server ends a connection and sends nothing before.
+func wantCut(t *testing.T, conn net.Conn) {
+	t.Helper()
+	if rest := untilCut(t, conn); rest != "" {
+		t.Errorf("read %q before the cut", rest)
+	}
+}
+
+const aRequest = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+
+func refuse(t *testing.T) http.HandlerFunc {
+	return func(http.ResponseWriter, *http.Request) { t.Error("a request that was not whole reached the handler") }
+}
+
+func TestSlowHeadersAreCut(t *testing.T) {
+	t.Parallel()
+	tight := generous
+	tight.header = 50 * time.Millisecond
+	s := startServer(t, refuse(t), tight)
+	var conns []net.Conn
+	header := "GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "
+	for i := range 50 {
+		conns = append(conns, s.dial(t, header[:i%(len(header)+1)]))
+	}
+	for _, conn := range conns {
+		if rest := untilCut(t, conn); rest != "" && !strings.HasPrefix(rest, "HTTP/1.1 400 ") {
+			t.Errorf("read %q before the cut", rest)
+		}
+	}
+}
+
+func TestIdleConnectionsAreCut(t *testing.T) {
+	t.Parallel()
+	tight := generous
+	tight.idle = 50 * time.Millisecond
+	s := startServer(t, func(http.ResponseWriter, *http.Request) {}, tight)
+	conn := s.dial(t, aRequest)
+	reader := bufio.NewReader(conn)
+	response, err := http.ReadResponse(reader, nil)
+	if err != nil || response.StatusCode != 200 || response.Close {
+		t.Fatalf("%+v, error %v", response, err)
+	}
+	wantCut(t, conn)
+}
+
+// TestStalledBodiesAreCut: also a body that no handler reads.
+func TestStalledBodiesAreCut(t *testing.T) {
+	t.Parallel()
+	tight := generous
+	tight.request = 50 * time.Millisecond
+	for name, handler := range map[string]http.HandlerFunc{
+		"read": func(w http.ResponseWriter, r *http.Request) {
+			if _, err := io.Copy(io.Discard, r.Body); err == nil {
+				t.Error("half a body was read whole")
+			}
+		},
+		"not read": func(http.ResponseWriter, *http.Request) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := startServer(t, handler, tight)
+			untilCut(t, s.dial(t, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf"))
+		})
+	}
+}
+
+func TestHeadersAreBounded(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, func(http.ResponseWriter, *http.Request) {}, generous)
+	for size, want := range map[int]int{60 << 10: 200, 80 << 10: 431} {
+		conn := s.dial(t, "GET / HTTP/1.1\r\nHost: x\r\nX-Long: "+strings.Repeat("a", size)+"\r\n\r\n")
+		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode != want {
+			t.Errorf("a header of %d bytes: status %d, want %d", size, response.StatusCode, want)
+		}
+	}
+}
+
+func TestStopLetsRequestsFinish(t *testing.T) {
+	t.Parallel()
+	started, release := make(chan struct{}), make(chan struct{})
+	s := startServer(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/quick" {
+			return
+		}
+		close(started)
+		<-release
+		if err := r.Context().Err(); err != nil {
+			t.Errorf("the stop ended a request that had time left: %v", err)
+		}
+		_, _ = io.WriteString(w, "finished")
+	}, generous)
+	idle := s.dial(t, "GET /quick HTTP/1.1\r\nHost: x\r\n\r\n")
+	idleReader := bufio.NewReader(idle)
+	if response, err := http.ReadResponse(idleReader, nil); err != nil || response.Close {
+		t.Fatalf("%+v, error %v", response, err)
+	}
+	slow := s.dial(t, aRequest)
+	<-started
+
+	s.cancel()
+	<-s.listener.closed
+	wantCut(t, idle)
+	if conn, err := net.Dial("tcp", s.listener.Addr().String()); err == nil {
+		conn.Close()
+		t.Error("a stopping server accepts connections")
+	}
+	select {
+	case err := <-s.ended:
+		t.Fatalf("the stop did not wait: %v", err)
+	default:
+	}
+
+	close(release)
+	reader := bufio.NewReader(slow)
+	response, err := http.ReadResponse(reader, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(response.Body)
+	if string(body) != "finished" || err != nil || !response.Close {
+		t.Errorf("body %q, error %v, Connection: close %v", body, err, response.Close)
+	}
+	wantCut(t, slow)
+	s.stop(t)
+	if s.log.Len() > 0 {
+		t.Errorf("log: %s", s.log.String())
+	}
+}
+
+func TestStopCutsWhatTakesTooLong(t *testing.T) {
+	t.Parallel()
+	for name, request := range map[string]string{
+		"a request": aRequest,
+		// The server notices the end of this connection only when it reads.
+		"half a body": "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tight := generous
+			tight.stop = 30 * time.Millisecond
+			started, ended := make(chan struct{}), make(chan error, 1)
+			s := startServer(t, func(_ http.ResponseWriter, r *http.Request) {
+				close(started)
+				select {
+				case <-r.Context().Done():
+					ended <- r.Context().Err()
+				case <-time.After(20 * time.Second):
+					ended <- nil
+				}
+			}, tight)
+			conn := s.dial(t, request)
+			<-started
+			s.cancel()
+			wantCut(t, conn)
+			if err := <-ended; !errors.Is(err, context.Canceled) {
+				t.Errorf("the handler was told %v", err)
+			}
+			s.stop(t)
+			if !strings.Contains(s.log.String(), "requests still under way were cut off") {
+				t.Errorf("log: %s", s.log.String())
+			}
+		})
+	}
+}
+
+func TestServeFails(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener.Close()
+	err = Serve(t.Context(), listener, refuse(t), slog.New(slog.DiscardHandler))
+	if !errors.Is(err, net.ErrClosed) {
+		t.Errorf("a closed listener: error %v", err)
+	}
+}
+
+func TestServeAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := Serve(ctx, listener, refuse(t), slog.New(slog.DiscardHandler)); err != nil {
+		t.Errorf("error %v", err)
+	}
+	if _, err := listener.Accept(); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("the listener is left open: %v", err)
+	}
+}

@@ -1,0 +1,176 @@
+package web_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"merchantorders/internal/token"
+	"merchantorders/internal/web"
+)
+
+// patience bounds what a test waits for when all is broken.
+const patience = 20 * time.Second
+
+// journal is a log that can be read while it is written.
+type journal struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(p)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.String()
+}
+
+// lines returns the lines with a message.
+func (j *journal) lines(t *testing.T, message string) []map[string]any {
+	t.Helper()
+	var found []map[string]any
+	for line := range strings.Lines(j.String()) {
+		var fields map[string]any
+		if err := json.Unmarshal([]byte(line), &fields); err != nil {
+			t.Fatalf("log line %q: %v", line, err)
+		}
+		if fields["msg"] == message {
+			found = append(found, fields)
+		}
+	}
+	return found
+}
+
+// running is a server on a port of its own.
+type running struct {
+	address string
+	log     *journal
+	figures *web.Figures
+	stop    func() // stops it and waits for its end; may be called again
+}
+
+// serve runs a server until the test ends.
+func serve(t *testing.T, verifier web.Verifier, sections ...web.Section) *running {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &running{address: listener.Addr().String(), log: &journal{}, figures: web.NewFigures()}
+	log := slog.New(slog.NewJSONHandler(r.log, nil))
+	router := web.NewRouter(verifier, sections...)
+	handler := web.Observe(router, form("top"), log, r.figures, ticking())
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- web.Serve(ctx, listener, handler, log) }()
+	r.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("serve: %v", err)
+		}
+	})
+	t.Cleanup(r.stop)
+	return r
+}
+
+// ticking is a clock on which 1.5 ms pass between any two looks.
+func ticking() func() time.Time {
+	var mu sync.Mutex
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	return func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		now = now.Add(1500 * time.Microsecond)
+		return now
+	}
+}
+
+// reply is an answer read whole.
+type reply struct {
+	status int
+	header http.Header
+	body   string
+	cut    bool // the connection ended within the body
+}
+
+// ask sends a request as written here, line for line, and reads the answer.
+func (r *running) ask(t *testing.T, requestLine string, headers ...string) reply {
+	t.Helper()
+	lines := append([]string{requestLine + " HTTP/1.1", "Host: shop.example", "Connection: close"}, headers...)
+	return r.send(t, strings.Join(lines, "\r\n")+"\r\n\r\n")
+}
+
+// send sends bytes and reads one answer; a zero reply when there was none.
+func (r *running) send(t *testing.T, text string) reply {
+	t.Helper()
+	conn, err := net.Dial("tcp", r.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(conn, text); err != nil {
+		t.Fatal(err)
+	}
+	method, _, _ := strings.Cut(text, " ")
+	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return reply{cut: true}
+	}
+	if err != nil {
+		t.Fatalf("%.60q: %v", text, err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Fatalf("%.60q: %v", text, err)
+	}
+	return reply{status: response.StatusCode, header: response.Header, body: string(body), cut: err != nil}
+}
+
+// failure is the body of an error in the tests' forms.
+type failure struct {
+	Form  string `json:"form"`
+	Error int    `json:"error"`
+}
+
+// form returns an ErrorForm that tells by its name which section answered.
+func form(name string) web.ErrorForm {
+	return func(_ *http.Request, err error) (int, any) {
+		status := web.Status(err)
+		return status, failure{Form: name, Error: status}
+	}
+}
+
+// tokens is a Verifier that knows some texts.
+type tokens map[string]token.Token
+
+func (v tokens) Verify(_ context.Context, text string) (token.Token, error) {
+	t, ok := v[text]
+	if !ok {
+		return token.Token{}, token.ErrUnknown
+	}
+	return t, nil
+}
+
+// public returns a route for everyone.
+func public(method, path string, handle web.Handler) web.Route {
+	return web.Route{Method: method, Path: path, Access: web.Public, Handle: handle}
+}
