@@ -120,8 +120,12 @@ func TestOperatorMerchants(t *testing.T) {
 	for _, id := range []string{"0", "-1", "1.5", "1e3", `"12"`, "null", "true", "99999999999999999999"} {
 		s.asOperator("POST", "/merchants", `{"id":`+id+`,"name":"x"}`, 400, coded("invalid_params", "id must be a whole number from 1"))
 	}
-	for _, name := range []string{`""`, "null", "5", `"a\u0000b"`, `"a\nb"`} {
-		s.asOperator("POST", "/merchants", `{"id":13,"name":`+name+`}`, 400, coded("invalid_params", "name must be a text of one line, not empty"))
+	for name, problem := range map[string]string{
+		`""`: "is required", "null": "must be text", "5": "must be text",
+		`"a\u0000b"`: "must be on one line, without control characters",
+		`"a\nb"`:     "must be on one line, without control characters",
+	} {
+		s.asOperator("POST", "/merchants", `{"id":13,"name":`+name+`}`, 400, coded("invalid_params", "name "+problem))
 	}
 	s.asOperator("POST", "/merchants", `[]`, 400, coded("invalid_payload", "Invalid payload."))
 }

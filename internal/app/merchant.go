@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"text/tabwriter"
-	"unicode"
-	"unicode/utf8"
 
 	"merchantorders/internal/config"
 	"merchantorders/internal/order"
@@ -32,29 +30,10 @@ func (*merchantAdd) Help() string {
     merchant-orders merchant add --id 355 --name "Our Store"`
 }
 
-// maxNameLength is the longest name of a merchant, in bytes.
-const maxNameLength = 1000
-
 func (c *merchantAdd) check() error {
 	var problem string
 	c.id, problem = positive(c.ID)
-	return errors.Join(config.About("id", problem), config.About("name", nameProblem(c.Name)))
-}
-
-// nameProblem says what is wrong with a merchant's name, empty when nothing is.
-func nameProblem(name string) string {
-	if name == "" {
-		return "is required"
-	}
-	if !utf8.ValidString(name) || len(name) > maxNameLength {
-		return "must be text of at most " + strconv.Itoa(maxNameLength) + " bytes"
-	}
-	for _, r := range name {
-		if unicode.IsControl(r) {
-			return "must be on one line, without control characters"
-		}
-	}
-	return ""
+	return errors.Join(config.About("id", problem), config.About("name", order.MerchantNameProblem(c.Name)))
 }
 
 func (c *merchantAdd) run(ctx context.Context, p *process) error {

@@ -105,8 +105,8 @@ func (s *Service) AddMerchant(ctx context.Context, id int64, name string) error 
 	if id <= 0 {
 		return errors.New("a merchant's id is a positive number")
 	}
-	if name == "" {
-		return errors.New("a merchant has a name")
+	if problem := MerchantNameProblem(name); problem != "" {
+		return errors.New("a merchant's name " + problem)
 	}
 	return s.store.AddMerchant(ctx, MerchantRecord{ID: id, Name: name, CreatedAt: s.Now()})
 }

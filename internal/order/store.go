@@ -81,13 +81,6 @@ type Tx interface {
 	Append(ctx context.Context, order Head, event Event) error
 }
 
-// MerchantRecord is a merchant as the service knows it.
-type MerchantRecord struct {
-	ID        int64  // the store id, positive
-	Name      string // shown as the vendor company name
-	CreatedAt time.Time
-}
-
 // StoredInvoice names an invoice entry and the order it belongs to.
 type StoredInvoice struct {
 	MerchantID  int64

@@ -2,16 +2,11 @@ package operator
 
 import (
 	"net/http"
-	"strings"
 	"time"
-	"unicode"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 )
-
-// maxName is the longest name of a merchant, in bytes.
-const maxName = 1000
 
 // merchantView is a merchant as the operator sees it.
 type merchantView struct {
@@ -58,9 +53,12 @@ func (a *api) addMerchant(w http.ResponseWriter, r *http.Request) error {
 	if id == 0 {
 		return &web.ParamError{Name: "id", Problem: "must be a whole number from 1"}
 	}
-	name, _ := body.Text("name")
-	if name == "" || len(name) > maxName || strings.ContainsFunc(name, unicode.IsControl) {
-		return &web.ParamError{Name: "name", Problem: "must be a text of one line, not empty"}
+	name, ok := body.Text("name")
+	if !ok {
+		return &web.ParamError{Name: "name", Problem: "must be text"}
+	}
+	if problem := order.MerchantNameProblem(name); problem != "" {
+		return &web.ParamError{Name: "name", Problem: problem}
 	}
 	if err := a.orders.AddMerchant(r.Context(), id, name); err != nil {
 		return err

@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -142,6 +143,9 @@ func parseTokenRequest(body web.Object) (tokenRequest, error) {
 func parseScopes(value jsontext.Value) (token.Scope, bool) {
 	var names []string
 	if json.Unmarshal(value, &names) != nil {
+		return 0, false
+	}
+	if slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, ",") }) {
 		return 0, false
 	}
 	scopes, err := token.ParseScopes(strings.Join(names, ","))
