@@ -1,0 +1,71 @@
+package docs_test
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/ingest"
+	"merchantorders/internal/order"
+)
+
+// blockOf returns the first block of code in a language that a document has.
+func blockOf(t *testing.T, file, language string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "```"+language+"\n")
+	block, _, found := strings.Cut(rest, "```")
+	if !found {
+		t.Fatalf("%s has no block of %s", file, language)
+	}
+	return block
+}
+
+// TestExampleOrders reads the example of an import file, line by line.
+func TestExampleOrders(t *testing.T) {
+	t.Parallel()
+	for line := range strings.Lines(blockOf(t, "orders-in.md", "jsonl")) {
+		if _, err := ingest.Parse([]byte(line)); err != nil {
+			t.Errorf("%.60s...: %v", line, err)
+		}
+	}
+}
+
+// arrowForm is a line of the state picture: a state, an arrow, who may (a thick
+// arrow with words) or the operator alone, and the states that it leads to.
+var arrowForm = regexp.MustCompile(`(?m)^ *(\S+) (-->|== merchant or operator ==>) (.*)$`)
+
+// TestStatePicture compares the picture of moves with those that there are.
+func TestStatePicture(t *testing.T) {
+	t.Parallel()
+	var drawn, allowed []string
+	for _, arrow := range arrowForm.FindAllStringSubmatch(blockOf(t, "operator.md", "mermaid"), -1) {
+		for to := range strings.SplitSeq(arrow[3], " & ") {
+			drawn = append(drawn, "operator: "+arrow[1]+" to "+to)
+			if arrow[2] != "-->" {
+				drawn = append(drawn, "merchant: "+arrow[1]+" to "+to)
+			}
+		}
+	}
+	for _, from := range order.States() {
+		for _, to := range order.States() {
+			for _, actor := range []order.Actor{order.Merchant, order.Operator} {
+				if actor.MayMove(from, to) {
+					allowed = append(allowed, actor.String()+": "+from.String()+" to "+to.String())
+				}
+			}
+		}
+	}
+	slices.Sort(drawn)
+	slices.Sort(allowed)
+	if diff := cmp.Diff(allowed, drawn); diff != "" {
+		t.Errorf("moves (-allowed +drawn):\n%s", diff)
+	}
+}
