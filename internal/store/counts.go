@@ -4,19 +4,23 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
 	"merchantorders/internal/order"
 )
 
-// mostEventsToCatchUp is how many events are read to bring counts up to date;
-// beyond, they are read anew.
-const mostEventsToCatchUp = 5000
+// mostEventsToCatchUp is how many events are read to bring counts up to date.
+// Beyond, they are read anew: three years of days are as many rows.
+const mostEventsToCatchUp = 2000
 
-// mostKeptDays bounds the memory of the cache, in days of all merchants
-// together: about 50 bytes a day, 10 MB.
-const mostKeptDays = 200_000
+// Statements that count.
+const (
+	selectEvents = `SELECT seq, order_day, from_state, to_state FROM events
+	WHERE merchant_id = $1 AND seq > $2 ORDER BY seq`
+	selectDays = `SELECT day, state, orders, ` + lastEvent + ` FROM order_days WHERE merchant_id = $1 ORDER BY day`
+)
 
 // dayCounts are a merchant's orders counted by the day of their creation and
 // by state, as of one moment of the database.
@@ -83,7 +87,7 @@ func (c *dayCounts) span(filter order.Filter) (from, to int) {
 	if filter.From != order.NoDay {
 		from, _ = slices.BinarySearchFunc(c.days, filter.From, compareDay)
 	}
-	if filter.To != order.NoDay {
+	if filter.To != order.NoDay && filter.To != math.MaxInt32 {
 		to, _ = slices.BinarySearchFunc(c.days, filter.To+1, compareDay)
 	}
 	return from, to
@@ -102,110 +106,68 @@ func (c *dayCounts) add(day order.Day, state order.State, orders int32) {
 }
 
 // catchUp counts in what has happened up to an event, or counts anew where
-// that is a lot.
-func (c *dayCounts) catchUp(ctx context.Context, r run, merchantID, version int64) error {
+// that is a lot. It returns how many days there are then. After an error the
+// counts are older than asked for, but right.
+func (c *dayCounts) catchUp(ctx context.Context, r run, merchantID, version int64) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.loaded && c.version >= version {
-		return nil
+	var err error
+	switch {
+	case c.loaded && c.version >= version:
+	case c.loaded && version-c.version <= mostEventsToCatchUp:
+		err = c.addEvents(ctx, r, merchantID)
+	default:
+		err = c.load(ctx, r, merchantID)
 	}
-	if c.loaded && version-c.version <= mostEventsToCatchUp {
-		return c.addEvents(ctx, r, merchantID)
-	}
-	return c.load(ctx, r, merchantID)
+	return len(c.days), err
 }
 
 // addEvents counts in every event after those counted in. Events have no gaps
-// and are seen in their order, so that none can be missed.
+// and are seen in their order, so that none can be missed. Each is counted in
+// as a whole, with its number.
 func (c *dayCounts) addEvents(ctx context.Context, r run, merchantID int64) error {
-	err := each(ctx, r, `SELECT seq, order_day, from_state, to_state FROM events
-		WHERE merchant_id = $1 AND seq > $2 ORDER BY seq`,
-		[]any{merchantID, c.version}, func(rows *sql.Rows) error {
-			var seq int64
-			var day order.Day
-			var from, to order.State
-			if err := rows.Scan(&seq, &day, &from, &to); err != nil {
-				return err
-			}
-			if from.Valid() {
-				c.add(day, from, -1)
-			}
-			if to.Valid() {
-				c.add(day, to, +1)
-			}
-			c.version = seq
-			return nil
-		})
+	err := each(ctx, r, selectEvents, []any{merchantID, c.version}, func(rows *sql.Rows) error {
+		var seq int64
+		var day order.Day
+		var from, to order.State
+		if err := rows.Scan(&seq, &day, &from, &to); err != nil {
+			return err
+		}
+		if from.Valid() {
+			c.add(day, from, -1)
+		}
+		if to.Valid() {
+			c.add(day, to, +1)
+		}
+		c.version = seq
+		return nil
+	})
 	if err != nil {
-		// Half of them may be counted in.
-		c.loaded = false
 		return fmt.Errorf("count events: %w", err)
 	}
 	return nil
 }
 
-// load reads the counts as the database keeps them.
+// load reads the counts as the database keeps them. Only whole ones are taken
+// over: half of them with the number of the newest event would be believed.
 func (c *dayCounts) load(ctx context.Context, r run, merchantID int64) error {
-	c.loaded, c.version, c.days = false, 0, nil
-	err := each(ctx, r, `SELECT day, state, orders, `+lastEvent+` FROM order_days
-		WHERE merchant_id = $1 ORDER BY day`,
-		[]any{merchantID}, func(rows *sql.Rows) error {
-			var day order.Day
-			var state order.State
-			var orders int32
-			if err := rows.Scan(&day, &state, &orders, &c.version); err != nil {
-				return err
-			}
-			if !state.Valid() {
-				return fmt.Errorf("state %d is none", state)
-			}
-			c.add(day, state, orders)
-			return nil
-		})
+	var read dayCounts
+	err := each(ctx, r, selectDays, []any{merchantID}, func(rows *sql.Rows) error {
+		var day order.Day
+		var state order.State
+		var orders int32
+		if err := rows.Scan(&day, &state, &orders, &read.version); err != nil {
+			return err
+		}
+		if !state.Valid() {
+			return fmt.Errorf("state %d is none", state)
+		}
+		read.add(day, state, orders)
+		return nil
+	})
 	if err != nil {
 		return fmt.Errorf("read day counts: %w", err)
 	}
-	c.loaded = true
+	c.loaded, c.version, c.days = true, read.version, read.days
 	return nil
-}
-
-// countCache keeps the day counts of the merchants asked for last.
-type countCache struct {
-	mu     sync.Mutex
-	counts map[int64]*dayCounts
-	recent []int64 // merchants, the one asked for last at the end
-}
-
-func newCountCache() *countCache { return &countCache{counts: make(map[int64]*dayCounts)} }
-
-// of returns the counts of a merchant, empty ones when they are not known.
-func (k *countCache) of(merchantID int64) *dayCounts {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if last := len(k.recent) - 1; last >= 0 && k.recent[last] == merchantID {
-		return k.counts[merchantID]
-	}
-	if i := slices.Index(k.recent, merchantID); i >= 0 {
-		k.recent = slices.Delete(k.recent, i, i+1)
-	} else {
-		k.makeRoom()
-		k.counts[merchantID] = &dayCounts{}
-	}
-	k.recent = append(k.recent, merchantID)
-	return k.counts[merchantID]
-}
-
-// makeRoom lets go of the merchants asked for longest ago.
-func (k *countCache) makeRoom() {
-	days := 0
-	for i := len(k.recent) - 1; i >= 0; i-- {
-		// A merchant's list that is being read holds its own counts on.
-		if days += len(k.counts[k.recent[i]].days); days > mostKeptDays {
-			for _, gone := range k.recent[:i+1] {
-				delete(k.counts, gone)
-			}
-			k.recent = slices.Delete(k.recent, 0, i+1)
-			return
-		}
-	}
 }

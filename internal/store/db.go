@@ -67,9 +67,10 @@ func (db *DB) timed(operation string) func() {
 	return func() { db.options.Observe(operation, db.options.Now().Sub(start)) }
 }
 
-// failure adds order.ErrUnavailable to an error that means so.
+// failure adds order.ErrUnavailable to an error that means so: the database is
+// out of reach, or asked too often for a transaction to be run again.
 func (db *DB) failure(err error) error {
-	if err != nil && db.dialect.unavailable(err) {
+	if err != nil && (db.dialect.unavailable(err) || db.dialect.again(err)) {
 		return fmt.Errorf("%w: %w", order.ErrUnavailable, err)
 	}
 	return err

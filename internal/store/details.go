@@ -1,8 +1,10 @@
 package store
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"merchantorders/internal/order"
@@ -118,8 +120,12 @@ func encodeDetails(o order.Order) (string, error) {
 	for i, line := range o.LineItems {
 		d.LineItems[i] = lineRecord(line)
 	}
-	text, err := json.Marshal(d)
-	return string(text), err
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	// Extended attributes come back as they came in.
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(d)
+	return strings.TrimSuffix(text.String(), "\n"), err
 }
 
 // decodeDetails fills an order with its details as they are stored.

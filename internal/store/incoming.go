@@ -44,7 +44,8 @@ func (db *DB) AddOrders(ctx context.Context, batch []order.Incoming, now time.Ti
 		}
 	}
 	outcomes := make([]order.Outcome, len(batch))
-	err := db.inTx(ctx, "add", func(t *tx) error {
+	limit := db.dialect.changeLimit + time.Duration(len(batch))*db.dialect.orderLimit
+	err := db.inTxWithin(ctx, limit, "add", func(t *tx) error {
 		in := &intake{
 			tx: t, now: now, merchants: make(map[int64]bool),
 			created: make(map[int64][]order.Head), days: make(map[dayKey]int64),
@@ -119,6 +120,11 @@ func (in *intake) takeKey(ctx context.Context, merchantID int64, key string) (bo
 		ON CONFLICT (key) DO NOTHING`, key, merchantID))
 }
 
+// mostCounted is the highest number asked for after which counting goes on
+// from there: 2^53, beyond which many a JSON reader loses digits. One order
+// with the highest number there is must not use up all others.
+const mostCounted = 1 << 53
+
 // takeNumber takes the number that an order asks for, or the next free one. It
 // returns 0 when the number asked for is taken.
 func (in *intake) takeNumber(ctx context.Context, o order.Order) (int64, error) {
@@ -127,7 +133,9 @@ func (in *intake) takeNumber(ctx context.Context, o order.Order) (int64, error) 
 		if o.Number == 0 {
 			number = in.last + 1
 		}
-		in.last = max(in.last, number)
+		if number <= mostCounted {
+			in.last = max(in.last, number)
+		}
 		// No reference begins with this sign.
 		free, err := in.takeKey(ctx, o.MerchantID, "#"+strconv.FormatInt(number, 10))
 		if err != nil || free {

@@ -100,21 +100,14 @@ func (t *tx) ReserveInvoice(ctx context.Context, o order.Head, invoice order.Inv
 	if !free {
 		return 0, order.ErrTooManyFiles
 	}
-	id, err := t.next(ctx, "invoice")
-	if err != nil {
+	var id int64
+	if err := t.row(ctx, t.db.dialect.nextInvoice, nil, &id); err != nil {
 		return 0, err
 	}
 	_, err = t.exec(ctx, `INSERT INTO invoices (merchant_id, order_number, id, name, status, size, sha256, created_at)
 		VALUES ($1, $2, $3, $4, `+statusReserved+`, $5, $6, $7)`,
 		o.MerchantID, o.Number, id, invoice.Name, invoice.Size, invoice.SHA256[:], invoice.CreatedAt.Unix())
 	return id, err
-}
-
-// next takes the next number of a kind for the whole service.
-func (t *tx) next(ctx context.Context, counter string) (int64, error) {
-	var n int64
-	err := t.row(ctx, `UPDATE counters SET last = last + 1 WHERE name = $1 RETURNING last`, []any{counter}, &n)
-	return n, err
 }
 
 // ActivateInvoice implements order.Tx.

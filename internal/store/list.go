@@ -28,6 +28,10 @@ const listTries = 3
 // whether the counts are those of the same moment, and what to add if not.
 func (db *DB) List(ctx context.Context, merchantID int64, filter order.Filter) (order.Page, error) {
 	defer db.timed("list")()
+	// One limit for all of it: who waits for the counts while another reads them
+	// must not begin anew with the waiting.
+	ctx, cancel := db.read.bounded(ctx)
+	defer cancel()
 	for range listTries {
 		page, current, err := db.tryList(ctx, merchantID, filter)
 		if err != nil {
@@ -53,7 +57,9 @@ func (db *DB) tryList(ctx context.Context, merchantID int64, filter order.Filter
 	if err != nil || version == place.version {
 		return order.Page{Orders: orders, Total: place.total}, err == nil, err
 	}
-	return order.Page{}, false, counts.catchUp(ctx, db.read, merchantID, version)
+	days, err := counts.catchUp(ctx, db.read, merchantID, version)
+	db.counts.grown(merchantID, counts, days)
+	return order.Page{}, false, err
 }
 
 // listInSnapshot reads counts and rows in one transaction that sees no change
@@ -84,9 +90,10 @@ func readPage(ctx context.Context, r run, merchantID int64, filter order.Filter,
 	if place.limit > 0 {
 		text, args := pageStatement(merchantID, filter, place)
 		orders = make([]order.Summary, 0, place.limit)
+		var row summaryRow
+		into := append(row.into(), &version)
 		err := each(ctx, r, text, args, func(rows *sql.Rows) error {
-			var row summaryRow
-			if err := rows.Scan(append(row.into(), &version)...); err != nil {
+			if err := rows.Scan(into...); err != nil {
 				return err
 			}
 			orders = append(orders, row.summary())

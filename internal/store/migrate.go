@@ -20,25 +20,37 @@ var ErrNewerSchema = errors.New("the database was made by a newer version of mer
 
 // migrate brings the schema up to date, one transaction a step. The caller
 // sees to it that nobody else does so at the same time.
-func migrate(ctx context.Context, db *sql.DB, dialect goose.Dialect, folder string, options ...goose.ProviderOption) error {
+func migrate(ctx context.Context, db *sql.DB, dialect goose.Dialect, folder string) error {
 	steps, err := fs.Sub(migrations, folder)
 	if err != nil {
 		return err
 	}
-	provider, err := goose.NewProvider(dialect, db, steps, options...)
+	provider, err := goose.NewProvider(dialect, db, steps)
 	if err != nil {
 		return fmt.Errorf("read migrations: %w", err)
 	}
-	sources := provider.ListSources()
+	newest, err := newestSchema(folder)
+	if err != nil {
+		return err
+	}
 	version, err := provider.GetDBVersion(ctx)
 	if err != nil {
 		return fmt.Errorf("read schema version: %w", err)
 	}
-	if newest := sources[len(sources)-1].Version; version > newest {
+	if version > newest {
 		return fmt.Errorf("%w (schema %d, this version knows %d)", ErrNewerSchema, version, newest)
 	}
 	if _, err := provider.Up(ctx); err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
 	return nil
+}
+
+// newestSchema returns the number of the last migration in a folder.
+func newestSchema(folder string) (int64, error) {
+	entries, err := fs.ReadDir(migrations, folder)
+	if err != nil || len(entries) == 0 {
+		return 0, fmt.Errorf("read migrations: %w", err)
+	}
+	return goose.NumericComponent(entries[len(entries)-1].Name())
 }

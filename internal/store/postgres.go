@@ -9,77 +9,167 @@ import (
 	"io"
 	"net"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
-	"github.com/pressly/goose/v3"
-	"github.com/pressly/goose/v3/lock"
 )
 
-// Limits of PostgreSQL connections.
+// Limits of PostgreSQL connections. A server that hangs, or is cut off without
+// a word, costs a request no more than these, and holds nothing up for longer
+// once it is back.
 const (
-	// connectTimeout bounds the making of a connection.
-	connectTimeout = 5 * time.Second
+	// connectTimeout bounds the making of a connection to one address.
+	connectTimeout = 3 * time.Second
+	// statementLimit bounds a statement, with the wait for a connection.
+	statementLimit = 4 * time.Second
+	// postgresChangeLimit bounds a transaction that writes, from the wait for a
+	// connection to the commit; each order of a batch adds postgresOrderLimit.
+	postgresChangeLimit = 8 * time.Second
+	postgresOrderLimit  = 50 * time.Millisecond
+
+	// trustIdle is how long a connection is believed to be alive that nothing
+	// was heard of; then it is asked, and has pingLimit to answer.
+	trustIdle = time.Second
+	pingLimit = time.Second
 	// connectionLife is how long a connection is used before a new one takes
-	// its place, so that instances spread anew after a failover.
+	// its place, so that instances spread anew after a failover, and
+	// connectionIdle how long it is kept when there is no use for it.
 	connectionLife = 30 * time.Minute
+	connectionIdle = 5 * time.Minute
+
+	// abandonedAfter is when the server ends a transaction of an instance that
+	// is gone or frozen, which would otherwise keep its locks for ever.
+	abandonedAfter = "15s"
 )
 
-// postgresDialect locks the rows that a check precedes a write on.
+// keepAlive finds out that the other end of an idle connection is gone.
+var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3}
+
+// postgresDialect locks the rows that a check precedes a write on. The ids of
+// invoice files come from a sequence: a counter's row would stay locked until
+// the commit, so that no two uploads of the whole service went side by side,
+// and it would be on another node than the merchant's orders.
 var postgresDialect = dialect{
 	snapshot:    sql.LevelRepeatableRead,
 	forUpdate:   ` FOR UPDATE`,
+	unhurried:   "SET LOCAL " + abandonedParameter + " = 0",
+	nextInvoice: `SELECT nextval('invoice_ids')`,
+	lastInvoice: `SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM invoice_ids`,
+	setInvoice:  `SELECT setval('invoice_ids', GREATEST(CAST($1 AS BIGINT), 1), CAST($1 AS BIGINT) > 0)`,
+	exclude:     excludePostgres,
+	clustered:   true,
 	unavailable: postgresUnavailable,
+	locked:      func(error) bool { return false }, // the server itself waits
 	again: func(err error) bool {
 		var fault *pgconn.PgError
 		// serialization_failure, deadlock_detected
 		return errors.As(err, &fault) && (fault.Code == "40001" || fault.Code == "40P01")
 	},
+	changeLimit: postgresChangeLimit,
+	orderLimit:  postgresOrderLimit,
 }
 
 // OpenPostgres opens, and where needed migrates, a PostgreSQL database by its
-// URL. Any number of instances may have it open at once. No error tells the
-// password.
+// URL. Any number of instances may have it open at once. Beside the parameters
+// that PostgreSQL's own tools take, the URL may have pool_max_conns, the most
+// connections of this instance. No error tells the password.
 func OpenPostgres(ctx context.Context, url string, options Options) (*DB, error) {
-	config, err := pgx.ParseConfig(url)
+	config, most, err := postgresConfig(url)
+	if err != nil {
+		return nil, err
+	}
+	connections := stdlib.OpenDB(*config, stdlib.OptionShouldPing(gone))
+	connections.SetMaxOpenConns(most)
+	connections.SetMaxIdleConns(most)
+	connections.SetConnMaxLifetime(connectionLife)
+	connections.SetConnMaxIdleTime(connectionIdle)
+	if err := preparePostgres(ctx, connections); err != nil {
+		// What closing says of a server that cannot be reached is of no interest.
+		_ = connections.Close()
+		return nil, fmt.Errorf("open database %s on %s: %w", config.Database, address(config), postgresReason(err))
+	}
+	pool := plainPool(connections, statementLimit)
+	return newDB(pool, pool, postgresDialect, options), nil
+}
+
+// postgresConfig reads a URL, and returns the most connections there may be.
+func postgresConfig(url string) (config *pgx.ConnConfig, most int, err error) {
+	config, err = pgx.ParseConfig(url)
 	if err != nil {
 		// The library's text may repeat the URL.
-		return nil, errors.New("not a PostgreSQL URL: postgres://user:password@host:port/database")
+		return nil, 0, errors.New("not a PostgreSQL URL: postgres://user:password@host:port/database, with percent signs for what is special in a URL, and options that PostgreSQL knows")
 	}
-	if config.ConnectTimeout == 0 {
+	// Commits wait for the disk, not for the processor: more connections than
+	// cores are of use, far more are not.
+	most = max(16, 4*runtime.GOMAXPROCS(0))
+	if text, ok := config.RuntimeParams[poolSize]; ok {
+		// Not one that the server knows.
+		delete(config.RuntimeParams, poolSize)
+		if most, err = strconv.Atoi(text); err != nil || most < 2 {
+			return nil, 0, errors.New(poolSize + " must be a number from 2")
+		}
+	}
+	if config.ConnectTimeout == 0 || config.ConnectTimeout > statementLimit {
 		config.ConnectTimeout = connectTimeout
 	}
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = "merchant-orders"
 	}
-	connections := stdlib.OpenDB(*config)
-	// Commits wait for the disk, not for the processor: more connections than
-	// cores are of use, far more are not.
-	most := max(16, 4*runtime.GOMAXPROCS(0))
-	connections.SetMaxOpenConns(most)
-	connections.SetMaxIdleConns(most)
-	connections.SetConnMaxLifetime(connectionLife)
-	if err := preparePostgres(ctx, connections); err != nil {
-		return nil, errors.Join(fmt.Errorf("open database %s on %s: %w", config.Database, config.Host, err), connections.Close())
+	config.DialFunc = (&net.Dialer{KeepAliveConfig: keepAlive}).DialContext
+	if _, set := config.RuntimeParams[abandonedParameter]; !set {
+		config.AfterConnect = endAbandoned
 	}
-	pool := plainPool(connections)
-	return newDB(pool, pool, postgresDialect, options), nil
+	return config, most, nil
 }
 
-// preparePostgres brings the schema up to date under an advisory lock, so that
-// of instances that start at the same moment one does it.
-func preparePostgres(ctx context.Context, db *sql.DB) error {
-	if err := db.PingContext(ctx); err != nil {
-		return err
+// poolSize is the parameter of a URL that other users of the driver know.
+const poolSize = "pool_max_conns"
+
+// abandonedParameter is the server's name for abandonedAfter.
+const abandonedParameter = "idle_in_transaction_session_timeout"
+
+// endAbandoned tells the server when to end a transaction that nobody goes on
+// with. Not among the startup parameters: connection poolers refuse those that
+// they do not know, and one of them may also refuse this.
+func endAbandoned(ctx context.Context, connection *pgconn.PgConn) error {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	_, err := connection.Exec(ctx, "SET "+abandonedParameter+" = '"+abandonedAfter+"'").ReadAll()
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) {
+		return nil
 	}
-	locker, err := lock.NewPostgresSessionLocker()
-	if err != nil {
-		return err
+	return err
+}
+
+// gone reports whether a connection that was idle does not answer, as after a
+// failover to another machine. Asked without a limit, a request would spend all
+// its time on it. A connection that has not answered is closed by that, and
+// database/sql takes another one.
+func gone(ctx context.Context, idle stdlib.ShouldPingParams) bool {
+	if idle.IdleDuration < trustIdle {
+		return false
 	}
-	return migrate(ctx, db, goose.DialectPostgres, "migration/postgres", goose.WithSessionLocker(locker))
+	ctx, cancel := context.WithTimeout(ctx, pingLimit)
+	defer cancel()
+	return idle.Conn.PgConn().Ping(ctx) != nil
+}
+
+// outOfReach are the classes of SQLSTATE, and single ones, that mean that the
+// server cannot do now what it could do otherwise.
+var outOfReach = []string{
+	"08",    // connection
+	"53",    // resources
+	"57P",   // stopping and starting
+	"57014", // canceled, by the server's own time limits
+	"55P03", // likewise, while waiting for a lock
+	"58",    // system
+	"25006", // a standby that cannot write
+	"25P03", // a transaction that was taken for abandoned
 }
 
 // postgresUnavailable counts as out of reach a server that does not answer, is
@@ -96,9 +186,7 @@ func postgresUnavailable(err error) bool {
 	if !errors.As(err, &fault) {
 		return pgconn.SafeToRetry(err)
 	}
-	// 08 connection, 53 resources, 57P stopping and starting, 58 system, and
-	// 25006: a standby that cannot write.
-	for _, class := range []string{"08", "53", "57P", "58", "25006"} {
+	for _, class := range outOfReach {
 		if strings.HasPrefix(fault.Code, class) {
 			return true
 		}

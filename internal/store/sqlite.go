@@ -6,28 +6,34 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
-	"path/filepath"
 	"runtime"
-	"syscall"
+	"strconv"
+	"time"
 
-	"github.com/pressly/goose/v3"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// busyTimeout is how long, in milliseconds, a writer waits for another process
-// before it gives up.
-const busyTimeout = "10000"
-
-// sqlitePageSize makes the file a third smaller than the default of 4096 at
-// the same speed: an order is about 2.5 KB.
-const sqlitePageSize = "8192"
+const (
+	// busyTimeout is how long a writer waits for another process before it
+	// gives up.
+	busyTimeout = 10 * time.Second
+	// busySlice is how long SQLite waits by itself, deaf to a context.
+	busySlice = 50 * time.Millisecond
+)
 
 // sqliteDialect needs no row locks: a writing transaction is BEGIN IMMEDIATE
 // and has the database to itself.
 var sqliteDialect = dialect{
+	nextInvoice: `UPDATE counters SET last = last + 1 WHERE name = 'invoice' RETURNING last`,
+	lastInvoice: `SELECT last FROM counters WHERE name = 'invoice'`,
+	setInvoice:  `UPDATE counters SET last = $1 WHERE name = 'invoice'`,
+	integrity:   `PRAGMA integrity_check`,
+	backup:      `VACUUM INTO $1`,
+	exclude:     excludeSQLite,
 	unavailable: sqliteUnavailable,
+	locked:      func(err error) bool { return sqliteCode(err) == sqlite3.SQLITE_BUSY },
+	patience:    busyTimeout,
 	again:       func(error) bool { return false },
 }
 
@@ -40,78 +46,62 @@ var sqliteDialect = dialect{
 // Transactions that write begin IMMEDIATE: a deferred one that reads first
 // fails at once when another has written meanwhile, whatever the timeout.
 func OpenSQLite(ctx context.Context, path string, options Options) (*DB, error) {
+	return openSQLite(ctx, path, sqliteDialect, options)
+}
+
+func openSQLite(ctx context.Context, path string, dialect dialect, options Options) (*DB, error) {
 	if err := prepareSQLite(ctx, path); err != nil {
 		return nil, fmt.Errorf("open database %s: %w", path, err)
 	}
-	settings := []string{"busy_timeout(" + busyTimeout + ")", "foreign_keys(1)", "synchronous(FULL)"}
-	write, err := sql.Open("sqlite", sqliteDSN(path, settings, "immediate"))
+	write, err := sql.Open("sqlite", sqliteDSN(path, "immediate", sqliteSettings(busySlice)...))
 	if err != nil {
 		return nil, err
 	}
 	write.SetMaxOpenConns(1)
-	read, err := sql.Open("sqlite", sqliteDSN(path, append(settings, "query_only(1)"), "deferred"))
+	read, err := sql.Open("sqlite", sqliteDSN(path, "deferred", append(sqliteSettings(busyTimeout), "query_only(1)")...))
 	if err != nil {
 		return nil, errors.Join(err, write.Close())
 	}
 	readers := max(4, 2*runtime.GOMAXPROCS(0))
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
-	db := newDB(keepingPool(write), keepingPool(read), sqliteDialect, options)
+	db := newDB(keepingPool(write), keepingPool(read), dialect, options)
 	if err := db.Ping(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database %s: %w", path, err), db.Close())
 	}
 	return db, nil
 }
 
-func sqliteDSN(path string, pragmas []string, txlock string) string {
-	query := url.Values{"_pragma": pragmas, "_txlock": {txlock}}
-	return (&url.URL{Scheme: "file", Opaque: url.PathEscape(path), RawQuery: query.Encode()}).String()
+// sqliteSettings are the settings of every connection.
+func sqliteSettings(busy time.Duration) []string {
+	return []string{
+		"busy_timeout(" + strconv.FormatInt(busy.Milliseconds(), 10) + ")",
+		"foreign_keys(1)", "synchronous(FULL)",
+	}
 }
 
-// prepareSQLite makes the file and brings its schema up to date. A lock beside
-// it keeps processes that start at the same moment from doing so together.
-func prepareSQLite(ctx context.Context, path string) error {
-	lock, err := os.OpenFile(filepath.Clean(path)+".lock", os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = lock.Close() }() // and lets go of the lock
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return fmt.Errorf("lock: %w", err)
-	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return err
-	}
-	if err := file.Close(); err != nil {
-		return err
-	}
-	db, err := sql.Open("sqlite", sqliteDSN(path, []string{"busy_timeout(" + busyTimeout + ")"}, "immediate"))
-	if err != nil {
-		return err
-	}
-	defer func() { _ = db.Close() }()
-	db.SetMaxOpenConns(1)
-	// The page size holds only if it is set before the file has a first page.
-	for _, pragma := range []string{"page_size=" + sqlitePageSize, "journal_mode=WAL", "synchronous=FULL"} {
-		if _, err := db.ExecContext(ctx, "PRAGMA "+pragma); err != nil {
-			return err
-		}
-	}
-	return migrate(ctx, db, goose.DialectSQLite3, "migration/sqlite")
+func sqliteDSN(path, txlock string, pragmas ...string) string {
+	query := url.Values{"_pragma": pragmas, "_txlock": {txlock}}
+	return (&url.URL{Scheme: "file", Opaque: url.PathEscape(path), RawQuery: query.Encode()}).String()
 }
 
 // sqliteUnavailable counts a database that is locked, and a disk that is full,
 // failing or gone read-only, as out of reach.
 func sqliteUnavailable(err error) bool {
-	var fault *sqlite.Error
-	if !errors.As(err, &fault) {
-		return false
-	}
-	switch fault.Code() & 0xff {
+	switch sqliteCode(err) {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR,
 		sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY:
 		return true
 	}
 	return false
+}
+
+// sqliteCode is SQLite's code of an error without its details; SQLITE_OK for an
+// error that is not SQLite's.
+func sqliteCode(err error) int {
+	var fault *sqlite.Error
+	if !errors.As(err, &fault) {
+		return sqlite3.SQLITE_OK
+	}
+	return fault.Code() & 0xff
 }

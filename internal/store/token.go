@@ -11,7 +11,10 @@ import (
 	"merchantorders/internal/token"
 )
 
-const selectToken = `SELECT id, merchant_id, scopes, hint, created_at, expires_at, revoked_at, last_used_at FROM tokens `
+const (
+	selectToken       = `SELECT id, merchant_id, scopes, hint, created_at, expires_at, revoked_at, last_used_at FROM tokens `
+	selectTokenByHash = selectToken + `WHERE hash = $1`
+)
 
 // scanToken reads a row of selectToken.
 func scanToken(scan func(...any) error) (token.Token, error) {
@@ -26,7 +29,7 @@ func scanToken(scan func(...any) error) (token.Token, error) {
 func (db *DB) TokenByHash(ctx context.Context, hash token.Hash) (token.Token, error) {
 	defer db.timed("token")()
 	t, err := scanToken(func(into ...any) error {
-		return db.read.row(ctx, selectToken+`WHERE hash = $1`, []any{hash[:]}, into...)
+		return db.read.row(ctx, selectTokenByHash, []any{hash[:]}, into...)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return token.Token{}, token.ErrUnknown
@@ -50,8 +53,8 @@ func (db *DB) AddToken(ctx context.Context, hash token.Hash, t token.Token) (int
 				return token.ErrNoMerchant
 			}
 		}
-		var err error
-		if id, err = tx.next(ctx, "token"); err != nil {
+		err := tx.row(ctx, `UPDATE counters SET last = last + 1 WHERE name = 'token' RETURNING last`, nil, &id)
+		if err != nil {
 			return err
 		}
 		_, err = tx.exec(ctx, `INSERT INTO tokens (id, hash, merchant_id, scopes, hint, created_at, expires_at)

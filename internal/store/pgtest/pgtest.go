@@ -27,21 +27,26 @@ import (
 )
 
 // Variable names the environment variable that holds the URL of a server to
-// use instead: a coordinator of a distributed cluster, say. Its user must be
-// allowed to make databases.
+// use instead, postgres://user@host:5432/postgres. If there is a Citus cluster
+// in that database, each test's own is made on all its nodes, with its tables
+// spread. The user must be allowed to make databases and extensions.
 const Variable = "MERCHANT_ORDERS_TEST_POSTGRES"
 
 var shared struct {
-	once   sync.Once
-	server *Server
-	err    error
-	mu     sync.Mutex
-	made   int
+	once       sync.Once
+	server     *Server   // nil: that of Variable is used
+	external   *external // nil: a server of our own is used
+	err        error
+	distribute func(ctx context.Context, url string) error
+	mu         sync.Mutex
+	made       int
 }
 
 // Main runs the tests of a package and stops the server that they started. To
-// be called from TestMain.
-func Main(m *testing.M) {
+// be called from TestMain. Where Variable names the coordinator of a cluster,
+// distribute makes the tables in a new database and spreads them.
+func Main(m *testing.M, distribute func(ctx context.Context, url string) error) {
+	shared.distribute = distribute
 	code := m.Run()
 	if shared.server != nil {
 		shared.server.Remove()
@@ -49,19 +54,57 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// Database makes an empty database on the server shared by the tests of the
-// package, and returns its URL. The package's TestMain calls Main.
+// Database makes a database on the server shared by the tests of the package,
+// and returns its URL. It is empty, or, on a cluster, has empty tables that are
+// spread. The package's TestMain calls Main.
 func Database(t testing.TB) string {
 	t.Helper()
-	shared.once.Do(func() { shared.server, shared.err = Start() })
-	if shared.err != nil {
-		t.Fatalf("no PostgreSQL server for the tests: %v", shared.err)
+	url := Empty(t)
+	if Distributed(t) {
+		if err := shared.distribute(t.Context(), url); err != nil {
+			t.Fatalf("spread the tables: %v", err)
+		}
 	}
-	url, err := shared.server.NewDatabase()
+	return url
+}
+
+// Empty makes a database without tables, also on a cluster.
+func Empty(t testing.TB) string {
+	t.Helper()
+	begin(t)
+	var url string
+	var err error
+	if shared.external != nil {
+		url, err = shared.external.newDatabase(t)
+	} else {
+		url, err = shared.server.NewDatabase()
+	}
 	if err != nil {
 		t.Fatalf("make a database: %v", err)
 	}
 	return url
+}
+
+// Distributed reports whether databases are on a cluster.
+func Distributed(t testing.TB) bool {
+	t.Helper()
+	begin(t)
+	return shared.external != nil && shared.external.clustered()
+}
+
+// begin starts the shared server, or finds that of Variable.
+func begin(t testing.TB) {
+	t.Helper()
+	shared.once.Do(func() {
+		if address := os.Getenv(Variable); address != "" {
+			shared.external, shared.err = openExternal(context.WithoutCancel(t.Context()), address)
+			return
+		}
+		shared.server, shared.err = Start()
+	})
+	if shared.err != nil {
+		t.Fatalf("no PostgreSQL server for the tests: %v", shared.err)
+	}
 }
 
 // Server is a running server.

@@ -24,12 +24,15 @@ CREATE TABLE tokens (
     last_used_at BIGINT
 );
 
--- The next number of a kind, for the whole service.
+-- The newest number of a kind, for the whole service.
 CREATE TABLE counters (
     name         TEXT     NOT NULL PRIMARY KEY,
     last         BIGINT   NOT NULL
 );
-INSERT INTO counters (name, last) VALUES ('order', 0), ('invoice', 0), ('token', 0);
+INSERT INTO counters (name, last) VALUES ('order', 0), ('token', 0);
+
+-- Ids of invoice files. Unlike a counter it locks nothing.
+CREATE SEQUENCE invoice_ids;
 
 -- Two rows an order, its reference and '#' with its number: both are unique in
 -- the whole service. Written when an order comes in, read by nothing else.
@@ -114,6 +117,7 @@ DROP TABLE invoices;
 DROP TABLE order_days;
 DROP TABLE orders;
 DROP TABLE order_keys;
+DROP SEQUENCE invoice_ids;
 DROP TABLE counters;
 DROP TABLE tokens;
 DROP TABLE merchants;

@@ -24,7 +24,7 @@ CREATE TABLE tokens (
     last_used_at INTEGER
 );
 
--- The next number of a kind, for the whole service.
+-- The newest number of a kind, for the whole service.
 CREATE TABLE counters (
     name         TEXT    NOT NULL PRIMARY KEY,
     last         INTEGER NOT NULL

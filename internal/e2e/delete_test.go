@@ -1,0 +1,112 @@
+package e2e
+
+import (
+	"testing"
+)
+
+// TestDelete withdraws invoice files through each version (spec 4.4): the
+// answer has what is left, both versions show it at once, and what was deleted
+// is gone for good.
+func TestDelete(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		inEachVersion(t, func(t *testing.T, v version) {
+			o := s.addOne(t)
+			a := s.uploaded(t, v, o, "a.pdf", "a")
+			b := s.uploaded(t, v, o, "b.pdf", "b")
+			c := s.uploaded(t, v, o, "c.pdf", "c")
+			left := []entry{a, b, c}
+			for _, gone := range []int{1, 1, 0} { // b, c, a
+				e := left[gone]
+				left = append(left[:gone:gone], left[gone+1:]...)
+				want := "[]"
+				for i, rest := range left {
+					text := `{"id":` + asJSON(t, rest.id) + `,"url":` + asJSON(t, rest.url) + `,"created_at":"` + rest.created + `"}`
+					if i == 0 {
+						want = "[" + text + "]"
+					} else {
+						want = want[:len(want)-1] + "," + text + "]"
+					}
+				}
+				s.do(t, remove(v.invoice(o, e.id))).want(t, 200, `{"message":"success","invoices":`+want+`}`)
+				if got := s.entries(t, o); len(got) != len(left) {
+					t.Errorf("the order shows %v, want %v", got, left)
+				}
+				if a := s.do(t, get(s.path(t, e.url))); a.status != 404 {
+					t.Errorf("the deleted file is still served: status %d", a.status)
+				}
+				for _, again := range versions {
+					s.do(t, remove(again.invoice(o, e.id))).wantRefusal(t, again, invoiceNotFound, o)
+				}
+				for _, rest := range left {
+					s.do(t, get(s.path(t, rest.url))).ok(t)
+				}
+			}
+		})
+	})
+}
+
+// TestDeleteRefusals has the refusals of a delete (spec 7.1, decision 5).
+func TestDeleteRefusals(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		other := s.actingFor(t, 372)
+		o, sibling, foreign := s.addOne(t), s.addOne(t), s.addOne(t, document{"merchantId": 372})
+		kept := s.uploaded(t, v1, o, "a.pdf", "a")
+		siblings := s.uploaded(t, v1, sibling, "a.pdf", "b")
+		foreigns := other.uploaded(t, v1, foreign, "a.pdf", "c")
+		missing := placed{number: 999_999_999, reference: "missing"}
+		inEachVersion(t, func(t *testing.T, v version) {
+			id := "/" + asJSON(t, kept.id)
+			tests := []struct {
+				name, path string
+				want       refusal
+			}{
+				{"unknown invoice", v.invoices(o) + "/999999999", invoiceNotFound},
+				{"invoice beyond 64 bits", v.invoices(o) + "/9223372036854775808", invoiceNotFound},
+				{"invoice far beyond 64 bits", v.invoices(o) + "/99999999999999999999999999", invoiceNotFound},
+				{"another order's invoice", v.invoice(o, siblings.id), invoiceNotFound},
+				{"another order's invoice, the other way", v.invoice(sibling, kept.id), invoiceNotFound},
+				{"another merchant's invoice", v.invoice(o, foreigns.id), invoiceNotFound},
+				{"another merchant's order", v.invoice(foreign, foreigns.id), invoiceNotFound},
+				{"own invoice of another merchant's order", v.invoice(foreign, kept.id), invoiceNotFound},
+				{"missing order", v.invoice(missing, kept.id), invoiceNotFound},
+				{"id 0", v.invoices(o) + "/0", invalidParams},
+				{"id negative", v.invoices(o) + "/-1", invalidParams},
+				{"id a fraction", v.invoices(o) + "/1.5", invalidParams},
+				{"id with a plus", v.invoices(o) + "/+1", invalidParams},
+				{"id with a zero before it", v.invoices(o) + "/0" + id[1:], invalidParams},
+				{"id a word", v.invoices(o) + "/abc", invalidParams},
+				{"id with a space", v.invoices(o) + "/%201", invalidParams},
+				{"id with NUL", v.invoices(o) + id + "%00", invalidParams},
+				{"id with invalid UTF-8", v.invoices(o) + "/%FF", invalidParams},
+				{"id with a slash", v.invoices(o) + "/1%2F2", invalidParams},
+				{"id in other digits", v.invoices(o) + "/%D9%A1", invalidParams},
+				{"id in hexadecimal", v.invoices(o) + "/0x1", invalidParams},
+				{"bad id of a missing order", v.invoices(missing) + "/abc", invalidParams},
+			}
+			for _, test := range tests {
+				t.Run(test.name, func(t *testing.T) {
+					s.do(t, remove(test.path)).wantRefusal(t, v, test.want, o)
+				})
+			}
+		})
+		for _, name := range []string{"abc", "0", "-1", "1.5", "+1", "007", "%00", "%FF", "1%2F2", o.reference} {
+			t.Run("v1 order id "+name, func(t *testing.T) {
+				s.do(t, remove("/api/orders/"+name+"/invoices/1")).wantRefusal(t, v1, invalidParams, placed{})
+			})
+		}
+		t.Run("v1 order id beyond 64 bits", func(t *testing.T) {
+			s.do(t, remove("/api/orders/99999999999999999999/invoices/1")).wantRefusal(t, v1, invoiceNotFound, placed{})
+		})
+		for _, name := range []string{"%00", "%FF", "a%2Fb", "%CE%A9", "-a", "a%20b"} {
+			t.Run("v2 order reference "+name, func(t *testing.T) {
+				s.do(t, remove("/v2/orders/"+name+"/invoices/1")).wantRefusal(t, v2, invoiceNotFound, placed{})
+			})
+		}
+		if got := s.entries(t, o); len(got) != 1 || got[0] != kept {
+			t.Errorf("one of them has changed the order: %v", got)
+		}
+		if got := other.entries(t, foreign); len(got) != 1 || got[0] != foreigns {
+			t.Errorf("one of them has changed the other merchant's order: %v", got)
+		}
+	})
+}

@@ -1,0 +1,127 @@
+package e2e
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// TestDownload has the headers with which a stored file is served (decision 6):
+// a browser must neither show it nor guess what it is.
+func TestDownload(t *testing.T) {
+	content := "<script>alert(1)</script>"
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		o := s.addOne(t)
+		e := s.uploaded(t, v2, o, "a.pdf", content)
+		path := s.path(t, e.url)
+		for _, method := range []string{http.MethodGet, http.MethodHead} {
+			t.Run(method, func(t *testing.T) {
+				a := s.do(t, request{method: method, path: path})
+				if a.status != 200 {
+					t.Fatalf("status %d", a.status)
+				}
+				if want := map[string]string{"GET": content, "HEAD": ""}[method]; a.body != want {
+					t.Errorf("body is %q, want %q", a.body, want)
+				}
+				for name, want := range map[string]string{
+					"Content-Type": "application/pdf", "Content-Length": asJSON(t, len(content)), "X-Content-Type-Options": "nosniff",
+				} {
+					if got := a.header.Get(name); got != want {
+						t.Errorf("%s is %q, want %q", name, got, want)
+					}
+				}
+				if got := a.header.Get("Content-Disposition"); !strings.HasPrefix(got, "attachment") {
+					t.Errorf("Content-Disposition is %q", got)
+				}
+				if got := a.header.Get("Content-Security-Policy"); !strings.Contains(got, "sandbox") {
+					t.Errorf("Content-Security-Policy is %q", got)
+				}
+			})
+		}
+		t.Run("with Basic", func(t *testing.T) {
+			if got := s.do(t, get(path).as(basic("maria@example.com", s.token))).ok(t); got != content {
+				t.Errorf("body is %q", got)
+			}
+		})
+		t.Run("in parts", func(t *testing.T) {
+			a := s.do(t, get(path).with("Range", "bytes=1-6"))
+			if a.status != http.StatusPartialContent || a.body != "script" {
+				t.Errorf("status %d, body %q", a.status, a.body)
+			}
+			if a := s.do(t, get(path).with("Range", "bytes=1000-")); a.status != http.StatusRequestedRangeNotSatisfiable {
+				t.Errorf("beyond the end: status %d", a.status)
+			}
+		})
+		t.Run("with conditions", func(t *testing.T) {
+			tag := s.do(t, get(path)).header.Get("ETag")
+			if a := s.do(t, get(path).with("If-None-Match", tag)); tag == "" || a.status != http.StatusNotModified || a.body != "" {
+				t.Errorf("ETag %q: status %d, body %q", tag, a.status, a.body)
+			}
+			if a := s.do(t, get(path).with("If-Match", `"other"`)); a.status != http.StatusPreconditionFailed {
+				t.Errorf("another content wanted: status %d", a.status)
+			}
+		})
+	})
+}
+
+// TestDownloadRefusals has what is not served below /storage, and the flat form
+// of its errors (decision 6).
+func TestDownloadRefusals(t *testing.T) {
+	const folder = "/storage/local/merchant-orders/invoices/"
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		o, sibling := s.addOne(t), s.addOne(t)
+		s.uploaded(t, v1, o, "a.pdf", "a")
+		s.uploaded(t, v1, sibling, "only-here.pdf", "a")
+		gone := s.uploaded(t, v1, o, "gone.pdf", "a")
+		s.do(t, remove(v1.invoice(o, gone.id))).ok(t)
+		noRead := s.Folder.Token(t, "--merchant", "355", "--scopes", "orders:write,invoices:write")
+		operator := s.Folder.Token(t, "--operator")
+		file := folder + o.reference + "/a.pdf"
+		tests := []struct {
+			name   string
+			r      request
+			status int
+			want   string
+		}{
+			{"no token", get(file).as(noAuth), 401, "Unauthorized"},
+			{"no such file and no token", get(folder + "x/x.pdf").as(noAuth), 401, "Unauthorized"},
+			{"malformed token", get(file).by("mo_x"), 401, "Unauthorized"},
+			{"token in the query", get(file + "?token=" + s.token).as(noAuth), 401, "Unauthorized"},
+			{"token without the scope", get(file).by(noRead), 403, "Forbidden"},
+			{"operator's token", get(file).by(operator), 403, "Forbidden"},
+			{"deleted file", get(folder + o.reference + "/gone.pdf"), 404, "The invoice was not found."},
+			{"unknown file", get(folder + o.reference + "/b.pdf"), 404, "The invoice was not found."},
+			{"another order's file", get(folder + o.reference + "/only-here.pdf"), 404, "The invoice was not found."},
+			{"unknown order", get(folder + "missing/a.pdf"), 404, "The invoice was not found."},
+			{"another letter case", get(folder + o.reference + "/A.pdf"), 404, "The invoice was not found."},
+			{"another region", get(strings.Replace(file, "local", "other", 1)), 404, anyText},
+			{"another bucket", get(strings.Replace(file, "merchant-orders", "other", 1)), 404, anyText},
+			{"no bucket", get("/storage/invoices/" + o.reference + "/a.pdf"), 404, anyText},
+			{"folder", get(folder + o.reference), 404, anyText},
+			{"folder with a slash", get(folder + o.reference + "/"), 404, anyText},
+			{"root", get("/storage"), 404, anyText},
+			{"way upwards", get(folder + o.reference + "/..%2F..%2Forders.db"), 404, anyText},
+			{"way upwards with dots", get(folder + "%2e%2e/%2e%2e/orders.db"), 404, anyText},
+			{"plain way upwards", get(folder + "../../orders.db"), 404, anyText},
+			{"way upwards from Windows", get(folder + o.reference + "/..%5C..%5Corders.db"), 404, anyText},
+			{"NUL", get(folder + o.reference + "/a.pdf%00"), 404, anyText},
+			{"NUL in the order", get(folder + o.reference + "%00/a.pdf"), 404, anyText},
+			{"invalid UTF-8", get(folder + o.reference + "/%FF.pdf"), 404, anyText},
+			{"slash in the name", get(folder + o.reference + "%2Fa.pdf"), 404, anyText},
+			{"two slashes", get(folder + o.reference + "//a.pdf"), 404, anyText},
+		}
+		for _, test := range tests {
+			t.Run(test.name, func(t *testing.T) {
+				s.do(t, test.r).want(t, test.status, `{"message":"`+test.want+`"}`)
+			})
+		}
+		for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS"} {
+			t.Run(method, func(t *testing.T) {
+				a := s.do(t, request{method: method, path: file})
+				a.want(t, 405, `{"message":"..."}`)
+				wantAllow(t, a, "GET, HEAD")
+			})
+		}
+		s.do(t, get(file)).ok(t)
+	})
+}

@@ -1,0 +1,125 @@
+package e2e
+
+import (
+	"mime"
+	"strings"
+	"testing"
+)
+
+// TestSuccessor sees that every good answer of v1 names what takes its place in
+// v2 (decision 5), and no other answer does.
+func TestSuccessor(t *testing.T) {
+	for _, test := range []struct {
+		name, base string
+		flags      []string
+	}{
+		{"own address", "", nil},
+		{"given address", "https://orders.example.com/shop", []string{"--base-url", "https://orders.example.com/shop"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			onEveryBackend(t, func(t *testing.T, s *service) {
+				base := test.base
+				if base == "" {
+					base = s.BaseURL
+				}
+				orders := s.addMany(t, 2)
+				list := "<" + base + `/v2/orders>; rel="successor-version"`
+				single := func(o placed) string {
+					return "<" + base + "/v2/orders/" + o.reference + `>; rel="successor-version"`
+				}
+				e := s.uploaded(t, v2, orders[0], "a.pdf", "a")
+				for _, step := range []struct {
+					r    request
+					want string
+				}{
+					{get(v1.list()), list},
+					{get(v1.list() + "/"), list},
+					{get(v1.list("status", "O", "page", "2")), list},
+					{request{method: "HEAD", path: v1.list()}, list},
+					{get(v1.order(orders[0])), single(orders[0])},
+					{v1.accept(orders[0]), single(orders[0])},
+					{v1.reject(orders[1]), single(orders[1])},
+					{v1.upload(orders[1], "a.pdf", "a"), single(orders[1])},
+					{remove(v1.invoice(orders[0], e.id)), single(orders[0])},
+
+					{v1.accept(orders[0]), ""},
+					{get("/api/orders/1"), ""},
+					{get(v1.list("page", "0")), ""},
+					{get(v1.list()).as(noAuth), ""},
+					{get(v2.list()), ""},
+					{get(v2.order(orders[0])), ""},
+				} {
+					a := s.do(t, step.r)
+					if (a.status == 200) != (step.want != "" || strings.HasPrefix(a.request.path, "/v2")) {
+						t.Errorf("%s: status %d: %s", a, a.status, a.short())
+					}
+					if got := a.header.Get("Link"); got != step.want {
+						t.Errorf("%s: Link is %q, want %q", a, got, step.want)
+					}
+				}
+			}, test.flags...)
+		})
+	}
+}
+
+// TestAnswerHeaders has the headers of good answers and of errors: JSON, not to
+// be guessed at, not to be kept.
+func TestAnswerHeaders(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		o := s.addOne(t)
+		inEachVersion(t, func(t *testing.T, v version) {
+			for _, r := range []request{
+				get(v.list()), get(v.order(o)), v.upload(o, "a.pdf", "a"), v.upload(o, "a.exe", "a"), v.reject(o, `"reason":"x"`), get(v.list("page", "0")),
+				get(v.list()).as(noAuth), get(v.prefix + "/nothing"), {method: "PURGE", path: v.list()},
+			} {
+				a := s.do(t, r)
+				kind, params, err := mime.ParseMediaType(a.header.Get("Content-Type"))
+				if err != nil || kind != "application/json" || params["charset"] != "" && !strings.EqualFold(params["charset"], "utf-8") {
+					t.Errorf("%s: Content-Type is %q", a, a.header.Get("Content-Type"))
+				}
+				if got := a.header.Get("X-Content-Type-Options"); got != "nosniff" {
+					t.Errorf("%s: X-Content-Type-Options is %q", a, got)
+				}
+				if got := a.header.Get("Content-Length"); got != asJSON(t, len(a.body)) {
+					t.Errorf("%s: Content-Length is %q, the body has %d bytes", a, got, len(a.body))
+				}
+				if got := a.header.Get("Cache-Control"); !strings.Contains(got, "no-store") {
+					t.Errorf("%s: Cache-Control is %q", a, got)
+				}
+				if a.header.Get("Access-Control-Allow-Origin") != "" || a.header.Get("Set-Cookie") != "" || a.header.Get("Server") != "" {
+					t.Errorf("%s has headers that nobody asked for: %v", a, a.header)
+				}
+			}
+		})
+	})
+}
+
+// TestRequestID sees that every answer has an id, that of the client where it
+// is a plain one, and that the log knows the request by it.
+func TestRequestID(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		seen := map[string]bool{}
+		for _, path := range []string{"/api/orders", "/v2/orders", "/v2/nothing", "/nothing", "/healthz"} {
+			for range 3 {
+				seen[s.do(t, get(path)).header.Get("X-Request-Id")] = true
+			}
+		}
+		if len(seen) != 15 || seen[""] {
+			t.Errorf("15 requests have %d ids: %v", len(seen), seen)
+		}
+		if got := s.do(t, get("/v2/orders").with("X-Request-Id", "order-42_a.B")).header.Get("X-Request-Id"); got != "order-42_a.B" {
+			t.Errorf("the client's id comes back as %q", got)
+		}
+		for _, id := range []string{strings.Repeat("x", 1000), "a b", "<b>", "a\tb", "ά", s.token} {
+			if got := s.do(t, get("/v2/orders").with("X-Request-Id", id)).header.Get("X-Request-Id"); got == id || got == "" {
+				t.Errorf("%.20q comes back as %q", id, got)
+			}
+		}
+		s.Stop(t)
+		for id := range seen {
+			if !strings.Contains(s.Log(), id) {
+				t.Errorf("the log does not know request %s", id)
+			}
+		}
+	})
+}

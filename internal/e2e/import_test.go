@@ -1,0 +1,239 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"merchantorders/internal/app/apptest"
+)
+
+// wantCounts sees that an import ended with counts and an exit code.
+func wantCounts(t *testing.T, result apptest.Result, code, created, unchanged, conflicting, invalid int) {
+	t.Helper()
+	want := fmt.Sprintf("created %d, unchanged %d, conflicting %d, invalid %d\n", created, unchanged, conflicting, invalid)
+	if result.Code != code || result.Stdout != want {
+		t.Errorf("exit code %d, want %d; output %q, want %q\n%s", result.Code, code, result.Stdout, want, result.Stderr)
+	}
+}
+
+// reports returns what an import said of lines, by their number.
+func reports(t *testing.T, result apptest.Result) map[int]string {
+	t.Helper()
+	found := map[int]string{}
+	for text := range strings.Lines(result.Stderr) {
+		var number int
+		if _, err := fmt.Sscanf(text, "line %d:", &number); err == nil {
+			found[number] = text
+		}
+	}
+	return found
+}
+
+// TestImportFaults imports a file in which good lines and every fault of
+// decision 7 take turns: each fault is reported with its line number and its
+// field, the good lines are taken in, and the exit code is 1.
+func TestImportFaults(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		var file strings.Builder
+		var good []placed
+		for _, fault := range documentFaults {
+			doc := newDocument()
+			good = append(good, doc.placed(t))
+			file.WriteString(doc.text(t) + "\n" + fault.text(t) + "\n")
+		}
+		path := filepath.Join(t.TempDir(), "orders.jsonl")
+		if err := os.WriteFile(path, []byte(file.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		result := s.Run(t, "", "import", path)
+		wantCounts(t, result, 1, len(good), 0, 0, len(documentFaults))
+		told := reports(t, result)
+		for i, fault := range documentFaults {
+			t.Run(fault.name, func(t *testing.T) { fault.wantNamed(t, told[2*i+2]) })
+			delete(told, 2*i+2)
+		}
+		if len(told) != 0 {
+			t.Errorf("good lines are reported: %v", told)
+		}
+		if strings.Contains(result.Stderr, "Maria") || strings.Contains(result.Stderr, "buyer@") {
+			t.Errorf("a report repeats personal data:\n%s", result.Stderr)
+		}
+		for _, o := range good {
+			v2.shown(t, s, o)
+		}
+		if got := numberAt(t, s.do(t, get("/v2/orders")).ok(t), "params.totalItems"); got != int64(len(good)) {
+			t.Errorf("the list has %d orders, want %d", got, len(good))
+		}
+		wantCounts(t, s.Run(t, file.String(), "import", "-"), 1, 0, len(good), 0, len(documentFaults))
+	})
+}
+
+// TestImportAgain runs an import again, whole and after a part of it had come
+// in, as after one that was killed. Lists beside it follow at once.
+func TestImportAgain(t *testing.T) {
+	const part, whole = 200, 2_400
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		lines := make([]string, whole)
+		for i := range lines {
+			lines[i] = newDocument().text(t) + "\n"
+		}
+		wantListed := func(want int) {
+			t.Helper()
+			for _, v := range versions {
+				last := fmt.Sprint(want / 100)
+				body := s.do(t, get(v.list(v.size, "100", "page", last))).ok(t)
+				if got := numberAt(t, body, "params."+v.total); got != int64(want) || len(v.references(t, body)) != 100 {
+					t.Errorf("%s: the total is %d, want %d; page %s has %d orders, want 100", v.name, got, want, last, len(v.references(t, body)))
+				}
+			}
+		}
+		wantCounts(t, s.Run(t, strings.Join(lines[:part], ""), "import", "-"), 0, part, 0, 0, 0)
+		wantListed(part)
+		all := strings.Join(lines, "")
+		wantCounts(t, s.Run(t, all, "import", "-"), 0, whole-part, part, 0, 0)
+		wantListed(whole)
+		wantCounts(t, s.Run(t, strings.TrimSuffix(all, "\n"), "import", "-"), 0, 0, whole, 0, 0)
+		wantCounts(t, s.Run(t, strings.ReplaceAll(strings.Join(lines[:part], ""), "\n", "\r\n"), "import", "-"), 0, 0, part, 0, 0)
+		wantCounts(t, s.Run(t, "", "import", "-"), 0, 0, 0, 0, 0)
+		wantListed(whole)
+	})
+}
+
+// TestImportUnchanged imports one order in several spellings: the content after
+// its defaults is what counts (decision 7).
+func TestImportUnchanged(t *testing.T) {
+	const head = `"merchantId":355,"reference":"spelled","total":30,"customer":{},"shippingAddress":{"city":"Nicosia","countryCode":"CY"}`
+	plain := `{` + head + `,"createdAt":"2026-05-01T12:00:00Z","lineItems":[{"id":1,"productName":"Θ","unitPrice":10,"quantity":3}]}`
+	spellings := []struct{ name, text string }{
+		{"the same", plain},
+		{"white space", strings.ReplaceAll(plain, ",", " , ")},
+		{"escapes", strings.NewReplacer("Θ", `\u0398`, "spelled", `sp\u0065lled`).Replace(plain)},
+		{"fraction of a second", strings.Replace(plain, "00:00Z", "00:00.5Z", 1)},
+		{"another offset", strings.Replace(plain, "2026-05-01T12:00:00Z", "2026-05-01T14:00:00+02:00", 1)},
+		{"keys in another order", `{"lineItems":[{"quantity":3,"unitPrice":10,"productName":"Θ","id":1}],"createdAt":"2026-05-01T12:00:00Z",` + head + `}`},
+		{"defaults written out", `{` + head + `,"createdAt":"2026-05-01T12:00:00Z","state":"registered","currency":"EUR","subtotal":30,"discount":0,
+			"notes":null,"updatedAt":null,"expiresAt":null,"dispatchUntil":null,"invoiceDetails":null,
+			"billingAddress":{"city":"Nicosia","countryCode":"CY"},"lineItems":[{"id":1,"productName":"Θ","unitPrice":10,"quantity":3,
+			"totalPrice":30,"ean":null,"giftWrap":false,"extendedAttributes":[]}]}`},
+	}
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		wantCounts(t, s.Run(t, plain, "import", "-"), 0, 1, 0, 0, 0)
+		number := numberAt(t, s.do(t, get("/api/orders")).ok(t), "orders.0.order_id")
+		if number <= 0 {
+			t.Errorf("the order was given the number %d", number)
+		}
+		o := placed{number: number, reference: "spelled"}
+		shown := v1.shown(t, s, o)
+		for _, spelling := range spellings {
+			t.Run(spelling.name, func(t *testing.T) {
+				text := strings.NewReplacer("\n", " ", "\t", " ").Replace(spelling.text)
+				wantCounts(t, s.Run(t, text, "import", "-"), 0, 0, 1, 0, 0)
+				wantJSON(t, "the order", v1.shown(t, s, o), shown)
+			})
+		}
+		t.Run("after the order has moved on", func(t *testing.T) {
+			s.do(t, v2.accept(o)).ok(t)
+			wantCounts(t, s.Run(t, plain, "import", "-"), 0, 0, 1, 0, 0)
+			if got := v2.stateOf(t, s, o); got != "in-processing" {
+				t.Errorf("the import has moved the order back to %s", got)
+			}
+		})
+	})
+}
+
+// TestImportConflicts imports other content under a reference or a number that
+// is taken: a conflict, reported with its line, and the stored order stays
+// (decision 7).
+func TestImportConflicts(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		s.Merchant(t, 373)
+		doc := newDocument()
+		o := s.add(t, doc)[0]
+		first, second := v1.shown(t, s, o), v2.shown(t, s, o)
+		tests := []struct {
+			name   string
+			change document
+		}{
+			{"another total", document{"total": 1}},
+			{"another state", document{"state": "completed"}},
+			{"other notes", document{"notes": "x"}},
+			{"notes that are empty", document{"notes": ""}},
+			{"another line", inLine("productName", "other")},
+			{"one more line", document{"lineItems": []any{line(nil), line(document{"id": 2})}}},
+			{"another merchant", document{"merchantId": 373}},
+			{"another second", document{"createdAt": "2026-05-01T12:00:01Z"}},
+			{"another reference with the number", document{"reference": "another-reference"}},
+			{"another reference with the number, of another merchant", document{"reference": "another-reference", "merchantId": 373}},
+		}
+		for _, test := range tests {
+			t.Run(test.name, func(t *testing.T) {
+				changed := newDocument(doc, test.change)
+				fresh := newDocument()
+				result := s.Run(t, fresh.text(t)+"\n"+changed.text(t)+"\n", "import", "-")
+				wantCounts(t, result, 1, 1, 0, 1, 0)
+				if told := reports(t, result); len(told) != 1 || told[2] == "" {
+					t.Errorf("reported is %v, want line 2", told)
+				}
+				wantJSON(t, "the order in v1", v1.shown(t, s, o), first)
+				wantJSON(t, "the order in v2", v2.shown(t, s, o), second)
+			})
+		}
+		t.Run("twice in one import", func(t *testing.T) {
+			fresh := newDocument()
+			changed := newDocument(fresh, document{"total": 1})
+			text := fresh.text(t) + "\n" + fresh.text(t) + "\n" + changed.text(t) + "\n"
+			result := s.Run(t, text, "import", "-")
+			wantCounts(t, result, 1, 1, 1, 1, 0)
+			if told := reports(t, result); len(told) != 1 || told[3] == "" {
+				t.Errorf("reported is %v, want line 3", told)
+			}
+		})
+	})
+}
+
+// TestImportLongTexts takes in texts of the largest length (decision 7).
+func TestImportLongTexts(t *testing.T) {
+	notes := strings.Repeat("α", 10_000)
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		o := s.addOne(t, document{"notes": notes})
+		if got := textAt(t, v1.shown(t, s, o), "notes"); got != notes {
+			t.Errorf("the notes come back with %d bytes", len(got))
+		}
+	})
+}
+
+// TestImportNumbers gives orders without a number the next free one, in both
+// versions' lists at once.
+func TestImportNumbers(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		s.addOne(t, document{"orderId": int64(9223372036854775807)}) // must not use up the rest
+		documents := make([]document, 20)
+		lines := make([][]byte, len(documents))
+		for i := range documents {
+			documents[i] = newDocument()
+			if i%3 != 0 {
+				delete(documents[i], "orderId")
+			}
+			lines[i] = []byte(documents[i].text(t))
+		}
+		s.Import(t, lines...)
+		body := s.do(t, get("/api/orders?items_per_page=100")).ok(t)
+		seen := map[int64]bool{}
+		for i := range len(documents) + 1 {
+			o := placed{
+				number:    numberAt(t, body, fmt.Sprintf("orders.%d.order_id", i)),
+				reference: textAt(t, body, fmt.Sprintf("orders.%d.order_reference", i)),
+			}
+			if o.number <= 0 || seen[o.number] {
+				t.Errorf("order %s has the number %d", o.reference, o.number)
+			}
+			seen[o.number] = true
+			if got := textAt(t, v1.shown(t, s, o), "order_reference"); got != o.reference {
+				t.Errorf("order %d is %s, listed as %s", o.number, got, o.reference)
+			}
+		}
+	})
+}

@@ -1,0 +1,213 @@
+package instances
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"merchantorders/internal/ingest/ingesttest"
+	"merchantorders/internal/order"
+)
+
+// client talks to one instance with one token. It may be used from any number
+// of goroutines.
+type client struct {
+	base  string // http://127.0.0.1:PORT
+	token string
+	http  *http.Client
+}
+
+func newClient(t testing.TB, base, token string) client {
+	transport := &http.Transport{MaxIdleConnsPerHost: 256}
+	t.Cleanup(transport.CloseIdleConnections)
+	return client{base: base, token: token, http: &http.Client{Transport: transport, Timeout: patience}}
+}
+
+// answer is an answer read to its end.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// try asks for something and returns the error of a connection that breaks.
+func (c client) try(method, path, body string) (answer, error) {
+	request, err := http.NewRequestWithContext(context.Background(), method, c.base+path, strings.NewReader(body))
+	if err != nil {
+		return answer{}, err
+	}
+	request.Header.Set("Authorization", "Bearer "+c.token)
+	response, err := c.http.Do(request)
+	if err != nil {
+		return answer{}, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	return answer{status: response.StatusCode, header: response.Header, body: string(text)}, err
+}
+
+// ask is try where the connection must hold. It may be called from any
+// goroutine; after an error the answer is empty.
+func (c client) ask(t testing.TB, method, path, body string) answer {
+	t.Helper()
+	got, err := c.try(method, path, body)
+	if err != nil {
+		t.Errorf("%s %s: %v", method, path, err)
+	}
+	return got
+}
+
+// read asks for something that must be there and decodes it.
+func (c client) read(t testing.TB, path string, into any) {
+	t.Helper()
+	got := c.ask(t, http.MethodGet, path, "")
+	if got.status != http.StatusOK {
+		t.Errorf("GET %s: %d %s", path, got.status, got.body)
+		return
+	}
+	if err := json.Unmarshal([]byte(got.body), into); err != nil {
+		t.Errorf("GET %s: %v: %s", path, err, got.body)
+	}
+}
+
+// message returns the text of an error in either of the two published forms,
+// empty where the answer has none.
+func (a answer) message() string {
+	var form struct {
+		Message string
+		Error   struct{ Message string }
+	}
+	if json.Unmarshal([]byte(a.body), &form) != nil {
+		return ""
+	}
+	return form.Message + form.Error.Message
+}
+
+// entry is an invoice file as an order shows it.
+type entry struct {
+	ID  int64
+	URL string
+}
+
+// upload uploads a file, and returns its entry where that went well.
+func (c client) upload(orderPath, filename string, content []byte) (answer, entry, error) {
+	body, err := json.Marshal(map[string]string{
+		"filename": filename, "contentBase64": base64.StdEncoding.EncodeToString(content),
+	})
+	if err != nil {
+		return answer{}, entry{}, err
+	}
+	got, err := c.try(http.MethodPost, orderPath+"/invoices", string(body))
+	var form struct{ Invoice entry }
+	if err == nil && got.status == http.StatusOK {
+		err = json.Unmarshal([]byte(got.body), &form)
+	}
+	return got, form.Invoice, err
+}
+
+// download returns what is stored at the address of an entry, whichever
+// instance has given it out.
+func (c client) download(t testing.TB, e entry) []byte {
+	t.Helper()
+	got := c.ask(t, http.MethodGet, e.path(t), "")
+	if got.status != http.StatusOK {
+		t.Errorf("GET %s: %d %s", e.URL, got.status, got.body)
+	}
+	return []byte(got.body)
+}
+
+// path is where an instance serves a file itself.
+func (e entry) path(t testing.TB) string {
+	t.Helper()
+	_, path, ok := strings.Cut(e.URL, "/storage/")
+	if !ok {
+		t.Errorf("%s is no address of a file", e.URL)
+	}
+	return "/storage/" + path
+}
+
+// sample is an order made of the nth document of ingesttest.
+type sample int
+
+func (n sample) number() int64     { return int64(ingesttest.FirstOrderID + int(n)) }
+func (n sample) reference() string { return ingesttest.Reference(int(n)) }
+func (n sample) v1() string        { return fmt.Sprintf("/api/orders/%d", n.number()) }
+func (n sample) v2() string        { return "/v2/orders/" + n.reference() }
+
+// path is the order's path in one version or the other, by turns.
+func (n sample) path(turn int) string {
+	if turn%2 == 0 {
+		return n.v1()
+	}
+	return n.v2()
+}
+
+// registered returns the documents of samples of a merchant, each in the state
+// in which an order can be accepted or rejected.
+func registered(merchantID int64, first sample, count int) []byte {
+	documents := make([][]byte, count)
+	for i := range documents {
+		documents[i] = ingesttest.Document(int(first)+i, func(document map[string]any) {
+			document["merchantId"], document["state"] = merchantID, order.Registered.String()
+		})
+	}
+	return bytes.Join(documents, []byte("\n"))
+}
+
+// decision is one way to answer an order.
+type decision struct {
+	method, body string
+	path         func(sample) string
+	makes        order.State // after success
+	refusal      string
+}
+
+var decisions = []decision{
+	{http.MethodPut, `{"status":"G"}`, sample.v1, order.InProcessing, "Cannot Accept Order"},
+	{http.MethodPut, `{"status":"D","reason":"damaged"}`, sample.v1, order.RejectedByMerchant, "Cannot Reject Order"},
+	{http.MethodPatch, "", func(n sample) string { return n.v2() + "/accept" }, order.InProcessing, "Cannot Accept Order"},
+	{http.MethodPatch, `{"status":"D"}`, func(n sample) string { return n.v2() + "/reject" }, order.RejectedByMerchant, "Cannot Reject Order"},
+}
+
+const (
+	tooManyFiles = "You cannot upload more than 3 files."
+	uploadFailed = "There were errors during the upload."
+	notThere     = "The invoice was not found."
+)
+
+// whole is what a single order shows of what can change.
+type whole struct {
+	state    string
+	invoices []entry
+}
+
+// whole reads an order in one version or the other.
+func (c client) whole(t testing.TB, n sample, turn int) whole {
+	t.Helper()
+	if turn%2 == 0 {
+		var form struct {
+			Status   string
+			Invoices []entry
+		}
+		c.read(t, n.v1(), &form)
+		if len(form.Status) != 1 || len(order.StatesOfCode(form.Status[0])) == 0 {
+			t.Errorf("order %s has status %q", n.reference(), form.Status)
+			return whole{}
+		}
+		return whole{order.StatesOfCode(form.Status[0])[0].String(), form.Invoices}
+	}
+	var form struct {
+		Order struct {
+			State    string
+			Invoices []entry
+		}
+	}
+	c.read(t, n.v2(), &form)
+	return whole{form.Order.State, form.Order.Invoices}
+}

@@ -1,0 +1,166 @@
+package instances
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// target is what a history is taken of.
+type target interface {
+	// do does what is asked for and returns what became of it.
+	do(r request) (outcome, error)
+}
+
+// history is what clients asked for and were told, with the times of both.
+type history struct {
+	mu         sync.Mutex
+	start      time.Time
+	operations []porcupine.Operation
+	// ids are those of all files that were ever stored for an order.
+	ids map[sample][]int64
+}
+
+func newHistory() *history {
+	return &history{start: time.Now(), ids: make(map[sample][]int64)}
+}
+
+// add has a client ask for something and notes what became of it.
+func (h *history) add(who int, t target, r request) error {
+	called := time.Since(h.start).Nanoseconds()
+	got, err := t.do(r)
+	returned := time.Since(h.start).Nanoseconds()
+	if err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	verbs := []verb{r.verb}
+	if r.verb == upload && got.done {
+		verbs = []verb{reserve, activate}
+		h.ids[r.order] = append(h.ids[r.order], got.id)
+	}
+	for _, one := range verbs {
+		r.verb = one
+		h.operations = append(h.operations, porcupine.Operation{ClientId: who, Input: r, Call: called, Output: got, Return: returned})
+	}
+	return nil
+}
+
+// known returns one of the files that were stored for an order, or one that
+// there never was.
+func (h *history) known(n sample, dice *rand.Rand) int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if ids := h.ids[n]; len(ids) > 0 {
+		// Of the last few: older ones are mostly deleted.
+		return ids[max(0, len(ids)-1-dice.IntN(4))]
+	}
+	return 1 << 40
+}
+
+// checkTimeout bounds the search for an explanation of a history. Only one that
+// is hard to explain takes that long.
+const checkTimeout = 30 * time.Second
+
+// legal reports whether one order after the other, each asked one thing at a
+// time, could have given all the answers.
+func (h *history) legal(t *testing.T) bool {
+	t.Helper()
+	switch porcupine.CheckOperationsTimeout(model, h.operations, checkTimeout) {
+	case porcupine.Ok:
+		return true
+	case porcupine.Illegal:
+		return false
+	}
+	t.Fatalf("the history of %d operations could not be judged in %v", len(h.operations), checkTimeout)
+	return false
+}
+
+// TestHistory has clients of two instances do everything that merchants can do
+// with a few orders, through both versions, and holds what they were told to a
+// model of one order that does one thing at a time.
+func TestHistory(t *testing.T) {
+	onEach(t, func(t *testing.T, i installation) {
+		const clients, orders, each = 6, 8, 12
+		token := i.filled(t, orders)
+		two := i.pair(t, token)
+		h, s := newHistory(), service{t: t, instances: two}
+		for n := sample(1); n <= orders; n++ {
+			together(clients, func(who int, ready func()) {
+				dice := rand.New(rand.NewPCG(uint64(n), uint64(who)))
+				ready()
+				for range each {
+					r := request{
+						verb:  []verb{accept, reject, upload, upload, upload, remove, remove, read, read}[dice.IntN(9)],
+						order: n, instance: dice.IntN(2), version: 1 + dice.IntN(2), file: dice.Int64(),
+					}
+					if r.verb == remove {
+						r.file = h.known(n, dice)
+					}
+					if err := h.add(who, s, r); err != nil {
+						t.Errorf("%+v: %v", r, err)
+						return
+					}
+				}
+			})
+		}
+		if !t.Failed() && !h.legal(t) {
+			t.Errorf("no order of %d operations explains what the clients were told", len(h.operations))
+		}
+	})
+}
+
+// service is the target that is tested.
+type service struct {
+	t         *testing.T
+	instances [2]client
+}
+
+// do implements target.
+func (s service) do(r request) (outcome, error) {
+	c := s.instances[r.instance]
+	path := r.order.path(r.version - 1)
+	var got answer
+	var done outcome
+	var err error
+	refusal, status := "", http.StatusBadRequest
+	switch r.verb {
+	case accept, reject:
+		d := decisions[2*(r.version-1)]
+		if r.verb == reject {
+			d = decisions[2*(r.version-1)+1]
+		}
+		refusal = d.refusal
+		got, err = c.try(d.method, d.path(r.order), d.body)
+	case upload:
+		var e entry
+		got, e, err = c.upload(path, "invoice.pdf", fmt.Append(nil, r.file))
+		done.id, refusal = e.ID, tooManyFiles
+	case remove:
+		refusal, status = notThere, http.StatusNotFound
+		got, err = c.try(http.MethodDelete, fmt.Sprintf("%s/invoices/%d", path, r.file), "")
+	case read:
+		shown := c.whole(s.t, r.order, r.version-1)
+		done.state = shown.state
+		for _, e := range shown.invoices {
+			done.files = append(done.files, e.ID)
+		}
+		return done, nil
+	}
+	switch {
+	case err != nil:
+		return outcome{}, err
+	case got.status == http.StatusOK:
+		done.done = true
+		return done, nil
+	case got.status == status && got.message() == refusal:
+		return outcome{}, nil
+	}
+	return outcome{}, fmt.Errorf("%d %s", got.status, got.body)
+}

@@ -1,0 +1,89 @@
+package instances
+
+import (
+	"bufio"
+	"bytes"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"merchantorders/internal/app/apptest"
+)
+
+// TestStartTogether starts four instances at the same moment on an empty
+// database: one makes the tables while the others wait, and all serve.
+//
+// It guards the lock around everything that looks at the schema and changes it.
+func TestStartTogether(t *testing.T) {
+	t.Parallel()
+	const instances, rounds = 4, 3
+	for range rounds {
+		url := newDatabase(t, sharedServer(t))
+		starting := make([]*startingInstance, instances)
+		for i := range starting {
+			starting[i] = beginStart(t, "--database", url)
+		}
+		i := onPostgres(t, url)
+		bases := make([]string, instances)
+		for n, s := range starting {
+			bases[n] = s.base(t)
+		}
+		token := i.filled(t, 1)
+		for n, base := range bases {
+			c := newClient(t, base, token)
+			for _, path := range []string{"/readyz", sample(1).v1(), sample(1).v2(), "/v2/orders"} {
+				if got := c.ask(t, http.MethodGet, path, ""); got.status != http.StatusOK {
+					t.Errorf("instance %d: GET %s: %d %s", n, path, got.status, got.body)
+				}
+			}
+		}
+		db := i.tables(t)
+		if twice := number(t, db, `SELECT COUNT(*) - COUNT(DISTINCT version_id) FROM goose_db_version`); twice != 0 {
+			t.Errorf("%d steps of the schema were taken twice", twice)
+		}
+	}
+}
+
+// startingInstance is a server that may not have come to listen yet.
+type startingInstance struct {
+	cmd    *exec.Cmd
+	stdout *bufio.Reader
+	stderr bytes.Buffer
+}
+
+// beginStart starts a server and does not wait for it.
+func beginStart(t *testing.T, flags ...string) *startingInstance {
+	t.Helper()
+	args := append([]string{"serve", "--data", filepath.Join(t.TempDir(), "data"), "--listen", "127.0.0.1:0"}, flags...)
+	s := &startingInstance{cmd: apptest.Command(t, args...)}
+	stdout, err := s.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.stdout, s.cmd.Stderr = bufio.NewReader(stdout), &s.stderr
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = s.cmd.Process.Kill()
+		_ = s.cmd.Wait()
+		if strings.Contains(s.stderr.String(), `"level":"ERROR"`) {
+			t.Errorf("the log of an instance:\n%s", s.stderr.String())
+		}
+	})
+	return s
+}
+
+// base waits until the server listens and returns its address.
+func (s *startingInstance) base(t *testing.T) string {
+	t.Helper()
+	line, err := s.stdout.ReadString('\n')
+	address, ok := strings.CutPrefix(strings.TrimSpace(line), "Merchant Orders listens on ")
+	if err != nil || !ok {
+		_ = s.cmd.Wait()
+		t.Fatalf("an instance did not start: %q, %v\n%s", line, err, s.stderr.String())
+	}
+	return address
+}

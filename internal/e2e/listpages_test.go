@@ -1,0 +1,201 @@
+package e2e
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+)
+
+// listed is an order as the model of a list knows it.
+type listed struct {
+	placed
+	state   state
+	created time.Time
+}
+
+// shelf is what a list is compared with: the orders of a merchant, newest
+// first, then the highest number first (decision 3).
+type shelf []listed
+
+// newShelf takes in orders in all states, several in the same second and at
+// the borders of days.
+func newShelf(t *testing.T, s *service, count int) shelf {
+	t.Helper()
+	start := time.Date(2026, 2, 26, 0, 0, 0, 0, time.UTC)
+	seconds := []int{0, 1, 86399, 43200, 43200, 43200, 86398}
+	all := make(shelf, count)
+	documents := make([]document, count)
+	for i := range all {
+		// Days and states follow no common beat, and orders do not come in in
+		// the order of their times.
+		created := start.AddDate(0, 0, i*5%7).Add(time.Duration(seconds[i%len(seconds)]) * time.Second)
+		all[i] = listed{state: states[i*3%len(states)], created: created}
+		documents[i] = newDocument(document{"state": all[i].state.name, "createdAt": created.Format(time.RFC3339)})
+	}
+	for i, o := range s.add(t, documents...) {
+		all[i].placed = o
+	}
+	slices.SortFunc(all, func(a, b listed) int {
+		return cmp.Or(b.created.Compare(a.created), cmp.Compare(b.number, a.number))
+	})
+	return all
+}
+
+// only returns the references of the orders in a state, as a version filters
+// it ("" is every state), from one day to another, both as YYYY-MM-DD or "".
+func (sh shelf) only(v version, filter, from, to string) []string {
+	found := []string{}
+	for _, o := range sh {
+		day := o.created.Format(time.DateOnly)
+		if (filter == "" || o.state.in(v) == filter) && (from == "" || day >= from) && (to == "" || day <= to) {
+			found = append(found, o.reference)
+		}
+	}
+	return found
+}
+
+// walk reads a list page by page to its end, two pages beyond, and returns all
+// references. The total has to be want on every page.
+func (v version) walk(t *testing.T, s *service, query string, size, want int) []string {
+	t.Helper()
+	found := []string{}
+	pages := (want+size-1)/size + 2
+	for page := 1; page <= pages; page++ {
+		body := s.do(t, get(fmt.Sprintf("%s/orders?page=%d&%s=%d&%s", v.prefix, page, v.size, size, v.inWords(query)))).ok(t)
+		if got := numberAt(t, body, "params."+v.total); got != int64(want) {
+			t.Errorf("total on page %d is %d, want %d", page, got, want)
+		}
+		if got := numberAt(t, body, "params.page"); got != int64(page) {
+			t.Errorf("page %d is called %d", page, got)
+		}
+		here := v.references(t, body)
+		if expect := min(size, max(0, want-(page-1)*size)); len(here) != expect {
+			t.Errorf("page %d has %d orders, want %d", page, len(here), expect)
+		}
+		found = append(found, here...)
+	}
+	return found
+}
+
+// TestListPages walks lists with every kind of filter, in pages of several
+// sizes, and compares them with the model: the right orders in the right order,
+// none twice, none missing, the total always exact.
+func TestListPages(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		all := newShelf(t, s, 77)
+		ranges := [][2]string{
+			{"", ""}, {"2026-02-28", "2026-03-01"}, {"2026-02-26", "2026-02-26"}, {"2026-03-02", ""}, {"", "2026-02-27"},
+			{"2026-02-01", "2026-12-31"}, {"2027-01-01", "2027-01-01"},
+		}
+		inEachVersion(t, func(t *testing.T, v version) {
+			filters := []string{""}
+			for _, st := range states {
+				if !slices.Contains(filters, st.in(v)) {
+					filters = append(filters, st.in(v))
+				}
+			}
+			for i, filter := range filters {
+				for j, days := range ranges {
+					size := []int{3, 10, 100, 7}[(i+j)%4]
+					name := fmt.Sprintf("%s from %s to %s by %d", filter, days[0], days[1], size)
+					t.Run(name, func(t *testing.T) {
+						want := all.only(v, filter, days[0], days[1])
+						query := "STATUS=" + filter + "&FROM=" + days[0] + "&TO=" + days[1]
+						if diff := gocmp.Diff(want, v.walk(t, s, query, size, len(want))); diff != "" {
+							t.Errorf("(-want +got):\n%s", diff)
+						}
+					})
+				}
+			}
+		})
+	})
+}
+
+// TestListFollowsMoves sees lists and totals change at once with an order's
+// state.
+func TestListFollowsMoves(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		inEachVersion(t, func(t *testing.T, v version) {
+			merchant := map[string]int{"v1": 361, "v2": 362}[v.name]
+			s := s.actingFor(t, merchant)
+			orders := s.addMany(t, 3, document{"merchantId": merchant})
+			s.do(t, v.accept(orders[0])).want(t, 200, v.done())
+			s.do(t, v.reject(orders[2])).want(t, 200, v.done())
+			for st, want := range map[state][]string{
+				{"registered", "O"}:           {orders[1].reference},
+				{"in-processing", "G"}:        {orders[0].reference},
+				{"rejected-by-merchant", "D"}: {orders[2].reference},
+				{"canceled", "I"}:             {},
+			} {
+				if diff := gocmp.Diff(want, v.walk(t, s, "STATUS="+st.in(v), 10, len(want))); diff != "" {
+					t.Errorf("list of %s (-want +got):\n%s", st.in(v), diff)
+				}
+			}
+			v.walk(t, s, "", 10, 3)
+		})
+	})
+}
+
+// TestListIsOwnOrders sees that lists and totals have the merchant's orders
+// only (spec 1, spec 5).
+func TestListIsOwnOrders(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		other := s.actingFor(t, 371)
+		mine, theirs := s.addMany(t, 2), s.addMany(t, 3, document{"merchantId": 371})
+		inEachVersion(t, func(t *testing.T, v version) {
+			want := []string{mine[1].reference, mine[0].reference}
+			if diff := gocmp.Diff(want, v.walk(t, s, "", 10, 2)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			want = []string{theirs[2].reference, theirs[1].reference, theirs[0].reference}
+			if diff := gocmp.Diff(want, v.walk(t, other, "", 10, 3)); diff != "" {
+				t.Errorf("of the other merchant (-want +got):\n%s", diff)
+			}
+		})
+	})
+}
+
+// TestListSize has the page sizes of spec 8 and decision 3.
+func TestListSize(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		s.addMany(t, 123)
+		tests := []struct {
+			query, size string
+			page        string
+			orders      int
+		}{
+			{"", "10", "1", 10},
+			{"page=1", "10", "1", 10},
+			{"page=13", "10", "13", 3},
+			{"page=14", "10", "14", 0},
+			{"SIZE=1", "1", "1", 1},
+			{"SIZE=99", "99", "1", 99},
+			{"SIZE=100", "100", "1", 100},
+			{"SIZE=101", "100", "1", 100},
+			{"SIZE=101&page=2", "100", "2", 23},
+			{"SIZE=5000", "100", "1", 100},
+			{"SIZE=9223372036854775807", "100", "1", 100},
+			{"SIZE=100&page=3", "100", "3", 0},
+			{"page=1000000", "10", "1000000", 0},
+			{"page=92233720368547759&SIZE=100", "100", "92233720368547759", 0},
+			{"page=92233720368547760&SIZE=100", "100", "92233720368547760", 0},
+			{"page=184467440737095517&SIZE=100", "100", "184467440737095517", 0},
+			{"page=9223372036854775807&SIZE=100", "100", "9223372036854775807", 0},
+			{"page=9223372036854775807&SIZE=1", "1", "9223372036854775807", 0},
+		}
+		inEachVersion(t, func(t *testing.T, v version) {
+			for _, test := range tests {
+				t.Run(test.query, func(t *testing.T) {
+					a := v.wantParams(t, s, test.query, test.page, test.size, "123", "null", "1970-01-01", "<today>")
+					if got := len(v.references(t, a.body)); got != test.orders {
+						t.Errorf("%d orders, want %d", got, test.orders)
+					}
+				})
+			}
+		})
+	})
+}

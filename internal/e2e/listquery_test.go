@@ -1,0 +1,221 @@
+package e2e
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestListDates has the date filters of decision 3: UTC, whole days, both ends
+// inclusive, each end may stand alone, and params show the range in force.
+func TestListDates(t *testing.T) {
+	created := map[string]string{
+		"before-1970": "1969-12-31T23:59:59Z",
+		"eve":         "2026-04-30T23:59:59Z",
+		"start":       "2026-05-01T00:00:00Z",
+		"offset":      "2026-05-02T01:30:00+02:00", // 2026-05-01 23:30:00 UTC
+		"end":         "2026-05-01T23:59:59Z",
+		"next":        "2026-05-02T00:00:00Z",
+		"leap":        "2028-02-29T12:00:00Z",
+		"far":         "2099-12-31T23:59:59Z",
+	}
+	everything := []string{"far", "leap", "next", "end", "offset", "start", "eve", "before-1970"}
+	tests := []struct {
+		query    string
+		want     []string
+		from, to string
+		only     string // version; empty: both
+	}{
+		{"", everything, "1970-01-01", "<today>", ""},
+		{"FROM=2026-05-01&TO=2026-05-01", []string{"end", "offset", "start"}, "2026-05-01", "2026-05-01", ""},
+		{"FROM=2026-04-30&TO=2026-05-02", []string{"next", "end", "offset", "start", "eve"}, "2026-04-30", "2026-05-02", ""},
+		{"TO=2026-04-30", []string{"eve", "before-1970"}, "1970-01-01", "2026-04-30", ""},
+		{"FROM=2026-05-02", []string{"far", "leap", "next"}, "2026-05-02", "<today>", ""},
+		{"FROM=2028-02-29&TO=2028-02-29", []string{"leap"}, "2028-02-29", "2028-02-29", ""},
+		{"FROM=2098-01-01", []string{"far"}, "2098-01-01", "2098-01-01", ""},
+		{"FROM=2100-01-01", []string{}, "2100-01-01", "2100-01-01", ""},
+		{"FROM=9999-12-31&TO=9999-12-31", []string{}, "9999-12-31", "9999-12-31", ""},
+		{"FROM=1969-12-31&TO=1969-12-31", []string{"before-1970"}, "1969-12-31", "1969-12-31", ""},
+		{"FROM=0001-01-01", everything, "0001-01-01", "<today>", ""},
+		{"TO=1969-12-31", []string{"before-1970"}, "1969-12-31", "1969-12-31", ""},
+		{"FROM=&TO=", everything, "1970-01-01", "<today>", ""},
+		{"FROM=2026-05-01&TO=", []string{"far", "leap", "next", "end", "offset", "start"}, "2026-05-01", "<today>", ""},
+
+		{"FROM=2026-05-01T15:00:00", []string{"far", "leap", "next", "end", "offset", "start"}, "2026-05-01", "<today>", "v1"},
+		{"FROM=2026-05-01%2015:00:00&TO=2026-05-01%2016:00:00", []string{"end", "offset", "start"}, "2026-05-01", "2026-05-01", "v1"},
+		{"FROM=2026-05-01+23:59:59&TO=2026-05-01T00:00:00", []string{"end", "offset", "start"}, "2026-05-01", "2026-05-01", "v1"},
+		{"TO=2026-04-30T00:00:00", []string{"eve", "before-1970"}, "1970-01-01", "2026-04-30", "v1"},
+	}
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		var documents []document
+		for reference, at := range created {
+			documents = append(documents, newDocument(document{"reference": reference, "createdAt": at}))
+		}
+		s.add(t, documents...)
+		inEachVersion(t, func(t *testing.T, v version) {
+			for _, test := range tests {
+				if test.only != "" && test.only != v.name {
+					continue
+				}
+				t.Run(test.query, func(t *testing.T) {
+					total := asJSON(t, len(test.want))
+					a := v.wantParams(t, s, test.query, "1", "10", total, "null", test.from, test.to)
+					if diff := cmp.Diff(test.want, v.references(t, a.body)); diff != "" {
+						t.Errorf("(-want +got):\n%s", diff)
+					}
+				})
+			}
+		})
+	})
+}
+
+// TestListStatus has the status filter: every code and name of spec 3.1, the
+// value shown in params, and letters that stand for no state (decision 3).
+func TestListStatus(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		var documents []document
+		for _, st := range states {
+			documents = append(documents, newDocument(document{"reference": st.name, "state": st.name}))
+		}
+		s.add(t, documents...)
+		for _, st := range states {
+			t.Run(st.name, func(t *testing.T) {
+				a := v2.wantParams(t, s, "state="+st.name, "1", "10", "1", `"`+st.name+`"`, "1970-01-01", "<today>")
+				if diff := cmp.Diff([]string{st.name}, v2.references(t, a.body)); diff != "" {
+					t.Errorf("(-want +got):\n%s", diff)
+				}
+				if got := textAt(t, a.body, "orders.0.state"); got != st.name {
+					t.Errorf("the state is shown as %s", got)
+				}
+			})
+		}
+		for letter := 'A'; letter <= 'Z'; letter++ {
+			code := string(letter)
+			want := []string{}
+			for _, st := range states {
+				if st.code == code {
+					want = append([]string{st.name}, want...)
+				}
+			}
+			t.Run("code "+code, func(t *testing.T) {
+				a := v1.wantParams(t, s, "status="+code, "1", "10", asJSON(t, len(want)), `"`+code+`"`, "1970-01-01", "<today>")
+				if diff := cmp.Diff(want, v1.references(t, a.body)); diff != "" {
+					t.Errorf("(-want +got):\n%s", diff)
+				}
+				for i := range want {
+					if got := textAt(t, a.body, "orders."+asJSON(t, i)+".status"); got != code {
+						t.Errorf("the status is shown as %s", got)
+					}
+				}
+			})
+		}
+	})
+}
+
+// TestListRefusals has the queries that are 400 (decision 3).
+func TestListRefusals(t *testing.T) {
+	var both, only1, only2 []string
+	for _, name := range []string{"page", "SIZE"} {
+		for _, value := range []string{
+			"0", "-1", "1.5", "1.0", "abc", "1e2", "01", "007", "+1", " 1", "1 ", "0x1", "1,000", "١", "null", "1\x00",
+			"9223372036854775808", "18446744073709551616", "99999999999999999999999999", "-9223372036854775809",
+		} {
+			both = append(both, name+"="+url.QueryEscape(value))
+		}
+	}
+	for _, name := range []string{"FROM", "TO"} {
+		for _, value := range []string{
+			"2026-02-30", "2025-02-29", "2026-13-01", "2026-00-10", "2026-04-31", "2026-05-00", "0000-00-00", "26-05-01", "2026-5-1", "20260501",
+			"2026/05/01", "01-05-2026", "2026-05-01 ", " 2026-05-01", "2026-05", "tomorrow", "1777593600", "-2026-05-01", "10000-01-01", "2026-05-01\x00",
+		} {
+			both = append(both, name+"="+url.QueryEscape(value))
+		}
+		for _, value := range []string{
+			"2026-05-01T25:00:00", "2026-05-01 15:60:00", "2026-02-30T10:00:00", "2026-05-01T", "2026-05-01T15",
+			"2026-05-01T15:00:00Z", "2026-05-01T15:00:00+02:00", "2026-05-01T15:00:00.5", "2026-05-01T15:00:00,5", "2026-05-01t15:00:00", "2026-05-01T5:00:00",
+		} {
+			both = append(both, name+"="+url.QueryEscape(value))
+		}
+		for _, value := range []string{"2026-05-01T15:00:00", "2026-05-01 15:00:00"} {
+			only2 = append(only2, name+"="+url.QueryEscape(value))
+		}
+	}
+	both = append(both, "page=1;SIZE=5", "%zz=1", "page=%zz", "page=1&x=%",
+		"FROM=2026-05-02&TO=2026-05-01", "FROM=2027-01-01&TO=2026-12-31",
+		"page=1&page=1", "page=1&page=2", "page=&page=1", "SIZE=5&SIZE=5", "STATUS=&STATUS=", "FROM=2026-05-01&FROM=2026-05-01",
+		"TO=2026-05-01&TO=2026-05-02",
+		"STATUS=%00", "STATUS=%FF", "STATUS=*", "STATUS=OG", "STATUS=1", "STATUS=%20", "STATUS=%CE%9F", // a Greek O
+	)
+	only1 = append(only1, "status=o", "status=g", "status=registered", "status=O%20", "status=O,G", "status=O&status=G",
+		"itemsPerPage=0", "itemsPerPage=abc", "itemsPerPage=5&itemsPerPage=5",
+		"items_per_page=5&itemsPerPage=0", "items_per_page=5&itemsPerPage=abc")
+	only2 = append(only2, "state=O", "state=Registered", "state=REGISTERED", "state=accepted", "state=rejected", "state=cancelled", "state=unknown",
+		"state=registered%20", "state=registered,completed", "state=registered&state=completed", "state=pickup-point")
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		inEachVersion(t, func(t *testing.T, v version) {
+			queries := map[string][]string{"v1": append(only1, both...), "v2": append(only2, both...)}[v.name]
+			for _, query := range queries {
+				query = v.inWords(query)
+				t.Run(query, func(t *testing.T) {
+					s.do(t, get(v.prefix+"/orders?"+query)).wantRefusal(t, v, invalidQuery, placed{})
+				})
+			}
+		})
+	})
+}
+
+// TestListTolerates has what a list reads over or reads in another way
+// (decision 3).
+func TestListTolerates(t *testing.T) {
+	tests := []struct{ version, query, size, page, status string }{
+		{"both", "page=&SIZE=&STATUS=&FROM=&TO=", "10", "1", "null"},
+		{"both", "period=A&time_from=1&time_to=2", "10", "1", "null"},
+		{"both", "x=1&x=2&x", "10", "1", "null"},
+		{"both", "Page=5&PAGE=abc", "10", "1", "null"},
+		{"both", "&&", "10", "1", "null"},
+		{"both", "page=%31&SIZE=%37", "7", "1", "null"},
+		{"both", "sort=id&order=desc&token=abc", "10", "1", "null"},
+		{"v1", "itemsPerPage=3", "3", "1", "null"},
+		{"v1", "itemsPerPage=3&items_per_page=4", "4", "1", "null"},
+		{"v1", "items_per_page=4&itemsPerPage=3", "4", "1", "null"},
+		{"v1", "items_per_page=&itemsPerPage=3", "3", "1", "null"},
+		{"v1", "itemsPerPage=500", "100", "1", "null"},
+		{"v1", "state=nonsense&dateFrom=nonsense&dateTo=nonsense", "10", "1", "null"},
+		{"v1", "status=O&page=2", "10", "2", `"O"`},
+		{"v2", "items_per_page=abc&status=nonsense&date_from=nonsense&date_to=nonsense", "10", "1", "null"},
+		{"v2", "state=registered&page=2", "10", "2", `"registered"`},
+	}
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		s.addOne(t)
+		inEachVersion(t, func(t *testing.T, v version) {
+			for _, test := range tests {
+				if test.version == "both" || test.version == v.name {
+					t.Run(test.query, func(t *testing.T) {
+						v.wantParams(t, s, test.query, test.page, test.size, "1", test.status, "1970-01-01", "<today>")
+					})
+				}
+			}
+		})
+	})
+}
+
+// TestListHostileQueries has queries that are hardly a query: any of them may
+// be refused or read over, none may break anything.
+func TestListHostileQueries(t *testing.T) {
+	queries := []string{
+		"=", "=1", "%00=%00", "page[]=1", "page=1%26page=2", "' OR 1=1 --", "STATUS=O'--",
+		strings.Repeat("a=1&", 10_000), "x=" + strings.Repeat("y", 40_000),
+	}
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		inEachVersion(t, func(t *testing.T, v version) {
+			for _, query := range queries {
+				query = strings.ReplaceAll(v.inWords(query), " ", "%20")
+				if a := s.do(t, get(v.prefix+"/orders?"+query)); a.status != 200 && a.status != 400 {
+					t.Errorf("%.100s: status %d", query, a.status)
+				}
+			}
+		})
+	})
+}

@@ -1,0 +1,159 @@
+package e2e
+
+import (
+	"testing"
+	"time"
+)
+
+// everyState takes in one order in each state.
+func everyState(t *testing.T, s *service) map[state]placed {
+	t.Helper()
+	documents := make([]document, len(states))
+	for i, st := range states {
+		documents[i] = newDocument(document{"state": st.name})
+	}
+	orders := map[state]placed{}
+	for i, o := range s.add(t, documents...) {
+		orders[states[i]] = o
+	}
+	return orders
+}
+
+// TestAccept accepts an order in every state (spec 3.2, decision 2): legal from
+// registered only, and everything else leaves the order as it was.
+func TestAccept(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		inEachVersion(t, func(t *testing.T, v version) {
+			orders := everyState(t, s)
+			for _, st := range states {
+				t.Run("from "+st.name, func(t *testing.T) {
+					if st.name == "registered" {
+						wantMoved(t, s, v, orders[st], v.accept(orders[st]), state{"in-processing", "G"})
+						return
+					}
+					wantUnmoved(t, s, v, orders[st], v.accept(orders[st]), cannotAccept)
+				})
+			}
+		})
+	})
+}
+
+// TestReject is TestAccept for reject.
+func TestReject(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		inEachVersion(t, func(t *testing.T, v version) {
+			orders := everyState(t, s)
+			for _, st := range states {
+				t.Run("from "+st.name, func(t *testing.T) {
+					if st.name == "registered" {
+						wantMoved(t, s, v, orders[st], v.reject(orders[st]), state{"rejected-by-merchant", "D"})
+						return
+					}
+					wantUnmoved(t, s, v, orders[st], v.reject(orders[st]), cannotReject)
+				})
+			}
+		})
+	})
+}
+
+// wantMoved sees that a request moves an order to a state that both versions
+// show, and notes the time.
+func wantMoved(t *testing.T, s *service, v version, o placed, r request, to state) {
+	t.Helper()
+	before := v2.shown(t, s, o)
+	if got := at(t, before, "updatedAt"); got != "null" {
+		t.Fatalf("the order was changed before: %s", got)
+	}
+	began := time.Now().Truncate(time.Second)
+	s.do(t, r).want(t, 200, v.done())
+	ended := time.Now()
+	for _, shownIn := range versions {
+		if got := shownIn.stateOf(t, s, o); got != to.in(shownIn) {
+			t.Errorf("%s shows %s, want %s", shownIn.name, got, to.in(shownIn))
+		}
+	}
+	changed := textAt(t, v2.shown(t, s, o), "updatedAt")
+	if at, err := time.Parse(time.DateTime, changed); err != nil || at.Before(began) || at.After(ended) {
+		t.Errorf("updatedAt is %s, the move was between %s and %s", changed, began.UTC(), ended.UTC())
+	}
+	if got := textAt(t, v1.shown(t, s, o), "last_order_change"); got != changed {
+		t.Errorf("last_order_change is %s, updatedAt %s", got, changed)
+	}
+}
+
+// wantUnmoved sees that a request is refused and leaves an order as it was,
+// down to the last field.
+func wantUnmoved(t *testing.T, s *service, v version, o placed, r request, refused refusal) {
+	t.Helper()
+	first, second := v1.shown(t, s, o), v2.shown(t, s, o)
+	s.do(t, r).wantRefusal(t, v, refused, o)
+	wantJSON(t, "the order in v1", v1.shown(t, s, o), first)
+	wantJSON(t, "the order in v2", v2.shown(t, s, o), second)
+}
+
+// TestSecondAction repeats and mixes actions, also across the versions: what
+// was decided stays.
+func TestSecondAction(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		inEachVersion(t, func(t *testing.T, v version) {
+			orders := s.addMany(t, 2)
+			s.do(t, v.accept(orders[0])).want(t, 200, v.done())
+			s.do(t, v.reject(orders[1], `"reason":"damaged"`)).want(t, 200, v.done())
+			for _, o := range orders {
+				for _, second := range versions {
+					wantUnmoved(t, s, second, o, second.accept(o), cannotAccept)
+					wantUnmoved(t, s, second, o, second.reject(o), cannotReject)
+				}
+			}
+		})
+	})
+}
+
+// TestReasons has the reasons of a reject (spec 4.1): each allowed one, none,
+// and those that are not allowed.
+func TestReasons(t *testing.T) {
+	tests := []struct {
+		name, member string
+		refused      *refusal
+	}{
+		{"out-of-stock", `"reason":"out-of-stock"`, nil},
+		{"damaged", `"reason":"damaged"`, nil},
+		{"wrong-price", `"reason":"wrong-price"`, nil},
+		{"disabled-product", `"reason":"disabled-product"`, nil},
+		{"wrong-product", `"reason":"wrong-product"`, nil},
+		{"null", `"reason":null`, nil},
+		{"empty", `"reason":""`, nil},
+		{"another key", `"Reason":"nonsense"`, nil},
+		{"escaped", `"r\u0065ason":"dam\u0061ged"`, nil},
+
+		{"unknown", `"reason":"changed-my-mind"`, &reasonNotValid},
+		{"another letter case", `"reason":"Damaged"`, &reasonNotValid},
+		{"space after it", `"reason":"damaged "`, &reasonNotValid},
+		{"a space", `"reason":" "`, &reasonNotValid},
+		{"two", `"reason":"damaged,wrong-price"`, &reasonNotValid},
+		{"NUL", `"reason":"damaged\u0000"`, &reasonNotValid},
+		{"long", `"reason":"` + longText + `"`, &reasonNotValid},
+
+		{"number", `"reason":1`, &invalidBody},
+		{"boolean", `"reason":true`, &invalidBody},
+		{"array", `"reason":["damaged"]`, &invalidBody},
+		{"object", `"reason":{}`, &invalidBody},
+		{"given twice", `"reason":"damaged","reason":"damaged"`, &invalidBody},
+		{"given twice by an escape", `"reason":"damaged","r\u0065ason":"wrong-price"`, &invalidBody},
+	}
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		inEachVersion(t, func(t *testing.T, v version) {
+			orders := s.addMany(t, len(tests))
+			for i, test := range tests {
+				t.Run(test.name, func(t *testing.T) {
+					o := orders[i]
+					if test.refused != nil {
+						wantUnmoved(t, s, v, o, v.reject(o, test.member), *test.refused)
+						return
+					}
+					wantMoved(t, s, v, o, v.reject(o, test.member), state{"rejected-by-merchant", "D"})
+				})
+			}
+		})
+	})
+}

@@ -1,0 +1,256 @@
+package e2e
+
+import (
+	"io"
+	"strings"
+	"testing"
+)
+
+var (
+	longText = strings.Repeat("reason ", 2_000)
+	deep     = strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000)
+)
+
+// notObjects are bodies that are no strict JSON object (decisions 5 and 7).
+var notObjects = []struct{ name, body string }{
+	{"a space", " "},
+	{"not JSON", "status=D"},
+	{"form", "status=D&reason=damaged"},
+	{"array", `[{"status":"D"}]`},
+	{"empty array", `[]`},
+	{"null", `null`},
+	{"text", `"D"`},
+	{"number", `4`},
+	{"true", `true`},
+	{"cut off", `{"status":"D"`},
+	{"text after it", `{"status":"D"} garbage`},
+	{"a second object", `{"status":"D"}{"status":"D"}`},
+	{"a brace more", `{"status":"D"}}`},
+	{"comma at the end", `{"status":"D",}`},
+	{"comment", `{"status":"D"/**/}`},
+	{"single quotes", `{'status':'D'}`},
+	{"no quotes", `{status:"D"}`},
+	{"equal keys", `{"status":"D","status":"D"}`},
+	{"equal keys, the second other", `{"status":"D","status":"G"}`},
+	{"equal keys by an escape", `{"status":"D","st\u0061tus":"D"}`},
+	{"equal unknown keys", `{"status":"D","x":1,"x":2}`},
+	{"equal keys inside", `{"status":"D","x":{"y":1,"y":2}}`},
+	{"invalid UTF-8 in a value", "{\"status\":\"D\",\"x\":\"\xff\"}"},
+	{"invalid UTF-8 in a key", "{\"status\":\"D\",\"\xc3\":1}"},
+	{"overlong UTF-8", "{\"status\":\"D\",\"x\":\"\xc0\xaf\"}"},
+	{"lone surrogate", `{"status":"D","x":"\ud800"}`},
+	{"lone low surrogate", `{"status":"D","x":"\udc00"}`},
+	{"control character in a text", "{\"status\":\"D\",\"x\":\"\x01\"}"},
+	{"NUL byte", "{\"status\":\"D\"}\x00"},
+	{"byte order mark", "\ufeff{\"status\":\"D\"}"},
+	{"UTF-16", "\xff\xfe{\x00}\x00"},
+	{"number that is none", `{"status":"D","x":01}`},
+	{"NaN", `{"status":"D","x":NaN}`},
+	{"deeply nested", deep},
+	{"deeply nested inside", `{"status":"D","x":` + deep + `}`},
+}
+
+// TestActionBodies sends bodies that are no object to PUT and reject
+// (decision 5): each is refused, also for an order that is missing, and changes
+// nothing.
+func TestActionBodies(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		o := s.addOne(t)
+		missing := placed{number: 1, reference: "missing"}
+		for _, v := range versions {
+			t.Run(v.name, func(t *testing.T) {
+				for _, test := range notObjects {
+					t.Run(test.name, func(t *testing.T) {
+						s.do(t, v.rejectWith(o, test.body)).wantRefusal(t, v, invalidBody, o)
+						s.do(t, v.rejectWith(missing, test.body)).wantRefusal(t, v, invalidBody, missing)
+					})
+				}
+			})
+		}
+		if got := v2.stateOf(t, s, o); got != "registered" {
+			t.Errorf("one of them moved the order to %s", got)
+		}
+	})
+}
+
+// TestActionStatus has the values of status in PUT (v1) and reject (v2), known
+// and unknown members (decision 5).
+func TestActionStatus(t *testing.T) {
+	accepted, rejected := &state{"in-processing", "G"}, &state{"rejected-by-merchant", "D"}
+	tests := []struct {
+		name, body string
+		// What v1 and v2 make of it: a new state or a refusal.
+		v1, v2                 *state
+		refusedIn1, refusedIn2 *refusal
+	}{
+		{"D", `{"status":"D"}`, rejected, rejected, nil, nil},
+		{"D with white space around", " \r\n\t{ \"status\" :\t\"D\" } \n", rejected, rejected, nil, nil},
+		{"D escaped", `{"st\u0061tus":"\u0044"}`, rejected, rejected, nil, nil},
+		{"D with unknown members", `{"status":"D","notify_user":"Y","details":{"a":[1,2,{"b":null}]},"":""}`, rejected, rejected, nil, nil},
+		{"G", `{"status":"G"}`, accepted, nil, nil, &invalidAction},
+		{"G with a reason", `{"status":"G","reason":"nonsense"}`, accepted, nil, nil, &invalidAction},
+		{"G with a reason that is no text", `{"status":"G","reason":5}`, accepted, nil, nil, nil},
+		{"G with unknown members", `{"notify_user":1,"status":"G","STATUS":"D"}`, accepted, nil, nil, &invalidAction},
+
+		{"no status", `{}`, nil, rejected, &invalidBody, nil},
+		{"no body", ``, nil, rejected, &invalidBody, nil},
+		{"no status but a reason", `{"reason":"damaged"}`, nil, rejected, &invalidBody, nil},
+		{"STATUS", `{"STATUS":"D"}`, nil, rejected, &invalidBody, nil},
+		{"Status", `{"Status":"D"}`, nil, rejected, &invalidBody, nil},
+		{"long s", `{"\u017ftatus":"D"}`, nil, rejected, &invalidBody, nil},
+		{"status with a space", `{"status ":"D"}`, nil, rejected, &invalidBody, nil},
+
+		{"d", `{"status":"d"}`, nil, nil, &invalidAction, &invalidAction},
+		{"g", `{"status":"g"}`, nil, nil, &invalidAction, &invalidAction},
+		{"O", `{"status":"O"}`, nil, nil, &invalidAction, &invalidAction},
+		{"C", `{"status":"C"}`, nil, nil, &invalidAction, &invalidAction},
+		{"empty", `{"status":""}`, nil, nil, &invalidAction, &invalidAction},
+		{"D and a space", `{"status":"D "}`, nil, nil, &invalidAction, &invalidAction},
+		{"DD", `{"status":"DD"}`, nil, nil, &invalidAction, &invalidAction},
+		{"name of a state", `{"status":"rejected-by-merchant"}`, nil, nil, &invalidAction, &invalidAction},
+		{"null", `{"status":null}`, nil, nil, &invalidAction, &invalidAction},
+		{"number", `{"status":1}`, nil, nil, &invalidAction, &invalidAction},
+		{"array", `{"status":["D"]}`, nil, nil, &invalidAction, &invalidAction},
+	}
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		inEachVersion(t, func(t *testing.T, v version) {
+			orders := s.addMany(t, len(tests))
+			for i, test := range tests {
+				to, refused := test.v1, test.refusedIn1
+				if v.name == "v2" {
+					to, refused = test.v2, test.refusedIn2
+				}
+				t.Run(test.name, func(t *testing.T) {
+					r := v.rejectWith(orders[i], test.body)
+					switch {
+					case to != nil:
+						wantMoved(t, s, v, orders[i], r, *to)
+					case refused != nil:
+						wantUnmoved(t, s, v, orders[i], r, *refused)
+					}
+				})
+			}
+		})
+	})
+}
+
+// TestActionBodySize has the limit of 1 MiB on the body of an action
+// (decision 5).
+func TestActionBodySize(t *testing.T) {
+	const limit = 1 << 20
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		inEachVersion(t, func(t *testing.T, v version) {
+			o := s.addOne(t)
+			body := `{"status":"D"}`
+			body += strings.Repeat(" ", limit-len(body))
+			wantUnmoved(t, s, v, o, v.rejectWith(o, body+" "), invalidBody)
+			streamed := v.rejectWith(o, "")
+			streamed.stream = io.MultiReader(strings.NewReader(body + " "))
+			wantUnmoved(t, s, v, o, streamed, invalidBody)
+			wantMoved(t, s, v, o, v.rejectWith(o, body), state{"rejected-by-merchant", "D"})
+		})
+	})
+}
+
+// TestAcceptBody sees that a body sent with the accept of v2 is not looked at
+// (decision 5).
+func TestAcceptBody(t *testing.T) {
+	bodies := []struct{ name, body string }{
+		{"none", ""}, {"empty object", "{}"}, {"object", `{"status":"D"}`}, {"array", "[1]"}, {"not JSON", "garbage"},
+		{"cut off", `{"status":`}, {"null", "null"}, {"invalid UTF-8", "\xff\xfe"}, {"large", strings.Repeat("x", 3<<20)},
+	}
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		orders := s.addMany(t, len(bodies))
+		for i, test := range bodies {
+			t.Run(test.name, func(t *testing.T) {
+				wantMoved(t, s, v2, orders[i], patch(v2.order(orders[i])+"/accept", test.body), state{"in-processing", "G"})
+			})
+		}
+	})
+}
+
+// TestActionContentType sees that the header does not decide how a body is
+// read: legacy clients send all kinds.
+func TestActionContentType(t *testing.T) {
+	types := []string{"", "application/json", "application/json; charset=utf-8", "text/plain", "application/x-www-form-urlencoded"}
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		inEachVersion(t, func(t *testing.T, v version) {
+			orders := s.addMany(t, len(types))
+			for i, kind := range types {
+				t.Run(kind, func(t *testing.T) {
+					r := v.reject(orders[i], `"reason":"damaged"`).with("Content-Type", kind)
+					wantMoved(t, s, v, orders[i], r, state{"rejected-by-merchant", "D"})
+				})
+			}
+		})
+	})
+}
+
+// TestActionChecks has the order of checks of accept and reject (decision 5):
+// token, body, order, reason, state. Of two faults the earlier is answered.
+func TestActionChecks(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		readOnly := s.Folder.Token(t, "--merchant", "355", "--scopes", "orders:read,invoices:write")
+		inEachVersion(t, func(t *testing.T, v version) {
+			orders := s.addMany(t, 2)
+			fresh, rejected := orders[0], orders[1]
+			missing := placed{number: 999_999_999, reference: "missing"}
+			s.do(t, v.reject(rejected)).want(t, 200, v.done())
+			badReason := `"reason":"nonsense"`
+			tests := []struct {
+				name string
+				r    request
+				o    placed
+				want refusal
+			}{
+				{"token before body", v.rejectWith(fresh, "garbage").as(noAuth), fresh, unauthorized},
+				{"token before order", v.reject(missing).as(noAuth), missing, unauthorized},
+				{"scope before body", v.rejectWith(fresh, "garbage").by(readOnly), fresh, forbidden},
+				{"scope before order", v.accept(missing).by(readOnly), missing, forbidden},
+				{"body before order", v.rejectWith(missing, "garbage"), missing, invalidBody},
+				{"action before order", v.rejectWith(missing, `{"status":"X"}`), missing, invalidAction},
+				{"reason's type before order", v.reject(missing, `"reason":1`), missing, invalidBody},
+				{"body before state", v.rejectWith(rejected, "[]"), rejected, invalidBody},
+				{"order before reason", v.reject(missing, badReason), missing, orderNotFound},
+				{"order", v.accept(missing), missing, orderNotFound},
+				{"reason before state", v.reject(rejected, badReason), rejected, reasonNotValid},
+				{"reason", v.reject(fresh, badReason), fresh, reasonNotValid},
+				{"state", v.reject(rejected, `"reason":"damaged"`), rejected, cannotReject},
+			}
+			for _, test := range tests {
+				t.Run(test.name, func(t *testing.T) {
+					s.do(t, test.r).wantRefusal(t, v, test.want, test.o)
+				})
+			}
+			if got := v2.stateOf(t, s, fresh); got != "registered" {
+				t.Errorf("one of them moved the order to %s", got)
+			}
+		})
+	})
+}
+
+// TestErrorCodes has the two settings of decision 5 for the codes about which
+// the specification disagrees with itself. v1 and all other codes are the same.
+func TestErrorCodes(t *testing.T) {
+	for _, test := range []struct{ setting, accept, reason string }{
+		{"samples", "10304", "10301"},
+		{"table", "10303", "10306"},
+	} {
+		t.Run(test.setting, func(t *testing.T) {
+			onEveryBackend(t, func(t *testing.T, s *service) {
+				orders := s.addMany(t, 2)
+				canceled, fresh := s.addOne(t, document{"state": "canceled"}), orders[0]
+				missing := placed{number: 1, reference: "missing"}
+				inEachVersion(t, func(t *testing.T, v version) {
+					s.do(t, v.accept(canceled)).wantRefusal(t, v, coded(400, "Cannot Accept Order", test.accept, "Cannot Accept Order"), canceled)
+					s.do(t, v.reject(fresh, `"reason":"x"`)).wantRefusal(t, v, coded(400, "Reason Is Not Valid", test.reason, "The reason is not valid"), fresh)
+					s.do(t, v.reject(canceled)).wantRefusal(t, v, cannotReject, canceled)
+					s.do(t, v.rejectWith(fresh, `{"status":"x"}`)).wantRefusal(t, v, invalidAction, fresh)
+					s.do(t, v.accept(missing)).wantRefusal(t, v, orderNotFound, missing)
+					s.do(t, v.reject(missing)).wantRefusal(t, v, orderNotFound, missing)
+					s.do(t, get(v.order(missing))).wantRefusal(t, v, orderNotFound, missing)
+				})
+			}, "--error-codes", test.setting)
+		})
+	}
+}

@@ -1,0 +1,95 @@
+package e2e
+
+import (
+	"slices"
+	"testing"
+)
+
+// operatorMoves are the moves of decision 2.
+var operatorMoves = map[string][]string{
+	"registered":                {"in-processing", "rejected-by-merchant", "canceled"},
+	"in-processing":             {"ready-for-shipment", "canceled"},
+	"ready-for-shipment":        {"picked-by-courier", "canceled"},
+	"picked-by-courier":         {"delivered-to-pickup-point", "delivered-to-customer", "delivery-failed"},
+	"delivered-to-pickup-point": {"delivered-to-customer", "delivery-failed"},
+	"delivery-failed":           {"picked-by-courier", "canceled"},
+	"delivered-to-customer":     {"completed", "return-canceled"},
+	"return-canceled":           {"completed"},
+}
+
+// TestOperatorMoves asks for every move there is, from every state to every
+// state: those of decision 2 happen, both versions show them, and all others
+// leave the order as it was.
+func TestOperatorMoves(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		operator := s.Folder.Token(t, "--operator")
+		var documents []document
+		for _, from := range states {
+			for range states {
+				documents = append(documents, newDocument(document{"state": from.name}))
+			}
+		}
+		orders := s.add(t, documents...)
+		for i, from := range states {
+			for j, to := range states {
+				o := orders[i*len(states)+j]
+				t.Run(from.name+" to "+to.name, func(t *testing.T) {
+					path := "/operator/merchants/355/orders/" + o.reference + "/state"
+					a := s.do(t, post(path, `{"state":"`+to.name+`"}`).by(operator))
+					legal, now := slices.Contains(operatorMoves[from.name], to.name), from
+					if legal {
+						now = to
+					}
+					if a.status != 200 && a.status != 409 || (a.status == 200) != legal {
+						t.Errorf("status %d: %s", a.status, a.body)
+					}
+					for _, v := range versions {
+						if got := v.stateOf(t, s, o); got != now.in(v) {
+							t.Errorf("%s shows %s, want %s", v.name, got, now.in(v))
+						}
+					}
+					if changed := at(t, v2.shown(t, s, o), "updatedAt") != "null"; changed != legal {
+						t.Errorf("an update time is shown: %t, want %t", changed, legal)
+					}
+				})
+			}
+		}
+	})
+}
+
+// TestOperatorOrders takes orders in through the operator interface
+// (decision 7): merchants see them at once; the same again is unchanged, other
+// content a conflict, and what is refused names the field.
+func TestOperatorOrders(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		operator := s.Folder.Token(t, "--operator")
+		doc := newDocument()
+		o := doc.placed(t)
+		take := func(d document) answer { return s.do(t, post("/operator/orders", d.text(t)).by(operator)) }
+		if a := take(doc); a.status != 201 {
+			t.Fatalf("status %d: %s", a.status, a.body)
+		}
+		inEachVersion(t, func(t *testing.T, v version) {
+			if got := v.stateOf(t, s, o); got != states[0].in(v) {
+				t.Errorf("the order is %s", got)
+			}
+		})
+		take(doc).ok(t)
+		doc["total"] = 5
+		if a := take(doc); a.status != 409 {
+			t.Errorf("other content: status %d: %s", a.status, a.body)
+		}
+		if got := numberAt(t, v2.shown(t, s, o), "totalItemsAmount"); got != 1000 {
+			t.Errorf("the stored order has changed: total %d", got)
+		}
+		for _, fault := range documentFaults {
+			t.Run(fault.name, func(t *testing.T) {
+				a := s.do(t, post("/operator/orders", fault.text(t)).by(operator))
+				if a.status != 400 {
+					t.Fatalf("status %d: %s", a.status, a.body)
+				}
+				fault.wantNamed(t, textAt(t, a.body, "error.message"))
+			})
+		}
+	})
+}

@@ -1,0 +1,208 @@
+package e2e
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// wantAllow sees that an answer names the methods of its path, in any order.
+func wantAllow(t *testing.T, a answer, want string) {
+	t.Helper()
+	split := func(list string) []string {
+		methods := strings.Split(strings.ReplaceAll(list, " ", ""), ",")
+		slices.Sort(methods)
+		return methods
+	}
+	if got := a.header.Get("Allow"); !slices.Equal(split(got), split(want)) {
+		t.Errorf("%s: Allow is %q, want %q", a, got, want)
+	}
+}
+
+// TestMethods sends every method to every path (spec 4): those that are not
+// served are 405 with Allow, in the version's form (decision 5).
+func TestMethods(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		o := s.addOne(t, document{"state": "completed"})
+		paths := []struct {
+			v           version
+			path, allow string
+		}{
+			{v1, v1.list(), "GET, HEAD"},
+			{v1, v1.order(o), "GET, HEAD, PUT"},
+			{v1, v1.invoices(o), "POST"},
+			{v1, v1.invoice(o, 1), "DELETE"},
+			{v2, v2.list(), "GET, HEAD"},
+			{v2, v2.order(o), "GET, HEAD"},
+			{v2, v2.order(o) + "/accept", "PATCH"},
+			{v2, v2.order(o) + "/reject", "PATCH"},
+			{v2, v2.invoices(o), "POST"},
+			{v2, v2.invoice(o, 1), "DELETE"},
+		}
+		methods := []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PURGE", "get"}
+		for _, p := range paths {
+			for _, method := range methods {
+				t.Run(method+" "+p.path, func(t *testing.T) {
+					allowed := slices.Contains(strings.Split(p.allow, ", "), method)
+					for _, path := range []string{p.path, p.path + "/"} {
+						a := s.do(t, request{method: method, path: path})
+						if (a.status == http.StatusMethodNotAllowed) == allowed {
+							t.Fatalf("%s: status %d, allowed are %s", a, a.status, p.allow)
+						}
+						if !allowed {
+							wantAllow(t, a, p.allow)
+							if method != http.MethodHead {
+								a.wantRefusal(t, p.v, methodNotAllowed, o)
+							}
+						}
+					}
+				})
+			}
+		}
+		if got := v2.stateOf(t, s, o); got != "completed" {
+			t.Errorf("the order is now %s", got)
+		}
+	})
+}
+
+// TestUnknownPaths has paths at which nothing is served: 404 as JSON in the
+// form of the version (decision 5), never a redirect.
+func TestUnknownPaths(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		o := s.addOne(t)
+		inEachVersion(t, func(t *testing.T, v version) {
+			other := map[string]string{"v1": v2.id(o), "v2": v1.id(o)}[v.name]
+			for _, path := range []string{
+				v.prefix, v.prefix + "/", v.prefix + "/order", v.prefix + "/Orders", v.prefix + "/ORDERS", v.prefix + "/orders.json", v.prefix + "/orderss",
+				v.prefix + "//orders", v.prefix + "/orders//", "//" + v.prefix[1:] + "/orders" + "x", v.prefix + "/./orders", v.prefix + "/x/../orders", v.prefix + "/orders/..",
+				v.prefix + "/orders/.", v.order(o) + "//", v.order(o) + "/x", v.order(o) + "/invoices/1/2", v.order(o) + "//invoices", v.prefix + "/orders/" + "/invoices",
+				v.order(o) + "/invoices/1/..", v.prefix + "/%6frders/x/y/z/0", v.prefix + "/orders/../../etc/passwd",
+			} {
+				if strings.HasPrefix(path, "//") {
+					continue // belongs to no version
+				}
+				t.Run(path, func(t *testing.T) {
+					for _, method := range []string{"GET", "PUT", "DELETE"} {
+						s.do(t, request{method: method, path: path}).wantRefusal(t, v, nothingServed, o)
+					}
+				})
+			}
+			t.Run("the other version's name", func(t *testing.T) {
+				s.do(t, get(v.prefix+"/orders/"+other)).want(t, 404, orderNotFound.in(t, v, other))
+			})
+		})
+		for _, path := range []string{
+			"/", "/orders", "/api2/orders", "/v1/orders", "/v3/orders", "/V2/orders", "/API/orders", "/apiorders", "/favicon.ico", "/index.html", "/debug/pprof/",
+			"//", "//api/orders", "//v2/orders", "/../api/orders", "/./v2/orders", "/%2e%2e/v2/orders", "/%00", "/%FF", "/etc/passwd", "/api%2Forders", "/v2%2Forders",
+		} {
+			t.Run(path, func(t *testing.T) {
+				for _, method := range []string{"GET", "PUT", "DELETE"} {
+					a := s.do(t, request{method: method, path: path})
+					if a.status != 404 {
+						t.Errorf("%s: status %d: %s", a, a.status, a.short())
+					}
+				}
+			})
+		}
+	})
+}
+
+// TestTrailingSlash sees that one slash at the end makes no difference
+// (decision 3; legacy clients send it), at every endpoint.
+func TestTrailingSlash(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		inEachVersion(t, func(t *testing.T, v version) {
+			orders := s.addMany(t, 2)
+			slashed := func(r request) request {
+				path, query, found := strings.Cut(r.path, "?")
+				r.path = path + "/"
+				if found {
+					r.path += "?" + query
+				}
+				return r
+			}
+			wantJSON(t, "the list", s.do(t, slashed(get(v.list(v.size, "5")))).ok(t), s.do(t, get(v.list(v.size, "5"))).ok(t))
+			wantJSON(t, "the order", s.do(t, slashed(get(v.order(orders[0])))).ok(t), s.do(t, get(v.order(orders[0]))).ok(t))
+			s.do(t, slashed(v.accept(orders[0]))).want(t, 200, v.done())
+			s.do(t, slashed(v.reject(orders[1]))).want(t, 200, v.done())
+			e := s.stored(t, slashed(v.upload(orders[0], "a.pdf", "a")))
+			s.do(t, slashed(remove(v.invoice(orders[0], e.id)))).want(t, 200, `{"message":"success","invoices":[]}`)
+		})
+	})
+}
+
+// TestHead has HEAD as GET without the body (decision 5): the same status and
+// headers, of good answers and of errors.
+func TestHead(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		o := s.addOne(t)
+		missing := placed{number: 1, reference: "missing"}
+		inEachVersion(t, func(t *testing.T, v version) {
+			for _, r := range []request{
+				get(v.list()), get(v.order(o)), get(v.order(missing)), get(v.list("page", "x")), get(v.list()).as(noAuth), get(v.prefix + "/nothing"),
+			} {
+				full := s.do(t, r)
+				r.method = http.MethodHead
+				head := s.do(t, r)
+				if head.status != full.status || head.body != "" {
+					t.Errorf("%s: status %d and a body of %d bytes, GET has status %d", head, head.status, len(head.body), full.status)
+				}
+				for name, want := range full.header {
+					if name != "Date" && name != "X-Request-Id" && !slices.Equal(head.header[name], want) {
+						t.Errorf("%s: %s is %q, GET has %q", head, name, head.header[name], want)
+					}
+				}
+			}
+		})
+	})
+}
+
+// TestOrderIDs has identifiers in paths that name no order (spec 7.1, 7.2,
+// decisions 5 and 7): each is an order that is missing, whatever it looks like,
+// and its text comes back in the message.
+func TestOrderIDs(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		o := s.addOne(t, document{"reference": "Known"})
+		ids := []struct {
+			v           version
+			path, shown string
+		}{
+			{v1, "999999999", "999999999"}, {v1, "0", "0"}, {v1, "-1", "-1"}, {v1, "1.5", "1.5"}, {v1, "abc", "abc"}, {v1, "+1", "+1"}, {v1, "007", "007"},
+			{v1, "0x1F", "0x1F"}, {v1, "1e3", "1e3"}, {v1, "%201", " 1"}, {v1, "1%20", "1 "}, {v1, "%00", "\x00"}, {v1, "%FF", "\ufffd"}, {v1, "1%2F2", "1/2"},
+			{v1, "%D9%A1", "١"}, {v1, "%22%3Cb%3E", `"<b>`}, {v1, "9223372036854775808", "9223372036854775808"}, {v1, "99999999999999999999999999", "99999999999999999999999999"},
+			{v1, "0" + v1.id(o), "0" + v1.id(o)}, {v1, "+" + v1.id(o), "+" + v1.id(o)}, {v1, v1.id(o) + "%00", v1.id(o) + "\x00"}, {v1, "%2e%2e", ".."},
+			{v2, "missing", "missing"}, {v2, "known", "known"}, {v2, "KNOWN", "KNOWN"}, {v2, "Known%00", "Known\x00"}, {v2, "Known%20", "Known "}, {v2, "%20Known", " Known"},
+			{v2, "%FF", "\ufffd"}, {v2, "%FF%FE", "\ufffd\ufffd"}, {v2, "a%2Fb", "a/b"}, {v2, "%2e%2e", ".."}, {v2, "%2E", "."}, {v2, "%2e%2e%2f%2e%2e%2fetc", "../../etc"},
+			{v2, "%CE%A9", "Ω"}, {v2, "-a", "-a"}, {v2, "%27%20OR%201=1--", "' OR 1=1--"}, {v2, "%25", "%"}, {v2, "Know_", "Know_"}, {v2, "%22%5C%0A", "\"\\\n"},
+			{v2, "%3Cscript%3E", "<script>"}, {v2, strings.Repeat("x", 64), strings.Repeat("x", 64)}, {v2, strings.Repeat("x", 65), strings.Repeat("x", 65)},
+			{v2, "%F0%9F%99%82", "🙂"}, {v2, "a+b", "a+b"}, {v2, "a;b=c", "a;b=c"},
+		}
+		for _, id := range ids {
+			t.Run(id.v.name+" "+id.path, func(t *testing.T) {
+				path := id.v.prefix + "/orders/" + id.path
+				for _, r := range []request{get(path), put(path, `{"status":"G"}`), put(path, `{"status":"D"}`), patch(path+"/accept", ""), patch(path+"/reject", "")} {
+					if id.v.name == "v1" && r.method == "PATCH" || id.v.name == "v2" && r.method == "PUT" {
+						continue
+					}
+					s.do(t, r).want(t, 404, orderNotFound.in(t, id.v, id.shown))
+				}
+				s.do(t, post(path+"/invoices", `{"filename":"a.pdf","contentBase64":"aGk="}`)).want(t, 404, uploadOrderNotFound.in(t, id.v, id.shown))
+			})
+		}
+		t.Run("an escaped name is the name", func(t *testing.T) {
+			s.do(t, get("/v2/orders/%4Bnown")).ok(t)
+		})
+		t.Run("a very long id is not sent back whole", func(t *testing.T) {
+			for _, v := range versions {
+				a := s.do(t, get(v.prefix+"/orders/"+strings.Repeat("9", 30_000)))
+				if a.status != 404 || len(a.body) > 2_000 {
+					t.Errorf("%s: status %d, %d bytes", v.name, a.status, len(a.body))
+				}
+			}
+		})
+		if got := v2.stateOf(t, s, o); got != "registered" {
+			t.Errorf("one of them has moved the order to %s", got)
+		}
+	})
+}

@@ -1,0 +1,136 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+)
+
+// atOnce sends requests at the same moment and returns their answers, in the
+// order of the requests.
+func (s *service) atOnce(t *testing.T, requests []request) []answer {
+	t.Helper()
+	answers, faults := make([]answer, len(requests)), make([]error, len(requests))
+	start := make(chan struct{})
+	var senders sync.WaitGroup
+	for i, r := range requests {
+		senders.Go(func() {
+			<-start
+			answers[i], faults[i] = s.trySend(t.Context(), r)
+		})
+	}
+	close(start)
+	senders.Wait()
+	if err := errors.Join(faults...); err != nil {
+		t.Fatal(err)
+	}
+	return answers
+}
+
+// TestSimultaneousActions sends accepts and rejects of one order through both
+// versions at once: exactly one wins, the others get the published error, and
+// the state is the winner's (decision 2).
+func TestSimultaneousActions(t *testing.T) {
+	const rounds, perRound = 4, 32
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		for round, o := range s.addMany(t, rounds) {
+			requests := make([]request, perRound)
+			for i := range requests {
+				v := versions[i/2%2]
+				requests[i] = v.accept(o)
+				if i%2 == 1 {
+					requests[i] = v.reject(o, `"reason":"damaged"`)
+				}
+			}
+			winners := []int{}
+			for i, a := range s.atOnce(t, requests) {
+				v := versions[i/2%2]
+				switch {
+				case a.status == 200:
+					winners = append(winners, i)
+					a.want(t, 200, v.done())
+				case i%2 == 0:
+					a.wantRefusal(t, v, cannotAccept, o)
+				default:
+					a.wantRefusal(t, v, cannotReject, o)
+				}
+			}
+			if len(winners) != 1 {
+				t.Fatalf("round %d: %d of %d won", round, len(winners), perRound)
+			}
+			want := []string{"in-processing", "rejected-by-merchant"}[winners[0]%2]
+			if got := v2.stateOf(t, s, o); got != want {
+				t.Errorf("round %d: the state is %s, the winner made it %s", round, got, want)
+			}
+		}
+	})
+}
+
+// TestSimultaneousUploads sends 24 files to one order at once, half of them
+// with one name, through both versions: three stay, each with the bytes that
+// were sent with it, and all others are refused (decision 6).
+func TestSimultaneousUploads(t *testing.T) {
+	const uploads = 24
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		o := s.addOne(t)
+		requests, contents := make([]request, uploads), make([]string, uploads)
+		for i := range requests {
+			contents[i] = fmt.Sprintf("content %d", i)
+			name := "same.pdf"
+			if i%2 == 1 {
+				name = fmt.Sprintf("own-%d.png", i)
+			}
+			requests[i] = versions[i/2%2].upload(o, name, contents[i])
+		}
+		stored := map[int64]string{}
+		for i, a := range s.atOnce(t, requests) {
+			if a.status == 200 {
+				stored[numberAt(t, a.body, "invoice.id")] = contents[i]
+				continue
+			}
+			a.wantRefusal(t, versions[i/2%2], tooManyFiles, o)
+		}
+		entries := s.entries(t, o)
+		if len(stored) != 3 || len(entries) != 3 {
+			t.Fatalf("%d uploads succeeded, %d entries are shown; want 3", len(stored), len(entries))
+		}
+		for _, e := range entries {
+			if got := s.do(t, get(s.path(t, e.url))).ok(t); got != stored[e.id] {
+				t.Errorf("invoice %d has %q, sent was %q", e.id, got, stored[e.id])
+			}
+		}
+	})
+}
+
+// TestSimultaneousUploadsAndDeletes lets places come free while others are
+// taken: there are never more than three.
+func TestSimultaneousUploadsAndDeletes(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		o := s.addOne(t)
+		var requests []request
+		for i := range 3 {
+			e := s.uploaded(t, v1, o, fmt.Sprintf("old-%d.pdf", i), "old")
+			requests = append(requests, remove(v1.invoice(o, e.id)), remove(v2.invoice(o, e.id)))
+		}
+		for i := range 12 {
+			requests = append(requests, versions[i%2].upload(o, "new.pdf", fmt.Sprintf("new %d", i)))
+		}
+		deleted, added := 0, 0
+		for i, a := range s.atOnce(t, requests) {
+			switch {
+			case a.status == 200 && i < 6:
+				deleted++
+			case a.status == 200:
+				added++
+			case i < 6:
+				a.wantRefusal(t, versions[i%2], invoiceNotFound, o)
+			default:
+				a.wantRefusal(t, versions[i%2], tooManyFiles, o)
+			}
+		}
+		if deleted != 3 || added > 3 || len(s.entries(t, o)) != added {
+			t.Errorf("%d deleted, %d added, %d shown; want 3 deleted and what was added, at most 3, shown", deleted, added, len(s.entries(t, o)))
+		}
+	})
+}

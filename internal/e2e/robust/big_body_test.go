@@ -1,0 +1,146 @@
+package robust
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+const (
+	fileTooBig = "The file size is too big."
+
+	hugeBody = 100_000_000 // bytes that a client wants to send
+	// mostTaken is how much of it may go out before the connection is closed:
+	// the 8 MiB that are looked at, the 16 MiB that are dropped, and what the
+	// sockets' buffers hold.
+	mostTaken = 60_000_000
+	// flatMemory is what a server may hold at most, in MB, while such bodies
+	// come in. Idle it holds about 20.
+	flatMemory = 64
+)
+
+// TestHugeBodiesAreRefusedEarly has clients send bodies of 100 MB, with and
+// without their length, while they read.
+//
+// It guards that such a body is refused before it has come, that the client
+// sees the answer and not a broken connection, and that memory does not grow
+// with it. Reading bodies whole, not bounding what is dropped, or closing the
+// connection at once makes it fail.
+func TestHugeBodiesAreRefusedEarly(t *testing.T) {
+	t.Parallel()
+	const clients = 4 // of each kind
+	s := start(t)
+	s.Import(t, registered(1, 1)...)
+	n := sample(1)
+	kinds := []struct{ request, message string }{
+		{"POST " + n.v1() + "/invoices", fileTooBig},
+		{"POST " + n.v2() + "/invoices", fileTooBig},
+		{"PUT " + n.v1(), "Invalid payload."},
+		{"PATCH " + n.v2() + "/reject", "Invalid payload."},
+	}
+	var all sync.WaitGroup
+	for _, kind := range kinds {
+		for i := range clients {
+			body := fixedBody
+			if i%2 == 1 {
+				body = chunkedBody
+			}
+			connection := s.connect(t)
+			all.Go(func() { s.sendHuge(t, connection, kind.request, kind.message, body) })
+		}
+	}
+	all.Wait()
+	peak := memory(t, s.PID(), "VmHWM")
+	t.Logf("the server has held %d MB", peak)
+	if peak > flatMemory {
+		t.Errorf("the server has held %d MB, want %d at most", peak, flatMemory)
+	}
+	if got := s.state(t, n); got != "registered" {
+		t.Errorf("the order is %s", got)
+	}
+	s.nothingStored(t, n)
+}
+
+// bodyForm is a way to send a body.
+type bodyForm struct {
+	header string
+	begin  string // sent first: an upload as good as any, but for its length
+	piece  string // sent again and again
+}
+
+const objectBegin = `{"filename":"huge.pdf","contentBase64":"`
+
+var (
+	letters   = strings.Repeat("A", 64<<10)
+	fixedBody = bodyForm{
+		header: fmt.Sprintf("Content-Length: %d", hugeBody),
+		begin:  objectBegin, piece: letters,
+	}
+	chunkedBody = bodyForm{
+		header: "Transfer-Encoding: chunked",
+		begin:  chunk(objectBegin), piece: chunk(letters),
+	}
+)
+
+func chunk(text string) string { return fmt.Sprintf("%x\r\n%s\r\n", len(text), text) }
+
+// sendHuge sends a body until the server closes the connection and checks the
+// answer, which is read meanwhile.
+func (r running) sendHuge(t *testing.T, connection net.Conn, request, message string, form bodyForm) {
+	var sent atomic.Int64
+	go func() {
+		head := request + " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + r.token + "\r\n" + form.header + "\r\n\r\n"
+		_, err := io.WriteString(connection, head+form.begin)
+		for err == nil && sent.Load() < hugeBody-int64(len(letters)) {
+			_, err = io.WriteString(connection, form.piece)
+			sent.Add(int64(len(letters)))
+		}
+	}()
+	reader := bufio.NewReader(connection)
+	response, err := http.ReadResponse(reader, nil)
+	if err != nil {
+		t.Errorf("%s, %s: no answer: %v", request, form.header, err)
+		return
+	}
+	body, err := io.ReadAll(response.Body)
+	if got := (answer{status: response.StatusCode, body: body}); err != nil || got.status != http.StatusBadRequest || got.message() != message {
+		t.Errorf("%s, %s: %d %s %v, want 400 %s", request, form.header, got.status, got.body, err, message)
+	}
+	// The connection ends here, one way or the other.
+	_, _ = io.Copy(io.Discard, reader)
+	if n := sent.Load(); n > mostTaken {
+		t.Errorf("%s, %s: %d bytes of the body went out, want %d at most", request, form.header, n, mostTaken)
+	}
+}
+
+// TestTooLongIsRefusedUnsent announces bodies that are too long and sends
+// nothing of them.
+//
+// It guards that their length alone is enough: where the body is read first,
+// the answer never comes.
+func TestTooLongIsRefusedUnsent(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.Import(t, registered(1, 1)...)
+	for _, orderPath := range []string{sample(1).v1(), sample(1).v2()} {
+		connection := s.connect(t)
+		_, err := fmt.Fprintf(connection, "POST %s/invoices HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n",
+			orderPath, s.token, hugeBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.ReadResponse(bufio.NewReader(connection), nil)
+		if err != nil {
+			t.Fatalf("no answer: %v", err)
+		}
+		if response.StatusCode != http.StatusBadRequest {
+			t.Errorf("status %d, want 400", response.StatusCode)
+		}
+	}
+}

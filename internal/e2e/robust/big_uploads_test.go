@@ -1,0 +1,74 @@
+package robust
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"merchantorders/internal/order"
+)
+
+// mostMemory is what the server may hold at most, in MB, during 32 simultaneous
+// uploads of the largest file.
+const mostMemory = 256
+
+// TestLargeUploadsAtOnce has 32 clients upload the largest file there may be,
+// all in the middle of their bodies at the same moment, while others read.
+//
+// It guards that an upload goes to the disk as it arrives: decoding it in memory
+// takes 700 MB and more, and a lock held over an upload would keep the readers
+// waiting for ever.
+func TestLargeUploadsAtOnce(t *testing.T) {
+	t.Parallel()
+	const clients, orders = 32, 11
+	s := start(t)
+	s.Import(t, registered(1, orders)...)
+	content := bytes.Repeat([]byte("0123456789"), order.MaxInvoiceSize/10)
+	held := make([]*heldUpload, clients)
+	for i := range held {
+		held[i] = s.hold(t, sample(1+i/order.MaxInvoices).path(i), fmt.Sprintf("%02d.pdf", i), content)
+	}
+	eventually(t, "all uploads are under way", func() bool { return len(drafts(t, s.Data)) == clients })
+	s.readAll(t, orders)
+
+	var uploads sync.WaitGroup
+	var under atomic.Int64
+	under.Store(clients)
+	for i := range held {
+		held[i].release()
+		uploads.Go(func() {
+			defer under.Add(-1)
+			if got, err := held[i].result(); err != nil || got.status != http.StatusOK {
+				t.Errorf("upload %d: %d %s %v", i, got.status, got.body, err)
+			}
+		})
+	}
+	for under.Load() > 0 {
+		s.readAll(t, orders)
+	}
+	uploads.Wait()
+	peak := memory(t, s.PID(), "VmHWM")
+	t.Logf("the server has held %d MB", peak)
+	if peak > mostMemory {
+		t.Errorf("the server has held %d MB, want %d at most", peak, mostMemory)
+	}
+	for n := sample(1); n <= orders; n++ {
+		for _, e := range s.invoices(t, n) {
+			if !bytes.Equal(s.download(t, e), content) {
+				t.Errorf("%s does not hold the bytes that were sent", e.URL)
+			}
+		}
+	}
+}
+
+// readAll reads what others read: a list and an order.
+func (r running) readAll(t *testing.T, orders int) {
+	t.Helper()
+	if got := r.total(t, "state=registered"); got != orders {
+		t.Errorf("%d orders, want %d", got, orders)
+	}
+	r.state(t, 1)
+}

@@ -1,0 +1,150 @@
+package robust
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"merchantorders/internal/app/apptest"
+)
+
+// running is a server process and a client of its merchant.
+type running struct {
+	*apptest.Process
+	client
+}
+
+// start starts a server on a new data folder, with further flags of serve.
+func start(t *testing.T, flags ...string) running {
+	t.Helper()
+	return startOn(t, filepath.Join(t.TempDir(), "data"), flags...)
+}
+
+// startOn starts a server on a data folder that may hold something already.
+func startOn(t *testing.T, data string, flags ...string) running {
+	t.Helper()
+	p := apptest.StartProcess(t, data, flags...)
+	return running{p, newClient(t, p.BaseURL, p.Merchant(t, apptest.MerchantID))}
+}
+
+// client talks to a server as its merchant. It may be used from any number of
+// goroutines.
+type client struct {
+	base  string // http://127.0.0.1:PORT
+	token string
+	http  *http.Client
+}
+
+func newClient(t testing.TB, base, token string) client {
+	transport := &http.Transport{MaxIdleConnsPerHost: 256}
+	t.Cleanup(transport.CloseIdleConnections)
+	return client{base: base, token: token, http: &http.Client{Transport: transport, Timeout: patience}}
+}
+
+// answer is an answer read to its end.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// try asks for something and returns the error of a connection that breaks.
+func (c client) try(method, path string, body io.Reader) (answer, error) {
+	request, err := http.NewRequestWithContext(context.Background(), method, c.base+path, body)
+	if err != nil {
+		return answer{}, err
+	}
+	request.Header.Set("Authorization", "Bearer "+c.token)
+	response, err := c.http.Do(request)
+	if err != nil {
+		return answer{}, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	return answer{status: response.StatusCode, header: response.Header, body: text}, err
+}
+
+// ask is try where the connection must hold. It may be called from any
+// goroutine; after an error the answer is empty.
+func (c client) ask(t testing.TB, method, path, body string) answer {
+	t.Helper()
+	got, err := c.try(method, path, strings.NewReader(body))
+	if err != nil {
+		t.Errorf("%s %s: %v", method, path, err)
+	}
+	return got
+}
+
+// read asks for something that must be there and decodes it.
+func (c client) read(t testing.TB, path string, into any) {
+	t.Helper()
+	got := c.ask(t, http.MethodGet, path, "")
+	if got.status != http.StatusOK {
+		t.Fatalf("GET %s: %d %s", path, got.status, got.body)
+	}
+	got.decode(t, into)
+}
+
+// decode reads an answer that must be JSON.
+func (a answer) decode(t testing.TB, into any) {
+	t.Helper()
+	if err := json.Unmarshal(a.body, into); err != nil {
+		t.Fatalf("answer %d is no JSON: %v: %q", a.status, err, a.body)
+	}
+}
+
+// message returns the text of an error in either of the two published forms,
+// empty where the answer has none.
+func (a answer) message() string {
+	var form struct {
+		Message string
+		Error   struct{ Message string }
+	}
+	if json.Unmarshal(a.body, &form) != nil {
+		return ""
+	}
+	return form.Message + form.Error.Message
+}
+
+// entry is an invoice file as an order shows it.
+type entry struct {
+	ID  int64
+	URL string
+}
+
+// uploadBody returns the body of an upload.
+func uploadBody(filename string, content []byte) []byte {
+	body, err := json.Marshal(map[string]string{
+		"filename": filename, "contentBase64": base64.StdEncoding.EncodeToString(content),
+	})
+	if err != nil {
+		panic(err) // texts always encode
+	}
+	return body
+}
+
+// upload uploads a file, and returns its entry where that went well.
+func (c client) upload(orderPath, filename string, content []byte) (answer, entry, error) {
+	got, err := c.try(http.MethodPost, orderPath+"/invoices", bytes.NewReader(uploadBody(filename, content)))
+	var form struct{ Invoice entry }
+	if err == nil && got.status == http.StatusOK {
+		err = json.Unmarshal(got.body, &form)
+	}
+	return got, form.Invoice, err
+}
+
+// download returns what is stored at the address of an entry.
+func (c client) download(t testing.TB, e entry) []byte {
+	t.Helper()
+	got := c.ask(t, http.MethodGet, strings.TrimPrefix(e.URL, c.base), "")
+	if got.status != http.StatusOK {
+		t.Errorf("GET %s: %d %s", e.URL, got.status, got.body)
+	}
+	return got.body
+}

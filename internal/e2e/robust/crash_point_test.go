@@ -1,0 +1,148 @@
+package robust
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"merchantorders/internal/app/apptest"
+)
+
+// naming are the system calls that can give a file its final name.
+const naming = "linkat,renameat,renameat2"
+
+// TestKilledInTheMiddleOfAnUpload kills a server in each state between the
+// first byte of an upload and its success, every time in exactly that state.
+//
+// It guards the order of the steps and the sweep at the start. Each of these
+// makes it fail: activating the entry when it is reserved, no sweep or one that
+// spares young reservations, a sweep that gives back the place and leaves the
+// file.
+func TestKilledInTheMiddleOfAnUpload(t *testing.T) {
+	t.Parallel()
+	content := bytes.Repeat([]byte("interrupted "), 30_000)
+	cases := []struct {
+		name   string
+		faults []string // what strace does to the server
+		until  func(t *testing.T, data string) bool
+		swept  bool // there was a reservation
+	}{
+		{
+			"the file is on its way", nil,
+			func(t *testing.T, data string) bool { return len(drafts(t, data)) > 0 }, false,
+		},
+		{
+			"a place is reserved", []string{"inject=" + naming + ":delay_enter=60000000"},
+			func(t *testing.T, data string) bool { return reserved(t, data) == 1 && len(stored(t, data, 1)) == 0 }, true,
+		},
+		{
+			"the file has its name", []string{"inject=" + naming + ":delay_exit=60000000"},
+			func(t *testing.T, data string) bool { return len(stored(t, data, 1)) == 1 }, true,
+		},
+	}
+	for _, tc := range cases {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			data := filepath.Join(t.TempDir(), "data")
+			start := apptest.Folder{Data: data}
+			token := start.Merchant(t, apptest.MerchantID)
+			start.Import(t, registered(1, 1)...)
+			server := startTraced(t, data, tc.faults)
+			c := newClient(t, server.base, token)
+			held := c.hold(t, sample(1).v2(), "invoice.pdf", content)
+			if tc.faults != nil {
+				held.release()
+			}
+			eventually(t, tc.name, func() bool { return tc.until(t, data) })
+			server.kill(t)
+			held.release()
+			if got, err := held.result(); err == nil {
+				t.Fatalf("the upload was answered: %d %s", got.status, got.body)
+			}
+			checkAfterKill(t, data, tc.swept)
+		})
+	}
+}
+
+// checkAfterKill starts a server on what a killed one has left.
+func checkAfterKill(t *testing.T, data string, swept bool) {
+	t.Helper()
+	server := startOn(t, data)
+	server.checkFolders(t)
+	if shown := server.invoices(t, 1); len(shown) > 0 {
+		t.Errorf("files are shown that nobody was told of: %v", shown)
+	}
+	if left := stored(t, data, 1); len(left) > 0 {
+		t.Errorf("files are left on the disk: %v", left)
+	}
+	if got := strings.Contains(server.Log(), "unfinished uploads taken back"); got != swept {
+		t.Errorf("the start took back an unfinished upload: %v, want %v", got, swept)
+	}
+	server.fillUp(t, &ledger{files: map[sample]map[[32]byte]*fileNote{1: {}}, goal: make(chan struct{})})
+}
+
+// traced is a server whose system calls are tampered with.
+type traced struct {
+	base    string
+	command *exec.Cmd
+}
+
+// startTraced starts a server under strace, which delays some of its system
+// calls; faults are in the words of its option -e. The process is the server's:
+// strace runs beside it.
+func startTraced(t *testing.T, data string, faults []string) traced {
+	t.Helper()
+	strace, err := exec.LookPath("strace")
+	if err != nil {
+		unable(t, "no strace to stop a server in the middle of an upload: %v", err)
+	}
+	command := apptest.Command(t, "serve", "--data", data, "--listen", "127.0.0.1:0")
+	args := []string{"strace", "-D", "-f", "-o", filepath.Join(t.TempDir(), "trace"), "-e", "trace=" + naming}
+	for _, fault := range faults {
+		args = append(args, "-e", fault)
+	}
+	command.Args = append(append(args, command.Path), command.Args[1:]...)
+	command.Path = strace
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
+	stdout, err := command.StdoutPipe()
+	if err == nil {
+		err = command.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := traced{command: command}
+	t.Cleanup(func() { _ = command.Process.Kill() })
+	lines := bufio.NewScanner(stdout)
+	for lines.Scan() {
+		if base, ok := strings.CutPrefix(lines.Text(), "Merchant Orders listens on "); ok {
+			server.base = base
+			return server
+		}
+	}
+	_ = command.Wait()
+	t.Fatalf("the server does not listen under strace:\n%s", &stderr)
+	return server
+}
+
+// kill ends the server as kill -9 does and waits for its end. strace, which
+// would not let it go before a delay is over, is ended after it.
+func (s traced) kill(t *testing.T) {
+	t.Helper()
+	tracer := status(t, s.command.Process.Pid, "TracerPid")
+	if err := s.command.Process.Kill(); err != nil {
+		t.Error(err)
+	}
+	if tracer != 0 {
+		if err := syscall.Kill(tracer, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+			t.Error(err)
+		}
+	}
+	_ = s.command.Wait() // it says that the process was killed
+}

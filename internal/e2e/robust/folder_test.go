@@ -1,0 +1,136 @@
+package robust
+
+import (
+	"database/sql"
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	_ "modernc.org/sqlite"
+
+	"merchantorders/internal/order"
+)
+
+// drafts returns the names of what lies in a data folder's place for files on
+// their way.
+func drafts(t testing.TB, data string) []string { return names(t, filepath.Join(data, "files", "tmp")) }
+
+// stored returns the names of the files stored for an order.
+func stored(t testing.TB, data string, n sample) []string {
+	return names(t, filepath.Join(data, "files", "invoices", n.reference()))
+}
+
+// names lists a folder; one that is not there is empty.
+func names(t testing.TB, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	var found []string
+	for _, e := range entries {
+		found = append(found, e.Name())
+	}
+	return found
+}
+
+// name returns the stored name of an entry.
+func (e entry) name(t testing.TB) string {
+	t.Helper()
+	name, err := url.PathUnescape(path.Base(e.URL))
+	if err != nil {
+		t.Errorf("address of a file: %v", err)
+	}
+	return name
+}
+
+// events counts the events of one type that are kept of an order. No interface
+// shows them yet.
+func events(t testing.TB, data string, n sample, kind order.EventType) int {
+	t.Helper()
+	return look(t, data, `SELECT COUNT(*) FROM events WHERE order_number = $1 AND type = $2`, n.number(), kind)
+}
+
+// reserved counts the files that have taken a place and are not shown yet.
+func reserved(t testing.TB, data string) int {
+	t.Helper()
+	return look(t, data, `SELECT COUNT(*) FROM invoices WHERE status = 1`)
+}
+
+// look reads one number from the database beside the server.
+func look(t testing.TB, data, query string, args ...any) int {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(data, "orders.db")+"?_pragma=busy_timeout(10000)&_pragma=query_only(1)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	var number int
+	if err := db.QueryRowContext(t.Context(), query, args...).Scan(&number); err != nil {
+		t.Fatal(err)
+	}
+	return number
+}
+
+// memory returns a figure of a process in MB: VmRSS is what it holds now, VmHWM
+// the most that it has held.
+func memory(t testing.TB, pid int, figure string) int { return status(t, pid, figure) >> 10 }
+
+// status returns a number in /proc/PID/status.
+func status(t testing.TB, pid int, name string) int {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, name+":"); ok {
+			number, err := strconv.Atoi(strings.Fields(value)[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			return number
+		}
+	}
+	t.Fatalf("no %s in the status of process %d", name, pid)
+	return 0
+}
+
+// ended waits until a server has ended by itself, and returns its exit code: -1
+// where a signal has ended it.
+func (r running) ended(t testing.TB) int {
+	t.Helper()
+	eventually(t, "the server ends", func() bool { return errors.Is(syscall.Kill(r.PID(), 0), syscall.ESRCH) })
+	return r.Stop(t, syscall.Signal(0)) // which is none
+}
+
+// signal sends a signal to a server.
+func (r running) signal(t testing.TB, s syscall.Signal) {
+	t.Helper()
+	if err := syscall.Kill(r.PID(), s); err != nil {
+		t.Errorf("signal %v: %v", s, err)
+	}
+}
+
+// together runs act(0), ..., act(count-1) at the same moment: each prepares
+// what it needs and calls ready, which returns when all have.
+func together(count int, act func(i int, ready func())) {
+	var all, done sync.WaitGroup
+	all.Add(count)
+	for i := range count {
+		done.Go(func() {
+			once := sync.OnceFunc(all.Done)
+			defer once()
+			act(i, func() { once(); all.Wait() })
+		})
+	}
+	done.Wait()
+}

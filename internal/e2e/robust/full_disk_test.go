@@ -1,0 +1,193 @@
+package robust
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/order"
+)
+
+const uploadFailed = "There were errors during the upload."
+
+// TestDiskOfFilesFull has the disk of the invoice files, and only this one, run
+// full in the middle of uploads.
+//
+// It guards the way back of an upload: with a draft that is not discarded, or a
+// reservation that is not released, the small files at the end find no room or
+// no place.
+func TestDiskOfFilesFull(t *testing.T) {
+	t.Parallel()
+	if !mayMount(t) {
+		return
+	}
+	data := filepath.Join(t.TempDir(), "data")
+	tinyDisk(t, filepath.Join(data, "files"), "1m")
+	s := startOn(t, data)
+	s.Import(t, registered(1, 1)...)
+	n := sample(1)
+	big := bytes.Repeat([]byte("does not fit"), 200_000)
+	for try := range 2 * order.MaxInvoices {
+		got, _, err := s.upload(n.path(try), "big.pdf", big)
+		if err != nil || got.status != http.StatusInternalServerError || string(got.body) != `{"message":"`+uploadFailed+`"}`+"\n" {
+			t.Fatalf("upload that does not fit: %d %s %v", got.status, got.body, err)
+		}
+		s.nothingStored(t, n)
+	}
+	for try := range order.MaxInvoices {
+		content := bytes.Repeat([]byte{'a' + byte(try)}, 100_000)
+		got, e, err := s.upload(n.path(try), "small.pdf", content)
+		if err != nil || got.status != http.StatusOK {
+			t.Fatalf("upload that fits: %d %s %v", got.status, got.body, err)
+		}
+		if !bytes.Equal(s.download(t, e), content) {
+			t.Errorf("%s does not hold the bytes that were sent", e.URL)
+		}
+	}
+}
+
+// nothingStored sees that an order has no file and nothing on the disk.
+func (r running) nothingStored(t *testing.T, n sample) {
+	t.Helper()
+	if shown := r.invoices(t, n); len(shown) > 0 {
+		t.Errorf("files are shown: %v", shown)
+	}
+	if left := append(drafts(t, r.Data), stored(t, r.Data, n)...); len(left) > 0 {
+		t.Errorf("files are left on the disk: %v", left)
+	}
+}
+
+// TestDiskFull fills the disk of the whole data folder, database included, and
+// makes room again.
+//
+// It guards that a full disk is an error of the one request that meets it: with
+// it taken for a fault that ends the server, with a connection to the database
+// that is of no use afterwards, or with the state changed in memory and not on
+// disk, what follows fails.
+func TestDiskFull(t *testing.T) {
+	t.Parallel()
+	if !mayMount(t) {
+		return
+	}
+	const orders = 60
+	data := filepath.Join(t.TempDir(), "data")
+	tinyDisk(t, data, "8m")
+	token := apptest.Folder{Data: data}.Merchant(t, apptest.MerchantID)
+	apptest.Folder{Data: data}.Import(t, registered(1, orders)...)
+	p := apptest.StartProcess(t, data)
+	s := running{p, newClient(t, p.BaseURL, token)}
+
+	ballast := fillDisk(t, data)
+	refusedAt := s.acceptUntilFull(t, orders)
+	s.checkWhileFull(t, refusedAt)
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	s.checkRoomAgain(t, refusedAt)
+	want := s.walk(t)
+	if code := s.Stop(t, syscall.SIGTERM); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	if diff := cmp.Diff(want, startOn(t, data).walk(t)); diff != "" {
+		t.Errorf("orders (-before a restart +after it):\n%s", diff)
+	}
+}
+
+// fillDisk writes a file until there is no room left, and returns its path.
+func fillDisk(t *testing.T, dir string) string {
+	t.Helper()
+	file, err := os.Create(filepath.Join(dir, "ballast"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for err == nil {
+		_, err = file.Write(make([]byte, 4096))
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+	// The file system may refuse it here too.
+	_ = file.Close()
+	return file.Name()
+}
+
+// acceptUntilFull accepts orders, for which the database may have room inside
+// its files for a while, until the disk is full, and returns the order that
+// could not be accepted.
+func (r running) acceptUntilFull(t *testing.T, orders sample) sample {
+	t.Helper()
+	for n := sample(1); n <= orders; n++ {
+		got := r.ask(t, http.MethodPatch, n.v2()+"/accept", "")
+		if got.status == http.StatusOK {
+			continue
+		}
+		r.unavailable(t, "v2 accept", got, `{"error":{"code":"unavailable","message":"The service cannot answer for now."}}`)
+		return n
+	}
+	t.Fatal("the disk is full and every order was accepted")
+	return 0
+}
+
+// unavailable checks an answer that says that the service cannot work for now.
+func (r running) unavailable(t *testing.T, what string, got answer, body string) {
+	t.Helper()
+	if got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") == "" || string(got.body) != body+"\n" {
+		t.Errorf("%s on a full disk: %d %v %s, want 503 with Retry-After and %s", what, got.status, got.header, got.body, body)
+	}
+}
+
+// checkWhileFull asks for all sorts of things, each of which must be answered
+// in its form and change nothing.
+func (r running) checkWhileFull(t *testing.T, n sample) {
+	t.Helper()
+	r.unavailable(t, "v1 reject", r.ask(t, http.MethodPut, n.v1(), `{"status":"D"}`), `{"message":"Service Unavailable"}`)
+	for try := range 2 {
+		got, _, err := r.upload(n.path(try), "a.pdf", []byte("content"))
+		if err != nil || got.status != http.StatusInternalServerError || got.message() != uploadFailed {
+			t.Errorf("upload on a full disk: %d %s %v", got.status, got.body, err)
+		}
+	}
+	if got := r.ask(t, http.MethodGet, "/readyz", ""); got.status != http.StatusServiceUnavailable {
+		t.Errorf("/readyz on a full disk: %d %s", got.status, got.body)
+	}
+	if got := r.ask(t, http.MethodGet, "/healthz", ""); got.status != http.StatusOK {
+		t.Errorf("/healthz on a full disk: %d %s", got.status, got.body)
+	}
+	// What is there can be read.
+	if got := r.state(t, n); got != order.Registered.String() {
+		t.Errorf("order %d is %s, and its accept failed", n, got)
+	}
+	r.nothingStored(t, n)
+}
+
+// checkRoomAgain does, now that there is room, what could not be done.
+func (r running) checkRoomAgain(t *testing.T, n sample) {
+	t.Helper()
+	if got := r.ask(t, http.MethodPatch, n.v2()+"/accept", ""); got.status != http.StatusOK {
+		t.Errorf("accept with room again: %d %s", got.status, got.body)
+	}
+	if got := r.state(t, n); got != accepted {
+		t.Errorf("order %d is %s, want %s", n, got, accepted)
+	}
+	for try := range order.MaxInvoices {
+		content := bytes.Repeat([]byte{'a' + byte(try)}, 10_000)
+		got, e, err := r.upload(n.path(try), "small.pdf", content)
+		if err != nil || got.status != http.StatusOK || !bytes.Equal(r.download(t, e), content) {
+			t.Errorf("upload with room again: %d %s %v", got.status, got.body, err)
+		}
+	}
+	if got := r.ask(t, http.MethodGet, "/readyz", ""); got.status != http.StatusOK {
+		t.Errorf("/readyz with room again: %d %s", got.status, got.body)
+	}
+	totals := r.totals(t, "")
+	if totals[accepted] != int(n) {
+		t.Errorf("%d orders are %s, want %d", totals[accepted], accepted, n)
+	}
+}

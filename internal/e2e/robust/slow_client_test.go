@@ -1,0 +1,173 @@
+package robust
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+// connect opens a connection to a server. What is read from it or written to it
+// must come to an end within the tests' patience.
+func (c client) connect(t testing.TB) net.Conn {
+	t.Helper()
+	connection, err := net.Dial("tcp", strings.TrimPrefix(c.base, "http://"))
+	if err == nil {
+		err = connection.SetDeadline(time.Now().Add(patience))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = connection.Close() })
+	return connection
+}
+
+// pace is how often a slow client sends one byte more.
+const pace = 200 * time.Millisecond
+
+// trickle sends text one byte at a time, over and over, until the server is
+// tired of it, and returns what it answered. ok is false when the server has
+// borne it for as long as the tests' patience.
+func trickle(connection net.Conn, text string) (got string, ok bool) {
+	ended := make(chan struct{})
+	go func() {
+		for i := 0; ; i++ {
+			select {
+			case <-time.After(pace):
+			case <-ended:
+				return
+			}
+			if _, err := connection.Write([]byte{text[i%len(text)]}); err != nil {
+				return
+			}
+		}
+	}()
+	answer, err := io.ReadAll(connection)
+	close(ended)
+	var timeout net.Error
+	return string(answer), !errors.As(err, &timeout) || !timeout.Timeout()
+}
+
+// TestSlowHeadersAreDropped has 200 clients that send a header one byte at a
+// time and never end it, while others want to work.
+//
+// It guards the limit of 5 seconds for a header, which no single byte may
+// extend: without it all 200 stay.
+func TestSlowHeadersAreDropped(t *testing.T) {
+	t.Parallel()
+	const clients = 200
+	s := start(t)
+	s.Import(t, registered(1, 20)...)
+	var slow sync.WaitGroup
+	for range clients {
+		connection := s.connect(t)
+		if _, err := io.WriteString(connection, "GET /v2/orders HTTP/1.1\r\nHost: localhost\r\nX-Slow: "); err != nil {
+			t.Fatal(err)
+		}
+		slow.Go(func() {
+			if answer, ok := trickle(connection, "slowly "); !ok || strings.HasPrefix(answer, "HTTP/1.1 200") {
+				t.Errorf("a slow client is borne: %q", answer)
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		slow.Wait()
+	}()
+	for {
+		if got := s.total(t, ""); got != 20 {
+			t.Fatalf("%d orders, want 20", got)
+		}
+		select {
+		case <-done:
+			return
+		default:
+		}
+	}
+}
+
+// TestSlowBodiesAreCut has clients that send the body of an action one byte at
+// a time, with and without its length, so that it would take an hour.
+//
+// It guards the limit of 10 seconds for the bodies of actions, and that what
+// came of a body that was cut is not taken for the whole.
+func TestSlowBodiesAreCut(t *testing.T) {
+	slow(t)
+	t.Parallel()
+	s := start(t)
+	s.Import(t, registered(1, 2)...)
+	bodies := []struct{ header, begin, more string }{
+		// Nothing but blanks is missing.
+		{"Content-Length: 20000", `{"status":"G"}`, " "},
+		{"Transfer-Encoding: chunked", "10\r\n" + `{"status":"G"}  ` + "\r\n", "1\r\n \r\n"},
+	}
+	var all sync.WaitGroup
+	for i, body := range bodies {
+		n := sample(1 + i)
+		connection := s.connect(t)
+		head := "PUT " + n.v1() + " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + s.token + "\r\n" + body.header + "\r\n\r\n"
+		if _, err := io.WriteString(connection, head+body.begin); err != nil {
+			t.Fatal(err)
+		}
+		all.Go(func() {
+			answer, ok := trickle(connection, body.more)
+			if !ok {
+				t.Errorf("%s: the server still waits for the body", body.header)
+			}
+			if answer != "" && !strings.HasPrefix(answer, "HTTP/1.1 400") {
+				t.Errorf("%s: answered %q", body.header, answer)
+			}
+			if got := s.state(t, n); got != order.Registered.String() {
+				t.Errorf("%s: half a body made the order %s", body.header, got)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// TestGoneInTheMiddle has clients that go away in the middle of a body.
+//
+// It guards that a body counts only when it is whole.
+func TestGoneInTheMiddle(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.Import(t, registered(1, 5)...)
+	for n, body := range map[sample]string{
+		1: "Content-Length: 200\r\n\r\n" + `{"status":"G"}`,
+		2: "Transfer-Encoding: chunked\r\n\r\nE\r\n" + `{"status":"G"}` + "\r\n",
+		3: "Transfer-Encoding: chunked\r\n\r\nE\r\n" + `{"status":"G"}` + "\r\n0\r\nX",
+	} {
+		connection := s.connect(t)
+		_, err := io.WriteString(connection, "PUT "+n.v1()+" HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "+s.token+"\r\n"+body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := connection.(*net.TCPConn).CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := io.ReadAll(connection)
+		if err != nil || len(answer) > 0 && !strings.HasPrefix(string(answer), "HTTP/1.1 400") {
+			t.Errorf("half a body: %q %v", answer, err)
+		}
+		if got := s.state(t, n); got != order.Registered.String() {
+			t.Errorf("half a body made the order %s", got)
+		}
+	}
+	for n := sample(4); n <= 5; n++ {
+		held := s.hold(t, n.path(int(n)), "half.pdf", make([]byte, 400_000))
+		eventually(t, "the upload is under way", func() bool { return len(drafts(t, s.Data)) > 0 })
+		held.cut()
+		eventually(t, "nothing is left of it", func() bool { return len(drafts(t, s.Data)) == 0 })
+		s.nothingStored(t, n)
+	}
+	if got := s.ask(t, http.MethodGet, "/readyz", ""); got.status != http.StatusOK {
+		t.Errorf("/readyz: %d %s", got.status, got.body)
+	}
+}

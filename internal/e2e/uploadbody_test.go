@@ -1,0 +1,258 @@
+package e2e
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// TestUploadBodies has the bodies that are no upload (spec 4.3, decision 6).
+// Each is refused before the order is looked for, and leaves nothing.
+func TestUploadBodies(t *testing.T) {
+	member := func(filename, content string) string {
+		return `{"filename":` + filename + `,"contentBase64":` + content + `}`
+	}
+	tests := []struct{ name, body string }{
+		{"none", ""},
+		{"empty object", "{}"},
+		{"no content", `{"filename":"a.pdf"}`},
+		{"no name", `{"contentBase64":"aGk="}`},
+		{"name null", member("null", `"aGk="`)},
+		{"name number", member("1", `"aGk="`)},
+		{"name array", member(`["a.pdf"]`, `"aGk="`)},
+		{"name empty", member(`""`, `"aGk="`)},
+		{"name with invalid UTF-8", member("\"a\xff.pdf\"", `"aGk="`)},
+		{"name with a lone surrogate", member(`"a\ud800.pdf"`, `"aGk="`)},
+		{"name with a raw line break", member("\"a\n.pdf\"", `"aGk="`)},
+		{"content null", member(`"a.pdf"`, "null")},
+		{"content number", member(`"a.pdf"`, "1")},
+		{"content object", member(`"a.pdf"`, "{}")},
+		{"content empty", member(`"a.pdf"`, `""`)},
+		{"content of line breaks only", member(`"a.pdf"`, `"\r\n\r\n"`)},
+		{"FILENAME", `{"FILENAME":"a.pdf","contentBase64":"aGk="}`},
+		{"contentbase64", `{"filename":"a.pdf","contentbase64":"aGk="}`},
+		{"name twice", `{"filename":"a.pdf","filename":"a.pdf","contentBase64":"aGk="}`},
+		{"content twice", `{"filename":"a.pdf","contentBase64":"aGk=","contentBase64":"aGk="}`},
+		{"content twice by an escape", `{"filename":"a.pdf","contentBase64":"aGk=","c\u006fntentBase64":"aGk="}`},
+		{"array around it", "[" + member(`"a.pdf"`, `"aGk="`) + "]"},
+		{"raw line break in the content", member(`"a.pdf"`, "\"aG\nk=\"")},
+		{"content broken off in its text", `{"filename":"a.pdf","contentBase64":"aGk`},
+		{"content with text after it", member(`"a.pdf"`, `"aGk=" 1`)},
+	}
+	for _, content := range []string{
+		"aGk", "a", "aG=", "=", "====", "aGk==", "aGk=aGk=", "aGk=A", "a=Gk", "aG k=", " aGk=", "aGk= ", "aGk=\\t", "aGk*", "aG\\u0000k=", "aGkä",
+		"-_-_", "__8=", "data:application/pdf;base64,aGk=", "data:;base64,aGk=", "aGk%3D", "aGk\\u2028=",
+	} {
+		tests = append(tests, struct{ name, body string }{"base64 " + content, member(`"a.pdf"`, `"`+content+`"`)})
+	}
+	for _, test := range notObjects {
+		body := strings.Replace(test.body, `"status":"D"`, `"contentBase64":"aGk=","filename":"a.pdf"`, 1)
+		body = strings.NewReplacer(`"status"`, `"filename"`, `"st\u0061tus"`, `"filen\u0061me"`).Replace(body)
+		tests = append(tests, struct{ name, body string }{test.name, body})
+	}
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		o := s.addOne(t)
+		missing := placed{number: 1, reference: "missing"}
+		for _, v := range versions {
+			t.Run(v.name, func(t *testing.T) {
+				for _, test := range tests {
+					t.Run(test.name, func(t *testing.T) {
+						s.do(t, post(v.invoices(o), test.body)).wantRefusal(t, v, invalidPayload, o)
+						s.do(t, post(v.invoices(missing), test.body)).wantRefusal(t, v, invalidPayload, missing)
+					})
+				}
+			})
+		}
+		if got := s.entries(t, o); len(got) != 0 {
+			t.Errorf("one of them has left %v", got)
+		}
+	})
+}
+
+// TestUploadContent has the spellings of base64 that are good (decision 6), and
+// sees that the bytes are stored as they are meant.
+func TestUploadContent(t *testing.T) {
+	tests := []struct{ name, content, want string }{
+		{"one byte", "YQ==", "a"},
+		{"two bytes", "aGk=", "hi"},
+		{"three bytes", "aGkh", "hi!"},
+		{"both signs", "+/+/", "\xfb\xff\xbf"},
+		{"CR and LF", `aG\r\nk\n=\r`, "hi"},
+		{"only LF, every letter", `\na\nG\nk\n=\n`, "hi"},
+		{"loose trailing bits", "aGl=", "hi"},
+		{"loose trailing bits of one byte", "YX==", "a"},
+		{"escaped letters", `\u0061Gk\u003d`, "hi"},
+		{"escaped slash", `+\/+\/`, "\xfb\xff\xbf"},
+		{"escaped line breaks", `aG\u000d\u000ak=`, "hi"},
+		{"NUL bytes", "AAAA", "\x00\x00\x00"},
+		{"HTML in a pdf", base64.StdEncoding.EncodeToString([]byte("<script>alert(1)</script>")), "<script>alert(1)</script>"},
+	}
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		inEachVersion(t, func(t *testing.T, v version) {
+			for _, test := range tests {
+				t.Run(test.name, func(t *testing.T) {
+					o := s.addOne(t)
+					e := s.stored(t, v.uploadBase64(o, "a.pdf", test.content))
+					if got := s.do(t, get(s.path(t, e.url))).ok(t); got != test.want {
+						t.Errorf("stored is %q, want %q", got, test.want)
+					}
+				})
+			}
+			t.Run("members in another order and unknown ones", func(t *testing.T) {
+				o := s.addOne(t)
+				body := ` {"x":{"contentBase64":1,"filename":[]},"contentBase64":"aGk=","description":"contentBase64","filename":"a.pdf"} `
+				e := s.stored(t, post(v.invoices(o), body))
+				if got := s.do(t, get(s.path(t, e.url))).ok(t); got != "hi" {
+					t.Errorf("stored is %q", got)
+				}
+			})
+		})
+	})
+}
+
+// maxSize is the largest content, in bytes (spec 8).
+const maxSize = 4_000_000
+
+// wrapped breaks base64 into lines of 76 letters, as many encoders do.
+func wrapped(content string) string {
+	var out strings.Builder
+	for len(content) > 76 {
+		out.WriteString(content[:76] + `\r\n`)
+		content = content[76:]
+	}
+	return out.String() + content
+}
+
+// blocks is a content one byte over the limit in which every part differs.
+var blocks = sync.OnceValue(func() string {
+	var out strings.Builder
+	block := sha256.Sum256(nil)
+	for out.Len() <= maxSize {
+		out.Write(block[:])
+		block = sha256.Sum256(block[:])
+	}
+	return out.String()[:maxSize+1]
+})
+
+// encodedBlocks is the base64 of blocks, and encodedLargest that of the largest
+// content, which is blocks but for the last byte.
+var (
+	encodedBlocks  = sync.OnceValue(func() string { return base64.StdEncoding.EncodeToString([]byte(blocks())) })
+	encodedLargest = sync.OnceValue(func() string { return base64.StdEncoding.EncodeToString([]byte(blocks()[:maxSize])) })
+)
+
+// TestUploadSize has the limit of 4,000,000 bytes, measured after decoding
+// (spec 4.3, 8).
+func TestUploadSize(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		inEachVersion(t, func(t *testing.T, v version) {
+			o, largest := s.addOne(t), blocks()[:maxSize]
+			e := s.stored(t, v.uploadBase64(o, "largest.pdf", encodedLargest()))
+			if got := s.do(t, get(s.path(t, e.url))).ok(t); got != largest {
+				t.Errorf("the largest file comes back with %d other bytes", len(got))
+			}
+			e = s.stored(t, v.uploadBase64(o, "lines.pdf", wrapped(encodedLargest())))
+			if got := s.do(t, get(s.path(t, e.url))).ok(t); got != largest {
+				t.Errorf("the largest file in lines comes back with %d other bytes", len(got))
+			}
+			s.do(t, v.uploadBase64(o, "over.pdf", encodedBlocks())).wantRefusal(t, v, sizeTooBig, o)
+			s.do(t, v.uploadBase64(o, "over.pdf", wrapped(encodedBlocks()))).wantRefusal(t, v, sizeTooBig, o)
+			s.do(t, v.uploadBase64(o, "far-over.pdf", encodedLargest()[:2_000_000]+encodedLargest())).wantRefusal(t, v, sizeTooBig, o)
+			if got := s.entries(t, o); len(got) != 2 {
+				t.Errorf("the order shows %v", got)
+			}
+		})
+	})
+}
+
+// maxBody is the largest body of an upload (decision 6).
+const maxBody = 8 << 20
+
+// TestUploadBodySize has the limit of 8 MiB on the whole body: it comes before
+// every other check but the token's, with a length given and without, and the
+// client gets to read the answer.
+func TestUploadBodySize(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		inEachVersion(t, func(t *testing.T, v version) {
+			o, missing := s.addOne(t), placed{number: 1, reference: "missing"}
+			full := v.uploadBase64(o, "a.pdf", encodedLargest()).body
+			full += strings.Repeat(" ", maxBody-len(full))
+			s.stored(t, post(v.invoices(o), full))
+			over, garbage := full+" ", strings.Repeat("x", maxBody+1)
+			streamed := func(o placed, body string) request {
+				return request{method: "POST", path: v.invoices(o), stream: io.MultiReader(strings.NewReader(body))}
+			}
+			tests := []struct {
+				name string
+				r    request
+				o    placed
+				want refusal
+			}{
+				{"one byte more", post(v.invoices(o), over), o, sizeTooBig},
+				{"without a length", streamed(o, over), o, sizeTooBig},
+				{"not JSON", post(v.invoices(o), garbage), o, sizeTooBig},
+				{"not JSON, without a length", streamed(o, garbage), o, sizeTooBig},
+				{"missing order", post(v.invoices(missing), over), missing, sizeTooBig},
+				{"not JSON for a missing order, without a length", streamed(missing, garbage), missing, sizeTooBig},
+				{"twice the size", post(v.invoices(o), full+full), o, sizeTooBig},
+				{"no token", post(v.invoices(o), over).as(noAuth), o, unauthorized},
+				{"no token, without a length", streamed(o, garbage).as(noAuth), o, unauthorized},
+				{"wrong type", v.uploadBase64(o, "a.exe", garbage), o, sizeTooBig},
+			}
+			for _, test := range tests {
+				t.Run(test.name, func(t *testing.T) {
+					s.do(t, test.r).wantRefusal(t, v, test.want, test.o)
+				})
+			}
+			if got := s.entries(t, o); len(got) != 1 {
+				t.Errorf("the order shows %v", got)
+			}
+		})
+	})
+}
+
+// TestUploadChecks has the order of checks of an upload (decision 6): token,
+// body, order, extension, size, count. Of two faults the earlier is answered.
+func TestUploadChecks(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		readOnly := s.Folder.Token(t, "--merchant", "355", "--scopes", "orders:read,orders:write")
+		inEachVersion(t, func(t *testing.T, v version) {
+			full, free := s.addOne(t), s.addOne(t)
+			missing := placed{number: 999_999_999, reference: "missing"}
+			for range 3 {
+				s.uploaded(t, v, full, "a.pdf", "x")
+			}
+			tests := []struct {
+				name string
+				r    request
+				o    placed
+				want refusal
+			}{
+				{"token before body", post(v.invoices(free), "garbage").as(noAuth), free, unauthorized},
+				{"scope before body", post(v.invoices(free), "garbage").by(readOnly), free, forbidden},
+				{"scope before order", v.upload(missing, "a.pdf", "x").by(readOnly), missing, forbidden},
+				{"body before order", v.uploadBase64(missing, "a.pdf", "*"), missing, invalidPayload},
+				{"body before extension", v.uploadBase64(free, "a.exe", "*"), free, invalidPayload},
+				{"body before count", v.uploadBase64(full, "a.pdf", ""), full, invalidPayload},
+				{"order before extension", v.upload(missing, "a.exe", "x"), missing, uploadOrderNotFound},
+				{"order before size", v.uploadBase64(missing, "a.pdf", encodedBlocks()), missing, uploadOrderNotFound},
+				{"order", v.upload(missing, "a.pdf", "x"), missing, uploadOrderNotFound},
+				{"extension before size", v.uploadBase64(free, "a.exe", encodedBlocks()), free, typeNotSupported},
+				{"extension before count", v.upload(full, "a.exe", "x"), full, typeNotSupported},
+				{"size before count", v.uploadBase64(full, "a.pdf", encodedBlocks()), full, sizeTooBig},
+				{"count", v.upload(full, "a.pdf", "x"), full, tooManyFiles},
+			}
+			for _, test := range tests {
+				t.Run(test.name, func(t *testing.T) {
+					s.do(t, test.r).wantRefusal(t, v, test.want, test.o)
+				})
+			}
+			if got := len(s.entries(t, free)); got != 0 {
+				t.Errorf("one of them has left %d entries", got)
+			}
+		})
+	})
+}

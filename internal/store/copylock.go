@@ -1,0 +1,86 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"io"
+	"os"
+	"syscall"
+)
+
+// ErrCopying says that another copy is at work on a database, or that source and
+// target of a copy are one database.
+var ErrCopying = errors.New("source and target are the same database, or another copy is at work on one of them")
+
+// Exclude keeps every other copy away from the database until what it returns is
+// closed, or, when shared, only those that would write to it. It returns
+// ErrCopying when another one is at work.
+func (db *DB) Exclude(ctx context.Context, shared bool) (io.Closer, error) {
+	held, err := db.dialect.exclude(ctx, db.write.db, shared)
+	if err == nil && held == nil {
+		err = ErrCopying
+	}
+	return held, db.failure(err)
+}
+
+// copyLock is the number of the advisory lock of who copies: any that nothing
+// else on the database uses.
+const copyLock = 0x636f7079 // "copy"
+
+// excludePostgres takes an advisory lock on a connection of its own.
+func excludePostgres(ctx context.Context, db *sql.DB, shared bool) (io.Closer, error) {
+	connection, err := db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	text := `SELECT pg_try_advisory_lock($1)`
+	if shared {
+		text = `SELECT pg_try_advisory_lock_shared($1)`
+	}
+	held := lockedConnection{connection}
+	var taken bool
+	err = connection.QueryRowContext(ctx, text, int64(copyLock)).Scan(&taken)
+	if err != nil || !taken {
+		return nil, errors.Join(err, held.Close())
+	}
+	return held, nil
+}
+
+// lockedConnection is a connection that holds a lock as long as it is open.
+type lockedConnection struct{ *sql.Conn }
+
+// Close ends the connection for good, and the lock with it.
+func (c lockedConnection) Close() error {
+	_ = c.Raw(func(any) error { return driver.ErrBadConn })
+	return nil
+}
+
+// excludeSQLite locks a file beside that of the database.
+func excludeSQLite(ctx context.Context, db *sql.DB, shared bool) (io.Closer, error) {
+	var path string
+	if err := db.QueryRowContext(ctx, `SELECT file FROM pragma_database_list WHERE name = 'main'`).Scan(&path); err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(path+".copy.lock", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	how := syscall.LOCK_EX
+	if shared {
+		how = syscall.LOCK_SH
+	}
+	for {
+		err = syscall.Flock(int(file.Fd()), how|syscall.LOCK_NB)
+		switch {
+		case err == nil:
+			return file, nil
+		case errors.Is(err, syscall.EINTR):
+		case errors.Is(err, syscall.EWOULDBLOCK):
+			return nil, file.Close()
+		default:
+			return nil, errors.Join(err, file.Close())
+		}
+	}
+}

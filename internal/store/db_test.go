@@ -1,0 +1,77 @@
+package store
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/token"
+)
+
+// TestObserve looks at what is told of operations, those that fail too.
+func TestObserve(t *testing.T) {
+	t.Parallel()
+	type observed struct {
+		Operation string
+		Took      time.Duration
+	}
+	var got []observed
+	clock := testTime
+	db, err := OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "orders.db"), Options{
+		Observe: func(operation string, took time.Duration) { got = append(got, observed{operation, took}) },
+		Now: func() time.Time {
+			clock = clock.Add(time.Second)
+			return clock
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	ctx := t.Context()
+	cancelled, cancel := context.WithCancel(ctx)
+	cancel()
+	_ = addTestMerchant(ctx, db, 1)
+	_, _ = db.AddOrders(ctx, testBatch(1, "R", 2), testTime)
+	_, _ = db.Order(ctx, 1, order.NumberKey(1))
+	_, _ = db.List(ctx, 1, order.NewFilter())
+	_, _ = db.List(cancelled, 1, order.NewFilter())
+	_ = moveTest(ctx, db, 1, 404, order.Canceled)
+	_, _ = db.InvoiceFile(ctx, 1, "R-0", "a.pdf")
+	_, _ = db.TokenByHash(ctx, token.Hash{})
+	var want []observed
+	for _, operation := range []string{"merchant", "add", "order", "list", "list", "change", "invoice", "token"} {
+		want = append(want, observed{operation, time.Second})
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("observed (-want +got):\n%s", diff)
+	}
+}
+
+// TestClosed calls a database after its end: an error, and nothing worse.
+func TestClosed(t *testing.T) {
+	t.Parallel()
+	db, err := OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "orders.db"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Errorf("close again: %v", err)
+	}
+	if err := db.Ping(t.Context()); err == nil {
+		t.Error("a closed database answers")
+	}
+	if _, err := db.List(t.Context(), 1, order.NewFilter()); err == nil {
+		t.Error("a closed database lists")
+	}
+	if err := addTestMerchant(t.Context(), db, 1); err == nil {
+		t.Error("a closed database takes a merchant")
+	}
+}

@@ -1,0 +1,212 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/store/pgtest"
+	"merchantorders/internal/token"
+)
+
+// TestDistributedPlans runs what requests do and has each of its statements
+// explained: it must be one task, on the merchant's node, or none, on the
+// coordinator. Only keys of orders are wherever their text leads.
+func TestDistributedPlans(t *testing.T) {
+	t.Parallel()
+	needCluster(t)
+	db, recorded := openRecorded(t, pgtest.Database(t))
+	for id := range int64(8) {
+		if err := addTestMerchant(t.Context(), db, 1+id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	nodes := make(map[string]bool)
+	for merchant := range int64(8) {
+		recorded.forget()
+		for _, s := range requestsOf(t, db, recorded, 1+merchant) {
+			tasks, where := explain(t, db, s)
+			switch {
+			case tasks == 0 && !slices.ContainsFunc(spreads, func(spread Spread) bool { return s.names(spread.Table) }):
+			case tasks != 1:
+				t.Errorf("%d tasks: %s", tasks, s.text)
+			case s.names("order_keys"):
+			default:
+				nodes[fmt.Sprintf("%d on %s", 1+merchant, where)] = true
+			}
+		}
+	}
+	if len(nodes) != 8 {
+		t.Errorf("each of 8 merchants should be on one node: %v", nodes)
+	}
+	sweeps := map[string]string{"stale": selectStale, "deleted": selectDeleted}
+	for name, text := range sweeps {
+		// They are nobody's request: every node is asked.
+		if tasks, _ := explain(t, db, statement{text, []any{1, 1}}); tasks < 2 {
+			t.Errorf("%s: %d tasks", name, tasks)
+		}
+	}
+}
+
+// requestsOf does for a merchant what requests do, and returns the statements
+// that it took.
+func requestsOf(t *testing.T, db *DB, recorded *recorder, merchant int64) []statement {
+	t.Helper()
+	ctx := t.Context()
+	outcomes, err := db.AddOrders(ctx, testBatch(merchant, fmt.Sprintf("M%d", merchant), 3), testTime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	number := outcomes[0].Number
+	if err := moveTest(ctx, db, merchant, number, order.Canceled); err != nil {
+		t.Fatal(err)
+	}
+	fileTest(t, db, merchant, number)
+	for _, key := range []order.Key{order.NumberKey(number), order.ReferenceKey(fmt.Sprintf("M%d-0", merchant))} {
+		if _, err := db.Order(ctx, merchant, key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, states := range [][]order.State{nil, {order.Registered}, order.StatesOfCode('C')} {
+		filter := order.NewFilter()
+		filter.AnyState, filter.States = states == nil, states
+		if _, err := db.List(ctx, merchant, filter); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.listInSnapshot(ctx, merchant, filter); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := db.InvoiceFile(ctx, merchant, fmt.Sprintf("M%d-0", merchant), "a.pdf"); err == nil {
+		t.Error("the file is deleted")
+	}
+	if _, err := db.TokenByHash(ctx, token.Hash{}); err == nil {
+		t.Error("there is no token")
+	}
+	return recorded.statements()
+}
+
+// fileTest uploads a file, deletes it, and gives a place back.
+func fileTest(t *testing.T, db *DB, merchant, number int64) {
+	t.Helper()
+	ctx := t.Context()
+	err := db.InTx(ctx, func(tx order.Tx) error {
+		head, err := tx.LockOrder(ctx, merchant, order.NumberKey(number))
+		if err != nil {
+			return err
+		}
+		if _, err := tx.InvoiceNames(ctx, head); err != nil {
+			return err
+		}
+		for _, name := range []string{"a.pdf", "b.pdf"} {
+			id, err := tx.ReserveInvoice(ctx, head, order.Invoice{Name: name, CreatedAt: testTime})
+			if err != nil {
+				return err
+			}
+			if name == "b.pdf" {
+				return tx.ReleaseInvoice(ctx, head, id)
+			}
+			if err := tx.ActivateInvoice(ctx, head, id); err != nil {
+				return err
+			}
+			if _, err := tx.Invoices(ctx, head); err != nil {
+				return err
+			}
+			if err := tx.DeleteInvoice(ctx, head, id, testTime); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// statement is one that was run.
+type statement struct {
+	text string
+	args []any
+}
+
+func (s statement) names(table string) bool {
+	return regexp.MustCompile(`\b` + table + `\b`).MatchString(s.text)
+}
+
+// explain returns into how many tasks for nodes a statement is divided, and the
+// node of one of them.
+func explain(t *testing.T, db *DB, s statement) (int, string) {
+	t.Helper()
+	tasks, node := 0, ""
+	err := each(t.Context(), db.read, "EXPLAIN "+s.text, s.args, func(rows *sql.Rows) error {
+		var line string
+		err := rows.Scan(&line)
+		line = strings.TrimSpace(line)
+		_, _ = fmt.Sscanf(line, "Task Count: %d", &tasks)
+		if where, ok := strings.CutPrefix(line, "Node: "); ok {
+			node = where
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatalf("explain %s: %v", s.text, err)
+	}
+	return tasks, node
+}
+
+// recorder keeps the statements that run on a database, but for those that
+// begin and end transactions.
+type recorder struct {
+	mu  sync.Mutex
+	ran []statement
+}
+
+// openRecorded opens a database whose statements are recorded.
+func openRecorded(t *testing.T, url string) (*DB, *recorder) {
+	t.Helper()
+	config, _, err := postgresConfig(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &recorder{}
+	config.Tracer = r
+	connections := stdlib.OpenDB(*config)
+	t.Cleanup(func() { _ = connections.Close() })
+	pool := plainPool(connections, statementLimit)
+	return newDB(pool, pool, postgresDialect, Options{}), r
+}
+
+// TraceQueryStart implements pgx.QueryTracer.
+func (r *recorder) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
+	first, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(data.SQL)), " ")
+	if slices.Contains([]string{"select", "insert", "update", "delete"}, first) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.ran = append(r.ran, statement{data.SQL, data.Args})
+	}
+	return ctx
+}
+
+// TraceQueryEnd implements pgx.QueryTracer.
+func (*recorder) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+func (r *recorder) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ran = nil
+}
+
+func (r *recorder) statements() []statement {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.ran)
+}

@@ -1,0 +1,107 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"merchantorders/internal/order"
+)
+
+// KeptFile is an invoice entry whose file is kept.
+type KeptFile struct {
+	order.StoredInvoice
+	Size   int64 // bytes
+	SHA256 [32]byte
+	// Active says that the file is shown. Otherwise it was withdrawn and waits
+	// to be purged; a purge that was cut off may have removed it already.
+	Active bool
+}
+
+// Path returns where the file lies in the storage.
+func (f KeptFile) Path() string { return order.InvoicePath(f.Reference, f.Name) }
+
+// kept is the condition of an entry i whose file is kept.
+const kept = `(i.status = ` + statusActive + ` OR i.status = ` + statusDeleted + ` AND i.purged_at IS NULL)`
+
+const (
+	selectKept = `SELECT i.merchant_id, i.order_number, o.reference, i.id, i.name, i.size, i.sha256,
+		CASE WHEN i.status = ` + statusActive + ` THEN 1 ELSE 0 END
+	FROM invoices i
+	JOIN orders o ON o.merchant_id = i.merchant_id AND o.number = i.order_number
+	WHERE i.merchant_id = $1 AND `
+	selectKeptPage = selectKept + `(i.order_number, i.id) > ($2, $3) AND ` + kept + `
+	ORDER BY i.order_number, i.id LIMIT $4+0`
+	selectKeptOne = selectKept + `i.order_number = $2 AND i.id = $3 AND ` + kept
+)
+
+func scanKept(scan func(...any) error) (KeptFile, error) {
+	var f KeptFile
+	var hash []byte
+	var active int64
+	err := scan(&f.MerchantID, &f.OrderNumber, &f.Reference, &f.ID, &f.Name, &f.Size, &hash, &active)
+	copy(f.SHA256[:], hash)
+	f.Active = active != 0
+	return f, err
+}
+
+// KeptFiles returns up to limit of a merchant's entries whose files are kept,
+// those after a given one. The zero KeptFile is before all.
+func (db *DB) KeptFiles(ctx context.Context, merchantID int64, after KeptFile, limit int) ([]KeptFile, error) {
+	defer db.timed("files")()
+	found, err := all(ctx, patient(db.read), selectKeptPage, []any{merchantID, after.OrderNumber, after.ID, limit},
+		func(rows *sql.Rows) (KeptFile, error) { return scanKept(rows.Scan) })
+	if err != nil {
+		return nil, db.failure(fmt.Errorf("read invoices: %w", err))
+	}
+	return found, nil
+}
+
+// KeptFile returns an entry as it is now, and whether its file is still kept.
+func (db *DB) KeptFile(ctx context.Context, f KeptFile) (KeptFile, bool, error) {
+	defer db.timed("files")()
+	now, err := scanKept(func(into ...any) error {
+		return db.read.row(ctx, selectKeptOne, []any{f.MerchantID, f.OrderNumber, f.ID}, into...)
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return KeptFile{}, false, nil
+	}
+	if err != nil {
+		return KeptFile{}, false, db.failure(fmt.Errorf("read invoice: %w", err))
+	}
+	return now, true, nil
+}
+
+// CountKeptFiles returns how many files there should be.
+func (db *DB) CountKeptFiles(ctx context.Context) (int64, error) {
+	defer db.timed("files")()
+	var n int64
+	err := patient(db.read).row(ctx, `SELECT COUNT(*) FROM invoices i WHERE `+kept, nil, &n)
+	if err != nil {
+		return 0, db.failure(fmt.Errorf("count invoices: %w", err))
+	}
+	return n, nil
+}
+
+// KnowsFile reports whether there is an entry to which a stored file may belong:
+// any whose file was not removed, also one that is on its way.
+func (db *DB) KnowsFile(ctx context.Context, reference, name string) (bool, error) {
+	defer db.timed("files")()
+	var merchantID, n int64
+	err := db.read.row(ctx, `SELECT merchant_id FROM order_keys WHERE key = $1`, []any{reference}, &merchantID)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	if err == nil {
+		err = db.read.row(ctx, `SELECT COUNT(*)
+			FROM orders o
+			JOIN invoices i ON i.merchant_id = o.merchant_id AND i.order_number = o.number
+			WHERE o.merchant_id = $1 AND o.reference = $2 AND i.name = $3 AND i.purged_at IS NULL`,
+			[]any{merchantID, reference, name}, &n)
+	}
+	if err != nil {
+		return false, db.failure(fmt.Errorf("look for an invoice: %w", err))
+	}
+	return n > 0, nil
+}

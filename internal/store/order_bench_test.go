@@ -1,0 +1,127 @@
+package store
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+
+	"merchantorders/internal/order"
+)
+
+// benchDatabase is a database with a merchant 1.
+func benchDatabase(b *testing.B) *DB {
+	b.Helper()
+	db := openTest(b, filepath.Join(b.TempDir(), "orders.db"))
+	if err := addTestMerchant(b.Context(), db, 1); err != nil {
+		b.Fatal(err)
+	}
+	return db
+}
+
+// fill gives a merchant n orders, spread evenly over three years and all
+// states, and returns their numbers.
+func fill(b *testing.B, db *DB, merchantID int64, n int) []int64 {
+	b.Helper()
+	const batchSize, days = 1000, 3 * 365
+	states := order.States()
+	var numbers []int64
+	for begin := 0; begin < n; begin += batchSize {
+		batch := testBatch(merchantID, fmt.Sprintf("M%d-%d", merchantID, begin), min(batchSize, n-begin))
+		for i := range batch {
+			o := &batch[i].Order
+			// Multiplied by a prime so that neighbours are far apart in time.
+			o.CreatedAt = testTime.AddDate(0, 0, -(begin+i)*7919%days)
+			o.State = states[(begin+i)%len(states)]
+		}
+		outcomes, err := db.AddOrders(b.Context(), batch, testTime)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, outcome := range outcomes {
+			numbers = append(numbers, outcome.Number)
+		}
+	}
+	return numbers
+}
+
+// BenchmarkOrder reads one whole order, any of 20,000.
+func BenchmarkOrder(b *testing.B) {
+	db := benchDatabase(b)
+	numbers := fill(b, db, 1, 20_000)
+	withFiles := numbers[:100]
+	for _, number := range withFiles {
+		for _, name := range []string{"a.pdf", "b.pdf", "c.pdf"} {
+			if err := uploadTest(b, db, number, name); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	read := func(key func() order.Key) func(*testing.B) {
+		return func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := db.Order(b.Context(), 1, key()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	}
+	b.Run("by number", read(func() order.Key { return order.NumberKey(numbers[100+rand.IntN(len(numbers)-100)]) }))
+	b.Run("by reference", read(func() order.Key {
+		return order.ReferenceKey(fmt.Sprintf("M1-%d-%d", 1000*(1+rand.IntN(19)), rand.IntN(1000)))
+	}))
+	b.Run("with 3 files", read(func() order.Key { return order.NumberKey(withFiles[rand.IntN(len(withFiles))]) }))
+}
+
+func uploadTest(b *testing.B, db *DB, number int64, name string) error {
+	return db.InTx(b.Context(), func(tx order.Tx) error {
+		head, err := tx.LockOrder(b.Context(), 1, order.NumberKey(number))
+		if err != nil {
+			return err
+		}
+		id, err := tx.ReserveInvoice(b.Context(), head, order.Invoice{Name: name, CreatedAt: testTime})
+		if err != nil {
+			return err
+		}
+		if err := tx.ActivateInvoice(b.Context(), head, id); err != nil {
+			return err
+		}
+		return tx.Append(b.Context(), head, order.Event{
+			Type: order.InvoiceUploaded, Actor: order.Merchant, At: testTime, InvoiceID: id,
+		})
+	})
+}
+
+// BenchmarkMove moves orders, each move durable before the next begins.
+func BenchmarkMove(b *testing.B) {
+	db := benchDatabase(b)
+	numbers := fill(b, db, 1, 5_000)
+	states := order.States()
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		if err := moveTest(b.Context(), db, 1, numbers[i*7919%len(numbers)], states[i%len(states)]); err != nil {
+			b.Fatal(err)
+		}
+		i++
+	}
+}
+
+// BenchmarkAddOrders takes orders in, the figures are for one order.
+func BenchmarkAddOrders(b *testing.B) {
+	for _, size := range []int{1, 100, 1000} {
+		b.Run(fmt.Sprintf("batches of %d", size), func(b *testing.B) {
+			db := benchDatabase(b)
+			b.ReportAllocs()
+			for begin := 0; begin < b.N; begin += size {
+				b.StopTimer()
+				batch := testBatch(1, fmt.Sprintf("R-%d", begin), min(size, b.N-begin))
+				b.StartTimer()
+				if _, err := db.AddOrders(b.Context(), batch, testTime); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,42 @@
+package store
+
+import (
+	"database/sql"
+	"testing"
+
+	"merchantorders/internal/store/pgtest"
+	"merchantorders/internal/store/storetest"
+)
+
+func TestPostgres(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, func(t *testing.T) storetest.Database { return postgresURL(pgtest.Database(t)) })
+}
+
+// postgresURL is the address of a database of a test's own.
+type postgresURL string
+
+func (url postgresURL) Open(t *testing.T) storetest.Store {
+	t.Helper()
+	db, err := OpenPostgres(t.Context(), string(url), Options{})
+	if err != nil {
+		t.Fatalf("open: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return db
+}
+
+func (url postgresURL) SQL(t *testing.T) *sql.DB {
+	t.Helper()
+	url.Open(t) // makes the tables
+	db, err := sql.Open("pgx", string(url))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}

@@ -1,0 +1,100 @@
+package store
+
+import (
+	"bufio"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/store/storetest"
+)
+
+// TestSQLiteKilled kills a process that commits without pause, again and again,
+// and looks for everything that it was told had been stored.
+func TestSQLiteKilled(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "orders.db")
+	if err := addTestMerchant(t.Context(), openTest(t, path), childMerchant); err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for round := range 4 {
+		lines = append(lines, killed(t, path, 5+40*round)...)
+		db := openTest(t, path)
+		added, accepted := acknowledged(t, lines)
+		for _, reference := range added {
+			if _, err := db.Order(t.Context(), childMerchant, order.ReferenceKey(reference)); err != nil {
+				t.Errorf("order %s was acknowledged: %v", reference, err)
+			}
+		}
+		for _, reference := range accepted {
+			got, err := db.Order(t.Context(), childMerchant, order.ReferenceKey(reference))
+			if err != nil || got.State != order.InProcessing {
+				t.Errorf("that order %s was accepted was acknowledged: it is %v, error %v", reference, got.State, err)
+			}
+		}
+		storetest.CheckTables(t, db.read.db)
+	}
+}
+
+// killed runs a process that commits until it has printed so many lines, kills
+// it and returns everything it printed.
+func killed(t *testing.T, path string, enough int) []string {
+	t.Helper()
+	cmd := child(t, "commit", path)
+	output, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for scanner := bufio.NewScanner(output); scanner.Scan(); {
+		lines = append(lines, scanner.Text())
+		if len(lines) == enough {
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := cmd.Wait(); err == nil || len(lines) < enough {
+		t.Fatalf("the child ended by itself after %d lines: %v", len(lines), err)
+	}
+	return lines
+}
+
+// TestSQLiteKeepsItsLocks opens and closes the database beside a handle of the
+// same process. Were the handle's locks lost by that, the next process to close
+// the database could take the write-ahead log away from under it.
+func TestSQLiteKeepsItsLocks(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "orders.db")
+	db := openTest(t, path)
+	if err := addTestMerchant(t.Context(), db, childMerchant); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		beside, err := OpenSQLite(t.Context(), path, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := beside.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if locked, err := child(t, "locked", path).Output(); err != nil || string(locked) != "true" {
+			t.Errorf("another process finds the database locked: %s, error %v, want true", locked, err)
+		}
+		if err := child(t, "open", path).Run(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.AddOrders(t.Context(), testBatch(childMerchant, strconv.Itoa(i), 5), testTime); err != nil {
+			t.Errorf("add orders: %v", err)
+		}
+		count, err := child(t, "count", path).Output()
+		if want := strconv.Itoa(5 * (i + 1)); err != nil || string(count) != want {
+			t.Errorf("another process sees %s orders, error %v, want %s", count, err, want)
+		}
+	}
+}

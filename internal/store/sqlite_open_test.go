@@ -1,0 +1,238 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pressly/goose/v3"
+)
+
+func TestSQLiteOpenAtOnce(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "orders.db")
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			db, err := OpenSQLite(t.Context(), path, Options{})
+			if err != nil {
+				t.Errorf("open: %v", err)
+				return
+			}
+			if err := addTestMerchant(t.Context(), db, int64(1+i)); err != nil {
+				t.Errorf("add merchant: %v", err)
+			}
+			if err := db.Close(); err != nil {
+				t.Errorf("close: %v", err)
+			}
+		})
+	}
+	for range 4 {
+		group.Go(func() {
+			if err := child(t, "open", path).Run(); err != nil {
+				t.Errorf("another process: %v", err)
+			}
+		})
+	}
+	group.Wait()
+	db := openTest(t, path)
+	if merchants, err := db.Merchants(t.Context()); err != nil || len(merchants) != 8 {
+		t.Errorf("%d merchants, error %v, want 8", len(merchants), err)
+	}
+	var migrations int
+	if err := db.read.row(t.Context(), "SELECT COUNT(*) FROM goose_db_version WHERE version_id = 1", nil, &migrations); err != nil || migrations != 1 {
+		t.Errorf("migrated %d times, error %v, want once", migrations, err)
+	}
+}
+
+func TestSQLitePaths(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{
+		"with space.db", "a?mode=memory.db", "b#c.db", "100%.db", "%41.db", "ΣΦ.db", "it's;.db", "file:d.db", "&_pragma=x.db", "+.db", "a\\b.db",
+	} {
+		folder := t.TempDir()
+		path := filepath.Join(folder, "sub #?%20 folder", name)
+		if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		db := openTest(t, path)
+		if err := addTestMerchant(t.Context(), db, 1); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if merchants, err := openTest(t, path).Merchants(t.Context()); err != nil || len(merchants) != 1 {
+			t.Errorf("%s: %d merchants on opening again, error %v, want 1", name, len(merchants), err)
+		}
+		var files []string
+		if err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+			if !entry.IsDir() {
+				files = append(files, entry.Name())
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		want := []string{name, name + "-shm", name + "-wal", name + ".lock"}
+		if diff := cmp.Diff(want, files); diff != "" {
+			t.Errorf("%s: files (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestSQLiteFilesAreOurs: what customers ordered is nobody else's business.
+func TestSQLiteFilesAreOurs(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "orders.db")
+	if err := addTestMerchant(t.Context(), openTest(t, path), 1); err != nil {
+		t.Fatal(err)
+	}
+	for _, end := range []string{"", "-wal", "-shm", ".lock"} {
+		info, err := os.Stat(path + end)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has the mode %v, want -rw-------", info.Name(), info.Mode())
+		}
+	}
+}
+
+func TestSQLiteRelativePath(t *testing.T) {
+	t.Chdir(t.TempDir())
+	openTest(t, "orders.db")
+	if _, err := os.Stat("orders.db"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSQLiteNewerSchema(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "orders.db")
+	db := openTest(t, path)
+	if _, err := db.write.exec(t.Context(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, 1)"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := OpenSQLite(t.Context(), path, Options{})
+	if !errors.Is(err, ErrNewerSchema) || !strings.Contains(err.Error(), "99") || !strings.Contains(err.Error(), path) {
+		t.Errorf("error %v, want %v with the number and the path", err, ErrNewerSchema)
+	}
+}
+
+func TestSQLiteCannotOpen(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	text := filepath.Join(folder, "text.db")
+	if err := os.WriteFile(text, []byte(strings.Repeat("this is no database\n", 1000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, says := range map[string]string{
+		filepath.Join(folder, "no", "orders.db"): "no such file or directory",
+		filepath.Join(text, "orders.db"):         "not a directory",
+		folder:                                   "unable to open database file",
+		text:                                     "not a database",
+		filepath.Join(folder, strings.Repeat("x", 300)): "file name too long",
+	} {
+		db, err := OpenSQLite(t.Context(), path, Options{})
+		if err == nil {
+			_ = db.Close()
+			t.Errorf("%s: no error, want one that says %q", path, says)
+			continue
+		}
+		if !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: error %v, want one that says %q", path, err, says)
+		}
+	}
+}
+
+// TestSQLiteOpenWaits opens while another process is at the schema, and stops
+// waiting when it is told to.
+func TestSQLiteOpenWaits(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "orders.db")
+	lock, err := lockFile(t.Context(), path+".lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	opened := make(chan error)
+	go func() {
+		db, err := OpenSQLite(ctx, path, Options{})
+		if err == nil {
+			err = db.Close()
+		}
+		opened <- err
+	}()
+	cancel()
+	if err := <-opened; !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the database was made without the lock: %v", err)
+	}
+	if err := lock.Close(); err != nil {
+		t.Fatal(err)
+	}
+	openTest(t, path)
+}
+
+// TestMigrationsGoBack takes every step of the schema back and forth again.
+func TestMigrationsGoBack(t *testing.T) {
+	t.Parallel()
+	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
+	steps, err := fs.Sub(migrations, "migration/sqlite")
+	if err != nil {
+		t.Fatal(err)
+	}
+	provider, err := goose.NewProvider(goose.DialectSQLite3, db.write.db, steps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := sqliteSchema(t, db)
+	if _, err := provider.DownTo(t.Context(), 0); err != nil {
+		t.Fatalf("down: %v", err)
+	}
+	if left := sqliteSchema(t, db); len(left) != 0 {
+		t.Errorf("left after all steps back: %v", left)
+	}
+	if _, err := provider.Up(t.Context()); err != nil {
+		t.Fatalf("up again: %v", err)
+	}
+	if diff := cmp.Diff(made, sqliteSchema(t, db)); diff != "" {
+		t.Errorf("schema (-first +again):\n%s", diff)
+	}
+	if err := addTestMerchant(t.Context(), db, 1); err != nil {
+		t.Error(err)
+	}
+	if _, err := db.AddOrders(t.Context(), testBatch(1, "R", 3), testTime); err != nil {
+		t.Error(err)
+	}
+}
+
+// sqliteSchema returns the statements that made the schema, by the name of what
+// they made.
+func sqliteSchema(t *testing.T, db *DB) map[string]string {
+	t.Helper()
+	rows, err := db.write.db.QueryContext(t.Context(),
+		"SELECT name, COALESCE(sql, '') FROM sqlite_schema WHERE name NOT LIKE 'goose%' AND name NOT LIKE 'sqlite_%'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	schema := make(map[string]string)
+	for rows.Next() {
+		var name, text string
+		if err := rows.Scan(&name, &text); err != nil {
+			t.Fatal(err)
+		}
+		schema[name] = text
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return schema
+}

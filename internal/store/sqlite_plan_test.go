@@ -1,0 +1,89 @@
+package store
+
+import (
+	"database/sql"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/order"
+)
+
+// TestSQLitePlans holds the way in which each statement finds its rows. A step
+// that goes through a table, or sorts orders, costs more with every order that
+// comes in, and no other test would notice.
+func TestSQLitePlans(t *testing.T) {
+	t.Parallel()
+	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
+	const (
+		byNumber    = "SEARCH o USING INDEX sqlite_autoindex_orders_1 (merchant_id=? AND number=?)"
+		byReference = "SEARCH o USING INDEX sqlite_autoindex_orders_2 (merchant_id=? AND reference=?)"
+		shop        = "SEARCH m USING INTEGER PRIMARY KEY (rowid=?)"
+		itsFiles    = "SEARCH i USING INDEX sqlite_autoindex_invoices_1 (merchant_id=? AND order_number=?) LEFT-JOIN"
+		event       = "SEARCH merchants USING INTEGER PRIMARY KEY (rowid=?)"
+		toClean     = "SEARCH i USING INDEX invoices_to_clean (status=?)"
+		fewStates   = "SEARCH orders USING COVERING INDEX orders_by_state (merchant_id=? AND state=? AND created_at<?)"
+	)
+	page := func(states ...order.State) string {
+		text, _ := pageStatement(1, order.Filter{AnyState: states == nil, States: states}, place{limit: 10})
+		return text
+	}
+	for name, test := range map[string]struct {
+		text string
+		want []string
+	}{
+		"order by number":    {selectOrderByNumber, []string{byNumber, shop, itsFiles}},
+		"order by reference": {selectOrderByReference, []string{byReference, shop, itsFiles}},
+		"lock by number":     {selectHeadByNumber, []string{strings.Replace(byNumber, " o ", " orders ", 1)}},
+		"lock by reference":  {selectHeadByReference, []string{strings.Replace(byReference, " o ", " orders ", 1)}},
+		"list": {page(), []string{
+			"SEARCH o USING INDEX orders_by_time (merchant_id=? AND created_at<?)", event,
+		}},
+		"list of one state": {page(order.Registered), []string{
+			"SEARCH o USING INDEX orders_by_state (merchant_id=? AND state=? AND created_at<?)", event,
+		}},
+		// Only keys are sorted, and no more than the page can need; then the
+		// page itself.
+		"list of two states": {page(order.Completed, order.ReturnCanceled), []string{
+			fewStates, "SCAN s0", "USE TEMP B-TREE FOR ORDER BY",
+			fewStates, "SCAN s1", "USE TEMP B-TREE FOR ORDER BY",
+			"SCAN k", byNumber, event, "USE TEMP B-TREE FOR ORDER BY",
+		}},
+		"abandoned and stale": {selectStale, []string{toClean, byNumber, "USE TEMP B-TREE FOR ORDER BY"}},
+		"deleted":             {selectDeleted, []string{toClean, byNumber, "USE TEMP B-TREE FOR LAST TERM OF ORDER BY"}},
+		"token":               {selectTokenByHash, []string{"SEARCH tokens USING INDEX sqlite_autoindex_tokens_1 (hash=?)"}},
+		"events":              {selectEvents, []string{"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>?)"}},
+		"day counts":          {selectDays, []string{"SEARCH order_days USING PRIMARY KEY (merchant_id=?)", event}},
+	} {
+		if diff := cmp.Diff(test.want, plan(t, db, test.text)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// plan returns the steps in which SQLite goes about a statement, those apart
+// that only hold others together.
+func plan(t *testing.T, db *DB, text string) []string {
+	t.Helper()
+	var args []any
+	for n := 1; strings.Contains(text, "$"+strconv.Itoa(n)); n++ {
+		args = append(args, 1) // any value will do
+	}
+	var steps []string
+	err := each(t.Context(), db.read, "EXPLAIN QUERY PLAN "+text, args, func(rows *sql.Rows) error {
+		var id, parent, unused int
+		var step string
+		err := rows.Scan(&id, &parent, &unused, &step)
+		if strings.HasPrefix(step, "SEARCH") || strings.HasPrefix(step, "SCAN") || strings.HasPrefix(step, "USE") {
+			steps = append(steps, step)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return steps
+}

@@ -1,0 +1,58 @@
+package store
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestSQLiteReadOnlyFolder opens databases in a folder that may not be written
+// to: one that would have to be made, and one that is there.
+func TestSQLiteReadOnlyFolder(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	there := filepath.Join(folder, "there.db")
+	openTest(t, there)
+	for _, file := range []string{there, there + ".lock"} {
+		if err := os.Chmod(file, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(folder, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Chmod(folder, 0o755) })
+	for _, path := range []string{filepath.Join(folder, "new.db"), there} {
+		err := openUnprivileged(t, path)
+		if err == nil || !strings.Contains(err.Error(), "permission denied") || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: error %v, want one that says so", path, err)
+		}
+	}
+}
+
+// openUnprivileged opens a database without the rights of the administrator,
+// for whom no folder is read-only.
+func openUnprivileged(t *testing.T, path string) error {
+	t.Helper()
+	failed := make(chan error)
+	go func() {
+		// The thread is never given back: it ends with the goroutine.
+		runtime.LockOSThread()
+		if os.Getuid() == 0 {
+			const nobody = 65534
+			if err := syscall.Setfsuid(nobody); err != nil {
+				failed <- err
+				return
+			}
+		}
+		db, err := OpenSQLite(t.Context(), path, Options{})
+		if err == nil {
+			_ = db.Close()
+		}
+		failed <- err
+	}()
+	return <-failed
+}

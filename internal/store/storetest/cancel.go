@@ -1,0 +1,170 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/token"
+)
+
+var cancelSubjects = []subject{
+	{"cancel/before the call", testCancelledBefore},
+	{"cancel/while another writes", testCancelledWhileWaiting},
+	{"cancel/at any moment, adding", testCancelledAdding},
+	{"cancel/at any moment, listing", testCancelledListing},
+}
+
+// calls is every method of a store.
+func calls(store Store) map[string]func(context.Context) error {
+	key, invoice := order.NumberKey(1), order.StoredInvoice{MerchantID: alpha, OrderNumber: 1, ID: 1}
+	return map[string]func(context.Context) error{
+		"Order": func(ctx context.Context) error { _, err := store.Order(ctx, alpha, key); return err },
+		"List":  func(ctx context.Context) error { _, err := store.List(ctx, alpha, order.NewFilter()); return err },
+		"InvoiceFile": func(ctx context.Context) error {
+			_, err := store.InvoiceFile(ctx, alpha, "R", "a.pdf")
+			return err
+		},
+		"InTx": func(ctx context.Context) error { return moveTo(ctx, store, alpha, 1, order.Canceled, noon) },
+		"AddOrders": func(ctx context.Context) error {
+			_, err := store.AddOrders(ctx, []order.Incoming{incoming(minimal(alpha, "NEW"))}, noon)
+			return err
+		},
+		"StaleReservations":  func(ctx context.Context) error { _, err := store.StaleReservations(ctx, noon, 1); return err },
+		"AbandonReservation": func(ctx context.Context) error { _, err := store.AbandonReservation(ctx, invoice, noon); return err },
+		"DeletedInvoices":    func(ctx context.Context) error { _, err := store.DeletedInvoices(ctx, noon, 1); return err },
+		"MarkPurged":         func(ctx context.Context) error { return store.MarkPurged(ctx, invoice, noon) },
+		"AddMerchant": func(ctx context.Context) error {
+			return store.AddMerchant(ctx, order.MerchantRecord{ID: 9, Name: "Nine", CreatedAt: noon})
+		},
+		"Merchants":   func(ctx context.Context) error { _, err := store.Merchants(ctx); return err },
+		"TokenByHash": func(ctx context.Context) error { _, err := store.TokenByHash(ctx, token.Hash{1}); return err },
+		"AddToken": func(ctx context.Context) error {
+			_, err := store.AddToken(ctx, token.Hash{1}, token.Token{MerchantID: alpha, CreatedAt: noon})
+			return err
+		},
+		"Tokens":      func(ctx context.Context) error { _, err := store.Tokens(ctx); return err },
+		"RevokeToken": func(ctx context.Context) error { return store.RevokeToken(ctx, 1, noon) },
+		"TouchTokens": func(ctx context.Context) error { return store.TouchTokens(ctx, map[int64]time.Time{1: noon}) },
+		"Ping":        func(ctx context.Context) error { return store.Ping(ctx) },
+	}
+}
+
+func testCancelledBefore(f *fixture) {
+	f.create(minimal(alpha, "R"))
+	f.upload(f.a, order.NumberKey(1), "a.pdf")
+	before := f.tables.rows()
+	cancelled, cancel := context.WithCancel(f.Context())
+	cancel()
+	for name, call := range calls(f.a) {
+		if err := call(cancelled); !errors.Is(err, context.Canceled) {
+			f.Errorf("%s: %v, want %v", name, err, context.Canceled)
+		}
+	}
+	if diff := cmp.Diff(before, f.tables.rows()); diff != "" {
+		f.Errorf("the tables changed (-before +after):\n%s", diff)
+	}
+}
+
+// testCancelledWhileWaiting holds the rows that every change needs until the
+// calls have come back, which they must do of their own accord.
+func testCancelledWhileWaiting(f *fixture) {
+	f.create(minimal(alpha, "R"))
+	before := f.tables.rows()
+	blocker, err := f.tables.sql.BeginTx(f.Context(), nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	if _, err := blocker.ExecContext(f.Context(), "UPDATE merchants SET name = name"); err != nil {
+		f.Fatal(err)
+	}
+	var group sync.WaitGroup
+	for _, name := range []string{"InTx", "AddOrders"} {
+		group.Go(func() {
+			ctx, cancel := context.WithTimeout(f.Context(), 100*time.Millisecond)
+			defer cancel()
+			if err := calls(f.a)[name](ctx); !errors.Is(err, context.DeadlineExceeded) {
+				f.Errorf("%s: %v, want %v", name, err, context.DeadlineExceeded)
+			}
+		})
+		group.Go(func() {
+			ctx, cancel := context.WithCancel(f.Context())
+			time.AfterFunc(100*time.Millisecond, cancel)
+			if err := calls(f.b)[name](ctx); !errors.Is(err, context.Canceled) {
+				f.Errorf("%s: %v, want %v", name, err, context.Canceled)
+			}
+		})
+	}
+	group.Wait()
+	if err := blocker.Rollback(); err != nil {
+		f.Fatal(err)
+	}
+	if diff := cmp.Diff(before, f.tables.rows()); diff != "" {
+		f.Errorf("the tables changed (-before +after):\n%s", diff)
+	}
+	for _, name := range []string{"InTx", "AddOrders"} {
+		if err := calls(f.a)[name](f.Context()); err != nil {
+			f.Errorf("%s afterwards: %v", name, err)
+		}
+	}
+}
+
+// testCancelledAdding ends batches at any moment: each is there as a whole or
+// not at all, and there if its call said so.
+func testCancelledAdding(f *fixture) {
+	const size = 10
+	dice := newDice(1)
+	added, failed := 0, 0
+	for i := range 60 {
+		prefix := fmt.Sprintf("R-%d", i)
+		ctx, cancel := context.WithTimeout(f.Context(), time.Duration(dice.IntN(1+500*i))*time.Microsecond)
+		_, err := []Store{f.a, f.b}[i%2].AddOrders(ctx, numbered(alpha, prefix, size), noon)
+		cancel()
+		there := 0
+		for j := range size {
+			if _, err := f.b.Order(f.Context(), alpha, order.ReferenceKey(fmt.Sprintf("%s-%d", prefix, j))); err == nil {
+				there++
+			}
+		}
+		if there != 0 && there != size || err == nil && there == 0 {
+			f.Errorf("batch %d: error %v, and %d of its %d orders are there", i, err, there, size)
+		}
+		if err == nil {
+			added++
+		} else {
+			failed++
+		}
+	}
+	f.Logf("%d batches added, %d cancelled", added, failed)
+	// Run again it is complete, as an import that was killed is.
+	for i := range 60 {
+		f.add(f.a, numbered(alpha, fmt.Sprintf("R-%d", i), size)...)
+	}
+	if page, err := f.b.List(f.Context(), alpha, order.NewFilter()); err != nil || page.Total != 60*size {
+		f.Errorf("%d orders in all, error %v, want %d", page.Total, err, 60*size)
+	}
+}
+
+// testCancelledListing ends lists at any moment; what they leave behind must
+// not mislead the lists after them.
+func testCancelledListing(f *fixture) {
+	b := newBook(f, 7, manyDays)
+	for range 15 {
+		b.grow(f.a, 20)
+		for range 6 {
+			end := time.Now().Add(time.Duration(b.IntN(1500)) * time.Microsecond)
+			ctx, cancel := context.WithDeadline(f.Context(), end)
+			_, err := f.b.List(ctx, alpha, b.filter(b.days))
+			cancel()
+			if err != nil && time.Now().Before(end) {
+				f.Errorf("list: %v", err)
+			}
+		}
+		b.compare(f, f.b, alpha, b.filter(b.days))
+	}
+}

@@ -1,0 +1,201 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"merchantorders/internal/order"
+)
+
+var cleaningSubjects = []subject{
+	{"cleaning/reservations", testStaleReservations},
+	{"cleaning/abandon or activate", testAbandonOrActivate},
+	{"cleaning/what cannot be abandoned", testNotAbandoned},
+	{"cleaning/deleted files", testDeletedFiles},
+	{"cleaning/batches", testCleaningBatches},
+}
+
+// stored is an invoice as cleaning names it.
+func stored(reference string, number, id int64, name string) order.StoredInvoice {
+	return order.StoredInvoice{MerchantID: alpha, OrderNumber: number, Reference: reference, ID: id, Name: name}
+}
+
+// cleanable compares what there is to clean up with what should be.
+func (f *fixture) cleanable(
+	when string, find func(context.Context, time.Time, int) ([]order.StoredInvoice, error), before time.Time, want ...order.StoredInvoice,
+) {
+	f.Helper()
+	got, err := find(f.Context(), before, 100)
+	if err != nil {
+		f.Fatalf("%s: %v", when, err)
+	}
+	slices.SortFunc(got, func(x, y order.StoredInvoice) int { return int(x.ID - y.ID) })
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		f.Errorf("%s (-want +got):\n%s", when, diff)
+	}
+}
+
+func (f *fixture) abandon(store Store, invoice order.StoredInvoice, want bool) {
+	f.Helper()
+	got, err := store.AbandonReservation(f.Context(), invoice, noon)
+	if err != nil || got != want {
+		f.Errorf("abandon %+v: %v, error %v, want %v", invoice, got, err, want)
+	}
+}
+
+func (f *fixture) purged(store Store, invoice order.StoredInvoice) {
+	f.Helper()
+	if err := store.MarkPurged(f.Context(), invoice, noon); err != nil {
+		f.Errorf("mark %+v purged: %v", invoice, err)
+	}
+}
+
+func testStaleReservations(f *fixture) {
+	number := f.create(minimal(alpha, "R"))
+	key := order.NumberKey(number)
+	f.upload(f.a, key, "active.pdf")
+	old := stored("R", number, f.mustReserve(f.a, key, "old.pdf", noon.Add(-time.Minute)), "old.pdf")
+	fresh := stored("R", number, f.mustReserve(f.b, key, "fresh.pdf", noon), "fresh.pdf")
+
+	f.cleanable("before any", f.b.StaleReservations, noon.Add(-time.Minute))
+	f.cleanable("the old one", f.b.StaleReservations, noon, old)
+	f.cleanable("both", f.a.StaleReservations, noon.Add(time.Second), old, fresh)
+
+	f.abandon(f.b, fresh, true)
+	f.cleanable("abandoned ones, whatever their age", f.a.StaleReservations, noon.Add(-time.Hour), fresh)
+	f.abandon(f.a, fresh, true)
+	if err := f.activate(f.a, key, fresh.ID); !errors.Is(err, order.ErrInvoiceNotFound) {
+		f.Errorf("activate what was abandoned: %v, want %v", err, order.ErrInvoiceNotFound)
+	}
+	// Abandoned twice it has given one place back, and one is taken still.
+	f.mustReserve(f.a, key, "last.pdf", noon.Add(time.Hour))
+	if _, err := f.reserve(f.a, key, "none.pdf", noon); !errors.Is(err, order.ErrTooManyFiles) {
+		f.Errorf("one more: %v, want %v", err, order.ErrTooManyFiles)
+	}
+	f.purged(f.b, fresh)
+	f.cleanable("purged", f.a.StaleReservations, noon.Add(time.Minute), old)
+	f.abandon(f.a, fresh, true)
+	f.cleanable("purged and abandoned again", f.a.StaleReservations, noon.Add(time.Minute), old)
+	if got := f.order(f.a, alpha, key); got.Revision != 2 {
+		f.Errorf("what nobody saw left revision %d, want 2", got.Revision)
+	}
+}
+
+// testAbandonOrActivate lets the sweeper and the upload run into each other:
+// one of them has it.
+func testAbandonOrActivate(f *fixture) {
+	for i := range 12 {
+		reference := fmt.Sprintf("R-%d", i)
+		number := f.create(minimal(alpha, reference))
+		key := order.NumberKey(number)
+		invoice := stored(reference, number, f.mustReserve(f.a, key, "a.pdf", noon), "a.pdf")
+		var activated, abandoned atomic.Bool
+		var group sync.WaitGroup
+		group.Go(func() {
+			err := f.activate(f.a, key, invoice.ID)
+			if err != nil && !errors.Is(err, order.ErrInvoiceNotFound) {
+				f.Errorf("activate: %v", err)
+			}
+			activated.Store(err == nil)
+		})
+		group.Go(func() {
+			did, err := f.b.AbandonReservation(f.Context(), invoice, noon)
+			if err != nil {
+				f.Errorf("abandon: %v", err)
+			}
+			abandoned.Store(did)
+		})
+		group.Wait()
+		shown := len(f.order(f.b, alpha, key).Invoices) == 1
+		if activated.Load() == abandoned.Load() || shown != activated.Load() {
+			f.Errorf("activated %v, abandoned %v, shown %v", activated.Load(), abandoned.Load(), shown)
+		}
+	}
+}
+
+func testNotAbandoned(f *fixture) {
+	number := f.create(minimal(alpha, "R"))
+	key := order.NumberKey(number)
+	active := f.upload(f.a, key, "active.pdf")
+	deleted := f.upload(f.a, key, "deleted.pdf")
+	if _, err := f.remove(f.a, key, deleted, noon); err != nil {
+		f.Fatal(err)
+	}
+	released := f.mustReserve(f.a, key, "released.pdf", noon)
+	if err := f.release(f.a, key, released); err != nil {
+		f.Fatal(err)
+	}
+	before := f.tables.rows()
+	f.abandon(f.b, stored("R", number, active, "active.pdf"), false)
+	f.abandon(f.b, stored("R", number, deleted, "deleted.pdf"), false)
+	f.abandon(f.b, stored("R", number, released, "released.pdf"), false)
+	f.purged(f.b, stored("R", number, active, "active.pdf"))
+	f.purged(f.b, stored("R", number, released, "released.pdf"))
+	if diff := cmp.Diff(before, f.tables.rows()); diff != "" {
+		f.Errorf("the tables changed (-before +after):\n%s", diff)
+	}
+}
+
+func testDeletedFiles(f *fixture) {
+	number := f.create(minimal(alpha, "R"))
+	key := order.NumberKey(number)
+	f.upload(f.a, key, "kept.pdf")
+	var gone []order.StoredInvoice
+	for i := range 2 {
+		name := fmt.Sprintf("%d.pdf", i)
+		id := f.upload(f.a, key, name)
+		if _, err := f.remove(f.b, key, id, noon.Add(time.Duration(i)*time.Hour)); err != nil {
+			f.Fatal(err)
+		}
+		gone = append(gone, stored("R", number, id, name))
+	}
+	f.cleanable("before any", f.a.DeletedInvoices, noon)
+	f.cleanable("the first", f.b.DeletedInvoices, noon.Add(time.Minute), gone[0])
+	f.cleanable("both", f.a.DeletedInvoices, noon.Add(2*time.Hour), gone...)
+	f.cleanable("none of them reserved", f.a.StaleReservations, noon.Add(2*time.Hour))
+	f.purged(f.b, gone[0])
+	f.cleanable("the first purged", f.a.DeletedInvoices, noon.Add(2*time.Hour), gone[1])
+	f.purged(f.b, gone[1])
+	f.cleanable("both purged", f.a.DeletedInvoices, noon.Add(2*time.Hour))
+}
+
+// testCleaningBatches works through more than a batch, as a sweep does.
+func testCleaningBatches(f *fixture) {
+	const orders = 10
+	f.add(f.a, numbered(alpha, "R", orders)...)
+	for number := range int64(orders) {
+		key := order.NumberKey(number + 1)
+		for i := range order.MaxInvoices {
+			f.mustReserve(f.a, key, fmt.Sprintf("%d.pdf", i), noon.Add(time.Duration(i)*time.Second))
+		}
+	}
+	swept := make(map[int64]bool)
+	for batch := 0; ; batch++ {
+		found, err := f.b.StaleReservations(f.Context(), noon.Add(time.Hour), 7)
+		if err != nil {
+			f.Fatal(err)
+		}
+		if len(found) == 0 {
+			break
+		}
+		if len(found) > 7 || batch > 5 {
+			f.Fatalf("%d in batch %d of at most 7", len(found), batch)
+		}
+		for _, invoice := range found {
+			f.abandon(f.b, invoice, true)
+			f.purged(f.b, invoice)
+			swept[invoice.ID] = true
+		}
+	}
+	if len(swept) != orders*order.MaxInvoices {
+		f.Errorf("%d reservations swept, want %d", len(swept), orders*order.MaxInvoices)
+	}
+}

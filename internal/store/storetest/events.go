@@ -1,0 +1,146 @@
+package storetest
+
+import (
+	"database/sql"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/order"
+)
+
+var eventSubjects = []subject{
+	{"events/what they tell", testEventContent},
+	{"events/numbered without gaps", testEventNumbers},
+}
+
+// eventRow is an event as it is stored, for both to see.
+type eventRow struct {
+	order.Event
+	Number int64 // of the order
+	Day    order.Day
+}
+
+func (f *fixture) events(merchantID int64) []eventRow {
+	f.Helper()
+	var events []eventRow
+	f.tables.each(`SELECT seq, type, actor, at, order_number, order_day, from_state, to_state, reason, invoice_id
+		FROM events WHERE merchant_id = $1 ORDER BY seq`, func(rows *sql.Rows) error {
+		var e eventRow
+		var at int64
+		var reason sql.NullString
+		var invoice sql.NullInt64
+		err := rows.Scan(&e.Seq, &e.Type, &e.Actor, &at, &e.Number, &e.Day, &e.From, &e.To, &reason, &invoice)
+		e.At, e.Reason, e.InvoiceID = time.Unix(at, 0).UTC(), order.Reason(reason.String), invoice.Int64
+		if reason.Valid && reason.String == "" || invoice.Valid && invoice.Int64 == 0 {
+			f.Errorf("event %d: what there is not is stored as empty", e.Seq)
+		}
+		events = append(events, e)
+		return err
+	}, merchantID)
+	return events
+}
+
+func testEventContent(f *fixture) {
+	past := dated(alpha, "PAST", time.Date(1969, 12, 31, 23, 0, 0, 0, time.UTC), order.Registered)
+	ready := dated(alpha, "READY", noon, order.ReadyForShipment)
+	f.add(f.a, incoming(past), incoming(minimal(beta, "BETA")), incoming(ready))
+	at := noon.Add(time.Hour)
+	if _, err := service(f.b, at).Reject(f.Context(), alpha, order.ReferenceKey("PAST"), "wrong-price"); err != nil {
+		f.Fatal(err)
+	}
+	if _, err := service(f.a, at).Move(f.Context(), alpha, order.ReferenceKey("READY"), order.PickedByCourier); err != nil {
+		f.Fatal(err)
+	}
+	invoice := f.upload(f.a, order.NumberKey(3), "a.pdf")
+	if _, err := f.remove(f.a, order.NumberKey(3), invoice, at); err != nil {
+		f.Fatal(err)
+	}
+	if _, err := service(f.a, at).Accept(f.Context(), beta, order.ReferenceKey("BETA")); err != nil {
+		f.Fatal(err)
+	}
+	today := order.DayOf(noon)
+	created := order.Event{Type: order.OrderCreated, Actor: order.Operator, At: noon}
+	moved := order.Event{Type: order.OrderStateChanged, Actor: order.Merchant, At: at}
+	for merchantID, want := range map[int64][]eventRow{
+		alpha: {
+			{event(created, 1, func(e *order.Event) { e.To = order.Registered }), 1, -1},
+			{event(created, 2, func(e *order.Event) { e.To = order.ReadyForShipment }), 3, today},
+			{event(moved, 3, func(e *order.Event) {
+				e.From, e.To, e.Reason = order.Registered, order.RejectedByMerchant, "wrong-price"
+			}), 1, -1},
+			{event(moved, 4, func(e *order.Event) {
+				e.Actor, e.From, e.To = order.Operator, order.ReadyForShipment, order.PickedByCourier
+			}), 3, today},
+			{order.Event{Seq: 5, Type: order.InvoiceUploaded, Actor: order.Merchant, At: noon, InvoiceID: invoice}, 3, today},
+			{order.Event{Seq: 6, Type: order.InvoiceDeleted, Actor: order.Merchant, At: at, InvoiceID: invoice}, 3, today},
+		},
+		beta: {
+			{event(created, 1, func(e *order.Event) { e.To = order.Registered }), 2, today},
+			{event(moved, 2, func(e *order.Event) { e.From, e.To = order.Registered, order.InProcessing }), 2, today},
+		},
+	} {
+		if diff := cmp.Diff(want, f.events(merchantID)); diff != "" {
+			f.Errorf("events of merchant %d (-want +got):\n%s", merchantID, diff)
+		}
+	}
+}
+
+func event(e order.Event, seq int64, change func(*order.Event)) order.Event {
+	e.Seq = seq
+	change(&e)
+	return e
+}
+
+// testEventNumbers changes several merchants' orders in every way at once. The
+// tables are gone through at the end; here only that everything has its event.
+func testEventNumbers(f *fixture) {
+	const workers, rounds = 6, 6
+	f.addMerchant(357, "Gamma Shop")
+	for i, merchantID := range []int64{alpha, beta, 357} {
+		// Its orders have the numbers 100*i+1 to 100*i+workers.
+		for j := range int64(workers) {
+			f.create(withNumber(minimal(merchantID, fmt.Sprintf("%d-%d", merchantID, j)), int64(100*i)+1+j))
+		}
+	}
+	var group sync.WaitGroup
+	for worker := range workers {
+		group.Go(func() {
+			store, dice := []Store{f.a, f.b}[worker%2], newDice(uint64(worker))
+			for round := range rounds {
+				batch := append(numbered(beta, fmt.Sprintf("b-%d-%d", worker, round), 3), numbered(alpha, fmt.Sprintf("a-%d-%d", worker, round), 2)...)
+				if _, err := store.AddOrders(f.Context(), batch, noon); err != nil {
+					f.Errorf("add: %v", err)
+				}
+				for i, merchantID := range []int64{alpha, beta, 357} {
+					if err := moveTo(f.Context(), store, merchantID, int64(100*i)+1+dice.Int64N(workers), dice.state(), noon); err != nil {
+						f.Errorf("move: %v", err)
+					}
+				}
+				f.uploadAndRemove(store, order.NumberKey(int64(1+worker)), fmt.Sprintf("%d.pdf", round))
+			}
+		})
+	}
+	group.Wait()
+	for merchantID, each := range map[int64]int{alpha: 2 + 1 + 2, beta: 3 + 1, 357: 1} {
+		if got, want := len(f.events(merchantID)), workers+workers*rounds*each; got != want {
+			f.Errorf("merchant %d has %d events, want %d", merchantID, got, want)
+		}
+	}
+}
+
+// uploadAndRemove is the short life of an invoice file, for many at once.
+func (f *fixture) uploadAndRemove(store Store, key order.Key, name string) {
+	id, err := f.reserve(store, key, name, noon)
+	if err == nil {
+		err = f.activate(store, key, id)
+	}
+	if err == nil {
+		_, err = f.remove(store, key, id, noon)
+	}
+	if err != nil {
+		f.Errorf("upload and remove: %v", err)
+	}
+}

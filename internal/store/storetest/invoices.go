@@ -1,0 +1,333 @@
+package storetest
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"merchantorders/internal/order"
+)
+
+var invoiceSubjects = []subject{
+	{"invoices/a whole life", testInvoiceLife},
+	{"invoices/three of many reservations", testThreePlaces},
+	{"invoices/names are used once", testNamesOnce},
+	{"invoices/released", testReleased},
+	{"invoices/not there", testInvoiceNotThere},
+	{"invoices/of one order alone", testInvoicesOfOneOrder},
+}
+
+// fileNamed is an invoice file before it has an entry.
+func fileNamed(name string, at time.Time) order.Invoice {
+	return order.Invoice{Name: name, Size: int64(len(name)) + 3_999_000, SHA256: sha256.Sum256([]byte(name)), CreatedAt: at}
+}
+
+// reserve takes a place for a file in an order of alpha.
+func (f *fixture) reserve(store Store, key order.Key, name string, at time.Time) (int64, error) {
+	var id int64
+	err := inOrder(f.Context(), store, alpha, key, func(tx order.Tx, head order.Head) error {
+		var err error
+		id, err = tx.ReserveInvoice(f.Context(), head, fileNamed(name, at))
+		return err
+	})
+	return id, err
+}
+
+func (f *fixture) mustReserve(store Store, key order.Key, name string, at time.Time) int64 {
+	f.Helper()
+	id, err := f.reserve(store, key, name, at)
+	if err != nil {
+		f.Fatalf("reserve %s: %v", name, err)
+	}
+	return id
+}
+
+func (f *fixture) activate(store Store, key order.Key, id int64) error {
+	return inOrder(f.Context(), store, alpha, key, func(tx order.Tx, head order.Head) error {
+		if err := tx.ActivateInvoice(f.Context(), head, id); err != nil {
+			return err
+		}
+		return tx.Append(f.Context(), head, order.Event{Type: order.InvoiceUploaded, Actor: order.Merchant, At: noon, InvoiceID: id})
+	})
+}
+
+// upload makes an active invoice.
+func (f *fixture) upload(store Store, key order.Key, name string) int64 {
+	f.Helper()
+	id := f.mustReserve(store, key, name, noon)
+	if err := f.activate(store, key, id); err != nil {
+		f.Fatalf("activate %s: %v", name, err)
+	}
+	return id
+}
+
+func (f *fixture) release(store Store, key order.Key, id int64) error {
+	return inOrder(f.Context(), store, alpha, key, func(tx order.Tx, head order.Head) error {
+		return tx.ReleaseInvoice(f.Context(), head, id)
+	})
+}
+
+// remove deletes an invoice and returns those that are left.
+func (f *fixture) remove(store Store, key order.Key, id int64, at time.Time) ([]order.Invoice, error) {
+	var left []order.Invoice
+	err := inOrder(f.Context(), store, alpha, key, func(tx order.Tx, head order.Head) error {
+		if err := tx.DeleteInvoice(f.Context(), head, id, at); err != nil {
+			return err
+		}
+		var err error
+		if left, err = tx.Invoices(f.Context(), head); err != nil {
+			return err
+		}
+		return tx.Append(f.Context(), head, order.Event{Type: order.InvoiceDeleted, Actor: order.Merchant, At: at, InvoiceID: id})
+	})
+	return left, err
+}
+
+// names returns every name ever used in an order.
+func (f *fixture) names(store Store, key order.Key) []string {
+	f.Helper()
+	var names []string
+	err := inOrder(f.Context(), store, alpha, key, func(tx order.Tx, head order.Head) error {
+		var err error
+		names, err = tx.InvoiceNames(f.Context(), head)
+		return err
+	})
+	if err != nil {
+		f.Fatalf("names: %v", err)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// expect checks the active invoices of an order and its revision.
+func (f *fixture) expect(when string, key order.Key, revision int64, want ...order.Invoice) {
+	f.Helper()
+	same := f.order(f.a, alpha, key)
+	for store, key := range map[Store]order.Key{f.a: order.NumberKey(same.Number), f.b: order.ReferenceKey(same.Reference)} {
+		got := f.order(store, alpha, key)
+		if diff := cmp.Diff(want, got.Invoices, cmpopts.EquateEmpty()); diff != "" {
+			f.Errorf("%s: invoices (-want +got):\n%s", when, diff)
+		}
+		if got.Revision != revision {
+			f.Errorf("%s: revision %d, want %d", when, got.Revision, revision)
+		}
+	}
+}
+
+func testInvoiceLife(f *fixture) {
+	f.create(minimal(alpha, "R"))
+	key := order.ReferenceKey("R")
+	first, second := fileNamed("Τιμολόγιο 1.pdf", noon), fileNamed("b?#%.PNG", noon.Add(-time.Hour))
+
+	first.ID = f.mustReserve(f.a, key, first.Name, first.CreatedAt)
+	second.ID = f.mustReserve(f.b, key, second.Name, second.CreatedAt)
+	f.expect("reserved", key, 1)
+	if first.ID <= 0 || second.ID <= first.ID {
+		f.Errorf("invoices have the ids %d and %d", first.ID, second.ID)
+	}
+	f.found("reserved", "R", first.Name, order.Invoice{}, order.ErrInvoiceNotFound)
+
+	if err := f.activate(f.a, key, second.ID); err != nil {
+		f.Fatal(err)
+	}
+	f.expect("second active", key, 2, second)
+	if err := f.activate(f.b, key, first.ID); err != nil {
+		f.Fatal(err)
+	}
+	f.expect("both active", key, 3, first, second)
+	f.found("active", "R", first.Name, first, nil)
+	if err := f.activate(f.a, key, first.ID); !errors.Is(err, order.ErrInvoiceNotFound) {
+		f.Errorf("active a second time: %v, want %v", err, order.ErrInvoiceNotFound)
+	}
+	f.expect("active a second time", key, 3, first, second)
+
+	left, err := f.remove(f.b, key, first.ID, noon)
+	if err != nil {
+		f.Fatal(err)
+	}
+	if diff := cmp.Diff([]order.Invoice{second}, left); diff != "" {
+		f.Errorf("left after the deletion (-want +got):\n%s", diff)
+	}
+	f.expect("first deleted", key, 4, second)
+	f.found("deleted", "R", first.Name, order.Invoice{}, order.ErrInvoiceNotFound)
+	if _, err := f.remove(f.a, key, first.ID, noon); !errors.Is(err, order.ErrInvoiceNotFound) {
+		f.Errorf("deleted a second time: %v, want %v", err, order.ErrInvoiceNotFound)
+	}
+	f.expect("deleted a second time", key, 4, second)
+	if got := f.order(f.a, alpha, key); !got.UpdatedAt.IsZero() {
+		f.Errorf("invoice files set the order's update time to %v", got.UpdatedAt)
+	}
+}
+
+// found looks for the file of an invoice of alpha.
+func (f *fixture) found(when, reference, name string, want order.Invoice, wantErr error) {
+	f.Helper()
+	got, err := f.b.InvoiceFile(f.Context(), alpha, reference, name)
+	if !errors.Is(err, wantErr) {
+		f.Errorf("%s: file %s: error %v, want %v", when, name, err, wantErr)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		f.Errorf("%s: file %s (-want +got):\n%s", when, name, diff)
+	}
+}
+
+func testThreePlaces(f *fixture) {
+	key := order.NumberKey(f.create(minimal(alpha, "R")))
+	deleted := f.upload(f.a, key, "deleted.pdf")
+	if _, err := f.remove(f.a, key, deleted, noon); err != nil {
+		f.Fatal(err)
+	}
+	ids := make(chan int64, 24)
+	var group sync.WaitGroup
+	for i := range 24 {
+		group.Go(func() {
+			id, err := f.reserve([]Store{f.a, f.b}[i%2], key, fmt.Sprintf("%d.pdf", i), noon)
+			switch {
+			case err == nil:
+				ids <- id
+			case !errors.Is(err, order.ErrTooManyFiles):
+				f.Errorf("reserve: %v, want %v", err, order.ErrTooManyFiles)
+			}
+		})
+	}
+	group.Wait()
+	close(ids)
+	if len(ids) != order.MaxInvoices {
+		f.Fatalf("%d of 24 reservations had a place, want %d", len(ids), order.MaxInvoices)
+	}
+	for id := range ids {
+		if err := f.activate(f.b, key, id); err != nil {
+			f.Errorf("activate: %v", err)
+		}
+	}
+	if got := f.order(f.a, alpha, key).Invoices; len(got) != order.MaxInvoices {
+		f.Errorf("%d invoices are active, want %d", len(got), order.MaxInvoices)
+	}
+	if _, err := f.reserve(f.a, key, "late.pdf", noon); !errors.Is(err, order.ErrTooManyFiles) {
+		f.Errorf("one more: %v, want %v", err, order.ErrTooManyFiles)
+	}
+}
+
+func testNamesOnce(f *fixture) {
+	key := order.NumberKey(f.create(minimal(alpha, "R")))
+	other := order.NumberKey(f.create(minimal(alpha, "OTHER")))
+	deleted := f.upload(f.a, key, "a.pdf")
+	if _, err := f.remove(f.a, key, deleted, noon); err != nil {
+		f.Fatal(err)
+	}
+	abandoned := order.StoredInvoice{MerchantID: alpha, OrderNumber: key.Number, ID: f.mustReserve(f.a, key, "b.pdf", noon)}
+	if _, err := f.a.AbandonReservation(f.Context(), abandoned, noon); err != nil {
+		f.Fatal(err)
+	}
+	f.upload(f.a, key, "c.pdf")
+	f.mustReserve(f.a, key, "d.pdf", noon)
+	for _, invoice := range []int64{deleted, abandoned.ID} {
+		purged := order.StoredInvoice{MerchantID: alpha, OrderNumber: key.Number, ID: invoice}
+		if err := f.a.MarkPurged(f.Context(), purged, noon); err != nil {
+			f.Fatal(err)
+		}
+	}
+	used := []string{"a.pdf", "b.pdf", "c.pdf", "d.pdf"}
+	if diff := cmp.Diff(used, f.names(f.b, key)); diff != "" {
+		f.Errorf("names (-want +got):\n%s", diff)
+	}
+	before := f.tables.rows()
+	for _, name := range used {
+		if _, err := f.reserve(f.b, key, name, noon); err == nil || errors.Is(err, order.ErrTooManyFiles) {
+			f.Errorf("the name %s a second time: error %v", name, err)
+		}
+	}
+	if diff := cmp.Diff(before, f.tables.rows()); diff != "" {
+		f.Errorf("refused names changed the tables (-before +after):\n%s", diff)
+	}
+	f.upload(f.b, other, "a.pdf")
+	f.upload(f.b, key, "A.pdf")
+}
+
+func testReleased(f *fixture) {
+	key := order.NumberKey(f.create(minimal(alpha, "R")))
+	var ids []int64
+	for i := range order.MaxInvoices {
+		ids = append(ids, f.mustReserve(f.a, key, fmt.Sprintf("%d.pdf", i), noon))
+	}
+	for range 2 {
+		// A second time it must not give a second place back.
+		if err := f.release(f.b, key, ids[0]); err != nil {
+			f.Fatalf("release: %v", err)
+		}
+	}
+	if diff := cmp.Diff([]string{"1.pdf", "2.pdf"}, f.names(f.a, key)); diff != "" {
+		f.Errorf("names after the release (-want +got):\n%s", diff)
+	}
+	if err := f.activate(f.a, key, ids[0]); !errors.Is(err, order.ErrInvoiceNotFound) {
+		f.Errorf("activate what was released: %v, want %v", err, order.ErrInvoiceNotFound)
+	}
+	f.upload(f.a, key, "0.pdf")
+	if _, err := f.reserve(f.a, key, "3.pdf", noon); !errors.Is(err, order.ErrTooManyFiles) {
+		f.Errorf("one more: %v, want %v", err, order.ErrTooManyFiles)
+	}
+	active := f.order(f.a, alpha, key).Invoices[0]
+	if err := f.release(f.a, key, active.ID); err != nil {
+		f.Fatalf("release what is active: %v", err)
+	}
+	f.expect("an active one released", key, 2, active)
+}
+
+func testInvoiceNotThere(f *fixture) {
+	key := order.NumberKey(f.create(minimal(alpha, "R")))
+	other := order.NumberKey(f.create(minimal(alpha, "OTHER")))
+	active := f.upload(f.a, key, "a.pdf")
+	reserved := f.mustReserve(f.a, key, "b.pdf", noon)
+	before := f.tables.rows()
+	ctx := f.Context()
+	for name, change := range map[string]func(order.Tx, order.Head) error{
+		"activate no id":         func(tx order.Tx, head order.Head) error { return tx.ActivateInvoice(ctx, head, 999) },
+		"delete no id":           func(tx order.Tx, head order.Head) error { return tx.DeleteInvoice(ctx, head, 999, noon) },
+		"activate another order": func(tx order.Tx, head order.Head) error { return tx.ActivateInvoice(ctx, head, reserved) },
+		"delete another order":   func(tx order.Tx, head order.Head) error { return tx.DeleteInvoice(ctx, head, active, noon) },
+	} {
+		if err := inOrder(ctx, f.b, alpha, other, change); !errors.Is(err, order.ErrInvoiceNotFound) {
+			f.Errorf("%s: %v, want %v", name, err, order.ErrInvoiceNotFound)
+		}
+	}
+	if _, err := f.remove(f.b, key, reserved, noon); !errors.Is(err, order.ErrInvoiceNotFound) {
+		f.Errorf("delete what is reserved: %v, want %v", err, order.ErrInvoiceNotFound)
+	}
+	if err := f.release(f.b, other, reserved); err != nil {
+		f.Errorf("release of another order: %v", err)
+	}
+	for name, look := range map[string]func(context.Context) (order.Invoice, error){
+		"another merchant":  func(ctx context.Context) (order.Invoice, error) { return f.a.InvoiceFile(ctx, beta, "R", "a.pdf") },
+		"another order":     func(ctx context.Context) (order.Invoice, error) { return f.a.InvoiceFile(ctx, alpha, "OTHER", "a.pdf") },
+		"another name":      func(ctx context.Context) (order.Invoice, error) { return f.a.InvoiceFile(ctx, alpha, "R", "A.pdf") },
+		"reserved":          func(ctx context.Context) (order.Invoice, error) { return f.a.InvoiceFile(ctx, alpha, "R", "b.pdf") },
+		"no such reference": func(ctx context.Context) (order.Invoice, error) { return f.a.InvoiceFile(ctx, alpha, "r", "a.pdf") },
+	} {
+		if got, err := look(ctx); !errors.Is(err, order.ErrInvoiceNotFound) {
+			f.Errorf("file of %s: %+v, error %v, want %v", name, got, err, order.ErrInvoiceNotFound)
+		}
+	}
+	if diff := cmp.Diff(before, f.tables.rows()); diff != "" {
+		f.Errorf("what was refused changed the tables (-before +after):\n%s", diff)
+	}
+}
+
+func testInvoicesOfOneOrder(f *fixture) {
+	mine, other := order.NumberKey(f.create(minimal(alpha, "MINE"))), order.NumberKey(f.create(minimal(alpha, "OTHER")))
+	f.upload(f.a, mine, "a.pdf")
+	f.upload(f.a, other, "a.pdf")
+	f.upload(f.a, other, "b.pdf")
+	if got := len(f.order(f.a, alpha, mine).Invoices); got != 1 {
+		f.Errorf("%d invoices, want 1", got)
+	}
+	if got := len(f.order(f.a, alpha, other).Invoices); got != 2 {
+		f.Errorf("%d invoices of the other order, want 2", got)
+	}
+}

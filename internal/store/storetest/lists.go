@@ -1,0 +1,239 @@
+package storetest
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+var listSubjects = []subject{
+	{"lists/like the model, beside changes", testListModel},
+	{"lists/one day", testListOneDay},
+	{"lists/thousands of changes between two", testListFarBehind},
+	{"lists/edges", testListEdges},
+	{"lists/nothing there", testListNothing},
+	{"lists/one moment a page", testListOneMoment},
+}
+
+// book is a merchant's orders in the database and in the model.
+type book struct {
+	*fixture
+	dice
+	model
+	days []order.Day
+	made int
+}
+
+func newBook(f *fixture, seed uint64, days []order.Day) *book {
+	return &book{fixture: f, dice: newDice(seed), days: days}
+}
+
+// grow takes in n orders more.
+func (b *book) grow(store Store, n int) {
+	b.Helper()
+	batch := make([]order.Incoming, n)
+	for i := range batch {
+		b.made++
+		o := dated(alpha, fmt.Sprintf("R-%d", b.made), b.moment(b.days), b.state())
+		if b.IntN(3) == 0 {
+			o.InvoiceDetails, o.Customer.Phone = &order.InvoiceDetails{VATNumber: "1"}, given("2100000000")
+			o.UpdatedAt = noon.Add(time.Hour)
+		}
+		batch[i] = incoming(o)
+	}
+	for i, outcome := range b.add(store, batch...) {
+		if outcome.Verdict != order.Created {
+			b.Fatalf("order is %v: %s", outcome.Verdict, outcome.Reason)
+		}
+		b.put(batch[i].Order, outcome.Number)
+	}
+	b.sort()
+}
+
+// move moves one order, in the database and in the model.
+func (b *book) move(store Store) {
+	b.Helper()
+	o, to, at := &b.model.orders[b.IntN(len(b.model.orders))], b.state(), noon.Add(time.Duration(b.IntN(1000))*time.Second)
+	if err := moveTo(b.Context(), store, alpha, o.Number, to, at); err != nil {
+		b.Fatalf("move order %d: %v", o.Number, err)
+	}
+	o.State, o.UpdatedAt = to, at
+}
+
+// compareSome compares a number of lists through both handles.
+func (b *book) compareSome(n int) {
+	b.Helper()
+	for range n {
+		filter := b.filter(b.days)
+		b.compare(b.fixture, b.a, alpha, filter)
+		b.compare(b.fixture, b.b, alpha, filter)
+	}
+}
+
+func testListModel(f *fixture) {
+	b := newBook(f, 1, manyDays)
+	for range 4 {
+		b.grow(f.a, 250)
+		b.compareSome(15)
+	}
+	for range 50 {
+		store := []Store{f.a, f.b}[b.IntN(2)]
+		switch b.IntN(4) {
+		case 0:
+			b.grow(store, 1+b.IntN(20))
+		case 1:
+			// Another merchant's changes are nobody's business.
+			f.add(store, incoming(minimal(beta, fmt.Sprintf("OTHER-%d", b.made))))
+			b.made++
+		default:
+			for range 1 + b.IntN(5) {
+				b.move(store)
+			}
+		}
+		b.compareSome(4)
+	}
+}
+
+func testListOneDay(f *fixture) {
+	b := newBook(f, 2, []order.Day{order.DayOf(noon)})
+	b.grow(f.a, 300)
+	b.compareSome(40)
+	for _, size := range []int64{1, 99, 100} {
+		filter := order.NewFilter()
+		filter.Size = size
+		for filter.Page = 1; (filter.Page-1)*size <= 310; filter.Page += 1 + 30/size {
+			b.compare(f, f.b, alpha, filter)
+		}
+	}
+}
+
+// testListFarBehind lists after more changes than anyone would go through one
+// by one.
+func testListFarBehind(f *fixture) {
+	b := newBook(f, 3, manyDays)
+	b.grow(f.a, 100)
+	b.compareSome(5)
+	for range 3 {
+		b.grow(f.a, 1000)
+	}
+	b.move(f.a)
+	b.compareSome(5)
+}
+
+func testListEdges(f *fixture) {
+	b := newBook(f, 4, manyDays)
+	b.grow(f.a, 250)
+	first, last := manyDays[0], manyDays[7]
+	for _, change := range []func(*order.Filter){
+		func(q *order.Filter) { q.Page = 25 },
+		func(q *order.Filter) { q.Page = 26 },
+		func(q *order.Filter) { q.Page, q.Size = 3, 100 },
+		func(q *order.Filter) { q.Page, q.Size = 4, 100 },
+		func(q *order.Filter) { q.Page = math.MaxInt64 },
+		func(q *order.Filter) { q.Page, q.Size = math.MaxInt64, 100 },
+		func(q *order.Filter) { q.Page, q.Size = math.MaxInt64/100+2, 100 },
+		func(q *order.Filter) { q.Page, q.Size = 1<<62+1, 4 }, // begins at 0 in 64 bits
+		func(q *order.Filter) { q.Page, q.Size = 1<<61+2, 8 }, // and at 8
+		func(q *order.Filter) { q.AnyState, q.States = false, nil },
+		func(q *order.Filter) { q.AnyState, q.States = false, order.States() },
+		func(q *order.Filter) { q.From, q.To = first, first },
+		func(q *order.Filter) { q.From, q.To = last, last },
+		func(q *order.Filter) { q.To = first - 1 },
+		func(q *order.Filter) { q.From = last + 1 },
+		func(q *order.Filter) { q.From, q.To = 0, -1 },
+		func(q *order.Filter) { q.To = math.MaxInt32 },
+		func(q *order.Filter) { q.From = math.MaxInt32 },
+		func(q *order.Filter) { q.From, q.To = math.MinInt32+1, math.MaxInt32 },
+	} {
+		filter := order.NewFilter()
+		change(&filter)
+		b.compare(f, f.a, alpha, filter)
+	}
+}
+
+func testListNothing(f *fixture) {
+	b := newBook(f, 5, manyDays)
+	for range 20 {
+		filter := b.filter(manyDays)
+		b.compare(f, f.a, alpha, filter) // a merchant without orders
+		b.compare(f, f.a, 404, filter)   // no merchant
+	}
+	b.grow(f.b, 1)
+	b.compareSome(20)
+}
+
+// testListOneMoment reads pages while orders move and come in. A page and its
+// total must be of one moment, whatever happens meanwhile.
+func testListOneMoment(f *fixture) {
+	b := newBook(f, 6, manyDays)
+	b.grow(f.a, 150)
+	var done atomic.Bool
+	var readers sync.WaitGroup
+	for i, store := range []Store{f.a, f.a, f.b} {
+		readers.Go(func() {
+			f.readPages(store, newDice(uint64(10+i)), &done)
+		})
+	}
+	for i := range 150 {
+		switch i % 10 {
+		case 0:
+			b.grow([]Store{f.a, f.b}[i/10%2], 1)
+		default:
+			b.move([]Store{f.a, f.b}[i%2])
+		}
+	}
+	done.Store(true)
+	readers.Wait()
+	b.compareSome(10)
+}
+
+// readPages reads pages until told to stop, and checks each by itself.
+func (f *fixture) readPages(store Store, dice dice, done *atomic.Bool) {
+	before := int64(0)
+	for read := 0; read < 20 || !done.Load(); read++ {
+		filter := dice.filter(manyDays)
+		if read%2 == 0 {
+			filter.AnyState, filter.States, filter.From, filter.To = true, nil, order.NoDay, order.NoDay
+		}
+		page, err := store.List(f.Context(), alpha, filter)
+		if err != nil {
+			f.Errorf("list %s: %v", describe(filter), err)
+			return
+		}
+		rows := min(filter.Size, max(0, page.Total-(filter.Page-1)*filter.Size))
+		if int64(len(page.Orders)) != rows {
+			f.Errorf("list %s: %d orders of %d, want %d", describe(filter), len(page.Orders), page.Total, rows)
+		}
+		if read%2 == 0 {
+			// Orders come in and none goes.
+			if page.Total < before {
+				f.Errorf("list %s: %d orders in all, there were %d", describe(filter), page.Total, before)
+			}
+			before = page.Total
+		}
+		f.checkPage(filter, page)
+	}
+}
+
+// checkPage checks that what a page shows passes its filter, in the right
+// order.
+func (f *fixture) checkPage(filter order.Filter, page order.Page) {
+	single := model{orders: page.Orders}
+	all := filter
+	all.Page, all.Size = 1, order.MaxPageSize
+	if passed := single.page(all); passed.Total != int64(len(page.Orders)) {
+		f.Errorf("list %s: %d of %d orders pass the filter", describe(filter), passed.Total, len(page.Orders))
+	}
+	sorted := model{orders: slices.Clone(page.Orders)}
+	sorted.sort()
+	for i, o := range sorted.orders {
+		if o.Number != page.Orders[i].Number || i > 0 && o.Number == sorted.orders[i-1].Number {
+			f.Errorf("list %s: order %d comes out of turn or twice", describe(filter), o.Number)
+		}
+	}
+}

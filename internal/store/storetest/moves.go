@@ -1,0 +1,220 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/order"
+)
+
+var moveSubjects = []subject{
+	{"moves/one of many wins", testOneWins},
+	{"moves/a whole life", testWholeLife},
+	{"moves/many orders of a merchant", testManyMoves},
+	{"moves/what a lock shows", testLock},
+	{"moves/an error undoes all", testErrorUndoes},
+	{"moves/a panic undoes all", testPanicUndoes},
+}
+
+// service has the rules over a store; its files are not to be touched.
+func service(store Store, now time.Time) *order.Service {
+	return order.NewService(store, nil, func() time.Time { return now }, slog.New(slog.DiscardHandler))
+}
+
+// moveTo moves an order whatever the rules say.
+func moveTo(ctx context.Context, store Store, merchantID, number int64, to order.State, at time.Time) error {
+	return inOrder(ctx, store, merchantID, order.NumberKey(number), func(tx order.Tx, head order.Head) error {
+		if err := tx.Move(ctx, head, to, at); err != nil {
+			return err
+		}
+		return tx.Append(ctx, head, order.Event{
+			Type: order.OrderStateChanged, Actor: order.Operator, At: at, From: head.State, To: to,
+		})
+	})
+}
+
+func testOneWins(f *fixture) {
+	for round := range 4 {
+		number := f.create(minimal(alpha, "R-"+string(rune('a'+round))))
+		at := noon.Add(time.Duration(1+round) * time.Minute)
+		services := []*order.Service{service(f.a, at), service(f.b, at)}
+		won := make(chan order.State, 32)
+		var group sync.WaitGroup
+		for i := range 32 {
+			group.Go(func() {
+				var err error
+				s, key, to := services[i%2], order.NumberKey(number), order.InProcessing
+				if i%4 < 2 {
+					_, err = s.Accept(f.Context(), alpha, key)
+				} else {
+					to = order.RejectedByMerchant
+					_, err = s.Reject(f.Context(), alpha, key, "damaged")
+				}
+				switch {
+				case err == nil:
+					won <- to
+				case !errors.Is(err, order.ErrCannotAccept) && !errors.Is(err, order.ErrCannotReject):
+					f.Errorf("a move failed with %v", err)
+				}
+			})
+		}
+		group.Wait()
+		close(won)
+		if len(won) != 1 {
+			f.Fatalf("%d of 32 moves of one order won, want 1", len(won))
+		}
+		got := f.order(f.a, alpha, order.NumberKey(number))
+		if got.State != <-won || got.Revision != 2 || !got.UpdatedAt.Equal(at) {
+			f.Errorf("order is %v, revision %d, updated at %v; want the winner's state, 2, %v", got.State, got.Revision, got.UpdatedAt, at)
+		}
+	}
+}
+
+func testWholeLife(f *fixture) {
+	number := f.create(minimal(alpha, "LIFE"))
+	f.create(minimal(alpha, "BYSTANDER"))
+	for i, to := range []order.State{
+		order.InProcessing, order.ReadyForShipment, order.PickedByCourier, order.DeliveryFailed, order.PickedByCourier,
+		order.DeliveredToPickupPoint, order.DeliveredToCustomer, order.ReturnCanceled, order.Completed,
+	} {
+		at := noon.Add(time.Duration(i) * time.Hour)
+		store, other := f.a, f.b
+		if i%2 == 1 {
+			store, other = f.b, f.a
+		}
+		if _, err := service(store, at).Move(f.Context(), alpha, order.ReferenceKey("LIFE"), to); err != nil {
+			f.Fatalf("move to %v: %v", to, err)
+		}
+		want := asRead(minimal(alpha, "LIFE"), number, "Alpha Shop")
+		want.State, want.UpdatedAt, want.Revision = to, at, int64(i)+2
+		if diff := cmp.Diff(want, f.order(other, alpha, order.NumberKey(number))); diff != "" {
+			f.Errorf("after the move to %v (-want +got):\n%s", to, diff)
+		}
+	}
+	if got := f.order(f.a, alpha, order.ReferenceKey("BYSTANDER")); got.Revision != 1 || got.State != order.Registered {
+		f.Errorf("another order is %v, revision %d", got.State, got.Revision)
+	}
+}
+
+func testManyMoves(f *fixture) {
+	const orders, movers = 12, 8
+	for _, outcome := range f.add(f.a, numbered(alpha, "R", orders)...) {
+		if outcome.Verdict != order.Created {
+			f.Fatal(outcome.Reason)
+		}
+	}
+	var group sync.WaitGroup
+	for mover := range movers {
+		group.Go(func() {
+			dice, store := newDice(uint64(mover)), []Store{f.a, f.b}[mover%2]
+			for range 25 {
+				// Whoever comes first; the tables are gone through at the end.
+				if err := moveTo(f.Context(), store, alpha, 1+dice.Int64N(orders), dice.state(), noon); err != nil {
+					f.Errorf("move: %v", err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	var revisions int64
+	for number := range int64(orders) {
+		revisions += f.order(f.b, alpha, order.NumberKey(number+1)).Revision - 1
+	}
+	if revisions != movers*25 {
+		f.Errorf("%d moves left %d revisions", movers*25, revisions)
+	}
+}
+
+func testLock(f *fixture) {
+	o := rich(alpha, "HEAD")
+	number := f.create(o)
+	for i := range 2 {
+		if _, err := f.reserve(f.a, order.NumberKey(number), string(rune('a'+i))+".pdf", noon); err != nil {
+			f.Fatal(err)
+		}
+	}
+	want := order.Head{
+		MerchantID: alpha, Number: number, Reference: "HEAD", State: o.State, CreatedAt: o.CreatedAt, Revision: 1, ActiveInvoices: 2,
+	}
+	for _, key := range []order.Key{order.NumberKey(number), order.ReferenceKey("HEAD")} {
+		err := inOrder(f.Context(), f.b, alpha, key, func(_ order.Tx, got order.Head) error {
+			if diff := cmp.Diff(want, got); diff != "" {
+				f.Errorf("head by %+v (-want +got):\n%s", key, diff)
+			}
+			return nil
+		})
+		if err != nil {
+			f.Error(err)
+		}
+	}
+}
+
+// changeEverything makes every kind of change to an order that a transaction
+// can make.
+func changeEverything(ctx context.Context, tx order.Tx, head order.Head, active int64) error {
+	id, err := tx.ReserveInvoice(ctx, head, order.Invoice{Name: "new.pdf", CreatedAt: noon})
+	return errors.Join(err,
+		tx.ActivateInvoice(ctx, head, id),
+		tx.DeleteInvoice(ctx, head, active, noon),
+		tx.Move(ctx, head, order.Canceled, noon),
+		tx.Append(ctx, head, order.Event{
+			Type: order.OrderStateChanged, Actor: order.Operator, At: noon, From: head.State, To: order.Canceled,
+		}))
+}
+
+func testErrorUndoes(f *fixture) {
+	key := order.NumberKey(f.create(minimal(alpha, "R")))
+	active := f.upload(f.a, key, "old.pdf")
+	before := f.tables.rows()
+	refusal := errors.New("refused in the end")
+	err := inOrder(f.Context(), f.a, alpha, key, func(tx order.Tx, head order.Head) error {
+		if err := changeEverything(f.Context(), tx, head, active); err != nil {
+			f.Errorf("change: %v", err)
+		}
+		return refusal
+	})
+	if !errors.Is(err, refusal) {
+		f.Errorf("error %v, want %v", err, refusal)
+	}
+	if errors.Is(err, order.ErrUnavailable) {
+		f.Errorf("error %v says that the database is out of reach", err)
+	}
+	if diff := cmp.Diff(before, f.tables.rows()); diff != "" {
+		f.Errorf("an error left changes (-before +after):\n%s", diff)
+	}
+}
+
+func testPanicUndoes(f *fixture) {
+	key := order.NumberKey(f.create(minimal(alpha, "R")))
+	active := f.upload(f.a, key, "old.pdf")
+	before := f.tables.rows()
+	// More often than there are connections, so that none may be left behind.
+	for range 40 {
+		func() {
+			defer func() {
+				if recover() == nil {
+					f.Error("the panic did not come through")
+				}
+			}()
+			_ = inOrder(f.Context(), f.a, alpha, key, func(tx order.Tx, head order.Head) error {
+				if err := changeEverything(f.Context(), tx, head, active); err != nil {
+					f.Errorf("change: %v", err)
+				}
+				panic("in the middle")
+			})
+		}()
+	}
+	if diff := cmp.Diff(before, f.tables.rows()); diff != "" {
+		f.Errorf("a panic left changes (-before +after):\n%s", diff)
+	}
+	for _, store := range []Store{f.a, f.b} {
+		if err := inOrder(f.Context(), store, alpha, key, func(order.Tx, order.Head) error { return nil }); err != nil {
+			f.Errorf("after a panic: %v", err)
+		}
+	}
+}

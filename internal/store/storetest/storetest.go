@@ -1,0 +1,138 @@
+// Package storetest is the suite that every database of the service must pass.
+// It is an ordinary package, so that each database's own test runs it with a
+// few lines.
+//
+// It knows the tables, which are the same everywhere, and looks at them through
+// SQL that every database takes. It must not know which database it runs on.
+package storetest
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"testing"
+	"time"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/token"
+)
+
+// Store is what a database must offer.
+type Store interface {
+	order.Store
+	token.Store
+	// Ping returns an error when the database is out of reach.
+	Ping(ctx context.Context) error
+	// Close lets go of the handle.
+	Close() error
+}
+
+// Database is one database that a test has to itself.
+type Database interface {
+	// Open opens one more handle on the database, as another instance of the
+	// service, or a command beside it, would have. It is closed when the test
+	// ends.
+	Open(t *testing.T) Store
+	// SQL opens connections for looking at the tables directly. They are
+	// closed when the test ends.
+	SQL(t *testing.T) *sql.DB
+}
+
+// subject is one test of the suite.
+type subject struct {
+	name string
+	run  func(*fixture)
+}
+
+// Run runs the whole suite. fresh makes a database with an up-to-date schema
+// and nothing in it; it may be called by several tests at the same time.
+func Run(t *testing.T, fresh func(t *testing.T) Database) {
+	for _, subject := range slices.Concat(
+		orderSubjects, intakeSubjects, listSubjects, moveSubjects, invoiceSubjects,
+		cleaningSubjects, eventSubjects, tokenSubjects, merchantSubjects, cancelSubjects,
+	) {
+		t.Run(subject.name, func(t *testing.T) {
+			t.Parallel()
+			subject.run(newFixture(t, fresh))
+		})
+	}
+}
+
+// The merchants of a fixture.
+const (
+	alpha int64 = 355
+	beta  int64 = 356
+)
+
+// noon is a moment at which things happen in these tests.
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// fixture is what a test works on: a database with two merchants and two
+// handles on it. When the test ends the tables are looked through for anything
+// that does not fit together.
+type fixture struct {
+	*testing.T
+	fresh  func(*testing.T) Database
+	tables tables
+	a, b   Store
+}
+
+func newFixture(t *testing.T, fresh func(*testing.T) Database) *fixture {
+	database := fresh(t)
+	f := &fixture{T: t, fresh: fresh, tables: tables{TB: t, sql: database.SQL(t)}, a: database.Open(t), b: database.Open(t)}
+	f.addMerchant(alpha, "Alpha Shop")
+	f.addMerchant(beta, "Beta Shop")
+	t.Cleanup(func() { CheckTables(t, f.tables.sql) })
+	return f
+}
+
+func (f *fixture) addMerchant(id int64, name string) {
+	f.Helper()
+	if err := f.a.AddMerchant(f.Context(), order.MerchantRecord{ID: id, Name: name, CreatedAt: noon}); err != nil {
+		f.Fatalf("add merchant %d: %v", id, err)
+	}
+}
+
+// add takes orders in and returns what became of them.
+func (f *fixture) add(store Store, batch ...order.Incoming) []order.Outcome {
+	f.Helper()
+	outcomes, err := store.AddOrders(f.Context(), batch, noon)
+	if err != nil {
+		f.Fatalf("add orders: %v", err)
+	}
+	if len(outcomes) != len(batch) {
+		f.Fatalf("%d outcomes of %d orders", len(outcomes), len(batch))
+	}
+	return outcomes
+}
+
+// create takes in one order, which must be new, and returns its number.
+func (f *fixture) create(o order.Order) int64 {
+	f.Helper()
+	outcome := f.add(f.a, incoming(o))[0]
+	if outcome.Verdict != order.Created {
+		f.Fatalf("order %s is %v: %s", o.Reference, outcome.Verdict, outcome.Reason)
+	}
+	return outcome.Number
+}
+
+// order reads one order, which must be there.
+func (f *fixture) order(store Store, merchantID int64, key order.Key) order.Order {
+	f.Helper()
+	o, err := store.Order(f.Context(), merchantID, key)
+	if err != nil {
+		f.Fatalf("read order %v of merchant %d: %v", key, merchantID, err)
+	}
+	return o
+}
+
+// inOrder runs fn in a transaction that has the order locked.
+func inOrder(ctx context.Context, store Store, merchantID int64, key order.Key, fn func(order.Tx, order.Head) error) error {
+	return store.InTx(ctx, func(tx order.Tx) error {
+		head, err := tx.LockOrder(ctx, merchantID, key)
+		if err != nil {
+			return err
+		}
+		return fn(tx, head)
+	})
+}

@@ -1,0 +1,207 @@
+package storetest
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/order"
+)
+
+// tableColumns are the tables with their columns, in the order of the schema.
+var tableColumns = map[string]string{
+	"merchants":  "id, name, created_at, last_event",
+	"tokens":     "id, hash, merchant_id, scopes, hint, created_at, expires_at, revoked_at, last_used_at",
+	"counters":   "name, last",
+	"order_keys": "key, merchant_id",
+	"orders": "merchant_id, number, reference, state, created_at, updated_at, currency, country_code, total, has_invoice, " +
+		"user_id, email, phone, first_name, last_name, company, revision, active_invoices, digest, details",
+	"order_days": "merchant_id, day, state, orders",
+	"invoices":   "merchant_id, order_number, id, name, status, size, sha256, created_at, ended_at, purged_at",
+	"events":     "merchant_id, seq, type, actor, at, order_number, order_day, from_state, to_state, reason, invoice_id",
+}
+
+// tables looks at what a database holds.
+type tables struct {
+	testing.TB
+	sql *sql.DB
+}
+
+// each reads rows and calls scan for each of them.
+func (c tables) each(text string, scan func(*sql.Rows) error, args ...any) {
+	c.Helper()
+	// Cleanups read too, and the test's own context has ended then.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Context()), time.Minute)
+	defer cancel()
+	rows, err := c.sql.QueryContext(ctx, text, args...)
+	if err != nil {
+		c.Fatalf("%s: %v", text, err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			c.Fatalf("%s: %v", text, err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		c.Fatalf("%s: %v", text, err)
+	}
+}
+
+// rows returns everything that the database holds, a text a row.
+func (c tables) rows() map[string][]string {
+	c.Helper()
+	all := make(map[string][]string)
+	for table, columns := range tableColumns {
+		names := strings.Split(columns, ", ")
+		c.each("SELECT "+columns+" FROM "+table, func(rows *sql.Rows) error {
+			values, into := make([]any, len(names)), make([]any, len(names))
+			for i := range values {
+				into[i] = &values[i]
+			}
+			err := rows.Scan(into...)
+			all[table] = append(all[table], fmt.Sprintf("%v", values))
+			return err
+		})
+		slices.Sort(all[table])
+	}
+	return all
+}
+
+// storedOrder is what the tables have to agree on about an order.
+type storedOrder struct {
+	merchantID, number int64
+	reference          string
+	day                order.Day
+	state              order.State
+	places             int64 // files active or on their way
+}
+
+// CheckTables looks for anything in the tables that does not fit together: day
+// counts that are not those of the orders, events with gaps or that lead
+// elsewhere, places for files that nobody takes, keys of no order.
+func CheckTables(t testing.TB, db *sql.DB) {
+	t.Helper()
+	c := tables{TB: t, sql: db}
+	orders := c.storedOrders()
+	c.checkDays(orders)
+	c.checkEvents(orders)
+	c.checkPlaces(orders)
+	c.checkKeys(orders)
+}
+
+func (c tables) storedOrders() map[int64]storedOrder {
+	orders := make(map[int64]storedOrder)
+	c.each("SELECT merchant_id, number, reference, created_at, state, active_invoices FROM orders", func(rows *sql.Rows) error {
+		var o storedOrder
+		var createdAt int64
+		err := rows.Scan(&o.merchantID, &o.number, &o.reference, &createdAt, &o.state, &o.places)
+		o.day = order.DayOf(time.Unix(createdAt, 0))
+		orders[o.number] = o
+		return err
+	})
+	return orders
+}
+
+// checkDays counts the orders and compares with the day counts.
+func (c tables) checkDays(orders map[int64]storedOrder) {
+	want, got := make(map[string]int64), make(map[string]int64)
+	for _, o := range orders {
+		want[fmt.Sprintf("merchant %d, %v, %v", o.merchantID, o.day, o.state)]++
+	}
+	c.each("SELECT merchant_id, day, state, orders FROM order_days WHERE orders <> 0", func(rows *sql.Rows) error {
+		var merchantID, n int64
+		var day order.Day
+		var state order.State
+		err := rows.Scan(&merchantID, &day, &state, &n)
+		got[fmt.Sprintf("merchant %d, %v, %v", merchantID, day, state)] = n
+		return err
+	})
+	if diff := cmp.Diff(want, got); diff != "" {
+		c.Errorf("day counts (-counted +kept):\n%s", diff)
+	}
+}
+
+// checkEvents goes through the events: they must be numbered without gaps, and
+// lead to the orders as they stand.
+func (c tables) checkEvents(orders map[int64]storedOrder) {
+	last, states := make(map[int64]int64), make(map[int64]order.State)
+	c.each("SELECT merchant_id, seq, order_number, order_day, from_state, to_state FROM events ORDER BY merchant_id, seq", func(rows *sql.Rows) error {
+		var merchantID, seq, number int64
+		var day order.Day
+		var from, to order.State
+		if err := rows.Scan(&merchantID, &seq, &number, &day, &from, &to); err != nil {
+			return err
+		}
+		if seq != last[merchantID]+1 {
+			c.Errorf("merchant %d: event %d comes after %d", merchantID, seq, last[merchantID])
+		}
+		if o := orders[number]; o.merchantID != merchantID || o.day != day {
+			c.Errorf("merchant %d: event %d is of order %d, day %v; there is %+v", merchantID, seq, number, day, o)
+		}
+		last[merchantID] = seq
+		if to.Valid() {
+			if states[number] != from {
+				c.Errorf("merchant %d: event %d moves order %d from %v, it stood at %v", merchantID, seq, number, from, states[number])
+			}
+			states[number] = to
+		}
+		return nil
+	})
+	for number, o := range orders {
+		if states[number] != o.state {
+			c.Errorf("order %d stands at %v, its events lead to %v", number, o.state, states[number])
+		}
+	}
+	c.each("SELECT id, last_event FROM merchants", func(rows *sql.Rows) error {
+		var id, seq int64
+		err := rows.Scan(&id, &seq)
+		if seq != last[id] {
+			c.Errorf("merchant %d: the counter is at event %d, the last is %d", id, seq, last[id])
+		}
+		return err
+	})
+}
+
+// checkPlaces counts the invoices that take a place, statuses reserved (1) and
+// active (2), and compares with what the orders say.
+func (c tables) checkPlaces(orders map[int64]storedOrder) {
+	taken := make(map[int64]int64)
+	c.each("SELECT order_number, COUNT(*) FROM invoices WHERE status IN (1, 2) GROUP BY order_number", func(rows *sql.Rows) error {
+		var number, n int64
+		err := rows.Scan(&number, &n)
+		taken[number] = n
+		return err
+	})
+	for number, o := range orders {
+		if o.places != taken[number] || o.places > order.MaxInvoices {
+			c.Errorf("order %d says that %d places are taken, %d are", number, o.places, taken[number])
+		}
+	}
+}
+
+// checkKeys compares the keys with the references and numbers of the orders.
+func (c tables) checkKeys(orders map[int64]storedOrder) {
+	want, got := make(map[string]int64), make(map[string]int64)
+	for number, o := range orders {
+		want[o.reference] = o.merchantID
+		want[fmt.Sprintf("#%d", number)] = o.merchantID
+	}
+	c.each("SELECT key, merchant_id FROM order_keys", func(rows *sql.Rows) error {
+		var key string
+		var merchantID int64
+		err := rows.Scan(&key, &merchantID)
+		got[key] = merchantID
+		return err
+	})
+	if !maps.Equal(want, got) {
+		c.Errorf("order keys (-want +got):\n%s", cmp.Diff(want, got))
+	}
+}

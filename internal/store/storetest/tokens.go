@@ -1,0 +1,138 @@
+package storetest
+
+import (
+	"errors"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/token"
+)
+
+var tokenSubjects = []subject{
+	{"tokens/a whole life", testTokenLife},
+	{"tokens/unknown", testTokenUnknown},
+	{"tokens/no merchant", testTokenNoMerchant},
+	{"tokens/through the registry", testTokenRegistry},
+}
+
+// addToken keeps a token and returns it as it must come back.
+func (f *fixture) addToken(store Store, hash token.Hash, t token.Token) token.Token {
+	f.Helper()
+	id, err := store.AddToken(f.Context(), hash, t)
+	if err != nil {
+		f.Fatalf("add token: %v", err)
+	}
+	t.ID = id
+	return t
+}
+
+func (f *fixture) expectToken(when string, hash token.Hash, want token.Token) {
+	f.Helper()
+	for _, store := range []Store{f.a, f.b} {
+		got, err := store.TokenByHash(f.Context(), hash)
+		if err != nil {
+			f.Fatalf("%s: %v", when, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			f.Errorf("%s (-want +got):\n%s", when, diff)
+		}
+	}
+}
+
+func testTokenLife(f *fixture) {
+	full, plain, operator := token.Hash{1, 0, 0xff}, token.Hash{2}, token.Hash{3}
+	first := f.addToken(f.a, full, token.Token{
+		MerchantID: alpha, Scopes: token.AllScopes, Hint: "mo_aB3d", CreatedAt: noon, ExpiresAt: noon.Add(time.Hour),
+	})
+	second := f.addToken(f.b, plain, token.Token{MerchantID: beta, Scopes: token.OrdersRead, Hint: "mo_0000", CreatedAt: noon})
+	third := f.addToken(f.a, operator, token.Token{Hint: "mop_zzzz", CreatedAt: noon})
+	if first.ID <= 0 || second.ID <= first.ID || third.ID <= second.ID {
+		f.Errorf("tokens have the ids %d, %d, %d", first.ID, second.ID, third.ID)
+	}
+	f.expectToken("merchant's", full, first)
+	f.expectToken("without expiry", plain, second)
+	f.expectToken("operator's", operator, third)
+	if got, err := f.b.TokenByHash(f.Context(), operator); err != nil || !got.Operator() {
+		f.Errorf("an operator's token came back as %+v, error %v", got, err)
+	}
+
+	first.RevokedAt = noon.Add(time.Minute)
+	for i, at := range []time.Time{first.RevokedAt, first.RevokedAt.Add(time.Hour)} {
+		if err := []token.Store{f.a, f.b}[i].RevokeToken(f.Context(), first.ID, at); err != nil {
+			f.Errorf("revoke: %v", err)
+		}
+	}
+	f.expectToken("revoked twice", full, first)
+
+	first.LastUsedAt, third.LastUsedAt = noon.Add(2*time.Minute), noon.Add(3*time.Minute)
+	// One of no token is none's business.
+	uses := map[int64]time.Time{first.ID: first.LastUsedAt, third.ID: third.LastUsedAt, 999: noon}
+	if err := f.b.TouchTokens(f.Context(), uses); err != nil {
+		f.Errorf("touch: %v", err)
+	}
+	if err := f.b.TouchTokens(f.Context(), nil); err != nil {
+		f.Errorf("touch none: %v", err)
+	}
+	f.expectToken("used", full, first)
+	f.expectToken("unused", plain, second)
+	all, err := f.a.Tokens(f.Context())
+	if err != nil {
+		f.Fatal(err)
+	}
+	if diff := cmp.Diff([]token.Token{first, second, third}, all); diff != "" {
+		f.Errorf("tokens (-want +got):\n%s", diff)
+	}
+}
+
+func testTokenUnknown(f *fixture) {
+	f.addToken(f.a, token.Hash{1}, token.Token{MerchantID: alpha, Scopes: token.AllScopes, CreatedAt: noon})
+	if got, err := f.a.TokenByHash(f.Context(), token.Hash{1, 1}); !errors.Is(err, token.ErrUnknown) {
+		f.Errorf("%+v, error %v, want %v", got, err, token.ErrUnknown)
+	}
+	if err := f.a.RevokeToken(f.Context(), 999, noon); !errors.Is(err, token.ErrUnknown) {
+		f.Errorf("revoke: %v, want %v", err, token.ErrUnknown)
+	}
+	before := f.tables.rows()
+	if id, err := f.b.AddToken(f.Context(), token.Hash{1}, token.Token{MerchantID: beta, CreatedAt: noon}); err == nil {
+		f.Errorf("the same token was kept a second time, as %d", id)
+	}
+	if diff := cmp.Diff(before, f.tables.rows()); diff != "" {
+		f.Errorf("the tables changed (-before +after):\n%s", diff)
+	}
+}
+
+func testTokenNoMerchant(f *fixture) {
+	before := f.tables.rows()
+	id, err := f.a.AddToken(f.Context(), token.Hash{1}, token.Token{MerchantID: 404, Scopes: token.AllScopes, CreatedAt: noon})
+	if !errors.Is(err, token.ErrNoMerchant) {
+		f.Errorf("token %d, error %v, want %v", id, err, token.ErrNoMerchant)
+	}
+	if diff := cmp.Diff(before, f.tables.rows()); diff != "" {
+		f.Errorf("the tables changed (-before +after):\n%s", diff)
+	}
+}
+
+// testTokenRegistry revokes through one handle what the other has just taken
+// for good.
+func testTokenRegistry(f *fixture) {
+	now := func() time.Time { return noon }
+	server, command := token.NewRegistry(f.a, now), token.NewRegistry(f.b, now)
+	text, made, err := command.Create(f.Context(), alpha, token.OrdersRead, time.Hour)
+	if err != nil {
+		f.Fatal(err)
+	}
+	got, err := server.Verify(f.Context(), text)
+	if err != nil {
+		f.Fatalf("verify: %v", err)
+	}
+	if diff := cmp.Diff(made, got); diff != "" {
+		f.Errorf("token (-made +verified):\n%s", diff)
+	}
+	if _, err := command.Revoke(f.Context(), text); err != nil {
+		f.Fatalf("revoke: %v", err)
+	}
+	if _, err := server.Verify(f.Context(), text); !errors.Is(err, token.ErrUnknown) {
+		f.Errorf("verify what was revoked: %v, want %v", err, token.ErrUnknown)
+	}
+}
