@@ -8,8 +8,10 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
+	"merchantorders/internal/audit"
 	"merchantorders/internal/config"
 	"merchantorders/internal/filestore"
 	"merchantorders/internal/order"
@@ -25,9 +27,10 @@ type backend struct {
 	tokens *token.Registry
 }
 
-// files is a place for invoice files that has to be closed and tidied.
+// files is a place for invoice files that has to be closed and tidied, and can be
+// looked through.
 type files interface {
-	order.Files
+	audit.Files
 	// ClearDrafts removes the drafts last written before a moment.
 	ClearDrafts(before time.Time) error
 	Close() error
@@ -64,7 +67,16 @@ func (p *process) openFiles(ctx context.Context) (files, error) {
 	if bucket, ok := p.settings.Bucket(); ok {
 		return filestore.OpenS3(ctx, filestore.Bucket(bucket), p.settings.FilesPath())
 	}
-	return filestore.OpenDisk(p.settings.FilesPath())
+	disk, err := filestore.OpenDisk(p.settings.FilesPath())
+	if err != nil {
+		return nil, err
+	}
+	// A folder that cannot be written to is a wrong one. One that is full is the
+	// right one: files can be read there, and purged.
+	if err := disk.Check(ctx); err != nil && !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
+		return nil, errors.Join(fmt.Errorf("%s: %w", p.settings.FilesPath(), err), disk.Close())
+	}
+	return disk, nil
 }
 
 // cannotOpen blames a setting, or the data folder where it has no value, for
@@ -128,9 +140,6 @@ func (p *process) with(ctx context.Context, fn func(*backend) error) error {
 	if err != nil {
 		return err
 	}
-	if made != "" {
-		p.complain("made the data folder %s", made)
-	}
 	level := p.settings.Level()
 	if level == slog.LevelInfo {
 		// A person reads it: what goes well is said by the command itself.
@@ -140,6 +149,9 @@ func (p *process) with(ctx context.Context, fn func(*backend) error) error {
 	b, err := p.open(ctx, log, nil)
 	if err != nil {
 		return err
+	}
+	if made != "" {
+		p.complain("made the data folder %s", made)
 	}
 	return errors.Join(fn(b), b.close())
 }

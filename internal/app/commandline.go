@@ -14,19 +14,25 @@ import (
 type commandLine struct {
 	Settings settingFlags `embed:"" group:"settings"`
 
-	Serve    serveCommand    `cmd:"" help:"Serve the merchant interface, v1 and v2, over HTTP until stopped."`
-	Import   importCommand   `cmd:"" help:"Take in orders, one JSON document a line."`
-	Merchant merchantCommand `cmd:"" help:"Add and list merchants."`
-	Token    tokenCommand    `cmd:"" help:"Create, list and revoke tokens, the credentials of clients."`
-	Purge    purgeCommand    `cmd:"" help:"Remove the files of invoices that were deleted long enough ago."`
-	Version  versionCommand  `cmd:"" help:"Print the version."`
+	Serve      serveCommand      `cmd:"" help:"Serve the merchant interface, v1 and v2, over HTTP until stopped."`
+	Import     importCommand     `cmd:"" help:"Take in orders, one JSON document a line."`
+	Merchant   merchantCommand   `cmd:"" help:"Add and list merchants."`
+	Token      tokenCommand      `cmd:"" help:"Create, list and revoke tokens, the credentials of clients."`
+	Purge      purgeCommand      `cmd:"" help:"Remove the files of invoices that were deleted long enough ago."`
+	Check      checkCommand      `cmd:"" help:"Look whether orders, events and invoice files are whole, and say what is wrong."`
+	Backup     backupCommand     `cmd:"" help:"Copy a running embedded installation to one file or folder."`
+	Restore    restoreCommand    `cmd:"" help:"Put a backup in place in an empty data folder."`
+	Copy       copyCommand       `cmd:"" help:"Copy orders and invoice files to another database and storage, verified; such as to PostgreSQL and S3."`
+	Distribute distributeCommand `cmd:"" help:"Spread a PostgreSQL database over a Citus cluster, by merchant."`
+	Version    versionCommand    `cmd:"" help:"Print the version."`
 }
 
-// settingFlags and serveFlags are settings without their Validate, which the
+// settingFlags, serveFlags and targetFlags are settings without their Validate, which the
 // parser would call by itself, and then stop at the first that has faults.
 type (
 	settingFlags config.Config
 	serveFlags   config.Serve
+	targetFlags  config.Target
 )
 
 const description = `The order service for merchants: list and read orders, accept or reject them, upload invoice files.
@@ -44,7 +50,7 @@ For real work add a merchant, make its token, take in orders and serve:
 
 Settings stand before or after the command, its own flags after it. Each can also be set by the environment variable shown with it; the flag wins, and an empty variable is as if not set. Every command works beside a running server on the same data folder.
 
-Exit codes: 0 done; 1 the command failed, as an import with refused lines; 2 wrong settings or usage, and nothing was done.`
+Exit codes: 0 done; 1 the command failed, as an import with refused lines; 2 wrong usage, or settings that are wrong or name what cannot be opened, and nothing was done.`
 
 // command is one that can be run.
 type command interface {

@@ -6,10 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
-
-	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/order"
@@ -66,7 +62,7 @@ func (p *process) input(file string) (io.ReadCloser, int64, error) {
 }
 
 func (p *process) importFrom(ctx context.Context, orders *order.Service, input io.Reader, size int64) error {
-	bar := p.bar(size)
+	bar := p.bar("importing", size, true)
 	// A batch that has begun is finished, so that the counts are true.
 	add := func(ctx context.Context, batch []order.Incoming) ([]order.Outcome, error) {
 		return orders.Add(context.WithoutCancel(ctx), batch)
@@ -93,16 +89,4 @@ func (p *process) importFrom(ctx context.Context, orders *order.Service, input i
 		return fmt.Errorf("%d lines were refused", refused)
 	}
 	return sayErr
-}
-
-// bar is a progress bar on a terminal, and otherwise one that nobody sees.
-func (p *process) bar(size int64) *progressbar.ProgressBar {
-	f, ok := p.stderr.(*os.File)
-	if !ok || size < 0 || !term.IsTerminal(int(f.Fd())) {
-		return progressbar.NewOptions64(size, progressbar.OptionSetWriter(io.Discard), progressbar.OptionSetVisibility(false))
-	}
-	return progressbar.NewOptions64(size,
-		progressbar.OptionSetWriter(f), progressbar.OptionSetDescription("importing"),
-		progressbar.OptionShowBytes(true), progressbar.OptionThrottle(100*time.Millisecond),
-		progressbar.OptionClearOnFinish())
 }

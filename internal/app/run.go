@@ -18,7 +18,7 @@ const programName = "merchant-orders"
 const (
 	exitDone   = 0
 	exitFailed = 1 // the command could not do all that it was asked to
-	exitUsage  = 2 // wrong settings or usage; nothing was opened or made
+	exitUsage  = 2 // wrong usage, or settings that are wrong or name what cannot be opened; nothing was done
 )
 
 // process is what a command works with.

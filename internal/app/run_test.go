@@ -68,8 +68,8 @@ func TestHelpNamesEveryCommandDefaultAndExitCode(t *testing.T) {
 	}
 	for _, wanted := range []string{
 		"Default: ./data.", "Default: samples.", "Default: info.", "merchant-orders serve --demo",
-		"Exit codes: 0 done; 1 the command failed, as an import with refused lines; 2 wrong settings or usage",
-		"region local, bucket merchant-orders",
+		"Exit codes: 0 done; 1 the command failed, as an import with refused lines; 2 wrong usage, or settings that are wrong or name what cannot be opened, and nothing was done.",
+		"the region is local, the bucket merchant-orders",
 	} {
 		if !strings.Contains(words, wanted) {
 			t.Errorf("--help does not say %q", wanted)
@@ -244,9 +244,15 @@ func TestBrokenDatabaseIsOneLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"merchant", "list"}, {"serve", "--listen=127.0.0.1:0"}} {
-		got := apptest.Run(t, "", append(args, "--data", data)...)
-		if got.Code != 1 || strings.Count(got.Stderr, "\n") != 1 || !strings.HasPrefix(got.Stderr, "merchant-orders: open database ") {
-			t.Errorf("%v: %+v", args, got)
+		for flag, flags := range map[string][]string{
+			"data":     {"--data", data},
+			"database": {"--data", filepath.Join(data, "other"), "--database", "sqlite://" + filepath.Join(data, "orders.db")},
+		} {
+			got := apptest.Run(t, "", append(args, flags...)...)
+			want := "merchant-orders: --" + flag + " (" + config.Variable(flag) + "): open database "
+			if got.Code != 2 || got.Stdout != "" || strings.Count(got.Stderr, "\n") != 1 || !strings.HasPrefix(got.Stderr, want) {
+				t.Errorf("%v: %+v, want exit code 2 and one line that begins with %q", args, got, want)
+			}
 		}
 	}
 }

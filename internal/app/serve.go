@@ -48,15 +48,15 @@ func (c *serveCommand) serve(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	if made != "" {
-		s.log.Info("data folder made", "path", made)
-	}
 	lock, alone, err := lockFolder(ctx, p.settings.LockPath())
 	if err != nil {
 		return err
 	}
 	if s.backend, err = p.open(ctx, s.log, s.figures.Database); err != nil {
 		return errors.Join(err, lock.release())
+	}
+	if made != "" {
+		s.log.Info("data folder made", "path", made)
 	}
 	if err = s.prepare(ctx, lock, alone); err == nil {
 		err = s.listen(ctx)

@@ -52,8 +52,35 @@ func TestValidate(t *testing.T) {
 		{"SQLite with options", func(c *config.Config) { c.Database = "sqlite:///a.db?mode=ro" }, "--database (MERCHANT_ORDERS_DATABASE): must name a file: sqlite://PATH, without ? and #"},
 		{"SQLite on a folder", func(c *config.Config) { c.Database = "sqlite://" + filepath.Dir(file) }, "--database (MERCHANT_ORDERS_DATABASE): must name a file, and " + filepath.Dir(file) + " is a folder"},
 		{"SQLite below a file", func(c *config.Config) { c.Database = "sqlite://" + file + "/a.db" }, "--database (MERCHANT_ORDERS_DATABASE): must name a file in a folder that this user may write to"},
-		{"another database", func(c *config.Config) { c.Database = "postgres://u:secret@db/orders" }, "--database (MERCHANT_ORDERS_DATABASE): must be empty or sqlite://PATH; other databases come with a later release"},
-		{"another storage", func(c *config.Config) { c.Storage = "s3://bucket" }, "--storage (MERCHANT_ORDERS_STORAGE): must be empty; storages other than the data folder come with a later release"},
+		{"another database", func(c *config.Config) { c.Database = "mysql://u:secret@db/orders" }, "--database (MERCHANT_ORDERS_DATABASE): must be empty, sqlite://PATH or postgres://user:password@host/database"},
+		{"PostgreSQL", func(c *config.Config) { c.Database = "postgres://u:secret@db:5432/orders?sslmode=require" }, ""},
+		{"PostgreSQL by its long name", func(c *config.Config) { c.Database = "postgresql://db/orders" }, ""},
+		{"PostgreSQL on several hosts", func(c *config.Config) {
+			c.Database = "postgres://u:s%40cret@one:5432,[::1]:5433/orders?target_session_attrs=read-write"
+		}, ""},
+		{"PostgreSQL on a socket", func(c *config.Config) { c.Database = "postgres:///orders?host=/var/run/postgresql" }, ""},
+		{"PostgreSQL with its database as an option", func(c *config.Config) { c.Database = "postgres://db?dbname=orders" }, ""},
+		{"PostgreSQL without a host", func(c *config.Config) { c.Database = "postgres:///orders" }, badPostgres},
+		{"PostgreSQL without a database", func(c *config.Config) { c.Database = "postgres://u:secret@db" }, badPostgres},
+		{"PostgreSQL with an empty database", func(c *config.Config) { c.Database = "postgres://u:secret@db/" }, badPostgres},
+		{"PostgreSQL with nothing", func(c *config.Config) { c.Database = "postgres://" }, badPostgres},
+		{"PostgreSQL with a space", func(c *config.Config) { c.Database = "postgres://u:sec ret@db/orders" }, badPostgres},
+		{"PostgreSQL with broken options", func(c *config.Config) { c.Database = "postgres://u:secret@db/orders?a=%zz" }, badPostgres},
+
+		{"a bucket", func(c *config.Config) { c.Storage = "s3://invoices" }, ""},
+		{"a bucket elsewhere", func(c *config.Config) {
+			c.Storage = "s3://invoices.example/?region=eu-central-1&endpoint=http://127.0.0.1:9000/"
+		}, ""},
+		{"another storage", func(c *config.Config) { c.Storage = "gs://bucket" }, badStorage},
+		{"a bucket with credentials", func(c *config.Config) { c.Storage = "s3://key:secret@bucket" }, badStorage + "; credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"},
+		{"a path in a bucket", func(c *config.Config) { c.Storage = "s3://bucket/folder" }, badStorage + "; credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"},
+		{"a bucket without a name", func(c *config.Config) { c.Storage = "s3://?region=eu-central-1" }, "--storage (MERCHANT_ORDERS_STORAGE): must name a bucket: 3 to 63 of a-z 0-9 . -"},
+		{"a bucket with a strange name", func(c *config.Config) { c.Storage = "s3://My_Bucket" }, "--storage (MERCHANT_ORDERS_STORAGE): must name a bucket: 3 to 63 of a-z 0-9 . -"},
+		{"a bucket with a strange region", func(c *config.Config) { c.Storage = "s3://bucket?region=EU%20Central" }, "--storage (MERCHANT_ORDERS_STORAGE): must name a region such as eu-central-1"},
+		{"a bucket with a strange endpoint", func(c *config.Config) { c.Storage = "s3://bucket?endpoint=s3.example.com" }, "--storage (MERCHANT_ORDERS_STORAGE): must have an endpoint that is an address such as https://s3.example.com"},
+		{"an endpoint with a path", func(c *config.Config) { c.Storage = "s3://bucket?endpoint=https://example.com/s3" }, "--storage (MERCHANT_ORDERS_STORAGE): must have an endpoint that is an address such as https://s3.example.com"},
+		{"a bucket with other options", func(c *config.Config) { c.Storage = "s3://bucket?secret=x" }, "--storage (MERCHANT_ORDERS_STORAGE): takes region and endpoint, once each: must be empty or s3://BUCKET?region=REGION&endpoint=URL"},
+		{"a bucket with two regions", func(c *config.Config) { c.Storage = "s3://bucket?region=one&region=two" }, "--storage (MERCHANT_ORDERS_STORAGE): takes region and endpoint, once each: must be empty or s3://BUCKET?region=REGION&endpoint=URL"},
 
 		{"an address", func(c *config.Config) { c.BaseURL = "https://orders.example.com" }, ""},
 		{"an address with path and slash", func(c *config.Config) { c.BaseURL = "http://example.com:8443/shop/" }, ""},
@@ -87,6 +114,11 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+const (
+	badPostgres = "--database (MERCHANT_ORDERS_DATABASE): must be an address such as postgres://user:password@host:5432/database"
+	badStorage  = "--storage (MERCHANT_ORDERS_STORAGE): must be empty or s3://BUCKET?region=REGION&endpoint=URL"
+)
+
 func TestValidateFindsAllFaults(t *testing.T) {
 	t.Parallel()
 	c := config.Config{Database: "mysql://x", Storage: "x", BaseURL: "x", StorageURL: "x"}
@@ -102,10 +134,15 @@ func TestValidateFindsAllFaults(t *testing.T) {
 
 func TestFaultsNeverRepeatPasswords(t *testing.T) {
 	t.Parallel()
-	c := good(t)
-	c.Database, c.BaseURL = "postgres://u:secret@db/orders", "https://u:secret@example.com"
-	if text := c.Validate().Error(); strings.Contains(text, "secret") {
-		t.Errorf("a password is shown: %s", text)
+	for _, database := range []string{
+		"mysql://u:secret@db/orders", "postgres://u:secret@db", "postgres://u:secret@db/orders?a=%zz",
+		"postgres://u:secret@/orders", "postgres://u:secret", "postgres://u:sec ret@db/secret", "u:secret",
+	} {
+		c := good(t)
+		c.Database, c.BaseURL, c.Storage = database, "https://u:secret@example.com", "s3://key:secret@bucket"
+		if text := c.Validate().Error(); strings.Contains(text, "secret") || strings.Contains(text, "sec ret") {
+			t.Errorf("a password is shown: %s", text)
+		}
 	}
 }
 
@@ -164,6 +201,34 @@ func TestPaths(t *testing.T) {
 	c.Database = "sqlite:///var/lib/o.db"
 	if got := c.DatabasePath(); got != "/var/lib/o.db" {
 		t.Errorf("database elsewhere: %s", got)
+	}
+}
+
+func TestBucket(t *testing.T) {
+	t.Parallel()
+	local := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 4711}
+	for storage, want := range map[string]struct {
+		bucket config.Bucket
+		ok     bool
+		url    string
+	}{
+		"":            {url: "http://127.0.0.1:4711/storage/local/merchant-orders"},
+		"s3://_":      {url: "http://127.0.0.1:4711/storage/local/merchant-orders"},
+		"s3://files":  {bucket: config.Bucket{Name: "files", Region: "us-east-1"}, ok: true, url: "http://127.0.0.1:4711/storage/us-east-1/files"},
+		"s3://files?": {bucket: config.Bucket{Name: "files", Region: "us-east-1"}, ok: true, url: "http://127.0.0.1:4711/storage/us-east-1/files"},
+		"s3://files?region=eu-central-1&endpoint=https://s3.example.com/": {
+			bucket: config.Bucket{Name: "files", Region: "eu-central-1", Endpoint: "https://s3.example.com"}, ok: true,
+			url: "http://127.0.0.1:4711/storage/eu-central-1/files",
+		},
+	} {
+		c := config.Config{Storage: storage}
+		bucket, ok := c.Bucket()
+		if ok != want.ok || ok && bucket != want.bucket {
+			t.Errorf("%q: got %+v, %v; want %+v, %v", storage, bucket, ok, want.bucket, want.ok)
+		}
+		if _, url := c.Addresses(local); url != want.url {
+			t.Errorf("%q: files lie below %s, want %s", storage, url, want.url)
+		}
 	}
 }
 

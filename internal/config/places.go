@@ -132,12 +132,22 @@ func validBucketName(text string) bool {
 	return true
 }
 
-// checkPostgres looks at the address of a PostgreSQL database. The value is
-// not repeated: it may hold a password.
-func checkPostgres(text string) string {
-	u, err := url.Parse(text)
-	if err != nil || u.Host == "" && u.Query().Get("host") == "" || strings.Trim(u.Path, "/") == "" {
-		return "must be an address such as postgres://user:password@host:5432/database"
+// checkPostgres looks whether the address of a PostgreSQL database names a host
+// and a database; the rest is the driver's to read. The standard library cannot
+// do it: there may be several hosts, separated by commas, for one to take over
+// from another. The value is not repeated: it may hold a password.
+func checkPostgres(address string) string {
+	_, rest, _ := strings.Cut(address, "://")
+	rest, options, _ := strings.Cut(rest, "?")
+	query, err := url.ParseQuery(options)
+	if err != nil || strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+		return badPostgres
+	}
+	hosts, database, _ := strings.Cut(rest[strings.LastIndex(rest, "@")+1:], "/")
+	if hosts == "" && query.Get("host") == "" || database == "" && query.Get("dbname") == "" {
+		return badPostgres
 	}
 	return ""
 }
+
+const badPostgres = "must be an address such as postgres://user:password@host:5432/database"

@@ -7,32 +7,34 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
-	"net/url"
+	"path"
 	"time"
 
 	"github.com/minio/minio-go/v7"
-	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"merchantorders/internal/order"
 )
 
-// Limits of requests to S3. The whole of a publication is bounded by its
-// context.
+// Limits of requests to S3. A server that hangs costs a request no more.
 const (
-	// s3HeaderTimeout bounds the wait for the head of an answer.
-	s3HeaderTimeout = 15 * time.Second
-	// s3Connections are kept open for the next requests.
+	// s3DialTimeout bounds the making of a connection, and as much again its
+	// encryption.
+	s3DialTimeout = 5 * time.Second
+	// s3HeaderTimeout bounds the wait for the head of an answer to one try.
+	s3HeaderTimeout = 6 * time.Second
+	// s3PublishLimit bounds the whole of a publication, all its tries. It leaves
+	// to the database the rest of order.PublishTimeout.
+	s3PublishLimit = 15 * time.Second
+	// s3AnswerLimit bounds every other request, and the wait for more of a file
+	// that is being read.
+	s3AnswerLimit = 10 * time.Second
+	// s3IdleTimeout is how long a connection is kept that has nothing to do,
+	// s3Connections how many of them.
+	s3IdleTimeout = 30 * time.Second
 	s3Connections = 64
 	// s3Retries is how often a request is sent before it has failed.
 	s3Retries = 3
 )
-
-// Bucket names a bucket of an S3 server.
-type Bucket struct {
-	Name     string
-	Region   string
-	Endpoint string // http:// or https:// and a host; empty: Amazon's of the region
-}
 
 // S3 keeps files in a bucket. Drafts lie in a local folder until they are
 // published, since nothing of an upload may be seen in the bucket before.
@@ -43,42 +45,6 @@ type S3 struct {
 }
 
 var _ order.Files = (*S3)(nil)
-
-// OpenS3 opens a bucket, which must be there, with the credentials of the
-// standard AWS environment variables. Drafts lie below spoolDir.
-func OpenS3(ctx context.Context, bucket Bucket, spoolDir string) (*S3, error) {
-	endpoint := &url.URL{Scheme: "https", Host: "s3." + bucket.Region + ".amazonaws.com"}
-	if bucket.Endpoint != "" {
-		var err error
-		if endpoint, err = url.Parse(bucket.Endpoint); err != nil {
-			return nil, errors.New("the endpoint is no address")
-		}
-	}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.ResponseHeaderTimeout = s3HeaderTimeout
-	transport.MaxIdleConnsPerHost = s3Connections
-	// The bytes of a file are what they are; nothing is unpacked on the way.
-	transport.DisableCompression = true
-	client, err := minio.New(endpoint.Host, &minio.Options{
-		Creds:      credentials.NewEnvAWS(),
-		Secure:     endpoint.Scheme == "https",
-		Region:     bucket.Region,
-		Transport:  transport,
-		MaxRetries: s3Retries,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("bucket %s: %w", bucket.Name, err)
-	}
-	spool, err := OpenDisk(spoolDir)
-	if err != nil {
-		return nil, err
-	}
-	store := &S3{client: client, bucket: bucket.Name, spool: spool}
-	if err := store.Check(ctx); err != nil {
-		return nil, errors.Join(err, spool.Close())
-	}
-	return store, nil
-}
 
 // Close lets go of what is open locally.
 func (s *S3) Close() error { return s.spool.Close() }
@@ -112,27 +78,52 @@ func (d *s3Draft) Publish(ctx context.Context, name string) error {
 	if err != nil {
 		return fault("read a draft", err)
 	}
-	content := io.NewSectionReader(d.file, 0, size)
-	mediaType, _ := order.ContentType(name)
-	options := minio.PutObjectOptions{ContentType: mediaType, DisableMultipart: true, SendContentMd5: true}
-	options.SetMatchETagExcept("*") // only where there is none
-	if _, err := d.store.client.PutObject(ctx, d.store.bucket, name, content, size, options); err != nil {
-		return publishFault(err)
-	}
-	return nil
-}
-
-// publishFault says what became of an object that was not acknowledged: an
-// answer that refuses it is certain, no answer is not.
-func publishFault(err error) error {
+	ctx, cancel := context.WithTimeout(ctx, s3PublishLimit)
+	defer cancel()
+	mark := path.Base(d.name)
+	err = d.store.put(ctx, name, mark, io.NewSectionReader(d.file, 0, size), size)
 	answer := minio.ToErrorResponse(err)
 	switch {
+	case err == nil:
+		return nil
 	case answer.StatusCode == http.StatusPreconditionFailed:
-		return fault("publish a draft", fs.ErrExist)
-	case answer.StatusCode >= 400 && answer.StatusCode < 500:
-		return fault("publish a draft", err)
+		return d.store.whose(ctx, name, mark)
+	case answer.StatusCode >= 400 && answer.StatusCode < 500 && answer.StatusCode != http.StatusConflict:
+		// An answer that refuses it is certain. No answer is not, nor one that
+		// tells of a fault or of another try that is still under way.
+		return s3Fault("publish a draft", err)
 	}
-	return fmt.Errorf("%w: %w", order.ErrUncertain, fault("publish a draft", err))
+	return fmt.Errorf("%w: %w", order.ErrUncertain, s3Fault("publish a draft", err))
+}
+
+// markName is the metadata of an object that holds a mark.
+const markName = "Draft"
+
+// put stores an object unless there is one of that name. The mark, which no
+// other object has, goes with it.
+func (s *S3) put(ctx context.Context, name, mark string, content io.Reader, size int64) error {
+	mediaType, _ := order.ContentType(name)
+	options := minio.PutObjectOptions{
+		ContentType: mediaType, DisableMultipart: true, SendContentMd5: true,
+		UserMetadata: map[string]string{markName: mark},
+	}
+	options.SetMatchETagExcept("*") // only where there is none
+	_, err := s.client.PutObject(ctx, s.bucket, name, content, size, options)
+	return err
+}
+
+// whose tells what it means that there is an object already. It is the very one
+// that was to be stored, and all is well, when an earlier try has stored it and
+// its answer was lost on the way.
+func (s *S3) whose(ctx context.Context, name, mark string) error {
+	there, err := s.client.StatObject(ctx, s.bucket, name, minio.StatObjectOptions{})
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: %w", order.ErrUncertain, s3Fault("look at a published file", err))
+	case there.UserMetadata[markName] != mark:
+		return fault("publish a draft", fs.ErrExist)
+	}
+	return nil
 }
 
 // Open implements order.Files.
@@ -140,19 +131,22 @@ func (s *S3) Open(ctx context.Context, name string) (order.File, error) {
 	if !validPath(name) {
 		return nil, fault("open a stored file", fs.ErrNotExist)
 	}
+	ctx, cancel := context.WithCancelCause(ctx)
 	object, err := s.client.GetObject(ctx, s.bucket, name, minio.GetObjectOptions{})
 	if err != nil {
-		return nil, fault("open a stored file", err)
+		cancel(nil)
+		return nil, s3Fault("open a stored file", err)
 	}
+	file := &s3File{Object: object, ctx: ctx, cancel: cancel}
 	// Nothing is asked for until it is read; the caller must know now.
-	if _, err := object.Stat(); err != nil {
-		_ = object.Close()
+	if err := file.bounded(func() error { _, err := object.Stat(); return err }); err != nil {
+		_ = file.Close()
 		if minio.ToErrorResponse(err).StatusCode == http.StatusNotFound {
 			err = fs.ErrNotExist
 		}
-		return nil, fault("open a stored file", err)
+		return nil, s3Fault("open a stored file", err)
 	}
-	return object, nil
+	return file, nil
 }
 
 // Remove implements order.Files.
@@ -160,8 +154,10 @@ func (s *S3) Remove(ctx context.Context, name string) error {
 	if !validPath(name) {
 		return fault("remove a stored file", fs.ErrInvalid)
 	}
+	ctx, cancel := context.WithTimeout(ctx, s3AnswerLimit)
+	defer cancel()
 	if err := s.client.RemoveObject(ctx, s.bucket, name, minio.RemoveObjectOptions{}); err != nil {
-		return fault("remove a stored file", err)
+		return s3Fault("remove a stored file", err)
 	}
 	return nil
 }
@@ -169,12 +165,14 @@ func (s *S3) Remove(ctx context.Context, name string) error {
 // Check implements order.Files: the bucket must be there and answer, and the
 // local folder must take drafts.
 func (s *S3) Check(ctx context.Context) error {
-	there, err := s.client.BucketExists(ctx, s.bucket)
-	if err != nil {
-		return fmt.Errorf("bucket %s: %w", s.bucket, err)
+	asking, cancel := context.WithTimeout(ctx, s3AnswerLimit)
+	defer cancel()
+	there, err := s.client.BucketExists(asking, s.bucket)
+	if err == nil && !there {
+		err = errors.New("there is no such bucket")
 	}
-	if !there {
-		return fmt.Errorf("bucket %s: there is no such bucket", s.bucket)
+	if err != nil {
+		return s3Fault("bucket "+s.bucket, err)
 	}
 	return s.spool.Check(ctx)
 }

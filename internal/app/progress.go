@@ -1,0 +1,61 @@
+package app
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"merchantorders/internal/store"
+	"merchantorders/internal/transfer"
+)
+
+// bar is a progress bar on a terminal, and otherwise one that nobody sees. size
+// is in bytes or whatever is counted; below 0 it is unknown.
+func (p *process) bar(doing string, size int64, bytes bool) *progressbar.ProgressBar {
+	f, ok := p.stderr.(*os.File)
+	if !ok || size < 0 || !term.IsTerminal(int(f.Fd())) {
+		return progressbar.NewOptions64(size, progressbar.OptionSetWriter(io.Discard), progressbar.OptionSetVisibility(false))
+	}
+	return progressbar.NewOptions64(size,
+		progressbar.OptionSetWriter(f), progressbar.OptionSetDescription(doing),
+		progressbar.OptionShowBytes(bytes), progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionShowCount(), progressbar.OptionClearOnFinish())
+}
+
+// stages shows how far a command is that goes through several stages, a bar for
+// each, and writes what is wrong between them.
+type stages struct {
+	p     *process
+	into  io.Writer // for what is wrong
+	stage string
+	bar   *progressbar.ProgressBar // nil: none yet
+}
+
+// options are what the command is to tell to these stages.
+func (s *stages) options() transfer.Options {
+	return transfer.Options{Found: s.found, Progress: s.progress}
+}
+
+func (s *stages) progress(stage string, done, total int64) {
+	if stage != s.stage {
+		s.clear()
+		s.stage, s.bar = stage, s.p.bar(stage, total, false)
+	}
+	_ = s.bar.Set64(done)
+}
+
+// clear takes the bar off the terminal.
+func (s *stages) clear() {
+	if s.bar != nil {
+		_ = s.bar.Clear()
+	}
+}
+
+func (s *stages) found(fault store.Fault) {
+	s.clear()
+	_, _ = fmt.Fprintln(s.into, oneLine(fault.String()))
+}
