@@ -45,7 +45,7 @@ func TestConformanceDocument(t *testing.T) {
 		}
 	}
 	for _, test := range readTests(t, ".").tests {
-		if !named[test] {
+		if test != "TestMain" && !named[test] {
 			t.Errorf("docs/conformance.md does not name %s", test)
 		}
 	}

@@ -16,7 +16,7 @@ type endpoint struct {
 
 // endpoints are all that a merchant has: those of spec 4 and the stored files
 // of decision 6. They name an invoice file of the order by its id and name.
-func endpoints(o placed, invoice int64, file string) []endpoint {
+func (s *service) endpoints(o placed, invoice int64, file string) []endpoint {
 	var all []endpoint
 	for _, v := range versions {
 		all = append(all,
@@ -29,74 +29,43 @@ func endpoints(o placed, invoice int64, file string) []endpoint {
 		)
 	}
 	// Below /storage errors are flat, as in v1.
-	path := "/storage/local/merchant-orders/invoices/" + o.reference + "/" + file
+	path := s.storage + "/invoices/" + o.reference + "/" + file
 	return append(all, endpoint{"file", v1, get(path), "orders:read"})
 }
 
-// TestCredentials has what is a credential and what is none (decision 1), at
-// every endpoint.
+// TestCredentials has what is a credential (decision 1).
 func TestCredentials(t *testing.T) {
 	onEveryBackend(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
 		e := s.uploaded(t, v1, o, "a.pdf", "a")
-		token := s.token
-		good := []struct{ name, auth string }{
-			{"Bearer", "Bearer " + token},
-			{"bearer", "bearer " + token},
-			{"BEARER", "BEARER " + token},
-			{"Basic with an e-mail", basic("merchant@example.com", token)},
-			{"Basic without a user", basic("", token)},
-			{"Basic with a name in Greek", basic("Μαρία", token)},
-			{"Basic with a token as user too", basic(token, token)},
-			{"basic", strings.Replace(basic("x", token), "Basic", "basic", 1)},
-		}
-		for _, test := range good {
+		for _, test := range []struct{ name, auth string }{
+			{"Bearer", "Bearer " + s.token},
+			{"bearer", "bearer " + s.token},
+			{"BEARER", "BEARER " + s.token},
+			{"Basic with an e-mail", basic("merchant@example.com", s.token)},
+			{"Basic without a user", basic("", s.token)},
+			{"Basic with a name in Greek", basic("Μαρία", s.token)},
+			{"Basic with a token as user too", basic(s.token, s.token)},
+			{"basic", strings.Replace(basic("x", s.token), "Basic", "basic", 1)},
+		} {
 			t.Run(test.name, func(t *testing.T) {
 				for _, path := range []string{v1.order(o), v2.order(o), s.path(t, e.url)} {
 					s.do(t, get(path).as(test.auth)).ok(t)
 				}
 			})
 		}
-		flip := func(at int) string { // the token with one letter changed
-			letter := "a"
-			if token[at:at+1] == letter {
-				letter = "b"
-			}
-			return token[:at] + letter + token[at+1:]
-		}
-		bad := []struct{ name, auth string }{
-			{"none", noAuth},
-			{"Bearer alone", "Bearer"},
-			{"Bearer and a space", "Bearer "},
-			{"the token alone", token},
-			{"another scheme", "Digest " + token},
-			{"Token", "Token " + token},
-			{"a word", bearer("secret")},
-			{"the prefix alone", bearer("mo_")},
-			{"first letter changed", bearer(flip(len("mo_")))},
-			{"last letter changed", bearer(flip(len(token) - 1))},
-			{"cut off", bearer(token[:len(token)-1])},
-			{"longer", bearer(token + "a")},
-			{"with a space in it", bearer(token[:20] + " " + token[20:])},
-			{"in capitals", bearer(strings.ToUpper(token))},
-			{"of an operator by its prefix", bearer("mop_" + token[3:])},
-			{"unknown but well-formed", bearer(elsewhere(t))},
-			{"two tokens", bearer(token + "," + token)},
-			{"quoted", bearer(`"` + token + `"`)},
-			{"long", bearer("mo_" + strings.Repeat("a", 20_000))},
-			{"SQL", bearer("mo_' OR '1'='1")},
-			{"invalid UTF-8", bearer("mo_\xff\xfe")},
-			{"Basic with the token as user", basic(token, "")},
-			{"Basic with a wrong password", basic("merchant@example.com", "secret")},
-			{"Basic with something before the token", basic("merchant@example.com", "x"+token)},
-			{"Basic without a colon", "Basic " + base64.StdEncoding.EncodeToString([]byte(token))},
-			{"Basic that is no base64", "Basic " + token},
-			{"Basic alone", "Basic"},
-			{"Basic with an unknown token", basic("x", elsewhere(t))},
-		}
-		for _, test := range bad {
+	})
+}
+
+// TestBadCredentials has what is none, at every endpoint: 401, and nothing is
+// done.
+func TestBadCredentials(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		o := s.addOne(t)
+		e := s.uploaded(t, v1, o, "a.pdf", "a")
+		for _, test := range badCredentials(s.token, elsewhere(t)) {
 			t.Run(test.name, func(t *testing.T) {
-				for _, end := range endpoints(o, e.id, "a.pdf") {
+				for _, end := range s.endpoints(o, e.id, "a.pdf") {
 					s.do(t, end.r.as(test.auth)).wantRefusal(t, end.v, unauthorized, o)
 				}
 			})
@@ -104,19 +73,59 @@ func TestCredentials(t *testing.T) {
 		t.Run("token in the query", func(t *testing.T) {
 			for _, v := range versions {
 				for _, name := range []string{"token", "access_token", "api_key"} {
-					s.do(t, get(v.list(name, token)).as(noAuth)).wantRefusal(t, v, unauthorized, o)
+					s.do(t, get(v.list(name, s.token)).as(noAuth)).wantRefusal(t, v, unauthorized, o)
 				}
 			}
 		})
-		t.Run("nothing was done", func(t *testing.T) {
-			if got := v2.stateOf(t, s, o); got != "registered" {
-				t.Errorf("the order is %s", got)
-			}
-			if got := s.entries(t, o); len(got) != 1 {
-				t.Errorf("the order shows %v", got)
-			}
-		})
+		if got := v2.stateOf(t, s, o); got != "registered" {
+			t.Errorf("one of them has moved the order to %s", got)
+		}
+		if got := s.entries(t, o); len(got) != 1 {
+			t.Errorf("one of them has changed the files: %v", got)
+		}
 	})
+}
+
+// badCredentials are Authorization headers made of a good token, and of one
+// that is well-formed but unknown.
+func badCredentials(token, unknown string) []struct{ name, auth string } {
+	flip := func(at int) string { // the token with one letter changed
+		letter := "a"
+		if token[at:at+1] == letter {
+			letter = "b"
+		}
+		return token[:at] + letter + token[at+1:]
+	}
+	return []struct{ name, auth string }{
+		{"none", noAuth},
+		{"Bearer alone", "Bearer"},
+		{"Bearer and a space", "Bearer "},
+		{"the token alone", token},
+		{"another scheme", "Digest " + token},
+		{"Token", "Token " + token},
+		{"a word", bearer("secret")},
+		{"the prefix alone", bearer("mo_")},
+		{"first letter changed", bearer(flip(len("mo_")))},
+		{"last letter changed", bearer(flip(len(token) - 1))},
+		{"cut off", bearer(token[:len(token)-1])},
+		{"longer", bearer(token + "a")},
+		{"with a space in it", bearer(token[:20] + " " + token[20:])},
+		{"in capitals", bearer(strings.ToUpper(token))},
+		{"of an operator by its prefix", bearer("mop_" + token[3:])},
+		{"unknown but well-formed", bearer(unknown)},
+		{"two tokens", bearer(token + "," + token)},
+		{"quoted", bearer(`"` + token + `"`)},
+		{"long", bearer("mo_" + strings.Repeat("a", 20_000))},
+		{"SQL", bearer("mo_' OR '1'='1")},
+		{"invalid UTF-8", bearer("mo_\xff\xfe")},
+		{"Basic with the token as user", basic(token, "")},
+		{"Basic with a wrong password", basic("merchant@example.com", "secret")},
+		{"Basic with something before the token", basic("merchant@example.com", "x"+token)},
+		{"Basic without a colon", "Basic " + base64.StdEncoding.EncodeToString([]byte(token))},
+		{"Basic that is no base64", "Basic " + token},
+		{"Basic alone", "Basic"},
+		{"Basic with an unknown token", basic("x", unknown)},
+	}
 }
 
 // elsewhere returns a token that another service has made: well-formed, but

@@ -67,8 +67,8 @@ func TestDownload(t *testing.T) {
 // TestDownloadRefusals has what is not served below /storage, and the flat form
 // of its errors (decision 6).
 func TestDownloadRefusals(t *testing.T) {
-	const folder = "/storage/local/merchant-orders/invoices/"
 	onEveryBackend(t, func(t *testing.T, s *service) {
+		folder := s.storage + "/invoices/"
 		o, sibling := s.addOne(t), s.addOne(t)
 		s.uploaded(t, v1, o, "a.pdf", "a")
 		s.uploaded(t, v1, sibling, "only-here.pdf", "a")
@@ -94,8 +94,8 @@ func TestDownloadRefusals(t *testing.T) {
 			{"another order's file", get(folder + o.reference + "/only-here.pdf"), 404, "The invoice was not found."},
 			{"unknown order", get(folder + "missing/a.pdf"), 404, "The invoice was not found."},
 			{"another letter case", get(folder + o.reference + "/A.pdf"), 404, "The invoice was not found."},
-			{"another region", get(strings.Replace(file, "local", "other", 1)), 404, anyText},
-			{"another bucket", get(strings.Replace(file, "merchant-orders", "other", 1)), 404, anyText},
+			{"another region", get(strings.Replace(file, "/storage/", "/storage/other-", 1)), 404, anyText},
+			{"another bucket", get(strings.Replace(file, "/invoices/", "-other/invoices/", 1)), 404, anyText},
 			{"no bucket", get("/storage/invoices/" + o.reference + "/a.pdf"), 404, anyText},
 			{"folder", get(folder + o.reference), 404, anyText},
 			{"folder with a slash", get(folder + o.reference + "/"), 404, anyText},

@@ -53,7 +53,7 @@ func TestFileNames(t *testing.T) {
 			for i, test := range tests {
 				t.Run(test.name, func(t *testing.T) {
 					e := s.uploaded(t, v, orders[i], test.sent, test.name)
-					wantAddress(t, e.url, s.BaseURL+"/storage/local/merchant-orders/invoices/"+orders[i].reference, test.want)
+					wantAddress(t, e.url, s.BaseURL+s.storage+"/invoices/"+orders[i].reference, test.want)
 					a := s.do(t, get(s.path(t, e.url)))
 					if a.ok(t) != test.name {
 						t.Errorf("the file has %q", a.body)
@@ -144,7 +144,7 @@ func TestFileNamesAreTakenOnce(t *testing.T) {
 				}
 				content := asJSON(t, i)
 				e := s.uploaded(t, v, o, step.sent, content)
-				wantAddress(t, e.url, s.BaseURL+"/storage/local/merchant-orders/invoices/"+o.reference, step.want)
+				wantAddress(t, e.url, s.BaseURL+s.storage+"/invoices/"+o.reference, step.want)
 				if ids[e.id] {
 					t.Errorf("id %d is used again", e.id)
 				}
@@ -157,7 +157,7 @@ func TestFileNamesAreTakenOnce(t *testing.T) {
 				}
 			}
 			e := s.uploaded(t, v, other, "a.pdf", "x")
-			wantAddress(t, e.url, s.BaseURL+"/storage/local/merchant-orders/invoices/"+other.reference, "a.pdf")
+			wantAddress(t, e.url, s.BaseURL+s.storage+"/invoices/"+other.reference, "a.pdf")
 		})
 	})
 }

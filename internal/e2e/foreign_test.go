@@ -27,12 +27,12 @@ func TestForeign(t *testing.T) {
 			return foreignPair{name, v, theirs, none}
 		}
 		var pairs []foreignPair
-		for i, end := range endpoints(foreign, file.id, "a.pdf") {
+		for i, end := range s.endpoints(foreign, file.id, "a.pdf") {
 			if end.name != "list" {
-				pairs = append(pairs, pair(end.v.name+" "+end.name, end.v, end.r, endpoints(missing, missingID, "a.pdf")[i].r))
+				pairs = append(pairs, pair(end.v.name+" "+end.name, end.v, end.r, s.endpoints(missing, missingID, "a.pdf")[i].r))
 			}
 		}
-		folder := "/storage/local/merchant-orders/invoices/"
+		folder := s.storage + "/invoices/"
 		for _, v := range versions {
 			pairs = append(pairs,
 				pair(v.name+" reject with a bad reason", v, v.reject(foreign, `"reason":"x"`), v.reject(missing, `"reason":"x"`)),

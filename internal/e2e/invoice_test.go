@@ -128,7 +128,7 @@ func TestUpload(t *testing.T) {
 					if at, err := time.Parse(time.RFC3339, e.created); err != nil || !isoUTC.MatchString(e.created) || at.Before(before) || at.After(time.Now()) {
 						t.Errorf("created_at is %s", e.created)
 					}
-					if want := s.BaseURL + "/storage/local/merchant-orders/invoices/" + o.reference + "/" + test.filename; e.url != want {
+					if want := s.BaseURL + s.storage + "/invoices/" + o.reference + "/" + test.filename; e.url != want {
 						t.Errorf("url is %s, want %s", e.url, want)
 					}
 					if e.id <= 0 {
@@ -201,9 +201,9 @@ func TestStorageAddress(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		flags []string
-		want  string // before /invoices
+		want  string // before the service's own storage path, or before /invoices
 	}{
-		{"base address", []string{"--base-url", "https://orders.example.com/shop/"}, "https://orders.example.com/shop/storage/local/merchant-orders"},
+		{"base address", []string{"--base-url", "https://orders.example.com/shop/"}, "https://orders.example.com/shop"},
 		{"storage address", []string{"--storage-url", "https://cdn.example.com/eu-west-1/bucket"}, "https://cdn.example.com/eu-west-1/bucket"},
 		{"both", []string{"--base-url", "http://a.example", "--storage-url", "https://b.example/x/"}, "https://b.example/x"},
 	} {
@@ -211,13 +211,17 @@ func TestStorageAddress(t *testing.T) {
 			onEveryBackend(t, func(t *testing.T, s *service) {
 				o := s.addOne(t)
 				e := s.uploaded(t, v2, o, "ά b.pdf", "content")
-				if want := test.want + "/invoices/" + o.reference + "/" + url.PathEscape("ά b.pdf"); e.url != want {
+				want := test.want + "/invoices/" + o.reference + "/" + url.PathEscape("ά b.pdf")
+				if test.name == "base address" {
+					want = test.want + s.storage + strings.TrimPrefix(want, test.want)
+				}
+				if e.url != want {
 					t.Errorf("url is %s, want %s", e.url, want)
 				}
 				if got := s.entries(t, o); len(got) != 1 || got[0] != e {
 					t.Errorf("the order shows %v, want %v", got, e)
 				}
-				path := "/storage/local/merchant-orders/invoices/" + o.reference + "/" + url.PathEscape("ά b.pdf")
+				path := s.storage + "/invoices/" + o.reference + "/" + url.PathEscape("ά b.pdf")
 				if got := s.do(t, get(path)).ok(t); got != "content" {
 					t.Errorf("the file has %q", got)
 				}

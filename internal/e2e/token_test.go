@@ -21,7 +21,7 @@ func TestScopes(t *testing.T) {
 				token := s.Folder.Token(t, "--merchant", "355", "--scopes", scopes)
 				o := s.addOne(t, document{"state": "completed"})
 				e := s.uploaded(t, v1, o, "a.pdf", "a")
-				for _, end := range endpoints(o, e.id, "a.pdf") {
+				for _, end := range s.endpoints(o, e.id, "a.pdf") {
 					if !strings.Contains(scopes, end.scope) {
 						s.do(t, end.r.by(token)).wantRefusal(t, end.v, forbidden, o)
 						continue
@@ -34,7 +34,7 @@ func TestScopes(t *testing.T) {
 		}
 		t.Run("all by default", func(t *testing.T) {
 			o := s.addOne(t)
-			for _, end := range endpoints(o, 1, "a.pdf") {
+			for _, end := range s.endpoints(o, 1, "a.pdf") {
 				if a := s.do(t, end.r.by(s.Folder.Token(t, "--merchant", "355"))); a.status == 401 || a.status == 403 {
 					t.Errorf("%s %s: status %d", end.v.name, end.name, a.status)
 				}
@@ -53,7 +53,7 @@ func TestOperatorToken(t *testing.T) {
 		}
 		s.do(t, get("/operator/merchants").by(operator)).ok(t)
 		o := s.addOne(t)
-		for _, end := range endpoints(o, 1, "a.pdf") {
+		for _, end := range s.endpoints(o, 1, "a.pdf") {
 			t.Run(end.v.name+" "+end.name, func(t *testing.T) {
 				s.do(t, end.r.by(operator)).wantRefusal(t, end.v, forbidden, o)
 				s.do(t, end.r.as(basic("x", operator))).wantRefusal(t, end.v, forbidden, o)

@@ -55,6 +55,38 @@ lines:
 	return sum
 }
 
+// wantedFigure is a figure and what it has to be.
+type wantedFigure struct {
+	name   string
+	labels []string
+	want   float64
+}
+
+// figures returns all figures, once some are as wanted: a request is counted
+// when its answer is on its way, so that the last ones may come in a moment
+// late.
+func (s *service) figures(t *testing.T, wanted []wantedFigure) string {
+	t.Helper()
+	for deadline := time.Now().Add(answerTimeout); ; {
+		a := s.send(t, get("/metrics").as(noAuth))
+		if a.status != 200 || !strings.HasPrefix(a.header.Get("Content-Type"), "text/plain") {
+			t.Fatalf("status %d, Content-Type %s", a.status, a.header.Get("Content-Type"))
+		}
+		var wrong []string
+		for _, w := range wanted {
+			if got := figure(t, a.body, w.name, w.labels...); got != w.want {
+				wrong = append(wrong, fmt.Sprintf("%s %v is %v, want %v", w.name, w.labels, got, w.want))
+			}
+		}
+		if wrong == nil {
+			return a.body
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(strings.Join(wrong, "\n"))
+		}
+	}
+}
+
 // TestMetrics has the figures: requests by route and status, uploads, database
 // times, and nothing that a stranger may make up.
 func TestMetrics(t *testing.T) {
@@ -70,11 +102,7 @@ func TestMetrics(t *testing.T) {
 			s.do(t, get("/made-up-"+strings.Repeat("x", i)))
 			s.do(t, request{method: "MADEUP" + strings.Repeat("X", i), path: "/v2/orders"})
 		}
-		wanted := []struct {
-			name   string
-			labels []string
-			want   float64
-		}{
+		text := s.figures(t, []wantedFigure{
 			{"merchant_orders_requests_total", []string{`route="/v2/orders/{orderReference}"`, `status="200"`, `method="GET"`}, 2},
 			{"merchant_orders_requests_total", []string{`route="/v2/orders/{orderReference}"`, `status="404"`}, 1},
 			{"merchant_orders_request_seconds_count", []string{`route="/v2/orders/{orderReference}"`}, 3},
@@ -82,31 +110,11 @@ func TestMetrics(t *testing.T) {
 			{"merchant_orders_uploads_total", []string{`result="refused"`}, 1},
 			{"merchant_orders_uploaded_bytes_total", nil, 5},
 			{"merchant_orders_requests_total", []string{`status="405"`}, 20},
-		}
-		// A request is counted when its answer is on its way, so the last ones may
-		// come in a moment late.
-		var a answer
-		for deadline := time.Now().Add(answerTimeout); ; {
-			if a = s.send(t, get("/metrics").as(noAuth)); a.status != 200 || !strings.HasPrefix(a.header.Get("Content-Type"), "text/plain") {
-				t.Fatalf("status %d, Content-Type %s", a.status, a.header.Get("Content-Type"))
-			}
-			var wrong []string
-			for _, w := range wanted {
-				if got := figure(t, a.body, w.name, w.labels...); got != w.want {
-					wrong = append(wrong, fmt.Sprintf("%s %v is %v, want %v", w.name, w.labels, got, w.want))
-				}
-			}
-			if wrong == nil {
-				break
-			}
-			if time.Now().After(deadline) {
-				t.Fatal(strings.Join(wrong, "\n"))
-			}
-		}
-		if figure(t, a.body, "merchant_orders_database_seconds_count") == 0 {
+		})
+		if figure(t, text, "merchant_orders_database_seconds_count") == 0 {
 			t.Error("no database times")
 		}
-		labels := strings.Join(regexp.MustCompile(`\{[^}]*\}`).FindAllString(a.body, -1), "\n")
+		labels := strings.Join(regexp.MustCompile(`\{[^}]*\}`).FindAllString(text, -1), "\n")
 		for _, secret := range []string{o.reference, "made-up", "MADEUP", s.token, "355"} {
 			if strings.Contains(labels, secret) {
 				t.Errorf("the figures tell of %s", secret)
@@ -126,7 +134,7 @@ func TestLog(t *testing.T) {
 		operator := s.Folder.Token(t, "--operator")
 		unknown := elsewhere(t)
 		sent := 1
-		for _, end := range endpoints(o, e.id, "secretfile.pdf") {
+		for _, end := range s.endpoints(o, e.id, "secretfile.pdf") {
 			for _, auth := range []string{"", noAuth, basic("secret.user@example.com", s.token), bearer("mo_secretmalformed"), bearer(unknown), bearer(operator)} {
 				s.do(t, end.r.as(auth))
 				sent++
@@ -135,7 +143,7 @@ func TestLog(t *testing.T) {
 		for _, r := range []request{
 			get("/api/orders?email=secretquery&token=" + s.token), get("/v2/orders?page=secretquery"), get("/v2/orders/secretpath"), get("/secretpath"),
 			put(v1.order(o), `{"status":"secretbody"}`), put(v1.order(o), `{"status":"D","reason":"secretbody"}`), v2.upload(o, "secretfile.exe", "x"),
-			get("/storage/local/merchant-orders/invoices/SECRET-REF/secretfile.pdf"), get("/v2/orders/" + s.token), {method: "SECRETMETHOD", path: "/v2/orders"},
+			get(s.storage + "/invoices/SECRET-REF/secretfile.pdf"), get("/v2/orders/" + s.token), {method: "SECRETMETHOD", path: "/v2/orders"},
 			get("/v2/orders").with("X-Request-Id", s.token).with("User-Agent", "secretagent").with("Referer", "secretreferer").with("Cookie", "secretcookie"),
 		} {
 			s.do(t, r)

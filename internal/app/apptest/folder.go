@@ -2,6 +2,7 @@ package apptest
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,12 +15,20 @@ const MerchantID = 355
 // without one.
 type Folder struct {
 	Data string // path
+	// Settings are flags of every command beside --data: where database and
+	// storage are. None: both are in the folder.
+	Settings []string
+}
+
+// arguments puts the settings before a command.
+func (f Folder) arguments(command ...string) []string {
+	return slices.Concat([]string{"--data", f.Data}, f.Settings, command)
 }
 
 // Run runs one command on the folder; see Run.
 func (f Folder) Run(t testing.TB, stdin string, args ...string) Result {
 	t.Helper()
-	return Run(t, stdin, append([]string{"--data", f.Data}, args...)...)
+	return Run(t, stdin, f.arguments(args...)...)
 }
 
 // Merchant adds a merchant named "Store <id>" where it is not there, and
@@ -37,13 +46,13 @@ func (f Folder) Merchant(t testing.TB, id int64) string {
 // Token makes a token with the flags of token create.
 func (f Folder) Token(t testing.TB, flags ...string) string {
 	t.Helper()
-	args := append([]string{"--data", f.Data, "token", "create"}, flags...)
-	return strings.TrimSpace(mustRun(t, "", args...).Stdout)
+	args := append([]string{"token", "create"}, flags...)
+	return strings.TrimSpace(mustRun(t, "", f.arguments(args...)...).Stdout)
 }
 
 // Import takes in order documents, each on one line. All have to be created
 // or unchanged.
 func (f Folder) Import(t testing.TB, documents ...[]byte) {
 	t.Helper()
-	mustRun(t, string(bytes.Join(documents, []byte("\n"))), "--data", f.Data, "import", "-")
+	mustRun(t, string(bytes.Join(documents, []byte("\n"))), f.arguments("import", "-")...)
 }

@@ -29,7 +29,14 @@ type Server struct {
 // server is stopped when the test ends.
 func Start(t testing.TB, flags ...string) *Server {
 	t.Helper()
-	s := StartOn(t, filepath.Join(t.TempDir(), "data"), flags...)
+	return StartWith(t, nil, flags...)
+}
+
+// StartWith is Start with settings that every command on the installation
+// needs: those of Folder.
+func StartWith(t testing.TB, settings []string, flags ...string) *Server {
+	t.Helper()
+	s := Folder{Data: filepath.Join(t.TempDir(), "data"), Settings: settings}.Serve(t, flags...)
 	if slices.Contains(flags, "--demo") {
 		s.Token = s.Folder.Token(t, "--merchant", "355")
 	} else {
@@ -42,10 +49,16 @@ func Start(t testing.TB, flags ...string) *Server {
 // adds no merchant, and Token is empty.
 func StartOn(t testing.TB, data string, flags ...string) *Server {
 	t.Helper()
+	return Folder{Data: data}.Serve(t, flags...)
+}
+
+// Serve is StartOn on a folder with its settings.
+func (f Folder) Serve(t testing.TB, flags ...string) *Server {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Server{Folder: Folder{Data: data}, stdout: newOutput(), log: newOutput(), cancel: cancel, ended: make(chan struct{})}
+	s := &Server{Folder: f, stdout: newOutput(), log: newOutput(), cancel: cancel, ended: make(chan struct{})}
 	showAfterFailure(t, s.log)
-	args := append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, flags...)
+	args := f.arguments(append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...)...)
 	go func() {
 		defer close(s.ended)
 		s.code = app.Run(ctx, args, strings.NewReader(""), s.stdout, s.log, NoEnv)

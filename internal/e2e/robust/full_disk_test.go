@@ -3,6 +3,7 @@ package robust
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -18,7 +19,8 @@ import (
 const uploadFailed = "There were errors during the upload."
 
 // TestDiskOfFilesFull has the disk of the invoice files, and only this one, run
-// full in the middle of uploads.
+// full in the middle of uploads: first of bytes, so that the file cannot be
+// written, then of files, so that a written one cannot get its name.
 //
 // It guards the way back of an upload: with a draft that is not discarded, or a
 // reservation that is not released, the small files at the end find no room or
@@ -29,26 +31,64 @@ func TestDiskOfFilesFull(t *testing.T) {
 		return
 	}
 	data := filepath.Join(t.TempDir(), "data")
-	tinyDisk(t, filepath.Join(data, "files"), "1m")
+	tinyDisk(t, filepath.Join(data, "files"), "1m,nr_inodes=64")
 	s := startOn(t, data)
 	s.Import(t, registered(1, 1)...)
-	n := sample(1)
-	big := bytes.Repeat([]byte("does not fit"), 200_000)
-	for try := range 2 * order.MaxInvoices {
-		got, _, err := s.upload(n.path(try), "big.pdf", big)
-		if err != nil || got.status != http.StatusInternalServerError || string(got.body) != `{"message":"`+uploadFailed+`"}`+"\n" {
-			t.Fatalf("upload that does not fit: %d %s %v", got.status, got.body, err)
+	s.failToUpload(t, 1, bytes.Repeat([]byte("does not fit"), 200_000))
+	junk := leaveOneFile(t, filepath.Join(data, "files"))
+	s.failToUpload(t, 1, []byte("fits, but there is no place for its folder"))
+	for _, file := range junk {
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
 		}
-		s.nothingStored(t, n)
 	}
-	for try := range order.MaxInvoices {
-		content := bytes.Repeat([]byte{'a' + byte(try)}, 100_000)
-		got, e, err := s.upload(n.path(try), "small.pdf", content)
-		if err != nil || got.status != http.StatusOK {
-			t.Fatalf("upload that fits: %d %s %v", got.status, got.body, err)
+	s.takesThree(t, 1, 100_000)
+}
+
+// leaveOneFile makes files until there is room for one more, and returns their
+// paths.
+func leaveOneFile(t *testing.T, dir string) []string {
+	t.Helper()
+	var junk []string
+	for {
+		path := filepath.Join(dir, fmt.Sprintf("junk-%d", len(junk)))
+		err := os.WriteFile(path, nil, 0o600)
+		if errors.Is(err, syscall.ENOSPC) {
+			break
 		}
-		if !bytes.Equal(s.download(t, e), content) {
-			t.Errorf("%s does not hold the bytes that were sent", e.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		junk = append(junk, path)
+	}
+	last := len(junk) - 1
+	if err := os.Remove(junk[last]); err != nil {
+		t.Fatal(err)
+	}
+	return junk[:last]
+}
+
+// failToUpload uploads a file, more often than an order has places, which has
+// to fail with the published error and leave nothing.
+func (r running) failToUpload(t *testing.T, n sample, content []byte) {
+	t.Helper()
+	for try := range 2 * order.MaxInvoices {
+		got, _, err := r.upload(n.path(try), "lost.pdf", content)
+		if err != nil || got.status != http.StatusInternalServerError || string(got.body) != `{"message":"`+uploadFailed+`"}`+"\n" {
+			t.Fatalf("upload on a full disk: %d %s %v", got.status, got.body, err)
+		}
+		r.nothingStored(t, n)
+	}
+}
+
+// takesThree uploads as many files as an order may have, all of a size.
+func (r running) takesThree(t *testing.T, n sample, size int) {
+	t.Helper()
+	for try := range order.MaxInvoices {
+		content := bytes.Repeat([]byte{'a' + byte(try)}, size)
+		got, e, err := r.upload(n.path(try), "small.pdf", content)
+		if err != nil || got.status != http.StatusOK || !bytes.Equal(r.download(t, e), content) {
+			t.Errorf("upload %d with room again: %d %s %v", try, got.status, got.body, err)
 		}
 	}
 }
@@ -176,13 +216,7 @@ func (r running) checkRoomAgain(t *testing.T, n sample) {
 	if got := r.state(t, n); got != accepted {
 		t.Errorf("order %d is %s, want %s", n, got, accepted)
 	}
-	for try := range order.MaxInvoices {
-		content := bytes.Repeat([]byte{'a' + byte(try)}, 10_000)
-		got, e, err := r.upload(n.path(try), "small.pdf", content)
-		if err != nil || got.status != http.StatusOK || !bytes.Equal(r.download(t, e), content) {
-			t.Errorf("upload with room again: %d %s %v", got.status, got.body, err)
-		}
-	}
+	r.takesThree(t, n, 10_000)
 	if got := r.ask(t, http.MethodGet, "/readyz", ""); got.status != http.StatusOK {
 		t.Errorf("/readyz with room again: %d %s", got.status, got.body)
 	}

@@ -1,0 +1,268 @@
+package instances
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+// crowd is the clients that go on working while a server behind the instances
+// fails, and what they know: what was acknowledged, and what failed when.
+type crowd struct {
+	t         *testing.T
+	instances [2]client
+	stop      chan struct{}
+	stopOnce  sync.Once
+	wait      sync.WaitGroup
+
+	mu      sync.Mutex
+	states  map[sample]decided
+	files   map[sample]entry // that were acknowledged
+	done    map[string]int   // requests that were answered as always, by kind
+	failed  map[string]int   // requests that met the fault, by kind
+	last    time.Time        // when the last request began that met it
+	longest time.Duration    // that a request took
+}
+
+// decided is what a client wanted an order to be, and whether it was told that
+// it is.
+type decided struct {
+	state order.State
+	sure  bool
+}
+
+// The orders of a crowd: the first ones are accepted or rejected, the others get
+// a file each. At the pace of a crowd they last for longer than an outage does.
+const (
+	crowdDecides = 3000
+	crowdUploads = 1500
+	crowdOrders  = crowdDecides + crowdUploads
+	crowdPause   = 50 * time.Millisecond // of each client, between its requests
+)
+
+// kinds are the requests that a crowd makes, of each instance.
+var kinds = []string{"decide", "upload", "order v1", "order v2", "list v1", "list v2"}
+
+// newCrowd returns a crowd that ends with the test, before the instances do.
+func newCrowd(t *testing.T, instances [2]client) *crowd {
+	c := &crowd{
+		t: t, instances: instances, stop: make(chan struct{}),
+		states: make(map[sample]decided), files: make(map[sample]entry),
+		done: make(map[string]int), failed: make(map[string]int),
+	}
+	t.Cleanup(c.end)
+	return c
+}
+
+// begin sends the crowd off.
+func (c *crowd) begin() {
+	for who := range 4 {
+		// Each has orders of its own, and goes on to the next when it knows what
+		// became of one.
+		c.each(1+sample(who), 4, crowdDecides, func(n sample) bool { return c.decide(who, n) })
+	}
+	for who := range 2 {
+		c.each(crowdDecides+1+sample(who), 2, crowdOrders, func(n sample) bool { return c.upload(who, n) })
+		looks := 0
+		c.each(1, 1, 1, func(sample) bool {
+			looks++
+			n := sample(1 + looks%50)
+			c.look(who, "order v1", n.v1())
+			c.look(who, "order v2", n.v2())
+			c.look(who, "list v1", "/api/orders?items_per_page=20")
+			c.look(who, "list v2", "/v2/orders?state=registered&page=2")
+			return false
+		})
+	}
+}
+
+// each has one client do something with one order after the other, again until
+// it is done, until the crowd is to end.
+func (c *crowd) each(first, step, last sample, do func(n sample) (done bool)) {
+	c.wait.Go(func() {
+		for n := first; n <= last; {
+			select {
+			case <-c.stop:
+				return
+			case <-time.After(crowdPause):
+			}
+			if do(n) {
+				n += step
+			}
+		}
+	})
+}
+
+// end has the crowd stop, and waits until it has.
+func (c *crowd) end() {
+	c.stopOnce.Do(func() { close(c.stop) })
+	c.wait.Wait()
+}
+
+// ask asks an instance for something. Where that meets the fault, in a form
+// that it may have, it returns false.
+func (c *crowd) ask(who int, kind string, send func(client) (answer, error)) (answer, bool) {
+	begun := time.Now()
+	got, err := send(c.instances[who%2])
+	took := time.Since(begun)
+	key := fmt.Sprintf("%s of instance %d", kind, who%2)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.longest = max(c.longest, took)
+	switch {
+	case err != nil:
+		c.t.Errorf("%s: %v", key, err)
+	case got.status < http.StatusInternalServerError:
+		c.done[key]++
+		return got, true
+	default:
+		if problem := faultForm(kind, got); problem != "" {
+			c.t.Errorf("%s: %s: %d %v %s", key, problem, got.status, got.header, got.body)
+		}
+		c.failed[key]++
+		if begun.After(c.last) {
+			c.last = begun
+		}
+	}
+	return got, false
+}
+
+// The bodies of an answer that tells that the service cannot answer for now.
+var (
+	flatUnavailable  = regexp.MustCompile(`^\{"message":"Service Unavailable"\}\n?$`)
+	codedUnavailable = regexp.MustCompile(`^\{"error":\{"code":"unavailable","message":"[^"]+"\}\}\n?$`)
+	flatUploadFailed = regexp.MustCompile(`^\{"message":"There were errors during the upload\."\}\n?$`)
+)
+
+// faultForm says what is wrong with the form of an answer that met a fault.
+func faultForm(kind string, got answer) string {
+	if kind == "upload" && got.status == http.StatusInternalServerError {
+		if !flatUploadFailed.MatchString(got.body) {
+			return "not the published text"
+		}
+		return ""
+	}
+	switch {
+	case got.status != http.StatusServiceUnavailable:
+		return "not 503"
+	case !regexp.MustCompile(`^[1-9][0-9]*$`).MatchString(got.header.Get("Retry-After")):
+		return "no Retry-After"
+	case !flatUnavailable.MatchString(got.body) && !codedUnavailable.MatchString(got.body):
+		return "not the text of either version"
+	case kind == "order v1" || kind == "list v1":
+		if !flatUnavailable.MatchString(got.body) {
+			return "not the form of version 1"
+		}
+	case kind == "order v2" || kind == "list v2":
+		if !codedUnavailable.MatchString(got.body) {
+			return "not the form of version 2"
+		}
+	}
+	return ""
+}
+
+// decide accepts or rejects an order that nobody else does. Refused after an
+// answer that told of nothing: it was done then.
+func (c *crowd) decide(who int, n sample) bool {
+	d := decisions[int(n)/2%len(decisions)]
+	c.mu.Lock()
+	_, again := c.states[n]
+	c.mu.Unlock()
+	c.note(n, decided{state: d.makes})
+	got, ok := c.ask(who, "decide", func(one client) (answer, error) { return one.try(d.method, d.path(n), d.body) })
+	if !ok {
+		return false
+	}
+	if got.status != http.StatusOK && (!again || got.message() != d.refusal) {
+		c.t.Errorf("%s %s: %d %s", d.method, d.path(n), got.status, got.body)
+	}
+	c.note(n, decided{state: d.makes, sure: true})
+	return true
+}
+
+func (c *crowd) note(n sample, d decided) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.states[n] = d
+}
+
+// upload uploads a file to an order that nobody else uploads to.
+func (c *crowd) upload(who int, n sample) bool {
+	var stored entry
+	got, ok := c.ask(who, "upload", func(one client) (answer, error) {
+		got, e, err := one.upload(n.path(int(n)/2), "invoice.pdf", fileOf(n))
+		stored = e
+		return got, err
+	})
+	if !ok {
+		return false
+	}
+	if got.status != http.StatusOK {
+		c.t.Errorf("upload to %s: %d %s", n.v2(), got.status, got.body)
+		return true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.files[n] = stored
+	return true
+}
+
+// fileOf is what is uploaded to an order.
+func fileOf(n sample) []byte { return bytes.Repeat(fmt.Appendf(nil, "file of order %d. ", n), 300) }
+
+// look reads something.
+func (c *crowd) look(who int, kind, path string) {
+	got, ok := c.ask(who, kind, func(one client) (answer, error) { return one.try(http.MethodGet, path, "") })
+	if ok && got.status != http.StatusOK {
+		c.t.Errorf("GET %s: %d %s", path, got.status, got.body)
+	}
+}
+
+// everyKind reports whether more requests than before of every kind are in a
+// count, of both instances.
+func (c *crowd) everyKind(count, before map[string]int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, kind := range kinds {
+		for who := range 2 {
+			if key := fmt.Sprintf("%s of instance %d", kind, who); count[key] <= before[key] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// check compares what the crowd knows with what the instances show.
+func (c *crowd) check() {
+	c.t.Helper()
+	walked := c.instances[0].walk(c.t)
+	for n, d := range c.states {
+		got := walked[n.reference()]
+		if got != d.state.String() && (d.sure || got != order.Registered.String()) {
+			c.t.Errorf("order %s is %q; a client made it %s, acknowledged: %v", n.reference(), got, d.state, d.sure)
+		}
+	}
+	for n, stored := range c.files {
+		shown := c.instances[1].whole(c.t, n, int(n)).invoices
+		if !slices.ContainsFunc(shown, func(e entry) bool { return e.ID == stored.ID }) {
+			c.t.Errorf("order %s shows %v, %v was acknowledged", n.reference(), shown, stored)
+		}
+		// Of those too that were stored with nobody being told.
+		for _, e := range shown {
+			if !bytes.Equal(c.instances[1].download(c.t, e), fileOf(n)) {
+				c.t.Errorf("%s does not hold what was sent", e.URL)
+			}
+		}
+	}
+	if len(c.states) == 0 || len(c.files) == 0 {
+		c.t.Error("nothing was done")
+	}
+}

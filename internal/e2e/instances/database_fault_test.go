@@ -1,0 +1,181 @@
+package instances
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+)
+
+const (
+	// wellWithin is how soon all has to be well when a database is back.
+	wellWithin = 5 * time.Second
+	// cutWithin is how long, at the most, a request may hang on a database that
+	// does: well above the service's own limits.
+	cutWithin = 20 * time.Second
+	// movedWithin is how soon all is well when the connections to a database have
+	// gone silent: one that is in use is given up after a while.
+	movedWithin = 10 * time.Second
+)
+
+// outage is a way in which a database fails and comes back.
+type outage struct {
+	begin func(t *testing.T)
+	end   func(t *testing.T)
+	// meanwhile is done while it is out of reach; nil: nothing.
+	meanwhile func(t *testing.T, c *crowd)
+}
+
+// run has a crowd work on two instances before, during and after an outage.
+func (o outage) run(t *testing.T, i installation) {
+	t0 := time.Now()
+	ph := func(n string) { t.Logf("PHASE %s %v", n, time.Since(t0)) }
+	token := i.filled(t, crowdOrders)
+	ph("filled")
+	one, other := i.process(t), i.process(t)
+	c := newCrowd(t, [2]client{newClient(t, one.BaseURL, token), newClient(t, other.BaseURL, token)})
+	quiet := goroutines(t, c.instances[0])
+	c.begin()
+	eventually(t, "all kinds of requests are answered", func() bool { return c.everyKind(c.done, nil) })
+
+	ph("up")
+	o.begin(t)
+	eventually(t, "all kinds of requests meet the fault", func() bool { return c.everyKind(c.failed, nil) })
+	for _, instance := range c.instances {
+		if got := instance.ask(t, http.MethodGet, "/healthz", ""); got.status != http.StatusOK {
+			t.Errorf("/healthz: %d %s", got.status, got.body)
+		}
+		if got := instance.ask(t, http.MethodGet, "/readyz", ""); got.status != http.StatusServiceUnavailable {
+			t.Errorf("/readyz: %d %s, want 503", got.status, got.body)
+		}
+	}
+	if o.meanwhile != nil {
+		o.meanwhile(t, c)
+	}
+	ph("met")
+	o.end(t)
+	back := time.Now()
+	c.mu.Lock()
+	before := maps.Clone(c.done)
+	c.mu.Unlock()
+	within(t, wellWithin, "all kinds of requests are answered again", func() bool { return c.everyKind(c.done, before) })
+	for _, instance := range c.instances {
+		eventually(t, "an instance is ready", func() bool {
+			return instance.ask(t, http.MethodGet, "/readyz", "").status == http.StatusOK
+		})
+	}
+	// Also what a connection remembers of the outage must be over by then.
+	time.Sleep(time.Until(back.Add(wellWithin + time.Second)))
+	ph("slept")
+	c.end()
+	if late := c.last.Sub(back); late > wellWithin {
+		t.Errorf("a request failed that began %v after the return", late)
+	}
+	if c.longest > cutWithin {
+		t.Errorf("a request took %v", c.longest)
+	}
+	ph("ended")
+	c.check()
+	ph("checked")
+	checkTotals(t, c.instances[0], i.tables(t), merchantID)
+	for _, instance := range c.instances {
+		eventually(t, "nothing of the outage is left under way", func() bool {
+			return goroutines(t, instance) < quiet+30
+		})
+	}
+}
+
+// TestDatabaseStopsAndReturns stops the server as a crash does, and starts it
+// again, under load.
+func TestDatabaseStopsAndReturns(t *testing.T) {
+	t.Parallel()
+	server := ownServer(t)
+	outage{
+		begin: func(*testing.T) { server.Stop() },
+		end: func(t *testing.T) {
+			if err := server.Run(); err != nil {
+				t.Fatal(err)
+			}
+		},
+	}.run(t, onPostgres(t, newDatabase(t, server)))
+}
+
+// TestDatabaseHangs has the server keep its connections and not answer. A burst
+// of requests that nobody answers is not to be held for long, nor what they
+// have begun.
+func TestDatabaseHangs(t *testing.T) {
+	t.Parallel()
+	server := ownServer(t)
+	var thaw func()
+	outage{
+		begin: func(t *testing.T) { thaw = freeze(t, server) },
+		end:   func(*testing.T) { thaw() },
+		meanwhile: func(t *testing.T, c *crowd) {
+			const burst = 200
+			var wait sync.WaitGroup
+			for n := range burst {
+				wait.Go(func() { c.look(n, "order v2", sample(1+n).v2()) })
+			}
+			wait.Wait()
+		},
+	}.run(t, onPostgres(t, newDatabase(t, server)))
+}
+
+// TestDatabaseMoves has the connections to the server go silent, as they do when
+// another machine takes over its address. New ones are well at once.
+func TestDatabaseMoves(t *testing.T) {
+	t.Parallel()
+	address := newDatabase(t, sharedServer(t))
+	var w *wire
+	through := changed(t, address, func(u *url.URL) {
+		w = newWire(t, u.Host)
+		u.Host = w.address()
+	})
+	i := onPostgres(t, through)
+	i.source = address
+	token := i.filled(t, crowdOrders)
+	two := i.pair(t, token)
+	c := newCrowd(t, two)
+	c.begin()
+	eventually(t, "all kinds of requests are answered", func() bool { return c.everyKind(c.done, nil) })
+	c.mu.Lock()
+	before := maps.Clone(c.done)
+	c.mu.Unlock()
+	moved := time.Now()
+	w.deafen()
+	within(t, movedWithin, "all kinds of requests are answered again", func() bool { return c.everyKind(c.done, before) })
+	time.Sleep(time.Until(moved.Add(movedWithin + time.Second)))
+	c.end()
+	if late := c.last.Sub(moved); late > movedWithin {
+		t.Errorf("a request failed that began %v after the move", late)
+	}
+	// Connections that have been idle are asked first, and none of these fails.
+	time.Sleep(1500 * time.Millisecond)
+	w.deafen()
+	for turn := range 4 {
+		two[turn%2].whole(t, sample(1+turn), turn)
+	}
+	c.check()
+}
+
+var goroutineCount = regexp.MustCompile(`(?m)^go_goroutines (\d+)$`)
+
+// goroutines returns how much an instance has under way, but for connections
+// that this client has left open.
+func goroutines(t testing.TB, c client) int {
+	t.Helper()
+	c.http.CloseIdleConnections()
+	found := goroutineCount.FindStringSubmatch(c.ask(t, http.MethodGet, "/metrics", "").body)
+	if found == nil {
+		t.Fatal("the figures do not tell of goroutines")
+	}
+	n, err := strconv.Atoi(found[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

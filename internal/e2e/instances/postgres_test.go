@@ -1,0 +1,122 @@
+package instances
+
+import (
+	"database/sql"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"merchantorders/internal/store/pgtest"
+)
+
+// admin opens the database of a server that is always there.
+func admin(t testing.TB, server *pgtest.Server) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("pgx", server.URL("postgres"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// must runs statements that have to succeed.
+func must(t testing.TB, db *sql.DB, statements ...string) {
+	t.Helper()
+	for _, statement := range statements {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+}
+
+// setting returns a setting of a server.
+func setting(t testing.TB, db *sql.DB, name string) string {
+	t.Helper()
+	var value string
+	if err := db.QueryRowContext(t.Context(), "SHOW "+name).Scan(&value); err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+// freeze has a server hang, with all that it has under way: its processes stay
+// and its connections too, but nothing answers. thaw ends that.
+func freeze(t *testing.T, server *pgtest.Server) (thaw func()) {
+	t.Helper()
+	db := admin(t, server)
+	text, err := os.ReadFile(filepath.Join(setting(t, db, "data_directory"), "postmaster.pid"))
+	_ = db.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	main, err := strconv.Atoi(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// First the one that starts the others.
+	frozen := []int{main}
+	stop := func(pid int) {
+		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil && err != syscall.ESRCH {
+			t.Errorf("freeze the server: %v", err)
+		}
+	}
+	stop(main)
+	for _, pid := range children(t, main) {
+		stop(pid)
+		frozen = append(frozen, pid)
+	}
+	thawed := false
+	thaw = func() {
+		if thawed {
+			return
+		}
+		thawed = true
+		for _, pid := range frozen {
+			_ = syscall.Kill(pid, syscall.SIGCONT)
+		}
+	}
+	t.Cleanup(thaw)
+	return thaw
+}
+
+// children returns the processes that a process has started.
+func children(t *testing.T, parent int) []int {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []int
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err == nil && strings.Contains(string(text), fmt.Sprintf("\nPPid:\t%d\n", parent)) {
+			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			found = append(found, pid)
+		}
+	}
+	if len(found) == 0 {
+		t.Fatalf("process %d has no children", parent)
+	}
+	return found
+}
+
+// changed returns an address with parts of it changed.
+func changed(t testing.TB, address string, change func(*url.URL)) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	change(u)
+	return u.String()
+}

@@ -1,0 +1,145 @@
+package instances
+
+import (
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// wire is a network between the service and a server that can be disturbed.
+type wire struct {
+	listener net.Listener
+	target   string
+
+	mu    sync.Mutex
+	lines map[*line]bool
+	deaf  bool  // new lines are deaf
+	cut   int64 // new lines are cut after so many bytes to the server; 0: never
+}
+
+// newWire lays a wire to a server, host:port.
+func newWire(t testing.TB, target string) *wire {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &wire{listener: listener, target: target, lines: make(map[*line]bool)}
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		for {
+			near, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			ended.Go(func() { w.carry(near.(*net.TCPConn)) })
+		}
+	})
+	t.Cleanup(func() {
+		_ = listener.Close()
+		w.mu.Lock()
+		for l := range w.lines {
+			l.close()
+		}
+		w.mu.Unlock()
+		ended.Wait()
+	})
+	return w
+}
+
+// address is where the service finds the server, host:port.
+func (w *wire) address() string { return w.listener.Addr().String() }
+
+// deafen has all lines that there are lose every byte from now on, without
+// ending: what a failover without a word leaves behind. New lines are well.
+func (w *wire) deafen() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for l := range w.lines {
+		l.deaf.Store(true)
+	}
+}
+
+// hang is deafen for new lines as well, until heal.
+func (w *wire) hang() {
+	w.mu.Lock()
+	w.deaf = true
+	w.mu.Unlock()
+	w.deafen()
+}
+
+// cutAfter has every new line cut, with a reset, after so many bytes to the
+// server, until heal.
+func (w *wire) cutAfter(bytes int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.cut = bytes
+}
+
+// heal makes new lines well again.
+func (w *wire) heal() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.deaf, w.cut = false, 0
+}
+
+// carry lays one line and carries what goes over it until it ends.
+func (w *wire) carry(near *net.TCPConn) {
+	far, err := net.Dial("tcp", w.target)
+	if err != nil {
+		// As the server would: with a reset.
+		_ = near.SetLinger(0)
+		_ = near.Close()
+		return
+	}
+	l := &line{near: near, far: far.(*net.TCPConn)}
+	w.mu.Lock()
+	l.cut = w.cut
+	l.deaf.Store(w.deaf)
+	w.lines[l] = true
+	w.mu.Unlock()
+	var pumps sync.WaitGroup
+	pumps.Go(func() { l.pump(l.far, l.near, l.cut) })
+	pumps.Go(func() { l.pump(l.near, l.far, 0) })
+	pumps.Wait()
+	w.mu.Lock()
+	delete(w.lines, l)
+	w.mu.Unlock()
+}
+
+// line is one connection through a wire.
+type line struct {
+	near, far *net.TCPConn // to the service, to the server
+	deaf      atomic.Bool
+	cut       int64
+}
+
+func (l *line) close() {
+	_ = l.near.Close()
+	_ = l.far.Close()
+}
+
+// pump carries bytes in one direction, up to most of them where that is not 0,
+// and then ends the line.
+func (l *line) pump(to io.Writer, from io.Reader, most int64) {
+	defer l.close()
+	buffer := make([]byte, 16<<10)
+	for carried := int64(0); ; {
+		n, err := from.Read(buffer)
+		if carried += int64(n); most > 0 && carried > most {
+			_ = l.near.SetLinger(0)
+			_ = l.far.SetLinger(0)
+			return
+		}
+		if n > 0 && !l.deaf.Load() {
+			if _, err := to.Write(buffer[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
