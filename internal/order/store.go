@@ -56,6 +56,8 @@ type Tx interface {
 	// transaction ends, or returns ErrNotFound.
 	LockOrder(ctx context.Context, merchantID int64, key Key) (Head, error)
 	// Move sets the state and update time of an order and keeps the day counts.
+	// The caller appends the event of the move: what lists know of the counts
+	// follows the events.
 	Move(ctx context.Context, order Head, to State, at time.Time) error
 
 	// Invoices returns the active invoices of an order, oldest first.

@@ -81,7 +81,7 @@ func testListModel(f *fixture) {
 		b.grow(f.a, 250)
 		b.compareSome(15)
 	}
-	for range 50 {
+	for range 35 {
 		store := []Store{f.a, f.b}[b.IntN(2)]
 		switch b.IntN(4) {
 		case 0:
@@ -118,8 +118,8 @@ func testListFarBehind(f *fixture) {
 	b := newBook(f, 3, manyDays)
 	b.grow(f.a, 100)
 	b.compareSome(5)
-	for range 3 {
-		b.grow(f.a, 1000)
+	for range 2 {
+		b.grow(f.a, 1100)
 	}
 	b.move(f.a)
 	b.compareSome(5)
