@@ -39,22 +39,22 @@ func (c *copyCommand) run(ctx context.Context, p *process) error {
 		t := &copyTarget{process: *p, flags: config.Target(c.Target)}
 		err := t.open(ctx)
 		if err == nil {
-			err = p.copy(ctx, transfer.Place{DB: b.db, Files: b.files}, t.place)
+			err = p.copy(ctx, transfer.Place{DB: b.db, Files: b.files}, t)
 		}
 		return errors.Join(err, t.close())
 	})
 }
 
 // copy copies, and says what was done and what to do next.
-func (p *process) copy(ctx context.Context, from, to transfer.Place) error {
-	shown := &stages{p: p, into: p.stderr}
+func (p *process) copy(ctx context.Context, from transfer.Place, t *copyTarget) error {
+	shown, to := &stages{p: p, into: p.stderr}, t.place
 	done, err := transfer.Copy(ctx, from, to, shown.options())
 	shown.clear()
 	switch {
 	case ctx.Err() != nil:
 		return errors.New("stopped before the end; run it again to copy the rest")
 	case errors.Is(err, store.ErrForeign):
-		return &usageError{err: config.About("to-database", oneLine(err.Error()))}
+		return t.cannotOpen(ctx, "to-database", t.flags.Database, err)
 	case err != nil:
 		return err
 	case done.Faults > 0:

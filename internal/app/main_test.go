@@ -5,6 +5,12 @@ import (
 	"testing"
 
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/filestore/s3test"
+	"merchantorders/internal/store/pgtest"
 )
 
-func TestMain(m *testing.M) { os.Exit(apptest.Main(m)) }
+func TestMain(m *testing.M) {
+	os.Exit(s3test.Main(func() int {
+		return pgtest.Run(func() int { return apptest.Main(m) }, nil)
+	}))
+}

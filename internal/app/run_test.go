@@ -27,6 +27,10 @@ var commands = map[string][]string{
 	"token list":    {},
 	"token revoke":  {},
 	"purge":         {"deleted-before"},
+	"check":         {},
+	"backup":        {},
+	"restore":       {"with-faults"},
+	"copy":          {"to-data", "to-database", "to-storage"},
 	"version":       {},
 }
 
@@ -110,6 +114,13 @@ func TestWrongUsage(t *testing.T) {
 			"--expires (MERCHANT_ORDERS_EXPIRES): must be a length of time from 1s, such as 2160h, 90m or 30s"}},
 		{[]string{"purge", "--deleted-before=-1s"}, []string{
 			"--deleted-before (MERCHANT_ORDERS_DELETED_BEFORE): must be a length of time from 0s, such as 2160h, 90m or 30s"}},
+		{[]string{"copy"}, []string{"--to-database (MERCHANT_ORDERS_TO_DATABASE): is required, or --to-storage, or --to-data"}},
+		{[]string{"copy", "--to-database=mysql://u:secret@h/d", "--to-storage=/files", "--to-data=/dev/null/x"}, []string{
+			"--to-data (MERCHANT_ORDERS_TO_DATA): must be a folder that this user may write to: not a directory",
+			"--to-database (MERCHANT_ORDERS_TO_DATABASE): must be empty, sqlite://PATH or postgres://user:password@host/database",
+			"--to-storage (MERCHANT_ORDERS_TO_STORAGE): must be empty or s3://BUCKET?region=REGION&endpoint=URL"}},
+		{[]string{"backup"}, []string{`expected "<file|dir>"`, `see "merchant-orders backup --help"`}},
+		{[]string{"restore", ""}, []string{"the name of the backup is empty"}},
 		{[]string{"serve", "--listen=80", "--error-codes=x", "--base-url=example.com"}, []string{
 			"--base-url (MERCHANT_ORDERS_BASE_URL): must be an address such as https://orders.example.com",
 			"--error-codes (MERCHANT_ORDERS_ERROR_CODES): must be samples or table",

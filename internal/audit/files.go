@@ -150,25 +150,35 @@ func (c *fileCheck) compare(ctx context.Context, file store.KeptFile) (string, e
 	return "", nil
 }
 
-// leftovers counts the files that no entry knows, by order reference.
+// EachLeftover calls fn for every stored file that no entry needs, with the
+// reference of the order in whose folder it lies, empty for one elsewhere, and
+// whether it is the file of an entry that was purged.
+func EachLeftover(ctx context.Context, db *store.DB, files Files, fn func(path, reference string, purged bool) error) error {
+	return files.Each(ctx, func(path string) error {
+		reference, name, ours := splitPath(path)
+		if !ours {
+			return fn(path, "", false)
+		}
+		state, err := db.FileState(ctx, reference, name)
+		if err != nil || state == store.WantedFile {
+			return err
+		}
+		// It may have gone with its entry since it was listed.
+		file, err := files.Open(ctx, path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err == nil {
+			_ = file.Close()
+		}
+		return fn(path, reference, state == store.PurgedFile)
+	})
+}
+
+// leftovers counts the files that no entry needs, by order reference.
 func leftovers(ctx context.Context, db *store.DB, files Files) (map[string]int64, error) {
 	found := make(map[string]int64)
-	err := files.Each(ctx, func(path string) error {
-		reference, name, ours := splitPath(path)
-		if ours {
-			known, err := db.KnowsFile(ctx, reference, name)
-			if err != nil || known {
-				return err
-			}
-			// It may have gone with its entry since it was listed.
-			file, err := files.Open(ctx, path)
-			if errors.Is(err, fs.ErrNotExist) {
-				return nil
-			}
-			if err == nil {
-				_ = file.Close()
-			}
-		}
+	err := EachLeftover(ctx, db, files, func(_, reference string, _ bool) error {
 		found[reference]++
 		return nil
 	})

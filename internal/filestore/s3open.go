@@ -100,6 +100,7 @@ func (s *S3) try(ctx context.Context) error {
 // s3Reasons are what codes of S3 mean to an operator.
 var s3Reasons = map[string]string{
 	"NoSuchBucket":          "there is no such bucket",
+	"XAdminUserNotFound":    "the key in AWS_ACCESS_KEY_ID is not known there", // of Versity
 	"InvalidAccessKeyId":    "the key in AWS_ACCESS_KEY_ID is not known there",
 	"SignatureDoesNotMatch": "the secret in AWS_SECRET_ACCESS_KEY is not that of the key",
 	"AccessDenied":          "the credentials do not allow that",

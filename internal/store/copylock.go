@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"syscall"
+	"time"
 )
 
 // ErrCopying says that another copy is at work on a database, or that source and
@@ -40,19 +41,40 @@ func excludePostgres(ctx context.Context, db *sql.DB, shared bool) (io.Closer, e
 		text = `SELECT pg_try_advisory_lock_shared($1)`
 	}
 	held := lockedConnection{connection}
-	var taken bool
-	err = connection.QueryRowContext(ctx, text, int64(copyLock)).Scan(&taken)
-	if err != nil || !taken {
-		return nil, errors.Join(err, held.Close())
+	// The server takes a moment to notice that a copy was killed.
+	pause := time.NewTicker(goneAfter / 30)
+	defer pause.Stop()
+	for range 30 {
+		var taken bool
+		err = connection.QueryRowContext(ctx, text, int64(copyLock)).Scan(&taken)
+		if err != nil {
+			return nil, errors.Join(err, held.Close())
+		}
+		if taken {
+			return held, nil
+		}
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			return nil, errors.Join(ctx.Err(), held.Close())
+		}
 	}
-	return held, nil
+	return nil, held.Close()
 }
+
+// goneAfter is how long a lock is waited for that a process may hold which is
+// gone.
+const goneAfter = 3 * time.Second
 
 // lockedConnection is a connection that holds a lock as long as it is open.
 type lockedConnection struct{ *sql.Conn }
 
-// Close ends the connection for good, and the lock with it.
+// Close lets go of the lock and ends the connection, which would let go of it a
+// little later.
 func (c lockedConnection) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), goneAfter)
+	defer cancel()
+	_, _ = c.ExecContext(ctx, `SELECT pg_advisory_unlock_all()`)
 	_ = c.Raw(func(any) error { return driver.ErrBadConn })
 	return nil
 }

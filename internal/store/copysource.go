@@ -55,8 +55,16 @@ func (c CopiedOrders) KeptFiles() []KeptFile {
 	return files
 }
 
-const selectOrdersEnd = `SELECT MAX(number), COUNT(*) FROM (SELECT number FROM orders
+// Statements and conditions that find the next rows of a merchant.
+const (
+	selectOrdersEnd = `SELECT MAX(number), COUNT(*) FROM (SELECT number FROM orders
 	WHERE merchant_id = $1 AND number > $2 ORDER BY number LIMIT $3+0) p`
+	selectInvoicesEnd = `SELECT MAX(order_number), COUNT(*) FROM (SELECT order_number FROM invoices
+	WHERE merchant_id = $1 AND order_number > $2 ORDER BY order_number LIMIT $3+0) p`
+	whereNumbers      = `merchant_id = $1 AND number > $2 AND number <= $3`
+	whereOrderNumbers = `merchant_id = $1 AND order_number > $2 AND order_number <= $3`
+	whereSeqs         = `merchant_id = $1 AND seq > $2 AND seq <= $3`
+)
 
 // Orders returns the next orders of a merchant, those with the lowest numbers
 // after a given one.
@@ -65,7 +73,7 @@ func (s *Snapshot) Orders(ctx context.Context, merchantID, after int64) (CopiedO
 	if err != nil {
 		return CopiedOrders{}, err
 	}
-	orders, err := part(ctx, s, ordersTable, `merchant_id = $1 AND number > $2 AND number <= $3`, merchantID, after, last)
+	orders, err := part(ctx, s, ordersTable, whereNumbers, merchantID, after, last)
 	if err != nil {
 		return CopiedOrders{}, err
 	}
@@ -135,7 +143,7 @@ func (s *Snapshot) end(ctx context.Context, text string, most int64, args ...any
 }
 
 func (s *Snapshot) invoices(ctx context.Context, merchantID, after, last int64) (Part, error) {
-	return part(ctx, s, invoicesTable, `merchant_id = $1 AND order_number > $2 AND order_number <= $3`, merchantID, after, last)
+	return part(ctx, s, invoicesTable, whereOrderNumbers, merchantID, after, last)
 }
 
 // CopiedInvoices are all invoices of some orders of one merchant.
@@ -148,8 +156,7 @@ type CopiedInvoices struct {
 // Invoices returns the invoices of a merchant's next orders after a given one
 // that have any.
 func (s *Snapshot) Invoices(ctx context.Context, merchantID, after int64) (CopiedInvoices, error) {
-	last, more, err := s.end(ctx, `SELECT MAX(order_number), COUNT(*) FROM (SELECT order_number FROM invoices
-		WHERE merchant_id = $1 AND order_number > $2 ORDER BY order_number LIMIT $3+0) p`, copiedRows, merchantID, after)
+	last, more, err := s.end(ctx, selectInvoicesEnd, copiedRows, merchantID, after)
 	if err != nil {
 		return CopiedInvoices{}, err
 	}
@@ -162,7 +169,7 @@ const MostEvents = copiedRows
 
 // Events returns a merchant's events after one, up to a last one.
 func (s *Snapshot) Events(ctx context.Context, merchantID, after, last int64) (Part, error) {
-	return part(ctx, s, eventsTable, `merchant_id = $1 AND seq > $2 AND seq <= $3`, merchantID, after, last)
+	return part(ctx, s, eventsTable, whereSeqs, merchantID, after, last)
 }
 
 // TouchedOrders returns the numbers of the orders that a merchant's events after

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Why a database cannot be spread over a cluster.
@@ -113,21 +115,26 @@ type cluster struct{ *sql.Conn }
 
 // prepare sees to it that the database has the extension.
 func (c cluster) prepare(ctx context.Context) error {
-	var there, loaded bool
+	var there, available bool
 	err := c.QueryRowContext(ctx, `SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus'),
-		current_setting('shared_preload_libraries') LIKE '%citus%'`).Scan(&there, &loaded)
-	if err != nil {
+		EXISTS (SELECT FROM pg_available_extensions WHERE name = 'citus')`).Scan(&there, &available)
+	switch {
+	case err != nil:
 		return fmt.Errorf("look for Citus: %w", err)
-	}
-	if !loaded {
+	case there:
+		return nil
+	case !available:
 		return ErrNoCitus
 	}
-	if !there {
-		if _, err := c.ExecContext(ctx, `CREATE EXTENSION IF NOT EXISTS citus`); err != nil {
-			return fmt.Errorf("make the extension citus: %w", err)
-		}
+	_, err = c.ExecContext(ctx, `CREATE EXTENSION IF NOT EXISTS citus`)
+	var fault *pgconn.PgError
+	if !errors.As(err, &fault) {
+		return err
 	}
-	return nil
+	if fault.Code == "42501" {
+		return fmt.Errorf("have a superuser run CREATE EXTENSION citus: %w", err)
+	}
+	return fmt.Errorf("%w: %s", ErrNoCitus, fault.Message)
 }
 
 // spreadAll spreads the tables that are not yet, all of them or none.

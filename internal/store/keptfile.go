@@ -84,24 +84,35 @@ func (db *DB) CountKeptFiles(ctx context.Context) (int64, error) {
 	return n, nil
 }
 
-// KnowsFile reports whether there is an entry to which a stored file may belong:
-// any whose file was not removed, also one that is on its way.
-func (db *DB) KnowsFile(ctx context.Context, reference, name string) (bool, error) {
+// FileState is what the database says of a stored file.
+type FileState int
+
+// The states of a stored file.
+const (
+	UnknownFile FileState = iota // no entry speaks of it
+	PurgedFile                   // its entry says that it was removed
+	WantedFile                   // its entry needs it, or may: also one on its way
+)
+
+// FileState returns what the database says of the file of an order.
+func (db *DB) FileState(ctx context.Context, reference, name string) (FileState, error) {
 	defer db.timed("files")()
-	var merchantID, n int64
+	var merchantID, wanted int64
 	err := db.read.row(ctx, `SELECT merchant_id FROM order_keys WHERE key = $1`, []any{reference}, &merchantID)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
 	if err == nil {
-		err = db.read.row(ctx, `SELECT COUNT(*)
+		err = db.read.row(ctx, `SELECT CASE WHEN i.purged_at IS NULL THEN 1 ELSE 0 END
 			FROM orders o
 			JOIN invoices i ON i.merchant_id = o.merchant_id AND i.order_number = o.number
-			WHERE o.merchant_id = $1 AND o.reference = $2 AND i.name = $3 AND i.purged_at IS NULL`,
-			[]any{merchantID, reference, name}, &n)
+			WHERE o.merchant_id = $1 AND o.reference = $2 AND i.name = $3`,
+			[]any{merchantID, reference, name}, &wanted)
 	}
-	if err != nil {
-		return false, db.failure(fmt.Errorf("look for an invoice: %w", err))
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return UnknownFile, nil
+	case err != nil:
+		return UnknownFile, db.failure(fmt.Errorf("look for an invoice: %w", err))
+	case wanted == 0:
+		return PurgedFile, nil
 	}
-	return n > 0, nil
+	return WantedFile, nil
 }

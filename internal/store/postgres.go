@@ -29,12 +29,12 @@ const (
 	// postgresChangeLimit bounds a transaction that writes, from the wait for a
 	// connection to the commit; each order of a batch adds postgresOrderLimit.
 	postgresChangeLimit = 8 * time.Second
-	postgresOrderLimit  = 50 * time.Millisecond
+	postgresOrderLimit  = time.Second / 2
 
 	// trustIdle is how long a connection is believed to be alive that nothing
 	// was heard of; then it is asked, and has pingLimit to answer.
 	trustIdle = time.Second
-	pingLimit = time.Second
+	pingLimit = time.Second / 2
 	// connectionLife is how long a connection is used before a new one takes
 	// its place, so that instances spread anew after a failover, and
 	// connectionIdle how long it is kept when there is no use for it.
@@ -42,8 +42,9 @@ const (
 	connectionIdle = 5 * time.Minute
 
 	// abandonedAfter is when the server ends a transaction of an instance that
-	// is gone or frozen, which would otherwise keep its locks for ever.
-	abandonedAfter = "15s"
+	// is frozen, or gone without a word: it would keep its locks for ever. One
+	// that goes on does so at once.
+	abandonedAfter = "5s"
 )
 
 // keepAlive finds out that the other end of an idle connection is gone.

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"merchantorders/internal/audit"
-	"merchantorders/internal/order"
 	"merchantorders/internal/store"
 )
 
@@ -22,7 +21,7 @@ const mostRounds = 5
 // Place is where orders and invoice files are kept.
 type Place struct {
 	DB    *store.DB
-	Files order.Files
+	Files audit.Files
 }
 
 // Options say who wants to know what.
@@ -32,6 +31,9 @@ type Options = audit.Options
 type Copied struct {
 	Rows  int64 // written or taken back; 0: all were there and equal
 	Files int64 // copied; 0: all were there
+	// Purged counts the files that the target had and the source had purged
+	// since, and that are removed.
+	Purged int64
 
 	Merchants, Tokens, Keys int64
 	Counts                  store.TableCounts // of all merchants
@@ -41,8 +43,8 @@ type Copied struct {
 	Restless bool
 }
 
-// Copy makes the target equal to the source: its rows as they are, its files
-// byte for byte. A target without a database, or without files, leaves those
+// Copy makes the target equal to the source: its rows as they are, its files byte
+// for byte. A target without a database, or without files, leaves those
 // where they are. It may be stopped at any time and run again: what is there and
 // equal is kept.
 //
@@ -62,10 +64,11 @@ func Copy(ctx context.Context, from, to Place, options Options) (Copied, error) 
 	if to.Files == nil {
 		return c.result(), nil
 	}
-	if err := c.verifyFiles(ctx); err != nil {
-		return c.result(), err
+	err := c.verifyFiles(ctx)
+	if err == nil {
+		err = c.purgeFiles(ctx)
 	}
-	return c.result(), nil
+	return c.result(), err
 }
 
 // copier is one copy under way.

@@ -66,3 +66,19 @@ func (c *copier) verifyFiles(ctx context.Context) error {
 	c.done.Faults += result.Faults
 	return err
 }
+
+// purgeFiles removes the files that were copied once and purged in the source
+// since: nobody would purge them any more.
+func (c *copier) purgeFiles(ctx context.Context) error {
+	db := c.to.DB
+	if db == nil {
+		db = c.from.DB
+	}
+	return audit.EachLeftover(ctx, db, c.to.Files, func(path, _ string, purged bool) error {
+		if !purged {
+			return nil
+		}
+		c.done.Purged++
+		return c.to.Files.Remove(ctx, path)
+	})
+}

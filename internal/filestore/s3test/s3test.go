@@ -79,6 +79,11 @@ func Bucket(t testing.TB) (name, endpoint string) {
 
 // Server is a running server.
 type Server struct {
+	// Secret is that of the account from the next Run on.
+	Secret string
+	// ReadOnly, from the next Run on, refuses everything that writes.
+	ReadOnly bool
+
 	folder  string
 	address string
 
@@ -96,7 +101,7 @@ func Start() (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{folder: folder, address: listener.Addr().String()}
+	s := &Server{Secret: SecretKey, folder: folder, address: listener.Addr().String()}
 	if err := listener.Close(); err != nil {
 		return nil, err
 	}
@@ -116,8 +121,12 @@ func (s *Server) Run() error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command(program, "--port", s.address, "--region", Region, "--quiet", "posix", s.folder)
-	cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY="+AccessKey, "ROOT_SECRET_KEY="+SecretKey)
+	args := []string{"--port", s.address, "--region", Region, "--quiet"}
+	if s.ReadOnly {
+		args = append(args, "--readonly")
+	}
+	cmd := exec.Command(program, append(args, "posix", s.folder)...)
+	cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY="+AccessKey, "ROOT_SECRET_KEY="+s.Secret)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	started, ended := make(chan error), make(chan error, 1)
 	go func() {

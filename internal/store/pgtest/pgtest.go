@@ -46,12 +46,19 @@ var shared struct {
 // be called from TestMain. Where Variable names the coordinator of a cluster,
 // distribute makes the tables in a new database and spreads them.
 func Main(m *testing.M, distribute func(ctx context.Context, url string) error) {
+	os.Exit(Run(m.Run, distribute))
+}
+
+// Run is Main for a TestMain that has more to end than this server: it returns
+// the exit code.
+func Run(run func() int, distribute func(ctx context.Context, url string) error) int {
 	shared.distribute = distribute
-	code := m.Run()
-	if shared.server != nil {
-		shared.server.Remove()
-	}
-	os.Exit(code)
+	defer func() {
+		if shared.server != nil {
+			shared.server.Remove()
+		}
+	}()
+	return run()
 }
 
 // Database makes a database on the server shared by the tests of the package,

@@ -1,0 +1,103 @@
+package app_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"merchantorders/internal/app/apptest"
+)
+
+// TestBackupAndRestore backs up beside a running server and restores elsewhere.
+func TestBackupAndRestore(t *testing.T) {
+	t.Parallel()
+	s := filled(t)
+	for _, form := range []string{"b.tar", "b.tar.gz", "b"} {
+		path := filepath.Join(t.TempDir(), form)
+		got := s.Run(t, "", "backup", path)
+		if got.Code != 0 || !strings.HasPrefix(got.Stdout, "backed up to "+path+": database ") ||
+			!strings.HasSuffix(got.Stdout, "bytes, invoice files 2 with 11 bytes\n") || got.Stderr != "" {
+			t.Errorf("backup: %+v", got)
+		}
+		if got := s.Run(t, "", "backup", path); got.Code != 1 || got.Stderr != "merchant-orders: "+path+" is there already\n" {
+			t.Errorf("backup to where there is one: %+v", got)
+		}
+		to := folder(t)
+		got = to.Run(t, "", "restore", path)
+		want := "restored and checked: merchants 1, orders 3, invoices 2, events 5, files 2, leftovers 0: nothing is wrong\n"
+		if got.Code != 0 || got.Stdout != want || got.Stderr != "" {
+			t.Errorf("restore: got %+v, want %q", got, want)
+		}
+		if got := to.Run(t, "", "restore", path); got.Code != 1 || !strings.Contains(got.Stderr, " is not empty: it has ") {
+			t.Errorf("restore once more: %+v", got)
+		}
+		restored := apptest.StartOn(t, to.Data)
+		// The token is good there too.
+		if status, body := get(t, restored.BaseURL+"/v2/orders/T-1", s.Token); status != 200 || strings.Count(body, "/invoices/T-1/") != 2 {
+			t.Errorf("from the restored server: %d %s", status, body)
+		}
+		if status, body := get(t, restored.BaseURL+"/storage/local/merchant-orders/invoices/T-1/b.pdf", s.Token); status != 200 || body != "second" {
+			t.Errorf("a restored file: %d %q", status, body)
+		}
+	}
+}
+
+func TestBackupAndRestoreOfDamage(t *testing.T) {
+	t.Parallel()
+	s := filled(t)
+	if err := os.WriteFile(invoiceFile(s.Folder, "T-1", "a.pdf"), []byte("other"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "b.tar")
+	const fault = "merchant 355, order 1, invoice 1: the file has another content than its entry says (SHA-256)\n"
+	got := s.Run(t, "", "backup", path)
+	want := fault + "merchant-orders: the backup is made, but in what was backed up there is wrong: 1 file\n"
+	if got.Code != 1 || got.Stderr != want {
+		t.Errorf("backup: got %+v, want %q", got, want)
+	}
+	to := folder(t)
+	got = to.Run(t, "", "restore", path)
+	want = fault + "merchant-orders: the backup is damaged, nothing was restored: 1 fault (--with-faults restores what there is)\n"
+	if got.Code != 1 || got.Stderr != want || got.Stdout != "" {
+		t.Errorf("restore: got %+v, want %q", got, want)
+	}
+	got = to.Run(t, "", "restore", path, "--with-faults")
+	if got.Code != 1 || got.Stderr != fault+"merchant-orders: 1 fault\n" || !strings.HasSuffix(got.Stdout, ": 1 fault\n") {
+		t.Errorf("restore with faults: %+v", got)
+	}
+	if status, _ := get(t, apptest.StartOn(t, to.Data).BaseURL+"/v2/orders/T-1", s.Token); status != 200 {
+		t.Errorf("from the restored server: %d", status)
+	}
+}
+
+func TestRestoreBesideAServer(t *testing.T) {
+	t.Parallel()
+	s := filled(t)
+	path := filepath.Join(t.TempDir(), "b")
+	s.Run(t, "", "backup", path)
+	got := s.Run(t, "", "restore", path)
+	if got.Code != 1 || got.Stderr != "merchant-orders: a server is at work on the data folder\n" {
+		t.Errorf("%+v", got)
+	}
+	if status, _ := get(t, s.BaseURL+"/v2/orders/T-1", s.Token); status != 200 {
+		t.Errorf("the server answers %d", status)
+	}
+}
+
+func TestBackupIsForTheEmbeddedOne(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	got := f.Run(t, "", "backup", "x.tar", "--database", "postgres://u:secret@localhost/d", "--storage", "s3://bucket")
+	if want := "merchant-orders: --database (MERCHANT_ORDERS_DATABASE): is not for this command: docs/operations.md says how to back up PostgreSQL and S3\n" +
+		"merchant-orders: --storage (MERCHANT_ORDERS_STORAGE): is not for this command: docs/operations.md says how to back up PostgreSQL and S3\n"; got.Code != 2 || got.Stderr != want {
+		t.Errorf("backup: got %+v, want %q", got, want)
+	}
+	got = f.Run(t, "", "restore", "x.tar", "--storage", "s3://bucket")
+	if got.Code != 2 || !strings.Contains(got.Stderr, "docs/operations.md") {
+		t.Errorf("restore: %+v", got)
+	}
+	if _, err := os.Stat(f.Data); err == nil {
+		t.Error("the data folder was made")
+	}
+}

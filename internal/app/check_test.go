@@ -1,0 +1,76 @@
+package app_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/order"
+)
+
+// filled returns a data folder with a merchant, three orders and two invoice files
+// of the first, and the server on it.
+func filled(t *testing.T) *apptest.Server {
+	t.Helper()
+	s := apptest.Start(t)
+	s.Import(t, document(1), document(2), document(3))
+	upload(t, s.BaseURL, s.Token, "T-1", "a.pdf", "first")
+	upload(t, s.BaseURL, s.Token, "T-1", "b.pdf", "second")
+	return s
+}
+
+// invoiceFile is the path of an invoice file on the disk.
+func invoiceFile(f apptest.Folder, reference, name string) string {
+	return filepath.Join(f.Data, "files", filepath.FromSlash(order.InvoicePath(reference, name)))
+}
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	s := filled(t)
+	got := s.Run(t, "", "check")
+	want := "checked: merchants 1, orders 3, invoices 2, events 5, files 2, leftovers 0: nothing is wrong\n"
+	if got.Code != 0 || got.Stdout != want || got.Stderr != "" {
+		t.Errorf("got %+v, want %q", got, want)
+	}
+	if err := os.WriteFile(invoiceFile(s.Folder, "T-1", "left.pdf"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got = s.Run(t, "", "check")
+	want = "leftover: order reference T-1: 1 file that no invoice knows\n" +
+		"checked: merchants 1, orders 3, invoices 2, events 5, files 2, leftovers 1: nothing is wrong\n"
+	if got.Code != 0 || got.Stdout != want {
+		t.Errorf("with a leftover: got %+v, want %q", got, want)
+	}
+	if err := os.Remove(invoiceFile(s.Folder, "T-1", "a.pdf")); err != nil {
+		t.Fatal(err)
+	}
+	got = s.Run(t, "", "check")
+	want = "merchant 355, order 1, invoice 1: the file is missing\n" +
+		"leftover: order reference T-1: 1 file that no invoice knows\n" +
+		"checked: merchants 1, orders 3, invoices 2, events 5, files 1, leftovers 1: 1 fault\n"
+	if got.Code != 1 || got.Stdout != want || got.Stderr != "merchant-orders: 1 fault\n" {
+		t.Errorf("with a fault: got %+v, want %q", got, want)
+	}
+}
+
+// TestNothingThere: whoever mistyped the folder is told, and nothing is made.
+func TestNothingThere(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	for _, args := range [][]string{{"check"}, {"backup", filepath.Join(t.TempDir(), "b.tar")}, {"copy", "--to-data", t.TempDir()}} {
+		got := f.Run(t, "", args...)
+		want := "merchant-orders: --data (MERCHANT_ORDERS_DATA): must name an installation: there is no " + filepath.Join(f.Data, "orders.db") + "\n"
+		if got.Code != 2 || got.Stderr != want || got.Stdout != "" {
+			t.Errorf("%s: got %+v, want exit code 2 and %q", args[0], got, want)
+		}
+	}
+	got := f.Run(t, "", "check", "--database", "sqlite:///nowhere/x.db")
+	if got.Code != 2 || !strings.Contains(got.Stderr, "--database (MERCHANT_ORDERS_DATABASE): must name ") {
+		t.Errorf("another database: %+v", got)
+	}
+	if _, err := os.Stat(f.Data); err == nil {
+		t.Error("the data folder was made")
+	}
+}

@@ -1,0 +1,333 @@
+package transfer_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/audit"
+	"merchantorders/internal/store"
+	"merchantorders/internal/transfer"
+	"merchantorders/internal/transfer/transfertest"
+)
+
+// forms are the names of backups in each form that there is.
+var forms = []string{"backup.tar", "backup.tar.gz", "backup.tgz", "backup"}
+
+// eventually waits for a condition; only a failing test waits long.
+func eventually(t *testing.T, condition func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !condition(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it does not happen")
+		}
+	}
+}
+
+// backUp makes a backup without a fault and returns its path.
+func backUp(t *testing.T, in *transfertest.Installation, form string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), form)
+	made, err := transfer.Backup(t.Context(), place(in), path, transfertest.Now, "test", transfer.Options{
+		Found: func(f store.Fault) { t.Errorf("fault: %v", f) },
+	})
+	if err != nil || made.Faults != 0 {
+		t.Fatalf("backup: %+v, %v", made, err)
+	}
+	return path
+}
+
+// homeIn is where a restored installation is to live.
+func homeIn(folder string) transfer.Home {
+	return transfer.Home{Folder: folder, Database: filepath.Join(folder, "orders.db"), Files: filepath.Join(folder, "files")}
+}
+
+// restore restores a backup elsewhere, without a fault.
+func restore(t *testing.T, path string) *transfertest.Installation {
+	t.Helper()
+	home := homeIn(filepath.Join(t.TempDir(), "restored"))
+	result, err := transfer.Restore(t.Context(), path, home, false, transfer.Options{
+		Found: func(f store.Fault) { t.Errorf("fault: %v", f) },
+	})
+	if err != nil || result.Faults != 0 {
+		t.Fatalf("restore: %+v, %v", result, err)
+	}
+	return transfertest.On(t, home.Folder)
+}
+
+func TestBackupAndRestore(t *testing.T) {
+	t.Parallel()
+	in := transfertest.New(t, transfertest.Kind{})
+	in.Fill(t, 250)
+	want := in.Dump(t)
+	for _, form := range forms {
+		path := backUp(t, in, form)
+		if left := names(t, filepath.Dir(path)); !slices.Equal(left, []string{form}) {
+			t.Errorf("beside the backup there is %q", left)
+		}
+		restored := restore(t, path)
+		wantSame(t, want, restored)
+		wantWhole(t, restored)
+		if left := names(t, restored.Folder); !slices.Equal(left, []string{"files", "orders.db", "orders.db-shm", "orders.db-wal", "orders.db.lock"}) {
+			t.Errorf("%s: the restored folder has %q", form, left)
+		}
+	}
+	wantSame(t, want, in)
+}
+
+// names lists a folder; nil where there is none.
+func names(t *testing.T, folder string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, entry := range entries {
+		found = append(found, entry.Name())
+	}
+	return found
+}
+
+// TestBackupWhileItLives backs up an installation in use. Each backup fits together
+// and has all that was acknowledged before it began.
+func TestBackupWhileItLives(t *testing.T) {
+	t.Parallel()
+	in := transfertest.New(t, transfertest.Kind{})
+	in.Fill(t, 20)
+	l := liveOn(t, in, 1000)
+	for round, form := range forms {
+		l.reaches(t, 5*(round+1))
+		orders, files := l.acknowledged()
+		restored := restore(t, backUp(t, in, form))
+		wantWhole(t, restored)
+		wantAcknowledged(t, restored, orders, files)
+	}
+}
+
+// TestBackupWritesOverNothing leaves alone what is there, and leaves nothing when
+// it fails.
+func TestBackupWritesOverNothing(t *testing.T) {
+	t.Parallel()
+	in := transfertest.New(t, transfertest.Kind{})
+	in.Fill(t, 5)
+	dir := t.TempDir()
+	for _, form := range []string{"file.tar", "empty"} {
+		path := filepath.Join(dir, form)
+		var err error
+		if form == "empty" {
+			err = os.Mkdir(path, 0o700)
+		} else {
+			err = os.WriteFile(path, []byte("precious"), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := transfer.Backup(t.Context(), place(in), path, transfertest.Now, "", transfer.Options{}); !errors.Is(err, transfer.ErrThere) {
+			t.Errorf("%s: %v, want %v", form, err, transfer.ErrThere)
+		}
+	}
+	if _, err := transfer.Backup(t.Context(), place(in), filepath.Join(dir, "missing", "b.tar"), transfertest.Now, "", transfer.Options{}); err == nil {
+		t.Error("a backup in a folder that is not there")
+	}
+	if left := names(t, dir); !slices.Equal(left, []string{"empty", "file.tar"}) {
+		t.Errorf("left: %q", left)
+	}
+}
+
+func TestBackupOfPostgres(t *testing.T) {
+	t.Parallel()
+	in := transfertest.New(t, transfertest.Kind{Postgres: true})
+	dir := t.TempDir()
+	_, err := transfer.Backup(t.Context(), place(in), filepath.Join(dir, "b.tar"), transfertest.Now, "", transfer.Options{})
+	if !errors.Is(err, store.ErrNoBackup) {
+		t.Errorf("backup: %v, want %v", err, store.ErrNoBackup)
+	}
+	if left := names(t, dir); left != nil {
+		t.Errorf("left: %q", left)
+	}
+}
+
+// TestBackupOfDamage backs up what there is, and says what is wrong. Such a backup
+// is restored only by one who says so.
+func TestBackupOfDamage(t *testing.T) {
+	t.Parallel()
+	in := transfertest.New(t, transfertest.Kind{})
+	in.Fill(t, 5)
+	in.Replace(t, transfertest.InvoicePath(transfertest.Alpha, 0, "a.pdf"), nil)
+	in.Replace(t, transfertest.InvoicePath(transfertest.Alpha, 0, "a-1.pdf"), nil) // withdrawn: as a purge cut off
+	in.Replace(t, transfertest.InvoicePath(transfertest.Beta, 0, "a.pdf"), []byte("other"))
+	path := filepath.Join(t.TempDir(), "b.tar")
+	faults := make(map[string]bool)
+	made, err := transfer.Backup(t.Context(), place(in), path, transfertest.Now, "", transfer.Options{Found: func(f store.Fault) {
+		faults[f.String()[:12]+f.Problem] = true
+	}})
+	if err != nil || made.Faults != 2 || len(faults) != 2 || made.Files != 4 {
+		t.Errorf("backup: %+v, %v, found %v", made, err, faults)
+	}
+	home := homeIn(t.TempDir())
+	if _, err := transfer.Restore(t.Context(), path, home, false, transfer.Options{}); !errors.Is(err, transfer.ErrDamaged) {
+		t.Errorf("restore: %v, want %v", err, transfer.ErrDamaged)
+	}
+	if left := names(t, home.Folder); left != nil {
+		t.Errorf("left after a restore that was refused: %q", left)
+	}
+	result, err := transfer.Restore(t.Context(), path, home, true, transfer.Options{})
+	if err != nil || result.Faults != 2 {
+		t.Errorf("restore with faults: %+v, %v", result, err)
+	}
+	wantSame(t, in.Dump(t), transfertest.On(t, home.Folder))
+}
+
+// TestRestoreOfDamage damages backups themselves.
+func TestRestoreOfDamage(t *testing.T) {
+	t.Parallel()
+	in := transfertest.New(t, transfertest.Kind{})
+	in.Fill(t, 5)
+	folder := func(damage func(t *testing.T, path string)) (string, func(*testing.T, string)) {
+		return "backup", damage
+	}
+	archive := func(form string, damage func([]byte) []byte) (string, func(*testing.T, string)) {
+		return form, func(t *testing.T, path string) {
+			content, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, damage(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	remove := func(name string) func(*testing.T, string) {
+		return func(t *testing.T, path string) {
+			if err := os.Remove(filepath.Join(path, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	flip := func(name string) func(*testing.T, string) {
+		return func(t *testing.T, path string) {
+			content, err := os.ReadFile(filepath.Join(path, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			content[len(content)/2] ^= 1
+			if err := os.WriteFile(filepath.Join(path, name), content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	file := filepath.Join("files", transfertest.InvoicePath(transfertest.Alpha, 0, "a.pdf"))
+	for name, test := range map[string]func() (string, func(*testing.T, string)){
+		"no manifest":      func() (string, func(*testing.T, string)) { return folder(remove("backup.json")) },
+		"no database":      func() (string, func(*testing.T, string)) { return folder(remove("orders.db")) },
+		"another database": func() (string, func(*testing.T, string)) { return folder(flip("orders.db")) },
+		"no file":          func() (string, func(*testing.T, string)) { return folder(remove(file)) },
+		"another file":     func() (string, func(*testing.T, string)) { return folder(flip(file)) },
+		"no withdrawn file": func() (string, func(*testing.T, string)) {
+			return folder(remove(filepath.Join("files", transfertest.InvoicePath(transfertest.Alpha, 0, "a-1.pdf"))))
+		},
+		"cut in half": func() (string, func(*testing.T, string)) {
+			return archive("b.tar", func(b []byte) []byte { return b[:len(b)/2] })
+		},
+		"cut packed": func() (string, func(*testing.T, string)) {
+			return archive("b.tar.gz", func(b []byte) []byte { return b[:len(b)-9] })
+		},
+		"end cut off": func() (string, func(*testing.T, string)) {
+			return archive("b.tar", func(b []byte) []byte { return b[:len(b)-2048] })
+		},
+		"empty": func() (string, func(*testing.T, string)) { return archive("b.tar", func([]byte) []byte { return nil }) },
+		"no tar": func() (string, func(*testing.T, string)) {
+			return archive("b.tar", func([]byte) []byte { return bytes.Repeat([]byte("x"), 2000) })
+		},
+		"packed flip": func() (string, func(*testing.T, string)) {
+			return archive("b.tar.gz", func(b []byte) []byte { b[len(b)/2] ^= 1; return b })
+		},
+		"newer format": func() (string, func(*testing.T, string)) {
+			return folder(func(t *testing.T, path string) {
+				if err := os.WriteFile(filepath.Join(path, "backup.json"), []byte(`{"format":2}`), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			form, damage := test()
+			path := backUp(t, in, form)
+			damage(t, path)
+			home := homeIn(filepath.Join(t.TempDir(), "home"))
+			result, err := transfer.Restore(t.Context(), path, home, false, transfer.Options{})
+			if err == nil {
+				t.Errorf("restored: %+v", result)
+			} else if name != "newer format" && !errors.Is(err, transfer.ErrDamaged) {
+				t.Errorf("restore: %v, want %v", err, transfer.ErrDamaged)
+			}
+			if strings.Contains(err.Error(), "a.pdf") {
+				t.Errorf("the error tells a file name: %v", err)
+			}
+			if left := names(t, home.Folder); left != nil {
+				t.Errorf("left: %q", left)
+			}
+		})
+	}
+}
+
+// TestRestoreIntoWhatIsThere refuses a folder that has anything in it, and clears
+// away what a restore that was killed has left.
+func TestRestoreIntoWhatIsThere(t *testing.T) {
+	t.Parallel()
+	in := transfertest.New(t, transfertest.Kind{})
+	in.Fill(t, 5)
+	path := backUp(t, in, "b.tar")
+	for _, name := range []string{"orders.db", "files", "notes.txt"} {
+		folder := t.TempDir()
+		if err := os.WriteFile(filepath.Join(folder, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := transfer.Restore(t.Context(), path, homeIn(folder), false, transfer.Options{}); err == nil {
+			t.Errorf("restored into a folder with %s", name)
+		}
+		if left := names(t, folder); !slices.Equal(left, []string{name}) {
+			t.Errorf("left: %q, want %s alone", left, name)
+		}
+	}
+	folder := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(folder, "files.partial", "invoices"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"orders.db.partial", "orders.db.partial-wal", "serve.lock"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte("left"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := transfer.Restore(t.Context(), path, homeIn(folder), false, transfer.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if left := names(t, folder); !slices.Equal(left, []string{"files", "orders.db", "serve.lock"}) {
+		t.Errorf("the folder has %q", left)
+	}
+	wantSame(t, in.Dump(t), transfertest.On(t, folder))
+}
+
+// TestBackupIsADataFolder looks through a backup that is a folder as it lies.
+func TestBackupIsADataFolder(t *testing.T) {
+	t.Parallel()
+	in := transfertest.New(t, transfertest.Kind{})
+	in.Fill(t, 5)
+	as := transfertest.On(t, backUp(t, in, "backup"))
+	result, err := audit.Check(t.Context(), as.DB, as.Files, audit.Options{})
+	if err != nil || result.Faults != 0 {
+		t.Errorf("%+v, %v", result, err)
+	}
+	if diff := cmp.Diff(in.Dump(t), as.Dump(t)); diff != "" {
+		t.Errorf("(-source +backup):\n%s", diff)
+	}
+}

@@ -1,0 +1,286 @@
+package transfer_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/audit"
+	"merchantorders/internal/order"
+	"merchantorders/internal/store"
+	"merchantorders/internal/transfer"
+	"merchantorders/internal/transfer/transfertest"
+)
+
+func place(in *transfertest.Installation) transfer.Place {
+	return transfer.Place{DB: in.DB, Files: in.Files}
+}
+
+// mustCopy copies without a fault.
+func mustCopy(t *testing.T, from, to transfer.Place) transfer.Copied {
+	t.Helper()
+	done, err := transfer.Copy(t.Context(), from, to, transfer.Options{Found: func(f store.Fault) { t.Errorf("difference: %v", f) }})
+	if err != nil {
+		t.Fatalf("copy: %v", err)
+	}
+	return done
+}
+
+// wantSame fails the test unless two installations hold the same.
+func wantSame(t *testing.T, want map[string][]string, in *transfertest.Installation) {
+	t.Helper()
+	if diff := cmp.Diff(want, in.Dump(t)); diff != "" {
+		t.Errorf("%v (-source +target):\n%.4000s", in.Kind, diff)
+	}
+}
+
+// wantWhole fails the test when check finds anything.
+func wantWhole(t *testing.T, in *transfertest.Installation) {
+	t.Helper()
+	result, err := audit.Check(t.Context(), in.DB, in.Files, audit.Options{Found: func(f store.Fault) { t.Errorf("%v: %v", in.Kind, f) }})
+	if err != nil || result.Faults != 0 || len(result.Leftovers) != 0 {
+		t.Errorf("%v: %+v, error %v", in.Kind, result, err)
+	}
+}
+
+// TestCopyThereAndBack takes an installation through every combination of
+// database and storage and back to where it began.
+func TestCopyThereAndBack(t *testing.T) {
+	t.Parallel()
+	source := transfertest.New(t, transfertest.Kind{})
+	source.Fill(t, 1250) // several lots of orders and of events
+	want := source.Dump(t)
+	from := source
+	for _, kind := range append(transfertest.Kinds[1:], transfertest.Kind{}) {
+		to := transfertest.New(t, kind)
+		done := mustCopy(t, place(from), place(to))
+		if done.Restless || done.Merchants != 3 || done.Files != 6 || done.Compared != 6 || done.Rows == 0 {
+			t.Errorf("to %v: %+v", kind, done)
+		}
+		if done.Keys != 2*done.Counts.Orders || done.Counts.Orders != 1250+129 || done.Tokens != 3 {
+			t.Errorf("to %v: counts %+v", kind, done)
+		}
+		wantSame(t, want, to)
+		wantWhole(t, to)
+		if again := mustCopy(t, place(from), place(to)); again.Rows != 0 || again.Files != 0 || again.Compared != 6 {
+			t.Errorf("to %v once more: %+v, want nothing done", kind, again)
+		}
+		wantSame(t, want, to)
+		from = to
+	}
+	wantSame(t, want, source)
+}
+
+// TestCopyOfOneHalf moves the database alone, and the files alone.
+func TestCopyOfOneHalf(t *testing.T) {
+	t.Parallel()
+	source, target := transfertest.New(t, transfertest.Kind{}), transfertest.New(t, transfertest.Kind{Postgres: true, S3: true})
+	source.Fill(t, 30)
+	want := source.Dump(t)
+	files := want["files"]
+	done := mustCopy(t, place(source), transfer.Place{DB: target.DB})
+	if done.Files != 0 || done.Compared != 0 {
+		t.Errorf("the database alone: %+v", done)
+	}
+	delete(want, "files")
+	wantSame(t, want, target)
+	// Now the files, to which the source's entries still belong.
+	done = mustCopy(t, place(source), transfer.Place{Files: target.Files})
+	if done.Files != 6 || done.Compared != 6 || done.Rows != 0 {
+		t.Errorf("the files alone: %+v", done)
+	}
+	want["files"] = files
+	wantSame(t, want, target)
+}
+
+// TestCopyBringsUpToDate changes everything that can change in the source, with
+// and without an event, between two runs.
+func TestCopyBringsUpToDate(t *testing.T) {
+	t.Parallel()
+	for _, kind := range transfertest.Kinds[:2] {
+		t.Run(kind.String(), func(t *testing.T) {
+			t.Parallel()
+			source, target := transfertest.New(t, kind), transfertest.New(t, transfertest.Kind{Postgres: !kind.Postgres})
+			source.Fill(t, 30)
+			mustCopy(t, place(source), place(target))
+			alpha := transfertest.Alpha
+			kept := source.Upload(t, alpha, 5, "new.pdf", "new")
+			source.Upload(t, alpha, 5, "stays.pdf", "stays")
+			source.Delete(t, alpha, 5, kept)
+			source.Add(t, alpha, 30, 40)
+			source.Add(t, transfertest.Gamma, 0, 3)
+			if err := source.Orders.AddMerchant(t.Context(), 7, "New"); err != nil {
+				t.Fatal(err)
+			}
+			// Without events: a reservation given up, one given back whose name is
+			// taken again, one that is new, a file purged.
+			given := source.Reserve(t, alpha, 6, "again.pdf")
+			mustCopy(t, place(source), place(target))
+			source.Exec(t, `DELETE FROM invoices WHERE id = $1`, given.ID)
+			source.Exec(t, `UPDATE orders SET active_invoices = active_invoices - 1 WHERE number = $1`, given.OrderNumber)
+			source.Reserve(t, alpha, 6, "again.pdf")
+			stale := source.Reserve(t, transfertest.Beta, 3, "stale.pdf")
+			mustCopy(t, place(source), place(target))
+			if _, err := source.DB.AbandonReservation(t.Context(), stale, transfertest.Now); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := source.Orders.Purge(t.Context(), transfertest.Now.AddDate(1, 0, 0)); err != nil {
+				t.Fatal(err)
+			}
+			if err := source.DB.RevokeToken(t.Context(), 1, transfertest.Now); err != nil {
+				t.Fatal(err)
+			}
+			mustCopy(t, place(source), place(target))
+			wantSame(t, source.Dump(t), target)
+		})
+	}
+}
+
+// stopping are files whose use can stop a copy.
+type stopping struct {
+	audit.Files
+	step func()
+}
+
+func (s stopping) Draft(ctx context.Context) (order.Draft, error) {
+	s.step()
+	return s.Files.Draft(ctx)
+}
+
+func (s stopping) Open(ctx context.Context, path string) (order.File, error) {
+	s.step()
+	return s.Files.Open(ctx, path)
+}
+
+// TestCopyIsStopped stops a copy at each step, runs it again to its end, and
+// compares.
+func TestCopyIsStopped(t *testing.T) {
+	t.Parallel()
+	source := transfertest.New(t, transfertest.Kind{})
+	source.Fill(t, 450)
+	want := source.Dump(t)
+	stops := 0
+	for last, ended := 1, false; !ended; last++ {
+		to := transfertest.New(t, transfertest.Kind{Postgres: last%8 == 0})
+		ctx, cancel := context.WithCancel(t.Context())
+		var steps atomic.Int64
+		step := func() {
+			if steps.Add(1) == int64(last) {
+				cancel()
+			}
+		}
+		_, err := transfer.Copy(ctx, place(source), transfer.Place{DB: to.DB, Files: stopping{to.Files, step}},
+			transfer.Options{Progress: func(string, int64, int64) { step() }})
+		cancel()
+		ended = steps.Load() < int64(last)
+		if !ended && err == nil {
+			t.Errorf("stopped at step %d, and done", last)
+		}
+		stops++
+		mustCopy(t, place(source), place(to))
+		wantSame(t, want, to)
+	}
+	if stops < 20 {
+		t.Errorf("stopped at %d steps only", stops)
+	}
+}
+
+// TestCopyRefuses leaves a target alone that is no earlier copy of the source.
+func TestCopyRefuses(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(t *testing.T, source, target *transfertest.Installation){
+		"other merchants": func(t *testing.T, _, target *transfertest.Installation) {
+			if err := target.Orders.AddMerchant(t.Context(), 9, "Other"); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"the same merchants, added by themselves": func(t *testing.T, _, target *transfertest.Installation) {
+			if err := target.Orders.AddMerchant(t.Context(), transfertest.Alpha, "Other"); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"orders of its own": func(t *testing.T, source, target *transfertest.Installation) {
+			mustCopy(t, place(source), place(target))
+			target.Add(t, transfertest.Alpha, 500, 501)
+		},
+		"moves of its own": func(t *testing.T, source, target *transfertest.Installation) {
+			mustCopy(t, place(source), place(target))
+			for _, in := range []*transfertest.Installation{source, target} {
+				n := 7
+				if in == target {
+					n = 8
+				}
+				in.Upload(t, transfertest.Alpha, n, "x.pdf", "x")
+			}
+		},
+		"tokens of its own": func(t *testing.T, source, target *transfertest.Installation) {
+			mustCopy(t, place(source), place(target))
+			if _, _, err := target.Tokens.CreateOperator(t.Context(), 0); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"an older source": func(t *testing.T, source, target *transfertest.Installation) {
+			newer := transfertest.New(t, transfertest.Kind{})
+			mustCopy(t, place(source), place(newer))
+			newer.Add(t, transfertest.Alpha, 100, 101)
+			mustCopy(t, place(newer), place(target))
+		},
+		"orders without merchants": func(t *testing.T, source, target *transfertest.Installation) {
+			mustCopy(t, place(source), place(target))
+			target.Exec(t, `DELETE FROM merchants`)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			source, target := transfertest.New(t, transfertest.Kind{}), transfertest.New(t, transfertest.Kind{})
+			source.Fill(t, 20)
+			spoil(t, source, target)
+			want := target.Dump(t)
+			if _, err := transfer.Copy(t.Context(), place(source), place(target), transfer.Options{}); !errors.Is(err, store.ErrForeign) {
+				t.Errorf("copy: %v, want %v", err, store.ErrForeign)
+			}
+			wantSame(t, want, target)
+		})
+	}
+}
+
+func TestCopyToItself(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []transfertest.Kind{{}, {Postgres: true}} {
+		in := transfertest.New(t, kind)
+		in.Fill(t, 5)
+		if _, err := transfer.Copy(t.Context(), place(in), place(in), transfer.Options{}); !errors.Is(err, store.ErrCopying) {
+			t.Errorf("%v: %v, want %v", kind, err, store.ErrCopying)
+		}
+	}
+}
+
+// TestCopyOfDamage tells of files that are missing or others in the source or the
+// target, and copies the rest.
+func TestCopyOfDamage(t *testing.T) {
+	t.Parallel()
+	source, target := transfertest.New(t, transfertest.Kind{}), transfertest.New(t, transfertest.Kind{S3: true})
+	source.Fill(t, 10)
+	source.Replace(t, transfertest.InvoicePath(transfertest.Alpha, 0, "a.pdf"), nil)
+	source.Replace(t, transfertest.InvoicePath(transfertest.Beta, 0, "a.pdf"), []byte("first of M356-X"))
+	target.Replace(t, transfertest.InvoicePath(transfertest.Alpha, 0, "τιμολόγιο Νο 5?.PNG"), []byte("other"))
+	var found []string
+	target.Replace(t, "invoices/readme", []byte("no invoice file"))
+	done, err := transfer.Copy(t.Context(), place(source), place(target), transfer.Options{
+		Found: func(f store.Fault) { found = append(found, f.Problem) },
+	})
+	if err != nil || done.Faults != 3 || len(found) != 3 || done.Compared != 3 {
+		t.Errorf("%+v, error %v, found %q", done, err, found)
+	}
+	want, got := source.Dump(t), target.Dump(t)
+	if len(got["files"]) != 5 {
+		t.Errorf("files in the target: %q; want three copied and the two that were there", got["files"])
+	}
+	want["files"], got["files"] = nil, nil
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("rows (-source +target):\n%s", diff)
+	}
+}
