@@ -41,8 +41,8 @@ type decided struct {
 // The orders of a crowd: the first ones are accepted or rejected, the others get
 // a file each. At the pace of a crowd they last for longer than an outage does.
 const (
-	crowdDecides = 3000
-	crowdUploads = 1500
+	crowdDecides = 1400
+	crowdUploads = 600
 	crowdOrders  = crowdDecides + crowdUploads
 	crowdPause   = 50 * time.Millisecond // of each client, between its requests
 )

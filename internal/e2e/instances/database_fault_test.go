@@ -32,17 +32,13 @@ type outage struct {
 
 // run has a crowd work on two instances before, during and after an outage.
 func (o outage) run(t *testing.T, i installation) {
-	t0 := time.Now()
-	ph := func(n string) { t.Logf("PHASE %s %v", n, time.Since(t0)) }
 	token := i.filled(t, crowdOrders)
-	ph("filled")
 	one, other := i.process(t), i.process(t)
 	c := newCrowd(t, [2]client{newClient(t, one.BaseURL, token), newClient(t, other.BaseURL, token)})
 	quiet := goroutines(t, c.instances[0])
 	c.begin()
 	eventually(t, "all kinds of requests are answered", func() bool { return c.everyKind(c.done, nil) })
 
-	ph("up")
 	o.begin(t)
 	eventually(t, "all kinds of requests meet the fault", func() bool { return c.everyKind(c.failed, nil) })
 	for _, instance := range c.instances {
@@ -56,7 +52,6 @@ func (o outage) run(t *testing.T, i installation) {
 	if o.meanwhile != nil {
 		o.meanwhile(t, c)
 	}
-	ph("met")
 	o.end(t)
 	back := time.Now()
 	c.mu.Lock()
@@ -70,7 +65,6 @@ func (o outage) run(t *testing.T, i installation) {
 	}
 	// Also what a connection remembers of the outage must be over by then.
 	time.Sleep(time.Until(back.Add(wellWithin + time.Second)))
-	ph("slept")
 	c.end()
 	if late := c.last.Sub(back); late > wellWithin {
 		t.Errorf("a request failed that began %v after the return", late)
@@ -78,9 +72,7 @@ func (o outage) run(t *testing.T, i installation) {
 	if c.longest > cutWithin {
 		t.Errorf("a request took %v", c.longest)
 	}
-	ph("ended")
 	c.check()
-	ph("checked")
 	checkTotals(t, c.instances[0], i.tables(t), merchantID)
 	for _, instance := range c.instances {
 		eventually(t, "nothing of the outage is left under way", func() bool {

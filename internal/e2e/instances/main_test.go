@@ -1,7 +1,10 @@
 package instances
 
 import (
+	"flag"
 	"os"
+	"runtime"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -12,6 +15,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if flag.Lookup("test.parallel").Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
+		// Most of these tests wait for something to fail, and need no processor.
+		if err := flag.Set("test.parallel", "8"); err != nil {
+			panic(err)
+		}
+	}
 	os.Exit(s3test.Main(func() int {
 		code := apptest.Main(m)
 		if shared.server != nil {

@@ -17,6 +17,7 @@ type wire struct {
 	lines map[*line]bool
 	deaf  bool  // new lines are deaf
 	cut   int64 // new lines are cut after so many bytes to the server; 0: never
+	mute  int   // so many of the next lines are cut before the first byte of an answer
 }
 
 // newWire lays a wire to a server, host:port.
@@ -78,11 +79,19 @@ func (w *wire) cutAfter(bytes int64) {
 	w.cut = bytes
 }
 
+// loseAnswers has the next lines cut, with a reset, when the server begins to
+// answer.
+func (w *wire) loseAnswers(lines int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mute = lines
+}
+
 // heal makes new lines well again.
 func (w *wire) heal() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.deaf, w.cut = false, 0
+	w.deaf, w.cut, w.mute = false, 0, 0
 }
 
 // carry lays one line and carries what goes over it until it ends.
@@ -96,13 +105,20 @@ func (w *wire) carry(near *net.TCPConn) {
 	}
 	l := &line{near: near, far: far.(*net.TCPConn)}
 	w.mu.Lock()
-	l.cut = w.cut
+	up, down := w.cut, int64(never)
+	if up == 0 {
+		up = never
+	}
+	if w.mute > 0 {
+		w.mute--
+		down = 0
+	}
 	l.deaf.Store(w.deaf)
 	w.lines[l] = true
 	w.mu.Unlock()
 	var pumps sync.WaitGroup
-	pumps.Go(func() { l.pump(l.far, l.near, l.cut) })
-	pumps.Go(func() { l.pump(l.near, l.far, 0) })
+	pumps.Go(func() { l.pump(l.far, l.near, up) })
+	pumps.Go(func() { l.pump(l.near, l.far, down) })
 	pumps.Wait()
 	w.mu.Lock()
 	delete(w.lines, l)
@@ -113,22 +129,24 @@ func (w *wire) carry(near *net.TCPConn) {
 type line struct {
 	near, far *net.TCPConn // to the service, to the server
 	deaf      atomic.Bool
-	cut       int64
 }
+
+// never is more than any line carries.
+const never = 1 << 60
 
 func (l *line) close() {
 	_ = l.near.Close()
 	_ = l.far.Close()
 }
 
-// pump carries bytes in one direction, up to most of them where that is not 0,
-// and then ends the line.
+// pump carries bytes in one direction, up to most of them, and then ends the
+// line.
 func (l *line) pump(to io.Writer, from io.Reader, most int64) {
 	defer l.close()
 	buffer := make([]byte, 16<<10)
 	for carried := int64(0); ; {
 		n, err := from.Read(buffer)
-		if carried += int64(n); most > 0 && carried > most {
+		if carried += int64(n); carried > most {
 			_ = l.near.SetLinger(0)
 			_ = l.far.SetLinger(0)
 			return

@@ -1,0 +1,290 @@
+package instances
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/filestore/s3test"
+)
+
+// refusedWithin bounds the start of a server that cannot come to anything.
+const refusedWithin = 20 * time.Second
+
+// secret stands for every password that is wrong.
+const secret = "s3cr-t"
+
+// refused starts a server that must not start: it has to say why, in one line
+// on standard error that names the setting and holds what is wanted, and end
+// with exit code 2 before it opens its port.
+func refused(t *testing.T, setting, want string, env []string, args ...string) {
+	t.Helper()
+	// A port that is taken: whoever tried to open it would say that instead.
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = taken.Close() }()
+	if !slices.Contains(args, "--data") {
+		args = append(args, "--data", filepath.Join(t.TempDir(), "data"))
+	}
+	cmd := apptest.Command(t, append([]string{"serve", "--listen", taken.Addr().String()}, args...)...)
+	cmd.Env = append(cmd.Env, env...)
+	refusedCommand(t, cmd, setting, want)
+}
+
+// refusedCommand is refused for a command that is made already.
+func refusedCommand(t *testing.T, cmd *exec.Cmd, setting, want string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	timer := time.AfterFunc(refusedWithin, func() { _ = cmd.Process.Kill() })
+	defer timer.Stop()
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 2 {
+		t.Errorf("ended with %v, want exit code 2", err)
+	}
+	begin := "merchant-orders: --" + setting + " (MERCHANT_ORDERS_" + strings.ToUpper(setting) + "): "
+	line := stderr.String()
+	if stdout.Len() > 0 || strings.Count(line, "\n") != 1 || !strings.HasPrefix(line, begin) || !regexp.MustCompile(want).MatchString(line) {
+		t.Errorf("standard output %q, standard error:\n%swant one line that begins with %q and holds %q", stdout.String(), line, begin, want)
+	}
+	if strings.Contains(line, secret) || strings.Contains(line, s3test.SecretKey) {
+		t.Errorf("a password is shown: %s", line)
+	}
+}
+
+// TestDatabaseCannotBeOpened starts servers with databases that are not what
+// they should be.
+func TestDatabaseCannotBeOpened(t *testing.T) {
+	t.Parallel()
+	server := sharedServer(t)
+	good := newDatabase(t, server)
+	db := admin(t, server)
+	must(t, db, `CREATE ROLE locked LOGIN PASSWORD 'right'`)
+	askPasswordOf(t, "locked")
+	silent := silentServer(t)
+	with := func(change func(*url.URL)) string { return changed(t, good, change) }
+	locked := func(password string) string {
+		return with(func(u *url.URL) { u.User = url.UserPassword("locked", password) })
+	}
+	free := freeAddress(t)
+	cases := []struct{ name, url, want string }{
+		{"no such scheme", "mysql://u:" + secret + "@db/orders", `must be empty, sqlite://PATH or postgres://`},
+		{"no database", "postgres://u:" + secret + "@db", `must be an address such as postgres://`},
+		{"a broken address", "postgres://u:" + secret + "@h:port/db", `not a PostgreSQL URL`},
+		{"a broken escape", "postgres://u:" + secret + "%zz@h/db", `not a PostgreSQL URL`},
+		{"a slash in the password", "postgres://u:x/" + secret + "@h/db", `not a PostgreSQL URL`},
+		{"an unknown option", with(func(u *url.URL) { u.RawQuery += "&colour=red" }), `unrecognized configuration parameter "colour"`},
+		{"a wrong option", with(func(u *url.URL) { u.RawQuery += "&sslmode=perhaps" }), `not a PostgreSQL URL`},
+		{"a pool of one", with(func(u *url.URL) { u.RawQuery += "&pool_max_conns=1" }), `pool_max_conns must be a number from 2`},
+		{"an unknown host", "postgres://u:" + secret + "@nowhere.invalid/db", `open database db on nowhere\.invalid:5432: .*no such host`},
+		{"nothing listens", "postgres://u:" + secret + "@" + free + "/db", `open database db on ` + regexp.QuoteMeta(free) + `: connect: connection refused`},
+		{"a server that says nothing", "postgres://u:" + secret + "@" + silent + "/db", `no answer in time`},
+		{"several hosts, none of them there", "postgres://u:" + secret + "@" + free + "," + free + "/db", `connection refused`},
+		{"a wrong password", locked(secret), `password authentication failed for user "locked"`},
+		{"no password", with(func(u *url.URL) { u.User = url.User("locked") }), `password|empty`},
+		{"an unknown role", with(func(u *url.URL) { u.User = url.UserPassword("nobody", secret) }), `role "nobody" does not exist`},
+		{"an unknown database", with(func(u *url.URL) { u.Path = "/nothere" }), `database "nothere" does not exist`},
+		{"no encryption there", with(func(u *url.URL) { u.RawQuery = "sslmode=require" }), `TLS`},
+	}
+	for _, tc := range cases {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			refused(t, "database", tc.want, nil, "--database", tc.url)
+			refused(t, "database", tc.want, []string{"MERCHANT_ORDERS_DATABASE=" + tc.url})
+		})
+	}
+	t.Run("the right password", func(t *testing.T) {
+		t.Parallel()
+		must(t, db, `GRANT ALL ON DATABASE `+strings.TrimPrefix(urlOf(t, good).Path, "/")+` TO locked`)
+		// Its rights end there, which shows that it came that far.
+		refused(t, "database", `permission denied for schema public`, nil, "--database", locked("right"))
+	})
+}
+
+// TestDatabaseWithoutRights opens databases that are there, but not to be worked
+// on.
+func TestDatabaseWithoutRights(t *testing.T) {
+	t.Parallel()
+	server := sharedServer(t)
+	super := admin(t, server)
+	must(t, super, `CREATE ROLE modest LOGIN`)
+	as := func(address, role string) string {
+		return changed(t, address, func(u *url.URL) { u.User = url.User(role) })
+	}
+	fresh, made := newDatabase(t, server), newDatabase(t, server)
+	newer, standby := newDatabase(t, server), newDatabase(t, server)
+	for _, address := range []string{made, newer, standby} {
+		onPostgres(t, address).merchant(t, merchantID)
+	}
+	must(t, onPostgres(t, newer).tables(t), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, true)`)
+	must(t, super, `ALTER DATABASE `+strings.TrimPrefix(urlOf(t, standby).Path, "/")+` SET default_transaction_read_only = on`)
+
+	refused(t, "database", `permission denied for schema public`, nil, "--database", as(fresh, "modest"))
+	refused(t, "database", `made by a newer version of merchant-orders \(schema 99999, `, nil, "--database", newer)
+	refused(t, "database", `takes no writes`, nil, "--database", standby)
+
+	tables := onPostgres(t, made).tables(t)
+	refused(t, "database", `permission denied for table goose_db_version`, nil, "--database", as(made, "modest"))
+	must(t, tables, `GRANT SELECT ON ALL TABLES IN SCHEMA public TO modest`)
+	refused(t, "database", `the role needs SELECT, INSERT, UPDATE and DELETE on merchants, tokens, `, nil, "--database", as(made, "modest"))
+	must(t, tables, `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO modest`, `REVOKE DELETE ON invoices FROM modest`)
+	refused(t, "database", `the role needs SELECT, INSERT, UPDATE and DELETE on invoices`, nil, "--database", as(made, "modest"))
+	must(t, tables, `GRANT DELETE ON invoices TO modest`)
+	refused(t, "database", `the role needs USAGE on the sequence invoice_ids`, nil, "--database", as(made, "modest"))
+
+	// With these and no more the service works: it need not make tables.
+	must(t, tables, `GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO modest`)
+	i := onPostgres(t, as(made, "modest"))
+	token := i.run(t, "", "token", "create", "--merchant", fmt.Sprint(merchantID))
+	i.run(t, string(registered(merchantID, 1, 1)), "import", "-")
+	c := newClient(t, i.start(t), token)
+	if got, _, err := c.upload(sample(1).v2(), "a.pdf", []byte("x")); err != nil || got.status != 200 {
+		t.Errorf("upload: %d %s, %v", got.status, got.body, err)
+	}
+}
+
+// TestStorageCannotBeOpened starts servers with storages that are not what they
+// should be.
+func TestStorageCannotBeOpened(t *testing.T) {
+	t.Parallel()
+	name, endpoint := s3test.Bucket(t)
+	free, silent := freeAddress(t), silentServer(t)
+	wrongKey := []string{"AWS_ACCESS_KEY_ID=nobody", "AWS_SECRET_ACCESS_KEY=" + secret}
+	wrongSecret := []string{"AWS_SECRET_ACCESS_KEY=" + secret}
+	none := []string{"AWS_ACCESS_KEY_ID=", "AWS_SECRET_ACCESS_KEY="}
+	cases := []struct {
+		name, url, want string
+		env             []string
+	}{
+		{"no such scheme", "gs://bucket", `must be empty or s3://BUCKET`, nil},
+		{"credentials in it", "s3://key:" + secret + "@bucket", `credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`, nil},
+		{"a broken endpoint", "s3://bucket?endpoint=host", `must have an endpoint that is an address`, nil},
+		{"an unknown bucket", storage("nothere", endpoint), `bucket nothere on [^ ]+ cannot be written to: there is no such bucket`, nil},
+		{"no credentials", storage(name, endpoint), `the credentials are missing: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`, none},
+		{"an unknown key", storage(name, endpoint), `the key in AWS_ACCESS_KEY_ID is not known there`, wrongKey},
+		{"a wrong secret", storage(name, endpoint), `the secret in AWS_SECRET_ACCESS_KEY is not that of the key`, wrongSecret},
+		{"an unknown host", storage(name, "http://nowhere.invalid"), `no such host`, nil},
+		{"nothing listens", storage(name, "http://"+free), `connection refused`, nil},
+		{"a server that says nothing", storage(name, "http://"+silent), `no answer in time`, nil},
+		{"encryption that is not there", storage(name, strings.Replace(endpoint, "http:", "https:", 1)), `HTTPS|TLS|tls`, nil},
+	}
+	for _, tc := range cases {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			refused(t, "storage", tc.want, tc.env, "--storage", tc.url)
+		})
+	}
+	t.Run("read-only", func(t *testing.T) {
+		t.Parallel()
+		server, err := s3test.Start()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer server.Remove()
+		bucket, err := server.NewBucket()
+		if err != nil {
+			t.Fatal(err)
+		}
+		server.Stop()
+		server.ReadOnly = true
+		if err := server.Run(); err != nil {
+			t.Fatal(err)
+		}
+		refused(t, "storage", `cannot be written to: the credentials do not allow that`, nil, "--storage", storage(bucket, server.Endpoint()))
+	})
+}
+
+// TestFolderCannotBeWrittenTo starts a server on a folder of invoice files that
+// is read-only, as that of a disk which the system has found faulty.
+func TestFolderCannotBeWrittenTo(t *testing.T) {
+	t.Parallel()
+	i := onSQLite(t)
+	i.filled(t, 1)
+	files := filepath.Join(i.data, "files")
+	if output, err := readOnly(files, "true").CombinedOutput(); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("nothing can be mounted here: %v: %s", err, output)
+		}
+		t.Skipf("nothing can be mounted here: %v: %s", err, output)
+	}
+	cmd := apptest.Command(t, "serve", "--listen", "127.0.0.1:0", "--data", i.data)
+	inside := readOnly(files, cmd.Args...)
+	inside.Env = cmd.Env
+	refusedCommand(t, inside, "data", regexp.QuoteMeta(files)+`: open a draft: read-only file system`)
+}
+
+// readOnly is a command for which a folder is on a read-only file system.
+func readOnly(folder string, command ...string) *exec.Cmd {
+	args := []string{"--mount"}
+	if os.Getuid() != 0 {
+		args = append(args, "--map-root-user")
+	}
+	args = append(args, "sh", "-c", `mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"`, folder)
+	return exec.Command("unshare", append(args, command...)...)
+}
+
+// urlOf reads an address.
+func urlOf(t testing.TB, address string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// askPasswordOf has the shared server ask a role for its password; it lets all
+// others in.
+func askPasswordOf(t *testing.T, role string) {
+	t.Helper()
+	db := admin(t, sharedServer(t))
+	path := setting(t, db, "hba_file")
+	rules, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rule := fmt.Sprintf("host all %s 127.0.0.1/32 scram-sha-256\n", role)
+	if err := os.WriteFile(path, append([]byte(rule), rules...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	must(t, db, `SELECT pg_reload_conf()`)
+	eventually(t, "the server has taken the rule over", func() bool {
+		return number(t, db, `SELECT COUNT(*) FROM pg_hba_file_rules WHERE auth_method = 'scram-sha-256'`) > 0
+	})
+}
+
+// freeAddress is an address where nothing listens.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	return listener.Addr().String()
+}
+
+// silentServer takes connections and says nothing.
+func silentServer(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	return listener.Addr().String()
+}

@@ -1,0 +1,270 @@
+package instances
+
+import (
+	"bytes"
+	"database/sql"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/filestore/s3test"
+)
+
+// storageFault is a way in which an S3 server fails and comes back.
+type storageFault struct {
+	begin   func(t *testing.T, s *storageTest)
+	end     func(t *testing.T, s *storageTest)
+	reads   bool // stored files can be read meanwhile
+	version int  // of the upload that fails, from 0
+}
+
+// storageTest is an instance whose files lie on an S3 server behind a wire.
+type storageTest struct {
+	client
+	process *apptest.Process
+	tables  *sql.DB
+	server  *s3test.Server
+	wire    *wire
+}
+
+// otherSecret is not that of the instance.
+const otherSecret = "another-secret"
+
+// storageFaults are the ways.
+var storageFaults = map[string]storageFault{
+	"stopped": {
+		begin: func(_ *testing.T, s *storageTest) { s.server.Stop() },
+		end:   func(t *testing.T, s *storageTest) { s.run(t) },
+	},
+	"hanging": {
+		version: 1,
+		begin:   func(_ *testing.T, s *storageTest) { s.wire.hang() },
+		end:     func(_ *testing.T, s *storageTest) { s.wire.heal() },
+	},
+	"cut off half-way": {
+		begin: func(_ *testing.T, s *storageTest) { s.wire.cutAfter(1 << 20) },
+		end:   func(_ *testing.T, s *storageTest) { s.wire.heal() },
+		reads: true, version: 1,
+	},
+	"with other credentials": {
+		begin: func(t *testing.T, s *storageTest) { s.server.Stop(); s.server.Secret = otherSecret; s.run(t) },
+		end:   func(t *testing.T, s *storageTest) { s.server.Stop(); s.server.Secret = s3test.SecretKey; s.run(t) },
+	},
+}
+
+func (s *storageTest) run(t *testing.T) {
+	t.Helper()
+	if err := s.server.Run(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestStorageFails uploads while the S3 server fails in one way or another. The
+// upload gets its published error, nothing of it is shown or left, and its place
+// is free at once; what needs no file is as always.
+func TestStorageFails(t *testing.T) {
+	t.Parallel()
+	for name, fault := range storageFaults {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStorageTest(t)
+			quiet := goroutines(t, s.client)
+			const n = sample(1)
+			stored := s.stored(t, n, "stored.pdf")
+			s.stored(t, n, "second.pdf")
+
+			fault.begin(t, s)
+			big := bytes.Repeat([]byte("more than a wire carries before it is cut "), 80_000)
+			got, _, err := s.upload(n.path(fault.version), "secret name.pdf", big)
+			if err != nil || got.status != http.StatusInternalServerError || got.message() != uploadFailed {
+				t.Errorf("upload: %d %s, %v; want 500 %s", got.status, got.body, err, uploadFailed)
+			}
+			for turn := range 2 {
+				if shown := s.whole(t, n, turn).invoices; len(shown) != 2 {
+					t.Errorf("%v are shown, want the 2 that were stored before", shown)
+				}
+			}
+			if taken := number(t, s.tables, `SELECT active_invoices FROM orders WHERE number = $1`, n.number()); taken != 2 {
+				t.Errorf("%d places are taken, want 2", taken)
+			}
+			s.checkRest(t, stored, fault.reads)
+			fault.end(t, s)
+
+			s.stored(t, n, "secret name.pdf")
+			if got, _, err := s.upload(n.v2(), "fourth.pdf", []byte("x")); err != nil || got.message() != tooManyFiles {
+				t.Errorf("a fourth upload: %d %s, %v", got.status, got.body, err)
+			}
+			if got := s.download(t, stored); !bytes.Equal(got, contentOf(n, "stored.pdf")) {
+				t.Errorf("the file that was stored before has changed")
+			}
+			s.checkLeft(t, quiet)
+		})
+	}
+}
+
+// newStorageTest starts an instance with some orders, on a server of its own.
+func newStorageTest(t *testing.T) *storageTest {
+	t.Helper()
+	server, err := s3test.Start()
+	if err != nil {
+		t.Fatalf("no S3 server for the test: %v", err)
+	}
+	t.Cleanup(server.Remove)
+	name, err := server.NewBucket()
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, err := url.Parse(server.Endpoint())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWire(t, address.Host)
+	i := onSQLite(t, "--storage", storage(name, "http://"+w.address()))
+	token := i.filled(t, 3)
+	p := i.process(t)
+	return &storageTest{
+		client: newClient(t, p.BaseURL, token), process: p, tables: i.tables(t), server: server, wire: w,
+	}
+}
+
+func contentOf(n sample, name string) []byte {
+	return bytes.Repeat(fmt.Appendf(nil, "%s of order %d. ", name, n), 1000)
+}
+
+// stored uploads a file, which has to succeed.
+func (s *storageTest) stored(t *testing.T, n sample, name string) entry {
+	t.Helper()
+	got, e, err := s.upload(n.v2(), name, contentOf(n, name))
+	if err != nil || got.status != http.StatusOK {
+		t.Fatalf("upload: %d %s, %v", got.status, got.body, err)
+	}
+	return e
+}
+
+// checkRest sees that a download meets the fault, unless it can be read, and
+// everything else does not.
+func (s *storageTest) checkRest(t *testing.T, stored entry, reads bool) {
+	t.Helper()
+	got := s.ask(t, http.MethodGet, stored.path(t), "")
+	switch {
+	case reads && got.status != http.StatusOK:
+		t.Errorf("download: %d %s", got.status, got.body)
+	case !reads && (got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") == "" || !flatUnavailable.MatchString(got.body)):
+		t.Errorf("download: %d %v %s, want 503 with Retry-After", got.status, got.header, got.body)
+	}
+	for _, path := range []string{"/healthz", sample(1).v1(), sample(1).v2(), "/api/orders", "/v2/orders"} {
+		if got := s.ask(t, http.MethodGet, path, ""); got.status != http.StatusOK {
+			t.Errorf("GET %s: %d %s", path, got.status, got.body)
+		}
+	}
+	for turn, n := range []sample{2, 3} {
+		d := decisions[2*turn]
+		if got := s.ask(t, d.method, d.path(n), d.body); got.status != http.StatusOK {
+			t.Errorf("%s %s: %d %s", d.method, d.path(n), got.status, got.body)
+		}
+	}
+	if got := s.ask(t, http.MethodDelete, fmt.Sprintf("%s/invoices/%d", sample(1).v1(), stored.ID+1000), ""); got.status != http.StatusNotFound {
+		t.Errorf("delete: %d %s", got.status, got.body)
+	}
+}
+
+// checkLeft sees that nothing is left of the uploads that failed: no local file,
+// nothing under way, no row that is not accounted for, no name in the log.
+func (s *storageTest) checkLeft(t *testing.T, quiet int) {
+	t.Helper()
+	left, err := os.ReadDir(filepath.Join(s.process.Data, "files", "tmp"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("local files are left: %v, %v", left, err)
+	}
+	if reserved := number(t, s.tables, `SELECT COUNT(*) FROM invoices WHERE status = 1`); reserved != 0 {
+		t.Errorf("%d reservations are left", reserved)
+	}
+	eventually(t, "what the fault had under way has ended", func() bool { return goroutines(t, s.client) < quiet+10 })
+	eventually(t, "what may have been stored of failed uploads is removed", func() bool {
+		return number(t, s.tables, `SELECT COUNT(*) FROM invoices WHERE status = 4 AND purged_at IS NULL`) == 0
+	})
+	for _, secret := range []string{"secret name", "secret%20name", s3test.SecretKey} {
+		if strings.Contains(s.process.Log(), secret) {
+			t.Errorf("the log holds %q", secret)
+		}
+	}
+}
+
+// TestAnswersOfStorageAreLost has the S3 server store a file and its answer lost
+// on the way. Sent again, the file is there already: the upload has succeeded,
+// and its file is the one that is shown.
+//
+// It guards that an object of the same name is looked at before it is taken for
+// somebody else's: that would free the name, which nothing could be stored under
+// any more.
+func TestAnswersOfStorageAreLost(t *testing.T) {
+	t.Parallel()
+	s := newStorageTest(t)
+	const n = sample(1)
+	for lost := range 3 {
+		s.wire.loseAnswers(lost)
+		name := fmt.Sprintf("lost %d.pdf", lost)
+		if got := s.download(t, s.stored(t, n, name)); !bytes.Equal(got, contentOf(n, name)) {
+			t.Errorf("%s does not hold what was sent", name)
+		}
+	}
+	if shown := s.whole(t, n, 1).invoices; len(shown) != 3 {
+		t.Errorf("%v are shown, want 3", shown)
+	}
+}
+
+// TestKilledInMidUpload kills an instance while a file is on its way to the S3
+// server. Another instance takes its reservation back.
+func TestKilledInMidUpload(t *testing.T) {
+	t.Parallel()
+	name, endpoint := s3test.Bucket(t)
+	address, err := url.Parse(endpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWire(t, address.Host)
+	database := newDatabase(t, sharedServer(t))
+	i := onPostgres(t, database, "--storage", storage(name, endpoint))
+	token := i.filled(t, 1)
+	doomed := onPostgres(t, database, "--storage", storage(name, "http://"+w.address())).process(t)
+	other := newClient(t, i.process(t).BaseURL, token)
+	tables := i.tables(t)
+
+	w.hang()
+	broken := make(chan error, 1)
+	go func() {
+		_, _, err := newClient(t, doomed.BaseURL, token).upload(sample(1).v2(), "lost.pdf", bytes.Repeat([]byte("lost"), 1000))
+		broken <- err
+	}()
+	reserved := func() int { return number(t, tables, `SELECT COUNT(*) FROM invoices WHERE status = 1`) }
+	eventually(t, "the place for the file is reserved", func() bool { return reserved() == 1 })
+	doomed.Kill(t)
+	if err := <-broken; err == nil {
+		t.Error("the upload was answered")
+	}
+	if reserved() != 1 {
+		t.Error("the reservation has not outlived the instance")
+	}
+	if got := other.whole(t, 1, 2); len(got.invoices) != 0 {
+		t.Errorf("%v are shown of a file that is not there", got.invoices)
+	}
+	// As if it were longer ago than an upload can take.
+	must(t, tables, `UPDATE invoices SET created_at = created_at - 3600`)
+	start := time.Now()
+	eventually(t, "the reservation is taken back", func() bool { return reserved() == 0 })
+	t.Logf("taken back after %v", time.Since(start).Round(time.Second))
+	for n := range 3 {
+		if got, _, err := other.upload(sample(1).v1(), "lost.pdf", []byte{byte(n)}); err != nil || got.status != http.StatusOK {
+			t.Errorf("upload %d: %d %s, %v", n, got.status, got.body, err)
+		}
+	}
+	if got, _, _ := other.upload(sample(1).v1(), "lost.pdf", []byte("fourth")); got.message() != tooManyFiles {
+		t.Errorf("a fourth upload: %d %s", got.status, got.body)
+	}
+}
