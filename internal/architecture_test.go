@@ -38,6 +38,8 @@ var mayImport = map[string][]string{
 	"internal/demo":      {"internal/order", "internal/ingest"},
 	"internal/store":     {"internal/order", "internal/token"},
 	"internal/filestore": {"internal/order"},
+	"internal/audit":     {"internal/order", "internal/store"},
+	"internal/transfer":  {"internal/audit", "internal/filestore", "internal/store"},
 }
 
 // standardOnly are the packages that import nothing but the standard library,

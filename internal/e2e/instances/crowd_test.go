@@ -41,10 +41,10 @@ type decided struct {
 // The orders of a crowd: the first ones are accepted or rejected, the others get
 // a file each. At the pace of a crowd they last for longer than an outage does.
 const (
-	crowdDecides = 1400
-	crowdUploads = 600
+	crowdDecides = 700
+	crowdUploads = 300
 	crowdOrders  = crowdDecides + crowdUploads
-	crowdPause   = 50 * time.Millisecond // of each client, between its requests
+	crowdPause   = 100 * time.Millisecond // of each client, between its requests
 )
 
 // kinds are the requests that a crowd makes, of each instance.

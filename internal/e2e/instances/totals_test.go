@@ -109,8 +109,11 @@ func (m mover) move(t *testing.T, id int64, n sample) bool {
 	return true
 }
 
-// pause is how long those who look on leave the processor to the others.
-const pause = 10 * time.Millisecond
+// Those who look on leave the processor to the others for so long.
+const (
+	watchPause  = 100 * time.Millisecond
+	followPause = 10 * time.Millisecond
+)
 
 // watchTotal reads lists of a merchant whose orders only move: the list of all
 // has always the same total, and its first page is full.
@@ -119,7 +122,7 @@ func watchTotal(t *testing.T, c client, orders int, stop <-chan struct{}) {
 		select {
 		case <-stop:
 			return
-		case <-time.After(pause):
+		case <-time.After(watchPause):
 		}
 		page := c.list(t, "page="+fmt.Sprint(1+turn%3)+"&itemsPerPage=50")
 		if page.Params.TotalItems != orders || len(page.Orders) != 50 {
@@ -147,7 +150,7 @@ func follow(t *testing.T, db *sql.DB, merchantID int64, stop <-chan struct{}) {
 		select {
 		case <-stop:
 			stopping = true // and read once more what is there
-		case <-time.After(pause):
+		case <-time.After(followPause):
 		}
 	}
 	var newest int64

@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 
 	_ "modernc.org/sqlite"
@@ -102,35 +100,4 @@ func status(t testing.TB, pid int, name string) int {
 	}
 	t.Fatalf("no %s in the status of process %d", name, pid)
 	return 0
-}
-
-// ended waits until a server has ended by itself, and returns its exit code: -1
-// where a signal has ended it.
-func (r running) ended(t testing.TB) int {
-	t.Helper()
-	eventually(t, "the server ends", func() bool { return errors.Is(syscall.Kill(r.PID(), 0), syscall.ESRCH) })
-	return r.Stop(t, syscall.Signal(0)) // which is none
-}
-
-// signal sends a signal to a server.
-func (r running) signal(t testing.TB, s syscall.Signal) {
-	t.Helper()
-	if err := syscall.Kill(r.PID(), s); err != nil {
-		t.Errorf("signal %v: %v", s, err)
-	}
-}
-
-// together runs act(0), ..., act(count-1) at the same moment: each prepares
-// what it needs and calls ready, which returns when all have.
-func together(count int, act func(i int, ready func())) {
-	var all, done sync.WaitGroup
-	all.Add(count)
-	for i := range count {
-		done.Go(func() {
-			once := sync.OnceFunc(all.Done)
-			defer once()
-			act(i, func() { once(); all.Wait() })
-		})
-	}
-	done.Wait()
 }

@@ -2,6 +2,7 @@ package robust
 
 import (
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,8 +25,8 @@ func eventually(t testing.TB, what string, so func() bool) {
 	}
 }
 
-// must not be skipped silently where the tests count: unable ends a test that
-// this machine cannot run, as a failure in CI.
+// unable ends a test that this machine cannot run: as a failure where the tests
+// count, so that none is skipped unseen.
 func unable(t testing.TB, why string, args ...any) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
@@ -40,4 +41,19 @@ func slow(t testing.TB) {
 	if testing.Short() {
 		t.Skip("takes ten seconds or more")
 	}
+}
+
+// together runs act(0), ..., act(count-1) at the same moment: each prepares
+// what it needs and calls ready, which returns when all have.
+func together(count int, act func(i int, ready func())) {
+	var all, done sync.WaitGroup
+	all.Add(count)
+	for i := range count {
+		done.Go(func() {
+			once := sync.OnceFunc(all.Done)
+			defer once()
+			act(i, func() { once(); all.Wait() })
+		})
+	}
+	done.Wait()
 }

@@ -2,6 +2,7 @@ package robust
 
 import (
 	"bytes"
+	"errors"
 	"net"
 	"strings"
 	"syscall"
@@ -117,5 +118,21 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 			// Until it has put the first one behind it, the next may be lost.
 			_ = syscall.Kill(s.PID(), syscall.SIGTERM)
 		}
+	}
+}
+
+// ended waits until a server has ended by itself, and returns its exit code: -1
+// where a signal has ended it.
+func (r running) ended(t testing.TB) int {
+	t.Helper()
+	eventually(t, "the server ends", func() bool { return errors.Is(syscall.Kill(r.PID(), 0), syscall.ESRCH) })
+	return r.Stop(t, syscall.Signal(0)) // which is none
+}
+
+// signal sends a signal to a server.
+func (r running) signal(t testing.TB, s syscall.Signal) {
+	t.Helper()
+	if err := syscall.Kill(r.PID(), s); err != nil {
+		t.Errorf("signal %v: %v", s, err)
 	}
 }

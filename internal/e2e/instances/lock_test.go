@@ -1,0 +1,121 @@
+package instances
+
+import (
+	"database/sql"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"merchantorders/internal/order"
+)
+
+// waiting returns how many sessions of a database wait for a lock.
+func waiting(t *testing.T, db *sql.DB) int {
+	t.Helper()
+	return number(t, db, `SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)
+}
+
+// locked keeps the rows that a statement locks until release is called.
+func locked(t *testing.T, db *sql.DB, statement string, args ...any) (release func()) {
+	t.Helper()
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.ExecContext(t.Context(), statement, args...); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tx.Rollback() })
+	return func() { _ = tx.Rollback() }
+}
+
+// stopped reports whether every thread of a process is stopped by a signal.
+func stopped(t *testing.T, pid int) bool {
+	t.Helper()
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
+	if err != nil || len(threads) == 0 {
+		t.Fatalf("process %d is not there: %v", pid, err)
+	}
+	for _, thread := range threads {
+		text, err := os.ReadFile(thread)
+		if err != nil || !strings.Contains(string(text), "\nState:\tT") {
+			return false
+		}
+	}
+	return true
+}
+
+// TestLockIsHeldForLong has an order locked from elsewhere, as by somebody at
+// work on the database by hand. Changes of that order are given up, and nothing
+// else waits.
+func TestLockIsHeldForLong(t *testing.T) {
+	t.Parallel()
+	i := onPostgres(t, newDatabase(t, sharedServer(t)))
+	c := newClient(t, i.start(t), i.filled(t, 2))
+	tables := i.tables(t)
+	release := locked(t, tables, `SELECT state FROM orders WHERE number = $1 FOR UPDATE`, sample(1).number())
+	d := decisions[2]
+	got := c.ask(t, d.method, d.path(1), d.body)
+	if got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") == "" || !codedUnavailable.MatchString(got.body) {
+		t.Errorf("accept: %d %v %s, want 503 with Retry-After", got.status, got.header, got.body)
+	}
+	if got := c.whole(t, 1, 1).state; got != order.Registered.String() {
+		t.Errorf("the order is %s", got)
+	}
+	if got := c.ask(t, d.method, d.path(2), d.body); got.status != http.StatusOK {
+		t.Errorf("accept of another order: %d %s", got.status, got.body)
+	}
+	eventually(t, "what waited for the lock is given up", func() bool { return waiting(t, tables) == 0 })
+	release()
+	if got := c.ask(t, d.method, d.path(1), d.body); got.status != http.StatusOK {
+		t.Errorf("accept when the lock is gone: %d %s", got.status, got.body)
+	}
+}
+
+// TestFrozenInstanceLetsGo freezes an instance in the midst of a change, as a
+// host does that moves a machine or runs out of memory. The locks that it holds
+// are taken from it, and it finds its way back.
+func TestFrozenInstanceLetsGo(t *testing.T) {
+	t.Parallel()
+	i := onPostgres(t, newDatabase(t, sharedServer(t)))
+	token := i.filled(t, 2)
+	frozen := i.process(t)
+	one, other := newClient(t, frozen.BaseURL, token), newClient(t, i.start(t), token)
+	tables, d := i.tables(t), decisions[2]
+
+	// The change gets as far as the merchant's counter, the order locked.
+	release := locked(t, tables, `SELECT last_event FROM merchants WHERE id = $1 FOR UPDATE`, merchantID)
+	answered := make(chan answer, 1)
+	go func() { answered <- one.ask(t, d.method, d.path(1), d.body) }()
+	eventually(t, "the change waits for the counter", func() bool { return waiting(t, tables) == 1 })
+	if err := syscall.Kill(frozen.PID(), syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the instance is frozen", func() bool { return stopped(t, frozen.PID()) })
+	release()
+	eventually(t, "the frozen instance holds the lock", func() bool {
+		return number(t, tables, `SELECT COUNT(*) FROM pg_stat_activity
+			WHERE datname = current_database() AND state = 'idle in transaction'`) == 1
+	})
+	// Of the same merchant, whose counter is locked as well.
+	within(t, movedWithin, "another instance changes another order", func() bool {
+		return other.ask(t, d.method, d.path(2), d.body).status == http.StatusOK
+	})
+	if err := syscall.Kill(frozen.PID(), syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-answered; got.status != http.StatusServiceUnavailable {
+		t.Errorf("the change of the frozen instance: %d %s, want 503", got.status, got.body)
+	}
+	if got := other.whole(t, 1, 1).state; got != order.Registered.String() {
+		t.Errorf("the order is %s", got)
+	}
+	if got := one.ask(t, d.method, d.path(1), d.body); got.status != http.StatusOK {
+		t.Errorf("the change again: %d %s", got.status, got.body)
+	}
+	checkTotals(t, one, tables, merchantID)
+}
