@@ -56,6 +56,7 @@ var orderValues = []struct {
 	{"valid true", invoiceWith("article39Valid", true), nil, map[string]string{"invoiceDetails.article39Valid": "true"}},
 	{"valid text", invoiceWith("article39Valid", "maybe"), nil, map[string]string{"invoiceDetails.article39Valid": `"maybe"`}},
 	{"valid null", invoiceWith("article39Valid", nil), nil, map[string]string{"invoiceDetails.article39Valid": "null"}},
+	{"country of the shipping address", nil, nil, map[string]string{"countryCode": `"GR"`}},
 	{"country of the order", document{"countryCode": "CY"}, nil, map[string]string{"countryCode": `"CY"`, "addressDetails.countryCode": `"GR"`}},
 	{"billing address is the shipping address", nil,
 		map[string]string{"b_address": `"Ermou 12"`, "b_city": `"Athens"`, "s_address": `"Ermou 12"`, "s_city": `"Athens"`}, nil},

@@ -49,7 +49,7 @@ func migrate(ctx context.Context, db *sql.DB, dialect goose.Dialect, folder stri
 // newestSchema returns the number of the last migration in a folder.
 func newestSchema(folder string) (int64, error) {
 	entries, err := fs.ReadDir(migrations, folder)
-	if err != nil || len(entries) == 0 {
+	if err != nil {
 		return 0, fmt.Errorf("read migrations: %w", err)
 	}
 	return goose.NumericComponent(entries[len(entries)-1].Name())

@@ -157,6 +157,17 @@ func TestDatabaseWithoutRights(t *testing.T) {
 	}
 }
 
+// TestSQLiteOfANewerVersion opens a file that a newer version has worked on.
+func TestSQLiteOfANewerVersion(t *testing.T) {
+	t.Parallel()
+	i := onSQLite(t)
+	i.merchant(t, merchantID)
+	must(t, i.tables(t), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, 1)`)
+	want := `made by a newer version of merchant-orders \(schema 99999, `
+	refused(t, "data", want, nil, "--data", i.data)
+	refused(t, "database", want, nil, "--database", "sqlite://"+filepath.Join(i.data, "orders.db"))
+}
+
 // TestStorageCannotBeOpened starts servers with storages that are not what they
 // should be.
 func TestStorageCannotBeOpened(t *testing.T) {

@@ -34,9 +34,9 @@ var (
 // TestOneAnswerWins has 32 clients accept and reject the same order at once, in
 // both versions.
 //
-// It guards that the state is looked at and changed under one lock: with the
-// look before the transaction several succeed, with the counts outside it the
-// totals are off.
+// It guards that the state is looked at and changed under one lock, and the day
+// counts with it: without the look all succeed, without the counts the totals
+// are off after a restart.
 func TestOneAnswerWins(t *testing.T) {
 	t.Parallel()
 	const clients, orders = 32, 6

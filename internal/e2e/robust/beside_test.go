@@ -22,9 +22,9 @@ func run(t *testing.T, args ...string) apptest.Result {
 	command := apptest.Command(t, args...)
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr
-	err := command.Run()
-	if command.ProcessState == nil {
-		t.Fatal(err)
+	if err := command.Run(); command.ProcessState == nil {
+		t.Error(err)
+		return apptest.Result{Code: -1}
 	}
 	return apptest.Result{Code: command.ProcessState.ExitCode(), Stdout: stdout.String(), Stderr: stderr.String()}
 }

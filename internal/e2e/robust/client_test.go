@@ -81,21 +81,17 @@ func (c client) ask(t testing.TB, method, path, body string) answer {
 	return got
 }
 
-// read asks for something that must be there and decodes it.
+// read asks for something that must be there and decodes it. It may be called
+// from any goroutine; after an error nothing is decoded.
 func (c client) read(t testing.TB, path string, into any) {
 	t.Helper()
 	got := c.ask(t, http.MethodGet, path, "")
 	if got.status != http.StatusOK {
-		t.Fatalf("GET %s: %d %s", path, got.status, got.body)
+		t.Errorf("GET %s: %d %s", path, got.status, got.body)
+		return
 	}
-	got.decode(t, into)
-}
-
-// decode reads an answer that must be JSON.
-func (a answer) decode(t testing.TB, into any) {
-	t.Helper()
-	if err := json.Unmarshal(a.body, into); err != nil {
-		t.Fatalf("answer %d is no JSON: %v: %q", a.status, err, a.body)
+	if err := json.Unmarshal(got.body, into); err != nil {
+		t.Errorf("GET %s: %v: %q", path, err, got.body)
 	}
 }
 

@@ -81,7 +81,8 @@ func parseCounts(t *testing.T, stdout string) counts {
 	t.Helper()
 	found := countsLine.FindStringSubmatch(stdout)
 	if found == nil {
-		t.Fatalf("these are no counts: %q", stdout)
+		t.Errorf("these are no counts: %q", stdout)
+		return counts{}
 	}
 	var n [4]int
 	for i := range n {

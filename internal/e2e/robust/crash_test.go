@@ -40,9 +40,8 @@ const (
 // clients accept, reject, upload and delete and an import runs beside it, which
 // is killed as well in every other round.
 //
-// It guards everything that is acknowledged only once it is durable. Each of
-// these makes it fail: answering before the commit, activating an entry before
-// its file has its name, counting the days in another transaction, a start that
+// It guards that whatever is acknowledged is durable, and that a start cleans up
+// by itself. Answering before the commit makes it fail, and so does a start that
 // does not sweep.
 func TestKilledAtAnyMoment(t *testing.T) {
 	t.Parallel()

@@ -10,8 +10,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-
-	"merchantorders/internal/app/apptest"
 )
 
 // TestTwoImportsOfOneFile runs two imports of the same file at once, beside a
@@ -28,8 +26,7 @@ func TestTwoImportsOfOneFile(t *testing.T) {
 	if err := os.WriteFile(file, bytes.Join(registered(1, orders), []byte("\n")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var done [2]counts
-	var imports, others sync.WaitGroup
+	var others sync.WaitGroup
 	var ended atomic.Bool
 	others.Go(func() {
 		for n := sample(orders + 1); n <= orders+accepts; n++ {
@@ -47,20 +44,15 @@ func TestTwoImportsOfOneFile(t *testing.T) {
 			last = total
 		}
 	})
+	var done [2]counts
 	together(len(done), func(i int, ready func()) {
-		command := apptest.Command(t, "--data", s.Data, "import", file)
-		var stdout, stderr bytes.Buffer
-		command.Stdout, command.Stderr = &stdout, &stderr
-		imports.Add(1)
-		defer imports.Done()
 		ready()
-		if err := command.Run(); err != nil {
-			t.Errorf("import %d: %v\n%s", i, err, &stderr)
-			return
+		result := run(t, "--data", s.Data, "import", file)
+		if result.Code != 0 {
+			t.Errorf("import %d: exit code %d\n%s", i, result.Code, result.Stderr)
 		}
-		done[i] = parseCounts(t, stdout.String())
+		done[i] = parseCounts(t, result.Stdout)
 	})
-	imports.Wait()
 	ended.Store(true)
 	others.Wait()
 	if done[0].created+done[1].created != orders || done[0].unchanged+done[1].unchanged != orders {

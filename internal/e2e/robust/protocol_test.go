@@ -24,14 +24,37 @@ func TestRawProtocol(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Import(t, registered(1, 1)...)
-	auth := "Host: localhost\r\nAuthorization: Bearer " + s.token + "\r\n"
+	for _, tc := range rawCases(s.token) {
+		t.Run(tc.name, func(t *testing.T) {
+			if got, text := exchange(t, s.client, tc.send); got != tc.want {
+				t.Errorf("statuses %s, want %s:\n%q", got, tc.want, text)
+			}
+			if fresh := s.ask(t, http.MethodGet, "/healthz", ""); fresh.status != http.StatusOK {
+				t.Errorf("/healthz afterwards: %d %s", fresh.status, fresh.body)
+			}
+		})
+	}
+	if got := s.state(t, 1); got != "registered" {
+		t.Errorf("one of these made the order %s", got)
+	}
+	if strings.Contains(s.Log(), "panic") {
+		t.Error("there was a panic")
+	}
+	if code := s.Stop(t, syscall.SIGTERM); code != 0 {
+		t.Errorf("exit code %d, want 0", code)
+	}
+}
+
+// rawCase is what is sent over one connection, and the statuses of all answers.
+type rawCase struct{ name, send, want string }
+
+// rawCases are requests about the order sample(1), with its merchant's token.
+func rawCases(token string) []rawCase {
+	auth := "Host: localhost\r\nAuthorization: Bearer " + token + "\r\n"
 	put := "PUT " + sample(1).v1() + " HTTP/1.1\r\n" + auth
 	get := "GET /v2/orders HTTP/1.1\r\n" + auth + "\r\n"
 	last := "GET /v2/orders HTTP/1.1\r\n" + auth + "Connection: close\r\n\r\n"
-	cases := []struct {
-		name, send string
-		want       string // the statuses of all answers
-	}{
+	return []rawCase{
 		{"two at once", get + last, "200 200"},
 		{"garbage after a request", get + "\x00\x01\x02 garbage\r\n\r\n", "200 400"},
 		{"garbage alone", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", "400"},
@@ -72,25 +95,6 @@ func TestRawProtocol(t *testing.T) {
 		{"a space before the colon", put + "Transfer-Encoding : chunked\r\n\r\nE\r\n" + `{"status":"G"}` + "\r\n0\r\n\r\n", "400"},
 		{"a bad chunk", put + "Transfer-Encoding: chunked\r\n\r\nE\r\n" + `{"status":"G"}` + "\r\nzz\r\n\r\n", "400"},
 		{"a chunk too long to be one", put + "Transfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFF0\r\n" + `{"status":"G"}`, "400"},
-	}
-	for _, tc := range cases {
-		t.Run(tc.name, func(t *testing.T) {
-			if got, text := exchange(t, s.client, tc.send); got != tc.want {
-				t.Errorf("statuses %s, want %s:\n%q", got, tc.want, text)
-			}
-			if fresh := s.ask(t, http.MethodGet, "/healthz", ""); fresh.status != http.StatusOK {
-				t.Errorf("/healthz afterwards: %d %s", fresh.status, fresh.body)
-			}
-		})
-	}
-	if got := s.state(t, 1); got != "registered" {
-		t.Errorf("one of these made the order %s", got)
-	}
-	if strings.Contains(s.Log(), "panic") {
-		t.Error("there was a panic")
-	}
-	if code := s.Stop(t, syscall.SIGTERM); code != 0 {
-		t.Errorf("exit code %d, want 0", code)
 	}
 }
 

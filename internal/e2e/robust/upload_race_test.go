@@ -15,9 +15,9 @@ const tooManyFiles = "You cannot upload more than 3 files."
 // TestThreeUploadsStay has 24 clients upload to one order at once, in both
 // versions, each its own bytes under the same name.
 //
-// It guards that places are taken by one conditional UPDATE (with a count that
-// is read first, more than three stay), and that no upload writes over another
-// (with the name as it came, two have the same bytes).
+// It guards the limit, which all of them meet at the same moment, and that no
+// upload writes over another: without the limit all stay, with the names as they
+// came only one.
 func TestThreeUploadsStay(t *testing.T) {
 	t.Parallel()
 	const clients, orders = 24, 3
