@@ -158,7 +158,11 @@ func TestPanic(t *testing.T) {
 	server := serve(t, tokens{}, web.Section{Prefix: "/x", Errors: form("x"), Routes: []web.Route{
 		public("GET", "/before", func(http.ResponseWriter, *http.Request) error { panic("password") }),
 		public("GET", "/within", func(w http.ResponseWriter, _ *http.Request) error { begin(w); panic("password") }),
-		public("GET", "/nil", func(w http.ResponseWriter, r *http.Request) error { var none http.Handler; none.ServeHTTP(w, r); return nil }),
+		public("GET", "/nil", func(w http.ResponseWriter, r *http.Request) error {
+			var none http.Handler
+			none.ServeHTTP(w, r)
+			return nil
+		}),
 		public("GET", "/abort", func(w http.ResponseWriter, _ *http.Request) error { begin(w); panic(http.ErrAbortHandler) }),
 		public("GET", "/abort/early", func(http.ResponseWriter, *http.Request) error { panic(http.ErrAbortHandler) }),
 	}}, web.Section{Errors: form("rest")})
