@@ -1,4 +1,4 @@
-.PHONY: help run test lint
+.PHONY: help run test lint bench
 
 help: ## what there is to make
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -13,3 +13,6 @@ lint: ## format, vet and staticcheck alone
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
 	go vet ./...
 	go tool -modfile=tools/go.mod staticcheck ./...
+
+bench: ## print how fast and how big it is on this machine (minutes)
+	go run ./cmd/bench

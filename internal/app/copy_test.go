@@ -1,7 +1,6 @@
 package app_test
 
 import (
-	"context"
 	"database/sql"
 	"fmt"
 	"net/http"
@@ -98,34 +97,38 @@ func TestCopyWhileAServerWrites(t *testing.T) {
 	s := apptest.Start(t)
 	database, storage := elsewhere(t)
 	to := []string{"--to-database", database, "--to-storage", storage}
-	ctx, stop := context.WithCancel(t.Context())
+	turns := make(chan struct{}, 1000) // one for each order
 	var writers sync.WaitGroup
 	for writer := range 2 {
 		writers.Go(func() {
-			for n := 1 + writer; ctx.Err() == nil; n += 2 {
+			n := 1 + writer
+			for range turns {
 				s.Import(t, document(n))
 				reference := fmt.Sprintf("T-%d", n)
 				if status, body := call(t, http.MethodPatch, s.BaseURL+"/v2/orders/"+reference+"/accept", s.Token, ""); status != 200 {
 					t.Errorf("accept: %d %s", status, body)
 				}
 				upload(t, s.BaseURL, s.Token, reference, "a.pdf", reference)
+				n += 2
 			}
 		})
 	}
-	// A failed upload ends the test's goroutine, not this one.
-	defer writers.Wait()
+	stop := sync.OnceFunc(func() {
+		close(turns)
+		writers.Wait()
+	})
 	defer stop()
-	for round := range 3 {
-		eventually(t, func() bool {
-			status, _ := get(t, s.BaseURL+fmt.Sprintf("/v2/orders/T-%d", 4*(round+1)), s.Token)
-			return status == 200
-		})
+	for range 3 {
+		// The first is there before the copy begins, the others come meanwhile.
+		for range 20 {
+			turns <- struct{}{}
+		}
+		eventually(t, func() bool { return len(turns) < 19 })
 		copied(t, s.Folder, to...)
 		checked(t, s.Folder, "--database", database, "--storage", storage)
 		checked(t, s.Folder)
 	}
 	stop()
-	writers.Wait()
 	s.Stop(t)
 	copied(t, s.Folder, to...)
 	if got, want := checked(t, s.Folder, "--database", database, "--storage", storage), checked(t, s.Folder); got != want {

@@ -297,7 +297,7 @@ func TestNoFalseAlarms(t *testing.T) {
 			stop, ended := make(chan struct{}), make(chan struct{})
 			go func() {
 				defer close(ended)
-				for n := 20; ; n++ {
+				for n := 20; n < 200; n++ {
 					select {
 					case <-stop:
 						return

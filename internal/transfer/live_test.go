@@ -19,6 +19,7 @@ type life struct {
 	in     *transfertest.Installation
 	stop   context.CancelFunc
 	ended  sync.WaitGroup
+	turns  chan struct{} // one for each order that may come in
 	mu     sync.Mutex
 	failed error
 	// acknowledged files, by path, and the orders that were taken in.
@@ -29,10 +30,15 @@ type life struct {
 // liveOn begins it. The orders from first on are its own.
 func liveOn(t *testing.T, in *transfertest.Installation, first int) *life {
 	ctx, cancel := context.WithCancel(t.Context())
-	l := &life{in: in, stop: cancel, files: make(map[string]string)}
+	l := &life{in: in, stop: cancel, turns: make(chan struct{}, 1000), files: make(map[string]string)}
 	for worker := range 3 {
 		l.ended.Go(func() {
-			for n := first + worker; ctx.Err() == nil; n += 3 {
+			for n := first + worker; ; n += 3 {
+				select {
+				case <-l.turns:
+				case <-ctx.Done():
+					return
+				}
 				if err := l.one(t, n); err != nil {
 					l.mu.Lock()
 					l.failed = errors.Join(l.failed, err)
@@ -98,13 +104,27 @@ func (l *life) acknowledged() (orders []string, files map[string]string) {
 	return append(orders, l.orders...), files
 }
 
-// reaches waits until so many orders have come in.
-func (l *life) reaches(t *testing.T, orders int) {
+// The orders that come in while something is done once, the first of them before.
+const (
+	liveOrders = 45
+	liveBefore = 5
+)
+
+// goOn lets more orders come in, and waits for the first of them. The others come
+// while the test goes on: as fast as they can, but not without end, so that it
+// does not matter which of the two is faster.
+func (l *life) goOn(t *testing.T) {
 	t.Helper()
+	l.mu.Lock()
+	enough := len(l.orders) + liveBefore
+	l.mu.Unlock()
+	for range liveOrders {
+		l.turns <- struct{}{}
+	}
 	eventually(t, func() bool {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		return len(l.orders) >= orders || l.failed != nil
+		return len(l.orders) >= enough || l.failed != nil
 	})
 }
 
@@ -156,8 +176,8 @@ func TestCopyWhileTheSourceLives(t *testing.T) {
 			source, target := transfertest.New(t, kinds[0]), transfertest.New(t, kinds[1])
 			source.Fill(t, 250)
 			l := liveOn(t, source, 1000)
-			for round := range 3 {
-				l.reaches(t, 5*(round+1))
+			for range 3 {
+				l.goOn(t)
 				orders, files := l.acknowledged()
 				mustCopy(t, place(source), place(target))
 				wantAcknowledged(t, target, orders, files)
@@ -178,8 +198,8 @@ func TestCopyFilesWhileTheSourceLives(t *testing.T) {
 	source, target := transfertest.New(t, transfertest.Kind{}), transfertest.New(t, transfertest.Kind{S3: true})
 	source.Fill(t, 10)
 	l := liveOn(t, source, 1000)
-	for round := range 3 {
-		l.reaches(t, 5*(round+1))
+	for range 3 {
+		l.goOn(t)
 		_, files := l.acknowledged()
 		mustCopy(t, place(source), transfer.Place{Files: target.Files})
 		wantAcknowledged(t, target, nil, files)
