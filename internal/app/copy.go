@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"merchantorders/internal/config"
 	"merchantorders/internal/store"
@@ -37,7 +36,7 @@ func (c *copyCommand) run(ctx context.Context, p *process) error {
 	}
 	return p.with(ctx, func(b *backend) error {
 		t := &copyTarget{process: *p, flags: config.Target(c.Target)}
-		err := t.open(ctx)
+		err := t.open(ctx, p.settings.Data)
 		if err == nil {
 			err = p.copy(ctx, transfer.Place{DB: b.db, Files: b.files}, t)
 		}
@@ -89,8 +88,8 @@ type copyTarget struct {
 	close   func() error
 }
 
-// open opens what is copied to.
-func (t *copyTarget) open(ctx context.Context) error {
+// open opens what is copied to. source is the data folder of what is copied.
+func (t *copyTarget) open(ctx context.Context, source string) error {
 	var closers []func() error
 	t.close = func() error {
 		var err error
@@ -100,18 +99,12 @@ func (t *copyTarget) open(ctx context.Context) error {
 		return err
 	}
 	t.settings = t.flags.Config()
-	if t.settings.Data != "" {
-		if _, err := t.makeFolder(); err != nil {
-			return err
-		}
-	} else {
-		// Only for what is on its way to a bucket.
-		folder, err := os.MkdirTemp("", programName+"-copy-")
-		if err != nil {
-			return err
-		}
-		t.settings.Data = folder
-		closers = append(closers, func() error { return os.RemoveAll(folder) })
+	if t.settings.Data == "" {
+		// Only for what is on its way to a bucket. What a copy that was killed leaves
+		// there is cleared away when a server starts.
+		t.settings.Data = source
+	} else if _, err := t.makeFolder(); err != nil {
+		return err
 	}
 	if t.flags.MovesDatabase() {
 		db, err := t.openDatabase(ctx, store.Options{Now: t.now})

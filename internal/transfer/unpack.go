@@ -18,15 +18,27 @@ func eachInFolder(path string, take func(name string, content io.Reader) error) 
 	}
 	defer func() { _ = root.Close() }()
 	return fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.Type().IsRegular() {
-			return err
+		if err != nil {
+			return bare(err)
+		}
+		if !entry.Type().IsRegular() {
+			return nil
 		}
 		file, err := root.Open(name)
 		if err != nil {
-			return err
+			return bare(err)
 		}
 		return errors.Join(take(name, file), file.Close())
 	})
+}
+
+// bare takes the path out of an error: clients have chosen the file names.
+func bare(err error) error {
+	var onPath *fs.PathError
+	if errors.As(err, &onPath) {
+		err = onPath.Err
+	}
+	return fmt.Errorf("read a file of the backup: %w", err)
 }
 
 // eachInArchive calls take for every file of a backup that is a tar file, packed
