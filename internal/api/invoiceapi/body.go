@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"runtime"
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -246,6 +247,10 @@ func (s *sink) finish() error {
 // have. What is above it is only counted: the order and the name are checked
 // before the size (decision 6).
 func (s *sink) flush() error {
+	// Decoding keeps a processor busy as long as there is input. With more
+	// uploads than processors everybody else would get a turn only when the
+	// scheduler's ten milliseconds are over for each of them.
+	runtime.Gosched()
 	keep := s.decoded[:min(int64(s.used), max(order.MaxInvoiceSize-s.size, 0))]
 	s.size += int64(s.used)
 	s.used = 0
