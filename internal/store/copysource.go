@@ -176,7 +176,7 @@ func (s *Snapshot) Events(ctx context.Context, merchantID, after, last int64) (P
 // one tell of.
 func (s *Snapshot) TouchedOrders(ctx context.Context, merchantID, after int64) ([]int64, error) {
 	return all(ctx, s, `SELECT DISTINCT order_number FROM events WHERE merchant_id = $1 AND seq > $2`,
-		[]any{merchantID, after}, func(rows *sql.Rows) (int64, error) {
+		[]any{merchantID, after}, func(rows result) (int64, error) {
 			var number int64
 			err := rows.Scan(&number)
 			return number, err

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"regexp"
 	"slices"
@@ -147,7 +146,7 @@ func (s statement) names(table string) bool {
 func explain(t *testing.T, db *DB, s statement) (int, string) {
 	t.Helper()
 	tasks, node := 0, ""
-	err := each(t.Context(), db.read, "EXPLAIN "+s.text, s.args, func(rows *sql.Rows) error {
+	err := each(t.Context(), db.conns, "EXPLAIN "+s.text, s.args, func(rows result) error {
 		var line string
 		err := rows.Scan(&line)
 		line = strings.TrimSpace(line)
@@ -181,8 +180,7 @@ func openRecorded(t *testing.T, url string) (*DB, *recorder) {
 	config.Tracer = r
 	connections := stdlib.OpenDB(*config)
 	t.Cleanup(func() { _ = connections.Close() })
-	pool := plainPool(connections, statementLimit)
-	return newDB(pool, pool, postgresDialect, Options{}), r
+	return newDB(newServer(connections), postgresDialect, Options{}), r
 }
 
 // TraceQueryStart implements pgx.QueryTracer.

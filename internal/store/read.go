@@ -71,7 +71,7 @@ func (db *DB) Order(ctx context.Context, merchantID int64, key order.Key) (order
 	var found order.Order
 	var row summaryRow
 	var raw sql.RawBytes
-	err := each(ctx, db.read, text, []any{merchantID, value}, func(rows *sql.Rows) error {
+	err := each(ctx, db.conns, text, []any{merchantID, value}, func(rows result) error {
 		var invoice nullInvoice
 		into := append(row.into(), &found.Revision, &raw, &found.MerchantName)
 		if err := rows.Scan(append(into, invoice.into()...)...); err != nil {

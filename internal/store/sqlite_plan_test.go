@@ -1,7 +1,6 @@
 package store
 
 import (
-	"database/sql"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -73,7 +72,7 @@ func plan(t *testing.T, db *DB, text string) []string {
 		args = append(args, 1) // any value will do
 	}
 	var steps []string
-	err := each(t.Context(), db.read, "EXPLAIN QUERY PLAN "+text, args, func(rows *sql.Rows) error {
+	err := each(t.Context(), db.conns, "EXPLAIN QUERY PLAN "+text, args, func(rows result) error {
 		var id, parent, unused int
 		var step string
 		err := rows.Scan(&id, &parent, &unused, &step)

@@ -29,7 +29,7 @@ func scanToken(scan func(...any) error) (token.Token, error) {
 func (db *DB) TokenByHash(ctx context.Context, hash token.Hash) (token.Token, error) {
 	defer db.timed("token")()
 	t, err := scanToken(func(into ...any) error {
-		return db.read.row(ctx, selectTokenByHash, []any{hash[:]}, into...)
+		return db.conns.row(ctx, selectTokenByHash, []any{hash[:]}, into...)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return token.Token{}, token.ErrUnknown
@@ -69,7 +69,7 @@ func (db *DB) AddToken(ctx context.Context, hash token.Hash, t token.Token) (int
 func (db *DB) Tokens(ctx context.Context) ([]token.Token, error) {
 	defer db.timed("tokens")()
 	var tokens []token.Token
-	err := each(ctx, db.read, selectToken+`ORDER BY id`, nil, func(rows *sql.Rows) error {
+	err := each(ctx, db.conns, selectToken+`ORDER BY id`, nil, func(rows result) error {
 		t, err := scanToken(rows.Scan)
 		tokens = append(tokens, t)
 		return err
