@@ -27,7 +27,8 @@ var mayImport = map[string][]string{
 	"cmd":          {"internal/app"},
 	"internal/app": {everything},
 
-	"internal/api":            {"internal/web", "internal/order", "internal/token", "internal/ingest", "internal/api/invoiceapi"},
+	"internal/api":            {"internal/web", "internal/order", "internal/token", "internal/ingest", "internal/api/invoiceapi", "internal/api/orderapi"},
+	"internal/api/orderapi":   {"internal/web", "internal/order"},
 	"internal/api/invoiceapi": {"internal/web", "internal/order", "internal/token"},
 	"internal/web":            {"internal/order", "internal/token"},
 

@@ -86,6 +86,11 @@ func (s *fakeStore) find(merchantID int64, key order.Key) *fakeOrder {
 	return nil
 }
 
+func (s *fakeStore) Revision(ctx context.Context, merchantID int64, key order.Key) (number, revision int64, err error) {
+	o, err := s.Order(ctx, merchantID, key)
+	return o.Number, o.Revision, err
+}
+
 func (s *fakeStore) Order(ctx context.Context, merchantID int64, key order.Key) (order.Order, error) {
 	end, err := s.begin(ctx, "Order")
 	defer end()

@@ -34,6 +34,15 @@ func (s *Service) Get(ctx context.Context, merchantID int64, key Key) (Order, er
 	return s.store.Order(ctx, merchantID, key)
 }
 
+// Revision returns an order's number and revision, or ErrNotFound: enough to
+// tell whether somebody has the newest of it.
+func (s *Service) Revision(ctx context.Context, merchantID int64, key Key) (number, revision int64, err error) {
+	if !key.Valid() {
+		return 0, 0, ErrNotFound
+	}
+	return s.store.Revision(ctx, merchantID, key)
+}
+
 // List returns a page of orders, or ErrRange.
 func (s *Service) List(ctx context.Context, merchantID int64, filter Filter) (Page, error) {
 	if err := filter.Check(); err != nil {

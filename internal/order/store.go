@@ -12,6 +12,8 @@ import (
 type Store interface {
 	// Order returns one whole order with its active invoices, or ErrNotFound.
 	Order(ctx context.Context, merchantID int64, key Key) (Order, error)
+	// Revision returns an order's number and revision, or ErrNotFound.
+	Revision(ctx context.Context, merchantID int64, key Key) (number, revision int64, err error)
 	// List returns a page of orders, newest first, and the exact total.
 	List(ctx context.Context, merchantID int64, filter Filter) (Page, error)
 	// InvoiceFile returns the active invoice of an order by its stored name, or

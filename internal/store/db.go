@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"merchantorders/internal/order"
@@ -28,6 +29,8 @@ type DB struct {
 	dialect dialect
 	options Options
 	counts  *countCache
+	grants  shared[token.Hash, token.Grant]
+	holders sync.Map // token.Hash -> int64, the id of its merchant
 }
 
 var (

@@ -23,6 +23,9 @@ type dialect struct {
 	// those that would write to it, until what it returns is closed; nil when
 	// another one is at work.
 	exclude func(ctx context.Context, db *DB, shared bool) (io.Closer, error)
+	// distant says that a statement takes long enough, on its way to a server,
+	// for requests to share one.
+	distant bool
 	// clustered reports whether tables can be spread over several servers.
 	clustered bool
 	// unavailable reports whether an error means that the database is out of

@@ -60,6 +60,7 @@ var postgresDialect = dialect{
 	setInvoice:  `SELECT setval('invoice_ids', GREATEST(CAST($1 AS BIGINT), 1), CAST($1 AS BIGINT) > 0)`,
 	exclude:     excludePostgres,
 	clustered:   true,
+	distant:     true,
 	unavailable: postgresUnavailable,
 	again: func(err error) bool {
 		var fault *pgconn.PgError

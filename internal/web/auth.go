@@ -13,16 +13,16 @@ import (
 // Verifier tells what a token's text stands for; token.ErrUnknown when it is
 // not good.
 type Verifier interface {
-	Verify(ctx context.Context, text string) (token.Token, error)
+	Verify(ctx context.Context, text string) (token.Grant, error)
 }
-
-type tokenKey struct{}
 
 // MerchantID returns the merchant whose token the request carries. Only in
 // handlers of routes for merchants.
-func MerchantID(r *http.Request) int64 {
-	return r.Context().Value(tokenKey{}).(token.Token).MerchantID
-}
+func MerchantID(r *http.Request) int64 { return recordOf(r).grant.MerchantID }
+
+// MerchantEvent returns the number of the newest event of the merchant whose
+// token the request carries, as it was after the request had come in.
+func MerchantEvent(r *http.Request) int64 { return recordOf(r).grant.MerchantEvent }
 
 // authorize lets a request pass to a route's handler if its token may.
 func authorize(verifier Verifier, route Route) Handler {
@@ -34,18 +34,18 @@ func authorize(verifier Verifier, route Route) Handler {
 		if !ok {
 			return ErrUnauthorized
 		}
-		t, err := verifier.Verify(r.Context(), text)
+		grant, err := verifier.Verify(r.Context(), text)
 		if errors.Is(err, token.ErrUnknown) {
 			return ErrUnauthorized
 		}
 		if err != nil {
 			return err
 		}
-		setToken(r, t)
-		if t.Operator() != (route.Access == ForOperators) || !t.Scopes.Has(route.Scope) {
+		setGrant(r, grant)
+		if grant.Operator() != (route.Access == ForOperators) || !grant.Scopes.Has(route.Scope) {
 			return ErrForbidden
 		}
-		return route.Handle(w, r.WithContext(context.WithValue(r.Context(), tokenKey{}, t)))
+		return route.Handle(w, r)
 	}
 }
 

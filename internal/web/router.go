@@ -80,7 +80,7 @@ func NewRouter(verifier Verifier, sections ...Section) *Router {
 
 // ServeHTTP implements http.Handler.
 func (rt *Router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	r, body := withBody(w, withoutTrailingSlash(r))
+	r, body := withBody(w, withoutTrailingSlash(withRecord(r)))
 	// ServeMux would redirect an unclean path, also a PUT, and refuse `*`, with
 	// a body of text.
 	if escaped := r.URL.EscapedPath(); !strings.HasPrefix(escaped, "/") || path.Clean(escaped) != escaped {

@@ -3,29 +3,32 @@ package v2
 import (
 	"net/http"
 
+	"merchantorders/internal/api/orderapi"
+	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 )
 
 // listOrders answers GET /orders.
-func (a *api) listOrders(w http.ResponseWriter, r *http.Request) error {
+func (a *api) listOrders(r *http.Request) (web.Answer, error) {
 	params, err := parseListParams(r)
 	if err != nil {
-		return err
+		return web.Answer{}, err
 	}
-	page, err := a.orders.List(r.Context(), web.MerchantID(r), params.filter)
-	if err != nil {
-		return err
-	}
-	return web.WriteJSON(w, http.StatusOK, newListView(params, page, a.orders.Now()))
+	now := a.orders.Now()
+	return orderapi.List(r, params.filter, now, func(*web.Answer) (any, error) {
+		page, err := a.orders.List(r.Context(), web.MerchantID(r), params.filter)
+		if err != nil {
+			return nil, err
+		}
+		return newListView(params, page, now), nil
+	}), nil
 }
 
 // getOrder answers GET /orders/{orderReference}.
-func (a *api) getOrder(w http.ResponseWriter, r *http.Request) error {
-	found, err := a.orders.Get(r.Context(), web.MerchantID(r), orderKey(r))
-	if err != nil {
-		return err
-	}
-	return web.WriteJSON(w, http.StatusOK, newOrderView(found, a.storageURL))
+func (a *api) getOrder(r *http.Request) (web.Answer, error) {
+	return orderapi.One(r, a.orders, orderKey(r), func(found order.Order, _ *web.Answer) any {
+		return newOrderView(found, a.storageURL)
+	})
 }
 
 // acceptOrder answers PATCH /orders/{orderReference}/accept. A body is not
