@@ -18,7 +18,7 @@ func (a *api) listOrders(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	a.nameSuccessor(w, "")
+	a.nameSuccessor(w.Header(), "")
 	return web.WriteJSON(w, http.StatusOK, newListView(params, page, merchantID, a.orders.Now()))
 }
 
@@ -28,7 +28,7 @@ func (a *api) getOrder(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	a.nameSuccessor(w, found.Reference)
+	a.nameSuccessor(w.Header(), found.Reference)
 	return web.WriteJSON(w, http.StatusOK, newOrderView(found, a.storageURL))
 }
 
@@ -42,25 +42,28 @@ func (a *api) putOrder(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var head order.Head
+	change := web.NewChange(r, a.moved, nil)
+	var done order.Changed
 	if asked.accept {
-		head, err = a.orders.Accept(r.Context(), web.MerchantID(r), orderKey(r))
+		done, err = a.orders.Accept(r.Context(), web.MerchantID(r), orderKey(r), change.Attempt())
 	} else {
-		head, err = a.orders.Reject(r.Context(), web.MerchantID(r), orderKey(r), asked.reason)
+		done, err = a.orders.Reject(r.Context(), web.MerchantID(r), orderKey(r), asked.reason, change.Attempt())
 	}
-	if err != nil {
-		return err
-	}
-	a.nameSuccessor(w, head.Reference)
-	return web.WriteJSON(w, http.StatusOK, messageView{Message: "success"})
+	return change.Answer(w, done, err)
+}
+
+// moved is the answer to an accept or a reject.
+func (a *api) moved(h http.Header, done order.Changed) any {
+	a.nameSuccessor(h, done.Reference)
+	return messageView{Message: "success"}
 }
 
 // nameSuccessor tells the client where version 2 has what it asked for: the
 // list, or the order with a reference (decision 5).
-func (a *api) nameSuccessor(w http.ResponseWriter, reference string) {
+func (a *api) nameSuccessor(h http.Header, reference string) {
 	address := a.baseURL + "/v2/orders"
 	if reference != "" {
 		address += "/" + reference
 	}
-	w.Header().Set("Link", "<"+address+`>; rel="successor-version"`)
+	h.Set("Link", "<"+address+`>; rel="successor-version"`)
 }
