@@ -12,13 +12,9 @@ import (
 	"merchantorders/internal/order"
 )
 
-// selectKey reads a key that was taken before, and whether the reservation that
-// it was left for is still there.
-const selectKey = `SELECT k.request, k.taken_at, k.answer,
-		CASE WHEN EXISTS (SELECT 1 FROM invoices i
-			WHERE i.merchant_id = $1 AND i.order_number = k.order_number AND i.id = k.invoice_id
-				AND i.status = ` + statusReserved + `) THEN 1 ELSE 0 END
-	FROM idempotency_keys k WHERE k.merchant_id = $1 AND k.key = $2`
+// selectKey reads a key that was taken before.
+const selectKey = `SELECT request, taken_at, order_number, invoice_id, answer FROM idempotency_keys
+	WHERE merchant_id = $1 AND key = $2`
 
 // TakeKey implements order.Tx.
 func (t *tx) TakeKey(ctx context.Context, merchantID int64, key string, request [sha256.Size]byte, at time.Time) error {
@@ -29,8 +25,9 @@ func (t *tx) TakeKey(ctx context.Context, merchantID int64, key string, request 
 		return err
 	}
 	var earlier, answer []byte
-	var takenAt, held int64
-	err = t.row(ctx, selectKey+t.db.dialect.forUpdate, []any{merchantID, key}, &earlier, &takenAt, &answer, &held)
+	var takenAt int64
+	var number, invoiceID sql.NullInt64
+	err = t.row(ctx, selectKey+t.db.dialect.forUpdate, []any{merchantID, key}, &earlier, &takenAt, &number, &invoiceID, &answer)
 	if errors.Is(err, sql.ErrNoRows) {
 		// Forgotten between the two statements: it was older than is kept.
 		return fmt.Errorf("%w: a key was forgotten just now", order.ErrUnavailable)
@@ -38,9 +35,16 @@ func (t *tx) TakeKey(ctx context.Context, merchantID int64, key string, request 
 	if err != nil {
 		return err
 	}
-	expired := !time.Unix(takenAt, 0).Add(order.AnswerLife).After(at)
-	switch lapsed := answer == nil && held == 0; {
-	case expired, lapsed:
+	free := !time.Unix(takenAt, 0).Add(order.AnswerLife).After(at)
+	if !free && answer == nil {
+		held, err := t.reserved(ctx, merchantID, number.Int64, invoiceID.Int64)
+		if err != nil {
+			return err
+		}
+		free = !held
+	}
+	switch {
+	case free:
 		return must(changed(t.exec(ctx, `UPDATE idempotency_keys
 			SET request = $1, taken_at = $2, order_number = NULL, invoice_id = NULL, answer = NULL
 			WHERE merchant_id = $3 AND key = $4`, request[:], at.Unix(), merchantID, key)))
@@ -50,6 +54,19 @@ func (t *tx) TakeKey(ctx context.Context, merchantID int64, key string, request 
 		return order.ErrKeyRunning
 	}
 	return &order.Repeated{Answer: answer}
+}
+
+// selectReserved finds a place for a file that is on its way.
+const selectReserved = `SELECT id FROM invoices
+	WHERE merchant_id = $1 AND order_number = $2 AND id = $3 AND status = ` + statusReserved
+
+// reserved reports whether the file of a reservation is still on its way.
+func (t *tx) reserved(ctx context.Context, merchantID, number, id int64) (bool, error) {
+	err := t.row(ctx, selectReserved, []any{merchantID, number, id}, &id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // HoldKey implements order.Tx.
@@ -96,12 +113,14 @@ func (db *DB) ForgetAnswers(ctx context.Context, before time.Time, limit int) (i
 	return forgotten, nil
 }
 
-// oldKeys returns up to limit keys taken at or before a moment, the oldest
-// first, whosever they are: nothing of them is shown to anyone.
+// selectOldKeys finds the keys to forget, the oldest first, whosever they are:
+// nothing of them is shown to anyone.
+const selectOldKeys = `SELECT merchant_id, key FROM idempotency_keys WHERE taken_at <= $1 ORDER BY taken_at LIMIT $2+0`
+
+// oldKeys returns up to limit keys taken at or before a moment.
 func (db *DB) oldKeys(ctx context.Context, before time.Time, limit int) ([]takenKey, error) {
 	defer db.timed("forget")()
-	old, err := all(ctx, db.read, `SELECT merchant_id, key FROM idempotency_keys WHERE taken_at <= $1
-		ORDER BY taken_at LIMIT $2+0`, []any{before.Unix(), limit}, func(rows *sql.Rows) (takenKey, error) {
+	old, err := all(ctx, db.read, selectOldKeys, []any{before.Unix(), limit}, func(rows *sql.Rows) (takenKey, error) {
 		var k takenKey
 		err := rows.Scan(&k.merchantID, &k.key)
 		return k, err

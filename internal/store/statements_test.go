@@ -6,10 +6,13 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"modernc.org/sqlite"
@@ -40,6 +43,34 @@ func TestStatementsPreparedOnce(t *testing.T) {
 	everything(t, db, 300)
 	if diff := cmp.Diff(before, prepared.snapshot()); diff != "" {
 		t.Errorf("prepared again (-before +after):\n%s", diff)
+	}
+}
+
+// TestNoKeyCostsNothing: a change without a key has nothing to do with keys.
+func TestNoKeyCostsNothing(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "orders.db")
+	openTest(t, path) // makes the tables
+	prepared := &preparations{count: make(map[string]int)}
+	db := newDB(prepared.pool(t, path, "immediate"), prepared.pool(t, path, "deferred"), sqliteDialect, Options{})
+	if err := addTestMerchant(t.Context(), db, 1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.AddOrders(t.Context(), testBatch(1, "R", 2), testTime); err != nil {
+		t.Fatal(err)
+	}
+	orders := order.NewService(db, nil, func() time.Time { return testTime }, slog.New(slog.DiscardHandler))
+	key := order.ReferenceKey(testBatch(1, "R", 1)[0].Order.Reference)
+	if _, err := orders.Accept(t.Context(), 1, key, order.Attempt{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := orders.DeleteInvoice(t.Context(), 1, key, 1, order.Attempt{}); !errors.Is(err, order.ErrInvoiceNotFound) {
+		t.Fatalf("error %v", err)
+	}
+	for text := range prepared.snapshot() {
+		if strings.Contains(text, "idempotency_keys") {
+			t.Errorf("without a key: %s", text)
+		}
 	}
 }
 
