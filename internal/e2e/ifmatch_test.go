@@ -61,8 +61,10 @@ func TestIfMatch(t *testing.T) {
 			}
 			a := s.do(t, r.with("If-Match", `"a", `+now))
 			a.ok(t)
-			if got, want := a.header.Get("ETag"), tag(o, revision+1); got != want {
-				t.Errorf("ETag is %s, want %s", got, want)
+			for _, a := range []answer{a, s.do(t, get(v1.order(o))), s.do(t, get(v2.order(o)))} {
+				if got, want := a.header.Get("ETag"), tag(o, revision+1); got != want {
+					t.Errorf("%s: ETag is %s, want %s", a, got, want)
+				}
 			}
 			wantUnmoved(t, s, v, o, r.with("If-Match", now), preconditionFailed)
 		})

@@ -29,6 +29,7 @@ func (a *api) getOrder(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	a.nameSuccessor(w.Header(), found.Reference)
+	w.Header().Set("ETag", web.OrderTag(found.Number, found.Revision))
 	return web.WriteJSON(w, http.StatusOK, newOrderView(found, a.storageURL))
 }
 

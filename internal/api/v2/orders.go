@@ -26,6 +26,7 @@ func (a *api) getOrder(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	w.Header().Set("ETag", web.OrderTag(found.Number, found.Revision))
 	return web.WriteJSON(w, http.StatusOK, newOrderView(found, a.storageURL))
 }
 
