@@ -2,6 +2,7 @@ package order_test
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -37,6 +38,7 @@ type fakeStore struct {
 	mu        sync.Mutex
 	orders    map[int64]*fakeOrder // by number
 	merchants []order.MerchantRecord
+	keys      map[string]fakeKey // by merchant and key
 	lastID    int64
 
 	// fail is asked before every operation, by its method's name, and before
@@ -49,7 +51,7 @@ type fakeStore struct {
 }
 
 func newFakeStore(heads ...order.Head) *fakeStore {
-	s := &fakeStore{orders: make(map[int64]*fakeOrder)}
+	s := &fakeStore{orders: make(map[int64]*fakeOrder), keys: make(map[string]fakeKey)}
 	for _, head := range heads {
 		s.orders[head.Number] = &fakeOrder{head: head}
 	}
@@ -139,7 +141,7 @@ func (s *fakeStore) InTx(ctx context.Context, fn func(order.Tx) error) error {
 	}
 	var t *fakeTx
 	for range runs {
-		t = &fakeTx{store: s, orders: make(map[int64]*fakeOrder), lastID: s.lastID}
+		t = &fakeTx{store: s, orders: make(map[int64]*fakeOrder), keys: maps.Clone(s.keys), lastID: s.lastID}
 		for number, o := range s.orders {
 			c := *o
 			c.entries, c.events = slices.Clone(o.entries), slices.Clone(o.events)
@@ -152,7 +154,7 @@ func (s *fakeStore) InTx(ctx context.Context, fn func(order.Tx) error) error {
 	if err := s.ask("commit"); err != nil {
 		return err
 	}
-	s.orders, s.lastID = t.orders, t.lastID
+	s.orders, s.keys, s.lastID = t.orders, t.keys, t.lastID
 	if s.afterCommit != nil {
 		return s.afterCommit()
 	}
@@ -240,6 +242,7 @@ func (s *fakeStore) Merchants(context.Context) ([]order.MerchantRecord, error) {
 type fakeTx struct {
 	store  *fakeStore
 	orders map[int64]*fakeOrder
+	keys   map[string]fakeKey
 	lastID int64
 }
 
@@ -258,6 +261,7 @@ func (t *fakeTx) LockOrder(_ context.Context, merchantID int64, key order.Key) (
 func (t *fakeTx) Move(_ context.Context, head order.Head, to order.State, at time.Time) error {
 	o := t.orders[head.Number]
 	o.head.State, o.updated = to, at
+	o.head.Revision++
 	return t.store.ask("Move")
 }
 
@@ -297,6 +301,7 @@ func (t *fakeTx) ActivateInvoice(_ context.Context, head order.Head, id int64) e
 		return order.ErrInvoiceNotFound
 	}
 	e.status = active
+	t.orders[head.Number].head.Revision++
 	return t.store.ask("ActivateInvoice")
 }
 
@@ -317,6 +322,7 @@ func (t *fakeTx) DeleteInvoice(_ context.Context, head order.Head, id int64, at 
 	}
 	e.status, e.ended = deleted, at
 	o.head.ActiveInvoices--
+	o.head.Revision++
 	return t.store.ask("DeleteInvoice")
 }
 

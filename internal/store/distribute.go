@@ -61,6 +61,7 @@ var spreads = []Spread{
 	{Table: "order_days", Column: byMerchant},
 	{Table: "invoices", Column: byMerchant},
 	{Table: "events", Column: byMerchant},
+	{Table: "idempotency_keys", Column: byMerchant},
 	{Table: "order_keys", Column: "key"},
 }
 

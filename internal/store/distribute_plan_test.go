@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -47,7 +49,7 @@ func TestDistributedPlans(t *testing.T) {
 	if len(nodes) != 8 {
 		t.Errorf("each of 8 merchants should be on one node: %v", nodes)
 	}
-	sweeps := map[string]string{"stale": selectStale, "deleted": selectDeleted}
+	sweeps := map[string]string{"stale": selectStale, "deleted": selectDeleted, "old keys": selectOldKeys}
 	for name, text := range sweeps {
 		// They are nobody's request: every node is asked.
 		if tasks, _ := explain(t, db, statement{text, []any{1, 1}}); tasks < 2 {
@@ -98,7 +100,11 @@ func requestsOf(t *testing.T, db *DB, recorded *recorder, merchant int64) []stat
 func fileTest(t *testing.T, db *DB, merchant, number int64) {
 	t.Helper()
 	ctx := t.Context()
+	request := sha256.Sum256([]byte("upload"))
 	err := db.InTx(ctx, func(tx order.Tx) error {
+		if err := tx.TakeKey(ctx, merchant, "k", request, testTime); err != nil {
+			return err
+		}
 		head, err := tx.LockOrder(ctx, merchant, order.NumberKey(number))
 		if err != nil {
 			return err
@@ -114,7 +120,8 @@ func fileTest(t *testing.T, db *DB, merchant, number int64) {
 			if name == "b.pdf" {
 				return tx.ReleaseInvoice(ctx, head, id)
 			}
-			if err := tx.ActivateInvoice(ctx, head, id); err != nil {
+			if err := errors.Join(tx.HoldKey(ctx, head, "k", id), tx.ActivateInvoice(ctx, head, id),
+				tx.KeepAnswer(ctx, merchant, "k", request, []byte("answer"))); err != nil {
 				return err
 			}
 			if _, err := tx.Invoices(ctx, head); err != nil {
@@ -128,6 +135,11 @@ func fileTest(t *testing.T, db *DB, merchant, number int64) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	err = db.InTx(ctx, func(tx order.Tx) error { return tx.TakeKey(ctx, merchant, "k", request, testTime) })
+	var repeated *order.Repeated
+	if !errors.As(err, &repeated) {
+		t.Fatalf("error %v, want the answer again", err)
 	}
 }
 

@@ -53,9 +53,14 @@ func TestSQLitePlans(t *testing.T) {
 		}},
 		"abandoned and stale": {selectStale, []string{toClean, byNumber, "USE TEMP B-TREE FOR ORDER BY"}},
 		"deleted":             {selectDeleted, []string{toClean, byNumber, "USE TEMP B-TREE FOR LAST TERM OF ORDER BY"}},
-		"token":               {selectTokenByHash, []string{"SEARCH tokens USING INDEX sqlite_autoindex_tokens_1 (hash=?)"}},
-		"events":              {selectEvents, []string{"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>?)"}},
-		"day counts":          {selectDays, []string{"SEARCH order_days USING PRIMARY KEY (merchant_id=?)", event}},
+		"key":                 {selectKey, []string{"SEARCH idempotency_keys USING PRIMARY KEY (merchant_id=? AND key=?)"}},
+		"file on its way": {selectReserved, []string{
+			"SEARCH invoices USING INDEX sqlite_autoindex_invoices_1 (merchant_id=? AND order_number=? AND id=?)",
+		}},
+		"keys to forget": {selectOldKeys, []string{"SEARCH idempotency_keys USING COVERING INDEX idempotency_keys_by_time (taken_at<?)"}},
+		"token":          {selectTokenByHash, []string{"SEARCH tokens USING INDEX sqlite_autoindex_tokens_1 (hash=?)"}},
+		"events":         {selectEvents, []string{"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>?)"}},
+		"day counts":     {selectDays, []string{"SEARCH order_days USING PRIMARY KEY (merchant_id=?)", event}},
 	} {
 		if diff := cmp.Diff(test.want, plan(t, db, test.text)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

@@ -17,8 +17,8 @@ type answerKey struct {
 	path, query string
 }
 
-// keptAnswer is an answer as it goes out. It is not changed once it is kept.
-type keptAnswer struct {
+// readyAnswer is an answer as it goes out. It is not changed once it is kept.
+type readyAnswer struct {
 	event  int64     // of the merchant, when the answer was made
 	day    order.Day // on which alone it is good; NoDay: on any
 	tag    []string  // the entity tag, as a header's values
@@ -49,7 +49,7 @@ type answers struct {
 
 type element struct {
 	key    answerKey
-	answer *keptAnswer
+	answer *readyAnswer
 }
 
 func newAnswers(most int) *answers {
@@ -57,7 +57,7 @@ func newAnswers(most int) *answers {
 }
 
 // get returns the answer to a request, nil when there is none that is good.
-func (k *answers) get(key answerKey, event int64, today order.Day) *keptAnswer {
+func (k *answers) get(key answerKey, event int64, today order.Day) *readyAnswer {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	found, ok := k.kept[key]
@@ -74,7 +74,7 @@ func (k *answers) get(key answerKey, event int64, today order.Day) *keptAnswer {
 
 // put keeps a copy of an answer, in place of an older one or if it is asked for
 // again.
-func (k *answers) put(key answerKey, made keptAnswer) {
+func (k *answers) put(key answerKey, made readyAnswer) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	found, ok := k.kept[key]
@@ -108,7 +108,7 @@ func (k *answers) drop(e *list.Element) {
 	k.size -= sizeOf(gone.key, gone.answer)
 }
 
-func sizeOf(key answerKey, answer *keptAnswer) int {
+func sizeOf(key answerKey, answer *readyAnswer) int {
 	return answerOverhead + len(key.path) + len(key.query) + len(answer.body)
 }
 

@@ -59,7 +59,7 @@ func (k *Kept) Serve(read Reading) Handler {
 			return err
 		}
 		if answer.Tag != "" && has(wanted, answer.Tag) {
-			made := keptAnswer{tag: []string{answer.Tag}, links: answer.Links}
+			made := readyAnswer{tag: []string{answer.Tag}, links: answer.Links}
 			made.write(w, wanted)
 			return nil
 		}
@@ -68,7 +68,7 @@ func (k *Kept) Serve(read Reading) Handler {
 			return err
 		}
 		return withJSON(value, func(body []byte) {
-			made := keptAnswer{event: event, day: answer.Day, tag: []string{answer.Tag}, links: answer.Links, body: body}
+			made := readyAnswer{event: event, day: answer.Day, tag: []string{answer.Tag}, links: answer.Links, body: body}
 			made.length = lengthOf(body)
 			k.answers.put(key, made)
 			made.write(w, wanted)
@@ -88,7 +88,7 @@ var (
 )
 
 // write sends an answer, or says that the client has it.
-func (a *keptAnswer) write(w http.ResponseWriter, wanted *Tags) {
+func (a *readyAnswer) write(w http.ResponseWriter, wanted *Tags) {
 	h := w.Header()
 	h["Etag"] = a.tag
 	h["Cache-Control"] = revalidate

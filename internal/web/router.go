@@ -36,11 +36,20 @@ type Route struct {
 	Handle Handler
 }
 
+// changes reports whether a merchant changes something by the route.
+func (route Route) changes() bool {
+	return route.Access == ForMerchants && route.Method != http.MethodGet
+}
+
 // Section is a part of the service with one prefix and one form of errors.
 type Section struct {
 	Prefix string // "/api"; empty for the rest of the service
 	Routes []Route
 	Errors ErrorForm
+	// Attempts keeps the answers to requests of merchants that change something
+	// and have an Idempotency-Key. nil: neither that header nor If-Match is looked
+	// at.
+	Attempts Refuser
 }
 
 // Router sends each request to its route. Every path that is served answers
@@ -62,6 +71,9 @@ func NewRouter(verifier Verifier, sections ...Section) *Router {
 		for _, route := range section.Routes {
 			if byPath[route.Path] == nil {
 				byPath[route.Path] = make(map[string]Handler)
+			}
+			if section.Attempts != nil && route.changes() {
+				route.Handle = attempted(section.Attempts, section.Errors, route.Handle)
 			}
 			byPath[route.Path][route.Method] = authorize(verifier, route)
 		}

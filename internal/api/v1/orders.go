@@ -44,22 +44,25 @@ func (a *api) putOrder(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var head order.Head
+	change := web.NewChange(r, a.moved, nil)
+	var done order.Changed
 	if asked.accept {
-		head, err = a.orders.Accept(r.Context(), web.MerchantID(r), orderKey(r))
+		done, err = a.orders.Accept(r.Context(), web.MerchantID(r), orderKey(r), change.Attempt())
 	} else {
-		head, err = a.orders.Reject(r.Context(), web.MerchantID(r), orderKey(r), asked.reason)
+		done, err = a.orders.Reject(r.Context(), web.MerchantID(r), orderKey(r), asked.reason, change.Attempt())
 	}
-	if err != nil {
-		return err
-	}
-	a.nameSuccessor(w, head.Reference)
-	return web.WriteJSON(w, http.StatusOK, messageView{Message: "success"})
+	return change.Answer(w, done, err)
+}
+
+// moved is the answer to an accept or a reject.
+func (a *api) moved(h http.Header, done order.Changed) any {
+	a.nameSuccessor(h, done.Reference)
+	return messageView{Message: "success"}
 }
 
 // nameSuccessor tells the client where version 2 has what it asked for.
-func (a *api) nameSuccessor(w http.ResponseWriter, reference string) {
-	w.Header().Set("Link", a.successor(reference))
+func (a *api) nameSuccessor(h http.Header, reference string) {
+	h.Set("Link", a.successor(reference))
 }
 
 // successor is the Link to what version 2 has in place of a list, or of the

@@ -44,6 +44,7 @@ func Section(deps Deps) web.Section {
 			{Method: http.MethodPost, Path: "/orders/{orderId}/invoices", Scope: token.InvoicesWrite, Handle: a.uploadInvoice},
 			{Method: http.MethodDelete, Path: "/orders/{orderId}/invoices/{invoiceId}", Scope: token.InvoicesWrite, Handle: a.deleteInvoice},
 		},
-		Errors: errorForm,
+		Errors:   errorForm,
+		Attempts: deps.Orders,
 	}
 }

@@ -34,10 +34,9 @@ func (a *api) getOrder(r *http.Request) (web.Answer, error) {
 // acceptOrder answers PATCH /orders/{orderReference}/accept. A body is not
 // looked at.
 func (a *api) acceptOrder(w http.ResponseWriter, r *http.Request) error {
-	if _, err := a.orders.Accept(r.Context(), web.MerchantID(r), orderKey(r)); err != nil {
-		return err
-	}
-	return web.WriteJSON(w, http.StatusOK, successView{Success: true})
+	change := web.NewChange(r, moved, nil)
+	done, err := a.orders.Accept(r.Context(), web.MerchantID(r), orderKey(r), change.Attempt())
+	return change.Answer(w, done, err)
 }
 
 // rejectOrder answers PATCH /orders/{orderReference}/reject.
@@ -50,8 +49,10 @@ func (a *api) rejectOrder(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if _, err := a.orders.Reject(r.Context(), web.MerchantID(r), orderKey(r), reason); err != nil {
-		return err
-	}
-	return web.WriteJSON(w, http.StatusOK, successView{Success: true})
+	change := web.NewChange(r, moved, nil)
+	done, err := a.orders.Reject(r.Context(), web.MerchantID(r), orderKey(r), reason, change.Attempt())
+	return change.Answer(w, done, err)
 }
+
+// moved is the answer to an accept or a reject.
+func moved(http.Header, order.Changed) any { return successView{Success: true} }

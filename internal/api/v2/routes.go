@@ -43,6 +43,7 @@ func Section(deps Deps) web.Section {
 			{Method: http.MethodPost, Path: "/orders/{orderReference}/invoices", Scope: token.InvoicesWrite, Handle: a.uploadInvoice},
 			{Method: http.MethodDelete, Path: "/orders/{orderReference}/invoices/{invoiceId}", Scope: token.InvoicesWrite, Handle: a.deleteInvoice},
 		},
-		Errors: errorForm(deps.ErrorCodes),
+		Errors:   errorForm(deps.ErrorCodes),
+		Attempts: deps.Orders,
 	}
 }
