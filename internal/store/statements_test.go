@@ -57,6 +57,15 @@ func everything(t *testing.T, db *DB, first int64) {
 			if _, err := db.Order(ctx, 1, key); err != nil {
 				t.Fatal(err)
 			}
+			if _, err := db.OrderEvents(ctx, 1, key, 0, 10); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := db.Events(ctx, 1, 0, 10); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.NewestEvent(ctx, 1); err != nil {
+			t.Fatal(err)
 		}
 		if err := moveTest(ctx, db, 1, first+i, order.Canceled); err != nil {
 			t.Fatal(err)
