@@ -24,24 +24,28 @@ func MerchantID(r *http.Request) int64 {
 	return r.Context().Value(tokenKey{}).(token.Token).MerchantID
 }
 
-// authorize lets a request pass to a route's handler if its token may.
-func authorize(verifier Verifier, route Route) Handler {
+// authorize lets a request pass to a route's handler if its token may. The
+// token is looked at first: failures of others never hold up a good one.
+func authorize(verifier Verifier, limits *Limits, route Route) Handler {
 	if route.Access == Public {
 		return route.Handle
 	}
 	return func(w http.ResponseWriter, r *http.Request) error {
 		text, ok := credential(r)
 		if !ok {
-			return ErrUnauthorized
+			return limits.unauthorized(r)
 		}
 		t, err := verifier.Verify(r.Context(), text)
 		if errors.Is(err, token.ErrUnknown) {
-			return ErrUnauthorized
+			return limits.unauthorized(r)
 		}
 		if err != nil {
 			return err
 		}
 		setToken(r, t)
+		if err := limits.take(w.Header(), t.ID); err != nil {
+			return err
+		}
 		if t.Operator() != (route.Access == ForOperators) || !t.Scopes.Has(route.Scope) {
 			return ErrForbidden
 		}

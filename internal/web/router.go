@@ -55,6 +55,11 @@ type Router struct {
 // NewRouter returns a router over sections, one of which has an empty prefix.
 // verifier tells whose a token is.
 func NewRouter(verifier Verifier, sections ...Section) *Router {
+	return NewLimitedRouter(verifier, nil, sections...)
+}
+
+// NewLimitedRouter is NewRouter with limits; nil for none.
+func NewLimitedRouter(verifier Verifier, limits *Limits, sections ...Section) *Router {
 	rt := &Router{mux: http.NewServeMux(), sections: slices.Clone(sections)}
 	slices.SortFunc(rt.sections, func(a, b Section) int { return len(b.Prefix) - len(a.Prefix) })
 	for _, section := range rt.sections {
@@ -63,7 +68,7 @@ func NewRouter(verifier Verifier, sections ...Section) *Router {
 			if byPath[route.Path] == nil {
 				byPath[route.Path] = make(map[string]Handler)
 			}
-			byPath[route.Path][route.Method] = authorize(verifier, route)
+			byPath[route.Path][route.Method] = authorize(verifier, limits, route)
 		}
 		for pathPattern, methods := range byPath {
 			pattern := section.Prefix + pathPattern

@@ -11,6 +11,10 @@ import (
 	"merchantorders/internal/app"
 )
 
+// noLimits comes first among the flags of a server: tests ask for more in a
+// second than a client may, and say so where they are about the limits.
+const noLimits = "--rate-limit=0"
+
 // Server is a server in this process.
 type Server struct {
 	Folder
@@ -58,7 +62,7 @@ func (f Folder) Serve(t testing.TB, flags ...string) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{Folder: f, stdout: newOutput(), log: newOutput(), cancel: cancel, ended: make(chan struct{})}
 	showAfterFailure(t, s.log)
-	args := f.arguments(append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...)...)
+	args := f.arguments(append([]string{"serve", "--listen", "127.0.0.1:0", noLimits}, flags...)...)
 	go func() {
 		defer close(s.ended)
 		s.code = app.Run(ctx, args, strings.NewReader(""), s.stdout, s.log, NoEnv)
