@@ -59,10 +59,17 @@ func StartOn(t testing.TB, data string, flags ...string) *Server {
 // Serve is StartOn on a folder with its settings.
 func (f Folder) Serve(t testing.TB, flags ...string) *Server {
 	t.Helper()
+	return f.ServeLimited(t, append([]string{noLimits}, flags...)...)
+}
+
+// ServeLimited is Serve with the limits that a server has when nobody says
+// otherwise.
+func (f Folder) ServeLimited(t testing.TB, flags ...string) *Server {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{Folder: f, stdout: newOutput(), log: newOutput(), cancel: cancel, ended: make(chan struct{})}
 	showAfterFailure(t, s.log)
-	args := f.arguments(append([]string{"serve", "--listen", "127.0.0.1:0", noLimits}, flags...)...)
+	args := f.arguments(append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...)...)
 	go func() {
 		defer close(s.ended)
 		s.code = app.Run(ctx, args, strings.NewReader(""), s.stdout, s.log, NoEnv)
