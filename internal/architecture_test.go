@@ -57,6 +57,8 @@ var onlyIn = map[string][]string{
 	"github.com/alecthomas/kong":         {"internal/app"},
 	"github.com/schollz/progressbar":     {"internal/app"},
 	"github.com/prometheus":              {"internal/web"},
+	"github.com/klauspost/compress":      {"internal/web"},
+	"golang.org/x/time":                  {"internal/web"},
 	"github.com/go-json-experiment/json": {"internal/web", "internal/api", "internal/ingest"},
 	"net/http":                           {"internal/web", "internal/api", "internal/app", "internal/filestore"},
 	"testing":                            {},

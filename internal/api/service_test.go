@@ -184,6 +184,8 @@ func (s *service) send(token, method, path string, body io.Reader, header http.H
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
+	// The client would ask for compression by itself, and tell nothing of it.
+	r.Header.Set("Accept-Encoding", "identity")
 	for name, values := range header {
 		r.Header[name] = values
 	}

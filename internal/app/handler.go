@@ -21,7 +21,7 @@ func (s *server) handler(baseURL, storageURL string) http.Handler {
 	ready := func(ctx context.Context) error { return errors.Join(s.db.Ping(ctx), s.files.Check(ctx)) }
 	region, bucket := s.settings.StorageNames()
 	kept := web.NewKept(keptAnswers, s.now)
-	router := web.NewRouter(s.tokens,
+	router := web.NewLimitedRouter(s.tokens, web.NewLimits(s.flags.Requests(), s.now),
 		v1.Section(v1.Deps{Orders: s.orders, Figures: s.figures, BaseURL: baseURL, StorageURL: storageURL, Kept: kept}),
 		v2.Section(v2.Deps{Orders: s.orders, Figures: s.figures, StorageURL: storageURL, Kept: kept, ErrorCodes: v2.ErrorCodes(s.settings.ErrorCodes)}),
 		storageapi.Section(storageapi.Deps{Orders: s.orders, Region: region, Bucket: bucket}),

@@ -125,5 +125,7 @@ func (s *server) listen(ctx context.Context) error {
 	s.log.Info("listening", "address", bound.String(), "base_url", baseURL, "storage_url", storageURL, "version", version())
 	stop := s.startChores(s.now, s.log)
 	defer stop()
+	// A stop waits for requests under way; those that wait for events end at once.
+	defer context.AfterFunc(ctx, s.orders.EndWaits)()
 	return web.Serve(ctx, listener, s.handler(baseURL, storageURL), s.log)
 }

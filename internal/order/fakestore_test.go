@@ -129,6 +129,44 @@ func (s *fakeStore) InvoiceFile(ctx context.Context, merchantID int64, reference
 	return order.Invoice{}, order.ErrInvoiceNotFound
 }
 
+// Events returns the events of the merchant's orders, numbered for each order:
+// tests that number a merchant's events have one order.
+func (s *fakeStore) Events(ctx context.Context, merchantID, after int64, limit int) ([]order.EventRecord, error) {
+	end, err := s.begin(ctx, "Events")
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	var found []order.EventRecord
+	for _, o := range s.orders {
+		for _, e := range o.events {
+			if o.head.MerchantID == merchantID && e.Seq > after && len(found) < limit {
+				found = append(found, order.EventRecord{Event: e, Number: o.head.Number, Reference: o.head.Reference})
+			}
+		}
+	}
+	return found, nil
+}
+
+func (s *fakeStore) OrderEvents(ctx context.Context, merchantID int64, key order.Key, after int64, limit int) ([]order.EventRecord, error) {
+	if s.find(merchantID, key) == nil {
+		return nil, order.ErrNotFound
+	}
+	return s.Events(ctx, merchantID, after, limit)
+}
+
+func (s *fakeStore) NewestEvent(ctx context.Context, merchantID int64) (int64, error) {
+	end, err := s.begin(ctx, "NewestEvent")
+	defer end()
+	newest := int64(0)
+	for _, o := range s.orders {
+		if o.head.MerchantID == merchantID {
+			newest = max(newest, int64(len(o.events)))
+		}
+	}
+	return newest, err
+}
+
 func (s *fakeStore) InTx(ctx context.Context, fn func(order.Tx) error) error {
 	end, err := s.begin(ctx, "InTx")
 	defer end()

@@ -7,10 +7,11 @@ import (
 	"time"
 )
 
-// Service holds the rules. It keeps no state of its own, so that any number of
-// services may work over one store.
+// Service holds the rules. It keeps no state of its own but for who waits for
+// events, so that any number of services may work over one store.
 type Service struct {
 	store Store
+	watch *watch
 	files Files
 	now   func() time.Time
 	log   *slog.Logger
@@ -20,7 +21,8 @@ type Service struct {
 // the clock; log gets what nobody waits for: what the sweeper finds and what
 // could not be cleaned up.
 func NewService(store Store, files Files, now func() time.Time, log *slog.Logger) *Service {
-	return &Service{store: store, files: files, now: now, log: log}
+	watch := newWatch(store.NewestEvent)
+	return &Service{store: wakingStore{store, watch}, watch: watch, files: files, now: now, log: log}
 }
 
 // Now returns the service's clock, in whole seconds of UTC.

@@ -21,6 +21,15 @@ type Store interface {
 	// ErrInvoiceNotFound.
 	InvoiceFile(ctx context.Context, merchantID int64, reference, name string) (Invoice, error)
 
+	// Events returns up to limit of a merchant's events with higher numbers
+	// than after, oldest first.
+	Events(ctx context.Context, merchantID, after int64, limit int) ([]EventRecord, error)
+	// OrderEvents is Events of one order, or ErrNotFound.
+	OrderEvents(ctx context.Context, merchantID int64, key Key, after int64, limit int) ([]EventRecord, error)
+	// NewestEvent returns the number of a merchant's newest event, 0 when there
+	// is none, and no merchant.
+	NewestEvent(ctx context.Context, merchantID int64) (int64, error)
+
 	// InTx runs fn in one transaction. It commits durably when fn returns nil
 	// and otherwise leaves everything as it was and returns fn's error. fn may
 	// be run again if the database asks for it, so it must have no effect but

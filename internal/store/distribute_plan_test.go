@@ -76,6 +76,15 @@ func requestsOf(t *testing.T, db *DB, recorded *recorder, merchant int64) []stat
 		if _, err := db.Order(ctx, merchant, key); err != nil {
 			t.Fatal(err)
 		}
+		if events, err := db.OrderEvents(ctx, merchant, key, 0, 10); err != nil || len(events) == 0 {
+			t.Fatal(events, err)
+		}
+	}
+	if events, err := db.Events(ctx, merchant, 0, 10); err != nil || len(events) == 0 {
+		t.Fatal(events, err)
+	}
+	if newest, err := db.NewestEvent(ctx, merchant); err != nil || newest == 0 {
+		t.Fatal(newest, err)
 	}
 	for _, states := range [][]order.State{nil, {order.Registered}, order.StatesOfCode('C')} {
 		filter := order.NewFilter()

@@ -24,24 +24,28 @@ func MerchantID(r *http.Request) int64 { return recordOf(r).grant.MerchantID }
 // token the request carries, as it was after the request had come in.
 func MerchantEvent(r *http.Request) int64 { return recordOf(r).grant.MerchantEvent }
 
-// authorize lets a request pass to a route's handler if its token may.
-func authorize(verifier Verifier, route Route) Handler {
+// authorize lets a request pass to a route's handler if its token may. The
+// token is looked at first: failures of others never hold up a good one.
+func authorize(verifier Verifier, limits *Limits, route Route) Handler {
 	if route.Access == Public {
 		return route.Handle
 	}
 	return func(w http.ResponseWriter, r *http.Request) error {
 		text, ok := credential(r)
 		if !ok {
-			return ErrUnauthorized
+			return limits.unauthorized(r)
 		}
 		grant, err := verifier.Verify(r.Context(), text)
 		if errors.Is(err, token.ErrUnknown) {
-			return ErrUnauthorized
+			return limits.unauthorized(r)
 		}
 		if err != nil {
 			return err
 		}
 		setGrant(r, grant)
+		if err := limits.take(w.Header(), grant.ID); err != nil {
+			return err
+		}
 		if grant.Operator() != (route.Access == ForOperators) || !grant.Scopes.Has(route.Scope) {
 			return ErrForbidden
 		}

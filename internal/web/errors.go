@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"net/http"
+	"strconv"
 
 	"merchantorders/internal/order"
 )
@@ -43,7 +44,10 @@ func (e *ParamError) Error() string { return e.Name + " " + e.Problem }
 func Status(err error) int {
 	var method *MethodError
 	var param *ParamError
+	var limit *LimitError
 	switch {
+	case errors.As(err, &limit):
+		return http.StatusTooManyRequests
 	case errors.Is(err, ErrUnauthorized):
 		return http.StatusUnauthorized
 	case errors.Is(err, ErrForbidden):
@@ -82,6 +86,12 @@ func setErrorHeaders(h http.Header, err error, status int) {
 	}
 	if errors.Is(err, order.ErrKeyRunning) {
 		h.Set("Retry-After", retryRunning)
+	}
+	var limit *LimitError
+	if errors.As(err, &limit) {
+		h.Set("Retry-After", strconv.Itoa(retrySeconds))
+		h.Set(ratePolicyHeader, limit.policy)
+		h.Set(rateLimitHeader, limit.state)
 	}
 	switch status {
 	case http.StatusUnauthorized:

@@ -35,6 +35,8 @@ func FlatForm(_ *http.Request, err error) (int, any) {
 	switch {
 	case errors.Is(err, ErrPayload):
 		return status, Flat{Message: "Invalid payload."}
+	case status == http.StatusTooManyRequests:
+		return status, Flat{Message: "Too many requests."}
 	case status == http.StatusBadRequest:
 		return status, Flat{Message: "Invalid request params."}
 	}
@@ -59,6 +61,8 @@ func CodedForm(_ *http.Request, err error) (int, any) {
 		code, message = "method_not_allowed", "This path does not take that method."
 	case http.StatusBadRequest:
 		code, message = badRequest(err)
+	case http.StatusTooManyRequests:
+		code, message = "too_many_requests", "Too many requests in a short time."
 	case http.StatusServiceUnavailable:
 		code, message = "unavailable", "The service cannot answer for now."
 	default:

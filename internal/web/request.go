@@ -97,7 +97,7 @@ func Observe(next http.Handler, form ErrorForm, log *slog.Logger, figures *Figur
 			figures.observe(rec.route, r.Method, status, took)
 			logRequest(log, rec, r, status, watched.bytes, took)
 		}()
-		next.ServeHTTP(watched, r)
+		serveCompressed(next, watched, r)
 	})
 }
 
@@ -167,6 +167,7 @@ type watchedWriter struct {
 func (w *watchedWriter) WriteHeader(status int) {
 	if w.status == 0 && status >= http.StatusOK {
 		w.status = status
+		setVary(w.Header(), status)
 	}
 	w.ResponseWriter.WriteHeader(status)
 }

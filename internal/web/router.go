@@ -64,6 +64,11 @@ type Router struct {
 // NewRouter returns a router over sections, one of which has an empty prefix.
 // verifier tells whose a token is.
 func NewRouter(verifier Verifier, sections ...Section) *Router {
+	return NewLimitedRouter(verifier, nil, sections...)
+}
+
+// NewLimitedRouter is NewRouter with limits; nil for none.
+func NewLimitedRouter(verifier Verifier, limits *Limits, sections ...Section) *Router {
 	rt := &Router{mux: http.NewServeMux(), sections: slices.Clone(sections)}
 	slices.SortFunc(rt.sections, func(a, b Section) int { return len(b.Prefix) - len(a.Prefix) })
 	for _, section := range rt.sections {
@@ -75,7 +80,7 @@ func NewRouter(verifier Verifier, sections ...Section) *Router {
 			if section.Attempts != nil && route.changes() {
 				route.Handle = attempted(section.Attempts, section.Errors, route.Handle)
 			}
-			byPath[route.Path][route.Method] = authorize(verifier, route)
+			byPath[route.Path][route.Method] = authorize(verifier, limits, route)
 		}
 		for pathPattern, methods := range byPath {
 			pattern := section.Prefix + pathPattern

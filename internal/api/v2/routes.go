@@ -38,6 +38,8 @@ func Section(deps Deps) web.Section {
 		Routes: []web.Route{
 			{Method: http.MethodGet, Path: "/orders", Scope: token.OrdersRead, Handle: kept.Serve(a.listOrders)},
 			{Method: http.MethodGet, Path: "/orders/{orderReference}", Scope: token.OrdersRead, Handle: kept.Serve(a.getOrder)},
+			{Method: http.MethodGet, Path: "/orders/{orderReference}/events", Scope: token.OrdersRead, Handle: a.listOrderEvents},
+			{Method: http.MethodGet, Path: "/events", Scope: token.OrdersRead, Handle: a.listEvents},
 			{Method: http.MethodPatch, Path: "/orders/{orderReference}/accept", Scope: token.OrdersWrite, Handle: a.acceptOrder},
 			{Method: http.MethodPatch, Path: "/orders/{orderReference}/reject", Scope: token.OrdersWrite, Handle: a.rejectOrder},
 			{Method: http.MethodPost, Path: "/orders/{orderReference}/invoices", Scope: token.InvoicesWrite, Handle: a.uploadInvoice},
