@@ -18,6 +18,9 @@ type dialect struct {
 	// unhurried begins a transaction that may be idle for long between its
 	// reads. Empty where every one may.
 	unhurried string
+	// numbered says how the parameters of generated statements are written: $1,
+	// or ?.
+	numbered bool
 	// nextInvoice takes the next id of an invoice file.
 	nextInvoice string
 	// lastInvoice reads the newest id of an invoice file, 0 before the first,

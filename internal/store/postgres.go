@@ -58,6 +58,7 @@ var postgresDialect = dialect{
 	snapshot:    sql.LevelRepeatableRead,
 	forUpdate:   ` FOR UPDATE`,
 	unhurried:   "SET LOCAL " + abandonedParameter + " = 0",
+	numbered:    true,
 	nextInvoice: `SELECT nextval('invoice_ids')`,
 	lastInvoice: `SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM invoice_ids`,
 	setInvoice:  `SELECT setval('invoice_ids', GREATEST(CAST($1 AS BIGINT), 1), CAST($1 AS BIGINT) > 0)`,
