@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -152,10 +153,15 @@ func (e *external) run(ctx context.Context, server *url.URL, statements ...strin
 // mostAgain is how often a statement is run again that met another process's.
 const mostAgain = 50
 
-// metAnother reports whether a statement failed since another process ran the
-// same one meanwhile: "tuple concurrently updated" has no SQLSTATE of its own.
+// signsOfAnother are in the text of errors of a statement that another process
+// ran at the same moment. They have no SQLSTATE of their own. The second is how
+// the coordinator tells of the first on a worker.
+var signsOfAnother = []string{"tuple concurrently", "failure on connection marked as essential", "SQLSTATE 40"}
+
 func metAnother(err error) bool {
-	return err != nil && (strings.Contains(err.Error(), "tuple concurrently") || strings.Contains(err.Error(), "SQLSTATE 40"))
+	return err != nil && slices.ContainsFunc(signsOfAnother, func(sign string) bool {
+		return strings.Contains(err.Error(), sign)
+	})
 }
 
 func (e *external) on(ctx context.Context, server *url.URL, fn func(*sql.DB) error) error {
