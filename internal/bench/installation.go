@@ -43,8 +43,9 @@ func (b *bench) newInstallation(database string) (*installation, func(), error) 
 	return i, func() { remove(); server.Remove() }, nil
 }
 
-// add adds a figure of this database.
+// add adds a figure of this database, and tells those who wait of it.
 func (i *installation) add(what, figure, target, detail string) {
+	_, _ = fmt.Fprintf(i.progress, "    %s: %s\n", what, figure)
 	i.figures.add(i.database, what, figure, target, detail)
 }
 
