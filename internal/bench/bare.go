@@ -85,6 +85,20 @@ func (i *installation) measureBareQuery(ctx context.Context, server *process, wh
 	return nil
 }
 
+// settle has a server take stock of its tables, as it does by itself some time
+// after many rows have come.
+func (i *installation) settle(ctx context.Context) error {
+	if i.url == "" {
+		return nil
+	}
+	connection, err := pgx.Connect(ctx, i.url)
+	if err != nil {
+		return err
+	}
+	_, err = connection.Exec(ctx, "VACUUM ANALYZE")
+	return errors.Join(err, connection.Close(ctx))
+}
+
 // bareQuery returns how often a second a query is answered.
 func (i *installation) bareQuery(ctx context.Context, text string, args func() []any) (float64, error) {
 	var count atomic.Int64

@@ -91,8 +91,9 @@ func (i *installation) measureDisturbed(ctx context.Context, server *process, r 
 // so many clients. What it returns ends that and tells how many a second it
 // were; when there are no more orders it is fewer.
 func (c *changer) start(base, token string, rate, clients int) (stop func() (float64, error)) {
+	var pause time.Duration // of each client from one to the next
 	if rate > 0 {
-		clients = 4
+		pause = time.Second * time.Duration(clients) / time.Duration(rate)
 	}
 	done := make(chan struct{})
 	failed := make([]error, clients)
@@ -106,7 +107,7 @@ func (c *changer) start(base, token string, rate, clients int) (stop func() (flo
 				return
 			}
 			defer connection.close()
-			failed[n] = c.accept(connection, rate/clients, done)
+			failed[n] = c.accept(connection, pause, done)
 		})
 	}
 	return func() (float64, error) {
@@ -117,25 +118,22 @@ func (c *changer) start(base, token string, rate, clients int) (stop func() (flo
 	}
 }
 
-// accept accepts one order after the other until done.
-func (c *changer) accept(connection *connection, rate int, done <-chan struct{}) error {
-	var tick <-chan time.Time
-	if rate > 0 {
-		ticker := time.NewTicker(time.Second / time.Duration(rate))
+// accept accepts one order after the other until done, with a pause from the
+// beginning of one to that of the next; 0: none.
+func (c *changer) accept(connection *connection, pause time.Duration, done <-chan struct{}) error {
+	ready := make(chan time.Time)
+	close(ready)
+	var tick <-chan time.Time = ready
+	if pause > 0 {
+		ticker := time.NewTicker(pause)
 		defer ticker.Stop()
 		tick = ticker.C
 	}
 	for {
-		if tick != nil {
-			select {
-			case <-tick:
-			case <-done:
-			}
-		}
 		select {
 		case <-done:
 			return nil
-		default:
+		case <-tick:
 		}
 		n := int(c.next.Add(1)) - 1
 		if n >= len(c.orders) {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 )
 
@@ -17,6 +18,7 @@ func (i *installation) measureDisk(context.Context) error {
 	if i.database != SQLite || !i.wants("Disk") {
 		return nil
 	}
+	load := busy()
 	file, err := os.Create(filepath.Join(i.dir, "disk"))
 	if err != nil {
 		return err
@@ -33,8 +35,19 @@ func (i *installation) measureDisk(context.Context) error {
 		}
 	}
 	i.add("Disk: durable writes", thousands(perSecond(syncs, time.Since(began)))+"/s", "",
-		fmt.Sprintf("8 KB and fsync, one after the other; machine with %d cores", runtime.NumCPU()))
+		fmt.Sprintf("8 KB and fsync, one after the other; machine with %d cores, load %s before", runtime.NumCPU(), load))
 	return nil
+}
+
+// busy tells how many processes wanted to run in the last minute, as the
+// system tells: with more than a few the figures are too low.
+func busy() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	load, _, found := strings.Cut(string(text), " ")
+	if err != nil || !found {
+		return "unknown"
+	}
+	return load
 }
 
 // measureImport makes the merchants and takes in their orders.
