@@ -118,7 +118,7 @@ func listed(t *testing.T) map[string]goPackage {
 // forTests reports whether a package of this module serves tests and
 // measurements alone.
 func forTests(name string) bool {
-	return strings.HasSuffix(name, "test") || name == "internal/bench" || name == "cmd/bench" || name == "internal/e2e" || strings.HasPrefix(name, "internal/e2e/")
+	return strings.HasSuffix(name, "test") || name == "cmd/bench" || within(name, []string{"internal/bench"}) || name == "internal/e2e" || strings.HasPrefix(name, "internal/e2e/")
 }
 
 // within reports whether a package is one of some folders or below one.

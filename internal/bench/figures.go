@@ -9,29 +9,53 @@ import (
 	"unicode/utf8"
 )
 
-// figures are the rows of the table.
+// figures are the table: a row for each thing that was measured, and for each
+// database the figure, what is asked of it and how it came about.
 type figures struct {
-	rows [][4]string
+	databases []string
+	rows      []*row
 }
 
-// add adds a row: what was measured, the figure, what is asked of it, and how
-// it came about. The last two may be empty.
-func (f *figures) add(what, figure, target, detail string) {
-	f.rows = append(f.rows, [4]string{what, figure, target, detail})
+type row struct {
+	what  string
+	cells map[string][3]string // by database
+}
+
+func newFigures(databases []string) *figures { return &figures{databases: databases} }
+
+// add adds what was measured on a database. target and detail may be empty.
+func (f *figures) add(database, what, figure, target, detail string) {
+	at := slices.IndexFunc(f.rows, func(r *row) bool { return r.what == what })
+	if at < 0 {
+		at = len(f.rows)
+		f.rows = append(f.rows, &row{what: what, cells: make(map[string][3]string)})
+	}
+	f.rows[at].cells[database] = [3]string{figure, target, detail}
 }
 
 // write writes the table, aligned for those who read it as text.
 func (f *figures) write(out io.Writer) error {
-	rows := slices.Insert(slices.Clone(f.rows), 0, [4]string{"What", "Figure", "Target", "How"})
-	var widths [4]int
-	for _, row := range rows {
-		for i, cell := range row {
+	lines := [][]string{{"What"}}
+	for _, database := range f.databases {
+		lines[0] = append(lines[0], database, "asked", "how")
+	}
+	for _, r := range f.rows {
+		line := []string{r.what}
+		for _, database := range f.databases {
+			cells := r.cells[database]
+			line = append(line, cells[:]...)
+		}
+		lines = append(lines, line)
+	}
+	widths := make([]int, len(lines[0]))
+	for _, line := range lines {
+		for i, cell := range line {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
 	var text strings.Builder
-	for n, row := range rows {
-		for i, cell := range row {
+	for n, line := range lines {
+		for i, cell := range line {
 			text.WriteString("| " + cell + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+1))
 		}
 		text.WriteString("|\n")
@@ -44,18 +68,6 @@ func (f *figures) write(out io.Writer) error {
 	}
 	_, err := io.WriteString(out, text.String())
 	return err
-}
-
-// median returns the middle one of some times, and slowest the last. Both sort
-// the times.
-func median(times []time.Duration) time.Duration {
-	slices.Sort(times)
-	return times[len(times)/2]
-}
-
-func slowest(times []time.Duration) time.Duration {
-	slices.Sort(times)
-	return times[len(times)-1]
 }
 
 // milliseconds shows a time.
@@ -74,3 +86,10 @@ func thousands(n float64) string {
 	}
 	return text
 }
+
+// ratio shows how much of something is reached, and atLeast and atMost what is
+// asked.
+func ratio(r float64) string      { return fmt.Sprintf("%.2f", r) }
+func atLeast(r float64) string    { return "≥ " + ratio(r) }
+func atMost(r float64) string     { return "≤ " + ratio(r) }
+func megabytes(mb float64) string { return fmt.Sprintf("%.0f MB", mb) }

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,95 +16,95 @@ import (
 	"time"
 )
 
-// build finds the program, or builds it.
+// build builds the bare handler and, unless it is there already, the program.
 func (b *bench) build(ctx context.Context) error {
+	b.ceiling = filepath.Join(b.dir, "ceiling")
+	if err := build(ctx, b.ceiling, "merchantorders/internal/bench/ceiling"); err != nil {
+		return err
+	}
 	if b.Program != "" {
 		var err error
 		b.program, err = filepath.Abs(b.Program)
 		return err
 	}
 	b.program = filepath.Join(b.dir, "merchant-orders")
-	out, err := exec.CommandContext(ctx, "go", "build", "-o", b.program, "merchantorders/cmd/merchant-orders").CombinedOutput()
+	return build(ctx, b.program, "merchantorders/cmd/merchant-orders")
+}
+
+func build(ctx context.Context, path, name string) error {
+	out, err := exec.CommandContext(ctx, "go", "build", "-o", path, name).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w:\n%s", err, out)
 	}
 	return nil
 }
 
-// command returns the program with arguments, on the data folder, without
-// settings from the environment.
-func (b *bench) command(ctx context.Context, args ...string) *exec.Cmd {
-	command := exec.CommandContext(ctx, b.program, append([]string{"--data", filepath.Join(b.dir, "data")}, args...)...)
-	for _, variable := range os.Environ() {
-		if !strings.HasPrefix(variable, "MERCHANT_ORDERS_") {
-			command.Env = append(command.Env, variable)
-		}
-	}
-	return command
-}
-
-// run runs a command and returns what it wrote to standard output.
-func (b *bench) run(ctx context.Context, args ...string) (string, error) {
-	command := b.command(ctx, args...)
-	var stderr bytes.Buffer
-	command.Stderr = &stderr
-	out, err := command.Output()
-	if err != nil {
-		return "", fmt.Errorf("%s: %w:\n%s", args[0], err, &stderr)
-	}
-	return strings.TrimSpace(string(out)), nil
-}
-
-// server is a running server.
-type server struct {
-	base    string
+// process is a running server: the service, or a bare handler.
+type process struct {
+	base    string        // its address, http://...
 	took    time.Duration // from its start until it said that it listens
 	command *exec.Cmd
-	log     *os.File
 }
 
-const listens = "Merchant Orders listens on "
-
-// start starts a server with its default settings but no limits, on a free port. Its log goes
-// to a file, as it would.
-func (b *bench) start(ctx context.Context) (*server, error) {
-	log, err := os.OpenFile(filepath.Join(b.dir, "server.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	s := &server{command: b.command(ctx, "serve", "--listen", "127.0.0.1:0", "--rate-limit", "0"), log: log}
-	s.command.Stderr = log
-	stdout, err := s.command.StdoutPipe()
+// startProcess starts a server, which says on standard output where it listens.
+func startProcess(command *exec.Cmd) (*process, error) {
+	p := &process{command: command}
+	stdout, err := command.StdoutPipe()
 	if err != nil {
 		return nil, err
 	}
 	began := time.Now()
-	if err := s.command.Start(); err != nil {
+	if err := command.Start(); err != nil {
 		return nil, err
 	}
 	lines := bufio.NewScanner(stdout)
 	for lines.Scan() {
-		if base, ok := strings.CutPrefix(lines.Text(), listens); ok {
-			s.base, s.took = base, time.Since(began)
-			return s, nil
+		if _, base, ok := strings.Cut(lines.Text(), "listens on "); ok {
+			p.base, p.took = base, time.Since(began)
+			return p, nil
 		}
 	}
-	return nil, errors.Join(errors.New("the server does not listen"), s.command.Wait())
+	return nil, errors.Join(errors.New("the server does not listen"), command.Wait())
 }
 
 // stop stops the server and waits for its end.
-func (s *server) stop() error {
-	defer func() { _ = s.log.Close() }()
-	if err := s.command.Process.Signal(syscall.SIGTERM); err != nil {
+func (p *process) stop() error {
+	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
 	}
-	return s.command.Wait()
+	err := p.command.Wait()
+	var ended *exec.ExitError
+	if errors.As(err, &ended) && !ended.Exited() {
+		return nil // by the signal, as a bare handler does
+	}
+	return err
+}
+
+// startCeiling starts a bare handler that gives an answer of the service again.
+func (b *bench) startCeiling(ctx context.Context, answer *http.Response, body []byte) (*process, error) {
+	same := &http.Response{
+		StatusCode: answer.StatusCode, ProtoMajor: 1, ProtoMinor: 1, Header: make(http.Header),
+		ContentLength: int64(len(body)), Body: io.NopCloser(strings.NewReader(string(body))),
+	}
+	for name, values := range answer.Header {
+		if strings.HasPrefix(name, "Content-") {
+			same.Header[name] = values
+		}
+	}
+	var text strings.Builder
+	if err := same.Write(&text); err != nil {
+		return nil, err
+	}
+	command := exec.CommandContext(ctx, b.ceiling)
+	command.Stdin = strings.NewReader(text.String())
+	command.Stderr = os.Stderr
+	return startProcess(command)
 }
 
 // memory returns a figure of the server in MB: VmRSS is what it holds now,
 // VmHWM the most that it has held.
-func (s *server) memory(figure string) (float64, error) {
-	status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(s.command.Process.Pid), "status"))
+func (p *process) memory(figure string) (float64, error) {
+	status, err := os.ReadFile(p.proc("status"))
 	if err != nil {
 		return 0, err
 	}
@@ -118,40 +117,30 @@ func (s *server) memory(figure string) (float64, error) {
 	return 0, fmt.Errorf("the system does not tell %s", figure)
 }
 
-// client talks to a server as a merchant.
-type client struct {
-	base  string
-	token string
-	http  *http.Client
+// processorTime returns the time that the server has spent on a processor, its
+// system calls included, to a hundredth of a second.
+func (p *process) processorTime() (time.Duration, error) {
+	text, err := os.ReadFile(p.proc("stat"))
+	if err != nil {
+		return 0, err
+	}
+	// What is before the bracket is a name, which may have anything in it.
+	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	const user, system = 11, 12
+	if len(fields) <= system {
+		return 0, errors.New("the system does not tell the processor time")
+	}
+	ticks := 0
+	for _, field := range []int{user, system} {
+		n, err := strconv.Atoi(fields[field])
+		if err != nil {
+			return 0, err
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * time.Second / 100, nil
 }
 
-// client returns a client that keeps as many connections open.
-func (s *server) client(m *merchant, connections int) *client {
-	transport := &http.Transport{MaxIdleConnsPerHost: connections}
-	return &client{base: s.base, token: m.token, http: &http.Client{Transport: transport}}
-}
-
-// close closes the connections.
-func (c *client) close() { c.http.CloseIdleConnections() }
-
-// do sends a request, which must succeed, and returns the answer's body and
-// the time from the first byte sent to the last one read.
-func (c *client) do(ctx context.Context, method, path string, body io.Reader) ([]byte, time.Duration, error) {
-	request, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
-	if err != nil {
-		return nil, 0, err
-	}
-	request.Header.Set("Authorization", "Bearer "+c.token)
-	began := time.Now()
-	response, err := c.http.Do(request)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
-	took := time.Since(began)
-	if err == nil && response.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s %s: %d %s", method, path, response.StatusCode, text)
-	}
-	return text, took, err
+func (p *process) proc(file string) string {
+	return filepath.Join("/proc", strconv.Itoa(p.command.Process.Pid), file)
 }

@@ -59,11 +59,23 @@ type dayChange struct {
 	orders int64
 }
 
+// addDays is the statement that adds to day counts. No two rows of one statement
+// may be of the same day and state.
+var addDays = newManyRows("order_days", "merchant_id, day, state, orders",
+	" ON CONFLICT (merchant_id, day, state) DO UPDATE SET orders = order_days.orders + excluded.orders")
+
 func (t *tx) countDay(ctx context.Context, merchantID int64, change dayChange) error {
-	_, err := t.exec(ctx, `INSERT INTO order_days (merchant_id, day, state, orders) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (merchant_id, day, state) DO UPDATE SET orders = order_days.orders + excluded.orders`,
-		merchantID, change.day, change.state, change.orders)
-	return err
+	return t.write(ctx, addDays, []any{merchantID, change.day, change.state, change.orders})
+}
+
+// write writes rows whose values stand one row after the other.
+func (t *tx) write(ctx context.Context, rows manyRows, values []any) error {
+	for text, part := range rows.statements(t.db.dialect, values) {
+		if _, err := t.exec(ctx, text, part...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Append implements order.Tx.
@@ -86,13 +98,17 @@ func (t *tx) takeEvents(ctx context.Context, merchantID int64, n int) (int64, er
 	return last, err
 }
 
+var insertEvents = newManyRows("events", `merchant_id, seq, type, actor, at, order_number, order_day,
+	from_state, to_state, reason, invoice_id`, "")
+
 func (t *tx) insertEvent(ctx context.Context, o order.Head, e order.Event) error {
+	return t.write(ctx, insertEvents, appendEvent(nil, o, e))
+}
+
+// appendEvent appends the values of an event's row.
+func appendEvent(values []any, o order.Head, e order.Event) []any {
 	reason := sql.NullString{String: string(e.Reason), Valid: e.Reason != ""}
 	invoice := sql.NullInt64{Int64: e.InvoiceID, Valid: e.InvoiceID != 0}
-	_, err := t.exec(ctx, `INSERT INTO events (merchant_id, seq, type, actor, at, order_number, order_day,
-			from_state, to_state, reason, invoice_id)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-		o.MerchantID, e.Seq, e.Type, e.Actor, e.At.Unix(), o.Number, order.DayOf(o.CreatedAt),
+	return append(values, o.MerchantID, e.Seq, e.Type, e.Actor, e.At.Unix(), o.Number, order.DayOf(o.CreatedAt),
 		e.From, e.To, reason, invoice)
-	return err
 }

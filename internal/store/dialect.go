@@ -11,6 +11,9 @@ type dialect struct {
 	// forUpdate ends a SELECT that locks its rows until the transaction ends.
 	// Empty where the transaction has the whole database to itself.
 	forUpdate string
+	// numbered says how the parameters of generated statements are written: $1,
+	// or ?.
+	numbered bool
 	// nextInvoice takes the next id of an invoice file.
 	nextInvoice string
 	// lastInvoice reads the newest id of an invoice file, 0 before the first,

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/pgtest"
 )
 
 // benchDatabase is a database with a merchant 1.
@@ -17,6 +18,25 @@ func benchDatabase(b *testing.B) *DB {
 		b.Fatal(err)
 	}
 	return db
+}
+
+// benchDatabases are the kinds of databases, each with a merchant 1.
+var benchDatabases = []struct {
+	name string
+	open func(b *testing.B) *DB
+}{
+	{"sqlite", benchDatabase},
+	{"postgres", func(b *testing.B) *DB {
+		db, err := OpenPostgres(b.Context(), pgtest.Database(b), Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { _ = db.Close() })
+		if err := addTestMerchant(b.Context(), db, 1); err != nil {
+			b.Fatal(err)
+		}
+		return db
+	}},
 }
 
 // fill gives a merchant n orders, spread evenly over three years and all
@@ -110,18 +130,21 @@ func BenchmarkMove(b *testing.B) {
 
 // BenchmarkAddOrders takes orders in, the figures are for one order.
 func BenchmarkAddOrders(b *testing.B) {
-	for _, size := range []int{1, 100, 1000} {
-		b.Run(fmt.Sprintf("batches of %d", size), func(b *testing.B) {
-			db := benchDatabase(b)
-			b.ReportAllocs()
-			for begin := 0; begin < b.N; begin += size {
-				b.StopTimer()
-				batch := testBatch(1, fmt.Sprintf("R-%d", begin), min(size, b.N-begin))
-				b.StartTimer()
-				if _, err := db.AddOrders(b.Context(), batch, testTime); err != nil {
-					b.Fatal(err)
+	for _, database := range benchDatabases {
+		for _, size := range []int{1, 100, 500} {
+			b.Run(fmt.Sprintf("%s/batches of %d", database.name, size), func(b *testing.B) {
+				db := database.open(b)
+				b.ResetTimer()
+				b.ReportAllocs()
+				for begin := 0; begin < b.N; begin += size {
+					b.StopTimer()
+					batch := testBatch(1, fmt.Sprintf("R-%d", begin), min(size, b.N-begin))
+					b.StartTimer()
+					if _, err := db.AddOrders(b.Context(), batch, testTime); err != nil {
+						b.Fatal(err)
+					}
 				}
-			}
-		})
+			})
+		}
 	}
 }

@@ -55,6 +55,7 @@ var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interv
 // and it would be on another node than the merchant's orders.
 var postgresDialect = dialect{
 	forUpdate:   ` FOR UPDATE`,
+	numbered:    true,
 	nextInvoice: `SELECT nextval('invoice_ids')`,
 	lastInvoice: `SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM invoice_ids`,
 	setInvoice:  `SELECT setval('invoice_ids', GREATEST(CAST($1 AS BIGINT), 1), CAST($1 AS BIGINT) > 0)`,

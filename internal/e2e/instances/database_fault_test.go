@@ -138,7 +138,7 @@ func TestDatabaseHangs(t *testing.T) {
 // another machine takes over its address. New ones are well at once.
 func TestDatabaseMoves(t *testing.T) {
 	t.Parallel()
-	address := newDatabase(t, sharedServer(t))
+	address := serviceDatabase(t)
 	var w *wire
 	through := changed(t, address, func(u *url.URL) {
 		w = newWire(t, u.Host)

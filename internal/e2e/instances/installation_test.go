@@ -66,7 +66,7 @@ func storage(bucket, endpoint string) string {
 var installations = map[string]func(t *testing.T) installation{
 	"sqlite-disk": func(t *testing.T) installation { return onSQLite(t) },
 	"postgres-s3": func(t *testing.T) installation {
-		return onPostgres(t, newDatabase(t, sharedServer(t)), "--storage", bucket(t))
+		return onPostgres(t, serviceDatabase(t), "--storage", bucket(t))
 	},
 }
 

@@ -1,6 +1,9 @@
 package instances
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"flag"
 	"os"
 	"runtime"
@@ -9,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"merchantorders/internal/app"
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/filestore/s3test"
 	"merchantorders/internal/store/pgtest"
@@ -23,7 +27,7 @@ func TestMain(m *testing.M) {
 		}
 	}
 	os.Exit(s3test.Main(func() int {
-		code := apptest.Main(m)
+		code := pgtest.Run(func() int { return apptest.Main(m) }, distribute)
 		if shared.server != nil {
 			shared.server.Remove()
 		}
@@ -56,6 +60,31 @@ func newDatabase(t testing.TB, server *pgtest.Server) string {
 		t.Fatalf("make a database: %v", err)
 	}
 	return url
+}
+
+// serviceDatabase makes a database that the service alone is to work on, and
+// returns its URL: where pgtest.Variable names a cluster, on that and with its
+// tables spread. Tests that look into the server itself have newDatabase.
+func serviceDatabase(t testing.TB) string {
+	t.Helper()
+	if os.Getenv(pgtest.Variable) == "" {
+		return newDatabase(t, sharedServer(t))
+	}
+	return pgtest.Database(t)
+}
+
+// distribute makes and spreads the tables of a database on a cluster.
+func distribute(ctx context.Context, url string) error {
+	folder, err := os.MkdirTemp("", "distribute")
+	if err != nil {
+		return err
+	}
+	var stderr bytes.Buffer
+	args := []string{"--data", folder, "--database", url, "distribute"}
+	if app.Run(ctx, args, new(bytes.Buffer), new(bytes.Buffer), &stderr, apptest.NoEnv) != 0 {
+		err = errors.New(stderr.String())
+	}
+	return errors.Join(err, os.RemoveAll(folder))
 }
 
 // ownServer starts a PostgreSQL server that a test may stop.

@@ -229,7 +229,7 @@ func TestKilledInMidUpload(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWire(t, address.Host)
-	database := newDatabase(t, sharedServer(t))
+	database := serviceDatabase(t)
 	i := onPostgres(t, database, "--storage", storage(name, endpoint))
 	token := i.filled(t, 1)
 	doomed := onPostgres(t, database, "--storage", storage(name, "http://"+w.address())).process(t)

@@ -32,7 +32,7 @@ type mover struct {
 func TestTotalsStayExact(t *testing.T) {
 	t.Parallel()
 	const clients, moves, merchants, ordersEach = 4, 10_000, 3, 150
-	i := onPostgres(t, newDatabase(t, sharedServer(t)))
+	i := onPostgres(t, serviceDatabase(t))
 	tokens, operator := map[int64]string{}, i.run(t, "", "token", "create", "--operator")
 	for m := range int64(merchants) {
 		id := merchantID + m

@@ -3,6 +3,7 @@ package storetest
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +17,8 @@ var intakeSubjects = []subject{
 	{"intake/verdicts", testVerdicts},
 	{"intake/next free number", testNextFreeNumber},
 	{"intake/highest number", testHighestNumber},
+	{"intake/numbers within a batch", testNumbersWithinBatch},
+	{"intake/numbers from two handles", testNumbersAtOnce},
 	{"intake/a refused order leaves nothing", testRefusedLeavesNothing},
 	{"intake/nothing to take in", testEmptyBatch},
 	{"intake/the same batch from two handles", testSameBatchTwice},
@@ -111,10 +114,71 @@ func testHighestNumber(f *fixture) {
 		{"the highest again", withNumber(minimal(alpha, "d"), math.MaxInt64), order.Conflicting, 0, "orderId: "},
 		{"the one below", withNumber(minimal(alpha, "d"), math.MaxInt64-1), order.Created, math.MaxInt64 - 1, ""},
 		{"the next free one again", minimal(alpha, "e"), order.Created, 3, ""},
+		{"the highest that counting goes on from", withNumber(minimal(alpha, "f"), 1<<53), order.Created, 1 << 53, ""},
+		{"the next one", minimal(alpha, "g"), order.Created, 1<<53 + 1, ""},
+		{"and one more", minimal(alpha, "h"), order.Created, 1<<53 + 2, ""},
+		{"past one that was asked for", withNumber(minimal(alpha, "i"), 1<<53+3), order.Created, 1<<53 + 3, ""},
+		{"the one after it", minimal(alpha, "j"), order.Created, 1<<53 + 4, ""},
 	} {
 		step.check(f.T, f.add(f.a, incoming(step.order))[0])
 	}
 	f.order(f.b, alpha, order.NumberKey(math.MaxInt64))
+	// Beside one that asks for what is next, without being counted.
+	got := f.add(f.a, incoming(withNumber(minimal(alpha, "k"), 1<<53+5)), incoming(minimal(alpha, "l")))
+	step{"asks for the next one", order.Order{}, order.Created, 1<<53 + 5, ""}.check(f.T, got[0])
+	step{"gets the one after it", order.Order{}, order.Created, 1<<53 + 6, ""}.check(f.T, got[1])
+}
+
+// testNumbersWithinBatch takes in at once what other tests take in one by one:
+// numbers left open among numbers asked for, in more orders than go into one
+// statement, and references that come again.
+func testNumbersWithinBatch(f *fixture) {
+	f.create(withNumber(minimal(beta, "before"), 90))
+	steps := []step{
+		{"next free", minimal(alpha, "a"), order.Created, 91, ""},
+		{"the number given just now", withNumber(minimal(beta, "b"), 91), order.Conflicting, 0, "orderId: "},
+		{"the reference of the refused one", minimal(alpha, "b"), order.Created, 92, ""},
+		{"a later one", withNumber(minimal(beta, "c"), 500), order.Created, 500, ""},
+		{"the same one", withNumber(minimal(alpha, "d"), 500), order.Conflicting, 0, "orderId: "},
+		{"one taken before, not counted again", withNumber(minimal(alpha, "e"), 90), order.Conflicting, 0, "orderId: "},
+		{"the first one again", minimal(alpha, "a"), order.Unchanged, 91, ""},
+		{"and again, with other content", changed(minimal(alpha, "a"), func(o *order.Order) { o.Total++ }), order.Conflicting, 0, "reference: "},
+	}
+	for i := range int64(150) {
+		steps = append(steps, step{"after the later one", minimal([]int64{alpha, beta}[i%2], fmt.Sprint("many-", i)), order.Created, 501 + i, ""})
+	}
+	var batch []order.Incoming
+	for _, step := range steps {
+		batch = append(batch, incoming(step.order))
+	}
+	for i, got := range f.add(f.a, batch...) {
+		steps[i].check(f.T, got)
+	}
+}
+
+// testNumbersAtOnce has batches that leave their numbers open meet: each number
+// is given once.
+func testNumbersAtOnce(f *fixture) {
+	const batches, size = 4, 100
+	outcomes := make([][]order.Outcome, batches)
+	var group sync.WaitGroup
+	for i := range outcomes {
+		group.Go(func() {
+			var err error
+			outcomes[i], err = []Store{f.a, f.b}[i%2].AddOrders(f.Context(), numbered(alpha, fmt.Sprint("N", i), size), noon)
+			if err != nil {
+				f.Errorf("add orders: %v", err)
+			}
+		})
+	}
+	group.Wait()
+	given := make(map[int64]bool)
+	for _, outcome := range slices.Concat(outcomes...) {
+		if outcome.Verdict != order.Created || outcome.Number < 1 || outcome.Number > batches*size || given[outcome.Number] {
+			f.Errorf("%+v, want an order created with a number of its own up to %d", outcome, batches*size)
+		}
+		given[outcome.Number] = true
+	}
 }
 
 func testRefusedLeavesNothing(f *fixture) {

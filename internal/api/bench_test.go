@@ -1,0 +1,148 @@
+package api_test
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"merchantorders/internal/api/apitest"
+	v1 "merchantorders/internal/api/v1"
+	v2 "merchantorders/internal/api/v2"
+	"merchantorders/internal/filestore"
+	"merchantorders/internal/order"
+	"merchantorders/internal/store"
+	"merchantorders/internal/token"
+	"merchantorders/internal/web"
+)
+
+// benchOrders is how many orders the merchant of the benchmarks has.
+const benchOrders = 20_000
+
+// benchService is what answers requests, with everything around it but the
+// connection: sign-in, log line, figures.
+type benchService struct {
+	orders  *order.Service
+	handler http.Handler
+	token   string
+}
+
+func newBenchService(b *testing.B) benchService {
+	b.Helper()
+	ctx, log := b.Context(), slog.New(slog.NewJSONHandler(io.Discard, nil))
+	db, err := store.OpenSQLite(ctx, filepath.Join(b.TempDir(), "orders.db"), store.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = db.Close() })
+	files, err := filestore.OpenDisk(b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	orders, tokens, figures := order.NewService(db, files, time.Now, log), token.NewRegistry(db, time.Now), web.NewFigures()
+	if err := orders.AddMerchant(ctx, apitest.MerchantID, apitest.MerchantName); err != nil {
+		b.Fatal(err)
+	}
+	s := benchService{orders: orders}
+	for first := 1; first <= benchOrders; first += 1000 {
+		s.fill(b, first, 1000)
+	}
+	if s.token, _, err = tokens.Create(ctx, apitest.MerchantID, token.AllScopes, 0); err != nil {
+		b.Fatal(err)
+	}
+	router := web.NewRouter(tokens,
+		v1.Section(v1.Deps{Orders: orders, Figures: figures, BaseURL: baseURL, StorageURL: storageURL}),
+		v2.Section(v2.Deps{Orders: orders, Figures: figures, StorageURL: storageURL}),
+		web.Section{Errors: web.FlatForm},
+	)
+	s.handler = web.Observe(router, web.FlatForm, log, figures, time.Now)
+	return s
+}
+
+// fill adds orders that can be accepted, an hour apart, up to 1,000.
+func (s benchService) fill(b *testing.B, first, count int) {
+	b.Helper()
+	batch := make([]order.Incoming, count)
+	for i := range batch {
+		o := apitest.Rich()
+		o.Number, o.Reference, o.State = int64(first+i), benchReference(first+i), order.Registered
+		o.CreatedAt = o.CreatedAt.Add(-time.Duration((first+i)%benchOrders) * time.Hour)
+		batch[i] = apitest.Incoming(o)
+	}
+	if _, err := s.orders.Add(b.Context(), batch); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func benchReference(n int) string { return fmt.Sprintf("SF-2026-%06d", n) }
+
+// unread is an answer that nobody reads: what it costs is the service's alone.
+type unread struct {
+	header http.Header
+	status int
+}
+
+func (u *unread) Header() http.Header            { return u.header }
+func (u *unread) WriteHeader(status int)         { u.status = status }
+func (u *unread) Write(body []byte) (int, error) { return len(body), nil }
+
+// ask has the service answer n requests, the paths of which path returns.
+func (s benchService) ask(b *testing.B, method string, path func(n int) string) {
+	b.Helper()
+	b.ReportAllocs()
+	answer := &unread{header: make(http.Header)}
+	n := 0
+	for b.Loop() {
+		r, err := http.NewRequestWithContext(b.Context(), method, path(n), http.NoBody)
+		if err != nil {
+			b.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+s.token)
+		clear(answer.header)
+		answer.status = http.StatusOK
+		if s.handler.ServeHTTP(answer, r); answer.status != http.StatusOK {
+			b.Fatalf("%s %s: %d", method, path(n), answer.status)
+		}
+		n++
+	}
+}
+
+// BenchmarkReads answers reads: of one and the same, and of any of 20,000. Each
+// figure includes the making of the request, about 1 µs.
+func BenchmarkReads(b *testing.B) {
+	s := newBenchService(b)
+	other := func(n int) int { return 1 + n*7919%benchOrders }
+	for _, read := range []struct {
+		name string
+		path func(n int) string
+	}{
+		{"v1 order", func(int) string { return "/api/orders/77" }},
+		{"v1 order, any", func(n int) string { return fmt.Sprintf("/api/orders/%d", other(n)) }},
+		{"v2 order", func(int) string { return "/v2/orders/" + benchReference(77) }},
+		{"v2 order, any", func(n int) string { return "/v2/orders/" + benchReference(other(n)) }},
+		{"v1 list of 10", func(int) string { return "/api/orders" }},
+		{"v1 list of 100", func(int) string { return "/api/orders?items_per_page=100" }},
+		{"v2 list of 10", func(int) string { return "/v2/orders" }},
+		{"v2 list of 10, any page", func(n int) string { return fmt.Sprintf("/v2/orders?page=%d", 1+other(n)/10) }},
+		{"v2 list of 10, by state and dates", func(int) string { return "/v2/orders?state=registered&dateFrom=2025-03-01&dateTo=2026-02-28" }},
+		{"v2 list of 100", func(int) string { return "/v2/orders?itemsPerPage=100" }},
+	} {
+		b.Run(read.name, func(b *testing.B) { s.ask(b, http.MethodGet, read.path) })
+	}
+}
+
+// BenchmarkAccept accepts orders, each durably before the next one.
+func BenchmarkAccept(b *testing.B) {
+	s := newBenchService(b)
+	s.ask(b, http.MethodPatch, func(n int) string {
+		if n > 0 && n%1000 == 0 {
+			b.StopTimer()
+			s.fill(b, 1+benchOrders+n-1000, 1000)
+			b.StartTimer()
+		}
+		return "/v2/orders/" + benchReference(1+n) + "/accept"
+	})
+}
