@@ -235,6 +235,38 @@ func TestLostAnswerWakes(t *testing.T) {
 	})
 }
 
+// takingStore takes in every order, and has an event of it.
+type takingStore struct{ *fakeStore }
+
+func (s takingStore) AddOrders(_ context.Context, batch []order.Incoming, _ time.Time) ([]order.Outcome, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	outcomes := make([]order.Outcome, len(batch))
+	for i := range batch {
+		o := s.orders[1]
+		o.events = append(o.events, order.Event{Seq: int64(len(o.events) + 1), Type: order.OrderCreated})
+		outcomes[i] = order.Outcome{Verdict: order.Created, Number: 1}
+	}
+	return outcomes, nil
+}
+
+// TestNewOrdersWake: those who wait need not wait for the next look.
+func TestNewOrdersWake(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := feedService(takingStore{feedStore()})
+		go func() {
+			time.Sleep(time.Millisecond)
+			if _, err := s.Add(t.Context(), []order.Incoming{{Order: order.Order{MerchantID: merchant}}}); err != nil {
+				t.Error(err)
+			}
+		}()
+		if n, took, err := waitFor(t.Context(), s, 0, order.MaxFeedWait); n != 1 || took != time.Millisecond || err != nil {
+			t.Errorf("%d events after %s, error %v", n, took, err)
+		}
+	})
+}
+
 func TestOrderEventsNeedAKey(t *testing.T) {
 	t.Parallel()
 	store := feedStore()
