@@ -133,16 +133,13 @@ func TestUploadUnderWay(t *testing.T) {
 	t.Parallel()
 	held := heldFiles{waiting: make(chan struct{}, 9), release: make(chan struct{})}
 	s := start(t, setup{files: func(f order.Files) order.Files { held.Files = f; return held }})
+	const running, reused = "The first request with this Idempotency-Key is still running.", "The Idempotency-Key was used for another request."
 	tests := []struct{ path, running, reused string }{
-		{
-			"/api/orders/101/invoices",
-			`{"message":"The first request with this Idempotency-Key is still running."}`,
-			`{"message":"The Idempotency-Key was used for another request."}`,
-		},
+		{"/api/orders/101/invoices", `{"message":"` + running + `"}`, `{"message":"` + reused + `"}`},
 		{
 			"/v2/orders/R-2/invoices",
-			`{"error":{"code":"idempotency_key_running","message":"The first request with this Idempotency-Key is still running."}}`,
-			`{"error":{"code":"idempotency_key_reused","message":"The Idempotency-Key was used for another request."}}`,
+			`{"error":{"code":"idempotency_key_running","message":"` + running + `"}}`,
+			`{"error":{"code":"idempotency_key_reused","message":"` + reused + `"}}`,
 		},
 	}
 	const body = `{"filename":"a.pdf","contentBase64":"YQ=="}`

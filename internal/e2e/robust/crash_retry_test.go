@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -41,42 +42,24 @@ func TestRetryAfterKill(t *testing.T) {
 	if testing.Short() {
 		rounds = 3
 	}
-	const clients, perClient = 6, 25
 	dice := rand.New(rand.NewPCG(seed(t), 1))
 	data := filepath.Join(t.TempDir(), "data")
 	server := startOn(t, data, "--log-level", "warn")
 	repeated, late := 0, 0
 	for round := range rounds {
-		first := sample(1 + round*clients*perClient)
-		server.Import(t, registered(first, clients*perClient)...)
-		writes := make([][]keyed, clients)
-		var working sync.WaitGroup
-		heard := make(chan struct{}, clients*perClient*2)
-		for i := range clients {
-			working.Go(func() { writes[i] = server.writeUnderKeys(t, first+sample(i*perClient), perClient, heard) })
-		}
-		for range 20 + dice.IntN(clients*perClient) {
-			select {
-			case <-heard:
-			case <-time.After(patience):
-				t.Fatal("the clients get no further")
-			}
-		}
-		time.Sleep(time.Duration(dice.IntN(3000)) * time.Microsecond)
-		server.Kill(t)
-		working.Wait()
+		first := sample(1 + round*killedClients*killedOrders)
+		server.Import(t, registered(first, killedClients*killedOrders)...)
+		writes := server.killedWhileWriting(t, first, dice)
 		server = startOn(t, data, "--log-level", "warn")
-		for _, mine := range writes {
-			for _, w := range mine {
-				if w.answer.status != 0 {
-					repeated++
-				} else {
-					late++
-				}
-				server.settle(t, w)
+		for _, w := range writes {
+			if w.answer.status != 0 {
+				repeated++
+			} else {
+				late++
 			}
+			server.settle(t, w)
 		}
-		for n := first; n < first+clients*perClient; n++ {
+		for n := first; n < first+killedClients*killedOrders; n++ {
 			moved, stored := events(t, data, n, order.OrderStateChanged), events(t, data, n, order.InvoiceUploaded)
 			if moved > 1 || stored > 1 {
 				t.Errorf("order %s was moved %d times and got %d files", n.reference(), moved, stored)
@@ -87,6 +70,35 @@ func TestRetryAfterKill(t *testing.T) {
 		}
 	}
 	t.Logf("%d answers given again, %d writes whose answer was lost", repeated, late)
+}
+
+// The clients of one round, and the orders that each of them has.
+const (
+	killedClients = 6
+	killedOrders  = 25
+)
+
+// killedWhileWriting has clients write until enough is answered, kills the server
+// a moment later, and returns what they have tried.
+func (r running) killedWhileWriting(t *testing.T, first sample, dice *rand.Rand) []keyed {
+	t.Helper()
+	writes := make([][]keyed, killedClients)
+	heard := make(chan struct{}, killedClients*killedOrders*2)
+	var working sync.WaitGroup
+	for i := range killedClients {
+		working.Go(func() { writes[i] = r.writeUnderKeys(t, first+sample(i*killedOrders), killedOrders, heard) })
+	}
+	for range 20 + dice.IntN(killedClients*killedOrders) {
+		select {
+		case <-heard:
+		case <-time.After(patience):
+			t.Fatal("the clients get no further")
+		}
+	}
+	time.Sleep(time.Duration(dice.IntN(3000)) * time.Microsecond)
+	r.Kill(t)
+	working.Wait()
+	return slices.Concat(writes...)
 }
 
 // writeUnderKeys answers orders and uploads a file to each, until the server is

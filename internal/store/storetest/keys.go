@@ -1,0 +1,162 @@
+package storetest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+// hold takes a key with a place for a file, as an upload does.
+func (f *fixture) hold(store Store, key order.Key, attempt order.Attempt, name string, at time.Time) (int64, error) {
+	var id int64
+	err := store.InTx(f.Context(), func(tx order.Tx) error {
+		if err := tx.TakeKey(f.Context(), alpha, attempt.Key, attempt.Request, at); err != nil {
+			return err
+		}
+		head, err := tx.LockOrder(f.Context(), alpha, key)
+		if err != nil {
+			return err
+		}
+		if id, err = tx.ReserveInvoice(f.Context(), head, fileNamed(name, at)); err != nil {
+			return err
+		}
+		return tx.HoldKey(f.Context(), head, attempt.Key, id)
+	})
+	return id, err
+}
+
+func testKeyHeld(f *fixture) {
+	number := f.create(minimal(alpha, "R"))
+	key, attempt := order.NumberKey(number), under("k", "upload")
+	f.holdAndGiveBack(key, attempt, "released", func(id int64) error {
+		return inOrder(f.Context(), f.a, alpha, key, func(tx order.Tx, head order.Head) error {
+			return tx.ReleaseInvoice(f.Context(), head, id)
+		})
+	})
+	f.holdAndGiveBack(key, attempt, "abandoned", func(id int64) error {
+		reserved := order.StoredInvoice{MerchantID: alpha, OrderNumber: number, Reference: "R", ID: id}
+		_, err := f.a.AbandonReservation(f.Context(), reserved, noon)
+		return err
+	})
+	// Neither has left the key stuck.
+	id, err := f.hold(f.b, key, attempt, "a.pdf", noon)
+	if err != nil {
+		f.Fatal(err)
+	}
+	err = inOrder(f.Context(), f.a, alpha, key, func(tx order.Tx, head order.Head) error {
+		return errors.Join(
+			tx.ActivateInvoice(f.Context(), head, id),
+			tx.KeepAnswer(f.Context(), alpha, "k", attempt.Request, []byte("stored")),
+			tx.Append(f.Context(), head, order.Event{Type: order.InvoiceUploaded, Actor: order.Merchant, At: noon, InvoiceID: id}),
+		)
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	_, err = f.hold(f.b, key, attempt, "again.pdf", noon)
+	f.wantRepeated(err, "stored")
+	// Withdrawn, the file is another matter: the answer stays.
+	if _, err := service(f.a, noon).DeleteInvoice(f.Context(), alpha, key, id, order.Attempt{}); err != nil {
+		f.Fatal(err)
+	}
+	_, err = f.hold(f.b, key, attempt, "again.pdf", noon)
+	f.wantRepeated(err, "stored")
+}
+
+// holdAndGiveBack takes a key with a place, sees that nobody else gets it, and
+// gives the place back.
+func (f *fixture) holdAndGiveBack(key order.Key, attempt order.Attempt, name string, giveBack func(id int64) error) {
+	f.Helper()
+	id, err := f.hold(f.a, key, attempt, name+".pdf", noon)
+	if err != nil {
+		f.Fatalf("%s: %v", name, err)
+	}
+	for _, store := range []Store{f.a, f.b} {
+		if _, err := f.hold(store, key, attempt, "again.pdf", noon); !errors.Is(err, order.ErrKeyRunning) {
+			f.Errorf("while it is under way: error %v", err)
+		}
+		if _, err := f.hold(store, key, under("k", "other"), "other.pdf", noon); !errors.Is(err, order.ErrKeyReused) {
+			f.Errorf("another request meanwhile: error %v", err)
+		}
+	}
+	if err := giveBack(id); err != nil {
+		f.Fatalf("%s: %v", name, err)
+	}
+}
+
+func testAnswerLife(f *fixture) {
+	number := f.create(minimal(alpha, "R"))
+	accept := func(at time.Time, request string) error {
+		_, err := service(f.a, at).Accept(f.Context(), alpha, order.NumberKey(number), under("k", request))
+		return err
+	}
+	if err := accept(noon, "accept"); err != nil {
+		f.Fatal(err)
+	}
+	last := noon.Add(order.AnswerLife - time.Second)
+	f.wantRepeated(accept(last, "accept"), acceptedAnswer)
+	if err := accept(last, "other"); !errors.Is(err, order.ErrKeyReused) {
+		f.Errorf("error %v", err)
+	}
+	if err := accept(noon.Add(order.AnswerLife), "other"); !errors.Is(err, order.ErrCannotAccept) {
+		f.Errorf("after a day: error %v, want it to run anew", err)
+	}
+	f.wantRepeated(accept(noon.Add(2*order.AnswerLife-time.Second), "other"),
+		"other: revision 0, order cannot be accepted in its state\x00\xff")
+}
+
+func testForgotten(f *fixture) {
+	keep := func(merchantID int64, key string, at time.Time) {
+		if err := service(f.a, at).Refuse(f.Context(), merchantID, under(key, "r"), order.ErrRange); !errors.Is(err, order.ErrRange) {
+			f.Fatal(err)
+		}
+	}
+	for i := range 7 {
+		for _, merchant := range []int64{alpha, beta} {
+			keep(merchant, fmt.Sprintf("k-%d", i), noon.Add(time.Duration(i)*time.Hour))
+		}
+	}
+	limit := noon.Add(3 * time.Hour)
+	for _, want := range []int{3, 3, 2, 0} {
+		if n, err := f.b.ForgetAnswers(f.Context(), limit, 3); err != nil || n != want {
+			f.Fatalf("forgot %d, error %v; want %d", n, err, want)
+		}
+	}
+	left := f.tables.rows()["idempotency_keys"]
+	if len(left) != 6 || strings.Contains(strings.Join(left, "\n"), "k-3") {
+		f.Errorf("left are %d:\n%s", len(left), strings.Join(left, "\n"))
+	}
+	if n, err := service(f.a, noon.Add(4*time.Hour+order.AnswerLife)).ForgetAnswers(f.Context()); err != nil || n != 2 {
+		f.Errorf("the service forgot %d, error %v; want 2", n, err)
+	}
+}
+
+func testOddKeys(f *fixture) {
+	var printable strings.Builder
+	for c := byte(' '); c <= '~'; c++ {
+		printable.WriteByte(c)
+	}
+	keys := []string{"a", "A", "a ", "'; --", printable.String(), strings.Repeat("k", 255), strings.Repeat("k", 254), "%", "_"}
+	every := make([]byte, 1<<16)
+	for i := range every {
+		every[i] = byte(i)
+	}
+	for i, key := range keys {
+		attempt := under(key, fmt.Sprint(i))
+		attempt.Answer = func(order.Changed, error) ([]byte, error) { return append(every, byte(i)), nil }
+		if err := service(f.a, noon).Refuse(f.Context(), alpha, attempt, order.ErrRange); !errors.Is(err, order.ErrRange) {
+			f.Fatalf("%q: %v", key, err)
+		}
+	}
+	for i, key := range keys {
+		err := service(f.b, noon).Refuse(f.Context(), alpha, under(key, fmt.Sprint(i)), order.ErrRange)
+		var repeated *order.Repeated
+		if !errors.As(err, &repeated) || !bytes.Equal(repeated.Answer, append(every, byte(i))) {
+			f.Errorf("%q: error %v", key, err)
+		}
+	}
+}
