@@ -82,9 +82,9 @@ func listTest(t *testing.T, db *DB) order.Page {
 }
 
 // change changes the tables past the store. It must find something to change.
-func change(t *testing.T, db *DB, text string) {
+func change(t testing.TB, db *DB, text string, args ...any) {
 	t.Helper()
-	if did, err := changed(db.write.db.ExecContext(t.Context(), text)); err != nil || !did {
+	if did, err := changed(db.write.db.ExecContext(t.Context(), text, args...)); err != nil || !did {
 		t.Fatalf("%s: changed %v, error %v", text, did, err)
 	}
 }

@@ -27,7 +27,7 @@ type sizes struct {
 // usualSizes: an order that is skipped costs 0.1 microseconds, a list of 10
 // costs 30 and more, and a block takes 64 bytes. Reading a key costs 0.4 to 0.8
 // microseconds.
-var usualSizes = sizes{block: 64, blocks: 50_000, fewest: 2_000, most: 50_000, events: 2_000}
+var usualSizes = sizes{block: 32, blocks: 100_000, fewest: 2_000, most: 50_000, events: 2_000}
 
 // cut is a span to be cut into blocks, beginning at the end that is nearer to
 // the page that is looked for.

@@ -75,7 +75,7 @@ func (o *cutOrders) catchUp(ctx context.Context, r run, merchantID, version int6
 		if m.seq > version || compareKeys(m.key, o.cut.low) < 0 || compareKeys(m.key, o.cut.high) >= 0 {
 			return
 		}
-		i, exact := slices.BinarySearchFunc(o.pieces, m.key, func(one span, k listKey) int { return compareKeys(one.low, k) })
+		i, exact := searchSpans(o.pieces, m.key)
 		if !exact {
 			i--
 		}

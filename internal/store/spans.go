@@ -78,16 +78,20 @@ func sumOf(some []span) tally {
 // it has more than twice as many.
 const groupSize = 64
 
-// group is consecutive spans, at least one, and their sum.
+// group is consecutive spans, at least one.
 type group struct {
-	orders tally
-	spans  []span
+	low   listKey // of the first span
+	spans []span
 }
 
 // spans are all orders of a merchant, the lowest key first. Their groups make
 // it a matter of a microsecond to find a page among tens of thousands of them.
 type spans struct {
 	groups []group
+	// sums are those of the groups, for each state by itself: most searches ask
+	// for one, and find hundreds of groups in a few lines of the processor's
+	// cache.
+	sums   [order.NumStates][]int32
 	length int   // spans in all
 	orders int64 // orders in all
 }
@@ -97,40 +101,62 @@ type position struct{ group, span int }
 
 // newSpans takes spans in their order over.
 func newSpans(all []span) spans {
-	var s spans
-	for _, some := range divided(all) {
-		s.length += len(some.spans)
-		s.orders += int64(some.orders[0])
-		s.groups = append(s.groups, some)
+	s := spans{length: len(all)}
+	s.regroup(0, 0, all)
+	for _, n := range s.sums[0] {
+		s.orders += int64(n)
 	}
 	return s
 }
 
-// divided makes groups of spans.
-func divided(all []span) []group {
+// regroup puts new groups of spans in the place of those from one to another.
+func (s *spans) regroup(from, to int, all []span) {
 	var groups []group
+	var sums [order.NumStates][]int32
 	for some := range slices.Chunk(all, groupSize) {
-		groups = append(groups, group{sumOf(some), slices.Clone(some)})
+		groups = append(groups, group{some[0].low, slices.Clone(some)})
+		for state, n := range sumOf(some) {
+			sums[state] = append(sums[state], n)
+		}
 	}
-	return groups
+	s.groups = slices.Replace(s.groups, from, to, groups...)
+	for state := range s.sums {
+		s.sums[state] = slices.Replace(s.sums[state], from, to, sums[state]...)
+	}
 }
 
 func (s *spans) at(p position) *span { return &s.groups[p.group].spans[p.span] }
 
 // find returns the span in which a key falls; false when it is below them all.
 func (s *spans) find(k listKey) (position, bool) {
-	g, exact := slices.BinarySearchFunc(s.groups, k, func(g group, k listKey) int { return compareKeys(g.spans[0].low, k) })
+	g, exact := slices.BinarySearchFunc(s.groups, k, func(g group, k listKey) int { return compareKeys(g.low, k) })
 	if !exact {
 		g--
 	}
 	if g < 0 {
 		return position{}, false
 	}
-	i, exact := slices.BinarySearchFunc(s.groups[g].spans, k, func(one span, k listKey) int { return compareKeys(one.low, k) })
+	i, exact := searchSpans(s.groups[g].spans, k)
 	if !exact {
 		i--
 	}
 	return position{g, i}, true
+}
+
+// searchSpans returns the first span that begins at a key or above, and whether
+// it begins there.
+func searchSpans(some []span, k listKey) (int, bool) {
+	return slices.BinarySearchFunc(some, k, func(one span, k listKey) int { return compareKeys(one.low, k) })
+}
+
+// from returns the first span that begins at a key or above; it may be one
+// after the last of a group, or of all.
+func (s *spans) from(k listKey) position {
+	p, ok := s.find(k)
+	if ok && s.at(p).low != k {
+		p.span++
+	}
+	return p
 }
 
 // above returns the lowest key of the span after one; highestKey after the
@@ -140,7 +166,7 @@ func (s *spans) above(p position) listKey {
 		return s.groups[p.group].spans[p.span+1].low
 	}
 	if p.group+1 < len(s.groups) {
-		return s.groups[p.group+1].spans[0].low
+		return s.groups[p.group+1].low
 	}
 	return highestKey
 }
@@ -153,7 +179,8 @@ func (s *spans) count(day order.Day, k listKey, state order.State, orders int32)
 		p = s.insert(low)
 	}
 	s.at(p).orders.count(state, orders)
-	s.groups[p.group].orders.count(state, orders)
+	s.sums[state][p.group] += orders
+	s.sums[0][p.group] += orders
 	s.orders += int64(orders)
 }
 
@@ -176,9 +203,10 @@ func (s *spans) insert(low listKey) position {
 func (s *spans) replace(p position, pieces []span) {
 	g := &s.groups[p.group]
 	g.spans = slices.Replace(g.spans, p.span, p.span+1, pieces...)
+	g.low = g.spans[0].low
 	s.length += len(pieces) - 1
 	if len(g.spans) > 2*groupSize {
-		s.groups = slices.Replace(s.groups, p.group, p.group+1, divided(g.spans)...)
+		s.regroup(p.group, p.group+1, g.spans)
 	}
 }
 
@@ -187,34 +215,35 @@ func (s *spans) replace(p position, pieces []span) {
 // which span the order is that comes after as many as before, and how many of
 // that span come before it. Without such an order found is false.
 func (s *spans) search(states []order.State, from, to listKey, before int64) (total int64, p position, skip int64, found bool) {
-	end := highestKey
-	for g := len(s.groups) - 1; g >= 0; g-- {
-		low := s.groups[g].spans[0].low
-		if compareKeys(low, to) >= 0 {
-			end = low
-			continue
-		}
-		// Most groups are passed over or left behind as a whole.
-		whole := compareKeys(from, low) <= 0 && compareKeys(end, to) <= 0
-		if n := s.groups[g].orders.of(states); whole && (found || total+n <= before) {
-			total += n
-			end = low
-			continue
-		}
-		for i, one := range slices.Backward(s.groups[g].spans) {
-			if compareKeys(one.low, from) < 0 || compareKeys(one.low, to) >= 0 {
+	if len(s.groups) == 0 {
+		return 0, position{}, 0, false
+	}
+	begin, end := s.from(from), s.from(to)
+	for g := end.group; g >= begin.group; g-- {
+		if g < end.group && g > begin.group {
+			n := int64(0)
+			for _, state := range states {
+				n += int64(s.sums[state][g])
+			}
+			if found || total+n <= before {
+				total += n
 				continue
 			}
-			n := one.orders.of(states)
+		}
+		some, first := s.groups[g].spans, 0
+		if g == end.group {
+			some = some[:end.span]
+		}
+		if g == begin.group {
+			first = begin.span
+		}
+		for i := len(some) - 1; i >= first; i-- {
+			n := some[i].orders.of(states)
 			if !found && before < total+n {
 				p, skip, found = position{g, i}, before-total, true
 			}
 			total += n
 		}
-		if compareKeys(low, from) < 0 {
-			break
-		}
-		end = low
 	}
 	return total, p, skip, found
 }
