@@ -6,10 +6,10 @@ import (
 )
 
 const (
-	// mostKeptDays bounds the memory of the cache, in days of all merchants
-	// together: about 50 bytes a day, 10 MB.
-	mostKeptDays = 200_000
-	// merchantWeight is what a merchant costs beside its days, in days.
+	// mostKeptSpans bounds the memory of the cache, in days and blocks of all
+	// merchants together: 64 bytes each, and up to as much again in room to grow.
+	mostKeptSpans = 150_000
+	// merchantWeight is what a merchant costs beside them, in spans.
 	merchantWeight = 8
 )
 
@@ -20,8 +20,9 @@ type countCache struct {
 	mu        sync.Mutex
 	merchants map[int64]*list.Element // of *keptCounts
 	recent    *list.List              // the merchant asked for last in front
-	weight    int                     // of all that is kept, in days
+	weight    int                     // of all that is kept, in spans
 	most      int
+	sizes     sizes // of counts that are made
 }
 
 // keptCounts are one merchant's in the cache.
@@ -32,7 +33,7 @@ type keptCounts struct {
 }
 
 func newCountCache() *countCache {
-	return &countCache{merchants: make(map[int64]*list.Element), recent: list.New(), most: mostKeptDays}
+	return &countCache{merchants: make(map[int64]*list.Element), recent: list.New(), most: mostKeptSpans, sizes: usualSizes}
 }
 
 // of returns the counts of a merchant, empty ones when they are not known.
@@ -43,15 +44,15 @@ func (k *countCache) of(merchantID int64) *dayCounts {
 		k.recent.MoveToFront(element)
 		return element.Value.(*keptCounts).counts
 	}
-	kept := &keptCounts{merchantID: merchantID, counts: &dayCounts{}, weight: merchantWeight}
+	kept := &keptCounts{merchantID: merchantID, counts: newDayCounts(k.sizes), weight: merchantWeight}
 	k.merchants[merchantID] = k.recent.PushFront(kept)
 	k.weight += kept.weight
 	k.makeRoom()
 	return kept.counts
 }
 
-// grown notes how many days a merchant's counts have now.
-func (k *countCache) grown(merchantID int64, counts *dayCounts, days int) {
+// grown notes how many spans a merchant's counts have now.
+func (k *countCache) grown(merchantID int64, counts *dayCounts, spans int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	element, ok := k.merchants[merchantID]
@@ -62,8 +63,8 @@ func (k *countCache) grown(merchantID int64, counts *dayCounts, days int) {
 	if kept.counts != counts {
 		return // let go of meanwhile, and another's now
 	}
-	k.weight += merchantWeight + days - kept.weight
-	kept.weight = merchantWeight + days
+	k.weight += merchantWeight + spans - kept.weight
+	kept.weight = merchantWeight + spans
 	k.makeRoom()
 }
 

@@ -4,75 +4,74 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"sync"
 
 	"merchantorders/internal/order"
 )
 
-// mostEventsToCatchUp is how many events are read to bring counts up to date.
-// Beyond, they are read anew: three years of days are as many rows.
-const mostEventsToCatchUp = 2000
-
-// Statements that count.
+// Statements that count. An event tells the day of its order and not its key,
+// which only counts of less than a day ask for; one that is not there is NULL,
+// and an error.
 const (
-	selectEvents = `SELECT seq, order_day, from_state, to_state FROM events
-	WHERE merchant_id = $1 AND seq > $2 ORDER BY seq`
+	selectEvents    = `SELECT seq, from_state, to_state, order_day` + fromEvents
+	selectKeyEvents = `SELECT seq, from_state, to_state, order_day, order_number,
+		(SELECT o.created_at FROM orders o WHERE o.merchant_id = $1 AND o.number = events.order_number)` + fromEvents
+	fromEvents = ` FROM events WHERE merchant_id = $1 AND seq > $2 ORDER BY seq`
 	selectDays = `SELECT day, state, orders, ` + lastEvent + ` FROM order_days WHERE merchant_id = $1 ORDER BY day`
 )
 
-// dayCounts are a merchant's orders counted by the day of their creation and
-// by state, as of one moment of the database.
+// dayCounts are a merchant's orders counted by state and by the day of their
+// creation, or by blocks of a day that has been cut, as of one moment of the
+// database.
 type dayCounts struct {
+	sizes   sizes
+	cutting chan struct{} // has room for the one that cuts
+
 	mu      sync.Mutex
 	version int64 // the newest event that is counted in
 	loaded  bool
-	days    []dayRow // oldest first
+	spans   spans
+	blocks  int // how many spans more than days there are
 }
 
-// dayRow is one day. orders is indexed by state; index 0, which is no state,
-// has the sum.
-type dayRow struct {
-	day    order.Day
-	orders [order.NumStates]int32
+func newDayCounts(sizes sizes) *dayCounts {
+	return &dayCounts{sizes: sizes, cutting: make(chan struct{}, 1)}
 }
 
 // place is where a page begins among a merchant's orders.
 type place struct {
-	version int64     // the event up to which it is right
-	total   int64     // orders that the filter lets through
-	day     order.Day // the newest day of which the page shows an order
-	skip    int64     // orders of that day that come before the page
-	limit   int64     // orders on the page; 0 past the end
+	version int64   // the event up to which it is right
+	total   int64   // orders that the filter lets through
+	below   listKey // the page is among the orders below this key
+	skip    int64   // orders below the key that come before the page
+	limit   int64   // orders on the page; 0 past the end
+	spans   int     // how many there are, of the whole merchant
+	cut     *cut    // what to cut first, so that there is little to skip; nil: nothing
 }
 
 // place finds the page of a filter.
 func (c *dayCounts) place(filter order.Filter) place {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	columns := filter.States
+	return c.placeLocked(filter)
+}
+
+func (c *dayCounts) placeLocked(filter order.Filter) place {
+	states := filter.States
 	if filter.AnyState {
-		columns = []order.State{0}
+		states = []order.State{0}
 	}
-	from, to := c.span(filter)
-	found := place{version: c.version}
 	// Compared by division, since page times size may not fit 64 bits.
-	before, begun := int64(-1), false
+	before := int64(math.MaxInt64)
 	if pages := filter.Page - 1; pages <= maxOrders/filter.Size {
 		before = pages * filter.Size
 	}
-	for i := to - 1; i >= from; i-- {
-		n := int64(0)
-		for _, state := range columns {
-			n += int64(c.days[i].orders[state])
-		}
-		if before >= 0 && !begun && before < found.total+n {
-			found.day, found.skip, begun = c.days[i].day, before-found.total, true
-		}
-		found.total += n
-	}
+	from, to := keysOf(filter)
+	total, at, skip, begun := c.spans.search(states, from, to, before)
+	found := place{version: c.version, total: total, spans: c.spans.length}
 	if begun {
-		found.limit = min(filter.Size, found.total-before)
+		found.below, found.skip, found.limit = c.spans.above(at), skip, min(filter.Size, total-before)
+		found.cut = c.cutFor(at, states, skip)
 	}
 	return found
 }
@@ -80,65 +79,95 @@ func (c *dayCounts) place(filter order.Filter) place {
 // maxOrders is more orders than a merchant can have.
 const maxOrders = 1 << 48
 
-// span returns the range of indexes of the days that a filter lets through.
-func (c *dayCounts) span(filter order.Filter) (from, to int) {
-	to = len(c.days)
+// keysOf returns the keys from which and below which a filter lets orders
+// through, whatever their state.
+func keysOf(filter order.Filter) (from, to listKey) {
+	from, to = lowestKey, highestKey
 	if filter.From != order.NoDay {
-		from, _ = slices.BinarySearchFunc(c.days, filter.From, compareDay)
+		from = startOf(filter.From)
 	}
 	if filter.To != order.NoDay && filter.To != math.MaxInt32 {
-		to, _ = slices.BinarySearchFunc(c.days, filter.To+1, compareDay)
+		to = startOf(filter.To + 1)
 	}
 	return from, to
 }
 
-func compareDay(row dayRow, day order.Day) int { return int(row.day) - int(day) }
-
-// add counts orders of a day and state in.
-func (c *dayCounts) add(day order.Day, state order.State, orders int32) {
-	i, there := slices.BinarySearchFunc(c.days, day, compareDay)
-	if !there {
-		c.days = slices.Insert(c.days, i, dayRow{day: day})
+// placeIn finds the page of a filter as of the moment that a transaction sees.
+// The counts are locked since before it began, so that they cannot be newer.
+func (c *dayCounts) placeIn(ctx context.Context, r run, merchantID int64, filter order.Filter) (place, error) {
+	version, err := newestEvent(ctx, r, merchantID)
+	if err != nil {
+		return place{}, err
 	}
-	c.days[i].orders[state] += orders
-	c.days[i].orders[0] += orders
+	// Newer after all: the database is not the one that was counted, but for
+	// example an older one that was put in its place.
+	c.loaded = c.loaded && c.version <= version
+	if err := c.catchUpLocked(ctx, r, merchantID, version); err != nil {
+		return place{}, err
+	}
+	return c.placeLocked(filter), nil
 }
 
 // catchUp counts in what has happened up to an event, or counts anew where
-// that is a lot. It returns how many days there are then. After an error the
+// that is a lot. It returns how many spans there are then. After an error the
 // counts are older than asked for, but right.
 func (c *dayCounts) catchUp(ctx context.Context, r run, merchantID, version int64) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var err error
+	err := c.catchUpLocked(ctx, r, merchantID, version)
+	return c.spans.length, err
+}
+
+func (c *dayCounts) catchUpLocked(ctx context.Context, r run, merchantID, version int64) error {
 	switch {
 	case c.loaded && c.version >= version:
-	case c.loaded && version-c.version <= mostEventsToCatchUp:
-		err = c.addEvents(ctx, r, merchantID)
-	default:
-		err = c.load(ctx, r, merchantID)
+		return nil
+	case c.loaded && version-c.version <= int64(c.sizes.events+c.blocks):
+		return c.addEvents(ctx, r, merchantID)
 	}
-	return len(c.days), err
+	return c.load(ctx, r, merchantID)
 }
 
 // addEvents counts in every event after those counted in. Events have no gaps
 // and are seen in their order, so that none can be missed. Each is counted in
 // as a whole, with its number.
 func (c *dayCounts) addEvents(ctx context.Context, r run, merchantID int64) error {
-	err := each(ctx, r, selectEvents, []any{merchantID, c.version}, func(rows result) error {
-		var seq int64
-		var day order.Day
-		var from, to order.State
-		if err := rows.Scan(&seq, &day, &from, &to); err != nil {
+	return eachMove(ctx, r, merchantID, c.version, c.blocks > 0, func(m move) {
+		if m.from.Valid() {
+			c.spans.count(m.day, m.key, m.from, -1)
+		}
+		if m.to.Valid() {
+			c.spans.count(m.day, m.key, m.to, +1)
+		}
+		c.version = m.seq
+	})
+}
+
+// move is what an event tells of an order's state. An order that comes in
+// moves from none, and one whose state stays the same moves from none to none.
+type move struct {
+	seq      int64
+	day      order.Day
+	key      listKey // the day's lowest, where the order's own was not asked for
+	from, to order.State
+}
+
+// eachMove calls fn for every event after one, the oldest first. keys: with the
+// orders' own keys.
+func eachMove(ctx context.Context, r run, merchantID, after int64, keys bool, fn func(move)) error {
+	var m move
+	text, into := selectEvents, []any{&m.seq, &m.from, &m.to, &m.day}
+	if keys {
+		text, into = selectKeyEvents, append(into, &m.key.number, &m.key.at)
+	}
+	err := each(ctx, r, text, []any{merchantID, after}, func(rows result) error {
+		if err := rows.Scan(into...); err != nil {
 			return err
 		}
-		if from.Valid() {
-			c.add(day, from, -1)
+		if !keys {
+			m.key = startOf(m.day)
 		}
-		if to.Valid() {
-			c.add(day, to, +1)
-		}
-		c.version = seq
+		fn(m)
 		return nil
 	})
 	if err != nil {
@@ -150,23 +179,27 @@ func (c *dayCounts) addEvents(ctx context.Context, r run, merchantID int64) erro
 // load reads the counts as the database keeps them. Only whole ones are taken
 // over: half of them with the number of the newest event would be believed.
 func (c *dayCounts) load(ctx context.Context, r run, merchantID int64) error {
-	var read dayCounts
+	var days []span
+	var version int64
 	err := each(ctx, r, selectDays, []any{merchantID}, func(rows result) error {
 		var day order.Day
 		var state order.State
 		var orders int32
-		if err := rows.Scan(&day, &state, &orders, &read.version); err != nil {
+		if err := rows.Scan(&day, &state, &orders, &version); err != nil {
 			return err
 		}
 		if !state.Valid() {
 			return fmt.Errorf("state %d is none", state)
 		}
-		read.add(day, state, orders)
+		if low := startOf(day); len(days) == 0 || days[len(days)-1].low != low {
+			days = append(days, span{low: low})
+		}
+		days[len(days)-1].orders.count(state, orders)
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("read day counts: %w", err)
 	}
-	c.loaded, c.version, c.days = true, read.version, read.days
+	c.loaded, c.version, c.spans, c.blocks = true, version, newSpans(days), 0
 	return nil
 }

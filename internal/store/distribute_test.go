@@ -38,7 +38,7 @@ func needCluster(t *testing.T) {
 	}
 }
 
-func openPostgresTest(t *testing.T, url string) *DB {
+func openPostgresTest(t testing.TB, url string) *DB {
 	t.Helper()
 	db, err := OpenPostgres(t.Context(), url, Options{})
 	if err != nil {

@@ -21,10 +21,10 @@ const listTries = 3
 
 // List implements order.Store.
 //
-// Which day a page begins on, and how many orders of that day come before it,
-// is known from the merchant's day counts, so that no order is counted and
-// none is skipped but within one day: a page costs the same wherever it lies.
-// The rows come with the number of the merchant's newest event; it tells
+// Where a page begins, and how many orders there are, is known from the
+// merchant's counts, by day and, where a day has many orders, by blocks of it.
+// So no order is counted and few are skipped: a page costs the same wherever it
+// lies. The rows come with the number of the merchant's newest event; it tells
 // whether the counts are those of the same moment, and what to add if not.
 func (db *DB) List(ctx context.Context, merchantID int64, filter order.Filter) (order.Page, error) {
 	defer db.timed("list")()
@@ -52,26 +52,32 @@ func (db *DB) List(ctx context.Context, merchantID int64, filter order.Filter) (
 // the merchant's orders have changed since; the counts are up to date then.
 func (db *DB) tryList(ctx context.Context, merchantID int64, filter order.Filter) (order.Page, bool, error) {
 	counts := db.counts.of(merchantID)
-	place := counts.place(filter)
+	place, err := db.placeNear(ctx, counts, merchantID, filter)
+	if err != nil {
+		return order.Page{}, false, err
+	}
 	orders, version, err := readPage(ctx, db.conns, merchantID, filter, place)
 	if err != nil || version == place.version {
 		return order.Page{Orders: orders, Total: place.total}, err == nil, err
 	}
-	days, err := counts.catchUp(ctx, db.conns, merchantID, version)
-	db.counts.grown(merchantID, counts, days)
+	length, err := counts.catchUp(ctx, db.conns, merchantID, version)
+	db.counts.grown(merchantID, counts, length)
 	return order.Page{}, false, err
 }
 
-// listInSnapshot reads counts and rows in one transaction that sees no change
-// of others, with counts of its own: those that are shared may be newer.
+// listInSnapshot reads a page in a transaction that sees no change of others,
+// by counts that are brought to the same moment.
 func (db *DB) listInSnapshot(ctx context.Context, merchantID int64, filter order.Filter) (order.Page, error) {
+	counts := db.counts.of(merchantID)
+	// Before a connection is taken: whoever waits for the counts must hold none.
+	counts.mu.Lock()
+	defer counts.mu.Unlock()
 	var page order.Page
 	err := db.conns.snapshot(ctx, func(r run) error {
-		counts := &dayCounts{}
-		if err := counts.load(ctx, r, merchantID); err != nil {
+		place, err := counts.placeIn(ctx, r, merchantID, filter)
+		if err != nil {
 			return err
 		}
-		place := counts.place(filter)
 		orders, _, err := readPage(ctx, r, merchantID, filter, place)
 		page = order.Page{Orders: orders, Total: place.total}
 		return err
@@ -99,13 +105,22 @@ func readPage(ctx context.Context, r run, merchantID int64, filter order.Filter,
 			return nil, 0, err
 		}
 	}
-	if !version.Valid {
-		err := r.row(ctx, `SELECT last_event FROM merchants WHERE id = $1`, []any{merchantID}, &version)
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
-			return nil, 0, err
-		}
+	if version.Valid {
+		return orders, version.Int64, nil
 	}
-	return orders, version.Int64, nil
+	newest, err := newestEvent(ctx, r, merchantID)
+	return orders, newest, err
+}
+
+// newestEvent reads the number of a merchant's newest event; 0 when there is
+// none, or no merchant.
+func newestEvent(ctx context.Context, r run, merchantID int64) (int64, error) {
+	var newest int64
+	err := r.row(ctx, `SELECT last_event FROM merchants WHERE id = $1`, []any{merchantID}, &newest)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	return newest, err
 }
 
 // pageStatement returns the statement that reads a page, and its arguments.
@@ -113,39 +128,44 @@ func readPage(ctx context.Context, r run, merchantID int64, filter order.Filter,
 // A bound LIMIT is written $n+0: SQLite prepares a statement anew whenever a
 // plain bound limit might change its plan, which makes it half as slow again.
 func pageStatement(merchantID int64, filter order.Filter, place place) (string, []any) {
-	end := place.day.End().Unix()
-	args := []any{merchantID, end, place.limit, place.skip}
+	args := []any{merchantID, place.below.at, place.below.number, place.limit, place.skip}
 	switch {
 	case filter.AnyState:
 		return `SELECT ` + summaryColumns + `, ` + lastEvent + ` FROM orders o
-			WHERE o.merchant_id = $1 AND o.created_at <= $2
-			ORDER BY o.created_at DESC, o.number DESC LIMIT $3+0 OFFSET $4+0`, args
+			WHERE o.merchant_id = $1 AND (o.created_at, o.number) < ($2, $3)
+			ORDER BY o.created_at DESC, o.number DESC LIMIT $4+0 OFFSET $5+0`, args
 	case len(filter.States) == 1:
 		return `SELECT ` + summaryColumns + `, ` + lastEvent + ` FROM orders o
-			WHERE o.merchant_id = $1 AND o.created_at <= $2 AND o.state = ` + literal(filter.States[0]) + `
-			ORDER BY o.created_at DESC, o.number DESC LIMIT $3+0 OFFSET $4+0`, args
+			WHERE o.merchant_id = $1 AND (o.created_at, o.number) < ($2, $3) AND o.state = ` + literal(filter.States[0]) + `
+			ORDER BY o.created_at DESC, o.number DESC LIMIT $4+0 OFFSET $5+0`, args
 	}
-	return severalStates(filter.States), []any{merchantID, end, place.skip + place.limit, place.limit, place.skip}
+	return severalStates(filter.States), args
 }
 
-// severalStates merges the states' own orders. Each branch reads keys from the
-// index alone, no more than the page can need; whole rows are read only for
+// severalStates merges the states' own orders. Whole rows are read only for
 // what is shown. CROSS JOIN makes SQLite take the keys first; left to itself it
 // goes through all orders and looks for each among the keys.
 func severalStates(states []order.State) string {
-	branches := make([]string, len(states))
-	for i, state := range states {
-		branches[i] = `SELECT * FROM (SELECT created_at, number FROM orders
-			WHERE merchant_id = $1 AND created_at <= $2 AND state = ` + literal(state) + `
-			ORDER BY created_at DESC, number DESC LIMIT $3+0) s` + strconv.Itoa(i)
-	}
-	return `SELECT ` + summaryColumns + `, ` + lastEvent + ` FROM (
-			SELECT created_at, number FROM (` + strings.Join(branches, ` UNION ALL `) + `) u
-			ORDER BY created_at DESC, number DESC LIMIT $4+0 OFFSET $5+0
-		) k
+	keys := mergedKeys(states, `created_at, number`, `(created_at, number) < ($2, $3)`, ` DESC`)
+	return `SELECT ` + summaryColumns + `, ` + lastEvent + ` FROM (` + keys + ` LIMIT $4+0 OFFSET $5+0) k
 		CROSS JOIN orders o
 		WHERE o.merchant_id = $1 AND o.number = k.number
 		ORDER BY o.created_at DESC, o.number DESC`
+}
+
+// mergedKeys returns a statement that reads columns of the index by state, for
+// several states, in the order of keys.
+//
+// Each branch has the ORDER BY of the whole: PostgreSQL merges only branches
+// that are told to be in order, and sorts all orders else.
+func mergedKeys(states []order.State, columns, where, way string) string {
+	sorted := ` ORDER BY created_at` + way + `, number` + way
+	branches := make([]string, len(states))
+	for i, state := range states {
+		branches[i] = `SELECT * FROM (SELECT ` + columns + ` FROM orders
+			WHERE merchant_id = $1 AND state = ` + literal(state) + ` AND ` + where + sorted + `) s` + strconv.Itoa(i)
+	}
+	return `SELECT ` + columns + ` FROM (` + strings.Join(branches, ` UNION ALL `) + `) u` + sorted
 }
 
 // literal writes a state into a statement: one statement a state, each with

@@ -3,56 +3,251 @@ package store
 import (
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/pgtest"
 )
 
-// BenchmarkList reads pages of a merchant with few and of one with many orders:
-// the figures of both should be alike.
-func BenchmarkList(b *testing.B) {
-	db := benchDatabase(b)
-	if err := addTestMerchant(b.Context(), db, 2); err != nil {
+// layout is how many orders a merchant has, and how they lie.
+type layout struct {
+	name      string
+	orders    int64
+	createdAt string // SQL of the order's rank i from 0, 0 being the oldest
+}
+
+// day0 is the first second of the day on which the newest orders came in.
+var day0 = order.DayOf(testTime).Start().Unix()
+
+var layouts = []layout{
+	{"1000 in three years", 1_000, fmt.Sprintf("%d - 94608000 + i * 94608", day0)},
+	{"200000 in three years", 200_000, fmt.Sprintf("%d - 94608000 + i * 94608 / 200", day0)},
+	{"1000000 in three years", 1_000_000, fmt.Sprintf("%d - 94608000 + i * 94608 / 1000", day0)},
+	{"1000000 on one day", 1_000_000, fmt.Sprintf("%d + i * 864 / 10000", day0)},
+	{"1000000 in one second", 1_000_000, fmt.Sprintf("%d + i * 0", day0)},
+}
+
+// rare is a state that ten orders of a layout are in.
+const rare = order.ReturnCanceled
+
+// lay gives merchant 1 the orders of a layout, past the store: a million takes
+// half a minute.
+func lay(b *testing.B, db *DB, l layout) {
+	b.Helper()
+	if err := addTestMerchant(b.Context(), db, 1); err != nil {
 		b.Fatal(err)
 	}
-	sizes := map[int64]int{1: 1_000, 2: 200_000}
-	for id, size := range sizes {
-		fill(b, db, id, size)
+	details, err := encodeDetails(testOrder(1, "R").Order)
+	if err != nil {
+		b.Fatal(err)
 	}
-	for id := int64(1); id <= 2; id++ {
-		size := sizes[id]
-		for _, test := range []struct {
-			name   string
-			filter func(*order.Filter)
-		}{
-			{"first page of 10", func(*order.Filter) {}},
-			{"first page of 100", func(f *order.Filter) { f.Size = 100 }},
-			{"any page of 10", func(f *order.Filter) { f.Page = 1 + rand.Int64N(int64(size)/10) }},
-			{"last page of 10", func(f *order.Filter) { f.Page = int64(size) / 10 }},
-			{"one state", func(f *order.Filter) { f.AnyState, f.States = false, []order.State{order.PickedByCourier} }},
-			{"three states", func(f *order.Filter) { f.AnyState, f.States = false, order.StatesOfCode('C') }},
-			{"a month", func(f *order.Filter) {
-				f.To = order.DayOf(testTime) - order.Day(rand.IntN(1000))
-				f.From = f.To - 30
-			}},
-			{"a month, one state", func(f *order.Filter) {
-				f.To = order.DayOf(testTime) - order.Day(rand.IntN(1000))
-				f.From, f.AnyState, f.States = f.To-30, false, []order.State{order.Completed}
-			}},
-			{"past the end", func(f *order.Filter) { f.Page = 1 << 40 }},
-		} {
-			b.Run(fmt.Sprintf("%s/of %d", test.name, size), func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					filter := order.NewFilter()
-					test.filter(&filter)
-					if _, err := db.List(b.Context(), id, filter); err != nil {
-						b.Fatal(err)
-					}
+	change(b, db, `INSERT INTO orders (merchant_id, number, reference, state, created_at, updated_at,
+			currency, country_code, total, has_invoice, user_id, email, phone, first_name, last_name, company,
+			revision, active_invoices, digest, details)
+		WITH RECURSIVE ranks(i) AS (SELECT CAST(0 AS BIGINT) UNION ALL SELECT i + 1 FROM ranks WHERE i + 1 < $1)
+		SELECT 1, 1 + i, 'R-' || CAST(i AS TEXT), CASE WHEN i % ($1 / 10) = 5 THEN `+literal(rare)+` ELSE 1 + i % 10 END,
+			`+l.createdAt+`, NULL, 'EUR', 'GR', 3180, 1, 222039, 'buyer@example.com', '2100000000', 'Maria', 'Papadopoulou', '', 1, 0, $2, $3
+		FROM ranks`, l.orders, []byte{0}, details)
+	change(b, db, `INSERT INTO order_days (merchant_id, day, state, orders)
+		SELECT merchant_id, created_at / 86400, state, COUNT(*) FROM orders WHERE merchant_id = 1 GROUP BY 1, 2, 3`)
+	change(b, db, `UPDATE merchants SET last_event = 1 WHERE id = 1`)
+	if db.dialect.clustered {
+		if _, err := db.conns.exec(b.Context(), `VACUUM ANALYZE`); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// laid is a database with the orders of a layout. Only those are made that a
+// benchmark is asked to measure.
+type laid struct {
+	layout
+	open func() *DB
+}
+
+// onLayouts runs a benchmark on both databases with all layouts.
+func onLayouts(b *testing.B, run func(*testing.B, []laid)) {
+	for _, on := range []struct {
+		name string
+		open func(*testing.B) *DB
+	}{
+		{"SQLite", func(b *testing.B) *DB { return openTest(b, filepath.Join(b.TempDir(), "orders.db")) }},
+		{"PostgreSQL", func(b *testing.B) *DB { return openPostgresTest(b, pgtest.Database(b)) }},
+	} {
+		b.Run(on.name, func(b *testing.B) {
+			all := make([]laid, len(layouts))
+			for i, l := range layouts {
+				all[i] = laid{l, sync.OnceValue(func() *DB {
+					db := on.open(b)
+					lay(b, db, l)
+					return db
+				})}
+			}
+			run(b, all)
+		})
+	}
+}
+
+// cutAll cuts every day of merchant 1 that pages can land in.
+func cutAll(b *testing.B, db *DB, l layout) *dayCounts {
+	b.Helper()
+	c := db.counts.of(1)
+	if _, err := c.catchUp(b.Context(), db.conns, 1, 1); err != nil {
+		b.Fatal(err)
+	}
+	filter := order.NewFilter()
+	for filter.Page = 1; filter.Page <= l.orders/10; filter.Page++ {
+		if _, err := db.placeNear(b.Context(), c, 1, filter); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return c
+}
+
+// listCase is a list that is asked for again and again.
+type listCase struct {
+	name   string
+	filter func(*order.Filter, layout)
+}
+
+func inStates(f *order.Filter, states ...order.State) { f.AnyState, f.States = false, states }
+
+var listCases = []listCase{
+	{"first page", func(*order.Filter, layout) {}},
+	{"first page of 100", func(f *order.Filter, _ layout) { f.Size = 100 }},
+	{"middle page", func(f *order.Filter, l layout) { f.Page = l.orders / 20 }},
+	{"last page", func(f *order.Filter, l layout) { f.Page = l.orders / 10 }},
+	{"any page", func(f *order.Filter, l layout) { f.Page = 1 + rand.Int64N(l.orders/10) }},
+	{"one state", func(f *order.Filter, _ layout) { inStates(f, order.PickedByCourier) }},
+	{"one state, middle", func(f *order.Filter, l layout) {
+		inStates(f, order.PickedByCourier)
+		f.Page = l.orders / 200
+	}},
+	{"one state, dates", func(f *order.Filter, _ layout) {
+		inStates(f, order.PickedByCourier)
+		f.From, f.To = order.DayOf(testTime)-300, order.DayOf(testTime)
+	}},
+	{"rare state", func(f *order.Filter, _ layout) { inStates(f, rare) }},
+	{"three states", func(f *order.Filter, _ layout) { inStates(f, order.StatesOfCode('C')...) }},
+	{"three states, middle", func(f *order.Filter, l layout) {
+		inStates(f, order.StatesOfCode('C')...)
+		f.Page = l.orders / 100
+	}},
+	{"past the end", func(f *order.Filter, _ layout) { f.Page = 1 << 40 }},
+}
+
+// BenchmarkList reads pages of a merchant with few and with many orders, one
+// after the other, so that what else the machine does hits all: the figures of
+// a case should be alike.
+func BenchmarkList(b *testing.B) {
+	onLayouts(b, func(b *testing.B, all []laid) {
+		for _, test := range listCases {
+			b.Run(test.name, func(b *testing.B) {
+				for _, l := range all {
+					b.Run(l.name, func(b *testing.B) {
+						db := l.open()
+						cutAll(b, db, l.layout)
+						b.ReportAllocs()
+						for b.Loop() {
+							filter := order.NewFilter()
+							test.filter(&filter, l.layout)
+							if _, err := db.List(b.Context(), 1, filter); err != nil {
+								b.Fatal(err)
+							}
+						}
+					})
 				}
 			})
 		}
-	}
+	})
+}
+
+// BenchmarkListGrowth reads the same page of all layouts in turn, so that what
+// else the machine does hits all alike, and reports the median of each as a
+// ratio to the first one's.
+func BenchmarkListGrowth(b *testing.B) {
+	onLayouts(b, func(b *testing.B, all []laid) {
+		for _, test := range listCases {
+			b.Run(test.name, func(b *testing.B) {
+				for _, l := range all {
+					cutAll(b, l.open(), l.layout)
+				}
+				took := make([][]float64, len(all))
+				for b.Loop() {
+					for i, l := range all {
+						filter := order.NewFilter()
+						test.filter(&filter, l.layout)
+						start := time.Now()
+						if _, err := l.open().List(b.Context(), 1, filter); err != nil {
+							b.Fatal(err)
+						}
+						took[i] = append(took[i], float64(time.Since(start).Nanoseconds())/1000)
+					}
+				}
+				first := 0.0
+				for i, l := range all {
+					slices.Sort(took[i])
+					median := took[i][len(took[i])/2]
+					if i == 0 {
+						first = median
+						b.ReportMetric(median, "µs:"+strings.ReplaceAll(l.name, " ", "-"))
+						continue
+					}
+					b.ReportMetric(median/first, "x:"+strings.ReplaceAll(l.name, " ", "-"))
+				}
+			})
+		}
+	})
+}
+
+// BenchmarkListUncut reads pages with nothing known: what the first one costs
+// that lands in a day with many orders.
+func BenchmarkListUncut(b *testing.B) {
+	onLayouts(b, func(b *testing.B, all []laid) {
+		for _, test := range []listCase{
+			{"first page", func(*order.Filter, layout) {}},
+			{"page 100", func(f *order.Filter, _ layout) { f.Page = 100 }},
+			{"middle page", func(f *order.Filter, l layout) { f.Page = l.orders / 20 }},
+			{"last page", func(f *order.Filter, l layout) { f.Page = l.orders / 10 }},
+		} {
+			for _, l := range all {
+				b.Run(test.name+"/"+l.name, func(b *testing.B) {
+					db := l.open()
+					filter := order.NewFilter()
+					test.filter(&filter, l.layout)
+					for b.Loop() {
+						db.counts = newCountCache()
+						if _, err := db.List(b.Context(), 1, filter); err != nil {
+							b.Fatal(err)
+						}
+					}
+					b.ReportMetric(float64(db.counts.of(1).spans.length), "spans")
+				})
+			}
+		}
+	})
+}
+
+// BenchmarkPlace finds any page in memory, all days being cut.
+func BenchmarkPlace(b *testing.B) {
+	onLayouts(b, func(b *testing.B, all []laid) {
+		for _, l := range all {
+			b.Run(l.name, func(b *testing.B) {
+				c := cutAll(b, l.open(), l.layout)
+				filter := order.NewFilter()
+				for b.Loop() {
+					filter.Page = 1 + rand.Int64N(l.orders/10)
+					c.place(filter)
+				}
+				b.ReportMetric(float64(c.spans.length), "spans")
+			})
+		}
+	})
 }
 
 // BenchmarkListBesideMoves reads the first page after each move: what it costs

@@ -2,6 +2,7 @@ package store
 
 import (
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -27,7 +28,8 @@ func TestSQLitePlans(t *testing.T) {
 		thatEvent   = "SEARCH e USING PRIMARY KEY (merchant_id=? AND seq=?) LEFT-JOIN"
 		event       = "SEARCH merchants USING INTEGER PRIMARY KEY (rowid=?)"
 		toClean     = "SEARCH i USING INDEX invoices_to_clean (status=?)"
-		fewStates   = "SEARCH orders USING COVERING INDEX orders_by_state (merchant_id=? AND state=? AND created_at<?)"
+		oneState    = "SEARCH orders USING COVERING INDEX orders_by_state (merchant_id=? AND state=? AND (created_at,number)<(?,?))"
+		merge       = "MERGE (UNION ALL)"
 	)
 	page := func(states ...order.State) string {
 		text, _ := pageStatement(1, order.Filter{AnyState: states == nil, States: states}, place{limit: 10})
@@ -42,17 +44,14 @@ func TestSQLitePlans(t *testing.T) {
 		"lock by number":     {selectHeadByNumber, []string{strings.Replace(byNumber, " o ", " orders ", 1)}},
 		"lock by reference":  {selectHeadByReference, []string{strings.Replace(byReference, " o ", " orders ", 1)}},
 		"list": {page(), []string{
-			"SEARCH o USING INDEX orders_by_time (merchant_id=? AND created_at<?)", event,
+			"SEARCH o USING INDEX orders_by_time (merchant_id=? AND (created_at,number)<(?,?))", event,
 		}},
 		"list of one state": {page(order.Registered), []string{
-			"SEARCH o USING INDEX orders_by_state (merchant_id=? AND state=? AND created_at<?)", event,
+			"SEARCH o USING INDEX orders_by_state (merchant_id=? AND state=? AND (created_at,number)<(?,?))", event,
 		}},
-		// Only keys are sorted, and no more than the page can need; then the
-		// page itself.
+		// Only the rows of the page are sorted.
 		"list of two states": {page(order.Completed, order.ReturnCanceled), []string{
-			fewStates, "SCAN s0", "USE TEMP B-TREE FOR ORDER BY",
-			fewStates, "SCAN s1", "USE TEMP B-TREE FOR ORDER BY",
-			"SCAN k", byNumber, event, "USE TEMP B-TREE FOR ORDER BY",
+			merge, oneState, oneState, "SCAN k", byNumber, event, "USE TEMP B-TREE FOR ORDER BY",
 		}},
 		"abandoned and stale": {selectStale, []string{toClean, byNumber, "USE TEMP B-TREE FOR ORDER BY"}},
 		"deleted":             {selectDeleted, []string{toClean, byNumber, "USE TEMP B-TREE FOR LAST TERM OF ORDER BY"}},
@@ -63,6 +62,7 @@ func TestSQLitePlans(t *testing.T) {
 		"keys to forget":       {selectOldKeys, []string{"SEARCH idempotency_keys USING COVERING INDEX idempotency_keys_by_time (taken_at<?)"}},
 		"token":                {selectTokenByHash, []string{"SEARCH tokens USING INDEX sqlite_autoindex_tokens_1 (hash=?)"}},
 		"events":               {selectEvents, []string{"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>?)"}},
+		"events with keys":     {selectKeyEvents, []string{"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>?)", byNumber}},
 		"day counts":           {selectDays, []string{"SEARCH order_days USING PRIMARY KEY (merchant_id=?)", event}},
 		"feed":                 {selectFeed, []string{"SEARCH e USING PRIMARY KEY (merchant_id=? AND seq>?)", byNumber, itsFile}},
 		"history by number":    {selectHistoryByNumber, []string{byNumber, itsEvents, thatEvent, itsFile}},
@@ -71,6 +71,28 @@ func TestSQLitePlans(t *testing.T) {
 	} {
 		if diff := cmp.Diff(test.want, plan(t, db, test.text)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestSQLitePlanOfKeys holds that keys come in their order from each state's
+// part of the index: nothing is sorted, so that a LIMIT ends the reading.
+func TestSQLitePlanOfKeys(t *testing.T) {
+	t.Parallel()
+	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
+	want := map[string]int{
+		"SEARCH orders USING COVERING INDEX orders_by_state (merchant_id=? AND state=? AND (created_at,number)>(?,?) AND (created_at,number)<(?,?))": len(order.States()),
+		"MERGE (UNION ALL)": len(order.States()) - 1,
+		"SCAN k":            1,
+		"SEARCH merchants USING INTEGER PRIMARY KEY (rowid=?)": 1,
+	}
+	for _, upwards := range []bool{false, true} {
+		got := make(map[string]int)
+		for _, step := range plan(t, db, selectKeys(upwards)) {
+			got[step]++
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("upwards %v (-want +got):\n%s", upwards, diff)
 		}
 	}
 }
@@ -88,7 +110,8 @@ func plan(t *testing.T, db *DB, text string) []string {
 		var id, parent, unused int
 		var step string
 		err := rows.Scan(&id, &parent, &unused, &step)
-		if strings.HasPrefix(step, "SEARCH") || strings.HasPrefix(step, "SCAN") || strings.HasPrefix(step, "USE") {
+		first, _, _ := strings.Cut(step, " ")
+		if slices.Contains([]string{"SEARCH", "SCAN", "USE", "MERGE"}, first) {
 			steps = append(steps, step)
 		}
 		return err

@@ -15,6 +15,28 @@ func TestSQLite(t *testing.T) {
 	})
 }
 
+// TestSQLiteSmallBlocks lists from counts that are cut at every turn.
+func TestSQLiteSmallBlocks(t *testing.T) {
+	t.Parallel()
+	storetest.RunLists(t, func(t *testing.T) storetest.Database {
+		return smallBlocks{sqliteFile(filepath.Join(t.TempDir(), "orders.db"))}
+	})
+}
+
+// smallBlocks is a database whose handles cut days of a dozen orders.
+type smallBlocks struct{ storetest.Database }
+
+func (d smallBlocks) Open(t *testing.T) storetest.Store {
+	t.Helper()
+	store := d.Database.Open(t)
+	store.(*DB).counts.sizes = smallSizes
+	return store
+}
+
+// smallSizes make all happen with few orders: blocks at both ends of a rest,
+// blocks that have grown, larger blocks where there are too many, counting anew.
+var smallSizes = sizes{block: 3, blocks: 60, fewest: 8, most: 40, events: 5}
+
 // sqliteFile is the path of a database of a test's own.
 type sqliteFile string
 

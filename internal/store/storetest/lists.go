@@ -14,10 +14,14 @@ import (
 var listSubjects = []subject{
 	{"lists/like the model, beside changes", testListModel},
 	{"lists/one day", testListOneDay},
+	{"lists/one second", testListOneSecond},
+	{"lists/every page of full days, beside changes", testListEveryPage},
 	{"lists/thousands of changes between two", testListFarBehind},
 	{"lists/edges", testListEdges},
 	{"lists/nothing there", testListNothing},
-	{"lists/one moment a page", testListOneMoment},
+	{"lists/one moment a page", func(f *fixture) { testListOneMoment(f, newBook(f, 6, manyDays)) }},
+	{"lists/one moment a page, on one day", func(f *fixture) { testListOneMoment(f, newBook(f, 7, manyDays[8:9])) }},
+	{"lists/one moment a page, in one second", func(f *fixture) { testListOneMoment(f, newSecond(f, 8)) }},
 }
 
 // book is a merchant's orders in the database and in the model.
@@ -25,12 +29,20 @@ type book struct {
 	*fixture
 	dice
 	model
-	days []order.Day
-	made int
+	days   []order.Day
+	second bool // every order comes in at noon
+	made   int
 }
 
 func newBook(f *fixture, seed uint64, days []order.Day) *book {
 	return &book{fixture: f, dice: newDice(seed), days: days}
+}
+
+// newSecond is a book whose orders all come in in one second.
+func newSecond(f *fixture, seed uint64) *book {
+	b := newBook(f, seed, []order.Day{order.DayOf(noon)})
+	b.second = true
+	return b
 }
 
 // grow takes in n orders more.
@@ -40,6 +52,9 @@ func (b *book) grow(store Store, n int) {
 	for i := range batch {
 		b.made++
 		o := dated(alpha, fmt.Sprintf("R-%d", b.made), b.moment(b.days), b.state())
+		if b.second {
+			o.CreatedAt = noon
+		}
 		if b.IntN(3) == 0 {
 			o.InvoiceDetails, o.Customer.Phone = &order.InvoiceDetails{VATNumber: "1"}, given("2100000000")
 			o.UpdatedAt = noon.Add(time.Hour)
@@ -112,6 +127,49 @@ func testListOneDay(f *fixture) {
 	}
 }
 
+func testListOneSecond(f *fixture) {
+	b := newSecond(f, 9)
+	b.grow(f.a, 200)
+	for range 10 {
+		b.compareSome(10)
+		b.grow([]Store{f.a, f.b}[b.IntN(2)], 1+b.IntN(20))
+		for range 5 {
+			b.move([]Store{f.a, f.b}[b.IntN(2)])
+		}
+	}
+}
+
+// testListEveryPage reads every page of some lists of a few days with many
+// orders each, while orders move and come in between two pages.
+func testListEveryPage(f *fixture) {
+	b := newBook(f, 10, manyDays[8:11])
+	b.grow(f.a, 600)
+	for list := range 12 {
+		filter := b.filter(b.days)
+		if list < 2 {
+			filter = order.NewFilter()
+		}
+		filter.Size = []int64{5, 17, 50}[b.IntN(3)]
+		// Beginning at either end, since that decides what is counted first.
+		backwards := b.IntN(2) == 0
+		last := 2 + b.page(filter).Total/filter.Size
+		for page := range last {
+			filter.Page = 1 + page
+			if backwards {
+				filter.Page = last - page
+			}
+			store := []Store{f.a, f.b}[b.IntN(2)]
+			b.compare(f, store, alpha, filter)
+			switch b.IntN(12) {
+			case 0:
+				b.grow(store, 1+b.IntN(5))
+			case 1:
+				b.move(store)
+			}
+		}
+	}
+}
+
 // testListFarBehind lists after more changes than anyone would go through one
 // by one.
 func testListFarBehind(f *fixture) {
@@ -169,14 +227,13 @@ func testListNothing(f *fixture) {
 
 // testListOneMoment reads pages while orders move and come in. A page and its
 // total must be of one moment, whatever happens meanwhile.
-func testListOneMoment(f *fixture) {
-	b := newBook(f, 6, manyDays)
+func testListOneMoment(f *fixture, b *book) {
 	b.grow(f.a, 150)
 	var done atomic.Bool
 	var readers sync.WaitGroup
 	for i, store := range []Store{f.a, f.a, f.b} {
 		readers.Go(func() {
-			f.readPages(store, newDice(uint64(10+i)), &done)
+			f.readPages(store, newDice(uint64(10+i)), b.days, &done)
 		})
 	}
 	for i := range 150 {
@@ -193,10 +250,10 @@ func testListOneMoment(f *fixture) {
 }
 
 // readPages reads pages until told to stop, and checks each by itself.
-func (f *fixture) readPages(store Store, dice dice, done *atomic.Bool) {
+func (f *fixture) readPages(store Store, dice dice, days []order.Day, done *atomic.Bool) {
 	before := int64(0)
 	for read := 0; read < 20 || !done.Load(); read++ {
-		filter := dice.filter(manyDays)
+		filter := dice.filter(days)
 		if read%2 == 0 {
 			filter.AnyState, filter.States, filter.From, filter.To = true, nil, order.NoDay, order.NoDay
 		}

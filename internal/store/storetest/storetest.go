@@ -58,6 +58,17 @@ func Run(t *testing.T, fresh func(t *testing.T) Database) {
 	}
 }
 
+// RunLists runs what concerns lists alone, for a database that counts in another
+// way than usual.
+func RunLists(t *testing.T, fresh func(t *testing.T) Database) {
+	for _, subject := range listSubjects {
+		t.Run(subject.name, func(t *testing.T) {
+			t.Parallel()
+			subject.run(newFixture(t, fresh))
+		})
+	}
+}
+
 // The merchants of a fixture.
 const (
 	alpha int64 = 355

@@ -1,0 +1,96 @@
+package store
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/store/pgtest"
+)
+
+// TestPostgresPlans holds that lists and the reading of keys follow an index
+// and end with their LIMIT: nothing but the rows of a page is sorted. The server
+// is told to plan as it does for a statement that it has seen often.
+func TestPostgresPlans(t *testing.T) {
+	t.Parallel()
+	db := postgresURL(pgtest.Database(t)).Open(t).(*DB)
+	if err := addTestMerchant(t.Context(), db, 1); err != nil {
+		t.Fatal(err)
+	}
+	batch := testBatch(1, "R", 3000)
+	for i := range batch {
+		batch[i].Order.State = order.States()[i%11]
+		batch[i].Order.CreatedAt = testTime.Add(time.Duration(rand.IntN(86400)) * time.Second)
+	}
+	if _, err := db.AddOrders(t.Context(), batch, testTime); err != nil {
+		t.Fatal(err)
+	}
+	connection, err := db.conns.(*server).db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = connection.Close() }()
+	on := onSQL{on: connection, limit: longRead}
+	for _, text := range []string{"ANALYZE", "SET plan_cache_mode = force_generic_plan"} {
+		if _, err := on.exec(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := place{below: highestKey, limit: 10, skip: 50}
+	page := func(states ...order.State) statement {
+		text, args := pageStatement(1, order.Filter{AnyState: states == nil, States: states}, at)
+		return statement{text, args}
+	}
+	keys := []any{1, lowestKey.at, lowestKey.number, highestKey.at, highestKey.number, 100}
+	for name, test := range map[string]struct {
+		statement
+		sorts int
+		steps []string
+	}{
+		"any state":      {page(), 0, []string{"Index Scan Backward using orders_by_time"}},
+		"one state":      {page(order.Canceled), 0, []string{"Index Scan Backward using orders_by_state"}},
+		"three states":   {page(order.StatesOfCode('C')...), 1, []string{"Merge Append", "Scan Backward using orders_by_state", "orders_pkey"}},
+		"keys downwards": {statement{selectKeys(false), keys}, 0, []string{"Merge Append", "Scan Backward using orders_by_state"}},
+		"keys upwards":   {statement{selectKeys(true), keys}, 0, []string{"Merge Append", "Scan using orders_by_state"}},
+		"events":         {statement{selectKeyEvents, []any{1, 1}}, 0, []string{"Index Scan using orders_pkey"}},
+	} {
+		lines := genericPlan(t, on, test.statement)
+		plan := strings.Join(lines, "\n")
+		if sorts := strings.Count(plan, "Sort  ("); sorts != test.sorts || strings.Contains(plan, "Seq Scan on orders") {
+			t.Errorf("%s: sorts %d times, want %d\n%s", name, sorts, test.sorts, plan)
+		}
+		for _, step := range test.steps {
+			if !strings.Contains(plan, step) {
+				t.Errorf("%s: %s is missing\n%s", name, step, plan)
+			}
+		}
+	}
+}
+
+// genericPlan returns the plan of a statement that does not depend on its
+// arguments.
+func genericPlan(t *testing.T, r run, s statement) []string {
+	t.Helper()
+	args := make([]string, len(s.args))
+	for i, arg := range s.args {
+		args[i] = fmt.Sprint(arg)
+	}
+	if _, err := r.exec(t.Context(), "PREPARE explained AS "+s.text); err != nil {
+		t.Fatalf("%s: %v", s.text, err)
+	}
+	lines, err := all(t.Context(), r, "EXPLAIN EXECUTE explained ("+strings.Join(args, ", ")+")", nil, func(rows result) (string, error) {
+		var line string
+		err := rows.Scan(&line)
+		return line, err
+	})
+	if err != nil {
+		t.Fatalf("%s: %v", s.text, err)
+	}
+	if _, err := r.exec(t.Context(), "DEALLOCATE explained"); err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}
