@@ -23,7 +23,7 @@ func pageLinks(header http.Header, address string) (links, error) {
 		return links{}, err
 	}
 	for _, value := range header.Values("Link") {
-		for _, link := range splitLinks(value) {
+		for _, link := range splitOutside(value, ',') {
 			target, relations := parseLink(link)
 			for _, relation := range relations {
 				switch strings.ToLower(relation) {
@@ -46,9 +46,9 @@ func pageLinks(header http.Header, address string) (links, error) {
 	return found, nil
 }
 
-// splitLinks takes the links of one header apart: at commas outside of <...>
-// and "...".
-func splitLinks(value string) []string {
+// splitOutside takes a text apart at a separator that is not within <...> or
+// "...": a header at commas, a link at semicolons.
+func splitOutside(value string, separator byte) []string {
 	var parts []string
 	begin, inTarget, inQuotes := 0, false, false
 	for i := 0; i < len(value); i++ {
@@ -63,7 +63,7 @@ func splitLinks(value string) []string {
 			inTarget = true
 		case c == '"':
 			inQuotes = true
-		case c == ',':
+		case c == separator:
 			parts = append(parts, value[begin:i])
 			begin = i + 1
 		}
@@ -82,7 +82,7 @@ func parseLink(link string) (string, []string) {
 		return "", nil
 	}
 	var relations []string
-	for param := range strings.SplitSeq(params, ";") {
+	for _, param := range splitOutside(params, ';') {
 		name, value, _ := strings.Cut(strings.TrimSpace(param), "=")
 		if strings.EqualFold(strings.TrimSpace(name), "rel") && relations == nil {
 			relations = strings.Fields(strings.Trim(strings.TrimSpace(value), `"`))

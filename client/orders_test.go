@@ -45,14 +45,14 @@ func TestOrdersFollowLinks(t *testing.T) {
 		switch r.URL.Query().Get("cursor") {
 		case "":
 			// Under its own name, which is not the one that it is reached by.
-			w.Header().Set("Link", `<http://inside.example:8080/v2/orders?state=registered>; rel="first", <http://inside.example:8080/v2/orders?state=registered&cursor=a,b>; rel="next"; title="the \"next\", page"`)
+			w.Header().Set("Link", `<http://inside.example:8080/v2/orders?state=registered>; rel="first", <http://inside.example:8080/v2/orders?state=registered&cursor=a,b>; rel="next"; title="the \"next\", page; rel=none"`)
 			answer(w, 200, list(1, 2, 5, "SF-5", "SF-4"))
 		case "a,b":
 			w.Header().Add("Link", `</v2/orders?state=registered>; rel=first`)
 			w.Header().Add("Link", `</v2/orders?state=registered&cursor=c>; rel="prefetch Next"`)
 			answer(w, 200, list(1, 2, 7, "SF-3", "SF-2"))
 		default:
-			w.Header().Set("Link", `</v2/orders?state=registered>; rel="first"`)
+			w.Header().Set("Link", `</v2/orders?state=registered&cursor=d>; title="a; rel=next; b"; rel="first"`)
 			answer(w, 200, list(1, 2, 7, "SF-1"))
 		}
 	})

@@ -313,3 +313,20 @@ func TestOrdersWatch(t *testing.T) {
 		t.Errorf("%+v, standard output (-want +got):\n%s", got, diff)
 	}
 }
+
+// TestExitCodesOfAnswers: answers that a service gives only now and then.
+func TestExitCodesOfAnswers(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]int{400: 4, 404: 1, 405: 1, 409: 6, 412: 4, 418: 4, 422: 4, 429: 6, 500: 1, 503: 6, 200: 1} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Retry-After", "3600") // too long to wait for
+			w.WriteHeader(status)
+			_, _ = w.Write([]byte(`{"message":"No."}`))
+		}))
+		if got := (remote{server.URL, "mo_x"}).run(t, "", "orders", "accept", "SF-1"); got.Code != want {
+			t.Errorf("status %d: %+v, want exit code %d", status, got, want)
+		}
+		server.Close()
+	}
+}
