@@ -122,37 +122,60 @@ func ExampleClient_UploadInvoice() {
 
 // A write that depends on the order being as it was read.
 func ExampleIfMatch() {
-	ctx := context.Background()
-	acceptAsRead := func(c *client.Client, reference string) error {
-		order, err := c.Order(ctx, reference)
-		if err != nil {
-			return err
-		}
-		// ... look at the order ...
-		err = c.Accept(ctx, reference, client.IfMatch(order.Tag))
-		if errors.Is(err, client.ErrPrecondition) {
-			return fmt.Errorf("look again: %w", err)
-		}
-		return err
+	c, err := client.New(os.Getenv("MERCHANT_ORDERS_ADDRESS"), os.Getenv("MERCHANT_ORDERS_TOKEN"))
+	if err != nil {
+		log.Fatal(err)
 	}
-	_ = acceptAsRead
+	ctx := context.Background()
+	order, err := c.Order(ctx, "SF-2026-0000024")
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Meanwhile somebody else uploads a file.
+	if _, err := c.UploadInvoice(ctx, order.Reference, "a.pdf", strings.NewReader("%PDF-1.4")); err != nil {
+		log.Fatal(err)
+	}
+	err = c.Accept(ctx, order.Reference, client.IfMatch(order.Tag))
+	fmt.Println("look again:", errors.Is(err, client.ErrPrecondition))
+	// Output:
+	// look again: true
+}
+
+// The same key again is the same change: it gets the first answer.
+func ExampleIdempotencyKey() {
+	c, err := client.New(os.Getenv("MERCHANT_ORDERS_ADDRESS"), os.Getenv("MERCHANT_ORDERS_TOKEN"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx := context.Background()
+	for range 2 {
+		var receipt client.Receipt
+		err := c.Accept(ctx, "SF-2026-0000026", client.IdempotencyKey("accept SF-2026-0000026"), client.ReceiptTo(&receipt))
+		fmt.Println(err, receipt.Replayed)
+	}
+	// Output:
+	// <nil> false
+	// <nil> true
 }
 
 // A program that keeps the number of the last event it has worked on misses
 // nothing, however long it was away.
 func ExampleClient_Events() {
-	ctx := context.Background()
-	synchronize := func(c *client.Client, last int64, work func(client.Event) error) (int64, error) {
-		for event, err := range c.Events(ctx, last) {
-			if err != nil {
-				return last, err
-			}
-			if err := work(event); err != nil {
-				return last, err
-			}
-			last = event.Seq
-		}
-		return last, nil
+	c, err := client.New(os.Getenv("MERCHANT_ORDERS_ADDRESS"), os.Getenv("MERCHANT_ORDERS_TOKEN"))
+	if err != nil {
+		log.Fatal(err)
 	}
-	_ = synchronize
+	last := int64(27) // kept since the last time
+	for event, err := range c.Events(context.Background(), last) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		if last = event.Seq; last <= 30 {
+			fmt.Println(event.Seq, event.Type, event.OrderReference)
+		}
+	}
+	// Output:
+	// 28 order.created SF-2026-0000028
+	// 29 order.created SF-2026-0000029
+	// 30 order.created SF-2026-0000030
 }

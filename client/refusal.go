@@ -113,14 +113,16 @@ func kindOfNumber(call *call, e *Error) error {
 
 // wordKinds are the codes that are words.
 var wordKinds = map[string]error{
-	"unauthorized":        ErrUnauthorized,
-	"forbidden":           ErrForbidden,
-	"invalid_params":      ErrInvalidParams,
-	"invalid_payload":     ErrInvalidPayload,
-	"not_found":           ErrUnsupported,
-	"method_not_allowed":  ErrUnsupported,
-	"too_many_requests":   ErrRateLimited,
-	"precondition_failed": ErrPrecondition,
+	"unauthorized":            ErrUnauthorized,
+	"forbidden":               ErrForbidden,
+	"invalid_params":          ErrInvalidParams,
+	"invalid_payload":         ErrInvalidPayload,
+	"not_found":               ErrUnsupported,
+	"method_not_allowed":      ErrUnsupported,
+	"too_many_requests":       ErrRateLimited,
+	"precondition_failed":     ErrPrecondition,
+	"idempotency_key_reused":  ErrKeyReused,
+	"idempotency_key_running": ErrInProgress,
 }
 
 // messageKinds are the published messages. They tell apart what shares a code,

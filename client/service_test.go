@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -244,4 +245,144 @@ func TestServiceGone(t *testing.T) {
 	server.Stop(t)
 	_, err = c.Order(t.Context(), ingesttest.Reference(1))
 	wantKind(t, err, client.ErrTransport)
+}
+
+// TestFeedAgainstService: what was done is told, once and in order.
+func TestFeedAgainstService(t *testing.T) {
+	t.Parallel()
+	server, c := start(t, 3)
+	ctx, first, second := t.Context(), ingesttest.Reference(1), ingesttest.Reference(2)
+	if err := c.Accept(ctx, first); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Reject(ctx, second, client.Damaged); err != nil {
+		t.Fatal(err)
+	}
+	invoice, err := c.UploadInvoice(ctx, first, "a.pdf", strings.NewReader("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	for event, err := range c.Events(ctx, 3) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		change, _ := event.StateChange()
+		file, _ := event.InvoiceChange()
+		told = append(told, fmt.Sprintln(event.Seq, event.Type, event.OrderReference, event.OrderID, event.Actor, change, file))
+	}
+	want := []string{
+		fmt.Sprintln(4, "order.state_changed", first, ingesttest.FirstOrderID+1, "merchant", "{registered in-processing }", "{0 }"),
+		fmt.Sprintln(5, "order.state_changed", second, ingesttest.FirstOrderID+2, "merchant", "{registered rejected-by-merchant damaged}", "{0 }"),
+		fmt.Sprintln(6, "invoice.uploaded", first, ingesttest.FirstOrderID+1, "merchant", "{  }", fmt.Sprintf("{%d a.pdf}", invoice.ID)),
+	}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	var history []int64
+	for event, err := range c.OrderEvents(ctx, first) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		history = append(history, event.Seq)
+	}
+	if diff := cmp.Diff([]int64{1, 4, 6}, history); diff != "" {
+		t.Errorf("history (-want +got):\n%s", diff)
+	}
+	for _, err := range c.OrderEvents(ctx, "SF-0") {
+		wantKind(t, err, client.ErrNotFound)
+	}
+	// Following finds what comes after it has begun.
+	for event, err := range c.FollowEvents(ctx, 5) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if event.Seq == 6 {
+			server.Import(t, ingesttest.Document(4))
+		}
+		if event.Seq == 7 {
+			break
+		}
+	}
+}
+
+// TestWritesAgainstService: tags and keys, as the service honours them.
+func TestWritesAgainstService(t *testing.T) {
+	t.Parallel()
+	_, c := start(t, 2)
+	ctx, reference := t.Context(), ingesttest.Reference(1)
+	read, err := c.Order(ctx, reference)
+	if err != nil || read.Tag == "" {
+		t.Fatalf("tag %q, %v", read.Tag, err)
+	}
+	var upload, again, removal client.Receipt
+	invoice, err := c.UploadInvoice(ctx, reference, "a.pdf", strings.NewReader("x"), client.IfMatch(read.Tag), client.ReceiptTo(&upload))
+	if err != nil || upload.Tag == "" || upload.Tag == read.Tag || upload.Replayed || upload.Key == "" {
+		t.Errorf("upload: %+v, %v", upload, err)
+	}
+	repeated, err := c.UploadInvoice(ctx, reference, "a.pdf", strings.NewReader("x"), client.IfMatch(read.Tag), client.IdempotencyKey(upload.Key), client.ReceiptTo(&again))
+	if err != nil || repeated != invoice || !again.Replayed {
+		t.Errorf("the same upload: %+v, %+v, %v", repeated, again, err)
+	}
+	_, err = c.UploadInvoice(ctx, reference, "a.pdf", strings.NewReader("y"), client.IdempotencyKey(upload.Key))
+	wantKind(t, err, client.ErrKeyReused)
+	wantKind(t, c.Accept(ctx, reference, client.IfMatch(read.Tag)), client.ErrPrecondition)
+	_, err = c.DeleteInvoice(ctx, reference, invoice.ID, client.IfMatch(read.Tag))
+	wantKind(t, err, client.ErrPrecondition)
+	if _, err := c.DeleteInvoice(ctx, reference, invoice.ID, client.IfMatch(upload.Tag), client.ReceiptTo(&removal)); err != nil {
+		t.Error(err)
+	}
+	if err := c.Reject(ctx, reference, client.NoReason, client.IfMatch(removal.Tag)); err != nil {
+		t.Error(err)
+	}
+	wantKind(t, c.Accept(ctx, reference, client.IfMatch("no tag")), client.ErrInvalidParams)
+}
+
+// cutTransport loses the answer to every first request of a pair, after the
+// service has done what was asked.
+type cutTransport struct {
+	base  http.RoundTripper
+	count atomic.Int64
+}
+
+func (c *cutTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := c.base.RoundTrip(r)
+	if err == nil && c.count.Add(1)%2 == 1 {
+		_, _ = io.Copy(io.Discard, response.Body)
+		_ = response.Body.Close()
+		return nil, io.ErrUnexpectedEOF
+	}
+	return response, err
+}
+
+// TestLostAnswers: a write whose answer is lost is tried again, done once, and
+// answered as the first time.
+func TestLostAnswers(t *testing.T) {
+	t.Parallel()
+	server, plain := start(t, 24)
+	c, err := client.New(server.BaseURL, server.Token, client.WithHTTPClient(&http.Client{Transport: &cutTransport{base: http.DefaultTransport}}),
+		client.WithSleep(func(ctx context.Context, _ time.Duration) error { return ctx.Err() }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := 1; n <= 24; n++ {
+		reference := ingesttest.Reference(n)
+		var receipt client.Receipt
+		invoice, err := c.UploadInvoice(t.Context(), reference, "a.pdf", strings.NewReader("x"), client.ReceiptTo(&receipt))
+		if err != nil || !receipt.Replayed {
+			t.Errorf("upload to %s: %+v, %v", reference, receipt, err)
+		}
+		if n%12 <= 2 {
+			err = c.Accept(t.Context(), reference)
+		} else {
+			_, err = c.DeleteInvoice(t.Context(), reference, invoice.ID)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		order, err := plain.Order(t.Context(), reference)
+		if want := map[bool]int{true: 1}[n%12 <= 2]; err != nil || len(order.Invoices) != want {
+			t.Errorf("%s has %d files, want %d; %v", reference, len(order.Invoices), want, err)
+		}
+	}
 }

@@ -28,7 +28,8 @@ var mayImport = map[string][]string{
 	"client":       {},
 	"internal/app": {everything},
 
-	"internal/api":            {"internal/web", "internal/order", "internal/token", "internal/ingest", "internal/api/invoiceapi"},
+	"internal/api":            {"internal/web", "internal/order", "internal/token", "internal/ingest", "internal/api/invoiceapi", "internal/api/orderapi"},
+	"internal/api/orderapi":   {"internal/web", "internal/order"},
 	"internal/api/invoiceapi": {"internal/web", "internal/order", "internal/token"},
 	"internal/web":            {"internal/order", "internal/token"},
 
@@ -57,6 +58,8 @@ var onlyIn = map[string][]string{
 	"github.com/alecthomas/kong":         {"internal/app"},
 	"github.com/schollz/progressbar":     {"internal/app"},
 	"github.com/prometheus":              {"internal/web"},
+	"github.com/klauspost/compress":      {"internal/web"},
+	"golang.org/x/time":                  {"internal/web"},
 	"github.com/go-json-experiment/json": {"internal/web", "internal/api", "internal/ingest"},
 	"net/http":                           {"client", "internal/web", "internal/api", "internal/app", "internal/filestore"},
 	"testing":                            {},

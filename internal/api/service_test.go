@@ -98,9 +98,10 @@ func start(t *testing.T, with setup) *service {
 
 // serve puts a service on a port.
 func (s *service) serve(orders *order.Service, with setup, log *slog.Logger) {
+	kept := web.NewKept(1<<20, s.now)
 	router := web.NewRouter(s.tokens,
-		v1.Section(v1.Deps{Orders: orders, Figures: s.figures, BaseURL: baseURL, StorageURL: storageURL}),
-		v2.Section(v2.Deps{Orders: orders, Figures: s.figures, StorageURL: storageURL, ErrorCodes: with.errorCodes}),
+		v1.Section(v1.Deps{Kept: kept, Orders: orders, Figures: s.figures, BaseURL: baseURL, StorageURL: storageURL}),
+		v2.Section(v2.Deps{Kept: kept, Orders: orders, Figures: s.figures, StorageURL: storageURL, ErrorCodes: with.errorCodes}),
 		storageapi.Section(storageapi.Deps{Orders: orders, Region: "eu", Bucket: "inv"}),
 		operator.Section(operator.Deps{Orders: orders, Tokens: s.tokens}),
 		web.Section{Errors: web.FlatForm},
@@ -183,6 +184,8 @@ func (s *service) send(token, method, path string, body io.Reader, header http.H
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
+	// The client would ask for compression by itself, and tell nothing of it.
+	r.Header.Set("Accept-Encoding", "identity")
 	for name, values := range header {
 		r.Header[name] = values
 	}

@@ -12,6 +12,9 @@ import (
 const (
 	sweepEvery = 15 * time.Second
 	usesEvery  = 10 * time.Second // how often last-used times of tokens are written
+	// forgetEvery is how often the answers are removed that need not be given
+	// again any more.
+	forgetEvery = time.Minute
 )
 
 // sweep takes back the reservations of uploads begun before a moment.
@@ -32,6 +35,7 @@ func (b *backend) startChores(now func() time.Time, log *slog.Logger) func() {
 	var chores sync.WaitGroup
 	chores.Go(func() { b.tokens.KeepUses(ctx, usesEvery, log) })
 	chores.Go(func() { b.keepSwept(ctx, now, log) })
+	chores.Go(func() { b.keepForgetting(ctx, log) })
 	return func() {
 		cancel()
 		chores.Wait()
@@ -52,6 +56,23 @@ func (b *backend) keepSwept(ctx context.Context, now func() time.Time, log *slog
 		err := b.sweep(ctx, now().Add(-order.ReservationLease), log)
 		if err != nil && ctx.Err() == nil {
 			log.Warn("unfinished uploads not taken back", "error", err)
+		}
+	}
+}
+
+// keepForgetting removes the answers to requests with a key that are a day old.
+// It waits first: none that is still there is ever given again.
+func (b *backend) keepForgetting(ctx context.Context, log *slog.Logger) {
+	ticker := time.NewTicker(forgetEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if _, err := b.orders.ForgetAnswers(ctx); err != nil && ctx.Err() == nil {
+			log.Warn("old answers not removed", "error", err)
 		}
 	}
 }

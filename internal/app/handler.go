@@ -12,13 +12,18 @@ import (
 	"merchantorders/internal/web"
 )
 
+// keptAnswers is how many bytes of answers are kept: what a few thousand clients
+// poll. Together with all else the service stays below 128 MB.
+const keptAnswers = 24 << 20
+
 // handler puts the doors of the service before its backend.
 func (s *server) handler(baseURL, storageURL string) http.Handler {
 	ready := func(ctx context.Context) error { return errors.Join(s.db.Ping(ctx), s.files.Check(ctx)) }
 	region, bucket := s.settings.StorageNames()
-	router := web.NewRouter(s.tokens,
-		v1.Section(v1.Deps{Orders: s.orders, Figures: s.figures, BaseURL: baseURL, StorageURL: storageURL}),
-		v2.Section(v2.Deps{Orders: s.orders, Figures: s.figures, StorageURL: storageURL, ErrorCodes: v2.ErrorCodes(s.settings.ErrorCodes)}),
+	kept := web.NewKept(keptAnswers, s.now)
+	router := web.NewLimitedRouter(s.tokens, web.NewLimits(s.flags.Requests(), s.now),
+		v1.Section(v1.Deps{Orders: s.orders, Figures: s.figures, BaseURL: baseURL, StorageURL: storageURL, Kept: kept}),
+		v2.Section(v2.Deps{Orders: s.orders, Figures: s.figures, StorageURL: storageURL, Kept: kept, ErrorCodes: v2.ErrorCodes(s.settings.ErrorCodes)}),
 		storageapi.Section(storageapi.Deps{Orders: s.orders, Region: region, Bucket: bucket}),
 		operator.Section(operator.Deps{Orders: s.orders, Tokens: s.tokens}),
 		web.HealthSection(ready, s.figures),

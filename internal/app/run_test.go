@@ -20,7 +20,7 @@ import (
 
 // commands are all commands and the flags of their own.
 var commands = map[string][]string{
-	"serve":         {"listen", "demo"},
+	"serve":         {"listen", "rate-limit", "demo"},
 	"import":        {},
 	"merchant add":  {"id", "name"},
 	"merchant list": {},
@@ -141,10 +141,11 @@ func TestWrongUsage(t *testing.T) {
 			"--to-storage (MERCHANT_ORDERS_TO_STORAGE): must be empty or s3://BUCKET?region=REGION&endpoint=URL"}},
 		{[]string{"backup"}, []string{`expected "<file|dir>"`, `see "merchant-orders backup --help"`}},
 		{[]string{"restore", ""}, []string{"the name of the backup is empty"}},
-		{[]string{"serve", "--listen=80", "--error-codes=x", "--base-url=example.com"}, []string{
+		{[]string{"serve", "--listen=80", "--error-codes=x", "--base-url=example.com", "--rate-limit=many"}, []string{
 			"--base-url (MERCHANT_ORDERS_BASE_URL): must be an address such as https://orders.example.com",
 			"--error-codes (MERCHANT_ORDERS_ERROR_CODES): must be samples or table",
-			"--listen (MERCHANT_ORDERS_LISTEN): must be host:port with a port from 0 to 65535, such as 127.0.0.1:8080 or [::]:8080"}},
+			"--listen (MERCHANT_ORDERS_LISTEN): must be host:port with a port from 0 to 65535, such as 127.0.0.1:8080 or [::]:8080",
+			"--rate-limit (MERCHANT_ORDERS_RATE_LIMIT): must be a whole number from 0 to 10000"}},
 	}
 	for _, tc := range cases {
 		t.Run(name(tc.args), func(t *testing.T) {

@@ -40,9 +40,11 @@ func (c *serveCommand) run(ctx context.Context, p *process) error {
 
 // serve opens what a server works on, serves, and closes it again.
 func (c *serveCommand) serve(ctx context.Context, p *process) error {
+	lines := newLogWriter(p.stderr)
+	defer lines.close()
 	s := &server{
 		process: p, flags: config.Serve(c.Settings), figures: web.NewFigures(),
-		log: slog.New(slog.NewJSONHandler(p.stderr, &slog.HandlerOptions{Level: p.settings.Level()})),
+		log: slog.New(slog.NewJSONHandler(lines, &slog.HandlerOptions{Level: p.settings.Level()})),
 	}
 	made, err := p.makeFolder()
 	if err != nil {
@@ -123,5 +125,7 @@ func (s *server) listen(ctx context.Context) error {
 	s.log.Info("listening", "address", bound.String(), "base_url", baseURL, "storage_url", storageURL, "version", version())
 	stop := s.startChores(s.now, s.log)
 	defer stop()
+	// A stop waits for requests under way; those that wait for events end at once.
+	defer context.AfterFunc(ctx, s.orders.EndWaits)()
 	return web.Serve(ctx, listener, s.handler(baseURL, storageURL), s.log)
 }

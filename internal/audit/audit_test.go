@@ -304,7 +304,7 @@ func TestNoFalseAlarms(t *testing.T) {
 					default:
 					}
 					in.Add(t, alpha, n, n+1)
-					if _, err := in.Orders.Accept(t.Context(), alpha, order.ReferenceKey(transfertest.Reference(alpha, n))); err != nil {
+					if _, err := in.Orders.Accept(t.Context(), alpha, order.ReferenceKey(transfertest.Reference(alpha, n)), order.Attempt{}); err != nil {
 						t.Error(err)
 					}
 					in.Upload(t, alpha, n, "a.pdf", "stays")

@@ -66,14 +66,14 @@ type server struct {
 
 const listens = "Merchant Orders listens on "
 
-// start starts a server with its default settings, on a free port. Its log goes
+// start starts a server with its default settings but no limits, on a free port. Its log goes
 // to a file, as it would.
 func (b *bench) start(ctx context.Context) (*server, error) {
 	log, err := os.OpenFile(filepath.Join(b.dir, "server.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	s := &server{command: b.command(ctx, "serve", "--listen", "127.0.0.1:0"), log: log}
+	s := &server{command: b.command(ctx, "serve", "--listen", "127.0.0.1:0", "--rate-limit", "0"), log: log}
 	s.command.Stderr = log
 	stdout, err := s.command.StdoutPipe()
 	if err != nil {

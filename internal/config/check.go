@@ -126,6 +126,22 @@ func checkListen(text string) string {
 	return ""
 }
 
+// MaxRateLimit is the most that RateLimit may be.
+const MaxRateLimit = 10_000
+
+func checkRate(text string) string {
+	if _, ok := parseRate(text); !ok {
+		return "must be a whole number from 0 to " + strconv.Itoa(MaxRateLimit)
+	}
+	return ""
+}
+
+// parseRate reads a number of requests in plain digits.
+func parseRate(text string) (int, bool) {
+	n, err := strconv.Atoi(text)
+	return n, err == nil && strconv.Itoa(n) == text && n >= 0 && n <= MaxRateLimit
+}
+
 // validPort reports whether text is a port in plain digits.
 func validPort(text string) bool {
 	port, err := strconv.ParseUint(text, 10, 16)

@@ -149,15 +149,32 @@ func TestFaultsNeverRepeatPasswords(t *testing.T) {
 func TestValidateListen(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"127.0.0.1:8080", ":0", "0.0.0.0:80", "[::]:8080", "[::1]:0", "localhost:65535"} {
-		if err := (config.Serve{Listen: address}).Validate(); err != nil {
+		if err := (config.Serve{Listen: address, RateLimit: "100"}).Validate(); err != nil {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
 	for _, address := range []string{"", "8080", "127.0.0.1", "127.0.0.1:", "::1:80", "host:http", "a:65536", "a:-1", "a:+1", "a:01", "a b:80"} {
-		err := (config.Serve{Listen: address}).Validate()
+		err := (config.Serve{Listen: address, RateLimit: "100"}).Validate()
 		var fault *config.Fault
 		if !errors.As(err, &fault) || fault.Flag != "listen" {
 			t.Errorf("%q: got %v, want a fault of --listen", address, err)
+		}
+	}
+}
+
+func TestValidateRateLimit(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{"0": 0, "1": 1, "100": 100, "10000": 10_000} {
+		s := config.Serve{Listen: ":0", RateLimit: text}
+		if err := s.Validate(); err != nil || s.Requests() != want {
+			t.Errorf("%s: %d requests, %v", text, s.Requests(), err)
+		}
+	}
+	for _, text := range []string{"", "-1", "10001", "99999999999999999999", "1.5", "x", "+5", "007", " 5", "100/s"} {
+		err := (config.Serve{Listen: ":0", RateLimit: text}).Validate()
+		var fault *config.Fault
+		if !errors.As(err, &fault) || fault.Flag != "rate-limit" {
+			t.Errorf("%q: got %v, want a fault of --rate-limit", text, err)
 		}
 	}
 }

@@ -19,13 +19,29 @@ type Serve struct {
 	// a free one.
 	Listen string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to accept connections on. Port 0 takes a free one, which is printed."`
 
+	// RateLimit is how many requests a second each token may make, twice as many
+	// at once, in this process. 0: as many as it likes, and failed sign-ins are
+	// not limited either.
+	RateLimit string `name:"rate-limit" default:"100" placeholder:"N" help:"Requests a second that each token may make, and twice as many at once. 0 sets no limits, also none of failed sign-ins."`
+
 	// Demo makes a merchant with orders to try things on, where there is no
 	// merchant yet.
 	Demo bool `help:"On an empty data folder make merchant 355 with about 60 orders; print a token and three commands to try. What is there is kept."`
 }
 
 // Validate returns all faults of the settings, each as a Fault, or nil.
-func (s Serve) Validate() error { return errors.Join(About("listen", checkListen(s.Listen))) }
+func (s Serve) Validate() error {
+	return errors.Join(
+		About("listen", checkListen(s.Listen)),
+		About("rate-limit", checkRate(s.RateLimit)),
+	)
+}
+
+// Requests returns RateLimit as a number; 0 for no limits.
+func (s Serve) Requests() int {
+	n, _ := parseRate(s.RateLimit)
+	return n
+}
 
 // Addresses returns what the addresses that the service gives out begin with:
 // its own and that of invoice files, both without a slash at the end. bound is

@@ -160,7 +160,7 @@ func TestExampleIsTheNewestThatCanBeAccepted(t *testing.T) {
 		if got, err := demo.Example(t.Context(), orders); got != o.Reference || err != nil {
 			t.Errorf("got %q, %v, want %s", got, err, o.Reference)
 		}
-		if _, err := orders.Accept(t.Context(), demo.MerchantID, order.ReferenceKey(o.Reference)); err != nil {
+		if _, err := orders.Accept(t.Context(), demo.MerchantID, order.ReferenceKey(o.Reference), order.Attempt{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -173,7 +173,7 @@ func TestPrepareKeepsWhatIsThere(t *testing.T) {
 	t.Parallel()
 	orders := open(t)
 	prepare(t, orders, demo.Made)
-	if _, err := orders.Accept(t.Context(), demo.MerchantID, order.ReferenceKey(demo.Reference(60))); err != nil {
+	if _, err := orders.Accept(t.Context(), demo.MerchantID, order.ReferenceKey(demo.Reference(60)), order.Attempt{}); err != nil {
 		t.Fatal(err)
 	}
 	before := all(t, orders)

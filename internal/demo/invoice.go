@@ -41,9 +41,9 @@ func upload(ctx context.Context, orders *order.Service, reference, filename stri
 	if _, err := draft.Write(content); err != nil {
 		return err
 	}
-	_, _, err = orders.Upload(ctx, MerchantID, order.ReferenceKey(reference), filename, order.Content{
+	_, err = orders.Upload(ctx, MerchantID, order.ReferenceKey(reference), filename, order.Content{
 		Draft: draft, Size: int64(len(content)), SHA256: sha256.Sum256(content),
-	})
+	}, order.Attempt{})
 	return err
 }
 

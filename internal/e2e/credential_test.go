@@ -28,6 +28,11 @@ func (s *service) endpoints(o placed, invoice int64, file string) []endpoint {
 			endpoint{"delete", v, remove(v.invoice(o, invoice)), "invoices:write"},
 		)
 	}
+	all = append(all,
+		endpoint{"history", v2, get(v2.order(o) + "/events"), "orders:read"},
+		// Whose events is said by the token alone, as whose list is.
+		endpoint{"list", v2, get("/v2/events"), "orders:read"},
+	)
 	// Below /storage errors are flat, as in v1.
 	path := s.storage + "/invoices/" + o.reference + "/" + file
 	return append(all, endpoint{"file", v1, get(path), "orders:read"})

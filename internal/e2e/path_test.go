@@ -35,6 +35,8 @@ func TestMethods(t *testing.T) {
 			{v1, v1.invoice(o, 1), "DELETE"},
 			{v2, v2.list(), "GET, HEAD"},
 			{v2, v2.order(o), "GET, HEAD"},
+			{v2, "/v2/events", "GET, HEAD"},
+			{v2, v2.order(o) + "/events", "GET, HEAD"},
 			{v2, v2.order(o) + "/accept", "PATCH"},
 			{v2, v2.order(o) + "/reject", "PATCH"},
 			{v2, v2.invoices(o), "POST"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
 	"time"
 
@@ -61,6 +62,8 @@ func s3Fault(doing string, err error) error {
 	switch {
 	case errors.As(err, &address):
 		err = address.Err
+	case errors.As(err, &answer) && answer.Code == minio.NoSuchKey:
+		err = fs.ErrNotExist // removed since it was opened
 	case errors.As(err, &answer):
 		return fmt.Errorf("%s: S3 answers %s (status %d)", doing, answer.Code, answer.StatusCode)
 	}

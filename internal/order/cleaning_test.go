@@ -41,16 +41,16 @@ func TestDeleteInvoice(t *testing.T) {
 		{"zero", merchant, order.NumberKey(1), 0},
 		{"negative", merchant, order.NumberKey(1), -1},
 	} {
-		if _, _, err := s.DeleteInvoice(t.Context(), test.merchant, test.key, test.id); !errors.Is(err, order.ErrInvoiceNotFound) || errors.Is(err, order.ErrNotFound) {
+		if _, err := s.DeleteInvoice(t.Context(), test.merchant, test.key, test.id, order.Attempt{}); !errors.Is(err, order.ErrInvoiceNotFound) || errors.Is(err, order.ErrNotFound) {
 			t.Errorf("%s: error %v", test.name, err)
 		}
 	}
-	got, left, err := s.DeleteInvoice(t.Context(), merchant, order.ReferenceKey("SF-1"), ids["b.pdf"])
+	got, err := s.DeleteInvoice(t.Context(), merchant, order.ReferenceKey("SF-1"), ids["b.pdf"], order.Attempt{})
 	if err != nil || got.Number != 1 {
 		t.Fatalf("order %+v, error %v", got, err)
 	}
 	var names []string
-	for _, invoice := range left {
+	for _, invoice := range got.Invoices {
 		names = append(names, invoice.Name)
 	}
 	if diff := cmp.Diff([]string{"a.pdf", "c.pdf"}, names); diff != "" {
@@ -64,7 +64,7 @@ func TestDeleteInvoice(t *testing.T) {
 	if len(files.paths()) != 3 {
 		t.Errorf("the bytes of a deleted invoice are gone: %q", files.paths())
 	}
-	if _, _, err := s.DeleteInvoice(t.Context(), merchant, order.NumberKey(1), ids["b.pdf"]); !errors.Is(err, order.ErrInvoiceNotFound) {
+	if _, err := s.DeleteInvoice(t.Context(), merchant, order.NumberKey(1), ids["b.pdf"], order.Attempt{}); !errors.Is(err, order.ErrInvoiceNotFound) {
 		t.Errorf("deleted twice: error %v", err)
 	}
 	if len(o.events) != 4 {
@@ -240,7 +240,7 @@ func TestUploadsAmongSweeps(t *testing.T) {
 			texts[invoice.ID] = text
 			mu.Unlock()
 			if i%3 == 0 {
-				if _, _, err := s.DeleteInvoice(t.Context(), merchant, order.NumberKey(1), invoice.ID); err != nil {
+				if _, err := s.DeleteInvoice(t.Context(), merchant, order.NumberKey(1), invoice.ID, order.Attempt{}); err != nil {
 					t.Errorf("delete %d: %v", i, err)
 				}
 			}

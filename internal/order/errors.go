@@ -16,6 +16,13 @@ var (
 	// ErrReason: the reason is not one of Reasons.
 	ErrReason = errors.New("reason is not allowed")
 
+	// ErrChanged: the order is not as the client knows it.
+	ErrChanged = errors.New("the order has changed")
+	// ErrKeyReused: the key was used for another request.
+	ErrKeyReused = errors.New("the key was used for another request")
+	// ErrKeyRunning: the first attempt with the key is still under way.
+	ErrKeyRunning = errors.New("the first request with the key is still running")
+
 	// ErrInvoiceNotFound: order or invoice missing, not the merchant's, or the
 	// invoice belongs to another order or is deleted.
 	ErrInvoiceNotFound = errors.New("invoice not found")

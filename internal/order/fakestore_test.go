@@ -2,6 +2,7 @@ package order_test
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -37,6 +38,7 @@ type fakeStore struct {
 	mu        sync.Mutex
 	orders    map[int64]*fakeOrder // by number
 	merchants []order.MerchantRecord
+	keys      map[string]fakeKey // by merchant and key
 	lastID    int64
 
 	// fail is asked before every operation, by its method's name, and before
@@ -49,7 +51,7 @@ type fakeStore struct {
 }
 
 func newFakeStore(heads ...order.Head) *fakeStore {
-	s := &fakeStore{orders: make(map[int64]*fakeOrder)}
+	s := &fakeStore{orders: make(map[int64]*fakeOrder), keys: make(map[string]fakeKey)}
 	for _, head := range heads {
 		s.orders[head.Number] = &fakeOrder{head: head}
 	}
@@ -84,6 +86,11 @@ func (s *fakeStore) find(merchantID int64, key order.Key) *fakeOrder {
 		}
 	}
 	return nil
+}
+
+func (s *fakeStore) Revision(ctx context.Context, merchantID int64, key order.Key) (number, revision int64, err error) {
+	o, err := s.Order(ctx, merchantID, key)
+	return o.Number, o.Revision, err
 }
 
 func (s *fakeStore) Order(ctx context.Context, merchantID int64, key order.Key) (order.Order, error) {
@@ -122,6 +129,44 @@ func (s *fakeStore) InvoiceFile(ctx context.Context, merchantID int64, reference
 	return order.Invoice{}, order.ErrInvoiceNotFound
 }
 
+// Events returns the events of the merchant's orders, numbered for each order:
+// tests that number a merchant's events have one order.
+func (s *fakeStore) Events(ctx context.Context, merchantID, after int64, limit int) ([]order.EventRecord, error) {
+	end, err := s.begin(ctx, "Events")
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	var found []order.EventRecord
+	for _, o := range s.orders {
+		for _, e := range o.events {
+			if o.head.MerchantID == merchantID && e.Seq > after && len(found) < limit {
+				found = append(found, order.EventRecord{Event: e, Number: o.head.Number, Reference: o.head.Reference})
+			}
+		}
+	}
+	return found, nil
+}
+
+func (s *fakeStore) OrderEvents(ctx context.Context, merchantID int64, key order.Key, after int64, limit int) ([]order.EventRecord, error) {
+	if s.find(merchantID, key) == nil {
+		return nil, order.ErrNotFound
+	}
+	return s.Events(ctx, merchantID, after, limit)
+}
+
+func (s *fakeStore) NewestEvent(ctx context.Context, merchantID int64) (int64, error) {
+	end, err := s.begin(ctx, "NewestEvent")
+	defer end()
+	newest := int64(0)
+	for _, o := range s.orders {
+		if o.head.MerchantID == merchantID {
+			newest = max(newest, int64(len(o.events)))
+		}
+	}
+	return newest, err
+}
+
 func (s *fakeStore) InTx(ctx context.Context, fn func(order.Tx) error) error {
 	end, err := s.begin(ctx, "InTx")
 	defer end()
@@ -134,7 +179,7 @@ func (s *fakeStore) InTx(ctx context.Context, fn func(order.Tx) error) error {
 	}
 	var t *fakeTx
 	for range runs {
-		t = &fakeTx{store: s, orders: make(map[int64]*fakeOrder), lastID: s.lastID}
+		t = &fakeTx{store: s, orders: make(map[int64]*fakeOrder), keys: maps.Clone(s.keys), lastID: s.lastID}
 		for number, o := range s.orders {
 			c := *o
 			c.entries, c.events = slices.Clone(o.entries), slices.Clone(o.events)
@@ -147,7 +192,7 @@ func (s *fakeStore) InTx(ctx context.Context, fn func(order.Tx) error) error {
 	if err := s.ask("commit"); err != nil {
 		return err
 	}
-	s.orders, s.lastID = t.orders, t.lastID
+	s.orders, s.keys, s.lastID = t.orders, t.keys, t.lastID
 	if s.afterCommit != nil {
 		return s.afterCommit()
 	}
@@ -235,6 +280,7 @@ func (s *fakeStore) Merchants(context.Context) ([]order.MerchantRecord, error) {
 type fakeTx struct {
 	store  *fakeStore
 	orders map[int64]*fakeOrder
+	keys   map[string]fakeKey
 	lastID int64
 }
 
@@ -253,6 +299,7 @@ func (t *fakeTx) LockOrder(_ context.Context, merchantID int64, key order.Key) (
 func (t *fakeTx) Move(_ context.Context, head order.Head, to order.State, at time.Time) error {
 	o := t.orders[head.Number]
 	o.head.State, o.updated = to, at
+	o.head.Revision++
 	return t.store.ask("Move")
 }
 
@@ -292,6 +339,7 @@ func (t *fakeTx) ActivateInvoice(_ context.Context, head order.Head, id int64) e
 		return order.ErrInvoiceNotFound
 	}
 	e.status = active
+	t.orders[head.Number].head.Revision++
 	return t.store.ask("ActivateInvoice")
 }
 
@@ -312,6 +360,7 @@ func (t *fakeTx) DeleteInvoice(_ context.Context, head order.Head, id int64, at 
 	}
 	e.status, e.ended = deleted, at
 	o.head.ActiveInvoices--
+	o.head.Revision++
 	return t.store.ask("DeleteInvoice")
 }
 

@@ -7,10 +7,11 @@ import (
 	"time"
 )
 
-// Service holds the rules. It keeps no state of its own, so that any number of
-// services may work over one store.
+// Service holds the rules. It keeps no state of its own but for who waits for
+// events, so that any number of services may work over one store.
 type Service struct {
 	store Store
+	watch *watch
 	files Files
 	now   func() time.Time
 	log   *slog.Logger
@@ -20,7 +21,8 @@ type Service struct {
 // the clock; log gets what nobody waits for: what the sweeper finds and what
 // could not be cleaned up.
 func NewService(store Store, files Files, now func() time.Time, log *slog.Logger) *Service {
-	return &Service{store: store, files: files, now: now, log: log}
+	watch := newWatch(store.NewestEvent)
+	return &Service{store: wakingStore{store, watch}, watch: watch, files: files, now: now, log: log}
 }
 
 // Now returns the service's clock, in whole seconds of UTC.
@@ -34,6 +36,15 @@ func (s *Service) Get(ctx context.Context, merchantID int64, key Key) (Order, er
 	return s.store.Order(ctx, merchantID, key)
 }
 
+// Revision returns an order's number and revision, or ErrNotFound: enough to
+// tell whether somebody has the newest of it.
+func (s *Service) Revision(ctx context.Context, merchantID int64, key Key) (number, revision int64, err error) {
+	if !key.Valid() {
+		return 0, 0, ErrNotFound
+	}
+	return s.store.Revision(ctx, merchantID, key)
+}
+
 // List returns a page of orders, or ErrRange.
 func (s *Service) List(ctx context.Context, merchantID int64, filter Filter) (Page, error) {
 	if err := filter.Check(); err != nil {
@@ -42,56 +53,65 @@ func (s *Service) List(ctx context.Context, merchantID int64, filter Filter) (Pa
 	return s.store.List(ctx, merchantID, filter)
 }
 
-// Accept moves a registered order to in-processing for its merchant. Errors:
-// ErrNotFound, ErrCannotAccept.
-func (s *Service) Accept(ctx context.Context, merchantID int64, key Key) (Head, error) {
-	return s.move(ctx, merchantID, key, Merchant, InProcessing, "", ErrCannotAccept)
+// Accept moves a registered order to in-processing for its merchant. Errors,
+// beside those of the attempt's key: ErrNotFound, ErrChanged, ErrCannotAccept.
+func (s *Service) Accept(ctx context.Context, merchantID int64, key Key, attempt Attempt) (Changed, error) {
+	return s.move(ctx, merchantID, key, attempt, step{actor: Merchant, to: InProcessing, refusal: ErrCannotAccept})
 }
 
 // Reject moves a registered order to rejected-by-merchant for its merchant.
-// Errors, in the order in which they are looked for: ErrNotFound, ErrReason,
-// ErrCannotReject.
-func (s *Service) Reject(ctx context.Context, merchantID int64, key Key, reason Reason) (Head, error) {
-	return s.move(ctx, merchantID, key, Merchant, RejectedByMerchant, reason, ErrCannotReject)
+// Errors, beside those of the attempt's key, in the order in which they are
+// looked for: ErrNotFound, ErrChanged, ErrReason, ErrCannotReject.
+func (s *Service) Reject(ctx context.Context, merchantID int64, key Key, reason Reason, attempt Attempt) (Changed, error) {
+	return s.move(ctx, merchantID, key, attempt,
+		step{actor: Merchant, to: RejectedByMerchant, reason: reason, refusal: ErrCannotReject})
 }
 
 // Move moves an order for the marketplace, along the moves of decision 2.
 // Errors: ErrNotFound, ErrMove.
 func (s *Service) Move(ctx context.Context, merchantID int64, key Key, to State) (Head, error) {
-	return s.move(ctx, merchantID, key, Operator, to, "", ErrMove)
+	done, err := s.move(ctx, merchantID, key, Attempt{}, step{actor: Operator, to: to, refusal: ErrMove})
+	return done.Head, err
+}
+
+// step is one change of state that somebody asks for.
+type step struct {
+	actor   Actor
+	to      State
+	reason  Reason
+	refusal error // of a step that is not legal
 }
 
 // move is every change of state there is. Of any number of simultaneous moves
 // from one state one wins, since the order stays locked between the look at
-// its state and the change. refusal is the error of a move that is not legal.
-func (s *Service) move(ctx context.Context, merchantID int64, key Key, actor Actor, to State, reason Reason, refusal error) (Head, error) {
+// its state and the change.
+func (s *Service) move(ctx context.Context, merchantID int64, key Key, attempt Attempt, step step) (Changed, error) {
 	if !key.Valid() {
-		return Head{}, ErrNotFound
+		return Changed{}, s.Refuse(ctx, merchantID, attempt, ErrNotFound)
 	}
-	var moved Head
-	err := s.store.InTx(ctx, func(tx Tx) error {
-		head, err := tx.LockOrder(ctx, merchantID, key)
+	return s.change(ctx, merchantID, attempt, func(tx Tx) (Changed, error) {
+		head, err := attempt.lock(ctx, tx, merchantID, key)
 		if err != nil {
-			return err
+			return Changed{}, err
 		}
-		if !reason.Valid() {
-			return ErrReason
+		if !step.reason.Valid() {
+			return Changed{}, ErrReason
 		}
-		if !actor.MayMove(head.State, to) {
-			return refusal
+		if !step.actor.MayMove(head.State, step.to) {
+			return Changed{}, step.refusal
 		}
 		at := s.Now()
-		if err := tx.Move(ctx, head, to, at); err != nil {
-			return err
+		if err := tx.Move(ctx, head, step.to, at); err != nil {
+			return Changed{}, err
 		}
-		moved = head
-		moved.State = to
-		return tx.Append(ctx, head, Event{
-			Type: OrderStateChanged, Actor: actor, At: at,
-			From: head.State, To: to, Reason: reason,
+		moved := Changed{Head: head}
+		moved.State = step.to
+		moved.Revision++
+		return moved, tx.Append(ctx, head, Event{
+			Type: OrderStateChanged, Actor: step.actor, At: at,
+			From: head.State, To: step.to, Reason: step.reason,
 		})
 	})
-	return moved, err
 }
 
 // Add takes in a batch of orders, each on its own merits (decision 7), and

@@ -68,10 +68,12 @@ func TestMoveFromEveryState(t *testing.T) {
 	ctx, key := t.Context(), order.NumberKey(1)
 	actions := []action{
 		{"accept", order.Merchant, order.InProcessing, byMerchant, order.ErrCannotAccept, func(s *order.Service) (order.Head, error) {
-			return s.Accept(ctx, merchant, key)
+			done, err := s.Accept(ctx, merchant, key, order.Attempt{})
+			return done.Head, err
 		}},
 		{"reject", order.Merchant, order.RejectedByMerchant, byMerchant, order.ErrCannotReject, func(s *order.Service) (order.Head, error) {
-			return s.Reject(ctx, merchant, key, "damaged")
+			done, err := s.Reject(ctx, merchant, key, "damaged", order.Attempt{})
+			return done.Head, err
 		}},
 	}
 	for _, to := range append(order.States(), 0, 200) {
@@ -92,6 +94,7 @@ func TestMoveFromEveryState(t *testing.T) {
 			}
 			want := head(from)
 			want.State = a.to
+			want.Revision++
 			if err != nil || moved != want || stored.head.State != a.to || stored.updated != noonUTC {
 				t.Errorf("%s to %s from %s: error %v, returned %+v, order %+v", a.name, a.to, from, err, moved, stored)
 			}
@@ -127,7 +130,7 @@ func TestOrderOfRefusals(t *testing.T) {
 		{"nothing", merchant, order.ReferenceKey("SF-1"), order.Registered, "", nil},
 	} {
 		store := newFakeStore(head(test.state))
-		_, err := newService(store, newFakeFiles()).Reject(t.Context(), test.merchant, test.key, test.reason)
+		_, err := newService(store, newFakeFiles()).Reject(t.Context(), test.merchant, test.key, test.reason, order.Attempt{})
 		if !errors.Is(err, test.want) {
 			t.Errorf("%s: error %v, want %v", test.name, err, test.want)
 		}
@@ -147,16 +150,16 @@ func TestInvalidKeysStayOutside(t *testing.T) {
 		store := newFakeStore(head(order.Registered))
 		s := newService(store, newFakeFiles())
 		_, getErr := s.Get(ctx, merchant, key)
-		_, acceptErr := s.Accept(ctx, merchant, key)
-		_, rejectErr := s.Reject(ctx, merchant, key, "whim")
+		_, acceptErr := s.Accept(ctx, merchant, key, order.Attempt{})
+		_, rejectErr := s.Reject(ctx, merchant, key, "whim", order.Attempt{})
 		_, moveErr := s.Move(ctx, merchant, key, order.Canceled)
-		_, _, uploadErr := s.Upload(ctx, merchant, key, "a.exe", order.Content{Draft: &fakeDraft{}})
+		_, uploadErr := s.Upload(ctx, merchant, key, "a.exe", order.Content{Draft: &fakeDraft{}}, order.Attempt{})
 		for name, err := range map[string]error{"get": getErr, "accept": acceptErr, "reject": rejectErr, "move": moveErr, "upload": uploadErr} {
 			if !errors.Is(err, order.ErrNotFound) {
 				t.Errorf("%s of %+v: error %v", name, key, err)
 			}
 		}
-		if _, _, err := s.DeleteInvoice(ctx, merchant, key, 1); !errors.Is(err, order.ErrInvoiceNotFound) {
+		if _, err := s.DeleteInvoice(ctx, merchant, key, 1, order.Attempt{}); !errors.Is(err, order.ErrInvoiceNotFound) {
 			t.Errorf("delete of %+v: error %v", key, err)
 		}
 		if store.calls != 0 {
@@ -170,7 +173,7 @@ func TestMoveIsAllOrNothing(t *testing.T) {
 	for _, operation := range []string{"InTx", "LockOrder", "Move", "Append", "commit"} {
 		store := newFakeStore(head(order.Registered))
 		store.fail = failing(operation)
-		_, err := newService(store, newFakeFiles()).Accept(t.Context(), merchant, order.NumberKey(1))
+		_, err := newService(store, newFakeFiles()).Accept(t.Context(), merchant, order.NumberKey(1), order.Attempt{})
 		if !errors.Is(err, errBroken) {
 			t.Errorf("%s fails: error %v", operation, err)
 		}
@@ -185,15 +188,15 @@ func TestTransactionsMayRunAgain(t *testing.T) {
 	store, files := newFakeStore(head(order.Registered)), newFakeFiles()
 	store.rerun = true
 	s := newService(store, files)
-	if _, err := s.Accept(t.Context(), merchant, order.NumberKey(1)); err != nil {
+	if _, err := s.Accept(t.Context(), merchant, order.NumberKey(1), order.Attempt{}); err != nil {
 		t.Errorf("accept: %v", err)
 	}
 	_, invoice, err := upload(t, s, "a.pdf", "bytes")
 	if err != nil {
 		t.Fatalf("upload: %v", err)
 	}
-	if _, left, err := s.DeleteInvoice(t.Context(), merchant, order.NumberKey(1), invoice.ID); err != nil || len(left) != 0 {
-		t.Errorf("delete: %v, left %v", err, left)
+	if done, err := s.DeleteInvoice(t.Context(), merchant, order.NumberKey(1), invoice.ID, order.Attempt{}); err != nil || len(done.Invoices) != 0 {
+		t.Errorf("delete: %v, left %v", err, done.Invoices)
 	}
 	o := store.orders[1]
 	if len(o.events) != 3 || len(o.entries) != 1 || o.head.ActiveInvoices != 0 {
@@ -210,9 +213,9 @@ func TestOneOfManyMovesWins(t *testing.T) {
 	for i := range errs {
 		all.Go(func() {
 			if i%2 == 0 {
-				_, errs[i] = s.Accept(t.Context(), merchant, order.NumberKey(1))
+				_, errs[i] = s.Accept(t.Context(), merchant, order.NumberKey(1), order.Attempt{})
 			} else {
-				_, errs[i] = s.Reject(t.Context(), merchant, order.ReferenceKey("SF-1"), "damaged")
+				_, errs[i] = s.Reject(t.Context(), merchant, order.ReferenceKey("SF-1"), "damaged", order.Attempt{})
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package order
 
 import (
 	"context"
+	"crypto/sha256"
 	"io"
 	"time"
 )
@@ -12,11 +13,22 @@ import (
 type Store interface {
 	// Order returns one whole order with its active invoices, or ErrNotFound.
 	Order(ctx context.Context, merchantID int64, key Key) (Order, error)
+	// Revision returns an order's number and revision, or ErrNotFound.
+	Revision(ctx context.Context, merchantID int64, key Key) (number, revision int64, err error)
 	// List returns a page of orders, newest first, and the exact total.
 	List(ctx context.Context, merchantID int64, filter Filter) (Page, error)
 	// InvoiceFile returns the active invoice of an order by its stored name, or
 	// ErrInvoiceNotFound.
 	InvoiceFile(ctx context.Context, merchantID int64, reference, name string) (Invoice, error)
+
+	// Events returns up to limit of a merchant's events with higher numbers
+	// than after, oldest first.
+	Events(ctx context.Context, merchantID, after int64, limit int) ([]EventRecord, error)
+	// OrderEvents is Events of one order, or ErrNotFound.
+	OrderEvents(ctx context.Context, merchantID int64, key Key, after int64, limit int) ([]EventRecord, error)
+	// NewestEvent returns the number of a merchant's newest event, 0 when there
+	// is none, and no merchant.
+	NewestEvent(ctx context.Context, merchantID int64) (int64, error)
 
 	// InTx runs fn in one transaction. It commits durably when fn returns nil
 	// and otherwise leaves everything as it was and returns fn's error. fn may
@@ -42,6 +54,10 @@ type Store interface {
 	DeletedInvoices(ctx context.Context, before time.Time, limit int) ([]StoredInvoice, error)
 	// MarkPurged notes that the file of a deleted or abandoned invoice is gone.
 	MarkPurged(ctx context.Context, invoice StoredInvoice, at time.Time) error
+
+	// ForgetAnswers removes up to limit keys, with their answers, that were
+	// taken at or before the time given, and returns how many.
+	ForgetAnswers(ctx context.Context, before time.Time, limit int) (int, error)
 
 	// AddMerchant adds a merchant. The same id and name again is no error;
 	// the id with another name is ErrMerchantExists.
@@ -76,6 +92,19 @@ type Tx interface {
 	// DeleteInvoice marks an active invoice deleted and gives its place back,
 	// or returns ErrInvoiceNotFound.
 	DeleteInvoice(ctx context.Context, order Head, id int64, at time.Time) error
+
+	// TakeKey takes a merchant's key for a request at a moment. Whoever takes
+	// the same key meanwhile waits until the transaction ends. Where the key was
+	// taken within AnswerLife it returns *Repeated with the answer that was kept,
+	// ErrKeyReused where that was for another request, and ErrKeyRunning where
+	// HoldKey left it without an answer and its reservation is still there. It is
+	// called first, before an order is locked.
+	TakeKey(ctx context.Context, merchantID int64, key string, request [sha256.Size]byte, at time.Time) error
+	// HoldKey leaves a key that was taken without an answer, for as long as the
+	// reservation of a file of the order has not become an invoice.
+	HoldKey(ctx context.Context, order Head, key string, invoiceID int64) error
+	// KeepAnswer keeps the answer to the request that a key was taken for.
+	KeepAnswer(ctx context.Context, merchantID int64, key string, request [sha256.Size]byte, answer []byte) error
 
 	// Append writes an event of the order and gives it the merchant's next
 	// number. It is called last: it locks the merchant's counter until the

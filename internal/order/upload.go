@@ -38,32 +38,40 @@ func (s *Service) NewDraft(ctx context.Context) (Draft, error) {
 }
 
 // Upload stores an invoice file for an order. When it returns nil the file and
-// its entry are durable. Errors, in the order in which they are looked for:
-// ErrNotFound, ErrFileType, ErrFileTooBig, ErrTooManyFiles, ErrUpload.
+// its entry are durable. Errors, beside those of the attempt's key, in the order
+// in which they are looked for: ErrNotFound, ErrChanged, ErrFileType,
+// ErrFileTooBig, ErrTooManyFiles, ErrUpload.
 //
 // No transaction is open while the file is written: a place is reserved and
 // committed, the file made durable, the entry activated and committed. A crash
 // in between leaves a reservation that nobody sees and that a sweep takes back.
-func (s *Service) Upload(ctx context.Context, merchantID int64, key Key, filename string, content Content) (Head, Invoice, error) {
+// The attempt's key is taken with the place and is under way as long as the
+// place is reserved; its answer is kept when the entry is activated.
+func (s *Service) Upload(ctx context.Context, merchantID int64, key Key, filename string, content Content, attempt Attempt) (Changed, error) {
 	if !key.Valid() {
-		return Head{}, Invoice{}, ErrNotFound
+		return Changed{}, s.Refuse(ctx, merchantID, attempt, ErrNotFound)
 	}
-	head, invoice, err := s.reserve(ctx, merchantID, key, filename, content)
+	reserved, err := s.reserve(ctx, merchantID, key, filename, content, attempt)
 	if err != nil {
-		return Head{}, Invoice{}, err
+		return Changed{}, err
 	}
 	// From here on a client that goes away must not leave the work half done.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), PublishTimeout)
 	defer cancel()
-	path := InvoicePath(head.Reference, invoice.Name)
+	path := InvoicePath(reserved.Reference, reserved.Invoice.Name)
 	if err := content.Draft.Publish(ctx, path); err != nil {
-		s.takeBack(ctx, head, invoice, !errors.Is(err, ErrUncertain))
-		return Head{}, Invoice{}, uploadFault(err)
+		s.takeBack(ctx, reserved.Head, reserved.Invoice, !errors.Is(err, ErrUncertain))
+		return Changed{}, uploadFault(err)
 	}
-	if err := s.activate(ctx, head, invoice); err != nil && !s.activated(ctx, head, invoice) {
-		return Head{}, Invoice{}, uploadFault(err)
+	done, err := s.activate(ctx, reserved, attempt)
+	if err == nil || s.activated(ctx, reserved.Head, reserved.Invoice) {
+		return done, nil
 	}
-	return head, invoice, nil
+	if errors.Is(err, ErrChanged) {
+		// The place is given back, and the key with it, to be taken for this answer.
+		return Changed{}, s.Refuse(ctx, merchantID, attempt, ErrChanged)
+	}
+	return Changed{}, uploadFault(err)
 }
 
 // uploadFault returns ErrUpload with the reason for the log. Of err only the
@@ -71,44 +79,71 @@ func (s *Service) Upload(ctx context.Context, merchantID int64, key Key, filenam
 // (decision 5), and no caller may take it for, say, an invoice not found.
 func uploadFault(err error) error { return fmt.Errorf("%w: %v", ErrUpload, err) }
 
-// reserve checks an upload against the order and takes a place and a name.
-func (s *Service) reserve(ctx context.Context, merchantID int64, key Key, filename string, content Content) (Head, Invoice, error) {
-	var head Head
-	var invoice Invoice
+// reserve checks an upload against the order and takes a place and a name. It
+// returns the order as it was and the invoice.
+func (s *Service) reserve(ctx context.Context, merchantID int64, key Key, filename string, content Content, attempt Attempt) (Changed, error) {
+	var reserved Changed
+	var refusal error
 	err := s.store.InTx(ctx, func(tx Tx) error {
-		var err error
-		if head, err = tx.LockOrder(ctx, merchantID, key); err != nil {
-			return err
+		if attempt.Key != "" {
+			if err := tx.TakeKey(ctx, merchantID, attempt.Key, attempt.Request, s.Now()); err != nil {
+				return err
+			}
 		}
-		name := StoredName(filename)
-		if _, allowed := ContentType(name); !allowed {
-			return ErrFileType
+		reserved, refusal = s.takePlace(ctx, tx, merchantID, key, filename, content, attempt)
+		switch {
+		case attempt.Key == "":
+			return refusal
+		case refusal != nil:
+			return attempt.keep(ctx, tx, merchantID, Changed{}, refusal)
 		}
-		if content.Size > MaxInvoiceSize {
-			return ErrFileTooBig
-		}
-		if head.ActiveInvoices >= MaxInvoices {
-			return ErrTooManyFiles
-		}
-		used, err := tx.InvoiceNames(ctx, head)
-		if err != nil {
-			return err
-		}
-		invoice = Invoice{
-			Name: FreeName(name, used), Size: content.Size, SHA256: content.SHA256, CreatedAt: s.Now(),
-		}
-		invoice.ID, err = tx.ReserveInvoice(ctx, head, invoice)
-		return err
+		return tx.HoldKey(ctx, reserved.Head, attempt.Key, reserved.Invoice.ID)
 	})
+	if err == nil {
+		err = refusal
+	}
 	if err != nil && isFault(err) {
 		err = uploadFault(err)
 	}
-	return head, invoice, err
+	return reserved, err
+}
+
+// takePlace is what reserve does in its transaction.
+func (s *Service) takePlace(ctx context.Context, tx Tx, merchantID int64, key Key, filename string, content Content, attempt Attempt) (Changed, error) {
+	head, err := attempt.lock(ctx, tx, merchantID, key)
+	if err != nil {
+		return Changed{}, err
+	}
+	name := StoredName(filename)
+	if _, allowed := ContentType(name); !allowed {
+		return Changed{}, ErrFileType
+	}
+	if content.Size > MaxInvoiceSize {
+		return Changed{}, ErrFileTooBig
+	}
+	if head.ActiveInvoices >= MaxInvoices {
+		return Changed{}, ErrTooManyFiles
+	}
+	used, err := tx.InvoiceNames(ctx, head)
+	if err != nil {
+		return Changed{}, err
+	}
+	invoice := Invoice{
+		Name: FreeName(name, used), Size: content.Size, SHA256: content.SHA256, CreatedAt: s.Now(),
+	}
+	invoice.ID, err = tx.ReserveInvoice(ctx, head, invoice)
+	return Changed{Head: head, Invoice: invoice}, err
 }
 
 // isFault reports whether err is none of the refusals of an upload.
 func isFault(err error) bool {
-	for _, refusal := range []error{ErrNotFound, ErrFileType, ErrFileTooBig, ErrTooManyFiles} {
+	var repeated *Repeated
+	if errors.As(err, &repeated) {
+		return false
+	}
+	for _, refusal := range []error{
+		ErrNotFound, ErrChanged, ErrFileType, ErrFileTooBig, ErrTooManyFiles, ErrKeyReused, ErrKeyRunning,
+	} {
 		if errors.Is(err, refusal) {
 			return false
 		}
@@ -116,20 +151,32 @@ func isFault(err error) bool {
 	return true
 }
 
-// activate makes a reserved invoice visible and tells of it.
-func (s *Service) activate(ctx context.Context, head Head, invoice Invoice) error {
-	return s.store.InTx(ctx, func(tx Tx) error {
-		locked, err := tx.LockOrder(ctx, head.MerchantID, NumberKey(head.Number))
+// activate makes a reserved invoice visible and tells of it. After ErrChanged,
+// as after other errors, the reservation is still there. What it returns is
+// right also where an error hides that it was committed.
+func (s *Service) activate(ctx context.Context, reserved Changed, attempt Attempt) (Changed, error) {
+	done := reserved
+	err := s.store.InTx(ctx, func(tx Tx) error {
+		// Asked once more: a file that came in meanwhile has changed the order too.
+		locked, err := attempt.lock(ctx, tx, reserved.MerchantID, NumberKey(reserved.Number))
 		if err != nil {
 			return err
 		}
-		if err := tx.ActivateInvoice(ctx, locked, invoice.ID); err != nil {
+		if err := tx.ActivateInvoice(ctx, locked, reserved.Invoice.ID); err != nil {
 			return err
 		}
+		done.Head = locked
+		done.Revision++
+		if attempt.Key != "" {
+			if err := attempt.keep(ctx, tx, reserved.MerchantID, done, nil); err != nil {
+				return err
+			}
+		}
 		return tx.Append(ctx, locked, Event{
-			Type: InvoiceUploaded, Actor: Merchant, At: invoice.CreatedAt, InvoiceID: invoice.ID,
+			Type: InvoiceUploaded, Actor: Merchant, At: reserved.Invoice.CreatedAt, InvoiceID: reserved.Invoice.ID,
 		})
 	})
+	return done, err
 }
 
 // activated finds out whether an invoice is active after activate returned an
@@ -171,33 +218,32 @@ func (s *Service) takeBack(ctx context.Context, head Head, invoice Invoice, cert
 }
 
 // DeleteInvoice withdraws an invoice file: its entry is marked, its bytes are
-// kept until the operator purges them. It returns the order and what is left,
-// oldest first, or ErrInvoiceNotFound.
-func (s *Service) DeleteInvoice(ctx context.Context, merchantID int64, key Key, id int64) (Head, []Invoice, error) {
+// kept until the operator purges them. It returns the order and what is left.
+// Errors, beside those of the attempt's key: ErrInvoiceNotFound, ErrChanged.
+func (s *Service) DeleteInvoice(ctx context.Context, merchantID int64, key Key, id int64, attempt Attempt) (Changed, error) {
 	if !key.Valid() || id <= 0 {
-		return Head{}, nil, ErrInvoiceNotFound
+		return Changed{}, s.Refuse(ctx, merchantID, attempt, ErrInvoiceNotFound)
 	}
-	var head Head
-	var left []Invoice
-	err := s.store.InTx(ctx, func(tx Tx) error {
-		var err error
-		head, err = tx.LockOrder(ctx, merchantID, key)
+	return s.change(ctx, merchantID, attempt, func(tx Tx) (Changed, error) {
+		head, err := attempt.lock(ctx, tx, merchantID, key)
 		if errors.Is(err, ErrNotFound) {
-			return ErrInvoiceNotFound
+			return Changed{}, ErrInvoiceNotFound
 		}
 		if err != nil {
-			return err
+			return Changed{}, err
 		}
 		at := s.Now()
 		if err := tx.DeleteInvoice(ctx, head, id, at); err != nil {
-			return err
+			return Changed{}, err
 		}
-		if left, err = tx.Invoices(ctx, head); err != nil {
-			return err
+		left, err := tx.Invoices(ctx, head)
+		if err != nil {
+			return Changed{}, err
 		}
-		return tx.Append(ctx, head, Event{Type: InvoiceDeleted, Actor: Merchant, At: at, InvoiceID: id})
+		done := Changed{Head: head, Invoices: left}
+		done.Revision++
+		return done, tx.Append(ctx, head, Event{Type: InvoiceDeleted, Actor: Merchant, At: at, InvoiceID: id})
 	})
-	return head, left, err
 }
 
 // OpenInvoice opens the file of an active invoice by its stored name, or

@@ -34,7 +34,8 @@ func uploadWith(ctx context.Context, t *testing.T, s *order.Service, filename, t
 		t.Errorf("write to a draft: %v", err)
 	}
 	content := order.Content{Draft: draft, Size: int64(len(text)), SHA256: sha256.Sum256([]byte(text))}
-	return s.Upload(ctx, merchant, order.NumberKey(1), filename, content)
+	done, err := s.Upload(ctx, merchant, order.NumberKey(1), filename, content, order.Attempt{})
+	return done.Head, done.Invoice, err
 }
 
 // wantNothing checks that no trace of an upload is left but, perhaps, its name.
@@ -121,8 +122,8 @@ func TestOrderOfUploadRefusals(t *testing.T) {
 		store := newFakeStore(full)
 		files := newFakeFiles()
 		draft := &fakeDraft{files: files}
-		_, _, err := newService(store, files).Upload(t.Context(), test.merchant, order.ReferenceKey("SF-1"), test.filename,
-			order.Content{Draft: draft, Size: test.size})
+		_, err := newService(store, files).Upload(t.Context(), test.merchant, order.ReferenceKey("SF-1"), test.filename,
+			order.Content{Draft: draft, Size: test.size}, order.Attempt{})
 		if !errors.Is(err, test.want) || errors.Is(err, order.ErrUpload) {
 			t.Errorf("%s: error %v, want %v", test.name, err, test.want)
 		}
@@ -147,7 +148,7 @@ func TestNamesAreNeverUsedTwice(t *testing.T) {
 		}
 		names = append(names, invoice.Name)
 		if i == 1 {
-			if _, _, err := s.DeleteInvoice(t.Context(), merchant, order.NumberKey(1), invoice.ID); err != nil {
+			if _, err := s.DeleteInvoice(t.Context(), merchant, order.NumberKey(1), invoice.ID, order.Attempt{}); err != nil {
 				t.Fatal(err)
 			}
 			if n, err := s.Purge(t.Context(), noonUTC.Add(time.Second)); n != 1 || err != nil {

@@ -13,11 +13,12 @@ var ErrNoBackup = errors.New("the database is backed up by the tools of its serv
 // an empty one, as a database of its own. The file is durable only when the
 // caller has made it so. Where a server keeps the data it returns ErrNoBackup.
 func (db *DB) Backup(ctx context.Context, path string) error {
-	if db.dialect.backup == "" {
+	f, ok := db.conns.(*file)
+	if !ok {
 		return ErrNoBackup
 	}
 	defer db.timed("backup")()
-	if _, err := db.write.db.ExecContext(ctx, db.dialect.backup, path); err != nil {
+	if err := f.backup(ctx, path); err != nil {
 		return db.failure(fmt.Errorf("write the database: %w", err))
 	}
 	return nil

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"strings"
 
@@ -111,7 +110,7 @@ func (c *merchantCheck) checkEvents(ctx context.Context) error {
 		return nil
 	}
 	next := int64(1)
-	return each(ctx, c, `SELECT seq FROM events WHERE merchant_id = $1 ORDER BY seq`, []any{c.merchantID}, func(rows *sql.Rows) error {
+	return each(ctx, c, `SELECT seq FROM events WHERE merchant_id = $1 ORDER BY seq`, []any{c.merchantID}, func(rows result) error {
 		var seq int64
 		if err := rows.Scan(&seq); err != nil {
 			return err
@@ -132,7 +131,7 @@ func (c *merchantCheck) checkEvents(ctx context.Context) error {
 // checkDays compares the day counts with the orders that were counted.
 func (c *merchantCheck) checkDays(ctx context.Context) error {
 	err := each(ctx, c, `SELECT day, state, orders FROM order_days WHERE merchant_id = $1 ORDER BY day, state`,
-		[]any{c.merchantID}, func(rows *sql.Rows) error {
+		[]any{c.merchantID}, func(rows result) error {
 			var at dayState
 			var kept int64
 			if err := rows.Scan(&at.day, &at.state, &kept); err != nil {

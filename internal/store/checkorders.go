@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"strconv"
 	"time"
 
@@ -43,7 +42,7 @@ func (c *merchantCheck) checkOrders(ctx context.Context, after int64) (int64, bo
 }
 
 // scanOrder reads an order and counts it in.
-func (c *merchantCheck) scanOrder(rows *sql.Rows) (checkedOrder, error) {
+func (c *merchantCheck) scanOrder(rows result) (checkedOrder, error) {
 	var o checkedOrder
 	var state order.State
 	var createdAt int64
@@ -70,7 +69,7 @@ func (c *merchantCheck) checkPlaces(ctx context.Context, orders []checkedOrder, 
 	}
 	err := each(ctx, c, `SELECT order_number, id, CASE WHEN status IN (`+statusReserved+`, `+statusActive+`) THEN 1 ELSE 0 END
 		FROM invoices WHERE merchant_id = $1 AND order_number > $2 AND order_number <= $3`,
-		[]any{c.merchantID, after, last}, func(rows *sql.Rows) error {
+		[]any{c.merchantID, after, last}, func(rows result) error {
 			var number, id, place int64
 			if err := rows.Scan(&number, &id, &place); err != nil {
 				return err
@@ -117,7 +116,7 @@ func (c *merchantCheck) checkKeys(ctx context.Context, orders []checkedOrder) er
 // over several servers, and a moment of the one is not quite one of the other.
 func (c *merchantCheck) confirmMissing(ctx context.Context, db *DB) error {
 	for _, key := range c.missing {
-		missing, err := missingKeys(ctx, patient(db.read), c.merchantID, []orderKey{key})
+		missing, err := missingKeys(ctx, db.conns.patient(), c.merchantID, []orderKey{key})
 		if err != nil {
 			return err
 		}
@@ -138,7 +137,7 @@ func missingKeys(ctx context.Context, r run, merchantID int64, keys []orderKey) 
 	}
 	there := make(map[string]bool, len(keys))
 	err := each(ctx, r, `SELECT key FROM order_keys WHERE merchant_id = $1 AND key IN (`+parameters(1, mostKeysAsked)+`)`,
-		args, func(rows *sql.Rows) error {
+		args, func(rows result) error {
 			var key string
 			err := rows.Scan(&key)
 			there[key] = true

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,7 +14,7 @@ func (db *DB) Integrity(ctx context.Context) ([]string, error) {
 		return nil, nil
 	}
 	defer db.timed("check")()
-	problems, err := all(ctx, patient(db.read), db.dialect.integrity, nil, func(rows *sql.Rows) (string, error) {
+	problems, err := all(ctx, db.conns.patient(), db.dialect.integrity, nil, func(rows result) (string, error) {
 		var problem string
 		err := rows.Scan(&problem)
 		return problem, err

@@ -39,7 +39,7 @@ func (db *DB) DeletedInvoices(ctx context.Context, before time.Time, limit int) 
 func (db *DB) toClean(ctx context.Context, text string, before time.Time, limit int) ([]order.StoredInvoice, error) {
 	defer db.timed("clean")()
 	var found []order.StoredInvoice
-	err := each(ctx, db.read, text, []any{before.Unix(), limit}, func(rows *sql.Rows) error {
+	err := each(ctx, db.conns, text, []any{before.Unix(), limit}, func(rows result) error {
 		var i order.StoredInvoice
 		err := rows.Scan(&i.MerchantID, &i.OrderNumber, &i.Reference, &i.ID, &i.Name)
 		found = append(found, i)

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -47,7 +46,7 @@ func TestCopiedTables(t *testing.T) {
 				WHERE t.schemaname = current_schema() ORDER BY t.tablename, c.ordinal_position`
 		}
 		there := make(map[string][]string)
-		err := each(t.Context(), db.read, text, nil, func(rows *sql.Rows) error {
+		err := each(t.Context(), db.conns, text, nil, func(rows result) error {
 			var table, column string
 			err := rows.Scan(&table, &column)
 			if !strings.HasPrefix(table, "goose") && !strings.HasPrefix(table, "citus") {
@@ -163,7 +162,7 @@ func TestPut(t *testing.T) {
 			if n, err := db.Put(t.Context(), part); n != want || err != nil {
 				t.Errorf("put: %d rows, %v, want %d", n, err, want)
 			}
-			got, err := part.read(t.Context(), db.read)
+			got, err := part.read(t.Context(), db.conns)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 )
 
@@ -54,7 +53,7 @@ func (s *Snapshot) CountTokens(ctx context.Context) (int64, error) {
 
 func (s *Snapshot) perMerchant(ctx context.Context, text string) (map[int64]int64, error) {
 	numbers := make(map[int64]int64)
-	err := each(ctx, s, text, nil, func(rows *sql.Rows) error {
+	err := each(ctx, s, text, nil, func(rows result) error {
 		var id, n int64
 		err := rows.Scan(&id, &n)
 		numbers[id] = n

@@ -19,7 +19,7 @@ var ErrCopying = errors.New("source and target are the same database, or another
 // closed, or, when shared, only those that would write to it. It returns
 // ErrCopying when another one is at work.
 func (db *DB) Exclude(ctx context.Context, shared bool) (io.Closer, error) {
-	held, err := db.dialect.exclude(ctx, db.write.db, shared)
+	held, err := db.dialect.exclude(ctx, db, shared)
 	if err == nil && held == nil {
 		err = ErrCopying
 	}
@@ -31,8 +31,8 @@ func (db *DB) Exclude(ctx context.Context, shared bool) (io.Closer, error) {
 const copyLock = 0x636f7079 // "copy"
 
 // excludePostgres takes an advisory lock on a connection of its own.
-func excludePostgres(ctx context.Context, db *sql.DB, shared bool) (io.Closer, error) {
-	connection, err := db.Conn(ctx)
+func excludePostgres(ctx context.Context, db *DB, shared bool) (io.Closer, error) {
+	connection, err := db.conns.(*server).db.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -80,9 +80,9 @@ func (c lockedConnection) Close() error {
 }
 
 // excludeSQLite locks a file beside that of the database.
-func excludeSQLite(ctx context.Context, db *sql.DB, shared bool) (io.Closer, error) {
+func excludeSQLite(ctx context.Context, db *DB, shared bool) (io.Closer, error) {
 	var path string
-	if err := db.QueryRowContext(ctx, `SELECT file FROM pragma_database_list WHERE name = 'main'`).Scan(&path); err != nil {
+	if err := db.conns.row(ctx, `SELECT file FROM pragma_database_list WHERE name = 'main'`, nil, &path); err != nil {
 		return nil, err
 	}
 	file, err := os.OpenFile(path+".copy.lock", os.O_CREATE|os.O_RDWR, 0o600)

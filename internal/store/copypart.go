@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 )
@@ -34,7 +33,7 @@ func part(ctx context.Context, r run, table *copiedTable, where string, args ...
 
 // read reads the rows of the part, as they are on r.
 func (p Part) read(ctx context.Context, r run) ([][]any, error) {
-	rows, err := all(ctx, r, p.table.selectRows+p.where, p.args, func(rows *sql.Rows) ([]any, error) {
+	rows, err := all(ctx, r, p.table.selectRows+p.where, p.args, func(rows result) ([]any, error) {
 		row, into := make([]any, len(p.table.columns)), make([]any, len(p.table.columns))
 		for i := range row {
 			into[i] = &row[i]

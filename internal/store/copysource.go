@@ -61,6 +61,9 @@ const (
 	WHERE merchant_id = $1 AND number > $2 ORDER BY number LIMIT $3+0) p`
 	selectInvoicesEnd = `SELECT MAX(order_number), COUNT(*) FROM (SELECT order_number FROM invoices
 	WHERE merchant_id = $1 AND order_number > $2 ORDER BY order_number LIMIT $3+0) p`
+	selectAnswersEnd = `SELECT MAX(taken_at), COUNT(*) FROM (SELECT taken_at FROM idempotency_keys
+	WHERE merchant_id = $1 AND taken_at > $2 ORDER BY taken_at LIMIT $3+0) p`
+	whereTaken        = `merchant_id = $1 AND taken_at > $2 AND taken_at <= $3`
 	whereNumbers      = `merchant_id = $1 AND number > $2 AND number <= $3`
 	whereOrderNumbers = `merchant_id = $1 AND order_number > $2 AND order_number <= $3`
 	whereSeqs         = `merchant_id = $1 AND seq > $2 AND seq <= $3`
@@ -172,11 +175,29 @@ func (s *Snapshot) Events(ctx context.Context, merchantID, after, last int64) (P
 	return part(ctx, s, eventsTable, whereSeqs, merchantID, after, last)
 }
 
+// CopiedAnswers are keys of one merchant with the answers that are kept.
+type CopiedAnswers struct {
+	Part Part
+	Last int64 // the latest second, of Unix time, that is covered
+	More bool  // there are keys taken later than Last
+}
+
+// Answers returns a merchant's next keys with their answers, those taken after a
+// second of Unix time.
+func (s *Snapshot) Answers(ctx context.Context, merchantID, after int64) (CopiedAnswers, error) {
+	last, more, err := s.end(ctx, selectAnswersEnd, copiedRows, merchantID, after)
+	if err != nil {
+		return CopiedAnswers{}, err
+	}
+	p, err := part(ctx, s, answersTable, whereTaken, merchantID, after, last)
+	return CopiedAnswers{Part: p, Last: last, More: more}, err
+}
+
 // TouchedOrders returns the numbers of the orders that a merchant's events after
 // one tell of.
 func (s *Snapshot) TouchedOrders(ctx context.Context, merchantID, after int64) ([]int64, error) {
 	return all(ctx, s, `SELECT DISTINCT order_number FROM events WHERE merchant_id = $1 AND seq > $2`,
-		[]any{merchantID, after}, func(rows *sql.Rows) (int64, error) {
+		[]any{merchantID, after}, func(rows result) (int64, error) {
 			var number int64
 			err := rows.Scan(&number)
 			return number, err

@@ -43,9 +43,11 @@ var (
 		"merchant_id, order_number, id, name, status, size, sha256, created_at, ended_at, purged_at")
 	eventsTable = newCopiedTable(copiedTable{name: "events", keys: 2, lasting: true, fixed: true},
 		"merchant_id, seq, type, actor, at, order_number, order_day, from_state, to_state, reason, invoice_id")
+	answersTable = newCopiedTable(copiedTable{name: "idempotency_keys", keys: 2},
+		"merchant_id, key, request, taken_at, order_number, invoice_id, answer")
 
 	copiedTables = []*copiedTable{
-		merchantsTable, tokensTable, countersTable, keysTable, ordersTable, daysTable, invoicesTable, eventsTable,
+		merchantsTable, tokensTable, countersTable, keysTable, ordersTable, daysTable, invoicesTable, eventsTable, answersTable,
 	}
 )
 

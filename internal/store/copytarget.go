@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 )
 
@@ -12,7 +11,7 @@ import (
 func (db *DB) Put(ctx context.Context, parts ...Part) (int, error) {
 	var changes int
 	err := db.inTxWithin(ctx, longRead, "copy", func(t *tx) error {
-		t.run, changes = patient(t.run), 0
+		t.run, changes = t.run.patient(), 0
 		for _, p := range parts {
 			n, err := t.put(ctx, p)
 			if err != nil {
@@ -54,7 +53,7 @@ func (db *DB) PutCounters(ctx context.Context, counters CopiedCounters) error {
 // those of a part.
 func (db *DB) DifferingOrders(ctx context.Context, invoices Part) ([]int64, error) {
 	defer db.timed("copy")()
-	rows, err := invoices.differing(ctx, patient(db.read))
+	rows, err := invoices.differing(ctx, db.conns.patient())
 	if err != nil {
 		return nil, db.failure(err)
 	}
@@ -90,7 +89,7 @@ type merchantRow struct {
 }
 
 func (s *Snapshot) merchants(ctx context.Context) ([]merchantRow, error) {
-	return all(ctx, s, `SELECT id, name, created_at FROM merchants ORDER BY id`, nil, func(rows *sql.Rows) (merchantRow, error) {
+	return all(ctx, s, `SELECT id, name, created_at FROM merchants ORDER BY id`, nil, func(rows result) (merchantRow, error) {
 		var m merchantRow
 		err := rows.Scan(&m.id, &m.name, &m.createdAt)
 		return m, err
@@ -122,7 +121,7 @@ func (s *Snapshot) checkMerchants(ctx context.Context, source *Snapshot) error {
 			return err
 		}
 	}
-	return each(ctx, s, `SELECT DISTINCT merchant_id FROM orders`, nil, func(rows *sql.Rows) error {
+	return each(ctx, s, `SELECT DISTINCT merchant_id FROM orders`, nil, func(rows result) error {
 		var id int64
 		if err := rows.Scan(&id); err != nil {
 			return err

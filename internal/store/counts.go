@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"math"
 	"slices"
@@ -126,7 +125,7 @@ func (c *dayCounts) catchUp(ctx context.Context, r run, merchantID, version int6
 // and are seen in their order, so that none can be missed. Each is counted in
 // as a whole, with its number.
 func (c *dayCounts) addEvents(ctx context.Context, r run, merchantID int64) error {
-	err := each(ctx, r, selectEvents, []any{merchantID, c.version}, func(rows *sql.Rows) error {
+	err := each(ctx, r, selectEvents, []any{merchantID, c.version}, func(rows result) error {
 		var seq int64
 		var day order.Day
 		var from, to order.State
@@ -152,7 +151,7 @@ func (c *dayCounts) addEvents(ctx context.Context, r run, merchantID int64) erro
 // over: half of them with the number of the newest event would be believed.
 func (c *dayCounts) load(ctx context.Context, r run, merchantID int64) error {
 	var read dayCounts
-	err := each(ctx, r, selectDays, []any{merchantID}, func(rows *sql.Rows) error {
+	err := each(ctx, r, selectDays, []any{merchantID}, func(rows result) error {
 		var day order.Day
 		var state order.State
 		var orders int32

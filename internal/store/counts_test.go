@@ -86,7 +86,7 @@ func listTest(t *testing.T, db *DB) order.Page {
 // change changes the tables past the store. It must find something to change.
 func change(t *testing.T, db *DB, text string) {
 	t.Helper()
-	if did, err := changed(db.write.db.ExecContext(t.Context(), text)); err != nil || !did {
+	if did, err := changed(db.conns.(*file).writer.conn.exec(t.Context(), text)); err != nil || !did {
 		t.Fatalf("%s: changed %v, error %v", text, did, err)
 	}
 }

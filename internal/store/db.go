@@ -3,9 +3,9 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"merchantorders/internal/order"
@@ -25,11 +25,12 @@ type Options struct {
 
 // DB is an open database.
 type DB struct {
-	write   *pool
-	read    *pool
+	conns   connections
 	dialect dialect
 	options Options
 	counts  *countCache
+	grants  shared[token.Hash, token.Grant]
+	holders sync.Map // token.Hash -> int64, the id of its merchant
 }
 
 var (
@@ -37,7 +38,7 @@ var (
 	_ token.Store = (*DB)(nil)
 )
 
-func newDB(write, read *pool, dialect dialect, options Options) *DB {
+func newDB(conns connections, dialect dialect, options Options) *DB {
 	if options.Observe == nil {
 		options.Observe = func(string, time.Duration) {}
 	}
@@ -48,18 +49,18 @@ func newDB(write, read *pool, dialect dialect, options Options) *DB {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
 	return &DB{
-		write: write, read: read, dialect: dialect,
+		conns: conns, dialect: dialect,
 		options: options, counts: newCountCache(),
 	}
 }
 
 // Ping returns an error when the database is out of reach.
 func (db *DB) Ping(ctx context.Context) error {
-	return db.failure(errors.Join(db.read.db.PingContext(ctx), db.write.db.PingContext(ctx)))
+	return db.failure(db.conns.ping(ctx))
 }
 
 // Close lets go of the database. Nothing may be under way.
-func (db *DB) Close() error { return errors.Join(db.read.db.Close(), db.write.db.Close()) }
+func (db *DB) Close() error { return db.conns.close() }
 
 // timed notes how long an operation took, from the call to that of its result.
 func (db *DB) timed(operation string) func() {

@@ -2,44 +2,35 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"io"
 	"time"
 )
 
 // dialect is all in which databases differ for this package.
 type dialect struct {
-	// snapshot is the isolation of a transaction that reads the same moment
-	// throughout.
-	snapshot sql.IsolationLevel
 	// forUpdate ends a SELECT that locks its rows until the transaction ends.
 	// Empty where the transaction has the whole database to itself.
 	forUpdate string
-	// unhurried begins a transaction that may be idle for long between its
-	// reads. Empty where every one may.
-	unhurried string
 	// nextInvoice takes the next id of an invoice file.
 	nextInvoice string
 	// lastInvoice reads the newest id of an invoice file, 0 before the first,
 	// and setInvoice sets it.
 	lastInvoice, setInvoice string
 	// integrity looks through the whole file and returns what is wrong with it,
-	// a text a row, or one row "ok", and backup writes one moment of the
-	// database to a new file. Empty where that is the server's affair.
-	integrity, backup string
+	// a text a row, or one row "ok". Empty where that is the server's affair.
+	integrity string
 	// exclude keeps every other copy away from the database, or, when shared,
 	// those that would write to it, until what it returns is closed; nil when
 	// another one is at work.
-	exclude func(ctx context.Context, db *sql.DB, shared bool) (io.Closer, error)
+	exclude func(ctx context.Context, db *DB, shared bool) (io.Closer, error)
+	// distant says that a statement takes long enough, on its way to a server,
+	// for requests to share one.
+	distant bool
 	// clustered reports whether tables can be spread over several servers.
 	clustered bool
 	// unavailable reports whether an error means that the database is out of
 	// reach for now, not that something is wrong with the statement.
 	unavailable func(error) bool
-	// locked reports whether a transaction could not begin because somebody
-	// else is writing. It is begun again then, for as long as patience.
-	locked   func(error) bool
-	patience time.Duration
 	// again reports whether a transaction that met this error is to be run
 	// again as a whole.
 	again func(error) bool

@@ -61,6 +61,7 @@ var spreads = []Spread{
 	{Table: "order_days", Column: byMerchant},
 	{Table: "invoices", Column: byMerchant},
 	{Table: "events", Column: byMerchant},
+	{Table: "idempotency_keys", Column: byMerchant},
 	{Table: "order_keys", Column: "key"},
 }
 
@@ -82,7 +83,7 @@ func (db *DB) Distribute(ctx context.Context) (Distribution, error) {
 		return Distribution{}, ErrNotClustered
 	}
 	// Rows may be on their way for longer than a request may wait.
-	connection, err := db.write.db.Conn(ctx)
+	connection, err := db.conns.(*server).db.Conn(ctx)
 	if err != nil {
 		return Distribution{}, db.failure(err)
 	}

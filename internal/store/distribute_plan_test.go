@@ -2,7 +2,8 @@ package store
 
 import (
 	"context"
-	"database/sql"
+	"crypto/sha256"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -48,7 +49,7 @@ func TestDistributedPlans(t *testing.T) {
 	if len(nodes) != 8 {
 		t.Errorf("each of 8 merchants should be on one node: %v", nodes)
 	}
-	sweeps := map[string]string{"stale": selectStale, "deleted": selectDeleted}
+	sweeps := map[string]string{"stale": selectStale, "deleted": selectDeleted, "old keys": selectOldKeys}
 	for name, text := range sweeps {
 		// They are nobody's request: every node is asked.
 		if tasks, _ := explain(t, db, statement{text, []any{1, 1}}); tasks < 2 {
@@ -75,6 +76,15 @@ func requestsOf(t *testing.T, db *DB, recorded *recorder, merchant int64) []stat
 		if _, err := db.Order(ctx, merchant, key); err != nil {
 			t.Fatal(err)
 		}
+		if events, err := db.OrderEvents(ctx, merchant, key, 0, 10); err != nil || len(events) == 0 {
+			t.Fatal(events, err)
+		}
+	}
+	if events, err := db.Events(ctx, merchant, 0, 10); err != nil || len(events) == 0 {
+		t.Fatal(events, err)
+	}
+	if newest, err := db.NewestEvent(ctx, merchant); err != nil || newest == 0 {
+		t.Fatal(newest, err)
 	}
 	for _, states := range [][]order.State{nil, {order.Registered}, order.StatesOfCode('C')} {
 		filter := order.NewFilter()
@@ -99,7 +109,11 @@ func requestsOf(t *testing.T, db *DB, recorded *recorder, merchant int64) []stat
 func fileTest(t *testing.T, db *DB, merchant, number int64) {
 	t.Helper()
 	ctx := t.Context()
+	request := sha256.Sum256([]byte("upload"))
 	err := db.InTx(ctx, func(tx order.Tx) error {
+		if err := tx.TakeKey(ctx, merchant, "k", request, testTime); err != nil {
+			return err
+		}
 		head, err := tx.LockOrder(ctx, merchant, order.NumberKey(number))
 		if err != nil {
 			return err
@@ -115,7 +129,8 @@ func fileTest(t *testing.T, db *DB, merchant, number int64) {
 			if name == "b.pdf" {
 				return tx.ReleaseInvoice(ctx, head, id)
 			}
-			if err := tx.ActivateInvoice(ctx, head, id); err != nil {
+			if err := errors.Join(tx.HoldKey(ctx, head, "k", id), tx.ActivateInvoice(ctx, head, id),
+				tx.KeepAnswer(ctx, merchant, "k", request, []byte("answer"))); err != nil {
 				return err
 			}
 			if _, err := tx.Invoices(ctx, head); err != nil {
@@ -129,6 +144,11 @@ func fileTest(t *testing.T, db *DB, merchant, number int64) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	err = db.InTx(ctx, func(tx order.Tx) error { return tx.TakeKey(ctx, merchant, "k", request, testTime) })
+	var repeated *order.Repeated
+	if !errors.As(err, &repeated) {
+		t.Fatalf("error %v, want the answer again", err)
 	}
 }
 
@@ -147,7 +167,7 @@ func (s statement) names(table string) bool {
 func explain(t *testing.T, db *DB, s statement) (int, string) {
 	t.Helper()
 	tasks, node := 0, ""
-	err := each(t.Context(), db.read, "EXPLAIN "+s.text, s.args, func(rows *sql.Rows) error {
+	err := each(t.Context(), db.conns, "EXPLAIN "+s.text, s.args, func(rows result) error {
 		var line string
 		err := rows.Scan(&line)
 		line = strings.TrimSpace(line)
@@ -181,8 +201,7 @@ func openRecorded(t *testing.T, url string) (*DB, *recorder) {
 	config.Tracer = r
 	connections := stdlib.OpenDB(*config)
 	t.Cleanup(func() { _ = connections.Close() })
-	pool := plainPool(connections, statementLimit)
-	return newDB(pool, pool, postgresDialect, Options{}), r
+	return newDB(newServer(connections), postgresDialect, Options{}), r
 }
 
 // TraceQueryStart implements pgx.QueryTracer.

@@ -36,7 +36,7 @@ type dayKey struct {
 // AddOrders implements order.Store.
 func (db *DB) AddOrders(ctx context.Context, batch []order.Incoming, now time.Time) ([]order.Outcome, error) {
 	// Encoding needs no lock on the database.
-	texts := make([]string, len(batch))
+	texts := make([][]byte, len(batch))
 	for i, incoming := range batch {
 		var err error
 		if texts[i], err = encodeDetails(incoming.Order); err != nil {
@@ -68,7 +68,7 @@ func (db *DB) AddOrders(ctx context.Context, batch []order.Incoming, now time.Ti
 }
 
 // add takes in one order on its own merits.
-func (in *intake) add(ctx context.Context, incoming order.Incoming, details string) (order.Outcome, error) {
+func (in *intake) add(ctx context.Context, incoming order.Incoming, details []byte) (order.Outcome, error) {
 	o := incoming.Order
 	known, err := in.merchantExists(ctx, o.MerchantID)
 	if err != nil {
@@ -166,7 +166,7 @@ func (in *intake) compare(ctx context.Context, incoming order.Incoming) (order.O
 	return order.Outcome{Verdict: order.Unchanged, Number: number}, nil
 }
 
-func (in *intake) insert(ctx context.Context, o order.Order, digest []byte, details string) error {
+func (in *intake) insert(ctx context.Context, o order.Order, digest, details []byte) error {
 	hasInvoice := 0
 	if o.InvoiceDetails != nil {
 		hasInvoice = 1

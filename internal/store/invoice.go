@@ -45,7 +45,7 @@ func (n *nullInvoice) invoice() order.Invoice {
 func (db *DB) InvoiceFile(ctx context.Context, merchantID int64, reference, name string) (order.Invoice, error) {
 	defer db.timed("invoice")()
 	var found nullInvoice
-	err := db.read.row(ctx, `SELECT `+invoiceColumns+`
+	err := db.conns.row(ctx, `SELECT `+invoiceColumns+`
 		FROM orders o
 		JOIN invoices i ON i.merchant_id = o.merchant_id AND i.order_number = o.number
 		WHERE o.merchant_id = $1 AND o.reference = $2 AND i.name = $3 AND i.status = `+statusActive,
@@ -64,7 +64,7 @@ func (t *tx) Invoices(ctx context.Context, o order.Head) ([]order.Invoice, error
 	var invoices []order.Invoice
 	err := each(ctx, t, `SELECT `+invoiceColumns+` FROM invoices i
 		WHERE i.merchant_id = $1 AND i.order_number = $2 AND i.status = `+statusActive+` ORDER BY i.id`,
-		[]any{o.MerchantID, o.Number}, func(rows *sql.Rows) error {
+		[]any{o.MerchantID, o.Number}, func(rows result) error {
 			var row nullInvoice
 			if err := rows.Scan(row.into()...); err != nil {
 				return err
@@ -79,7 +79,7 @@ func (t *tx) Invoices(ctx context.Context, o order.Head) ([]order.Invoice, error
 func (t *tx) InvoiceNames(ctx context.Context, o order.Head) ([]string, error) {
 	var names []string
 	err := each(ctx, t, `SELECT name FROM invoices WHERE merchant_id = $1 AND order_number = $2`,
-		[]any{o.MerchantID, o.Number}, func(rows *sql.Rows) error {
+		[]any{o.MerchantID, o.Number}, func(rows result) error {
 			var name string
 			err := rows.Scan(&name)
 			names = append(names, name)

@@ -50,8 +50,8 @@ func scanKept(scan func(...any) error) (KeptFile, error) {
 // those after a given one. The zero KeptFile is before all.
 func (db *DB) KeptFiles(ctx context.Context, merchantID int64, after KeptFile, limit int) ([]KeptFile, error) {
 	defer db.timed("files")()
-	found, err := all(ctx, patient(db.read), selectKeptPage, []any{merchantID, after.OrderNumber, after.ID, limit},
-		func(rows *sql.Rows) (KeptFile, error) { return scanKept(rows.Scan) })
+	found, err := all(ctx, db.conns.patient(), selectKeptPage, []any{merchantID, after.OrderNumber, after.ID, limit},
+		func(rows result) (KeptFile, error) { return scanKept(rows.Scan) })
 	if err != nil {
 		return nil, db.failure(fmt.Errorf("read invoices: %w", err))
 	}
@@ -62,7 +62,7 @@ func (db *DB) KeptFiles(ctx context.Context, merchantID int64, after KeptFile, l
 func (db *DB) KeptFile(ctx context.Context, f KeptFile) (KeptFile, bool, error) {
 	defer db.timed("files")()
 	now, err := scanKept(func(into ...any) error {
-		return db.read.row(ctx, selectKeptOne, []any{f.MerchantID, f.OrderNumber, f.ID}, into...)
+		return db.conns.row(ctx, selectKeptOne, []any{f.MerchantID, f.OrderNumber, f.ID}, into...)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return KeptFile{}, false, nil
@@ -77,7 +77,7 @@ func (db *DB) KeptFile(ctx context.Context, f KeptFile) (KeptFile, bool, error) 
 func (db *DB) CountKeptFiles(ctx context.Context) (int64, error) {
 	defer db.timed("files")()
 	var n int64
-	err := patient(db.read).row(ctx, `SELECT COUNT(*) FROM invoices i WHERE `+kept, nil, &n)
+	err := db.conns.patient().row(ctx, `SELECT COUNT(*) FROM invoices i WHERE `+kept, nil, &n)
 	if err != nil {
 		return 0, db.failure(fmt.Errorf("count invoices: %w", err))
 	}
@@ -98,9 +98,9 @@ const (
 func (db *DB) FileState(ctx context.Context, reference, name string) (FileState, error) {
 	defer db.timed("files")()
 	var merchantID, wanted int64
-	err := db.read.row(ctx, `SELECT merchant_id FROM order_keys WHERE key = $1`, []any{reference}, &merchantID)
+	err := db.conns.row(ctx, `SELECT merchant_id FROM order_keys WHERE key = $1`, []any{reference}, &merchantID)
 	if err == nil {
-		err = db.read.row(ctx, `SELECT CASE WHEN i.purged_at IS NULL THEN 1 ELSE 0 END
+		err = db.conns.row(ctx, `SELECT CASE WHEN i.purged_at IS NULL THEN 1 ELSE 0 END
 			FROM orders o
 			JOIN invoices i ON i.merchant_id = o.merchant_id AND i.order_number = o.number
 			WHERE o.merchant_id = $1 AND o.reference = $2 AND i.name = $3`,

@@ -30,7 +30,7 @@ func (db *DB) List(ctx context.Context, merchantID int64, filter order.Filter) (
 	defer db.timed("list")()
 	// One limit for all of it: who waits for the counts while another reads them
 	// must not begin anew with the waiting.
-	ctx, cancel := db.read.bounded(ctx)
+	ctx, cancel := db.conns.bounded(ctx)
 	defer cancel()
 	for range listTries {
 		page, current, err := db.tryList(ctx, merchantID, filter)
@@ -53,11 +53,11 @@ func (db *DB) List(ctx context.Context, merchantID int64, filter order.Filter) (
 func (db *DB) tryList(ctx context.Context, merchantID int64, filter order.Filter) (order.Page, bool, error) {
 	counts := db.counts.of(merchantID)
 	place := counts.place(filter)
-	orders, version, err := readPage(ctx, db.read, merchantID, filter, place)
+	orders, version, err := readPage(ctx, db.conns, merchantID, filter, place)
 	if err != nil || version == place.version {
 		return order.Page{Orders: orders, Total: place.total}, err == nil, err
 	}
-	days, err := counts.catchUp(ctx, db.read, merchantID, version)
+	days, err := counts.catchUp(ctx, db.conns, merchantID, version)
 	db.counts.grown(merchantID, counts, days)
 	return order.Page{}, false, err
 }
@@ -65,22 +65,18 @@ func (db *DB) tryList(ctx context.Context, merchantID int64, filter order.Filter
 // listInSnapshot reads counts and rows in one transaction that sees no change
 // of others, with counts of its own: those that are shared may be newer.
 func (db *DB) listInSnapshot(ctx context.Context, merchantID int64, filter order.Filter) (order.Page, error) {
-	begun, err := db.read.db.BeginTx(ctx, &sql.TxOptions{Isolation: db.dialect.snapshot, ReadOnly: true})
-	if err != nil {
-		return order.Page{}, err
-	}
-	snapshot, ended := db.read.in(begun)
-	defer func() {
-		_ = begun.Rollback()
-		ended(ctx)
-	}()
-	counts := &dayCounts{}
-	if err := counts.load(ctx, snapshot, merchantID); err != nil {
-		return order.Page{}, err
-	}
-	place := counts.place(filter)
-	orders, _, err := readPage(ctx, snapshot, merchantID, filter, place)
-	return order.Page{Orders: orders, Total: place.total}, err
+	var page order.Page
+	err := db.conns.snapshot(ctx, func(r run) error {
+		counts := &dayCounts{}
+		if err := counts.load(ctx, r, merchantID); err != nil {
+			return err
+		}
+		place := counts.place(filter)
+		orders, _, err := readPage(ctx, r, merchantID, filter, place)
+		page = order.Page{Orders: orders, Total: place.total}
+		return err
+	})
+	return page, err
 }
 
 // readPage reads the orders of a page and the number of the newest event.
@@ -92,7 +88,7 @@ func readPage(ctx context.Context, r run, merchantID int64, filter order.Filter,
 		orders = make([]order.Summary, 0, place.limit)
 		var row summaryRow
 		into := append(row.into(), &version)
-		err := each(ctx, r, text, args, func(rows *sql.Rows) error {
+		err := each(ctx, r, text, args, func(rows result) error {
 			if err := rows.Scan(into...); err != nil {
 				return err
 			}

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"time"
 
@@ -32,7 +31,7 @@ func (db *DB) AddMerchant(ctx context.Context, merchant order.MerchantRecord) er
 func (db *DB) Merchants(ctx context.Context) ([]order.MerchantRecord, error) {
 	defer db.timed("merchants")()
 	var merchants []order.MerchantRecord
-	err := each(ctx, db.read, `SELECT id, name, created_at FROM merchants ORDER BY id`, nil, func(rows *sql.Rows) error {
+	err := each(ctx, db.conns, `SELECT id, name, created_at FROM merchants ORDER BY id`, nil, func(rows result) error {
 		var m order.MerchantRecord
 		var createdAt int64
 		if err := rows.Scan(&m.ID, &m.Name, &createdAt); err != nil {

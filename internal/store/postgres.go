@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -55,16 +54,14 @@ var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interv
 // the commit, so that no two uploads of the whole service went side by side,
 // and it would be on another node than the merchant's orders.
 var postgresDialect = dialect{
-	snapshot:    sql.LevelRepeatableRead,
 	forUpdate:   ` FOR UPDATE`,
-	unhurried:   "SET LOCAL " + abandonedParameter + " = 0",
 	nextInvoice: `SELECT nextval('invoice_ids')`,
 	lastInvoice: `SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM invoice_ids`,
 	setInvoice:  `SELECT setval('invoice_ids', GREATEST(CAST($1 AS BIGINT), 1), CAST($1 AS BIGINT) > 0)`,
 	exclude:     excludePostgres,
 	clustered:   true,
+	distant:     true,
 	unavailable: postgresUnavailable,
-	locked:      func(error) bool { return false }, // the server itself waits
 	again: func(err error) bool {
 		var fault *pgconn.PgError
 		// serialization_failure, deadlock_detected
@@ -93,8 +90,7 @@ func OpenPostgres(ctx context.Context, url string, options Options) (*DB, error)
 		_ = connections.Close()
 		return nil, fmt.Errorf("open database %s on %s: %w", config.Database, address(config), postgresReason(err))
 	}
-	pool := plainPool(connections, statementLimit)
-	return newDB(pool, pool, postgresDialect, options), nil
+	return newDB(newServer(connections), postgresDialect, options), nil
 }
 
 // postgresConfig reads a URL, and returns the most connections there may be.

@@ -100,6 +100,7 @@ func migratePostgres(ctx context.Context, db *sql.DB) error {
 // postgresTables are those that the service works on.
 var postgresTables = []string{
 	"merchants", "tokens", "counters", "order_keys", "orders", "order_days", "invoices", "events",
+	"idempotency_keys",
 }
 
 // checkRights returns an error that names the tables which the role may not

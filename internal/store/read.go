@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -71,7 +72,7 @@ func (db *DB) Order(ctx context.Context, merchantID int64, key order.Key) (order
 	var found order.Order
 	var row summaryRow
 	var raw sql.RawBytes
-	err := each(ctx, db.read, text, []any{merchantID, value}, func(rows *sql.Rows) error {
+	err := each(ctx, db.conns, text, []any{merchantID, value}, func(rows result) error {
 		var invoice nullInvoice
 		into := append(row.into(), &found.Revision, &raw, &found.MerchantName)
 		if err := rows.Scan(append(into, invoice.into()...)...); err != nil {
@@ -94,6 +95,27 @@ func (db *DB) Order(ctx context.Context, merchantID int64, key order.Key) (order
 		return order.Order{}, order.ErrNotFound
 	}
 	return found, nil
+}
+
+// Statements that read which revision of an order is the newest.
+const (
+	selectRevision            = `SELECT number, revision FROM orders WHERE merchant_id = $1 AND `
+	selectRevisionByNumber    = selectRevision + `number = $2`
+	selectRevisionByReference = selectRevision + `reference = $2`
+)
+
+// Revision implements order.Store.
+func (db *DB) Revision(ctx context.Context, merchantID int64, key order.Key) (number, revision int64, err error) {
+	defer db.timed("revision")()
+	text, value := byKey(key, selectRevisionByNumber, selectRevisionByReference)
+	err = db.conns.row(ctx, text, []any{merchantID, value}, &number, &revision)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, 0, order.ErrNotFound
+	}
+	if err != nil {
+		return 0, 0, db.failure(fmt.Errorf("read revision: %w", err))
+	}
+	return number, revision, nil
 }
 
 // fillOrder puts together what the columns and the details say of an order.

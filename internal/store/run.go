@@ -3,59 +3,86 @@ package store
 import (
 	"context"
 	"database/sql"
-	"sync"
 	"time"
 )
 
-// run is what statements are run on: the connections of a pool, or one
+// run is what statements are run on: the connections of a database, or one
 // transaction.
 type run interface {
-	exec(ctx context.Context, text string, args ...any) (sql.Result, error)
-	query(ctx context.Context, text string, args ...any) (*sql.Rows, error)
+	// exec returns how many rows it changed.
+	exec(ctx context.Context, text string, args ...any) (int64, error)
+	query(ctx context.Context, text string, args ...any) (result, error)
 	// row reads one row into variables; sql.ErrNoRows when there is none.
 	row(ctx context.Context, text string, args []any, into ...any) error
 	// bounded returns the context of a query, which ends when the database has
 	// had its time to answer. The others see to that by themselves.
 	bounded(ctx context.Context) (context.Context, context.CancelFunc)
+	// patient returns the same without the limit that is set for requests, for
+	// statements that may go through everything a merchant has.
+	patient() run
 }
 
-// prepared runs statements that are prepared once and kept.
-type prepared struct {
-	statement func(ctx context.Context, text string) (*sql.Stmt, error)
+// result is what a query found, as *sql.Rows has it. Text and bytes that Scan
+// gives to sql.RawBytes are good until the next call.
+type result interface {
+	Next() bool
+	Scan(into ...any) error
+	Err() error
+	Close() error
 }
 
-func (p prepared) exec(ctx context.Context, text string, args ...any) (sql.Result, error) {
-	statement, err := p.statement(ctx, text)
-	if err != nil {
-		return nil, err
-	}
-	return statement.ExecContext(ctx, args...)
+// connections are the connections to a database.
+type connections interface {
+	run // outside of transactions
+	// change runs fn in one transaction that writes. It is committed, and
+	// durable, when fn and change return nil, and undone otherwise.
+	change(ctx context.Context, fn func(run) error) error
+	// snapshot runs fn in a transaction that reads one moment and sees no
+	// change of others.
+	snapshot(ctx context.Context, fn func(run) error) error
+	// ping returns an error when the database cannot be read or written to.
+	ping(ctx context.Context) error
+	close() error
 }
 
-func (p prepared) query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
-	statement, err := p.statement(ctx, text)
-	if err != nil {
-		return nil, err
-	}
-	return statement.QueryContext(ctx, args...)
-}
-
-func (p prepared) row(ctx context.Context, text string, args []any, into ...any) error {
-	statement, err := p.statement(ctx, text)
+// each calls scan for every row of a query.
+func each(ctx context.Context, r run, text string, args []any, scan func(result) error) error {
+	ctx, cancel := r.bounded(ctx)
+	defer cancel()
+	found, err := r.query(ctx, text, args...)
 	if err != nil {
 		return err
 	}
-	return statement.QueryRowContext(ctx, args...).Scan(into...)
+	defer func() { _ = found.Close() }()
+	for found.Next() {
+		if err := scan(found); err != nil {
+			return err
+		}
+	}
+	return found.Err()
 }
 
-// bounded sets no limit: a database in a file answers, or fails, by itself.
-func (p prepared) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	return ctx, func() {}
+// all reads rows, each turned into a value.
+func all[T any](ctx context.Context, r run, text string, args []any, scan func(result) (T, error)) ([]T, error) {
+	var found []T
+	err := each(ctx, r, text, args, func(rows result) error {
+		value, err := scan(rows)
+		found = append(found, value)
+		return err
+	})
+	return found, err
 }
 
-// plain runs statements as they are, for a driver that keeps them prepared by
+// changed turns how many rows a statement changed into whether it did.
+func changed(n int64, err error) (bool, error) { return n > 0, err }
+
+// longRead bounds a statement of a patient run. Nobody waits for it with a
+// request.
+const longRead = time.Hour
+
+// onSQL runs statements on database/sql, for a driver that keeps them prepared by
 // itself and a server that may never answer.
-type plain struct {
+type onSQL struct {
 	on interface {
 		ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error)
 		QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
@@ -64,121 +91,33 @@ type plain struct {
 	limit time.Duration // of a statement, with the wait for a connection
 }
 
-func (p plain) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, p.limit)
+func (s onSQL) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, s.limit)
 }
 
-func (p plain) exec(ctx context.Context, text string, args ...any) (sql.Result, error) {
-	ctx, cancel := p.bounded(ctx)
+func (s onSQL) patient() run { return onSQL{on: s.on, limit: longRead} }
+
+func (s onSQL) exec(ctx context.Context, text string, args ...any) (int64, error) {
+	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	return p.on.ExecContext(ctx, text, args...)
-}
-
-func (p plain) query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
-	return p.on.QueryContext(ctx, text, args...)
-}
-
-func (p plain) row(ctx context.Context, text string, args []any, into ...any) error {
-	ctx, cancel := p.bounded(ctx)
-	defer cancel()
-	return p.on.QueryRowContext(ctx, text, args...).Scan(into...)
-}
-
-// pool is a set of connections and a way to run statements on them.
-type pool struct {
-	run
-	db         *sql.DB
-	statements sync.Map // text -> *sql.Stmt; of a pool that keeps them
-}
-
-// keepingPool returns a pool that keeps statements prepared. Their texts are
-// constants, or made of a few of them, so that their number is bounded.
-func keepingPool(db *sql.DB) *pool {
-	p := &pool{db: db}
-	p.run = prepared{p.statement}
-	return p
-}
-
-// plainPool returns a pool whose driver keeps statements prepared. limit bounds
-// each statement.
-func plainPool(db *sql.DB, limit time.Duration) *pool {
-	return &pool{db: db, run: plain{on: db, limit: limit}}
-}
-
-// statement returns the statement of a text.
-func (p *pool) statement(ctx context.Context, text string) (*sql.Stmt, error) {
-	if statement, ok := p.statements.Load(text); ok {
-		return statement.(*sql.Stmt), nil
+	result, err := s.on.ExecContext(ctx, text, args...)
+	if err != nil {
+		return 0, err
 	}
-	statement, err := p.db.PrepareContext(ctx, text)
+	return result.RowsAffected()
+}
+
+func (s onSQL) query(ctx context.Context, text string, args ...any) (result, error) {
+	// Not returned as it is: a nil *sql.Rows would be rows that are not nil.
+	found, err := s.on.QueryContext(ctx, text, args...)
 	if err != nil {
 		return nil, err
 	}
-	if kept, raced := p.statements.LoadOrStore(text, statement); raced {
-		_ = statement.Close()
-		return kept.(*sql.Stmt), nil
-	}
-	return statement, nil
+	return found, nil
 }
 
-// in returns a way to run statements in a transaction begun on the pool, and
-// what to call when the transaction has ended.
-func (p *pool) in(begun *sql.Tx) (r run, ended func(context.Context)) {
-	if bare, ok := p.run.(plain); ok {
-		return plain{on: begun, limit: bare.limit}, func(context.Context) {}
-	}
-	// A statement that the pool does not have yet is prepared for this
-	// transaction alone: the pool cannot prepare it now, since its only
-	// connection may be the one in use. It does so when the transaction has
-	// ended; an error then is of no consequence, the next one tries again.
-	var missing []string
-	// One for each text, however often it runs: they live until the transaction
-	// ends, and a batch of orders runs the same few thousands of times.
-	statements := make(map[string]*sql.Stmt)
-	inTx := prepared{func(ctx context.Context, text string) (*sql.Stmt, error) {
-		if statement, ok := statements[text]; ok {
-			return statement, nil
-		}
-		if kept, ok := p.statements.Load(text); ok {
-			statements[text] = begun.StmtContext(ctx, kept.(*sql.Stmt))
-			return statements[text], nil
-		}
-		statement, err := begun.PrepareContext(ctx, text)
-		if err != nil {
-			return nil, err
-		}
-		statements[text], missing = statement, append(missing, text)
-		return statement, nil
-	}}
-	return inTx, func(ctx context.Context) {
-		for _, text := range missing {
-			_, _ = p.statement(ctx, text)
-		}
-	}
-}
-
-// each calls scan for every row of a query.
-func each(ctx context.Context, r run, text string, args []any, scan func(*sql.Rows) error) error {
-	ctx, cancel := r.bounded(ctx)
+func (s onSQL) row(ctx context.Context, text string, args []any, into ...any) error {
+	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	rows, err := r.query(ctx, text, args...)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
-}
-
-// changed turns a statement's result into whether it changed a row.
-func changed(result sql.Result, err error) (bool, error) {
-	if err != nil {
-		return false, err
-	}
-	n, err := result.RowsAffected()
-	return n > 0, err
+	return s.on.QueryRowContext(ctx, text, args...).Scan(into...)
 }

@@ -2,16 +2,15 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"net/url"
-	"runtime"
 	"strconv"
 	"time"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+	lite "zombiezen.com/go/sqlite"
 )
 
 const (
@@ -29,11 +28,8 @@ var sqliteDialect = dialect{
 	lastInvoice: `SELECT last FROM counters WHERE name = 'invoice'`,
 	setInvoice:  `UPDATE counters SET last = $1 WHERE name = 'invoice'`,
 	integrity:   `PRAGMA integrity_check`,
-	backup:      `VACUUM INTO $1`,
 	exclude:     excludeSQLite,
 	unavailable: sqliteUnavailable,
-	locked:      func(err error) bool { return sqliteCode(err) == sqlite3.SQLITE_BUSY },
-	patience:    busyTimeout,
 	again:       func(error) bool { return false },
 }
 
@@ -46,26 +42,14 @@ var sqliteDialect = dialect{
 // Transactions that write begin IMMEDIATE: a deferred one that reads first
 // fails at once when another has written meanwhile, whatever the timeout.
 func OpenSQLite(ctx context.Context, path string, options Options) (*DB, error) {
-	return openSQLite(ctx, path, sqliteDialect, options)
-}
-
-func openSQLite(ctx context.Context, path string, dialect dialect, options Options) (*DB, error) {
 	if err := prepareSQLite(ctx, path); err != nil {
 		return nil, fmt.Errorf("open database %s: %w", path, err)
 	}
-	write, err := sql.Open("sqlite", sqliteDSN(path, "immediate", sqliteSettings(busySlice)...))
+	opened, err := openFile(path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("open database %s: %w", path, err)
 	}
-	write.SetMaxOpenConns(1)
-	read, err := sql.Open("sqlite", sqliteDSN(path, "deferred", append(sqliteSettings(busyTimeout), "query_only(1)")...))
-	if err != nil {
-		return nil, errors.Join(err, write.Close())
-	}
-	readers := max(4, 2*runtime.GOMAXPROCS(0))
-	read.SetMaxOpenConns(readers)
-	read.SetMaxIdleConns(readers)
-	db := newDB(keepingPool(write), keepingPool(read), dialect, options)
+	db := newDB(opened, sqliteDialect, options)
 	if err := db.Ping(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database %s: %w", path, err), db.Close())
 	}
@@ -99,6 +83,10 @@ func sqliteUnavailable(err error) bool {
 // sqliteCode is SQLite's code of an error without its details; SQLITE_OK for an
 // error that is not SQLite's.
 func sqliteCode(err error) int {
+	if code := lite.ErrCode(err).ToPrimary(); code != lite.ResultOK && code != lite.ResultError {
+		return int(code)
+	}
+	// What opens and migrates a database works on database/sql.
 	var fault *sqlite.Error
 	if !errors.As(err, &fault) {
 		return sqlite3.SQLITE_OK

@@ -46,7 +46,7 @@ func TestSQLiteOpenAtOnce(t *testing.T) {
 		t.Errorf("%d merchants, error %v, want 8", len(merchants), err)
 	}
 	var migrations int
-	if err := db.read.row(t.Context(), "SELECT COUNT(*) FROM goose_db_version WHERE version_id = 1", nil, &migrations); err != nil || migrations != 1 {
+	if err := db.conns.row(t.Context(), "SELECT COUNT(*) FROM goose_db_version WHERE version_id = 1", nil, &migrations); err != nil || migrations != 1 {
 		t.Errorf("migrated %d times, error %v, want once", migrations, err)
 	}
 }
@@ -114,7 +114,7 @@ func TestSQLiteNewerSchema(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "orders.db")
 	db := openTest(t, path)
-	if _, err := db.write.exec(t.Context(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, 1)"); err != nil {
+	if _, err := sqlOn(t, db).ExecContext(t.Context(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, 1)"); err != nil {
 		t.Fatal(err)
 	}
 	_, err := OpenSQLite(t.Context(), path, Options{})
@@ -188,7 +188,7 @@ func TestMigrationsGoBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	provider, err := goose.NewProvider(goose.DialectSQLite3, db.write.db, steps)
+	provider, err := goose.NewProvider(goose.DialectSQLite3, sqlOn(t, db), steps)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func TestMigrationsGoBack(t *testing.T) {
 // they made.
 func sqliteSchema(t *testing.T, db *DB) map[string]string {
 	t.Helper()
-	rows, err := db.write.db.QueryContext(t.Context(),
+	rows, err := sqlOn(t, db).QueryContext(t.Context(),
 		"SELECT name, COALESCE(sql, '') FROM sqlite_schema WHERE name NOT LIKE 'goose%' AND name NOT LIKE 'sqlite_%'")
 	if err != nil {
 		t.Fatal(err)

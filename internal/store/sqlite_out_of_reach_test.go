@@ -1,10 +1,10 @@
 package store
 
 import (
-	"database/sql"
+	"context"
 	"errors"
 	"path/filepath"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,7 +13,7 @@ import (
 
 // blocked opens a database whose lock for writing somebody else holds. The lock
 // is let go of by unblock.
-func blocked(t *testing.T, dialect dialect) (db *DB, unblock func()) {
+func blocked(t *testing.T, patience time.Duration) (db *DB, unblock func()) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "orders.db")
 	first := openTest(t, path)
@@ -23,17 +23,9 @@ func blocked(t *testing.T, dialect dialect) (db *DB, unblock func()) {
 	if _, err := first.AddOrders(t.Context(), testBatch(1, "R", 1), testTime); err != nil {
 		t.Fatal(err)
 	}
-	db, err := openSQLite(t.Context(), path, dialect, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	other, err := sql.Open("sqlite", sqliteDSN(path, "immediate", sqliteSettings(busyTimeout)...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = other.Close() })
-	lock, err := other.BeginTx(t.Context(), nil)
+	db = openTest(t, path)
+	db.conns.(*file).writer.patience = patience
+	lock, err := sqlOn(t, db).BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,9 +39,7 @@ func blocked(t *testing.T, dialect dialect) (db *DB, unblock func()) {
 
 func TestSQLiteLockedTooLong(t *testing.T) {
 	t.Parallel()
-	dialect := sqliteDialect
-	dialect.patience = 20 * time.Millisecond
-	db, unblock := blocked(t, dialect)
+	db, unblock := blocked(t, 20*time.Millisecond)
 	if err := moveTest(t.Context(), db, 1, 1, order.InProcessing); !errors.Is(err, order.ErrUnavailable) {
 		t.Errorf("move: %v, want %v", err, order.ErrUnavailable)
 	}
@@ -69,25 +59,30 @@ func TestSQLiteLockedTooLong(t *testing.T) {
 // TestSQLiteLockedForAWhile begins while somebody else is writing, and waits.
 func TestSQLiteLockedForAWhile(t *testing.T) {
 	t.Parallel()
-	dialect := sqliteDialect
-	dialect.patience = time.Hour
-	met := make(chan struct{})
-	var once sync.Once
-	dialect.locked = func(err error) bool {
-		locked := sqliteDialect.locked(err)
-		if locked {
-			once.Do(func() { close(met) })
-		}
-		return locked
-	}
-	db, unblock := blocked(t, dialect)
+	db, unblock := blocked(t, time.Hour)
+	ctx := &askedContext{Context: t.Context(), again: make(chan struct{})}
 	moved := make(chan error)
-	go func() { moved <- moveTest(t.Context(), db, 1, 1, order.InProcessing) }()
-	<-met
+	go func() { moved <- moveTest(ctx, db, 1, 1, order.InProcessing) }()
+	<-ctx.again
 	unblock()
 	if err := <-moved; err != nil {
 		t.Errorf("move: %v", err)
 	}
+}
+
+// askedContext tells when it is asked for the second time whether it has ended:
+// each try to begin does so first.
+type askedContext struct {
+	context.Context
+	times atomic.Int32
+	again chan struct{}
+}
+
+func (c *askedContext) Err() error {
+	if c.times.Add(1) == 2 {
+		close(c.again)
+	}
+	return c.Context.Err()
 }
 
 // TestSQLiteFull lets the database grow no further, as a full disk does.
@@ -98,7 +93,7 @@ func TestSQLiteFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The number of pages cannot be set below what there are.
-	if _, err := db.write.db.ExecContext(t.Context(), "PRAGMA max_page_count = 1"); err != nil {
+	if _, err := db.conns.(*file).writer.conn.exec(t.Context(), "PRAGMA max_page_count = 1"); err != nil {
 		t.Fatal(err)
 	}
 	const size = 50
@@ -109,7 +104,7 @@ func TestSQLiteFull(t *testing.T) {
 	if err != nil || page.Total != 0 {
 		t.Errorf("%d orders, error %v, want none", page.Total, err)
 	}
-	if _, err := db.write.db.ExecContext(t.Context(), "PRAGMA max_page_count = 1000000"); err != nil {
+	if _, err := db.conns.(*file).writer.conn.exec(t.Context(), "PRAGMA max_page_count = 1000000"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := db.AddOrders(t.Context(), testBatch(1, "R", size), testTime); err != nil {

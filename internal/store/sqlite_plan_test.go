@@ -1,7 +1,6 @@
 package store
 
 import (
-	"database/sql"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -23,6 +22,9 @@ func TestSQLitePlans(t *testing.T) {
 		byReference = "SEARCH o USING INDEX sqlite_autoindex_orders_2 (merchant_id=? AND reference=?)"
 		shop        = "SEARCH m USING INTEGER PRIMARY KEY (rowid=?)"
 		itsFiles    = "SEARCH i USING INDEX sqlite_autoindex_invoices_1 (merchant_id=? AND order_number=?) LEFT-JOIN"
+		itsFile     = "SEARCH i USING INDEX sqlite_autoindex_invoices_1 (merchant_id=? AND order_number=? AND id=?) LEFT-JOIN"
+		itsEvents   = "SEARCH k USING COVERING INDEX events_of_order (merchant_id=? AND order_number=? AND seq>?) LEFT-JOIN"
+		thatEvent   = "SEARCH e USING PRIMARY KEY (merchant_id=? AND seq=?) LEFT-JOIN"
 		event       = "SEARCH merchants USING INTEGER PRIMARY KEY (rowid=?)"
 		toClean     = "SEARCH i USING INDEX invoices_to_clean (status=?)"
 		fewStates   = "SEARCH orders USING COVERING INDEX orders_by_state (merchant_id=? AND state=? AND created_at<?)"
@@ -54,9 +56,18 @@ func TestSQLitePlans(t *testing.T) {
 		}},
 		"abandoned and stale": {selectStale, []string{toClean, byNumber, "USE TEMP B-TREE FOR ORDER BY"}},
 		"deleted":             {selectDeleted, []string{toClean, byNumber, "USE TEMP B-TREE FOR LAST TERM OF ORDER BY"}},
-		"token":               {selectTokenByHash, []string{"SEARCH tokens USING INDEX sqlite_autoindex_tokens_1 (hash=?)"}},
-		"events":              {selectEvents, []string{"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>?)"}},
-		"day counts":          {selectDays, []string{"SEARCH order_days USING PRIMARY KEY (merchant_id=?)", event}},
+		"key":                 {selectKey, []string{"SEARCH idempotency_keys USING PRIMARY KEY (merchant_id=? AND key=?)"}},
+		"file on its way": {selectReserved, []string{
+			"SEARCH invoices USING INDEX sqlite_autoindex_invoices_1 (merchant_id=? AND order_number=? AND id=?)",
+		}},
+		"keys to forget":       {selectOldKeys, []string{"SEARCH idempotency_keys USING COVERING INDEX idempotency_keys_by_time (taken_at<?)"}},
+		"token":                {selectTokenByHash, []string{"SEARCH tokens USING INDEX sqlite_autoindex_tokens_1 (hash=?)"}},
+		"events":               {selectEvents, []string{"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>?)"}},
+		"day counts":           {selectDays, []string{"SEARCH order_days USING PRIMARY KEY (merchant_id=?)", event}},
+		"feed":                 {selectFeed, []string{"SEARCH e USING PRIMARY KEY (merchant_id=? AND seq>?)", byNumber, itsFile}},
+		"history by number":    {selectHistoryByNumber, []string{byNumber, itsEvents, thatEvent, itsFile}},
+		"history by reference": {selectHistoryByReference, []string{byReference, itsEvents, thatEvent, itsFile}},
+		"newest event":         {selectNewestEvent, []string{event}},
 	} {
 		if diff := cmp.Diff(test.want, plan(t, db, test.text)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -73,7 +84,7 @@ func plan(t *testing.T, db *DB, text string) []string {
 		args = append(args, 1) // any value will do
 	}
 	var steps []string
-	err := each(t.Context(), db.read, "EXPLAIN QUERY PLAN "+text, args, func(rows *sql.Rows) error {
+	err := each(t.Context(), db.conns, "EXPLAIN QUERY PLAN "+text, args, func(rows result) error {
 		var id, parent, unused int
 		var step string
 		err := rows.Scan(&id, &parent, &unused, &step)

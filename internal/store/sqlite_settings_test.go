@@ -1,8 +1,6 @@
 package store
 
 import (
-	"context"
-	"database/sql"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -11,56 +9,40 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestSQLiteSettings looks at every connection that there can be, not at one
-// that happens to be set up.
+// TestSQLiteSettings looks at every connection that there is.
 func TestSQLiteSettings(t *testing.T) {
 	t.Parallel()
-	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
-	for _, test := range []struct {
-		name string
-		pool *sql.DB
-		most int
-		want map[string]string
-	}{
-		{"write", db.write.db, 1, map[string]string{"busy_timeout": "50", "query_only": "0"}},
-		{"read", db.read.db, db.read.db.Stats().MaxOpenConnections, map[string]string{"busy_timeout": "10000", "query_only": "1"}},
-	} {
-		if open := test.pool.Stats().MaxOpenConnections; open != test.most {
-			t.Errorf("%s: %d connections, want %d", test.name, open, test.most)
+	opened := openTest(t, filepath.Join(t.TempDir(), "orders.db")).conns.(*file)
+	connections := []*fileConn{opened.writer.conn}
+	for range cap(opened.idle) {
+		reader, err := opened.take(t.Context())
+		if err != nil {
+			t.Fatal(err)
 		}
+		defer opened.give(reader)
+		connections = append(connections, reader)
+	}
+	for i, connection := range connections {
 		// FULL is 2: a commit survives a power cut.
-		for setting, value := range map[string]string{
+		want := map[string]string{
 			"synchronous": "2", "journal_mode": "wal", "foreign_keys": "1", "page_size": "8192",
-		} {
-			test.want[setting] = value
+			"busy_timeout": "10000", "query_only": "1",
 		}
-		for i := range test.most {
-			connection, err := test.pool.Conn(t.Context())
-			if err != nil {
-				t.Fatal(err)
+		if i == 0 {
+			want["busy_timeout"], want["query_only"] = "50", "0"
+		}
+		got := make(map[string]string)
+		for setting := range want {
+			var value string
+			if err := connection.row(t.Context(), "PRAGMA "+setting, nil, &value); err != nil {
+				t.Fatalf("%s: %v", setting, err)
 			}
-			defer func() { _ = connection.Close() }() // held till the end, so that each is another
-			got := make(map[string]string)
-			for setting := range test.want {
-				got[setting] = pragma(t, connection, setting)
-			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("%s, connection %d (-want +got):\n%s", test.name, i, diff)
-			}
+			got[setting] = value
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("connection %d (-want +got):\n%s", i, diff)
 		}
 	}
-}
-
-func pragma(t *testing.T, connection interface {
-	QueryRowContext(context.Context, string, ...any) *sql.Row
-}, setting string,
-) string {
-	t.Helper()
-	var value string
-	if err := connection.QueryRowContext(t.Context(), "PRAGMA "+setting).Scan(&value); err != nil {
-		t.Fatalf("%s: %v", setting, err)
-	}
-	return value
 }
 
 // TestSQLiteVersion holds the library above the versions in which a write-ahead
@@ -69,7 +51,7 @@ func TestSQLiteVersion(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
 	var version string
-	if err := db.read.row(t.Context(), "SELECT sqlite_version()", nil, &version); err != nil {
+	if err := db.conns.row(t.Context(), "SELECT sqlite_version()", nil, &version); err != nil {
 		t.Fatal(err)
 	}
 	var parts [3]int
@@ -85,7 +67,7 @@ func TestSQLiteVersion(t *testing.T) {
 func TestSQLiteReadersCannotWrite(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
-	if _, err := db.read.exec(t.Context(), "INSERT INTO merchants (id, name, created_at) VALUES (1, 'x', 0)"); err == nil {
+	if _, err := db.conns.exec(t.Context(), "INSERT INTO merchants (id, name, created_at) VALUES (1, 'x', 0)"); err == nil {
 		t.Error("a connection for reading has written")
 	}
 }

@@ -22,13 +22,18 @@ func (path sqliteFile) Open(t *testing.T) storetest.Store { return openTest(t, s
 
 func (path sqliteFile) SQL(t *testing.T) *sql.DB {
 	t.Helper()
-	openTest(t, string(path)) // makes the tables
-	db, err := sql.Open("sqlite", sqliteDSN(string(path), "immediate", sqliteSettings(busyTimeout)...))
+	return sqlOn(t, openTest(t, string(path))) // with its tables
+}
+
+// sqlOn returns the same database for statements of a test's own.
+func sqlOn(t *testing.T, db *DB) *sql.DB {
+	t.Helper()
+	connections, err := sql.Open("sqlite", sqliteDSN(db.conns.(*file).path, "immediate", sqliteSettings(busyTimeout)...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = db.Close() })
-	return db
+	t.Cleanup(func() { _ = connections.Close() })
+	return connections
 }
 
 // openTest opens a database until the end of the test.

@@ -29,7 +29,7 @@ func scanToken(scan func(...any) error) (token.Token, error) {
 func (db *DB) TokenByHash(ctx context.Context, hash token.Hash) (token.Token, error) {
 	defer db.timed("token")()
 	t, err := scanToken(func(into ...any) error {
-		return db.read.row(ctx, selectTokenByHash, []any{hash[:]}, into...)
+		return db.conns.row(ctx, selectTokenByHash, []any{hash[:]}, into...)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return token.Token{}, token.ErrUnknown
@@ -38,6 +38,63 @@ func (db *DB) TokenByHash(ctx context.Context, hash token.Hash) (token.Token, er
 		return token.Token{}, db.failure(fmt.Errorf("read token: %w", err))
 	}
 	return t, nil
+}
+
+// Statements that read what a request needs to know before all else: whether its
+// token is good, and whether anything of its merchant has changed.
+const (
+	grantColumns = `id, merchant_id, scopes, expires_at, revoked_at`
+	selectGrant  = `SELECT ` + grantColumns + `, (SELECT last_event FROM merchants WHERE id = t.merchant_id)
+		FROM tokens t WHERE hash = $1`
+	// selectGrantOf names the merchant, so that each table is read on the one
+	// server that has the row.
+	selectGrantOf = `SELECT ` + grantColumns + `, (SELECT last_event FROM merchants WHERE id = $2)
+		FROM tokens WHERE hash = $1`
+)
+
+// Grant implements token.Store. On a server, requests that carry the same token
+// at the same time share one look-up, begun after each of them had come in:
+// with 16 clients that is a fifth of the look-ups.
+func (db *DB) Grant(ctx context.Context, hash token.Hash) (token.Grant, error) {
+	defer db.timed("token")()
+	var g token.Grant
+	var err error
+	if db.dialect.distant {
+		g, err = db.grants.do(ctx, hash, func(ctx context.Context) (token.Grant, error) { return db.grantFromServer(ctx, hash) })
+	} else {
+		g, err = readGrant(ctx, db.conns, selectGrant, hash[:])
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		return token.Grant{}, token.ErrUnknown
+	}
+	if err != nil {
+		return token.Grant{}, db.failure(fmt.Errorf("read token: %w", err))
+	}
+	return g, nil
+}
+
+// grantFromServer reads a grant by the merchant whose token it was found to be
+// before. A token never becomes another merchant's.
+func (db *DB) grantFromServer(ctx context.Context, hash token.Hash) (token.Grant, error) {
+	known, found := db.holders.Load(hash)
+	if !found {
+		g, err := readGrant(ctx, db.conns, selectGrantOf, hash[:], int64(0))
+		if err != nil {
+			return token.Grant{}, err
+		}
+		// No more than there are tokens.
+		db.holders.Store(hash, g.MerchantID)
+		known = g.MerchantID
+	}
+	return readGrant(ctx, db.conns, selectGrantOf, hash[:], known.(int64))
+}
+
+func readGrant(ctx context.Context, r run, text string, args ...any) (token.Grant, error) {
+	var g token.Grant
+	var expires, revoked, event sql.NullInt64
+	err := r.row(ctx, text, args, &g.ID, &g.MerchantID, &g.Scopes, &expires, &revoked, &event)
+	g.ExpiresAt, g.RevokedAt, g.MerchantEvent = timeOf(expires), timeOf(revoked), event.Int64
+	return g, err
 }
 
 // AddToken implements token.Store.
@@ -69,7 +126,7 @@ func (db *DB) AddToken(ctx context.Context, hash token.Hash, t token.Token) (int
 func (db *DB) Tokens(ctx context.Context) ([]token.Token, error) {
 	defer db.timed("tokens")()
 	var tokens []token.Token
-	err := each(ctx, db.read, selectToken+`ORDER BY id`, nil, func(rows *sql.Rows) error {
+	err := each(ctx, db.conns, selectToken+`ORDER BY id`, nil, func(rows result) error {
 		t, err := scanToken(rows.Scan)
 		tokens = append(tokens, t)
 		return err

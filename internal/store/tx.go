@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"time"
@@ -43,7 +42,8 @@ func (db *DB) inTxWithin(ctx context.Context, limit time.Duration, operation str
 	}
 	var err error
 	for range mostTries {
-		if err = db.tryTx(ctx, fn); err == nil || !db.dialect.again(err) {
+		err = db.conns.change(ctx, func(r run) error { return fn(&tx{run: r, db: db}) })
+		if err == nil || !db.dialect.again(err) {
 			break
 		}
 	}
@@ -53,44 +53,6 @@ func (db *DB) inTxWithin(ctx context.Context, limit time.Duration, operation str
 		err = fmt.Errorf("%w: %w", err, ctx.Err())
 	}
 	return db.failure(err)
-}
-
-func (db *DB) tryTx(ctx context.Context, fn func(*tx) error) error {
-	begun, err := db.begin(ctx)
-	if err != nil {
-		return fmt.Errorf("begin: %w", err)
-	}
-	statements, ended := db.write.in(begun)
-	defer func() {
-		// After a commit this does nothing; after an error or a panic it undoes all.
-		_ = begun.Rollback()
-		ended(ctx)
-	}()
-	if err := fn(&tx{run: statements, db: db}); err != nil {
-		return err
-	}
-	if err := begun.Commit(); err != nil {
-		return fmt.Errorf("commit: %w", err)
-	}
-	return nil
-}
-
-// begin begins a transaction. Where somebody else is writing it tries again,
-// until ctx ends or patience is over.
-func (db *DB) begin(ctx context.Context) (*sql.Tx, error) {
-	begun, err := db.write.db.BeginTx(ctx, nil)
-	if err == nil || !db.dialect.locked(err) {
-		return begun, err
-	}
-	waiting, cancel := context.WithTimeout(ctx, db.dialect.patience)
-	defer cancel()
-	for err != nil && db.dialect.locked(err) && waiting.Err() == nil {
-		begun, err = db.write.db.BeginTx(ctx, nil)
-	}
-	if err != nil && ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	return begun, err
 }
 
 // must turns a statement that has to change one row, and did not, into an

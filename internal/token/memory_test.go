@@ -41,6 +41,11 @@ func (m *memory) TokenByHash(_ context.Context, hash token.Hash) (token.Token, e
 	return m.tokens[id], m.fail
 }
 
+func (m *memory) Grant(ctx context.Context, hash token.Hash) (token.Grant, error) {
+	t, err := m.TokenByHash(ctx, hash)
+	return token.Grant{Token: t}, err
+}
+
 func (m *memory) AddToken(_ context.Context, hash token.Hash, t token.Token) (int64, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -28,6 +28,9 @@ type Store interface {
 	// TokenByHash returns a token, also one that is no longer good, or
 	// ErrUnknown.
 	TokenByHash(ctx context.Context, hash Hash) (Token, error)
+	// Grant is TokenByHash for a request, with how far its merchant's events
+	// have come. It reads both anew at each call.
+	Grant(ctx context.Context, hash Hash) (Grant, error)
 	// AddToken keeps a new token and returns its id, or ErrNoMerchant.
 	AddToken(ctx context.Context, hash Hash, t Token) (id int64, err error)
 	// Tokens returns every token, by id.
@@ -91,27 +94,27 @@ func (r *Registry) create(ctx context.Context, prefix string, t Token, lifetime 
 	return text, t, nil
 }
 
-// Verify returns the token that a text stands for. A text that cannot be a
+// Verify returns what the token grants that a text stands for. A text that cannot be a
 // token, and one that is unknown, expired or revoked, is ErrUnknown. Every
 // call looks the token up, so that a revocation by another process is in force
 // at the very next request.
-func (r *Registry) Verify(ctx context.Context, text string) (Token, error) {
+func (r *Registry) Verify(ctx context.Context, text string) (Grant, error) {
 	hash, err := HashText(text)
 	if err != nil {
-		return Token{}, ErrUnknown
+		return Grant{}, ErrUnknown
 	}
-	t, err := r.store.TokenByHash(ctx, hash)
+	g, err := r.store.Grant(ctx, hash)
 	if err != nil {
-		return Token{}, err
+		return Grant{}, err
 	}
 	now := r.now()
-	if !t.Good(now) {
-		return Token{}, ErrUnknown
+	if !g.Good(now) {
+		return Grant{}, ErrUnknown
 	}
 	r.mu.Lock()
-	r.used[t.ID] = now
+	r.used[g.ID] = now
 	r.mu.Unlock()
-	return t, nil
+	return g, nil
 }
 
 // List returns every token, by id.

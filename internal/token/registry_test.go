@@ -43,7 +43,7 @@ func TestCreateAndVerify(t *testing.T) {
 	if !strings.HasPrefix(text, "mo_") || made.Operator() {
 		t.Errorf("%q, operator %v", text, made.Operator())
 	}
-	if got, err := registry.Verify(t.Context(), text); err != nil || got != want {
+	if got, err := registry.Verify(t.Context(), text); err != nil || got.Token != want {
 		t.Errorf("verified %+v, error %v", got, err)
 	}
 	hash, err := token.HashText(text)
@@ -55,7 +55,7 @@ func TestCreateAndVerify(t *testing.T) {
 	if err != nil || !strings.HasPrefix(text, "mop_") || !made.Operator() || made.Scopes != 0 || !made.ExpiresAt.IsZero() {
 		t.Errorf("operator's token %q, %+v, error %v", text, made, err)
 	}
-	if got, err := registry.Verify(t.Context(), text); err != nil || got != made {
+	if got, err := registry.Verify(t.Context(), text); err != nil || got.Token != made {
 		t.Errorf("verified %+v, error %v", got, err)
 	}
 	if all, err := registry.List(t.Context()); err != nil || len(all) != 2 || all[1] != made {
@@ -118,7 +118,7 @@ func TestVerifyRefuses(t *testing.T) {
 		t.Errorf("just before its end: %v", err)
 	}
 	clock.move(time.Second)
-	if got, err := registry.Verify(t.Context(), short); !errors.Is(err, token.ErrUnknown) || got != (token.Token{}) {
+	if got, err := registry.Verify(t.Context(), short); !errors.Is(err, token.ErrUnknown) || got != (token.Grant{}) {
 		t.Errorf("expired: %+v, error %v", got, err)
 	}
 	store.fail = errBroken

@@ -8,7 +8,6 @@ package token
 import (
 	"crypto/rand"
 	"crypto/sha256"
-	"crypto/subtle"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -97,6 +96,15 @@ type Token struct {
 	LastUsedAt time.Time // zero: never used; kept to about a minute
 }
 
+// Grant is a token as a request presents it.
+type Grant struct {
+	Token
+	// MerchantEvent is the number of the newest event of the token's merchant,
+	// read after the request had come in: as long as it is the same, nothing of
+	// the merchant has changed. 0 for an operator's token.
+	MerchantEvent int64
+}
+
 // Operator reports whether the token is good for the operator interface, and
 // for nothing else.
 func (t Token) Operator() bool { return t.MerchantID == 0 }
@@ -135,7 +143,7 @@ func HashText(text string) (Hash, error) {
 		return Hash{}, ErrMalformed
 	}
 	body, sum := text[:len(text)-checksumDigits], text[len(text)-checksumDigits:]
-	if subtle.ConstantTimeCompare([]byte(checksum(body)), []byte(sum)) != 1 {
+	if checksum(body) != sum {
 		return Hash{}, ErrMalformed
 	}
 	return sha256.Sum256([]byte(text)), nil
@@ -143,7 +151,13 @@ func HashText(text string) (Hash, error) {
 
 // checksum guards against typing errors, not against forgery.
 func checksum(text string) string {
-	return encode(big.NewInt(int64(crc32.ChecksumIEEE([]byte(text)))), checksumDigits)
+	sum := crc32.ChecksumIEEE([]byte(text))
+	var digits [checksumDigits]byte
+	for i := range digits {
+		digits[len(digits)-1-i] = base62[sum%uint32(len(base62))]
+		sum /= uint32(len(base62))
+	}
+	return string(digits[:])
 }
 
 // encode writes n in base62, padded with zeros to a number of digits.

@@ -63,7 +63,7 @@ func (l *life) one(t *testing.T, n int) error {
 	l.orders = append(l.orders, reference)
 	l.mu.Unlock()
 	key := order.ReferenceKey(reference)
-	if _, err := l.in.Orders.Accept(ctx, merchant, key); err != nil {
+	if _, err := l.in.Orders.Accept(ctx, merchant, key, order.Attempt{}); err != nil {
 		return err
 	}
 	for i := range 3 {
@@ -73,21 +73,21 @@ func (l *life) one(t *testing.T, n int) error {
 			return err
 		}
 		_, writeErr := draft.Write([]byte(text))
-		_, invoice, err := l.in.Orders.Upload(ctx, merchant, key, "a.pdf", order.Content{
+		done, err := l.in.Orders.Upload(ctx, merchant, key, "a.pdf", order.Content{
 			Draft: draft, Size: int64(len(text)), SHA256: sha256.Sum256([]byte(text)),
-		})
+		}, order.Attempt{})
 		draft.Discard()
 		if err = errors.Join(writeErr, err); err != nil {
 			return err
 		}
 		if i == 2 {
-			if _, _, err := l.in.Orders.DeleteInvoice(ctx, merchant, key, invoice.ID); err != nil {
+			if _, err := l.in.Orders.DeleteInvoice(ctx, merchant, key, done.Invoice.ID, order.Attempt{}); err != nil {
 				return err
 			}
 			continue
 		}
 		l.mu.Lock()
-		l.files[order.InvoicePath(reference, invoice.Name)] = text
+		l.files[order.InvoicePath(reference, done.Invoice.Name)] = text
 		l.mu.Unlock()
 	}
 	return nil

@@ -85,10 +85,27 @@ func (c *copier) putEvents(ctx context.Context, s *store.Snapshot, id, after, la
 	return nil
 }
 
+// putAnswers copies the keys of requests with their answers, so that a request
+// may be repeated to the copy. The earlier ones come first: a key that was taken
+// anew has gone from its old place before it is written in its new one.
+func (c *copier) putAnswers(ctx context.Context, s *store.Snapshot, id int64) error {
+	for after, more := int64(0), true; more; {
+		answers, err := s.Answers(ctx, id, after)
+		if err != nil {
+			return err
+		}
+		if err := c.put(ctx, answers.Part); err != nil {
+			return err
+		}
+		after, more = answers.Last, answers.More
+	}
+	return nil
+}
+
 // settle makes the target equal to one moment of the source, in all that the
 // merchant has: what the events after one tell of, what happens to invoices
-// without an event (a place reserved or taken back, a file purged), and the
-// counts. Everything else is known to be equal.
+// without an event (a place reserved or taken back, a file purged), the answers
+// that are kept, and the counts. Everything else is known to be equal.
 func (c *copier) settle(ctx context.Context, id, since int64) error {
 	var now settlement
 	err := c.from.DB.Snapshot(ctx, func(s *store.Snapshot) error {
@@ -100,6 +117,9 @@ func (c *copier) settle(ctx context.Context, id, since int64) error {
 			return err
 		}
 		if err := c.putEvents(ctx, s, id, since, now.event); err != nil {
+			return err
+		}
+		if err := c.putAnswers(ctx, s, id); err != nil {
 			return err
 		}
 		merchant, err := s.Merchant(ctx, id)

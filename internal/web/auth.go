@@ -13,39 +13,43 @@ import (
 // Verifier tells what a token's text stands for; token.ErrUnknown when it is
 // not good.
 type Verifier interface {
-	Verify(ctx context.Context, text string) (token.Token, error)
+	Verify(ctx context.Context, text string) (token.Grant, error)
 }
-
-type tokenKey struct{}
 
 // MerchantID returns the merchant whose token the request carries. Only in
 // handlers of routes for merchants.
-func MerchantID(r *http.Request) int64 {
-	return r.Context().Value(tokenKey{}).(token.Token).MerchantID
-}
+func MerchantID(r *http.Request) int64 { return recordOf(r).grant.MerchantID }
 
-// authorize lets a request pass to a route's handler if its token may.
-func authorize(verifier Verifier, route Route) Handler {
+// MerchantEvent returns the number of the newest event of the merchant whose
+// token the request carries, as it was after the request had come in.
+func MerchantEvent(r *http.Request) int64 { return recordOf(r).grant.MerchantEvent }
+
+// authorize lets a request pass to a route's handler if its token may. The
+// token is looked at first: failures of others never hold up a good one.
+func authorize(verifier Verifier, limits *Limits, route Route) Handler {
 	if route.Access == Public {
 		return route.Handle
 	}
 	return func(w http.ResponseWriter, r *http.Request) error {
 		text, ok := credential(r)
 		if !ok {
-			return ErrUnauthorized
+			return limits.unauthorized(r)
 		}
-		t, err := verifier.Verify(r.Context(), text)
+		grant, err := verifier.Verify(r.Context(), text)
 		if errors.Is(err, token.ErrUnknown) {
-			return ErrUnauthorized
+			return limits.unauthorized(r)
 		}
 		if err != nil {
 			return err
 		}
-		setToken(r, t)
-		if t.Operator() != (route.Access == ForOperators) || !t.Scopes.Has(route.Scope) {
+		setGrant(r, grant)
+		if err := limits.take(w.Header(), grant.ID); err != nil {
+			return err
+		}
+		if grant.Operator() != (route.Access == ForOperators) || !grant.Scopes.Has(route.Scope) {
 			return ErrForbidden
 		}
-		return route.Handle(w, r.WithContext(context.WithValue(r.Context(), tokenKey{}, t)))
+		return route.Handle(w, r)
 	}
 }
 

@@ -42,14 +42,14 @@ type asked struct {
 	texts []string
 }
 
-func (v *asked) Verify(_ context.Context, text string) (token.Token, error) {
+func (v *asked) Verify(_ context.Context, text string) (token.Grant, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.texts = append(v.texts, text)
 	if text == "good" {
-		return token.Token{ID: 7, MerchantID: 355, Scopes: token.AllScopes}, nil
+		return token.Grant{Token: token.Token{ID: 7, MerchantID: 355, Scopes: token.AllScopes}}, nil
 	}
-	return token.Token{}, token.ErrUnknown
+	return token.Grant{}, token.ErrUnknown
 }
 
 func basic(pair string) string { return base64.StdEncoding.EncodeToString([]byte(pair)) }
@@ -171,8 +171,8 @@ func TestRights(t *testing.T) {
 // verifyError is a Verifier that fails.
 type verifyError struct{ error }
 
-func (v verifyError) Verify(context.Context, string) (token.Token, error) {
-	return token.Token{}, v.error
+func (v verifyError) Verify(context.Context, string) (token.Grant, error) {
+	return token.Grant{}, v.error
 }
 
 func TestTokensOutOfReach(t *testing.T) {

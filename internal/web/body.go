@@ -1,6 +1,7 @@
 package web
 
 import (
+	"hash"
 	"io"
 	"net/http"
 	"time"
@@ -50,6 +51,9 @@ type requestBody struct {
 	io.ReadCloser
 	control *http.ResponseController
 	ended   bool // read to its end
+	broken  bool // it ended before its end
+	// digest takes what is read; nil: nobody asks for it.
+	digest hash.Hash
 }
 
 // withBody returns the request with its body watched.
@@ -73,6 +77,10 @@ func restOf(r *http.Request) *requestBody {
 // Read implements io.Reader.
 func (b *requestBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
+	if b.digest != nil {
+		_, _ = b.digest.Write(p[:n]) // a digest takes everything
+	}
+	b.broken = b.broken || err != nil && err != io.EOF
 	if err == io.EOF {
 		b.ended = true
 		// From here on the server listens for the client going away; a deadline

@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"net/http"
+	"strconv"
 
 	"merchantorders/internal/order"
 )
@@ -28,10 +29,10 @@ type MethodError struct {
 // Error implements error.
 func (e *MethodError) Error() string { return "method not allowed, only " + e.Allow }
 
-// ParamError says what is wrong with a query parameter, in words that the
-// client may read.
+// ParamError says what is wrong with a query parameter or a header, in words
+// that the client may read.
 type ParamError struct {
-	Name    string // the parameter, as this version spells it
+	Name    string // the parameter, as this version spells it, or the header
 	Problem string
 }
 
@@ -43,7 +44,10 @@ func (e *ParamError) Error() string { return e.Name + " " + e.Problem }
 func Status(err error) int {
 	var method *MethodError
 	var param *ParamError
+	var limit *LimitError
 	switch {
+	case errors.As(err, &limit):
+		return http.StatusTooManyRequests
 	case errors.Is(err, ErrUnauthorized):
 		return http.StatusUnauthorized
 	case errors.Is(err, ErrForbidden):
@@ -54,6 +58,12 @@ func Status(err error) int {
 		return http.StatusMethodNotAllowed
 	case errors.As(err, &param), errors.Is(err, ErrPayload), errors.Is(err, order.ErrRange):
 		return http.StatusBadRequest
+	case errors.Is(err, order.ErrChanged):
+		return http.StatusPreconditionFailed
+	case errors.Is(err, order.ErrKeyReused):
+		return http.StatusUnprocessableEntity
+	case errors.Is(err, order.ErrKeyRunning):
+		return http.StatusConflict
 	case errors.Is(err, order.ErrUnavailable):
 		return http.StatusServiceUnavailable
 	}
@@ -64,11 +74,24 @@ func Status(err error) int {
 // or storage is out of reach.
 const retryAfter = "5"
 
+// retryRunning is how long, in seconds, a client is asked to wait while its
+// first request is still running.
+const retryRunning = "1"
+
 // setErrorHeaders adds the headers that belong to an error in every section.
 func setErrorHeaders(h http.Header, err error, status int) {
 	var method *MethodError
 	if errors.As(err, &method) {
 		h.Set("Allow", method.Allow)
+	}
+	if errors.Is(err, order.ErrKeyRunning) {
+		h.Set("Retry-After", retryRunning)
+	}
+	var limit *LimitError
+	if errors.As(err, &limit) {
+		h.Set("Retry-After", strconv.Itoa(retrySeconds))
+		h.Set(ratePolicyHeader, limit.policy)
+		h.Set(rateLimitHeader, limit.state)
 	}
 	switch status {
 	case http.StatusUnauthorized:

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -22,6 +23,21 @@ type Figures struct {
 	uploads  *prometheus.CounterVec
 	uploaded prometheus.Counter
 	database *prometheus.HistogramVec
+
+	// Looking a figure up by its labels costs several times what counting does,
+	// so what was found is kept. There are as many as the figures have series.
+	answered   sync.Map // answeredLabels -> answeredFigures
+	operations sync.Map // operation -> prometheus.Observer
+}
+
+type answeredLabels struct {
+	route, method string
+	status        int
+}
+
+type answeredFigures struct {
+	count   prometheus.Counter
+	seconds prometheus.Observer
 }
 
 // NewFigures returns figures that are all zero, with those of the Go runtime
@@ -64,7 +80,11 @@ func (f *Figures) Handler() http.Handler {
 
 // Database notes how long an operation on the database took.
 func (f *Figures) Database(operation string, took time.Duration) {
-	f.database.WithLabelValues(operation).Observe(took.Seconds())
+	found, ok := f.operations.Load(operation)
+	if !ok {
+		found, _ = f.operations.LoadOrStore(operation, f.database.WithLabelValues(operation))
+	}
+	found.(prometheus.Observer).Observe(took.Seconds())
 }
 
 // UploadResult is what became of an upload.
@@ -86,6 +106,15 @@ func (f *Figures) Upload(result UploadResult, size int64) {
 }
 
 func (f *Figures) observe(route, method string, status int, took time.Duration) {
-	f.requests.WithLabelValues(route, knownMethod(method), strconv.Itoa(status)).Inc()
-	f.seconds.WithLabelValues(route).Observe(took.Seconds())
+	labels := answeredLabels{route, knownMethod(method), status}
+	found, ok := f.answered.Load(labels)
+	if !ok {
+		found, _ = f.answered.LoadOrStore(labels, answeredFigures{
+			count:   f.requests.WithLabelValues(labels.route, labels.method, strconv.Itoa(status)),
+			seconds: f.seconds.WithLabelValues(route),
+		})
+	}
+	figures := found.(answeredFigures)
+	figures.count.Inc()
+	figures.seconds.Observe(took.Seconds())
 }

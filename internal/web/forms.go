@@ -35,8 +35,13 @@ func FlatForm(_ *http.Request, err error) (int, any) {
 	switch {
 	case errors.Is(err, ErrPayload):
 		return status, Flat{Message: "Invalid payload."}
+	case status == http.StatusTooManyRequests:
+		return status, Flat{Message: "Too many requests."}
 	case status == http.StatusBadRequest:
 		return status, Flat{Message: "Invalid request params."}
+	}
+	if _, message, ok := retryWords(err); ok {
+		return status, Flat{Message: message}
 	}
 	return status, Flat{Message: http.StatusText(status)}
 }
@@ -56,10 +61,29 @@ func CodedForm(_ *http.Request, err error) (int, any) {
 		code, message = "method_not_allowed", "This path does not take that method."
 	case http.StatusBadRequest:
 		code, message = badRequest(err)
+	case http.StatusTooManyRequests:
+		code, message = "too_many_requests", "Too many requests in a short time."
 	case http.StatusServiceUnavailable:
 		code, message = "unavailable", "The service cannot answer for now."
+	default:
+		if word, text, ok := retryWords(err); ok {
+			code, message = word, text
+		}
 	}
 	return status, NewCoded(code, message)
+}
+
+// retryWords returns code and text of an error of If-Match or Idempotency-Key.
+func retryWords(err error) (code, message string, ok bool) {
+	switch {
+	case errors.Is(err, order.ErrChanged):
+		return "precondition_failed", "The order has changed.", true
+	case errors.Is(err, order.ErrKeyReused):
+		return "idempotency_key_reused", "The Idempotency-Key was used for another request.", true
+	case errors.Is(err, order.ErrKeyRunning):
+		return "idempotency_key_running", "The first request with this Idempotency-Key is still running.", true
+	}
+	return "", "", false
 }
 
 // badRequest returns code and text of an error in what the client sent.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
-	"strconv"
 	"sync"
 
 	strictjson "github.com/go-json-experiment/json"
@@ -20,6 +19,20 @@ const maxKeptBody = 256 << 10
 // WriteJSON answers with a status and a value as JSON. The value is encoded
 // whole before the first byte goes out, so that an error can still be answered.
 func WriteJSON(w http.ResponseWriter, status int, value any) error {
+	return withJSON(value, func(body []byte) {
+		h := w.Header()
+		h["Content-Type"] = typeJSON
+		h["X-Content-Type-Options"] = noSniff
+		h["Cache-Control"] = noStore
+		h["Content-Length"] = lengthOf(body)
+		w.WriteHeader(status)
+		// The client may be gone; there is nobody left to tell.
+		_, _ = w.Write(body)
+	})
+}
+
+// withJSON calls use with a value as JSON, which is good until use returns.
+func withJSON(value any, use func(body []byte)) error {
 	body := bodies.Get().(*bytes.Buffer)
 	defer func() {
 		if body.Cap() <= maxKeptBody {
@@ -32,14 +45,7 @@ func WriteJSON(w http.ResponseWriter, status int, value any) error {
 	if err := encoder.Encode(value); err != nil {
 		return err
 	}
-	h := w.Header()
-	h.Set("Content-Type", "application/json; charset=utf-8")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Length", strconv.Itoa(body.Len()))
-	w.WriteHeader(status)
-	// The client may be gone; there is nobody left to tell.
-	_, _ = w.Write(body.Bytes())
+	use(body.Bytes())
 	return nil
 }
 

@@ -1,8 +1,10 @@
 package web
 
 import (
+	"math"
 	"net/http"
 	"net/url"
+	"strconv"
 
 	"merchantorders/internal/order"
 )
@@ -45,6 +47,32 @@ func (q Query) Positive(name string, otherwise int64) (int64, error) {
 	n, ok := order.ParseID(text)
 	if !ok || n == 0 {
 		return 0, &ParamError{Name: name, Problem: "must be a whole number from 1"}
+	}
+	return n, nil
+}
+
+// MaxWhole is the largest whole number that a parameter may be.
+const MaxWhole = math.MaxInt64
+
+// Whole returns a parameter that is a whole number in plain digits within
+// bounds, both included, and otherwise when it is absent.
+func (q Query) Whole(name string, otherwise, least, most int64) (int64, error) {
+	text, err := q.Text(name)
+	if err != nil || text == "" {
+		return otherwise, err
+	}
+	n, ok := order.ParseID(text)
+	if text == "0" {
+		ok = true
+	} else if n == 0 {
+		ok = false // beyond 64 bits
+	}
+	if !ok || n < least || n > most {
+		problem := "must be a whole number from " + strconv.FormatInt(least, 10)
+		if most < MaxWhole {
+			problem += " to " + strconv.FormatInt(most, 10)
+		}
+		return 0, &ParamError{Name: name, Problem: problem}
 	}
 	return n, nil
 }

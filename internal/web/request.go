@@ -23,11 +23,10 @@ const unmatchedRoute = "unmatched"
 // record is what one request leaves in the log: a single line, without
 // personal data, tokens, paths or queries.
 type record struct {
-	id         string
-	route      string // pattern, not path
-	merchantID int64
-	tokenID    int64
-	fault      error // why an answer is a 5xx, or could not be sent
+	id    string
+	route string      // pattern, not path
+	grant token.Grant // zero before the token is looked at
+	fault error       // why an answer is a 5xx, or could not be sent
 }
 
 type recordKey struct{}
@@ -39,12 +38,20 @@ func recordOf(r *http.Request) *record {
 	return &record{}
 }
 
+// withRecord returns the request with a record, where nobody observes it.
+func withRecord(r *http.Request) *http.Request {
+	if r.Context().Value(recordKey{}) != nil {
+		return r
+	}
+	return r.WithContext(context.WithValue(r.Context(), recordKey{}, &record{}))
+}
+
+// RoutePattern returns the pattern of the route that a request was sent to.
+func RoutePattern(r *http.Request) string { return recordOf(r).route }
+
 func setRoute(r *http.Request, pattern string) { recordOf(r).route = pattern }
 
-func setToken(r *http.Request, t token.Token) {
-	rec := recordOf(r)
-	rec.merchantID, rec.tokenID = t.MerchantID, t.ID
-}
+func setGrant(r *http.Request, grant token.Grant) { recordOf(r).grant = grant }
 
 func noteFault(r *http.Request, err error) { recordOf(r).fault = err }
 
@@ -90,7 +97,7 @@ func Observe(next http.Handler, form ErrorForm, log *slog.Logger, figures *Figur
 			figures.observe(rec.route, r.Method, status, took)
 			logRequest(log, rec, r, status, watched.bytes, took)
 		}()
-		next.ServeHTTP(watched, r)
+		serveCompressed(next, watched, r)
 	})
 }
 
@@ -107,8 +114,8 @@ func logRequest(log *slog.Logger, rec *record, r *http.Request, status int, byte
 		slog.Int64("bytes", bytes),
 		slog.Float64("ms", float64(took.Microseconds())/1000),
 	}
-	if rec.tokenID != 0 {
-		attrs = append(attrs, slog.Int64("merchant", rec.merchantID), slog.Int64("token", rec.tokenID))
+	if rec.grant.ID != 0 {
+		attrs = append(attrs, slog.Int64("merchant", rec.grant.MerchantID), slog.Int64("token", rec.grant.ID))
 	}
 	if rec.fault != nil {
 		level = slog.LevelError
@@ -160,6 +167,7 @@ type watchedWriter struct {
 func (w *watchedWriter) WriteHeader(status int) {
 	if w.status == 0 && status >= http.StatusOK {
 		w.status = status
+		setVary(w.Header(), status)
 	}
 	w.ResponseWriter.WriteHeader(status)
 }

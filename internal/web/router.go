@@ -36,11 +36,20 @@ type Route struct {
 	Handle Handler
 }
 
+// changes reports whether a merchant changes something by the route.
+func (route Route) changes() bool {
+	return route.Access == ForMerchants && route.Method != http.MethodGet
+}
+
 // Section is a part of the service with one prefix and one form of errors.
 type Section struct {
 	Prefix string // "/api"; empty for the rest of the service
 	Routes []Route
 	Errors ErrorForm
+	// Attempts keeps the answers to requests of merchants that change something
+	// and have an Idempotency-Key. nil: neither that header nor If-Match is looked
+	// at.
+	Attempts Refuser
 }
 
 // Router sends each request to its route. Every path that is served answers
@@ -55,6 +64,11 @@ type Router struct {
 // NewRouter returns a router over sections, one of which has an empty prefix.
 // verifier tells whose a token is.
 func NewRouter(verifier Verifier, sections ...Section) *Router {
+	return NewLimitedRouter(verifier, nil, sections...)
+}
+
+// NewLimitedRouter is NewRouter with limits; nil for none.
+func NewLimitedRouter(verifier Verifier, limits *Limits, sections ...Section) *Router {
 	rt := &Router{mux: http.NewServeMux(), sections: slices.Clone(sections)}
 	slices.SortFunc(rt.sections, func(a, b Section) int { return len(b.Prefix) - len(a.Prefix) })
 	for _, section := range rt.sections {
@@ -63,7 +77,10 @@ func NewRouter(verifier Verifier, sections ...Section) *Router {
 			if byPath[route.Path] == nil {
 				byPath[route.Path] = make(map[string]Handler)
 			}
-			byPath[route.Path][route.Method] = authorize(verifier, route)
+			if section.Attempts != nil && route.changes() {
+				route.Handle = attempted(section.Attempts, section.Errors, route.Handle)
+			}
+			byPath[route.Path][route.Method] = authorize(verifier, limits, route)
 		}
 		for pathPattern, methods := range byPath {
 			pattern := section.Prefix + pathPattern
@@ -80,7 +97,7 @@ func NewRouter(verifier Verifier, sections ...Section) *Router {
 
 // ServeHTTP implements http.Handler.
 func (rt *Router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	r, body := withBody(w, withoutTrailingSlash(r))
+	r, body := withBody(w, withoutTrailingSlash(withRecord(r)))
 	// ServeMux would redirect an unclean path, also a PUT, and refuse `*`, with
 	// a body of text.
 	if escaped := r.URL.EscapedPath(); !strings.HasPrefix(escaped, "/") || path.Clean(escaped) != escaped {

@@ -162,12 +162,12 @@ func form(name string) web.ErrorForm {
 // tokens is a Verifier that knows some texts.
 type tokens map[string]token.Token
 
-func (v tokens) Verify(_ context.Context, text string) (token.Token, error) {
+func (v tokens) Verify(_ context.Context, text string) (token.Grant, error) {
 	t, ok := v[text]
 	if !ok {
-		return token.Token{}, token.ErrUnknown
+		return token.Grant{}, token.ErrUnknown
 	}
-	return t, nil
+	return token.Grant{Token: t}, nil
 }
 
 // public returns a route for everyone.

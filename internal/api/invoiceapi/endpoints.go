@@ -38,24 +38,32 @@ type Deleted struct {
 
 const success = "success"
 
+// Headers sets what a version adds to the headers of a success. reference is
+// that of the order.
+type Headers func(h http.Header, reference string)
+
 // Upload stores the invoice file in a request's body for the order that key
-// names, and id in the request's path. An error that the specification names
-// is an *Error.
-func (e *Endpoints) Upload(r *http.Request, key order.Key, id string) (order.Head, Uploaded, error) {
-	head, invoice, err := e.upload(r, key)
-	if err != nil {
-		err = refusal(err, id)
-		e.figures.Upload(result(err), 0)
-		return order.Head{}, Uploaded{}, err
+// names, and id in the request's path, and answers. An error that the
+// specification names is an *Error.
+func (e *Endpoints) Upload(w http.ResponseWriter, r *http.Request, key order.Key, id string, headers Headers) error {
+	change := web.NewChange(r, func(h http.Header, done order.Changed) any {
+		headers(h, done.Reference)
+		return Uploaded{Message: success, Invoice: NewEntry(e.storageURL, done.Reference, done.Invoice)}
+	}, func(err error) error { return refusal(err, id) })
+	done, err := e.upload(r, key, change)
+	var repeated *order.Repeated
+	switch {
+	case err == nil:
+		e.figures.Upload(web.UploadStored, done.Invoice.Size)
+	case !errors.As(err, &repeated):
+		e.figures.Upload(result(refusal(err, id)), 0)
 	}
-	e.figures.Upload(web.UploadStored, invoice.Size)
-	entry := NewEntry(e.storageURL, head.Reference, invoice)
-	return head, Uploaded{Message: success, Invoice: entry}, nil
+	return change.Answer(w, done, err)
 }
 
-func (e *Endpoints) upload(r *http.Request, key order.Key) (order.Head, order.Invoice, error) {
+func (e *Endpoints) upload(r *http.Request, key order.Key, change *web.Change) (order.Changed, error) {
 	if r.ContentLength > MaxBody {
-		return order.Head{}, order.Invoice{}, order.ErrFileTooBig
+		return order.Changed{}, order.ErrFileTooBig
 	}
 	web.ExpectUpload(r)
 	filename, content, err := ReadUpload(r.Body, func() (order.Draft, error) {
@@ -63,39 +71,39 @@ func (e *Endpoints) upload(r *http.Request, key order.Key) (order.Head, order.In
 	})
 	switch {
 	case errors.Is(err, ErrBodyTooBig):
-		return order.Head{}, order.Invoice{}, fmt.Errorf("%w: %w", order.ErrFileTooBig, err)
+		return order.Changed{}, fmt.Errorf("%w: %w", order.ErrFileTooBig, err)
 	case errors.Is(err, ErrPayload):
-		return order.Head{}, order.Invoice{}, fmt.Errorf("%w: %w", web.ErrPayload, err)
+		return order.Changed{}, fmt.Errorf("%w: %w", web.ErrPayload, err)
 	case err != nil:
-		return order.Head{}, order.Invoice{}, fmt.Errorf("%w: %w", order.ErrUpload, err)
+		return order.Changed{}, fmt.Errorf("%w: %w", order.ErrUpload, err)
 	}
 	defer content.Draft.Discard()
-	return e.orders.Upload(r.Context(), web.MerchantID(r), key, filename, content)
+	return e.orders.Upload(r.Context(), web.MerchantID(r), key, filename, content, change.Attempt())
 }
 
 // result says whose fault a failed upload is.
 func result(err error) web.UploadResult {
 	var known *Error
-	if errors.As(err, &known) && known.Status < http.StatusInternalServerError {
+	if errors.As(err, &known) && known.Status < http.StatusInternalServerError || web.Status(err) < http.StatusInternalServerError {
 		return web.UploadRefused
 	}
 	return web.UploadFailed
 }
 
 // Delete withdraws the invoice file that {invoiceId} in a request's path names
-// from the order that key names. An error that the specification names is an
-// *Error.
-func (e *Endpoints) Delete(r *http.Request, key order.Key) (order.Head, Deleted, error) {
+// from the order that key names, and answers. An error that the specification
+// names is an *Error.
+func (e *Endpoints) Delete(w http.ResponseWriter, r *http.Request, key order.Key, headers Headers) error {
 	invoiceID, ok := order.ParseID(r.PathValue("invoiceId"))
 	if !ok {
-		return order.Head{}, Deleted{}, InvalidParams()
+		return InvalidParams()
 	}
-	head, left, err := e.orders.DeleteInvoice(r.Context(), web.MerchantID(r), key, invoiceID)
-	if err != nil {
-		return order.Head{}, Deleted{}, refusal(err, "")
-	}
-	entries := NewEntries(e.storageURL, head.Reference, left)
-	return head, Deleted{Message: success, Invoices: entries}, nil
+	change := web.NewChange(r, func(h http.Header, done order.Changed) any {
+		headers(h, done.Reference)
+		return Deleted{Message: success, Invoices: NewEntries(e.storageURL, done.Reference, done.Invoices)}
+	}, func(err error) error { return refusal(err, "") })
+	done, err := e.orders.DeleteInvoice(r.Context(), web.MerchantID(r), key, invoiceID, change.Attempt())
+	return change.Answer(w, done, err)
 }
 
 // InvalidParams is the refusal of a delete whose path has an identifier that

@@ -5,17 +5,11 @@ import (
 
 	"merchantorders/internal/api/invoiceapi"
 	"merchantorders/internal/order"
-	"merchantorders/internal/web"
 )
 
 // uploadInvoice answers POST /orders/{orderId}/invoices.
 func (a *api) uploadInvoice(w http.ResponseWriter, r *http.Request) error {
-	head, answer, err := a.invoices.Upload(r, orderKey(r), r.PathValue("orderId"))
-	if err != nil {
-		return err
-	}
-	a.nameSuccessor(w, head.Reference)
-	return web.WriteJSON(w, http.StatusOK, answer)
+	return a.invoices.Upload(w, r, orderKey(r), r.PathValue("orderId"), a.nameSuccessor)
 }
 
 // deleteInvoice answers DELETE /orders/{orderId}/invoices/{invoiceId}.
@@ -25,10 +19,5 @@ func (a *api) deleteInvoice(w http.ResponseWriter, r *http.Request) error {
 	if !ok {
 		return invoiceapi.InvalidParams()
 	}
-	head, answer, err := a.invoices.Delete(r, order.NumberKey(number))
-	if err != nil {
-		return err
-	}
-	a.nameSuccessor(w, head.Reference)
-	return web.WriteJSON(w, http.StatusOK, answer)
+	return a.invoices.Delete(w, r, order.NumberKey(number), a.nameSuccessor)
 }

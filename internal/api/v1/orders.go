@@ -3,33 +3,35 @@ package v1
 import (
 	"net/http"
 
+	"merchantorders/internal/api/orderapi"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 )
 
 // listOrders answers GET /orders.
-func (a *api) listOrders(w http.ResponseWriter, r *http.Request) error {
+func (a *api) listOrders(r *http.Request) (web.Answer, error) {
 	params, err := parseListParams(r)
 	if err != nil {
-		return err
+		return web.Answer{}, err
 	}
-	merchantID := web.MerchantID(r)
-	page, err := a.orders.List(r.Context(), merchantID, params.filter)
-	if err != nil {
-		return err
-	}
-	a.nameSuccessor(w, "")
-	return web.WriteJSON(w, http.StatusOK, newListView(params, page, merchantID, a.orders.Now()))
+	merchantID, now := web.MerchantID(r), a.orders.Now()
+	answer := orderapi.List(r, params.filter, now, func(*web.Answer) (any, error) {
+		page, err := a.orders.List(r.Context(), merchantID, params.filter)
+		if err != nil {
+			return nil, err
+		}
+		return newListView(params, page, merchantID, now), nil
+	})
+	answer.Links = append(answer.Links, a.successor(""))
+	return answer, nil
 }
 
 // getOrder answers GET /orders/{orderId}.
-func (a *api) getOrder(w http.ResponseWriter, r *http.Request) error {
-	found, err := a.orders.Get(r.Context(), web.MerchantID(r), orderKey(r))
-	if err != nil {
-		return err
-	}
-	a.nameSuccessor(w, found.Reference)
-	return web.WriteJSON(w, http.StatusOK, newOrderView(found, a.storageURL))
+func (a *api) getOrder(r *http.Request) (web.Answer, error) {
+	return orderapi.One(r, a.orders, orderKey(r), func(found order.Order, answer *web.Answer) any {
+		answer.Links = append(answer.Links, a.successor(found.Reference))
+		return newOrderView(found, a.storageURL)
+	})
 }
 
 // putOrder answers PUT /orders/{orderId}: it accepts or rejects the order.
@@ -42,25 +44,33 @@ func (a *api) putOrder(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var head order.Head
+	change := web.NewChange(r, a.moved, nil)
+	var done order.Changed
 	if asked.accept {
-		head, err = a.orders.Accept(r.Context(), web.MerchantID(r), orderKey(r))
+		done, err = a.orders.Accept(r.Context(), web.MerchantID(r), orderKey(r), change.Attempt())
 	} else {
-		head, err = a.orders.Reject(r.Context(), web.MerchantID(r), orderKey(r), asked.reason)
+		done, err = a.orders.Reject(r.Context(), web.MerchantID(r), orderKey(r), asked.reason, change.Attempt())
 	}
-	if err != nil {
-		return err
-	}
-	a.nameSuccessor(w, head.Reference)
-	return web.WriteJSON(w, http.StatusOK, messageView{Message: "success"})
+	return change.Answer(w, done, err)
 }
 
-// nameSuccessor tells the client where version 2 has what it asked for: the
-// list, or the order with a reference (decision 5).
-func (a *api) nameSuccessor(w http.ResponseWriter, reference string) {
+// moved is the answer to an accept or a reject.
+func (a *api) moved(h http.Header, done order.Changed) any {
+	a.nameSuccessor(h, done.Reference)
+	return messageView{Message: "success"}
+}
+
+// nameSuccessor tells the client where version 2 has what it asked for.
+func (a *api) nameSuccessor(h http.Header, reference string) {
+	h.Set("Link", a.successor(reference))
+}
+
+// successor is the Link to what version 2 has in place of a list, or of the
+// order with a reference (decision 5).
+func (a *api) successor(reference string) string {
 	address := a.baseURL + "/v2/orders"
 	if reference != "" {
 		address += "/" + reference
 	}
-	w.Header().Set("Link", "<"+address+`>; rel="successor-version"`)
+	return "<" + address + `>; rel="successor-version"`
 }

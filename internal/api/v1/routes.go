@@ -13,8 +13,9 @@ import (
 type Deps struct {
 	Orders     *order.Service
 	Figures    *web.Figures
-	BaseURL    string // address of the service, without a slash at its end
-	StorageURL string // address of the stored files, without a slash at its end
+	BaseURL    string    // address of the service, without a slash at its end
+	StorageURL string    // address of the stored files, without a slash at its end
+	Kept       *web.Kept // answers that may be given again
 }
 
 // api answers the requests of this version.
@@ -33,15 +34,17 @@ func Section(deps Deps) web.Section {
 		baseURL:    deps.BaseURL,
 		storageURL: deps.StorageURL,
 	}
+	kept := deps.Kept
 	return web.Section{
 		Prefix: "/api",
 		Routes: []web.Route{
-			{Method: http.MethodGet, Path: "/orders", Scope: token.OrdersRead, Handle: a.listOrders},
-			{Method: http.MethodGet, Path: "/orders/{orderId}", Scope: token.OrdersRead, Handle: a.getOrder},
+			{Method: http.MethodGet, Path: "/orders", Scope: token.OrdersRead, Handle: kept.Serve(a.listOrders)},
+			{Method: http.MethodGet, Path: "/orders/{orderId}", Scope: token.OrdersRead, Handle: kept.Serve(a.getOrder)},
 			{Method: http.MethodPut, Path: "/orders/{orderId}", Scope: token.OrdersWrite, Handle: a.putOrder},
 			{Method: http.MethodPost, Path: "/orders/{orderId}/invoices", Scope: token.InvoicesWrite, Handle: a.uploadInvoice},
 			{Method: http.MethodDelete, Path: "/orders/{orderId}/invoices/{invoiceId}", Scope: token.InvoicesWrite, Handle: a.deleteInvoice},
 		},
-		Errors: errorForm,
+		Errors:   errorForm,
+		Attempts: deps.Orders,
 	}
 }

@@ -3,38 +3,40 @@ package v2
 import (
 	"net/http"
 
+	"merchantorders/internal/api/orderapi"
+	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 )
 
 // listOrders answers GET /orders.
-func (a *api) listOrders(w http.ResponseWriter, r *http.Request) error {
+func (a *api) listOrders(r *http.Request) (web.Answer, error) {
 	params, err := parseListParams(r)
 	if err != nil {
-		return err
+		return web.Answer{}, err
 	}
-	page, err := a.orders.List(r.Context(), web.MerchantID(r), params.filter)
-	if err != nil {
-		return err
-	}
-	return web.WriteJSON(w, http.StatusOK, newListView(params, page, a.orders.Now()))
+	now := a.orders.Now()
+	return orderapi.List(r, params.filter, now, func(*web.Answer) (any, error) {
+		page, err := a.orders.List(r.Context(), web.MerchantID(r), params.filter)
+		if err != nil {
+			return nil, err
+		}
+		return newListView(params, page, now), nil
+	}), nil
 }
 
 // getOrder answers GET /orders/{orderReference}.
-func (a *api) getOrder(w http.ResponseWriter, r *http.Request) error {
-	found, err := a.orders.Get(r.Context(), web.MerchantID(r), orderKey(r))
-	if err != nil {
-		return err
-	}
-	return web.WriteJSON(w, http.StatusOK, newOrderView(found, a.storageURL))
+func (a *api) getOrder(r *http.Request) (web.Answer, error) {
+	return orderapi.One(r, a.orders, orderKey(r), func(found order.Order, _ *web.Answer) any {
+		return newOrderView(found, a.storageURL)
+	})
 }
 
 // acceptOrder answers PATCH /orders/{orderReference}/accept. A body is not
 // looked at.
 func (a *api) acceptOrder(w http.ResponseWriter, r *http.Request) error {
-	if _, err := a.orders.Accept(r.Context(), web.MerchantID(r), orderKey(r)); err != nil {
-		return err
-	}
-	return web.WriteJSON(w, http.StatusOK, successView{Success: true})
+	change := web.NewChange(r, moved, nil)
+	done, err := a.orders.Accept(r.Context(), web.MerchantID(r), orderKey(r), change.Attempt())
+	return change.Answer(w, done, err)
 }
 
 // rejectOrder answers PATCH /orders/{orderReference}/reject.
@@ -47,8 +49,10 @@ func (a *api) rejectOrder(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if _, err := a.orders.Reject(r.Context(), web.MerchantID(r), orderKey(r), reason); err != nil {
-		return err
-	}
-	return web.WriteJSON(w, http.StatusOK, successView{Success: true})
+	change := web.NewChange(r, moved, nil)
+	done, err := a.orders.Reject(r.Context(), web.MerchantID(r), orderKey(r), reason, change.Attempt())
+	return change.Answer(w, done, err)
 }
+
+// moved is the answer to an accept or a reject.
+func moved(http.Header, order.Changed) any { return successView{Success: true} }

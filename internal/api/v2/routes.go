@@ -15,6 +15,7 @@ type Deps struct {
 	Figures    *web.Figures
 	StorageURL string     // address of the stored files, without a slash at its end
 	ErrorCodes ErrorCodes // zero: Samples
+	Kept       *web.Kept  // answers that may be given again
 }
 
 // api answers the requests of this version.
@@ -31,16 +32,20 @@ func Section(deps Deps) web.Section {
 		invoices:   invoiceapi.NewEndpoints(deps.Orders, deps.Figures, deps.StorageURL),
 		storageURL: deps.StorageURL,
 	}
+	kept := deps.Kept
 	return web.Section{
 		Prefix: "/v2",
 		Routes: []web.Route{
-			{Method: http.MethodGet, Path: "/orders", Scope: token.OrdersRead, Handle: a.listOrders},
-			{Method: http.MethodGet, Path: "/orders/{orderReference}", Scope: token.OrdersRead, Handle: a.getOrder},
+			{Method: http.MethodGet, Path: "/orders", Scope: token.OrdersRead, Handle: kept.Serve(a.listOrders)},
+			{Method: http.MethodGet, Path: "/orders/{orderReference}", Scope: token.OrdersRead, Handle: kept.Serve(a.getOrder)},
+			{Method: http.MethodGet, Path: "/orders/{orderReference}/events", Scope: token.OrdersRead, Handle: a.listOrderEvents},
+			{Method: http.MethodGet, Path: "/events", Scope: token.OrdersRead, Handle: a.listEvents},
 			{Method: http.MethodPatch, Path: "/orders/{orderReference}/accept", Scope: token.OrdersWrite, Handle: a.acceptOrder},
 			{Method: http.MethodPatch, Path: "/orders/{orderReference}/reject", Scope: token.OrdersWrite, Handle: a.rejectOrder},
 			{Method: http.MethodPost, Path: "/orders/{orderReference}/invoices", Scope: token.InvoicesWrite, Handle: a.uploadInvoice},
 			{Method: http.MethodDelete, Path: "/orders/{orderReference}/invoices/{invoiceId}", Scope: token.InvoicesWrite, Handle: a.deleteInvoice},
 		},
-		Errors: errorForm(deps.ErrorCodes),
+		Errors:   errorForm(deps.ErrorCodes),
+		Attempts: deps.Orders,
 	}
 }

@@ -79,7 +79,7 @@ type Process struct {
 func StartProcess(t testing.TB, data string, flags ...string) *Process {
 	t.Helper()
 	p := &Process{Folder: Folder{Data: data}, log: newOutput(), ended: make(chan struct{})}
-	p.cmd = Command(t, append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0"}, flags...)...)
+	p.cmd = Command(t, append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0", noLimits}, flags...)...)
 	stdout := newOutput()
 	p.cmd.Stdout, p.cmd.Stderr = stdout, p.log
 	showAfterFailure(t, p.log)

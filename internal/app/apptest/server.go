@@ -11,6 +11,10 @@ import (
 	"merchantorders/internal/app"
 )
 
+// noLimits comes first among the flags of a server: tests ask for more in a
+// second than a client may, and say so where they are about the limits.
+const noLimits = "--rate-limit=0"
+
 // Server is a server in this process.
 type Server struct {
 	Folder
@@ -54,6 +58,13 @@ func StartOn(t testing.TB, data string, flags ...string) *Server {
 
 // Serve is StartOn on a folder with its settings.
 func (f Folder) Serve(t testing.TB, flags ...string) *Server {
+	t.Helper()
+	return f.ServeLimited(t, append([]string{noLimits}, flags...)...)
+}
+
+// ServeLimited is Serve with the limits that a server has when nobody says
+// otherwise.
+func (f Folder) ServeLimited(t testing.TB, flags ...string) *Server {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{Folder: f, stdout: newOutput(), log: newOutput(), cancel: cancel, ended: make(chan struct{})}

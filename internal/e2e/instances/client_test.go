@@ -20,6 +20,7 @@ import (
 type client struct {
 	base  string // http://127.0.0.1:PORT
 	token string
+	key   string // Idempotency-Key of every request; empty: none
 	http  *http.Client
 }
 
@@ -43,6 +44,9 @@ func (c client) try(method, path, body string) (answer, error) {
 		return answer{}, err
 	}
 	request.Header.Set("Authorization", "Bearer "+c.token)
+	if c.key != "" {
+		request.Header.Set("Idempotency-Key", c.key)
+	}
 	response, err := c.http.Do(request)
 	if err != nil {
 		return answer{}, err

@@ -18,6 +18,9 @@ type wire struct {
 	deaf  bool  // new lines are deaf
 	cut   int64 // new lines are cut after so many bytes to the server; 0: never
 	mute  int   // so many of the next lines are cut before the first byte of an answer
+	// choose, where it is not nil, says after how many bytes to the server, and
+	// from it, a new line is cut.
+	choose func() (up, down int64)
 }
 
 // newWire lays a wire to a server, host:port.
@@ -108,6 +111,9 @@ func (w *wire) carry(near *net.TCPConn) {
 	up, down := w.cut, int64(never)
 	if up == 0 {
 		up = never
+	}
+	if w.choose != nil {
+		up, down = w.choose()
 	}
 	if w.mute > 0 {
 		w.mute--

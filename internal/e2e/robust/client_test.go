@@ -38,6 +38,7 @@ func startOn(t *testing.T, data string, flags ...string) running {
 type client struct {
 	base  string // http://127.0.0.1:PORT
 	token string
+	key   string // Idempotency-Key of every request; empty: none
 	http  *http.Client
 }
 
@@ -61,6 +62,9 @@ func (c client) try(method, path string, body io.Reader) (answer, error) {
 		return answer{}, err
 	}
 	request.Header.Set("Authorization", "Bearer "+c.token)
+	if c.key != "" {
+		request.Header.Set("Idempotency-Key", c.key)
+	}
 	response, err := c.http.Do(request)
 	if err != nil {
 		return answer{}, err

@@ -31,7 +31,13 @@ func calls(store Store) map[string]func(context.Context) error {
 			_, err := store.InvoiceFile(ctx, alpha, "R", "a.pdf")
 			return err
 		},
-		"InTx": func(ctx context.Context) error { return moveTo(ctx, store, alpha, 1, order.Canceled, noon) },
+		"Events": func(ctx context.Context) error { _, err := store.Events(ctx, alpha, 0, 10); return err },
+		"OrderEvents": func(ctx context.Context) error {
+			_, err := store.OrderEvents(ctx, alpha, key, 0, 10)
+			return err
+		},
+		"NewestEvent": func(ctx context.Context) error { _, err := store.NewestEvent(ctx, alpha); return err },
+		"InTx":        func(ctx context.Context) error { return moveTo(ctx, store, alpha, 1, order.Canceled, noon) },
 		"AddOrders": func(ctx context.Context) error {
 			_, err := store.AddOrders(ctx, []order.Incoming{incoming(minimal(alpha, "NEW"))}, noon)
 			return err
@@ -45,6 +51,7 @@ func calls(store Store) map[string]func(context.Context) error {
 		},
 		"Merchants":   func(ctx context.Context) error { _, err := store.Merchants(ctx); return err },
 		"TokenByHash": func(ctx context.Context) error { _, err := store.TokenByHash(ctx, token.Hash{1}); return err },
+		"Grant":       func(ctx context.Context) error { _, err := store.Grant(ctx, token.Hash{1}); return err },
 		"AddToken": func(ctx context.Context) error {
 			_, err := store.AddToken(ctx, token.Hash{1}, token.Token{MerchantID: alpha, CreatedAt: noon})
 			return err

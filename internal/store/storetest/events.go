@@ -48,7 +48,7 @@ func testEventContent(f *fixture) {
 	ready := dated(alpha, "READY", noon, order.ReadyForShipment)
 	f.add(f.a, incoming(past), incoming(minimal(beta, "BETA")), incoming(ready))
 	at := noon.Add(time.Hour)
-	if _, err := service(f.b, at).Reject(f.Context(), alpha, order.ReferenceKey("PAST"), "wrong-price"); err != nil {
+	if _, err := service(f.b, at).Reject(f.Context(), alpha, order.ReferenceKey("PAST"), "wrong-price", order.Attempt{}); err != nil {
 		f.Fatal(err)
 	}
 	if _, err := service(f.a, at).Move(f.Context(), alpha, order.ReferenceKey("READY"), order.PickedByCourier); err != nil {
@@ -58,7 +58,7 @@ func testEventContent(f *fixture) {
 	if _, err := f.remove(f.a, order.NumberKey(3), invoice, at); err != nil {
 		f.Fatal(err)
 	}
-	if _, err := service(f.a, at).Accept(f.Context(), beta, order.ReferenceKey("BETA")); err != nil {
+	if _, err := service(f.a, at).Accept(f.Context(), beta, order.ReferenceKey("BETA"), order.Attempt{}); err != nil {
 		f.Fatal(err)
 	}
 	today := order.DayOf(noon)

@@ -50,10 +50,10 @@ func testOneWins(f *fixture) {
 				var err error
 				s, key, to := services[i%2], order.NumberKey(number), order.InProcessing
 				if i%4 < 2 {
-					_, err = s.Accept(f.Context(), alpha, key)
+					_, err = s.Accept(f.Context(), alpha, key, order.Attempt{})
 				} else {
 					to = order.RejectedByMerchant
-					_, err = s.Reject(f.Context(), alpha, key, "damaged")
+					_, err = s.Reject(f.Context(), alpha, key, "damaged", order.Attempt{})
 				}
 				switch {
 				case err == nil:

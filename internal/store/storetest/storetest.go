@@ -49,7 +49,7 @@ type subject struct {
 func Run(t *testing.T, fresh func(t *testing.T) Database) {
 	for _, subject := range slices.Concat(
 		orderSubjects, intakeSubjects, listSubjects, moveSubjects, invoiceSubjects,
-		cleaningSubjects, eventSubjects, tokenSubjects, merchantSubjects, cancelSubjects,
+		cleaningSubjects, eventSubjects, feedSubjects, tokenSubjects, merchantSubjects, cancelSubjects, attemptSubjects,
 	) {
 		t.Run(subject.name, func(t *testing.T) {
 			t.Parallel()

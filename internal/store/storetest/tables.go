@@ -26,6 +26,8 @@ var tableColumns = map[string]string{
 	"order_days": "merchant_id, day, state, orders",
 	"invoices":   "merchant_id, order_number, id, name, status, size, sha256, created_at, ended_at, purged_at",
 	"events":     "merchant_id, seq, type, actor, at, order_number, order_day, from_state, to_state, reason, invoice_id",
+
+	"idempotency_keys": "merchant_id, key, request, taken_at, order_number, invoice_id, answer",
 }
 
 // tables looks at what a database holds.

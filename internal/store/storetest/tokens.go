@@ -2,15 +2,18 @@ package storetest
 
 import (
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"merchantorders/internal/order"
 	"merchantorders/internal/token"
 )
 
 var tokenSubjects = []subject{
 	{"tokens/a whole life", testTokenLife},
+	{"tokens/the merchant's events", testGrantEvents},
 	{"tokens/unknown", testTokenUnknown},
 	{"tokens/no merchant", testTokenNoMerchant},
 	{"tokens/through the registry", testTokenRegistry},
@@ -37,6 +40,44 @@ func (f *fixture) expectToken(when string, hash token.Hash, want token.Token) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			f.Errorf("%s (-want +got):\n%s", when, diff)
 		}
+		granted, err := store.Grant(f.Context(), hash)
+		if err != nil {
+			f.Fatalf("%s: %v", when, err)
+		}
+		// What a request needs to know of it.
+		brief := token.Token{
+			ID: want.ID, MerchantID: want.MerchantID, Scopes: want.Scopes, ExpiresAt: want.ExpiresAt, RevokedAt: want.RevokedAt,
+		}
+		if diff := cmp.Diff(token.Grant{Token: brief}, granted); diff != "" {
+			f.Errorf("%s, granted (-want +got):\n%s", when, diff)
+		}
+	}
+}
+
+// testGrantEvents sees that a request learns of every change, whoever made it,
+// also when many ask at the same time.
+func testGrantEvents(f *fixture) {
+	hash := token.Hash{7}
+	f.addToken(f.a, hash, token.Token{MerchantID: alpha, Scopes: token.AllScopes, CreatedAt: noon})
+	for _, o := range []order.Order{minimal(alpha, "R"), minimal(alpha, "S"), minimal(beta, "T")} {
+		f.create(o)
+	}
+	seen := int64(2)
+	for i, to := range []order.State{order.InProcessing, order.ReadyForShipment, order.PickedByCourier} {
+		if err := moveTo(f.Context(), []Store{f.a, f.b}[i%2], alpha, 1, to, noon); err != nil {
+			f.Fatal(err)
+		}
+		seen++
+		var asking sync.WaitGroup
+		for n := range 16 {
+			asking.Go(func() {
+				granted, err := []Store{f.a, f.b}[n%2].Grant(f.Context(), hash)
+				if err != nil || granted.MerchantEvent != seen {
+					f.Errorf("after event %d the newest is %d, error %v", seen, granted.MerchantEvent, err)
+				}
+			})
+		}
+		asking.Wait()
 	}
 }
 
@@ -87,6 +128,9 @@ func testTokenLife(f *fixture) {
 
 func testTokenUnknown(f *fixture) {
 	f.addToken(f.a, token.Hash{1}, token.Token{MerchantID: alpha, Scopes: token.AllScopes, CreatedAt: noon})
+	if got, err := f.a.Grant(f.Context(), token.Hash{1, 1}); !errors.Is(err, token.ErrUnknown) {
+		f.Errorf("unknown token grants %+v, error %v", got, err)
+	}
 	if got, err := f.a.TokenByHash(f.Context(), token.Hash{1, 1}); !errors.Is(err, token.ErrUnknown) {
 		f.Errorf("%+v, error %v, want %v", got, err, token.ErrUnknown)
 	}
@@ -126,7 +170,8 @@ func testTokenRegistry(f *fixture) {
 	if err != nil {
 		f.Fatalf("verify: %v", err)
 	}
-	if diff := cmp.Diff(made, got); diff != "" {
+	made.Hint, made.CreatedAt = "", time.Time{} // of no interest to a request
+	if diff := cmp.Diff(made, got.Token); diff != "" {
 		f.Errorf("token (-made +verified):\n%s", diff)
 	}
 	if _, err := command.Revoke(f.Context(), text); err != nil {

@@ -49,7 +49,8 @@ func Incoming(merchantID int64, n int) order.Incoming {
 
 // Fill puts into an empty installation all that there can be: so many orders of
 // Alpha, fewer of Beta, in several states, invoice files active, withdrawn and
-// purged, places reserved, given up and given back, and tokens of all kinds.
+// purged, places reserved, given up and given back, answers kept, and tokens of
+// all kinds.
 func (in *Installation) Fill(t testing.TB, orders int) {
 	t.Helper()
 	for _, merchant := range []int64{Alpha, Beta, Gamma} {
@@ -96,8 +97,8 @@ func (in *Installation) Add(t testing.TB, merchantID int64, from, to int) {
 func (in *Installation) live(t testing.TB, merchantID int64) {
 	t.Helper()
 	key := func(n int) order.Key { return order.ReferenceKey(Reference(merchantID, n)) }
-	_, acceptErr := in.Orders.Accept(t.Context(), merchantID, key(0))
-	_, rejectErr := in.Orders.Reject(t.Context(), merchantID, key(1), order.Reason("out-of-stock"))
+	_, acceptErr := in.Orders.Accept(t.Context(), merchantID, key(0), attempt("accept"))
+	_, rejectErr := in.Orders.Reject(t.Context(), merchantID, key(1), order.Reason("out-of-stock"), attempt("reject"))
 	if err := errors.Join(acceptErr, rejectErr); err != nil {
 		t.Fatal(err)
 	}
@@ -108,6 +109,14 @@ func (in *Installation) live(t testing.TB, merchantID int64) {
 	given := in.Reserve(t, merchantID, 3, "given up.pdf")
 	if _, err := in.DB.AbandonReservation(t.Context(), given, Now); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// attempt is one under a key of its own.
+func attempt(key string) order.Attempt {
+	return order.Attempt{
+		Key: key, Request: sha256.Sum256([]byte(key)),
+		Answer: func(order.Changed, error) ([]byte, error) { return []byte("answer to " + key), nil },
 	}
 }
 
@@ -122,18 +131,18 @@ func (in *Installation) Upload(t testing.TB, merchantID int64, n int, name, cont
 	if _, err := draft.Write([]byte(content)); err != nil {
 		t.Fatal(err)
 	}
-	_, invoice, err := in.Orders.Upload(t.Context(), merchantID, order.ReferenceKey(Reference(merchantID, n)), name,
-		order.Content{Draft: draft, Size: int64(len(content)), SHA256: sha256.Sum256([]byte(content))})
+	done, err := in.Orders.Upload(t.Context(), merchantID, order.ReferenceKey(Reference(merchantID, n)), name,
+		order.Content{Draft: draft, Size: int64(len(content)), SHA256: sha256.Sum256([]byte(content))}, order.Attempt{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return invoice.ID
+	return done.Invoice.ID
 }
 
 // Delete withdraws an invoice file of the nth order.
 func (in *Installation) Delete(t testing.TB, merchantID int64, n int, id int64) {
 	t.Helper()
-	_, _, err := in.Orders.DeleteInvoice(t.Context(), merchantID, order.ReferenceKey(Reference(merchantID, n)), id)
+	_, err := in.Orders.DeleteInvoice(t.Context(), merchantID, order.ReferenceKey(Reference(merchantID, n)), id, order.Attempt{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,140 @@
+package v2
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/web"
+)
+
+func parseFeed(query string, parse func(*http.Request) (order.FeedQuery, error)) (order.FeedQuery, error) {
+	r := httptest.NewRequest("GET", "/v2/events", nil)
+	r.URL.RawQuery = query
+	return parse(r)
+}
+
+func TestParseFeedQuery(t *testing.T) {
+	t.Parallel()
+	for query, want := range map[string]order.FeedQuery{
+		"":                          {Limit: 100},
+		"after=0":                   {Limit: 100},
+		"after=17":                  {After: 17, Limit: 100},
+		"after=9223372036854775807": {After: 9223372036854775807, Limit: 100},
+		"limit=1":                   {Limit: 1},
+		"limit=1000":                {Limit: 1000},
+		"wait=0":                    {Limit: 100},
+		"wait=30":                   {Limit: 100, Wait: 30 * time.Second},
+		"after=5&limit=7&wait=9":    {After: 5, Limit: 7, Wait: 9 * time.Second},
+		"after=&limit=&wait=":       {Limit: 100},
+		"before=x&page=0&x=1&x=2":   {Limit: 100},
+	} {
+		got, err := parseFeed(query, parseFeedQuery)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%s: error %v (-want +got):\n%s", query, err, diff)
+		}
+		want.Wait = 0
+		got, err = parseFeed(query, parseHistoryQuery)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%s of an order: error %v (-want +got):\n%s", query, err, diff)
+		}
+	}
+}
+
+// badFeedQueries are queries that are refused, with what the message says.
+var badFeedQueries = map[string]string{
+	"after=-1":                  "after must be a whole number from 0",
+	"after=x":                   "after must be a whole number from 0",
+	"after=1.0":                 "after must be a whole number from 0",
+	"after=007":                 "after must be a whole number from 0",
+	"after=00":                  "after must be a whole number from 0",
+	"after=%2B1":                "after must be a whole number from 0",
+	"after=1e3":                 "after must be a whole number from 0",
+	"after=9223372036854775808": "after must be a whole number from 0",
+	"after=1&after=1":           "after is given twice",
+	"limit=0":                   "limit must be a whole number from 1 to 1000",
+	"limit=-5":                  "limit must be a whole number from 1 to 1000",
+	"limit=1001":                "limit must be a whole number from 1 to 1000",
+	"limit=5000":                "limit must be a whole number from 1 to 1000",
+	"limit=all":                 "limit must be a whole number from 1 to 1000",
+	"limit=1&limit=2":           "limit is given twice",
+	"wait=31":                   "wait must be a whole number from 0 to 30",
+	"wait=3600":                 "wait must be a whole number from 0 to 30",
+	"wait=-1":                   "wait must be a whole number from 0 to 30",
+	"wait=5s":                   "wait must be a whole number from 0 to 30",
+	"wait=1&wait=1":             "wait is given twice",
+	"after=1;limit=2":           "query is malformed",
+}
+
+func TestParseFeedQueryRefuses(t *testing.T) {
+	t.Parallel()
+	for query, want := range badFeedQueries {
+		_, err := parseFeed(query, parseFeedQuery)
+		var param *web.ParamError
+		if !errors.As(err, &param) || err.Error() != want {
+			t.Errorf("%s: error %v, want %s", query, err, want)
+		}
+	}
+}
+
+func FuzzFeedQuery(f *testing.F) {
+	for query := range badFeedQueries {
+		f.Add(query)
+	}
+	f.Add("after=5&limit=7&wait=9")
+	f.Fuzz(func(t *testing.T, text string) {
+		query, err := parseFeed(text, parseFeedQuery)
+		var param *web.ParamError
+		switch {
+		case err != nil && !errors.As(err, &param):
+			t.Errorf("error %v is no *web.ParamError", err)
+		case err != nil:
+		case query.After < 0 || query.Limit < 1 || query.Limit > order.MaxFeedLimit || query.Wait < 0 || query.Wait > order.MaxFeedWait:
+			t.Errorf("%+v", query)
+		}
+	})
+}
+
+func TestEventsView(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 20, 11, 15, 0, 0, time.FixedZone("EET", 2*60*60))
+	record := func(e order.Event) order.EventRecord {
+		e.At, e.Actor = at, order.Merchant
+		return order.EventRecord{Event: e, Number: 915664, Reference: "SF-1", FileName: "a.pdf"}
+	}
+	shown := func(seq int64, kind string, data any) eventView {
+		return eventView{seq, kind, "SF-1", 915664, "2026-11-20T09:15:00Z", "merchant", data}
+	}
+	damaged := order.Reason("damaged")
+	for _, test := range []struct {
+		events []order.EventRecord
+		after  int64
+		want   eventsView
+	}{
+		{nil, 7, eventsView{[]eventView{}, 7}},
+		{[]order.EventRecord{
+			record(order.Event{Seq: 8, Type: order.OrderCreated, To: order.Registered}),
+			record(order.Event{Seq: 9, Type: order.OrderStateChanged, From: order.Registered, To: order.InProcessing}),
+			record(order.Event{Seq: 11, Type: order.OrderStateChanged, From: order.Registered, To: order.RejectedByMerchant, Reason: "damaged"}),
+			record(order.Event{Seq: 12, Type: order.OrderUpdated}),
+			record(order.Event{Seq: 13, Type: order.InvoiceUploaded, InvoiceID: 5}),
+			record(order.Event{Seq: 14, Type: order.InvoiceDeleted, InvoiceID: 5}),
+		}, 7, eventsView{[]eventView{
+			shown(8, "order.created", createdView{"registered"}),
+			shown(9, "order.state_changed", stateChangedView{"registered", "in-processing", nil}),
+			shown(11, "order.state_changed", stateChangedView{"registered", "rejected-by-merchant", &damaged}),
+			shown(12, "order.updated", noDataView{}),
+			shown(13, "invoice.uploaded", invoiceView{5, "a.pdf"}),
+			shown(14, "invoice.deleted", invoiceView{5, "a.pdf"}),
+		}, 14}},
+	} {
+		if diff := cmp.Diff(test.want, newEventsView(test.events, test.after)); diff != "" {
+			t.Errorf("view (-want +got):\n%s", diff)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package e2e
+
+import (
+	"compress/gzip"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// unpacked returns the answer with its body unpacked, which has to be
+// compressed.
+func (a answer) unpacked(t *testing.T) answer {
+	t.Helper()
+	if a.header.Get("Content-Encoding") != "gzip" || a.header.Get("Content-Length") != asJSON(t, len(a.body)) {
+		t.Errorf("%s: %d bytes, headers %v", a, len(a.body), a.header)
+		return a
+	}
+	reader, err := gzip.NewReader(strings.NewReader(a.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.body = string(text)
+	return a
+}
+
+// TestCompression asks for lists, orders, events and the operator's merchants
+// with and without compression: the same text, in fewer bytes; and for what is
+// too small, for files and for what a client does not take.
+func TestCompression(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		orders := s.addMany(t, 40)
+		s.Import(t, []byte(strings.ReplaceAll(richDocument, "\n", "")))
+		rich := placed{number: numberAt(t, richDocument, "orderId"), reference: textAt(t, richDocument, "reference")}
+		operator := s.Folder.Token(t, "--operator")
+		for i := range 30 {
+			s.Merchant(t, int64(500+i))
+		}
+		for _, r := range []request{
+			get(v1.list("items_per_page", "50")), get(v2.list("itemsPerPage", "50")), get(v1.order(rich)), get(v2.order(rich)),
+			events(""), get("/operator/merchants").by(operator),
+		} {
+			plain, packed := s.do(t, r), s.do(t, r.with("Accept-Encoding", "br;q=1.0, gzip;q=0.8, *;q=0.1"))
+			plain.ok(t)
+			if len(packed.body) >= len(plain.body)*3/4 || plain.header.Get("Content-Encoding") != "" {
+				t.Errorf("%s: %d bytes instead of %d", packed, len(packed.body), len(plain.body))
+			}
+			unpacked := packed.unpacked(t)
+			unpacked.want(t, 200, plain.body)
+			head := r
+			head.method = http.MethodHead
+			if a := s.do(t, head.with("Accept-Encoding", "gzip")); a.header.Get("Content-Length") != packed.header.Get("Content-Length") ||
+				a.header.Get("Content-Encoding") != "gzip" || a.body != "" {
+				t.Errorf("%s: headers %v, GET has %v", a, a.header, packed.header)
+			}
+			for _, a := range []answer{plain, packed} {
+				if a.header.Get("Vary") != "Accept-Encoding" {
+					t.Errorf("%s: Vary is %q", a, a.header.Get("Vary"))
+				}
+			}
+		}
+		file := s.uploaded(t, v1, orders[0], "a.pdf", longText)
+		for _, r := range []request{
+			get(v1.list("items_per_page", "1")).with("Accept-Encoding", "gzip"), v1.accept(orders[1]).with("Accept-Encoding", "gzip"),
+			get(v1.order(placed{number: 1})).with("Accept-Encoding", "gzip"), get(s.path(t, file.url)).with("Accept-Encoding", "gzip"),
+			get(v1.list("items_per_page", "50")).with("Accept-Encoding", "gzip;q=0"), get(v1.list("items_per_page", "50")).with("Accept-Encoding", "br"),
+			get(v1.list("items_per_page", "50")).with("Accept-Encoding", "identity, gzip;q=0.5"),
+		} {
+			a := s.do(t, r)
+			if a.header.Get("Content-Encoding") != "" || a.header.Get("Content-Length") != asJSON(t, len(a.body)) {
+				t.Errorf("%s: %d bytes, headers %v", a, len(a.body), a.header)
+			}
+		}
+	})
+}

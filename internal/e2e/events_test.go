@@ -1,0 +1,226 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// events is the request for events.
+func events(query string) request { return get("/v2/events?" + query) }
+
+// history is the request for the events of an order.
+func history(o placed, query string) request { return get(v2.order(o) + "/events?" + query) }
+
+// eventOf is how an event of an order has to be shown.
+func eventOf(o placed, seq int, kind, actor, data string) string {
+	return fmt.Sprintf(`{"seq":%d,"type":%q,"orderReference":%q,"orderId":%d,"at":"...","actor":%q,"data":%s}`,
+		seq, kind, o.reference, o.number, actor, data)
+}
+
+// eventsOf is an answer with events.
+func eventsOf(next int, shown ...string) string {
+	return fmt.Sprintf(`{"events":[%s],"next":%d}`, strings.Join(shown, ","), next)
+}
+
+// TestEvents does everything there is an event of, in both versions, and
+// compares the whole feed, its parts and the history of each order. Another
+// merchant has events of its own.
+func TestEvents(t *testing.T) {
+	at := regexp.MustCompile(`"at":"([^"]*)"`)
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		s.do(t, events("")).want(t, 200, eventsOf(0))
+		began := time.Now().Truncate(time.Second)
+		first, second := s.addOne(t), s.addOne(t, document{"state": "ready-for-shipment"})
+		other := s.actingFor(t, 376)
+		theirs := s.addOne(t, document{"merchantId": 376})
+		s.do(t, v1.reject(first, `"reason":"wrong-price"`)).ok(t)
+		operator := s.Folder.Token(t, "--operator")
+		s.do(t, post("/operator/merchants/355/orders/"+second.reference+"/state", `{"state":"picked-by-courier"}`).by(operator)).ok(t)
+		file := s.uploaded(t, v2, second, "Τιμολόγιο.pdf", "a")
+		s.do(t, remove(v1.invoice(second, file.id))).ok(t)
+		s.do(t, v2.accept(first)).wantRefusal(t, v2, cannotAccept, first)
+		invoice := fmt.Sprintf(`{"invoiceId":%d,"filename":"Τιμολόγιο.pdf"}`, file.id)
+		all := []string{
+			eventOf(first, 1, "order.created", "operator", `{"state":"registered"}`),
+			eventOf(second, 2, "order.created", "operator", `{"state":"ready-for-shipment"}`),
+			eventOf(first, 3, "order.state_changed", "merchant", `{"from":"registered","to":"rejected-by-merchant","reason":"wrong-price"}`),
+			eventOf(second, 4, "order.state_changed", "operator", `{"from":"ready-for-shipment","to":"picked-by-courier","reason":null}`),
+			eventOf(second, 5, "invoice.uploaded", "merchant", invoice),
+			eventOf(second, 6, "invoice.deleted", "merchant", invoice),
+		}
+		feed := s.do(t, events(""))
+		feed.want(t, 200, eventsOf(6, all...))
+		for _, shown := range at.FindAllStringSubmatch(feed.body, -1) {
+			if when, err := time.Parse("2006-01-02T15:04:05Z", shown[1]); err != nil || when.Before(began) || when.After(time.Now()) {
+				t.Errorf("an event is from %s, and all from %s on", shown[1], began.UTC())
+			}
+		}
+		s.do(t, events("after=2&limit=3")).want(t, 200, eventsOf(5, all[2:5]...))
+		s.do(t, events("after=5&limit=1000&wait=30")).want(t, 200, eventsOf(6, all[5]))
+		s.do(t, get("/v2/events/?after=6")).want(t, 200, eventsOf(6))
+		s.do(t, events("after=4000000000000")).want(t, 200, eventsOf(4000000000000))
+		s.do(t, history(first, "")).want(t, 200, eventsOf(3, all[0], all[2]))
+		s.do(t, history(second, "limit=2")).want(t, 200, eventsOf(4, all[1], all[3]))
+		s.do(t, history(second, "after=4&limit=2")).want(t, 200, eventsOf(6, all[4:]...))
+		s.do(t, history(second, "after=6")).want(t, 200, eventsOf(6))
+		other.do(t, events("")).want(t, 200, eventsOf(1, eventOf(theirs, 1, "order.created", "operator", `{"state":"registered"}`)))
+		for _, o := range []placed{theirs, {reference: "none"}} {
+			s.do(t, history(o, "")).wantRefusal(t, v2, orderNotFound, o)
+		}
+		head := s.do(t, request{method: "HEAD", path: "/v2/events"})
+		if head.status != 200 || head.body != "" || head.header.Get("Content-Length") != feed.header.Get("Content-Length") {
+			t.Errorf("HEAD: status %d, headers %v", head.status, head.header)
+		}
+	})
+}
+
+// TestEventsRefuse has what cannot be asked for.
+func TestEventsRefuse(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		o := s.addOne(t)
+		for _, query := range []string{
+			"after=-1", "after=x", "after=1.5", "after=01", "after=99999999999999999999", "after=1&after=1",
+			"limit=0", "limit=-1", "limit=1001", "limit=5000", "limit=many", "limit=5&limit=5",
+		} {
+			name, _, _ := strings.Cut(query, "=")
+			for _, r := range []request{events(query), history(o, query)} {
+				a := s.do(t, r)
+				a.want(t, 400, invalidQuery.v2)
+				if !strings.HasPrefix(textAt(t, a.body, "error.message"), name+" ") {
+					t.Errorf("%s: the message does not name %s: %s", a, name, a.body)
+				}
+			}
+		}
+		for _, query := range []string{"wait=31", "wait=3600", "wait=-1", "wait=x", "wait=1&wait=1"} {
+			a := s.do(t, events(query))
+			a.want(t, 400, invalidQuery.v2)
+			if !strings.HasPrefix(textAt(t, a.body, "error.message"), "wait ") {
+				t.Errorf("%s: the message does not name wait: %s", a, a.body)
+			}
+		}
+	})
+}
+
+// TestEventsWait waits for what happens in the same server, and for what a
+// command beside it does; is answered without anything when the time is over,
+// and at once when the server stops.
+func TestEventsWait(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		o := s.addOne(t)
+		ask := func(ctx context.Context, query string) <-chan answer {
+			got := make(chan answer, 1)
+			go func() {
+				a, err := s.trySend(ctx, events(query))
+				if err != nil && ctx.Err() == nil {
+					t.Errorf("%s: %v", a, err)
+				}
+				got <- a
+			}()
+			return got
+		}
+		s.do(t, events("after=1&wait=1")).want(t, 200, eventsOf(1))
+
+		waiting := ask(t.Context(), "after=1&wait=30")
+		s.do(t, v1.accept(o)).ok(t)
+		(<-waiting).want(t, 200, eventsOf(2, eventOf(o, 2, "order.state_changed", "merchant", `{"from":"registered","to":"in-processing","reason":null}`)))
+
+		waiting = ask(t.Context(), "after=2&wait=30")
+		second := s.addOne(t)
+		(<-waiting).want(t, 200, eventsOf(3, eventOf(second, 3, "order.created", "operator", `{"state":"registered"}`)))
+
+		looks := s.looks(t)
+		gone, leave := context.WithCancel(t.Context())
+		left, stays := ask(gone, "after=3&wait=30"), ask(t.Context(), "after=3&wait=30")
+		// Each looks before it waits, and once more when it does.
+		for deadline := time.Now().Add(answerTimeout); s.looks(t) < looks+4; {
+			if time.Now().After(deadline) {
+				t.Fatal("they do not wait")
+			}
+		}
+		leave()
+		<-left
+		s.logged(t, `"route":"/v2/events","status":499`)
+		s.Stop(t)
+		if strings.Contains(s.Log(), "cut off") {
+			t.Error("the stop had to cut off the one who waited")
+		}
+		select {
+		case a := <-stays:
+			a.want(t, 200, eventsOf(3))
+		case <-time.After(answerTimeout):
+			t.Error("the one who waited has no answer")
+		}
+	})
+}
+
+// looks is how often events have been read so far.
+func (s *service) looks(t *testing.T) float64 {
+	t.Helper()
+	return figure(t, s.figures(t, nil), "merchant_orders_database_seconds_count", `operation="events"`)
+}
+
+// logged waits until the log has a text.
+func (s *service) logged(t *testing.T, text string) {
+	t.Helper()
+	for deadline := time.Now().Add(answerTimeout); !strings.Contains(s.Log(), text); {
+		if time.Now().After(deadline) {
+			t.Fatalf("the log does not have %s", text)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// TestEventsFollowed follows the feed, waiting, while two clients work: every
+// event comes once, in order.
+func TestEventsFollowed(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		const each = 15
+		orders := s.addMany(t, 2*each)
+		failed := make(chan error, 2)
+		for worker := range 2 {
+			go func() {
+				var problem error
+				for _, o := range orders[worker*each : (worker+1)*each] {
+					a, err := s.trySend(t.Context(), versions[worker].accept(o))
+					if err != nil || a.status != 200 {
+						problem = errors.Join(problem, fmt.Errorf("%s: status %d, %w", a, a.status, err))
+					}
+				}
+				failed <- problem
+			}()
+		}
+		states := map[string]string{}
+		for last := int64(0); last < 4*each; {
+			body := s.do(t, events(fmt.Sprintf("after=%d&limit=7&wait=30", last))).ok(t)
+			shown := parse(t, at(t, body, "events")).([]any)
+			if len(shown) == 0 {
+				t.Fatalf("after %d nothing comes", last)
+			}
+			for i := range shown {
+				one := at(t, body, fmt.Sprintf("events.%d", i))
+				last++
+				if seq := numberAt(t, one, "seq"); seq != last {
+					t.Fatalf("after %d comes %d", last-1, seq)
+				}
+				reference, from := textAt(t, one, "orderReference"), at(t, one, "data.from")
+				if from != states[reference] {
+					t.Fatalf("event %d goes on from %s, the order is %s", last, from, states[reference])
+				}
+				states[reference] = at(t, one, "data.to") + at(t, one, "data.state")
+			}
+			if next := numberAt(t, body, "next"); next != last {
+				t.Fatalf("next is %d after %d", next, last)
+			}
+		}
+		for range 2 {
+			if err := <-failed; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}

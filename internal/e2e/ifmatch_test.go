@@ -1,0 +1,143 @@
+package e2e
+
+import (
+	"fmt"
+	"testing"
+)
+
+// The refusals of decision 8.
+var (
+	preconditionFailed = coded(412, anyText, "precondition_failed", anyText)
+	keyReused          = coded(422, anyText, "idempotency_key_reused", anyText)
+	keyRunning         = coded(409, anyText, "idempotency_key_running", anyText)
+)
+
+// tag is the entity tag of an order at a revision, counted from 1.
+func tag(o placed, revision int) string { return fmt.Sprintf(`"%d-%d"`, o.number, revision) }
+
+// write is a way to change an order.
+type write struct {
+	name string
+	// prepare makes what the request needs and returns it with the revision at
+	// which the order is then.
+	prepare func(t *testing.T, s *service, v version, o placed) (request, int)
+}
+
+var writes = []write{
+	{"accept", func(_ *testing.T, _ *service, v version, o placed) (request, int) { return v.accept(o), 1 }},
+	{"reject", func(_ *testing.T, _ *service, v version, o placed) (request, int) {
+		return v.reject(o, `"reason":"damaged"`), 1
+	}},
+	{"upload", func(_ *testing.T, _ *service, v version, o placed) (request, int) {
+		return v.upload(o, "a.pdf", "content"), 1
+	}},
+	{"delete", func(t *testing.T, s *service, v version, o placed) (request, int) {
+		return remove(v.invoice(o, s.uploaded(t, v, o, "old.pdf", "old").id)), 2
+	}},
+}
+
+// eachWrite runs a scenario with a fresh order for every write of both versions.
+func eachWrite(t *testing.T, s *service, scenario func(t *testing.T, v version, o placed, r request, revision int)) {
+	inEachVersion(t, func(t *testing.T, v version) {
+		for _, w := range writes {
+			t.Run(w.name, func(t *testing.T) {
+				o := s.addOne(t)
+				r, revision := w.prepare(t, s, v, o)
+				scenario(t, v, o, r, revision)
+			})
+		}
+	})
+}
+
+// TestIfMatch makes every change with the tag of another revision, which leaves
+// the order as it was, and then with its own (decision 8). The answer has the
+// tag of the order as it is then.
+func TestIfMatch(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		eachWrite(t, s, func(t *testing.T, v version, o placed, r request, revision int) {
+			now := tag(o, revision)
+			for _, stale := range []string{tag(o, revision+1), tag(o, revision-1), "W/" + now, `"a", "b"`, `""`} {
+				wantUnmoved(t, s, v, o, r.with("If-Match", stale), preconditionFailed)
+			}
+			a := s.do(t, r.with("If-Match", `"a", `+now))
+			a.ok(t)
+			for _, a := range []answer{a, s.do(t, get(v1.order(o))), s.do(t, get(v2.order(o)))} {
+				if got, want := a.header.Get("ETag"), tag(o, revision+1); got != want {
+					t.Errorf("%s: ETag is %s, want %s", a, got, want)
+				}
+			}
+			wantUnmoved(t, s, v, o, r.with("If-Match", now), preconditionFailed)
+		})
+	})
+}
+
+// TestIfMatchForms has what matches beside the tag itself.
+func TestIfMatchForms(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		eachWrite(t, s, func(t *testing.T, v version, o placed, r request, revision int) {
+			for name, with := range map[string]request{
+				"any":        r.with("If-Match", "*"),
+				"compressed": r.with("If-Match", fmt.Sprintf(`"%d-%d-gzip"`, o.number, revision)),
+				"two lines":  r.with("If-Match", `"a"`).with("If-Match", tag(o, revision)),
+			} {
+				a := s.send(t, with)
+				if a.status == 412 {
+					t.Errorf("%s: %s", name, a.body)
+				}
+				if a.status == 200 {
+					break // it cannot be made once more
+				}
+			}
+		})
+	})
+}
+
+// TestIfMatchBadInput has malformed tags, and orders that are not there: those
+// are missing whatever the tag.
+func TestIfMatchBadInput(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		eachWrite(t, s, func(t *testing.T, v version, o placed, r request, revision int) {
+			for _, malformed := range []string{"", "17", `"` + fmt.Sprint(o.number), `*, "a"`, `"a" "b"`, "w/" + tag(o, revision), `"a b"`} {
+				wantUnmoved(t, s, v, o, r.with("If-Match", malformed), invalidQuery)
+			}
+			missing := o
+			missing.number, missing.reference = 1<<40, "NO-SUCH"
+			for _, any := range []string{"*", `"a"`} {
+				if a := s.do(t, v.accept(missing).with("If-Match", any)); a.status != 404 {
+					t.Errorf("%s of a missing order: status %d", any, a.status)
+				}
+				s.do(t, v.upload(missing, "a.pdf", "x").with("If-Match", any)).wantRefusal(t, v, uploadOrderNotFound, missing)
+				s.do(t, remove(v.invoice(missing, 1)).with("If-Match", any)).wantRefusal(t, v, invoiceNotFound, missing)
+			}
+		})
+	})
+}
+
+// TestIfMatchAtOnce has many who know the same revision change an order at once:
+// one does.
+func TestIfMatchAtOnce(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		o := s.addOne(t)
+		requests := make([]request, 24)
+		for i := range requests {
+			v := versions[i%2]
+			r := []request{v.accept(o), v.reject(o), v.upload(o, "a.pdf", fmt.Sprint(i))}[i/2%3]
+			requests[i] = r.with("If-Match", tag(o, 1))
+		}
+		made := 0
+		for i, a := range s.atOnce(t, requests) {
+			if a.status == 200 {
+				made++
+				continue
+			}
+			a.wantRefusal(t, versions[i%2], preconditionFailed, o)
+		}
+		a := s.do(t, v2.upload(o, "b.pdf", "b"))
+		if got := a.header.Get("ETag"); made != 1 || got != tag(o, 3) {
+			t.Errorf("%d changes were made, the next one makes it %s", made, got)
+		}
+		if files := len(s.entries(t, o)); files > 2 {
+			t.Errorf("%d files", files)
+		}
+	})
+}

@@ -1,0 +1,192 @@
+package instances
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// writesVariable is how many writes TestCutConnections makes on each
+// installation.
+const writesVariable = "CUT_WRITES"
+
+// writesOfOrder are the writes that each order gets: a decision, two uploads and
+// the deletion of the first file.
+const writesOfOrder = 4
+
+// TestCutConnections makes writes over connections that are cut at random
+// places, and repeats each with the same key, at one instance or the other,
+// until an answer arrives whole. Every one has to be the answer of a success,
+// every order is moved once, and every file is there once.
+//
+// It guards that an answer is kept in the transaction of its change: kept in one
+// of its own, before or after, a cut in between makes it fail.
+func TestCutConnections(t *testing.T) {
+	writes := 1000
+	if text := os.Getenv(writesVariable); text != "" {
+		var err error
+		if writes, err = strconv.Atoi(text); err != nil {
+			t.Fatalf("%s: %v", writesVariable, err)
+		}
+	}
+	onEach(t, func(t *testing.T, i installation) {
+		orders := sample(writes / writesOfOrder)
+		token := i.filled(t, int(orders))
+		c := &cutter{t: t}
+		for n := range c.whole {
+			base := i.process(t, "--log-level", "warn").BaseURL
+			c.whole[n] = newClient(t, base, token)
+			c.cut[n] = cutClient(t, base, token)
+		}
+		const workers = 8
+		var working sync.WaitGroup
+		for worker := range sample(workers) {
+			working.Go(func() {
+				dice := rand.New(rand.NewPCG(23, uint64(worker)))
+				for n := 1 + worker; n <= orders && !t.Failed(); n += workers {
+					c.work(n, dice)
+				}
+			})
+		}
+		working.Wait()
+		tables := i.tables(t)
+		for what, query := range map[string]string{
+			"orders with other events than one move, two uploads and one deletion": `SELECT COUNT(*) FROM (SELECT order_number FROM events
+				WHERE type > 1 GROUP BY order_number, type HAVING COUNT(*) <> CASE type WHEN 4 THEN 2 ELSE 1 END) x`,
+			"files too many or too few":  fmt.Sprintf(`SELECT COUNT(*) - %d FROM invoices WHERE status = 2`, orders),
+			"events too many or too few": fmt.Sprintf(`SELECT COUNT(*) - %d FROM events WHERE type > 1`, orders*writesOfOrder),
+		} {
+			if n := number(t, tables, query); n != 0 {
+				t.Errorf("%s: %d", what, n)
+			}
+		}
+		t.Logf("%d writes in %d tries: %d cut, %d told to wait, %d answers given again", int(orders)*writesOfOrder,
+			c.tries.Load(), c.cuts.Load(), c.waits.Load(), c.again.Load())
+		if c.cuts.Load() < int64(orders) || c.again.Load() == 0 {
+			t.Error("too little was cut for this to show anything")
+		}
+	})
+}
+
+// cutClient returns a client whose every connection carries one request and may
+// be cut anywhere: as it is sent, before its answer, within it.
+func cutClient(t *testing.T, base, token string) client {
+	w := newWire(t, strings.TrimPrefix(base, "http://"))
+	var mu sync.Mutex
+	dice := rand.New(rand.NewPCG(29, 0))
+	w.choose = func() (up, down int64) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch dice.IntN(4) {
+		case 0:
+			return dice.Int64N(3000), never
+		case 1:
+			return never, 0
+		case 2:
+			return never, dice.Int64N(900)
+		}
+		return never, never
+	}
+	c := newClient(t, "http://"+w.address(), token)
+	c.http.Transport.(*http.Transport).DisableKeepAlives = true
+	return c
+}
+
+// cutter makes writes over connections that are cut.
+type cutter struct {
+	t     *testing.T
+	cut   [2]client
+	whole [2]client // of the same instances, over connections that are not
+
+	tries, cuts, waits, again atomic.Int64
+}
+
+// work makes the writes of one order and sees what has become of it.
+func (c *cutter) work(n sample, dice *rand.Rand) {
+	d := decisions[dice.IntN(len(decisions))]
+	c.write(dice, d.method, d.path(n), d.body)
+	var entries [2]entry
+	contents := [2]string{fmt.Sprintf("first of %d", n), fmt.Sprintf("second of %d", n) + strings.Repeat("x", dice.IntN(2000))}
+	for i, content := range contents {
+		body := fmt.Sprintf(`{"filename":"a.pdf","contentBase64":%q}`, base64.StdEncoding.EncodeToString([]byte(content)))
+		got := c.write(dice, http.MethodPost, n.path(dice.IntN(2))+"/invoices", body)
+		var form struct{ Invoice entry }
+		if err := json.Unmarshal([]byte(got.body), &form); err != nil {
+			c.t.Errorf("upload to %s: %v: %s", n.reference(), err, got.body)
+		}
+		entries[i] = form.Invoice
+	}
+	c.write(dice, http.MethodDelete, fmt.Sprintf("%s/invoices/%d", n.path(dice.IntN(2)), entries[0].ID), "")
+
+	now := c.whole[0].whole(c.t, n, 0)
+	if now.state != d.makes.String() {
+		c.t.Errorf("order %s is %s, want %s", n.reference(), now.state, d.makes)
+	}
+	if len(now.invoices) != 1 || now.invoices[0].ID != entries[1].ID {
+		c.t.Errorf("order %s shows %+v, want %+v", n.reference(), now.invoices, entries[1])
+		return
+	}
+	if got := string(c.whole[1].download(c.t, now.invoices[0])); got != contents[1] {
+		c.t.Errorf("%s has %.30q", now.invoices[0].URL, got)
+	}
+}
+
+// write makes one write and returns the first answer that arrives whole, which
+// must be that of a success.
+func (c *cutter) write(dice *rand.Rand, method, path, body string) answer {
+	key := fmt.Sprintf("%s %s %d", method, path, dice.Uint64())
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		c.tries.Add(1)
+		got, err := c.cut[dice.IntN(2)].tryUnder(key, method, path, body)
+		switch {
+		case err != nil:
+			c.cuts.Add(1)
+		case got.status == http.StatusConflict:
+			c.waits.Add(1)
+			time.Sleep(5 * time.Millisecond)
+		case got.status != http.StatusOK:
+			c.t.Errorf("%s %s: %d %s", method, path, got.status, got.body)
+			return got
+		default:
+			if got.header.Get("Idempotent-Replayed") != "" {
+				c.again.Add(1)
+			}
+			c.wantAgain(key, method, path, body, got)
+			return got
+		}
+	}
+	c.t.Errorf("%s %s does not come to an end", method, path)
+	return answer{}
+}
+
+// wantAgain sees that every instance gives an answer again.
+func (c *cutter) wantAgain(key, method, path, body string, want answer) {
+	for _, instance := range c.whole {
+		got, err := instance.tryUnder(key, method, path, body)
+		if err != nil || got.status != want.status || got.body != want.body ||
+			got.header.Get("ETag") != want.header.Get("ETag") || got.header.Get("Idempotent-Replayed") != "true" {
+			c.t.Errorf("%s %s again: %v, %+v; the answer was %+v", method, path, err, got, want)
+		}
+	}
+}
+
+// tryUnder is try with a key.
+func (c client) tryUnder(key, method, path, body string) (answer, error) {
+	keyed := c
+	keyed.key = key
+	got, err := keyed.try(method, path, body)
+	if err == nil && got.header.Get("Content-Length") != strconv.Itoa(len(got.body)) {
+		err = errors.New("the answer is not whole")
+	}
+	return got, err
+}

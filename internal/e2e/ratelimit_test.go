@@ -1,0 +1,116 @@
+package e2e
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// tooManyRequests is the refusal of a request beyond the limit.
+var tooManyRequests = coded(429, "Too many requests.", "too_many_requests", anyText)
+
+// limitedAt asks for something until it is refused for being asked too often.
+func (s *service) limitedAt(t *testing.T, r request) answer {
+	t.Helper()
+	for range 10_000 {
+		if a := s.do(t, r); a.status == 429 {
+			return a
+		}
+	}
+	t.Fatalf("%s %s is never refused", r.method, r.path)
+	return answer{}
+}
+
+// TestRateLimit asks more often than a server allows: the refusal has the form
+// of each part of the service and says when to come back, and only the token
+// that has asked so often is refused.
+func TestRateLimit(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		operator := s.Folder.Token(t, "--operator")
+		o := placed{number: 1, reference: "none"}
+		for _, test := range []struct {
+			name string
+			v    version // whose form the refusal has
+			r    request
+		}{
+			{"v1", v1, get(v1.list())},
+			{"v2", v2, get(v2.list())},
+			{"feed", v2, events("")},
+			{"v1 accept", v1, v1.accept(o)},
+			{"v1 upload", v1, v1.upload(o, "a.pdf", longText)},
+			{"v2 delete", v2, remove(v2.invoice(o, 1))},
+			{"storage", v1, get(s.storage + "/invoices/none/a.pdf")},
+			{"operator", v2, get("/operator/merchants").by(operator)},
+		} {
+			t.Run(test.name, func(t *testing.T) {
+				a := s.limitedAt(t, test.r)
+				a.want(t, 429, tooManyRequests.in(t, test.v, ""))
+				for name, want := range map[string]string{
+					"Retry-After": "1", "RateLimit-Policy": `"default";q=2;w=2`, "RateLimit": `"default";r=0;t=1`,
+				} {
+					if got := a.header.Get(name); got != want {
+						t.Errorf("%s is %q, want %q", name, got, want)
+					}
+				}
+			})
+		}
+		s.do(t, get(v1.list()).by(s.Folder.Token(t, "--merchant", "355"))).ok(t)
+		s.do(t, get("/healthz").as(noAuth)).ok(t)
+	}, "--rate-limit=1")
+}
+
+// TestFailedSignIns tries tokens that are not good, 60 of them and one more,
+// while the good one goes on.
+func TestFailedSignIns(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		for _, end := range []struct {
+			v version
+			r request
+		}{{v2, get(v2.list()).as(bearer("nonsense"))}, {v1, get(v1.list()).as(noAuth)}} {
+			for refused := false; !refused; {
+				a := s.do(t, end.r)
+				if refused = a.status == 429; !refused {
+					a.wantRefusal(t, end.v, unauthorized, placed{})
+					continue
+				}
+				a.want(t, 429, tooManyRequests.in(t, end.v, ""))
+				if a.header.Get("Retry-After") == "" || a.header.Get("RateLimit-Policy") != `"sign-in";q=60;w=60` {
+					t.Errorf("%s: headers %v", a, a.header)
+				}
+			}
+			for range 5 {
+				s.do(t, get(end.v.list())).ok(t)
+			}
+		}
+	}, "--rate-limit=1000")
+}
+
+// TestDefaultRateLimit has many clients of one token ask a server that nobody
+// told what to allow: 200 requests at once pass, and not many more.
+func TestDefaultRateLimit(t *testing.T) {
+	t.Parallel()
+	folder := dataFolder(t)
+	s := newService(t, folder.ServeLimited(t))
+	s.token = folder.Merchant(t, 355)
+	var passed, refused atomic.Int64
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for refused.Load() == 0 && passed.Load() < 100_000 {
+				switch a, err := s.trySend(t.Context(), get("/v2/events")); {
+				case err != nil:
+					t.Error(err)
+					return
+				case a.status == 200:
+					passed.Add(1)
+				default:
+					refused.Add(1)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if refused.Load() == 0 || passed.Load() < 200 {
+		t.Errorf("%d passed, %d were refused", passed.Load(), refused.Load())
+	}
+}

@@ -1,0 +1,318 @@
+package e2e
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const replayed = "Idempotent-Replayed"
+
+var lastKey atomic.Int64
+
+// newKey returns an Idempotency-Key that was not used before.
+func newKey() string { return fmt.Sprintf("key %d", lastKey.Add(1)) }
+
+// under returns the request with an Idempotency-Key.
+func (r request) under(key string) request { return r.with("Idempotency-Key", key) }
+
+// kept is what of an answer has to be the same when it is given again.
+func (a answer) kept() string {
+	var fields []string
+	for _, name := range []string{"Content-Type", "Content-Length", "ETag", "Link", "Cache-Control", "X-Content-Type-Options"} {
+		fields = append(fields, fmt.Sprintf("%s: %q", name, a.header.Values(name)))
+	}
+	return fmt.Sprintf("%d\n%s\n\n%s", a.status, strings.Join(fields, "\n"), a.body)
+}
+
+// wantAgain sees that a request is answered as the first time.
+func (s *service) wantAgain(t testing.TB, r request, first answer) {
+	t.Helper()
+	a := s.do(t, r)
+	if diff := cmp.Diff(first.kept(), a.kept()); diff != "" {
+		t.Errorf("%s again (-first +again):\n%s", a, diff)
+	}
+	if got := a.header.Values(replayed); len(got) != 1 || got[0] != "true" {
+		t.Errorf("%s again: %s is %q", a, replayed, got)
+	}
+}
+
+// first sends a request for the first time.
+func (s *service) first(t testing.TB, r request) answer {
+	t.Helper()
+	a := s.do(t, r)
+	if _, said := a.header[replayed]; said {
+		t.Errorf("%s: the first answer says that it is not", a)
+	}
+	return a
+}
+
+// TestRetry makes every change twice under one key: the second time nothing
+// happens, and the answer is the first one, byte for byte (decision 8). Without
+// the key, and under another, it is the published refusal.
+func TestRetry(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		eachWrite(t, s, func(t *testing.T, v version, o placed, r request, revision int) {
+			key := newKey()
+			first := s.first(t, r.under(key))
+			first.ok(t)
+			if got, want := first.header.Get("ETag"), tag(o, revision+1); got != want {
+				t.Errorf("ETag is %s, want %s", got, want)
+			}
+			shown := v2.shown(t, s, o)
+			for range 2 {
+				s.wantAgain(t, r.under(key), first)
+			}
+			wantJSON(t, "the order", v2.shown(t, s, o), shown)
+			if strings.HasSuffix(r.path, "/invoices") {
+				return // a second upload is a second file
+			}
+			for _, r := range []request{r, r.under(newKey())} {
+				if a := s.first(t, r); a.status == 200 {
+					t.Errorf("%s once more: %s", a, a.body)
+				}
+			}
+		})
+	})
+}
+
+// TestRetryOfRefusal repeats requests that were refused: by a rule, for their
+// form, for their condition. The first answer holds, also when the order has
+// come meanwhile.
+func TestRetryOfRefusal(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		inEachVersion(t, func(t *testing.T, v version) {
+			o, late := s.addOne(t), newDocument()
+			for name, r := range map[string]request{
+				"missing order":        v.accept(late.placed(t)),
+				"reason":               v.reject(o, `"reason":"whim"`),
+				"payload":              v.rejectWith(o, `{"status":`),
+				"no object":            v.rejectWith(o, `[]`),
+				"action":               v.rejectWith(o, `{"status":"X"}`),
+				"changed":              v.accept(o).with("If-Match", `"a"`),
+				"malformed tags":       v.accept(o).with("If-Match", "a"),
+				"upload, no order":     v.upload(newDocument().placed(t), "a.pdf", "x"),
+				"upload, type":         v.upload(o, "a.exe", "x"),
+				"upload, payload":      post(v.invoices(o), `{"filename":"a.pdf"}`),
+				"upload, too big":      v.upload(o, "a.pdf", strings.Repeat("x", 4_000_001)),
+				"upload, huge":         post(v.invoices(o), strings.Repeat("x", 9<<20)),
+				"delete, no invoice":   remove(v.invoice(o, 1<<40)),
+				"delete, not a number": remove(v.invoices(o) + "/abc"),
+			} {
+				key := newKey()
+				first := s.first(t, r.under(key))
+				if first.status < 400 || first.status >= 500 {
+					t.Errorf("%s: status %d: %s", name, first.status, first.body)
+				}
+				if name == "missing order" {
+					s.add(t, late)
+				}
+				s.wantAgain(t, r.under(key), first)
+			}
+			s.do(t, v.accept(o)).want(t, 200, v.done())
+		})
+	})
+}
+
+// TestRetryOfAnotherRequest uses a key for a second request, which differs in
+// its method, path, body or condition: refused, and nothing happens.
+func TestRetryOfAnotherRequest(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		inEachVersion(t, func(t *testing.T, v version) {
+			orders := s.addMany(t, 2)
+			o, other := orders[0], orders[1]
+			moved, uploaded, refused := newKey(), newKey(), newKey()
+			s.do(t, v.reject(o, `"reason":"damaged"`).under(moved)).ok(t)
+			s.do(t, v.upload(o, "a.pdf", "content").under(uploaded)).ok(t)
+			s.do(t, v.rejectWith(o, `{`).under(refused)).wantRefusal(t, v, invalidBody, o)
+			shown := v2.shown(t, s, other)
+			for name, r := range map[string]request{
+				"another order":     v.reject(other, `"reason":"damaged"`).under(moved),
+				"another reason":    v.reject(o, `"reason":"wrong-price"`).under(moved),
+				"another space":     v.reject(o, ` "reason":"damaged"`).under(moved),
+				"another action":    v.accept(o).under(moved),
+				"another condition": v.reject(o, `"reason":"damaged"`).with("If-Match", "*").under(moved),
+				"an upload":         v.upload(o, "a.pdf", "content").under(moved),
+				"another content":   v.upload(o, "a.pdf", "c0ntent").under(uploaded),
+				"another name":      v.upload(o, "b.pdf", "content").under(uploaded),
+				"a file elsewhere":  v.upload(other, "a.pdf", "content").under(uploaded),
+				"a better body":     v.reject(other).under(refused),
+				"a missing order":   v.accept(placed{1 << 40, "NO-SUCH"}).under(moved),
+			} {
+				t.Run(name, func(t *testing.T) { s.first(t, r).wantRefusal(t, v, keyReused, o) })
+			}
+			for _, another := range versions {
+				if another.name != v.name {
+					s.do(t, another.reject(o, `"reason":"damaged"`).under(moved)).wantRefusal(t, another, keyReused, o)
+				}
+			}
+			wantJSON(t, "the other order", v2.shown(t, s, other), shown)
+			if files := len(s.entries(t, o)); files != 1 {
+				t.Errorf("%d files", files)
+			}
+		})
+	})
+}
+
+// TestRetryOfMerchants sees that a key is its merchant's own, and that those who
+// may not write neither use one up nor are shown what is kept under it.
+func TestRetryOfMerchants(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		stranger := s.actingFor(t, 356)
+		reader := s.Folder.Token(t, "--merchant", "355", "--scopes", "orders:read")
+		inEachVersion(t, func(t *testing.T, v version) {
+			o, theirs, key := s.addOne(t), s.addOne(t, document{"merchantId": 356}), newKey()
+			r := v.accept(o).under(key)
+			s.first(t, r.as(noAuth)).wantRefusal(t, v, unauthorized, o)
+			s.first(t, r.by(reader)).wantRefusal(t, v, forbidden, o)
+			stranger.first(t, r).wantRefusal(t, v, orderNotFound, o)
+			first := s.first(t, r)
+			first.want(t, 200, v.done())
+			stranger.first(t, v.accept(theirs).under(newKey())).want(t, 200, v.done())
+			s.first(t, r.by(reader)).wantRefusal(t, v, forbidden, o)
+			s.wantAgain(t, r, first)
+		})
+	})
+}
+
+// TestRetryBadInput has keys that are none. Nothing happens, in the version's
+// form.
+func TestRetryBadInput(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		eachWrite(t, s, func(t *testing.T, v version, o placed, r request, _ int) {
+			for name, bad := range map[string]request{
+				"empty":      r.under(""),
+				"too long":   r.under(strings.Repeat("k", 256)),
+				"two":        r.under("a").under("b"),
+				"the same":   r.under("a").under("a"),
+				"a tab":      r.under("a\tb"),
+				"Greek":      r.under("κλειδί"),
+				"no UTF-8":   r.under("\xff"),
+				"with a tag": r.under("").with("If-Match", "*"),
+			} {
+				t.Run(name, func(t *testing.T) { wantUnmoved(t, s, v, o, bad, invalidQuery) })
+			}
+		})
+	})
+}
+
+// TestRetryKeys has the longest key, and one with every letter that it may have.
+// Reading takes no notice of a key.
+func TestRetryKeys(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		var printable strings.Builder
+		for c := '!'; c <= '~'; c++ {
+			printable.WriteRune(c)
+		}
+		for _, key := range []string{"k", "K", printable.String(), "in two words", strings.Repeat("k", 255)} {
+			r := v2.accept(s.addOne(t)).under(key)
+			first := s.first(t, r)
+			first.want(t, 200, v2.done())
+			s.wantAgain(t, r, first)
+			if a := s.first(t, get("/v2/orders").under(key)); a.status != 200 {
+				t.Errorf("a list: status %d", a.status)
+			}
+		}
+	})
+}
+
+// TestRetryAtOnce sends one request many times at once: it is made once, and
+// everybody is told the same; of an upload some may be told to wait.
+func TestRetryAtOnce(t *testing.T) {
+	const tries = 16
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		eachWrite(t, s, func(t *testing.T, v version, o placed, r request, revision int) {
+			requests := make([]request, tries)
+			key := newKey()
+			for i := range requests {
+				requests[i] = r.under(key)
+			}
+			made, bodies := 0, map[string]bool{}
+			for _, a := range s.atOnce(t, requests) {
+				switch {
+				case a.status == 409 && strings.HasSuffix(r.path, "/invoices"):
+					a.wantRefusal(t, v, keyRunning, o)
+					if got := a.header.Get("Retry-After"); got != "1" {
+						t.Errorf("Retry-After is %q", got)
+					}
+				case a.status != 200:
+					t.Errorf("status %d: %s", a.status, a.body)
+				default:
+					bodies[a.kept()] = true
+					if a.header.Get(replayed) == "" {
+						made++
+					}
+				}
+			}
+			if made != 1 || len(bodies) != 1 {
+				t.Errorf("%d of %d made the change, there are %d answers", made, tries, len(bodies))
+			}
+			next := s.do(t, v.upload(o, "next.pdf", "next"))
+			if got, want := next.header.Get("ETag"), tag(o, revision+2); got != want {
+				t.Errorf("after the next change it is at %s, want %s", got, want)
+			}
+		})
+	})
+}
+
+// TestRetryOfCutBody sends half of a body and no more: what was asked for is not
+// known then, and the whole request is taken as if it were the first.
+func TestRetryOfCutBody(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		inEachVersion(t, func(t *testing.T, v version) {
+			o := s.addOne(t)
+			for _, r := range []request{v.upload(o, "a.pdf", strings.Repeat("x", 100_000)), v.reject(o, `"reason":"damaged"`)} {
+				key, conn := newKey(), s.dial(t).(*net.TCPConn)
+				text := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nIdempotency-Key: %s\r\nContent-Length: %d\r\n\r\n%s",
+					r.method, r.path, s.token, key, len(r.body), r.body[:len(r.body)/2])
+				if _, err := io.WriteString(conn, text); err != nil {
+					t.Fatal(err)
+				}
+				if err := conn.CloseWrite(); err != nil {
+					t.Fatal(err)
+				}
+				if a := readAnswer(t, bufio.NewReader(conn), r.path); a.status != 400 {
+					t.Errorf("half of it: status %d: %s", a.status, a.body)
+				}
+				first := s.first(t, r.under(key))
+				first.ok(t)
+				s.wantAgain(t, r.under(key), first)
+			}
+		})
+	})
+}
+
+// TestRetryAfterRestart gives answers again that another run of the service has
+// given.
+func TestRetryAfterRestart(t *testing.T) {
+	t.Parallel()
+	for _, b := range backends {
+		t.Run(b.name, func(t *testing.T) {
+			t.Parallel()
+			server := b.start(t, "--base-url", "https://orders.example.com")
+			s := newService(t, server)
+			var requests []request
+			var answers []answer
+			eachWrite(t, s, func(t *testing.T, _ version, _ placed, r request, _ int) {
+				r = r.under(newKey())
+				requests, answers = append(requests, r), append(answers, s.first(t, r))
+			})
+			s.Stop(t)
+			again := newService(t, server.Serve(t, "--base-url", "https://elsewhere.example.com"))
+			again.token = s.token
+			for i, r := range requests {
+				if answers[i].status != http.StatusOK {
+					t.Errorf("%s: status %d", answers[i], answers[i].status)
+				}
+				again.wantAgain(t, r, answers[i])
+			}
+		})
+	}
+}

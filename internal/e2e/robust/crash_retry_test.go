@@ -1,0 +1,141 @@
+package robust
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"net/http"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/order"
+)
+
+// keyed is a write with its key, and what is known of it.
+type keyed struct {
+	key, method, path string
+	body              []byte
+	answer            answer // status 0: none has arrived
+}
+
+// tryKeyed sends a write.
+func (c client) tryKeyed(w keyed) (answer, error) {
+	other := c
+	other.key = w.key
+	return other.try(w.method, w.path, bytes.NewReader(w.body))
+}
+
+// TestRetryAfterKill kills a server, as kill -9 does, while clients accept,
+// reject and upload under keys. The server that comes after it gives every answer
+// again that had arrived, and makes what had not been made: each write once, none
+// with an error, and no key is stuck.
+//
+// It guards that an answer is kept with its change, and that a key whose upload
+// died is free when its place is.
+func TestRetryAfterKill(t *testing.T) {
+	t.Parallel()
+	rounds := 8
+	if testing.Short() {
+		rounds = 3
+	}
+	const clients, perClient = 6, 25
+	dice := rand.New(rand.NewPCG(seed(t), 1))
+	data := filepath.Join(t.TempDir(), "data")
+	server := startOn(t, data, "--log-level", "warn")
+	repeated, late := 0, 0
+	for round := range rounds {
+		first := sample(1 + round*clients*perClient)
+		server.Import(t, registered(first, clients*perClient)...)
+		writes := make([][]keyed, clients)
+		var working sync.WaitGroup
+		heard := make(chan struct{}, clients*perClient*2)
+		for i := range clients {
+			working.Go(func() { writes[i] = server.writeUnderKeys(t, first+sample(i*perClient), perClient, heard) })
+		}
+		for range 20 + dice.IntN(clients*perClient) {
+			select {
+			case <-heard:
+			case <-time.After(patience):
+				t.Fatal("the clients get no further")
+			}
+		}
+		time.Sleep(time.Duration(dice.IntN(3000)) * time.Microsecond)
+		server.Kill(t)
+		working.Wait()
+		server = startOn(t, data, "--log-level", "warn")
+		for _, mine := range writes {
+			for _, w := range mine {
+				if w.answer.status != 0 {
+					repeated++
+				} else {
+					late++
+				}
+				server.settle(t, w)
+			}
+		}
+		for n := first; n < first+clients*perClient; n++ {
+			moved, stored := events(t, data, n, order.OrderStateChanged), events(t, data, n, order.InvoiceUploaded)
+			if moved > 1 || stored > 1 {
+				t.Errorf("order %s was moved %d times and got %d files", n.reference(), moved, stored)
+			}
+		}
+		if left := reserved(t, data); left != 0 || t.Failed() {
+			t.Fatalf("after round %d: %d places are taken", round, left)
+		}
+	}
+	t.Logf("%d answers given again, %d writes whose answer was lost", repeated, late)
+}
+
+// writeUnderKeys answers orders and uploads a file to each, until the server is
+// killed. heard gets a word for each answer.
+func (r running) writeUnderKeys(t *testing.T, first sample, count int, heard chan<- struct{}) []keyed {
+	var writes []keyed
+	for n := first; n < first+sample(count); n++ {
+		a := attempts[int(n)%len(attempts)]
+		content := bytes.Repeat([]byte(n.reference()), 2000)
+		for _, w := range []keyed{
+			{key: "decide " + n.reference(), method: a.method, path: a.path(n), body: []byte(a.body)},
+			{key: "upload " + n.reference(), method: http.MethodPost, path: n.path(int(n)) + "/invoices", body: uploadBody("a.pdf", content)},
+		} {
+			got, err := r.tryKeyed(w)
+			if err == nil {
+				w.answer = got
+				heard <- struct{}{}
+			}
+			writes = append(writes, w)
+			if err != nil {
+				return writes // the server was killed
+			}
+			if got.status != http.StatusOK {
+				t.Errorf("%s: %d %s", w.key, got.status, got.body)
+			}
+		}
+	}
+	return writes
+}
+
+// settle repeats a write until it is known what became of it, and sees that it
+// is once what it was before.
+func (r running) settle(t *testing.T, w keyed) {
+	t.Helper()
+	for range 2 {
+		got, err := r.tryKeyed(w)
+		if err != nil || got.status != http.StatusOK {
+			t.Errorf("%s again: %d %s, %v", w.key, got.status, got.body, err)
+			return
+		}
+		again := got.header.Get("Idempotent-Replayed") == "true"
+		if w.answer.status != 0 {
+			if diff := cmp.Diff(string(w.answer.body), string(got.body)); diff != "" || !again {
+				t.Errorf("%s again: given again %v (-first +again):\n%s", w.key, again, diff)
+			}
+			if want, got := w.answer.header.Get("ETag"), got.header.Get("ETag"); got != want {
+				t.Errorf("%s again: ETag %s, want %s", w.key, got, want)
+			}
+		}
+		w.answer = got
+	}
+}

@@ -1,0 +1,78 @@
+package order_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+// fakeKey is a key that a merchant has used.
+type fakeKey struct {
+	request [sha256.Size]byte
+	takenAt time.Time
+	order   int64 // with invoice: what it is held for
+	invoice int64
+	answer  []byte
+}
+
+func keyName(merchantID int64, key string) string { return fmt.Sprintf("%d %s", merchantID, key) }
+
+func (t *fakeTx) TakeKey(_ context.Context, merchantID int64, key string, request [sha256.Size]byte, at time.Time) error {
+	if err := t.store.ask("TakeKey"); err != nil {
+		return err
+	}
+	name := keyName(merchantID, key)
+	if k, ok := t.keys[name]; ok && at.Before(k.takenAt.Add(order.AnswerLife)) {
+		held := false
+		if o := t.orders[k.order]; o != nil {
+			e := o.entry(k.invoice)
+			held = e != nil && e.status == reserved
+		}
+		switch {
+		case k.answer == nil && !held:
+		case k.request != request:
+			return order.ErrKeyReused
+		case k.answer == nil:
+			return order.ErrKeyRunning
+		default:
+			return &order.Repeated{Answer: k.answer}
+		}
+	}
+	t.keys[name] = fakeKey{request: request, takenAt: at}
+	return nil
+}
+
+func (t *fakeTx) HoldKey(_ context.Context, head order.Head, key string, invoiceID int64) error {
+	name := keyName(head.MerchantID, key)
+	k := t.keys[name]
+	k.order, k.invoice = head.Number, invoiceID
+	t.keys[name] = k
+	return t.store.ask("HoldKey")
+}
+
+func (t *fakeTx) KeepAnswer(_ context.Context, merchantID int64, key string, request [sha256.Size]byte, answer []byte) error {
+	name := keyName(merchantID, key)
+	k, ok := t.keys[name]
+	if !ok || k.request != request || k.answer != nil {
+		return fmt.Errorf("key %s is not taken", key)
+	}
+	k.answer = answer
+	t.keys[name] = k
+	return t.store.ask("KeepAnswer")
+}
+
+func (s *fakeStore) ForgetAnswers(ctx context.Context, before time.Time, limit int) (int, error) {
+	end, err := s.begin(ctx, "ForgetAnswers")
+	defer end()
+	n := 0
+	for name, k := range s.keys {
+		if n < limit && !k.takenAt.After(before) {
+			delete(s.keys, name)
+			n++
+		}
+	}
+	return n, err
+}

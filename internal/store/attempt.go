@@ -1,0 +1,143 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+// selectKey reads a key that was taken before.
+const selectKey = `SELECT request, taken_at, order_number, invoice_id, answer FROM idempotency_keys
+	WHERE merchant_id = $1 AND key = $2`
+
+// TakeKey implements order.Tx.
+func (t *tx) TakeKey(ctx context.Context, merchantID int64, key string, request [sha256.Size]byte, at time.Time) error {
+	// Whoever inserts the same key meanwhile is waited for here.
+	taken, err := changed(t.exec(ctx, `INSERT INTO idempotency_keys (merchant_id, key, request, taken_at)
+		VALUES ($1, $2, $3, $4) ON CONFLICT (merchant_id, key) DO NOTHING`, merchantID, key, request[:], at.Unix()))
+	if err != nil || taken {
+		return err
+	}
+	var earlier, answer []byte
+	var takenAt int64
+	var number, invoiceID sql.NullInt64
+	err = t.row(ctx, selectKey+t.db.dialect.forUpdate, []any{merchantID, key}, &earlier, &takenAt, &number, &invoiceID, &answer)
+	if errors.Is(err, sql.ErrNoRows) {
+		// Forgotten between the two statements: it was older than is kept.
+		return fmt.Errorf("%w: a key was forgotten just now", order.ErrUnavailable)
+	}
+	if err != nil {
+		return err
+	}
+	free := !time.Unix(takenAt, 0).Add(order.AnswerLife).After(at)
+	if !free && answer == nil {
+		held, err := t.reserved(ctx, merchantID, number.Int64, invoiceID.Int64)
+		if err != nil {
+			return err
+		}
+		free = !held
+	}
+	switch {
+	case free:
+		return must(changed(t.exec(ctx, `UPDATE idempotency_keys
+			SET request = $1, taken_at = $2, order_number = NULL, invoice_id = NULL, answer = NULL
+			WHERE merchant_id = $3 AND key = $4`, request[:], at.Unix(), merchantID, key)))
+	case !bytes.Equal(earlier, request[:]):
+		return order.ErrKeyReused
+	case answer == nil:
+		return order.ErrKeyRunning
+	}
+	return &order.Repeated{Answer: answer}
+}
+
+// selectReserved finds a place for a file that is on its way.
+const selectReserved = `SELECT id FROM invoices
+	WHERE merchant_id = $1 AND order_number = $2 AND id = $3 AND status = ` + statusReserved
+
+// reserved reports whether the file of a reservation is still on its way.
+func (t *tx) reserved(ctx context.Context, merchantID, number, id int64) (bool, error) {
+	err := t.row(ctx, selectReserved, []any{merchantID, number, id}, &id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// HoldKey implements order.Tx.
+func (t *tx) HoldKey(ctx context.Context, o order.Head, key string, invoiceID int64) error {
+	return must(changed(t.exec(ctx, `UPDATE idempotency_keys SET order_number = $1, invoice_id = $2
+		WHERE merchant_id = $3 AND key = $4`, o.Number, invoiceID, o.MerchantID, key)))
+}
+
+// KeepAnswer implements order.Tx.
+func (t *tx) KeepAnswer(ctx context.Context, merchantID int64, key string, request [sha256.Size]byte, answer []byte) error {
+	return must(changed(t.exec(ctx, `UPDATE idempotency_keys SET answer = $1
+		WHERE merchant_id = $2 AND key = $3 AND request = $4 AND answer IS NULL`, answer, merchantID, key, request[:])))
+}
+
+// takenKey names a key of a merchant.
+type takenKey struct {
+	merchantID int64
+	key        string
+}
+
+// ForgetAnswers implements order.Store. Each merchant's keys go in a
+// transaction of their own, since merchants may lie on different servers.
+func (db *DB) ForgetAnswers(ctx context.Context, before time.Time, limit int) (int, error) {
+	old, err := db.oldKeys(ctx, before, limit)
+	if err != nil {
+		return 0, err
+	}
+	var merchants []int64
+	byMerchant := make(map[int64][]takenKey)
+	for _, k := range old {
+		if byMerchant[k.merchantID] == nil {
+			merchants = append(merchants, k.merchantID)
+		}
+		byMerchant[k.merchantID] = append(byMerchant[k.merchantID], k)
+	}
+	forgotten := 0
+	for _, id := range merchants {
+		err := db.inTx(ctx, "forget", func(t *tx) error { return t.forget(ctx, byMerchant[id], before) })
+		if err != nil {
+			return forgotten, err
+		}
+		forgotten += len(byMerchant[id])
+	}
+	return forgotten, nil
+}
+
+// selectOldKeys finds the keys to forget, the oldest first, whosever they are:
+// nothing of them is shown to anyone.
+const selectOldKeys = `SELECT merchant_id, key FROM idempotency_keys WHERE taken_at <= $1 ORDER BY taken_at LIMIT $2+0`
+
+// oldKeys returns up to limit keys taken at or before a moment.
+func (db *DB) oldKeys(ctx context.Context, before time.Time, limit int) ([]takenKey, error) {
+	defer db.timed("forget")()
+	old, err := all(ctx, db.conns, selectOldKeys, []any{before.Unix(), limit}, func(rows result) (takenKey, error) {
+		var k takenKey
+		err := rows.Scan(&k.merchantID, &k.key)
+		return k, err
+	})
+	if err != nil {
+		return nil, db.failure(fmt.Errorf("find answers to forget: %w", err))
+	}
+	return old, nil
+}
+
+// forget removes keys, but for those that were taken anew meanwhile.
+func (t *tx) forget(ctx context.Context, keys []takenKey, before time.Time) error {
+	for _, k := range keys {
+		if _, err := t.exec(ctx, `DELETE FROM idempotency_keys WHERE merchant_id = $1 AND key = $2 AND taken_at <= $3`,
+			k.merchantID, k.key, before.Unix()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+// Statements that read events. An invoice's entry stays when its file is
+// deleted, so that every event finds the name that it tells of.
+const (
+	eventColumns = `e.seq, e.type, e.actor, e.at, e.from_state, e.to_state, e.reason, e.invoice_id,
+	o.number, o.reference, i.name`
+	eventFile = ` LEFT JOIN invoices i ON i.merchant_id = e.merchant_id AND i.order_number = e.order_number AND i.id = e.invoice_id`
+
+	selectFeed = `SELECT ` + eventColumns + ` FROM events e
+	JOIN orders o ON o.merchant_id = e.merchant_id AND o.number = e.order_number` + eventFile + `
+	WHERE e.merchant_id = $1 AND e.seq > $2 ORDER BY e.seq LIMIT $3+0`
+
+	// An order without such an event is a row as well; no row is no order. The
+	// keys come first, from the index alone: asked for whole rows at once, SQLite
+	// goes through all events of the merchant.
+	selectHistory = `SELECT ` + eventColumns + ` FROM orders o
+	LEFT JOIN events k ON k.merchant_id = o.merchant_id AND k.order_number = o.number AND k.seq > $1
+	LEFT JOIN events e ON e.merchant_id = k.merchant_id AND e.seq = k.seq` + eventFile + `
+	WHERE o.merchant_id = $2 AND `
+	selectHistoryByNumber    = selectHistory + `o.number = $3 ORDER BY k.seq LIMIT $4+0`
+	selectHistoryByReference = selectHistory + `o.reference = $3 ORDER BY k.seq LIMIT $4+0`
+
+	selectNewestEvent = `SELECT last_event FROM merchants WHERE id = $1`
+)
+
+// Events implements order.Store. Numbers are given out under a lock that lasts
+// until the commit, so that what one statement sees has no gap.
+func (db *DB) Events(ctx context.Context, merchantID, after int64, limit int) ([]order.EventRecord, error) {
+	defer db.timed("events")()
+	events, _, err := readEvents(ctx, db.conns, selectFeed, merchantID, after, limit)
+	if err != nil {
+		return nil, db.failure(fmt.Errorf("read events: %w", err))
+	}
+	return events, nil
+}
+
+// OrderEvents implements order.Store with one query.
+func (db *DB) OrderEvents(ctx context.Context, merchantID int64, key order.Key, after int64, limit int) ([]order.EventRecord, error) {
+	defer db.timed("order_events")()
+	text, value := byKey(key, selectHistoryByNumber, selectHistoryByReference)
+	events, found, err := readEvents(ctx, db.conns, text, after, merchantID, value, limit)
+	if err != nil {
+		return nil, db.failure(fmt.Errorf("read events of an order: %w", err))
+	}
+	if !found {
+		return nil, order.ErrNotFound
+	}
+	return events, nil
+}
+
+// NewestEvent implements order.Store.
+func (db *DB) NewestEvent(ctx context.Context, merchantID int64) (int64, error) {
+	defer db.timed("newest_event")()
+	var newest int64
+	err := db.conns.row(ctx, selectNewestEvent, []any{merchantID}, &newest)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, db.failure(fmt.Errorf("read the newest event's number: %w", err))
+	}
+	return newest, nil
+}
+
+// readEvents reads rows of eventColumns, and reports whether there were any,
+// rows without an event included.
+func readEvents(ctx context.Context, r run, text string, args ...any) ([]order.EventRecord, bool, error) {
+	var events []order.EventRecord
+	found := false
+	err := each(ctx, r, text, args, func(rows result) error {
+		var e order.EventRecord
+		var seq, kind, actor, at, from, to, invoice sql.NullInt64
+		var reason, name sql.NullString
+		err := rows.Scan(&seq, &kind, &actor, &at, &from, &to, &reason, &invoice, &e.Number, &e.Reference, &name)
+		if err != nil {
+			return err
+		}
+		if found = true; !seq.Valid {
+			return nil
+		}
+		e.Event = order.Event{
+			Seq: seq.Int64, Type: order.EventType(kind.Int64), Actor: order.Actor(actor.Int64), At: time.Unix(at.Int64, 0).UTC(),
+			From: order.State(from.Int64), To: order.State(to.Int64), Reason: order.Reason(reason.String), InvoiceID: invoice.Int64,
+		}
+		e.FileName = name.String
+		events = append(events, e)
+		return nil
+	})
+	return events, found, err
+}

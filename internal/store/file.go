@@ -1,0 +1,187 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+)
+
+// file is the connections to a database in a file: several that read, and one
+// that writes.
+type file struct {
+	readers
+	path   string
+	writer *writer
+}
+
+// openFile opens the connections to a database that is there and has its
+// tables.
+func openFile(path string) (*file, error) {
+	settings := []string{"foreign_keys=1", "synchronous=FULL"}
+	most := max(4, 2*runtime.GOMAXPROCS(0))
+	f := &file{readers: newReaders(most), path: path}
+	for range most {
+		reader, err := openFileConn(path, busyTimeout, append(settings, "query_only=1")...)
+		if err != nil {
+			return nil, errors.Join(err, f.readers.close())
+		}
+		f.idle <- reader
+	}
+	conn, err := openFileConn(path, busySlice, settings...)
+	if err != nil {
+		return nil, errors.Join(err, f.readers.close())
+	}
+	f.writer = newWriter(conn)
+	return f, nil
+}
+
+// change implements connections.
+func (f *file) change(ctx context.Context, fn func(run) error) error { return f.writer.change(ctx, fn) }
+
+// snapshot implements connections.
+func (f *file) snapshot(ctx context.Context, fn func(run) error) error {
+	reader, err := f.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer f.give(reader)
+	reader.conn.SetInterrupt(ctx.Done())
+	defer reader.conn.SetInterrupt(nil)
+	if _, err := reader.exec(ctx, "BEGIN"); err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	defer func() { _, _ = reader.exec(context.WithoutCancel(ctx), "ROLLBACK") }()
+	return fn(reader)
+}
+
+// ping implements connections: it reads, and sees whether writing could begin.
+func (f *file) ping(ctx context.Context) error {
+	var n int64
+	return f.row(ctx, `SELECT COUNT(*) FROM counters`, nil, &n)
+}
+
+// close implements connections. Done again it does nothing.
+func (f *file) close() error { return errors.Join(f.readers.close(), f.writer.close()) }
+
+// backup writes one moment of the database to a new file.
+func (f *file) backup(ctx context.Context, path string) error {
+	conn, err := openFileConn(f.path, busyTimeout)
+	if err != nil {
+		return err
+	}
+	conn.conn.SetInterrupt(ctx.Done())
+	_, err = conn.exec(ctx, `VACUUM INTO $1`, path)
+	return errors.Join(err, conn.conn.Close())
+}
+
+// readers run statements on whichever of several connections is free.
+type readers struct {
+	idle   chan *fileConn
+	closed chan struct{}
+	// interruptible statements end with their context also while SQLite is at
+	// work on them. That costs too much for the short ones of requests.
+	interruptible bool
+}
+
+func newReaders(most int) readers {
+	return readers{idle: make(chan *fileConn, most), closed: make(chan struct{})}
+}
+
+// errClosed says that a database is used that was closed.
+var errClosed = errors.New("the database is closed")
+
+// take takes a connection, and give gives it back.
+func (r readers) take(ctx context.Context) (*fileConn, error) {
+	select {
+	case conn := <-r.idle:
+		return conn, nil
+	default:
+	}
+	select {
+	case conn := <-r.idle:
+		return conn, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-r.closed:
+		return nil, errClosed
+	}
+}
+
+func (r readers) give(conn *fileConn) { r.idle <- conn }
+
+// on runs fn on a connection.
+func (r readers) on(ctx context.Context, fn func(*fileConn) error) error {
+	conn, err := r.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.give(conn)
+	if r.interruptible {
+		conn.conn.SetInterrupt(ctx.Done())
+		defer conn.conn.SetInterrupt(nil)
+	}
+	return fn(conn)
+}
+
+func (r readers) exec(ctx context.Context, text string, args ...any) (int64, error) {
+	var n int64
+	err := r.on(ctx, func(conn *fileConn) error {
+		var err error
+		n, err = conn.exec(ctx, text, args...)
+		return err
+	})
+	return n, err
+}
+
+func (r readers) row(ctx context.Context, text string, args []any, into ...any) error {
+	return r.on(ctx, func(conn *fileConn) error { return conn.row(ctx, text, args, into...) })
+}
+
+func (r readers) query(ctx context.Context, text string, args ...any) (result, error) {
+	conn, err := r.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if r.interruptible {
+		conn.conn.SetInterrupt(ctx.Done())
+	}
+	statement, err := conn.begin(ctx, text, args)
+	if err != nil {
+		r.letGo(conn)
+		return nil, err
+	}
+	return &fileRows{ctx: ctx, statement: statement, release: func() { r.letGo(conn) }}, nil
+}
+
+func (r readers) letGo(conn *fileConn) {
+	if r.interruptible {
+		conn.conn.SetInterrupt(nil)
+	}
+	r.give(conn)
+}
+
+func (r readers) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	return ctx, func() {}
+}
+
+func (r readers) patient() run { return readers{idle: r.idle, closed: r.closed, interruptible: true} }
+
+// close closes the connections. None may be in use.
+func (r readers) close() error {
+	select {
+	case <-r.closed:
+		return nil
+	default:
+		close(r.closed)
+	}
+	var err error
+	for {
+		select {
+		case conn := <-r.idle:
+			err = errors.Join(err, conn.conn.Close())
+		default:
+			return err
+		}
+	}
+}

@@ -1,0 +1,201 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/order"
+)
+
+var feedSubjects = []subject{
+	{"feed/what is read", testFeedContent},
+	{"feed/part by part", testFeedParts},
+	{"feed/of nobody", testFeedOfNobody},
+	{"feed/followed while others write", testFeedFollowed},
+}
+
+// testFeedContent reads events of every type through the feed and as the
+// history of an order.
+func testFeedContent(f *fixture) {
+	f.add(f.a, incoming(minimal(alpha, "ONE")), incoming(minimal(beta, "BETA")), incoming(dated(alpha, "TWO", noon, order.ReadyForShipment)))
+	at := noon.Add(time.Hour)
+	if _, err := service(f.a, at).Reject(f.Context(), alpha, order.ReferenceKey("ONE"), "wrong-price", order.Attempt{}); err != nil {
+		f.Fatal(err)
+	}
+	if _, err := service(f.b, at).Move(f.Context(), alpha, order.ReferenceKey("TWO"), order.PickedByCourier); err != nil {
+		f.Fatal(err)
+	}
+	two := order.NumberKey(3)
+	invoice := f.upload(f.a, two, "Τιμολόγιο.pdf")
+	if _, err := f.remove(f.a, two, invoice, at); err != nil {
+		f.Fatal(err)
+	}
+	of := func(number int64, reference string, e order.Event) order.EventRecord {
+		return order.EventRecord{Event: e, Number: number, Reference: reference}
+	}
+	withFile := func(record order.EventRecord) order.EventRecord {
+		record.InvoiceID, record.FileName = invoice, "Τιμολόγιο.pdf"
+		return record
+	}
+	all := []order.EventRecord{
+		of(1, "ONE", order.Event{Seq: 1, Type: order.OrderCreated, Actor: order.Operator, At: noon, To: order.Registered}),
+		of(3, "TWO", order.Event{Seq: 2, Type: order.OrderCreated, Actor: order.Operator, At: noon, To: order.ReadyForShipment}),
+		of(1, "ONE", order.Event{
+			Seq: 3, Type: order.OrderStateChanged, Actor: order.Merchant, At: at,
+			From: order.Registered, To: order.RejectedByMerchant, Reason: "wrong-price",
+		}),
+		of(3, "TWO", order.Event{
+			Seq: 4, Type: order.OrderStateChanged, Actor: order.Operator, At: at,
+			From: order.ReadyForShipment, To: order.PickedByCourier,
+		}),
+		withFile(of(3, "TWO", order.Event{Seq: 5, Type: order.InvoiceUploaded, Actor: order.Merchant, At: noon})),
+		withFile(of(3, "TWO", order.Event{Seq: 6, Type: order.InvoiceDeleted, Actor: order.Merchant, At: at})),
+	}
+	for after := range int64(8) {
+		f.expectFeed(after, 100, all[min(int(after), len(all)):])
+	}
+	second := []order.EventRecord{all[1], all[3], all[4], all[5]}
+	for _, key := range []order.Key{two, order.ReferenceKey("TWO")} {
+		for after := range int64(8) {
+			rest := slices.DeleteFunc(slices.Clone(second), func(e order.EventRecord) bool { return e.Seq <= after })
+			f.expectHistory(key, after, 100, rest)
+		}
+		f.expectHistory(key, 0, 3, second[:3])
+		f.expectHistory(key, 4, 1, second[2:3])
+	}
+}
+
+func (f *fixture) expectFeed(after int64, limit int, want []order.EventRecord) {
+	f.Helper()
+	got, err := f.b.Events(f.Context(), alpha, after, limit)
+	if err != nil {
+		f.Fatal(err)
+	}
+	if diff := cmp.Diff(want, append([]order.EventRecord{}, got...)); diff != "" {
+		f.Errorf("%d events after %d (-want +got):\n%s", limit, after, diff)
+	}
+}
+
+func (f *fixture) expectHistory(key order.Key, after int64, limit int, want []order.EventRecord) {
+	f.Helper()
+	got, err := f.b.OrderEvents(f.Context(), alpha, key, after, limit)
+	if err != nil {
+		f.Fatal(err)
+	}
+	if diff := cmp.Diff(want, append([]order.EventRecord{}, got...)); diff != "" {
+		f.Errorf("%d events of %v after %d (-want +got):\n%s", limit, key, after, diff)
+	}
+}
+
+func testFeedParts(f *fixture) {
+	f.add(f.a, numbered(alpha, "a", 7)...)
+	for limit := 1; limit <= 8; limit++ {
+		var seen []int64
+		for last := int64(0); ; {
+			events, err := f.a.Events(f.Context(), alpha, last, limit)
+			if err != nil {
+				f.Fatal(err)
+			}
+			for _, e := range events {
+				seen, last = append(seen, e.Seq), e.Seq
+			}
+			if len(events) < limit {
+				break
+			}
+		}
+		if diff := cmp.Diff([]int64{1, 2, 3, 4, 5, 6, 7}, seen); diff != "" {
+			f.Errorf("%d at a time (-want +got):\n%s", limit, diff)
+		}
+	}
+}
+
+// testFeedOfNobody: neither another merchant's events nor another's order.
+func testFeedOfNobody(f *fixture) {
+	f.add(f.a, incoming(minimal(beta, "BETA")))
+	for _, merchantID := range []int64{alpha, 999} {
+		if events, err := f.a.Events(f.Context(), merchantID, 0, 10); len(events) != 0 || err != nil {
+			f.Errorf("merchant %d: %v, error %v", merchantID, events, err)
+		}
+		if newest, err := f.a.NewestEvent(f.Context(), merchantID); newest != 0 || err != nil {
+			f.Errorf("merchant %d: the newest is %d, error %v", merchantID, newest, err)
+		}
+		for _, key := range []order.Key{order.NumberKey(1), order.ReferenceKey("BETA"), order.ReferenceKey("NONE"), order.NumberKey(77)} {
+			if events, err := f.a.OrderEvents(f.Context(), merchantID, key, 0, 10); !errors.Is(err, order.ErrNotFound) {
+				f.Errorf("merchant %d, %v: %v, error %v", merchantID, key, events, err)
+			}
+		}
+	}
+	if newest, err := f.b.NewestEvent(f.Context(), beta); newest != 1 || err != nil {
+		f.Errorf("the newest is %d, error %v", newest, err)
+	}
+}
+
+// testFeedFollowed reads on from the last event seen while others write: what
+// comes is 1, 2, 3, ... and each goes on from the state that the order had.
+func testFeedFollowed(f *fixture) {
+	const workers, rounds = 4, 12
+	done := make(chan struct{})
+	var followers, writers sync.WaitGroup
+	for _, store := range []Store{f.a, f.b} {
+		followers.Go(func() { f.followFeed(store, done, workers*rounds*3) })
+	}
+	for worker := range workers {
+		writers.Go(func() {
+			store := []Store{f.a, f.b}[worker%2]
+			for round := range rounds {
+				reference := fmt.Sprintf("%d-%d", worker, round)
+				outcomes, err := store.AddOrders(f.Context(), []order.Incoming{incoming(minimal(alpha, reference))}, noon)
+				if err != nil {
+					f.Errorf("add: %v", err)
+					return
+				}
+				for _, to := range []order.State{order.InProcessing, order.ReadyForShipment} {
+					if err := moveTo(f.Context(), store, alpha, outcomes[0].Number, to, noon); err != nil {
+						f.Errorf("move: %v", err)
+					}
+				}
+			}
+		})
+	}
+	writers.Wait()
+	close(done)
+	followers.Wait()
+}
+
+// followFeed follows until all is done and read, which must be so many events.
+func (f *fixture) followFeed(store Store, done <-chan struct{}, want int64) {
+	states, last := map[int64]order.State{}, int64(0)
+	for finishing := false; ; {
+		events, err := store.Events(f.Context(), alpha, last, 10)
+		if err != nil {
+			f.Errorf("read events: %v", err)
+			return
+		}
+		for _, e := range events {
+			if e.Seq != last+1 || e.From != states[e.Number] {
+				f.Errorf("after %d comes %d, which takes order %d from %s, and it was %s", last, e.Seq, e.Number, e.From, states[e.Number])
+				return
+			}
+			last, states[e.Number] = e.Seq, e.To
+		}
+		switch {
+		case len(events) > 0:
+		case finishing:
+			if last != want {
+				f.Errorf("followed %d events, want %d", last, want)
+			}
+			return
+		default:
+			select {
+			case <-done:
+				finishing = true
+			default:
+			}
+		}
+	}
+}

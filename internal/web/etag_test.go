@@ -1,0 +1,113 @@
+package web_test
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"merchantorders/internal/web"
+)
+
+func TestOrderTag(t *testing.T) {
+	t.Parallel()
+	if got, want := web.OrderTag(915664, 17), `"915664-17"`; got != want {
+		t.Errorf("tag %s, want %s", got, want)
+	}
+}
+
+func TestTags(t *testing.T) {
+	t.Parallel()
+	const tag = `"915664-17"`
+	for _, test := range []struct {
+		name          string
+		lines         []string
+		match, weakly bool
+	}{
+		{"the tag", []string{tag}, true, true},
+		{"another revision", []string{`"915664-16"`}, false, false},
+		{"a longer one", []string{`"915664-170"`}, false, false},
+		{"a list", []string{`"a", "b",` + tag + ` , "c"`}, true, true},
+		{"a list without it", []string{`"a","b"`}, false, false},
+		{"several lines", []string{`"a"`, tag}, true, true},
+		{"empty elements", []string{` , ,` + tag + `,,`}, true, true},
+		{"weak", []string{`W/` + tag}, false, true},
+		{"weak and another", []string{`W/` + tag + `, "a"`}, false, true},
+		{"any", []string{"*"}, true, true},
+		{"any with space", []string{" * "}, true, true},
+		{"compressed", []string{`"915664-17-gzip"`}, true, true},
+		{"weak and compressed", []string{`W/"915664-17-gzip"`}, false, true},
+		{"compressed, another", []string{`"915664-1-gzip"`}, false, false},
+		{"empty tag", []string{`""`}, false, false},
+		{"a comma in a tag", []string{`"x,y",` + tag}, true, true},
+		{"bytes above ASCII", []string{"\"\xff\xc3\xa9\"," + tag}, true, true},
+	} {
+		tags, err := web.ParseTags(http.Header{"If-Match": test.lines}, "If-Match")
+		if err != nil || tags == nil {
+			t.Errorf("%s: %v, error %v", test.name, tags, err)
+			continue
+		}
+		if got := tags.Match(tag); got != test.match {
+			t.Errorf("%s: match %v, want %v", test.name, got, test.match)
+		}
+		if got := tags.MatchWeakly(tag); got != test.weakly {
+			t.Errorf("%s: weak match %v, want %v", test.name, got, test.weakly)
+		}
+	}
+	if tags, err := web.ParseTags(http.Header{}, "If-Match"); tags != nil || err != nil {
+		t.Errorf("absent: %v, error %v", tags, err)
+	}
+}
+
+// badTagLists are no lists of entity tags.
+var badTagLists = []string{
+	"", " ", ",", " , ,", "915664-17", "'915664-17'", `"915664-17`, `915664-17"`, `"a" "b"`, `"a""b"`, `"a";"b"`,
+	"*, \"a\"", `"a", *`, "**", `w/"a"`, `W/a`, `W/ "a"`, `W/`, "\"a b\"", "\"a\tb\"", "\"a\x7f\"", "\"a\x00\"", `"a"x`, `x"a"`, `"a", b`,
+}
+
+func TestMalformedTags(t *testing.T) {
+	t.Parallel()
+	for _, list := range badTagLists {
+		tags, err := web.ParseTags(http.Header{"If-Match": {list}}, "If-Match")
+		var param *web.ParamError
+		if !errors.As(err, &param) || param.Name != "If-Match" || web.Status(err) != http.StatusBadRequest {
+			t.Errorf("%q: %+v, error %v", list, tags, err)
+		}
+	}
+}
+
+// FuzzTags: whatever comes is refused or understood, and what is understood
+// means the same when it is written with other spaces.
+func FuzzTags(f *testing.F) {
+	for _, list := range append(badTagLists, "*", `"915664-17"`, `W/"a", "915664-17-gzip",`, `"a","b"`) {
+		f.Add(list)
+	}
+	f.Fuzz(func(t *testing.T, list string) {
+		tags, err := web.ParseTags(http.Header{"If-Match": {list}}, "If-Match")
+		if (tags == nil) == (err == nil) {
+			t.Fatalf("%q: %v, error %v", list, tags, err)
+		}
+		again, errAgain := web.ParseTags(http.Header{"If-Match": {"\t" + list + " "}}, "If-Match")
+		if (err == nil) != (errAgain == nil) {
+			t.Fatalf("%q: error %v, and %v with spaces around", list, err, errAgain)
+		}
+		if err != nil {
+			return
+		}
+		const tag = `"915664-17"`
+		if tags.Match(tag) != again.Match(tag) || tags.MatchWeakly(tag) != again.MatchWeakly(tag) {
+			t.Errorf("%q means something else with spaces around", list)
+		}
+		if tags.Match(tag) && !strings.Contains(list, "915664-17") && !strings.Contains(list, "*") {
+			t.Errorf("%q matches %s", list, tag)
+		}
+		longer, err := web.ParseTags(http.Header{"If-Match": {list, tag}}, "If-Match")
+		if strings.TrimSpace(list) == "*" {
+			if err == nil {
+				t.Errorf("%q and a tag: %+v", list, longer)
+			}
+		} else if err != nil || !longer.Match(tag) {
+			t.Errorf("%q and the tag do not match it: error %v", list, err)
+		}
+	})
+}

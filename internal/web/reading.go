@@ -1,0 +1,108 @@
+package web
+
+import (
+	"net/http"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+// Reading answers a GET of what belongs to a merchant. It says what there is to
+// answer, if need be in two steps, so that a client that has it already costs
+// no more than the first.
+type Reading func(r *http.Request) (Answer, error)
+
+// Answer is what a GET is answered with.
+type Answer struct {
+	// Tag is the entity tag of the body, in quotes.
+	Tag string
+	// Day is the day of UTC that the body shows as the present one; NoDay where
+	// it shows none. The answer is good for that day only.
+	Day order.Day
+	// Links are the Link headers.
+	Links []string
+	// Body returns what is encoded as JSON. It may add Links and, where none is
+	// known yet, the Tag.
+	Body func(*Answer) (any, error)
+}
+
+// Kept keeps answers to GET requests in memory, each as long as nothing of its
+// merchant has changed, and gives them again. That nothing has changed is known
+// from the number of the merchant's newest event, which is read with the token
+// of each request: a change by another process is seen at the very next one.
+type Kept struct {
+	now     func() time.Time
+	answers *answers
+}
+
+// NewKept returns an empty memory of up to size bytes. now is the clock.
+func NewKept(size int, now func() time.Time) *Kept {
+	return &Kept{now: now, answers: newAnswers(size)}
+}
+
+// Serve returns the handler of a reading. An answer that the client says it has
+// is 304 Not Modified (RFC 9110, 13.1.2), without a body.
+func (k *Kept) Serve(read Reading) Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		wanted, err := ParseTags(r.Header, "If-None-Match")
+		if err != nil {
+			return err
+		}
+		key := answerKey{route: RoutePattern(r), merchantID: MerchantID(r), path: r.URL.Path, query: r.URL.RawQuery}
+		event := MerchantEvent(r)
+		if kept := k.answers.get(key, event, order.DayOf(k.now())); kept != nil {
+			kept.write(w, wanted)
+			return nil
+		}
+		answer, err := read(r)
+		if err != nil {
+			return err
+		}
+		if answer.Tag != "" && has(wanted, answer.Tag) {
+			made := readyAnswer{tag: []string{answer.Tag}, links: answer.Links}
+			made.write(w, wanted)
+			return nil
+		}
+		value, err := answer.Body(&answer)
+		if err != nil {
+			return err
+		}
+		return withJSON(value, func(body []byte) {
+			made := readyAnswer{event: event, day: answer.Day, tag: []string{answer.Tag}, links: answer.Links, body: body}
+			made.length = lengthOf(body)
+			k.answers.put(key, made)
+			made.write(w, wanted)
+		})
+	}
+}
+
+// has reports whether a client has what a tag stands for.
+func has(wanted *Tags, tag string) bool { return wanted != nil && wanted.MatchWeakly(tag) }
+
+// Values of headers that many answers have. They are shared, and never changed.
+var (
+	typeJSON   = []string{"application/json; charset=utf-8"}
+	noSniff    = []string{"nosniff"}
+	noStore    = []string{"no-store"}
+	revalidate = []string{"private, no-cache"}
+)
+
+// write sends an answer, or says that the client has it.
+func (a *readyAnswer) write(w http.ResponseWriter, wanted *Tags) {
+	h := w.Header()
+	h["Etag"] = a.tag
+	h["Cache-Control"] = revalidate
+	if len(a.links) > 0 {
+		h["Link"] = a.links
+	}
+	if has(wanted, a.tag[0]) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	h["Content-Type"] = typeJSON
+	h["X-Content-Type-Options"] = noSniff
+	h["Content-Length"] = a.length
+	w.WriteHeader(http.StatusOK)
+	// The client may be gone; there is nobody left to tell.
+	_, _ = w.Write(a.body)
+}

@@ -1,0 +1,225 @@
+package web_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/token"
+	"merchantorders/internal/web"
+)
+
+// readings serves a counted reading to merchants.
+type readings struct {
+	*httptest.Server
+	events [2]atomic.Int64 // the newest event of merchants 1 and 2
+	day    atomic.Int64    // of the clock
+	read   atomic.Int64    // how often the first step ran
+	made   atomic.Int64    // how often a body was made
+}
+
+// Verify takes "1" and "2" for the tokens of these merchants.
+func (s *readings) Verify(_ context.Context, text string) (token.Grant, error) {
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return token.Grant{}, token.ErrUnknown
+	}
+	t := token.Token{ID: id, MerchantID: id, Scopes: token.AllScopes}
+	return token.Grant{Token: t, MerchantEvent: s.events[id-1].Load()}, nil
+}
+
+func (s *readings) now() time.Time { return time.Unix(s.day.Load()*86400, 0).UTC() }
+
+// list knows its tag before its body; one only with it.
+func (s *readings) list(r *http.Request) (web.Answer, error) {
+	s.read.Add(1)
+	if r.URL.Query().Get("wrong") != "" {
+		return web.Answer{}, &web.ParamError{Name: "wrong", Problem: "is there"}
+	}
+	today := order.DayOf(s.now())
+	return web.Answer{
+		Tag: fmt.Sprintf(`"%d-%d"`, web.MerchantEvent(r), today), Day: today, Links: []string{"<first>"},
+		Body: func(answer *web.Answer) (any, error) {
+			answer.Links = append(answer.Links, "<next>")
+			return s.body(r)
+		},
+	}, nil
+}
+
+func (s *readings) one(r *http.Request) (web.Answer, error) {
+	s.read.Add(1)
+	return web.Answer{Day: order.NoDay, Body: func(answer *web.Answer) (any, error) {
+		answer.Tag = fmt.Sprintf(`"of-%d"`, web.MerchantEvent(r))
+		return s.body(r)
+	}}, nil
+}
+
+func (s *readings) body(r *http.Request) (any, error) {
+	s.made.Add(1)
+	if r.URL.Query().Get("fault") != "" {
+		return nil, errors.New("fault")
+	}
+	return map[string]any{"merchant": web.MerchantID(r), "event": web.MerchantEvent(r), "asked": r.URL.RequestURI()}, nil
+}
+
+func serveReadings(t *testing.T, size int) *readings {
+	t.Helper()
+	s := &readings{}
+	s.day.Store(20000)
+	kept := web.NewKept(size, s.now)
+	router := web.NewRouter(s, web.Section{Errors: web.FlatForm, Routes: []web.Route{
+		{Method: http.MethodGet, Path: "/list", Handle: kept.Serve(s.list)},
+		{Method: http.MethodGet, Path: "/one/{name}", Handle: kept.Serve(s.one)},
+	}})
+	s.Server = httptest.NewServer(router)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// get asks as a merchant, saying what it has, and returns status, tag and body.
+func (s *readings) get(t *testing.T, merchant, path, has string) (int, string, string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+merchant)
+	if has != "" {
+		request.Header.Set("If-None-Match", has)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if response.StatusCode == http.StatusOK {
+		if got := response.Header.Get("Cache-Control"); got != "private, no-cache" {
+			t.Errorf("Cache-Control %q", got)
+		}
+		if got := response.Header.Get("Content-Length"); got != strconv.Itoa(len(body)) {
+			t.Errorf("Content-Length %s of %d bytes", got, len(body))
+		}
+	}
+	return response.StatusCode, response.Header.Get("ETag"), string(body)
+}
+
+// TestKeptAnswers gives an answer again as long as it is good, to its merchant
+// alone.
+func TestKeptAnswers(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/list?page=1", "/one/a"} {
+		s := serveReadings(t, 1<<20)
+		expect := func(when, merchant string, madeWant int64, bodyWant string) {
+			t.Helper()
+			status, tag, body := s.get(t, merchant, path, "")
+			if status != http.StatusOK || tag == "" || s.made.Load() != madeWant || !strings.Contains(body, bodyWant) {
+				t.Errorf("%s, %s: status %d, tag %s, %d made, want %d; body %s, want %s", path, when, status, tag, s.made.Load(), madeWant, body, bodyWant)
+			}
+		}
+		expect("first", "1", 1, `"event":0`)
+		expect("asked for again, and kept", "1", 2, `"event":0`)
+		expect("kept", "1", 2, `"event":0,"merchant":1`)
+		expect("another merchant's", "2", 3, `"merchant":2`)
+		s.events[0].Store(1)
+		expect("after a change", "1", 4, `"event":1`)
+		expect("kept after a change", "1", 4, `"event":1`)
+		s.events[1].Store(1)
+		expect("after another's change", "1", 4, `"event":1`)
+		s.day.Add(1)
+		made := int64(4)
+		if strings.HasPrefix(path, "/list") {
+			made = 5 // it shows the day
+		}
+		expect("the next day", "1", made, `"event":1`)
+	}
+}
+
+// TestNotModified tells a client that it has the newest, kept or not.
+func TestNotModified(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/list?page=1", "/one/a"} {
+		s := serveReadings(t, 1<<20)
+		_, tag, _ := s.get(t, "1", path, "")
+		for range 3 {
+			for _, has := range []string{tag, "W/" + tag, `"other", ` + tag, "*", strings.TrimSuffix(tag, `"`) + `-gzip"`} {
+				if status, again, body := s.get(t, "1", path, has); status != http.StatusNotModified || again != tag || body != "" {
+					t.Errorf("%s, has %s: status %d, tag %s, body %q", path, has, status, again, body)
+				}
+			}
+			if status, _, _ := s.get(t, "1", path, `"other"`); status != http.StatusOK {
+				t.Errorf("%s, has another: status %d", path, status)
+			}
+		}
+		s.events[0].Store(7)
+		if status, again, body := s.get(t, "1", path, tag); status != http.StatusOK || again == tag || !strings.Contains(body, `"event":7`) {
+			t.Errorf("%s, after a change: status %d, tag %s, body %s", path, status, again, body)
+		}
+		if status, _, _ := s.get(t, "1", path, `no tag`); status != http.StatusBadRequest {
+			t.Errorf("%s, no tag: status %d", path, status)
+		}
+	}
+	s := serveReadings(t, 1<<20)
+	_, tag, _ := s.get(t, "1", "/list", "")
+	made := s.made.Load()
+	if status, _, _ := s.get(t, "1", "/list", tag); status != http.StatusNotModified || s.made.Load() != made {
+		t.Errorf("status %d, and %d bodies made for a client that has the list", status, s.made.Load()-made)
+	}
+}
+
+// TestErrorsAreNotKept asks again and again for what fails.
+func TestErrorsAreNotKept(t *testing.T) {
+	t.Parallel()
+	s := serveReadings(t, 1<<20)
+	for path, want := range map[string]int{"/list?wrong=1": http.StatusBadRequest, "/list?fault=1": http.StatusInternalServerError, "/one/a?fault=1": http.StatusInternalServerError} {
+		before := s.read.Load()
+		for range 3 {
+			if status, tag, _ := s.get(t, "1", path, ""); status != want || tag != "" {
+				t.Errorf("%s: status %d, tag %q, want %d", path, status, tag, want)
+			}
+		}
+		if times := s.read.Load() - before; times != 3 {
+			t.Errorf("%s: read %d times, want 3", path, times)
+		}
+	}
+}
+
+// TestKeptAnswersAreBounded asks for more than is kept: what is polled stays,
+// and what is asked for once pushes nothing out.
+func TestKeptAnswersAreBounded(t *testing.T) {
+	t.Parallel()
+	s := serveReadings(t, 4<<10)
+	for range 2 {
+		s.get(t, "1", "/one/polled", "")
+	}
+	for n := range 50 {
+		s.get(t, "1", fmt.Sprintf("/one/once-%d", n), "")
+	}
+	made := s.made.Load()
+	s.get(t, "1", "/one/polled", "")
+	if s.made.Load() != made {
+		t.Error("what is polled was pushed out by what is asked for once")
+	}
+	for n := range 50 {
+		for range 3 {
+			s.get(t, "1", fmt.Sprintf("/one/often-%d", n), "")
+		}
+	}
+	made = s.made.Load()
+	s.get(t, "1", "/one/polled", "")
+	if s.made.Load() == made {
+		t.Error("more is kept than there is room for")
+	}
+}
