@@ -24,6 +24,8 @@ type commandLine struct {
 	Restore    restoreCommand    `cmd:"" help:"Put a backup in place in an empty data folder."`
 	Copy       copyCommand       `cmd:"" help:"Copy orders and invoice files to another database and storage, verified; such as to PostgreSQL and S3."`
 	Distribute distributeCommand `cmd:"" help:"Spread a PostgreSQL database over a Citus cluster, by merchant."`
+	Orders     ordersCommand     `cmd:"" help:"List, show, accept and reject orders of a service, as a merchant; follow what happens to them."`
+	Invoices   invoicesCommand   `cmd:"" help:"Upload, download and delete invoice files of orders of a service, as a merchant."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
 }
 
@@ -50,13 +52,25 @@ For real work add a merchant, make its token, take in orders and serve:
 
 Settings stand before or after the command, its own flags after it. Each can also be set by the environment variable shown with it; the flag wins, and an empty variable is as if not set. Every command works beside a running server on the same data folder.
 
-Exit codes: 0 done; 1 the command failed, as an import with refused lines; 2 wrong usage, or settings that are wrong or name what cannot be opened, and nothing was done.`
+Merchants work with orders through a service anywhere, with its address and their token in the environment:
+
+    export MERCHANT_ORDERS_ADDRESS=https://orders.example.com MERCHANT_ORDERS_TOKEN=mo_...
+    merchant-orders orders list --state registered
+
+Exit codes: 0 done; 1 the command failed, as an import with refused lines; 2 wrong usage, or settings that are wrong or name what cannot be opened, and nothing was done. The orders and invoices commands tell more: 3 no such order or invoice file; 4 refused by a rule, as by the order's state; 5 the token is not valid or not for this; 6 the service is out of reach or asks to come back later.`
 
 // command is one that can be run.
 type command interface {
 	// check returns all faults of the command's own flags.
 	check() error
 	run(ctx context.Context, p *process) error
+}
+
+// isRemote reports whether a command, or a group of commands, calls a service.
+// The settings of a data folder do not count for it.
+func isRemote(target any) bool {
+	_, remote := target.(interface{ remote() })
+	return remote
 }
 
 // usageError is what ends with exit code 2.
@@ -77,6 +91,7 @@ func parse(args []string, p *process, lookupEnv func(string) (string, bool)) (co
 		kong.Name(programName), kong.Description(description), kong.Writers(p.stdout, p.stderr),
 		kong.Exit(func(int) { helped = true }),
 		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 100}), kong.ValueFormatter(flagHelp),
+		kong.Help(withoutSettings),
 		kong.Groups{"settings": "Settings of every command:"},
 		kong.Resolvers(environment(lookupEnv, &faults)),
 	)
@@ -92,10 +107,27 @@ func parse(args []string, p *process, lookupEnv func(string) (string, bool)) (co
 	}
 	chosen := parsed.Selected().Target.Addr().Interface().(command)
 	p.settings = config.Config(line.Settings)
-	if err := errors.Join(append(faults, p.settings.Validate(), chosen.check())...); err != nil {
+	if !isRemote(chosen) {
+		faults = append(faults, p.settings.Validate())
+	}
+	if err := errors.Join(append(faults, chosen.check())...); err != nil {
 		return nil, &usageError{err: err}
 	}
 	return chosen, nil
+}
+
+// withoutSettings prints the help of a command, without the settings where they
+// do not count.
+func withoutSettings(options kong.HelpOptions, parsed *kong.Context) error {
+	for _, step := range parsed.Path {
+		if step.Command == nil || !isRemote(step.Command.Target.Addr().Interface()) {
+			continue
+		}
+		for _, flag := range parsed.Model.Flags {
+			flag.Hidden = flag.Hidden || flag.Group != nil && flag.Group.Key == "settings"
+		}
+	}
+	return kong.DefaultHelpPrinter(options, parsed)
 }
 
 // withHint adds to an error of usage where to read more.

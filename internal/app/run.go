@@ -2,11 +2,12 @@ package app
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 	"time"
+	"unicode"
 
 	"merchantorders/internal/config"
 )
@@ -19,6 +20,12 @@ const (
 	exitDone   = 0
 	exitFailed = 1 // the command could not do all that it was asked to
 	exitUsage  = 2 // wrong usage, or settings that are wrong or name what cannot be opened; nothing was done
+
+	// Of the commands that call a service.
+	exitNotFound     = 3 // no such order or invoice file
+	exitRefused      = 4 // a rule does not allow it
+	exitUnauthorized = 5 // the token is not valid, or not for this
+	exitUnavailable  = 6 // the service is out of reach, or says to come back later
 )
 
 // process is what a command works with.
@@ -30,7 +37,9 @@ type process struct {
 }
 
 // Run runs the command that args, without the program's name, ask for, and
-// returns the exit code: 0 done, 1 failed, 2 wrong settings or usage. lookupEnv
+// returns the exit code: 0 done, 1 failed, 2 wrong settings or usage, and of
+// commands that call a service 3 not found, 4 refused by a rule, 5 not
+// authorised, 6 out of reach. lookupEnv
 // gives an environment variable, as os.LookupEnv does. When ctx ends, a server
 // stops gracefully, and every other command as soon as it can.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, lookupEnv func(string) (string, bool)) int {
@@ -45,11 +54,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	for line := range strings.Lines(err.Error()) {
 		p.complain("%s", line)
 	}
-	var wrong *usageError
-	if errors.As(err, &wrong) {
-		return exitUsage
-	}
-	return exitFailed
+	return exitCode(err)
 }
 
 // complain writes one line to standard error.
@@ -64,10 +69,18 @@ func (p *process) say(format string, args ...any) error {
 	return err
 }
 
+// sayJSON writes a value as one line of JSON to standard output.
+func (p *process) sayJSON(value any) error {
+	encoder := json.NewEncoder(p.stdout)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(value)
+}
+
 // oneLine makes a text that came from outside fit for a terminal.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 {
+		// Marks of writing direction too: they show a text other than it is.
+		if unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) {
 			return ' '
 		}
 		return r

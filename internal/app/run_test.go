@@ -3,6 +3,7 @@ package app_test
 import (
 	"bytes"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -34,21 +35,39 @@ var commands = map[string][]string{
 	"version":       {},
 }
 
+// remoteCommands are those that call a service, and the flags of their own. They
+// have no settings.
+var remoteCommands = map[string][]string{
+	"orders list":       {"address", "token", "json", "state", "from", "to", "limit"},
+	"orders show":       {"address", "token", "json"},
+	"orders accept":     {"address", "token", "json", "if-match", "key"},
+	"orders reject":     {"address", "token", "json", "if-match", "key", "reason"},
+	"orders watch":      {"address", "token", "json", "after", "once"},
+	"invoices upload":   {"address", "token", "json", "if-match", "key", "name"},
+	"invoices download": {"address", "token", "json", "output", "trust"},
+	"invoices delete":   {"address", "token", "json", "if-match", "key"},
+	"orders":            {},
+	"invoices":          {},
+}
+
 // settings are the flags of every command.
 var settings = []string{"data", "database", "storage", "base-url", "storage-url", "error-codes", "log-level"}
 
 func TestHelpNamesEveryFlagAndVariable(t *testing.T) {
 	t.Parallel()
+	all := maps.Clone(remoteCommands)
 	for name, flags := range commands {
+		all[name] = slices.Concat(flags, settings)
+	}
+	for name, wanted := range all {
 		got := apptest.Run(t, "", append(strings.Fields(name), "--help")...)
 		if got.Code != 0 || got.Stderr != "" {
 			t.Errorf("%s --help: exit code %d, %s", name, got.Code, got.Stderr)
 		}
-		var shown, wanted []string
+		shown := []string{}
 		for _, found := range regexp.MustCompile(`(?m)^ +--([a-z-]+)(?:=| {2,})`).FindAllStringSubmatch(got.Stdout, -1) {
 			shown = append(shown, found[1])
 		}
-		wanted = slices.Concat(flags, settings)
 		if diff := cmp.Diff(wanted, shown); diff != "" {
 			t.Errorf("flags that %s --help shows (-want +got):\n%s", name, diff)
 		}
@@ -73,6 +92,7 @@ func TestHelpNamesEveryCommandDefaultAndExitCode(t *testing.T) {
 	for _, wanted := range []string{
 		"Default: ./data.", "Default: samples.", "Default: info.", "merchant-orders serve --demo",
 		"Exit codes: 0 done; 1 the command failed, as an import with refused lines; 2 wrong usage, or settings that are wrong or name what cannot be opened, and nothing was done.",
+		"3 no such order or invoice file; 4 refused by a rule, as by the order's state; 5 the token is not valid or not for this; 6 the service is out of reach or asks to come back later.",
 		"the region is local, the bucket merchant-orders",
 	} {
 		if !strings.Contains(words, wanted) {

@@ -1,0 +1,158 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/client"
+)
+
+// feed answers as a service with newest events does, limit events at a time.
+func feed(newest int64, limit int64) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		after, err := strconv.ParseInt(r.URL.Query().Get("after"), 10, 64)
+		if err != nil {
+			answer(w, 400, coded("invalid_params", "after must be a whole number"))
+			return
+		}
+		var events []string
+		next := after
+		for ; next < min(newest, after+limit); next++ {
+			events = append(events, fmt.Sprintf(`{"seq":%d,"type":"order.created","orderReference":"SF-%d","orderId":1,"at":"2026-11-20T09:15:00Z","actor":"operator","data":{}}`, next+1, next+1))
+		}
+		answer(w, 200, fmt.Sprintf(`{"events":[%s],"next":%d}`, strings.Join(events, ","), next))
+	}
+}
+
+func TestEventsToTheEnd(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, feed(25, 10))
+	for name, test := range map[string]struct {
+		events func(context.Context) func(func(client.Event, error) bool)
+		path   string
+	}{
+		"all": {func(ctx context.Context) func(func(client.Event, error) bool) { return f.client.Events(ctx, 3) }, "/v2/events?after=3&limit=1000"},
+		"of one order": {func(ctx context.Context) func(func(client.Event, error) bool) {
+			return f.client.OrderEvents(ctx, "SF-1")
+		}, "/v2/orders/SF-1/events?after=0&limit=1000"},
+	} {
+		before := len(f.requests())
+		var seqs []int64
+		for event, err := range test.events(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			seqs = append(seqs, event.Seq)
+		}
+		if seqs[len(seqs)-1] != 25 || int64(len(seqs)) != 26-seqs[0] {
+			t.Errorf("%s: %v", name, seqs)
+		}
+		if got := f.requests()[before].RequestURI; got != test.path {
+			t.Errorf("%s: asked for %s, want %s", name, got, test.path)
+		}
+	}
+}
+
+// TestFollowEvents: it waits at the end, without haste where the service does
+// not, and ends with its context.
+func TestFollowEvents(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	var waits []time.Duration
+	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+	f := newFake(t, feed(3, 10), client.WithNow(func() time.Time { return now }), client.WithSleep(func(ctx context.Context, d time.Duration) error {
+		if waits = append(waits, d); len(waits) == 3 {
+			cancel()
+		}
+		return ctx.Err()
+	}))
+	var seqs []int64
+	var last error
+	for event, err := range f.client.FollowEvents(ctx, 0) {
+		if last = err; err == nil {
+			seqs = append(seqs, event.Seq)
+		}
+	}
+	if diff := cmp.Diff([]int64{1, 2, 3}, seqs); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	if e := wantKind(t, last, nil); !errors.Is(e, context.Canceled) {
+		t.Errorf("ended with %v", e)
+	}
+	if diff := cmp.Diff([]time.Duration{time.Second, time.Second, time.Second}, waits); diff != "" {
+		t.Errorf("waits (-want +got):\n%s", diff)
+	}
+	if got := f.requests()[0].URL.RawQuery; got != "after=0&limit=1000&wait=30" {
+		t.Errorf("query %s", got)
+	}
+}
+
+// TestFollowWithoutHaste: where the service itself has waited, nothing is added.
+func TestFollowWithoutHaste(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	now, asked := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), 0
+	f := newFake(t, func(w http.ResponseWriter, r *http.Request) {
+		if asked++; asked == 3 {
+			cancel()
+		}
+		feed(0, 10)(w, r)
+	}, client.WithNow(func() time.Time { now = now.Add(31 * time.Second); return now }))
+	for event, err := range f.client.FollowEvents(ctx, 0) {
+		if err == nil {
+			t.Errorf("event %d", event.Seq)
+		}
+	}
+	if waits := f.waited(); len(waits) > 0 {
+		t.Errorf("waits %v", waits)
+	}
+}
+
+func TestEventsOutOfOrder(t *testing.T) {
+	t.Parallel()
+	event := func(seq int) string {
+		return fmt.Sprintf(`{"seq":%d,"type":"order.created","orderReference":"SF-1","at":"2026-11-20T09:15:00Z"}`, seq)
+	}
+	for name, body := range map[string]string{
+		"again":        fmt.Sprintf(`{"events":[%s],"next":17}`, event(17)),
+		"twice":        fmt.Sprintf(`{"events":[%s,%s],"next":18}`, event(18), event(18)),
+		"backwards":    fmt.Sprintf(`{"events":[%s,%s],"next":19}`, event(19), event(18)),
+		"next too low": fmt.Sprintf(`{"events":[%s],"next":17}`, event(18)),
+		"next is back": `{"events":[],"next":3}`,
+		"no events":    `{"next":17}`,
+		"no type":      `{"events":[{"seq":18,"orderReference":"SF-1","at":"2026-11-20T09:15:00Z"}],"next":18}`,
+	} {
+		f := newFake(t, always(200, body))
+		_, err := f.client.EventsPage(t.Context(), 17, 0, 0)
+		if e := wantKind(t, err, client.ErrResponse); e == nil {
+			t.Error(name)
+		}
+	}
+}
+
+func TestEventData(t *testing.T) {
+	t.Parallel()
+	changed := client.Event{Type: client.OrderStateChanged, Data: []byte(`{"from":"registered","to":"rejected-by-merchant","reason":"damaged"}`)}
+	got, ok := changed.StateChange()
+	if want := (client.StateChange{From: client.Registered, To: client.RejectedByMerchant, Reason: client.Damaged}); !ok || got != want {
+		t.Errorf("%+v, %v", got, ok)
+	}
+	if _, ok := changed.InvoiceChange(); ok {
+		t.Error("a change of state tells of a file")
+	}
+	file := client.Event{Type: client.InvoiceDeleted, Data: []byte(`{"invoiceId":7,"filename":"a.pdf"}`)}
+	if got, ok := file.InvoiceChange(); !ok || got != (client.InvoiceChange{InvoiceID: 7, Filename: "a.pdf"}) {
+		t.Errorf("%+v, %v", got, ok)
+	}
+	if _, ok := (client.Event{Type: client.OrderStateChanged, Data: []byte(`[`)}).StateChange(); ok {
+		t.Error("broken data tell of a change")
+	}
+}

@@ -1,0 +1,45 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// WithSleep replaces the waits between tries, and takes the random part out of
+// them.
+func WithSleep(sleep func(context.Context, time.Duration) error) Option {
+	return func(c *Client, _ *settings) {
+		c.sleep = sleep
+		c.spread = func(time.Duration) time.Duration { return 0 }
+	}
+}
+
+// WithNow replaces the clock.
+func WithNow(now func() time.Time) Option {
+	return func(c *Client, _ *settings) { c.now = now }
+}
+
+// DecodeAll reads an answer as each of the calls would, and returns the errors.
+func (c *Client) DecodeAll(status int, contentType string, body []byte) []error {
+	a := answer{status: status, header: http.Header{"Content-Type": {contentType}}, body: body, requestID: "id"}
+	read := &call{op: "read order SF-1", url: "http://x/v2/orders/SF-1"}
+	_, page := decodePage(body)
+	_, order := decodeOrder(body)
+	_, uploaded := decodeUploaded(body)
+	_, deleted := decodeDeleted(body)
+	_, events := decodeEvents(body, 0)
+	errs := []error{c.refusal(read, a)}
+	for _, err := range []error{page, order, uploaded, deleted, events, decodeSuccess(body)} {
+		if err != nil {
+			errs = append(errs, c.malformed(read, a, err))
+		}
+	}
+	return errs
+}
+
+// NextLink returns the query of the next page that Link headers lead to.
+func NextLink(address string, values ...string) (string, bool, error) {
+	links, err := pageLinks(http.Header{"Link": values}, address)
+	return links.next, links.any, err
+}

@@ -1,0 +1,194 @@
+package client_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/client"
+)
+
+// list writes a page of orders.
+func list(page, size, total int, references ...string) string {
+	var orders []string
+	for _, reference := range references {
+		orders = append(orders, fmt.Sprintf(`{"id":%q,"state":"registered","createdAt":"2026-11-20 08:15:30","updatedAt":"2026-11-20 09:00:01","customer":{}}`, reference))
+	}
+	return fmt.Sprintf(`{"params":{"page":%d,"itemsPerPage":%d,"totalItems":%d,"status":null,"dateFrom":"1970-01-01 00:00:00","dateTo":"2026-11-20 23:59:59"},"orders":[%s]}`,
+		page, size, total, strings.Join(orders, ","))
+}
+
+// references runs through all orders that a client finds.
+func references(t *testing.T, c *client.Client, filter client.Filter) []string {
+	t.Helper()
+	var found []string
+	for order, err := range c.Orders(t.Context(), filter) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, order.Reference)
+	}
+	return found
+}
+
+// TestOrdersFollowLinks: with links the next page is where they lead, the
+// numbers do not count.
+func TestOrdersFollowLinks(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	f := newFake(t, func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.RawQuery)
+		switch r.URL.Query().Get("cursor") {
+		case "":
+			// Under its own name, which is not the one that it is reached by.
+			w.Header().Set("Link", `<http://inside.example:8080/v2/orders?state=registered>; rel="first", <http://inside.example:8080/v2/orders?state=registered&cursor=a,b>; rel="next"; title="the \"next\", page; rel=none"`)
+			answer(w, 200, list(1, 2, 5, "SF-5", "SF-4"))
+		case "a,b":
+			w.Header().Add("Link", `</v2/orders?state=registered>; rel=first`)
+			w.Header().Add("Link", `</v2/orders?state=registered&cursor=c>; rel="prefetch Next"`)
+			answer(w, 200, list(1, 2, 7, "SF-3", "SF-2"))
+		default:
+			w.Header().Set("Link", `</v2/orders?state=registered&cursor=d>; title="a; rel=next; b"; rel="first"`)
+			answer(w, 200, list(1, 2, 7, "SF-1"))
+		}
+	})
+	got := references(t, f.client, client.Filter{State: client.Registered, PageSize: 2})
+	if diff := cmp.Diff([]string{"SF-5", "SF-4", "SF-3", "SF-2", "SF-1"}, got); diff != "" {
+		t.Errorf("orders (-want +got):\n%s", diff)
+	}
+	want := []string{"itemsPerPage=2&page=1&state=registered", "state=registered&cursor=a,b", "state=registered&cursor=c"}
+	if diff := cmp.Diff(want, asked); diff != "" {
+		t.Errorf("queries (-want +got):\n%s", diff)
+	}
+}
+
+// TestOrdersByNumber: without links the pages go by number, and what a new
+// order pushed to the next page is not shown twice.
+func TestOrdersByNumber(t *testing.T) {
+	t.Parallel()
+	pages := map[string]string{
+		"1": list(1, 2, 5, "SF-5", "SF-4"),
+		"2": list(2, 2, 6, "SF-4", "SF-3"), // SF-6 has come
+		"3": list(3, 2, 6, "SF-2", "SF-1"),
+	}
+	f := newFake(t, func(w http.ResponseWriter, r *http.Request) { answer(w, 200, pages[r.URL.Query().Get("page")]) })
+	got := references(t, f.client, client.Filter{})
+	if diff := cmp.Diff([]string{"SF-5", "SF-4", "SF-3", "SF-2", "SF-1"}, got); diff != "" {
+		t.Errorf("orders (-want +got):\n%s", diff)
+	}
+	if n := len(f.requests()); n != 3 {
+		t.Errorf("asked %d times", n)
+	}
+	for range f.client.Orders(t.Context(), client.Filter{}) {
+		break
+	}
+	if n := len(f.requests()); n != 4 {
+		t.Errorf("asked %d times for one order more", n-3)
+	}
+}
+
+func TestOrdersEndWithAnError(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		link string
+		kind error
+	}{
+		"a fault":        {"", client.ErrForbidden},
+		"a link back":    {`</v2/orders?itemsPerPage=100&page=1>; rel="next"`, client.ErrResponse},
+		"a link away":    {`<http://elsewhere.example/steal?x=1>; rel="next"`, client.ErrResponse},
+		"no link at all": {`<http://elsewhere.example/v2/orders>; rel="next"`, client.ErrResponse},
+		"a broken link":  {`<:%zz>; rel="next"`, client.ErrResponse},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t, func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Query().Get("page") == "2" {
+					answer(w, 403, coded("forbidden", "no"))
+					return
+				}
+				w.Header().Set("Link", test.link)
+				answer(w, 200, list(1, 2, 5, "SF-5", "SF-4"))
+			})
+			errs := 0
+			for order, err := range f.client.Orders(t.Context(), client.Filter{}) {
+				if err != nil {
+					wantKind(t, err, test.kind)
+					errs++
+				} else if errs > 0 {
+					t.Errorf("order %s after the error", order.Reference)
+				}
+			}
+			if errs != 1 {
+				t.Errorf("%d errors", errs)
+			}
+		})
+	}
+}
+
+func TestFilter(t *testing.T) {
+	t.Parallel()
+	athens := time.FixedZone("", 2*60*60)
+	for want, filter := range map[string]client.Filter{
+		"itemsPerPage=100&page=3": {},
+		"itemsPerPage=7&page=3":   {PageSize: 7},
+		"dateFrom=2026-11-20&dateTo=2026-11-21&itemsPerPage=100&page=3&state=completed": {
+			State: client.Completed, From: time.Date(2026, 11, 21, 1, 0, 0, 0, athens), To: time.Date(2026, 11, 21, 23, 59, 59, 0, time.UTC),
+		},
+	} {
+		f := newFake(t, always(200, list(3, 100, 0)))
+		page, err := f.client.OrdersPage(t.Context(), filter, 3)
+		if err != nil || page.Number != 3 || page.Size != 100 || len(page.Orders) != 0 {
+			t.Errorf("%+v, %v", page, err)
+		}
+		if got := f.requests()[0].URL.RawQuery; got != want {
+			t.Errorf("query %q, want %q", got, want)
+		}
+	}
+}
+
+// TestPaths: whatever a reference holds, it is one part of the path.
+func TestPaths(t *testing.T) {
+	t.Parallel()
+	for reference, want := range map[string]string{
+		"SF-1": "/v2/orders/SF-1/accept", "a/b": "/v2/orders/a%2Fb/accept", "..": "/v2/orders/%2E%2E/accept", ".": "/v2/orders/%2E/accept",
+		"a?b#c": "/v2/orders/a%3Fb%23c/accept", "ä\x00": "/v2/orders/%C3%A4%00/accept", "%2e": "/v2/orders/%252e/accept",
+	} {
+		f := newFake(t, always(200, goodSuccess))
+		if err := f.client.Accept(t.Context(), reference); err != nil {
+			t.Errorf("%q: %v", reference, err)
+		}
+		if got := f.requests()[0].RequestURI; got != want {
+			t.Errorf("%q: asked for %s, want %s", reference, got, want)
+		}
+	}
+}
+
+// TestPrefix: the address of a service may have a path.
+func TestPrefix(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, always(200, goodOrder))
+	c, err := client.New(f.URL+"/shop/", secret, client.WithUserAgent("sync/1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	order, err := c.Order(t.Context(), "SF-1")
+	if err != nil || order.Tag != "" || order.ExpiresAt != time.Date(2026, 11, 22, 8, 15, 30, 0, time.UTC) || !order.UpdatedAt.IsZero() {
+		t.Errorf("%+v, %v", order, err)
+	}
+	r := f.requests()[0]
+	if r.URL.Path != "/shop/v2/orders/SF-1" || r.Header.Get("User-Agent") != "sync/1 merchant-orders-client/2" || r.Header.Get("Accept") != "application/json" {
+		t.Errorf("asked for %s, header %v", r.URL, r.Header)
+	}
+}
+
+// TestAnotherOrder: an answer to another question is none.
+func TestAnotherOrder(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, always(200, goodOrder))
+	_, err := f.client.Order(t.Context(), "SF-2")
+	wantKind(t, err, client.ErrResponse)
+}

@@ -1,0 +1,237 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/client"
+)
+
+// failing answers the first n requests with a status, the others well.
+func failing(n int, status int, good string, header ...string) http.HandlerFunc {
+	var count atomic.Int64
+	return func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		if count.Add(1) > int64(n) {
+			answer(w, 200, good)
+			return
+		}
+		for i := 0; i+1 < len(header); i += 2 {
+			w.Header().Set(header[i], header[i+1])
+		}
+		answer(w, status, flat("Not now."))
+	}
+}
+
+// TestRetries: what is tried again, and what is not.
+func TestRetries(t *testing.T) {
+	t.Parallel()
+	for status, again := range map[int]bool{
+		408: true, 429: true, 500: true, 502: true, 503: true, 504: true,
+		400: false, 401: false, 403: false, 404: false, 405: false, 412: false, 413: false, 422: false, 301: false,
+	} {
+		for _, call := range calls {
+			t.Run(call.name+" "+strconv.Itoa(status), func(t *testing.T) {
+				t.Parallel()
+				f := newFake(t, failing(2, status, call.good))
+				err := call.do(t.Context(), f.client)
+				if (err == nil) != again {
+					t.Errorf("error %v", err)
+				}
+				want := map[bool]int{true: 3, false: 1}[again]
+				if got := len(f.requests()); got != want {
+					t.Errorf("sent %d times, want %d", got, want)
+				}
+
+				f = newFake(t, failing(2, status, call.good), client.WithoutWriteRetries())
+				if err := call.do(t.Context(), f.client); (err == nil) != (again && !call.write) {
+					t.Errorf("without retries of writes: error %v", err)
+				}
+			})
+		}
+	}
+}
+
+// TestInProgress: a first try that is still under way is waited for.
+func TestInProgress(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, failing(3, 409, goodSuccess, "Retry-After", "1"))
+	if err := f.client.Accept(t.Context(), "SF-1"); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff([]time.Duration{time.Second, time.Second, time.Second}, f.waited()); diff != "" {
+		t.Errorf("waits (-want +got):\n%s", diff)
+	}
+}
+
+func TestWaits(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+	ms := func(n ...int) []time.Duration {
+		var all []time.Duration
+		for _, d := range n {
+			all = append(all, time.Duration(d)*time.Millisecond)
+		}
+		return all
+	}
+	for _, test := range []struct {
+		name       string
+		retryAfter string
+		options    []client.Option
+		waits      []time.Duration // half of them are left to chance otherwise
+		asked      time.Duration
+	}{
+		{"grow", "", nil, ms(125, 250, 500, 1000), 0},
+		{"up to a limit", "", []client.Option{client.WithMaxWait(300 * time.Millisecond)}, ms(125, 150, 150, 150), 0},
+		{"hardly at all", "", []client.Option{client.WithMaxWait(0), client.WithTries(2)}, []time.Duration{time.Millisecond / 2}, 0},
+		{"never", "", []client.Option{client.WithTries(1)}, nil, 0},
+		{"as asked", "7", nil, ms(7000, 7000, 7000, 7000), 7 * time.Second},
+		{"until a date", now.Add(3 * time.Second).Format(http.TimeFormat), []client.Option{client.WithTries(2)}, ms(3000), 3 * time.Second},
+		{"a date gone by", now.Add(-time.Hour).Format(http.TimeFormat), []client.Option{client.WithTries(2)}, ms(125), 0},
+		{"the longest", "60", []client.Option{client.WithTries(2)}, ms(60000), time.Minute},
+		{"longer than that", "61", nil, nil, 61 * time.Second},
+		{"nonsense", "soon", []client.Option{client.WithTries(2)}, ms(125), 0},
+		{"below zero", "-5", []client.Option{client.WithTries(2)}, ms(125), 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			options := append([]client.Option{client.WithNow(func() time.Time { return now })}, test.options...)
+			f := newFake(t, failing(100, 503, "", "Retry-After", test.retryAfter), options...)
+			_, err := f.client.Order(t.Context(), "SF-1")
+			e := wantKind(t, err, client.ErrUnavailable)
+			if diff := cmp.Diff(test.waits, f.waited()); diff != "" {
+				t.Errorf("waits (-want +got):\n%s", diff)
+			}
+			if e.RetryAfter != test.asked || e.Tries != len(test.waits)+1 {
+				t.Errorf("%+v", e)
+			}
+		})
+	}
+}
+
+// TestKeys: all tries of a write have one key, every write another, and the id
+// of the request stays as well.
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	for _, call := range calls {
+		f := newFake(t, failing(2, 503, call.good))
+		if err := call.do(t.Context(), f.client); err != nil {
+			t.Fatal(err)
+		}
+		if err := call.do(t.Context(), f.client); err != nil {
+			t.Fatal(err)
+		}
+		var keys, ids []string
+		for _, r := range f.requests() {
+			keys = append(keys, r.Header.Get("Idempotency-Key"))
+			ids = append(ids, r.Header.Get("X-Request-Id"))
+		}
+		if len(keys) != 4 || keys[0] != keys[1] || keys[1] != keys[2] || ids[0] != ids[2] || ids[2] == ids[3] {
+			t.Errorf("%s: keys %q, ids %q", call.name, keys, ids)
+		}
+		if call.write && (len(keys[0]) < 20 || keys[2] == keys[3]) || !call.write && keys[0] != "" {
+			t.Errorf("%s: keys %q", call.name, keys)
+		}
+	}
+}
+
+func TestWriteOptions(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("ETag", `"915664-18"`)
+		w.Header().Set("Idempotent-Replayed", "true")
+		w.Header().Set("X-Request-Id", "r-1")
+		answer(w, 200, goodSuccess)
+	})
+	var receipt client.Receipt
+	err := f.client.Accept(t.Context(), "SF-1", client.IfMatch(`"915664-17"`), client.IdempotencyKey("my key"), client.ReceiptTo(&receipt))
+	if err != nil {
+		t.Fatal(err)
+	}
+	header := f.requests()[0].Header
+	if header.Get("If-Match") != `"915664-17"` || header.Get("Idempotency-Key") != "my key" {
+		t.Errorf("header %v", header)
+	}
+	if want := (client.Receipt{Tag: `"915664-18"`, Key: "my key", Replayed: true, RequestID: "r-1"}); receipt != want {
+		t.Errorf("receipt %+v, want %+v", receipt, want)
+	}
+
+	once := f.newClient(t, client.WithoutWriteRetries())
+	if err := once.Accept(t.Context(), "SF-1"); err != nil {
+		t.Fatal(err)
+	}
+	if err := once.Accept(t.Context(), "SF-1", client.IdempotencyKey("mine")); err != nil {
+		t.Fatal(err)
+	}
+	requests := f.requests()
+	if a, b := requests[1].Header.Get("Idempotency-Key"), requests[2].Header.Get("Idempotency-Key"); a != "" || b != "mine" {
+		t.Errorf("without retries of writes: keys %q and %q", a, b)
+	}
+}
+
+// TestContextEnds: before the call, during a try, during a wait, or too soon
+// for a wait.
+func TestContextEnds(t *testing.T) {
+	t.Parallel()
+	errWhy := errors.New("had enough")
+	for _, call := range calls {
+		ended, cancel := context.WithCancelCause(t.Context())
+		cancel(errWhy)
+		f := newFake(t, failing(100, 503, ""))
+		e := wantKind(t, call.do(ended, f.client), nil)
+		if !errors.Is(e, context.Canceled) || !errors.Is(e, errWhy) || len(f.requests()) != 0 {
+			t.Errorf("%s, ended before: %v", call.name, e)
+		}
+
+		during, cancelDuring := context.WithCancel(t.Context())
+		f = newFake(t, func(w http.ResponseWriter, r *http.Request) {
+			// With its body read the server notices the end of the connection.
+			_, _ = io.Copy(io.Discard, r.Body)
+			cancelDuring()
+			<-r.Context().Done()
+		})
+		e = wantKind(t, call.do(during, f.client), nil)
+		if !errors.Is(e, context.Canceled) || e.Tries != 1 || e.RequestID == "" {
+			t.Errorf("%s, ended during a try: %+v", call.name, e)
+		}
+
+		waiting, cancelWaiting := context.WithCancel(t.Context())
+		f = newFake(t, failing(100, 503, ""), client.WithSleep(func(ctx context.Context, _ time.Duration) error {
+			cancelWaiting()
+			return ctx.Err()
+		}))
+		e = wantKind(t, call.do(waiting, f.client), client.ErrUnavailable)
+		if !errors.Is(e, context.Canceled) || e.Tries != 1 {
+			t.Errorf("%s, ended during a wait: %+v", call.name, e)
+		}
+
+		short, cancelShort := context.WithTimeout(t.Context(), time.Minute)
+		f = newFake(t, failing(100, 429, "", "Retry-After", "60"), client.WithNow(func() time.Time { return time.Now().Add(time.Second) }))
+		e = wantKind(t, call.do(short, f.client), client.ErrRateLimited)
+		if e.RetryAfter != time.Minute || e.Tries != 1 || len(f.waited()) != 0 {
+			t.Errorf("%s, too short: %+v", call.name, e)
+		}
+		cancelShort()
+	}
+}
+
+// TestRealSleep: the waits are cut short by the context.
+func TestRealSleep(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, failing(1, 503, goodOrder))
+	c, err := client.New(f.URL, secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Order(t.Context(), "SF-1"); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,388 @@
+package client_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/client"
+	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/ingest/ingesttest"
+)
+
+// start starts a service with the first orders of ingesttest.
+func start(t *testing.T, orders int, flags ...string) (*apptest.Server, *client.Client) {
+	t.Helper()
+	server := apptest.Start(t, flags...)
+	var documents [][]byte
+	for n := 1; n <= orders; n++ {
+		documents = append(documents, ingesttest.Document(n))
+	}
+	server.Import(t, documents...)
+	return server, connect(t, server.BaseURL, server.Token)
+}
+
+func connect(t *testing.T, address, token string) *client.Client {
+	t.Helper()
+	c, err := client.New(address, token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// TestOrderAgainstService: the whole of an order arrives as it was handed in.
+func TestOrderAgainstService(t *testing.T) {
+	t.Parallel()
+	_, c := start(t, 3)
+	got, err := c.Order(t.Context(), ingesttest.Reference(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document struct {
+		Total, Subtotal int64
+		Customer        client.Customer
+		Address         client.Address         `json:"shippingAddress"`
+		InvoiceDetails  *client.InvoiceDetails `json:"invoiceDetails"`
+		ExpiresAt       time.Time
+		LineItems       []struct {
+			ID, UnitPrice, Quantity int64
+			ProductName             string
+		}
+	}
+	if err := json.Unmarshal(ingesttest.Document(2), &document); err != nil {
+		t.Fatal(err)
+	}
+	want := client.Order{
+		Reference: ingesttest.Reference(2), State: client.Registered, CountryCode: "GR", HasInvoice: document.InvoiceDetails != nil,
+		SubTotalItemsAmount: document.Subtotal, TotalItemsAmount: document.Total, CreatedAt: ingesttest.CreatedAt(2), ExpiresAt: document.ExpiresAt,
+		Customer: document.Customer, Address: document.Address, InvoiceDetails: document.InvoiceDetails, Invoices: []client.Invoice{},
+		Payment: client.Payment{Name: "bank-transfer"}, Tag: got.Tag, LineItems: got.LineItems,
+		Carrier: client.Carrier{ShipmentID: 920_002, Name: "ACS", DeliveryName: "Παράδοση στο σπίτι", DeliveryKey: "courier"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("order (-want +got):\n%s", diff)
+	}
+	for i, line := range document.LineItems {
+		item := got.LineItems[i]
+		if item.ID != line.ID || item.UnitPrice != line.UnitPrice || item.Quantity != line.Quantity || item.ProductName != line.ProductName {
+			t.Errorf("line %d: %+v, want %+v", i, item, line)
+		}
+	}
+}
+
+func TestListsAgainstService(t *testing.T) {
+	t.Parallel()
+	_, c := start(t, 36)
+	var all []client.Summary
+	for order, err := range c.Orders(t.Context(), client.Filter{PageSize: 7}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, order)
+	}
+	seen := make(map[string]bool)
+	for i, order := range all {
+		seen[order.Reference] = true
+		if i > 0 && order.CreatedAt.After(all[i-1].CreatedAt) {
+			t.Errorf("%s is newer than the one before it", order.Reference)
+		}
+	}
+	if len(all) != 36 || len(seen) != 36 {
+		t.Errorf("%d orders, %d different ones, want 36", len(all), len(seen))
+	}
+	page, err := c.OrdersPage(t.Context(), client.Filter{State: client.Completed, From: ingesttest.CreatedAt(7), To: ingesttest.CreatedAt(7), PageSize: 5}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	day := ingesttest.CreatedAt(7).Truncate(24 * time.Hour)
+	if page.Number != 1 || page.Size != 5 || page.Total != 1 || page.State != client.Completed || page.From != day || page.To != day.Add(24*time.Hour-time.Second) ||
+		len(page.Orders) != 1 || page.Orders[0].Reference != ingesttest.Reference(7) {
+		t.Errorf("%+v", page)
+	}
+	_, err = c.OrdersPage(t.Context(), client.Filter{State: "asleep"}, 1)
+	wantKind(t, err, client.ErrInvalidParams)
+}
+
+// TestRefusalsOfService: both settings of the codes, with the same kinds.
+func TestRefusalsOfService(t *testing.T) {
+	t.Parallel()
+	for codes, want := range map[string][2]string{"samples": {"10304", "10301"}, "table": {"10303", "10306"}} {
+		t.Run(codes, func(t *testing.T) {
+			t.Parallel()
+			server, c := start(t, 2, "--error-codes", codes)
+			ctx := t.Context()
+			first, second := ingesttest.Reference(1), ingesttest.Reference(2)
+			if e := wantKind(t, c.Reject(ctx, first, "boredom"), client.ErrInvalidReason); e.Code != want[1] {
+				t.Errorf("%+v", e)
+			}
+			if err := c.Accept(ctx, first); err != nil {
+				t.Fatal(err)
+			}
+			if e := wantKind(t, c.Accept(ctx, first), client.ErrCannotAccept); e.Code != want[0] || e.RequestID == "" {
+				t.Errorf("%+v", e)
+			}
+			wantKind(t, c.Reject(ctx, first, client.NoReason), client.ErrCannotReject)
+			if err := c.Reject(ctx, second, client.Damaged); err != nil {
+				t.Fatal(err)
+			}
+			for _, missing := range []string{"SF-0", "..", ".", "a/b", "\x00"} {
+				_, err := c.Order(ctx, missing)
+				wantKind(t, err, client.ErrNotFound)
+				wantKind(t, c.Accept(ctx, missing), client.ErrNotFound)
+			}
+			_, err := connect(t, server.BaseURL, "mo_unknown").Order(ctx, first)
+			wantKind(t, err, client.ErrUnauthorized)
+			reader := connect(t, server.BaseURL, server.Folder.Token(t, "--merchant", "355", "--scopes", "orders:read"))
+			wantKind(t, reader.Accept(ctx, first), client.ErrForbidden)
+			_, err = reader.DeleteInvoice(ctx, first, 1)
+			wantKind(t, err, client.ErrForbidden)
+			_, err = connect(t, server.BaseURL+"/elsewhere", server.Token).Order(ctx, first)
+			wantKind(t, err, client.ErrUnsupported)
+		})
+	}
+}
+
+func TestInvoicesAgainstService(t *testing.T) {
+	t.Parallel()
+	_, c := start(t, 1)
+	ctx, reference := t.Context(), ingesttest.Reference(1)
+	content := bytes.Repeat([]byte("0123456789abcdef"), client.MaxInvoiceSize/16)
+	var stored []client.Invoice
+	for _, name := range []string{"τιμή 100% #1?.pdf", "b.PNG", "c.jpeg"} {
+		invoice, err := c.UploadInvoice(ctx, reference, name, bytes.NewReader(content))
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored = append(stored, invoice)
+		file, err := c.DownloadInvoice(ctx, invoice)
+		if err != nil || file.Name != name || !bytes.Equal(file.Content, content) {
+			t.Errorf("%q: %d bytes, %v", file.Name, len(file.Content), err)
+		}
+	}
+	order, err := c.Order(ctx, reference)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(stored, order.Invoices); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+	for name, kind := range map[string]error{"d.pdf": client.ErrTooManyFiles, "d.exe": client.ErrFileType, "": client.ErrInvalidPayload} {
+		_, err := c.UploadInvoice(ctx, reference, name, strings.NewReader("x"))
+		wantKind(t, err, kind)
+	}
+	_, err = c.UploadInvoice(ctx, "SF-0", "a.pdf", strings.NewReader("x"))
+	wantKind(t, err, client.ErrNotFound)
+	left, err := c.DeleteInvoice(ctx, reference, stored[0].ID)
+	if diff := cmp.Diff(stored[1:], left); err != nil || diff != "" {
+		t.Errorf("%v, left (-want +got):\n%s", err, diff)
+	}
+	_, err = c.DeleteInvoice(ctx, reference, stored[0].ID)
+	wantKind(t, err, client.ErrInvoiceNotFound)
+	_, err = c.DeleteInvoice(ctx, reference, 0)
+	wantKind(t, err, client.ErrInvalidParams)
+	_, err = c.DeleteInvoice(ctx, reference, -1)
+	wantKind(t, err, client.ErrInvalidParams)
+	_, err = c.DownloadInvoice(ctx, stored[0])
+	wantKind(t, err, client.ErrInvoiceNotFound)
+}
+
+// TestConcurrentUse: one client in many hands; of many accepts of one order one
+// succeeds.
+func TestConcurrentUse(t *testing.T) {
+	t.Parallel()
+	_, c := start(t, 24)
+	var accepted atomic.Int64
+	var hands sync.WaitGroup
+	for hand := range 12 {
+		hands.Go(func() {
+			for n := 1; n <= 24; n++ {
+				if _, err := c.Order(t.Context(), ingesttest.Reference(n)); err != nil {
+					t.Error(err)
+				}
+			}
+			if c.Accept(t.Context(), ingesttest.Reference(1)) == nil {
+				accepted.Add(1)
+			}
+			name := fmt.Sprintf("%d.pdf", hand)
+			if _, err := c.UploadInvoice(t.Context(), ingesttest.Reference(hand+1), name, io.LimitReader(zeros{}, 50_000)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	hands.Wait()
+	if n := accepted.Load(); n != 1 {
+		t.Errorf("%d accepts succeeded", n)
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+// TestServiceGone: a service that stops in the middle.
+func TestServiceGone(t *testing.T) {
+	t.Parallel()
+	server, _ := start(t, 1)
+	c, err := client.New(server.BaseURL, server.Token, client.WithSleep(func(ctx context.Context, _ time.Duration) error { return ctx.Err() }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Order(t.Context(), ingesttest.Reference(1)); err != nil {
+		t.Fatal(err)
+	}
+	server.Stop(t)
+	_, err = c.Order(t.Context(), ingesttest.Reference(1))
+	wantKind(t, err, client.ErrTransport)
+}
+
+// TestFeedAgainstService: what was done is told, once and in order.
+func TestFeedAgainstService(t *testing.T) {
+	t.Parallel()
+	server, c := start(t, 3)
+	ctx, first, second := t.Context(), ingesttest.Reference(1), ingesttest.Reference(2)
+	if err := c.Accept(ctx, first); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Reject(ctx, second, client.Damaged); err != nil {
+		t.Fatal(err)
+	}
+	invoice, err := c.UploadInvoice(ctx, first, "a.pdf", strings.NewReader("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	for event, err := range c.Events(ctx, 3) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		change, _ := event.StateChange()
+		file, _ := event.InvoiceChange()
+		told = append(told, fmt.Sprintln(event.Seq, event.Type, event.OrderReference, event.OrderID, event.Actor, change, file))
+	}
+	want := []string{
+		fmt.Sprintln(4, "order.state_changed", first, ingesttest.FirstOrderID+1, "merchant", "{registered in-processing }", "{0 }"),
+		fmt.Sprintln(5, "order.state_changed", second, ingesttest.FirstOrderID+2, "merchant", "{registered rejected-by-merchant damaged}", "{0 }"),
+		fmt.Sprintln(6, "invoice.uploaded", first, ingesttest.FirstOrderID+1, "merchant", "{  }", fmt.Sprintf("{%d a.pdf}", invoice.ID)),
+	}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	var history []int64
+	for event, err := range c.OrderEvents(ctx, first) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		history = append(history, event.Seq)
+	}
+	if diff := cmp.Diff([]int64{1, 4, 6}, history); diff != "" {
+		t.Errorf("history (-want +got):\n%s", diff)
+	}
+	for _, err := range c.OrderEvents(ctx, "SF-0") {
+		wantKind(t, err, client.ErrNotFound)
+	}
+	// Following finds what comes after it has begun.
+	for event, err := range c.FollowEvents(ctx, 5) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if event.Seq == 6 {
+			server.Import(t, ingesttest.Document(4))
+		}
+		if event.Seq == 7 {
+			break
+		}
+	}
+}
+
+// TestWritesAgainstService: tags and keys, as the service honours them.
+func TestWritesAgainstService(t *testing.T) {
+	t.Parallel()
+	_, c := start(t, 2)
+	ctx, reference := t.Context(), ingesttest.Reference(1)
+	read, err := c.Order(ctx, reference)
+	if err != nil || read.Tag == "" {
+		t.Fatalf("tag %q, %v", read.Tag, err)
+	}
+	var upload, again, removal client.Receipt
+	invoice, err := c.UploadInvoice(ctx, reference, "a.pdf", strings.NewReader("x"), client.IfMatch(read.Tag), client.ReceiptTo(&upload))
+	if err != nil || upload.Tag == "" || upload.Tag == read.Tag || upload.Replayed || upload.Key == "" {
+		t.Errorf("upload: %+v, %v", upload, err)
+	}
+	repeated, err := c.UploadInvoice(ctx, reference, "a.pdf", strings.NewReader("x"), client.IfMatch(read.Tag), client.IdempotencyKey(upload.Key), client.ReceiptTo(&again))
+	if err != nil || repeated != invoice || !again.Replayed {
+		t.Errorf("the same upload: %+v, %+v, %v", repeated, again, err)
+	}
+	_, err = c.UploadInvoice(ctx, reference, "a.pdf", strings.NewReader("y"), client.IdempotencyKey(upload.Key))
+	wantKind(t, err, client.ErrKeyReused)
+	wantKind(t, c.Accept(ctx, reference, client.IfMatch(read.Tag)), client.ErrPrecondition)
+	_, err = c.DeleteInvoice(ctx, reference, invoice.ID, client.IfMatch(read.Tag))
+	wantKind(t, err, client.ErrPrecondition)
+	if _, err := c.DeleteInvoice(ctx, reference, invoice.ID, client.IfMatch(upload.Tag), client.ReceiptTo(&removal)); err != nil {
+		t.Error(err)
+	}
+	if err := c.Reject(ctx, reference, client.NoReason, client.IfMatch(removal.Tag)); err != nil {
+		t.Error(err)
+	}
+	wantKind(t, c.Accept(ctx, reference, client.IfMatch("no tag")), client.ErrInvalidParams)
+}
+
+// cutTransport loses the answer to every first request of a pair, after the
+// service has done what was asked.
+type cutTransport struct {
+	base  http.RoundTripper
+	count atomic.Int64
+}
+
+func (c *cutTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := c.base.RoundTrip(r)
+	if err == nil && c.count.Add(1)%2 == 1 {
+		_, _ = io.Copy(io.Discard, response.Body)
+		_ = response.Body.Close()
+		return nil, io.ErrUnexpectedEOF
+	}
+	return response, err
+}
+
+// TestLostAnswers: a write whose answer is lost is tried again, done once, and
+// answered as the first time.
+func TestLostAnswers(t *testing.T) {
+	t.Parallel()
+	server, plain := start(t, 24)
+	c, err := client.New(server.BaseURL, server.Token, client.WithHTTPClient(&http.Client{Transport: &cutTransport{base: http.DefaultTransport}}),
+		client.WithSleep(func(ctx context.Context, _ time.Duration) error { return ctx.Err() }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := 1; n <= 24; n++ {
+		reference := ingesttest.Reference(n)
+		var receipt client.Receipt
+		invoice, err := c.UploadInvoice(t.Context(), reference, "a.pdf", strings.NewReader("x"), client.ReceiptTo(&receipt))
+		if err != nil || !receipt.Replayed {
+			t.Errorf("upload to %s: %+v, %v", reference, receipt, err)
+		}
+		if n%12 <= 2 {
+			err = c.Accept(t.Context(), reference)
+		} else {
+			_, err = c.DeleteInvoice(t.Context(), reference, invoice.ID)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		order, err := plain.Order(t.Context(), reference)
+		if want := map[bool]int{true: 1}[n%12 <= 2]; err != nil || len(order.Invoices) != want {
+			t.Errorf("%s has %d files, want %d; %v", reference, len(order.Invoices), want, err)
+		}
+	}
+}

@@ -1,0 +1,279 @@
+package client_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"merchantorders/client"
+)
+
+// TestBrokenJSON cuts every good answer short at every byte, with a length
+// that fits: whole as far as HTTP can tell.
+func TestBrokenJSON(t *testing.T) {
+	t.Parallel()
+	for _, call := range calls {
+		t.Run(call.name, func(t *testing.T) {
+			t.Parallel()
+			var length atomic.Int64
+			f := newFake(t, func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.Copy(io.Discard, r.Body)
+				answer(w, 200, call.good[:length.Load()])
+			})
+			for n := range call.good {
+				length.Store(int64(n))
+				if e := wantKind(t, call.do(t.Context(), f.client), client.ErrResponse); e.Tries != 1 {
+					t.Errorf("%d bytes: tried %d times", n, e.Tries)
+				}
+			}
+			length.Store(int64(len(call.good)))
+			if err := call.do(t.Context(), f.client); err != nil {
+				t.Errorf("the whole answer: %v", err)
+			}
+		})
+	}
+}
+
+// TestOddAnswers: status 200, but not what the interface has.
+func TestOddAnswers(t *testing.T) {
+	t.Parallel()
+	for name, handler := range map[string]http.HandlerFunc{
+		"no content type": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header()["Content-Type"] = nil
+			_, _ = io.WriteString(w, goodList)
+		},
+		"another content type": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			_, _ = io.WriteString(w, "<html>")
+		},
+		"null":            always(200, "null"),
+		"an array":        always(200, "[]"),
+		"an empty object": always(200, "{}"),
+		"text after it":   func(w http.ResponseWriter, _ *http.Request) { answer(w, 200, "{}{}") },
+		"success false":   always(200, `{"success":false,"order":{},"orders":[],"events":null,"invoice":null,"invoices":null}`),
+		"wrong types":     always(200, `{"success":"true","order":[],"params":[],"orders":{},"events":{},"invoice":[],"invoices":{}}`),
+		"wrong times": always(200, `{"success":1,"order":{"id":"SF-1","createdAt":"soon"},"params":{"page":1,"dateFrom":"soon"},"events":[{"at":"soon"}],`+
+			`"invoice":{"created_at":"soon"},"invoices":[{"created_at":"soon"}]}`),
+		"endless": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			for piece := strings.Repeat(" ", 64<<10); r.Context().Err() == nil; {
+				if _, err := io.WriteString(w, piece); err != nil {
+					return
+				}
+			}
+		},
+		"a redirect": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://elsewhere.example/x", http.StatusTemporaryRedirect)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t, handler)
+			for _, call := range calls {
+				if name == "endless" && call.name != "list" && call.name != "accept" {
+					continue // 32 MiB each
+				}
+				if e := wantKind(t, call.do(t.Context(), f.client), client.ErrResponse); e.Tries != 1 || e.RequestID == "" {
+					t.Errorf("%s: %+v", call.name, e)
+				}
+			}
+		})
+	}
+}
+
+// TestEndlessError: an error whose body does not end is told by its status.
+func TestEndlessError(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusUnauthorized)
+		for r.Context().Err() == nil {
+			if _, err := io.WriteString(w, strings.Repeat(" ", 1<<10)); err != nil {
+				return
+			}
+		}
+	})
+	_, err := f.client.Order(t.Context(), "SF-1")
+	wantKind(t, err, client.ErrUnauthorized)
+}
+
+// cutter is a server that sends only a part of its answer to some requests.
+type cutter struct {
+	net.Listener
+	answer string
+	length atomic.Int64 // bytes of the answer to the next request
+	done   sync.WaitGroup
+}
+
+// newCutter answers every first request of a pair cut, the second whole; with
+// always, all of them cut.
+func newCutter(t *testing.T, body string, always bool) *cutter {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &cutter{Listener: listener}
+	c.answer = fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	c.done.Go(func() {
+		for n := 0; ; n++ {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			send := c.answer
+			if always || n%2 == 0 {
+				send = send[:c.length.Load()]
+			}
+			if request, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
+				_, _ = io.Copy(io.Discard, request.Body)
+				_, _ = io.WriteString(conn, send)
+			}
+			_ = conn.Close()
+		}
+	})
+	t.Cleanup(func() { _ = listener.Close(); c.done.Wait() })
+	return c
+}
+
+func (c *cutter) client(t *testing.T, options ...client.Option) *client.Client {
+	t.Helper()
+	options = append(options, client.WithSleep(func(ctx context.Context, _ time.Duration) error { return ctx.Err() }))
+	made, err := client.New("http://"+c.Addr().String(), secret, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+// TestCutAnywhere cuts the connection at every byte of the answer, its header
+// included. The second try gets it whole.
+func TestCutAnywhere(t *testing.T) {
+	t.Parallel()
+	for _, call := range calls {
+		t.Run(call.name, func(t *testing.T) {
+			t.Parallel()
+			server := newCutter(t, call.good, false)
+			c := server.client(t, client.WithHTTPClient(&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}))
+			for n := range server.answer {
+				server.length.Store(int64(n))
+				if err := call.do(t.Context(), c); err != nil {
+					t.Errorf("cut after %d bytes: %v", n, err)
+				}
+			}
+		})
+	}
+}
+
+func TestCutAlways(t *testing.T) {
+	t.Parallel()
+	for _, call := range calls {
+		server := newCutter(t, call.good, true)
+		c := server.client(t, client.WithTries(3), client.WithHTTPClient(&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}))
+		once := server.client(t, client.WithoutWriteRetries(), client.WithHTTPClient(&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}))
+		for _, n := range []int{0, 10, len(server.answer) - 1} {
+			server.length.Store(int64(n))
+			if e := wantKind(t, call.do(t.Context(), c), client.ErrTransport); e.Tries != 3 || e.RequestID == "" {
+				t.Errorf("%s, cut after %d bytes: %+v", call.name, n, e)
+			}
+			e := wantKind(t, call.do(t.Context(), once), client.ErrTransport)
+			if want := map[bool]int{true: 1, false: client.DefaultTries}[call.write]; e.Tries != want {
+				t.Errorf("%s without retries of writes: tried %d times, want %d", call.name, e.Tries, want)
+			}
+		}
+	}
+}
+
+// TestTimeout: a service that never answers.
+func TestTimeout(t *testing.T) {
+	t.Parallel()
+	end := make(chan struct{})
+	f := newFake(t, func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-end:
+		case <-r.Context().Done():
+		}
+	}, client.WithTimeout(10*time.Millisecond), client.WithTries(2))
+	t.Cleanup(func() { close(end) })
+	for _, call := range calls {
+		e := wantKind(t, call.do(t.Context(), f.client), client.ErrTransport)
+		if !e.Timeout() || !errors.Is(e, context.DeadlineExceeded) || e.RequestID == "" || e.Tries != 2 {
+			t.Errorf("%s: %+v", call.name, e)
+		}
+	}
+}
+
+func TestNobodyListens(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, always(200, goodOrder))
+	f.Close()
+	_, err := f.client.Order(t.Context(), "SF-1")
+	if e := wantKind(t, err, client.ErrTransport); e.Tries != client.DefaultTries || e.RequestID == "" || e.Timeout() {
+		t.Errorf("%+v", e)
+	}
+}
+
+// TestRedirects: no redirect carries the token to another host.
+func TestRedirects(t *testing.T) {
+	t.Parallel()
+	other := newFake(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/pdf")
+		_, _ = io.WriteString(w, "elsewhere")
+	})
+	f := newFake(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/storage/here.pdf":
+			http.Redirect(w, r, "/storage/moved.pdf", http.StatusFound)
+		case "/storage/moved.pdf":
+			_, _ = io.WriteString(w, "moved")
+		case "/storage/round.pdf":
+			http.Redirect(w, r, "/storage/round.pdf", http.StatusFound)
+		default:
+			http.Redirect(w, r, other.URL+"/x.pdf", http.StatusTemporaryRedirect)
+		}
+	}, client.WithTries(1))
+
+	for _, call := range calls {
+		e := wantKind(t, call.do(t.Context(), f.client), client.ErrResponse)
+		if !strings.Contains(e.Message, "a redirect to "+other.URL) {
+			t.Errorf("%s: %v", call.name, e)
+		}
+	}
+	if n := len(other.requests()); n != 0 {
+		t.Fatalf("%d redirects were followed", n)
+	}
+
+	for path, want := range map[string]string{"/storage/here.pdf": "moved", "/away.pdf": "elsewhere"} {
+		file, err := f.client.DownloadInvoice(t.Context(), client.Invoice{ID: 1, URL: f.URL + path})
+		if err != nil || string(file.Content) != want {
+			t.Errorf("%s: %q, %v", path, file.Content, err)
+		}
+	}
+	_, err := f.client.DownloadInvoice(t.Context(), client.Invoice{ID: 1, URL: f.URL + "/storage/round.pdf"})
+	wantKind(t, err, client.ErrTransport)
+	if _, err := f.client.DownloadInvoice(t.Context(), client.Invoice{ID: 1, URL: other.URL + "/direct.pdf"}); err != nil {
+		t.Error(err)
+	}
+	for _, request := range other.requests() {
+		if got := request.Header.Get("Authorization"); got != "" {
+			t.Errorf("%s got %q", request.URL, got)
+		}
+	}
+	trusting := f.newClient(t, client.WithStorage(other.URL))
+	if _, err := trusting.DownloadInvoice(t.Context(), client.Invoice{ID: 1, URL: other.URL + "/trusted.pdf"}); err != nil {
+		t.Error(err)
+	}
+	requests := other.requests()
+	if got := requests[len(requests)-1].Header.Get("Authorization"); got != "Bearer "+secret {
+		t.Errorf("the named storage got %q", got)
+	}
+}

@@ -1,0 +1,156 @@
+package client
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// State is where an order stands in its life.
+type State string
+
+// The states of an order.
+const (
+	Registered             State = "registered" // waits for an answer: the only state that can be accepted or rejected
+	InProcessing           State = "in-processing"
+	ReadyForShipment       State = "ready-for-shipment"
+	PickedByCourier        State = "picked-by-courier"
+	DeliveredToPickupPoint State = "delivered-to-pickup-point"
+	DeliveryFailed         State = "delivery-failed"
+	RejectedByMerchant     State = "rejected-by-merchant"
+	Canceled               State = "canceled"
+	Completed              State = "completed"
+	DeliveredToCustomer    State = "delivered-to-customer"
+	ReturnCanceled         State = "return-canceled"
+)
+
+// Reason is why an order is rejected.
+type Reason string
+
+// The reasons that the service takes.
+const (
+	NoReason        Reason = "" // none given
+	OutOfStock      Reason = "out-of-stock"
+	Damaged         Reason = "damaged"
+	WrongPrice      Reason = "wrong-price"
+	DisabledProduct Reason = "disabled-product"
+	WrongProduct    Reason = "wrong-product"
+)
+
+// Summary is what a list shows of an order.
+type Summary struct {
+	Reference        string    `json:"id"`
+	State            State     `json:"state"`
+	CountryCode      string    `json:"countryCode"`
+	HasInvoice       bool      `json:"hasInvoice"`       // whether the customer asked for an invoice
+	TotalItemsAmount int64     `json:"totalItemsAmount"` // minor units
+	CreatedAt        time.Time `json:"createdAt"`
+	UpdatedAt        time.Time `json:"updatedAt,omitzero"` // zero: never changed
+	Customer         Customer  `json:"customer"`
+}
+
+// Customer is who placed an order.
+type Customer struct {
+	UserID    int64   `json:"userId"` // 0: a guest
+	Email     string  `json:"email"`
+	Phone     *string `json:"phone"` // nil: none given
+	FirstName string  `json:"firstName"`
+	LastName  string  `json:"lastName"`
+}
+
+// Order is a whole order. Marshalled it is JSON with the names of the
+// interface, its times in RFC 3339 and left out where there are none.
+type Order struct {
+	Reference           string          `json:"id"`
+	State               State           `json:"state"`
+	CountryCode         string          `json:"countryCode"` // where it was placed
+	HasInvoice          bool            `json:"hasInvoice"`
+	SubTotalItemsAmount int64           `json:"subTotalItemsAmount"` // minor units: the lines, before extra charges
+	TotalItemsAmount    int64           `json:"totalItemsAmount"`    // minor units: what the customer pays
+	CreatedAt           time.Time       `json:"createdAt"`
+	UpdatedAt           time.Time       `json:"updatedAt,omitzero"`     // zero: never changed
+	ExpiresAt           time.Time       `json:"expiresAt,omitzero"`     // zero: does not expire
+	DispatchUntil       time.Time       `json:"dispatchUntil,omitzero"` // zero: no limit
+	Customer            Customer        `json:"customer"`
+	Address             Address         `json:"addressDetails"`
+	InvoiceDetails      *InvoiceDetails `json:"invoiceDetails"` // nil: no invoice asked for
+	Invoices            []Invoice       `json:"invoices"`       // files, oldest first
+	Carrier             Carrier         `json:"carrier"`
+	Payment             Payment         `json:"payment"`
+	LineItems           []LineItem      `json:"lineItems"`
+
+	// Tag names this very content of the order, for IfMatch. Empty: the service
+	// gives none.
+	Tag string `json:"tag,omitempty"`
+}
+
+// Address is where an order goes. Any part may be empty.
+type Address struct {
+	Street       string `json:"street"`
+	StreetNumber string `json:"streetNumber"`
+	PostCode     string `json:"postCode"`
+	City         string `json:"city"`
+	Region       string `json:"region"`
+	RegionCode   string `json:"regionCode"`
+	Country      string `json:"country"`
+	CountryCode  string `json:"countryCode"` // ISO 3166
+}
+
+// Carrier is how an order travels. Estimations are the carrier's own text.
+type Carrier struct {
+	ShipmentID                   int64   `json:"shipmentId"` // 0: none yet
+	Name                         string  `json:"name"`
+	DeliveryName                 string  `json:"deliveryName"`
+	DeliveryKey                  string  `json:"deliveryKey"`
+	TrackingCodes                string  `json:"trackingCodes"`
+	Comments                     *string `json:"comments"`
+	DeliveryToCourierEstimation  *string `json:"deliveryToCourierEstimationDate"`
+	DeliveryToCustomerEstimation *string `json:"deliveryToCustomerEstimationDate"`
+}
+
+// Payment is how an order is paid.
+type Payment struct {
+	Name string `json:"name"` // payment method key
+}
+
+// InvoiceDetails is the invoice that the customer asked for at checkout. A nil
+// text was not given.
+type InvoiceDetails struct {
+	TaxOfficeCode         *string `json:"doy"`
+	TaxOfficeName         *string `json:"doyName"`
+	VATNumber             string  `json:"vatNumber"`
+	Company               *string `json:"company"`
+	Occupation            *string `json:"occupation"`
+	Address               *string `json:"address"`
+	PostCode              *string `json:"postCode"`
+	City                  *string `json:"city"`
+	Article39             *string `json:"article39"`
+	Article39Eligible     any     `json:"article39Eligible"` // string, bool or nil
+	Article39IdentityType *string `json:"article39IdentityType"`
+	Article39IdentityNo   *string `json:"article39IdentityNo"`
+	Article39MobilePhone  *string `json:"article39MobilePhone"`
+	Article39OTP          *string `json:"article39Otp"`
+	Article39Valid        any     `json:"article39Valid"` // string, bool or nil
+}
+
+// LineItem is one line of an order.
+type LineItem struct {
+	ID                 int64             `json:"id"`
+	SKU                string            `json:"sku"`
+	MerchantEAN        string            `json:"merchantEan"`
+	MerchantSKU        string            `json:"merchantSku"`
+	ProductName        string            `json:"productName"`
+	UnitPrice          int64             `json:"unitPrice"`         // minor units
+	OriginalUnitPrice  int64             `json:"originalUnitPrice"` // minor units, before discounts
+	TotalPrice         int64             `json:"totalPrice"`        // minor units: unit price times quantity
+	Quantity           int64             `json:"quantity"`
+	Article39Valid     bool              `json:"sfArticle39Valid"`
+	GiftWrap           bool              `json:"giftWrap"`
+	ExtendedAttributes []json.RawMessage `json:"extendedAttributes"` // whatever they are
+}
+
+// Invoice is an invoice file of an order.
+type Invoice struct {
+	ID        int64     `json:"id"`
+	URL       string    `json:"url"` // where DownloadInvoice finds it
+	CreatedAt time.Time `json:"created_at"`
+}

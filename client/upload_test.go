@@ -1,0 +1,295 @@
+package client_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"merchantorders/client"
+)
+
+// received is the body of an upload as the service reads it.
+type received struct {
+	Filename      string
+	ContentBase64 []byte
+	length        int64 // as announced
+	read          int
+}
+
+// uploads is a service that keeps what is uploaded; refuse the first ones.
+func uploads(t *testing.T, refuse int, options ...client.Option) (*fake, func() []received) {
+	t.Helper()
+	var mu sync.Mutex
+	var all []received
+	f := newFake(t, func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		got := received{length: r.ContentLength, read: len(body)}
+		if err := json.Unmarshal(body, &got); err != nil || r.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("body %.100q: %v; header %v", body, err, r.Header)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, got)
+		if len(all) <= refuse {
+			answer(w, 503, flat("Not now."))
+			return
+		}
+		answer(w, 200, goodUploaded)
+	}, options...)
+	return f, func() []received { mu.Lock(); defer mu.Unlock(); return all }
+}
+
+// onlyReader hides what else a reader can do.
+type onlyReader struct{ io.Reader }
+
+func TestUploadContent(t *testing.T) {
+	t.Parallel()
+	big := bytes.Repeat([]byte("0123456789abcdef"), client.MaxInvoiceSize/16)
+	file := filepath.Join(t.TempDir(), "a.pdf")
+	if err := os.WriteFile(file, append([]byte("skip"), big[:100_000]...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	opened, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = opened.Close() })
+	if _, err := opened.Seek(4, io.SeekStart); err != nil {
+		t.Fatal(err)
+	}
+	pipe, pipeWriter, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pipe.Close() })
+	go func() { _, _ = pipeWriter.Write(big[:50_000]); _ = pipeWriter.Close() }()
+	for name, test := range map[string]struct {
+		content io.Reader
+		want    []byte
+	}{
+		"one byte":            {strings.NewReader("x"), []byte("x")},
+		"two bytes":           {strings.NewReader("xy"), []byte("xy")},
+		"three bytes":         {strings.NewReader("xyz"), []byte("xyz")},
+		"none":                {strings.NewReader(""), []byte{}},
+		"a piece":             {bytes.NewReader(big[:24<<10]), big[:24<<10]},
+		"a piece and one":     {bytes.NewReader(big[:24<<10+1]), big[:24<<10+1]},
+		"the largest":         {bytes.NewReader(big), big},
+		"a file":              {opened, big[:100_000]},
+		"a pipe":              {pipe, big[:50_000]},
+		"a slow reader":       {onlyReader{iotest.OneByteReader(bytes.NewReader(big[:1000]))}, big[:1000]},
+		"a buffer":            {bytes.NewBuffer(big[:1000]), big[:1000]},
+		"largest, unseekable": {onlyReader{bytes.NewReader(big)}, big},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, all := uploads(t, 2)
+			name := "τιμή \"1\"\\\n.pdf"
+			if _, err := f.client.UploadInvoice(t.Context(), "SF-1", name, test.content); err != nil {
+				t.Fatal(err)
+			}
+			got := all()
+			if len(got) != 3 {
+				t.Fatalf("sent %d times", len(got))
+			}
+			for _, one := range got {
+				if one.Filename != name || !bytes.Equal(one.ContentBase64, test.want) || one.length != int64(one.read) {
+					t.Errorf("name %q, %d bytes, want %d; length %d of %d", one.Filename, len(one.ContentBase64), len(test.want), one.length, one.read)
+				}
+			}
+		})
+	}
+}
+
+func TestUploadTooBig(t *testing.T) {
+	t.Parallel()
+	f, all := uploads(t, 0)
+	big := make([]byte, client.MaxInvoiceSize+1)
+	for _, content := range []io.Reader{bytes.NewReader(big), onlyReader{bytes.NewReader(big)}} {
+		_, err := f.client.UploadInvoice(t.Context(), "SF-1", "a.pdf", content)
+		if e := wantKind(t, err, client.ErrFileTooBig); e.Status != 0 {
+			t.Errorf("%+v", e)
+		}
+	}
+	if len(all()) != 0 {
+		t.Error("it was sent")
+	}
+}
+
+// brokenSeeker has more to read than it can.
+type brokenSeeker struct {
+	*bytes.Reader
+	err error
+}
+
+func (s brokenSeeker) Read(p []byte) (int, error) {
+	if s.Len() < 1000 {
+		return 0, s.err
+	}
+	return s.Reader.Read(p[:min(len(p), 100)])
+}
+
+// TestUploadReaderFails: a fault of the caller's reader is the caller's, and no
+// reason to try again.
+func TestUploadReaderFails(t *testing.T) {
+	t.Parallel()
+	errDisk := errors.New("disk on fire")
+	f, all := uploads(t, 0)
+	for name, content := range map[string]io.Reader{
+		"seekable":   brokenSeeker{bytes.NewReader(make([]byte, 100_000)), errDisk},
+		"unseekable": onlyReader{iotest.ErrReader(errDisk)},
+	} {
+		_, err := f.client.UploadInvoice(t.Context(), "SF-1", "a.pdf", content)
+		e := wantKind(t, err, nil)
+		if !errors.Is(e, errDisk) || e.Tries > 1 || !strings.Contains(e.Message, "disk on fire") {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+	if len(all()) != 0 {
+		t.Error("a body arrived whole")
+	}
+}
+
+// TestUploadEndsReading: an early answer ends the call, and the content is not
+// touched afterwards: the race detector would tell.
+func TestUploadEndsReading(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, always(400, flat("The file type is not supported.")))
+	content := make([]byte, client.MaxInvoiceSize)
+	for range 20 {
+		reader := bytes.NewReader(content)
+		_, err := f.client.UploadInvoice(t.Context(), "SF-1", "a.txt", reader)
+		wantKind(t, err, client.ErrFileType)
+		reader.Reset(content) // the caller's again
+		content[0]++
+	}
+}
+
+func TestDownload(t *testing.T) {
+	t.Parallel()
+	var length int
+	f := newFake(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/storage/gone.pdf":
+			answer(w, 404, flat("The invoice was not found."))
+		case "/storage/bucket.pdf":
+			w.Header().Set("Content-Type", "application/xml")
+			w.WriteHeader(http.StatusNotFound)
+		case "/storage/locked.pdf":
+			w.WriteHeader(http.StatusForbidden)
+		case "/storage/zipped.pdf":
+			w.Header().Set("Content-Encoding", "gzip")
+			_, _ = io.WriteString(w, "zipped")
+		default:
+			w.Header().Set("Content-Type", "application/pdf")
+			_, _ = w.Write(make([]byte, length))
+		}
+	})
+	get := func(c *client.Client, name string) (client.File, error) {
+		return c.DownloadInvoice(t.Context(), client.Invoice{ID: 7, URL: f.URL + "/storage/" + name})
+	}
+	for _, length = range []int{0, 1, client.MaxInvoiceSize} {
+		file, err := get(f.client, "%CF%84%20a.pdf")
+		if err != nil || file.Name != "τ a.pdf" || file.MediaType != "application/pdf" || len(file.Content) != length {
+			t.Errorf("%d bytes: %q, %q, %d, %v", length, file.Name, file.MediaType, len(file.Content), err)
+		}
+	}
+	length = client.MaxInvoiceSize + 1
+	for name, kind := range map[string]error{
+		"big.pdf": client.ErrResponse, "zipped.pdf": client.ErrResponse, "gone.pdf": client.ErrInvoiceNotFound, "bucket.pdf": client.ErrInvoiceNotFound,
+	} {
+		_, err := get(f.client, name)
+		wantKind(t, err, kind)
+	}
+	elsewhere, err := client.New("http://127.0.0.1:1", secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = get(elsewhere, "locked.pdf")
+	if e := wantKind(t, err, client.ErrForbidden); !strings.Contains(e.Message, "no token was sent") {
+		t.Errorf("%v", e)
+	}
+}
+
+// TestUploadCutInTheBody: the connection ends while the content is on its way.
+func TestUploadCutInTheBody(t *testing.T) {
+	t.Parallel()
+	content := bytes.Repeat([]byte("invoice "), 100_000)
+	var n int
+	var got []byte
+	f := newFake(t, func(w http.ResponseWriter, r *http.Request) {
+		if n++; n < 4 {
+			_, _ = io.CopyN(io.Discard, r.Body, int64(n)*100_000)
+			panic(http.ErrAbortHandler)
+		}
+		var body struct{ ContentBase64 string }
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			t.Error(err)
+		}
+		got, _ = base64.StdEncoding.DecodeString(body.ContentBase64)
+		answer(w, 200, goodUploaded)
+	})
+	if _, err := f.client.UploadInvoice(context.Background(), "SF-1", "a.pdf", bytes.NewReader(content)); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, content) {
+		t.Errorf("%d bytes arrived, want %d", len(got), len(content))
+	}
+}
+
+// slowReader takes its time for the piece after the first, once the service has
+// answered.
+type slowReader struct {
+	*bytes.Reader
+	answered chan struct{}
+	reading  atomic.Bool
+}
+
+func (r *slowReader) Read(p []byte) (int, error) {
+	r.reading.Store(true)
+	defer r.reading.Store(false)
+	if r.Len() < int(r.Size()) {
+		<-r.answered
+		// Long enough for a call that does not wait to be over.
+		time.Sleep(20 * time.Millisecond)
+	}
+	return r.Reader.Read(p)
+}
+
+// TestUploadWaitsForItsReader: when the call returns, no read is under way.
+func TestUploadWaitsForItsReader(t *testing.T) {
+	t.Parallel()
+	content := &slowReader{Reader: bytes.NewReader(make([]byte, client.MaxInvoiceSize)), answered: make(chan struct{})}
+	f := newFake(t, func(w http.ResponseWriter, r *http.Request) {
+		control := http.NewResponseController(w)
+		if err := control.EnableFullDuplex(); err != nil {
+			t.Error(err)
+		}
+		_, _ = io.CopyN(io.Discard, r.Body, 1000)
+		text := flat("The file type is not supported.")
+		w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+		answer(w, 400, text)
+		_ = control.Flush()
+		close(content.answered)
+	})
+	_, err := f.client.UploadInvoice(t.Context(), "SF-1", "a.txt", content)
+	if content.reading.Load() {
+		t.Error("the content is being read after the call")
+	}
+	wantKind(t, err, client.ErrFileType)
+}

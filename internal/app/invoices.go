@@ -1,0 +1,228 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"merchantorders/client"
+	"merchantorders/internal/config"
+)
+
+type invoicesCommand struct {
+	Upload   invoicesUpload   `cmd:"" help:"Upload an invoice file for an order."`
+	Download invoicesDownload `cmd:"" help:"Download an invoice file of an order."`
+	Delete   invoicesDelete   `cmd:"" help:"Withdraw an invoice file from an order."`
+}
+
+// remote tells these commands from those that work on a data folder.
+func (*invoicesCommand) remote() {}
+
+type invoicesUpload struct {
+	Reference string `arg:"" help:"Reference of the order."`
+	File      string `arg:"" help:"The file: pdf, png, jpeg or jpg, at most 4,000,000 bytes; - is standard input, with --name."`
+	connection
+	writing
+	Name string `placeholder:"NAME" help:"Name of the file as the service is to know it. Empty: its own."`
+}
+
+// Help is what --help adds.
+func (*invoicesUpload) Help() string {
+	return `An order has at most three invoice files. No file is ever overwritten: the same name again gets -1, -2, ... before its extension.
+
+Example:
+
+    merchant-orders invoices upload SF-2026-000123 invoice.pdf`
+}
+
+func (c *invoicesUpload) check() error {
+	name := ""
+	if c.File == "-" && c.Name == "" {
+		name = "is required with standard input"
+	}
+	return errors.Join(c.connection.check(), config.About("name", name))
+}
+
+func (c *invoicesUpload) run(ctx context.Context, p *process) error {
+	service, err := c.connect()
+	if err != nil {
+		return err
+	}
+	content, _, err := p.input(c.File)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = content.Close() }()
+	name := c.Name
+	if name == "" {
+		name = filepath.Base(c.File)
+	}
+	var receipt client.Receipt
+	invoice, err := service.UploadInvoice(ctx, c.Reference, name, content, c.options(&receipt)...)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return p.sayJSON(invoice)
+	}
+	return p.say("%s", oneLine(fmt.Sprintf("invoice %d: %s", invoice.ID, invoice.URL)))
+}
+
+type invoicesDownload struct {
+	Reference string `arg:"" help:"Reference of the order."`
+	ID        string `arg:"" name:"id" help:"Id of the invoice file, as orders show shows it."`
+	connection
+	Output string `placeholder:"FILE" help:"Where to write it, which must not be there yet; - is standard output. Empty: its own name, in the current folder."`
+	Trust  string `placeholder:"URL" help:"One more address that may get the token, where the service shows its files under another than --address. Empty: none."`
+
+	id int64
+}
+
+// Help is what --help adds.
+func (*invoicesDownload) Help() string {
+	return `The token goes to the service's own address only; files stored elsewhere are asked for without it.
+
+Example:
+
+    merchant-orders invoices download SF-2026-000123 4 --output invoice.pdf`
+}
+
+func (c *invoicesDownload) check() error {
+	var id error
+	n, problem := positive(c.ID)
+	if c.id = n; problem != "" {
+		id = errors.New("the id " + problem)
+	}
+	trust, output := "", ""
+	if c.Trust != "" {
+		if _, err := client.New(c.Trust, "mo_"); err != nil {
+			trust = "must be such as https://files.example.com"
+		}
+	}
+	if c.Output == "-" && c.JSON {
+		output = "must not be standard output together with --json"
+	}
+	return errors.Join(c.connection.check(), config.About("output", output), config.About("trust", trust), id)
+}
+
+func (c *invoicesDownload) run(ctx context.Context, p *process) error {
+	var options []client.Option
+	if c.Trust != "" {
+		options = append(options, client.WithStorage(c.Trust))
+	}
+	service, err := c.connect(options...)
+	if err != nil {
+		return err
+	}
+	file, err := c.fetch(ctx, service)
+	if err != nil {
+		return err
+	}
+	if c.Output == "-" {
+		_, err := p.stdout.Write(file.Content)
+		return err
+	}
+	path, err := c.path(file)
+	if err != nil {
+		return err
+	}
+	if err := writeNew(path, file.Content); err != nil {
+		return err
+	}
+	if c.JSON {
+		return p.sayJSON(downloaded{File: path, MediaType: file.MediaType, Bytes: len(file.Content)})
+	}
+	return p.say("%s", oneLine(fmt.Sprintf("%s: %d bytes", path, len(file.Content))))
+}
+
+// downloaded is what is printed of a file.
+type downloaded struct {
+	File      string `json:"file"`
+	MediaType string `json:"mediaType"`
+	Bytes     int    `json:"bytes"`
+}
+
+// fetch finds the file among those of its order and downloads it.
+func (c *invoicesDownload) fetch(ctx context.Context, service *client.Client) (client.File, error) {
+	order, err := service.Order(ctx, c.Reference)
+	if err != nil {
+		return client.File{}, err
+	}
+	for _, invoice := range order.Invoices {
+		if invoice.ID == c.id {
+			return service.DownloadInvoice(ctx, invoice)
+		}
+	}
+	return client.File{}, fmt.Errorf("order %s, invoice %d: %w", c.Reference, c.id, client.ErrInvoiceNotFound)
+}
+
+// path says where a file is to be written. Its name comes from outside.
+func (c *invoicesDownload) path(file client.File) (string, error) {
+	if c.Output != "" {
+		return c.Output, nil
+	}
+	name := oneLine(file.Name)
+	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, `/\`) {
+		return "", errors.New("the file has no name to write it to: say where with --output")
+	}
+	return name, nil
+}
+
+// writeNew writes a file that is not there yet, for its owner only.
+func writeNew(path string, content []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
+}
+
+type invoicesDelete struct {
+	Reference string `arg:"" help:"Reference of the order."`
+	ID        string `arg:"" name:"id" help:"Id of the invoice file, as orders show shows it."`
+	connection
+	writing
+
+	id int64
+}
+
+// Help is what --help adds.
+func (*invoicesDelete) Help() string {
+	return `Prints the invoice files that are left.
+
+Example:
+
+    merchant-orders invoices delete SF-2026-000123 4`
+}
+
+func (c *invoicesDelete) check() error {
+	var id error
+	n, problem := positive(c.ID)
+	if c.id = n; problem != "" {
+		id = errors.New("the id " + problem)
+	}
+	return errors.Join(c.connection.check(), id)
+}
+
+func (c *invoicesDelete) run(ctx context.Context, p *process) error {
+	service, err := c.connect()
+	if err != nil {
+		return err
+	}
+	var receipt client.Receipt
+	left, err := service.DeleteInvoice(ctx, c.Reference, c.id, c.options(&receipt)...)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return p.sayJSON(map[string][]client.Invoice{"invoices": left})
+	}
+	return p.sayInvoices(left)
+}

@@ -1,0 +1,250 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"time"
+
+	"merchantorders/client"
+	"merchantorders/internal/config"
+)
+
+type ordersCommand struct {
+	List   ordersList   `cmd:"" help:"List orders, newest first."`
+	Show   ordersShow   `cmd:"" help:"Show one order, whole."`
+	Accept ordersAccept `cmd:"" help:"Accept an order."`
+	Reject ordersReject `cmd:"" help:"Reject an order."`
+	Watch  ordersWatch  `cmd:"" help:"Print what happened to orders, and what happens from now on, until stopped."`
+}
+
+// remote tells these commands from those that work on a data folder.
+func (*ordersCommand) remote() {}
+
+type ordersList struct {
+	connection
+	State string `placeholder:"NAME" help:"Only orders in this state, such as registered. Empty: all."`
+	From  string `placeholder:"DAY" help:"Only orders created on this day of UTC or later, such as 2026-11-20."`
+	To    string `placeholder:"DAY" help:"Only orders created on this day of UTC or earlier."`
+	Limit string `placeholder:"N" help:"At most so many orders. Empty: all."`
+
+	filter client.Filter
+	limit  int64
+}
+
+// Help is what --help adds.
+func (*ordersList) Help() string {
+	return `Amounts are in the minor unit of the order's currency: 3180 is 31.80 euros. Times are UTC. With --json each order is one line.
+
+Examples:
+
+    merchant-orders orders list --state registered
+    merchant-orders orders list --from 2026-11-01 --to 2026-11-30 --json | jq -r .id`
+}
+
+func (c *ordersList) check() error {
+	var from, to, limit string
+	c.filter.State = client.State(c.State)
+	c.filter.From, from = dayOf(c.From)
+	c.filter.To, to = dayOf(c.To)
+	if c.Limit != "" {
+		c.limit, limit = positive(c.Limit)
+	}
+	if c.limit > 0 && c.limit < 100 {
+		c.filter.PageSize = int(c.limit)
+	}
+	return errors.Join(c.connection.check(), config.About("from", from), config.About("to", to), config.About("limit", limit))
+}
+
+// dayOf reads a day, none from empty text.
+func dayOf(text string) (time.Time, string) {
+	if text == "" {
+		return time.Time{}, ""
+	}
+	day, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		return time.Time{}, "must be a day such as 2026-11-20"
+	}
+	return day, ""
+}
+
+// tableRows is after how many rows a table begins anew, so that memory does not
+// grow with the list.
+const tableRows = 1000
+
+var orderHeading = []string{"REFERENCE", "STATE", "CREATED", "TOTAL", "COUNTRY", "INVOICE", "CUSTOMER"}
+
+func (c *ordersList) run(ctx context.Context, p *process) error {
+	service, err := c.connect()
+	if err != nil {
+		return err
+	}
+	var rows []client.Summary
+	flush := func() error {
+		shown := rows
+		rows = nil
+		return p.table(orderHeading, len(shown), func(i int) []string { return orderRow(shown[i]) })
+	}
+	listed := int64(0)
+	for order, err := range service.Orders(ctx, c.filter) {
+		if err != nil {
+			if len(rows) > 0 {
+				err = errors.Join(flush(), err)
+			}
+			return err
+		}
+		listed++
+		if c.JSON {
+			err = p.sayJSON(order)
+		} else if rows = append(rows, order); len(rows) == tableRows {
+			err = flush()
+		}
+		if err != nil {
+			return err
+		}
+		if listed == c.limit {
+			break
+		}
+	}
+	if c.JSON || listed > 0 && len(rows) == 0 {
+		return nil
+	}
+	return flush()
+}
+
+// orderRow is one order in a table.
+func orderRow(o client.Summary) []string {
+	invoice := "no"
+	if o.HasInvoice {
+		invoice = "yes"
+	}
+	return []string{
+		textOr(o.Reference), textOr(string(o.State)), stamp(o.CreatedAt), strconv.FormatInt(o.TotalItemsAmount, 10),
+		textOr(o.CountryCode), invoice, textOr(o.Customer.FirstName, o.Customer.LastName),
+	}
+}
+
+type ordersAccept struct {
+	Reference string `arg:"" help:"Reference of the order."`
+	connection
+	writing
+}
+
+// Help is what --help adds.
+func (*ordersAccept) Help() string {
+	return `An order can be accepted or rejected once, while it is registered; after that the exit code is 4.
+
+Example:
+
+    merchant-orders orders accept SF-2026-000123`
+}
+
+func (c *ordersAccept) run(ctx context.Context, p *process) error {
+	service, err := c.connect()
+	if err != nil {
+		return err
+	}
+	var receipt client.Receipt
+	if err := service.Accept(ctx, c.Reference, c.options(&receipt)...); err != nil {
+		return err
+	}
+	return p.sayChanged(c.JSON, c.Reference, client.InProcessing, receipt)
+}
+
+type ordersReject struct {
+	Reference string `arg:"" help:"Reference of the order."`
+	connection
+	writing
+	Reason string `placeholder:"WORD" help:"Why: out-of-stock, damaged, wrong-price, disabled-product or wrong-product. Empty: none given."`
+}
+
+// Help is what --help adds.
+func (*ordersReject) Help() string {
+	return `An order can be accepted or rejected once, while it is registered; after that the exit code is 4.
+
+Example:
+
+    merchant-orders orders reject SF-2026-000123 --reason out-of-stock`
+}
+
+func (c *ordersReject) run(ctx context.Context, p *process) error {
+	service, err := c.connect()
+	if err != nil {
+		return err
+	}
+	var receipt client.Receipt
+	if err := service.Reject(ctx, c.Reference, client.Reason(c.Reason), c.options(&receipt)...); err != nil {
+		return err
+	}
+	return p.sayChanged(c.JSON, c.Reference, client.RejectedByMerchant, receipt)
+}
+
+type ordersWatch struct {
+	connection
+	After string `placeholder:"N" help:"Only what comes after the event of this number. Empty: all from the first."`
+	Once  bool   `help:"Stop at the newest event instead of waiting for more."`
+
+	after int64
+}
+
+// Help is what --help adds.
+func (*ordersWatch) Help() string {
+	return `Events are numbered 1, 2, 3, ... in the order in which they happened: whoever keeps the number of the last one and goes on after it misses nothing. With --json each event is one line. Stopping it is no failure.
+
+Examples:
+
+    merchant-orders orders watch --after 1200
+    merchant-orders orders watch --json --once | jq -r 'select(.type == "order.created") | .orderReference'`
+}
+
+func (c *ordersWatch) check() error {
+	var after string
+	if c.After != "" && c.After != "0" {
+		c.after, after = positive(c.After)
+	}
+	return errors.Join(c.connection.check(), config.About("after", after))
+}
+
+func (c *ordersWatch) run(ctx context.Context, p *process) error {
+	service, err := c.connect()
+	if err != nil {
+		return err
+	}
+	events := service.FollowEvents(ctx, c.after)
+	if c.Once {
+		events = service.Events(ctx, c.after)
+	}
+	for event, err := range events {
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return err
+		case c.JSON:
+			err = p.sayJSON(event)
+		default:
+			err = p.say("%s", oneLine(eventLine(event)))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eventLine tells of an event in one line.
+func eventLine(e client.Event) string {
+	line := strconv.FormatInt(e.Seq, 10) + "  " + stamp(e.At) + "  " + e.OrderReference + "  " + string(e.Type) + "  " + e.Actor
+	if change, ok := e.StateChange(); ok {
+		line += "  " + string(change.From) + " -> " + string(change.To)
+		if change.Reason != client.NoReason {
+			line += " (" + string(change.Reason) + ")"
+		}
+		return line
+	}
+	if len(e.Data) > 0 && json.Valid(e.Data) && string(e.Data) != "{}" {
+		line += "  " + string(e.Data)
+	}
+	return line
+}

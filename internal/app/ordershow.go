@@ -1,0 +1,100 @@
+package app
+
+import (
+	"context"
+	"strconv"
+
+	"merchantorders/client"
+)
+
+type ordersShow struct {
+	Reference string `arg:"" help:"Reference of the order."`
+	connection
+}
+
+// Help is what --help adds.
+func (*ordersShow) Help() string {
+	return `Amounts are in the minor unit of the order's currency: 3180 is 31.80 euros. Times are UTC. With --json the whole order is one line, with the tag that --if-match of other commands takes.
+
+Example:
+
+    merchant-orders orders show SF-2026-000123`
+}
+
+func (c *ordersShow) run(ctx context.Context, p *process) error {
+	service, err := c.connect()
+	if err != nil {
+		return err
+	}
+	order, err := service.Order(ctx, c.Reference)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return p.sayJSON(order)
+	}
+	return p.sayOrder(order)
+}
+
+// sayOrder shows an order to people.
+func (p *process) sayOrder(o client.Order) error {
+	facts := orderFacts(o)
+	if err := p.table([]string{"ORDER", textOr(o.Reference)}, len(facts), func(i int) []string { return facts[i] }); err != nil {
+		return err
+	}
+	if err := p.say(""); err != nil {
+		return err
+	}
+	heading := []string{"QUANTITY", "SKU", "PRICE", "TOTAL", "PRODUCT"}
+	err := p.table(heading, len(o.LineItems), func(i int) []string {
+		line := o.LineItems[i]
+		return []string{
+			strconv.FormatInt(line.Quantity, 10), textOr(line.SKU), strconv.FormatInt(line.UnitPrice, 10),
+			strconv.FormatInt(line.TotalPrice, 10), textOr(line.ProductName),
+		}
+	})
+	if err != nil || len(o.Invoices) == 0 {
+		return err
+	}
+	if err := p.say(""); err != nil {
+		return err
+	}
+	return p.sayInvoices(o.Invoices)
+}
+
+// orderFacts are the lines that show the fields of an order.
+func orderFacts(o client.Order) [][]string {
+	a := o.Address
+	facts := [][]string{
+		{"State", textOr(string(o.State))},
+		{"Created", stamp(o.CreatedAt)},
+		{"Updated", stamp(o.UpdatedAt)},
+		{"Expires", stamp(o.ExpiresAt)},
+		{"Dispatch until", stamp(o.DispatchUntil)},
+		{"Total", strconv.FormatInt(o.TotalItemsAmount, 10)},
+		{"Subtotal", strconv.FormatInt(o.SubTotalItemsAmount, 10)},
+		{"Payment", textOr(o.Payment.Name)},
+		{"Customer", textOr(o.Customer.FirstName, o.Customer.LastName)},
+		{"E-mail", textOr(o.Customer.Email)},
+		{"Phone", textOr(optional(o.Customer.Phone))},
+		{"Address", textOr(a.Street, a.StreetNumber)},
+		{"City", textOr(a.PostCode, a.City, a.Region, a.CountryCode)},
+		{"Carrier", textOr(o.Carrier.Name, o.Carrier.DeliveryName)},
+		{"Tracking", textOr(o.Carrier.TrackingCodes)},
+	}
+	if d := o.InvoiceDetails; d != nil {
+		facts = append(facts,
+			[]string{"Invoice to", textOr(optional(d.Company))},
+			[]string{"VAT number", textOr(d.VATNumber)},
+			[]string{"Tax office", textOr(optional(d.TaxOfficeCode), optional(d.TaxOfficeName))},
+		)
+	}
+	return facts
+}
+
+// sayInvoices shows invoice files to people.
+func (p *process) sayInvoices(invoices []client.Invoice) error {
+	return p.table([]string{"INVOICE", "UPLOADED", "ADDRESS"}, len(invoices), func(i int) []string {
+		return []string{strconv.FormatInt(invoices[i].ID, 10), stamp(invoices[i].CreatedAt), textOr(invoices[i].URL)}
+	})
+}
