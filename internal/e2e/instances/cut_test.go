@@ -82,11 +82,8 @@ func TestCutConnections(t *testing.T) {
 // be cut anywhere: as it is sent, before its answer, within it.
 func cutClient(t *testing.T, base, token string) client {
 	w := newWire(t, strings.TrimPrefix(base, "http://"))
-	var mu sync.Mutex
 	dice := rand.New(rand.NewPCG(29, 0))
-	w.choose = func() (up, down int64) {
-		mu.Lock()
-		defer mu.Unlock()
+	w.cutBy(func() (up, down int64) {
 		switch dice.IntN(4) {
 		case 0:
 			return dice.Int64N(3000), never
@@ -96,7 +93,7 @@ func cutClient(t *testing.T, base, token string) client {
 			return never, dice.Int64N(900)
 		}
 		return never, never
-	}
+	})
 	c := newClient(t, "http://"+w.address(), token)
 	c.http.Transport.(*http.Transport).DisableKeepAlives = true
 	return c

@@ -90,11 +90,19 @@ func (w *wire) loseAnswers(lines int) {
 	w.mute = lines
 }
 
+// cutBy has every new line cut where choose says: after so many bytes to the
+// server, or from it. It is asked by one line at a time.
+func (w *wire) cutBy(choose func() (up, down int64)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.choose = choose
+}
+
 // heal makes new lines well again.
 func (w *wire) heal() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.deaf, w.cut, w.mute = false, 0, 0
+	w.deaf, w.cut, w.mute, w.choose = false, 0, 0, nil
 }
 
 // carry lays one line and carries what goes over it until it ends.
