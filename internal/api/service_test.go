@@ -101,7 +101,7 @@ func (s *service) serve(orders *order.Service, with setup, log *slog.Logger) {
 	kept := web.NewKept(1<<20, s.now)
 	router := web.NewRouter(s.tokens,
 		v1.Section(v1.Deps{Kept: kept, Orders: orders, Figures: s.figures, BaseURL: baseURL, StorageURL: storageURL}),
-		v2.Section(v2.Deps{Kept: kept, Orders: orders, Figures: s.figures, StorageURL: storageURL, ErrorCodes: with.errorCodes}),
+		v2.Section(v2.Deps{BaseURL: baseURL, Kept: kept, Orders: orders, Figures: s.figures, StorageURL: storageURL, ErrorCodes: with.errorCodes}),
 		storageapi.Section(storageapi.Deps{Orders: orders, Region: "eu", Bucket: "inv"}),
 		operator.Section(operator.Deps{Orders: orders, Tokens: s.tokens}),
 		web.Section{Errors: web.FlatForm},

@@ -23,7 +23,7 @@ func (s *server) handler(baseURL, storageURL string) http.Handler {
 	kept := web.NewKept(keptAnswers, s.now)
 	router := web.NewLimitedRouter(s.tokens, web.NewLimits(s.flags.Requests(), s.now),
 		v1.Section(v1.Deps{Orders: s.orders, Figures: s.figures, BaseURL: baseURL, StorageURL: storageURL, Kept: kept}),
-		v2.Section(v2.Deps{Orders: s.orders, Figures: s.figures, StorageURL: storageURL, Kept: kept, ErrorCodes: v2.ErrorCodes(s.settings.ErrorCodes)}),
+		v2.Section(v2.Deps{BaseURL: baseURL, Orders: s.orders, Figures: s.figures, StorageURL: storageURL, Kept: kept, ErrorCodes: v2.ErrorCodes(s.settings.ErrorCodes)}),
 		storageapi.Section(storageapi.Deps{Orders: s.orders, Region: region, Bucket: bucket}),
 		operator.Section(operator.Deps{Orders: s.orders, Tokens: s.tokens}),
 		web.HealthSection(ready, s.figures),

@@ -25,6 +25,17 @@ type Filter struct {
 
 	Page int64 // from 1
 	Size int64 // 1 to MaxPageSize
+
+	// After is where the page before ended: the page begins with the next order,
+	// whatever has come in meanwhile, and Page is not looked at. nil: the page
+	// with that number.
+	After *Position
+}
+
+// Position is the place of an order in lists. It never changes.
+type Position struct {
+	CreatedAt time.Time
+	Number    int64
 }
 
 // NewFilter returns the filter of a list asked for without parameters.
@@ -63,4 +74,6 @@ func (f Filter) Shown(now time.Time) (from, to time.Time) {
 type Page struct {
 	Orders []Summary // empty past the end
 	Total  int64     // exact count of the orders that the filter lets through
+	// Next is the After of the next page, nil where there is none.
+	Next *Position
 }

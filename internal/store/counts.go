@@ -61,6 +61,9 @@ func (c *dayCounts) placeLocked(filter order.Filter) place {
 	if filter.AnyState {
 		states = []order.State{0}
 	}
+	if filter.After != nil {
+		return c.placeAfter(*filter.After, filter, states)
+	}
 	// Compared by division, since page times size may not fit 64 bits.
 	before := int64(math.MaxInt64)
 	if pages := filter.Page - 1; pages <= maxOrders/filter.Size {
@@ -72,6 +75,22 @@ func (c *dayCounts) placeLocked(filter order.Filter) place {
 	if begun {
 		found.below, found.skip, found.limit = c.spans.above(at), skip, min(filter.Size, total-before)
 		found.cut = c.cutFor(at, states, skip)
+	}
+	return found
+}
+
+// placeAfter is the place of a page that begins where another ended. One order
+// more than it shows tells whether there is a further one.
+func (c *dayCounts) placeAfter(after order.Position, filter order.Filter, states []order.State) place {
+	from, to := keysOf(filter)
+	total, _, _, _ := c.spans.search(states, from, to, math.MaxInt64)
+	below := listKey{after.CreatedAt.Unix(), after.Number}
+	if compareKeys(to, below) < 0 {
+		below = to
+	}
+	found := place{version: c.version, total: total, below: below, limit: filter.Size + 1, spans: c.spans.length}
+	if len(states) == 0 {
+		found.limit = 0 // nothing is asked for
 	}
 	return found
 }

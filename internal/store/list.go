@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -58,7 +59,7 @@ func (db *DB) tryList(ctx context.Context, merchantID int64, filter order.Filter
 	}
 	orders, version, err := readPage(ctx, db.conns, merchantID, filter, place)
 	if err != nil || version == place.version {
-		return order.Page{Orders: orders, Total: place.total}, err == nil, err
+		return pageOf(filter, place, orders), err == nil, err
 	}
 	length, err := counts.catchUp(ctx, db.conns, merchantID, version)
 	db.counts.grown(merchantID, counts, length)
@@ -79,10 +80,32 @@ func (db *DB) listInSnapshot(ctx context.Context, merchantID int64, filter order
 			return err
 		}
 		orders, _, err := readPage(ctx, r, merchantID, filter, place)
-		page = order.Page{Orders: orders, Total: place.total}
+		page = pageOf(filter, place, orders)
 		return err
 	})
 	return page, err
+}
+
+// pageOf returns the page that was read, and where the next one begins.
+func pageOf(filter order.Filter, place place, orders []order.Summary) order.Page {
+	page := order.Page{Orders: orders, Total: place.total}
+	more := filter.Page <= maxOrders/filter.Size && filter.Page*filter.Size < place.total
+	if filter.After != nil {
+		// It may have gone beyond the first day asked for.
+		from, _ := keysOf(filter)
+		end := slices.IndexFunc(orders, func(o order.Summary) bool { return o.CreatedAt.Unix() < from.at })
+		if end >= 0 {
+			page.Orders = orders[:end]
+		}
+		if more = int64(len(page.Orders)) > filter.Size; more {
+			page.Orders = page.Orders[:filter.Size]
+		}
+	}
+	if more && len(page.Orders) > 0 {
+		last := page.Orders[len(page.Orders)-1]
+		page.Next = &order.Position{CreatedAt: last.CreatedAt, Number: last.Number}
+	}
+	return page
 }
 
 // readPage reads the orders of a page and the number of the newest event.

@@ -3,6 +3,7 @@ package orderapi
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -10,11 +11,25 @@ import (
 	"merchantorders/internal/web"
 )
 
-// List returns the answer of a list. Its tag changes when anything of the
-// merchant does, and with the day where the range that is shown ends today. now
-// is the moment that the body shows.
-func List(r *http.Request, filter order.Filter, now time.Time, body func(*web.Answer) (any, error)) web.Answer {
-	answer := web.Answer{Day: order.NoDay, Body: body}
+// Lists reads lists.
+type Lists interface {
+	// List returns a page of orders.
+	List(ctx context.Context, merchantID int64, filter order.Filter) (order.Page, error)
+}
+
+// List returns the answer of a list, whose body is view's. Its tag changes when
+// anything of the merchant does, and with the day where the range that is shown
+// ends today. now is the moment that the body shows; address is that of the
+// list, without a query.
+func List(r *http.Request, lists Lists, filter order.Filter, now time.Time, address string, view func(order.Page) any) web.Answer {
+	answer := web.Answer{Day: order.NoDay, Body: func(answer *web.Answer) (any, error) {
+		page, err := lists.List(r.Context(), web.MerchantID(r), filter)
+		if err != nil {
+			return nil, err
+		}
+		answer.Links = append(answer.Links, pageLinks(r, filter, page, address)...)
+		return view(page), nil
+	}}
 	tag := `"` + strconv.FormatInt(web.MerchantID(r), 10) + "-" + strconv.FormatInt(web.MerchantEvent(r), 10)
 	if filter.To == order.NoDay {
 		answer.Day = order.DayOf(now)
@@ -22,6 +37,27 @@ func List(r *http.Request, filter order.Filter, now time.Time, body func(*web.An
 	}
 	answer.Tag = tag + `"`
 	return answer
+}
+
+// pageLinks are the Links to the first page of a list and, where there is one,
+// to the next: it begins where this one ends, whatever comes in meanwhile.
+func pageLinks(r *http.Request, filter order.Filter, page order.Page, address string) []string {
+	query := r.URL.Query()
+	query.Del(CursorName)
+	query.Del("page")
+	links := []string{link(address, query, "first")}
+	if page.Next != nil {
+		query.Set(CursorName, newCursor(web.MerchantID(r), filter, filter.Page+1, *page.Next))
+		links = append(links, link(address, query, "next"))
+	}
+	return links
+}
+
+func link(address string, query url.Values, relation string) string {
+	if len(query) > 0 {
+		address += "?" + query.Encode()
+	}
+	return "<" + address + `>; rel="` + relation + `"`
 }
 
 // Orders reads single orders.

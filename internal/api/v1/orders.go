@@ -15,12 +15,8 @@ func (a *api) listOrders(r *http.Request) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	merchantID, now := web.MerchantID(r), a.orders.Now()
-	answer := orderapi.List(r, params.filter, now, func(*web.Answer) (any, error) {
-		page, err := a.orders.List(r.Context(), merchantID, params.filter)
-		if err != nil {
-			return nil, err
-		}
-		return newListView(params, page, merchantID, now), nil
+	answer := orderapi.List(r, a.orders, params.filter, now, a.baseURL+"/api/orders", func(page order.Page) any {
+		return newListView(params, page, merchantID, now)
 	})
 	answer.Links = append(answer.Links, a.successor(""))
 	return answer, nil

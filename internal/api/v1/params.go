@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"merchantorders/internal/api/orderapi"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 )
@@ -50,6 +51,9 @@ func parseListParams(r *http.Request) (listParams, error) {
 	}
 	if filter.Check() != nil {
 		return listParams{}, &web.ParamError{Name: "date_from", Problem: "is after date_to"}
+	}
+	if err := orderapi.ReadCursor(query, web.MerchantID(r), filter); err != nil {
+		return listParams{}, err
 	}
 	return params, nil
 }

@@ -15,12 +15,8 @@ func (a *api) listOrders(r *http.Request) (web.Answer, error) {
 		return web.Answer{}, err
 	}
 	now := a.orders.Now()
-	return orderapi.List(r, params.filter, now, func(*web.Answer) (any, error) {
-		page, err := a.orders.List(r.Context(), web.MerchantID(r), params.filter)
-		if err != nil {
-			return nil, err
-		}
-		return newListView(params, page, now), nil
+	return orderapi.List(r, a.orders, params.filter, now, a.baseURL+"/v2/orders", func(page order.Page) any {
+		return newListView(params, page, now)
 	}), nil
 }
 

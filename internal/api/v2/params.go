@@ -3,6 +3,7 @@ package v2
 import (
 	"net/http"
 
+	"merchantorders/internal/api/orderapi"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 )
@@ -44,6 +45,9 @@ func parseListParams(r *http.Request) (listParams, error) {
 	}
 	if filter.Check() != nil {
 		return listParams{}, &web.ParamError{Name: "dateFrom", Problem: "is after dateTo"}
+	}
+	if err := orderapi.ReadCursor(query, web.MerchantID(r), filter); err != nil {
+		return listParams{}, err
 	}
 	return params, nil
 }

@@ -13,6 +13,7 @@ import (
 type Deps struct {
 	Orders     *order.Service
 	Figures    *web.Figures
+	BaseURL    string     // address of the service, without a slash at its end
 	StorageURL string     // address of the stored files, without a slash at its end
 	ErrorCodes ErrorCodes // zero: Samples
 	Kept       *web.Kept  // answers that may be given again
@@ -22,6 +23,7 @@ type Deps struct {
 type api struct {
 	orders     *order.Service
 	invoices   *invoiceapi.Endpoints
+	baseURL    string
 	storageURL string
 }
 
@@ -30,6 +32,7 @@ func Section(deps Deps) web.Section {
 	a := &api{
 		orders:     deps.Orders,
 		invoices:   invoiceapi.NewEndpoints(deps.Orders, deps.Figures, deps.StorageURL),
+		baseURL:    deps.BaseURL,
 		storageURL: deps.StorageURL,
 	}
 	kept := deps.Kept

@@ -19,6 +19,8 @@ var listSubjects = []subject{
 	{"lists/thousands of changes between two", testListFarBehind},
 	{"lists/edges", testListEdges},
 	{"lists/nothing there", testListNothing},
+	{"lists/page after page", func(f *fixture) { testListWalk(f, newBook(f, 9, manyDays)) }},
+	{"lists/page after page, in one second", func(f *fixture) { testListWalk(f, newSecond(f, 10)) }},
 	{"lists/one moment a page", func(f *fixture) { testListOneMoment(f, newBook(f, 6, manyDays)) }},
 	{"lists/one moment a page, on one day", func(f *fixture) { testListOneMoment(f, newBook(f, 7, manyDays[8:9])) }},
 	{"lists/one moment a page, in one second", func(f *fixture) { testListOneMoment(f, newSecond(f, 8)) }},

@@ -47,7 +47,11 @@ func (m *model) page(filter order.Filter) order.Page {
 	page := order.Page{Total: int64(len(all))}
 	if filter.Page-1 <= page.Total/filter.Size {
 		begin := min((filter.Page-1)*filter.Size, page.Total)
-		page.Orders = all[begin:min(begin+filter.Size, page.Total)]
+		end := min(begin+filter.Size, page.Total)
+		page.Orders = all[begin:end]
+		if begin < end && end < page.Total {
+			page.Next = &order.Position{CreatedAt: all[end-1].CreatedAt, Number: all[end-1].Number}
+		}
 	}
 	return page
 }
