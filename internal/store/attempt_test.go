@@ -1,0 +1,44 @@
+package store
+
+import (
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/store/pgtest"
+)
+
+// TestNoKeyCostsNothing: a change without a key has nothing to do with keys.
+func TestNoKeyCostsNothing(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	openPostgresTest(t, url) // makes the tables
+	db, statements := openRecorded(t, url)
+	if err := addTestMerchant(t.Context(), db, 1); err != nil {
+		t.Fatal(err)
+	}
+	batch := testBatch(1, "R", 2)
+	if _, err := db.AddOrders(t.Context(), batch, testTime); err != nil {
+		t.Fatal(err)
+	}
+	orders := order.NewService(db, nil, func() time.Time { return testTime }, slog.New(slog.DiscardHandler))
+	key := order.ReferenceKey(batch[0].Order.Reference)
+	if _, err := orders.Accept(t.Context(), 1, key, order.Attempt{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := orders.DeleteInvoice(t.Context(), 1, key, 1, order.Attempt{}); !errors.Is(err, order.ErrInvoiceNotFound) {
+		t.Fatalf("error %v", err)
+	}
+	ran := statements.statements()
+	if len(ran) < 5 {
+		t.Errorf("only %d statements were seen", len(ran))
+	}
+	for _, s := range ran {
+		if strings.Contains(s.text, "idempotency_keys") {
+			t.Errorf("without a key: %s", s.text)
+		}
+	}
+}
