@@ -1,0 +1,58 @@
+package openapitest
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// endedTest stands for a test that comes to its end before the real one does.
+type endedTest struct {
+	testing.TB
+	cleanups []func()
+	failed   bool
+}
+
+// Cleanup implements testing.TB.
+func (e *endedTest) Cleanup(f func()) { e.cleanups = append(e.cleanups, f) }
+
+// Errorf implements testing.TB.
+func (e *endedTest) Errorf(string, ...any) { e.failed = true }
+
+func (e *endedTest) end() {
+	for _, f := range e.cleanups {
+		f()
+	}
+}
+
+// serveOnce asks a watched handler over HTTP to reject an order.
+func serveOnce(t *testing.T, watch func(http.Handler) http.Handler, status int, body string) {
+	t.Helper()
+	server := httptest.NewServer(watch(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := io.Copy(io.Discard, r.Body); err != nil {
+			t.Error(err)
+		}
+		for name, values := range good().Header {
+			if name != "Content-Length" {
+				w.Header()[name] = values
+			}
+		}
+		if status != 0 {
+			w.WriteHeader(status)
+		}
+		_, _ = io.WriteString(w, body)
+	})))
+	defer server.Close()
+	request, err := http.NewRequestWithContext(t.Context(), "PATCH", server.URL+"/v2/orders/SF-1/reject", strings.NewReader(`{"status":"D"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer mo_x")
+	response, err := server.Client().Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+}
