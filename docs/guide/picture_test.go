@@ -47,7 +47,7 @@ var cells = map[order.State]cell{
 	order.RejectedByMerchant:     {0, 1},
 	order.InProcessing:           {1, 1},
 	order.ReadyForShipment:       {1, 2},
-	order.Canceled:               {2, 2},
+	order.Canceled:               {2, 1.5},
 	order.PickedByCourier:        {1, 3},
 	order.DeliveredToPickupPoint: {0, 4},
 	order.DeliveryFailed:         {2, 4},

@@ -48,7 +48,11 @@ func (c content) serve(w http.ResponseWriter, r *http.Request) error {
 	h := w.Header()
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-cache")
-	h.Set("ETag", c.tag)
+	tag := c.tag
+	if c.zipped != nil {
+		tag = "W/" + tag // it stands for two forms
+	}
+	h.Set("ETag", tag)
 	if c.policy != "" {
 		h.Set("Content-Security-Policy", c.policy)
 	}
@@ -86,14 +90,15 @@ func has(r *http.Request, tag string) bool {
 	return false
 }
 
-// takesGzip reports whether a client takes gzip. One that asks for it with a
-// weight gets it plain, unless the weight is above 0 in the usual spelling.
+// takesGzip reports whether a client takes gzip.
 func takesGzip(r *http.Request) bool {
 	for coding := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
-		name, weight, weighed := strings.Cut(strings.TrimSpace(coding), ";")
-		if strings.EqualFold(strings.TrimSpace(name), "gzip") {
-			return !weighed || strings.HasPrefix(strings.TrimSpace(weight), "q=1") || strings.HasPrefix(strings.TrimSpace(weight), "q=0.")
+		name, weight, weighed := strings.Cut(coding, ";")
+		if !strings.EqualFold(strings.TrimSpace(name), "gzip") {
+			continue
 		}
+		q, err := strconv.ParseFloat(strings.TrimPrefix(strings.TrimSpace(weight), "q="), 64)
+		return !weighed || err == nil && q > 0
 	}
 	return false
 }

@@ -185,10 +185,14 @@ type Operation struct {
 	Path   string // with {name} for a parameter
 }
 
-// Operations returns every operation, in the order of paths and methods.
-func (c *Contract) Operations() []Operation {
+// Operations returns every operation of a document, or of all if document is
+// empty, in the order of paths and methods.
+func (c *Contract) Operations(document string) []Operation {
 	var all []Operation
 	for _, d := range c.documents {
+		if document != "" && document != d.name {
+			continue
+		}
 		for _, o := range d.operations {
 			all = append(all, Operation{Method: o.method, Path: o.path})
 		}

@@ -9,6 +9,8 @@ window.ui = SwaggerUIBundle({
   docExpansion: "list",
   defaultModelsExpandDepth: 0,
   validatorUrl: null,
+  // Colours cost the renderer seconds where many answers are opened.
+  syntaxHighlight: { activated: false },
   persistAuthorization: false,
   // With credentials the browser would ask for a password of its own at a 401.
   requestInterceptor: (request) => Object.assign(request, { credentials: "omit" }),
