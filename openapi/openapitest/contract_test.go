@@ -196,6 +196,12 @@ func TestWatch(t *testing.T) {
 			if ended.failed != test.failed {
 				t.Errorf("the test failed: %t, want %t", ended.failed, test.failed)
 			}
+			ended = &endedTest{TB: t}
+			askOnce(t, ended, test.status, test.body)
+			ended.end()
+			if ended.failed != test.failed {
+				t.Errorf("seen by a client, the test failed: %t, want %t", ended.failed, test.failed)
+			}
 		})
 	}
 }
