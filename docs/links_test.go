@@ -28,6 +28,11 @@ func TestLinks(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no documents: %v", err)
 	}
+	guide, err := fs.Glob(root, "docs/guide/*.md")
+	if err != nil || len(guide) == 0 {
+		t.Fatalf("no guide: %v", err)
+	}
+	files = append(files, guide...)
 	for _, file := range append(files, "README.md", "CONTRIBUTING.md", "CHANGELOG.md") {
 		for _, fault := range brokenLinks(t, root, file) {
 			t.Error(fault)

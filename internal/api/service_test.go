@@ -23,11 +23,13 @@ import (
 	"merchantorders/internal/api/storageapi"
 	v1 "merchantorders/internal/api/v1"
 	v2 "merchantorders/internal/api/v2"
+	"merchantorders/internal/docpages"
 	"merchantorders/internal/filestore"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
+	"merchantorders/openapi/openapitest"
 )
 
 const (
@@ -58,6 +60,15 @@ type setup struct {
 	errorCodes v2.ErrorCodes
 	store      func(order.Store) order.Store // nil: as it is
 	files      func(order.Files) order.Files // nil: as they are
+	verifier   web.Verifier                  // nil: the tokens that there are
+	ready      func(context.Context) error   // nil: always
+	fill       func(*service)                // nil: service.fill
+	at         addresses                     // zero: baseURL
+}
+
+// addresses are where a service and its files are, as it tells its clients.
+type addresses struct {
+	base, region, bucket string
 }
 
 func (s *service) now() time.Time {
@@ -84,7 +95,11 @@ func start(t *testing.T, with setup) *service {
 	log := slog.New(slog.DiscardHandler)
 	s.orders = order.NewService(orders, files, s.now, log)
 	s.tokens = token.NewRegistry(db, s.now)
-	s.fill()
+	if with.fill != nil {
+		with.fill(s)
+	} else {
+		s.fill()
+	}
 	// Faults come after the filling.
 	if with.store != nil {
 		orders = with.store(orders)
@@ -98,15 +113,29 @@ func start(t *testing.T, with setup) *service {
 
 // serve puts a service on a port.
 func (s *service) serve(orders *order.Service, with setup, log *slog.Logger) {
+	if with.ready == nil {
+		with.ready = func(context.Context) error { return nil }
+	}
+	if with.verifier == nil {
+		with.verifier = s.tokens
+	}
+	at := with.at
+	if at.base == "" {
+		at = addresses{base: baseURL, region: "eu", bucket: "inv"}
+	}
+	storageURL := at.base + "/storage/" + at.region + "/" + at.bucket
 	kept := web.NewKept(1<<20, s.now)
-	router := web.NewRouter(s.tokens,
-		v1.Section(v1.Deps{Kept: kept, Orders: orders, Figures: s.figures, BaseURL: baseURL, StorageURL: storageURL}),
-		v2.Section(v2.Deps{BaseURL: baseURL, Kept: kept, Orders: orders, Figures: s.figures, StorageURL: storageURL, ErrorCodes: with.errorCodes}),
-		storageapi.Section(storageapi.Deps{Orders: orders, Region: "eu", Bucket: "inv"}),
+	router := web.NewRouter(with.verifier,
+		v1.Section(v1.Deps{Orders: orders, Figures: s.figures, BaseURL: at.base, StorageURL: storageURL, Kept: kept}),
+		v2.Section(v2.Deps{Orders: orders, Figures: s.figures, BaseURL: at.base, StorageURL: storageURL, Kept: kept, ErrorCodes: with.errorCodes}),
+		storageapi.Section(storageapi.Deps{Orders: orders, Region: at.region, Bucket: at.bucket}),
 		operator.Section(operator.Deps{Orders: orders, Tokens: s.tokens}),
-		web.Section{Errors: web.FlatForm},
+		docpages.DocumentSection(),
+		docpages.PageSection(docpages.Deps{BaseURL: at.base}),
+		web.HealthSection(with.ready, s.figures),
 	)
-	server := httptest.NewServer(web.Observe(router, web.FlatForm, log, s.figures, s.now))
+	watch := openapitest.Watch(s.t)
+	server := httptest.NewServer(watch(web.Observe(router, router.ErrorForm, log, s.figures, s.now)))
 	s.t.Cleanup(server.Close)
 	s.url = server.URL
 }

@@ -9,6 +9,7 @@ import (
 	"merchantorders/internal/api/storageapi"
 	v1 "merchantorders/internal/api/v1"
 	v2 "merchantorders/internal/api/v2"
+	"merchantorders/internal/docpages"
 	"merchantorders/internal/web"
 )
 
@@ -18,15 +19,22 @@ const keptAnswers = 24 << 20
 
 // handler puts the doors of the service before its backend.
 func (s *server) handler(baseURL, storageURL string) http.Handler {
+	router := s.router(baseURL, storageURL)
+	return s.wrap(web.Observe(router, router.ErrorForm, s.log, s.figures, s.now))
+}
+
+// router has everything that is served.
+func (s *server) router(baseURL, storageURL string) *web.Router {
 	ready := func(ctx context.Context) error { return errors.Join(s.db.Ping(ctx), s.files.Check(ctx)) }
 	region, bucket := s.settings.StorageNames()
 	kept := web.NewKept(keptAnswers, s.now)
-	router := web.NewLimitedRouter(s.tokens, web.NewLimits(s.flags.Requests(), s.now),
+	return web.NewLimitedRouter(s.tokens, web.NewLimits(s.flags.Requests(), s.now),
 		v1.Section(v1.Deps{Orders: s.orders, Figures: s.figures, BaseURL: baseURL, StorageURL: storageURL, Kept: kept}),
 		v2.Section(v2.Deps{BaseURL: baseURL, Orders: s.orders, Figures: s.figures, StorageURL: storageURL, Kept: kept, ErrorCodes: v2.ErrorCodes(s.settings.ErrorCodes)}),
 		storageapi.Section(storageapi.Deps{Orders: s.orders, Region: region, Bucket: bucket}),
 		operator.Section(operator.Deps{Orders: s.orders, Tokens: s.tokens}),
+		docpages.DocumentSection(),
+		docpages.PageSection(docpages.Deps{BaseURL: baseURL}),
 		web.HealthSection(ready, s.figures),
 	)
-	return web.Observe(router, router.ErrorForm, s.log, s.figures, s.now)
 }

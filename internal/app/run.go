@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"time"
 	"unicode"
@@ -34,6 +35,16 @@ type process struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	now            func() time.Time
+	wrap           func(http.Handler) http.Handler
+}
+
+// Option changes how a command runs.
+type Option func(*process)
+
+// WrapHandler puts a handler around that of a server, outside of everything
+// else: what passes through it is what goes over the wire.
+func WrapHandler(wrap func(http.Handler) http.Handler) Option {
+	return func(p *process) { p.wrap = wrap }
 }
 
 // Run runs the command that args, without the program's name, ask for, and
@@ -42,8 +53,14 @@ type process struct {
 // authorised, 6 out of reach. lookupEnv
 // gives an environment variable, as os.LookupEnv does. When ctx ends, a server
 // stops gracefully, and every other command as soon as it can.
-func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, lookupEnv func(string) (string, bool)) int {
-	p := &process{stdin: stdin, stdout: stdout, stderr: stderr, now: time.Now}
+func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, lookupEnv func(string) (string, bool), options ...Option) int {
+	p := &process{
+		stdin: stdin, stdout: stdout, stderr: stderr, now: time.Now,
+		wrap: func(served http.Handler) http.Handler { return served },
+	}
+	for _, option := range options {
+		option(p)
+	}
 	chosen, err := parse(args, p, lookupEnv)
 	if err == nil && chosen != nil {
 		err = chosen.run(ctx, p)

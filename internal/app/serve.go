@@ -19,7 +19,7 @@ type serveCommand struct {
 
 // Help is what --help adds.
 func (*serveCommand) Help() string {
-	return `v1 is served below /api, v2 below /v2, invoice files below /storage; /healthz, /readyz and /metrics are for those who watch over it. The address is printed on standard output when it is open; the log goes to standard error, one JSON object a line. SIGTERM or SIGINT stops it: requests under way are finished, for 10 seconds at most.
+	return `v1 is served below /api, v2 below /v2, invoice files below /storage, pages to read at /docs; /healthz, /readyz and /metrics are for those who watch over it. The address is printed on standard output when it is open; the log goes to standard error, one JSON object a line. SIGTERM or SIGINT stops it: requests under way are finished, for 10 seconds at most.
 
 Examples:
 

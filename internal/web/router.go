@@ -30,7 +30,7 @@ const (
 // Route is one method of one path.
 type Route struct {
 	Method string
-	Path   string // below the section's prefix; {name} stands for one segment
+	Path   string // below the section's prefix, empty for the prefix itself; {name} stands for one segment
 	Access Access
 	Scope  token.Scope // of a route for merchants
 	Handle Handler
@@ -88,12 +88,15 @@ func NewLimitedRouter(verifier Verifier, limits *Limits, sections ...Section) *R
 		}
 		nothing := serveNothing(section.Errors)
 		rt.mux.Handle(section.Prefix+"/", nothing)
-		if section.Prefix != "" {
+		if _, served := byPath[""]; section.Prefix != "" && !served {
 			rt.mux.Handle(section.Prefix, nothing)
 		}
 	}
 	return rt
 }
+
+// Sections returns what is served, the longest prefix first.
+func (rt *Router) Sections() []Section { return slices.Clone(rt.sections) }
 
 // ServeHTTP implements http.Handler.
 func (rt *Router) ServeHTTP(w http.ResponseWriter, r *http.Request) {

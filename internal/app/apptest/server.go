@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/app"
+	"merchantorders/openapi/openapitest"
 )
 
 // noLimits comes first among the flags of a server: tests ask for more in a
@@ -56,7 +57,8 @@ func StartOn(t testing.TB, data string, flags ...string) *Server {
 	return Folder{Data: data}.Serve(t, flags...)
 }
 
-// Serve is StartOn on a folder with its settings.
+// Serve is StartOn on a folder with its settings. The test fails if the OpenAPI
+// documents do not describe what the server takes and answers.
 func (f Folder) Serve(t testing.TB, flags ...string) *Server {
 	t.Helper()
 	return f.ServeLimited(t, append([]string{noLimits}, flags...)...)
@@ -69,10 +71,11 @@ func (f Folder) ServeLimited(t testing.TB, flags ...string) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{Folder: f, stdout: newOutput(), log: newOutput(), cancel: cancel, ended: make(chan struct{})}
 	showAfterFailure(t, s.log)
+	described := app.WrapHandler(openapitest.Watch(t))
 	args := f.arguments(append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...)...)
 	go func() {
 		defer close(s.ended)
-		s.code = app.Run(ctx, args, strings.NewReader(""), s.stdout, s.log, NoEnv)
+		s.code = app.Run(ctx, args, strings.NewReader(""), s.stdout, s.log, NoEnv, described)
 	}()
 	t.Cleanup(func() { s.Stop(t) })
 	s.BaseURL = s.stdout.address(t, s.ended, s.log)

@@ -13,6 +13,7 @@ import (
 
 	"merchantorders/internal/ingest/ingesttest"
 	"merchantorders/internal/order"
+	"merchantorders/openapi/openapitest"
 )
 
 // client talks to one instance with one token. It may be used from any number
@@ -27,7 +28,7 @@ type client struct {
 func newClient(t testing.TB, base, token string) client {
 	transport := &http.Transport{MaxIdleConnsPerHost: 256}
 	t.Cleanup(transport.CloseIdleConnections)
-	return client{base: base, token: token, http: &http.Client{Transport: transport, Timeout: patience}}
+	return client{base: base, token: token, http: &http.Client{Transport: openapitest.WatchTransport(t, transport), Timeout: patience}}
 }
 
 // answer is an answer read to its end.

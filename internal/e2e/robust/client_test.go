@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/app/apptest"
+	"merchantorders/openapi/openapitest"
 )
 
 // running is a server process and a client of its merchant.
@@ -45,7 +46,7 @@ type client struct {
 func newClient(t testing.TB, base, token string) client {
 	transport := &http.Transport{MaxIdleConnsPerHost: 256}
 	t.Cleanup(transport.CloseIdleConnections)
-	return client{base: base, token: token, http: &http.Client{Transport: transport, Timeout: patience}}
+	return client{base: base, token: token, http: &http.Client{Transport: openapitest.WatchTransport(t, transport), Timeout: patience}}
 }
 
 // answer is an answer read to its end.

@@ -1,0 +1,30 @@
+package docstest
+
+import (
+	"reflect"
+	"strings"
+)
+
+// Fields returns the paths of all fields that a Go value has as JSON, sorted
+// by where they stand: "customer.email". What is listed in an array or behind a
+// pointer counts as itself; types that write themselves count as one field.
+func Fields(value any) []string { return fieldsOf(reflect.TypeOf(value), "") }
+
+func fieldsOf(t reflect.Type, path string) []string {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Uint8 {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return []string{path}
+	}
+	var paths []string
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		below := name
+		if path != "" {
+			below = path + "." + name
+		}
+		paths = append(paths, fieldsOf(t.Field(i).Type, below)...)
+	}
+	return paths
+}

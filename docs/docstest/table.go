@@ -1,0 +1,67 @@
+// Package docstest reads the tables of the documents, for the tests that hold
+// them to the code. It knows Markdown just far enough for that.
+package docstest
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// Rows returns the rows of all tables below a heading of a document, to the
+// next heading; cells without the space around them. file is below docs:
+// "guide/errors.md". A document without such rows fails the test.
+func Rows(t testing.TB, file, heading string) [][]string {
+	t.Helper()
+	_, here, _, _ := runtime.Caller(0)
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(here), "..", filepath.FromSlash(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, below, found := strings.Cut(string(text), "\n## "+heading+"\n")
+	if !found {
+		t.Fatalf("%s has no heading %q", file, heading)
+	}
+	below, _, _ = strings.Cut(below, "\n## ")
+	var rows [][]string
+	var last string
+	inTable := false
+	for line := range strings.Lines(below) {
+		line = strings.TrimSpace(line)
+		switch {
+		case !strings.HasPrefix(line, "|"):
+			inTable = false
+		case strings.HasPrefix(line, "|---"):
+			inTable = true
+		case inTable:
+			rows = append(rows, cells(line))
+		}
+		last = line
+	}
+	if len(rows) == 0 {
+		t.Fatalf("%s has no table below %q, which ends with %q", file, heading, last)
+	}
+	return rows
+}
+
+func cells(line string) []string {
+	parts := strings.Split(strings.Trim(line, "|"), "|")
+	for i := range parts {
+		parts[i] = strings.TrimSpace(parts[i])
+	}
+	return parts
+}
+
+var codeForm = regexp.MustCompile("`([^`]+)`")
+
+// Code returns the texts of a cell that stand between backquotes.
+func Code(cell string) []string {
+	var found []string
+	for _, match := range codeForm.FindAllStringSubmatch(cell, -1) {
+		found = append(found, match[1])
+	}
+	return found
+}

@@ -1,0 +1,47 @@
+package guide_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/docs/docstest"
+	"merchantorders/internal/order"
+)
+
+// TestMovesTable compares the table that stands in place of the picture with
+// the moves that there are.
+func TestMovesTable(t *testing.T) {
+	t.Parallel()
+	moves := func(actor order.Actor, from order.State) string {
+		var names []string
+		for _, to := range order.States() {
+			if actor.MayMove(from, to) {
+				names = append(names, to.String())
+			}
+		}
+		return strings.Join(names, " ")
+	}
+	var want, got [][]string
+	for _, state := range order.States() {
+		want = append(want, []string{state.String(), state.Code(), moves(order.Merchant, state), moves(order.Operator, state)})
+	}
+	for _, row := range docstest.Rows(t, "guide/answering.md", "All states and moves") {
+		var cells []string
+		for _, cell := range row {
+			cells = append(cells, strings.Join(docstest.Code(cell), " "))
+		}
+		got = append(got, cells)
+	}
+	sorted := cmp.Transformer("sorted", func(text string) map[string]int {
+		words := map[string]int{}
+		for _, word := range strings.Fields(text) {
+			words[word]++
+		}
+		return words
+	})
+	if diff := cmp.Diff(want, got, sorted); diff != "" {
+		t.Errorf("moves (-code +guide):\n%s", diff)
+	}
+}

@@ -1,0 +1,198 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/ingest"
+	"merchantorders/internal/order"
+	"merchantorders/internal/token"
+	"merchantorders/openapi/openapitest"
+)
+
+// exampleOrders are the orders that the examples of the OpenAPI documents show:
+// one with everything that the documents tell of, one that is accepted and has
+// a file, one that has as many files as it may.
+var exampleOrders = []string{
+	`{"merchantId":355,"reference":"SF-2026-000123","orderId":915664,"createdAt":"2026-11-20T08:15:30Z","expiresAt":"2026-11-22T08:15:30Z","total":3180,
+	"customer":{"userId":222039,"email":"buyer@example.com","phone":"2100000000","firstName":"Maria","lastName":"Pappa"},
+	"shippingAddress":{"firstName":"Maria","lastName":"Pappa","street":"Ermou","streetNumber":"12","city":"Nea Ionia","region":"Attica",
+		"regionCode":"ATT","country":"Greece","countryCode":"GR","postCode":"14234","phone":"2100000000"},
+	"carrier":{"shipmentIds":[925746],"name":"ACS","method":"Courier","deliveryName":"To the door","deliveryKey":"courier"},"payment":{"name":"cod"},
+	"invoiceDetails":{"doy":"1131","doyName":"Nea Ionia","vatNumber":"000000000","company":"Pappa Ltd","occupation":"Retail","address":"Ermou 12",
+		"postCode":"14234","city":"Nea Ionia","article39Eligible":false},
+	"lineItems":[{"id":1688147140,"productId":"20000906","productCode":"5904622494337","sku":"SF-12540217","merchantSku":"3MK-CF","merchantEan":"5904622494337",
+		"productName":"Carbon cover","productStatus":"A","masterProductCode":"SF-12540217","productUrl":"https://shop.example/p/1","ean":"5904622494337",
+		"unitPrice":1390,"quantity":2,"article39Status":"0","pickupDate":"2026-11-21","deliveryDate":"2026-11-24"}]}`,
+	`{"merchantId":355,"reference":"SF-2026-000124","orderId":915665,"state":"in-processing","createdAt":"2026-11-20T08:30:00Z",
+	"updatedAt":"2026-11-20T08:45:00Z","total":1390,"customer":{"email":"buyer@example.com","firstName":"Maria","lastName":"Pappa"},
+	"shippingAddress":{"street":"Ermou","streetNumber":"12","city":"Athens","countryCode":"GR"},
+	"lineItems":[{"id":1,"productName":"Cable, 2 m","unitPrice":1390,"quantity":1}]}`,
+	`{"merchantId":355,"reference":"SF-2026-000125","orderId":915666,"createdAt":"2026-11-20T09:00:00Z","total":990,
+	"customer":{"email":"buyer@example.com","firstName":"Maria","lastName":"Pappa"},
+	"shippingAddress":{"street":"Ermou","streetNumber":"12","city":"Athens","countryCode":"GR"},
+	"lineItems":[{"id":1,"productName":"Adapter","unitPrice":990,"quantity":1}]}`,
+}
+
+// fillExamples adds what the examples speak of.
+func fillExamples(s *service) {
+	s.t.Helper()
+	ctx := s.t.Context()
+	must := func(err error) {
+		s.t.Helper()
+		if err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	must(s.orders.AddMerchant(ctx, 355, "Our Store"))
+	must(s.orders.AddMerchant(ctx, 400, "Another Store"))
+	s.merchant = s.token(355, token.AllScopes)
+	var err error
+	s.operator, _, err = s.tokens.CreateOperator(ctx, 0)
+	must(err)
+	for _, text := range exampleOrders {
+		incoming, err := ingest.Parse([]byte(text))
+		must(err)
+		_, err = s.orders.Add(ctx, []order.Incoming{incoming})
+		must(err)
+	}
+	for _, file := range []struct{ reference, name string }{
+		{"SF-2026-000124", "invoice.pdf"}, {"SF-2026-000125", "a.pdf"}, {"SF-2026-000125", "b.pdf"}, {"SF-2026-000125", "c.pdf"},
+	} {
+		must(upload(ctx, s.orders, file.reference, file.name))
+	}
+}
+
+func upload(ctx context.Context, orders *order.Service, reference, name string) error {
+	const text = "%PDF-1.4"
+	draft, err := orders.NewDraft(ctx)
+	if err != nil {
+		return err
+	}
+	defer draft.Discard()
+	if _, err := io.WriteString(draft, text); err != nil {
+		return err
+	}
+	content := order.Content{Draft: draft, Size: int64(len(text)), SHA256: sha256.Sum256([]byte(text))}
+	_, _, err = orders.Upload(ctx, 355, order.ReferenceKey(reference), name, content)
+	return err
+}
+
+// brokenVerifier cannot tell whose any token is.
+type brokenVerifier struct{ err error }
+
+func (v brokenVerifier) Verify(context.Context, string) (token.Token, error) {
+	return token.Token{}, v.err
+}
+
+// faulty are the services in which something is broken, by the example's word
+// for it.
+var faulty = map[string]setup{
+	"":            {},
+	"broken":      {verifier: brokenVerifier{errors.New("a fault")}},
+	"unavailable": {verifier: brokenVerifier{order.ErrUnavailable}},
+	"files":       {files: func(f order.Files) order.Files { return fullDisk{f} }},
+	"unready":     {ready: func(context.Context) error { return errors.New("out of reach") }},
+}
+
+// TestExamples sends every example of the OpenAPI documents to a service that
+// has what they speak of, and gets the answer that they show.
+func TestExamples(t *testing.T) {
+	t.Parallel()
+	examples, err := openapitest.Published().Examples()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(examples) < 100 {
+		t.Errorf("there are only %d examples", len(examples))
+	}
+	refusing := make(map[string]*service)
+	for fault := range faulty {
+		refusing[fault] = startExamples(t, fault)
+	}
+	for _, e := range examples {
+		t.Run(e.String(), func(t *testing.T) {
+			t.Parallel()
+			if refusing[e.Fault] == nil {
+				t.Fatalf("nobody knows the fault %q", e.Fault)
+			}
+			// A refusal changes nothing; what succeeds finds things as they were.
+			s := refusing[e.Fault].reportingTo(t)
+			if e.Status < 400 {
+				s = startExamples(t, e.Fault)
+			}
+			var body io.Reader
+			if e.Body != nil {
+				body = bytes.NewReader(e.Body)
+			}
+			got := s.send(s.tokenFor(t, e), e.Method, e.Path, body, e.Header)
+			if got.status != e.Status {
+				t.Errorf("status %d: %s", got.status, got.body)
+			}
+			if diff := cmp.Diff(comparable(t, e.Want), comparable(t, json.RawMessage(got.body))); diff != "" {
+				t.Errorf("%s %s (-shown +answered):\n%s", e.Method, e.Path, diff)
+			}
+		})
+	}
+}
+
+// startExamples runs a service that has what the examples speak of, and in
+// which something may be broken.
+func startExamples(t *testing.T, fault string) *service {
+	t.Helper()
+	with := faulty[fault]
+	with.fill = fillExamples
+	with.at = addresses{base: "https://orders.example.com", region: "local", bucket: "merchant-orders"}
+	return start(t, with)
+}
+
+// reportingTo returns the service with its requests in the name of another
+// test.
+func (s *service) reportingTo(t *testing.T) *service {
+	return &service{t: t, url: s.url, merchant: s.merchant, operator: s.operator}
+}
+
+// tokenFor returns the token with which an example is sent.
+func (s *service) tokenFor(t *testing.T, e openapitest.Example) string {
+	t.Helper()
+	good, other := s.merchant, s.operator
+	if e.Document == "operator" {
+		good, other = other, good
+	}
+	switch e.As {
+	case "":
+		return good
+	case "unscoped":
+		return other
+	case "nobody":
+		return ""
+	}
+	t.Fatalf("nobody knows the token of %q", e.As)
+	return ""
+}
+
+// tokenText is a token, or how one begins: made by chance, so never as shown.
+var tokenText = regexp.MustCompile(`"(mop?_)[0-9A-Za-z]+"`)
+
+// comparable is a JSON value without what chance made of it.
+func comparable(t *testing.T, value any) any {
+	t.Helper()
+	text, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var plain any
+	if err := json.Unmarshal(tokenText.ReplaceAll(text, []byte(`"$1..."`)), &plain); err != nil {
+		t.Fatal(fmt.Errorf("%s: %w", text, err))
+	}
+	return plain
+}

@@ -1,0 +1,33 @@
+package invoiceapi
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/docs/docstest"
+)
+
+// TestGuideHasEveryError compares the guide's page of errors with the errors
+// that there are.
+func TestGuideHasEveryError(t *testing.T) {
+	t.Parallel()
+	want := []string{"404 " + OrderNotFound("{order}")}
+	for _, refusal := range refusals {
+		want = append(want, strconv.Itoa(refusal.status)+" "+refusal.message)
+	}
+	var got []string
+	for _, row := range docstest.Rows(t, "guide/errors.md", "Invoice files") {
+		got = append(got, row[0]+" "+docstest.Code(row[1])[0])
+		if row[2] == "" || row[3] == "" {
+			t.Errorf("%s has no cause or no cure", row[1])
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("errors (-code +guide):\n%s", diff)
+	}
+}

@@ -1,0 +1,52 @@
+package operator
+
+import (
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/docs/docstest"
+	"merchantorders/internal/ingest"
+	"merchantorders/internal/order"
+	"merchantorders/internal/web"
+)
+
+// TestGuideHasEveryError compares the guide's page of errors with the errors
+// that there are.
+func TestGuideHasEveryError(t *testing.T) {
+	t.Parallel()
+	// Those whose message names a field.
+	want := []string{named(t, &ingest.DocumentError{}), named(t, &outcomeError{verdict: order.Conflicting})}
+	for _, refusal := range refusals {
+		want = append(want, strconv.Itoa(refusal.status)+" "+refusal.code+" "+refusal.message)
+	}
+	var got []string
+	for _, row := range docstest.Rows(t, "guide/errors.md", "The operator's side") {
+		message := row[2]
+		if code := docstest.Code(message); len(code) > 0 {
+			message = code[0]
+		}
+		got = append(got, row[0]+" "+docstest.Code(row[1])[0]+" "+message)
+		if row[3] == "" || row[4] == "" {
+			t.Errorf("%s has no cause or no cure", row[2])
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("errors (-code +guide):\n%s", diff)
+	}
+}
+
+func named(t *testing.T, err error) string {
+	t.Helper()
+	status, body := errorForm(httptest.NewRequest("POST", "/operator/orders", nil), err)
+	coded, ok := body.(web.Coded)
+	if !ok {
+		t.Fatalf("%v has the body %v", err, body)
+	}
+	return strconv.Itoa(status) + " " + coded.Error.Code + " names the field"
+}

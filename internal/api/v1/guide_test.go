@@ -1,0 +1,63 @@
+package v1
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/docs/docstest"
+	"merchantorders/internal/api/invoiceapi"
+)
+
+// TestGuideHasEveryError compares the guide's page of errors with the errors
+// that there are.
+func TestGuideHasEveryError(t *testing.T) {
+	t.Parallel()
+	want := []string{"404 " + invoiceapi.OrderNotFound("{orderId}")}
+	for _, refusal := range refusals {
+		want = append(want, strconv.Itoa(refusal.status)+" "+refusal.message)
+	}
+	var got []string
+	for _, row := range docstest.Rows(t, "guide/errors.md", "Orders, version 1") {
+		got = append(got, row[0]+" "+docstest.Code(row[1])[0])
+		if row[2] == "" || row[3] == "" {
+			t.Errorf("%s has no cause or no cure", row[1])
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("errors (-code +guide):\n%s", diff)
+	}
+}
+
+// TestGuideHasEveryField compares the page on moving to version 2 with the
+// fields of this version.
+func TestGuideHasEveryField(t *testing.T) {
+	t.Parallel()
+	isWhole := func(field string) bool { return field == "fields" || field == "products" }
+	for heading, want := range map[string][]string{
+		"Lists":     docstest.Fields(listView{}),
+		"One order": slices.DeleteFunc(slices.DeleteFunc(docstest.Fields(orderView{}), isWhole), isPart),
+		"The invoice that the customer asked for": docstest.Fields(fieldsView{}),
+		"Lines": docstest.Fields(productView{}),
+	} {
+		var got []string
+		for _, row := range docstest.Rows(t, "guide/from-v1-to-v2.md", heading) {
+			got = append(got, docstest.Code(row[0])...)
+		}
+		slices.Sort(want)
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: fields (-code +guide):\n%s", heading, diff)
+		}
+	}
+}
+
+// isPart reports whether a field is one of those that have a table of their
+// own on the page.
+func isPart(field string) bool {
+	return len(field) > 7 && field[:7] == "fields." || len(field) > 9 && field[:9] == "products."
+}

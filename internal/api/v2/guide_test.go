@@ -1,0 +1,63 @@
+package v2
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/docs/docstest"
+	"merchantorders/internal/api/invoiceapi"
+)
+
+// TestGuideHasEveryError compares the guide's page of errors with the errors
+// that there are.
+func TestGuideHasEveryError(t *testing.T) {
+	t.Parallel()
+	want := []string{"404 " + codeNotFound + " " + invoiceapi.OrderNotFound("{orderReference}")}
+	for _, refusal := range refusals {
+		codes := refusal.samples
+		if refusal.table != "" {
+			codes += " " + refusal.table
+		}
+		want = append(want, "400 "+codes+" "+refusal.message)
+	}
+	var got []string
+	for _, row := range docstest.Rows(t, "guide/errors.md", "Orders, version 2") {
+		got = append(got, row[0]+" "+strings.Join(docstest.Code(row[1]), " ")+" "+docstest.Code(row[2])[0])
+		if row[3] == "" || row[4] == "" {
+			t.Errorf("%s has no cause or no cure", row[2])
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("errors (-code +guide):\n%s", diff)
+	}
+}
+
+// TestGuideHasEveryField compares the page on moving to this version with its
+// fields.
+func TestGuideHasEveryField(t *testing.T) {
+	t.Parallel()
+	isPart := func(field string) bool {
+		return strings.HasPrefix(field, "invoiceDetails.") || strings.HasPrefix(field, "lineItems.")
+	}
+	for heading, want := range map[string][]string{
+		"Lists":     docstest.Fields(listView{}),
+		"One order": slices.DeleteFunc(docstest.Fields(orderView{}), isPart),
+		"The invoice that the customer asked for": docstest.Fields(detailsView{}),
+		"Lines": docstest.Fields(lineItemView{}),
+	} {
+		var got []string
+		for _, row := range docstest.Rows(t, "guide/from-v1-to-v2.md", heading) {
+			got = append(got, docstest.Code(row[1])...)
+		}
+		slices.Sort(want)
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: fields (-code +guide):\n%s", heading, diff)
+		}
+	}
+}

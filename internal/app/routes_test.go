@@ -1,0 +1,30 @@
+package app
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/web"
+	"merchantorders/openapi/openapitest"
+)
+
+// TestEveryRouteIsDescribed compares what is served with the operations of the
+// OpenAPI documents, both ways.
+func TestEveryRouteIsDescribed(t *testing.T) {
+	t.Parallel()
+	s := &server{process: &process{}, backend: &backend{}, figures: web.NewFigures()}
+	served := map[openapitest.Operation]bool{}
+	for _, section := range s.router("http://localhost", "http://localhost/storage").Sections() {
+		for _, route := range section.Routes {
+			served[openapitest.Operation{Method: route.Method, Path: section.Prefix + route.Path}] = true
+		}
+	}
+	described := map[openapitest.Operation]bool{}
+	for _, operation := range openapitest.Published().Operations("") {
+		described[operation] = true
+	}
+	if diff := cmp.Diff(described, served); diff != "" {
+		t.Errorf("operations (-described +served):\n%s", diff)
+	}
+}

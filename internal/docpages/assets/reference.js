@@ -1,0 +1,17 @@
+"use strict";
+const place = document.getElementById("reference");
+window.ui = SwaggerUIBundle({
+  url: new URL(place.dataset.document, location.href).href,
+  domNode: place,
+  presets: [SwaggerUIBundle.presets.apis],
+  layout: "BaseLayout",
+  deepLinking: true,
+  docExpansion: "list",
+  defaultModelsExpandDepth: 0,
+  validatorUrl: null,
+  // Colours cost the renderer seconds where many answers are opened.
+  syntaxHighlight: { activated: false },
+  persistAuthorization: false,
+  // With credentials the browser would ask for a password of its own at a 401.
+  requestInterceptor: (request) => Object.assign(request, { credentials: "omit" }),
+});

@@ -1,0 +1,39 @@
+package web_test
+
+import (
+	"errors"
+	"net/http/httptest"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/docs/docstest"
+	"merchantorders/internal/order"
+	"merchantorders/internal/web"
+)
+
+// TestGuideHasEveryError compares the guide's page of errors with the errors
+// that every part of the service has.
+func TestGuideHasEveryError(t *testing.T) {
+	t.Parallel()
+	var want, got []string
+	r := httptest.NewRequest("GET", "/", nil)
+	for _, err := range []error{
+		&web.ParamError{Name: "page", Problem: "is wrong"}, web.ErrPayload, web.ErrUnauthorized, web.ErrForbidden, web.ErrNoRoute,
+		&web.MethodError{}, errors.New("a fault"), order.ErrUnavailable,
+	} {
+		status, flat := web.FlatForm(r, err)
+		_, coded := web.CodedForm(r, err)
+		want = append(want, strconv.Itoa(status)+" "+flat.(web.Flat).Message+" "+coded.(web.Coded).Error.Code)
+	}
+	for _, row := range docstest.Rows(t, "guide/errors.md", "Everywhere") {
+		got = append(got, row[0]+" "+docstest.Code(row[1])[0]+" "+docstest.Code(row[2])[0])
+		if row[3] == "" || row[4] == "" {
+			t.Errorf("%s has no cause or no cure", row[1])
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("errors (-code +guide):\n%s", diff)
+	}
+}

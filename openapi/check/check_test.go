@@ -1,0 +1,106 @@
+// Package check_test has the OpenAPI documents judged by validators that
+// others wrote, and talks to a running service through clients that others'
+// generators make of them. It needs node and npm, installs what package.json
+// pins into a folder of the test's own, and fails where it cannot.
+package check_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/app/apptest"
+	"merchantorders/openapi"
+)
+
+// patience is how long one program may take. Only a test that fails waits that
+// long.
+const patience = 5 * time.Minute
+
+// inputs are the files that the programs work with.
+var inputs = []string{"package.json", "package-lock.json", "redocly.yaml", "check.js", "client.ts"}
+
+// TestDocumentsAreGoodForOthers judges the documents as they are served,
+// generates TypeScript from them, and makes calls to the service through it.
+func TestDocumentsAreGoodForOthers(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t, "--demo")
+	folder := t.TempDir()
+	for _, name := range inputs {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(folder, name), text)
+	}
+	for _, document := range openapi.Documents() {
+		write(t, filepath.Join(folder, document.Name+".json"), fetch(t, s.BaseURL+"/openapi/"+document.Name+".json"))
+	}
+	run(t, folder, s, "npm", "ci", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts")
+	run(t, folder, s, "node", "check.js")
+
+	var got map[string]any
+	if text := run(t, folder, s, "node", "client.js"); json.Unmarshal(text, &got) != nil {
+		t.Fatalf("the client prints %s", text)
+	}
+	want := map[string]any{
+		"states": []any{"registered", "registered"}, "total": got["total"], "linesMatch": true, "uploaded": "success", "accepted": true,
+		"again": "10304", "oldStatus": "G",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("through the client (-want +got):\n%s", diff)
+	}
+	if total, ok := got["total"].(float64); !ok || total < 2 {
+		t.Errorf("the total is %v", got["total"])
+	}
+}
+
+// run runs a program in a folder and returns what it prints.
+func run(t *testing.T, folder string, s *apptest.Server, name string, args ...string) []byte {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	command := exec.CommandContext(ctx, name, args...)
+	command.Dir = folder
+	command.Env = append(os.Environ(), "BASE="+s.BaseURL, "TOKEN="+s.Token)
+	var stdout, stderr bytes.Buffer
+	command.Stdout, command.Stderr = &stdout, &stderr
+	if err := command.Run(); err != nil {
+		t.Fatalf("%s %v: %v\n%s%s", name, args, err, stdout.String(), stderr.String())
+	}
+	return stdout.Bytes()
+}
+
+func write(t *testing.T, path string, text []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func fetch(t *testing.T, address string) []byte {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		t.Fatalf("%s: status %d, %v", address, response.StatusCode, err)
+	}
+	return text
+}

@@ -1,0 +1,133 @@
+package openapi_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
+
+	"merchantorders/openapi"
+)
+
+// TestDocumentsAreValid has every document, and every example in it, judged by
+// a validator of OpenAPI.
+func TestDocumentsAreValid(t *testing.T) {
+	t.Parallel()
+	for _, document := range openapi.Documents() {
+		t.Run(document.Name, func(t *testing.T) {
+			t.Parallel()
+			for form, text := range map[string][]byte{"YAML": document.YAML, "JSON": document.JSON} {
+				parsed, err := openapi3.NewLoader().LoadFromData(text)
+				if err != nil {
+					t.Fatalf("%s: %v", form, err)
+				}
+				if err := parsed.Validate(t.Context(), openapi3.EnableExamplesValidation(), openapi3.AllowExtraSiblingFields("description")); err != nil {
+					t.Errorf("%s: %v", form, err)
+				}
+			}
+		})
+	}
+}
+
+// TestFormsSayTheSame compares the two forms of each document.
+func TestFormsSayTheSame(t *testing.T) {
+	t.Parallel()
+	for _, document := range openapi.Documents() {
+		var fromYAML, fromJSON any
+		if err := yaml.Unmarshal(document.YAML, &fromYAML); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(document.JSON, &fromJSON); err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(fromYAML)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var again any
+		if err := json.Unmarshal(text, &again); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(again, fromJSON); diff != "" {
+			t.Errorf("%s (-YAML +JSON):\n%s", document.Name, diff)
+		}
+	}
+}
+
+// TestEveryDocumentIsListed sees that no file of the folder is left out.
+func TestEveryDocumentIsListed(t *testing.T) {
+	t.Parallel()
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files, listed []string
+	for _, entry := range entries {
+		if name, ok := strings.CutSuffix(entry.Name(), ".yaml"); ok {
+			files = append(files, name)
+		}
+	}
+	for _, document := range openapi.Documents() {
+		listed = append(listed, document.Name)
+	}
+	slices := cmp.Transformer("set", func(names []string) map[string]bool {
+		set := map[string]bool{}
+		for _, name := range names {
+			set[name] = true
+		}
+		return set
+	})
+	if diff := cmp.Diff(files, listed, slices); diff != "" {
+		t.Errorf("documents (-in the folder +listed):\n%s", diff)
+	}
+}
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ text, want, err string }{
+		"order of keys":   {"b: 1\na: [x, null, 1.5, true]\n", `{"b":1,"a":["x",null,1.5,true]}`, ""},
+		"key of digits":   {"200: x\n", `{"200":"x"}`, ""},
+		"text of digits":  {"a: \"200\"\n", `{"a":"200"}`, ""},
+		"signs":           {"a: <b> & \"c\"\n", `{"a":"<b> & \"c\""}`, ""},
+		"no YAML":         {"a: [\n", "", "read document"},
+		"alias":           {"a: &x 1\nb: *x\n", "", "neither anchors nor aliases"},
+		"time unquoted":   {"a: 2026-11-20\n", "", "a time must stand in quotes"},
+		"title elsewhere": {"info: {title: T}\n", `{"info":{"title":"T"}}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			document, err := openapi.Parse("x", []byte(test.text))
+			if test.err != "" {
+				if err == nil || !strings.Contains(err.Error(), test.err) {
+					t.Fatalf("error %v, want %q", err, test.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := compact(t, document.JSON); got != test.want {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+func compact(t *testing.T, text []byte) string {
+	t.Helper()
+	var value json.RawMessage
+	if err := json.Unmarshal(text, &value); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(out.String())
+}

@@ -1,0 +1,202 @@
+package openapitest
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"merchantorders/openapi"
+)
+
+// Contract is what documents say, ready to be looked up. It may be used from
+// any number of goroutines.
+type Contract struct {
+	documents []*document
+}
+
+// document is one of them.
+type document struct {
+	name          string
+	parts         map[string]bool // first segments of its paths
+	operations    []*operation
+	unknownPath   *response
+	unknownMethod *response
+}
+
+// operation is one method of one path.
+type operation struct {
+	method     string
+	path       string // with {name} for a parameter
+	segments   []string
+	secured    bool
+	parameters []parameter
+	body       *jsonschema.Schema // nil: none
+	needsBody  bool
+	responses  map[int]*response
+	at         node
+}
+
+// value is a parameter or a header: a text that has to keep to a schema.
+type value struct {
+	required bool
+	integer  bool
+	schema   *jsonschema.Schema
+}
+
+type parameter struct {
+	value
+	name, in string
+	example  any
+}
+
+// response is what an answer with a status may be.
+type response struct {
+	headers map[string]value
+	content map[string]*jsonschema.Schema // by media type; nil: any bytes
+}
+
+// fallback is the document of every path that no other has a part in.
+const fallback = "service"
+
+// Published returns the contract of the documents that the service serves.
+func Published() *Contract { return published() }
+
+var published = sync.OnceValue(func() *Contract {
+	contract, err := Load(openapi.Documents())
+	if err != nil {
+		panic(err)
+	}
+	return contract
+})
+
+// Load reads documents. An error names the place that cannot be used.
+func Load(documents []openapi.Document) (*Contract, error) {
+	contract := &Contract{}
+	for _, source := range documents {
+		tree, err := newTree(source)
+		if err != nil {
+			return nil, fmt.Errorf("document %s: %w", source.Name, err)
+		}
+		d, err := readDocument(source.Name, tree.top())
+		if err != nil {
+			return nil, fmt.Errorf("document %s: %w", source.Name, err)
+		}
+		contract.documents = append(contract.documents, d)
+	}
+	return contract, nil
+}
+
+// methods are the members of a path that are operations.
+var methods = []string{"get", "put", "post", "delete", "options", "head", "patch", "trace"}
+
+func readDocument(name string, top node) (*document, error) {
+	d := &document{name: name, parts: make(map[string]bool)}
+	var err error
+	if d.unknownPath, err = readResponse(top.get("x-unknown-path")); err != nil {
+		return nil, err
+	}
+	if d.unknownMethod, err = readResponse(top.get("x-unknown-method")); err != nil {
+		return nil, err
+	}
+	for _, path := range top.get("paths").keys() {
+		item := top.get("paths", path)
+		for _, method := range methods {
+			if !item.get(method).there() {
+				continue
+			}
+			o, err := readOperation(strings.ToUpper(method), path, top, item)
+			if err != nil {
+				return nil, fmt.Errorf("%s %s: %w", method, path, err)
+			}
+			d.operations = append(d.operations, o)
+			d.parts[o.segments[0]] = true
+		}
+	}
+	return d, nil
+}
+
+func readOperation(method, path string, top, item node) (*operation, error) {
+	at := item.get(strings.ToLower(method))
+	security := top.get("security")
+	if own := at.get("security"); own.there() {
+		security = own
+	}
+	o := &operation{
+		method: method, path: path, segments: strings.Split(strings.TrimPrefix(path, "/"), "/"),
+		secured: len(security.items()) > 0, responses: make(map[int]*response), at: at,
+	}
+	var err error
+	for _, place := range append(item.get("parameters").items(), at.get("parameters").items()...) {
+		p := parameter{name: place.get("name").text(), in: place.get("in").text(), example: place.get("example").value}
+		if p.value, err = readValue(place); err != nil {
+			return nil, err
+		}
+		o.parameters = append(o.parameters, p)
+	}
+	o.needsBody = at.get("requestBody", "required").yes()
+	if o.body, err = at.get("requestBody", "content", "application/json", "schema").schema(); err != nil {
+		return nil, err
+	}
+	for _, status := range at.get("responses").keys() {
+		code, err := strconv.Atoi(status)
+		if err != nil {
+			return nil, err
+		}
+		if o.responses[code], err = readResponse(at.get("responses", status)); err != nil {
+			return nil, err
+		}
+	}
+	return o, nil
+}
+
+func readValue(at node) (value, error) {
+	schema, err := at.get("schema").schema()
+	return value{
+		required: at.get("required").yes(),
+		integer:  at.get("schema", "type").text() == "integer",
+		schema:   schema,
+	}, err
+}
+
+func readResponse(at node) (*response, error) {
+	r := &response{headers: make(map[string]value), content: make(map[string]*jsonschema.Schema)}
+	var err error
+	for _, name := range at.get("headers").keys() {
+		if r.headers[http.CanonicalHeaderKey(name)], err = readValue(at.get("headers", name)); err != nil {
+			return nil, err
+		}
+	}
+	for _, mediaType := range at.get("content").keys() {
+		if r.content[mediaType], err = at.get("content", mediaType, "schema").schema(); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// Operation names an operation.
+type Operation struct {
+	Method string
+	Path   string // with {name} for a parameter
+}
+
+// Operations returns every operation of a document, or of all if document is
+// empty, in the order of paths and methods.
+func (c *Contract) Operations(document string) []Operation {
+	var all []Operation
+	for _, d := range c.documents {
+		if document != "" && document != d.name {
+			continue
+		}
+		for _, o := range d.operations {
+			all = append(all, Operation{Method: o.method, Path: o.path})
+		}
+	}
+	slices.SortFunc(all, func(a, b Operation) int { return strings.Compare(a.Path+a.Method, b.Path+b.Method) })
+	return all
+}

@@ -1,0 +1,207 @@
+package openapitest
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"merchantorders/openapi"
+)
+
+// good returns an exchange that the documents describe.
+func good() Exchange {
+	return Exchange{
+		Method: "PATCH", Path: "/v2/orders/SF-1/reject", Status: 200,
+		RequestHeader: http.Header{"Authorization": {"Bearer mo_x"}},
+		RequestBody:   []byte(`{"status":"D","reason":"damaged","unknown":1}`),
+		Header: http.Header{
+			"Content-Type": {"application/json; charset=utf-8"}, "Content-Length": {"16"},
+			"X-Request-Id": {"A"}, "X-Content-Type-Options": {"nosniff"}, "Cache-Control": {"no-store"},
+		},
+		Body: []byte(`{"success":true}`),
+	}
+}
+
+// list returns a list of version 1 that the documents describe.
+func list() Exchange {
+	e := good()
+	e.Method, e.Path, e.RequestBody = "GET", "/api/orders", nil
+	e.Query = "status=O&items_per_page=1&unknown=x&date_from=&date_to=2026-11-20+08%3A00%3A00"
+	e.Header.Set("Link", `<http://x/v2/orders>; rel="successor-version"`)
+	e.Body = []byte(`{"params":{"page":1,"items_per_page":1,"total_items":1,"status":null,"date_from":"1970-01-01 00:00:00","date_to":"2026-11-20 23:59:59"},
+	"orders":[{"order_id":7,"order_reference":"m","timestamp":1,"firstname":"","lastname":"","company_id":"355","company":"","email":"","phone":"","status":"O","total":"5"}]}`)
+	return e
+}
+
+func replaced(e Exchange, old, new string) Exchange {
+	e.Body = []byte(strings.Replace(string(e.Body), old, new, 1))
+	return e
+}
+
+// with returns an exchange with a change.
+func with(e Exchange, change func(*Exchange)) Exchange {
+	e.Header = e.Header.Clone()
+	change(&e)
+	return e
+}
+
+// TestFaults changes one thing of what went over the wire: whatever the
+// documents do not describe is found, and named.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		e    Exchange
+		want string // part of the fault; empty: none
+	}{
+		"as described":               {good(), ""},
+		"a list":                     {list(), ""},
+		"HEAD":                       {with(list(), func(e *Exchange) { e.Method, e.Body = "HEAD", nil }), ""},
+		"slash at the end":           {with(list(), func(e *Exchange) { e.Path += "/" }), ""},
+		"no body where none must be": {with(good(), func(e *Exchange) { e.RequestBody = nil }), ""},
+
+		"renamed field":             {replaced(list(), `"total_items"`, `"totalItems"`), "missing property 'total_items'"},
+		"renamed field of an order": {replaced(list(), `"lastname"`, `"last_name"`), "additional properties 'last_name' not allowed"},
+		"extra field":               {replaced(good(), `}`, `,"more":1}`), "additional properties 'more' not allowed"},
+		"missing field":             {replaced(good(), `"success":true`, ``), "missing property 'success'"},
+		"text for a number":         {replaced(list(), `"page":1`, `"page":"1"`), "got string, want integer"},
+		"number for a text":         {replaced(list(), `"total":"5"`, `"total":5`), "got number, want string"},
+		"fraction":                  {replaced(list(), `"order_id":7`, `"order_id":7.5`), "want integer"},
+		"null":                      {replaced(list(), `"total":"5"`, `"total":null`), "got null, want string"},
+		"other form of a time":      {replaced(list(), `1970-01-01 00:00:00`, `1970-01-01T00:00:00Z`), "does not match pattern"},
+		"unknown value":             {replaced(list(), `"status":"O"`, `"status":"X"`), "value must be one of"},
+		"no JSON":                   {replaced(good(), `}`, ``), "body: "},
+		"text after it":             {replaced(good(), `}`, `} x`), "body: "},
+
+		"undescribed status":        {with(good(), func(e *Exchange) { e.Status = 202 }), "status 202 is not described"},
+		"extra header":              {with(good(), func(e *Exchange) { e.Header.Set("X-More", "1") }), "header X-More is not described"},
+		"missing header":            {with(good(), func(e *Exchange) { e.Header.Del("Cache-Control") }), "header Cache-Control is missing"},
+		"other value of a header":   {with(good(), func(e *Exchange) { e.Header.Set("Cache-Control", "public") }), "header Cache-Control: "},
+		"undescribed type":          {with(good(), func(e *Exchange) { e.Header.Set("Content-Type", "text/html") }), "content of type text/html is not described"},
+		"no type":                   {with(good(), func(e *Exchange) { e.Header.Del("Content-Type") }), "Content-Type"},
+		"undescribed path":          {with(good(), func(e *Exchange) { e.Path = "/v2/order" }), "an undescribed path is not answered with 404"},
+		"path of another part":      {with(good(), func(e *Exchange) { e.Path = "/elsewhere" }), "an undescribed path is not answered with 404"},
+		"undescribed method":        {with(good(), func(e *Exchange) { e.Method = "PUT" }), "an undescribed method is not answered with 405"},
+		"undescribed body":          {with(good(), func(e *Exchange) { e.RequestBody = []byte(`{"status":"G"}`) }), "a body is taken that is not described"},
+		"undescribed reason":        {with(good(), func(e *Exchange) { e.RequestBody = []byte(`{"reason":"x"}`) }), "a body is taken that is not described"},
+		"undescribed parameter":     {with(list(), func(e *Exchange) { e.Query = "items_per_page=0" }), "query parameter items_per_page is taken"},
+		"parameter of other type":   {with(list(), func(e *Exchange) { e.Query = "page=one" }), "query parameter page is taken"},
+		"malformed query":           {with(list(), func(e *Exchange) { e.Query = "%zz" }), "a malformed query is taken"},
+		"undescribed reference":     {with(good(), func(e *Exchange) { e.Path = "/v2/orders/.x/reject" }), "path parameter orderReference is taken"},
+		"no token":                  {with(good(), func(e *Exchange) { e.RequestHeader = nil }), "a request without a token is taken"},
+		"other methods in Allow":    {refused("GET"), `Allow is "GET", the document has "PATCH"`},
+		"body with a 304":           {notModified("x"), "a body is not described"},
+		"the same without":          {notModified(""), ""},
+		"methods in Allow":          {refused("PATCH"), ""},
+		"flat error where coded is": {with(good(), func(e *Exchange) { e.Status, e.Body = 400, []byte(`{"message":"Invalid payload."}`) }), "missing property 'error'"},
+		"other text of an error": {with(good(), func(e *Exchange) {
+			e.Status, e.Body = 400, []byte(`{"error":{"code":"10304","message":"Sorry"}}`)
+		}), "value must be one of"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			faults := strings.Join(Published().Faults(test.e), "\n")
+			if test.want == "" && faults != "" {
+				t.Errorf("faults in what is described:\n%s", faults)
+			}
+			if !strings.Contains(faults, test.want) {
+				t.Errorf("faults are %q, want %q among them", faults, test.want)
+			}
+		})
+	}
+}
+
+func refused(allow string) Exchange {
+	return with(good(), func(e *Exchange) {
+		e.Method, e.Status, e.Body = "GET", 405, []byte(`{"error":{"code":"method_not_allowed","message":"This path does not take that method."}}`)
+		e.Header.Set("Allow", allow)
+	})
+}
+
+func notModified(body string) Exchange {
+	return with(good(), func(e *Exchange) {
+		e.Method, e.Path, e.Status, e.Body, e.RequestBody = "GET", "/openapi/v1.yaml", 304, []byte(body), nil
+		e.Header.Del("Content-Type")
+		e.Header.Set("Cache-Control", "no-cache")
+		e.Header.Set("ETag", `"`+strings.Repeat("a", 64)+`"`)
+	})
+}
+
+// TestSeededDocuments changes one thing of a document: the exchange that it
+// described is a fault then.
+func TestSeededDocuments(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ document, old, new, want string }{
+		"unchanged":         {"v1", "", "", ""},
+		"renamed field":     {"v1", "total_items: {type", "all_items: {type", "additional properties 'total_items' not allowed"},
+		"wrong type":        {"v1", "company_id: {type: string, pattern: '^\\d+$'", "company_id: {type: integer", "got string, want integer"},
+		"missing status":    {"v1", `"200":`, `"202":`, "status 200 is not described"},
+		"missing header":    {"v1", "            Link: {$ref: \"#/components/headers/SuccessorList\"}\n", "", "header Link is not described"},
+		"missing path":      {"v1", "  /api/orders:\n", "  /api/lists:\n", "an undescribed path is not answered with 404"},
+		"missing operation": {"v1", "    get:\n      operationId: listOrders", "    post:\n      operationId: listOrders", "an undescribed method"},
+		"missing parameter": {"v1", `pattern: '^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}:\d{2})?$'`, `pattern: '^\d{4}-\d{2}-\d{2}$'`, "query parameter date_to is taken"},
+		"missing content":   {"v1", "            application/json:\n              schema: {$ref: \"#/components/schemas/OrderList\"}", "            application/xml:\n              schema: {$ref: \"#/components/schemas/OrderList\"}", "content of type application/json is not described"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			faults := strings.Join(seeded(t, test.document, test.old, test.new).Faults(list()), "\n")
+			if (faults == "") != (test.want == "") || !strings.Contains(faults, test.want) {
+				t.Errorf("faults are %q, want %q among them", faults, test.want)
+			}
+		})
+	}
+}
+
+// seeded returns the contract with one document changed.
+func seeded(t *testing.T, name, old, new string) *Contract {
+	t.Helper()
+	var documents []openapi.Document
+	for _, document := range openapi.Documents() {
+		if document.Name == name {
+			text := strings.Replace(string(document.YAML), old, new, 1)
+			if old != new && text == string(document.YAML) {
+				t.Fatalf("%s does not have %q", name, old)
+			}
+			changed, err := openapi.Parse(name, []byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			document = changed
+		}
+		documents = append(documents, document)
+	}
+	contract, err := Load(documents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return contract
+}
+
+// TestWatch sees a handler's answer as it goes out, and the body that it took.
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		status int
+		body   string
+		failed bool
+	}{
+		"as described": {200, `{"success":true}`, false},
+		"otherwise":    {200, `{"success":false}`, true},
+		"no status":    {0, `{"success":true}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ended := &endedTest{TB: t}
+			serveOnce(t, Watch(ended), test.status, test.body)
+			ended.end()
+			if ended.failed != test.failed {
+				t.Errorf("the test failed: %t, want %t", ended.failed, test.failed)
+			}
+			ended = &endedTest{TB: t}
+			askOnce(t, ended, test.status, test.body)
+			ended.end()
+			if ended.failed != test.failed {
+				t.Errorf("seen by a client, the test failed: %t, want %t", ended.failed, test.failed)
+			}
+		})
+	}
+}
