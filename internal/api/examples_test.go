@@ -90,8 +90,8 @@ func upload(ctx context.Context, orders *order.Service, reference, name string) 
 // brokenVerifier cannot tell whose any token is.
 type brokenVerifier struct{ err error }
 
-func (v brokenVerifier) Verify(context.Context, string) (token.Token, error) {
-	return token.Token{}, v.err
+func (v brokenVerifier) Verify(context.Context, string) (token.Grant, error) {
+	return token.Grant{}, v.err
 }
 
 // faulty are the services in which something is broken, by the example's word
