@@ -12,7 +12,8 @@ import (
 // changer accepts orders of merchant B while somebody reads.
 type changer struct {
 	orders []string
-	next   atomic.Int64 // the orders before it were accepted
+	next   atomic.Int64 // the first that nobody has tried to accept
+	did    atomic.Int64 // orders accepted
 }
 
 // steady is how many orders change in a second while the readings run again.
@@ -101,7 +102,7 @@ func (c *changer) start(base, token string, rate, clients int) (stop func() (flo
 	}
 	done := make(chan struct{})
 	failed := make([]error, clients)
-	first, began := c.next.Load(), time.Now()
+	before, began := c.did.Load(), time.Now()
 	var all sync.WaitGroup
 	for n := range clients {
 		all.Go(func() {
@@ -118,8 +119,7 @@ func (c *changer) start(base, token string, rate, clients int) (stop func() (flo
 		close(done)
 		all.Wait()
 		end()
-		count := min(c.next.Load(), int64(len(c.orders))) - min(first, int64(len(c.orders)))
-		return perSecond(int(count), time.Since(began)), errors.Join(failed...)
+		return perSecond(int(c.did.Load()-before), time.Since(began)), errors.Join(failed...)
 	}
 }
 
@@ -135,8 +135,12 @@ func (c *changer) accept(connection *connection, turns <-chan time.Time, done <-
 		if n >= len(c.orders) {
 			return nil
 		}
-		if err := connection.accept(c.orders[n]); err != nil {
+		accepted, err := connection.accept(c.orders[n])
+		if err != nil {
 			return err
+		}
+		if accepted {
+			c.did.Add(1)
 		}
 	}
 }
