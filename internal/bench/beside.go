@@ -12,7 +12,8 @@ import (
 // changer accepts orders of merchant B while somebody reads.
 type changer struct {
 	orders []string
-	next   atomic.Int64 // the orders before it were accepted
+	next   atomic.Int64 // the first that nobody has tried to accept
+	did    atomic.Int64 // orders accepted
 }
 
 // steady is how many orders change in a second while the readings run again.
@@ -91,13 +92,17 @@ func (i *installation) measureDisturbed(ctx context.Context, server *process, r 
 // so many clients. What it returns ends that and tells how many a second it
 // were; when there are no more orders it is fewer.
 func (c *changer) start(base, token string, rate, clients int) (stop func() (float64, error)) {
-	var pause time.Duration // of each client from one to the next
+	ready := make(chan time.Time)
+	close(ready)
+	var turns <-chan time.Time = ready // as many as are asked for
+	end := func() {}
 	if rate > 0 {
-		pause = time.Second * time.Duration(clients) / time.Duration(rate)
+		ticker := time.NewTicker(time.Second / time.Duration(rate))
+		turns, end = ticker.C, ticker.Stop
 	}
 	done := make(chan struct{})
 	failed := make([]error, clients)
-	first, began := c.next.Load(), time.Now()
+	before, began := c.did.Load(), time.Now()
 	var all sync.WaitGroup
 	for n := range clients {
 		all.Go(func() {
@@ -107,40 +112,35 @@ func (c *changer) start(base, token string, rate, clients int) (stop func() (flo
 				return
 			}
 			defer connection.close()
-			failed[n] = c.accept(connection, pause, done)
+			failed[n] = c.accept(connection, turns, done)
 		})
 	}
 	return func() (float64, error) {
 		close(done)
 		all.Wait()
-		count := min(c.next.Load(), int64(len(c.orders))) - min(first, int64(len(c.orders)))
-		return perSecond(int(count), time.Since(began)), errors.Join(failed...)
+		end()
+		return perSecond(int(c.did.Load()-before), time.Since(began)), errors.Join(failed...)
 	}
 }
 
-// accept accepts one order after the other until done, with a pause from the
-// beginning of one to that of the next; 0: none.
-func (c *changer) accept(connection *connection, pause time.Duration, done <-chan struct{}) error {
-	ready := make(chan time.Time)
-	close(ready)
-	var tick <-chan time.Time = ready
-	if pause > 0 {
-		ticker := time.NewTicker(pause)
-		defer ticker.Stop()
-		tick = ticker.C
-	}
+// accept accepts an order at each turn that it gets, until done.
+func (c *changer) accept(connection *connection, turns <-chan time.Time, done <-chan struct{}) error {
 	for {
 		select {
 		case <-done:
 			return nil
-		case <-tick:
+		case <-turns:
 		}
 		n := int(c.next.Add(1)) - 1
 		if n >= len(c.orders) {
 			return nil
 		}
-		if err := connection.accept(c.orders[n]); err != nil {
+		accepted, err := connection.accept(c.orders[n])
+		if err != nil {
 			return err
+		}
+		if accepted {
+			c.did.Add(1)
 		}
 	}
 }

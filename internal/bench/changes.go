@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 )
 
@@ -27,10 +28,15 @@ func (i *installation) measureAccepts(ctx context.Context) error {
 			}
 			updates = append(updates, rate)
 			began := time.Now()
+			var did atomic.Int64
 			err = atOnce(server.base, i.tokens[i.d], i.Clients, i.Changes, func(c *connection, n int) error {
-				return c.accept(i.d.reference(round*i.Changes + n))
+				accepted, err := c.accept(i.d.reference(round*i.Changes + n))
+				if accepted {
+					did.Add(1)
+				}
+				return err
 			})
-			accepts = append(accepts, perSecond(i.Changes, time.Since(began)))
+			accepts = append(accepts, perSecond(int(did.Load()), time.Since(began)))
 		}
 		if err := errors.Join(err, bare.close()); err != nil {
 			return err

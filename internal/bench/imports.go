@@ -79,5 +79,5 @@ func (i *installation) measureImport(ctx context.Context) error {
 				fmt.Sprintf("%s orders, %s MB, the whole command in %.1f s", thousands(float64(m.count)), thousands(float64(info.Size())/1e6), took.Seconds()))
 		}
 	}
-	return nil
+	return i.settle(ctx)
 }

@@ -69,11 +69,14 @@ func (c *connection) get(path string) ([]byte, time.Duration, error) {
 	return text, took, succeeded(answer, text, err, path)
 }
 
-// accept accepts an order.
-func (c *connection) accept(reference string) error {
+// accept accepts an order. It reports false where the service was too busy.
+func (c *connection) accept(reference string) (bool, error) {
 	path := "/v2/orders/" + reference + "/accept"
 	answer, text, err := c.send(http.MethodPatch, path, "", nil)
-	return succeeded(answer, text, err, path)
+	if err == nil && answer.StatusCode == http.StatusServiceUnavailable {
+		return false, nil
+	}
+	return true, succeeded(answer, text, err, path)
 }
 
 // upload uploads a file to an order. body is that of the request.

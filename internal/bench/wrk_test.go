@@ -23,9 +23,9 @@ func TestReadFigures(t *testing.T) {
 		want pace
 		ok   bool
 	}{
-		{"Running 2s test\nfigures 80000 2000000 190 950 0 0\n", pace{40_000, 190 * time.Microsecond, 950 * time.Microsecond}, true},
-		{"Running 2s test\nfigures 80000 2000000 190 950 1 0\n", pace{}, false}, // an answer that was an error
-		{"Running 2s test\nfigures 80000 2000000 190 950 0 1\n", pace{}, false}, // a connection that broke
+		{"Running 2s test\nfigures 80000 2000000 190 950 0 0\n", pace{40_000, 190 * time.Microsecond, 950 * time.Microsecond, 0}, true},
+		{"Running 2s test\nfigures 80000 2000000 190 950 3000 5000\n", pace{36_000, 190 * time.Microsecond, 950 * time.Microsecond, 8000}, true},
+		{"Running 2s test\nfigures 80000 2000000 190 950 3000 5001\n", pace{}, false}, // too many
 		{"Running 2s test\nfigures 0 2000000 0 0 0 0\n", pace{}, false},
 		{"Running 2s test\nfigures 80000 2000000 190\n", pace{}, false},
 		{"unable to connect\n", pace{}, false},
