@@ -83,7 +83,7 @@ func upload(ctx context.Context, orders *order.Service, reference, name string) 
 		return err
 	}
 	content := order.Content{Draft: draft, Size: int64(len(text)), SHA256: sha256.Sum256([]byte(text))}
-	_, _, err = orders.Upload(ctx, 355, order.ReferenceKey(reference), name, content)
+	_, err = orders.Upload(ctx, 355, order.ReferenceKey(reference), name, content, order.Attempt{})
 	return err
 }
 

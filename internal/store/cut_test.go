@@ -68,6 +68,11 @@ func checkCounted(t *testing.T, db *DB, c *dayCounts) {
 	for g := range c.spans.groups {
 		for i, one := range c.spans.groups[g].spans {
 			high := c.endOf(position{g, i})
+			if day := startOf(dayOf(one.low)); one.low != day {
+				if before, ok := c.spans.find(day); !ok || c.spans.at(before).low != day {
+					t.Errorf("the day of the span from %v does not begin with one", one.low)
+				}
+			}
 			var want tally
 			for _, state := range order.States() {
 				var n int32
@@ -95,12 +100,14 @@ func TestCutBesideChanges(t *testing.T) {
 		for name, test := range map[string]struct {
 			changes   int
 			seen      bool // by a list before the blocks are in place
+			since     int  // changes that nobody has seen, after those
 			countAnew bool
 			want      bool
 		}{
 			"nothing happens":            {want: true},
 			"changes, not seen yet":      {changes: 3, want: true},
 			"changes, seen by others":    {changes: 3, seen: true, want: true},
+			"seen, and more since":       {changes: 3, seen: true, since: 10, want: true},
 			"many, not seen yet":         {changes: 40, want: true},
 			"many, counted anew":         {changes: 40, seen: true, want: true},
 			"anew, the piece being gone": {changes: 40, seen: true, countAnew: true},
@@ -130,6 +137,11 @@ func TestCutBesideChanges(t *testing.T) {
 					}
 					if test.seen {
 						listTest(t, db)
+					}
+					for i := range test.since {
+						if err := moveTest(t.Context(), db, 1, int64(1+i*2), order.Completed); err != nil {
+							t.Fatal(err)
+						}
 					}
 					did, err := c.install(t.Context(), db.conns, 1, read)
 					if err != nil || did != test.want {

@@ -63,7 +63,8 @@ func TestDistributedPlans(t *testing.T) {
 func requestsOf(t *testing.T, db *DB, recorded *recorder, merchant int64) []statement {
 	t.Helper()
 	ctx := t.Context()
-	outcomes, err := db.AddOrders(ctx, testBatch(merchant, fmt.Sprintf("M%d", merchant), 3), testTime)
+	db.counts.sizes = sizes{block: 1, blocks: 100, fewest: 10, most: 10, events: 10}
+	outcomes, err := db.AddOrders(ctx, testBatch(merchant, fmt.Sprintf("M%d", merchant), 8), testTime)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,6 +86,19 @@ func requestsOf(t *testing.T, db *DB, recorded *recorder, merchant int64) []stat
 	}
 	if newest, err := db.NewestEvent(ctx, merchant); err != nil || newest == 0 {
 		t.Fatal(newest, err)
+	}
+	// One that cuts the day at either end, and one that counts on from there.
+	for _, page := range []int64{4, 5, 1} {
+		filter := order.NewFilter()
+		filter.Page, filter.Size = page, 1
+		if page == 1 {
+			if err := moveTest(ctx, db, merchant, number, order.Registered); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := db.List(ctx, merchant, filter); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, states := range [][]order.State{nil, {order.Registered}, order.StatesOfCode('C')} {
 		filter := order.NewFilter()
