@@ -36,6 +36,7 @@ type process struct {
 	stdout, stderr io.Writer
 	now            func() time.Time
 	wrap           func(http.Handler) http.Handler
+	lookupEnv      func(string) (string, bool)
 }
 
 // Option changes how a command runs.
@@ -56,7 +57,8 @@ func WrapHandler(wrap func(http.Handler) http.Handler) Option {
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, lookupEnv func(string) (string, bool), options ...Option) int {
 	p := &process{
 		stdin: stdin, stdout: stdout, stderr: stderr, now: time.Now,
-		wrap: func(served http.Handler) http.Handler { return served },
+		wrap:      func(served http.Handler) http.Handler { return served },
+		lookupEnv: lookupEnv,
 	}
 	for _, option := range options {
 		option(p)

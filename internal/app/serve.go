@@ -40,6 +40,7 @@ func (c *serveCommand) run(ctx context.Context, p *process) error {
 
 // serve opens what a server works on, serves, and closes it again.
 func (c *serveCommand) serve(ctx context.Context, p *process) error {
+	p.collectLess()
 	lines := newLogWriter(p.stderr)
 	defer lines.close()
 	s := &server{

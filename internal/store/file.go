@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync"
 )
 
 // file is the connections to a database in a file: several that read, and one
@@ -13,6 +14,8 @@ type file struct {
 	readers
 	path   string
 	writer *writer
+	moment momentFile
+	grants grants
 }
 
 // openFile opens the connections to a database that is there and has its
@@ -26,13 +29,20 @@ func openFile(path string) (*file, error) {
 		if err != nil {
 			return nil, errors.Join(err, f.readers.close())
 		}
-		f.idle <- reader
+		f.give(reader)
 	}
 	conn, err := openFileConn(path, busySlice, settings...)
 	if err != nil {
 		return nil, errors.Join(err, f.readers.close())
 	}
 	f.writer = newWriter(conn)
+	// The first reading makes the file that tells the moment.
+	if err := f.ping(context.Background()); err != nil {
+		return nil, errors.Join(err, f.readers.close(), f.writer.close())
+	}
+	if f.moment, err = openMoment(path); err != nil {
+		return nil, errors.Join(err, f.readers.close(), f.writer.close())
+	}
 	return f, nil
 }
 
@@ -62,7 +72,11 @@ func (f *file) ping(ctx context.Context) error {
 }
 
 // close implements connections. Done again it does nothing.
-func (f *file) close() error { return errors.Join(f.readers.close(), f.writer.close()) }
+func (f *file) close() error {
+	err := errors.Join(f.readers.close(), f.writer.close())
+	_ = f.moment.file.Close()
+	return err
+}
 
 // backup writes one moment of the database to a new file.
 func (f *file) backup(ctx context.Context, path string) error {
@@ -77,15 +91,24 @@ func (f *file) backup(ctx context.Context, path string) error {
 
 // readers run statements on whichever of several connections is free.
 type readers struct {
-	idle   chan *fileConn
+	free   chan struct{} // one for each connection that is idle
+	idle   *idleConns
 	closed chan struct{}
 	// interruptible statements end with their context also while SQLite is at
 	// work on them. That costs too much for the short ones of requests.
 	interruptible bool
 }
 
+// idleConns are connections that are not in use. The one used last is taken
+// first: what it has in memory is the newest, and those that are seldom needed
+// keep nothing.
+type idleConns struct {
+	mu    sync.Mutex
+	conns []*fileConn
+}
+
 func newReaders(most int) readers {
-	return readers{idle: make(chan *fileConn, most), closed: make(chan struct{})}
+	return readers{free: make(chan struct{}, most), idle: &idleConns{}, closed: make(chan struct{})}
 }
 
 // errClosed says that a database is used that was closed.
@@ -94,13 +117,13 @@ var errClosed = errors.New("the database is closed")
 // take takes a connection, and give gives it back.
 func (r readers) take(ctx context.Context) (*fileConn, error) {
 	select {
-	case conn := <-r.idle:
-		return conn, nil
+	case <-r.free:
+		return r.idle.pop(), nil
 	default:
 	}
 	select {
-	case conn := <-r.idle:
-		return conn, nil
+	case <-r.free:
+		return r.idle.pop(), nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case <-r.closed:
@@ -108,7 +131,21 @@ func (r readers) take(ctx context.Context) (*fileConn, error) {
 	}
 }
 
-func (r readers) give(conn *fileConn) { r.idle <- conn }
+func (r readers) give(conn *fileConn) {
+	r.idle.mu.Lock()
+	r.idle.conns = append(r.idle.conns, conn)
+	r.idle.mu.Unlock()
+	r.free <- struct{}{}
+}
+
+func (i *idleConns) pop() *fileConn {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	last := len(i.conns) - 1
+	conn := i.conns[last]
+	i.conns = i.conns[:last]
+	return conn
+}
 
 // on runs fn on a connection.
 func (r readers) on(ctx context.Context, fn func(*fileConn) error) error {
@@ -165,7 +202,7 @@ func (r readers) bounded(ctx context.Context) (context.Context, context.CancelFu
 	return ctx, func() {}
 }
 
-func (r readers) patient() run { return readers{idle: r.idle, closed: r.closed, interruptible: true} }
+func (r readers) patient() run { return readers{free: r.free, idle: r.idle, closed: r.closed, interruptible: true} }
 
 // close closes the connections. None may be in use.
 func (r readers) close() error {
@@ -178,8 +215,8 @@ func (r readers) close() error {
 	var err error
 	for {
 		select {
-		case conn := <-r.idle:
-			err = errors.Join(err, conn.conn.Close())
+		case <-r.free:
+			err = errors.Join(err, r.idle.pop().conn.Close())
 		default:
 			return err
 		}

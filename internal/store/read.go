@@ -48,13 +48,19 @@ func (r *summaryRow) summary() order.Summary {
 // Statements that read one whole order with its active invoices: one row for
 // each invoice, or one without.
 const (
-	selectOrder = `SELECT ` + summaryColumns + `, o.revision, o.details, m.name, ` + invoiceColumns + `
+	selectOrder = `SELECT ` + summaryColumns + `, o.revision, o.details, ` + invoiceColumns + `
 	FROM orders o
-	JOIN merchants m ON m.id = o.merchant_id
 	LEFT JOIN invoices i ON i.merchant_id = o.merchant_id AND i.order_number = o.number AND i.status = ` + statusActive + `
 	WHERE o.merchant_id = $1 AND `
 	selectOrderByNumber    = selectOrder + `o.number = $2 ORDER BY i.id`
 	selectOrderByReference = selectOrder + `o.reference = $2 ORDER BY i.id`
+)
+
+// Statements that read an order without its invoices, and whether it has any.
+const (
+	selectBare            = `SELECT ` + summaryColumns + `, o.revision, o.details, o.active_invoices FROM orders o WHERE o.merchant_id = $1 AND `
+	selectBareByNumber    = selectBare + `o.number = $2`
+	selectBareByReference = selectBare + `o.reference = $2`
 )
 
 // byKey chooses the statement for a key and returns the key's value with it.
@@ -65,16 +71,69 @@ func byKey(key order.Key, byNumber, byReference string) (string, any) {
 	return byNumber, key.Number
 }
 
-// Order implements order.Store with one query.
+// Order implements order.Store with one query, or two where a query costs little
+// and the join that most orders do not need would double it.
 func (db *DB) Order(ctx context.Context, merchantID int64, key order.Key) (order.Order, error) {
 	defer db.timed("order")()
+	read := db.readOrder
+	if !db.dialect.distant {
+		read = db.readBare
+	}
+	found, err := read(ctx, merchantID, key)
+	if err == nil && found.Number != 0 {
+		found.MerchantName, err = db.merchantName(ctx, merchantID)
+	}
+	if err != nil {
+		return order.Order{}, db.failure(fmt.Errorf("read order: %w", err))
+	}
+	if found.Number == 0 {
+		return order.Order{}, order.ErrNotFound
+	}
+	return found, nil
+}
+
+// readBare reads an order that has no invoices by itself, and any other with
+// them. Without an order the number is 0.
+func (db *DB) readBare(ctx context.Context, merchantID int64, key order.Key) (order.Order, error) {
+	text, value := byKey(key, selectBareByNumber, selectBareByReference)
+	var found order.Order
+	var row summaryRow
+	var raw sql.RawBytes
+	var invoices int64
+	err := db.conns.row(ctx, text, []any{merchantID, value}, append(row.into(), &found.Revision, &raw, &invoices)...)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return order.Order{}, nil
+	case err != nil:
+		return order.Order{}, err
+	case invoices > 0:
+		return db.readOrder(ctx, merchantID, key)
+	}
+	return found, fillOrder(&found, merchantID, row.summary(), raw)
+}
+
+// merchantName returns a merchant's name, which never changes.
+func (db *DB) merchantName(ctx context.Context, id int64) (string, error) {
+	if name, known := db.names.Load(id); known {
+		return name.(string), nil
+	}
+	var name string
+	if err := db.conns.row(ctx, `SELECT name FROM merchants WHERE id = $1`, []any{id}, &name); err != nil {
+		return "", err
+	}
+	db.names.Store(id, name)
+	return name, nil
+}
+
+// readOrder reads an order with its invoices. Without one the number is 0.
+func (db *DB) readOrder(ctx context.Context, merchantID int64, key order.Key) (order.Order, error) {
 	text, value := byKey(key, selectOrderByNumber, selectOrderByReference)
 	var found order.Order
 	var row summaryRow
 	var raw sql.RawBytes
 	err := each(ctx, db.conns, text, []any{merchantID, value}, func(rows result) error {
 		var invoice nullInvoice
-		into := append(row.into(), &found.Revision, &raw, &found.MerchantName)
+		into := append(row.into(), &found.Revision, &raw)
 		if err := rows.Scan(append(into, invoice.into()...)...); err != nil {
 			return err
 		}
@@ -88,13 +147,7 @@ func (db *DB) Order(ctx context.Context, merchantID int64, key order.Key) (order
 		}
 		return nil
 	})
-	if err != nil {
-		return order.Order{}, db.failure(fmt.Errorf("read order: %w", err))
-	}
-	if found.Number == 0 {
-		return order.Order{}, order.ErrNotFound
-	}
-	return found, nil
+	return found, err
 }
 
 // Statements that read which revision of an order is the newest.

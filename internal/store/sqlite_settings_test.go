@@ -14,7 +14,7 @@ func TestSQLiteSettings(t *testing.T) {
 	t.Parallel()
 	opened := openTest(t, filepath.Join(t.TempDir(), "orders.db")).conns.(*file)
 	connections := []*fileConn{opened.writer.conn}
-	for range cap(opened.idle) {
+	for range cap(opened.free) {
 		reader, err := opened.take(t.Context())
 		if err != nil {
 			t.Fatal(err)

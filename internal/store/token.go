@@ -61,8 +61,10 @@ func (db *DB) Grant(ctx context.Context, hash token.Hash) (token.Grant, error) {
 	var err error
 	if db.dialect.distant {
 		g, err = db.grants.do(ctx, hash, func(ctx context.Context) (token.Grant, error) { return db.grantFromServer(ctx, hash) })
-	} else {
-		g, err = readGrant(ctx, db.conns, selectGrant, hash[:])
+	} else if err = ctx.Err(); err == nil {
+		g, err = db.conns.(*file).grant(hash, func() (token.Grant, error) {
+			return readGrant(ctx, db.conns, selectGrant, hash[:])
+		})
 	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return token.Grant{}, token.ErrUnknown
