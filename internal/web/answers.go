@@ -45,6 +45,9 @@ type answers struct {
 	size   int
 	most   int
 	asked  [askedBefore]uint64 // hashes of keys, each in its place
+	// making are the answers that were kept, are old, and that somebody makes
+	// anew; the channel is closed when that is done.
+	making map[answerKey]chan struct{}
 }
 
 type element struct {
@@ -53,7 +56,7 @@ type element struct {
 }
 
 func newAnswers(most int) *answers {
-	return &answers{seed: maphash.MakeSeed(), kept: make(map[answerKey]*list.Element), recent: list.New(), most: most}
+	return &answers{seed: maphash.MakeSeed(), kept: make(map[answerKey]*list.Element), recent: list.New(), most: most, making: make(map[answerKey]chan struct{})}
 }
 
 // get returns the answer to a request, nil when there is none that is good.
@@ -72,6 +75,32 @@ func (k *answers) get(key answerKey, event int64, today order.Day) *readyAnswer 
 	return answer
 }
 
+// turn is called for an answer that get has not. Where many ask for what has just
+// become old, one of them makes it and the others wait: made by each of 16
+// clients, a list of 100 that 200 changes a second make old took all the time
+// there was. It returns what to call, once or more, when the answer is made, or
+// else what to wait for.
+func (k *answers) turn(key answerKey) (done func(), busy <-chan struct{}) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if other, ok := k.making[key]; ok {
+		return nil, other
+	}
+	if _, ok := k.kept[key]; !ok {
+		return func() {}, nil // not asked for again and again
+	}
+	mine := make(chan struct{})
+	k.making[key] = mine
+	return func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		if k.making[key] == mine {
+			delete(k.making, key)
+			close(mine)
+		}
+	}, nil
+}
+
 // put keeps a copy of an answer, in place of an older one or if it is asked for
 // again.
 func (k *answers) put(key answerKey, made readyAnswer) {
@@ -79,6 +108,8 @@ func (k *answers) put(key answerKey, made readyAnswer) {
 	defer k.mu.Unlock()
 	found, ok := k.kept[key]
 	switch {
+	case ok && found.Value.(*element).answer.event > made.event:
+		return // somebody else was faster
 	case ok:
 		k.drop(found)
 	case !k.again(key):

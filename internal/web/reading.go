@@ -50,10 +50,12 @@ func (k *Kept) Serve(read Reading) Handler {
 		}
 		key := answerKey{route: RoutePattern(r), merchantID: MerchantID(r), path: r.URL.Path, query: r.URL.RawQuery}
 		event := MerchantEvent(r)
-		if kept := k.answers.get(key, event, order.DayOf(k.now())); kept != nil {
+		kept, done := k.find(r, key, event)
+		if kept != nil {
 			kept.write(w, wanted)
 			return nil
 		}
+		defer done()
 		answer, err := read(r)
 		if err != nil {
 			return err
@@ -71,9 +73,33 @@ func (k *Kept) Serve(read Reading) Handler {
 			made := readyAnswer{event: event, day: answer.Day, tag: []string{answer.Tag}, links: answer.Links, body: body}
 			made.length = lengthOf(body)
 			k.answers.put(key, made)
+			done() // the others need not wait for this client to read
 			made.write(w, wanted)
 		})
 	}
+}
+
+// waits is how often a request waits for another that makes what it asks for.
+const waits = 3
+
+// find returns the answer to a request, after a while if somebody is making it.
+// Where there is none it returns what to call, once or more, when it is made.
+func (k *Kept) find(r *http.Request, key answerKey, event int64) (*readyAnswer, func()) {
+	for range waits {
+		if kept := k.answers.get(key, event, order.DayOf(k.now())); kept != nil {
+			return kept, nil
+		}
+		done, busy := k.answers.turn(key)
+		if busy == nil {
+			return nil, done
+		}
+		select {
+		case <-busy:
+		case <-r.Context().Done():
+			return nil, func() {}
+		}
+	}
+	return nil, func() {}
 }
 
 // has reports whether a client has what a tag stands for.

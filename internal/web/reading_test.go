@@ -7,8 +7,10 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -25,6 +27,7 @@ type readings struct {
 	day    atomic.Int64    // of the clock
 	read   atomic.Int64    // how often the first step ran
 	made   atomic.Int64    // how often a body was made
+	hold   chan struct{}   // a body is not made before it is closed; nil: at once
 }
 
 // Verify takes "1" and "2" for the tokens of these merchants.
@@ -65,6 +68,9 @@ func (s *readings) one(r *http.Request) (web.Answer, error) {
 
 func (s *readings) body(r *http.Request) (any, error) {
 	s.made.Add(1)
+	if s.hold != nil {
+		<-s.hold
+	}
 	if r.URL.Query().Get("fault") != "" {
 		return nil, errors.New("fault")
 	}
@@ -221,5 +227,37 @@ func TestKeptAnswersAreBounded(t *testing.T) {
 	s.get(t, "1", "/one/polled", "")
 	if s.made.Load() == made {
 		t.Error("more is kept than there is room for")
+	}
+}
+
+// TestOneMakesItForAll has many ask for an answer that has just become old: one
+// of them makes it anew, and all get it.
+func TestOneMakesItForAll(t *testing.T) {
+	t.Parallel()
+	s := serveReadings(t, 1<<20)
+	for range 2 {
+		s.get(t, "1", "/list", "")
+	}
+	const clients = 12
+	s.hold = make(chan struct{})
+	s.events[0].Store(1)
+	made := s.made.Load()
+	var asking sync.WaitGroup
+	for range clients {
+		asking.Go(func() {
+			if status, _, body := s.get(t, "1", "/list", ""); status != http.StatusOK || !strings.Contains(body, `"event":1`) {
+				t.Errorf("status %d, body %s", status, body)
+			}
+		})
+	}
+	// One is making it by now; who comes before it is done waits, who comes
+	// afterwards finds it.
+	for s.made.Load() == made {
+		runtime.Gosched()
+	}
+	close(s.hold)
+	asking.Wait()
+	if times := s.made.Load() - made; times != 1 {
+		t.Errorf("made %d times, want once", times)
 	}
 }
