@@ -17,6 +17,7 @@ func good() Exchange {
 		Header: http.Header{
 			"Content-Type": {"application/json; charset=utf-8"}, "Content-Length": {"16"},
 			"X-Request-Id": {"A"}, "X-Content-Type-Options": {"nosniff"}, "Cache-Control": {"no-store"},
+			"Vary": {"Accept-Encoding"}, "Etag": {`"7-2"`},
 		},
 		Body: []byte(`{"success":true}`),
 	}
@@ -28,6 +29,7 @@ func list() Exchange {
 	e.Method, e.Path, e.RequestBody = "GET", "/api/orders", nil
 	e.Query = "status=O&items_per_page=1&unknown=x&date_from=&date_to=2026-11-20+08%3A00%3A00"
 	e.Header.Set("Link", `<http://x/v2/orders>; rel="successor-version"`)
+	e.Header.Set("Cache-Control", "private, no-cache")
 	e.Body = []byte(`{"params":{"page":1,"items_per_page":1,"total_items":1,"status":null,"date_from":"1970-01-01 00:00:00","date_to":"2026-11-20 23:59:59"},
 	"orders":[{"order_id":7,"order_reference":"m","timestamp":1,"firstname":"","lastname":"","company_id":"355","company":"","email":"","phone":"","status":"O","total":"5"}]}`)
 	return e
@@ -135,7 +137,7 @@ func TestSeededDocuments(t *testing.T) {
 		"renamed field":     {"v1", "total_items: {type", "all_items: {type", "additional properties 'total_items' not allowed"},
 		"wrong type":        {"v1", "company_id: {type: string, pattern: '^\\d+$'", "company_id: {type: integer", "got string, want integer"},
 		"missing status":    {"v1", `"200":`, `"202":`, "status 200 is not described"},
-		"missing header":    {"v1", "            Link: {$ref: \"#/components/headers/SuccessorList\"}\n", "", "header Link is not described"},
+		"missing header":    {"v1", "            Link: {$ref: \"#/components/headers/PageLink\"}\n", "", "header Link is not described"},
 		"missing path":      {"v1", "  /api/orders:\n", "  /api/lists:\n", "an undescribed path is not answered with 404"},
 		"missing operation": {"v1", "    get:\n      operationId: listOrders", "    post:\n      operationId: listOrders", "an undescribed method"},
 		"missing parameter": {"v1", `pattern: '^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}:\d{2})?$'`, `pattern: '^\d{4}-\d{2}-\d{2}$'`, "query parameter date_to is taken"},

@@ -2,6 +2,7 @@ package openapitest
 
 import (
 	"bytes"
+	"compress/gzip"
 	"io"
 	"mime"
 	"net/http"
@@ -134,5 +135,22 @@ func (w *answerWriter) seen() (int, http.Header, []byte) {
 	if w.status == 0 {
 		w.status, w.header = http.StatusOK, w.Header().Clone()
 	}
-	return w.status, w.header, w.body.Bytes()
+	return w.status, w.header, w.plain()
+}
+
+// plain is the body as it was before it was compressed. One that cannot be read
+// is as it is: no JSON.
+func (w *answerWriter) plain() []byte {
+	if w.header.Get("Content-Encoding") != "gzip" {
+		return w.body.Bytes()
+	}
+	unpacking, err := gzip.NewReader(&w.body)
+	if err != nil {
+		return w.body.Bytes()
+	}
+	plain, err := io.ReadAll(unpacking)
+	if err != nil {
+		return w.body.Bytes()
+	}
+	return plain
 }
