@@ -116,6 +116,7 @@ func refused(allow string) Exchange {
 	return with(good(), func(e *Exchange) {
 		e.Method, e.Status, e.Body = "GET", 405, []byte(`{"error":{"code":"method_not_allowed","message":"This path does not take that method."}}`)
 		e.Header.Set("Allow", allow)
+		e.Header.Del("Etag")
 	})
 }
 
