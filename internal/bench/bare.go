@@ -23,7 +23,12 @@ var bareQueries = []struct {
 	like string // of readings
 	text string
 	any  bool // of any order, else of the merchant
+	one  bool // of one order
 }{
+	{
+		what: "v2 order, one again and again, of the bare query's rate", like: "v2 order, one again and again", one: true,
+		text: `SELECT * FROM orders WHERE merchant_id = $1 AND reference = $2`,
+	},
 	{
 		what: "v2 order, any of all, of the bare query's rate", like: "v2 order, any of all", any: true,
 		text: `SELECT * FROM orders WHERE merchant_id = $1 AND reference = $2`,
@@ -47,6 +52,9 @@ func (i *installation) measureBareQueries(ctx context.Context) error {
 				continue
 			}
 			args := func() []any { return []any{i.b.id} }
+			if q.one {
+				args = func() []any { return []any{i.b.id, i.b.reference(i.b.count / 2)} }
+			}
 			if q.any {
 				args = func() []any { return []any{i.b.id, i.b.reference(rand.IntN(i.b.count))} }
 			}

@@ -76,7 +76,7 @@ func FuzzDetails(f *testing.F) {
 	f.Add([]byte(nil))
 	f.Fuzz(func(t *testing.T, stored []byte) {
 		var first, second order.Order
-		if decodeDetails(stored, &first) != nil || stored != nil && len(stored) > 0 && stored[0] == '{' {
+		if decodeDetails(stored, &first) != nil || len(stored) > 0 && stored[0] == '{' {
 			return
 		}
 		again, err := encodeDetails(first)

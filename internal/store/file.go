@@ -202,7 +202,9 @@ func (r readers) bounded(ctx context.Context) (context.Context, context.CancelFu
 	return ctx, func() {}
 }
 
-func (r readers) patient() run { return readers{free: r.free, idle: r.idle, closed: r.closed, interruptible: true} }
+func (r readers) patient() run {
+	return readers{free: r.free, idle: r.idle, closed: r.closed, interruptible: true}
+}
 
 // close closes the connections. None may be in use.
 func (r readers) close() error {
