@@ -1,0 +1,144 @@
+package e2e
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestPolling asks again for what it has: 304 as long as nothing has changed,
+// whoever might have changed it (RFC 9110, 13.1.2).
+func TestPolling(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		inEachVersion(t, func(t *testing.T, v version) {
+			o := s.addOne(t)
+			other := s.actingFor(t, 376)
+			lists := []string{v.list(), v.list("page", "2"), v.list(v.from, "2026-01-01", v.to, "2026-12-31")}
+			paths := append(lists, v.order(o))
+			tags := make(map[string]string)
+			for _, path := range paths {
+				a := s.do(t, get(path))
+				a.ok(t)
+				tags[path] = a.header.Get("ETag")
+				for _, has := range []string{tags[path], "W/" + tags[path], `"a", ` + tags[path], "*", strings.TrimSuffix(tags[path], `"`) + `-gzip"`} {
+					for range 2 {
+						for _, method := range []string{http.MethodGet, http.MethodHead} {
+							r := get(path).with("If-None-Match", has)
+							r.method = method
+							if a := s.send(t, r); a.status != http.StatusNotModified || a.body != "" || a.header.Get("ETag") != tags[path] {
+								t.Errorf("%s with %s: status %d, ETag %s, body %q", a, has, a.status, a.header.Get("ETag"), a.body)
+							}
+						}
+					}
+				}
+				s.do(t, get(path).with("If-None-Match", `"a"`)).ok(t)
+				s.do(t, get(path).with("If-None-Match", "a")).wantRefusal(t, v, invalidQuery, o)
+			}
+			changed := func(what string, want bool, paths ...string) {
+				t.Helper()
+				for _, path := range paths {
+					a := s.send(t, get(path).with("If-None-Match", tags[path]))
+					if got := a.status == http.StatusOK; got != want {
+						t.Errorf("%s: %s changed is %v, want %v", what, path, got, want)
+					}
+					tags[path] = a.header.Get("ETag")
+				}
+			}
+			other.addOne(t, document{"merchantId": 376})
+			changed("another merchant's order", false, paths...)
+			another := s.addOne(t)
+			changed("an order came in", true, lists...)
+			changed("another order came in", false, v.order(o))
+			s.do(t, v.accept(another)).ok(t)
+			changed("another order was accepted", true, lists...)
+			changed("another order was accepted", false, v.order(o))
+			s.do(t, v.accept(o)).ok(t)
+			changed("it was accepted", true, paths...)
+			s.uploaded(t, v, o, "a.pdf", "content")
+			changed("a file was uploaded", true, paths...)
+		})
+	})
+}
+
+// nextLink finds the path of a list's next page.
+var nextLink = regexp.MustCompile(`^<[^>]*?(/(?:api|v2)/orders[^>]*)>; rel="next"$`)
+
+// next returns the path of the page that an answer links to; empty: none.
+func (a answer) next() string {
+	for _, link := range a.header.Values("Link") {
+		if found := nextLink.FindStringSubmatch(link); found != nil {
+			return found[1]
+		}
+	}
+	return ""
+}
+
+// TestNextLinks follows a list while orders come in and move: every order that
+// was there is shown once.
+func TestNextLinks(t *testing.T) {
+	references := regexp.MustCompile(`"(?:id|order_reference)":"([^"]+)"`)
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		inEachVersion(t, func(t *testing.T, v version) {
+			there := make(map[string]bool)
+			for _, o := range s.addMany(t, 23) {
+				there[o.reference] = true
+			}
+			seen := make(map[string]int)
+			pages := 0
+			for path := v.list(v.size, "5"); path != ""; pages++ {
+				a := s.do(t, get(path))
+				for _, found := range references.FindAllStringSubmatch(a.ok(t), -1) {
+					seen[found[1]]++
+				}
+				path = a.next()
+				s.do(t, v.accept(s.addOne(t))).ok(t)
+				s.addOne(t, document{"createdAt": "2020-01-01T00:00:00Z"})
+			}
+			for reference := range there {
+				if seen[reference] == 0 {
+					t.Errorf("%s was there and is not shown", reference)
+				}
+			}
+			for reference, times := range seen {
+				if times > 1 {
+					t.Errorf("%s is shown %d times", reference, times)
+				}
+			}
+			if pages < 5 {
+				t.Errorf("only %d pages", pages)
+			}
+		})
+	})
+}
+
+// TestForeignCursors asks with cursors that the list did not give.
+func TestForeignCursors(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, s *service) {
+		inEachVersion(t, func(t *testing.T, v version) {
+			o := s.addMany(t, 3)[0]
+			next := s.do(t, get(v.list(v.size, "1"))).next()
+			address, err := url.Parse(next)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cursor := address.Query().Get("cursor")
+			s.do(t, get(v.list("cursor", cursor))).ok(t)
+			s.do(t, get(v.list(v.size, "2", "cursor", cursor))).ok(t)
+			tampered := []byte(cursor)
+			tampered[3] ^= 1
+			for what, r := range map[string]request{
+				"tampered with":     get(v.list("cursor", string(tampered))),
+				"cut off":           get(v.list("cursor", cursor[:len(cursor)-4])),
+				"too long":          get(v.list("cursor", cursor+"AAAA")),
+				"none":              get(v.list("cursor", "17")),
+				"given twice":       get(v.list("cursor", cursor, "cursor", cursor)),
+				"of another filter": get(v.list("cursor", cursor, v.status, state{"registered", "O"}.in(v))),
+			} {
+				t.Run(what, func(t *testing.T) { s.do(t, r).wantRefusal(t, v, invalidQuery, o) })
+			}
+			s.actingFor(t, 376).do(t, get(v.list("cursor", cursor))).wantRefusal(t, v, invalidQuery, o)
+		})
+	})
+}
