@@ -36,6 +36,7 @@ var errLost = errors.New("the transaction was lost")
 type queued struct {
 	ctx    context.Context
 	fn     func(run) error
+	since  time.Time // when it came
 	turn   chan bool // true: lead; false: it is done
 	err    error
 	panics any
@@ -45,7 +46,7 @@ func newWriter(conn *fileConn) *writer { return &writer{conn: conn, patience: bu
 
 // change runs fn in a transaction and returns when it is durable or undone.
 func (w *writer) change(ctx context.Context, fn func(run) error) error {
-	c := &queued{ctx: ctx, fn: fn}
+	c := &queued{ctx: ctx, fn: fn, since: time.Now()}
 	w.mu.Lock()
 	if w.closed {
 		w.mu.Unlock()
@@ -110,7 +111,7 @@ func (w *writer) close() error {
 // and lets the next one lead.
 func (w *writer) lead(first *queued) {
 	defer w.handOver()
-	if first.err = w.begin(first.ctx); first.err != nil {
+	if first.err = w.begin(first); first.err != nil {
 		return
 	}
 	together := append([]*queued{first}, w.take(mostTogether-1)...)
@@ -124,7 +125,7 @@ func (w *writer) lead(first *queued) {
 	}
 	// The transaction is lost, whosever fault it is: each alone now.
 	for _, c := range together {
-		if c.err = w.begin(c.ctx); c.err == nil {
+		if c.err = w.begin(c); c.err == nil {
 			w.together([]*queued{c})
 		}
 	}
@@ -153,9 +154,11 @@ func (w *writer) handOver() {
 }
 
 // begin begins a transaction. Where another process is writing it tries again,
-// until ctx ends or patience is over: SQLite itself would be deaf to the context.
-func (w *writer) begin(ctx context.Context) error {
-	waiting, cancel := context.WithTimeout(ctx, w.patience)
+// until the change's context ends or it has waited long enough, the time before
+// its turn included: SQLite itself would be deaf to the context.
+func (w *writer) begin(c *queued) error {
+	ctx := c.ctx
+	waiting, cancel := context.WithDeadline(ctx, c.since.Add(w.patience))
 	defer cancel()
 	for {
 		_, err := w.conn.exec(ctx, "BEGIN IMMEDIATE")
