@@ -23,6 +23,13 @@ type transport struct {
 	next     http.RoundTripper
 }
 
+// CloseIdleConnections is called by http.Client.
+func (w *transport) CloseIdleConnections() {
+	if closing, ok := w.next.(interface{ CloseIdleConnections() }); ok {
+		closing.CloseIdleConnections()
+	}
+}
+
 // RoundTrip implements http.RoundTripper.
 func (w *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	e := newExchange(request)

@@ -26,7 +26,11 @@ type client struct {
 }
 
 func newClient(t testing.TB, base, token string) client {
-	transport := &http.Transport{MaxIdleConnsPerHost: 256}
+	return newClientOver(t, base, token, &http.Transport{MaxIdleConnsPerHost: 256})
+}
+
+// newClientOver is newClient with a transport of the caller's.
+func newClientOver(t testing.TB, base, token string, transport *http.Transport) client {
 	t.Cleanup(transport.CloseIdleConnections)
 	return client{base: base, token: token, http: &http.Client{Transport: openapitest.WatchTransport(t, transport), Timeout: patience}}
 }

@@ -94,9 +94,7 @@ func cutClient(t *testing.T, base, token string) client {
 		}
 		return never, never
 	})
-	c := newClient(t, "http://"+w.address(), token)
-	c.http.Transport.(*http.Transport).DisableKeepAlives = true
-	return c
+	return newClientOver(t, "http://"+w.address(), token, &http.Transport{DisableKeepAlives: true})
 }
 
 // cutter makes writes over connections that are cut.

@@ -169,10 +169,10 @@ func (r *feedReader) follow(t *testing.T, kill <-chan struct{}, newest <-chan in
 	for last := int64(-1); last < 0 || r.saved.seq < last; {
 		life, end := context.WithCancel(t.Context())
 		var done sync.WaitGroup
-		problem := ""
+		problem, until := "", last
 		done.Go(func() {
 			defer end()
-			problem = r.live(life, last)
+			problem = r.live(life, until)
 		})
 		select {
 		case <-kill:
