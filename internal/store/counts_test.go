@@ -84,7 +84,7 @@ func listTest(t *testing.T, db *DB) order.Page {
 // change changes the tables past the store. It must find something to change.
 func change(t testing.TB, db *DB, text string, args ...any) {
 	t.Helper()
-	on := run(db.conns)
+	on := db.conns.patient()
 	if opened, ok := db.conns.(*file); ok {
 		on = opened.writer.conn
 	}

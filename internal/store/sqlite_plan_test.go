@@ -50,7 +50,7 @@ func TestSQLitePlans(t *testing.T) {
 		}},
 		// Only the rows of the page are sorted.
 		"list of two states": {page(order.Completed, order.ReturnCanceled), []string{
-			merge, oneState, oneState, "SCAN k", byNumber, event, "USE TEMP B-TREE FOR ORDER BY",
+			merge, oneState, oneState, "SCAN v", "SCAN k", byNumber, event, "USE TEMP B-TREE FOR ORDER BY",
 		}},
 		"abandoned and stale": {selectStale, []string{toClean, byNumber, "USE TEMP B-TREE FOR ORDER BY"}},
 		"deleted":             {selectDeleted, []string{toClean, byNumber, "USE TEMP B-TREE FOR LAST TERM OF ORDER BY"}},
