@@ -41,7 +41,7 @@ type cut struct {
 // cutFor returns what is to be cut before a page is read that begins after skip
 // orders of a span; nil where these are few.
 func (c *dayCounts) cutFor(at position, states []order.State, skip int64) *cut {
-	block := max(c.sizes.block, c.spans.orders/c.sizes.blocks)
+	block := max(c.sizes.block, c.spans.orders[0]/c.sizes.blocks)
 	if skip <= 2*block {
 		return nil
 	}

@@ -92,8 +92,8 @@ type spans struct {
 	// for one, and find hundreds of groups in a few lines of the processor's
 	// cache.
 	sums   [order.NumStates][]int32
-	length int   // spans in all
-	orders int64 // orders in all
+	length int                    // spans in all
+	orders [order.NumStates]int64 // of all spans, as in a tally
 }
 
 // position is that of a span.
@@ -103,8 +103,10 @@ type position struct{ group, span int }
 func newSpans(all []span) spans {
 	s := spans{length: len(all)}
 	s.regroup(0, 0, all)
-	for _, n := range s.sums[0] {
-		s.orders += int64(n)
+	for state, sums := range s.sums {
+		for _, n := range sums {
+			s.orders[state] += int64(n)
+		}
 	}
 	return s
 }
@@ -181,7 +183,8 @@ func (s *spans) count(day order.Day, k listKey, state order.State, orders int32)
 	s.at(p).orders.count(state, orders)
 	s.sums[state][p.group] += orders
 	s.sums[0][p.group] += orders
-	s.orders += int64(orders)
+	s.orders[state] += int64(orders)
+	s.orders[0] += int64(orders)
 }
 
 // insert makes a span without orders where none begins yet.
@@ -219,8 +222,10 @@ func (s *spans) search(states []order.State, from, to listKey, before int64) (to
 		return 0, position{}, 0, false
 	}
 	begin, end := s.from(from), s.from(to)
-	for g := end.group; g >= begin.group; g-- {
-		if g < end.group && g > begin.group {
+	last := len(s.groups) - 1
+	all := begin == position{} && end == position{last, len(s.groups[last].spans)}
+	for g := end.group; g >= begin.group && !(all && found); g-- {
+		if g > begin.group && (g < end.group || all) {
 			n := int64(0)
 			for _, state := range states {
 				n += int64(s.sums[state][g])
@@ -243,6 +248,13 @@ func (s *spans) search(states []order.State, from, to listKey, before int64) (to
 				p, skip, found = position{g, i}, before-total, true
 			}
 			total += n
+		}
+	}
+	if all {
+		// Known without going through the rest.
+		total = 0
+		for _, state := range states {
+			total += s.orders[state]
 		}
 	}
 	return total, p, skip, found

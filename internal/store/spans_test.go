@@ -89,8 +89,13 @@ func checkSpans(t *testing.T, s *spans, orders []counted) {
 		}
 		length += len(s.groups[g].spans)
 	}
-	if s.length != length || s.orders != int64(len(orders)) {
-		t.Errorf("%d spans of %d orders, want %d of %d", s.length, s.orders, length, len(orders))
+	var all [order.NumStates]int64
+	for _, one := range orders {
+		all[one.state]++
+		all[0]++
+	}
+	if s.length != length || s.orders != all {
+		t.Errorf("%d spans of %v orders, want %d of %v", s.length, s.orders, length, all)
 	}
 	want := make(map[position]tally)
 	for _, one := range orders {
