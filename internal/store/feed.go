@@ -62,12 +62,22 @@ func (db *DB) OrderEvents(ctx context.Context, merchantID int64, key order.Key, 
 // NewestEvent implements order.Store.
 func (db *DB) NewestEvent(ctx context.Context, merchantID int64) (int64, error) {
 	defer db.timed("newest_event")()
-	var newest int64
-	err := db.conns.row(ctx, selectNewestEvent, []any{merchantID}, &newest)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	newest, err := newestEvent(ctx, db.conns, merchantID)
+	if err != nil {
 		return 0, db.failure(fmt.Errorf("read the newest event's number: %w", err))
 	}
 	return newest, nil
+}
+
+// newestEvent reads the number of a merchant's newest event; 0 when there is
+// none, or no merchant.
+func newestEvent(ctx context.Context, r run, merchantID int64) (int64, error) {
+	var newest int64
+	err := r.row(ctx, selectNewestEvent, []any{merchantID}, &newest)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	return newest, err
 }
 
 // readEvents reads rows of eventColumns, and reports whether there were any,

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -133,17 +132,6 @@ func readPage(ctx context.Context, r run, merchantID int64, filter order.Filter,
 	}
 	newest, err := newestEvent(ctx, r, merchantID)
 	return orders, newest, err
-}
-
-// newestEvent reads the number of a merchant's newest event; 0 when there is
-// none, or no merchant.
-func newestEvent(ctx context.Context, r run, merchantID int64) (int64, error) {
-	var newest int64
-	err := r.row(ctx, `SELECT last_event FROM merchants WHERE id = $1`, []any{merchantID}, &newest)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, nil
-	}
-	return newest, err
 }
 
 // pageStatement returns the statement that reads a page, and its arguments.
