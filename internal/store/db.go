@@ -29,9 +29,7 @@ type DB struct {
 	dialect dialect
 	options Options
 	counts  *countCache
-	grants  shared[token.Hash, token.Grant]
 	names   sync.Map // merchant's id -> string
-	holders sync.Map // token.Hash -> int64, the id of its merchant
 }
 
 var (

@@ -27,7 +27,7 @@ type dialect struct {
 	// another one is at work.
 	exclude func(ctx context.Context, db *DB, shared bool) (io.Closer, error)
 	// distant says that a statement takes long enough, on its way to a server,
-	// for requests to share one.
+	// for one with a join to be better than two without.
 	distant bool
 	// clustered reports whether tables can be spread over several servers.
 	clustered bool

@@ -51,21 +51,18 @@ func (f *file) change(ctx context.Context, fn func(run) error) error { return f.
 
 // snapshot implements connections.
 func (f *file) snapshot(ctx context.Context, fn func(run) error) error {
-	reader, err := f.take(ctx)
-	if err != nil {
-		return err
-	}
-	defer f.give(reader)
-	reader.conn.SetInterrupt(ctx.Done())
-	defer reader.conn.SetInterrupt(nil)
-	if _, err := reader.exec(ctx, "BEGIN"); err != nil {
-		return fmt.Errorf("begin: %w", err)
-	}
-	defer func() { _, _ = reader.exec(context.WithoutCancel(ctx), "ROLLBACK") }()
-	return fn(reader)
+	reads := f.readers
+	reads.interruptible = true
+	return reads.on(ctx, func(reader *fileConn) error {
+		if _, err := reader.exec(ctx, "BEGIN"); err != nil {
+			return fmt.Errorf("begin: %w", err)
+		}
+		defer func() { _, _ = reader.exec(context.WithoutCancel(ctx), "ROLLBACK") }()
+		return fn(reader)
+	})
 }
 
-// ping implements connections: it reads, and sees whether writing could begin.
+// ping implements connections.
 func (f *file) ping(ctx context.Context) error {
 	var n int64
 	return f.row(ctx, `SELECT COUNT(*) FROM counters`, nil, &n)
@@ -147,17 +144,29 @@ func (i *idleConns) pop() *fileConn {
 	return conn
 }
 
+// hold takes a connection for one use, and letGo ends that.
+func (r readers) hold(ctx context.Context) (*fileConn, error) {
+	conn, err := r.take(ctx)
+	if err == nil && r.interruptible {
+		conn.conn.SetInterrupt(ctx.Done())
+	}
+	return conn, err
+}
+
+func (r readers) letGo(conn *fileConn) {
+	if r.interruptible {
+		conn.conn.SetInterrupt(nil)
+	}
+	r.give(conn)
+}
+
 // on runs fn on a connection.
 func (r readers) on(ctx context.Context, fn func(*fileConn) error) error {
-	conn, err := r.take(ctx)
+	conn, err := r.hold(ctx)
 	if err != nil {
 		return err
 	}
-	defer r.give(conn)
-	if r.interruptible {
-		conn.conn.SetInterrupt(ctx.Done())
-		defer conn.conn.SetInterrupt(nil)
-	}
+	defer r.letGo(conn)
 	return fn(conn)
 }
 
@@ -176,12 +185,9 @@ func (r readers) row(ctx context.Context, text string, args []any, into ...any) 
 }
 
 func (r readers) query(ctx context.Context, text string, args ...any) (result, error) {
-	conn, err := r.take(ctx)
+	conn, err := r.hold(ctx)
 	if err != nil {
 		return nil, err
-	}
-	if r.interruptible {
-		conn.conn.SetInterrupt(ctx.Done())
 	}
 	statement, err := conn.begin(ctx, text, args)
 	if err != nil {
@@ -191,19 +197,13 @@ func (r readers) query(ctx context.Context, text string, args ...any) (result, e
 	return &fileRows{ctx: ctx, statement: statement, release: func() { r.letGo(conn) }}, nil
 }
 
-func (r readers) letGo(conn *fileConn) {
-	if r.interruptible {
-		conn.conn.SetInterrupt(nil)
-	}
-	r.give(conn)
-}
-
 func (r readers) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	return ctx, func() {}
 }
 
 func (r readers) patient() run {
-	return readers{free: r.free, idle: r.idle, closed: r.closed, interruptible: true}
+	r.interruptible = true
+	return r
 }
 
 // close closes the connections. None may be in use.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"os"
 	"sync"
 
@@ -68,18 +69,19 @@ func (g *grants) put(at moment, hash token.Hash, grant token.Grant) {
 	g.byHash[hash] = grant
 }
 
-// grant returns what a token grants now, read by read where that is not known.
-func (f *file) grant(hash token.Hash, read func() (token.Grant, error)) (token.Grant, error) {
-	// Before the reading, so that what is committed meanwhile makes it old.
-	at, ok := f.moment.now()
-	if !ok {
-		return read()
+// grant implements connections. What was read is remembered until the next
+// commit.
+func (f *file) grant(ctx context.Context, hash token.Hash) (token.Grant, error) {
+	if err := ctx.Err(); err != nil {
+		return token.Grant{}, err
 	}
-	if known, ok := f.grants.get(at, hash); ok {
+	// Before the reading, so that what is committed meanwhile makes it old.
+	at, told := f.moment.now()
+	if known, ok := f.grants.get(at, hash); told && ok {
 		return known, nil
 	}
-	found, err := read()
-	if err == nil {
+	found, err := readGrant(ctx, f, selectGrant, hash[:])
+	if told && err == nil {
 		f.grants.put(at, hash, found)
 	}
 	return found, err

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"merchantorders/internal/token"
 	"time"
 )
 
@@ -40,6 +41,8 @@ type connections interface {
 	// snapshot runs fn in a transaction that reads one moment and sees no
 	// change of others.
 	snapshot(ctx context.Context, fn func(run) error) error
+	// grant returns what a token grants now, or sql.ErrNoRows.
+	grant(ctx context.Context, hash token.Hash) (token.Grant, error)
 	// ping returns an error when the database cannot be read or written to.
 	ping(ctx context.Context) error
 	close() error

@@ -22,7 +22,7 @@ type encoder struct {
 func (e *encoder) record(number protowire.Number, fields []any) {
 	inner := encoder{bytes: e.room[:0]}
 	inner.fields(fields)
-	e.bytes = protowire.AppendBytes(protowire.AppendTag(e.bytes, number, protowire.BytesType), inner.bytes)
+	e.content(number, inner.bytes)
 	e.room = inner.bytes
 	if inner.err != nil {
 		e.err = inner.err
@@ -47,7 +47,7 @@ func (e *encoder) field(number protowire.Number, field any) {
 			e.text(number, **value)
 		}
 	case *json.RawMessage:
-		e.bytes = protowire.AppendBytes(protowire.AppendTag(e.bytes, number, protowire.BytesType), *value)
+		e.content(number, *value)
 	case *int64:
 		e.number(number, *value)
 	case *order.Day:
@@ -62,7 +62,7 @@ func (e *encoder) field(number protowire.Number, field any) {
 		}
 	case *[]int64:
 		for _, n := range *value {
-			e.bytes = protowire.AppendVarint(protowire.AppendTag(e.bytes, number, protowire.VarintType), protowire.EncodeZigZag(n))
+			e.varint(number, protowire.EncodeZigZag(n))
 		}
 	case *any:
 		e.either(number, *value)
@@ -78,7 +78,7 @@ func (e *encoder) either(number protowire.Number, value any) {
 	case string:
 		e.text(number, value)
 	case bool:
-		e.bytes = protowire.AppendVarint(protowire.AppendTag(e.bytes, number, protowire.VarintType), protowire.EncodeBool(value))
+		e.varint(number, protowire.EncodeBool(value))
 	default:
 		e.err = fmt.Errorf("a value of type %T cannot be stored", value)
 	}
@@ -88,10 +88,18 @@ func (e *encoder) text(number protowire.Number, value string) {
 	e.bytes = protowire.AppendString(protowire.AppendTag(e.bytes, number, protowire.BytesType), value)
 }
 
+func (e *encoder) content(number protowire.Number, value []byte) {
+	e.bytes = protowire.AppendBytes(protowire.AppendTag(e.bytes, number, protowire.BytesType), value)
+}
+
 func (e *encoder) number(number protowire.Number, value int64) {
 	if value != 0 {
-		e.bytes = protowire.AppendVarint(protowire.AppendTag(e.bytes, number, protowire.VarintType), protowire.EncodeZigZag(value))
+		e.varint(number, protowire.EncodeZigZag(value))
 	}
+}
+
+func (e *encoder) varint(number protowire.Number, value uint64) {
+	e.bytes = protowire.AppendVarint(protowire.AppendTag(e.bytes, number, protowire.VarintType), value)
 }
 
 // decoder reads what encoder writes. Numbers that it does not know are skipped:
