@@ -57,7 +57,12 @@ func (f *file) snapshot(ctx context.Context, fn func(run) error) error {
 		if _, err := reader.exec(ctx, "BEGIN"); err != nil {
 			return fmt.Errorf("begin: %w", err)
 		}
-		defer func() { _, _ = reader.exec(context.WithoutCancel(ctx), "ROLLBACK") }()
+		defer func() {
+			// While it is interrupted the connection runs no statement, this one
+			// neither.
+			reader.conn.SetInterrupt(nil)
+			_, _ = reader.exec(context.WithoutCancel(ctx), "ROLLBACK")
+		}()
 		return fn(reader)
 	})
 }
