@@ -46,11 +46,13 @@ func (w *logWriter) Write(line []byte) (int, error) {
 	if w.ended {
 		return w.out.Write(line)
 	}
-	w.waiting = append(w.waiting, line...)
-	select {
-	case w.wake <- struct{}{}:
-	default:
+	if len(w.waiting) == 0 {
+		select {
+		case w.wake <- struct{}{}:
+		default:
+		}
 	}
+	w.waiting = append(w.waiting, line...)
 	return len(line), nil
 }
 

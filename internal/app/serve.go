@@ -45,7 +45,7 @@ func (c *serveCommand) serve(ctx context.Context, p *process) error {
 	defer lines.close()
 	s := &server{
 		process: p, flags: config.Serve(c.Settings), figures: web.NewFigures(),
-		log: slog.New(slog.NewJSONHandler(lines, &slog.HandlerOptions{Level: p.settings.Level()})),
+		log: slog.New(web.NewLogHandler(lines, p.settings.Level())),
 	}
 	made, err := p.makeFolder()
 	if err != nil {

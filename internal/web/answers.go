@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 	"strconv"
 	"sync"
+	"time"
 
 	"merchantorders/internal/order"
 )
@@ -59,8 +60,9 @@ func newAnswers(most int) *answers {
 	return &answers{seed: maphash.MakeSeed(), kept: make(map[answerKey]*list.Element), recent: list.New(), most: most, making: make(map[answerKey]chan struct{})}
 }
 
-// get returns the answer to a request, nil when there is none that is good.
-func (k *answers) get(key answerKey, event int64, today order.Day) *readyAnswer {
+// get returns the answer to a request, nil when there is none that is good. now
+// is asked where it depends on the day.
+func (k *answers) get(key answerKey, event int64, now func() time.Time) *readyAnswer {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	found, ok := k.kept[key]
@@ -68,7 +70,7 @@ func (k *answers) get(key answerKey, event int64, today order.Day) *readyAnswer 
 		return nil
 	}
 	answer := found.Value.(*element).answer
-	if answer.event != event || answer.day != order.NoDay && answer.day != today {
+	if answer.event != event || answer.day != order.NoDay && answer.day != order.DayOf(now()) {
 		return nil
 	}
 	k.recent.MoveToFront(found)

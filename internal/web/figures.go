@@ -105,8 +105,9 @@ func (f *Figures) Upload(result UploadResult, size int64) {
 	}
 }
 
+// observe notes a request. route and method are of those that the service knows.
 func (f *Figures) observe(route, method string, status int, took time.Duration) {
-	labels := answeredLabels{route, knownMethod(method), status}
+	labels := answeredLabels{route, method, status}
 	found, ok := f.answered.Load(labels)
 	if !ok {
 		found, _ = f.answered.LoadOrStore(labels, answeredFigures{

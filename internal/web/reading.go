@@ -86,7 +86,7 @@ const waits = 3
 // Where there is none it returns what to call, once or more, when it is made.
 func (k *Kept) find(r *http.Request, key answerKey, event int64) (*readyAnswer, func()) {
 	for range waits {
-		if kept := k.answers.get(key, event, order.DayOf(k.now())); kept != nil {
+		if kept := k.answers.get(key, event, k.now); kept != nil {
 			return kept, nil
 		}
 		done, busy := k.answers.turn(key)

@@ -92,39 +92,41 @@ func Observe(next http.Handler, form ErrorForm, log *slog.Logger, figures *Figur
 				// Last, and once more: net/http cuts the connection then.
 				defer panic(http.ErrAbortHandler)
 			}
-			took := now().Sub(start)
-			status := watched.final(r, p != nil)
-			figures.observe(rec.route, r.Method, status, took)
-			logRequest(log, rec, r, status, watched.bytes, took)
+			line := logLine{
+				at: now(), id: rec.id, method: knownMethod(r.Method), route: rec.route,
+				status: watched.final(r, p != nil), bytes: watched.bytes,
+				merchant: rec.grant.MerchantID, token: rec.grant.ID,
+			}
+			line.took = line.at.Sub(start)
+			if r.Method == http.MethodHead {
+				line.bytes = 0 // written by the handler, but never sent
+			}
+			figures.observe(line.route, line.method, line.status, line.took)
+			logRequest(log, &line, rec.fault)
 		}()
 		serveCompressed(next, watched, r)
 	})
 }
 
-func logRequest(log *slog.Logger, rec *record, r *http.Request, status int, bytes int64, took time.Duration) {
-	level := slog.LevelInfo
-	if r.Method == http.MethodHead {
-		bytes = 0 // written by the handler, but never sent
-	}
-	attrs := []slog.Attr{
-		slog.String("request", rec.id),
-		slog.String("method", knownMethod(r.Method)),
-		slog.String("route", rec.route),
-		slog.Int("status", status),
-		slog.Int64("bytes", bytes),
-		slog.Float64("ms", float64(took.Microseconds())/1000),
-	}
-	if rec.grant.ID != 0 {
-		attrs = append(attrs, slog.Int64("merchant", rec.grant.MerchantID), slog.Int64("token", rec.grant.ID))
-	}
-	if rec.fault != nil {
-		level = slog.LevelError
-		if status == statusGone {
-			level = slog.LevelWarn
+// logRequest leaves a request's line, with the fault where there is one.
+func logRequest(log *slog.Logger, line *logLine, fault error) {
+	ctx := context.Background() // nothing of it is shown
+	if fault == nil {
+		if !log.Enabled(ctx, slog.LevelInfo) {
+			return
 		}
-		attrs = append(attrs, slog.String("error", rec.fault.Error()))
+		if handler, ok := log.Handler().(*LogHandler); ok {
+			line.write(handler.out)
+			return
+		}
+		log.LogAttrs(ctx, slog.LevelInfo, "request", line.attrs()...)
+		return
 	}
-	log.LogAttrs(r.Context(), level, "request", attrs...)
+	level := slog.LevelError
+	if line.status == statusGone {
+		level = slog.LevelWarn
+	}
+	log.LogAttrs(ctx, level, "request", append(line.attrs(), slog.String("error", fault.Error()))...)
 }
 
 // maxRequestID is the longest id, in bytes, that is taken from a client.
