@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"math/rand/v2"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -12,8 +13,8 @@ import (
 )
 
 // TestPostgresPlans holds that lists and the reading of keys follow an index
-// and end with their LIMIT: nothing but the rows of a page is sorted. The server
-// is told to plan as it does for a statement that it has seen often.
+// and end with their LIMIT: nothing but the rows of a page is sorted, in the plan
+// that the server makes once for all arguments.
 func TestPostgresPlans(t *testing.T) {
 	t.Parallel()
 	db := postgresURL(pgtest.Database(t)).Open(t).(*DB)
@@ -52,7 +53,7 @@ func TestPostgresPlans(t *testing.T) {
 	}{
 		"any state":      {page(), 0, []string{"Index Scan Backward using orders_by_time"}},
 		"one state":      {page(order.Canceled), 0, []string{"Index Scan Backward using orders_by_state"}},
-		"three states":   {page(order.StatesOfCode('C')...), 1, []string{"Merge Append", "Scan Backward using orders_by_state", "orders_pkey"}},
+		"three states":   {page(order.StatesOfCode('C')...), 1, []string{"Merge Append", "Scan Backward using orders_by_state", "orders_pkey", "rows=256 "}},
 		"keys downwards": {statement{selectKeys(false), keys}, 0, []string{"Merge Append", "Scan Backward using orders_by_state"}},
 		"keys upwards":   {statement{selectKeys(true), keys}, 0, []string{"Merge Append", "Scan using orders_by_state"}},
 		"events":         {statement{selectKeyEvents, []any{1, 1}}, 0, []string{"Index Scan using orders_pkey"}},
@@ -66,6 +67,33 @@ func TestPostgresPlans(t *testing.T) {
 			if !strings.Contains(plan, step) {
 				t.Errorf("%s: %s is missing\n%s", name, step, plan)
 			}
+		}
+	}
+}
+
+// TestPostgresPlansOnce looks whether statements are planned once, which they
+// are not on a cluster, nor where the URL says otherwise.
+func TestPostgresPlansOnce(t *testing.T) {
+	t.Parallel()
+	address, err := url.Parse(pgtest.Database(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	usual := "force_generic_plan"
+	if pgtest.Distributed(t) {
+		usual = "auto"
+	}
+	for given, want := range map[string]string{"": usual, "force_custom_plan": "force_custom_plan"} {
+		options := address.Query()
+		if given != "" {
+			options.Set(planParameter, given)
+		}
+		with := *address
+		with.RawQuery = options.Encode()
+		var got string
+		err := openPostgresTest(t, with.String()).conns.row(t.Context(), "SHOW "+planParameter, nil, &got)
+		if err != nil || got != want {
+			t.Errorf("with %q in the URL the server plans by %q, error %v, want %q", given, got, err, want)
 		}
 	}
 }
