@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"sync"
 )
 
@@ -13,55 +14,58 @@ type shared[K comparable, V any] struct {
 	underWay map[K]*turn[V] // the next turn of what is being read; nil: nobody waits
 }
 
-// turn is one reading for all that wait for it.
+// turn is one reading for all that wait for it. The first of them reads.
 type turn[V any] struct {
-	done  chan struct{}
+	begin chan struct{} // closed when the reading before it has ended
+	done  chan struct{} // closed when there is a value or an error
 	value V
 	err   error
 }
 
-// do returns what read reads, begun after the call. read gets a context of its
-// own where it reads for several: none of them may end it for the others.
+// errNotRead is what those see who waited for a reading that ended in a panic.
+var errNotRead = errors.New("the reading was given up")
+
+// do returns what read reads, begun after the call. read gets a context that
+// does not end with the caller's where it reads for several: none of them may
+// end it for the others. So it must end by itself; nobody waits for longer than
+// two readings.
 func (s *shared[K, V]) do(ctx context.Context, key K, read func(context.Context) (V, error)) (V, error) {
 	s.mu.Lock()
 	if s.underWay == nil {
 		s.underWay = make(map[K]*turn[V])
 	}
 	next, busy := s.underWay[key]
-	if !busy {
+	switch {
+	case !busy:
 		s.underWay[key] = nil
 		s.mu.Unlock()
-		defer s.goOn(key, read)
+		defer s.pass(key)
 		return read(ctx)
-	}
-	if next == nil {
-		next = &turn[V]{done: make(chan struct{})}
-		s.underWay[key] = next
-	}
-	s.mu.Unlock()
-	select {
-	case <-next.done:
+	case next != nil:
+		s.mu.Unlock()
+		<-next.done
 		return next.value, next.err
-	case <-ctx.Done():
-		var none V
-		return none, ctx.Err()
 	}
+	next = &turn[V]{begin: make(chan struct{}), done: make(chan struct{}), err: errNotRead}
+	s.underWay[key] = next
+	s.mu.Unlock()
+	<-next.begin
+	s.mu.Lock()
+	s.underWay[key] = nil // who asks from now on asks for the turn after this one
+	s.mu.Unlock()
+	defer s.pass(key)
+	defer close(next.done)
+	next.value, next.err = read(context.WithoutCancel(ctx))
+	return next.value, next.err
 }
 
-// goOn reads for those that came while another reading was under way.
-func (s *shared[K, V]) goOn(key K, read func(context.Context) (V, error)) {
+// pass lets those read who came while another reading was under way.
+func (s *shared[K, V]) pass(key K) {
 	s.mu.Lock()
-	next := s.underWay[key]
-	if next == nil {
+	defer s.mu.Unlock()
+	if next := s.underWay[key]; next != nil {
+		close(next.begin)
+	} else {
 		delete(s.underWay, key)
-		s.mu.Unlock()
-		return
 	}
-	s.underWay[key] = nil
-	s.mu.Unlock()
-	go func() {
-		defer s.goOn(key, read)
-		defer close(next.done)
-		next.value, next.err = read(context.Background())
-	}()
 }
