@@ -25,7 +25,13 @@ type readyAnswer struct {
 	tag    []string  // the entity tag, as a header's values
 	links  []string
 	length []string // Content-Length
-	body   []byte
+	body   []byte   // nil: it was not made, since the client had it
+}
+
+// atLeast reports whether an answer is as good as another one to the same
+// request: it is newer, or of the same time and whole.
+func (a *readyAnswer) atLeast(other readyAnswer) bool {
+	return a.event > other.event || a.event == other.event && other.body == nil
 }
 
 // Sizes of what the answers take beside their bodies.
@@ -110,7 +116,7 @@ func (k *answers) put(key answerKey, made readyAnswer) {
 	defer k.mu.Unlock()
 	found, ok := k.kept[key]
 	switch {
-	case ok && found.Value.(*element).answer.event > made.event:
+	case ok && found.Value.(*element).answer.atLeast(made):
 		return // somebody else was faster
 	case ok:
 		k.drop(found)

@@ -50,7 +50,7 @@ func (k *Kept) Serve(read Reading) Handler {
 		}
 		key := answerKey{route: RoutePattern(r), merchantID: MerchantID(r), path: r.URL.Path, query: r.URL.RawQuery}
 		event := MerchantEvent(r)
-		kept, done := k.find(r, key, event)
+		kept, done := k.find(r, key, event, wanted)
 		if kept != nil {
 			kept.write(w, wanted)
 			return nil
@@ -61,7 +61,8 @@ func (k *Kept) Serve(read Reading) Handler {
 			return err
 		}
 		if answer.Tag != "" && has(wanted, answer.Tag) {
-			made := readyAnswer{tag: []string{answer.Tag}, links: answer.Links}
+			made := readyAnswer{event: event, day: answer.Day, tag: []string{answer.Tag}, links: answer.Links}
+			k.answers.put(key, made)
 			made.write(w, wanted)
 			return nil
 		}
@@ -84,9 +85,10 @@ const waits = 3
 
 // find returns the answer to a request, after a while if somebody is making it.
 // Where there is none it returns what to call, once or more, when it is made.
-func (k *Kept) find(r *http.Request, key answerKey, event int64) (*readyAnswer, func()) {
+func (k *Kept) find(r *http.Request, key answerKey, event int64, wanted *Tags) (*readyAnswer, func()) {
 	for range waits {
-		if kept := k.answers.get(key, event, k.now); kept != nil {
+		kept := k.answers.get(key, event, k.now)
+		if kept != nil && (kept.body != nil || has(wanted, kept.tag[0])) {
 			return kept, nil
 		}
 		done, busy := k.answers.turn(key)

@@ -185,6 +185,35 @@ func TestNotModified(t *testing.T) {
 	}
 }
 
+// TestNotModifiedIsKept polls what the client has, which is looked at no oftener than
+// for those that have it not; these get it whole all the same.
+func TestNotModifiedIsKept(t *testing.T) {
+	t.Parallel()
+	_, tag, whole := serveReadings(t, 1<<20).get(t, "1", "/list", "")
+	s := serveReadings(t, 1<<20)
+	for range 5 {
+		if status, _, body := s.get(t, "1", "/list", tag); status != http.StatusNotModified || body != "" {
+			t.Fatalf("status %d, body %q", status, body)
+		}
+	}
+	if times := s.read.Load(); times != 2 {
+		t.Errorf("read %d times, want 2: kept when it was asked for again", times)
+	}
+	for range 3 {
+		if status, _, body := s.get(t, "1", "/list", ""); status != http.StatusOK || body != whole {
+			t.Errorf("status %d, body %q, want %q", status, body, whole)
+		}
+		s.get(t, "1", "/list", tag)
+	}
+	if times := s.read.Load(); times != 3 {
+		t.Errorf("read %d times, want 3", times)
+	}
+	s.events[0].Store(7)
+	if status, _, _ := s.get(t, "1", "/list", tag); status != http.StatusOK {
+		t.Errorf("after a change: status %d", status)
+	}
+}
+
 // TestErrorsAreNotKept asks again and again for what fails.
 func TestErrorsAreNotKept(t *testing.T) {
 	t.Parallel()
