@@ -32,7 +32,7 @@ const copyLock = 0x636f7079 // "copy"
 
 // excludePostgres takes an advisory lock on a connection of its own.
 func excludePostgres(ctx context.Context, db *DB, shared bool) (io.Closer, error) {
-	connection, err := db.conns.(*server).db.Conn(ctx)
+	connection, err := db.conns.(*server).seldom.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -83,7 +83,7 @@ func (db *DB) Distribute(ctx context.Context) (Distribution, error) {
 		return Distribution{}, ErrNotClustered
 	}
 	// Rows may be on their way for longer than a request may wait.
-	connection, err := db.conns.(*server).db.Conn(ctx)
+	connection, err := db.conns.(*server).seldom.Conn(ctx)
 	if err != nil {
 		return Distribution{}, db.failure(err)
 	}

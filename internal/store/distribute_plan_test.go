@@ -207,15 +207,19 @@ type recorder struct {
 // openRecorded opens a database whose statements are recorded.
 func openRecorded(t *testing.T, url string) (*DB, *recorder) {
 	t.Helper()
-	config, _, err := postgresConfig(url)
+	config, most, err := postgresConfig(url)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := &recorder{}
 	config.Tracer = r
-	connections := stdlib.OpenDB(*config)
-	t.Cleanup(func() { _ = connections.Close() })
-	return newDB(newServer(connections), postgresDialect, Options{}), r
+	pool, err := openPool(t.Context(), url, config, most)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := newDB(newServer(pool, stdlib.OpenDB(*config)), postgresDialect, Options{})
+	t.Cleanup(func() { _ = db.Close() })
+	return db, r
 }
 
 // TraceQueryStart implements pgx.QueryTracer.

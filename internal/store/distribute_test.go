@@ -119,7 +119,7 @@ func TestMigrateDistributed(t *testing.T) {
 		t.Fatal(err)
 	}
 	// As goose does it: one transaction for each step.
-	tx, err := db.conns.(*server).db.BeginTx(t.Context(), nil)
+	tx, err := db.conns.(*server).seldom.BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,6 @@
 // Package store keeps orders, invoice entries, events, merchants and tokens in
-// a database through database/sql. It implements order.Store and token.Store.
+// a database, through the interface of its own that each driver has. It
+// implements order.Store and token.Store.
 //
 // There is one SQL text for all databases; what differs stands in a dialect.
 // Statements number their parameters $1, $2, ... in the order of their first

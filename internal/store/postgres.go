@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"runtime"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
@@ -81,17 +83,34 @@ func OpenPostgres(ctx context.Context, url string, options Options) (*DB, error)
 	if err != nil {
 		return nil, err
 	}
-	connections := stdlib.OpenDB(*config, stdlib.OptionShouldPing(gone))
-	connections.SetMaxOpenConns(most)
-	connections.SetMaxIdleConns(most)
-	connections.SetConnMaxLifetime(connectionLife)
-	connections.SetConnMaxIdleTime(connectionIdle)
-	if err := preparePostgres(ctx, connections); err != nil {
-		// What closing says of a server that cannot be reached is of no interest.
-		_ = connections.Close()
-		return nil, fmt.Errorf("open database %s on %s: %w", config.Database, address(config), postgresReason(err))
+	seldom := stdlib.OpenDB(*config)
+	seldom.SetMaxIdleConns(0)
+	if err = preparePostgres(ctx, seldom); err == nil {
+		var pool *pgxpool.Pool
+		if pool, err = openPool(ctx, url, config, most); err == nil {
+			return newDB(newServer(pool, seldom), postgresDialect, options), nil
+		}
 	}
-	return newDB(newServer(connections), postgresDialect, options), nil
+	// What closing says of a server that cannot be reached is of no interest.
+	_ = seldom.Close()
+	return nil, fmt.Errorf("open database %s on %s: %w", config.Database, address(config), postgresReason(err))
+}
+
+// openPool returns the connections for requests, of which none is made yet.
+func openPool(ctx context.Context, url string, config *pgx.ConnConfig, most int) (*pgxpool.Pool, error) {
+	pool, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, err
+	}
+	pool.ConnConfig = config
+	pool.MaxConns = int32(min(most, math.MaxInt32))
+	pool.MaxConnLifetime = connectionLife
+	pool.MaxConnIdleTime = connectionIdle
+	// After a failover to another machine a connection that was idle may not
+	// answer. Asked without a limit, a request would spend all its time on it.
+	pool.PingTimeout = pingLimit
+	pool.ShouldPing = func(_ context.Context, idle pgxpool.ShouldPingParams) bool { return idle.IdleDuration >= trustIdle }
+	return pgxpool.NewWithConfig(ctx, pool)
 }
 
 // postgresConfig reads a URL, and returns the most connections there may be.
@@ -165,19 +184,6 @@ func settings(given map[string]string) func(context.Context, *pgconn.PgConn) err
 		}
 		return nil
 	}
-}
-
-// gone reports whether a connection that was idle does not answer, as after a
-// failover to another machine. Asked without a limit, a request would spend all
-// its time on it. A connection that has not answered is closed by that, and
-// database/sql takes another one.
-func gone(ctx context.Context, idle stdlib.ShouldPingParams) bool {
-	if idle.IdleDuration < trustIdle {
-		return false
-	}
-	ctx, cancel := context.WithTimeout(ctx, pingLimit)
-	defer cancel()
-	return idle.Conn.PgConn().Ping(ctx) != nil
 }
 
 // outOfReach are the classes of SQLSTATE, and single ones, that mean that the

@@ -29,12 +29,12 @@ func TestPostgresPlans(t *testing.T) {
 	if _, err := db.AddOrders(t.Context(), batch, testTime); err != nil {
 		t.Fatal(err)
 	}
-	connection, err := db.conns.(*server).db.Conn(t.Context())
+	connection, err := db.conns.(*server).pool.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = connection.Close() }()
-	on := onSQL{on: connection, limit: longRead}
+	defer connection.Release()
+	on := onServer{on: connection, limit: longRead}
 	for _, text := range []string{"ANALYZE", "SET plan_cache_mode = force_generic_plan"} {
 		if _, err := on.exec(t.Context(), text); err != nil {
 			t.Fatal(err)

@@ -2,9 +2,7 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"merchantorders/internal/token"
-	"time"
 )
 
 // run is what statements are run on: the connections of a database, or one
@@ -41,6 +39,8 @@ type connections interface {
 	// snapshot runs fn in a transaction that reads one moment and sees no
 	// change of others.
 	snapshot(ctx context.Context, fn func(run) error) error
+	// known returns what a token grants now where that needs no statement.
+	known(hash token.Hash) (token.Grant, bool)
 	// grant returns what a token grants now, or sql.ErrNoRows.
 	grant(ctx context.Context, hash token.Hash) (token.Grant, error)
 	// ping returns an error when the database cannot be read or written to.
@@ -78,49 +78,3 @@ func all[T any](ctx context.Context, r run, text string, args []any, scan func(r
 
 // changed turns how many rows a statement changed into whether it did.
 func changed(n int64, err error) (bool, error) { return n > 0, err }
-
-// longRead bounds a statement of a patient run. Nobody waits for it with a
-// request.
-const longRead = time.Hour
-
-// onSQL runs statements on database/sql, for a driver that keeps them prepared by
-// itself and a server that may never answer.
-type onSQL struct {
-	on interface {
-		ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error)
-		QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
-		QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row
-	}
-	limit time.Duration // of a statement, with the wait for a connection
-}
-
-func (s onSQL) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, s.limit)
-}
-
-func (s onSQL) patient() run { return onSQL{on: s.on, limit: longRead} }
-
-func (s onSQL) exec(ctx context.Context, text string, args ...any) (int64, error) {
-	ctx, cancel := s.bounded(ctx)
-	defer cancel()
-	result, err := s.on.ExecContext(ctx, text, args...)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
-}
-
-func (s onSQL) query(ctx context.Context, text string, args ...any) (result, error) {
-	// Not returned as it is: a nil *sql.Rows would be rows that are not nil.
-	found, err := s.on.QueryContext(ctx, text, args...)
-	if err != nil {
-		return nil, err
-	}
-	return found, nil
-}
-
-func (s onSQL) row(ctx context.Context, text string, args []any, into ...any) error {
-	ctx, cancel := s.bounded(ctx)
-	defer cancel()
-	return s.on.QueryRowContext(ctx, text, args...).Scan(into...)
-}

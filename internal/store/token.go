@@ -54,6 +54,9 @@ const (
 
 // Grant implements token.Store.
 func (db *DB) Grant(ctx context.Context, hash token.Hash) (token.Grant, error) {
+	if g, ok := db.conns.known(hash); ok {
+		return g, nil
+	}
 	defer db.timed("token")()
 	g, err := db.conns.grant(ctx, hash)
 	if errors.Is(err, sql.ErrNoRows) {
