@@ -41,6 +41,7 @@ func (c *serveCommand) run(ctx context.Context, p *process) error {
 // serve opens what a server works on, serves, and closes it again.
 func (c *serveCommand) serve(ctx context.Context, p *process) error {
 	p.collectLess()
+	p.runMore()
 	lines := newLogWriter(p.stderr)
 	defer lines.close()
 	s := &server{
