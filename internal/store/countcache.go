@@ -9,8 +9,9 @@ const (
 	// mostKeptSpans bounds the memory of the cache, in days and blocks of all
 	// merchants together: 64 bytes each, and up to as much again in room to grow.
 	mostKeptSpans = 150_000
-	// merchantWeight is what a merchant costs beside them, in spans.
-	merchantWeight = 8
+	// merchantWeight is what a merchant costs beside them, in spans: most of it
+	// the events that can be counted out again.
+	merchantWeight = 40
 )
 
 // countCache keeps the day counts of the merchants asked for last. It never

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"merchantorders/internal/order"
@@ -27,12 +28,22 @@ type dayCounts struct {
 	sizes   sizes
 	cutting chan struct{} // has room for the one that cuts
 
+	// catching is held by the one that reads what has happened, for all that wait
+	// for it, while others find their pages.
+	catching sync.Mutex
+
 	mu      sync.Mutex
 	version int64 // the newest event that is counted in
 	loaded  bool
 	spans   spans
 	blocks  int // how many spans more than days there are
+	// recent are what was counted in last, up to version and without a gap.
+	recent []move
 }
+
+// mostRecent is how many events can be counted out again: what happens while a
+// page is read.
+const mostRecent = 32
 
 func newDayCounts(sizes sizes) *dayCounts {
 	return &dayCounts{sizes: sizes, cutting: make(chan struct{}, 1)}
@@ -47,6 +58,11 @@ type place struct {
 	limit   int64   // orders on the page; 0 past the end
 	spans   int     // how many there are, of the whole merchant
 	cut     *cut    // what to cut first, so that there is little to skip; nil: nothing
+}
+
+// shows reports whether the page at one place has the orders of that at another.
+func (p place) shows(other place) bool {
+	return p.below == other.below && p.skip == other.skip && p.limit == other.limit
 }
 
 // place finds the page of a filter.
@@ -127,21 +143,67 @@ func (c *dayCounts) placeIn(ctx context.Context, r run, merchantID int64, filter
 	return c.placeLocked(filter), nil
 }
 
+// placeAt finds the page of a filter as of an event that was counted in a short
+// while ago; false where that was too long ago, or is still to come.
+func (c *dayCounts) placeAt(filter order.Filter, version int64) (place, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	later := c.version - version
+	if !c.loaded || later < 0 || later > int64(len(c.recent)) {
+		return place{}, false
+	}
+	since := c.recent[int64(len(c.recent))-later:]
+	for _, m := range slices.Backward(since) {
+		c.count(m, -1)
+	}
+	found := c.placeLocked(filter)
+	for _, m := range since {
+		c.count(m, +1)
+	}
+	found.version = version
+	return found, true
+}
+
 // catchUp counts in what has happened up to an event, or counts anew where
 // that is a lot. It returns how many spans there are then. After an error the
 // counts are older than asked for, but right.
 func (c *dayCounts) catchUp(ctx context.Context, r run, merchantID, version int64) (int, error) {
+	c.catching.Lock()
+	defer c.catching.Unlock()
+	c.mu.Lock()
+	after, keys := c.version, c.blocks > 0
+	missing := c.loaded && after < version && c.few(version)
+	c.mu.Unlock()
+	var moves []move
+	var err error
+	if missing {
+		err = eachMove(ctx, r, merchantID, after, keys, func(m move) { moves = append(moves, m) })
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	err := c.catchUpLocked(ctx, r, merchantID, version)
+	if keys == (c.blocks > 0) {
+		for _, m := range moves {
+			if m.seq == c.version+1 {
+				c.add(m)
+			}
+		}
+	}
+	if err == nil {
+		err = c.catchUpLocked(ctx, r, merchantID, version)
+	}
 	return c.spans.length, err
+}
+
+// few reports whether the events up to one are few enough to be read.
+func (c *dayCounts) few(version int64) bool {
+	return version-c.version <= int64(c.sizes.events+c.blocks)
 }
 
 func (c *dayCounts) catchUpLocked(ctx context.Context, r run, merchantID, version int64) error {
 	switch {
 	case c.loaded && c.version >= version:
 		return nil
-	case c.loaded && version-c.version <= int64(c.sizes.events+c.blocks):
+	case c.loaded && c.few(version):
 		return c.addEvents(ctx, r, merchantID)
 	}
 	return c.load(ctx, r, merchantID)
@@ -151,15 +213,30 @@ func (c *dayCounts) catchUpLocked(ctx context.Context, r run, merchantID, versio
 // and are seen in their order, so that none can be missed. Each is counted in
 // as a whole, with its number.
 func (c *dayCounts) addEvents(ctx context.Context, r run, merchantID int64) error {
-	return eachMove(ctx, r, merchantID, c.version, c.blocks > 0, func(m move) {
-		if m.from.Valid() {
-			c.spans.count(m.day, m.key, m.from, -1)
-		}
-		if m.to.Valid() {
-			c.spans.count(m.day, m.key, m.to, +1)
-		}
-		c.version = m.seq
-	})
+	return eachMove(ctx, r, merchantID, c.version, c.blocks > 0, c.add)
+}
+
+// add counts the next event in.
+func (c *dayCounts) add(m move) {
+	c.count(m, +1)
+	c.version = m.seq
+	if c.recent == nil {
+		c.recent = make([]move, 0, mostRecent)
+	}
+	if len(c.recent) == mostRecent {
+		c.recent = slices.Delete(c.recent, 0, 1)
+	}
+	c.recent = append(c.recent, m)
+}
+
+// count counts a move of one order in, or that of -1 orders: out again.
+func (c *dayCounts) count(m move, orders int32) {
+	if m.from.Valid() {
+		c.spans.count(m.day, m.key, m.from, -orders)
+	}
+	if m.to.Valid() {
+		c.spans.count(m.day, m.key, m.to, orders)
+	}
 }
 
 // move is what an event tells of an order's state. An order that comes in
@@ -219,6 +296,6 @@ func (c *dayCounts) load(ctx context.Context, r run, merchantID int64) error {
 	if err != nil {
 		return fmt.Errorf("read day counts: %w", err)
 	}
-	c.loaded, c.version, c.spans, c.blocks = true, version, newSpans(days), 0
+	c.loaded, c.version, c.spans, c.blocks, c.recent = true, version, newSpans(days), 0, nil
 	return nil
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -176,7 +177,7 @@ func testListInSnapshot(t *testing.T, db, fresh *DB) {
 func TestCountCacheRoom(t *testing.T) {
 	t.Parallel()
 	cache := newCountCache()
-	cache.most = 100
+	cache.most = 3*merchantWeight + 60
 	expect := func(when string, merchants ...int64) {
 		t.Helper()
 		var kept []int64
@@ -273,5 +274,60 @@ func TestCountCacheCrowded(t *testing.T) {
 	}
 	if db.counts.weight > db.counts.most && db.counts.recent.Len() > 1 {
 		t.Errorf("%d merchants weigh %d, want at most %d", db.counts.recent.Len(), db.counts.weight, db.counts.most)
+	}
+}
+
+// TestPlaceAt finds pages as of events that were counted in a while ago: where
+// they were found then.
+func TestPlaceAt(t *testing.T) {
+	t.Parallel()
+	filters := []order.Filter{
+		{AnyState: true, Page: 1, Size: 10, From: order.NoDay, To: order.NoDay},
+		{AnyState: true, Page: 3, Size: 7, From: order.NoDay, To: order.NoDay},
+		{States: []order.State{order.Registered}, Page: 1, Size: 10, From: order.NoDay, To: order.NoDay},
+		{States: []order.State{order.Registered, order.InProcessing}, Page: 2, Size: 5, From: 20001, To: 20003},
+	}
+	c := newDayCounts(usualSizes)
+	c.loaded = true
+	random := rand.New(rand.NewPCG(1, 2))
+	type found struct {
+		places []place
+		orders int64
+	}
+	then := make(map[int64]found)
+	const events = 3 * mostRecent
+	for seq := int64(1); seq <= events; seq++ {
+		day := order.Day(20000 + random.IntN(6))
+		m := move{seq: seq, day: day, key: startOf(day)}
+		switch random.IntN(4) {
+		case 0, 1:
+			m.to = order.Registered
+		case 2:
+			m.from, m.to = order.Registered, order.InProcessing
+		} // and one that moves nothing
+		c.add(m)
+		now := found{orders: c.spans.orders[0]}
+		for _, filter := range filters {
+			now.places = append(now.places, c.place(filter))
+		}
+		then[seq] = now
+	}
+	for seq := int64(0); seq <= events+1; seq++ {
+		for i, filter := range filters {
+			got, ok := c.placeAt(filter, seq)
+			if want := seq >= events-mostRecent && seq <= events; ok != want {
+				t.Fatalf("known as of event %d of %d: %v, want %v", seq, events, ok, want)
+			}
+			if !ok {
+				continue
+			}
+			want := then[seq].places[i]
+			if got.version != seq || got.total != want.total || got.limit != want.limit || got.skip != want.skip {
+				t.Errorf("filter %d as of event %d: %+v, want %+v", i, seq, got, want)
+			}
+		}
+		if now := c.spans.orders[0]; now != then[events].orders {
+			t.Fatalf("%d orders are counted afterwards, want %d", now, then[events].orders)
+		}
 	}
 }

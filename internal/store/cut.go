@@ -124,5 +124,6 @@ func (c *dayCounts) install(ctx context.Context, r run, merchantID int64, read c
 	}
 	c.spans.replace(at, read.pieces)
 	c.blocks += len(read.pieces) - 1
+	c.recent = nil // without the keys of their orders, where these are the first blocks
 	return true, nil
 }

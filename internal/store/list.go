@@ -48,8 +48,10 @@ func (db *DB) List(ctx context.Context, merchantID int64, filter order.Filter) (
 	return page, nil
 }
 
-// tryList reads a page by the counts that are known. current is false when
-// the merchant's orders have changed since; the counts are up to date then.
+// tryList reads a page by the counts that are known. Where the merchant's orders
+// have changed since, the counts are brought up to date; most changes move no
+// page, and what was read is good by the counts of its own moment. current is
+// false where it is not.
 func (db *DB) tryList(ctx context.Context, merchantID int64, filter order.Filter) (order.Page, bool, error) {
 	counts := db.counts.of(merchantID)
 	place, err := db.placeNear(ctx, counts, merchantID, filter)
@@ -62,7 +64,11 @@ func (db *DB) tryList(ctx context.Context, merchantID int64, filter order.Filter
 	}
 	length, err := counts.catchUp(ctx, db.conns, merchantID, version)
 	db.counts.grown(merchantID, counts, length)
-	return order.Page{}, false, err
+	if err != nil || version < place.version {
+		return order.Page{}, false, err // the latter on a database that was put back
+	}
+	then, known := counts.placeAt(filter, version)
+	return pageOf(filter, then, orders), known && then.shows(place), nil
 }
 
 // listInSnapshot reads a page in a transaction that sees no change of others,
