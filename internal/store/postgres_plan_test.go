@@ -71,29 +71,33 @@ func TestPostgresPlans(t *testing.T) {
 	}
 }
 
-// TestPostgresPlansOnce looks whether statements are planned once, which they
-// are not on a cluster, nor where the URL says otherwise.
-func TestPostgresPlansOnce(t *testing.T) {
+// TestPostgresSettings looks at the settings of connections, which the URL may
+// say otherwise. On a cluster each statement is planned for its arguments.
+func TestPostgresSettings(t *testing.T) {
 	t.Parallel()
 	address, err := url.Parse(pgtest.Database(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	usual := "force_generic_plan"
+	plans := "force_generic_plan"
 	if pgtest.Distributed(t) {
-		usual = "auto"
+		plans = "auto"
 	}
-	for given, want := range map[string]string{"": usual, "force_custom_plan": "force_custom_plan"} {
-		options := address.Query()
-		if given != "" {
-			options.Set(planParameter, given)
-		}
+	for parameter, test := range map[string]struct{ usual, other string }{
+		"plan_cache_mode":  {plans, "force_custom_plan"},
+		"jit":              {"off", "on"},
+		abandonedParameter: {abandonedAfter, "7s"},
+	} {
 		with := *address
-		with.RawQuery = options.Encode()
-		var got string
-		err := openPostgresTest(t, with.String()).conns.row(t.Context(), "SHOW "+planParameter, nil, &got)
-		if err != nil || got != want {
-			t.Errorf("with %q in the URL the server plans by %q, error %v, want %q", given, got, err, want)
+		for _, want := range []string{test.usual, test.other} {
+			var got string
+			err := openPostgresTest(t, with.String()).conns.row(t.Context(), "SHOW "+parameter, nil, &got)
+			if err != nil || got != want {
+				t.Errorf("%s is %q with %q, error %v, want %q", parameter, got, with.RawQuery, err, want)
+			}
+			options := address.Query()
+			options.Set(parameter, test.other)
+			with.RawQuery = options.Encode()
 		}
 	}
 }
