@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -32,7 +33,7 @@ type benchService struct {
 
 func newBenchService(b *testing.B) benchService {
 	b.Helper()
-	ctx, log := b.Context(), slog.New(slog.NewJSONHandler(io.Discard, nil))
+	ctx, log := b.Context(), slog.New(web.NewLogHandler(io.Discard, slog.LevelInfo))
 	db, err := store.OpenSQLite(ctx, filepath.Join(b.TempDir(), "orders.db"), store.Options{})
 	if err != nil {
 		b.Fatal(err)
@@ -53,9 +54,10 @@ func newBenchService(b *testing.B) benchService {
 	if s.token, _, err = tokens.Create(ctx, apitest.MerchantID, token.AllScopes, 0); err != nil {
 		b.Fatal(err)
 	}
+	kept := web.NewKept(0, time.Now) // each answer is made anew
 	router := web.NewRouter(tokens,
-		v1.Section(v1.Deps{Orders: orders, Figures: figures, BaseURL: baseURL, StorageURL: storageURL}),
-		v2.Section(v2.Deps{Orders: orders, Figures: figures, StorageURL: storageURL}),
+		v1.Section(v1.Deps{Orders: orders, Figures: figures, BaseURL: baseURL, StorageURL: storageURL, Kept: kept}),
+		v2.Section(v2.Deps{Orders: orders, Figures: figures, BaseURL: baseURL, StorageURL: storageURL, Kept: kept}),
 		web.Section{Errors: web.FlatForm},
 	)
 	s.handler = web.Observe(router, web.FlatForm, log, figures, time.Now)
@@ -88,6 +90,35 @@ type unread struct {
 func (u *unread) Header() http.Header            { return u.header }
 func (u *unread) WriteHeader(status int)         { u.status = status }
 func (u *unread) Write(body []byte) (int, error) { return len(body), nil }
+
+// get has the service answer one request, which names the tag of what the client
+// has unless that is empty, and returns the tag of the answer.
+func (s benchService) get(b *testing.B, path, has string, want int) string {
+	b.Helper()
+	r, err := http.NewRequestWithContext(b.Context(), http.MethodGet, path, http.NoBody)
+	if err != nil {
+		b.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+s.token)
+	if has != "" {
+		r.Header.Set("If-None-Match", has)
+	}
+	answer := &unread{header: make(http.Header), status: http.StatusOK}
+	if s.handler.ServeHTTP(answer, r); answer.status != want {
+		b.Fatalf("%s: %d, want %d", path, answer.status, want)
+	}
+	return answer.header.Get("ETag")
+}
+
+// processorTime is what the process has used so far.
+func processorTime(b *testing.B) time.Duration {
+	b.Helper()
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
 
 // ask has the service answer n requests, the paths of which path returns.
 func (s benchService) ask(b *testing.B, method string, path func(n int) string) {
@@ -145,4 +176,33 @@ func BenchmarkAccept(b *testing.B) {
 		}
 		return "/v2/orders/" + benchReference(1+n) + "/accept"
 	})
+}
+
+// BenchmarkNotModified answers clients that have what they ask for. of-full is
+// the processor time of that as a share of what the whole answer takes, both
+// without an answer in memory.
+func BenchmarkNotModified(b *testing.B) {
+	s := newBenchService(b)
+	for name, path := range map[string]string{
+		"v2 order": "/v2/orders/" + benchReference(77), "v2 list of 10": "/v2/orders", "v2 list of 100": "/v2/orders?itemsPerPage=100",
+		"v1 order": "/api/orders/77", "v1 list of 100": "/api/orders?items_per_page=100",
+	} {
+		b.Run(name, func(b *testing.B) {
+			const whole = 1000
+			tag := s.get(b, path, "", http.StatusOK)
+			began := processorTime(b)
+			for range whole {
+				s.get(b, path, "", http.StatusOK)
+			}
+			full := (processorTime(b) - began) / whole
+			began = processorTime(b)
+			b.ReportAllocs()
+			for b.Loop() {
+				s.get(b, path, tag, http.StatusNotModified)
+			}
+			each := (processorTime(b) - began) / time.Duration(b.N)
+			b.ReportMetric(float64(full.Nanoseconds()), "full-ns")
+			b.ReportMetric(float64(each)/float64(full), "of-full")
+		})
+	}
 }
