@@ -1,11 +1,8 @@
 package invoiceapi
 
 import (
-	"slices"
 	"strconv"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/docs/docstest"
 )
@@ -25,9 +22,5 @@ func TestGuideHasEveryError(t *testing.T) {
 			t.Errorf("%s has no cause or no cure", row[1])
 		}
 	}
-	slices.Sort(want)
-	slices.Sort(got)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("errors (-code +guide):\n%s", diff)
-	}
+	docstest.Same(t, "errors", want, got)
 }

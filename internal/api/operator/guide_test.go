@@ -2,11 +2,8 @@ package operator
 
 import (
 	"net/http/httptest"
-	"slices"
 	"strconv"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/docs/docstest"
 	"merchantorders/internal/ingest"
@@ -34,11 +31,7 @@ func TestGuideHasEveryError(t *testing.T) {
 			t.Errorf("%s has no cause or no cure", row[2])
 		}
 	}
-	slices.Sort(want)
-	slices.Sort(got)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("errors (-code +guide):\n%s", diff)
-	}
+	docstest.Same(t, "errors", want, got)
 }
 
 func named(t *testing.T, err error) string {

@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/docs/docstest"
 	"merchantorders/internal/api/invoiceapi"
 )
@@ -26,11 +24,7 @@ func TestGuideHasEveryError(t *testing.T) {
 			t.Errorf("%s has no cause or no cure", row[1])
 		}
 	}
-	slices.Sort(want)
-	slices.Sort(got)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("errors (-code +guide):\n%s", diff)
-	}
+	docstest.Same(t, "errors", want, got)
 }
 
 // TestGuideHasEveryField compares the page on moving to version 2 with the
@@ -48,11 +42,7 @@ func TestGuideHasEveryField(t *testing.T) {
 		for _, row := range docstest.Rows(t, "guide/from-v1-to-v2.md", heading) {
 			got = append(got, docstest.Code(row[0])...)
 		}
-		slices.Sort(want)
-		slices.Sort(got)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: fields (-code +guide):\n%s", heading, diff)
-		}
+		docstest.Same(t, heading+": fields", want, got)
 	}
 }
 

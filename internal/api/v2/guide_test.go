@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/docs/docstest"
 	"merchantorders/internal/api/invoiceapi"
 )
@@ -30,11 +28,7 @@ func TestGuideHasEveryError(t *testing.T) {
 			t.Errorf("%s has no cause or no cure", row[2])
 		}
 	}
-	slices.Sort(want)
-	slices.Sort(got)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("errors (-code +guide):\n%s", diff)
-	}
+	docstest.Same(t, "errors", want, got)
 }
 
 // TestGuideHasEveryField compares the page on moving to this version with its
@@ -54,10 +48,6 @@ func TestGuideHasEveryField(t *testing.T) {
 		for _, row := range docstest.Rows(t, "guide/from-v1-to-v2.md", heading) {
 			got = append(got, docstest.Code(row[1])...)
 		}
-		slices.Sort(want)
-		slices.Sort(got)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: fields (-code +guide):\n%s", heading, diff)
-		}
+		docstest.Same(t, heading+": fields", want, got)
 	}
 }

@@ -1,9 +1,6 @@
 package instances
 
 import (
-	"bytes"
-	"context"
-	"errors"
 	"flag"
 	"os"
 	"runtime"
@@ -12,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"merchantorders/internal/app"
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/filestore/s3test"
 	"merchantorders/internal/store/pgtest"
@@ -27,7 +23,7 @@ func TestMain(m *testing.M) {
 		}
 	}
 	os.Exit(s3test.Main(func() int {
-		code := pgtest.Run(func() int { return apptest.Main(m) }, distribute)
+		code := pgtest.Run(func() int { return apptest.Main(m) }, apptest.Distribute)
 		if shared.server != nil {
 			shared.server.Remove()
 		}
@@ -71,20 +67,6 @@ func serviceDatabase(t testing.TB) string {
 		return newDatabase(t, sharedServer(t))
 	}
 	return pgtest.Database(t)
-}
-
-// distribute makes and spreads the tables of a database on a cluster.
-func distribute(ctx context.Context, url string) error {
-	folder, err := os.MkdirTemp("", "distribute")
-	if err != nil {
-		return err
-	}
-	var stderr bytes.Buffer
-	args := []string{"--data", folder, "--database", url, "distribute"}
-	if app.Run(ctx, args, new(bytes.Buffer), new(bytes.Buffer), &stderr, apptest.NoEnv) != 0 {
-		err = errors.New(stderr.String())
-	}
-	return errors.Join(err, os.RemoveAll(folder))
 }
 
 // ownServer starts a PostgreSQL server that a test may stop.

@@ -1,0 +1,25 @@
+package apptest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+
+	"merchantorders/internal/app"
+)
+
+// Distribute makes the tables of a database on a cluster and spreads them, as an
+// operator does. Its error is what the command said.
+func Distribute(ctx context.Context, url string) error {
+	folder, err := os.MkdirTemp("", "distribute")
+	if err != nil {
+		return err
+	}
+	var stderr bytes.Buffer
+	args := []string{"--data", folder, "--database", url, "distribute"}
+	if app.Run(ctx, args, new(bytes.Buffer), new(bytes.Buffer), &stderr, NoEnv) != 0 {
+		err = errors.New(stderr.String())
+	}
+	return errors.Join(err, os.RemoveAll(folder))
+}
