@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -34,36 +35,37 @@ func (b *backend) startChores(now func() time.Time, log *slog.Logger) func() {
 	ctx, cancel := context.WithCancel(context.Background())
 	var chores sync.WaitGroup
 	chores.Go(func() { b.tokens.KeepUses(ctx, usesEvery, log) })
-	chores.Go(func() { b.keepSwept(ctx, now, log) })
-	chores.Go(func() { b.keepForgetting(ctx, log) })
+	chores.Go(func() {
+		repeat(ctx, sweepEvery, log, func(ctx context.Context) error { return b.takeBack(ctx, now, log) })
+	})
+	chores.Go(func() { repeat(ctx, forgetEvery, log, b.forget) })
 	return func() {
 		cancel()
 		chores.Wait()
 	}
 }
 
-// keepSwept takes back the reservations of uploads that can no longer be
-// running, whoever had begun them.
-func (b *backend) keepSwept(ctx context.Context, now func() time.Time, log *slog.Logger) {
-	ticker := time.NewTicker(sweepEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-		err := b.sweep(ctx, now().Add(-order.ReservationLease), log)
-		if err != nil && ctx.Err() == nil {
-			log.Warn("unfinished uploads not taken back", "error", err)
-		}
+// takeBack takes back the reservations of uploads that can no longer be running,
+// whoever had begun them.
+func (b *backend) takeBack(ctx context.Context, now func() time.Time, log *slog.Logger) error {
+	if err := b.sweep(ctx, now().Add(-order.ReservationLease), log); err != nil {
+		return fmt.Errorf("take unfinished uploads back: %w", err)
 	}
+	return nil
 }
 
-// keepForgetting removes the answers to requests with a key that are a day old.
-// It waits first: none that is still there is ever given again.
-func (b *backend) keepForgetting(ctx context.Context, log *slog.Logger) {
-	ticker := time.NewTicker(forgetEvery)
+// forget removes the answers to requests with a key that are a day old. None
+// that is still there is ever given again.
+func (b *backend) forget(ctx context.Context) error {
+	if _, err := b.orders.ForgetAnswers(ctx); err != nil {
+		return fmt.Errorf("remove old answers: %w", err)
+	}
+	return nil
+}
+
+// repeat does a chore every now and then until ctx ends. It waits first.
+func repeat(ctx context.Context, every time.Duration, log *slog.Logger, chore func(context.Context) error) {
+	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for {
 		select {
@@ -71,8 +73,8 @@ func (b *backend) keepForgetting(ctx context.Context, log *slog.Logger) {
 			return
 		case <-ticker.C:
 		}
-		if _, err := b.orders.ForgetAnswers(ctx); err != nil && ctx.Err() == nil {
-			log.Warn("old answers not removed", "error", err)
+		if err := chore(ctx); err != nil && ctx.Err() == nil {
+			log.Warn("something is left undone until the next time", "error", err)
 		}
 	}
 }

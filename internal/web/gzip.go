@@ -14,10 +14,6 @@ import (
 // fits into one packet as it is.
 const minGzip = 1400
 
-// gzipTag ends the tag of an answer that is compressed, which is another
-// sequence of bytes than the one that is not.
-const gzipTag = `-gzip"`
-
 // compressors are writers ready for use. The fastest level: the others save a
 // tenth of the bytes for twice the time and more.
 var compressors = sync.Pool{New: func() any {
@@ -101,13 +97,8 @@ func (w *gzipWriter) Write(p []byte) (int, error) {
 		w.release()
 		return w.ResponseWriter.Write(p)
 	}
-	body := bodies.Get().(*bytes.Buffer)
-	defer func() {
-		if body.Cap() <= maxKeptBody {
-			bodies.Put(body)
-		}
-	}()
-	body.Reset()
+	body, giveBack := takeBuffer()
+	defer giveBack()
 	if compressInto(body, p) != nil || body.Len() >= len(p) {
 		w.release()
 		return w.ResponseWriter.Write(p)
@@ -143,8 +134,9 @@ func (w *gzipWriter) release() {
 	}
 }
 
-// compressedTag is the tag of what a tag stands for, compressed.
-func compressedTag(tag string) string { return strings.TrimSuffix(tag, `"`) + gzipTag }
+// compressedTag is the tag of what a tag stands for, compressed, which is another
+// sequence of bytes.
+func compressedTag(tag string) string { return strings.TrimSuffix(tag, `"`) + gzipSuffix + `"` }
 
 // tagKnown has a 304 speak of the compressed answer where the client has that.
 func (w *gzipWriter) tagKnown(h http.Header) {

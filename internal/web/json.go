@@ -16,6 +16,18 @@ var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 // maxKeptBody is the capacity, in bytes, above which a buffer is not kept.
 const maxKeptBody = 256 << 10
 
+// takeBuffer returns an empty buffer, and what to call when it is not needed any
+// more.
+func takeBuffer() (*bytes.Buffer, func()) {
+	buffer := bodies.Get().(*bytes.Buffer)
+	buffer.Reset()
+	return buffer, func() {
+		if buffer.Cap() <= maxKeptBody {
+			bodies.Put(buffer)
+		}
+	}
+}
+
 // WriteJSON answers with a status and a value as JSON. The value is encoded
 // whole before the first byte goes out, so that an error can still be answered.
 func WriteJSON(w http.ResponseWriter, status int, value any) error {
@@ -33,13 +45,8 @@ func WriteJSON(w http.ResponseWriter, status int, value any) error {
 
 // withJSON calls use with a value as JSON, which is good until use returns.
 func withJSON(value any, use func(body []byte)) error {
-	body := bodies.Get().(*bytes.Buffer)
-	defer func() {
-		if body.Cap() <= maxKeptBody {
-			bodies.Put(body)
-		}
-	}()
-	body.Reset()
+	body, giveBack := takeBuffer()
+	defer giveBack()
 	encoder := json.NewEncoder(body)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(value); err != nil {

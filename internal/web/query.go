@@ -37,20 +37,6 @@ func (q Query) Text(name string) (string, error) {
 	return "", &ParamError{Name: name, Problem: "is given twice"}
 }
 
-// Positive returns a parameter that is a positive whole number in plain
-// digits, and otherwise when it is absent.
-func (q Query) Positive(name string, otherwise int64) (int64, error) {
-	text, err := q.Text(name)
-	if err != nil || text == "" {
-		return otherwise, err
-	}
-	n, ok := order.ParseID(text)
-	if !ok || n == 0 {
-		return 0, &ParamError{Name: name, Problem: "must be a whole number from 1"}
-	}
-	return n, nil
-}
-
 // MaxWhole is the largest whole number that a parameter may be.
 const MaxWhole = math.MaxInt64
 

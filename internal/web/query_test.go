@@ -82,7 +82,7 @@ func TestQueryPositive(t *testing.T) {
 			t.Errorf("%q: %v", raw, err)
 			continue
 		}
-		got, err := q.Positive("page", otherwise)
+		got, err := q.Whole("page", otherwise, 1, web.MaxWhole)
 		if want == 0 {
 			wantParam(t, raw, err, "page")
 		} else if err != nil || got != want {
@@ -165,7 +165,7 @@ func FuzzQuery(f *testing.F) {
 			wantParam(t, raw, err, "query")
 			return
 		}
-		if page, err := q.Positive("page", 1); err != nil {
+		if page, err := q.Whole("page", 1, 1, web.MaxWhole); err != nil {
 			wantParam(t, raw, err, "page")
 		} else if page < 1 {
 			t.Errorf("%q: page %d", raw, page)

@@ -31,12 +31,12 @@ func parseListParams(r *http.Request) (listParams, error) {
 	}
 	params := listParams{filter: order.NewFilter()}
 	filter := &params.filter
-	if filter.Page, err = query.Positive("page", filter.Page); err != nil {
+	if filter.Page, err = query.Whole("page", filter.Page, 1, web.MaxWhole); err != nil {
 		return listParams{}, err
 	}
 	// Clients send both names of the page size; the published one wins.
 	for _, name := range []string{"itemsPerPage", "items_per_page"} {
-		if filter.Size, err = query.Positive(name, filter.Size); err != nil {
+		if filter.Size, err = query.Whole(name, filter.Size, 1, web.MaxWhole); err != nil {
 			return listParams{}, err
 		}
 	}

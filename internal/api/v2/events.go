@@ -43,7 +43,7 @@ type (
 
 // listEvents answers GET /events.
 func (a *api) listEvents(w http.ResponseWriter, r *http.Request) error {
-	query, err := parseFeedQuery(r)
+	query, err := parseFeedQuery(r, true)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (a *api) listEvents(w http.ResponseWriter, r *http.Request) error {
 
 // listOrderEvents answers GET /orders/{orderReference}/events.
 func (a *api) listOrderEvents(w http.ResponseWriter, r *http.Request) error {
-	query, err := parseHistoryQuery(r)
+	query, err := parseFeedQuery(r, false)
 	if err != nil {
 		return err
 	}
@@ -67,24 +67,9 @@ func (a *api) listOrderEvents(w http.ResponseWriter, r *http.Request) error {
 	return web.WriteJSON(w, http.StatusOK, newEventsView(events, query.After))
 }
 
-// parseFeedQuery reads the query of the feed. Errors are *web.ParamError.
-func parseFeedQuery(r *http.Request) (order.FeedQuery, error) {
-	found, err := parseHistoryQuery(r)
-	if err != nil {
-		return order.FeedQuery{}, err
-	}
-	query, err := web.ParseQuery(r)
-	if err != nil {
-		return order.FeedQuery{}, err
-	}
-	seconds, err := query.Whole("wait", 0, 0, int64(order.MaxFeedWait/time.Second))
-	found.Wait = time.Duration(seconds) * time.Second
-	return found, err
-}
-
-// parseHistoryQuery reads the query of one order's events, which does not wait.
-// Errors are *web.ParamError.
-func parseHistoryQuery(r *http.Request) (order.FeedQuery, error) {
+// parseFeedQuery reads the query of the feed, or of one order's events, which
+// does not wait. Errors are *web.ParamError.
+func parseFeedQuery(r *http.Request, waits bool) (order.FeedQuery, error) {
 	query, err := web.ParseQuery(r)
 	if err != nil {
 		return order.FeedQuery{}, err
@@ -94,7 +79,11 @@ func parseHistoryQuery(r *http.Request) (order.FeedQuery, error) {
 		return order.FeedQuery{}, err
 	}
 	limit, err := query.Whole("limit", order.DefaultFeedLimit, 1, order.MaxFeedLimit)
-	return order.FeedQuery{After: after, Limit: int(limit)}, err
+	if err != nil || !waits {
+		return order.FeedQuery{After: after, Limit: int(limit)}, err
+	}
+	seconds, err := query.Whole("wait", 0, 0, int64(order.MaxFeedWait/time.Second))
+	return order.FeedQuery{After: after, Limit: int(limit), Wait: time.Duration(seconds) * time.Second}, err
 }
 
 // newEventsView shows the events that came after one.

@@ -2,7 +2,6 @@ package v2
 
 import (
 	"errors"
-	"net/http"
 	"net/http/httptest"
 	"testing"
 	"time"
@@ -13,10 +12,10 @@ import (
 	"merchantorders/internal/web"
 )
 
-func parseFeed(query string, parse func(*http.Request) (order.FeedQuery, error)) (order.FeedQuery, error) {
+func parseFeed(query string, waits bool) (order.FeedQuery, error) {
 	r := httptest.NewRequest("GET", "/v2/events", nil)
 	r.URL.RawQuery = query
-	return parse(r)
+	return parseFeedQuery(r, waits)
 }
 
 func TestParseFeedQuery(t *testing.T) {
@@ -34,12 +33,12 @@ func TestParseFeedQuery(t *testing.T) {
 		"after=&limit=&wait=":       {Limit: 100},
 		"before=x&page=0&x=1&x=2":   {Limit: 100},
 	} {
-		got, err := parseFeed(query, parseFeedQuery)
+		got, err := parseFeed(query, true)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%s: error %v (-want +got):\n%s", query, err, diff)
 		}
 		want.Wait = 0
-		got, err = parseFeed(query, parseHistoryQuery)
+		got, err = parseFeed(query, false)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%s of an order: error %v (-want +got):\n%s", query, err, diff)
 		}
@@ -74,7 +73,7 @@ var badFeedQueries = map[string]string{
 func TestParseFeedQueryRefuses(t *testing.T) {
 	t.Parallel()
 	for query, want := range badFeedQueries {
-		_, err := parseFeed(query, parseFeedQuery)
+		_, err := parseFeed(query, true)
 		var param *web.ParamError
 		if !errors.As(err, &param) || err.Error() != want {
 			t.Errorf("%s: error %v, want %s", query, err, want)
@@ -88,7 +87,7 @@ func FuzzFeedQuery(f *testing.F) {
 	}
 	f.Add("after=5&limit=7&wait=9")
 	f.Fuzz(func(t *testing.T, text string) {
-		query, err := parseFeed(text, parseFeedQuery)
+		query, err := parseFeed(text, true)
 		var param *web.ParamError
 		switch {
 		case err != nil && !errors.As(err, &param):

@@ -28,10 +28,10 @@ func parseListParams(r *http.Request) (listParams, error) {
 	}
 	params := listParams{filter: order.NewFilter()}
 	filter := &params.filter
-	if filter.Page, err = query.Positive("page", filter.Page); err != nil {
+	if filter.Page, err = query.Whole("page", filter.Page, 1, web.MaxWhole); err != nil {
 		return listParams{}, err
 	}
-	if filter.Size, err = query.Positive("itemsPerPage", filter.Size); err != nil {
+	if filter.Size, err = query.Whole("itemsPerPage", filter.Size, 1, web.MaxWhole); err != nil {
 		return listParams{}, err
 	}
 	if err := params.parseState(query); err != nil {
