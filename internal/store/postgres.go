@@ -105,6 +105,7 @@ func openPool(ctx context.Context, url string, config *pgx.ConnConfig, most int)
 	pool.ConnConfig = config
 	pool.MaxConns = int32(min(most, math.MaxInt32))
 	pool.MaxConnLifetime = connectionLife
+	pool.MaxConnLifetimeJitter = connectionLife / 10 // so that not all are made anew at once
 	pool.MaxConnIdleTime = connectionIdle
 	// After a failover to another machine a connection that was idle may not
 	// answer. Asked without a limit, a request would spend all its time on it.
