@@ -107,7 +107,8 @@ func (i *installation) settle(ctx context.Context) error {
 	return errors.Join(err, connection.Close(ctx))
 }
 
-// bareQuery returns how often a second a query is answered.
+// bareQuery returns how often a second a query is answered, and what it found
+// read.
 func (i *installation) bareQuery(ctx context.Context, text string, args func() []any) (float64, error) {
 	var count atomic.Int64
 	var all sync.WaitGroup
@@ -124,6 +125,7 @@ func (i *installation) bareQuery(ctx context.Context, text string, args func() [
 			for time.Since(began) < i.Slice && failed[n] == nil {
 				rows, err := connection.Query(ctx, text, args()...)
 				for err == nil && rows.Next() {
+					_, err = rows.Values()
 				}
 				failed[n] = errors.Join(err, rows.Err())
 				count.Add(1)

@@ -48,8 +48,7 @@ func (db *DB) inTxWithin(ctx context.Context, limit time.Duration, operation str
 		}
 	}
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		// database/sql itself ends a transaction with its context, and what fails
-		// after that says only that the transaction is over.
+		// What fails once the time is over need not say that it is for that.
 		err = fmt.Errorf("%w: %w", err, ctx.Err())
 	}
 	return db.failure(err)
