@@ -1,6 +1,13 @@
 package app
 
-import "runtime"
+import (
+	"runtime"
+	"sync"
+)
+
+// oneMore adds a thread to those that run the program's code, once for the whole
+// process, however many servers run in it.
+var oneMore = sync.OnceFunc(func() { runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1) })
 
 // runMore has one thread more than there are processors run the program's code,
 // where the database is a file: now and then most of them wait in a system call
@@ -10,6 +17,6 @@ import "runtime"
 func (p *process) runMore() {
 	_, distant := p.settings.PostgresURL()
 	if _, set := p.lookupEnv("GOMAXPROCS"); !distant && !set {
-		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
+		oneMore()
 	}
 }
