@@ -84,8 +84,8 @@ func OpenPostgres(ctx context.Context, url string, options Options) (*DB, error)
 		return nil, err
 	}
 	seldom := stdlib.OpenDB(*config)
-	seldom.SetMaxIdleConns(0)
 	if err = preparePostgres(ctx, seldom); err == nil {
+		seldom.SetMaxIdleConns(0) // it kept one while there was much to ask
 		var pool *pgxpool.Pool
 		if pool, err = openPool(ctx, url, config, most); err == nil {
 			return newDB(newServer(pool, seldom), postgresDialect, options), nil
