@@ -220,9 +220,6 @@ func (c *dayCounts) addEvents(ctx context.Context, r run, merchantID int64) erro
 func (c *dayCounts) add(m move) {
 	c.count(m, +1)
 	c.version = m.seq
-	if c.recent == nil {
-		c.recent = make([]move, 0, mostRecent)
-	}
 	if len(c.recent) == mostRecent {
 		c.recent = slices.Delete(c.recent, 0, 1)
 	}

@@ -153,15 +153,11 @@ func scanKind(statement *sqlite.Stmt, column int, pointer reflect.Value) error {
 		return fmt.Errorf("cannot be read into a %s", pointer.Type())
 	}
 	variable, n := pointer.Elem(), statement.ColumnInt64(column)
-	switch {
-	case variable.Kind() == reflect.String:
+	if variable.Kind() == reflect.String {
 		variable.SetString(statement.ColumnText(column))
 		return text(statement, column, variable.IsZero())
-	case variable.CanInt() && !variable.OverflowInt(n):
-		variable.SetInt(n)
-	case variable.CanUint() && n >= 0 && !variable.OverflowUint(uint64(n)):
-		variable.SetUint(uint64(n))
-	default:
+	}
+	if !setNumber(pointer, n) {
 		return fmt.Errorf("%d cannot be read into a %s", n, variable.Type())
 	}
 	return number(statement, column, n == 0)

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"merchantorders/internal/token"
+	"reflect"
 )
 
 // run is what statements are run on: the connections of a database, or one
@@ -78,3 +79,21 @@ func all[T any](ctx context.Context, r run, text string, args []any, scan func(r
 
 // changed turns how many rows a statement changed into whether it did.
 func changed(n int64, err error) (bool, error) { return n > 0, err }
+
+// setNumber puts a number into a variable of a type of the domain; false where
+// it cannot be.
+func setNumber(pointer reflect.Value, n int64) bool {
+	if pointer.Kind() != reflect.Pointer {
+		return false
+	}
+	variable := pointer.Elem()
+	switch {
+	case variable.CanInt() && !variable.OverflowInt(n):
+		variable.SetInt(n)
+	case variable.CanUint() && n >= 0 && !variable.OverflowUint(uint64(n)):
+		variable.SetUint(uint64(n))
+	default:
+		return false
+	}
+	return true
+}

@@ -99,21 +99,3 @@ func wholeNumber(column *pgconn.FieldDescription, value []byte) (int64, bool) {
 func isText(column *pgconn.FieldDescription) bool {
 	return column.DataTypeOID == pgtype.TextOID || column.DataTypeOID == pgtype.VarcharOID
 }
-
-// setNumber puts a number into a variable of a type of the domain; false where
-// it cannot be.
-func setNumber(pointer reflect.Value, n int64) bool {
-	if pointer.Kind() != reflect.Pointer {
-		return false
-	}
-	variable := pointer.Elem()
-	switch {
-	case variable.CanInt() && !variable.OverflowInt(n):
-		variable.SetInt(n)
-	case variable.CanUint() && n >= 0 && !variable.OverflowUint(uint64(n)):
-		variable.SetUint(uint64(n))
-	default:
-		return false
-	}
-	return true
-}

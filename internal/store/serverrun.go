@@ -46,23 +46,21 @@ func (s onServer) query(ctx context.Context, text string, args ...any) (result, 
 func (s onServer) row(ctx context.Context, text string, args []any, into ...any) error {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	found, err := onGood(ctx, func() (pgx.Rows, error) { return s.on.Query(ctx, text, args...) })
+	found, err := s.query(ctx, text, args...)
 	if err != nil {
 		return err
 	}
-	rows := serverRows{found}
-	defer found.Close()
+	defer func() { _ = found.Close() }()
 	if !found.Next() {
 		if err := found.Err(); err != nil {
 			return err
 		}
 		return pgx.ErrNoRows // which is sql.ErrNoRows
 	}
-	if err := rows.Scan(into...); err != nil {
+	if err := found.Scan(into...); err != nil {
 		return err
 	}
-	found.Close()
-	return found.Err()
+	return found.Close()
 }
 
 // goodTries is how many connections are tried that turn out to have broken
