@@ -56,8 +56,8 @@ func TestStatePicture(t *testing.T) {
 	}
 	for _, from := range order.States() {
 		for _, to := range order.States() {
-			for _, actor := range []order.Actor{order.Merchant, order.Operator} {
-				if actor.MayMove(from, to) {
+			for _, actor := range []order.Actor{order.ActorMerchant, order.ActorOperator} {
+				if actor.CanTransition(from, to) {
 					allowed = append(allowed, actor.String()+": "+from.String()+" to "+to.String())
 				}
 			}

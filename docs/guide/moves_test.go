@@ -17,7 +17,7 @@ func TestMovesTable(t *testing.T) {
 	moves := func(actor order.Actor, from order.State) string {
 		var names []string
 		for _, to := range order.States() {
-			if actor.MayMove(from, to) {
+			if actor.CanTransition(from, to) {
 				names = append(names, to.String())
 			}
 		}
@@ -25,7 +25,7 @@ func TestMovesTable(t *testing.T) {
 	}
 	var want, got [][]string
 	for _, state := range order.States() {
-		want = append(want, []string{state.String(), state.Code(), moves(order.Merchant, state), moves(order.Operator, state)})
+		want = append(want, []string{state.String(), state.Code(), moves(order.ActorMerchant, state), moves(order.ActorOperator, state)})
 	}
 	for _, row := range docstest.Rows(t, "guide/answering.md", "All states and moves") {
 		var cells []string

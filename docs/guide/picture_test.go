@@ -95,7 +95,7 @@ func picture(t *testing.T) string {
 		`<marker id="thick" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="15" markerHeight="15" markerUnits="userSpaceOnUse" orient="auto"><path class="thick" style="stroke: none; marker: none" d="M0 0L8 4L0 8z"/></marker></defs>` + "\n")
 	for _, from := range order.States() {
 		for _, to := range order.States() {
-			if order.Operator.MayMove(from, to) || order.Merchant.MayMove(from, to) {
+			if order.ActorOperator.CanTransition(from, to) || order.ActorMerchant.CanTransition(from, to) {
 				out.WriteString(arrow(from, to))
 			}
 		}
@@ -114,14 +114,14 @@ func picture(t *testing.T) string {
 // arrow draws a move, from the edge of one box to that of the other.
 func arrow(from, to order.State) string {
 	a, b := cells[from].middle(), cells[to].middle()
-	if back := order.Operator.MayMove(to, from); back {
+	if back := order.ActorOperator.CanTransition(to, from); back {
 		length := math.Hypot(b.x-a.x, b.y-a.y)
 		dx, dy := -(b.y-a.y)/length*apart, (b.x-a.x)/length*apart
 		a, b = point{a.x + dx, a.y + dy}, point{b.x + dx, b.y + dy}
 	}
 	start, end := edge(cells[from].middle(), a, b), edge(cells[to].middle(), b, a)
 	class := ""
-	if order.Merchant.MayMove(from, to) {
+	if order.ActorMerchant.CanTransition(from, to) {
 		class = ` class="merchant"`
 	}
 	return fmt.Sprintf("<path%s d=\"M%.1f %.1fL%.1f %.1f\"><title>%s to %s</title></path>\n", class, start.x, start.y, end.x, end.y, from, to)

@@ -30,7 +30,7 @@ func TestAnswersAreKeptForADay(t *testing.T) {
 	if a := accept(); a.status != 200 || !a.again() {
 		t.Errorf("a second before: %d %s", a.status, a.body)
 	}
-	if n, err := s.orders.ForgetAnswers(t.Context()); n != 0 || err != nil {
+	if n, err := s.orders.DeleteExpiredIdempotencyRecords(t.Context()); n != 0 || err != nil {
 		t.Errorf("forgot %d, error %v", n, err)
 	}
 	s.seconds.Store(24 * 3600)
@@ -41,7 +41,7 @@ func TestAnswersAreKeptForADay(t *testing.T) {
 		t.Errorf("that once more: %d %s", a.status, a.body)
 	}
 	s.seconds.Store(48 * 3600)
-	if n, err := s.orders.ForgetAnswers(t.Context()); n != 1 || err != nil {
+	if n, err := s.orders.DeleteExpiredIdempotencyRecords(t.Context()); n != 1 || err != nil {
 		t.Errorf("forgot %d, error %v", n, err)
 	}
 }
@@ -96,11 +96,11 @@ type unpublishedAtTimes struct {
 	broken *atomic.Bool
 }
 
-func (f unpublishedAtTimes) Draft(ctx context.Context) (order.Draft, error) {
+func (f unpublishedAtTimes) Stage(ctx context.Context) (order.StagedFile, error) {
 	if f.broken.Load() {
-		return unpublished{f.Files}.Draft(ctx)
+		return unpublished{f.Files}.Stage(ctx)
 	}
-	return f.Files.Draft(ctx)
+	return f.Files.Stage(ctx)
 }
 
 // heldFiles hold a file back before it is durable.
@@ -111,19 +111,19 @@ type heldFiles struct {
 }
 
 type heldDraft struct {
-	order.Draft
+	order.StagedFile
 	files heldFiles
 }
 
-func (f heldFiles) Draft(ctx context.Context) (order.Draft, error) {
-	draft, err := f.Files.Draft(ctx)
+func (f heldFiles) Stage(ctx context.Context) (order.StagedFile, error) {
+	draft, err := f.Files.Stage(ctx)
 	return heldDraft{draft, f}, err
 }
 
-func (d heldDraft) Publish(ctx context.Context, path string) error {
+func (d heldDraft) Commit(ctx context.Context, path string) error {
 	d.files.waiting <- struct{}{}
 	<-d.files.release
-	return d.Draft.Publish(ctx, path)
+	return d.StagedFile.Commit(ctx, path)
 }
 
 // TestUploadUnderWay repeats an upload while the first is still on its way: it
@@ -201,7 +201,7 @@ func TestChangedForms(t *testing.T) {
 type brokenAnswer struct{ order.Store }
 
 func (brokenAnswer) InTx(context.Context, func(order.Tx) error) error {
-	return &order.Repeated{Answer: []byte("{")}
+	return &order.ReplayError{Response: []byte("{")}
 }
 
 // TestUnreadableAnswer is a fault, which tells nothing.

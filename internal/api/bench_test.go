@@ -70,11 +70,11 @@ func (s benchService) fill(b *testing.B, first, count int) {
 	batch := make([]order.Incoming, count)
 	for i := range batch {
 		o := apitest.Rich()
-		o.Number, o.Reference, o.State = int64(first+i), benchReference(first+i), order.Registered
+		o.LegacyID, o.Reference, o.State = int64(first+i), benchReference(first+i), order.Registered
 		o.CreatedAt = o.CreatedAt.Add(-time.Duration((first+i)%benchOrders) * time.Hour)
 		batch[i] = apitest.Incoming(o)
 	}
-	if _, err := s.orders.Add(b.Context(), batch); err != nil {
+	if _, err := s.orders.Import(b.Context(), batch); err != nil {
 		b.Fatal(err)
 	}
 }

@@ -62,7 +62,7 @@ func fillExamples(s *service) {
 	for _, text := range exampleOrders {
 		incoming, err := ingest.Parse([]byte(text))
 		must(err)
-		_, err = s.orders.Add(ctx, []order.Incoming{incoming})
+		_, err = s.orders.Import(ctx, []order.Incoming{incoming})
 		must(err)
 	}
 	for _, file := range []struct{ reference, name string }{
@@ -74,23 +74,23 @@ func fillExamples(s *service) {
 
 func upload(ctx context.Context, orders *order.Service, reference, name string) error {
 	const text = "%PDF-1.4"
-	draft, err := orders.NewDraft(ctx)
+	draft, err := orders.StageFile(ctx)
 	if err != nil {
 		return err
 	}
-	defer draft.Discard()
+	defer draft.Abort()
 	if _, err := io.WriteString(draft, text); err != nil {
 		return err
 	}
-	content := order.Content{Draft: draft, Size: int64(len(text)), SHA256: sha256.Sum256([]byte(text))}
-	_, err = orders.Upload(ctx, 355, order.ReferenceKey(reference), name, content, order.Attempt{})
+	content := order.Content{Staged: draft, Size: int64(len(text)), SHA256: sha256.Sum256([]byte(text))}
+	_, err = orders.Upload(ctx, 355, order.ByReference(reference), name, content, order.WriteOptions{})
 	return err
 }
 
 // brokenVerifier cannot tell whose any token is.
 type brokenVerifier struct{ err error }
 
-func (v brokenVerifier) Verify(context.Context, string) (token.Grant, error) {
+func (v brokenVerifier) Authenticate(context.Context, string) (token.Grant, error) {
 	return token.Grant{}, v.err
 }
 

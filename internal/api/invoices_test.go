@@ -218,10 +218,10 @@ type fullDisk struct{ order.Files }
 
 var errFull = errors.New("no space left on /secret/path")
 
-type fullDraft struct{ order.Draft }
+type fullDraft struct{ order.StagedFile }
 
-func (f fullDisk) Draft(ctx context.Context) (order.Draft, error) {
-	draft, err := f.Files.Draft(ctx)
+func (f fullDisk) Stage(ctx context.Context) (order.StagedFile, error) {
+	draft, err := f.Files.Stage(ctx)
 	return fullDraft{draft}, err
 }
 
@@ -230,19 +230,19 @@ func (fullDraft) Write([]byte) (int, error) { return 0, errFull }
 // noDrafts are files that cannot be begun.
 type noDrafts struct{ order.Files }
 
-func (noDrafts) Draft(context.Context) (order.Draft, error) { return nil, errFull }
+func (noDrafts) Stage(context.Context) (order.StagedFile, error) { return nil, errFull }
 
 // unpublished are files that cannot be made durable.
 type unpublished struct{ order.Files }
 
-type unpublishedDraft struct{ order.Draft }
+type unpublishedDraft struct{ order.StagedFile }
 
-func (f unpublished) Draft(ctx context.Context) (order.Draft, error) {
-	draft, err := f.Files.Draft(ctx)
+func (f unpublished) Stage(ctx context.Context) (order.StagedFile, error) {
+	draft, err := f.Files.Stage(ctx)
 	return unpublishedDraft{draft}, err
 }
 
-func (unpublishedDraft) Publish(context.Context, string) error {
+func (unpublishedDraft) Commit(context.Context, string) error {
 	return errors.Join(order.ErrUnavailable, errFull)
 }
 
@@ -253,7 +253,7 @@ func (outOfReach) InTx(context.Context, func(order.Tx) error) error {
 	return fmt.Errorf("dial tcp 10.0.0.1: %w", order.ErrUnavailable)
 }
 
-func (outOfReach) Order(context.Context, int64, order.Key) (order.Order, error) {
+func (outOfReach) Order(context.Context, int64, order.Identifier) (order.Order, error) {
 	return order.Order{}, errors.New("SELECT secret FROM orders")
 }
 
@@ -281,7 +281,7 @@ func TestUploadFaults(t *testing.T) {
 					t.Error("a failed upload has Retry-After")
 				}
 			}
-			o, err := s.orders.Get(t.Context(), 355, order.NumberKey(101))
+			o, err := s.orders.Get(t.Context(), 355, order.ByLegacyID(101))
 			if err != nil || len(o.Invoices) != 0 {
 				t.Errorf("invoices %v, error %v", o.Invoices, err)
 			}

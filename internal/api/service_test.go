@@ -60,7 +60,7 @@ type setup struct {
 	errorCodes v2.ErrorCodes
 	store      func(order.Store) order.Store // nil: as it is
 	files      func(order.Files) order.Files // nil: as they are
-	verifier   web.Verifier                  // nil: the tokens that there are
+	verifier   web.Authenticator             // nil: the tokens that there are
 	ready      func(context.Context) error   // nil: always
 	fill       func(*service)                // nil: service.fill
 	at         addresses                     // zero: baseURL
@@ -165,11 +165,11 @@ func (s *service) fill() {
 		batch = append(batch, apitest.Incoming(registered(apitest.MerchantID, 100+i, fmt.Sprintf("R-%d", i))))
 	}
 	batch = append(batch, apitest.Incoming(registered(otherMerchant, 201, "X-1")))
-	outcomes, err := s.orders.Add(ctx, batch)
+	outcomes, err := s.orders.Import(ctx, batch)
 	must(err)
 	for i, outcome := range outcomes {
-		if outcome.Verdict != order.Created {
-			s.t.Fatalf("order %d: %v %s", i, outcome.Verdict, outcome.Reason)
+		if outcome.Status != order.Created {
+			s.t.Fatalf("order %d: %v %s", i, outcome.Status, outcome.Reason)
 		}
 	}
 }
@@ -177,7 +177,7 @@ func (s *service) fill() {
 // registered returns a plain order that is still to be accepted.
 func registered(merchantID, number int64, reference string) order.Order {
 	o := apitest.Minimal()
-	o.MerchantID, o.Number, o.Reference, o.Currency = merchantID, number, reference, "EUR"
+	o.MerchantID, o.LegacyID, o.Reference, o.Currency = merchantID, number, reference, "EUR"
 	return o
 }
 
@@ -251,7 +251,7 @@ func (s *service) compare(what string, got answer, status int, want string) {
 // state returns an order's state as the database has it.
 func (s *service) state(reference string) order.State {
 	s.t.Helper()
-	o, err := s.orders.Get(s.t.Context(), apitest.MerchantID, order.ReferenceKey(reference))
+	o, err := s.orders.Get(s.t.Context(), apitest.MerchantID, order.ByReference(reference))
 	if err != nil {
 		s.t.Fatal(err)
 	}

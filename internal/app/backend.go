@@ -31,8 +31,8 @@ type backend struct {
 // looked through.
 type files interface {
 	audit.Files
-	// ClearDrafts removes the drafts last written before a moment.
-	ClearDrafts(before time.Time) error
+	// RemoveStagedFiles removes the drafts last written before a moment.
+	RemoveStagedFiles(before time.Time) error
 	Close() error
 }
 

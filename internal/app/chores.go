@@ -20,7 +20,7 @@ const (
 
 // sweep takes back the reservations of uploads begun before a moment.
 func (b *backend) sweep(ctx context.Context, before time.Time, log *slog.Logger) error {
-	count, err := b.orders.Sweep(ctx, before)
+	count, err := b.orders.ExpireReservations(ctx, before)
 	if count > 0 {
 		log.Info("unfinished uploads taken back", "count", count)
 	}
@@ -48,7 +48,7 @@ func (b *backend) startChores(now func() time.Time, log *slog.Logger) func() {
 // takeBack takes back the reservations of uploads that can no longer be running,
 // whoever had begun them.
 func (b *backend) takeBack(ctx context.Context, now func() time.Time, log *slog.Logger) error {
-	if err := b.sweep(ctx, now().Add(-order.ReservationLease), log); err != nil {
+	if err := b.sweep(ctx, now().Add(-order.ReservationTimeout), log); err != nil {
 		return fmt.Errorf("take unfinished uploads back: %w", err)
 	}
 	return nil
@@ -57,7 +57,7 @@ func (b *backend) takeBack(ctx context.Context, now func() time.Time, log *slog.
 // forget removes the answers to requests with a key that are a day old. None
 // that is still there is ever given again.
 func (b *backend) forget(ctx context.Context) error {
-	if _, err := b.orders.ForgetAnswers(ctx); err != nil {
+	if _, err := b.orders.DeleteExpiredIdempotencyRecords(ctx); err != nil {
 		return fmt.Errorf("remove old answers: %w", err)
 	}
 	return nil

@@ -64,8 +64,8 @@ func (p *process) input(file string) (io.ReadCloser, int64, error) {
 func (p *process) importFrom(ctx context.Context, orders *order.Service, input io.Reader, size int64) error {
 	bar := p.bar("importing", size, true)
 	// A batch that has begun is finished, so that the counts are true.
-	add := func(ctx context.Context, batch []order.Incoming) ([]order.Outcome, error) {
-		return orders.Add(context.WithoutCancel(ctx), batch)
+	add := func(ctx context.Context, batch []order.Incoming) ([]order.ImportResult, error) {
+		return orders.Import(context.WithoutCancel(ctx), batch)
 	}
 	counts, err := ingest.Import(ctx, input, add, ingest.Options{
 		Refused: func(line int, reason string) {

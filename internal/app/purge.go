@@ -36,7 +36,7 @@ func (c *purgeCommand) run(ctx context.Context, p *process) error {
 		if c.age == 0 {
 			before = before.Add(time.Second)
 		}
-		count, err := b.orders.Purge(ctx, before)
+		count, err := b.orders.PurgeDeletedFiles(ctx, before)
 		if sayErr := p.say("files purged: %d", count); err == nil {
 			err = sayErr
 		}

@@ -82,9 +82,9 @@ type server struct {
 // drafts are left over then, and, unless servers elsewhere share the database,
 // all unfinished uploads, whatever their time, also if a clock ran ahead.
 func (s *server) prepare(ctx context.Context, lock *folderLock, alone bool) error {
-	before, future := s.now().Add(-order.ReservationLease), s.now().AddDate(1, 0, 0)
+	before, future := s.now().Add(-order.ReservationTimeout), s.now().AddDate(1, 0, 0)
 	if alone {
-		if err := s.files.ClearDrafts(future); err != nil {
+		if err := s.files.RemoveStagedFiles(future); err != nil {
 			return fmt.Errorf("clean up after the last server: %w", err)
 		}
 		if _, shared := s.settings.PostgresURL(); !shared {
@@ -128,6 +128,6 @@ func (s *server) listen(ctx context.Context) error {
 	stop := s.startChores(s.now, s.log)
 	defer stop()
 	// A stop waits for requests under way; those that wait for events end at once.
-	defer context.AfterFunc(ctx, s.orders.EndWaits)()
+	defer context.AfterFunc(ctx, s.orders.StopWaiting)()
 	return web.Serve(ctx, listener, s.handler(baseURL, storageURL), s.log)
 }

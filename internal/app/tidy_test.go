@@ -21,7 +21,7 @@ func leaveReservation(t *testing.T, f apptest.Folder, at time.Time) {
 		t.Fatal(err)
 	}
 	err = db.InTx(t.Context(), func(tx order.Tx) error {
-		head, err := tx.LockOrder(t.Context(), 355, order.ReferenceKey("T-1"))
+		head, err := tx.LockOrder(t.Context(), 355, order.ByReference("T-1"))
 		if err != nil {
 			return err
 		}
@@ -39,7 +39,7 @@ func leaveReservation(t *testing.T, f apptest.Folder, at time.Time) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{order.InvoicePath("T-1", "left.pdf"), ""} {
-		draft, err := disk.Draft(t.Context())
+		draft, err := disk.Stage(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +49,7 @@ func leaveReservation(t *testing.T, f apptest.Folder, at time.Time) {
 		if path == "" {
 			break // neither published nor discarded, as after a kill
 		}
-		if err := draft.Publish(t.Context(), path); err != nil {
+		if err := draft.Commit(t.Context(), path); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -116,7 +116,7 @@ func TestServerBesideAnotherTakesBackWhatIsOld(t *testing.T) {
 	t.Parallel()
 	first := apptest.Start(t)
 	first.Import(t, document(1))
-	leaveReservation(t, first.Folder, time.Now().Add(-2*order.ReservationLease))
+	leaveReservation(t, first.Folder, time.Now().Add(-2*order.ReservationTimeout))
 	apptest.StartOn(t, first.Data)
 	if left := leftovers(t, first.Folder); len(left) != 1 || left[0] == "left.pdf" {
 		t.Errorf("%v is left, want the draft alone", left)

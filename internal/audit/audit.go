@@ -68,7 +68,7 @@ func (w *watcher) progress(stage string, n, total int64) {
 	}
 }
 
-// Check looks through a whole installation. An error says that it could not be
+// Normalize looks through a whole installation. An error says that it could not be
 // looked through to the end; what was found before is told all the same.
 func Check(ctx context.Context, db *store.DB, files Files, options Options) (Result, error) {
 	w := &watcher{Options: options}

@@ -304,12 +304,12 @@ func TestNoFalseAlarms(t *testing.T) {
 					default:
 					}
 					in.Add(t, alpha, n, n+1)
-					if _, err := in.Orders.Accept(t.Context(), alpha, order.ReferenceKey(transfertest.Reference(alpha, n)), order.Attempt{}); err != nil {
+					if _, err := in.Orders.Accept(t.Context(), alpha, order.ByReference(transfertest.Reference(alpha, n)), order.WriteOptions{}); err != nil {
 						t.Error(err)
 					}
 					in.Upload(t, alpha, n, "a.pdf", "stays")
 					in.Delete(t, alpha, n, in.Upload(t, alpha, n, "b.pdf", "goes"))
-					if _, err := in.Orders.Purge(t.Context(), transfertest.Now.AddDate(0, 0, 1)); err != nil {
+					if _, err := in.Orders.PurgeDeletedFiles(t.Context(), transfertest.Now.AddDate(0, 0, 1)); err != nil {
 						t.Error(err)
 					}
 				}

@@ -125,7 +125,7 @@ func (c *fileCheck) check(ctx context.Context, file store.KeptFile) error {
 		return nil // a purge that is under way, or was cut off
 	}
 	c.watcher.found(store.Fault{
-		MerchantID: file.MerchantID, OrderNumber: file.OrderNumber, InvoiceID: file.ID, Problem: problem,
+		MerchantID: file.MerchantID, OrderNumber: file.OrderLegacyID, InvoiceID: file.ID, Problem: problem,
 	})
 	return nil
 }

@@ -73,13 +73,13 @@ func addOrders(ctx context.Context, orders *order.Service, now time.Time) error 
 			return err
 		}
 	}
-	outcomes, err := orders.Add(ctx, batch)
+	outcomes, err := orders.Import(ctx, batch)
 	if err != nil {
 		return err
 	}
 	for i, outcome := range outcomes {
-		if outcome.Verdict != order.Created {
-			return fmt.Errorf("%s is %s: %s", batch[i].Order.Reference, outcome.Verdict, outcome.Reason)
+		if outcome.Status != order.Created {
+			return fmt.Errorf("%s is %s: %s", batch[i].Order.Reference, outcome.Status, outcome.Reason)
 		}
 	}
 	return nil
@@ -90,7 +90,7 @@ func addOrders(ctx context.Context, orders *order.Service, now time.Time) error 
 // none.
 func Example(ctx context.Context, orders *order.Service) (string, error) {
 	filter := order.NewFilter()
-	filter.Size = 1
+	filter.PageSize = 1
 	filter.AnyState, filter.States = false, []order.State{order.Registered}
 	page, err := orders.List(ctx, MerchantID, filter)
 	if err == nil && len(page.Orders) == 0 {

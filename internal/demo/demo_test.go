@@ -52,14 +52,14 @@ func open(t *testing.T) *order.Service {
 func all(t *testing.T, orders *order.Service) []order.Order {
 	t.Helper()
 	filter := order.NewFilter()
-	filter.Size = order.MaxPageSize
+	filter.PageSize = order.MaxPageSize
 	page, err := orders.List(t.Context(), demo.MerchantID, filter)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var found []order.Order
 	for _, summary := range page.Orders {
-		o, err := orders.Get(t.Context(), demo.MerchantID, order.ReferenceKey(summary.Reference))
+		o, err := orders.Get(t.Context(), demo.MerchantID, order.ByReference(summary.Reference))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +160,7 @@ func TestExampleIsTheNewestThatCanBeAccepted(t *testing.T) {
 		if got, err := demo.Example(t.Context(), orders); got != o.Reference || err != nil {
 			t.Errorf("got %q, %v, want %s", got, err, o.Reference)
 		}
-		if _, err := orders.Accept(t.Context(), demo.MerchantID, order.ReferenceKey(o.Reference), order.Attempt{}); err != nil {
+		if _, err := orders.Accept(t.Context(), demo.MerchantID, order.ByReference(o.Reference), order.WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -173,7 +173,7 @@ func TestPrepareKeepsWhatIsThere(t *testing.T) {
 	t.Parallel()
 	orders := open(t)
 	prepare(t, orders, demo.Made)
-	if _, err := orders.Accept(t.Context(), demo.MerchantID, order.ReferenceKey(demo.Reference(60)), order.Attempt{}); err != nil {
+	if _, err := orders.Accept(t.Context(), demo.MerchantID, order.ByReference(demo.Reference(60)), order.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	before := all(t, orders)
@@ -195,7 +195,7 @@ func TestPrepareCompletesAnInterruptedDemo(t *testing.T) {
 
 func TestPrepareLeavesOtherMerchantsAlone(t *testing.T) {
 	t.Parallel()
-	for _, merchant := range []order.MerchantRecord{{ID: 1, Name: "Other"}, {ID: demo.MerchantID, Name: "A real one"}} {
+	for _, merchant := range []order.Merchant{{ID: 1, Name: "Other"}, {ID: demo.MerchantID, Name: "A real one"}} {
 		orders := open(t)
 		if err := orders.AddMerchant(t.Context(), merchant.ID, merchant.Name); err != nil {
 			t.Fatal(err)

@@ -16,7 +16,7 @@ var withInvoice = []order.State{order.PickedByCourier, order.DeliveredToCustomer
 func addInvoices(ctx context.Context, orders *order.Service) error {
 	for _, state := range withInvoice {
 		filter := order.NewFilter()
-		filter.Size, filter.AnyState, filter.States = 1, false, []order.State{state}
+		filter.PageSize, filter.AnyState, filter.States = 1, false, []order.State{state}
 		page, err := orders.List(ctx, MerchantID, filter)
 		if err != nil {
 			return err
@@ -33,17 +33,17 @@ func addInvoices(ctx context.Context, orders *order.Service) error {
 }
 
 func upload(ctx context.Context, orders *order.Service, reference, filename string, content []byte) error {
-	draft, err := orders.NewDraft(ctx)
+	draft, err := orders.StageFile(ctx)
 	if err != nil {
 		return err
 	}
-	defer draft.Discard()
+	defer draft.Abort()
 	if _, err := draft.Write(content); err != nil {
 		return err
 	}
-	_, err = orders.Upload(ctx, MerchantID, order.ReferenceKey(reference), filename, order.Content{
-		Draft: draft, Size: int64(len(content)), SHA256: sha256.Sum256(content),
-	}, order.Attempt{})
+	_, err = orders.Upload(ctx, MerchantID, order.ByReference(reference), filename, order.Content{
+		Staged: draft, Size: int64(len(content)), SHA256: sha256.Sum256(content),
+	}, order.WriteOptions{})
 	return err
 }
 

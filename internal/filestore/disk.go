@@ -96,23 +96,23 @@ func (d *Disk) Remove(ctx context.Context, name string) error {
 	return nil
 }
 
-// Check implements order.Files: it writes a block and takes it back.
+// Normalize implements order.Files: it writes a block and takes it back.
 func (d *Disk) Check(ctx context.Context) error {
-	draft, err := d.Draft(ctx)
+	draft, err := d.Stage(ctx)
 	if err != nil {
 		return err
 	}
-	defer draft.Discard()
+	defer draft.Abort()
 	if _, err := draft.Write(make([]byte, 4096)); err != nil {
 		return err
 	}
 	return nil
 }
 
-// ClearDrafts removes the drafts last written before a moment: what a crash
+// RemoveStagedFiles removes the drafts last written before a moment: what a crash
 // left behind. It goes on past one that cannot be removed and returns the
 // first such error.
-func (d *Disk) ClearDrafts(before time.Time) error {
+func (d *Disk) RemoveStagedFiles(before time.Time) error {
 	folder, err := d.root.Open(draftFolder)
 	if err != nil {
 		return fault("look for drafts", err)

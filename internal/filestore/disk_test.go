@@ -78,11 +78,11 @@ func TestDiskHidesDrafts(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	disk := openDisk(t, dir)
-	draft, err := disk.Draft(t.Context())
+	draft, err := disk.Stage(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer draft.Discard()
+	defer draft.Abort()
 	entries, err := os.ReadDir(filepath.Join(dir, "tmp"))
 	if err != nil || len(entries) != 1 {
 		t.Fatalf("drafts: %v, %v, want 1", entries, err)
@@ -92,7 +92,7 @@ func TestDiskHidesDrafts(t *testing.T) {
 	if err := disk.Remove(t.Context(), path); !errors.Is(err, fs.ErrInvalid) {
 		t.Errorf("remove a draft by path: %v, want fs.ErrInvalid", err)
 	}
-	if err := draft.Publish(t.Context(), "tmp/a.pdf"); !errors.Is(err, fs.ErrInvalid) {
+	if err := draft.Commit(t.Context(), "tmp/a.pdf"); !errors.Is(err, fs.ErrInvalid) {
 		t.Errorf("publish among the drafts: %v, want fs.ErrInvalid", err)
 	}
 }
@@ -117,11 +117,11 @@ func TestDiskStaysInside(t *testing.T) {
 	if err := disk.Remove(t.Context(), order.InvoicePath("SF-1", "a.pdf")); err == nil {
 		t.Error("a file outside the folder was removed")
 	}
-	draft, err := disk.Draft(t.Context())
+	draft, err := disk.Stage(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := draft.Publish(t.Context(), order.InvoicePath("SF-1", "b.pdf")); err == nil {
+	if err := draft.Commit(t.Context(), order.InvoicePath("SF-1", "b.pdf")); err == nil {
 		t.Error("a file was published outside the folder")
 	}
 	left, err := filepath.Glob(outside + "/*")
@@ -137,13 +137,13 @@ func TestDiskErrorsNameNoFile(t *testing.T) {
 	const name = "Papadopoulou.pdf"
 	path := order.InvoicePath("SF-1", name)
 	store(t, disk, path, "content")
-	draft, err := disk.Draft(t.Context())
+	draft, err := disk.Stage(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, missingErr := disk.Open(t.Context(), order.InvoicePath("SF-2", name))
 	for what, err := range map[string]error{
-		"publish over a file": draft.Publish(t.Context(), path),
+		"publish over a file": draft.Commit(t.Context(), path),
 		"open a missing file": missingErr,
 		"remove what is full": disk.Remove(t.Context(), "invoices/SF-1"),
 	} {
@@ -177,14 +177,14 @@ func TestClearDrafts(t *testing.T) {
 	leave("not-ours", before.Add(-time.Hour))
 
 	disk := openDisk(t, dir)
-	if err := disk.ClearDrafts(before); err != nil {
+	if err := disk.RemoveStagedFiles(before); err != nil {
 		t.Fatalf("clear: %v", err)
 	}
 	if diff := cmp.Diff([]string{"draft-ON-THE-DOT", "draft-YOUNG", "not-ours"}, drafts(t, dir)); diff != "" {
 		t.Errorf("left among the drafts (-want +got):\n%s", diff)
 	}
 	wantFile(t, disk, path, "content")
-	if err := disk.ClearDrafts(farFuture); err != nil {
+	if err := disk.RemoveStagedFiles(farFuture); err != nil {
 		t.Fatalf("clear: %v", err)
 	}
 	if diff := cmp.Diff([]string{"not-ours"}, drafts(t, dir)); diff != "" {

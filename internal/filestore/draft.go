@@ -32,8 +32,8 @@ type draft struct {
 	failed error // of the first write that failed
 }
 
-// Draft implements order.Files.
-func (d *Disk) Draft(ctx context.Context) (order.Draft, error) {
+// Stage implements order.Files.
+func (d *Disk) Stage(ctx context.Context) (order.StagedFile, error) {
 	opened, err := d.openDraft(ctx)
 	if err != nil {
 		return nil, err
@@ -66,10 +66,10 @@ func (d *draft) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Publish implements order.Draft. A file that is there already stays as it is,
+// Commit implements order.StagedFile. A file that is there already stays as it is,
 // and the error is fs.ErrExist.
-func (d *draft) Publish(ctx context.Context, name string) error {
-	defer d.Discard()
+func (d *draft) Commit(ctx context.Context, name string) error {
+	defer d.Abort()
 	if err := d.publishable(ctx, name); err != nil {
 		return err
 	}
@@ -99,12 +99,12 @@ func (d *draft) publishable(ctx context.Context, name string) error {
 	return nil
 }
 
-// Discard implements order.Draft.
-func (d *draft) Discard() {
+// Abort implements order.StagedFile.
+func (d *draft) Abort() {
 	if d.file == nil {
 		return
 	}
-	// Publish has closed the file already, and its rename may have moved it. A
+	// Commit has closed the file already, and its rename may have moved it. A
 	// draft that cannot be removed is cleared at the next start.
 	_ = d.file.Close()
 	_ = d.disk.root.Remove(d.name)

@@ -54,20 +54,20 @@ func testEach(t *testing.T, files lister) {
 	for i := range 25 {
 		path := order.InvoicePath(fmt.Sprintf("SF-%d", i%7), fmt.Sprintf("τιμολόγιο %d?.pdf", i))
 		want = append(want, path)
-		draft, err := files.Draft(t.Context())
+		draft, err := files.Stage(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := draft.Publish(t.Context(), path); err != nil {
+		if err := draft.Commit(t.Context(), path); err != nil {
 			t.Fatal(err)
 		}
 	}
 	// On its way, and no stored file.
-	left, err := files.Draft(t.Context())
+	left, err := files.Stage(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer left.Discard()
+	defer left.Abort()
 	var got []string
 	if err := files.Each(t.Context(), func(path string) error {
 		got = append(got, path)

@@ -73,11 +73,11 @@ func fillDisk(dir string) error {
 // fullOfBytes writes a draft until the disk is full.
 func fullOfBytes(disk *filestore.Disk, _ string) error {
 	ctx := context.Background()
-	draft, err := disk.Draft(ctx)
+	draft, err := disk.Stage(ctx)
 	if err != nil {
 		return err
 	}
-	defer draft.Discard()
+	defer draft.Abort()
 	for err == nil {
 		_, err = draft.Write(make([]byte, 48<<10))
 	}
@@ -88,7 +88,7 @@ func fullOfBytes(disk *filestore.Disk, _ string) error {
 		return fmt.Errorf("check: %v, want ENOSPC", err)
 	}
 	path := order.InvoicePath("SF-full", "a.pdf")
-	if err := draft.Publish(ctx, path); !errors.Is(err, syscall.ENOSPC) {
+	if err := draft.Commit(ctx, path); !errors.Is(err, syscall.ENOSPC) {
 		return fmt.Errorf("publish: %v, want ENOSPC", err)
 	}
 	return missing(disk, path)
@@ -97,11 +97,11 @@ func fullOfBytes(disk *filestore.Disk, _ string) error {
 // fullOfFiles takes every place for a file while a draft is on its way.
 func fullOfFiles(disk *filestore.Disk, dir string) error {
 	ctx := context.Background()
-	draft, err := disk.Draft(ctx)
+	draft, err := disk.Stage(ctx)
 	if err != nil {
 		return err
 	}
-	defer draft.Discard()
+	defer draft.Abort()
 	if _, err := draft.Write([]byte("content")); err != nil {
 		return err
 	}
@@ -111,13 +111,13 @@ func fullOfFiles(disk *filestore.Disk, dir string) error {
 		defer func() { _ = os.Remove(junk) }()
 	}
 	path := order.InvoicePath("SF-no-place", "a.pdf")
-	if err := draft.Publish(ctx, path); !errors.Is(err, syscall.ENOSPC) {
+	if err := draft.Commit(ctx, path); !errors.Is(err, syscall.ENOSPC) {
 		return fmt.Errorf("publish: %v, want ENOSPC", err)
 	}
-	if _, err := disk.Draft(ctx); err != nil {
+	if _, err := disk.Stage(ctx); err != nil {
 		return fmt.Errorf("the discarded draft still takes a place: %w", err)
 	}
-	if err := disk.ClearDrafts(farFuture); err != nil {
+	if err := disk.RemoveStagedFiles(farFuture); err != nil {
 		return err
 	}
 	return missing(disk, path)
@@ -129,16 +129,16 @@ func roomAgain(disk *filestore.Disk, _ string) error {
 	if err := disk.Check(ctx); err != nil {
 		return fmt.Errorf("check: %w", err)
 	}
-	draft, err := disk.Draft(ctx)
+	draft, err := disk.Stage(ctx)
 	if err != nil {
 		return err
 	}
-	defer draft.Discard()
+	defer draft.Abort()
 	if _, err := draft.Write(make([]byte, 100<<10)); err != nil {
 		return err
 	}
 	path := order.InvoicePath("SF-room", "a.pdf")
-	if err := draft.Publish(ctx, path); err != nil {
+	if err := draft.Commit(ctx, path); err != nil {
 		return err
 	}
 	return disk.Remove(ctx, path)

@@ -30,15 +30,15 @@ func openDisk(t *testing.T, dir string) *filestore.Disk {
 // store publishes content under path.
 func store(t *testing.T, disk *filestore.Disk, path, content string) {
 	t.Helper()
-	draft, err := disk.Draft(t.Context())
+	draft, err := disk.Stage(t.Context())
 	if err != nil {
 		t.Fatalf("open a draft: %v", err)
 	}
-	defer draft.Discard()
+	defer draft.Abort()
 	if _, err := io.WriteString(draft, content); err != nil {
 		t.Fatalf("write: %v", err)
 	}
-	if err := draft.Publish(t.Context(), path); err != nil {
+	if err := draft.Commit(t.Context(), path); err != nil {
 		t.Fatalf("publish %q: %v", path, err)
 	}
 }

@@ -23,7 +23,7 @@ const (
 	// s3HeaderTimeout bounds the wait for the head of an answer to one try.
 	s3HeaderTimeout = 6 * time.Second
 	// s3PublishLimit bounds the whole of a publication, all its tries. It leaves
-	// to the database the rest of order.PublishTimeout.
+	// to the database the rest of order.CommitTimeout.
 	s3PublishLimit = 15 * time.Second
 	// s3AnswerLimit bounds every other request, and the wait for more of a file
 	// that is being read.
@@ -49,8 +49,8 @@ var _ order.Files = (*S3)(nil)
 // Close lets go of what is open locally.
 func (s *S3) Close() error { return s.spool.Close() }
 
-// ClearDrafts removes the drafts last written before a moment.
-func (s *S3) ClearDrafts(before time.Time) error { return s.spool.ClearDrafts(before) }
+// RemoveStagedFiles removes the drafts last written before a moment.
+func (s *S3) RemoveStagedFiles(before time.Time) error { return s.spool.RemoveStagedFiles(before) }
 
 // s3Draft is a local draft that is published to the bucket.
 type s3Draft struct {
@@ -58,8 +58,8 @@ type s3Draft struct {
 	store *S3
 }
 
-// Draft implements order.Files.
-func (s *S3) Draft(ctx context.Context) (order.Draft, error) {
+// Stage implements order.Files.
+func (s *S3) Stage(ctx context.Context) (order.StagedFile, error) {
 	local, err := s.spool.openDraft(ctx)
 	if err != nil {
 		return nil, err
@@ -67,10 +67,10 @@ func (s *S3) Draft(ctx context.Context) (order.Draft, error) {
 	return &s3Draft{draft: local, store: s}, nil
 }
 
-// Publish implements order.Draft. An object that is there already stays as it
+// Commit implements order.StagedFile. An object that is there already stays as it
 // is, and the error is fs.ErrExist.
-func (d *s3Draft) Publish(ctx context.Context, name string) error {
-	defer d.Discard()
+func (d *s3Draft) Commit(ctx context.Context, name string) error {
+	defer d.Abort()
 	if err := d.publishable(ctx, name); err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (d *s3Draft) Publish(ctx context.Context, name string) error {
 		// tells of a fault or of another try that is still under way.
 		return s3Fault("publish a draft", err)
 	}
-	return fmt.Errorf("%w: %w", order.ErrUncertain, s3Fault("publish a draft", err))
+	return fmt.Errorf("%w: %w", order.ErrOutcomeUnknown, s3Fault("publish a draft", err))
 }
 
 // markName is the metadata of an object that holds a mark.
@@ -119,7 +119,7 @@ func (s *S3) whose(ctx context.Context, name, mark string) error {
 	there, err := s.client.StatObject(ctx, s.bucket, name, minio.StatObjectOptions{})
 	switch {
 	case err != nil:
-		return fmt.Errorf("%w: %w", order.ErrUncertain, s3Fault("look at a published file", err))
+		return fmt.Errorf("%w: %w", order.ErrOutcomeUnknown, s3Fault("look at a published file", err))
 	case there.UserMetadata[markName] != mark:
 		return fault("publish a draft", fs.ErrExist)
 	}
@@ -162,7 +162,7 @@ func (s *S3) Remove(ctx context.Context, name string) error {
 	return nil
 }
 
-// Check implements order.Files: the bucket must be there and answer, and the
+// Normalize implements order.Files: the bucket must be there and answer, and the
 // local folder must take drafts.
 func (s *S3) Check(ctx context.Context) error {
 	asking, cancel := context.WithTimeout(ctx, s3AnswerLimit)

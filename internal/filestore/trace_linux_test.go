@@ -30,15 +30,15 @@ func publishAs(dir string) error {
 	if err != nil {
 		return err
 	}
-	draft, err := disk.Draft(context.Background())
+	draft, err := disk.Stage(context.Background())
 	if err != nil {
 		return err
 	}
-	defer draft.Discard()
+	defer draft.Abort()
 	if _, err := draft.Write([]byte(publishedContent)); err != nil {
 		return err
 	}
-	if err := draft.Publish(context.Background(), publishedPath); err != nil {
+	if err := draft.Commit(context.Background(), publishedPath); err != nil {
 		return err
 	}
 	return os.Mkdir(filepath.Join(dir, "acknowledged"), 0o700)

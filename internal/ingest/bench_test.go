@@ -37,11 +37,11 @@ func BenchmarkImport(b *testing.B) {
 		input.Write(ingesttest.Document(n + 1))
 		input.WriteByte('\n')
 	}
-	outcomes := make([]order.Outcome, 1000)
+	outcomes := make([]order.ImportResult, 1000)
 	for i := range outcomes {
-		outcomes[i].Verdict = order.Created
+		outcomes[i].Status = order.Created
 	}
-	add := func(_ context.Context, batch []order.Incoming) ([]order.Outcome, error) {
+	add := func(_ context.Context, batch []order.Incoming) ([]order.ImportResult, error) {
 		return outcomes[:len(batch)], nil
 	}
 	b.ReportAllocs()

@@ -51,7 +51,7 @@ func FuzzParse(f *testing.F) {
 			if err != nil {
 				t.Fatalf("another spelling is refused: %v\n%s", err, spelling)
 			}
-			if again.Digest != in.Digest || again.Order.Number != in.Order.Number {
+			if again.Digest != in.Digest || again.Order.LegacyID != in.Order.LegacyID {
 				t.Fatalf("another spelling is other content:\n%s", spelling)
 			}
 		}
@@ -80,7 +80,7 @@ func checkOrder(t *testing.T, o *order.Order) {
 		sum += line.TotalPrice
 	}
 	switch {
-	case o.MerchantID < 1, o.Number < 0, !order.ValidReference(o.Reference), !o.State.Valid(), !order.ValidCurrency(o.Currency),
+	case o.MerchantID < 1, o.LegacyID < 0, !order.ValidReference(o.Reference), !o.State.Valid(), !order.ValidCurrency(o.Currency),
 		o.CreatedAt.IsZero(), o.CreatedAt.Nanosecond() != 0, len(o.LineItems) == 0, sum < 0, o.Subtotal != sum,
 		o.Discount < 0, o.Total < 0, o.Customer.UserID < 0:
 		t.Fatalf("order %+v", o)
@@ -131,11 +131,11 @@ func FuzzImport(f *testing.F) {
 		}
 		var taken []string
 		var told report
-		add := func(_ context.Context, batch []order.Incoming) ([]order.Outcome, error) {
+		add := func(_ context.Context, batch []order.Incoming) ([]order.ImportResult, error) {
 			for _, in := range batch {
 				taken = append(taken, in.Order.Reference)
 			}
-			return slices.Repeat([]order.Outcome{{Verdict: order.Created}}, len(batch)), nil
+			return slices.Repeat([]order.ImportResult{{Status: order.Created}}, len(batch)), nil
 		}
 		pieces := piecewise{r: bytes.NewReader(input), most: 1 + piece&0xfff}
 		counts, err := ingest.Import(t.Context(), pieces, add, told.options())

@@ -80,7 +80,7 @@ func TestImportGathersWhileAddIsBusy(t *testing.T) {
 		proceed := make(chan struct{})
 		ended := make(chan error)
 		go func() {
-			_, err := ingest.Import(t.Context(), r, func(ctx context.Context, batch []order.Incoming) ([]order.Outcome, error) {
+			_, err := ingest.Import(t.Context(), r, func(ctx context.Context, batch []order.Incoming) ([]order.ImportResult, error) {
 				<-proceed
 				return s.add(ctx, batch)
 			}, ingest.Options{})
@@ -138,7 +138,7 @@ func TestImportIsCanceledWhileItAdds(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		var s shop
-		add := func(ctx context.Context, batch []order.Incoming) ([]order.Outcome, error) {
+		add := func(ctx context.Context, batch []order.Incoming) ([]order.ImportResult, error) {
 			cancel()
 			return s.add(ctx, batch)
 		}
@@ -177,7 +177,7 @@ func TestImportEndsWithAddWhileItWaits(t *testing.T) {
 		full := errors.New("database is full")
 		r, w := io.Pipe()
 		go func() { _, _ = io.WriteString(w, documents(1, 1)) }()
-		_, err := ingest.Import(t.Context(), r, func(context.Context, []order.Incoming) ([]order.Outcome, error) {
+		_, err := ingest.Import(t.Context(), r, func(context.Context, []order.Incoming) ([]order.ImportResult, error) {
 			return nil, full
 		}, ingest.Options{})
 		if !errors.Is(err, full) {

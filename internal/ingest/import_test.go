@@ -27,11 +27,11 @@ type shop struct {
 	references []string // in the order in which they came, all of them
 }
 
-func (s *shop) add(_ context.Context, batch []order.Incoming) ([]order.Outcome, error) {
+func (s *shop) add(_ context.Context, batch []order.Incoming) ([]order.ImportResult, error) {
 	if s.content == nil {
 		s.content = map[string][32]byte{}
 	}
-	outcomes := make([]order.Outcome, len(batch))
+	outcomes := make([]order.ImportResult, len(batch))
 	var references []string
 	for i, in := range batch {
 		reference := in.Order.Reference
@@ -39,14 +39,14 @@ func (s *shop) add(_ context.Context, batch []order.Incoming) ([]order.Outcome, 
 		known, there := s.content[reference]
 		switch {
 		case in.Order.MerchantID != ingesttest.MerchantID:
-			outcomes[i] = order.Outcome{Verdict: order.Invalid, Reason: "merchantId: no such merchant"}
+			outcomes[i] = order.ImportResult{Status: order.Invalid, Reason: "merchantId: no such merchant"}
 		case !there:
 			s.content[reference] = in.Digest
-			outcomes[i].Verdict = order.Created
+			outcomes[i].Status = order.Created
 		case known == in.Digest:
-			outcomes[i].Verdict = order.Unchanged
+			outcomes[i].Status = order.Unchanged
 		default:
-			outcomes[i] = order.Outcome{Verdict: order.Conflicting, Reason: "reference: taken by " + reference}
+			outcomes[i] = order.ImportResult{Status: order.Conflict, Reason: "reference: taken by " + reference}
 		}
 	}
 	s.batches = append(s.batches, references)
@@ -319,7 +319,7 @@ func TestImportStopsWithAdd(t *testing.T) {
 	full := errors.New("database is full")
 	var s shop
 	calls := 0
-	add := func(ctx context.Context, batch []order.Incoming) ([]order.Outcome, error) {
+	add := func(ctx context.Context, batch []order.Incoming) ([]order.ImportResult, error) {
 		if calls++; calls == 3 {
 			return nil, full
 		}
@@ -332,7 +332,7 @@ func TestImportStopsWithAdd(t *testing.T) {
 	if counts != (ingest.Counts{Created: len(s.references)}) || counts.Created == 0 {
 		t.Errorf("counts %+v of %d orders", counts, len(s.references))
 	}
-	few := func(context.Context, []order.Incoming) ([]order.Outcome, error) { return nil, nil }
+	few := func(context.Context, []order.Incoming) ([]order.ImportResult, error) { return nil, nil }
 	if _, err := ingest.Import(t.Context(), strings.NewReader(documents(1, 1)), few, ingest.Options{}); err == nil {
 		t.Error("outcomes that are missing go unnoticed")
 	}

@@ -18,8 +18,8 @@ const MaxLineLength = 4 << 20
 const batchSize = 500
 
 // AddFunc takes in a batch of orders and returns an outcome for each, in their
-// order; order.Service.Add is one. The batch is used again after it returns.
-type AddFunc func(ctx context.Context, batch []order.Incoming) ([]order.Outcome, error)
+// order; order.Service.Import is one. The batch is used again after it returns.
+type AddFunc func(ctx context.Context, batch []order.Incoming) ([]order.ImportResult, error)
 
 // Options of an import. The functions are called by the goroutine that called
 // Import; each may be nil.
@@ -145,7 +145,7 @@ func (i *importer) flush(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	var outcomes []order.Outcome
+	var outcomes []order.ImportResult
 	if len(i.batch) > 0 {
 		var err error
 		if outcomes, err = i.add(ctx, i.batch); err != nil {
@@ -156,7 +156,7 @@ func (i *importer) flush(ctx context.Context) error {
 		}
 	}
 	for _, line := range i.lines {
-		outcome := order.Outcome{Verdict: order.Invalid, Reason: line.problem}
+		outcome := order.ImportResult{Status: order.Invalid, Reason: line.problem}
 		if line.incoming != nil {
 			outcome, outcomes = outcomes[0], outcomes[1:]
 		}
@@ -173,15 +173,15 @@ func (i *importer) flush(ctx context.Context) error {
 }
 
 // count counts an outcome and reports a refusal.
-func (i *importer) count(line int, outcome order.Outcome) {
-	switch outcome.Verdict {
+func (i *importer) count(line int, outcome order.ImportResult) {
+	switch outcome.Status {
 	case order.Created:
 		i.counts.Created++
 		return
 	case order.Unchanged:
 		i.counts.Unchanged++
 		return
-	case order.Conflicting:
+	case order.Conflict:
 		i.counts.Conflicting++
 	default:
 		i.counts.Invalid++

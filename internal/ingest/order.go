@@ -8,7 +8,7 @@ func (r *reading) order(doc *document) order.Order {
 	o := order.Order{
 		MerchantID: r.required("merchantId", doc.MerchantID, 1),
 		Reference:  r.reference(doc.Reference),
-		Number:     r.optional("orderId", doc.OrderID, 0, 1),
+		LegacyID:   r.optional("orderId", doc.OrderID, 0, 1),
 		State:      r.state(doc.State),
 		Currency:   r.currency(doc.Currency),
 

@@ -58,7 +58,7 @@ func TestParseExampleOfDecision7(t *testing.T) {
 		Country: "Greece", CountryCode: "GR", PostCode: "14234", Phone: "2100000000",
 	}
 	want := order.Order{
-		MerchantID: 355, Reference: "SF-2026-000123", Number: 915664, State: order.Registered, Currency: "EUR", CountryCode: "GR",
+		MerchantID: 355, Reference: "SF-2026-000123", LegacyID: 915664, State: order.Registered, Currency: "EUR", CountryCode: "GR",
 		CreatedAt: time.Date(2026, 11, 20, 8, 15, 30, 0, time.UTC), ExpiresAt: time.Date(2026, 11, 22, 8, 15, 30, 0, time.UTC),
 		Subtotal: 2780, Total: 3180,
 		Customer: order.Customer{UserID: 222039, Email: "buyer@example.com", Phone: text("2100000000"), FirstName: "...", LastName: "..."},
@@ -128,7 +128,7 @@ func TestParseReads(t *testing.T) {
 		document string
 		want     func(*order.Order)
 	}{
-		"number": {adding(`"orderId":9223372036854775807`), func(o *order.Order) { o.Number = 9223372036854775807 }},
+		"number": {adding(`"orderId":9223372036854775807`), func(o *order.Order) { o.LegacyID = 9223372036854775807 }},
 		"state":  {adding(`"state":"return-canceled"`), func(o *order.Order) { o.State = order.ReturnCanceled }},
 		"currency and country": {adding(`"currency":"RON","countryCode":"RO"`), func(o *order.Order) {
 			o.Currency, o.CountryCode = "RON", "RO"

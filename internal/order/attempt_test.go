@@ -15,10 +15,10 @@ import (
 
 // under is an attempt with a key, whose answer says what came of it. Faults are
 // not kept.
-func under(key string) order.Attempt {
-	return order.Attempt{
-		Key: key, Request: sha256.Sum256([]byte(key)),
-		Answer: func(done order.Changed, refusal error) ([]byte, error) {
+func under(key string) order.WriteOptions {
+	return order.WriteOptions{
+		IdempotencyKey: key, RequestDigest: sha256.Sum256([]byte(key)),
+		Response: func(done order.WriteResult, refusal error) ([]byte, error) {
 			if errors.Is(refusal, order.ErrUnavailable) || errors.Is(refusal, errBroken) {
 				return nil, nil
 			}
@@ -28,17 +28,17 @@ func under(key string) order.Attempt {
 }
 
 // uploadUnder uploads a file in an attempt.
-func uploadUnder(ctx context.Context, s *order.Service, files *fakeFiles, attempt order.Attempt) (order.Changed, error) {
+func uploadUnder(ctx context.Context, s *order.Service, files *fakeFiles, attempt order.WriteOptions) (order.WriteResult, error) {
 	draft := &fakeDraft{files: files}
-	content := order.Content{Draft: draft, Size: 1}
-	return s.Upload(ctx, merchant, order.NumberKey(1), "a.pdf", content, attempt)
+	content := order.Content{Staged: draft, Size: 1}
+	return s.Upload(ctx, merchant, order.ByLegacyID(1), "a.pdf", content, attempt)
 }
 
 // wantRepeated sees that an error says that an attempt was made before.
 func wantRepeated(t *testing.T, err error, answer string) {
 	t.Helper()
-	var repeated *order.Repeated
-	if !errors.As(err, &repeated) || string(repeated.Answer) != answer {
+	var repeated *order.ReplayError
+	if !errors.As(err, &repeated) || string(repeated.Response) != answer {
 		t.Errorf("error %v (%+v), want the answer %q again", err, repeated, answer)
 	}
 }
@@ -48,18 +48,18 @@ func TestAnswersAreGivenAgain(t *testing.T) {
 	t.Parallel()
 	store, files := newFakeStore(head(order.Registered)), newFakeFiles()
 	store.rerun = true
-	s, ctx, key := newService(store, files), t.Context(), order.NumberKey(1)
+	s, ctx, key := newService(store, files), t.Context(), order.ByLegacyID(1)
 	steps := []struct {
 		name, answer string
-		do           func(order.Attempt) (order.Changed, error)
+		do           func(order.WriteOptions) (order.WriteResult, error)
 	}{
-		{"accept", `revision 1, file "", 0 left, <nil>`, func(a order.Attempt) (order.Changed, error) {
+		{"accept", `revision 1, file "", 0 left, <nil>`, func(a order.WriteOptions) (order.WriteResult, error) {
 			return s.Accept(ctx, merchant, key, a)
 		}},
-		{"upload", `revision 2, file "a.pdf", 0 left, <nil>`, func(a order.Attempt) (order.Changed, error) {
+		{"upload", `revision 2, file "a.pdf", 0 left, <nil>`, func(a order.WriteOptions) (order.WriteResult, error) {
 			return uploadUnder(ctx, s, files, a)
 		}},
-		{"delete", `revision 3, file "", 0 left, <nil>`, func(a order.Attempt) (order.Changed, error) {
+		{"delete", `revision 3, file "", 0 left, <nil>`, func(a order.WriteOptions) (order.WriteResult, error) {
 			return s.DeleteInvoice(ctx, merchant, key, store.lastID, a)
 		}},
 	}
@@ -89,21 +89,21 @@ func TestAnswersAreGivenAgain(t *testing.T) {
 func TestRefusedUploadIsKept(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		key      order.Key
+		key      order.Identifier
 		filename string
 		size     int64
 		want     error
 	}{
-		{order.ReferenceKey("/"), "a.pdf", 1, order.ErrNotFound},
-		{order.ReferenceKey("SF-9"), "a.pdf", 1, order.ErrNotFound},
-		{order.NumberKey(1), "a.exe", 1, order.ErrFileType},
-		{order.NumberKey(1), "a.pdf", order.MaxInvoiceSize + 1, order.ErrFileTooBig},
+		{order.ByReference("/"), "a.pdf", 1, order.ErrNotFound},
+		{order.ByReference("SF-9"), "a.pdf", 1, order.ErrNotFound},
+		{order.ByLegacyID(1), "a.exe", 1, order.ErrUnsupportedFileType},
+		{order.ByLegacyID(1), "a.pdf", order.MaxInvoiceSize + 1, order.ErrFileTooBig},
 	} {
 		store, files := newFakeStore(head(order.Registered)), newFakeFiles()
 		s := newService(store, files)
 		for i := range 2 {
 			_, err := s.Upload(t.Context(), merchant, test.key, test.filename,
-				order.Content{Draft: &fakeDraft{files: files}, Size: test.size}, under("k"))
+				order.Content{Staged: &fakeDraft{files: files}, Size: test.size}, under("k"))
 			if i == 0 {
 				if !errors.Is(err, test.want) {
 					t.Errorf("error %v, want %v", err, test.want)
@@ -158,11 +158,11 @@ func TestStuckUploadLetsGo(t *testing.T) {
 	}
 	files.fail, store.fail = nil, nil
 	for range 2 {
-		if _, err := uploadUnder(t.Context(), s, files, under("k")); !errors.Is(err, order.ErrKeyRunning) {
+		if _, err := uploadUnder(t.Context(), s, files, under("k")); !errors.Is(err, order.ErrIdempotencyKeyInUse) {
 			t.Errorf("before the sweep: error %v", err)
 		}
 	}
-	if n, err := s.Sweep(t.Context(), noonUTC.Add(time.Second)); n != 1 || err != nil {
+	if n, err := s.ExpireReservations(t.Context(), noonUTC.Add(time.Second)); n != 1 || err != nil {
 		t.Fatalf("%d swept, error %v", n, err)
 	}
 	if _, err := uploadUnder(t.Context(), s, files, under("k")); err != nil {
@@ -175,7 +175,7 @@ func TestStuckUploadLetsGo(t *testing.T) {
 func TestAnswerOfALostCommit(t *testing.T) {
 	t.Parallel()
 	store, files := newFakeStore(head(order.Registered)), newFakeFiles()
-	s, key := newService(store, files), order.NumberKey(1)
+	s, key := newService(store, files), order.ByLegacyID(1)
 	store.afterCommit = func() error { return errBroken }
 	if _, err := s.Accept(t.Context(), merchant, key, under("accept")); !errors.Is(err, errBroken) {
 		t.Fatalf("error %v", err)
@@ -203,13 +203,13 @@ func TestAnswerOfALostCommit(t *testing.T) {
 // whatever else is wrong, and one that is missing is missing.
 func TestOnlyAsKnown(t *testing.T) {
 	t.Parallel()
-	ctx, never := t.Context(), order.Attempt{Matches: func(order.Head) bool { return false }}
+	ctx, never := t.Context(), order.WriteOptions{IfMatch: func(order.LockedOrder) bool { return false }}
 	store, files := newFakeStore(head(order.Completed)), newFakeFiles()
 	s := newService(store, files)
-	for key, want := range map[order.Key]error{order.NumberKey(1): order.ErrChanged, order.NumberKey(9): order.ErrNotFound} {
+	for key, want := range map[order.Identifier]error{order.ByLegacyID(1): order.ErrPreconditionFailed, order.ByLegacyID(9): order.ErrNotFound} {
 		_, acceptErr := s.Accept(ctx, merchant, key, never)
 		_, rejectErr := s.Reject(ctx, merchant, key, "whim", never)
-		_, uploadErr := s.Upload(ctx, merchant, key, "a.exe", order.Content{Draft: &fakeDraft{files: files}, Size: 1 << 40}, never)
+		_, uploadErr := s.Upload(ctx, merchant, key, "a.exe", order.Content{Staged: &fakeDraft{files: files}, Size: 1 << 40}, never)
 		_, deleteErr := s.DeleteInvoice(ctx, merchant, key, 1, never)
 		wantDelete := want
 		if errors.Is(want, order.ErrNotFound) {
@@ -237,13 +237,13 @@ func TestChangedWhileUploading(t *testing.T) {
 	s := newService(store, files)
 	attempt := under("k")
 	known := store.orders[1].head.Revision
-	attempt.Matches = func(head order.Head) bool { return head.Revision == known }
+	attempt.IfMatch = func(head order.LockedOrder) bool { return head.Revision == known }
 	files.publishing = func(context.Context) {
-		if _, err := s.Accept(t.Context(), merchant, order.NumberKey(1), order.Attempt{}); err != nil {
+		if _, err := s.Accept(t.Context(), merchant, order.ByLegacyID(1), order.WriteOptions{}); err != nil {
 			t.Error(err)
 		}
 	}
-	if _, err := uploadUnder(t.Context(), s, files, attempt); !errors.Is(err, order.ErrChanged) {
+	if _, err := uploadUnder(t.Context(), s, files, attempt); !errors.Is(err, order.ErrPreconditionFailed) {
 		t.Errorf("error %v", err)
 	}
 	files.publishing = nil

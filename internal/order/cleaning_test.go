@@ -17,7 +17,7 @@ import (
 
 func TestDeleteInvoice(t *testing.T) {
 	t.Parallel()
-	other := order.Head{MerchantID: merchant, Number: 2, Reference: "SF-2", State: order.Registered}
+	other := order.LockedOrder{MerchantID: merchant, LegacyID: 2, Reference: "SF-2", State: order.Registered}
 	store, files := newFakeStore(head(order.Registered), other), newFakeFiles()
 	s := newService(store, files)
 	ids := make(map[string]int64)
@@ -31,22 +31,22 @@ func TestDeleteInvoice(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		merchant int64
-		key      order.Key
+		key      order.Identifier
 		id       int64
 	}{
-		{"another merchant's", stranger, order.NumberKey(1), ids["a.pdf"]},
-		{"of another order", merchant, order.NumberKey(2), ids["a.pdf"]},
-		{"of no order", merchant, order.ReferenceKey("SF-9"), ids["a.pdf"]},
-		{"missing", merchant, order.NumberKey(1), 999},
-		{"zero", merchant, order.NumberKey(1), 0},
-		{"negative", merchant, order.NumberKey(1), -1},
+		{"another merchant's", stranger, order.ByLegacyID(1), ids["a.pdf"]},
+		{"of another order", merchant, order.ByLegacyID(2), ids["a.pdf"]},
+		{"of no order", merchant, order.ByReference("SF-9"), ids["a.pdf"]},
+		{"missing", merchant, order.ByLegacyID(1), 999},
+		{"zero", merchant, order.ByLegacyID(1), 0},
+		{"negative", merchant, order.ByLegacyID(1), -1},
 	} {
-		if _, err := s.DeleteInvoice(t.Context(), test.merchant, test.key, test.id, order.Attempt{}); !errors.Is(err, order.ErrInvoiceNotFound) || errors.Is(err, order.ErrNotFound) {
+		if _, err := s.DeleteInvoice(t.Context(), test.merchant, test.key, test.id, order.WriteOptions{}); !errors.Is(err, order.ErrInvoiceNotFound) || errors.Is(err, order.ErrNotFound) {
 			t.Errorf("%s: error %v", test.name, err)
 		}
 	}
-	got, err := s.DeleteInvoice(t.Context(), merchant, order.ReferenceKey("SF-1"), ids["b.pdf"], order.Attempt{})
-	if err != nil || got.Number != 1 {
+	got, err := s.DeleteInvoice(t.Context(), merchant, order.ByReference("SF-1"), ids["b.pdf"], order.WriteOptions{})
+	if err != nil || got.LegacyID != 1 {
 		t.Fatalf("order %+v, error %v", got, err)
 	}
 	var names []string
@@ -57,14 +57,14 @@ func TestDeleteInvoice(t *testing.T) {
 		t.Errorf("left (-want +got):\n%s", diff)
 	}
 	o := store.orders[1]
-	event := order.Event{Seq: 4, Type: order.InvoiceDeleted, Actor: order.Merchant, At: noonUTC, InvoiceID: ids["b.pdf"]}
+	event := order.Event{Seq: 4, Type: order.InvoiceDeleted, Actor: order.ActorMerchant, At: noonUTC, InvoiceID: ids["b.pdf"]}
 	if diff := cmp.Diff(event, o.events[len(o.events)-1]); diff != "" {
 		t.Errorf("event (-want +got):\n%s", diff)
 	}
 	if len(files.paths()) != 3 {
 		t.Errorf("the bytes of a deleted invoice are gone: %q", files.paths())
 	}
-	if _, err := s.DeleteInvoice(t.Context(), merchant, order.NumberKey(1), ids["b.pdf"], order.Attempt{}); !errors.Is(err, order.ErrInvoiceNotFound) {
+	if _, err := s.DeleteInvoice(t.Context(), merchant, order.ByLegacyID(1), ids["b.pdf"], order.WriteOptions{}); !errors.Is(err, order.ErrInvoiceNotFound) {
 		t.Errorf("deleted twice: error %v", err)
 	}
 	if len(o.events) != 4 {
@@ -121,7 +121,7 @@ func crowd(entries, status int) (*fakeStore, *fakeFiles) {
 	store, files := newFakeStore(), newFakeFiles()
 	for n := range entries {
 		number := int64(n + 1)
-		h := order.Head{MerchantID: merchant, Number: number, Reference: fmt.Sprint("SF-", number), State: order.Registered}
+		h := order.LockedOrder{MerchantID: merchant, LegacyID: number, Reference: fmt.Sprint("SF-", number), State: order.Registered}
 		if status == reserved || status == active {
 			h.ActiveInvoices = 1
 		}
@@ -136,7 +136,7 @@ func crowd(entries, status int) (*fakeStore, *fakeFiles) {
 
 func TestSweepAndPurge(t *testing.T) {
 	t.Parallel()
-	sweep, purge := (*order.Service).Sweep, (*order.Service).Purge
+	sweep, purge := (*order.Service).ExpireReservations, (*order.Service).PurgeDeletedFiles
 	before, earlier := noonUTC, noonUTC.Add(-2*time.Hour)
 	for _, test := range []struct {
 		name   string
@@ -180,13 +180,13 @@ func TestCleaningStops(t *testing.T) {
 	for _, operation := range []string{"StaleReservations", "AbandonReservation", "MarkPurged"} {
 		store, files := crowd(3, reserved)
 		store.fail = failing(operation)
-		if n, err := newService(store, files).Sweep(t.Context(), noonUTC); n != 0 || !errors.Is(err, errBroken) {
+		if n, err := newService(store, files).ExpireReservations(t.Context(), noonUTC); n != 0 || !errors.Is(err, errBroken) {
 			t.Errorf("%s fails: %d, error %v", operation, n, err)
 		}
 	}
 	store, files := crowd(3, deleted)
 	files.fail = failing("Remove")
-	if n, err := newService(store, files).Purge(t.Context(), noonUTC); n != 0 || !errors.Is(err, errBroken) {
+	if n, err := newService(store, files).PurgeDeletedFiles(t.Context(), noonUTC); n != 0 || !errors.Is(err, errBroken) {
 		t.Errorf("removing fails: %d, error %v", n, err)
 	}
 	for _, o := range store.orders {
@@ -197,7 +197,7 @@ func TestCleaningStops(t *testing.T) {
 	store, files = crowd(3, deleted)
 	ctx, cancel := context.WithCancel(t.Context())
 	files.fail = func(string) error { cancel(); return nil }
-	if n, err := newService(store, files).Purge(ctx, noonUTC); n != 0 || !errors.Is(err, context.Canceled) {
+	if n, err := newService(store, files).PurgeDeletedFiles(ctx, noonUTC); n != 0 || !errors.Is(err, context.Canceled) {
 		t.Errorf("ended on the way: %d, error %v", n, err)
 	}
 }
@@ -214,7 +214,7 @@ func TestUploadsAmongSweeps(t *testing.T) {
 	var sweeper, uploads sync.WaitGroup
 	sweeper.Go(func() {
 		for {
-			if _, err := s.Sweep(t.Context(), future); err != nil {
+			if _, err := s.ExpireReservations(t.Context(), future); err != nil {
 				t.Errorf("sweep: %v", err)
 			}
 			select {
@@ -231,7 +231,7 @@ func TestUploadsAmongSweeps(t *testing.T) {
 			text := fmt.Sprint("file ", i)
 			_, invoice, err := upload(t, s, "a.pdf", text)
 			if err != nil {
-				if !errors.Is(err, order.ErrTooManyFiles) && !errors.Is(err, order.ErrUpload) {
+				if !errors.Is(err, order.ErrTooManyFiles) && !errors.Is(err, order.ErrUploadFailed) {
 					t.Errorf("upload %d: %v", i, err)
 				}
 				return
@@ -240,7 +240,7 @@ func TestUploadsAmongSweeps(t *testing.T) {
 			texts[invoice.ID] = text
 			mu.Unlock()
 			if i%3 == 0 {
-				if _, err := s.DeleteInvoice(t.Context(), merchant, order.NumberKey(1), invoice.ID, order.Attempt{}); err != nil {
+				if _, err := s.DeleteInvoice(t.Context(), merchant, order.ByLegacyID(1), invoice.ID, order.WriteOptions{}); err != nil {
 					t.Errorf("delete %d: %v", i, err)
 				}
 			}

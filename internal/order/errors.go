@@ -11,32 +11,32 @@ var (
 	// ErrCannotAccept and ErrCannotReject: the state does not allow it.
 	ErrCannotAccept = errors.New("order cannot be accepted in its state")
 	ErrCannotReject = errors.New("order cannot be rejected in its state")
-	// ErrMove: the operator asked for a move that decision 2 does not list.
-	ErrMove = errors.New("the order cannot move to that state")
-	// ErrReason: the reason is not one of Reasons.
-	ErrReason = errors.New("reason is not allowed")
+	// ErrInvalidTransition: the operator asked for a move that decision 2 does not list.
+	ErrInvalidTransition = errors.New("the order cannot move to that state")
+	// ErrInvalidReason: the reason is not one of Reasons.
+	ErrInvalidReason = errors.New("reason is not allowed")
 
-	// ErrChanged: the order is not as the client knows it.
-	ErrChanged = errors.New("the order has changed")
-	// ErrKeyReused: the key was used for another request.
-	ErrKeyReused = errors.New("the key was used for another request")
-	// ErrKeyRunning: the first attempt with the key is still under way.
-	ErrKeyRunning = errors.New("the first request with the key is still running")
+	// ErrPreconditionFailed: the order is not as the client knows it.
+	ErrPreconditionFailed = errors.New("the order has changed")
+	// ErrIdempotencyKeyReused: the key was used for another request.
+	ErrIdempotencyKeyReused = errors.New("the key was used for another request")
+	// ErrIdempotencyKeyInUse: the first attempt with the key is still under way.
+	ErrIdempotencyKeyInUse = errors.New("the first request with the key is still running")
 
 	// ErrInvoiceNotFound: order or invoice missing, not the merchant's, or the
 	// invoice belongs to another order or is deleted.
 	ErrInvoiceNotFound = errors.New("invoice not found")
-	// ErrFileType: the extension is not an allowed one.
-	ErrFileType = errors.New("file type is not supported")
+	// ErrUnsupportedFileType: the extension is not an allowed one.
+	ErrUnsupportedFileType = errors.New("file type is not supported")
 	// ErrFileTooBig: the content is larger than MaxInvoiceSize.
 	ErrFileTooBig = errors.New("file is too big")
 	// ErrTooManyFiles: the order has MaxInvoices files, or places taken.
 	ErrTooManyFiles = errors.New("order has the most invoice files it may have")
-	// ErrUpload: the file could not be stored. Nothing of it is left.
-	ErrUpload = errors.New("the file could not be stored")
+	// ErrUploadFailed: the file could not be stored. Nothing of it is left.
+	ErrUploadFailed = errors.New("the file could not be stored")
 
-	// ErrUncertain: whether a file was stored is not known; it may still appear.
-	ErrUncertain = errors.New("whether the file was stored is not known")
+	// ErrOutcomeUnknown: whether a file was stored is not known; it may still appear.
+	ErrOutcomeUnknown = errors.New("whether the file was stored is not known")
 
 	// ErrUnavailable: database or storage is out of reach for now; the request
 	// may be tried again.

@@ -46,7 +46,7 @@ func (f *fakeFiles) content(path string) string {
 	return string(f.bytes[path])
 }
 
-func (f *fakeFiles) Draft(context.Context) (order.Draft, error) {
+func (f *fakeFiles) Stage(context.Context) (order.StagedFile, error) {
 	if err := f.ask("Draft"); err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ type fakeDraft struct {
 
 func (d *fakeDraft) Write(p []byte) (int, error) { return d.content.Write(p) }
 
-func (d *fakeDraft) Publish(ctx context.Context, path string) error {
+func (d *fakeDraft) Commit(ctx context.Context, path string) error {
 	if d.files.publishing != nil {
 		d.files.publishing(ctx)
 	}
@@ -114,4 +114,4 @@ func (d *fakeDraft) Publish(ctx context.Context, path string) error {
 	return nil
 }
 
-func (d *fakeDraft) Discard() {}
+func (d *fakeDraft) Abort() {}

@@ -20,12 +20,12 @@ type fakeKey struct {
 
 func keyName(merchantID int64, key string) string { return fmt.Sprintf("%d %s", merchantID, key) }
 
-func (t *fakeTx) TakeKey(_ context.Context, merchantID int64, key string, request [sha256.Size]byte, at time.Time) error {
+func (t *fakeTx) ReserveIdempotencyKey(_ context.Context, merchantID int64, key string, request [sha256.Size]byte, at time.Time) error {
 	if err := t.store.ask("TakeKey"); err != nil {
 		return err
 	}
 	name := keyName(merchantID, key)
-	if k, ok := t.keys[name]; ok && at.Before(k.takenAt.Add(order.AnswerLife)) {
+	if k, ok := t.keys[name]; ok && at.Before(k.takenAt.Add(order.IdempotencyRetention)) {
 		held := false
 		if o := t.orders[k.order]; o != nil {
 			e := o.entry(k.invoice)
@@ -34,26 +34,26 @@ func (t *fakeTx) TakeKey(_ context.Context, merchantID int64, key string, reques
 		switch {
 		case k.answer == nil && !held:
 		case k.request != request:
-			return order.ErrKeyReused
+			return order.ErrIdempotencyKeyReused
 		case k.answer == nil:
-			return order.ErrKeyRunning
+			return order.ErrIdempotencyKeyInUse
 		default:
-			return &order.Repeated{Answer: k.answer}
+			return &order.ReplayError{Response: k.answer}
 		}
 	}
 	t.keys[name] = fakeKey{request: request, takenAt: at}
 	return nil
 }
 
-func (t *fakeTx) HoldKey(_ context.Context, head order.Head, key string, invoiceID int64) error {
+func (t *fakeTx) HoldIdempotencyKey(_ context.Context, head order.LockedOrder, key string, invoiceID int64) error {
 	name := keyName(head.MerchantID, key)
 	k := t.keys[name]
-	k.order, k.invoice = head.Number, invoiceID
+	k.order, k.invoice = head.LegacyID, invoiceID
 	t.keys[name] = k
 	return t.store.ask("HoldKey")
 }
 
-func (t *fakeTx) KeepAnswer(_ context.Context, merchantID int64, key string, request [sha256.Size]byte, answer []byte) error {
+func (t *fakeTx) SaveResponse(_ context.Context, merchantID int64, key string, request [sha256.Size]byte, answer []byte) error {
 	name := keyName(merchantID, key)
 	k, ok := t.keys[name]
 	if !ok || k.request != request || k.answer != nil {
@@ -64,7 +64,7 @@ func (t *fakeTx) KeepAnswer(_ context.Context, merchantID int64, key string, req
 	return t.store.ask("KeepAnswer")
 }
 
-func (s *fakeStore) ForgetAnswers(ctx context.Context, before time.Time, limit int) (int, error) {
+func (s *fakeStore) DeleteIdempotencyRecords(ctx context.Context, before time.Time, limit int) (int, error) {
 	end, err := s.begin(ctx, "ForgetAnswers")
 	defer end()
 	n := 0

@@ -26,7 +26,7 @@ type fakeEntry struct {
 }
 
 type fakeOrder struct {
-	head    order.Head
+	head    order.LockedOrder
 	updated time.Time
 	entries []fakeEntry
 	events  []order.Event
@@ -37,7 +37,7 @@ type fakeOrder struct {
 type fakeStore struct {
 	mu        sync.Mutex
 	orders    map[int64]*fakeOrder // by number
-	merchants []order.MerchantRecord
+	merchants []order.Merchant
 	keys      map[string]fakeKey // by merchant and key
 	lastID    int64
 
@@ -50,10 +50,10 @@ type fakeStore struct {
 	listed      order.Filter
 }
 
-func newFakeStore(heads ...order.Head) *fakeStore {
+func newFakeStore(heads ...order.LockedOrder) *fakeStore {
 	s := &fakeStore{orders: make(map[int64]*fakeOrder), keys: make(map[string]fakeKey)}
 	for _, head := range heads {
-		s.orders[head.Number] = &fakeOrder{head: head}
+		s.orders[head.LegacyID] = &fakeOrder{head: head}
 	}
 	return s
 }
@@ -75,9 +75,9 @@ func (s *fakeStore) begin(ctx context.Context, operation string) (func(), error)
 	return s.mu.Unlock, s.ask(operation)
 }
 
-func (s *fakeStore) find(merchantID int64, key order.Key) *fakeOrder {
+func (s *fakeStore) find(merchantID int64, key order.Identifier) *fakeOrder {
 	for _, o := range s.orders {
-		named := o.head.Number == key.Number
+		named := o.head.LegacyID == key.LegacyID
 		if key.Reference != "" {
 			named = o.head.Reference == key.Reference
 		}
@@ -88,12 +88,12 @@ func (s *fakeStore) find(merchantID int64, key order.Key) *fakeOrder {
 	return nil
 }
 
-func (s *fakeStore) Revision(ctx context.Context, merchantID int64, key order.Key) (number, revision int64, err error) {
+func (s *fakeStore) Revision(ctx context.Context, merchantID int64, key order.Identifier) (number, revision int64, err error) {
 	o, err := s.Order(ctx, merchantID, key)
-	return o.Number, o.Revision, err
+	return o.LegacyID, o.Revision, err
 }
 
-func (s *fakeStore) Order(ctx context.Context, merchantID int64, key order.Key) (order.Order, error) {
+func (s *fakeStore) Order(ctx context.Context, merchantID int64, key order.Identifier) (order.Order, error) {
 	end, err := s.begin(ctx, "Order")
 	defer end()
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *fakeStore) Order(ctx context.Context, merchantID int64, key order.Key) 
 	if o == nil {
 		return order.Order{}, order.ErrNotFound
 	}
-	return order.Order{MerchantID: merchantID, Number: o.head.Number, Reference: o.head.Reference, State: o.head.State}, nil
+	return order.Order{MerchantID: merchantID, LegacyID: o.head.LegacyID, Reference: o.head.Reference, State: o.head.State}, nil
 }
 
 func (s *fakeStore) List(ctx context.Context, _ int64, filter order.Filter) (order.Page, error) {
@@ -119,7 +119,7 @@ func (s *fakeStore) InvoiceFile(ctx context.Context, merchantID int64, reference
 	if err != nil {
 		return order.Invoice{}, err
 	}
-	if o := s.find(merchantID, order.ReferenceKey(reference)); o != nil {
+	if o := s.find(merchantID, order.ByReference(reference)); o != nil {
 		for _, e := range o.entries {
 			if e.Name == name && e.status == active {
 				return e.Invoice, nil
@@ -141,14 +141,14 @@ func (s *fakeStore) Events(ctx context.Context, merchantID, after int64, limit i
 	for _, o := range s.orders {
 		for _, e := range o.events {
 			if o.head.MerchantID == merchantID && e.Seq > after && len(found) < limit {
-				found = append(found, order.EventRecord{Event: e, Number: o.head.Number, Reference: o.head.Reference})
+				found = append(found, order.EventRecord{Event: e, LegacyID: o.head.LegacyID, Reference: o.head.Reference})
 			}
 		}
 	}
 	return found, nil
 }
 
-func (s *fakeStore) OrderEvents(ctx context.Context, merchantID int64, key order.Key, after int64, limit int) ([]order.EventRecord, error) {
+func (s *fakeStore) OrderEvents(ctx context.Context, merchantID int64, key order.Identifier, after int64, limit int) ([]order.EventRecord, error) {
 	if s.find(merchantID, key) == nil {
 		return nil, order.ErrNotFound
 	}
@@ -199,7 +199,7 @@ func (s *fakeStore) InTx(ctx context.Context, fn func(order.Tx) error) error {
 	return nil
 }
 
-func (s *fakeStore) AddOrders(context.Context, []order.Incoming, time.Time) ([]order.Outcome, error) {
+func (s *fakeStore) ImportOrders(context.Context, []order.Incoming, time.Time) ([]order.ImportResult, error) {
 	return nil, nil
 }
 
@@ -210,7 +210,7 @@ func (s *fakeStore) clean(limit int, choose func(fakeEntry) bool) []order.Stored
 		for _, e := range o.entries {
 			if !e.purged && choose(e) && len(found) < limit {
 				found = append(found, order.StoredInvoice{
-					MerchantID: o.head.MerchantID, OrderNumber: o.head.Number, Reference: o.head.Reference, ID: e.ID, Name: e.Name,
+					MerchantID: o.head.MerchantID, OrderLegacyID: o.head.LegacyID, Reference: o.head.Reference, ID: e.ID, Name: e.Name,
 				})
 			}
 		}
@@ -218,7 +218,7 @@ func (s *fakeStore) clean(limit int, choose func(fakeEntry) bool) []order.Stored
 	return found
 }
 
-func (s *fakeStore) StaleReservations(ctx context.Context, before time.Time, limit int) ([]order.StoredInvoice, error) {
+func (s *fakeStore) ExpiredReservations(ctx context.Context, before time.Time, limit int) ([]order.StoredInvoice, error) {
 	end, err := s.begin(ctx, "StaleReservations")
 	defer end()
 	return s.clean(limit, func(e fakeEntry) bool {
@@ -242,13 +242,13 @@ func (o *fakeOrder) entry(id int64) *fakeEntry {
 	return nil
 }
 
-func (s *fakeStore) AbandonReservation(ctx context.Context, invoice order.StoredInvoice, at time.Time) (bool, error) {
+func (s *fakeStore) ExpireReservation(ctx context.Context, invoice order.StoredInvoice, at time.Time) (bool, error) {
 	end, err := s.begin(ctx, "AbandonReservation")
 	defer end()
 	if err != nil {
 		return false, err
 	}
-	o := s.orders[invoice.OrderNumber]
+	o := s.orders[invoice.OrderLegacyID]
 	e := o.entry(invoice.ID)
 	if e == nil || e.status != reserved {
 		return e != nil && e.status == abandoned, nil
@@ -262,17 +262,17 @@ func (s *fakeStore) MarkPurged(ctx context.Context, invoice order.StoredInvoice,
 	end, err := s.begin(ctx, "MarkPurged")
 	defer end()
 	if err == nil {
-		s.orders[invoice.OrderNumber].entry(invoice.ID).purged = true
+		s.orders[invoice.OrderLegacyID].entry(invoice.ID).purged = true
 	}
 	return err
 }
 
-func (s *fakeStore) AddMerchant(_ context.Context, merchant order.MerchantRecord) error {
+func (s *fakeStore) AddMerchant(_ context.Context, merchant order.Merchant) error {
 	s.merchants = append(s.merchants, merchant)
 	return nil
 }
 
-func (s *fakeStore) Merchants(context.Context) ([]order.MerchantRecord, error) {
+func (s *fakeStore) Merchants(context.Context) ([]order.Merchant, error) {
 	return s.merchants, nil
 }
 
@@ -284,28 +284,28 @@ type fakeTx struct {
 	lastID int64
 }
 
-func (t *fakeTx) LockOrder(_ context.Context, merchantID int64, key order.Key) (order.Head, error) {
+func (t *fakeTx) LockOrder(_ context.Context, merchantID int64, key order.Identifier) (order.LockedOrder, error) {
 	if err := t.store.ask("LockOrder"); err != nil {
-		return order.Head{}, err
+		return order.LockedOrder{}, err
 	}
 	view := fakeStore{orders: t.orders}
 	o := view.find(merchantID, key)
 	if o == nil {
-		return order.Head{}, order.ErrNotFound
+		return order.LockedOrder{}, order.ErrNotFound
 	}
 	return o.head, nil
 }
 
-func (t *fakeTx) Move(_ context.Context, head order.Head, to order.State, at time.Time) error {
-	o := t.orders[head.Number]
+func (t *fakeTx) Transition(_ context.Context, head order.LockedOrder, to order.State, at time.Time) error {
+	o := t.orders[head.LegacyID]
 	o.head.State, o.updated = to, at
 	o.head.Revision++
 	return t.store.ask("Move")
 }
 
-func (t *fakeTx) Invoices(_ context.Context, head order.Head) ([]order.Invoice, error) {
+func (t *fakeTx) Invoices(_ context.Context, head order.LockedOrder) ([]order.Invoice, error) {
 	var found []order.Invoice
-	for _, e := range t.orders[head.Number].entries {
+	for _, e := range t.orders[head.LegacyID].entries {
 		if e.status == active {
 			found = append(found, e.Invoice)
 		}
@@ -313,16 +313,16 @@ func (t *fakeTx) Invoices(_ context.Context, head order.Head) ([]order.Invoice, 
 	return found, t.store.ask("Invoices")
 }
 
-func (t *fakeTx) InvoiceNames(_ context.Context, head order.Head) ([]string, error) {
+func (t *fakeTx) InvoiceNames(_ context.Context, head order.LockedOrder) ([]string, error) {
 	var names []string
-	for _, e := range t.orders[head.Number].entries {
+	for _, e := range t.orders[head.LegacyID].entries {
 		names = append(names, e.Name)
 	}
 	return names, t.store.ask("InvoiceNames")
 }
 
-func (t *fakeTx) ReserveInvoice(_ context.Context, head order.Head, invoice order.Invoice) (int64, error) {
-	o := t.orders[head.Number]
+func (t *fakeTx) ReserveInvoice(_ context.Context, head order.LockedOrder, invoice order.Invoice) (int64, error) {
+	o := t.orders[head.LegacyID]
 	if o.head.ActiveInvoices >= order.MaxInvoices {
 		return 0, order.ErrTooManyFiles
 	}
@@ -333,18 +333,18 @@ func (t *fakeTx) ReserveInvoice(_ context.Context, head order.Head, invoice orde
 	return invoice.ID, t.store.ask("ReserveInvoice")
 }
 
-func (t *fakeTx) ActivateInvoice(_ context.Context, head order.Head, id int64) error {
-	e := t.orders[head.Number].entry(id)
+func (t *fakeTx) ActivateInvoice(_ context.Context, head order.LockedOrder, id int64) error {
+	e := t.orders[head.LegacyID].entry(id)
 	if e == nil || e.status != reserved {
 		return order.ErrInvoiceNotFound
 	}
 	e.status = active
-	t.orders[head.Number].head.Revision++
+	t.orders[head.LegacyID].head.Revision++
 	return t.store.ask("ActivateInvoice")
 }
 
-func (t *fakeTx) ReleaseInvoice(_ context.Context, head order.Head, id int64) error {
-	o := t.orders[head.Number]
+func (t *fakeTx) ReleaseInvoice(_ context.Context, head order.LockedOrder, id int64) error {
+	o := t.orders[head.LegacyID]
 	if e := o.entry(id); e != nil && e.status == reserved {
 		o.entries = slices.DeleteFunc(o.entries, func(e fakeEntry) bool { return e.ID == id })
 		o.head.ActiveInvoices--
@@ -352,8 +352,8 @@ func (t *fakeTx) ReleaseInvoice(_ context.Context, head order.Head, id int64) er
 	return t.store.ask("ReleaseInvoice")
 }
 
-func (t *fakeTx) DeleteInvoice(_ context.Context, head order.Head, id int64, at time.Time) error {
-	o := t.orders[head.Number]
+func (t *fakeTx) DeleteInvoice(_ context.Context, head order.LockedOrder, id int64, at time.Time) error {
+	o := t.orders[head.LegacyID]
 	e := o.entry(id)
 	if e == nil || e.status != active {
 		return order.ErrInvoiceNotFound
@@ -364,8 +364,8 @@ func (t *fakeTx) DeleteInvoice(_ context.Context, head order.Head, id int64, at 
 	return t.store.ask("DeleteInvoice")
 }
 
-func (t *fakeTx) Append(_ context.Context, head order.Head, event order.Event) error {
-	o := t.orders[head.Number]
+func (t *fakeTx) Append(_ context.Context, head order.LockedOrder, event order.Event) error {
+	o := t.orders[head.LegacyID]
 	event.Seq = int64(len(o.events)) + 1
 	o.events = append(o.events, event)
 	return t.store.ask("Append")

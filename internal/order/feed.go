@@ -15,7 +15,7 @@ const (
 // EventRecord is an event with the names of what it tells of.
 type EventRecord struct {
 	Event
-	Number    int64  // of the order
+	LegacyID  int64  // of the order
 	Reference string // of the order
 	FileName  string // stored name, of the invoice events
 }
@@ -62,13 +62,13 @@ func (s *Service) Events(ctx context.Context, merchantID int64, query FeedQuery)
 }
 
 // OrderEvents returns the events of one order, oldest first, or ErrNotFound.
-func (s *Service) OrderEvents(ctx context.Context, merchantID int64, key Key, query FeedQuery) ([]EventRecord, error) {
+func (s *Service) OrderEvents(ctx context.Context, merchantID int64, key Identifier, query FeedQuery) ([]EventRecord, error) {
 	if !key.Valid() {
 		return nil, ErrNotFound
 	}
 	return s.store.OrderEvents(ctx, merchantID, key, query.After, query.Limit)
 }
 
-// EndWaits lets everyone who waits for events go at once, and nobody wait from
+// StopWaiting lets everyone who waits for events go at once, and nobody wait from
 // then on. The service works on without that.
-func (s *Service) EndWaits() { s.watch.end() }
+func (s *Service) StopWaiting() { s.watch.end() }

@@ -29,7 +29,7 @@ func feedService(store order.Store) *order.Service {
 }
 
 func accept(t *testing.T, s *order.Service) {
-	if _, err := s.Accept(t.Context(), merchant, order.NumberKey(1), order.Attempt{}); err != nil {
+	if _, err := s.Accept(t.Context(), merchant, order.ByLegacyID(1), order.WriteOptions{}); err != nil {
 		t.Errorf("accept: %v", err)
 	}
 }
@@ -141,7 +141,7 @@ func TestManyShareOneLook(t *testing.T) {
 		}
 		s := feedService(store)
 		var all sync.WaitGroup
-		for range order.MaxWaiting {
+		for range order.MaxWaiters {
 			all.Go(func() {
 				if n, took, err := waitFor(t.Context(), s, 0, 10*time.Second); n != 0 || took != 10*time.Second || err != nil {
 					t.Errorf("%d events after %s, error %v", n, took, err)
@@ -177,7 +177,7 @@ func TestWaitsEnd(t *testing.T) {
 		late bool // those who come afterwards wait
 	}{
 		"client gone": {func(_ *order.Service, _ *fakeStore, cancel func()) { cancel() }, context.Canceled, true},
-		"server ends": {func(s *order.Service, _ *fakeStore, _ func()) { s.EndWaits(); s.EndWaits() }, nil, false},
+		"server ends": {func(s *order.Service, _ *fakeStore, _ func()) { s.StopWaiting(); s.StopWaiting() }, nil, false},
 		"store fails": {func(s *order.Service, store *fakeStore, _ func()) {
 			store.mu.Lock()
 			store.fail = func(operation string) error {
@@ -187,7 +187,7 @@ func TestWaitsEnd(t *testing.T) {
 				return nil
 			}
 			store.mu.Unlock()
-			_, _ = s.Accept(context.Background(), merchant, order.NumberKey(1), order.Attempt{})
+			_, _ = s.Accept(context.Background(), merchant, order.ByLegacyID(1), order.WriteOptions{})
 		}, fault, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -225,7 +225,7 @@ func TestLostAnswerWakes(t *testing.T) {
 			store.mu.Lock()
 			store.afterCommit = func() error { return order.ErrUnavailable }
 			store.mu.Unlock()
-			if _, err := s.Accept(t.Context(), merchant, order.NumberKey(1), order.Attempt{}); err == nil {
+			if _, err := s.Accept(t.Context(), merchant, order.ByLegacyID(1), order.WriteOptions{}); err == nil {
 				t.Error("the answer should be lost")
 			}
 		}()
@@ -238,14 +238,14 @@ func TestLostAnswerWakes(t *testing.T) {
 // takingStore takes in every order, and has an event of it.
 type takingStore struct{ *fakeStore }
 
-func (s takingStore) AddOrders(_ context.Context, batch []order.Incoming, _ time.Time) ([]order.Outcome, error) {
+func (s takingStore) ImportOrders(_ context.Context, batch []order.Incoming, _ time.Time) ([]order.ImportResult, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	outcomes := make([]order.Outcome, len(batch))
+	outcomes := make([]order.ImportResult, len(batch))
 	for i := range batch {
 		o := s.orders[1]
 		o.events = append(o.events, order.Event{Seq: int64(len(o.events) + 1), Type: order.OrderCreated})
-		outcomes[i] = order.Outcome{Verdict: order.Created, Number: 1}
+		outcomes[i] = order.ImportResult{Status: order.Created, LegacyID: 1}
 	}
 	return outcomes, nil
 }
@@ -257,7 +257,7 @@ func TestNewOrdersWake(t *testing.T) {
 		s := feedService(takingStore{feedStore()})
 		go func() {
 			time.Sleep(time.Millisecond)
-			if _, err := s.Add(t.Context(), []order.Incoming{{Order: order.Order{MerchantID: merchant}}}); err != nil {
+			if _, err := s.Import(t.Context(), []order.Incoming{{Order: order.Order{MerchantID: merchant}}}); err != nil {
 				t.Error(err)
 			}
 		}()
@@ -270,7 +270,7 @@ func TestNewOrdersWake(t *testing.T) {
 func TestOrderEventsNeedAKey(t *testing.T) {
 	t.Parallel()
 	store := feedStore()
-	for _, key := range []order.Key{{}, order.ReferenceKey("a\x00"), order.ReferenceKey("SF-2"), order.NumberKey(-1)} {
+	for _, key := range []order.Identifier{{}, order.ByReference("a\x00"), order.ByReference("SF-2"), order.ByLegacyID(-1)} {
 		if _, err := feedService(store).OrderEvents(t.Context(), merchant, key, order.FeedQuery{Limit: 1}); !errors.Is(err, order.ErrNotFound) {
 			t.Errorf("%v: error %v", key, err)
 		}

@@ -5,27 +5,27 @@ import "strconv"
 // MaxReferenceLength is the longest order reference, in bytes (decision 7).
 const MaxReferenceLength = 64
 
-// Key names one order of a merchant: by its number (v1) or by its reference
+// IdempotencyKey names one order of a merchant: by its number (v1) or by its reference
 // (v2). The zero Key names no order.
-type Key struct {
-	Number    int64  // positive; 0: the key is a reference
+type Identifier struct {
+	LegacyID  int64  // positive; 0: the key is a reference
 	Reference string // empty: the key is a number
 }
 
-// NumberKey names an order by its legacy number.
-func NumberKey(number int64) Key { return Key{Number: number} }
+// ByLegacyID names an order by its legacy number.
+func ByLegacyID(number int64) Identifier { return Identifier{LegacyID: number} }
 
-// ReferenceKey names an order by its reference.
-func ReferenceKey(reference string) Key { return Key{Reference: reference} }
+// ByReference names an order by its reference.
+func ByReference(reference string) Identifier { return Identifier{Reference: reference} }
 
 // Valid reports whether an order with this key could exist. Only a valid key
 // may reach the database: PostgreSQL refuses a NUL or broken UTF-8 in a text
 // with an error, where SQLite finds nothing.
-func (k Key) Valid() bool {
+func (k Identifier) Valid() bool {
 	if k.Reference != "" {
 		return ValidReference(k.Reference)
 	}
-	return k.Number > 0
+	return k.LegacyID > 0
 }
 
 // ValidReference reports whether text is 1 to 64 of A-Z a-z 0-9 . _ - and

@@ -88,16 +88,16 @@ func TestValidReference(t *testing.T) {
 
 func TestKeyValid(t *testing.T) {
 	t.Parallel()
-	for key, want := range map[order.Key]bool{
-		{}:                                   false,
-		order.NumberKey(1):                   true,
-		order.NumberKey(0):                   false,
-		order.NumberKey(-1):                  false,
-		order.ReferenceKey("SF-1"):           true,
-		order.ReferenceKey(""):               false,
-		order.ReferenceKey(".."):             false,
-		order.ReferenceKey("a\x00"):          false,
-		{Number: 5, Reference: "not/a/name"}: false,
+	for key, want := range map[order.Identifier]bool{
+		{}:                                     false,
+		order.ByLegacyID(1):                    true,
+		order.ByLegacyID(0):                    false,
+		order.ByLegacyID(-1):                   false,
+		order.ByReference("SF-1"):              true,
+		order.ByReference(""):                  false,
+		order.ByReference(".."):                false,
+		order.ByReference("a\x00"):             false,
+		{LegacyID: 5, Reference: "not/a/name"}: false,
 	} {
 		if got := key.Valid(); got != want {
 			t.Errorf("%+v is valid: %v, want %v", key, got, want)

@@ -43,7 +43,7 @@ func TestFilterShown(t *testing.T) {
 			t.Parallel()
 			filter := order.NewFilter()
 			filter.From, filter.To = day(t, test.from), day(t, test.to)
-			from, to := filter.Shown(now)
+			from, to := filter.EffectiveRange(now)
 			if got, want := from.Format(time.DateTime), test.wantFrom+" 00:00:00"; got != want {
 				t.Errorf("from %s, want %s", got, want)
 			}
@@ -56,7 +56,7 @@ func TestFilterShown(t *testing.T) {
 
 func TestFilterShownIsOfUTC(t *testing.T) {
 	t.Parallel()
-	_, to := order.NewFilter().Shown(time.Date(2026, 11, 21, 0, 30, 0, 0, time.FixedZone("EET", 2*60*60)))
+	_, to := order.NewFilter().EffectiveRange(time.Date(2026, 11, 21, 0, 30, 0, 0, time.FixedZone("EET", 2*60*60)))
 	if got := to.Format(time.DateTime); got != "2026-11-20 23:59:59" {
 		t.Errorf("the current day ends at %s", got)
 	}
@@ -76,17 +76,17 @@ func TestFilterCheck(t *testing.T) {
 		{"above the maximum", "", "", 101, 100, nil},
 		{"far above the maximum", "", "", 9223372036854775807, 100, nil},
 		{"one day", "2026-01-01", "2026-01-01", 10, 10, nil},
-		{"reversed", "2026-01-02", "2026-01-01", 10, 10, order.ErrRange},
+		{"reversed", "2026-01-02", "2026-01-01", 10, 10, order.ErrInvalidRange},
 		{"from alone", "9999-12-31", "", 10, 10, nil},
 		{"to alone", "", "0000-01-01", 10, 10, nil},
 	} {
 		filter := order.NewFilter()
-		filter.From, filter.To, filter.Size = day(t, test.from), day(t, test.to), test.size
-		if err := filter.Check(); !errors.Is(err, test.wantErr) {
+		filter.From, filter.To, filter.PageSize = day(t, test.from), day(t, test.to), test.size
+		if err := filter.Normalize(); !errors.Is(err, test.wantErr) {
 			t.Errorf("%s: error %v, want %v", test.name, err, test.wantErr)
 		}
-		if filter.Size != test.wantSize {
-			t.Errorf("%s: size %d, want %d", test.name, filter.Size, test.wantSize)
+		if filter.PageSize != test.wantSize {
+			t.Errorf("%s: size %d, want %d", test.name, filter.PageSize, test.wantSize)
 		}
 	}
 }

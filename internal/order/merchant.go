@@ -11,8 +11,8 @@ import (
 // MaxMerchantName is the longest name of a merchant, in bytes.
 const MaxMerchantName = 1000
 
-// MerchantRecord is a merchant as the service knows it.
-type MerchantRecord struct {
+// Merchant is a merchant as the service knows it.
+type Merchant struct {
 	ID        int64  // the store id, positive
 	Name      string // shown as the vendor company name
 	CreatedAt time.Time

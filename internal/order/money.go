@@ -51,9 +51,9 @@ func Decimal(amount int64, currency string) string {
 	return sign + text[:point] + "." + text[point:]
 }
 
-// Number writes an amount like Decimal but as the shortest JSON number: 150 in
+// LegacyID writes an amount like Decimal but as the shortest JSON number: 150 in
 // EUR is "1.5", 0 is "0".
-func Number(amount int64, currency string) string {
+func ShortDecimal(amount int64, currency string) string {
 	text := Decimal(amount, currency)
 	if !strings.Contains(text, ".") {
 		return text

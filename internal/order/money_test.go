@@ -46,7 +46,7 @@ func TestMoney(t *testing.T) {
 		if got := order.Decimal(test.amount, test.currency); got != test.decimal {
 			t.Errorf("Decimal(%d, %s) = %q, want %q", test.amount, test.currency, got, test.decimal)
 		}
-		got := order.Number(test.amount, test.currency)
+		got := order.ShortDecimal(test.amount, test.currency)
 		if got != test.number {
 			t.Errorf("Number(%d, %s) = %q, want %q", test.amount, test.currency, got, test.number)
 		}

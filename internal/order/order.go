@@ -11,7 +11,7 @@ import (
 type Order struct {
 	MerchantID   int64
 	MerchantName string // filled on read; not part of what comes in
-	Number       int64  // the legacy numeric id of v1, unique in the service
+	LegacyID     int64  // the legacy numeric id of v1, unique in the service
 	Reference    string // the identifier of v2, unique in the service
 
 	State       State
@@ -46,7 +46,7 @@ type Order struct {
 // Summary is what a list shows of an order: no more than the columns that a
 // list may read.
 type Summary struct {
-	Number      int64
+	LegacyID    int64
 	Reference   string
 	State       State
 	Currency    string
@@ -58,10 +58,10 @@ type Summary struct {
 	Customer    Customer
 }
 
-// Head is what a rule needs to know of an order before it changes it.
-type Head struct {
+// LockedOrder is what a rule needs to know of an order before it changes it.
+type LockedOrder struct {
 	MerchantID     int64
-	Number         int64
+	LegacyID       int64
 	Reference      string
 	State          State
 	CreatedAt      time.Time

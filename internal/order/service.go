@@ -29,7 +29,7 @@ func NewService(store Store, files Files, now func() time.Time, log *slog.Logger
 func (s *Service) Now() time.Time { return s.now().UTC().Truncate(time.Second) }
 
 // Get returns one whole order, or ErrNotFound.
-func (s *Service) Get(ctx context.Context, merchantID int64, key Key) (Order, error) {
+func (s *Service) Get(ctx context.Context, merchantID int64, key Identifier) (Order, error) {
 	if !key.Valid() {
 		return Order{}, ErrNotFound
 	}
@@ -38,40 +38,40 @@ func (s *Service) Get(ctx context.Context, merchantID int64, key Key) (Order, er
 
 // Revision returns an order's number and revision, or ErrNotFound: enough to
 // tell whether somebody has the newest of it.
-func (s *Service) Revision(ctx context.Context, merchantID int64, key Key) (number, revision int64, err error) {
+func (s *Service) Revision(ctx context.Context, merchantID int64, key Identifier) (number, revision int64, err error) {
 	if !key.Valid() {
 		return 0, 0, ErrNotFound
 	}
 	return s.store.Revision(ctx, merchantID, key)
 }
 
-// List returns a page of orders, or ErrRange.
+// List returns a page of orders, or ErrInvalidRange.
 func (s *Service) List(ctx context.Context, merchantID int64, filter Filter) (Page, error) {
-	if err := filter.Check(); err != nil {
+	if err := filter.Normalize(); err != nil {
 		return Page{}, err
 	}
 	return s.store.List(ctx, merchantID, filter)
 }
 
 // Accept moves a registered order to in-processing for its merchant. Errors,
-// beside those of the attempt's key: ErrNotFound, ErrChanged, ErrCannotAccept.
-func (s *Service) Accept(ctx context.Context, merchantID int64, key Key, attempt Attempt) (Changed, error) {
-	return s.move(ctx, merchantID, key, attempt, step{actor: Merchant, to: InProcessing, refusal: ErrCannotAccept})
+// beside those of the attempt's key: ErrNotFound, ErrPreconditionFailed, ErrCannotAccept.
+func (s *Service) Accept(ctx context.Context, merchantID int64, key Identifier, attempt WriteOptions) (WriteResult, error) {
+	return s.move(ctx, merchantID, key, attempt, step{actor: ActorMerchant, to: InProcessing, refusal: ErrCannotAccept})
 }
 
 // Reject moves a registered order to rejected-by-merchant for its merchant.
 // Errors, beside those of the attempt's key, in the order in which they are
-// looked for: ErrNotFound, ErrChanged, ErrReason, ErrCannotReject.
-func (s *Service) Reject(ctx context.Context, merchantID int64, key Key, reason Reason, attempt Attempt) (Changed, error) {
+// looked for: ErrNotFound, ErrPreconditionFailed, ErrInvalidReason, ErrCannotReject.
+func (s *Service) Reject(ctx context.Context, merchantID int64, key Identifier, reason Reason, attempt WriteOptions) (WriteResult, error) {
 	return s.move(ctx, merchantID, key, attempt,
-		step{actor: Merchant, to: RejectedByMerchant, reason: reason, refusal: ErrCannotReject})
+		step{actor: ActorMerchant, to: RejectedByMerchant, reason: reason, refusal: ErrCannotReject})
 }
 
-// Move moves an order for the marketplace, along the moves of decision 2.
-// Errors: ErrNotFound, ErrMove.
-func (s *Service) Move(ctx context.Context, merchantID int64, key Key, to State) (Head, error) {
-	done, err := s.move(ctx, merchantID, key, Attempt{}, step{actor: Operator, to: to, refusal: ErrMove})
-	return done.Head, err
+// Transition moves an order for the marketplace, along the moves of decision 2.
+// Errors: ErrNotFound, ErrInvalidTransition.
+func (s *Service) Transition(ctx context.Context, merchantID int64, key Identifier, to State) (LockedOrder, error) {
+	done, err := s.move(ctx, merchantID, key, WriteOptions{}, step{actor: ActorOperator, to: to, refusal: ErrInvalidTransition})
+	return done.LockedOrder, err
 }
 
 // step is one change of state that somebody asks for.
@@ -85,26 +85,26 @@ type step struct {
 // move is every change of state there is. Of any number of simultaneous moves
 // from one state one wins, since the order stays locked between the look at
 // its state and the change.
-func (s *Service) move(ctx context.Context, merchantID int64, key Key, attempt Attempt, step step) (Changed, error) {
+func (s *Service) move(ctx context.Context, merchantID int64, key Identifier, attempt WriteOptions, step step) (WriteResult, error) {
 	if !key.Valid() {
-		return Changed{}, s.Refuse(ctx, merchantID, attempt, ErrNotFound)
+		return WriteResult{}, s.RecordRefusal(ctx, merchantID, attempt, ErrNotFound)
 	}
-	return s.change(ctx, merchantID, attempt, func(tx Tx) (Changed, error) {
+	return s.change(ctx, merchantID, attempt, func(tx Tx) (WriteResult, error) {
 		head, err := attempt.lock(ctx, tx, merchantID, key)
 		if err != nil {
-			return Changed{}, err
+			return WriteResult{}, err
 		}
 		if !step.reason.Valid() {
-			return Changed{}, ErrReason
+			return WriteResult{}, ErrInvalidReason
 		}
-		if !step.actor.MayMove(head.State, step.to) {
-			return Changed{}, step.refusal
+		if !step.actor.CanTransition(head.State, step.to) {
+			return WriteResult{}, step.refusal
 		}
 		at := s.Now()
-		if err := tx.Move(ctx, head, step.to, at); err != nil {
-			return Changed{}, err
+		if err := tx.Transition(ctx, head, step.to, at); err != nil {
+			return WriteResult{}, err
 		}
-		moved := Changed{Head: head}
+		moved := WriteResult{LockedOrder: head}
 		moved.State = step.to
 		moved.Revision++
 		return moved, tx.Append(ctx, head, Event{
@@ -114,10 +114,10 @@ func (s *Service) move(ctx context.Context, merchantID int64, key Key, attempt A
 	})
 }
 
-// Add takes in a batch of orders, each on its own merits (decision 7), and
+// Import takes in a batch of orders, each on its own merits (decision 7), and
 // returns an outcome for each.
-func (s *Service) Add(ctx context.Context, batch []Incoming) ([]Outcome, error) {
-	return s.store.AddOrders(ctx, batch, s.Now())
+func (s *Service) Import(ctx context.Context, batch []Incoming) ([]ImportResult, error) {
+	return s.store.ImportOrders(ctx, batch, s.Now())
 }
 
 // AddMerchant adds a merchant; see Store.AddMerchant.
@@ -128,10 +128,10 @@ func (s *Service) AddMerchant(ctx context.Context, id int64, name string) error 
 	if problem := MerchantNameProblem(name); problem != "" {
 		return errors.New("a merchant's name " + problem)
 	}
-	return s.store.AddMerchant(ctx, MerchantRecord{ID: id, Name: name, CreatedAt: s.Now()})
+	return s.store.AddMerchant(ctx, Merchant{ID: id, Name: name, CreatedAt: s.Now()})
 }
 
 // Merchants returns every merchant, by id.
-func (s *Service) Merchants(ctx context.Context) ([]MerchantRecord, error) {
+func (s *Service) Merchants(ctx context.Context) ([]Merchant, error) {
 	return s.store.Merchants(ctx)
 }

@@ -28,8 +28,8 @@ const (
 var errBroken = errors.New("it is broken")
 
 // head is the order of these tests in a state.
-func head(state order.State) order.Head {
-	return order.Head{MerchantID: merchant, Number: 1, Reference: "SF-1", State: state}
+func head(state order.State) order.LockedOrder {
+	return order.LockedOrder{MerchantID: merchant, LegacyID: 1, Reference: "SF-1", State: state}
 }
 
 func newService(store *fakeStore, files *fakeFiles) *order.Service {
@@ -63,22 +63,22 @@ func TestMoveFromEveryState(t *testing.T) {
 		to      order.State
 		legal   map[string]bool
 		refusal error
-		do      func(*order.Service) (order.Head, error)
+		do      func(*order.Service) (order.LockedOrder, error)
 	}
-	ctx, key := t.Context(), order.NumberKey(1)
+	ctx, key := t.Context(), order.ByLegacyID(1)
 	actions := []action{
-		{"accept", order.Merchant, order.InProcessing, byMerchant, order.ErrCannotAccept, func(s *order.Service) (order.Head, error) {
-			done, err := s.Accept(ctx, merchant, key, order.Attempt{})
-			return done.Head, err
+		{"accept", order.ActorMerchant, order.InProcessing, byMerchant, order.ErrCannotAccept, func(s *order.Service) (order.LockedOrder, error) {
+			done, err := s.Accept(ctx, merchant, key, order.WriteOptions{})
+			return done.LockedOrder, err
 		}},
-		{"reject", order.Merchant, order.RejectedByMerchant, byMerchant, order.ErrCannotReject, func(s *order.Service) (order.Head, error) {
-			done, err := s.Reject(ctx, merchant, key, "damaged", order.Attempt{})
-			return done.Head, err
+		{"reject", order.ActorMerchant, order.RejectedByMerchant, byMerchant, order.ErrCannotReject, func(s *order.Service) (order.LockedOrder, error) {
+			done, err := s.Reject(ctx, merchant, key, "damaged", order.WriteOptions{})
+			return done.LockedOrder, err
 		}},
 	}
 	for _, to := range append(order.States(), 0, 200) {
-		actions = append(actions, action{"move", order.Operator, to, byOperator, order.ErrMove, func(s *order.Service) (order.Head, error) {
-			return s.Move(ctx, merchant, key, to)
+		actions = append(actions, action{"move", order.ActorOperator, to, byOperator, order.ErrInvalidTransition, func(s *order.Service) (order.LockedOrder, error) {
+			return s.Transition(ctx, merchant, key, to)
 		}})
 	}
 	for _, from := range order.States() {
@@ -115,22 +115,22 @@ func TestOrderOfRefusals(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		merchant int64
-		key      order.Key
+		key      order.Identifier
 		state    order.State
 		reason   order.Reason
 		want     error
 	}{
-		{"everything wrong", stranger, order.NumberKey(9), order.Completed, "whim", order.ErrNotFound},
-		{"another merchant's", stranger, order.NumberKey(1), order.Completed, "whim", order.ErrNotFound},
-		{"another merchant's, all else right", stranger, order.ReferenceKey("SF-1"), order.Registered, "", order.ErrNotFound},
-		{"missing", merchant, order.ReferenceKey("SF-2"), order.Completed, "whim", order.ErrNotFound},
-		{"reason and state", merchant, order.NumberKey(1), order.Completed, "whim", order.ErrReason},
-		{"reason alone", merchant, order.NumberKey(1), order.Registered, "whim", order.ErrReason},
-		{"state alone", merchant, order.NumberKey(1), order.Completed, "damaged", order.ErrCannotReject},
-		{"nothing", merchant, order.ReferenceKey("SF-1"), order.Registered, "", nil},
+		{"everything wrong", stranger, order.ByLegacyID(9), order.Completed, "whim", order.ErrNotFound},
+		{"another merchant's", stranger, order.ByLegacyID(1), order.Completed, "whim", order.ErrNotFound},
+		{"another merchant's, all else right", stranger, order.ByReference("SF-1"), order.Registered, "", order.ErrNotFound},
+		{"missing", merchant, order.ByReference("SF-2"), order.Completed, "whim", order.ErrNotFound},
+		{"reason and state", merchant, order.ByLegacyID(1), order.Completed, "whim", order.ErrInvalidReason},
+		{"reason alone", merchant, order.ByLegacyID(1), order.Registered, "whim", order.ErrInvalidReason},
+		{"state alone", merchant, order.ByLegacyID(1), order.Completed, "damaged", order.ErrCannotReject},
+		{"nothing", merchant, order.ByReference("SF-1"), order.Registered, "", nil},
 	} {
 		store := newFakeStore(head(test.state))
-		_, err := newService(store, newFakeFiles()).Reject(t.Context(), test.merchant, test.key, test.reason, order.Attempt{})
+		_, err := newService(store, newFakeFiles()).Reject(t.Context(), test.merchant, test.key, test.reason, order.WriteOptions{})
 		if !errors.Is(err, test.want) {
 			t.Errorf("%s: error %v, want %v", test.name, err, test.want)
 		}
@@ -144,22 +144,22 @@ func TestOrderOfRefusals(t *testing.T) {
 func TestInvalidKeysStayOutside(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	for _, key := range []order.Key{
-		{}, order.NumberKey(-1), order.ReferenceKey("a\x00"), order.ReferenceKey("\xff"), order.ReferenceKey(".."), order.ReferenceKey("a/b"),
+	for _, key := range []order.Identifier{
+		{}, order.ByLegacyID(-1), order.ByReference("a\x00"), order.ByReference("\xff"), order.ByReference(".."), order.ByReference("a/b"),
 	} {
 		store := newFakeStore(head(order.Registered))
 		s := newService(store, newFakeFiles())
 		_, getErr := s.Get(ctx, merchant, key)
-		_, acceptErr := s.Accept(ctx, merchant, key, order.Attempt{})
-		_, rejectErr := s.Reject(ctx, merchant, key, "whim", order.Attempt{})
-		_, moveErr := s.Move(ctx, merchant, key, order.Canceled)
-		_, uploadErr := s.Upload(ctx, merchant, key, "a.exe", order.Content{Draft: &fakeDraft{}}, order.Attempt{})
+		_, acceptErr := s.Accept(ctx, merchant, key, order.WriteOptions{})
+		_, rejectErr := s.Reject(ctx, merchant, key, "whim", order.WriteOptions{})
+		_, moveErr := s.Transition(ctx, merchant, key, order.Canceled)
+		_, uploadErr := s.Upload(ctx, merchant, key, "a.exe", order.Content{Staged: &fakeDraft{}}, order.WriteOptions{})
 		for name, err := range map[string]error{"get": getErr, "accept": acceptErr, "reject": rejectErr, "move": moveErr, "upload": uploadErr} {
 			if !errors.Is(err, order.ErrNotFound) {
 				t.Errorf("%s of %+v: error %v", name, key, err)
 			}
 		}
-		if _, err := s.DeleteInvoice(ctx, merchant, key, 1, order.Attempt{}); !errors.Is(err, order.ErrInvoiceNotFound) {
+		if _, err := s.DeleteInvoice(ctx, merchant, key, 1, order.WriteOptions{}); !errors.Is(err, order.ErrInvoiceNotFound) {
 			t.Errorf("delete of %+v: error %v", key, err)
 		}
 		if store.calls != 0 {
@@ -173,7 +173,7 @@ func TestMoveIsAllOrNothing(t *testing.T) {
 	for _, operation := range []string{"InTx", "LockOrder", "Move", "Append", "commit"} {
 		store := newFakeStore(head(order.Registered))
 		store.fail = failing(operation)
-		_, err := newService(store, newFakeFiles()).Accept(t.Context(), merchant, order.NumberKey(1), order.Attempt{})
+		_, err := newService(store, newFakeFiles()).Accept(t.Context(), merchant, order.ByLegacyID(1), order.WriteOptions{})
 		if !errors.Is(err, errBroken) {
 			t.Errorf("%s fails: error %v", operation, err)
 		}
@@ -188,14 +188,14 @@ func TestTransactionsMayRunAgain(t *testing.T) {
 	store, files := newFakeStore(head(order.Registered)), newFakeFiles()
 	store.rerun = true
 	s := newService(store, files)
-	if _, err := s.Accept(t.Context(), merchant, order.NumberKey(1), order.Attempt{}); err != nil {
+	if _, err := s.Accept(t.Context(), merchant, order.ByLegacyID(1), order.WriteOptions{}); err != nil {
 		t.Errorf("accept: %v", err)
 	}
 	_, invoice, err := upload(t, s, "a.pdf", "bytes")
 	if err != nil {
 		t.Fatalf("upload: %v", err)
 	}
-	if done, err := s.DeleteInvoice(t.Context(), merchant, order.NumberKey(1), invoice.ID, order.Attempt{}); err != nil || len(done.Invoices) != 0 {
+	if done, err := s.DeleteInvoice(t.Context(), merchant, order.ByLegacyID(1), invoice.ID, order.WriteOptions{}); err != nil || len(done.Invoices) != 0 {
 		t.Errorf("delete: %v, left %v", err, done.Invoices)
 	}
 	o := store.orders[1]
@@ -213,9 +213,9 @@ func TestOneOfManyMovesWins(t *testing.T) {
 	for i := range errs {
 		all.Go(func() {
 			if i%2 == 0 {
-				_, errs[i] = s.Accept(t.Context(), merchant, order.NumberKey(1), order.Attempt{})
+				_, errs[i] = s.Accept(t.Context(), merchant, order.ByLegacyID(1), order.WriteOptions{})
 			} else {
-				_, errs[i] = s.Reject(t.Context(), merchant, order.ReferenceKey("SF-1"), "damaged", order.Attempt{})
+				_, errs[i] = s.Reject(t.Context(), merchant, order.ByReference("SF-1"), "damaged", order.WriteOptions{})
 			}
 		})
 	}
@@ -243,12 +243,12 @@ func TestListChecksItsFilter(t *testing.T) {
 	store := newFakeStore()
 	s := newService(store, newFakeFiles())
 	filter := order.NewFilter()
-	filter.Size = 5000
-	if _, err := s.List(t.Context(), merchant, filter); err != nil || store.listed.Size != order.MaxPageSize {
-		t.Errorf("error %v, page size %d", err, store.listed.Size)
+	filter.PageSize = 5000
+	if _, err := s.List(t.Context(), merchant, filter); err != nil || store.listed.PageSize != order.MaxPageSize {
+		t.Errorf("error %v, page size %d", err, store.listed.PageSize)
 	}
 	filter.From, filter.To = 10, 9
-	if _, err := s.List(t.Context(), merchant, filter); !errors.Is(err, order.ErrRange) || store.calls != 1 {
+	if _, err := s.List(t.Context(), merchant, filter); !errors.Is(err, order.ErrInvalidRange) || store.calls != 1 {
 		t.Errorf("reversed range: error %v, %d calls", err, store.calls)
 	}
 }
@@ -257,7 +257,7 @@ func TestAddMerchant(t *testing.T) {
 	t.Parallel()
 	store := newFakeStore()
 	s := newService(store, newFakeFiles())
-	for _, bad := range []order.MerchantRecord{{ID: 0, Name: "a"}, {ID: -1, Name: "a"}, {ID: 1, Name: ""}} {
+	for _, bad := range []order.Merchant{{ID: 0, Name: "a"}, {ID: -1, Name: "a"}, {ID: 1, Name: ""}} {
 		if err := s.AddMerchant(t.Context(), bad.ID, bad.Name); err == nil {
 			t.Errorf("%+v is taken", bad)
 		}
@@ -266,7 +266,7 @@ func TestAddMerchant(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := s.Merchants(t.Context())
-	want := []order.MerchantRecord{{ID: merchant, Name: "Shop", CreatedAt: noonUTC}}
+	want := []order.Merchant{{ID: merchant, Name: "Shop", CreatedAt: noonUTC}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("error %v, merchants (-want +got):\n%s", err, diff)
 	}

@@ -130,34 +130,34 @@ type Actor uint8
 
 // The actors an event can name.
 const (
-	Merchant Actor = iota + 1 // through v1, v2 or the pages for staff
-	Operator                  // the marketplace: command line or operator interface
-	System                    // the service by itself
+	ActorMerchant Actor = iota + 1 // through v1, v2 or the pages for staff
+	ActorOperator                  // the marketplace: command line or operator interface
+	ActorSystem                    // the service by itself
 )
 
 // String returns the actor's published name.
 func (a Actor) String() string {
 	switch a {
-	case Merchant:
+	case ActorMerchant:
 		return "merchant"
-	case Operator:
+	case ActorOperator:
 		return "operator"
-	case System:
+	case ActorSystem:
 		return "system"
 	}
 	return "unknown"
 }
 
-// MayMove reports whether actor a may move an order from one state to another
+// CanTransition reports whether actor a may move an order from one state to another
 // (spec 3.2, decision 2). The service by itself moves none.
-func (a Actor) MayMove(from, to State) bool {
+func (a Actor) CanTransition(from, to State) bool {
 	if !from.Valid() {
 		return false
 	}
 	switch a {
-	case Merchant:
+	case ActorMerchant:
 		return slices.Contains(states[from].byMerchant, to)
-	case Operator:
+	case ActorOperator:
 		return slices.Contains(states[from].byOperator, to)
 	}
 	return false

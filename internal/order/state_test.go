@@ -119,14 +119,14 @@ func TestMoves(t *testing.T) {
 	t.Parallel()
 	everything := append([]order.State{0, 255}, order.States()...)
 	for actor, legal := range map[order.Actor]map[string]bool{
-		order.Merchant: legalMoves(merchantMoves),
-		order.Operator: legalMoves(operatorMoves),
-		order.System:   nil,
-		0:              nil,
+		order.ActorMerchant: legalMoves(merchantMoves),
+		order.ActorOperator: legalMoves(operatorMoves),
+		order.ActorSystem:   nil,
+		0:                   nil,
 	} {
 		for _, from := range everything {
 			for _, to := range everything {
-				if got, want := actor.MayMove(from, to), legal[from.String()+" "+to.String()]; got != want {
+				if got, want := actor.CanTransition(from, to), legal[from.String()+" "+to.String()]; got != want {
 					t.Errorf("%s may move %s to %s: %v, want %v", actor, from, to, got, want)
 				}
 			}
@@ -136,7 +136,7 @@ func TestMoves(t *testing.T) {
 
 func TestPublishedNames(t *testing.T) {
 	t.Parallel()
-	actors := []string{order.Merchant.String(), order.Operator.String(), order.System.String(), order.Actor(0).String()}
+	actors := []string{order.ActorMerchant.String(), order.ActorOperator.String(), order.ActorSystem.String(), order.Actor(0).String()}
 	if diff := cmp.Diff([]string{"merchant", "operator", "system", "unknown"}, actors); diff != "" {
 		t.Errorf("actors (-want +got):\n%s", diff)
 	}

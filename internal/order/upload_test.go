@@ -18,24 +18,24 @@ import (
 )
 
 // upload sends a file to the order of these tests.
-func upload(t *testing.T, s *order.Service, filename, text string) (order.Head, order.Invoice, error) {
+func upload(t *testing.T, s *order.Service, filename, text string) (order.LockedOrder, order.Invoice, error) {
 	t.Helper()
 	return uploadWith(t.Context(), t, s, filename, text)
 }
 
-func uploadWith(ctx context.Context, t *testing.T, s *order.Service, filename, text string) (order.Head, order.Invoice, error) {
+func uploadWith(ctx context.Context, t *testing.T, s *order.Service, filename, text string) (order.LockedOrder, order.Invoice, error) {
 	t.Helper()
-	draft, err := s.NewDraft(ctx)
+	draft, err := s.StageFile(ctx)
 	if err != nil {
-		return order.Head{}, order.Invoice{}, err
+		return order.LockedOrder{}, order.Invoice{}, err
 	}
-	defer draft.Discard()
+	defer draft.Abort()
 	if _, err := io.WriteString(draft, text); err != nil {
 		t.Errorf("write to a draft: %v", err)
 	}
-	content := order.Content{Draft: draft, Size: int64(len(text)), SHA256: sha256.Sum256([]byte(text))}
-	done, err := s.Upload(ctx, merchant, order.NumberKey(1), filename, content, order.Attempt{})
-	return done.Head, done.Invoice, err
+	content := order.Content{Staged: draft, Size: int64(len(text)), SHA256: sha256.Sum256([]byte(text))}
+	done, err := s.Upload(ctx, merchant, order.ByLegacyID(1), filename, content, order.WriteOptions{})
+	return done.LockedOrder, done.Invoice, err
 }
 
 // wantNothing checks that no trace of an upload is left but, perhaps, its name.
@@ -55,14 +55,14 @@ func wantNothing(t *testing.T, store *fakeStore, files *fakeFiles) {
 	}
 }
 
-// wantUploadFault checks that an error is ErrUpload and of no other kind.
+// wantUploadFault checks that an error is ErrUploadFailed and of no other kind.
 func wantUploadFault(t *testing.T, err error) {
 	t.Helper()
-	if !errors.Is(err, order.ErrUpload) {
+	if !errors.Is(err, order.ErrUploadFailed) {
 		t.Errorf("error %v, want ErrUpload", err)
 	}
 	for _, other := range []error{
-		order.ErrNotFound, order.ErrInvoiceNotFound, order.ErrFileType, order.ErrFileTooBig, order.ErrTooManyFiles, order.ErrUnavailable,
+		order.ErrNotFound, order.ErrInvoiceNotFound, order.ErrUnsupportedFileType, order.ErrFileTooBig, order.ErrTooManyFiles, order.ErrUnavailable,
 	} {
 		if errors.Is(err, other) {
 			t.Errorf("error %v is %v too", err, other)
@@ -77,7 +77,7 @@ func TestUpload(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Number != 1 || got.Reference != "SF-1" {
+	if got.LegacyID != 1 || got.Reference != "SF-1" {
 		t.Errorf("order %+v", got)
 	}
 	want := order.Invoice{ID: 1, Name: "a?.PDF", Size: 5, SHA256: sha256.Sum256([]byte("bytes")), CreatedAt: noonUTC}
@@ -88,7 +88,7 @@ func TestUpload(t *testing.T) {
 	if len(o.entries) != 1 || o.entries[0].status != active || o.head.ActiveInvoices != 1 {
 		t.Errorf("order %+v", o)
 	}
-	event := order.Event{Seq: 1, Type: order.InvoiceUploaded, Actor: order.Merchant, At: noonUTC, InvoiceID: 1}
+	event := order.Event{Seq: 1, Type: order.InvoiceUploaded, Actor: order.ActorMerchant, At: noonUTC, InvoiceID: 1}
 	if diff := cmp.Diff([]order.Event{event}, o.events); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
@@ -110,10 +110,10 @@ func TestOrderOfUploadRefusals(t *testing.T) {
 		want     error
 	}{
 		{"everything wrong", stranger, "a.exe", tooBig, 3, order.ErrNotFound},
-		{"all but the order", merchant, "a.exe", tooBig, 3, order.ErrFileType},
+		{"all but the order", merchant, "a.exe", tooBig, 3, order.ErrUnsupportedFileType},
 		{"size and count", merchant, "a.pdf", tooBig, 3, order.ErrFileTooBig},
 		{"count alone", merchant, "a.pdf", order.MaxInvoiceSize, 3, order.ErrTooManyFiles},
-		{"extension alone", merchant, "a.pdf\x00.html", 1, 0, order.ErrFileType},
+		{"extension alone", merchant, "a.pdf\x00.html", 1, 0, order.ErrUnsupportedFileType},
 		{"size alone", merchant, "a.pdf", tooBig, 0, order.ErrFileTooBig},
 		{"nothing", merchant, "a.pdf", order.MaxInvoiceSize, 2, nil},
 	} {
@@ -122,9 +122,9 @@ func TestOrderOfUploadRefusals(t *testing.T) {
 		store := newFakeStore(full)
 		files := newFakeFiles()
 		draft := &fakeDraft{files: files}
-		_, err := newService(store, files).Upload(t.Context(), test.merchant, order.ReferenceKey("SF-1"), test.filename,
-			order.Content{Draft: draft, Size: test.size}, order.Attempt{})
-		if !errors.Is(err, test.want) || errors.Is(err, order.ErrUpload) {
+		_, err := newService(store, files).Upload(t.Context(), test.merchant, order.ByReference("SF-1"), test.filename,
+			order.Content{Staged: draft, Size: test.size}, order.WriteOptions{})
+		if !errors.Is(err, test.want) || errors.Is(err, order.ErrUploadFailed) {
 			t.Errorf("%s: error %v, want %v", test.name, err, test.want)
 		}
 		if stored := len(files.paths()) > 0; stored != (test.want == nil) {
@@ -148,10 +148,10 @@ func TestNamesAreNeverUsedTwice(t *testing.T) {
 		}
 		names = append(names, invoice.Name)
 		if i == 1 {
-			if _, err := s.DeleteInvoice(t.Context(), merchant, order.NumberKey(1), invoice.ID, order.Attempt{}); err != nil {
+			if _, err := s.DeleteInvoice(t.Context(), merchant, order.ByLegacyID(1), invoice.ID, order.WriteOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			if n, err := s.Purge(t.Context(), noonUTC.Add(time.Second)); n != 1 || err != nil {
+			if n, err := s.PurgeDeletedFiles(t.Context(), noonUTC.Add(time.Second)); n != 1 || err != nil {
 				t.Fatalf("purged %d, error %v", n, err)
 			}
 		}
@@ -210,7 +210,7 @@ func TestUploadFails(t *testing.T) {
 				t.Errorf("error %v does not tell the log why", err)
 			}
 			store.fail, files.fail = nil, nil
-			swept, err := s.Sweep(t.Context(), noonUTC.Add(time.Second))
+			swept, err := s.ExpireReservations(t.Context(), noonUTC.Add(time.Second))
 			if swept != test.sweeps || err != nil {
 				t.Errorf("%d swept, want %d; error %v", swept, test.sweeps, err)
 			}
@@ -259,7 +259,7 @@ func TestUncertainPublish(t *testing.T) {
 	} {
 		store, files := newFakeStore(head(order.Registered)), newFakeFiles()
 		s := newService(store, files)
-		files.published = func() error { return fmt.Errorf("no answer in time: %w", order.ErrUncertain) }
+		files.published = func() error { return fmt.Errorf("no answer in time: %w", order.ErrOutcomeUnknown) }
 		store.fail = failing(test.fail)
 		_, _, err := upload(t, s, "a.pdf", "bytes")
 		wantUploadFault(t, err)
@@ -275,7 +275,7 @@ func TestUncertainPublish(t *testing.T) {
 			t.Errorf("%s: the next upload is called %q, error %v", test.name, invoice.Name, err)
 		}
 		// All but the upload just acknowledged, which is active, is stale.
-		if n, err := s.Sweep(t.Context(), noonUTC.Add(time.Second)); n != 1 || err != nil {
+		if n, err := s.ExpireReservations(t.Context(), noonUTC.Add(time.Second)); n != 1 || err != nil {
 			t.Errorf("%s: %d swept, error %v", test.name, n, err)
 		}
 		if diff := cmp.Diff([]string{"invoices/SF-1/a-1.pdf"}, files.paths()); diff != "" {
@@ -294,7 +294,7 @@ func TestSweptWhileUploading(t *testing.T) {
 	store, files := newFakeStore(head(order.Registered)), newFakeFiles()
 	s := newService(store, files)
 	files.publishing = func(context.Context) {
-		if n, err := s.Sweep(t.Context(), noonUTC.Add(time.Second)); n != 1 || err != nil {
+		if n, err := s.ExpireReservations(t.Context(), noonUTC.Add(time.Second)); n != 1 || err != nil {
 			t.Errorf("%d swept, error %v", n, err)
 		}
 	}
@@ -311,7 +311,7 @@ func TestSweptAndFailed(t *testing.T) {
 	s := newService(store, files)
 	files.fail = failing("Publish")
 	files.publishing = func(context.Context) {
-		if _, err := s.Sweep(t.Context(), noonUTC.Add(time.Second)); err != nil {
+		if _, err := s.ExpireReservations(t.Context(), noonUTC.Add(time.Second)); err != nil {
 			t.Error(err)
 		}
 	}

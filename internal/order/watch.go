@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	// MaxWaiting is how many requests of a merchant wait for events at once in
+	// MaxWaiters is how many requests of a merchant wait for events at once in
 	// one instance.
-	MaxWaiting = 100
+	MaxWaiters = 100
 	// watchEvery is how often an instance looks whether another one has changed
 	// something of a merchant for whom it has requests waiting.
 	watchEvery = 250 * time.Millisecond
@@ -52,7 +52,7 @@ func (w *watch) join(merchantID int64) bool {
 		m = &watched{changed: make(chan struct{}), forget: cancel}
 		w.merchants[merchantID] = m
 		go w.look(ctx, merchantID)
-	case m.waiting == MaxWaiting:
+	case m.waiting == MaxWaiters:
 		return false
 	}
 	m.waiting++
@@ -135,11 +135,11 @@ func (s wakingStore) InTx(ctx context.Context, fn func(Tx) error) error {
 	return err
 }
 
-// AddOrders implements Store.
-func (s wakingStore) AddOrders(ctx context.Context, batch []Incoming, now time.Time) ([]Outcome, error) {
-	outcomes, err := s.Store.AddOrders(ctx, batch, now)
+// ImportOrders implements Store.
+func (s wakingStore) ImportOrders(ctx context.Context, batch []Incoming, now time.Time) ([]ImportResult, error) {
+	outcomes, err := s.Store.ImportOrders(ctx, batch, now)
 	for i, outcome := range outcomes {
-		if outcome.Verdict == Created {
+		if outcome.Status == Created {
 			s.watch.wake(batch[i].Order.MerchantID)
 		}
 	}
@@ -153,7 +153,7 @@ type wakingTx struct {
 }
 
 // Append implements Tx.
-func (t wakingTx) Append(ctx context.Context, order Head, event Event) error {
+func (t wakingTx) Append(ctx context.Context, order LockedOrder, event Event) error {
 	*t.merchants = append(*t.merchants, order.MerchantID)
 	return t.Tx.Append(ctx, order, event)
 }

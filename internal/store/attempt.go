@@ -16,8 +16,8 @@ import (
 const selectKey = `SELECT request, taken_at, order_number, invoice_id, answer FROM idempotency_keys
 	WHERE merchant_id = $1 AND key = $2`
 
-// TakeKey implements order.Tx.
-func (t *tx) TakeKey(ctx context.Context, merchantID int64, key string, request [sha256.Size]byte, at time.Time) error {
+// ReserveIdempotencyKey implements order.Tx.
+func (t *tx) ReserveIdempotencyKey(ctx context.Context, merchantID int64, key string, request [sha256.Size]byte, at time.Time) error {
 	// Whoever inserts the same key meanwhile is waited for here.
 	taken, err := changed(t.exec(ctx, `INSERT INTO idempotency_keys (merchant_id, key, request, taken_at)
 		VALUES ($1, $2, $3, $4) ON CONFLICT (merchant_id, key) DO NOTHING`, merchantID, key, request[:], at.Unix()))
@@ -35,7 +35,7 @@ func (t *tx) TakeKey(ctx context.Context, merchantID int64, key string, request 
 	if err != nil {
 		return err
 	}
-	free := !time.Unix(takenAt, 0).Add(order.AnswerLife).After(at)
+	free := !time.Unix(takenAt, 0).Add(order.IdempotencyRetention).After(at)
 	if !free && answer == nil {
 		held, err := t.reserved(ctx, merchantID, number.Int64, invoiceID.Int64)
 		if err != nil {
@@ -49,11 +49,11 @@ func (t *tx) TakeKey(ctx context.Context, merchantID int64, key string, request 
 			SET request = $1, taken_at = $2, order_number = NULL, invoice_id = NULL, answer = NULL
 			WHERE merchant_id = $3 AND key = $4`, request[:], at.Unix(), merchantID, key)))
 	case !bytes.Equal(earlier, request[:]):
-		return order.ErrKeyReused
+		return order.ErrIdempotencyKeyReused
 	case answer == nil:
-		return order.ErrKeyRunning
+		return order.ErrIdempotencyKeyInUse
 	}
-	return &order.Repeated{Answer: answer}
+	return &order.ReplayError{Response: answer}
 }
 
 // selectReserved finds a place for a file that is on its way.
@@ -69,14 +69,14 @@ func (t *tx) reserved(ctx context.Context, merchantID, number, id int64) (bool, 
 	return err == nil, err
 }
 
-// HoldKey implements order.Tx.
-func (t *tx) HoldKey(ctx context.Context, o order.Head, key string, invoiceID int64) error {
+// HoldIdempotencyKey implements order.Tx.
+func (t *tx) HoldIdempotencyKey(ctx context.Context, o order.LockedOrder, key string, invoiceID int64) error {
 	return must(changed(t.exec(ctx, `UPDATE idempotency_keys SET order_number = $1, invoice_id = $2
-		WHERE merchant_id = $3 AND key = $4`, o.Number, invoiceID, o.MerchantID, key)))
+		WHERE merchant_id = $3 AND key = $4`, o.LegacyID, invoiceID, o.MerchantID, key)))
 }
 
-// KeepAnswer implements order.Tx.
-func (t *tx) KeepAnswer(ctx context.Context, merchantID int64, key string, request [sha256.Size]byte, answer []byte) error {
+// SaveResponse implements order.Tx.
+func (t *tx) SaveResponse(ctx context.Context, merchantID int64, key string, request [sha256.Size]byte, answer []byte) error {
 	return must(changed(t.exec(ctx, `UPDATE idempotency_keys SET answer = $1
 		WHERE merchant_id = $2 AND key = $3 AND request = $4 AND answer IS NULL`, answer, merchantID, key, request[:])))
 }
@@ -87,9 +87,9 @@ type takenKey struct {
 	key        string
 }
 
-// ForgetAnswers implements order.Store. Each merchant's keys go in a
+// DeleteIdempotencyRecords implements order.Store. Each merchant's keys go in a
 // transaction of their own, since merchants may lie on different servers.
-func (db *DB) ForgetAnswers(ctx context.Context, before time.Time, limit int) (int, error) {
+func (db *DB) DeleteIdempotencyRecords(ctx context.Context, before time.Time, limit int) (int, error) {
 	old, err := db.oldKeys(ctx, before, limit)
 	if err != nil {
 		return 0, err

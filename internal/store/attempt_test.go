@@ -21,15 +21,15 @@ func TestNoKeyCostsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	batch := testBatch(1, "R", 2)
-	if _, err := db.AddOrders(t.Context(), batch, testTime); err != nil {
+	if _, err := db.ImportOrders(t.Context(), batch, testTime); err != nil {
 		t.Fatal(err)
 	}
 	orders := order.NewService(db, nil, func() time.Time { return testTime }, slog.New(slog.DiscardHandler))
-	key := order.ReferenceKey(batch[0].Order.Reference)
-	if _, err := orders.Accept(t.Context(), 1, key, order.Attempt{}); err != nil {
+	key := order.ByReference(batch[0].Order.Reference)
+	if _, err := orders.Accept(t.Context(), 1, key, order.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := orders.DeleteInvoice(t.Context(), 1, key, 1, order.Attempt{}); !errors.Is(err, order.ErrInvoiceNotFound) {
+	if _, err := orders.DeleteInvoice(t.Context(), 1, key, 1, order.WriteOptions{}); !errors.Is(err, order.ErrInvoiceNotFound) {
 		t.Fatalf("error %v", err)
 	}
 	ran := statements.statements()

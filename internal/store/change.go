@@ -18,23 +18,23 @@ const (
 )
 
 // LockOrder implements order.Tx.
-func (t *tx) LockOrder(ctx context.Context, merchantID int64, key order.Key) (order.Head, error) {
+func (t *tx) LockOrder(ctx context.Context, merchantID int64, key order.Identifier) (order.LockedOrder, error) {
 	text, value := byKey(key, selectHeadByNumber, selectHeadByReference)
-	head := order.Head{MerchantID: merchantID}
+	head := order.LockedOrder{MerchantID: merchantID}
 	var createdAt int64
 	err := t.row(ctx, text+t.db.dialect.forUpdate, []any{merchantID, value},
-		&head.Number, &head.Reference, &head.State, &createdAt, &head.Revision, &head.ActiveInvoices)
+		&head.LegacyID, &head.Reference, &head.State, &createdAt, &head.Revision, &head.ActiveInvoices)
 	if errors.Is(err, sql.ErrNoRows) {
-		return order.Head{}, order.ErrNotFound
+		return order.LockedOrder{}, order.ErrNotFound
 	}
 	head.CreatedAt = time.Unix(createdAt, 0).UTC()
 	return head, err
 }
 
-// Move implements order.Tx.
-func (t *tx) Move(ctx context.Context, o order.Head, to order.State, at time.Time) error {
+// Transition implements order.Tx.
+func (t *tx) Transition(ctx context.Context, o order.LockedOrder, to order.State, at time.Time) error {
 	err := must(changed(t.exec(ctx, `UPDATE orders SET state = $1, updated_at = $2, revision = revision + 1
-		WHERE merchant_id = $3 AND number = $4`, to, at.Unix(), o.MerchantID, o.Number)))
+		WHERE merchant_id = $3 AND number = $4`, to, at.Unix(), o.MerchantID, o.LegacyID)))
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (t *tx) write(ctx context.Context, rows manyRows, values []any) error {
 }
 
 // Append implements order.Tx.
-func (t *tx) Append(ctx context.Context, o order.Head, event order.Event) error {
+func (t *tx) Append(ctx context.Context, o order.LockedOrder, event order.Event) error {
 	last, err := t.takeEvents(ctx, o.MerchantID, 1)
 	if err != nil {
 		return err
@@ -101,14 +101,14 @@ func (t *tx) takeEvents(ctx context.Context, merchantID int64, n int) (int64, er
 var insertEvents = newManyRows("events", `merchant_id, seq, type, actor, at, order_number, order_day,
 	from_state, to_state, reason, invoice_id`, "")
 
-func (t *tx) insertEvent(ctx context.Context, o order.Head, e order.Event) error {
+func (t *tx) insertEvent(ctx context.Context, o order.LockedOrder, e order.Event) error {
 	return t.write(ctx, insertEvents, appendEvent(nil, o, e))
 }
 
 // appendEvent appends the values of an event's row.
-func appendEvent(values []any, o order.Head, e order.Event) []any {
+func appendEvent(values []any, o order.LockedOrder, e order.Event) []any {
 	reason := sql.NullString{String: string(e.Reason), Valid: e.Reason != ""}
 	invoice := sql.NullInt64{Int64: e.InvoiceID, Valid: e.InvoiceID != 0}
-	return append(values, o.MerchantID, e.Seq, e.Type, e.Actor, e.At.Unix(), o.Number, order.DayOf(o.CreatedAt),
+	return append(values, o.MerchantID, e.Seq, e.Type, e.Actor, e.At.Unix(), o.LegacyID, order.DayOf(o.CreatedAt),
 		e.From, e.To, reason, invoice)
 }

@@ -26,8 +26,8 @@ const (
 	ORDER BY i.created_at, i.id LIMIT $2+0`
 )
 
-// StaleReservations implements order.Store.
-func (db *DB) StaleReservations(ctx context.Context, before time.Time, limit int) ([]order.StoredInvoice, error) {
+// ExpiredReservations implements order.Store.
+func (db *DB) ExpiredReservations(ctx context.Context, before time.Time, limit int) ([]order.StoredInvoice, error) {
 	return db.toClean(ctx, selectStale, before, limit)
 }
 
@@ -41,7 +41,7 @@ func (db *DB) toClean(ctx context.Context, text string, before time.Time, limit 
 	var found []order.StoredInvoice
 	err := each(ctx, db.conns, text, []any{before.Unix(), limit}, func(rows result) error {
 		var i order.StoredInvoice
-		err := rows.Scan(&i.MerchantID, &i.OrderNumber, &i.Reference, &i.ID, &i.Name)
+		err := rows.Scan(&i.MerchantID, &i.OrderLegacyID, &i.Reference, &i.ID, &i.Name)
 		found = append(found, i)
 		return err
 	})
@@ -51,17 +51,17 @@ func (db *DB) toClean(ctx context.Context, text string, before time.Time, limit 
 	return found, nil
 }
 
-// AbandonReservation implements order.Store.
-func (db *DB) AbandonReservation(ctx context.Context, invoice order.StoredInvoice, at time.Time) (bool, error) {
+// ExpireReservation implements order.Store.
+func (db *DB) ExpireReservation(ctx context.Context, invoice order.StoredInvoice, at time.Time) (bool, error) {
 	abandoned := false
 	err := db.inTx(ctx, "clean", func(t *tx) error {
-		head, err := t.LockOrder(ctx, invoice.MerchantID, order.NumberKey(invoice.OrderNumber))
+		head, err := t.LockOrder(ctx, invoice.MerchantID, order.ByLegacyID(invoice.OrderLegacyID))
 		if err != nil {
 			return err
 		}
 		var status string
 		err = t.row(ctx, `SELECT CAST(status AS TEXT) FROM invoices WHERE merchant_id = $1 AND order_number = $2 AND id = $3`,
-			[]any{invoice.MerchantID, invoice.OrderNumber, invoice.ID}, &status)
+			[]any{invoice.MerchantID, invoice.OrderLegacyID, invoice.ID}, &status)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
@@ -71,7 +71,7 @@ func (db *DB) AbandonReservation(ctx context.Context, invoice order.StoredInvoic
 		}
 		if _, err := t.exec(ctx, `UPDATE invoices SET status = `+statusAbandoned+`, ended_at = $1
 			WHERE merchant_id = $2 AND order_number = $3 AND id = $4 AND status = `+statusReserved,
-			at.Unix(), invoice.MerchantID, invoice.OrderNumber, invoice.ID); err != nil {
+			at.Unix(), invoice.MerchantID, invoice.OrderLegacyID, invoice.ID); err != nil {
 			return err
 		}
 		return t.freePlace(ctx, head)
@@ -84,7 +84,7 @@ func (db *DB) MarkPurged(ctx context.Context, invoice order.StoredInvoice, at ti
 	return db.inTx(ctx, "clean", func(t *tx) error {
 		_, err := t.exec(ctx, `UPDATE invoices SET purged_at = $1
 			WHERE merchant_id = $2 AND order_number = $3 AND id = $4 AND status IN (`+statusDeleted+`, `+statusAbandoned+`)`,
-			at.Unix(), invoice.MerchantID, invoice.OrderNumber, invoice.ID)
+			at.Unix(), invoice.MerchantID, invoice.OrderLegacyID, invoice.ID)
 		return err
 	})
 }

@@ -44,7 +44,7 @@ func (c CopiedOrders) KeptFiles() []KeptFile {
 		}
 		file := KeptFile{
 			StoredInvoice: order.StoredInvoice{
-				MerchantID: row[0].(int64), OrderNumber: row[1].(int64), Reference: references[row[1]],
+				MerchantID: row[0].(int64), OrderLegacyID: row[1].(int64), Reference: references[row[1]],
 				ID: at("id").(int64), Name: at("name").(string),
 			},
 			Size: at("size").(int64), Active: status == statusActive,

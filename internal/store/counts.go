@@ -82,14 +82,14 @@ func (c *dayCounts) placeLocked(filter order.Filter) place {
 	}
 	// Compared by division, since page times size may not fit 64 bits.
 	before := int64(math.MaxInt64)
-	if pages := filter.Page - 1; pages <= maxOrders/filter.Size {
-		before = pages * filter.Size
+	if pages := filter.Page - 1; pages <= maxOrders/filter.PageSize {
+		before = pages * filter.PageSize
 	}
 	from, to := keysOf(filter)
 	total, at, skip, begun := c.spans.search(states, from, to, before)
 	found := place{version: c.version, total: total, spans: c.spans.length}
 	if begun {
-		found.below, found.skip, found.limit = c.spans.above(at), skip, min(filter.Size, total-before)
+		found.below, found.skip, found.limit = c.spans.above(at), skip, min(filter.PageSize, total-before)
 		found.cut = c.cutFor(at, states, skip)
 	}
 	return found
@@ -97,14 +97,14 @@ func (c *dayCounts) placeLocked(filter order.Filter) place {
 
 // placeAfter is the place of a page that begins where another ended. One order
 // more than it shows tells whether there is a further one.
-func (c *dayCounts) placeAfter(after order.Position, filter order.Filter, states []order.State) place {
+func (c *dayCounts) placeAfter(after order.Cursor, filter order.Filter, states []order.State) place {
 	from, to := keysOf(filter)
 	total, _, _, _ := c.spans.search(states, from, to, math.MaxInt64)
-	below := listKey{after.CreatedAt.Unix(), after.Number}
+	below := listKey{after.CreatedAt.Unix(), after.LegacyID}
 	if compareKeys(to, below) < 0 {
 		below = to
 	}
-	found := place{version: c.version, total: total, below: below, limit: filter.Size + 1, spans: c.spans.length}
+	found := place{version: c.version, total: total, below: below, limit: filter.PageSize + 1, spans: c.spans.length}
 	if len(states) == 0 {
 		found.limit = 0 // nothing is asked for
 	}

@@ -54,7 +54,7 @@ func TestCountsAfterAnError(t *testing.T) {
 			for i := range batch {
 				batch[i].Order.State = order.States()[i%3]
 			}
-			if _, err := db.AddOrders(t.Context(), batch, testTime); err != nil {
+			if _, err := db.ImportOrders(t.Context(), batch, testTime); err != nil {
 				t.Fatal(err)
 			}
 			test.before(t, db)
@@ -117,7 +117,7 @@ func testListInSnapshot(t *testing.T, db, fresh *DB) {
 		t.Fatal(err)
 	}
 	const size = 60
-	if _, err := db.AddOrders(t.Context(), testBatch(1, "R", size), testTime); err != nil {
+	if _, err := db.ImportOrders(t.Context(), testBatch(1, "R", size), testTime); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -140,7 +140,7 @@ func testListInSnapshot(t *testing.T, db, fresh *DB) {
 		}
 	})
 	filter := order.NewFilter()
-	filter.AnyState, filter.States, filter.Size = false, []order.State{order.Registered}, size
+	filter.AnyState, filter.States, filter.PageSize = false, []order.State{order.Registered}, size
 	for read := 0; ctx.Err() == nil && (read < 100 || moves.Load() < 200); read++ {
 		page, err := db.listInSnapshot(t.Context(), 1, filter)
 		if err != nil {
@@ -151,13 +151,13 @@ func testListInSnapshot(t *testing.T, db, fresh *DB) {
 		}
 		for _, o := range page.Orders {
 			if o.State != order.Registered {
-				t.Errorf("order %d is %v", o.Number, o.State)
+				t.Errorf("order %d is %v", o.LegacyID, o.State)
 			}
 		}
 	}
 	cancel()
 	group.Wait()
-	filter.Size = 10
+	filter.PageSize = 10
 	for filter.Page = 1; filter.Page < 9; filter.Page++ {
 		want, err := fresh.List(t.Context(), 1, filter)
 		if err != nil {
@@ -261,7 +261,7 @@ func TestCountCacheCrowded(t *testing.T) {
 			incoming.Order.CreatedAt = testTime.AddDate(0, 0, -round)
 			batch = append(batch, incoming)
 		}
-		if _, err := db.AddOrders(t.Context(), batch, testTime); err != nil {
+		if _, err := db.ImportOrders(t.Context(), batch, testTime); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -282,10 +282,10 @@ func TestCountCacheCrowded(t *testing.T) {
 func TestPlaceAt(t *testing.T) {
 	t.Parallel()
 	filters := []order.Filter{
-		{AnyState: true, Page: 1, Size: 10, From: order.NoDay, To: order.NoDay},
-		{AnyState: true, Page: 3, Size: 7, From: order.NoDay, To: order.NoDay},
-		{States: []order.State{order.Registered}, Page: 1, Size: 10, From: order.NoDay, To: order.NoDay},
-		{States: []order.State{order.Registered, order.InProcessing}, Page: 2, Size: 5, From: 20001, To: 20003},
+		{AnyState: true, Page: 1, PageSize: 10, From: order.NoDay, To: order.NoDay},
+		{AnyState: true, Page: 3, PageSize: 7, From: order.NoDay, To: order.NoDay},
+		{States: []order.State{order.Registered}, Page: 1, PageSize: 10, From: order.NoDay, To: order.NoDay},
+		{States: []order.State{order.Registered, order.InProcessing}, Page: 2, PageSize: 5, From: 20001, To: 20003},
 	}
 	c := newDayCounts(usualSizes)
 	c.loaded = true

@@ -56,7 +56,7 @@ func addTo(t *testing.T, db *DB, prefix string, orders int) {
 			o.CreatedAt = order.DayOf(testTime.AddDate(0, 0, -2)).End()
 		}
 	}
-	if _, err := db.AddOrders(t.Context(), batch, testTime); err != nil {
+	if _, err := db.ImportOrders(t.Context(), batch, testTime); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -111,7 +111,7 @@ func decodeDetails(stored []byte, o *order.Order) error {
 		err = d.fields(orderFields(o))
 	}
 	if err != nil {
-		return fmt.Errorf("details of order %d: %w", o.Number, err)
+		return fmt.Errorf("details of order %d: %w", o.LegacyID, err)
 	}
 	return nil
 }

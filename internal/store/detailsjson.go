@@ -106,7 +106,7 @@ type lineJSON struct {
 func decodeDetailsJSON(text []byte, o *order.Order) error {
 	var d detailsJSON
 	if err := json.Unmarshal(text, &d); err != nil {
-		return fmt.Errorf("details of order %d: %w", o.Number, err)
+		return fmt.Errorf("details of order %d: %w", o.LegacyID, err)
 	}
 	o.ExpiresAt, o.DispatchUntil = fromUnix(d.ExpiresAt), fromUnix(d.DispatchUntil)
 	o.Subtotal, o.Discount, o.Notes = d.Subtotal, d.Discount, d.Notes

@@ -64,16 +64,16 @@ func requestsOf(t *testing.T, db *DB, recorded *recorder, merchant int64) []stat
 	t.Helper()
 	ctx := t.Context()
 	db.counts.sizes = sizes{block: 1, blocks: 100, fewest: 10, most: 10, events: 10}
-	outcomes, err := db.AddOrders(ctx, testBatch(merchant, fmt.Sprintf("M%d", merchant), 8), testTime)
+	outcomes, err := db.ImportOrders(ctx, testBatch(merchant, fmt.Sprintf("M%d", merchant), 8), testTime)
 	if err != nil {
 		t.Fatal(err)
 	}
-	number := outcomes[0].Number
+	number := outcomes[0].LegacyID
 	if err := moveTest(ctx, db, merchant, number, order.Canceled); err != nil {
 		t.Fatal(err)
 	}
 	fileTest(t, db, merchant, number)
-	for _, key := range []order.Key{order.NumberKey(number), order.ReferenceKey(fmt.Sprintf("M%d-0", merchant))} {
+	for _, key := range []order.Identifier{order.ByLegacyID(number), order.ByReference(fmt.Sprintf("M%d-0", merchant))} {
 		if _, err := db.Order(ctx, merchant, key); err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func requestsOf(t *testing.T, db *DB, recorded *recorder, merchant int64) []stat
 	// One that cuts the day at either end, and one that counts on from there.
 	for _, page := range []int64{4, 5, 1} {
 		filter := order.NewFilter()
-		filter.Page, filter.Size = page, 1
+		filter.Page, filter.PageSize = page, 1
 		if page == 1 {
 			if err := moveTest(ctx, db, merchant, number, order.Registered); err != nil {
 				t.Fatal(err)
@@ -125,10 +125,10 @@ func fileTest(t *testing.T, db *DB, merchant, number int64) {
 	ctx := t.Context()
 	request := sha256.Sum256([]byte("upload"))
 	err := db.InTx(ctx, func(tx order.Tx) error {
-		if err := tx.TakeKey(ctx, merchant, "k", request, testTime); err != nil {
+		if err := tx.ReserveIdempotencyKey(ctx, merchant, "k", request, testTime); err != nil {
 			return err
 		}
-		head, err := tx.LockOrder(ctx, merchant, order.NumberKey(number))
+		head, err := tx.LockOrder(ctx, merchant, order.ByLegacyID(number))
 		if err != nil {
 			return err
 		}
@@ -143,8 +143,8 @@ func fileTest(t *testing.T, db *DB, merchant, number int64) {
 			if name == "b.pdf" {
 				return tx.ReleaseInvoice(ctx, head, id)
 			}
-			if err := errors.Join(tx.HoldKey(ctx, head, "k", id), tx.ActivateInvoice(ctx, head, id),
-				tx.KeepAnswer(ctx, merchant, "k", request, []byte("answer"))); err != nil {
+			if err := errors.Join(tx.HoldIdempotencyKey(ctx, head, "k", id), tx.ActivateInvoice(ctx, head, id),
+				tx.SaveResponse(ctx, merchant, "k", request, []byte("answer"))); err != nil {
 				return err
 			}
 			if _, err := tx.Invoices(ctx, head); err != nil {
@@ -159,8 +159,8 @@ func fileTest(t *testing.T, db *DB, merchant, number int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = db.InTx(ctx, func(tx order.Tx) error { return tx.TakeKey(ctx, merchant, "k", request, testTime) })
-	var repeated *order.Repeated
+	err = db.InTx(ctx, func(tx order.Tx) error { return tx.ReserveIdempotencyKey(ctx, merchant, "k", request, testTime) })
+	var repeated *order.ReplayError
 	if !errors.As(err, &repeated) {
 		t.Fatalf("error %v, want the answer again", err)
 	}

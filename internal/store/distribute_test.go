@@ -62,7 +62,7 @@ func TestDistributeFilled(t *testing.T) {
 		if err := addTestMerchant(t.Context(), db, 1+id); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := db.AddOrders(t.Context(), testBatch(1+id, fmt.Sprintf("M%d", id), 20), testTime); err != nil {
+		if _, err := db.ImportOrders(t.Context(), testBatch(1+id, fmt.Sprintf("M%d", id), 20), testTime); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -142,7 +142,7 @@ func TestMigrateDistributed(t *testing.T) {
 	if err := db.conns.row(t.Context(), `SELECT later FROM merchants WHERE id = 1`, nil, &later); err != nil || later != "x" {
 		t.Errorf("got %q, %v", later, err)
 	}
-	if _, err := db.AddOrders(t.Context(), testBatch(1, "R", 2), testTime); err != nil {
+	if _, err := db.ImportOrders(t.Context(), testBatch(1, "R", 2), testTime); err != nil {
 		t.Error(err)
 	}
 }

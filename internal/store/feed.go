@@ -46,7 +46,7 @@ func (db *DB) Events(ctx context.Context, merchantID, after int64, limit int) ([
 }
 
 // OrderEvents implements order.Store with one query.
-func (db *DB) OrderEvents(ctx context.Context, merchantID int64, key order.Key, after int64, limit int) ([]order.EventRecord, error) {
+func (db *DB) OrderEvents(ctx context.Context, merchantID int64, key order.Identifier, after int64, limit int) ([]order.EventRecord, error) {
 	defer db.timed("order_events")()
 	text, value := byKey(key, selectHistoryByNumber, selectHistoryByReference)
 	events, found, err := readEvents(ctx, db.conns, text, after, merchantID, value, limit)
@@ -89,7 +89,7 @@ func readEvents(ctx context.Context, r run, text string, args ...any) ([]order.E
 		var e order.EventRecord
 		var seq, kind, actor, at, from, to, invoice sql.NullInt64
 		var reason, name sql.NullString
-		err := rows.Scan(&seq, &kind, &actor, &at, &from, &to, &reason, &invoice, &e.Number, &e.Reference, &name)
+		err := rows.Scan(&seq, &kind, &actor, &at, &from, &to, &reason, &invoice, &e.LegacyID, &e.Reference, &name)
 		if err != nil {
 			return err
 		}

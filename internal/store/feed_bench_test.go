@@ -23,7 +23,7 @@ func BenchmarkFeed(b *testing.B) {
 			return len(events), err
 		},
 		"history of an order": func() (int, error) {
-			events, err := db.OrderEvents(b.Context(), 1, order.NumberKey(1+rand.Int64N(size)), 0, 100)
+			events, err := db.OrderEvents(b.Context(), 1, order.ByLegacyID(1+rand.Int64N(size)), 0, 100)
 			return len(events), err
 		},
 		"newest": func() (int, error) {

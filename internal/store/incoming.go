@@ -22,7 +22,7 @@ type intake struct {
 	now       time.Time
 	merchants map[int64]bool // whether they exist, of those looked for
 	last      int64          // the highest order number that is known to be given
-	created   map[int64][]order.Head
+	created   map[int64][]order.LockedOrder
 	days      map[dayKey]int64
 }
 
@@ -37,11 +37,11 @@ type arrival struct {
 	order.Incoming
 	details []byte
 	number  int64 // given to it; 0: none
-	outcome order.Outcome
+	outcome order.ImportResult
 }
 
-// AddOrders implements order.Store.
-func (db *DB) AddOrders(ctx context.Context, batch []order.Incoming, now time.Time) ([]order.Outcome, error) {
+// ImportOrders implements order.Store.
+func (db *DB) ImportOrders(ctx context.Context, batch []order.Incoming, now time.Time) ([]order.ImportResult, error) {
 	// Encoding needs no lock on the database.
 	arrivals := make([]arrival, len(batch))
 	for i, incoming := range batch {
@@ -55,7 +55,7 @@ func (db *DB) AddOrders(ctx context.Context, batch []order.Incoming, now time.Ti
 	err := db.inTxWithin(ctx, limit, "add", func(t *tx) error {
 		in := &intake{
 			tx: t, now: now, merchants: make(map[int64]bool),
-			created: make(map[int64][]order.Head), days: make(map[dayKey]int64),
+			created: make(map[int64][]order.LockedOrder), days: make(map[dayKey]int64),
 		}
 		if err := in.readCounter(ctx); err != nil {
 			return err
@@ -72,7 +72,7 @@ func (db *DB) AddOrders(ctx context.Context, batch []order.Incoming, now time.Ti
 	if err != nil {
 		return nil, err
 	}
-	outcomes := make([]order.Outcome, len(arrivals))
+	outcomes := make([]order.ImportResult, len(arrivals))
 	for i := range arrivals {
 		outcomes[i] = arrivals[i].outcome
 	}
@@ -99,7 +99,7 @@ func (in *intake) add(ctx context.Context, arrivals []arrival) error {
 	var known []*arrival
 	for i := range arrivals {
 		a := &arrivals[i]
-		a.number, a.outcome = 0, order.Outcome{} // the transaction may be run again
+		a.number, a.outcome = 0, order.ImportResult{} // the transaction may be run again
 		exists, err := in.merchantExists(ctx, a.Order.MerchantID)
 		if err != nil {
 			return err
@@ -133,8 +133,8 @@ func (in *intake) add(ctx context.Context, arrivals []arrival) error {
 	return nil
 }
 
-func (a *arrival) refuse(verdict order.Verdict, format string, args ...any) {
-	a.outcome = order.Outcome{Verdict: verdict, Reason: fmt.Sprintf(format, args...)}
+func (a *arrival) refuse(verdict order.ImportStatus, format string, args ...any) {
+	a.outcome = order.ImportResult{Status: verdict, Reason: fmt.Sprintf(format, args...)}
 }
 
 func (in *intake) merchantExists(ctx context.Context, id int64) (bool, error) {
@@ -156,14 +156,14 @@ func (in *intake) compare(ctx context.Context, a *arrival) error {
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	asked := a.Order.Number
+	asked := a.Order.LegacyID
 	switch {
 	case err != nil || !bytes.Equal(digest, a.Digest[:]):
-		a.refuse(order.Conflicting, "reference: %s is taken by an order with other content", a.Order.Reference)
+		a.refuse(order.Conflict, "reference: %s is taken by an order with other content", a.Order.Reference)
 	case asked != 0 && asked != number:
-		a.refuse(order.Conflicting, "orderId: the order %s has the number %d", a.Order.Reference, number)
+		a.refuse(order.Conflict, "orderId: the order %s has the number %d", a.Order.Reference, number)
 	default:
-		a.outcome = order.Outcome{Verdict: order.Unchanged, Number: number}
+		a.outcome = order.ImportResult{Status: order.Unchanged, LegacyID: number}
 	}
 	return nil
 }
@@ -184,11 +184,11 @@ func (in *intake) insert(ctx context.Context, arrivals []*arrival) error {
 		values = append(values, o.MerchantID, a.number, o.Reference, o.State, o.CreatedAt.Unix(), seconds(o.UpdatedAt),
 			o.Currency, o.CountryCode, o.Total, hasInvoice, o.Customer.UserID, o.Customer.Email, o.Customer.Phone,
 			o.Customer.FirstName, o.Customer.LastName, o.Customer.Company, 1, 0, a.Digest[:], a.details)
-		in.created[o.MerchantID] = append(in.created[o.MerchantID], order.Head{
-			MerchantID: o.MerchantID, Number: a.number, State: o.State, CreatedAt: o.CreatedAt,
+		in.created[o.MerchantID] = append(in.created[o.MerchantID], order.LockedOrder{
+			MerchantID: o.MerchantID, LegacyID: a.number, State: o.State, CreatedAt: o.CreatedAt,
 		})
 		in.days[dayKey{o.MerchantID, order.DayOf(o.CreatedAt), o.State}]++
-		a.outcome = order.Outcome{Verdict: order.Created, Number: a.number}
+		a.outcome = order.ImportResult{Status: order.Created, LegacyID: a.number}
 	}
 	return in.tx.write(ctx, insertOrders, values)
 }
@@ -238,7 +238,7 @@ func (in *intake) appendEvents(ctx context.Context, merchantID int64) error {
 	values := make([]any, 0, len(heads)*insertEvents.columns)
 	for i, head := range heads {
 		values = appendEvent(values, head, order.Event{
-			Seq: last - int64(len(heads)-1-i), Type: order.OrderCreated, Actor: order.Operator,
+			Seq: last - int64(len(heads)-1-i), Type: order.OrderCreated, Actor: order.ActorOperator,
 			At: in.now, To: head.State,
 		})
 	}

@@ -60,11 +60,11 @@ func (db *DB) InvoiceFile(ctx context.Context, merchantID int64, reference, name
 }
 
 // Invoices implements order.Tx.
-func (t *tx) Invoices(ctx context.Context, o order.Head) ([]order.Invoice, error) {
+func (t *tx) Invoices(ctx context.Context, o order.LockedOrder) ([]order.Invoice, error) {
 	var invoices []order.Invoice
 	err := each(ctx, t, `SELECT `+invoiceColumns+` FROM invoices i
 		WHERE i.merchant_id = $1 AND i.order_number = $2 AND i.status = `+statusActive+` ORDER BY i.id`,
-		[]any{o.MerchantID, o.Number}, func(rows result) error {
+		[]any{o.MerchantID, o.LegacyID}, func(rows result) error {
 			var row nullInvoice
 			if err := rows.Scan(row.into()...); err != nil {
 				return err
@@ -76,10 +76,10 @@ func (t *tx) Invoices(ctx context.Context, o order.Head) ([]order.Invoice, error
 }
 
 // InvoiceNames implements order.Tx.
-func (t *tx) InvoiceNames(ctx context.Context, o order.Head) ([]string, error) {
+func (t *tx) InvoiceNames(ctx context.Context, o order.LockedOrder) ([]string, error) {
 	var names []string
 	err := each(ctx, t, `SELECT name FROM invoices WHERE merchant_id = $1 AND order_number = $2`,
-		[]any{o.MerchantID, o.Number}, func(rows result) error {
+		[]any{o.MerchantID, o.LegacyID}, func(rows result) error {
 			var name string
 			err := rows.Scan(&name)
 			names = append(names, name)
@@ -90,10 +90,10 @@ func (t *tx) InvoiceNames(ctx context.Context, o order.Head) ([]string, error) {
 
 // ReserveInvoice implements order.Tx. The limit is held by the UPDATE itself,
 // whatever the caller has looked at before.
-func (t *tx) ReserveInvoice(ctx context.Context, o order.Head, invoice order.Invoice) (int64, error) {
+func (t *tx) ReserveInvoice(ctx context.Context, o order.LockedOrder, invoice order.Invoice) (int64, error) {
 	free, err := changed(t.exec(ctx, `UPDATE orders SET active_invoices = active_invoices + 1
 		WHERE merchant_id = $1 AND number = $2 AND active_invoices < $3`,
-		o.MerchantID, o.Number, order.MaxInvoices))
+		o.MerchantID, o.LegacyID, order.MaxInvoices))
 	if err != nil {
 		return 0, err
 	}
@@ -106,14 +106,14 @@ func (t *tx) ReserveInvoice(ctx context.Context, o order.Head, invoice order.Inv
 	}
 	_, err = t.exec(ctx, `INSERT INTO invoices (merchant_id, order_number, id, name, status, size, sha256, created_at)
 		VALUES ($1, $2, $3, $4, `+statusReserved+`, $5, $6, $7)`,
-		o.MerchantID, o.Number, id, invoice.Name, invoice.Size, invoice.SHA256[:], invoice.CreatedAt.Unix())
+		o.MerchantID, o.LegacyID, id, invoice.Name, invoice.Size, invoice.SHA256[:], invoice.CreatedAt.Unix())
 	return id, err
 }
 
 // ActivateInvoice implements order.Tx.
-func (t *tx) ActivateInvoice(ctx context.Context, o order.Head, id int64) error {
+func (t *tx) ActivateInvoice(ctx context.Context, o order.LockedOrder, id int64) error {
 	did, err := changed(t.exec(ctx, `UPDATE invoices SET status = `+statusActive+`
-		WHERE merchant_id = $1 AND order_number = $2 AND id = $3 AND status = `+statusReserved, o.MerchantID, o.Number, id))
+		WHERE merchant_id = $1 AND order_number = $2 AND id = $3 AND status = `+statusReserved, o.MerchantID, o.LegacyID, id))
 	if err != nil {
 		return err
 	}
@@ -124,9 +124,9 @@ func (t *tx) ActivateInvoice(ctx context.Context, o order.Head, id int64) error 
 }
 
 // ReleaseInvoice implements order.Tx.
-func (t *tx) ReleaseInvoice(ctx context.Context, o order.Head, id int64) error {
+func (t *tx) ReleaseInvoice(ctx context.Context, o order.LockedOrder, id int64) error {
 	did, err := changed(t.exec(ctx, `DELETE FROM invoices
-		WHERE merchant_id = $1 AND order_number = $2 AND id = $3 AND status = `+statusReserved, o.MerchantID, o.Number, id))
+		WHERE merchant_id = $1 AND order_number = $2 AND id = $3 AND status = `+statusReserved, o.MerchantID, o.LegacyID, id))
 	if err != nil || !did {
 		return err
 	}
@@ -134,10 +134,10 @@ func (t *tx) ReleaseInvoice(ctx context.Context, o order.Head, id int64) error {
 }
 
 // DeleteInvoice implements order.Tx.
-func (t *tx) DeleteInvoice(ctx context.Context, o order.Head, id int64, at time.Time) error {
+func (t *tx) DeleteInvoice(ctx context.Context, o order.LockedOrder, id int64, at time.Time) error {
 	did, err := changed(t.exec(ctx, `UPDATE invoices SET status = `+statusDeleted+`, ended_at = $1
 		WHERE merchant_id = $2 AND order_number = $3 AND id = $4 AND status = `+statusActive,
-		at.Unix(), o.MerchantID, o.Number, id))
+		at.Unix(), o.MerchantID, o.LegacyID, id))
 	if err != nil {
 		return err
 	}
@@ -149,13 +149,13 @@ func (t *tx) DeleteInvoice(ctx context.Context, o order.Head, id int64, at time.
 
 // revise notes that what a single order shows has changed, and how many places
 // for files it has taken more.
-func (t *tx) revise(ctx context.Context, o order.Head, places int) error {
+func (t *tx) revise(ctx context.Context, o order.LockedOrder, places int) error {
 	return must(changed(t.exec(ctx, `UPDATE orders SET revision = revision + 1, active_invoices = active_invoices + $1
-		WHERE merchant_id = $2 AND number = $3`, places, o.MerchantID, o.Number)))
+		WHERE merchant_id = $2 AND number = $3`, places, o.MerchantID, o.LegacyID)))
 }
 
 // freePlace gives a place back that nobody has seen taken.
-func (t *tx) freePlace(ctx context.Context, o order.Head) error {
+func (t *tx) freePlace(ctx context.Context, o order.LockedOrder) error {
 	return must(changed(t.exec(ctx, `UPDATE orders SET active_invoices = active_invoices - 1
-		WHERE merchant_id = $1 AND number = $2`, o.MerchantID, o.Number)))
+		WHERE merchant_id = $1 AND number = $2`, o.MerchantID, o.LegacyID)))
 }

@@ -40,7 +40,7 @@ func scanKept(scan func(...any) error) (KeptFile, error) {
 	var f KeptFile
 	var hash []byte
 	var active int64
-	err := scan(&f.MerchantID, &f.OrderNumber, &f.Reference, &f.ID, &f.Name, &f.Size, &hash, &active)
+	err := scan(&f.MerchantID, &f.OrderLegacyID, &f.Reference, &f.ID, &f.Name, &f.Size, &hash, &active)
 	copy(f.SHA256[:], hash)
 	f.Active = active != 0
 	return f, err
@@ -50,7 +50,7 @@ func scanKept(scan func(...any) error) (KeptFile, error) {
 // those after a given one. The zero KeptFile is before all.
 func (db *DB) KeptFiles(ctx context.Context, merchantID int64, after KeptFile, limit int) ([]KeptFile, error) {
 	defer db.timed("files")()
-	found, err := all(ctx, db.conns.patient(), selectKeptPage, []any{merchantID, after.OrderNumber, after.ID, limit},
+	found, err := all(ctx, db.conns.patient(), selectKeptPage, []any{merchantID, after.OrderLegacyID, after.ID, limit},
 		func(rows result) (KeptFile, error) { return scanKept(rows.Scan) })
 	if err != nil {
 		return nil, db.failure(fmt.Errorf("read invoices: %w", err))
@@ -62,7 +62,7 @@ func (db *DB) KeptFiles(ctx context.Context, merchantID int64, after KeptFile, l
 func (db *DB) KeptFile(ctx context.Context, f KeptFile) (KeptFile, bool, error) {
 	defer db.timed("files")()
 	now, err := scanKept(func(into ...any) error {
-		return db.conns.row(ctx, selectKeptOne, []any{f.MerchantID, f.OrderNumber, f.ID}, into...)
+		return db.conns.row(ctx, selectKeptOne, []any{f.MerchantID, f.OrderLegacyID, f.ID}, into...)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return KeptFile{}, false, nil

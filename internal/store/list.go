@@ -94,7 +94,7 @@ func (db *DB) listInSnapshot(ctx context.Context, merchantID int64, filter order
 // pageOf returns the page that was read, and where the next one begins.
 func pageOf(filter order.Filter, place place, orders []order.Summary) order.Page {
 	page := order.Page{Orders: orders, Total: place.total}
-	more := filter.Page <= maxOrders/filter.Size && filter.Page*filter.Size < place.total
+	more := filter.Page <= maxOrders/filter.PageSize && filter.Page*filter.PageSize < place.total
 	if filter.After != nil {
 		// It may have gone beyond the first day asked for.
 		from, _ := keysOf(filter)
@@ -102,13 +102,13 @@ func pageOf(filter order.Filter, place place, orders []order.Summary) order.Page
 		if end >= 0 {
 			page.Orders = orders[:end]
 		}
-		if more = int64(len(page.Orders)) > filter.Size; more {
-			page.Orders = page.Orders[:filter.Size]
+		if more = int64(len(page.Orders)) > filter.PageSize; more {
+			page.Orders = page.Orders[:filter.PageSize]
 		}
 	}
 	if more && len(page.Orders) > 0 {
 		last := page.Orders[len(page.Orders)-1]
-		page.Next = &order.Position{CreatedAt: last.CreatedAt, Number: last.Number}
+		page.Next = &order.Cursor{CreatedAt: last.CreatedAt, LegacyID: last.LegacyID}
 	}
 	return page
 }

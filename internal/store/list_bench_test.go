@@ -126,7 +126,7 @@ func inStates(f *order.Filter, states ...order.State) { f.AnyState, f.States = f
 
 var listCases = []listCase{
 	{"first page", func(*order.Filter, layout) {}},
-	{"first page of 100", func(f *order.Filter, _ layout) { f.Size = 100 }},
+	{"first page of 100", func(f *order.Filter, _ layout) { f.PageSize = 100 }},
 	{"middle page", func(f *order.Filter, l layout) { f.Page = l.orders / 20 }},
 	{"last page", func(f *order.Filter, l layout) { f.Page = l.orders / 10 }},
 	{"any page", func(f *order.Filter, l layout) { f.Page = 1 + rand.Int64N(l.orders/10) }},

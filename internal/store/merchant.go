@@ -9,7 +9,7 @@ import (
 )
 
 // AddMerchant implements order.Store.
-func (db *DB) AddMerchant(ctx context.Context, merchant order.MerchantRecord) error {
+func (db *DB) AddMerchant(ctx context.Context, merchant order.Merchant) error {
 	return db.inTx(ctx, "merchant", func(t *tx) error {
 		added, err := changed(t.exec(ctx, `INSERT INTO merchants (id, name, created_at) VALUES ($1, $2, $3)
 			ON CONFLICT (id) DO NOTHING`, merchant.ID, merchant.Name, merchant.CreatedAt.Unix()))
@@ -28,11 +28,11 @@ func (db *DB) AddMerchant(ctx context.Context, merchant order.MerchantRecord) er
 }
 
 // Merchants implements order.Store.
-func (db *DB) Merchants(ctx context.Context) ([]order.MerchantRecord, error) {
+func (db *DB) Merchants(ctx context.Context) ([]order.Merchant, error) {
 	defer db.timed("merchants")()
-	var merchants []order.MerchantRecord
+	var merchants []order.Merchant
 	err := each(ctx, db.conns, `SELECT id, name, created_at FROM merchants ORDER BY id`, nil, func(rows result) error {
-		var m order.MerchantRecord
+		var m order.Merchant
 		var createdAt int64
 		if err := rows.Scan(&m.ID, &m.Name, &createdAt); err != nil {
 			return err

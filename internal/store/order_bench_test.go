@@ -54,12 +54,12 @@ func fill(b *testing.B, db *DB, merchantID int64, n int) []int64 {
 			o.CreatedAt = testTime.AddDate(0, 0, -(begin+i)*7919%days)
 			o.State = states[(begin+i)%len(states)]
 		}
-		outcomes, err := db.AddOrders(b.Context(), batch, testTime)
+		outcomes, err := db.ImportOrders(b.Context(), batch, testTime)
 		if err != nil {
 			b.Fatal(err)
 		}
 		for _, outcome := range outcomes {
-			numbers = append(numbers, outcome.Number)
+			numbers = append(numbers, outcome.LegacyID)
 		}
 	}
 	return numbers
@@ -77,7 +77,7 @@ func BenchmarkOrder(b *testing.B) {
 			}
 		}
 	}
-	read := func(key func() order.Key) func(*testing.B) {
+	read := func(key func() order.Identifier) func(*testing.B) {
 		return func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -87,16 +87,16 @@ func BenchmarkOrder(b *testing.B) {
 			}
 		}
 	}
-	b.Run("by number", read(func() order.Key { return order.NumberKey(numbers[100+rand.IntN(len(numbers)-100)]) }))
-	b.Run("by reference", read(func() order.Key {
-		return order.ReferenceKey(fmt.Sprintf("M1-%d-%d", 1000*(1+rand.IntN(19)), rand.IntN(1000)))
+	b.Run("by number", read(func() order.Identifier { return order.ByLegacyID(numbers[100+rand.IntN(len(numbers)-100)]) }))
+	b.Run("by reference", read(func() order.Identifier {
+		return order.ByReference(fmt.Sprintf("M1-%d-%d", 1000*(1+rand.IntN(19)), rand.IntN(1000)))
 	}))
-	b.Run("with 3 files", read(func() order.Key { return order.NumberKey(withFiles[rand.IntN(len(withFiles))]) }))
+	b.Run("with 3 files", read(func() order.Identifier { return order.ByLegacyID(withFiles[rand.IntN(len(withFiles))]) }))
 }
 
 func uploadTest(b *testing.B, db *DB, number int64, name string) error {
 	return db.InTx(b.Context(), func(tx order.Tx) error {
-		head, err := tx.LockOrder(b.Context(), 1, order.NumberKey(number))
+		head, err := tx.LockOrder(b.Context(), 1, order.ByLegacyID(number))
 		if err != nil {
 			return err
 		}
@@ -108,7 +108,7 @@ func uploadTest(b *testing.B, db *DB, number int64, name string) error {
 			return err
 		}
 		return tx.Append(b.Context(), head, order.Event{
-			Type: order.InvoiceUploaded, Actor: order.Merchant, At: testTime, InvoiceID: id,
+			Type: order.InvoiceUploaded, Actor: order.ActorMerchant, At: testTime, InvoiceID: id,
 		})
 	})
 }
@@ -140,7 +140,7 @@ func BenchmarkAddOrders(b *testing.B) {
 					b.StopTimer()
 					batch := testBatch(1, fmt.Sprintf("R-%d", begin), min(size, b.N-begin))
 					b.StartTimer()
-					if _, err := db.AddOrders(b.Context(), batch, testTime); err != nil {
+					if _, err := db.ImportOrders(b.Context(), batch, testTime); err != nil {
 						b.Fatal(err)
 					}
 				}

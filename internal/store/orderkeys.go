@@ -91,9 +91,9 @@ func (in *intake) takeNumbers(ctx context.Context, arrivals []*arrival) error {
 		for _, a := range arrivals {
 			switch {
 			case a.number != 0 && taken[numberKey(a.number)]:
-			case a.Order.Number != 0:
+			case a.Order.LegacyID != 0:
 				a.number = 0
-				a.refuse(order.Conflicting, "orderId: %d is taken by another order", a.Order.Number)
+				a.refuse(order.Conflict, "orderId: %d is taken by another order", a.Order.LegacyID)
 			default:
 				again = append(again, a)
 			}
@@ -112,7 +112,7 @@ func (in *intake) takeNumbers(ctx context.Context, arrivals []*arrival) error {
 // choose returns the number to try for an order; 0 when it asks for one that an
 // order before it is about to take.
 func (in *intake) choose(a *arrival, wanted map[string]int64) int64 {
-	number := a.Order.Number
+	number := a.Order.LegacyID
 	if number == 0 {
 		for wants := true; wants; _, wants = wanted[numberKey(in.last)] {
 			in.last++

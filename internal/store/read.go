@@ -26,7 +26,7 @@ type summaryRow struct {
 // into lists where the columns go.
 func (r *summaryRow) into() []any {
 	return []any{
-		&r.Number, &r.Reference, &r.State, &r.createdAt, &r.updatedAt, &r.Currency,
+		&r.LegacyID, &r.Reference, &r.State, &r.createdAt, &r.updatedAt, &r.Currency,
 		&r.CountryCode, &r.Total, &r.hasInvoice, &r.Customer.UserID, &r.Customer.Email, &r.phone,
 		&r.Customer.FirstName, &r.Customer.LastName, &r.Customer.Company,
 	}
@@ -64,29 +64,29 @@ const (
 )
 
 // byKey chooses the statement for a key and returns the key's value with it.
-func byKey(key order.Key, byNumber, byReference string) (string, any) {
+func byKey(key order.Identifier, byNumber, byReference string) (string, any) {
 	if key.Reference != "" {
 		return byReference, key.Reference
 	}
-	return byNumber, key.Number
+	return byNumber, key.LegacyID
 }
 
 // Order implements order.Store with one query, or two where a query costs little
 // and the join that most orders do not need would double it.
-func (db *DB) Order(ctx context.Context, merchantID int64, key order.Key) (order.Order, error) {
+func (db *DB) Order(ctx context.Context, merchantID int64, key order.Identifier) (order.Order, error) {
 	defer db.timed("order")()
 	read := db.readOrder
 	if !db.dialect.distant {
 		read = db.readBare
 	}
 	found, err := read(ctx, merchantID, key)
-	if err == nil && found.Number != 0 {
+	if err == nil && found.LegacyID != 0 {
 		found.MerchantName, err = db.merchantName(ctx, merchantID)
 	}
 	if err != nil {
 		return order.Order{}, db.failure(fmt.Errorf("read order: %w", err))
 	}
-	if found.Number == 0 {
+	if found.LegacyID == 0 {
 		return order.Order{}, order.ErrNotFound
 	}
 	return found, nil
@@ -94,7 +94,7 @@ func (db *DB) Order(ctx context.Context, merchantID int64, key order.Key) (order
 
 // readBare reads an order that has no invoices by itself, and any other with
 // them. Without an order the number is 0.
-func (db *DB) readBare(ctx context.Context, merchantID int64, key order.Key) (order.Order, error) {
+func (db *DB) readBare(ctx context.Context, merchantID int64, key order.Identifier) (order.Order, error) {
 	text, value := byKey(key, selectBareByNumber, selectBareByReference)
 	var found order.Order
 	var row summaryRow
@@ -126,7 +126,7 @@ func (db *DB) merchantName(ctx context.Context, id int64) (string, error) {
 }
 
 // readOrder reads an order with its invoices. Without one the number is 0.
-func (db *DB) readOrder(ctx context.Context, merchantID int64, key order.Key) (order.Order, error) {
+func (db *DB) readOrder(ctx context.Context, merchantID int64, key order.Identifier) (order.Order, error) {
 	text, value := byKey(key, selectOrderByNumber, selectOrderByReference)
 	var found order.Order
 	var row summaryRow
@@ -137,7 +137,7 @@ func (db *DB) readOrder(ctx context.Context, merchantID int64, key order.Key) (o
 		if err := rows.Scan(append(into, invoice.into()...)...); err != nil {
 			return err
 		}
-		if found.Number == 0 {
+		if found.LegacyID == 0 {
 			if err := fillOrder(&found, merchantID, row.summary(), raw); err != nil {
 				return err
 			}
@@ -158,7 +158,7 @@ const (
 )
 
 // Revision implements order.Store.
-func (db *DB) Revision(ctx context.Context, merchantID int64, key order.Key) (number, revision int64, err error) {
+func (db *DB) Revision(ctx context.Context, merchantID int64, key order.Identifier) (number, revision int64, err error) {
 	defer db.timed("revision")()
 	text, value := byKey(key, selectRevisionByNumber, selectRevisionByReference)
 	err = db.conns.row(ctx, text, []any{merchantID, value}, &number, &revision)
@@ -173,7 +173,7 @@ func (db *DB) Revision(ctx context.Context, merchantID int64, key order.Key) (nu
 
 // fillOrder puts together what the columns and the details say of an order.
 func fillOrder(o *order.Order, merchantID int64, s order.Summary, rawDetails []byte) error {
-	o.MerchantID, o.Number, o.Reference = merchantID, s.Number, s.Reference
+	o.MerchantID, o.LegacyID, o.Reference = merchantID, s.LegacyID, s.Reference
 	o.State, o.Currency, o.CountryCode = s.State, s.Currency, s.CountryCode
 	o.CreatedAt, o.UpdatedAt, o.Total, o.Customer = s.CreatedAt, s.UpdatedAt, s.Total, s.Customer
 	return decodeDetails(rawDetails, o)

@@ -57,21 +57,21 @@ func testBatch(merchantID int64, prefix string, n int) []order.Incoming {
 }
 
 func addTestMerchant(ctx context.Context, db *DB, id int64) error {
-	return db.AddMerchant(ctx, order.MerchantRecord{ID: id, Name: "Test Shop", CreatedAt: testTime})
+	return db.AddMerchant(ctx, order.Merchant{ID: id, Name: "Test Shop", CreatedAt: testTime})
 }
 
 // moveTest moves an order whatever the rules say.
 func moveTest(ctx context.Context, db *DB, merchantID, number int64, to order.State) error {
 	return db.InTx(ctx, func(tx order.Tx) error {
-		head, err := tx.LockOrder(ctx, merchantID, order.NumberKey(number))
+		head, err := tx.LockOrder(ctx, merchantID, order.ByLegacyID(number))
 		if err != nil {
 			return err
 		}
-		if err := tx.Move(ctx, head, to, testTime); err != nil {
+		if err := tx.Transition(ctx, head, to, testTime); err != nil {
 			return err
 		}
 		return tx.Append(ctx, head, order.Event{
-			Type: order.OrderStateChanged, Actor: order.Operator, At: testTime, From: head.State, To: to,
+			Type: order.OrderStateChanged, Actor: order.ActorOperator, At: testTime, From: head.State, To: to,
 		})
 	})
 }

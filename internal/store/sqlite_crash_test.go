@@ -24,12 +24,12 @@ func TestSQLiteKilled(t *testing.T) {
 		db := openTest(t, path)
 		added, accepted := acknowledged(t, lines)
 		for _, reference := range added {
-			if _, err := db.Order(t.Context(), childMerchant, order.ReferenceKey(reference)); err != nil {
+			if _, err := db.Order(t.Context(), childMerchant, order.ByReference(reference)); err != nil {
 				t.Errorf("order %s was acknowledged: %v", reference, err)
 			}
 		}
 		for _, reference := range accepted {
-			got, err := db.Order(t.Context(), childMerchant, order.ReferenceKey(reference))
+			got, err := db.Order(t.Context(), childMerchant, order.ByReference(reference))
 			if err != nil || got.State != order.InProcessing {
 				t.Errorf("that order %s was accepted was acknowledged: it is %v, error %v", reference, got.State, err)
 			}
@@ -89,7 +89,7 @@ func TestSQLiteKeepsItsLocks(t *testing.T) {
 		if err := child(t, "open", path).Run(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := db.AddOrders(t.Context(), testBatch(childMerchant, strconv.Itoa(i), 5), testTime); err != nil {
+		if _, err := db.ImportOrders(t.Context(), testBatch(childMerchant, strconv.Itoa(i), 5), testTime); err != nil {
 			t.Errorf("add orders: %v", err)
 		}
 		count, err := child(t, "count", path).Output()

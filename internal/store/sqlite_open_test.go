@@ -208,7 +208,7 @@ func TestMigrationsGoBack(t *testing.T) {
 	if err := addTestMerchant(t.Context(), db, 1); err != nil {
 		t.Error(err)
 	}
-	if _, err := db.AddOrders(t.Context(), testBatch(1, "R", 3), testTime); err != nil {
+	if _, err := db.ImportOrders(t.Context(), testBatch(1, "R", 3), testTime); err != nil {
 		t.Error(err)
 	}
 }

@@ -20,7 +20,7 @@ func blocked(t *testing.T, patience time.Duration) (db *DB, unblock func()) {
 	if err := addTestMerchant(t.Context(), first, 1); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := first.AddOrders(t.Context(), testBatch(1, "R", 1), testTime); err != nil {
+	if _, err := first.ImportOrders(t.Context(), testBatch(1, "R", 1), testTime); err != nil {
 		t.Fatal(err)
 	}
 	db = openTest(t, path)
@@ -43,11 +43,11 @@ func TestSQLiteLockedTooLong(t *testing.T) {
 	if err := moveTest(t.Context(), db, 1, 1, order.InProcessing); !errors.Is(err, order.ErrUnavailable) {
 		t.Errorf("move: %v, want %v", err, order.ErrUnavailable)
 	}
-	if _, err := db.AddOrders(t.Context(), testBatch(1, "S", 1), testTime); !errors.Is(err, order.ErrUnavailable) {
+	if _, err := db.ImportOrders(t.Context(), testBatch(1, "S", 1), testTime); !errors.Is(err, order.ErrUnavailable) {
 		t.Errorf("add: %v, want %v", err, order.ErrUnavailable)
 	}
 	// Readers have nothing to do with it.
-	if got, err := db.Order(t.Context(), 1, order.NumberKey(1)); err != nil || got.State != order.Registered {
+	if got, err := db.Order(t.Context(), 1, order.ByLegacyID(1)); err != nil || got.State != order.Registered {
 		t.Errorf("order is %v, error %v, want %v", got.State, err, order.Registered)
 	}
 	unblock()
@@ -97,7 +97,7 @@ func TestSQLiteFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	const size = 50
-	if _, err := db.AddOrders(t.Context(), testBatch(1, "R", size), testTime); !errors.Is(err, order.ErrUnavailable) {
+	if _, err := db.ImportOrders(t.Context(), testBatch(1, "R", size), testTime); !errors.Is(err, order.ErrUnavailable) {
 		t.Errorf("add: %v, want %v", err, order.ErrUnavailable)
 	}
 	page, err := db.List(t.Context(), 1, order.NewFilter())
@@ -107,7 +107,7 @@ func TestSQLiteFull(t *testing.T) {
 	if _, err := db.conns.(*file).writer.conn.exec(t.Context(), "PRAGMA max_page_count = 1000000"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.AddOrders(t.Context(), testBatch(1, "R", size), testTime); err != nil {
+	if _, err := db.ImportOrders(t.Context(), testBatch(1, "R", size), testTime); err != nil {
 		t.Errorf("add afterwards: %v", err)
 	}
 	if page, err = db.List(t.Context(), 1, order.NewFilter()); err != nil || page.Total != size {

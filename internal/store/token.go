@@ -72,7 +72,7 @@ func readGrant(ctx context.Context, r run, text string, args ...any) (token.Gran
 	var g token.Grant
 	var expires, revoked, event sql.NullInt64
 	err := r.row(ctx, text, args, &g.ID, &g.MerchantID, &g.Scopes, &expires, &revoked, &event)
-	g.ExpiresAt, g.RevokedAt, g.MerchantEvent = timeOf(expires), timeOf(revoked), event.Int64
+	g.ExpiresAt, g.RevokedAt, g.DataVersion = timeOf(expires), timeOf(revoked), event.Int64
 	return g, err
 }
 
@@ -128,8 +128,8 @@ func (db *DB) RevokeToken(ctx context.Context, id int64, at time.Time) error {
 	})
 }
 
-// TouchTokens implements token.Store.
-func (db *DB) TouchTokens(ctx context.Context, used map[int64]time.Time) error {
+// RecordTokenUse implements token.Store.
+func (db *DB) RecordTokenUse(ctx context.Context, used map[int64]time.Time) error {
 	ids := make([]int64, 0, len(used))
 	for id := range used {
 		ids = append(ids, id)

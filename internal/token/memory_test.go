@@ -23,7 +23,7 @@ type memory struct {
 	lookups int
 	touches []map[int64]time.Time // as they were written
 	fail    error                 // of every method
-	hang    atomic.Bool           // TouchTokens waits for its context's end
+	hang    atomic.Bool           // RecordTokenUse waits for its context's end
 }
 
 func newMemory() *memory {
@@ -80,7 +80,7 @@ func (m *memory) RevokeToken(_ context.Context, id int64, at time.Time) error {
 	return m.fail
 }
 
-func (m *memory) TouchTokens(ctx context.Context, used map[int64]time.Time) error {
+func (m *memory) RecordTokenUse(ctx context.Context, used map[int64]time.Time) error {
 	if m.hang.Load() {
 		<-ctx.Done()
 		return ctx.Err()

@@ -38,8 +38,8 @@ type Store interface {
 	// RevokeToken marks a token revoked, or returns ErrUnknown. Revoking again
 	// changes nothing.
 	RevokeToken(ctx context.Context, id int64, at time.Time) error
-	// TouchTokens notes when tokens were last used, by id.
-	TouchTokens(ctx context.Context, used map[int64]time.Time) error
+	// RecordTokenUse notes when tokens were last used, by id.
+	RecordTokenUse(ctx context.Context, used map[int64]time.Time) error
 }
 
 // Registry makes, verifies and revokes tokens.
@@ -94,11 +94,11 @@ func (r *Registry) create(ctx context.Context, prefix string, t Token, lifetime 
 	return text, t, nil
 }
 
-// Verify returns what the token grants that a text stands for. A text that cannot be a
+// Authenticate returns what the token grants that a text stands for. A text that cannot be a
 // token, and one that is unknown, expired or revoked, is ErrUnknown. Every
 // call looks the token up, so that a revocation by another process is in force
 // at the very next request.
-func (r *Registry) Verify(ctx context.Context, text string) (Grant, error) {
+func (r *Registry) Authenticate(ctx context.Context, text string) (Grant, error) {
 	hash, err := HashText(text)
 	if err != nil {
 		return Grant{}, ErrUnknown
@@ -169,7 +169,7 @@ func (r *Registry) flushUses(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
 	defer cancel()
-	err := r.store.TouchTokens(ctx, used)
+	err := r.store.RecordTokenUse(ctx, used)
 	if err != nil {
 		r.keep(used)
 	}

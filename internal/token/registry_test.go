@@ -43,7 +43,7 @@ func TestCreateAndVerify(t *testing.T) {
 	if !strings.HasPrefix(text, "mo_") || made.Operator() {
 		t.Errorf("%q, operator %v", text, made.Operator())
 	}
-	if got, err := registry.Verify(t.Context(), text); err != nil || got.Token != want {
+	if got, err := registry.Authenticate(t.Context(), text); err != nil || got.Token != want {
 		t.Errorf("verified %+v, error %v", got, err)
 	}
 	hash, err := token.HashText(text)
@@ -55,7 +55,7 @@ func TestCreateAndVerify(t *testing.T) {
 	if err != nil || !strings.HasPrefix(text, "mop_") || !made.Operator() || made.Scopes != 0 || !made.ExpiresAt.IsZero() {
 		t.Errorf("operator's token %q, %+v, error %v", text, made, err)
 	}
-	if got, err := registry.Verify(t.Context(), text); err != nil || got.Token != made {
+	if got, err := registry.Authenticate(t.Context(), text); err != nil || got.Token != made {
 		t.Errorf("verified %+v, error %v", got, err)
 	}
 	if all, err := registry.List(t.Context()); err != nil || len(all) != 2 || all[1] != made {
@@ -96,12 +96,12 @@ func TestVerifyRefuses(t *testing.T) {
 	t.Parallel()
 	registry, store, clock := newRegistry()
 	unknown, _ := token.NewText(token.MerchantPrefix)
-	if _, err := registry.Verify(t.Context(), unknown); !errors.Is(err, token.ErrUnknown) {
+	if _, err := registry.Authenticate(t.Context(), unknown); !errors.Is(err, token.ErrUnknown) {
 		t.Errorf("unknown: error %v", err)
 	}
 	lookups := store.lookups
 	for _, text := range []string{"", "good", unknown[:41], unknown + "x", "mop_" + unknown[3:], strings.ToLower(unknown) + "\x00"} {
-		if _, err := registry.Verify(t.Context(), text); !errors.Is(err, token.ErrUnknown) {
+		if _, err := registry.Authenticate(t.Context(), text); !errors.Is(err, token.ErrUnknown) {
 			t.Errorf("%q: error %v", text, err)
 		}
 	}
@@ -114,15 +114,15 @@ func TestVerifyRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	clock.move(time.Hour - time.Second)
-	if _, err := registry.Verify(t.Context(), short); err != nil {
+	if _, err := registry.Authenticate(t.Context(), short); err != nil {
 		t.Errorf("just before its end: %v", err)
 	}
 	clock.move(time.Second)
-	if got, err := registry.Verify(t.Context(), short); !errors.Is(err, token.ErrUnknown) || got != (token.Grant{}) {
+	if got, err := registry.Authenticate(t.Context(), short); !errors.Is(err, token.ErrUnknown) || got != (token.Grant{}) {
 		t.Errorf("expired: %+v, error %v", got, err)
 	}
 	store.fail = errBroken
-	if _, err := registry.Verify(t.Context(), short); !errors.Is(err, errBroken) || errors.Is(err, token.ErrUnknown) {
+	if _, err := registry.Authenticate(t.Context(), short); !errors.Is(err, errBroken) || errors.Is(err, token.ErrUnknown) {
 		t.Errorf("store broken: error %v", err)
 	}
 }
@@ -152,10 +152,10 @@ func TestRevoke(t *testing.T) {
 			t.Errorf("%s: revoked at %s", name, at)
 		}
 		// In force at the very next request.
-		if _, err := registry.Verify(t.Context(), text); !errors.Is(err, token.ErrUnknown) {
+		if _, err := registry.Authenticate(t.Context(), text); !errors.Is(err, token.ErrUnknown) {
 			t.Errorf("%s: the revoked token: error %v", name, err)
 		}
-		if _, err := registry.Verify(t.Context(), kept); err != nil {
+		if _, err := registry.Authenticate(t.Context(), kept); err != nil {
 			t.Errorf("%s: the other token: error %v", name, err)
 		}
 	}
@@ -190,7 +190,7 @@ func TestKeepUses(t *testing.T) {
 			t.Fatal(err)
 		}
 		verify := func(text string) {
-			if _, err := registry.Verify(t.Context(), text); err != nil {
+			if _, err := registry.Authenticate(t.Context(), text); err != nil {
 				t.Errorf("verify: %v", err)
 			}
 		}
@@ -238,7 +238,7 @@ func TestUsesOutliveAFault(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := registry.Verify(t.Context(), text); err != nil {
+			if _, err := registry.Authenticate(t.Context(), text); err != nil {
 				t.Fatal(err)
 			}
 			texts = append(texts, text)
@@ -254,7 +254,7 @@ func TestUsesOutliveAFault(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		clock.move(time.Minute)
-		if _, err := registry.Verify(t.Context(), texts[0]); err != nil { // while the writing hangs
+		if _, err := registry.Authenticate(t.Context(), texts[0]); err != nil { // while the writing hangs
 			t.Error(err)
 		}
 		time.Sleep(5 * time.Second)
@@ -281,7 +281,7 @@ func TestEndIsBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := registry.Verify(t.Context(), text); err != nil {
+		if _, err := registry.Authenticate(t.Context(), text); err != nil {
 			t.Fatal(err)
 		}
 		store.hang.Store(true)
@@ -308,7 +308,7 @@ func TestManyAtOnce(t *testing.T) {
 	for range 8 {
 		all.Go(func() {
 			for range 200 {
-				if _, err := registry.Verify(t.Context(), text); err != nil {
+				if _, err := registry.Authenticate(t.Context(), text); err != nil {
 					t.Error(err)
 				}
 			}
@@ -316,7 +316,7 @@ func TestManyAtOnce(t *testing.T) {
 	}
 	all.Wait()
 	clock.move(time.Minute)
-	if _, err := registry.Verify(t.Context(), text); err != nil {
+	if _, err := registry.Authenticate(t.Context(), text); err != nil {
 		t.Error(err)
 	}
 	cancel()

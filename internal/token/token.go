@@ -99,10 +99,10 @@ type Token struct {
 // Grant is a token as a request presents it.
 type Grant struct {
 	Token
-	// MerchantEvent is the number of the newest event of the token's merchant,
+	// DataVersion is the number of the newest event of the token's merchant,
 	// read after the request had come in: as long as it is the same, nothing of
 	// the merchant has changed. 0 for an operator's token.
-	MerchantEvent int64
+	DataVersion int64
 }
 
 // Operator reports whether the token is good for the operator interface, and

@@ -175,7 +175,7 @@ func (b *backup) addFile(ctx context.Context, file store.KeptFile) error {
 		b.made.Faults++
 		if b.options.Found != nil {
 			b.options.Found(store.Fault{
-				MerchantID: file.MerchantID, OrderNumber: file.OrderNumber, InvoiceID: file.ID, Problem: problem,
+				MerchantID: file.MerchantID, OrderNumber: file.OrderLegacyID, InvoiceID: file.ID, Problem: problem,
 			})
 		}
 	}

@@ -53,15 +53,15 @@ func (f *folder) abandon() { _ = f.files.Close() }
 
 // storeFile stores an invoice file durably.
 func storeFile(ctx context.Context, files *filestore.Disk, path string, content io.Reader) error {
-	draft, err := files.Draft(ctx)
+	draft, err := files.Stage(ctx)
 	if err != nil {
 		return err
 	}
-	defer draft.Discard()
+	defer draft.Abort()
 	if _, err := io.Copy(draft, content); err != nil {
 		return err
 	}
-	return draft.Publish(ctx, path)
+	return draft.Commit(ctx, path)
 }
 
 // writeFile writes a file that is not there yet, durably.

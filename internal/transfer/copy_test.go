@@ -120,14 +120,14 @@ func TestCopyBringsUpToDate(t *testing.T) {
 			given := source.Reserve(t, alpha, 6, "again.pdf")
 			mustCopy(t, place(source), place(target))
 			source.Exec(t, `DELETE FROM invoices WHERE id = $1`, given.ID)
-			source.Exec(t, `UPDATE orders SET active_invoices = active_invoices - 1 WHERE number = $1`, given.OrderNumber)
+			source.Exec(t, `UPDATE orders SET active_invoices = active_invoices - 1 WHERE number = $1`, given.OrderLegacyID)
 			source.Reserve(t, alpha, 6, "again.pdf")
 			stale := source.Reserve(t, transfertest.Beta, 3, "stale.pdf")
 			mustCopy(t, place(source), place(target))
-			if _, err := source.DB.AbandonReservation(t.Context(), stale, transfertest.Now); err != nil {
+			if _, err := source.DB.ExpireReservation(t.Context(), stale, transfertest.Now); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := source.Orders.Purge(t.Context(), transfertest.Now.AddDate(1, 0, 0)); err != nil {
+			if _, err := source.Orders.PurgeDeletedFiles(t.Context(), transfertest.Now.AddDate(1, 0, 0)); err != nil {
 				t.Fatal(err)
 			}
 			if err := source.DB.RevokeToken(t.Context(), 1, transfertest.Now); err != nil {
@@ -145,9 +145,9 @@ type stopping struct {
 	step func()
 }
 
-func (s stopping) Draft(ctx context.Context) (order.Draft, error) {
+func (s stopping) Stage(ctx context.Context) (order.StagedFile, error) {
 	s.step()
-	return s.Files.Draft(ctx)
+	return s.Files.Stage(ctx)
 }
 
 func (s stopping) Open(ctx context.Context, path string) (order.File, error) {

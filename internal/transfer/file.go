@@ -52,11 +52,11 @@ func (c *copier) bring(ctx context.Context, file store.KeptFile) (bool, error) {
 		return false, err
 	}
 	defer func() { _ = source.Close() }()
-	draft, err := c.to.Files.Draft(ctx)
+	draft, err := c.to.Files.Stage(ctx)
 	if err != nil {
 		return false, err
 	}
-	defer draft.Discard()
+	defer draft.Abort()
 	hash := sha256.New()
 	size, err := io.Copy(io.MultiWriter(draft, hash), source)
 	if err != nil {
@@ -65,7 +65,7 @@ func (c *copier) bring(ctx context.Context, file store.KeptFile) (bool, error) {
 	if size != file.Size || [sha256.Size]byte(hash.Sum(nil)) != file.SHA256 {
 		return false, nil
 	}
-	if err := draft.Publish(ctx, file.Path()); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := draft.Commit(ctx, file.Path()); err != nil && !errors.Is(err, fs.ErrExist) {
 		return false, err
 	}
 	c.files.Add(1)

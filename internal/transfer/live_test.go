@@ -56,32 +56,32 @@ func liveOn(t *testing.T, in *transfertest.Installation, first int) *life {
 func (l *life) one(t *testing.T, n int) error {
 	ctx, merchant := context.WithoutCancel(t.Context()), []int64{transfertest.Alpha, transfertest.Beta}[n%2]
 	reference := transfertest.Reference(merchant, n)
-	if _, err := l.in.Orders.Add(ctx, []order.Incoming{transfertest.Incoming(merchant, n)}); err != nil {
+	if _, err := l.in.Orders.Import(ctx, []order.Incoming{transfertest.Incoming(merchant, n)}); err != nil {
 		return err
 	}
 	l.mu.Lock()
 	l.orders = append(l.orders, reference)
 	l.mu.Unlock()
-	key := order.ReferenceKey(reference)
-	if _, err := l.in.Orders.Accept(ctx, merchant, key, order.Attempt{}); err != nil {
+	key := order.ByReference(reference)
+	if _, err := l.in.Orders.Accept(ctx, merchant, key, order.WriteOptions{}); err != nil {
 		return err
 	}
 	for i := range 3 {
 		text := fmt.Sprintf("%s-%d", reference, i)
-		draft, err := l.in.Orders.NewDraft(ctx)
+		draft, err := l.in.Orders.StageFile(ctx)
 		if err != nil {
 			return err
 		}
 		_, writeErr := draft.Write([]byte(text))
 		done, err := l.in.Orders.Upload(ctx, merchant, key, "a.pdf", order.Content{
-			Draft: draft, Size: int64(len(text)), SHA256: sha256.Sum256([]byte(text)),
-		}, order.Attempt{})
-		draft.Discard()
+			Staged: draft, Size: int64(len(text)), SHA256: sha256.Sum256([]byte(text)),
+		}, order.WriteOptions{})
+		draft.Abort()
 		if err = errors.Join(writeErr, err); err != nil {
 			return err
 		}
 		if i == 2 {
-			if _, err := l.in.Orders.DeleteInvoice(ctx, merchant, key, done.Invoice.ID, order.Attempt{}); err != nil {
+			if _, err := l.in.Orders.DeleteInvoice(ctx, merchant, key, done.Invoice.ID, order.WriteOptions{}); err != nil {
 				return err
 			}
 			continue

@@ -22,9 +22,9 @@ const (
 const maxKey = 255
 
 // Refuser keeps the answers to requests that were refused before they came to a
-// change; order.Service.Refuse is one.
+// change; order.Service.RecordRefusal is one.
 type Refuser interface {
-	Refuse(ctx context.Context, merchantID int64, attempt order.Attempt, refusal error) error
+	RecordRefusal(ctx context.Context, merchantID int64, attempt order.WriteOptions, refusal error) error
 }
 
 // attempt is what a request that changes something asks beside the change.
@@ -61,11 +61,11 @@ func attempted(refuser Refuser, form ErrorForm, handle Handler) Handler {
 			err = handle(w, a.r)
 		}
 		if err != nil && a.refusedForItsForm(err) {
-			err = refuser.Refuse(r.Context(), MerchantID(r), a.order(a.refusal), err)
+			err = refuser.RecordRefusal(r.Context(), MerchantID(r), a.order(a.refusal), err)
 		}
-		var repeated *order.Repeated
+		var repeated *order.ReplayError
 		if errors.As(err, &repeated) {
-			return replay(w, repeated.Answer)
+			return replay(w, repeated.Response)
 		}
 		return err
 	}
@@ -107,17 +107,17 @@ func parseKey(h http.Header) (string, error) {
 }
 
 // order returns the attempt as the domain knows it. The body must have been read
-// by now, as far as it is looked at. answer is as in order.Attempt.
-func (a *attempt) order(answer func(order.Changed, error) ([]byte, error)) order.Attempt {
+// by now, as far as it is looked at. answer is as in order.WriteOptions.
+func (a *attempt) order(answer func(order.WriteResult, error) ([]byte, error)) order.WriteOptions {
 	if a == nil {
-		return order.Attempt{}
+		return order.WriteOptions{}
 	}
-	asked := order.Attempt{Key: a.key}
+	asked := order.WriteOptions{IdempotencyKey: a.key}
 	if a.tags != nil {
-		asked.Matches = func(head order.Head) bool { return a.tags.Match(OrderTag(head.Number, head.Revision)) }
+		asked.IfMatch = func(head order.LockedOrder) bool { return a.tags.Match(OrderTag(head.LegacyID, head.Revision)) }
 	}
 	if a.key != "" {
-		asked.Request, asked.Answer = a.digest(), answer
+		asked.RequestDigest, asked.Response = a.digest(), answer
 	}
 	return asked
 }
@@ -138,7 +138,7 @@ func (a *attempt) digest() [sha256.Size]byte {
 }
 
 // refusal writes the answer to a refusal, nil where it is not to be kept.
-func (a *attempt) refusal(_ order.Changed, refusal error) ([]byte, error) {
+func (a *attempt) refusal(_ order.WriteResult, refusal error) ([]byte, error) {
 	status, body := a.form(a.r, refusal)
 	if !keepable(status) {
 		return nil, nil

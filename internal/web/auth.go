@@ -10,23 +10,23 @@ import (
 	"merchantorders/internal/token"
 )
 
-// Verifier tells what a token's text stands for; token.ErrUnknown when it is
+// Authenticator tells what a token's text stands for; token.ErrUnknown when it is
 // not good.
-type Verifier interface {
-	Verify(ctx context.Context, text string) (token.Grant, error)
+type Authenticator interface {
+	Authenticate(ctx context.Context, text string) (token.Grant, error)
 }
 
 // MerchantID returns the merchant whose token the request carries. Only in
 // handlers of routes for merchants.
 func MerchantID(r *http.Request) int64 { return recordOf(r).grant.MerchantID }
 
-// MerchantEvent returns the number of the newest event of the merchant whose
+// DataVersion returns the number of the newest event of the merchant whose
 // token the request carries, as it was after the request had come in.
-func MerchantEvent(r *http.Request) int64 { return recordOf(r).grant.MerchantEvent }
+func MerchantEvent(r *http.Request) int64 { return recordOf(r).grant.DataVersion }
 
 // authorize lets a request pass to a route's handler if its token may. The
 // token is looked at first: failures of others never hold up a good one.
-func authorize(verifier Verifier, limits *Limits, route Route) Handler {
+func authorize(verifier Authenticator, limits *Limits, route Route) Handler {
 	if route.Access == Public {
 		return route.Handle
 	}
@@ -35,7 +35,7 @@ func authorize(verifier Verifier, limits *Limits, route Route) Handler {
 		if !ok {
 			return limits.unauthorized(r)
 		}
-		grant, err := verifier.Verify(r.Context(), text)
+		grant, err := verifier.Authenticate(r.Context(), text)
 		if errors.Is(err, token.ErrUnknown) {
 			return limits.unauthorized(r)
 		}

@@ -36,13 +36,13 @@ func guarded() web.Section {
 	}}
 }
 
-// asked is a Verifier that notes what it was asked and knows one text.
+// asked is a Authenticator that notes what it was asked and knows one text.
 type asked struct {
 	mu    sync.Mutex
 	texts []string
 }
 
-func (v *asked) Verify(_ context.Context, text string) (token.Grant, error) {
+func (v *asked) Authenticate(_ context.Context, text string) (token.Grant, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.texts = append(v.texts, text)
@@ -168,10 +168,10 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// verifyError is a Verifier that fails.
+// verifyError is a Authenticator that fails.
 type verifyError struct{ error }
 
-func (v verifyError) Verify(context.Context, string) (token.Grant, error) {
+func (v verifyError) Authenticate(context.Context, string) (token.Grant, error) {
 	return token.Grant{}, v.error
 }
 

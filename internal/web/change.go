@@ -14,7 +14,7 @@ import (
 // transaction of the change.
 type Change struct {
 	attempt *attempt
-	view    func(h http.Header, done order.Changed) any
+	view    func(h http.Header, done order.WriteResult) any
 	refuse  func(error) error
 	kept    *keptAnswer
 }
@@ -23,7 +23,7 @@ type Change struct {
 // a success and sets the headers that belong to it, beside ETag. refuse turns
 // an error of the service into one that the section's ErrorForm knows; nil: it
 // knows them all.
-func NewChange(r *http.Request, view func(h http.Header, done order.Changed) any, refuse func(error) error) *Change {
+func NewChange(r *http.Request, view func(h http.Header, done order.WriteResult) any, refuse func(error) error) *Change {
 	if refuse == nil {
 		refuse = func(err error) error { return err }
 	}
@@ -32,15 +32,15 @@ func NewChange(r *http.Request, view func(h http.Header, done order.Changed) any
 
 // Attempt returns what the service is to be asked with, once, when the body has
 // been read.
-func (c *Change) Attempt() order.Attempt {
+func (c *Change) Attempt() order.WriteOptions {
 	if c.attempt != nil {
 		c.attempt.handed = true
 	}
 	return c.attempt.order(c.answer)
 }
 
-// answer is the Answer of an order.Attempt.
-func (c *Change) answer(done order.Changed, refusal error) ([]byte, error) {
+// answer is the Answer of an order.WriteOptions.
+func (c *Change) answer(done order.WriteResult, refusal error) ([]byte, error) {
 	if refusal != nil {
 		return c.attempt.refusal(done, c.refuse(refusal))
 	}
@@ -51,8 +51,8 @@ func (c *Change) answer(done order.Changed, refusal error) ([]byte, error) {
 	return c.kept.encode()
 }
 
-// Answer answers with what the service returned.
-func (c *Change) Answer(w http.ResponseWriter, done order.Changed, err error) error {
+// Response answers with what the service returned.
+func (c *Change) Answer(w http.ResponseWriter, done order.WriteResult, err error) error {
 	if err != nil {
 		return c.refuse(err)
 	}
@@ -63,9 +63,9 @@ func (c *Change) Answer(w http.ResponseWriter, done order.Changed, err error) er
 	return c.write(w, done)
 }
 
-func (c *Change) write(w http.ResponseWriter, done order.Changed) error {
+func (c *Change) write(w http.ResponseWriter, done order.WriteResult) error {
 	body := c.view(w.Header(), done)
-	w.Header().Set("ETag", OrderTag(done.Number, done.Revision))
+	w.Header().Set("ETag", OrderTag(done.LegacyID, done.Revision))
 	return WriteJSON(w, http.StatusOK, body)
 }
 

@@ -56,13 +56,13 @@ func Status(err error) int {
 		return http.StatusNotFound
 	case errors.As(err, &method):
 		return http.StatusMethodNotAllowed
-	case errors.As(err, &param), errors.Is(err, ErrPayload), errors.Is(err, order.ErrRange):
+	case errors.As(err, &param), errors.Is(err, ErrPayload), errors.Is(err, order.ErrInvalidRange):
 		return http.StatusBadRequest
-	case errors.Is(err, order.ErrChanged):
+	case errors.Is(err, order.ErrPreconditionFailed):
 		return http.StatusPreconditionFailed
-	case errors.Is(err, order.ErrKeyReused):
+	case errors.Is(err, order.ErrIdempotencyKeyReused):
 		return http.StatusUnprocessableEntity
-	case errors.Is(err, order.ErrKeyRunning):
+	case errors.Is(err, order.ErrIdempotencyKeyInUse):
 		return http.StatusConflict
 	case errors.Is(err, order.ErrUnavailable):
 		return http.StatusServiceUnavailable
@@ -84,7 +84,7 @@ func setErrorHeaders(h http.Header, err error, status int) {
 	if errors.As(err, &method) {
 		h.Set("Allow", method.Allow)
 	}
-	if errors.Is(err, order.ErrKeyRunning) {
+	if errors.Is(err, order.ErrIdempotencyKeyInUse) {
 		h.Set("Retry-After", retryRunning)
 	}
 	var limit *LimitError

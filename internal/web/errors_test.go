@@ -23,11 +23,11 @@ func TestStatus(t *testing.T) {
 		{&web.MethodError{Allow: "GET"}, 405},
 		{&web.ParamError{Name: "page", Problem: "is odd"}, 400},
 		{web.ErrPayload, 400},
-		{order.ErrRange, 400},
+		{order.ErrInvalidRange, 400},
 		{order.ErrUnavailable, 503},
 		// What each version knows better stays a fault until it says so.
 		{order.ErrNotFound, 500},
-		{order.ErrUpload, 500},
+		{order.ErrUploadFailed, 500},
 		{errors.New("anything"), 500},
 		{io.ErrUnexpectedEOF, 500},
 		{context.DeadlineExceeded, 500},

@@ -76,11 +76,11 @@ func CodedForm(_ *http.Request, err error) (int, any) {
 // retryWords returns code and text of an error of If-Match or Idempotency-Key.
 func retryWords(err error) (code, message string, ok bool) {
 	switch {
-	case errors.Is(err, order.ErrChanged):
+	case errors.Is(err, order.ErrPreconditionFailed):
 		return "precondition_failed", "The order has changed.", true
-	case errors.Is(err, order.ErrKeyReused):
+	case errors.Is(err, order.ErrIdempotencyKeyReused):
 		return "idempotency_key_reused", "The Idempotency-Key was used for another request.", true
-	case errors.Is(err, order.ErrKeyRunning):
+	case errors.Is(err, order.ErrIdempotencyKeyInUse):
 		return "idempotency_key_running", "The first request with this Idempotency-Key is still running.", true
 	}
 	return "", "", false
@@ -92,8 +92,8 @@ func badRequest(err error) (code, message string) {
 	switch {
 	case errors.As(err, &param):
 		return "invalid_params", param.Error()
-	case errors.Is(err, order.ErrRange):
-		return "invalid_params", order.ErrRange.Error()
+	case errors.Is(err, order.ErrInvalidRange):
+		return "invalid_params", order.ErrInvalidRange.Error()
 	}
 	return "invalid_payload", "Invalid payload."
 }

@@ -24,7 +24,7 @@ func TestForms(t *testing.T) {
 		{web.ErrNoRoute, 404, "Not Found", "not_found", "Nothing is served at this path."},
 		{&web.MethodError{Allow: "GET, HEAD"}, 405, "Method Not Allowed", "method_not_allowed", "This path does not take that method."},
 		{&web.ParamError{Name: "page", Problem: "is given twice"}, 400, "Invalid request params.", "invalid_params", "page is given twice"},
-		{order.ErrRange, 400, "Invalid request params.", "invalid_params", "the range ends before it begins"},
+		{order.ErrInvalidRange, 400, "Invalid request params.", "invalid_params", "the range ends before it begins"},
 		{web.ErrPayload, 400, "Invalid payload.", "invalid_payload", "Invalid payload."},
 		{order.ErrUnavailable, 503, "Service Unavailable", "unavailable", "The service cannot answer for now."},
 		{errors.New("password=hunter2"), 500, "Internal Server Error", "internal", "The service failed to answer."},

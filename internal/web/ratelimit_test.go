@@ -20,7 +20,7 @@ type limited struct {
 	past atomic.Int64 // nanoseconds since the start
 }
 
-func newLimited(perSecond int, verifier web.Verifier) *limited {
+func newLimited(perSecond int, verifier web.Authenticator) *limited {
 	l := &limited{}
 	start := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	limits := web.NewLimits(perSecond, func() time.Time { return start.Add(time.Duration(l.past.Load())) })

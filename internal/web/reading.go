@@ -12,7 +12,7 @@ import (
 // no more than the first.
 type Reading func(r *http.Request) (Answer, error)
 
-// Answer is what a GET is answered with.
+// Response is what a GET is answered with.
 type Answer struct {
 	// Tag is the entity tag of the body, in quotes.
 	Tag string

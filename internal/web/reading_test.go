@@ -30,14 +30,14 @@ type readings struct {
 	hold   chan struct{}   // a body is not made before it is closed; nil: at once
 }
 
-// Verify takes "1" and "2" for the tokens of these merchants.
-func (s *readings) Verify(_ context.Context, text string) (token.Grant, error) {
+// Authenticate takes "1" and "2" for the tokens of these merchants.
+func (s *readings) Authenticate(_ context.Context, text string) (token.Grant, error) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		return token.Grant{}, token.ErrUnknown
 	}
 	t := token.Token{ID: id, MerchantID: id, Scopes: token.AllScopes}
-	return token.Grant{Token: t, MerchantEvent: s.events[id-1].Load()}, nil
+	return token.Grant{Token: t, DataVersion: s.events[id-1].Load()}, nil
 }
 
 func (s *readings) now() time.Time { return time.Unix(s.day.Load()*86400, 0).UTC() }

@@ -63,12 +63,12 @@ type Router struct {
 
 // NewRouter returns a router over sections, one of which has an empty prefix.
 // verifier tells whose a token is.
-func NewRouter(verifier Verifier, sections ...Section) *Router {
+func NewRouter(verifier Authenticator, sections ...Section) *Router {
 	return NewLimitedRouter(verifier, nil, sections...)
 }
 
 // NewLimitedRouter is NewRouter with limits; nil for none.
-func NewLimitedRouter(verifier Verifier, limits *Limits, sections ...Section) *Router {
+func NewLimitedRouter(verifier Authenticator, limits *Limits, sections ...Section) *Router {
 	rt := &Router{mux: http.NewServeMux(), sections: slices.Clone(sections)}
 	slices.SortFunc(rt.sections, func(a, b Section) int { return len(b.Prefix) - len(a.Prefix) })
 	for _, section := range rt.sections {

@@ -65,7 +65,7 @@ type running struct {
 }
 
 // serve runs a server until the test ends.
-func serve(t *testing.T, verifier web.Verifier, sections ...web.Section) *running {
+func serve(t *testing.T, verifier web.Authenticator, sections ...web.Section) *running {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -159,10 +159,10 @@ func form(name string) web.ErrorForm {
 	}
 }
 
-// tokens is a Verifier that knows some texts.
+// tokens is a Authenticator that knows some texts.
 type tokens map[string]token.Token
 
-func (v tokens) Verify(_ context.Context, text string) (token.Grant, error) {
+func (v tokens) Authenticate(_ context.Context, text string) (token.Grant, error) {
 	t, ok := v[text]
 	if !ok {
 		return token.Grant{}, token.ErrUnknown

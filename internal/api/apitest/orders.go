@@ -36,7 +36,7 @@ func Rich() order.Order {
 	}
 	return order.Order{
 		MerchantID: MerchantID, MerchantName: MerchantName,
-		Number: 915664, Reference: "SF-2026-000123",
+		LegacyID: 915664, Reference: "SF-2026-000123",
 		State: order.ReadyForShipment, Currency: "EUR", CountryCode: "GR",
 		CreatedAt:     time.Date(2026, 11, 20, 8, 15, 30, 0, time.UTC),
 		UpdatedAt:     time.Date(2026, 11, 20, 9, 0, 1, 0, time.UTC),
@@ -103,7 +103,7 @@ func richLines() []order.LineItem {
 func Minimal() order.Order {
 	return order.Order{
 		MerchantID: MerchantID, MerchantName: MerchantName,
-		Number: 7, Reference: "m",
+		LegacyID: 7, Reference: "m",
 		State: order.Registered, Currency: "JPY", CountryCode: "",
 		CreatedAt: time.Date(2026, 11, 19, 0, 0, 0, 0, time.UTC),
 		Subtotal:  5, Total: 5,

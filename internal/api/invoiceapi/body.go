@@ -45,7 +45,7 @@ var pool = sync.Pool{New: func() any { return new(buffers) }}
 //
 // Errors: ErrPayload, ErrBodyTooBig, and what the draft said when the content
 // could not be kept. After an error nothing is left of the draft.
-func ReadUpload(body io.Reader, open func() (order.Draft, error)) (string, order.Content, error) {
+func ReadUpload(body io.Reader, open func() (order.StagedFile, error)) (string, order.Content, error) {
 	b := pool.Get().(*buffers)
 	defer pool.Put(b)
 	limited := &limitedBody{body: body, left: MaxBody}
@@ -53,7 +53,7 @@ func ReadUpload(body io.Reader, open func() (order.Draft, error)) (string, order
 	kept := false
 	defer func() {
 		if !kept && into.draft != nil {
-			into.draft.Discard()
+			into.draft.Abort()
 		}
 	}()
 
@@ -70,7 +70,7 @@ func ReadUpload(body io.Reader, open func() (order.Draft, error)) (string, order
 		return "", order.Content{}, ErrPayload
 	}
 	kept = true
-	content := order.Content{Draft: into.draft, Size: into.size}
+	content := order.Content{Staged: into.draft, Size: into.size}
 	into.digest.Sum(content.SHA256[:0])
 	return filename, content, nil
 }
@@ -171,9 +171,9 @@ func (b *limitedBody) tooBig() bool {
 // sink takes the base64 text of the content in pieces and turns it into the
 // bytes of a draft. It agrees with base64.StdEncoding.
 type sink struct {
-	open    func() (order.Draft, error)
-	draft   order.Draft // nil until there is something to write
-	fault   error       // why the content could not be kept
+	open    func() (order.StagedFile, error)
+	draft   order.StagedFile // nil until there is something to write
+	fault   error            // why the content could not be kept
 	digest  hash.Hash
 	size    int64  // bytes decoded, but for those in decoded
 	decoded []byte // decoded[:used] are still to be written

@@ -11,12 +11,12 @@ import (
 
 // fileDraft is a draft in a file, made durable by hand.
 type fileDraft struct {
-	order.Draft
+	order.StagedFile
 	*os.File
 }
 
 func (d fileDraft) Write(p []byte) (int, error) { return d.File.Write(p) }
-func (d fileDraft) Discard()                    {}
+func (d fileDraft) Abort()                      {}
 
 // openFile makes a file for one turn of a benchmark.
 func openFile(b *testing.B, dir string) *os.File {
@@ -55,7 +55,7 @@ func BenchmarkReadUpload(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				file := openFile(b, dir)
-				_, _, err := ReadUpload(strings.NewReader(body), func() (order.Draft, error) { return fileDraft{File: file}, nil })
+				_, _, err := ReadUpload(strings.NewReader(body), func() (order.StagedFile, error) { return fileDraft{File: file}, nil })
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -66,7 +66,7 @@ func BenchmarkReadUpload(b *testing.B) {
 			b.SetBytes(order.MaxInvoiceSize)
 			b.ReportAllocs()
 			for b.Loop() {
-				_, _, err := ReadUpload(strings.NewReader(body), func() (order.Draft, error) { return nowhere{}, nil })
+				_, _, err := ReadUpload(strings.NewReader(body), func() (order.StagedFile, error) { return nowhere{}, nil })
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -76,7 +76,7 @@ func BenchmarkReadUpload(b *testing.B) {
 }
 
 // nowhere is a draft that keeps nothing.
-type nowhere struct{ order.Draft }
+type nowhere struct{ order.StagedFile }
 
 func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
 

@@ -48,7 +48,7 @@ func read(t *testing.T, body io.Reader) upload {
 		}
 		return refused(err)
 	}
-	if store.opened != 1 || store.discarded != 0 || content.Draft != store.last {
+	if store.opened != 1 || store.discarded != 0 || content.Staged != store.last {
 		t.Errorf("read, %d drafts opened, %d discarded", store.opened, store.discarded)
 	}
 	return upload{Filename: filename, Size: content.Size, SHA256: content.SHA256, Kept: store.kept.String()}
@@ -251,11 +251,11 @@ type drafts struct {
 	room       int
 
 	opened, discarded int
-	last              order.Draft
+	last              order.StagedFile
 	kept              bytes.Buffer
 }
 
-func (d *drafts) open() (order.Draft, error) {
+func (d *drafts) open() (order.StagedFile, error) {
 	if d.openFault != nil {
 		return nil, d.openFault
 	}
@@ -266,7 +266,7 @@ func (d *drafts) open() (order.Draft, error) {
 
 // memoryDraft is a draft that no test publishes.
 type memoryDraft struct {
-	order.Draft
+	order.StagedFile
 	store *drafts
 }
 
@@ -279,4 +279,4 @@ func (m *memoryDraft) Write(p []byte) (int, error) {
 	return s.kept.Write(p)
 }
 
-func (m *memoryDraft) Discard() { m.store.discarded++ }
+func (m *memoryDraft) Abort() { m.store.discarded++ }

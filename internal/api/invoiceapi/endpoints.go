@@ -45,13 +45,13 @@ type Headers func(h http.Header, reference string)
 // Upload stores the invoice file in a request's body for the order that key
 // names, and id in the request's path, and answers. An error that the
 // specification names is an *Error.
-func (e *Endpoints) Upload(w http.ResponseWriter, r *http.Request, key order.Key, id string, headers Headers) error {
-	change := web.NewChange(r, func(h http.Header, done order.Changed) any {
+func (e *Endpoints) Upload(w http.ResponseWriter, r *http.Request, key order.Identifier, id string, headers Headers) error {
+	change := web.NewChange(r, func(h http.Header, done order.WriteResult) any {
 		headers(h, done.Reference)
 		return Uploaded{Message: success, Invoice: NewEntry(e.storageURL, done.Reference, done.Invoice)}
 	}, func(err error) error { return refusal(err, id) })
 	done, err := e.upload(r, key, change)
-	var repeated *order.Repeated
+	var repeated *order.ReplayError
 	switch {
 	case err == nil:
 		e.figures.Upload(web.UploadStored, done.Invoice.Size)
@@ -61,23 +61,23 @@ func (e *Endpoints) Upload(w http.ResponseWriter, r *http.Request, key order.Key
 	return change.Answer(w, done, err)
 }
 
-func (e *Endpoints) upload(r *http.Request, key order.Key, change *web.Change) (order.Changed, error) {
+func (e *Endpoints) upload(r *http.Request, key order.Identifier, change *web.Change) (order.WriteResult, error) {
 	if r.ContentLength > MaxBody {
-		return order.Changed{}, order.ErrFileTooBig
+		return order.WriteResult{}, order.ErrFileTooBig
 	}
 	web.ExpectUpload(r)
-	filename, content, err := ReadUpload(r.Body, func() (order.Draft, error) {
-		return e.orders.NewDraft(r.Context())
+	filename, content, err := ReadUpload(r.Body, func() (order.StagedFile, error) {
+		return e.orders.StageFile(r.Context())
 	})
 	switch {
 	case errors.Is(err, ErrBodyTooBig):
-		return order.Changed{}, fmt.Errorf("%w: %w", order.ErrFileTooBig, err)
+		return order.WriteResult{}, fmt.Errorf("%w: %w", order.ErrFileTooBig, err)
 	case errors.Is(err, ErrPayload):
-		return order.Changed{}, fmt.Errorf("%w: %w", web.ErrPayload, err)
+		return order.WriteResult{}, fmt.Errorf("%w: %w", web.ErrPayload, err)
 	case err != nil:
-		return order.Changed{}, fmt.Errorf("%w: %w", order.ErrUpload, err)
+		return order.WriteResult{}, fmt.Errorf("%w: %w", order.ErrUploadFailed, err)
 	}
-	defer content.Draft.Discard()
+	defer content.Staged.Abort()
 	return e.orders.Upload(r.Context(), web.MerchantID(r), key, filename, content, change.Attempt())
 }
 
@@ -93,12 +93,12 @@ func result(err error) web.UploadResult {
 // Delete withdraws the invoice file that {invoiceId} in a request's path names
 // from the order that key names, and answers. An error that the specification
 // names is an *Error.
-func (e *Endpoints) Delete(w http.ResponseWriter, r *http.Request, key order.Key, headers Headers) error {
+func (e *Endpoints) Delete(w http.ResponseWriter, r *http.Request, key order.Identifier, headers Headers) error {
 	invoiceID, ok := order.ParseID(r.PathValue("invoiceId"))
 	if !ok {
 		return InvalidParams()
 	}
-	change := web.NewChange(r, func(h http.Header, done order.Changed) any {
+	change := web.NewChange(r, func(h http.Header, done order.WriteResult) any {
 		headers(h, done.Reference)
 		return Deleted{Message: success, Invoices: NewEntries(e.storageURL, done.Reference, done.Invoices)}
 	}, func(err error) error { return refusal(err, "") })

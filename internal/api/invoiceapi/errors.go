@@ -36,9 +36,9 @@ var refusals = []struct {
 	status  int
 	message string
 }{
-	{order.ErrUpload, http.StatusInternalServerError, "There were errors during the upload."},
+	{order.ErrUploadFailed, http.StatusInternalServerError, "There were errors during the upload."},
 	{web.ErrPayload, http.StatusBadRequest, "Invalid payload."},
-	{order.ErrFileType, http.StatusBadRequest, "The file type is not supported."},
+	{order.ErrUnsupportedFileType, http.StatusBadRequest, "The file type is not supported."},
 	{order.ErrFileTooBig, http.StatusBadRequest, "The file size is too big."},
 	{order.ErrTooManyFiles, http.StatusBadRequest, "You cannot upload more than 3 files."},
 	{errParams, http.StatusBadRequest, "Invalid request params."},

@@ -12,7 +12,7 @@ import (
 
 // outcomeError is an order document that was read and not taken.
 type outcomeError struct {
-	verdict order.Verdict
+	verdict order.ImportStatus
 	reason  string // names the field
 }
 
@@ -27,7 +27,7 @@ var refusals = []struct {
 	message string
 }{
 	{order.ErrNotFound, http.StatusNotFound, "not_found", "The order was not found."},
-	{order.ErrMove, http.StatusConflict, "invalid_move", "The order cannot move to that state from where it stands."},
+	{order.ErrInvalidTransition, http.StatusConflict, "invalid_move", "The order cannot move to that state from where it stands."},
 	{order.ErrMerchantExists, http.StatusConflict, "conflict", "A merchant with that id has another name."},
 	{token.ErrNoMerchant, http.StatusNotFound, "not_found", "The merchant was not found."},
 	{token.ErrUnknown, http.StatusNotFound, "not_found", "The token was not found."},
@@ -40,7 +40,7 @@ func errorForm(r *http.Request, err error) (int, any) {
 	switch {
 	case errors.As(err, &document):
 		return http.StatusBadRequest, web.NewCoded("invalid_document", document.Error())
-	case errors.As(err, &outcome) && outcome.verdict == order.Conflicting:
+	case errors.As(err, &outcome) && outcome.verdict == order.Conflict:
 		return http.StatusConflict, web.NewCoded("conflict", outcome.reason)
 	case errors.As(err, &outcome):
 		return http.StatusBadRequest, web.NewCoded("invalid_document", outcome.reason)

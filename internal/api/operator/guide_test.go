@@ -16,7 +16,7 @@ import (
 func TestGuideHasEveryError(t *testing.T) {
 	t.Parallel()
 	// Those whose message names a field.
-	want := []string{named(t, &ingest.DocumentError{}), named(t, &outcomeError{verdict: order.Conflicting})}
+	want := []string{named(t, &ingest.DocumentError{}), named(t, &outcomeError{verdict: order.Conflict})}
 	for _, refusal := range refusals {
 		want = append(want, strconv.Itoa(refusal.status)+" "+refusal.code+" "+refusal.message)
 	}

@@ -29,22 +29,22 @@ func (a *api) addOrder(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	outcomes, err := a.orders.Add(r.Context(), []order.Incoming{incoming})
+	outcomes, err := a.orders.Import(r.Context(), []order.Incoming{incoming})
 	if err != nil {
 		return err
 	}
 	outcome, status := outcomes[0], http.StatusOK
-	switch outcome.Verdict {
+	switch outcome.Status {
 	case order.Created:
 		status = http.StatusCreated
 	case order.Unchanged:
 	default:
-		return &outcomeError{verdict: outcome.Verdict, reason: outcome.Reason}
+		return &outcomeError{verdict: outcome.Status, reason: outcome.Reason}
 	}
 	return web.WriteJSON(w, status, addedView{
-		Result:         outcome.Verdict.String(),
+		Result:         outcome.Status.String(),
 		MerchantID:     incoming.Order.MerchantID,
-		OrderID:        outcome.Number,
+		OrderID:        outcome.LegacyID,
 		OrderReference: incoming.Order.Reference,
 	})
 }
@@ -71,8 +71,8 @@ func (a *api) moveOrder(w http.ResponseWriter, r *http.Request) error {
 	}
 	// An id that cannot be one is no merchant's.
 	merchantID, _ := order.ParseID(r.PathValue("merchantId"))
-	key := order.ReferenceKey(r.PathValue("orderReference"))
-	head, err := a.orders.Move(r.Context(), merchantID, key, to)
+	key := order.ByReference(r.PathValue("orderReference"))
+	head, err := a.orders.Transition(r.Context(), merchantID, key, to)
 	if err != nil {
 		return err
 	}

@@ -63,14 +63,14 @@ func link(address string, query url.Values, relation string) string {
 // Orders reads single orders.
 type Orders interface {
 	// Get returns a whole order, or order.ErrNotFound.
-	Get(ctx context.Context, merchantID int64, key order.Key) (order.Order, error)
+	Get(ctx context.Context, merchantID int64, key order.Identifier) (order.Order, error)
 	// Revision returns an order's number and revision, or order.ErrNotFound.
-	Revision(ctx context.Context, merchantID int64, key order.Key) (number, revision int64, err error)
+	Revision(ctx context.Context, merchantID int64, key order.Identifier) (number, revision int64, err error)
 }
 
 // One returns the answer of a single order, whose body is view's. A client that
 // says what it has costs one small read, if it has the newest.
-func One(r *http.Request, orders Orders, key order.Key, view func(order.Order, *web.Answer) any) (web.Answer, error) {
+func One(r *http.Request, orders Orders, key order.Identifier, view func(order.Order, *web.Answer) any) (web.Answer, error) {
 	merchantID := web.MerchantID(r)
 	answer := web.Answer{Day: order.NoDay}
 	if r.Header.Get("If-None-Match") != "" {
@@ -85,7 +85,7 @@ func One(r *http.Request, orders Orders, key order.Key, view func(order.Order, *
 		if err != nil {
 			return nil, err
 		}
-		answer.Tag = web.OrderTag(found.Number, found.Revision)
+		answer.Tag = web.OrderTag(found.LegacyID, found.Revision)
 		return view(found, answer), nil
 	}
 	return answer, nil

@@ -21,9 +21,9 @@ const checkLength = 8
 
 // newCursor returns the text of a cursor: where the page with a number begins in
 // the list of a merchant and filter.
-func newCursor(merchantID int64, filter order.Filter, page int64, after order.Position) string {
+func newCursor(merchantID int64, filter order.Filter, page int64, after order.Cursor) string {
 	var body []byte
-	for _, n := range []int64{page, after.CreatedAt.Unix(), after.Number} {
+	for _, n := range []int64{page, after.CreatedAt.Unix(), after.LegacyID} {
 		body = binary.AppendVarint(body, n)
 	}
 	return base64.RawURLEncoding.EncodeToString(append(body, check(body, merchantID, filter)...))
@@ -64,6 +64,6 @@ func ReadCursor(query web.Query, merchantID int64, filter *order.Filter) error {
 	if len(body) > 0 || numbers[0] < 1 {
 		return wrong
 	}
-	filter.Page, filter.After = numbers[0], &order.Position{CreatedAt: time.Unix(numbers[1], 0).UTC(), Number: numbers[2]}
+	filter.Page, filter.After = numbers[0], &order.Cursor{CreatedAt: time.Unix(numbers[1], 0).UTC(), LegacyID: numbers[2]}
 	return nil
 }

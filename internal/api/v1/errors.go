@@ -20,7 +20,7 @@ var refusals = []struct {
 }{
 	{order.ErrCannotAccept, http.StatusBadRequest, "Cannot Accept Order"},
 	{order.ErrCannotReject, http.StatusBadRequest, "Cannot Reject Order"},
-	{order.ErrReason, http.StatusBadRequest, "Reason Is Not Valid"},
+	{order.ErrInvalidReason, http.StatusBadRequest, "Reason Is Not Valid"},
 	{errAction, http.StatusBadRequest, "Invalid Action"},
 }
 

@@ -19,5 +19,5 @@ func (a *api) deleteInvoice(w http.ResponseWriter, r *http.Request) error {
 	if !ok {
 		return invoiceapi.InvalidParams()
 	}
-	return a.invoices.Delete(w, r, order.NumberKey(number), a.nameSuccessor)
+	return a.invoices.Delete(w, r, order.ByLegacyID(number), a.nameSuccessor)
 }

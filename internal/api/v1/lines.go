@@ -48,7 +48,7 @@ func newProductsView(o order.Order) productsView {
 	for _, line := range o.LineItems {
 		view = append(view, productView{
 			ItemID:             line.ID,
-			OrderID:            o.Number,
+			OrderID:            o.LegacyID,
 			ProductID:          line.ProductID,
 			ProductCode:        line.ProductCode,
 			Price:              order.Decimal(line.UnitPrice, o.Currency),

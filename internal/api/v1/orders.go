@@ -41,7 +41,7 @@ func (a *api) putOrder(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	change := web.NewChange(r, a.moved, nil)
-	var done order.Changed
+	var done order.WriteResult
 	if asked.accept {
 		done, err = a.orders.Accept(r.Context(), web.MerchantID(r), orderKey(r), change.Attempt())
 	} else {
@@ -51,7 +51,7 @@ func (a *api) putOrder(w http.ResponseWriter, r *http.Request) error {
 }
 
 // moved is the answer to an accept or a reject.
-func (a *api) moved(h http.Header, done order.Changed) any {
+func (a *api) moved(h http.Header, done order.WriteResult) any {
 	a.nameSuccessor(h, done.Reference)
 	return messageView{Message: "success"}
 }

@@ -11,9 +11,9 @@ import (
 
 // orderKey returns the order that {orderId} names. An identifier that cannot
 // be one names no order.
-func orderKey(r *http.Request) order.Key {
+func orderKey(r *http.Request) order.Identifier {
 	number, _ := order.ParseID(r.PathValue("orderId"))
-	return order.NumberKey(number)
+	return order.ByLegacyID(number)
 }
 
 // listParams is what a list is asked for.
@@ -36,7 +36,7 @@ func parseListParams(r *http.Request) (listParams, error) {
 	}
 	// Clients send both names of the page size; the published one wins.
 	for _, name := range []string{"itemsPerPage", "items_per_page"} {
-		if filter.Size, err = query.Whole(name, filter.Size, 1, web.MaxWhole); err != nil {
+		if filter.PageSize, err = query.Whole(name, filter.PageSize, 1, web.MaxWhole); err != nil {
 			return listParams{}, err
 		}
 	}
@@ -49,7 +49,7 @@ func parseListParams(r *http.Request) (listParams, error) {
 	if filter.To, err = parseDay(query, "date_to"); err != nil {
 		return listParams{}, err
 	}
-	if filter.Check() != nil {
+	if filter.Normalize() != nil {
 		return listParams{}, &web.ParamError{Name: "date_from", Problem: "is after date_to"}
 	}
 	if err := orderapi.ReadCursor(query, web.MerchantID(r), filter); err != nil {

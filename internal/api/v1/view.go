@@ -48,11 +48,11 @@ type summaryView struct {
 }
 
 func newListView(params listParams, page order.Page, merchantID int64, now time.Time) listView {
-	from, to := params.filter.Shown(now)
+	from, to := params.filter.EffectiveRange(now)
 	view := listView{
 		Params: paramsView{
 			Page:         params.filter.Page,
-			ItemsPerPage: params.filter.Size,
+			ItemsPerPage: params.filter.PageSize,
 			TotalItems:   page.Total,
 			Status:       params.status,
 			DateFrom:     from.Format(timeForm),
@@ -63,7 +63,7 @@ func newListView(params listParams, page order.Page, merchantID int64, now time.
 	companyID := strconv.FormatInt(merchantID, 10)
 	for _, o := range page.Orders {
 		view.Orders = append(view.Orders, summaryView{
-			OrderID:        o.Number,
+			OrderID:        o.LegacyID,
 			OrderReference: o.Reference,
 			Timestamp:      o.CreatedAt.Unix(),
 			FirstName:      o.Customer.FirstName,
@@ -145,14 +145,14 @@ type shippingView struct {
 func newOrderView(o order.Order, storageURL string) orderView {
 	b, s := o.Billing, o.Shipping
 	return orderView{
-		OrderID:        o.Number,
+		OrderID:        o.LegacyID,
 		UserID:         o.Customer.UserID,
 		OrderReference: o.Reference,
 		Status:         o.State.Code(),
 		Timestamp:      o.CreatedAt.Unix(),
 		Total:          order.Decimal(o.Total, o.Currency),
 		Subtotal:       order.Decimal(o.Subtotal, o.Currency),
-		Discount:       json.Number(order.Number(o.Discount, o.Currency)),
+		Discount:       json.Number(order.ShortDecimal(o.Discount, o.Currency)),
 		CompanyID:      strconv.FormatInt(o.MerchantID, 10),
 		Notes:          o.Notes,
 		FirstName:      o.Customer.FirstName,

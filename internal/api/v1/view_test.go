@@ -72,7 +72,7 @@ func TestOrderView(t *testing.T) {
 
 func summary(o order.Order) order.Summary {
 	return order.Summary{
-		Number: o.Number, Reference: o.Reference, State: o.State, Currency: o.Currency,
+		LegacyID: o.LegacyID, Reference: o.Reference, State: o.State, Currency: o.Currency,
 		CountryCode: o.CountryCode, CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt,
 		Total: o.Total, HasInvoice: o.InvoiceDetails != nil, Customer: o.Customer,
 	}

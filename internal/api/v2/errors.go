@@ -32,7 +32,7 @@ var refusals = []struct {
 }{
 	{order.ErrCannotAccept, "10304", "10303", "Cannot Accept Order"},
 	{order.ErrCannotReject, "10304", "", "Cannot Reject Order"},
-	{order.ErrReason, "10301", "10306", "The reason is not valid"},
+	{order.ErrInvalidReason, "10301", "10306", "The reason is not valid"},
 	{errAction, "10305", "", "Invalid Action"},
 }
 

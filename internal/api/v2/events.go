@@ -91,7 +91,7 @@ func newEventsView(events []order.EventRecord, after int64) eventsView {
 	view := eventsView{Events: make([]eventView, len(events)), Next: after}
 	for i, e := range events {
 		view.Events[i] = eventView{
-			Seq: e.Seq, Type: e.Type.String(), OrderReference: e.Reference, OrderID: e.Number,
+			Seq: e.Seq, Type: e.Type.String(), OrderReference: e.Reference, OrderID: e.LegacyID,
 			At: e.At.UTC().Format(time.RFC3339), Actor: e.Actor.String(), Data: newDataView(e),
 		}
 		view.Next = e.Seq

@@ -103,8 +103,8 @@ func TestEventsView(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 20, 11, 15, 0, 0, time.FixedZone("EET", 2*60*60))
 	record := func(e order.Event) order.EventRecord {
-		e.At, e.Actor = at, order.Merchant
-		return order.EventRecord{Event: e, Number: 915664, Reference: "SF-1", FileName: "a.pdf"}
+		e.At, e.Actor = at, order.ActorMerchant
+		return order.EventRecord{Event: e, LegacyID: 915664, Reference: "SF-1", FileName: "a.pdf"}
 	}
 	shown := func(seq int64, kind string, data any) eventView {
 		return eventView{seq, kind, "SF-1", 915664, "2026-11-20T09:15:00Z", "merchant", data}

@@ -51,4 +51,4 @@ func (a *api) rejectOrder(w http.ResponseWriter, r *http.Request) error {
 }
 
 // moved is the answer to an accept or a reject.
-func moved(http.Header, order.Changed) any { return successView{Success: true} }
+func moved(http.Header, order.WriteResult) any { return successView{Success: true} }

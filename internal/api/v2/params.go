@@ -9,8 +9,8 @@ import (
 )
 
 // orderKey returns the order that {orderReference} names.
-func orderKey(r *http.Request) order.Key {
-	return order.ReferenceKey(r.PathValue("orderReference"))
+func orderKey(r *http.Request) order.Identifier {
+	return order.ByReference(r.PathValue("orderReference"))
 }
 
 // listParams is what a list is asked for.
@@ -31,7 +31,7 @@ func parseListParams(r *http.Request) (listParams, error) {
 	if filter.Page, err = query.Whole("page", filter.Page, 1, web.MaxWhole); err != nil {
 		return listParams{}, err
 	}
-	if filter.Size, err = query.Whole("itemsPerPage", filter.Size, 1, web.MaxWhole); err != nil {
+	if filter.PageSize, err = query.Whole("itemsPerPage", filter.PageSize, 1, web.MaxWhole); err != nil {
 		return listParams{}, err
 	}
 	if err := params.parseState(query); err != nil {
@@ -43,7 +43,7 @@ func parseListParams(r *http.Request) (listParams, error) {
 	if filter.To, err = query.Day("dateTo"); err != nil {
 		return listParams{}, err
 	}
-	if filter.Check() != nil {
+	if filter.Normalize() != nil {
 		return listParams{}, &web.ParamError{Name: "dateFrom", Problem: "is after dateTo"}
 	}
 	if err := orderapi.ReadCursor(query, web.MerchantID(r), filter); err != nil {

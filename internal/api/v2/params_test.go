@@ -35,7 +35,7 @@ func TestParseListParams(t *testing.T) {
 	}
 	plain := order.NewFilter()
 	page3 := filter(func(f *order.Filter) { f.Page = 3 })
-	size := func(n int64) order.Filter { return filter(func(f *order.Filter) { f.Size = n }) }
+	size := func(n int64) order.Filter { return filter(func(f *order.Filter) { f.PageSize = n }) }
 	type row struct {
 		query string
 		want  order.Filter
@@ -122,10 +122,10 @@ func FuzzListParams(f *testing.F) {
 			return
 		}
 		filter := params.filter
-		if filter.Page < 1 || filter.Size < 1 || filter.Size > order.MaxPageSize {
-			t.Errorf("page %d, size %d", filter.Page, filter.Size)
+		if filter.Page < 1 || filter.PageSize < 1 || filter.PageSize > order.MaxPageSize {
+			t.Errorf("page %d, size %d", filter.Page, filter.PageSize)
 		}
-		if filter.Check() != nil {
+		if filter.Normalize() != nil {
 			t.Error("the range is reversed")
 		}
 		if filter.AnyState != (params.state == nil) {

@@ -50,11 +50,11 @@ type customerView struct {
 }
 
 func newListView(params listParams, page order.Page, now time.Time) listView {
-	from, to := params.filter.Shown(now)
+	from, to := params.filter.EffectiveRange(now)
 	view := listView{
 		Params: paramsView{
 			Page:         params.filter.Page,
-			ItemsPerPage: params.filter.Size,
+			ItemsPerPage: params.filter.PageSize,
 			TotalItems:   page.Total,
 			Status:       params.state,
 			DateFrom:     from.Format(timeForm),

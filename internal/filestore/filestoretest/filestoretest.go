@@ -52,13 +52,13 @@ func Run(t *testing.T, open func(t *testing.T) order.Files) {
 const reference = "SF-2026-000123"
 
 // draft opens a draft, discarded at the end of the test, and writes content.
-func draft(t *testing.T, files order.Files, content []byte) order.Draft {
+func draft(t *testing.T, files order.Files, content []byte) order.StagedFile {
 	t.Helper()
-	d, err := files.Draft(t.Context())
+	d, err := files.Stage(t.Context())
 	if err != nil {
 		t.Fatalf("open a draft: %v", err)
 	}
-	t.Cleanup(d.Discard)
+	t.Cleanup(d.Abort)
 	// In two pieces, as uploads arrive in many.
 	for _, piece := range [][]byte{content[:len(content)/2], content[len(content)/2:]} {
 		if n, err := d.Write(piece); n != len(piece) || err != nil {
@@ -71,7 +71,7 @@ func draft(t *testing.T, files order.Files, content []byte) order.Draft {
 // publish stores content under path.
 func publish(t *testing.T, files order.Files, path string, content []byte) {
 	t.Helper()
-	if err := draft(t, files, content).Publish(t.Context(), path); err != nil {
+	if err := draft(t, files, content).Commit(t.Context(), path); err != nil {
 		t.Fatalf("publish %q: %v", path, err)
 	}
 }

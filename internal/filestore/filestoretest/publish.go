@@ -69,7 +69,7 @@ func testNothingBeforePublish(t *testing.T, files order.Files) {
 	path := order.InvoicePath(reference, "a.pdf")
 	d := draft(t, files, []byte("content"))
 	wantMissing(t, files, path)
-	if err := d.Publish(t.Context(), path); err != nil {
+	if err := d.Commit(t.Context(), path); err != nil {
 		t.Fatalf("publish: %v", err)
 	}
 	wantStored(t, files, path, []byte("content"))
@@ -77,40 +77,40 @@ func testNothingBeforePublish(t *testing.T, files order.Files) {
 
 func testDiscard(t *testing.T, files order.Files) {
 	path := order.InvoicePath(reference, "a.pdf")
-	empty, err := files.Draft(t.Context())
+	empty, err := files.Stage(t.Context())
 	if err != nil {
 		t.Fatalf("open a draft: %v", err)
 	}
-	empty.Discard()
-	empty.Discard()
+	empty.Abort()
+	empty.Abort()
 
 	d := draft(t, files, []byte("content"))
-	d.Discard()
+	d.Abort()
 	if _, err := d.Write([]byte("more")); err == nil {
 		t.Error("a discarded draft was written")
 	}
-	if err := d.Publish(t.Context(), path); err == nil {
+	if err := d.Commit(t.Context(), path); err == nil {
 		t.Error("a discarded draft was published")
 	}
 	wantMissing(t, files, path)
 
 	d = draft(t, files, []byte("content"))
-	if err := d.Publish(t.Context(), path); err != nil {
+	if err := d.Commit(t.Context(), path); err != nil {
 		t.Fatalf("publish: %v", err)
 	}
-	d.Discard()
-	d.Discard()
+	d.Abort()
+	d.Abort()
 	wantStored(t, files, path, []byte("content"))
 }
 
 func testPublishTwice(t *testing.T, files order.Files) {
 	first, second := order.InvoicePath(reference, "a.pdf"), order.InvoicePath(reference, "b.pdf")
 	d := draft(t, files, []byte("content"))
-	if err := d.Publish(t.Context(), first); err != nil {
+	if err := d.Commit(t.Context(), first); err != nil {
 		t.Fatalf("publish: %v", err)
 	}
 	for _, path := range []string{first, second} {
-		if err := d.Publish(t.Context(), path); err == nil {
+		if err := d.Commit(t.Context(), path); err == nil {
 			t.Errorf("published again as %q", path)
 		}
 	}
@@ -121,7 +121,7 @@ func testPublishTwice(t *testing.T, files order.Files) {
 func testNoOverwrite(t *testing.T, files order.Files) {
 	path := order.InvoicePath(reference, "a.pdf")
 	publish(t, files, path, []byte("first"))
-	err := draft(t, files, []byte("second")).Publish(t.Context(), path)
+	err := draft(t, files, []byte("second")).Commit(t.Context(), path)
 	if !errors.Is(err, fs.ErrExist) {
 		t.Errorf("publish over a file: %v, want fs.ErrExist", err)
 	}
@@ -132,10 +132,10 @@ func testCanceled(t *testing.T, files order.Files) {
 	path := order.InvoicePath(reference, "a.pdf")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if d, err := files.Draft(ctx); !errors.Is(err, context.Canceled) {
+	if d, err := files.Stage(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("draft: %v, %v, want context.Canceled", d, err)
 	}
-	if err := draft(t, files, []byte("content")).Publish(ctx, path); !errors.Is(err, context.Canceled) {
+	if err := draft(t, files, []byte("content")).Commit(ctx, path); !errors.Is(err, context.Canceled) {
 		t.Errorf("publish: %v, want context.Canceled", err)
 	}
 	wantMissing(t, files, path)
@@ -149,7 +149,7 @@ func testInvalidPath(t *testing.T, files order.Files) {
 		"", ".", "..", "/", "a.pdf/", "/etc/a.pdf", "../a.pdf", "invoices/../../a.pdf", "invoices/" + reference + "/..",
 		"invoices//a.pdf", "invoices/./a.pdf", "invoices/" + reference + "/\xff.pdf",
 	} {
-		if err := draft(t, files, []byte("content")).Publish(t.Context(), path); err == nil {
+		if err := draft(t, files, []byte("content")).Commit(t.Context(), path); err == nil {
 			t.Errorf("published as %q", path)
 		}
 		wantMissing(t, files, path)
@@ -170,7 +170,7 @@ func concurrently(t *testing.T, files order.Files, paths []string) []error {
 		d := draft(t, files, numbered(i))
 		all.Go(func() {
 			<-start
-			errs[i] = d.Publish(t.Context(), path)
+			errs[i] = d.Commit(t.Context(), path)
 		})
 	}
 	close(start)

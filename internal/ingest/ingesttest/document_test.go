@@ -27,8 +27,8 @@ func TestDocumentsAreValidAndDiffer(t *testing.T) {
 		}
 		o := in.Order
 		if o.MerchantID != ingesttest.MerchantID || o.Reference != ingesttest.Reference(n) ||
-			o.Number != int64(ingesttest.FirstOrderID+n) || !o.CreatedAt.Equal(ingesttest.CreatedAt(n)) {
-			t.Errorf("document %d is order %d, %s, of %s", n, o.Number, o.Reference, o.CreatedAt)
+			o.LegacyID != int64(ingesttest.FirstOrderID+n) || !o.CreatedAt.Equal(ingesttest.CreatedAt(n)) {
+			t.Errorf("document %d is order %d, %s, of %s", n, o.LegacyID, o.Reference, o.CreatedAt)
 		}
 		states[o.State], times[o.CreatedAt], references[o.Reference] = true, true, true
 	}
@@ -59,7 +59,7 @@ func TestDocumentTakesChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := in.Order
-	if o.MerchantID != 12 || o.Total != o.Subtotal+401 || o.Customer.UserID != 0 || o.Number != 0 || !o.LineItems[0].GiftWrap {
+	if o.MerchantID != 12 || o.Total != o.Subtotal+401 || o.Customer.UserID != 0 || o.LegacyID != 0 || !o.LineItems[0].GiftWrap {
 		t.Errorf("order %+v", o)
 	}
 }

@@ -27,10 +27,10 @@ var attemptSubjects = []subject{
 }
 
 // under is an attempt with a key. Its answer says what came of it.
-func under(key, request string) order.Attempt {
-	return order.Attempt{
-		Key: key, Request: sha256.Sum256([]byte(request)),
-		Answer: func(done order.Changed, refusal error) ([]byte, error) {
+func under(key, request string) order.WriteOptions {
+	return order.WriteOptions{
+		IdempotencyKey: key, RequestDigest: sha256.Sum256([]byte(request)),
+		Response: func(done order.WriteResult, refusal error) ([]byte, error) {
 			return fmt.Appendf(nil, "%s: revision %d, %v\x00\xff", request, done.Revision, refusal), nil
 		},
 	}
@@ -39,8 +39,8 @@ func under(key, request string) order.Attempt {
 // wantRepeated sees that an attempt was made before, with an answer.
 func (f *fixture) wantRepeated(err error, answer string) {
 	f.Helper()
-	var repeated *order.Repeated
-	if !errors.As(err, &repeated) || string(repeated.Answer) != answer {
+	var repeated *order.ReplayError
+	if !errors.As(err, &repeated) || string(repeated.Response) != answer {
 		f.Errorf("error %v (%+v), want the answer %q again", err, repeated, answer)
 	}
 }
@@ -48,7 +48,7 @@ func (f *fixture) wantRepeated(err error, answer string) {
 const acceptedAnswer = "accept: revision 2, <nil>\x00\xff"
 
 func testGivenAgain(f *fixture) {
-	key := order.NumberKey(f.create(minimal(alpha, "R")))
+	key := order.ByLegacyID(f.create(minimal(alpha, "R")))
 	done, err := service(f.a, noon).Accept(f.Context(), alpha, key, under("k", "accept"))
 	if err != nil || done.Revision != 2 || done.State != order.InProcessing {
 		f.Fatalf("%+v, error %v", done, err)
@@ -58,7 +58,7 @@ func testGivenAgain(f *fixture) {
 		_, err := service(store, noon.Add(time.Hour)).Accept(f.Context(), alpha, key, under("k", "accept"))
 		f.wantRepeated(err, acceptedAnswer)
 		// Also for a change that could not even find its order.
-		err = service(store, noon).Refuse(f.Context(), alpha, under("k", "accept"), order.ErrNotFound)
+		err = service(store, noon).RecordRefusal(f.Context(), alpha, under("k", "accept"), order.ErrNotFound)
 		f.wantRepeated(err, acceptedAnswer)
 	}
 	f.wantUnchanged(before)
@@ -77,36 +77,36 @@ func (f *fixture) wantUnchanged(before map[string][]string) {
 func testRefusalKept(f *fixture) {
 	number := f.create(minimal(alpha, "R"))
 	s := service(f.a, noon)
-	_, err := s.Accept(f.Context(), alpha, order.ReferenceKey("LATER"), under("missing", "accept"))
+	_, err := s.Accept(f.Context(), alpha, order.ByReference("LATER"), under("missing", "accept"))
 	if !errors.Is(err, order.ErrNotFound) {
 		f.Fatalf("error %v", err)
 	}
-	_, err = s.Reject(f.Context(), alpha, order.NumberKey(number), "whim", under("reason", "reject"))
-	if !errors.Is(err, order.ErrReason) {
+	_, err = s.Reject(f.Context(), alpha, order.ByLegacyID(number), "whim", under("reason", "reject"))
+	if !errors.Is(err, order.ErrInvalidReason) {
 		f.Fatalf("error %v", err)
 	}
-	if err := s.Refuse(f.Context(), alpha, under("form", "nonsense"), order.ErrRange); !errors.Is(err, order.ErrRange) {
+	if err := s.RecordRefusal(f.Context(), alpha, under("form", "nonsense"), order.ErrInvalidRange); !errors.Is(err, order.ErrInvalidRange) {
 		f.Fatalf("error %v", err)
 	}
 	// Now that it is there the first answer still holds.
 	f.create(minimal(alpha, "LATER"))
-	_, err = service(f.b, noon).Accept(f.Context(), alpha, order.ReferenceKey("LATER"), under("missing", "accept"))
+	_, err = service(f.b, noon).Accept(f.Context(), alpha, order.ByReference("LATER"), under("missing", "accept"))
 	f.wantRepeated(err, "accept: revision 0, order not found\x00\xff")
-	_, err = service(f.b, noon).Reject(f.Context(), alpha, order.NumberKey(number), "whim", under("reason", "reject"))
+	_, err = service(f.b, noon).Reject(f.Context(), alpha, order.ByLegacyID(number), "whim", under("reason", "reject"))
 	f.wantRepeated(err, "reject: revision 0, reason is not allowed\x00\xff")
-	f.wantRepeated(service(f.b, noon).Refuse(f.Context(), alpha, under("form", "nonsense"), order.ErrRange),
+	f.wantRepeated(service(f.b, noon).RecordRefusal(f.Context(), alpha, under("form", "nonsense"), order.ErrInvalidRange),
 		"nonsense: revision 0, the range ends before it begins\x00\xff")
 }
 
 func testOtherRequest(f *fixture) {
 	first, second := f.create(minimal(alpha, "R-1")), f.create(minimal(alpha, "R-2"))
-	if _, err := service(f.a, noon).Accept(f.Context(), alpha, order.NumberKey(first), under("k", "accept")); err != nil {
+	if _, err := service(f.a, noon).Accept(f.Context(), alpha, order.ByLegacyID(first), under("k", "accept")); err != nil {
 		f.Fatal(err)
 	}
 	before := f.tables.rows()
 	for _, number := range []int64{first, second, 999} {
-		_, err := service(f.b, noon).Reject(f.Context(), alpha, order.NumberKey(number), "", under("k", "reject"))
-		if !errors.Is(err, order.ErrKeyReused) {
+		_, err := service(f.b, noon).Reject(f.Context(), alpha, order.ByLegacyID(number), "", under("k", "reject"))
+		if !errors.Is(err, order.ErrIdempotencyKeyReused) {
 			f.Errorf("reject of %d under the same key: error %v", number, err)
 		}
 	}
@@ -116,7 +116,7 @@ func testOtherRequest(f *fixture) {
 func testKeysOfMerchants(f *fixture) {
 	for _, merchant := range []int64{alpha, beta} {
 		number := f.create(minimal(merchant, fmt.Sprintf("M%d", merchant)))
-		done, err := service(f.a, noon).Accept(f.Context(), merchant, order.NumberKey(number), under("k", fmt.Sprint(merchant)))
+		done, err := service(f.a, noon).Accept(f.Context(), merchant, order.ByLegacyID(number), under("k", fmt.Sprint(merchant)))
 		if err != nil || done.Revision != 2 {
 			f.Errorf("merchant %d: %+v, error %v", merchant, done, err)
 		}
@@ -127,24 +127,24 @@ func testNotKept(f *fixture) {
 	number := f.create(minimal(alpha, "R"))
 	before := f.tables.rows()
 	unkept := under("k", "accept")
-	unkept.Answer = func(order.Changed, error) ([]byte, error) { return nil, nil }
-	if _, err := service(f.a, noon).Accept(f.Context(), alpha, order.NumberKey(999), unkept); !errors.Is(err, order.ErrNotFound) {
+	unkept.Response = func(order.WriteResult, error) ([]byte, error) { return nil, nil }
+	if _, err := service(f.a, noon).Accept(f.Context(), alpha, order.ByLegacyID(999), unkept); !errors.Is(err, order.ErrNotFound) {
 		f.Errorf("error %v", err)
 	}
 	f.wantUnchanged(before)
 	// Without its answer a change is not made.
 	fault := errors.New("no answer")
-	for _, answer := range []func(order.Changed, error) ([]byte, error){
-		unkept.Answer,
-		func(order.Changed, error) ([]byte, error) { return nil, fault },
+	for _, answer := range []func(order.WriteResult, error) ([]byte, error){
+		unkept.Response,
+		func(order.WriteResult, error) ([]byte, error) { return nil, fault },
 	} {
-		unkept.Answer = answer
-		if _, err := service(f.a, noon).Accept(f.Context(), alpha, order.NumberKey(number), unkept); err == nil {
+		unkept.Response = answer
+		if _, err := service(f.a, noon).Accept(f.Context(), alpha, order.ByLegacyID(number), unkept); err == nil {
 			f.Error("a change without an answer was made")
 		}
 	}
 	f.wantUnchanged(before)
-	if _, err := service(f.b, noon).Accept(f.Context(), alpha, order.NumberKey(number), under("k", "accept")); err != nil {
+	if _, err := service(f.b, noon).Accept(f.Context(), alpha, order.ByLegacyID(number), under("k", "accept")); err != nil {
 		f.Errorf("the key is not free: %v", err)
 	}
 }
@@ -158,13 +158,13 @@ func testOneOfManyAttempts(f *fixture) {
 		for i := range 24 {
 			group.Go(func() {
 				store := []Store{f.a, f.b}[i%2]
-				_, err := service(store, noon).Accept(f.Context(), alpha, order.NumberKey(number), under(key, "accept"))
-				var repeated *order.Repeated
+				_, err := service(store, noon).Accept(f.Context(), alpha, order.ByLegacyID(number), under(key, "accept"))
+				var repeated *order.ReplayError
 				switch {
 				case err == nil:
 					made.Store(i, true)
 				case errors.As(err, &repeated):
-					again.Store(string(repeated.Answer), true)
+					again.Store(string(repeated.Response), true)
 				default:
 					f.Errorf("attempt %d: error %v", i, err)
 				}
@@ -179,7 +179,7 @@ func testOneOfManyAttempts(f *fixture) {
 			}
 			return true
 		})
-		if got := f.order(f.b, alpha, order.NumberKey(number)); count != 1 || got.Revision != 2 {
+		if got := f.order(f.b, alpha, order.ByLegacyID(number)); count != 1 || got.Revision != 2 {
 			f.Errorf("%d attempts made the change, the revision is %d", count, got.Revision)
 		}
 	}
@@ -190,7 +190,7 @@ func testOneOfManyAttempts(f *fixture) {
 func testManyKeys(f *fixture) {
 	const orders = 6
 	for _, outcome := range f.add(f.a, numbered(alpha, "R", orders)...) {
-		if outcome.Verdict != order.Created {
+		if outcome.Status != order.Created {
 			f.Fatal(outcome.Reason)
 		}
 	}
@@ -201,9 +201,9 @@ func testManyKeys(f *fixture) {
 			for range 20 {
 				n := 1 + dice.Int64N(orders)
 				key := fmt.Sprintf("k-%d", dice.IntN(4))
-				_, err := service(store, noon).Accept(f.Context(), alpha, order.NumberKey(n), under(key, fmt.Sprint(n)))
-				var repeated *order.Repeated
-				if err != nil && !errors.As(err, &repeated) && !errors.Is(err, order.ErrKeyReused) && !errors.Is(err, order.ErrCannotAccept) {
+				_, err := service(store, noon).Accept(f.Context(), alpha, order.ByLegacyID(n), under(key, fmt.Sprint(n)))
+				var repeated *order.ReplayError
+				if err != nil && !errors.As(err, &repeated) && !errors.Is(err, order.ErrIdempotencyKeyReused) && !errors.Is(err, order.ErrCannotAccept) {
 					f.Errorf("accept of %d under %s: %v", n, key, err)
 				}
 			}
@@ -216,27 +216,27 @@ func testManyKeys(f *fixture) {
 // once: one does, and the others are told.
 func testOnlyAsKnown(f *fixture) {
 	number := f.create(minimal(alpha, "R"))
-	key := order.NumberKey(number)
+	key := order.ByLegacyID(number)
 	var ids []int64
 	for i := range order.MaxInvoices {
 		ids = append(ids, f.upload(f.a, key, fmt.Sprintf("%d.pdf", i)))
 	}
 	known := f.order(f.a, alpha, key).Revision
-	asKnown := order.Attempt{Matches: func(head order.Head) bool { return head.Revision == known }}
-	changes := []func(context.Context, *order.Service) (order.Changed, error){
-		func(ctx context.Context, s *order.Service) (order.Changed, error) {
+	asKnown := order.WriteOptions{IfMatch: func(head order.LockedOrder) bool { return head.Revision == known }}
+	changes := []func(context.Context, *order.Service) (order.WriteResult, error){
+		func(ctx context.Context, s *order.Service) (order.WriteResult, error) {
 			return s.Accept(ctx, alpha, key, asKnown)
 		},
-		func(ctx context.Context, s *order.Service) (order.Changed, error) {
+		func(ctx context.Context, s *order.Service) (order.WriteResult, error) {
 			return s.Reject(ctx, alpha, key, "", asKnown)
 		},
 	}
 	for _, id := range ids {
-		changes = append(changes, func(ctx context.Context, s *order.Service) (order.Changed, error) {
+		changes = append(changes, func(ctx context.Context, s *order.Service) (order.WriteResult, error) {
 			return s.DeleteInvoice(ctx, alpha, key, id, asKnown)
 		})
 	}
-	made := make(chan order.Changed, len(changes))
+	made := make(chan order.WriteResult, len(changes))
 	var group sync.WaitGroup
 	for i, change := range changes {
 		group.Go(func() {
@@ -244,7 +244,7 @@ func testOnlyAsKnown(f *fixture) {
 			switch {
 			case err == nil:
 				made <- done
-			case !errors.Is(err, order.ErrChanged):
+			case !errors.Is(err, order.ErrPreconditionFailed):
 				f.Errorf("change %d: error %v", i, err)
 			}
 		})

@@ -23,7 +23,7 @@ var cancelSubjects = []subject{
 
 // calls is every method of a store.
 func calls(store Store) map[string]func(context.Context) error {
-	key, invoice := order.NumberKey(1), order.StoredInvoice{MerchantID: alpha, OrderNumber: 1, ID: 1}
+	key, invoice := order.ByLegacyID(1), order.StoredInvoice{MerchantID: alpha, OrderLegacyID: 1, ID: 1}
 	return map[string]func(context.Context) error{
 		"Order": func(ctx context.Context) error { _, err := store.Order(ctx, alpha, key); return err },
 		"List":  func(ctx context.Context) error { _, err := store.List(ctx, alpha, order.NewFilter()); return err },
@@ -39,15 +39,15 @@ func calls(store Store) map[string]func(context.Context) error {
 		"NewestEvent": func(ctx context.Context) error { _, err := store.NewestEvent(ctx, alpha); return err },
 		"InTx":        func(ctx context.Context) error { return moveTo(ctx, store, alpha, 1, order.Canceled, noon) },
 		"AddOrders": func(ctx context.Context) error {
-			_, err := store.AddOrders(ctx, []order.Incoming{incoming(minimal(alpha, "NEW"))}, noon)
+			_, err := store.ImportOrders(ctx, []order.Incoming{incoming(minimal(alpha, "NEW"))}, noon)
 			return err
 		},
-		"StaleReservations":  func(ctx context.Context) error { _, err := store.StaleReservations(ctx, noon, 1); return err },
-		"AbandonReservation": func(ctx context.Context) error { _, err := store.AbandonReservation(ctx, invoice, noon); return err },
+		"StaleReservations":  func(ctx context.Context) error { _, err := store.ExpiredReservations(ctx, noon, 1); return err },
+		"AbandonReservation": func(ctx context.Context) error { _, err := store.ExpireReservation(ctx, invoice, noon); return err },
 		"DeletedInvoices":    func(ctx context.Context) error { _, err := store.DeletedInvoices(ctx, noon, 1); return err },
 		"MarkPurged":         func(ctx context.Context) error { return store.MarkPurged(ctx, invoice, noon) },
 		"AddMerchant": func(ctx context.Context) error {
-			return store.AddMerchant(ctx, order.MerchantRecord{ID: 9, Name: "Nine", CreatedAt: noon})
+			return store.AddMerchant(ctx, order.Merchant{ID: 9, Name: "Nine", CreatedAt: noon})
 		},
 		"Merchants":   func(ctx context.Context) error { _, err := store.Merchants(ctx); return err },
 		"TokenByHash": func(ctx context.Context) error { _, err := store.TokenByHash(ctx, token.Hash{1}); return err },
@@ -58,14 +58,14 @@ func calls(store Store) map[string]func(context.Context) error {
 		},
 		"Tokens":      func(ctx context.Context) error { _, err := store.Tokens(ctx); return err },
 		"RevokeToken": func(ctx context.Context) error { return store.RevokeToken(ctx, 1, noon) },
-		"TouchTokens": func(ctx context.Context) error { return store.TouchTokens(ctx, map[int64]time.Time{1: noon}) },
+		"TouchTokens": func(ctx context.Context) error { return store.RecordTokenUse(ctx, map[int64]time.Time{1: noon}) },
 		"Ping":        func(ctx context.Context) error { return store.Ping(ctx) },
 	}
 }
 
 func testCancelledBefore(f *fixture) {
 	f.create(minimal(alpha, "R"))
-	f.upload(f.a, order.NumberKey(1), "a.pdf")
+	f.upload(f.a, order.ByLegacyID(1), "a.pdf")
 	before := f.tables.rows()
 	cancelled, cancel := context.WithCancel(f.Context())
 	cancel()
@@ -131,7 +131,7 @@ func testCancelledAdding(f *fixture) {
 	for i := range 60 {
 		prefix := fmt.Sprintf("R-%d", i)
 		ctx, cancel := context.WithTimeout(f.Context(), time.Duration(dice.IntN(1+500*i))*time.Microsecond)
-		_, err := []Store{f.a, f.b}[i%2].AddOrders(ctx, numbered(alpha, prefix, size), noon)
+		_, err := []Store{f.a, f.b}[i%2].ImportOrders(ctx, numbered(alpha, prefix, size), noon)
 		cancel()
 		// Counted in one moment: a commit that was given up may happen yet.
 		there := 0

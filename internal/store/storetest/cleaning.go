@@ -25,7 +25,7 @@ var cleaningSubjects = []subject{
 
 // stored is an invoice as cleaning names it.
 func stored(reference string, number, id int64, name string) order.StoredInvoice {
-	return order.StoredInvoice{MerchantID: alpha, OrderNumber: number, Reference: reference, ID: id, Name: name}
+	return order.StoredInvoice{MerchantID: alpha, OrderLegacyID: number, Reference: reference, ID: id, Name: name}
 }
 
 // cleanable compares what there is to clean up with what should be.
@@ -45,7 +45,7 @@ func (f *fixture) cleanable(
 
 func (f *fixture) abandon(store Store, invoice order.StoredInvoice, want bool) {
 	f.Helper()
-	got, err := store.AbandonReservation(f.Context(), invoice, noon)
+	got, err := store.ExpireReservation(f.Context(), invoice, noon)
 	if err != nil || got != want {
 		f.Errorf("abandon %+v: %v, error %v, want %v", invoice, got, err, want)
 	}
@@ -60,17 +60,17 @@ func (f *fixture) purged(store Store, invoice order.StoredInvoice) {
 
 func testStaleReservations(f *fixture) {
 	number := f.create(minimal(alpha, "R"))
-	key := order.NumberKey(number)
+	key := order.ByLegacyID(number)
 	f.upload(f.a, key, "active.pdf")
 	old := stored("R", number, f.mustReserve(f.a, key, "old.pdf", noon.Add(-time.Minute)), "old.pdf")
 	fresh := stored("R", number, f.mustReserve(f.b, key, "fresh.pdf", noon), "fresh.pdf")
 
-	f.cleanable("before any", f.b.StaleReservations, noon.Add(-time.Minute))
-	f.cleanable("the old one", f.b.StaleReservations, noon, old)
-	f.cleanable("both", f.a.StaleReservations, noon.Add(time.Second), old, fresh)
+	f.cleanable("before any", f.b.ExpiredReservations, noon.Add(-time.Minute))
+	f.cleanable("the old one", f.b.ExpiredReservations, noon, old)
+	f.cleanable("both", f.a.ExpiredReservations, noon.Add(time.Second), old, fresh)
 
 	f.abandon(f.b, fresh, true)
-	f.cleanable("abandoned ones, whatever their age", f.a.StaleReservations, noon.Add(-time.Hour), fresh)
+	f.cleanable("abandoned ones, whatever their age", f.a.ExpiredReservations, noon.Add(-time.Hour), fresh)
 	f.abandon(f.a, fresh, true)
 	if err := f.activate(f.a, key, fresh.ID); !errors.Is(err, order.ErrInvoiceNotFound) {
 		f.Errorf("activate what was abandoned: %v, want %v", err, order.ErrInvoiceNotFound)
@@ -81,9 +81,9 @@ func testStaleReservations(f *fixture) {
 		f.Errorf("one more: %v, want %v", err, order.ErrTooManyFiles)
 	}
 	f.purged(f.b, fresh)
-	f.cleanable("purged", f.a.StaleReservations, noon.Add(time.Minute), old)
+	f.cleanable("purged", f.a.ExpiredReservations, noon.Add(time.Minute), old)
 	f.abandon(f.a, fresh, true)
-	f.cleanable("purged and abandoned again", f.a.StaleReservations, noon.Add(time.Minute), old)
+	f.cleanable("purged and abandoned again", f.a.ExpiredReservations, noon.Add(time.Minute), old)
 	if got := f.order(f.a, alpha, key); got.Revision != 2 {
 		f.Errorf("what nobody saw left revision %d, want 2", got.Revision)
 	}
@@ -95,7 +95,7 @@ func testAbandonOrActivate(f *fixture) {
 	for i := range 12 {
 		reference := fmt.Sprintf("R-%d", i)
 		number := f.create(minimal(alpha, reference))
-		key := order.NumberKey(number)
+		key := order.ByLegacyID(number)
 		invoice := stored(reference, number, f.mustReserve(f.a, key, "a.pdf", noon), "a.pdf")
 		var activated, abandoned atomic.Bool
 		var group sync.WaitGroup
@@ -107,7 +107,7 @@ func testAbandonOrActivate(f *fixture) {
 			activated.Store(err == nil)
 		})
 		group.Go(func() {
-			did, err := f.b.AbandonReservation(f.Context(), invoice, noon)
+			did, err := f.b.ExpireReservation(f.Context(), invoice, noon)
 			if err != nil {
 				f.Errorf("abandon: %v", err)
 			}
@@ -123,7 +123,7 @@ func testAbandonOrActivate(f *fixture) {
 
 func testNotAbandoned(f *fixture) {
 	number := f.create(minimal(alpha, "R"))
-	key := order.NumberKey(number)
+	key := order.ByLegacyID(number)
 	active := f.upload(f.a, key, "active.pdf")
 	deleted := f.upload(f.a, key, "deleted.pdf")
 	if _, err := f.remove(f.a, key, deleted, noon); err != nil {
@@ -146,7 +146,7 @@ func testNotAbandoned(f *fixture) {
 
 func testDeletedFiles(f *fixture) {
 	number := f.create(minimal(alpha, "R"))
-	key := order.NumberKey(number)
+	key := order.ByLegacyID(number)
 	f.upload(f.a, key, "kept.pdf")
 	var gone []order.StoredInvoice
 	for i := range 2 {
@@ -160,7 +160,7 @@ func testDeletedFiles(f *fixture) {
 	f.cleanable("before any", f.a.DeletedInvoices, noon)
 	f.cleanable("the first", f.b.DeletedInvoices, noon.Add(time.Minute), gone[0])
 	f.cleanable("both", f.a.DeletedInvoices, noon.Add(2*time.Hour), gone...)
-	f.cleanable("none of them reserved", f.a.StaleReservations, noon.Add(2*time.Hour))
+	f.cleanable("none of them reserved", f.a.ExpiredReservations, noon.Add(2*time.Hour))
 	f.purged(f.b, gone[0])
 	f.cleanable("the first purged", f.a.DeletedInvoices, noon.Add(2*time.Hour), gone[1])
 	f.purged(f.b, gone[1])
@@ -172,14 +172,14 @@ func testCleaningBatches(f *fixture) {
 	const orders = 10
 	f.add(f.a, numbered(alpha, "R", orders)...)
 	for number := range int64(orders) {
-		key := order.NumberKey(number + 1)
+		key := order.ByLegacyID(number + 1)
 		for i := range order.MaxInvoices {
 			f.mustReserve(f.a, key, fmt.Sprintf("%d.pdf", i), noon.Add(time.Duration(i)*time.Second))
 		}
 	}
 	swept := make(map[int64]bool)
 	for batch := 0; ; batch++ {
-		found, err := f.b.StaleReservations(f.Context(), noon.Add(time.Hour), 7)
+		found, err := f.b.ExpiredReservations(f.Context(), noon.Add(time.Hour), 7)
 		if err != nil {
 			f.Fatal(err)
 		}

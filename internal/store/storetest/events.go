@@ -48,22 +48,22 @@ func testEventContent(f *fixture) {
 	ready := dated(alpha, "READY", noon, order.ReadyForShipment)
 	f.add(f.a, incoming(past), incoming(minimal(beta, "BETA")), incoming(ready))
 	at := noon.Add(time.Hour)
-	if _, err := service(f.b, at).Reject(f.Context(), alpha, order.ReferenceKey("PAST"), "wrong-price", order.Attempt{}); err != nil {
+	if _, err := service(f.b, at).Reject(f.Context(), alpha, order.ByReference("PAST"), "wrong-price", order.WriteOptions{}); err != nil {
 		f.Fatal(err)
 	}
-	if _, err := service(f.a, at).Move(f.Context(), alpha, order.ReferenceKey("READY"), order.PickedByCourier); err != nil {
+	if _, err := service(f.a, at).Transition(f.Context(), alpha, order.ByReference("READY"), order.PickedByCourier); err != nil {
 		f.Fatal(err)
 	}
-	invoice := f.upload(f.a, order.NumberKey(3), "a.pdf")
-	if _, err := f.remove(f.a, order.NumberKey(3), invoice, at); err != nil {
+	invoice := f.upload(f.a, order.ByLegacyID(3), "a.pdf")
+	if _, err := f.remove(f.a, order.ByLegacyID(3), invoice, at); err != nil {
 		f.Fatal(err)
 	}
-	if _, err := service(f.a, at).Accept(f.Context(), beta, order.ReferenceKey("BETA"), order.Attempt{}); err != nil {
+	if _, err := service(f.a, at).Accept(f.Context(), beta, order.ByReference("BETA"), order.WriteOptions{}); err != nil {
 		f.Fatal(err)
 	}
 	today := order.DayOf(noon)
-	created := order.Event{Type: order.OrderCreated, Actor: order.Operator, At: noon}
-	moved := order.Event{Type: order.OrderStateChanged, Actor: order.Merchant, At: at}
+	created := order.Event{Type: order.OrderCreated, Actor: order.ActorOperator, At: noon}
+	moved := order.Event{Type: order.OrderStateChanged, Actor: order.ActorMerchant, At: at}
 	for merchantID, want := range map[int64][]eventRow{
 		alpha: {
 			{event(created, 1, func(e *order.Event) { e.To = order.Registered }), 1, -1},
@@ -72,10 +72,10 @@ func testEventContent(f *fixture) {
 				e.From, e.To, e.Reason = order.Registered, order.RejectedByMerchant, "wrong-price"
 			}), 1, -1},
 			{event(moved, 4, func(e *order.Event) {
-				e.Actor, e.From, e.To = order.Operator, order.ReadyForShipment, order.PickedByCourier
+				e.Actor, e.From, e.To = order.ActorOperator, order.ReadyForShipment, order.PickedByCourier
 			}), 3, today},
-			{order.Event{Seq: 5, Type: order.InvoiceUploaded, Actor: order.Merchant, At: noon, InvoiceID: invoice}, 3, today},
-			{order.Event{Seq: 6, Type: order.InvoiceDeleted, Actor: order.Merchant, At: at, InvoiceID: invoice}, 3, today},
+			{order.Event{Seq: 5, Type: order.InvoiceUploaded, Actor: order.ActorMerchant, At: noon, InvoiceID: invoice}, 3, today},
+			{order.Event{Seq: 6, Type: order.InvoiceDeleted, Actor: order.ActorMerchant, At: at, InvoiceID: invoice}, 3, today},
 		},
 		beta: {
 			{event(created, 1, func(e *order.Event) { e.To = order.Registered }), 2, today},
@@ -111,7 +111,7 @@ func testEventNumbers(f *fixture) {
 			store, dice := []Store{f.a, f.b}[worker%2], newDice(uint64(worker))
 			for round := range rounds {
 				batch := append(numbered(beta, fmt.Sprintf("b-%d-%d", worker, round), 3), numbered(alpha, fmt.Sprintf("a-%d-%d", worker, round), 2)...)
-				if _, err := store.AddOrders(f.Context(), batch, noon); err != nil {
+				if _, err := store.ImportOrders(f.Context(), batch, noon); err != nil {
 					f.Errorf("add: %v", err)
 				}
 				for i, merchantID := range []int64{alpha, beta, 357} {
@@ -119,7 +119,7 @@ func testEventNumbers(f *fixture) {
 						f.Errorf("move: %v", err)
 					}
 				}
-				f.uploadAndRemove(store, order.NumberKey(int64(1+worker)), fmt.Sprintf("%d.pdf", round))
+				f.uploadAndRemove(store, order.ByLegacyID(int64(1+worker)), fmt.Sprintf("%d.pdf", round))
 			}
 		})
 	}
@@ -132,7 +132,7 @@ func testEventNumbers(f *fixture) {
 }
 
 // uploadAndRemove is the short life of an invoice file, for many at once.
-func (f *fixture) uploadAndRemove(store Store, key order.Key, name string) {
+func (f *fixture) uploadAndRemove(store Store, key order.Identifier, name string) {
 	id, err := f.reserve(store, key, name, noon)
 	if err == nil {
 		err = f.activate(store, key, id)

@@ -24,43 +24,43 @@ var feedSubjects = []subject{
 func testFeedContent(f *fixture) {
 	f.add(f.a, incoming(minimal(alpha, "ONE")), incoming(minimal(beta, "BETA")), incoming(dated(alpha, "TWO", noon, order.ReadyForShipment)))
 	at := noon.Add(time.Hour)
-	if _, err := service(f.a, at).Reject(f.Context(), alpha, order.ReferenceKey("ONE"), "wrong-price", order.Attempt{}); err != nil {
+	if _, err := service(f.a, at).Reject(f.Context(), alpha, order.ByReference("ONE"), "wrong-price", order.WriteOptions{}); err != nil {
 		f.Fatal(err)
 	}
-	if _, err := service(f.b, at).Move(f.Context(), alpha, order.ReferenceKey("TWO"), order.PickedByCourier); err != nil {
+	if _, err := service(f.b, at).Transition(f.Context(), alpha, order.ByReference("TWO"), order.PickedByCourier); err != nil {
 		f.Fatal(err)
 	}
-	two := order.NumberKey(3)
+	two := order.ByLegacyID(3)
 	invoice := f.upload(f.a, two, "Τιμολόγιο.pdf")
 	if _, err := f.remove(f.a, two, invoice, at); err != nil {
 		f.Fatal(err)
 	}
 	of := func(number int64, reference string, e order.Event) order.EventRecord {
-		return order.EventRecord{Event: e, Number: number, Reference: reference}
+		return order.EventRecord{Event: e, LegacyID: number, Reference: reference}
 	}
 	withFile := func(record order.EventRecord) order.EventRecord {
 		record.InvoiceID, record.FileName = invoice, "Τιμολόγιο.pdf"
 		return record
 	}
 	all := []order.EventRecord{
-		of(1, "ONE", order.Event{Seq: 1, Type: order.OrderCreated, Actor: order.Operator, At: noon, To: order.Registered}),
-		of(3, "TWO", order.Event{Seq: 2, Type: order.OrderCreated, Actor: order.Operator, At: noon, To: order.ReadyForShipment}),
+		of(1, "ONE", order.Event{Seq: 1, Type: order.OrderCreated, Actor: order.ActorOperator, At: noon, To: order.Registered}),
+		of(3, "TWO", order.Event{Seq: 2, Type: order.OrderCreated, Actor: order.ActorOperator, At: noon, To: order.ReadyForShipment}),
 		of(1, "ONE", order.Event{
-			Seq: 3, Type: order.OrderStateChanged, Actor: order.Merchant, At: at,
+			Seq: 3, Type: order.OrderStateChanged, Actor: order.ActorMerchant, At: at,
 			From: order.Registered, To: order.RejectedByMerchant, Reason: "wrong-price",
 		}),
 		of(3, "TWO", order.Event{
-			Seq: 4, Type: order.OrderStateChanged, Actor: order.Operator, At: at,
+			Seq: 4, Type: order.OrderStateChanged, Actor: order.ActorOperator, At: at,
 			From: order.ReadyForShipment, To: order.PickedByCourier,
 		}),
-		withFile(of(3, "TWO", order.Event{Seq: 5, Type: order.InvoiceUploaded, Actor: order.Merchant, At: noon})),
-		withFile(of(3, "TWO", order.Event{Seq: 6, Type: order.InvoiceDeleted, Actor: order.Merchant, At: at})),
+		withFile(of(3, "TWO", order.Event{Seq: 5, Type: order.InvoiceUploaded, Actor: order.ActorMerchant, At: noon})),
+		withFile(of(3, "TWO", order.Event{Seq: 6, Type: order.InvoiceDeleted, Actor: order.ActorMerchant, At: at})),
 	}
 	for after := range int64(8) {
 		f.expectFeed(after, 100, all[min(int(after), len(all)):])
 	}
 	second := []order.EventRecord{all[1], all[3], all[4], all[5]}
-	for _, key := range []order.Key{two, order.ReferenceKey("TWO")} {
+	for _, key := range []order.Identifier{two, order.ByReference("TWO")} {
 		for after := range int64(8) {
 			rest := slices.DeleteFunc(slices.Clone(second), func(e order.EventRecord) bool { return e.Seq <= after })
 			f.expectHistory(key, after, 100, rest)
@@ -81,7 +81,7 @@ func (f *fixture) expectFeed(after int64, limit int, want []order.EventRecord) {
 	}
 }
 
-func (f *fixture) expectHistory(key order.Key, after int64, limit int, want []order.EventRecord) {
+func (f *fixture) expectHistory(key order.Identifier, after int64, limit int, want []order.EventRecord) {
 	f.Helper()
 	got, err := f.b.OrderEvents(f.Context(), alpha, key, after, limit)
 	if err != nil {
@@ -124,7 +124,7 @@ func testFeedOfNobody(f *fixture) {
 		if newest, err := f.a.NewestEvent(f.Context(), merchantID); newest != 0 || err != nil {
 			f.Errorf("merchant %d: the newest is %d, error %v", merchantID, newest, err)
 		}
-		for _, key := range []order.Key{order.NumberKey(1), order.ReferenceKey("BETA"), order.ReferenceKey("NONE"), order.NumberKey(77)} {
+		for _, key := range []order.Identifier{order.ByLegacyID(1), order.ByReference("BETA"), order.ByReference("NONE"), order.ByLegacyID(77)} {
 			if events, err := f.a.OrderEvents(f.Context(), merchantID, key, 0, 10); !errors.Is(err, order.ErrNotFound) {
 				f.Errorf("merchant %d, %v: %v, error %v", merchantID, key, events, err)
 			}
@@ -149,13 +149,13 @@ func testFeedFollowed(f *fixture) {
 			store := []Store{f.a, f.b}[worker%2]
 			for round := range rounds {
 				reference := fmt.Sprintf("%d-%d", worker, round)
-				outcomes, err := store.AddOrders(f.Context(), []order.Incoming{incoming(minimal(alpha, reference))}, noon)
+				outcomes, err := store.ImportOrders(f.Context(), []order.Incoming{incoming(minimal(alpha, reference))}, noon)
 				if err != nil {
 					f.Errorf("add: %v", err)
 					return
 				}
 				for _, to := range []order.State{order.InProcessing, order.ReadyForShipment} {
-					if err := moveTo(f.Context(), store, alpha, outcomes[0].Number, to, noon); err != nil {
+					if err := moveTo(f.Context(), store, alpha, outcomes[0].LegacyID, to, noon); err != nil {
 						f.Errorf("move: %v", err)
 					}
 				}
@@ -177,11 +177,11 @@ func (f *fixture) followFeed(store Store, done <-chan struct{}, want int64) {
 			return
 		}
 		for _, e := range events {
-			if e.Seq != last+1 || e.From != states[e.Number] {
-				f.Errorf("after %d comes %d, which takes order %d from %s, and it was %s", last, e.Seq, e.Number, e.From, states[e.Number])
+			if e.Seq != last+1 || e.From != states[e.LegacyID] {
+				f.Errorf("after %d comes %d, which takes order %d from %s, and it was %s", last, e.Seq, e.LegacyID, e.From, states[e.LegacyID])
 				return
 			}
-			last, states[e.Number] = e.Seq, e.To
+			last, states[e.LegacyID] = e.Seq, e.To
 		}
 		switch {
 		case len(events) > 0:

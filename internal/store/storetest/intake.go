@@ -28,7 +28,7 @@ var intakeSubjects = []subject{
 type step struct {
 	name   string
 	order  order.Order
-	want   order.Verdict
+	want   order.ImportStatus
 	number int64  // of an order created or unchanged
 	reason string // how the reason begins
 }
@@ -40,7 +40,7 @@ func changed(o order.Order, change func(*order.Order)) order.Order {
 }
 
 func withNumber(o order.Order, number int64) order.Order {
-	return changed(o, func(o *order.Order) { o.Number = number })
+	return changed(o, func(o *order.Order) { o.LegacyID = number })
 }
 
 // verdictSteps are taken in one after the other.
@@ -50,13 +50,13 @@ func verdictSteps() []step {
 		{"new", one, order.Created, 7, ""},
 		{"again", one, order.Unchanged, 7, ""},
 		{"again, the number left out", withNumber(one, 0), order.Unchanged, 7, ""},
-		{"again, another number", withNumber(one, 8), order.Conflicting, 0, "orderId: "},
-		{"other content", changed(one, func(o *order.Order) { o.Total++ }), order.Conflicting, 0, "reference: "},
-		{"other content and number", changed(one, func(o *order.Order) { o.Total++; o.Number = 8 }), order.Conflicting, 0, "reference: "},
-		{"reference of another merchant", minimal(beta, "ONE"), order.Conflicting, 0, "reference: "},
-		{"the other merchant's whole order", changed(one, func(o *order.Order) { o.MerchantID = beta }), order.Conflicting, 0, "reference: "},
-		{"number taken", withNumber(minimal(alpha, "TWO"), 7), order.Conflicting, 0, "orderId: "},
-		{"number of another merchant", withNumber(minimal(beta, "TWO"), 7), order.Conflicting, 0, "orderId: "},
+		{"again, another number", withNumber(one, 8), order.Conflict, 0, "orderId: "},
+		{"other content", changed(one, func(o *order.Order) { o.Total++ }), order.Conflict, 0, "reference: "},
+		{"other content and number", changed(one, func(o *order.Order) { o.Total++; o.LegacyID = 8 }), order.Conflict, 0, "reference: "},
+		{"reference of another merchant", minimal(beta, "ONE"), order.Conflict, 0, "reference: "},
+		{"the other merchant's whole order", changed(one, func(o *order.Order) { o.MerchantID = beta }), order.Conflict, 0, "reference: "},
+		{"number taken", withNumber(minimal(alpha, "TWO"), 7), order.Conflict, 0, "orderId: "},
+		{"number of another merchant", withNumber(minimal(beta, "TWO"), 7), order.Conflict, 0, "orderId: "},
 		{"its reference is still free", minimal(beta, "TWO"), order.Created, 8, ""},
 		{"other letter case", minimal(alpha, "two"), order.Created, 9, ""},
 		{"no such merchant", minimal(404, "THREE"), order.Invalid, 0, "merchantId: "},
@@ -85,9 +85,9 @@ func testVerdicts(f *fixture) {
 	}
 }
 
-func (s step) check(t *testing.T, got order.Outcome) {
+func (s step) check(t *testing.T, got order.ImportResult) {
 	t.Helper()
-	if got.Verdict != s.want || got.Number != s.number || !strings.HasPrefix(got.Reason, s.reason) || (s.reason == "") != (got.Reason == "") {
+	if got.Status != s.want || got.LegacyID != s.number || !strings.HasPrefix(got.Reason, s.reason) || (s.reason == "") != (got.Reason == "") {
 		t.Errorf("%s: %+v, want %v, number %d, a reason like %q", s.name, got, s.want, s.number, s.reason)
 	}
 }
@@ -111,7 +111,7 @@ func testHighestNumber(f *fixture) {
 		{"a number to begin with", minimal(alpha, "a"), order.Created, 1, ""},
 		{"the highest there is", withNumber(minimal(alpha, "b"), math.MaxInt64), order.Created, math.MaxInt64, ""},
 		{"the next free one", minimal(alpha, "c"), order.Created, 2, ""},
-		{"the highest again", withNumber(minimal(alpha, "d"), math.MaxInt64), order.Conflicting, 0, "orderId: "},
+		{"the highest again", withNumber(minimal(alpha, "d"), math.MaxInt64), order.Conflict, 0, "orderId: "},
 		{"the one below", withNumber(minimal(alpha, "d"), math.MaxInt64-1), order.Created, math.MaxInt64 - 1, ""},
 		{"the next free one again", minimal(alpha, "e"), order.Created, 3, ""},
 		{"the highest that counting goes on from", withNumber(minimal(alpha, "f"), 1<<53), order.Created, 1 << 53, ""},
@@ -122,7 +122,7 @@ func testHighestNumber(f *fixture) {
 	} {
 		step.check(f.T, f.add(f.a, incoming(step.order))[0])
 	}
-	f.order(f.b, alpha, order.NumberKey(math.MaxInt64))
+	f.order(f.b, alpha, order.ByLegacyID(math.MaxInt64))
 	// Beside one that asks for what is next, without being counted.
 	got := f.add(f.a, incoming(withNumber(minimal(alpha, "k"), 1<<53+5)), incoming(minimal(alpha, "l")))
 	step{"asks for the next one", order.Order{}, order.Created, 1<<53 + 5, ""}.check(f.T, got[0])
@@ -136,13 +136,13 @@ func testNumbersWithinBatch(f *fixture) {
 	f.create(withNumber(minimal(beta, "before"), 90))
 	steps := []step{
 		{"next free", minimal(alpha, "a"), order.Created, 91, ""},
-		{"the number given just now", withNumber(minimal(beta, "b"), 91), order.Conflicting, 0, "orderId: "},
+		{"the number given just now", withNumber(minimal(beta, "b"), 91), order.Conflict, 0, "orderId: "},
 		{"the reference of the refused one", minimal(alpha, "b"), order.Created, 92, ""},
 		{"a later one", withNumber(minimal(beta, "c"), 500), order.Created, 500, ""},
-		{"the same one", withNumber(minimal(alpha, "d"), 500), order.Conflicting, 0, "orderId: "},
-		{"one taken before, not counted again", withNumber(minimal(alpha, "e"), 90), order.Conflicting, 0, "orderId: "},
+		{"the same one", withNumber(minimal(alpha, "d"), 500), order.Conflict, 0, "orderId: "},
+		{"one taken before, not counted again", withNumber(minimal(alpha, "e"), 90), order.Conflict, 0, "orderId: "},
 		{"the first one again", minimal(alpha, "a"), order.Unchanged, 91, ""},
-		{"and again, with other content", changed(minimal(alpha, "a"), func(o *order.Order) { o.Total++ }), order.Conflicting, 0, "reference: "},
+		{"and again, with other content", changed(minimal(alpha, "a"), func(o *order.Order) { o.Total++ }), order.Conflict, 0, "reference: "},
 	}
 	for i := range int64(150) {
 		steps = append(steps, step{"after the later one", minimal([]int64{alpha, beta}[i%2], fmt.Sprint("many-", i)), order.Created, 501 + i, ""})
@@ -160,12 +160,12 @@ func testNumbersWithinBatch(f *fixture) {
 // is given once.
 func testNumbersAtOnce(f *fixture) {
 	const batches, size = 4, 100
-	outcomes := make([][]order.Outcome, batches)
+	outcomes := make([][]order.ImportResult, batches)
 	var group sync.WaitGroup
 	for i := range outcomes {
 		group.Go(func() {
 			var err error
-			outcomes[i], err = []Store{f.a, f.b}[i%2].AddOrders(f.Context(), numbered(alpha, fmt.Sprint("N", i), size), noon)
+			outcomes[i], err = []Store{f.a, f.b}[i%2].ImportOrders(f.Context(), numbered(alpha, fmt.Sprint("N", i), size), noon)
 			if err != nil {
 				f.Errorf("add orders: %v", err)
 			}
@@ -174,10 +174,10 @@ func testNumbersAtOnce(f *fixture) {
 	group.Wait()
 	given := make(map[int64]bool)
 	for _, outcome := range slices.Concat(outcomes...) {
-		if outcome.Verdict != order.Created || outcome.Number < 1 || outcome.Number > batches*size || given[outcome.Number] {
+		if outcome.Status != order.Created || outcome.LegacyID < 1 || outcome.LegacyID > batches*size || given[outcome.LegacyID] {
 			f.Errorf("%+v, want an order created with a number of its own up to %d", outcome, batches*size)
 		}
-		given[outcome.Number] = true
+		given[outcome.LegacyID] = true
 	}
 }
 
@@ -206,7 +206,7 @@ func testEmptyBatch(f *fixture) {
 func testSameBatchTwice(f *fixture) {
 	const size = 40
 	batch := append(numbered(alpha, "A", size), numbered(beta, "B", size)...)
-	outcomes := make([][]order.Outcome, 4)
+	outcomes := make([][]order.ImportResult, 4)
 	var group sync.WaitGroup
 	for i := range outcomes {
 		group.Go(func() {
@@ -215,7 +215,7 @@ func testSameBatchTwice(f *fixture) {
 				// Each takes the orders in another sequence.
 				mine[j*[]int{1, 3, 7, 9}[i]%len(mine)] = incoming
 			}
-			got, err := []Store{f.a, f.b}[i%2].AddOrders(f.Context(), mine, noon)
+			got, err := []Store{f.a, f.b}[i%2].ImportOrders(f.Context(), mine, noon)
 			if err != nil {
 				f.Errorf("add orders: %v", err)
 			}
@@ -223,13 +223,13 @@ func testSameBatchTwice(f *fixture) {
 		})
 	}
 	group.Wait()
-	count := make(map[order.Verdict]int)
+	count := make(map[order.ImportStatus]int)
 	for _, each := range outcomes {
 		for _, outcome := range each {
-			count[outcome.Verdict]++
+			count[outcome.Status]++
 		}
 	}
-	want := map[order.Verdict]int{order.Created: len(batch), order.Unchanged: 3 * len(batch)}
+	want := map[order.ImportStatus]int{order.Created: len(batch), order.Unchanged: 3 * len(batch)}
 	if diff := cmp.Diff(want, count); diff != "" {
 		f.Errorf("verdicts (-want +got):\n%s", diff)
 	}

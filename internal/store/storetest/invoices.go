@@ -30,9 +30,9 @@ func fileNamed(name string, at time.Time) order.Invoice {
 }
 
 // reserve takes a place for a file in an order of alpha.
-func (f *fixture) reserve(store Store, key order.Key, name string, at time.Time) (int64, error) {
+func (f *fixture) reserve(store Store, key order.Identifier, name string, at time.Time) (int64, error) {
 	var id int64
-	err := inOrder(f.Context(), store, alpha, key, func(tx order.Tx, head order.Head) error {
+	err := inOrder(f.Context(), store, alpha, key, func(tx order.Tx, head order.LockedOrder) error {
 		var err error
 		id, err = tx.ReserveInvoice(f.Context(), head, fileNamed(name, at))
 		return err
@@ -40,7 +40,7 @@ func (f *fixture) reserve(store Store, key order.Key, name string, at time.Time)
 	return id, err
 }
 
-func (f *fixture) mustReserve(store Store, key order.Key, name string, at time.Time) int64 {
+func (f *fixture) mustReserve(store Store, key order.Identifier, name string, at time.Time) int64 {
 	f.Helper()
 	id, err := f.reserve(store, key, name, at)
 	if err != nil {
@@ -49,17 +49,17 @@ func (f *fixture) mustReserve(store Store, key order.Key, name string, at time.T
 	return id
 }
 
-func (f *fixture) activate(store Store, key order.Key, id int64) error {
-	return inOrder(f.Context(), store, alpha, key, func(tx order.Tx, head order.Head) error {
+func (f *fixture) activate(store Store, key order.Identifier, id int64) error {
+	return inOrder(f.Context(), store, alpha, key, func(tx order.Tx, head order.LockedOrder) error {
 		if err := tx.ActivateInvoice(f.Context(), head, id); err != nil {
 			return err
 		}
-		return tx.Append(f.Context(), head, order.Event{Type: order.InvoiceUploaded, Actor: order.Merchant, At: noon, InvoiceID: id})
+		return tx.Append(f.Context(), head, order.Event{Type: order.InvoiceUploaded, Actor: order.ActorMerchant, At: noon, InvoiceID: id})
 	})
 }
 
 // upload makes an active invoice.
-func (f *fixture) upload(store Store, key order.Key, name string) int64 {
+func (f *fixture) upload(store Store, key order.Identifier, name string) int64 {
 	f.Helper()
 	id := f.mustReserve(store, key, name, noon)
 	if err := f.activate(store, key, id); err != nil {
@@ -68,16 +68,16 @@ func (f *fixture) upload(store Store, key order.Key, name string) int64 {
 	return id
 }
 
-func (f *fixture) release(store Store, key order.Key, id int64) error {
-	return inOrder(f.Context(), store, alpha, key, func(tx order.Tx, head order.Head) error {
+func (f *fixture) release(store Store, key order.Identifier, id int64) error {
+	return inOrder(f.Context(), store, alpha, key, func(tx order.Tx, head order.LockedOrder) error {
 		return tx.ReleaseInvoice(f.Context(), head, id)
 	})
 }
 
 // remove deletes an invoice and returns those that are left.
-func (f *fixture) remove(store Store, key order.Key, id int64, at time.Time) ([]order.Invoice, error) {
+func (f *fixture) remove(store Store, key order.Identifier, id int64, at time.Time) ([]order.Invoice, error) {
 	var left []order.Invoice
-	err := inOrder(f.Context(), store, alpha, key, func(tx order.Tx, head order.Head) error {
+	err := inOrder(f.Context(), store, alpha, key, func(tx order.Tx, head order.LockedOrder) error {
 		if err := tx.DeleteInvoice(f.Context(), head, id, at); err != nil {
 			return err
 		}
@@ -85,16 +85,16 @@ func (f *fixture) remove(store Store, key order.Key, id int64, at time.Time) ([]
 		if left, err = tx.Invoices(f.Context(), head); err != nil {
 			return err
 		}
-		return tx.Append(f.Context(), head, order.Event{Type: order.InvoiceDeleted, Actor: order.Merchant, At: at, InvoiceID: id})
+		return tx.Append(f.Context(), head, order.Event{Type: order.InvoiceDeleted, Actor: order.ActorMerchant, At: at, InvoiceID: id})
 	})
 	return left, err
 }
 
 // names returns every name ever used in an order.
-func (f *fixture) names(store Store, key order.Key) []string {
+func (f *fixture) names(store Store, key order.Identifier) []string {
 	f.Helper()
 	var names []string
-	err := inOrder(f.Context(), store, alpha, key, func(tx order.Tx, head order.Head) error {
+	err := inOrder(f.Context(), store, alpha, key, func(tx order.Tx, head order.LockedOrder) error {
 		var err error
 		names, err = tx.InvoiceNames(f.Context(), head)
 		return err
@@ -107,10 +107,10 @@ func (f *fixture) names(store Store, key order.Key) []string {
 }
 
 // expect checks the active invoices of an order and its revision.
-func (f *fixture) expect(when string, key order.Key, revision int64, want ...order.Invoice) {
+func (f *fixture) expect(when string, key order.Identifier, revision int64, want ...order.Invoice) {
 	f.Helper()
 	same := f.order(f.a, alpha, key)
-	for store, key := range map[Store]order.Key{f.a: order.NumberKey(same.Number), f.b: order.ReferenceKey(same.Reference)} {
+	for store, key := range map[Store]order.Identifier{f.a: order.ByLegacyID(same.LegacyID), f.b: order.ByReference(same.Reference)} {
 		got := f.order(store, alpha, key)
 		if diff := cmp.Diff(want, got.Invoices, cmpopts.EquateEmpty()); diff != "" {
 			f.Errorf("%s: invoices (-want +got):\n%s", when, diff)
@@ -123,7 +123,7 @@ func (f *fixture) expect(when string, key order.Key, revision int64, want ...ord
 
 func testInvoiceLife(f *fixture) {
 	f.create(minimal(alpha, "R"))
-	key := order.ReferenceKey("R")
+	key := order.ByReference("R")
 	first, second := fileNamed("Τιμολόγιο 1.pdf", noon), fileNamed("b?#%.PNG", noon.Add(-time.Hour))
 
 	first.ID = f.mustReserve(f.a, key, first.Name, first.CreatedAt)
@@ -179,7 +179,7 @@ func (f *fixture) found(when, reference, name string, want order.Invoice, wantEr
 }
 
 func testThreePlaces(f *fixture) {
-	key := order.NumberKey(f.create(minimal(alpha, "R")))
+	key := order.ByLegacyID(f.create(minimal(alpha, "R")))
 	deleted := f.upload(f.a, key, "deleted.pdf")
 	if _, err := f.remove(f.a, key, deleted, noon); err != nil {
 		f.Fatal(err)
@@ -216,20 +216,20 @@ func testThreePlaces(f *fixture) {
 }
 
 func testNamesOnce(f *fixture) {
-	key := order.NumberKey(f.create(minimal(alpha, "R")))
-	other := order.NumberKey(f.create(minimal(alpha, "OTHER")))
+	key := order.ByLegacyID(f.create(minimal(alpha, "R")))
+	other := order.ByLegacyID(f.create(minimal(alpha, "OTHER")))
 	deleted := f.upload(f.a, key, "a.pdf")
 	if _, err := f.remove(f.a, key, deleted, noon); err != nil {
 		f.Fatal(err)
 	}
-	abandoned := order.StoredInvoice{MerchantID: alpha, OrderNumber: key.Number, ID: f.mustReserve(f.a, key, "b.pdf", noon)}
-	if _, err := f.a.AbandonReservation(f.Context(), abandoned, noon); err != nil {
+	abandoned := order.StoredInvoice{MerchantID: alpha, OrderLegacyID: key.LegacyID, ID: f.mustReserve(f.a, key, "b.pdf", noon)}
+	if _, err := f.a.ExpireReservation(f.Context(), abandoned, noon); err != nil {
 		f.Fatal(err)
 	}
 	f.upload(f.a, key, "c.pdf")
 	f.mustReserve(f.a, key, "d.pdf", noon)
 	for _, invoice := range []int64{deleted, abandoned.ID} {
-		purged := order.StoredInvoice{MerchantID: alpha, OrderNumber: key.Number, ID: invoice}
+		purged := order.StoredInvoice{MerchantID: alpha, OrderLegacyID: key.LegacyID, ID: invoice}
 		if err := f.a.MarkPurged(f.Context(), purged, noon); err != nil {
 			f.Fatal(err)
 		}
@@ -252,7 +252,7 @@ func testNamesOnce(f *fixture) {
 }
 
 func testReleased(f *fixture) {
-	key := order.NumberKey(f.create(minimal(alpha, "R")))
+	key := order.ByLegacyID(f.create(minimal(alpha, "R")))
 	var ids []int64
 	for i := range order.MaxInvoices {
 		ids = append(ids, f.mustReserve(f.a, key, fmt.Sprintf("%d.pdf", i), noon))
@@ -281,17 +281,17 @@ func testReleased(f *fixture) {
 }
 
 func testInvoiceNotThere(f *fixture) {
-	key := order.NumberKey(f.create(minimal(alpha, "R")))
-	other := order.NumberKey(f.create(minimal(alpha, "OTHER")))
+	key := order.ByLegacyID(f.create(minimal(alpha, "R")))
+	other := order.ByLegacyID(f.create(minimal(alpha, "OTHER")))
 	active := f.upload(f.a, key, "a.pdf")
 	reserved := f.mustReserve(f.a, key, "b.pdf", noon)
 	before := f.tables.rows()
 	ctx := f.Context()
-	for name, change := range map[string]func(order.Tx, order.Head) error{
-		"activate no id":         func(tx order.Tx, head order.Head) error { return tx.ActivateInvoice(ctx, head, 999) },
-		"delete no id":           func(tx order.Tx, head order.Head) error { return tx.DeleteInvoice(ctx, head, 999, noon) },
-		"activate another order": func(tx order.Tx, head order.Head) error { return tx.ActivateInvoice(ctx, head, reserved) },
-		"delete another order":   func(tx order.Tx, head order.Head) error { return tx.DeleteInvoice(ctx, head, active, noon) },
+	for name, change := range map[string]func(order.Tx, order.LockedOrder) error{
+		"activate no id":         func(tx order.Tx, head order.LockedOrder) error { return tx.ActivateInvoice(ctx, head, 999) },
+		"delete no id":           func(tx order.Tx, head order.LockedOrder) error { return tx.DeleteInvoice(ctx, head, 999, noon) },
+		"activate another order": func(tx order.Tx, head order.LockedOrder) error { return tx.ActivateInvoice(ctx, head, reserved) },
+		"delete another order":   func(tx order.Tx, head order.LockedOrder) error { return tx.DeleteInvoice(ctx, head, active, noon) },
 	} {
 		if err := inOrder(ctx, f.b, alpha, other, change); !errors.Is(err, order.ErrInvoiceNotFound) {
 			f.Errorf("%s: %v, want %v", name, err, order.ErrInvoiceNotFound)
@@ -320,7 +320,7 @@ func testInvoiceNotThere(f *fixture) {
 }
 
 func testInvoicesOfOneOrder(f *fixture) {
-	mine, other := order.NumberKey(f.create(minimal(alpha, "MINE"))), order.NumberKey(f.create(minimal(alpha, "OTHER")))
+	mine, other := order.ByLegacyID(f.create(minimal(alpha, "MINE"))), order.ByLegacyID(f.create(minimal(alpha, "OTHER")))
 	f.upload(f.a, mine, "a.pdf")
 	f.upload(f.a, other, "a.pdf")
 	f.upload(f.a, other, "b.pdf")

@@ -11,10 +11,10 @@ import (
 )
 
 // hold takes a key with a place for a file, as an upload does.
-func (f *fixture) hold(store Store, key order.Key, attempt order.Attempt, name string, at time.Time) (int64, error) {
+func (f *fixture) hold(store Store, key order.Identifier, attempt order.WriteOptions, name string, at time.Time) (int64, error) {
 	var id int64
 	err := store.InTx(f.Context(), func(tx order.Tx) error {
-		if err := tx.TakeKey(f.Context(), alpha, attempt.Key, attempt.Request, at); err != nil {
+		if err := tx.ReserveIdempotencyKey(f.Context(), alpha, attempt.IdempotencyKey, attempt.RequestDigest, at); err != nil {
 			return err
 		}
 		head, err := tx.LockOrder(f.Context(), alpha, key)
@@ -24,22 +24,22 @@ func (f *fixture) hold(store Store, key order.Key, attempt order.Attempt, name s
 		if id, err = tx.ReserveInvoice(f.Context(), head, fileNamed(name, at)); err != nil {
 			return err
 		}
-		return tx.HoldKey(f.Context(), head, attempt.Key, id)
+		return tx.HoldIdempotencyKey(f.Context(), head, attempt.IdempotencyKey, id)
 	})
 	return id, err
 }
 
 func testKeyHeld(f *fixture) {
 	number := f.create(minimal(alpha, "R"))
-	key, attempt := order.NumberKey(number), under("k", "upload")
+	key, attempt := order.ByLegacyID(number), under("k", "upload")
 	f.holdAndGiveBack(key, attempt, "released", func(id int64) error {
-		return inOrder(f.Context(), f.a, alpha, key, func(tx order.Tx, head order.Head) error {
+		return inOrder(f.Context(), f.a, alpha, key, func(tx order.Tx, head order.LockedOrder) error {
 			return tx.ReleaseInvoice(f.Context(), head, id)
 		})
 	})
 	f.holdAndGiveBack(key, attempt, "abandoned", func(id int64) error {
-		reserved := order.StoredInvoice{MerchantID: alpha, OrderNumber: number, Reference: "R", ID: id}
-		_, err := f.a.AbandonReservation(f.Context(), reserved, noon)
+		reserved := order.StoredInvoice{MerchantID: alpha, OrderLegacyID: number, Reference: "R", ID: id}
+		_, err := f.a.ExpireReservation(f.Context(), reserved, noon)
 		return err
 	})
 	// Neither has left the key stuck.
@@ -47,11 +47,11 @@ func testKeyHeld(f *fixture) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	err = inOrder(f.Context(), f.a, alpha, key, func(tx order.Tx, head order.Head) error {
+	err = inOrder(f.Context(), f.a, alpha, key, func(tx order.Tx, head order.LockedOrder) error {
 		return errors.Join(
 			tx.ActivateInvoice(f.Context(), head, id),
-			tx.KeepAnswer(f.Context(), alpha, "k", attempt.Request, []byte("stored")),
-			tx.Append(f.Context(), head, order.Event{Type: order.InvoiceUploaded, Actor: order.Merchant, At: noon, InvoiceID: id}),
+			tx.SaveResponse(f.Context(), alpha, "k", attempt.RequestDigest, []byte("stored")),
+			tx.Append(f.Context(), head, order.Event{Type: order.InvoiceUploaded, Actor: order.ActorMerchant, At: noon, InvoiceID: id}),
 		)
 	})
 	if err != nil {
@@ -60,7 +60,7 @@ func testKeyHeld(f *fixture) {
 	_, err = f.hold(f.b, key, attempt, "again.pdf", noon)
 	f.wantRepeated(err, "stored")
 	// Withdrawn, the file is another matter: the answer stays.
-	if _, err := service(f.a, noon).DeleteInvoice(f.Context(), alpha, key, id, order.Attempt{}); err != nil {
+	if _, err := service(f.a, noon).DeleteInvoice(f.Context(), alpha, key, id, order.WriteOptions{}); err != nil {
 		f.Fatal(err)
 	}
 	_, err = f.hold(f.b, key, attempt, "again.pdf", noon)
@@ -69,17 +69,17 @@ func testKeyHeld(f *fixture) {
 
 // holdAndGiveBack takes a key with a place, sees that nobody else gets it, and
 // gives the place back.
-func (f *fixture) holdAndGiveBack(key order.Key, attempt order.Attempt, name string, giveBack func(id int64) error) {
+func (f *fixture) holdAndGiveBack(key order.Identifier, attempt order.WriteOptions, name string, giveBack func(id int64) error) {
 	f.Helper()
 	id, err := f.hold(f.a, key, attempt, name+".pdf", noon)
 	if err != nil {
 		f.Fatalf("%s: %v", name, err)
 	}
 	for _, store := range []Store{f.a, f.b} {
-		if _, err := f.hold(store, key, attempt, "again.pdf", noon); !errors.Is(err, order.ErrKeyRunning) {
+		if _, err := f.hold(store, key, attempt, "again.pdf", noon); !errors.Is(err, order.ErrIdempotencyKeyInUse) {
 			f.Errorf("while it is under way: error %v", err)
 		}
-		if _, err := f.hold(store, key, under("k", "other"), "other.pdf", noon); !errors.Is(err, order.ErrKeyReused) {
+		if _, err := f.hold(store, key, under("k", "other"), "other.pdf", noon); !errors.Is(err, order.ErrIdempotencyKeyReused) {
 			f.Errorf("another request meanwhile: error %v", err)
 		}
 	}
@@ -91,27 +91,27 @@ func (f *fixture) holdAndGiveBack(key order.Key, attempt order.Attempt, name str
 func testAnswerLife(f *fixture) {
 	number := f.create(minimal(alpha, "R"))
 	accept := func(at time.Time, request string) error {
-		_, err := service(f.a, at).Accept(f.Context(), alpha, order.NumberKey(number), under("k", request))
+		_, err := service(f.a, at).Accept(f.Context(), alpha, order.ByLegacyID(number), under("k", request))
 		return err
 	}
 	if err := accept(noon, "accept"); err != nil {
 		f.Fatal(err)
 	}
-	last := noon.Add(order.AnswerLife - time.Second)
+	last := noon.Add(order.IdempotencyRetention - time.Second)
 	f.wantRepeated(accept(last, "accept"), acceptedAnswer)
-	if err := accept(last, "other"); !errors.Is(err, order.ErrKeyReused) {
+	if err := accept(last, "other"); !errors.Is(err, order.ErrIdempotencyKeyReused) {
 		f.Errorf("error %v", err)
 	}
-	if err := accept(noon.Add(order.AnswerLife), "other"); !errors.Is(err, order.ErrCannotAccept) {
+	if err := accept(noon.Add(order.IdempotencyRetention), "other"); !errors.Is(err, order.ErrCannotAccept) {
 		f.Errorf("after a day: error %v, want it to run anew", err)
 	}
-	f.wantRepeated(accept(noon.Add(2*order.AnswerLife-time.Second), "other"),
+	f.wantRepeated(accept(noon.Add(2*order.IdempotencyRetention-time.Second), "other"),
 		"other: revision 0, order cannot be accepted in its state\x00\xff")
 }
 
 func testForgotten(f *fixture) {
 	keep := func(merchantID int64, key string, at time.Time) {
-		if err := service(f.a, at).Refuse(f.Context(), merchantID, under(key, "r"), order.ErrRange); !errors.Is(err, order.ErrRange) {
+		if err := service(f.a, at).RecordRefusal(f.Context(), merchantID, under(key, "r"), order.ErrInvalidRange); !errors.Is(err, order.ErrInvalidRange) {
 			f.Fatal(err)
 		}
 	}
@@ -122,7 +122,7 @@ func testForgotten(f *fixture) {
 	}
 	limit := noon.Add(3 * time.Hour)
 	for _, want := range []int{3, 3, 2, 0} {
-		if n, err := f.b.ForgetAnswers(f.Context(), limit, 3); err != nil || n != want {
+		if n, err := f.b.DeleteIdempotencyRecords(f.Context(), limit, 3); err != nil || n != want {
 			f.Fatalf("forgot %d, error %v; want %d", n, err, want)
 		}
 	}
@@ -130,7 +130,7 @@ func testForgotten(f *fixture) {
 	if len(left) != 6 || strings.Contains(strings.Join(left, "\n"), "k-3") {
 		f.Errorf("left are %d:\n%s", len(left), strings.Join(left, "\n"))
 	}
-	if n, err := service(f.a, noon.Add(4*time.Hour+order.AnswerLife)).ForgetAnswers(f.Context()); err != nil || n != 2 {
+	if n, err := service(f.a, noon.Add(4*time.Hour+order.IdempotencyRetention)).DeleteExpiredIdempotencyRecords(f.Context()); err != nil || n != 2 {
 		f.Errorf("the service forgot %d, error %v; want 2", n, err)
 	}
 }
@@ -147,15 +147,15 @@ func testOddKeys(f *fixture) {
 	}
 	for i, key := range keys {
 		attempt := under(key, fmt.Sprint(i))
-		attempt.Answer = func(order.Changed, error) ([]byte, error) { return append(every, byte(i)), nil }
-		if err := service(f.a, noon).Refuse(f.Context(), alpha, attempt, order.ErrRange); !errors.Is(err, order.ErrRange) {
+		attempt.Response = func(order.WriteResult, error) ([]byte, error) { return append(every, byte(i)), nil }
+		if err := service(f.a, noon).RecordRefusal(f.Context(), alpha, attempt, order.ErrInvalidRange); !errors.Is(err, order.ErrInvalidRange) {
 			f.Fatalf("%q: %v", key, err)
 		}
 	}
 	for i, key := range keys {
-		err := service(f.b, noon).Refuse(f.Context(), alpha, under(key, fmt.Sprint(i)), order.ErrRange)
-		var repeated *order.Repeated
-		if !errors.As(err, &repeated) || !bytes.Equal(repeated.Answer, append(every, byte(i))) {
+		err := service(f.b, noon).RecordRefusal(f.Context(), alpha, under(key, fmt.Sprint(i)), order.ErrInvalidRange)
+		var repeated *order.ReplayError
+		if !errors.As(err, &repeated) || !bytes.Equal(repeated.Response, append(every, byte(i))) {
 			f.Errorf("%q: error %v", key, err)
 		}
 	}

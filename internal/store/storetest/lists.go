@@ -64,10 +64,10 @@ func (b *book) grow(store Store, n int) {
 		batch[i] = incoming(o)
 	}
 	for i, outcome := range b.add(store, batch...) {
-		if outcome.Verdict != order.Created {
-			b.Fatalf("order is %v: %s", outcome.Verdict, outcome.Reason)
+		if outcome.Status != order.Created {
+			b.Fatalf("order is %v: %s", outcome.Status, outcome.Reason)
 		}
-		b.put(batch[i].Order, outcome.Number)
+		b.put(batch[i].Order, outcome.LegacyID)
 	}
 	b.sort()
 }
@@ -76,8 +76,8 @@ func (b *book) grow(store Store, n int) {
 func (b *book) move(store Store) {
 	b.Helper()
 	o, to, at := &b.model.orders[b.IntN(len(b.model.orders))], b.state(), noon.Add(time.Duration(b.IntN(1000))*time.Second)
-	if err := moveTo(b.Context(), store, alpha, o.Number, to, at); err != nil {
-		b.Fatalf("move order %d: %v", o.Number, err)
+	if err := moveTo(b.Context(), store, alpha, o.LegacyID, to, at); err != nil {
+		b.Fatalf("move order %d: %v", o.LegacyID, err)
 	}
 	o.State, o.UpdatedAt = to, at
 }
@@ -122,7 +122,7 @@ func testListOneDay(f *fixture) {
 	b.compareSome(40)
 	for _, size := range []int64{1, 99, 100} {
 		filter := order.NewFilter()
-		filter.Size = size
+		filter.PageSize = size
 		for filter.Page = 1; (filter.Page-1)*size <= 310; filter.Page += 1 + 30/size {
 			b.compare(f, f.b, alpha, filter)
 		}
@@ -151,10 +151,10 @@ func testListEveryPage(f *fixture) {
 		if list < 2 {
 			filter = order.NewFilter()
 		}
-		filter.Size = []int64{5, 17, 50}[b.IntN(3)]
+		filter.PageSize = []int64{5, 17, 50}[b.IntN(3)]
 		// Beginning at either end, since that decides what is counted first.
 		backwards := b.IntN(2) == 0
-		last := 2 + b.page(filter).Total/filter.Size
+		last := 2 + b.page(filter).Total/filter.PageSize
 		for page := range last {
 			filter.Page = 1 + page
 			if backwards {
@@ -192,13 +192,13 @@ func testListEdges(f *fixture) {
 	for _, change := range []func(*order.Filter){
 		func(q *order.Filter) { q.Page = 25 },
 		func(q *order.Filter) { q.Page = 26 },
-		func(q *order.Filter) { q.Page, q.Size = 3, 100 },
-		func(q *order.Filter) { q.Page, q.Size = 4, 100 },
+		func(q *order.Filter) { q.Page, q.PageSize = 3, 100 },
+		func(q *order.Filter) { q.Page, q.PageSize = 4, 100 },
 		func(q *order.Filter) { q.Page = math.MaxInt64 },
-		func(q *order.Filter) { q.Page, q.Size = math.MaxInt64, 100 },
-		func(q *order.Filter) { q.Page, q.Size = math.MaxInt64/100+2, 100 },
-		func(q *order.Filter) { q.Page, q.Size = 1<<62+1, 4 }, // begins at 0 in 64 bits
-		func(q *order.Filter) { q.Page, q.Size = 1<<61+2, 8 }, // and at 8
+		func(q *order.Filter) { q.Page, q.PageSize = math.MaxInt64, 100 },
+		func(q *order.Filter) { q.Page, q.PageSize = math.MaxInt64/100+2, 100 },
+		func(q *order.Filter) { q.Page, q.PageSize = 1<<62+1, 4 }, // begins at 0 in 64 bits
+		func(q *order.Filter) { q.Page, q.PageSize = 1<<61+2, 8 }, // and at 8
 		func(q *order.Filter) { q.AnyState, q.States = false, nil },
 		func(q *order.Filter) { q.AnyState, q.States = false, order.States() },
 		func(q *order.Filter) { q.From, q.To = first, first },
@@ -264,7 +264,7 @@ func (f *fixture) readPages(store Store, dice dice, days []order.Day, done *atom
 			f.Errorf("list %s: %v", describe(filter), err)
 			return
 		}
-		rows := min(filter.Size, max(0, page.Total-(filter.Page-1)*filter.Size))
+		rows := min(filter.PageSize, max(0, page.Total-(filter.Page-1)*filter.PageSize))
 		if int64(len(page.Orders)) != rows {
 			f.Errorf("list %s: %d orders of %d, want %d", describe(filter), len(page.Orders), page.Total, rows)
 		}
@@ -284,15 +284,15 @@ func (f *fixture) readPages(store Store, dice dice, days []order.Day, done *atom
 func (f *fixture) checkPage(filter order.Filter, page order.Page) {
 	single := model{orders: page.Orders}
 	all := filter
-	all.Page, all.Size = 1, order.MaxPageSize
+	all.Page, all.PageSize = 1, order.MaxPageSize
 	if passed := single.page(all); passed.Total != int64(len(page.Orders)) {
 		f.Errorf("list %s: %d of %d orders pass the filter", describe(filter), passed.Total, len(page.Orders))
 	}
 	sorted := model{orders: slices.Clone(page.Orders)}
 	sorted.sort()
 	for i, o := range sorted.orders {
-		if o.Number != page.Orders[i].Number || i > 0 && o.Number == sorted.orders[i-1].Number {
-			f.Errorf("list %s: order %d comes out of turn or twice", describe(filter), o.Number)
+		if o.LegacyID != page.Orders[i].LegacyID || i > 0 && o.LegacyID == sorted.orders[i-1].LegacyID {
+			f.Errorf("list %s: order %d comes out of turn or twice", describe(filter), o.LegacyID)
 		}
 	}
 }

@@ -17,10 +17,10 @@ var merchantSubjects = []subject{
 }
 
 func testMerchantTwice(f *fixture) {
-	first := order.MerchantRecord{ID: 1, Name: "Ένα ' \" -- Shop", CreatedAt: noon}
+	first := order.Merchant{ID: 1, Name: "Ένα ' \" -- Shop", CreatedAt: noon}
 	later := first
 	later.CreatedAt = noon.AddDate(1, 0, 0)
-	for _, merchant := range []order.MerchantRecord{first, first, later} {
+	for _, merchant := range []order.Merchant{first, first, later} {
 		if err := f.b.AddMerchant(f.Context(), merchant); err != nil {
 			f.Errorf("add %+v: %v", merchant, err)
 		}
@@ -30,7 +30,7 @@ func testMerchantTwice(f *fixture) {
 	if err := f.a.AddMerchant(f.Context(), renamed); !errors.Is(err, order.ErrMerchantExists) {
 		f.Errorf("another name: %v, want %v", err, order.ErrMerchantExists)
 	}
-	want := []order.MerchantRecord{
+	want := []order.Merchant{
 		first, {ID: alpha, Name: "Alpha Shop", CreatedAt: noon}, {ID: beta, Name: "Beta Shop", CreatedAt: noon},
 	}
 	got, err := f.a.Merchants(f.Context())
@@ -47,7 +47,7 @@ func testMerchantAtOnce(f *fixture) {
 	var group sync.WaitGroup
 	for i := range 8 {
 		group.Go(func() {
-			merchant := order.MerchantRecord{ID: 7, Name: fmt.Sprintf("Shop %d", i/2%2), CreatedAt: noon}
+			merchant := order.Merchant{ID: 7, Name: fmt.Sprintf("Shop %d", i/2%2), CreatedAt: noon}
 			switch err := []Store{f.a, f.b}[i%2].AddMerchant(f.Context(), merchant); {
 			case err == nil:
 				added.Add(1)

@@ -20,7 +20,7 @@ type model struct {
 
 func (m *model) put(o order.Order, number int64) {
 	m.orders = append(m.orders, order.Summary{
-		Number: number, Reference: o.Reference, State: o.State, Currency: o.Currency, CountryCode: o.CountryCode,
+		LegacyID: number, Reference: o.Reference, State: o.State, Currency: o.Currency, CountryCode: o.CountryCode,
 		CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt, Total: o.Total, HasInvoice: o.InvoiceDetails != nil, Customer: o.Customer,
 	})
 }
@@ -30,7 +30,7 @@ func (m *model) sort() {
 		if c := y.CreatedAt.Compare(x.CreatedAt); c != 0 {
 			return c
 		}
-		return int(y.Number - x.Number)
+		return int(y.LegacyID - x.LegacyID)
 	})
 }
 
@@ -45,12 +45,12 @@ func (m *model) page(filter order.Filter) order.Page {
 		}
 	}
 	page := order.Page{Total: int64(len(all))}
-	if filter.Page-1 <= page.Total/filter.Size {
-		begin := min((filter.Page-1)*filter.Size, page.Total)
-		end := min(begin+filter.Size, page.Total)
+	if filter.Page-1 <= page.Total/filter.PageSize {
+		begin := min((filter.Page-1)*filter.PageSize, page.Total)
+		end := min(begin+filter.PageSize, page.Total)
 		page.Orders = all[begin:end]
 		if begin < end && end < page.Total {
-			page.Next = &order.Position{CreatedAt: all[end-1].CreatedAt, Number: all[end-1].Number}
+			page.Next = &order.Cursor{CreatedAt: all[end-1].CreatedAt, LegacyID: all[end-1].LegacyID}
 		}
 	}
 	return page
@@ -70,7 +70,7 @@ func (m *model) compare(f *fixture, store Store, merchantID int64, filter order.
 
 func describe(filter order.Filter) string {
 	return fmt.Sprintf("any state %v, states %v, days %v to %v, page %d of %d",
-		filter.AnyState, filter.States, filter.From, filter.To, filter.Page, filter.Size)
+		filter.AnyState, filter.States, filter.From, filter.To, filter.Page, filter.PageSize)
 }
 
 // dice makes orders and filters at random, the same in each run.
@@ -103,7 +103,7 @@ func (d dice) state() order.State {
 // filter is any filter that a list can be asked for.
 func (d dice) filter(days []order.Day) order.Filter {
 	filter := order.NewFilter()
-	filter.Size = []int64{1, 2, 7, 10, 50, order.MaxPageSize}[d.IntN(6)]
+	filter.PageSize = []int64{1, 2, 7, 10, 50, order.MaxPageSize}[d.IntN(6)]
 	filter.Page = 1 + int64(d.IntN(12))
 	if d.IntN(4) == 0 {
 		filter.Page = 1

@@ -28,12 +28,12 @@ func service(store Store, now time.Time) *order.Service {
 
 // moveTo moves an order whatever the rules say.
 func moveTo(ctx context.Context, store Store, merchantID, number int64, to order.State, at time.Time) error {
-	return inOrder(ctx, store, merchantID, order.NumberKey(number), func(tx order.Tx, head order.Head) error {
-		if err := tx.Move(ctx, head, to, at); err != nil {
+	return inOrder(ctx, store, merchantID, order.ByLegacyID(number), func(tx order.Tx, head order.LockedOrder) error {
+		if err := tx.Transition(ctx, head, to, at); err != nil {
 			return err
 		}
 		return tx.Append(ctx, head, order.Event{
-			Type: order.OrderStateChanged, Actor: order.Operator, At: at, From: head.State, To: to,
+			Type: order.OrderStateChanged, Actor: order.ActorOperator, At: at, From: head.State, To: to,
 		})
 	})
 }
@@ -48,12 +48,12 @@ func testOneWins(f *fixture) {
 		for i := range 32 {
 			group.Go(func() {
 				var err error
-				s, key, to := services[i%2], order.NumberKey(number), order.InProcessing
+				s, key, to := services[i%2], order.ByLegacyID(number), order.InProcessing
 				if i%4 < 2 {
-					_, err = s.Accept(f.Context(), alpha, key, order.Attempt{})
+					_, err = s.Accept(f.Context(), alpha, key, order.WriteOptions{})
 				} else {
 					to = order.RejectedByMerchant
-					_, err = s.Reject(f.Context(), alpha, key, "damaged", order.Attempt{})
+					_, err = s.Reject(f.Context(), alpha, key, "damaged", order.WriteOptions{})
 				}
 				switch {
 				case err == nil:
@@ -68,7 +68,7 @@ func testOneWins(f *fixture) {
 		if len(won) != 1 {
 			f.Fatalf("%d of 32 moves of one order won, want 1", len(won))
 		}
-		got := f.order(f.a, alpha, order.NumberKey(number))
+		got := f.order(f.a, alpha, order.ByLegacyID(number))
 		if got.State != <-won || got.Revision != 2 || !got.UpdatedAt.Equal(at) {
 			f.Errorf("order is %v, revision %d, updated at %v; want the winner's state, 2, %v", got.State, got.Revision, got.UpdatedAt, at)
 		}
@@ -87,16 +87,16 @@ func testWholeLife(f *fixture) {
 		if i%2 == 1 {
 			store, other = f.b, f.a
 		}
-		if _, err := service(store, at).Move(f.Context(), alpha, order.ReferenceKey("LIFE"), to); err != nil {
+		if _, err := service(store, at).Transition(f.Context(), alpha, order.ByReference("LIFE"), to); err != nil {
 			f.Fatalf("move to %v: %v", to, err)
 		}
 		want := asRead(minimal(alpha, "LIFE"), number, "Alpha Shop")
 		want.State, want.UpdatedAt, want.Revision = to, at, int64(i)+2
-		if diff := cmp.Diff(want, f.order(other, alpha, order.NumberKey(number))); diff != "" {
+		if diff := cmp.Diff(want, f.order(other, alpha, order.ByLegacyID(number))); diff != "" {
 			f.Errorf("after the move to %v (-want +got):\n%s", to, diff)
 		}
 	}
-	if got := f.order(f.a, alpha, order.ReferenceKey("BYSTANDER")); got.Revision != 1 || got.State != order.Registered {
+	if got := f.order(f.a, alpha, order.ByReference("BYSTANDER")); got.Revision != 1 || got.State != order.Registered {
 		f.Errorf("another order is %v, revision %d", got.State, got.Revision)
 	}
 }
@@ -104,7 +104,7 @@ func testWholeLife(f *fixture) {
 func testManyMoves(f *fixture) {
 	const orders, movers = 12, 8
 	for _, outcome := range f.add(f.a, numbered(alpha, "R", orders)...) {
-		if outcome.Verdict != order.Created {
+		if outcome.Status != order.Created {
 			f.Fatal(outcome.Reason)
 		}
 	}
@@ -123,7 +123,7 @@ func testManyMoves(f *fixture) {
 	group.Wait()
 	var revisions int64
 	for number := range int64(orders) {
-		revisions += f.order(f.b, alpha, order.NumberKey(number+1)).Revision - 1
+		revisions += f.order(f.b, alpha, order.ByLegacyID(number+1)).Revision - 1
 	}
 	if revisions != movers*25 {
 		f.Errorf("%d moves left %d revisions", movers*25, revisions)
@@ -134,15 +134,15 @@ func testLock(f *fixture) {
 	o := rich(alpha, "HEAD")
 	number := f.create(o)
 	for i := range 2 {
-		if _, err := f.reserve(f.a, order.NumberKey(number), string(rune('a'+i))+".pdf", noon); err != nil {
+		if _, err := f.reserve(f.a, order.ByLegacyID(number), string(rune('a'+i))+".pdf", noon); err != nil {
 			f.Fatal(err)
 		}
 	}
-	want := order.Head{
-		MerchantID: alpha, Number: number, Reference: "HEAD", State: o.State, CreatedAt: o.CreatedAt, Revision: 1, ActiveInvoices: 2,
+	want := order.LockedOrder{
+		MerchantID: alpha, LegacyID: number, Reference: "HEAD", State: o.State, CreatedAt: o.CreatedAt, Revision: 1, ActiveInvoices: 2,
 	}
-	for _, key := range []order.Key{order.NumberKey(number), order.ReferenceKey("HEAD")} {
-		err := inOrder(f.Context(), f.b, alpha, key, func(_ order.Tx, got order.Head) error {
+	for _, key := range []order.Identifier{order.ByLegacyID(number), order.ByReference("HEAD")} {
+		err := inOrder(f.Context(), f.b, alpha, key, func(_ order.Tx, got order.LockedOrder) error {
 			if diff := cmp.Diff(want, got); diff != "" {
 				f.Errorf("head by %+v (-want +got):\n%s", key, diff)
 			}
@@ -156,23 +156,23 @@ func testLock(f *fixture) {
 
 // changeEverything makes every kind of change to an order that a transaction
 // can make.
-func changeEverything(ctx context.Context, tx order.Tx, head order.Head, active int64) error {
+func changeEverything(ctx context.Context, tx order.Tx, head order.LockedOrder, active int64) error {
 	id, err := tx.ReserveInvoice(ctx, head, order.Invoice{Name: "new.pdf", CreatedAt: noon})
 	return errors.Join(err,
 		tx.ActivateInvoice(ctx, head, id),
 		tx.DeleteInvoice(ctx, head, active, noon),
-		tx.Move(ctx, head, order.Canceled, noon),
+		tx.Transition(ctx, head, order.Canceled, noon),
 		tx.Append(ctx, head, order.Event{
-			Type: order.OrderStateChanged, Actor: order.Operator, At: noon, From: head.State, To: order.Canceled,
+			Type: order.OrderStateChanged, Actor: order.ActorOperator, At: noon, From: head.State, To: order.Canceled,
 		}))
 }
 
 func testErrorUndoes(f *fixture) {
-	key := order.NumberKey(f.create(minimal(alpha, "R")))
+	key := order.ByLegacyID(f.create(minimal(alpha, "R")))
 	active := f.upload(f.a, key, "old.pdf")
 	before := f.tables.rows()
 	refusal := errors.New("refused in the end")
-	err := inOrder(f.Context(), f.a, alpha, key, func(tx order.Tx, head order.Head) error {
+	err := inOrder(f.Context(), f.a, alpha, key, func(tx order.Tx, head order.LockedOrder) error {
 		if err := changeEverything(f.Context(), tx, head, active); err != nil {
 			f.Errorf("change: %v", err)
 		}
@@ -190,7 +190,7 @@ func testErrorUndoes(f *fixture) {
 }
 
 func testPanicUndoes(f *fixture) {
-	key := order.NumberKey(f.create(minimal(alpha, "R")))
+	key := order.ByLegacyID(f.create(minimal(alpha, "R")))
 	active := f.upload(f.a, key, "old.pdf")
 	before := f.tables.rows()
 	// More often than there are connections, so that none may be left behind.
@@ -201,7 +201,7 @@ func testPanicUndoes(f *fixture) {
 					f.Error("the panic did not come through")
 				}
 			}()
-			_ = inOrder(f.Context(), f.a, alpha, key, func(tx order.Tx, head order.Head) error {
+			_ = inOrder(f.Context(), f.a, alpha, key, func(tx order.Tx, head order.LockedOrder) error {
 				if err := changeEverything(f.Context(), tx, head, active); err != nil {
 					f.Errorf("change: %v", err)
 				}
@@ -213,7 +213,7 @@ func testPanicUndoes(f *fixture) {
 		f.Errorf("a panic left changes (-before +after):\n%s", diff)
 	}
 	for _, store := range []Store{f.a, f.b} {
-		if err := inOrder(f.Context(), store, alpha, key, func(order.Tx, order.Head) error { return nil }); err != nil {
+		if err := inOrder(f.Context(), store, alpha, key, func(order.Tx, order.LockedOrder) error { return nil }); err != nil {
 			f.Errorf("after a panic: %v", err)
 		}
 	}

@@ -27,7 +27,7 @@ func testRoundTrip(f *fixture) {
 	for _, o := range []order.Order{full, minimal(alpha, "a"), minimal(beta, strings.Repeat("x", order.MaxReferenceLength))} {
 		name := map[int64]string{alpha: "Alpha Shop", beta: "Beta Shop"}[o.MerchantID]
 		want := asRead(o, f.create(o), name)
-		for _, key := range []order.Key{order.NumberKey(want.Number), order.ReferenceKey(want.Reference)} {
+		for _, key := range []order.Identifier{order.ByLegacyID(want.LegacyID), order.ByReference(want.Reference)} {
 			got := f.order(f.b, o.MerchantID, key)
 			if diff := cmp.Diff(want, got); diff != "" {
 				f.Errorf("order by %+v (-want +got):\n%s", key, diff)
@@ -77,15 +77,15 @@ func testInvoiceRequestKinds(f *fixture) {
 		o := minimal(alpha, "invoice-"+name)
 		o.InvoiceDetails = details
 		number := f.create(o)
-		if diff := cmp.Diff(details, f.order(f.b, alpha, order.NumberKey(number)).InvoiceDetails); diff != "" {
+		if diff := cmp.Diff(details, f.order(f.b, alpha, order.ByLegacyID(number)).InvoiceDetails); diff != "" {
 			f.Errorf("invoice details %s (-want +got):\n%s", name, diff)
 		}
 		page, err := f.b.List(f.Context(), alpha, order.NewFilter())
 		if err != nil {
 			f.Fatal(err)
 		}
-		if listed := page.Orders[0]; listed.Number != number || !listed.HasInvoice {
-			f.Errorf("%s: the list shows order %d, has invoice %v, want %d, true", name, listed.Number, listed.HasInvoice, number)
+		if listed := page.Orders[0]; listed.LegacyID != number || !listed.HasInvoice {
+			f.Errorf("%s: the list shows order %d, has invoice %v, want %d, true", name, listed.LegacyID, listed.HasInvoice, number)
 		}
 	}
 }
@@ -94,20 +94,20 @@ func testForeignOrder(f *fixture) {
 	number := f.create(minimal(alpha, "MINE"))
 	for name, look := range map[string]struct {
 		merchantID int64
-		key        order.Key
+		key        order.Identifier
 	}{
-		"foreign by number":    {beta, order.NumberKey(number)},
-		"foreign by reference": {beta, order.ReferenceKey("MINE")},
-		"no such merchant":     {404, order.NumberKey(number)},
-		"no such number":       {alpha, order.NumberKey(number + 1)},
-		"no such reference":    {alpha, order.ReferenceKey("MINE2")},
-		"other letter case":    {alpha, order.ReferenceKey("mine")},
+		"foreign by number":    {beta, order.ByLegacyID(number)},
+		"foreign by reference": {beta, order.ByReference("MINE")},
+		"no such merchant":     {404, order.ByLegacyID(number)},
+		"no such number":       {alpha, order.ByLegacyID(number + 1)},
+		"no such reference":    {alpha, order.ByReference("MINE2")},
+		"other letter case":    {alpha, order.ByReference("mine")},
 	} {
 		f.Run(name, func(t *testing.T) {
 			if o, err := f.a.Order(t.Context(), look.merchantID, look.key); !errors.Is(err, order.ErrNotFound) {
 				t.Errorf("order %+v, error %v, want %v", o, err, order.ErrNotFound)
 			}
-			err := inOrder(t.Context(), f.a, look.merchantID, look.key, func(order.Tx, order.Head) error { return nil })
+			err := inOrder(t.Context(), f.a, look.merchantID, look.key, func(order.Tx, order.LockedOrder) error { return nil })
 			if !errors.Is(err, order.ErrNotFound) {
 				t.Errorf("lock: error %v, want %v", err, order.ErrNotFound)
 			}
@@ -125,7 +125,7 @@ func testTimesFarAway(f *fixture) {
 		o := minimal(alpha, reference)
 		o.CreatedAt, o.UpdatedAt = at, at
 		want := asRead(o, f.create(o), "Alpha Shop")
-		if diff := cmp.Diff(want, f.order(f.b, alpha, order.ReferenceKey(reference))); diff != "" {
+		if diff := cmp.Diff(want, f.order(f.b, alpha, order.ByReference(reference))); diff != "" {
 			f.Errorf("%s (-want +got):\n%s", reference, diff)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // number, as that of a document is.
 func incoming(o order.Order) order.Incoming {
 	content := o
-	content.Number = 0
+	content.LegacyID = 0
 	text, err := json.Marshal(content)
 	if err != nil {
 		panic(err)
@@ -52,7 +52,7 @@ func numbered(merchantID int64, prefix string, n int) []order.Incoming {
 // rich is an order with everything that an order can have.
 func rich(merchantID int64, reference string) order.Order {
 	return order.Order{
-		MerchantID: merchantID, Number: 915664, Reference: reference, State: order.ReadyForShipment,
+		MerchantID: merchantID, LegacyID: 915664, Reference: reference, State: order.ReadyForShipment,
 		Currency: "JPY", CountryCode: "GR",
 		CreatedAt: noon, UpdatedAt: noon.Add(time.Hour), ExpiresAt: noon.Add(48 * time.Hour), DispatchUntil: noon.Add(24 * time.Hour),
 		Subtotal: 1<<53 + 1, Discount: 150, Total: 1<<62 + 3,
@@ -106,6 +106,6 @@ func line(id int64) order.LineItem {
 
 // asRead is an order as it comes back: with what the database adds.
 func asRead(o order.Order, number int64, merchantName string) order.Order {
-	o.Number, o.MerchantName, o.Revision = number, merchantName, 1
+	o.LegacyID, o.MerchantName, o.Revision = number, merchantName, 1
 	return o
 }

@@ -99,15 +99,15 @@ func newFixture(t *testing.T, fresh func(*testing.T) Database) *fixture {
 
 func (f *fixture) addMerchant(id int64, name string) {
 	f.Helper()
-	if err := f.a.AddMerchant(f.Context(), order.MerchantRecord{ID: id, Name: name, CreatedAt: noon}); err != nil {
+	if err := f.a.AddMerchant(f.Context(), order.Merchant{ID: id, Name: name, CreatedAt: noon}); err != nil {
 		f.Fatalf("add merchant %d: %v", id, err)
 	}
 }
 
 // add takes orders in and returns what became of them.
-func (f *fixture) add(store Store, batch ...order.Incoming) []order.Outcome {
+func (f *fixture) add(store Store, batch ...order.Incoming) []order.ImportResult {
 	f.Helper()
-	outcomes, err := store.AddOrders(f.Context(), batch, noon)
+	outcomes, err := store.ImportOrders(f.Context(), batch, noon)
 	if err != nil {
 		f.Fatalf("add orders: %v", err)
 	}
@@ -121,14 +121,14 @@ func (f *fixture) add(store Store, batch ...order.Incoming) []order.Outcome {
 func (f *fixture) create(o order.Order) int64 {
 	f.Helper()
 	outcome := f.add(f.a, incoming(o))[0]
-	if outcome.Verdict != order.Created {
-		f.Fatalf("order %s is %v: %s", o.Reference, outcome.Verdict, outcome.Reason)
+	if outcome.Status != order.Created {
+		f.Fatalf("order %s is %v: %s", o.Reference, outcome.Status, outcome.Reason)
 	}
-	return outcome.Number
+	return outcome.LegacyID
 }
 
 // order reads one order, which must be there.
-func (f *fixture) order(store Store, merchantID int64, key order.Key) order.Order {
+func (f *fixture) order(store Store, merchantID int64, key order.Identifier) order.Order {
 	f.Helper()
 	o, err := store.Order(f.Context(), merchantID, key)
 	if err != nil {
@@ -138,7 +138,7 @@ func (f *fixture) order(store Store, merchantID int64, key order.Key) order.Orde
 }
 
 // inOrder runs fn in a transaction that has the order locked.
-func inOrder(ctx context.Context, store Store, merchantID int64, key order.Key, fn func(order.Tx, order.Head) error) error {
+func inOrder(ctx context.Context, store Store, merchantID int64, key order.Identifier, fn func(order.Tx, order.LockedOrder) error) error {
 	return store.InTx(ctx, func(tx order.Tx) error {
 		head, err := tx.LockOrder(ctx, merchantID, key)
 		if err != nil {

@@ -72,8 +72,8 @@ func testGrantEvents(f *fixture) {
 		for n := range 16 {
 			asking.Go(func() {
 				granted, err := []Store{f.a, f.b}[n%2].Grant(f.Context(), hash)
-				if err != nil || granted.MerchantEvent != seen {
-					f.Errorf("after event %d the newest is %d, error %v", seen, granted.MerchantEvent, err)
+				if err != nil || granted.DataVersion != seen {
+					f.Errorf("after event %d the newest is %d, error %v", seen, granted.DataVersion, err)
 				}
 			})
 		}
@@ -109,10 +109,10 @@ func testTokenLife(f *fixture) {
 	first.LastUsedAt, third.LastUsedAt = noon.Add(2*time.Minute), noon.Add(3*time.Minute)
 	// One of no token is none's business.
 	uses := map[int64]time.Time{first.ID: first.LastUsedAt, third.ID: third.LastUsedAt, 999: noon}
-	if err := f.b.TouchTokens(f.Context(), uses); err != nil {
+	if err := f.b.RecordTokenUse(f.Context(), uses); err != nil {
 		f.Errorf("touch: %v", err)
 	}
-	if err := f.b.TouchTokens(f.Context(), nil); err != nil {
+	if err := f.b.RecordTokenUse(f.Context(), nil); err != nil {
 		f.Errorf("touch none: %v", err)
 	}
 	f.expectToken("used", full, first)
@@ -166,7 +166,7 @@ func testTokenRegistry(f *fixture) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	got, err := server.Verify(f.Context(), text)
+	got, err := server.Authenticate(f.Context(), text)
 	if err != nil {
 		f.Fatalf("verify: %v", err)
 	}
@@ -177,7 +177,7 @@ func testTokenRegistry(f *fixture) {
 	if _, err := command.Revoke(f.Context(), text); err != nil {
 		f.Fatalf("revoke: %v", err)
 	}
-	if _, err := server.Verify(f.Context(), text); !errors.Is(err, token.ErrUnknown) {
+	if _, err := server.Authenticate(f.Context(), text); !errors.Is(err, token.ErrUnknown) {
 		f.Errorf("verify what was revoked: %v, want %v", err, token.ErrUnknown)
 	}
 }

@@ -16,7 +16,7 @@ func testListWalk(f *fixture, b *book) {
 	first, last := b.days[len(b.days)/4], b.days[len(b.days)/4*3]
 	for _, states := range [][]order.State{nil, {order.Registered}, order.StatesOfCode('C'), {}} {
 		for _, span := range [][2]order.Day{{order.NoDay, order.NoDay}, {first, order.NoDay}, {order.NoDay, last}, {first, last}} {
-			filter := order.Filter{AnyState: states == nil, States: states, From: span[0], To: span[1], Page: 1, Size: 7}
+			filter := order.Filter{AnyState: states == nil, States: states, From: span[0], To: span[1], Page: 1, PageSize: 7}
 			if diff := cmp.Diff(b.byNumber(filter), b.walk(filter, func() {})); diff != "" {
 				f.Errorf("%+v (-by number +followed):\n%s", filter, diff)
 			}
@@ -24,10 +24,10 @@ func testListWalk(f *fixture, b *book) {
 	}
 	before := make(map[int64]bool)
 	for _, o := range b.model.orders {
-		before[o.Number] = true
+		before[o.LegacyID] = true
 	}
 	filter := order.NewFilter()
-	filter.Size = 11
+	filter.PageSize = 11
 	seen := b.walk(filter, func() {
 		b.grow(f.b, 3)
 		b.move(f.a)
@@ -54,12 +54,12 @@ func (b *book) walk(filter order.Filter, between func()) []int64 {
 			b.Fatal(err)
 		}
 		for _, o := range page.Orders {
-			numbers = append(numbers, o.Number)
+			numbers = append(numbers, o.LegacyID)
 		}
 		if page.Next == nil {
 			return numbers
 		}
-		if int64(len(page.Orders)) != filter.Size {
+		if int64(len(page.Orders)) != filter.PageSize {
 			b.Errorf("%d orders on a page that is not the last", len(page.Orders))
 		}
 		filter.After = page.Next
@@ -80,7 +80,7 @@ func (b *book) byNumber(filter order.Filter) []int64 {
 			return numbers
 		}
 		for _, o := range page.Orders {
-			numbers = append(numbers, o.Number)
+			numbers = append(numbers, o.LegacyID)
 		}
 	}
 }

@@ -145,15 +145,15 @@ func (in *Installation) Replace(t testing.TB, path string, content []byte) {
 	if content == nil {
 		return
 	}
-	draft, err := in.Files.Draft(t.Context())
+	draft, err := in.Files.Stage(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer draft.Discard()
+	defer draft.Abort()
 	if _, err := draft.Write(content); err != nil {
 		t.Fatal(err)
 	}
-	if err := draft.Publish(t.Context(), path); err != nil {
+	if err := draft.Commit(t.Context(), path); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -42,7 +42,7 @@ func Incoming(merchantID int64, n int) order.Incoming {
 		o.UpdatedAt = Now
 	}
 	if n%7 == 0 {
-		o.Number = 1<<60 + merchantID*1000 + int64(n)
+		o.LegacyID = 1<<60 + merchantID*1000 + int64(n)
 	}
 	return order.Incoming{Order: o, Digest: sha256.Sum256([]byte(o.Reference))}
 }
@@ -63,7 +63,7 @@ func (in *Installation) Fill(t testing.TB, orders int) {
 	for _, merchant := range []int64{Alpha, Beta} {
 		in.Delete(t, merchant, 2, in.Upload(t, merchant, 2, "b.jpg", "purged"))
 	}
-	if _, err := in.Orders.Purge(t.Context(), Now.Add(time.Hour)); err != nil {
+	if _, err := in.Orders.PurgeDeletedFiles(t.Context(), Now.Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	for _, merchant := range []int64{Alpha, Beta} {
@@ -72,7 +72,7 @@ func (in *Installation) Fill(t testing.TB, orders int) {
 	in.addTokens(t)
 }
 
-// Add takes in the orders of a merchant from one to before another.
+// Import takes in the orders of a merchant from one to before another.
 func (in *Installation) Add(t testing.TB, merchantID int64, from, to int) {
 	t.Helper()
 	for from < to {
@@ -80,13 +80,13 @@ func (in *Installation) Add(t testing.TB, merchantID int64, from, to int) {
 		for ; from < to && len(batch) < 100; from++ {
 			batch = append(batch, Incoming(merchantID, from))
 		}
-		outcomes, err := in.Orders.Add(t.Context(), batch)
+		outcomes, err := in.Orders.Import(t.Context(), batch)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, outcome := range outcomes {
-			if outcome.Verdict != order.Created {
-				t.Fatalf("order is %v: %s", outcome.Verdict, outcome.Reason)
+			if outcome.Status != order.Created {
+				t.Fatalf("order is %v: %s", outcome.Status, outcome.Reason)
 			}
 		}
 	}
@@ -96,7 +96,7 @@ func (in *Installation) Add(t testing.TB, merchantID int64, from, to int) {
 // itself do.
 func (in *Installation) live(t testing.TB, merchantID int64) {
 	t.Helper()
-	key := func(n int) order.Key { return order.ReferenceKey(Reference(merchantID, n)) }
+	key := func(n int) order.Identifier { return order.ByReference(Reference(merchantID, n)) }
 	_, acceptErr := in.Orders.Accept(t.Context(), merchantID, key(0), attempt("accept"))
 	_, rejectErr := in.Orders.Reject(t.Context(), merchantID, key(1), order.Reason("out-of-stock"), attempt("reject"))
 	if err := errors.Join(acceptErr, rejectErr); err != nil {
@@ -107,32 +107,32 @@ func (in *Installation) live(t testing.TB, merchantID int64) {
 	in.Delete(t, merchantID, 0, in.Upload(t, merchantID, 0, "a.pdf", "withdrawn"))
 	in.Reserve(t, merchantID, 3, "on its way.pdf")
 	given := in.Reserve(t, merchantID, 3, "given up.pdf")
-	if _, err := in.DB.AbandonReservation(t.Context(), given, Now); err != nil {
+	if _, err := in.DB.ExpireReservation(t.Context(), given, Now); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // attempt is one under a key of its own.
-func attempt(key string) order.Attempt {
-	return order.Attempt{
-		Key: key, Request: sha256.Sum256([]byte(key)),
-		Answer: func(order.Changed, error) ([]byte, error) { return []byte("answer to " + key), nil },
+func attempt(key string) order.WriteOptions {
+	return order.WriteOptions{
+		IdempotencyKey: key, RequestDigest: sha256.Sum256([]byte(key)),
+		Response: func(order.WriteResult, error) ([]byte, error) { return []byte("answer to " + key), nil },
 	}
 }
 
 // Upload stores an invoice file for the nth order and returns its id.
 func (in *Installation) Upload(t testing.TB, merchantID int64, n int, name, content string) int64 {
 	t.Helper()
-	draft, err := in.Orders.NewDraft(t.Context())
+	draft, err := in.Orders.StageFile(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer draft.Discard()
+	defer draft.Abort()
 	if _, err := draft.Write([]byte(content)); err != nil {
 		t.Fatal(err)
 	}
-	done, err := in.Orders.Upload(t.Context(), merchantID, order.ReferenceKey(Reference(merchantID, n)), name,
-		order.Content{Draft: draft, Size: int64(len(content)), SHA256: sha256.Sum256([]byte(content))}, order.Attempt{})
+	done, err := in.Orders.Upload(t.Context(), merchantID, order.ByReference(Reference(merchantID, n)), name,
+		order.Content{Staged: draft, Size: int64(len(content)), SHA256: sha256.Sum256([]byte(content))}, order.WriteOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func (in *Installation) Upload(t testing.TB, merchantID int64, n int, name, cont
 // Delete withdraws an invoice file of the nth order.
 func (in *Installation) Delete(t testing.TB, merchantID int64, n int, id int64) {
 	t.Helper()
-	_, err := in.Orders.DeleteInvoice(t.Context(), merchantID, order.ReferenceKey(Reference(merchantID, n)), id, order.Attempt{})
+	_, err := in.Orders.DeleteInvoice(t.Context(), merchantID, order.ByReference(Reference(merchantID, n)), id, order.WriteOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,11 +153,11 @@ func (in *Installation) Reserve(t testing.TB, merchantID int64, n int, name stri
 	t.Helper()
 	var reserved order.StoredInvoice
 	err := in.DB.InTx(t.Context(), func(tx order.Tx) error {
-		head, err := tx.LockOrder(t.Context(), merchantID, order.ReferenceKey(Reference(merchantID, n)))
+		head, err := tx.LockOrder(t.Context(), merchantID, order.ByReference(Reference(merchantID, n)))
 		if err != nil {
 			return err
 		}
-		reserved = order.StoredInvoice{MerchantID: merchantID, OrderNumber: head.Number, Reference: head.Reference, Name: name}
+		reserved = order.StoredInvoice{MerchantID: merchantID, OrderLegacyID: head.LegacyID, Reference: head.Reference, Name: name}
 		reserved.ID, err = tx.ReserveInvoice(t.Context(), head, order.Invoice{Name: name, Size: 1, CreatedAt: Now})
 		return err
 	})
@@ -179,7 +179,7 @@ func (in *Installation) addTokens(t testing.TB) {
 	}
 	_, _, err = in.Tokens.CreateOperator(t.Context(), time.Hour)
 	err = errors.Join(err, in.DB.RevokeToken(t.Context(), ended.ID, Now),
-		in.DB.TouchTokens(t.Context(), map[int64]time.Time{kept.ID: Now.Add(time.Minute)}))
+		in.DB.RecordTokenUse(t.Context(), map[int64]time.Time{kept.ID: Now.Add(time.Minute)}))
 	if err != nil {
 		t.Fatal(err)
 	}
