@@ -1,0 +1,130 @@
+package lru_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"merchantorders/internal/lru"
+)
+
+// expectKeys checks which of the keys a to f are in the cache, and the sums.
+func expectKeys(t *testing.T, c *lru.Cache[string, int], weight int, want ...string) {
+	t.Helper()
+	var got []string
+	for _, key := range []string{"a", "b", "c", "d", "e", "f"} {
+		if _, ok := c.Peek(key); ok {
+			got = append(got, key)
+		}
+	}
+	if !slices.Equal(got, want) || c.Len() != len(want) || c.Weight() != weight {
+		t.Errorf("keys %v, length %d, weight %d; want %v, weight %d", got, c.Len(), c.Weight(), want, weight)
+	}
+}
+
+func TestEvictsLeastRecentlyUsed(t *testing.T) {
+	t.Parallel()
+	c := lru.New[string, int](3)
+	for i, key := range []string{"a", "b", "c"} {
+		c.Add(key, i, 1)
+	}
+	if value, ok := c.Get("a"); !ok || value != 0 {
+		t.Errorf("a is %d, %v", value, ok)
+	}
+	if value, ok := c.Peek("b"); !ok || value != 1 {
+		t.Errorf("b is %d, %v", value, ok)
+	}
+	c.Add("d", 3, 1)
+	expectKeys(t, c, 3, "a", "c", "d")
+	c.Add("e", 4, 2)
+	expectKeys(t, c, 3, "d", "e")
+	if value, ok := c.Get("a"); ok || value != 0 {
+		t.Errorf("a is %d, %v after its eviction", value, ok)
+	}
+}
+
+func TestReplaceAndRemove(t *testing.T) {
+	t.Parallel()
+	c := lru.New[string, int](10)
+	c.Add("a", 1, 4)
+	c.Add("b", 2, 4)
+	c.Add("a", 3, 5)
+	expectKeys(t, c, 9, "a", "b")
+	if value, _ := c.Get("a"); value != 3 {
+		t.Errorf("a is %d, want 3", value)
+	}
+	c.Add("b", 2, 6)
+	expectKeys(t, c, 6, "b")
+	if !c.Remove("b") || c.Remove("b") {
+		t.Error("Remove must report true for an entry and false without one")
+	}
+	expectKeys(t, c, 0)
+}
+
+func TestEntryHeavierThanTheBound(t *testing.T) {
+	t.Parallel()
+	c := lru.New[string, int](10)
+	c.Add("a", 1, 5)
+	c.Add("b", 2, 1000)
+	expectKeys(t, c, 1000, "b")
+	c.Add("c", 3, 1)
+	expectKeys(t, c, 1, "c")
+	if c.MaxWeight() != 10 {
+		t.Errorf("maximum weight %d", c.MaxWeight())
+	}
+}
+
+// TestModel compares the cache with a slice of entries, the most recently used
+// one first.
+func TestModel(t *testing.T) {
+	t.Parallel()
+	type entry struct{ key, value, weight int }
+	const maxWeight = 40
+	random := rand.New(rand.NewPCG(1, 1))
+	c := lru.New[int, int](maxWeight)
+	var model []entry
+	remove := func(key int) (entry, bool) {
+		i := slices.IndexFunc(model, func(e entry) bool { return e.key == key })
+		if i < 0 {
+			return entry{}, false
+		}
+		removed := model[i]
+		model = slices.Delete(model, i, i+1)
+		return removed, true
+	}
+	for step := range 5000 {
+		key := random.IntN(20)
+		switch random.IntN(5) {
+		case 0:
+			_, want := remove(key)
+			if got := c.Remove(key); got != want {
+				t.Fatalf("step %d: Remove(%d) is %v, want %v", step, key, got, want)
+			}
+		case 1, 2:
+			want, ok := remove(key)
+			if ok {
+				model = slices.Insert(model, 0, want)
+			}
+			if got, found := c.Get(key); found != ok || got != want.value {
+				t.Fatalf("step %d: Get(%d) is %d, %v; want %d, %v", step, key, got, found, want.value, ok)
+			}
+		default:
+			added := entry{key, step, random.IntN(12)}
+			remove(key)
+			model = slices.Insert(model, 0, added)
+			c.Add(key, added.value, added.weight)
+		}
+		weight := func() (sum int) {
+			for _, e := range model {
+				sum += e.weight
+			}
+			return sum
+		}
+		for weight() > maxWeight {
+			model = model[:len(model)-1]
+		}
+		if c.Len() != len(model) || c.Weight() != weight() {
+			t.Fatalf("step %d: %d entries of weight %d, want %d of %d", step, c.Len(), c.Weight(), len(model), weight())
+		}
+	}
+}
