@@ -41,8 +41,9 @@ var mayImport = map[string][]string{
 	"internal/lru":       {},
 	"internal/store":     {"internal/order", "internal/token", "internal/lru"},
 	"internal/filestore": {"internal/order"},
-	"internal/audit":     {"internal/order", "internal/store"},
-	"internal/transfer":  {"internal/audit", "internal/filestore", "internal/store"},
+	"internal/maintenance": {
+		"internal/maintenance", "internal/maintenance/check", "internal/filestore", "internal/order", "internal/store",
+	},
 
 	"internal/docpages": {"internal/web", "openapi", "docs"},
 	"openapi":           {},

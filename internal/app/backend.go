@@ -11,9 +11,9 @@ import (
 	"syscall"
 	"time"
 
-	"merchantorders/internal/audit"
 	"merchantorders/internal/config"
 	"merchantorders/internal/filestore"
+	"merchantorders/internal/maintenance"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store"
 	"merchantorders/internal/token"
@@ -30,7 +30,7 @@ type backend struct {
 // files is a place for invoice files that has to be closed and tidied, and can be
 // looked through.
 type files interface {
-	audit.Files
+	maintenance.Files
 	// RemoveStagedFiles removes the drafts last written before a moment.
 	RemoveStagedFiles(before time.Time) error
 	Close() error

@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"merchantorders/internal/transfer"
+	"merchantorders/internal/maintenance"
+	"merchantorders/internal/maintenance/backup"
 )
 
 type backupCommand struct {
@@ -41,7 +42,7 @@ func (c *backupCommand) run(ctx context.Context, p *process) error {
 	}
 	return p.with(ctx, func(b *backend) error {
 		shown := &stages{p: p, into: p.stderr}
-		made, err := transfer.Backup(ctx, transfer.Place{DB: b.db, Files: b.files}, c.To, p.now(), version(), shown.options())
+		made, err := backup.Create(ctx, maintenance.Installation{DB: b.db, Files: b.files}, c.To, p.now(), version(), shown.options())
 		shown.clear()
 		if err != nil {
 			return err

@@ -7,8 +7,9 @@ import (
 	"io/fs"
 	"os"
 
-	"merchantorders/internal/audit"
 	"merchantorders/internal/config"
+	"merchantorders/internal/maintenance"
+	"merchantorders/internal/maintenance/check"
 )
 
 type checkCommand struct{}
@@ -33,7 +34,7 @@ func (*checkCommand) run(ctx context.Context, p *process) error {
 	}
 	return p.with(ctx, func(b *backend) error {
 		shown := &stages{p: p, into: p.stdout}
-		result, err := audit.Check(ctx, b.db, b.files, shown.options())
+		result, err := check.Run(ctx, maintenance.Installation{DB: b.db, Files: b.files}, shown.options())
 		shown.clear()
 		if err != nil {
 			return fmt.Errorf("the check did not come to its end: %w", err)
@@ -53,7 +54,7 @@ func (*checkCommand) run(ctx context.Context, p *process) error {
 
 // sayChecked says in one line what was looked at and how much of it is wrong,
 // and returns an error when anything is.
-func (p *process) sayChecked(did string, r audit.Result) error {
+func (p *process) sayChecked(did string, r check.Result) error {
 	leftovers := int64(0)
 	for _, n := range r.Leftovers {
 		leftovers += n

@@ -6,8 +6,9 @@ import (
 	"fmt"
 
 	"merchantorders/internal/config"
+	"merchantorders/internal/maintenance"
+	"merchantorders/internal/maintenance/copier"
 	"merchantorders/internal/store"
-	"merchantorders/internal/transfer"
 )
 
 type copyCommand struct {
@@ -38,16 +39,16 @@ func (c *copyCommand) run(ctx context.Context, p *process) error {
 		t := &copyTarget{process: *p, flags: config.Target(c.Target)}
 		err := t.open(ctx, p.settings.Data)
 		if err == nil {
-			err = p.copy(ctx, transfer.Place{DB: b.db, Files: b.files}, t)
+			err = p.copy(ctx, maintenance.Installation{DB: b.db, Files: b.files}, t)
 		}
 		return errors.Join(err, t.close())
 	})
 }
 
 // copy copies, and says what was done and what to do next.
-func (p *process) copy(ctx context.Context, from transfer.Place, t *copyTarget) error {
+func (p *process) copy(ctx context.Context, from maintenance.Installation, t *copyTarget) error {
 	shown, to := &stages{p: p, into: p.stderr}, t.place
-	done, err := transfer.Copy(ctx, from, to, shown.options())
+	done, err := copier.Copy(ctx, from, to, shown.options())
 	shown.clear()
 	switch {
 	case ctx.Err() != nil:
@@ -84,7 +85,7 @@ func (p *process) copy(ctx context.Context, from transfer.Place, t *copyTarget) 
 type copyTarget struct {
 	process // with the target's settings
 	flags   config.Target
-	place   transfer.Place
+	place   maintenance.Installation
 	close   func() error
 }
 

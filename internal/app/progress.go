@@ -9,8 +9,8 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
+	"merchantorders/internal/maintenance"
 	"merchantorders/internal/store"
-	"merchantorders/internal/transfer"
 )
 
 // bar is a progress bar on a terminal, and otherwise one that nobody sees. size
@@ -36,8 +36,8 @@ type stages struct {
 }
 
 // options are what the command is to tell to these stages.
-func (s *stages) options() transfer.Options {
-	return transfer.Options{Found: s.found, Progress: s.progress}
+func (s *stages) options() maintenance.Options {
+	return maintenance.Options{Found: s.found, Progress: s.progress}
 }
 
 func (s *stages) progress(stage string, done, total int64) {

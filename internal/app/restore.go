@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"merchantorders/internal/audit"
-	"merchantorders/internal/transfer"
+	"merchantorders/internal/maintenance/backup"
+	"merchantorders/internal/maintenance/check"
 )
 
 type restoreCommand struct {
@@ -52,12 +52,12 @@ func (c *restoreCommand) run(ctx context.Context, p *process) error {
 	return p.sayChecked("restored and checked", result)
 }
 
-func (c *restoreCommand) restore(ctx context.Context, p *process) (audit.Result, error) {
-	home := transfer.Home{Folder: p.settings.Data, Database: p.settings.DatabasePath(), Files: p.settings.FilesPath()}
+func (c *restoreCommand) restore(ctx context.Context, p *process) (check.Result, error) {
+	home := backup.Home{Folder: p.settings.Data, Database: p.settings.DatabasePath(), Files: p.settings.FilesPath()}
 	shown := &stages{p: p, into: p.stderr}
-	result, err := transfer.Restore(ctx, c.From, home, c.WithFaults, shown.options())
+	result, err := backup.Restore(ctx, c.From, home, c.WithFaults, shown.options())
 	shown.clear()
-	if errors.Is(err, transfer.ErrDamaged) && result.Faults > 0 {
+	if errors.Is(err, backup.ErrDamaged) && result.Faults > 0 {
 		err = fmt.Errorf("%w, nothing was restored: %s (--with-faults restores what there is)", err, count(result.Faults, "fault", "faults"))
 	}
 	return result, err

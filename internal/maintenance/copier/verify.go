@@ -1,4 +1,4 @@
-package transfer
+package copier
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"merchantorders/internal/audit"
+	"merchantorders/internal/maintenance/check"
 	"merchantorders/internal/store"
 )
 
@@ -57,11 +57,11 @@ func (c *copier) verifyRows(ctx context.Context) error {
 // verifyFiles reads every file in the target and compares it with its entry. Where
 // the database stays, it is this that copies them.
 func (c *copier) verifyFiles(ctx context.Context) error {
-	db, fetch := c.to.DB, audit.Fetch(nil)
+	db, fetch := c.to.DB, check.Fetch(nil)
 	if db == nil {
 		db, fetch = c.from.DB, c.bring
 	}
-	result, err := audit.CheckFiles(ctx, db, c.to.Files, c.options, fetch)
+	result, err := check.CheckFiles(ctx, db, c.to.Files, c.options, fetch)
 	c.done.Compared = result.Files
 	c.done.Faults += result.Faults
 	return err
@@ -74,7 +74,7 @@ func (c *copier) purgeFiles(ctx context.Context) error {
 	if db == nil {
 		db = c.from.DB
 	}
-	return audit.EachLeftover(ctx, db, c.to.Files, func(path, _ string, purged bool) error {
+	return check.EachLeftover(ctx, db, c.to.Files, func(path, _ string, purged bool) error {
 		if !purged {
 			return nil
 		}

@@ -1,4 +1,4 @@
-package transfer
+package backup
 
 import (
 	"context"
@@ -12,8 +12,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"merchantorders/internal/audit"
 	"merchantorders/internal/filestore"
+	"merchantorders/internal/maintenance"
+	"merchantorders/internal/maintenance/check"
 	"merchantorders/internal/store"
 )
 
@@ -31,16 +32,16 @@ type Home struct {
 const partial = ".partial"
 
 // Restore puts a backup in place as an installation whose home is empty, and
-// looks through it before: everything that audit.Check finds wrong is told to
+// looks through it before: everything that check.Run finds wrong is told to
 // options. With faults nothing is put in place and the error is ErrDamaged,
 // unless withFaults is set: then what there is counts more than what is missing.
 // So it is after an error of any kind.
-func Restore(ctx context.Context, path string, home Home, withFaults bool, options Options) (audit.Result, error) {
+func Restore(ctx context.Context, path string, home Home, withFaults bool, options maintenance.Options) (check.Result, error) {
 	if err := home.isEmpty(); err != nil {
-		return audit.Result{}, err
+		return check.Result{}, err
 	}
 	if err := home.clear(); err != nil {
-		return audit.Result{}, err
+		return check.Result{}, err
 	}
 	result, err := home.restore(ctx, path, withFaults, options)
 	return result, errors.Join(err, home.clear())
@@ -75,10 +76,10 @@ func (h Home) clear() error {
 
 // restore unpacks beside the places where all is to be, looks through it, and
 // renames it. The database comes last: with it the installation is there.
-func (h Home) restore(ctx context.Context, path string, withFaults bool, options Options) (audit.Result, error) {
+func (h Home) restore(ctx context.Context, path string, withFaults bool, options maintenance.Options) (check.Result, error) {
 	files, err := filestore.OpenDisk(h.Files + partial)
 	if err != nil {
-		return audit.Result{}, err
+		return check.Result{}, err
 	}
 	result, err := h.unpackAndCheck(ctx, path, files, options)
 	if err = errors.Join(err, files.Close()); err != nil {
@@ -102,16 +103,16 @@ func (h Home) restore(ctx context.Context, path string, withFaults bool, options
 }
 
 // unpackAndCheck unpacks a backup and looks through it.
-func (h Home) unpackAndCheck(ctx context.Context, path string, files *filestore.Disk, options Options) (audit.Result, error) {
+func (h Home) unpackAndCheck(ctx context.Context, path string, files *filestore.Disk, options maintenance.Options) (check.Result, error) {
 	u := &unpacking{database: h.Database + partial, files: files}
 	if err := u.unpack(ctx, path); err != nil {
-		return audit.Result{}, err
+		return check.Result{}, err
 	}
 	db, err := store.OpenSQLite(ctx, u.database, store.Options{})
 	if err != nil {
-		return audit.Result{}, fmt.Errorf("%w: %w", ErrDamaged, err)
+		return check.Result{}, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	result, err := audit.Check(ctx, db, files, options)
+	result, err := check.Run(ctx, maintenance.Installation{DB: db, Files: files}, options)
 	if err = errors.Join(err, db.Close()); err != nil {
 		return result, err
 	}

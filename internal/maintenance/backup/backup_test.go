@@ -1,4 +1,4 @@
-package transfer_test
+package backup_test
 
 import (
 	"bytes"
@@ -8,34 +8,24 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"merchantorders/internal/audit"
+	"merchantorders/internal/maintenance"
+	"merchantorders/internal/maintenance/backup"
+	"merchantorders/internal/maintenance/check"
+	"merchantorders/internal/maintenance/maintenancetest"
 	"merchantorders/internal/store"
-	"merchantorders/internal/transfer"
-	"merchantorders/internal/transfer/transfertest"
 )
 
 // forms are the names of backups in each form that there is.
 var forms = []string{"backup.tar", "backup.tar.gz", "backup.tgz", "backup"}
 
-// eventually waits for a condition; only a failing test waits long.
-func eventually(t *testing.T, condition func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !condition(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("it does not happen")
-		}
-	}
-}
-
 // backUp makes a backup without a fault and returns its path.
-func backUp(t *testing.T, in *transfertest.Installation, form string) string {
+func backUp(t *testing.T, in *maintenancetest.Installation, form string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), form)
-	made, err := transfer.Backup(t.Context(), place(in), path, transfertest.Now, "test", transfer.Options{
+	made, err := backup.Create(t.Context(), in.Installation, path, maintenancetest.Now, "test", maintenance.Options{
 		Found: func(f store.Fault) { t.Errorf("fault: %v", f) },
 	})
 	if err != nil || made.Faults != 0 {
@@ -45,26 +35,26 @@ func backUp(t *testing.T, in *transfertest.Installation, form string) string {
 }
 
 // homeIn is where a restored installation is to live.
-func homeIn(folder string) transfer.Home {
-	return transfer.Home{Folder: folder, Database: filepath.Join(folder, "orders.db"), Files: filepath.Join(folder, "files")}
+func homeIn(folder string) backup.Home {
+	return backup.Home{Folder: folder, Database: filepath.Join(folder, "orders.db"), Files: filepath.Join(folder, "files")}
 }
 
 // restore restores a backup elsewhere, without a fault.
-func restore(t *testing.T, path string) *transfertest.Installation {
+func restore(t *testing.T, path string) *maintenancetest.Installation {
 	t.Helper()
 	home := homeIn(filepath.Join(t.TempDir(), "restored"))
-	result, err := transfer.Restore(t.Context(), path, home, false, transfer.Options{
+	result, err := backup.Restore(t.Context(), path, home, false, maintenance.Options{
 		Found: func(f store.Fault) { t.Errorf("fault: %v", f) },
 	})
 	if err != nil || result.Faults != 0 {
 		t.Fatalf("restore: %+v, %v", result, err)
 	}
-	return transfertest.On(t, home.Folder)
+	return maintenancetest.On(t, home.Folder)
 }
 
 func TestBackupAndRestore(t *testing.T) {
 	t.Parallel()
-	in := transfertest.New(t, transfertest.Kind{})
+	in := maintenancetest.New(t, maintenancetest.Kind{})
 	in.Fill(t, 250)
 	want := in.Dump(t)
 	for _, form := range forms {
@@ -73,13 +63,13 @@ func TestBackupAndRestore(t *testing.T) {
 			t.Errorf("beside the backup there is %q", left)
 		}
 		restored := restore(t, path)
-		wantSame(t, want, restored)
-		wantWhole(t, restored)
+		restored.WantDump(t, want)
+		restored.WantNoFindings(t)
 		if left := names(t, restored.Folder); !slices.Equal(left, []string{"files", "orders.db", "orders.db-shm", "orders.db-wal", "orders.db.lock"}) {
 			t.Errorf("%s: the restored folder has %q", form, left)
 		}
 	}
-	wantSame(t, want, in)
+	in.WantDump(t, want)
 }
 
 // names lists a folder; nil where there is none.
@@ -100,15 +90,15 @@ func names(t *testing.T, folder string) []string {
 // and has all that was acknowledged before it began.
 func TestBackupWhileItLives(t *testing.T) {
 	t.Parallel()
-	in := transfertest.New(t, transfertest.Kind{})
+	in := maintenancetest.New(t, maintenancetest.Kind{})
 	in.Fill(t, 20)
-	l := liveOn(t, in, 1000)
+	activity := maintenancetest.StartActivity(t, in, 1000)
 	for _, form := range forms {
-		l.goOn(t)
-		orders, files := l.acknowledged()
+		activity.AddOrders(t)
+		orders, files := activity.Acknowledged()
 		restored := restore(t, backUp(t, in, form))
-		wantWhole(t, restored)
-		wantAcknowledged(t, restored, orders, files)
+		restored.WantNoFindings(t)
+		restored.WantAcknowledged(t, orders, files)
 	}
 }
 
@@ -116,7 +106,7 @@ func TestBackupWhileItLives(t *testing.T) {
 // it fails.
 func TestBackupWritesOverNothing(t *testing.T) {
 	t.Parallel()
-	in := transfertest.New(t, transfertest.Kind{})
+	in := maintenancetest.New(t, maintenancetest.Kind{})
 	in.Fill(t, 5)
 	dir := t.TempDir()
 	for _, form := range []string{"file.tar", "empty"} {
@@ -130,11 +120,11 @@ func TestBackupWritesOverNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := transfer.Backup(t.Context(), place(in), path, transfertest.Now, "", transfer.Options{}); !errors.Is(err, transfer.ErrThere) {
-			t.Errorf("%s: %v, want %v", form, err, transfer.ErrThere)
+		if _, err := backup.Create(t.Context(), in.Installation, path, maintenancetest.Now, "", maintenance.Options{}); !errors.Is(err, backup.ErrThere) {
+			t.Errorf("%s: %v, want %v", form, err, backup.ErrThere)
 		}
 	}
-	if _, err := transfer.Backup(t.Context(), place(in), filepath.Join(dir, "missing", "b.tar"), transfertest.Now, "", transfer.Options{}); err == nil {
+	if _, err := backup.Create(t.Context(), in.Installation, filepath.Join(dir, "missing", "b.tar"), maintenancetest.Now, "", maintenance.Options{}); err == nil {
 		t.Error("a backup in a folder that is not there")
 	}
 	if left := names(t, dir); !slices.Equal(left, []string{"empty", "file.tar"}) {
@@ -144,9 +134,9 @@ func TestBackupWritesOverNothing(t *testing.T) {
 
 func TestBackupOfPostgres(t *testing.T) {
 	t.Parallel()
-	in := transfertest.New(t, transfertest.Kind{Postgres: true})
+	in := maintenancetest.New(t, maintenancetest.Kind{Postgres: true})
 	dir := t.TempDir()
-	_, err := transfer.Backup(t.Context(), place(in), filepath.Join(dir, "b.tar"), transfertest.Now, "", transfer.Options{})
+	_, err := backup.Create(t.Context(), in.Installation, filepath.Join(dir, "b.tar"), maintenancetest.Now, "", maintenance.Options{})
 	if !errors.Is(err, store.ErrNoBackup) {
 		t.Errorf("backup: %v, want %v", err, store.ErrNoBackup)
 	}
@@ -159,37 +149,37 @@ func TestBackupOfPostgres(t *testing.T) {
 // is restored only by one who says so.
 func TestBackupOfDamage(t *testing.T) {
 	t.Parallel()
-	in := transfertest.New(t, transfertest.Kind{})
+	in := maintenancetest.New(t, maintenancetest.Kind{})
 	in.Fill(t, 5)
-	in.Replace(t, transfertest.InvoicePath(transfertest.Alpha, 0, "a.pdf"), nil)
-	in.Replace(t, transfertest.InvoicePath(transfertest.Alpha, 0, "a-1.pdf"), nil) // withdrawn: as a purge cut off
-	in.Replace(t, transfertest.InvoicePath(transfertest.Beta, 0, "a.pdf"), []byte("other"))
+	in.Replace(t, maintenancetest.InvoicePath(maintenancetest.Alpha, 0, "a.pdf"), nil)
+	in.Replace(t, maintenancetest.InvoicePath(maintenancetest.Alpha, 0, "a-1.pdf"), nil) // withdrawn: as a purge cut off
+	in.Replace(t, maintenancetest.InvoicePath(maintenancetest.Beta, 0, "a.pdf"), []byte("other"))
 	path := filepath.Join(t.TempDir(), "b.tar")
 	faults := make(map[string]bool)
-	made, err := transfer.Backup(t.Context(), place(in), path, transfertest.Now, "", transfer.Options{Found: func(f store.Fault) {
+	made, err := backup.Create(t.Context(), in.Installation, path, maintenancetest.Now, "", maintenance.Options{Found: func(f store.Fault) {
 		faults[f.String()[:12]+f.Problem] = true
 	}})
 	if err != nil || made.Faults != 2 || len(faults) != 2 || made.Files != 4 {
 		t.Errorf("backup: %+v, %v, found %v", made, err, faults)
 	}
 	home := homeIn(t.TempDir())
-	if _, err := transfer.Restore(t.Context(), path, home, false, transfer.Options{}); !errors.Is(err, transfer.ErrDamaged) {
-		t.Errorf("restore: %v, want %v", err, transfer.ErrDamaged)
+	if _, err := backup.Restore(t.Context(), path, home, false, maintenance.Options{}); !errors.Is(err, backup.ErrDamaged) {
+		t.Errorf("restore: %v, want %v", err, backup.ErrDamaged)
 	}
 	if left := names(t, home.Folder); left != nil {
 		t.Errorf("left after a restore that was refused: %q", left)
 	}
-	result, err := transfer.Restore(t.Context(), path, home, true, transfer.Options{})
+	result, err := backup.Restore(t.Context(), path, home, true, maintenance.Options{})
 	if err != nil || result.Faults != 2 {
 		t.Errorf("restore with faults: %+v, %v", result, err)
 	}
-	wantSame(t, in.Dump(t), transfertest.On(t, home.Folder))
+	maintenancetest.On(t, home.Folder).WantDump(t, in.Dump(t))
 }
 
 // TestRestoreOfDamage damages backups themselves.
 func TestRestoreOfDamage(t *testing.T) {
 	t.Parallel()
-	in := transfertest.New(t, transfertest.Kind{})
+	in := maintenancetest.New(t, maintenancetest.Kind{})
 	in.Fill(t, 5)
 	folder := func(damage func(t *testing.T, path string)) (string, func(*testing.T, string)) {
 		return "backup", damage
@@ -224,7 +214,7 @@ func TestRestoreOfDamage(t *testing.T) {
 			}
 		}
 	}
-	file := filepath.Join("files", transfertest.InvoicePath(transfertest.Alpha, 0, "a.pdf"))
+	file := filepath.Join("files", maintenancetest.InvoicePath(maintenancetest.Alpha, 0, "a.pdf"))
 	for name, test := range map[string]func() (string, func(*testing.T, string)){
 		"no manifest":      func() (string, func(*testing.T, string)) { return folder(remove("backup.json")) },
 		"no database":      func() (string, func(*testing.T, string)) { return folder(remove("orders.db")) },
@@ -232,7 +222,7 @@ func TestRestoreOfDamage(t *testing.T) {
 		"no file":          func() (string, func(*testing.T, string)) { return folder(remove(file)) },
 		"another file":     func() (string, func(*testing.T, string)) { return folder(flip(file)) },
 		"no withdrawn file": func() (string, func(*testing.T, string)) {
-			return folder(remove(filepath.Join("files", transfertest.InvoicePath(transfertest.Alpha, 0, "a-1.pdf"))))
+			return folder(remove(filepath.Join("files", maintenancetest.InvoicePath(maintenancetest.Alpha, 0, "a-1.pdf"))))
 		},
 		"cut in half": func() (string, func(*testing.T, string)) {
 			return archive("b.tar", func(b []byte) []byte { return b[:len(b)/2] })
@@ -264,11 +254,11 @@ func TestRestoreOfDamage(t *testing.T) {
 			path := backUp(t, in, form)
 			damage(t, path)
 			home := homeIn(filepath.Join(t.TempDir(), "home"))
-			result, err := transfer.Restore(t.Context(), path, home, false, transfer.Options{})
+			result, err := backup.Restore(t.Context(), path, home, false, maintenance.Options{})
 			if err == nil {
 				t.Errorf("restored: %+v", result)
-			} else if name != "newer format" && !errors.Is(err, transfer.ErrDamaged) {
-				t.Errorf("restore: %v, want %v", err, transfer.ErrDamaged)
+			} else if name != "newer format" && !errors.Is(err, backup.ErrDamaged) {
+				t.Errorf("restore: %v, want %v", err, backup.ErrDamaged)
 			}
 			if strings.Contains(err.Error(), "a.pdf") {
 				t.Errorf("the error tells a file name: %v", err)
@@ -284,7 +274,7 @@ func TestRestoreOfDamage(t *testing.T) {
 // away what a restore that was killed has left.
 func TestRestoreIntoWhatIsThere(t *testing.T) {
 	t.Parallel()
-	in := transfertest.New(t, transfertest.Kind{})
+	in := maintenancetest.New(t, maintenancetest.Kind{})
 	in.Fill(t, 5)
 	path := backUp(t, in, "b.tar")
 	for _, name := range []string{"orders.db", "files", "notes.txt"} {
@@ -292,7 +282,7 @@ func TestRestoreIntoWhatIsThere(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(folder, name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := transfer.Restore(t.Context(), path, homeIn(folder), false, transfer.Options{}); err == nil {
+		if _, err := backup.Restore(t.Context(), path, homeIn(folder), false, maintenance.Options{}); err == nil {
 			t.Errorf("restored into a folder with %s", name)
 		}
 		if left := names(t, folder); !slices.Equal(left, []string{name}) {
@@ -308,22 +298,22 @@ func TestRestoreIntoWhatIsThere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := transfer.Restore(t.Context(), path, homeIn(folder), false, transfer.Options{}); err != nil {
+	if _, err := backup.Restore(t.Context(), path, homeIn(folder), false, maintenance.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if left := names(t, folder); !slices.Equal(left, []string{"files", "orders.db", "serve.lock"}) {
 		t.Errorf("the folder has %q", left)
 	}
-	wantSame(t, in.Dump(t), transfertest.On(t, folder))
+	maintenancetest.On(t, folder).WantDump(t, in.Dump(t))
 }
 
 // TestBackupIsADataFolder looks through a backup that is a folder as it lies.
 func TestBackupIsADataFolder(t *testing.T) {
 	t.Parallel()
-	in := transfertest.New(t, transfertest.Kind{})
+	in := maintenancetest.New(t, maintenancetest.Kind{})
 	in.Fill(t, 5)
-	as := transfertest.On(t, backUp(t, in, "backup"))
-	result, err := audit.Check(t.Context(), as.DB, as.Files, audit.Options{})
+	as := maintenancetest.On(t, backUp(t, in, "backup"))
+	result, err := check.Run(t.Context(), as.Installation, maintenance.Options{})
 	if err != nil || result.Faults != 0 {
 		t.Errorf("%+v, %v", result, err)
 	}

@@ -1,4 +1,4 @@
-package transfer
+package copier
 
 import (
 	"context"
@@ -7,25 +7,16 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"merchantorders/internal/audit"
+	"merchantorders/internal/maintenance"
 	"merchantorders/internal/store"
 )
 
-// CopyOrders is a stage of Options.Progress, beside those of package audit.
+// CopyOrders is a stage of maintenance.Options.Progress, beside those of package check.
 const CopyOrders = "copying orders"
 
 // mostRounds is how often what has changed meanwhile is copied too. A source that
 // goes on changing is never quite caught up with.
 const mostRounds = 5
-
-// Place is where orders and invoice files are kept.
-type Place struct {
-	DB    *store.DB
-	Files audit.Files
-}
-
-// Options say who wants to know what.
-type Options = audit.Options
 
 // Copied is what a copy did, and what it has verified in the end.
 type Copied struct {
@@ -54,7 +45,7 @@ type Copied struct {
 // error is store.ErrForeign, or store.ErrCopying.
 //
 // Faults are told to options; they are no error.
-func Copy(ctx context.Context, from, to Place, options Options) (Copied, error) {
+func Copy(ctx context.Context, from, to maintenance.Installation, options maintenance.Options) (Copied, error) {
 	c := &copier{from: from, to: to, options: options, settled: make(map[int64]settlement)}
 	if to.DB != nil {
 		if err := c.copyDatabase(ctx); err != nil {
@@ -73,8 +64,8 @@ func Copy(ctx context.Context, from, to Place, options Options) (Copied, error) 
 
 // copier is one copy under way.
 type copier struct {
-	from, to Place
-	options  Options
+	from, to maintenance.Installation
+	options  maintenance.Options
 	settled  map[int64]settlement // by merchant
 	done     Copied
 	total    int64 // orders of the source, for progress

@@ -1,4 +1,4 @@
-package transfertest
+package maintenancetest
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"merchantorders/internal/audit"
 	"merchantorders/internal/filestore"
 	"merchantorders/internal/filestore/s3test"
+	"merchantorders/internal/maintenance"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store"
 	"merchantorders/internal/store/pgtest"
@@ -54,10 +54,9 @@ func distribute(ctx context.Context, url string) error {
 
 // Installation is one with the service on it.
 type Installation struct {
+	maintenance.Installation
 	Kind   Kind
 	Folder string // data folder; of S3 the files on their way alone
-	DB     *store.DB
-	Files  audit.Files
 	Orders *order.Service
 	Tokens *token.Registry
 	SQL    *sql.DB // to look at the tables, and to damage them

@@ -1,4 +1,4 @@
-package transfertest
+package maintenancetest
 
 import (
 	"crypto/sha256"

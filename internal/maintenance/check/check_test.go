@@ -1,4 +1,4 @@
-package audit_test
+package check_test
 
 import (
 	"database/sql"
@@ -12,23 +12,24 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"merchantorders/internal/audit"
+	"merchantorders/internal/maintenance"
+	"merchantorders/internal/maintenance/backup"
+	"merchantorders/internal/maintenance/check"
+	"merchantorders/internal/maintenance/maintenancetest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store"
-	"merchantorders/internal/transfer"
-	"merchantorders/internal/transfer/transfertest"
 )
 
 const (
-	alpha = transfertest.Alpha
-	beta  = transfertest.Beta
+	alpha = maintenancetest.Alpha
+	beta  = maintenancetest.Beta
 )
 
-// check looks through an installation and returns what it tells, in order.
-func check(t *testing.T, in *transfertest.Installation) (audit.Result, []string) {
+// runCheck looks through an installation and returns what it tells, in order.
+func runCheck(t *testing.T, in *maintenancetest.Installation) (check.Result, []string) {
 	t.Helper()
 	var told []string
-	result, err := audit.Check(t.Context(), in.DB, in.Files, audit.Options{
+	result, err := check.Run(t.Context(), in.Installation, maintenance.Options{
 		Found: func(f store.Fault) { told = append(told, f.String()) },
 	})
 	if err != nil {
@@ -43,16 +44,16 @@ func check(t *testing.T, in *transfertest.Installation) (audit.Result, []string)
 
 func TestWhole(t *testing.T) {
 	t.Parallel()
-	for _, kind := range transfertest.Kinds {
+	for _, kind := range maintenancetest.Kinds {
 		t.Run(kind.String(), func(t *testing.T) {
 			t.Parallel()
-			in := transfertest.New(t, kind)
-			if result, told := check(t, in); told != nil {
+			in := maintenancetest.New(t, kind)
+			if result, told := runCheck(t, in); told != nil {
 				t.Errorf("an empty one: %+v, %q", result, told)
 			}
 			in.Fill(t, 1100) // more than is looked at at a time
-			result, told := check(t, in)
-			want := audit.Result{Merchants: 3, Orders: 1214, Invoices: 12, Events: 1230, Files: 6, Leftovers: map[string]int64{}}
+			result, told := runCheck(t, in)
+			want := check.Result{Merchants: 3, Orders: 1214, Invoices: 12, Events: 1230, Files: 6, Leftovers: map[string]int64{}}
 			if diff := cmp.Diff(want, result); diff != "" || told != nil {
 				t.Errorf("told %q, result (-want +got):\n%s", told, diff)
 			}
@@ -63,15 +64,15 @@ func TestWhole(t *testing.T) {
 // damage is something that is broken on purpose, and what is to be told of it.
 type damage struct {
 	name  string
-	seed  func(t *testing.T, in *transfertest.Installation)
+	seed  func(t *testing.T, in *maintenancetest.Installation)
 	told  []string
 	left  int64 // leftovers
 	files int64 // that are right still, of 6; 0: 6
 }
 
 // exec seeds damage in the tables.
-func exec(texts ...string) func(*testing.T, *transfertest.Installation) {
-	return func(t *testing.T, in *transfertest.Installation) {
+func exec(texts ...string) func(*testing.T, *maintenancetest.Installation) {
+	return func(t *testing.T, in *maintenancetest.Installation) {
 		for _, text := range texts {
 			in.Exec(t, text)
 		}
@@ -79,16 +80,16 @@ func exec(texts ...string) func(*testing.T, *transfertest.Installation) {
 }
 
 // replace seeds damage in a file of Alpha's first order.
-func replace(name string, content func(old []byte) []byte) func(*testing.T, *transfertest.Installation) {
-	return func(t *testing.T, in *transfertest.Installation) {
-		path := transfertest.InvoicePath(alpha, 0, name)
+func replace(name string, content func(old []byte) []byte) func(*testing.T, *maintenancetest.Installation) {
+	return func(t *testing.T, in *maintenancetest.Installation) {
+		path := maintenancetest.InvoicePath(alpha, 0, name)
 		in.Replace(t, path, content(in.Read(t, path)))
 	}
 }
 
 // put adds a file.
-func put(path string) func(*testing.T, *transfertest.Installation) {
-	return func(t *testing.T, in *transfertest.Installation) { in.Replace(t, path, []byte("left")) }
+func put(path string) func(*testing.T, *maintenancetest.Installation) {
+	return func(t *testing.T, in *maintenancetest.Installation) { in.Replace(t, path, []byte("left")) }
 }
 
 // The order whose files are damaged, and its first invoice.
@@ -114,13 +115,13 @@ var (
 		},
 		// As after a purge that was cut off.
 		{"missing withdrawn file", replace("a-1.pdf", func([]byte) []byte { return nil }), nil, 0, 5},
-		{"purged file that came back", put(transfertest.InvoicePath(alpha, 2, "b.jpg")), nil, 1, 6},
-		{"file without an entry", put(transfertest.InvoicePath(beta, 1, "a.pdf")), nil, 1, 6},
+		{"purged file that came back", put(maintenancetest.InvoicePath(alpha, 2, "b.jpg")), nil, 1, 6},
+		{"file without an entry", put(maintenancetest.InvoicePath(beta, 1, "a.pdf")), nil, 1, 6},
 		{"file without an order", put("invoices/none/a.pdf"), nil, 1, 6},
 		{"file elsewhere", put("notes/a.txt"), nil, 1, 6},
 		// Of a reservation: it may come, or be swept.
-		{"file on its way", put(transfertest.InvoicePath(alpha, 3, "on its way.pdf")), nil, 0, 6},
-		{"file given up", put(transfertest.InvoicePath(alpha, 3, "given up.pdf")), nil, 0, 6},
+		{"file on its way", put(maintenancetest.InvoicePath(alpha, 3, "on its way.pdf")), nil, 0, 6},
+		{"file given up", put(maintenancetest.InvoicePath(alpha, 3, "given up.pdf")), nil, 0, 6},
 	}
 	// The second order of Beta has number 14.
 	rowDamages = []damage{
@@ -192,7 +193,7 @@ var (
 			[]string{"the counter of numbers for tokens is at 0, in use is 3"}, 0, 0,
 		},
 		{
-			"counter of invoices behind", func(t *testing.T, in *transfertest.Installation) {
+			"counter of invoices behind", func(t *testing.T, in *maintenancetest.Installation) {
 				text := `UPDATE counters SET last = 1 WHERE name = 'invoice'`
 				if in.Kind.Postgres {
 					text = `SELECT setval('invoice_ids', 1)`
@@ -217,14 +218,14 @@ var (
 // TestDamage seeds each damage in an installation of its own.
 func TestDamage(t *testing.T) {
 	t.Parallel()
-	for _, kind := range transfertest.Kinds[:2] {
+	for _, kind := range maintenancetest.Kinds[:2] {
 		for _, d := range slices.Concat(fileDamages, rowDamages) {
 			t.Run(kind.String()+"/"+d.name, func(t *testing.T) {
 				t.Parallel()
-				in := transfertest.New(t, kind)
+				in := maintenancetest.New(t, kind)
 				in.Fill(t, 5)
 				d.seed(t, in)
-				result, told := check(t, in)
+				result, told := runCheck(t, in)
 				if diff := cmp.Diff(d.told, told); diff != "" {
 					t.Errorf("told (-want +got):\n%s", diff)
 				}
@@ -251,12 +252,11 @@ func TestDamage(t *testing.T) {
 // TestBrokenDatabaseFile changes one byte of an index.
 func TestBrokenDatabaseFile(t *testing.T) {
 	t.Parallel()
-	source := transfertest.New(t, transfertest.Kind{})
+	source := maintenancetest.New(t, maintenancetest.Kind{})
 	source.Fill(t, 5)
 	// Made where nobody has the file open.
 	folder := filepath.Join(t.TempDir(), "backup")
-	from := transfer.Place{DB: source.DB, Files: source.Files}
-	if _, err := transfer.Backup(t.Context(), from, folder, transfertest.Now, "", transfer.Options{}); err != nil {
+	if _, err := backup.Create(t.Context(), source.Installation, folder, maintenancetest.Now, "", maintenance.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(folder, "orders.db")+"?mode=ro")
@@ -279,7 +279,7 @@ func TestBrokenDatabaseFile(t *testing.T) {
 	if err := file.Close(); err != nil {
 		t.Fatal(err)
 	}
-	_, told := check(t, transfertest.On(t, folder))
+	_, told := runCheck(t, maintenancetest.On(t, folder))
 	if len(told) == 0 || !strings.HasPrefix(told[0], "database file: ") || !strings.Contains(told[0], "orders_by_time") {
 		t.Errorf("told %q", told)
 	}
@@ -289,10 +289,10 @@ func TestBrokenDatabaseFile(t *testing.T) {
 // files come, are withdrawn, and are purged at once.
 func TestNoFalseAlarms(t *testing.T) {
 	t.Parallel()
-	for _, kind := range transfertest.Kinds[:2] {
+	for _, kind := range maintenancetest.Kinds[:2] {
 		t.Run(kind.String(), func(t *testing.T) {
 			t.Parallel()
-			in := transfertest.New(t, kind)
+			in := maintenancetest.New(t, kind)
 			in.Fill(t, 20)
 			stop, ended := make(chan struct{}), make(chan struct{})
 			go func() {
@@ -304,18 +304,18 @@ func TestNoFalseAlarms(t *testing.T) {
 					default:
 					}
 					in.Add(t, alpha, n, n+1)
-					if _, err := in.Orders.Accept(t.Context(), alpha, order.ByReference(transfertest.Reference(alpha, n)), order.WriteOptions{}); err != nil {
+					if _, err := in.Orders.Accept(t.Context(), alpha, order.ByReference(maintenancetest.Reference(alpha, n)), order.WriteOptions{}); err != nil {
 						t.Error(err)
 					}
 					in.Upload(t, alpha, n, "a.pdf", "stays")
 					in.Delete(t, alpha, n, in.Upload(t, alpha, n, "b.pdf", "goes"))
-					if _, err := in.Orders.PurgeDeletedFiles(t.Context(), transfertest.Now.AddDate(0, 0, 1)); err != nil {
+					if _, err := in.Orders.PurgeDeletedFiles(t.Context(), maintenancetest.Now.AddDate(0, 0, 1)); err != nil {
 						t.Error(err)
 					}
 				}
 			}()
 			for range 15 {
-				if result, told := check(t, in); told != nil || len(result.Leftovers) > 0 {
+				if result, told := runCheck(t, in); told != nil || len(result.Leftovers) > 0 {
 					t.Errorf("told %q, leftovers %v", told, result.Leftovers)
 				}
 			}

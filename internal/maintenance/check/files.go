@@ -1,4 +1,4 @@
-package audit
+package check
 
 import (
 	"cmp"
@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"merchantorders/internal/maintenance"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store"
 )
@@ -35,7 +36,7 @@ const missing = "the file is missing"
 // CheckFiles compares every file that the database's entries speak of with the
 // size and the SHA-256 of its entry, and returns the Files and Faults of a
 // Result. fetch, where it is not nil, is asked for a file that is missing.
-func CheckFiles(ctx context.Context, db *store.DB, files order.Files, options Options, fetch Fetch) (Result, error) {
+func CheckFiles(ctx context.Context, db *store.DB, files order.Files, options maintenance.Options, fetch Fetch) (Result, error) {
 	w := &watcher{Options: options}
 	compared, err := checkFiles(ctx, db, files, w, fetch)
 	return Result{Files: compared, Faults: w.faults}, err
@@ -153,7 +154,7 @@ func (c *fileCheck) compare(ctx context.Context, file store.KeptFile) (string, e
 // EachLeftover calls fn for every stored file that no entry needs, with the
 // reference of the order in whose folder it lies, empty for one elsewhere, and
 // whether it is the file of an entry that was purged.
-func EachLeftover(ctx context.Context, db *store.DB, files Files, fn func(path, reference string, purged bool) error) error {
+func EachLeftover(ctx context.Context, db *store.DB, files maintenance.Files, fn func(path, reference string, purged bool) error) error {
 	return files.Each(ctx, func(path string) error {
 		reference, name, ours := splitPath(path)
 		if !ours {
@@ -176,7 +177,7 @@ func EachLeftover(ctx context.Context, db *store.DB, files Files, fn func(path, 
 }
 
 // leftovers counts the files that no entry needs, by order reference.
-func leftovers(ctx context.Context, db *store.DB, files Files) (map[string]int64, error) {
+func leftovers(ctx context.Context, db *store.DB, files maintenance.Files) (map[string]int64, error) {
 	found := make(map[string]int64)
 	err := EachLeftover(ctx, db, files, func(_, reference string, _ bool) error {
 		found[reference]++

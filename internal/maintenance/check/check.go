@@ -1,4 +1,4 @@
-package audit
+package check
 
 import (
 	"context"
@@ -6,26 +6,11 @@ import (
 	"slices"
 	"sync"
 
-	"merchantorders/internal/order"
+	"merchantorders/internal/maintenance"
 	"merchantorders/internal/store"
 )
 
-// Files is where invoice files are kept.
-type Files interface {
-	order.Files
-	// Each calls fn with the path of every stored file.
-	Each(ctx context.Context, fn func(path string) error) error
-}
-
-// Options say who wants to know what. The zero value works.
-type Options struct {
-	// Found gets each fault, one at a time; nil: only their number is of interest.
-	Found func(store.Fault)
-	// Progress gets how far a stage is, one call at a time; nil: nobody watches.
-	Progress func(stage string, done, total int64)
-}
-
-// Stages of Options.Progress.
+// Stages of maintenance.Options.Progress.
 const (
 	Rows  = "checking orders"
 	Bytes = "checking files"
@@ -43,7 +28,7 @@ type Result struct {
 
 // watcher passes on what is found, from any number of goroutines.
 type watcher struct {
-	Options
+	maintenance.Options
 	mu     sync.Mutex
 	faults int64
 	done   int64
@@ -68,17 +53,17 @@ func (w *watcher) progress(stage string, n, total int64) {
 	}
 }
 
-// Normalize looks through a whole installation. An error says that it could not be
+// Run looks through a whole installation. An error says that it could not be
 // looked through to the end; what was found before is told all the same.
-func Check(ctx context.Context, db *store.DB, files Files, options Options) (Result, error) {
+func Run(ctx context.Context, in maintenance.Installation, options maintenance.Options) (Result, error) {
 	w := &watcher{Options: options}
-	result, err := checkRows(ctx, db, w)
+	result, err := checkRows(ctx, in.DB, w)
 	if err == nil {
 		w.done = 0
-		result.Files, err = checkFiles(ctx, db, files, w, nil)
+		result.Files, err = checkFiles(ctx, in.DB, in.Files, w, nil)
 	}
 	if err == nil {
-		result.Leftovers, err = leftovers(ctx, db, files)
+		result.Leftovers, err = leftovers(ctx, in.DB, in.Files)
 	}
 	result.Faults = w.faults
 	return result, err

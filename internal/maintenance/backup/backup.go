@@ -1,4 +1,4 @@
-package transfer
+package backup
 
 import (
 	"bytes"
@@ -15,11 +15,12 @@ import (
 	"sync"
 	"time"
 
-	"merchantorders/internal/audit"
+	"merchantorders/internal/maintenance"
+	"merchantorders/internal/maintenance/check"
 	"merchantorders/internal/store"
 )
 
-// BackUp is a stage of Options.Progress.
+// BackUp is a stage of maintenance.Options.Progress.
 const BackUp = "backing up files"
 
 // ErrThere says that there is something already where a backup is to be.
@@ -32,7 +33,7 @@ type BackedUp struct {
 	Faults int64 // files that are missing or damaged, and so in the backup too
 }
 
-// Backup makes a copy of an embedded installation, which may be in use, as of one
+// Create makes a copy of an embedded installation, which may be in use, as of one
 // moment: a tar file where the name of path ends in .tar, .tar.gz or .tgz, else a
 // folder. When it has returned without an error the copy is durable and whole;
 // before, nothing is there under that name. What is there is never written over:
@@ -41,7 +42,7 @@ type BackedUp struct {
 // The database comes first, then the files that its entries speak of: files are
 // only ever added, so that those of the earlier moment are there still. Faults
 // are told to options; they are no error.
-func Backup(ctx context.Context, from Place, path string, now time.Time, version string, options Options) (BackedUp, error) {
+func Create(ctx context.Context, from maintenance.Installation, path string, now time.Time, version string, options maintenance.Options) (BackedUp, error) {
 	path = filepath.Clean(path)
 	if err := notThere(path); err != nil {
 		return BackedUp{}, err
@@ -80,8 +81,8 @@ func notThere(path string) error {
 
 // backup is one backup under way.
 type backup struct {
-	from    Place
-	options Options
+	from    maintenance.Installation
+	options maintenance.Options
 	into    container
 
 	mu    sync.Mutex // guards made and done, and calls of options
@@ -148,7 +149,7 @@ func (b *backup) addFiles(ctx context.Context, snapshot string) error {
 		return err
 	}
 	if b.total, err = db.CountKeptFiles(ctx); err == nil {
-		err = audit.EachKeptFile(ctx, db, b.addFile)
+		err = check.EachKeptFile(ctx, db, b.addFile)
 	}
 	return errors.Join(err, db.Close())
 }

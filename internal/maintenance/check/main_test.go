@@ -1,0 +1,9 @@
+package check_test
+
+import (
+	"testing"
+
+	"merchantorders/internal/maintenance/maintenancetest"
+)
+
+func TestMain(m *testing.M) { maintenancetest.Main(m) }

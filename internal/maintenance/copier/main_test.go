@@ -1,0 +1,9 @@
+package copier_test
+
+import (
+	"testing"
+
+	"merchantorders/internal/maintenance/maintenancetest"
+)
+
+func TestMain(m *testing.M) { maintenancetest.Main(m) }

@@ -1,0 +1,39 @@
+package maintenancetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/maintenance"
+	"merchantorders/internal/maintenance/check"
+	"merchantorders/internal/store"
+)
+
+// WantDump fails the test unless the installation holds what another one holds.
+func (in *Installation) WantDump(t *testing.T, want map[string][]string) {
+	t.Helper()
+	if diff := cmp.Diff(want, in.Dump(t)); diff != "" {
+		t.Errorf("%v (-source +target):\n%.4000s", in.Kind, diff)
+	}
+}
+
+// WantNoFindings fails the test if check reports a finding or an orphan.
+func (in *Installation) WantNoFindings(t *testing.T) {
+	t.Helper()
+	result, err := check.Run(t.Context(), in.Installation, maintenance.Options{Found: func(f store.Fault) { t.Errorf("%v: %v", in.Kind, f) }})
+	if err != nil || result.Faults != 0 || len(result.Leftovers) != 0 {
+		t.Errorf("%v: %+v, error %v", in.Kind, result, err)
+	}
+}
+
+// eventually waits up to a minute for a condition.
+func eventually(t *testing.T, condition func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !condition(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the condition is still false after a minute")
+		}
+	}
+}

@@ -1,9 +1,0 @@
-package transfer_test
-
-import (
-	"testing"
-
-	"merchantorders/internal/transfer/transfertest"
-)
-
-func TestMain(m *testing.M) { transfertest.Main(m) }
