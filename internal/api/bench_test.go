@@ -43,7 +43,7 @@ func newBenchService(b *testing.B) benchService {
 	if err != nil {
 		b.Fatal(err)
 	}
-	orders, tokens, figures := order.NewService(db, files, time.Now, log), token.NewRegistry(db, time.Now), web.NewFigures()
+	orders, tokens, figures := order.NewService(db, files, time.Now, log), token.NewRegistry(db, time.Now), web.NewMetrics()
 	if err := orders.AddMerchant(ctx, apitest.MerchantID, apitest.MerchantName); err != nil {
 		b.Fatal(err)
 	}
@@ -56,11 +56,11 @@ func newBenchService(b *testing.B) benchService {
 	}
 	kept := web.NewKept(0, time.Now) // each answer is made anew
 	router := web.NewRouter(tokens,
-		v1.Section(v1.Deps{Orders: orders, Figures: figures, BaseURL: baseURL, StorageURL: storageURL, Kept: kept}),
-		v2.Section(v2.Deps{Orders: orders, Figures: figures, BaseURL: baseURL, StorageURL: storageURL, Kept: kept}),
-		web.Section{Errors: web.FlatForm},
+		v1.Routes(v1.Deps{Orders: orders, Metrics: figures, BaseURL: baseURL, StorageURL: storageURL, Kept: kept}),
+		v2.Routes(v2.Deps{Orders: orders, Metrics: figures, BaseURL: baseURL, StorageURL: storageURL, Kept: kept}),
+		web.RouteGroup{Errors: web.EncodeMessage},
 	)
-	s.handler = web.Observe(router, web.FlatForm, log, figures, time.Now)
+	s.handler = web.Observe(router, web.EncodeMessage, log, figures, time.Now)
 	return s
 }
 

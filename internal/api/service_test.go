@@ -48,7 +48,7 @@ type service struct {
 	url     string
 	orders  *order.Service
 	tokens  *token.Registry
-	figures *web.Figures
+	figures *web.Metrics
 	files   string       // the folder of the stored files
 	seconds atomic.Int64 // since startOfTime
 
@@ -78,7 +78,7 @@ func (s *service) now() time.Time {
 // start runs a service until the test ends.
 func start(t *testing.T, with setup) *service {
 	t.Helper()
-	s := &service{t: t, figures: web.NewFigures()}
+	s := &service{t: t, figures: web.NewMetrics()}
 	dir := t.TempDir()
 	db, err := store.OpenSQLite(t.Context(), filepath.Join(dir, "orders.db"), store.Options{Now: s.now})
 	if err != nil {
@@ -126,16 +126,16 @@ func (s *service) serve(orders *order.Service, with setup, log *slog.Logger) {
 	storageURL := at.base + "/storage/" + at.region + "/" + at.bucket
 	kept := web.NewKept(1<<20, s.now)
 	router := web.NewRouter(with.verifier,
-		v1.Section(v1.Deps{Orders: orders, Figures: s.figures, BaseURL: at.base, StorageURL: storageURL, Kept: kept}),
-		v2.Section(v2.Deps{Orders: orders, Figures: s.figures, BaseURL: at.base, StorageURL: storageURL, Kept: kept, ErrorCodes: with.errorCodes}),
-		storageapi.Section(storageapi.Deps{Orders: orders, Region: at.region, Bucket: at.bucket}),
-		operator.Section(operator.Deps{Orders: orders, Tokens: s.tokens}),
-		docpages.DocumentSection(),
-		docpages.PageSection(docpages.Deps{BaseURL: at.base}),
-		web.HealthSection(with.ready, s.figures),
+		v1.Routes(v1.Deps{Orders: orders, Metrics: s.figures, BaseURL: at.base, StorageURL: storageURL, Kept: kept}),
+		v2.Routes(v2.Deps{Orders: orders, Metrics: s.figures, BaseURL: at.base, StorageURL: storageURL, Kept: kept, ErrorCodes: with.errorCodes}),
+		storageapi.Routes(storageapi.Deps{Orders: orders, Region: at.region, Bucket: at.bucket}),
+		operator.Routes(operator.Deps{Orders: orders, Tokens: s.tokens}),
+		docpages.DocumentRoutes(),
+		docpages.PageRoutes(docpages.Deps{BaseURL: at.base}),
+		web.HealthRoutes(with.ready, s.figures),
 	)
 	watch := openapitest.Watch(s.t)
-	server := httptest.NewServer(watch(web.Observe(router, router.ErrorForm, log, s.figures, s.now)))
+	server := httptest.NewServer(watch(web.Observe(router, router.EncodeError, log, s.figures, s.now)))
 	s.t.Cleanup(server.Close)
 	s.url = server.URL
 }

@@ -13,9 +13,9 @@ import (
 // OpenAPI documents, both ways.
 func TestEveryRouteIsDescribed(t *testing.T) {
 	t.Parallel()
-	s := &server{process: &process{}, backend: &backend{}, figures: web.NewFigures()}
+	s := &server{process: &process{}, backend: &backend{}, figures: web.NewMetrics()}
 	served := map[openapitest.Operation]bool{}
-	for _, section := range s.router("http://localhost", "http://localhost/storage").Sections() {
+	for _, section := range s.router("http://localhost", "http://localhost/storage").Groups() {
 		for _, route := range section.Routes {
 			served[openapitest.Operation{Method: route.Method, Path: section.Prefix + route.Path}] = true
 		}

@@ -45,7 +45,7 @@ func (c *serveCommand) serve(ctx context.Context, p *process) error {
 	lines := newLogWriter(p.stderr)
 	defer lines.close()
 	s := &server{
-		process: p, flags: config.Serve(c.Settings), figures: web.NewFigures(),
+		process: p, flags: config.Serve(c.Settings), figures: web.NewMetrics(),
 		log: slog.New(web.NewLogHandler(lines, p.settings.Level())),
 	}
 	made, err := p.makeFolder()
@@ -74,7 +74,7 @@ type server struct {
 	*backend
 	flags   config.Serve
 	log     *slog.Logger
-	figures *web.Figures
+	figures *web.Metrics
 }
 
 // prepare cleans up what servers that did not end in order have left, and lets

@@ -112,7 +112,7 @@ func one(parameter string, contents func() (map[string]content, error)) web.Hand
 		}
 		c, ok := all[r.PathValue(parameter)]
 		if !ok {
-			return web.ErrNoRoute
+			return web.ErrRouteNotFound
 		}
 		return c.serve(w, r)
 	}

@@ -10,13 +10,13 @@ import (
 
 // DocumentSection returns the section that serves the OpenAPI documents, each
 // as YAML and as JSON.
-func DocumentSection() web.Section {
-	return web.Section{
+func DocumentRoutes() web.RouteGroup {
+	return web.RouteGroup{
 		Prefix: "/openapi",
 		Routes: []web.Route{
 			{Method: http.MethodGet, Path: "/{document}", Access: web.Public, Handle: one("document", documents)},
 		},
-		Errors: web.FlatForm,
+		Errors: web.EncodeMessage,
 	}
 }
 

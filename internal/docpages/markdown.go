@@ -28,7 +28,7 @@ func (s *site) html(page docs.Page) (template.HTML, error) {
 	}
 	markdown := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 	tree := markdown.Parser().Parse(text.NewReader(page.Markdown))
-	turn := &turning{site: s, page: page, served: served}
+	turn := &linkRewriter{site: s, page: page, served: served}
 	if err := ast.Walk(tree, turn.visit); err != nil {
 		return "", err
 	}
@@ -57,7 +57,7 @@ func (s *site) served() (map[string]string, error) {
 
 // turning changes the tree of a document. Nodes are replaced after the walk,
 // which would lose its way otherwise.
-type turning struct {
+type linkRewriter struct {
 	site    *site
 	page    docs.Page
 	served  map[string]string
@@ -66,7 +66,7 @@ type turning struct {
 
 type replacement struct{ old, new ast.Node }
 
-func (t *turning) visit(n ast.Node, entering bool) (ast.WalkStatus, error) {
+func (t *linkRewriter) visit(n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
 		return ast.WalkContinue, nil
 	}
@@ -89,7 +89,7 @@ func (t *turning) visit(n ast.Node, entering bool) (ast.WalkStatus, error) {
 
 // address returns where a link of the document leads on the pages. ok is false
 // for a document that is not shown there.
-func (t *turning) address(destination string) (address string, ok bool) {
+func (t *linkRewriter) address(destination string) (address string, ok bool) {
 	if strings.HasPrefix(destination, "#") || strings.Contains(destination, "://") {
 		return destination, true
 	}
@@ -106,7 +106,7 @@ func (t *turning) address(destination string) (address string, ok bool) {
 }
 
 // unlink leaves only the words of a link.
-func (t *turning) unlink(n *ast.Link) {
+func (t *linkRewriter) unlink(n *ast.Link) {
 	words := ast.NewEmphasis(1)
 	for child := n.FirstChild(); child != nil; {
 		next := child.NextSibling()
@@ -116,7 +116,7 @@ func (t *turning) unlink(n *ast.Link) {
 	t.replace = append(t.replace, replacement{n, words})
 }
 
-func (t *turning) picture() ast.Node {
+func (t *linkRewriter) picture() ast.Node {
 	shown := ast.NewLink()
 	shown.Destination = []byte(t.site.root + "/docs/assets/states.svg")
 	image := ast.NewImage(shown)
@@ -126,7 +126,7 @@ func (t *turning) picture() ast.Node {
 	return paragraph
 }
 
-func (t *turning) apply() {
+func (t *linkRewriter) apply() {
 	for _, r := range t.replace {
 		r.old.Parent().ReplaceChild(r.old.Parent(), r.old, r.new)
 	}

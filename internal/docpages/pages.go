@@ -31,13 +31,13 @@ const (
 )
 
 // PageSection returns the section that serves the pages.
-func PageSection(deps Deps) web.Section {
+func PageRoutes(deps Deps) web.RouteGroup {
 	s := &site{root: rootOf(deps.BaseURL)}
 	index, guide, reference := sync.OnceValues(s.index), sync.OnceValues(s.guide), sync.OnceValues(s.reference)
 	route := func(path string, handle web.Handler) web.Route {
 		return web.Route{Method: http.MethodGet, Path: path, Access: web.Public, Handle: handle}
 	}
-	return web.Section{
+	return web.RouteGroup{
 		Prefix: "/docs",
 		Routes: []web.Route{
 			route("", func(w http.ResponseWriter, r *http.Request) error {
@@ -51,7 +51,7 @@ func PageSection(deps Deps) web.Section {
 			route("/reference/{document}", one("document", reference)),
 			route("/assets/{asset}", one("asset", assets)),
 		},
-		Errors: web.FlatForm,
+		Errors: web.EncodeMessage,
 	}
 }
 

@@ -22,8 +22,8 @@ const below = "/shop"
 // serve puts the pages on a port, below a path.
 func serve(t *testing.T) *httptest.Server {
 	t.Helper()
-	router := web.NewRouter(nil, docpages.DocumentSection(),
-		docpages.PageSection(docpages.Deps{BaseURL: "https://orders.example.com" + below}), web.Section{Errors: web.FlatForm})
+	router := web.NewRouter(nil, docpages.DocumentRoutes(),
+		docpages.PageRoutes(docpages.Deps{BaseURL: "https://orders.example.com" + below}), web.RouteGroup{Errors: web.EncodeMessage})
 	server := httptest.NewServer(http.StripPrefix(below, router))
 	t.Cleanup(server.Close)
 	return server

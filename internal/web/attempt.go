@@ -30,8 +30,8 @@ type Refuser interface {
 // attempt is what a request that changes something asks beside the change.
 type attempt struct {
 	r      *http.Request
-	form   ErrorForm
-	tags   *Tags  // of If-Match; nil: none
+	form   ErrorEncoder
+	tags   *EntityTags  // of If-Match; nil: none
 	key    string // empty: none
 	handed bool   // to the service, which sees to the answer from there on
 }
@@ -46,7 +46,7 @@ func attemptOf(r *http.Request) *attempt {
 
 // attempted has a handler's requests keep to their If-Match and Idempotency-Key.
 // The handler makes its change through a Change.
-func attempted(refuser Refuser, form ErrorForm, handle Handler) Handler {
+func attempted(refuser Refuser, form ErrorEncoder, handle Handler) Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		key, err := parseKey(r.Header)
 		if err != nil {
@@ -54,10 +54,10 @@ func attempted(refuser Refuser, form ErrorForm, handle Handler) Handler {
 		}
 		a := &attempt{form: form, key: key}
 		a.r = r.WithContext(context.WithValue(r.Context(), attemptKey{}, a))
-		if body := restOf(r); body != nil && key != "" {
+		if body := requestBodyOf(r); body != nil && key != "" {
 			body.digest = sha256.New()
 		}
-		if a.tags, err = ParseTags(r.Header, ifMatch); err == nil {
+		if a.tags, err = ParseEntityTags(r.Header, ifMatch); err == nil {
 			err = handle(w, a.r)
 		}
 		if err != nil && a.refusedForItsForm(err) {
@@ -78,11 +78,11 @@ func (a *attempt) refusedForItsForm(err error) bool {
 	if a.key == "" || a.handed {
 		return false
 	}
-	if body := restOf(a.r); body != nil && body.broken {
+	if body := requestBodyOf(a.r); body != nil && body.broken {
 		return false
 	}
 	status, _ := a.form(a.r, err)
-	return keepable(status)
+	return recordable(status)
 }
 
 // parseKey reads the Idempotency-Key, empty when there is none.
@@ -128,7 +128,7 @@ func (a *attempt) digest() [sha256.Size]byte {
 	whole := sha256.New()
 	// Quoted, so that no text can run into the next.
 	_, _ = fmt.Fprintf(whole, "%s %q %q\n", a.r.Method, a.r.URL.Path, a.r.Header.Values(ifMatch))
-	if body := restOf(a.r); body != nil {
+	if body := requestBodyOf(a.r); body != nil {
 		_, _ = whole.Write(body.digest.Sum(nil))
 	} else {
 		nothing := sha256.Sum256(nil)
@@ -140,7 +140,7 @@ func (a *attempt) digest() [sha256.Size]byte {
 // refusal writes the answer to a refusal, nil where it is not to be kept.
 func (a *attempt) refusal(_ order.WriteResult, refusal error) ([]byte, error) {
 	status, body := a.form(a.r, refusal)
-	if !keepable(status) {
+	if !recordable(status) {
 		return nil, nil
 	}
 	kept := newKeptAnswer()
@@ -153,7 +153,7 @@ func (a *attempt) refusal(_ order.WriteResult, refusal error) ([]byte, error) {
 
 // keepable reports whether a refusal is for what was asked, and not for who
 // asked, or when.
-func keepable(status int) bool {
+func recordable(status int) bool {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
 		return false

@@ -23,11 +23,11 @@ func who(w http.ResponseWriter, r *http.Request) error {
 }
 
 // guarded is a section with a route for each access.
-func guarded() web.Section {
+func guarded() web.RouteGroup {
 	route := func(path string, access web.Access, scope token.Scope, handle web.Handler) web.Route {
 		return web.Route{Method: "GET", Path: path, Access: access, Scope: scope, Handle: handle}
 	}
-	return web.Section{Errors: form("rest"), Routes: []web.Route{
+	return web.RouteGroup{Errors: form("rest"), Routes: []web.Route{
 		route("/read", web.ForMerchants, token.OrdersRead, who),
 		route("/write", web.ForMerchants, token.OrdersWrite, who),
 		route("/invoices", web.ForMerchants, token.InvoicesWrite, who),

@@ -13,30 +13,30 @@ const MaxBody = 1 << 20
 // Bounds of the time that a client may take to send a body, and of what is
 // read of a body that nobody wanted.
 const (
-	bodyTime   = 10 * time.Second
-	uploadTime = 60 * time.Second
+	bodyTimeout   = 10 * time.Second
+	uploadTimeout = 60 * time.Second
 
-	maxDropped = 16 << 20 // bytes
-	dropTime   = 2 * time.Second
+	maxDrained = 16 << 20 // bytes
+	drainTimeout   = 2 * time.Second
 )
 
 // ReadBody reads a body of at most limit bytes, or returns ErrPayload when it
 // is longer or cannot be read whole in time.
 func ReadBody(r *http.Request, limit int64) ([]byte, error) {
 	if r.ContentLength > limit {
-		return nil, ErrPayload
+		return nil, ErrInvalidPayload
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
 	if err != nil || int64(len(body)) > limit {
-		return nil, ErrPayload
+		return nil, ErrInvalidPayload
 	}
 	return body, nil
 }
 
 // ExpectUpload gives the client the time that a large body may take. It is
 // called before the body is read.
-func ExpectUpload(r *http.Request) {
-	restOf(r).allow(uploadTime)
+func ExtendUploadDeadline(r *http.Request) {
+	requestBodyOf(r).extendDeadline(uploadTimeout)
 }
 
 // requestBody is the body of a request as handlers see it. It bounds the time
@@ -62,14 +62,14 @@ func withBody(w http.ResponseWriter, r *http.Request) (*http.Request, *requestBo
 		return r, nil
 	}
 	body := &requestBody{ReadCloser: r.Body, control: http.NewResponseController(w)}
-	body.allow(bodyTime)
+	body.extendDeadline(bodyTimeout)
 	watched := *r
 	watched.Body = body
 	return &watched, body
 }
 
 // restOf returns the watched body of a request, nil where there is none.
-func restOf(r *http.Request) *requestBody {
+func requestBodyOf(r *http.Request) *requestBody {
 	body, _ := r.Body.(*requestBody)
 	return body
 }
@@ -85,33 +85,33 @@ func (b *requestBody) Read(p []byte) (int, error) {
 		b.ended = true
 		// From here on the server listens for the client going away; a deadline
 		// would look like that and end the request's context.
-		b.deadline(time.Time{})
+		b.setDeadline(time.Time{})
 	}
 	return n, err
 }
 
 // allow gives the client a time from now to send the rest of the body.
-func (b *requestBody) allow(d time.Duration) {
+func (b *requestBody) extendDeadline(d time.Duration) {
 	if b != nil && !b.ended {
-		b.deadline(time.Now().Add(d))
+		b.setDeadline(time.Now().Add(d))
 	}
 }
 
 // hurry is called before an answer that does not need the rest of the body:
 // net/http reads a little of it before it lets the answer go.
-func (b *requestBody) hurry() { b.allow(dropTime) }
+func (b *requestBody) shortenDeadline() { b.extendDeadline(drainTimeout) }
 
 // drop sends the answer on its way and reads what the handler left.
-func (b *requestBody) drop() {
+func (b *requestBody) drain() {
 	if b == nil || b.ended {
 		return
 	}
 	// A writer without a connection behind it has nothing to flush.
 	_ = b.control.Flush()
-	b.allow(dropTime)
+	b.extendDeadline(drainTimeout)
 	// The client may go away, be too slow or send too much: all the same here.
-	_, _ = io.Copy(io.Discard, io.LimitReader(b, maxDropped))
+	_, _ = io.Copy(io.Discard, io.LimitReader(b, maxDrained))
 }
 
 // deadline sets the read deadline of the connection, where there is one.
-func (b *requestBody) deadline(at time.Time) { _ = b.control.SetReadDeadline(at) }
+func (b *requestBody) setDeadline(at time.Time) { _ = b.control.SetReadDeadline(at) }

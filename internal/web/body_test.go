@@ -18,7 +18,7 @@ import (
 // readers answer POST /small with the length of a small body and POST /upload
 // with that of a large one; PATCH /deaf answers and POST /no refuses without
 // reading.
-func readers() []web.Section {
+func readers() []web.RouteGroup {
 	length := func(limit int64, before func(*http.Request)) web.Handler {
 		return func(w http.ResponseWriter, r *http.Request) error {
 			before(r)
@@ -29,9 +29,9 @@ func readers() []web.Section {
 			return web.WriteJSON(w, http.StatusOK, len(body))
 		}
 	}
-	return []web.Section{{Errors: web.FlatForm, Routes: []web.Route{
+	return []web.RouteGroup{{Errors: web.EncodeMessage, Routes: []web.Route{
 		public("POST", "/small", length(web.MaxBody, func(*http.Request) {})),
-		public("POST", "/upload", length(8<<20, web.ExpectUpload)),
+		public("POST", "/upload", length(8<<20, web.ExtendUploadDeadline)),
 		public("PATCH", "/deaf", func(w http.ResponseWriter, _ *http.Request) error { return web.WriteJSON(w, http.StatusOK, "done") }),
 		public("POST", "/no", func(http.ResponseWriter, *http.Request) error { return web.ErrUnauthorized }),
 	}}}
@@ -58,7 +58,7 @@ func TestReadBody(t *testing.T) {
 		r := httptest.NewRequest("POST", "/", test.body)
 		r.ContentLength = test.length
 		body, err := web.ReadBody(r, 10)
-		if test.want < 0 && (!errors.Is(err, web.ErrPayload) || body != nil) {
+		if test.want < 0 && (!errors.Is(err, web.ErrInvalidPayload) || body != nil) {
 			t.Errorf("%s: %q, error %v, want ErrPayload", test.name, body, err)
 		}
 		if test.want >= 0 && (err != nil || len(body) != test.want) {

@@ -16,9 +16,9 @@ var (
 	// ErrForbidden: the token is good but not for this.
 	ErrForbidden = errors.New("forbidden")
 	// ErrNoRoute: nothing is served at this path.
-	ErrNoRoute = errors.New("nothing is served at this path")
+	ErrRouteNotFound = errors.New("nothing is served at this path")
 	// ErrPayload: the body is not what the endpoint takes.
-	ErrPayload = errors.New("invalid payload")
+	ErrInvalidPayload = errors.New("invalid payload")
 )
 
 // MethodError says that a path is served, but not with this method.
@@ -52,11 +52,11 @@ func Status(err error) int {
 		return http.StatusUnauthorized
 	case errors.Is(err, ErrForbidden):
 		return http.StatusForbidden
-	case errors.Is(err, ErrNoRoute):
+	case errors.Is(err, ErrRouteNotFound):
 		return http.StatusNotFound
 	case errors.As(err, &method):
 		return http.StatusMethodNotAllowed
-	case errors.As(err, &param), errors.Is(err, ErrPayload), errors.Is(err, order.ErrInvalidRange):
+	case errors.As(err, &param), errors.Is(err, ErrInvalidPayload), errors.Is(err, order.ErrInvalidRange):
 		return http.StatusBadRequest
 	case errors.Is(err, order.ErrPreconditionFailed):
 		return http.StatusPreconditionFailed

@@ -19,10 +19,10 @@ func TestStatus(t *testing.T) {
 	}{
 		{web.ErrUnauthorized, 401},
 		{web.ErrForbidden, 403},
-		{web.ErrNoRoute, 404},
+		{web.ErrRouteNotFound, 404},
 		{&web.MethodError{Allow: "GET"}, 405},
 		{&web.ParamError{Name: "page", Problem: "is odd"}, 400},
-		{web.ErrPayload, 400},
+		{web.ErrInvalidPayload, 400},
 		{order.ErrInvalidRange, 400},
 		{order.ErrUnavailable, 503},
 		// What each version knows better stays a fault until it says so.

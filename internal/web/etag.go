@@ -18,7 +18,7 @@ func OrderTag(number, revision int64) string {
 const gzipSuffix = "-gzip"
 
 // Tags are the entity tags of a header field such as If-Match.
-type Tags struct {
+type EntityTags struct {
 	any    bool     // *
 	strong []string // what is in the quotes, without gzipSuffix
 	weak   []string
@@ -27,16 +27,16 @@ type Tags struct {
 // ParseTags reads the entity tags of a header field, on one line or several
 // (RFC 9110, 13.1). It returns nil when the field is absent, and a *ParamError
 // when it is neither `*` nor a list of one tag or more.
-func ParseTags(h http.Header, field string) (*Tags, error) {
+func ParseEntityTags(h http.Header, field string) (*EntityTags, error) {
 	lines := h.Values(field)
 	if len(lines) == 0 {
 		return nil, nil
 	}
 	list := strings.Join(lines, ",")
 	if strings.Trim(list, " \t") == "*" {
-		return &Tags{any: true}, nil
+		return &EntityTags{any: true}, nil
 	}
-	tags := new(Tags)
+	tags := new(EntityTags)
 	for rest := list; ; {
 		rest = strings.TrimLeft(rest, " \t,") // elements of a list may be empty
 		if rest == "" {
@@ -59,7 +59,7 @@ func badTags(field string) error {
 
 // add adds the tag that a text begins with, and returns what follows it up to
 // the end or a comma.
-func (t *Tags) add(text string) (rest string, ok bool) {
+func (t *EntityTags) add(text string) (rest string, ok bool) {
 	quoted, weak := strings.CutPrefix(text, "W/")
 	opaque, open := strings.CutPrefix(quoted, `"`)
 	opaque, rest, closed := strings.Cut(opaque, `"`)
@@ -82,12 +82,12 @@ func notInTag(letter rune) bool { return letter <= ' ' || letter == 0x7f }
 
 // Match reports whether one of the tags is that of what there is, a tag as
 // OrderTag returns it, in the way of If-Match: weak ones never are. `*` is any.
-func (t *Tags) Match(tag string) bool {
+func (t *EntityTags) Match(tag string) bool {
 	return t.any || slices.Contains(t.strong, opaqueOf(tag))
 }
 
 // MatchWeakly is Match in the way of If-None-Match, where weak tags count.
-func (t *Tags) MatchWeakly(tag string) bool {
+func (t *EntityTags) MatchWeakly(tag string) bool {
 	return t.Match(tag) || slices.Contains(t.weak, opaqueOf(tag))
 }
 

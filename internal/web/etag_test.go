@@ -42,7 +42,7 @@ func TestTags(t *testing.T) {
 		{"a comma in a tag", []string{`"x,y",` + tag}, true, true},
 		{"bytes above ASCII", []string{"\"\xff\xc3\xa9\"," + tag}, true, true},
 	} {
-		tags, err := web.ParseTags(http.Header{"If-Match": test.lines}, "If-Match")
+		tags, err := web.ParseEntityTags(http.Header{"If-Match": test.lines}, "If-Match")
 		if err != nil || tags == nil {
 			t.Errorf("%s: %v, error %v", test.name, tags, err)
 			continue
@@ -54,7 +54,7 @@ func TestTags(t *testing.T) {
 			t.Errorf("%s: weak match %v, want %v", test.name, got, test.weakly)
 		}
 	}
-	if tags, err := web.ParseTags(http.Header{}, "If-Match"); tags != nil || err != nil {
+	if tags, err := web.ParseEntityTags(http.Header{}, "If-Match"); tags != nil || err != nil {
 		t.Errorf("absent: %v, error %v", tags, err)
 	}
 }
@@ -68,7 +68,7 @@ var badTagLists = []string{
 func TestMalformedTags(t *testing.T) {
 	t.Parallel()
 	for _, list := range badTagLists {
-		tags, err := web.ParseTags(http.Header{"If-Match": {list}}, "If-Match")
+		tags, err := web.ParseEntityTags(http.Header{"If-Match": {list}}, "If-Match")
 		var param *web.ParamError
 		if !errors.As(err, &param) || param.Name != "If-Match" || web.Status(err) != http.StatusBadRequest {
 			t.Errorf("%q: %+v, error %v", list, tags, err)
@@ -83,11 +83,11 @@ func FuzzTags(f *testing.F) {
 		f.Add(list)
 	}
 	f.Fuzz(func(t *testing.T, list string) {
-		tags, err := web.ParseTags(http.Header{"If-Match": {list}}, "If-Match")
+		tags, err := web.ParseEntityTags(http.Header{"If-Match": {list}}, "If-Match")
 		if (tags == nil) == (err == nil) {
 			t.Fatalf("%q: %v, error %v", list, tags, err)
 		}
-		again, errAgain := web.ParseTags(http.Header{"If-Match": {"\t" + list + " "}}, "If-Match")
+		again, errAgain := web.ParseEntityTags(http.Header{"If-Match": {"\t" + list + " "}}, "If-Match")
 		if (err == nil) != (errAgain == nil) {
 			t.Fatalf("%q: error %v, and %v with spaces around", list, err, errAgain)
 		}
@@ -101,7 +101,7 @@ func FuzzTags(f *testing.F) {
 		if tags.Match(tag) && !strings.Contains(list, "915664-17") && !strings.Contains(list, "*") {
 			t.Errorf("%q matches %s", list, tag)
 		}
-		longer, err := web.ParseTags(http.Header{"If-Match": {list, tag}}, "If-Match")
+		longer, err := web.ParseEntityTags(http.Header{"If-Match": {list, tag}}, "If-Match")
 		if strings.TrimSpace(list) == "*" {
 			if err == nil {
 				t.Errorf("%q and a tag: %+v", list, longer)

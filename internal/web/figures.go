@@ -16,7 +16,7 @@ import (
 var errPanic = errors.New("a handler panicked")
 
 // Figures counts and times what the service does, for /metrics.
-type Figures struct {
+type Metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
@@ -30,20 +30,20 @@ type Figures struct {
 	operations sync.Map // operation -> prometheus.Observer
 }
 
-type answeredLabels struct {
+type requestLabels struct {
 	route, method string
 	status        int
 }
 
-type answeredFigures struct {
+type requestMetrics struct {
 	count   prometheus.Counter
 	seconds prometheus.Observer
 }
 
 // NewFigures returns figures that are all zero, with those of the Go runtime
 // and the process beside them.
-func NewFigures() *Figures {
-	f := &Figures{
+func NewMetrics() *Metrics {
+	f := &Metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "merchant_orders_requests_total",
@@ -74,12 +74,12 @@ func NewFigures() *Figures {
 }
 
 // Handler serves the figures in the form that Prometheus reads.
-func (f *Figures) Handler() http.Handler {
+func (f *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(f.registry, promhttp.HandlerOpts{})
 }
 
 // Database notes how long an operation on the database took.
-func (f *Figures) Database(operation string, took time.Duration) {
+func (f *Metrics) Database(operation string, took time.Duration) {
 	found, ok := f.operations.Load(operation)
 	if !ok {
 		found, _ = f.operations.LoadOrStore(operation, f.database.WithLabelValues(operation))
@@ -98,7 +98,7 @@ const (
 )
 
 // Upload notes an upload and the decoded size, in bytes, of what was stored.
-func (f *Figures) Upload(result UploadResult, size int64) {
+func (f *Metrics) Upload(result UploadResult, size int64) {
 	f.uploads.WithLabelValues(string(result)).Inc()
 	if result == UploadStored {
 		f.uploaded.Add(float64(size))
@@ -106,16 +106,16 @@ func (f *Figures) Upload(result UploadResult, size int64) {
 }
 
 // observe notes a request. route and method are of those that the service knows.
-func (f *Figures) observe(route, method string, status int, took time.Duration) {
-	labels := answeredLabels{route, method, status}
+func (f *Metrics) observe(route, method string, status int, took time.Duration) {
+	labels := requestLabels{route, method, status}
 	found, ok := f.answered.Load(labels)
 	if !ok {
-		found, _ = f.answered.LoadOrStore(labels, answeredFigures{
+		found, _ = f.answered.LoadOrStore(labels, requestMetrics{
 			count:   f.requests.WithLabelValues(labels.route, labels.method, strconv.Itoa(status)),
 			seconds: f.seconds.WithLabelValues(route),
 		})
 	}
-	figures := found.(answeredFigures)
+	figures := found.(requestMetrics)
 	figures.count.Inc()
 	figures.seconds.Observe(took.Seconds())
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // series returns the lines of the figures that begin with a name.
-func series(t *testing.T, figures *web.Figures, name string) []string {
+func series(t *testing.T, figures *web.Metrics, name string) []string {
 	t.Helper()
 	recorder := httptest.NewRecorder()
 	figures.Handler().ServeHTTP(recorder, httptest.NewRequest("GET", "/metrics", nil))
@@ -26,7 +26,7 @@ func series(t *testing.T, figures *web.Figures, name string) []string {
 }
 
 // wantSeries checks that a line is among the figures.
-func wantSeries(t *testing.T, figures *web.Figures, line string) {
+func wantSeries(t *testing.T, figures *web.Metrics, line string) {
 	t.Helper()
 	name, _, _ := strings.Cut(line, " ")
 	found := series(t, figures, name)
@@ -39,7 +39,7 @@ func wantSeries(t *testing.T, figures *web.Figures, line string) {
 // asking for paths and with methods that there are not.
 func TestFiguresAreBounded(t *testing.T) {
 	t.Parallel()
-	server := serve(t, tokens{}, append(shop(), web.Section{Prefix: "/guarded", Errors: form("g"), Routes: guarded().Routes})...)
+	server := serve(t, tokens{}, append(shop(), web.RouteGroup{Prefix: "/guarded", Errors: form("g"), Routes: guarded().Routes})...)
 	for i := range 40 {
 		for _, path := range []string{
 			"/api/orders/%d", "/api/nothing/%d", "/made-up-%d", "/api//%d", "/v2/orders/%d/accept", "/guarded/read?token=%d",
@@ -68,7 +68,7 @@ func TestFiguresAreBounded(t *testing.T) {
 
 func TestFigures(t *testing.T) {
 	t.Parallel()
-	figures := web.NewFigures()
+	figures := web.NewMetrics()
 	figures.Upload(web.UploadStored, 1000)
 	figures.Upload(web.UploadStored, 234)
 	figures.Upload(web.UploadRefused, 4_000_001)

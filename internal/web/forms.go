@@ -8,46 +8,46 @@ import (
 )
 
 // Flat is the error body {"message": ...}.
-type Flat struct {
+type MessageBody struct {
 	Message string `json:"message"`
 }
 
 // Coded is the error body {"error": {"code": ..., "message": ...}}.
-type Coded struct {
-	Error CodedMessage `json:"error"`
+type ErrorBody struct {
+	Error CodedError `json:"error"`
 }
 
 // CodedMessage is what a Coded body holds.
-type CodedMessage struct {
+type CodedError struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
 
 // NewCoded returns the coded body with a code and a text.
-func NewCoded(code, message string) Coded {
-	return Coded{Error: CodedMessage{Code: code, Message: message}}
+func NewErrorBody(code, message string) ErrorBody {
+	return ErrorBody{Error: CodedError{Code: code, Message: message}}
 }
 
 // FlatForm is the ErrorForm of the errors that mean the same in every section,
 // with flat bodies. A section with errors of its own looks at those first.
-func FlatForm(_ *http.Request, err error) (int, any) {
+func EncodeMessage(_ *http.Request, err error) (int, any) {
 	status := Status(err)
 	switch {
-	case errors.Is(err, ErrPayload):
-		return status, Flat{Message: "Invalid payload."}
+	case errors.Is(err, ErrInvalidPayload):
+		return status, MessageBody{Message: "Invalid payload."}
 	case status == http.StatusTooManyRequests:
-		return status, Flat{Message: "Too many requests."}
+		return status, MessageBody{Message: "Too many requests."}
 	case status == http.StatusBadRequest:
-		return status, Flat{Message: "Invalid request params."}
+		return status, MessageBody{Message: "Invalid request params."}
 	}
 	if _, message, ok := retryWords(err); ok {
-		return status, Flat{Message: message}
+		return status, MessageBody{Message: message}
 	}
-	return status, Flat{Message: http.StatusText(status)}
+	return status, MessageBody{Message: http.StatusText(status)}
 }
 
 // CodedForm is FlatForm with coded bodies. The codes are those of decision 5.
-func CodedForm(_ *http.Request, err error) (int, any) {
+func EncodeCoded(_ *http.Request, err error) (int, any) {
 	status := Status(err)
 	code, message := "internal", "The service failed to answer."
 	switch status {
@@ -70,7 +70,7 @@ func CodedForm(_ *http.Request, err error) (int, any) {
 			code, message = word, text
 		}
 	}
-	return status, NewCoded(code, message)
+	return status, NewErrorBody(code, message)
 }
 
 // retryWords returns code and text of an error of If-Match or Idempotency-Key.

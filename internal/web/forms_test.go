@@ -21,20 +21,20 @@ func TestForms(t *testing.T) {
 	}{
 		{web.ErrUnauthorized, 401, "Unauthorized", "unauthorized", "The token is missing or not valid."},
 		{web.ErrForbidden, 403, "Forbidden", "forbidden", "The token does not allow this."},
-		{web.ErrNoRoute, 404, "Not Found", "not_found", "Nothing is served at this path."},
+		{web.ErrRouteNotFound, 404, "Not Found", "not_found", "Nothing is served at this path."},
 		{&web.MethodError{Allow: "GET, HEAD"}, 405, "Method Not Allowed", "method_not_allowed", "This path does not take that method."},
 		{&web.ParamError{Name: "page", Problem: "is given twice"}, 400, "Invalid request params.", "invalid_params", "page is given twice"},
 		{order.ErrInvalidRange, 400, "Invalid request params.", "invalid_params", "the range ends before it begins"},
-		{web.ErrPayload, 400, "Invalid payload.", "invalid_payload", "Invalid payload."},
+		{web.ErrInvalidPayload, 400, "Invalid payload.", "invalid_payload", "Invalid payload."},
 		{order.ErrUnavailable, 503, "Service Unavailable", "unavailable", "The service cannot answer for now."},
 		{errors.New("password=hunter2"), 500, "Internal Server Error", "internal", "The service failed to answer."},
 	}
 	for _, test := range tests {
 		for _, err := range []error{test.err, fmt.Errorf("wrapped: %w", test.err)} {
-			status, body := web.FlatForm(nil, err)
-			checkForm(t, err, status, body, test.status, web.Flat{Message: test.flat})
-			status, body = web.CodedForm(nil, err)
-			checkForm(t, err, status, body, test.status, web.NewCoded(test.code, test.coded))
+			status, body := web.EncodeMessage(nil, err)
+			checkForm(t, err, status, body, test.status, web.MessageBody{Message: test.flat})
+			status, body = web.EncodeCoded(nil, err)
+			checkForm(t, err, status, body, test.status, web.NewErrorBody(test.code, test.coded))
 		}
 	}
 }
@@ -49,8 +49,8 @@ func checkForm(t *testing.T, err error, status int, body any, wantStatus int, wa
 func TestFormsOnTheWire(t *testing.T) {
 	t.Parallel()
 	for want, body := range map[string]any{
-		`{"message":"m"}`:                      web.Flat{Message: "m"},
-		`{"error":{"code":"c","message":"m"}}`: web.NewCoded("c", "m"),
+		`{"message":"m"}`:                      web.MessageBody{Message: "m"},
+		`{"error":{"code":"c","message":"m"}}`: web.NewErrorBody("c", "m"),
 	} {
 		if got, err := json.Marshal(body); err != nil || string(got) != want {
 			t.Errorf("%s, %v, want %s", got, err, want)

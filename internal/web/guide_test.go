@@ -20,12 +20,12 @@ func TestGuideHasEveryError(t *testing.T) {
 	var want, got []string
 	r := httptest.NewRequest("GET", "/", nil)
 	for _, err := range []error{
-		&web.ParamError{Name: "page", Problem: "is wrong"}, web.ErrPayload, web.ErrUnauthorized, web.ErrForbidden, web.ErrNoRoute,
+		&web.ParamError{Name: "page", Problem: "is wrong"}, web.ErrInvalidPayload, web.ErrUnauthorized, web.ErrForbidden, web.ErrRouteNotFound,
 		&web.MethodError{}, errors.New("a fault"), order.ErrUnavailable,
 	} {
-		status, flat := web.FlatForm(r, err)
-		_, coded := web.CodedForm(r, err)
-		want = append(want, strconv.Itoa(status)+" "+flat.(web.Flat).Message+" "+coded.(web.Coded).Error.Code)
+		status, flat := web.EncodeMessage(r, err)
+		_, coded := web.EncodeCoded(r, err)
+		want = append(want, strconv.Itoa(status)+" "+flat.(web.MessageBody).Message+" "+coded.(web.ErrorBody).Error.Code)
 	}
 	for _, row := range docstest.Rows(t, "guide/errors.md", "Everywhere") {
 		got = append(got, row[0]+" "+docstest.Code(row[1])[0]+" "+docstest.Code(row[2])[0])

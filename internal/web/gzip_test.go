@@ -60,8 +60,8 @@ func unzip(t *testing.T, body string) string {
 	return string(plain)
 }
 
-func compressible() web.Section {
-	return web.Section{Errors: form("rest"), Routes: []web.Route{
+func compressible() web.RouteGroup {
+	return web.RouteGroup{Errors: form("rest"), Routes: []web.Route{
 		public("GET", "/long", text(longText, `"915664-17"`)),
 		public("GET", "/weak", text(longText, `W/"1"`)),
 		public("GET", "/untagged", text(longText, "")),
@@ -154,7 +154,7 @@ func TestNotCompressed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := serve(t, tokens{}, web.Section{Errors: form("rest"), Routes: []web.Route{public("GET", "/x", test.handle)}})
+			server := serve(t, tokens{}, web.RouteGroup{Errors: form("rest"), Routes: []web.Route{public("GET", "/x", test.handle)}})
 			got := server.ask(t, "GET /x", gzipPlease)
 			if got.status != test.status || got.body != test.body || got.cut {
 				t.Errorf("status %d, %d bytes, cut %v: %.60s", got.status, len(got.body), got.cut, got.body)
@@ -197,7 +197,7 @@ func TestHeldHeader(t *testing.T) {
 		w.Header().Set("Content-Length", "5000")
 		w.WriteHeader(http.StatusAccepted)
 	}
-	server := serve(t, tokens{}, web.Section{Errors: form("rest"), Routes: []web.Route{
+	server := serve(t, tokens{}, web.RouteGroup{Errors: form("rest"), Routes: []web.Route{
 		public("GET", "/panics", func(w http.ResponseWriter, _ *http.Request) error { begin(w); panic("on the way") }),
 		public("HEAD", "/bodiless", func(w http.ResponseWriter, _ *http.Request) error { begin(w); return nil }),
 		public("GET", "/flushes", func(w http.ResponseWriter, _ *http.Request) error {
@@ -231,7 +231,7 @@ func BenchmarkCompress(b *testing.B) {
 		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 		w.WriteHeader(200)
 		_, _ = io.WriteString(w, body)
-	}), form("top"), slog.New(slog.DiscardHandler), web.NewFigures(), ticking())
+	}), form("top"), slog.New(slog.DiscardHandler), web.NewMetrics(), ticking())
 	for name, header := range map[string]http.Header{"plain": {}, "gzip": {"Accept-Encoding": {"gzip"}}} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -21,10 +21,10 @@ var errBusy = errors.New("an earlier readiness check still hangs")
 // the process serves, /readyz whether ready returns nil within 2 seconds (the
 // reason why not goes to the log only), /metrics shows the figures. All are
 // public. Every path outside the other sections is a 404 of this one.
-func HealthSection(ready func(context.Context) error, figures *Figures) Section {
+func HealthRoutes(ready func(context.Context) error, figures *Metrics) RouteGroup {
 	probe := newProbe(ready, readyTimeout)
-	return Section{
-		Errors: FlatForm,
+	return RouteGroup{
+		Errors: EncodeMessage,
 		Routes: []Route{
 			{Method: http.MethodGet, Path: "/healthz", Access: Public, Handle: healthz},
 			{Method: http.MethodGet, Path: "/readyz", Access: Public, Handle: probe.handle},
@@ -42,7 +42,7 @@ func healthz(w http.ResponseWriter, _ *http.Request) error {
 	return WriteJSON(w, http.StatusOK, health{Status: "ok"})
 }
 
-func metrics(figures *Figures) Handler {
+func metrics(figures *Metrics) Handler {
 	handler := figures.Handler()
 	return func(w http.ResponseWriter, r *http.Request) error {
 		handler.ServeHTTP(w, r)

@@ -13,7 +13,7 @@ func fine(context.Context) error { return nil }
 
 func TestHealth(t *testing.T) {
 	t.Parallel()
-	server := serve(t, tokens{}, web.HealthSection(fine, web.NewFigures()))
+	server := serve(t, tokens{}, web.HealthRoutes(fine, web.NewMetrics()))
 	for _, test := range []struct {
 		request string
 		status  int
@@ -45,7 +45,7 @@ func TestHealth(t *testing.T) {
 func TestNotReady(t *testing.T) {
 	t.Parallel()
 	broken := func(context.Context) error { return errors.New("dial tcp db.internal: refused") }
-	server := serve(t, tokens{}, web.HealthSection(broken, web.NewFigures()))
+	server := serve(t, tokens{}, web.HealthRoutes(broken, web.NewMetrics()))
 	got := server.ask(t, "GET /readyz")
 	if got.status != 503 || got.body != "{\"message\":\"Service Unavailable\"}\n" || got.header.Get("Retry-After") == "" {
 		t.Errorf("%+v", got)
@@ -62,7 +62,7 @@ func TestNotReady(t *testing.T) {
 
 func TestReadyPanics(t *testing.T) {
 	t.Parallel()
-	server := serve(t, tokens{}, web.HealthSection(func(context.Context) error { panic("on purpose") }, web.NewFigures()))
+	server := serve(t, tokens{}, web.HealthRoutes(func(context.Context) error { panic("on purpose") }, web.NewMetrics()))
 	for range 2 {
 		if got := server.ask(t, "GET /readyz"); got.status != 503 {
 			t.Errorf("%+v", got)
@@ -72,9 +72,9 @@ func TestReadyPanics(t *testing.T) {
 
 func TestMetrics(t *testing.T) {
 	t.Parallel()
-	figures := web.NewFigures()
+	figures := web.NewMetrics()
 	figures.Upload(web.UploadStored, 5)
-	server := serve(t, tokens{}, web.HealthSection(fine, figures))
+	server := serve(t, tokens{}, web.HealthRoutes(fine, figures))
 	got := server.ask(t, "GET /metrics")
 	if got.status != 200 || !strings.HasPrefix(got.header.Get("Content-Type"), "text/plain") {
 		t.Errorf("status %d, headers %v", got.status, got.header)

@@ -82,7 +82,7 @@ func ParseObject(body []byte) (Object, error) {
 	var object Object
 	// null would pass as an object without members.
 	if jsontext.Value(body).Kind() != '{' || strictjson.Unmarshal(body, &object) != nil {
-		return nil, ErrPayload
+		return nil, ErrInvalidPayload
 	}
 	return object, nil
 }

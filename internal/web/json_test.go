@@ -53,7 +53,7 @@ func TestParseObjectRefuses(t *testing.T) {
 		"too deep":                     `{"a":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}`,
 	} {
 		object, err := web.ParseObject([]byte(body))
-		if !errors.Is(err, web.ErrPayload) || object != nil {
+		if !errors.Is(err, web.ErrInvalidPayload) || object != nil {
 			t.Errorf("%s: %v, error %v", name, object, err)
 		}
 	}
@@ -109,7 +109,7 @@ func FuzzParseObject(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		object, err := web.ParseObject(body)
 		if err != nil {
-			if !errors.Is(err, web.ErrPayload) || object != nil {
+			if !errors.Is(err, web.ErrInvalidPayload) || object != nil {
 				t.Errorf("%q: %v, error %v", body, object, err)
 			}
 			return

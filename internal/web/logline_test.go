@@ -50,8 +50,8 @@ func TestRequestsAreLoggedByLevel(t *testing.T) {
 		var text strings.Builder
 		log := slog.New(NewLogHandler(&text, level))
 		logRequest(log, &logLine{id: "1", status: 200}, nil)
-		logRequest(log, &logLine{id: "2", status: statusGone}, errCut)
-		logRequest(log, &logLine{id: "3", status: 500}, errCut)
+		logRequest(log, &logLine{id: "2", status: statusClientClosedRequest}, errResponseAborted)
+		logRequest(log, &logLine{id: "3", status: 500}, errResponseAborted)
 		var got []string
 		for line := range strings.Lines(text.String()) {
 			_, rest, _ := strings.Cut(line, `,`)

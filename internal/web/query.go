@@ -38,11 +38,11 @@ func (q Query) Text(name string) (string, error) {
 }
 
 // MaxWhole is the largest whole number that a parameter may be.
-const MaxWhole = math.MaxInt64
+const MaxInt = math.MaxInt64
 
 // Whole returns a parameter that is a whole number in plain digits within
 // bounds, both included, and otherwise when it is absent.
-func (q Query) Whole(name string, otherwise, least, most int64) (int64, error) {
+func (q Query) Int(name string, otherwise, least, most int64) (int64, error) {
 	text, err := q.Text(name)
 	if err != nil || text == "" {
 		return otherwise, err
@@ -55,7 +55,7 @@ func (q Query) Whole(name string, otherwise, least, most int64) (int64, error) {
 	}
 	if !ok || n < least || n > most {
 		problem := "must be a whole number from " + strconv.FormatInt(least, 10)
-		if most < MaxWhole {
+		if most < MaxInt {
 			problem += " to " + strconv.FormatInt(most, 10)
 		}
 		return 0, &ParamError{Name: name, Problem: problem}

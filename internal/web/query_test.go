@@ -82,7 +82,7 @@ func TestQueryPositive(t *testing.T) {
 			t.Errorf("%q: %v", raw, err)
 			continue
 		}
-		got, err := q.Whole("page", otherwise, 1, web.MaxWhole)
+		got, err := q.Int("page", otherwise, 1, web.MaxInt)
 		if want == 0 {
 			wantParam(t, raw, err, "page")
 		} else if err != nil || got != want {
@@ -165,7 +165,7 @@ func FuzzQuery(f *testing.F) {
 			wantParam(t, raw, err, "query")
 			return
 		}
-		if page, err := q.Whole("page", 1, 1, web.MaxWhole); err != nil {
+		if page, err := q.Int("page", 1, 1, web.MaxInt); err != nil {
 			wantParam(t, raw, err, "page")
 		} else if page < 1 {
 			t.Errorf("%q: page %d", raw, page)

@@ -24,7 +24,7 @@ func newLimited(perSecond int, verifier web.Authenticator) *limited {
 	l := &limited{}
 	start := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	limits := web.NewLimits(perSecond, func() time.Time { return start.Add(time.Duration(l.past.Load())) })
-	l.Router = web.NewLimitedRouter(verifier, limits, guarded(), web.Section{Prefix: "/v2", Errors: web.CodedForm, Routes: []web.Route{
+	l.Router = web.NewLimitedRouter(verifier, limits, guarded(), web.RouteGroup{Prefix: "/v2", Errors: web.EncodeCoded, Routes: []web.Route{
 		{Method: "GET", Path: "/read", Scope: token.OrdersRead, Handle: who},
 	}})
 	return l

@@ -44,7 +44,7 @@ func NewKept(size int, now func() time.Time) *Kept {
 // is 304 Not Modified (RFC 9110, 13.1.2), without a body.
 func (k *Kept) Serve(read Reading) Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		wanted, err := ParseTags(r.Header, "If-None-Match")
+		wanted, err := ParseEntityTags(r.Header, "If-None-Match")
 		if err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ const waits = 3
 
 // find returns the answer to a request, after a while if somebody is making it.
 // Where there is none it returns what to call, once or more, when it is made.
-func (k *Kept) find(r *http.Request, key answerKey, event int64, wanted *Tags) (*readyAnswer, func()) {
+func (k *Kept) find(r *http.Request, key answerKey, event int64, wanted *EntityTags) (*readyAnswer, func()) {
 	for range waits {
 		kept := k.answers.get(key, event, k.now)
 		if kept != nil && (kept.body != nil || has(wanted, kept.tag[0])) {
@@ -105,7 +105,7 @@ func (k *Kept) find(r *http.Request, key answerKey, event int64, wanted *Tags) (
 }
 
 // has reports whether a client has what a tag stands for.
-func has(wanted *Tags, tag string) bool { return wanted != nil && wanted.MatchWeakly(tag) }
+func has(wanted *EntityTags, tag string) bool { return wanted != nil && wanted.MatchWeakly(tag) }
 
 // Values of headers that many answers have. They are shared, and never changed.
 var (
@@ -116,7 +116,7 @@ var (
 )
 
 // write sends an answer, or says that the client has it.
-func (a *readyAnswer) write(w http.ResponseWriter, wanted *Tags) {
+func (a *readyAnswer) write(w http.ResponseWriter, wanted *EntityTags) {
 	h := w.Header()
 	h["Etag"] = a.tag
 	h["Cache-Control"] = revalidate

@@ -82,7 +82,7 @@ func serveReadings(t *testing.T, size int) *readings {
 	s := &readings{}
 	s.day.Store(20000)
 	kept := web.NewKept(size, s.now)
-	router := web.NewRouter(s, web.Section{Errors: web.FlatForm, Routes: []web.Route{
+	router := web.NewRouter(s, web.RouteGroup{Errors: web.EncodeMessage, Routes: []web.Route{
 		{Method: http.MethodGet, Path: "/list", Handle: kept.Serve(s.list)},
 		{Method: http.MethodGet, Path: "/one/{name}", Handle: kept.Serve(s.one)},
 	}})

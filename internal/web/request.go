@@ -23,59 +23,59 @@ const unmatchedRoute = "unmatched"
 
 // record is what one request leaves in the log: a single line, without
 // personal data, tokens, paths or queries.
-type record struct {
+type requestLogEntry struct {
 	id    string
 	route string      // pattern, not path
 	grant token.Grant // zero before the token is looked at
 	fault error       // why an answer is a 5xx, or could not be sent
 }
 
-type recordKey struct{}
+type logEntryKey struct{}
 
-func recordOf(r *http.Request) *record {
-	if rec, ok := r.Context().Value(recordKey{}).(*record); ok {
+func logEntryOf(r *http.Request) *requestLogEntry {
+	if rec, ok := r.Context().Value(logEntryKey{}).(*requestLogEntry); ok {
 		return rec
 	}
-	return &record{}
+	return &requestLogEntry{}
 }
 
 // withRecord returns the request with a record, where nobody observes it.
-func withRecord(r *http.Request) *http.Request {
-	if r.Context().Value(recordKey{}) != nil {
+func withLogEntry(r *http.Request) *http.Request {
+	if r.Context().Value(logEntryKey{}) != nil {
 		return r
 	}
-	return r.WithContext(context.WithValue(r.Context(), recordKey{}, &record{}))
+	return r.WithContext(context.WithValue(r.Context(), logEntryKey{}, &requestLogEntry{}))
 }
 
 // RoutePattern returns the pattern of the route that a request was sent to.
-func RoutePattern(r *http.Request) string { return recordOf(r).route }
+func RoutePattern(r *http.Request) string { return logEntryOf(r).route }
 
-func setRoute(r *http.Request, pattern string) { recordOf(r).route = pattern }
+func setRoute(r *http.Request, pattern string) { logEntryOf(r).route = pattern }
 
-func setGrant(r *http.Request, grant token.Grant) { recordOf(r).grant = grant }
+func setGrant(r *http.Request, grant token.Grant) { logEntryOf(r).grant = grant }
 
-func noteFault(r *http.Request, err error) { recordOf(r).fault = err }
+func setRequestError(r *http.Request, err error) { logEntryOf(r).fault = err }
 
 // RequestID returns the id under which the log knows a request.
-func RequestID(r *http.Request) string { return recordOf(r).id }
+func RequestID(r *http.Request) string { return logEntryOf(r).id }
 
 // statusGone stands in log and figures for a fault that only came of the
 // connection's end: nobody was left to read the answer.
-const statusGone = 499
+const statusClientClosedRequest = 499
 
 // errCut says that a handler gave up an answer that it had begun.
-var errCut = errors.New("the answer was cut off")
+var errResponseAborted = errors.New("the answer was cut off")
 
 // Observe wraps a handler so that each request has an id, in the answer and in
 // the log, leaves one log line and one set of figures, and a panic becomes the
 // error answer that form gives, or a cut connection where an answer had begun.
-func Observe(next http.Handler, form ErrorForm, log *slog.Logger, figures *Figures, now func() time.Time) http.Handler {
+func Observe(next http.Handler, form ErrorEncoder, log *slog.Logger, figures *Metrics, now func() time.Time) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := now()
-		rec := &record{id: requestID(r), route: unmatchedRoute}
-		r = r.WithContext(context.WithValue(r.Context(), recordKey{}, rec))
+		rec := &requestLogEntry{id: requestID(r), route: unmatchedRoute}
+		r = r.WithContext(context.WithValue(r.Context(), logEntryKey{}, rec))
 		w.Header().Set(requestIDHeader, rec.id)
-		watched := &watchedWriter{ResponseWriter: w}
+		watched := &responseRecorder{ResponseWriter: w}
 		defer func() {
 			p := recover()
 			if p != nil && p != http.ErrAbortHandler {
@@ -88,7 +88,7 @@ func Observe(next http.Handler, form ErrorForm, log *slog.Logger, figures *Figur
 			}
 			if p != nil {
 				if rec.fault == nil {
-					rec.fault = errCut
+					rec.fault = errResponseAborted
 				}
 				// Last, and once more: net/http cuts the connection then.
 				defer panic(http.ErrAbortHandler)
@@ -124,7 +124,7 @@ func logRequest(log *slog.Logger, line *logLine, fault error) {
 		return
 	}
 	level := slog.LevelError
-	if line.status == statusGone {
+	if line.status == statusClientClosedRequest {
 		level = slog.LevelWarn
 	}
 	log.LogAttrs(ctx, level, "request", append(line.attrs(), slog.String("error", fault.Error()))...)
@@ -168,14 +168,14 @@ func knownMethod(method string) string {
 }
 
 // watchedWriter remembers what was answered.
-type watchedWriter struct {
+type responseRecorder struct {
 	http.ResponseWriter
 	status int // 0: nothing yet
 	bytes  int64
 }
 
 // WriteHeader implements http.ResponseWriter.
-func (w *watchedWriter) WriteHeader(status int) {
+func (w *responseRecorder) WriteHeader(status int) {
 	if w.status == 0 && status >= http.StatusOK {
 		w.status = status
 		setVary(w.Header(), status)
@@ -184,7 +184,7 @@ func (w *watchedWriter) WriteHeader(status int) {
 }
 
 // Write implements http.ResponseWriter.
-func (w *watchedWriter) Write(p []byte) (int, error) {
+func (w *responseRecorder) Write(p []byte) (int, error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
@@ -195,9 +195,9 @@ func (w *watchedWriter) Write(p []byte) (int, error) {
 
 // final returns the status for log and figures: 0 for an answer cut off before
 // it began.
-func (w *watchedWriter) final(r *http.Request, cut bool) int {
+func (w *responseRecorder) final(r *http.Request, cut bool) int {
 	if r.Context().Err() != nil && (w.status == 0 || w.status >= http.StatusInternalServerError) {
-		return statusGone
+		return statusClientClosedRequest
 	}
 	if w.status == 0 && !cut {
 		return http.StatusOK // as net/http answers for a handler that writes nothing
@@ -206,4 +206,4 @@ func (w *watchedWriter) final(r *http.Request, cut bool) int {
 }
 
 // Unwrap lets http.ResponseController reach the connection.
-func (w *watchedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *responseRecorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }

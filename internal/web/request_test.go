@@ -118,7 +118,7 @@ func TestLogKeepsSecrets(t *testing.T) {
 	t.Parallel()
 	secret, _ := token.NewText(token.MerchantPrefix)
 	verifier := tokens{secret: {ID: 7, MerchantID: 355, Scopes: token.AllScopes}}
-	sections := append(shop(), web.Section{Prefix: "/guarded", Errors: form("guarded"), Routes: guarded().Routes})
+	sections := append(shop(), web.RouteGroup{Prefix: "/guarded", Errors: form("guarded"), Routes: guarded().Routes})
 	sections[0].Routes = append(sections[0].Routes, public("GET", "/panic/{id}", func(http.ResponseWriter, *http.Request) error {
 		panic("on purpose")
 	}))
@@ -155,7 +155,7 @@ func TestPanic(t *testing.T) {
 		_, _ = io.WriteString(w, "half ")
 		_ = http.NewResponseController(w).Flush()
 	}
-	server := serve(t, tokens{}, web.Section{Prefix: "/x", Errors: form("x"), Routes: []web.Route{
+	server := serve(t, tokens{}, web.RouteGroup{Prefix: "/x", Errors: form("x"), Routes: []web.Route{
 		public("GET", "/before", func(http.ResponseWriter, *http.Request) error { panic("password") }),
 		public("GET", "/within", func(w http.ResponseWriter, _ *http.Request) error { begin(w); panic("password") }),
 		public("GET", "/nil", func(w http.ResponseWriter, r *http.Request) error {
@@ -165,7 +165,7 @@ func TestPanic(t *testing.T) {
 		}),
 		public("GET", "/abort", func(w http.ResponseWriter, _ *http.Request) error { begin(w); panic(http.ErrAbortHandler) }),
 		public("GET", "/abort/early", func(http.ResponseWriter, *http.Request) error { panic(http.ErrAbortHandler) }),
-	}}, web.Section{Errors: form("rest")})
+	}}, web.RouteGroup{Errors: form("rest")})
 
 	for _, path := range []string{"/x/before", "/x/nil"} {
 		got := server.ask(t, "GET "+path)
@@ -220,7 +220,7 @@ func TestPanic(t *testing.T) {
 func TestClientGone(t *testing.T) {
 	t.Parallel()
 	started := make(chan struct{})
-	server := serve(t, tokens{}, web.Section{Errors: form("rest"), Routes: []web.Route{
+	server := serve(t, tokens{}, web.RouteGroup{Errors: form("rest"), Routes: []web.Route{
 		public("GET", "/wait", func(_ http.ResponseWriter, r *http.Request) error {
 			close(started)
 			<-r.Context().Done()
@@ -247,7 +247,7 @@ func TestClientGone(t *testing.T) {
 
 func TestNothingWrittenIsOK(t *testing.T) {
 	t.Parallel()
-	server := serve(t, tokens{}, web.Section{Errors: form("rest"), Routes: []web.Route{
+	server := serve(t, tokens{}, web.RouteGroup{Errors: form("rest"), Routes: []web.Route{
 		public("GET", "/silent", func(http.ResponseWriter, *http.Request) error { return nil }),
 		public("GET", "/plain", func(w http.ResponseWriter, _ *http.Request) error { _, err := io.WriteString(w, "ok"); return err }),
 		public("GET", "/early", func(w http.ResponseWriter, _ *http.Request) error {
@@ -272,7 +272,7 @@ func TestNothingWrittenIsOK(t *testing.T) {
 
 func TestRequestIDForHandlers(t *testing.T) {
 	t.Parallel()
-	server := serve(t, tokens{}, web.Section{Errors: form("rest"), Routes: []web.Route{
+	server := serve(t, tokens{}, web.RouteGroup{Errors: form("rest"), Routes: []web.Route{
 		public("GET", "/id", func(w http.ResponseWriter, r *http.Request) error { return web.WriteJSON(w, 200, web.RequestID(r)) }),
 	}})
 	got := server.ask(t, "GET /id")

@@ -15,7 +15,7 @@ type Handler func(w http.ResponseWriter, r *http.Request) error
 
 // ErrorForm turns an error into the status and the JSON body of an answer.
 // What it does not know is a 500 that tells nothing.
-type ErrorForm func(r *http.Request, err error) (status int, body any)
+type ErrorEncoder func(r *http.Request, err error) (status int, body any)
 
 // Access says whose token a route takes.
 type Access uint8
@@ -42,10 +42,10 @@ func (route Route) changes() bool {
 }
 
 // Section is a part of the service with one prefix and one form of errors.
-type Section struct {
+type RouteGroup struct {
 	Prefix string // "/api"; empty for the rest of the service
 	Routes []Route
-	Errors ErrorForm
+	Errors ErrorEncoder
 	// Attempts keeps the answers to requests of merchants that change something
 	// and have an Idempotency-Key. nil: neither that header nor If-Match is looked
 	// at.
@@ -58,19 +58,19 @@ type Section struct {
 // slash at the end of a path makes no difference (decision 3).
 type Router struct {
 	mux      *http.ServeMux
-	sections []Section // the longest prefix first
+	sections []RouteGroup // the longest prefix first
 }
 
 // NewRouter returns a router over sections, one of which has an empty prefix.
 // verifier tells whose a token is.
-func NewRouter(verifier Authenticator, sections ...Section) *Router {
+func NewRouter(verifier Authenticator, sections ...RouteGroup) *Router {
 	return NewLimitedRouter(verifier, nil, sections...)
 }
 
 // NewLimitedRouter is NewRouter with limits; nil for none.
-func NewLimitedRouter(verifier Authenticator, limits *Limits, sections ...Section) *Router {
+func NewLimitedRouter(verifier Authenticator, limits *Limits, sections ...RouteGroup) *Router {
 	rt := &Router{mux: http.NewServeMux(), sections: slices.Clone(sections)}
-	slices.SortFunc(rt.sections, func(a, b Section) int { return len(b.Prefix) - len(a.Prefix) })
+	slices.SortFunc(rt.sections, func(a, b RouteGroup) int { return len(b.Prefix) - len(a.Prefix) })
 	for _, section := range rt.sections {
 		byPath := make(map[string]map[string]Handler)
 		for _, route := range section.Routes {
@@ -96,29 +96,29 @@ func NewLimitedRouter(verifier Authenticator, limits *Limits, sections ...Sectio
 }
 
 // Sections returns what is served, the longest prefix first.
-func (rt *Router) Sections() []Section { return slices.Clone(rt.sections) }
+func (rt *Router) Groups() []RouteGroup { return slices.Clone(rt.sections) }
 
 // ServeHTTP implements http.Handler.
 func (rt *Router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	r, body := withBody(w, withoutTrailingSlash(withRecord(r)))
+	r, body := withBody(w, withoutTrailingSlash(withLogEntry(r)))
 	// ServeMux would redirect an unclean path, also a PUT, and refuse `*`, with
 	// a body of text.
 	if escaped := r.URL.EscapedPath(); !strings.HasPrefix(escaped, "/") || path.Clean(escaped) != escaped {
-		writeError(w, r, rt.section(escaped).Errors, ErrNoRoute)
+		writeError(w, r, rt.section(escaped).Errors, ErrRouteNotFound)
 	} else {
 		rt.mux.ServeHTTP(w, r)
 	}
 	// Not deferred: after a panic the answer is not this one's to send.
-	body.drop()
+	body.drain()
 }
 
 // ErrorForm is the ErrorForm of the section that a request's path belongs to.
-func (rt *Router) ErrorForm(r *http.Request, err error) (int, any) {
+func (rt *Router) EncodeError(r *http.Request, err error) (int, any) {
 	return rt.section(r.URL.EscapedPath()).Errors(r, err)
 }
 
 // section returns the section that a path belongs to.
-func (rt *Router) section(escapedPath string) Section {
+func (rt *Router) section(escapedPath string) RouteGroup {
 	for _, section := range rt.sections {
 		if section.Prefix == "" || escapedPath == section.Prefix || strings.HasPrefix(escapedPath, section.Prefix+"/") {
 			return section
@@ -128,7 +128,7 @@ func (rt *Router) section(escapedPath string) Section {
 }
 
 // serveMethods answers one path.
-func serveMethods(pattern string, methods map[string]Handler, form ErrorForm) http.Handler {
+func serveMethods(pattern string, methods map[string]Handler, form ErrorEncoder) http.Handler {
 	allowed := make([]string, 0, len(methods)+1)
 	for method := range methods {
 		allowed = append(allowed, method)
@@ -153,9 +153,9 @@ func serveMethods(pattern string, methods map[string]Handler, form ErrorForm) ht
 }
 
 // serveNothing answers the paths of a section that no route serves.
-func serveNothing(form ErrorForm) http.Handler {
+func serveNothing(form ErrorEncoder) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		writeError(w, r, form, ErrNoRoute)
+		writeError(w, r, form, ErrRouteNotFound)
 	})
 }
 
@@ -174,15 +174,15 @@ func withoutTrailingSlash(r *http.Request) *http.Request {
 
 // writeError answers with an error in a section's form. A fault of the service
 // goes to the log as it is; the client reads what the form makes of it.
-func writeError(w http.ResponseWriter, r *http.Request, form ErrorForm, err error) {
-	restOf(r).hurry()
+func writeError(w http.ResponseWriter, r *http.Request, form ErrorEncoder, err error) {
+	requestBodyOf(r).shortenDeadline()
 	status, body := form(r, err)
 	if status >= http.StatusInternalServerError {
-		noteFault(r, err)
+		setRequestError(r, err)
 	}
 	setErrorHeaders(w.Header(), err, status)
 	if writeErr := WriteJSON(w, status, body); writeErr != nil {
-		noteFault(r, writeErr)
+		setRequestError(r, writeErr)
 		w.WriteHeader(http.StatusInternalServerError)
 	}
 }

@@ -32,8 +32,8 @@ func tell(route string) web.Handler {
 }
 
 // shop is three sections, one with the empty prefix.
-func shop() []web.Section {
-	return []web.Section{
+func shop() []web.RouteGroup {
+	return []web.RouteGroup{
 		{Errors: form("rest"), Routes: []web.Route{public("GET", "/healthz", tell("health"))}},
 		{Prefix: "/api", Errors: form("one"), Routes: []web.Route{
 			public("GET", "/orders", tell("list")),
@@ -214,7 +214,7 @@ func TestFaultsStayInside(t *testing.T) {
 	t.Parallel()
 	fail := func(http.ResponseWriter, *http.Request) error { return errors.New("SELECT secret FROM orders") }
 	unwritable := func(w http.ResponseWriter, _ *http.Request) error { return web.WriteJSON(w, 200, func() {}) }
-	server := serve(t, tokens{}, web.Section{Errors: form("rest"), Routes: []web.Route{
+	server := serve(t, tokens{}, web.RouteGroup{Errors: form("rest"), Routes: []web.Route{
 		public("GET", "/fail", fail), public("GET", "/unwritable", unwritable),
 	}})
 	for _, path := range []string{"/fail", "/unwritable"} {
@@ -233,7 +233,7 @@ func TestFaultsStayInside(t *testing.T) {
 func TestFormThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	broken := func(*http.Request, error) (int, any) { return 404, func() {} }
-	server := serve(t, tokens{}, web.Section{Errors: broken})
+	server := serve(t, tokens{}, web.RouteGroup{Errors: broken})
 	if got := server.ask(t, "GET /nothing"); got.status != 500 || got.body != "" {
 		t.Errorf("%+v", got)
 	}
@@ -251,7 +251,7 @@ func FuzzPath(f *testing.F) {
 	}
 	router := web.NewRouter(tokens{}, shop()...)
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	handler := web.Observe(router, form("top"), log, web.NewFigures(), ticking())
+	handler := web.Observe(router, form("top"), log, web.NewMetrics(), ticking())
 	f.Fuzz(func(t *testing.T, method, path string) {
 		request, err := http.ReadRequest(bufio.NewReader(strings.NewReader(method + " " + path + " HTTP/1.1\r\nHost: x\r\n\r\n")))
 		if err != nil {

@@ -30,7 +30,7 @@ const (
 )
 
 // limits are the times that a server keeps to.
-type limits struct {
+type serverTimeouts struct {
 	header, request, idle, stop time.Duration
 }
 
@@ -40,12 +40,12 @@ type limits struct {
 // after 10 seconds. An orderly stop is nil, cut requests or not; the log tells
 // of those. It owns the listener.
 func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger) error {
-	return serve(ctx, listener, handler, log, limits{
+	return serve(ctx, listener, handler, log, serverTimeouts{
 		header: headerTimeout, request: requestTimeout, idle: idleTimeout, stop: stopTimeout,
 	})
 }
 
-func serve(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger, limits limits) error {
+func serve(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger, limits serverTimeouts) error {
 	// Requests outlive ctx: the stop must not end those that may yet finish.
 	requests, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()

@@ -16,7 +16,7 @@ import (
 )
 
 // generous are limits that no test reaches.
-var generous = limits{header: time.Minute, request: time.Minute, idle: time.Minute, stop: time.Minute}
+var generous = serverTimeouts{header: time.Minute, request: time.Minute, idle: time.Minute, stop: time.Minute}
 
 // closingListener tells when it is closed.
 type closingListener struct {
@@ -38,7 +38,7 @@ type testServer struct {
 	log      bytes.Buffer // to be read after its end
 }
 
-func startServer(t *testing.T, handler http.HandlerFunc, limits limits) *testServer {
+func startServer(t *testing.T, handler http.HandlerFunc, limits serverTimeouts) *testServer {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -60,18 +60,18 @@ func (j *journal) lines(t *testing.T, message string) []map[string]any {
 type running struct {
 	address string
 	log     *journal
-	figures *web.Figures
+	figures *web.Metrics
 	stop    func() // stops it and waits for its end; may be called again
 }
 
 // serve runs a server until the test ends.
-func serve(t *testing.T, verifier web.Authenticator, sections ...web.Section) *running {
+func serve(t *testing.T, verifier web.Authenticator, sections ...web.RouteGroup) *running {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &running{address: listener.Addr().String(), log: &journal{}, figures: web.NewFigures()}
+	r := &running{address: listener.Addr().String(), log: &journal{}, figures: web.NewMetrics()}
 	log := slog.New(slog.NewJSONHandler(r.log, nil))
 	router := web.NewRouter(verifier, sections...)
 	handler := web.Observe(router, form("top"), log, r.figures, ticking())
@@ -152,7 +152,7 @@ type failure struct {
 }
 
 // form returns an ErrorForm that tells by its name which section answered.
-func form(name string) web.ErrorForm {
+func form(name string) web.ErrorEncoder {
 	return func(_ *http.Request, err error) (int, any) {
 		status := web.Status(err)
 		return status, failure{Form: name, Error: status}

@@ -13,15 +13,15 @@ import (
 // order is named (spec 4.3, 4.4).
 type Endpoints struct {
 	orders     *order.Service
-	figures    *web.Figures
+	metrics    *web.Metrics
 	storageURL string
 }
 
 // NewEndpoints returns the endpoints over a service. figures counts the
 // uploads. storageURL is the address of the storage, without a slash at its
 // end.
-func NewEndpoints(orders *order.Service, figures *web.Figures, storageURL string) *Endpoints {
-	return &Endpoints{orders: orders, figures: figures, storageURL: storageURL}
+func NewEndpoints(orders *order.Service, figures *web.Metrics, storageURL string) *Endpoints {
+	return &Endpoints{orders: orders, metrics: figures, storageURL: storageURL}
 }
 
 // Uploaded answers an upload.
@@ -54,9 +54,9 @@ func (e *Endpoints) Upload(w http.ResponseWriter, r *http.Request, key order.Ide
 	var repeated *order.ReplayError
 	switch {
 	case err == nil:
-		e.figures.Upload(web.UploadStored, done.Invoice.Size)
+		e.metrics.Upload(web.UploadStored, done.Invoice.Size)
 	case !errors.As(err, &repeated):
-		e.figures.Upload(result(refusal(err, id)), 0)
+		e.metrics.Upload(result(refusal(err, id)), 0)
 	}
 	return change.Answer(w, done, err)
 }
@@ -65,7 +65,7 @@ func (e *Endpoints) upload(r *http.Request, key order.Identifier, change *web.Ch
 	if r.ContentLength > MaxBody {
 		return order.WriteResult{}, order.ErrFileTooBig
 	}
-	web.ExpectUpload(r)
+	web.ExtendUploadDeadline(r)
 	filename, content, err := ReadUpload(r.Body, func() (order.StagedFile, error) {
 		return e.orders.StageFile(r.Context())
 	})
@@ -73,7 +73,7 @@ func (e *Endpoints) upload(r *http.Request, key order.Identifier, change *web.Ch
 	case errors.Is(err, ErrBodyTooBig):
 		return order.WriteResult{}, fmt.Errorf("%w: %w", order.ErrFileTooBig, err)
 	case errors.Is(err, ErrPayload):
-		return order.WriteResult{}, fmt.Errorf("%w: %w", web.ErrPayload, err)
+		return order.WriteResult{}, fmt.Errorf("%w: %w", web.ErrInvalidPayload, err)
 	case err != nil:
 		return order.WriteResult{}, fmt.Errorf("%w: %w", order.ErrUploadFailed, err)
 	}

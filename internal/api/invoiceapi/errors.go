@@ -24,7 +24,7 @@ func (e *Error) Error() string { return e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
 // Body returns the body of the answer.
-func (e *Error) Body() any { return web.Flat{Message: e.Message} }
+func (e *Error) Body() any { return web.MessageBody{Message: e.Message} }
 
 // errParams: an identifier in the path has not the form of one.
 var errParams = errors.New("invalid request params")
@@ -37,7 +37,7 @@ var refusals = []struct {
 	message string
 }{
 	{order.ErrUploadFailed, http.StatusInternalServerError, "There were errors during the upload."},
-	{web.ErrPayload, http.StatusBadRequest, "Invalid payload."},
+	{web.ErrInvalidPayload, http.StatusBadRequest, "Invalid payload."},
 	{order.ErrUnsupportedFileType, http.StatusBadRequest, "The file type is not supported."},
 	{order.ErrFileTooBig, http.StatusBadRequest, "The file size is too big."},
 	{order.ErrTooManyFiles, http.StatusBadRequest, "You cannot upload more than 3 files."},

@@ -19,7 +19,7 @@ func TestRefusal(t *testing.T) {
 		result  web.UploadResult
 	}{
 		{order.ErrNotFound, 404, "The order with id 12 was not found", web.UploadRefused},
-		{web.ErrPayload, 400, "Invalid payload.", web.UploadRefused},
+		{web.ErrInvalidPayload, 400, "Invalid payload.", web.UploadRefused},
 		{order.ErrUnsupportedFileType, 400, "The file type is not supported.", web.UploadRefused},
 		{order.ErrFileTooBig, 400, "The file size is too big.", web.UploadRefused},
 		{order.ErrTooManyFiles, 400, "You cannot upload more than 3 files.", web.UploadRefused},

@@ -34,21 +34,21 @@ var refusals = []struct {
 }
 
 // errorForm is the form of errors here: coded.
-func errorForm(r *http.Request, err error) (int, any) {
+func encodeError(r *http.Request, err error) (int, any) {
 	var document *ingest.DocumentError
 	var outcome *outcomeError
 	switch {
 	case errors.As(err, &document):
-		return http.StatusBadRequest, web.NewCoded("invalid_document", document.Error())
+		return http.StatusBadRequest, web.NewErrorBody("invalid_document", document.Error())
 	case errors.As(err, &outcome) && outcome.verdict == order.Conflict:
-		return http.StatusConflict, web.NewCoded("conflict", outcome.reason)
+		return http.StatusConflict, web.NewErrorBody("conflict", outcome.reason)
 	case errors.As(err, &outcome):
-		return http.StatusBadRequest, web.NewCoded("invalid_document", outcome.reason)
+		return http.StatusBadRequest, web.NewErrorBody("invalid_document", outcome.reason)
 	}
 	for _, row := range refusals {
 		if errors.Is(err, row.err) {
-			return row.status, web.NewCoded(row.code, row.message)
+			return row.status, web.NewErrorBody(row.code, row.message)
 		}
 	}
-	return web.CodedForm(r, err)
+	return web.EncodeCoded(r, err)
 }

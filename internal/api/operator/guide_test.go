@@ -36,8 +36,8 @@ func TestGuideHasEveryError(t *testing.T) {
 
 func named(t *testing.T, err error) string {
 	t.Helper()
-	status, body := errorForm(httptest.NewRequest("POST", "/operator/orders", nil), err)
-	coded, ok := body.(web.Coded)
+	status, body := encodeError(httptest.NewRequest("POST", "/operator/orders", nil), err)
+	coded, ok := body.(web.ErrorBody)
 	if !ok {
 		t.Fatalf("%v has the body %v", err, body)
 	}

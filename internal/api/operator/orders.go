@@ -12,7 +12,7 @@ import (
 const maxDocument = 4 << 20
 
 // addedView answers an order document that was taken.
-type addedView struct {
+type createdOrderView struct {
 	Result         string `json:"result"` // created or unchanged
 	MerchantID     int64  `json:"merchantId"`
 	OrderID        int64  `json:"orderId"`
@@ -41,7 +41,7 @@ func (a *api) addOrder(w http.ResponseWriter, r *http.Request) error {
 	default:
 		return &outcomeError{verdict: outcome.Status, reason: outcome.Reason}
 	}
-	return web.WriteJSON(w, status, addedView{
+	return web.WriteJSON(w, status, createdOrderView{
 		Result:         outcome.Status.String(),
 		MerchantID:     incoming.Order.MerchantID,
 		OrderID:        outcome.LegacyID,
@@ -50,20 +50,20 @@ func (a *api) addOrder(w http.ResponseWriter, r *http.Request) error {
 }
 
 // movedView answers a move.
-type movedView struct {
+type transitionView struct {
 	Success bool   `json:"success"`
 	State   string `json:"state"`
 }
 
 // moveOrder answers POST /merchants/{merchantId}/orders/{orderReference}/state.
-func (a *api) moveOrder(w http.ResponseWriter, r *http.Request) error {
+func (a *api) transitionOrder(w http.ResponseWriter, r *http.Request) error {
 	body, err := readObject(r, "state")
 	if err != nil {
 		return err
 	}
 	name, ok := body.Text("state")
 	if !ok {
-		return web.ErrPayload
+		return web.ErrInvalidPayload
 	}
 	to, ok := order.ParseState(name)
 	if !ok {
@@ -76,5 +76,5 @@ func (a *api) moveOrder(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return web.WriteJSON(w, http.StatusOK, movedView{Success: true, State: head.State.String()})
+	return web.WriteJSON(w, http.StatusOK, transitionView{Success: true, State: head.State.String()})
 }

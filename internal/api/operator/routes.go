@@ -21,22 +21,22 @@ type api struct {
 }
 
 // Section returns the routes of the operator and its form of errors.
-func Section(deps Deps) web.Section {
+func Routes(deps Deps) web.RouteGroup {
 	a := &api{orders: deps.Orders, tokens: deps.Tokens}
 	route := func(method, path string, handle web.Handler) web.Route {
 		return web.Route{Method: method, Path: path, Access: web.ForOperators, Handle: handle}
 	}
-	return web.Section{
+	return web.RouteGroup{
 		Prefix: "/operator",
 		Routes: []web.Route{
 			route(http.MethodPost, "/orders", a.addOrder),
-			route(http.MethodPost, "/merchants/{merchantId}/orders/{orderReference}/state", a.moveOrder),
+			route(http.MethodPost, "/merchants/{merchantId}/orders/{orderReference}/state", a.transitionOrder),
 			route(http.MethodGet, "/merchants", a.listMerchants),
 			route(http.MethodPost, "/merchants", a.addMerchant),
 			route(http.MethodGet, "/tokens", a.listTokens),
 			route(http.MethodPost, "/tokens", a.createToken),
 			route(http.MethodDelete, "/tokens/{tokenId}", a.revokeToken),
 		},
-		Errors: errorForm,
+		Errors: encodeError,
 	}
 }

@@ -26,9 +26,9 @@ type api struct {
 }
 
 // Section returns the route of the stored files and its form of errors.
-func Section(deps Deps) web.Section {
+func Routes(deps Deps) web.RouteGroup {
 	a := &api{orders: deps.Orders, region: deps.Region, bucket: deps.Bucket}
-	return web.Section{
+	return web.RouteGroup{
 		Prefix: "/storage",
 		Routes: []web.Route{{
 			Method: http.MethodGet,
@@ -36,18 +36,18 @@ func Section(deps Deps) web.Section {
 			Scope:  token.OrdersRead,
 			Handle: a.getFile,
 		}},
-		Errors: errorForm,
+		Errors: encodeError,
 	}
 }
 
 // errorForm is the form of errors here: flat (decision 6).
-func errorForm(r *http.Request, err error) (int, any) {
+func encodeError(r *http.Request, err error) (int, any) {
 	var refused *contentError
 	switch {
 	case errors.Is(err, order.ErrInvoiceNotFound):
-		return http.StatusNotFound, web.Flat{Message: "The invoice was not found."}
+		return http.StatusNotFound, web.MessageBody{Message: "The invoice was not found."}
 	case errors.As(err, &refused):
-		return refused.status, web.Flat{Message: http.StatusText(refused.status)}
+		return refused.status, web.MessageBody{Message: http.StatusText(refused.status)}
 	}
-	return web.FlatForm(r, err)
+	return web.EncodeMessage(r, err)
 }

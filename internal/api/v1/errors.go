@@ -25,18 +25,18 @@ var refusals = []struct {
 }
 
 // errorForm is this version's form of errors: always flat.
-func errorForm(r *http.Request, err error) (int, any) {
+func encodeError(r *http.Request, err error) (int, any) {
 	var invoice *invoiceapi.Error
 	if errors.As(err, &invoice) {
 		return invoice.Status, invoice.Body()
 	}
 	if errors.Is(err, order.ErrNotFound) {
-		return http.StatusNotFound, web.Flat{Message: invoiceapi.OrderNotFound(r.PathValue("orderId"))}
+		return http.StatusNotFound, web.MessageBody{Message: invoiceapi.OrderNotFound(r.PathValue("orderId"))}
 	}
 	for _, row := range refusals {
 		if errors.Is(err, row.err) {
-			return row.status, web.Flat{Message: row.message}
+			return row.status, web.MessageBody{Message: row.message}
 		}
 	}
-	return web.FlatForm(r, err)
+	return web.EncodeMessage(r, err)
 }

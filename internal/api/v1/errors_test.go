@@ -22,11 +22,11 @@ func TestErrorForm(t *testing.T) {
 	}{
 		{web.ErrUnauthorized, 401, `{"message":"Unauthorized"}`},
 		{web.ErrForbidden, 403, `{"message":"Forbidden"}`},
-		{web.ErrNoRoute, 404, `{"message":"Not Found"}`},
+		{web.ErrRouteNotFound, 404, `{"message":"Not Found"}`},
 		{&web.MethodError{Allow: "GET"}, 405, `{"message":"Method Not Allowed"}`},
 		{&web.ParamError{Name: "page", Problem: "is given twice"}, 400, `{"message":"Invalid request params."}`},
 		{order.ErrInvalidRange, 400, `{"message":"Invalid request params."}`},
-		{web.ErrPayload, 400, `{"message":"Invalid payload."}`},
+		{web.ErrInvalidPayload, 400, `{"message":"Invalid payload."}`},
 		{errAction, 400, `{"message":"Invalid Action"}`},
 		{order.ErrNotFound, 404, `{"message":"The order with id 12 was not found"}`},
 		{order.ErrCannotAccept, 400, `{"message":"Cannot Accept Order"}`},
@@ -40,7 +40,7 @@ func TestErrorForm(t *testing.T) {
 		r := httptest.NewRequest("GET", "/api/orders/12", nil)
 		r.SetPathValue("orderId", "12")
 		for _, err := range []error{test.err, fmt.Errorf("wrapped: %w", test.err)} {
-			status, body := errorForm(r, err)
+			status, body := encodeError(r, err)
 			if got := encode(t, body); status != test.status || got != test.want {
 				t.Errorf("%v: %d %s, want %d %s", err, status, got, test.status, test.want)
 			}
@@ -68,8 +68,8 @@ func TestNotFoundEchoes(t *testing.T) {
 	for _, test := range tests {
 		r := httptest.NewRequest("GET", "/api/orders/x", nil)
 		r.SetPathValue("orderId", test.id)
-		_, body := errorForm(r, order.ErrNotFound)
-		if want := encode(t, web.Flat{Message: "The order with id " + test.want + " was not found"}); encode(t, body) != want {
+		_, body := encodeError(r, order.ErrNotFound)
+		if want := encode(t, web.MessageBody{Message: "The order with id " + test.want + " was not found"}); encode(t, body) != want {
 			t.Errorf("%q: %s, want %s", test.id, encode(t, body), want)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 // uploadInvoice answers POST /orders/{orderId}/invoices.
 func (a *api) uploadInvoice(w http.ResponseWriter, r *http.Request) error {
-	return a.invoices.Upload(w, r, orderKey(r), r.PathValue("orderId"), a.nameSuccessor)
+	return a.invoices.Upload(w, r, orderIdentifier(r), r.PathValue("orderId"), a.nameSuccessor)
 }
 
 // deleteInvoice answers DELETE /orders/{orderId}/invoices/{invoiceId}.

@@ -24,7 +24,7 @@ func (a *api) listOrders(r *http.Request) (web.Answer, error) {
 
 // getOrder answers GET /orders/{orderId}.
 func (a *api) getOrder(r *http.Request) (web.Answer, error) {
-	return orderapi.One(r, a.orders, orderKey(r), func(found order.Order, answer *web.Answer) any {
+	return orderapi.One(r, a.orders, orderIdentifier(r), func(found order.Order, answer *web.Answer) any {
 		answer.Links = append(answer.Links, a.successor(found.Reference))
 		return newOrderView(found, a.storageURL)
 	})
@@ -43,9 +43,9 @@ func (a *api) putOrder(w http.ResponseWriter, r *http.Request) error {
 	change := web.NewChange(r, a.moved, nil)
 	var done order.WriteResult
 	if asked.accept {
-		done, err = a.orders.Accept(r.Context(), web.MerchantID(r), orderKey(r), change.Attempt())
+		done, err = a.orders.Accept(r.Context(), web.MerchantID(r), orderIdentifier(r), change.Attempt())
 	} else {
-		done, err = a.orders.Reject(r.Context(), web.MerchantID(r), orderKey(r), asked.reason, change.Attempt())
+		done, err = a.orders.Reject(r.Context(), web.MerchantID(r), orderIdentifier(r), asked.reason, change.Attempt())
 	}
 	return change.Answer(w, done, err)
 }

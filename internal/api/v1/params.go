@@ -11,7 +11,7 @@ import (
 
 // orderKey returns the order that {orderId} names. An identifier that cannot
 // be one names no order.
-func orderKey(r *http.Request) order.Identifier {
+func orderIdentifier(r *http.Request) order.Identifier {
 	number, _ := order.ParseID(r.PathValue("orderId"))
 	return order.ByLegacyID(number)
 }
@@ -31,12 +31,12 @@ func parseListParams(r *http.Request) (listParams, error) {
 	}
 	params := listParams{filter: order.NewFilter()}
 	filter := &params.filter
-	if filter.Page, err = query.Whole("page", filter.Page, 1, web.MaxWhole); err != nil {
+	if filter.Page, err = query.Int("page", filter.Page, 1, web.MaxInt); err != nil {
 		return listParams{}, err
 	}
 	// Clients send both names of the page size; the published one wins.
 	for _, name := range []string{"itemsPerPage", "items_per_page"} {
-		if filter.PageSize, err = query.Whole(name, filter.PageSize, 1, web.MaxWhole); err != nil {
+		if filter.PageSize, err = query.Int(name, filter.PageSize, 1, web.MaxInt); err != nil {
 			return listParams{}, err
 		}
 	}
@@ -105,7 +105,7 @@ func parseAction(body []byte) (action, error) {
 		return action{}, err
 	}
 	if !object.Has("status") {
-		return action{}, web.ErrPayload
+		return action{}, web.ErrInvalidPayload
 	}
 	switch status, _ := object.Text("status"); status {
 	case "G":
@@ -124,7 +124,7 @@ func parseReason(object web.Object) (order.Reason, error) {
 	}
 	text, ok := object.Text("reason")
 	if !ok {
-		return "", web.ErrPayload
+		return "", web.ErrInvalidPayload
 	}
 	return order.Reason(text), nil
 }

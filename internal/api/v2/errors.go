@@ -42,7 +42,7 @@ const codeNotFound = "10301"
 // what the specification lists of upload and delete, which is flat as in
 // version 1 (spec 7.2). What these two endpoints have in common with all
 // others (401, 403, 405, 503, and 500 other than a failed upload) is coded.
-func errorForm(codes ErrorCodes) web.ErrorForm {
+func errorEncoder(codes ErrorCodes) web.ErrorEncoder {
 	return func(r *http.Request, err error) (int, any) {
 		var invoice *invoiceapi.Error
 		if errors.As(err, &invoice) {
@@ -50,7 +50,7 @@ func errorForm(codes ErrorCodes) web.ErrorForm {
 		}
 		if errors.Is(err, order.ErrNotFound) {
 			message := invoiceapi.OrderNotFound(r.PathValue("orderReference"))
-			return http.StatusNotFound, web.NewCoded(codeNotFound, message)
+			return http.StatusNotFound, web.NewErrorBody(codeNotFound, message)
 		}
 		for _, row := range refusals {
 			if errors.Is(err, row.err) {
@@ -58,9 +58,9 @@ func errorForm(codes ErrorCodes) web.ErrorForm {
 				if codes == Table && row.table != "" {
 					code = row.table
 				}
-				return http.StatusBadRequest, web.NewCoded(code, row.message)
+				return http.StatusBadRequest, web.NewErrorBody(code, row.message)
 			}
 		}
-		return web.CodedForm(r, err)
+		return web.EncodeCoded(r, err)
 	}
 }

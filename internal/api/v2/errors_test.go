@@ -23,11 +23,11 @@ func TestErrorForm(t *testing.T) {
 	}{
 		{web.ErrUnauthorized, 401, `{"error":{"code":"unauthorized","message":"The token is missing or not valid."}}`, ""},
 		{web.ErrForbidden, 403, `{"error":{"code":"forbidden","message":"The token does not allow this."}}`, ""},
-		{web.ErrNoRoute, 404, `{"error":{"code":"not_found","message":"Nothing is served at this path."}}`, ""},
+		{web.ErrRouteNotFound, 404, `{"error":{"code":"not_found","message":"Nothing is served at this path."}}`, ""},
 		{&web.MethodError{Allow: "GET"}, 405, `{"error":{"code":"method_not_allowed","message":"This path does not take that method."}}`, ""},
 		{&web.ParamError{Name: "page", Problem: "is given twice"}, 400, `{"error":{"code":"invalid_params","message":"page is given twice"}}`, ""},
 		{order.ErrInvalidRange, 400, `{"error":{"code":"invalid_params","message":"the range ends before it begins"}}`, ""},
-		{web.ErrPayload, 400, `{"error":{"code":"invalid_payload","message":"Invalid payload."}}`, ""},
+		{web.ErrInvalidPayload, 400, `{"error":{"code":"invalid_payload","message":"Invalid payload."}}`, ""},
 		{errAction, 400, `{"error":{"code":"10305","message":"Invalid Action"}}`, ""},
 		{order.ErrNotFound, 404, `{"error":{"code":"10301","message":"The order with id SF-1 was not found"}}`, ""},
 		{order.ErrCannotAccept, 400, `{"error":{"code":"10304","message":"Cannot Accept Order"}}`, `{"error":{"code":"10303","message":"Cannot Accept Order"}}`},
@@ -46,7 +46,7 @@ func TestErrorForm(t *testing.T) {
 				want = test.table
 			}
 			for _, err := range []error{test.err, fmt.Errorf("wrapped: %w", test.err)} {
-				status, body := errorForm(codes)(r, err)
+				status, body := errorEncoder(codes)(r, err)
 				if got := encode(t, body); status != test.status || got != want {
 					t.Errorf("%v, codes %q: %d %s, want %d %s", err, codes, status, got, test.status, want)
 				}
@@ -72,8 +72,8 @@ func TestNotFoundEchoes(t *testing.T) {
 	for _, test := range tests {
 		r := httptest.NewRequest("GET", "/v2/orders/x", nil)
 		r.SetPathValue("orderReference", test.reference)
-		_, body := errorForm(Samples)(r, order.ErrNotFound)
-		want := encode(t, web.NewCoded("10301", "The order with id "+test.want+" was not found"))
+		_, body := errorEncoder(Samples)(r, order.ErrNotFound)
+		want := encode(t, web.NewErrorBody("10301", "The order with id "+test.want+" was not found"))
 		if encode(t, body) != want {
 			t.Errorf("%q: %s, want %s", test.reference, encode(t, body), want)
 		}

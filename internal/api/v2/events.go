@@ -60,7 +60,7 @@ func (a *api) listOrderEvents(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	events, err := a.orders.OrderEvents(r.Context(), web.MerchantID(r), orderKey(r), query)
+	events, err := a.orders.OrderEvents(r.Context(), web.MerchantID(r), orderIdentifier(r), query)
 	if err != nil {
 		return err
 	}
@@ -74,15 +74,15 @@ func parseFeedQuery(r *http.Request, waits bool) (order.FeedQuery, error) {
 	if err != nil {
 		return order.FeedQuery{}, err
 	}
-	after, err := query.Whole("after", 0, 0, web.MaxWhole)
+	after, err := query.Int("after", 0, 0, web.MaxInt)
 	if err != nil {
 		return order.FeedQuery{}, err
 	}
-	limit, err := query.Whole("limit", order.DefaultFeedLimit, 1, order.MaxFeedLimit)
+	limit, err := query.Int("limit", order.DefaultFeedLimit, 1, order.MaxFeedLimit)
 	if err != nil || !waits {
 		return order.FeedQuery{After: after, Limit: int(limit)}, err
 	}
-	seconds, err := query.Whole("wait", 0, 0, int64(order.MaxFeedWait/time.Second))
+	seconds, err := query.Int("wait", 0, 0, int64(order.MaxFeedWait/time.Second))
 	return order.FeedQuery{After: after, Limit: int(limit), Wait: time.Duration(seconds) * time.Second}, err
 }
 

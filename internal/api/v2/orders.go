@@ -22,7 +22,7 @@ func (a *api) listOrders(r *http.Request) (web.Answer, error) {
 
 // getOrder answers GET /orders/{orderReference}.
 func (a *api) getOrder(r *http.Request) (web.Answer, error) {
-	return orderapi.One(r, a.orders, orderKey(r), func(found order.Order, _ *web.Answer) any {
+	return orderapi.One(r, a.orders, orderIdentifier(r), func(found order.Order, _ *web.Answer) any {
 		return newOrderView(found, a.storageURL)
 	})
 }
@@ -31,7 +31,7 @@ func (a *api) getOrder(r *http.Request) (web.Answer, error) {
 // looked at.
 func (a *api) acceptOrder(w http.ResponseWriter, r *http.Request) error {
 	change := web.NewChange(r, moved, nil)
-	done, err := a.orders.Accept(r.Context(), web.MerchantID(r), orderKey(r), change.Attempt())
+	done, err := a.orders.Accept(r.Context(), web.MerchantID(r), orderIdentifier(r), change.Attempt())
 	return change.Answer(w, done, err)
 }
 
@@ -46,7 +46,7 @@ func (a *api) rejectOrder(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	change := web.NewChange(r, moved, nil)
-	done, err := a.orders.Reject(r.Context(), web.MerchantID(r), orderKey(r), reason, change.Attempt())
+	done, err := a.orders.Reject(r.Context(), web.MerchantID(r), orderIdentifier(r), reason, change.Attempt())
 	return change.Answer(w, done, err)
 }
 

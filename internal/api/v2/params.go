@@ -9,7 +9,7 @@ import (
 )
 
 // orderKey returns the order that {orderReference} names.
-func orderKey(r *http.Request) order.Identifier {
+func orderIdentifier(r *http.Request) order.Identifier {
 	return order.ByReference(r.PathValue("orderReference"))
 }
 
@@ -28,10 +28,10 @@ func parseListParams(r *http.Request) (listParams, error) {
 	}
 	params := listParams{filter: order.NewFilter()}
 	filter := &params.filter
-	if filter.Page, err = query.Whole("page", filter.Page, 1, web.MaxWhole); err != nil {
+	if filter.Page, err = query.Int("page", filter.Page, 1, web.MaxInt); err != nil {
 		return listParams{}, err
 	}
-	if filter.PageSize, err = query.Whole("itemsPerPage", filter.PageSize, 1, web.MaxWhole); err != nil {
+	if filter.PageSize, err = query.Int("itemsPerPage", filter.PageSize, 1, web.MaxInt); err != nil {
 		return listParams{}, err
 	}
 	if err := params.parseState(query); err != nil {
@@ -90,7 +90,7 @@ func parseReason(object web.Object) (order.Reason, error) {
 	}
 	text, ok := object.Text("reason")
 	if !ok {
-		return "", web.ErrPayload
+		return "", web.ErrInvalidPayload
 	}
 	return order.Reason(text), nil
 }

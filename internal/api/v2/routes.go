@@ -12,7 +12,7 @@ import (
 // Deps is what the version works with.
 type Deps struct {
 	Orders     *order.Service
-	Figures    *web.Figures
+	Metrics    *web.Metrics
 	BaseURL    string     // address of the service, without a slash at its end
 	StorageURL string     // address of the stored files, without a slash at its end
 	ErrorCodes ErrorCodes // zero: Samples
@@ -28,15 +28,15 @@ type api struct {
 }
 
 // Section returns the routes of this version and its form of errors.
-func Section(deps Deps) web.Section {
+func Routes(deps Deps) web.RouteGroup {
 	a := &api{
 		orders:     deps.Orders,
-		invoices:   invoiceapi.NewEndpoints(deps.Orders, deps.Figures, deps.StorageURL),
+		invoices:   invoiceapi.NewEndpoints(deps.Orders, deps.Metrics, deps.StorageURL),
 		baseURL:    deps.BaseURL,
 		storageURL: deps.StorageURL,
 	}
 	kept := deps.Kept
-	return web.Section{
+	return web.RouteGroup{
 		Prefix: "/v2",
 		Routes: []web.Route{
 			{Method: http.MethodGet, Path: "/orders", Scope: token.OrdersRead, Handle: kept.Serve(a.listOrders)},
@@ -48,7 +48,7 @@ func Section(deps Deps) web.Section {
 			{Method: http.MethodPost, Path: "/orders/{orderReference}/invoices", Scope: token.InvoicesWrite, Handle: a.uploadInvoice},
 			{Method: http.MethodDelete, Path: "/orders/{orderReference}/invoices/{invoiceId}", Scope: token.InvoicesWrite, Handle: a.deleteInvoice},
 		},
-		Errors:   errorForm(deps.ErrorCodes),
+		Errors:   errorEncoder(deps.ErrorCodes),
 		Attempts: deps.Orders,
 	}
 }
