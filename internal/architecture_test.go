@@ -34,7 +34,7 @@ var mayImport = map[string][]string{
 	"internal/web":            {"internal/order", "internal/token", "internal/lru"},
 
 	"internal/order":     {},
-	"internal/token":     {},
+	"internal/token":     {"internal/order"},
 	"internal/ingest":    {"internal/order"},
 	"internal/config":    {},
 	"internal/demo":      {"internal/order", "internal/ingest"},

@@ -43,6 +43,4 @@ var (
 	ErrUnavailable = errors.New("storage is out of reach")
 	// ErrMerchantExists: a merchant with that id is there, with another name.
 	ErrMerchantExists = errors.New("a merchant with that id exists")
-	// ErrMerchantNotFound: no merchant with that id.
-	ErrMerchantNotFound = errors.New("no merchant with that id")
 )

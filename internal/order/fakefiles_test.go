@@ -47,7 +47,7 @@ func (f *fakeFiles) content(path string) string {
 }
 
 func (f *fakeFiles) Stage(context.Context) (order.StagedFile, error) {
-	if err := f.ask("Draft"); err != nil {
+	if err := f.ask("Stage"); err != nil {
 		return nil, err
 	}
 	return &fakeDraft{files: f}, nil
@@ -99,7 +99,7 @@ func (d *fakeDraft) Commit(ctx context.Context, path string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := d.files.ask("Publish"); err != nil {
+	if err := d.files.ask("Commit"); err != nil {
 		return err
 	}
 	d.files.mu.Lock()

@@ -21,7 +21,7 @@ type fakeKey struct {
 func keyName(merchantID int64, key string) string { return fmt.Sprintf("%d %s", merchantID, key) }
 
 func (t *fakeTx) ReserveIdempotencyKey(_ context.Context, merchantID int64, key string, request [sha256.Size]byte, at time.Time) error {
-	if err := t.store.ask("TakeKey"); err != nil {
+	if err := t.store.ask("ReserveIdempotencyKey"); err != nil {
 		return err
 	}
 	name := keyName(merchantID, key)
@@ -50,7 +50,7 @@ func (t *fakeTx) HoldIdempotencyKey(_ context.Context, head order.LockedOrder, k
 	k := t.keys[name]
 	k.order, k.invoice = head.LegacyID, invoiceID
 	t.keys[name] = k
-	return t.store.ask("HoldKey")
+	return t.store.ask("HoldIdempotencyKey")
 }
 
 func (t *fakeTx) SaveResponse(_ context.Context, merchantID int64, key string, request [sha256.Size]byte, answer []byte) error {
@@ -61,11 +61,11 @@ func (t *fakeTx) SaveResponse(_ context.Context, merchantID int64, key string, r
 	}
 	k.answer = answer
 	t.keys[name] = k
-	return t.store.ask("KeepAnswer")
+	return t.store.ask("SaveResponse")
 }
 
 func (s *fakeStore) DeleteIdempotencyRecords(ctx context.Context, before time.Time, limit int) (int, error) {
-	end, err := s.begin(ctx, "ForgetAnswers")
+	end, err := s.begin(ctx, "DeleteIdempotencyRecords")
 	defer end()
 	n := 0
 	for name, k := range s.keys {

@@ -155,16 +155,20 @@ func (s *fakeStore) OrderEvents(ctx context.Context, merchantID int64, key order
 	return s.Events(ctx, merchantID, after, limit)
 }
 
-func (s *fakeStore) NewestEvent(ctx context.Context, merchantID int64) (int64, error) {
-	end, err := s.begin(ctx, "NewestEvent")
+func (s *fakeStore) DataVersions(ctx context.Context, merchantIDs []int64) (map[int64]order.DataVersion, error) {
+	end, err := s.begin(ctx, "DataVersions")
 	defer end()
-	newest := int64(0)
-	for _, o := range s.orders {
-		if o.head.MerchantID == merchantID {
-			newest = max(newest, int64(len(o.events)))
+	versions := make(map[int64]order.DataVersion)
+	for _, id := range merchantIDs {
+		newest := int64(0)
+		for _, o := range s.orders {
+			if o.head.MerchantID == id {
+				newest = max(newest, int64(len(o.events)))
+			}
 		}
+		versions[id] = order.DataVersion{Event: newest}
 	}
-	return newest, err
+	return versions, err
 }
 
 func (s *fakeStore) InTx(ctx context.Context, fn func(order.Tx) error) error {
@@ -219,7 +223,7 @@ func (s *fakeStore) clean(limit int, choose func(fakeEntry) bool) []order.Stored
 }
 
 func (s *fakeStore) ExpiredReservations(ctx context.Context, before time.Time, limit int) ([]order.StoredInvoice, error) {
-	end, err := s.begin(ctx, "StaleReservations")
+	end, err := s.begin(ctx, "ExpiredReservations")
 	defer end()
 	return s.clean(limit, func(e fakeEntry) bool {
 		return e.status == abandoned || e.status == reserved && e.CreatedAt.Before(before)
@@ -243,7 +247,7 @@ func (o *fakeOrder) entry(id int64) *fakeEntry {
 }
 
 func (s *fakeStore) ExpireReservation(ctx context.Context, invoice order.StoredInvoice, at time.Time) (bool, error) {
-	end, err := s.begin(ctx, "AbandonReservation")
+	end, err := s.begin(ctx, "ExpireReservation")
 	defer end()
 	if err != nil {
 		return false, err
@@ -296,11 +300,16 @@ func (t *fakeTx) LockOrder(_ context.Context, merchantID int64, key order.Identi
 	return o.head, nil
 }
 
-func (t *fakeTx) Transition(_ context.Context, head order.LockedOrder, to order.State, at time.Time) error {
-	o := t.orders[head.LegacyID]
-	o.head.State, o.updated = to, at
+func (t *fakeTx) Transition(_ context.Context, locked order.LockedOrder, to order.State, cause order.Cause) error {
+	o := t.orders[locked.LegacyID]
+	o.head.State, o.updated = to, cause.At
 	o.head.Revision++
-	return t.store.ask("Move")
+	if err := t.store.ask("Transition"); err != nil {
+		return err
+	}
+	return t.appendEvent(locked, order.Event{
+		Type: order.OrderStateChanged, Actor: cause.Actor, At: cause.At, From: locked.State, To: to, Reason: cause.Reason,
+	})
 }
 
 func (t *fakeTx) Invoices(_ context.Context, head order.LockedOrder) ([]order.Invoice, error) {
@@ -333,14 +342,17 @@ func (t *fakeTx) ReserveInvoice(_ context.Context, head order.LockedOrder, invoi
 	return invoice.ID, t.store.ask("ReserveInvoice")
 }
 
-func (t *fakeTx) ActivateInvoice(_ context.Context, head order.LockedOrder, id int64) error {
+func (t *fakeTx) ActivateInvoice(_ context.Context, head order.LockedOrder, id int64, cause order.Cause) error {
 	e := t.orders[head.LegacyID].entry(id)
 	if e == nil || e.status != reserved {
 		return order.ErrInvoiceNotFound
 	}
 	e.status = active
 	t.orders[head.LegacyID].head.Revision++
-	return t.store.ask("ActivateInvoice")
+	if err := t.store.ask("ActivateInvoice"); err != nil {
+		return err
+	}
+	return t.appendEvent(head, order.Event{Type: order.InvoiceUploaded, Actor: cause.Actor, At: cause.At, InvoiceID: id})
 }
 
 func (t *fakeTx) ReleaseInvoice(_ context.Context, head order.LockedOrder, id int64) error {
@@ -352,21 +364,24 @@ func (t *fakeTx) ReleaseInvoice(_ context.Context, head order.LockedOrder, id in
 	return t.store.ask("ReleaseInvoice")
 }
 
-func (t *fakeTx) DeleteInvoice(_ context.Context, head order.LockedOrder, id int64, at time.Time) error {
+func (t *fakeTx) DeleteInvoice(_ context.Context, head order.LockedOrder, id int64, cause order.Cause) error {
 	o := t.orders[head.LegacyID]
 	e := o.entry(id)
 	if e == nil || e.status != active {
 		return order.ErrInvoiceNotFound
 	}
-	e.status, e.ended = deleted, at
+	e.status, e.ended = deleted, cause.At
 	o.head.ActiveInvoices--
 	o.head.Revision++
-	return t.store.ask("DeleteInvoice")
+	if err := t.store.ask("DeleteInvoice"); err != nil {
+		return err
+	}
+	return t.appendEvent(head, order.Event{Type: order.InvoiceDeleted, Actor: cause.Actor, At: cause.At, InvoiceID: id})
 }
 
-func (t *fakeTx) Append(_ context.Context, head order.LockedOrder, event order.Event) error {
+func (t *fakeTx) appendEvent(head order.LockedOrder, event order.Event) error {
 	o := t.orders[head.LegacyID]
 	event.Seq = int64(len(o.events)) + 1
 	o.events = append(o.events, event)
-	return t.store.ask("Append")
+	return t.store.ask("appendEvent")
 }

@@ -5,55 +5,55 @@ import (
 	"time"
 )
 
-// Limits of one reading of events.
+// Limits of one read of the change feed.
 const (
 	DefaultFeedLimit = 100
 	MaxFeedLimit     = 1000
 	MaxFeedWait      = 30 * time.Second
 )
 
-// EventRecord is an event with the names of what it tells of.
+// EventRecord is an event with the names of its order and file.
 type EventRecord struct {
 	Event
 	LegacyID  int64  // of the order
 	Reference string // of the order
-	FileName  string // stored name, of the invoice events
+	FileName  string // stored name; set for the invoice events
 }
 
-// FeedQuery says which events are asked for: those that come after one.
+// FeedQuery selects events.
 type FeedQuery struct {
-	After int64 // number of the last event that is known; 0: none
-	Limit int   // the most to return, 1 to MaxFeedLimit
-	// Wait is how long to wait for one, up to MaxFeedWait, where there is none.
-	// 0: not at all. Readings of a single order never wait.
+	After int64 // number of the last event that the client has; 0: none
+	Limit int   // maximum number of events, 1 to MaxFeedLimit
+	// Wait is how long to wait for an event if there is none yet, at most
+	// MaxFeedWait. 0: do not wait. OrderEvents never waits.
 	Wait time.Duration
 }
 
-// Events returns a merchant's events, oldest first. Where there is none it
-// returns as soon as there is, by whatever instance of the service, and
-// without any when the time to wait is over, when too many of the merchant's
-// wait already, and after EndWaits. No connection of the database is held
-// while it waits.
+// Events returns a merchant's events, oldest first. With Wait it is a long poll:
+// if there are no events it returns as soon as any instance of the service
+// commits one. It returns no events when Wait is over, when the merchant has
+// MaxWaiters waiters already, and after StopWaiting. It holds no database
+// connection while it waits.
 func (s *Service) Events(ctx context.Context, merchantID int64, query FeedQuery) ([]EventRecord, error) {
 	events, err := s.store.Events(ctx, merchantID, query.After, query.Limit)
-	if err != nil || len(events) > 0 || query.Wait <= 0 || !s.watch.join(merchantID) {
+	if err != nil || len(events) > 0 || query.Wait <= 0 || !s.waiters.join(merchantID) {
 		return events, err
 	}
-	defer s.watch.leave(merchantID)
-	over := time.NewTimer(query.Wait)
-	defer over.Stop()
+	defer s.waiters.leave(merchantID)
+	timeout := time.NewTimer(query.Wait)
+	defer timeout.Stop()
 	for {
-		// Taken before the look, so that what comes after the look is not missed.
-		changed := s.watch.changed(merchantID)
+		// Before the read, so that an event committed after the read closes it.
+		wake := s.waiters.next(merchantID)
 		events, err := s.store.Events(ctx, merchantID, query.After, query.Limit)
 		if err != nil || len(events) > 0 {
 			return events, err
 		}
 		select {
-		case <-changed:
-		case <-over.C:
+		case <-wake:
+		case <-timeout.C:
 			return nil, nil
-		case <-s.watch.ended:
+		case <-s.waiters.stopped:
 			return nil, nil
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -62,13 +62,13 @@ func (s *Service) Events(ctx context.Context, merchantID int64, query FeedQuery)
 }
 
 // OrderEvents returns the events of one order, oldest first, or ErrNotFound.
-func (s *Service) OrderEvents(ctx context.Context, merchantID int64, key Identifier, query FeedQuery) ([]EventRecord, error) {
-	if !key.Valid() {
+func (s *Service) OrderEvents(ctx context.Context, merchantID int64, id Identifier, query FeedQuery) ([]EventRecord, error) {
+	if !id.Valid() {
 		return nil, ErrNotFound
 	}
-	return s.store.OrderEvents(ctx, merchantID, key, query.After, query.Limit)
+	return s.store.OrderEvents(ctx, merchantID, id, query.After, query.Limit)
 }
 
-// StopWaiting lets everyone who waits for events go at once, and nobody wait from
-// then on. The service works on without that.
-func (s *Service) StopWaiting() { s.watch.end() }
+// StopWaiting ends all long polls at once and lets none begin. Everything else
+// of the service goes on working.
+func (s *Service) StopWaiting() { s.waiters.stop() }

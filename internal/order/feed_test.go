@@ -71,7 +71,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 			}
 			store := feedStore()
 			store.fail = func(operation string) error {
-				if operation == "NewestEvent" {
+				if operation == "DataVersions" {
 					return errors.New("not to be looked at")
 				}
 				return nil
@@ -134,7 +134,7 @@ func TestManyShareOneLook(t *testing.T) {
 		var looks atomic.Int32
 		store := feedStore()
 		store.fail = func(operation string) error {
-			if operation == "NewestEvent" {
+			if operation == "DataVersions" {
 				looks.Add(1)
 			}
 			return nil

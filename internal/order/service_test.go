@@ -170,7 +170,7 @@ func TestInvalidKeysStayOutside(t *testing.T) {
 
 func TestMoveIsAllOrNothing(t *testing.T) {
 	t.Parallel()
-	for _, operation := range []string{"InTx", "LockOrder", "Move", "Append", "commit"} {
+	for _, operation := range []string{"InTx", "LockOrder", "Transition", "appendEvent", "commit"} {
 		store := newFakeStore(head(order.Registered))
 		store.fail = failing(operation)
 		_, err := newService(store, newFakeFiles()).Accept(t.Context(), merchant, order.ByLegacyID(1), order.WriteOptions{})

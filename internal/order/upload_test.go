@@ -177,17 +177,17 @@ func TestUploadFails(t *testing.T) {
 		name2       string // what the next upload of that name is called
 		sweeps      int    // what is left to a sweep
 	}{
-		{"draft", "", "Draft", "a.pdf", 0},
+		{"draft", "", "Stage", "a.pdf", 0},
 		{"begin", "InTx", "", "a.pdf", 0},
 		{"lock", "LockOrder", "", "a.pdf", 0},
 		{"names", "InvoiceNames", "", "a.pdf", 0},
 		{"reserve", "ReserveInvoice", "", "a.pdf", 0},
 		{"commit", "commit", "", "a.pdf", 0},
-		{"publish", "", "Publish", "a.pdf", 0},
+		{"publish", "", "Commit", "a.pdf", 0},
 		{"activate", "ActivateInvoice", "", "a-1.pdf", 0},
-		{"event", "Append", "", "a-1.pdf", 0},
-		{"publish, release", "ReleaseInvoice", "Publish", "a-1.pdf", 1},
-		{"activate, abandon", "ActivateInvoice|AbandonReservation", "", "a-1.pdf", 1},
+		{"event", "appendEvent", "", "a-1.pdf", 0},
+		{"publish, release", "ReleaseInvoice", "Commit", "a-1.pdf", 1},
+		{"activate, abandon", "ActivateInvoice|ExpireReservation", "", "a-1.pdf", 1},
 		{"activate, purge", "ActivateInvoice|MarkPurged", "", "a-1.pdf", 1},
 		{"activate, remove", "ActivateInvoice", "Remove", "a-1.pdf", 1},
 	} {
@@ -255,7 +255,7 @@ func TestUncertainPublish(t *testing.T) {
 		free bool   // the place, at once
 	}{
 		{"alone", "", true},
-		{"and the store fails", "AbandonReservation", false},
+		{"and the store fails", "ExpireReservation", false},
 	} {
 		store, files := newFakeStore(head(order.Registered)), newFakeFiles()
 		s := newService(store, files)
@@ -309,7 +309,7 @@ func TestSweptAndFailed(t *testing.T) {
 	t.Parallel()
 	store, files := newFakeStore(head(order.Registered)), newFakeFiles()
 	s := newService(store, files)
-	files.fail = failing("Publish")
+	files.fail = failing("Commit")
 	files.publishing = func(context.Context) {
 		if _, err := s.ExpireReservations(t.Context(), noonUTC.Add(time.Second)); err != nil {
 			t.Error(err)

@@ -32,9 +32,9 @@ func (t *tx) LockOrder(ctx context.Context, merchantID int64, key order.Identifi
 }
 
 // Transition implements order.Tx.
-func (t *tx) Transition(ctx context.Context, o order.LockedOrder, to order.State, at time.Time) error {
+func (t *tx) Transition(ctx context.Context, o order.LockedOrder, to order.State, cause order.Cause) error {
 	err := must(changed(t.exec(ctx, `UPDATE orders SET state = $1, updated_at = $2, revision = revision + 1
-		WHERE merchant_id = $3 AND number = $4`, to, at.Unix(), o.MerchantID, o.LegacyID)))
+		WHERE merchant_id = $3 AND number = $4`, to, cause.At.Unix(), o.MerchantID, o.LegacyID)))
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,9 @@ func (t *tx) Transition(ctx context.Context, o order.LockedOrder, to order.State
 			return err
 		}
 	}
-	return nil
+	return t.appendEvent(ctx, o, order.Event{
+		Type: order.OrderStateChanged, Actor: cause.Actor, At: cause.At, From: o.State, To: to, Reason: cause.Reason,
+	})
 }
 
 // dayChange is how many orders more, or fewer, a day has in a state.
@@ -78,8 +80,9 @@ func (t *tx) write(ctx context.Context, rows manyRows, values []any) error {
 	return nil
 }
 
-// Append implements order.Tx.
-func (t *tx) Append(ctx context.Context, o order.LockedOrder, event order.Event) error {
+// appendEvent writes an event of an order and gives it the merchant's next number.
+// It is called last: it locks the merchant's row until the transaction ends.
+func (t *tx) appendEvent(ctx context.Context, o order.LockedOrder, event order.Event) error {
 	last, err := t.takeEvents(ctx, o.MerchantID, 1)
 	if err != nil {
 		return err
@@ -102,11 +105,11 @@ var insertEvents = newManyRows("events", `merchant_id, seq, type, actor, at, ord
 	from_state, to_state, reason, invoice_id`, "")
 
 func (t *tx) insertEvent(ctx context.Context, o order.LockedOrder, e order.Event) error {
-	return t.write(ctx, insertEvents, appendEvent(nil, o, e))
+	return t.write(ctx, insertEvents, eventValues(nil, o, e))
 }
 
-// appendEvent appends the values of an event's row.
-func appendEvent(values []any, o order.LockedOrder, e order.Event) []any {
+// eventValues appends the values of an event's row.
+func eventValues(values []any, o order.LockedOrder, e order.Event) []any {
 	reason := sql.NullString{String: string(e.Reason), Valid: e.Reason != ""}
 	invoice := sql.NullInt64{Int64: e.InvoiceID, Valid: e.InvoiceID != 0}
 	return append(values, o.MerchantID, e.Seq, e.Type, e.Actor, e.At.Unix(), o.LegacyID, order.DayOf(o.CreatedAt),

@@ -84,8 +84,8 @@ func requestsOf(t *testing.T, db *DB, recorded *recorder, merchant int64) []stat
 	if events, err := db.Events(ctx, merchant, 0, 10); err != nil || len(events) == 0 {
 		t.Fatal(events, err)
 	}
-	if newest, err := db.NewestEvent(ctx, merchant); err != nil || newest == 0 {
-		t.Fatal(newest, err)
+	if versions, err := db.DataVersions(ctx, []int64{merchant}); err != nil || versions[merchant].Event == 0 {
+		t.Fatal(versions, err)
 	}
 	// One that cuts the day at either end, and one that counts on from there.
 	for _, page := range []int64{4, 5, 1} {
@@ -143,14 +143,15 @@ func fileTest(t *testing.T, db *DB, merchant, number int64) {
 			if name == "b.pdf" {
 				return tx.ReleaseInvoice(ctx, head, id)
 			}
-			if err := errors.Join(tx.HoldIdempotencyKey(ctx, head, "k", id), tx.ActivateInvoice(ctx, head, id),
+			if err := errors.Join(tx.HoldIdempotencyKey(ctx, head, "k", id),
+				tx.ActivateInvoice(ctx, head, id, order.Cause{Actor: order.ActorMerchant, At: testTime}),
 				tx.SaveResponse(ctx, merchant, "k", request, []byte("answer"))); err != nil {
 				return err
 			}
 			if _, err := tx.Invoices(ctx, head); err != nil {
 				return err
 			}
-			if err := tx.DeleteInvoice(ctx, head, id, testTime); err != nil {
+			if err := tx.DeleteInvoice(ctx, head, id, order.Cause{Actor: order.ActorMerchant, At: testTime}); err != nil {
 				return err
 			}
 		}

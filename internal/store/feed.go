@@ -59,14 +59,22 @@ func (db *DB) OrderEvents(ctx context.Context, merchantID int64, key order.Ident
 	return events, nil
 }
 
-// NewestEvent implements order.Store.
-func (db *DB) NewestEvent(ctx context.Context, merchantID int64) (int64, error) {
-	defer db.timed("newest_event")()
-	newest, err := newestEvent(ctx, db.conns, merchantID)
-	if err != nil {
-		return 0, db.failure(fmt.Errorf("read the newest event's number: %w", err))
+// DataVersions implements order.Store.
+func (db *DB) DataVersions(ctx context.Context, merchantIDs []int64) (map[int64]order.DataVersion, error) {
+	defer db.timed("data_versions")()
+	versions := make(map[int64]order.DataVersion, len(merchantIDs))
+	for _, id := range merchantIDs {
+		var v order.DataVersion
+		err := db.conns.row(ctx, selectNewestEvent, []any{id}, &v.Event)
+		if errors.Is(err, sql.ErrNoRows) {
+			continue
+		}
+		if err != nil {
+			return nil, db.failure(fmt.Errorf("read data versions: %w", err))
+		}
+		versions[id] = v
 	}
-	return newest, nil
+	return versions, nil
 }
 
 // newestEvent reads the number of a merchant's newest event; 0 when there is

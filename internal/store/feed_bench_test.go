@@ -27,8 +27,8 @@ func BenchmarkFeed(b *testing.B) {
 			return len(events), err
 		},
 		"newest": func() (int, error) {
-			newest, err := db.NewestEvent(b.Context(), 1)
-			return int(newest), err
+			versions, err := db.DataVersions(b.Context(), []int64{1})
+			return int(versions[1].Event), err
 		},
 	} {
 		b.Run(name, func(b *testing.B) {

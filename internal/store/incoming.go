@@ -237,7 +237,7 @@ func (in *intake) appendEvents(ctx context.Context, merchantID int64) error {
 	}
 	values := make([]any, 0, len(heads)*insertEvents.columns)
 	for i, head := range heads {
-		values = appendEvent(values, head, order.Event{
+		values = eventValues(values, head, order.Event{
 			Seq: last - int64(len(heads)-1-i), Type: order.OrderCreated, Actor: order.ActorOperator,
 			At: in.now, To: head.State,
 		})

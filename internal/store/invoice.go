@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"time"
 
 	"merchantorders/internal/order"
 )
@@ -111,7 +110,7 @@ func (t *tx) ReserveInvoice(ctx context.Context, o order.LockedOrder, invoice or
 }
 
 // ActivateInvoice implements order.Tx.
-func (t *tx) ActivateInvoice(ctx context.Context, o order.LockedOrder, id int64) error {
+func (t *tx) ActivateInvoice(ctx context.Context, o order.LockedOrder, id int64, cause order.Cause) error {
 	did, err := changed(t.exec(ctx, `UPDATE invoices SET status = `+statusActive+`
 		WHERE merchant_id = $1 AND order_number = $2 AND id = $3 AND status = `+statusReserved, o.MerchantID, o.LegacyID, id))
 	if err != nil {
@@ -120,7 +119,10 @@ func (t *tx) ActivateInvoice(ctx context.Context, o order.LockedOrder, id int64)
 	if !did {
 		return order.ErrInvoiceNotFound
 	}
-	return t.revise(ctx, o, 0)
+	if err := t.revise(ctx, o, 0); err != nil {
+		return err
+	}
+	return t.appendEvent(ctx, o, order.Event{Type: order.InvoiceUploaded, Actor: cause.Actor, At: cause.At, InvoiceID: id})
 }
 
 // ReleaseInvoice implements order.Tx.
@@ -134,17 +136,20 @@ func (t *tx) ReleaseInvoice(ctx context.Context, o order.LockedOrder, id int64) 
 }
 
 // DeleteInvoice implements order.Tx.
-func (t *tx) DeleteInvoice(ctx context.Context, o order.LockedOrder, id int64, at time.Time) error {
+func (t *tx) DeleteInvoice(ctx context.Context, o order.LockedOrder, id int64, cause order.Cause) error {
 	did, err := changed(t.exec(ctx, `UPDATE invoices SET status = `+statusDeleted+`, ended_at = $1
 		WHERE merchant_id = $2 AND order_number = $3 AND id = $4 AND status = `+statusActive,
-		at.Unix(), o.MerchantID, o.LegacyID, id))
+		cause.At.Unix(), o.MerchantID, o.LegacyID, id))
 	if err != nil {
 		return err
 	}
 	if !did {
 		return order.ErrInvoiceNotFound
 	}
-	return t.revise(ctx, o, -1)
+	if err := t.revise(ctx, o, -1); err != nil {
+		return err
+	}
+	return t.appendEvent(ctx, o, order.Event{Type: order.InvoiceDeleted, Actor: cause.Actor, At: cause.At, InvoiceID: id})
 }
 
 // revise notes that what a single order shows has changed, and how many places

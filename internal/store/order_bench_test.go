@@ -104,12 +104,7 @@ func uploadTest(b *testing.B, db *DB, number int64, name string) error {
 		if err != nil {
 			return err
 		}
-		if err := tx.ActivateInvoice(b.Context(), head, id); err != nil {
-			return err
-		}
-		return tx.Append(b.Context(), head, order.Event{
-			Type: order.InvoiceUploaded, Actor: order.ActorMerchant, At: testTime, InvoiceID: id,
-		})
+		return tx.ActivateInvoice(b.Context(), head, id, order.Cause{Actor: order.ActorMerchant, At: testTime})
 	})
 }
 

@@ -67,11 +67,6 @@ func moveTest(ctx context.Context, db *DB, merchantID, number int64, to order.St
 		if err != nil {
 			return err
 		}
-		if err := tx.Transition(ctx, head, to, testTime); err != nil {
-			return err
-		}
-		return tx.Append(ctx, head, order.Event{
-			Type: order.OrderStateChanged, Actor: order.ActorOperator, At: testTime, From: head.State, To: to,
-		})
+		return tx.Transition(ctx, head, to, order.Cause{Actor: order.ActorOperator, At: testTime})
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"merchantorders/internal/order"
 	"merchantorders/internal/token"
 )
 
@@ -72,7 +73,7 @@ func readGrant(ctx context.Context, r run, text string, args ...any) (token.Gran
 	var g token.Grant
 	var expires, revoked, event sql.NullInt64
 	err := r.row(ctx, text, args, &g.ID, &g.MerchantID, &g.Scopes, &expires, &revoked, &event)
-	g.ExpiresAt, g.RevokedAt, g.DataVersion = timeOf(expires), timeOf(revoked), event.Int64
+	g.ExpiresAt, g.RevokedAt, g.DataVersion = timeOf(expires), timeOf(revoked), order.DataVersion{Event: event.Int64}
 	return g, err
 }
 

@@ -14,6 +14,8 @@ import (
 	"math/big"
 	"strings"
 	"time"
+
+	"merchantorders/internal/order"
 )
 
 // Prefixes of a token's text. They tell the kinds apart and let secret
@@ -99,10 +101,9 @@ type Token struct {
 // Grant is a token as a request presents it.
 type Grant struct {
 	Token
-	// DataVersion is the number of the newest event of the token's merchant,
-	// read after the request had come in: as long as it is the same, nothing of
-	// the merchant has changed. 0 for an operator's token.
-	DataVersion int64
+	// DataVersion is the version of the merchant's data, read after the request
+	// arrived. Zero for an operator's token.
+	DataVersion order.DataVersion
 }
 
 // Operator reports whether the token is good for the operator interface, and

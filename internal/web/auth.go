@@ -20,9 +20,9 @@ type Authenticator interface {
 // handlers of routes for merchants.
 func MerchantID(r *http.Request) int64 { return logEntryOf(r).grant.MerchantID }
 
-// DataVersion returns the number of the newest event of the merchant whose
+// MerchantEvent returns the number of the newest event of the merchant whose
 // token the request carries, as it was after the request had come in.
-func MerchantEvent(r *http.Request) int64 { return logEntryOf(r).grant.DataVersion }
+func MerchantEvent(r *http.Request) int64 { return logEntryOf(r).grant.DataVersion.Event }
 
 // authorize lets a request pass to a route's handler if its token may. The
 // token is looked at first: failures of others never hold up a good one.

@@ -37,7 +37,7 @@ func (s *readings) Authenticate(_ context.Context, text string) (token.Grant, er
 		return token.Grant{}, token.ErrUnknown
 	}
 	t := token.Token{ID: id, MerchantID: id, Scopes: token.AllScopes}
-	return token.Grant{Token: t, DataVersion: s.events[id-1].Load()}, nil
+	return token.Grant{Token: t, DataVersion: order.DataVersion{Event: s.events[id-1].Load()}}, nil
 }
 
 func (s *readings) now() time.Time { return time.Unix(s.day.Load()*86400, 0).UTC() }

@@ -36,16 +36,16 @@ func calls(store Store) map[string]func(context.Context) error {
 			_, err := store.OrderEvents(ctx, alpha, key, 0, 10)
 			return err
 		},
-		"NewestEvent": func(ctx context.Context) error { _, err := store.NewestEvent(ctx, alpha); return err },
-		"InTx":        func(ctx context.Context) error { return moveTo(ctx, store, alpha, 1, order.Canceled, noon) },
-		"AddOrders": func(ctx context.Context) error {
+		"DataVersions": func(ctx context.Context) error { _, err := store.DataVersions(ctx, []int64{alpha}); return err },
+		"InTx":         func(ctx context.Context) error { return moveTo(ctx, store, alpha, 1, order.Canceled, noon) },
+		"ImportOrders": func(ctx context.Context) error {
 			_, err := store.ImportOrders(ctx, []order.Incoming{incoming(minimal(alpha, "NEW"))}, noon)
 			return err
 		},
-		"StaleReservations":  func(ctx context.Context) error { _, err := store.ExpiredReservations(ctx, noon, 1); return err },
-		"AbandonReservation": func(ctx context.Context) error { _, err := store.ExpireReservation(ctx, invoice, noon); return err },
-		"DeletedInvoices":    func(ctx context.Context) error { _, err := store.DeletedInvoices(ctx, noon, 1); return err },
-		"MarkPurged":         func(ctx context.Context) error { return store.MarkPurged(ctx, invoice, noon) },
+		"ExpiredReservations": func(ctx context.Context) error { _, err := store.ExpiredReservations(ctx, noon, 1); return err },
+		"ExpireReservation":   func(ctx context.Context) error { _, err := store.ExpireReservation(ctx, invoice, noon); return err },
+		"DeletedInvoices":     func(ctx context.Context) error { _, err := store.DeletedInvoices(ctx, noon, 1); return err },
+		"MarkPurged":          func(ctx context.Context) error { return store.MarkPurged(ctx, invoice, noon) },
 		"AddMerchant": func(ctx context.Context) error {
 			return store.AddMerchant(ctx, order.Merchant{ID: 9, Name: "Nine", CreatedAt: noon})
 		},
@@ -92,7 +92,7 @@ func testCancelledWhileWaiting(f *fixture) {
 		f.Fatal(err)
 	}
 	var group sync.WaitGroup
-	for _, name := range []string{"InTx", "AddOrders"} {
+	for _, name := range []string{"InTx", "ImportOrders"} {
 		group.Go(func() {
 			ctx, cancel := context.WithTimeout(f.Context(), 100*time.Millisecond)
 			defer cancel()
@@ -115,7 +115,7 @@ func testCancelledWhileWaiting(f *fixture) {
 	if diff := cmp.Diff(before, f.tables.rows()); diff != "" {
 		f.Errorf("the tables changed (-before +after):\n%s", diff)
 	}
-	for _, name := range []string{"InTx", "AddOrders"} {
+	for _, name := range []string{"InTx", "ImportOrders"} {
 		if err := calls(f.a)[name](f.Context()); err != nil {
 			f.Errorf("%s afterwards: %v", name, err)
 		}

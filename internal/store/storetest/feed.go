@@ -121,8 +121,8 @@ func testFeedOfNobody(f *fixture) {
 		if events, err := f.a.Events(f.Context(), merchantID, 0, 10); len(events) != 0 || err != nil {
 			f.Errorf("merchant %d: %v, error %v", merchantID, events, err)
 		}
-		if newest, err := f.a.NewestEvent(f.Context(), merchantID); newest != 0 || err != nil {
-			f.Errorf("merchant %d: the newest is %d, error %v", merchantID, newest, err)
+		if versions, err := f.a.DataVersions(f.Context(), []int64{merchantID}); versions[merchantID].Event != 0 || err != nil {
+			f.Errorf("merchant %d: data version %v, error %v", merchantID, versions[merchantID], err)
 		}
 		for _, key := range []order.Identifier{order.ByLegacyID(1), order.ByReference("BETA"), order.ByReference("NONE"), order.ByLegacyID(77)} {
 			if events, err := f.a.OrderEvents(f.Context(), merchantID, key, 0, 10); !errors.Is(err, order.ErrNotFound) {
@@ -130,8 +130,9 @@ func testFeedOfNobody(f *fixture) {
 			}
 		}
 	}
-	if newest, err := f.b.NewestEvent(f.Context(), beta); newest != 1 || err != nil {
-		f.Errorf("the newest is %d, error %v", newest, err)
+	versions, err := f.b.DataVersions(f.Context(), []int64{alpha, beta, 999})
+	if _, found := versions[999]; len(versions) != 2 || found || versions[beta].Event != 1 || err != nil {
+		f.Errorf("data versions %v, error %v", versions, err)
 	}
 }
 

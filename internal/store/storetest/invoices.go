@@ -51,10 +51,7 @@ func (f *fixture) mustReserve(store Store, key order.Identifier, name string, at
 
 func (f *fixture) activate(store Store, key order.Identifier, id int64) error {
 	return inOrder(f.Context(), store, alpha, key, func(tx order.Tx, head order.LockedOrder) error {
-		if err := tx.ActivateInvoice(f.Context(), head, id); err != nil {
-			return err
-		}
-		return tx.Append(f.Context(), head, order.Event{Type: order.InvoiceUploaded, Actor: order.ActorMerchant, At: noon, InvoiceID: id})
+		return tx.ActivateInvoice(f.Context(), head, id, order.Cause{Actor: order.ActorMerchant, At: noon})
 	})
 }
 
@@ -78,14 +75,12 @@ func (f *fixture) release(store Store, key order.Identifier, id int64) error {
 func (f *fixture) remove(store Store, key order.Identifier, id int64, at time.Time) ([]order.Invoice, error) {
 	var left []order.Invoice
 	err := inOrder(f.Context(), store, alpha, key, func(tx order.Tx, head order.LockedOrder) error {
-		if err := tx.DeleteInvoice(f.Context(), head, id, at); err != nil {
+		if err := tx.DeleteInvoice(f.Context(), head, id, order.Cause{Actor: order.ActorMerchant, At: at}); err != nil {
 			return err
 		}
 		var err error
-		if left, err = tx.Invoices(f.Context(), head); err != nil {
-			return err
-		}
-		return tx.Append(f.Context(), head, order.Event{Type: order.InvoiceDeleted, Actor: order.ActorMerchant, At: at, InvoiceID: id})
+		left, err = tx.Invoices(f.Context(), head)
+		return err
 	})
 	return left, err
 }
@@ -288,10 +283,18 @@ func testInvoiceNotThere(f *fixture) {
 	before := f.tables.rows()
 	ctx := f.Context()
 	for name, change := range map[string]func(order.Tx, order.LockedOrder) error{
-		"activate no id":         func(tx order.Tx, head order.LockedOrder) error { return tx.ActivateInvoice(ctx, head, 999) },
-		"delete no id":           func(tx order.Tx, head order.LockedOrder) error { return tx.DeleteInvoice(ctx, head, 999, noon) },
-		"activate another order": func(tx order.Tx, head order.LockedOrder) error { return tx.ActivateInvoice(ctx, head, reserved) },
-		"delete another order":   func(tx order.Tx, head order.LockedOrder) error { return tx.DeleteInvoice(ctx, head, active, noon) },
+		"activate no id": func(tx order.Tx, head order.LockedOrder) error {
+			return tx.ActivateInvoice(ctx, head, 999, order.Cause{Actor: order.ActorMerchant, At: noon})
+		},
+		"delete no id": func(tx order.Tx, head order.LockedOrder) error {
+			return tx.DeleteInvoice(ctx, head, 999, order.Cause{Actor: order.ActorMerchant, At: noon})
+		},
+		"activate another order": func(tx order.Tx, head order.LockedOrder) error {
+			return tx.ActivateInvoice(ctx, head, reserved, order.Cause{Actor: order.ActorMerchant, At: noon})
+		},
+		"delete another order": func(tx order.Tx, head order.LockedOrder) error {
+			return tx.DeleteInvoice(ctx, head, active, order.Cause{Actor: order.ActorMerchant, At: noon})
+		},
 	} {
 		if err := inOrder(ctx, f.b, alpha, other, change); !errors.Is(err, order.ErrInvoiceNotFound) {
 			f.Errorf("%s: %v, want %v", name, err, order.ErrInvoiceNotFound)

@@ -49,9 +49,8 @@ func testKeyHeld(f *fixture) {
 	}
 	err = inOrder(f.Context(), f.a, alpha, key, func(tx order.Tx, head order.LockedOrder) error {
 		return errors.Join(
-			tx.ActivateInvoice(f.Context(), head, id),
+			tx.ActivateInvoice(f.Context(), head, id, order.Cause{Actor: order.ActorMerchant, At: noon}),
 			tx.SaveResponse(f.Context(), alpha, "k", attempt.RequestDigest, []byte("stored")),
-			tx.Append(f.Context(), head, order.Event{Type: order.InvoiceUploaded, Actor: order.ActorMerchant, At: noon, InvoiceID: id}),
 		)
 	})
 	if err != nil {

@@ -29,12 +29,7 @@ func service(store Store, now time.Time) *order.Service {
 // moveTo moves an order whatever the rules say.
 func moveTo(ctx context.Context, store Store, merchantID, number int64, to order.State, at time.Time) error {
 	return inOrder(ctx, store, merchantID, order.ByLegacyID(number), func(tx order.Tx, head order.LockedOrder) error {
-		if err := tx.Transition(ctx, head, to, at); err != nil {
-			return err
-		}
-		return tx.Append(ctx, head, order.Event{
-			Type: order.OrderStateChanged, Actor: order.ActorOperator, At: at, From: head.State, To: to,
-		})
+		return tx.Transition(ctx, head, to, order.Cause{Actor: order.ActorOperator, At: at})
 	})
 }
 
@@ -159,12 +154,9 @@ func testLock(f *fixture) {
 func changeEverything(ctx context.Context, tx order.Tx, head order.LockedOrder, active int64) error {
 	id, err := tx.ReserveInvoice(ctx, head, order.Invoice{Name: "new.pdf", CreatedAt: noon})
 	return errors.Join(err,
-		tx.ActivateInvoice(ctx, head, id),
-		tx.DeleteInvoice(ctx, head, active, noon),
-		tx.Transition(ctx, head, order.Canceled, noon),
-		tx.Append(ctx, head, order.Event{
-			Type: order.OrderStateChanged, Actor: order.ActorOperator, At: noon, From: head.State, To: order.Canceled,
-		}))
+		tx.ActivateInvoice(ctx, head, id, order.Cause{Actor: order.ActorMerchant, At: noon}),
+		tx.DeleteInvoice(ctx, head, active, order.Cause{Actor: order.ActorMerchant, At: noon}),
+		tx.Transition(ctx, head, order.Canceled, order.Cause{Actor: order.ActorOperator, At: noon}))
 }
 
 func testErrorUndoes(f *fixture) {

@@ -72,7 +72,7 @@ func testGrantEvents(f *fixture) {
 		for n := range 16 {
 			asking.Go(func() {
 				granted, err := []Store{f.a, f.b}[n%2].Grant(f.Context(), hash)
-				if err != nil || granted.DataVersion != seen {
+				if err != nil || granted.DataVersion.Event != seen {
 					f.Errorf("after event %d the newest is %d, error %v", seen, granted.DataVersion, err)
 				}
 			})

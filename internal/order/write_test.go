@@ -120,8 +120,8 @@ func TestRefusedUploadIsKept(t *testing.T) {
 func TestKeyIsFreeAfterAFault(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ store, file string }{
-		{"InTx", ""}, {"TakeKey", ""}, {"LockOrder", ""}, {"ReserveInvoice", ""}, {"HoldKey", ""}, {"commit", ""},
-		{"", "Publish"}, {"ActivateInvoice", ""}, {"KeepAnswer", ""}, {"Append", ""}, {"Append|MarkPurged", ""},
+		{"InTx", ""}, {"ReserveIdempotencyKey", ""}, {"LockOrder", ""}, {"ReserveInvoice", ""}, {"HoldIdempotencyKey", ""}, {"commit", ""},
+		{"", "Commit"}, {"ActivateInvoice", ""}, {"SaveResponse", ""}, {"appendEvent", ""}, {"appendEvent|MarkPurged", ""},
 	} {
 		store, files := newFakeStore(head(order.Registered)), newFakeFiles()
 		s := newService(store, files)
@@ -152,7 +152,7 @@ func TestStuckUploadLetsGo(t *testing.T) {
 	store, files := newFakeStore(head(order.Registered)), newFakeFiles()
 	s := newService(store, files)
 	// Neither can the upload be finished nor taken back: it is as if it had died.
-	files.fail, store.fail = failing("Publish"), failing("ReleaseInvoice")
+	files.fail, store.fail = failing("Commit"), failing("ReleaseInvoice")
 	if _, err := uploadUnder(t.Context(), s, files, under("k")); err == nil {
 		t.Fatal("no error")
 	}
@@ -187,7 +187,7 @@ func TestAnswerOfALostCommit(t *testing.T) {
 	commits := 0
 	store.afterCommit = func() error {
 		if commits++; commits == 2 {
-			store.fail = failing("AbandonReservation") // nor can it find out
+			store.fail = failing("ExpireReservation") // nor can it find out
 			return errBroken
 		}
 		return nil

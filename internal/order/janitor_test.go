@@ -177,7 +177,7 @@ func TestSweepAndPurge(t *testing.T) {
 
 func TestCleaningStops(t *testing.T) {
 	t.Parallel()
-	for _, operation := range []string{"StaleReservations", "AbandonReservation", "MarkPurged"} {
+	for _, operation := range []string{"ExpiredReservations", "ExpireReservation", "MarkPurged"} {
 		store, files := crowd(3, reserved)
 		store.fail = failing(operation)
 		if n, err := newService(store, files).ExpireReservations(t.Context(), noonUTC); n != 0 || !errors.Is(err, errBroken) {

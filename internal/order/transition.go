@@ -1,0 +1,74 @@
+package order
+
+import (
+	"context"
+	"time"
+)
+
+// Cause says who makes a change, when, and why. It becomes part of the event.
+type Cause struct {
+	Actor  Actor
+	At     time.Time
+	Reason Reason // empty: none given
+}
+
+// Accept moves a registered order to in-processing on behalf of its merchant.
+// Errors, in addition to those of the idempotency key: ErrNotFound,
+// ErrPreconditionFailed, ErrCannotAccept.
+func (s *Service) Accept(ctx context.Context, merchantID int64, id Identifier, options WriteOptions) (WriteResult, error) {
+	return s.transition(ctx, merchantID, id, options,
+		transition{actor: ActorMerchant, to: InProcessing, refusal: ErrCannotAccept})
+}
+
+// Reject moves a registered order to rejected-by-merchant on behalf of its
+// merchant. Errors, in addition to those of the idempotency key, in the order in
+// which they are checked: ErrNotFound, ErrPreconditionFailed, ErrInvalidReason,
+// ErrCannotReject.
+func (s *Service) Reject(ctx context.Context, merchantID int64, id Identifier, reason Reason, options WriteOptions) (WriteResult, error) {
+	return s.transition(ctx, merchantID, id, options,
+		transition{actor: ActorMerchant, to: RejectedByMerchant, reason: reason, refusal: ErrCannotReject})
+}
+
+// Transition moves an order to a state on behalf of the marketplace (decision
+// 2). Errors: ErrNotFound, ErrInvalidTransition.
+func (s *Service) Transition(ctx context.Context, merchantID int64, id Identifier, to State) (LockedOrder, error) {
+	result, err := s.transition(ctx, merchantID, id, WriteOptions{},
+		transition{actor: ActorOperator, to: to, refusal: ErrInvalidTransition})
+	return result.LockedOrder, err
+}
+
+// transition is a requested change of state.
+type transition struct {
+	actor   Actor
+	to      State
+	reason  Reason
+	refusal error // returned if the state table does not allow the transition
+}
+
+// transition makes every change of state. Of several simultaneous transitions
+// from one state exactly one succeeds, because the order is locked between the
+// check of its state and the change.
+func (s *Service) transition(ctx context.Context, merchantID int64, id Identifier, options WriteOptions, change transition) (WriteResult, error) {
+	if !id.Valid() {
+		return WriteResult{}, s.RecordRefusal(ctx, merchantID, options, ErrNotFound)
+	}
+	return s.write(ctx, merchantID, options, func(tx Tx) (WriteResult, error) {
+		locked, err := options.lock(ctx, tx, merchantID, id)
+		if err != nil {
+			return WriteResult{}, err
+		}
+		if !change.reason.Valid() {
+			return WriteResult{}, ErrInvalidReason
+		}
+		if !change.actor.CanTransition(locked.State, change.to) {
+			return WriteResult{}, change.refusal
+		}
+		cause := Cause{Actor: change.actor, At: s.Now(), Reason: change.reason}
+		if err := tx.Transition(ctx, locked, change.to, cause); err != nil {
+			return WriteResult{}, err
+		}
+		locked.State = change.to
+		locked.Revision++
+		return WriteResult{LockedOrder: locked}, nil
+	})
+}
