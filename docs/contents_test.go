@@ -13,7 +13,7 @@ import (
 	"merchantorders/internal/order"
 )
 
-// blockOf returns the first block of code in a language that a document has.
+// blockOf returns the first code block of a document in a language.
 func blockOf(t *testing.T, file, language string) string {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -23,12 +23,12 @@ func blockOf(t *testing.T, file, language string) string {
 	_, rest, _ := strings.Cut(string(text), "```"+language+"\n")
 	block, _, found := strings.Cut(rest, "```")
 	if !found {
-		t.Fatalf("%s has no block of %s", file, language)
+		t.Fatalf("%s has no code block in %s", file, language)
 	}
 	return block
 }
 
-// TestExampleOrders reads the example of an import file, line by line.
+// TestExampleOrders parses each line of the example import file.
 func TestExampleOrders(t *testing.T) {
 	t.Parallel()
 	for line := range strings.Lines(blockOf(t, "orders-in.md", "jsonl")) {
@@ -38,12 +38,13 @@ func TestExampleOrders(t *testing.T) {
 	}
 }
 
-// arrowForm is a line of the state picture: a state, an arrow, who may (a thick
-// arrow with words) or the operator alone, and the states that it leads to.
+// arrowForm is a line of the state diagram: a state, an arrow, and the next
+// states. A thick arrow has a label and is for merchant and operator; a thin
+// one is for the operator only.
 var arrowForm = regexp.MustCompile(`(?m)^ *(\S+) (-->|== merchant or operator ==>) (.*)$`)
 
-// TestStatePicture compares the picture of moves with those that there are.
-func TestStatePicture(t *testing.T) {
+// TestStateDiagram compares the state diagram with the allowed transitions.
+func TestStateDiagram(t *testing.T) {
 	t.Parallel()
 	var drawn, allowed []string
 	for _, arrow := range arrowForm.FindAllStringSubmatch(blockOf(t, "operator.md", "mermaid"), -1) {
@@ -66,6 +67,6 @@ func TestStatePicture(t *testing.T) {
 	slices.Sort(drawn)
 	slices.Sort(allowed)
 	if diff := cmp.Diff(allowed, drawn); diff != "" {
-		t.Errorf("moves (-allowed +drawn):\n%s", diff)
+		t.Errorf("transitions (-allowed +drawn):\n%s", diff)
 	}
 }

@@ -1,8 +1,8 @@
-// Package docs holds the documents that the service shows on its own pages:
-// the guide for integrators, the published interface, our decisions, and the
-// two for the marketplace's side.
+// Package docs holds the documents that the service shows on its own pages: the
+// guide for integrators, the published interface, the decisions, and two
+// documents for operators.
 //
-// It knows the files and nothing else; internal/docpages makes pages of them.
+// It knows the files and nothing else; internal/docpages turns them into HTML.
 package docs
 
 import (
@@ -14,28 +14,28 @@ import (
 //go:embed guide/*.md guide/states.svg interface.md decisions.md orders-in.md operator.md
 var files embed.FS
 
-// shown are the documents, in the order in which they are to be read.
+// shown lists the documents in reading order.
 var shown = []string{
-	"guide/token.md", "guide/first-call.md", "guide/paging.md", "guide/answering.md", "guide/invoices.md", "guide/errors.md", "guide/from-v1-to-v2.md",
+	"guide/token.md", "guide/first-call.md", "guide/paging.md", "guide/changes.md", "guide/accepting.md", "guide/retries.md",
+	"guide/invoices.md", "guide/errors.md", "guide/limits.md", "guide/client.md", "guide/before-go-live.md", "guide/from-v1-to-v2.md",
 	"interface.md", "decisions.md",
 	"operator.md", "orders-in.md",
 }
 
 // Page is one document.
 type Page struct {
-	Path     string // below docs: "guide/errors.md"
+	Path     string // relative to the folder docs: "guide/errors.md"
 	Title    string // its first heading
 	Markdown []byte
 }
 
-// Name is how addresses call the page: "errors".
+// Name returns the last part of the path of the page's URL, such as "errors".
 func (p Page) Name() string {
 	return strings.TrimSuffix(p.Path[strings.LastIndexByte(p.Path, '/')+1:], ".md")
 }
 
-// Pages returns every document, in the order in which they are to be read. An
-// error says which cannot be read, and does not occur in a program that was
-// tested.
+// Pages returns every document, in reading order. It fails only if a document
+// in the list is missing or does not begin with a title.
 func Pages() ([]Page, error) {
 	pages := make([]Page, 0, len(shown))
 	for _, path := range shown {
@@ -46,12 +46,12 @@ func Pages() ([]Page, error) {
 		first, _, _ := strings.Cut(string(text), "\n")
 		title, ok := strings.CutPrefix(first, "# ")
 		if !ok {
-			return nil, fmt.Errorf("%s does not begin with its title", path)
+			return nil, fmt.Errorf("%s: the first line is not a heading of level 1", path)
 		}
 		pages = append(pages, Page{Path: path, Title: title, Markdown: text})
 	}
 	return pages, nil
 }
 
-// StatePicture returns the picture of the states and their moves, an SVG.
+// StatePicture returns the picture of the states and transitions, an SVG.
 func StatePicture() ([]byte, error) { return files.ReadFile("guide/states.svg") }

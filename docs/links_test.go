@@ -1,7 +1,7 @@
-// Package docs_test holds the documents to what they speak of: links lead
-// somewhere, the example of an import file is one, the picture of the states
-// shows the moves that there are. It knows Markdown just far enough for that,
-// and must not know how anything is stored or served.
+// Package docs_test checks the documents: every link has a target, the example
+// import file parses, the state diagram shows the allowed transitions, and every
+// text line is one sentence. It understands only as much Markdown as it needs
+// and must not know how the service stores or serves anything.
 package docs_test
 
 import (
@@ -19,25 +19,30 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestLinks follows every relative link of the documents to a file and, where
-// it names one, to a heading.
+// TestLinks checks that every relative link leads to an existing file and, if it
+// has an anchor, to an existing heading.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	root := os.DirFS("..")
-	files, err := fs.Glob(root, "docs/*.md")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no documents: %v", err)
-	}
-	guide, err := fs.Glob(root, "docs/guide/*.md")
-	if err != nil || len(guide) == 0 {
-		t.Fatalf("no guide: %v", err)
-	}
-	files = append(files, guide...)
-	for _, file := range append(files, "README.md", "CONTRIBUTING.md", "CHANGELOG.md") {
+	for _, file := range documents(t, root) {
 		for _, fault := range brokenLinks(t, root, file) {
 			t.Error(fault)
 		}
 	}
+}
+
+// documents returns every document of the project.
+func documents(t *testing.T, root fs.FS) []string {
+	t.Helper()
+	files := []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md"}
+	for _, pattern := range []string{"docs/*.md", "docs/guide/*.md", "docs/decisions/*.md"} {
+		found, err := fs.Glob(root, pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("no file matches %s: %v", pattern, err)
+		}
+		files = append(files, found...)
+	}
+	return files
 }
 
 func TestBrokenLinks(t *testing.T) {
@@ -78,8 +83,7 @@ var (
 	headingForm = regexp.MustCompile(`^#{1,6}\s+(.*?)\s*#*$`)
 )
 
-// brokenLinks returns a line for every relative link of a file that leads
-// nowhere.
+// brokenLinks returns a line for every relative link of a file without a target.
 func brokenLinks(t *testing.T, tree fs.FS, file string) []string {
 	t.Helper()
 	var faults []string
@@ -104,7 +108,7 @@ func brokenLinks(t *testing.T, tree fs.FS, file string) []string {
 	return faults
 }
 
-// anchorsOf returns the names by which links call the headings of a file.
+// anchorsOf returns the anchors of the headings of a file.
 func anchorsOf(t *testing.T, tree fs.FS, file string) []string {
 	t.Helper()
 	var anchors []string
@@ -125,8 +129,8 @@ func anchorsOf(t *testing.T, tree fs.FS, file string) []string {
 	return anchors
 }
 
-// anchorOf names a heading as the usual viewers do: in small letters, without
-// punctuation, with hyphens for spaces.
+// anchorOf returns the anchor of a heading as common Markdown viewers make it:
+// in lower case, without punctuation, with hyphens for spaces.
 func anchorOf(heading string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -139,7 +143,7 @@ func anchorOf(heading string) string {
 	}, heading)
 }
 
-// proseOf returns the lines of a file that are not in a block of code.
+// proseOf returns the lines of a file that are not in a code block.
 func proseOf(t *testing.T, tree fs.FS, file string) []string {
 	t.Helper()
 	text, err := fs.ReadFile(tree, file)

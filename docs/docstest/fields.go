@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Fields returns the paths of all fields that a Go value has as JSON, sorted
-// by where they stand: "customer.email". What is listed in an array or behind a
-// pointer counts as itself; types that write themselves count as one field.
+// Fields returns the paths of all JSON fields of a Go value in declaration order,
+// such as "customer.email". Arrays and pointers count as their elements. A type
+// with its own MarshalJSON counts as one field.
 func Fields(value any) []string { return fieldsOf(reflect.TypeOf(value), "") }
 
 func fieldsOf(t reflect.Type, path string) []string {

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Same holds what a table of a document lists to what the code has, both in any
-// order. what names them in the failure.
+// Same fails the test if a document does not list exactly what the code has, in
+// any order. what names the things in the failure.
 func Same(t testing.TB, what string, code, document []string) {
 	t.Helper()
 	code, document = slices.Sorted(slices.Values(code)), slices.Sorted(slices.Values(document))

@@ -1,5 +1,5 @@
-// Package docstest reads the tables of the documents, for the tests that hold
-// them to the code. It knows Markdown just far enough for that.
+// Package docstest reads the tables of the documents, for tests that compare
+// them with the code. It understands only as much Markdown as it needs.
 package docstest
 
 import (
@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// Rows returns the rows of all tables below a heading of a document, to the
-// next heading; cells without the space around them. file is below docs:
-// "guide/errors.md". A document without such rows fails the test.
+// Rows returns the rows of all tables between a heading of level 2 and the next
+// one, with cells trimmed of space. file is relative to the folder docs, such as
+// "guide/errors.md". The test fails if there is no row.
 func Rows(t testing.TB, file, heading string) [][]string {
 	t.Helper()
 	_, here, _, _ := runtime.Caller(0)
@@ -42,7 +42,7 @@ func Rows(t testing.TB, file, heading string) [][]string {
 		last = line
 	}
 	if len(rows) == 0 {
-		t.Fatalf("%s has no table below %q, which ends with %q", file, heading, last)
+		t.Fatalf("%s has no table below the heading %q; its last line is %q", file, heading, last)
 	}
 	return rows
 }
@@ -57,7 +57,7 @@ func cells(line string) []string {
 
 var codeForm = regexp.MustCompile("`([^`]+)`")
 
-// Code returns the texts of a cell that stand between backquotes.
+// Code returns the texts of a cell that are between backquotes.
 func Code(cell string) []string {
 	var found []string
 	for _, match := range codeForm.FindAllStringSubmatch(cell, -1) {

@@ -1,5 +1,5 @@
-// Package guide_test draws the picture of the states from the table of moves,
-// and holds the guide to what it speaks of.
+// Package guide_test draws the picture of the states from the transitions that
+// the domain allows, and compares the guide with the code.
 package guide_test
 
 import (
@@ -15,12 +15,12 @@ import (
 	"merchantorders/internal/order"
 )
 
-var update = flag.Bool("update", false, "write the picture of the states anew")
+var update = flag.Bool("update", false, "rewrite the picture of the states")
 
 const pictureFile = "states.svg"
 
-// TestStatePicture compares the picture with the one that the table of moves
-// makes: go test ./docs/guide -update.
+// TestStatePicture compares the picture with the allowed transitions.
+// To redraw it: go test ./docs/guide -update.
 func TestStatePicture(t *testing.T) {
 	t.Parallel()
 	want := picture(t)
@@ -34,14 +34,14 @@ func TestStatePicture(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("the picture is not that of the table of moves; draw it anew with -update (-want +got):\n%s", diff)
+		t.Errorf("states.svg does not match the allowed transitions; redraw it with go test ./docs/guide -update (-want +got):\n%s", diff)
 	}
 }
 
-// cell is where a state stands in the picture.
+// cell is the position of a state in the grid of the picture.
 type cell struct{ column, row float64 }
 
-// cells has a place for every state, such that few arrows cross.
+// cells has a cell for every state, chosen so that few arrows cross.
 var cells = map[order.State]cell{
 	order.Registered:             {1, 0},
 	order.RejectedByMerchant:     {0, 1},
@@ -56,12 +56,13 @@ var cells = map[order.State]cell{
 	order.Completed:              {1, 7},
 }
 
-// Sizes, in the picture's own unit.
+// Sizes, in units of the SVG.
 const (
 	boxWidth, boxHeight = 118.0, 42.0
 	stepX, stepY        = 152.0, 78.0
 	margin              = 8.0
-	// apart is how far two arrows between the same states keep from the middle.
+	// apart is the distance of each of two opposite arrows from the line between
+	// the boxes.
 	apart = 9.0
 )
 
@@ -83,14 +84,15 @@ path { stroke: #a3adb3 } path.merchant { stroke: #7cd0b8 } .end { fill: #a3adb3 
 }
 `
 
-// picture draws the states and their moves; thick what the merchant may do.
+// picture draws the states and the transitions between them, with thick arrows
+// for those that a merchant may make.
 func picture(t *testing.T) string {
 	t.Helper()
 	last := cell{2, 7}.middle()
 	width, height := last.x+boxWidth/2+margin, last.y+boxHeight/2+margin
 	var out strings.Builder
 	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" width="%g" height="%g" role="img" aria-labelledby="title">`+"\n", width, height, width, height)
-	out.WriteString("<title id=\"title\">States of an order and the moves between them</title>\n<style>" + style + "</style>\n")
+	out.WriteString("<title id=\"title\">States of an order and the transitions between them</title>\n<style>" + style + "</style>\n")
 	out.WriteString(`<defs><marker id="end" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto"><path class="end" style="stroke: none; marker: none" d="M0 0L8 4L0 8z"/></marker>` +
 		`<marker id="thick" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="15" markerHeight="15" markerUnits="userSpaceOnUse" orient="auto"><path class="thick" style="stroke: none; marker: none" d="M0 0L8 4L0 8z"/></marker></defs>` + "\n")
 	for _, from := range order.States() {
@@ -103,7 +105,7 @@ func picture(t *testing.T) string {
 	for _, state := range order.States() {
 		at, ok := cells[state]
 		if !ok {
-			t.Fatalf("%s has no place in the picture", state)
+			t.Fatalf("%s has no cell in the picture", state)
 		}
 		out.WriteString(box(state, at.middle()))
 	}
@@ -111,7 +113,7 @@ func picture(t *testing.T) string {
 	return out.String()
 }
 
-// arrow draws a move, from the edge of one box to that of the other.
+// arrow draws a transition, from the edge of one box to the edge of the other.
 func arrow(from, to order.State) string {
 	a, b := cells[from].middle(), cells[to].middle()
 	if back := order.ActorOperator.CanTransition(to, from); back {
@@ -127,7 +129,7 @@ func arrow(from, to order.State) string {
 	return fmt.Sprintf("<path%s d=\"M%.1f %.1fL%.1f %.1f\"><title>%s to %s</title></path>\n", class, start.x, start.y, end.x, end.y, from, to)
 }
 
-// edge is where the way from one point to another leaves a box.
+// edge returns the point where the line from one point to another leaves a box.
 func edge(box, from, to point) point {
 	dx, dy := to.x-from.x, to.y-from.y
 	leave := math.Inf(1)
@@ -141,7 +143,7 @@ func edge(box, from, to point) point {
 	return point{from.x + dx*leave, from.y + dy*leave}
 }
 
-// box draws a state, its name in two lines where it is long.
+// box draws a state; a long name takes two lines.
 func box(state order.State, at point) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, `<rect x="%.1f" y="%.1f" width="%g" height="%g" rx="8"/>`, at.x-boxWidth/2, at.y-boxHeight/2, boxWidth, boxHeight)
@@ -154,7 +156,7 @@ func box(state order.State, at point) string {
 	return out.String()
 }
 
-// linesOf breaks a name after the hyphen nearest to its middle.
+// linesOf breaks a long name after the hyphen nearest to its middle.
 func linesOf(name string) []string {
 	if len(name) <= 14 {
 		return []string{name}

@@ -16,8 +16,8 @@ import (
 )
 
 // pictureText stands in place of the picture of the states for those who
-// cannot see it; the pages that show it have a table of the moves too.
-const pictureText = "The states of an order and the moves between them, as in the table of moves"
+// cannot see it; the pages that show it have a table of transitions too.
+const pictureText = "The states of an order and the transitions between them, as in the table of transitions"
 
 // html turns a document into HTML. Links to other documents lead to their
 // pages; a diagram becomes the picture of the states, the only one there is.

@@ -141,7 +141,7 @@ func follow(t *testing.T, server *httptest.Server, from, link string) {
 func TestStatePictureIsShown(t *testing.T) {
 	t.Parallel()
 	server := serve(t)
-	for _, page := range []string{"answering", "operator"} {
+	for _, page := range []string{"accepting", "operator"} {
 		body := get(t, server, below+"/docs/guide/"+page, nil).body
 		if !strings.Contains(body, `<img src="`+below+`/docs/assets/states.svg" alt="The states`) {
 			t.Errorf("%s does not show the picture", page)

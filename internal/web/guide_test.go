@@ -13,15 +13,16 @@ import (
 	"merchantorders/internal/web"
 )
 
-// TestGuideHasEveryError compares the guide's page of errors with the errors
-// that every part of the service has.
+// TestGuideHasEveryError compares the table of the guide with the errors that
+// every route group can return.
 func TestGuideHasEveryError(t *testing.T) {
 	t.Parallel()
 	var want, got []string
 	r := httptest.NewRequest("GET", "/", nil)
 	for _, err := range []error{
 		&web.ParamError{Name: "page", Problem: "is wrong"}, web.ErrInvalidPayload, web.ErrUnauthorized, web.ErrForbidden, web.ErrRouteNotFound,
-		&web.MethodError{}, errors.New("a fault"), order.ErrUnavailable,
+		&web.MethodError{}, order.ErrIdempotencyKeyInUse, order.ErrPreconditionFailed, order.ErrIdempotencyKeyReused, &web.LimitError{},
+		errors.New("a fault"), order.ErrUnavailable,
 	} {
 		status, flat := web.EncodeMessage(r, err)
 		_, coded := web.EncodeCoded(r, err)
@@ -30,7 +31,7 @@ func TestGuideHasEveryError(t *testing.T) {
 	for _, row := range docstest.Rows(t, "guide/errors.md", "Everywhere") {
 		got = append(got, row[0]+" "+docstest.Code(row[1])[0]+" "+docstest.Code(row[2])[0])
 		if row[3] == "" || row[4] == "" {
-			t.Errorf("%s has no cause or no cure", row[1])
+			t.Errorf("%s has no cause or no advice", row[1])
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

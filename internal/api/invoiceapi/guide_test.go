@@ -19,7 +19,7 @@ func TestGuideHasEveryError(t *testing.T) {
 	for _, row := range docstest.Rows(t, "guide/errors.md", "Invoice files") {
 		got = append(got, row[0]+" "+docstest.Code(row[1])[0])
 		if row[2] == "" || row[3] == "" {
-			t.Errorf("%s has no cause or no cure", row[1])
+			t.Errorf("%s has no cause or no advice", row[1])
 		}
 	}
 	docstest.Same(t, "errors", want, got)

@@ -28,7 +28,7 @@ func TestGuideHasEveryError(t *testing.T) {
 		}
 		got = append(got, row[0]+" "+docstest.Code(row[1])[0]+" "+message)
 		if row[3] == "" || row[4] == "" {
-			t.Errorf("%s has no cause or no cure", row[2])
+			t.Errorf("%s has no cause or no advice", row[2])
 		}
 	}
 	docstest.Same(t, "errors", want, got)

@@ -25,7 +25,7 @@ func TestGuideHasEveryError(t *testing.T) {
 	for _, row := range docstest.Rows(t, "guide/errors.md", "Orders, version 2") {
 		got = append(got, row[0]+" "+strings.Join(docstest.Code(row[1]), " ")+" "+docstest.Code(row[2])[0])
 		if row[3] == "" || row[4] == "" {
-			t.Errorf("%s has no cause or no cure", row[2])
+			t.Errorf("%s has no cause or no advice", row[2])
 		}
 	}
 	docstest.Same(t, "errors", want, got)

@@ -146,9 +146,9 @@ func TestDark(t *testing.T) {
 			command(t, page, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
 			})
-			page.run(t, chromedp.Navigate(s.BaseURL+"/docs/guide/answering"), chromedp.WaitVisible(chromedp.CSS("main h1")))
+			page.run(t, chromedp.Navigate(s.BaseURL+"/docs/guide/accepting"), chromedp.WaitVisible(chromedp.CSS("main h1")))
 			paper := value(t, page, chromedp.Evaluate[int](`Number(getComputedStyle(document.body).backgroundColor.match(/\d+/)[0])`))
-			page.picture(t, "answering-"+scheme)
+			page.picture(t, "accepting-"+scheme)
 			if paper < 128 != dark {
 				t.Errorf("the paper's red is %d", paper)
 			}

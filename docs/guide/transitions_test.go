@@ -10,11 +10,11 @@ import (
 	"merchantorders/internal/order"
 )
 
-// TestMovesTable compares the table that stands in place of the picture with
-// the moves that there are.
-func TestMovesTable(t *testing.T) {
+// TestTransitionTable compares the table of transitions in the guide with the
+// transitions that the domain allows.
+func TestTransitionTable(t *testing.T) {
 	t.Parallel()
-	moves := func(actor order.Actor, from order.State) string {
+	transitions := func(actor order.Actor, from order.State) string {
 		var names []string
 		for _, to := range order.States() {
 			if actor.CanTransition(from, to) {
@@ -25,9 +25,9 @@ func TestMovesTable(t *testing.T) {
 	}
 	var want, got [][]string
 	for _, state := range order.States() {
-		want = append(want, []string{state.String(), state.Code(), moves(order.ActorMerchant, state), moves(order.ActorOperator, state)})
+		want = append(want, []string{state.String(), state.Code(), transitions(order.ActorMerchant, state), transitions(order.ActorOperator, state)})
 	}
-	for _, row := range docstest.Rows(t, "guide/answering.md", "All states and moves") {
+	for _, row := range docstest.Rows(t, "guide/accepting.md", "States and transitions") {
 		var cells []string
 		for _, cell := range row {
 			cells = append(cells, strings.Join(docstest.Code(cell), " "))
@@ -42,6 +42,6 @@ func TestMovesTable(t *testing.T) {
 		return words
 	})
 	if diff := cmp.Diff(want, got, sorted); diff != "" {
-		t.Errorf("moves (-code +guide):\n%s", diff)
+		t.Errorf("transitions (-code +guide):\n%s", diff)
 	}
 }
