@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Day is a day of UTC, counted from 1970-01-01 as 0. Days before it are
+// Day is a day in UTC, as the number of days since 1970-01-01. Earlier days are
 // negative.
 type Day int32
 
-// NoDay stands for an unknown day or, in a Filter, for an open end.
+// NoDay is an unknown day or, in a Filter, an open bound.
 const NoDay Day = math.MinInt32
 
 const secondsPerDay = 24 * 60 * 60
 
-// DayOf returns the day of UTC on which t falls.
+// DayOf returns the day of t in UTC.
 func DayOf(t time.Time) Day {
 	s := t.Unix()
 	day := s / secondsPerDay
@@ -24,7 +24,8 @@ func DayOf(t time.Time) Day {
 	return Day(day)
 }
 
-// ParseDay reads the form YYYY-MM-DD and refuses days that no calendar has.
+// ParseDay parses the form YYYY-MM-DD. ok is false for any other form and for a
+// day that does not exist.
 func ParseDay(text string) (Day, bool) {
 	t, err := time.Parse(time.DateOnly, text)
 	if err != nil {
@@ -39,7 +40,7 @@ func (d Day) Start() time.Time { return time.Unix(int64(d)*secondsPerDay, 0).UTC
 // End returns the last whole second of the day.
 func (d Day) End() time.Time { return d.Start().Add((secondsPerDay - 1) * time.Second) }
 
-// String returns the form YYYY-MM-DD, empty for NoDay.
+// String returns the form YYYY-MM-DD, or "" for NoDay.
 func (d Day) String() string {
 	if d == NoDay {
 		return ""

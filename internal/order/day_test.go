@@ -50,7 +50,7 @@ func TestDays(t *testing.T) {
 	}
 }
 
-func TestDayIsOfUTC(t *testing.T) {
+func TestDayIsInUTC(t *testing.T) {
 	t.Parallel()
 	athens := time.FixedZone("EET", 2*60*60)
 	late := time.Date(2026, 11, 21, 1, 30, 0, 0, athens)
@@ -59,7 +59,7 @@ func TestDayIsOfUTC(t *testing.T) {
 	}
 }
 
-func TestNoSuchDay(t *testing.T) {
+func TestInvalidDay(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"", "2026-02-29", "1900-02-29", "2026-02-30", "2026-04-31", "2026-13-01", "2026-00-10", "2026-01-00", "2026-1-1",

@@ -2,45 +2,48 @@ package order
 
 import "errors"
 
-// The kinds of refusal that a caller can tell apart with errors.Is. What a
-// client reads is written by each version's errors.go; the texts here are for
-// the log and the command line. An error of no kind is a fault of the service.
+// The refusals that a caller can distinguish with errors.Is. Each version writes
+// its own text for clients in its errors.go; the texts here are for the log and
+// the command line. Any other error is a failure of the service.
 var (
-	// ErrNotFound: no such order, or it is another merchant's (spec 5).
+	// ErrNotFound: the order does not exist or belongs to another merchant (spec
+	// 5).
 	ErrNotFound = errors.New("order not found")
 	// ErrCannotAccept and ErrCannotReject: the state does not allow it.
-	ErrCannotAccept = errors.New("order cannot be accepted in its state")
-	ErrCannotReject = errors.New("order cannot be rejected in its state")
-	// ErrInvalidTransition: the operator asked for a move that decision 2 does not list.
-	ErrInvalidTransition = errors.New("the order cannot move to that state")
+	ErrCannotAccept = errors.New("the order cannot be accepted in its current state")
+	ErrCannotReject = errors.New("the order cannot be rejected in its current state")
+	// ErrInvalidTransition: the operator asked for a transition that decision 2
+	// does not list.
+	ErrInvalidTransition = errors.New("the order cannot make this transition from its current state")
 	// ErrInvalidReason: the reason is not one of Reasons.
-	ErrInvalidReason = errors.New("reason is not allowed")
+	ErrInvalidReason = errors.New("the reason is not one of the allowed reasons")
+	// ErrInvalidRange: the date range of a filter ends before it begins.
+	ErrInvalidRange = errors.New("the range ends before it begins")
 
-	// ErrPreconditionFailed: the order is not as the client knows it.
+	// ErrPreconditionFailed: the order does not match If-Match.
 	ErrPreconditionFailed = errors.New("the order has changed")
-	// ErrIdempotencyKeyReused: the key was used for another request.
-	ErrIdempotencyKeyReused = errors.New("the key was used for another request")
-	// ErrIdempotencyKeyInUse: the first attempt with the key is still under way.
-	ErrIdempotencyKeyInUse = errors.New("the first request with the key is still running")
+	// ErrIdempotencyKeyReused: the key belongs to another request.
+	ErrIdempotencyKeyReused = errors.New("the idempotency key was used for another request")
+	// ErrIdempotencyKeyInUse: the first request with the key is still running.
+	ErrIdempotencyKeyInUse = errors.New("the first request with this idempotency key is still running")
 
-	// ErrInvoiceNotFound: order or invoice missing, not the merchant's, or the
-	// invoice belongs to another order or is deleted.
+	// ErrInvoiceNotFound: the order or the invoice does not exist, belongs to
+	// another merchant or another order, or the invoice is deleted.
 	ErrInvoiceNotFound = errors.New("invoice not found")
 	// ErrUnsupportedFileType: the extension is not an allowed one.
-	ErrUnsupportedFileType = errors.New("file type is not supported")
+	ErrUnsupportedFileType = errors.New("the file type is not supported")
 	// ErrFileTooBig: the content is larger than MaxInvoiceSize.
-	ErrFileTooBig = errors.New("file is too big")
-	// ErrTooManyFiles: the order has MaxInvoices files, or places taken.
-	ErrTooManyFiles = errors.New("order has the most invoice files it may have")
-	// ErrUploadFailed: the file could not be stored. Nothing of it is left.
+	ErrFileTooBig = errors.New("the file is too big")
+	// ErrTooManyFiles: the order has MaxInvoices active or reserved files.
+	ErrTooManyFiles = errors.New("the order has the maximum number of invoice files")
+	// ErrUploadFailed: the file could not be stored. Nothing of it remains.
 	ErrUploadFailed = errors.New("the file could not be stored")
+	// ErrOutcomeUnknown: the file may be stored, now or later.
+	ErrOutcomeUnknown = errors.New("it is not known whether the file was stored")
 
-	// ErrOutcomeUnknown: whether a file was stored is not known; it may still appear.
-	ErrOutcomeUnknown = errors.New("whether the file was stored is not known")
-
-	// ErrUnavailable: database or storage is out of reach for now; the request
-	// may be tried again.
-	ErrUnavailable = errors.New("storage is out of reach")
-	// ErrMerchantExists: a merchant with that id is there, with another name.
-	ErrMerchantExists = errors.New("a merchant with that id exists")
+	// ErrUnavailable: the database or the file storage is unavailable; the
+	// request may be retried.
+	ErrUnavailable = errors.New("the database or the file storage is unavailable")
+	// ErrMerchantExists: a merchant with that id but another name exists.
+	ErrMerchantExists = errors.New("a merchant with that id and another name exists")
 )

@@ -2,10 +2,11 @@ package order
 
 import "time"
 
-// EventType says what happened. The numbers are stored: append, never reorder.
+// EventType is the type of an event. The numbers are stored: append, never
+// reorder.
 type EventType uint8
 
-// The types of events.
+// The event types.
 const (
 	OrderCreated EventType = iota + 1
 	OrderStateChanged
@@ -31,16 +32,17 @@ func (t EventType) String() string {
 	return "unknown"
 }
 
-// Event tells of one change. It is written in the transaction of the change.
+// Event records one change. The store writes it in the transaction of the
+// change.
 type Event struct {
 	// Seq numbers a merchant's events 1, 2, 3, ... in commit order without
-	// gaps. Given by the store.
+	// gaps. The store assigns it.
 	Seq   int64
 	Type  EventType
 	Actor Actor
 	At    time.Time
 
 	From, To  State  // of OrderStateChanged; To alone of OrderCreated
-	Reason    Reason // of a rejection, where one was given
+	Reason    Reason // of a rejection; empty: none given
 	InvoiceID int64  // of the invoice events
 }

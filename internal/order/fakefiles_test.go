@@ -17,10 +17,10 @@ type fakeFiles struct {
 	bytes map[string][]byte
 
 	fail func(operation string) error
-	// publishing is called while a file is on its way, before it is there.
-	publishing func(ctx context.Context)
-	// published returns an error although the file is there.
-	published func() error
+	// committing is called while a staged file is committed, before it is stored.
+	committing func(ctx context.Context)
+	// committed returns an error although the file is stored.
+	committed func() error
 }
 
 func newFakeFiles() *fakeFiles { return &fakeFiles{bytes: make(map[string][]byte)} }
@@ -32,14 +32,14 @@ func (f *fakeFiles) ask(operation string) error {
 	return f.fail(operation)
 }
 
-// paths returns what is stored, sorted.
+// paths returns the paths of all stored files, sorted.
 func (f *fakeFiles) paths() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Sorted(maps.Keys(f.bytes))
 }
 
-// content returns what is stored under a path.
+// content returns the stored bytes of a path.
 func (f *fakeFiles) content(path string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -50,7 +50,7 @@ func (f *fakeFiles) Stage(context.Context) (order.StagedFile, error) {
 	if err := f.ask("Stage"); err != nil {
 		return nil, err
 	}
-	return &fakeDraft{files: f}, nil
+	return &fakeStagedFile{files: f}, nil
 }
 
 type fakeFile struct{ *bytes.Reader }
@@ -85,16 +85,16 @@ func (f *fakeFiles) Remove(ctx context.Context, path string) error {
 
 func (f *fakeFiles) Check(context.Context) error { return f.ask("Check") }
 
-type fakeDraft struct {
+type fakeStagedFile struct {
 	files   *fakeFiles
 	content bytes.Buffer
 }
 
-func (d *fakeDraft) Write(p []byte) (int, error) { return d.content.Write(p) }
+func (d *fakeStagedFile) Write(p []byte) (int, error) { return d.content.Write(p) }
 
-func (d *fakeDraft) Commit(ctx context.Context, path string) error {
-	if d.files.publishing != nil {
-		d.files.publishing(ctx)
+func (d *fakeStagedFile) Commit(ctx context.Context, path string) error {
+	if d.files.committing != nil {
+		d.files.committing(ctx)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -108,10 +108,10 @@ func (d *fakeDraft) Commit(ctx context.Context, path string) error {
 		return fs.ErrExist
 	}
 	d.files.bytes[path] = bytes.Clone(d.content.Bytes())
-	if d.files.published != nil {
-		return d.files.published()
+	if d.files.committed != nil {
+		return d.files.committed()
 	}
 	return nil
 }
 
-func (d *fakeDraft) Abort() {}
+func (d *fakeStagedFile) Abort() {}

@@ -15,7 +15,7 @@ const (
 	reserved = iota
 	active
 	deleted
-	abandoned
+	expired
 )
 
 type fakeEntry struct {
@@ -36,22 +36,22 @@ type fakeOrder struct {
 // and can be made to fail.
 type fakeStore struct {
 	mu        sync.Mutex
-	orders    map[int64]*fakeOrder // by number
+	orders    map[int64]*fakeOrder // by legacy id
 	merchants []order.Merchant
-	keys      map[string]fakeKey // by merchant and key
+	keys      map[string]fakeRecord // by merchant and key
 	lastID    int64
 
-	// fail is asked before every operation, by its method's name, and before
-	// "commit"; afterCommit returns an error although the commit is done.
+	// fail is called before every operation with the name of its method, and
+	// before "commit". afterCommit returns an error after a successful commit.
 	fail        func(operation string) error
 	afterCommit func() error
-	rerun       bool // run every transaction twice, as a database may ask for
+	rerun       bool // run every transaction twice, as a retry does
 	calls       int  // of any method
 	listed      order.Filter
 }
 
 func newFakeStore(heads ...order.LockedOrder) *fakeStore {
-	s := &fakeStore{orders: make(map[int64]*fakeOrder), keys: make(map[string]fakeKey)}
+	s := &fakeStore{orders: make(map[int64]*fakeOrder), keys: make(map[string]fakeRecord)}
 	for _, head := range heads {
 		s.orders[head.LegacyID] = &fakeOrder{head: head}
 	}
@@ -65,7 +65,7 @@ func (s *fakeStore) ask(operation string) error {
 	return s.fail(operation)
 }
 
-// begin locks the store for one method that is no transaction.
+// begin locks the store for one method outside of a transaction.
 func (s *fakeStore) begin(ctx context.Context, operation string) (func(), error) {
 	s.mu.Lock()
 	s.calls++
@@ -75,11 +75,11 @@ func (s *fakeStore) begin(ctx context.Context, operation string) (func(), error)
 	return s.mu.Unlock, s.ask(operation)
 }
 
-func (s *fakeStore) find(merchantID int64, key order.Identifier) *fakeOrder {
+func (s *fakeStore) find(merchantID int64, id order.Identifier) *fakeOrder {
 	for _, o := range s.orders {
-		named := o.head.LegacyID == key.LegacyID
-		if key.Reference != "" {
-			named = o.head.Reference == key.Reference
+		named := o.head.LegacyID == id.LegacyID
+		if id.Reference != "" {
+			named = o.head.Reference == id.Reference
 		}
 		if named && o.head.MerchantID == merchantID {
 			return o
@@ -88,18 +88,18 @@ func (s *fakeStore) find(merchantID int64, key order.Identifier) *fakeOrder {
 	return nil
 }
 
-func (s *fakeStore) Revision(ctx context.Context, merchantID int64, key order.Identifier) (number, revision int64, err error) {
-	o, err := s.Order(ctx, merchantID, key)
+func (s *fakeStore) Revision(ctx context.Context, merchantID int64, id order.Identifier) (number, revision int64, err error) {
+	o, err := s.Order(ctx, merchantID, id)
 	return o.LegacyID, o.Revision, err
 }
 
-func (s *fakeStore) Order(ctx context.Context, merchantID int64, key order.Identifier) (order.Order, error) {
+func (s *fakeStore) Order(ctx context.Context, merchantID int64, id order.Identifier) (order.Order, error) {
 	end, err := s.begin(ctx, "Order")
 	defer end()
 	if err != nil {
 		return order.Order{}, err
 	}
-	o := s.find(merchantID, key)
+	o := s.find(merchantID, id)
 	if o == nil {
 		return order.Order{}, order.ErrNotFound
 	}
@@ -148,8 +148,8 @@ func (s *fakeStore) Events(ctx context.Context, merchantID, after int64, limit i
 	return found, nil
 }
 
-func (s *fakeStore) OrderEvents(ctx context.Context, merchantID int64, key order.Identifier, after int64, limit int) ([]order.EventRecord, error) {
-	if s.find(merchantID, key) == nil {
+func (s *fakeStore) OrderEvents(ctx context.Context, merchantID int64, id order.Identifier, after int64, limit int) ([]order.EventRecord, error) {
+	if s.find(merchantID, id) == nil {
 		return nil, order.ErrNotFound
 	}
 	return s.Events(ctx, merchantID, after, limit)
@@ -207,7 +207,7 @@ func (s *fakeStore) ImportOrders(context.Context, []order.Incoming, time.Time) (
 	return nil, nil
 }
 
-// clean returns up to limit entries that choose lets through.
+// clean returns up to limit entries for which choose returns true.
 func (s *fakeStore) clean(limit int, choose func(fakeEntry) bool) []order.StoredInvoice {
 	var found []order.StoredInvoice
 	for _, o := range s.orders {
@@ -226,7 +226,7 @@ func (s *fakeStore) ExpiredReservations(ctx context.Context, before time.Time, l
 	end, err := s.begin(ctx, "ExpiredReservations")
 	defer end()
 	return s.clean(limit, func(e fakeEntry) bool {
-		return e.status == abandoned || e.status == reserved && e.CreatedAt.Before(before)
+		return e.status == expired || e.status == reserved && e.CreatedAt.Before(before)
 	}), err
 }
 
@@ -236,7 +236,7 @@ func (s *fakeStore) DeletedInvoices(ctx context.Context, before time.Time, limit
 	return s.clean(limit, func(e fakeEntry) bool { return e.status == deleted && e.ended.Before(before) }), err
 }
 
-// entry finds an invoice entry of an order, nil when there is none.
+// entry returns an invoice entry of an order, or nil.
 func (o *fakeOrder) entry(id int64) *fakeEntry {
 	for i := range o.entries {
 		if o.entries[i].ID == id {
@@ -255,9 +255,9 @@ func (s *fakeStore) ExpireReservation(ctx context.Context, invoice order.StoredI
 	o := s.orders[invoice.OrderLegacyID]
 	e := o.entry(invoice.ID)
 	if e == nil || e.status != reserved {
-		return e != nil && e.status == abandoned, nil
+		return e != nil && e.status == expired, nil
 	}
-	e.status, e.ended = abandoned, at
+	e.status, e.ended = expired, at
 	o.head.ActiveInvoices--
 	return true, nil
 }
@@ -280,20 +280,20 @@ func (s *fakeStore) Merchants(context.Context) ([]order.Merchant, error) {
 	return s.merchants, nil
 }
 
-// fakeTx works on a copy that InTx keeps or drops.
+// fakeTx works on a copy that InTx commits or discards.
 type fakeTx struct {
 	store  *fakeStore
 	orders map[int64]*fakeOrder
-	keys   map[string]fakeKey
+	keys   map[string]fakeRecord
 	lastID int64
 }
 
-func (t *fakeTx) LockOrder(_ context.Context, merchantID int64, key order.Identifier) (order.LockedOrder, error) {
+func (t *fakeTx) LockOrder(_ context.Context, merchantID int64, id order.Identifier) (order.LockedOrder, error) {
 	if err := t.store.ask("LockOrder"); err != nil {
 		return order.LockedOrder{}, err
 	}
 	view := fakeStore{orders: t.orders}
-	o := view.find(merchantID, key)
+	o := view.find(merchantID, id)
 	if o == nil {
 		return order.LockedOrder{}, order.ErrNotFound
 	}

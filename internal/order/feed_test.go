@@ -14,15 +14,15 @@ import (
 	"merchantorders/internal/order"
 )
 
-// lookEvery is how often a service looks for changes of others.
-const lookEvery = 250 * time.Millisecond
+// pollInterval is how often a service polls for changes of other instances.
+const pollInterval = 250 * time.Millisecond
 
-// within is a time that the dice choose.
-func within(dice *rand.Rand, most time.Duration) time.Duration {
-	return time.Duration(dice.Int64N(int64(most)))
+// within returns a random duration below a maximum.
+func within(dice *rand.Rand, limit time.Duration) time.Duration {
+	return time.Duration(dice.Int64N(int64(limit)))
 }
 
-func feedStore() *fakeStore { return newFakeStore(head(order.Registered)) }
+func feedStore() *fakeStore { return newFakeStore(locked(order.Registered)) }
 
 func feedService(store order.Store) *order.Service {
 	return order.NewService(store, nil, time.Now, slog.New(slog.DiscardHandler))
@@ -34,15 +34,15 @@ func accept(t *testing.T, s *order.Service) {
 	}
 }
 
-// waitFor asks for the events after one, and returns their number and how long
-// it took.
+// waitFor reads the events after one. It returns their number and the time it
+// took.
 func waitFor(ctx context.Context, s *order.Service, after int64, wait time.Duration) (int, time.Duration, error) {
 	start := time.Now()
 	events, err := s.Events(ctx, merchant, order.FeedQuery{After: after, Limit: 10, Wait: wait})
 	return len(events), time.Since(start), err
 }
 
-// slowStore takes its time to hand over what it has read.
+// slowStore pauses between reading events and returning them.
 type slowStore struct {
 	*fakeStore
 	pause func()
@@ -54,9 +54,9 @@ func (s slowStore) Events(ctx context.Context, merchantID, after int64, limit in
 	return events, err
 }
 
-// TestNoWakeUpIsLost has a change come at every moment of a waiting request:
-// before, while and after it looks. Looking at what others do is switched off,
-// which would hide a wake-up that was missed.
+// TestNoWakeUpIsLost makes a change at every moment of a long poll: before,
+// during and after its read. Polling is disabled because it would hide a missed
+// wake-up.
 func TestNoWakeUpIsLost(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(300) {
@@ -72,7 +72,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 			store := feedStore()
 			store.fail = func(operation string) error {
 				if operation == "DataVersions" {
-					return errors.New("not to be looked at")
+					return errors.New("polling is disabled")
 				}
 				return nil
 			}
@@ -91,7 +91,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 	}
 }
 
-// TestChangesOfOthersAreSeen has another instance change something.
+// TestChangesOfOthersAreSeen makes a change through another instance.
 func TestChangesOfOthersAreSeen(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(100) {
@@ -99,13 +99,13 @@ func TestChangesOfOthersAreSeen(t *testing.T) {
 			dice := rand.New(rand.NewPCG(seed, 2))
 			store := feedStore()
 			mine, others := feedService(store), feedService(store)
-			at := within(dice, 3*lookEvery)
+			at := within(dice, 3*pollInterval)
 			go func() {
 				time.Sleep(at)
 				accept(t, others)
 			}()
 			n, took, err := waitFor(t.Context(), mine, 0, order.MaxFeedWait)
-			if n != 1 || err != nil || took > at+lookEvery {
+			if n != 1 || err != nil || took > at+pollInterval {
 				t.Errorf("seed %d: %d events after %s, changed after %s, error %v", seed, n, took, at, err)
 			}
 		})
@@ -126,9 +126,9 @@ func TestEventsWithoutWaiting(t *testing.T) {
 	})
 }
 
-// TestManyShareOneLook: however many wait, one small read looks for changes,
-// and when the time is over all are answered.
-func TestManyShareOneLook(t *testing.T) {
+// TestManyShareOnePoll: one read polls for all waiters, and all return when
+// their time is over.
+func TestManyShareOnePoll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var looks atomic.Int32
@@ -166,15 +166,15 @@ func TestManyShareOneLook(t *testing.T) {
 	})
 }
 
-// TestWaitsEnd: by the client's going away, by the end of the server, and by a
-// fault of the store.
+// TestWaitsEnd: a wait ends if the client disconnects, the server stops, or the
+// store fails.
 func TestWaitsEnd(t *testing.T) {
 	t.Parallel()
 	fault := errors.New("the disk is on fire")
 	for name, test := range map[string]struct {
 		end  func(s *order.Service, store *fakeStore, cancel func())
 		want error
-		late bool // those who come afterwards wait
+		late bool // later requests wait
 	}{
 		"client gone": {func(_ *order.Service, _ *fakeStore, cancel func()) { cancel() }, context.Canceled, true},
 		"server ends": {func(s *order.Service, _ *fakeStore, _ func()) { s.StopWaiting(); s.StopWaiting() }, nil, false},
@@ -213,9 +213,9 @@ func TestWaitsEnd(t *testing.T) {
 	}
 }
 
-// TestLostAnswerWakes: a commit may have gone through although it is an error
-// to the one who made it.
-func TestLostAnswerWakes(t *testing.T) {
+// TestLostCommitResponseWakes: a commit may have succeeded although it returned
+// an error.
+func TestLostCommitResponseWakes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := feedStore()
@@ -226,7 +226,7 @@ func TestLostAnswerWakes(t *testing.T) {
 			store.afterCommit = func() error { return order.ErrUnavailable }
 			store.mu.Unlock()
 			if _, err := s.Accept(t.Context(), merchant, order.ByLegacyID(1), order.WriteOptions{}); err == nil {
-				t.Error("the answer should be lost")
+				t.Error("the response should be lost")
 			}
 		}()
 		if n, took, err := waitFor(t.Context(), s, 0, order.MaxFeedWait); n != 1 || took != time.Millisecond || err != nil {
@@ -235,26 +235,26 @@ func TestLostAnswerWakes(t *testing.T) {
 	})
 }
 
-// takingStore takes in every order, and has an event of it.
-type takingStore struct{ *fakeStore }
+// importingStore imports every order and adds an event of it.
+type importingStore struct{ *fakeStore }
 
-func (s takingStore) ImportOrders(_ context.Context, batch []order.Incoming, _ time.Time) ([]order.ImportResult, error) {
+func (s importingStore) ImportOrders(_ context.Context, batch []order.Incoming, _ time.Time) ([]order.ImportResult, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	outcomes := make([]order.ImportResult, len(batch))
+	results := make([]order.ImportResult, len(batch))
 	for i := range batch {
 		o := s.orders[1]
 		o.events = append(o.events, order.Event{Seq: int64(len(o.events) + 1), Type: order.OrderCreated})
-		outcomes[i] = order.ImportResult{Status: order.Created, LegacyID: 1}
+		results[i] = order.ImportResult{Status: order.Created, LegacyID: 1}
 	}
-	return outcomes, nil
+	return results, nil
 }
 
-// TestNewOrdersWake: those who wait need not wait for the next look.
-func TestNewOrdersWake(t *testing.T) {
+// TestImportWakes: an import wakes the waiters before the next poll.
+func TestImportWakes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := feedService(takingStore{feedStore()})
+		s := feedService(importingStore{feedStore()})
 		go func() {
 			time.Sleep(time.Millisecond)
 			if _, err := s.Import(t.Context(), []order.Incoming{{Order: order.Order{MerchantID: merchant}}}); err != nil {

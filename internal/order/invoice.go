@@ -21,17 +21,18 @@ const (
 // Invoice is one stored invoice file.
 type Invoice struct {
 	ID        int64  // unique in the service, positive
-	Name      string // stored name, unique in its order for ever
+	Name      string // stored name, unique in its order, also among deleted files
 	Size      int64  // bytes
 	SHA256    [32]byte
 	CreatedAt time.Time // when it was uploaded
 }
 
-// InvoicePath returns where the file of an order lies, below the storage
-// address as well as inside the storage (spec 2.1). Not percent-encoded.
+// InvoicePath returns the path of an invoice file, relative to the storage
+// address in URLs and to the root of the storage (spec 2.1). It is not
+// percent-encoded.
 func InvoicePath(reference, name string) string { return "invoices/" + reference + "/" + name }
 
-// contentTypes are the allowed extensions (spec 4.3), in lower case.
+// contentTypes has the allowed extensions (spec 4.3) in lower case.
 var contentTypes = map[string]string{
 	".pdf":  "application/pdf",
 	".png":  "image/png",
@@ -39,17 +40,17 @@ var contentTypes = map[string]string{
 	".jpg":  "image/jpeg",
 }
 
-// ContentType returns the media type that the extension of a stored name
-// stands for, and whether the extension is an allowed one, in any letter case.
-// The extension alone decides (decision 6).
+// ContentType returns the media type for the extension of a stored name, and
+// whether the extension is allowed. Letter case does not matter. Only the
+// extension decides (decision 6).
 func ContentType(name string) (mediaType string, allowed bool) {
 	mediaType, allowed = contentTypes[strings.ToLower(path.Ext(name))]
 	return mediaType, allowed
 }
 
-// StoredName turns the file name that a client sent into the name under which
-// the file is stored: the last path element (after / and \), without control
-// characters, at most MaxNameLength bytes with its extension (decision 6).
+// StoredName derives the stored name from the file name in a request: the last
+// path element (after / and \), without control characters, at most
+// MaxNameLength bytes with its extension (decision 6).
 func StoredName(filename string) string {
 	if cut := strings.LastIndexAny(filename, `/\`); cut >= 0 {
 		filename = filename[cut+1:]
@@ -63,8 +64,8 @@ func StoredName(filename string) string {
 	return joinName(filename, "")
 }
 
-// FreeName returns name, or name with the first of -1, -2, ... before its
-// extension that is not among those ever used in the order.
+// FreeName returns name if it is not in used. Otherwise it puts the first of
+// -1, -2, ... before the extension that gives an unused name.
 func FreeName(name string, used []string) string {
 	taken := make(map[string]bool, len(used))
 	for _, u := range used {
@@ -77,9 +78,9 @@ func FreeName(name string, used []string) string {
 	return free
 }
 
-// joinName puts a suffix before the extension of name and shortens what stands
-// before it so that the whole fits. An extension that leaves no room, which is
-// none of the allowed ones, is shortened too.
+// joinName puts a suffix before the extension of name and shortens the base so
+// that the result fits. It also shortens an extension that leaves no room, which
+// is not an allowed one.
 func joinName(name, suffix string) string {
 	ext := path.Ext(name)
 	base := strings.TrimSuffix(name, ext)
@@ -87,7 +88,7 @@ func joinName(name, suffix string) string {
 	return shorten(base, MaxNameLength-len(suffix)-len(ext)) + suffix + ext
 }
 
-// shorten cuts text to at most room bytes, at a letter's boundary.
+// shorten cuts text to at most room bytes, between two characters.
 func shorten(text string, room int) string {
 	if len(text) <= room {
 		return text

@@ -18,7 +18,7 @@ import (
 func TestDeleteInvoice(t *testing.T) {
 	t.Parallel()
 	other := order.LockedOrder{MerchantID: merchant, LegacyID: 2, Reference: "SF-2", State: order.Registered}
-	store, files := newFakeStore(head(order.Registered), other), newFakeFiles()
+	store, files := newFakeStore(locked(order.Registered), other), newFakeFiles()
 	s := newService(store, files)
 	ids := make(map[string]int64)
 	for _, name := range []string{"a.pdf", "b.pdf", "c.pdf"} {
@@ -74,7 +74,7 @@ func TestDeleteInvoice(t *testing.T) {
 
 func TestOpenInvoice(t *testing.T) {
 	t.Parallel()
-	store, files := newFakeStore(head(order.Registered)), newFakeFiles()
+	store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
 	s := newService(store, files)
 	_, invoice, err := upload(t, s, "a.pdf", "bytes")
 	if err != nil {
@@ -116,8 +116,9 @@ func TestOpenInvoice(t *testing.T) {
 	}
 }
 
-// crowd is a store full of entries of one status, an hour old and with files.
-func crowd(entries, status int) (*fakeStore, *fakeFiles) {
+// storeWithEntries returns a store with entries of one status, an hour old, and
+// their files.
+func storeWithEntries(entries, status int) (*fakeStore, *fakeFiles) {
 	store, files := newFakeStore(), newFakeFiles()
 	for n := range entries {
 		number := int64(n + 1)
@@ -134,7 +135,7 @@ func crowd(entries, status int) (*fakeStore, *fakeFiles) {
 	return store, files
 }
 
-func TestSweepAndPurge(t *testing.T) {
+func TestExpireAndPurge(t *testing.T) {
 	t.Parallel()
 	sweep, purge := (*order.Service).ExpireReservations, (*order.Service).PurgeDeletedFiles
 	before, earlier := noonUTC, noonUTC.Add(-2*time.Hour)
@@ -145,19 +146,19 @@ func TestSweepAndPurge(t *testing.T) {
 		before time.Time
 		want   int
 	}{
-		{"sweep takes back what is stale", sweep, reserved, before, 250},
-		{"sweep leaves what may be on its way", sweep, reserved, earlier, 0},
-		{"sweep ends what an abandon left", sweep, abandoned, earlier, 250},
-		{"sweep leaves active files", sweep, active, before, 0},
-		{"sweep leaves deleted files", sweep, deleted, before, 0},
+		{"expires old reservations", sweep, reserved, before, 250},
+		{"does not expire recent reservations", sweep, reserved, earlier, 0},
+		{"purges files of expired reservations", sweep, expired, earlier, 250},
+		{"expiry ignores active files", sweep, active, before, 0},
+		{"expiry ignores deleted files", sweep, deleted, before, 0},
 		{"purge removes deleted files", purge, deleted, before, 250},
-		{"purge leaves those deleted later", purge, deleted, earlier, 0},
-		{"purge leaves active files", purge, active, before, 0},
-		{"purge leaves reservations", purge, reserved, before, 0},
+		{"purge ignores later deletions", purge, deleted, earlier, 0},
+		{"purge ignores active files", purge, active, before, 0},
+		{"purge ignores reservations", purge, reserved, before, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			store, files := crowd(250, test.status)
+			store, files := storeWithEntries(250, test.status)
 			n, err := test.do(newService(store, files), t.Context(), test.before)
 			if n != test.want || err != nil {
 				t.Errorf("%d, want %d; error %v", n, test.want, err)
@@ -167,7 +168,7 @@ func TestSweepAndPurge(t *testing.T) {
 			}
 			for _, o := range store.orders {
 				e := o.entries[0]
-				if e.purged != (test.want > 0) || test.status == reserved && test.want > 0 && (e.status != abandoned || o.head.ActiveInvoices != 0) {
+				if e.purged != (test.want > 0) || test.status == reserved && test.want > 0 && (e.status != expired || o.head.ActiveInvoices != 0) {
 					t.Errorf("order %+v", o)
 				}
 			}
@@ -175,44 +176,44 @@ func TestSweepAndPurge(t *testing.T) {
 	}
 }
 
-func TestCleaningStops(t *testing.T) {
+func TestJanitorStops(t *testing.T) {
 	t.Parallel()
 	for _, operation := range []string{"ExpiredReservations", "ExpireReservation", "MarkPurged"} {
-		store, files := crowd(3, reserved)
+		store, files := storeWithEntries(3, reserved)
 		store.fail = failing(operation)
 		if n, err := newService(store, files).ExpireReservations(t.Context(), noonUTC); n != 0 || !errors.Is(err, errBroken) {
 			t.Errorf("%s fails: %d, error %v", operation, n, err)
 		}
 	}
-	store, files := crowd(3, deleted)
+	store, files := storeWithEntries(3, deleted)
 	files.fail = failing("Remove")
 	if n, err := newService(store, files).PurgeDeletedFiles(t.Context(), noonUTC); n != 0 || !errors.Is(err, errBroken) {
 		t.Errorf("removing fails: %d, error %v", n, err)
 	}
 	for _, o := range store.orders {
 		if o.entries[0].purged {
-			t.Error("noted as purged, but the file is there")
+			t.Error("marked as purged, but the file exists")
 		}
 	}
-	store, files = crowd(3, deleted)
+	store, files = storeWithEntries(3, deleted)
 	ctx, cancel := context.WithCancel(t.Context())
 	files.fail = func(string) error { cancel(); return nil }
 	if n, err := newService(store, files).PurgeDeletedFiles(ctx, noonUTC); n != 0 || !errors.Is(err, context.Canceled) {
-		t.Errorf("ended on the way: %d, error %v", n, err)
+		t.Errorf("canceled: %d, error %v", n, err)
 	}
 }
 
-// TestUploadsAmongSweeps runs uploads, deletions and a sweeper that thinks
-// every reservation stale against each other: whoever wins, every entry shown
-// has its own bytes, places are counted right and nothing else is left.
-func TestUploadsAmongSweeps(t *testing.T) {
+// TestUploadsBesideExpiry runs uploads, deletions and a janitor that expires
+// every reservation at the same time. Whichever wins, every visible entry has its
+// own bytes, the slots are counted right, and nothing else remains.
+func TestUploadsBesideExpiry(t *testing.T) {
 	t.Parallel()
-	store, files := newFakeStore(head(order.Registered)), newFakeFiles()
+	store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
 	s := newService(store, files)
 	future := noonUTC.Add(time.Hour)
 	done := make(chan struct{})
-	var sweeper, uploads sync.WaitGroup
-	sweeper.Go(func() {
+	var janitor, uploads sync.WaitGroup
+	janitor.Go(func() {
 		for {
 			if _, err := s.ExpireReservations(t.Context(), future); err != nil {
 				t.Errorf("sweep: %v", err)
@@ -248,7 +249,7 @@ func TestUploadsAmongSweeps(t *testing.T) {
 	}
 	uploads.Wait()
 	close(done)
-	sweeper.Wait()
+	janitor.Wait()
 
 	o, shown, kept := store.orders[1], 0, 0
 	for _, e := range o.entries {
@@ -263,6 +264,6 @@ func TestUploadsAmongSweeps(t *testing.T) {
 		}
 	}
 	if shown != o.head.ActiveInvoices || shown > order.MaxInvoices || kept != len(texts) || kept != len(files.paths()) {
-		t.Errorf("%d shown, %d places taken, %d kept, %d acknowledged, %d files", shown, o.head.ActiveInvoices, kept, len(texts), len(files.paths()))
+		t.Errorf("%d shown, %d slots used, %d kept, %d acknowledged, %d files", shown, o.head.ActiveInvoices, kept, len(texts), len(files.paths()))
 	}
 }

@@ -1,9 +1,6 @@
 package order
 
-import (
-	"errors"
-	"time"
-)
+import "time"
 
 // Page sizes of a list, in both versions (decision 3).
 const (
@@ -11,39 +8,37 @@ const (
 	MaxPageSize     = 100
 )
 
-// ErrInvalidRange says that a filter's range of days ends before it begins.
-var ErrInvalidRange = errors.New("the range ends before it begins")
-
-// Filter says which orders a list shows. Orders come newest first: by creation
-// time, then by number, both descending.
+// Filter selects a page of a list. Orders are sorted newest first: by creation
+// time, then by legacy id, both descending.
 type Filter struct {
-	AnyState bool    // true: States is not looked at
-	States   []State // none at all (and not AnyState): no order is asked for
+	AnyState bool    // true: States is ignored
+	States   []State // empty, without AnyState: no order matches
 
-	From Day // first day, inclusive; NoDay: from the beginning
-	To   Day // last day, inclusive; NoDay: no end
+	From Day // first day, inclusive; NoDay: no lower bound
+	To   Day // last day, inclusive; NoDay: no upper bound
 
 	Page     int64 // from 1
 	PageSize int64 // 1 to MaxPageSize
 
-	// After is where the page before ended: the page begins with the next order,
-	// whatever has come in meanwhile, and Page is not looked at. nil: the page
-	// with that number.
+	// After is the last order of the previous page. The page begins with the
+	// order after it, even if orders have arrived since; Page does not position
+	// it. nil: the position follows from Page.
 	After *Cursor
 }
 
-// Cursor is the place of an order in lists. It never changes.
+// Cursor is the sort key of an order in lists. It never changes.
 type Cursor struct {
 	CreatedAt time.Time
 	LegacyID  int64
 }
 
-// NewFilter returns the filter of a list asked for without parameters.
+// NewFilter returns the filter of a list request without parameters.
 func NewFilter() Filter {
 	return Filter{AnyState: true, From: NoDay, To: NoDay, Page: 1, PageSize: DefaultPageSize}
 }
 
-// Normalize lowers Size to the maximum and returns ErrInvalidRange for a reversed range.
+// Normalize lowers PageSize to the maximum. It returns ErrInvalidRange if the
+// range ends before it begins.
 func (f *Filter) Normalize() error {
 	f.PageSize = min(f.PageSize, MaxPageSize)
 	if f.From != NoDay && f.To != NoDay && f.From > f.To {
@@ -52,10 +47,10 @@ func (f *Filter) Normalize() error {
 	return nil
 }
 
-// EffectiveRange returns the range that `params` of a list reports as in force: with an
-// open end, from 1970-01-01, or the last day where that is earlier, and to the
-// end of the current day of UTC, or of the first day where that is later
-// (decision 3).
+// EffectiveRange returns the date range that `params` of a list reports
+// (decision 3). An open start is 1970-01-01, or the last day if that is earlier.
+// An open end is the end of the current day in UTC, or of the first day if that
+// is later.
 func (f Filter) EffectiveRange(now time.Time) (from, to time.Time) {
 	first, last := f.From, f.To
 	if first == NoDay {
@@ -73,7 +68,7 @@ func (f Filter) EffectiveRange(now time.Time) (from, to time.Time) {
 // Page is one page of a list.
 type Page struct {
 	Orders []Summary // empty past the end
-	Total  int64     // exact count of the orders that the filter lets through
-	// Next is the After of the next page, nil where there is none.
+	Total  int64     // exact number of orders that match the filter
+	// Next is the value of After for the next page; nil: this is the last page.
 	Next *Cursor
 }

@@ -8,7 +8,7 @@ import (
 	"merchantorders/internal/order"
 )
 
-// day returns the day of a text that is one.
+// day parses a day.
 func day(t *testing.T, text string) order.Day {
 	t.Helper()
 	if text == "" {
@@ -21,7 +21,7 @@ func day(t *testing.T, text string) order.Day {
 	return d
 }
 
-func TestFilterShown(t *testing.T) {
+func TestEffectiveRange(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 23, 59, 59, 999, time.UTC)
 	for _, test := range []struct {
@@ -54,7 +54,7 @@ func TestFilterShown(t *testing.T) {
 	}
 }
 
-func TestFilterShownIsOfUTC(t *testing.T) {
+func TestEffectiveRangeIsInUTC(t *testing.T) {
 	t.Parallel()
 	_, to := order.NewFilter().EffectiveRange(time.Date(2026, 11, 21, 0, 30, 0, 0, time.FixedZone("EET", 2*60*60)))
 	if got := to.Format(time.DateTime); got != "2026-11-20 23:59:59" {
@@ -62,7 +62,7 @@ func TestFilterShownIsOfUTC(t *testing.T) {
 	}
 }
 
-func TestFilterCheck(t *testing.T) {
+func TestFilterNormalize(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name     string

@@ -11,15 +11,15 @@ import (
 // MaxMerchantName is the longest name of a merchant, in bytes.
 const MaxMerchantName = 1000
 
-// Merchant is a merchant as the service knows it.
+// Merchant is a seller in the marketplace.
 type Merchant struct {
 	ID        int64  // the store id, positive
 	Name      string // shown as the vendor company name
 	CreatedAt time.Time
 }
 
-// MerchantNameProblem says what is wrong with a name, in words that follow the
-// name of the field; empty when nothing is.
+// MerchantNameProblem returns what is wrong with a merchant name, as a phrase
+// that follows the name of the field. It returns "" for a valid name.
 func MerchantNameProblem(name string) string {
 	switch {
 	case name == "":

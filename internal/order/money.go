@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// currencyDigits lists the currencies of ISO 4217 whose minor unit is not a
-// hundredth.
+// currencyDigits has the ISO 4217 currencies whose minor unit is not a hundredth,
+// with their number of decimal digits.
 var currencyDigits = map[string]int{
 	"BIF": 0, "CLP": 0, "DJF": 0, "GNF": 0, "ISK": 0, "JPY": 0, "KMF": 0, "KRW": 0,
 	"PYG": 0, "RWF": 0, "UGX": 0, "UYI": 0, "VND": 0, "VUV": 0, "XAF": 0, "XOF": 0, "XPF": 0,
@@ -28,8 +28,8 @@ func ValidCurrency(code string) bool {
 	return true
 }
 
-// Decimal writes an amount in minor units as decimal text in major units with
-// all the digits of the currency: 1790 in EUR is "17.90", in JPY "1790"
+// Decimal formats an amount in minor units as decimal text in major units with
+// all digits of the currency: 1790 in EUR is "17.90", in JPY "1790"
 // (decision 4).
 func Decimal(amount int64, currency string) string {
 	digits, special := currencyDigits[currency]
@@ -51,8 +51,8 @@ func Decimal(amount int64, currency string) string {
 	return sign + text[:point] + "." + text[point:]
 }
 
-// LegacyID writes an amount like Decimal but as the shortest JSON number: 150 in
-// EUR is "1.5", 0 is "0".
+// ShortDecimal formats an amount like Decimal, but as the shortest JSON number:
+// 150 in EUR is "1.5", 0 is "0".
 func ShortDecimal(amount int64, currency string) string {
 	text := Decimal(amount, currency)
 	if !strings.Contains(text, ".") {

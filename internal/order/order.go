@@ -6,12 +6,12 @@ import (
 )
 
 // Order is one customer's order with one merchant. Amounts are integers in the
-// minor unit of Currency; times are UTC in whole seconds; a zero time means
+// minor unit of Currency. Times are in UTC, in whole seconds; the zero time means
 // that there is none.
 type Order struct {
 	MerchantID   int64
-	MerchantName string // filled on read; not part of what comes in
-	LegacyID     int64  // the legacy numeric id of v1, unique in the service
+	MerchantName string // set on read; not part of the order document
+	LegacyID     int64  // the numeric id of v1, unique in the service
 	Reference    string // the identifier of v2, unique in the service
 
 	State       State
@@ -34,17 +34,17 @@ type Order struct {
 	Carrier        Carrier
 	PaymentName    string          // payment method key
 	InvoiceDetails *InvoiceDetails // nil: the customer asked for no invoice
-	LineItems      []LineItem      // in the order in which they came
+	LineItems      []LineItem      // in the order of the document
 
-	// Invoices are the active invoice files, oldest first. Filled on read.
+	// Invoices are the active invoice files, oldest first. Set on read.
 	Invoices []Invoice
-	// Revision grows by one with every change of the order or its invoice
-	// files. 1 for an order just in.
+	// Revision is 1 for a new order and grows by one with every change of the
+	// order or its invoice files.
 	Revision int64
 }
 
-// Summary is what a list shows of an order: no more than the columns that a
-// list may read.
+// Summary is what a list shows of an order. A list reads only the columns of
+// these fields.
 type Summary struct {
 	LegacyID    int64
 	Reference   string
@@ -58,7 +58,7 @@ type Summary struct {
 	Customer    Customer
 }
 
-// LockedOrder is what a rule needs to know of an order before it changes it.
+// LockedOrder is an order read for update, with the fields that the rules need.
 type LockedOrder struct {
 	MerchantID     int64
 	LegacyID       int64
@@ -66,7 +66,7 @@ type LockedOrder struct {
 	State          State
 	CreatedAt      time.Time
 	Revision       int64
-	ActiveInvoices int // active files and places reserved for files on their way
+	ActiveInvoices int // active files and reservations
 }
 
 // Customer is who placed the order.
@@ -96,7 +96,7 @@ type Address struct {
 	Type         string // of a shipping address only
 }
 
-// Carrier is how the order travels. Estimations are the carrier's own text.
+// Carrier is the shipment of an order. The estimations are texts of the carrier.
 type Carrier struct {
 	ShipmentIDs   []int64
 	Name          string
@@ -123,12 +123,12 @@ type InvoiceDetails struct {
 	City          *string
 
 	Article39             *string
-	Article39Eligible     any // nil, bool or string, as it came (decision 4)
+	Article39Eligible     any // nil, bool or string, as in the document (decision 4)
 	Article39IdentityType *string
 	Article39IdentityNo   *string
 	Article39MobilePhone  *string
 	Article39OTP          *string
-	Article39Valid        any // nil, bool or string, as it came
+	Article39Valid        any // nil, bool or string, as in the document
 }
 
 // LineItem is one line of an order.
@@ -155,8 +155,8 @@ type LineItem struct {
 	Article39Valid  bool
 	GiftWrap        bool
 
-	// ExtendedAttributes is a JSON array whose content means nothing to the
-	// service; never empty, at least "[]".
+	// ExtendedAttributes is a JSON array that the service does not interpret; at
+	// least "[]".
 	ExtendedAttributes json.RawMessage
 
 	PickupDate   Day // NoDay: unknown

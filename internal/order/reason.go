@@ -1,6 +1,8 @@
 package order
 
-// Reason is why a merchant rejects an order. Empty: none given.
+import "slices"
+
+// Reason is the reason for a rejection. Empty: none given.
 type Reason string
 
 // Reasons are the allowed reasons (spec 4.1).
@@ -8,13 +10,5 @@ var Reasons = []Reason{"out-of-stock", "damaged", "wrong-price", "disabled-produ
 
 // Valid reports whether r is empty or one of the allowed reasons.
 func (r Reason) Valid() bool {
-	if r == "" {
-		return true
-	}
-	for _, allowed := range Reasons {
-		if r == allowed {
-			return true
-		}
-	}
-	return false
+	return r == "" || slices.Contains(Reasons, r)
 }

@@ -16,7 +16,7 @@ import (
 // noon is the clock of these tests: half a second past 12 in another zone.
 var noon = time.Date(2026, 11, 20, 14, 0, 0, 5e8, time.FixedZone("EET", 2*60*60))
 
-// noonUTC is what the service makes of it.
+// noonUTC is the same time as the service returns it.
 var noonUTC = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 const (
@@ -24,11 +24,11 @@ const (
 	stranger = 356
 )
 
-// errBroken stands for whatever a database or a disk may say.
+// errBroken is an error of a database or a disk.
 var errBroken = errors.New("it is broken")
 
-// head is the order of these tests in a state.
-func head(state order.State) order.LockedOrder {
+// locked returns the order of these tests in a state.
+func locked(state order.State) order.LockedOrder {
 	return order.LockedOrder{MerchantID: merchant, LegacyID: 1, Reference: "SF-1", State: state}
 }
 
@@ -36,7 +36,7 @@ func newService(store *fakeStore, files *fakeFiles) *order.Service {
 	return order.NewService(store, files, func() time.Time { return noon }, slog.New(slog.NewTextHandler(io.Discard, nil)))
 }
 
-// failing returns a fail function under which one operation fails.
+// failing returns a fail function with which one operation fails.
 func failing(operation string) func(string) error {
 	return func(asked string) error {
 		if asked == operation {
@@ -53,10 +53,11 @@ func TestServiceClock(t *testing.T) {
 	}
 }
 
-// TestMoveFromEveryState holds accept, reject and move to decision 2.
-func TestMoveFromEveryState(t *testing.T) {
+// TestTransitionFromEveryState checks accept, reject and every transition of the
+// operator against decision 2.
+func TestTransitionFromEveryState(t *testing.T) {
 	t.Parallel()
-	byMerchant, byOperator := legalMoves(merchantMoves), legalMoves(operatorMoves)
+	byMerchant, byOperator := allowedTransitions(merchantTransitions), allowedTransitions(operatorTransitions)
 	type action struct {
 		name    string
 		actor   order.Actor
@@ -83,7 +84,7 @@ func TestMoveFromEveryState(t *testing.T) {
 	}
 	for _, from := range order.States() {
 		for _, a := range actions {
-			store := newFakeStore(head(from))
+			store := newFakeStore(locked(from))
 			moved, err := a.do(newService(store, newFakeFiles()))
 			stored := store.orders[1]
 			if !a.legal[from.String()+" "+a.to.String()] {
@@ -92,7 +93,7 @@ func TestMoveFromEveryState(t *testing.T) {
 				}
 				continue
 			}
-			want := head(from)
+			want := locked(from)
 			want.State = a.to
 			want.Revision++
 			if err != nil || moved != want || stored.head.State != a.to || stored.updated != noonUTC {
@@ -109,7 +110,7 @@ func TestMoveFromEveryState(t *testing.T) {
 	}
 }
 
-// TestOrderOfRefusals: order, reason, state (decision 5).
+// TestOrderOfRefusals: the order of checks is order, reason, state (decision 5).
 func TestOrderOfRefusals(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -129,7 +130,7 @@ func TestOrderOfRefusals(t *testing.T) {
 		{"state alone", merchant, order.ByLegacyID(1), order.Completed, "damaged", order.ErrCannotReject},
 		{"nothing", merchant, order.ByReference("SF-1"), order.Registered, "", nil},
 	} {
-		store := newFakeStore(head(test.state))
+		store := newFakeStore(locked(test.state))
 		_, err := newService(store, newFakeFiles()).Reject(t.Context(), test.merchant, test.key, test.reason, order.WriteOptions{})
 		if !errors.Is(err, test.want) {
 			t.Errorf("%s: error %v, want %v", test.name, err, test.want)
@@ -140,20 +141,21 @@ func TestOrderOfRefusals(t *testing.T) {
 	}
 }
 
-// TestInvalidKeysStayOutside: what PostgreSQL would choke on never gets there.
-func TestInvalidKeysStayOutside(t *testing.T) {
+// TestInvalidIdentifiersDoNotReachTheStore: PostgreSQL returns errors for some
+// of them.
+func TestInvalidIdentifiersDoNotReachTheStore(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	for _, key := range []order.Identifier{
 		{}, order.ByLegacyID(-1), order.ByReference("a\x00"), order.ByReference("\xff"), order.ByReference(".."), order.ByReference("a/b"),
 	} {
-		store := newFakeStore(head(order.Registered))
+		store := newFakeStore(locked(order.Registered))
 		s := newService(store, newFakeFiles())
 		_, getErr := s.Get(ctx, merchant, key)
 		_, acceptErr := s.Accept(ctx, merchant, key, order.WriteOptions{})
 		_, rejectErr := s.Reject(ctx, merchant, key, "whim", order.WriteOptions{})
 		_, moveErr := s.Transition(ctx, merchant, key, order.Canceled)
-		_, uploadErr := s.Upload(ctx, merchant, key, "a.exe", order.Content{Staged: &fakeDraft{}}, order.WriteOptions{})
+		_, uploadErr := s.Upload(ctx, merchant, key, "a.exe", order.Content{Staged: &fakeStagedFile{}}, order.WriteOptions{})
 		for name, err := range map[string]error{"get": getErr, "accept": acceptErr, "reject": rejectErr, "move": moveErr, "upload": uploadErr} {
 			if !errors.Is(err, order.ErrNotFound) {
 				t.Errorf("%s of %+v: error %v", name, key, err)
@@ -168,10 +170,10 @@ func TestInvalidKeysStayOutside(t *testing.T) {
 	}
 }
 
-func TestMoveIsAllOrNothing(t *testing.T) {
+func TestTransitionIsAtomic(t *testing.T) {
 	t.Parallel()
 	for _, operation := range []string{"InTx", "LockOrder", "Transition", "appendEvent", "commit"} {
-		store := newFakeStore(head(order.Registered))
+		store := newFakeStore(locked(order.Registered))
 		store.fail = failing(operation)
 		_, err := newService(store, newFakeFiles()).Accept(t.Context(), merchant, order.ByLegacyID(1), order.WriteOptions{})
 		if !errors.Is(err, errBroken) {
@@ -183,9 +185,9 @@ func TestMoveIsAllOrNothing(t *testing.T) {
 	}
 }
 
-func TestTransactionsMayRunAgain(t *testing.T) {
+func TestTransactionsAreRetried(t *testing.T) {
 	t.Parallel()
-	store, files := newFakeStore(head(order.Registered)), newFakeFiles()
+	store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
 	store.rerun = true
 	s := newService(store, files)
 	if _, err := s.Accept(t.Context(), merchant, order.ByLegacyID(1), order.WriteOptions{}); err != nil {
@@ -204,9 +206,9 @@ func TestTransactionsMayRunAgain(t *testing.T) {
 	}
 }
 
-func TestOneOfManyMovesWins(t *testing.T) {
+func TestOneOfManyTransitionsWins(t *testing.T) {
 	t.Parallel()
-	store := newFakeStore(head(order.Registered))
+	store := newFakeStore(locked(order.Registered))
 	s := newService(store, newFakeFiles())
 	errs := make([]error, 32)
 	var all sync.WaitGroup
@@ -238,7 +240,7 @@ func TestOneOfManyMovesWins(t *testing.T) {
 	}
 }
 
-func TestListChecksItsFilter(t *testing.T) {
+func TestListNormalizesItsFilter(t *testing.T) {
 	t.Parallel()
 	store := newFakeStore()
 	s := newService(store, newFakeFiles())

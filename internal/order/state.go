@@ -2,11 +2,11 @@ package order
 
 import "slices"
 
-// State is where an order stands in its life (spec 3.1, decision 2). The zero
-// value is no state. The numbers are stored: append, never reorder.
+// State is the state of an order (spec 3.1, decision 2). The zero value is not a
+// state. The numbers are stored: append, never reorder.
 type State uint8
 
-// The closed set of states.
+// The states. There are no others.
 const (
 	Registered State = iota + 1
 	InProcessing
@@ -21,18 +21,18 @@ const (
 	ReturnCanceled
 )
 
-// stateRow is all there is to know about a state.
+// stateRow defines one state.
 type stateRow struct {
 	name string // published name, the v2 form
 	code byte   // published letter, the v1 form; three states share C
 
-	// byMerchant and byOperator are the states to which each may move an order
-	// that stands here.
+	// byMerchant and byOperator are the states to which each of them may move an
+	// order from this state.
 	byMerchant []State
 	byOperator []State
 }
 
-// states is the one table of decision 2.
+// states is the state table of decision 2.
 var states = [...]stateRow{
 	Registered: {
 		name: "registered", code: 'O',
@@ -84,10 +84,10 @@ func States() []State {
 	return all
 }
 
-// Valid reports whether s is one of the closed set.
+// Valid reports whether s is one of the states.
 func (s State) Valid() bool { return s >= Registered && int(s) < NumStates }
 
-// String returns the published name, or "unknown" outside the closed set.
+// String returns the published name, or "unknown" for any other value.
 func (s State) String() string {
 	if !s.Valid() {
 		return "unknown"
@@ -103,7 +103,7 @@ func (s State) Code() string {
 	return string(states[s].code)
 }
 
-// ParseState returns the state with the published name, letter for letter.
+// ParseState returns the state with a published name. Names are case-sensitive.
 func ParseState(name string) (State, bool) {
 	for s := Registered; int(s) < NumStates; s++ {
 		if states[s].name == name {
@@ -113,8 +113,8 @@ func ParseState(name string) (State, bool) {
 	return 0, false
 }
 
-// StatesOfCode returns the states that share a one-letter code of v1; none for
-// a letter outside the table.
+// StatesOfCode returns the states with a one-letter code of v1. It returns none
+// for a letter that is not in the table.
 func StatesOfCode(code byte) []State {
 	var found []State
 	for s := Registered; int(s) < NumStates; s++ {
@@ -125,14 +125,14 @@ func StatesOfCode(code byte) []State {
 	return found
 }
 
-// Actor is who caused a change. The numbers are stored: append, never reorder.
+// Actor is who makes a change. The numbers are stored: append, never reorder.
 type Actor uint8
 
-// The actors an event can name.
+// The actors.
 const (
-	ActorMerchant Actor = iota + 1 // through v1, v2 or the pages for staff
+	ActorMerchant Actor = iota + 1 // through v1 or v2
 	ActorOperator                  // the marketplace: command line or operator interface
-	ActorSystem                    // the service by itself
+	ActorSystem                    // the service itself
 )
 
 // String returns the actor's published name.
@@ -148,8 +148,8 @@ func (a Actor) String() string {
 	return "unknown"
 }
 
-// CanTransition reports whether actor a may move an order from one state to another
-// (spec 3.2, decision 2). The service by itself moves none.
+// CanTransition reports whether the actor may move an order from one state to
+// another (spec 3.2, decision 2). ActorSystem moves none.
 func (a Actor) CanTransition(from, to State) bool {
 	if !from.Valid() {
 		return false

@@ -10,7 +10,7 @@ import (
 	"merchantorders/internal/order"
 )
 
-// publishedStates is the table of decision 2, written out once more.
+// publishedStates is the state table of decision 2.
 var publishedStates = []struct {
 	state order.State
 	name  string
@@ -29,11 +29,11 @@ var publishedStates = []struct {
 	{order.ReturnCanceled, "return-canceled", "C"},
 }
 
-// The moves of decision 2, one source state a line.
+// The transitions of decision 2, one source state a line.
 const (
-	merchantMoves = `registered: in-processing, rejected-by-merchant`
+	merchantTransitions = `registered: in-processing, rejected-by-merchant`
 
-	operatorMoves = `
+	operatorTransitions = `
 registered: in-processing, rejected-by-merchant, canceled
 in-processing: ready-for-shipment, canceled
 ready-for-shipment: picked-by-courier, canceled
@@ -44,8 +44,8 @@ delivered-to-customer: completed, return-canceled
 return-canceled: completed`
 )
 
-// legalMoves returns the pairs "from to" of a text in the form above.
-func legalMoves(text string) map[string]bool {
+// allowedTransitions returns the pairs "from to" of a text in the form above.
+func allowedTransitions(text string) map[string]bool {
 	pairs := make(map[string]bool)
 	for line := range strings.Lines(strings.TrimSpace(text)) {
 		from, targets, _ := strings.Cut(strings.TrimSpace(line), ": ")
@@ -101,7 +101,7 @@ func TestStatesOfCode(t *testing.T) {
 	}
 }
 
-func TestNoSuchState(t *testing.T) {
+func TestInvalidState(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"", "unknown", "Registered", "registered ", "cancelled", "accepted", "O"} {
 		if got, ok := order.ParseState(name); ok || got.Valid() {
@@ -115,12 +115,12 @@ func TestNoSuchState(t *testing.T) {
 	}
 }
 
-func TestMoves(t *testing.T) {
+func TestCanTransition(t *testing.T) {
 	t.Parallel()
 	everything := append([]order.State{0, 255}, order.States()...)
 	for actor, legal := range map[order.Actor]map[string]bool{
-		order.ActorMerchant: legalMoves(merchantMoves),
-		order.ActorOperator: legalMoves(operatorMoves),
+		order.ActorMerchant: allowedTransitions(merchantTransitions),
+		order.ActorOperator: allowedTransitions(operatorTransitions),
 		order.ActorSystem:   nil,
 		0:                   nil,
 	} {

@@ -17,7 +17,7 @@ import (
 	"merchantorders/internal/order"
 )
 
-// upload sends a file to the order of these tests.
+// upload uploads a file to the order of these tests.
 func upload(t *testing.T, s *order.Service, filename, text string) (order.LockedOrder, order.Invoice, error) {
 	t.Helper()
 	return uploadWith(t.Context(), t, s, filename, text)
@@ -25,41 +25,41 @@ func upload(t *testing.T, s *order.Service, filename, text string) (order.Locked
 
 func uploadWith(ctx context.Context, t *testing.T, s *order.Service, filename, text string) (order.LockedOrder, order.Invoice, error) {
 	t.Helper()
-	draft, err := s.StageFile(ctx)
+	staged, err := s.StageFile(ctx)
 	if err != nil {
 		return order.LockedOrder{}, order.Invoice{}, err
 	}
-	defer draft.Abort()
-	if _, err := io.WriteString(draft, text); err != nil {
-		t.Errorf("write to a draft: %v", err)
+	defer staged.Abort()
+	if _, err := io.WriteString(staged, text); err != nil {
+		t.Errorf("write to a staged: %v", err)
 	}
-	content := order.Content{Staged: draft, Size: int64(len(text)), SHA256: sha256.Sum256([]byte(text))}
+	content := order.Content{Staged: staged, Size: int64(len(text)), SHA256: sha256.Sum256([]byte(text))}
 	done, err := s.Upload(ctx, merchant, order.ByLegacyID(1), filename, content, order.WriteOptions{})
 	return done.LockedOrder, done.Invoice, err
 }
 
-// wantNothing checks that no trace of an upload is left but, perhaps, its name.
-func wantNothing(t *testing.T, store *fakeStore, files *fakeFiles) {
+// wantNoTrace checks that nothing of an upload remains except its used name.
+func wantNoTrace(t *testing.T, store *fakeStore, files *fakeFiles) {
 	t.Helper()
 	o := store.orders[1]
 	for _, e := range o.entries {
-		if e.status != abandoned || !e.purged {
+		if e.status != expired || !e.purged {
 			t.Errorf("entry left: %+v", e)
 		}
 	}
 	if o.head.ActiveInvoices != 0 || o.events != nil {
-		t.Errorf("%d places taken, events %+v", o.head.ActiveInvoices, o.events)
+		t.Errorf("%d slots used, events %+v", o.head.ActiveInvoices, o.events)
 	}
 	if paths := files.paths(); len(paths) > 0 {
 		t.Errorf("files left: %q", paths)
 	}
 }
 
-// wantUploadFault checks that an error is ErrUploadFailed and of no other kind.
-func wantUploadFault(t *testing.T, err error) {
+// wantUploadFailed checks that an error is ErrUploadFailed and no other.
+func wantUploadFailed(t *testing.T, err error) {
 	t.Helper()
 	if !errors.Is(err, order.ErrUploadFailed) {
-		t.Errorf("error %v, want ErrUpload", err)
+		t.Errorf("error %v, want ErrUploadFailed", err)
 	}
 	for _, other := range []error{
 		order.ErrNotFound, order.ErrInvoiceNotFound, order.ErrUnsupportedFileType, order.ErrFileTooBig, order.ErrTooManyFiles, order.ErrUnavailable,
@@ -72,7 +72,7 @@ func wantUploadFault(t *testing.T, err error) {
 
 func TestUpload(t *testing.T) {
 	t.Parallel()
-	store, files := newFakeStore(head(order.Completed)), newFakeFiles()
+	store, files := newFakeStore(locked(order.Completed)), newFakeFiles()
 	got, invoice, err := upload(t, newService(store, files), `C:\my files\a?.PDF`, "bytes")
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +97,8 @@ func TestUpload(t *testing.T) {
 	}
 }
 
-// TestOrderOfUploadRefusals: order, extension, size, count (decision 6).
+// TestOrderOfUploadRefusals: the order of checks is order, extension, size, count
+// (decision 6).
 func TestOrderOfUploadRefusals(t *testing.T) {
 	t.Parallel()
 	const tooBig = order.MaxInvoiceSize + 1
@@ -117,13 +118,13 @@ func TestOrderOfUploadRefusals(t *testing.T) {
 		{"size alone", merchant, "a.pdf", tooBig, 0, order.ErrFileTooBig},
 		{"nothing", merchant, "a.pdf", order.MaxInvoiceSize, 2, nil},
 	} {
-		full := head(order.Registered)
+		full := locked(order.Registered)
 		full.ActiveInvoices = test.taken
 		store := newFakeStore(full)
 		files := newFakeFiles()
-		draft := &fakeDraft{files: files}
+		staged := &fakeStagedFile{files: files}
 		_, err := newService(store, files).Upload(t.Context(), test.merchant, order.ByReference("SF-1"), test.filename,
-			order.Content{Staged: draft, Size: test.size}, order.WriteOptions{})
+			order.Content{Staged: staged, Size: test.size}, order.WriteOptions{})
 		if !errors.Is(err, test.want) || errors.Is(err, order.ErrUploadFailed) {
 			t.Errorf("%s: error %v, want %v", test.name, err, test.want)
 		}
@@ -136,9 +137,9 @@ func TestOrderOfUploadRefusals(t *testing.T) {
 	}
 }
 
-func TestNamesAreNeverUsedTwice(t *testing.T) {
+func TestNamesAreNeverReused(t *testing.T) {
 	t.Parallel()
-	store, files := newFakeStore(head(order.Registered)), newFakeFiles()
+	store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
 	s := newService(store, files)
 	var names []string
 	for i := range 4 {
@@ -167,33 +168,33 @@ func TestNamesAreNeverUsedTwice(t *testing.T) {
 	}
 }
 
-// TestUploadFails: whatever breaks, the client reads one thing and nothing is
-// left behind, at once or after a sweep.
+// TestUploadFails: whatever fails, the client gets the same error and nothing
+// remains, at once or after the reservation has expired.
 func TestUploadFails(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name        string
 		store, file string // the operations that fail
-		name2       string // what the next upload of that name is called
-		sweeps      int    // what is left to a sweep
+		name2       string // stored name of the next upload with that name
+		expires     int    // reservations that the janitor expires
 	}{
-		{"draft", "", "Stage", "a.pdf", 0},
+		{"stage", "", "Stage", "a.pdf", 0},
 		{"begin", "InTx", "", "a.pdf", 0},
 		{"lock", "LockOrder", "", "a.pdf", 0},
 		{"names", "InvoiceNames", "", "a.pdf", 0},
 		{"reserve", "ReserveInvoice", "", "a.pdf", 0},
 		{"commit", "commit", "", "a.pdf", 0},
-		{"publish", "", "Commit", "a.pdf", 0},
+		{"store", "", "Commit", "a.pdf", 0},
 		{"activate", "ActivateInvoice", "", "a-1.pdf", 0},
 		{"event", "appendEvent", "", "a-1.pdf", 0},
-		{"publish, release", "ReleaseInvoice", "Commit", "a-1.pdf", 1},
-		{"activate, abandon", "ActivateInvoice|ExpireReservation", "", "a-1.pdf", 1},
+		{"store, release", "ReleaseInvoice", "Commit", "a-1.pdf", 1},
+		{"activate, expire", "ActivateInvoice|ExpireReservation", "", "a-1.pdf", 1},
 		{"activate, purge", "ActivateInvoice|MarkPurged", "", "a-1.pdf", 1},
 		{"activate, remove", "ActivateInvoice", "Remove", "a-1.pdf", 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			store, files := newFakeStore(head(order.Registered)), newFakeFiles()
+			store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
 			s := newService(store, files)
 			breaking := func(operations string) func(string) error {
 				return func(asked string) error {
@@ -205,29 +206,29 @@ func TestUploadFails(t *testing.T) {
 			}
 			store.fail, files.fail = breaking(test.store), breaking(test.file)
 			_, _, err := upload(t, s, "a.pdf", "bytes")
-			wantUploadFault(t, err)
+			wantUploadFailed(t, err)
 			if err != nil && !strings.Contains(err.Error(), errBroken.Error()) {
-				t.Errorf("error %v does not tell the log why", err)
+				t.Errorf("error %v does not contain the cause", err)
 			}
 			store.fail, files.fail = nil, nil
-			swept, err := s.ExpireReservations(t.Context(), noonUTC.Add(time.Second))
-			if swept != test.sweeps || err != nil {
-				t.Errorf("%d swept, want %d; error %v", swept, test.sweeps, err)
+			expired, err := s.ExpireReservations(t.Context(), noonUTC.Add(time.Second))
+			if expired != test.expires || err != nil {
+				t.Errorf("%d expired, want %d; error %v", expired, test.expires, err)
 			}
-			wantNothing(t, store, files)
+			wantNoTrace(t, store, files)
 			_, invoice, err := upload(t, s, "a.pdf", "again")
 			if err != nil || invoice.Name != test.name2 {
-				t.Errorf("the next upload is called %q, error %v", invoice.Name, err)
+				t.Errorf("the stored name of the next upload is %q, error %v", invoice.Name, err)
 			}
 		})
 	}
 }
 
-// TestCommitWithoutAnswer: an upload whose last commit went through, although
-// the database could not say so, is a success.
-func TestCommitWithoutAnswer(t *testing.T) {
+// TestUploadWithLostCommitResponse: an upload whose last commit succeeded although
+// it returned an error is a success.
+func TestUploadWithLostCommitResponse(t *testing.T) {
 	t.Parallel()
-	store, files := newFakeStore(head(order.Registered)), newFakeFiles()
+	store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
 	commits := 0
 	store.afterCommit = func() error {
 		if commits++; commits == 2 {
@@ -245,94 +246,94 @@ func TestCommitWithoutAnswer(t *testing.T) {
 	}
 }
 
-// TestUncertainPublish: where a file may have been stored after all, its place
-// is free at once, but its name is used, and the sweeper removes the file.
-func TestUncertainPublish(t *testing.T) {
+// TestUploadOutcomeUnknown: if the file may be stored, its slot is free at once,
+// its name stays used, and the janitor removes the file.
+func TestUploadOutcomeUnknown(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name string
-		fail string // of the store, beside it
-		free bool   // the place, at once
+		fail string // operation of the store that fails too
+		free bool   // whether the slot is free at once
 	}{
 		{"alone", "", true},
 		{"and the store fails", "ExpireReservation", false},
 	} {
-		store, files := newFakeStore(head(order.Registered)), newFakeFiles()
+		store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
 		s := newService(store, files)
-		files.published = func() error { return fmt.Errorf("no answer in time: %w", order.ErrOutcomeUnknown) }
+		files.committed = func() error { return fmt.Errorf("no response in time: %w", order.ErrOutcomeUnknown) }
 		store.fail = failing(test.fail)
 		_, _, err := upload(t, s, "a.pdf", "bytes")
-		wantUploadFault(t, err)
+		wantUploadFailed(t, err)
 		if free := store.orders[1].head.ActiveInvoices == 0; free != test.free {
-			t.Errorf("%s: the place is free: %v", test.name, free)
+			t.Errorf("%s: the slot is free: %v", test.name, free)
 		}
 		if len(files.paths()) != 1 {
 			t.Fatalf("%s: files %q", test.name, files.paths())
 		}
-		store.fail, files.published = nil, nil
+		store.fail, files.committed = nil, nil
 		_, invoice, err := upload(t, s, "a.pdf", "again")
 		if err != nil || invoice.Name != "a-1.pdf" {
-			t.Errorf("%s: the next upload is called %q, error %v", test.name, invoice.Name, err)
+			t.Errorf("%s: the stored name of the next upload is %q, error %v", test.name, invoice.Name, err)
 		}
-		// All but the upload just acknowledged, which is active, is stale.
+		// Only the first upload has a reservation to expire.
 		if n, err := s.ExpireReservations(t.Context(), noonUTC.Add(time.Second)); n != 1 || err != nil {
-			t.Errorf("%s: %d swept, error %v", test.name, n, err)
+			t.Errorf("%s: %d expired, error %v", test.name, n, err)
 		}
 		if diff := cmp.Diff([]string{"invoices/SF-1/a-1.pdf"}, files.paths()); diff != "" {
 			t.Errorf("%s: files (-want +got):\n%s", test.name, diff)
 		}
 		if got := store.orders[1].head.ActiveInvoices; got != 1 {
-			t.Errorf("%s: %d places taken", test.name, got)
+			t.Errorf("%s: %d slots used", test.name, got)
 		}
 	}
 }
 
-// TestSweptWhileUploading: an upload that took longer than its lease fails and
-// takes its file back, although the file arrived after the sweep.
-func TestSweptWhileUploading(t *testing.T) {
+// TestReservationExpiresDuringUpload: the upload fails and removes its file, which
+// was stored after the reservation had expired.
+func TestReservationExpiresDuringUpload(t *testing.T) {
 	t.Parallel()
-	store, files := newFakeStore(head(order.Registered)), newFakeFiles()
+	store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
 	s := newService(store, files)
-	files.publishing = func(context.Context) {
+	files.committing = func(context.Context) {
 		if n, err := s.ExpireReservations(t.Context(), noonUTC.Add(time.Second)); n != 1 || err != nil {
-			t.Errorf("%d swept, error %v", n, err)
+			t.Errorf("%d expired, error %v", n, err)
 		}
 	}
 	_, _, err := upload(t, s, "a.pdf", "bytes")
-	wantUploadFault(t, err)
-	wantNothing(t, store, files)
+	wantUploadFailed(t, err)
+	wantNoTrace(t, store, files)
 }
 
-// TestSweptAndFailed: the place that a sweep has given back is not given back
-// once more by the upload that fails.
-func TestSweptAndFailed(t *testing.T) {
+// TestReservationExpiresBeforeFailure: a slot is freed once, by the expiry, and
+// not again by the upload that fails.
+func TestReservationExpiresBeforeFailure(t *testing.T) {
 	t.Parallel()
-	store, files := newFakeStore(head(order.Registered)), newFakeFiles()
+	store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
 	s := newService(store, files)
 	files.fail = failing("Commit")
-	files.publishing = func(context.Context) {
+	files.committing = func(context.Context) {
 		if _, err := s.ExpireReservations(t.Context(), noonUTC.Add(time.Second)); err != nil {
 			t.Error(err)
 		}
 	}
 	_, _, err := upload(t, s, "a.pdf", "bytes")
-	wantUploadFault(t, err)
-	wantNothing(t, store, files)
+	wantUploadFailed(t, err)
+	wantNoTrace(t, store, files)
 }
 
-// TestClientGoesAway: once a place is reserved the work is done to its end,
-// but not for ever.
-func TestClientGoesAway(t *testing.T) {
+// TestClientDisconnects: after the reservation the upload goes on without the
+// client, with a deadline.
+func TestClientDisconnects(t *testing.T) {
 	t.Parallel()
-	store, files := newFakeStore(head(order.Registered)), newFakeFiles()
+	store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
 	ctx, leave := context.WithCancel(t.Context())
-	files.publishing = func(publishing context.Context) {
+	files.committing = func(committing context.Context) {
 		leave()
-		if err := publishing.Err(); err != nil {
-			t.Errorf("publishing ends with its client: %v", err)
+		if err := committing.Err(); err != nil {
+			t.Errorf("the commit is canceled with its client: %v", err)
 		}
-		if _, bounded := publishing.Deadline(); !bounded {
-			t.Error("publishing may take for ever")
+		if _, bounded := committing.Deadline(); !bounded {
+			t.Error("the commit has no deadline")
 		}
 	}
 	if _, _, err := uploadWith(ctx, t, newService(store, files), "a.pdf", "bytes"); err != nil {
@@ -345,7 +346,7 @@ func TestClientGoesAway(t *testing.T) {
 
 func TestSimultaneousUploads(t *testing.T) {
 	t.Parallel()
-	store, files := newFakeStore(head(order.Registered)), newFakeFiles()
+	store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
 	s := newService(store, files)
 	var mu sync.Mutex
 	stored := make(map[string]string)

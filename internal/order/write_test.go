@@ -13,9 +13,9 @@ import (
 	"merchantorders/internal/order"
 )
 
-// under is an attempt with a key, whose answer says what came of it. Faults are
-// not kept.
-func under(key string) order.WriteOptions {
+// withKey returns options with an idempotency key. The response shows the result.
+// Failures of the service are not recorded.
+func withKey(key string) order.WriteOptions {
 	return order.WriteOptions{
 		IdempotencyKey: key, RequestDigest: sha256.Sum256([]byte(key)),
 		Response: func(done order.WriteResult, refusal error) ([]byte, error) {
@@ -27,66 +27,66 @@ func under(key string) order.WriteOptions {
 	}
 }
 
-// uploadUnder uploads a file in an attempt.
-func uploadUnder(ctx context.Context, s *order.Service, files *fakeFiles, attempt order.WriteOptions) (order.WriteResult, error) {
-	draft := &fakeDraft{files: files}
-	content := order.Content{Staged: draft, Size: 1}
-	return s.Upload(ctx, merchant, order.ByLegacyID(1), "a.pdf", content, attempt)
+// uploadWithKey uploads a file with options.
+func uploadWithKey(ctx context.Context, s *order.Service, files *fakeFiles, options order.WriteOptions) (order.WriteResult, error) {
+	staged := &fakeStagedFile{files: files}
+	content := order.Content{Staged: staged, Size: 1}
+	return s.Upload(ctx, merchant, order.ByLegacyID(1), "a.pdf", content, options)
 }
 
-// wantRepeated sees that an error says that an attempt was made before.
-func wantRepeated(t *testing.T, err error, answer string) {
+// wantReplay checks that an error is a replay of a response.
+func wantReplay(t *testing.T, err error, response string) {
 	t.Helper()
 	var repeated *order.ReplayError
-	if !errors.As(err, &repeated) || string(repeated.Response) != answer {
-		t.Errorf("error %v (%+v), want the answer %q again", err, repeated, answer)
+	if !errors.As(err, &repeated) || string(repeated.Response) != response {
+		t.Errorf("error %v (%+v), want a replay of %q", err, repeated, response)
 	}
 }
 
-// TestAnswersAreGivenAgain makes every kind of change twice under one key.
-func TestAnswersAreGivenAgain(t *testing.T) {
+// TestReplay makes every kind of write again with the same key.
+func TestReplay(t *testing.T) {
 	t.Parallel()
-	store, files := newFakeStore(head(order.Registered)), newFakeFiles()
+	store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
 	store.rerun = true
 	s, ctx, key := newService(store, files), t.Context(), order.ByLegacyID(1)
 	steps := []struct {
-		name, answer string
-		do           func(order.WriteOptions) (order.WriteResult, error)
+		name, response string
+		do             func(order.WriteOptions) (order.WriteResult, error)
 	}{
 		{"accept", `revision 1, file "", 0 left, <nil>`, func(a order.WriteOptions) (order.WriteResult, error) {
 			return s.Accept(ctx, merchant, key, a)
 		}},
 		{"upload", `revision 2, file "a.pdf", 0 left, <nil>`, func(a order.WriteOptions) (order.WriteResult, error) {
-			return uploadUnder(ctx, s, files, a)
+			return uploadWithKey(ctx, s, files, a)
 		}},
 		{"delete", `revision 3, file "", 0 left, <nil>`, func(a order.WriteOptions) (order.WriteResult, error) {
 			return s.DeleteInvoice(ctx, merchant, key, store.lastID, a)
 		}},
 	}
 	for i, step := range steps {
-		done, err := step.do(under(step.name))
+		done, err := step.do(withKey(step.name))
 		if err != nil || done.Revision != int64(i)+1 {
 			t.Fatalf("%s: %+v, error %v", step.name, done, err)
 		}
 		for range 2 {
-			_, err := step.do(under(step.name))
-			wantRepeated(t, err, step.answer)
+			_, err := step.do(withKey(step.name))
+			wantReplay(t, err, step.response)
 		}
 	}
 	if o := store.orders[1]; len(o.events) != 3 {
 		t.Errorf("events %+v", o.events)
 	}
-	_, err := s.Reject(ctx, merchant, key, "", under("late"))
+	_, err := s.Reject(ctx, merchant, key, "", withKey("late"))
 	if !errors.Is(err, order.ErrCannotReject) {
 		t.Errorf("error %v", err)
 	}
-	_, err = s.Reject(ctx, merchant, key, "", under("late"))
-	wantRepeated(t, err, `revision 0, file "", 0 left, order cannot be rejected in its state`)
+	_, err = s.Reject(ctx, merchant, key, "", withKey("late"))
+	wantReplay(t, err, `revision 0, file "", 0 left, the order cannot be rejected in its current state`)
 }
 
-// TestRefusedUploadIsKept: every refusal of an upload, also of an order that
-// cannot be.
-func TestRefusedUploadIsKept(t *testing.T) {
+// TestRefusedUploadIsRecorded: every refusal of an upload is recorded, also that
+// of an invalid identifier.
+func TestRefusedUploadIsRecorded(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		key      order.Identifier
@@ -99,31 +99,31 @@ func TestRefusedUploadIsKept(t *testing.T) {
 		{order.ByLegacyID(1), "a.exe", 1, order.ErrUnsupportedFileType},
 		{order.ByLegacyID(1), "a.pdf", order.MaxInvoiceSize + 1, order.ErrFileTooBig},
 	} {
-		store, files := newFakeStore(head(order.Registered)), newFakeFiles()
+		store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
 		s := newService(store, files)
 		for i := range 2 {
 			_, err := s.Upload(t.Context(), merchant, test.key, test.filename,
-				order.Content{Staged: &fakeDraft{files: files}, Size: test.size}, under("k"))
+				order.Content{Staged: &fakeStagedFile{files: files}, Size: test.size}, withKey("k"))
 			if i == 0 {
 				if !errors.Is(err, test.want) {
 					t.Errorf("error %v, want %v", err, test.want)
 				}
 				continue
 			}
-			wantRepeated(t, err, `revision 0, file "", 0 left, `+test.want.Error())
+			wantReplay(t, err, `revision 0, file "", 0 left, `+test.want.Error())
 		}
 	}
 }
 
-// TestKeyIsFreeAfterAFault breaks an upload wherever it can break: the key is
-// taken by nobody then, and the next try stores the file.
-func TestKeyIsFreeAfterAFault(t *testing.T) {
+// TestKeyIsFreeAfterFailure makes an upload fail at every step: the key is free
+// afterwards, and the next attempt stores the file.
+func TestKeyIsFreeAfterFailure(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ store, file string }{
 		{"InTx", ""}, {"ReserveIdempotencyKey", ""}, {"LockOrder", ""}, {"ReserveInvoice", ""}, {"HoldIdempotencyKey", ""}, {"commit", ""},
 		{"", "Commit"}, {"ActivateInvoice", ""}, {"SaveResponse", ""}, {"appendEvent", ""}, {"appendEvent|MarkPurged", ""},
 	} {
-		store, files := newFakeStore(head(order.Registered)), newFakeFiles()
+		store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
 		s := newService(store, files)
 		store.fail = func(operation string) error {
 			if slices.Contains(strings.Split(test.store, "|"), operation) {
@@ -132,84 +132,84 @@ func TestKeyIsFreeAfterAFault(t *testing.T) {
 			return nil
 		}
 		files.fail = failing(test.file)
-		_, err := uploadUnder(t.Context(), s, files, under("k"))
-		wantUploadFault(t, err)
+		_, err := uploadWithKey(t.Context(), s, files, withKey("k"))
+		wantUploadFailed(t, err)
 		store.fail, files.fail = nil, nil
-		done, err := uploadUnder(t.Context(), s, files, under("k"))
+		done, err := uploadWithKey(t.Context(), s, files, withKey("k"))
 		if err != nil || done.Revision != 1 {
-			t.Errorf("%+v: the next try: %+v, error %v", test, done, err)
+			t.Errorf("%+v: the next attempt: %+v, error %v", test, done, err)
 		}
 		if got := store.orders[1].head.ActiveInvoices; got != 1 {
-			t.Errorf("%+v: %d places taken", test, got)
+			t.Errorf("%+v: %d slots used", test, got)
 		}
 	}
 }
 
-// TestStuckUploadLetsGo: after a crash in the midst of an upload its key is
-// under way until the reservation is swept, and no longer.
-func TestStuckUploadLetsGo(t *testing.T) {
+// TestKeyIsFreeAfterReservationExpires: after a crash during an upload its key is
+// in use until the reservation expires.
+func TestKeyIsFreeAfterReservationExpires(t *testing.T) {
 	t.Parallel()
-	store, files := newFakeStore(head(order.Registered)), newFakeFiles()
+	store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
 	s := newService(store, files)
-	// Neither can the upload be finished nor taken back: it is as if it had died.
+	// The upload can neither finish nor release its reservation, as after a crash.
 	files.fail, store.fail = failing("Commit"), failing("ReleaseInvoice")
-	if _, err := uploadUnder(t.Context(), s, files, under("k")); err == nil {
+	if _, err := uploadWithKey(t.Context(), s, files, withKey("k")); err == nil {
 		t.Fatal("no error")
 	}
 	files.fail, store.fail = nil, nil
 	for range 2 {
-		if _, err := uploadUnder(t.Context(), s, files, under("k")); !errors.Is(err, order.ErrIdempotencyKeyInUse) {
-			t.Errorf("before the sweep: error %v", err)
+		if _, err := uploadWithKey(t.Context(), s, files, withKey("k")); !errors.Is(err, order.ErrIdempotencyKeyInUse) {
+			t.Errorf("before the reservation expires: error %v", err)
 		}
 	}
 	if n, err := s.ExpireReservations(t.Context(), noonUTC.Add(time.Second)); n != 1 || err != nil {
-		t.Fatalf("%d swept, error %v", n, err)
+		t.Fatalf("%d expired, error %v", n, err)
 	}
-	if _, err := uploadUnder(t.Context(), s, files, under("k")); err != nil {
-		t.Errorf("after the sweep: %v", err)
+	if _, err := uploadWithKey(t.Context(), s, files, withKey("k")); err != nil {
+		t.Errorf("after the reservation has expired: %v", err)
 	}
 }
 
-// TestAnswerOfALostCommit: a commit that went through although nobody was told
-// decides what the next try is answered.
-func TestAnswerOfALostCommit(t *testing.T) {
+// TestReplayAfterLostCommitResponse: if a commit succeeded although it returned an
+// error, the next attempt replays its response.
+func TestReplayAfterLostCommitResponse(t *testing.T) {
 	t.Parallel()
-	store, files := newFakeStore(head(order.Registered)), newFakeFiles()
+	store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
 	s, key := newService(store, files), order.ByLegacyID(1)
 	store.afterCommit = func() error { return errBroken }
-	if _, err := s.Accept(t.Context(), merchant, key, under("accept")); !errors.Is(err, errBroken) {
+	if _, err := s.Accept(t.Context(), merchant, key, withKey("accept")); !errors.Is(err, errBroken) {
 		t.Fatalf("error %v", err)
 	}
 	store.afterCommit = nil
-	_, err := s.Accept(t.Context(), merchant, key, under("accept"))
-	wantRepeated(t, err, `revision 1, file "", 0 left, <nil>`)
+	_, err := s.Accept(t.Context(), merchant, key, withKey("accept"))
+	wantReplay(t, err, `revision 1, file "", 0 left, <nil>`)
 
 	commits := 0
 	store.afterCommit = func() error {
 		if commits++; commits == 2 {
-			store.fail = failing("ExpireReservation") // nor can it find out
+			store.fail = failing("ExpireReservation") // so that the upload cannot find out
 			return errBroken
 		}
 		return nil
 	}
-	_, err = uploadUnder(t.Context(), s, files, under("upload"))
-	wantUploadFault(t, err)
+	_, err = uploadWithKey(t.Context(), s, files, withKey("upload"))
+	wantUploadFailed(t, err)
 	store.afterCommit, store.fail = nil, nil
-	_, err = uploadUnder(t.Context(), s, files, under("upload"))
-	wantRepeated(t, err, `revision 2, file "a.pdf", 0 left, <nil>`)
+	_, err = uploadWithKey(t.Context(), s, files, withKey("upload"))
+	wantReplay(t, err, `revision 2, file "a.pdf", 0 left, <nil>`)
 }
 
-// TestOnlyAsKnown: an order that is not as the client knows it stays as it is,
-// whatever else is wrong, and one that is missing is missing.
-func TestOnlyAsKnown(t *testing.T) {
+// TestIfMatch: an order that does not match is not changed, whatever else is wrong
+// with the request. A missing order is not found.
+func TestIfMatch(t *testing.T) {
 	t.Parallel()
 	ctx, never := t.Context(), order.WriteOptions{IfMatch: func(order.LockedOrder) bool { return false }}
-	store, files := newFakeStore(head(order.Completed)), newFakeFiles()
+	store, files := newFakeStore(locked(order.Completed)), newFakeFiles()
 	s := newService(store, files)
 	for key, want := range map[order.Identifier]error{order.ByLegacyID(1): order.ErrPreconditionFailed, order.ByLegacyID(9): order.ErrNotFound} {
 		_, acceptErr := s.Accept(ctx, merchant, key, never)
 		_, rejectErr := s.Reject(ctx, merchant, key, "whim", never)
-		_, uploadErr := s.Upload(ctx, merchant, key, "a.exe", order.Content{Staged: &fakeDraft{files: files}, Size: 1 << 40}, never)
+		_, uploadErr := s.Upload(ctx, merchant, key, "a.exe", order.Content{Staged: &fakeStagedFile{files: files}, Size: 1 << 40}, never)
 		_, deleteErr := s.DeleteInvoice(ctx, merchant, key, 1, never)
 		wantDelete := want
 		if errors.Is(want, order.ErrNotFound) {
@@ -229,27 +229,27 @@ func TestOnlyAsKnown(t *testing.T) {
 	}
 }
 
-// TestChangedWhileUploading: a change that comes in while the file is on its way
-// counts too, and leaves nothing of the upload but its answer.
-func TestChangedWhileUploading(t *testing.T) {
+// TestIfMatchDuringUpload: a change between reservation and activation refuses the
+// upload, of which only the recorded response remains.
+func TestIfMatchDuringUpload(t *testing.T) {
 	t.Parallel()
-	store, files := newFakeStore(head(order.Registered)), newFakeFiles()
+	store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
 	s := newService(store, files)
-	attempt := under("k")
+	options := withKey("k")
 	known := store.orders[1].head.Revision
-	attempt.IfMatch = func(head order.LockedOrder) bool { return head.Revision == known }
-	files.publishing = func(context.Context) {
+	options.IfMatch = func(head order.LockedOrder) bool { return head.Revision == known }
+	files.committing = func(context.Context) {
 		if _, err := s.Accept(t.Context(), merchant, order.ByLegacyID(1), order.WriteOptions{}); err != nil {
 			t.Error(err)
 		}
 	}
-	if _, err := uploadUnder(t.Context(), s, files, attempt); !errors.Is(err, order.ErrPreconditionFailed) {
+	if _, err := uploadWithKey(t.Context(), s, files, options); !errors.Is(err, order.ErrPreconditionFailed) {
 		t.Errorf("error %v", err)
 	}
-	files.publishing = nil
+	files.committing = nil
 	if o := store.orders[1]; o.head.ActiveInvoices != 0 || len(o.events) != 1 || len(files.paths()) != 0 {
 		t.Errorf("order %+v, files %q", o, files.paths())
 	}
-	_, err := uploadUnder(t.Context(), s, files, attempt)
-	wantRepeated(t, err, `revision 0, file "", 0 left, the order has changed`)
+	_, err := uploadWithKey(t.Context(), s, files, options)
+	wantReplay(t, err, `revision 0, file "", 0 left, the order has changed`)
 }

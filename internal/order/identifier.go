@@ -5,27 +5,27 @@ import "strconv"
 // MaxReferenceLength is the longest order reference, in bytes (decision 7).
 const MaxReferenceLength = 64
 
-// IdempotencyKey names one order of a merchant: by its number (v1) or by its reference
-// (v2). The zero Key names no order.
+// Identifier identifies an order of a merchant by its legacy id (v1) or by its
+// reference (v2). The zero Identifier identifies no order.
 type Identifier struct {
-	LegacyID  int64  // positive; 0: the key is a reference
-	Reference string // empty: the key is a number
+	LegacyID  int64  // positive; 0: identify by Reference
+	Reference string // empty: identify by LegacyID
 }
 
-// ByLegacyID names an order by its legacy number.
-func ByLegacyID(number int64) Identifier { return Identifier{LegacyID: number} }
+// ByLegacyID identifies an order by its legacy id.
+func ByLegacyID(id int64) Identifier { return Identifier{LegacyID: id} }
 
-// ByReference names an order by its reference.
+// ByReference identifies an order by its reference.
 func ByReference(reference string) Identifier { return Identifier{Reference: reference} }
 
-// Valid reports whether an order with this key could exist. Only a valid key
-// may reach the database: PostgreSQL refuses a NUL or broken UTF-8 in a text
-// with an error, where SQLite finds nothing.
-func (k Identifier) Valid() bool {
-	if k.Reference != "" {
-		return ValidReference(k.Reference)
+// Valid reports whether an order with this identifier could exist. Only a valid
+// identifier may reach the database: for a NUL or invalid UTF-8 in a text
+// PostgreSQL returns an error, where SQLite finds no row.
+func (id Identifier) Valid() bool {
+	if id.Reference != "" {
+		return ValidReference(id.Reference)
 	}
-	return k.LegacyID > 0
+	return id.LegacyID > 0
 }
 
 // ValidReference reports whether text is 1 to 64 of A-Z a-z 0-9 . _ - and
@@ -45,9 +45,9 @@ func ValidReference(text string) bool {
 	return true
 }
 
-// ParseID reads a positive identifier in plain digits: no sign, no leading
-// zero. ok says whether the text has that form; an identifier beyond 64 bits
-// has, but comes back as 0, which nothing is called.
+// ParseID parses a positive integer in plain digits, without sign or leading
+// zero. ok reports whether the text has that form. A number that does not fit
+// into 64 bits has the form, but id is 0 then, which identifies nothing.
 func ParseID(text string) (id int64, ok bool) {
 	if text == "" || text[0] == '0' {
 		return 0, false

@@ -18,7 +18,7 @@ func TestParseID(t *testing.T) {
 		{"1", 1, true},
 		{"915664", 915664, true},
 		{"9223372036854775807", 9223372036854775807, true},
-		{"9223372036854775808", 0, true}, // of the form, but nothing is called so
+		{"9223372036854775808", 0, true}, // the form is right, but it identifies nothing
 		{"99999999999999999999999", 0, true},
 		{"0", 0, false},
 		{"00", 0, false},
@@ -33,7 +33,7 @@ func TestParseID(t *testing.T) {
 		{" 1", 0, false},
 		{"1 ", 0, false},
 		{"1\x00", 0, false},
-		{"١", 0, false}, // a digit, but not a plain one
+		{"١", 0, false}, // a digit, but not an ASCII one
 		{"abc", 0, false},
 	} {
 		if id, ok := order.ParseID(test.text); id != test.id || ok != test.ok {
@@ -86,7 +86,7 @@ func TestValidReference(t *testing.T) {
 	}
 }
 
-func TestKeyValid(t *testing.T) {
+func TestIdentifierValid(t *testing.T) {
 	t.Parallel()
 	for key, want := range map[order.Identifier]bool{
 		{}:                                     false,
