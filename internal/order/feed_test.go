@@ -270,9 +270,9 @@ func TestImportWakes(t *testing.T) {
 func TestOrderEventsNeedAKey(t *testing.T) {
 	t.Parallel()
 	store := feedStore()
-	for _, key := range []order.Identifier{{}, order.ByReference("a\x00"), order.ByReference("SF-2"), order.ByLegacyID(-1)} {
-		if _, err := feedService(store).OrderEvents(t.Context(), merchant, key, order.FeedQuery{Limit: 1}); !errors.Is(err, order.ErrNotFound) {
-			t.Errorf("%v: error %v", key, err)
+	for _, id := range []order.Identifier{{}, order.ByReference("a\x00"), order.ByReference("SF-2"), order.ByLegacyID(-1)} {
+		if _, err := feedService(store).OrderEvents(t.Context(), merchant, id, order.FeedQuery{Limit: 1}); !errors.Is(err, order.ErrNotFound) {
+			t.Errorf("%v: error %v", id, err)
 		}
 	}
 }

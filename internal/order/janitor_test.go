@@ -31,7 +31,7 @@ func TestDeleteInvoice(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		merchant int64
-		key      order.Identifier
+		order    order.Identifier
 		id       int64
 	}{
 		{"another merchant's", stranger, order.ByLegacyID(1), ids["a.pdf"]},
@@ -41,7 +41,7 @@ func TestDeleteInvoice(t *testing.T) {
 		{"zero", merchant, order.ByLegacyID(1), 0},
 		{"negative", merchant, order.ByLegacyID(1), -1},
 	} {
-		if _, err := s.DeleteInvoice(t.Context(), test.merchant, test.key, test.id, order.WriteOptions{}); !errors.Is(err, order.ErrInvoiceNotFound) || errors.Is(err, order.ErrNotFound) {
+		if _, err := s.DeleteInvoice(t.Context(), test.merchant, test.order, test.id, order.WriteOptions{}); !errors.Is(err, order.ErrInvoiceNotFound) || errors.Is(err, order.ErrNotFound) {
 			t.Errorf("%s: error %v", test.name, err)
 		}
 	}

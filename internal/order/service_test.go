@@ -66,20 +66,20 @@ func TestTransitionFromEveryState(t *testing.T) {
 		refusal error
 		do      func(*order.Service) (order.LockedOrder, error)
 	}
-	ctx, key := t.Context(), order.ByLegacyID(1)
+	ctx, id := t.Context(), order.ByLegacyID(1)
 	actions := []action{
 		{"accept", order.ActorMerchant, order.InProcessing, byMerchant, order.ErrCannotAccept, func(s *order.Service) (order.LockedOrder, error) {
-			done, err := s.Accept(ctx, merchant, key, order.WriteOptions{})
+			done, err := s.Accept(ctx, merchant, id, order.WriteOptions{})
 			return done.LockedOrder, err
 		}},
 		{"reject", order.ActorMerchant, order.RejectedByMerchant, byMerchant, order.ErrCannotReject, func(s *order.Service) (order.LockedOrder, error) {
-			done, err := s.Reject(ctx, merchant, key, "damaged", order.WriteOptions{})
+			done, err := s.Reject(ctx, merchant, id, "damaged", order.WriteOptions{})
 			return done.LockedOrder, err
 		}},
 	}
 	for _, to := range append(order.States(), 0, 200) {
 		actions = append(actions, action{"move", order.ActorOperator, to, byOperator, order.ErrInvalidTransition, func(s *order.Service) (order.LockedOrder, error) {
-			return s.Transition(ctx, merchant, key, to)
+			return s.Transition(ctx, merchant, id, to)
 		}})
 	}
 	for _, from := range order.States() {
@@ -116,7 +116,7 @@ func TestOrderOfRefusals(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		merchant int64
-		key      order.Identifier
+		id       order.Identifier
 		state    order.State
 		reason   order.Reason
 		want     error
@@ -131,7 +131,7 @@ func TestOrderOfRefusals(t *testing.T) {
 		{"nothing", merchant, order.ByReference("SF-1"), order.Registered, "", nil},
 	} {
 		store := newFakeStore(locked(test.state))
-		_, err := newService(store, newFakeFiles()).Reject(t.Context(), test.merchant, test.key, test.reason, order.WriteOptions{})
+		_, err := newService(store, newFakeFiles()).Reject(t.Context(), test.merchant, test.id, test.reason, order.WriteOptions{})
 		if !errors.Is(err, test.want) {
 			t.Errorf("%s: error %v, want %v", test.name, err, test.want)
 		}
@@ -146,26 +146,26 @@ func TestOrderOfRefusals(t *testing.T) {
 func TestInvalidIdentifiersDoNotReachTheStore(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	for _, key := range []order.Identifier{
+	for _, id := range []order.Identifier{
 		{}, order.ByLegacyID(-1), order.ByReference("a\x00"), order.ByReference("\xff"), order.ByReference(".."), order.ByReference("a/b"),
 	} {
 		store := newFakeStore(locked(order.Registered))
 		s := newService(store, newFakeFiles())
-		_, getErr := s.Get(ctx, merchant, key)
-		_, acceptErr := s.Accept(ctx, merchant, key, order.WriteOptions{})
-		_, rejectErr := s.Reject(ctx, merchant, key, "whim", order.WriteOptions{})
-		_, moveErr := s.Transition(ctx, merchant, key, order.Canceled)
-		_, uploadErr := s.Upload(ctx, merchant, key, "a.exe", order.Content{Staged: &fakeStagedFile{}}, order.WriteOptions{})
+		_, getErr := s.Get(ctx, merchant, id)
+		_, acceptErr := s.Accept(ctx, merchant, id, order.WriteOptions{})
+		_, rejectErr := s.Reject(ctx, merchant, id, "whim", order.WriteOptions{})
+		_, moveErr := s.Transition(ctx, merchant, id, order.Canceled)
+		_, uploadErr := s.Upload(ctx, merchant, id, "a.exe", order.Content{Staged: &fakeStagedFile{}}, order.WriteOptions{})
 		for name, err := range map[string]error{"get": getErr, "accept": acceptErr, "reject": rejectErr, "move": moveErr, "upload": uploadErr} {
 			if !errors.Is(err, order.ErrNotFound) {
-				t.Errorf("%s of %+v: error %v", name, key, err)
+				t.Errorf("%s of %+v: error %v", name, id, err)
 			}
 		}
-		if _, err := s.DeleteInvoice(ctx, merchant, key, 1, order.WriteOptions{}); !errors.Is(err, order.ErrInvoiceNotFound) {
-			t.Errorf("delete of %+v: error %v", key, err)
+		if _, err := s.DeleteInvoice(ctx, merchant, id, 1, order.WriteOptions{}); !errors.Is(err, order.ErrInvoiceNotFound) {
+			t.Errorf("delete of %+v: error %v", id, err)
 		}
 		if store.calls != 0 {
-			t.Errorf("%+v reached the store", key)
+			t.Errorf("%+v reached the store", id)
 		}
 	}
 }

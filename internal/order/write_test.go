@@ -48,19 +48,19 @@ func TestReplay(t *testing.T) {
 	t.Parallel()
 	store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
 	store.rerun = true
-	s, ctx, key := newService(store, files), t.Context(), order.ByLegacyID(1)
+	s, ctx, id := newService(store, files), t.Context(), order.ByLegacyID(1)
 	steps := []struct {
 		name, response string
 		do             func(order.WriteOptions) (order.WriteResult, error)
 	}{
 		{"accept", `revision 1, file "", 0 left, <nil>`, func(a order.WriteOptions) (order.WriteResult, error) {
-			return s.Accept(ctx, merchant, key, a)
+			return s.Accept(ctx, merchant, id, a)
 		}},
 		{"upload", `revision 2, file "a.pdf", 0 left, <nil>`, func(a order.WriteOptions) (order.WriteResult, error) {
 			return uploadWithKey(ctx, s, files, a)
 		}},
 		{"delete", `revision 3, file "", 0 left, <nil>`, func(a order.WriteOptions) (order.WriteResult, error) {
-			return s.DeleteInvoice(ctx, merchant, key, store.lastID, a)
+			return s.DeleteInvoice(ctx, merchant, id, store.lastID, a)
 		}},
 	}
 	for i, step := range steps {
@@ -76,11 +76,11 @@ func TestReplay(t *testing.T) {
 	if o := store.orders[1]; len(o.events) != 3 {
 		t.Errorf("events %+v", o.events)
 	}
-	_, err := s.Reject(ctx, merchant, key, "", withKey("late"))
+	_, err := s.Reject(ctx, merchant, id, "", withKey("late"))
 	if !errors.Is(err, order.ErrCannotReject) {
 		t.Errorf("error %v", err)
 	}
-	_, err = s.Reject(ctx, merchant, key, "", withKey("late"))
+	_, err = s.Reject(ctx, merchant, id, "", withKey("late"))
 	wantReplay(t, err, `revision 0, file "", 0 left, the order cannot be rejected in its current state`)
 }
 
@@ -89,7 +89,7 @@ func TestReplay(t *testing.T) {
 func TestRefusedUploadIsRecorded(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		key      order.Identifier
+		id       order.Identifier
 		filename string
 		size     int64
 		want     error
@@ -102,7 +102,7 @@ func TestRefusedUploadIsRecorded(t *testing.T) {
 		store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
 		s := newService(store, files)
 		for i := range 2 {
-			_, err := s.Upload(t.Context(), merchant, test.key, test.filename,
+			_, err := s.Upload(t.Context(), merchant, test.id, test.filename,
 				order.Content{Staged: &fakeStagedFile{files: files}, Size: test.size}, withKey("k"))
 			if i == 0 {
 				if !errors.Is(err, test.want) {
@@ -175,13 +175,13 @@ func TestKeyIsFreeAfterReservationExpires(t *testing.T) {
 func TestReplayAfterLostCommitResponse(t *testing.T) {
 	t.Parallel()
 	store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
-	s, key := newService(store, files), order.ByLegacyID(1)
+	s, id := newService(store, files), order.ByLegacyID(1)
 	store.afterCommit = func() error { return errBroken }
-	if _, err := s.Accept(t.Context(), merchant, key, withKey("accept")); !errors.Is(err, errBroken) {
+	if _, err := s.Accept(t.Context(), merchant, id, withKey("accept")); !errors.Is(err, errBroken) {
 		t.Fatalf("error %v", err)
 	}
 	store.afterCommit = nil
-	_, err := s.Accept(t.Context(), merchant, key, withKey("accept"))
+	_, err := s.Accept(t.Context(), merchant, id, withKey("accept"))
 	wantReplay(t, err, `revision 1, file "", 0 left, <nil>`)
 
 	commits := 0
@@ -206,22 +206,22 @@ func TestIfMatch(t *testing.T) {
 	ctx, never := t.Context(), order.WriteOptions{IfMatch: func(order.LockedOrder) bool { return false }}
 	store, files := newFakeStore(locked(order.Completed)), newFakeFiles()
 	s := newService(store, files)
-	for key, want := range map[order.Identifier]error{order.ByLegacyID(1): order.ErrPreconditionFailed, order.ByLegacyID(9): order.ErrNotFound} {
-		_, acceptErr := s.Accept(ctx, merchant, key, never)
-		_, rejectErr := s.Reject(ctx, merchant, key, "whim", never)
-		_, uploadErr := s.Upload(ctx, merchant, key, "a.exe", order.Content{Staged: &fakeStagedFile{files: files}, Size: 1 << 40}, never)
-		_, deleteErr := s.DeleteInvoice(ctx, merchant, key, 1, never)
+	for id, want := range map[order.Identifier]error{order.ByLegacyID(1): order.ErrPreconditionFailed, order.ByLegacyID(9): order.ErrNotFound} {
+		_, acceptErr := s.Accept(ctx, merchant, id, never)
+		_, rejectErr := s.Reject(ctx, merchant, id, "whim", never)
+		_, uploadErr := s.Upload(ctx, merchant, id, "a.exe", order.Content{Staged: &fakeStagedFile{files: files}, Size: 1 << 40}, never)
+		_, deleteErr := s.DeleteInvoice(ctx, merchant, id, 1, never)
 		wantDelete := want
 		if errors.Is(want, order.ErrNotFound) {
 			wantDelete = order.ErrInvoiceNotFound
 		}
 		for _, got := range []error{acceptErr, rejectErr, uploadErr} {
 			if !errors.Is(got, want) {
-				t.Errorf("%+v: error %v, want %v", key, got, want)
+				t.Errorf("%+v: error %v, want %v", id, got, want)
 			}
 		}
 		if !errors.Is(deleteErr, wantDelete) {
-			t.Errorf("delete of %+v: error %v, want %v", key, deleteErr, wantDelete)
+			t.Errorf("delete of %+v: error %v, want %v", id, deleteErr, wantDelete)
 		}
 	}
 	if o := store.orders[1]; o.events != nil || o.entries != nil || len(files.paths()) > 0 {
