@@ -13,7 +13,7 @@ import (
 	"merchantorders/internal/api/apitest"
 	v1 "merchantorders/internal/api/v1"
 	v2 "merchantorders/internal/api/v2"
-	"merchantorders/internal/filestore"
+	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store"
 	"merchantorders/internal/token"
@@ -39,7 +39,7 @@ func newBenchService(b *testing.B) benchService {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = db.Close() })
-	files, err := filestore.OpenDisk(b.TempDir())
+	files, err := disk.Open(b.TempDir())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -24,7 +24,7 @@ import (
 	v1 "merchantorders/internal/api/v1"
 	v2 "merchantorders/internal/api/v2"
 	"merchantorders/internal/docpages"
-	"merchantorders/internal/filestore"
+	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store"
 	"merchantorders/internal/token"
@@ -86,7 +86,7 @@ func start(t *testing.T, with setup) *service {
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	s.files = filepath.Join(dir, "files")
-	disk, err := filestore.OpenDisk(s.files)
+	disk, err := disk.Open(s.files)
 	if err != nil {
 		t.Fatal(err)
 	}

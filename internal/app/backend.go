@@ -12,7 +12,8 @@ import (
 	"time"
 
 	"merchantorders/internal/config"
-	"merchantorders/internal/filestore"
+	"merchantorders/internal/filestore/disk"
+	"merchantorders/internal/filestore/s3"
 	"merchantorders/internal/maintenance"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store"
@@ -65,9 +66,9 @@ func (p *process) openDatabase(ctx context.Context, options store.Options) (*sto
 
 func (p *process) openFiles(ctx context.Context) (files, error) {
 	if bucket, ok := p.settings.Bucket(); ok {
-		return filestore.OpenS3(ctx, filestore.Bucket(bucket), p.settings.FilesPath())
+		return s3.Open(ctx, s3.Bucket(bucket), p.settings.FilesPath())
 	}
-	disk, err := filestore.OpenDisk(p.settings.FilesPath())
+	disk, err := disk.Open(p.settings.FilesPath())
 	if err != nil {
 		return nil, err
 	}

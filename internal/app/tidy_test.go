@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"merchantorders/internal/app/apptest"
-	"merchantorders/internal/filestore"
+	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store"
 )
@@ -34,7 +34,7 @@ func leaveReservation(t *testing.T, f apptest.Folder, at time.Time) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	disk, err := filestore.OpenDisk(filepath.Join(f.Data, "files"))
+	disk, err := disk.Open(filepath.Join(f.Data, "files"))
 	if err != nil {
 		t.Fatal(err)
 	}

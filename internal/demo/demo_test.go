@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/demo"
-	"merchantorders/internal/filestore"
+	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store"
@@ -33,7 +33,7 @@ func open(t *testing.T) *order.Service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	disk, err := filestore.OpenDisk(filepath.Join(dir, "files"))
+	disk, err := disk.Open(filepath.Join(dir, "files"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,8 @@
-// Package filestore keeps the bytes of invoice files: order.Files on a local
-// folder (Disk).
+// Package filestore has what the storages of invoice files share: which paths
+// are valid, and errors that do not reveal a path. The storages themselves are
+// disk and s3; both implement order.Files, and both pass filestoretest.
 //
-// It must not know what an invoice is, who owns it or what is in it: a file is
-// bytes under a path, written once and never changed. Its errors never carry
-// the path, since clients choose the file names and the errors go to the log.
+// A storage does not know what an invoice is or who owns it. A stored file is
+// bytes under a path, written once and never changed. Clients choose the file
+// names and errors are logged, so no error contains a path.
 package filestore

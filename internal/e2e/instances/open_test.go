@@ -185,12 +185,12 @@ func TestStorageCannotBeOpened(t *testing.T) {
 		{"credentials in it", "s3://key:" + secret + "@bucket", `credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`, nil},
 		{"a broken endpoint", "s3://bucket?endpoint=host", `must have an endpoint that is an address`, nil},
 		{"an unknown bucket", storage("nothere", endpoint), `bucket nothere on [^ ]+ cannot be written to: there is no such bucket`, nil},
-		{"no credentials", storage(name, endpoint), `the credentials are missing: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`, none},
-		{"an unknown key", storage(name, endpoint), `the key in AWS_ACCESS_KEY_ID is not known there`, wrongKey},
-		{"a wrong secret", storage(name, endpoint), `the secret in AWS_SECRET_ACCESS_KEY is not that of the key`, wrongSecret},
+		{"no credentials", storage(name, endpoint), `the credentials are missing: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`, none},
+		{"an unknown key", storage(name, endpoint), `the server does not know the key in AWS_ACCESS_KEY_ID`, wrongKey},
+		{"a wrong secret", storage(name, endpoint), `the secret in AWS_SECRET_ACCESS_KEY does not match the key`, wrongSecret},
 		{"an unknown host", storage(name, "http://nowhere.invalid"), `no such host`, nil},
 		{"nothing listens", storage(name, "http://"+free), `connection refused`, nil},
-		{"a server that says nothing", storage(name, "http://"+silent), `no answer in time`, nil},
+		{"a server that says nothing", storage(name, "http://"+silent), `no response in time`, nil},
 		{"encryption that is not there", storage(name, strings.Replace(endpoint, "http:", "https:", 1)), `HTTPS|TLS|tls`, nil},
 	}
 	for _, tc := range cases {
@@ -215,7 +215,7 @@ func TestStorageCannotBeOpened(t *testing.T) {
 		if err := server.Run(); err != nil {
 			t.Fatal(err)
 		}
-		refused(t, "storage", `cannot be written to: the credentials do not allow that`, nil, "--storage", storage(bucket, server.Endpoint()))
+		refused(t, "storage", `cannot be written to: the credentials do not allow this`, nil, "--storage", storage(bucket, server.Endpoint()))
 	})
 }
 

@@ -1,7 +1,5 @@
-// Package filestoretest is the suite that every place for invoice files must
-// pass. A store's test calls Run with a way to open an empty store.
-//
-// It must not know where a store keeps its bytes: it sees order.Files only.
+// Package filestoretest is the test suite that every storage of invoice files
+// passes.
 package filestoretest
 
 import (
@@ -15,20 +13,26 @@ import (
 	"merchantorders/internal/order"
 )
 
-// Run tests a store. open returns a new, empty store and cleans up after it by
-// t.Cleanup; it is called once in each test, from several goroutines.
-func Run(t *testing.T, open func(t *testing.T) order.Files) {
+// Files is a storage whose stored files can be listed.
+type Files interface {
+	order.Files
+	Each(ctx context.Context, fn func(path string) error) error
+}
+
+// Run tests a storage. open returns a new, empty storage and closes it by
+// t.Cleanup. Run calls it once for each test, concurrently.
+func Run(t *testing.T, open func(t *testing.T) Files) {
 	t.Helper()
 	tests := []struct {
 		name string
-		run  func(t *testing.T, files order.Files)
+		run  func(t *testing.T, files Files)
 	}{
 		{"RoundTrip", testRoundTrip},
 		{"Names", testNames},
 		{"Orders", testOrders},
-		{"NothingBeforePublish", testNothingBeforePublish},
-		{"Discard", testDiscard},
-		{"PublishTwice", testPublishTwice},
+		{"HiddenBeforeCommit", testHiddenBeforeCommit},
+		{"Abort", testAbort},
+		{"CommitTwice", testCommitTwice},
 		{"NoOverwrite", testNoOverwrite},
 		{"Canceled", testCanceled},
 		{"InvalidPath", testInvalidPath},
@@ -39,6 +43,7 @@ func Run(t *testing.T, open func(t *testing.T) order.Files) {
 		{"Range", testRange},
 		{"Remove", testRemove},
 		{"Check", testCheck},
+		{"Each", testEach},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -48,36 +53,36 @@ func Run(t *testing.T, open func(t *testing.T) order.Files) {
 	}
 }
 
-// reference is that of the order whose files most tests write.
+// reference is the order of most test files.
 const reference = "SF-2026-000123"
 
-// draft opens a draft, discarded at the end of the test, and writes content.
-func draft(t *testing.T, files order.Files, content []byte) order.StagedFile {
+// stage returns a staged file with content. The end of the test aborts it.
+func stage(t *testing.T, files Files, content []byte) order.StagedFile {
 	t.Helper()
-	d, err := files.Stage(t.Context())
+	file, err := files.Stage(t.Context())
 	if err != nil {
-		t.Fatalf("open a draft: %v", err)
+		t.Fatalf("stage: %v", err)
 	}
-	t.Cleanup(d.Abort)
-	// In two pieces, as uploads arrive in many.
+	t.Cleanup(file.Abort)
+	// Two writes, as an upload arrives in several.
 	for _, piece := range [][]byte{content[:len(content)/2], content[len(content)/2:]} {
-		if n, err := d.Write(piece); n != len(piece) || err != nil {
+		if n, err := file.Write(piece); n != len(piece) || err != nil {
 			t.Fatalf("write %d bytes: %d, %v", len(piece), n, err)
 		}
 	}
-	return d
+	return file
 }
 
-// publish stores content under path.
-func publish(t *testing.T, files order.Files, path string, content []byte) {
+// store stores content under path.
+func store(t *testing.T, files Files, path string, content []byte) {
 	t.Helper()
-	if err := draft(t, files, content).Commit(t.Context(), path); err != nil {
-		t.Fatalf("publish %q: %v", path, err)
+	if err := stage(t, files, content).Commit(t.Context(), path); err != nil {
+		t.Fatalf("commit %q: %v", path, err)
 	}
 }
 
-// wantStored fails the test unless path holds exactly content.
-func wantStored(t *testing.T, files order.Files, path string, content []byte) {
+// wantStored fails the test unless the file at path has this content.
+func wantStored(t *testing.T, files Files, path string, content []byte) {
 	t.Helper()
 	file, err := files.Open(t.Context(), path)
 	if err != nil {
@@ -90,12 +95,12 @@ func wantStored(t *testing.T, files order.Files, path string, content []byte) {
 		t.Errorf("read %q: %v", path, err)
 	}
 	if !bytes.Equal(got, content) {
-		t.Errorf("%q holds %d bytes that are not the %d bytes published", path, len(got), len(content))
+		t.Errorf("%q contains %d bytes that are not the %d bytes stored", path, len(got), len(content))
 	}
 }
 
-// wantMissing fails the test unless there is nothing under path.
-func wantMissing(t *testing.T, files order.Files, path string) {
+// wantMissing fails the test if there is a file at path.
+func wantMissing(t *testing.T, files Files, path string) {
 	t.Helper()
 	file, err := files.Open(context.WithoutCancel(t.Context()), path)
 	if err == nil {

@@ -14,15 +14,15 @@ import (
 	"merchantorders/internal/order"
 )
 
-func testOpenMissing(t *testing.T, files order.Files) {
+func testOpenMissing(t *testing.T, files Files) {
 	wantMissing(t, files, order.InvoicePath(reference, "a.pdf"))
-	publish(t, files, order.InvoicePath(reference, "a.pdf"), []byte("content"))
+	store(t, files, order.InvoicePath(reference, "a.pdf"), []byte("content"))
 	for _, path := range []string{
 		order.InvoicePath(reference, "b.pdf"),
 		order.InvoicePath(reference, "a.pdf/b.pdf"),
 		order.InvoicePath("SF-other", "a.pdf"),
 		order.InvoicePath(reference, strings.Repeat("a", 300)+".pdf"),
-		// Folders are no files.
+		// Folders are not files.
 		"invoices/" + reference,
 		"invoices",
 	} {
@@ -30,10 +30,10 @@ func testOpenMissing(t *testing.T, files order.Files) {
 	}
 }
 
-func testSeek(t *testing.T, files order.Files) {
+func testSeek(t *testing.T, files Files) {
 	content := []byte("0123456789")
 	path := order.InvoicePath(reference, "a.pdf")
-	publish(t, files, path, content)
+	store(t, files, path, content)
 	file, err := files.Open(t.Context(), path)
 	if err != nil {
 		t.Fatalf("open: %v", err)
@@ -63,10 +63,10 @@ func testSeek(t *testing.T, files order.Files) {
 	}
 }
 
-func testRange(t *testing.T, files order.Files) {
+func testRange(t *testing.T, files Files) {
 	content := bytes.Repeat([]byte("0123456789"), 10_000)
 	path := order.InvoicePath(reference, "a.pdf")
-	publish(t, files, path, content)
+	store(t, files, path, content)
 	file, err := files.Open(t.Context(), path)
 	if err != nil {
 		t.Fatalf("open: %v", err)
@@ -74,20 +74,20 @@ func testRange(t *testing.T, files order.Files) {
 	defer func() { _ = file.Close() }()
 	request := httptest.NewRequest(http.MethodGet, "/", nil)
 	request.Header.Set("Range", "bytes=99985-99994")
-	answer := httptest.NewRecorder()
-	http.ServeContent(answer, request, "a.pdf", time.Time{}, file)
-	if answer.Code != http.StatusPartialContent || answer.Body.String() != "5678901234" {
-		t.Errorf("range: %d %q, want 206 and 10 bytes from 99985", answer.Code, answer.Body)
+	response := httptest.NewRecorder()
+	http.ServeContent(response, request, "a.pdf", time.Time{}, file)
+	if response.Code != http.StatusPartialContent || response.Body.String() != "5678901234" {
+		t.Errorf("range: %d %q, want 206 and 10 bytes from 99985", response.Code, response.Body)
 	}
 }
 
-func testRemove(t *testing.T, files order.Files) {
+func testRemove(t *testing.T, files Files) {
 	path, other := order.InvoicePath(reference, "a.pdf"), order.InvoicePath(reference, "b.pdf")
 	if err := files.Remove(t.Context(), path); err != nil {
 		t.Errorf("remove from an empty store: %v", err)
 	}
-	publish(t, files, path, []byte("content"))
-	publish(t, files, other, []byte("other"))
+	store(t, files, path, []byte("content"))
+	store(t, files, other, []byte("other"))
 	for range 2 {
 		if err := files.Remove(t.Context(), path); err != nil {
 			t.Errorf("remove: %v", err)
@@ -95,7 +95,7 @@ func testRemove(t *testing.T, files order.Files) {
 		wantMissing(t, files, path)
 	}
 	wantStored(t, files, other, []byte("other"))
-	publish(t, files, path, []byte("new"))
+	store(t, files, path, []byte("new"))
 	wantStored(t, files, path, []byte("new"))
 
 	ctx, cancel := context.WithCancel(t.Context())
@@ -106,7 +106,7 @@ func testRemove(t *testing.T, files order.Files) {
 	wantStored(t, files, path, []byte("new"))
 }
 
-func testCheck(t *testing.T, files order.Files) {
+func testCheck(t *testing.T, files Files) {
 	for range 2 {
 		if err := files.Check(t.Context()); err != nil {
 			t.Errorf("check: %v", err)

@@ -1,6 +1,6 @@
-// Package s3test starts a real S3 server over a folder, on the loopback
-// address, for tests. The server is built from the tools module; where it
-// cannot be built or started the test fails, it is never skipped.
+// Package s3test starts a real S3 server for tests, on a loopback address and
+// over a temporary folder. It builds the server from the tools module. If the
+// server cannot be built or started, the test fails; it is never skipped.
 package s3test
 
 import (
@@ -29,10 +29,10 @@ const (
 	Region    = "eu-central-1"
 )
 
-// module builds the server.
+// module is the main package of the server.
 const module = "github.com/versity/versitygw/cmd/versitygw"
 
-// Environment lists the variables in which the service finds the account.
+// Environment returns the variables from which the service reads the account.
 func Environment() []string {
 	return []string{"AWS_ACCESS_KEY_ID=" + AccessKey, "AWS_SECRET_ACCESS_KEY=" + SecretKey}
 }
@@ -45,8 +45,8 @@ var shared struct {
 	made   int
 }
 
-// Main runs the tests of a package, with the account in their environment, and
-// stops the server that they started. To be called from TestMain.
+// Main runs the tests of a package with the account in their environment, and
+// stops the server that they started. Call it from TestMain.
 func Main(run func() int) int {
 	for _, variable := range Environment() {
 		name, value, _ := strings.Cut(variable, "=")
@@ -62,8 +62,8 @@ func Main(run func() int) int {
 	return run()
 }
 
-// Bucket makes an empty bucket on the server shared by the tests of the
-// package, and returns its name and the server's address.
+// Bucket creates an empty bucket on the server that the tests of the package
+// share, and returns its name and the server's URL.
 func Bucket(t testing.TB) (name, endpoint string) {
 	t.Helper()
 	shared.once.Do(func() { shared.server, shared.err = Start() })
@@ -72,16 +72,16 @@ func Bucket(t testing.TB) (name, endpoint string) {
 	}
 	name, err := shared.server.NewBucket()
 	if err != nil {
-		t.Fatalf("make a bucket: %v", err)
+		t.Fatalf("create a bucket: %v", err)
 	}
 	return name, shared.server.Endpoint()
 }
 
 // Server is a running server.
 type Server struct {
-	// Secret is that of the account from the next Run on.
+	// Secret is the account's secret from the next Run on.
 	Secret string
-	// ReadOnly, from the next Run on, refuses everything that writes.
+	// ReadOnly makes the server refuse writes, from the next Run on.
 	ReadOnly bool
 
 	folder  string
@@ -91,7 +91,7 @@ type Server struct {
 	ended   chan error
 }
 
-// Start starts a server over a folder of its own, on a free port.
+// Start starts a server over a new temporary folder, on a free port.
 func Start() (*Server, error) {
 	folder, err := os.MkdirTemp("", "s3test")
 	if err != nil {
@@ -112,10 +112,10 @@ func Start() (*Server, error) {
 	return s, nil
 }
 
-// Endpoint returns the address of the server.
+// Endpoint returns the URL of the server.
 func (s *Server) Endpoint() string { return "http://" + s.address }
 
-// Run starts the server, also after Stop, and waits until it answers.
+// Run starts the server, also after Stop, and waits until it responds.
 func (s *Server) Run() error {
 	program, err := program()
 	if err != nil {
@@ -130,7 +130,7 @@ func (s *Server) Run() error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	started, ended := make(chan error), make(chan error, 1)
 	go func() {
-		// The kernel ends the child with the thread that started it.
+		// The kernel kills the child when the thread that started it ends.
 		runtime.LockOSThread()
 		err := cmd.Start()
 		started <- err
@@ -144,18 +144,18 @@ func (s *Server) Run() error {
 	s.process, s.ended = cmd, ended
 	deadline := time.Now().Add(time.Minute)
 	for {
-		answer, err := http.Get(s.Endpoint())
+		response, err := http.Get(s.Endpoint())
 		if err == nil {
-			return answer.Body.Close()
+			return response.Body.Close()
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("the server does not answer: %w", err)
+			return fmt.Errorf("the server does not respond: %w", err)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
 }
 
-// Stop stops the server at once.
+// Stop kills the server.
 func (s *Server) Stop() {
 	if s.process != nil {
 		_ = s.process.Process.Kill()
@@ -164,7 +164,7 @@ func (s *Server) Stop() {
 	}
 }
 
-// Signal sends the server a signal: SIGSTOP makes it hang.
+// Signal sends the server a signal. SIGSTOP makes it hang.
 func (s *Server) Signal(signal os.Signal) error { return s.process.Process.Signal(signal) }
 
 // Remove stops the server and removes its data.
@@ -173,7 +173,7 @@ func (s *Server) Remove() {
 	_ = os.RemoveAll(s.folder)
 }
 
-// NewBucket makes an empty bucket and returns its name.
+// NewBucket creates an empty bucket and returns its name.
 func (s *Server) NewBucket() (string, error) {
 	shared.mu.Lock()
 	shared.made++
@@ -188,8 +188,8 @@ func (s *Server) NewBucket() (string, error) {
 	return name, client.MakeBucket(context.Background(), name, minio.MakeBucketOptions{Region: Region})
 }
 
-// program returns the server's program and builds it where it is missing: in
-// bin below the root of the module, where the next tests find it.
+// program returns the path of the server's binary: bin/versitygw below the root
+// of the module. It builds the binary if it does not exist.
 func program() (string, error) {
 	output, err := exec.Command("go", "env", "GOMOD").Output()
 	if err != nil {
@@ -203,12 +203,12 @@ func program() (string, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return "", err
 	}
-	// Built aside and renamed: tests of another package may be at it too.
-	aside := fmt.Sprintf("%s.%d", path, os.Getpid())
-	build := exec.Command("go", "build", "-modfile=tools/go.mod", "-o", aside, module)
+	// Build to another name and rename: another test process may build it too.
+	temporary := fmt.Sprintf("%s.%d", path, os.Getpid())
+	build := exec.Command("go", "build", "-modfile=tools/go.mod", "-o", temporary, module)
 	build.Dir = root
 	if output, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the S3 server: %w: %s", err, output)
 	}
-	return path, os.Rename(aside, path)
+	return path, os.Rename(temporary, path)
 }

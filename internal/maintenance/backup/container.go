@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"merchantorders/internal/filestore"
+	"merchantorders/internal/filestore/disk"
 )
 
 // container is what a backup is written into. add may be called by several
@@ -29,11 +29,11 @@ type container interface {
 // folder is a container that is a folder like a data folder.
 type folder struct {
 	path  string
-	files *filestore.Disk
+	files *disk.Store
 }
 
 func newFolder(path string) (*folder, error) {
-	files, err := filestore.OpenDisk(filepath.Join(path, filesName))
+	files, err := disk.Open(filepath.Join(path, filesName))
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (f *folder) finish() error { return errors.Join(f.files.Close(), syncFolder
 func (f *folder) abandon() { _ = f.files.Close() }
 
 // storeFile stores an invoice file durably.
-func storeFile(ctx context.Context, files *filestore.Disk, path string, content io.Reader) error {
+func storeFile(ctx context.Context, files *disk.Store, path string, content io.Reader) error {
 	draft, err := files.Stage(ctx)
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"merchantorders/internal/filestore"
+	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/maintenance"
 	"merchantorders/internal/maintenance/check"
 	"merchantorders/internal/store"
@@ -77,7 +77,7 @@ func (h Home) clear() error {
 // restore unpacks beside the places where all is to be, looks through it, and
 // renames it. The database comes last: with it the installation is there.
 func (h Home) restore(ctx context.Context, path string, withFaults bool, options maintenance.Options) (check.Result, error) {
-	files, err := filestore.OpenDisk(h.Files + partial)
+	files, err := disk.Open(h.Files + partial)
 	if err != nil {
 		return check.Result{}, err
 	}
@@ -103,7 +103,7 @@ func (h Home) restore(ctx context.Context, path string, withFaults bool, options
 }
 
 // unpackAndCheck unpacks a backup and looks through it.
-func (h Home) unpackAndCheck(ctx context.Context, path string, files *filestore.Disk, options maintenance.Options) (check.Result, error) {
+func (h Home) unpackAndCheck(ctx context.Context, path string, files *disk.Store, options maintenance.Options) (check.Result, error) {
 	u := &unpacking{database: h.Database + partial, files: files}
 	if err := u.unpack(ctx, path); err != nil {
 		return check.Result{}, err
@@ -141,7 +141,7 @@ func syncDatabase(path string) error {
 // unpacking is one backup being unpacked.
 type unpacking struct {
 	database string // path
-	files    *filestore.Disk
+	files    *disk.Store
 
 	manifest *Manifest
 	size     int64  // of the database

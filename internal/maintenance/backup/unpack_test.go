@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"merchantorders/internal/filestore"
+	"merchantorders/internal/filestore/disk"
 )
 
 // entry is a file of a made-up archive.
@@ -39,7 +39,7 @@ func tarOf(entries ...entry) []byte {
 
 // unpackBytes unpacks an archive below a folder.
 func unpackBytes(t *testing.T, folder string, archive []byte) error {
-	files, err := filestore.OpenDisk(filepath.Join(folder, "files"))
+	files, err := disk.Open(filepath.Join(folder, "files"))
 	if err != nil {
 		t.Fatal(err)
 	}

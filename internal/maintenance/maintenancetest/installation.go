@@ -10,7 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"merchantorders/internal/filestore"
+	"merchantorders/internal/filestore/disk"
+	"merchantorders/internal/filestore/s3"
 	"merchantorders/internal/filestore/s3test"
 	"merchantorders/internal/maintenance"
 	"merchantorders/internal/order"
@@ -117,13 +118,13 @@ func (in *Installation) openFiles(t testing.TB) {
 	folder := filepath.Join(in.Folder, "files")
 	if in.Kind.S3 {
 		bucket, endpoint := s3test.Bucket(t)
-		s3, err := filestore.OpenS3(t.Context(), filestore.Bucket{Name: bucket, Region: s3test.Region, Endpoint: endpoint}, folder)
+		s3, err := s3.Open(t.Context(), s3.Bucket{Name: bucket, Region: s3test.Region, Endpoint: endpoint}, folder)
 		if err != nil {
 			t.Fatal(err)
 		}
 		in.Files, closer = s3, s3
 	} else {
-		disk, err := filestore.OpenDisk(folder)
+		disk, err := disk.Open(folder)
 		if err != nil {
 			t.Fatal(err)
 		}

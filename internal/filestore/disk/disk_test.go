@@ -1,4 +1,4 @@
-package filestore_test
+package disk_test
 
 import (
 	"errors"
@@ -11,19 +11,19 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"merchantorders/internal/filestore"
+	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/filestore/filestoretest"
 	"merchantorders/internal/order"
 )
 
-// farFuture is later than any file was written.
+// farFuture is after every modification time.
 var farFuture = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func TestDisk(t *testing.T) {
 	t.Parallel()
-	filestoretest.Run(t, func(t *testing.T) order.Files {
+	filestoretest.Run(t, func(t *testing.T) filestoretest.Files {
 		dir := t.TempDir()
-		t.Cleanup(func() { wantNoDrafts(t, dir) })
+		t.Cleanup(func() { wantNoStagedFiles(t, dir) })
 		return openDisk(t, dir)
 	})
 }
@@ -33,16 +33,16 @@ func TestOpenDisk(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data", "files") + "/"
 	path := order.InvoicePath("SF-1", "a.pdf")
 	store(t, openDisk(t, dir), path, "content")
-	// Opened again, it has what was stored.
+	// A reopened store has the files.
 	wantFile(t, openDisk(t, dir), path, "content")
 
-	inTheWay := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(inTheWay, nil, 0o600); err != nil {
+	existing := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(existing, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if disk, err := filestore.OpenDisk(inTheWay); err == nil {
-		_ = disk.Close()
-		t.Error("a file was opened as a store")
+	if files, err := disk.Open(existing); err == nil {
+		_ = files.Close()
+		t.Error("a file was opened as a folder")
 	}
 }
 
@@ -74,33 +74,33 @@ func TestDiskModes(t *testing.T) {
 	}
 }
 
-func TestDiskHidesDrafts(t *testing.T) {
+func TestDiskHidesStagedFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	disk := openDisk(t, dir)
-	draft, err := disk.Stage(t.Context())
+	files := openDisk(t, dir)
+	staged, err := files.Stage(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer draft.Abort()
+	defer staged.Abort()
 	entries, err := os.ReadDir(filepath.Join(dir, "tmp"))
 	if err != nil || len(entries) != 1 {
-		t.Fatalf("drafts: %v, %v, want 1", entries, err)
+		t.Fatalf("staged files: %v, %v, want 1", entries, err)
 	}
 	path := "tmp/" + entries[0].Name()
-	wantFile(t, disk, path, "")
-	if err := disk.Remove(t.Context(), path); !errors.Is(err, fs.ErrInvalid) {
-		t.Errorf("remove a draft by path: %v, want fs.ErrInvalid", err)
+	wantFile(t, files, path, "")
+	if err := files.Remove(t.Context(), path); !errors.Is(err, fs.ErrInvalid) {
+		t.Errorf("remove a staged file by path: %v, want fs.ErrInvalid", err)
 	}
-	if err := draft.Commit(t.Context(), "tmp/a.pdf"); !errors.Is(err, fs.ErrInvalid) {
-		t.Errorf("publish among the drafts: %v, want fs.ErrInvalid", err)
+	if err := staged.Commit(t.Context(), "tmp/a.pdf"); !errors.Is(err, fs.ErrInvalid) {
+		t.Errorf("commit to the staging directory: %v, want fs.ErrInvalid", err)
 	}
 }
 
 func TestDiskStaysInside(t *testing.T) {
 	t.Parallel()
 	dir, outside := t.TempDir(), t.TempDir()
-	disk := openDisk(t, dir)
+	files := openDisk(t, dir)
 	if err := os.WriteFile(filepath.Join(outside, "a.pdf"), []byte("secret"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -110,19 +110,19 @@ func TestDiskStaysInside(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(dir, "invoices", "SF-1")); err != nil {
 		t.Fatal(err)
 	}
-	if file, err := disk.Open(t.Context(), order.InvoicePath("SF-1", "a.pdf")); err == nil {
+	if file, err := files.Open(t.Context(), order.InvoicePath("SF-1", "a.pdf")); err == nil {
 		_ = file.Close()
 		t.Error("a file outside the folder was opened")
 	}
-	if err := disk.Remove(t.Context(), order.InvoicePath("SF-1", "a.pdf")); err == nil {
+	if err := files.Remove(t.Context(), order.InvoicePath("SF-1", "a.pdf")); err == nil {
 		t.Error("a file outside the folder was removed")
 	}
-	draft, err := disk.Stage(t.Context())
+	staged, err := files.Stage(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := draft.Commit(t.Context(), order.InvoicePath("SF-1", "b.pdf")); err == nil {
-		t.Error("a file was published outside the folder")
+	if err := staged.Commit(t.Context(), order.InvoicePath("SF-1", "b.pdf")); err == nil {
+		t.Error("a file was committed outside the folder")
 	}
 	left, err := filepath.Glob(outside + "/*")
 	if diff := cmp.Diff([]string{filepath.Join(outside, "a.pdf")}, left); diff != "" || err != nil {
@@ -133,29 +133,29 @@ func TestDiskStaysInside(t *testing.T) {
 func TestDiskErrorsNameNoFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	disk := openDisk(t, dir)
+	files := openDisk(t, dir)
 	const name = "Papadopoulou.pdf"
 	path := order.InvoicePath("SF-1", name)
-	store(t, disk, path, "content")
-	draft, err := disk.Stage(t.Context())
+	store(t, files, path, "content")
+	staged, err := files.Stage(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, missingErr := disk.Open(t.Context(), order.InvoicePath("SF-2", name))
+	_, missingErr := files.Open(t.Context(), order.InvoicePath("SF-2", name))
 	for what, err := range map[string]error{
-		"publish over a file": draft.Commit(t.Context(), path),
+		"commit over a file":  staged.Commit(t.Context(), path),
 		"open a missing file": missingErr,
-		"remove what is full": disk.Remove(t.Context(), "invoices/SF-1"),
+		"remove a folder":     files.Remove(t.Context(), "invoices/SF-1"),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", what)
 		} else if text := err.Error(); strings.Contains(text, name) || strings.Contains(text, "SF-") || strings.Contains(text, dir) {
-			t.Errorf("%s: the error %q tells the path", what, text)
+			t.Errorf("%s: the error %q reveals the path", what, text)
 		}
 	}
 }
 
-func TestClearDrafts(t *testing.T) {
+func TestRemoveStagedFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := order.InvoicePath("SF-1", "a.pdf")
@@ -171,23 +171,23 @@ func TestClearDrafts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	leave("draft-OLD", before.Add(-time.Second))
-	leave("draft-ON-THE-DOT", before)
-	leave("draft-YOUNG", before.Add(time.Second))
-	leave("not-ours", before.Add(-time.Hour))
+	leave("staged-OLD", before.Add(-time.Second))
+	leave("staged-ON-THE-DOT", before)
+	leave("staged-YOUNG", before.Add(time.Second))
+	leave("other-file", before.Add(-time.Hour))
 
-	disk := openDisk(t, dir)
-	if err := disk.RemoveStagedFiles(before); err != nil {
-		t.Fatalf("clear: %v", err)
+	files := openDisk(t, dir)
+	if err := files.RemoveStagedFiles(before); err != nil {
+		t.Fatalf("remove staged files: %v", err)
 	}
-	if diff := cmp.Diff([]string{"draft-ON-THE-DOT", "draft-YOUNG", "not-ours"}, drafts(t, dir)); diff != "" {
-		t.Errorf("left among the drafts (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]string{"other-file", "staged-ON-THE-DOT", "staged-YOUNG"}, stagedFiles(t, dir)); diff != "" {
+		t.Errorf("left in the staging directory (-want +got):\n%s", diff)
 	}
-	wantFile(t, disk, path, "content")
-	if err := disk.RemoveStagedFiles(farFuture); err != nil {
-		t.Fatalf("clear: %v", err)
+	wantFile(t, files, path, "content")
+	if err := files.RemoveStagedFiles(farFuture); err != nil {
+		t.Fatalf("remove staged files: %v", err)
 	}
-	if diff := cmp.Diff([]string{"not-ours"}, drafts(t, dir)); diff != "" {
-		t.Errorf("left among the drafts (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]string{"other-file"}, stagedFiles(t, dir)); diff != "" {
+		t.Errorf("left in the staging directory (-want +got):\n%s", diff)
 	}
 }

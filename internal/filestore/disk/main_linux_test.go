@@ -1,4 +1,4 @@
-package filestore_test
+package disk_test
 
 import (
 	"errors"
@@ -6,28 +6,26 @@ import (
 	"os"
 	"os/exec"
 	"testing"
-
-	"merchantorders/internal/filestore/s3test"
 )
 
-// roleVariable tells the test program that it is not to run tests but to play
-// a role: what a test wants done by a process of its own.
+// roleVariable makes the test program run a role instead of tests. A role is
+// the part of a test that needs its own process.
 const roleVariable = "FILESTORE_TEST_ROLE"
 
-// exitSkip is the exit code of a role that cannot be played on this machine.
+// exitSkip is the exit code of a role that cannot run on this machine.
 const exitSkip = 3
 
-// errCannot is the error of a role that cannot be played on this machine.
-var errCannot = errors.New("cannot be tried here")
+// errCannot is the error of a role that cannot run on this machine.
+var errCannot = errors.New("cannot run here")
 
 func TestMain(m *testing.M) {
 	role := os.Getenv(roleVariable)
 	if role == "" {
-		os.Exit(s3test.Main(m.Run))
+		os.Exit(m.Run())
 	}
 	roles := map[string]func(dir string) error{
-		"publish": publishAs,
-		"full":    fillDisk,
+		"commit": commitFile,
+		"full":   fillDisk,
 	}
 	err := roles[role](os.Args[len(os.Args)-1])
 	if err == nil {
@@ -40,9 +38,9 @@ func TestMain(m *testing.M) {
 	os.Exit(1)
 }
 
-// play returns the command that plays a role in the folder dir, run by the
+// runRole returns the command that runs a role in the folder dir, under the
 // program and arguments in wrapper if there are any.
-func play(t *testing.T, role, dir string, wrapper ...string) *exec.Cmd {
+func runRole(t *testing.T, role, dir string, wrapper ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {

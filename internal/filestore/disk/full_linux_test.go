@@ -1,4 +1,4 @@
-package filestore_test
+package disk_test
 
 import (
 	"context"
@@ -12,16 +12,16 @@ import (
 	"syscall"
 	"testing"
 
-	"merchantorders/internal/filestore"
+	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/order"
 )
 
-// TestDiskFull has fillDisk run where it may mount a tiny file system that
-// nobody else sees: in a mount namespace, in a user namespace too unless we
-// are root.
+// TestDiskFull runs fillDisk in a mount namespace, where it can mount a small
+// file system that no other process sees. Users other than root need a user
+// namespace too.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
-	command := play(t, "full", t.TempDir())
+	command := runRole(t, "full", t.TempDir())
 	command.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
 	if os.Geteuid() != 0 {
 		command.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
@@ -40,69 +40,69 @@ func TestDiskFull(t *testing.T) {
 
 // fillDisk mounts a file system of 256 KiB and 32 files on dir and fills it.
 func fillDisk(dir string) error {
-	// Mounts made here are not to be seen outside.
+	// Do not propagate the mounts to other namespaces.
 	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("%w: make mounts private: %w", errCannot, err)
 	}
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=256k,nr_inodes=32"); err != nil {
 		return fmt.Errorf("%w: mount: %w", errCannot, err)
 	}
-	disk, err := filestore.OpenDisk(dir)
+	files, err := disk.Open(dir)
 	if err != nil {
 		return err
 	}
 	for _, step := range []struct {
 		name string
-		run  func(disk *filestore.Disk, dir string) error
+		run  func(files *disk.Store, dir string) error
 	}{
 		{"no space for bytes", fullOfBytes},
-		{"room again", roomAgain},
-		{"no space for the order's folder", fullOfFiles},
-		{"room again", roomAgain},
+		{"space again", freeAgain},
+		{"no inode for the order's folder", fullOfFiles},
+		{"space again", freeAgain},
 	} {
-		if err := step.run(disk, dir); err != nil {
+		if err := step.run(files, dir); err != nil {
 			return fmt.Errorf("%s: %w", step.name, err)
 		}
-		if err := noDrafts(dir); err != nil {
+		if err := noStagedFiles(dir); err != nil {
 			return fmt.Errorf("%s: %w", step.name, err)
 		}
 	}
 	return nil
 }
 
-// fullOfBytes writes a draft until the disk is full.
-func fullOfBytes(disk *filestore.Disk, _ string) error {
+// fullOfBytes writes a staged file until the disk is full.
+func fullOfBytes(files *disk.Store, _ string) error {
 	ctx := context.Background()
-	draft, err := disk.Stage(ctx)
+	staged, err := files.Stage(ctx)
 	if err != nil {
 		return err
 	}
-	defer draft.Abort()
+	defer staged.Abort()
 	for err == nil {
-		_, err = draft.Write(make([]byte, 48<<10))
+		_, err = staged.Write(make([]byte, 48<<10))
 	}
 	if !errors.Is(err, syscall.ENOSPC) {
 		return fmt.Errorf("write: %w, want ENOSPC", err)
 	}
-	if err := disk.Check(ctx); !errors.Is(err, syscall.ENOSPC) {
+	if err := files.Check(ctx); !errors.Is(err, syscall.ENOSPC) {
 		return fmt.Errorf("check: %v, want ENOSPC", err)
 	}
 	path := order.InvoicePath("SF-full", "a.pdf")
-	if err := draft.Commit(ctx, path); !errors.Is(err, syscall.ENOSPC) {
-		return fmt.Errorf("publish: %v, want ENOSPC", err)
+	if err := staged.Commit(ctx, path); !errors.Is(err, syscall.ENOSPC) {
+		return fmt.Errorf("commit: %v, want ENOSPC", err)
 	}
-	return missing(disk, path)
+	return missing(files, path)
 }
 
-// fullOfFiles takes every place for a file while a draft is on its way.
-func fullOfFiles(disk *filestore.Disk, dir string) error {
+// fullOfFiles uses every inode while a file is staged.
+func fullOfFiles(files *disk.Store, dir string) error {
 	ctx := context.Background()
-	draft, err := disk.Stage(ctx)
+	staged, err := files.Stage(ctx)
 	if err != nil {
 		return err
 	}
-	defer draft.Abort()
-	if _, err := draft.Write([]byte("content")); err != nil {
+	defer staged.Abort()
+	if _, err := staged.Write([]byte("content")); err != nil {
 		return err
 	}
 	for i := 0; err == nil; i++ {
@@ -110,43 +110,43 @@ func fullOfFiles(disk *filestore.Disk, dir string) error {
 		err = os.WriteFile(junk, nil, 0o600)
 		defer func() { _ = os.Remove(junk) }()
 	}
-	path := order.InvoicePath("SF-no-place", "a.pdf")
-	if err := draft.Commit(ctx, path); !errors.Is(err, syscall.ENOSPC) {
-		return fmt.Errorf("publish: %v, want ENOSPC", err)
+	path := order.InvoicePath("SF-no-inode", "a.pdf")
+	if err := staged.Commit(ctx, path); !errors.Is(err, syscall.ENOSPC) {
+		return fmt.Errorf("commit: %v, want ENOSPC", err)
 	}
-	if _, err := disk.Stage(ctx); err != nil {
-		return fmt.Errorf("the discarded draft still takes a place: %w", err)
+	if _, err := files.Stage(ctx); err != nil {
+		return fmt.Errorf("the aborted file still takes an inode: %w", err)
 	}
-	if err := disk.RemoveStagedFiles(farFuture); err != nil {
+	if err := files.RemoveStagedFiles(farFuture); err != nil {
 		return err
 	}
-	return missing(disk, path)
+	return missing(files, path)
 }
 
-// roomAgain stores a file and removes it.
-func roomAgain(disk *filestore.Disk, _ string) error {
+// freeAgain stores a file and removes it.
+func freeAgain(files *disk.Store, _ string) error {
 	ctx := context.Background()
-	if err := disk.Check(ctx); err != nil {
+	if err := files.Check(ctx); err != nil {
 		return fmt.Errorf("check: %w", err)
 	}
-	draft, err := disk.Stage(ctx)
+	staged, err := files.Stage(ctx)
 	if err != nil {
 		return err
 	}
-	defer draft.Abort()
-	if _, err := draft.Write(make([]byte, 100<<10)); err != nil {
+	defer staged.Abort()
+	if _, err := staged.Write(make([]byte, 100<<10)); err != nil {
 		return err
 	}
 	path := order.InvoicePath("SF-room", "a.pdf")
-	if err := draft.Commit(ctx, path); err != nil {
+	if err := staged.Commit(ctx, path); err != nil {
 		return err
 	}
-	return disk.Remove(ctx, path)
+	return files.Remove(ctx, path)
 }
 
-// missing returns an error if there is anything under path.
-func missing(disk *filestore.Disk, path string) error {
-	if _, err := disk.Open(context.Background(), path); !errors.Is(err, fs.ErrNotExist) {
+// missing returns an error if there is a file with this path.
+func missing(files *disk.Store, path string) error {
+	if _, err := files.Open(context.Background(), path); !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("open %s: %v, want fs.ErrNotExist", path, err)
 	}
 	return nil

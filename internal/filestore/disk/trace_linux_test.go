@@ -1,4 +1,4 @@
-package filestore_test
+package disk_test
 
 import (
 	"context"
@@ -12,39 +12,39 @@ import (
 	"strings"
 	"testing"
 
-	"merchantorders/internal/filestore"
+	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/order"
 )
 
-// publishedPath is where publishAs publishes publishedContent.
-var publishedPath = order.InvoicePath("SF-1", "a.pdf")
+// committedPath is where commitFile stores committedContent.
+var committedPath = order.InvoicePath("SF-1", "a.pdf")
 
-const publishedContent = "content"
+const committedContent = "content"
 
-// publishAs publishes one file in the store in dir and then makes the folder
-// acknowledged there, which marks the moment in a trace of system calls.
-func publishAs(dir string) error {
-	// So that whoever counts system calls counts them on one thread.
+// commitFile stores one file in dir and then creates the folder "acknowledged",
+// which marks the end of the commit in a trace of system calls.
+func commitFile(dir string) error {
+	// The trace counts system calls by thread.
 	runtime.LockOSThread()
-	disk, err := filestore.OpenDisk(dir)
+	files, err := disk.Open(dir)
 	if err != nil {
 		return err
 	}
-	draft, err := disk.Stage(context.Background())
+	staged, err := files.Stage(context.Background())
 	if err != nil {
 		return err
 	}
-	defer draft.Abort()
-	if _, err := draft.Write([]byte(publishedContent)); err != nil {
+	defer staged.Abort()
+	if _, err := staged.Write([]byte(committedContent)); err != nil {
 		return err
 	}
-	if err := draft.Commit(context.Background(), publishedPath); err != nil {
+	if err := staged.Commit(context.Background(), committedPath); err != nil {
 		return err
 	}
 	return os.Mkdir(filepath.Join(dir, "acknowledged"), 0o700)
 }
 
-// trace runs publishAs under strace with further arguments and returns the
+// trace runs commitFile under strace with further arguments and returns the
 // calls it made, in order, and whether it succeeded.
 func trace(t *testing.T, dir string, arguments ...string) ([]string, bool) {
 	t.Helper()
@@ -56,7 +56,7 @@ func trace(t *testing.T, dir string, arguments ...string) ([]string, bool) {
 	wrapper := append([]string{
 		strace, "-f", "-y", "-e", "signal=none", "-e", "trace=fsync,fdatasync,/renameat,mkdirat", "-o", log,
 	}, arguments...)
-	output, runErr := play(t, "publish", dir, wrapper...).CombinedOutput()
+	output, runErr := runRole(t, "commit", dir, wrapper...).CombinedOutput()
 	calls, err := os.ReadFile(log)
 	if err != nil {
 		t.Fatalf("read the trace: %v; strace said: %s", err, output)
@@ -70,10 +70,10 @@ func TestDiskOrderOfCalls(t *testing.T) {
 	dir := t.TempDir()
 	calls, ok := trace(t, dir)
 	if !ok {
-		t.Fatal("not published")
+		t.Fatal("not committed")
 	}
-	// call returns the place of the one successful call of a name with a text
-	// among its arguments.
+	// call returns the index of the one successful call with this name and a
+	// text in its arguments.
 	call := func(name, argument string) int {
 		is := func(line string) bool {
 			return regexp.MustCompile(" "+name+"2?\\(").MatchString(line) && strings.Contains(line, argument) && strings.HasSuffix(line, "= 0")
@@ -84,7 +84,7 @@ func TestDiskOrderOfCalls(t *testing.T) {
 		}
 		return at
 	}
-	bytesDurable := call("fsync", dir+"/tmp/draft-")
+	bytesDurable := call("fsync", dir+"/tmp/staged-")
 	madeTop, madeOrder := call("mkdirat", `"invoices"`), call("mkdirat", `"SF-1"`)
 	named := call("renameat", `"a.pdf"`)
 	nameDurable := call("fsync", dir+"/invoices/SF-1>")
@@ -94,17 +94,17 @@ func TestDiskOrderOfCalls(t *testing.T) {
 		what          string
 		before, after int
 	}{
-		{"the bytes are durable before they get their name", bytesDurable, named},
-		{"the order's folder is there before the name", madeOrder, named},
-		{"the name is made durable after it was given", named, nameDurable},
-		{"the order's folder is made durable after it was made", madeOrder, orderDurable},
-		{"the top folder is made durable after it was made", madeTop, topDurable},
-		{"the name is durable before the answer", nameDurable, acknowledged},
-		{"the order's folder is durable before the answer", orderDurable, acknowledged},
-		{"the top folder is durable before the answer", topDurable, acknowledged},
+		{"the bytes are durable before the rename", bytesDurable, named},
+		{"the order's folder exists before the rename", madeOrder, named},
+		{"the name is synced after the rename", named, nameDurable},
+		{"the order's folder is synced after it was created", madeOrder, orderDurable},
+		{"the top folder is synced after it was created", madeTop, topDurable},
+		{"the name is durable before the result", nameDurable, acknowledged},
+		{"the order's folder is durable before the result", orderDurable, acknowledged},
+		{"the top folder is durable before the result", topDurable, acknowledged},
 	} {
 		if pair.before >= pair.after {
-			t.Errorf("not so: %s (calls %d, %d)", pair.what, pair.before, pair.after)
+			t.Errorf("violated: %s (calls %d, %d)", pair.what, pair.before, pair.after)
 		}
 	}
 }
@@ -113,14 +113,14 @@ func TestDiskFaults(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name   string
-		inject []string // faults, in strace's words
-		stored bool     // it is published all the same
+		inject []string // faults, as strace's inject= expects them
+		stored bool     // the commit succeeds
 	}{
 		{"bytes not durable", []string{"fsync:error=EIO:when=1"}, false},
 		{"name not durable", []string{"fsync:error=EIO:when=2"}, false},
 		{"order folder not durable", []string{"fsync:error=EIO:when=3"}, false},
 		{"top folder not durable", []string{"fsync:error=EIO:when=4"}, false},
-		// The first is for the folder of the store, which is there.
+		// The first mkdirat is of the store's folder, which exists.
 		{"no top folder", []string{"mkdirat:error=ENOSPC:when=2"}, false},
 		{"no order folder", []string{"mkdirat:error=ENOSPC:when=3"}, false},
 		{"no space for the name", []string{"/renameat:error=ENOSPC"}, false},
@@ -130,17 +130,17 @@ func TestDiskFaults(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			disk := openDisk(t, dir)
+			files := openDisk(t, dir)
 			_, ok := trace(t, dir, injecting(test.inject)...)
 			if ok != test.stored {
-				t.Errorf("published: %t, want %t", ok, test.stored)
+				t.Errorf("committed: %t, want %t", ok, test.stored)
 			}
 			want := ""
 			if test.stored {
-				want = publishedContent
+				want = committedContent
 			}
-			wantFile(t, disk, publishedPath, want)
-			wantNoDrafts(t, dir)
+			wantFile(t, files, committedPath, want)
+			wantNoStagedFiles(t, dir)
 		})
 	}
 }
@@ -148,16 +148,16 @@ func TestDiskFaults(t *testing.T) {
 func TestDiskNoOverwriteByAnotherProcess(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	disk := openDisk(t, dir)
-	store(t, disk, publishedPath, "first")
+	files := openDisk(t, dir)
+	store(t, files, committedPath, "first")
 	if _, ok := trace(t, dir); ok {
-		t.Error("published over a file")
+		t.Error("committed over a file")
 	}
-	wantFile(t, disk, publishedPath, "first")
-	wantNoDrafts(t, dir)
+	wantFile(t, files, committedPath, "first")
+	wantNoStagedFiles(t, dir)
 }
 
-// injecting returns the arguments that make strace cause faults.
+// injecting returns the arguments of strace that inject faults.
 func injecting(faults []string) []string {
 	var arguments []string
 	for _, fault := range faults {

@@ -14,7 +14,7 @@ import (
 	"merchantorders/internal/order"
 )
 
-func testRoundTrip(t *testing.T, files order.Files) {
+func testRoundTrip(t *testing.T, files Files) {
 	every := make([]byte, 256)
 	for i := range every {
 		every[i] = byte(i)
@@ -28,12 +28,12 @@ func testRoundTrip(t *testing.T, files order.Files) {
 		"largest.pdf":    large,
 	} {
 		path := order.InvoicePath(reference, name)
-		publish(t, files, path, content)
+		store(t, files, path, content)
 		wantStored(t, files, path, content)
 	}
 }
 
-func testNames(t *testing.T, files order.Files) {
+func testNames(t *testing.T, files Files) {
 	names := []string{
 		"τιμολόγιο Μαΐου.pdf",
 		strings.Repeat("τ", (order.MaxNameLength-len(".pdf"))/2) + ".pdf",
@@ -44,99 +44,98 @@ func testNames(t *testing.T, files order.Files) {
 		"-rf.pdf", "~.pdf", "$HOME.pdf", "*.pdf", "`id`.pdf",
 		".pdf", "..pdf", "...pdf", "a.pdf.", "a.pdf ",
 		"发票🧾.PDF", "\u202efdp.png", "a:b|c<d>.pdf",
-		// One letter in two spellings: two names.
+		// One letter in two Unicode forms: two names.
 		"caf\u00e9.pdf", "cafe\u0301.pdf",
 	}
-	// All are stored before the first is read, so that two names for one file
-	// would show.
+	// Store all before reading the first, to detect two names for one file.
 	for i, name := range names {
-		publish(t, files, order.InvoicePath(reference, name), []byte("content "+strconv.Itoa(i)))
+		store(t, files, order.InvoicePath(reference, name), []byte("content "+strconv.Itoa(i)))
 	}
 	for i, name := range names {
 		wantStored(t, files, order.InvoicePath(reference, name), []byte("content "+strconv.Itoa(i)))
 	}
 }
 
-func testOrders(t *testing.T, files order.Files) {
-	publish(t, files, order.InvoicePath("SF-1", "a.pdf"), []byte("of order 1"))
-	publish(t, files, order.InvoicePath("SF-2", "a.pdf"), []byte("of order 2"))
+func testOrders(t *testing.T, files Files) {
+	store(t, files, order.InvoicePath("SF-1", "a.pdf"), []byte("of order 1"))
+	store(t, files, order.InvoicePath("SF-2", "a.pdf"), []byte("of order 2"))
 	wantStored(t, files, order.InvoicePath("SF-1", "a.pdf"), []byte("of order 1"))
 	wantStored(t, files, order.InvoicePath("SF-2", "a.pdf"), []byte("of order 2"))
 	wantMissing(t, files, order.InvoicePath("SF-3", "a.pdf"))
 }
 
-func testNothingBeforePublish(t *testing.T, files order.Files) {
+func testHiddenBeforeCommit(t *testing.T, files Files) {
 	path := order.InvoicePath(reference, "a.pdf")
-	d := draft(t, files, []byte("content"))
+	file := stage(t, files, []byte("content"))
 	wantMissing(t, files, path)
-	if err := d.Commit(t.Context(), path); err != nil {
-		t.Fatalf("publish: %v", err)
+	if err := file.Commit(t.Context(), path); err != nil {
+		t.Fatalf("commit: %v", err)
 	}
 	wantStored(t, files, path, []byte("content"))
 }
 
-func testDiscard(t *testing.T, files order.Files) {
+func testAbort(t *testing.T, files Files) {
 	path := order.InvoicePath(reference, "a.pdf")
 	empty, err := files.Stage(t.Context())
 	if err != nil {
-		t.Fatalf("open a draft: %v", err)
+		t.Fatalf("stage: %v", err)
 	}
 	empty.Abort()
 	empty.Abort()
 
-	d := draft(t, files, []byte("content"))
-	d.Abort()
-	if _, err := d.Write([]byte("more")); err == nil {
-		t.Error("a discarded draft was written")
+	file := stage(t, files, []byte("content"))
+	file.Abort()
+	if _, err := file.Write([]byte("more")); err == nil {
+		t.Error("an aborted file was written")
 	}
-	if err := d.Commit(t.Context(), path); err == nil {
-		t.Error("a discarded draft was published")
+	if err := file.Commit(t.Context(), path); err == nil {
+		t.Error("an aborted file was committed")
 	}
 	wantMissing(t, files, path)
 
-	d = draft(t, files, []byte("content"))
-	if err := d.Commit(t.Context(), path); err != nil {
-		t.Fatalf("publish: %v", err)
+	file = stage(t, files, []byte("content"))
+	if err := file.Commit(t.Context(), path); err != nil {
+		t.Fatalf("commit: %v", err)
 	}
-	d.Abort()
-	d.Abort()
+	file.Abort()
+	file.Abort()
 	wantStored(t, files, path, []byte("content"))
 }
 
-func testPublishTwice(t *testing.T, files order.Files) {
+func testCommitTwice(t *testing.T, files Files) {
 	first, second := order.InvoicePath(reference, "a.pdf"), order.InvoicePath(reference, "b.pdf")
-	d := draft(t, files, []byte("content"))
-	if err := d.Commit(t.Context(), first); err != nil {
-		t.Fatalf("publish: %v", err)
+	file := stage(t, files, []byte("content"))
+	if err := file.Commit(t.Context(), first); err != nil {
+		t.Fatalf("commit: %v", err)
 	}
 	for _, path := range []string{first, second} {
-		if err := d.Commit(t.Context(), path); err == nil {
-			t.Errorf("published again as %q", path)
+		if err := file.Commit(t.Context(), path); err == nil {
+			t.Errorf("committed again as %q", path)
 		}
 	}
 	wantStored(t, files, first, []byte("content"))
 	wantMissing(t, files, second)
 }
 
-func testNoOverwrite(t *testing.T, files order.Files) {
+func testNoOverwrite(t *testing.T, files Files) {
 	path := order.InvoicePath(reference, "a.pdf")
-	publish(t, files, path, []byte("first"))
-	err := draft(t, files, []byte("second")).Commit(t.Context(), path)
+	store(t, files, path, []byte("first"))
+	err := stage(t, files, []byte("second")).Commit(t.Context(), path)
 	if !errors.Is(err, fs.ErrExist) {
-		t.Errorf("publish over a file: %v, want fs.ErrExist", err)
+		t.Errorf("commit over a file: %v, want fs.ErrExist", err)
 	}
 	wantStored(t, files, path, []byte("first"))
 }
 
-func testCanceled(t *testing.T, files order.Files) {
+func testCanceled(t *testing.T, files Files) {
 	path := order.InvoicePath(reference, "a.pdf")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if d, err := files.Stage(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("draft: %v, %v, want context.Canceled", d, err)
+	if file, err := files.Stage(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("stage: %v, %v, want context.Canceled", file, err)
 	}
-	if err := draft(t, files, []byte("content")).Commit(ctx, path); !errors.Is(err, context.Canceled) {
-		t.Errorf("publish: %v, want context.Canceled", err)
+	if err := stage(t, files, []byte("content")).Commit(ctx, path); !errors.Is(err, context.Canceled) {
+		t.Errorf("commit: %v, want context.Canceled", err)
 	}
 	wantMissing(t, files, path)
 	if err := files.Check(ctx); !errors.Is(err, context.Canceled) {
@@ -144,13 +143,13 @@ func testCanceled(t *testing.T, files order.Files) {
 	}
 }
 
-func testInvalidPath(t *testing.T, files order.Files) {
+func testInvalidPath(t *testing.T, files Files) {
 	for _, path := range []string{
 		"", ".", "..", "/", "a.pdf/", "/etc/a.pdf", "../a.pdf", "invoices/../../a.pdf", "invoices/" + reference + "/..",
 		"invoices//a.pdf", "invoices/./a.pdf", "invoices/" + reference + "/\xff.pdf",
 	} {
-		if err := draft(t, files, []byte("content")).Commit(t.Context(), path); err == nil {
-			t.Errorf("published as %q", path)
+		if err := stage(t, files, []byte("content")).Commit(t.Context(), path); err == nil {
+			t.Errorf("committed as %q", path)
 		}
 		wantMissing(t, files, path)
 		if err := files.Remove(t.Context(), path); err == nil {
@@ -159,18 +158,18 @@ func testInvalidPath(t *testing.T, files order.Files) {
 	}
 }
 
-// concurrently publishes one draft under each path at the same moment and
-// returns the errors. The content of each is its number.
-func concurrently(t *testing.T, files order.Files, paths []string) []error {
+// concurrently commits one staged file under each path at the same time and
+// returns the errors. The content of file i is numbered(i).
+func concurrently(t *testing.T, files Files, paths []string) []error {
 	t.Helper()
 	errs := make([]error, len(paths))
 	start := make(chan struct{})
 	var all sync.WaitGroup
 	for i, path := range paths {
-		d := draft(t, files, numbered(i))
+		file := stage(t, files, numbered(i))
 		all.Go(func() {
 			<-start
-			errs[i] = d.Commit(t.Context(), path)
+			errs[i] = file.Commit(t.Context(), path)
 		})
 	}
 	close(start)
@@ -178,25 +177,25 @@ func concurrently(t *testing.T, files order.Files, paths []string) []error {
 	return errs
 }
 
-// numbered returns content that no other number has.
+// numbered returns content that differs for each i.
 func numbered(i int) []byte { return bytes.Repeat([]byte{byte(i)}, 10_000) }
 
-func testConcurrentNames(t *testing.T, files order.Files) {
+func testConcurrentNames(t *testing.T, files Files) {
 	var paths []string
 	for i := range 16 {
-		// Four orders, so that some make the folder of an order and some find it.
+		// Four orders, so that some commits create the folder and some find it.
 		paths = append(paths, order.InvoicePath("SF-"+strconv.Itoa(i%4), strconv.Itoa(i)+".pdf"))
 	}
 	for i, err := range concurrently(t, files, paths) {
 		if err != nil {
-			t.Errorf("publish %q: %v", paths[i], err)
+			t.Errorf("commit %q: %v", paths[i], err)
 			continue
 		}
 		wantStored(t, files, paths[i], numbered(i))
 	}
 }
 
-func testConcurrentSameName(t *testing.T, files order.Files) {
+func testConcurrentSameName(t *testing.T, files Files) {
 	var paths []string
 	for range 16 {
 		paths = append(paths, order.InvoicePath(reference, "a.pdf"))
@@ -207,13 +206,13 @@ func testConcurrentSameName(t *testing.T, files order.Files) {
 		case err == nil && winner < 0:
 			winner = i
 		case err == nil:
-			t.Errorf("both %d and %d were published under one name", winner, i)
+			t.Errorf("both %d and %d were committed under one path", winner, i)
 		case !errors.Is(err, fs.ErrExist):
-			t.Errorf("publish %d: %v, want fs.ErrExist", i, err)
+			t.Errorf("commit %d: %v, want fs.ErrExist", i, err)
 		}
 	}
 	if winner < 0 {
-		t.Fatal("none was published")
+		t.Fatal("none was committed")
 	}
 	wantStored(t, files, paths[0], numbered(winner))
 }

@@ -1,0 +1,170 @@
+package disk
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"merchantorders/internal/filestore"
+)
+
+// Files and folders are accessible to their owner only.
+const (
+	fileMode = 0o600
+	dirMode  = 0o700
+)
+
+// stagedPrefix begins the name of every staged file. Random letters follow.
+const stagedPrefix = "staged-"
+
+// Staging is a folder with a staging directory in it. Staged files are uploads
+// that are not yet visible. It is safe for concurrent use.
+type Staging struct {
+	root *os.Root // confines every path, also through ".." and symbolic links
+}
+
+// OpenStaging opens the folder dir and its staging directory and creates both,
+// readable by their owner only, if they do not exist.
+func OpenStaging(dir string) (*Staging, error) {
+	if err := MkdirAll(filepath.Clean(dir)); err != nil {
+		return nil, filestore.Error("create the folder for files", err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, filestore.Error("open the folder for files", err)
+	}
+	if err := root.MkdirAll(filestore.StagingDir, dirMode); err != nil {
+		_ = root.Close()
+		return nil, filestore.Error("create the staging directory", err)
+	}
+	return &Staging{root: root}, nil
+}
+
+// Close closes the folder. Open files remain usable.
+func (s *Staging) Close() error { return s.root.Close() }
+
+// Stage creates a staged file.
+func (s *Staging) Stage(ctx context.Context) (*StagedFile, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	name := path.Join(filestore.StagingDir, stagedPrefix+rand.Text())
+	file, err := s.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, fileMode)
+	if err != nil {
+		return nil, filestore.Error("create a staged file", err)
+	}
+	return &StagedFile{root: s.root, name: name, file: file}, nil
+}
+
+// Check implements order.Files: it writes a block to a staged file and aborts.
+func (s *Staging) Check(ctx context.Context) error {
+	file, err := s.Stage(ctx)
+	if err != nil {
+		return err
+	}
+	defer file.Abort()
+	_, err = file.Write(make([]byte, 4096))
+	return err
+}
+
+// RemoveStagedFiles removes the staged files last written before a time, which
+// a crash has left. It continues after a failed removal and returns the first
+// error.
+func (s *Staging) RemoveStagedFiles(before time.Time) error {
+	entries, err := fs.ReadDir(s.root.FS(), filestore.StagingDir)
+	if err != nil {
+		return filestore.Error("list the staged files", err)
+	}
+	var first error
+	for _, entry := range entries {
+		if err := s.removeStaged(entry, before); err != nil && first == nil {
+			first = filestore.Error("remove the staged file "+entry.Name(), err)
+		}
+	}
+	return first
+}
+
+// removeStaged removes a staged file if it is old, and ignores other files.
+func (s *Staging) removeStaged(entry fs.DirEntry, before time.Time) error {
+	if !entry.Type().IsRegular() || !strings.HasPrefix(entry.Name(), stagedPrefix) {
+		return nil
+	}
+	info, err := entry.Info()
+	if err == nil && info.ModTime().Before(before) {
+		err = s.root.Remove(path.Join(filestore.StagingDir, entry.Name()))
+	}
+	if isNotExist(err) {
+		return nil // committed or aborted meanwhile
+	}
+	return err
+}
+
+// StagedFile is a file in a staging directory.
+type StagedFile struct {
+	root   *os.Root
+	name   string   // with the staging directory
+	file   *os.File // nil after Abort
+	failed error    // the last failed write
+}
+
+// ID returns a random text that no other staged file has.
+func (f *StagedFile) ID() string { return path.Base(f.name) }
+
+// Write implements io.Writer. After an error the file can only be aborted.
+func (f *StagedFile) Write(p []byte) (int, error) {
+	const action = "write a staged file"
+	if f.file == nil {
+		return 0, filestore.Error(action, fs.ErrClosed)
+	}
+	n, err := f.file.Write(p)
+	if err != nil {
+		f.failed = filestore.Error(action, err)
+	}
+	return n, f.failed
+}
+
+// Content returns a reader of all that was written.
+func (f *StagedFile) Content() (*io.SectionReader, error) {
+	size, err := f.file.Seek(0, io.SeekEnd)
+	if err != nil {
+		return nil, filestore.Error("read a staged file", err)
+	}
+	return io.NewSectionReader(f.file, 0, size), nil
+}
+
+// CheckCommit returns an error if the file cannot be committed under a path:
+// ctx has ended, the path is not valid (fs.ErrInvalid), the file was committed
+// or aborted (fs.ErrClosed), or a write has failed.
+func (f *StagedFile) CheckCommit(ctx context.Context, name string) error {
+	const action = "commit a staged file"
+	switch {
+	case f.file == nil:
+		return filestore.Error(action, fs.ErrClosed)
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case !filestore.ValidPath(name):
+		return filestore.Error(action, fs.ErrInvalid)
+	case f.failed != nil:
+		return fmt.Errorf("commit an incomplete staged file: %w", f.failed)
+	}
+	return nil
+}
+
+// Abort implements order.StagedFile. It removes the file. A file that it cannot
+// remove is left to RemoveStagedFiles.
+func (f *StagedFile) Abort() {
+	if f.file == nil {
+		return
+	}
+	// After a commit the file may be closed and renamed. Both errors are harmless.
+	_ = f.file.Close()
+	_ = f.root.Remove(f.name)
+	f.file = nil
+}

@@ -1,0 +1,172 @@
+package disk
+
+import (
+	"context"
+	"io/fs"
+	"path"
+	"sync"
+
+	"merchantorders/internal/filestore"
+	"merchantorders/internal/order"
+)
+
+// Store is order.Files on a folder of the local file system. It is safe for
+// concurrent use. The staging directory is in the same folder, so that a commit
+// is a rename within one file system.
+type Store struct {
+	*Staging
+
+	renames sync.Mutex // held from the check of a path to the rename to it
+}
+
+var _ order.Files = (*Store)(nil)
+
+// Open opens the folder dir as a store. It creates the folder, readable by its
+// owner only, if it does not exist.
+func Open(dir string) (*Store, error) {
+	staging, err := OpenStaging(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{Staging: staging}, nil
+}
+
+// Stage implements order.Files.
+func (s *Store) Stage(ctx context.Context) (order.StagedFile, error) {
+	file, err := s.Staging.Stage(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &stagedFile{StagedFile: file, store: s}, nil
+}
+
+// stagedFile is a staged file whose Commit moves it into the store.
+type stagedFile struct {
+	*StagedFile
+	store *Store
+}
+
+// Commit implements order.StagedFile. It returns fs.ErrExist, and leaves the
+// stored file as it is, if there already is one with this path.
+func (f *stagedFile) Commit(ctx context.Context, name string) error {
+	defer f.Abort()
+	if err := f.CheckCommit(ctx, name); err != nil {
+		return err
+	}
+	// Sync before the rename: in the other order a power cut could leave a
+	// stored file that is empty or truncated.
+	if err := f.file.Sync(); err != nil {
+		return filestore.Error("sync a staged file", err)
+	}
+	if err := f.file.Close(); err != nil {
+		return filestore.Error("close a staged file", err)
+	}
+	return f.store.commit(f.name, name)
+}
+
+// commit renames a staged file to its path, durably. After an error there is no
+// file with this path, unless there was one before.
+func (s *Store) commit(staged, name string) error {
+	if err := s.root.MkdirAll(path.Dir(name), dirMode); err != nil {
+		return filestore.Error("create the folder of a file", err)
+	}
+	if err := s.rename(staged, name); err != nil {
+		return filestore.Error("commit a staged file", err)
+	}
+	if err := s.syncParents(path.Dir(name)); err != nil {
+		_ = s.root.Remove(name)
+		_ = s.syncDir(path.Dir(name))
+		return filestore.Error("make a stored file durable", err)
+	}
+	return nil
+}
+
+// rename renames a staged file to its path unless there is a file, which
+// Rename alone would replace. The check and the rename are atomic within this
+// process only. That is enough: the database never gives two files one path.
+func (s *Store) rename(staged, name string) error {
+	s.renames.Lock()
+	defer s.renames.Unlock()
+	_, err := s.root.Lstat(name)
+	if err == nil {
+		return fs.ErrExist
+	}
+	if !isNotExist(err) {
+		return err
+	}
+	return s.root.Rename(staged, name)
+}
+
+// Open implements order.Files.
+func (s *Store) Open(ctx context.Context, name string) (order.File, error) {
+	const action = "open a stored file"
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if !filestore.ValidPath(name) {
+		return nil, filestore.Error(action, fs.ErrNotExist)
+	}
+	file, err := s.root.Open(name)
+	if isNotExist(err) {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return nil, filestore.Error(action, err)
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		_ = file.Close()
+		return nil, filestore.Error(action, err)
+	}
+	return file, nil
+}
+
+// Remove implements order.Files. It leaves the folder of the file.
+func (s *Store) Remove(ctx context.Context, name string) error {
+	const action = "remove a stored file"
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if !filestore.ValidPath(name) {
+		return filestore.Error(action, fs.ErrInvalid)
+	}
+	if err := s.root.Remove(name); err != nil && !isNotExist(err) {
+		return filestore.Error(action, err)
+	}
+	// The database records the removal, so it must survive a power cut. Sync
+	// also if there was no file: an earlier call may have failed at this line.
+	if err := s.syncDir(path.Dir(name)); err != nil && !isNotExist(err) {
+		return filestore.Error("make the removal of a file durable", err)
+	}
+	return nil
+}
+
+// Each calls fn with the path of every stored file until fn returns an error,
+// and returns that error. Files stored or removed meanwhile may be included or
+// not.
+func (s *Store) Each(ctx context.Context, fn func(path string) error) error {
+	var fnErr error // may contain a path, so it is returned as it is
+	err := fs.WalkDir(s.root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case isNotExist(err):
+			return nil // removed meanwhile
+		case err != nil:
+			return err
+		case name == filestore.StagingDir:
+			return fs.SkipDir
+		case entry.IsDir():
+			return nil
+		}
+		fnErr = fn(name)
+		return fnErr
+	})
+	if err != nil && fnErr == nil {
+		return filestore.Error("list the stored files", err)
+	}
+	return fnErr
+}

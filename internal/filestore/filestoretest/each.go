@@ -1,0 +1,58 @@
+package filestoretest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/order"
+)
+
+func testEach(t *testing.T, files Files) {
+	var want []string
+	for i := range 25 {
+		path := order.InvoicePath(fmt.Sprintf("SF-%d", i%7), fmt.Sprintf("τιμολόγιο %d?.pdf", i))
+		want = append(want, path)
+		store(t, files, path, nil)
+	}
+	stage(t, files, nil) // not a stored file
+	var got []string
+	if err := files.Each(t.Context(), func(path string) error {
+		got = append(got, path)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+
+	enough, calls := errors.New("enough"), 0
+	if err := files.Each(t.Context(), func(string) error {
+		calls++
+		return enough
+	}); !errors.Is(err, enough) || calls != 1 {
+		t.Errorf("stopped: %v after %d files, want %v after 1", err, calls, enough)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := files.Each(ctx, func(string) error { return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: %v", err)
+	}
+	// The folders may remain, as after a purge.
+	for _, path := range want {
+		if err := files.Remove(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := files.Each(t.Context(), func(path string) error { return fmt.Errorf("%s: %w", path, fs.ErrExist) }); err != nil {
+		t.Errorf("after all were removed: %v", err)
+	}
+}

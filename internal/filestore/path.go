@@ -1,0 +1,45 @@
+package filestore
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// StagingDir is the directory that holds staged files. No stored file has a
+// path below it.
+const StagingDir = "tmp"
+
+// maxElement is the longest path element, in bytes, that file systems accept.
+const maxElement = 255
+
+// ValidPath reports whether a stored file can have this path: relative, with at
+// least one slash, without "." and ".." elements and without elements of more
+// than 255 bytes, and not below StagingDir.
+func ValidPath(path string) bool {
+	for element := range strings.SplitSeq(path, "/") {
+		if len(element) > maxElement {
+			return false
+		}
+	}
+	top, _, nested := strings.Cut(path, "/")
+	return nested && top != StagingDir && fs.ValidPath(path)
+}
+
+// Error adds the action that failed to err and removes the path from it.
+func Error(action string, err error) error { return fmt.Errorf("%s: %w", action, withoutPath(err)) }
+
+// withoutPath returns the cause of an error of package os.
+func withoutPath(err error) error {
+	var pathErr *fs.PathError
+	var linkErr *os.LinkError
+	switch {
+	case errors.As(err, &pathErr):
+		return pathErr.Err
+	case errors.As(err, &linkErr):
+		return linkErr.Err
+	}
+	return err
+}

@@ -1,0 +1,134 @@
+package s3
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"path"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"merchantorders/internal/filestore"
+	"merchantorders/internal/filestore/disk"
+)
+
+// openTimeout bounds the test of the bucket when it is opened.
+const openTimeout = 8 * time.Second
+
+// Bucket names a bucket of an S3 server.
+type Bucket struct {
+	Name     string
+	Region   string
+	Endpoint string // http:// or https:// and a host; empty: Amazon's of the region
+}
+
+// Open opens a bucket with the credentials of the standard AWS environment
+// variables, and tests that it can write, read and delete objects. Staged files
+// are below stagingDir. The errors are for the operator, in one line.
+func Open(ctx context.Context, bucket Bucket, stagingDir string) (*Store, error) {
+	client, err := newClient(bucket)
+	if err != nil {
+		return nil, fmt.Errorf("bucket %s: %w", bucket.Name, err)
+	}
+	staging, err := disk.OpenStaging(stagingDir)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", stagingDir, err)
+	}
+	store := &Store{Staging: staging, client: client, bucket: bucket.Name}
+	if err := store.probe(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("bucket %s on %s %w", bucket.Name, client.EndpointURL().Host, err), staging.Close())
+	}
+	return store, nil
+}
+
+// newClient returns a client of a bucket's server. It sends no request.
+func newClient(bucket Bucket) (*minio.Client, error) {
+	endpoint := &url.URL{Scheme: "https", Host: "s3." + bucket.Region + ".amazonaws.com"}
+	if bucket.Endpoint != "" {
+		var err error
+		if endpoint, err = url.Parse(bucket.Endpoint); err != nil {
+			return nil, errors.New("the endpoint is not a valid URL")
+		}
+	}
+	account, err := (&credentials.EnvAWS{}).Retrieve()
+	if err != nil || account.AccessKeyID == "" || account.SecretAccessKey == "" {
+		// Without credentials the library would send anonymous requests.
+		return nil, errors.New("the credentials are missing: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.DialContext = (&net.Dialer{Timeout: dialTimeout}).DialContext
+	transport.TLSHandshakeTimeout = dialTimeout
+	transport.ResponseHeaderTimeout = headerTimeout
+	transport.IdleConnTimeout = idleTimeout
+	transport.MaxIdleConnsPerHost = maxIdleConns
+	// Return the stored bytes, never decompressed ones.
+	transport.DisableCompression = true
+	return minio.New(endpoint.Host, &minio.Options{
+		Creds:      credentials.NewStatic(account.AccessKeyID, account.SecretAccessKey, account.SessionToken, account.SignerType),
+		Secure:     endpoint.Scheme == "https",
+		Region:     bucket.Region,
+		Transport:  transport,
+		MaxRetries: maxAttempts,
+	})
+}
+
+// probe writes, reads and deletes a small object. Its path is below StagingDir,
+// so it cannot replace a stored file.
+func (s *Store) probe(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	name := path.Join(filestore.StagingDir, "probe-"+rand.Text())
+	content := []byte("This object tests that the bucket can be written to.\n")
+	if err := s.put(ctx, name, path.Base(name), bytes.NewReader(content), int64(len(content))); err != nil {
+		return fmt.Errorf("cannot be written to: %w", explain(err))
+	}
+	_, readErr := s.client.StatObject(ctx, s.bucket, name, minio.StatObjectOptions{})
+	removeErr := s.client.RemoveObject(ctx, s.bucket, name, minio.RemoveObjectOptions{})
+	switch {
+	case readErr != nil:
+		return fmt.Errorf("cannot be read: %w", explain(readErr))
+	case removeErr != nil:
+		return fmt.Errorf("cannot be deleted from: %w", explain(removeErr))
+	}
+	return nil
+}
+
+// explanations say what an S3 error code means for the operator.
+var explanations = map[string]string{
+	"NoSuchBucket":                 "there is no such bucket",
+	"XAdminUserNotFound":           "the server does not know the key in AWS_ACCESS_KEY_ID", // Versity
+	"InvalidAccessKeyId":           "the server does not know the key in AWS_ACCESS_KEY_ID",
+	"SignatureDoesNotMatch":        "the secret in AWS_SECRET_ACCESS_KEY does not match the key",
+	"AccessDenied":                 "the credentials do not allow this",
+	"PermanentRedirect":            "the bucket is in another region, or at another endpoint",
+	"AuthorizationHeaderMalformed": "the region is missing or wrong: add ?region=REGION to the URL",
+}
+
+// explain returns why a request of probe failed, without the server's message.
+func explain(err error) error {
+	var response minio.ErrorResponse
+	var dnsErr *net.DNSError
+	var opErr *net.OpError
+	switch {
+	case errors.As(err, &response):
+		reason, ok := explanations[response.Code]
+		if !ok {
+			reason = "S3 responds " + response.Code
+		}
+		return fmt.Errorf("%s (status %d)", reason, response.StatusCode)
+	case errors.As(err, &dnsErr) && dnsErr.IsNotFound:
+		return errors.New("no such host")
+	case errors.Is(err, context.DeadlineExceeded):
+		return errors.New("no response in time")
+	case errors.As(err, &opErr):
+		return opErr.Err
+	}
+	return storeError("request", err)
+}

@@ -1,0 +1,198 @@
+package s3
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+
+	"merchantorders/internal/filestore"
+	"merchantorders/internal/filestore/disk"
+	"merchantorders/internal/order"
+)
+
+// Limits of requests, so that a server that hangs cannot block a caller.
+const (
+	// dialTimeout bounds the TCP connect, and again the TLS handshake.
+	dialTimeout = 5 * time.Second
+	// headerTimeout bounds the wait for the response headers of one attempt.
+	headerTimeout = 6 * time.Second
+	// commitTimeout bounds a commit with all its attempts. It leaves time for
+	// the database within order.CommitTimeout.
+	commitTimeout = 15 * time.Second
+	// requestTimeout bounds every other request, and each read of a file.
+	requestTimeout = 10 * time.Second
+	// idleTimeout is how long an idle connection stays open.
+	idleTimeout = 30 * time.Second
+	// maxIdleConns is the number of idle connections that stay open.
+	maxIdleConns = 64
+	// maxAttempts is how often a request is sent before it fails.
+	maxAttempts = 3
+)
+
+// Store is order.Files on a bucket. It is safe for concurrent use. Staged files
+// are on the local disk, since nothing of an upload may be visible in the
+// bucket before its commit.
+type Store struct {
+	*disk.Staging
+	client *minio.Client
+	bucket string
+}
+
+var _ order.Files = (*Store)(nil)
+
+// Stage implements order.Files.
+func (s *Store) Stage(ctx context.Context) (order.StagedFile, error) {
+	file, err := s.Staging.Stage(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &stagedFile{StagedFile: file, store: s}, nil
+}
+
+// stagedFile is a local staged file whose Commit stores it in the bucket.
+type stagedFile struct {
+	*disk.StagedFile
+	store *Store
+}
+
+// Commit implements order.StagedFile. It returns fs.ErrExist, and leaves the
+// object as it is, if there already is one with this path.
+func (f *stagedFile) Commit(ctx context.Context, path string) error {
+	const action = "commit a staged file"
+	defer f.Abort()
+	if err := f.CheckCommit(ctx, path); err != nil {
+		return err
+	}
+	content, err := f.Content()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, commitTimeout)
+	defer cancel()
+	err = f.store.put(ctx, path, f.ID(), content, content.Size())
+	if err == nil {
+		return nil
+	}
+	status := minio.ToErrorResponse(err).StatusCode
+	switch {
+	case status == http.StatusPreconditionFailed:
+		return f.store.existing(ctx, path, f.ID())
+	case status >= 400 && status < 500 && status != http.StatusConflict:
+		return storeError(action, err)
+	}
+	// The object may be there, or appear later: no response arrived, or the
+	// response reports a server error or an earlier attempt that still runs.
+	return fmt.Errorf("%w: %w", order.ErrOutcomeUnknown, storeError(action, err))
+}
+
+// uploadIDKey is the object metadata that holds the ID of the staged file.
+const uploadIDKey = "Upload-Id"
+
+// put stores an object with the metadata uploadID. It fails with status 412 if
+// there is an object with this path.
+func (s *Store) put(ctx context.Context, path, uploadID string, content io.Reader, size int64) error {
+	mediaType, _ := order.ContentType(path)
+	options := minio.PutObjectOptions{
+		ContentType: mediaType, DisableMultipart: true, SendContentMd5: true,
+		UserMetadata: map[string]string{uploadIDKey: uploadID},
+	}
+	options.SetMatchETagExcept("*") // If-None-Match: *
+	_, err := s.client.PutObject(ctx, s.bucket, path, content, size, options)
+	return err
+}
+
+// existing returns the result of a commit that found an object with its path:
+// nil if an earlier attempt of the same commit stored it and the response was
+// lost, fs.ErrExist if it is another file.
+func (s *Store) existing(ctx context.Context, path, uploadID string) error {
+	object, err := s.client.StatObject(ctx, s.bucket, path, minio.StatObjectOptions{})
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: %w", order.ErrOutcomeUnknown, storeError("read the metadata of a stored file", err))
+	case object.UserMetadata[uploadIDKey] != uploadID:
+		return filestore.Error("commit a staged file", fs.ErrExist)
+	}
+	return nil
+}
+
+// Open implements order.Files.
+func (s *Store) Open(ctx context.Context, path string) (order.File, error) {
+	const action = "open a stored file"
+	if !filestore.ValidPath(path) {
+		return nil, filestore.Error(action, fs.ErrNotExist)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	object, err := s.client.GetObject(ctx, s.bucket, path, minio.GetObjectOptions{})
+	if err != nil {
+		cancel(nil)
+		return nil, storeError(action, err)
+	}
+	opened := &file{Object: object, ctx: ctx, cancel: cancel}
+	// GetObject sends no request. Stat does, and finds out whether there is a file.
+	if err := opened.withTimeout(func() error { _, err := object.Stat(); return err }); err != nil {
+		_ = opened.Close()
+		if minio.ToErrorResponse(err).StatusCode == http.StatusNotFound {
+			err = fs.ErrNotExist
+		}
+		return nil, storeError(action, err)
+	}
+	return opened, nil
+}
+
+// Remove implements order.Files.
+func (s *Store) Remove(ctx context.Context, path string) error {
+	const action = "remove a stored file"
+	if !filestore.ValidPath(path) {
+		return filestore.Error(action, fs.ErrInvalid)
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	if err := s.client.RemoveObject(ctx, s.bucket, path, minio.RemoveObjectOptions{}); err != nil {
+		return storeError(action, err)
+	}
+	return nil
+}
+
+// Check implements order.Files: the bucket must exist and the server respond,
+// and the staging directory must accept files.
+func (s *Store) Check(ctx context.Context) error {
+	requestCtx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	exists, err := s.client.BucketExists(requestCtx, s.bucket)
+	if err == nil && !exists {
+		err = errors.New("there is no such bucket")
+	}
+	if err != nil {
+		return storeError("bucket "+s.bucket, err)
+	}
+	return s.Staging.Check(ctx)
+}
+
+// Each calls fn with the path of every stored file until fn returns an error,
+// and returns that error. Files stored or removed meanwhile may be included or
+// not.
+func (s *Store) Each(ctx context.Context, fn func(path string) error) error {
+	// The listing continues in the background until its context ends.
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for object := range s.client.ListObjects(ctx, s.bucket, minio.ListObjectsOptions{Recursive: true}) {
+		if object.Err != nil {
+			return storeError("list the stored files", object.Err)
+		}
+		// Some servers also list folders. They are not files.
+		if strings.HasSuffix(object.Key, "/") || strings.HasPrefix(object.Key, filestore.StagingDir+"/") {
+			continue
+		}
+		if err := fn(object.Key); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}

@@ -1,0 +1,28 @@
+package s3_test
+
+import (
+	"os"
+	"testing"
+
+	"merchantorders/internal/filestore/filestoretest"
+	"merchantorders/internal/filestore/s3"
+	"merchantorders/internal/filestore/s3test"
+)
+
+func TestMain(m *testing.M) { os.Exit(s3test.Main(m.Run)) }
+
+func TestStore(t *testing.T) {
+	filestoretest.Run(t, func(t *testing.T) filestoretest.Files {
+		name, endpoint := s3test.Bucket(t)
+		files, err := s3.Open(t.Context(), s3.Bucket{Name: name, Region: s3test.Region, Endpoint: endpoint}, t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := files.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		return files
+	})
+}
