@@ -129,10 +129,9 @@ func listed(t *testing.T) map[string]goPackage {
 	}
 }
 
-// forTests reports whether a package of this module serves tests and
-// measurements alone.
+// forTests reports whether a package of this module serves tests only.
 func forTests(name string) bool {
-	return strings.HasSuffix(name, "test") || name == "cmd/bench" || within(name, []string{"internal/bench"}) || name == "internal/e2e" || strings.HasPrefix(name, "internal/e2e/")
+	return strings.HasSuffix(name, "test") || name == "internal/e2e" || strings.HasPrefix(name, "internal/e2e/")
 }
 
 // within reports whether a package is one of some folders or below one.

@@ -1,4 +1,4 @@
-package bench
+package main
 
 import (
 	"fmt"
@@ -9,40 +9,40 @@ import (
 	"unicode/utf8"
 )
 
-// figures are the table: a row for each thing that was measured, and for each
-// database the figure, what is asked of it and how it came about.
-type figures struct {
+// report is the table of results: a row for each measurement, and for each
+// database the value, the target and details.
+type report struct {
 	databases []string
-	rows      []*row
+	rows      []*reportRow
 }
 
-type row struct {
-	what  string
+type reportRow struct {
+	name  string
 	cells map[string][3]string // by database
 }
 
-func newFigures(databases []string) *figures { return &figures{databases: databases} }
+func newReport(databases []string) *report { return &report{databases: databases} }
 
-// add adds what was measured on a database. target and detail may be empty.
-func (f *figures) add(database, what, figure, target, detail string) {
-	at := slices.IndexFunc(f.rows, func(r *row) bool { return r.what == what })
+// add adds a result of a database. target and details may be empty.
+func (r *report) add(database, name, value, target, details string) {
+	at := slices.IndexFunc(r.rows, func(row *reportRow) bool { return row.name == name })
 	if at < 0 {
-		at = len(f.rows)
-		f.rows = append(f.rows, &row{what: what, cells: make(map[string][3]string)})
+		at = len(r.rows)
+		r.rows = append(r.rows, &reportRow{name: name, cells: make(map[string][3]string)})
 	}
-	f.rows[at].cells[database] = [3]string{figure, target, detail}
+	r.rows[at].cells[database] = [3]string{value, target, details}
 }
 
-// write writes the table, aligned for those who read it as text.
-func (f *figures) write(out io.Writer) error {
+// write writes the table as Markdown with aligned columns.
+func (r *report) write(out io.Writer) error {
 	lines := [][]string{{"What"}}
-	for _, database := range f.databases {
-		lines[0] = append(lines[0], database, "asked", "how")
+	for _, database := range r.databases {
+		lines[0] = append(lines[0], database, "target", "details")
 	}
-	for _, r := range f.rows {
-		line := []string{r.what}
-		for _, database := range f.databases {
-			cells := r.cells[database]
+	for _, row := range r.rows {
+		line := []string{row.name}
+		for _, database := range r.databases {
+			cells := row.cells[database]
 			line = append(line, cells[:]...)
 		}
 		lines = append(lines, line)
@@ -70,15 +70,14 @@ func (f *figures) write(out io.Writer) error {
 	return err
 }
 
-// milliseconds shows a time.
 func milliseconds(d time.Duration) string {
 	return fmt.Sprintf("%.2f ms", float64(d)/float64(time.Millisecond))
 }
 
-// perSecond returns how many there are in a second.
-func perSecond(count int, took time.Duration) float64 { return float64(count) / took.Seconds() }
+// perSecond returns count divided by a duration in seconds.
+func perSecond(count int, elapsed time.Duration) float64 { return float64(count) / elapsed.Seconds() }
 
-// thousands shows a whole number with commas.
+// thousands formats a whole number with commas.
 func thousands(n float64) string {
 	text := fmt.Sprintf("%.0f", n)
 	for i := len(text) - 3; i > 0; i -= 3 {
@@ -87,8 +86,6 @@ func thousands(n float64) string {
 	return text
 }
 
-// ratio shows how much of something is reached, and atLeast and atMost what is
-// asked.
 func ratio(r float64) string      { return fmt.Sprintf("%.2f", r) }
 func atLeast(r float64) string    { return "≥ " + ratio(r) }
 func atMost(r float64) string     { return "≤ " + ratio(r) }

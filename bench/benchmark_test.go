@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// smallOptions are the options of the smallest possible run.
+func smallOptions() options {
+	return options{
+		databases: []string{sqlite, postgres}, small: 100, large: 200, oneDay: 100, rounds: 1, slice: time.Second,
+		requests: 2, uploads: 3, accepts: 20, clients: 2,
+	}
+}
+
+// require skips the test if a program is not installed. With
+// MERCHANT_ORDERS_TEST=all it fails instead.
+func require(t *testing.T, program, debianPackage string) {
+	t.Helper()
+	_, err := exec.LookPath(program)
+	if installed, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + program); len(installed) > 0 {
+		err = nil
+	}
+	switch {
+	case err == nil:
+	case os.Getenv("MERCHANT_ORDERS_TEST") == "all":
+		t.Fatalf("%s is not installed (Debian: apt-get install %s)", program, debianPackage)
+	default:
+		t.Skipf("%s is not installed (Debian: apt-get install %s)", program, debianPackage)
+	}
+}
+
+// TestRun runs every kind of measurement on both databases, as small as
+// possible.
+func TestRun(t *testing.T) {
+	t.Parallel()
+	require(t, "wrk", "wrk")
+	require(t, "initdb", "postgresql")
+	o := smallOptions()
+	o.dir = t.TempDir()
+	o.only = regexp.MustCompile(`^(Disk|v2 order, random(, during as many.*|, relative to.*)?|v2 order, 304|List, in a rare state|Accepts.*|Uploads.*|\d+ concurrent uploads.*)$`)
+	var table, progress bytes.Buffer
+	if err := run(t.Context(), o, &table, &progress); err != nil {
+		t.Fatalf("%v\n%s", err, &progress)
+	}
+	lines := strings.Split(strings.TrimSpace(table.String()), "\n")
+	for _, line := range lines {
+		if strings.Count(line, "|") != 8 {
+			t.Errorf("want seven cells: %s", line)
+		}
+		if strings.Contains(line, "NaN") || strings.Contains(line, "Inf") {
+			t.Errorf("not a number: %s", line)
+		}
+	}
+	for _, name := range []string{
+		"Disk: durable writes", "Program", "Import", "Start", "Memory, idle", "v2 order, random", "v2 order, random, during as many accepts as possible",
+		"Memory, after the reads", "List, in a rare state: B/A", "List, in a rare state: C/A", "v2 order, random, relative to the bare query",
+		"Accepts, relative to bare updates", "Uploads of 4,000,000 bytes, processor time", "3 concurrent uploads of 4,000,000 bytes: memory",
+	} {
+		if !slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, "| "+name+" ") }) {
+			t.Errorf("no row %q in\n%s", name, &table)
+		}
+	}
+	if strings.Contains(table.String(), "list of 100") {
+		t.Errorf("the table has rows that the option only excludes:\n%s", &table)
+	}
+}
+
+func TestInvalidOptions(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*options){
+		"no database":         func(o *options) { o.databases = nil },
+		"unknown database":    func(o *options) { o.databases = []string{"sqlite"} },
+		"too small":           func(o *options) { o.small = 99 },
+		"large below small":   func(o *options) { o.large = 99 },
+		"one day below small": func(o *options) { o.oneDay = 99 },
+		"no rounds":           func(o *options) { o.rounds = 0 },
+		"no requests":         func(o *options) { o.requests = 0 },
+		"no uploads":          func(o *options) { o.uploads = 0 },
+		"too many uploads":    func(o *options) { o.uploads = 301 },
+		"no changes":          func(o *options) { o.accepts = 0 },
+		"no clients":          func(o *options) { o.clients = 0 },
+		"no slice":            func(o *options) { o.slice = 0 },
+		"half a second":       func(o *options) { o.slice = 3 * time.Second / 2 },
+	} {
+		o := smallOptions()
+		change(&o)
+		var out bytes.Buffer
+		if err := run(t.Context(), o, &out, &out); err == nil || out.Len() > 0 {
+			t.Errorf("%s: error %v, output %q", name, err, &out)
+		}
+	}
+	if err := smallOptions().check(); err != nil {
+		t.Errorf("valid options: %v", err)
+	}
+}
+
+// document returns an order document of a merchant as text.
+func document(t *testing.T, m *merchant, n int, shuffled bool) string {
+	t.Helper()
+	text, err := m.document(n, shuffled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestOrderTimes checks that a merchant's orders all have different times,
+// shuffled or not, within the three years or the day.
+func TestOrderTimes(t *testing.T) {
+	t.Parallel()
+	for _, m := range []*merchant{{id: 1, first: 1, count: 500}, {id: 1, first: 1, count: 500, oneDay: true}} {
+		for _, shuffled := range []bool{false, true} {
+			oldest := "2023-11-21"
+			if m.oneDay {
+				oldest = "2026-11-20T00:"
+			}
+			seen := make(map[string]bool)
+			for n := range m.count {
+				_, after, _ := strings.Cut(document(t, m, n, shuffled), `"createdAt":"`)
+				created, _, _ := strings.Cut(after, `"`)
+				if created < oldest || created >= "2026-11-21" {
+					t.Fatalf("order %d was created at %s", n, created)
+				}
+				seen[created] = true
+			}
+			if len(seen) != m.count {
+				t.Errorf("shuffled %v: %d times of %d orders", shuffled, len(seen), m.count)
+			}
+		}
+	}
+}
+
+// TestOrderStates checks how many orders are in the rare state, and that all
+// orders of an acceptable merchant are registered.
+func TestOrderStates(t *testing.T) {
+	t.Parallel()
+	count := func(m *merchant, state string) int {
+		n := 0
+		for i := range m.count {
+			if strings.Contains(document(t, m, i, false), `"state":"`+state+`"`) {
+				n++
+			}
+		}
+		return n
+	}
+	if got := count(&merchant{id: 1, first: 1, count: 1000}, rareState); got != 10 {
+		t.Errorf("%d of 1,000 orders are in the rare state, want 10", got)
+	}
+	if got := count(&merchant{id: 1, first: 1, count: 300, acceptable: true}, "registered"); got != 300 {
+		t.Errorf("%d of 300 orders are registered, want all", got)
+	}
+}

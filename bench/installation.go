@@ -1,0 +1,128 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// installation is the service on one of the databases.
+type installation struct {
+	*benchmark
+	database    string
+	dataDir     string
+	flags       []string // of every command
+	postgresURL string   // empty: SQLite
+	tokens      map[*merchant]string
+}
+
+// newInstallation prepares an empty installation. The caller calls remove when
+// it is done.
+func (b *benchmark) newInstallation(ctx context.Context, database string) (i *installation, remove func(), err error) {
+	i = &installation{benchmark: b, database: database, dataDir: filepath.Join(b.workDir, database), tokens: make(map[*merchant]string)}
+	i.flags = []string{"--data", i.dataDir}
+	removeData := func() { _ = os.RemoveAll(i.dataDir) }
+	if database != postgres {
+		return i, removeData, nil
+	}
+	server, err := startPostgres(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	i.postgresURL = server.url()
+	i.flags = append(i.flags, "--database", i.postgresURL)
+	return i, func() { removeData(); server.remove() }, nil
+}
+
+// add adds a result of this database to the report, and writes it as progress.
+func (i *installation) add(row, value, target, details string) {
+	_, _ = fmt.Fprintf(i.progress, "    %s: %s\n", row, value)
+	i.report.add(i.database, row, value, target, details)
+}
+
+// target returns the target of this database.
+func (i *installation) target(ofSQLite, ofPostgres string) string {
+	if i.database == sqlite {
+		return ofSQLite
+	}
+	return ofPostgres
+}
+
+// command returns a command of the program on this installation. The program
+// gets no settings from the environment.
+func (i *installation) command(ctx context.Context, args ...string) *exec.Cmd {
+	command := exec.CommandContext(ctx, i.programPath, append(append([]string(nil), i.flags...), args...)...)
+	for _, variable := range os.Environ() {
+		if !strings.HasPrefix(variable, "MERCHANT_ORDERS_") {
+			command.Env = append(command.Env, variable)
+		}
+	}
+	return command
+}
+
+// run runs a command and returns its standard output.
+func (i *installation) run(ctx context.Context, args ...string) (string, error) {
+	command := i.command(ctx, args...)
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
+	out, err := command.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w:\n%s", args[0], err, &stderr)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// start starts a server on a free port. It has its default settings, but no
+// rate limit, and writes its log to a file.
+func (i *installation) start(ctx context.Context) (*process, error) {
+	args := []string{"serve", "--listen", "127.0.0.1:0"}
+	help, err := i.run(ctx, "serve", "--help")
+	if err != nil {
+		return nil, err
+	}
+	// Old versions of the program have no such flag.
+	if limit := "--rate-limit"; strings.Contains(help, limit) {
+		args = append(args, limit, "0")
+	}
+	log, err := os.OpenFile(filepath.Join(i.workDir, "server.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = log.Close() }() // the server has its own descriptor
+	command := i.command(ctx, args...)
+	command.Stderr = log
+	return startProcess(command)
+}
+
+// withServer starts a server, calls fn, and stops the server.
+func (i *installation) withServer(ctx context.Context, fn func(*process) error) error {
+	server, err := i.start(ctx)
+	if err != nil {
+		return err
+	}
+	if err := fn(server); err != nil {
+		_ = server.stop()
+		return err
+	}
+	return server.stop()
+}
+
+// addMerchants adds the merchants and creates their tokens.
+func (i *installation) addMerchants(ctx context.Context) error {
+	for _, m := range i.all() {
+		id := strconv.FormatInt(m.id, 10)
+		if _, err := i.run(ctx, "merchant", "add", "--id", id, "--name", "Store "+m.name); err != nil {
+			return err
+		}
+		var err error
+		if i.tokens[m], err = i.run(ctx, "token", "create", "--merchant", id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
