@@ -40,9 +40,9 @@ var mayImport = map[string][]string{
 	"internal/demo":      {"internal/order", "internal/ingest"},
 	"internal/lru":       {},
 	"internal/store":     {"internal/order", "internal/token", "internal/lru"},
-	"internal/filestore": {"internal/order"},
+	"internal/filestore": {"internal/order", "internal/filestore", "internal/filestore/disk"},
 	"internal/maintenance": {
-		"internal/maintenance", "internal/maintenance/check", "internal/filestore", "internal/order", "internal/store",
+		"internal/maintenance", "internal/maintenance/check", "internal/filestore/disk", "internal/order", "internal/store",
 	},
 
 	"internal/docpages": {"internal/web", "openapi", "docs"},

@@ -8,7 +8,7 @@ import (
 	"merchantorders/internal/order"
 )
 
-func (r *reading) carrier(given *carrier) order.Carrier {
+func (r *reader) carrier(given *carrier) order.Carrier {
 	c := order.Carrier{
 		ShipmentIDs:   make([]int64, 0, len(given.ShipmentIDs)),
 		Name:          given.Name,
@@ -31,7 +31,7 @@ func (r *reading) carrier(given *carrier) order.Carrier {
 	return c
 }
 
-func (r *reading) invoiceDetails(given *invoiceDetails) *order.InvoiceDetails {
+func (r *reader) invoiceDetails(given *invoiceDetails) *order.InvoiceDetails {
 	if given == nil {
 		return nil
 	}
@@ -55,9 +55,8 @@ func (r *reading) invoiceDetails(given *invoiceDetails) *order.InvoiceDetails {
 	}
 }
 
-// flag returns a value that may be text, boolean or null, as it came
-// (decision 4).
-func (r *reading) flag(field string, given jsontext.Value) any {
+// flag returns a string, a bool or nil, as in the document (decision 4).
+func (r *reader) flag(field string, given jsontext.Value) any {
 	switch given.Kind() {
 	case '"':
 		text, err := jsontext.AppendUnquote(nil, given)

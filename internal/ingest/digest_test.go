@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// TestDigestIsStable holds the digest of decision 7's example. Digests are
-// stored: when this fails, orders that came in earlier and come again would be
-// taken for conflicts.
+// TestDigestIsStable checks the digest of decision 7's example. Digests are stored:
+// with another digest, re-imported orders would be conflicts.
 func TestDigestIsStable(t *testing.T) {
 	t.Parallel()
 	document, err := os.ReadFile("testdata/decision7.json")
@@ -101,15 +100,15 @@ func TestDigestOfOtherContent(t *testing.T) {
 		inLine(`"extendedAttributes":[1]`),
 	} {
 		digest := mustParse(t, document).Digest
-		if other, known := seen[digest]; known {
+		if other, exists := seen[digest]; exists {
 			t.Errorf("one digest for\n%s\n%s", other, document)
 		}
 		seen[digest] = document
 	}
 }
 
-// TestDigestOfAttributes puts attributes of the same content into one group;
-// no two groups share a digest.
+// TestDigestOfAttributes checks that the attributes of a group have one digest, and
+// that no two groups have the same.
 func TestDigestOfAttributes(t *testing.T) {
 	t.Parallel()
 	seen := map[[32]byte]string{}
@@ -122,14 +121,14 @@ func TestDigestOfAttributes(t *testing.T) {
 		{`["12"]`}, {`[12]`, `[12.0]`, `[1.2e1]`, `[120E-1]`, `[0.12e+02]`},
 		{`[-12]`, `[-1.2e1]`}, {`[0]`, `[-0]`, `[0.000]`, `[0e9]`},
 		{`[1200]`, `[12e2]`, `[1.20e3]`}, {`[0.001]`, `[1e-3]`, `[1.0E-03]`}, {`[1,2]`}, {`[2,1]`}, {`[[1],2]`},
-		// Numbers that are the same in 64-bit floating point.
+		// Numbers with the same 64-bit floating-point value.
 		{`[9007199254740992]`}, {`[9007199254740993]`, `[9007199254740993.0]`},
 		{`[0.1]`, `[0.10]`}, {`[0.1000000000000000055511151231257827]`}, {`[1e400]`, `[10e399]`}, {`[1e401]`},
 		{`[1e9999999999999999999]`}, {`[1e9999999999999999998]`},
 		{`["1e2 \" 1e2"]`}, {`["100 \" 100"]`}, {`["\\",100]`, `["\\",1e2]`},
 	} {
 		first := mustParse(t, inLine(`"extendedAttributes":`+group[0])).Digest
-		if other, known := seen[first]; known {
+		if other, exists := seen[first]; exists {
 			t.Errorf("one digest for %s and %s", other, group[0])
 		}
 		seen[first] = group[0]

@@ -1,13 +1,12 @@
-// Package ingest reads the order document of decision 7, the one form in which
-// orders come into the service, and turns it into order.Incoming: Parse for a
-// single document, Import for a stream of them, one a line.
+// Package ingest reads the order document of decision 7, the only form in which
+// the service accepts orders. Parse reads one document, Import a stream of
+// documents, one a line.
 //
-// A document is read strictly: whatever is not certain to be meant is refused
-// with a message that names the field. What is absent takes its default here,
-// and the digest by which a repeated document is known is computed over the
-// result, so that another spelling of the same content is the same content.
+// Parsing is strict: anything ambiguous is invalid, with a message that names
+// the field. Parse also fills in the defaults. The digest covers the result, so
+// two spellings of the same content have the same digest.
 //
-// The package must not know where documents come from (a file, a pipe, an HTTP
-// body) nor where orders go: both are handed to it. Whether a merchant exists
-// and whether a reference is taken is the store's to say.
+// The package does not know where documents come from or where orders are
+// stored. The store checks whether the merchant exists and whether a reference
+// is taken.
 package ingest

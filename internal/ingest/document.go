@@ -2,9 +2,9 @@ package ingest
 
 import "github.com/go-json-experiment/json/jsontext"
 
-// document is the order document as it stands on the wire (decision 7). A
-// pointer tells what was absent or null, which means the same, from what was
-// given; where the default is the zero value there is no need to tell.
+// document is the JSON form of the order document (decision 7). A nil pointer
+// means that the field is absent or null, which is the same. Fields whose
+// default is the zero value need no pointer.
 type document struct {
 	MerchantID    *int64           `json:"merchantId"`
 	Reference     *string          `json:"reference"`

@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// DocumentError says why a document is refused. It never repeats a value of
+// DocumentError says why a document is invalid. It never contains a value of
 // the document, since values are personal data.
 type DocumentError struct {
 	Field   string // as in "lineItems[0].quantity"; empty: the whole document
@@ -27,12 +27,12 @@ func (e *DocumentError) Error() string {
 	return e.Field + ": " + e.Problem
 }
 
-// noObject is the refusal of what is not one JSON object.
+// noObject returns the error of a document that is not one JSON object.
 func noObject(problem string) *DocumentError {
 	return &DocumentError{Problem: "not a JSON object: " + problem}
 }
 
-// otherKind is the refusal of a document that does not begin as an object.
+// otherKind returns the error of a document that does not begin with "{".
 func otherKind(text []byte) *DocumentError {
 	value := jsontext.Value(text)
 	if !value.IsValid() {
@@ -50,8 +50,7 @@ func otherKind(text []byte) *DocumentError {
 	}
 }
 
-// decodingError turns an error of the decoder into a refusal that names the
-// field.
+// decodingError converts an error of the decoder.
 func decodingError(text []byte, err error) *DocumentError {
 	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
 		field := fieldName(semantic.JSONPointer)
@@ -66,7 +65,7 @@ func decodingError(text []byte, err error) *DocumentError {
 	return noObject("it cannot be read")
 }
 
-// typeProblem says what a value of the wrong type should have been.
+// typeProblem returns which type a value of the wrong type must have.
 func typeProblem(err *json.SemanticError) string {
 	if err.GoType == nil {
 		return "has the wrong type"
@@ -89,9 +88,9 @@ func typeProblem(err *json.SemanticError) string {
 	return "has the wrong type"
 }
 
-// syntaxError names the field where the fault is one of a key or a text, as
-// the strictness of decision 7 finds it in JSON that is whole in itself. The
-// decoder's own words are not passed on: they quote the document.
+// syntaxError converts a syntax error. It names the field if only a key or a
+// text is wrong (decision 7). It drops the decoder's message, which quotes the
+// document.
 func syntaxError(text []byte, err *jsontext.SyntacticError) *DocumentError {
 	field := fieldName(err.JSONPointer)
 	if errors.Is(err, jsontext.ErrDuplicateName) {
@@ -112,14 +111,13 @@ func syntaxError(text []byte, err *jsontext.SyntacticError) *DocumentError {
 	return noObject("syntax error at byte " + strconv.FormatInt(at+1, 10))
 }
 
-// Bounds of a field's name, so that a hostile key does not make the message.
+// Limits of field names in messages, since keys come from the client.
 const (
 	maxFieldPart = 60  // bytes of one key
 	maxFieldName = 200 // bytes of the whole
 )
 
-// fieldName turns a JSON pointer into the name of a field: /lineItems/0/ean is
-// lineItems[0].ean.
+// fieldName converts a JSON pointer: /lineItems/0/ean is lineItems[0].ean.
 func fieldName(pointer jsontext.Pointer) string {
 	var name strings.Builder
 	for part := range pointer.Tokens() {
@@ -140,7 +138,7 @@ func fieldName(pointer jsontext.Pointer) string {
 	return name.String()
 }
 
-// keyName returns a key as it stands where it is a plain word, else in quotes.
+// keyName returns a key, in quotes unless it is a plain word.
 func keyName(key string) string {
 	short := key
 	if len(short) > maxFieldPart {

@@ -66,7 +66,7 @@ func checkRefusal(t *testing.T, err error) {
 	}
 }
 
-// checkOrder looks for what no valid order has.
+// checkOrder fails the test if the order is not valid.
 func checkOrder(t *testing.T, o *order.Order) {
 	t.Helper()
 	sum := int64(0)
@@ -96,7 +96,7 @@ func compact(t *testing.T, document []byte) []byte {
 	return value
 }
 
-// sorted spells a document with its keys sorted and its escapes undone.
+// sorted returns a document with sorted keys and without escapes.
 func sorted(t *testing.T, document []byte) []byte {
 	t.Helper()
 	value := jsontext.Value(document).Clone()
@@ -107,8 +107,8 @@ func sorted(t *testing.T, document []byte) []byte {
 	return value
 }
 
-// FuzzImport compares what becomes of the lines of any input, read in pieces
-// of any size, with what becomes of them one by one.
+// FuzzImport compares an import, read in pieces of any size, with Parse of each
+// line.
 func FuzzImport(f *testing.F) {
 	one, two := string(ingesttest.Document(1)), string(ingesttest.Document(2))
 	f.Add([]byte(one+"\n"+two+"\n"), 1000)
@@ -117,7 +117,7 @@ func FuzzImport(f *testing.F) {
 	f.Add([]byte("x\ny\n\x00\n\xff"), 3)
 	f.Add([]byte("\r"), 1)
 	f.Fuzz(func(t *testing.T, input []byte, piece int) {
-		var wantRefused, wantTaken []string
+		var wantRefused, wantImported []string
 		for i, line := range bytes.Split(input, []byte{'\n'}) {
 			if len(bytes.Trim(line, " \t\r")) == 0 {
 				continue
@@ -127,37 +127,37 @@ func FuzzImport(f *testing.F) {
 				wantRefused = append(wantRefused, fmt.Sprintf("%d: %v", i+1, err))
 				continue
 			}
-			wantTaken = append(wantTaken, in.Order.Reference)
+			wantImported = append(wantImported, in.Order.Reference)
 		}
-		var taken []string
-		var told report
+		var imported []string
+		var reported report
 		add := func(_ context.Context, batch []order.Incoming) ([]order.ImportResult, error) {
 			for _, in := range batch {
-				taken = append(taken, in.Order.Reference)
+				imported = append(imported, in.Order.Reference)
 			}
 			return slices.Repeat([]order.ImportResult{{Status: order.Created}}, len(batch)), nil
 		}
-		pieces := piecewise{r: bytes.NewReader(input), most: 1 + piece&0xfff}
-		counts, err := ingest.Import(t.Context(), pieces, add, told.options())
-		if err != nil || counts != (ingest.Counts{Created: len(wantTaken), Invalid: len(wantRefused)}) {
+		pieces := piecewise{r: bytes.NewReader(input), max: 1 + piece&0xfff}
+		counts, err := ingest.Import(t.Context(), pieces, add, reported.options())
+		if err != nil || counts != (ingest.Counts{Created: len(wantImported), Invalid: len(wantRefused)}) {
 			t.Fatalf("counts %+v, error %v", counts, err)
 		}
-		if diff := cmp.Diff(wantTaken, taken); diff != "" {
-			t.Fatalf("taken (-want +got):\n%s", diff)
+		if diff := cmp.Diff(wantImported, imported); diff != "" {
+			t.Fatalf("imported (-want +got):\n%s", diff)
 		}
-		if diff := cmp.Diff(wantRefused, told.refused); diff != "" {
+		if diff := cmp.Diff(wantRefused, reported.refused); diff != "" {
 			t.Fatalf("refused (-want +got):\n%s", diff)
 		}
-		if told.bytes != int64(len(input)) {
-			t.Fatalf("progress ends at %d of %d bytes", told.bytes, len(input))
+		if reported.bytes != int64(len(input)) {
+			t.Fatalf("progress ends at %d of %d bytes", reported.bytes, len(input))
 		}
 	})
 }
 
-// piecewise returns at most so many bytes at a time.
+// piecewise returns at most max bytes at a time.
 type piecewise struct {
-	r    *bytes.Reader
-	most int
+	r   *bytes.Reader
+	max int
 }
 
-func (p piecewise) Read(b []byte) (int, error) { return p.r.Read(b[:min(len(b), p.most)]) }
+func (p piecewise) Read(b []byte) (int, error) { return p.r.Read(b[:min(len(b), p.max)]) }

@@ -14,12 +14,11 @@ import (
 	"merchantorders/internal/order"
 )
 
-// The tests below run in a bubble: synctest.Wait returns once every goroutine
-// of the import waits for something, and the bubble fails when one is left at
-// its end.
+// The tests in this file use synctest: synctest.Wait returns when every goroutine
+// of the import is blocked, and a goroutine that is left at the end fails the
+// test.
 
-// write puts lines into a pipe in one piece and waits until the import has done
-// with them what it can.
+// write writes lines to a pipe in one piece and waits until the import blocks.
 func write(t *testing.T, w io.Writer, lines string) {
 	t.Helper()
 	if _, err := io.WriteString(w, lines); err != nil {
@@ -28,15 +27,15 @@ func write(t *testing.T, w io.Writer, lines string) {
 	synctest.Wait()
 }
 
-func TestImportDoesNotHoldBack(t *testing.T) {
+func TestImportDoesNotWaitForFullBatch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r, w := io.Pipe()
-		var s shop
-		var told report
+		var s fakeStore
+		var reported report
 		ended := make(chan error)
 		go func() {
-			_, err := ingest.Import(t.Context(), r, s.add, told.options())
+			_, err := ingest.Import(t.Context(), r, s.add, reported.options())
 			ended <- err
 		}()
 		write(t, w, documents(1, 1))
@@ -47,16 +46,16 @@ func TestImportDoesNotHoldBack(t *testing.T) {
 		if diff := cmp.Diff(references(1, 4), s.references); diff != "" {
 			t.Errorf("after four lines and a half (-want +got):\n%s", diff)
 		}
-		if len(told.refused) != 0 {
-			t.Errorf("refused before its end: %q", told.refused)
+		if len(reported.refused) != 0 {
+			t.Errorf("refused before the line end: %q", reported.refused)
 		}
 		write(t, w, "1}\n")
-		if diff := cmp.Diff([]string{"5: half: unknown key"}, told.refused); diff != "" {
+		if diff := cmp.Diff([]string{"5: half: unknown key"}, reported.refused); diff != "" {
 			t.Errorf("after a bad line (-want +got):\n%s", diff)
 		}
 		write(t, w, string(ingesttest.Document(5)))
 		if len(s.references) != 4 {
-			t.Errorf("a line without its end was taken: %q", s.references)
+			t.Errorf("a line without line end was imported: %q", s.references)
 		}
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
@@ -65,18 +64,18 @@ func TestImportDoesNotHoldBack(t *testing.T) {
 			t.Error(err)
 		}
 		if diff := cmp.Diff(references(1, 5), s.references); diff != "" {
-			t.Errorf("at the end (-want +got):\n%s", diff)
+			t.Errorf("after the end of the input (-want +got):\n%s", diff)
 		}
 	})
 }
 
-// TestImportGathersWhileAddIsBusy: what comes in during an add goes into the
-// next batch together.
-func TestImportGathersWhileAddIsBusy(t *testing.T) {
+// TestImportGathersDuringImport checks that the lines that arrive while a batch is
+// imported form the next batch.
+func TestImportGathersDuringImport(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r, w := io.Pipe()
-		var s shop
+		var s fakeStore
 		proceed := make(chan struct{})
 		ended := make(chan error)
 		go func() {
@@ -103,12 +102,12 @@ func TestImportGathersWhileAddIsBusy(t *testing.T) {
 	})
 }
 
-func TestImportIsCanceledWhileItWaits(t *testing.T) {
+func TestImportCanceledWhileWaiting(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		r, w := io.Pipe()
-		var s shop
+		var s fakeStore
 		var counts ingest.Counts
 		ended := make(chan error)
 		go func() {
@@ -118,26 +117,26 @@ func TestImportIsCanceledWhileItWaits(t *testing.T) {
 		}()
 		write(t, w, documents(1, 2))
 		cancel()
-		// The input says nothing more, but the import ends.
+		// The input blocks, but the import ends.
 		if err := <-ended; !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v", err)
 		}
 		if counts != (ingest.Counts{Created: 2}) {
 			t.Errorf("counts %+v", counts)
 		}
-		// The Read under way ends with its pipe, and its goroutine with it.
+		// Closing the pipe ends the pending Read and its goroutine.
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
 	})
 }
 
-func TestImportIsCanceledWhileItAdds(t *testing.T) {
+func TestImportCanceledDuringImport(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		var s shop
+		var s fakeStore
 		add := func(ctx context.Context, batch []order.Incoming) ([]order.ImportResult, error) {
 			cancel()
 			return s.add(ctx, batch)
@@ -155,7 +154,7 @@ func TestImportIsCanceledWhileItAdds(t *testing.T) {
 	})
 }
 
-func TestImportThatNeverBegins(t *testing.T) {
+func TestImportCanceledBeforeStart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -169,9 +168,9 @@ func TestImportThatNeverBegins(t *testing.T) {
 	})
 }
 
-// TestImportEndsWithAddWhileItWaits: an error of add ends the import although
-// the input has not ended.
-func TestImportEndsWithAddWhileItWaits(t *testing.T) {
+// TestImportErrorWhileWaiting checks that an error of the ImportFunc ends the
+// import while the input blocks.
+func TestImportErrorWhileWaiting(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		full := errors.New("database is full")

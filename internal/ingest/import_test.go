@@ -20,41 +20,41 @@ import (
 	"merchantorders/internal/order"
 )
 
-// shop takes orders in like the store, in memory, and notes what it was given.
-type shop struct {
+// fakeStore imports orders in memory and records the batches.
+type fakeStore struct {
 	batches    [][]string // references
 	content    map[string][32]byte
-	references []string // in the order in which they came, all of them
+	references []string // of all orders, in the order of the batches
 }
 
-func (s *shop) add(_ context.Context, batch []order.Incoming) ([]order.ImportResult, error) {
+func (s *fakeStore) add(_ context.Context, batch []order.Incoming) ([]order.ImportResult, error) {
 	if s.content == nil {
 		s.content = map[string][32]byte{}
 	}
-	outcomes := make([]order.ImportResult, len(batch))
+	results := make([]order.ImportResult, len(batch))
 	var references []string
 	for i, in := range batch {
 		reference := in.Order.Reference
 		references = append(references, reference)
-		known, there := s.content[reference]
+		digest, exists := s.content[reference]
 		switch {
 		case in.Order.MerchantID != ingesttest.MerchantID:
-			outcomes[i] = order.ImportResult{Status: order.Invalid, Reason: "merchantId: no such merchant"}
-		case !there:
+			results[i] = order.ImportResult{Status: order.Invalid, Reason: "merchantId: no such merchant"}
+		case !exists:
 			s.content[reference] = in.Digest
-			outcomes[i].Status = order.Created
-		case known == in.Digest:
-			outcomes[i].Status = order.Unchanged
+			results[i].Status = order.Created
+		case digest == in.Digest:
+			results[i].Status = order.Unchanged
 		default:
-			outcomes[i] = order.ImportResult{Status: order.Conflict, Reason: "reference: taken by " + reference}
+			results[i] = order.ImportResult{Status: order.Conflict, Reason: "reference: taken by " + reference}
 		}
 	}
 	s.batches = append(s.batches, references)
 	s.references = append(s.references, references...)
-	return outcomes, nil
+	return results, nil
 }
 
-// report gathers what an import tells.
+// report records the calls of Options.
 type report struct {
 	refused []string
 	bytes   int64
@@ -67,7 +67,7 @@ func (r *report) options() ingest.Options {
 	}
 }
 
-// made keeps the documents, since making them costs more than importing them.
+// made caches the documents: to create them costs more than to import them.
 var made = sync.OnceValue(func() []string {
 	lines := make([]string, 1500)
 	for i := range lines {
@@ -89,8 +89,8 @@ func references(first, last int) []string {
 
 func TestImport(t *testing.T) {
 	t.Parallel()
-	var s shop
-	var told report
+	var s fakeStore
+	var reported report
 	doc := func(n int, mutate ...func(map[string]any)) string { return string(ingesttest.Document(n, mutate...)) }
 	input := strings.Join([]string{
 		doc(1),
@@ -106,7 +106,7 @@ func TestImport(t *testing.T) {
 		"  " + doc(5),
 		doc(6), // without a line end
 	}, "\n")
-	counts, err := ingest.Import(t.Context(), strings.NewReader(input), s.add, told.options())
+	counts, err := ingest.Import(t.Context(), strings.NewReader(input), s.add, reported.options())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,11 +120,11 @@ func TestImport(t *testing.T) {
 		"9: customer: is required",
 		"10: merchantId: is required",
 	}
-	if diff := cmp.Diff(want, told.refused); diff != "" {
+	if diff := cmp.Diff(want, reported.refused); diff != "" {
 		t.Errorf("refused (-want +got):\n%s", diff)
 	}
-	if told.bytes != int64(len(input)) {
-		t.Errorf("progress ends at %d of %d bytes", told.bytes, len(input))
+	if reported.bytes != int64(len(input)) {
+		t.Errorf("progress ends at %d of %d bytes", reported.bytes, len(input))
 	}
 }
 
@@ -138,9 +138,9 @@ func TestImportOfNothing(t *testing.T) {
 	}
 }
 
-// TestImportKeepsTheOrder runs enough lines for many blocks and batches, bad
-// ones among them, through readers of every habit.
-func TestImportKeepsTheOrder(t *testing.T) {
+// TestImportPreservesOrder imports enough lines for many blocks and batches, some
+// of them invalid, from different kinds of readers.
+func TestImportPreservesOrder(t *testing.T) {
 	t.Parallel()
 	const orders = 1500
 	var input bytes.Buffer
@@ -159,29 +159,29 @@ func TestImportKeepsTheOrder(t *testing.T) {
 	}
 	for name, wrap := range map[string]func(io.Reader) io.Reader{
 		"plain":               func(r io.Reader) io.Reader { return r },
-		"half of what it may": iotest.HalfReader,
+		"half reads":          iotest.HalfReader,
 		"error with the data": iotest.DataErrReader,
-		"nothing at times":    func(r io.Reader) io.Reader { return &hesitant{r: r} },
+		"empty reads":         func(r io.Reader) io.Reader { return &hesitant{r: r} },
 		"one byte":            func(r io.Reader) io.Reader { return iotest.OneByteReader(io.LimitReader(r, 100_000)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var s shop
-			var told report
-			counts, err := ingest.Import(t.Context(), wrap(bytes.NewReader(input.Bytes())), s.add, told.options())
+			var s fakeStore
+			var reported report
+			counts, err := ingest.Import(t.Context(), wrap(bytes.NewReader(input.Bytes())), s.add, reported.options())
 			if err != nil {
 				t.Fatal(err)
 			}
 			want, wantRefused := references(1, orders), wantRefused
-			if name == "one byte" { // the limit cuts a document in two
+			if name == "one byte" { // the limit truncates the last document
 				created := counts.Created
 				want = want[:created]
-				wantRefused = append(wantRefused[:created/3:created/3], told.refused[len(told.refused)-1])
+				wantRefused = append(wantRefused[:created/3:created/3], reported.refused[len(reported.refused)-1])
 			}
 			if diff := cmp.Diff(want, s.references); diff != "" {
 				t.Errorf("orders (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(wantRefused, told.refused); diff != "" {
+			if diff := cmp.Diff(wantRefused, reported.refused); diff != "" {
 				t.Errorf("refused (-want +got):\n%s", diff)
 			}
 			if counts.Created != len(want) || counts.Invalid != len(wantRefused) {
@@ -196,15 +196,15 @@ func TestImportKeepsTheOrder(t *testing.T) {
 	}
 }
 
-// hesitant returns nothing, and no error, at every other Read.
+// hesitant returns 0, nil at every other Read.
 type hesitant struct {
-	r    io.Reader
-	turn bool
+	r     io.Reader
+	empty bool
 }
 
 func (h *hesitant) Read(p []byte) (int, error) {
-	h.turn = !h.turn
-	if h.turn {
+	h.empty = !h.empty
+	if h.empty {
 		return 0, nil
 	}
 	return h.r.Read(p[:min(len(p), 10_000)])
@@ -213,11 +213,11 @@ func (h *hesitant) Read(p []byte) (int, error) {
 func TestImportFillsBatches(t *testing.T) {
 	t.Parallel()
 	const orders = 1500
-	var s shop
+	var s fakeStore
 	if _, err := ingest.Import(t.Context(), strings.NewReader(documents(1, orders)), s.add, ingest.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	// How the batches fall depends on who is faster; none may be small for ever.
+	// The batch sizes depend on timing, but most batches must be large.
 	if len(s.batches) > orders/20 {
 		t.Errorf("%d batches of %d orders", len(s.batches), orders)
 	}
@@ -243,15 +243,15 @@ func TestImportOfLongLines(t *testing.T) {
 	for name, r := range map[string]io.Reader{
 		"plain": strings.NewReader(input), "small pieces": &hesitant{r: strings.NewReader(input)},
 	} {
-		var s shop
-		var told report
-		counts, err := ingest.Import(t.Context(), r, s.add, told.options())
+		var s fakeStore
+		var reported report
+		counts, err := ingest.Import(t.Context(), r, s.add, reported.options())
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		const problem = ": the line is longer than 4 MiB"
 		want := []string{"2" + problem, "5" + problem, "6" + problem, "8: merchantId: is required", "9" + problem}
-		if diff := cmp.Diff(want, told.refused); diff != "" {
+		if diff := cmp.Diff(want, reported.refused); diff != "" {
 			t.Errorf("%s: refused (-want +got):\n%s", name, diff)
 		}
 		wantOrders := slices.Concat(references(1, 3), references(5, 5))
@@ -261,7 +261,7 @@ func TestImportOfLongLines(t *testing.T) {
 	}
 }
 
-// repeating returns the same byte for ever.
+// repeating is an endless sequence of one byte.
 type repeating byte
 
 func (b repeating) Read(p []byte) (int, error) {
@@ -271,31 +271,31 @@ func (b repeating) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestImportMemoryStaysFlat is not parallel: it looks at what the whole process
-// allocates.
-func TestImportMemoryStaysFlat(t *testing.T) {
+// TestImportMemoryIsBounded is not parallel: it measures the allocations of the
+// whole process.
+func TestImportMemoryIsBounded(t *testing.T) {
 	const length = 128 << 20
 	line := io.LimitReader(repeating('x'), length)
 	r := io.MultiReader(line, strings.NewReader("\n"+documents(1, 1)))
-	var s shop
-	var told report
+	var s fakeStore
+	var reported report
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	counts, err := ingest.Import(t.Context(), r, s.add, told.options())
+	counts, err := ingest.Import(t.Context(), r, s.add, reported.options())
 	runtime.ReadMemStats(&after)
-	if err != nil || counts != (ingest.Counts{Created: 1, Invalid: 1}) || len(told.refused) != 1 {
-		t.Errorf("counts %+v, refused %q, error %v", counts, told.refused, err)
+	if err != nil || counts != (ingest.Counts{Created: 1, Invalid: 1}) || len(reported.refused) != 1 {
+		t.Errorf("counts %+v, refused %q, error %v", counts, reported.refused, err)
 	}
 	if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 32<<20 {
 		t.Errorf("%d MiB allocated for a line of %d MiB", allocated>>20, length>>20)
 	}
 }
 
-func TestImportStopsWithTheReader(t *testing.T) {
+func TestImportStopsAtReadError(t *testing.T) {
 	t.Parallel()
-	broken := errors.New("the disk is gone")
+	broken := errors.New("disk failure")
 	input := documents(1, 700) + `{"merchantId":355,"refer`
-	var s shop
+	var s fakeStore
 	r := io.MultiReader(strings.NewReader(input), iotest.ErrReader(broken))
 	counts, err := ingest.Import(t.Context(), r, s.add, ingest.Options{})
 	if !errors.Is(err, broken) || counts != (ingest.Counts{Created: 700}) {
@@ -314,10 +314,10 @@ type emptyReader struct{}
 
 func (emptyReader) Read([]byte) (int, error) { return 0, nil }
 
-func TestImportStopsWithAdd(t *testing.T) {
+func TestImportStopsAtImportError(t *testing.T) {
 	t.Parallel()
 	full := errors.New("database is full")
-	var s shop
+	var s fakeStore
 	calls := 0
 	add := func(ctx context.Context, batch []order.Incoming) ([]order.ImportResult, error) {
 		if calls++; calls == 3 {
@@ -334,6 +334,6 @@ func TestImportStopsWithAdd(t *testing.T) {
 	}
 	few := func(context.Context, []order.Incoming) ([]order.ImportResult, error) { return nil, nil }
 	if _, err := ingest.Import(t.Context(), strings.NewReader(documents(1, 1)), few, ingest.Options{}); err == nil {
-		t.Error("outcomes that are missing go unnoticed")
+		t.Error("missing results are not detected")
 	}
 }

@@ -10,47 +10,47 @@ import (
 	"merchantorders/internal/order"
 )
 
-// MaxLineLength is the longest line that Import reads, in bytes without what
-// ends it. A longer one is invalid.
+// MaxLineLength is the longest line that Import reads, in bytes without the
+// line end. A longer line is invalid.
 const MaxLineLength = 4 << 20
 
-// batchSize is how many lines' orders are added together at most.
+// batchSize is the maximum number of lines in a batch.
 const batchSize = 500
 
-// AddFunc takes in a batch of orders and returns an outcome for each, in their
-// order; order.Service.Import is one. The batch is used again after it returns.
-type AddFunc func(ctx context.Context, batch []order.Incoming) ([]order.ImportResult, error)
+// ImportFunc imports a batch of orders and returns a result for each, in their
+// order, as order.Service.Import does. It must not retain the batch.
+type ImportFunc func(ctx context.Context, batch []order.Incoming) ([]order.ImportResult, error)
 
-// Options of an import. The functions are called by the goroutine that called
-// Import; each may be nil.
+// Options of an import. Import calls the functions from its own goroutine. Each
+// may be nil.
 type Options struct {
-	// Refused is told of every conflicting and every invalid line, in the order
-	// of the lines, which are counted from 1.
+	// Refused receives every conflicting and every invalid line, in the order of
+	// the input. The first line is 1.
 	Refused func(line int, reason string)
-	// Progress is told how many bytes of the input are done with.
+	// Progress receives the number of bytes of the input that are processed.
 	Progress func(bytes int64)
 }
 
-// Counts says what became of the lines of an import.
+// Counts are the results of an import, in lines.
 type Counts struct {
-	Created     int // orders that are new
-	Unchanged   int // orders that were there with the same content
-	Conflicting int // lines whose reference or number other content has taken
-	Invalid     int // lines that are no valid order document
+	Created     int // new orders
+	Unchanged   int // orders that exist with the same content
+	Conflicting int // lines whose reference or legacy id belongs to other content
+	Invalid     int // lines that are not a valid order document
 }
 
-// Import reads order documents, one a line, and hands them to add in batches,
-// in their order. Blank lines are passed over. A line that is refused does not
-// stop it; an error of the reader or of add does, and the end of ctx. The
-// counts are good up to there, and what they count has been added.
+// Import reads order documents, one a line, and imports them in batches, in the
+// order of the input. It ignores blank lines and continues after conflicting
+// and invalid lines. It stops at an error of the reader or of importBatch, and
+// when ctx ends. The counts are valid also after an error: they cover the
+// batches that were imported.
 //
-// While the input has no more to read, nothing that was read is held back: what
-// there is of a batch is added. The input may therefore be a pipe that somebody
-// else writes to now and then.
+// Import does not wait for a full batch: when the input blocks, it imports the
+// lines that it has read. The input may be a pipe with a slow writer.
 //
-// Lines are read ahead. When Import returns with an error, a Read of r may
-// still be under way.
-func Import(ctx context.Context, r io.Reader, add AddFunc, opts Options) (Counts, error) {
+// Import reads ahead. After an error, a Read of r may still be running when it
+// returns.
+func Import(ctx context.Context, r io.Reader, importBatch ImportFunc, opts Options) (Counts, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var parsers sync.WaitGroup
 	defer parsers.Wait()
@@ -61,24 +61,24 @@ func Import(ctx context.Context, r io.Reader, add AddFunc, opts Options) (Counts
 	for range runtime.GOMAXPROCS(0) {
 		parsers.Go(func() { queue.parse(ctx) })
 	}
-	i := importer{add: add, opts: opts}
+	i := importer{importBatch: importBatch, opts: opts}
 	err := i.run(ctx, queue)
 	return i.counts, err
 }
 
-// importer is the writing end of an import.
+// importer is the last stage of an import: it gathers batches and imports them.
 type importer struct {
-	add    AddFunc
-	opts   Options
-	counts Counts
+	importBatch ImportFunc
+	opts        Options
+	counts      Counts
 
-	lines []parsedLine     // of the batch being gathered
-	batch []order.Incoming // the orders among them
-	read  int64            // bytes of the input up to the last block taken in full
-	told  int64            // the last progress reported
+	lines    []parsedLine     // of the current batch
+	batch    []order.Incoming // the valid ones of lines
+	read     int64            // bytes of the input up to the end of the last block
+	reported int64            // the last value given to Progress
 }
 
-// run adds what the queue delivers until its end.
+// run imports the lines of the queue until its end.
 func (i *importer) run(ctx context.Context, queue *queue) error {
 	for {
 		block, err := i.next(ctx, queue)
@@ -92,7 +92,7 @@ func (i *importer) run(ctx context.Context, queue *queue) error {
 			return queue.err
 		}
 		for _, line := range block.lines {
-			if err := i.put(ctx, line); err != nil {
+			if err := i.add(ctx, line); err != nil {
 				return err
 			}
 		}
@@ -101,8 +101,8 @@ func (i *importer) run(ctx context.Context, queue *queue) error {
 	}
 }
 
-// next returns the next block, parsed, or nil at the end of the queue. It adds
-// what has been gathered before it waits for input.
+// next returns the next block, parsed, or nil at the end of the queue. It
+// flushes the batch before it waits for input.
 func (i *importer) next(ctx context.Context, queue *queue) (*block, error) {
 	var next *block
 	select {
@@ -128,8 +128,8 @@ func (i *importer) next(ctx context.Context, queue *queue) (*block, error) {
 	}
 }
 
-// put takes a line into the batch and adds the batch when it is full.
-func (i *importer) put(ctx context.Context, line parsedLine) error {
+// add adds a line to the batch and flushes the batch when it is full.
+func (i *importer) add(ctx context.Context, line parsedLine) error {
 	i.lines = append(i.lines, line)
 	if line.incoming != nil {
 		i.batch = append(i.batch, *line.incoming)
@@ -140,41 +140,41 @@ func (i *importer) put(ctx context.Context, line parsedLine) error {
 	return i.flush(ctx)
 }
 
-// flush adds what has been gathered and reports what became of it.
+// flush imports the current batch and counts the results.
 func (i *importer) flush(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	var outcomes []order.ImportResult
+	var results []order.ImportResult
 	if len(i.batch) > 0 {
 		var err error
-		if outcomes, err = i.add(ctx, i.batch); err != nil {
-			return fmt.Errorf("add orders: %w", err)
+		if results, err = i.importBatch(ctx, i.batch); err != nil {
+			return fmt.Errorf("import orders: %w", err)
 		}
-		if len(outcomes) != len(i.batch) {
-			return fmt.Errorf("add orders: %d outcomes of %d orders", len(outcomes), len(i.batch))
+		if len(results) != len(i.batch) {
+			return fmt.Errorf("import orders: %d results for %d orders", len(results), len(i.batch))
 		}
 	}
 	for _, line := range i.lines {
-		outcome := order.ImportResult{Status: order.Invalid, Reason: line.problem}
+		result := order.ImportResult{Status: order.Invalid, Reason: line.problem}
 		if line.incoming != nil {
-			outcome, outcomes = outcomes[0], outcomes[1:]
+			result, results = results[0], results[1:]
 		}
-		i.count(line.number, outcome)
+		i.count(line.number, result)
 	}
 	clear(i.lines)
 	clear(i.batch)
 	i.lines, i.batch = i.lines[:0], i.batch[:0]
-	if i.opts.Progress != nil && i.read > i.told {
-		i.told = i.read
+	if i.opts.Progress != nil && i.read > i.reported {
+		i.reported = i.read
 		i.opts.Progress(i.read)
 	}
 	return nil
 }
 
-// count counts an outcome and reports a refusal.
-func (i *importer) count(line int, outcome order.ImportResult) {
-	switch outcome.Status {
+// count counts a result and reports a refused line.
+func (i *importer) count(line int, result order.ImportResult) {
+	switch result.Status {
 	case order.Created:
 		i.counts.Created++
 		return
@@ -187,6 +187,6 @@ func (i *importer) count(line int, outcome order.ImportResult) {
 		i.counts.Invalid++
 	}
 	if i.opts.Refused != nil {
-		i.opts.Refused(line, outcome.Reason)
+		i.opts.Refused(line, result.Reason)
 	}
 }

@@ -3,6 +3,7 @@ package ingest
 import (
 	"encoding/json"
 	"math"
+	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -10,7 +11,7 @@ import (
 )
 
 // lineItems returns the lines of an order and the sum of their totals.
-func (r *reading) lineItems(given []lineItem) ([]order.LineItem, int64) {
+func (r *reader) lineItems(given []lineItem) ([]order.LineItem, int64) {
 	if len(given) == 0 {
 		r.refuse("lineItems", "one or more are required")
 		return nil, 0
@@ -24,7 +25,7 @@ func (r *reading) lineItems(given []lineItem) ([]order.LineItem, int64) {
 		if subtotal, fits = sum(subtotal, lines[i].TotalPrice); !fits {
 			r.refuse("totalPrice", "the sum of the lines' totals must fit into 64 bits")
 		}
-		// What follows may build on amounts that are in their bounds.
+		// The next sum is valid only if the amounts are within their bounds.
 		if r.problem != nil {
 			return nil, 0
 		}
@@ -34,8 +35,8 @@ func (r *reading) lineItems(given []lineItem) ([]order.LineItem, int64) {
 	return lines, subtotal
 }
 
-// uniqueIDs refuses a line whose id an earlier one has.
-func (r *reading) uniqueIDs(lines []order.LineItem) {
+// uniqueIDs refuses a line item with the id of an earlier one.
+func (r *reader) uniqueIDs(lines []order.LineItem) {
 	if len(lines) == 1 {
 		return
 	}
@@ -49,7 +50,7 @@ func (r *reading) uniqueIDs(lines []order.LineItem) {
 	}
 }
 
-func (r *reading) lineItem(given *lineItem) order.LineItem {
+func (r *reader) lineItem(given *lineItem) order.LineItem {
 	line := order.LineItem{
 		ID:                r.required("id", given.ID, math.MinInt64),
 		ProductID:         given.ProductID,
@@ -92,16 +93,15 @@ func (r *reading) lineItem(given *lineItem) order.LineItem {
 	return line
 }
 
-// maxNesting bounds the levels of extended attributes, since whoever reads an
-// order has to go down them.
+// maxNesting bounds the nesting of extended attributes, to protect the decoders
+// of clients.
 const maxNesting = 100
 
-// noAttributes are the extended attributes of a line that has none.
+// noAttributes is the default of the extended attributes.
 const noAttributes = "[]"
 
-// attributes returns extended attributes as they came, without white space
-// between them.
-func (r *reading) attributes(given jsontext.Value) json.RawMessage {
+// attributes returns the extended attributes without insignificant white space.
+func (r *reader) attributes(given jsontext.Value) json.RawMessage {
 	switch given.Kind() {
 	case '[':
 	case 'n', jsontext.KindInvalid:
@@ -111,7 +111,7 @@ func (r *reading) attributes(given jsontext.Value) json.RawMessage {
 		return nil
 	}
 	if nesting(given) > maxNesting {
-		r.refuse("extendedAttributes", "must not be nested deeper than 100 levels")
+		r.refuse("extendedAttributes", "must not be nested deeper than "+strconv.Itoa(maxNesting)+" levels")
 		return nil
 	}
 	if err := given.Compact(); err != nil {
@@ -138,8 +138,8 @@ func nesting(value []byte) int {
 	return deepest
 }
 
-// quotedLength returns the length of the JSON text that b begins with, its
-// quotes included.
+// quotedLength returns the length of the JSON string at the start of b, with its
+// quotes.
 func quotedLength(b []byte) int {
 	for i := 1; i < len(b); i++ {
 		switch b[i] {

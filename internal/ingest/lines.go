@@ -6,28 +6,28 @@ import (
 	"io"
 )
 
-// blockSize is how much is read at once, in bytes. A block is longer only where
-// one line is.
+// blockSize is the size of one read, in bytes. A block is longer only if a
+// single line is.
 const blockSize = 256 << 10
 
-// maxEmptyReads is how often a reader may return nothing, and no error, in a row.
+// maxEmptyReads is how many consecutive reads may return 0, nil.
 const maxEmptyReads = 100
 
-// lineReader cuts an input into blocks of whole lines. A block is what one Read
-// returned up to its last line end, so that nothing waits for more input.
+// lineReader splits an input into blocks of whole lines. A block ends at the
+// last line end of a Read, so that no line waits for more input.
 type lineReader struct {
 	r       io.Reader
-	err     error  // of r, once it had one
+	err     error  // the first error of r
 	line    int    // number of the next line
 	read    int64  // bytes taken from r
-	rest    *block // begins with what followed the last line end; nil: nothing
-	skipped bool   // inside a line that is too long
+	rest    *block // begins with the bytes after the last line end; nil: none
+	skipped bool   // within a line that is too long
 }
 
 func newLineReader(r io.Reader) *lineReader { return &lineReader{r: r, line: 1} }
 
-// next returns the next block, in one that fresh returns, or the error of the
-// input: io.EOF at its end, before which a last line may have no line end.
+// next returns the next block, or the error of the input: io.EOF at its end.
+// The last line need not have a line end. fresh returns an empty block.
 func (l *lineReader) next(fresh func() *block) (*block, error) {
 	b := l.rest
 	l.rest = nil
@@ -50,7 +50,7 @@ func (l *lineReader) next(fresh func() *block) (*block, error) {
 		if end >= 0 {
 			return l.cut(b, len(b.data)-added+end+1, fresh), nil
 		}
-		// One byte more may be the CR of a line end that is not there yet.
+		// The byte after MaxLineLength may be the CR of a line end.
 		if len(b.data) > MaxLineLength+1 {
 			l.skipped = true
 			b.data, b.tooLong = nil, true
@@ -59,11 +59,11 @@ func (l *lineReader) next(fresh func() *block) (*block, error) {
 	}
 }
 
-// fill reads once into the free end of a block, making room if there is none,
-// and returns how much it read.
+// fill reads once into the free end of a block, which it grows if necessary, and
+// returns the number of bytes read.
 func (l *lineReader) fill(b *block) (int, error) {
 	if len(b.data) == cap(b.data) {
-		// Room for a line that is just too long is all that is ever needed.
+		// No line needs more space: a longer one is skipped.
 		room := min(max(2*cap(b.data), blockSize), MaxLineLength+blockSize)
 		grown := make([]byte, len(b.data), room)
 		copy(grown, b.data)
@@ -87,8 +87,7 @@ func (l *lineReader) fill(b *block) (int, error) {
 	return 0, fmt.Errorf("read orders: %w", io.ErrNoProgress)
 }
 
-// skip drops from a block, which has nothing else yet, what belongs to a line
-// that is too long.
+// skip removes the rest of a line that is too long from the start of a block.
 func (l *lineReader) skip(b *block) {
 	end := bytes.IndexByte(b.data, '\n')
 	l.skipped = end < 0
@@ -98,7 +97,7 @@ func (l *lineReader) skip(b *block) {
 	b.data = append(b.data[:0], b.data[end+1:]...)
 }
 
-// cut ends a block at the end of a line and keeps the rest for the next one.
+// cut ends a block at the end of a line and saves the rest for the next block.
 func (l *lineReader) cut(b *block, end int, fresh func() *block) *block {
 	if rest := b.data[end:]; len(rest) > 0 {
 		l.rest = fresh()
@@ -108,7 +107,7 @@ func (l *lineReader) cut(b *block, end int, fresh func() *block) *block {
 	return l.number(b, bytes.Count(b.data, []byte{'\n'}))
 }
 
-// number gives a block of some lines its place in the input.
+// number sets the line numbers and the end of a block with this many lines.
 func (l *lineReader) number(b *block, lines int) *block {
 	b.first = l.line
 	l.line += lines
@@ -119,8 +118,8 @@ func (l *lineReader) number(b *block, lines int) *block {
 	return b
 }
 
-// last returns what is left when the input has ended: a line without its end,
-// but only where the input is whole.
+// last returns a last line without line end, but only if the input ended
+// without an error.
 func (l *lineReader) last(b *block) (*block, error) {
 	if l.err != io.EOF || len(b.data) == 0 {
 		return nil, l.err

@@ -1,10 +1,14 @@
 package ingest
 
-import "merchantorders/internal/order"
+import (
+	"strings"
 
-// order reads everything that is not left to the parts of the document. The
-// checks stand in the order of the document.
-func (r *reading) order(doc *document) order.Order {
+	"merchantorders/internal/order"
+)
+
+// order returns the order of a document. It checks the fields in the order in
+// which decision 7 lists them.
+func (r *reader) order(doc *document) order.Order {
 	o := order.Order{
 		MerchantID: r.required("merchantId", doc.MerchantID, 1),
 		Reference:  r.reference(doc.Reference),
@@ -12,10 +16,10 @@ func (r *reading) order(doc *document) order.Order {
 		State:      r.state(doc.State),
 		Currency:   r.currency(doc.Currency),
 
-		CreatedAt:     r.requiredMoment("createdAt", doc.CreatedAt),
-		UpdatedAt:     r.moment("updatedAt", doc.UpdatedAt),
-		ExpiresAt:     r.moment("expiresAt", doc.ExpiresAt),
-		DispatchUntil: r.moment("dispatchUntil", doc.DispatchUntil),
+		CreatedAt:     r.requiredTimestamp("createdAt", doc.CreatedAt),
+		UpdatedAt:     r.timestamp("updatedAt", doc.UpdatedAt),
+		ExpiresAt:     r.timestamp("expiresAt", doc.ExpiresAt),
+		DispatchUntil: r.timestamp("dispatchUntil", doc.DispatchUntil),
 
 		Discount: r.optional("discount", &doc.Discount, 0, 0),
 		Total:    r.required("total", doc.Total, 0),
@@ -36,7 +40,7 @@ func (r *reading) order(doc *document) order.Order {
 	return o
 }
 
-func (r *reading) reference(given *string) string {
+func (r *reader) reference(given *string) string {
 	if given == nil {
 		r.refuse("reference", "is required")
 		return ""
@@ -47,21 +51,30 @@ func (r *reading) reference(given *string) string {
 	return *given
 }
 
-func (r *reading) state(given *string) order.State {
+func (r *reader) state(given *string) order.State {
 	if given == nil {
 		return order.Registered
 	}
 	state, ok := order.ParseState(*given)
 	if !ok {
-		r.refuse("state", "is not the name of a state")
+		r.refuse("state", "must be one of "+strings.Join(stateNames(), ", "))
 	}
 	return state
 }
 
-// defaultCurrency is that of a document that names none (decision 7).
+// stateNames returns the names of all states.
+func stateNames() []string {
+	var names []string
+	for _, state := range order.States() {
+		names = append(names, state.String())
+	}
+	return names
+}
+
+// defaultCurrency is the currency of a document without one (decision 7).
 const defaultCurrency = "EUR"
 
-func (r *reading) currency(given *string) string {
+func (r *reader) currency(given *string) string {
 	if given == nil {
 		return defaultCurrency
 	}
@@ -71,7 +84,7 @@ func (r *reading) currency(given *string) string {
 	return *given
 }
 
-func (r *reading) customer(given *customer) order.Customer {
+func (r *reader) customer(given *customer) order.Customer {
 	if given == nil {
 		r.refuse("customer", "is required")
 		return order.Customer{}
@@ -86,9 +99,9 @@ func (r *reading) customer(given *customer) order.Customer {
 	}
 }
 
-// addresses returns the billing and the shipping address; the first is the
-// second where it is not given.
-func (r *reading) addresses(billing *address, shipping *shippingAddress) (order.Address, order.Address) {
+// addresses returns the billing and the shipping address. The billing address
+// defaults to the shipping address.
+func (r *reader) addresses(billing *address, shipping *shippingAddress) (order.Address, order.Address) {
 	if shipping == nil {
 		r.refuse("shippingAddress", "is required")
 		return order.Address{}, order.Address{}

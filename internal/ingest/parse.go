@@ -10,14 +10,13 @@ import (
 	"merchantorders/internal/order"
 )
 
-// strict has the decoder refuse unknown keys. By itself it refuses equal keys,
-// keys in another letter case, invalid UTF-8, half surrogate pairs and text
+// strict makes the decoder refuse unknown keys. By default it refuses duplicate
+// keys, keys in another letter case, invalid UTF-8, lone surrogates and text
 // after the document.
 var strict = json.RejectUnknownMembers(true)
 
-// Parse reads one order document and fills in its defaults. Any refusal is a
-// *DocumentError. The document is not kept and may be used again. Parse may be
-// called from several goroutines.
+// Parse reads one order document and fills in its defaults. It returns a
+// *DocumentError if the document is invalid. The result does not refer to text.
 func Parse(text []byte) (order.Incoming, error) {
 	if jsontext.Value(text).Kind() != '{' {
 		return order.Incoming{}, otherKind(text)
@@ -29,7 +28,7 @@ func Parse(text []byte) (order.Incoming, error) {
 	if problem := checkTexts(text); problem != nil {
 		return order.Incoming{}, problem
 	}
-	r := reading{line: -1}
+	r := reader{line: -1}
 	in := order.Incoming{Order: r.order(&doc)}
 	if r.problem != nil {
 		return order.Incoming{}, r.problem
@@ -38,16 +37,16 @@ func Parse(text []byte) (order.Incoming, error) {
 	return in, nil
 }
 
-// reading turns a decoded document into an order. It goes on after a problem
-// and keeps the first.
-type reading struct {
-	line    int // index of the line item being read; -1: none
+// reader converts a decoded document to an order. It continues after a problem
+// and records the first.
+type reader struct {
+	line    int // index of the current line item; -1: none
 	problem *DocumentError
 }
 
-// refuse notes a problem with a field of the document, or of the line item
-// being read.
-func (r *reading) refuse(field, problem string) {
+// refuse records a problem with a field of the current line item, or of the
+// document if there is none.
+func (r *reader) refuse(field, problem string) {
 	if r.problem != nil {
 		return
 	}
@@ -57,8 +56,8 @@ func (r *reading) refuse(field, problem string) {
 	r.problem = &DocumentError{Field: field, Problem: problem}
 }
 
-// required returns a number that must be given and be at least a least one.
-func (r *reading) required(field string, given *int64, least int64) int64 {
+// required returns a number of at least least. The field must be present.
+func (r *reader) required(field string, given *int64, least int64) int64 {
 	if given == nil {
 		r.refuse(field, "is required")
 		return 0
@@ -66,8 +65,8 @@ func (r *reading) required(field string, given *int64, least int64) int64 {
 	return r.optional(field, given, 0, least)
 }
 
-// optional returns a number that must be at least a least one, or its default.
-func (r *reading) optional(field string, given *int64, absent, least int64) int64 {
+// optional returns a number of at least least, or absent if it is not given.
+func (r *reader) optional(field string, given *int64, absent, least int64) int64 {
 	if given == nil {
 		return absent
 	}
@@ -77,22 +76,22 @@ func (r *reading) optional(field string, given *int64, absent, least int64) int6
 	return *given
 }
 
-// computed returns a number that follows from others; where it is given it
-// must be the same.
-func (r *reading) computed(field string, given *int64, value int64, rule string) int64 {
+// computed returns value, which follows from other fields. A given number must
+// be equal to it.
+func (r *reader) computed(field string, given *int64, value int64, rule string) int64 {
 	if given != nil && *given != value {
 		r.refuse(field, rule)
 	}
 	return value
 }
 
-// sum adds amounts that are not negative and reports whether the result fits.
+// sum adds two amounts from 0 and reports whether the result fits into int64.
 func sum(a, b int64) (int64, bool) {
 	return a + b, a <= math.MaxInt64-b
 }
 
-// product multiplies amounts that are not negative and reports whether the
-// result fits.
+// product multiplies two amounts from 0 and reports whether the result fits
+// into int64.
 func product(a, b int64) (int64, bool) {
 	return a * b, b == 0 || a <= math.MaxInt64/b
 }

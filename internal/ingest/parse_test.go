@@ -14,7 +14,7 @@ import (
 	"merchantorders/internal/order"
 )
 
-// minimal is a document with nothing but what is required.
+// minimal is a document with the required fields only.
 const minimal = `{"merchantId":355,"reference":"R-1","createdAt":"2026-11-20T08:15:30Z","total":250,` +
 	`"customer":{},"shippingAddress":{"countryCode":"CY","city":"Λευκωσία"},` +
 	`"lineItems":[{"id":7,"productName":"Pen","unitPrice":100,"quantity":2}]}`
@@ -91,7 +91,7 @@ func day(t testing.TB, text string) order.Day {
 	return d
 }
 
-// minimalOrder is what the minimal document stands for.
+// minimalOrder is the order of the minimal document.
 func minimalOrder() order.Order {
 	address := order.Address{City: "Λευκωσία", CountryCode: "CY"}
 	return order.Order{
@@ -192,7 +192,7 @@ func TestParseReads(t *testing.T) {
 	}
 }
 
-func TestParseKeepsTheOrderOfLines(t *testing.T) {
+func TestParsePreservesTheOrderOfLines(t *testing.T) {
 	t.Parallel()
 	document := with(t, `{"id":7,`, `{"id":9,"productName":"Ink","unitPrice":5,"quantity":3},{"id":7,`)
 	o := mustParse(t, document).Order
@@ -201,9 +201,9 @@ func TestParseKeepsTheOrderOfLines(t *testing.T) {
 	}
 }
 
-// TestParseDoesNotKeepTheDocument would find a text or an attribute that still
-// lies in the caller's buffer.
-func TestParseDoesNotKeepTheDocument(t *testing.T) {
+// TestParseDoesNotRetainTheDocument fails if the result refers to the caller's
+// buffer.
+func TestParseDoesNotRetainTheDocument(t *testing.T) {
 	t.Parallel()
 	document := []byte(inLine(`"extendedAttributes":["a",1],"ean":"123"`))
 	in, err := ingest.Parse(document)
@@ -216,7 +216,7 @@ func TestParseDoesNotKeepTheDocument(t *testing.T) {
 	}
 }
 
-// refusal returns the message with which a document is refused.
+// refusal returns the message for an invalid document.
 func refusal(t testing.TB, document string) string {
 	t.Helper()
 	in, err := ingest.Parse([]byte(document))

@@ -9,32 +9,32 @@ import (
 	"merchantorders/internal/order"
 )
 
-// readAhead is how many blocks are on their way at most. With blockSize it
-// leaves the parsers enough to do while a batch is being added.
+// readAhead is the maximum number of blocks in a queue. It keeps the parsers
+// busy while a batch is imported.
 const readAhead = 8
 
 // queue carries blocks of lines from the reader through the parsers to the
-// writer. The reader puts each block into both channels; the writer takes them
-// in the order of the input and waits until a parser is done with each.
+// importer. The reader sends each block to both channels. The importer receives
+// them in the order of the input and waits until each is parsed.
 type queue struct {
-	ordered chan *block
-	unread  chan *block
-	free    chan *block // for use again
-	err     error       // of the reader; may be looked at once ordered is closed
+	ordered  chan *block
+	unparsed chan *block
+	free     chan *block // for reuse
+	err      error       // of the reader; valid once ordered is closed
 }
 
 func newQueue() *queue {
 	return &queue{
-		ordered: make(chan *block, readAhead),
-		unread:  make(chan *block, readAhead),
-		free:    make(chan *block, readAhead),
+		ordered:  make(chan *block, readAhead),
+		unparsed: make(chan *block, readAhead),
+		free:     make(chan *block, readAhead),
 	}
 }
 
-// fill reads blocks until the end of the input or of ctx.
+// fill reads blocks until the input or ctx ends.
 func (q *queue) fill(ctx context.Context, lines *lineReader) {
 	defer close(q.ordered)
-	defer close(q.unread)
+	defer close(q.unparsed)
 	for {
 		next, err := lines.next(q.fresh)
 		if errors.Is(err, io.EOF) {
@@ -50,18 +50,18 @@ func (q *queue) fill(ctx context.Context, lines *lineReader) {
 			return
 		}
 		select {
-		case q.unread <- next:
+		case q.unparsed <- next:
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// parse parses blocks until there are no more or ctx ends.
+// parse parses blocks until the input or ctx ends.
 func (q *queue) parse(ctx context.Context) {
 	for {
 		select {
-		case next := <-q.unread:
+		case next := <-q.unparsed:
 			if next == nil {
 				return
 			}
@@ -83,9 +83,9 @@ func (q *queue) fresh() *block {
 	}
 }
 
-// recycle takes back a block that nobody needs any more.
+// recycle makes a block available to fresh.
 func (q *queue) recycle(b *block) {
-	// A block that long lines or many have blown up is not kept.
+	// Drop blocks that have grown, to bound the memory.
 	if cap(b.data) > blockSize || cap(b.lines) > blockSize/64 {
 		return
 	}
@@ -97,25 +97,25 @@ func (q *queue) recycle(b *block) {
 	}
 }
 
-// block is a run of whole lines, or one line that is too long to be read.
+// block is a sequence of whole lines, or one line that is too long.
 type block struct {
 	first   int    // number of the first line
-	data    []byte // the lines with what ends them
-	tooLong bool   // a line too long, without its data
+	data    []byte // the lines with their line ends
+	tooLong bool   // one line that is too long; data is empty
 	end     int64  // bytes of the input up to the end of the block
 
-	lines  []parsedLine  // those that are not blank
-	parsed chan struct{} // has one element once lines is filled
+	lines  []parsedLine  // without blank lines
+	parsed chan struct{} // receives one element when lines is complete
 }
 
-// parsedLine is what the parser made of a line: an order or a problem.
+// parsedLine is a line as an order or a problem.
 type parsedLine struct {
 	number   int
-	incoming *order.Incoming // nil: there is a problem
+	incoming *order.Incoming // nil: invalid
 	problem  string
 }
 
-// parse reads the documents of the block.
+// parse parses the lines of the block.
 func (b *block) parse() {
 	if b.tooLong {
 		b.lines = append(b.lines, parsedLine{number: b.first, problem: lineTooLong})
@@ -143,5 +143,5 @@ func (b *block) parse() {
 	}
 }
 
-// lineTooLong is the problem of a line beyond MaxLineLength.
+// lineTooLong is the problem of a line longer than MaxLineLength.
 const lineTooLong = "the line is longer than 4 MiB"

@@ -21,7 +21,7 @@ func check(t *testing.T, tests []bad) {
 	}
 }
 
-func TestParseRefusesWhatIsNoObject(t *testing.T) {
+func TestParseRefusesOtherThanObjects(t *testing.T) {
 	t.Parallel()
 	check(t, []bad{
 		{"", "not a JSON object: it does not begin with {"},
@@ -88,7 +88,7 @@ func TestParseRefusesLooseSpelling(t *testing.T) {
 	})
 }
 
-func TestParseRefusesWhatIsMissing(t *testing.T) {
+func TestParseRefusesMissingFields(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ member, want string }{
 		{`"merchantId":355`, "merchantId: is required"},
@@ -171,9 +171,9 @@ func TestParseRefusesBadValues(t *testing.T) {
 		{with(t, `"R-1"`, `"`+strings.Repeat("R", 65)+`"`), reference},
 		{adding(`"orderId":0`), "orderId: must be 1 or more"},
 		{adding(`"orderId":-1`), "orderId: must be 1 or more"},
-		{adding(`"state":"accepted"`), "state: is not the name of a state"},
-		{adding(`"state":"Registered"`), "state: is not the name of a state"},
-		{adding(`"state":"O"`), "state: is not the name of a state"},
+		{adding(`"state":"accepted"`), stateProblem},
+		{adding(`"state":"Registered"`), stateProblem},
+		{adding(`"state":"O"`), stateProblem},
 		{adding(`"currency":"eur"`), "currency: must be three capital letters"},
 		{adding(`"currency":""`), "currency: must be three capital letters"},
 
@@ -219,7 +219,7 @@ func TestParseRefusesBadValues(t *testing.T) {
 			inLine(`"extendedAttributes":` + strings.Repeat("[", 101) + strings.Repeat("]", 101)),
 			line + "extendedAttributes: must not be nested deeper than 100 levels",
 		},
-		// The first of several problems is named.
+		// The message names the first of several problems.
 		{strings.Replace(with(t, `355`, `0`), `"quantity":2`, `"quantity":0`, 1), "merchantId: must be 1 or more"},
 	})
 }
@@ -250,11 +250,11 @@ func TestParseRefusesTexts(t *testing.T) {
 	}
 }
 
-// TestRefusalsAreShortAndKeepQuiet sends hostile keys and values: the message
-// stays short and never repeats a value.
-func TestRefusalsAreShortAndKeepQuiet(t *testing.T) {
+// TestMessagesAreShortWithoutValues parses hostile keys and values: the messages
+// stay short and contain no value.
+func TestMessagesAreShortWithoutValues(t *testing.T) {
 	t.Parallel()
-	const secret = "kept-to-ourselves"
+	const secret = "secret-value"
 	deep := strings.Repeat(`{"`+secret[:4]+`":`, 90) + `"\u0000"` + strings.Repeat("}", 90)
 	for name, document := range map[string]string{
 		"long key":      adding(`"` + strings.Repeat("κ", 100_000) + `":1`),
@@ -290,3 +290,6 @@ func TestDocumentErrorNamesFieldAndProblem(t *testing.T) {
 		t.Errorf("error %#v", err)
 	}
 }
+
+const stateProblem = "state: must be one of registered, in-processing, ready-for-shipment, picked-by-courier, delivered-to-pickup-point, " +
+	"delivery-failed, rejected-by-merchant, canceled, completed, delivered-to-customer, return-canceled"

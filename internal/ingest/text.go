@@ -13,12 +13,12 @@ import (
 // MaxTextLength is the longest text of a document, in characters (decision 7).
 const MaxTextLength = 10_000
 
-// checkTexts refuses a text that is too long, and one with a NUL character,
-// which not every database can store. It looks at every text of a document
-// that is known to be valid JSON, keys and extended attributes included.
+// checkTexts refuses texts that are too long or contain a NUL character, which
+// PostgreSQL cannot store. It checks all texts of a document that is valid JSON,
+// also keys and extended attributes.
 func checkTexts(document []byte) *DocumentError {
-	// Almost every document is too short to hold a text that is too long, and
-	// a NUL can only be written as this escape.
+	// Most documents are shorter than the longest text. JSON can write NUL only
+	// as this escape.
 	if len(document) <= MaxTextLength && !bytes.Contains(document, []byte(`\u0000`)) {
 		return nil
 	}
@@ -40,7 +40,7 @@ func checkTexts(document []byte) *DocumentError {
 	}
 }
 
-// textProblem says what is wrong with a text, empty when nothing is.
+// textProblem returns what is wrong with a text; empty if it is valid.
 func textProblem(text string) string {
 	if strings.IndexByte(text, 0) >= 0 {
 		return "contains a NUL character"

@@ -1,5 +1,5 @@
-// Package ingesttest makes order documents for tests and benchmarks. It must
-// not know how documents are read: what it makes is JSON text like anybody's.
+// Package ingesttest generates order documents for tests and benchmarks. It does
+// not use the parser.
 package ingesttest
 
 import (
@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// MerchantID is the merchant of every document that is not changed.
+// MerchantID is the merchant of every document unless mutate changes it.
 const MerchantID = 355
 
 // FirstOrderID is one less than the orderId of Document(1).
 const FirstOrderID = 900_000
 
-// newest is the creation time of the newest document; the others lie in the
-// spread before it, so that a clock set after it finds none in the future.
+// newest is the creation time of the newest document. The others are at most
+// spread older.
 var newest = time.Date(2026, time.November, 20, 8, 15, 30, 0, time.UTC)
 
 const spread = 365 * 24 * 60 * 60 // seconds
 
-// states are those of the documents; as in life most orders are new or done.
+// states are the states of the documents. Most are new or completed.
 var states = []string{
 	"registered", "registered", "registered", "in-processing", "ready-for-shipment", "picked-by-courier",
 	"delivered-to-customer", "completed", "completed", "canceled", "rejected-by-merchant", "delivered-to-pickup-point",
@@ -48,13 +48,13 @@ var products = []struct {
 	{"Θήκη δερμάτινη για κινητό", 1275}, {"Ακουστικά Bluetooth", 4990}, {"Καλώδιο HDMI 2 m", 799},
 }
 
-// Document returns the nth document, n from 1: valid, realistic, of 1.5 to 2.6
-// KB, always the same for the same n. Reference and orderId belong to n alone:
-// Reference(n) and FirstOrderID+n.
+// Document returns the nth document, n from 1: valid, realistic, 1.5 to 2.6 KB,
+// and always the same for the same n. Its reference is Reference(n), its orderId
+// FirstOrderID+n.
 //
-// Each mutate may change the document before it is written: objects are
-// map[string]any, lineItems is []any of them, whole numbers are int64. The
-// amounts agree with one another; whoever changes one sees to the others.
+// Each mutate may change the document before it is encoded. Objects are
+// map[string]any, lineItems is []any of objects, and whole numbers are int64.
+// The amounts are consistent: a mutate that changes one must change the others.
 func Document(n int, mutate ...func(map[string]any)) []byte {
 	doc := fields(n)
 	for _, change := range mutate {
@@ -62,7 +62,7 @@ func Document(n int, mutate ...func(map[string]any)) []byte {
 	}
 	text, err := json.Marshal(doc)
 	if err != nil {
-		panic(fmt.Sprintf("a document was given what JSON cannot hold: %v", err))
+		panic(fmt.Sprintf("encode a document: %v", err))
 	}
 	return text
 }
@@ -70,15 +70,14 @@ func Document(n int, mutate ...func(map[string]any)) []byte {
 // Reference returns the order reference of the nth document.
 func Reference(n int) string { return fmt.Sprintf("SF-2026-%07d", n) }
 
-// CreatedAt returns the creation time of the nth document, somewhere in the
-// year before 2026-11-20T08:15:30Z and not in the order of n.
+// CreatedAt returns the creation time of the nth document: within the year before
+// 2026-11-20T08:15:30Z, and not in the order of n.
 func CreatedAt(n int) time.Time {
-	// The factor has no divisor in common with the spread, so that the times of
-	// a year's worth of documents all differ.
+	// The factor is coprime to spread, so that the times differ.
 	return newest.Add(-time.Duration(int64(n)*7_654_321%spread) * time.Second)
 }
 
-// fields returns the nth document as maps.
+// fields returns the nth document.
 func fields(n int) map[string]any {
 	created := CreatedAt(n)
 	lines, subtotal := lineItems(n, created)
@@ -126,7 +125,7 @@ func address(n int) map[string]any {
 	}
 }
 
-// invoiceDetails are those of every fourth document, else null.
+// invoiceDetails returns the details of every fourth document, else nil.
 func invoiceDetails(n int) any {
 	if n%4 != 0 {
 		return nil
@@ -140,7 +139,7 @@ func invoiceDetails(n int) any {
 	}
 }
 
-// lineItems are one or two lines and the sum of their totals.
+// lineItems returns one or two lines and the sum of their totals.
 func lineItems(n int, created time.Time) ([]any, int64) {
 	var lines []any
 	subtotal := int64(0)

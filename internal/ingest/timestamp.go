@@ -7,8 +7,8 @@ import (
 	"merchantorders/internal/order"
 )
 
-// moment returns a time in whole seconds of UTC, the zero time when absent.
-func (r *reading) moment(field string, given *string) time.Time {
+// timestamp returns a time in whole seconds of UTC; the zero time if absent.
+func (r *reader) timestamp(field string, given *string) time.Time {
 	if given == nil {
 		return time.Time{}
 	}
@@ -19,17 +19,16 @@ func (r *reading) moment(field string, given *string) time.Time {
 	return t
 }
 
-// requiredMoment returns a time that must be given.
-func (r *reading) requiredMoment(field string, given *string) time.Time {
+// requiredTimestamp is timestamp for a field that must be present.
+func (r *reader) requiredTimestamp(field string, given *string) time.Time {
 	if given == nil {
 		r.refuse(field, "is required")
 	}
-	return r.moment(field, given)
+	return r.timestamp(field, given)
 }
 
-// parseTime reads RFC 3339, whose letters T and Z may be small. The very first
-// second of year 1 is refused with the years that UTC cannot write in four
-// digits: it is Go's zero time, which stands for none.
+// parseTime parses RFC 3339, with T and Z in either letter case. It refuses
+// years outside 1 to 9999 in UTC, and Go's zero time, which means "no time".
 func parseTime(text string) (time.Time, bool) {
 	text = strings.ToUpper(text)
 	t, err := time.Parse(time.RFC3339, text)
@@ -40,8 +39,8 @@ func parseTime(text string) (time.Time, bool) {
 	return t, !t.IsZero() && t.Year() >= 1 && t.Year() <= 9999
 }
 
-// strictTime refuses what time.Parse lets through beside RFC 3339: an hour of
-// one digit, a comma before the fraction, offsets of 24 hours or 60 minutes.
+// strictTime refuses what time.Parse accepts beyond RFC 3339: an hour of one
+// digit, a comma before the fraction, offsets of 24 hours or 60 minutes.
 func strictTime(text string) bool {
 	const hourEnd = len("2026-11-20T08")
 	if text[hourEnd] != ':' || strings.Contains(text, ",") {
@@ -54,8 +53,8 @@ func strictTime(text string) bool {
 	return offset[:2] < "24" && offset[3:] < "60"
 }
 
-// day returns a day, NoDay when absent or empty.
-func (r *reading) day(field string, given *string) order.Day {
+// day returns a day; NoDay if absent or empty.
+func (r *reader) day(field string, given *string) order.Day {
 	if given == nil || *given == "" {
 		return order.NoDay
 	}
