@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/sqldb"
 )
 
 // selectKey reads a key that was taken before.
@@ -19,7 +20,7 @@ const selectKey = `SELECT request, taken_at, order_number, invoice_id, answer FR
 // ReserveIdempotencyKey implements order.Tx.
 func (t *tx) ReserveIdempotencyKey(ctx context.Context, merchantID int64, key string, request [sha256.Size]byte, at time.Time) error {
 	// Whoever inserts the same key meanwhile is waited for here.
-	taken, err := changed(t.exec(ctx, `INSERT INTO idempotency_keys (merchant_id, key, request, taken_at)
+	taken, err := changed(t.Exec(ctx, `INSERT INTO idempotency_keys (merchant_id, key, request, taken_at)
 		VALUES ($1, $2, $3, $4) ON CONFLICT (merchant_id, key) DO NOTHING`, merchantID, key, request[:], at.Unix()))
 	if err != nil || taken {
 		return err
@@ -27,7 +28,7 @@ func (t *tx) ReserveIdempotencyKey(ctx context.Context, merchantID int64, key st
 	var earlier, answer []byte
 	var takenAt int64
 	var number, invoiceID sql.NullInt64
-	err = t.row(ctx, selectKey+t.db.dialect.forUpdate, []any{merchantID, key}, &earlier, &takenAt, &number, &invoiceID, &answer)
+	err = t.QueryRow(ctx, selectKey+t.db.dialect.RowLock, []any{merchantID, key}, &earlier, &takenAt, &number, &invoiceID, &answer)
 	if errors.Is(err, sql.ErrNoRows) {
 		// Forgotten between the two statements: it was older than is kept.
 		return fmt.Errorf("%w: a key was forgotten just now", order.ErrUnavailable)
@@ -45,9 +46,9 @@ func (t *tx) ReserveIdempotencyKey(ctx context.Context, merchantID int64, key st
 	}
 	switch {
 	case free:
-		return must(changed(t.exec(ctx, `UPDATE idempotency_keys
+		return expectOneRow(t.Exec(ctx, `UPDATE idempotency_keys
 			SET request = $1, taken_at = $2, order_number = NULL, invoice_id = NULL, answer = NULL
-			WHERE merchant_id = $3 AND key = $4`, request[:], at.Unix(), merchantID, key)))
+			WHERE merchant_id = $3 AND key = $4`, request[:], at.Unix(), merchantID, key))
 	case !bytes.Equal(earlier, request[:]):
 		return order.ErrIdempotencyKeyReused
 	case answer == nil:
@@ -62,7 +63,7 @@ const selectReserved = `SELECT id FROM invoices
 
 // reserved reports whether the file of a reservation is still on its way.
 func (t *tx) reserved(ctx context.Context, merchantID, number, id int64) (bool, error) {
-	err := t.row(ctx, selectReserved, []any{merchantID, number, id}, &id)
+	err := t.QueryRow(ctx, selectReserved, []any{merchantID, number, id}, &id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
@@ -71,14 +72,14 @@ func (t *tx) reserved(ctx context.Context, merchantID, number, id int64) (bool, 
 
 // HoldIdempotencyKey implements order.Tx.
 func (t *tx) HoldIdempotencyKey(ctx context.Context, o order.LockedOrder, key string, invoiceID int64) error {
-	return must(changed(t.exec(ctx, `UPDATE idempotency_keys SET order_number = $1, invoice_id = $2
-		WHERE merchant_id = $3 AND key = $4`, o.LegacyID, invoiceID, o.MerchantID, key)))
+	return expectOneRow(t.Exec(ctx, `UPDATE idempotency_keys SET order_number = $1, invoice_id = $2
+		WHERE merchant_id = $3 AND key = $4`, o.LegacyID, invoiceID, o.MerchantID, key))
 }
 
 // SaveResponse implements order.Tx.
 func (t *tx) SaveResponse(ctx context.Context, merchantID int64, key string, request [sha256.Size]byte, answer []byte) error {
-	return must(changed(t.exec(ctx, `UPDATE idempotency_keys SET answer = $1
-		WHERE merchant_id = $2 AND key = $3 AND request = $4 AND answer IS NULL`, answer, merchantID, key, request[:])))
+	return expectOneRow(t.Exec(ctx, `UPDATE idempotency_keys SET answer = $1
+		WHERE merchant_id = $2 AND key = $3 AND request = $4 AND answer IS NULL`, answer, merchantID, key, request[:]))
 }
 
 // takenKey names a key of a merchant.
@@ -120,13 +121,13 @@ const selectOldKeys = `SELECT merchant_id, key FROM idempotency_keys WHERE taken
 // oldKeys returns up to limit keys taken at or before a moment.
 func (db *DB) oldKeys(ctx context.Context, before time.Time, limit int) ([]takenKey, error) {
 	defer db.timed("forget")()
-	old, err := all(ctx, db.conns, selectOldKeys, []any{before.Unix(), limit}, func(rows result) (takenKey, error) {
+	old, err := sqldb.All(ctx, db.sql, selectOldKeys, []any{before.Unix(), limit}, func(rows sqldb.Rows) (takenKey, error) {
 		var k takenKey
 		err := rows.Scan(&k.merchantID, &k.key)
 		return k, err
 	})
 	if err != nil {
-		return nil, db.failure(fmt.Errorf("find answers to forget: %w", err))
+		return nil, db.wrap(fmt.Errorf("find answers to forget: %w", err))
 	}
 	return old, nil
 }
@@ -134,7 +135,7 @@ func (db *DB) oldKeys(ctx context.Context, before time.Time, limit int) ([]taken
 // forget removes keys, but for those that were taken anew meanwhile.
 func (t *tx) forget(ctx context.Context, keys []takenKey, before time.Time) error {
 	for _, k := range keys {
-		if _, err := t.exec(ctx, `DELETE FROM idempotency_keys WHERE merchant_id = $1 AND key = $2 AND taken_at <= $3`,
+		if _, err := t.Exec(ctx, `DELETE FROM idempotency_keys WHERE merchant_id = $1 AND key = $2 AND taken_at <= $3`,
 			k.merchantID, k.key, before.Unix()); err != nil {
 			return err
 		}

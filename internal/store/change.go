@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/sqldb"
 )
 
 // Statements that lock an order.
@@ -22,8 +23,8 @@ func (t *tx) LockOrder(ctx context.Context, merchantID int64, key order.Identifi
 	text, value := byKey(key, selectHeadByNumber, selectHeadByReference)
 	head := order.LockedOrder{MerchantID: merchantID}
 	var createdAt int64
-	err := t.row(ctx, text+t.db.dialect.forUpdate, []any{merchantID, value},
-		&head.LegacyID, &head.Reference, &head.State, &createdAt, &head.Revision, &head.ActiveInvoices)
+	err := t.QueryRow(ctx, text+t.db.dialect.RowLock, []any{merchantID, value},
+		&head.LegacyID, &head.Reference, sqldb.Int(&head.State), &createdAt, &head.Revision, sqldb.Int(&head.ActiveInvoices))
 	if errors.Is(err, sql.ErrNoRows) {
 		return order.LockedOrder{}, order.ErrNotFound
 	}
@@ -33,8 +34,8 @@ func (t *tx) LockOrder(ctx context.Context, merchantID int64, key order.Identifi
 
 // Transition implements order.Tx.
 func (t *tx) Transition(ctx context.Context, o order.LockedOrder, to order.State, cause order.Cause) error {
-	err := must(changed(t.exec(ctx, `UPDATE orders SET state = $1, updated_at = $2, revision = revision + 1
-		WHERE merchant_id = $3 AND number = $4`, to, cause.At.Unix(), o.MerchantID, o.LegacyID)))
+	err := expectOneRow(t.Exec(ctx, `UPDATE orders SET state = $1, updated_at = $2, revision = revision + 1
+		WHERE merchant_id = $3 AND number = $4`, int64(to), cause.At.Unix(), o.MerchantID, o.LegacyID))
 	if err != nil {
 		return err
 	}
@@ -67,13 +68,13 @@ var addDays = newManyRows("order_days", "merchant_id, day, state, orders",
 	" ON CONFLICT (merchant_id, day, state) DO UPDATE SET orders = order_days.orders + excluded.orders")
 
 func (t *tx) countDay(ctx context.Context, merchantID int64, change dayChange) error {
-	return t.write(ctx, addDays, []any{merchantID, change.day, change.state, change.orders})
+	return t.write(ctx, addDays, []any{merchantID, int64(change.day), int64(change.state), change.orders})
 }
 
 // write writes rows whose values stand one row after the other.
 func (t *tx) write(ctx context.Context, rows manyRows, values []any) error {
 	for text, part := range rows.statements(t.db.dialect, values) {
-		if _, err := t.exec(ctx, text, part...); err != nil {
+		if _, err := t.Exec(ctx, text, part...); err != nil {
 			return err
 		}
 	}
@@ -96,7 +97,7 @@ func (t *tx) appendEvent(ctx context.Context, o order.LockedOrder, event order.E
 // numbers are in commit order and have no gaps.
 func (t *tx) takeEvents(ctx context.Context, merchantID int64, n int) (int64, error) {
 	var last int64
-	err := t.row(ctx, `UPDATE merchants SET last_event = last_event + $1 WHERE id = $2 RETURNING last_event`,
+	err := t.QueryRow(ctx, `UPDATE merchants SET last_event = last_event + $1 WHERE id = $2 RETURNING last_event`,
 		[]any{n, merchantID}, &last)
 	return last, err
 }
@@ -112,6 +113,6 @@ func (t *tx) insertEvent(ctx context.Context, o order.LockedOrder, e order.Event
 func eventValues(values []any, o order.LockedOrder, e order.Event) []any {
 	reason := sql.NullString{String: string(e.Reason), Valid: e.Reason != ""}
 	invoice := sql.NullInt64{Int64: e.InvoiceID, Valid: e.InvoiceID != 0}
-	return append(values, o.MerchantID, e.Seq, e.Type, e.Actor, e.At.Unix(), o.LegacyID, order.DayOf(o.CreatedAt),
-		e.From, e.To, reason, invoice)
+	return append(values, o.MerchantID, e.Seq, int64(e.Type), int64(e.Actor), e.At.Unix(), o.LegacyID, int64(order.DayOf(o.CreatedAt)),
+		int64(e.From), int64(e.To), reason, invoice)
 }

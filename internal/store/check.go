@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/sqldb"
 )
 
 // Fault is something in the database that does not fit together.
@@ -81,7 +82,7 @@ func (db *DB) CheckMerchant(ctx context.Context, merchantID int64, found func(Fa
 		err = c.confirmMissing(ctx, db)
 	}
 	if err != nil {
-		return Checked{}, fmt.Errorf("check merchant %d: %w", merchantID, db.failure(err))
+		return Checked{}, fmt.Errorf("check merchant %d: %w", merchantID, db.wrap(err))
 	}
 	return c.seen, nil
 }
@@ -98,7 +99,7 @@ func (c *merchantCheck) checkEvents(ctx context.Context) error {
 		return err
 	}
 	var first, newest int64
-	err = c.row(ctx, `SELECT COUNT(*), COALESCE(MIN(seq), 1), COALESCE(MAX(seq), 0) FROM events WHERE merchant_id = $1`,
+	err = c.QueryRow(ctx, `SELECT COUNT(*), COALESCE(MIN(seq), 1), COALESCE(MAX(seq), 0) FROM events WHERE merchant_id = $1`,
 		[]any{c.merchantID}, &c.seen.Events, &first, &newest)
 	if err != nil {
 		return err
@@ -110,7 +111,7 @@ func (c *merchantCheck) checkEvents(ctx context.Context) error {
 		return nil
 	}
 	next := int64(1)
-	return each(ctx, c, `SELECT seq FROM events WHERE merchant_id = $1 ORDER BY seq`, []any{c.merchantID}, func(rows result) error {
+	return sqldb.Each(ctx, c, `SELECT seq FROM events WHERE merchant_id = $1 ORDER BY seq`, []any{c.merchantID}, func(rows sqldb.Rows) error {
 		var seq int64
 		if err := rows.Scan(&seq); err != nil {
 			return err
@@ -130,11 +131,11 @@ func (c *merchantCheck) checkEvents(ctx context.Context) error {
 
 // checkDays compares the day counts with the orders that were counted.
 func (c *merchantCheck) checkDays(ctx context.Context) error {
-	err := each(ctx, c, `SELECT day, state, orders FROM order_days WHERE merchant_id = $1 ORDER BY day, state`,
-		[]any{c.merchantID}, func(rows result) error {
+	err := sqldb.Each(ctx, c, `SELECT day, state, orders FROM order_days WHERE merchant_id = $1 ORDER BY day, state`,
+		[]any{c.merchantID}, func(rows sqldb.Rows) error {
 			var at dayState
 			var kept int64
-			if err := rows.Scan(&at.day, &at.state, &kept); err != nil {
+			if err := rows.Scan(sqldb.Int(&at.day), sqldb.Int(&at.state), &kept); err != nil {
 				return err
 			}
 			c.compareDay(at, c.days[at], kept)

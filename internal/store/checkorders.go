@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/sqldb"
 )
 
 // checkedOrder is what has to agree with other rows about an order.
@@ -29,7 +30,7 @@ func (c *merchantCheck) checkOrders(ctx context.Context, after int64) (int64, bo
 	if err != nil {
 		return 0, false, err
 	}
-	orders, err := all(ctx, c, `SELECT number, reference, state, created_at, active_invoices FROM orders
+	orders, err := sqldb.All(ctx, c, `SELECT number, reference, state, created_at, active_invoices FROM orders
 		WHERE merchant_id = $1 AND number > $2 AND number <= $3`, []any{c.merchantID, after, last}, c.scanOrder)
 	if err != nil {
 		return 0, false, err
@@ -42,11 +43,11 @@ func (c *merchantCheck) checkOrders(ctx context.Context, after int64) (int64, bo
 }
 
 // scanOrder reads an order and counts it in.
-func (c *merchantCheck) scanOrder(rows result) (checkedOrder, error) {
+func (c *merchantCheck) scanOrder(rows sqldb.Rows) (checkedOrder, error) {
 	var o checkedOrder
 	var state order.State
 	var createdAt int64
-	err := rows.Scan(&o.number, &o.reference, &state, &createdAt, &o.places)
+	err := rows.Scan(&o.number, &o.reference, sqldb.Int(&state), &createdAt, &o.places)
 	if err != nil {
 		return o, err
 	}
@@ -67,9 +68,9 @@ func (c *merchantCheck) checkPlaces(ctx context.Context, orders []checkedOrder, 
 	for _, o := range orders {
 		known[o.number] = true
 	}
-	err := each(ctx, c, `SELECT order_number, id, CASE WHEN status IN (`+statusReserved+`, `+statusActive+`) THEN 1 ELSE 0 END
+	err := sqldb.Each(ctx, c, `SELECT order_number, id, CASE WHEN status IN (`+statusReserved+`, `+statusActive+`) THEN 1 ELSE 0 END
 		FROM invoices WHERE merchant_id = $1 AND order_number > $2 AND order_number <= $3`,
-		[]any{c.merchantID, after, last}, func(rows result) error {
+		[]any{c.merchantID, after, last}, func(rows sqldb.Rows) error {
 			var number, id, place int64
 			if err := rows.Scan(&number, &id, &place); err != nil {
 				return err
@@ -116,7 +117,7 @@ func (c *merchantCheck) checkKeys(ctx context.Context, orders []checkedOrder) er
 // over several servers, and a moment of the one is not quite one of the other.
 func (c *merchantCheck) confirmMissing(ctx context.Context, db *DB) error {
 	for _, key := range c.missing {
-		missing, err := missingKeys(ctx, db.conns.patient(), c.merchantID, []orderKey{key})
+		missing, err := missingKeys(ctx, db.sql.WithoutTimeout(), c.merchantID, []orderKey{key})
 		if err != nil {
 			return err
 		}
@@ -129,15 +130,15 @@ func (c *merchantCheck) confirmMissing(ctx context.Context, db *DB) error {
 }
 
 // missingKeys returns those of some keys that a merchant does not have.
-func missingKeys(ctx context.Context, r run, merchantID int64, keys []orderKey) ([]orderKey, error) {
+func missingKeys(ctx context.Context, r sqldb.Querier, merchantID int64, keys []orderKey) ([]orderKey, error) {
 	args := make([]any, 0, 1+mostKeysAsked)
 	args = append(args, merchantID)
 	for i := range mostKeysAsked {
 		args = append(args, keys[min(i, len(keys)-1)].key)
 	}
 	there := make(map[string]bool, len(keys))
-	err := each(ctx, r, `SELECT key FROM order_keys WHERE merchant_id = $1 AND key IN (`+parameters(1, mostKeysAsked)+`)`,
-		args, func(rows result) error {
+	err := sqldb.Each(ctx, r, `SELECT key FROM order_keys WHERE merchant_id = $1 AND key IN (`+parameters(1, mostKeysAsked)+`)`,
+		args, func(rows sqldb.Rows) error {
 			var key string
 			err := rows.Scan(&key)
 			there[key] = true

@@ -5,22 +5,24 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"merchantorders/internal/store/sqldb"
 )
 
 // Integrity looks through the whole database file and returns what is wrong with
 // it; nothing where a server looks after that.
 func (db *DB) Integrity(ctx context.Context) ([]string, error) {
-	if db.dialect.integrity == "" {
+	if db.dialect.IntegrityCheck == "" {
 		return nil, nil
 	}
 	defer db.timed("check")()
-	problems, err := all(ctx, db.conns.patient(), db.dialect.integrity, nil, func(rows result) (string, error) {
+	problems, err := sqldb.All(ctx, db.sql.WithoutTimeout(), db.dialect.IntegrityCheck, nil, func(rows sqldb.Rows) (string, error) {
 		var problem string
 		err := rows.Scan(&problem)
 		return problem, err
 	})
 	if err != nil {
-		return nil, db.failure(fmt.Errorf("look through the database: %w", err))
+		return nil, db.wrap(fmt.Errorf("look through the database: %w", err))
 	}
 	if len(problems) == 1 && problems[0] == "ok" {
 		return nil, nil
@@ -95,7 +97,7 @@ func (s *Snapshot) checkCounters(ctx context.Context, checked map[int64]Checked,
 		used["invoice"] = max(used["invoice"], c.LastInvoice)
 	}
 	var token int64
-	if err := s.row(ctx, `SELECT COALESCE(MAX(id), 0) FROM tokens`, nil, &token); err != nil {
+	if err := s.QueryRow(ctx, `SELECT COALESCE(MAX(id), 0) FROM tokens`, nil, &token); err != nil {
 		return err
 	}
 	used["token"] = token

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/sqldb"
 )
 
 // Statements that find what is to be cleaned up, the oldest first. They serve
@@ -39,14 +40,14 @@ func (db *DB) DeletedInvoices(ctx context.Context, before time.Time, limit int) 
 func (db *DB) toClean(ctx context.Context, text string, before time.Time, limit int) ([]order.StoredInvoice, error) {
 	defer db.timed("clean")()
 	var found []order.StoredInvoice
-	err := each(ctx, db.conns, text, []any{before.Unix(), limit}, func(rows result) error {
+	err := sqldb.Each(ctx, db.sql, text, []any{before.Unix(), limit}, func(rows sqldb.Rows) error {
 		var i order.StoredInvoice
 		err := rows.Scan(&i.MerchantID, &i.OrderLegacyID, &i.Reference, &i.ID, &i.Name)
 		found = append(found, i)
 		return err
 	})
 	if err != nil {
-		return nil, db.failure(fmt.Errorf("find files to clean up: %w", err))
+		return nil, db.wrap(fmt.Errorf("find files to clean up: %w", err))
 	}
 	return found, nil
 }
@@ -60,7 +61,7 @@ func (db *DB) ExpireReservation(ctx context.Context, invoice order.StoredInvoice
 			return err
 		}
 		var status string
-		err = t.row(ctx, `SELECT CAST(status AS TEXT) FROM invoices WHERE merchant_id = $1 AND order_number = $2 AND id = $3`,
+		err = t.QueryRow(ctx, `SELECT CAST(status AS TEXT) FROM invoices WHERE merchant_id = $1 AND order_number = $2 AND id = $3`,
 			[]any{invoice.MerchantID, invoice.OrderLegacyID, invoice.ID}, &status)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
@@ -69,7 +70,7 @@ func (db *DB) ExpireReservation(ctx context.Context, invoice order.StoredInvoice
 		if status != statusReserved {
 			return nil
 		}
-		if _, err := t.exec(ctx, `UPDATE invoices SET status = `+statusAbandoned+`, ended_at = $1
+		if _, err := t.Exec(ctx, `UPDATE invoices SET status = `+statusAbandoned+`, ended_at = $1
 			WHERE merchant_id = $2 AND order_number = $3 AND id = $4 AND status = `+statusReserved,
 			at.Unix(), invoice.MerchantID, invoice.OrderLegacyID, invoice.ID); err != nil {
 			return err
@@ -82,7 +83,7 @@ func (db *DB) ExpireReservation(ctx context.Context, invoice order.StoredInvoice
 // MarkPurged implements order.Store.
 func (db *DB) MarkPurged(ctx context.Context, invoice order.StoredInvoice, at time.Time) error {
 	return db.inTx(ctx, "clean", func(t *tx) error {
-		_, err := t.exec(ctx, `UPDATE invoices SET purged_at = $1
+		_, err := t.Exec(ctx, `UPDATE invoices SET purged_at = $1
 			WHERE merchant_id = $2 AND order_number = $3 AND id = $4 AND status IN (`+statusDeleted+`, `+statusAbandoned+`)`,
 			at.Unix(), invoice.MerchantID, invoice.OrderLegacyID, invoice.ID)
 		return err

@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/store/pgtest"
+
+	"merchantorders/internal/store/sqldb"
 )
 
 // eachDatabase runs a test on a new database of each kind.
@@ -40,13 +42,13 @@ func TestCopiedTables(t *testing.T) {
 		db := open()
 		text := `SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c
 			WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' ORDER BY m.name, c.cid`
-		if db.dialect.clustered {
+		if db.dialect.Clustered {
 			text = `SELECT t.tablename, c.column_name FROM pg_tables t
 				JOIN information_schema.columns c ON c.table_schema = t.schemaname AND c.table_name = t.tablename
 				WHERE t.schemaname = current_schema() ORDER BY t.tablename, c.ordinal_position`
 		}
 		there := make(map[string][]string)
-		err := each(t.Context(), db.conns, text, nil, func(rows result) error {
+		err := sqldb.Each(t.Context(), db.sql, text, nil, func(rows sqldb.Rows) error {
 			var table, column string
 			err := rows.Scan(&table, &column)
 			if !strings.HasPrefix(table, "goose") && !strings.HasPrefix(table, "citus") {
@@ -162,7 +164,7 @@ func TestPut(t *testing.T) {
 			if n, err := db.Put(t.Context(), part); n != want || err != nil {
 				t.Errorf("put: %d rows, %v, want %d", n, err, want)
 			}
-			got, err := part.read(t.Context(), db.conns)
+			got, err := part.read(t.Context(), db.sql)
 			if err != nil {
 				t.Fatal(err)
 			}

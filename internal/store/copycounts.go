@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
+
+	"merchantorders/internal/store/sqldb"
 )
 
 // TableCounts is how many rows there are of one merchant.
@@ -22,7 +24,7 @@ func (s *Snapshot) Counts(ctx context.Context, merchantID int64) (TableCounts, e
 		{`SELECT COUNT(*) FROM invoices WHERE merchant_id = $1`, &c.Invoices},
 		{`SELECT COUNT(*) FROM events WHERE merchant_id = $1`, &c.Events},
 	} {
-		if err := s.row(ctx, one.text, []any{merchantID}, one.into); err != nil {
+		if err := s.QueryRow(ctx, one.text, []any{merchantID}, one.into); err != nil {
 			return TableCounts{}, fmt.Errorf("count rows: %w", err)
 		}
 	}
@@ -47,13 +49,13 @@ func (s *Snapshot) LastEvents(ctx context.Context) (map[int64]int64, error) {
 // CountTokens counts all tokens.
 func (s *Snapshot) CountTokens(ctx context.Context) (int64, error) {
 	var n int64
-	err := s.row(ctx, `SELECT COUNT(*) FROM tokens`, nil, &n)
+	err := s.QueryRow(ctx, `SELECT COUNT(*) FROM tokens`, nil, &n)
 	return n, err
 }
 
 func (s *Snapshot) perMerchant(ctx context.Context, text string) (map[int64]int64, error) {
 	numbers := make(map[int64]int64)
-	err := each(ctx, s, text, nil, func(rows result) error {
+	err := sqldb.Each(ctx, s, text, nil, func(rows sqldb.Rows) error {
 		var id, n int64
 		err := rows.Scan(&id, &n)
 		numbers[id] = n

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"merchantorders/internal/store/sqldb"
 )
 
 // ErrForeign says that the target of a copy holds what its source does not, so
@@ -24,7 +26,7 @@ type Part struct {
 func (p Part) Len() int { return len(p.rows) }
 
 // part reads the rows that fulfil a condition.
-func part(ctx context.Context, r run, table *copiedTable, where string, args ...any) (Part, error) {
+func part(ctx context.Context, r sqldb.Querier, table *copiedTable, where string, args ...any) (Part, error) {
 	p := Part{table: table, where: where, args: args}
 	var err error
 	p.rows, err = p.read(ctx, r)
@@ -32,8 +34,8 @@ func part(ctx context.Context, r run, table *copiedTable, where string, args ...
 }
 
 // read reads the rows of the part, as they are on r.
-func (p Part) read(ctx context.Context, r run) ([][]any, error) {
-	rows, err := all(ctx, r, p.table.selectRows+p.where, p.args, func(rows result) ([]any, error) {
+func (p Part) read(ctx context.Context, r sqldb.Querier) ([][]any, error) {
+	rows, err := sqldb.All(ctx, r, p.table.selectRows+p.where, p.args, func(rows sqldb.Rows) ([]any, error) {
 		row, into := make([]any, len(p.table.columns)), make([]any, len(p.table.columns))
 		for i := range row {
 			into[i] = &row[i]
@@ -95,7 +97,7 @@ func equalRows(a, b []any) bool {
 
 // differing returns the rows of the part that another database does not have as
 // they are, or has alone.
-func (p Part) differing(ctx context.Context, r run) ([][]any, error) {
+func (p Part) differing(ctx context.Context, r sqldb.Querier) ([][]any, error) {
 	there, err := p.read(ctx, r)
 	if err != nil {
 		return nil, err
@@ -117,7 +119,7 @@ func (t *tx) put(ctx context.Context, p Part) (int, error) {
 	}
 	// First what is to go: another row may take its name.
 	for _, row := range d.remove {
-		if _, err := t.exec(ctx, p.table.deleteOne, row[:p.table.keys]...); err != nil {
+		if _, err := t.Exec(ctx, p.table.deleteOne, row[:p.table.keys]...); err != nil {
 			return 0, fmt.Errorf("write %s: %w", p.table.name, err)
 		}
 	}
@@ -130,7 +132,7 @@ func (t *tx) put(ctx context.Context, p Part) (int, error) {
 		for _, row := range rows[:n] {
 			args = append(args, row...)
 		}
-		if _, err := t.exec(ctx, text, args...); err != nil {
+		if _, err := t.Exec(ctx, text, args...); err != nil {
 			return 0, fmt.Errorf("write %s: %w", p.table.name, err)
 		}
 		rows = rows[n:]

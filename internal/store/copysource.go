@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/sqldb"
 )
 
 const (
@@ -136,7 +137,7 @@ func (s *Snapshot) withKeys(ctx context.Context, orders, invoices Part, last int
 func (s *Snapshot) end(ctx context.Context, text string, most int64, args ...any) (int64, bool, error) {
 	var highest sql.NullInt64
 	var count int64
-	if err := s.row(ctx, text, append(args, most), &highest, &count); err != nil {
+	if err := s.QueryRow(ctx, text, append(args, most), &highest, &count); err != nil {
 		return 0, false, err
 	}
 	if count < most {
@@ -196,8 +197,8 @@ func (s *Snapshot) Answers(ctx context.Context, merchantID, after int64) (Copied
 // TouchedOrders returns the numbers of the orders that a merchant's events after
 // one tell of.
 func (s *Snapshot) TouchedOrders(ctx context.Context, merchantID, after int64) ([]int64, error) {
-	return all(ctx, s, `SELECT DISTINCT order_number FROM events WHERE merchant_id = $1 AND seq > $2`,
-		[]any{merchantID, after}, func(rows result) (int64, error) {
+	return sqldb.All(ctx, s, `SELECT DISTINCT order_number FROM events WHERE merchant_id = $1 AND seq > $2`,
+		[]any{merchantID, after}, func(rows sqldb.Rows) (int64, error) {
 			var number int64
 			err := rows.Scan(&number)
 			return number, err
@@ -208,7 +209,7 @@ func (s *Snapshot) TouchedOrders(ctx context.Context, merchantID, after int64) (
 // none or no such merchant.
 func (s *Snapshot) LastEvent(ctx context.Context, merchantID int64) (int64, error) {
 	var last int64
-	err := s.row(ctx, `SELECT last_event FROM merchants WHERE id = $1`, []any{merchantID}, &last)
+	err := s.QueryRow(ctx, `SELECT last_event FROM merchants WHERE id = $1`, []any{merchantID}, &last)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}
@@ -259,6 +260,6 @@ func (s *Snapshot) Counters(ctx context.Context) (CopiedCounters, error) {
 		return CopiedCounters{}, err
 	}
 	found := CopiedCounters{Part: p}
-	err = s.row(ctx, s.db.dialect.lastInvoice, nil, &found.lastInvoice)
+	err = s.QueryRow(ctx, s.db.dialect.LastInvoiceID, nil, &found.lastInvoice)
 	return found, err
 }

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
+
+	"merchantorders/internal/store/sqldb"
 )
 
 // Put makes parts of this database equal to those of a copy's source, in one
@@ -10,8 +12,8 @@ import (
 // Rows that only an installation of its own can have are ErrForeign.
 func (db *DB) Put(ctx context.Context, parts ...Part) (int, error) {
 	var changes int
-	err := db.inTxWithin(ctx, longRead, "copy", func(t *tx) error {
-		t.run, changes = t.run.patient(), 0
+	err := db.inTxWithin(ctx, maintenanceTimeout, "copy", func(t *tx) error {
+		t.Querier, changes = t.Querier.WithoutTimeout(), 0
 		for _, p := range parts {
 			n, err := t.put(ctx, p)
 			if err != nil {
@@ -29,10 +31,10 @@ func (db *DB) Put(ctx context.Context, parts ...Part) (int, error) {
 func (db *DB) PutMerchant(ctx context.Context, merchant Part) error {
 	row := append([]any(nil), merchant.rows[0]...)
 	row[merchantsTable.column("last_event")] = int64(0)
-	return db.inTxWithin(ctx, longRead, "copy", func(t *tx) error {
+	return db.inTxWithin(ctx, maintenanceTimeout, "copy", func(t *tx) error {
 		there, err := merchant.read(ctx, t)
 		if err == nil && len(there) == 0 {
-			_, err = t.exec(ctx, merchantsTable.insertOne, row...)
+			_, err = t.Exec(ctx, merchantsTable.insertOne, row...)
 		}
 		return err
 	})
@@ -43,8 +45,8 @@ func (db *DB) PutCounters(ctx context.Context, counters CopiedCounters) error {
 	if _, err := db.Put(ctx, counters.Part); err != nil {
 		return err
 	}
-	return db.inTxWithin(ctx, longRead, "copy", func(t *tx) error {
-		_, err := t.exec(ctx, db.dialect.setInvoice, counters.lastInvoice)
+	return db.inTxWithin(ctx, maintenanceTimeout, "copy", func(t *tx) error {
+		_, err := t.Exec(ctx, db.dialect.SetInvoiceID, counters.lastInvoice)
 		return err
 	})
 }
@@ -53,9 +55,9 @@ func (db *DB) PutCounters(ctx context.Context, counters CopiedCounters) error {
 // those of a part.
 func (db *DB) DifferingOrders(ctx context.Context, invoices Part) ([]int64, error) {
 	defer db.timed("copy")()
-	rows, err := invoices.differing(ctx, db.conns.patient())
+	rows, err := invoices.differing(ctx, db.sql.WithoutTimeout())
 	if err != nil {
-		return nil, db.failure(err)
+		return nil, db.wrap(err)
 	}
 	numbers := make([]int64, len(rows))
 	for i, row := range rows {
@@ -89,7 +91,7 @@ type merchantRow struct {
 }
 
 func (s *Snapshot) merchants(ctx context.Context) ([]merchantRow, error) {
-	return all(ctx, s, `SELECT id, name, created_at FROM merchants ORDER BY id`, nil, func(rows result) (merchantRow, error) {
+	return sqldb.All(ctx, s, `SELECT id, name, created_at FROM merchants ORDER BY id`, nil, func(rows sqldb.Rows) (merchantRow, error) {
 		var m merchantRow
 		err := rows.Scan(&m.id, &m.name, &m.createdAt)
 		return m, err
@@ -121,7 +123,7 @@ func (s *Snapshot) checkMerchants(ctx context.Context, source *Snapshot) error {
 			return err
 		}
 	}
-	return each(ctx, s, `SELECT DISTINCT merchant_id FROM orders`, nil, func(rows result) error {
+	return sqldb.Each(ctx, s, `SELECT DISTINCT merchant_id FROM orders`, nil, func(rows sqldb.Rows) error {
 		var id int64
 		if err := rows.Scan(&id); err != nil {
 			return err
@@ -135,7 +137,7 @@ func (s *Snapshot) checkMerchants(ctx context.Context, source *Snapshot) error {
 
 func (s *Snapshot) checkEvents(ctx context.Context, source *Snapshot, merchantID int64) error {
 	var newest int64
-	err := s.row(ctx, `SELECT COALESCE(MAX(seq), 0) FROM events WHERE merchant_id = $1`, []any{merchantID}, &newest)
+	err := s.QueryRow(ctx, `SELECT COALESCE(MAX(seq), 0) FROM events WHERE merchant_id = $1`, []any{merchantID}, &newest)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/sqldb"
 )
 
 // Statements that count. An event tells the day of its order and not its key,
@@ -129,7 +130,7 @@ func keysOf(filter order.Filter) (from, to listKey) {
 
 // placeIn finds the page of a filter as of the moment that a transaction sees.
 // The counts are locked since before it began, so that they cannot be newer.
-func (c *dayCounts) placeIn(ctx context.Context, r run, merchantID int64, filter order.Filter) (place, error) {
+func (c *dayCounts) placeIn(ctx context.Context, r sqldb.Querier, merchantID int64, filter order.Filter) (place, error) {
 	version, err := newestEvent(ctx, r, merchantID)
 	if err != nil {
 		return place{}, err
@@ -167,7 +168,7 @@ func (c *dayCounts) placeAt(filter order.Filter, version int64) (place, bool) {
 // catchUp counts in what has happened up to an event, or counts anew where
 // that is a lot. It returns how many spans there are then. After an error the
 // counts are older than asked for, but right.
-func (c *dayCounts) catchUp(ctx context.Context, r run, merchantID, version int64) (int, error) {
+func (c *dayCounts) catchUp(ctx context.Context, r sqldb.Querier, merchantID, version int64) (int, error) {
 	c.catching.Lock()
 	defer c.catching.Unlock()
 	c.mu.Lock()
@@ -199,7 +200,7 @@ func (c *dayCounts) few(version int64) bool {
 	return version-c.version <= int64(c.sizes.events+c.blocks)
 }
 
-func (c *dayCounts) catchUpLocked(ctx context.Context, r run, merchantID, version int64) error {
+func (c *dayCounts) catchUpLocked(ctx context.Context, r sqldb.Querier, merchantID, version int64) error {
 	switch {
 	case c.loaded && c.version >= version:
 		return nil
@@ -212,7 +213,7 @@ func (c *dayCounts) catchUpLocked(ctx context.Context, r run, merchantID, versio
 // addEvents counts in every event after those counted in. Events have no gaps
 // and are seen in their order, so that none can be missed. Each is counted in
 // as a whole, with its number.
-func (c *dayCounts) addEvents(ctx context.Context, r run, merchantID int64) error {
+func (c *dayCounts) addEvents(ctx context.Context, r sqldb.Querier, merchantID int64) error {
 	return eachMove(ctx, r, merchantID, c.version, c.blocks > 0, c.add)
 }
 
@@ -247,13 +248,13 @@ type move struct {
 
 // eachMove calls fn for every event after one, the oldest first. keys: with the
 // orders' own keys.
-func eachMove(ctx context.Context, r run, merchantID, after int64, keys bool, fn func(move)) error {
+func eachMove(ctx context.Context, r sqldb.Querier, merchantID, after int64, keys bool, fn func(move)) error {
 	var m move
-	text, into := selectEvents, []any{&m.seq, &m.from, &m.to, &m.day}
+	text, into := selectEvents, []any{&m.seq, sqldb.Int(&m.from), sqldb.Int(&m.to), sqldb.Int(&m.day)}
 	if keys {
 		text, into = selectKeyEvents, append(into, &m.key.number, &m.key.at)
 	}
-	err := each(ctx, r, text, []any{merchantID, after}, func(rows result) error {
+	err := sqldb.Each(ctx, r, text, []any{merchantID, after}, func(rows sqldb.Rows) error {
 		if err := rows.Scan(into...); err != nil {
 			return err
 		}
@@ -271,14 +272,14 @@ func eachMove(ctx context.Context, r run, merchantID, after int64, keys bool, fn
 
 // load reads the counts as the database keeps them. Only whole ones are taken
 // over: half of them with the number of the newest event would be believed.
-func (c *dayCounts) load(ctx context.Context, r run, merchantID int64) error {
+func (c *dayCounts) load(ctx context.Context, r sqldb.Querier, merchantID int64) error {
 	var days []span
 	var version int64
-	err := each(ctx, r, selectDays, []any{merchantID}, func(rows result) error {
+	err := sqldb.Each(ctx, r, selectDays, []any{merchantID}, func(rows sqldb.Rows) error {
 		var day order.Day
 		var state order.State
 		var orders int32
-		if err := rows.Scan(&day, &state, &orders, &version); err != nil {
+		if err := rows.Scan(sqldb.Int(&day), sqldb.Int(&state), sqldb.Int(&orders), &version); err != nil {
 			return err
 		}
 		if !state.Valid() {

@@ -13,6 +13,7 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/pgtest"
+	"merchantorders/internal/store/sqldb"
 )
 
 // TestCountsAfterAnError spoils what lists count from, so that a list fails in
@@ -85,12 +86,11 @@ func listTest(t *testing.T, db *DB) order.Page {
 // change changes the tables past the store. It must find something to change.
 func change(t testing.TB, db *DB, text string, args ...any) {
 	t.Helper()
-	on := db.conns.patient()
-	if opened, ok := db.conns.(*file); ok {
-		on = opened.writer.conn
-	}
-	if did, err := changed(on.exec(t.Context(), text, args...)); err != nil || !did {
-		t.Fatalf("%s: changed %v, error %v", text, did, err)
+	err := db.sql.InTx(t.Context(), func(q sqldb.Querier) error {
+		return expectOneRow(q.WithoutTimeout().Exec(t.Context(), text, args...))
+	})
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/sqldb"
 )
 
 // sizes say how finely counts are kept.
@@ -84,7 +85,7 @@ func (db *DB) placeNear(ctx context.Context, c *dayCounts, merchantID int64, fil
 	}
 	misses := 0
 	for found = c.place(filter); found.cut != nil && misses < listTries; found = c.place(filter) {
-		did, err := c.cut(ctx, db.conns, merchantID, *found.cut)
+		did, err := c.cut(ctx, db.sql, merchantID, *found.cut)
 		if err != nil {
 			return place{}, fmt.Errorf("cut a day: %w", err)
 		}
@@ -98,7 +99,7 @@ func (db *DB) placeNear(ctx context.Context, c *dayCounts, merchantID int64, fil
 
 // cut reads keys, while others use the counts and change them, and puts blocks
 // in the place of the span. false: the span is not there any more.
-func (c *dayCounts) cut(ctx context.Context, r run, merchantID int64, cut cut) (bool, error) {
+func (c *dayCounts) cut(ctx context.Context, r sqldb.Querier, merchantID int64, cut cut) (bool, error) {
 	read, err := readBlocks(ctx, r, merchantID, cut)
 	if err != nil {
 		return false, err
@@ -106,7 +107,7 @@ func (c *dayCounts) cut(ctx context.Context, r run, merchantID int64, cut cut) (
 	return c.install(ctx, r, merchantID, read)
 }
 
-func (c *dayCounts) install(ctx context.Context, r run, merchantID int64, read cutOrders) (bool, error) {
+func (c *dayCounts) install(ctx context.Context, r sqldb.Querier, merchantID int64, read cutOrders) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.catchUpLocked(ctx, r, merchantID, read.version); err != nil {

@@ -76,7 +76,7 @@ func checkCounted(t *testing.T, db *DB, c *dayCounts) {
 			var want tally
 			for _, state := range order.States() {
 				var n int32
-				err := db.conns.row(t.Context(), `SELECT COUNT(*) FROM orders WHERE merchant_id = $1 AND state = $2
+				err := db.sql.QueryRow(t.Context(), `SELECT COUNT(*) FROM orders WHERE merchant_id = $1 AND state = $2
 					AND (created_at, number) >= ($3, $4) AND (created_at, number) < ($5, $6)`,
 					[]any{1, state, one.low.at, one.low.number, high.at, high.number}, &n)
 				if err != nil {
@@ -123,7 +123,7 @@ func TestCutBesideChanges(t *testing.T) {
 						// A part of the day, which is whole again when counted anew.
 						wanted = cutPart(t, db, wanted)
 					}
-					read, err := readBlocks(t.Context(), db.conns, 1, wanted)
+					read, err := readBlocks(t.Context(), db.sql, 1, wanted)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -143,7 +143,7 @@ func TestCutBesideChanges(t *testing.T) {
 							t.Fatal(err)
 						}
 					}
-					did, err := c.install(t.Context(), db.conns, 1, read)
+					did, err := c.install(t.Context(), db.sql, 1, read)
 					if err != nil || did != test.want {
 						t.Fatalf("in place: %v, error %v, want %v", did, err, test.want)
 					}
@@ -162,7 +162,7 @@ func TestCutBesideChanges(t *testing.T) {
 func cutPart(t *testing.T, db *DB, whole cut) cut {
 	t.Helper()
 	c := db.counts.of(1)
-	if did, err := c.cut(t.Context(), db.conns, 1, whole); err != nil || !did {
+	if did, err := c.cut(t.Context(), db.sql, 1, whole); err != nil || !did {
 		t.Fatalf("cut: %v, error %v", did, err)
 	}
 	rest, _ := c.spans.find(whole.low)

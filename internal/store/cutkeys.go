@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/sqldb"
 )
 
 // cutOrders are the pieces of a span, as of one moment of the database.
@@ -18,15 +19,15 @@ type cutOrders struct {
 }
 
 // readBlocks reads keys and makes blocks of them.
-func readBlocks(ctx context.Context, r run, merchantID int64, cut cut) (cutOrders, error) {
+func readBlocks(ctx context.Context, r sqldb.Querier, merchantID int64, cut cut) (cutOrders, error) {
 	read := cutOrders{cut: cut, rest: -1}
 	keys := make([]listKey, 0, cut.keys)
 	states := make([]order.State, 0, cut.keys)
 	var k listKey
 	var state order.State
-	into := []any{&k.at, &k.number, &state, &read.version}
+	into := []any{&k.at, &k.number, sqldb.Int(&state), &read.version}
 	args := []any{merchantID, cut.low.at, cut.low.number, cut.high.at, cut.high.number, cut.keys}
-	err := each(ctx, r, selectKeys(cut.upwards), args, func(rows result) error {
+	err := sqldb.Each(ctx, r, selectKeys(cut.upwards), args, func(rows sqldb.Rows) error {
 		if err := rows.Scan(into...); err != nil {
 			return err
 		}
@@ -66,7 +67,7 @@ func readBlocks(ctx context.Context, r run, merchantID int64, cut cut) (cutOrder
 
 // catchUp counts in what has happened between the reading of the keys and a
 // later event.
-func (o *cutOrders) catchUp(ctx context.Context, r run, merchantID, version int64) error {
+func (o *cutOrders) catchUp(ctx context.Context, r sqldb.Querier, merchantID, version int64) error {
 	if version == o.version {
 		return nil
 	}

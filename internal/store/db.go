@@ -9,27 +9,30 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/sqldb"
+	"merchantorders/internal/store/sqldb/postgres"
+	"merchantorders/internal/store/sqldb/sqlite"
 	"merchantorders/internal/token"
 )
 
-// Options are what a database does not bring itself. The zero value works.
+// Options are the optional dependencies of a store. The zero value works.
 type Options struct {
-	// Observe gets the name of each operation and the time it took; nil: nobody
-	// wants to know.
+	// Observe receives the name and duration of each operation; nil: not called.
 	Observe func(operation string, took time.Duration)
-	// Now is the clock by which operations are timed; nil: the machine's.
+	// Now is the clock that times operations; nil: time.Now.
 	Now func() time.Time
-	// Log gets what is no operation's result; nil: nothing is logged.
+	// Log receives what is not the result of an operation; nil: nothing is logged.
 	Log *slog.Logger
 }
 
-// DB is an open database.
+// DB is a store in an open database.
 type DB struct {
-	conns   connections
-	dialect dialect
+	sql     sqldb.DB
+	dialect *sqldb.Dialect
 	options Options
 	counts  *countCache
 	names   sync.Map // merchant's id -> string
+	grants  grants
 }
 
 var (
@@ -37,7 +40,8 @@ var (
 	_ token.Store = (*DB)(nil)
 )
 
-func newDB(conns connections, dialect dialect, options Options) *DB {
+// New returns a store in a database. It owns the database: Close closes it.
+func New(db sqldb.DB, options Options) *DB {
 	if options.Observe == nil {
 		options.Observe = func(string, time.Duration) {}
 	}
@@ -47,36 +51,61 @@ func newDB(conns connections, dialect dialect, options Options) *DB {
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
-	return &DB{
-		conns: conns, dialect: dialect,
-		options: options, counts: newCountCache(),
+	return &DB{sql: db, dialect: db.Dialect(), options: options, counts: newCountCache()}
+}
+
+// OpenSQLite opens a store in a file: see sqlite.Open.
+func OpenSQLite(ctx context.Context, path string, options Options) (*DB, error) {
+	db, err := sqlite.Open(ctx, path)
+	if err != nil {
+		return nil, err
 	}
+	return New(db, options), nil
 }
 
-// Ping returns an error when the database is out of reach.
-func (db *DB) Ping(ctx context.Context) error {
-	return db.failure(db.conns.ping(ctx))
+// OpenPostgres opens a store in a PostgreSQL database: see postgres.Open.
+func OpenPostgres(ctx context.Context, url string, options Options) (*DB, error) {
+	db, err := postgres.Open(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	return New(db, options), nil
 }
 
-// Close lets go of the database. Nothing may be under way.
-func (db *DB) Close() error { return db.conns.close() }
+// SQL returns the database, for maintenance commands.
+func (db *DB) SQL() sqldb.DB { return db.sql }
 
-// timed notes how long an operation took, from the call to that of its result.
+// Ping returns order.ErrUnavailable if the database cannot be read.
+func (db *DB) Ping(ctx context.Context) error { return db.wrap(db.sql.Ping(ctx)) }
+
+// Close closes the database. No operation may be in progress.
+func (db *DB) Close() error { return db.sql.Close() }
+
+// timed starts timing an operation. The result ends it.
 func (db *DB) timed(operation string) func() {
 	start := db.options.Now()
 	return func() { db.options.Observe(operation, db.options.Now().Sub(start)) }
 }
 
-// failure adds order.ErrUnavailable to an error that means so: the database is
-// out of reach, or asked too often for a transaction to be run again.
-func (db *DB) failure(err error) error {
-	if err != nil && (db.dialect.unavailable(err) || db.dialect.again(err)) {
+// wrap adds order.ErrUnavailable to an error that means that the database is
+// unavailable, or so contended that a transaction failed at every attempt.
+func (db *DB) wrap(err error) error {
+	if err != nil && (db.sql.Unavailable(err) || db.sql.Retryable(err)) {
 		return fmt.Errorf("%w: %w", order.ErrUnavailable, err)
 	}
 	return err
 }
 
-// seconds is a time as it is stored; nil for the zero time.
+// withTimeout returns the context of an operation that may take as long as one
+// statement.
+func (db *DB) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
+	if db.dialect.StatementTimeout == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, db.dialect.StatementTimeout)
+}
+
+// seconds returns a time as it is stored; nil for the zero time.
 func seconds(t time.Time) any {
 	if t.IsZero() {
 		return nil
@@ -84,7 +113,7 @@ func seconds(t time.Time) any {
 	return t.Unix()
 }
 
-// timeOf is the time that is stored; the zero time for NULL.
+// timeOf returns a stored time; the zero time for NULL.
 func timeOf(s sql.NullInt64) time.Time {
 	if !s.Valid {
 		return time.Time{}

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"merchantorders/internal/store/sqldb"
 )
 
 // Why a database cannot be spread over a cluster.
@@ -16,27 +18,6 @@ var (
 	ErrNotClustered = errors.New("only a PostgreSQL database can be spread over a cluster")
 	ErrNoCitus      = errors.New("the server has no Citus: install it, name it in shared_preload_libraries and restart the server")
 )
-
-// errOnWorker says that a database is not the one that knows where all rows are.
-var errOnWorker = errors.New("it is a worker of a cluster: give the address of the coordinator")
-
-// notOnWorker refuses a worker before the tables are made there, which would
-// stand in the way of those that the coordinator makes.
-func notOnWorker(ctx context.Context, db *sql.DB) error {
-	var clustered bool
-	err := db.QueryRowContext(ctx, `SELECT to_regclass('pg_catalog.pg_dist_local_group') IS NOT NULL`).Scan(&clustered)
-	if err != nil || !clustered {
-		return err
-	}
-	var group int64
-	if err := db.QueryRowContext(ctx, `SELECT groupid FROM pg_dist_local_group`).Scan(&group); err != nil {
-		return fmt.Errorf("look at the cluster: %w", err)
-	}
-	if group != 0 {
-		return errOnWorker
-	}
-	return nil
-}
 
 // Spread says how the rows of a table are spread over a cluster.
 type Spread struct {
@@ -79,36 +60,36 @@ type Distribution struct {
 // It returns ErrNotClustered or ErrNoCitus where there is no cluster to spread
 // them over.
 func (db *DB) Distribute(ctx context.Context) (Distribution, error) {
-	if !db.dialect.clustered {
+	if !db.dialect.Clustered {
 		return Distribution{}, ErrNotClustered
 	}
 	// Rows may be on their way for longer than a request may wait.
-	connection, err := db.conns.(*server).seldom.Conn(ctx)
+	connection, err := db.sql.Conn(ctx)
 	if err != nil {
-		return Distribution{}, db.failure(err)
+		return Distribution{}, db.wrap(err)
 	}
 	defer func() { _ = connection.Close() }()
 	c := cluster{connection}
 	if err := c.prepare(ctx); err != nil {
-		return Distribution{}, db.failure(err)
+		return Distribution{}, db.wrap(err)
 	}
 	var done Distribution
-	for range mostTries {
+	for range sqldb.MaxTxAttempts {
 		done.Tables, err = c.spreadAll(ctx)
-		if err == nil || !db.dialect.again(err) {
+		if err == nil || !db.sql.Retryable(err) {
 			break
 		}
 	}
 	if err != nil {
-		return Distribution{}, db.failure(fmt.Errorf("spread the tables: %w", err))
+		return Distribution{}, db.wrap(fmt.Errorf("spread the tables: %w", err))
 	}
 	for _, spread := range done.Tables {
 		if err := c.emptyLocal(ctx, spread.Table); err != nil {
-			return Distribution{}, db.failure(fmt.Errorf("remove the rows of %s that were moved: %w", spread.Table, err))
+			return Distribution{}, db.wrap(fmt.Errorf("remove the rows of %s that were moved: %w", spread.Table, err))
 		}
 	}
 	err = c.QueryRowContext(ctx, `SELECT COUNT(*) FROM pg_dist_node WHERE shouldhaveshards`).Scan(&done.Nodes)
-	return done, db.failure(err)
+	return done, db.wrap(err)
 }
 
 // cluster is a connection to what is to be its coordinator.

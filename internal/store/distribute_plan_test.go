@@ -11,11 +11,10 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
-
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/pgtest"
+	"merchantorders/internal/store/sqldb"
+	"merchantorders/internal/store/sqldb/postgres"
 	"merchantorders/internal/token"
 )
 
@@ -182,7 +181,7 @@ func (s statement) names(table string) bool {
 func explain(t *testing.T, db *DB, s statement) (int, string) {
 	t.Helper()
 	tasks, node := 0, ""
-	err := each(t.Context(), db.conns, "EXPLAIN "+s.text, s.args, func(rows result) error {
+	err := sqldb.Each(t.Context(), db.sql, "EXPLAIN "+s.text, s.args, func(rows sqldb.Rows) error {
 		var line string
 		err := rows.Scan(&line)
 		line = strings.TrimSpace(line)
@@ -198,9 +197,9 @@ func explain(t *testing.T, db *DB, s statement) (int, string) {
 	return tasks, node
 }
 
-// recorder keeps the statements that run on a database, but for those that
-// begin and end transactions.
+// recorder is a database that records the statements that run on it.
 type recorder struct {
+	sqldb.DB
 	mu  sync.Mutex
 	ran []statement
 }
@@ -208,34 +207,70 @@ type recorder struct {
 // openRecorded opens a database whose statements are recorded.
 func openRecorded(t *testing.T, url string) (*DB, *recorder) {
 	t.Helper()
-	config, most, err := postgresConfig(url)
+	db, err := postgres.Open(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &recorder{}
-	config.Tracer = r
-	pool, err := openPool(t.Context(), url, config, most)
-	if err != nil {
-		t.Fatal(err)
-	}
-	db := newDB(newServer(pool, stdlib.OpenDB(*config)), postgresDialect, Options{})
+	r := &recorder{DB: db}
 	t.Cleanup(func() { _ = db.Close() })
-	return db, r
+	return New(r, Options{}), r
 }
 
-// TraceQueryStart implements pgx.QueryTracer.
-func (r *recorder) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
-	first, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(data.SQL)), " ")
-	if slices.Contains([]string{"select", "insert", "update", "delete"}, first) {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.ran = append(r.ran, statement{data.SQL, data.Args})
-	}
-	return ctx
+func (r *recorder) record(text string, args []any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ran = append(r.ran, statement{text, args})
 }
 
-// TraceQueryEnd implements pgx.QueryTracer.
-func (*recorder) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+// Exec, Query, QueryRow and WithoutTimeout implement sqldb.Querier.
+func (r *recorder) Exec(ctx context.Context, text string, args ...any) (int64, error) {
+	return recordingQuerier{r.DB, r}.Exec(ctx, text, args...)
+}
+
+func (r *recorder) Query(ctx context.Context, text string, args ...any) (sqldb.Rows, error) {
+	return recordingQuerier{r.DB, r}.Query(ctx, text, args...)
+}
+
+func (r *recorder) QueryRow(ctx context.Context, text string, args []any, dest ...any) error {
+	return recordingQuerier{r.DB, r}.QueryRow(ctx, text, args, dest...)
+}
+
+func (r *recorder) WithoutTimeout() sqldb.Querier { return recordingQuerier{r.DB.WithoutTimeout(), r} }
+
+// InTx implements sqldb.DB.
+func (r *recorder) InTx(ctx context.Context, fn func(sqldb.Querier) error) error {
+	return r.DB.InTx(ctx, func(q sqldb.Querier) error { return fn(recordingQuerier{q, r}) })
+}
+
+// Snapshot implements sqldb.DB.
+func (r *recorder) Snapshot(ctx context.Context, fn func(sqldb.Querier) error) error {
+	return r.DB.Snapshot(ctx, func(q sqldb.Querier) error { return fn(recordingQuerier{q, r}) })
+}
+
+// recordingQuerier records the statements of another Querier.
+type recordingQuerier struct {
+	sqldb.Querier
+	r *recorder
+}
+
+func (q recordingQuerier) Exec(ctx context.Context, text string, args ...any) (int64, error) {
+	q.r.record(text, args)
+	return q.Querier.Exec(ctx, text, args...)
+}
+
+func (q recordingQuerier) Query(ctx context.Context, text string, args ...any) (sqldb.Rows, error) {
+	q.r.record(text, args)
+	return q.Querier.Query(ctx, text, args...)
+}
+
+func (q recordingQuerier) QueryRow(ctx context.Context, text string, args []any, dest ...any) error {
+	q.r.record(text, args)
+	return q.Querier.QueryRow(ctx, text, args, dest...)
+}
+
+func (q recordingQuerier) WithoutTimeout() sqldb.Querier {
+	return recordingQuerier{q.Querier.WithoutTimeout(), q.r}
+}
 
 func (r *recorder) forget() {
 	r.mu.Lock()

@@ -90,7 +90,7 @@ func TestDistributeFilled(t *testing.T) {
 	storetest.CheckTables(t, postgresURL(url).SQL(t))
 	for _, table := range spreads {
 		var bytes int64
-		if err := db.conns.row(t.Context(), `SELECT pg_relation_size($1)`, []any{table.Table}, &bytes); err != nil || bytes > 0 {
+		if err := db.sql.QueryRow(t.Context(), `SELECT pg_relation_size($1)`, []any{table.Table}, &bytes); err != nil || bytes > 0 {
 			t.Errorf("%s: %d bytes are left on the coordinator: %v", table.Table, bytes, err)
 		}
 	}
@@ -119,7 +119,12 @@ func TestMigrateDistributed(t *testing.T) {
 		t.Fatal(err)
 	}
 	// As goose does it: one transaction for each step.
-	tx, err := db.conns.(*server).seldom.BeginTx(t.Context(), nil)
+	conn, err := db.sql.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	tx, err := conn.BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +144,7 @@ func TestMigrateDistributed(t *testing.T) {
 		t.Fatal(err)
 	}
 	var later string
-	if err := db.conns.row(t.Context(), `SELECT later FROM merchants WHERE id = 1`, nil, &later); err != nil || later != "x" {
+	if err := db.sql.QueryRow(t.Context(), `SELECT later FROM merchants WHERE id = 1`, nil, &later); err != nil || later != "x" {
 		t.Errorf("got %q, %v", later, err)
 	}
 	if _, err := db.ImportOrders(t.Context(), testBatch(1, "R", 2), testTime); err != nil {

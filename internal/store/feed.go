@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/sqldb"
 )
 
 // Statements that read events. An invoice's entry stays when its file is
@@ -38,9 +39,9 @@ const (
 // until the commit, so that what one statement sees has no gap.
 func (db *DB) Events(ctx context.Context, merchantID, after int64, limit int) ([]order.EventRecord, error) {
 	defer db.timed("events")()
-	events, _, err := readEvents(ctx, db.conns, selectFeed, merchantID, after, limit)
+	events, _, err := readEvents(ctx, db.sql, selectFeed, merchantID, after, limit)
 	if err != nil {
-		return nil, db.failure(fmt.Errorf("read events: %w", err))
+		return nil, db.wrap(fmt.Errorf("read events: %w", err))
 	}
 	return events, nil
 }
@@ -49,9 +50,9 @@ func (db *DB) Events(ctx context.Context, merchantID, after int64, limit int) ([
 func (db *DB) OrderEvents(ctx context.Context, merchantID int64, key order.Identifier, after int64, limit int) ([]order.EventRecord, error) {
 	defer db.timed("order_events")()
 	text, value := byKey(key, selectHistoryByNumber, selectHistoryByReference)
-	events, found, err := readEvents(ctx, db.conns, text, after, merchantID, value, limit)
+	events, found, err := readEvents(ctx, db.sql, text, after, merchantID, value, limit)
 	if err != nil {
-		return nil, db.failure(fmt.Errorf("read events of an order: %w", err))
+		return nil, db.wrap(fmt.Errorf("read events of an order: %w", err))
 	}
 	if !found {
 		return nil, order.ErrNotFound
@@ -65,12 +66,12 @@ func (db *DB) DataVersions(ctx context.Context, merchantIDs []int64) (map[int64]
 	versions := make(map[int64]order.DataVersion, len(merchantIDs))
 	for _, id := range merchantIDs {
 		var v order.DataVersion
-		err := db.conns.row(ctx, selectNewestEvent, []any{id}, &v.Event)
+		err := db.sql.QueryRow(ctx, selectNewestEvent, []any{id}, &v.Event)
 		if errors.Is(err, sql.ErrNoRows) {
 			continue
 		}
 		if err != nil {
-			return nil, db.failure(fmt.Errorf("read data versions: %w", err))
+			return nil, db.wrap(fmt.Errorf("read data versions: %w", err))
 		}
 		versions[id] = v
 	}
@@ -79,9 +80,9 @@ func (db *DB) DataVersions(ctx context.Context, merchantIDs []int64) (map[int64]
 
 // newestEvent reads the number of a merchant's newest event; 0 when there is
 // none, or no merchant.
-func newestEvent(ctx context.Context, r run, merchantID int64) (int64, error) {
+func newestEvent(ctx context.Context, r sqldb.Querier, merchantID int64) (int64, error) {
 	var newest int64
-	err := r.row(ctx, selectNewestEvent, []any{merchantID}, &newest)
+	err := r.QueryRow(ctx, selectNewestEvent, []any{merchantID}, &newest)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, nil
 	}
@@ -90,10 +91,10 @@ func newestEvent(ctx context.Context, r run, merchantID int64) (int64, error) {
 
 // readEvents reads rows of eventColumns, and reports whether there were any,
 // rows without an event included.
-func readEvents(ctx context.Context, r run, text string, args ...any) ([]order.EventRecord, bool, error) {
+func readEvents(ctx context.Context, r sqldb.Querier, text string, args ...any) ([]order.EventRecord, bool, error) {
 	var events []order.EventRecord
 	found := false
-	err := each(ctx, r, text, args, func(rows result) error {
+	err := sqldb.Each(ctx, r, text, args, func(rows sqldb.Rows) error {
 		var e order.EventRecord
 		var seq, kind, actor, at, from, to, invoice sql.NullInt64
 		var reason, name sql.NullString

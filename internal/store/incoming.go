@@ -51,7 +51,7 @@ func (db *DB) ImportOrders(ctx context.Context, batch []order.Incoming, now time
 			return nil, fmt.Errorf("order %s: %w", incoming.Order.Reference, err)
 		}
 	}
-	limit := db.dialect.changeLimit + time.Duration(len(batch))*db.dialect.orderLimit
+	limit := db.dialect.TxTimeout + time.Duration(len(batch))*db.dialect.TxTimeoutPerOrder
 	err := db.inTxWithin(ctx, limit, "add", func(t *tx) error {
 		in := &intake{
 			tx: t, now: now, merchants: make(map[int64]bool),
@@ -151,7 +151,7 @@ func (in *intake) merchantExists(ctx context.Context, id int64) (bool, error) {
 func (in *intake) compare(ctx context.Context, a *arrival) error {
 	var number int64
 	var digest []byte
-	err := in.tx.row(ctx, `SELECT number, digest FROM orders WHERE merchant_id = $1 AND reference = $2`,
+	err := in.tx.QueryRow(ctx, `SELECT number, digest FROM orders WHERE merchant_id = $1 AND reference = $2`,
 		[]any{a.Order.MerchantID, a.Order.Reference}, &number, &digest)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
@@ -181,7 +181,7 @@ func (in *intake) insert(ctx context.Context, arrivals []*arrival) error {
 		if o.InvoiceDetails != nil {
 			hasInvoice = 1
 		}
-		values = append(values, o.MerchantID, a.number, o.Reference, o.State, o.CreatedAt.Unix(), seconds(o.UpdatedAt),
+		values = append(values, o.MerchantID, a.number, o.Reference, int64(o.State), o.CreatedAt.Unix(), seconds(o.UpdatedAt),
 			o.Currency, o.CountryCode, o.Total, hasInvoice, o.Customer.UserID, o.Customer.Email, o.Customer.Phone,
 			o.Customer.FirstName, o.Customer.LastName, o.Customer.Company, 1, 0, a.Digest[:], a.details)
 		in.created[o.MerchantID] = append(in.created[o.MerchantID], order.LockedOrder{
@@ -206,7 +206,7 @@ func (in *intake) finish(ctx context.Context) error {
 			return fmt.Errorf("append events: %w", err)
 		}
 	}
-	_, err := in.tx.exec(ctx, `UPDATE counters SET last = $1 WHERE name = 'order' AND last < $1`, in.last)
+	_, err := in.tx.Exec(ctx, `UPDATE counters SET last = $1 WHERE name = 'order' AND last < $1`, in.last)
 	return err
 }
 
@@ -216,7 +216,7 @@ func (in *intake) countDays(ctx context.Context) error {
 	})
 	var values []any
 	for i, key := range keys {
-		values = append(values, key.merchantID, key.day, key.state, in.days[key])
+		values = append(values, key.merchantID, int64(key.day), int64(key.state), in.days[key])
 		// A statement is for one merchant, so that one node has all its rows.
 		if i == len(keys)-1 || keys[i+1].merchantID != key.merchantID {
 			if err := in.tx.write(ctx, addDays, values); err != nil {

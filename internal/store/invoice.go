@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/sqldb"
 )
 
 // Statuses of an invoice entry, as they stand in statements. The numbers are
@@ -44,7 +45,7 @@ func (n *nullInvoice) invoice() order.Invoice {
 func (db *DB) InvoiceFile(ctx context.Context, merchantID int64, reference, name string) (order.Invoice, error) {
 	defer db.timed("invoice")()
 	var found nullInvoice
-	err := db.conns.row(ctx, `SELECT `+invoiceColumns+`
+	err := db.sql.QueryRow(ctx, `SELECT `+invoiceColumns+`
 		FROM orders o
 		JOIN invoices i ON i.merchant_id = o.merchant_id AND i.order_number = o.number
 		WHERE o.merchant_id = $1 AND o.reference = $2 AND i.name = $3 AND i.status = `+statusActive,
@@ -53,7 +54,7 @@ func (db *DB) InvoiceFile(ctx context.Context, merchantID int64, reference, name
 		return order.Invoice{}, order.ErrInvoiceNotFound
 	}
 	if err != nil {
-		return order.Invoice{}, db.failure(fmt.Errorf("read invoice: %w", err))
+		return order.Invoice{}, db.wrap(fmt.Errorf("read invoice: %w", err))
 	}
 	return found.invoice(), nil
 }
@@ -61,9 +62,9 @@ func (db *DB) InvoiceFile(ctx context.Context, merchantID int64, reference, name
 // Invoices implements order.Tx.
 func (t *tx) Invoices(ctx context.Context, o order.LockedOrder) ([]order.Invoice, error) {
 	var invoices []order.Invoice
-	err := each(ctx, t, `SELECT `+invoiceColumns+` FROM invoices i
+	err := sqldb.Each(ctx, t, `SELECT `+invoiceColumns+` FROM invoices i
 		WHERE i.merchant_id = $1 AND i.order_number = $2 AND i.status = `+statusActive+` ORDER BY i.id`,
-		[]any{o.MerchantID, o.LegacyID}, func(rows result) error {
+		[]any{o.MerchantID, o.LegacyID}, func(rows sqldb.Rows) error {
 			var row nullInvoice
 			if err := rows.Scan(row.into()...); err != nil {
 				return err
@@ -77,8 +78,8 @@ func (t *tx) Invoices(ctx context.Context, o order.LockedOrder) ([]order.Invoice
 // InvoiceNames implements order.Tx.
 func (t *tx) InvoiceNames(ctx context.Context, o order.LockedOrder) ([]string, error) {
 	var names []string
-	err := each(ctx, t, `SELECT name FROM invoices WHERE merchant_id = $1 AND order_number = $2`,
-		[]any{o.MerchantID, o.LegacyID}, func(rows result) error {
+	err := sqldb.Each(ctx, t, `SELECT name FROM invoices WHERE merchant_id = $1 AND order_number = $2`,
+		[]any{o.MerchantID, o.LegacyID}, func(rows sqldb.Rows) error {
 			var name string
 			err := rows.Scan(&name)
 			names = append(names, name)
@@ -90,7 +91,7 @@ func (t *tx) InvoiceNames(ctx context.Context, o order.LockedOrder) ([]string, e
 // ReserveInvoice implements order.Tx. The limit is held by the UPDATE itself,
 // whatever the caller has looked at before.
 func (t *tx) ReserveInvoice(ctx context.Context, o order.LockedOrder, invoice order.Invoice) (int64, error) {
-	free, err := changed(t.exec(ctx, `UPDATE orders SET active_invoices = active_invoices + 1
+	free, err := changed(t.Exec(ctx, `UPDATE orders SET active_invoices = active_invoices + 1
 		WHERE merchant_id = $1 AND number = $2 AND active_invoices < $3`,
 		o.MerchantID, o.LegacyID, order.MaxInvoices))
 	if err != nil {
@@ -100,10 +101,10 @@ func (t *tx) ReserveInvoice(ctx context.Context, o order.LockedOrder, invoice or
 		return 0, order.ErrTooManyFiles
 	}
 	var id int64
-	if err := t.row(ctx, t.db.dialect.nextInvoice, nil, &id); err != nil {
+	if err := t.QueryRow(ctx, t.db.dialect.NextInvoiceID, nil, &id); err != nil {
 		return 0, err
 	}
-	_, err = t.exec(ctx, `INSERT INTO invoices (merchant_id, order_number, id, name, status, size, sha256, created_at)
+	_, err = t.Exec(ctx, `INSERT INTO invoices (merchant_id, order_number, id, name, status, size, sha256, created_at)
 		VALUES ($1, $2, $3, $4, `+statusReserved+`, $5, $6, $7)`,
 		o.MerchantID, o.LegacyID, id, invoice.Name, invoice.Size, invoice.SHA256[:], invoice.CreatedAt.Unix())
 	return id, err
@@ -111,7 +112,7 @@ func (t *tx) ReserveInvoice(ctx context.Context, o order.LockedOrder, invoice or
 
 // ActivateInvoice implements order.Tx.
 func (t *tx) ActivateInvoice(ctx context.Context, o order.LockedOrder, id int64, cause order.Cause) error {
-	did, err := changed(t.exec(ctx, `UPDATE invoices SET status = `+statusActive+`
+	did, err := changed(t.Exec(ctx, `UPDATE invoices SET status = `+statusActive+`
 		WHERE merchant_id = $1 AND order_number = $2 AND id = $3 AND status = `+statusReserved, o.MerchantID, o.LegacyID, id))
 	if err != nil {
 		return err
@@ -127,7 +128,7 @@ func (t *tx) ActivateInvoice(ctx context.Context, o order.LockedOrder, id int64,
 
 // ReleaseInvoice implements order.Tx.
 func (t *tx) ReleaseInvoice(ctx context.Context, o order.LockedOrder, id int64) error {
-	did, err := changed(t.exec(ctx, `DELETE FROM invoices
+	did, err := changed(t.Exec(ctx, `DELETE FROM invoices
 		WHERE merchant_id = $1 AND order_number = $2 AND id = $3 AND status = `+statusReserved, o.MerchantID, o.LegacyID, id))
 	if err != nil || !did {
 		return err
@@ -137,7 +138,7 @@ func (t *tx) ReleaseInvoice(ctx context.Context, o order.LockedOrder, id int64) 
 
 // DeleteInvoice implements order.Tx.
 func (t *tx) DeleteInvoice(ctx context.Context, o order.LockedOrder, id int64, cause order.Cause) error {
-	did, err := changed(t.exec(ctx, `UPDATE invoices SET status = `+statusDeleted+`, ended_at = $1
+	did, err := changed(t.Exec(ctx, `UPDATE invoices SET status = `+statusDeleted+`, ended_at = $1
 		WHERE merchant_id = $2 AND order_number = $3 AND id = $4 AND status = `+statusActive,
 		cause.At.Unix(), o.MerchantID, o.LegacyID, id))
 	if err != nil {
@@ -155,12 +156,12 @@ func (t *tx) DeleteInvoice(ctx context.Context, o order.LockedOrder, id int64, c
 // revise notes that what a single order shows has changed, and how many places
 // for files it has taken more.
 func (t *tx) revise(ctx context.Context, o order.LockedOrder, places int) error {
-	return must(changed(t.exec(ctx, `UPDATE orders SET revision = revision + 1, active_invoices = active_invoices + $1
-		WHERE merchant_id = $2 AND number = $3`, places, o.MerchantID, o.LegacyID)))
+	return expectOneRow(t.Exec(ctx, `UPDATE orders SET revision = revision + 1, active_invoices = active_invoices + $1
+		WHERE merchant_id = $2 AND number = $3`, places, o.MerchantID, o.LegacyID))
 }
 
 // freePlace gives a place back that nobody has seen taken.
 func (t *tx) freePlace(ctx context.Context, o order.LockedOrder) error {
-	return must(changed(t.exec(ctx, `UPDATE orders SET active_invoices = active_invoices - 1
-		WHERE merchant_id = $1 AND number = $2`, o.MerchantID, o.LegacyID)))
+	return expectOneRow(t.Exec(ctx, `UPDATE orders SET active_invoices = active_invoices - 1
+		WHERE merchant_id = $1 AND number = $2`, o.MerchantID, o.LegacyID))
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/sqldb"
 )
 
 // KeptFile is an invoice entry whose file is kept.
@@ -50,10 +51,10 @@ func scanKept(scan func(...any) error) (KeptFile, error) {
 // those after a given one. The zero KeptFile is before all.
 func (db *DB) KeptFiles(ctx context.Context, merchantID int64, after KeptFile, limit int) ([]KeptFile, error) {
 	defer db.timed("files")()
-	found, err := all(ctx, db.conns.patient(), selectKeptPage, []any{merchantID, after.OrderLegacyID, after.ID, limit},
-		func(rows result) (KeptFile, error) { return scanKept(rows.Scan) })
+	found, err := sqldb.All(ctx, db.sql.WithoutTimeout(), selectKeptPage, []any{merchantID, after.OrderLegacyID, after.ID, limit},
+		func(rows sqldb.Rows) (KeptFile, error) { return scanKept(rows.Scan) })
 	if err != nil {
-		return nil, db.failure(fmt.Errorf("read invoices: %w", err))
+		return nil, db.wrap(fmt.Errorf("read invoices: %w", err))
 	}
 	return found, nil
 }
@@ -62,13 +63,13 @@ func (db *DB) KeptFiles(ctx context.Context, merchantID int64, after KeptFile, l
 func (db *DB) KeptFile(ctx context.Context, f KeptFile) (KeptFile, bool, error) {
 	defer db.timed("files")()
 	now, err := scanKept(func(into ...any) error {
-		return db.conns.row(ctx, selectKeptOne, []any{f.MerchantID, f.OrderLegacyID, f.ID}, into...)
+		return db.sql.QueryRow(ctx, selectKeptOne, []any{f.MerchantID, f.OrderLegacyID, f.ID}, into...)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return KeptFile{}, false, nil
 	}
 	if err != nil {
-		return KeptFile{}, false, db.failure(fmt.Errorf("read invoice: %w", err))
+		return KeptFile{}, false, db.wrap(fmt.Errorf("read invoice: %w", err))
 	}
 	return now, true, nil
 }
@@ -77,9 +78,9 @@ func (db *DB) KeptFile(ctx context.Context, f KeptFile) (KeptFile, bool, error) 
 func (db *DB) CountKeptFiles(ctx context.Context) (int64, error) {
 	defer db.timed("files")()
 	var n int64
-	err := db.conns.patient().row(ctx, `SELECT COUNT(*) FROM invoices i WHERE `+kept, nil, &n)
+	err := db.sql.WithoutTimeout().QueryRow(ctx, `SELECT COUNT(*) FROM invoices i WHERE `+kept, nil, &n)
 	if err != nil {
-		return 0, db.failure(fmt.Errorf("count invoices: %w", err))
+		return 0, db.wrap(fmt.Errorf("count invoices: %w", err))
 	}
 	return n, nil
 }
@@ -98,9 +99,9 @@ const (
 func (db *DB) FileState(ctx context.Context, reference, name string) (FileState, error) {
 	defer db.timed("files")()
 	var merchantID, wanted int64
-	err := db.conns.row(ctx, `SELECT merchant_id FROM order_keys WHERE key = $1`, []any{reference}, &merchantID)
+	err := db.sql.QueryRow(ctx, `SELECT merchant_id FROM order_keys WHERE key = $1`, []any{reference}, &merchantID)
 	if err == nil {
-		err = db.conns.row(ctx, `SELECT CASE WHEN i.purged_at IS NULL THEN 1 ELSE 0 END
+		err = db.sql.QueryRow(ctx, `SELECT CASE WHEN i.purged_at IS NULL THEN 1 ELSE 0 END
 			FROM orders o
 			JOIN invoices i ON i.merchant_id = o.merchant_id AND i.order_number = o.number
 			WHERE o.merchant_id = $1 AND o.reference = $2 AND i.name = $3`,
@@ -110,7 +111,7 @@ func (db *DB) FileState(ctx context.Context, reference, name string) (FileState,
 	case errors.Is(err, sql.ErrNoRows):
 		return UnknownFile, nil
 	case err != nil:
-		return UnknownFile, db.failure(fmt.Errorf("look for an invoice: %w", err))
+		return UnknownFile, db.wrap(fmt.Errorf("look for an invoice: %w", err))
 	case wanted == 0:
 		return PurgedFile, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/sqldb"
 )
 
 // lastEvent reads which event is a merchant's newest, in the snapshot of the
@@ -30,12 +31,12 @@ func (db *DB) List(ctx context.Context, merchantID int64, filter order.Filter) (
 	defer db.timed("list")()
 	// One limit for all of it: who waits for the counts while another reads them
 	// must not begin anew with the waiting.
-	ctx, cancel := db.conns.bounded(ctx)
+	ctx, cancel := db.withTimeout(ctx)
 	defer cancel()
 	for range listTries {
 		page, current, err := db.tryList(ctx, merchantID, filter)
 		if err != nil {
-			return order.Page{}, db.failure(fmt.Errorf("list orders: %w", err))
+			return order.Page{}, db.wrap(fmt.Errorf("list orders: %w", err))
 		}
 		if current {
 			return page, nil
@@ -43,7 +44,7 @@ func (db *DB) List(ctx context.Context, merchantID int64, filter order.Filter) (
 	}
 	page, err := db.listInSnapshot(ctx, merchantID, filter)
 	if err != nil {
-		return order.Page{}, db.failure(fmt.Errorf("list orders: %w", err))
+		return order.Page{}, db.wrap(fmt.Errorf("list orders: %w", err))
 	}
 	return page, nil
 }
@@ -58,11 +59,11 @@ func (db *DB) tryList(ctx context.Context, merchantID int64, filter order.Filter
 	if err != nil {
 		return order.Page{}, false, err
 	}
-	orders, version, err := readPage(ctx, db.conns, merchantID, filter, place)
+	orders, version, err := readPage(ctx, db.sql, merchantID, filter, place)
 	if err != nil || version == place.version {
 		return pageOf(filter, place, orders), err == nil, err
 	}
-	length, err := counts.catchUp(ctx, db.conns, merchantID, version)
+	length, err := counts.catchUp(ctx, db.sql, merchantID, version)
 	db.counts.grown(merchantID, counts, length)
 	if err != nil || version < place.version {
 		return order.Page{}, false, err // the latter on a database that was put back
@@ -79,7 +80,7 @@ func (db *DB) listInSnapshot(ctx context.Context, merchantID int64, filter order
 	counts.mu.Lock()
 	defer counts.mu.Unlock()
 	var page order.Page
-	err := db.conns.snapshot(ctx, func(r run) error {
+	err := db.sql.Snapshot(ctx, func(r sqldb.Querier) error {
 		place, err := counts.placeIn(ctx, r, merchantID, filter)
 		if err != nil {
 			return err
@@ -114,7 +115,7 @@ func pageOf(filter order.Filter, place place, orders []order.Summary) order.Page
 }
 
 // readPage reads the orders of a page and the number of the newest event.
-func readPage(ctx context.Context, r run, merchantID int64, filter order.Filter, place place) ([]order.Summary, int64, error) {
+func readPage(ctx context.Context, r sqldb.Querier, merchantID int64, filter order.Filter, place place) ([]order.Summary, int64, error) {
 	var orders []order.Summary
 	var version sql.NullInt64
 	if place.limit > 0 {
@@ -122,7 +123,7 @@ func readPage(ctx context.Context, r run, merchantID int64, filter order.Filter,
 		orders = make([]order.Summary, 0, place.limit)
 		var row summaryRow
 		into := append(row.into(), &version)
-		err := each(ctx, r, text, args, func(rows result) error {
+		err := sqldb.Each(ctx, r, text, args, func(rows sqldb.Rows) error {
 			if err := rows.Scan(into...); err != nil {
 				return err
 			}

@@ -55,8 +55,8 @@ func lay(b *testing.B, db *DB, l layout) {
 	change(b, db, `INSERT INTO order_days (merchant_id, day, state, orders)
 		SELECT merchant_id, created_at / 86400, state, COUNT(*) FROM orders WHERE merchant_id = 1 GROUP BY 1, 2, 3`)
 	change(b, db, `UPDATE merchants SET last_event = 1 WHERE id = 1`)
-	if db.dialect.clustered {
-		if _, err := db.conns.patient().exec(b.Context(), `VACUUM ANALYZE`); err != nil {
+	if db.dialect.Clustered {
+		if _, err := db.sql.WithoutTimeout().Exec(b.Context(), `VACUUM ANALYZE`); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -104,7 +104,7 @@ func onLayouts(b *testing.B, run func(*testing.B, []*laid)) {
 func cutAll(b *testing.B, db *DB, l layout) *dayCounts {
 	b.Helper()
 	c := db.counts.of(1)
-	if _, err := c.catchUp(b.Context(), db.conns, 1, 1); err != nil {
+	if _, err := c.catchUp(b.Context(), db.sql, 1, 1); err != nil {
 		b.Fatal(err)
 	}
 	filter := order.NewFilter()

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"iter"
 	"strings"
+
+	"merchantorders/internal/store/sqldb"
 )
 
 // mostRows is how many rows one statement writes at most.
@@ -53,9 +55,9 @@ func newManyRows(table, columns, tail string) manyRows {
 
 // statements yields what writes rows: statements with their values. values are
 // those of all rows, one row after the other.
-func (m manyRows) statements(d dialect, values []any) iter.Seq2[string, []any] {
+func (m manyRows) statements(d *sqldb.Dialect, values []any) iter.Seq2[string, []any] {
 	text := func(rows int) string {
-		if d.numbered {
+		if d.NumberedParams {
 			return m.texts[rows].numbered
 		}
 		return m.texts[rows].plain

@@ -6,18 +6,19 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/sqldb"
 )
 
 // AddMerchant implements order.Store.
 func (db *DB) AddMerchant(ctx context.Context, merchant order.Merchant) error {
 	return db.inTx(ctx, "merchant", func(t *tx) error {
-		added, err := changed(t.exec(ctx, `INSERT INTO merchants (id, name, created_at) VALUES ($1, $2, $3)
+		added, err := changed(t.Exec(ctx, `INSERT INTO merchants (id, name, created_at) VALUES ($1, $2, $3)
 			ON CONFLICT (id) DO NOTHING`, merchant.ID, merchant.Name, merchant.CreatedAt.Unix()))
 		if err != nil || added {
 			return err
 		}
 		var name string
-		if err := t.row(ctx, `SELECT name FROM merchants WHERE id = $1`, []any{merchant.ID}, &name); err != nil {
+		if err := t.QueryRow(ctx, `SELECT name FROM merchants WHERE id = $1`, []any{merchant.ID}, &name); err != nil {
 			return err
 		}
 		if name != merchant.Name {
@@ -31,7 +32,7 @@ func (db *DB) AddMerchant(ctx context.Context, merchant order.Merchant) error {
 func (db *DB) Merchants(ctx context.Context) ([]order.Merchant, error) {
 	defer db.timed("merchants")()
 	var merchants []order.Merchant
-	err := each(ctx, db.conns, `SELECT id, name, created_at FROM merchants ORDER BY id`, nil, func(rows result) error {
+	err := sqldb.Each(ctx, db.sql, `SELECT id, name, created_at FROM merchants ORDER BY id`, nil, func(rows sqldb.Rows) error {
 		var m order.Merchant
 		var createdAt int64
 		if err := rows.Scan(&m.ID, &m.Name, &createdAt); err != nil {
@@ -42,7 +43,7 @@ func (db *DB) Merchants(ctx context.Context) ([]order.Merchant, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, db.failure(fmt.Errorf("list merchants: %w", err))
+		return nil, db.wrap(fmt.Errorf("list merchants: %w", err))
 	}
 	return merchants, nil
 }
@@ -50,6 +51,6 @@ func (db *DB) Merchants(ctx context.Context) ([]order.Merchant, error) {
 // merchantExists reports whether there is a merchant with that id.
 func (t *tx) merchantExists(ctx context.Context, id int64) (bool, error) {
 	var n int64
-	err := t.row(ctx, `SELECT COUNT(*) FROM merchants WHERE id = $1`, []any{id}, &n)
+	err := t.QueryRow(ctx, `SELECT COUNT(*) FROM merchants WHERE id = $1`, []any{id}, &n)
 	return n > 0, err
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/sqldb"
 )
 
 // What an order coming in takes for itself in the whole service: its reference
@@ -29,7 +30,7 @@ func (in *intake) takeKeys(ctx context.Context, wanted map[string]int64) (map[st
 	}
 	taken := make(map[string]bool, len(wanted))
 	for text, part := range insertKeys.statements(in.tx.db.dialect, values) {
-		err := each(ctx, in.tx, text, part, func(rows result) error {
+		err := sqldb.Each(ctx, in.tx, text, part, func(rows sqldb.Rows) error {
 			var key string
 			if err := rows.Scan(&key); err != nil {
 				return err
@@ -68,7 +69,7 @@ func (in *intake) takeReferences(ctx context.Context, arrivals []*arrival) ([]*a
 
 // releaseReference gives back the reference of an order that was refused.
 func (in *intake) releaseReference(ctx context.Context, a *arrival) error {
-	_, err := in.tx.exec(ctx, `DELETE FROM order_keys WHERE key = $1`, a.Order.Reference)
+	_, err := in.tx.Exec(ctx, `DELETE FROM order_keys WHERE key = $1`, a.Order.Reference)
 	return err
 }
 
@@ -131,7 +132,7 @@ func (in *intake) choose(a *arrival, wanted map[string]int64) int64 {
 // readCounter reads how far numbers are given, by whoever has committed.
 func (in *intake) readCounter(ctx context.Context) error {
 	var last int64
-	if err := in.tx.row(ctx, `SELECT last FROM counters WHERE name = 'order'`, nil, &last); err != nil {
+	if err := in.tx.QueryRow(ctx, `SELECT last FROM counters WHERE name = 'order'`, nil, &last); err != nil {
 		return fmt.Errorf("read the order counter: %w", err)
 	}
 	in.last = max(in.last, last)

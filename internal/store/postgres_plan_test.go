@@ -3,13 +3,13 @@ package store
 import (
 	"fmt"
 	"math/rand/v2"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/pgtest"
+	"merchantorders/internal/store/sqldb"
 )
 
 // TestPostgresPlans holds that lists and the reading of keys follow an index
@@ -32,14 +32,20 @@ func TestPostgresPlans(t *testing.T) {
 	if _, err := db.ImportOrders(t.Context(), batch, testTime); err != nil {
 		t.Fatal(err)
 	}
-	connection, err := db.conns.(*server).pool.Acquire(t.Context())
+	// One transaction: one connection.
+	err := db.sql.InTx(t.Context(), func(q sqldb.Querier) error {
+		checkPlans(t, q.WithoutTimeout())
+		return nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer connection.Release()
-	on := onServer{on: connection, limit: longRead}
+}
+
+func checkPlans(t *testing.T, on sqldb.Querier) {
+	t.Helper()
 	for _, text := range []string{"ANALYZE", "SET plan_cache_mode = force_generic_plan"} {
-		if _, err := on.exec(t.Context(), text); err != nil {
+		if _, err := on.Exec(t.Context(), text); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -74,49 +80,18 @@ func TestPostgresPlans(t *testing.T) {
 	}
 }
 
-// TestPostgresSettings looks at the settings of connections, which the URL may
-// say otherwise. On a cluster each statement is planned for its arguments.
-func TestPostgresSettings(t *testing.T) {
-	t.Parallel()
-	address, err := url.Parse(pgtest.Database(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	plans := "force_generic_plan"
-	if pgtest.Distributed(t) {
-		plans = "auto"
-	}
-	for parameter, test := range map[string]struct{ usual, other string }{
-		"plan_cache_mode":  {plans, "force_custom_plan"},
-		"jit":              {"off", "on"},
-		abandonedParameter: {abandonedAfter, "7s"},
-	} {
-		with := *address
-		for _, want := range []string{test.usual, test.other} {
-			var got string
-			err := openPostgresTest(t, with.String()).conns.row(t.Context(), "SHOW "+parameter, nil, &got)
-			if err != nil || got != want {
-				t.Errorf("%s is %q with %q, error %v, want %q", parameter, got, with.RawQuery, err, want)
-			}
-			options := address.Query()
-			options.Set(parameter, test.other)
-			with.RawQuery = options.Encode()
-		}
-	}
-}
-
 // genericPlan returns the plan of a statement that does not depend on its
 // arguments.
-func genericPlan(t *testing.T, r run, s statement) []string {
+func genericPlan(t *testing.T, r sqldb.Querier, s statement) []string {
 	t.Helper()
 	args := make([]string, len(s.args))
 	for i, arg := range s.args {
 		args[i] = fmt.Sprint(arg)
 	}
-	if _, err := r.exec(t.Context(), "PREPARE explained AS "+s.text); err != nil {
+	if _, err := r.Exec(t.Context(), "PREPARE explained AS "+s.text); err != nil {
 		t.Fatalf("%s: %v", s.text, err)
 	}
-	lines, err := all(t.Context(), r, "EXPLAIN EXECUTE explained ("+strings.Join(args, ", ")+")", nil, func(rows result) (string, error) {
+	lines, err := sqldb.All(t.Context(), r, "EXPLAIN EXECUTE explained ("+strings.Join(args, ", ")+")", nil, func(rows sqldb.Rows) (string, error) {
 		var line string
 		err := rows.Scan(&line)
 		return line, err
@@ -124,7 +99,7 @@ func genericPlan(t *testing.T, r run, s statement) []string {
 	if err != nil {
 		t.Fatalf("%s: %v", s.text, err)
 	}
-	if _, err := r.exec(t.Context(), "DEALLOCATE explained"); err != nil {
+	if _, err := r.Exec(t.Context(), "DEALLOCATE explained"); err != nil {
 		t.Fatal(err)
 	}
 	return lines

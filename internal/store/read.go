@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/sqldb"
 )
 
 // summaryColumns are the columns of a list, in the order of summaryRow.
@@ -26,7 +27,7 @@ type summaryRow struct {
 // into lists where the columns go.
 func (r *summaryRow) into() []any {
 	return []any{
-		&r.LegacyID, &r.Reference, &r.State, &r.createdAt, &r.updatedAt, &r.Currency,
+		&r.LegacyID, &r.Reference, sqldb.Int(&r.State), &r.createdAt, &r.updatedAt, &r.Currency,
 		&r.CountryCode, &r.Total, &r.hasInvoice, &r.Customer.UserID, &r.Customer.Email, &r.phone,
 		&r.Customer.FirstName, &r.Customer.LastName, &r.Customer.Company,
 	}
@@ -71,20 +72,16 @@ func byKey(key order.Identifier, byNumber, byReference string) (string, any) {
 	return byNumber, key.LegacyID
 }
 
-// Order implements order.Store with one query, or two where a query costs little
-// and the join that most orders do not need would double it.
+// Order implements order.Store with one query, or two if the order has invoices:
+// the join, which most orders do not need, doubles the time of the query.
 func (db *DB) Order(ctx context.Context, merchantID int64, key order.Identifier) (order.Order, error) {
 	defer db.timed("order")()
-	read := db.readOrder
-	if !db.dialect.distant {
-		read = db.readBare
-	}
-	found, err := read(ctx, merchantID, key)
+	found, err := db.readBare(ctx, merchantID, key)
 	if err == nil && found.LegacyID != 0 {
 		found.MerchantName, err = db.merchantName(ctx, merchantID)
 	}
 	if err != nil {
-		return order.Order{}, db.failure(fmt.Errorf("read order: %w", err))
+		return order.Order{}, db.wrap(fmt.Errorf("read order: %w", err))
 	}
 	if found.LegacyID == 0 {
 		return order.Order{}, order.ErrNotFound
@@ -100,7 +97,7 @@ func (db *DB) readBare(ctx context.Context, merchantID int64, key order.Identifi
 	var row summaryRow
 	var raw sql.RawBytes
 	var invoices int64
-	err := db.conns.row(ctx, text, []any{merchantID, value}, append(row.into(), &found.Revision, &raw, &invoices)...)
+	err := db.sql.QueryRow(ctx, text, []any{merchantID, value}, append(row.into(), &found.Revision, &raw, &invoices)...)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return order.Order{}, nil
@@ -118,7 +115,7 @@ func (db *DB) merchantName(ctx context.Context, id int64) (string, error) {
 		return name.(string), nil
 	}
 	var name string
-	if err := db.conns.row(ctx, `SELECT name FROM merchants WHERE id = $1`, []any{id}, &name); err != nil {
+	if err := db.sql.QueryRow(ctx, `SELECT name FROM merchants WHERE id = $1`, []any{id}, &name); err != nil {
 		return "", err
 	}
 	db.names.Store(id, name)
@@ -131,7 +128,7 @@ func (db *DB) readOrder(ctx context.Context, merchantID int64, key order.Identif
 	var found order.Order
 	var row summaryRow
 	var raw sql.RawBytes
-	err := each(ctx, db.conns, text, []any{merchantID, value}, func(rows result) error {
+	err := sqldb.Each(ctx, db.sql, text, []any{merchantID, value}, func(rows sqldb.Rows) error {
 		var invoice nullInvoice
 		into := append(row.into(), &found.Revision, &raw)
 		if err := rows.Scan(append(into, invoice.into()...)...); err != nil {
@@ -161,12 +158,12 @@ const (
 func (db *DB) Revision(ctx context.Context, merchantID int64, key order.Identifier) (number, revision int64, err error) {
 	defer db.timed("revision")()
 	text, value := byKey(key, selectRevisionByNumber, selectRevisionByReference)
-	err = db.conns.row(ctx, text, []any{merchantID, value}, &number, &revision)
+	err = db.sql.QueryRow(ctx, text, []any{merchantID, value}, &number, &revision)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, 0, order.ErrNotFound
 	}
 	if err != nil {
-		return 0, 0, db.failure(fmt.Errorf("read revision: %w", err))
+		return 0, 0, db.wrap(fmt.Errorf("read revision: %w", err))
 	}
 	return number, revision, nil
 }

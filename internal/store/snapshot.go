@@ -1,10 +1,14 @@
 package store
 
-import "context"
+import (
+	"context"
+
+	"merchantorders/internal/store/sqldb"
+)
 
 // Snapshot is one moment of a database, for reading all that is there.
 type Snapshot struct {
-	run
+	sqldb.Querier
 	db *DB
 }
 
@@ -13,7 +17,7 @@ type Snapshot struct {
 // fn returns.
 func (db *DB) Snapshot(ctx context.Context, fn func(*Snapshot) error) error {
 	defer db.timed("snapshot")()
-	return db.failure(db.conns.snapshot(ctx, func(r run) error {
-		return fn(&Snapshot{run: r.patient(), db: db})
+	return db.wrap(db.sql.Snapshot(ctx, func(r sqldb.Querier) error {
+		return fn(&Snapshot{Querier: r.WithoutTimeout(), db: db})
 	}))
 }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -11,7 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/pressly/goose/v3"
+
+	"merchantorders/internal/store/migrations"
 )
 
 func TestSQLiteOpenAtOnce(t *testing.T) {
@@ -45,9 +45,9 @@ func TestSQLiteOpenAtOnce(t *testing.T) {
 	if merchants, err := db.Merchants(t.Context()); err != nil || len(merchants) != 8 {
 		t.Errorf("%d merchants, error %v, want 8", len(merchants), err)
 	}
-	var migrations int
-	if err := db.conns.row(t.Context(), "SELECT COUNT(*) FROM goose_db_version WHERE version_id = 1", nil, &migrations); err != nil || migrations != 1 {
-		t.Errorf("migrated %d times, error %v, want once", migrations, err)
+	var migrated int64
+	if err := db.sql.QueryRow(t.Context(), "SELECT COUNT(*) FROM goose_db_version WHERE version_id = 1", nil, &migrated); err != nil || migrated != 1 {
+		t.Errorf("migrated %d times, error %v, want once", migrated, err)
 	}
 }
 
@@ -149,46 +149,11 @@ func TestSQLiteCannotOpen(t *testing.T) {
 	}
 }
 
-// TestSQLiteOpenWaits opens while another process is at the schema, and stops
-// waiting when it is told to.
-func TestSQLiteOpenWaits(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "orders.db")
-	lock, err := lockFile(t.Context(), path+".lock")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	opened := make(chan error)
-	go func() {
-		db, err := OpenSQLite(ctx, path, Options{})
-		if err == nil {
-			err = db.Close()
-		}
-		opened <- err
-	}()
-	cancel()
-	if err := <-opened; !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want %v", err, context.Canceled)
-	}
-	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the database was made without the lock: %v", err)
-	}
-	if err := lock.Close(); err != nil {
-		t.Fatal(err)
-	}
-	openTest(t, path)
-}
-
 // TestMigrationsGoBack takes every step of the schema back and forth again.
 func TestMigrationsGoBack(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
-	steps, err := fs.Sub(migrations, "migration/sqlite")
-	if err != nil {
-		t.Fatal(err)
-	}
-	provider, err := goose.NewProvider(goose.DialectSQLite3, sqlOn(t, db), steps)
+	provider, err := migrations.SQLite.Provider(sqlOn(t, db))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,17 +3,18 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/sqldb"
 )
 
 // blocked opens a database whose lock for writing somebody else holds. The lock
 // is let go of by unblock.
-func blocked(t *testing.T, patience time.Duration) (db *DB, unblock func()) {
+func blocked(t *testing.T) (db *DB, unblock func()) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "orders.db")
 	first := openTest(t, path)
@@ -24,7 +25,6 @@ func blocked(t *testing.T, patience time.Duration) (db *DB, unblock func()) {
 		t.Fatal(err)
 	}
 	db = openTest(t, path)
-	db.conns.(*file).writer.patience = patience
 	lock, err := sqlOn(t, db).BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -37,29 +37,10 @@ func blocked(t *testing.T, patience time.Duration) (db *DB, unblock func()) {
 	}
 }
 
-func TestSQLiteLockedTooLong(t *testing.T) {
-	t.Parallel()
-	db, unblock := blocked(t, 20*time.Millisecond)
-	if err := moveTest(t.Context(), db, 1, 1, order.InProcessing); !errors.Is(err, order.ErrUnavailable) {
-		t.Errorf("move: %v, want %v", err, order.ErrUnavailable)
-	}
-	if _, err := db.ImportOrders(t.Context(), testBatch(1, "S", 1), testTime); !errors.Is(err, order.ErrUnavailable) {
-		t.Errorf("add: %v, want %v", err, order.ErrUnavailable)
-	}
-	// Readers have nothing to do with it.
-	if got, err := db.Order(t.Context(), 1, order.ByLegacyID(1)); err != nil || got.State != order.Registered {
-		t.Errorf("order is %v, error %v, want %v", got.State, err, order.Registered)
-	}
-	unblock()
-	if err := moveTest(t.Context(), db, 1, 1, order.InProcessing); err != nil {
-		t.Errorf("move afterwards: %v", err)
-	}
-}
-
 // TestSQLiteLockedForAWhile begins while somebody else is writing, and waits.
 func TestSQLiteLockedForAWhile(t *testing.T) {
 	t.Parallel()
-	db, unblock := blocked(t, time.Hour)
+	db, unblock := blocked(t)
 	ctx := &askedContext{Context: t.Context(), again: make(chan struct{})}
 	moved := make(chan error)
 	go func() { moved <- moveTest(ctx, db, 1, 1, order.InProcessing) }()
@@ -93,9 +74,7 @@ func TestSQLiteFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The number of pages cannot be set below what there are.
-	if _, err := db.conns.(*file).writer.conn.exec(t.Context(), "PRAGMA max_page_count = 1"); err != nil {
-		t.Fatal(err)
-	}
+	limitPages(t, db, 1)
 	const size = 50
 	if _, err := db.ImportOrders(t.Context(), testBatch(1, "R", size), testTime); !errors.Is(err, order.ErrUnavailable) {
 		t.Errorf("add: %v, want %v", err, order.ErrUnavailable)
@@ -104,13 +83,23 @@ func TestSQLiteFull(t *testing.T) {
 	if err != nil || page.Total != 0 {
 		t.Errorf("%d orders, error %v, want none", page.Total, err)
 	}
-	if _, err := db.conns.(*file).writer.conn.exec(t.Context(), "PRAGMA max_page_count = 1000000"); err != nil {
-		t.Fatal(err)
-	}
+	limitPages(t, db, 1_000_000)
 	if _, err := db.ImportOrders(t.Context(), testBatch(1, "R", size), testTime); err != nil {
 		t.Errorf("add afterwards: %v", err)
 	}
 	if page, err = db.List(t.Context(), 1, order.NewFilter()); err != nil || page.Total != size {
 		t.Errorf("%d orders, error %v, want %d", page.Total, err, size)
+	}
+}
+
+// limitPages sets how many pages the database may have.
+func limitPages(t *testing.T, db *DB, n int) {
+	t.Helper()
+	err := db.sql.InTx(t.Context(), func(q sqldb.Querier) error {
+		_, err := q.Exec(t.Context(), fmt.Sprintf("PRAGMA max_page_count = %d", n))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/sqldb"
 )
 
 // TestSQLitePlans holds the way in which each statement finds its rows. A step
@@ -105,7 +106,7 @@ func plan(t *testing.T, db *DB, text string) []string {
 		args = append(args, 1) // any value will do
 	}
 	var steps []string
-	err := each(t.Context(), db.conns, "EXPLAIN QUERY PLAN "+text, args, func(rows result) error {
+	err := sqldb.Each(t.Context(), db.sql, "EXPLAIN QUERY PLAN "+text, args, func(rows sqldb.Rows) error {
 		var id, parent, unused int
 		var step string
 		err := rows.Scan(&id, &parent, &unused, &step)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"database/sql"
+	"net/url"
 	"path/filepath"
 	"testing"
 
@@ -50,7 +51,11 @@ func (path sqliteFile) SQL(t *testing.T) *sql.DB {
 // sqlOn returns the same database for statements of a test's own.
 func sqlOn(t *testing.T, db *DB) *sql.DB {
 	t.Helper()
-	connections, err := sql.Open("sqlite", sqliteDSN(db.conns.(*file).path, "immediate", sqliteSettings(busyTimeout)...))
+	var path string
+	if err := db.sql.QueryRow(t.Context(), `SELECT file FROM pragma_database_list WHERE name = 'main'`, nil, &path); err != nil {
+		t.Fatal(err)
+	}
+	connections, err := sql.Open("sqlite", "file:"+url.PathEscape(path)+"?_txlock=immediate&_pragma=busy_timeout(60000)&_pragma=foreign_keys(1)")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/token"
+
+	"merchantorders/internal/store/sqldb"
 )
 
 const (
@@ -21,7 +23,7 @@ const (
 func scanToken(scan func(...any) error) (token.Token, error) {
 	var t token.Token
 	var created, expires, revoked, used sql.NullInt64
-	err := scan(&t.ID, &t.MerchantID, &t.Scopes, &t.Hint, &created, &expires, &revoked, &used)
+	err := scan(&t.ID, &t.MerchantID, sqldb.Int(&t.Scopes), &t.Hint, &created, &expires, &revoked, &used)
 	t.CreatedAt, t.ExpiresAt, t.RevokedAt, t.LastUsedAt = timeOf(created), timeOf(expires), timeOf(revoked), timeOf(used)
 	return t, err
 }
@@ -30,13 +32,13 @@ func scanToken(scan func(...any) error) (token.Token, error) {
 func (db *DB) TokenByHash(ctx context.Context, hash token.Hash) (token.Token, error) {
 	defer db.timed("token")()
 	t, err := scanToken(func(into ...any) error {
-		return db.conns.row(ctx, selectTokenByHash, []any{hash[:]}, into...)
+		return db.sql.QueryRow(ctx, selectTokenByHash, []any{hash[:]}, into...)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return token.Token{}, token.ErrUnknown
 	}
 	if err != nil {
-		return token.Token{}, db.failure(fmt.Errorf("read token: %w", err))
+		return token.Token{}, db.wrap(fmt.Errorf("read token: %w", err))
 	}
 	return t, nil
 }
@@ -55,24 +57,37 @@ const (
 
 // Grant implements token.Store.
 func (db *DB) Grant(ctx context.Context, hash token.Hash) (token.Grant, error) {
-	if g, ok := db.conns.known(hash); ok {
-		return g, nil
+	// The version is read before the row, so that a commit in between makes the
+	// cached grant stale.
+	version, ok := db.sql.CommitVersion()
+	if ok {
+		if g, found := db.grants.cached(version, hash); found {
+			return g, nil
+		}
 	}
 	defer db.timed("token")()
-	g, err := db.conns.grant(ctx, hash)
+	var g token.Grant
+	var err error
+	if ok {
+		if g, err = readGrant(ctx, db.sql, selectGrant, hash[:]); err == nil {
+			db.grants.put(version, hash, g)
+		}
+	} else {
+		g, err = db.coalesceGrant(ctx, hash)
+	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return token.Grant{}, token.ErrUnknown
 	}
 	if err != nil {
-		return token.Grant{}, db.failure(fmt.Errorf("read token: %w", err))
+		return token.Grant{}, db.wrap(fmt.Errorf("read token: %w", err))
 	}
 	return g, nil
 }
 
-func readGrant(ctx context.Context, r run, text string, args ...any) (token.Grant, error) {
+func readGrant(ctx context.Context, r sqldb.Querier, text string, args ...any) (token.Grant, error) {
 	var g token.Grant
 	var expires, revoked, event sql.NullInt64
-	err := r.row(ctx, text, args, &g.ID, &g.MerchantID, &g.Scopes, &expires, &revoked, &event)
+	err := r.QueryRow(ctx, text, args, &g.ID, &g.MerchantID, sqldb.Int(&g.Scopes), &expires, &revoked, &event)
 	g.ExpiresAt, g.RevokedAt, g.DataVersion = timeOf(expires), timeOf(revoked), order.DataVersion{Event: event.Int64}
 	return g, err
 }
@@ -90,13 +105,13 @@ func (db *DB) AddToken(ctx context.Context, hash token.Hash, t token.Token) (int
 				return token.ErrNoMerchant
 			}
 		}
-		err := tx.row(ctx, `UPDATE counters SET last = last + 1 WHERE name = 'token' RETURNING last`, nil, &id)
+		err := tx.QueryRow(ctx, `UPDATE counters SET last = last + 1 WHERE name = 'token' RETURNING last`, nil, &id)
 		if err != nil {
 			return err
 		}
-		_, err = tx.exec(ctx, `INSERT INTO tokens (id, hash, merchant_id, scopes, hint, created_at, expires_at)
+		_, err = tx.Exec(ctx, `INSERT INTO tokens (id, hash, merchant_id, scopes, hint, created_at, expires_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-			id, hash[:], t.MerchantID, t.Scopes, t.Hint, seconds(t.CreatedAt), seconds(t.ExpiresAt))
+			id, hash[:], t.MerchantID, int64(t.Scopes), t.Hint, seconds(t.CreatedAt), seconds(t.ExpiresAt))
 		return err
 	})
 	return id, err
@@ -106,13 +121,13 @@ func (db *DB) AddToken(ctx context.Context, hash token.Hash, t token.Token) (int
 func (db *DB) Tokens(ctx context.Context) ([]token.Token, error) {
 	defer db.timed("tokens")()
 	var tokens []token.Token
-	err := each(ctx, db.conns, selectToken+`ORDER BY id`, nil, func(rows result) error {
+	err := sqldb.Each(ctx, db.sql, selectToken+`ORDER BY id`, nil, func(rows sqldb.Rows) error {
 		t, err := scanToken(rows.Scan)
 		tokens = append(tokens, t)
 		return err
 	})
 	if err != nil {
-		return nil, db.failure(fmt.Errorf("list tokens: %w", err))
+		return nil, db.wrap(fmt.Errorf("list tokens: %w", err))
 	}
 	return tokens, nil
 }
@@ -120,7 +135,7 @@ func (db *DB) Tokens(ctx context.Context) ([]token.Token, error) {
 // RevokeToken implements token.Store.
 func (db *DB) RevokeToken(ctx context.Context, id int64, at time.Time) error {
 	return db.inTx(ctx, "token", func(t *tx) error {
-		did, err := changed(t.exec(ctx, `UPDATE tokens SET revoked_at = COALESCE(revoked_at, $1) WHERE id = $2`,
+		did, err := changed(t.Exec(ctx, `UPDATE tokens SET revoked_at = COALESCE(revoked_at, $1) WHERE id = $2`,
 			seconds(at), id))
 		if err == nil && !did {
 			return token.ErrUnknown
@@ -138,7 +153,7 @@ func (db *DB) RecordTokenUse(ctx context.Context, used map[int64]time.Time) erro
 	slices.Sort(ids)
 	return db.inTx(ctx, "token", func(t *tx) error {
 		for _, id := range ids {
-			if _, err := t.exec(ctx, `UPDATE tokens SET last_used_at = $1 WHERE id = $2`, seconds(used[id]), id); err != nil {
+			if _, err := t.Exec(ctx, `UPDATE tokens SET last_used_at = $1 WHERE id = $2`, seconds(used[id]), id); err != nil {
 				return err
 			}
 		}

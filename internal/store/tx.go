@@ -7,15 +7,12 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/sqldb"
 )
 
-// mostTries is how often a transaction is begun before its error is given up
-// to the caller, where the database asks for it to be run again.
-const mostTries = 10
-
-// tx is one writing transaction. It implements order.Tx.
+// tx is a transaction that writes. It implements order.Tx.
 type tx struct {
-	run
+	sqldb.Querier
 	db *DB
 }
 
@@ -24,41 +21,46 @@ func (db *DB) InTx(ctx context.Context, fn func(order.Tx) error) error {
 	return db.inTx(ctx, "change", func(t *tx) error { return fn(t) })
 }
 
-// inTx runs fn in a transaction, again if the database asks for it, within the
-// time that one change may take.
+// inTx runs fn in a transaction, with the time limit of a change.
 func (db *DB) inTx(ctx context.Context, operation string, fn func(*tx) error) error {
-	return db.inTxWithin(ctx, db.dialect.changeLimit, operation, fn)
+	return db.inTxWithin(ctx, db.dialect.TxTimeout, operation, fn)
 }
 
-// inTxWithin is inTx with a limit, 0 for none, for all of it: waiting for a
-// connection and for locks, every statement, the commit. A commit that is cut
-// off may have happened or not; its error is order.ErrUnavailable, never nil.
-func (db *DB) inTxWithin(ctx context.Context, limit time.Duration, operation string, fn func(*tx) error) error {
+// inTxWithin runs fn in a transaction and retries it if the database asks for
+// that. timeout, 0 for none, limits the whole: the wait for a connection and for
+// locks, all statements and the commit. A commit that the limit interrupts may
+// have happened or not; its error is order.ErrUnavailable, never nil.
+func (db *DB) inTxWithin(ctx context.Context, timeout time.Duration, operation string, fn func(*tx) error) error {
 	defer db.timed(operation)()
-	if limit > 0 {
+	if timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, limit)
+		ctx, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
 	}
 	var err error
-	for range mostTries {
-		err = db.conns.change(ctx, func(r run) error { return fn(&tx{run: r, db: db}) })
-		if err == nil || !db.dialect.again(err) {
+	for range sqldb.MaxTxAttempts {
+		err = db.sql.InTx(ctx, func(q sqldb.Querier) error { return fn(&tx{Querier: q, db: db}) })
+		if err == nil || !db.sql.Retryable(err) {
 			break
 		}
 	}
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		// What fails once the time is over need not say that it is for that.
+		// The error of a statement need not say that it failed for this reason.
 		err = fmt.Errorf("%w: %w", err, ctx.Err())
 	}
-	return db.failure(err)
+	return db.wrap(err)
 }
 
-// must turns a statement that has to change one row, and did not, into an
-// error: the data is not what the code takes it for.
-func must(did bool, err error) error {
-	if err == nil && !did {
-		return errors.New("a row that was there is not")
+// errNoRow means that a row is missing that a statement should have changed.
+var errNoRow = errors.New("no row was changed where one should have been")
+
+// expectOneRow checks the result of a statement that must change a row.
+func expectOneRow(n int64, err error) error {
+	if err == nil && n == 0 {
+		return errNoRow
 	}
 	return err
 }
+
+// changed turns the result of a statement into whether it changed a row.
+func changed(n int64, err error) (bool, error) { return n > 0, err }

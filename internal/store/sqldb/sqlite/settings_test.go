@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"fmt"
@@ -9,17 +9,28 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// openTest opens a database until the end of the test.
+func openTest(t testing.TB, path string) *DB {
+	t.Helper()
+	db, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
 // TestSQLiteSettings looks at every connection that there is.
 func TestSQLiteSettings(t *testing.T) {
 	t.Parallel()
-	opened := openTest(t, filepath.Join(t.TempDir(), "orders.db")).conns.(*file)
-	connections := []*fileConn{opened.writer.conn}
+	opened := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
+	connections := []*conn{opened.committer.conn}
 	for range cap(opened.free) {
 		reader, err := opened.take(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer opened.give(reader)
+		defer opened.put(reader)
 		connections = append(connections, reader)
 	}
 	for i, connection := range connections {
@@ -34,7 +45,7 @@ func TestSQLiteSettings(t *testing.T) {
 		got := make(map[string]string)
 		for setting := range want {
 			var value string
-			if err := connection.row(t.Context(), "PRAGMA "+setting, nil, &value); err != nil {
+			if err := connection.QueryRow(t.Context(), "PRAGMA "+setting, nil, &value); err != nil {
 				t.Fatalf("%s: %v", setting, err)
 			}
 			got[setting] = value
@@ -51,7 +62,7 @@ func TestSQLiteVersion(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
 	var version string
-	if err := db.conns.row(t.Context(), "SELECT sqlite_version()", nil, &version); err != nil {
+	if err := db.QueryRow(t.Context(), "SELECT sqlite_version()", nil, &version); err != nil {
 		t.Fatal(err)
 	}
 	var parts [3]int
@@ -67,7 +78,7 @@ func TestSQLiteVersion(t *testing.T) {
 func TestSQLiteReadersCannotWrite(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
-	if _, err := db.conns.exec(t.Context(), "INSERT INTO merchants (id, name, created_at) VALUES (1, 'x', 0)"); err == nil {
+	if _, err := db.Exec(t.Context(), "INSERT INTO merchants (id, name, created_at) VALUES (1, 'x', 0)"); err == nil {
 		t.Error("a connection for reading has written")
 	}
 }

@@ -1,10 +1,12 @@
-package store
+package sqlite
 
 import (
 	"context"
 	"errors"
 	"path/filepath"
 	"testing"
+
+	"merchantorders/internal/store/sqldb"
 )
 
 // TestSnapshotCancelled ends the context of a snapshot while it reads. The
@@ -14,25 +16,24 @@ func TestSnapshotCancelled(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
 	ctx, cancel := context.WithCancel(t.Context())
-	err := db.Snapshot(ctx, func(s *Snapshot) error {
+	err := db.Snapshot(ctx, func(q sqldb.Querier) error {
 		var n int64
-		if err := s.row(ctx, `SELECT COUNT(*) FROM merchants`, nil, &n); err != nil {
+		if err := q.QueryRow(ctx, `SELECT COUNT(*) FROM merchants`, nil, &n); err != nil {
 			return err
 		}
 		cancel()
-		return s.row(ctx, `SELECT COUNT(*) FROM merchants`, nil, &n)
+		return q.QueryRow(ctx, `SELECT COUNT(*) FROM merchants`, nil, &n)
 	})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
-	opened := db.conns.(*file)
-	for range cap(opened.free) {
-		reader, err := opened.take(t.Context())
+	for range cap(db.free) {
+		reader, err := db.take(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer opened.give(reader)
-		if !reader.conn.AutocommitEnabled() {
+		defer db.put(reader)
+		if !reader.sqlite.AutocommitEnabled() {
 			t.Error("a connection is still in the transaction")
 		}
 	}

@@ -13,7 +13,7 @@ import (
 func TestShared(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var s shared[string, int64]
+		var s coalescer[string, int64]
 		var readings atomic.Int64
 		hold := make(chan struct{})
 		read := func(context.Context) (int64, error) {
@@ -56,7 +56,7 @@ func TestShared(t *testing.T) {
 func TestSharedEndsForOne(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var s shared[string, int]
+		var s coalescer[string, int]
 		ctx, cancel := context.WithCancel(t.Context())
 		hold := make(chan struct{})
 		read := func(ctx context.Context) (int, error) {
@@ -91,7 +91,7 @@ func TestSharedEndsForOne(t *testing.T) {
 func TestSharedPanics(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var s shared[string, int]
+		var s coalescer[string, int]
 		hold := make(chan struct{})
 		var asking sync.WaitGroup
 		asking.Go(func() {

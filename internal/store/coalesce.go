@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// shared lets callers that ask for the same thing at the same time share one
+// coalescer lets callers that ask for the same thing at the same time share one
 // answer. An answer is given only to those who had asked before its reading
 // began, so that everybody sees what was committed before they asked.
-type shared[K comparable, V any] struct {
+type coalescer[K comparable, V any] struct {
 	mu       sync.Mutex
 	underWay map[K]*turn[V] // the next turn of what is being read; nil: nobody waits
 }
@@ -29,7 +29,7 @@ var errNotRead = errors.New("the reading was given up")
 // does not end with the caller's where it reads for several: none of them may
 // end it for the others. So it must end by itself; nobody waits for longer than
 // two readings.
-func (s *shared[K, V]) do(ctx context.Context, key K, read func(context.Context) (V, error)) (V, error) {
+func (s *coalescer[K, V]) do(ctx context.Context, key K, read func(context.Context) (V, error)) (V, error) {
 	s.mu.Lock()
 	if s.underWay == nil {
 		s.underWay = make(map[K]*turn[V])
@@ -60,7 +60,7 @@ func (s *shared[K, V]) do(ctx context.Context, key K, read func(context.Context)
 }
 
 // pass lets those read who came while another reading was under way.
-func (s *shared[K, V]) pass(key K) {
+func (s *coalescer[K, V]) pass(key K) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if next := s.underWay[key]; next != nil {

@@ -1,4 +1,4 @@
-package store
+package postgres
 
 import (
 	"database/sql"
@@ -11,11 +11,11 @@ import (
 	"merchantorders/internal/store/pgtest"
 )
 
-// TestServerValues reads values of all kinds of columns into all kinds of
+// TestScan reads values of all kinds of columns into all kinds of
 // variables. What a variable cannot hold is an error and no other value.
-func TestServerValues(t *testing.T) {
+func TestScan(t *testing.T) {
 	t.Parallel()
-	db := openPostgresTest(t, pgtest.Database(t))
+	db := openTest(t, pgtest.Database(t))
 	var whole int64
 	var text string
 	var state order.State
@@ -61,7 +61,7 @@ func TestServerValues(t *testing.T) {
 		{`'\x01'::bytea`, &anything, []byte{1}},
 		{`NULL::bytea`, &anything, nil},
 	} {
-		err := db.conns.row(t.Context(), `SELECT `+test.text, nil, test.into)
+		err := db.QueryRow(t.Context(), `SELECT `+test.text, nil, test.into)
 		if test.want == nil && test.into != any(&anything) {
 			if err == nil {
 				t.Errorf("%s was read into a %T without an error", test.text, test.into)
@@ -72,15 +72,15 @@ func TestServerValues(t *testing.T) {
 			t.Errorf("%s: %v, read (-want +got):\n%s", test.text, err, diff)
 		}
 	}
-	if err := db.conns.row(t.Context(), `SELECT 1::bigint, 2::bigint`, nil, &whole); err == nil {
+	if err := db.QueryRow(t.Context(), `SELECT 1::bigint, 2::bigint`, nil, &whole); err == nil {
 		t.Error("two columns were read into one variable")
 	}
-	if err := db.conns.row(t.Context(), `SELECT 1::bigint WHERE false`, nil, &whole); !errors.Is(err, sql.ErrNoRows) {
+	if err := db.QueryRow(t.Context(), `SELECT 1::bigint WHERE false`, nil, &whole); !errors.Is(err, sql.ErrNoRows) {
 		t.Errorf("no row: %v", err)
 	}
 }
 
-// valueOf returns what a pointer of TestServerValues points to.
+// valueOf returns what a pointer of TestScan points to.
 func valueOf(pointer any) any {
 	switch variable := pointer.(type) {
 	case *int64:

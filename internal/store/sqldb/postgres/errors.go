@@ -1,0 +1,82 @@
+package postgres
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// SQLSTATE codes.
+const (
+	serializationFailure = "40001"
+	deadlockDetected     = "40P01"
+	undefinedTable       = "42P01"
+)
+
+// unavailableCodes are the prefixes of SQLSTATE codes that mean that the server
+// cannot do now what it could do at another time.
+var unavailableCodes = []string{
+	"08",    // connection
+	"53",    // resources
+	"57P",   // shutdown and start
+	"57014", // canceled by the server's own timeout
+	"55P03", // the same, waiting for a lock
+	"58",    // system error
+	"25006", // a standby, which cannot write
+	"25P03", // idle transaction timeout
+}
+
+// Retryable implements sqldb.DB.
+func (db *DB) Retryable(err error) bool {
+	var pgError *pgconn.PgError
+	return errors.As(err, &pgError) && (pgError.Code == serializationFailure || pgError.Code == deadlockDetected)
+}
+
+// Unavailable implements sqldb.DB. The database is unavailable while the server
+// does not respond, starts, stops or has too many connections, and if a
+// connection breaks.
+func (db *DB) Unavailable(err error) bool {
+	var connectError *pgconn.ConnectError
+	var netError net.Error
+	if errors.As(err, &connectError) || errors.As(err, &netError) ||
+		errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, context.DeadlineExceeded) {
+		return true
+	}
+	var pgError *pgconn.PgError
+	if !errors.As(err, &pgError) {
+		return pgconn.SafeToRetry(err)
+	}
+	for _, prefix := range unavailableCodes {
+		if strings.HasPrefix(pgError.Code, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// shortError returns the reason why a database could not be opened, short enough
+// for one line: the driver's error lists every address that it tried, each with
+// several wrapped errors.
+func shortError(err error) error {
+	var pgError *pgconn.PgError
+	var dnsError *net.DNSError
+	var opError *net.OpError
+	switch {
+	case errors.As(err, &pgError):
+		return fmt.Errorf("%s (SQLSTATE %s)", pgError.Message, pgError.Code)
+	case errors.As(err, &dnsError) && dnsError.IsNotFound:
+		return errors.New("no such host")
+	case errors.Is(err, context.DeadlineExceeded):
+		return errors.New("no response in time")
+	case errors.As(err, &opError):
+		return opError.Err
+	}
+	return err
+}

@@ -1,0 +1,20 @@
+package postgres
+
+import (
+	"testing"
+
+	"merchantorders/internal/store/pgtest"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m, nil) }
+
+// openTest opens a database until the end of the test.
+func openTest(t *testing.T, url string) *DB {
+	t.Helper()
+	db, err := Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}

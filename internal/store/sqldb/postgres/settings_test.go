@@ -1,0 +1,39 @@
+package postgres
+
+import (
+	"net/url"
+	"testing"
+
+	"merchantorders/internal/store/pgtest"
+)
+
+// TestPostgresSettings looks at the settings of connections, which the URL may
+// say otherwise. On a cluster each statement is planned for its arguments.
+func TestPostgresSettings(t *testing.T) {
+	t.Parallel()
+	address, err := url.Parse(pgtest.Database(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plans := "force_generic_plan"
+	if pgtest.Distributed(t) {
+		plans = "auto"
+	}
+	for parameter, test := range map[string]struct{ usual, other string }{
+		"plan_cache_mode": {plans, "force_custom_plan"},
+		"jit":             {"off", "on"},
+		idleTxParameter:   {idleTxTimeout, "7s"},
+	} {
+		with := *address
+		for _, want := range []string{test.usual, test.other} {
+			var got string
+			err := openTest(t, with.String()).QueryRow(t.Context(), "SHOW "+parameter, nil, &got)
+			if err != nil || got != want {
+				t.Errorf("%s is %q with %q, error %v, want %q", parameter, got, with.RawQuery, err, want)
+			}
+			options := address.Query()
+			options.Set(parameter, test.other)
+			with.RawQuery = options.Encode()
+		}
+	}
+}

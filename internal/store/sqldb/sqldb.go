@@ -1,0 +1,152 @@
+// Package sqldb is what package store and the maintenance commands need of a
+// database. Packages sqlite and postgres implement it, each on the native
+// interface of its driver; everything in which the two databases differ is in
+// them or in a Dialect.
+//
+// Statements number their parameters $1, $2, ... in the order of their first
+// appearance. Package sqldbtest tests the contract of this package.
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io"
+	"time"
+)
+
+var (
+	// ErrClosed is the error of a database that is used after Close.
+	ErrClosed = errors.New("the database is closed")
+	// ErrNoBackup is returned by Backup where the database server has tools for
+	// that.
+	ErrNoBackup = errors.New("a PostgreSQL database is backed up with PostgreSQL's own tools")
+	// ErrLocked is returned by LockForCopy while another process holds the lock.
+	ErrLocked = errors.New("another process copies to or from the database")
+)
+
+// Querier runs statements: on any connection of a pool, or in one transaction.
+//
+// Arguments are nil (NULL), int64, int, bool, string, []byte, *string,
+// sql.NullInt64 and sql.NullString. A nil []byte or *string is NULL.
+type Querier interface {
+	// Exec returns the number of rows that the statement changed.
+	Exec(ctx context.Context, text string, args ...any) (int64, error)
+	// Query returns rows that the caller must close.
+	Query(ctx context.Context, text string, args ...any) (Rows, error)
+	// QueryRow scans the first row. It returns sql.ErrNoRows if there is none.
+	QueryRow(ctx context.Context, text string, args []any, dest ...any) error
+	// WithoutTimeout returns a Querier for statements that may read everything a
+	// merchant has. It lacks the time limit of request statements, and its
+	// statements end with their context even while the database works on them.
+	WithoutTimeout() Querier
+}
+
+// Rows are the rows of a query, with the methods of *sql.Rows.
+//
+// Scan takes *int64, *bool, *string, *[]byte, *sql.RawBytes, *sql.NullInt64,
+// *sql.NullString, *any and the result of Int, one for each column. Only []byte,
+// RawBytes (as empty), NullInt64, NullString and any take NULL. RawBytes are valid until the
+// next call of Next, Scan or Close.
+type Rows interface {
+	Next() bool
+	Scan(dest ...any) error
+	Err() error
+	Close() error
+}
+
+// DB is an open database.
+type DB interface {
+	Querier // runs each statement outside of a transaction
+
+	// InTx runs fn in one transaction that may write. It commits, durably, if fn
+	// returns nil, and rolls back otherwise. It does not retry; see Retryable.
+	InTx(ctx context.Context, fn func(Querier) error) error
+	// Snapshot runs fn in a read-only transaction whose statements all see the
+	// same state of the database.
+	Snapshot(ctx context.Context, fn func(Querier) error) error
+
+	// Retryable reports whether a transaction that failed with err, such as a
+	// deadlock, should be run again.
+	Retryable(err error) bool
+	// Unavailable reports whether err means that the database cannot be reached or
+	// used for now, as opposed to an error in the statement.
+	Unavailable(err error) bool
+
+	// CommitVersion returns a value that changes with every commit, by whatever
+	// process. ok is false if the database cannot tell without a statement.
+	CommitVersion() (version CommitVersion, ok bool)
+
+	// Conn opens a connection outside of the pool, without any time limit, for
+	// administration. Closing it closes it for good.
+	Conn(ctx context.Context) (*sql.Conn, error)
+	// LockForCopy takes the lock that copy commands hold on the database, shared
+	// among those that only read, until the result is closed. It returns ErrLocked
+	// if another process holds the lock.
+	LockForCopy(ctx context.Context, shared bool) (io.Closer, error)
+	// Backup writes a snapshot of the database to a new or empty file. The caller
+	// must sync the file. Backup returns ErrNoBackup if the database is not a file.
+	Backup(ctx context.Context, path string) error
+
+	// Dialect returns what statements must know of the database.
+	Dialect() *Dialect
+	// Ping returns an error if the database cannot be read.
+	Ping(ctx context.Context) error
+	// Close closes all connections. No call may be in progress. A second call does
+	// nothing.
+	Close() error
+}
+
+// CommitVersion identifies a state of the database: see DB.
+type CommitVersion [48]byte
+
+// Dialect is what statements must know of the database that runs them.
+type Dialect struct {
+	// RowLock ends a SELECT that locks its rows until the end of the transaction.
+	// It is empty where a transaction that writes has the database for itself.
+	RowLock string
+	// NumberedParams is true if generated statements should write their parameters
+	// $1, $2, ... and false for ?.
+	NumberedParams bool
+	// NextInvoiceID takes the next id of an invoice. LastInvoiceID reads the
+	// highest id taken, 0 if none, and SetInvoiceID sets it.
+	NextInvoiceID, LastInvoiceID, SetInvoiceID string
+	// IntegrityCheck checks the whole database file. It returns one row for each
+	// problem, or the one row "ok". It is empty if the database is not a file.
+	IntegrityCheck string
+	// Clustered reports whether tables can be distributed over several servers.
+	Clustered bool
+	// StatementTimeout limits each statement of a request, TxTimeout a transaction
+	// that writes. An import adds TxTimeoutPerOrder for each of its orders. 0 means
+	// no limit.
+	StatementTimeout, TxTimeout, TxTimeoutPerOrder time.Duration
+}
+
+// MaxTxAttempts is how often a transaction with a retryable error is tried.
+const MaxTxAttempts = 10
+
+// Each calls scan for each row of a query.
+func Each(ctx context.Context, q Querier, text string, args []any, scan func(Rows) error) error {
+	rows, err := q.Query(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// All returns one value for each row of a query.
+func All[T any](ctx context.Context, q Querier, text string, args []any, scan func(Rows) (T, error)) ([]T, error) {
+	var values []T
+	err := Each(ctx, q, text, args, func(rows Rows) error {
+		value, err := scan(rows)
+		values = append(values, value)
+		return err
+	})
+	return values, err
+}

@@ -1,0 +1,50 @@
+package sqlite
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"merchantorders/internal/store/sqldb"
+)
+
+// TestSQLiteLockedTooLong writes while another process holds the write lock for
+// longer than the committer waits.
+func TestSQLiteLockedTooLong(t *testing.T) {
+	t.Parallel()
+	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
+	db.committer.timeout = 20 * time.Millisecond
+	conn, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	lock, err := conn.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := addMerchant(t.Context(), db, 1); !db.Unavailable(err) {
+		t.Errorf("error %v, want one that means that the database is unavailable", err)
+	}
+	// Readers do not wait.
+	var n int64
+	if err := db.QueryRow(t.Context(), `SELECT COUNT(*) FROM merchants`, nil, &n); err != nil || n != 0 {
+		t.Errorf("%d merchants, error %v, want none", n, err)
+	}
+	if err := lock.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	db.committer.timeout = time.Hour
+	if err := addMerchant(t.Context(), db, 1); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+// addMerchant adds a row in a transaction.
+func addMerchant(ctx context.Context, db *DB, id int64) error {
+	return db.InTx(ctx, func(q sqldb.Querier) error {
+		_, err := q.Exec(ctx, `INSERT INTO merchants (id, name, created_at) VALUES ($1, 'Test Shop', 0)`, id)
+		return err
+	})
+}

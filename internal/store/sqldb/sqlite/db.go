@@ -1,0 +1,161 @@
+// Package sqlite implements sqldb.DB on an SQLite file: a pool of connections
+// that read, and one connection that writes with group commit.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"merchantorders/internal/store/sqldb"
+)
+
+const (
+	// busyTimeout is how long a statement or transaction waits for another process
+	// that writes.
+	busyTimeout = 10 * time.Second
+	// writerBusyTimeout is how long SQLite itself waits in BEGIN IMMEDIATE, during
+	// which it ignores contexts. The committer repeats BEGIN for busyTimeout.
+	writerBusyTimeout = 50 * time.Millisecond
+)
+
+// dialect has no row locks: BEGIN IMMEDIATE locks the whole database.
+var dialect = sqldb.Dialect{
+	NextInvoiceID:  `UPDATE counters SET last = last + 1 WHERE name = 'invoice' RETURNING last`,
+	LastInvoiceID:  `SELECT last FROM counters WHERE name = 'invoice'`,
+	SetInvoiceID:   `UPDATE counters SET last = $1 WHERE name = 'invoice'`,
+	IntegrityCheck: `PRAGMA integrity_check`,
+}
+
+// DB is an open database file. It implements sqldb.DB.
+type DB struct {
+	pool
+	path      string
+	committer *committer
+	admin     *sql.DB // for Conn; it holds no connection
+	wal       walIndex
+}
+
+var _ sqldb.DB = (*DB)(nil)
+
+// Open opens the database in a file. It creates the file if it does not exist
+// and brings its schema up to date. Several processes may have the database open.
+//
+// The reasons for the settings: in WAL mode readers do not wait for the writer.
+// synchronous=FULL makes a commit survive a power failure; NORMAL may lose
+// acknowledged commits. Write transactions begin IMMEDIATE: a deferred one that
+// has read fails, without waiting, if another connection has committed since.
+func Open(ctx context.Context, path string) (*DB, error) {
+	if err := prepare(ctx, path); err != nil {
+		return nil, fmt.Errorf("open database %s: %w", path, err)
+	}
+	db, err := open(ctx, path)
+	if err != nil {
+		return nil, fmt.Errorf("open database %s: %w", path, err)
+	}
+	return db, nil
+}
+
+// open opens the connections to an existing file with a schema.
+func open(ctx context.Context, path string) (_ *DB, err error) {
+	size := max(4, 2*runtime.GOMAXPROCS(0))
+	db := &DB{pool: newPool(size), path: path}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, db.Close())
+		}
+	}()
+	pragmas := []string{"foreign_keys=1", "synchronous=FULL"}
+	for range size {
+		reader, err := openConn(path, busyTimeout, append(pragmas, "query_only=1")...)
+		if err != nil {
+			return nil, err
+		}
+		db.put(reader)
+	}
+	writer, err := openConn(path, writerBusyTimeout, pragmas...)
+	if err != nil {
+		return nil, err
+	}
+	db.committer = newCommitter(writer)
+	if db.admin, err = sql.Open("sqlite", dsn(path)); err != nil {
+		return nil, err
+	}
+	db.admin.SetMaxIdleConns(0)
+	// The first read creates the WAL index.
+	if err := db.Ping(ctx); err != nil {
+		return nil, err
+	}
+	db.wal, err = openWALIndex(path)
+	return db, err
+}
+
+// InTx implements sqldb.DB.
+func (db *DB) InTx(ctx context.Context, fn func(sqldb.Querier) error) error {
+	return db.committer.inTx(ctx, fn)
+}
+
+// Snapshot implements sqldb.DB.
+func (db *DB) Snapshot(ctx context.Context, fn func(sqldb.Querier) error) error {
+	readers := db.pool
+	readers.interruptible = true
+	c, err := readers.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer readers.put(c)
+	if _, err := c.Exec(ctx, "BEGIN"); err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	defer func() {
+		// An interrupted connection runs no statement, not even ROLLBACK.
+		c.sqlite.SetInterrupt(nil)
+		_, _ = c.Exec(context.WithoutCancel(ctx), "ROLLBACK")
+	}()
+	return fn(c)
+}
+
+// Retryable implements sqldb.DB. SQLite has no deadlocks: there is one writer.
+func (db *DB) Retryable(error) bool { return false }
+
+// CommitVersion implements sqldb.DB.
+func (db *DB) CommitVersion() (sqldb.CommitVersion, bool) { return db.wal.version() }
+
+// Conn implements sqldb.DB.
+func (db *DB) Conn(ctx context.Context) (*sql.Conn, error) { return db.admin.Conn(ctx) }
+
+// Dialect implements sqldb.DB.
+func (db *DB) Dialect() *sqldb.Dialect { return &dialect }
+
+// Ping implements sqldb.DB.
+func (db *DB) Ping(ctx context.Context) error {
+	var n int64
+	return db.QueryRow(ctx, `SELECT COUNT(*) FROM sqlite_schema`, nil, &n)
+}
+
+// Close implements sqldb.DB.
+func (db *DB) Close() error {
+	err := db.pool.close()
+	if db.committer != nil {
+		err = errors.Join(err, db.committer.close())
+	}
+	if db.admin != nil {
+		err = errors.Join(err, db.admin.Close())
+	}
+	db.wal.close()
+	return err
+}
+
+// Backup implements sqldb.DB.
+func (db *DB) Backup(ctx context.Context, path string) error {
+	c, err := openConn(db.path, busyTimeout)
+	if err != nil {
+		return err
+	}
+	c.sqlite.SetInterrupt(ctx.Done())
+	_, err = c.Exec(ctx, `VACUUM INTO $1`, path)
+	return errors.Join(err, c.sqlite.Close())
+}

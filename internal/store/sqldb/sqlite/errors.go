@@ -1,0 +1,34 @@
+package sqlite
+
+import (
+	"errors"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+	zombiezen "zombiezen.com/go/sqlite"
+)
+
+// Unavailable implements sqldb.DB. The database is unavailable while it is locked
+// and while its disk is full, read-only or fails.
+func (db *DB) Unavailable(err error) bool {
+	switch resultCode(err) {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR,
+		sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY:
+		return true
+	}
+	return false
+}
+
+// resultCode returns SQLite's primary result code of an error, SQLITE_OK for an
+// error that does not come from SQLite.
+func resultCode(err error) int {
+	if code := zombiezen.ErrCode(err).ToPrimary(); code != zombiezen.ResultOK && code != zombiezen.ResultError {
+		return int(code)
+	}
+	// Migrations and Conn use database/sql.
+	var sqliteError *sqlite.Error
+	if !errors.As(err, &sqliteError) {
+		return sqlite3.SQLITE_OK
+	}
+	return sqliteError.Code() & 0xff
+}

@@ -1,0 +1,69 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+	"time"
+
+	"merchantorders/internal/store/sqldb"
+)
+
+// lockInterval is how often lockFile tries to take the lock.
+const lockInterval = 20 * time.Millisecond
+
+// lockFile creates a lock file and locks it exclusively. It waits until ctx
+// ends. Closing the file releases the lock.
+func lockFile(ctx context.Context, path string) (*os.File, error) {
+	ticker := time.NewTicker(lockInterval)
+	defer ticker.Stop()
+	for {
+		file, err := tryLockFile(path, syscall.LOCK_EX)
+		if !errors.Is(err, sqldb.ErrLocked) {
+			return file, err
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("lock %s: %w", path, ctx.Err())
+		}
+	}
+}
+
+// tryLockFile creates a lock file and locks it, shared (LOCK_SH) or exclusively
+// (LOCK_EX). It returns sqldb.ErrLocked if another process holds the lock.
+func tryLockFile(path string, how int) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err := syscall.Flock(int(file.Fd()), how|syscall.LOCK_NB)
+		switch {
+		case err == nil:
+			return file, nil
+		case errors.Is(err, syscall.EINTR):
+			continue
+		case errors.Is(err, syscall.EWOULDBLOCK):
+			err = sqldb.ErrLocked
+		}
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), file.Close())
+	}
+}
+
+// LockForCopy implements sqldb.DB with a lock file beside the database.
+func (db *DB) LockForCopy(ctx context.Context, shared bool) (io.Closer, error) {
+	// SQLite's own name of the file: two paths of one database share the lock.
+	var path string
+	if err := db.QueryRow(ctx, `SELECT file FROM pragma_database_list WHERE name = 'main'`, nil, &path); err != nil {
+		return nil, err
+	}
+	how := syscall.LOCK_EX
+	if shared {
+		how = syscall.LOCK_SH
+	}
+	return tryLockFile(path+".copy.lock", how)
+}

@@ -1,0 +1,41 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestSQLiteOpenWaits opens while another process is at the schema, and stops
+// waiting when it is told to.
+func TestSQLiteOpenWaits(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "orders.db")
+	lock, err := lockFile(t.Context(), path+".lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	opened := make(chan error)
+	go func() {
+		db, err := Open(ctx, path)
+		if err == nil {
+			err = db.Close()
+		}
+		opened <- err
+	}()
+	cancel()
+	if err := <-opened; !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the database was made without the lock: %v", err)
+	}
+	if err := lock.Close(); err != nil {
+		t.Fatal(err)
+	}
+	openTest(t, path)
+}

@@ -1,0 +1,150 @@
+package sqlite
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"zombiezen.com/go/sqlite"
+
+	"merchantorders/internal/store/sqldb"
+)
+
+// Errors of a column that does not hold what its destination takes.
+var (
+	errNotInteger = errors.New("the value is not an integer")
+	errNotText    = errors.New("the value is NULL")
+)
+
+// bind binds an argument to a parameter.
+func bind(stmt *sqlite.Stmt, param int, arg any) error {
+	switch value := arg.(type) {
+	case nil:
+		stmt.BindNull(param)
+	case int64:
+		stmt.BindInt64(param, value)
+	case int:
+		stmt.BindInt64(param, int64(value))
+	case string:
+		stmt.BindText(param, value)
+	case []byte:
+		if value == nil {
+			stmt.BindNull(param)
+			break
+		}
+		stmt.BindBytes(param, value)
+	case bool:
+		stmt.BindBool(param, value)
+	case *string:
+		if value == nil {
+			stmt.BindNull(param)
+			break
+		}
+		stmt.BindText(param, *value)
+	case sql.NullInt64:
+		if !value.Valid {
+			stmt.BindNull(param)
+			break
+		}
+		stmt.BindInt64(param, value.Int64)
+	case sql.NullString:
+		if !value.Valid {
+			stmt.BindNull(param)
+			break
+		}
+		stmt.BindText(param, value.String)
+	default:
+		return fmt.Errorf("argument %d: a %T cannot be bound", param, arg)
+	}
+	return nil
+}
+
+// scanRow scans the columns of the current row.
+func scanRow(stmt *sqlite.Stmt, dest []any) error {
+	if n := stmt.ColumnCount(); n != len(dest) {
+		return fmt.Errorf("the row has %d columns, not %d", n, len(dest))
+	}
+	for i, variable := range dest {
+		if err := scan(stmt, i, variable); err != nil {
+			return fmt.Errorf("column %s: %w", stmt.ColumnName(i), err)
+		}
+	}
+	return nil
+}
+
+// scan scans one column.
+func scan(stmt *sqlite.Stmt, column int, dest any) error {
+	switch variable := dest.(type) {
+	case *int64:
+		*variable = stmt.ColumnInt64(column)
+		return checkInteger(stmt, column, *variable)
+	case *string:
+		*variable = stmt.ColumnText(column)
+		if *variable == "" && stmt.ColumnIsNull(column) {
+			return errNotText
+		}
+	case *[]byte:
+		*variable = nil
+		if !stmt.ColumnIsNull(column) {
+			*variable = make([]byte, stmt.ColumnLen(column))
+			stmt.ColumnBytes(column, *variable)
+		}
+	case *sql.RawBytes:
+		n := stmt.ColumnLen(column)
+		if cap(*variable) < n {
+			*variable = make([]byte, n)
+		}
+		*variable = (*variable)[:n] // the memory of the row before
+		stmt.ColumnBytes(column, *variable)
+	case *sql.NullInt64:
+		*variable = sql.NullInt64{Int64: stmt.ColumnInt64(column), Valid: true}
+		if variable.Int64 == 0 {
+			variable.Valid = !stmt.ColumnIsNull(column)
+		}
+	case *sql.NullString:
+		*variable = sql.NullString{String: stmt.ColumnText(column), Valid: true}
+		if variable.String == "" {
+			variable.Valid = !stmt.ColumnIsNull(column)
+		}
+	case *bool:
+		*variable = stmt.ColumnInt64(column) != 0
+	case *any:
+		*variable = columnValue(stmt, column)
+	case sqldb.IntScanner:
+		n := stmt.ColumnInt64(column)
+		if err := checkInteger(stmt, column, n); err != nil {
+			return err
+		}
+		return variable.ScanInt(n)
+	default:
+		return fmt.Errorf("a column cannot be scanned into a %T", dest)
+	}
+	return nil
+}
+
+// checkInteger returns an error if a column that was read as n is not an
+// integer. SQLite reads such a column as 0, so other numbers need no check.
+func checkInteger(stmt *sqlite.Stmt, column int, n int64) error {
+	if n == 0 && stmt.ColumnType(column) != sqlite.TypeInteger {
+		return errNotInteger
+	}
+	return nil
+}
+
+// columnValue returns the value of a column: nil, int64, float64, string or
+// []byte.
+func columnValue(stmt *sqlite.Stmt, column int) any {
+	switch stmt.ColumnType(column) {
+	case sqlite.TypeInteger:
+		return stmt.ColumnInt64(column)
+	case sqlite.TypeFloat:
+		return stmt.ColumnFloat(column)
+	case sqlite.TypeText:
+		return stmt.ColumnText(column)
+	case sqlite.TypeBlob:
+		value := make([]byte, stmt.ColumnLen(column))
+		stmt.ColumnBytes(column, value)
+		return value
+	}
+	return nil
+}
