@@ -12,6 +12,7 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/pgtest"
+	"merchantorders/internal/store/sqldb"
 )
 
 // onBoth runs a test on both databases, with counts that are cut early.
@@ -78,7 +79,7 @@ func checkCounted(t *testing.T, db *DB, c *dayCounts) {
 				var n int32
 				err := db.sql.QueryRow(t.Context(), `SELECT COUNT(*) FROM orders WHERE merchant_id = $1 AND state = $2
 					AND (created_at, number) >= ($3, $4) AND (created_at, number) < ($5, $6)`,
-					[]any{1, state, one.low.at, one.low.number, high.at, high.number}, &n)
+					[]any{1, int64(state), one.low.at, one.low.number, high.at, high.number}, sqldb.Int(&n))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -107,7 +107,7 @@ func plan(t *testing.T, db *DB, text string) []string {
 	}
 	var steps []string
 	err := sqldb.Each(t.Context(), db.sql, "EXPLAIN QUERY PLAN "+text, args, func(rows sqldb.Rows) error {
-		var id, parent, unused int
+		var id, parent, unused int64
 		var step string
 		err := rows.Scan(&id, &parent, &unused, &step)
 		first, _, _ := strings.Cut(step, " ")

@@ -91,11 +91,11 @@ func testRefusalKept(f *fixture) {
 	// Now that it is there the first answer still holds.
 	f.create(minimal(alpha, "LATER"))
 	_, err = service(f.b, noon).Accept(f.Context(), alpha, order.ByReference("LATER"), under("missing", "accept"))
-	f.wantRepeated(err, "accept: revision 0, order not found\x00\xff")
+	f.wantRepeated(err, "accept: revision 0, "+order.ErrNotFound.Error()+"\x00\xff")
 	_, err = service(f.b, noon).Reject(f.Context(), alpha, order.ByLegacyID(number), "whim", under("reason", "reject"))
-	f.wantRepeated(err, "reject: revision 0, reason is not allowed\x00\xff")
+	f.wantRepeated(err, "reject: revision 0, "+order.ErrInvalidReason.Error()+"\x00\xff")
 	f.wantRepeated(service(f.b, noon).RecordRefusal(f.Context(), alpha, under("form", "nonsense"), order.ErrInvalidRange),
-		"nonsense: revision 0, the range ends before it begins\x00\xff")
+		"nonsense: revision 0, "+order.ErrInvalidRange.Error()+"\x00\xff")
 }
 
 func testOtherRequest(f *fixture) {

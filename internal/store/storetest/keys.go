@@ -105,7 +105,7 @@ func testAnswerLife(f *fixture) {
 		f.Errorf("after a day: error %v, want it to run anew", err)
 	}
 	f.wantRepeated(accept(noon.Add(2*order.IdempotencyRetention-time.Second), "other"),
-		"other: revision 0, order cannot be accepted in its state\x00\xff")
+		"other: revision 0, "+order.ErrCannotAccept.Error()+"\x00\xff")
 }
 
 func testForgotten(f *fixture) {

@@ -9,6 +9,7 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/pgtest"
+	"merchantorders/internal/store/sqldb"
 )
 
 // TestScan reads values of all kinds of columns into all kinds of
@@ -42,11 +43,11 @@ func TestScan(t *testing.T) {
 		{`NULL::text`, &text, nil},
 		{`'on'::varchar`, &text, "on"},
 		{`'name'::name`, &text, "name"},
-		{`2::bigint`, &state, order.State(2)},
-		{`2::smallint`, &state, order.State(2)},
-		{`-1::bigint`, &state, nil},
-		{`1000::bigint`, &state, nil},
-		{`NULL::bigint`, &state, nil},
+		{`2::bigint`, sqldb.Int(&state), order.State(2)},
+		{`2::smallint`, sqldb.Int(&state), order.State(2)},
+		{`-1::bigint`, sqldb.Int(&state), nil},
+		{`1000::bigint`, sqldb.Int(&state), nil},
+		{`NULL::bigint`, sqldb.Int(&state), nil},
 		{`true`, &truth, true},
 		{`'\x00ff'::bytea`, &bytes, []byte{0, 255}},
 		{`'\x00ff'::bytea`, &raw, sql.RawBytes{0, 255}},
@@ -68,7 +69,7 @@ func TestScan(t *testing.T) {
 			}
 			continue
 		}
-		if diff := cmp.Diff(test.want, valueOf(test.into)); diff != "" || err != nil {
+		if diff := cmp.Diff(test.want, valueOf(test.into, state)); diff != "" || err != nil {
 			t.Errorf("%s: %v, read (-want +got):\n%s", test.text, err, diff)
 		}
 	}
@@ -81,14 +82,14 @@ func TestScan(t *testing.T) {
 }
 
 // valueOf returns what a pointer of TestScan points to.
-func valueOf(pointer any) any {
+func valueOf(pointer any, state order.State) any {
 	switch variable := pointer.(type) {
 	case *int64:
 		return *variable
 	case *string:
 		return *variable
-	case *order.State:
-		return *variable
+	case sqldb.IntScanner:
+		return state
 	case *bool:
 		return *variable
 	case *[]byte:
