@@ -9,18 +9,18 @@ import (
 	"merchantorders/internal/token"
 )
 
-// againLifetime is how long a token is good that a demo found in place gets.
-const againLifetime = 30 * 24 * time.Hour
+// repeatedTokenLifetime is the lifetime of the token for a demo that exists already.
+const repeatedTokenLifetime = 30 * 24 * time.Hour
 
-// showDemo makes a token for the demo merchant and prints it with three
+// showDemo creates a token for the demo merchant and prints it with three
 // commands to try.
 func (s *server) showDemo(ctx context.Context, result demo.Result, baseURL string) error {
 	if result == demo.Skipped {
-		return s.say("There are merchants in this data folder already: no demo was made.")
+		return s.say("The data folder already contains merchants: no demo was created.")
 	}
-	words, lifetime := "is made, with orders in every state. Its token:", time.Duration(0)
-	if result == demo.Kept {
-		words, lifetime = "is there as it was. One more token for it, good for 30 days:", againLifetime
+	status, lifetime := "was created with orders in every state. Its token:", time.Duration(0)
+	if result == demo.Exists {
+		status, lifetime = "exists already and was not changed. Another token for it, valid for 30 days:", repeatedTokenLifetime
 	}
 	reference, err := demo.Example(ctx, s.orders)
 	if err != nil {
@@ -33,12 +33,12 @@ func (s *server) showDemo(ctx context.Context, result demo.Result, baseURL strin
 	curl := func(options, path string) string {
 		return "  curl " + options + "-H 'Authorization: Bearer " + text + "' " + quoted(baseURL+path)
 	}
-	return s.say("The demo merchant %d, %s, %s\n\n  %s\n\nTry a list, one order, and accepting it:\n\n%s\n%s\n%s\n",
-		demo.MerchantID, demo.MerchantName, words, text,
+	return s.say("The demo merchant %d (%s) %s\n\n  %s\n\nTry a list, one order, and accepting it:\n\n%s\n%s\n%s\n",
+		demo.MerchantID, demo.MerchantName, status, text,
 		curl("", "/v2/orders?itemsPerPage=3"),
 		curl("", "/v2/orders/"+reference),
 		curl("-X PATCH ", "/v2/orders/"+reference+"/accept"))
 }
 
-// quoted makes a text one word of a shell.
+// quoted quotes a text for the shell.
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

@@ -3,6 +3,7 @@ package demo
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"merchantorders/internal/ingest"
@@ -15,38 +16,35 @@ const (
 	MerchantName = "Demo Store"
 )
 
-// Result is what Prepare found or made.
+// Result is the result of Prepare.
 type Result uint8
 
 // The results of Prepare.
 const (
-	Made    Result = iota + 1 // there was no merchant: the demo is there now
-	Kept                      // the demo was there and is as it was
-	Skipped                   // there are other merchants and no demo: nothing was made
+	Created Result = iota + 1 // there was no merchant: Prepare created the demo
+	Exists                    // the demo exists and was not changed
+	Skipped                   // there are other merchants and no demo: nothing was created
 )
 
-// Prepare makes the demo merchant and its orders where there is no merchant at
-// all. It depends on nothing but now: the same moment gives the same orders. A
-// demo that was interrupted before its orders came in is completed.
+// Prepare creates the demo merchant and its orders if there is no merchant. It
+// also completes a demo that was interrupted before its orders were imported.
+// The orders depend on now only.
 func Prepare(ctx context.Context, orders *order.Service, now time.Time) (Result, error) {
 	merchants, err := orders.Merchants(ctx)
 	if err != nil {
 		return 0, err
 	}
-	there := false
-	for _, merchant := range merchants {
-		there = there || merchant.ID == MerchantID && merchant.Name == MerchantName
-	}
-	if !there && len(merchants) > 0 {
+	exists := slices.ContainsFunc(merchants, func(m order.Merchant) bool { return m.ID == MerchantID && m.Name == MerchantName })
+	if !exists && len(merchants) > 0 {
 		return Skipped, nil
 	}
-	if there {
+	if exists {
 		page, err := orders.List(ctx, MerchantID, order.NewFilter())
 		if err != nil {
 			return 0, err
 		}
 		if page.Total > 0 {
-			return Kept, nil
+			return Exists, nil
 		}
 	}
 	if err := orders.AddMerchant(ctx, MerchantID, MerchantName); err != nil {
@@ -58,10 +56,10 @@ func Prepare(ctx context.Context, orders *order.Service, now time.Time) (Result,
 	if err := addInvoices(ctx, orders); err != nil {
 		return 0, fmt.Errorf("add demo invoices: %w", err)
 	}
-	return Made, nil
+	return Created, nil
 }
 
-// addOrders takes the orders in, all in one transaction.
+// addOrders imports the orders in one transaction.
 func addOrders(ctx context.Context, orders *order.Service, now time.Time) error {
 	documents, err := Documents(now)
 	if err != nil {
@@ -73,21 +71,20 @@ func addOrders(ctx context.Context, orders *order.Service, now time.Time) error 
 			return err
 		}
 	}
-	outcomes, err := orders.Import(ctx, batch)
+	results, err := orders.Import(ctx, batch)
 	if err != nil {
 		return err
 	}
-	for i, outcome := range outcomes {
-		if outcome.Status != order.Created {
-			return fmt.Errorf("%s is %s: %s", batch[i].Order.Reference, outcome.Status, outcome.Reason)
+	for i, result := range results {
+		if result.Status != order.Created {
+			return fmt.Errorf("%s is %s: %s", batch[i].Order.Reference, result.Status, result.Reason)
 		}
 	}
 	return nil
 }
 
-// Example returns the reference of the order that is best to try things on:
-// the newest that can still be accepted, else the newest. Empty when there is
-// none.
+// Example returns the reference of the newest order that can be accepted, else
+// of the newest order; empty if there is no order.
 func Example(ctx context.Context, orders *order.Service) (string, error) {
 	filter := order.NewFilter()
 	filter.PageSize = 1

@@ -24,7 +24,7 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// open returns a service over a new folder, whose clock stands at noon.
+// open returns a service with a new data folder. Its clock is always noon.
 func open(t *testing.T) *order.Service {
 	t.Helper()
 	dir := t.TempDir()
@@ -76,10 +76,10 @@ func prepare(t *testing.T, orders *order.Service, want demo.Result) {
 	}
 }
 
-func TestPrepareMakesOrdersInEveryState(t *testing.T) {
+func TestPrepareCreatesOrdersInEveryState(t *testing.T) {
 	t.Parallel()
 	orders := open(t)
-	prepare(t, orders, demo.Made)
+	prepare(t, orders, demo.Created)
 	found := all(t, orders)
 	if len(found) != 60 {
 		t.Errorf("got %d orders, want 60", len(found))
@@ -90,7 +90,7 @@ func TestPrepareMakesOrdersInEveryState(t *testing.T) {
 		for kind, is := range map[string]bool{
 			"guest":             o.Customer.UserID == 0,
 			"without phone":     o.Customer.Phone == nil,
-			"invoice asked for": o.InvoiceDetails != nil,
+			"invoice requested": o.InvoiceDetails != nil,
 			"Article 39":        o.InvoiceDetails != nil && o.InvoiceDetails.Article39Eligible == true,
 			"notes":             o.Notes != nil,
 			"discount":          o.Discount > 0,
@@ -113,7 +113,7 @@ func TestPrepareMakesOrdersInEveryState(t *testing.T) {
 			t.Errorf("%d orders are %s, want 2 or more", states[state], state)
 		}
 	}
-	for _, kind := range []string{"guest", "without phone", "invoice asked for", "Article 39", "notes", "discount", "several lines",
+	for _, kind := range []string{"guest", "without phone", "invoice requested", "Article 39", "notes", "discount", "several lines",
 		"gift wrap", "pickup date", "no pickup date", "tracking", "other billing", "other currency", "invoice file"} {
 		if kinds[kind] == 0 || kinds[kind] == len(found) {
 			t.Errorf("%d of %d orders have: %s", kinds[kind], len(found), kind)
@@ -121,10 +121,10 @@ func TestPrepareMakesOrdersInEveryState(t *testing.T) {
 	}
 }
 
-func TestTimesAreOfTheLastSixWeeks(t *testing.T) {
+func TestTimesAreWithinSixWeeks(t *testing.T) {
 	t.Parallel()
 	orders := open(t)
-	prepare(t, orders, demo.Made)
+	prepare(t, orders, demo.Created)
 	for _, o := range all(t, orders) {
 		if age := noon.Sub(o.CreatedAt); age <= 0 || age > 42*24*time.Hour {
 			t.Errorf("%s was placed %s ago", o.Reference, age)
@@ -148,7 +148,7 @@ func TestExampleIsTheNewestThatCanBeAccepted(t *testing.T) {
 	if got, err := demo.Example(t.Context(), orders); got != "" || err != nil {
 		t.Errorf("without orders: %q, %v", got, err)
 	}
-	prepare(t, orders, demo.Made)
+	prepare(t, orders, demo.Created)
 	found := all(t, orders)
 	if found[0].Reference != demo.Reference(60) || found[0].State != order.Registered {
 		t.Errorf("the newest order is %s, %s", found[0].Reference, found[0].State)
@@ -169,15 +169,15 @@ func TestExampleIsTheNewestThatCanBeAccepted(t *testing.T) {
 	}
 }
 
-func TestPrepareKeepsWhatIsThere(t *testing.T) {
+func TestPrepareDoesNotChangeAnExistingDemo(t *testing.T) {
 	t.Parallel()
 	orders := open(t)
-	prepare(t, orders, demo.Made)
+	prepare(t, orders, demo.Created)
 	if _, err := orders.Accept(t.Context(), demo.MerchantID, order.ByReference(demo.Reference(60)), order.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	before := all(t, orders)
-	prepare(t, orders, demo.Kept)
+	prepare(t, orders, demo.Exists)
 	if diff := cmp.Diff(before, all(t, orders)); diff != "" {
 		t.Errorf("the second start changed orders (-first +second):\n%s", diff)
 	}
@@ -189,11 +189,11 @@ func TestPrepareCompletesAnInterruptedDemo(t *testing.T) {
 	if err := orders.AddMerchant(t.Context(), demo.MerchantID, demo.MerchantName); err != nil {
 		t.Fatal(err)
 	}
-	prepare(t, orders, demo.Made)
-	prepare(t, orders, demo.Kept)
+	prepare(t, orders, demo.Created)
+	prepare(t, orders, demo.Exists)
 }
 
-func TestPrepareLeavesOtherMerchantsAlone(t *testing.T) {
+func TestPrepareSkipsOtherMerchants(t *testing.T) {
 	t.Parallel()
 	for _, merchant := range []order.Merchant{{ID: 1, Name: "Other"}, {ID: demo.MerchantID, Name: "A real one"}} {
 		orders := open(t)
@@ -206,7 +206,7 @@ func TestPrepareLeavesOtherMerchantsAlone(t *testing.T) {
 			t.Errorf("merchants are %v, %v", merchants, err)
 		}
 		if found := all(t, orders); len(found) != 0 {
-			t.Errorf("%d orders were made", len(found))
+			t.Errorf("%d orders were created", len(found))
 		}
 	}
 }
@@ -222,7 +222,7 @@ func TestDocumentsAreDeterministic(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(first, second); diff != "" {
-		t.Errorf("same moment (-first +second):\n%s", diff)
+		t.Errorf("same time (-first +second):\n%s", diff)
 	}
 	later, err := demo.Documents(noon.Add(1000 * time.Hour))
 	if err != nil {
@@ -237,7 +237,7 @@ func TestDocumentsAreDeterministic(t *testing.T) {
 	}
 }
 
-func TestDocumentsReachNobody(t *testing.T) {
+func TestDocumentsHaveNoRealContacts(t *testing.T) {
 	t.Parallel()
 	documents, err := demo.Documents(noon)
 	if err != nil {
@@ -253,7 +253,7 @@ func TestDocumentsReachNobody(t *testing.T) {
 			t.Errorf("%s: e-mail %s", o.Reference, o.Customer.Email)
 		}
 		if !strings.Contains(o.Shipping.Phone, "000") || o.Customer.Phone != nil && !strings.Contains(*o.Customer.Phone, "000") {
-			t.Errorf("%s: a phone could be somebody's", o.Reference)
+			t.Errorf("%s: a phone number that may be assigned", o.Reference)
 		}
 		if d := o.InvoiceDetails; d != nil && !strings.HasPrefix(d.VATNumber, "000000") {
 			t.Errorf("%s: VAT number %s", o.Reference, d.VATNumber)
@@ -278,10 +278,10 @@ func validEAN(code string) bool {
 	return len(code) == 13 && sum%10 == 0
 }
 
-func TestInvoiceFilesAreWholePDFs(t *testing.T) {
+func TestInvoiceFilesAreValidPDFs(t *testing.T) {
 	t.Parallel()
 	orders := open(t)
-	prepare(t, orders, demo.Made)
+	prepare(t, orders, demo.Created)
 	files := 0
 	for _, o := range all(t, orders) {
 		for _, invoice := range o.Invoices {
@@ -298,7 +298,7 @@ func TestInvoiceFilesAreWholePDFs(t *testing.T) {
 				t.Fatal(err)
 			}
 			if sha256.Sum256(content) != invoice.SHA256 || int64(len(content)) != invoice.Size {
-				t.Errorf("%s: the entry does not fit the file", invoice.Name)
+				t.Errorf("%s: the entry does not match the file", invoice.Name)
 			}
 			checkPDF(t, content, o.Reference)
 		}
@@ -308,12 +308,12 @@ func TestInvoiceFilesAreWholePDFs(t *testing.T) {
 	}
 }
 
-// checkPDF holds the table at the end of a PDF to where its objects are.
+// checkPDF compares the table of a PDF with the offsets of its objects.
 func checkPDF(t *testing.T, content []byte, text string) {
 	t.Helper()
 	match := regexp.MustCompile(`(?s)^%PDF-1\.4\n.*startxref\n(\d+)\n%%EOF\n$`).FindSubmatch(content)
 	if match == nil {
-		t.Fatalf("not the frame of a PDF: %q", content)
+		t.Fatalf("not a PDF: %q", content)
 	}
 	start, _ := strconv.Atoi(string(match[1]))
 	lines := strings.Split(string(content[start:]), "\n")
@@ -323,11 +323,11 @@ func checkPDF(t *testing.T, content []byte, text string) {
 	for n := 1; n <= 5; n++ {
 		at, _ := strconv.Atoi(strings.Fields(lines[2+n])[0])
 		if want := strconv.Itoa(n) + " 0 obj\n"; !bytes.HasPrefix(content[at:], []byte(want)) {
-			t.Errorf("object %d is not where the table says", n)
+			t.Errorf("the table has a wrong offset for object %d", n)
 		}
 	}
 	if !bytes.Contains(content, []byte(text)) {
-		t.Errorf("the page does not name %s", text)
+		t.Errorf("the page does not contain %s", text)
 	}
 }
 

@@ -1,9 +1,8 @@
-// Package demo makes a merchant with orders to try the service on: Greek
-// names and addresses, orders of the last six weeks in every state, requests
-// for invoices, guests, a few invoice files. Everything goes in by the same
-// doors as real orders and files do.
+// Package demo creates a merchant with about 60 orders for trying the service:
+// orders of the last six weeks in every state, some with requests for invoices,
+// some of guests, and a few invoice files. It imports and uploads them like real
+// orders and files.
 //
-// Persons, companies, couriers and goods are invented; numbers and addresses
-// are of forms that reach nobody. The package must not know how a server is
-// started or how tokens look.
+// All persons, companies, couriers and products are invented (data.json). Phone
+// numbers and tax numbers are of ranges that are not assigned.
 package demo

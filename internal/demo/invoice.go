@@ -9,10 +9,10 @@ import (
 	"merchantorders/internal/order"
 )
 
-// withInvoice are the states of which one order each gets an invoice file.
+// withInvoice are the states whose newest order has an invoice file.
 var withInvoice = []order.State{order.PickedByCourier, order.DeliveredToCustomer, order.Completed}
 
-// addInvoices uploads a few invoice files, as a merchant does.
+// addInvoices uploads the invoice files.
 func addInvoices(ctx context.Context, orders *order.Service) error {
 	for _, state := range withInvoice {
 		filter := order.NewFilter()
@@ -21,10 +21,10 @@ func addInvoices(ctx context.Context, orders *order.Service) error {
 		if err != nil {
 			return err
 		}
-		for _, found := range page.Orders {
+		for _, o := range page.Orders {
 			text := fmt.Sprintf("%s - invoice for order %s, total %s %s",
-				MerchantName, found.Reference, order.Decimal(found.Total, found.Currency), found.Currency)
-			if err := upload(ctx, orders, found.Reference, "invoice-"+found.Reference+".pdf", PDF(text)); err != nil {
+				MerchantName, o.Reference, order.Decimal(o.Total, o.Currency), o.Currency)
+			if err := upload(ctx, orders, o.Reference, "invoice-"+o.Reference+".pdf", PDF(text)); err != nil {
 				return err
 			}
 		}
@@ -33,22 +33,21 @@ func addInvoices(ctx context.Context, orders *order.Service) error {
 }
 
 func upload(ctx context.Context, orders *order.Service, reference, filename string, content []byte) error {
-	draft, err := orders.StageFile(ctx)
+	staged, err := orders.StageFile(ctx)
 	if err != nil {
 		return err
 	}
-	defer draft.Abort()
-	if _, err := draft.Write(content); err != nil {
+	defer staged.Abort()
+	if _, err := staged.Write(content); err != nil {
 		return err
 	}
 	_, err = orders.Upload(ctx, MerchantID, order.ByReference(reference), filename, order.Content{
-		Staged: draft, Size: int64(len(content)), SHA256: sha256.Sum256(content),
+		Staged: staged, Size: int64(len(content)), SHA256: sha256.Sum256(content),
 	}, order.WriteOptions{})
 	return err
 }
 
-// PDF returns a document of one page with one line of text, of letters within
-// ASCII.
+// PDF returns a PDF of one page with one line of ASCII text.
 func PDF(line string) []byte {
 	escaped := bytes.NewBuffer(nil)
 	for _, c := range []byte(line) {
@@ -67,7 +66,7 @@ func PDF(line string) []byte {
 	}
 	var file bytes.Buffer
 	file.WriteString("%PDF-1.4\n")
-	// The table at the end says where each object begins.
+	// The table lists the offset of each object.
 	table := fmt.Sprintf("xref\n0 %d\n0000000000 65535 f \n", len(objects)+1)
 	for i, object := range objects {
 		table += fmt.Sprintf("%010d 00000 n \n", file.Len())

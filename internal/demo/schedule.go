@@ -10,16 +10,14 @@ import (
 
 const day = 24 * time.Hour
 
-// stage says how many orders stand in a state, how long ago they were placed
-// and how long after that they came to stand there.
-type stage struct {
-	state           order.State
-	count           int
-	newest, oldest  time.Duration
-	soonest, latest time.Duration
-}
-
-var stages = []stage{
+// states says how many orders have a state, their age, and how long after their
+// creation they reached the state.
+var states = []struct {
+	state                order.State
+	count                int
+	minAge, maxAge       time.Duration
+	minChange, maxChange time.Duration // 0: never changed
+}{
 	{order.Registered, 9, 5 * time.Minute, 30 * time.Hour, 0, 0},
 	{order.InProcessing, 8, 10 * time.Hour, 2 * day, 10 * time.Minute, 8 * time.Hour},
 	{order.ReadyForShipment, 6, day, 3 * day, 4 * time.Hour, 20 * time.Hour},
@@ -33,33 +31,33 @@ var stages = []stage{
 	{order.ReturnCanceled, 2, 20 * day, 35 * day, 12 * day, 19 * day},
 }
 
-// placement is one order before it is written: where it stands and since when.
-type placement struct {
+// entry is an order of the schedule.
+type entry struct {
 	state     order.State
 	createdAt time.Time
 	updatedAt time.Time // zero: never changed
 }
 
 // schedule returns all orders, oldest first.
-func (d *dice) schedule(now time.Time) []placement {
+func (g *generator) schedule(now time.Time) []entry {
 	now = now.UTC().Truncate(time.Second)
-	var all []placement
-	for _, s := range stages {
+	var all []entry
+	for _, s := range states {
 		for range s.count {
-			p := placement{state: s.state, createdAt: now.Add(-d.span(s.newest, s.oldest))}
-			if s.latest > 0 {
-				p.updatedAt = p.createdAt.Add(d.span(s.soonest, s.latest))
+			e := entry{state: s.state, createdAt: now.Add(-g.duration(s.minAge, s.maxAge))}
+			if s.maxChange > 0 {
+				e.updatedAt = e.createdAt.Add(g.duration(s.minChange, s.maxChange))
 			}
-			all = append(all, p)
+			all = append(all, e)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b placement) int { return cmp.Compare(a.createdAt.Unix(), b.createdAt.Unix()) })
+	slices.SortStableFunc(all, func(a, b entry) int { return cmp.Compare(a.createdAt.Unix(), b.createdAt.Unix()) })
 	return all
 }
 
 // shipped reports whether a courier has, or had, the goods.
-func (p placement) shipped() bool {
-	switch p.state {
+func (e entry) shipped() bool {
+	switch e.state {
 	case order.Registered, order.InProcessing, order.RejectedByMerchant, order.Canceled:
 		return false
 	}
