@@ -1,0 +1,122 @@
+package pageindex
+
+import (
+	"math"
+	"slices"
+
+	"merchantorders/internal/order"
+)
+
+// Position says how to read one page: skip Offset of the matching orders below
+// UpperBound, then read Limit of them.
+type Position struct {
+	Version order.DataVersion // as of which the position is right
+	Total   int64             // orders that match the filter
+
+	UpperBound Key
+	Offset     int64
+	// Limit is 0 if no order can be on the page. A page that begins at a cursor
+	// reads one order more than it shows, which tells whether there is a next
+	// page.
+	Limit int64
+	// More reports whether orders follow the page. It is not set for a page that
+	// begins at a cursor.
+	More bool
+
+	// split is the split that makes Offset small; nil if it is.
+	split *SplitRange
+}
+
+// SamePage reports whether two positions read the same orders, given the same
+// data.
+func (p Position) SamePage(other Position) bool {
+	return p.UpperBound == other.UpperBound && p.Offset == other.Offset && p.Limit == other.Limit
+}
+
+// maxOrders is more orders than a merchant can have.
+const maxOrders = 1 << 48
+
+var anyStates = []order.State{anyState}
+
+// Locate returns the position of a page.
+func (x *Index) Locate(filter order.Filter) Position {
+	states := filter.States
+	if filter.AnyState {
+		states = anyStates
+	}
+	if filter.After != nil {
+		return x.locateAfter(*filter.After, filter, states)
+	}
+	low, high := keyRange(filter)
+	rank := firstRank(filter)
+	found := x.buckets.search(states, low, high, rank)
+	p := Position{Version: x.version, Total: found.total}
+	if found.found {
+		p.UpperBound, p.Offset = x.buckets.upperBound(found.at), found.offset
+		p.Limit = min(filter.PageSize, found.total-rank)
+		p.More = rank+p.Limit < found.total
+		p.split = x.splitFor(found.at, states, found.offset)
+	}
+	return p
+}
+
+// locateAfter returns the position of a page that begins after a cursor.
+func (x *Index) locateAfter(after order.Cursor, filter order.Filter, states []order.State) Position {
+	low, high := keyRange(filter)
+	p := Position{Version: x.version, Total: x.buckets.search(states, low, high, math.MaxInt64).total}
+	p.UpperBound = Key{after.CreatedAt.Unix(), after.LegacyID}
+	if high.Compare(p.UpperBound) < 0 {
+		p.UpperBound = high
+	}
+	if len(states) > 0 {
+		p.Limit = filter.PageSize + 1
+	}
+	return p
+}
+
+// firstRank returns how many orders come before a page. It divides instead of
+// multiplying page and size, whose product may not fit 64 bits.
+func firstRank(filter order.Filter) int64 {
+	if pages := filter.Page - 1; pages <= maxOrders/filter.PageSize {
+		return pages * filter.PageSize
+	}
+	return math.MaxInt64
+}
+
+// keyRange returns the range of keys, high excluded, that a filter's days have.
+func keyRange(filter order.Filter) (low, high Key) {
+	low, high = minKey, maxKey
+	if filter.From != order.NoDay {
+		low = StartOfDay(filter.From)
+	}
+	if filter.To != order.NoDay && filter.To != math.MaxInt32 {
+		high = StartOfDay(filter.To + 1)
+	}
+	return low, high
+}
+
+// LocateAt returns the position of a page as of an earlier version. It reports
+// false if the version is not among the last ones of this index.
+func (x *Index) LocateAt(filter order.Filter, version order.DataVersion) (Position, bool) {
+	if !x.loaded {
+		return Position{}, false
+	}
+	first := 0 // index of the first delta to undo
+	if version != x.base {
+		i := slices.IndexFunc(x.recent, func(d Delta) bool { return d.Version == version })
+		if i < 0 {
+			return Position{}, false
+		}
+		first = i + 1
+	}
+	undone := x.recent[first:]
+	for _, d := range slices.Backward(undone) {
+		x.change(d, -1)
+	}
+	p := x.Locate(filter)
+	for _, d := range undone {
+		x.change(d, +1)
+	}
+	p.Version = version
+	return p, true
+}
