@@ -20,7 +20,7 @@ import (
 	"merchantorders/internal/token"
 )
 
-// backend is the service without its doors: what every command works on.
+// backend is the database, the storage and the services on top of them.
 type backend struct {
 	db     *store.DB
 	files  files
@@ -28,19 +28,18 @@ type backend struct {
 	tokens *token.Registry
 }
 
-// files is a place for invoice files that has to be closed and tidied, and can be
-// looked through.
+// files is a storage of invoice files.
 type files interface {
 	maintenance.Files
-	// RemoveStagedFiles removes the drafts last written before a moment.
+	// RemoveStagedFiles removes the staged files last written before a time.
 	RemoveStagedFiles(before time.Time) error
 	Close() error
 }
 
-// open opens database and files where the settings say, and makes them where
-// they are not. The data folder must be there. What cannot be opened is a
-// fault of the setting that names it.
-// observe gets the time of each operation on the database; nil: nobody does.
+// open opens the database and the storage of the settings, and creates them if
+// they do not exist. The data folder must exist. If one cannot be opened, the
+// error is a usageError of its setting. observe receives the duration of each
+// database operation; it may be nil.
 func (p *process) open(ctx context.Context, log *slog.Logger, observe func(string, time.Duration)) (*backend, error) {
 	db, err := p.openDatabase(ctx, store.Options{Observe: observe, Now: p.now, Log: log})
 	if err != nil {
@@ -68,20 +67,20 @@ func (p *process) openFiles(ctx context.Context) (files, error) {
 	if bucket, ok := p.settings.Bucket(); ok {
 		return s3.Open(ctx, s3.Bucket(bucket), p.settings.FilesPath())
 	}
-	disk, err := disk.Open(p.settings.FilesPath())
+	files, err := disk.Open(p.settings.FilesPath())
 	if err != nil {
 		return nil, err
 	}
-	// A folder that cannot be written to is a wrong one. One that is full is the
-	// right one: files can be read there, and purged.
-	if err := disk.Check(ctx); err != nil && !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
-		return nil, errors.Join(fmt.Errorf("%s: %w", p.settings.FilesPath(), err), disk.Close())
+	// A folder that is not writable is a wrong setting. A full disk is not: files
+	// can be read and purged.
+	if err := files.Check(ctx); err != nil && !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
+		return nil, errors.Join(fmt.Errorf("%s: %w", p.settings.FilesPath(), err), files.Close())
 	}
-	return disk, nil
+	return files, nil
 }
 
-// cannotOpen blames a setting, or the data folder where it has no value, for
-// what could not be opened.
+// cannotOpen returns the usageError of a setting, or of --data if the setting is
+// empty.
 func (p *process) cannotOpen(ctx context.Context, flag, value string, err error) error {
 	if ctx.Err() != nil {
 		return err
@@ -92,58 +91,36 @@ func (p *process) cannotOpen(ctx context.Context, flag, value string, err error)
 	return &usageError{err: config.About(flag, oneLine(err.Error()))}
 }
 
-// close lets go of database and files. Nothing may be under way.
+// close closes the database and the storage. No operation may be running.
 func (b *backend) close() error { return errors.Join(b.db.Close(), b.files.Close()) }
 
-// makeFolder makes the data folder, for its owner only, where it is not there.
-// It returns its full path if it was made: whoever mistyped its name should
-// see that.
-func (p *process) makeFolder() (string, error) {
+// createDataFolder creates the data folder, accessible to its owner only, if it
+// does not exist. It returns the full path of a new folder, so that the user
+// notices a mistyped name, and "" if the folder exists.
+func (p *process) createDataFolder() (string, error) {
 	path, err := filepath.Abs(p.settings.Data)
 	if err != nil {
 		return "", err
 	}
-	// What is stored outlives a power cut only if the folders do that it is in.
-	var parents []string
-	for dir := path; ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-			break
-		}
-		parents = append(parents, filepath.Dir(dir))
-	}
-	if len(parents) == 0 {
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
-	if err := os.MkdirAll(path, 0o700); err != nil {
-		return "", fmt.Errorf("make the data folder: %w", err)
-	}
-	for _, parent := range parents {
-		if err := syncFolder(parent); err != nil {
-			return "", fmt.Errorf("make the data folder: %w", err)
-		}
+	if err := disk.MkdirAll(path); err != nil {
+		return "", fmt.Errorf("create the data folder: %w", err)
 	}
 	return path, nil
 }
 
-// syncFolder makes what a folder has in it durable.
-func syncFolder(path string) error {
-	folder, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
-}
-
-// with runs fn on the backend, for a command that is no server. What has to be
-// logged goes to standard error in plain lines.
-func (p *process) with(ctx context.Context, fn func(*backend) error) error {
-	made, err := p.makeFolder()
+// withBackend runs fn on the backend, for every command but serve. Log messages
+// go to standard error as text.
+func (p *process) withBackend(ctx context.Context, fn func(*backend) error) error {
+	created, err := p.createDataFolder()
 	if err != nil {
 		return err
 	}
 	level := p.settings.Level()
 	if level == slog.LevelInfo {
-		// A person reads it: what goes well is said by the command itself.
+		// The command reports success itself.
 		level = slog.LevelWarn
 	}
 	log := slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: level}))
@@ -151,8 +128,8 @@ func (p *process) with(ctx context.Context, fn func(*backend) error) error {
 	if err != nil {
 		return err
 	}
-	if made != "" {
-		p.complain("made the data folder %s", made)
+	if created != "" {
+		p.printError("created the data folder %s", created)
 	}
 	return errors.Join(fn(b), b.close())
 }

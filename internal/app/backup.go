@@ -40,14 +40,14 @@ func (c *backupCommand) run(ctx context.Context, p *process) error {
 	if err := p.mustBeThere(); err != nil {
 		return err
 	}
-	return p.with(ctx, func(b *backend) error {
+	return p.withBackend(ctx, func(b *backend) error {
 		shown := &stages{p: p, into: p.stderr}
 		made, err := backup.Create(ctx, maintenance.Installation{DB: b.db, Files: b.files}, c.To, p.now(), version(), shown.options())
 		shown.clear()
 		if err != nil {
 			return err
 		}
-		err = p.say("backed up to %s: database %d bytes, invoice files %d with %d bytes", c.To, made.Database.Size, made.Files, made.Bytes)
+		err = p.print("backed up to %s: database %d bytes, invoice files %d with %d bytes", c.To, made.Database.Size, made.Files, made.Bytes)
 		if made.Faults > 0 {
 			return errors.New("the backup is made, but in what was backed up there is wrong: " + count(made.Faults, "file", "files"))
 		}

@@ -32,7 +32,7 @@ func (*checkCommand) run(ctx context.Context, p *process) error {
 	if err := p.mustBeThere(); err != nil {
 		return err
 	}
-	return p.with(ctx, func(b *backend) error {
+	return p.withBackend(ctx, func(b *backend) error {
 		shown := &stages{p: p, into: p.stdout}
 		result, err := check.Run(ctx, maintenance.Installation{DB: b.db, Files: b.files}, shown.options())
 		shown.clear()
@@ -44,17 +44,17 @@ func (*checkCommand) run(ctx context.Context, p *process) error {
 			if reference == "" {
 				where = "outside of all orders"
 			}
-			if err := p.say("leftover: %s: %s", where, count(result.Leftovers[reference], "file that no invoice knows", "files that no invoice knows")); err != nil {
+			if err := p.print("leftover: %s: %s", where, count(result.Leftovers[reference], "file that no invoice knows", "files that no invoice knows")); err != nil {
 				return err
 			}
 		}
-		return p.sayChecked("checked", result)
+		return p.printChecked("checked", result)
 	})
 }
 
-// sayChecked says in one line what was looked at and how much of it is wrong,
+// printChecked says in one line what was looked at and how much of it is wrong,
 // and returns an error when anything is.
-func (p *process) sayChecked(did string, r check.Result) error {
+func (p *process) printChecked(did string, r check.Result) error {
 	leftovers := int64(0)
 	for _, n := range r.Leftovers {
 		leftovers += n
@@ -63,7 +63,7 @@ func (p *process) sayChecked(did string, r check.Result) error {
 	if r.Faults > 0 {
 		verdict = count(r.Faults, "fault", "faults")
 	}
-	err := p.say("%s: merchants %d, orders %d, invoices %d, events %d, files %d, leftovers %d: %s",
+	err := p.print("%s: merchants %d, orders %d, invoices %d, events %d, files %d, leftovers %d: %s",
 		did, r.Merchants, r.Orders, r.Invoices, r.Events, r.Files, leftovers, verdict)
 	if r.Faults > 0 {
 		return errors.New(verdict)

@@ -125,10 +125,10 @@ type changed struct {
 	RequestID      string       `json:"requestId"`
 }
 
-// sayChanged tells of an order that was moved to a state.
-func (p *process) sayChanged(asJSON bool, reference string, state client.State, r client.Receipt) error {
+// printChange tells of an order that was moved to a state.
+func (p *process) printChange(asJSON bool, reference string, state client.State, r client.Receipt) error {
 	if asJSON {
-		return p.sayJSON(changed{OrderReference: reference, State: state, Tag: r.Tag, Replayed: r.Replayed, RequestID: r.RequestID})
+		return p.printJSON(changed{OrderReference: reference, State: state, Tag: r.Tag, Replayed: r.Replayed, RequestID: r.RequestID})
 	}
-	return p.say("%s", oneLine(fmt.Sprintf("order %s is %s", reference, state)))
+	return p.print("%s", oneLine(fmt.Sprintf("order %s is %s", reference, state)))
 }

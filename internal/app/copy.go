@@ -35,7 +35,7 @@ func (c *copyCommand) run(ctx context.Context, p *process) error {
 	if err := p.mustBeThere(); err != nil {
 		return err
 	}
-	return p.with(ctx, func(b *backend) error {
+	return p.withBackend(ctx, func(b *backend) error {
 		t := &copyTarget{process: *p, flags: config.Target(c.Target)}
 		err := t.open(ctx, p.settings.Data)
 		if err == nil {
@@ -60,25 +60,25 @@ func (p *process) copy(ctx context.Context, from maintenance.Installation, t *co
 	case done.Faults > 0:
 		return fmt.Errorf("%s between source and target; see whether check finds them in the source too", count(done.Faults, "difference", "differences"))
 	}
-	if err := p.say("copied: rows %d, files %d; all else was there", done.Rows, done.Files); err != nil {
+	if err := p.print("copied: rows %d, files %d; all else was there", done.Rows, done.Files); err != nil {
 		return err
 	}
 	if to.DB != nil {
-		err = p.say("verified: merchants %d, orders %d, day counts %d, invoices %d, events %d, order keys %d, tokens %d",
+		err = p.print("verified: merchants %d, orders %d, day counts %d, invoices %d, events %d, order keys %d, tokens %d",
 			done.Merchants, done.Counts.Orders, done.Counts.Days, done.Counts.Invoices, done.Counts.Events, done.Keys, done.Tokens)
 	}
 	if to.Files != nil && err == nil {
-		err = p.say("verified: SHA-256 of %s", count(done.Compared, "file", "files"))
+		err = p.print("verified: SHA-256 of %s", count(done.Compared, "file", "files"))
 	}
 	if err != nil {
 		return err
 	}
 	if done.Restless {
-		if err := p.say("The source kept changing: what came in last is not in the copy."); err != nil {
+		if err := p.print("The source kept changing: what came in last is not in the copy."); err != nil {
 			return err
 		}
 	}
-	return p.say("To switch over, stop servers and imports on the source, run this once more, and start servers on the target.")
+	return p.print("To switch over, stop servers and imports on the source, run this once more, and start servers on the target.")
 }
 
 // copyTarget is where a copy goes.
@@ -104,7 +104,7 @@ func (t *copyTarget) open(ctx context.Context, source string) error {
 		// Only for what is on its way to a bucket. What a copy that was killed leaves
 		// there is cleared away when a server starts.
 		t.settings.Data = source
-	} else if _, err := t.makeFolder(); err != nil {
+	} else if _, err := t.createDataFolder(); err != nil {
 		return err
 	}
 	if t.flags.MovesDatabase() {

@@ -16,7 +16,7 @@ const repeatedTokenLifetime = 30 * 24 * time.Hour
 // commands to try.
 func (s *server) showDemo(ctx context.Context, result demo.Result, baseURL string) error {
 	if result == demo.Skipped {
-		return s.say("The data folder already contains merchants: no demo was created.")
+		return s.print("The data folder already contains merchants: no demo was created.")
 	}
 	status, lifetime := "was created with orders in every state. Its token:", time.Duration(0)
 	if result == demo.Exists {
@@ -33,7 +33,7 @@ func (s *server) showDemo(ctx context.Context, result demo.Result, baseURL strin
 	curl := func(options, path string) string {
 		return "  curl " + options + "-H 'Authorization: Bearer " + text + "' " + quoted(baseURL+path)
 	}
-	return s.say("The demo merchant %d (%s) %s\n\n  %s\n\nTry a list, one order, and accepting it:\n\n%s\n%s\n%s\n",
+	return s.print("The demo merchant %d (%s) %s\n\n  %s\n\nTry a list, one order, and accepting it:\n\n%s\n%s\n%s\n",
 		demo.MerchantID, demo.MerchantName, status, text,
 		curl("", "/v2/orders?itemsPerPage=3"),
 		curl("", "/v2/orders/"+reference),

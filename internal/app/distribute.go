@@ -40,9 +40,9 @@ func (*distributeCommand) run(ctx context.Context, p *process) error {
 		if spread.Before {
 			how = "already spread by"
 		}
-		if err := p.say("%s: %s %s", spread.Table, how, spread.Column); err != nil {
+		if err := p.print("%s: %s %s", spread.Table, how, spread.Column); err != nil {
 			return err
 		}
 	}
-	return p.say("nodes with data: %d", done.Nodes)
+	return p.print("nodes with data: %d", done.Nodes)
 }

@@ -1,8 +1,8 @@
-// Package app is the command line: it reads what was typed and set, opens
-// database and files, puts the parts of the service together and runs one
-// command.
+// Package app is the command line. It parses flags and environment variables,
+// opens the database and the storage, wires the packages of the service together
+// and runs one command.
 //
-// It is the only package that knows them all. It must hold no rule of the
-// domain and no SQL, and it ends no process: Run returns the exit code, so
-// that tests run the very same code.
+// It is the only package that imports all others. It contains no rules of the
+// domain and no SQL. It never exits: Run returns the exit code, so that tests
+// run the same code as the program.
 package app

@@ -9,18 +9,19 @@ import (
 	"time"
 )
 
-// folderLock tells servers on one data folder of each other: each holds it
-// shared as long as it lives. The kernel lets go of it when a process ends,
-// however it ends.
+// folderLock lets servers on one data folder detect each other. Each server holds
+// it as a shared lock. The kernel releases it when the process ends, also after a
+// crash.
 type folderLock struct {
 	file *os.File
 }
 
-// lockPoll is how often a lock that another server holds is tried again.
+// lockPoll is the interval of attempts to get a lock that another server holds.
 const lockPoll = 20 * time.Millisecond
 
-// lockFolder takes the lock, and reports whether no other server works on the
-// folder: the lock is exclusive then, and others wait for share.
+// lockFolder acquires the lock and reports whether no other server uses the
+// folder. In that case the lock is exclusive, and other servers wait until it is
+// shared.
 func lockFolder(ctx context.Context, path string) (*folderLock, bool, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -37,11 +38,11 @@ func lockFolder(ctx context.Context, path string) (*folderLock, bool, error) {
 	return lock, alone, nil
 }
 
-// share lets others in that share too, and waits for one that does not.
+// share converts the lock to a shared one. It waits for an exclusive owner.
 func (l *folderLock) share(ctx context.Context) error {
 	for {
-		taken, err := l.try(syscall.LOCK_SH)
-		if taken || err != nil {
+		acquired, err := l.try(syscall.LOCK_SH)
+		if acquired || err != nil {
 			return err
 		}
 		select {
@@ -52,6 +53,7 @@ func (l *folderLock) share(ctx context.Context) error {
 	}
 }
 
+// try attempts to acquire the lock and reports whether it succeeded.
 func (l *folderLock) try(how int) (bool, error) {
 	for {
 		err := syscall.Flock(int(l.file.Fd()), how|syscall.LOCK_NB)
@@ -66,5 +68,5 @@ func (l *folderLock) try(how int) (bool, error) {
 	}
 }
 
-// release lets go of the lock.
+// release releases the lock.
 func (l *folderLock) release() error { return l.file.Close() }

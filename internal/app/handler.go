@@ -20,7 +20,7 @@ const keptAnswers = 24 << 20
 // handler puts the doors of the service before its backend.
 func (s *server) handler(baseURL, storageURL string) http.Handler {
 	router := s.router(baseURL, storageURL)
-	return s.wrap(web.Observe(router, router.EncodeError, s.log, s.figures, s.now))
+	return s.wrap(web.Observe(router, router.EncodeError, s.log, s.metrics, s.now))
 }
 
 // router has everything that is served.
@@ -29,12 +29,12 @@ func (s *server) router(baseURL, storageURL string) *web.Router {
 	region, bucket := s.settings.StorageNames()
 	kept := web.NewKept(keptAnswers, s.now)
 	return web.NewLimitedRouter(s.tokens, web.NewLimits(s.flags.Requests(), s.now),
-		v1.Routes(v1.Deps{Orders: s.orders, Metrics: s.figures, BaseURL: baseURL, StorageURL: storageURL, Kept: kept}),
-		v2.Routes(v2.Deps{BaseURL: baseURL, Orders: s.orders, Metrics: s.figures, StorageURL: storageURL, Kept: kept, ErrorCodes: v2.ErrorCodes(s.settings.ErrorCodes)}),
+		v1.Routes(v1.Deps{Orders: s.orders, Metrics: s.metrics, BaseURL: baseURL, StorageURL: storageURL, Kept: kept}),
+		v2.Routes(v2.Deps{BaseURL: baseURL, Orders: s.orders, Metrics: s.metrics, StorageURL: storageURL, Kept: kept, ErrorCodes: v2.ErrorCodes(s.settings.ErrorCodes)}),
 		storageapi.Routes(storageapi.Deps{Orders: s.orders, Region: region, Bucket: bucket}),
 		operator.Routes(operator.Deps{Orders: s.orders, Tokens: s.tokens}),
 		docpages.DocumentRoutes(),
 		docpages.PageRoutes(docpages.Deps{BaseURL: baseURL}),
-		web.HealthRoutes(ready, s.figures),
+		web.HealthRoutes(ready, s.metrics),
 	)
 }

@@ -12,14 +12,14 @@ import (
 )
 
 type importCommand struct {
-	File string `arg:"" name:"file" help:"File of order documents, one JSON object a line; - is standard input."`
+	File string `arg:"" name:"file" help:"File of order documents, one JSON object a line. - is standard input."`
 }
 
 // Help is what --help adds.
 func (*importCommand) Help() string {
-	return `Refused lines do not stop it: each is reported on standard error with its number and the reason. The last line tells how many orders were created, unchanged (there already, with the same content), conflicting (the reference or number is taken by other content) and invalid. With conflicting or invalid lines the exit code is 1. An import that was stopped is simply run again.
+	return `The import continues after a refused line and reports it on standard error with its number and the reason. The last line of output counts the orders that were created, unchanged (stored already, with the same content), conflicting (the reference or orderId belongs to other content) and invalid. With conflicting or invalid lines the exit code is 1. If an import was stopped, run it again.
 
-The merchants that the orders name must exist.
+The merchants of the orders must exist.
 
 Examples:
 
@@ -35,11 +35,11 @@ func (c *importCommand) run(ctx context.Context, p *process) error {
 		return err
 	}
 	defer func() { _ = input.Close() }()
-	return p.with(ctx, func(b *backend) error { return p.importFrom(ctx, b.orders, input, size) })
+	return p.withBackend(ctx, func(b *backend) error { return p.importFrom(ctx, b.orders, input, size) })
 }
 
-// input opens what is to be imported, and returns its size in bytes as well, -1
-// when that is unknown.
+// input opens a file, or standard input for "-", and returns its size in bytes;
+// -1 if it is unknown.
 func (p *process) input(file string) (io.ReadCloser, int64, error) {
 	if file == "-" {
 		return io.NopCloser(p.stdin), -1, nil
@@ -63,11 +63,11 @@ func (p *process) input(file string) (io.ReadCloser, int64, error) {
 
 func (p *process) importFrom(ctx context.Context, orders *order.Service, input io.Reader, size int64) error {
 	bar := p.bar("importing", size, true)
-	// A batch that has begun is finished, so that the counts are true.
-	add := func(ctx context.Context, batch []order.Incoming) ([]order.ImportResult, error) {
+	// Finish a batch after ctx ends, so that the counts are correct.
+	importBatch := func(ctx context.Context, batch []order.Incoming) ([]order.ImportResult, error) {
 		return orders.Import(context.WithoutCancel(ctx), batch)
 	}
-	counts, err := ingest.Import(ctx, input, add, ingest.Options{
+	counts, err := ingest.Import(ctx, input, importBatch, ingest.Options{
 		Refused: func(line int, reason string) {
 			_ = bar.Clear()
 			_, _ = fmt.Fprintf(p.stderr, "line %d: %s\n", line, oneLine(reason))
@@ -75,12 +75,12 @@ func (p *process) importFrom(ctx context.Context, orders *order.Service, input i
 		Progress: func(read int64) { _ = bar.Set64(read) },
 	})
 	_ = bar.Clear()
-	sayErr := p.say("created %d, unchanged %d, conflicting %d, invalid %d",
+	printErr := p.print("created %d, unchanged %d, conflicting %d, invalid %d",
 		counts.Created, counts.Unchanged, counts.Conflicting, counts.Invalid)
 	refused := counts.Conflicting + counts.Invalid
 	switch {
 	case ctx.Err() != nil:
-		return errors.New("stopped before the end of the input; run it again to take in the rest")
+		return errors.New("stopped before the end of the input; run the command again to import the rest")
 	case err != nil:
 		return err
 	case refused == 1:
@@ -88,5 +88,5 @@ func (p *process) importFrom(ctx context.Context, orders *order.Service, input i
 	case refused > 1:
 		return fmt.Errorf("%d lines were refused", refused)
 	}
-	return sayErr
+	return printErr
 }

@@ -134,7 +134,7 @@ func TestImportIsStopped(t *testing.T) {
 	if got, want := stdout.String(), "created 2, unchanged 0, conflicting 0, invalid 0\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if want := "merchant-orders: stopped before the end of the input; run it again to take in the rest\n"; stderr.String() != want {
+	if want := "merchant-orders: stopped before the end of the input; run the command again to import the rest\n"; stderr.String() != want {
 		t.Errorf("got %q, want %q", stderr.String(), want)
 	}
 	got := s.Run(t, lines(document(1), document(2), document(3)), "import", "-")

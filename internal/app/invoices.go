@@ -66,9 +66,9 @@ func (c *invoicesUpload) run(ctx context.Context, p *process) error {
 		return err
 	}
 	if c.JSON {
-		return p.sayJSON(invoice)
+		return p.printJSON(invoice)
 	}
-	return p.say("%s", oneLine(fmt.Sprintf("invoice %d: %s", invoice.ID, invoice.URL)))
+	return p.print("%s", oneLine(fmt.Sprintf("invoice %d: %s", invoice.ID, invoice.URL)))
 }
 
 type invoicesDownload struct {
@@ -133,9 +133,9 @@ func (c *invoicesDownload) run(ctx context.Context, p *process) error {
 		return err
 	}
 	if c.JSON {
-		return p.sayJSON(downloaded{File: path, MediaType: file.MediaType, Bytes: len(file.Content)})
+		return p.printJSON(downloaded{File: path, MediaType: file.MediaType, Bytes: len(file.Content)})
 	}
-	return p.say("%s", oneLine(fmt.Sprintf("%s: %d bytes", path, len(file.Content))))
+	return p.print("%s", oneLine(fmt.Sprintf("%s: %d bytes", path, len(file.Content))))
 }
 
 // downloaded is what is printed of a file.
@@ -222,7 +222,7 @@ func (c *invoicesDelete) run(ctx context.Context, p *process) error {
 		return err
 	}
 	if c.JSON {
-		return p.sayJSON(map[string][]client.Invoice{"invoices": left})
+		return p.printJSON(map[string][]client.Invoice{"invoices": left})
 	}
-	return p.sayInvoices(left)
+	return p.printInvoices(left)
 }

@@ -12,13 +12,13 @@ import (
 )
 
 type merchantCommand struct {
-	Add  merchantAdd  `cmd:"" help:"Add a merchant. Adding it again with the same name is no error."`
+	Add  merchantAdd  `cmd:"" help:"Add a merchant. Adding a merchant again with the same name is not an error."`
 	List merchantList `cmd:"" help:"List all merchants."`
 }
 
 type merchantAdd struct {
 	ID   string `name:"id" placeholder:"N" help:"Store id of the merchant, a positive number. Required."`
-	Name string `name:"name" placeholder:"TEXT" help:"Name of the merchant, which v1 shows as company name. Required."`
+	Name string `name:"name" placeholder:"TEXT" help:"Name of the merchant. v1 shows it as company_name. Required."`
 
 	id int64
 }
@@ -37,15 +37,15 @@ func (c *merchantAdd) check() error {
 }
 
 func (c *merchantAdd) run(ctx context.Context, p *process) error {
-	return p.with(ctx, func(b *backend) error {
+	return p.withBackend(ctx, func(b *backend) error {
 		err := b.orders.AddMerchant(ctx, c.id, c.Name)
 		if errors.Is(err, order.ErrMerchantExists) {
-			return fmt.Errorf("merchant %d is there already, with another name", c.id)
+			return fmt.Errorf("merchant %d exists already, with another name", c.id)
 		}
 		if err != nil {
 			return err
 		}
-		return p.say("merchant %d: %s", c.id, c.Name)
+		return p.print("merchant %d: %s", c.id, c.Name)
 	})
 }
 
@@ -54,19 +54,19 @@ type merchantList struct{}
 func (*merchantList) check() error { return nil }
 
 func (*merchantList) run(ctx context.Context, p *process) error {
-	return p.with(ctx, func(b *backend) error {
+	return p.withBackend(ctx, func(b *backend) error {
 		merchants, err := b.orders.Merchants(ctx)
 		if err != nil {
 			return err
 		}
 		return p.table([]string{"ID", "NAME", "CREATED"}, len(merchants), func(i int) []string {
 			m := merchants[i]
-			return []string{strconv.FormatInt(m.ID, 10), oneLine(m.Name), stamp(m.CreatedAt)}
+			return []string{strconv.FormatInt(m.ID, 10), oneLine(m.Name), timestamp(m.CreatedAt)}
 		})
 	})
 }
 
-// table prints aligned columns under a heading.
+// table prints a table with aligned columns.
 func (p *process) table(heading []string, rows int, row func(int) []string) error {
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	line := func(cells []string) {
@@ -82,6 +82,6 @@ func (p *process) table(heading []string, rows int, row func(int) []string) erro
 	for i := range rows {
 		line(row(i))
 	}
-	// What could not be written before is told here.
+	// Flush returns the errors of the writes above.
 	return w.Flush()
 }

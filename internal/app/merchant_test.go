@@ -24,7 +24,7 @@ func TestMerchantAdd(t *testing.T) {
 		}
 	}
 	got := f.Run(t, "", "merchant", "add", "--id", "355", "--name", "Another")
-	if want := "merchant-orders: merchant 355 is there already, with another name\n"; got.Code != 1 || got.Stderr != want || got.Stdout != "" {
+	if want := "merchant-orders: merchant 355 exists already, with another name\n"; got.Code != 1 || got.Stderr != want || got.Stdout != "" {
 		t.Errorf("got %+v, want exit code 1 and %q", got, want)
 	}
 }

@@ -96,7 +96,7 @@ func (c *ordersList) run(ctx context.Context, p *process) error {
 		}
 		listed++
 		if c.JSON {
-			err = p.sayJSON(order)
+			err = p.printJSON(order)
 		} else if rows = append(rows, order); len(rows) == tableRows {
 			err = flush()
 		}
@@ -120,7 +120,7 @@ func orderRow(o client.Summary) []string {
 		invoice = "yes"
 	}
 	return []string{
-		textOr(o.Reference), textOr(string(o.State)), stamp(o.CreatedAt), strconv.FormatInt(o.TotalItemsAmount, 10),
+		textOr(o.Reference), textOr(string(o.State)), timestamp(o.CreatedAt), strconv.FormatInt(o.TotalItemsAmount, 10),
 		textOr(o.CountryCode), invoice, textOr(o.Customer.FirstName, o.Customer.LastName),
 	}
 }
@@ -149,7 +149,7 @@ func (c *ordersAccept) run(ctx context.Context, p *process) error {
 	if err := service.Accept(ctx, c.Reference, c.options(&receipt)...); err != nil {
 		return err
 	}
-	return p.sayChanged(c.JSON, c.Reference, client.InProcessing, receipt)
+	return p.printChange(c.JSON, c.Reference, client.InProcessing, receipt)
 }
 
 type ordersReject struct {
@@ -177,7 +177,7 @@ func (c *ordersReject) run(ctx context.Context, p *process) error {
 	if err := service.Reject(ctx, c.Reference, client.Reason(c.Reason), c.options(&receipt)...); err != nil {
 		return err
 	}
-	return p.sayChanged(c.JSON, c.Reference, client.RejectedByMerchant, receipt)
+	return p.printChange(c.JSON, c.Reference, client.RejectedByMerchant, receipt)
 }
 
 type ordersWatch struct {
@@ -222,9 +222,9 @@ func (c *ordersWatch) run(ctx context.Context, p *process) error {
 		case err != nil:
 			return err
 		case c.JSON:
-			err = p.sayJSON(event)
+			err = p.printJSON(event)
 		default:
-			err = p.say("%s", oneLine(eventLine(event)))
+			err = p.print("%s", oneLine(eventLine(event)))
 		}
 		if err != nil {
 			return err
@@ -235,7 +235,7 @@ func (c *ordersWatch) run(ctx context.Context, p *process) error {
 
 // eventLine tells of an event in one line.
 func eventLine(e client.Event) string {
-	line := strconv.FormatInt(e.Seq, 10) + "  " + stamp(e.At) + "  " + e.OrderReference + "  " + string(e.Type) + "  " + e.Actor
+	line := strconv.FormatInt(e.Seq, 10) + "  " + timestamp(e.At) + "  " + e.OrderReference + "  " + string(e.Type) + "  " + e.Actor
 	if change, ok := e.StateChange(); ok {
 		line += "  " + string(change.From) + " -> " + string(change.To)
 		if change.Reason != client.NoReason {

@@ -31,18 +31,18 @@ func (c *ordersShow) run(ctx context.Context, p *process) error {
 		return err
 	}
 	if c.JSON {
-		return p.sayJSON(order)
+		return p.printJSON(order)
 	}
-	return p.sayOrder(order)
+	return p.printOrder(order)
 }
 
-// sayOrder shows an order to people.
-func (p *process) sayOrder(o client.Order) error {
+// printOrder shows an order to people.
+func (p *process) printOrder(o client.Order) error {
 	facts := orderFacts(o)
 	if err := p.table([]string{"ORDER", textOr(o.Reference)}, len(facts), func(i int) []string { return facts[i] }); err != nil {
 		return err
 	}
-	if err := p.say(""); err != nil {
+	if err := p.print(""); err != nil {
 		return err
 	}
 	heading := []string{"QUANTITY", "SKU", "PRICE", "TOTAL", "PRODUCT"}
@@ -56,10 +56,10 @@ func (p *process) sayOrder(o client.Order) error {
 	if err != nil || len(o.Invoices) == 0 {
 		return err
 	}
-	if err := p.say(""); err != nil {
+	if err := p.print(""); err != nil {
 		return err
 	}
-	return p.sayInvoices(o.Invoices)
+	return p.printInvoices(o.Invoices)
 }
 
 // orderFacts are the lines that show the fields of an order.
@@ -67,10 +67,10 @@ func orderFacts(o client.Order) [][]string {
 	a := o.Address
 	facts := [][]string{
 		{"State", textOr(string(o.State))},
-		{"Created", stamp(o.CreatedAt)},
-		{"Updated", stamp(o.UpdatedAt)},
-		{"Expires", stamp(o.ExpiresAt)},
-		{"Dispatch until", stamp(o.DispatchUntil)},
+		{"Created", timestamp(o.CreatedAt)},
+		{"Updated", timestamp(o.UpdatedAt)},
+		{"Expires", timestamp(o.ExpiresAt)},
+		{"Dispatch until", timestamp(o.DispatchUntil)},
 		{"Total", strconv.FormatInt(o.TotalItemsAmount, 10)},
 		{"Subtotal", strconv.FormatInt(o.SubTotalItemsAmount, 10)},
 		{"Payment", textOr(o.Payment.Name)},
@@ -92,9 +92,9 @@ func orderFacts(o client.Order) [][]string {
 	return facts
 }
 
-// sayInvoices shows invoice files to people.
-func (p *process) sayInvoices(invoices []client.Invoice) error {
+// printInvoices shows invoice files to people.
+func (p *process) printInvoices(invoices []client.Invoice) error {
 	return p.table([]string{"INVOICE", "UPLOADED", "ADDRESS"}, len(invoices), func(i int) []string {
-		return []string{strconv.FormatInt(invoices[i].ID, 10), stamp(invoices[i].CreatedAt), textOr(invoices[i].URL)}
+		return []string{strconv.FormatInt(invoices[i].ID, 10), timestamp(invoices[i].CreatedAt), textOr(invoices[i].URL)}
 	})
 }

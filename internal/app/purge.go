@@ -24,12 +24,12 @@ Example:
 
 func (c *purgeCommand) check() error {
 	var problem string
-	c.age, problem = lifetime(c.DeletedBefore, 0)
+	c.age, problem = duration(c.DeletedBefore, 0)
 	return config.About("deleted-before", problem)
 }
 
 func (c *purgeCommand) run(ctx context.Context, p *process) error {
-	return p.with(ctx, func(b *backend) error {
+	return p.withBackend(ctx, func(b *backend) error {
 		// Deletions are kept in whole seconds: one of this second counts as
 		// before the next.
 		before := p.now().Add(-c.age)
@@ -37,8 +37,8 @@ func (c *purgeCommand) run(ctx context.Context, p *process) error {
 			before = before.Add(time.Second)
 		}
 		count, err := b.orders.PurgeDeletedFiles(ctx, before)
-		if sayErr := p.say("files purged: %d", count); err == nil {
-			err = sayErr
+		if printErr := p.print("files purged: %d", count); err == nil {
+			err = printErr
 		}
 		return err
 	})

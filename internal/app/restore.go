@@ -34,7 +34,7 @@ func (c *restoreCommand) run(ctx context.Context, p *process) error {
 	if err := p.settings.Embedded(); err != nil {
 		return &usageError{err: err}
 	}
-	if _, err := p.makeFolder(); err != nil {
+	if _, err := p.createDataFolder(); err != nil {
 		return err
 	}
 	// A server that starts meanwhile waits until all is in place.
@@ -49,7 +49,7 @@ func (c *restoreCommand) run(ctx context.Context, p *process) error {
 	if err := errors.Join(err, lock.release()); err != nil {
 		return err
 	}
-	return p.sayChecked("restored and checked", result)
+	return p.printChecked("restored and checked", result)
 }
 
 func (c *restoreCommand) restore(ctx context.Context, p *process) (check.Result, error) {

@@ -13,7 +13,7 @@ import (
 // OpenAPI documents, both ways.
 func TestEveryRouteIsDescribed(t *testing.T) {
 	t.Parallel()
-	s := &server{process: &process{}, backend: &backend{}, figures: web.NewMetrics()}
+	s := &server{process: &process{}, backend: &backend{}, metrics: web.NewMetrics()}
 	served := map[openapitest.Operation]bool{}
 	for _, section := range s.router("http://localhost", "http://localhost/storage").Groups() {
 		for _, route := range section.Routes {

@@ -71,25 +71,25 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return exitDone
 	}
 	for line := range strings.Lines(err.Error()) {
-		p.complain("%s", line)
+		p.printError("%s", line)
 	}
 	return exitCode(err)
 }
 
 // complain writes one line to standard error.
-func (p *process) complain(format string, args ...any) {
+func (p *process) printError(format string, args ...any) {
 	// There is nowhere left to say that this failed.
 	_, _ = fmt.Fprintf(p.stderr, "%s: %s\n", programName, oneLine(fmt.Sprintf(format, args...)))
 }
 
 // say writes one line to standard output.
-func (p *process) say(format string, args ...any) error {
+func (p *process) print(format string, args ...any) error {
 	_, err := fmt.Fprintf(p.stdout, format+"\n", args...)
 	return err
 }
 
 // sayJSON writes a value as one line of JSON to standard output.
-func (p *process) sayJSON(value any) error {
+func (p *process) printJSON(value any) error {
 	encoder := json.NewEncoder(p.stdout)
 	encoder.SetEscapeHTML(false)
 	return encoder.Encode(value)

@@ -125,15 +125,15 @@ func TestWrongUsage(t *testing.T) {
 		{[]string{"token", "create", "--merchant=x", "--scopes=all", "--expires=90d"}, []string{
 			"--merchant (MERCHANT_ORDERS_MERCHANT): must be a whole number from 1",
 			`--scopes (MERCHANT_ORDERS_SCOPES): "all" is not a scope: there are orders:read, orders:write, invoices:write`,
-			"--expires (MERCHANT_ORDERS_EXPIRES): must be a length of time from 1s, such as 2160h, 90m or 30s"}},
+			"--expires (MERCHANT_ORDERS_EXPIRES): must be a duration from 1s, such as 2160h, 90m or 30s"}},
 		{[]string{"token", "create", "--operator", "--merchant=1", "--scopes=orders:read", "--expires=-1h"}, []string{
 			"--merchant (MERCHANT_ORDERS_MERCHANT): must not be given together with --operator",
 			"--scopes (MERCHANT_ORDERS_SCOPES): must not be given together with --operator",
-			"--expires (MERCHANT_ORDERS_EXPIRES): must be a length of time from 1s, such as 2160h, 90m or 30s"}},
+			"--expires (MERCHANT_ORDERS_EXPIRES): must be a duration from 1s, such as 2160h, 90m or 30s"}},
 		{[]string{"token", "create", "--operator", "--expires=500ms"}, []string{
-			"--expires (MERCHANT_ORDERS_EXPIRES): must be a length of time from 1s, such as 2160h, 90m or 30s"}},
+			"--expires (MERCHANT_ORDERS_EXPIRES): must be a duration from 1s, such as 2160h, 90m or 30s"}},
 		{[]string{"purge", "--deleted-before=-1s"}, []string{
-			"--deleted-before (MERCHANT_ORDERS_DELETED_BEFORE): must be a length of time from 0s, such as 2160h, 90m or 30s"}},
+			"--deleted-before (MERCHANT_ORDERS_DELETED_BEFORE): must be a duration from 0s, such as 2160h, 90m or 30s"}},
 		{[]string{"copy"}, []string{"--to-database (MERCHANT_ORDERS_TO_DATABASE): is required, or --to-storage, or --to-data"}},
 		{[]string{"copy", "--to-database=mysql://u:secret@h/d", "--to-storage=/files", "--to-data=/dev/null/x"}, []string{
 			"--to-data (MERCHANT_ORDERS_TO_DATA): must be a folder that this user may write to: not a directory",
@@ -238,7 +238,7 @@ func TestDataFolder(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "a", "data")
 	got := apptest.Run(t, "", "merchant", "list", "--data", data)
-	if want := "merchant-orders: made the data folder " + data + "\n"; got.Code != 0 || got.Stderr != want {
+	if want := "merchant-orders: created the data folder " + data + "\n"; got.Code != 0 || got.Stderr != want {
 		t.Errorf("first use: %+v, want on standard error %q", got, want)
 	}
 	info, err := os.Stat(data)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"syscall"
 
 	"merchantorders/internal/config"
 	"merchantorders/internal/demo"
@@ -19,7 +20,7 @@ type serveCommand struct {
 
 // Help is what --help adds.
 func (*serveCommand) Help() string {
-	return `v1 is served below /api, v2 below /v2, invoice files below /storage, pages to read at /docs; /healthz, /readyz and /metrics are for those who watch over it. The address is printed on standard output when it is open; the log goes to standard error, one JSON object a line. SIGTERM or SIGINT stops it: requests under way are finished, for 10 seconds at most.
+	return `The server serves v1 below /api, v2 below /v2, invoice files below /storage and documentation at /docs. /healthz, /readyz and /metrics are for monitoring. It prints its address on standard output when it accepts connections, and logs to standard error, one JSON object a line. SIGTERM or SIGINT stops it; it finishes the requests in progress for at most 10 seconds.
 
 Examples:
 
@@ -32,23 +33,19 @@ func (c *serveCommand) check() error { return config.Serve(c.Settings).Validate(
 func (c *serveCommand) run(ctx context.Context, p *process) error {
 	err := c.serve(ctx, p)
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		// It was stopped before it had begun.
+		// The server was stopped before it was ready.
 		return nil
 	}
 	return err
 }
 
-// serve opens what a server works on, serves, and closes it again.
+// serve opens the backend, serves until ctx ends, and closes the backend.
 func (c *serveCommand) serve(ctx context.Context, p *process) error {
-	p.collectLess()
-	p.runMore()
-	lines := newLogWriter(p.stderr)
-	defer lines.close()
 	s := &server{
-		process: p, flags: config.Serve(c.Settings), figures: web.NewMetrics(),
-		log: slog.New(web.NewLogHandler(lines, p.settings.Level())),
+		process: p, flags: config.Serve(c.Settings), metrics: web.NewMetrics(),
+		log: slog.New(web.NewLogHandler(p.stderr, p.settings.Level())),
 	}
-	made, err := p.makeFolder()
+	created, err := p.createDataFolder()
 	if err != nil {
 		return err
 	}
@@ -56,11 +53,11 @@ func (c *serveCommand) serve(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	if s.backend, err = p.open(ctx, s.log, s.figures.Database); err != nil {
+	if s.backend, err = p.open(ctx, s.log, s.metrics.Database); err != nil {
 		return errors.Join(err, lock.release())
 	}
-	if made != "" {
-		s.log.Info("data folder made", "path", made)
+	if created != "" {
+		s.log.Info("data folder created", "path", created)
 	}
 	if err = s.prepare(ctx, lock, alone); err == nil {
 		err = s.listen(ctx)
@@ -74,25 +71,26 @@ type server struct {
 	*backend
 	flags   config.Serve
 	log     *slog.Logger
-	figures *web.Metrics
+	metrics *web.Metrics
 }
 
-// prepare cleans up what servers that did not end in order have left, and lets
-// further ones in. alone says that no other server works on the same lock: all
-// drafts are left over then, and, unless servers elsewhere share the database,
-// all unfinished uploads, whatever their time, also if a clock ran ahead.
+// prepare removes the staged files and reservations that crashed servers have
+// left, and lets other servers start. alone means that no other server holds the
+// lock. Then it removes staged files of any age and, if the database is not
+// shared with other machines, expires reservations of any age.
 func (s *server) prepare(ctx context.Context, lock *folderLock, alone bool) error {
+	// future is a year ahead, since an earlier clock may have been fast.
 	before, future := s.now().Add(-order.ReservationTimeout), s.now().AddDate(1, 0, 0)
 	if alone {
 		if err := s.files.RemoveStagedFiles(future); err != nil {
-			return fmt.Errorf("clean up after the last server: %w", err)
+			return fmt.Errorf("clean up after a crashed server: %w", err)
 		}
 		if _, shared := s.settings.PostgresURL(); !shared {
 			before = future
 		}
 	}
-	if err := s.sweep(ctx, before, s.log); err != nil {
-		return fmt.Errorf("clean up after the last server: %w", err)
+	if err := s.expireReservations(ctx, before, s.log); err != nil {
+		return fmt.Errorf("clean up after a crashed server: %w", err)
 	}
 	if !alone {
 		return nil
@@ -100,34 +98,37 @@ func (s *server) prepare(ctx context.Context, lock *folderLock, alone bool) erro
 	return lock.share(ctx)
 }
 
-// listen makes the demo where one is asked for, opens the port when all else
-// is ready, and serves until ctx ends.
+// listen creates the demo if requested, opens the port, and serves until ctx
+// ends.
 func (s *server) listen(ctx context.Context) error {
-	var made demo.Result
+	var result demo.Result
 	if s.flags.Demo {
 		var err error
-		if made, err = demo.Prepare(ctx, s.orders, s.now()); err != nil {
-			return fmt.Errorf("make the demo: %w", err)
+		if result, err = demo.Prepare(ctx, s.orders, s.now()); err != nil {
+			return fmt.Errorf("create the demo: %w", err)
 		}
 	}
 	listener, err := net.Listen("tcp", s.flags.Listen)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return config.About("listen", s.flags.Listen+" is in use by another program")
+	}
 	if err != nil {
 		return err
 	}
 	bound := listener.Addr()
 	baseURL, storageURL := s.settings.Addresses(bound)
 	if s.flags.Demo {
-		if err := s.showDemo(ctx, made, baseURL); err != nil {
+		if err := s.showDemo(ctx, result, baseURL); err != nil {
 			return errors.Join(err, listener.Close())
 		}
 	}
-	if err := s.say("Merchant Orders listens on %s", config.LocalURL(bound)); err != nil {
-		s.log.Warn("standard output cannot be written to", "error", err)
+	if err := s.print("Merchant Orders listens on %s", config.LocalURL(bound)); err != nil {
+		s.log.Warn("cannot write to standard output", "error", err)
 	}
 	s.log.Info("listening", "address", bound.String(), "base_url", baseURL, "storage_url", storageURL, "version", version())
-	stop := s.startChores(s.now, s.log)
+	stop := s.startJanitor(s.now, s.log)
 	defer stop()
-	// A stop waits for requests under way; those that wait for events end at once.
+	// Shutdown waits for requests in progress. Long polling requests end at once.
 	defer context.AfterFunc(ctx, s.orders.StopWaiting)()
 	return web.Serve(ctx, listener, s.handler(baseURL, storageURL), s.log)
 }

@@ -166,7 +166,7 @@ func TestServeOnATakenPort(t *testing.T) {
 	defer func() { _ = listener.Close() }()
 	f := folder(t)
 	got := f.Run(t, "", "serve", "--log-level=error", "--listen", listener.Addr().String())
-	if got.Code != 1 || got.Stdout != "" || !strings.Contains(got.Stderr, "address already in use") || strings.Count(got.Stderr, "\n") != 1 {
+	if got.Code != 1 || got.Stdout != "" || !strings.Contains(got.Stderr, "is in use by another program") || strings.Count(got.Stderr, "\n") != 1 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -58,13 +58,13 @@ func (c *tokenCreate) check() error {
 		}
 	}
 	if c.Expires != "" {
-		c.lifetime, expires = lifetime(c.Expires, time.Second)
+		c.lifetime, expires = duration(c.Expires, time.Second)
 	}
 	return errors.Join(config.About("merchant", merchant), config.About("scopes", scopes), config.About("expires", expires))
 }
 
 func (c *tokenCreate) run(ctx context.Context, p *process) error {
-	return p.with(ctx, func(b *backend) error {
+	return p.withBackend(ctx, func(b *backend) error {
 		var text string
 		var err error
 		if c.Operator {
@@ -78,7 +78,7 @@ func (c *tokenCreate) run(ctx context.Context, p *process) error {
 		if err != nil {
 			return err
 		}
-		return p.say("%s", text)
+		return p.print("%s", text)
 	})
 }
 
@@ -92,7 +92,7 @@ func (*tokenList) Help() string {
 func (*tokenList) check() error { return nil }
 
 func (*tokenList) run(ctx context.Context, p *process) error {
-	return p.with(ctx, func(b *backend) error {
+	return p.withBackend(ctx, func(b *backend) error {
 		tokens, err := b.tokens.List(ctx)
 		if err != nil {
 			return err
@@ -106,7 +106,7 @@ func (*tokenList) run(ctx context.Context, p *process) error {
 			}
 			return []string{
 				strconv.FormatInt(t.ID, 10), merchant, scopes, oneLine(t.Hint) + "...",
-				stamp(t.CreatedAt), stamp(t.ExpiresAt), stamp(t.LastUsedAt), stamp(t.RevokedAt),
+				timestamp(t.CreatedAt), timestamp(t.ExpiresAt), timestamp(t.LastUsedAt), timestamp(t.RevokedAt),
 			}
 		})
 	})
@@ -128,7 +128,7 @@ Example:
 func (*tokenRevoke) check() error { return nil }
 
 func (c *tokenRevoke) run(ctx context.Context, p *process) error {
-	return p.with(ctx, func(b *backend) error {
+	return p.withBackend(ctx, func(b *backend) error {
 		id, err := b.tokens.Revoke(ctx, c.Token)
 		if errors.Is(err, token.ErrUnknown) {
 			// The text is not repeated: it may be a token, mistyped.
@@ -137,6 +137,6 @@ func (c *tokenRevoke) run(ctx context.Context, p *process) error {
 		if err != nil {
 			return err
 		}
-		return p.say("token %d is revoked", id)
+		return p.print("token %d is revoked", id)
 	})
 }

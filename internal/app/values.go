@@ -6,9 +6,9 @@ import (
 	"merchantorders/internal/order"
 )
 
-// Every reader of a flag's value returns what is wrong with it, or empty text.
+// The parsers of flag values also return what is wrong with the value; empty text if it is valid.
 
-// positive reads an identifier.
+// positive parses an id.
 func positive(text string) (int64, string) {
 	if text == "" {
 		return 0, "is required"
@@ -20,17 +20,17 @@ func positive(text string) (int64, string) {
 	return id, ""
 }
 
-// lifetime reads a length of time of at least least.
-func lifetime(text string, least time.Duration) (time.Duration, string) {
+// duration parses a duration of at least min.
+func duration(text string, min time.Duration) (time.Duration, string) {
 	d, err := time.ParseDuration(text)
-	if err != nil || d < least {
-		return 0, "must be a length of time from " + least.String() + ", such as 2160h, 90m or 30s"
+	if err != nil || d < min {
+		return 0, "must be a duration from " + min.String() + ", such as 2160h, 90m or 30s"
 	}
 	return d, ""
 }
 
-// stamp shows a time, "-" for none.
-func stamp(t time.Time) string {
+// timestamp formats a time; "-" for the zero time.
+func timestamp(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}

@@ -11,10 +11,10 @@ type versionCommand struct{}
 func (*versionCommand) check() error { return nil }
 
 func (*versionCommand) run(_ context.Context, p *process) error {
-	return p.say("%s %s %s", programName, version(), runtime.Version())
+	return p.print("%s %s %s", programName, version(), runtime.Version())
 }
 
-// version is what the Go tool knows of the source that this was built from.
+// version returns the version that the Go tool recorded in the binary.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" {

@@ -80,7 +80,7 @@ func checkAfterKill(t *testing.T, data string, swept bool) {
 	if left := stored(t, data, 1); len(left) > 0 {
 		t.Errorf("files are left on the disk: %v", left)
 	}
-	if got := strings.Contains(server.Log(), "unfinished uploads taken back"); got != swept {
+	if got := strings.Contains(server.Log(), "reservations of unfinished uploads expired"); got != swept {
 		t.Errorf("the start took back an unfinished upload: %v, want %v", got, swept)
 	}
 	server.fillUp(t, &ledger{files: map[sample]map[[32]byte]*fileNote{1: {}}, goal: make(chan struct{})})
