@@ -92,7 +92,7 @@ func TestDatabaseCannotBeOpened(t *testing.T) {
 		{"a pool of one", with(func(u *url.URL) { u.RawQuery += "&pool_max_conns=1" }), `pool_max_conns must be a number from 2`},
 		{"an unknown host", "postgres://u:" + secret + "@nowhere.invalid/db", `open database db on nowhere\.invalid:5432: .*no such host`},
 		{"nothing listens", "postgres://u:" + secret + "@" + free + "/db", `open database db on ` + regexp.QuoteMeta(free) + `: connect: connection refused`},
-		{"a server that says nothing", "postgres://u:" + secret + "@" + silent + "/db", `no answer in time`},
+		{"a server that says nothing", "postgres://u:" + secret + "@" + silent + "/db", `no response in time`},
 		{"several hosts, none of them there", "postgres://u:" + secret + "@" + free + "," + free + "/db", `connection refused`},
 		{"a wrong password", locked(secret), `password authentication failed for user "locked"`},
 		{"no password", with(func(u *url.URL) { u.User = url.User("locked") }), `password|empty`},
@@ -135,7 +135,7 @@ func TestDatabaseWithoutRights(t *testing.T) {
 
 	refused(t, "database", `permission denied for schema public`, nil, "--database", as(fresh, "modest"))
 	refused(t, "database", `made by a newer version of merchant-orders \(schema 99999, `, nil, "--database", newer)
-	refused(t, "database", `takes no writes`, nil, "--database", standby)
+	refused(t, "database", `it is read-only`, nil, "--database", standby)
 
 	tables := onPostgres(t, made).tables(t)
 	refused(t, "database", `permission denied for table goose_db_version`, nil, "--database", as(made, "modest"))
