@@ -4,7 +4,13 @@ go 1.26.0
 
 tool (
 	github.com/versity/versitygw/cmd/versitygw
+	google.golang.org/protobuf/cmd/protoc-gen-go
 	honnef.co/go/tools/cmd/staticcheck
+)
+
+require (
+	github.com/bufbuild/protocompile v0.14.1
+	google.golang.org/protobuf v1.36.12
 )
 
 require (

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/orderpb"
 )
 
 // intake takes one batch of orders into a transaction. What the batch adds to
@@ -47,7 +48,7 @@ func (db *DB) ImportOrders(ctx context.Context, batch []order.Incoming, now time
 	for i, incoming := range batch {
 		arrivals[i].Incoming = incoming
 		var err error
-		if arrivals[i].details, err = encodeDetails(incoming.Order); err != nil {
+		if arrivals[i].details, err = orderpb.EncodeDetails(&batch[i].Order); err != nil {
 			return nil, fmt.Errorf("order %s: %w", incoming.Order.Reference, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/orderpb"
 	"merchantorders/internal/store/pgtest"
 )
 
@@ -41,7 +42,8 @@ func lay(b *testing.B, db *DB, l layout) {
 	if err := addTestMerchant(b.Context(), db, 1); err != nil {
 		b.Fatal(err)
 	}
-	details, err := encodeDetails(testOrder(1, "R").Order)
+	sample := testOrder(1, "R").Order
+	details, err := orderpb.EncodeDetails(&sample)
 	if err != nil {
 		b.Fatal(err)
 	}

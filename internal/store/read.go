@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/orderpb"
 	"merchantorders/internal/store/sqldb"
 )
 
@@ -173,5 +174,5 @@ func fillOrder(o *order.Order, merchantID int64, s order.Summary, rawDetails []b
 	o.MerchantID, o.LegacyID, o.Reference = merchantID, s.LegacyID, s.Reference
 	o.State, o.Currency, o.CountryCode = s.State, s.Currency, s.CountryCode
 	o.CreatedAt, o.UpdatedAt, o.Total, o.Customer = s.CreatedAt, s.UpdatedAt, s.Total, s.Customer
-	return decodeDetails(rawDetails, o)
+	return orderpb.DecodeDetails(rawDetails, o)
 }

@@ -73,8 +73,9 @@ type DB interface {
 	// used for now, as opposed to an error in the statement.
 	Unavailable(err error) bool
 
-	// CommitVersion returns a value that changes with every commit, by whatever
-	// process. ok is false if the database cannot tell without a statement.
+	// CommitVersion returns a value that changes with every commit, of this and of
+	// other processes. ok is false if the database cannot tell cheaply: then
+	// something may have been committed.
 	CommitVersion() (version CommitVersion, ok bool)
 
 	// Conn opens a connection outside of the pool, without any time limit, for
@@ -97,8 +98,9 @@ type DB interface {
 	Close() error
 }
 
-// CommitVersion identifies a state of the database: see DB.
-type CommitVersion [48]byte
+// CommitVersion identifies a state of the database, as long as the DB is open.
+// Only equality has a meaning.
+type CommitVersion int64
 
 // Dialect is what statements must know of the database that runs them.
 type Dialect struct {

@@ -153,7 +153,7 @@ func (db *DB) rollback(ctx context.Context, tx pgx.Tx) {
 }
 
 // CommitVersion implements sqldb.DB. The server tells nothing without a query.
-func (db *DB) CommitVersion() (sqldb.CommitVersion, bool) { return sqldb.CommitVersion{}, false }
+func (db *DB) CommitVersion() (sqldb.CommitVersion, bool) { return 0, false }
 
 // Conn implements sqldb.DB.
 func (db *DB) Conn(ctx context.Context) (*sql.Conn, error) { return db.admin.Conn(ctx) }

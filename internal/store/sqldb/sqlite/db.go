@@ -36,7 +36,7 @@ type DB struct {
 	path      string
 	committer *committer
 	admin     *sql.DB // for Conn; it holds no connection
-	wal       walIndex
+	observer  observer
 }
 
 var _ sqldb.DB = (*DB)(nil)
@@ -85,12 +85,10 @@ func open(ctx context.Context, path string) (_ *DB, err error) {
 		return nil, err
 	}
 	db.admin.SetMaxIdleConns(0)
-	// The first read creates the WAL index.
-	if err := db.Ping(ctx); err != nil {
+	if db.observer.conn, err = openConn(path, busyTimeout, append(pragmas, "query_only=1")...); err != nil {
 		return nil, err
 	}
-	db.wal, err = openWALIndex(path)
-	return db, err
+	return db, db.Ping(ctx)
 }
 
 // InTx implements sqldb.DB.
@@ -122,7 +120,7 @@ func (db *DB) Snapshot(ctx context.Context, fn func(sqldb.Querier) error) error 
 func (db *DB) Retryable(error) bool { return false }
 
 // CommitVersion implements sqldb.DB.
-func (db *DB) CommitVersion() (sqldb.CommitVersion, bool) { return db.wal.version() }
+func (db *DB) CommitVersion() (sqldb.CommitVersion, bool) { return db.observer.version() }
 
 // Conn implements sqldb.DB.
 func (db *DB) Conn(ctx context.Context) (*sql.Conn, error) { return db.admin.Conn(ctx) }
@@ -145,8 +143,7 @@ func (db *DB) Close() error {
 	if db.admin != nil {
 		err = errors.Join(err, db.admin.Close())
 	}
-	db.wal.close()
-	return err
+	return errors.Join(err, db.observer.close())
 }
 
 // Backup implements sqldb.DB.

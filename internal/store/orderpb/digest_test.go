@@ -1,0 +1,197 @@
+package orderpb
+
+import (
+	"encoding/hex"
+	"reflect"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/descriptorpb"
+	"google.golang.org/protobuf/types/dynamicpb"
+
+	"merchantorders/internal/order"
+)
+
+// asIs is the canonical form of attributes that have no other spelling.
+func asIs(attributes []byte) []byte { return attributes }
+
+// TestDigestIsStable pins the bytes that are hashed. Digests are stored: with
+// another digest every re-imported order would be a conflict.
+func TestDigestIsStable(t *testing.T) {
+	t.Parallel()
+	notes := ""
+	small := order.Order{
+		MerchantID: 355, Reference: "R", State: order.Registered, CreatedAt: time.Unix(0, 0), Notes: &notes,
+		LineItems: []order.LineItem{{ID: 1, GiftWrap: true, ExtendedAttributes: []byte("[]"), PickupDate: order.NoDay, DeliveryDate: 2}},
+	}
+	const want = "6f7264657220646f63756d656e7420320a01c6050201520302060009000a05000700080009000b010102130114025b5d1604000000"
+	encoded := appendMessage([]byte(digestVersion), newDocument(&small).ProtoReflect())
+	if got := hex.EncodeToString(encoded); got != want {
+		t.Errorf("the bytes are\n%s, want\n%s", got, want)
+	}
+	large := testOrder()
+	digest := Digest(&large, asIs)
+	const wantDigest = "d9c78805c7b50eee2671e73b3383c1ac2c82b921affc89344628d0668c0d796e"
+	if got := hex.EncodeToString(digest[:]); got != wantDigest {
+		t.Errorf("digest %s, want %s", got, wantDigest)
+	}
+}
+
+// TestDigestCoversEveryField changes the fields of an order document one by one.
+func TestDigestCoversEveryField(t *testing.T) {
+	t.Parallel()
+	o := testOrder()
+	first := proto.Clone(newDocument(&o)) // two fields share a pointer
+	seen := map[[32]byte]string{digest(first.ProtoReflect()): "the first"}
+	changeFields(first.ProtoReflect(), "", func(path string) {
+		d := digest(first.ProtoReflect())
+		if other, found := seen[d]; found {
+			t.Errorf("%s changed: the digest is that of %s", path, other)
+		}
+		seen[d] = path
+	})
+	if len(seen) < 60 {
+		t.Errorf("%d digests, want one for each field", len(seen))
+	}
+}
+
+// changeFields changes each scalar field of a message in turn, calls changed and
+// restores the field.
+func changeFields(m protoreflect.Message, path string, changed func(path string)) {
+	for _, field := range sortedFields(m.Descriptor()) {
+		name := path + "/" + string(field.Name())
+		switch {
+		case field.IsList() && field.Message() == nil:
+			list := m.Mutable(field).List()
+			list.Append(list.NewElement())
+			changed(name)
+			list.Truncate(list.Len() - 1)
+		case field.IsList():
+			for i := range m.Get(field).List().Len() {
+				changeFields(m.Get(field).List().Get(i).Message(), name, changed)
+			}
+		case field.Message() != nil:
+			if m.Has(field) {
+				changeFields(m.Get(field).Message(), name, changed)
+			}
+		default:
+			had, before := m.Has(field), m.Get(field)
+			m.Set(field, other(field, before))
+			changed(name)
+			if m.Set(field, before); !had {
+				m.Clear(field)
+			}
+		}
+	}
+}
+
+// other returns another value of a field.
+func other(field protoreflect.FieldDescriptor, value protoreflect.Value) protoreflect.Value {
+	switch field.Kind() {
+	case protoreflect.StringKind:
+		return protoreflect.ValueOfString(value.String() + "x")
+	case protoreflect.BytesKind:
+		return protoreflect.ValueOfBytes(append([]byte("x"), value.Bytes()...))
+	case protoreflect.BoolKind:
+		return protoreflect.ValueOfBool(!value.Bool())
+	case protoreflect.Sint32Kind:
+		return protoreflect.ValueOfInt32(int32(value.Int()) + 1)
+	default:
+		return protoreflect.ValueOfInt64(value.Int() + 1)
+	}
+}
+
+// TestDigestKinds checks that the digest knows every kind of field in use.
+func TestDigestKinds(t *testing.T) {
+	t.Parallel()
+	messages := File_internal_store_orderpb_order_proto.Messages()
+	for i := range messages.Len() {
+		for _, field := range sortedFields(messages.Get(i)) {
+			if field.IsMap() {
+				t.Errorf("%s is a map, which has no order", field.FullName())
+			}
+			if field.Message() != nil {
+				continue
+			}
+			value := dynamicpb.NewMessage(messages.Get(i)).NewField(field)
+			if field.IsList() {
+				value = value.List().NewElement()
+			}
+			appendValue(nil, field, value)
+		}
+	}
+}
+
+// TestDigestOfNewerSchema computes the digest with a schema that has more fields
+// than the one of this version, in every message: it is the same as long as the
+// document does not use them.
+func TestDigestOfNewerSchema(t *testing.T) {
+	t.Parallel()
+	o := testOrder()
+	document := newDocument(&o)
+	stored, err := proto.Marshal(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	newer := dynamicpb.NewMessage(newerSchema(t).Messages().ByName("Document"))
+	if err := proto.Unmarshal(stored, newer); err != nil {
+		t.Fatal(err)
+	}
+	want := digest(document.ProtoReflect())
+	if got := digest(newer); got != want {
+		t.Errorf("digest %x with the newer schema, want %x", got, want)
+	}
+	details := newer.Mutable(newer.Descriptor().Fields().ByName("details")).Message()
+	details.Set(details.Descriptor().Fields().ByName("new_field"), protoreflect.ValueOfString("x"))
+	if digest(newer) == want {
+		t.Error("the digest does not depend on the new field")
+	}
+}
+
+// newerSchema returns order.proto with one more field in every message.
+func newerSchema(t *testing.T) protoreflect.FileDescriptor {
+	t.Helper()
+	file := protodesc.ToFileDescriptorProto(File_internal_store_orderpb_order_proto)
+	for _, message := range file.MessageType {
+		message.Field = append(message.Field, &descriptorpb.FieldDescriptorProto{
+			Name: proto.String("new_field"), Number: proto.Int32(1000),
+			Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum(), Type: descriptorpb.FieldDescriptorProto_TYPE_STRING.Enum(),
+		})
+	}
+	newer, err := protodesc.NewFile(file, protoregistry.GlobalFiles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newer
+}
+
+// TestDocumentIsComplete checks that every field of an order that a document has
+// reaches the digest: a field added to package order must be added here too.
+func TestDocumentIsComplete(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		of      any
+		message proto.Message
+	}{
+		{order.Customer{}, (*Customer)(nil)},
+		{order.Address{}, (*Address)(nil)},
+		{order.Carrier{}, (*Carrier)(nil)},
+		{order.InvoiceDetails{}, (*InvoiceDetails)(nil)},
+		{order.LineItem{}, (*LineItem)(nil)},
+	} {
+		if got, want := fieldCount(test.message), reflect.TypeOf(test.of).NumField(); got != want {
+			t.Errorf("%T has %d fields, its message %d", test.of, want, got)
+		}
+	}
+	// Without Document.details, and MerchantName, LegacyID, Invoices and Revision.
+	got, want := fieldCount((*Document)(nil))-1+fieldCount((*Details)(nil)), reflect.TypeFor[order.Order]().NumField()-4
+	if got != want {
+		t.Errorf("a document has %d fields of order.Order, its messages %d", want, got)
+	}
+}
+
+func fieldCount(m proto.Message) int { return m.ProtoReflect().Descriptor().Fields().Len() }

@@ -1,0 +1,173 @@
+// Package orderpb is the stored form of order documents, as protocol buffers,
+// and the digest that imports compare. order.proto defines the messages;
+// scripts/generate writes order.pb.go.
+package orderpb
+
+import (
+	"fmt"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"merchantorders/internal/order"
+)
+
+// EncodeDetails returns the column orders.details of an order.
+func EncodeDetails(o *order.Order) ([]byte, error) {
+	encoded, err := proto.Marshal(newDetails(o))
+	if err != nil {
+		return nil, fmt.Errorf("encode the details of order %s: %w", o.Reference, err)
+	}
+	return encoded, nil
+}
+
+// newDocument returns the whole document of an order, without its legacy id and
+// what the service itself adds.
+func newDocument(o *order.Order) *Document {
+	c := &o.Customer
+	return &Document{
+		MerchantId:  o.MerchantID,
+		Reference:   o.Reference,
+		State:       int64(o.State),
+		Currency:    o.Currency,
+		CountryCode: o.CountryCode,
+		CreatedAt:   seconds(o.CreatedAt),
+		UpdatedAt:   seconds(o.UpdatedAt),
+		Total:       o.Total,
+		Customer: &Customer{
+			UserId: c.UserID, Email: c.Email, Phone: c.Phone,
+			FirstName: c.FirstName, LastName: c.LastName, Company: c.Company,
+		},
+		Details: newDetails(o),
+	}
+}
+
+func newDetails(o *order.Order) *Details {
+	d := &Details{
+		ExpiresAt:      seconds(o.ExpiresAt),
+		DispatchUntil:  seconds(o.DispatchUntil),
+		Subtotal:       o.Subtotal,
+		Discount:       o.Discount,
+		Notes:          o.Notes,
+		PaymentName:    o.PaymentName,
+		Billing:        newAddress(&o.Billing),
+		Shipping:       newAddress(&o.Shipping),
+		Carrier:        newCarrier(&o.Carrier),
+		InvoiceDetails: newInvoiceDetails(o.InvoiceDetails),
+		LineItems:      make([]*LineItem, len(o.LineItems)),
+	}
+	for i := range o.LineItems {
+		d.LineItems[i] = newLineItem(&o.LineItems[i])
+	}
+	return d
+}
+
+func newAddress(a *order.Address) *Address {
+	return &Address{
+		FirstName:    a.FirstName,
+		LastName:     a.LastName,
+		Street:       a.Street,
+		StreetNumber: a.StreetNumber,
+		Address2:     a.Address2,
+		City:         a.City,
+		Region:       a.Region,
+		RegionCode:   a.RegionCode,
+		Country:      a.Country,
+		CountryCode:  a.CountryCode,
+		PostCode:     a.PostCode,
+		Phone:        a.Phone,
+		Type:         a.Type,
+	}
+}
+
+func newCarrier(c *order.Carrier) *Carrier {
+	return &Carrier{
+		ShipmentIds:                  c.ShipmentIDs,
+		Name:                         c.Name,
+		Method:                       c.Method,
+		DeliveryName:                 c.DeliveryName,
+		DeliveryKey:                  c.DeliveryKey,
+		TrackingCodes:                c.TrackingCodes,
+		Comments:                     c.Comments,
+		DeliveryToCourierEstimation:  c.DeliveryToCourierEstimation,
+		DeliveryToCustomerEstimation: c.DeliveryToCustomerEstimation,
+	}
+}
+
+func newInvoiceDetails(d *order.InvoiceDetails) *InvoiceDetails {
+	if d == nil {
+		return nil
+	}
+	return &InvoiceDetails{
+		TaxOfficeCode:         d.TaxOfficeCode,
+		TaxOfficeName:         d.TaxOfficeName,
+		VatNumber:             d.VATNumber,
+		Company:               d.Company,
+		Occupation:            d.Occupation,
+		Address:               d.Address,
+		PostCode:              d.PostCode,
+		City:                  d.City,
+		Article39:             d.Article39,
+		Article39Eligible:     newFlag(d.Article39Eligible),
+		Article39IdentityType: d.Article39IdentityType,
+		Article39IdentityNo:   d.Article39IdentityNo,
+		Article39MobilePhone:  d.Article39MobilePhone,
+		Article39Otp:          d.Article39OTP,
+		Article39Valid:        newFlag(d.Article39Valid),
+	}
+}
+
+func newFlag(value any) *Flag {
+	switch value := value.(type) {
+	case bool:
+		return &Flag{Value: &Flag_Boolean{value}}
+	case string:
+		return &Flag{Value: &Flag_Text{value}}
+	}
+	return nil
+}
+
+func newLineItem(l *order.LineItem) *LineItem {
+	return &LineItem{
+		Id:                 l.ID,
+		ProductId:          l.ProductID,
+		ProductCode:        l.ProductCode,
+		Sku:                l.SKU,
+		MerchantSku:        l.MerchantSKU,
+		MerchantEan:        l.MerchantEAN,
+		ProductName:        l.ProductName,
+		ProductStatus:      l.ProductStatus,
+		MasterProductCode:  l.MasterProductCode,
+		ProductUrl:         l.ProductURL,
+		Ean:                l.EAN,
+		UnitPrice:          l.UnitPrice,
+		OriginalUnitPrice:  l.OriginalUnitPrice,
+		BasePrice:          l.BasePrice,
+		TotalPrice:         l.TotalPrice,
+		Quantity:           l.Quantity,
+		Article39Status:    l.Article39Status,
+		Article39Valid:     l.Article39Valid,
+		GiftWrap:           l.GiftWrap,
+		ExtendedAttributes: l.ExtendedAttributes,
+		PickupDate:         day(l.PickupDate),
+		DeliveryDate:       day(l.DeliveryDate),
+	}
+}
+
+// seconds returns a time as Unix seconds; nil for the zero time.
+func seconds(t time.Time) *int64 {
+	if t.IsZero() {
+		return nil
+	}
+	s := t.Unix()
+	return &s
+}
+
+// day returns a day as its number; nil for order.NoDay.
+func day(d order.Day) *int32 {
+	if d == order.NoDay {
+		return nil
+	}
+	n := int32(d)
+	return &n
+}
