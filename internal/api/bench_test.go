@@ -18,6 +18,7 @@ import (
 	"merchantorders/internal/store"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
+	"merchantorders/internal/web/respcache"
 )
 
 // benchOrders is how many orders the merchant of the benchmarks has.
@@ -33,7 +34,7 @@ type benchService struct {
 
 func newBenchService(b *testing.B) benchService {
 	b.Helper()
-	ctx, log := b.Context(), slog.New(web.NewLogHandler(io.Discard, slog.LevelInfo))
+	ctx, log := b.Context(), slog.New(slog.NewJSONHandler(io.Discard, nil))
 	db, err := store.OpenSQLite(ctx, filepath.Join(b.TempDir(), "orders.db"), store.Options{})
 	if err != nil {
 		b.Fatal(err)
@@ -54,10 +55,10 @@ func newBenchService(b *testing.B) benchService {
 	if s.token, _, err = tokens.Create(ctx, apitest.MerchantID, token.AllScopes, 0); err != nil {
 		b.Fatal(err)
 	}
-	kept := web.NewKept(0, time.Now) // each answer is made anew
-	router := web.NewRouter(tokens,
-		v1.Routes(v1.Deps{Orders: orders, Metrics: figures, BaseURL: baseURL, StorageURL: storageURL, Kept: kept}),
-		v2.Routes(v2.Deps{Orders: orders, Metrics: figures, BaseURL: baseURL, StorageURL: storageURL, Kept: kept}),
+	config := web.RouterConfig{Authenticator: tokens, ResponseCache: respcache.New(0, time.Now), Refusals: orders} // nothing is cached
+	router := web.NewRouter(config,
+		v1.Routes(v1.Deps{Orders: orders, Metrics: figures, BaseURL: baseURL, StorageURL: storageURL}),
+		v2.Routes(v2.Deps{Orders: orders, Metrics: figures, BaseURL: baseURL, StorageURL: storageURL}),
 		web.RouteGroup{Errors: web.EncodeMessage},
 	)
 	s.handler = web.Observe(router, web.EncodeMessage, log, figures, time.Now)

@@ -29,6 +29,7 @@ import (
 	"merchantorders/internal/store"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
+	"merchantorders/internal/web/respcache"
 	"merchantorders/openapi/openapitest"
 )
 
@@ -124,10 +125,10 @@ func (s *service) serve(orders *order.Service, with setup, log *slog.Logger) {
 		at = addresses{base: baseURL, region: "eu", bucket: "inv"}
 	}
 	storageURL := at.base + "/storage/" + at.region + "/" + at.bucket
-	kept := web.NewKept(1<<20, s.now)
-	router := web.NewRouter(with.verifier,
-		v1.Routes(v1.Deps{Orders: orders, Metrics: s.figures, BaseURL: at.base, StorageURL: storageURL, Kept: kept}),
-		v2.Routes(v2.Deps{Orders: orders, Metrics: s.figures, BaseURL: at.base, StorageURL: storageURL, Kept: kept, ErrorCodes: with.errorCodes}),
+	config := web.RouterConfig{Authenticator: with.verifier, ResponseCache: respcache.New(1<<20, s.now), Refusals: orders}
+	router := web.NewRouter(config,
+		v1.Routes(v1.Deps{Orders: orders, Metrics: s.figures, BaseURL: at.base, StorageURL: storageURL}),
+		v2.Routes(v2.Deps{Orders: orders, Metrics: s.figures, BaseURL: at.base, StorageURL: storageURL, ErrorCodes: with.errorCodes}),
 		storageapi.Routes(storageapi.Deps{Orders: orders, Region: at.region, Bucket: at.bucket}),
 		operator.Routes(operator.Deps{Orders: orders, Tokens: s.tokens}),
 		docpages.DocumentRoutes(),

@@ -11,26 +11,33 @@ import (
 	v2 "merchantorders/internal/api/v2"
 	"merchantorders/internal/docpages"
 	"merchantorders/internal/web"
+	"merchantorders/internal/web/ratelimit"
+	"merchantorders/internal/web/respcache"
 )
 
-// keptAnswers is how many bytes of answers are kept: what a few thousand clients
-// poll. Together with all else the service stays below 128 MB.
-const keptAnswers = 24 << 20
+// responseCacheSize is the size of the response cache in bytes: enough for what a
+// few thousand clients poll, while the whole process stays below 128 MB.
+const responseCacheSize = 24 << 20
 
-// handler puts the doors of the service before its backend.
+// handler returns the handler of everything that is served.
 func (s *server) handler(baseURL, storageURL string) http.Handler {
 	router := s.router(baseURL, storageURL)
 	return s.wrap(web.Observe(router, router.EncodeError, s.log, s.metrics, s.now))
 }
 
-// router has everything that is served.
+// router returns the router with all routes.
 func (s *server) router(baseURL, storageURL string) *web.Router {
 	ready := func(ctx context.Context) error { return errors.Join(s.db.Ping(ctx), s.files.Check(ctx)) }
 	region, bucket := s.settings.StorageNames()
-	kept := web.NewKept(keptAnswers, s.now)
-	return web.NewLimitedRouter(s.tokens, web.NewLimits(s.flags.Requests(), s.now),
-		v1.Routes(v1.Deps{Orders: s.orders, Metrics: s.metrics, BaseURL: baseURL, StorageURL: storageURL, Kept: kept}),
-		v2.Routes(v2.Deps{BaseURL: baseURL, Orders: s.orders, Metrics: s.metrics, StorageURL: storageURL, Kept: kept, ErrorCodes: v2.ErrorCodes(s.settings.ErrorCodes)}),
+	config := web.RouterConfig{
+		Authenticator: s.tokens,
+		Limits:        ratelimit.New(s.flags.Requests(), s.now),
+		ResponseCache: respcache.New(responseCacheSize, s.now),
+		Refusals:      s.orders,
+	}
+	return web.NewRouter(config,
+		v1.Routes(v1.Deps{Orders: s.orders, Metrics: s.metrics, BaseURL: baseURL, StorageURL: storageURL}),
+		v2.Routes(v2.Deps{Orders: s.orders, Metrics: s.metrics, BaseURL: baseURL, StorageURL: storageURL, ErrorCodes: v2.ErrorCodes(s.settings.ErrorCodes)}),
 		storageapi.Routes(storageapi.Deps{Orders: s.orders, Region: region, Bucket: bucket}),
 		operator.Routes(operator.Deps{Orders: s.orders, Tokens: s.tokens}),
 		docpages.DocumentRoutes(),

@@ -15,9 +15,9 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 	t.Parallel()
 	s := &server{process: &process{}, backend: &backend{}, metrics: web.NewMetrics()}
 	served := map[openapitest.Operation]bool{}
-	for _, section := range s.router("http://localhost", "http://localhost/storage").Groups() {
-		for _, route := range section.Routes {
-			served[openapitest.Operation{Method: route.Method, Path: section.Prefix + route.Path}] = true
+	for _, group := range s.router("http://localhost", "http://localhost/storage").Groups() {
+		for _, route := range group.Routes {
+			served[openapitest.Operation{Method: route.Method(), Path: group.Prefix + route.Path()}] = true
 		}
 	}
 	described := map[openapitest.Operation]bool{}

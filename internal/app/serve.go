@@ -43,7 +43,7 @@ func (c *serveCommand) run(ctx context.Context, p *process) error {
 func (c *serveCommand) serve(ctx context.Context, p *process) error {
 	s := &server{
 		process: p, flags: config.Serve(c.Settings), metrics: web.NewMetrics(),
-		log: slog.New(web.NewLogHandler(p.stderr, p.settings.Level())),
+		log: slog.New(slog.NewJSONHandler(p.stderr, &slog.HandlerOptions{Level: p.settings.Level()})),
 	}
 	created, err := p.createDataFolder()
 	if err != nil {

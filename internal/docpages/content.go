@@ -8,19 +8,19 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"merchantorders/internal/web"
+	"merchantorders/internal/web/compress"
 )
 
-// content is something to serve, as it is.
+// content is a static response.
 type content struct {
 	mediaType string
 	body      []byte
-	zipped    []byte // the body as gzip; nil: never sent so
-	tag       string // ETag, with its quotes
+	gzipped   []byte // the body as gzip; nil: not available
+	tag       string // entity tag, in quotes
 	policy    string // Content-Security-Policy; empty: none
-	page      bool   // of HTML
+	isPage    bool   // HTML
 }
 
 func newContent(mediaType string, body []byte) content {
@@ -28,9 +28,9 @@ func newContent(mediaType string, body []byte) content {
 	return content{mediaType: mediaType, body: body, tag: `"` + hex.EncodeToString(digest[:]) + `"`}
 }
 
-// newZipped is newContent for a body that is stored as gzip.
-func newZipped(mediaType string, zipped []byte) (content, error) {
-	reader, err := gzip.NewReader(bytes.NewReader(zipped))
+// newGzippedContent is newContent for a body that is stored as gzip.
+func newGzippedContent(mediaType string, gzipped []byte) (content, error) {
+	reader, err := gzip.NewReader(bytes.NewReader(gzipped))
 	if err != nil {
 		return content{}, err
 	}
@@ -39,81 +39,55 @@ func newZipped(mediaType string, zipped []byte) (content, error) {
 		return content{}, err
 	}
 	c := newContent(mediaType, body)
-	c.zipped = zipped
+	c.gzipped = gzipped
 	return c, nil
 }
 
-// serve answers with the content, or 304 to a client that has it.
+// serve sends the content, or 304 if the client has it.
 func (c content) serve(w http.ResponseWriter, r *http.Request) error {
 	h := w.Header()
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-cache")
-	tag := c.tag
-	if c.zipped != nil {
-		tag = "W/" + tag // it stands for two forms
-	}
-	h.Set("ETag", tag)
+	h.Set("ETag", c.tag)
 	if c.policy != "" {
 		h.Set("Content-Security-Policy", c.policy)
 	}
-	if c.page {
+	if c.isPage {
 		h.Set("Referrer-Policy", "no-referrer")
 	}
-	body := c.body
-	if c.zipped != nil {
+	if c.gzipped != nil {
+		h.Set("ETag", "W/"+c.tag) // one tag for both forms
 		h.Set("Vary", "Accept-Encoding")
-		if takesGzip(r) {
-			h.Set("Content-Encoding", "gzip")
-			body = c.zipped
-		}
 	}
-	if has(r, c.tag) {
-		h.Del("Content-Encoding")
+	// A malformed header is ignored: it matches nothing.
+	has, _ := web.ParseEntityTags(r.Header, "If-None-Match")
+	if has.MatchWeakly(c.tag) {
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
+	body := c.body
+	if c.gzipped != nil && compress.Accepted(r.Header["Accept-Encoding"]) {
+		h.Set("Content-Encoding", "gzip")
+		body = c.gzipped
+	}
 	h.Set("Content-Type", c.mediaType)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
-	// The client may be gone; there is nobody left to tell.
-	_, _ = w.Write(body)
+	_, _ = w.Write(body) // an error means that the client disconnected
 	return nil
 }
 
-// has reports whether a client says that it has the content with a tag.
-func has(r *http.Request, tag string) bool {
-	for known := range strings.SplitSeq(r.Header.Get("If-None-Match"), ",") {
-		known = strings.TrimSpace(known)
-		if known == "*" || strings.TrimPrefix(known, "W/") == tag {
-			return true
-		}
-	}
-	return false
-}
-
-// takesGzip reports whether a client takes gzip.
-func takesGzip(r *http.Request) bool {
-	for coding := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
-		name, weight, weighed := strings.Cut(coding, ";")
-		if !strings.EqualFold(strings.TrimSpace(name), "gzip") {
-			continue
-		}
-		q, err := strconv.ParseFloat(strings.TrimPrefix(strings.TrimSpace(weight), "q="), 64)
-		return !weighed || err == nil && q > 0
-	}
-	return false
-}
-
-// one serves the one of several contents that a parameter of the path names.
-func one(parameter string, contents func() (map[string]content, error)) web.Handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		all, err := contents()
+// route returns a public route that serves the content named by a path parameter,
+// which ends the path. load returns all contents by name.
+func route(path, parameter string, load func() (map[string]content, error)) web.Route {
+	return web.PublicRoute(http.MethodGet, path+"/{"+parameter+"}", func(w http.ResponseWriter, r *http.Request) error {
+		contents, err := load()
 		if err != nil {
 			return err
 		}
-		c, ok := all[r.PathValue(parameter)]
+		c, ok := contents[r.PathValue(parameter)]
 		if !ok {
 			return web.ErrRouteNotFound
 		}
 		return c.serve(w, r)
-	}
+	})
 }

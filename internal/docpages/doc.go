@@ -1,8 +1,8 @@
-// Package docpages serves the description of the service to everyone who asks:
-// the OpenAPI documents below /openapi, and below /docs a guide in plain pages
-// and each document to read and to try out. All comes from the program itself,
-// nothing from elsewhere.
+// Package docpages serves the documentation of the service to everybody: the
+// OpenAPI documents below /openapi, and below /docs the guide and a page for each
+// document where it can be read and tried. Everything is embedded in the program;
+// the pages load nothing from elsewhere.
 //
-// It must not know orders, tokens or how anything is stored: what the pages say
-// is in openapi and docs.
+// It knows nothing of orders, tokens or storage. What the pages say is in packages
+// openapi and docs.
 package docpages

@@ -1,26 +1,23 @@
 package docpages
 
 import (
-	"net/http"
 	"sync"
 
 	"merchantorders/internal/web"
 	"merchantorders/openapi"
 )
 
-// DocumentSection returns the section that serves the OpenAPI documents, each
-// as YAML and as JSON.
+// DocumentRoutes returns the routes of the OpenAPI documents, each as YAML and as
+// JSON.
 func DocumentRoutes() web.RouteGroup {
 	return web.RouteGroup{
 		Prefix: "/openapi",
-		Routes: []web.Route{
-			{Method: http.MethodGet, Path: "/{document}", Access: web.Public, Handle: one("document", documents)},
-		},
+		Routes: []web.Route{route("", "document", documents)},
 		Errors: web.EncodeMessage,
 	}
 }
 
-// documents are made when they are first asked for.
+// documents are made at the first request.
 var documents = sync.OnceValues(func() (map[string]content, error) {
 	all := make(map[string]content)
 	for _, document := range openapi.Documents() {

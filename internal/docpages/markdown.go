@@ -15,119 +15,119 @@ import (
 	"merchantorders/docs"
 )
 
-// pictureText stands in place of the picture of the states for those who
-// cannot see it; the pages that show it have a table of transitions too.
-const pictureText = "The states of an order and the transitions between them, as in the table of transitions"
+// stateDiagramText replaces the diagram of the states for those who cannot see it.
+// The pages that show the diagram have a table of the transitions too.
+const stateDiagramText = "The states of an order and the transitions between them, as in the table of transitions"
 
-// html turns a document into HTML. Links to other documents lead to their
-// pages; a diagram becomes the picture of the states, the only one there is.
+// html renders a document as HTML. Links to other documents lead to their pages. A
+// Mermaid diagram is replaced by the image of the states: it is the only one.
 func (s *site) html(page docs.Page) (template.HTML, error) {
-	served, err := s.served()
+	pages, err := s.pageURLs()
 	if err != nil {
 		return "", err
 	}
 	markdown := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 	tree := markdown.Parser().Parse(text.NewReader(page.Markdown))
-	turn := &linkRewriter{site: s, page: page, served: served}
-	if err := ast.Walk(tree, turn.visit); err != nil {
+	rewriter := &linkRewriter{site: s, page: page, pages: pages}
+	if err := ast.Walk(tree, rewriter.visit); err != nil {
 		return "", err
 	}
-	turn.apply()
+	rewriter.replaceNodes()
 	var out bytes.Buffer
 	if err := markdown.Renderer().Render(&out, page.Markdown, tree); err != nil {
 		return "", err
 	}
-	// A table that is wider than the page scrolls by itself, with the keyboard too.
+	// A table that is wider than the page scrolls, with the keyboard too.
 	wide := strings.NewReplacer("<table>", `<div class="wide" tabindex="0"><table>`, "</table>", "</table></div>")
 	return template.HTML(wide.Replace(out.String())), nil
 }
 
-// served returns the pages that there are, by the path of their document.
-func (s *site) served() (map[string]string, error) {
+// pageURLs returns the URLs of all pages, by the path of their document.
+func (s *site) pageURLs() (map[string]string, error) {
 	pages, err := docs.Pages()
 	if err != nil {
 		return nil, err
 	}
-	served := make(map[string]string, len(pages))
+	urls := make(map[string]string, len(pages))
 	for _, page := range pages {
-		served[page.Path] = s.root + "/docs/guide/" + page.Name()
+		urls[page.Path] = s.root + "/docs/guide/" + page.Name()
 	}
-	return served, nil
+	return urls, nil
 }
 
-// turning changes the tree of a document. Nodes are replaced after the walk,
-// which would lose its way otherwise.
+// linkRewriter changes the syntax tree of a document. It replaces nodes after the
+// walk, because ast.Walk does not allow that on the way.
 type linkRewriter struct {
-	site    *site
-	page    docs.Page
-	served  map[string]string
-	replace []replacement
+	site         *site
+	page         docs.Page
+	pages        map[string]string // URLs by document
+	replacements []replacement
 }
 
 type replacement struct{ old, new ast.Node }
 
-func (t *linkRewriter) visit(n ast.Node, entering bool) (ast.WalkStatus, error) {
+func (lr *linkRewriter) visit(n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
 		return ast.WalkContinue, nil
 	}
 	switch n := n.(type) {
 	case *ast.Link:
-		address, ok := t.address(string(n.Destination))
+		url, ok := lr.url(string(n.Destination))
 		if !ok {
-			t.unlink(n)
+			lr.unlink(n)
 		}
-		n.Destination = []byte(address)
+		n.Destination = []byte(url)
 	case *ast.Image:
-		n.Destination = []byte(t.site.root + "/docs/assets/" + path.Base(string(n.Destination)))
+		n.Destination = []byte(lr.site.root + "/docs/assets/" + path.Base(string(n.Destination)))
 	case *ast.FencedCodeBlock:
-		if string(n.Language(t.page.Markdown)) == "mermaid" {
-			t.replace = append(t.replace, replacement{n, t.picture()})
+		if string(n.Language(lr.page.Markdown)) == "mermaid" {
+			lr.replacements = append(lr.replacements, replacement{n, lr.stateDiagram()})
 		}
 	}
 	return ast.WalkContinue, nil
 }
 
-// address returns where a link of the document leads on the pages. ok is false
-// for a document that is not shown there.
-func (t *linkRewriter) address(destination string) (address string, ok bool) {
+// url returns the URL of a link in the document. ok is false if the link leads to a
+// document without a page.
+func (lr *linkRewriter) url(destination string) (url string, ok bool) {
 	if strings.HasPrefix(destination, "#") || strings.Contains(destination, "://") {
 		return destination, true
 	}
-	file, anchor, anchored := strings.Cut(destination, "#")
-	file = path.Join(path.Dir(t.page.Path), file)
-	address, ok = t.served[file]
-	if name, below := strings.CutPrefix(file, "../openapi/"); below {
-		address, ok = t.site.root+"/openapi/"+name, true
+	file, anchor, hasAnchor := strings.Cut(destination, "#")
+	file = path.Join(path.Dir(lr.page.Path), file)
+	url, ok = lr.pages[file]
+	if name, isOpenAPI := strings.CutPrefix(file, "../openapi/"); isOpenAPI {
+		url, ok = lr.site.root+"/openapi/"+name, true
 	}
-	if anchored {
-		address += "#" + anchor
+	if hasAnchor {
+		url += "#" + anchor
 	}
-	return address, ok
+	return url, ok
 }
 
-// unlink leaves only the words of a link.
-func (t *linkRewriter) unlink(n *ast.Link) {
+// unlink replaces a link by its text.
+func (lr *linkRewriter) unlink(n *ast.Link) {
 	words := ast.NewEmphasis(1)
 	for child := n.FirstChild(); child != nil; {
 		next := child.NextSibling()
 		words.AppendChild(words, child)
 		child = next
 	}
-	t.replace = append(t.replace, replacement{n, words})
+	lr.replacements = append(lr.replacements, replacement{n, words})
 }
 
-func (t *linkRewriter) picture() ast.Node {
-	shown := ast.NewLink()
-	shown.Destination = []byte(t.site.root + "/docs/assets/states.svg")
-	image := ast.NewImage(shown)
-	image.AppendChild(image, ast.NewString([]byte(pictureText)))
+func (lr *linkRewriter) stateDiagram() ast.Node {
+	link := ast.NewLink()
+	link.Destination = []byte(lr.site.root + "/docs/assets/states.svg")
+	image := ast.NewImage(link)
+	image.AppendChild(image, ast.NewString([]byte(stateDiagramText)))
 	paragraph := ast.NewParagraph()
 	paragraph.AppendChild(paragraph, image)
 	return paragraph
 }
 
-func (t *linkRewriter) apply() {
-	for _, r := range t.replace {
+func (lr *linkRewriter) replaceNodes() {
+	for _, r := range lr.replacements {
 		r.old.Parent().ReplaceChild(r.old.Parent(), r.old, r.new)
 	}
 }

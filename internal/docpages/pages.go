@@ -17,46 +17,43 @@ import (
 //go:embed assets
 var files embed.FS
 
-// Deps is what the pages are made with.
+// Deps is what the pages need.
 type Deps struct {
-	BaseURL string // address of the service, without a slash at its end
+	BaseURL string // URL of the service, without a slash at its end
 }
 
-// The policies of pages: all from the service itself, no frame around them. The
-// renderer of the reference writes styles into its elements.
+// Content security policies of the pages: they load only from the service, and no
+// other page may frame them. Swagger UI writes styles into its elements.
 const (
 	plainPolicy     = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 	referencePolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
-// PageSection returns the section that serves the pages.
+// PageRoutes returns the routes of the pages.
 func PageRoutes(deps Deps) web.RouteGroup {
 	s := &site{root: rootOf(deps.BaseURL)}
 	index, guide, reference := sync.OnceValues(s.index), sync.OnceValues(s.guide), sync.OnceValues(s.reference)
-	route := func(path string, handle web.Handler) web.Route {
-		return web.Route{Method: http.MethodGet, Path: path, Access: web.Public, Handle: handle}
-	}
 	return web.RouteGroup{
 		Prefix: "/docs",
 		Routes: []web.Route{
-			route("", func(w http.ResponseWriter, r *http.Request) error {
+			web.PublicRoute(http.MethodGet, "", func(w http.ResponseWriter, r *http.Request) error {
 				page, err := index()
 				if err != nil {
 					return err
 				}
 				return page.serve(w, r)
 			}),
-			route("/guide/{page}", one("page", guide)),
-			route("/reference/{document}", one("document", reference)),
-			route("/assets/{asset}", one("asset", assets)),
+			route("/guide", "page", guide),
+			route("/reference", "document", reference),
+			route("/assets", "asset", assets),
 		},
 		Errors: web.EncodeMessage,
 	}
 }
 
-// rootOf returns the path of an address, which stands before every link: a
-// proxy may serve the service below a path of its own.
+// rootOf returns the path of a URL, the prefix of every link: a proxy may serve the
+// service below a path.
 func rootOf(baseURL string) string {
 	base, err := url.Parse(baseURL)
 	if err != nil {
@@ -65,20 +62,20 @@ func rootOf(baseURL string) string {
 	return strings.TrimSuffix(base.EscapedPath(), "/")
 }
 
-// site makes pages for one address.
+// site renders the pages for one URL of the service.
 type site struct {
-	root string // stands before every path
+	root string // prefix of every link
 }
 
 // link is an entry of a table of contents.
 type link struct {
 	Address, Title string
 	Short          string // of a reference: the document's name
-	Text           string // of a reference: where the document is, without its form
+	Text           string // of a reference: the document's path without its extension
 	Here           bool
 }
 
-// view is what the templates write.
+// view is the data of the templates.
 type view struct {
 	Root       string
 	Title      string
@@ -86,7 +83,7 @@ type view struct {
 	Published  []link
 	Operators  []link
 	References []link
-	Body       template.HTML // made from our own Markdown
+	Body       template.HTML // rendered from Markdown in package docs
 	Document   string        // of a reference: name of the document
 }
 
@@ -94,7 +91,7 @@ var templates = sync.OnceValues(func() (*template.Template, error) {
 	return template.ParseFS(files, "assets/*.html")
 })
 
-// index makes the page at which one begins.
+// index renders the start page.
 func (s *site) index() (content, error) {
 	v, err := s.view("Merchant Orders", "")
 	if err != nil {
@@ -103,7 +100,7 @@ func (s *site) index() (content, error) {
 	return s.page("index.html", plainPolicy, v)
 }
 
-// guide makes the plain pages, by name.
+// guide renders the pages of the guide, by name.
 func (s *site) guide() (map[string]content, error) {
 	pages, err := docs.Pages()
 	if err != nil {
@@ -125,7 +122,7 @@ func (s *site) guide() (map[string]content, error) {
 	return all, nil
 }
 
-// reference makes the page of each OpenAPI document, by its name.
+// reference renders the page of each OpenAPI document, by its name.
 func (s *site) reference() (map[string]content, error) {
 	all := make(map[string]content)
 	for _, document := range openapi.Documents() {
@@ -141,7 +138,7 @@ func (s *site) reference() (map[string]content, error) {
 	return all, nil
 }
 
-// view returns what every page shows. here is the name of the page.
+// view returns the data of a page. here is the name of the page.
 func (s *site) view(title, here string) (view, error) {
 	v := view{Root: s.root, Title: title}
 	pages, err := docs.Pages()
@@ -168,7 +165,7 @@ func (s *site) view(title, here string) (view, error) {
 	return v, nil
 }
 
-// page writes a template.
+// page renders a template.
 func (s *site) page(name, policy string, v view) (content, error) {
 	all, err := templates()
 	if err != nil {
@@ -179,6 +176,6 @@ func (s *site) page(name, policy string, v view) (content, error) {
 		return content{}, err
 	}
 	c := newContent("text/html; charset=utf-8", out.Bytes())
-	c.policy, c.page = policy, true
+	c.policy, c.isPage = policy, true
 	return c, nil
 }

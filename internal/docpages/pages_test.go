@@ -22,7 +22,7 @@ const below = "/shop"
 // serve puts the pages on a port, below a path.
 func serve(t *testing.T) *httptest.Server {
 	t.Helper()
-	router := web.NewRouter(nil, docpages.DocumentRoutes(),
+	router := web.NewRouter(web.RouterConfig{}, docpages.DocumentRoutes(),
 		docpages.PageRoutes(docpages.Deps{BaseURL: "https://orders.example.com" + below}), web.RouteGroup{Errors: web.EncodeMessage})
 	server := httptest.NewServer(http.StripPrefix(below, router))
 	t.Cleanup(server.Close)

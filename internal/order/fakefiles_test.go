@@ -3,6 +3,7 @@ package order_test
 import (
 	"bytes"
 	"context"
+	"io"
 	"io/fs"
 	"maps"
 	"slices"
@@ -91,6 +92,10 @@ type fakeStagedFile struct {
 }
 
 func (d *fakeStagedFile) Write(p []byte) (int, error) { return d.content.Write(p) }
+
+func (d *fakeStagedFile) Content() (*io.SectionReader, error) {
+	return io.NewSectionReader(bytes.NewReader(d.content.Bytes()), 0, int64(d.content.Len())), nil
+}
 
 func (d *fakeStagedFile) Commit(ctx context.Context, path string) error {
 	if d.files.committing != nil {

@@ -20,6 +20,8 @@ type Files interface {
 // StagedFile is a file being uploaded, not yet visible.
 type StagedFile interface {
 	io.Writer
+	// Content returns a reader of the bytes written so far.
+	Content() (*io.SectionReader, error)
 	// Commit makes the bytes written so far durable under a path: when it
 	// returns nil they survive a power cut. After an error nothing is stored,
 	// except for ErrOutcomeUnknown: then the file may exist, now or later.

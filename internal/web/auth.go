@@ -8,54 +8,81 @@ import (
 	"strings"
 
 	"merchantorders/internal/token"
+	"merchantorders/internal/web/ratelimit"
 )
 
-// Authenticator tells what a token's text stands for; token.ErrUnknown when it is
-// not good.
+// Authenticator returns what the text of a token grants, or token.ErrUnknown if
+// the token is not valid.
 type Authenticator interface {
 	Authenticate(ctx context.Context, text string) (token.Grant, error)
 }
 
-// MerchantID returns the merchant whose token the request carries. Only in
-// handlers of routes for merchants.
-func MerchantID(r *http.Request) int64 { return logEntryOf(r).grant.MerchantID }
+// authenticator authenticates requests and applies the rate limits.
+type authenticator struct {
+	tokens Authenticator
+	limits *ratelimit.Limiter // nil: none
+}
 
-// MerchantEvent returns the number of the newest event of the merchant whose
-// token the request carries, as it was after the request had come in.
-func MerchantEvent(r *http.Request) int64 { return logEntryOf(r).grant.DataVersion.Event }
-
-// authorize lets a request pass to a route's handler if its token may. The
-// token is looked at first: failures of others never hold up a good one.
-func authorize(verifier Authenticator, limits *Limits, route Route) Handler {
-	if route.Access == Public {
-		return route.Handle
+// authenticate returns the grant of a request's token and counts the request
+// against the limit of that token. A failure counts against the address of the
+// request instead, so failures of others never slow down a valid token.
+func (a authenticator) authenticate(h http.Header, r *http.Request) (token.Grant, error) {
+	text, ok := credential(r)
+	if !ok {
+		return token.Grant{}, a.unauthorized(r)
 	}
+	grant, err := a.tokens.Authenticate(r.Context(), text)
+	if errors.Is(err, token.ErrUnknown) {
+		return token.Grant{}, a.unauthorized(r)
+	}
+	if err != nil {
+		return token.Grant{}, err
+	}
+	logEntryOf(r).grant = grant
+	return grant, a.limits.Allow(h, grant.ID)
+}
+
+// unauthorized returns ErrUnauthorized, or a *ratelimit.Error if authentication
+// fails too often at the address of the request.
+func (a authenticator) unauthorized(r *http.Request) error {
+	if err := a.limits.AllowFailure(r); err != nil {
+		return err
+	}
+	return ErrUnauthorized
+}
+
+// merchant returns a handler that lets requests with a merchant's token and a
+// scope pass.
+func (a authenticator) merchant(scope token.Scope, handle merchantHandler) Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		text, ok := credential(r)
-		if !ok {
-			return limits.unauthorized(r)
-		}
-		grant, err := verifier.Authenticate(r.Context(), text)
-		if errors.Is(err, token.ErrUnknown) {
-			return limits.unauthorized(r)
-		}
+		grant, err := a.authenticate(w.Header(), r)
 		if err != nil {
 			return err
 		}
-		setGrant(r, grant)
-		if err := limits.take(w.Header(), grant.ID); err != nil {
-			return err
-		}
-		if grant.Operator() != (route.Access == ForOperators) || !grant.Scopes.Has(route.Scope) {
+		if grant.Operator() || !grant.Scopes.Has(scope) {
 			return ErrForbidden
 		}
-		return route.Handle(w, r)
+		return handle(w, &Request{Request: r, MerchantID: grant.MerchantID, DataVersion: grant.DataVersion})
 	}
 }
 
-// credential returns the token's text of a request: of a Bearer header, or the
-// password of a Basic one with any user name, as legacy clients send it
-// (decision 1). Several Authorization headers are none.
+// operator returns a handler that lets requests with an operator's token pass.
+func (a authenticator) operator(handle Handler) Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		grant, err := a.authenticate(w.Header(), r)
+		if err != nil {
+			return err
+		}
+		if !grant.Operator() {
+			return ErrForbidden
+		}
+		return handle(w, r)
+	}
+}
+
+// credential returns the text of the token that a request carries: as a Bearer
+// token, or as the password of Basic with any user name, as legacy clients send
+// it (decision 1). Several Authorization headers count as none.
 func credential(r *http.Request) (string, bool) {
 	headers := r.Header.Values("Authorization")
 	if len(headers) != 1 {

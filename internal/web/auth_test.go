@@ -17,26 +17,23 @@ import (
 	"merchantorders/internal/web"
 )
 
-// who answers with the merchant that the request's token stands for.
-func who(w http.ResponseWriter, r *http.Request) error {
-	return web.WriteJSON(w, http.StatusOK, web.MerchantID(r))
+// who responds with the merchant of the request's token.
+func who(w http.ResponseWriter, r *web.Request) error {
+	return web.WriteJSON(w, http.StatusOK, r.MerchantID)
 }
 
-// guarded is a section with a route for each access.
+// guarded is a group with a route for each kind of token.
 func guarded() web.RouteGroup {
-	route := func(path string, access web.Access, scope token.Scope, handle web.Handler) web.Route {
-		return web.Route{Method: "GET", Path: path, Access: access, Scope: scope, Handle: handle}
-	}
 	return web.RouteGroup{Errors: form("rest"), Routes: []web.Route{
-		route("/read", web.ForMerchants, token.OrdersRead, who),
-		route("/write", web.ForMerchants, token.OrdersWrite, who),
-		route("/invoices", web.ForMerchants, token.InvoicesWrite, who),
-		route("/operator", web.ForOperators, 0, tell("operator")),
-		route("/open", web.Public, 0, tell("open")),
+		web.GetRoute("/read", token.OrdersRead, who),
+		web.GetRoute("/write", token.OrdersWrite, who),
+		web.GetRoute("/invoices", token.InvoicesWrite, who),
+		web.OperatorRoute("GET", "/operator", tell("operator")),
+		public("GET", "/open", tell("open")),
 	}}
 }
 
-// asked is a Authenticator that notes what it was asked and knows one text.
+// asked is an Authenticator that records the texts it gets and accepts one of them.
 type asked struct {
 	mu    sync.Mutex
 	texts []string
@@ -168,7 +165,7 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// verifyError is a Authenticator that fails.
+// verifyError is an Authenticator that fails.
 type verifyError struct{ error }
 
 func (v verifyError) Authenticate(context.Context, string) (token.Grant, error) {

@@ -7,21 +7,24 @@ import (
 	"time"
 )
 
-// MaxBody is the largest body, in bytes, of a request that decides an action.
+// MaxBody is the largest body, in bytes, of requests other than uploads and order
+// documents.
 const MaxBody = 1 << 20
 
-// Bounds of the time that a client may take to send a body, and of what is
-// read of a body that nobody wanted.
 const (
+	// bodyTimeout is how long a client may take to send a body, and
+	// uploadTimeout the same for an upload.
 	bodyTimeout   = 10 * time.Second
 	uploadTimeout = 60 * time.Second
 
-	maxDrained = 16 << 20 // bytes
-	drainTimeout   = 2 * time.Second
+	// maxDrained and drainTimeout bound the reading of a body that no handler
+	// wanted.
+	maxDrained   = 16 << 20 // bytes
+	drainTimeout = 2 * time.Second
 )
 
-// ReadBody reads a body of at most limit bytes, or returns ErrPayload when it
-// is longer or cannot be read whole in time.
+// ReadBody reads a body of at most limit bytes. It returns ErrInvalidPayload if
+// the body is longer or does not arrive completely in time.
 func ReadBody(r *http.Request, limit int64) ([]byte, error) {
 	if r.ContentLength > limit {
 		return nil, ErrInvalidPayload
@@ -33,42 +36,41 @@ func ReadBody(r *http.Request, limit int64) ([]byte, error) {
 	return body, nil
 }
 
-// ExpectUpload gives the client the time that a large body may take. It is
-// called before the body is read.
+// ExtendUploadDeadline gives the client the time that an upload may take. A
+// handler calls it before it reads the body.
 func ExtendUploadDeadline(r *http.Request) {
-	requestBodyOf(r).extendDeadline(uploadTimeout)
+	requestBodyOf(r).setTimeout(uploadTimeout)
 }
 
-// requestBody is the body of a request as handlers see it. It bounds the time
-// that the client may take to send it, and afterwards reads and drops, within
-// bounds, what the handler left: a client that sends all before it reads would
-// otherwise find its connection reset instead of the answer. net/http closes
-// the connection, and says so in the answer, where much was left.
+// requestBody is the body of a request as handlers see it. It bounds the time that
+// the client may take to send it. After the handler it drains what the handler did
+// not read, within bounds: a client that sends everything before it reads would
+// otherwise see a reset connection instead of the response. If more is left,
+// net/http closes the connection and says so in the response.
 //
-// The deadlines are of the connection, so they go by the system's clock. A nil
-// requestBody is that of a request without one.
+// Its deadlines are those of the connection, so they use the system's clock. All
+// methods but Read accept a nil requestBody, of a request without a body.
 type requestBody struct {
 	io.ReadCloser
-	control *http.ResponseController
-	ended   bool // read to its end
-	broken  bool // it ended before its end
-	// digest takes what is read; nil: nobody asks for it.
-	digest hash.Hash
+	control    *http.ResponseController
+	ended      bool      // read to its end
+	incomplete bool      // reading failed before the end
+	digest     hash.Hash // of what was read; nil: not needed
 }
 
-// withBody returns the request with its body watched.
-func withBody(w http.ResponseWriter, r *http.Request) (*http.Request, *requestBody) {
+// withRequestBody returns the request with its body wrapped in a requestBody.
+func withRequestBody(w http.ResponseWriter, r *http.Request) (*http.Request, *requestBody) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return r, nil
 	}
 	body := &requestBody{ReadCloser: r.Body, control: http.NewResponseController(w)}
-	body.extendDeadline(bodyTimeout)
-	watched := *r
-	watched.Body = body
-	return &watched, body
+	body.setTimeout(bodyTimeout)
+	wrapped := *r
+	wrapped.Body = body
+	return &wrapped, body
 }
 
-// restOf returns the watched body of a request, nil where there is none.
+// requestBodyOf returns the wrapped body of a request, nil if it has none.
 func requestBodyOf(r *http.Request) *requestBody {
 	body, _ := r.Body.(*requestBody)
 	return body
@@ -78,40 +80,39 @@ func requestBodyOf(r *http.Request) *requestBody {
 func (b *requestBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if b.digest != nil {
-		_, _ = b.digest.Write(p[:n]) // a digest takes everything
+		_, _ = b.digest.Write(p[:n]) // a hash never returns an error
 	}
-	b.broken = b.broken || err != nil && err != io.EOF
+	b.incomplete = b.incomplete || err != nil && err != io.EOF
 	if err == io.EOF {
 		b.ended = true
-		// From here on the server listens for the client going away; a deadline
-		// would look like that and end the request's context.
+		// From here on the server reads from the connection to notice that the
+		// client disconnects. A deadline would look like that and end the context.
 		b.setDeadline(time.Time{})
 	}
 	return n, err
 }
 
-// allow gives the client a time from now to send the rest of the body.
-func (b *requestBody) extendDeadline(d time.Duration) {
+// setTimeout extends or shortens the time for the rest of the body to d from now.
+func (b *requestBody) setTimeout(d time.Duration) {
 	if b != nil && !b.ended {
 		b.setDeadline(time.Now().Add(d))
 	}
 }
 
-// hurry is called before an answer that does not need the rest of the body:
-// net/http reads a little of it before it lets the answer go.
-func (b *requestBody) shortenDeadline() { b.extendDeadline(drainTimeout) }
+// shortenDeadline is called before a response that does not need the rest of the
+// body: net/http reads a part of the rest before it sends the response.
+func (b *requestBody) shortenDeadline() { b.setTimeout(drainTimeout) }
 
-// drop sends the answer on its way and reads what the handler left.
+// drain sends the response and reads what the handler did not read.
 func (b *requestBody) drain() {
 	if b == nil || b.ended {
 		return
 	}
-	// A writer without a connection behind it has nothing to flush.
-	_ = b.control.Flush()
-	b.extendDeadline(drainTimeout)
-	// The client may go away, be too slow or send too much: all the same here.
+	_ = b.control.Flush() // fails for a writer without a connection, which has nothing to flush
+	b.shortenDeadline()
+	// The client may disconnect, be slow or send too much. None of it matters now.
 	_, _ = io.Copy(io.Discard, io.LimitReader(b, maxDrained))
 }
 
-// deadline sets the read deadline of the connection, where there is one.
+// setDeadline sets the read deadline of the connection, if there is one.
 func (b *requestBody) setDeadline(at time.Time) { _ = b.control.SetReadDeadline(at) }

@@ -88,7 +88,7 @@ func (c *clock) SetReadDeadline(at time.Time) error {
 func TestBodyDeadlines(t *testing.T) {
 	t.Parallel()
 	const none = -1
-	router := web.NewRouter(tokens{}, readers()...)
+	router := web.NewRouter(web.RouterConfig{}, readers()...)
 	tests := []struct {
 		name, path, body string
 		method           string

@@ -1,9 +1,9 @@
-// Package web is the HTTP plumbing that every part of the service shares:
-// routes and handlers that return errors, who is asking, the request's id, log
-// line and figures, JSON in and out, query parameters, the conditions and keys
-// under which a change is asked for, the server's limits.
+// Package web is the HTTP layer that all parts of the service share: routing,
+// errors, authentication, the request log and metrics, JSON, query parameters,
+// conditional requests, and the limits of the server.
 //
-// Of an order it knows the number and the revision, for its entity tag. It must
-// not know what else an order has, a version's wire form or SQL: what a client
-// reads is decided by the ErrorForm and the handlers of each Section.
+// Of an order it knows the legacy id and the revision, for the entity tag. It
+// knows neither the other fields of an order, nor the representation of any
+// version, nor SQL: the handlers and the ErrorEncoder of each RouteGroup decide
+// what a client reads.
 package web

@@ -3,48 +3,48 @@ package web
 import (
 	"errors"
 	"net/http"
-	"strconv"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/web/ratelimit"
 )
 
-// Refusals that any section can meet. Each section's ErrorForm writes them in
-// its own words.
+// Refusals that any route can return. The ErrorEncoder of each group decides what
+// the client reads.
 var (
-	// ErrUnauthorized: token missing, malformed, unknown, expired or revoked.
+	// ErrUnauthorized: the token is missing, malformed, unknown, expired or revoked.
 	ErrUnauthorized = errors.New("unauthorized")
-	// ErrForbidden: the token is good but not for this.
+	// ErrForbidden: the token is valid but does not allow the request.
 	ErrForbidden = errors.New("forbidden")
-	// ErrNoRoute: nothing is served at this path.
-	ErrRouteNotFound = errors.New("nothing is served at this path")
-	// ErrPayload: the body is not what the endpoint takes.
+	// ErrRouteNotFound: no route has this path.
+	ErrRouteNotFound = errors.New("no route has this path")
+	// ErrInvalidPayload: the body does not have the form that the route expects.
 	ErrInvalidPayload = errors.New("invalid payload")
 )
 
-// MethodError says that a path is served, but not with this method.
+// MethodError says that a path has no route for a method.
 type MethodError struct {
-	Allow string // the methods that are, as in the Allow header
+	Allow string // the methods that it has, as in the Allow header
 }
 
 // Error implements error.
-func (e *MethodError) Error() string { return "method not allowed, only " + e.Allow }
+func (e *MethodError) Error() string { return "method not allowed; allowed are " + e.Allow }
 
-// ParamError says what is wrong with a query parameter or a header, in words
-// that the client may read.
+// ParamError says what is wrong with a query parameter, a header or a member of a
+// body. Clients may read it.
 type ParamError struct {
-	Name    string // the parameter, as this version spells it, or the header
-	Problem string
+	Name    string // as the client spells it
+	Problem string // follows the name in a sentence
 }
 
 // Error implements error.
 func (e *ParamError) Error() string { return e.Name + " " + e.Problem }
 
-// Status returns the HTTP status of an error that means the same in every
-// section; 500 for every other.
+// Status returns the HTTP status of an error that means the same in every group,
+// and 500 for every other error.
 func Status(err error) int {
 	var method *MethodError
 	var param *ParamError
-	var limit *LimitError
+	var limit *ratelimit.Error
 	switch {
 	case errors.As(err, &limit):
 		return http.StatusTooManyRequests
@@ -70,34 +70,33 @@ func Status(err error) int {
 	return http.StatusInternalServerError
 }
 
-// retryAfter is how long, in seconds, a client is asked to wait when database
-// or storage is out of reach.
-const retryAfter = "5"
+// Retry-After values, in seconds.
+const (
+	retryAfterUnavailable = "5" // database or storage is out of reach
+	retryAfterKeyInUse    = "1" // the first request with the key is still running
+)
 
-// retryRunning is how long, in seconds, a client is asked to wait while its
-// first request is still running.
-const retryRunning = "1"
-
-// setErrorHeaders adds the headers that belong to an error in every section.
-func setErrorHeaders(h http.Header, err error, status int) {
+// errorResponse returns the response to an error.
+func errorResponse(r *http.Request, encode ErrorEncoder, err error) Response {
+	status, body := encode(r, err)
+	h := make(http.Header)
 	var method *MethodError
 	if errors.As(err, &method) {
 		h.Set("Allow", method.Allow)
 	}
 	if errors.Is(err, order.ErrIdempotencyKeyInUse) {
-		h.Set("Retry-After", retryRunning)
+		h.Set("Retry-After", retryAfterKeyInUse)
 	}
-	var limit *LimitError
+	var limit *ratelimit.Error
 	if errors.As(err, &limit) {
-		h.Set("Retry-After", strconv.Itoa(retrySeconds))
-		h.Set(ratePolicyHeader, limit.policy)
-		h.Set(rateLimitHeader, limit.state)
+		limit.SetHeaders(h)
 	}
 	switch status {
 	case http.StatusUnauthorized:
 		h.Set("WWW-Authenticate", `Bearer realm="merchant-orders"`)
 		h.Add("WWW-Authenticate", `Basic realm="merchant-orders", charset="UTF-8"`)
 	case http.StatusServiceUnavailable:
-		h.Set("Retry-After", retryAfter)
+		h.Set("Retry-After", retryAfterUnavailable)
 	}
+	return Response{Status: status, Header: h, Body: body}
 }

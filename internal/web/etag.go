@@ -5,30 +5,29 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"merchantorders/internal/web/compress"
 )
 
-// OrderTag is the entity tag of a single order, the same in both versions:
-// "<number>-<revision>" in quotes. It changes with everything that an order
-// shows, and with nothing else.
-func OrderTag(number, revision int64) string {
-	return `"` + strconv.FormatInt(number, 10) + "-" + strconv.FormatInt(revision, 10) + `"`
+// OrderTag returns the entity tag of a single order, the same in both versions:
+// "<legacy id>-<revision>" in quotes. It changes whenever the order or its invoice
+// files change, and only then.
+func OrderTag(legacyID, revision int64) string {
+	return `"` + strconv.FormatInt(legacyID, 10) + "-" + strconv.FormatInt(revision, 10) + `"`
 }
 
-// gzipSuffix ends a tag, within its quotes, in the answers that are compressed.
-const gzipSuffix = "-gzip"
-
-// Tags are the entity tags of a header field such as If-Match.
+// EntityTags are the entity tags of a header such as If-Match.
 type EntityTags struct {
 	any    bool     // *
-	strong []string // what is in the quotes, without gzipSuffix
+	strong []string // without quotes and compress.TagSuffix
 	weak   []string
 }
 
-// ParseTags reads the entity tags of a header field, on one line or several
-// (RFC 9110, 13.1). It returns nil when the field is absent, and a *ParamError
-// when it is neither `*` nor a list of one tag or more.
-func ParseEntityTags(h http.Header, field string) (*EntityTags, error) {
-	lines := h.Values(field)
+// ParseEntityTags parses a header of entity tags, on one line or several (RFC
+// 9110, 13.1). It returns nil if the header is absent, and a *ParamError if it is
+// neither `*` nor a list of at least one tag.
+func ParseEntityTags(h http.Header, header string) (*EntityTags, error) {
+	lines := h.Values(header)
 	if len(lines) == 0 {
 		return nil, nil
 	}
@@ -37,36 +36,34 @@ func ParseEntityTags(h http.Header, field string) (*EntityTags, error) {
 		return &EntityTags{any: true}, nil
 	}
 	tags := new(EntityTags)
-	for rest := list; ; {
+	for rest, ok := list, true; ; {
 		rest = strings.TrimLeft(rest, " \t,") // elements of a list may be empty
 		if rest == "" {
 			break
 		}
-		var ok bool
-		if rest, ok = tags.add(rest); !ok {
-			return nil, badTags(field)
+		if rest, ok = tags.parseFirst(rest); !ok {
+			return nil, invalidTags(header)
 		}
 	}
 	if len(tags.strong)+len(tags.weak) == 0 {
-		return nil, badTags(field)
+		return nil, invalidTags(header)
 	}
 	return tags, nil
 }
 
-func badTags(field string) error {
-	return &ParamError{Name: field, Problem: `must be * or a list of entity tags, each in double quotes`}
+func invalidTags(header string) error {
+	return &ParamError{Name: header, Problem: `must be * or a list of entity tags, each in double quotes`}
 }
 
-// add adds the tag that a text begins with, and returns what follows it up to
-// the end or a comma.
-func (t *EntityTags) add(text string) (rest string, ok bool) {
-	quoted, weak := strings.CutPrefix(text, "W/")
-	opaque, open := strings.CutPrefix(quoted, `"`)
+// parseFirst adds the tag at the beginning of a list and returns the rest.
+func (t *EntityTags) parseFirst(list string) (rest string, ok bool) {
+	quoted, weak := strings.CutPrefix(list, "W/")
+	opaque, opened := strings.CutPrefix(quoted, `"`)
 	opaque, rest, closed := strings.Cut(opaque, `"`)
-	if !open || !closed || strings.ContainsFunc(opaque, notInTag) {
+	if !opened || !closed || strings.ContainsFunc(opaque, isForbiddenInTag) {
 		return "", false
 	}
-	opaque = strings.TrimSuffix(opaque, gzipSuffix)
+	opaque = strings.TrimSuffix(opaque, compress.TagSuffix)
 	if weak {
 		t.weak = append(t.weak, opaque)
 	} else {
@@ -76,20 +73,21 @@ func (t *EntityTags) add(text string) (rest string, ok bool) {
 	return rest, rest == "" || rest[0] == ','
 }
 
-// notInTag reports whether a letter, or a byte that is none, cannot stand
-// between the quotes of a tag. Bytes above ASCII can.
-func notInTag(letter rune) bool { return letter <= ' ' || letter == 0x7f }
+// isForbiddenInTag reports whether a character may not be part of a tag. Every
+// byte above ASCII may.
+func isForbiddenInTag(r rune) bool { return r <= ' ' || r == 0x7f }
 
-// Match reports whether one of the tags is that of what there is, a tag as
-// OrderTag returns it, in the way of If-Match: weak ones never are. `*` is any.
-func (t *EntityTags) Match(tag string) bool {
-	return t.any || slices.Contains(t.strong, opaqueOf(tag))
+// Match compares with the current tag strongly, as If-Match demands: weak tags
+// never match, `*` always does.
+func (t *EntityTags) Match(current string) bool {
+	return t.any || slices.Contains(t.strong, opaqueTag(current))
 }
 
-// MatchWeakly is Match in the way of If-None-Match, where weak tags count.
-func (t *EntityTags) MatchWeakly(tag string) bool {
-	return t.Match(tag) || slices.Contains(t.weak, opaqueOf(tag))
+// MatchWeakly compares with the current tag as If-None-Match demands: weak tags
+// match too. The nil *EntityTags of an absent header matches nothing.
+func (t *EntityTags) MatchWeakly(current string) bool {
+	return t != nil && (t.Match(current) || slices.Contains(t.weak, opaqueTag(current)))
 }
 
-// opaqueOf returns what is in the quotes of a tag.
-func opaqueOf(tag string) string { return strings.Trim(strings.TrimPrefix(tag, "W/"), `"`) }
+// opaqueTag returns what is between the quotes of a tag.
+func opaqueTag(tag string) string { return strings.Trim(strings.TrimPrefix(tag, "W/"), `"`) }

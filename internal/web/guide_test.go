@@ -11,6 +11,7 @@ import (
 	"merchantorders/docs/docstest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
+	"merchantorders/internal/web/ratelimit"
 )
 
 // TestGuideHasEveryError compares the table of the guide with the errors that
@@ -21,12 +22,12 @@ func TestGuideHasEveryError(t *testing.T) {
 	r := httptest.NewRequest("GET", "/", nil)
 	for _, err := range []error{
 		&web.ParamError{Name: "page", Problem: "is wrong"}, web.ErrInvalidPayload, web.ErrUnauthorized, web.ErrForbidden, web.ErrRouteNotFound,
-		&web.MethodError{}, order.ErrIdempotencyKeyInUse, order.ErrPreconditionFailed, order.ErrIdempotencyKeyReused, &web.LimitError{},
+		&web.MethodError{}, order.ErrIdempotencyKeyInUse, order.ErrPreconditionFailed, order.ErrIdempotencyKeyReused, &ratelimit.Error{},
 		errors.New("a fault"), order.ErrUnavailable,
 	} {
 		status, flat := web.EncodeMessage(r, err)
 		_, coded := web.EncodeCoded(r, err)
-		want = append(want, strconv.Itoa(status)+" "+flat.(web.MessageBody).Message+" "+coded.(web.ErrorBody).Error.Code)
+		want = append(want, strconv.Itoa(status)+" "+flat.(web.MessageBody).Message+" "+coded.(web.CodedBody).Error.Code)
 	}
 	for _, row := range docstest.Rows(t, "guide/errors.md", "Everywhere") {
 		got = append(got, row[0]+" "+docstest.Code(row[1])[0]+" "+docstest.Code(row[2])[0])

@@ -10,56 +10,50 @@ import (
 	"merchantorders/internal/order"
 )
 
-// readyTimeout bounds what /readyz waits for: a probe that hangs tells its
-// asker less than one that says no.
+// readyTimeout bounds the readiness check. A probe that gets no response learns
+// less than one that gets a 503.
 const readyTimeout = 2 * time.Second
 
-// errBusy says that the check of an earlier probe has not come back.
-var errBusy = errors.New("an earlier readiness check still hangs")
+// errProbeRunning says that the check of an earlier probe has not returned.
+var errProbeRunning = errors.New("an earlier readiness check is still running")
 
-// HealthSection returns the section with the empty prefix: /healthz says that
-// the process serves, /readyz whether ready returns nil within 2 seconds (the
-// reason why not goes to the log only), /metrics shows the figures. All are
-// public. Every path outside the other sections is a 404 of this one.
-func HealthRoutes(ready func(context.Context) error, figures *Metrics) RouteGroup {
+// HealthRoutes returns the group with the empty prefix, all of it public. /healthz
+// says that the process serves. /readyz says whether ready returns nil within 2
+// seconds; the reason goes to the log only. /metrics shows the metrics. Every path
+// outside the other groups is a 404 of this one.
+func HealthRoutes(ready func(context.Context) error, metrics *Metrics) RouteGroup {
 	probe := newProbe(ready, readyTimeout)
+	metricsHandler := metrics.Handler()
 	return RouteGroup{
 		Errors: EncodeMessage,
 		Routes: []Route{
-			{Method: http.MethodGet, Path: "/healthz", Access: Public, Handle: healthz},
-			{Method: http.MethodGet, Path: "/readyz", Access: Public, Handle: probe.handle},
-			{Method: http.MethodGet, Path: "/metrics", Access: Public, Handle: metrics(figures)},
+			PublicRoute(http.MethodGet, "/healthz", func(w http.ResponseWriter, _ *http.Request) error {
+				return WriteJSON(w, http.StatusOK, health{Status: "ok"})
+			}),
+			PublicRoute(http.MethodGet, "/readyz", probe.handle),
+			PublicRoute(http.MethodGet, "/metrics", func(w http.ResponseWriter, r *http.Request) error {
+				metricsHandler.ServeHTTP(w, r)
+				return nil
+			}),
 		},
 	}
 }
 
-// health is the body of a good answer.
+// health is the body of a successful probe.
 type health struct {
 	Status string `json:"status"`
 }
 
-func healthz(w http.ResponseWriter, _ *http.Request) error {
-	return WriteJSON(w, http.StatusOK, health{Status: "ok"})
-}
-
-func metrics(figures *Metrics) Handler {
-	handler := figures.Handler()
-	return func(w http.ResponseWriter, r *http.Request) error {
-		handler.ServeHTTP(w, r)
-		return nil
-	}
-}
-
-// probe runs one readiness check at a time, so that nobody can load the
-// database by asking, and a check that hangs is not joined by more of them.
+// probe runs one readiness check at a time. So nobody can load the database with
+// probes, and a check that hangs does not multiply.
 type probe struct {
-	check func(context.Context) error
-	limit time.Duration
-	turn  chan struct{} // full while a check runs
+	check   func(context.Context) error
+	timeout time.Duration
+	running chan struct{} // full while a check runs
 }
 
-func newProbe(check func(context.Context) error, limit time.Duration) *probe {
-	return &probe{check: check, limit: limit, turn: make(chan struct{}, 1)}
+func newProbe(check func(context.Context) error, timeout time.Duration) *probe {
+	return &probe{check: check, timeout: timeout, running: make(chan struct{}, 1)}
 }
 
 func (p *probe) handle(w http.ResponseWriter, r *http.Request) error {
@@ -69,23 +63,24 @@ func (p *probe) handle(w http.ResponseWriter, r *http.Request) error {
 	return WriteJSON(w, http.StatusOK, health{Status: "ready"})
 }
 
-// run returns what the check says, or an error when it does not say it in time.
+// run returns the error of the check, or another error if the check does not
+// return in time.
 func (p *probe) run(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, p.limit)
+	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
 	select {
-	case p.turn <- struct{}{}:
+	case p.running <- struct{}{}:
 	case <-ctx.Done():
-		return errBusy
+		return errProbeRunning
 	}
 	result := make(chan error, 1)
-	// In a goroutine of its own, since a disk that hangs heeds no context.
+	// In a goroutine, because a disk that hangs ignores the context.
 	go func() {
 		defer func() {
 			if v := recover(); v != nil {
 				result <- fmt.Errorf("the readiness check panicked: %v", v)
 			}
-			<-p.turn
+			<-p.running
 		}()
 		result <- p.check(ctx)
 	}()

@@ -3,67 +3,84 @@ package web
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"net/http"
+	"strconv"
 	"sync"
 
 	strictjson "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// bodies are buffers for answers on their way out.
-var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+// Header values that many responses have. They are shared and never changed.
+var (
+	contentTypeJSON = []string{"application/json; charset=utf-8"}
+	noSniff         = []string{"nosniff"}
+	noStore         = []string{"no-store"}
+)
 
-// maxKeptBody is the capacity, in bytes, above which a buffer is not kept.
-const maxKeptBody = 256 << 10
+func contentLength(body []byte) []string { return []string{strconv.Itoa(len(body))} }
 
-// takeBuffer returns an empty buffer, and what to call when it is not needed any
-// more.
-func takeBuffer() (*bytes.Buffer, func()) {
-	buffer := bodies.Get().(*bytes.Buffer)
-	buffer.Reset()
-	return buffer, func() {
-		if buffer.Cap() <= maxKeptBody {
-			bodies.Put(buffer)
-		}
-	}
+// setJSONHeaders sets the headers of a JSON response that is not to be stored.
+func setJSONHeaders(h http.Header, body []byte) {
+	h["Content-Type"] = contentTypeJSON
+	h["X-Content-Type-Options"] = noSniff
+	h["Cache-Control"] = noStore
+	h["Content-Length"] = contentLength(body)
 }
 
-// WriteJSON answers with a status and a value as JSON. The value is encoded
-// whole before the first byte goes out, so that an error can still be answered.
+// WriteJSON sends a response with a status and a value as JSON. It encodes the
+// whole value before it sends anything: after an error another response can still
+// be sent.
 func WriteJSON(w http.ResponseWriter, status int, value any) error {
 	return withJSON(value, func(body []byte) {
-		h := w.Header()
-		h["Content-Type"] = typeJSON
-		h["X-Content-Type-Options"] = noSniff
-		h["Cache-Control"] = noStore
-		h["Content-Length"] = lengthOf(body)
+		setJSONHeaders(w.Header(), body)
 		w.WriteHeader(status)
-		// The client may be gone; there is nobody left to tell.
-		_, _ = w.Write(body)
+		_, _ = w.Write(body) // an error means that the client disconnected
 	})
 }
 
-// withJSON calls use with a value as JSON, which is good until use returns.
+// writeResponse sends a response. Like WriteJSON, it sends nothing if it returns
+// an error.
+func writeResponse(w http.ResponseWriter, response Response) error {
+	maps.Copy(w.Header(), response.Header)
+	return WriteJSON(w, response.Status, response.Body)
+}
+
+// jsonBuffers hold *bytes.Buffer for bodies to be sent.
+var jsonBuffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// maxPooledBuffer is the capacity, in bytes, of the largest buffer that is pooled.
+const maxPooledBuffer = 256 << 10
+
+// withJSON encodes a value as JSON and calls use with it. The bytes are valid until
+// use returns.
 func withJSON(value any, use func(body []byte)) error {
-	body, giveBack := takeBuffer()
-	defer giveBack()
-	encoder := json.NewEncoder(body)
+	buffer := jsonBuffers.Get().(*bytes.Buffer)
+	buffer.Reset()
+	defer func() {
+		if buffer.Cap() <= maxPooledBuffer {
+			jsonBuffers.Put(buffer)
+		}
+	}()
+	encoder := json.NewEncoder(buffer)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(value); err != nil {
 		return err
 	}
-	use(body.Bytes())
+	use(buffer.Bytes())
 	return nil
 }
 
-// Object is a JSON object from a request body, its members not yet read.
+// Object is a JSON object from a request body. Its members are checked JSON, not
+// yet decoded.
 type Object map[string]jsontext.Value
 
-// Has reports whether the object has a member, null included.
+// Has reports whether the object has a member, which may be null.
 func (o Object) Has(name string) bool { return o[name] != nil }
 
-// Text returns a member that is text. ok is false when it is absent, null or
-// of another type.
+// Text returns a member that is a string. ok is false if it is absent, null or of
+// another type.
 func (o Object) Text(name string) (text string, ok bool) {
 	value := o[name]
 	if value.Kind() != '"' || strictjson.Unmarshal(value, &text) != nil {
@@ -75,12 +92,13 @@ func (o Object) Text(name string) (text string, ok bool) {
 // Null reports whether the object has a member that is null.
 func (o Object) Null(name string) bool { return o[name].Kind() == 'n' }
 
-// ParseObject reads a JSON object strictly, as a body that decides an action
-// must be (decision 7): names letter for letter, no name twice, valid UTF-8, no
-// lone surrogates, nothing after it. Anything else is ErrPayload.
+// ParseObject parses a JSON object strictly, as a body that decides an action must
+// be parsed (decision 7): member names are case-sensitive and unique, the text is
+// valid UTF-8 without lone surrogates, and nothing follows the object. It returns
+// ErrInvalidPayload for anything else.
 func ParseObject(body []byte) (Object, error) {
 	var object Object
-	// null would pass as an object without members.
+	// Unmarshal would accept null as an object without members.
 	if jsontext.Value(body).Kind() != '{' || strictjson.Unmarshal(body, &object) != nil {
 		return nil, ErrInvalidPayload
 	}

@@ -21,7 +21,7 @@ func TestProbeIsBounded(t *testing.T) {
 			<-hanging
 			return nil
 		}, readyTimeout)
-		for _, want := range []error{context.DeadlineExceeded, errBusy, errBusy} {
+		for _, want := range []error{context.DeadlineExceeded, errProbeRunning, errProbeRunning} {
 			start := time.Now()
 			if err := p.run(t.Context()); !errors.Is(err, want) {
 				t.Errorf("error %v, want %v", err, want)

@@ -9,14 +9,14 @@ import (
 	"merchantorders/internal/order"
 )
 
-// Query is the query of a request. Every error is a *ParamError. A known
-// parameter with an empty value is as if absent; given twice it is refused
-// (decision 3).
+// Query is the query of a request. A known parameter with an empty value counts as
+// absent; a parameter given twice is an error (decision 3). Every error is a
+// *ParamError.
 type Query struct {
 	values url.Values
 }
 
-// ParseQuery reads the query of a request.
+// ParseQuery parses the query of a request.
 func ParseQuery(r *http.Request) (Query, error) {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -25,46 +25,45 @@ func ParseQuery(r *http.Request) (Query, error) {
 	return Query{values: values}, nil
 }
 
-// Text returns a parameter as it came, empty when it is absent.
+// Text returns a parameter unchanged, empty if it is absent.
 func (q Query) Text(name string) (string, error) {
-	given := q.values[name]
-	switch len(given) {
+	values := q.values[name]
+	switch len(values) {
 	case 0:
 		return "", nil
 	case 1:
-		return given[0], nil
+		return values[0], nil
 	}
 	return "", &ParamError{Name: name, Problem: "is given twice"}
 }
 
-// MaxWhole is the largest whole number that a parameter may be.
+// MaxInt is the largest maximum of Int.
 const MaxInt = math.MaxInt64
 
-// Whole returns a parameter that is a whole number in plain digits within
-// bounds, both included, and otherwise when it is absent.
-func (q Query) Int(name string, otherwise, least, most int64) (int64, error) {
+// Int returns a parameter that is a whole number in plain digits, from minimum to
+// maximum. It returns absent if there is no such parameter.
+func (q Query) Int(name string, absent, minimum, maximum int64) (int64, error) {
 	text, err := q.Text(name)
 	if err != nil || text == "" {
-		return otherwise, err
+		return absent, err
 	}
 	n, ok := order.ParseID(text)
 	if text == "0" {
 		ok = true
 	} else if n == 0 {
-		ok = false // beyond 64 bits
+		ok = false // more than 64 bits
 	}
-	if !ok || n < least || n > most {
-		problem := "must be a whole number from " + strconv.FormatInt(least, 10)
-		if most < MaxInt {
-			problem += " to " + strconv.FormatInt(most, 10)
+	if !ok || n < minimum || n > maximum {
+		problem := "must be a whole number from " + strconv.FormatInt(minimum, 10)
+		if maximum < MaxInt {
+			problem += " to " + strconv.FormatInt(maximum, 10)
 		}
 		return 0, &ParamError{Name: name, Problem: problem}
 	}
 	return n, nil
 }
 
-// Day returns a parameter of the form YYYY-MM-DD, and order.NoDay when it is
-// absent.
+// Day returns a parameter of the form YYYY-MM-DD, and order.NoDay if it is absent.
 func (q Query) Day(name string) (order.Day, error) {
 	text, err := q.Text(name)
 	if err != nil || text == "" {

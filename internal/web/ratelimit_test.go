@@ -12,6 +12,7 @@ import (
 
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
+	"merchantorders/internal/web/ratelimit"
 )
 
 // limited is a router with limits whose clock stands until it is moved.
@@ -23,9 +24,9 @@ type limited struct {
 func newLimited(perSecond int, verifier web.Authenticator) *limited {
 	l := &limited{}
 	start := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	limits := web.NewLimits(perSecond, func() time.Time { return start.Add(time.Duration(l.past.Load())) })
-	l.Router = web.NewLimitedRouter(verifier, limits, guarded(), web.RouteGroup{Prefix: "/v2", Errors: web.EncodeCoded, Routes: []web.Route{
-		{Method: "GET", Path: "/read", Scope: token.OrdersRead, Handle: who},
+	limits := ratelimit.New(perSecond, func() time.Time { return start.Add(time.Duration(l.past.Load())) })
+	l.Router = web.NewRouter(web.RouterConfig{Authenticator: verifier, Limits: limits}, guarded(), web.RouteGroup{Prefix: "/v2", Errors: web.EncodeCoded, Routes: []web.Route{
+		web.GetRoute("/read", token.OrdersRead, who),
 	}})
 	return l
 }

@@ -6,161 +6,144 @@ import (
 	"slices"
 	"strings"
 
-	"merchantorders/internal/token"
+	"merchantorders/internal/web/ratelimit"
+	"merchantorders/internal/web/respcache"
 )
 
-// Handler answers a request, or returns an error before it has written
-// anything; the section's ErrorForm then decides what the client reads.
-type Handler func(w http.ResponseWriter, r *http.Request) error
-
-// ErrorForm turns an error into the status and the JSON body of an answer.
-// What it does not know is a 500 that tells nothing.
-type ErrorEncoder func(r *http.Request, err error) (status int, body any)
-
-// Access says whose token a route takes.
-type Access uint8
-
-// The accesses of a route.
-const (
-	ForMerchants Access = iota // a merchant's token with the route's scope
-	ForOperators               // an operator's token
-	Public                     // none is looked at
-)
-
-// Route is one method of one path.
-type Route struct {
-	Method string
-	Path   string // below the section's prefix, empty for the prefix itself; {name} stands for one segment
-	Access Access
-	Scope  token.Scope // of a route for merchants
-	Handle Handler
+// RouterConfig is what a Router works with.
+type RouterConfig struct {
+	Authenticator Authenticator
+	Limits        *ratelimit.Limiter // nil: no rate limits
+	ResponseCache *respcache.Cache   // needed by read routes
+	Refusals      RefusalRecorder    // needed by write routes
 }
 
-// changes reports whether a merchant changes something by the route.
-func (route Route) changes() bool {
-	return route.Access == ForMerchants && route.Method != http.MethodGet
-}
-
-// Section is a part of the service with one prefix and one form of errors.
-type RouteGroup struct {
-	Prefix string // "/api"; empty for the rest of the service
-	Routes []Route
-	Errors ErrorEncoder
-	// Attempts keeps the answers to requests of merchants that change something
-	// and have an Idempotency-Key. nil: neither that header nor If-Match is looked
-	// at.
-	Attempts Refuser
-}
-
-// Router sends each request to its route. Every path that is served answers
-// other methods with 405 and Allow, every other path with 404, each in the
-// form of the section that the path belongs to. HEAD is served as GET. One
-// slash at the end of a path makes no difference (decision 3).
+// Router sends each request to its route. It answers other methods of a path with
+// 405 and Allow, and every other path with 404, in the form of the group that the
+// path belongs to. HEAD is served as GET. One slash at the end of a path is
+// ignored (decision 3).
 type Router struct {
-	mux      *http.ServeMux
-	sections []RouteGroup // the longest prefix first
+	config RouterConfig
+	mux    *http.ServeMux
+	groups []RouteGroup // the longest prefix first
 }
 
-// NewRouter returns a router over sections, one of which has an empty prefix.
-// verifier tells whose a token is.
-func NewRouter(verifier Authenticator, sections ...RouteGroup) *Router {
-	return NewLimitedRouter(verifier, nil, sections...)
-}
-
-// NewLimitedRouter is NewRouter with limits; nil for none.
-func NewLimitedRouter(verifier Authenticator, limits *Limits, sections ...RouteGroup) *Router {
-	rt := &Router{mux: http.NewServeMux(), sections: slices.Clone(sections)}
-	slices.SortFunc(rt.sections, func(a, b RouteGroup) int { return len(b.Prefix) - len(a.Prefix) })
-	for _, section := range rt.sections {
-		byPath := make(map[string]map[string]Handler)
-		for _, route := range section.Routes {
-			if byPath[route.Path] == nil {
-				byPath[route.Path] = make(map[string]Handler)
+// NewRouter returns a router over groups, one of which has an empty prefix.
+func NewRouter(config RouterConfig, groups ...RouteGroup) *Router {
+	rt := &Router{config: config, mux: http.NewServeMux(), groups: slices.Clone(groups)}
+	slices.SortFunc(rt.groups, func(a, b RouteGroup) int { return len(b.Prefix) - len(a.Prefix) })
+	for _, group := range rt.groups {
+		byPath := make(map[string]methodHandlers)
+		for _, route := range group.Routes {
+			if byPath[route.path] == nil {
+				byPath[route.path] = make(methodHandlers)
 			}
-			if section.Attempts != nil && route.changes() {
-				route.Handle = attempted(section.Attempts, section.Errors, route.Handle)
+			if route.errors == nil {
+				route.errors = group.Errors
 			}
-			byPath[route.Path][route.Method] = authorize(verifier, limits, route)
+			byPath[route.path][route.method] = encodingErrors(rt.handler(group.Prefix+route.path, route), route.errors)
 		}
 		for pathPattern, methods := range byPath {
-			pattern := section.Prefix + pathPattern
-			rt.mux.Handle(pattern, serveMethods(pattern, methods, section.Errors))
+			pattern := group.Prefix + pathPattern
+			rt.mux.Handle(pattern, methods.handler(pattern, group.Errors))
 		}
-		nothing := serveNothing(section.Errors)
-		rt.mux.Handle(section.Prefix+"/", nothing)
-		if _, served := byPath[""]; section.Prefix != "" && !served {
-			rt.mux.Handle(section.Prefix, nothing)
+		notFound := serveError(group.Errors, ErrRouteNotFound)
+		rt.mux.Handle(group.Prefix+"/", notFound)
+		if _, served := byPath[""]; group.Prefix != "" && !served {
+			rt.mux.Handle(group.Prefix, notFound)
 		}
 	}
 	return rt
 }
 
-// Sections returns what is served, the longest prefix first.
-func (rt *Router) Groups() []RouteGroup { return slices.Clone(rt.sections) }
+// handler returns the handler of a route, with everything that its kind demands.
+func (rt *Router) handler(pattern string, route Route) Handler {
+	auth := authenticator{tokens: rt.config.Authenticator, limits: rt.config.Limits}
+	switch {
+	case route.read != nil:
+		return auth.merchant(route.scope, serveRead(rt.config.ResponseCache, pattern, route.read))
+	case route.write != nil:
+		return auth.merchant(route.scope, serveWrite(rt.config.Refusals, route.write, route.errors))
+	case route.get != nil:
+		return auth.merchant(route.scope, route.get)
+	case route.access == forOperators:
+		return auth.operator(route.plain)
+	}
+	return route.plain
+}
+
+// Groups returns the groups, the longest prefix first.
+func (rt *Router) Groups() []RouteGroup { return slices.Clone(rt.groups) }
 
 // ServeHTTP implements http.Handler.
 func (rt *Router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	r, body := withBody(w, withoutTrailingSlash(withLogEntry(r)))
-	// ServeMux would redirect an unclean path, also a PUT, and refuse `*`, with
-	// a body of text.
+	r, body := withRequestBody(w, withoutTrailingSlash(withLogEntry(r)))
+	// For an unclean path ServeMux would redirect, also a PUT, and for `*` it would
+	// respond with plain text.
 	if escaped := r.URL.EscapedPath(); !strings.HasPrefix(escaped, "/") || path.Clean(escaped) != escaped {
-		writeError(w, r, rt.section(escaped).Errors, ErrRouteNotFound)
+		writeError(w, r, rt.group(escaped).Errors, ErrRouteNotFound)
 	} else {
 		rt.mux.ServeHTTP(w, r)
 	}
-	// Not deferred: after a panic the answer is not this one's to send.
+	// Not deferred: after a panic, Observe sends the response.
 	body.drain()
 }
 
-// ErrorForm is the ErrorForm of the section that a request's path belongs to.
+// EncodeError is the ErrorEncoder of the group that a request's path belongs to.
 func (rt *Router) EncodeError(r *http.Request, err error) (int, any) {
-	return rt.section(r.URL.EscapedPath()).Errors(r, err)
+	return rt.group(r.URL.EscapedPath()).Errors(r, err)
 }
 
-// section returns the section that a path belongs to.
-func (rt *Router) section(escapedPath string) RouteGroup {
-	for _, section := range rt.sections {
-		if section.Prefix == "" || escapedPath == section.Prefix || strings.HasPrefix(escapedPath, section.Prefix+"/") {
-			return section
+// group returns the group that a path belongs to.
+func (rt *Router) group(escapedPath string) RouteGroup {
+	for _, group := range rt.groups {
+		if group.Prefix == "" || escapedPath == group.Prefix || strings.HasPrefix(escapedPath, group.Prefix+"/") {
+			return group
 		}
 	}
-	return rt.sections[len(rt.sections)-1]
+	return rt.groups[len(rt.groups)-1]
 }
 
-// serveMethods answers one path.
-func serveMethods(pattern string, methods map[string]Handler, form ErrorEncoder) http.Handler {
-	allowed := make([]string, 0, len(methods)+1)
-	for method := range methods {
+// methodHandlers are the handlers of one path, by method.
+type methodHandlers map[string]http.Handler
+
+// handler returns the handler of the path with a pattern.
+func (m methodHandlers) handler(pattern string, encode ErrorEncoder) http.Handler {
+	if get, ok := m[http.MethodGet]; ok {
+		m[http.MethodHead] = get
+	}
+	allowed := make([]string, 0, len(m))
+	for method := range m {
 		allowed = append(allowed, method)
 	}
-	if get, ok := methods[http.MethodGet]; ok {
-		methods[http.MethodHead] = get
-		allowed = append(allowed, http.MethodHead)
-	}
 	slices.Sort(allowed)
-	refusal := &MethodError{Allow: strings.Join(allowed, ", ")}
+	notAllowed := serveError(encode, &MethodError{Allow: strings.Join(allowed, ", ")})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		setRoute(r, pattern)
-		handle, ok := methods[r.Method]
+		logEntryOf(r).route = pattern
+		handler, ok := m[r.Method]
 		if !ok {
-			writeError(w, r, form, refusal)
-			return
+			handler = notAllowed
 		}
-		if err := handle(w, r); err != nil {
-			writeError(w, r, form, err)
-		}
+		handler.ServeHTTP(w, r)
 	})
 }
 
-// serveNothing answers the paths of a section that no route serves.
-func serveNothing(form ErrorEncoder) http.Handler {
+// encodingErrors returns handle as an http.Handler that sends its errors.
+func encodingErrors(handle Handler, encode ErrorEncoder) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		writeError(w, r, form, ErrRouteNotFound)
+		if err := handle(w, r); err != nil {
+			writeError(w, r, encode, err)
+		}
 	})
 }
 
-// withoutTrailingSlash returns the request with one slash less at the end of
-// its path, where there is one.
+// serveError returns a handler that responds to every request with one error.
+func serveError(encode ErrorEncoder, err error) http.Handler {
+	return encodingErrors(func(http.ResponseWriter, *http.Request) error { return err }, encode)
+}
+
+// withoutTrailingSlash returns the request with one slash less at the end of its
+// path, if there is one.
 func withoutTrailingSlash(r *http.Request) *http.Request {
 	if len(r.URL.Path) < 2 || !strings.HasSuffix(r.URL.EscapedPath(), "/") {
 		return r
@@ -172,17 +155,16 @@ func withoutTrailingSlash(r *http.Request) *http.Request {
 	return &shorter
 }
 
-// writeError answers with an error in a section's form. A fault of the service
-// goes to the log as it is; the client reads what the form makes of it.
-func writeError(w http.ResponseWriter, r *http.Request, form ErrorEncoder, err error) {
+// writeError sends the response to an error. An error of the service goes to the
+// log unchanged; the client reads what the encoder makes of it.
+func writeError(w http.ResponseWriter, r *http.Request, encode ErrorEncoder, err error) {
 	requestBodyOf(r).shortenDeadline()
-	status, body := form(r, err)
-	if status >= http.StatusInternalServerError {
-		setRequestError(r, err)
+	response := errorResponse(r, encode, err)
+	if response.Status >= http.StatusInternalServerError {
+		logEntryOf(r).err = err
 	}
-	setErrorHeaders(w.Header(), err, status)
-	if writeErr := WriteJSON(w, status, body); writeErr != nil {
-		setRequestError(r, writeErr)
+	if err := writeResponse(w, response); err != nil {
+		logEntryOf(r).err = err
 		w.WriteHeader(http.StatusInternalServerError)
 	}
 }

@@ -249,7 +249,7 @@ func FuzzPath(f *testing.F) {
 		f.Add("PUT", seed)
 		f.Add("CONNECT", seed)
 	}
-	router := web.NewRouter(tokens{}, shop()...)
+	router := web.NewRouter(web.RouterConfig{}, shop()...)
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	handler := web.Observe(router, form("top"), log, web.NewMetrics(), ticking())
 	f.Fuzz(func(t *testing.T, method, path string) {

@@ -12,73 +12,73 @@ import (
 
 // Limits of the server. Each bounds what one slow or broken client can hold.
 const (
-	// headerTimeout bounds the arrival of a request's header. A header fits
-	// into a packet or two; one that trickles in only holds a connection.
+	// headerTimeout bounds the arrival of a request's header, which fits into a
+	// packet or two.
 	headerTimeout = 5 * time.Second
-	// requestTimeout bounds a whole request: the arrival of its body, also of
-	// one that no handler reads, its handling and the sending of its answer.
-	// The largest upload body (8 MiB) fits at 70 KB a second. What reads a body
-	// sets a nearer deadline where it can.
+	// requestTimeout bounds a whole request: the arrival of its body, its handling
+	// and the sending of the response. The largest upload fits at 70 KB a second.
+	// Handlers that read a body set a shorter deadline for it.
 	requestTimeout = 120 * time.Second
 	// idleTimeout is how long a connection may wait for its next request.
 	idleTimeout = 120 * time.Second
-	// maxHeader is the largest header, in bytes, give or take a buffer: tokens
-	// and proxies' additions need a few KiB.
+	// maxHeader is roughly the largest header, in bytes: tokens and the headers
+	// that proxies add need a few KiB.
 	maxHeader = 64 << 10
-	// stopTimeout is how long a stop waits for the requests under way.
+	// stopTimeout is how long a stop waits for running requests.
 	stopTimeout = 10 * time.Second
 )
 
-// limits are the times that a server keeps to.
+// serverTimeouts are the time limits of a server.
 type serverTimeouts struct {
 	header, request, idle, stop time.Duration
 }
 
-// Serve answers the requests of a listener with a handler until ctx ends. Then
-// it accepts no more connections, answers what is under way with `Connection:
-// close` and cuts off, their contexts ended, the requests that are not done
-// after 10 seconds. An orderly stop is nil, cut requests or not; the log tells
-// of those. It owns the listener.
+// Serve serves the requests of a listener with a handler until ctx ends. Then it
+// accepts no more connections, finishes the running requests with `Connection:
+// close`, and after 10 seconds aborts those that remain and ends their contexts.
+// It returns nil for such a stop, with or without aborted requests; the log has a
+// warning for those. Serve closes the listener.
 func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger) error {
 	return serve(ctx, listener, handler, log, serverTimeouts{
 		header: headerTimeout, request: requestTimeout, idle: idleTimeout, stop: stopTimeout,
 	})
 }
 
-func serve(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger, limits serverTimeouts) error {
-	// Requests outlive ctx: the stop must not end those that may yet finish.
-	requests, cut := context.WithCancel(context.WithoutCancel(ctx))
-	defer cut()
+func serve(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger, timeouts serverTimeouts) error {
+	// Requests outlive ctx: those that may still finish must not end with it.
+	requests, abort := context.WithCancel(context.WithoutCancel(ctx))
+	defer abort()
 	server := &http.Server{
 		Handler:           handler,
-		ReadHeaderTimeout: limits.header,
-		ReadTimeout:       limits.request,
-		WriteTimeout:      limits.request,
-		IdleTimeout:       limits.idle,
+		ReadHeaderTimeout: timeouts.header,
+		ReadTimeout:       timeouts.request,
+		WriteTimeout:      timeouts.request,
+		IdleTimeout:       timeouts.idle,
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 		BaseContext:       func(net.Listener) context.Context { return requests },
-		// `OPTIONS *` is answered and logged like every other request.
+		// `OPTIONS *` gets the response and the log entry of every other request.
 		DisableGeneralOptionsHandler: true,
 	}
-	accepting := make(chan error, 1)
-	go func() { accepting <- server.Serve(listener) }()
+	serving := make(chan error, 1)
+	go func() { serving <- server.Serve(listener) }()
 	select {
-	case err := <-accepting:
-		_ = server.Close() // what it says is of no more use than the fault itself
+	case err := <-serving:
+		_ = server.Close() // its error adds nothing
 		return fmt.Errorf("accept connections: %w", err)
 	case <-ctx.Done():
 	}
-	bound, cancel := context.WithTimeout(requests, limits.stop)
+	stopping, cancel := context.WithTimeout(requests, timeouts.stop)
 	defer cancel()
-	err := server.Shutdown(bound)
+	err := server.Shutdown(stopping)
 	if errors.Is(err, context.DeadlineExceeded) {
-		log.Warn("requests still under way were cut off", "seconds", limits.stop.Seconds())
-		// The connections first: no client gets an answer that comes of the cut.
+		log.Warn("running requests were aborted by the stop", "seconds", timeouts.stop.Seconds())
+		// Connections close first, so that no client gets an error response that is
+		// only due to the abort.
 		err = server.Close()
-		cut()
+		abort()
 	}
-	<-accepting
+	<-serving
 	if err != nil {
 		return fmt.Errorf("stop the server: %w", err)
 	}

@@ -74,7 +74,7 @@ func (s *testServer) dial(t *testing.T, text string) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(2 * time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.WriteString(conn, text); err != nil {
@@ -245,7 +245,7 @@ func TestStopCutsWhatTakesTooLong(t *testing.T) {
 				select {
 				case <-r.Context().Done():
 					ended <- r.Context().Err()
-				case <-time.After(20 * time.Second):
+				case <-time.After(2 * time.Minute):
 					ended <- nil
 				}
 			}, tight)
@@ -257,7 +257,7 @@ func TestStopCutsWhatTakesTooLong(t *testing.T) {
 				t.Errorf("the handler was told %v", err)
 			}
 			s.stop(t)
-			if !strings.Contains(s.log.String(), "requests still under way were cut off") {
+			if !strings.Contains(s.log.String(), "running requests were aborted by the stop") {
 				t.Errorf("log: %s", s.log.String())
 			}
 		})

@@ -19,10 +19,10 @@ import (
 	"merchantorders/internal/web"
 )
 
-// patience bounds what a test waits for when all is broken.
-const patience = 20 * time.Second
+// patience is how long a test waits before it fails.
+const patience = 2 * time.Minute
 
-// journal is a log that can be read while it is written.
+// journal is a log that a test can read while it is written.
 type journal struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -56,25 +56,25 @@ func (j *journal) lines(t *testing.T, message string) []map[string]any {
 	return found
 }
 
-// running is a server on a port of its own.
+// running is a server on its own port.
 type running struct {
 	address string
 	log     *journal
-	figures *web.Metrics
-	stop    func() // stops it and waits for its end; may be called again
+	metrics *web.Metrics
+	stop    func() // stops the server and waits until it has ended; may be called again
 }
 
 // serve runs a server until the test ends.
-func serve(t *testing.T, verifier web.Authenticator, sections ...web.RouteGroup) *running {
+func serve(t *testing.T, verifier web.Authenticator, groups ...web.RouteGroup) *running {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &running{address: listener.Addr().String(), log: &journal{}, figures: web.NewMetrics()}
+	r := &running{address: listener.Addr().String(), log: &journal{}, metrics: web.NewMetrics()}
 	log := slog.New(slog.NewJSONHandler(r.log, nil))
-	router := web.NewRouter(verifier, sections...)
-	handler := web.Observe(router, form("top"), log, r.figures, ticking())
+	router := web.NewRouter(web.RouterConfig{Authenticator: verifier}, groups...)
+	handler := web.Observe(router, form("top"), log, r.metrics, ticking())
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- web.Serve(ctx, listener, handler, log) }()
@@ -88,7 +88,7 @@ func serve(t *testing.T, verifier web.Authenticator, sections ...web.RouteGroup)
 	return r
 }
 
-// ticking is a clock on which 1.5 ms pass between any two looks.
+// ticking returns a clock that advances 1.5 ms with each reading.
 func ticking() func() time.Time {
 	var mu sync.Mutex
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -100,22 +100,22 @@ func ticking() func() time.Time {
 	}
 }
 
-// reply is an answer read whole.
+// reply is a response.
 type reply struct {
 	status int
 	header http.Header
 	body   string
-	cut    bool // the connection ended within the body
+	cut    bool // the connection closed within the body
 }
 
-// ask sends a request as written here, line for line, and reads the answer.
+// ask sends a request, line for line, and reads the response.
 func (r *running) ask(t *testing.T, requestLine string, headers ...string) reply {
 	t.Helper()
 	lines := append([]string{requestLine + " HTTP/1.1", "Host: shop.example", "Connection: close"}, headers...)
 	return r.send(t, strings.Join(lines, "\r\n")+"\r\n\r\n")
 }
 
-// send sends bytes and reads one answer; a zero reply when there was none.
+// send sends a text and reads one response. The reply is only cut if there is none.
 func (r *running) send(t *testing.T, text string) reply {
 	t.Helper()
 	conn, err := net.Dial("tcp", r.address)
@@ -145,13 +145,13 @@ func (r *running) send(t *testing.T, text string) reply {
 	return reply{status: response.StatusCode, header: response.Header, body: string(body), cut: err != nil}
 }
 
-// failure is the body of an error in the tests' forms.
+// failure is the body of an error in these tests.
 type failure struct {
 	Form  string `json:"form"`
 	Error int    `json:"error"`
 }
 
-// form returns an ErrorForm that tells by its name which section answered.
+// form returns an ErrorEncoder whose name tells which group encoded an error.
 func form(name string) web.ErrorEncoder {
 	return func(_ *http.Request, err error) (int, any) {
 		status := web.Status(err)
@@ -159,7 +159,7 @@ func form(name string) web.ErrorEncoder {
 	}
 }
 
-// tokens is a Authenticator that knows some texts.
+// tokens is an Authenticator of a few tokens, by text.
 type tokens map[string]token.Token
 
 func (v tokens) Authenticate(_ context.Context, text string) (token.Grant, error) {
@@ -170,7 +170,7 @@ func (v tokens) Authenticate(_ context.Context, text string) (token.Grant, error
 	return token.Grant{Token: t}, nil
 }
 
-// public returns a route for everyone.
+// public returns a route without authentication.
 func public(method, path string, handle web.Handler) web.Route {
-	return web.Route{Method: method, Path: path, Access: web.Public, Handle: handle}
+	return web.PublicRoute(method, path, handle)
 }

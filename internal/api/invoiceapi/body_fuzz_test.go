@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// plainRead reads a body the plain way: all of it, then its JSON, then its
-// base64. ReadUpload must agree with it in everything but the memory it takes.
+// plainRead reads a body in the plainest way: all of it, then its JSON, then its
+// base64. ReadUpload must have the same outcome.
 func plainRead(body []byte) upload {
 	if len(body) > MaxBody {
 		return refused(ErrBodyTooBig)
@@ -64,8 +64,8 @@ func FuzzReadUpload(f *testing.F) {
 	})
 }
 
-// FuzzReadUploadContent puts any text in the place of the content, so that the
-// fuzzer need not find the way there.
+// FuzzReadUploadContent fuzzes the content alone, which FuzzReadUpload would rarely
+// reach.
 func FuzzReadUploadContent(f *testing.F) {
 	for _, text := range []string{
 		``, `aGVsbG8=`, `aGVsbA==`, `aGVs\r\nbG8=`, `\u0061G\u0056s`, `+\/+\/`, `aGl=`, `a=b=`, `aGk=aGk=`,

@@ -13,15 +13,15 @@ import (
 	"merchantorders/internal/order"
 )
 
-// bodyOf returns a good body with content, its base64 passed through wrap.
+// bodyOf returns a valid body with content. wrap transforms its base64.
 func bodyOf(content []byte, wrap func(string) string) string {
 	return `{"filename":"a.pdf","contentBase64":"` + wrap(base64.StdEncoding.EncodeToString(content)) + `"}`
 }
 
-// asIs wraps nothing.
+// asIs transforms nothing.
 func asIs(text string) string { return text }
 
-// linesOf returns a wrapper into lines of n letters.
+// linesOf returns a transformation into lines of n characters.
 func linesOf(n int, lineBreak string) func(string) string {
 	return func(text string) string {
 		var b strings.Builder
@@ -33,7 +33,7 @@ func linesOf(n int, lineBreak string) func(string) string {
 	}
 }
 
-// noise returns n bytes without a pattern.
+// noise returns n random bytes, always the same.
 func noise(n int) []byte {
 	b := make([]byte, n)
 	_, _ = rand.NewChaCha8([32]byte{byte(n)}).Read(b)
@@ -63,7 +63,7 @@ func TestReadUploadSizes(t *testing.T) {
 				got := read(t, strings.NewReader(bodyOf(content, test.wrap)))
 				// No diff here: it would be of megabytes.
 				if want := accepted("a.pdf", string(content)); got != want {
-					t.Errorf("%d bytes: read %d, kept %d, err %q", size, got.Size, len(got.Kept), got.Err)
+					t.Errorf("%d bytes: read %d, staged %d, err %q", size, got.Size, len(got.Staged), got.Err)
 				}
 			}
 		})
@@ -73,7 +73,7 @@ func TestReadUploadSizes(t *testing.T) {
 func TestReadUploadBodyLimit(t *testing.T) {
 	t.Parallel()
 	hello := accepted("a.pdf", "hello")
-	// Each of these grows to any length.
+	// Spaces between before and after make each body as long as needed.
 	grow := map[string]struct {
 		before, after string
 		good          bool
@@ -109,7 +109,7 @@ func TestReadUploadContentUpToTheBodyLimit(t *testing.T) {
 	frame := len(bodyOf(nil, asIs))
 	largest := noise((MaxBody - frame) / 4 * 3)
 	if got, want := read(t, strings.NewReader(bodyOf(largest, asIs))), accepted("a.pdf", string(largest)); got != want {
-		t.Errorf("read %d, kept %d, err %q, want %d", got.Size, len(got.Kept), got.Err, want.Size)
+		t.Errorf("read %d, staged %d, err %q, want %d", got.Size, len(got.Staged), got.Err, want.Size)
 	}
 	over := bodyOf(append(largest, noise(3)...), asIs)
 	if diff := cmp.Diff(refused(ErrBodyTooBig), read(t, strings.NewReader(over))); diff != "" {
@@ -117,7 +117,7 @@ func TestReadUploadContentUpToTheBodyLimit(t *testing.T) {
 	}
 }
 
-// TestReadUploadEndless shows that a body over the limit is not read on.
+// TestReadUploadEndless checks that a body is not read far beyond the limit.
 func TestReadUploadEndless(t *testing.T) {
 	t.Parallel()
 	for name, start := range map[string]string{
@@ -132,14 +132,14 @@ func TestReadUploadEndless(t *testing.T) {
 			if diff := cmp.Diff(refused(ErrBodyTooBig), got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if endless.read > MaxBody {
-				t.Errorf("%d bytes were read on", endless.read)
+			if endless.read > MaxBody+1 {
+				t.Errorf("%d bytes were read", endless.read)
 			}
 		})
 	}
 }
 
-// endlessReader gives the letter A without end.
+// endlessReader returns the letter A forever.
 type endlessReader struct{ read int64 }
 
 func (r *endlessReader) Read(p []byte) (int, error) {

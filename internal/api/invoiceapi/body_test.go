@@ -2,6 +2,7 @@ package invoiceapi
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"io"
@@ -15,43 +16,43 @@ import (
 	"merchantorders/internal/order"
 )
 
-// upload is what became of a body, in a form to compare.
+// upload is the outcome of ReadUpload in a form to compare.
 type upload struct {
-	Err      string // empty when it was read
+	Err      string // empty: none
 	Filename string
 	Size     int64
 	SHA256   [32]byte
-	Kept     string // the bytes in the draft
+	Staged   string // content of the staged file
 }
 
-// refused is what becomes of a body that is refused.
+// refused is the outcome of a body that is refused.
 func refused(err error) upload { return upload{Err: err.Error()} }
 
-// accepted is what becomes of a body with content.
+// accepted is the outcome of a body with content.
 func accepted(filename, content string) upload {
-	kept := content[:min(len(content), order.MaxInvoiceSize)]
-	return upload{Filename: filename, Size: int64(len(content)), SHA256: sha256.Sum256([]byte(kept)), Kept: kept}
+	staged := content[:min(len(content), order.MaxInvoiceSize)]
+	return upload{Filename: filename, Size: int64(len(content)), SHA256: sha256.Sum256([]byte(staged)), Staged: staged}
 }
 
-// read reads a body and checks what holds for every one: no more than one
-// draft is opened, and it is discarded exactly when the body is refused.
+// read reads a body and checks what is true for every one: all staged files but
+// that of accepted content are aborted.
 func read(t *testing.T, body io.Reader) upload {
 	t.Helper()
-	store := &drafts{}
-	filename, content, err := ReadUpload(body, store.open)
+	files := &stagedFiles{}
+	filename, content, err := ReadUpload(t.Context(), body, files.stage)
 	if err != nil {
 		if filename != "" || content != (order.Content{}) {
-			t.Errorf("refused (%v) and yet returned: %q, %v", err, filename, content)
+			t.Errorf("error %v, and yet returned: %q, %v", err, filename, content)
 		}
-		if store.opened != store.discarded {
-			t.Errorf("refused (%v), %d drafts opened, %d discarded", err, store.opened, store.discarded)
+		if files.staged != files.aborted {
+			t.Errorf("error %v, %d files staged, %d aborted", err, files.staged, files.aborted)
 		}
 		return refused(err)
 	}
-	if store.opened != 1 || store.discarded != 0 || content.Staged != store.last {
-		t.Errorf("read, %d drafts opened, %d discarded", store.opened, store.discarded)
+	if files.staged != 2 || files.aborted != 1 || content.Staged != files.last {
+		t.Errorf("%d files staged, %d aborted", files.staged, files.aborted)
 	}
-	return upload{Filename: filename, Size: content.Size, SHA256: content.SHA256, Kept: store.kept.String()}
+	return upload{Filename: filename, Size: content.Size, SHA256: content.SHA256, Staged: string(files.last.content)}
 }
 
 func TestReadUpload(t *testing.T) {
@@ -153,8 +154,8 @@ func TestReadUpload(t *testing.T) {
 	}
 }
 
-// wantRead reads a body that comes whole and one that comes in bytes, and
-// checks the expectation itself against the plain reading of it.
+// wantRead reads a body that arrives at once and one that arrives byte by byte, and
+// checks the expectation against plainRead.
 func wantRead(t *testing.T, body string, want upload) {
 	t.Helper()
 	if diff := cmp.Diff(want, plainRead([]byte(body))); diff != "" {
@@ -187,96 +188,134 @@ func TestReadUploadBrokenBody(t *testing.T) {
 	}
 }
 
-// stuckReader gives nothing, and no error either.
+// stuckReader returns neither bytes nor an error.
 type stuckReader struct{}
 
 func (stuckReader) Read([]byte) (int, error) { return 0, nil }
 
-func TestReadUploadDraftFaults(t *testing.T) {
+func TestReadUploadStagingFails(t *testing.T) {
 	t.Parallel()
-	large := bodyOf(noise(200_000), asIs)
+	large, little := bodyOf(noise(200_000), asIs), bodyOf([]byte("hello"), asIs)
 	tests := []struct {
 		name  string
 		body  string
-		store *drafts
+		files *stagedFiles
 		want  error
 	}{
-		{"cannot be opened", large, &drafts{openFault: syscall.ENOSPC}, syscall.ENOSPC},
-		{"full at once", large, &drafts{room: 0, writeFault: syscall.ENOSPC}, syscall.ENOSPC},
-		{"full later", large, &drafts{room: 100_000, writeFault: syscall.ENOSPC}, syscall.ENOSPC},
-		{"short write", large, &drafts{room: 100_000, writeShort: true}, io.ErrShortWrite},
-		{"cannot be opened for little", bodyOf([]byte("hello"), asIs), &drafts{openFault: syscall.ENOSPC}, syscall.ENOSPC},
-		{"full for little", bodyOf([]byte("hello"), asIs), &drafts{writeFault: syscall.ENOSPC}, syscall.ENOSPC},
+		{"body cannot be staged", large, &stagedFiles{stageErr: syscall.ENOSPC}, syscall.ENOSPC},
+		{"content cannot be staged", large, &stagedFiles{stageErr: syscall.ENOSPC, stages: 1}, syscall.ENOSPC},
+		{"full at once", large, &stagedFiles{writeErr: syscall.ENOSPC}, syscall.ENOSPC},
+		{"full in the body", large, &stagedFiles{room: 100_000, writeErr: syscall.ENOSPC}, syscall.ENOSPC},
+		{"full in the content", large, &stagedFiles{room: len(large) + 100_000, writeErr: syscall.ENOSPC}, syscall.ENOSPC},
+		{"short write", large, &stagedFiles{room: 100_000, shortWrite: true}, io.ErrShortWrite},
+		{"short write of the content", large, &stagedFiles{room: len(large) + 100_000, shortWrite: true}, io.ErrShortWrite},
+		{"body cannot be read", large, &stagedFiles{readErr: syscall.EIO}, syscall.EIO},
+		{"little cannot be staged", little, &stagedFiles{stageErr: syscall.ENOSPC}, syscall.ENOSPC},
+		{"full for little", little, &stagedFiles{writeErr: syscall.ENOSPC}, syscall.ENOSPC},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			filename, content, err := ReadUpload(strings.NewReader(test.body), test.store.open)
+			filename, content, err := ReadUpload(t.Context(), strings.NewReader(test.body), test.files.stage)
 			if !errors.Is(err, test.want) || errors.Is(err, ErrPayload) || errors.Is(err, ErrBodyTooBig) {
 				t.Errorf("error %v, want %v alone", err, test.want)
 			}
-			if filename != "" || content != (order.Content{}) {
+			if content != (order.Content{}) {
 				t.Errorf("returned %q, %v", filename, content)
 			}
-			if test.store.opened != test.store.discarded {
-				t.Errorf("%d drafts opened, %d discarded", test.store.opened, test.store.discarded)
+			if test.files.staged != test.files.aborted {
+				t.Errorf("%d files staged, %d aborted", test.files.staged, test.files.aborted)
 			}
 		})
 	}
 }
 
-// TestReadUploadOpensNothingInVain shows that bodies with nothing to keep do
-// not even open a draft.
-func TestReadUploadOpensNothingInVain(t *testing.T) {
+// TestReadUploadStagesNoInvalidContent checks that of a refused body nothing but
+// the body itself is staged.
+func TestReadUploadStagesNoInvalidContent(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{
 		``, `{}`, `{"filename":"a.pdf"}`, `{"filename":"a.pdf","contentBase64":""}`,
 		`{"contentBase64":"aGVsbG8="}`, `{"contentBase64":"aGVsbG8=","filename":"a.pdf"} x`, `{"contentBase64":"data:,","filename":"a.pdf"}`,
 	} {
-		store := &drafts{}
-		if _, _, err := ReadUpload(strings.NewReader(body), store.open); !errors.Is(err, ErrPayload) {
+		files := &stagedFiles{}
+		if _, _, err := ReadUpload(t.Context(), strings.NewReader(body), files.stage); !errors.Is(err, ErrPayload) {
 			t.Errorf("%s: %v, want ErrPayload", body, err)
 		}
-		if store.opened != 0 {
-			t.Errorf("%s: a draft was opened", body)
+		if files.staged != 1 || files.aborted != 1 {
+			t.Errorf("%s: %d files staged, %d aborted", body, files.staged, files.aborted)
 		}
 	}
 }
 
-// drafts opens drafts that keep what is written, and counts them.
-type drafts struct {
-	openFault  error
-	writeFault error // of what is written after room bytes
-	writeShort bool  // the same, but no error
+// TestReadUploadWaitsForDecoder checks that an upload whose client disconnects
+// while it waits to be decoded ends.
+func TestReadUploadWaitsForDecoder(t *testing.T) {
+	for range cap(decoders) {
+		release, err := acquireDecoder(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer release()
+	}
+	ctx, disconnect := context.WithCancel(t.Context())
+	body := strings.NewReader(bodyOf([]byte("hello"), asIs))
+	files := &stagedFiles{}
+	done := make(chan error)
+	go func() {
+		_, _, err := ReadUpload(ctx, body, files.stage)
+		done <- err
+	}()
+	disconnect()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+	if files.staged != files.aborted {
+		t.Errorf("%d files staged, %d aborted", files.staged, files.aborted)
+	}
+}
+
+// stagedFiles stages files in memory and counts them.
+type stagedFiles struct {
+	stageErr   error // after stages files
+	stages     int
+	writeErr   error // after room bytes
+	shortWrite bool  // the same without an error
 	room       int
+	readErr    error
 
-	opened, discarded int
-	last              order.StagedFile
-	kept              bytes.Buffer
+	staged, aborted int
+	last            *memoryFile
 }
 
-func (d *drafts) open() (order.StagedFile, error) {
-	if d.openFault != nil {
-		return nil, d.openFault
+func (f *stagedFiles) stage(context.Context) (order.StagedFile, error) {
+	if f.stageErr != nil && f.staged == f.stages {
+		return nil, f.stageErr
 	}
-	d.opened++
-	d.last = &memoryDraft{store: d}
-	return d.last, nil
+	f.staged++
+	f.last = &memoryFile{files: f}
+	return f.last, nil
 }
 
-// memoryDraft is a draft that no test publishes.
-type memoryDraft struct {
+// memoryFile is a staged file that no test commits.
+type memoryFile struct {
 	order.StagedFile
-	store *drafts
+	files   *stagedFiles
+	content []byte
 }
 
-func (m *memoryDraft) Write(p []byte) (int, error) {
-	s := m.store
-	if (s.writeFault != nil || s.writeShort) && s.kept.Len()+len(p) > s.room {
-		n, _ := s.kept.Write(p[:max(s.room-s.kept.Len(), 0)])
-		return n, s.writeFault
+func (m *memoryFile) Write(p []byte) (int, error) {
+	f := m.files
+	if (f.writeErr != nil || f.shortWrite) && len(p) > f.room {
+		return f.room, f.writeErr
 	}
-	return s.kept.Write(p)
+	f.room -= len(p)
+	m.content = append(m.content, p...)
+	return len(p), nil
 }
 
-func (m *memoryDraft) Abort() { m.store.discarded++ }
+func (m *memoryFile) Content() (*io.SectionReader, error) {
+	return io.NewSectionReader(bytes.NewReader(m.content), 0, int64(len(m.content))), m.files.readErr
+}
+
+func (m *memoryFile) Abort() { m.files.aborted++ }

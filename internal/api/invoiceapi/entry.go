@@ -13,21 +13,21 @@ type Entry struct {
 	CreatedAt string `json:"created_at"`
 }
 
-// createdAtForm is ISO 8601 in UTC.
-const createdAtForm = "2006-01-02T15:04:05Z"
+// createdAtFormat is ISO 8601 in UTC.
+const createdAtFormat = "2006-01-02T15:04:05Z"
 
-// NewEntry returns the entry of an invoice file of an order. storageURL is the
-// address of the storage, without a slash at its end.
+// NewEntry returns the entry of an invoice file of the order with a reference.
+// storageURL is the URL of the stored files, without a slash at its end.
 func NewEntry(storageURL, reference string, invoice order.Invoice) Entry {
 	return Entry{
 		ID:        invoice.ID,
 		URL:       storageURL + "/" + order.InvoicePath(reference, url.PathEscape(invoice.Name)),
-		CreatedAt: invoice.CreatedAt.UTC().Format(createdAtForm),
+		CreatedAt: invoice.CreatedAt.UTC().Format(createdAtFormat),
 	}
 }
 
-// NewEntries returns the entries of invoice files of an order, in their order;
-// empty and not nil when there are none.
+// NewEntries returns the entries of invoice files of one order, in the same order.
+// The result is never nil, so that no files are shown as [].
 func NewEntries(storageURL, reference string, invoices []order.Invoice) []Entry {
 	entries := make([]Entry, 0, len(invoices))
 	for _, invoice := range invoices {

@@ -2,65 +2,76 @@ package invoiceapi
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 )
 
-// Error is a refusal by an invoice endpoint, with the status and text that
-// spec 7.1 gives it in both versions. Every error of these endpoints that the
-// specification names is one; the others belong to each version.
-type Error struct {
-	Status  int
-	Message string // as clients read it
-	Err     error  // what happened, for the log
-}
+// ErrInvalidParams: an id in the path does not have the form of one.
+var ErrInvalidParams = errors.New("invalid request params")
 
-// Error implements error.
-func (e *Error) Error() string { return e.Err.Error() }
-
-// Unwrap lets errors.Is see what happened.
-func (e *Error) Unwrap() error { return e.Err }
-
-// Body returns the body of the answer.
-func (e *Error) Body() any { return web.MessageBody{Message: e.Message} }
-
-// errParams: an identifier in the path has not the form of one.
-var errParams = errors.New("invalid request params")
-
-// refusals are the rows of spec 7.1 for upload and delete. The first that fits
-// counts: a fault of the storage below an upload is an upload's fault.
-var refusals = []struct {
+// refusal is an error with its published status and message.
+type refusal struct {
 	err     error
 	status  int
 	message string
-}{
+}
+
+// refusals are the rows of spec 7.1 for upload and delete. The first match counts:
+// an upload that fails because of the storage is a failed upload.
+var refusals = []refusal{
 	{order.ErrUploadFailed, http.StatusInternalServerError, "There were errors during the upload."},
 	{web.ErrInvalidPayload, http.StatusBadRequest, "Invalid payload."},
 	{order.ErrUnsupportedFileType, http.StatusBadRequest, "The file type is not supported."},
 	{order.ErrFileTooBig, http.StatusBadRequest, "The file size is too big."},
-	{order.ErrTooManyFiles, http.StatusBadRequest, "You cannot upload more than 3 files."},
-	{errParams, http.StatusBadRequest, "Invalid request params."},
+	{order.ErrTooManyFiles, http.StatusBadRequest, fmt.Sprintf("You cannot upload more than %d files.", order.MaxInvoices)},
+	{ErrInvalidParams, http.StatusBadRequest, "Invalid request params."},
 	{order.ErrInvoiceNotFound, http.StatusNotFound, "The invoice was not found."},
 }
 
-// refusal gives an error its published status and text, where it has one. id
-// is the order as the path names it.
-func refusal(err error, id string) error {
+// find returns the row of an error. ok is false if it has none.
+func find(err error) (row refusal, ok bool) {
 	for _, row := range refusals {
 		if errors.Is(err, row.err) {
-			return &Error{Status: row.status, Message: row.message, Err: err}
+			return row, true
 		}
 	}
-	if errors.Is(err, order.ErrNotFound) {
-		return &Error{Status: http.StatusNotFound, Message: OrderNotFound(id), Err: err}
-	}
-	return err
+	return refusal{}, false
 }
 
-// OrderNotFound is the text of a missing order, which both versions share. id
-// is the order as the path names it.
+// ErrorEncoder returns the encoder of the invoice routes: the published messages
+// for the errors of upload and delete, and next for all others. orderParam is the
+// path parameter that identifies the order.
+func ErrorEncoder(orderParam string, next web.ErrorEncoder) web.ErrorEncoder {
+	return func(r *http.Request, err error) (int, any) {
+		if row, ok := find(err); ok {
+			return row.status, web.MessageBody{Message: row.message}
+		}
+		if errors.Is(err, order.ErrNotFound) {
+			return http.StatusNotFound, web.MessageBody{Message: OrderNotFound(r.PathValue(orderParam))}
+		}
+		return next(r, err)
+	}
+}
+
+// OrderNotFound returns the message about a missing order, the same in both
+// versions. id is the order's id or reference as in the path.
 func OrderNotFound(id string) string {
 	return "The order with id " + web.Echo(id) + " was not found"
+}
+
+// uploadResult returns how an upload that returned an error is counted.
+func uploadResult(err error) web.UploadResult {
+	status := web.Status(err)
+	if row, ok := find(err); ok {
+		status = row.status
+	} else if errors.Is(err, order.ErrNotFound) {
+		status = http.StatusNotFound
+	}
+	if status < http.StatusInternalServerError {
+		return web.UploadRefused
+	}
+	return web.UploadFailed
 }

@@ -3,18 +3,20 @@ package invoiceapi
 import (
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 )
 
-func TestRefusal(t *testing.T) {
+func TestErrorEncoder(t *testing.T) {
 	t.Parallel()
 	disk := errors.New("no space left on device")
 	tests := []struct {
 		err     error
-		status  int // 0: not one of these endpoints'
+		status  int // 0: not an error of these endpoints
 		message string
 		result  web.UploadResult
 	}{
@@ -24,29 +26,31 @@ func TestRefusal(t *testing.T) {
 		{order.ErrFileTooBig, 400, "The file size is too big.", web.UploadRefused},
 		{order.ErrTooManyFiles, 400, "You cannot upload more than 3 files.", web.UploadRefused},
 		{order.ErrInvoiceNotFound, 404, "The invoice was not found.", web.UploadRefused},
-		{errParams, 400, "Invalid request params.", web.UploadRefused},
+		{ErrInvalidParams, 400, "Invalid request params.", web.UploadRefused},
 		{order.ErrUploadFailed, 500, "There were errors during the upload.", web.UploadFailed},
 		{errors.Join(order.ErrUploadFailed, disk), 500, "There were errors during the upload.", web.UploadFailed},
 		{errors.Join(order.ErrUploadFailed, order.ErrUnavailable), 500, "There were errors during the upload.", web.UploadFailed},
 		{errors.Join(order.ErrUploadFailed, order.ErrNotFound), 500, "There were errors during the upload.", web.UploadFailed},
 		{order.ErrUnavailable, 0, "", web.UploadFailed},
+		{order.ErrPreconditionFailed, 0, "", web.UploadRefused},
 		{disk, 0, "", web.UploadFailed},
 	}
+	const fromNext = 599
+	encode := ErrorEncoder("orderId", func(*http.Request, error) (int, any) { return fromNext, web.MessageBody{} })
+	r := httptest.NewRequest("POST", "/orders/12/invoices", nil)
+	r.SetPathValue("orderId", "12")
 	for _, test := range tests {
 		for _, err := range []error{test.err, fmt.Errorf("wrapped: %w", test.err)} {
-			got := refusal(err, "12")
-			if !errors.Is(got, test.err) {
-				t.Errorf("%v: the error is lost", err)
+			status, body := encode(r, err)
+			want := test.status
+			if want == 0 {
+				want = fromNext
 			}
-			var known *Error
-			switch ok := errors.As(got, &known); {
-			case ok != (test.status != 0):
-				t.Errorf("%v: known %v", err, ok)
-			case ok && (known.Status != test.status || known.Message != test.message):
-				t.Errorf("%v: %d %q, want %d %q", err, known.Status, known.Message, test.status, test.message)
+			if status != want || body != (web.MessageBody{Message: test.message}) {
+				t.Errorf("%v: %d %v, want %d %q", err, status, body, want, test.message)
 			}
-			if result(got) != test.result {
-				t.Errorf("%v: counted as %s, want %s", err, result(got), test.result)
+			if got := uploadResult(err); got != test.result {
+				t.Errorf("%v: counted as %s, want %s", err, got, test.result)
 			}
 		}
 	}

@@ -7,8 +7,7 @@ import (
 	"merchantorders/docs/docstest"
 )
 
-// TestGuideHasEveryError compares the guide's page of errors with the errors
-// that there are.
+// TestGuideHasEveryError compares the guide's page of errors with the refusals.
 func TestGuideHasEveryError(t *testing.T) {
 	t.Parallel()
 	want := []string{"404 " + OrderNotFound("{order}")}

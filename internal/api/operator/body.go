@@ -7,9 +7,9 @@ import (
 	"merchantorders/internal/web"
 )
 
-// readObject reads a body that is an object with members of certain names and
-// no others: a misspelled limit must not be taken for none. Errors:
-// web.ErrPayload, *web.ParamError.
+// readObject reads a body that is an object with members of certain names only: a
+// misspelled limit must not count as absent. It returns web.ErrInvalidPayload or a
+// *web.ParamError.
 func readObject(r *http.Request, names ...string) (web.Object, error) {
 	body, err := web.ReadBody(r, web.MaxBody)
 	if err != nil {

@@ -1,8 +1,8 @@
-// Package operator is the marketplace's side of the service, below /operator:
-// orders in, states on, merchants and tokens (decisions 1, 2 and 7). Its tokens
-// are the operator's own and good for nothing else.
+// Package operator is the marketplace's interface, below /operator: importing
+// orders, moving them between states, merchants and tokens (decisions 1, 2 and 7).
+// Its routes accept operators' tokens only.
 //
-// It must not know the merchant interface, and it holds no rule: what an order
-// document may say is ingest's to decide, what may happen to an order the
-// domain's.
+// It does not know the merchant interface and holds no business rule: package
+// ingest decides what an order document may contain, package order what may happen
+// to an order.
 package operator

@@ -10,16 +10,16 @@ import (
 	"merchantorders/internal/web"
 )
 
-// outcomeError is an order document that was read and not taken.
-type outcomeError struct {
-	verdict order.ImportStatus
-	reason  string // names the field
+// importError is a valid order document that was not imported.
+type importError struct {
+	status order.ImportStatus
+	reason string // names the field
 }
 
 // Error implements error.
-func (e *outcomeError) Error() string { return e.verdict.String() + ": " + e.reason }
+func (e *importError) Error() string { return e.status.String() + ": " + e.reason }
 
-// refusals are the errors that only this section has.
+// refusals are the errors of this group alone.
 var refusals = []struct {
 	err     error
 	status  int
@@ -33,21 +33,21 @@ var refusals = []struct {
 	{token.ErrUnknown, http.StatusNotFound, "not_found", "The token was not found."},
 }
 
-// errorForm is the form of errors here: coded.
+// encodeError is the ErrorEncoder of this group. The body is always web.CodedBody.
 func encodeError(r *http.Request, err error) (int, any) {
 	var document *ingest.DocumentError
-	var outcome *outcomeError
+	var result *importError
 	switch {
 	case errors.As(err, &document):
-		return http.StatusBadRequest, web.NewErrorBody("invalid_document", document.Error())
-	case errors.As(err, &outcome) && outcome.verdict == order.Conflict:
-		return http.StatusConflict, web.NewErrorBody("conflict", outcome.reason)
-	case errors.As(err, &outcome):
-		return http.StatusBadRequest, web.NewErrorBody("invalid_document", outcome.reason)
+		return http.StatusBadRequest, web.NewCodedBody("invalid_document", document.Error())
+	case errors.As(err, &result) && result.status == order.Conflict:
+		return http.StatusConflict, web.NewCodedBody("conflict", result.reason)
+	case errors.As(err, &result):
+		return http.StatusBadRequest, web.NewCodedBody("invalid_document", result.reason)
 	}
 	for _, row := range refusals {
 		if errors.Is(err, row.err) {
-			return row.status, web.NewErrorBody(row.code, row.message)
+			return row.status, web.NewCodedBody(row.code, row.message)
 		}
 	}
 	return web.EncodeCoded(r, err)

@@ -16,7 +16,7 @@ import (
 func TestGuideHasEveryError(t *testing.T) {
 	t.Parallel()
 	// Those whose message names a field.
-	want := []string{named(t, &ingest.DocumentError{}), named(t, &outcomeError{verdict: order.Conflict})}
+	want := []string{named(t, &ingest.DocumentError{}), named(t, &importError{status: order.Conflict})}
 	for _, refusal := range refusals {
 		want = append(want, strconv.Itoa(refusal.status)+" "+refusal.code+" "+refusal.message)
 	}
@@ -37,7 +37,7 @@ func TestGuideHasEveryError(t *testing.T) {
 func named(t *testing.T, err error) string {
 	t.Helper()
 	status, body := encodeError(httptest.NewRequest("POST", "/operator/orders", nil), err)
-	coded, ok := body.(web.ErrorBody)
+	coded, ok := body.(web.CodedBody)
 	if !ok {
 		t.Fatalf("%v has the body %v", err, body)
 	}

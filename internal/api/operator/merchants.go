@@ -8,7 +8,7 @@ import (
 	"merchantorders/internal/web"
 )
 
-// merchantView is a merchant as the operator sees it.
+// merchantView is a merchant as operators see it.
 type merchantView struct {
 	ID        int64  `json:"id"`
 	Name      string `json:"name"`
@@ -19,7 +19,7 @@ type merchantsView struct {
 	Merchants []merchantView `json:"merchants"`
 }
 
-// listMerchants answers GET /merchants.
+// listMerchants serves GET /merchants.
 func (a *api) listMerchants(w http.ResponseWriter, r *http.Request) error {
 	merchants, err := a.orders.Merchants(r.Context())
 	if err != nil {
@@ -34,21 +34,20 @@ func (a *api) listMerchants(w http.ResponseWriter, r *http.Request) error {
 	return web.WriteJSON(w, http.StatusOK, view)
 }
 
-// addedMerchantView answers a merchant that is there now.
+// addedMerchantView is the response to a merchant that exists now.
 type addedMerchantView struct {
 	Success bool   `json:"success"`
 	ID      int64  `json:"id"`
 	Name    string `json:"name"`
 }
 
-// addMerchant answers POST /merchants. The same merchant again is a success
-// too.
+// addMerchant serves POST /merchants. Adding the same merchant again is a success.
 func (a *api) addMerchant(w http.ResponseWriter, r *http.Request) error {
 	body, err := readObject(r, "id", "name")
 	if err != nil {
 		return err
 	}
-	// As it stands in the body, a number is its own text.
+	// The JSON of a number is its text.
 	id, _ := order.ParseID(string(body["id"]))
 	if id == 0 {
 		return &web.ParamError{Name: "id", Problem: "must be a whole number from 1"}

@@ -11,16 +11,16 @@ import (
 // maxDocument is the largest order document, in bytes.
 const maxDocument = 4 << 20
 
-// addedView answers an order document that was taken.
-type createdOrderView struct {
+// importView is the response to an imported order document.
+type importView struct {
 	Result         string `json:"result"` // created or unchanged
 	MerchantID     int64  `json:"merchantId"`
 	OrderID        int64  `json:"orderId"`
 	OrderReference string `json:"orderReference"`
 }
 
-// addOrder answers POST /orders: it takes in one order document.
-func (a *api) addOrder(w http.ResponseWriter, r *http.Request) error {
+// importOrder serves POST /orders: it imports one order document.
+func (a *api) importOrder(w http.ResponseWriter, r *http.Request) error {
 	document, err := web.ReadBody(r, maxDocument)
 	if err != nil {
 		return err
@@ -29,33 +29,34 @@ func (a *api) addOrder(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	outcomes, err := a.orders.Import(r.Context(), []order.Incoming{incoming})
+	results, err := a.orders.Import(r.Context(), []order.Incoming{incoming})
 	if err != nil {
 		return err
 	}
-	outcome, status := outcomes[0], http.StatusOK
-	switch outcome.Status {
+	result, status := results[0], http.StatusOK
+	switch result.Status {
 	case order.Created:
 		status = http.StatusCreated
 	case order.Unchanged:
 	default:
-		return &outcomeError{verdict: outcome.Status, reason: outcome.Reason}
+		return &importError{status: result.Status, reason: result.Reason}
 	}
-	return web.WriteJSON(w, status, createdOrderView{
-		Result:         outcome.Status.String(),
+	return web.WriteJSON(w, status, importView{
+		Result:         result.Status.String(),
 		MerchantID:     incoming.Order.MerchantID,
-		OrderID:        outcome.LegacyID,
+		OrderID:        result.LegacyID,
 		OrderReference: incoming.Order.Reference,
 	})
 }
 
-// movedView answers a move.
+// transitionView is the response to a transition.
 type transitionView struct {
 	Success bool   `json:"success"`
 	State   string `json:"state"`
 }
 
-// moveOrder answers POST /merchants/{merchantId}/orders/{orderReference}/state.
+// transitionOrder serves POST
+// /merchants/{merchantId}/orders/{orderReference}/state.
 func (a *api) transitionOrder(w http.ResponseWriter, r *http.Request) error {
 	body, err := readObject(r, "state")
 	if err != nil {
@@ -69,12 +70,11 @@ func (a *api) transitionOrder(w http.ResponseWriter, r *http.Request) error {
 	if !ok {
 		return &web.ParamError{Name: "state", Problem: "must be the name of a state"}
 	}
-	// An id that cannot be one is no merchant's.
+	// An id without the form of one becomes 0, which no merchant has.
 	merchantID, _ := order.ParseID(r.PathValue("merchantId"))
-	key := order.ByReference(r.PathValue("orderReference"))
-	head, err := a.orders.Transition(r.Context(), merchantID, key, to)
+	moved, err := a.orders.Transition(r.Context(), merchantID, order.ByReference(r.PathValue("orderReference")), to)
 	if err != nil {
 		return err
 	}
-	return web.WriteJSON(w, http.StatusOK, transitionView{Success: true, State: head.State.String()})
+	return web.WriteJSON(w, http.StatusOK, transitionView{Success: true, State: moved.State.String()})
 }

@@ -16,10 +16,10 @@ import (
 	"merchantorders/internal/web"
 )
 
-// tokenView is a token as the operator sees it: all but its text.
+// tokenView is a token as operators see it: everything but its text.
 type tokenView struct {
 	ID         int64    `json:"id"`
-	MerchantID *int64   `json:"merchantId"` // null: an operator's token
+	MerchantID *int64   `json:"merchantId"` // nil: an operator's token
 	Scopes     []string `json:"scopes"`     // empty: an operator's token
 	Hint       string   `json:"hint"`
 	CreatedAt  string   `json:"createdAt"`
@@ -49,7 +49,7 @@ func newTokenView(t token.Token) tokenView {
 	return view
 }
 
-// timeOf writes a time, nil when there is none.
+// timeOf returns a time as text, nil if there is none.
 func timeOf(t time.Time) *string {
 	if t.IsZero() {
 		return nil
@@ -58,7 +58,7 @@ func timeOf(t time.Time) *string {
 	return &text
 }
 
-// listTokens answers GET /tokens.
+// listTokens serves GET /tokens.
 func (a *api) listTokens(w http.ResponseWriter, r *http.Request) error {
 	tokens, err := a.tokens.List(r.Context())
 	if err != nil {
@@ -71,60 +71,60 @@ func (a *api) listTokens(w http.ResponseWriter, r *http.Request) error {
 	return web.WriteJSON(w, http.StatusOK, view)
 }
 
-// createdTokenView answers a token just made, with its text this once.
+// createdTokenView is the response to a new token. Only here its text is shown.
 type createdTokenView struct {
 	Text  string    `json:"text"`
 	Token tokenView `json:"token"`
 }
 
-// createToken answers POST /tokens.
+// createToken serves POST /tokens.
 func (a *api) createToken(w http.ResponseWriter, r *http.Request) error {
 	body, err := readObject(r, "merchantId", "operator", "scopes", "expires")
 	if err != nil {
 		return err
 	}
-	wanted, err := parseTokenRequest(body)
+	request, err := parseTokenRequest(body)
 	if err != nil {
 		return err
 	}
-	text, made, err := a.create(r.Context(), wanted)
+	text, created, err := a.create(r.Context(), request)
 	if err != nil {
 		return err
 	}
-	return web.WriteJSON(w, http.StatusCreated, createdTokenView{Text: text, Token: newTokenView(made)})
+	return web.WriteJSON(w, http.StatusCreated, createdTokenView{Text: text, Token: newTokenView(created)})
 }
 
-func (a *api) create(ctx context.Context, wanted tokenRequest) (string, token.Token, error) {
-	if wanted.operator {
-		return a.tokens.CreateOperator(ctx, wanted.lifetime)
+func (a *api) create(ctx context.Context, request tokenRequest) (string, token.Token, error) {
+	if request.operator {
+		return a.tokens.CreateOperator(ctx, request.lifetime)
 	}
-	return a.tokens.Create(ctx, wanted.merchantID, wanted.scopes, wanted.lifetime)
+	return a.tokens.Create(ctx, request.merchantID, request.scopes, request.lifetime)
 }
 
-// tokenRequest is the token that the operator asks for.
+// tokenRequest is the token that an operator requests.
 type tokenRequest struct {
 	operator   bool
 	merchantID int64         // of a merchant's token
 	scopes     token.Scope   // of a merchant's token
-	lifetime   time.Duration // 0: it does not expire
+	lifetime   time.Duration // 0: the token does not expire
 }
 
-// parseTokenRequest reads the body of POST /tokens: either "merchantId", with
-// "scopes" if not all of them, or "operator": true; "expires", if it shall, is
-// a duration such as "2160h". Errors are *web.ParamError.
+// parseTokenRequest parses the body of POST /tokens. It has either "merchantId",
+// and "scopes" unless the token gets all of them, or "operator": true. "expires" is
+// a duration such as "2160h". Every error is a *web.ParamError.
 func parseTokenRequest(body web.Object) (tokenRequest, error) {
-	wanted := tokenRequest{scopes: token.AllScopes}
+	request := tokenRequest{scopes: token.AllScopes}
 	if body.Has("operator") {
-		wanted.operator = string(body["operator"]) == "true"
-		if !wanted.operator || body.Has("merchantId") || body.Has("scopes") {
+		request.operator = string(body["operator"]) == "true"
+		if !request.operator || body.Has("merchantId") || body.Has("scopes") {
 			return tokenRequest{}, &web.ParamError{Name: "operator", Problem: "must be true, without merchantId and scopes"}
 		}
-	} else if wanted.merchantID, _ = order.ParseID(string(body["merchantId"])); wanted.merchantID == 0 {
+	} else if request.merchantID, _ = order.ParseID(string(body["merchantId"])); request.merchantID == 0 {
 		return tokenRequest{}, &web.ParamError{Name: "merchantId", Problem: "must be a whole number from 1"}
 	}
 	if body.Has("scopes") {
 		var ok bool
-		if wanted.scopes, ok = parseScopes(body["scopes"]); !ok {
+		if request.scopes, ok = parseScopes(body["scopes"]); !ok {
 			return tokenRequest{}, &web.ParamError{Name: "scopes", Problem: "must be a list of orders:read, orders:write, invoices:write"}
 		}
 	}
@@ -134,12 +134,12 @@ func parseTokenRequest(body web.Object) (tokenRequest, error) {
 		if err != nil || lifetime < time.Second {
 			return tokenRequest{}, &web.ParamError{Name: "expires", Problem: `must be a duration such as "2160h"`}
 		}
-		wanted.lifetime = lifetime
+		request.lifetime = lifetime
 	}
-	return wanted, nil
+	return request, nil
 }
 
-// parseScopes reads a list of scopes that is not empty.
+// parseScopes parses a list of scopes, not empty.
 func parseScopes(value jsontext.Value) (token.Scope, bool) {
 	var names []string
 	if json.Unmarshal(value, &names) != nil {
@@ -152,13 +152,13 @@ func parseScopes(value jsontext.Value) (token.Scope, bool) {
 	return scopes, err == nil
 }
 
-// revokedView answers a revocation.
+// revokedView is the response to a revocation.
 type revokedView struct {
 	Success bool `json:"success"`
 }
 
-// revokeToken answers DELETE /tokens/{tokenId}. A token is named by its id
-// only: its text has no place in an address.
+// revokeToken serves DELETE /tokens/{tokenId}. The path identifies a token by its
+// id, never by its text: paths are logged by proxies.
 func (a *api) revokeToken(w http.ResponseWriter, r *http.Request) error {
 	id, ok := order.ParseID(r.PathValue("tokenId"))
 	if !ok || id == 0 {

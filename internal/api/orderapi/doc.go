@@ -1,4 +1,4 @@
-// Package orderapi is what both versions answer lists and single orders with
-// beside their bodies: entity tags, and Links to further pages. It must not
-// know the form of either version's bodies.
+// Package orderapi holds what the lists of both versions have in common beside
+// their bodies: entity tags, links to further pages, and cursors. It must not know
+// the representation of either version.
 package orderapi

@@ -1,7 +1,7 @@
-// Package storageapi serves the stored invoice files to the merchant that owns
-// them, below /storage (decision 6). The addresses in the orders lead here
-// unless they are set to lead elsewhere.
+// Package storageapi serves stored invoice files to the merchant that owns them,
+// below /storage (decision 6). The URLs in orders lead here unless the service is
+// configured with another storage URL.
 //
-// It must not know how files are kept, nor judge what is in them: it makes sure
-// that a browser will not run what a merchant uploaded.
+// It does not know how files are stored and does not inspect their content. It
+// makes sure that a browser does not run what a merchant uploaded.
 package storageapi

@@ -10,29 +10,28 @@ import (
 	"merchantorders/internal/web"
 )
 
-// getFile answers GET /{region}/{bucket}/invoices/{orderReference}/{filename}.
-func (a *api) getFile(w http.ResponseWriter, r *http.Request) error {
+// getFile serves GET /{region}/{bucket}/invoices/{orderReference}/{filename}.
+func (a *api) getFile(w http.ResponseWriter, r *web.Request) error {
 	if r.PathValue("region") != a.region || r.PathValue("bucket") != a.bucket {
 		return order.ErrInvoiceNotFound
 	}
-	invoice, file, err := a.orders.OpenInvoice(r.Context(), web.MerchantID(r),
-		r.PathValue("orderReference"), r.PathValue("filename"))
+	invoice, file, err := a.orders.OpenInvoice(r.Context(), r.MerchantID, r.PathValue("orderReference"), r.PathValue("filename"))
 	if err != nil {
 		return err
 	}
 	defer file.Close()
 	setHeaders(w.Header(), invoice)
-	answer := &contentWriter{ResponseWriter: w}
-	http.ServeContent(answer, r, "", invoice.CreatedAt, file)
-	if answer.refused != 0 {
+	content := &contentWriter{ResponseWriter: w}
+	http.ServeContent(content, r.Request, "", invoice.CreatedAt, file)
+	if content.errorStatus != 0 {
 		w.Header().Del("Content-Disposition")
-		return &contentError{status: answer.refused}
+		return &contentError{status: content.errorStatus}
 	}
 	return nil
 }
 
-// setHeaders says what a file is and that it is to be kept, not shown: what is
-// in it was never looked at.
+// setHeaders sets the headers of a file. They make a browser save it and not
+// display it, since the service has not inspected the content.
 func setHeaders(h http.Header, invoice order.Invoice) {
 	mediaType, ok := order.ContentType(invoice.Name)
 	if !ok {
@@ -46,27 +45,28 @@ func setHeaders(h http.Header, invoice order.Invoice) {
 	h.Set("ETag", `"`+hex.EncodeToString(invoice.SHA256[:])+`"`)
 }
 
-// contentError says that a range or a condition of the request cannot be met.
+// contentError says that http.ServeContent refused a range or a condition of the
+// request.
 type contentError struct {
 	status int
 }
 
 // Error implements error.
 func (e *contentError) Error() string {
-	return fmt.Sprintf("the content cannot be sent as asked: status %d", e.status)
+	return fmt.Sprintf("the requested range or condition cannot be met: status %d", e.status)
 }
 
-// contentWriter holds back the errors of http.ServeContent, whose bodies are
-// plain text, so that they can be answered in the section's form.
+// contentWriter suppresses the error responses of http.ServeContent, which are
+// plain text, so that the group's ErrorEncoder makes them.
 type contentWriter struct {
 	http.ResponseWriter
-	refused int // status of the error held back; 0: none
+	errorStatus int // of the suppressed response; 0: none
 }
 
 // WriteHeader implements http.ResponseWriter.
 func (w *contentWriter) WriteHeader(status int) {
 	if status >= http.StatusBadRequest {
-		w.refused = status
+		w.errorStatus = status
 		return
 	}
 	w.ResponseWriter.WriteHeader(status)
@@ -74,7 +74,7 @@ func (w *contentWriter) WriteHeader(status int) {
 
 // Write implements http.ResponseWriter.
 func (w *contentWriter) Write(p []byte) (int, error) {
-	if w.refused != 0 {
+	if w.errorStatus != 0 {
 		return len(p), nil
 	}
 	return w.ResponseWriter.Write(p)

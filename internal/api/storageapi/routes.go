@@ -9,38 +9,35 @@ import (
 	"merchantorders/internal/web"
 )
 
-// Deps is what the section works with.
+// Deps is what the group works with.
 type Deps struct {
 	Orders *order.Service
-	// Region and Bucket stand in the address of every file; any others are not
-	// there.
+	// Region and Bucket are the first two segments of every file's path.
 	Region string
 	Bucket string
 }
 
-// api answers the requests for stored files.
+// api serves the requests for stored files.
 type api struct {
 	orders *order.Service
 	region string
 	bucket string
 }
 
-// Section returns the route of the stored files and its form of errors.
+// Routes returns the route of the stored files.
 func Routes(deps Deps) web.RouteGroup {
 	a := &api{orders: deps.Orders, region: deps.Region, bucket: deps.Bucket}
 	return web.RouteGroup{
 		Prefix: "/storage",
-		Routes: []web.Route{{
-			Method: http.MethodGet,
-			Path:   "/{region}/{bucket}/invoices/{orderReference}/{filename}",
-			Scope:  token.OrdersRead,
-			Handle: a.getFile,
-		}},
 		Errors: encodeError,
+		Routes: []web.Route{
+			web.GetRoute("/{region}/{bucket}/invoices/{orderReference}/{filename}", token.OrdersRead, a.getFile),
+		},
 	}
 }
 
-// errorForm is the form of errors here: flat (decision 6).
+// encodeError is the ErrorEncoder of this group. The body is always
+// web.MessageBody (decision 6).
 func encodeError(r *http.Request, err error) (int, any) {
 	var refused *contentError
 	switch {

@@ -9,8 +9,8 @@ import (
 	"merchantorders/internal/web"
 )
 
-// errAction: the body of a PUT asks for something that is no action.
-var errAction = errors.New("invalid action")
+// errInvalidAction: the body of a PUT requests an action that does not exist.
+var errInvalidAction = errors.New("invalid action")
 
 // refusals are the rows of spec 7.1 for the order endpoints, and decision 5.
 var refusals = []struct {
@@ -21,15 +21,12 @@ var refusals = []struct {
 	{order.ErrCannotAccept, http.StatusBadRequest, "Cannot Accept Order"},
 	{order.ErrCannotReject, http.StatusBadRequest, "Cannot Reject Order"},
 	{order.ErrInvalidReason, http.StatusBadRequest, "Reason Is Not Valid"},
-	{errAction, http.StatusBadRequest, "Invalid Action"},
+	{errInvalidAction, http.StatusBadRequest, "Invalid Action"},
 }
 
-// errorForm is this version's form of errors: always flat.
+// encodeError is the ErrorEncoder of this version. The body is always
+// web.MessageBody.
 func encodeError(r *http.Request, err error) (int, any) {
-	var invoice *invoiceapi.Error
-	if errors.As(err, &invoice) {
-		return invoice.Status, invoice.Body()
-	}
 	if errors.Is(err, order.ErrNotFound) {
 		return http.StatusNotFound, web.MessageBody{Message: invoiceapi.OrderNotFound(r.PathValue("orderId"))}
 	}

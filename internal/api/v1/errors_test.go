@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"merchantorders/internal/api/invoiceapi"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 )
@@ -27,13 +26,12 @@ func TestErrorForm(t *testing.T) {
 		{&web.ParamError{Name: "page", Problem: "is given twice"}, 400, `{"message":"Invalid request params."}`},
 		{order.ErrInvalidRange, 400, `{"message":"Invalid request params."}`},
 		{web.ErrInvalidPayload, 400, `{"message":"Invalid payload."}`},
-		{errAction, 400, `{"message":"Invalid Action"}`},
+		{errInvalidAction, 400, `{"message":"Invalid Action"}`},
 		{order.ErrNotFound, 404, `{"message":"The order with id 12 was not found"}`},
 		{order.ErrCannotAccept, 400, `{"message":"Cannot Accept Order"}`},
 		{order.ErrCannotReject, 400, `{"message":"Cannot Reject Order"}`},
 		{order.ErrInvalidReason, 400, `{"message":"Reason Is Not Valid"}`},
 		{order.ErrUnavailable, 503, `{"message":"Service Unavailable"}`},
-		{&invoiceapi.Error{Status: 404, Message: "The invoice was not found."}, 404, `{"message":"The invoice was not found."}`},
 		{errors.New("SELECT secret FROM orders"), 500, `{"message":"Internal Server Error"}`},
 	}
 	for _, test := range tests {

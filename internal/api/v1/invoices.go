@@ -1,23 +1,24 @@
 package v1
 
 import (
-	"net/http"
-
 	"merchantorders/internal/api/invoiceapi"
 	"merchantorders/internal/order"
+	"merchantorders/internal/web"
 )
 
-// uploadInvoice answers POST /orders/{orderId}/invoices.
-func (a *api) uploadInvoice(w http.ResponseWriter, r *http.Request) error {
-	return a.invoices.Upload(w, r, orderIdentifier(r), r.PathValue("orderId"), a.nameSuccessor)
+// uploadInvoice serves POST /orders/{orderId}/invoices.
+func (a *api) uploadInvoice(r *web.Request) (web.Write, error) {
+	write, err := a.invoices.Upload(r, orderID(r))
+	return a.withSuccessorLink(write), err
 }
 
-// deleteInvoice answers DELETE /orders/{orderId}/invoices/{invoiceId}.
-func (a *api) deleteInvoice(w http.ResponseWriter, r *http.Request) error {
-	// A delete tells an order id that cannot be one from one that is unknown.
-	number, ok := order.ParseID(r.PathValue("orderId"))
-	if !ok {
-		return invoiceapi.InvalidParams()
+// deleteInvoice serves DELETE /orders/{orderId}/invoices/{invoiceId}. Unlike the
+// other routes it distinguishes an order id without the form of one from an unknown
+// one.
+func (a *api) deleteInvoice(r *web.Request) (web.Write, error) {
+	if _, ok := order.ParseID(r.PathValue("orderId")); !ok {
+		return web.Write{}, invoiceapi.ErrInvalidParams
 	}
-	return a.invoices.Delete(w, r, order.ByLegacyID(number), a.nameSuccessor)
+	write, err := a.invoices.Delete(r, orderID(r))
+	return a.withSuccessorLink(write), err
 }

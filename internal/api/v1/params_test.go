@@ -15,7 +15,7 @@ import (
 func parseQuery(query string) (listParams, error) {
 	r := httptest.NewRequest("GET", "/api/orders", nil)
 	r.URL.RawQuery = query
-	return parseListParams(r)
+	return parseListParams(&web.Request{Request: r})
 }
 
 func day(text string) order.Day {
@@ -202,16 +202,16 @@ func TestParseAction(t *testing.T) {
 		{`status=G`, action{}, web.ErrInvalidPayload},
 		{strings.Repeat(`{"a":`, 20000) + "1" + strings.Repeat("}", 20000), action{}, web.ErrInvalidPayload},
 
-		{`{"status":null}`, action{}, errAction},
-		{`{"status":""}`, action{}, errAction},
-		{`{"status":"g"}`, action{}, errAction},
-		{`{"status":"C"}`, action{}, errAction},
-		{`{"status":" G"}`, action{}, errAction},
-		{`{"status":"G\u0000"}`, action{}, errAction},
-		{`{"status":["G"]}`, action{}, errAction},
-		{`{"status":1}`, action{}, errAction},
-		{`{"status":{"status":"G"}}`, action{}, errAction},
-		{`{"status":"X","reason":5}`, action{}, errAction},
+		{`{"status":null}`, action{}, errInvalidAction},
+		{`{"status":""}`, action{}, errInvalidAction},
+		{`{"status":"g"}`, action{}, errInvalidAction},
+		{`{"status":"C"}`, action{}, errInvalidAction},
+		{`{"status":" G"}`, action{}, errInvalidAction},
+		{`{"status":"G\u0000"}`, action{}, errInvalidAction},
+		{`{"status":["G"]}`, action{}, errInvalidAction},
+		{`{"status":1}`, action{}, errInvalidAction},
+		{`{"status":{"status":"G"}}`, action{}, errInvalidAction},
+		{`{"status":"X","reason":5}`, action{}, errInvalidAction},
 	}
 	for _, test := range tests {
 		got, err := parseAction([]byte(test.body))

@@ -9,16 +9,15 @@ import (
 	"merchantorders/internal/web"
 )
 
-// Deps is what the version works with.
+// Deps is what the version works with. The URLs have no slash at their end.
 type Deps struct {
 	Orders     *order.Service
 	Metrics    *web.Metrics
-	BaseURL    string    // address of the service, without a slash at its end
-	StorageURL string    // address of the stored files, without a slash at its end
-	Kept       *web.Kept // answers that may be given again
+	BaseURL    string // of the service
+	StorageURL string // of the stored files
 }
 
-// api answers the requests of this version.
+// api serves the requests of this version.
 type api struct {
 	orders     *order.Service
 	invoices   *invoiceapi.Endpoints
@@ -26,7 +25,7 @@ type api struct {
 	storageURL string
 }
 
-// Section returns the routes of this version and its form of errors.
+// Routes returns the routes of this version.
 func Routes(deps Deps) web.RouteGroup {
 	a := &api{
 		orders:     deps.Orders,
@@ -34,17 +33,38 @@ func Routes(deps Deps) web.RouteGroup {
 		baseURL:    deps.BaseURL,
 		storageURL: deps.StorageURL,
 	}
-	kept := deps.Kept
+	invoiceErrors := invoiceapi.ErrorEncoder("orderId", encodeError)
 	return web.RouteGroup{
 		Prefix: "/api",
+		Errors: encodeError,
 		Routes: []web.Route{
-			{Method: http.MethodGet, Path: "/orders", Scope: token.OrdersRead, Handle: kept.Serve(a.listOrders)},
-			{Method: http.MethodGet, Path: "/orders/{orderId}", Scope: token.OrdersRead, Handle: kept.Serve(a.getOrder)},
-			{Method: http.MethodPut, Path: "/orders/{orderId}", Scope: token.OrdersWrite, Handle: a.putOrder},
-			{Method: http.MethodPost, Path: "/orders/{orderId}/invoices", Scope: token.InvoicesWrite, Handle: a.uploadInvoice},
-			{Method: http.MethodDelete, Path: "/orders/{orderId}/invoices/{invoiceId}", Scope: token.InvoicesWrite, Handle: a.deleteInvoice},
+			web.ReadRoute("/orders", token.OrdersRead, a.listOrders),
+			web.ReadRoute("/orders/{orderId}", token.OrdersRead, a.getOrder),
+			web.WriteRoute(http.MethodPut, "/orders/{orderId}", token.OrdersWrite, a.putOrder),
+			web.WriteRoute(http.MethodPost, "/orders/{orderId}/invoices", token.InvoicesWrite, a.uploadInvoice).WithErrors(invoiceErrors),
+			web.WriteRoute(http.MethodDelete, "/orders/{orderId}/invoices/{invoiceId}", token.InvoicesWrite, a.deleteInvoice).WithErrors(invoiceErrors),
 		},
-		Errors:   encodeError,
-		Attempts: deps.Orders,
 	}
+}
+
+// withSuccessorLink adds the Link to the order in version 2 to the response of a
+// write.
+func (a *api) withSuccessorLink(write web.Write) web.Write {
+	respond := write.Respond
+	write.Respond = func(result order.WriteResult) web.Response {
+		response := respond(result)
+		response.Header = http.Header{"Link": {a.successorLink(result.Reference)}}
+		return response
+	}
+	return write
+}
+
+// successorLink returns the Link to the order with a reference in version 2, or to
+// the list if the reference is empty (decision 5).
+func (a *api) successorLink(reference string) string {
+	address := a.baseURL + "/v2/orders"
+	if reference != "" {
+		address += "/" + reference
+	}
+	return "<" + address + `>; rel="successor-version"`
 }

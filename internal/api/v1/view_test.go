@@ -93,7 +93,7 @@ func TestListView(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.golden, func(t *testing.T) {
 			t.Parallel()
-			params, err := parseListParams(httptest.NewRequest("GET", "/api/orders?"+test.query, nil))
+			params, err := parseListParams(&web.Request{Request: httptest.NewRequest("GET", "/api/orders?"+test.query, nil)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -112,8 +112,8 @@ func TestEligible(t *testing.T) {
 		{false, "N"}, {nil, "N"}, {"", "N"}, {"N", "N"}, {"no", "N"}, {"0", "N"}, {"true", "N"}, {"y", "N"},
 	}
 	for _, test := range tests {
-		if got := eligible(test.value); got != test.want {
-			t.Errorf("eligible(%#v) = %q, want %q", test.value, got, test.want)
+		if got := yesNo(test.value); got != test.want {
+			t.Errorf("yesNo(%#v) = %q, want %q", test.value, got, test.want)
 		}
 	}
 }

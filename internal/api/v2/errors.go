@@ -9,11 +9,11 @@ import (
 	"merchantorders/internal/web"
 )
 
-// errAction: the body of a reject asks for something else.
-var errAction = errors.New("invalid action")
+// errInvalidAction: the body of a rejection requests another action.
+var errInvalidAction = errors.New("invalid action")
 
-// ErrorCodes says which of the published codes hold where the sample bodies
-// and the code table disagree (spec 7.3, decision 5).
+// ErrorCodes selects the codes of errors for which the sample bodies and the code
+// table of the specification disagree (spec 7.3, decision 5).
 type ErrorCodes string
 
 // The values of ErrorCodes.
@@ -22,8 +22,8 @@ const (
 	Table   ErrorCodes = "table"   // failed accept 10303, invalid reason 10306
 )
 
-// refusals are the rows of spec 7.2 and 7.3 for the order endpoints, and
-// decision 5. table is empty where the two sources agree.
+// refusals are the rows of spec 7.2 and 7.3 for the order endpoints, and decision
+// 5. table is empty if the two sources agree.
 var refusals = []struct {
 	err     error
 	samples string
@@ -33,24 +33,19 @@ var refusals = []struct {
 	{order.ErrCannotAccept, "10304", "10303", "Cannot Accept Order"},
 	{order.ErrCannotReject, "10304", "", "Cannot Reject Order"},
 	{order.ErrInvalidReason, "10301", "10306", "The reason is not valid"},
-	{errAction, "10305", "", "Invalid Action"},
+	{errInvalidAction, "10305", "", "Invalid Action"},
 }
 
 const codeNotFound = "10301"
 
-// errorForm returns this version's form of errors. It is the coded one but for
-// what the specification lists of upload and delete, which is flat as in
-// version 1 (spec 7.2). What these two endpoints have in common with all
-// others (401, 403, 405, 503, and 500 other than a failed upload) is coded.
+// errorEncoder returns the ErrorEncoder of this version. The bodies are
+// web.CodedBody, except for the published errors of upload and delete, which are
+// web.MessageBody as in version 1 (spec 7.2, see invoiceapi.ErrorEncoder).
 func errorEncoder(codes ErrorCodes) web.ErrorEncoder {
 	return func(r *http.Request, err error) (int, any) {
-		var invoice *invoiceapi.Error
-		if errors.As(err, &invoice) {
-			return invoice.Status, invoice.Body()
-		}
 		if errors.Is(err, order.ErrNotFound) {
 			message := invoiceapi.OrderNotFound(r.PathValue("orderReference"))
-			return http.StatusNotFound, web.NewErrorBody(codeNotFound, message)
+			return http.StatusNotFound, web.NewCodedBody(codeNotFound, message)
 		}
 		for _, row := range refusals {
 			if errors.Is(err, row.err) {
@@ -58,7 +53,7 @@ func errorEncoder(codes ErrorCodes) web.ErrorEncoder {
 				if codes == Table && row.table != "" {
 					code = row.table
 				}
-				return http.StatusBadRequest, web.NewErrorBody(code, row.message)
+				return http.StatusBadRequest, web.NewCodedBody(code, row.message)
 			}
 		}
 		return web.EncodeCoded(r, err)

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"merchantorders/internal/api/invoiceapi"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 )
@@ -28,13 +27,12 @@ func TestErrorForm(t *testing.T) {
 		{&web.ParamError{Name: "page", Problem: "is given twice"}, 400, `{"error":{"code":"invalid_params","message":"page is given twice"}}`, ""},
 		{order.ErrInvalidRange, 400, `{"error":{"code":"invalid_params","message":"the range ends before it begins"}}`, ""},
 		{web.ErrInvalidPayload, 400, `{"error":{"code":"invalid_payload","message":"Invalid payload."}}`, ""},
-		{errAction, 400, `{"error":{"code":"10305","message":"Invalid Action"}}`, ""},
+		{errInvalidAction, 400, `{"error":{"code":"10305","message":"Invalid Action"}}`, ""},
 		{order.ErrNotFound, 404, `{"error":{"code":"10301","message":"The order with id SF-1 was not found"}}`, ""},
 		{order.ErrCannotAccept, 400, `{"error":{"code":"10304","message":"Cannot Accept Order"}}`, `{"error":{"code":"10303","message":"Cannot Accept Order"}}`},
 		{order.ErrCannotReject, 400, `{"error":{"code":"10304","message":"Cannot Reject Order"}}`, ""},
 		{order.ErrInvalidReason, 400, `{"error":{"code":"10301","message":"The reason is not valid"}}`, `{"error":{"code":"10306","message":"The reason is not valid"}}`},
 		{order.ErrUnavailable, 503, `{"error":{"code":"unavailable","message":"The service cannot answer for now."}}`, ""},
-		{&invoiceapi.Error{Status: 404, Message: "The invoice was not found."}, 404, `{"message":"The invoice was not found."}`, ""},
 		{errors.New("SELECT secret FROM orders"), 500, `{"error":{"code":"internal","message":"The service failed to answer."}}`, ""},
 	}
 	for _, test := range tests {
@@ -73,7 +71,7 @@ func TestNotFoundEchoes(t *testing.T) {
 		r := httptest.NewRequest("GET", "/v2/orders/x", nil)
 		r.SetPathValue("orderReference", test.reference)
 		_, body := errorEncoder(Samples)(r, order.ErrNotFound)
-		want := encode(t, web.NewErrorBody("10301", "The order with id "+test.want+" was not found"))
+		want := encode(t, web.NewCodedBody("10301", "The order with id "+test.want+" was not found"))
 		if encode(t, body) != want {
 			t.Errorf("%q: %s, want %s", test.reference, encode(t, body), want)
 		}

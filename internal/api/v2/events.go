@@ -8,10 +8,10 @@ import (
 	"merchantorders/internal/web"
 )
 
-// eventsView is the answer of a reading of events.
+// eventsView is a page of the feed.
 type eventsView struct {
 	Events []eventView `json:"events"`
-	Next   int64       `json:"next"` // what to ask for after next
+	Next   int64       `json:"next"` // the value of after for the next page
 }
 
 type eventView struct {
@@ -41,35 +41,35 @@ type (
 	noDataView struct{}
 )
 
-// listEvents answers GET /events.
-func (a *api) listEvents(w http.ResponseWriter, r *http.Request) error {
-	query, err := parseFeedQuery(r, true)
+// listEvents serves GET /events.
+func (a *api) listEvents(w http.ResponseWriter, r *web.Request) error {
+	query, err := parseFeedQuery(r.Request, true)
 	if err != nil {
 		return err
 	}
-	events, err := a.orders.Events(r.Context(), web.MerchantID(r), query)
-	if err != nil {
-		return err
-	}
-	return web.WriteJSON(w, http.StatusOK, newEventsView(events, query.After))
-}
-
-// listOrderEvents answers GET /orders/{orderReference}/events.
-func (a *api) listOrderEvents(w http.ResponseWriter, r *http.Request) error {
-	query, err := parseFeedQuery(r, false)
-	if err != nil {
-		return err
-	}
-	events, err := a.orders.OrderEvents(r.Context(), web.MerchantID(r), orderIdentifier(r), query)
+	events, err := a.orders.Events(r.Context(), r.MerchantID, query)
 	if err != nil {
 		return err
 	}
 	return web.WriteJSON(w, http.StatusOK, newEventsView(events, query.After))
 }
 
-// parseFeedQuery reads the query of the feed, or of one order's events, which
-// does not wait. Errors are *web.ParamError.
-func parseFeedQuery(r *http.Request, waits bool) (order.FeedQuery, error) {
+// listOrderEvents serves GET /orders/{orderReference}/events.
+func (a *api) listOrderEvents(w http.ResponseWriter, r *web.Request) error {
+	query, err := parseFeedQuery(r.Request, false)
+	if err != nil {
+		return err
+	}
+	events, err := a.orders.OrderEvents(r.Context(), r.MerchantID, orderID(r), query)
+	if err != nil {
+		return err
+	}
+	return web.WriteJSON(w, http.StatusOK, newEventsView(events, query.After))
+}
+
+// parseFeedQuery parses the query of the feed. The events of a single order are the
+// same without waiting. Every error is a *web.ParamError.
+func parseFeedQuery(r *http.Request, mayWait bool) (order.FeedQuery, error) {
 	query, err := web.ParseQuery(r)
 	if err != nil {
 		return order.FeedQuery{}, err
@@ -79,14 +79,14 @@ func parseFeedQuery(r *http.Request, waits bool) (order.FeedQuery, error) {
 		return order.FeedQuery{}, err
 	}
 	limit, err := query.Int("limit", order.DefaultFeedLimit, 1, order.MaxFeedLimit)
-	if err != nil || !waits {
+	if err != nil || !mayWait {
 		return order.FeedQuery{After: after, Limit: int(limit)}, err
 	}
 	seconds, err := query.Int("wait", 0, 0, int64(order.MaxFeedWait/time.Second))
 	return order.FeedQuery{After: after, Limit: int(limit), Wait: time.Duration(seconds) * time.Second}, err
 }
 
-// newEventsView shows the events that came after one.
+// newEventsView returns the view of the events after a number.
 func newEventsView(events []order.EventRecord, after int64) eventsView {
 	view := eventsView{Events: make([]eventView, len(events)), Next: after}
 	for i, e := range events {

@@ -1,16 +1,13 @@
 package v2
 
-import "net/http"
+import "merchantorders/internal/web"
 
-// uploadInvoice answers POST /orders/{orderReference}/invoices.
-func (a *api) uploadInvoice(w http.ResponseWriter, r *http.Request) error {
-	return a.invoices.Upload(w, r, orderIdentifier(r), r.PathValue("orderReference"), noHeaders)
+// uploadInvoice serves POST /orders/{orderReference}/invoices.
+func (a *api) uploadInvoice(r *web.Request) (web.Write, error) {
+	return a.invoices.Upload(r, orderID(r))
 }
 
-// deleteInvoice answers DELETE /orders/{orderReference}/invoices/{invoiceId}.
-func (a *api) deleteInvoice(w http.ResponseWriter, r *http.Request) error {
-	return a.invoices.Delete(w, r, orderIdentifier(r), noHeaders)
+// deleteInvoice serves DELETE /orders/{orderReference}/invoices/{invoiceId}.
+func (a *api) deleteInvoice(r *web.Request) (web.Write, error) {
+	return a.invoices.Delete(r, orderID(r))
 }
-
-// noHeaders: this version adds none to those that both have.
-func noHeaders(http.Header, string) {}

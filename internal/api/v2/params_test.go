@@ -15,7 +15,7 @@ import (
 func parseQuery(query string) (listParams, error) {
 	r := httptest.NewRequest("GET", "/v2/orders", nil)
 	r.URL.RawQuery = query
-	return parseListParams(r)
+	return parseListParams(&web.Request{Request: r})
 }
 
 func day(text string) order.Day {
@@ -167,12 +167,12 @@ func TestParseRejection(t *testing.T) {
 		{`{"reason":"\udc00"}`, "", web.ErrInvalidPayload},
 		{strings.Repeat("[", 100000), "", web.ErrInvalidPayload},
 
-		{`{"status":"G"}`, "", errAction},
-		{`{"status":null}`, "", errAction},
-		{`{"status":""}`, "", errAction},
-		{`{"status":"d"}`, "", errAction},
-		{`{"status":4}`, "", errAction},
-		{`{"status":"G","reason":5}`, "", errAction},
+		{`{"status":"G"}`, "", errInvalidAction},
+		{`{"status":null}`, "", errInvalidAction},
+		{`{"status":""}`, "", errInvalidAction},
+		{`{"status":"d"}`, "", errInvalidAction},
+		{`{"status":4}`, "", errInvalidAction},
+		{`{"status":"G","reason":5}`, "", errInvalidAction},
 	}
 	for _, test := range tests {
 		got, err := parseRejection([]byte(test.body))

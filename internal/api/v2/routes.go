@@ -9,17 +9,16 @@ import (
 	"merchantorders/internal/web"
 )
 
-// Deps is what the version works with.
+// Deps is what the version works with. The URLs have no slash at their end.
 type Deps struct {
 	Orders     *order.Service
 	Metrics    *web.Metrics
-	BaseURL    string     // address of the service, without a slash at its end
-	StorageURL string     // address of the stored files, without a slash at its end
-	ErrorCodes ErrorCodes // zero: Samples
-	Kept       *web.Kept  // answers that may be given again
+	BaseURL    string     // of the service
+	StorageURL string     // of the stored files
+	ErrorCodes ErrorCodes // empty: Samples
 }
 
-// api answers the requests of this version.
+// api serves the requests of this version.
 type api struct {
 	orders     *order.Service
 	invoices   *invoiceapi.Endpoints
@@ -27,7 +26,7 @@ type api struct {
 	storageURL string
 }
 
-// Section returns the routes of this version and its form of errors.
+// Routes returns the routes of this version.
 func Routes(deps Deps) web.RouteGroup {
 	a := &api{
 		orders:     deps.Orders,
@@ -35,20 +34,20 @@ func Routes(deps Deps) web.RouteGroup {
 		baseURL:    deps.BaseURL,
 		storageURL: deps.StorageURL,
 	}
-	kept := deps.Kept
+	encodeError := errorEncoder(deps.ErrorCodes)
+	invoiceErrors := invoiceapi.ErrorEncoder("orderReference", encodeError)
 	return web.RouteGroup{
 		Prefix: "/v2",
+		Errors: encodeError,
 		Routes: []web.Route{
-			{Method: http.MethodGet, Path: "/orders", Scope: token.OrdersRead, Handle: kept.Serve(a.listOrders)},
-			{Method: http.MethodGet, Path: "/orders/{orderReference}", Scope: token.OrdersRead, Handle: kept.Serve(a.getOrder)},
-			{Method: http.MethodGet, Path: "/orders/{orderReference}/events", Scope: token.OrdersRead, Handle: a.listOrderEvents},
-			{Method: http.MethodGet, Path: "/events", Scope: token.OrdersRead, Handle: a.listEvents},
-			{Method: http.MethodPatch, Path: "/orders/{orderReference}/accept", Scope: token.OrdersWrite, Handle: a.acceptOrder},
-			{Method: http.MethodPatch, Path: "/orders/{orderReference}/reject", Scope: token.OrdersWrite, Handle: a.rejectOrder},
-			{Method: http.MethodPost, Path: "/orders/{orderReference}/invoices", Scope: token.InvoicesWrite, Handle: a.uploadInvoice},
-			{Method: http.MethodDelete, Path: "/orders/{orderReference}/invoices/{invoiceId}", Scope: token.InvoicesWrite, Handle: a.deleteInvoice},
+			web.ReadRoute("/orders", token.OrdersRead, a.listOrders),
+			web.ReadRoute("/orders/{orderReference}", token.OrdersRead, a.getOrder),
+			web.GetRoute("/orders/{orderReference}/events", token.OrdersRead, a.listOrderEvents),
+			web.GetRoute("/events", token.OrdersRead, a.listEvents),
+			web.WriteRoute(http.MethodPatch, "/orders/{orderReference}/accept", token.OrdersWrite, a.acceptOrder),
+			web.WriteRoute(http.MethodPatch, "/orders/{orderReference}/reject", token.OrdersWrite, a.rejectOrder),
+			web.WriteRoute(http.MethodPost, "/orders/{orderReference}/invoices", token.InvoicesWrite, a.uploadInvoice).WithErrors(invoiceErrors),
+			web.WriteRoute(http.MethodDelete, "/orders/{orderReference}/invoices/{invoiceId}", token.InvoicesWrite, a.deleteInvoice).WithErrors(invoiceErrors),
 		},
-		Errors:   errorEncoder(deps.ErrorCodes),
-		Attempts: deps.Orders,
 	}
 }

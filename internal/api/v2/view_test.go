@@ -65,7 +65,7 @@ func TestOrderView(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.golden, func(t *testing.T) {
 			t.Parallel()
-			checkGolden(t, test.golden, newOrderView(test.order, storageURL))
+			checkGolden(t, test.golden, newSingleView(test.order, storageURL))
 		})
 	}
 }
@@ -93,7 +93,7 @@ func TestListView(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.golden, func(t *testing.T) {
 			t.Parallel()
-			params, err := parseListParams(httptest.NewRequest("GET", "/v2/orders?"+test.query, nil))
+			params, err := parseListParams(&web.Request{Request: httptest.NewRequest("GET", "/v2/orders?"+test.query, nil)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -114,7 +114,7 @@ func TestArticle39AsItCame(t *testing.T) {
 		o := apitest.Rich()
 		o.InvoiceDetails.Article39Eligible, o.InvoiceDetails.Article39Valid = test.value, test.value
 		answer := httptest.NewRecorder()
-		if err := web.WriteJSON(answer, 200, newOrderView(o, storageURL)); err != nil {
+		if err := web.WriteJSON(answer, 200, newSingleView(o, storageURL)); err != nil {
 			t.Fatal(err)
 		}
 		for _, name := range []string{"article39Eligible", "article39Valid"} {

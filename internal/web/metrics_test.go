@@ -50,7 +50,7 @@ func TestFiguresAreBounded(t *testing.T) {
 		}
 	}
 	server.stop()
-	lines := series(t, server.figures, "merchant_orders_requests_total")
+	lines := series(t, server.metrics, "merchant_orders_requests_total")
 	allowed := regexp.MustCompile(`^merchant_orders_requests_total\{method="(GET|other)",` +
 		`route="(/api/orders/\{id\}|/v2/orders/\{id\}/accept|/guarded/read|unmatched)",status="(200|401|404|405)"\} [0-9]+$`)
 	for _, line := range lines {
@@ -61,9 +61,9 @@ func TestFiguresAreBounded(t *testing.T) {
 	if len(lines) != 8 {
 		t.Errorf("%d figures: %q", len(lines), lines)
 	}
-	wantSeries(t, server.figures, `merchant_orders_requests_total{method="GET",route="unmatched",status="404"} 120`)
-	wantSeries(t, server.figures, `merchant_orders_requests_total{method="other",route="/api/orders/{id}",status="405"} 40`)
-	wantSeries(t, server.figures, `merchant_orders_request_seconds_count{route="/guarded/read"} 80`)
+	wantSeries(t, server.metrics, `merchant_orders_requests_total{method="GET",route="unmatched",status="404"} 120`)
+	wantSeries(t, server.metrics, `merchant_orders_requests_total{method="other",route="/api/orders/{id}",status="405"} 40`)
+	wantSeries(t, server.metrics, `merchant_orders_request_seconds_count{route="/guarded/read"} 80`)
 }
 
 func TestFigures(t *testing.T) {
@@ -90,5 +90,5 @@ func TestFiguresTimeRequests(t *testing.T) {
 	server := serve(t, tokens{}, shop()...)
 	server.ask(t, "GET /healthz")
 	server.stop()
-	wantSeries(t, server.figures, `merchant_orders_request_seconds_sum{route="/healthz"} 0.0015`)
+	wantSeries(t, server.metrics, `merchant_orders_request_seconds_sum{route="/healthz"} 0.0015`)
 }

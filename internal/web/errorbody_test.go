@@ -34,7 +34,7 @@ func TestForms(t *testing.T) {
 			status, body := web.EncodeMessage(nil, err)
 			checkForm(t, err, status, body, test.status, web.MessageBody{Message: test.flat})
 			status, body = web.EncodeCoded(nil, err)
-			checkForm(t, err, status, body, test.status, web.NewErrorBody(test.code, test.coded))
+			checkForm(t, err, status, body, test.status, web.NewCodedBody(test.code, test.coded))
 		}
 	}
 }
@@ -50,7 +50,7 @@ func TestFormsOnTheWire(t *testing.T) {
 	t.Parallel()
 	for want, body := range map[string]any{
 		`{"message":"m"}`:                      web.MessageBody{Message: "m"},
-		`{"error":{"code":"c","message":"m"}}`: web.NewErrorBody("c", "m"),
+		`{"error":{"code":"c","message":"m"}}`: web.NewCodedBody("c", "m"),
 	} {
 		if got, err := json.Marshal(body); err != nil || string(got) != want {
 			t.Errorf("%s, %v, want %s", got, err, want)

@@ -18,6 +18,7 @@ import (
 	"merchantorders/internal/order"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
+	"merchantorders/internal/web/respcache"
 )
 
 // readings serves a counted reading to merchants.
@@ -43,30 +44,30 @@ func (s *readings) Authenticate(_ context.Context, text string) (token.Grant, er
 func (s *readings) now() time.Time { return time.Unix(s.day.Load()*86400, 0).UTC() }
 
 // list knows its tag before its body; one only with it.
-func (s *readings) list(r *http.Request) (web.Answer, error) {
+func (s *readings) list(r *web.Request) (web.Representation, error) {
 	s.read.Add(1)
 	if r.URL.Query().Get("wrong") != "" {
-		return web.Answer{}, &web.ParamError{Name: "wrong", Problem: "is there"}
+		return web.Representation{}, &web.ParamError{Name: "wrong", Problem: "is there"}
 	}
 	today := order.DayOf(s.now())
-	return web.Answer{
-		Tag: fmt.Sprintf(`"%d-%d"`, web.MerchantEvent(r), today), Day: today, Links: []string{"<first>"},
-		Body: func(answer *web.Answer) (any, error) {
-			answer.Links = append(answer.Links, "<next>")
+	return web.Representation{
+		Tag: fmt.Sprintf(`"%d-%d"`, r.DataVersion.Event, today), Day: today, Links: []string{"<first>"},
+		Body: func(rep *web.Representation) (any, error) {
+			rep.Links = append(rep.Links, "<next>")
 			return s.body(r)
 		},
 	}, nil
 }
 
-func (s *readings) one(r *http.Request) (web.Answer, error) {
+func (s *readings) one(r *web.Request) (web.Representation, error) {
 	s.read.Add(1)
-	return web.Answer{Day: order.NoDay, Body: func(answer *web.Answer) (any, error) {
-		answer.Tag = fmt.Sprintf(`"of-%d"`, web.MerchantEvent(r))
+	return web.Representation{Day: order.NoDay, Body: func(rep *web.Representation) (any, error) {
+		rep.Tag = fmt.Sprintf(`"of-%d"`, r.DataVersion.Event)
 		return s.body(r)
 	}}, nil
 }
 
-func (s *readings) body(r *http.Request) (any, error) {
+func (s *readings) body(r *web.Request) (any, error) {
 	s.made.Add(1)
 	if s.hold != nil {
 		<-s.hold
@@ -74,17 +75,17 @@ func (s *readings) body(r *http.Request) (any, error) {
 	if r.URL.Query().Get("fault") != "" {
 		return nil, errors.New("fault")
 	}
-	return map[string]any{"merchant": web.MerchantID(r), "event": web.MerchantEvent(r), "asked": r.URL.RequestURI()}, nil
+	return map[string]any{"merchant": r.MerchantID, "event": r.DataVersion.Event, "asked": r.URL.RequestURI()}, nil
 }
 
 func serveReadings(t *testing.T, size int) *readings {
 	t.Helper()
 	s := &readings{}
 	s.day.Store(20000)
-	kept := web.NewKept(size, s.now)
-	router := web.NewRouter(s, web.RouteGroup{Errors: web.EncodeMessage, Routes: []web.Route{
-		{Method: http.MethodGet, Path: "/list", Handle: kept.Serve(s.list)},
-		{Method: http.MethodGet, Path: "/one/{name}", Handle: kept.Serve(s.one)},
+	config := web.RouterConfig{Authenticator: s, ResponseCache: respcache.New(size, s.now)}
+	router := web.NewRouter(config, web.RouteGroup{Errors: web.EncodeMessage, Routes: []web.Route{
+		web.ReadRoute("/list", token.OrdersRead, s.list),
+		web.ReadRoute("/one/{name}", token.OrdersRead, s.one),
 	}})
 	s.Server = httptest.NewServer(router)
 	t.Cleanup(s.Close)

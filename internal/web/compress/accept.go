@@ -1,19 +1,19 @@
-package web
+package compress
 
 import "strings"
 
-// noWeight is that of a coding that an Accept-Encoding header does not name.
-const noWeight = -1
+// absent is the weight of a coding that the header does not name.
+const absent = -1
 
-// acceptsGzip reports whether a client takes gzip (RFC 9110, 12.5.3), and at
-// least as gladly as an answer that is not compressed. Codings whose weight is
-// malformed are as if not named.
-func acceptsGzip(headers []string) bool {
-	gzip, identity, others := noWeight, noWeight, noWeight
+// Accepted reports whether a client accepts gzip (RFC 9110, 12.5.3) and prefers
+// it to, or rates it the same as, an uncompressed response. headers are the
+// values of Accept-Encoding. A coding with a malformed weight is ignored.
+func Accepted(headers []string) bool {
+	gzip, identity, others := absent, absent, absent
 	for _, header := range headers {
 		for element := range strings.SplitSeq(header, ",") {
 			coding, parameters, _ := strings.Cut(element, ";")
-			weight, ok := weightOf(parameters)
+			weight, ok := parseWeight(parameters)
 			if !ok {
 				continue
 			}
@@ -27,18 +27,18 @@ func acceptsGzip(headers []string) bool {
 			}
 		}
 	}
-	if gzip == noWeight {
+	if gzip == absent {
 		gzip = others
 	}
-	if identity == noWeight {
+	if identity == absent {
 		identity = others
 	}
 	return gzip > 0 && gzip >= identity
 }
 
-// weightOf reads the weight of a coding, in thousandths: 1000 where there is
-// none. ok is false when it has not the form of one.
-func weightOf(parameters string) (weight int, ok bool) {
+// parseWeight parses the weight of a coding, in thousandths. Without a weight it
+// returns 1000. ok is false if the parameters are not a valid weight.
+func parseWeight(parameters string) (weight int, ok bool) {
 	parameters = strings.TrimSpace(parameters)
 	if parameters == "" {
 		return 1000, true

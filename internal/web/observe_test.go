@@ -197,8 +197,8 @@ func TestPanic(t *testing.T) {
 		{"/x/before", "ERROR", 500.0, "a handler panicked"},
 		{"/x/nil", "ERROR", 500.0, "a handler panicked"},
 		{"/x/within", "ERROR", 200.0, "a handler panicked"},
-		{"/x/abort", "ERROR", 200.0, "the answer was cut off"},
-		{"/x/abort/early", "ERROR", 0.0, "the answer was cut off"},
+		{"/x/abort", "ERROR", 200.0, "the response was aborted"},
+		{"/x/abort/early", "ERROR", 0.0, "the response was aborted"},
 		{"unmatched", "INFO", 404.0, nil},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -209,8 +209,8 @@ func TestPanic(t *testing.T) {
 		t.Fatalf("%d panics in the log", len(panics))
 	}
 	for _, line := range panics {
-		if line["request"] == "" || !strings.Contains(line["stack"].(string), "request_test.go") {
-			t.Errorf("panic without its place: %v", line)
+		if line["request"] == "" || !strings.Contains(line["stack"].(string), "observe_test.go") {
+			t.Errorf("panic without its stack: %v", line)
 		}
 	}
 }

@@ -7,29 +7,29 @@ import (
 	"merchantorders/internal/order"
 )
 
-// Flat is the error body {"message": ...}.
+// MessageBody is the error body {"message": ...}.
 type MessageBody struct {
 	Message string `json:"message"`
 }
 
-// Coded is the error body {"error": {"code": ..., "message": ...}}.
-type ErrorBody struct {
+// CodedBody is the error body {"error": {"code": ..., "message": ...}}.
+type CodedBody struct {
 	Error CodedError `json:"error"`
 }
 
-// CodedMessage is what a Coded body holds.
+// CodedError is the content of a CodedBody.
 type CodedError struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
 
-// NewCoded returns the coded body with a code and a text.
-func NewErrorBody(code, message string) ErrorBody {
-	return ErrorBody{Error: CodedError{Code: code, Message: message}}
+// NewCodedBody returns the body with a code and a message.
+func NewCodedBody(code, message string) CodedBody {
+	return CodedBody{Error: CodedError{Code: code, Message: message}}
 }
 
-// FlatForm is the ErrorForm of the errors that mean the same in every section,
-// with flat bodies. A section with errors of its own looks at those first.
+// EncodeMessage is the ErrorEncoder with MessageBody for errors that mean the same
+// in every group. A group with errors of its own checks those first.
 func EncodeMessage(_ *http.Request, err error) (int, any) {
 	status := Status(err)
 	switch {
@@ -40,13 +40,13 @@ func EncodeMessage(_ *http.Request, err error) (int, any) {
 	case status == http.StatusBadRequest:
 		return status, MessageBody{Message: "Invalid request params."}
 	}
-	if _, message, ok := retryWords(err); ok {
+	if _, message, ok := conditionalError(err); ok {
 		return status, MessageBody{Message: message}
 	}
 	return status, MessageBody{Message: http.StatusText(status)}
 }
 
-// CodedForm is FlatForm with coded bodies. The codes are those of decision 5.
+// EncodeCoded is EncodeMessage with CodedBody. The codes are those of decision 5.
 func EncodeCoded(_ *http.Request, err error) (int, any) {
 	status := Status(err)
 	code, message := "internal", "The service failed to answer."
@@ -66,15 +66,16 @@ func EncodeCoded(_ *http.Request, err error) (int, any) {
 	case http.StatusServiceUnavailable:
 		code, message = "unavailable", "The service cannot answer for now."
 	default:
-		if word, text, ok := retryWords(err); ok {
-			code, message = word, text
+		if c, m, ok := conditionalError(err); ok {
+			code, message = c, m
 		}
 	}
-	return status, NewErrorBody(code, message)
+	return status, NewCodedBody(code, message)
 }
 
-// retryWords returns code and text of an error of If-Match or Idempotency-Key.
-func retryWords(err error) (code, message string, ok bool) {
+// conditionalError returns code and message of an error of If-Match or
+// Idempotency-Key.
+func conditionalError(err error) (code, message string, ok bool) {
 	switch {
 	case errors.Is(err, order.ErrPreconditionFailed):
 		return "precondition_failed", "The order has changed.", true
@@ -86,7 +87,7 @@ func retryWords(err error) (code, message string, ok bool) {
 	return "", "", false
 }
 
-// badRequest returns code and text of an error in what the client sent.
+// badRequest returns code and message of a 400.
 func badRequest(err error) (code, message string) {
 	var param *ParamError
 	switch {
@@ -98,18 +99,18 @@ func badRequest(err error) (code, message string) {
 	return "invalid_payload", "Invalid payload."
 }
 
-// maxEcho is the longest text, in letters, that an answer repeats.
+// maxEcho is how many characters of a client's text a response repeats.
 const maxEcho = 256
 
-// Echo returns a text that the client sent as an answer may repeat it: what is
-// no valid UTF-8 becomes U+FFFD, and a long text is cut.
+// Echo returns a text that the client sent in a form that a response may repeat:
+// invalid UTF-8 becomes U+FFFD, and a long text is cut.
 func Echo(text string) string {
-	letters := make([]rune, 0, min(len(text), maxEcho))
-	for _, letter := range text {
-		if len(letters) == maxEcho {
+	characters := make([]rune, 0, min(len(text), maxEcho))
+	for _, r := range text {
+		if len(characters) == maxEcho {
 			break
 		}
-		letters = append(letters, letter)
+		characters = append(characters, r)
 	}
-	return string(letters)
+	return string(characters)
 }

@@ -1,4 +1,4 @@
-package web
+package compress
 
 import (
 	"strings"
@@ -50,25 +50,25 @@ var accepts = map[string]bool{
 	",,;q=1,":              false,
 }
 
-func TestAcceptsGzip(t *testing.T) {
+func TestAccepted(t *testing.T) {
 	t.Parallel()
 	for text, want := range accepts {
-		if got := acceptsGzip(strings.Split(text, "|")); got != want {
+		if got := Accepted(strings.Split(text, "|")); got != want {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}
 }
 
-func FuzzAcceptsGzip(f *testing.F) {
+func FuzzAccepted(f *testing.F) {
 	for text := range accepts {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		lower := strings.ToLower(text)
-		if acceptsGzip([]string{text}) && !strings.Contains(lower, "gzip") && !strings.Contains(lower, "*") {
+		if Accepted([]string{text}) && !strings.Contains(lower, "gzip") && !strings.Contains(lower, "*") {
 			t.Errorf("%q speaks of nothing that is gzip", text)
 		}
-		if acceptsGzip([]string{text, "gzip;q=0"}) != acceptsGzip([]string{"gzip;q=0", text}) {
+		if Accepted([]string{text, "gzip;q=0"}) != Accepted([]string{"gzip;q=0", text}) {
 			t.Errorf("%q: the order of two headers makes a difference", text)
 		}
 	})

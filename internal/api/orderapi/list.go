@@ -1,0 +1,61 @@
+package orderapi
+
+import (
+	"context"
+	"net/url"
+	"strconv"
+	"time"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/web"
+)
+
+// Lister reads lists. order.Service implements it.
+type Lister interface {
+	// List returns a page of orders.
+	List(ctx context.Context, merchantID int64, filter order.Filter) (order.Page, error)
+}
+
+// List returns the representation of a list whose body view makes. Its tag changes
+// with every change of the merchant's data, and each day if the filter has no last
+// day, since the body then shows the present day. now is the time of the request,
+// address the URL of the list without a query.
+func List(r *web.Request, lists Lister, filter order.Filter, now time.Time, address string, view func(order.Page) any) web.Representation {
+	rep := web.Representation{Day: order.NoDay, Body: func(rep *web.Representation) (any, error) {
+		page, err := lists.List(r.Context(), r.MerchantID, filter)
+		if err != nil {
+			return nil, err
+		}
+		rep.Links = append(rep.Links, pageLinks(r, filter, page, address)...)
+		return view(page), nil
+	}}
+	tag := strconv.FormatInt(r.MerchantID, 10) + "-" + r.DataVersion.String()
+	if filter.To == order.NoDay {
+		rep.Day = order.DayOf(now)
+		tag += "-" + strconv.FormatInt(int64(rep.Day), 10)
+	}
+	rep.Tag = `"` + tag + `"`
+	return rep
+}
+
+// pageLinks returns the links to the first page of a list and to the next page, if
+// there is one. The next page begins where this one ends, whatever orders arrive
+// meanwhile.
+func pageLinks(r *web.Request, filter order.Filter, page order.Page, address string) []string {
+	query := r.URL.Query()
+	query.Del(CursorName)
+	query.Del("page")
+	links := []string{link(address, query, "first")}
+	if page.Next != nil {
+		query.Set(CursorName, newCursor(r.MerchantID, filter, filter.Page+1, *page.Next))
+		links = append(links, link(address, query, "next"))
+	}
+	return links
+}
+
+func link(address string, query url.Values, relation string) string {
+	if len(query) > 0 {
+		address += "?" + query.Encode()
+	}
+	return "<" + address + `>; rel="` + relation + `"`
+}

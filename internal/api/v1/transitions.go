@@ -1,0 +1,64 @@
+package v1
+
+import (
+	"context"
+	"net/http"
+
+	"merchantorders/internal/api/orderapi"
+	"merchantorders/internal/order"
+	"merchantorders/internal/web"
+)
+
+// putOrder serves PUT /orders/{orderId}: it accepts or rejects the order.
+func (a *api) putOrder(r *web.Request) (web.Write, error) {
+	body, err := web.ReadBody(r.Request, web.MaxBody)
+	if err != nil {
+		return web.Write{}, err
+	}
+	action, err := parseAction(body)
+	if err != nil {
+		return web.Write{}, err
+	}
+	return a.withSuccessorLink(web.Write{
+		Apply: func(ctx context.Context, options order.WriteOptions) (order.WriteResult, error) {
+			if action.accept {
+				return a.orders.Accept(ctx, r.MerchantID, orderID(r), options)
+			}
+			return a.orders.Reject(ctx, r.MerchantID, orderID(r), action.reason, options)
+		},
+		Respond: func(order.WriteResult) web.Response {
+			return web.Response{Status: http.StatusOK, Body: messageView{Message: "success"}}
+		},
+	}), nil
+}
+
+// messageView is the response to a transition.
+type messageView struct {
+	Message string `json:"message"`
+}
+
+// action is what the body of a PUT requests.
+type action struct {
+	accept bool         // false: reject
+	reason order.Reason // of a rejection, not yet validated
+}
+
+// parseAction parses the body of a PUT. It returns web.ErrInvalidPayload or
+// errInvalidAction (decision 5).
+func parseAction(body []byte) (action, error) {
+	object, err := web.ParseObject(body)
+	if err != nil {
+		return action{}, err
+	}
+	if !object.Has("status") {
+		return action{}, web.ErrInvalidPayload
+	}
+	switch status, _ := object.Text("status"); status {
+	case "G":
+		return action{accept: true}, nil
+	case "D":
+		reason, err := orderapi.ParseReason(object)
+		return action{reason: reason}, err
+	}
+	return action{}, errInvalidAction
+}

@@ -1,0 +1,234 @@
+package v2
+
+import (
+	"encoding/json"
+	"time"
+
+	"merchantorders/internal/api/invoiceapi"
+	"merchantorders/internal/order"
+	"merchantorders/internal/web"
+)
+
+// getOrder serves GET /orders/{orderReference}.
+func (a *api) getOrder(r *web.Request) (web.Representation, error) {
+	id := orderID(r)
+	return web.Representation{
+		Day: order.NoDay,
+		CurrentTag: func() (string, error) {
+			legacyID, revision, err := a.orders.Revision(r.Context(), r.MerchantID, id)
+			return web.OrderTag(legacyID, revision), err
+		},
+		Body: func(rep *web.Representation) (any, error) {
+			found, err := a.orders.Get(r.Context(), r.MerchantID, id)
+			if err != nil {
+				return nil, err
+			}
+			rep.Tag = web.OrderTag(found.LegacyID, found.Revision)
+			return newSingleView(found, a.storageURL), nil
+		},
+	}, nil
+}
+
+// orderID returns the order that {orderReference} identifies.
+func orderID(r *web.Request) order.Identifier {
+	return order.ByReference(r.PathValue("orderReference"))
+}
+
+// timeFormat is the format of times in this version, in UTC.
+const timeFormat = "2006-01-02 15:04:05"
+
+// singleView is the body of a single order.
+type singleView struct {
+	Order orderView `json:"order"`
+}
+
+// orderView is an order (spec 2.5).
+type orderView struct {
+	ID                  string             `json:"id"`
+	State               string             `json:"state"`
+	CountryCode         string             `json:"countryCode"`
+	HasInvoice          bool               `json:"hasInvoice"`
+	SubTotalItemsAmount int64              `json:"subTotalItemsAmount"`
+	TotalItemsAmount    int64              `json:"totalItemsAmount"`
+	CreatedAt           string             `json:"createdAt"`
+	UpdatedAt           *string            `json:"updatedAt"`
+	ExpiresAt           *string            `json:"expiresAt"`
+	DispatchUntil       *string            `json:"dispatchUntil"`
+	Customer            customerView       `json:"customer"`
+	AddressDetails      addressView        `json:"addressDetails"`
+	InvoiceDetails      *detailsView       `json:"invoiceDetails"`
+	Invoices            []invoiceapi.Entry `json:"invoices"`
+	Carrier             carrierView        `json:"carrier"`
+	Payment             paymentView        `json:"payment"`
+	LineItems           []lineItemView     `json:"lineItems"`
+}
+
+type addressView struct {
+	Street       string `json:"street"`
+	StreetNumber string `json:"streetNumber"`
+	PostCode     string `json:"postCode"`
+	City         string `json:"city"`
+	Region       string `json:"region"`
+	RegionCode   string `json:"regionCode"`
+	Country      string `json:"country"`
+	CountryCode  string `json:"countryCode"`
+}
+
+type carrierView struct {
+	ShipmentID                   int64   `json:"shipmentId"`
+	Name                         string  `json:"name"`
+	DeliveryName                 string  `json:"deliveryName"`
+	DeliveryKey                  string  `json:"deliveryKey"`
+	TrackingCodes                string  `json:"trackingCodes"`
+	Comments                     *string `json:"comments"`
+	DeliveryToCourierEstimation  *string `json:"deliveryToCourierEstimationDate"`
+	DeliveryToCustomerEstimation *string `json:"deliveryToCustomerEstimationDate"`
+}
+
+type paymentView struct {
+	Name string `json:"name"`
+}
+
+func newSingleView(o order.Order, storageURL string) singleView {
+	return singleView{Order: orderView{
+		ID:                  o.Reference,
+		State:               o.State.String(),
+		CountryCode:         o.CountryCode,
+		HasInvoice:          o.InvoiceDetails != nil,
+		SubTotalItemsAmount: o.Subtotal,
+		TotalItemsAmount:    o.Total,
+		CreatedAt:           o.CreatedAt.UTC().Format(timeFormat),
+		UpdatedAt:           timeOf(o.UpdatedAt),
+		ExpiresAt:           timeOf(o.ExpiresAt),
+		DispatchUntil:       timeOf(o.DispatchUntil),
+		Customer:            newCustomerView(o.Customer),
+		AddressDetails:      newAddressView(o.Shipping),
+		InvoiceDetails:      newDetailsView(o.InvoiceDetails),
+		Invoices:            invoiceapi.NewEntries(storageURL, o.Reference, o.Invoices),
+		Carrier:             newCarrierView(o.Carrier),
+		Payment:             paymentView{Name: o.PaymentName},
+		LineItems:           newLineItemViews(o.LineItems),
+	}}
+}
+
+func newAddressView(a order.Address) addressView {
+	return addressView{
+		Street:       a.Street,
+		StreetNumber: a.StreetNumber,
+		PostCode:     a.PostCode,
+		City:         a.City,
+		Region:       a.Region,
+		RegionCode:   a.RegionCode,
+		Country:      a.Country,
+		CountryCode:  a.CountryCode,
+	}
+}
+
+// newCarrierView returns the view of a carrier. This version shows one shipment of
+// an order: the first, or 0 if there is none.
+func newCarrierView(c order.Carrier) carrierView {
+	view := carrierView{
+		Name:                         c.Name,
+		DeliveryName:                 c.DeliveryName,
+		DeliveryKey:                  c.DeliveryKey,
+		TrackingCodes:                c.TrackingCodes,
+		Comments:                     c.Comments,
+		DeliveryToCourierEstimation:  c.DeliveryToCourierEstimation,
+		DeliveryToCustomerEstimation: c.DeliveryToCustomerEstimation,
+	}
+	if len(c.ShipmentIDs) > 0 {
+		view.ShipmentID = c.ShipmentIDs[0]
+	}
+	return view
+}
+
+// detailsView is the invoice that the customer asked for at checkout (spec 2.6).
+type detailsView struct {
+	TaxOfficeCode         *string `json:"doy"`
+	TaxOfficeName         *string `json:"doyName"`
+	VATNumber             string  `json:"vatNumber"`
+	Company               *string `json:"company"`
+	Occupation            *string `json:"occupation"`
+	Address               *string `json:"address"`
+	PostCode              *string `json:"postCode"`
+	City                  *string `json:"city"`
+	Article39             *string `json:"article39"`
+	Article39Eligible     any     `json:"article39Eligible"` // string, boolean or null, as in the order document
+	Article39IdentityType *string `json:"article39IdentityType"`
+	Article39IdentityNo   *string `json:"article39IdentityNo"`
+	Article39MobilePhone  *string `json:"article39MobilePhone"`
+	Article39OTP          *string `json:"article39Otp"`
+	Article39Valid        any     `json:"article39Valid"` // string, boolean or null, as in the order document
+}
+
+// newDetailsView returns the view of invoice details, nil if the customer did not
+// ask for an invoice.
+func newDetailsView(details *order.InvoiceDetails) *detailsView {
+	if details == nil {
+		return nil
+	}
+	return &detailsView{
+		TaxOfficeCode:         details.TaxOfficeCode,
+		TaxOfficeName:         details.TaxOfficeName,
+		VATNumber:             details.VATNumber,
+		Company:               details.Company,
+		Occupation:            details.Occupation,
+		Address:               details.Address,
+		PostCode:              details.PostCode,
+		City:                  details.City,
+		Article39:             details.Article39,
+		Article39Eligible:     details.Article39Eligible,
+		Article39IdentityType: details.Article39IdentityType,
+		Article39IdentityNo:   details.Article39IdentityNo,
+		Article39MobilePhone:  details.Article39MobilePhone,
+		Article39OTP:          details.Article39OTP,
+		Article39Valid:        details.Article39Valid,
+	}
+}
+
+// lineItemView is one line (spec 2.5).
+type lineItemView struct {
+	ID                 int64           `json:"id"`
+	SKU                string          `json:"sku"`
+	MerchantEAN        string          `json:"merchantEan"`
+	MerchantSKU        string          `json:"merchantSku"`
+	ProductName        string          `json:"productName"`
+	UnitPrice          int64           `json:"unitPrice"`
+	OriginalUnitPrice  int64           `json:"originalUnitPrice"`
+	TotalPrice         int64           `json:"totalPrice"`
+	Quantity           int64           `json:"quantity"`
+	Article39Valid     bool            `json:"sfArticle39Valid"`
+	GiftWrap           bool            `json:"giftWrap"`
+	ExtendedAttributes json.RawMessage `json:"extendedAttributes"`
+}
+
+// newLineItemViews returns the views of lines, in the same order.
+func newLineItemViews(lines []order.LineItem) []lineItemView {
+	views := make([]lineItemView, 0, len(lines))
+	for _, line := range lines {
+		views = append(views, lineItemView{
+			ID:                 line.ID,
+			SKU:                line.SKU,
+			MerchantEAN:        line.MerchantEAN,
+			MerchantSKU:        line.MerchantSKU,
+			ProductName:        line.ProductName,
+			UnitPrice:          line.UnitPrice,
+			OriginalUnitPrice:  line.OriginalUnitPrice,
+			TotalPrice:         line.TotalPrice,
+			Quantity:           line.Quantity,
+			Article39Valid:     line.Article39Valid,
+			GiftWrap:           line.GiftWrap,
+			ExtendedAttributes: line.ExtendedAttributes,
+		})
+	}
+	return views
+}
+
+// timeOf returns a time as text, nil if there is none.
+func timeOf(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	text := t.UTC().Format(timeFormat)
+	return &text
+}

@@ -1,0 +1,88 @@
+package web
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Metrics are the counters and histograms of the service, for /metrics.
+type Metrics struct {
+	registry *prometheus.Registry
+	requests *prometheus.CounterVec
+	seconds  *prometheus.HistogramVec
+	uploads  *prometheus.CounterVec
+	uploaded prometheus.Counter
+	database *prometheus.HistogramVec
+}
+
+// NewMetrics returns metrics that are all zero, and those of the Go runtime and of
+// the process.
+func NewMetrics() *Metrics {
+	m := &Metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "merchant_orders_requests_total",
+			Help: "Requests answered, by route, method and status.",
+		}, []string{"route", "method", "status"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "merchant_orders_request_seconds",
+			Help:    "Time from the arrival of a request to the end of its answer, by route.",
+			Buckets: prometheus.ExponentialBuckets(0.0001, 3, 11), // 0.1 ms to 6 s
+		}, []string{"route"}),
+		uploads: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "merchant_orders_uploads_total",
+			Help: "Invoice uploads, by result: stored, refused, failed.",
+		}, []string{"result"}),
+		uploaded: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "merchant_orders_uploaded_bytes_total",
+			Help: "Decoded bytes of the invoice files stored.",
+		}),
+		database: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "merchant_orders_database_seconds",
+			Help:    "Time that the database took, by operation.",
+			Buckets: prometheus.ExponentialBuckets(0.00001, 4, 10), // 10 us to 2.6 s
+		}, []string{"operation"}),
+	}
+	m.registry.MustRegister(m.requests, m.seconds, m.uploads, m.uploaded, m.database,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// Handler serves the metrics in Prometheus' text format.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+// Database records how long a database operation took.
+func (m *Metrics) Database(operation string, took time.Duration) {
+	m.database.WithLabelValues(operation).Observe(took.Seconds())
+}
+
+// UploadResult is how an upload ended.
+type UploadResult string
+
+// The results of an upload.
+const (
+	UploadStored  UploadResult = "stored"
+	UploadRefused UploadResult = "refused" // the request broke a rule
+	UploadFailed  UploadResult = "failed"  // the service failed
+)
+
+// Upload counts an upload, and the decoded size in bytes of a stored file.
+func (m *Metrics) Upload(result UploadResult, size int64) {
+	m.uploads.WithLabelValues(string(result)).Inc()
+	if result == UploadStored {
+		m.uploaded.Add(float64(size))
+	}
+}
+
+// request counts a request. route and method come from bounded sets.
+func (m *Metrics) request(route, method string, status int, took time.Duration) {
+	m.requests.WithLabelValues(route, method, strconv.Itoa(status)).Inc()
+	m.seconds.WithLabelValues(route).Observe(took.Seconds())
+}

@@ -1,0 +1,205 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"merchantorders/internal/token"
+	"merchantorders/internal/web/compress"
+)
+
+// requestIDHeader carries the id of a request in both directions.
+const requestIDHeader = "X-Request-Id"
+
+// unmatchedRoute is the route in log and metrics of a path that has none. The path
+// itself would let anybody create new values.
+const unmatchedRoute = "unmatched"
+
+// statusClientClosedRequest is the status in log and metrics of a request whose
+// client disconnected before the response. No client ever sees it.
+const statusClientClosedRequest = 499
+
+// errPanic is the error of a request whose handler panicked.
+var errPanic = errors.New("a handler panicked")
+
+// errAborted is the error of a response that the handler began and then aborted.
+var errAborted = errors.New("the response was aborted")
+
+// requestLogEntry is what the log shows of a request. It holds no personal data,
+// tokens, paths or queries.
+type requestLogEntry struct {
+	id    string
+	route string      // pattern
+	grant token.Grant // zero if no token was authenticated
+	err   error       // why the response is a 5xx or was not sent
+}
+
+type logEntryKey struct{}
+
+// logEntryOf returns the log entry of a request.
+func logEntryOf(r *http.Request) *requestLogEntry {
+	if entry, ok := r.Context().Value(logEntryKey{}).(*requestLogEntry); ok {
+		return entry
+	}
+	return &requestLogEntry{}
+}
+
+// withLogEntry returns the request with a log entry, if Observe gave it none.
+func withLogEntry(r *http.Request) *http.Request {
+	if r.Context().Value(logEntryKey{}) != nil {
+		return r
+	}
+	return r.WithContext(context.WithValue(r.Context(), logEntryKey{}, &requestLogEntry{}))
+}
+
+// RequestID returns the id of a request in the log.
+func RequestID(r *http.Request) string { return logEntryOf(r).id }
+
+// Observe wraps a handler. Each request gets an id, one log entry and its metrics.
+// A panic becomes the response that encode gives for an error, or an aborted
+// connection if the response had begun.
+func Observe(next http.Handler, encode ErrorEncoder, log *slog.Logger, metrics *Metrics, now func() time.Time) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start := now()
+		entry := &requestLogEntry{id: requestID(r), route: unmatchedRoute}
+		r = r.WithContext(context.WithValue(r.Context(), logEntryKey{}, entry))
+		w.Header().Set(requestIDHeader, entry.id)
+		recorder := &responseRecorder{ResponseWriter: w}
+		defer func() {
+			p := recover()
+			if p != nil && p != http.ErrAbortHandler {
+				log.Error("panic", "request", entry.id, "route", entry.route, "panic", p, "stack", string(debug.Stack()))
+				entry.err = errPanic
+				if recorder.status == 0 {
+					writeError(recorder, r, encode, errPanic)
+					p = nil
+				}
+			}
+			if p != nil {
+				if entry.err == nil {
+					entry.err = errAborted
+				}
+				// Deferred, so that it comes last: net/http then closes the connection.
+				defer panic(http.ErrAbortHandler)
+			}
+			took, status, method := now().Sub(start), recorder.finalStatus(r, p != nil), knownMethod(r.Method)
+			metrics.request(entry.route, method, status, took)
+			if r.Method == http.MethodHead {
+				recorder.bytes = 0 // the handler wrote them, net/http did not send them
+			}
+			logRequest(log, entry, method, status, recorder.bytes, took)
+		}()
+		compress.Serve(next, recorder, r)
+	})
+}
+
+// logRequest writes the log entry of a request.
+func logRequest(log *slog.Logger, entry *requestLogEntry, method string, status int, bytes int64, took time.Duration) {
+	attrs := append(make([]slog.Attr, 0, 9), // room for all
+		slog.String("request", entry.id),
+		slog.String("method", method),
+		slog.String("route", entry.route),
+		slog.Int("status", status),
+		slog.Int64("bytes", bytes),
+		slog.Float64("ms", float64(took.Microseconds())/1000),
+	)
+	if entry.grant.ID != 0 {
+		attrs = append(attrs, slog.Int64("merchant", entry.grant.MerchantID), slog.Int64("token", entry.grant.ID))
+	}
+	level := slog.LevelInfo
+	if entry.err != nil {
+		attrs = append(attrs, slog.String("error", entry.err.Error()))
+		level = slog.LevelError
+		if status == statusClientClosedRequest {
+			level = slog.LevelWarn
+		}
+	}
+	log.LogAttrs(context.Background(), level, "request", attrs...)
+}
+
+// maxRequestID is the length of the longest request id, in bytes, that is taken
+// from a client.
+const maxRequestID = 64
+
+// requestID returns the id that the client sent, or a new one if that is not plain
+// text or looks like a token in the wrong header.
+func requestID(r *http.Request) string {
+	id := r.Header.Get(requestIDHeader)
+	if id == "" || len(id) > maxRequestID ||
+		strings.Contains(id, token.MerchantPrefix) || strings.Contains(id, token.OperatorPrefix) {
+		return newRequestID()
+	}
+	for _, c := range []byte(id) {
+		plain := c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c == '-' || c == '_' || c == '.'
+		if !plain {
+			return newRequestID()
+		}
+	}
+	return id
+}
+
+// newRequestID returns 128 random bits in base 36. The id is not a secret, so the
+// faster random source is enough.
+func newRequestID() string {
+	id := make([]byte, 0, 26)
+	id = strconv.AppendUint(id, rand.Uint64(), 36)
+	return string(strconv.AppendUint(id, rand.Uint64(), 36))
+}
+
+// knownMethod returns "other" for a method that is not in common use, so that a
+// client cannot create new values in log and metrics.
+func knownMethod(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return method
+	}
+	return "other"
+}
+
+// responseRecorder records the status and the size of a response.
+type responseRecorder struct {
+	http.ResponseWriter
+	status int // 0: the response has not begun
+	bytes  int64
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *responseRecorder) WriteHeader(status int) {
+	if w.status == 0 && status >= http.StatusOK {
+		w.status = status
+		compress.SetVary(w.Header(), status)
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (w *responseRecorder) Write(p []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	n, err := w.ResponseWriter.Write(p)
+	w.bytes += int64(n)
+	return n, err
+}
+
+// finalStatus returns the status for log and metrics. It is 0 if the connection
+// was aborted before the response began.
+func (w *responseRecorder) finalStatus(r *http.Request, aborted bool) int {
+	if r.Context().Err() != nil && (w.status == 0 || w.status >= http.StatusInternalServerError) {
+		return statusClientClosedRequest
+	}
+	if w.status == 0 && !aborted {
+		return http.StatusOK // which net/http sends if a handler writes nothing
+	}
+	return w.status
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *responseRecorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }

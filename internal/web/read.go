@@ -1,0 +1,104 @@
+package web
+
+import (
+	"bytes"
+	"net/http"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/web/respcache"
+)
+
+// ReadHandler serves a GET of a merchant's data. It parses the request and says
+// how the representation is made, so that a client that already has it costs less.
+type ReadHandler func(r *Request) (Representation, error)
+
+// Representation is what a GET returns: a body with its validators.
+type Representation struct {
+	// Tag is the entity tag, in quotes, if it is known before the body is made.
+	Tag string
+	// CurrentTag returns the entity tag with a cheap query. It is called if Tag is
+	// empty and the client sent If-None-Match; nil: there is no such query.
+	CurrentTag func() (string, error)
+	// Day is the UTC day that the body shows as the present one, and the only day
+	// on which it is valid. NoDay: the body does not depend on the day.
+	Day order.Day
+	// Links are values of the Link header.
+	Links []string
+	// Body returns the value to encode as JSON. It may add Links, and sets Tag if
+	// that is empty.
+	Body func(*Representation) (any, error)
+}
+
+// serveRead returns the handler of a read route.
+func serveRead(cache *respcache.Cache, pattern string, handle ReadHandler) merchantHandler {
+	return func(w http.ResponseWriter, r *Request) error {
+		has, err := ParseEntityTags(r.Header, "If-None-Match")
+		if err != nil {
+			return err
+		}
+		key := respcache.Key{Route: pattern, MerchantID: r.MerchantID, Path: r.URL.Path, Query: r.URL.RawQuery}
+		entry := cache.Lookup(key, r.DataVersion)
+		if entry == nil || entry.Body == nil && !has.MatchWeakly(entry.ETag[0]) {
+			if entry, err = makeEntry(cache, key, r, handle, has); err != nil {
+				return err
+			}
+		}
+		writeEntry(w, entry, has)
+		return nil
+	}
+}
+
+// makeEntry makes a response and stores it in the cache. If the client has the
+// representation already, the body is not made.
+func makeEntry(cache *respcache.Cache, key respcache.Key, r *Request, handle ReadHandler, has *EntityTags) (*respcache.Entry, error) {
+	rep, err := handle(r)
+	if err != nil {
+		return nil, err
+	}
+	tag := rep.Tag
+	if tag == "" && has != nil && rep.CurrentTag != nil {
+		if tag, err = rep.CurrentTag(); err != nil {
+			return nil, err
+		}
+	}
+	if tag != "" && has.MatchWeakly(tag) {
+		entry := &respcache.Entry{Version: r.DataVersion, Day: rep.Day, ETag: []string{tag}, Link: rep.Links}
+		cache.Store(key, entry)
+		return entry, nil
+	}
+	return cache.Coalesce(key, r.DataVersion, func() (*respcache.Entry, error) {
+		value, err := rep.Body(&rep)
+		if err != nil {
+			return nil, err
+		}
+		entry := &respcache.Entry{Version: r.DataVersion, Day: rep.Day, ETag: []string{rep.Tag}, Link: rep.Links}
+		err = withJSON(value, func(body []byte) {
+			entry.Body, entry.Length = bytes.Clone(body), contentLength(body)
+		})
+		return entry, err
+	})
+}
+
+// revalidate is the Cache-Control of representations: the client may store them,
+// but asks before each use whether they are current.
+var revalidate = []string{"private, no-cache"}
+
+// writeEntry sends a response, or 304 Not Modified if the client has it (RFC 9110,
+// 13.1.2).
+func writeEntry(w http.ResponseWriter, entry *respcache.Entry, has *EntityTags) {
+	h := w.Header()
+	h["Etag"] = entry.ETag
+	h["Cache-Control"] = revalidate
+	if len(entry.Link) > 0 {
+		h["Link"] = entry.Link
+	}
+	if has.MatchWeakly(entry.ETag[0]) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	h["Content-Type"] = contentTypeJSON
+	h["X-Content-Type-Options"] = noSniff
+	h["Content-Length"] = entry.Length
+	w.WriteHeader(http.StatusOK)
+	_, _ = w.Write(entry.Body) // an error means that the client disconnected
+}

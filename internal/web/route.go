@@ -1,0 +1,104 @@
+package web
+
+import (
+	"net/http"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/token"
+)
+
+// Request is a request that a merchant's token authenticated.
+type Request struct {
+	*http.Request
+	MerchantID int64
+	// DataVersion is that of the merchant's data, read after the request arrived.
+	DataVersion order.DataVersion
+}
+
+// Handler serves a request of an operator or of the public, or returns an error
+// before it has written anything; the group's ErrorEncoder then makes the
+// response.
+type Handler func(w http.ResponseWriter, r *http.Request) error
+
+// merchantHandler is Handler for requests of merchants.
+type merchantHandler func(w http.ResponseWriter, r *Request) error
+
+// ErrorEncoder returns the status and the JSON body of the response to an error.
+// For an error that it does not know it returns 500 and a body without details.
+type ErrorEncoder func(r *http.Request, err error) (status int, body any)
+
+// access says whose token a route accepts.
+type access uint8
+
+const (
+	forMerchants access = iota // a merchant's token with the route's scope
+	forOperators               // an operator's token
+	public                     // no token is checked
+)
+
+// Route is one method of one path. The functions below are the only way to make
+// one. A merchant's route that is not a GET can only be made by WriteRoute, so it
+// cannot ignore If-Match and Idempotency-Key.
+//
+// A path is relative to the group's prefix, and empty for the prefix itself;
+// {name} matches one segment.
+type Route struct {
+	method, path string
+	access       access
+	scope        token.Scope // of a route for merchants
+	errors       ErrorEncoder
+
+	// One of these is set.
+	read  ReadHandler
+	write WriteHandler
+	get   merchantHandler
+	plain Handler
+}
+
+// ReadRoute returns a GET route for merchants. Its responses are cached, and
+// answered with 304 Not Modified if the client has them.
+func ReadRoute(path string, scope token.Scope, handle ReadHandler) Route {
+	return Route{method: http.MethodGet, path: path, scope: scope, read: handle}
+}
+
+// WriteRoute returns a route by which merchants change an order.
+func WriteRoute(method, path string, scope token.Scope, handle WriteHandler) Route {
+	return Route{method: method, path: path, scope: scope, write: handle}
+}
+
+// GetRoute returns a GET route for merchants whose handler writes the response
+// itself: a file, or a response that is not to be cached.
+func GetRoute(path string, scope token.Scope, handle func(http.ResponseWriter, *Request) error) Route {
+	return Route{method: http.MethodGet, path: path, scope: scope, get: handle}
+}
+
+// OperatorRoute returns a route for operators.
+func OperatorRoute(method, path string, handle Handler) Route {
+	return Route{method: method, path: path, access: forOperators, plain: handle}
+}
+
+// PublicRoute returns a route for everybody.
+func PublicRoute(method, path string, handle Handler) Route {
+	return Route{method: method, path: path, access: public, plain: handle}
+}
+
+// WithErrors returns the route with an encoder of its own, for errors that mean
+// something else there than in the rest of the group.
+func (route Route) WithErrors(encode ErrorEncoder) Route {
+	route.errors = encode
+	return route
+}
+
+// Method returns the HTTP method of the route.
+func (route Route) Method() string { return route.method }
+
+// Path returns the path of the route below its group's prefix.
+func (route Route) Path() string { return route.path }
+
+// RouteGroup is the routes below one prefix. They share an ErrorEncoder, which
+// also encodes 404 and 405 for the other paths and methods below the prefix.
+type RouteGroup struct {
+	Prefix string // "/api"; empty for every path outside the other groups
+	Routes []Route
+	Errors ErrorEncoder
+}
