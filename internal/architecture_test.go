@@ -58,7 +58,8 @@ var mayImport = map[string][]string{
 	"internal/store/sqldb/sqlite":   {"internal/store/migrations", "internal/store/sqldb"},
 	"internal/filestore":            {"internal/order", "internal/filestore", "internal/filestore/disk"},
 	"internal/maintenance": {
-		"internal/maintenance", "internal/maintenance/check", "internal/filestore/disk", "internal/order", "internal/store", "internal/store/sqldb",
+		"internal/maintenance", "internal/maintenance/check", "internal/filestore/disk", "internal/order",
+		"internal/store", "internal/store/migrations", "internal/store/sqldb", "internal/store/sqldb/sqlite",
 	},
 
 	"internal/docpages": {"internal/web", "internal/web/compress", "openapi", "docs"},
@@ -72,9 +73,9 @@ var standardOnly = []string{"client", "internal/order", "internal/token", "inter
 
 // onlyIn says where alone a package, or what is below it, may be imported.
 var onlyIn = map[string][]string{
-	"database/sql":                       {"internal/store"},
+	"database/sql":                       {"internal/store", "internal/maintenance"},
 	"modernc.org":                        {"internal/store"},
-	"github.com/jackc/pgx":               {"internal/store"},
+	"github.com/jackc/pgx":               {"internal/store", "internal/maintenance/citus"},
 	"github.com/pressly/goose":           {"internal/store"},
 	"github.com/minio/minio-go":          {"internal/filestore"},
 	"github.com/alecthomas/kong":         {"internal/app"},

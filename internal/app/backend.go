@@ -91,6 +91,11 @@ func (p *process) cannotOpen(ctx context.Context, flag, value string, err error)
 	return &usageError{err: config.About(flag, oneLine(err.Error()))}
 }
 
+// installation returns what maintenance commands work on.
+func (b *backend) installation() maintenance.Installation {
+	return maintenance.Installation{DB: b.db.SQL(), Files: b.files}
+}
+
 // close closes the database and the storage. No operation may be running.
 func (b *backend) close() error { return errors.Join(b.db.Close(), b.files.Close()) }
 

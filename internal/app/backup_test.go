@@ -9,7 +9,8 @@ import (
 	"merchantorders/internal/app/apptest"
 )
 
-// TestBackupAndRestore backs up beside a running server and restores elsewhere.
+// TestBackupAndRestore backs up beside a running server and restores into another
+// data folder.
 func TestBackupAndRestore(t *testing.T) {
 	t.Parallel()
 	s := filled(t)
@@ -20,20 +21,20 @@ func TestBackupAndRestore(t *testing.T) {
 			!strings.HasSuffix(got.Stdout, "bytes, invoice files 2 with 11 bytes\n") || got.Stderr != "" {
 			t.Errorf("backup: %+v", got)
 		}
-		if got := s.Run(t, "", "backup", path); got.Code != 1 || got.Stderr != "merchant-orders: "+path+" is there already\n" {
-			t.Errorf("backup to where there is one: %+v", got)
+		if got := s.Run(t, "", "backup", path); got.Code != 1 || got.Stderr != "merchant-orders: "+path+" already exists\n" {
+			t.Errorf("backup to an existing path: %+v", got)
 		}
 		to := folder(t)
 		got = to.Run(t, "", "restore", path)
-		want := "restored and checked: merchants 1, orders 3, invoices 2, events 5, files 2, leftovers 0: nothing is wrong\n"
+		want := "restored and checked: merchants 1, orders 3, invoices 2, events 5, files 2, orphans 0: no findings\n"
 		if got.Code != 0 || got.Stdout != want || got.Stderr != "" {
 			t.Errorf("restore: got %+v, want %q", got, want)
 		}
-		if got := to.Run(t, "", "restore", path); got.Code != 1 || !strings.Contains(got.Stderr, " is not empty: it has ") {
-			t.Errorf("restore once more: %+v", got)
+		if got := to.Run(t, "", "restore", path); got.Code != 1 || !strings.Contains(got.Stderr, " is not empty: it contains ") {
+			t.Errorf("restore again: %+v", got)
 		}
 		restored := apptest.StartOn(t, to.Data)
-		// The token is good there too.
+		// Tokens are restored too.
 		if status, body := get(t, restored.BaseURL+"/v2/orders/T-1", s.Token); status != 200 || strings.Count(body, "/invoices/T-1/") != 2 {
 			t.Errorf("from the restored server: %d %s", status, body)
 		}
@@ -43,49 +44,49 @@ func TestBackupAndRestore(t *testing.T) {
 	}
 }
 
-func TestBackupAndRestoreOfDamage(t *testing.T) {
+func TestBackupWithFindings(t *testing.T) {
 	t.Parallel()
 	s := filled(t)
 	if err := os.WriteFile(invoiceFile(s.Folder, "T-1", "a.pdf"), []byte("other"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "b.tar")
-	const fault = "merchant 355, order 1, invoice 1: the file has another content than its entry says (SHA-256)\n"
+	const finding = "merchant 355, order T-1, invoice 1: invoices/T-1/a.pdf does not have the content that its entry says (SHA-256)\n"
 	got := s.Run(t, "", "backup", path)
-	want := fault + "merchant-orders: the backup is made, but in what was backed up there is wrong: 1 file\n"
+	want := finding + "merchant-orders: the backup is complete, but the installation has 1 missing or damaged file\n"
 	if got.Code != 1 || got.Stderr != want {
 		t.Errorf("backup: got %+v, want %q", got, want)
 	}
 	to := folder(t)
 	got = to.Run(t, "", "restore", path)
-	want = fault + "merchant-orders: the backup is damaged, nothing was restored: 1 fault (--with-faults restores what there is)\n"
+	want = finding + "merchant-orders: the backup is damaged, nothing was restored: 1 finding (--with-faults restores it anyway)\n"
 	if got.Code != 1 || got.Stderr != want || got.Stdout != "" {
 		t.Errorf("restore: got %+v, want %q", got, want)
 	}
 	got = to.Run(t, "", "restore", path, "--with-faults")
-	if got.Code != 1 || got.Stderr != fault+"merchant-orders: 1 fault\n" || !strings.HasSuffix(got.Stdout, ": 1 fault\n") {
-		t.Errorf("restore with faults: %+v", got)
+	if got.Code != 1 || got.Stderr != finding+"merchant-orders: 1 finding\n" || !strings.HasSuffix(got.Stdout, ": 1 finding\n") {
+		t.Errorf("restore with findings: %+v", got)
 	}
 	if status, _ := get(t, apptest.StartOn(t, to.Data).BaseURL+"/v2/orders/T-1", s.Token); status != 200 {
 		t.Errorf("from the restored server: %d", status)
 	}
 }
 
-func TestRestoreBesideAServer(t *testing.T) {
+func TestRestoreBesideServer(t *testing.T) {
 	t.Parallel()
 	s := filled(t)
 	path := filepath.Join(t.TempDir(), "b")
 	s.Run(t, "", "backup", path)
 	got := s.Run(t, "", "restore", path)
-	if got.Code != 1 || got.Stderr != "merchant-orders: a server is at work on the data folder\n" {
+	if got.Code != 1 || got.Stderr != "merchant-orders: a server is running on the data folder\n" {
 		t.Errorf("%+v", got)
 	}
 	if status, _ := get(t, s.BaseURL+"/v2/orders/T-1", s.Token); status != 200 {
-		t.Errorf("the server answers %d", status)
+		t.Errorf("the server responds with %d", status)
 	}
 }
 
-func TestBackupIsForTheEmbeddedOne(t *testing.T) {
+func TestBackupNeedsDataFolder(t *testing.T) {
 	t.Parallel()
 	f := folder(t)
 	got := f.Run(t, "", "backup", "x.tar", "--database", "postgres://u:secret@localhost/d", "--storage", "s3://bucket")
@@ -98,6 +99,6 @@ func TestBackupIsForTheEmbeddedOne(t *testing.T) {
 		t.Errorf("restore: %+v", got)
 	}
 	if _, err := os.Stat(f.Data); err == nil {
-		t.Error("the data folder was made")
+		t.Error("the data folder was created")
 	}
 }

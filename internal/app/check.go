@@ -8,7 +8,6 @@ import (
 	"os"
 
 	"merchantorders/internal/config"
-	"merchantorders/internal/maintenance"
 	"merchantorders/internal/maintenance/check"
 )
 
@@ -16,9 +15,9 @@ type checkCommand struct{}
 
 // Help is what --help adds.
 func (*checkCommand) Help() string {
-	return `It looks whether every invoice has its file with the right size and SHA-256, day counts are those of the orders, the events of each merchant are numbered without gaps, places for files and keys of orders are as they should be, no number would be given out twice, and, for SQLite, whether the database file is sound. It changes nothing and may be run beside servers.
+	return `Checks that every invoice has its file, with the right size and SHA-256; that the day counts match the orders; that the events of each merchant are numbered without gaps; that the orders match their invoices and keys; that the counters are not behind the numbers in use; and, for SQLite, that the database file is intact. It changes nothing and may run beside servers.
 
-Each fault is one line that names merchant, order number and invoice id. Files that no invoice knows are told as leftovers; they do no harm. The last line is the sum. With faults the exit code is 1.
+Each finding is one line that names the merchant, the order and the invoice. Files that belong to no invoice are reported as orphans; they do no harm. The last line is the summary. The exit code is 1 if there are findings.
 
 Examples:
 
@@ -29,49 +28,45 @@ Examples:
 func (*checkCommand) check() error { return nil }
 
 func (*checkCommand) run(ctx context.Context, p *process) error {
-	if err := p.mustBeThere(); err != nil {
+	if err := p.expectInstallation(); err != nil {
 		return err
 	}
 	return p.withBackend(ctx, func(b *backend) error {
-		shown := &stages{p: p, into: p.stdout}
-		result, err := check.Run(ctx, maintenance.Installation{DB: b.db, Files: b.files}, shown.options())
-		shown.clear()
+		progress := &stages{p: p, into: p.stdout}
+		result, err := check.Run(ctx, b.installation(), progress.reporter())
+		progress.clear()
 		if err != nil {
-			return fmt.Errorf("the check did not come to its end: %w", err)
+			return fmt.Errorf("the check is incomplete: %w", err)
 		}
-		for _, reference := range result.References() {
-			where := "order reference " + reference
+		for _, reference := range result.OrphanReferences() {
+			where := "order " + reference
 			if reference == "" {
 				where = "outside of all orders"
 			}
-			if err := p.print("leftover: %s: %s", where, count(result.Leftovers[reference], "file that no invoice knows", "files that no invoice knows")); err != nil {
+			if err := p.print("orphans: %s: %s", where, count(result.Orphans[reference], "file belongs to no invoice", "files belong to no invoice")); err != nil {
 				return err
 			}
 		}
-		return p.printChecked("checked", result)
+		return p.printCheckResult("checked", result)
 	})
 }
 
-// printChecked says in one line what was looked at and how much of it is wrong,
-// and returns an error when anything is.
-func (p *process) printChecked(did string, r check.Result) error {
-	leftovers := int64(0)
-	for _, n := range r.Leftovers {
-		leftovers += n
+// printCheckResult prints a summary that begins with a verb. It returns an error
+// if there are findings.
+func (p *process) printCheckResult(verb string, r check.Result) error {
+	findings := "no findings"
+	if r.Findings > 0 {
+		findings = count(r.Findings, "finding", "findings")
 	}
-	verdict := "nothing is wrong"
-	if r.Faults > 0 {
-		verdict = count(r.Faults, "fault", "faults")
-	}
-	err := p.print("%s: merchants %d, orders %d, invoices %d, events %d, files %d, leftovers %d: %s",
-		did, r.Merchants, r.Orders, r.Invoices, r.Events, r.Files, leftovers, verdict)
-	if r.Faults > 0 {
-		return errors.New(verdict)
+	err := p.print("%s: merchants %d, orders %d, invoices %d, events %d, files %d, orphans %d: %s",
+		verb, r.Merchants, r.Orders, r.Invoices, r.Events, r.Files, r.TotalOrphans(), findings)
+	if r.Findings > 0 {
+		return errors.New(findings)
 	}
 	return err
 }
 
-// count says how many there are of something.
+// count returns a number with the singular or the plural of what it counts.
 func count(n int64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -79,15 +74,15 @@ func count(n int64, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// mustBeThere returns an error when there is no installation where the settings
-// say. Whoever mistyped a folder must not be told that nothing is wrong in it.
-func (p *process) mustBeThere() error {
-	if _, elsewhere := p.settings.PostgresURL(); elsewhere {
+// expectInstallation returns an error if the settings name no installation, so
+// that a mistyped data folder is not reported as having no findings.
+func (p *process) expectInstallation() error {
+	if _, ok := p.settings.PostgresURL(); ok {
 		return nil
 	}
 	path := p.settings.DatabasePath()
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-		return nil // what is wrong with it is found when it is opened
+		return nil // opening it reports any other error
 	}
 	flag := "database"
 	if p.settings.Database == "" {

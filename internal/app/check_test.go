@@ -10,8 +10,8 @@ import (
 	"merchantorders/internal/order"
 )
 
-// filled returns a data folder with a merchant, three orders and two invoice files
-// of the first, and the server on it.
+// filled starts a server with a merchant, three orders and two invoice files of
+// the first order.
 func filled(t *testing.T) *apptest.Server {
 	t.Helper()
 	s := apptest.Start(t)
@@ -21,7 +21,7 @@ func filled(t *testing.T) *apptest.Server {
 	return s
 }
 
-// invoiceFile is the path of an invoice file on the disk.
+// invoiceFile returns the path of an invoice file on the disk.
 func invoiceFile(f apptest.Folder, reference, name string) string {
 	return filepath.Join(f.Data, "files", filepath.FromSlash(order.InvoicePath(reference, name)))
 }
@@ -30,7 +30,7 @@ func TestCheck(t *testing.T) {
 	t.Parallel()
 	s := filled(t)
 	got := s.Run(t, "", "check")
-	want := "checked: merchants 1, orders 3, invoices 2, events 5, files 2, leftovers 0: nothing is wrong\n"
+	want := "checked: merchants 1, orders 3, invoices 2, events 5, files 2, orphans 0: no findings\n"
 	if got.Code != 0 || got.Stdout != want || got.Stderr != "" {
 		t.Errorf("got %+v, want %q", got, want)
 	}
@@ -38,25 +38,26 @@ func TestCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	got = s.Run(t, "", "check")
-	want = "leftover: order reference T-1: 1 file that no invoice knows\n" +
-		"checked: merchants 1, orders 3, invoices 2, events 5, files 2, leftovers 1: nothing is wrong\n"
+	want = "orphans: order T-1: 1 file belongs to no invoice\n" +
+		"checked: merchants 1, orders 3, invoices 2, events 5, files 2, orphans 1: no findings\n"
 	if got.Code != 0 || got.Stdout != want {
-		t.Errorf("with a leftover: got %+v, want %q", got, want)
+		t.Errorf("with an orphan: got %+v, want %q", got, want)
 	}
 	if err := os.Remove(invoiceFile(s.Folder, "T-1", "a.pdf")); err != nil {
 		t.Fatal(err)
 	}
 	got = s.Run(t, "", "check")
-	want = "merchant 355, order 1, invoice 1: the file is missing\n" +
-		"leftover: order reference T-1: 1 file that no invoice knows\n" +
-		"checked: merchants 1, orders 3, invoices 2, events 5, files 1, leftovers 1: 1 fault\n"
-	if got.Code != 1 || got.Stdout != want || got.Stderr != "merchant-orders: 1 fault\n" {
-		t.Errorf("with a fault: got %+v, want %q", got, want)
+	want = "merchant 355, order T-1, invoice 1: invoices/T-1/a.pdf is missing. Put it back from a backup, then check again.\n" +
+		"orphans: order T-1: 1 file belongs to no invoice\n" +
+		"checked: merchants 1, orders 3, invoices 2, events 5, files 1, orphans 1: 1 finding\n"
+	if got.Code != 1 || got.Stdout != want || got.Stderr != "merchant-orders: 1 finding\n" {
+		t.Errorf("with a finding: got %+v, want %q", got, want)
 	}
 }
 
-// TestNothingThere: whoever mistyped the folder is told, and nothing is made.
-func TestNothingThere(t *testing.T) {
+// TestNoInstallation runs commands on a data folder that does not exist: they fail
+// and do not create it.
+func TestNoInstallation(t *testing.T) {
 	t.Parallel()
 	f := folder(t)
 	for _, args := range [][]string{{"check"}, {"backup", filepath.Join(t.TempDir(), "b.tar")}, {"copy", "--to-data", t.TempDir()}} {
@@ -71,6 +72,6 @@ func TestNothingThere(t *testing.T) {
 		t.Errorf("another database: %+v", got)
 	}
 	if _, err := os.Stat(f.Data); err == nil {
-		t.Error("the data folder was made")
+		t.Error("the data folder was created")
 	}
 }

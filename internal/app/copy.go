@@ -17,11 +17,11 @@ type copyCommand struct {
 
 // Help is what --help adds.
 func (*copyCommand) Help() string {
-	return `The settings name the source, the flags with to- the target; what they do not name stays where it is. Any combination works in any direction. The source may be in use, the target must not be, and must be empty or an earlier copy of the same source.
+	return `The settings name the source, the flags that begin with to- the target. What they do not name is not copied. Every combination of databases and storages works in both directions. The source may be in use; the target must not be, and must be empty or an earlier copy of the same source.
 
-All is copied as it is: numbers, references, tokens, times, events. What is there and equal is kept, so that a copy that was stopped is simply run again, and another run brings what has changed since. In the end the rows of every table are counted in source and target, and every file in the target is read and compared with its SHA-256. With a difference the exit code is 1.
+Rows and files are copied as they are: ids, references, tokens, times, events. What the target has already is not written again: run a copy that was stopped again to resume it, and run it later to copy what has changed since. At the end the rows of every table are counted in source and target, and every file in the target is compared with its SHA-256. The exit code is 1 if there is a difference.
 
-To switch over: copy while the service runs; stop servers and imports; copy once more, which takes no longer than reading everything; start servers on the target.
+To switch over: copy while the service runs; stop servers and imports; copy again, which takes as long as reading everything; start servers on the target.
 
 Examples:
 
@@ -32,78 +32,72 @@ Examples:
 func (c *copyCommand) check() error { return config.Target(c.Target).Validate() }
 
 func (c *copyCommand) run(ctx context.Context, p *process) error {
-	if err := p.mustBeThere(); err != nil {
+	if err := p.expectInstallation(); err != nil {
 		return err
 	}
 	return p.withBackend(ctx, func(b *backend) error {
-		t := &copyTarget{process: *p, flags: config.Target(c.Target)}
-		err := t.open(ctx, p.settings.Data)
+		target := &copyTarget{process: *p, flags: config.Target(c.Target)}
+		err := target.open(ctx, p.settings.Data)
 		if err == nil {
-			err = p.copy(ctx, maintenance.Installation{DB: b.db, Files: b.files}, t)
+			err = p.copy(ctx, b.installation(), target)
 		}
-		return errors.Join(err, t.close())
+		return errors.Join(err, target.close())
 	})
 }
 
-// copy copies, and says what was done and what to do next.
-func (p *process) copy(ctx context.Context, from maintenance.Installation, t *copyTarget) error {
-	shown, to := &stages{p: p, into: p.stderr}, t.place
-	done, err := copier.Copy(ctx, from, to, shown.options())
-	shown.clear()
+// copy copies the source to the target and prints what it did.
+func (p *process) copy(ctx context.Context, source maintenance.Installation, target *copyTarget) error {
+	progress := &stages{p: p, into: p.stderr}
+	result, err := copier.Copy(ctx, source, target.installation, progress.reporter())
+	progress.clear()
 	switch {
 	case ctx.Err() != nil:
-		return errors.New("stopped before the end; run it again to copy the rest")
-	case errors.Is(err, store.ErrForeign):
-		return t.cannotOpen(ctx, "to-database", t.flags.Database, err)
+		return errors.New("the copy was stopped; run it again to resume it")
+	case errors.Is(err, copier.ErrForeignTarget):
+		return target.cannotOpen(ctx, "to-database", target.flags.Database, err)
 	case err != nil:
 		return err
-	case done.Faults > 0:
-		return fmt.Errorf("%s between source and target; see whether check finds them in the source too", count(done.Faults, "difference", "differences"))
+	case result.Findings > 0:
+		return fmt.Errorf("%s between source and target; run check to see whether the source has them too",
+			count(result.Findings, "difference", "differences"))
 	}
-	if err := p.print("copied: rows %d, files %d; all else was there", done.Rows, done.Files); err != nil {
-		return err
-	}
-	if to.DB != nil {
+	return p.printCopyResult(result, target.installation)
+}
+
+// printCopyResult prints what was copied and verified, and what to do next.
+func (p *process) printCopyResult(r copier.Result, target maintenance.Installation) error {
+	err := p.print("copied: rows %d, files %d; all else was there", r.RowsChanged, r.FilesCopied)
+	if target.DB != nil && err == nil {
 		err = p.print("verified: merchants %d, orders %d, day counts %d, invoices %d, events %d, order keys %d, tokens %d",
-			done.Merchants, done.Counts.Orders, done.Counts.Days, done.Counts.Invoices, done.Counts.Events, done.Keys, done.Tokens)
+			r.Merchants, r.Rows.Orders, r.Rows.Days, r.Rows.Invoices, r.Rows.Events, r.OrderKeys, r.Tokens)
 	}
-	if to.Files != nil && err == nil {
-		err = p.print("verified: SHA-256 of %s", count(done.Compared, "file", "files"))
+	if target.Files != nil && err == nil {
+		err = p.print("verified: SHA-256 of %s", count(r.FilesVerified, "file", "files"))
+	}
+	if r.SourceChanging && err == nil {
+		err = p.print("The source kept changing: its last changes are not in the copy.")
 	}
 	if err != nil {
 		return err
 	}
-	if done.Restless {
-		if err := p.print("The source kept changing: what came in last is not in the copy."); err != nil {
-			return err
-		}
-	}
-	return p.print("To switch over, stop servers and imports on the source, run this once more, and start servers on the target.")
+	return p.print("To switch over, stop servers and imports on the source, run this command again, and start servers on the target.")
 }
 
-// copyTarget is where a copy goes.
+// copyTarget is the target of a copy.
 type copyTarget struct {
-	process // with the target's settings
-	flags   config.Target
-	place   maintenance.Installation
-	close   func() error
+	process      // with the settings of the target
+	flags        config.Target
+	installation maintenance.Installation
+	closers      []func() error
 }
 
-// open opens what is copied to. source is the data folder of what is copied.
-func (t *copyTarget) open(ctx context.Context, source string) error {
-	var closers []func() error
-	t.close = func() error {
-		var err error
-		for _, closer := range closers {
-			err = errors.Join(err, closer())
-		}
-		return err
-	}
+// open opens the target. sourceData is the data folder of the source.
+func (t *copyTarget) open(ctx context.Context, sourceData string) error {
 	t.settings = t.flags.Config()
 	if t.settings.Data == "" {
-		// Only for what is on its way to a bucket. What a copy that was killed leaves
-		// there is cleared away when a server starts.
-		t.settings.Data = source
+		// For staged files of S3 only. A server that starts on the folder removes
+		// what a killed copy left there.
+		t.settings.Data = sourceData
 	} else if _, err := t.createDataFolder(); err != nil {
 		return err
 	}
@@ -112,21 +106,31 @@ func (t *copyTarget) open(ctx context.Context, source string) error {
 		if err != nil {
 			return t.cannotOpen(ctx, "to-database", t.flags.Database, err)
 		}
-		t.place.DB = db
-		closers = append([]func() error{db.Close}, closers...)
+		t.installation.DB = db.SQL()
+		t.closers = append(t.closers, db.Close)
 	}
 	if t.flags.MovesFiles() {
 		files, err := t.openFiles(ctx)
 		if err != nil {
 			return t.cannotOpen(ctx, "to-storage", t.flags.Storage, err)
 		}
-		t.place.Files = files
-		closers = append([]func() error{files.Close}, closers...)
+		t.installation.Files = files
+		t.closers = append(t.closers, files.Close)
 	}
 	return nil
 }
 
-// cannotOpen blames a flag, or the folder where it has no value.
+// close closes what open has opened.
+func (t *copyTarget) close() error {
+	var err error
+	for _, closer := range t.closers {
+		err = errors.Join(err, closer())
+	}
+	return err
+}
+
+// cannotOpen returns a usage error about a flag, or about --to-data if the flag
+// has no value.
 func (t *copyTarget) cannotOpen(ctx context.Context, flag, value string, err error) error {
 	if ctx.Err() != nil {
 		return err

@@ -36,7 +36,7 @@ func copied(t *testing.T, f apptest.Folder, args ...string) string {
 func checked(t *testing.T, f apptest.Folder, args ...string) string {
 	t.Helper()
 	got := f.Run(t, "", append([]string{"check"}, args...)...)
-	if got.Code != 0 || !strings.HasSuffix(got.Stdout, "leftovers 0: nothing is wrong\n") {
+	if got.Code != 0 || !strings.HasSuffix(got.Stdout, "orphans 0: no findings\n") {
 		t.Errorf("check: %+v", got)
 	}
 	return got.Stdout

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"merchantorders/internal/config"
+	"merchantorders/internal/maintenance/citus"
 	"merchantorders/internal/store"
 )
 
@@ -12,9 +13,9 @@ type distributeCommand struct{}
 
 // Help is what --help adds.
 func (*distributeCommand) Help() string {
-	return `The database must be the coordinator of a Citus cluster that knows its nodes. All that belongs to a merchant comes to lie on one node, so that every request of a merchant is answered by that node alone; references and numbers of orders, unique in the whole service, are spread by themselves. Rows that are there are moved; requests that write wait meanwhile.
+	return `The database must be the coordinator of a Citus cluster whose nodes are registered. All rows of a merchant are placed on one node, so that each request of a merchant needs that node only. References and ids of orders, which are unique in the whole service, are distributed by themselves. Existing rows are moved; requests that write wait until that is done.
 
-Run it again after an upgrade that brings new tables. What is in place stays as it is.
+Run it again after an upgrade that adds tables. Tables that are distributed already do not change.
 
 Example:
 
@@ -25,24 +26,24 @@ func (*distributeCommand) check() error { return nil }
 
 func (*distributeCommand) run(ctx context.Context, p *process) error {
 	if _, ok := p.settings.PostgresURL(); !ok {
-		return &usageError{err: config.About("database", "must be a PostgreSQL address: "+store.ErrNotClustered.Error())}
+		return &usageError{err: config.About("database", "must be a PostgreSQL address: "+citus.ErrNotPostgres.Error())}
 	}
 	db, err := p.openDatabase(ctx, store.Options{Now: p.now})
 	if err != nil {
 		return p.cannotOpen(ctx, "database", p.settings.Database, err)
 	}
-	done, err := db.Distribute(ctx)
+	result, err := citus.Distribute(ctx, db.SQL())
 	if err := errors.Join(err, db.Close()); err != nil {
 		return err
 	}
-	for _, spread := range done.Tables {
-		how := "spread by"
-		if spread.Before {
-			how = "already spread by"
+	for _, table := range result.Tables {
+		state := "distributed by"
+		if table.AlreadyDistributed {
+			state = "already distributed by"
 		}
-		if err := p.print("%s: %s %s", spread.Table, how, spread.Column); err != nil {
+		if err := p.print("%s: %s %s", table.Name, state, table.Column); err != nil {
 			return err
 		}
 	}
-	return p.print("nodes with data: %d", done.Nodes)
+	return p.print("nodes with data: %d", result.Nodes)
 }

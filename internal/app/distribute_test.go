@@ -10,7 +10,7 @@ func TestDistributeNeedsPostgres(t *testing.T) {
 	} {
 		got := folder(t).Run(t, "", args...)
 		want := "merchant-orders: --database (MERCHANT_ORDERS_DATABASE): must be a PostgreSQL address: " +
-			"only a PostgreSQL database can be spread over a cluster\n"
+			"only a PostgreSQL database can be distributed over a cluster\n"
 		if got.Code != 2 || got.Stderr != want || got.Stdout != "" {
 			t.Errorf("%s: got %+v, want exit code 2 and %q", name, got, want)
 		}

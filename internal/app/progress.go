@@ -10,7 +10,6 @@ import (
 	"golang.org/x/term"
 
 	"merchantorders/internal/maintenance"
-	"merchantorders/internal/store"
 )
 
 // bar is a progress bar on a terminal, and otherwise one that nobody sees. size
@@ -35,9 +34,9 @@ type stages struct {
 	bar   *progressbar.ProgressBar // nil: none yet
 }
 
-// options are what the command is to tell to these stages.
-func (s *stages) options() maintenance.Options {
-	return maintenance.Options{Found: s.found, Progress: s.progress}
+// reporter returns a reporter that reports to s.
+func (s *stages) reporter() *maintenance.Reporter {
+	return &maintenance.Reporter{OnFinding: s.found, OnProgress: s.progress}
 }
 
 func (s *stages) progress(stage string, done, total int64) {
@@ -55,7 +54,7 @@ func (s *stages) clear() {
 	}
 }
 
-func (s *stages) found(fault store.Fault) {
+func (s *stages) found(finding maintenance.Finding) {
 	s.clear()
-	_, _ = fmt.Fprintln(s.into, oneLine(fault.String()))
+	_, _ = fmt.Fprintln(s.into, oneLine(finding.String()))
 }

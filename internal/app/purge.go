@@ -8,14 +8,14 @@ import (
 )
 
 type purgeCommand struct {
-	DeletedBefore string `name:"deleted-before" default:"720h" placeholder:"TIME" help:"How long ago, at least, an invoice must have been deleted: 720h is 30 days, 0s all that are deleted."`
+	DeletedBefore string `name:"deleted-before" default:"720h" placeholder:"TIME" help:"Minimum age of a deletion. 720h is 30 days; 0s removes all deleted files."`
 
 	age time.Duration
 }
 
 // Help is what --help adds.
 func (*purgeCommand) Help() string {
-	return `A deleted invoice is no longer shown or served, but its file is kept until it is purged. Its name is never used again in its order.
+	return `A deleted invoice is no longer shown or served. Its file stays in the storage until it is purged. Its name is never used again in its order.
 
 Example:
 
@@ -30,8 +30,8 @@ func (c *purgeCommand) check() error {
 
 func (c *purgeCommand) run(ctx context.Context, p *process) error {
 	return p.withBackend(ctx, func(b *backend) error {
-		// Deletions are kept in whole seconds: one of this second counts as
-		// before the next.
+		// Deletions are stored in whole seconds. With the age 0s, one of the current
+		// second must count too.
 		before := p.now().Add(-c.age)
 		if c.age == 0 {
 			before = before.Add(time.Second)

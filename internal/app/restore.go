@@ -10,13 +10,13 @@ import (
 )
 
 type restoreCommand struct {
-	From       string `arg:"" name:"file|dir" help:"Backup to restore, as merchant-orders backup has made it."`
-	WithFaults bool   `name:"with-faults" help:"Put in place what there is, also when invoice files are missing or damaged."`
+	From       string `arg:"" name:"file|dir" help:"Path of a backup that merchant-orders backup made."`
+	WithFaults bool   `name:"with-faults" help:"Restore the backup even if invoice files are missing or damaged."`
 }
 
 // Help is what --help adds.
 func (*restoreCommand) Help() string {
-	return `The data folder must be empty or missing. The backup is unpacked and looked through as the command check does, with the SHA-256 of every file; only when nothing is wrong it is put in place. Otherwise each fault is one line on standard error, the data folder stays empty, and the exit code is 1.
+	return `The data folder must be empty or missing. The backup is unpacked and checked like the command check does, with the SHA-256 of every file, and is restored only if there are no findings. Otherwise each finding is one line on standard error, the data folder stays empty, and the exit code is 1.
 
 Example:
 
@@ -25,7 +25,7 @@ Example:
 
 func (c *restoreCommand) check() error {
 	if c.From == "" {
-		return errors.New("the name of the backup is empty")
+		return errors.New("the path of the backup is empty")
 	}
 	return nil
 }
@@ -37,28 +37,28 @@ func (c *restoreCommand) run(ctx context.Context, p *process) error {
 	if _, err := p.createDataFolder(); err != nil {
 		return err
 	}
-	// A server that starts meanwhile waits until all is in place.
+	// A server that starts meanwhile waits for the end of the restore.
 	lock, alone, err := lockFolder(ctx, p.settings.LockPath())
 	if err != nil {
 		return err
 	}
 	if !alone {
-		return errors.Join(errors.New("a server is at work on the data folder"), lock.release())
+		return errors.Join(errors.New("a server is running on the data folder"), lock.release())
 	}
 	result, err := c.restore(ctx, p)
 	if err := errors.Join(err, lock.release()); err != nil {
 		return err
 	}
-	return p.printChecked("restored and checked", result)
+	return p.printCheckResult("restored and checked", result)
 }
 
 func (c *restoreCommand) restore(ctx context.Context, p *process) (check.Result, error) {
-	home := backup.Home{Folder: p.settings.Data, Database: p.settings.DatabasePath(), Files: p.settings.FilesPath()}
-	shown := &stages{p: p, into: p.stderr}
-	result, err := backup.Restore(ctx, c.From, home, c.WithFaults, shown.options())
-	shown.clear()
-	if errors.Is(err, backup.ErrDamaged) && result.Faults > 0 {
-		err = fmt.Errorf("%w, nothing was restored: %s (--with-faults restores what there is)", err, count(result.Faults, "fault", "faults"))
+	folder := backup.DataFolder{Path: p.settings.Data, Database: p.settings.DatabasePath(), Files: p.settings.FilesPath()}
+	progress := &stages{p: p, into: p.stderr}
+	result, err := backup.Restore(ctx, c.From, folder, c.WithFaults, progress.reporter())
+	progress.clear()
+	if errors.Is(err, backup.ErrDamaged) && result.Findings > 0 {
+		err = fmt.Errorf("%w, nothing was restored: %s (--with-faults restores it anyway)", err, count(result.Findings, "finding", "findings"))
 	}
 	return result, err
 }

@@ -2,14 +2,17 @@ package maintenance
 
 import (
 	"context"
+	"fmt"
+	"maps"
+	"slices"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/store"
+	"merchantorders/internal/store/sqldb"
 )
 
 // Installation is a database and the storage of its invoice files.
 type Installation struct {
-	DB    *store.DB
+	DB    sqldb.DB
 	Files Files
 }
 
@@ -20,12 +23,37 @@ type Files interface {
 	Each(ctx context.Context, fn func(path string) error) error
 }
 
-// Options receive what a command reports. The zero value is valid.
-type Options struct {
-	// Found is called for each finding, one call at a time; nil: findings are
-	// only counted.
-	Found func(store.Fault)
-	// Progress is called with the state of a stage, one call at a time; nil: no
-	// progress is reported.
-	Progress func(stage string, done, total int64)
+// MerchantIDs returns the ids of all merchants in ascending order.
+func MerchantIDs(ctx context.Context, q sqldb.Querier) ([]int64, error) {
+	events, err := LastEvents(ctx, q)
+	return slices.Sorted(maps.Keys(events)), err
+}
+
+// LastEvents returns the number of the newest event of each merchant.
+func LastEvents(ctx context.Context, q sqldb.Querier) (map[int64]int64, error) {
+	return perMerchant(ctx, q, `SELECT id, last_event FROM merchants`)
+}
+
+// OrderCounts returns the number of orders of each merchant that has any.
+func OrderCounts(ctx context.Context, q sqldb.Querier) (map[int64]int64, error) {
+	return perMerchant(ctx, q, `SELECT merchant_id, COUNT(*) FROM orders GROUP BY merchant_id`)
+}
+
+// OrderKeyCounts returns the number of order keys of each merchant that has any.
+func OrderKeyCounts(ctx context.Context, q sqldb.Querier) (map[int64]int64, error) {
+	return perMerchant(ctx, q, `SELECT merchant_id, COUNT(*) FROM order_keys GROUP BY merchant_id`)
+}
+
+func perMerchant(ctx context.Context, q sqldb.Querier, text string) (map[int64]int64, error) {
+	numbers := make(map[int64]int64)
+	err := sqldb.Each(ctx, q, text, nil, func(rows sqldb.Rows) error {
+		var id, n int64
+		err := rows.Scan(&id, &n)
+		numbers[id] = n
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("count rows: %w", err)
+	}
+	return numbers, nil
 }

@@ -59,7 +59,7 @@ func (t *tx) ReserveIdempotencyKey(ctx context.Context, merchantID int64, key st
 
 // selectReserved finds a place for a file that is on its way.
 const selectReserved = `SELECT id FROM invoices
-	WHERE merchant_id = $1 AND order_number = $2 AND id = $3 AND status = ` + statusReserved
+	WHERE merchant_id = $1 AND order_number = $2 AND id = $3 AND status = ` + InvoiceReserved
 
 // reserved reports whether the file of a reservation is still on its way.
 func (t *tx) reserved(ctx context.Context, merchantID, number, id int64) (bool, error) {

@@ -19,11 +19,11 @@ const (
 	selectToClean = `SELECT i.merchant_id, i.order_number, o.reference, i.id, i.name
 	FROM invoices i
 	JOIN orders o ON o.merchant_id = i.merchant_id AND o.number = i.order_number
-	WHERE i.purged_at IS NULL AND i.status <> ` + statusActive + ` AND `
-	selectStale = selectToClean + `i.status IN (` + statusReserved + `, ` + statusAbandoned + `)
-	AND (i.status = ` + statusAbandoned + ` OR i.created_at < $1)
+	WHERE i.purged_at IS NULL AND i.status <> ` + InvoiceActive + ` AND `
+	selectStale = selectToClean + `i.status IN (` + InvoiceReserved + `, ` + InvoiceExpired + `)
+	AND (i.status = ` + InvoiceExpired + ` OR i.created_at < $1)
 	ORDER BY i.created_at, i.id LIMIT $2+0`
-	selectDeleted = selectToClean + `i.status = ` + statusDeleted + ` AND i.ended_at < $1
+	selectDeleted = selectToClean + `i.status = ` + InvoiceDeleted + ` AND i.ended_at < $1
 	ORDER BY i.created_at, i.id LIMIT $2+0`
 )
 
@@ -66,12 +66,12 @@ func (db *DB) ExpireReservation(ctx context.Context, invoice order.StoredInvoice
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		abandoned = status == statusReserved || status == statusAbandoned
-		if status != statusReserved {
+		abandoned = status == InvoiceReserved || status == InvoiceExpired
+		if status != InvoiceReserved {
 			return nil
 		}
-		if _, err := t.Exec(ctx, `UPDATE invoices SET status = `+statusAbandoned+`, ended_at = $1
-			WHERE merchant_id = $2 AND order_number = $3 AND id = $4 AND status = `+statusReserved,
+		if _, err := t.Exec(ctx, `UPDATE invoices SET status = `+InvoiceExpired+`, ended_at = $1
+			WHERE merchant_id = $2 AND order_number = $3 AND id = $4 AND status = `+InvoiceReserved,
 			at.Unix(), invoice.MerchantID, invoice.OrderLegacyID, invoice.ID); err != nil {
 			return err
 		}
@@ -84,7 +84,7 @@ func (db *DB) ExpireReservation(ctx context.Context, invoice order.StoredInvoice
 func (db *DB) MarkPurged(ctx context.Context, invoice order.StoredInvoice, at time.Time) error {
 	return db.inTx(ctx, "clean", func(t *tx) error {
 		_, err := t.Exec(ctx, `UPDATE invoices SET purged_at = $1
-			WHERE merchant_id = $2 AND order_number = $3 AND id = $4 AND status IN (`+statusDeleted+`, `+statusAbandoned+`)`,
+			WHERE merchant_id = $2 AND order_number = $3 AND id = $4 AND status IN (`+InvoiceDeleted+`, `+InvoiceExpired+`)`,
 			at.Unix(), invoice.MerchantID, invoice.OrderLegacyID, invoice.ID)
 		return err
 	})

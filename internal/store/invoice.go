@@ -10,13 +10,13 @@ import (
 	"merchantorders/internal/store/sqldb"
 )
 
-// Statuses of an invoice entry, as they stand in statements. The numbers are
-// stored: append, never reorder. A released reservation has no entry any more.
+// Statuses of an invoice entry, as they are written in statements. The database
+// stores the numbers: append, never reorder. A released reservation has no entry.
 const (
-	statusReserved  = "1" // a place is taken, the file is on its way, nobody sees it
-	statusActive    = "2" // the file is durable and shown
-	statusDeleted   = "3" // withdrawn by the merchant, the file kept until purged
-	statusAbandoned = "4" // a reservation taken back; its name stays used
+	InvoiceReserved = "1" // holds a slot and a name; its file is being uploaded
+	InvoiceActive   = "2" // its file is durable and shown
+	InvoiceDeleted  = "3" // soft-deleted; its file is there until the purge
+	InvoiceExpired  = "4" // an expired reservation; its name stays used
 )
 
 // invoiceColumns are the columns of nullInvoice.
@@ -48,7 +48,7 @@ func (db *DB) InvoiceFile(ctx context.Context, merchantID int64, reference, name
 	err := db.sql.QueryRow(ctx, `SELECT `+invoiceColumns+`
 		FROM orders o
 		JOIN invoices i ON i.merchant_id = o.merchant_id AND i.order_number = o.number
-		WHERE o.merchant_id = $1 AND o.reference = $2 AND i.name = $3 AND i.status = `+statusActive,
+		WHERE o.merchant_id = $1 AND o.reference = $2 AND i.name = $3 AND i.status = `+InvoiceActive,
 		[]any{merchantID, reference, name}, found.into()...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return order.Invoice{}, order.ErrInvoiceNotFound
@@ -63,7 +63,7 @@ func (db *DB) InvoiceFile(ctx context.Context, merchantID int64, reference, name
 func (t *tx) Invoices(ctx context.Context, o order.LockedOrder) ([]order.Invoice, error) {
 	var invoices []order.Invoice
 	err := sqldb.Each(ctx, t, `SELECT `+invoiceColumns+` FROM invoices i
-		WHERE i.merchant_id = $1 AND i.order_number = $2 AND i.status = `+statusActive+` ORDER BY i.id`,
+		WHERE i.merchant_id = $1 AND i.order_number = $2 AND i.status = `+InvoiceActive+` ORDER BY i.id`,
 		[]any{o.MerchantID, o.LegacyID}, func(rows sqldb.Rows) error {
 			var row nullInvoice
 			if err := rows.Scan(row.into()...); err != nil {
@@ -105,15 +105,15 @@ func (t *tx) ReserveInvoice(ctx context.Context, o order.LockedOrder, invoice or
 		return 0, err
 	}
 	_, err = t.Exec(ctx, `INSERT INTO invoices (merchant_id, order_number, id, name, status, size, sha256, created_at)
-		VALUES ($1, $2, $3, $4, `+statusReserved+`, $5, $6, $7)`,
+		VALUES ($1, $2, $3, $4, `+InvoiceReserved+`, $5, $6, $7)`,
 		o.MerchantID, o.LegacyID, id, invoice.Name, invoice.Size, invoice.SHA256[:], invoice.CreatedAt.Unix())
 	return id, err
 }
 
 // ActivateInvoice implements order.Tx.
 func (t *tx) ActivateInvoice(ctx context.Context, o order.LockedOrder, id int64, cause order.Cause) error {
-	did, err := changed(t.Exec(ctx, `UPDATE invoices SET status = `+statusActive+`
-		WHERE merchant_id = $1 AND order_number = $2 AND id = $3 AND status = `+statusReserved, o.MerchantID, o.LegacyID, id))
+	did, err := changed(t.Exec(ctx, `UPDATE invoices SET status = `+InvoiceActive+`
+		WHERE merchant_id = $1 AND order_number = $2 AND id = $3 AND status = `+InvoiceReserved, o.MerchantID, o.LegacyID, id))
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (t *tx) ActivateInvoice(ctx context.Context, o order.LockedOrder, id int64,
 // ReleaseInvoice implements order.Tx.
 func (t *tx) ReleaseInvoice(ctx context.Context, o order.LockedOrder, id int64) error {
 	did, err := changed(t.Exec(ctx, `DELETE FROM invoices
-		WHERE merchant_id = $1 AND order_number = $2 AND id = $3 AND status = `+statusReserved, o.MerchantID, o.LegacyID, id))
+		WHERE merchant_id = $1 AND order_number = $2 AND id = $3 AND status = `+InvoiceReserved, o.MerchantID, o.LegacyID, id))
 	if err != nil || !did {
 		return err
 	}
@@ -138,8 +138,8 @@ func (t *tx) ReleaseInvoice(ctx context.Context, o order.LockedOrder, id int64) 
 
 // DeleteInvoice implements order.Tx.
 func (t *tx) DeleteInvoice(ctx context.Context, o order.LockedOrder, id int64, cause order.Cause) error {
-	did, err := changed(t.Exec(ctx, `UPDATE invoices SET status = `+statusDeleted+`, ended_at = $1
-		WHERE merchant_id = $2 AND order_number = $3 AND id = $4 AND status = `+statusActive,
+	did, err := changed(t.Exec(ctx, `UPDATE invoices SET status = `+InvoiceDeleted+`, ended_at = $1
+		WHERE merchant_id = $2 AND order_number = $3 AND id = $4 AND status = `+InvoiceActive,
 		cause.At.Unix(), o.MerchantID, o.LegacyID, id))
 	if err != nil {
 		return err

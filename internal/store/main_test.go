@@ -6,6 +6,7 @@ import (
 	"os"
 	"testing"
 
+	"merchantorders/internal/maintenance/citus"
 	"merchantorders/internal/store/pgtest"
 )
 
@@ -16,12 +17,12 @@ func TestMain(m *testing.M) {
 	pgtest.Main(m, distributeTest)
 }
 
-// distributeTest makes and spreads the tables of a database.
+// distributeTest creates the tables of a database and distributes them.
 func distributeTest(ctx context.Context, url string) error {
 	db, err := OpenPostgres(ctx, url, Options{})
 	if err != nil {
 		return err
 	}
-	_, err = db.Distribute(ctx)
+	_, err = citus.Distribute(ctx, db.SQL())
 	return errors.Join(err, db.Close())
 }

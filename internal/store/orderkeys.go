@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/sqldb"
@@ -13,10 +14,10 @@ import (
 // What an order coming in takes for itself in the whole service: its reference
 // and its number, a row each in order_keys.
 
-// mostCounted is the highest number asked for after which counting goes on
-// from there: 2^53, beyond which many a JSON reader loses digits. One order
-// with the highest number there is must not use up all others.
-const mostCounted = 1 << 53
+// MaxCountedLegacyID is the highest requested legacy id from which the counter
+// counts on: 2^53, above which many JSON readers lose digits. Without it one
+// order with the highest id possible would leave none for others.
+const MaxCountedLegacyID = 1 << 53
 
 var insertKeys = newManyRows("order_keys", "key, merchant_id", " ON CONFLICT (key) DO NOTHING RETURNING key")
 
@@ -81,7 +82,7 @@ func (in *intake) takeNumbers(ctx context.Context, arrivals []*arrival) error {
 		for _, a := range arrivals {
 			a.number = in.choose(a, wanted)
 			if a.number != 0 {
-				wanted[numberKey(a.number)] = a.Order.MerchantID
+				wanted[LegacyIDKey(a.number)] = a.Order.MerchantID
 			}
 		}
 		taken, err := in.takeKeys(ctx, wanted)
@@ -91,7 +92,7 @@ func (in *intake) takeNumbers(ctx context.Context, arrivals []*arrival) error {
 		var again []*arrival
 		for _, a := range arrivals {
 			switch {
-			case a.number != 0 && taken[numberKey(a.number)]:
+			case a.number != 0 && taken[LegacyIDKey(a.number)]:
 			case a.Order.LegacyID != 0:
 				a.number = 0
 				a.refuse(order.Conflict, "orderId: %d is taken by another order", a.Order.LegacyID)
@@ -115,15 +116,15 @@ func (in *intake) takeNumbers(ctx context.Context, arrivals []*arrival) error {
 func (in *intake) choose(a *arrival, wanted map[string]int64) int64 {
 	number := a.Order.LegacyID
 	if number == 0 {
-		for wants := true; wants; _, wants = wanted[numberKey(in.last)] {
+		for wants := true; wants; _, wants = wanted[LegacyIDKey(in.last)] {
 			in.last++
 		}
 		return in.last
 	}
-	if number <= mostCounted {
+	if number <= MaxCountedLegacyID {
 		in.last = max(in.last, number)
 	}
-	if _, wants := wanted[numberKey(number)]; wants {
+	if _, wants := wanted[LegacyIDKey(number)]; wants {
 		return 0
 	}
 	return number
@@ -138,3 +139,6 @@ func (in *intake) readCounter(ctx context.Context) error {
 	in.last = max(in.last, last)
 	return nil
 }
+
+// LegacyIDKey returns the order key of a legacy id. No reference begins with #.
+func LegacyIDKey(legacyID int64) string { return "#" + strconv.FormatInt(legacyID, 10) }

@@ -24,16 +24,7 @@ type postgresURL string
 
 func (url postgresURL) Open(t *testing.T) storetest.Store {
 	t.Helper()
-	db, err := OpenPostgres(t.Context(), string(url), Options{})
-	if err != nil {
-		t.Fatalf("open: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Errorf("close: %v", err)
-		}
-	})
-	return db
+	return openPostgresTest(t, string(url))
 }
 
 func (url postgresURL) SQL(t *testing.T) *sql.DB {
@@ -45,4 +36,26 @@ func (url postgresURL) SQL(t *testing.T) *sql.DB {
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	return db
+}
+
+func openPostgresTest(t testing.TB, url string) *DB {
+	t.Helper()
+	db, err := OpenPostgres(t.Context(), url, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return db
+}
+
+// needCluster skips a test if there is no Citus cluster.
+func needCluster(t *testing.T) {
+	t.Helper()
+	if !pgtest.Distributed(t) {
+		t.Skip("needs a Citus cluster: " + pgtest.Variable + " must name its coordinator")
+	}
 }

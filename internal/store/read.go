@@ -52,7 +52,7 @@ func (r *summaryRow) summary() order.Summary {
 const (
 	selectOrder = `SELECT ` + summaryColumns + `, o.revision, o.details, ` + invoiceColumns + `
 	FROM orders o
-	LEFT JOIN invoices i ON i.merchant_id = o.merchant_id AND i.order_number = o.number AND i.status = ` + statusActive + `
+	LEFT JOIN invoices i ON i.merchant_id = o.merchant_id AND i.order_number = o.number AND i.status = ` + InvoiceActive + `
 	WHERE o.merchant_id = $1 AND `
 	selectOrderByNumber    = selectOrder + `o.number = $2 ORDER BY i.id`
 	selectOrderByReference = selectOrder + `o.reference = $2 ORDER BY i.id`

@@ -118,8 +118,9 @@ func TestSQLiteNewerSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := OpenSQLite(t.Context(), path, Options{})
-	if !errors.Is(err, ErrNewerSchema) || !strings.Contains(err.Error(), "99") || !strings.Contains(err.Error(), path) {
-		t.Errorf("error %v, want %v with the number and the path", err, ErrNewerSchema)
+	var newer *migrations.NewerSchemaError
+	if !errors.As(err, &newer) || newer.Version != 99 || !strings.Contains(err.Error(), path) {
+		t.Errorf("error %v, want a NewerSchemaError with the version, and the path", err)
 	}
 }
 

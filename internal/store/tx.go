@@ -37,13 +37,7 @@ func (db *DB) inTxWithin(ctx context.Context, timeout time.Duration, operation s
 		ctx, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
 	}
-	var err error
-	for range sqldb.MaxTxAttempts {
-		err = db.sql.InTx(ctx, func(q sqldb.Querier) error { return fn(&tx{Querier: q, db: db}) })
-		if err == nil || !db.sql.Retryable(err) {
-			break
-		}
-	}
+	err := sqldb.RetryTx(ctx, db.sql, func(q sqldb.Querier) error { return fn(&tx{Querier: q, db: db}) })
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		// The error of a statement need not say that it failed for this reason.
 		err = fmt.Errorf("%w: %w", err, ctx.Err())

@@ -13,111 +13,110 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"merchantorders/internal/maintenance"
-	"merchantorders/internal/maintenance/check"
-	"merchantorders/internal/store"
+	"merchantorders/internal/store/sqldb/sqlite"
 )
 
-// BackUp is a stage of maintenance.Options.Progress.
-const BackUp = "backing up files"
+// FilesStage is a stage of maintenance.Reporter.
+const FilesStage = "backing up files"
 
-// ErrThere says that there is something already where a backup is to be.
-var ErrThere = errors.New("is there already")
+// ErrExists means that a file or folder would be overwritten.
+var ErrExists = errors.New("already exists")
 
-// BackedUp is what a backup holds.
-type BackedUp struct {
+// Result is what a backup contains.
+type Result struct {
 	Manifest
-	Bytes  int64 // of the invoice files
-	Faults int64 // files that are missing or damaged, and so in the backup too
+	FileBytes int64 // size of all invoice files
+	Findings  int64 // invoice files that are missing or damaged, in the backup too
 }
 
-// Create makes a copy of an embedded installation, which may be in use, as of one
-// moment: a tar file where the name of path ends in .tar, .tar.gz or .tgz, else a
-// folder. When it has returned without an error the copy is durable and whole;
-// before, nothing is there under that name. What is there is never written over:
-// ErrThere.
+// Create makes a backup of an embedded installation as of one moment: a tar
+// file if path ends in .tar, .tar.gz or .tgz, else a folder. Path appears when
+// the backup is complete and durable. Create never overwrites: see ErrExists.
 //
-// The database comes first, then the files that its entries speak of: files are
-// only ever added, so that those of the earlier moment are there still. Faults
-// are told to options; they are no error.
-func Create(ctx context.Context, from maintenance.Installation, path string, now time.Time, version string, options maintenance.Options) (BackedUp, error) {
+// It copies the database first, then the files of its entries. Files are only
+// removed by a purge, so those of a moment ago are still there.
+//
+// Missing and damaged files are findings, not errors.
+func Create(
+	ctx context.Context, in maintenance.Installation, path string, now time.Time, version string, reporter *maintenance.Reporter,
+) (Result, error) {
 	path = filepath.Clean(path)
-	if err := notThere(path); err != nil {
-		return BackedUp{}, err
+	if err := expectAbsent(path); err != nil {
+		return Result{}, err
 	}
-	work, err := os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+".partial-")
+	temp, err := os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+partial+"-")
 	if err != nil {
-		return BackedUp{}, err
+		return Result{}, err
 	}
-	defer func() { _ = os.RemoveAll(work) }()
-	b := &backup{from: from, options: options}
-	b.made.Format, b.made.MadeAt, b.made.MadeBy = backupFormat, now.UTC().Truncate(time.Second), version
-	finished, err := b.make(ctx, work, path)
+	defer func() { _ = os.RemoveAll(temp) }()
+	c := &creation{in: in, reporter: reporter}
+	c.result.Format, c.result.MadeAt, c.result.MadeBy = format, now.UTC().Truncate(time.Second), version
+	complete, err := c.create(ctx, temp, path)
+	if errors.Is(err, syscall.ENOSPC) {
+		return Result{}, fmt.Errorf("the backup was not written: no space left on the disk of %s; nothing was left behind", path)
+	}
 	if err != nil {
-		return BackedUp{}, err
+		return Result{}, err
 	}
-	if err := notThere(path); err != nil {
-		return BackedUp{}, err
+	if err := expectAbsent(path); err != nil {
+		return Result{}, err
 	}
-	if err := os.Rename(finished, path); err != nil {
-		return BackedUp{}, err
+	if err := os.Rename(complete, path); err != nil {
+		return Result{}, err
 	}
-	return b.made, syncFolder(filepath.Dir(path))
+	c.result.Findings = reporter.Findings()
+	return c.result, syncFolder(filepath.Dir(path))
 }
 
-// notThere returns ErrThere when there is something under a path.
-func notThere(path string) error {
+// expectAbsent returns ErrExists if there is anything at a path.
+func expectAbsent(path string) error {
 	_, err := os.Lstat(path)
 	switch {
 	case err == nil:
-		return fmt.Errorf("%s %w", path, ErrThere)
+		return fmt.Errorf("%s %w", path, ErrExists)
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	}
 	return err
 }
 
-// backup is one backup under way.
-type backup struct {
-	from    maintenance.Installation
-	options maintenance.Options
-	into    container
+// creation is one backup in progress.
+type creation struct {
+	in       maintenance.Installation
+	reporter *maintenance.Reporter
+	writer   writer
+	entries  int64 // invoice files in the database
 
-	mu    sync.Mutex // guards made and done, and calls of options
-	made  BackedUp
-	done  int64 // entries looked at
-	total int64
+	mu     sync.Mutex // guards result
+	result Result
 }
 
-// make makes the backup for a path below a folder for work, and returns where it
-// lies there.
-func (b *backup) make(ctx context.Context, work, path string) (string, error) {
-	snapshot := filepath.Join(work, "snapshot.db")
-	if err := b.from.DB.Backup(ctx, snapshot); err != nil {
-		return "", err
+// create writes the backup for path into a temporary folder, and returns where
+// it is there.
+func (c *creation) create(ctx context.Context, temp, path string) (string, error) {
+	snapshot := filepath.Join(temp, "snapshot.db")
+	if err := c.in.DB.Backup(ctx, snapshot); err != nil {
+		return "", fmt.Errorf("copy the database: %w", err)
 	}
-	finished := filepath.Join(work, "finished")
+	complete := filepath.Join(temp, "complete")
 	var err error
-	if isTar, packed := isArchive(path); isTar {
-		b.into, err = newArchive(finished, packed, b.made.MadeAt)
-	} else if err = os.Mkdir(finished, 0o700); err == nil {
-		b.into, err = newFolder(finished)
-	}
-	if err != nil {
+	if c.writer, err = newWriter(complete, path, c.result.MadeAt); err != nil {
 		return "", err
 	}
-	if err := b.fill(ctx, snapshot); err != nil {
-		b.into.abandon()
+	if err := c.write(ctx, snapshot); err != nil {
+		c.writer.abort()
 		return "", err
 	}
-	return finished, b.into.finish()
+	return complete, c.writer.finish()
 }
 
-// fill puts all that belongs to it into the backup, the manifest last.
-func (b *backup) fill(ctx context.Context, snapshot string) error {
-	if err := b.addFiles(ctx, snapshot); err != nil {
+// write writes the contents of the backup, the manifest last.
+func (c *creation) write(ctx context.Context, snapshot string) error {
+	if err := c.writeFiles(ctx, snapshot); err != nil {
 		return err
 	}
 	database, err := os.Open(snapshot)
@@ -130,97 +129,85 @@ func (b *backup) fill(ctx context.Context, snapshot string) error {
 		return err
 	}
 	hash := sha256.New()
-	if err := b.into.add(ctx, databaseName, info.Size(), io.TeeReader(database, hash)); err != nil {
+	if err := c.writer.add(ctx, databaseName, info.Size(), io.TeeReader(database, hash)); err != nil {
 		return err
 	}
-	b.made.Database.Size, b.made.Database.SHA256 = info.Size(), hex.EncodeToString(hash.Sum(nil))
-	text, err := json.MarshalIndent(b.made.Manifest, "", "  ")
+	c.result.Database.Size, c.result.Database.SHA256 = info.Size(), hex.EncodeToString(hash.Sum(nil))
+	text, err := json.MarshalIndent(c.result.Manifest, "", "  ")
 	if err != nil {
 		return err
 	}
-	return b.into.add(ctx, manifestName, int64(len(text)), bytes.NewReader(text))
+	return c.writer.add(ctx, manifestName, int64(len(text)), bytes.NewReader(text))
 }
 
-// addFiles adds the files that the entries of the snapshot speak of.
-func (b *backup) addFiles(ctx context.Context, snapshot string) error {
-	// Opened like any database. Once it is closed all is in the one file again.
-	db, err := store.OpenSQLite(ctx, snapshot, store.Options{})
+// writeFiles writes the invoice files of the snapshot.
+func (c *creation) writeFiles(ctx context.Context, snapshot string) error {
+	// Closing the database moves everything from its WAL into the file.
+	db, err := sqlite.Open(ctx, snapshot)
 	if err != nil {
 		return err
 	}
-	if b.total, err = db.CountKeptFiles(ctx); err == nil {
-		err = check.EachKeptFile(ctx, db, b.addFile)
+	if c.entries, err = maintenance.CountInvoiceFiles(ctx, db); err == nil {
+		err = maintenance.EachInvoiceFile(ctx, db, c.writeFile)
 	}
 	return errors.Join(err, db.Close())
 }
 
-// addFile adds one file as it is. What is wrong with it is noted.
-func (b *backup) addFile(ctx context.Context, file store.KeptFile) error {
-	content, problem, err := b.read(ctx, file)
+// writeFile writes one file as it is and reports what is wrong with it.
+func (c *creation) writeFile(ctx context.Context, file maintenance.InvoiceFile) error {
+	content, problem, err := c.read(ctx, file)
 	if err != nil {
 		return err
 	}
 	if content != nil {
-		err := b.into.add(ctx, filesName+"/"+file.Path(), int64(len(content)), bytes.NewReader(content))
-		if err != nil {
+		if err := c.writer.add(ctx, filesName+"/"+file.Path(), int64(len(content)), bytes.NewReader(content)); err != nil {
 			return err
 		}
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if content != nil {
-		b.made.Files++
-		b.made.Bytes += int64(len(content))
+		c.mu.Lock()
+		c.result.Files++
+		c.result.FileBytes += int64(len(content))
+		c.mu.Unlock()
 	}
 	if problem != "" {
-		b.made.Faults++
-		if b.options.Found != nil {
-			b.options.Found(store.Fault{
-				MerchantID: file.MerchantID, OrderNumber: file.OrderLegacyID, InvoiceID: file.ID, Problem: problem,
-			})
-		}
+		c.reporter.Find(file.Finding(problem))
 	}
-	b.done++
-	if b.options.Progress != nil {
-		b.options.Progress(BackUp, b.done, b.total)
-	}
+	c.reporter.Advance(FilesStage, 1, c.entries)
 	return nil
 }
 
-// read returns the content of a file, nil when there is none, and what is wrong
-// with it, empty when nothing is. No invoice file is larger than
-// order.MaxInvoiceSize, so that it may be held in memory.
-func (b *backup) read(ctx context.Context, file store.KeptFile) ([]byte, string, error) {
-	stored, err := b.from.Files.Open(ctx, file.Path())
+// read returns the content of a file, nil if it is missing, and what is wrong
+// with it. A file has at most order.MaxInvoiceSize bytes, so it fits in memory.
+func (c *creation) read(ctx context.Context, file maintenance.InvoiceFile) (content []byte, problem string, err error) {
+	stored, err := c.in.Files.Open(ctx, file.Path())
 	if errors.Is(err, fs.ErrNotExist) {
-		problem, err := b.missing(ctx, file)
+		problem, err := c.explainMissing(ctx, file)
 		return nil, problem, err
 	}
 	if err != nil {
 		return nil, "", err
 	}
 	defer func() { _ = stored.Close() }()
-	content, err := io.ReadAll(stored)
+	content, err = io.ReadAll(stored)
 	switch {
 	case ctx.Err() != nil:
 		return nil, "", ctx.Err()
 	case err != nil:
-		return nil, "the file cannot be read: " + err.Error(), nil
+		return nil, "cannot be read: " + err.Error(), nil
 	case sha256.Sum256(content) != file.SHA256:
-		return content, "the file has another content than its entry says (SHA-256)", nil
+		return content, maintenance.WrongContent, nil
 	}
 	return content, "", nil
 }
 
-// missing returns what is wrong when a file is not there. Nothing is when it was
-// withdrawn before: then it was purged, or is about to be.
-func (b *backup) missing(ctx context.Context, file store.KeptFile) (string, error) {
+// explainMissing returns what is wrong if a file is missing: nothing if it was
+// soft-deleted in the snapshot, because a purge may have removed it.
+func (c *creation) explainMissing(ctx context.Context, file maintenance.InvoiceFile) (problem string, err error) {
 	if !file.Active {
 		return "", nil
 	}
-	_, kept, err := b.from.DB.KeptFile(ctx, file)
-	if kept || err != nil {
-		return "the file is missing", err
+	_, found, err := file.Reread(ctx, c.in.DB)
+	if found || err != nil {
+		return "is missing", err
 	}
-	return "the file was purged while it was backed up: make the backup again", nil
+	return "was purged during the backup: make the backup again", nil
 }

@@ -15,7 +15,7 @@ import (
 	"merchantorders/internal/maintenance/backup"
 	"merchantorders/internal/maintenance/check"
 	"merchantorders/internal/maintenance/maintenancetest"
-	"merchantorders/internal/store"
+	"merchantorders/internal/store/sqldb"
 )
 
 // forms are the names of backups in each form that there is.
@@ -25,31 +25,31 @@ var forms = []string{"backup.tar", "backup.tar.gz", "backup.tgz", "backup"}
 func backUp(t *testing.T, in *maintenancetest.Installation, form string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), form)
-	made, err := backup.Create(t.Context(), in.Installation, path, maintenancetest.Now, "test", maintenance.Options{
-		Found: func(f store.Fault) { t.Errorf("fault: %v", f) },
+	made, err := backup.Create(t.Context(), in.Installation, path, maintenancetest.Now, "test", &maintenance.Reporter{
+		OnFinding: func(f maintenance.Finding) { t.Errorf("fault: %v", f) },
 	})
-	if err != nil || made.Faults != 0 {
+	if err != nil || made.Findings != 0 {
 		t.Fatalf("backup: %+v, %v", made, err)
 	}
 	return path
 }
 
-// homeIn is where a restored installation is to live.
-func homeIn(folder string) backup.Home {
-	return backup.Home{Folder: folder, Database: filepath.Join(folder, "orders.db"), Files: filepath.Join(folder, "files")}
+// dataFolderIn is where a restored installation is to live.
+func dataFolderIn(folder string) backup.DataFolder {
+	return backup.DataFolder{Path: folder, Database: filepath.Join(folder, "orders.db"), Files: filepath.Join(folder, "files")}
 }
 
 // restore restores a backup elsewhere, without a fault.
 func restore(t *testing.T, path string) *maintenancetest.Installation {
 	t.Helper()
-	home := homeIn(filepath.Join(t.TempDir(), "restored"))
-	result, err := backup.Restore(t.Context(), path, home, false, maintenance.Options{
-		Found: func(f store.Fault) { t.Errorf("fault: %v", f) },
+	to := dataFolderIn(filepath.Join(t.TempDir(), "restored"))
+	result, err := backup.Restore(t.Context(), path, to, false, &maintenance.Reporter{
+		OnFinding: func(f maintenance.Finding) { t.Errorf("fault: %v", f) },
 	})
-	if err != nil || result.Faults != 0 {
+	if err != nil || result.Findings != 0 {
 		t.Fatalf("restore: %+v, %v", result, err)
 	}
-	return maintenancetest.On(t, home.Folder)
+	return maintenancetest.Open(t, to.Path)
 }
 
 func TestBackupAndRestore(t *testing.T) {
@@ -120,11 +120,11 @@ func TestBackupWritesOverNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := backup.Create(t.Context(), in.Installation, path, maintenancetest.Now, "", maintenance.Options{}); !errors.Is(err, backup.ErrThere) {
-			t.Errorf("%s: %v, want %v", form, err, backup.ErrThere)
+		if _, err := backup.Create(t.Context(), in.Installation, path, maintenancetest.Now, "", new(maintenance.Reporter)); !errors.Is(err, backup.ErrExists) {
+			t.Errorf("%s: %v, want %v", form, err, backup.ErrExists)
 		}
 	}
-	if _, err := backup.Create(t.Context(), in.Installation, filepath.Join(dir, "missing", "b.tar"), maintenancetest.Now, "", maintenance.Options{}); err == nil {
+	if _, err := backup.Create(t.Context(), in.Installation, filepath.Join(dir, "missing", "b.tar"), maintenancetest.Now, "", new(maintenance.Reporter)); err == nil {
 		t.Error("a backup in a folder that is not there")
 	}
 	if left := names(t, dir); !slices.Equal(left, []string{"empty", "file.tar"}) {
@@ -136,9 +136,9 @@ func TestBackupOfPostgres(t *testing.T) {
 	t.Parallel()
 	in := maintenancetest.New(t, maintenancetest.Kind{Postgres: true})
 	dir := t.TempDir()
-	_, err := backup.Create(t.Context(), in.Installation, filepath.Join(dir, "b.tar"), maintenancetest.Now, "", maintenance.Options{})
-	if !errors.Is(err, store.ErrNoBackup) {
-		t.Errorf("backup: %v, want %v", err, store.ErrNoBackup)
+	_, err := backup.Create(t.Context(), in.Installation, filepath.Join(dir, "b.tar"), maintenancetest.Now, "", new(maintenance.Reporter))
+	if !errors.Is(err, sqldb.ErrNoBackup) {
+		t.Errorf("backup: %v, want %v", err, sqldb.ErrNoBackup)
 	}
 	if left := names(t, dir); left != nil {
 		t.Errorf("left: %q", left)
@@ -156,24 +156,24 @@ func TestBackupOfDamage(t *testing.T) {
 	in.Replace(t, maintenancetest.InvoicePath(maintenancetest.Beta, 0, "a.pdf"), []byte("other"))
 	path := filepath.Join(t.TempDir(), "b.tar")
 	faults := make(map[string]bool)
-	made, err := backup.Create(t.Context(), in.Installation, path, maintenancetest.Now, "", maintenance.Options{Found: func(f store.Fault) {
+	made, err := backup.Create(t.Context(), in.Installation, path, maintenancetest.Now, "", &maintenance.Reporter{OnFinding: func(f maintenance.Finding) {
 		faults[f.String()[:12]+f.Problem] = true
 	}})
-	if err != nil || made.Faults != 2 || len(faults) != 2 || made.Files != 4 {
+	if err != nil || made.Findings != 2 || len(faults) != 2 || made.Files != 4 {
 		t.Errorf("backup: %+v, %v, found %v", made, err, faults)
 	}
-	home := homeIn(t.TempDir())
-	if _, err := backup.Restore(t.Context(), path, home, false, maintenance.Options{}); !errors.Is(err, backup.ErrDamaged) {
+	to := dataFolderIn(t.TempDir())
+	if _, err := backup.Restore(t.Context(), path, to, false, new(maintenance.Reporter)); !errors.Is(err, backup.ErrDamaged) {
 		t.Errorf("restore: %v, want %v", err, backup.ErrDamaged)
 	}
-	if left := names(t, home.Folder); left != nil {
+	if left := names(t, to.Path); left != nil {
 		t.Errorf("left after a restore that was refused: %q", left)
 	}
-	result, err := backup.Restore(t.Context(), path, home, true, maintenance.Options{})
-	if err != nil || result.Faults != 2 {
+	result, err := backup.Restore(t.Context(), path, to, true, new(maintenance.Reporter))
+	if err != nil || result.Findings != 2 {
 		t.Errorf("restore with faults: %+v, %v", result, err)
 	}
-	maintenancetest.On(t, home.Folder).WantDump(t, in.Dump(t))
+	maintenancetest.Open(t, to.Path).WantDump(t, in.Dump(t))
 }
 
 // TestRestoreOfDamage damages backups themselves.
@@ -253,8 +253,8 @@ func TestRestoreOfDamage(t *testing.T) {
 			form, damage := test()
 			path := backUp(t, in, form)
 			damage(t, path)
-			home := homeIn(filepath.Join(t.TempDir(), "home"))
-			result, err := backup.Restore(t.Context(), path, home, false, maintenance.Options{})
+			to := dataFolderIn(filepath.Join(t.TempDir(), "to"))
+			result, err := backup.Restore(t.Context(), path, to, false, new(maintenance.Reporter))
 			if err == nil {
 				t.Errorf("restored: %+v", result)
 			} else if name != "newer format" && !errors.Is(err, backup.ErrDamaged) {
@@ -263,7 +263,7 @@ func TestRestoreOfDamage(t *testing.T) {
 			if strings.Contains(err.Error(), "a.pdf") {
 				t.Errorf("the error tells a file name: %v", err)
 			}
-			if left := names(t, home.Folder); left != nil {
+			if left := names(t, to.Path); left != nil {
 				t.Errorf("left: %q", left)
 			}
 		})
@@ -282,7 +282,7 @@ func TestRestoreIntoWhatIsThere(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(folder, name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := backup.Restore(t.Context(), path, homeIn(folder), false, maintenance.Options{}); err == nil {
+		if _, err := backup.Restore(t.Context(), path, dataFolderIn(folder), false, new(maintenance.Reporter)); err == nil {
 			t.Errorf("restored into a folder with %s", name)
 		}
 		if left := names(t, folder); !slices.Equal(left, []string{name}) {
@@ -298,13 +298,13 @@ func TestRestoreIntoWhatIsThere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := backup.Restore(t.Context(), path, homeIn(folder), false, maintenance.Options{}); err != nil {
+	if _, err := backup.Restore(t.Context(), path, dataFolderIn(folder), false, new(maintenance.Reporter)); err != nil {
 		t.Fatal(err)
 	}
 	if left := names(t, folder); !slices.Equal(left, []string{"files", "orders.db", "serve.lock"}) {
 		t.Errorf("the folder has %q", left)
 	}
-	maintenancetest.On(t, folder).WantDump(t, in.Dump(t))
+	maintenancetest.Open(t, folder).WantDump(t, in.Dump(t))
 }
 
 // TestBackupIsADataFolder looks through a backup that is a folder as it lies.
@@ -312,9 +312,9 @@ func TestBackupIsADataFolder(t *testing.T) {
 	t.Parallel()
 	in := maintenancetest.New(t, maintenancetest.Kind{})
 	in.Fill(t, 5)
-	as := maintenancetest.On(t, backUp(t, in, "backup"))
-	result, err := check.Run(t.Context(), as.Installation, maintenance.Options{})
-	if err != nil || result.Faults != 0 {
+	as := maintenancetest.Open(t, backUp(t, in, "backup"))
+	result, err := check.Run(t.Context(), as.Installation, new(maintenance.Reporter))
+	if err != nil || result.Findings != 0 {
 		t.Errorf("%+v, %v", result, err)
 	}
 	if diff := cmp.Diff(in.Dump(t), as.Dump(t)); diff != "" {

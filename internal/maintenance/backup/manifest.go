@@ -5,23 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 )
 
-// What a backup consists of: the files of a data folder, and the manifest, which
-// comes last.
+// Names in a backup. They are those of a data folder, besides the manifest.
 const (
 	databaseName = "orders.db"
 	filesName    = "files"
 	manifestName = "backup.json"
 )
 
-// backupFormat is the form of a backup that this version writes and reads.
-const backupFormat = 1
+// format is the version of the layout that this package writes and reads.
+const format = 1
 
-// Manifest says what a backup should hold. What each invoice file should be like
-// stands in the database.
+// Manifest describes the contents of a backup. The size and hash of each invoice
+// file are in the database.
 type Manifest struct {
 	Format   int       `json:"format"`
 	MadeAt   time.Time `json:"madeAt"`
@@ -33,28 +31,21 @@ type Manifest struct {
 	Files int64 `json:"files"` // invoice files
 }
 
-// maxManifest is the largest manifest that is read, in bytes.
-const maxManifest = 1 << 20
+// maxManifestSize limits how much of a manifest is read, in bytes.
+const maxManifestSize = 1 << 20
 
 // readManifest reads a manifest.
 func readManifest(r io.Reader) (Manifest, error) {
-	text, err := io.ReadAll(io.LimitReader(r, maxManifest))
+	text, err := io.ReadAll(io.LimitReader(r, maxManifestSize))
 	if err != nil {
 		return Manifest{}, err
 	}
 	var m Manifest
 	if err := json.Unmarshal(text, &m); err != nil {
-		return Manifest{}, errors.New(manifestName + " is not that of a backup")
+		return Manifest{}, errors.New(manifestName + " is not the manifest of a backup")
 	}
-	if m.Format != backupFormat {
-		return Manifest{}, fmt.Errorf("the backup has format %d, this version knows %d", m.Format, backupFormat)
+	if m.Format != format {
+		return Manifest{}, fmt.Errorf("the backup has format %d, this version can read format %d", m.Format, format)
 	}
 	return m, nil
-}
-
-// isArchive reports whether a path is that of a tar file by its name, and whether
-// that is packed.
-func isArchive(path string) (bool, bool) {
-	packed := strings.HasSuffix(path, ".tar.gz") || strings.HasSuffix(path, ".tgz")
-	return packed || strings.HasSuffix(path, ".tar"), packed
 }

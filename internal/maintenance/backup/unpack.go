@@ -1,115 +1,85 @@
 package backup
 
 import (
-	"archive/tar"
-	"compress/gzip"
-	"errors"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
+	"strings"
+
+	"merchantorders/internal/filestore/disk"
 )
 
-// eachInFolder calls take for every file of a backup that is a folder.
-func eachInFolder(path string, take func(name string, content io.Reader) error) error {
-	root, err := os.OpenRoot(path) // no link leads out of it
+// unpacker unpacks a backup.
+type unpacker struct {
+	database string // path
+	files    *disk.Store
+
+	// What the backup contained so far.
+	manifest       *Manifest
+	databaseSize   int64
+	databaseSHA256 string
+	fileCount      int64 // invoice files
+}
+
+// unpack unpacks the backup at a path.
+func (u *unpacker) unpack(ctx context.Context, path string) error {
+	info, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = root.Close() }()
-	return fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return bare(err)
-		}
-		if !entry.Type().IsRegular() {
-			return nil
-		}
-		file, err := root.Open(name)
-		if err != nil {
-			return bare(err)
-		}
-		return errors.Join(take(name, file), file.Close())
-	})
-}
-
-// bare takes the path out of an error: clients have chosen the file names.
-func bare(err error) error {
-	var onPath *fs.PathError
-	if errors.As(err, &onPath) {
-		err = onPath.Err
+	each := eachInArchive
+	if info.IsDir() {
+		each = eachInFolder
 	}
-	return fmt.Errorf("read a file of the backup: %w", err)
-}
-
-// eachInArchive calls take for every file of a backup that is a tar file, packed
-// or not, whatever its name.
-func eachInArchive(path string, take func(name string, content io.Reader) error) error {
-	file, err := os.Open(path)
+	err = each(path, func(name string, content io.Reader) error { return u.add(ctx, name, content) })
 	if err != nil {
 		return err
 	}
-	defer func() { _ = file.Close() }()
-	packed, err := isPacked(file)
-	if err != nil {
+	return u.verify()
+}
+
+// add unpacks one file. It ignores files that do not belong to a backup.
+func (u *unpacker) add(ctx context.Context, name string, content io.Reader) error {
+	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if !packed {
-		return eachInTar(file, take)
+	if path, ok := strings.CutPrefix(name, filesName+"/"); ok {
+		u.fileCount++
+		return storeFile(ctx, u.files, path, content)
 	}
-	unpacked, err := gzip.NewReader(file)
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrDamaged, err)
-	}
-	return errors.Join(eachInTar(unpacked, take), unpacked.Close())
-}
-
-// isPacked reports whether a file begins as gzip's do, and goes back to its
-// beginning.
-func isPacked(file *os.File) (bool, error) {
-	var magic [2]byte
-	if _, err := file.ReadAt(magic[:], 0); err != nil && err != io.EOF {
-		return false, err
-	}
-	return magic == [2]byte{0x1f, 0x8b}, nil
-}
-
-// eachInTar calls take for every file of a tar file.
-func eachInTar(packed io.Reader, take func(name string, content io.Reader) error) error {
-	content := &damage{packed, nil}
-	for archive := tar.NewReader(content); ; {
-		header, err := archive.Next()
-		if err == io.EOF {
-			// The checksum of a packed file is compared at its very end.
-			_, err = io.Copy(io.Discard, content)
-		}
-		if err != nil {
-			return fmt.Errorf("%w: %w", ErrDamaged, err)
-		}
-		if header == nil {
-			return nil
-		}
-		if header.Typeflag != tar.TypeReg {
-			continue
-		}
-		if err := take(header.Name, archive); err != nil {
-			if errors.Is(err, io.ErrUnexpectedEOF) || content.err != nil {
-				err = fmt.Errorf("%w: %w", ErrDamaged, err)
-			}
+	switch name {
+	case databaseName:
+		hash := sha256.New()
+		if err := createFile(u.database, io.TeeReader(content, hash)); err != nil {
 			return err
 		}
+		u.databaseSHA256 = hex.EncodeToString(hash.Sum(nil))
+		info, err := os.Stat(u.database)
+		if err == nil {
+			u.databaseSize = info.Size()
+		}
+		return err
+	case manifestName:
+		manifest, err := readManifest(content)
+		u.manifest = &manifest
+		return err
 	}
+	return nil
 }
 
-// damage notes why a file could not be read to its end.
-type damage struct {
-	io.Reader
-	err error
-}
-
-func (d *damage) Read(p []byte) (int, error) {
-	n, err := d.Reader.Read(p)
-	if err != nil && err != io.EOF {
-		d.err = err
+// verify returns an error if the backup lacked a part or the database has
+// changed.
+func (u *unpacker) verify() error {
+	switch m := u.manifest; {
+	case m == nil:
+		return fmt.Errorf("%w or is not a backup: it has no %s", ErrDamaged, manifestName)
+	case u.databaseSHA256 == "":
+		return fmt.Errorf("%w: it has no %s", ErrDamaged, databaseName)
+	case m.Database.SHA256 != u.databaseSHA256 || m.Database.Size != u.databaseSize:
+		return fmt.Errorf("%w: its %s was changed", ErrDamaged, databaseName)
 	}
-	return n, err
+	return nil
 }

@@ -44,7 +44,7 @@ func unpackBytes(t *testing.T, folder string, archive []byte) error {
 		t.Fatal(err)
 	}
 	defer func() { _ = files.Close() }()
-	u := &unpacking{database: filepath.Join(folder, "db"), files: files}
+	u := &unpacker{database: filepath.Join(folder, "db"), files: files}
 	path := filepath.Join(folder, "archive")
 	if err := os.WriteFile(path, archive, 0o600); err != nil {
 		t.Fatal(err)

@@ -2,120 +2,109 @@ package check
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
-	"sync"
 
 	"merchantorders/internal/maintenance"
-	"merchantorders/internal/store"
+	"merchantorders/internal/store/sqldb"
 )
 
-// Stages of maintenance.Options.Progress.
+// Stages of maintenance.Reporter.
 const (
-	Rows  = "checking orders"
-	Bytes = "checking files"
+	OrdersStage = "checking orders"
+	FilesStage  = "checking files"
 )
 
-// Result is what was looked at, and how much of it is wrong.
+// Result counts what was checked and found.
 type Result struct {
 	Merchants, Orders, Invoices, Events int64
-	Files                               int64 // whose content was compared
-	Faults                              int64
-	// Leftovers counts the files that no entry knows, by the reference of the
-	// order in whose folder they lie; empty for those elsewhere.
-	Leftovers map[string]int64
+	Files                               int64 // files that match their entries
+	Findings                            int64
+	// Orphans counts the files that no entry needs by the reference of the order
+	// in whose folder they are. Those elsewhere have the empty reference.
+	Orphans map[string]int64
 }
 
-// watcher passes on what is found, from any number of goroutines.
-type watcher struct {
-	maintenance.Options
-	mu     sync.Mutex
-	faults int64
-	done   int64
-}
+// OrphanReferences returns the keys of Orphans in ascending order.
+func (r Result) OrphanReferences() []string { return slices.Sorted(maps.Keys(r.Orphans)) }
 
-func (w *watcher) found(fault store.Fault) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.faults++
-	if w.Found != nil {
-		w.Found(fault)
-	}
-}
+// TotalOrphans returns the number of orphans.
+func (r Result) TotalOrphans() int64 { return sum(r.Orphans) }
 
-// progress notes that n more of total are done.
-func (w *watcher) progress(stage string, n, total int64) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.done += n
-	if w.Progress != nil {
-		w.Progress(stage, w.done, total)
-	}
-}
-
-// Run looks through a whole installation. An error says that it could not be
-// looked through to the end; what was found before is told all the same.
-func Run(ctx context.Context, in maintenance.Installation, options maintenance.Options) (Result, error) {
-	w := &watcher{Options: options}
-	result, err := checkRows(ctx, in.DB, w)
+// Run checks an installation. An error means that the check is incomplete; the
+// findings so far have been reported.
+func Run(ctx context.Context, in maintenance.Installation, reporter *maintenance.Reporter) (Result, error) {
+	result := Result{Orphans: make(map[string]int64)}
+	err := checkDatabase(ctx, in.DB, reporter, &result)
 	if err == nil {
-		w.done = 0
-		result.Files, err = checkFiles(ctx, in.DB, in.Files, w, nil)
+		result.Files, err = Files(ctx, in, reporter, nil)
 	}
 	if err == nil {
-		result.Leftovers, err = leftovers(ctx, in.DB, in.Files)
+		err = in.EachOrphan(ctx, func(orphan maintenance.Orphan) error {
+			result.Orphans[orphan.Reference]++
+			return nil
+		})
 	}
-	result.Faults = w.faults
+	result.Findings = reporter.Findings()
 	return result, err
 }
 
-// checkRows looks through the database.
-func checkRows(ctx context.Context, db *store.DB, w *watcher) (Result, error) {
-	var result Result
-	problems, err := db.Integrity(ctx)
+// checkDatabase checks the database: its file, the rows of each merchant, then
+// what belongs to no single merchant.
+func checkDatabase(ctx context.Context, db sqldb.DB, reporter *maintenance.Reporter, result *Result) error {
+	if err := checkIntegrity(ctx, db, reporter); err != nil {
+		return err
+	}
+	orders, err := maintenance.OrderCounts(ctx, db.WithoutTimeout())
 	if err != nil {
-		return result, err
+		return err
 	}
-	for _, problem := range problems {
-		w.found(store.Fault{Problem: "database file: " + problem})
+	merchants, err := maintenance.MerchantIDs(ctx, db)
+	if err != nil {
+		return err
 	}
-	var orders map[int64]int64
-	err = db.Snapshot(ctx, func(s *store.Snapshot) error {
-		var err error
-		orders, err = s.OrderCounts(ctx)
+	totals := make(map[int64]merchantTotals, len(merchants))
+	total := sum(orders)
+	for _, merchant := range merchants {
+		t, err := checkMerchant(ctx, db, merchant, reporter)
+		if err != nil {
+			return fmt.Errorf("check merchant %d: %w", merchant, err)
+		}
+		totals[merchant] = t
+		result.Merchants++
+		result.Orders += t.orders
+		result.Invoices += t.invoices
+		result.Events += t.events
+		reporter.Advance(OrdersStage, orders[merchant], total)
+	}
+	return checkService(ctx, db, totals, reporter)
+}
+
+// checkIntegrity checks the file of an embedded database.
+func checkIntegrity(ctx context.Context, db sqldb.DB, reporter *maintenance.Reporter) error {
+	statement := db.Dialect().IntegrityCheck
+	if statement == "" {
+		return nil
+	}
+	err := sqldb.Each(ctx, db.WithoutTimeout(), statement, nil, func(rows sqldb.Rows) error {
+		var problem string
+		err := rows.Scan(&problem)
+		if err == nil && problem != "ok" {
+			reporter.Find(maintenance.Finding{Problem: "database file: " + problem})
+		}
 		return err
 	})
 	if err != nil {
-		return result, err
+		return fmt.Errorf("check the database file: %w", err)
 	}
-	merchants, err := db.Merchants(ctx)
-	if err != nil {
-		return result, err
-	}
-	total := sum(orders)
-	checked := make(map[int64]store.Checked, len(merchants))
-	for _, merchant := range merchants {
-		c, err := db.CheckMerchant(ctx, merchant.ID, w.found)
-		if err != nil {
-			return result, err
-		}
-		checked[merchant.ID] = c
-		result.Merchants++
-		result.Orders += c.Orders
-		result.Invoices += c.Invoices
-		result.Events += c.Events
-		w.progress(Rows, orders[merchant.ID], total)
-	}
-	return result, db.CheckWhole(ctx, checked, w.found)
+	return nil
 }
 
-func sum(numbers map[int64]int64) int64 {
+func sum[K comparable](counts map[K]int64) int64 {
 	total := int64(0)
-	for n := range maps.Values(numbers) {
+	for _, n := range counts {
 		total += n
 	}
 	return total
 }
-
-// References returns the references of Leftovers in their order.
-func (r Result) References() []string { return slices.Sorted(maps.Keys(r.Leftovers)) }

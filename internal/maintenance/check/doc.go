@@ -1,8 +1,8 @@
-// Package check looks whether an installation is whole: whether what the
-// database says fits together, and whether every file is there that it speaks
-// of, byte for byte. It changes nothing, and may be run beside servers.
+// Package check verifies an installation: the rows of the database agree with
+// each other, and every invoice file is in the storage and has the size and the
+// SHA-256 of its entry. It changes nothing and repairs nothing, and may run
+// beside servers.
 //
-// It must not know where the database and the files are, nor repair anything.
-// What it says names merchants, orders and invoices by their numbers, never a
-// file name or anything else that could be personal.
+// A finding names the path of an invoice file because an operator needs it to
+// put the file back. The package reports no other personal data.
 package check

@@ -5,173 +5,166 @@ import (
 	"maps"
 	"slices"
 
-	"merchantorders/internal/store"
+	"merchantorders/internal/store/sqldb"
 )
 
-// copyMerchant brings one merchant up to date. The first time all its orders are
-// gone through, a few at a time, each lot as of its own moment. event is the
-// newest event before that began, so that whatever changed meanwhile is told of by
-// those after it.
-func (c *copier) copyMerchant(ctx context.Context, id, event int64) error {
-	before, again := c.settled[id]
-	if again {
-		event = before.event
-	} else if err := c.goThrough(ctx, id, event); err != nil {
+// copyMerchant makes the target equal to a snapshot of a merchant. The first
+// time it copies all orders before, in batches that each have a snapshot of
+// their own; lastEvent is the newest event before that, so that every change
+// during it has a later event.
+func (j *job) copyMerchant(ctx context.Context, id, lastEvent int64) error {
+	if before, ok := j.copied[id]; ok {
+		return j.copyChanges(ctx, id, before.lastEvent)
+	}
+	if err := j.copyAll(ctx, id, lastEvent); err != nil {
 		return err
 	}
-	return c.settle(ctx, id, event)
+	return j.copyChanges(ctx, id, lastEvent)
 }
 
-// goThrough compares all orders and events of a merchant, and copies what
-// differs.
-func (c *copier) goThrough(ctx context.Context, id, event int64) error {
-	var merchant []store.Part
-	err := c.from.DB.Snapshot(ctx, func(s *store.Snapshot) error {
-		var err error
-		merchant, err = s.Merchant(ctx, id)
+// copyAll copies all orders of a merchant, and its events up to lastEvent.
+func (j *job) copyAll(ctx context.Context, id, lastEvent int64) error {
+	var merchant rowSet
+	err := snapshot(ctx, j.source.DB, func(q sqldb.Querier) (err error) {
+		merchant, err = readRows(ctx, q, merchantsTable, `id = $1`, id)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	// The row comes first: it tells a run that begins anew whose copy this is.
-	if err := c.to.DB.PutMerchant(ctx, merchant[len(merchant)-1]); err != nil {
+	// The merchant's row comes first: a resumed copy recognizes its target by it.
+	if err := j.inTx(ctx, func(tx sqldb.Querier) error { return insertWithoutEvents(ctx, tx, merchant) }); err != nil {
 		return err
 	}
 	for after, more := int64(0), true; more; {
-		var orders store.CopiedOrders
-		err := c.from.DB.Snapshot(ctx, func(s *store.Snapshot) error {
-			var err error
-			orders, err = s.Orders(ctx, id, after)
+		var orders orderSet
+		err := snapshot(ctx, j.source.DB, func(q sqldb.Querier) (err error) {
+			orders, after, more, err = readOrders(ctx, q, id, after)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		if err := c.putOrders(ctx, orders); err != nil {
+		if err := j.applyOrders(ctx, orders); err != nil {
 			return err
 		}
-		after, more = orders.Last, orders.More
-		c.orders += int64(orders.Len())
-		if c.options.Progress != nil {
-			c.options.Progress(CopyOrders, min(c.orders, c.total), c.total)
-		}
+		j.reporter.Advance(OrdersStage, int64(len(orders.orders.rows)), j.orders)
 	}
-	return c.from.DB.Snapshot(ctx, func(s *store.Snapshot) error { return c.putEvents(ctx, s, id, 0, event) })
+	return snapshot(ctx, j.source.DB, func(q sqldb.Querier) error { return j.copyEvents(ctx, q, id, 0, lastEvent) })
 }
 
-// putOrders copies orders, their files first: an entry without its file is never
-// to be seen, in the target either.
-func (c *copier) putOrders(ctx context.Context, orders store.CopiedOrders) error {
-	if err := c.bringAll(ctx, orders.KeptFiles()); err != nil {
+// applyOrders copies orders. Their files come first, so that the target never
+// has an entry without its file.
+func (j *job) applyOrders(ctx context.Context, set orderSet) error {
+	if err := j.copyFiles(ctx, set.invoiceFiles()); err != nil {
 		return err
 	}
-	return c.put(ctx, orders.Parts...)
+	return j.apply(ctx, set.orders, set.invoices, set.keys)
 }
 
-// putEvents copies the events after one, up to a last one.
-func (c *copier) putEvents(ctx context.Context, s *store.Snapshot, id, after, last int64) error {
+// copyEvents copies the events of a merchant after one, up to another.
+func (j *job) copyEvents(ctx context.Context, q sqldb.Querier, id, after, last int64) error {
 	for after < last {
-		upTo := min(last, after+store.MostEvents)
-		events, err := s.Events(ctx, id, after, upTo)
+		end := min(last, after+rowPage)
+		events, err := readEvents(ctx, q, id, after, end)
 		if err != nil {
 			return err
 		}
-		if err := c.put(ctx, events); err != nil {
+		if err := j.apply(ctx, events); err != nil {
 			return err
 		}
-		after = upTo
+		after = end
 	}
 	return nil
 }
 
-// putAnswers copies the keys of requests with their answers, so that a request
-// may be repeated to the copy. The earlier ones come first: a key that was taken
-// anew has gone from its old place before it is written in its new one.
-func (c *copier) putAnswers(ctx context.Context, s *store.Snapshot, id int64) error {
+// copyIdempotencyRecords copies the idempotency records of a merchant, so that
+// clients can repeat their requests at the target. Older records come first: a
+// key that was used again has left its old page when its new one is written.
+func (j *job) copyIdempotencyRecords(ctx context.Context, q sqldb.Querier, id int64) error {
 	for after, more := int64(0), true; more; {
-		answers, err := s.Answers(ctx, id, after)
-		if err != nil {
+		var records rowSet
+		var err error
+		if records, after, more, err = readIdempotencyRecords(ctx, q, id, after); err != nil {
 			return err
 		}
-		if err := c.put(ctx, answers.Part); err != nil {
+		if err := j.apply(ctx, records); err != nil {
 			return err
 		}
-		after, more = answers.Last, answers.More
 	}
 	return nil
 }
 
-// settle makes the target equal to one moment of the source, in all that the
-// merchant has: what the events after one tell of, what happens to invoices
-// without an event (a place reserved or taken back, a file purged), the answers
-// that are kept, and the counts. Everything else is known to be equal.
-func (c *copier) settle(ctx context.Context, id, since int64) error {
-	var now settlement
-	err := c.from.DB.Snapshot(ctx, func(s *store.Snapshot) error {
-		var err error
-		if now.event, err = s.LastEvent(ctx, id); err != nil {
+// copyChanges makes the target equal to a snapshot of everything that a
+// merchant has. Orders without an event after since are equal already, except
+// for changes of invoices that have no event: a reservation, its expiry, a purge.
+func (j *job) copyChanges(ctx context.Context, id, since int64) error {
+	var now copiedMerchant
+	err := snapshot(ctx, j.source.DB, func(q sqldb.Querier) (err error) {
+		if now.lastEvent, err = readLastEvent(ctx, q, id); err != nil {
 			return err
 		}
-		if err := c.putTouched(ctx, s, id, since); err != nil {
+		if err := j.copyChangedOrders(ctx, q, id, since); err != nil {
 			return err
 		}
-		if err := c.putEvents(ctx, s, id, since, now.event); err != nil {
+		if err := j.copyEvents(ctx, q, id, since, now.lastEvent); err != nil {
 			return err
 		}
-		if err := c.putAnswers(ctx, s, id); err != nil {
+		if err := j.copyIdempotencyRecords(ctx, q, id); err != nil {
 			return err
 		}
-		merchant, err := s.Merchant(ctx, id)
+		days, err := readRows(ctx, q, daysTable, `merchant_id = $1`, id)
 		if err != nil {
 			return err
 		}
-		if err := c.put(ctx, merchant...); err != nil {
+		merchant, err := readRows(ctx, q, merchantsTable, `id = $1`, id)
+		if err != nil {
 			return err
 		}
-		now.source, err = s.Counts(ctx, id)
+		if err := j.apply(ctx, days, merchant); err != nil {
+			return err
+		}
+		now.source, err = countRows(ctx, q, id)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	err = c.to.DB.Snapshot(ctx, func(s *store.Snapshot) error {
-		now.target, err = s.Counts(ctx, id)
-		return err
-	})
-	c.settled[id] = now
+	now.target, err = countRows(ctx, j.target.DB.WithoutTimeout(), id)
+	j.copied[id] = now
 	return err
 }
 
-// putTouched copies the orders that events after one tell of, and those whose
-// invoices differ.
-func (c *copier) putTouched(ctx context.Context, s *store.Snapshot, id, since int64) error {
-	touched := make(map[int64]bool)
-	numbers, err := s.TouchedOrders(ctx, id, since)
+// copyChangedOrders copies the orders that have events after since and those
+// whose invoices differ.
+func (j *job) copyChangedOrders(ctx context.Context, q sqldb.Querier, id, since int64) error {
+	changed := make(map[int64]bool)
+	ids, err := readChangedOrders(ctx, q, id, since)
 	if err != nil {
 		return err
 	}
 	for after, more := int64(0), true; more; {
-		invoices, err := s.Invoices(ctx, id, after)
+		var invoices rowSet
+		if invoices, after, more, err = readInvoices(ctx, q, id, after); err != nil {
+			return err
+		}
+		differing, err := invoices.differingRows(ctx, j.target.DB.WithoutTimeout())
 		if err != nil {
 			return err
 		}
-		differing, err := c.to.DB.DifferingOrders(ctx, invoices.Part)
-		if err != nil {
-			return err
+		for _, row := range differing {
+			ids = append(ids, invoicesTable.int(row, "order_number"))
 		}
-		numbers = append(numbers, differing...)
-		after, more = invoices.Last, invoices.More
 	}
-	for _, number := range numbers {
-		touched[number] = true
+	for _, legacyID := range ids {
+		changed[legacyID] = true
 	}
-	for lot := range slices.Chunk(slices.Sorted(maps.Keys(touched)), store.MostOrdersNamed) {
-		orders, err := s.OrdersNamed(ctx, id, lot)
+	for batch := range slices.Chunk(slices.Sorted(maps.Keys(changed)), orderBatch) {
+		orders, err := readOrdersByID(ctx, q, id, batch)
 		if err != nil {
 			return err
 		}
-		if err := c.putOrders(ctx, orders); err != nil {
+		if err := j.applyOrders(ctx, orders); err != nil {
 			return err
 		}
 	}

@@ -6,79 +6,85 @@ import (
 	"maps"
 	"slices"
 
+	"merchantorders/internal/maintenance"
 	"merchantorders/internal/maintenance/check"
-	"merchantorders/internal/store"
+	"merchantorders/internal/store/sqldb"
 )
 
-// found notes something that is not as in the source.
-func (c *copier) found(merchantID int64, format string, args ...any) {
-	c.done.Faults++
-	if c.options.Found != nil {
-		c.options.Found(store.Fault{MerchantID: merchantID, Problem: fmt.Sprintf(format, args...)})
-	}
+// RowCounts is the number of rows of a merchant, or of all merchants, by table.
+type RowCounts struct {
+	Orders, Days, Invoices, Events int64
 }
 
-// verifyRows compares the numbers of rows of each merchant in source and target,
-// both as of the moment for which the merchant was copied. Orders have two keys.
-func (c *copier) verifyRows(ctx context.Context) error {
+// countRows counts the rows of a merchant.
+func countRows(ctx context.Context, q sqldb.Querier, merchantID int64) (RowCounts, error) {
+	var c RowCounts
+	for table, count := range map[string]*int64{"orders": &c.Orders, "order_days": &c.Days, "invoices": &c.Invoices, "events": &c.Events} {
+		err := q.QueryRow(ctx, `SELECT COUNT(*) FROM `+table+` WHERE merchant_id = $1`, []any{merchantID}, count)
+		if err != nil {
+			return RowCounts{}, fmt.Errorf("count %s of merchant %d: %w", table, merchantID, err)
+		}
+	}
+	return c, nil
+}
+
+// find reports a difference between source and target.
+func (j *job) find(merchantID int64, format string, args ...any) {
+	j.reporter.Find(maintenance.Finding{MerchantID: merchantID, Problem: fmt.Sprintf(format, args...)})
+}
+
+// verifyRows compares the number of rows of each merchant in the snapshot that
+// was copied with the number in the target. An order has two keys.
+func (j *job) verifyRows(ctx context.Context) error {
 	var keys map[int64]int64
-	err := c.to.DB.Snapshot(ctx, func(s *store.Snapshot) error {
-		var err error
-		if keys, err = s.KeyCounts(ctx); err != nil {
+	err := snapshot(ctx, j.target.DB, func(q sqldb.Querier) (err error) {
+		if keys, err = maintenance.OrderKeyCounts(ctx, q); err != nil {
 			return err
 		}
-		c.done.Tokens, err = s.CountTokens(ctx)
-		return err
+		return q.QueryRow(ctx, `SELECT COUNT(*) FROM tokens`, nil, &j.result.Tokens)
 	})
 	if err != nil {
 		return err
 	}
-	if c.done.Tokens != c.tokens {
-		c.found(0, "tokens in the source are %d, in the target %d", c.tokens, c.done.Tokens)
+	if j.result.Tokens != j.sourceTokens {
+		j.find(0, "the source has %d tokens, the target %d", j.sourceTokens, j.result.Tokens)
 	}
-	for _, id := range slices.Sorted(maps.Keys(c.settled)) {
-		source, target := c.settled[id].source, c.settled[id].target
+	for _, id := range slices.Sorted(maps.Keys(j.copied)) {
+		source, target := j.copied[id].source, j.copied[id].target
 		if source != target {
-			c.found(id, "rows in the source are %+v, in the target %+v", source, target)
+			j.find(id, "the source has the rows %+v, the target %+v", source, target)
 		}
 		if keys[id] != 2*target.Orders {
-			c.found(id, "orders are %d, their keys %d: see what check says of the source", target.Orders, keys[id])
+			j.find(id, "the target has %d orders, but %d order keys; check the source", target.Orders, keys[id])
 		}
-		c.done.Merchants++
-		c.done.Keys += keys[id]
-		c.done.Counts.Orders += target.Orders
-		c.done.Counts.Days += target.Days
-		c.done.Counts.Invoices += target.Invoices
-		c.done.Counts.Events += target.Events
+		j.result.Merchants++
+		j.result.OrderKeys += keys[id]
+		j.result.Rows.Orders += target.Orders
+		j.result.Rows.Days += target.Days
+		j.result.Rows.Invoices += target.Invoices
+		j.result.Rows.Events += target.Events
 	}
 	return nil
 }
 
-// verifyFiles reads every file in the target and compares it with its entry. Where
-// the database stays, it is this that copies them.
-func (c *copier) verifyFiles(ctx context.Context) error {
-	db, fetch := c.to.DB, check.Fetch(nil)
-	if db == nil {
-		db, fetch = c.from.DB, c.bring
+// verified is the installation that is in use after the copy: the target's
+// files with the target's database or, if that was not copied, the source's.
+func (j *job) verified() maintenance.Installation {
+	in := j.target
+	if in.DB == nil {
+		in.DB = j.source.DB
 	}
-	result, err := check.CheckFiles(ctx, db, c.to.Files, c.options, fetch)
-	c.done.Compared = result.Files
-	c.done.Faults += result.Faults
-	return err
+	return in
 }
 
-// purgeFiles removes the files that were copied once and purged in the source
-// since: nobody would purge them any more.
-func (c *copier) purgeFiles(ctx context.Context) error {
-	db := c.to.DB
-	if db == nil {
-		db = c.from.DB
+// verifyFiles compares every file of the target with its entry. It also copies
+// the files if the database was not copied.
+func (j *job) verifyFiles(ctx context.Context) error {
+	var fetch check.Fetch
+	if j.target.DB == nil {
+		fetch = j.copyFile
 	}
-	return check.EachLeftover(ctx, db, c.to.Files, func(path, _ string, purged bool) error {
-		if !purged {
-			return nil
-		}
-		c.done.Purged++
-		return c.to.Files.Remove(ctx, path)
-	})
+	var err error
+	j.result.FilesVerified, err = check.Files(ctx, j.verified(), j.reporter, fetch)
+	return err
 }

@@ -1,6 +1,4 @@
-// Package maintenancetest makes installations for tests, on every database and every
-// storage, fills them with all that an installation can hold, and reads them out
-// so that two can be compared.
-//
-// It must not know how they are copied, backed up or checked.
+// Package maintenancetest creates installations for tests, on every database
+// and every storage, fills them with rows of every kind, and dumps them for
+// comparison. It does not depend on the commands under test except check.
 package maintenancetest

@@ -12,29 +12,29 @@ import (
 	"merchantorders/internal/order"
 )
 
-// Dump reads everything that an installation holds: each row of each table and
-// each file, a text for each, by table. Two installations with the same dump are
-// the same.
+// Dump returns everything that the installation holds, by table: one text for
+// each row, and under "files" one for each file. Two installations with equal
+// dumps are equal.
 func (in *Installation) Dump(t testing.TB) map[string][]string {
 	t.Helper()
-	all := make(map[string][]string)
+	dump := make(map[string][]string)
 	for _, table := range in.tables(t) {
-		all[table] = in.rows(t, table)
+		dump[table] = in.rows(t, table)
 	}
-	all["counters"] = append(all["counters"], fmt.Sprintf("[invoice %d]", in.lastInvoice(t)))
-	slices.Sort(all["counters"])
+	dump["counters"] = append(dump["counters"], fmt.Sprintf("[invoice %d]", in.lastInvoice(t)))
+	slices.Sort(dump["counters"])
 	err := in.Files.Each(t.Context(), func(path string) error {
-		all["files"] = append(all["files"], fmt.Sprintf("%s %x", path, sha256.Sum256(in.Read(t, path))))
+		dump["files"] = append(dump["files"], fmt.Sprintf("%s %x", path, sha256.Sum256(in.Read(t, path))))
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	slices.Sort(all["files"])
-	return all
+	slices.Sort(dump["files"])
+	return dump
 }
 
-// tables returns the tables that there are, but for the one of the migrations.
+// tables returns the names of the tables, without those of goose and Citus.
 func (in *Installation) tables(t testing.TB) []string {
 	t.Helper()
 	text := `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`
@@ -54,33 +54,34 @@ func (in *Installation) tables(t testing.TB) []string {
 	return tables
 }
 
-// rows returns the rows of a table. The newest id of an invoice stands in a table
-// in one of the databases only.
+// rows returns the rows of a table. It leaves out the counter of invoices, which
+// only SQLite has in a table.
 func (in *Installation) rows(t testing.TB, table string) []string {
 	t.Helper()
 	text := "SELECT * FROM " + table
 	if table == "counters" {
 		text += " WHERE name <> 'invoice'"
 	}
-	found := []string{}
+	texts := []string{}
 	in.each(t, text, func(rows *sql.Rows) {
 		columns, err := rows.Columns()
 		if err != nil {
 			t.Fatal(err)
 		}
-		values, into := make([]any, len(columns)), make([]any, len(columns))
+		values, dest := make([]any, len(columns)), make([]any, len(columns))
 		for i := range values {
-			into[i] = &values[i]
+			dest[i] = &values[i]
 		}
-		if err := rows.Scan(into...); err != nil {
+		if err := rows.Scan(dest...); err != nil {
 			t.Fatal(err)
 		}
-		found = append(found, fmt.Sprintf("%v", values))
+		texts = append(texts, fmt.Sprintf("%v", values))
 	})
-	slices.Sort(found)
-	return found
+	slices.Sort(texts)
+	return texts
 }
 
+// lastInvoice returns the counter of invoices.
 func (in *Installation) lastInvoice(t testing.TB) int64 {
 	t.Helper()
 	text := `SELECT last FROM counters WHERE name = 'invoice'`
@@ -94,9 +95,10 @@ func (in *Installation) lastInvoice(t testing.TB) int64 {
 	return last
 }
 
-func (in *Installation) each(t testing.TB, text string, scan func(*sql.Rows)) {
+// each calls scan for each row of a query.
+func (in *Installation) each(t testing.TB, text string, scan func(*sql.Rows), args ...any) {
 	t.Helper()
-	rows, err := in.SQL.QueryContext(t.Context(), text)
+	rows, err := in.SQL.QueryContext(t.Context(), text, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +111,7 @@ func (in *Installation) each(t testing.TB, text string, scan func(*sql.Rows)) {
 	}
 }
 
-// Exec changes the tables behind the service's back.
+// Exec runs a statement that must change a row.
 func (in *Installation) Exec(t testing.TB, text string, args ...any) {
 	t.Helper()
 	result, err := in.SQL.ExecContext(t.Context(), text, args...)
@@ -117,7 +119,7 @@ func (in *Installation) Exec(t testing.TB, text string, args ...any) {
 		t.Fatal(err)
 	}
 	if n, err := result.RowsAffected(); n == 0 || err != nil {
-		t.Fatalf("%s: %d rows, %v", text, n, err)
+		t.Fatalf("%s: %d rows, error %v", text, n, err)
 	}
 }
 
@@ -136,7 +138,7 @@ func (in *Installation) Read(t testing.TB, path string) []byte {
 	return content
 }
 
-// Replace puts other content in the place of a file, or, with nil, nothing.
+// Replace replaces the content of a file. It removes the file if content is nil.
 func (in *Installation) Replace(t testing.TB, path string, content []byte) {
 	t.Helper()
 	if err := in.Files.Remove(t.Context(), path); err != nil {
@@ -145,20 +147,43 @@ func (in *Installation) Replace(t testing.TB, path string, content []byte) {
 	if content == nil {
 		return
 	}
-	draft, err := in.Files.Stage(t.Context())
+	staged, err := in.Files.Stage(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer draft.Abort()
-	if _, err := draft.Write(content); err != nil {
+	defer staged.Abort()
+	if _, err := staged.Write(content); err != nil {
 		t.Fatal(err)
 	}
-	if err := draft.Commit(t.Context(), path); err != nil {
+	if err := staged.Commit(t.Context(), path); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// InvoicePath is where a file of the nth order lies.
+// InvoicePath returns the path of an invoice file of order n of a merchant.
 func InvoicePath(merchantID int64, n int, name string) string {
 	return order.InvoicePath(Reference(merchantID, n), name)
+}
+
+// QueryPlan returns the steps of SQLite's plan for a statement that search, scan
+// or sort.
+func (in *Installation) QueryPlan(t testing.TB, text string) []string {
+	t.Helper()
+	var args []any
+	for n := 1; strings.Contains(text, fmt.Sprintf("$%d", n)); n++ {
+		args = append(args, 1) // any value
+	}
+	var steps []string
+	in.each(t, "EXPLAIN QUERY PLAN "+text, func(rows *sql.Rows) {
+		var id, parent, unused int64
+		var step string
+		if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
+			t.Fatal(err)
+		}
+		first, _, _ := strings.Cut(step, " ")
+		if slices.Contains([]string{"SEARCH", "SCAN", "USE", "MERGE"}, first) {
+			steps = append(steps, step)
+		}
+	}, args...)
+	return steps
 }

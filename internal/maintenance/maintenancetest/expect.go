@@ -8,7 +8,6 @@ import (
 
 	"merchantorders/internal/maintenance"
 	"merchantorders/internal/maintenance/check"
-	"merchantorders/internal/store"
 )
 
 // WantDump fails the test unless the installation holds what another one holds.
@@ -22,8 +21,10 @@ func (in *Installation) WantDump(t *testing.T, want map[string][]string) {
 // WantNoFindings fails the test if check reports a finding or an orphan.
 func (in *Installation) WantNoFindings(t *testing.T) {
 	t.Helper()
-	result, err := check.Run(t.Context(), in.Installation, maintenance.Options{Found: func(f store.Fault) { t.Errorf("%v: %v", in.Kind, f) }})
-	if err != nil || result.Faults != 0 || len(result.Leftovers) != 0 {
+	result, err := check.Run(t.Context(), in.Installation, &maintenance.Reporter{
+		OnFinding: func(f maintenance.Finding) { t.Errorf("%v: %v", in.Kind, f) },
+	})
+	if err != nil || result.Findings != 0 || len(result.Orphans) != 0 {
 		t.Errorf("%v: %+v, error %v", in.Kind, result, err)
 	}
 }

@@ -12,18 +12,18 @@ import (
 	"merchantorders/internal/token"
 )
 
-// The merchants of a filled installation. The third has nothing.
+// The merchants of a filled installation. Gamma has no orders.
 const (
 	Alpha int64 = 355
 	Beta  int64 = 356
 	Gamma int64 = 1 << 40
 )
 
-// Reference is that of the nth order of a merchant, n from 0.
+// Reference returns the reference of order n of a merchant; n starts at 0.
 func Reference(merchantID int64, n int) string { return fmt.Sprintf("M%d-%d", merchantID, n) }
 
-// Incoming is an order on its way in. Every third has an invoice request and
-// texts of all kinds, every seventh asks for a number of its own.
+// Incoming returns order n of a merchant for an import. Every third order has
+// invoice details and optional texts, every seventh has a legacy id.
 func Incoming(merchantID int64, n int) order.Incoming {
 	o := order.Order{
 		MerchantID: merchantID, Reference: Reference(merchantID, n), State: order.Registered,
@@ -47,10 +47,9 @@ func Incoming(merchantID int64, n int) order.Incoming {
 	return order.Incoming{Order: o, Digest: sha256.Sum256([]byte(o.Reference))}
 }
 
-// Fill puts into an empty installation all that there can be: so many orders of
-// Alpha, fewer of Beta, in several states, invoice files active, withdrawn and
-// purged, places reserved, given up and given back, answers kept, and tokens of
-// all kinds.
+// Fill fills an empty installation with rows of every kind: orders of Alpha and
+// fewer of Beta in several states, active, soft-deleted, purged, reserved and
+// expired invoices, idempotency records, and tokens.
 func (in *Installation) Fill(t testing.TB, orders int) {
 	t.Helper()
 	for _, merchant := range []int64{Alpha, Beta, Gamma} {
@@ -58,8 +57,8 @@ func (in *Installation) Fill(t testing.TB, orders int) {
 			t.Fatal(err)
 		}
 	}
-	in.Add(t, Alpha, 0, orders)
-	in.Add(t, Beta, 0, orders/10+4)
+	in.Import(t, Alpha, 0, orders)
+	in.Import(t, Beta, 0, orders/10+4)
 	for _, merchant := range []int64{Alpha, Beta} {
 		in.Delete(t, merchant, 2, in.Upload(t, merchant, 2, "b.jpg", "purged"))
 	}
@@ -67,38 +66,37 @@ func (in *Installation) Fill(t testing.TB, orders int) {
 		t.Fatal(err)
 	}
 	for _, merchant := range []int64{Alpha, Beta} {
-		in.live(t, merchant)
+		in.process(t, merchant)
 	}
 	in.addTokens(t)
 }
 
-// Import takes in the orders of a merchant from one to before another.
-func (in *Installation) Add(t testing.TB, merchantID int64, from, to int) {
+// Import imports the orders from <= n < to of a merchant.
+func (in *Installation) Import(t testing.TB, merchantID int64, from, to int) {
 	t.Helper()
 	for from < to {
 		var batch []order.Incoming
 		for ; from < to && len(batch) < 100; from++ {
 			batch = append(batch, Incoming(merchantID, from))
 		}
-		outcomes, err := in.Orders.Import(t.Context(), batch)
+		results, err := in.Orders.Import(t.Context(), batch)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, outcome := range outcomes {
-			if outcome.Status != order.Created {
-				t.Fatalf("order is %v: %s", outcome.Status, outcome.Reason)
+		for _, result := range results {
+			if result.Status != order.Created {
+				t.Fatalf("order is %v: %s", result.Status, result.Reason)
 			}
 		}
 	}
 }
 
-// live does with the first orders of a merchant what merchants and the service
-// itself do.
-func (in *Installation) live(t testing.TB, merchantID int64) {
+// process accepts and rejects orders of a merchant and changes their invoices.
+func (in *Installation) process(t testing.TB, merchantID int64) {
 	t.Helper()
-	key := func(n int) order.Identifier { return order.ByReference(Reference(merchantID, n)) }
-	_, acceptErr := in.Orders.Accept(t.Context(), merchantID, key(0), attempt("accept"))
-	_, rejectErr := in.Orders.Reject(t.Context(), merchantID, key(1), order.Reason("out-of-stock"), attempt("reject"))
+	id := func(n int) order.Identifier { return order.ByReference(Reference(merchantID, n)) }
+	_, acceptErr := in.Orders.Accept(t.Context(), merchantID, id(0), writeOptions("accept"))
+	_, rejectErr := in.Orders.Reject(t.Context(), merchantID, id(1), order.Reason("out-of-stock"), writeOptions("reject"))
 	if err := errors.Join(acceptErr, rejectErr); err != nil {
 		t.Fatal(err)
 	}
@@ -106,40 +104,40 @@ func (in *Installation) live(t testing.TB, merchantID int64) {
 	in.Upload(t, merchantID, 0, "τιμολόγιο Νο 5?.PNG", "second")
 	in.Delete(t, merchantID, 0, in.Upload(t, merchantID, 0, "a.pdf", "withdrawn"))
 	in.Reserve(t, merchantID, 3, "on its way.pdf")
-	given := in.Reserve(t, merchantID, 3, "given up.pdf")
-	if _, err := in.DB.ExpireReservation(t.Context(), given, Now); err != nil {
+	expired := in.Reserve(t, merchantID, 3, "given up.pdf")
+	if _, err := in.Store.ExpireReservation(t.Context(), expired, Now); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// attempt is one under a key of its own.
-func attempt(key string) order.WriteOptions {
+// writeOptions returns options with an idempotency key.
+func writeOptions(key string) order.WriteOptions {
 	return order.WriteOptions{
 		IdempotencyKey: key, RequestDigest: sha256.Sum256([]byte(key)),
-		Response: func(order.WriteResult, error) ([]byte, error) { return []byte("answer to " + key), nil },
+		Response: func(order.WriteResult, error) ([]byte, error) { return []byte("response to " + key), nil },
 	}
 }
 
-// Upload stores an invoice file for the nth order and returns its id.
+// Upload stores an invoice file for order n and returns its id.
 func (in *Installation) Upload(t testing.TB, merchantID int64, n int, name, content string) int64 {
 	t.Helper()
-	draft, err := in.Orders.StageFile(t.Context())
+	staged, err := in.Orders.StageFile(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer draft.Abort()
-	if _, err := draft.Write([]byte(content)); err != nil {
+	defer staged.Abort()
+	if _, err := staged.Write([]byte(content)); err != nil {
 		t.Fatal(err)
 	}
-	done, err := in.Orders.Upload(t.Context(), merchantID, order.ByReference(Reference(merchantID, n)), name,
-		order.Content{Staged: draft, Size: int64(len(content)), SHA256: sha256.Sum256([]byte(content))}, order.WriteOptions{})
+	result, err := in.Orders.Upload(t.Context(), merchantID, order.ByReference(Reference(merchantID, n)), name,
+		order.Content{Staged: staged, Size: int64(len(content)), SHA256: sha256.Sum256([]byte(content))}, order.WriteOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return done.Invoice.ID
+	return result.Invoice.ID
 }
 
-// Delete withdraws an invoice file of the nth order.
+// Delete soft-deletes an invoice of order n.
 func (in *Installation) Delete(t testing.TB, merchantID int64, n int, id int64) {
 	t.Helper()
 	_, err := in.Orders.DeleteInvoice(t.Context(), merchantID, order.ByReference(Reference(merchantID, n)), id, order.WriteOptions{})
@@ -148,17 +146,17 @@ func (in *Installation) Delete(t testing.TB, merchantID int64, n int, id int64) 
 	}
 }
 
-// Reserve takes a place for a file of the nth order that never comes.
+// Reserve reserves an invoice for order n, whose file is never uploaded.
 func (in *Installation) Reserve(t testing.TB, merchantID int64, n int, name string) order.StoredInvoice {
 	t.Helper()
 	var reserved order.StoredInvoice
-	err := in.DB.InTx(t.Context(), func(tx order.Tx) error {
-		head, err := tx.LockOrder(t.Context(), merchantID, order.ByReference(Reference(merchantID, n)))
+	err := in.Store.InTx(t.Context(), func(tx order.Tx) error {
+		locked, err := tx.LockOrder(t.Context(), merchantID, order.ByReference(Reference(merchantID, n)))
 		if err != nil {
 			return err
 		}
-		reserved = order.StoredInvoice{MerchantID: merchantID, OrderLegacyID: head.LegacyID, Reference: head.Reference, Name: name}
-		reserved.ID, err = tx.ReserveInvoice(t.Context(), head, order.Invoice{Name: name, Size: 1, CreatedAt: Now})
+		reserved = order.StoredInvoice{MerchantID: merchantID, OrderLegacyID: locked.LegacyID, Reference: locked.Reference, Name: name}
+		reserved.ID, err = tx.ReserveInvoice(t.Context(), locked, order.Invoice{Name: name, Size: 1, CreatedAt: Now})
 		return err
 	})
 	if err != nil {
@@ -169,17 +167,17 @@ func (in *Installation) Reserve(t testing.TB, merchantID int64, n int, name stri
 
 func (in *Installation) addTokens(t testing.TB) {
 	t.Helper()
-	_, kept, err := in.Tokens.Create(t.Context(), Alpha, token.AllScopes, 0)
+	_, used, err := in.Tokens.Create(t.Context(), Alpha, token.AllScopes, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, ended, err := in.Tokens.Create(t.Context(), Beta, token.AllScopes, time.Hour)
+	_, revoked, err := in.Tokens.Create(t.Context(), Beta, token.AllScopes, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, _, err = in.Tokens.CreateOperator(t.Context(), time.Hour)
-	err = errors.Join(err, in.DB.RevokeToken(t.Context(), ended.ID, Now),
-		in.DB.RecordTokenUse(t.Context(), map[int64]time.Time{kept.ID: Now.Add(time.Minute)}))
+	err = errors.Join(err, in.Store.RevokeToken(t.Context(), revoked.ID, Now),
+		in.Store.RecordTokenUse(t.Context(), map[int64]time.Time{used.ID: Now.Add(time.Minute)}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,19 +15,21 @@ import (
 	"merchantorders/internal/filestore/s3"
 	"merchantorders/internal/filestore/s3test"
 	"merchantorders/internal/maintenance"
+	"merchantorders/internal/maintenance/citus"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store"
 	"merchantorders/internal/store/pgtest"
+	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/token"
 )
 
 // Kinds are all combinations of database and storage.
 var Kinds = []Kind{{}, {Postgres: true, S3: true}, {Postgres: true}, {S3: true}}
 
-// Kind is a combination of database and storage. The zero Kind is embedded.
+// Kind is a combination of database and storage. The zero value is embedded.
 type Kind struct{ Postgres, S3 bool }
 
-// String names the kind.
+// String returns the name of the kind, such as "sqlite-disk".
 func (k Kind) String() string {
 	name := "sqlite"
 	if k.Postgres {
@@ -38,35 +41,38 @@ func (k Kind) String() string {
 	return name + "-disk"
 }
 
-// Main runs the tests of a package and ends the servers that they started.
+// Main runs the tests of a package and stops the servers that they started.
 func Main(m *testing.M) {
 	os.Exit(s3test.Main(func() int { return pgtest.Run(m.Run, distribute) }))
 }
 
-// distribute makes and spreads the tables of a database.
+// distribute creates the tables of a database and distributes them.
 func distribute(ctx context.Context, url string) error {
 	db, err := store.OpenPostgres(ctx, url, store.Options{})
 	if err != nil {
 		return err
 	}
-	_, err = db.Distribute(ctx)
+	_, err = citus.Distribute(ctx, db.SQL())
 	return errors.Join(err, db.Close())
 }
 
-// Installation is one with the service on it.
+// Installation is an installation with the service on it.
 type Installation struct {
 	maintenance.Installation
 	Kind   Kind
-	Folder string // data folder; of S3 the files on their way alone
+	Folder string // data folder; with S3 it holds staged files only
+	Store  *store.DB
 	Orders *order.Service
 	Tokens *token.Registry
-	SQL    *sql.DB // to look at the tables, and to damage them
+	SQL    *sql.DB // reads and damages tables
+
+	database string // path or URL
 }
 
-// Now is the clock of all installations.
+// Now is the time in all installations.
 var Now = time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
 
-// New makes an empty installation.
+// New creates an empty installation.
 func New(t testing.TB, kind Kind) *Installation {
 	t.Helper()
 	in := &Installation{Kind: kind, Folder: filepath.Join(t.TempDir(), "data")}
@@ -74,8 +80,8 @@ func New(t testing.TB, kind Kind) *Installation {
 	return in
 }
 
-// On opens an embedded installation that is there.
-func On(t testing.TB, folder string) *Installation {
+// Open opens the embedded installation in a data folder.
+func Open(t testing.TB, folder string) *Installation {
 	t.Helper()
 	in := &Installation{Folder: folder}
 	in.open(t)
@@ -85,53 +91,78 @@ func On(t testing.TB, folder string) *Installation {
 func (in *Installation) open(t testing.TB) {
 	t.Helper()
 	in.openFiles(t)
-	var err error
 	if in.Kind.Postgres {
-		url := pgtest.Database(t)
-		in.DB, err = store.OpenPostgres(t.Context(), url, store.Options{})
-		if err == nil {
-			in.SQL, err = sql.Open("pgx", url)
-		}
+		in.database = pgtest.Database(t)
 	} else {
-		path := filepath.Join(in.Folder, "orders.db")
-		in.DB, err = store.OpenSQLite(t.Context(), path, store.Options{})
-		if err == nil {
-			in.SQL, err = sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(10000)")
-		}
+		in.database = filepath.Join(in.Folder, "orders.db")
 	}
+	in.Store = in.openStore(t)
+	in.DB, in.SQL = in.Store.SQL(), OpenSQL(t, in.database)
+	now := func() time.Time { return Now }
+	in.Orders = order.NewService(in.Store, in.Files, now, slog.New(slog.DiscardHandler))
+	in.Tokens = token.NewRegistry(in.Store, now)
+}
+
+func (in *Installation) openStore(t testing.TB) *store.DB {
+	t.Helper()
+	open := store.OpenSQLite
+	if in.Kind.Postgres {
+		open = store.OpenPostgres
+	}
+	db, err := open(t.Context(), in.database, store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := errors.Join(in.SQL.Close(), in.DB.Close()); err != nil {
+		if err := db.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	now := func() time.Time { return Now }
-	in.Orders = order.NewService(in.DB, in.Files, now, slog.New(slog.DiscardHandler))
-	in.Tokens = token.NewRegistry(in.DB, now)
+	return db
+}
+
+// Reopen opens the database a second time.
+func (in *Installation) Reopen(t testing.TB) sqldb.DB {
+	t.Helper()
+	return in.openStore(t).SQL()
+}
+
+// OpenSQL opens a database by the URL of a PostgreSQL database or the path of an
+// SQLite file.
+func OpenSQL(t testing.TB, database string) *sql.DB {
+	t.Helper()
+	driver, source := "sqlite", "file:"+database+"?_pragma=busy_timeout(60000)"
+	if strings.Contains(database, "://") {
+		driver, source = "pgx", database
+	}
+	db, err := sql.Open(driver, source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
 }
 
 func (in *Installation) openFiles(t testing.TB) {
 	t.Helper()
-	var closer interface{ Close() error }
 	folder := filepath.Join(in.Folder, "files")
+	var files interface {
+		maintenance.Files
+		Close() error
+	}
+	var err error
 	if in.Kind.S3 {
 		bucket, endpoint := s3test.Bucket(t)
-		s3, err := s3.Open(t.Context(), s3.Bucket{Name: bucket, Region: s3test.Region, Endpoint: endpoint}, folder)
-		if err != nil {
-			t.Fatal(err)
-		}
-		in.Files, closer = s3, s3
+		files, err = s3.Open(t.Context(), s3.Bucket{Name: bucket, Region: s3test.Region, Endpoint: endpoint}, folder)
 	} else {
-		disk, err := disk.Open(folder)
-		if err != nil {
-			t.Fatal(err)
-		}
-		in.Files, closer = disk, disk
+		files, err = disk.Open(folder)
 	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Files = files
 	t.Cleanup(func() {
-		if err := closer.Close(); err != nil {
+		if err := files.Close(); err != nil {
 			t.Error(err)
 		}
 	})

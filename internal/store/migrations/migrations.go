@@ -6,7 +6,6 @@ import (
 	"context"
 	"database/sql"
 	"embed"
-	"errors"
 	"fmt"
 	"io/fs"
 
@@ -16,9 +15,17 @@ import (
 //go:embed sqlite postgres
 var files embed.FS
 
-// ErrNewerSchema means that a newer version of the service has migrated the
+// NewerSchemaError means that a newer version of the service has migrated the
 // database.
-var ErrNewerSchema = errors.New("the database was migrated by a newer version of merchant-orders; start that version")
+type NewerSchemaError struct {
+	Version int64 // of the database's schema
+	Known   int64 // the newest version that this program knows
+}
+
+func (e *NewerSchemaError) Error() string {
+	return fmt.Sprintf("the database was migrated by a newer version of merchant-orders"+
+		" (schema version %d, this program knows %d); start that version", e.Version, e.Known)
+}
 
 // Schema is the schema of one kind of database.
 type Schema struct {
@@ -58,7 +65,7 @@ func (s Schema) Up(ctx context.Context, db *sql.DB) error {
 		return fmt.Errorf("read schema version: %w", err)
 	}
 	if version > newest {
-		return fmt.Errorf("%w (schema version %d, this program knows %d)", ErrNewerSchema, version, newest)
+		return &NewerSchemaError{Version: version, Known: newest}
 	}
 	if _, err := provider.Up(ctx); err != nil {
 		return fmt.Errorf("migrate: %w", err)

@@ -12,6 +12,8 @@ import (
 	"database/sql"
 	"errors"
 	"io"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -151,4 +153,27 @@ func All[T any](ctx context.Context, q Querier, text string, args []any, scan fu
 		return err
 	})
 	return values, err
+}
+
+// RetryTx runs fn in a transaction like DB.InTx, and again if the transaction
+// fails with an error that is Retryable.
+func RetryTx(ctx context.Context, db DB, fn func(Querier) error) error {
+	var err error
+	for range MaxTxAttempts {
+		err = db.InTx(ctx, fn)
+		if err == nil || !db.Retryable(err) {
+			break
+		}
+	}
+	return err
+}
+
+// Params returns a list of n parameters for a statement, beginning with number
+// first: Params(2, 3) is "$2, $3, $4".
+func Params(first, n int) string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = "$" + strconv.Itoa(first+i)
+	}
+	return strings.Join(names, ", ")
 }

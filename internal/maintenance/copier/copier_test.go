@@ -12,13 +12,13 @@ import (
 	"merchantorders/internal/maintenance/copier"
 	"merchantorders/internal/maintenance/maintenancetest"
 	"merchantorders/internal/order"
-	"merchantorders/internal/store"
+	"merchantorders/internal/store/sqldb"
 )
 
 // mustCopy copies without a fault.
-func mustCopy(t *testing.T, from, to maintenance.Installation) copier.Copied {
+func mustCopy(t *testing.T, from, to maintenance.Installation) copier.Result {
 	t.Helper()
-	done, err := copier.Copy(t.Context(), from, to, maintenance.Options{Found: func(f store.Fault) { t.Errorf("difference: %v", f) }})
+	done, err := copier.Copy(t.Context(), from, to, &maintenance.Reporter{OnFinding: func(f maintenance.Finding) { t.Errorf("difference: %v", f) }})
 	if err != nil {
 		t.Fatalf("copy: %v", err)
 	}
@@ -36,15 +36,15 @@ func TestCopyThereAndBack(t *testing.T) {
 	for _, kind := range append(maintenancetest.Kinds[1:], maintenancetest.Kind{}) {
 		to := maintenancetest.New(t, kind)
 		done := mustCopy(t, from.Installation, to.Installation)
-		if done.Restless || done.Merchants != 3 || done.Files != 6 || done.Compared != 6 || done.Rows == 0 {
+		if done.SourceChanging || done.Merchants != 3 || done.FilesCopied != 6 || done.FilesVerified != 6 || done.RowsChanged == 0 {
 			t.Errorf("to %v: %+v", kind, done)
 		}
-		if done.Keys != 2*done.Counts.Orders || done.Counts.Orders != 1250+129 || done.Tokens != 3 {
+		if done.OrderKeys != 2*done.Rows.Orders || done.Rows.Orders != 1250+129 || done.Tokens != 3 {
 			t.Errorf("to %v: counts %+v", kind, done)
 		}
 		to.WantDump(t, want)
 		to.WantNoFindings(t)
-		if again := mustCopy(t, from.Installation, to.Installation); again.Rows != 0 || again.Files != 0 || again.Compared != 6 {
+		if again := mustCopy(t, from.Installation, to.Installation); again.RowsChanged != 0 || again.FilesCopied != 0 || again.FilesVerified != 6 {
 			t.Errorf("to %v once more: %+v, want nothing done", kind, again)
 		}
 		to.WantDump(t, want)
@@ -61,14 +61,14 @@ func TestCopyOfOneHalf(t *testing.T) {
 	want := source.Dump(t)
 	files := want["files"]
 	done := mustCopy(t, source.Installation, maintenance.Installation{DB: target.DB})
-	if done.Files != 0 || done.Compared != 0 {
+	if done.FilesCopied != 0 || done.FilesVerified != 0 {
 		t.Errorf("the database alone: %+v", done)
 	}
 	delete(want, "files")
 	target.WantDump(t, want)
 	// Now the files, to which the source's entries still belong.
 	done = mustCopy(t, source.Installation, maintenance.Installation{Files: target.Files})
-	if done.Files != 6 || done.Compared != 6 || done.Rows != 0 {
+	if done.FilesCopied != 6 || done.FilesVerified != 6 || done.RowsChanged != 0 {
 		t.Errorf("the files alone: %+v", done)
 	}
 	want["files"] = files
@@ -89,8 +89,8 @@ func TestCopyBringsUpToDate(t *testing.T) {
 			kept := source.Upload(t, alpha, 5, "new.pdf", "new")
 			source.Upload(t, alpha, 5, "stays.pdf", "stays")
 			source.Delete(t, alpha, 5, kept)
-			source.Add(t, alpha, 30, 40)
-			source.Add(t, maintenancetest.Gamma, 0, 3)
+			source.Import(t, alpha, 30, 40)
+			source.Import(t, maintenancetest.Gamma, 0, 3)
 			if err := source.Orders.AddMerchant(t.Context(), 7, "New"); err != nil {
 				t.Fatal(err)
 			}
@@ -103,13 +103,13 @@ func TestCopyBringsUpToDate(t *testing.T) {
 			source.Reserve(t, alpha, 6, "again.pdf")
 			stale := source.Reserve(t, maintenancetest.Beta, 3, "stale.pdf")
 			mustCopy(t, source.Installation, target.Installation)
-			if _, err := source.DB.ExpireReservation(t.Context(), stale, maintenancetest.Now); err != nil {
+			if _, err := source.Store.ExpireReservation(t.Context(), stale, maintenancetest.Now); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := source.Orders.PurgeDeletedFiles(t.Context(), maintenancetest.Now.AddDate(1, 0, 0)); err != nil {
 				t.Fatal(err)
 			}
-			if err := source.DB.RevokeToken(t.Context(), 1, maintenancetest.Now); err != nil {
+			if err := source.Store.RevokeToken(t.Context(), 1, maintenancetest.Now); err != nil {
 				t.Fatal(err)
 			}
 			mustCopy(t, source.Installation, target.Installation)
@@ -152,7 +152,7 @@ func TestCopyIsStopped(t *testing.T) {
 			}
 		}
 		_, err := copier.Copy(ctx, source.Installation, maintenance.Installation{DB: to.DB, Files: stopping{to.Files, step}},
-			maintenance.Options{Progress: func(string, int64, int64) { step() }})
+			&maintenance.Reporter{OnProgress: func(string, int64, int64) { step() }})
 		cancel()
 		ended = steps.Load() < int64(last)
 		if !ended && err == nil {
@@ -183,7 +183,7 @@ func TestCopyRefuses(t *testing.T) {
 		},
 		"orders of its own": func(t *testing.T, source, target *maintenancetest.Installation) {
 			mustCopy(t, source.Installation, target.Installation)
-			target.Add(t, maintenancetest.Alpha, 500, 501)
+			target.Import(t, maintenancetest.Alpha, 500, 501)
 		},
 		"moves of its own": func(t *testing.T, source, target *maintenancetest.Installation) {
 			mustCopy(t, source.Installation, target.Installation)
@@ -204,7 +204,7 @@ func TestCopyRefuses(t *testing.T) {
 		"an older source": func(t *testing.T, source, target *maintenancetest.Installation) {
 			newer := maintenancetest.New(t, maintenancetest.Kind{})
 			mustCopy(t, source.Installation, newer.Installation)
-			newer.Add(t, maintenancetest.Alpha, 100, 101)
+			newer.Import(t, maintenancetest.Alpha, 100, 101)
 			mustCopy(t, newer.Installation, target.Installation)
 		},
 		"orders without merchants": func(t *testing.T, source, target *maintenancetest.Installation) {
@@ -218,8 +218,8 @@ func TestCopyRefuses(t *testing.T) {
 			source.Fill(t, 20)
 			spoil(t, source, target)
 			want := target.Dump(t)
-			if _, err := copier.Copy(t.Context(), source.Installation, target.Installation, maintenance.Options{}); !errors.Is(err, store.ErrForeign) {
-				t.Errorf("copy: %v, want %v", err, store.ErrForeign)
+			if _, err := copier.Copy(t.Context(), source.Installation, target.Installation, new(maintenance.Reporter)); !errors.Is(err, copier.ErrForeignTarget) {
+				t.Errorf("copy: %v, want %v", err, copier.ErrForeignTarget)
 			}
 			target.WantDump(t, want)
 		})
@@ -231,8 +231,8 @@ func TestCopyToItself(t *testing.T) {
 	for _, kind := range []maintenancetest.Kind{{}, {Postgres: true}} {
 		in := maintenancetest.New(t, kind)
 		in.Fill(t, 5)
-		if _, err := copier.Copy(t.Context(), in.Installation, in.Installation, maintenance.Options{}); !errors.Is(err, store.ErrCopying) {
-			t.Errorf("%v: %v, want %v", kind, err, store.ErrCopying)
+		if _, err := copier.Copy(t.Context(), in.Installation, in.Installation, new(maintenance.Reporter)); !errors.Is(err, sqldb.ErrLocked) {
+			t.Errorf("%v: %v, want %v", kind, err, sqldb.ErrLocked)
 		}
 	}
 }
@@ -248,10 +248,10 @@ func TestCopyOfDamage(t *testing.T) {
 	target.Replace(t, maintenancetest.InvoicePath(maintenancetest.Alpha, 0, "τιμολόγιο Νο 5?.PNG"), []byte("other"))
 	var found []string
 	target.Replace(t, "invoices/readme", []byte("no invoice file"))
-	done, err := copier.Copy(t.Context(), source.Installation, target.Installation, maintenance.Options{
-		Found: func(f store.Fault) { found = append(found, f.Problem) },
+	done, err := copier.Copy(t.Context(), source.Installation, target.Installation, &maintenance.Reporter{
+		OnFinding: func(f maintenance.Finding) { found = append(found, f.Problem) },
 	})
-	if err != nil || done.Faults != 3 || len(found) != 3 || done.Compared != 3 {
+	if err != nil || done.Findings != 3 || len(found) != 3 || done.FilesVerified != 3 {
 		t.Errorf("%+v, error %v, found %q", done, err, found)
 	}
 	want, got := source.Dump(t), target.Dump(t)

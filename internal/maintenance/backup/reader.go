@@ -1,0 +1,115 @@
+package backup
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// eachInFolder calls fn for every file of a backup that is a folder.
+func eachInFolder(path string, fn func(name string, content io.Reader) error) error {
+	root, err := os.OpenRoot(path) // does not follow links out of the folder
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+	return fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return withoutPath(err)
+		}
+		if !entry.Type().IsRegular() {
+			return nil
+		}
+		file, err := root.Open(name)
+		if err != nil {
+			return withoutPath(err)
+		}
+		return errors.Join(fn(name, file), file.Close())
+	})
+}
+
+// withoutPath removes the path from an error, because clients have chosen the
+// names of invoice files.
+func withoutPath(err error) error {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		err = pathErr.Err
+	}
+	return fmt.Errorf("read a file of the backup: %w", err)
+}
+
+// eachInArchive calls fn for every file of a backup that is a tar file. Whether
+// it is compressed is told by its first bytes, not by its name.
+func eachInArchive(path string, fn func(name string, content io.Reader) error) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	compressed, err := isGzip(file)
+	if err != nil {
+		return err
+	}
+	if !compressed {
+		return eachInTar(file, fn)
+	}
+	content, err := gzip.NewReader(file)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return errors.Join(eachInTar(content, fn), content.Close())
+}
+
+// isGzip reports whether a file begins like a gzip file.
+func isGzip(file *os.File) (bool, error) {
+	var magic [2]byte
+	if _, err := file.ReadAt(magic[:], 0); err != nil && err != io.EOF {
+		return false, err
+	}
+	return magic == [2]byte{0x1f, 0x8b}, nil
+}
+
+// eachInTar calls fn for every regular file of a tar file.
+func eachInTar(r io.Reader, fn func(name string, content io.Reader) error) error {
+	content := &errorRecorder{r: r}
+	for archive := tar.NewReader(content); ; {
+		header, err := archive.Next()
+		if err == io.EOF {
+			// gzip compares its checksum at the very end.
+			_, err = io.Copy(io.Discard, content)
+		}
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrDamaged, err)
+		}
+		if header == nil {
+			return nil
+		}
+		if header.Typeflag != tar.TypeReg {
+			continue
+		}
+		if err := fn(header.Name, archive); err != nil {
+			if errors.Is(err, io.ErrUnexpectedEOF) || content.err != nil {
+				err = fmt.Errorf("%w: %w", ErrDamaged, err)
+			}
+			return err
+		}
+	}
+}
+
+// errorRecorder records the error with which reading failed.
+type errorRecorder struct {
+	r   io.Reader
+	err error
+}
+
+func (r *errorRecorder) Read(p []byte) (int, error) {
+	n, err := r.r.Read(p)
+	if err != nil && err != io.EOF {
+		r.err = err
+	}
+	return n, err
+}

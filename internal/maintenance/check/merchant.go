@@ -1,0 +1,132 @@
+package check
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"merchantorders/internal/maintenance"
+	"merchantorders/internal/order"
+	"merchantorders/internal/store/sqldb"
+)
+
+// merchantTotals is what the check of a merchant counted.
+type merchantTotals struct {
+	orders, invoices, events int64
+	missingKeys              int64 // order keys
+	// maxLegacyID is the highest legacy id from which the counter counts on, and
+	// maxInvoiceID the highest id of an invoice.
+	maxLegacyID, maxInvoiceID int64
+}
+
+// merchantCheck checks the rows of one merchant in one snapshot.
+type merchantCheck struct {
+	q           sqldb.Querier
+	merchantID  int64
+	reporter    *maintenance.Reporter
+	totals      merchantTotals
+	orders      map[dayState]int64
+	missingKeys []orderKey // to be confirmed
+}
+
+// dayState is the key of a row of order_days.
+type dayState struct {
+	day   order.Day
+	state order.State
+}
+
+// checkMerchant checks that the rows of a merchant agree with each other: day
+// counts with orders, events with their numbers, orders with the invoices that
+// count towards their limit, and orders with their keys.
+func checkMerchant(ctx context.Context, db sqldb.DB, merchantID int64, reporter *maintenance.Reporter) (merchantTotals, error) {
+	c := &merchantCheck{merchantID: merchantID, reporter: reporter, orders: make(map[dayState]int64)}
+	err := db.Snapshot(ctx, func(q sqldb.Querier) error {
+		c.q = q.WithoutTimeout()
+		if err := c.checkEvents(ctx); err != nil {
+			return err
+		}
+		if err := c.checkOrders(ctx); err != nil {
+			return err
+		}
+		return c.checkDayCounts(ctx)
+	})
+	if err == nil {
+		err = c.confirmMissingKeys(ctx, db.WithoutTimeout())
+	}
+	return c.totals, err
+}
+
+// find reports a finding about the merchant.
+func (c *merchantCheck) find(format string, args ...any) {
+	c.reporter.Find(maintenance.Finding{MerchantID: c.merchantID, Problem: fmt.Sprintf(format, args...)})
+}
+
+// checkEvents checks that events are numbered 1, 2, 3, ... up to the number in
+// the merchant's row.
+func (c *merchantCheck) checkEvents(ctx context.Context) error {
+	var last, first, newest int64
+	err := c.q.QueryRow(ctx, `SELECT last_event FROM merchants WHERE id = $1`, []any{c.merchantID}, &last)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	err = c.q.QueryRow(ctx, `SELECT COUNT(*), COALESCE(MIN(seq), 1), COALESCE(MAX(seq), 0) FROM events WHERE merchant_id = $1`,
+		[]any{c.merchantID}, &c.totals.events, &first, &newest)
+	if err != nil {
+		return err
+	}
+	if newest != last {
+		c.find("the newest event is %d, but the merchant's last event is %d", newest, last)
+	}
+	if first == 1 && newest == c.totals.events {
+		return nil
+	}
+	return c.findGaps(ctx)
+}
+
+// findGaps reports the numbers that events lack.
+func (c *merchantCheck) findGaps(ctx context.Context) error {
+	next := int64(1)
+	return sqldb.Each(ctx, c.q, `SELECT seq FROM events WHERE merchant_id = $1 ORDER BY seq`, []any{c.merchantID},
+		func(rows sqldb.Rows) error {
+			var seq int64
+			if err := rows.Scan(&seq); err != nil {
+				return err
+			}
+			switch {
+			case seq < next:
+				c.find("event %d has an invalid number", seq)
+			case seq == next+1:
+				c.find("event %d is missing", next)
+			case seq > next:
+				c.find("events %d to %d are missing", next, seq-1)
+			}
+			next = max(next, seq+1)
+			return nil
+		})
+}
+
+// checkDayCounts compares the day counts with the orders that were read.
+func (c *merchantCheck) checkDayCounts(ctx context.Context) error {
+	err := sqldb.Each(ctx, c.q, `SELECT day, state, orders FROM order_days WHERE merchant_id = $1 ORDER BY day, state`,
+		[]any{c.merchantID}, func(rows sqldb.Rows) error {
+			var key dayState
+			var count int64
+			if err := rows.Scan(sqldb.Int(&key.day), sqldb.Int(&key.state), &count); err != nil {
+				return err
+			}
+			c.compareDayCount(key, count)
+			delete(c.orders, key)
+			return nil
+		})
+	for key := range c.orders {
+		c.compareDayCount(key, 0)
+	}
+	return err
+}
+
+func (c *merchantCheck) compareDayCount(key dayState, count int64) {
+	if orders := c.orders[key]; orders != count {
+		c.find("%v, %v: the day count is %d, but there are %d orders", key.day, key.state, count, orders)
+	}
+}

@@ -1,0 +1,178 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"merchantorders/internal/maintenance"
+	"merchantorders/internal/order"
+	"merchantorders/internal/store"
+	"merchantorders/internal/store/sqldb"
+)
+
+const (
+	// orderPage is how many orders are read at a time.
+	orderPage = 1000
+	// keyPage is how many order keys one statement looks for.
+	keyPage = 400
+)
+
+// orderRow is the part of an order that must agree with other rows.
+type orderRow struct {
+	legacyID       int64
+	reference      string
+	activeInvoices int64 // active and reserved
+}
+
+// orderKey is a key that an order must have.
+type orderKey struct {
+	key   string
+	order orderRow
+}
+
+// find reports a finding about an order.
+func (c *merchantCheck) findInOrder(o orderRow, invoiceID int64, format string, args ...any) {
+	c.reporter.Find(maintenance.Finding{
+		MerchantID: c.merchantID, OrderLegacyID: o.legacyID, OrderReference: o.reference, InvoiceID: invoiceID,
+		Problem: fmt.Sprintf(format, args...),
+	})
+}
+
+// checkOrders checks all orders with their invoices and keys, page by page.
+func (c *merchantCheck) checkOrders(ctx context.Context) error {
+	for after, more := int64(0), true; more; {
+		orders, err := sqldb.All(ctx, c.q, `SELECT number, reference, state, created_at, active_invoices FROM orders
+			WHERE merchant_id = $1 AND number > $2 ORDER BY number LIMIT $3+0`, []any{c.merchantID, after, orderPage}, c.scanOrder)
+		if err != nil {
+			return err
+		}
+		c.totals.orders += int64(len(orders))
+		last := int64(math.MaxInt64) // the last page covers invoices behind the last order too
+		if more = len(orders) == orderPage; more {
+			last = orders[orderPage-1].legacyID
+		}
+		if err := c.checkInvoices(ctx, orders, after, last); err != nil {
+			return err
+		}
+		if err := c.checkKeys(ctx, orders); err != nil {
+			return err
+		}
+		after = last
+	}
+	return nil
+}
+
+// scanOrder reads an order and counts it.
+func (c *merchantCheck) scanOrder(rows sqldb.Rows) (orderRow, error) {
+	var o orderRow
+	var state order.State
+	var createdAt int64
+	err := rows.Scan(&o.legacyID, &o.reference, sqldb.Int(&state), &createdAt, &o.activeInvoices)
+	if err != nil {
+		return o, err
+	}
+	if !state.Valid() {
+		c.findInOrder(o, 0, "its state is %d, which is not valid", state)
+	}
+	c.orders[dayState{order.DayOf(time.Unix(createdAt, 0)), state}]++
+	if o.legacyID <= store.MaxCountedLegacyID {
+		c.totals.maxLegacyID = max(c.totals.maxLegacyID, o.legacyID)
+	}
+	return o, nil
+}
+
+// checkInvoices compares active_invoices of orders with the invoices in a range
+// of legacy ids.
+func (c *merchantCheck) checkInvoices(ctx context.Context, orders []orderRow, after, last int64) error {
+	active := make(map[int64]int64)
+	known := make(map[int64]bool, len(orders))
+	for _, o := range orders {
+		known[o.legacyID] = true
+	}
+	err := sqldb.Each(ctx, c.q, `SELECT order_number, id, status IN (`+store.InvoiceReserved+`, `+store.InvoiceActive+`)
+		FROM invoices WHERE merchant_id = $1 AND order_number > $2 AND order_number <= $3`,
+		[]any{c.merchantID, after, last}, func(rows sqldb.Rows) error {
+			var legacyID, id int64
+			var counts bool
+			if err := rows.Scan(&legacyID, &id, &counts); err != nil {
+				return err
+			}
+			if counts {
+				active[legacyID]++
+			}
+			c.totals.invoices++
+			c.totals.maxInvoiceID = max(c.totals.maxInvoiceID, id)
+			if !known[legacyID] {
+				c.findInOrder(orderRow{legacyID: legacyID}, id, "the order does not exist")
+			}
+			return nil
+		})
+	for _, o := range orders {
+		if n := active[o.legacyID]; o.activeInvoices != n {
+			c.findInOrder(o, 0, "active_invoices is %d, but %d invoices are active or reserved", o.activeInvoices, n)
+		}
+	}
+	return err
+}
+
+// checkKeys looks for the keys of orders: the reference and the legacy id.
+func (c *merchantCheck) checkKeys(ctx context.Context, orders []orderRow) error {
+	keys := make([]orderKey, 0, 2*len(orders))
+	for _, o := range orders {
+		keys = append(keys, orderKey{o.reference, o}, orderKey{store.LegacyIDKey(o.legacyID), o})
+	}
+	for len(keys) > 0 {
+		page := keys[:min(len(keys), keyPage)]
+		missing, err := missingKeys(ctx, c.q, c.merchantID, page)
+		if err != nil {
+			return err
+		}
+		c.missingKeys = append(c.missingKeys, missing...)
+		keys = keys[len(page):]
+	}
+	return nil
+}
+
+// confirmMissingKeys looks again for the keys that the snapshot lacked and
+// reports those that are still missing. On a cluster keys and orders are on
+// different nodes, and a snapshot may see a commit on one of them only.
+func (c *merchantCheck) confirmMissingKeys(ctx context.Context, q sqldb.Querier) error {
+	for _, key := range c.missingKeys {
+		missing, err := missingKeys(ctx, q, c.merchantID, []orderKey{key})
+		if err != nil {
+			return err
+		}
+		if len(missing) > 0 {
+			c.totals.missingKeys++
+			c.findInOrder(key.order, 0, "its key %s is missing or belongs to another merchant", key.key)
+		}
+	}
+	return nil
+}
+
+// missingKeys returns those of up to keyPage keys that the merchant lacks.
+func missingKeys(ctx context.Context, q sqldb.Querier, merchantID int64, keys []orderKey) ([]orderKey, error) {
+	args := make([]any, 0, 1+keyPage)
+	args = append(args, merchantID)
+	for i := range keyPage {
+		// The last key fills up, so that there is one statement for any number.
+		args = append(args, keys[min(i, len(keys)-1)].key)
+	}
+	found := make(map[string]bool, len(keys))
+	err := sqldb.Each(ctx, q, `SELECT key FROM order_keys WHERE merchant_id = $1 AND key IN (`+sqldb.Params(2, keyPage)+`)`,
+		args, func(rows sqldb.Rows) error {
+			var key string
+			err := rows.Scan(&key)
+			found[key] = true
+			return err
+		})
+	var missing []orderKey
+	for _, key := range keys {
+		if !found[key.key] {
+			missing = append(missing, key)
+		}
+	}
+	return missing, err
+}

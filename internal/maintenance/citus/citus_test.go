@@ -1,0 +1,153 @@
+package citus_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/maintenance/citus"
+	"merchantorders/internal/maintenance/maintenancetest"
+	"merchantorders/internal/order"
+	"merchantorders/internal/store"
+	"merchantorders/internal/store/pgtest"
+	"merchantorders/internal/store/storetest"
+)
+
+func TestMain(m *testing.M) { maintenancetest.Main(m) }
+
+func TestDistributeWithoutCluster(t *testing.T) {
+	t.Parallel()
+	sqlite := maintenancetest.New(t, maintenancetest.Kind{})
+	if _, err := citus.Distribute(t.Context(), sqlite.DB); !errors.Is(err, citus.ErrNotPostgres) {
+		t.Errorf("SQLite: %v, want %v", err, citus.ErrNotPostgres)
+	}
+	if pgtest.Distributed(t) {
+		return
+	}
+	postgres := maintenancetest.New(t, maintenancetest.Kind{Postgres: true})
+	if _, err := citus.Distribute(t.Context(), postgres.DB); !errors.Is(err, citus.ErrNoCitus) {
+		t.Errorf("PostgreSQL: %v, want %v", err, citus.ErrNoCitus)
+	}
+}
+
+// needCluster skips a test if there is no Citus cluster.
+func needCluster(t *testing.T) {
+	t.Helper()
+	if !pgtest.Distributed(t) {
+		t.Skip("needs a Citus cluster: " + pgtest.Variable + " must name its coordinator")
+	}
+}
+
+// TestDistributeInUse distributes a database in use, twice.
+func TestDistributeInUse(t *testing.T) {
+	t.Parallel()
+	needCluster(t)
+	url := pgtest.Empty(t)
+	db, err := store.OpenPostgres(t.Context(), url, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	for id := int64(1); id <= 5; id++ {
+		addOrders(t, db, id, 20)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	transitions := make(chan error)
+	go func() { transitions <- transitionUntil(ctx, db) }()
+	for _, before := range []bool{false, true} {
+		result, err := citus.Distribute(t.Context(), db.SQL())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := citus.Result{Nodes: result.Nodes}
+		for _, table := range citus.Tables {
+			table.AlreadyDistributed = before
+			want.Tables = append(want.Tables, table)
+		}
+		if diff := cmp.Diff(want, result); diff != "" || result.Nodes == 0 {
+			t.Errorf("distributed before: %t, %d nodes (-want +got):\n%s", before, result.Nodes, diff)
+		}
+	}
+	stop()
+	if err := <-transitions; err != nil {
+		t.Errorf("transition during Distribute: %v", err)
+	}
+	storetest.CheckTables(t, maintenancetest.OpenSQL(t, url))
+	for _, table := range citus.Tables {
+		var size int64
+		if err := db.SQL().QueryRow(t.Context(), `SELECT pg_relation_size($1)`, []any{table.Name}, &size); err != nil || size > 0 {
+			t.Errorf("%s has %d bytes on the coordinator, error %v", table.Name, size, err)
+		}
+	}
+}
+
+// addOrders adds a merchant with orders.
+func addOrders(t *testing.T, db *store.DB, merchantID int64, n int) {
+	t.Helper()
+	err := db.AddMerchant(t.Context(), order.Merchant{ID: merchantID, Name: fmt.Sprintf("Merchant %d", merchantID), CreatedAt: maintenancetest.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var batch []order.Incoming
+	for i := range n {
+		batch = append(batch, maintenancetest.Incoming(merchantID, i))
+	}
+	if _, err := db.ImportOrders(t.Context(), batch, maintenancetest.Now); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// transitionUntil changes the states of orders until ctx ends.
+func transitionUntil(ctx context.Context, db *store.DB) error {
+	for i := 0; ctx.Err() == nil; i++ {
+		merchant, n := int64(1+i%5), i/5%20
+		to := []order.State{order.Canceled, order.Registered}[i/100%2]
+		err := db.InTx(context.WithoutCancel(ctx), func(tx order.Tx) error {
+			locked, err := tx.LockOrder(ctx, merchant, order.ByReference(maintenancetest.Reference(merchant, n)))
+			if err != nil {
+				return err
+			}
+			return tx.Transition(ctx, locked, to, order.Cause{Actor: order.ActorOperator, At: maintenancetest.Now})
+		})
+		if err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestMigrateDistributed changes the schema of distributed tables like a later
+// version may do it: every node gets the change.
+func TestMigrateDistributed(t *testing.T) {
+	t.Parallel()
+	needCluster(t)
+	in := maintenancetest.New(t, maintenancetest.Kind{Postgres: true})
+	addOrders(t, in.Store, 1, 0)
+	tx, err := in.SQL.BeginTx(t.Context(), nil) // like goose: one transaction for each step
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	for _, text := range []string{
+		`ALTER TABLE merchants ADD COLUMN later TEXT`,
+		`ALTER TABLE orders ADD COLUMN later BIGINT NOT NULL DEFAULT 7`,
+		`CREATE INDEX orders_later ON orders (merchant_id, later)`,
+		`CREATE TABLE later (merchant_id BIGINT NOT NULL PRIMARY KEY)`,
+		`UPDATE merchants SET later = 'x' WHERE later IS NULL`,
+	} {
+		if _, err := tx.ExecContext(t.Context(), text); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	var later string
+	if err := in.DB.QueryRow(t.Context(), `SELECT later FROM merchants WHERE id = 1`, nil, &later); err != nil || later != "x" {
+		t.Errorf("got %q, error %v", later, err)
+	}
+	in.Import(t, 1, 0, 2)
+}

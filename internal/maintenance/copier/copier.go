@@ -1,0 +1,213 @@
+package copier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync/atomic"
+
+	"merchantorders/internal/maintenance"
+	"merchantorders/internal/store/sqldb"
+)
+
+// OrdersStage is a stage of maintenance.Reporter, beside those of package check.
+const OrdersStage = "copying orders"
+
+// maxRounds limits how often the changes of the previous round are copied. A
+// source that never stops changing is never copied completely.
+const maxRounds = 5
+
+// Result is what a copy did and what it verified.
+type Result struct {
+	RowsChanged int64 // written to the target or removed from it
+	FilesCopied int64
+	FilesPurged int64 // removed from the target because they were purged in the source
+
+	Merchants, Tokens, OrderKeys int64     // in the target
+	Rows                         RowCounts // in the target, of all merchants
+	FilesVerified                int64     // whose SHA-256 is right
+	Findings                     int64     // differences between source and target
+	SourceChanging               bool      // the source changed in every round, and its last changes were not copied
+}
+
+// Copy makes the target equal to the source: rows as they are, files byte for
+// byte. A target without DB or Files leaves those where they are. A copy that
+// was stopped is resumed by copying again: what is equal already is not written.
+//
+// The source may be in use. Each merchant is copied from a snapshot, and copied
+// again if it has new events afterwards. The target must not be in use. It must
+// be empty or an earlier copy, else the error is ErrForeignTarget. The error is
+// sqldb.ErrLocked while another copy works on either database.
+//
+// Differences found at the end are findings, not errors.
+func Copy(ctx context.Context, source, target maintenance.Installation, reporter *maintenance.Reporter) (Result, error) {
+	j := &job{source: source, target: target, reporter: reporter, copied: make(map[int64]copiedMerchant)}
+	var err error
+	if target.DB != nil {
+		err = j.copyDatabase(ctx)
+	}
+	if target.Files != nil && err == nil {
+		err = j.verifyFiles(ctx)
+	}
+	if target.Files != nil && err == nil {
+		err = j.removePurgedFiles(ctx)
+	}
+	j.result.FilesCopied = j.filesCopied.Load()
+	j.result.Findings = reporter.Findings()
+	return j.result, err
+}
+
+// job is one copy in progress.
+type job struct {
+	source, target maintenance.Installation
+	reporter       *maintenance.Reporter
+	copied         map[int64]copiedMerchant
+	orders         int64 // in the source at the start, for progress
+	sourceTokens   int64 // in the last round
+	filesCopied    atomic.Int64
+	result         Result
+}
+
+// copiedMerchant is the snapshot of a merchant that the target has.
+type copiedMerchant struct {
+	lastEvent      int64
+	source, target RowCounts
+}
+
+// copyDatabase copies in rounds until the source has no new events.
+func (j *job) copyDatabase(ctx context.Context) error {
+	unlock, err := j.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := checkTarget(ctx, j.source.DB, j.target.DB); err != nil {
+		return err
+	}
+	j.result.SourceChanging = true
+	for round := 0; round < maxRounds && j.result.SourceChanging; round++ {
+		if j.result.SourceChanging, err = j.copyRound(ctx); err != nil {
+			return err
+		}
+	}
+	return j.verifyRows(ctx)
+}
+
+// lock locks both databases against other copies: they may read the source, but
+// not the target.
+func (j *job) lock(ctx context.Context) (unlock func(), err error) {
+	target, err := j.target.DB.LockForCopy(ctx, false)
+	if err != nil {
+		return nil, explainLocked(err)
+	}
+	source, err := j.source.DB.LockForCopy(ctx, true)
+	if err != nil {
+		return nil, errors.Join(explainLocked(err), target.Close())
+	}
+	return func() {
+		_ = source.Close()
+		_ = target.Close()
+	}, nil
+}
+
+// explainLocked adds to sqldb.ErrLocked what it may mean.
+func explainLocked(err error) error {
+	if errors.Is(err, sqldb.ErrLocked) {
+		err = fmt.Errorf("source and target are the same database, or another copy uses one of them: %w", err)
+	}
+	return err
+}
+
+// copyRound copies every merchant with events since the previous round and
+// reports whether there was one. Tokens follow the merchants, so that nobody
+// can sign in to a half copied target. Counters are last: they only grow.
+func (j *job) copyRound(ctx context.Context) (changed bool, err error) {
+	var tokens []rowSet
+	var events map[int64]int64
+	err = snapshot(ctx, j.source.DB, func(q sqldb.Querier) error {
+		if tokens, err = readTokens(ctx, q); err != nil {
+			return err
+		}
+		if events, err = maintenance.LastEvents(ctx, q); err != nil || j.orders > 0 {
+			return err
+		}
+		orders, err := maintenance.OrderCounts(ctx, q)
+		for _, n := range orders {
+			j.orders += n
+		}
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	for _, id := range slices.Sorted(maps.Keys(events)) {
+		if before, ok := j.copied[id]; ok && before.lastEvent == events[id] {
+			continue
+		}
+		changed = true
+		if err := j.copyMerchant(ctx, id, events[id]); err != nil {
+			return false, err
+		}
+	}
+	j.sourceTokens = 0
+	for _, set := range tokens {
+		j.sourceTokens += int64(len(set.rows))
+	}
+	if err := j.apply(ctx, tokens...); err != nil {
+		return false, err
+	}
+	return changed, j.copyCounters(ctx)
+}
+
+// copyCounters copies the highest numbers that the service has given out.
+func (j *job) copyCounters(ctx context.Context) error {
+	var counters rowSet
+	var lastInvoice int64
+	err := snapshot(ctx, j.source.DB, func(q sqldb.Querier) (err error) {
+		// PostgreSQL counts invoices in a sequence.
+		if counters, err = readRows(ctx, q, countersTable, `name <> 'invoice'`); err != nil {
+			return err
+		}
+		return q.QueryRow(ctx, j.source.DB.Dialect().LastInvoiceID, nil, &lastInvoice)
+	})
+	if err != nil {
+		return err
+	}
+	if err := j.apply(ctx, counters); err != nil {
+		return err
+	}
+	return j.inTx(ctx, func(tx sqldb.Querier) error {
+		_, err := tx.Exec(ctx, j.target.DB.Dialect().SetInvoiceID, lastInvoice)
+		return err
+	})
+}
+
+// apply makes the same rows of the target equal, in one transaction.
+func (j *job) apply(ctx context.Context, sets ...rowSet) error {
+	changes := 0
+	err := j.inTx(ctx, func(tx sqldb.Querier) error {
+		changes = 0
+		for _, set := range sets {
+			n, err := set.applyTo(ctx, tx)
+			if err != nil {
+				return err
+			}
+			changes += n
+		}
+		return nil
+	})
+	j.result.RowsChanged += int64(changes)
+	return err
+}
+
+// inTx runs fn in a transaction of the target.
+func (j *job) inTx(ctx context.Context, fn func(sqldb.Querier) error) error {
+	return sqldb.RetryTx(ctx, j.target.DB, func(q sqldb.Querier) error { return fn(q.WithoutTimeout()) })
+}
+
+// snapshot runs fn in a snapshot without a time limit.
+func snapshot(ctx context.Context, db sqldb.DB, fn func(sqldb.Querier) error) error {
+	return db.Snapshot(ctx, func(q sqldb.Querier) error { return fn(q.WithoutTimeout()) })
+}

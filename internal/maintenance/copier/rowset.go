@@ -1,0 +1,144 @@
+package copier
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"merchantorders/internal/store/sqldb"
+)
+
+// ErrForeignTarget means that the target holds rows that the source does not
+// have. It is not an earlier copy of the source.
+var ErrForeignTarget = errors.New("the target is neither empty nor an earlier copy of this installation")
+
+// rowSet is all rows of a table that meet a condition.
+type rowSet struct {
+	table *table
+	where string
+	args  []any
+	rows  [][]any
+}
+
+// readRows reads the rows that meet a condition.
+func readRows(ctx context.Context, q sqldb.Querier, t *table, where string, args ...any) (rowSet, error) {
+	set := rowSet{table: t, where: where, args: args}
+	var err error
+	set.rows, err = set.readFrom(ctx, q)
+	return set, err
+}
+
+// readFrom reads the rows that meet the set's condition in another database.
+func (s rowSet) readFrom(ctx context.Context, q sqldb.Querier) ([][]any, error) {
+	rows, err := sqldb.All(ctx, q, s.table.selectWhere+s.where, s.args, func(rows sqldb.Rows) ([]any, error) {
+		row, dest := make([]any, len(s.table.columns)), make([]any, len(s.table.columns))
+		for i := range row {
+			dest[i] = &row[i]
+		}
+		err := rows.Scan(dest...)
+		return row, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", s.table.name, err)
+	}
+	return rows, nil
+}
+
+// diff is what makes the same rows of another database equal to a set.
+type diff struct {
+	write   [][]any // rows that are missing there or differ
+	remove  [][]any // rows that exist only there
+	updates bool    // some of the rows to write exist there
+}
+
+// compare compares the set with the same rows of another database.
+func (s rowSet) compare(others [][]any) diff {
+	unmatched := make(map[string][]any, len(others))
+	for _, row := range others {
+		unmatched[s.table.key(row)] = row
+	}
+	var d diff
+	for _, row := range s.rows {
+		key := s.table.key(row)
+		other, exists := unmatched[key]
+		if !equalRows(row, other) {
+			d.write = append(d.write, row)
+			d.updates = d.updates || exists
+		}
+		delete(unmatched, key)
+	}
+	for _, row := range others {
+		if _, ok := unmatched[s.table.key(row)]; ok {
+			d.remove = append(d.remove, row)
+		}
+	}
+	return d
+}
+
+func equalRows(a, b []any) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		x, xBytes := a[i].([]byte)
+		y, yBytes := b[i].([]byte)
+		if xBytes != yBytes || xBytes && !bytes.Equal(x, y) || !xBytes && a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// differingRows returns the rows in which another database differs from the set.
+func (s rowSet) differingRows(ctx context.Context, q sqldb.Querier) ([][]any, error) {
+	others, err := s.readFrom(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	d := s.compare(others)
+	return append(d.write, d.remove...), nil
+}
+
+// applyTo makes the same rows of another database equal to the set, and returns
+// how many it wrote and removed. It returns ErrForeignTarget if the service
+// would never make such a change.
+func (s rowSet) applyTo(ctx context.Context, tx sqldb.Querier) (int, error) {
+	others, err := s.readFrom(ctx, tx)
+	if err != nil {
+		return 0, err
+	}
+	d := s.compare(others)
+	if s.table.permanent && len(d.remove) > 0 || s.table.immutable && d.updates {
+		return 0, fmt.Errorf("%w: it has other rows in %s", ErrForeignTarget, s.table.name)
+	}
+	if err := s.table.write(ctx, tx, d); err != nil {
+		return 0, fmt.Errorf("write %s: %w", s.table.name, err)
+	}
+	return len(d.write) + len(d.remove), nil
+}
+
+// write applies a diff. It removes rows first, because others may take over
+// their unique values.
+func (t *table) write(ctx context.Context, tx sqldb.Querier, d diff) error {
+	for _, row := range d.remove {
+		if _, err := tx.Exec(ctx, t.deleteOne, row[:t.keyColumns]...); err != nil {
+			return err
+		}
+	}
+	for rows := d.write; len(rows) > 0; {
+		n, statement := 1, t.insertOne
+		if len(rows) >= insertRows {
+			n, statement = insertRows, t.insertBatch
+		}
+		args := make([]any, 0, n*len(t.columns))
+		for _, row := range rows[:n] {
+			args = append(args, row...)
+		}
+		if _, err := tx.Exec(ctx, statement, args...); err != nil {
+			return err
+		}
+		rows = rows[n:]
+	}
+	return nil
+}

@@ -1,0 +1,185 @@
+package copier
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/maintenance/maintenancetest"
+	"merchantorders/internal/store/sqldb"
+)
+
+// onEachDatabase runs a test on SQLite and on PostgreSQL.
+func onEachDatabase(t *testing.T, test func(t *testing.T, in *maintenancetest.Installation)) {
+	t.Helper()
+	t.Parallel()
+	for _, kind := range []maintenancetest.Kind{{}, {Postgres: true}} {
+		t.Run(kind.String(), func(t *testing.T) {
+			t.Parallel()
+			test(t, maintenancetest.New(t, kind))
+		})
+	}
+}
+
+// TestCopiedTables compares the tables with the schema of the database: no table
+// or column of a new schema may be forgotten.
+func TestCopiedTables(t *testing.T) {
+	copied := make(map[string]string)
+	for _, table := range tables {
+		copied[table.name] = strings.Join(table.columns, ", ")
+	}
+	onEachDatabase(t, func(t *testing.T, in *maintenancetest.Installation) {
+		text := `SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c
+			WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' ORDER BY m.name, c.cid`
+		if in.Kind.Postgres {
+			text = `SELECT t.tablename, c.column_name FROM pg_tables t
+				JOIN information_schema.columns c ON c.table_schema = t.schemaname AND c.table_name = t.tablename
+				WHERE t.schemaname = current_schema() ORDER BY t.tablename, c.ordinal_position`
+		}
+		columns := make(map[string][]string)
+		err := sqldb.Each(t.Context(), in.DB, text, nil, func(rows sqldb.Rows) error {
+			var table, column string
+			err := rows.Scan(&table, &column)
+			if !strings.HasPrefix(table, "goose") && !strings.HasPrefix(table, "citus") {
+				columns[table] = append(columns[table], column)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make(map[string]string)
+		for table, names := range columns {
+			got[table] = strings.Join(names, ", ")
+		}
+		if diff := cmp.Diff(got, copied); diff != "" {
+			t.Errorf("tables (-schema +copied):\n%s", diff)
+		}
+	})
+}
+
+// TestReadPlans verifies that each read of a page uses an index and costs no
+// more for the rows before and after the page.
+func TestReadPlans(t *testing.T) {
+	t.Parallel()
+	in := maintenancetest.New(t, maintenancetest.Kind{})
+	const (
+		orders   = "SEARCH orders USING INDEX sqlite_autoindex_orders_1 (merchant_id=? AND number>? AND number<?)"
+		invoices = "SEARCH invoices USING INDEX sqlite_autoindex_invoices_2 (merchant_id=? AND order_number>? AND order_number<?)"
+		events   = "SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>? AND seq<?)"
+		keys     = "SEARCH order_keys USING PRIMARY KEY (key=?)"
+	)
+	for text, want := range map[string]string{
+		ordersTable.selectWhere + strings.ReplaceAll(whereLegacyIDs, "legacy_id", "number"):         orders,
+		invoicesTable.selectWhere + strings.ReplaceAll(whereLegacyIDs, "legacy_id", "order_number"): invoices,
+		eventsTable.selectWhere + whereSeqs:                                                         events,
+		orderKeysTable.selectWhere + `key IN ($1, $2)`:                                              keys,
+	} {
+		if diff := cmp.Diff([]string{want}, in.QueryPlan(t, text)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", text, diff)
+		}
+	}
+	for _, text := range []string{selectOrderPageEnd, selectInvoicePageEnd} {
+		steps := in.QueryPlan(t, text)
+		if !slices.ContainsFunc(steps, func(step string) bool {
+			return strings.Contains(step, "SEARCH") && strings.Contains(step, "COVERING INDEX") && strings.Contains(step, "merchant_id=? AND ")
+		}) {
+			t.Errorf("%s: %q", text, steps)
+		}
+	}
+}
+
+// TestApply makes rows equal to a set and writes nothing that is equal already.
+func TestApply(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, in *maintenancetest.Installation) {
+		apply := func(set rowSet) (n int, err error) {
+			err = in.DB.InTx(t.Context(), func(tx sqldb.Querier) (err error) {
+				n, err = set.applyTo(t.Context(), tx)
+				return err
+			})
+			return n, err
+		}
+		day := func(n, orders int64) []any { return []any{int64(1), n, int64(1), orders} }
+		days := rowSet{table: daysTable, where: `merchant_id = $1`, args: []any{int64(1)}}
+		for n := range int64(2*insertRows + 7) {
+			days.rows = append(days.rows, day(n, n))
+		}
+		applyDays := func(want int) {
+			t.Helper()
+			if n, err := apply(days); n != want || err != nil {
+				t.Errorf("applied %d rows, error %v, want %d", n, err, want)
+			}
+			got, err := days.readFrom(t.Context(), in.DB)
+			if err != nil {
+				t.Fatal(err)
+			}
+			slices.SortFunc(got, func(a, b []any) int { return int(a[1].(int64) - b[1].(int64)) })
+			if diff := cmp.Diff(days.rows, got); diff != "" {
+				t.Errorf("rows (-want +got):\n%s", diff)
+			}
+		}
+		applyDays(2*insertRows + 7)
+		applyDays(0)
+		days.rows[3] = day(3, 99)
+		days.rows = days.rows[:len(days.rows)-2]
+		applyDays(3)
+
+		keys := rowSet{table: orderKeysTable, where: `key IN ($1, $2)`, args: []any{"a", "b"}, rows: [][]any{{"a", int64(1)}}}
+		if n, err := apply(keys); n != 1 || err != nil {
+			t.Fatalf("applied %d keys, error %v", n, err)
+		}
+		for name, rows := range map[string][][]any{"key of another merchant": {{"a", int64(2)}}, "missing key": nil} {
+			keys.rows = rows
+			if _, err := apply(keys); !errors.Is(err, ErrForeignTarget) {
+				t.Errorf("%s: error %v, want %v", name, err, ErrForeignTarget)
+			}
+		}
+	})
+}
+
+// TestLockForCopy takes the lock on two connections to one database.
+func TestLockForCopy(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, in *maintenancetest.Installation) {
+		a, b := in.DB, in.Reopen(t)
+		first, err := a.LockForCopy(t.Context(), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, err := b.LockForCopy(t.Context(), true)
+		if err != nil {
+			t.Fatalf("second shared lock: %v", err)
+		}
+		if _, err := b.LockForCopy(t.Context(), false); !errors.Is(err, sqldb.ErrLocked) {
+			t.Errorf("exclusive beside shared locks: %v, want %v", err, sqldb.ErrLocked)
+		}
+		if err := errors.Join(first.Close(), second.Close()); err != nil {
+			t.Fatal(err)
+		}
+		exclusive, err := b.LockForCopy(t.Context(), false)
+		if err != nil {
+			t.Fatalf("exclusive: %v", err)
+		}
+		if _, err := a.LockForCopy(t.Context(), true); !errors.Is(err, sqldb.ErrLocked) {
+			t.Errorf("shared beside an exclusive lock: %v, want %v", err, sqldb.ErrLocked)
+		}
+		if err := exclusive.Close(); err != nil {
+			t.Fatal(err)
+		}
+		again, err := a.LockForCopy(t.Context(), false)
+		if err != nil {
+			t.Fatalf("exclusive after release: %v", err)
+		}
+		if err := again.Close(); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := a.LockForCopy(ctx, false); err == nil {
+			t.Error("locked with a canceled context")
+		}
+	})
+}

@@ -1,0 +1,6 @@
+package maintenance
+
+const (
+	SelectInvoiceFilePage = selectInvoiceFilePage
+	SelectInvoiceFile     = selectInvoiceFile
+)

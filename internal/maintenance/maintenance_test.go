@@ -1,0 +1,44 @@
+package maintenance_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/maintenance"
+	"merchantorders/internal/maintenance/maintenancetest"
+)
+
+func TestMain(m *testing.M) { maintenancetest.Main(m) }
+
+// TestInvoiceFilePlans verifies that reading invoice files uses indexes.
+func TestInvoiceFilePlans(t *testing.T) {
+	t.Parallel()
+	in := maintenancetest.New(t, maintenancetest.Kind{})
+	const (
+		order   = "SEARCH o USING INDEX sqlite_autoindex_orders_1 (merchant_id=? AND number=?)"
+		invoice = "SEARCH i USING INDEX sqlite_autoindex_invoices_1 (merchant_id=? AND "
+	)
+	for text, want := range map[string][]string{
+		maintenance.SelectInvoiceFile:     {invoice + "order_number=? AND id=?)", order},
+		maintenance.SelectInvoiceFilePage: {invoice + "(order_number,id)>(?,?))", order},
+	} {
+		if diff := cmp.Diff(want, in.QueryPlan(t, text)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", text, diff)
+		}
+	}
+}
+
+func TestFindingString(t *testing.T) {
+	t.Parallel()
+	for want, finding := range map[string]maintenance.Finding{
+		"p":                                   {Problem: "p"},
+		"merchant 3: p":                       {MerchantID: 3, Problem: "p"},
+		"merchant 3, order 4: p":              {MerchantID: 3, OrderLegacyID: 4, Problem: "p"},
+		"merchant 3, order R-1, invoice 5: p": {MerchantID: 3, OrderLegacyID: 4, OrderReference: "R-1", InvoiceID: 5, Problem: "p"},
+	} {
+		if got := finding.String(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
