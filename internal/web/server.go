@@ -72,7 +72,7 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler, log
 	defer cancel()
 	err := server.Shutdown(stopping)
 	if errors.Is(err, context.DeadlineExceeded) {
-		log.Warn("running requests were aborted by the stop", "seconds", timeouts.stop.Seconds())
+		log.Warn("running requests were cut off", "seconds", timeouts.stop.Seconds())
 		// Connections close first, so that no client gets an error response that is
 		// only due to the abort.
 		err = server.Close()

@@ -257,7 +257,7 @@ func TestStopCutsWhatTakesTooLong(t *testing.T) {
 				t.Errorf("the handler was told %v", err)
 			}
 			s.stop(t)
-			if !strings.Contains(s.log.String(), "running requests were aborted by the stop") {
+			if !strings.Contains(s.log.String(), "running requests were cut off") {
 				t.Errorf("log: %s", s.log.String())
 			}
 		})

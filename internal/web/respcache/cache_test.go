@@ -1,0 +1,164 @@
+package respcache
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+var (
+	noon  = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	today = order.DayOf(noon)
+	key   = Key{Route: "/orders", MerchantID: 1, Path: "/orders"}
+	v1    = order.DataVersion{Event: 1, Mark: 7}
+)
+
+func newCache(maxBytes int) *Cache { return New(maxBytes, func() time.Time { return noon }) }
+
+func entry(version order.DataVersion, day order.Day, body string) *Entry {
+	e := &Entry{Version: version, Day: day, ETag: []string{`"1"`}}
+	if body != "" {
+		e.Body = []byte(body)
+	}
+	return e
+}
+
+// storeTwice stores an entry so that it is admitted.
+func (c *Cache) storeTwice(key Key, e *Entry) {
+	c.Store(key, e)
+	c.Store(key, e)
+}
+
+func TestLookupValidates(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name    string
+		stored  *Entry
+		version order.DataVersion
+		key     Key
+		want    bool
+	}{
+		{"same version", entry(v1, order.NoDay, "x"), v1, key, true},
+		{"same version and day", entry(v1, today, "x"), v1, key, true},
+		{"later event", entry(v1, order.NoDay, "x"), order.DataVersion{Event: 2, Mark: 8}, key, false},
+		{"earlier event", entry(v1, order.NoDay, "x"), order.DataVersion{}, key, false},
+		{"same event of another history", entry(v1, order.NoDay, "x"), order.DataVersion{Event: 1, Mark: 8}, key, false},
+		{"yesterday's", entry(v1, today-1, "x"), v1, key, false},
+		{"another merchant", entry(v1, order.NoDay, "x"), v1, Key{Route: key.Route, MerchantID: 2, Path: key.Path}, false},
+		{"another query", entry(v1, order.NoDay, "x"), v1, Key{Route: key.Route, MerchantID: 1, Path: key.Path, Query: "page=2"}, false},
+	} {
+		c := newCache(1 << 20)
+		c.storeTwice(key, test.stored)
+		if got := c.Lookup(test.key, test.version) != nil; got != test.want {
+			t.Errorf("%s: found is %v", test.name, got)
+		}
+	}
+}
+
+func TestAdmission(t *testing.T) {
+	t.Parallel()
+	c := newCache(1 << 20)
+	c.Store(key, entry(v1, order.NoDay, "x"))
+	if c.Lookup(key, v1) != nil {
+		t.Error("admitted at the first request")
+	}
+	c.Store(key, entry(v1, order.NoDay, "x"))
+	if c.Lookup(key, v1) == nil {
+		t.Error("not admitted at the second request")
+	}
+	v2 := order.DataVersion{Event: 2, Mark: 9}
+	c.Store(key, entry(v2, order.NoDay, "y"))
+	if found := c.Lookup(key, v2); found == nil || string(found.Body) != "y" {
+		t.Error("not replaced by the next version")
+	}
+	c.Store(key, entry(v2, order.NoDay, ""))
+	if found := c.Lookup(key, v2); found == nil || found.Body == nil {
+		t.Error("an entry with a body was replaced by one without")
+	}
+	large := Key{Path: "/large"}
+	c.storeTwice(large, &Entry{Version: v1, Day: order.NoDay, Body: make([]byte, 2<<20)})
+	if c.Lookup(large, v1) != nil || c.Lookup(key, v2) == nil {
+		t.Error("an entry larger than the cache was admitted")
+	}
+}
+
+func TestCoalesce(t *testing.T) {
+	t.Parallel()
+	const clients = 20
+	c := newCache(1 << 20)
+	made, begun, finish := 0, make(chan struct{}), make(chan struct{})
+	compute := func() (*Entry, error) {
+		made++
+		close(begun)
+		<-finish
+		return entry(v1, order.NoDay, "x"), nil
+	}
+	get := func() {
+		if e, err := c.Coalesce(key, v1, compute); err != nil || string(e.Body) != "x" {
+			t.Errorf("%+v, error %v", e, err)
+		}
+	}
+	c.Store(key, entry(order.DataVersion{}, order.NoDay, "old"))
+	var all sync.WaitGroup
+	all.Go(get)
+	<-begun
+	for range clients {
+		all.Go(get) // waits for the leader, or finds its entry
+	}
+	close(finish)
+	all.Wait()
+	if made != 1 {
+		t.Errorf("computed %d times, want once", made)
+	}
+}
+
+// TestCoalesceLeaderFails checks that each waiter computes the response itself if
+// the leader fails.
+func TestCoalesceLeaderFails(t *testing.T) {
+	t.Parallel()
+	c := newCache(1 << 20)
+	fault := errors.New("the leader's client disconnected")
+	begun, fail := make(chan struct{}), make(chan struct{})
+	var all sync.WaitGroup
+	all.Go(func() {
+		_, err := c.Coalesce(key, v1, func() (*Entry, error) {
+			close(begun)
+			<-fail
+			return nil, fault
+		})
+		if !errors.Is(err, fault) {
+			t.Errorf("leader: error %v", err)
+		}
+	})
+	<-begun
+	for i := range 5 {
+		all.Go(func() {
+			body := fmt.Sprint(i)
+			e, err := c.Coalesce(key, v1, func() (*Entry, error) { return entry(v1, order.NoDay, body), nil })
+			if err != nil || e.Body == nil {
+				t.Errorf("waiter: %+v, error %v", e, err)
+			}
+		})
+	}
+	close(fail)
+	all.Wait()
+}
+
+func TestFlightsOfDifferentKeys(t *testing.T) {
+	t.Parallel()
+	seen := make(map[string]bool)
+	for _, k := range []Key{
+		{MerchantID: 1, Path: "/a"}, {MerchantID: 11, Path: "/a"}, {MerchantID: 1, Path: "/a b"}, {MerchantID: 1, Path: "/a", Query: " b"},
+		{MerchantID: 1, Path: "/a b", Query: "c"}, {MerchantID: 1, Path: "/a", Query: " bc"},
+	} {
+		name := k.flight(v1)
+		if seen[name] || seen[k.flight(order.DataVersion{Event: 1, Mark: 8})] {
+			t.Errorf("%+v shares the name %q", k, name)
+		}
+		seen[name] = true
+	}
+}
