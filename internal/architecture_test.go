@@ -148,7 +148,7 @@ func listed(t *testing.T) map[string]goPackage {
 
 // forTests reports whether a package of this module serves tests only.
 func forTests(name string) bool {
-	return strings.HasSuffix(name, "test") || name == "internal/e2e" || strings.HasPrefix(name, "internal/e2e/")
+	return strings.HasSuffix(name, "test") || name == "internal/testenv" || name == "internal/e2e" || strings.HasPrefix(name, "internal/e2e/")
 }
 
 // within reports whether a package is one of some folders or below one.

@@ -14,7 +14,7 @@ import (
 	"merchantorders/internal/store/pgtest"
 )
 
-// backend is a database and a file store that the service can run on.
+// backend is a database and a file storage that the service runs on.
 type backend struct {
 	name string
 	// settings returns the flags of a new, empty installation.
@@ -26,12 +26,12 @@ func (b backend) start(t *testing.T, flags ...string) *apptest.Server {
 	return apptest.StartWith(t, b.settings(t), flags...)
 }
 
-// again starts a server on what a stopped one has left.
+// again starts a server with the data of a stopped one.
 func (b backend) again(t *testing.T, stopped *apptest.Server) *apptest.Server {
 	return stopped.Serve(t)
 }
 
-// backends are those that every scenario runs over.
+// backends are all combinations of a database and a file storage.
 var backends = []backend{
 	{"sqlite-disk", func(*testing.T) []string { return nil }},
 	{"sqlite-s3", func(t *testing.T) []string { return []string{"--storage", bucket(t)} }},
@@ -41,18 +41,25 @@ var backends = []backend{
 	}},
 }
 
-// bucket returns the address of a new bucket, as --storage takes it.
-func bucket(t *testing.T) string {
-	name, endpoint := s3test.Bucket(t)
-	return "s3://" + name + "?region=" + s3test.Region + "&endpoint=" + url.QueryEscape(endpoint)
+// onBothDatabases runs a scenario on two of the backends, which have both
+// databases and both storages. It is for scenarios that do not depend on how
+// database and storage work together. flags are further flags of serve.
+func onBothDatabases(t *testing.T, scenario func(t *testing.T, s *service), flags ...string) {
+	t.Helper()
+	runOn(t, []backend{backends[0], backends[3]}, scenario, flags...)
 }
 
-// onEveryBackend runs a scenario on a service of its own on each backend, with
-// further flags of serve.
+// onEveryBackend runs a scenario on all backends.
 func onEveryBackend(t *testing.T, scenario func(t *testing.T, s *service), flags ...string) {
 	t.Helper()
+	runOn(t, backends, scenario, flags...)
+}
+
+// runOn starts a new service on each of the backends and runs a scenario on it.
+func runOn(t *testing.T, on []backend, scenario func(t *testing.T, s *service), flags ...string) {
+	t.Helper()
 	t.Parallel()
-	for _, b := range backends {
+	for _, b := range on {
 		t.Run(b.name, func(t *testing.T) {
 			t.Parallel()
 			scenario(t, newService(t, b.start(t, flags...)))
@@ -60,18 +67,24 @@ func onEveryBackend(t *testing.T, scenario func(t *testing.T, s *service), flags
 	}
 }
 
-// service is a running service and the merchant that requests stand for unless
-// they say otherwise: 355 at first.
+// bucket creates a bucket and returns its URL, as the flag --storage takes it.
+func bucket(t *testing.T) string {
+	name, endpoint := s3test.Bucket(t)
+	return "s3://" + name + "?region=" + s3test.Region + "&endpoint=" + url.QueryEscape(endpoint)
+}
+
+// service is a running service and the merchant whose token requests have,
+// unless they set another one.
 type service struct {
 	*apptest.Server
 	client  *http.Client
-	token   string // of the merchant, all scopes
-	storage string // path below which it serves stored files
+	token   string // of the merchant, with all scopes
+	storage string // path prefix of stored files
 }
 
-// answerTimeout is how long an answer may take. Only a test that fails waits
+// responseTimeout is how long a response may take. Only a test that fails waits
 // that long.
-const answerTimeout = time.Minute
+const responseTimeout = 3 * time.Minute
 
 func newService(t *testing.T, server *apptest.Server) *service {
 	transport := &http.Transport{MaxIdleConnsPerHost: 32, DisableCompression: true}
@@ -81,14 +94,14 @@ func newService(t *testing.T, server *apptest.Server) *service {
 		token:   server.Token,
 		storage: storagePath(server.Settings),
 		client: &http.Client{
-			Transport: transport, Timeout: answerTimeout,
+			Transport: transport, Timeout: responseTimeout,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}
 }
 
-// storagePath returns the path of stored files: it has the region and the bucket
-// of the storage (decision 6).
+// storagePath returns the path prefix of stored files, which contains the region
+// and the bucket of the storage (decision 6).
 func storagePath(settings []string) string {
 	at := slices.Index(settings, "--storage")
 	if at < 0 {
@@ -98,8 +111,8 @@ func storagePath(settings []string) string {
 	return "/storage/" + s3test.Region + "/" + bucket
 }
 
-// actingFor returns the service with the requests of another merchant, who is
-// added where it is not there.
+// actingFor returns the service with a token of another merchant. It adds the
+// merchant if necessary.
 func (s *service) actingFor(t *testing.T, merchant int) *service {
 	t.Helper()
 	other := *s
@@ -107,7 +120,7 @@ func (s *service) actingFor(t *testing.T, merchant int) *service {
 	return &other
 }
 
-// dataFolder is a data folder without a server.
+// dataFolder returns a data folder without a server.
 func dataFolder(t *testing.T) apptest.Folder {
 	t.Helper()
 	return apptest.Folder{Data: filepath.Join(t.TempDir(), "elsewhere")}

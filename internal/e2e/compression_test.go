@@ -32,7 +32,7 @@ func (a answer) unpacked(t *testing.T) answer {
 // with and without compression: the same text, in fewer bytes; and for what is
 // too small, for files and for what a client does not take.
 func TestCompression(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		orders := s.addMany(t, 40)
 		s.Import(t, []byte(strings.ReplaceAll(richDocument, "\n", "")))
 		rich := placed{number: numberAt(t, richDocument, "orderId"), reference: textAt(t, richDocument, "reference")}

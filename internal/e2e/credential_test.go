@@ -40,7 +40,7 @@ func (s *service) endpoints(o placed, invoice int64, file string) []endpoint {
 
 // TestCredentials has what is a credential (decision 1).
 func TestCredentials(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
 		e := s.uploaded(t, v1, o, "a.pdf", "a")
 		for _, test := range []struct{ name, auth string }{
@@ -65,7 +65,7 @@ func TestCredentials(t *testing.T) {
 // TestBadCredentials has what is none, at every endpoint: 401, and nothing is
 // done.
 func TestBadCredentials(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
 		e := s.uploaded(t, v1, o, "a.pdf", "a")
 		for _, test := range badCredentials(s.token, elsewhere(t)) {
@@ -143,7 +143,7 @@ func elsewhere(t *testing.T) string {
 
 // TestUnauthorizedHeaders has the challenge of a 401.
 func TestUnauthorizedHeaders(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			a := s.do(t, get(v.list()).as(noAuth))
 			all := strings.Join(a.header.Values("WWW-Authenticate"), ", ")

@@ -47,7 +47,7 @@ func TestDelete(t *testing.T) {
 
 // TestDeleteRefusals has the refusals of a delete (spec 7.1, decision 5).
 func TestDeleteRefusals(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		other := s.actingFor(t, 372)
 		o, sibling, foreign := s.addOne(t), s.addOne(t), s.addOne(t, document{"merchantId": 372})
 		kept := s.uploaded(t, v1, o, "a.pdf", "a")

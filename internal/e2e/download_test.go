@@ -67,7 +67,7 @@ func TestDownload(t *testing.T) {
 // TestDownloadRefusals has what is not served below /storage, and the flat form
 // of its errors (decision 6).
 func TestDownloadRefusals(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		folder := s.storage + "/invoices/"
 		o, sibling := s.addOne(t), s.addOne(t)
 		s.uploaded(t, v1, o, "a.pdf", "a")

@@ -32,7 +32,7 @@ func eventsOf(next int, shown ...string) string {
 // merchant has events of its own.
 func TestEvents(t *testing.T) {
 	at := regexp.MustCompile(`"at":"([^"]*)"`)
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		s.do(t, events("")).want(t, 200, eventsOf(0))
 		began := time.Now().Truncate(time.Second)
 		first, second := s.addOne(t), s.addOne(t, document{"state": "ready-for-shipment"})
@@ -81,7 +81,7 @@ func TestEvents(t *testing.T) {
 
 // TestEventsRefuse has what cannot be asked for.
 func TestEventsRefuse(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
 		for _, query := range []string{
 			"after=-1", "after=x", "after=1.5", "after=01", "after=99999999999999999999", "after=1&after=1",
@@ -110,7 +110,7 @@ func TestEventsRefuse(t *testing.T) {
 // command beside it does; is answered without anything when the time is over,
 // and at once when the server stops.
 func TestEventsWait(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
 		ask := func(ctx context.Context, query string) <-chan answer {
 			got := make(chan answer, 1)
@@ -137,7 +137,7 @@ func TestEventsWait(t *testing.T) {
 		gone, leave := context.WithCancel(t.Context())
 		left, stays := ask(gone, "after=3&wait=30"), ask(t.Context(), "after=3&wait=30")
 		// Each looks before it waits, and once more when it does.
-		for deadline := time.Now().Add(answerTimeout); s.looks(t) < looks+4; {
+		for deadline := time.Now().Add(responseTimeout); s.looks(t) < looks+4; {
 			if time.Now().After(deadline) {
 				t.Fatal("they do not wait")
 			}
@@ -152,7 +152,7 @@ func TestEventsWait(t *testing.T) {
 		select {
 		case a := <-stays:
 			a.want(t, 200, eventsOf(3))
-		case <-time.After(answerTimeout):
+		case <-time.After(responseTimeout):
 			t.Error("the one who waited has no answer")
 		}
 	})
@@ -167,7 +167,7 @@ func (s *service) looks(t *testing.T) float64 {
 // logged waits until the log has a text.
 func (s *service) logged(t *testing.T, text string) {
 	t.Helper()
-	for deadline := time.Now().Add(answerTimeout); !strings.Contains(s.Log(), text); {
+	for deadline := time.Now().Add(responseTimeout); !strings.Contains(s.Log(), text); {
 		if time.Now().After(deadline) {
 			t.Fatalf("the log does not have %s", text)
 		}
@@ -178,7 +178,7 @@ func (s *service) logged(t *testing.T, text string) {
 // TestEventsFollowed follows the feed, waiting, while two clients work: every
 // event comes once, in order.
 func TestEventsFollowed(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		const each = 15
 		orders := s.addMany(t, 2*each)
 		failed := make(chan error, 2)

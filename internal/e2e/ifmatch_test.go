@@ -53,7 +53,7 @@ func eachWrite(t *testing.T, s *service, scenario func(t *testing.T, v version, 
 // the order as it was, and then with its own (decision 8). The answer has the
 // tag of the order as it is then.
 func TestIfMatch(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		eachWrite(t, s, func(t *testing.T, v version, o placed, r request, revision int) {
 			now := tag(o, revision)
 			for _, stale := range []string{tag(o, revision+1), tag(o, revision-1), "W/" + now, `"a", "b"`, `""`} {
@@ -73,7 +73,7 @@ func TestIfMatch(t *testing.T) {
 
 // TestIfMatchForms has what matches beside the tag itself.
 func TestIfMatchForms(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		eachWrite(t, s, func(t *testing.T, v version, o placed, r request, revision int) {
 			for name, with := range map[string]request{
 				"any":        r.with("If-Match", "*"),
@@ -95,7 +95,7 @@ func TestIfMatchForms(t *testing.T) {
 // TestIfMatchBadInput has malformed tags, and orders that are not there: those
 // are missing whatever the tag.
 func TestIfMatchBadInput(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		eachWrite(t, s, func(t *testing.T, v version, o placed, r request, revision int) {
 			for _, malformed := range []string{"", "17", `"` + fmt.Sprint(o.number), `*, "a"`, `"a" "b"`, "w/" + tag(o, revision), `"a b"`} {
 				wantUnmoved(t, s, v, o, r.with("If-Match", malformed), invalidQuery)
@@ -116,7 +116,7 @@ func TestIfMatchBadInput(t *testing.T) {
 // TestIfMatchAtOnce has many who know the same revision change an order at once:
 // one does.
 func TestIfMatchAtOnce(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
 		requests := make([]request, 24)
 		for i := range requests {

@@ -36,7 +36,7 @@ func reports(t *testing.T, result apptest.Result) map[int]string {
 // decision 7 take turns: each fault is reported with its line number and its
 // field, the good lines are taken in, and the exit code is 1.
 func TestImportFaults(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		var file strings.Builder
 		var good []placed
 		for _, fault := range documentFaults {
@@ -75,7 +75,7 @@ func TestImportFaults(t *testing.T) {
 // in, as after one that was killed. Lists beside it follow at once.
 func TestImportAgain(t *testing.T) {
 	const part, whole = 100, 2_200
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		lines := make([]string, whole)
 		for i := range lines {
 			lines[i] = newDocument().text(t) + "\n"
@@ -120,7 +120,7 @@ func TestImportUnchanged(t *testing.T) {
 			"billingAddress":{"city":"Nicosia","countryCode":"CY"},"lineItems":[{"id":1,"productName":"Θ","unitPrice":10,"quantity":3,
 			"totalPrice":30,"ean":null,"giftWrap":false,"extendedAttributes":[]}]}`},
 	}
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		wantCounts(t, s.Run(t, plain, "import", "-"), 0, 1, 0, 0, 0)
 		number := numberAt(t, s.do(t, get("/api/orders")).ok(t), "orders.0.order_id")
 		if number <= 0 {
@@ -149,7 +149,7 @@ func TestImportUnchanged(t *testing.T) {
 // is taken: a conflict, reported with its line, and the stored order stays
 // (decision 7).
 func TestImportConflicts(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		s.Merchant(t, 373)
 		doc := newDocument()
 		o := s.add(t, doc)[0]
@@ -198,7 +198,7 @@ func TestImportConflicts(t *testing.T) {
 // TestImportLongTexts takes in texts of the largest length (decision 7).
 func TestImportLongTexts(t *testing.T) {
 	notes := strings.Repeat("α", 10_000)
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		o := s.addOne(t, document{"notes": notes})
 		if got := textAt(t, v1.shown(t, s, o), "notes"); got != notes {
 			t.Errorf("the notes come back with %d bytes", len(got))
@@ -209,7 +209,7 @@ func TestImportLongTexts(t *testing.T) {
 // TestImportNumbers gives orders without a number the next free one, in both
 // versions' lists at once.
 func TestImportNumbers(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		s.addOne(t, document{"orderId": int64(9223372036854775807)}) // must not use up the rest
 		documents := make([]document, 20)
 		lines := make([][]byte, len(documents))

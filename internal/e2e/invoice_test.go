@@ -153,7 +153,7 @@ func TestUpload(t *testing.T) {
 // TestUploadInEveryState sees that the state of an order does not matter for
 // its invoice files, nor the files for the state and the update time.
 func TestUploadInEveryState(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			for st, o := range everyState(t, s) {
 				t.Run(st.name, func(t *testing.T) {
@@ -174,7 +174,7 @@ func TestUploadInEveryState(t *testing.T) {
 // TestUploadCount has the limit of three files (spec 2.1, 4.3): it counts the
 // active ones, over both versions.
 func TestUploadCount(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
 		var shown []entry
 		for i, v := range []version{v1, v2, v1} {

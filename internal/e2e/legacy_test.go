@@ -53,7 +53,7 @@ func TestLegacyClient(t *testing.T) {
 // TestBothVersions plays one order through, each step in the other version than
 // the one before (spec 9).
 func TestBothVersions(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
 		a := s.uploaded(t, v1, o, "a.pdf", "a")
 		b := s.uploaded(t, v2, o, "b.pdf", "b")

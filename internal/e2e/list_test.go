@@ -9,7 +9,7 @@ import (
 // TestList compares whole lists (spec 2.2, 2.4 and decision 3): params, the
 // fields of each order, and no field more.
 func TestList(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		for _, document := range []string{exampleDocument, richDocument, minimalDocument} {
 			s.Import(t, []byte(strings.ReplaceAll(document, "\n", "")))
 		}
@@ -41,7 +41,7 @@ func TestList(t *testing.T) {
 
 // TestListEmpty is the list of a merchant without orders.
 func TestListEmpty(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		wantToday(t, s, get("/api/orders"), `{"params": {"page": 1, "items_per_page": 10, "total_items": 0, "status": null,
 			"date_from": "1970-01-01 00:00:00", "date_to": "<today> 23:59:59"}, "orders": []}`)
 		wantToday(t, s, get("/v2/orders"), `{"params": {"page": 1, "itemsPerPage": 10, "totalItems": 0, "status": null,

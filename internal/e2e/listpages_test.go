@@ -85,7 +85,7 @@ func (v version) walk(t *testing.T, s *service, query string, size, want int) []
 // sizes, and compares them with the model: the right orders in the right order,
 // none twice, none missing, the total always exact.
 func TestListPages(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		all := newShelf(t, s, 77)
 		ranges := [][2]string{
 			{"", ""}, {"2026-02-28", "2026-03-01"}, {"2026-02-26", "2026-02-26"}, {"2026-03-02", ""}, {"", "2026-02-27"},
@@ -118,7 +118,7 @@ func TestListPages(t *testing.T) {
 // TestListFollowsMoves sees lists and totals change at once with an order's
 // state.
 func TestListFollowsMoves(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			merchant := map[string]int{"v1": 361, "v2": 362}[v.name]
 			s := s.actingFor(t, merchant)
@@ -143,7 +143,7 @@ func TestListFollowsMoves(t *testing.T) {
 // TestListIsOwnOrders sees that lists and totals have the merchant's orders
 // only (spec 1, spec 5).
 func TestListIsOwnOrders(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		other := s.actingFor(t, 371)
 		mine, theirs := s.addMany(t, 2), s.addMany(t, 3, document{"merchantId": 371})
 		inEachVersion(t, func(t *testing.T, v version) {
@@ -161,7 +161,7 @@ func TestListIsOwnOrders(t *testing.T) {
 
 // TestListSize has the page sizes of spec 8 and decision 3.
 func TestListSize(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		s.addMany(t, 123)
 		tests := []struct {
 			query, size string

@@ -48,7 +48,7 @@ func TestListDates(t *testing.T) {
 		{"FROM=2026-05-01+23:59:59&TO=2026-05-01T00:00:00", []string{"end", "offset", "start"}, "2026-05-01", "2026-05-01", "v1"},
 		{"TO=2026-04-30T00:00:00", []string{"eve", "before-1970"}, "1970-01-01", "2026-04-30", "v1"},
 	}
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		var documents []document
 		for reference, at := range created {
 			documents = append(documents, newDocument(document{"reference": reference, "createdAt": at}))
@@ -74,7 +74,7 @@ func TestListDates(t *testing.T) {
 // TestListStatus has the status filter: every code and name of spec 3.1, the
 // value shown in params, and letters that stand for no state (decision 3).
 func TestListStatus(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		var documents []document
 		for _, st := range states {
 			documents = append(documents, newDocument(document{"reference": st.name, "state": st.name}))
@@ -153,7 +153,7 @@ func TestListRefusals(t *testing.T) {
 		"items_per_page=5&itemsPerPage=0", "items_per_page=5&itemsPerPage=abc")
 	only2 = append(only2, "state=O", "state=Registered", "state=REGISTERED", "state=accepted", "state=rejected", "state=cancelled", "state=unknown",
 		"state=registered%20", "state=registered,completed", "state=registered&state=completed", "state=pickup-point")
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			queries := map[string][]string{"v1": append(only1, both...), "v2": append(only2, both...)}[v.name]
 			for _, query := range queries {
@@ -187,7 +187,7 @@ func TestListTolerates(t *testing.T) {
 		{"v2", "items_per_page=abc&status=nonsense&date_from=nonsense&date_to=nonsense", "10", "1", "null"},
 		{"v2", "state=registered&page=2", "10", "2", `"registered"`},
 	}
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		s.addOne(t)
 		inEachVersion(t, func(t *testing.T, v version) {
 			for _, test := range tests {
@@ -208,7 +208,7 @@ func TestListHostileQueries(t *testing.T) {
 		"=", "=1", "%00=%00", "page[]=1", "page=1%26page=2", "' OR 1=1 --", "STATUS=O'--",
 		strings.Repeat("a=1&", 10_000), "x=" + strings.Repeat("y", 40_000),
 	}
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			for _, query := range queries {
 				query = strings.ReplaceAll(v.inWords(query), " ", "%20")

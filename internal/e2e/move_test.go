@@ -22,7 +22,7 @@ func everyState(t *testing.T, s *service) map[state]placed {
 // TestAccept accepts an order in every state (spec 3.2, decision 2): legal from
 // registered only, and everything else leaves the order as it was.
 func TestAccept(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			orders := everyState(t, s)
 			for _, st := range states {
@@ -40,7 +40,7 @@ func TestAccept(t *testing.T) {
 
 // TestReject is TestAccept for reject.
 func TestReject(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			orders := everyState(t, s)
 			for _, st := range states {
@@ -94,7 +94,7 @@ func wantUnmoved(t *testing.T, s *service, v version, o placed, r request, refus
 // TestSecondAction repeats and mixes actions, also across the versions: what
 // was decided stays.
 func TestSecondAction(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			orders := s.addMany(t, 2)
 			s.do(t, v.accept(orders[0])).want(t, 200, v.done())
@@ -141,7 +141,7 @@ func TestReasons(t *testing.T) {
 		{"given twice", `"reason":"damaged","reason":"damaged"`, &invalidBody},
 		{"given twice by an escape", `"reason":"damaged","r\u0065ason":"wrong-price"`, &invalidBody},
 	}
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			orders := s.addMany(t, len(tests))
 			for i, test := range tests {

@@ -21,7 +21,7 @@ var operatorMoves = map[string][]string{
 // state: those of decision 2 happen, both versions show them, and all others
 // leave the order as it was.
 func TestOperatorMoves(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		operator := s.Folder.Token(t, "--operator")
 		var documents []document
 		for _, from := range states {
@@ -61,7 +61,7 @@ func TestOperatorMoves(t *testing.T) {
 // (decision 7): merchants see them at once; the same again is unchanged, other
 // content a conflict, and what is refused names the field.
 func TestOperatorOrders(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		operator := s.Folder.Token(t, "--operator")
 		doc := newDocument()
 		o := doc.placed(t)

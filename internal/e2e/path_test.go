@@ -23,7 +23,7 @@ func wantAllow(t *testing.T, a answer, want string) {
 // TestMethods sends every method to every path (spec 4): those that are not
 // served are 405 with Allow, in the version's form (decision 5).
 func TestMethods(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		o := s.addOne(t, document{"state": "completed"})
 		paths := []struct {
 			v           version
@@ -71,7 +71,7 @@ func TestMethods(t *testing.T) {
 // TestUnknownPaths has paths at which nothing is served: 404 as JSON in the
 // form of the version (decision 5), never a redirect.
 func TestUnknownPaths(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
 		inEachVersion(t, func(t *testing.T, v version) {
 			other := map[string]string{"v1": v2.id(o), "v2": v1.id(o)}[v.name]
@@ -113,7 +113,7 @@ func TestUnknownPaths(t *testing.T) {
 // TestTrailingSlash sees that one slash at the end makes no difference
 // (decision 3; legacy clients send it), at every endpoint.
 func TestTrailingSlash(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			orders := s.addMany(t, 2)
 			slashed := func(r request) request {
@@ -137,7 +137,7 @@ func TestTrailingSlash(t *testing.T) {
 // TestHead has HEAD as GET without the body (decision 5): the same status and
 // headers, of good answers and of errors.
 func TestHead(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
 		missing := placed{number: 1, reference: "missing"}
 		inEachVersion(t, func(t *testing.T, v version) {
@@ -164,7 +164,7 @@ func TestHead(t *testing.T) {
 // decisions 5 and 7): each is an order that is missing, whatever it looks like,
 // and its text comes back in the message.
 func TestOrderIDs(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		o := s.addOne(t, document{"reference": "Known"})
 		ids := []struct {
 			v           version

@@ -11,7 +11,7 @@ import (
 // TestPolling asks again for what it has: 304 as long as nothing has changed,
 // whoever might have changed it (RFC 9110, 13.1.2).
 func TestPolling(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			o := s.addOne(t)
 			other := s.actingFor(t, 376)
@@ -79,7 +79,7 @@ func (a answer) next() string {
 // was there is shown once.
 func TestNextLinks(t *testing.T) {
 	references := regexp.MustCompile(`"(?:id|order_reference)":"([^"]+)"`)
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			there := make(map[string]bool)
 			for _, o := range s.addMany(t, 23) {
@@ -115,7 +115,7 @@ func TestNextLinks(t *testing.T) {
 
 // TestForeignCursors asks with cursors that the list did not give.
 func TestForeignCursors(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			o := s.addMany(t, 3)[0]
 			next := s.do(t, get(v.list(v.size, "1"))).next()

@@ -33,7 +33,7 @@ func (s *service) atOnce(t *testing.T, requests []request) []answer {
 // the state is the winner's (decision 2).
 func TestSimultaneousActions(t *testing.T) {
 	const rounds, perRound = 4, 32
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		for round, o := range s.addMany(t, rounds) {
 			requests := make([]request, perRound)
 			for i := range requests {

@@ -25,7 +25,7 @@ func (s *service) limitedAt(t *testing.T, r request) answer {
 // of each part of the service and says when to come back, and only the token
 // that has asked so often is refused.
 func TestRateLimit(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		operator := s.Folder.Token(t, "--operator")
 		o := placed{number: 1, reference: "none"}
 		for _, test := range []struct {
@@ -62,7 +62,7 @@ func TestRateLimit(t *testing.T) {
 // TestFailedSignIns tries tokens that are not good, 60 of them and one more,
 // while the good one goes on.
 func TestFailedSignIns(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		for _, end := range []struct {
 			v version
 			r request

@@ -87,7 +87,7 @@ func TestRetry(t *testing.T) {
 // form, for their condition. The first answer holds, also when the order has
 // come meanwhile.
 func TestRetryOfRefusal(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			o, late := s.addOne(t), newDocument()
 			for name, r := range map[string]request{
@@ -124,7 +124,7 @@ func TestRetryOfRefusal(t *testing.T) {
 // TestRetryOfAnotherRequest uses a key for a second request, which differs in
 // its method, path, body or condition: refused, and nothing happens.
 func TestRetryOfAnotherRequest(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			orders := s.addMany(t, 2)
 			o, other := orders[0], orders[1]
@@ -164,7 +164,7 @@ func TestRetryOfAnotherRequest(t *testing.T) {
 // TestRetryOfMerchants sees that a key is its merchant's own, and that those who
 // may not write neither use one up nor are shown what is kept under it.
 func TestRetryOfMerchants(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		stranger := s.actingFor(t, 356)
 		reader := s.Folder.Token(t, "--merchant", "355", "--scopes", "orders:read")
 		inEachVersion(t, func(t *testing.T, v version) {
@@ -185,7 +185,7 @@ func TestRetryOfMerchants(t *testing.T) {
 // TestRetryBadInput has keys that are none. Nothing happens, in the version's
 // form.
 func TestRetryBadInput(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		eachWrite(t, s, func(t *testing.T, v version, o placed, r request, _ int) {
 			for name, bad := range map[string]request{
 				"empty":      r.under(""),
@@ -206,7 +206,7 @@ func TestRetryBadInput(t *testing.T) {
 // TestRetryKeys has the longest key, and one with every letter that it may have.
 // Reading takes no notice of a key.
 func TestRetryKeys(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		var printable strings.Builder
 		for c := '!'; c <= '~'; c++ {
 			printable.WriteRune(c)
@@ -227,7 +227,7 @@ func TestRetryKeys(t *testing.T) {
 // everybody is told the same; of an upload some may be told to wait.
 func TestRetryAtOnce(t *testing.T) {
 	const tries = 16
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		eachWrite(t, s, func(t *testing.T, v version, o placed, r request, revision int) {
 			requests := make([]request, tries)
 			key := newKey()
@@ -265,7 +265,7 @@ func TestRetryAtOnce(t *testing.T) {
 // TestRetryOfCutBody sends half of a body and no more: what was asked for is not
 // known then, and the whole request is taken as if it were the first.
 func TestRetryOfCutBody(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			o := s.addOne(t)
 			for _, r := range []request{v.upload(o, "a.pdf", strings.Repeat("x", 100_000)), v.reject(o, `"reason":"damaged"`)} {

@@ -13,7 +13,7 @@ func TestSingleOrder(t *testing.T) {
 		{"everything an order can have", richDocument, richV1, richV2},
 		{"only what is required", minimalDocument, minimalV1, minimalV2},
 	}
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		for _, test := range tests {
 			t.Run(test.name, func(t *testing.T) {
 				document := strings.ReplaceAll(test.document, "\n", "")
@@ -29,7 +29,7 @@ func TestSingleOrder(t *testing.T) {
 // TestSingleOrderValues changes one thing of an order and looks at what shows
 // it in each version.
 func TestSingleOrderValues(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		documents := make([]document, len(orderValues))
 		for i, test := range orderValues {
 			documents[i] = newDocument(test.change)
@@ -60,7 +60,7 @@ func wantParts(t *testing.T, text string, parts map[string]string) {
 // TestLineItems keeps their order, which is not that of their ids, on the wire
 // in both versions (decision 4), and their extended attributes as they came.
 func TestLineItems(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		o := s.addOne(t, document{"lineItems": []any{
 			line(document{"id": 30, "extendedAttributes": []any{"<a>", map[string]any{"k": nil, "n": int64(12345678901234567)}}}),
 			line(document{"id": 4, "pickupDate": "2026-02-28", "deliveryDate": "2026-03-01"}),
@@ -99,7 +99,7 @@ func TestLineItems(t *testing.T) {
 // (decision 4).
 func TestCompany(t *testing.T) {
 	const name = `Our "Store" & Υιοί <b>`
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		if result := s.Run(t, "", "merchant", "add", "--id", "9007199254740993", "--name", name); result.Code != 0 {
 			t.Fatal(result.Stderr)
 		}

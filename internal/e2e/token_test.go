@@ -15,7 +15,7 @@ func TestScopes(t *testing.T) {
 		"orders:read", "orders:write", "invoices:write", "orders:read,orders:write", "orders:read,invoices:write",
 		"orders:write,invoices:write", "orders:read,orders:write,invoices:write",
 	}
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		for _, scopes := range sets {
 			t.Run(scopes, func(t *testing.T) {
 				token := s.Folder.Token(t, "--merchant", "355", "--scopes", scopes)
@@ -46,7 +46,7 @@ func TestScopes(t *testing.T) {
 // TestOperatorToken sees that the tokens of operators and merchants are good
 // for their own interface only (decision 1).
 func TestOperatorToken(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		operator := s.Folder.Token(t, "--operator")
 		if !strings.HasPrefix(operator, "mop_") {
 			t.Errorf("an operator's token begins with %.4s", operator)
@@ -91,7 +91,7 @@ func (s *service) until(t *testing.T, r request, status int, since time.Time) {
 // TestRevocation revokes tokens with the command line beside the running server
 // (decision 1): by the id that the list shows and by the token itself.
 func TestRevocation(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		for _, by := range []string{"id", "token"} {
 			t.Run("by "+by, func(t *testing.T) {
 				token := s.Folder.Token(t, "--merchant", "355", "--scopes", "orders:read")
@@ -140,7 +140,7 @@ func listedID(t *testing.T, s *service, token string) string {
 // TestExpiry makes a token that is good for a second, and one for an hour
 // (decision 1).
 func TestExpiry(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		hour := s.Folder.Token(t, "--merchant", "355", "--expires", "1h")
 		second := s.Folder.Token(t, "--merchant", "355", "--expires", "1s")
 		expires := time.Now().Add(time.Second)
@@ -154,7 +154,7 @@ func TestExpiry(t *testing.T) {
 
 // TestTokenForm has the form of a token and what is shown of it (decision 1).
 func TestTokenForm(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		s.Merchant(t, 374)
 		result := s.Run(t, "", "token", "create", "--merchant", "374", "--scopes", "orders:read,invoices:write", "--expires", "48h")
 		form := regexp.MustCompile(`^mo_[0-9A-Za-z]{28,}\n$`)
@@ -198,7 +198,7 @@ func TestTokenForm(t *testing.T) {
 // TestLastUsed sees that the list tells when a token was last used
 // (decision 1); at the latest when the server has stopped.
 func TestLastUsed(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		token := s.Folder.Token(t, "--merchant", "355")
 		line := func() string {
 			id := listedID(t, s, token)

@@ -53,7 +53,7 @@ func TestUploadBodies(t *testing.T) {
 		body = strings.NewReplacer(`"status"`, `"filename"`, `"st\u0061tus"`, `"filen\u0061me"`).Replace(body)
 		tests = append(tests, struct{ name, body string }{test.name, body})
 	}
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
 		missing := placed{number: 1, reference: "missing"}
 		for _, v := range versions {
@@ -90,7 +90,7 @@ func TestUploadContent(t *testing.T) {
 		{"NUL bytes", "AAAA", "\x00\x00\x00"},
 		{"HTML in a pdf", base64.StdEncoding.EncodeToString([]byte("<script>alert(1)</script>")), "<script>alert(1)</script>"},
 	}
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			for _, test := range tests {
 				t.Run(test.name, func(t *testing.T) {
@@ -174,7 +174,7 @@ const maxBody = 8 << 20
 // every other check but the token's, with a length given and without, and the
 // client gets to read the answer.
 func TestUploadBodySize(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			o, missing := s.addOne(t), placed{number: 1, reference: "missing"}
 			full := v.uploadBase64(o, "a.pdf", encodedLargest()).body
@@ -216,7 +216,7 @@ func TestUploadBodySize(t *testing.T) {
 // TestUploadChecks has the order of checks of an upload (decision 6): token,
 // body, order, extension, size, count. Of two faults the earlier is answered.
 func TestUploadChecks(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		readOnly := s.Folder.Token(t, "--merchant", "355", "--scopes", "orders:read,orders:write")
 		inEachVersion(t, func(t *testing.T, v version) {
 			full, free := s.addOne(t), s.addOne(t)

@@ -12,7 +12,7 @@ import (
 // TestHealth has what watches over the service asks for: open to all, and
 // telling nothing.
 func TestHealth(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		for _, path := range []string{"/healthz", "/readyz", "/healthz/", "/readyz/"} {
 			for _, auth := range []string{"", noAuth, bearer("nonsense")} {
 				a := s.do(t, get(path).as(auth))
@@ -67,7 +67,7 @@ type wantedFigure struct {
 // late.
 func (s *service) figures(t *testing.T, wanted []wantedFigure) string {
 	t.Helper()
-	for deadline := time.Now().Add(answerTimeout); ; {
+	for deadline := time.Now().Add(responseTimeout); ; {
 		a := s.send(t, get("/metrics").as(noAuth))
 		if a.status != 200 || !strings.HasPrefix(a.header.Get("Content-Type"), "text/plain") {
 			t.Fatalf("status %d, Content-Type %s", a.status, a.header.Get("Content-Type"))
@@ -90,7 +90,7 @@ func (s *service) figures(t *testing.T, wanted []wantedFigure) string {
 // TestMetrics has the figures: requests by route and status, uploads, database
 // times, and nothing that a stranger may make up.
 func TestMetrics(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
 		s.do(t, get(v2.list()))
 		s.do(t, get(v2.order(o)))
@@ -127,7 +127,7 @@ func TestMetrics(t *testing.T) {
 // line for each, and nowhere a token, a customer's data, a query, a body or a
 // file's name.
 func TestLog(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		customer := map[string]any{"email": "secret.mail@example.com", "firstName": "Secretname", "lastName": "Secretlast", "phone": "6999999999"}
 		o := s.addOne(t, document{"reference": "SECRET-REF", "customer": customer, "notes": "secretnote"})
 		e := s.uploaded(t, v1, o, "secretfile.pdf", "secretcontent")

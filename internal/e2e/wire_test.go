@@ -20,7 +20,7 @@ func (s *service) dial(t *testing.T) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(answerTimeout)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(responseTimeout)); err != nil {
 		t.Fatal(err)
 	}
 	return conn
@@ -45,7 +45,7 @@ func readAnswer(t *testing.T, reader *bufio.Reader, what string) answer {
 // service takes: the refusal comes, and comes without the rest.
 func TestHugeBody(t *testing.T) {
 	const size = 100_000_000
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
 		inEachVersion(t, func(t *testing.T, v version) {
 			for _, test := range []struct{ name, length, chunk string }{
@@ -82,7 +82,7 @@ func TestHugeBody(t *testing.T) {
 // TestExpectContinue uploads with a client that waits for leave to send its
 // body, as curl and PHP do with large ones: it gets it, or the refusal.
 func TestExpectContinue(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			o := s.addOne(t)
 			r := v.upload(o, "a.pdf", "content")
@@ -118,7 +118,7 @@ func TestExpectContinue(t *testing.T) {
 
 // TestBrokenOffBody ends a connection in the middle of a body: nothing is done.
 func TestBrokenOffBody(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			o := s.addOne(t)
 			for _, r := range []request{v.upload(o, "a.pdf", "content"), v.reject(o)} {
@@ -152,7 +152,7 @@ func TestBrokenOffBody(t *testing.T) {
 // TestRawRequests writes requests that no client library would: none is
 // answered with a redirect, with another's data or not at all.
 func TestRawRequests(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
 		auth := "Authorization: Bearer " + s.token + "\r\n"
 		tests := []struct {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/store/pgtest"
 )
 
 const (
@@ -102,7 +103,7 @@ func (c *crowd) recovers(limit time.Duration) {
 // again, under load.
 func TestDatabaseStopsAndReturns(t *testing.T) {
 	t.Parallel()
-	server := ownServer(t)
+	server := pgtest.StartServer(t)
 	outage{
 		begin: func(*testing.T) { server.Stop() },
 		end: func(t *testing.T) {
@@ -110,7 +111,7 @@ func TestDatabaseStopsAndReturns(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
-	}.run(t, onPostgres(t, withPassword(t, newDatabase(t, server))))
+	}.run(t, onPostgres(t, withPassword(t, server.Database(t))))
 }
 
 // TestDatabaseHangs has the server keep its connections and not answer. A burst
@@ -118,7 +119,7 @@ func TestDatabaseStopsAndReturns(t *testing.T) {
 // have begun.
 func TestDatabaseHangs(t *testing.T) {
 	t.Parallel()
-	server := ownServer(t)
+	server := pgtest.StartServer(t)
 	var thaw func()
 	outage{
 		begin: func(t *testing.T) { thaw = freeze(t, server) },
@@ -131,14 +132,14 @@ func TestDatabaseHangs(t *testing.T) {
 			}
 			wait.Wait()
 		},
-	}.run(t, onPostgres(t, withPassword(t, newDatabase(t, server))))
+	}.run(t, onPostgres(t, withPassword(t, server.Database(t))))
 }
 
 // TestDatabaseMoves has the connections to the server go silent, as they do when
 // another machine takes over its address. New ones are well at once.
 func TestDatabaseMoves(t *testing.T) {
 	t.Parallel()
-	address := serviceDatabase(t)
+	address := pgtest.Database(t)
 	var w *wire
 	through := changed(t, address, func(u *url.URL) {
 		w = newWire(t, u.Host)

@@ -13,6 +13,7 @@ import (
 
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/filestore/s3test"
+	"merchantorders/internal/store/pgtest"
 )
 
 const merchantID = apptest.MerchantID
@@ -66,7 +67,7 @@ func storage(bucket, endpoint string) string {
 var installations = map[string]func(t *testing.T) installation{
 	"sqlite-disk": func(t *testing.T) installation { return onSQLite(t) },
 	"postgres-s3": func(t *testing.T) installation {
-		return onPostgres(t, serviceDatabase(t), "--storage", bucket(t))
+		return onPostgres(t, pgtest.Database(t), "--storage", bucket(t))
 	},
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/pgtest"
 )
 
 // waiting returns how many sessions of a database wait for a lock.
@@ -54,7 +55,7 @@ func stopped(t *testing.T, pid int) bool {
 // else waits.
 func TestLockIsHeldForLong(t *testing.T) {
 	t.Parallel()
-	i := onPostgres(t, newDatabase(t, sharedServer(t)))
+	i := onPostgres(t, pgtest.Shared(t).Database(t))
 	c := newClient(t, i.start(t), i.filled(t, 2))
 	tables := i.tables(t)
 	release := locked(t, tables, `SELECT state FROM orders WHERE number = $1 FOR UPDATE`, sample(1).number())
@@ -81,7 +82,7 @@ func TestLockIsHeldForLong(t *testing.T) {
 // are taken from it, and it finds its way back.
 func TestFrozenInstanceLetsGo(t *testing.T) {
 	t.Parallel()
-	i := onPostgres(t, newDatabase(t, sharedServer(t)))
+	i := onPostgres(t, pgtest.Shared(t).Database(t))
 	token := i.filled(t, 2)
 	frozen := i.process(t)
 	one, other := newClient(t, frozen.BaseURL, token), newClient(t, i.start(t), token)

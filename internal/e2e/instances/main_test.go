@@ -23,61 +23,8 @@ func TestMain(m *testing.M) {
 		}
 	}
 	os.Exit(s3test.Main(func() int {
-		code := pgtest.Run(func() int { return apptest.Main(m) }, apptest.Distribute)
-		if shared.server != nil {
-			shared.server.Remove()
-		}
-		return code
+		return pgtest.Run(func() int { return apptest.Main(m) }, apptest.Distribute)
 	}))
-}
-
-// shared is the PostgreSQL server of the tests that do it no harm.
-var shared struct {
-	once   sync.Once
-	server *pgtest.Server
-	err    error
-}
-
-// sharedServer returns that server.
-func sharedServer(t testing.TB) *pgtest.Server {
-	t.Helper()
-	shared.once.Do(func() { shared.server, shared.err = pgtest.Start() })
-	if shared.err != nil {
-		t.Fatalf("no PostgreSQL server for the tests: %v", shared.err)
-	}
-	return shared.server
-}
-
-// newDatabase makes an empty database on a server and returns its URL.
-func newDatabase(t testing.TB, server *pgtest.Server) string {
-	t.Helper()
-	url, err := server.NewDatabase()
-	if err != nil {
-		t.Fatalf("make a database: %v", err)
-	}
-	return url
-}
-
-// serviceDatabase makes a database that the service alone is to work on, and
-// returns its URL: where pgtest.Variable names a cluster, on that and with its
-// tables spread. Tests that look into the server itself have newDatabase.
-func serviceDatabase(t testing.TB) string {
-	t.Helper()
-	if os.Getenv(pgtest.Variable) == "" {
-		return newDatabase(t, sharedServer(t))
-	}
-	return pgtest.Database(t)
-}
-
-// ownServer starts a PostgreSQL server that a test may stop.
-func ownServer(t testing.TB) *pgtest.Server {
-	t.Helper()
-	server, err := pgtest.Start()
-	if err != nil {
-		t.Fatalf("no PostgreSQL server for the test: %v", err)
-	}
-	t.Cleanup(server.Remove)
-	return server
 }
 
 // patience is how long a test waits for what must happen. Only a test that

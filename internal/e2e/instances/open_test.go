@@ -17,6 +17,7 @@ import (
 
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/filestore/s3test"
+	"merchantorders/internal/store/pgtest"
 )
 
 // refusedWithin bounds the start of a server that cannot come to anything.
@@ -70,8 +71,8 @@ func refusedCommand(t *testing.T, cmd *exec.Cmd, setting, want string) {
 // they should be.
 func TestDatabaseCannotBeOpened(t *testing.T) {
 	t.Parallel()
-	server := sharedServer(t)
-	good := newDatabase(t, server)
+	server := pgtest.Shared(t)
+	good := server.Database(t)
 	db := admin(t, server)
 	must(t, db, `CREATE ROLE locked LOGIN PASSWORD 'right'`)
 	askPasswordOf(t, "locked")
@@ -119,14 +120,14 @@ func TestDatabaseCannotBeOpened(t *testing.T) {
 // on.
 func TestDatabaseWithoutRights(t *testing.T) {
 	t.Parallel()
-	server := sharedServer(t)
+	server := pgtest.Shared(t)
 	super := admin(t, server)
 	must(t, super, `CREATE ROLE modest LOGIN`)
 	as := func(address, role string) string {
 		return changed(t, address, func(u *url.URL) { u.User = url.User(role) })
 	}
-	fresh, made := newDatabase(t, server), newDatabase(t, server)
-	newer, standby := newDatabase(t, server), newDatabase(t, server)
+	fresh, made := server.Database(t), server.Database(t)
+	newer, standby := server.Database(t), server.Database(t)
 	for _, address := range []string{made, newer, standby} {
 		onPostgres(t, address).merchant(t, merchantID)
 	}
@@ -201,10 +202,7 @@ func TestStorageCannotBeOpened(t *testing.T) {
 	}
 	t.Run("read-only", func(t *testing.T) {
 		t.Parallel()
-		server, err := s3test.Start()
-		if err != nil {
-			t.Fatal(err)
-		}
+		server := s3test.StartServer(t)
 		defer server.Remove()
 		bucket, err := server.NewBucket()
 		if err != nil {
@@ -262,7 +260,7 @@ func urlOf(t testing.TB, address string) *url.URL {
 // others in.
 func askPasswordOf(t *testing.T, role string) {
 	t.Helper()
-	db := admin(t, sharedServer(t))
+	db := admin(t, pgtest.Shared(t))
 	path := setting(t, db, "hba_file")
 	rules, err := os.ReadFile(path)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/store/pgtest"
 )
 
 // TestStartTogether starts four instances at the same moment on an empty
@@ -20,7 +21,7 @@ func TestStartTogether(t *testing.T) {
 	t.Parallel()
 	const instances, rounds = 4, 3
 	for range rounds {
-		url := newDatabase(t, sharedServer(t))
+		url := pgtest.Shared(t).Database(t)
 		starting := make([]*startingInstance, instances)
 		for i := range starting {
 			starting[i] = beginStart(t, "--database", url)

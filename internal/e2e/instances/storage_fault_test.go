@@ -14,6 +14,7 @@ import (
 
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/filestore/s3test"
+	"merchantorders/internal/store/pgtest"
 )
 
 // storageFault is a way in which an S3 server fails and comes back.
@@ -111,11 +112,7 @@ func TestStorageFails(t *testing.T) {
 // newStorageTest starts an instance with some orders, on a server of its own.
 func newStorageTest(t *testing.T) *storageTest {
 	t.Helper()
-	server, err := s3test.Start()
-	if err != nil {
-		t.Fatalf("no S3 server for the test: %v", err)
-	}
-	t.Cleanup(server.Remove)
+	server := s3test.StartServer(t)
 	name, err := server.NewBucket()
 	if err != nil {
 		t.Fatal(err)
@@ -229,7 +226,7 @@ func TestKilledInMidUpload(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWire(t, address.Host)
-	database := serviceDatabase(t)
+	database := pgtest.Database(t)
 	i := onPostgres(t, database, "--storage", storage(name, endpoint))
 	token := i.filled(t, 1)
 	doomed := onPostgres(t, database, "--storage", storage(name, "http://"+w.address())).process(t)

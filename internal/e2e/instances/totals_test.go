@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/pgtest"
 )
 
 // mover is one of the clients that move orders at random, each of the merchants'
@@ -32,7 +33,7 @@ type mover struct {
 func TestTotalsStayExact(t *testing.T) {
 	t.Parallel()
 	const clients, moves, merchants, ordersEach = 4, 10_000, 3, 150
-	i := onPostgres(t, serviceDatabase(t))
+	i := onPostgres(t, pgtest.Database(t))
 	tokens, operator := map[int64]string{}, i.run(t, "", "token", "create", "--operator")
 	for m := range int64(merchants) {
 		id := merchantID + m

@@ -1,6 +1,6 @@
-// Package s3test starts a real S3 server for tests, on a loopback address and
-// over a temporary folder. It builds the server from the tools module. If the
-// server cannot be built or started, the test fails; it is never skipped.
+// Package s3test starts a real S3 server on the loopback address for tests. It
+// stores objects in a temporary directory. The server is built from the tools
+// module. If it cannot be built or started, the test fails.
 package s3test
 
 import (
@@ -20,9 +20,11 @@ import (
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"merchantorders/internal/testenv"
 )
 
-// The only account of the server, and its region.
+// The account of the server, and its region.
 const (
 	AccessKey = "test-access"
 	SecretKey = "test-secret"
@@ -41,8 +43,6 @@ var shared struct {
 	once   sync.Once
 	server *Server
 	err    error
-	mu     sync.Mutex
-	made   int
 }
 
 // Main runs the tests of a package with the account in their environment, and
@@ -66,6 +66,7 @@ func Main(run func() int) int {
 // share, and returns its name and the server's URL.
 func Bucket(t testing.TB) (name, endpoint string) {
 	t.Helper()
+	testenv.Need(t, "an S3 server")
 	shared.once.Do(func() { shared.server, shared.err = Start() })
 	if shared.err != nil {
 		t.Fatalf("no S3 server for the tests: %v", shared.err)
@@ -88,7 +89,23 @@ type Server struct {
 	address string
 
 	process *exec.Cmd // nil: stopped
-	ended   chan error
+	ended   chan error // receives the result of the process
+
+	mu      sync.Mutex
+	created int // buckets
+}
+
+// StartServer starts a server that the test may stop or change. It is removed
+// when the test ends.
+func StartServer(t testing.TB) *Server {
+	t.Helper()
+	testenv.Need(t, "an S3 server")
+	server, err := Start()
+	if err != nil {
+		t.Fatalf("no S3 server for the test: %v", err)
+	}
+	t.Cleanup(server.Remove)
+	return server
 }
 
 // Start starts a server over a new temporary folder, on a free port.
@@ -142,7 +159,7 @@ func (s *Server) Run() error {
 		return err
 	}
 	s.process, s.ended = cmd, ended
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(startTimeout)
 	for {
 		response, err := http.Get(s.Endpoint())
 		if err == nil {
@@ -154,6 +171,10 @@ func (s *Server) Run() error {
 		time.Sleep(20 * time.Millisecond)
 	}
 }
+
+// startTimeout is how long a server may take to start. Only a test that fails
+// waits that long.
+const startTimeout = 3 * time.Minute
 
 // Stop kills the server.
 func (s *Server) Stop() {
@@ -167,7 +188,7 @@ func (s *Server) Stop() {
 // Signal sends the server a signal. SIGSTOP makes it hang.
 func (s *Server) Signal(signal os.Signal) error { return s.process.Process.Signal(signal) }
 
-// Remove stops the server and removes its data.
+// Remove stops the server and deletes its data.
 func (s *Server) Remove() {
 	s.Stop()
 	_ = os.RemoveAll(s.folder)
@@ -175,10 +196,10 @@ func (s *Server) Remove() {
 
 // NewBucket creates an empty bucket and returns its name.
 func (s *Server) NewBucket() (string, error) {
-	shared.mu.Lock()
-	shared.made++
-	name := fmt.Sprintf("test-%d", shared.made)
-	shared.mu.Unlock()
+	s.mu.Lock()
+	s.created++
+	name := fmt.Sprintf("test-%d", s.created)
+	s.mu.Unlock()
 	client, err := minio.New(s.address, &minio.Options{
 		Creds: credentials.NewStaticV4(AccessKey, SecretKey, ""), Region: Region,
 	})

@@ -14,28 +14,29 @@ import (
 	"testing"
 )
 
-// shardsOfTest is into how many pieces the tables of a test are cut: enough for
-// several on each node. Each is a table of its own, and takes its time to make.
-const shardsOfTest = 4
+// shardCount is the number of shards of each distributed table of a test: enough
+// for several on each node. Every shard is a table, and takes time to create.
+const shardCount = 4
 
-// external is a server that the tests did not start: that of Variable.
+// external is the server of Variable, which the tests did not start.
 type external struct {
 	address *url.URL
-	nodes   []node // of the cluster, the coordinator among them or not; none: no cluster
+	nodes   []node // of the cluster, with or without the coordinator; empty: no cluster
 }
 
-// node is a server of a cluster as the others reach it.
+// node is a server of a cluster, at the address that the other nodes use.
 type node struct {
 	host  string
 	port  int
 	group int // 0: the coordinator
 }
 
-// openExternal looks at the server that Variable names.
+// openExternal connects to the server of Variable and reads the nodes of its
+// cluster, if it has one.
 func openExternal(ctx context.Context, text string) (*external, error) {
 	address, err := url.Parse(text)
 	if err != nil || address.Host == "" {
-		return nil, errors.New(Variable + " must be an address such as postgres://user:password@host:5432/postgres")
+		return nil, errors.New(Variable + " must be a URL such as postgres://user:password@host:5432/postgres")
 	}
 	e := &external{address: address}
 	err = e.on(ctx, address, func(db *sql.DB) error {
@@ -59,55 +60,55 @@ func openExternal(ctx context.Context, text string) (*external, error) {
 		return rows.Err()
 	})
 	if err != nil {
-		return nil, fmt.Errorf("look at the server of %s: %w", Variable, err)
+		return nil, fmt.Errorf("connect to the server of %s: %w", Variable, err)
 	}
 	return e, nil
 }
 
-// newDatabase makes a database, on every node of a cluster and with the others
-// known to the coordinator, and returns its URL. It is removed when the test
-// ends.
+// newDatabase creates a database and returns its URL. On a cluster it creates it
+// on every node and adds the nodes to the coordinator. The database is dropped
+// when the test ends.
 func (e *external) newDatabase(t testing.TB) (string, error) {
 	ctx := context.WithoutCancel(t.Context())
 	name := "test_" + strings.ToLower(rand.Text())
 	for _, server := range e.servers() {
 		t.Cleanup(func() {
 			if err := e.run(ctx, server, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)"); err != nil {
-				t.Errorf("remove the test's database: %v", err)
+				t.Errorf("drop the database of the test: %v", err)
 			}
 		})
 		if err := e.run(ctx, server, "CREATE DATABASE "+name); err != nil {
 			return "", err
 		}
 		if e.clustered() {
-			if err := e.run(ctx, in(server, name), "CREATE EXTENSION citus"); err != nil {
+			if err := e.run(ctx, databaseURL(server, name), "CREATE EXTENSION citus"); err != nil {
 				return "", err
 			}
 		}
 	}
-	made := in(e.address, name)
+	created := databaseURL(e.address, name)
 	if e.clustered() {
-		if err := e.join(ctx, made, name); err != nil {
+		if err := e.addNodes(ctx, created, name); err != nil {
 			return "", err
 		}
 	}
-	return made.String(), nil
+	return created.String(), nil
 }
 
-// join tells the coordinator of a new database its nodes.
-func (e *external) join(ctx context.Context, made *url.URL, name string) error {
-	statements := []string{fmt.Sprintf("ALTER DATABASE %s SET citus.shard_count = %d", name, shardsOfTest)}
+// addNodes adds the nodes of the cluster to the coordinator of a new database.
+func (e *external) addNodes(ctx context.Context, created *url.URL, name string) error {
+	statements := []string{fmt.Sprintf("ALTER DATABASE %s SET citus.shard_count = %d", name, shardCount)}
 	for _, n := range e.nodes {
 		call := "citus_add_node"
 		if n.group == 0 {
 			call = "citus_set_coordinator_host"
-			// The coordinator has to be the first.
+			// Citus wants the coordinator first.
 			statements = append([]string{fmt.Sprintf("SELECT %s('%s', %d)", call, n.host, n.port)}, statements...)
 			continue
 		}
 		statements = append(statements, fmt.Sprintf("SELECT %s('%s', %d)", call, n.host, n.port))
 	}
-	return e.run(ctx, made, statements...)
+	return e.run(ctx, created, statements...)
 }
 
 func (e *external) clustered() bool { return len(e.nodes) > 0 }
@@ -125,21 +126,21 @@ func (e *external) servers() []*url.URL {
 	return servers
 }
 
-// in returns the address of a database of a server.
-func in(server *url.URL, database string) *url.URL {
+// databaseURL returns the URL of a database of a server.
+func databaseURL(server *url.URL, database string) *url.URL {
 	address := *server
 	address.Path = "/" + database
 	return &address
 }
 
-// run runs statements one after the other. Citus notes nodes and extensions in
-// tables that it does not lock: of several test processes that do so at the
-// same moment one fails, and does it again.
+// run runs statements one after the other. Citus records nodes and extensions in
+// tables that it does not lock, so a statement fails if another test process
+// runs one like it at the same time. It is then run again.
 func (e *external) run(ctx context.Context, server *url.URL, statements ...string) error {
 	return e.on(ctx, server, func(db *sql.DB) error {
 		for _, text := range statements {
 			_, err := db.ExecContext(ctx, text)
-			for again := 0; again < mostAgain && metAnother(err); again++ {
+			for retry := 0; retry < maxRetries && isConflict(err); retry++ {
 				_, err = db.ExecContext(ctx, text)
 			}
 			if err != nil {
@@ -150,24 +151,25 @@ func (e *external) run(ctx context.Context, server *url.URL, statements ...strin
 	})
 }
 
-// mostAgain is how often a statement is run again that met another process's.
-const mostAgain = 50
+// maxRetries is how often a statement with a conflict is run again.
+const maxRetries = 50
 
-// signsOfAnother are in the text of errors of a statement that another process
-// ran at the same moment. They have no SQLSTATE of their own. The second is how
-// the coordinator tells of the first on a worker.
-var signsOfAnother = []string{"tuple concurrently", "failure on connection marked as essential", "SQLSTATE 40"}
+// conflictTexts occur in the errors of statements that two processes ran at the
+// same time. These errors have no SQLSTATE that tells them from others. The
+// second text is the coordinator's for the first one on a worker.
+var conflictTexts = []string{"tuple concurrently", "failure on connection marked as essential", "SQLSTATE 40"}
 
-func metAnother(err error) bool {
-	return err != nil && slices.ContainsFunc(signsOfAnother, func(sign string) bool {
-		return strings.Contains(err.Error(), sign)
+func isConflict(err error) bool {
+	return err != nil && slices.ContainsFunc(conflictTexts, func(text string) bool {
+		return strings.Contains(err.Error(), text)
 	})
 }
 
+// on opens a server and calls fn.
 func (e *external) on(ctx context.Context, server *url.URL, fn func(*sql.DB) error) error {
 	db, err := sql.Open("pgx", server.String())
 	if err != nil {
-		return errors.New("not an address of a database")
+		return errors.New("not the URL of a database")
 	}
 	return errors.Join(fn(db), db.Close())
 }

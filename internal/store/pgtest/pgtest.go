@@ -1,6 +1,6 @@
 // Package pgtest starts a throwaway PostgreSQL server for tests, from the
-// server programs that are installed, with its durability left on. A missing
-// program is an error, never a skipped test.
+// installed server programs and with their default durability. If the programs
+// are missing, the test fails.
 //
 // It must not know the service's schema.
 package pgtest
@@ -23,34 +23,38 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver that makes databases
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+
+	"merchantorders/internal/testenv"
 )
 
-// Variable names the environment variable that holds the URL of a server to
-// use instead, postgres://user@host:5432/postgres. If there is a Citus cluster
-// in that database, each test's own is made on all its nodes, with its tables
-// spread. The user must be allowed to make databases and extensions.
+// Variable is the environment variable with the URL of another server to use,
+// postgres://user@host:5432/postgres. If that database is the coordinator of a
+// Citus cluster, the databases of tests are created on all its nodes, with
+// distributed tables. The user must be allowed to create databases and
+// extensions.
 const Variable = "MERCHANT_ORDERS_TEST_POSTGRES"
 
+// shared are the servers that the tests of a package share.
 var shared struct {
-	once       sync.Once
-	server     *Server   // nil: that of Variable is used
-	external   *external // nil: a server of our own is used
-	err        error
-	distribute func(ctx context.Context, url string) error
-	mu         sync.Mutex
-	made       int
+	serverOnce sync.Once
+	server     *Server // started by the first test that needs it
+	serverErr  error
+
+	externalOnce sync.Once
+	external     *external // nil: Variable is not set
+	externalErr  error
+	distribute   func(ctx context.Context, url string) error
 }
 
-// Main runs the tests of a package and stops the server that they started. To
-// be called from TestMain. Where Variable names the coordinator of a cluster,
-// distribute makes the tables in a new database and spreads them.
+// Main runs the tests of a package and stops the shared server. It is called
+// from TestMain. If Variable names a cluster, distribute creates the tables of
+// a new database and distributes them.
 func Main(m *testing.M, distribute func(ctx context.Context, url string) error) {
 	os.Exit(Run(m.Run, distribute))
 }
 
-// Run is Main for a TestMain that has more to end than this server: it returns
-// the exit code.
+// Run is like Main but returns the exit code.
 func Run(run func() int, distribute func(ctx context.Context, url string) error) int {
 	shared.distribute = distribute
 	defer func() {
@@ -61,57 +65,67 @@ func Run(run func() int, distribute func(ctx context.Context, url string) error)
 	return run()
 }
 
-// Database makes a database on the server shared by the tests of the package,
-// and returns its URL. It is empty, or, on a cluster, has empty tables that are
-// spread. The package's TestMain calls Main.
+// Database returns the URL of a database on the shared server that no other
+// test uses. It is empty or, on a cluster, has empty distributed tables. The
+// package's TestMain must call Main or Run.
 func Database(t testing.TB) string {
 	t.Helper()
 	url := Empty(t)
 	if Distributed(t) {
 		if err := shared.distribute(t.Context(), url); err != nil {
-			t.Fatalf("spread the tables: %v", err)
+			t.Fatalf("distribute the tables: %v", err)
 		}
 	}
 	return url
 }
 
-// Empty makes a database without tables, also on a cluster.
+// Empty is like Database, but the database is empty on a cluster too.
 func Empty(t testing.TB) string {
 	t.Helper()
-	begin(t)
-	var url string
-	var err error
-	if shared.external != nil {
-		url, err = shared.external.newDatabase(t)
-	} else {
-		url, err = shared.server.NewDatabase()
+	if e := openExternalOnce(t); e != nil {
+		url, err := e.newDatabase(t)
+		if err != nil {
+			t.Fatalf("create a database: %v", err)
+		}
+		return url
 	}
-	if err != nil {
-		t.Fatalf("make a database: %v", err)
-	}
-	return url
+	return Shared(t).Database(t)
 }
 
 // Distributed reports whether databases are on a cluster.
 func Distributed(t testing.TB) bool {
 	t.Helper()
-	begin(t)
-	return shared.external != nil && shared.external.clustered()
+	e := openExternalOnce(t)
+	return e != nil && e.clustered()
 }
 
-// begin starts the shared server, or finds that of Variable.
-func begin(t testing.TB) {
+// Shared returns the server that the tests of the package share, and that none
+// of them may stop. Variable has no influence on it.
+func Shared(t testing.TB) *Server {
 	t.Helper()
-	shared.once.Do(func() {
-		if address := os.Getenv(Variable); address != "" {
-			shared.external, shared.err = openExternal(context.WithoutCancel(t.Context()), address)
-			return
-		}
-		shared.server, shared.err = Start()
-	})
-	if shared.err != nil {
-		t.Fatalf("no PostgreSQL server for the tests: %v", shared.err)
+	testenv.Need(t, "a PostgreSQL server")
+	shared.serverOnce.Do(func() { shared.server, shared.serverErr = Start() })
+	if shared.serverErr != nil {
+		t.Fatalf("no PostgreSQL server for the tests: %v", shared.serverErr)
 	}
+	return shared.server
+}
+
+// openExternalOnce connects to the server of Variable. It returns nil if that
+// is not set.
+func openExternalOnce(t testing.TB) *external {
+	t.Helper()
+	address := os.Getenv(Variable)
+	if address == "" {
+		return nil
+	}
+	shared.externalOnce.Do(func() {
+		shared.external, shared.externalErr = openExternal(context.WithoutCancel(t.Context()), address)
+	})
+	if shared.externalErr != nil {
+		t.Fatalf("no PostgreSQL server for the tests: %v", shared.externalErr)
+	}
+	return shared.external
 }
 
 // Server is a running server.
@@ -121,11 +135,28 @@ type Server struct {
 	account *syscall.Credential
 
 	process *exec.Cmd  // nil: stopped
-	ended   chan error // gets the end of the process
+	ended   chan error // receives the result of the process
+
+	mu      sync.Mutex
+	created int      // databases
+	unused  []string // names of empty databases that no test uses
 }
 
-// Start makes a cluster in a folder of its own and starts a server on it, on a
-// free port of the loopback address.
+// StartServer starts a server that the test may stop or damage. It is removed
+// when the test ends.
+func StartServer(t testing.TB) *Server {
+	t.Helper()
+	testenv.Need(t, "a PostgreSQL server")
+	server, err := Start()
+	if err != nil {
+		t.Fatalf("no PostgreSQL server for the test: %v", err)
+	}
+	t.Cleanup(server.Remove)
+	return server
+}
+
+// Start runs initdb in a temporary directory and starts a server on a free port
+// of the loopback address.
 func Start() (*Server, error) {
 	account, err := unprivileged()
 	if err != nil {
@@ -145,8 +176,8 @@ func Start() (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := s.command(initdb, "--pgdata", s.data(), "--username", "postgres", "--auth", "trust", "--encoding", "UTF8", "--locale", "C")
-	if output, err := made.CombinedOutput(); err != nil {
+	command := s.command(initdb, "--pgdata", s.data(), "--username", "postgres", "--auth", "trust", "--encoding", "UTF8", "--locale", "C")
+	if output, err := command.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("initdb: %w: %s", err, output)
 	}
 	if s.port, err = freePort(); err != nil {
@@ -159,8 +190,8 @@ func Start() (*Server, error) {
 	return s, nil
 }
 
-// Run starts the server, also after Stop, on its data and its port, and waits
-// until it answers.
+// Run starts the server, the first time or again after Stop, and waits until it
+// accepts connections.
 func (s *Server) Run() error {
 	postgres, err := program("postgres")
 	if err != nil {
@@ -171,7 +202,7 @@ func (s *Server) Run() error {
 	if err := s.startProcess(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
 	db, err := sql.Open("pgx", s.URL("postgres"))
 	if err != nil {
@@ -184,15 +215,19 @@ func (s *Server) Run() error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the server does not answer: %w", err)
+			return fmt.Errorf("the server accepts no connections: %w", err)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
 }
 
+// startTimeout is how long a server may take to start. Only a test that fails
+// waits that long.
+const startTimeout = 3 * time.Minute
+
 // startProcess starts the server from a thread that lives as long as it does:
-// the kernel tells a child of its parent's end when the thread that started it
-// ends, and the Go runtime ends threads as it likes.
+// the kernel sends Pdeathsig when the thread that started the process ends, and
+// the Go runtime may end threads at any time.
 func (s *Server) startProcess() error {
 	started, ended := make(chan error), make(chan error, 1)
 	go func() {
@@ -207,7 +242,7 @@ func (s *Server) startProcess() error {
 	return <-started
 }
 
-// Stop stops the server at once, as a crash would.
+// Stop stops the server immediately, like a crash.
 func (s *Server) Stop() {
 	if s.process != nil {
 		_ = s.process.Process.Signal(syscall.SIGQUIT)
@@ -216,39 +251,86 @@ func (s *Server) Stop() {
 	}
 }
 
-// Signal sends the server's main process a signal: SIGSTOP makes it hang.
+// Signal sends a signal to the server's main process. SIGSTOP makes it hang.
 func (s *Server) Signal(signal os.Signal) error { return s.process.Process.Signal(signal) }
 
-// Remove stops the server and removes its data.
+// Remove stops the server and deletes its data.
 func (s *Server) Remove() {
 	s.Stop()
 	_ = os.RemoveAll(s.folder)
 }
 
-// URL returns the address of a database of the server.
+// URL returns the URL of a database of the server.
 func (s *Server) URL(database string) string {
 	return fmt.Sprintf("postgres://postgres@127.0.0.1:%d/%s?sslmode=disable", s.port, database)
 }
 
-// NewDatabase makes an empty database and returns its URL.
-func (s *Server) NewDatabase() (string, error) {
-	shared.mu.Lock()
-	shared.made++
-	name := fmt.Sprintf("test%d", shared.made)
-	shared.mu.Unlock()
-	db, err := sql.Open("pgx", s.URL("postgres"))
+// Database returns the URL of an empty database that no other test uses. To
+// create one is slow, so an earlier test's is emptied and used again.
+func (s *Server) Database(t testing.TB) string {
+	t.Helper()
+	name, err := s.takeDatabase()
 	if err != nil {
-		return "", err
+		t.Fatalf("create a database: %v", err)
+	}
+	t.Cleanup(func() {
+		// A test may have stopped the server. Its databases are then not used again.
+		if s.empty(name) == nil {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.unused = append(s.unused, name)
+		}
+	})
+	return s.URL(name)
+}
+
+// takeDatabase returns the name of an unused database, or creates one.
+func (s *Server) takeDatabase() (string, error) {
+	s.mu.Lock()
+	if last := len(s.unused) - 1; last >= 0 {
+		name := s.unused[last]
+		s.unused = s.unused[:last]
+		s.mu.Unlock()
+		return name, nil
+	}
+	s.created++
+	name := fmt.Sprintf("test%d", s.created)
+	s.mu.Unlock()
+	return name, s.exec("postgres", "CREATE DATABASE "+name)
+}
+
+// empty ends the connections to a database and removes what is in it.
+func (s *Server) empty(name string) error {
+	return errors.Join(
+		s.exec("postgres", fmt.Sprintf("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '%s'", name)),
+		s.exec("postgres", fmt.Sprintf("ALTER DATABASE %s RESET ALL", name)),
+		s.exec(name,
+			"DROP SCHEMA public CASCADE",
+			// As initdb creates it.
+			"CREATE SCHEMA public AUTHORIZATION pg_database_owner", "GRANT USAGE ON SCHEMA public TO PUBLIC"))
+}
+
+// exec runs statements in a database, for at most a minute.
+func (s *Server) exec(database string, statements ...string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	db, err := sql.Open("pgx", s.URL(database))
+	if err != nil {
+		return err
 	}
 	defer func() { _ = db.Close() }()
-	_, err = db.ExecContext(context.Background(), "CREATE DATABASE "+name)
-	return s.URL(name), err
+	for _, statement := range statements {
+		if _, err := db.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("%s: %w", statement, err)
+		}
+	}
+	return nil
 }
 
 func (s *Server) data() string { return filepath.Join(s.folder, "data") }
 
-// command prepares a server program: it runs as the unprivileged account and
-// ends with the tests, however they end.
+// command returns a command of a server program. The program runs as the
+// unprivileged account, and ends when the test process ends.
 func (s *Server) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = s.folder
@@ -256,23 +338,23 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// unprivileged returns the account that server programs run as: they refuse to
-// run as root. nil: the account of the tests.
+// unprivileged returns the account that server programs run as, because they
+// refuse to run as root. nil: the account of the tests.
 func unprivileged() (*syscall.Credential, error) {
 	if os.Getuid() != 0 {
 		return nil, nil
 	}
 	account, err := user.Lookup("postgres")
 	if err != nil {
-		return nil, fmt.Errorf("the server does not run as root, and there is no other account: %w", err)
+		return nil, fmt.Errorf("PostgreSQL does not run as root, and there is no account postgres: %w", err)
 	}
 	uid, uidErr := strconv.ParseUint(account.Uid, 10, 32)
 	gid, gidErr := strconv.ParseUint(account.Gid, 10, 32)
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, errors.Join(uidErr, gidErr)
 }
 
-// program finds a server program: of the newest version that is installed as
-// Debian does, or on the path.
+// program returns the path of a server program: of the newest version in
+// Debian's directories, or of the one on the path.
 func program(name string) (string, error) {
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + name)
 	if len(found) > 0 {

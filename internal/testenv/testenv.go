@@ -1,0 +1,59 @@
+// Package testenv decides which tests run.
+//
+// "go test ./..." runs the tests that need only Go and take little time.
+// scripts/test sets MERCHANT_ORDERS_TEST=all and runs all of them. A test of
+// the second kind calls one of the functions below first: it is skipped in the
+// first case, and never skipped in the second.
+package testenv
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+)
+
+// Variable is the environment variable that makes all tests run, if its value
+// is "all".
+const Variable = "MERCHANT_ORDERS_TEST"
+
+// All reports whether all tests run.
+func All() bool { return os.Getenv(Variable) == "all" }
+
+// Need skips a test that needs more than Go. what names what it needs, such as
+// "a PostgreSQL server".
+func Need(t testing.TB, what string) {
+	t.Helper()
+	if !All() {
+		t.Skipf("needs %s; set %s=all to run it", what, Variable)
+	}
+}
+
+// Long skips a test that takes long. what names what it does for so long.
+func Long(t testing.TB, what string) {
+	t.Helper()
+	if !All() {
+		t.Skipf("takes long: %s; set %s=all to run it", what, Variable)
+	}
+}
+
+// Program skips a test that needs a program beside Go. If all tests run, the
+// test fails if the program is not installed. Program returns its path.
+func Program(t testing.TB, name, debianPackage string) string {
+	t.Helper()
+	Need(t, "the program "+name)
+	path, err := exec.LookPath(name)
+	if err != nil {
+		t.Fatalf("%v (Debian: apt-get install %s)", err, debianPackage)
+	}
+	return path
+}
+
+// Unable ends a test that cannot run on this machine, for the given reason: it
+// is skipped, but fails if all tests run.
+func Unable(t testing.TB, format string, args ...any) {
+	t.Helper()
+	if All() {
+		t.Fatalf(format, args...)
+	}
+	t.Skipf(format, args...)
+}
