@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/pageindex"
 	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/store/sqldb/postgres"
 	"merchantorders/internal/store/sqldb/sqlite"
@@ -30,7 +31,7 @@ type DB struct {
 	sql     sqldb.DB
 	dialect *sqldb.Dialect
 	options Options
-	counts  *countCache
+	indexes *pageindex.Cache
 	names   sync.Map // merchant's id -> string
 	grants  grants
 }
@@ -51,7 +52,7 @@ func New(db sqldb.DB, options Options) *DB {
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
-	return &DB{sql: db, dialect: db.Dialect(), options: options, counts: newCountCache()}
+	return &DB{sql: db, dialect: db.Dialect(), options: options, indexes: pageindex.NewCache(pageindex.DefaultSizes, pageindex.DefaultMaxWeight)}
 }
 
 // OpenSQLite opens a store in a file: see sqlite.Open.

@@ -13,6 +13,7 @@ import (
 
 	"merchantorders/internal/maintenance/citus"
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/pageindex"
 	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/store/sqldb/postgres"
@@ -63,7 +64,7 @@ func TestDistributedPlans(t *testing.T) {
 func requestsOf(t *testing.T, db *DB, recorded *recorder, merchant int64) []statement {
 	t.Helper()
 	ctx := t.Context()
-	db.counts.sizes = sizes{block: 1, blocks: 100, fewest: 10, most: 10, events: 10}
+	db.indexes = pageindex.NewCache(pageindex.Sizes{BucketOrders: 1, MaxBuckets: 100, MinKeys: 10, MaxKeys: 10, MaxDeltas: 10}, pageindex.DefaultMaxWeight)
 	outcomes, err := db.ImportOrders(ctx, testBatch(merchant, fmt.Sprintf("M%d", merchant), 8), testTime)
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +88,7 @@ func requestsOf(t *testing.T, db *DB, recorded *recorder, merchant int64) []stat
 	if versions, err := db.DataVersions(ctx, []int64{merchant}); err != nil || versions[merchant].Event == 0 {
 		t.Fatal(versions, err)
 	}
-	// One that cuts the day at either end, and one that counts on from there.
+	// Pages that split the day from either end, and one that reads events.
 	for _, page := range []int64{4, 5, 1} {
 		filter := order.NewFilter()
 		filter.Page, filter.PageSize = page, 1

@@ -78,17 +78,6 @@ func (db *DB) DataVersions(ctx context.Context, merchantIDs []int64) (map[int64]
 	return versions, nil
 }
 
-// newestEvent reads the number of a merchant's newest event; 0 when there is
-// none, or no merchant.
-func newestEvent(ctx context.Context, r sqldb.Querier, merchantID int64) (int64, error) {
-	var newest int64
-	err := r.QueryRow(ctx, selectNewestEvent, []any{merchantID}, &newest)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, nil
-	}
-	return newest, err
-}
-
 // readEvents reads rows of eventColumns, and reports whether there were any,
 // rows without an event included.
 func readEvents(ctx context.Context, r sqldb.Querier, text string, args ...any) ([]order.EventRecord, bool, error) {

@@ -11,6 +11,7 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/orderpb"
+	"merchantorders/internal/store/pageindex"
 	"merchantorders/internal/store/pgtest"
 )
 
@@ -102,20 +103,15 @@ func onLayouts(b *testing.B, run func(*testing.B, []*laid)) {
 	}
 }
 
-// cutAll cuts every day of merchant 1 that pages can land in.
-func cutAll(b *testing.B, db *DB, l layout) *dayCounts {
+// splitAll splits every day of merchant 1 that pages can begin in.
+func splitAll(b *testing.B, db *DB, l layout) {
 	b.Helper()
-	c := db.counts.of(1)
-	if _, err := c.catchUp(b.Context(), db.sql, 1, 1); err != nil {
-		b.Fatal(err)
-	}
 	filter := order.NewFilter()
 	for filter.Page = 1; filter.Page <= l.orders/10; filter.Page++ {
-		if _, err := db.placeNear(b.Context(), c, 1, filter); err != nil {
+		if _, err := db.indexes.Get(1).Locate(b.Context(), indexSource{db.sql, 1}, filter); err != nil {
 			b.Fatal(err)
 		}
 	}
-	return c
 }
 
 // listCase is a list that is asked for again and again.
@@ -160,7 +156,7 @@ func BenchmarkList(b *testing.B) {
 				for _, l := range all {
 					b.Run(l.name, func(b *testing.B) {
 						db := l.open(b)
-						cutAll(b, db, l.layout)
+						splitAll(b, db, l.layout)
 						b.ReportAllocs()
 						for b.Loop() {
 							filter := order.NewFilter()
@@ -184,7 +180,7 @@ func BenchmarkListGrowth(b *testing.B) {
 		for _, test := range listCases {
 			b.Run(test.name, func(b *testing.B) {
 				for _, l := range all {
-					cutAll(b, l.open(b), l.layout)
+					splitAll(b, l.open(b), l.layout)
 				}
 				took := make([][]float64, len(all))
 				for b.Loop() {
@@ -214,9 +210,9 @@ func BenchmarkListGrowth(b *testing.B) {
 	})
 }
 
-// BenchmarkListUncut reads pages with nothing known: what the first one costs
-// that lands in a day with many orders.
-func BenchmarkListUncut(b *testing.B) {
+// BenchmarkListNotSplit reads pages with an empty index: what the first one costs
+// that begins in a day with many orders.
+func BenchmarkListNotSplit(b *testing.B) {
 	onLayouts(b, func(b *testing.B, all []*laid) {
 		for _, test := range []listCase{
 			{"first page", func(*order.Filter, layout) {}},
@@ -230,38 +226,20 @@ func BenchmarkListUncut(b *testing.B) {
 					filter := order.NewFilter()
 					test.filter(&filter, l.layout)
 					for b.Loop() {
-						db.counts = newCountCache()
+						db.indexes = pageindex.NewCache(pageindex.DefaultSizes, pageindex.DefaultMaxWeight)
 						if _, err := db.List(b.Context(), 1, filter); err != nil {
 							b.Fatal(err)
 						}
 					}
-					b.ReportMetric(float64(db.counts.of(1).spans.length), "spans")
 				})
 			}
 		}
 	})
 }
 
-// BenchmarkPlace finds any page in memory, all days being cut.
-func BenchmarkPlace(b *testing.B) {
-	onLayouts(b, func(b *testing.B, all []*laid) {
-		for _, l := range all {
-			b.Run(l.name, func(b *testing.B) {
-				c := cutAll(b, l.open(b), l.layout)
-				filter := order.NewFilter()
-				for b.Loop() {
-					filter.Page = 1 + rand.Int64N(l.orders/10)
-					c.place(filter)
-				}
-				b.ReportMetric(float64(c.spans.length), "spans")
-			})
-		}
-	})
-}
-
-// BenchmarkListBesideMoves reads the first page after each move: what it costs
-// to bring the counts up to date.
-func BenchmarkListBesideMoves(b *testing.B) {
+// BenchmarkListBesideTransitions reads the first page after each transition:
+// what a refresh of the index costs.
+func BenchmarkListBesideTransitions(b *testing.B) {
 	db := benchDatabase(b)
 	numbers := fill(b, db, 1, 20_000)
 	states := order.States()

@@ -2,12 +2,14 @@ package store
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/pageindex"
 	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/store/sqldb"
 )
@@ -49,23 +51,24 @@ func checkPlans(t *testing.T, on sqldb.Querier) {
 			t.Fatal(err)
 		}
 	}
-	at := place{below: highestKey, limit: 10, skip: 50}
+	highest := pageindex.Key{CreatedAt: math.MaxInt64, LegacyID: math.MaxInt64}
+	at := pageindex.Position{UpperBound: highest, Limit: 10, Offset: 50}
 	page := func(states ...order.State) statement {
 		text, args := pageStatement(1, order.Filter{AnyState: states == nil, States: states}, at)
 		return statement{text, args}
 	}
-	keys := []any{1, lowestKey.at, lowestKey.number, highestKey.at, highestKey.number, 100}
+	keys := []any{1, 0, 0, highest.CreatedAt, highest.LegacyID, 100}
 	for name, test := range map[string]struct {
 		statement
 		sorts int
 		steps []string
 	}{
-		"any state":      {page(), 0, []string{"Index Scan Backward using orders_by_time"}},
-		"one state":      {page(order.Canceled), 0, []string{"Index Scan Backward using orders_by_state"}},
-		"three states":   {page(order.StatesOfCode('C')...), 1, []string{"Merge Append", "Scan Backward using orders_by_state", "orders_pkey", "rows=256 "}},
-		"keys downwards": {statement{selectKeys(false), keys}, 0, []string{"Merge Append", "Scan Backward using orders_by_state"}},
-		"keys upwards":   {statement{selectKeys(true), keys}, 0, []string{"Merge Append", "Scan using orders_by_state"}},
-		"events":         {statement{selectKeyEvents, []any{1, 1}}, 0, []string{"Index Scan using orders_pkey"}},
+		"any state":        {page(), 0, []string{"Index Scan Backward using orders_by_time"}},
+		"one state":        {page(order.Canceled), 0, []string{"Index Scan Backward using orders_by_state"}},
+		"three states":     {page(order.StatesOfCode('C')...), 1, []string{"Merge Append", "Scan Backward using orders_by_state", "orders_pkey", "rows=256 "}},
+		"keys, descending": {statement{selectKeys(false), keys}, 0, []string{"Merge Append", "Scan Backward using orders_by_state"}},
+		"keys, ascending":  {statement{selectKeys(true), keys}, 0, []string{"Merge Append", "Scan using orders_by_state"}},
+		"events":           {statement{selectDeltasByKeys, []any{1, 1}}, 0, []string{"Index Scan using orders_pkey"}},
 	} {
 		lines := genericPlan(t, on, test.statement)
 		plan := strings.Join(lines, "\n")

@@ -13,10 +13,11 @@ func TestPostgres(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) storetest.Database { return postgresURL(pgtest.Database(t)) })
 }
 
-// TestPostgresSmallBlocks lists from counts that are cut at every turn.
-func TestPostgresSmallBlocks(t *testing.T) {
+// TestPostgresSmallBuckets runs the list tests with a page index that splits
+// days of a few orders.
+func TestPostgresSmallBuckets(t *testing.T) {
 	t.Parallel()
-	storetest.RunLists(t, func(t *testing.T) storetest.Database { return smallBlocks{postgresURL(pgtest.Database(t))} })
+	storetest.RunLists(t, func(t *testing.T) storetest.Database { return smallBuckets{postgresURL(pgtest.Database(t))} })
 }
 
 // postgresURL is the address of a database of a test's own.

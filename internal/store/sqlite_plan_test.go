@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/pageindex"
 	"merchantorders/internal/store/sqldb"
 )
 
@@ -32,7 +33,7 @@ func TestSQLitePlans(t *testing.T) {
 		merge       = "MERGE (UNION ALL)"
 	)
 	page := func(states ...order.State) string {
-		text, _ := pageStatement(1, order.Filter{AnyState: states == nil, States: states}, place{limit: 10})
+		text, _ := pageStatement(1, order.Filter{AnyState: states == nil, States: states}, pageindex.Position{Limit: 10})
 		return text
 	}
 	for name, test := range map[string]struct {
@@ -61,13 +62,14 @@ func TestSQLitePlans(t *testing.T) {
 		}},
 		"keys to forget":       {selectOldKeys, []string{"SEARCH idempotency_keys USING COVERING INDEX idempotency_keys_by_time (taken_at<?)"}},
 		"token":                {selectTokenByHash, []string{"SEARCH tokens USING INDEX sqlite_autoindex_tokens_1 (hash=?)"}},
-		"events":               {selectEvents, []string{"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>?)"}},
-		"events with keys":     {selectKeyEvents, []string{"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>?)", byNumber}},
-		"day counts":           {selectDays, []string{"SEARCH order_days USING PRIMARY KEY (merchant_id=?)", event}},
+		"events":               {selectDeltas, []string{"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>?)"}},
+		"events with keys":     {selectDeltasByKeys, []string{"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>?)", byNumber}},
+		"day counts":           {selectDayCounts, []string{"SEARCH order_days USING PRIMARY KEY (merchant_id=?)", event}},
 		"feed":                 {selectFeed, []string{"SEARCH e USING PRIMARY KEY (merchant_id=? AND seq>?)", byNumber, itsFile}},
 		"history by number":    {selectHistoryByNumber, []string{byNumber, itsEvents, thatEvent, itsFile}},
 		"history by reference": {selectHistoryByReference, []string{byReference, itsEvents, thatEvent, itsFile}},
 		"newest event":         {selectNewestEvent, []string{event}},
+		"data version":         {selectDataVersion, []string{event}},
 	} {
 		if diff := cmp.Diff(test.want, plan(t, db, test.text)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -86,13 +88,13 @@ func TestSQLitePlanOfKeys(t *testing.T) {
 		"SCAN k":            1,
 		"SEARCH merchants USING INTEGER PRIMARY KEY (rowid=?)": 1,
 	}
-	for _, upwards := range []bool{false, true} {
+	for _, ascending := range []bool{false, true} {
 		got := make(map[string]int)
-		for _, step := range plan(t, db, selectKeys(upwards)) {
+		for _, step := range plan(t, db, selectKeys(ascending)) {
 			got[step]++
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("upwards %v (-want +got):\n%s", upwards, diff)
+			t.Errorf("ascending %v (-want +got):\n%s", ascending, diff)
 		}
 	}
 }

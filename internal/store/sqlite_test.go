@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"merchantorders/internal/store/pageindex"
 	"merchantorders/internal/store/storetest"
 )
 
@@ -16,27 +17,29 @@ func TestSQLite(t *testing.T) {
 	})
 }
 
-// TestSQLiteSmallBlocks lists from counts that are cut at every turn.
-func TestSQLiteSmallBlocks(t *testing.T) {
+// TestSQLiteSmallBuckets runs the list tests with a page index that splits days
+// of a few orders.
+func TestSQLiteSmallBuckets(t *testing.T) {
 	t.Parallel()
 	storetest.RunLists(t, func(t *testing.T) storetest.Database {
-		return smallBlocks{sqliteFile(filepath.Join(t.TempDir(), "orders.db"))}
+		return smallBuckets{sqliteFile(filepath.Join(t.TempDir(), "orders.db"))}
 	})
 }
 
-// smallBlocks is a database whose handles cut days of a dozen orders.
-type smallBlocks struct{ storetest.Database }
+// smallBuckets is a database whose page indexes split days of a few orders.
+type smallBuckets struct{ storetest.Database }
 
-func (d smallBlocks) Open(t *testing.T) storetest.Store {
+func (d smallBuckets) Open(t *testing.T) storetest.Store {
 	t.Helper()
 	store := d.Database.Open(t)
-	store.(*DB).counts.sizes = smallSizes
+	store.(*DB).indexes = pageindex.NewCache(smallSizes, pageindex.DefaultMaxWeight)
 	return store
 }
 
-// smallSizes make all happen with few orders: blocks at both ends of a rest,
-// blocks that have grown, larger blocks where there are too many, counting anew.
-var smallSizes = sizes{block: 3, blocks: 60, fewest: 8, most: 40, events: 5}
+// smallSizes make everything happen with few orders: splits from both ends of a
+// day, buckets that are split again, larger buckets, and indexes too far behind
+// to catch up.
+var smallSizes = pageindex.Sizes{BucketOrders: 3, MaxBuckets: 60, MinKeys: 8, MaxKeys: 40, MaxDeltas: 5}
 
 // sqliteFile is the path of a database of a test's own.
 type sqliteFile string

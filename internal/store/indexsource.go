@@ -1,0 +1,120 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/store/pageindex"
+	"merchantorders/internal/store/sqldb"
+)
+
+// indexSource reads what a page index is made of. It implements
+// pageindex.Source.
+type indexSource struct {
+	q          sqldb.Querier
+	merchantID int64
+}
+
+var _ pageindex.Source = indexSource{}
+
+const selectDataVersion = `SELECT last_event, 0 FROM merchants WHERE id = $1`
+
+// Version implements pageindex.Source. A merchant that does not exist has the
+// zero version.
+func (s indexSource) Version(ctx context.Context) (order.DataVersion, error) {
+	var version order.DataVersion
+	err := s.q.QueryRow(ctx, selectDataVersion, []any{s.merchantID}, &version.Event, &version.Mark)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return order.DataVersion{}, fmt.Errorf("read the data version: %w", err)
+	}
+	return version, nil
+}
+
+const selectDayCounts = `SELECT day, state, orders, ` + dataVersion + ` FROM order_days WHERE merchant_id = $1 ORDER BY day`
+
+// DayCounts implements pageindex.Source.
+func (s indexSource) DayCounts(ctx context.Context) ([]pageindex.DayCount, order.DataVersion, error) {
+	var days []pageindex.DayCount
+	var version order.DataVersion
+	var d pageindex.DayCount
+	dest := []any{sqldb.Int(&d.Day), sqldb.Int(&d.State), sqldb.Int(&d.Orders), &version.Event, &version.Mark}
+	err := sqldb.Each(ctx, s.q, selectDayCounts, []any{s.merchantID}, func(rows sqldb.Rows) error {
+		err := rows.Scan(dest...)
+		days = append(days, d)
+		return err
+	})
+	if err != nil {
+		return nil, order.DataVersion{}, fmt.Errorf("read day counts: %w", err)
+	}
+	return days, version, nil
+}
+
+// Statements that read events. An event has the day of its order but not the
+// order's key. Scan returns an error for the NULL of an order that is missing.
+const (
+	selectDeltas       = `SELECT seq, 0, from_state, to_state, order_day` + fromDeltas
+	selectDeltasByKeys = `SELECT seq, 0, from_state, to_state, order_day, order_number,
+		(SELECT o.created_at FROM orders o WHERE o.merchant_id = $1 AND o.number = events.order_number)` + fromDeltas
+	fromDeltas = ` FROM events WHERE merchant_id = $1 AND seq >= $2 ORDER BY seq`
+)
+
+// Deltas implements pageindex.Source. Event numbers are assigned under a lock
+// that lasts until the commit, so one statement sees them without gaps.
+func (s indexSource) Deltas(ctx context.Context, from int64, keys bool) ([]pageindex.Delta, error) {
+	var deltas []pageindex.Delta
+	var d pageindex.Delta
+	var day order.Day
+	text := selectDeltas
+	dest := []any{&d.Version.Event, &d.Version.Mark, sqldb.Int(&d.From), sqldb.Int(&d.To), sqldb.Int(&day)}
+	if keys {
+		text, dest = selectDeltasByKeys, append(dest, &d.Key.LegacyID, &d.Key.CreatedAt)
+	}
+	err := sqldb.Each(ctx, s.q, text, []any{s.merchantID, from}, func(rows sqldb.Rows) error {
+		if err := rows.Scan(dest...); err != nil {
+			return err
+		}
+		if !keys {
+			d.Key = pageindex.StartOfDay(day)
+		}
+		deltas = append(deltas, d)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read events: %w", err)
+	}
+	return deltas, nil
+}
+
+// selectKeys reads the keys and states of orders from one end of a range. They
+// come from the index by state alone, which has the orders of each state in the
+// order of keys; both databases merge the states while they read.
+func selectKeys(ascending bool) string {
+	direction := ` DESC`
+	if ascending {
+		direction = ` ASC`
+	}
+	branches := mergedKeys(order.States(), `created_at, number, state`,
+		`(created_at, number) >= ($2, $3) AND (created_at, number) < ($4, $5)`, direction)
+	return `SELECT created_at, number, state, ` + dataVersion + ` FROM (` + branches + ` LIMIT $6+0) k`
+}
+
+// Keys implements pageindex.Source.
+func (s indexSource) Keys(ctx context.Context, r pageindex.SplitRange) (pageindex.Keys, error) {
+	var keys pageindex.Keys
+	var o pageindex.OrderState
+	dest := []any{&o.Key.CreatedAt, &o.Key.LegacyID, sqldb.Int(&o.State), &keys.Version.Event, &keys.Version.Mark}
+	args := []any{s.merchantID, r.Low.CreatedAt, r.Low.LegacyID, r.High.CreatedAt, r.High.LegacyID, r.Limit}
+	keys.Orders = make([]pageindex.OrderState, 0, r.Limit)
+	err := sqldb.Each(ctx, s.q, selectKeys(r.Ascending), args, func(rows sqldb.Rows) error {
+		err := rows.Scan(dest...)
+		keys.Orders = append(keys.Orders, o)
+		return err
+	})
+	if err != nil {
+		return pageindex.Keys{}, fmt.Errorf("read order keys: %w", err)
+	}
+	return keys, nil
+}
