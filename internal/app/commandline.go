@@ -10,27 +10,27 @@ import (
 	"merchantorders/internal/config"
 )
 
-// commandLine is everything that can be typed.
+// commandLine defines the commands and flags.
 type commandLine struct {
 	Settings settingFlags `embed:"" group:"settings"`
 
 	Serve      serveCommand      `cmd:"" help:"Serve the merchant interface, v1 and v2, over HTTP until stopped."`
-	Import     importCommand     `cmd:"" help:"Take in orders, one JSON document a line."`
+	Import     importCommand     `cmd:"" help:"Import orders, one JSON document a line."`
 	Merchant   merchantCommand   `cmd:"" help:"Add and list merchants."`
 	Token      tokenCommand      `cmd:"" help:"Create, list and revoke tokens, the credentials of clients."`
-	Purge      purgeCommand      `cmd:"" help:"Remove the files of invoices that were deleted long enough ago."`
-	Check      checkCommand      `cmd:"" help:"Look whether orders, events and invoice files are whole, and say what is wrong."`
-	Backup     backupCommand     `cmd:"" help:"Copy a running embedded installation to one file or folder."`
-	Restore    restoreCommand    `cmd:"" help:"Put a backup in place in an empty data folder."`
-	Copy       copyCommand       `cmd:"" help:"Copy orders and invoice files to another database and storage, verified; such as to PostgreSQL and S3."`
-	Distribute distributeCommand `cmd:"" help:"Spread a PostgreSQL database over a Citus cluster, by merchant."`
-	Orders     ordersCommand     `cmd:"" help:"List, show, accept and reject orders of a service, as a merchant; follow what happens to them."`
+	Purge      purgeCommand      `cmd:"" help:"Remove the files of deleted invoices."`
+	Check      checkCommand      `cmd:"" help:"Verify orders, events and invoice files, and report problems."`
+	Backup     backupCommand     `cmd:"" help:"Back up an installation with SQLite and local files, also while it runs, to one file or folder."`
+	Restore    restoreCommand    `cmd:"" help:"Restore a backup into an empty data folder."`
+	Copy       copyCommand       `cmd:"" help:"Copy orders and invoice files to another database and storage, such as PostgreSQL and S3, and verify the copy."`
+	Distribute distributeCommand `cmd:"" help:"Distribute a PostgreSQL database over a Citus cluster, by merchant."`
+	Orders     ordersCommand     `cmd:"" help:"List, show, accept, reject and watch orders of a service, as a merchant."`
 	Invoices   invoicesCommand   `cmd:"" help:"Upload, download and delete invoice files of orders of a service, as a merchant."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
 }
 
-// settingFlags, serveFlags and targetFlags are settings without their Validate, which the
-// parser would call by itself, and then stop at the first that has faults.
+// settingFlags, serveFlags and targetFlags are settings without the method
+// Validate. Kong would call it, and stop at the first invalid struct.
 type (
 	settingFlags config.Config
 	serveFlags   config.Serve
@@ -39,50 +39,50 @@ type (
 
 const description = `The order service for merchants: list and read orders, accept or reject them, upload invoice files.
 
-To look around, start it with a demo merchant and use the three commands that it prints:
+To try it, start it with a demo merchant and use the three commands that it prints:
 
     merchant-orders serve --demo
 
-For real work add a merchant, make its token, take in orders and serve:
+For production, add a merchant, create a token, import orders and serve:
 
     merchant-orders merchant add --id 355 --name "Our Store"
     merchant-orders token create --merchant 355
     merchant-orders import orders.jsonl
     merchant-orders serve --listen 127.0.0.1:8080
 
-Settings stand before or after the command, its own flags after it. Each can also be set by the environment variable shown with it; the flag wins, and an empty variable is as if not set. Every command works beside a running server on the same data folder.
+Settings may come before or after the command, the flags of the command after it. Each can also be set by the environment variable shown with it. The flag takes precedence, and an empty variable is ignored. Every command can run while a server uses the same data folder.
 
-Merchants work with orders through a service anywhere, with its address and their token in the environment:
+Merchants call a service over HTTP, with its address and their token in the environment:
 
     export MERCHANT_ORDERS_ADDRESS=https://orders.example.com MERCHANT_ORDERS_TOKEN=mo_...
     merchant-orders orders list --state registered
 
-Exit codes: 0 done; 1 the command failed, as an import with refused lines; 2 wrong usage, or settings that are wrong or name what cannot be opened, and nothing was done. The orders and invoices commands tell more: 3 no such order or invoice file; 4 refused by a rule, as by the order's state; 5 the token is not valid or not for this; 6 the service is out of reach or asks to come back later.`
+Exit codes: 0 done; 1 the command failed, or an import refused lines; 2 invalid usage or settings, or a database or storage that cannot be opened: nothing was done. The orders and invoices commands also use: 3 no such order or invoice file; 4 refused, for example in this state of the order; 5 the token is not valid or does not allow this; 6 the service cannot be reached or asks to retry later.`
 
-// command is one that can be run.
+// command is a command without subcommands.
 type command interface {
-	// check returns all faults of the command's own flags.
+	// check returns all faults of the command's flags.
 	check() error
 	run(ctx context.Context, p *process) error
 }
 
-// isRemote reports whether a command, or a group of commands, calls a service.
-// The settings of a data folder do not count for it.
+// isRemote reports whether a command or a group of commands calls a service over
+// HTTP. These commands ignore the settings of the data folder.
 func isRemote(target any) bool {
 	_, remote := target.(interface{ remote() })
 	return remote
 }
 
-// usageError is what ends with exit code 2.
+// usageError is an error with exit code 2.
 type usageError struct {
 	err error
 }
 
 func (e *usageError) Error() string { return e.err.Error() }
 
-// parse reads what was typed and set, the settings into p, and returns the
-// command to run; none when help was asked for and given. All faults of
-// settings and flags come back in one usageError.
+// parse parses args and environment variables. It stores the settings in p and
+// returns the command; nil if it printed help. It returns all faults of settings
+// and flags in one usageError.
 func parse(args []string, p *process, lookupEnv func(string) (string, bool)) (command, error) {
 	var line commandLine
 	var faults []error
@@ -116,8 +116,8 @@ func parse(args []string, p *process, lookupEnv func(string) (string, bool)) (co
 	return chosen, nil
 }
 
-// withoutSettings prints the help of a command, without the settings where they
-// do not count.
+// withoutSettings prints the help of a command. It omits the settings if the
+// command ignores them.
 func withoutSettings(options kong.HelpOptions, parsed *kong.Context) error {
 	for _, step := range parsed.Path {
 		if step.Command == nil || !isRemote(step.Command.Target.Addr().Interface()) {
@@ -130,7 +130,7 @@ func withoutSettings(options kong.HelpOptions, parsed *kong.Context) error {
 	return kong.DefaultHelpPrinter(options, parsed)
 }
 
-// withHint adds to an error of usage where to read more.
+// withHint adds the command that prints help to a usage error.
 func withHint(err error) error {
 	path := programName
 	var parseErr *kong.ParseError
@@ -140,8 +140,8 @@ func withHint(err error) error {
 	return errors.Join(err, errors.New(`see "`+path+` --help"`))
 }
 
-// environment reads flags that were not typed from their variables. Faults of
-// flags that are either set or not are gathered, all others are found later.
+// environment reads flags that are not in args from their variables. It appends
+// faults of boolean flags to faults; other faults are found later.
 func environment(lookupEnv func(string) (string, bool), faults *[]error) kong.Resolver {
 	return kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 		value, _ := lookupEnv(config.Variable(flag.Name))
@@ -160,7 +160,7 @@ func environment(lookupEnv func(string) (string, bool), faults *[]error) kong.Re
 	})
 }
 
-// flagHelp is what --help says of a flag: its meaning, default and variable.
+// flagHelp returns the help of a flag: its meaning, default and variable.
 func flagHelp(value *kong.Value) string {
 	if value.Flag == nil || value.Name == "help" {
 		return value.Help

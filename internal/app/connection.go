@@ -9,45 +9,50 @@ import (
 	"merchantorders/internal/config"
 )
 
-// connection is the flags of every command that calls a service over HTTP. Such
-// a command opens no data folder, so that the settings of one do not count.
+// connection has the flags of every command that calls a service over HTTP.
 type connection struct {
 	Address string `default:"http://127.0.0.1:8080" placeholder:"URL" help:"Address of the service."`
-	Token   string `placeholder:"TOKEN" help:"Token of the merchant. Required. Set the variable rather than the flag: flags stand in the list of processes, for all to see."`
+	Token   string `placeholder:"TOKEN" help:"Token of the merchant. Required. Prefer the variable to the flag: every user of the machine can see flags in the process list."`
 	JSON    bool   `name:"json" help:"Print JSON for programs: field names as in the interface, times in RFC 3339."`
 }
 
-// remote tells these commands from those that work on a data folder.
+// remote marks commands that call a service; see isRemote.
 func (c *connection) remote() {}
 
-// check makes a client to see whether one can be made: it connects to nothing.
+// check validates the flags. It does not connect.
 func (c *connection) check() error {
 	if c.Token == "" {
-		return config.About("token", "is required; a merchant's token is made with merchant-orders token create")
+		return config.About("token", "is required; create one with merchant-orders token create")
 	}
 	if _, err := client.New(c.Address, "mo_"); err != nil {
-		return config.About("address", "must be such as https://orders.example.com, without user name, query or fragment")
+		return config.About("address", "must be a URL such as https://orders.example.com, without user name, query or fragment")
 	}
 	if _, err := client.New(c.Address, c.Token); err != nil {
-		return config.About("token", "has characters that no token has")
+		return config.About("token", "contains characters that are not allowed in a token")
 	}
 	return nil
 }
 
+// errOperatorToken reports an operator's token, which v2 always refuses.
+var errOperatorToken = errors.New("this is an operator's token; orders are read with a token of their merchant")
+
 // connect returns a client of the service.
 func (c *connection) connect(options ...client.Option) (*client.Client, error) {
+	if strings.HasPrefix(c.Token, "mop_") {
+		return nil, errOperatorToken
+	}
 	options = append(options, client.WithUserAgent(programName+"/"+oneLine(version())))
 	return client.New(c.Address, c.Token, options...)
 }
 
-// writing is the flags of every command that changes an order over HTTP.
-type writing struct {
-	IfMatch string `name:"if-match" placeholder:"TAG" help:"Change the order only if it still is what orders show --json gave this tag for."`
-	Key     string `placeholder:"TEXT" help:"Name of this very change, 1 to 255 printable characters: run again with it, within 24 hours, the command gets the first answer and changes nothing twice. Empty: a random one."`
+// writeFlags has the flags of every command that changes an order over HTTP.
+type writeFlags struct {
+	IfMatch string `name:"if-match" placeholder:"TAG" help:"Change the order only if its tag still equals TAG (from orders show --json)."`
+	Key     string `placeholder:"TEXT" help:"Idempotency key, 1 to 255 printable characters. Repeating the command with the same key within 24 hours returns the first result. Empty: a random key."`
 }
 
-// options returns what the flags ask of a write, whose receipt goes to r.
-func (w *writing) options(r *client.Receipt) []client.WriteOption {
+// options returns the options of a write. The receipt is stored in r.
+func (w *writeFlags) options(r *client.Receipt) []client.WriteOption {
 	options := []client.WriteOption{client.ReceiptTo(r)}
 	if w.IfMatch != "" {
 		options = append(options, client.IfMatch(w.IfMatch))
@@ -58,8 +63,8 @@ func (w *writing) options(r *client.Receipt) []client.WriteOption {
 	return options
 }
 
-// exitsOfService are the exit codes of what a service refuses or fails to do.
-var exitsOfService = []struct {
+// exitCodes are the exit codes of errors of a service.
+var exitCodes = []struct {
 	kind error
 	code int
 }{
@@ -77,6 +82,7 @@ var exitsOfService = []struct {
 	{client.ErrPrecondition, exitRefused},
 	{client.ErrKeyReused, exitRefused},
 	{client.ErrRefused, exitRefused},
+	{errOperatorToken, exitUnauthorized},
 	{client.ErrUnauthorized, exitUnauthorized},
 	{client.ErrForbidden, exitUnauthorized},
 	{client.ErrTransport, exitUnavailable},
@@ -85,13 +91,13 @@ var exitsOfService = []struct {
 	{client.ErrInProgress, exitUnavailable},
 }
 
-// exitCode returns the exit code of a command that ended with an error.
+// exitCode returns the exit code for an error of a command.
 func exitCode(err error) int {
-	var wrong *usageError
-	if errors.As(err, &wrong) {
+	var usage *usageError
+	if errors.As(err, &usage) {
 		return exitUsage
 	}
-	for _, row := range exitsOfService {
+	for _, row := range exitCodes {
 		if errors.Is(err, row.kind) {
 			return row.code
 		}
@@ -99,7 +105,7 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
-// textOr returns a text for people, "-" for an empty one.
+// textOr joins the parts of a text on one line; "-" if all are empty.
 func textOr(parts ...string) string {
 	text := oneLine(strings.Join(strings.Fields(strings.Join(parts, " ")), " "))
 	if text == "" {
@@ -108,7 +114,7 @@ func textOr(parts ...string) string {
 	return text
 }
 
-// optional returns a text that may be missing.
+// optional returns a text; empty for nil.
 func optional(text *string) string {
 	if text == nil {
 		return ""
@@ -116,7 +122,7 @@ func optional(text *string) string {
 	return *text
 }
 
-// changed is what a command prints of a change that was made.
+// changed is the JSON output of a change.
 type changed struct {
 	OrderReference string       `json:"orderReference"`
 	State          client.State `json:"state"`
@@ -125,7 +131,7 @@ type changed struct {
 	RequestID      string       `json:"requestId"`
 }
 
-// printChange tells of an order that was moved to a state.
+// printChange prints an order and its new state.
 func (p *process) printChange(asJSON bool, reference string, state client.State, r client.Receipt) error {
 	if asJSON {
 		return p.printJSON(changed{OrderReference: reference, State: state, Tag: r.Tag, Replayed: r.Replayed, RequestID: r.RequestID})

@@ -10,8 +10,8 @@ import (
 	"merchantorders/internal/app/apptest"
 )
 
-// printed returns the demo's token and the three commands of a server's
-// standard output.
+// printed returns the demo's token and the three commands from the standard
+// output of a server.
 func printed(t *testing.T, output string) (token string, curls []string) {
 	t.Helper()
 	token = regexp.MustCompile(`(?m)^  (mo_\w+)$`).FindString(output)
@@ -28,7 +28,7 @@ func printed(t *testing.T, output string) (token string, curls []string) {
 
 var curlLine = regexp.MustCompile(`^curl (-X PATCH )?-H 'Authorization: Bearer (mo_\w+)' '(\S+)'$`)
 
-// try does what a printed command does, without the program curl.
+// try sends the request of a printed curl command.
 func try(t *testing.T, command string) (int, string) {
 	t.Helper()
 	parts := curlLine.FindStringSubmatch(command)
@@ -61,7 +61,7 @@ func TestDemo(t *testing.T) {
 	second := apptest.StartOn(t, data, "--demo")
 	other, curls := printed(t, second.Stdout())
 	if other == token {
-		t.Error("the second start has not made a token of its own")
+		t.Error("the second start has not created another token")
 	}
 	for i := range curls {
 		if status, body := try(t, curls[i]); status != 200 {
@@ -69,12 +69,12 @@ func TestDemo(t *testing.T) {
 		}
 	}
 	if strings.Contains(curls[1], "DEMO-0060") {
-		t.Errorf("an accepted order is proposed again: %s", curls[1])
+		t.Errorf("the example is an accepted order: %s", curls[1])
 	}
 	if status, _ := get(t, second.BaseURL+"/v2/orders", token); status != 200 {
-		t.Errorf("the first token is no longer good: %d", status)
+		t.Errorf("the first token is not valid: %d", status)
 	}
-	// The third command has accepted one more order meanwhile.
+	// The third command has accepted an order.
 	_, after := get(t, second.BaseURL+"/v2/orders?itemsPerPage=100", token)
 	if a, b := strings.Count(before, `"id":`), strings.Count(after, `"id":`); a != 60 || b != 60 {
 		t.Errorf("%d orders, then %d", a, b)
@@ -99,7 +99,7 @@ func TestDemoBesideOtherMerchants(t *testing.T) {
 	}
 }
 
-func TestDemoNamesTheAddressThatIsSet(t *testing.T) {
+func TestDemoPrintsTheBaseURL(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, "--demo", "--base-url", "https://orders.example.com/it's/")
 	if want := `'https://orders.example.com/it'\''s/v2/orders?itemsPerPage=3'`; !strings.Contains(s.Stdout(), want) {

@@ -25,7 +25,7 @@ func release(t *testing.T, locks ...*folderLock) {
 	}
 }
 
-func TestFolderLockKnowsWhoIsAlone(t *testing.T) {
+func TestFolderLockDetectsOtherServers(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "serve.lock")
 	first, alone := take(t, path)
@@ -47,12 +47,12 @@ func TestFolderLockKnowsWhoIsAlone(t *testing.T) {
 	release(t, second, third)
 	fourth, alone := take(t, path)
 	if !alone {
-		t.Error("after all others have gone the fourth is not alone")
+		t.Error("after all others are released the fourth is not alone")
 	}
 	release(t, fourth)
 }
 
-func TestFolderLockWaitsForTheOneThatTidies(t *testing.T) {
+func TestFolderLockWaitsForExclusiveOwner(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "serve.lock")
 	first, _ := take(t, path)
@@ -75,7 +75,7 @@ func TestFolderLockWaitsForTheOneThatTidies(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !<-second {
-		t.Error("the second did not come in beside the first")
+		t.Error("the second did not get the lock beside the first")
 	}
 	release(t, first)
 }

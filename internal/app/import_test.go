@@ -16,8 +16,8 @@ import (
 	"merchantorders/internal/app/apptest"
 )
 
-// document returns a small order document of merchant 355, its reference and
-// line total made from n.
+// document returns a small order document of merchant 355 whose reference and
+// line total depend on n.
 func document(n int, change ...func(map[string]any)) []byte {
 	fields := map[string]any{
 		"merchantId": 355, "reference": fmt.Sprintf("T-%d", n), "createdAt": "2026-11-20T08:15:30Z", "total": 100 + n,
@@ -49,7 +49,7 @@ func TestImport(t *testing.T) {
 		"created 3, unchanged 0, conflicting 0, invalid 0\n",
 		"created 0, unchanged 3, conflicting 0, invalid 0\n",
 	} {
-		// Standard error is no terminal, and the size is known: no bar.
+		// Standard error is not a terminal: no progress bar.
 		if got := f.Run(t, "", "import", file); got.Code != 0 || got.Stdout != want || got.Stderr != "" {
 			t.Errorf("got %+v, want %q and nothing on standard error", got, want)
 		}
@@ -80,7 +80,7 @@ func TestImport(t *testing.T) {
 	}
 }
 
-func TestImportOfWhatCannotBeRead(t *testing.T) {
+func TestImportOfUnreadableFiles(t *testing.T) {
 	t.Parallel()
 	f := folder(t)
 	missing := filepath.Join(t.TempDir(), "missing.jsonl")
@@ -94,7 +94,7 @@ func TestImportOfWhatCannotBeRead(t *testing.T) {
 		t.Errorf("got %+v, want exit code 1 and %q", got, want)
 	}
 	if _, err := os.Stat(f.Data); err == nil {
-		t.Error("the data folder was made for nothing")
+		t.Error("the data folder was created")
 	}
 }
 
@@ -107,8 +107,8 @@ func TestImportBesideAServer(t *testing.T) {
 	}
 }
 
-// TestImportIsStopped holds the input open, so that only the end of the
-// context can end the import.
+// TestImportIsStopped does not close the input, so that only the end of the
+// context can stop the import.
 func TestImportIsStopped(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t)
@@ -143,12 +143,12 @@ func TestImportIsStopped(t *testing.T) {
 	}
 }
 
-// eventually waits for a condition; only a failing test waits long.
+// eventually waits for a condition, for up to a minute.
 func eventually(t *testing.T, condition func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !condition(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("it does not happen")
+			t.Fatal("the condition was not met in time")
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 type invoicesCommand struct {
 	Upload   invoicesUpload   `cmd:"" help:"Upload an invoice file for an order."`
 	Download invoicesDownload `cmd:"" help:"Download an invoice file of an order."`
-	Delete   invoicesDelete   `cmd:"" help:"Withdraw an invoice file from an order."`
+	Delete   invoicesDelete   `cmd:"" help:"Delete an invoice file of an order."`
 }
 
 // remote tells these commands from those that work on a data folder.
@@ -25,13 +25,13 @@ type invoicesUpload struct {
 	Reference string `arg:"" help:"Reference of the order."`
 	File      string `arg:"" help:"The file: pdf, png, jpeg or jpg, at most 4,000,000 bytes; - is standard input, with --name."`
 	connection
-	writing
-	Name string `placeholder:"NAME" help:"Name of the file as the service is to know it. Empty: its own."`
+	writeFlags
+	Name string `placeholder:"NAME" help:"File name for the service. Empty: the name of the file."`
 }
 
 // Help is what --help adds.
 func (*invoicesUpload) Help() string {
-	return `An order has at most three invoice files. No file is ever overwritten: the same name again gets -1, -2, ... before its extension.
+	return `An order has at most three invoice files. No file is overwritten: if the name was used before, -1, -2, ... is added before the extension.
 
 Example:
 
@@ -73,17 +73,17 @@ func (c *invoicesUpload) run(ctx context.Context, p *process) error {
 
 type invoicesDownload struct {
 	Reference string `arg:"" help:"Reference of the order."`
-	ID        string `arg:"" name:"id" help:"Id of the invoice file, as orders show shows it."`
+	ID        string `arg:"" name:"id" help:"Id of the invoice file, from orders show."`
 	connection
-	Output string `placeholder:"FILE" help:"Where to write it, which must not be there yet; - is standard output. Empty: its own name, in the current folder."`
-	Trust  string `placeholder:"URL" help:"One more address that may get the token, where the service shows its files under another than --address. Empty: none."`
+	Output string `placeholder:"FILE" help:"File to write, which must not exist; - is standard output. Empty: the name of the invoice file, in the current folder."`
+	Trust  string `placeholder:"URL" help:"Another URL that may receive the token, for a service whose file URLs do not begin with --address. Empty: none."`
 
 	id int64
 }
 
 // Help is what --help adds.
 func (*invoicesDownload) Help() string {
-	return `The token goes to the service's own address only; files stored elsewhere are asked for without it.
+	return `The command sends the token to the service's own address only. It requests files at other addresses without the token.
 
 Example:
 
@@ -99,11 +99,11 @@ func (c *invoicesDownload) check() error {
 	trust, output := "", ""
 	if c.Trust != "" {
 		if _, err := client.New(c.Trust, "mo_"); err != nil {
-			trust = "must be such as https://files.example.com"
+			trust = "must be a URL such as https://files.example.com"
 		}
 	}
 	if c.Output == "-" && c.JSON {
-		output = "must not be standard output together with --json"
+		output = "must not be standard output if --json is given"
 	}
 	return errors.Join(c.connection.check(), config.About("output", output), config.About("trust", trust), id)
 }
@@ -138,14 +138,14 @@ func (c *invoicesDownload) run(ctx context.Context, p *process) error {
 	return p.print("%s", oneLine(fmt.Sprintf("%s: %d bytes", path, len(file.Content))))
 }
 
-// downloaded is what is printed of a file.
+// downloaded is the JSON output of a download.
 type downloaded struct {
 	File      string `json:"file"`
 	MediaType string `json:"mediaType"`
 	Bytes     int    `json:"bytes"`
 }
 
-// fetch finds the file among those of its order and downloads it.
+// fetch finds the file in its order and downloads it.
 func (c *invoicesDownload) fetch(ctx context.Context, service *client.Client) (client.File, error) {
 	order, err := service.Order(ctx, c.Reference)
 	if err != nil {
@@ -159,19 +159,19 @@ func (c *invoicesDownload) fetch(ctx context.Context, service *client.Client) (c
 	return client.File{}, fmt.Errorf("order %s, invoice %d: %w", c.Reference, c.id, client.ErrInvoiceNotFound)
 }
 
-// path says where a file is to be written. Its name comes from outside.
+// path returns the path to write a file to. The file's name is untrusted.
 func (c *invoicesDownload) path(file client.File) (string, error) {
 	if c.Output != "" {
 		return c.Output, nil
 	}
 	name := oneLine(file.Name)
 	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, `/\`) {
-		return "", errors.New("the file has no name to write it to: say where with --output")
+		return "", errors.New("the name of the invoice file is not a valid file name; set --output")
 	}
 	return name, nil
 }
 
-// writeNew writes a file that is not there yet, for its owner only.
+// writeNew writes a new file, readable by its owner only.
 func writeNew(path string, content []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -186,16 +186,16 @@ func writeNew(path string, content []byte) error {
 
 type invoicesDelete struct {
 	Reference string `arg:"" help:"Reference of the order."`
-	ID        string `arg:"" name:"id" help:"Id of the invoice file, as orders show shows it."`
+	ID        string `arg:"" name:"id" help:"Id of the invoice file, from orders show."`
 	connection
-	writing
+	writeFlags
 
 	id int64
 }
 
 // Help is what --help adds.
 func (*invoicesDelete) Help() string {
-	return `Prints the invoice files that are left.
+	return `Prints the remaining invoice files.
 
 Example:
 

@@ -12,8 +12,8 @@ import (
 	"merchantorders/internal/store"
 )
 
-// leaveReservation leaves what an upload leaves that was cut off in its midst:
-// a place reserved at a moment, its file already in place, and a draft.
+// leaveReservation leaves what a crash during an upload leaves: a reservation made
+// at a time, its stored file, and a staged file.
 func leaveReservation(t *testing.T, f apptest.Folder, at time.Time) {
 	t.Helper()
 	db, err := store.OpenSQLite(t.Context(), filepath.Join(f.Data, "orders.db"), store.Options{})
@@ -34,32 +34,32 @@ func leaveReservation(t *testing.T, f apptest.Folder, at time.Time) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	disk, err := disk.Open(filepath.Join(f.Data, "files"))
+	files, err := disk.Open(filepath.Join(f.Data, "files"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range []string{order.InvoicePath("T-1", "left.pdf"), ""} {
-		draft, err := disk.Stage(t.Context())
+		staged, err := files.Stage(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := draft.Write([]byte("x")); err != nil {
+		if _, err := staged.Write([]byte("x")); err != nil {
 			t.Fatal(err)
 		}
 		if path == "" {
-			break // neither published nor discarded, as after a kill
+			break // neither committed nor aborted, as after a crash
 		}
-		if err := draft.Commit(t.Context(), path); err != nil {
+		if err := staged.Commit(t.Context(), path); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := disk.Close(); err != nil {
+	if err := files.Close(); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// leftovers returns the names of all invoice files and drafts.
-func leftovers(t *testing.T, f apptest.Folder) []string {
+// allFiles returns the names of all stored and staged files.
+func allFiles(t *testing.T, f apptest.Folder) []string {
 	t.Helper()
 	var names []string
 	err := filepath.WalkDir(filepath.Join(f.Data, "files"), func(path string, entry fs.DirEntry, err error) error {
@@ -74,30 +74,30 @@ func leftovers(t *testing.T, f apptest.Folder) []string {
 	return names
 }
 
-func TestServerAloneTakesBackWhatIsUnfinished(t *testing.T) {
+func TestOnlyServerRemovesUnfinishedUploads(t *testing.T) {
 	t.Parallel()
 	f := folder(t)
 	token := f.Merchant(t, 355)
 	f.Import(t, document(1))
-	// Also what a clock that ran ahead has reserved.
+	// Also a reservation made by a clock that was fast.
 	leaveReservation(t, f, time.Now().Add(time.Hour))
 	s := apptest.StartOn(t, f.Data)
-	if left := leftovers(t, f); len(left) != 0 {
-		t.Errorf("left over: %v", left)
+	if left := allFiles(t, f); len(left) != 0 {
+		t.Errorf("files left: %v", left)
 	}
 	for range order.MaxInvoices {
 		upload(t, s.BaseURL, token, "T-1", "a.pdf", "x")
 	}
 }
 
-func TestServerBesideAnotherLeavesRunningUploadsAlone(t *testing.T) {
+func TestSecondServerKeepsRunningUploads(t *testing.T) {
 	t.Parallel()
 	first := apptest.Start(t)
 	first.Import(t, document(1))
 	leaveReservation(t, first.Folder, time.Now())
 	second := apptest.StartOn(t, first.Data)
-	if left := leftovers(t, first.Folder); len(left) != 2 {
-		t.Errorf("what could be under way is gone: %v is left", left)
+	if left := allFiles(t, first.Folder); len(left) != 2 {
+		t.Errorf("a file of a running upload was removed: %v left", left)
 	}
 	for _, base := range []string{first.BaseURL, second.BaseURL} {
 		if status, body := get(t, base+"/v2/orders/T-1", first.Token); status != 200 {
@@ -107,19 +107,19 @@ func TestServerBesideAnotherLeavesRunningUploadsAlone(t *testing.T) {
 	first.Stop(t)
 	second.Stop(t)
 	apptest.StartOn(t, first.Data)
-	if left := leftovers(t, first.Folder); len(left) != 0 {
-		t.Errorf("left over after both have ended: %v", left)
+	if left := allFiles(t, first.Folder); len(left) != 0 {
+		t.Errorf("files left after both have ended: %v", left)
 	}
 }
 
-func TestServerBesideAnotherTakesBackWhatIsOld(t *testing.T) {
+func TestSecondServerExpiresOldReservations(t *testing.T) {
 	t.Parallel()
 	first := apptest.Start(t)
 	first.Import(t, document(1))
 	leaveReservation(t, first.Folder, time.Now().Add(-2*order.ReservationTimeout))
 	apptest.StartOn(t, first.Data)
-	if left := leftovers(t, first.Folder); len(left) != 1 || left[0] == "left.pdf" {
-		t.Errorf("%v is left, want the draft alone", left)
+	if left := allFiles(t, first.Folder); len(left) != 1 || left[0] == "left.pdf" {
+		t.Errorf("%v left, want the staged file only", left)
 	}
 }
 
@@ -143,7 +143,7 @@ func TestPurge(t *testing.T) {
 		{[]string{"--deleted-before=0s"}, "files purged: 0\n", 1},
 	} {
 		got := s.Run(t, "", append([]string{"purge"}, tc.flags...)...)
-		if left := leftovers(t, s.Folder); got.Code != 0 || got.Stdout != tc.want || len(left) != tc.left {
+		if left := allFiles(t, s.Folder); got.Code != 0 || got.Stdout != tc.want || len(left) != tc.left {
 			t.Errorf("purge %v: %+v, %v left", tc.flags, got, left)
 		}
 	}

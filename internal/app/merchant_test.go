@@ -8,7 +8,7 @@ import (
 	"merchantorders/internal/app/apptest"
 )
 
-// folder returns a data folder that is not there yet, in a test's own place.
+// folder returns a data folder that does not exist yet.
 func folder(t *testing.T) apptest.Folder {
 	t.Helper()
 	return apptest.Folder{Data: filepath.Join(t.TempDir(), "data")}

@@ -13,10 +13,10 @@ import (
 
 type ordersCommand struct {
 	List   ordersList   `cmd:"" help:"List orders, newest first."`
-	Show   ordersShow   `cmd:"" help:"Show one order, whole."`
+	Show   ordersShow   `cmd:"" help:"Show one order."`
 	Accept ordersAccept `cmd:"" help:"Accept an order."`
 	Reject ordersReject `cmd:"" help:"Reject an order."`
-	Watch  ordersWatch  `cmd:"" help:"Print what happened to orders, and what happens from now on, until stopped."`
+	Watch  ordersWatch  `cmd:"" help:"Print the events of orders, and new events as they occur, until stopped."`
 }
 
 // remote tells these commands from those that work on a data folder.
@@ -25,9 +25,9 @@ func (*ordersCommand) remote() {}
 type ordersList struct {
 	connection
 	State string `placeholder:"NAME" help:"Only orders in this state, such as registered. Empty: all."`
-	From  string `placeholder:"DAY" help:"Only orders created on this day of UTC or later, such as 2026-11-20."`
-	To    string `placeholder:"DAY" help:"Only orders created on this day of UTC or earlier."`
-	Limit string `placeholder:"N" help:"At most so many orders. Empty: all."`
+	From  string `placeholder:"DAY" help:"Only orders created on or after this day (UTC), such as 2026-11-20."`
+	To    string `placeholder:"DAY" help:"Only orders created on or before this day (UTC)."`
+	Limit string `placeholder:"N" help:"Maximum number of orders. Empty: all."`
 
 	filter client.Filter
 	limit  int64
@@ -46,8 +46,8 @@ Examples:
 func (c *ordersList) check() error {
 	var from, to, limit string
 	c.filter.State = client.State(c.State)
-	c.filter.From, from = dayOf(c.From)
-	c.filter.To, to = dayOf(c.To)
+	c.filter.From, from = parseDay(c.From)
+	c.filter.To, to = parseDay(c.To)
 	if c.Limit != "" {
 		c.limit, limit = positive(c.Limit)
 	}
@@ -57,8 +57,8 @@ func (c *ordersList) check() error {
 	return errors.Join(c.connection.check(), config.About("from", from), config.About("to", to), config.About("limit", limit))
 }
 
-// dayOf reads a day, none from empty text.
-func dayOf(text string) (time.Time, string) {
+// parseDay parses a day; the zero time for empty text.
+func parseDay(text string) (time.Time, string) {
 	if text == "" {
 		return time.Time{}, ""
 	}
@@ -69,8 +69,8 @@ func dayOf(text string) (time.Time, string) {
 	return day, ""
 }
 
-// tableRows is after how many rows a table begins anew, so that memory does not
-// grow with the list.
+// tableRows is the maximum number of rows in a table. A longer list has several
+// tables, which bounds the memory.
 const tableRows = 1000
 
 var orderHeading = []string{"REFERENCE", "STATE", "CREATED", "TOTAL", "COUNTRY", "INVOICE", "CUSTOMER"}
@@ -82,9 +82,9 @@ func (c *ordersList) run(ctx context.Context, p *process) error {
 	}
 	var rows []client.Summary
 	flush := func() error {
-		shown := rows
+		table := rows
 		rows = nil
-		return p.table(orderHeading, len(shown), func(i int) []string { return orderRow(shown[i]) })
+		return p.table(orderHeading, len(table), func(i int) []string { return orderRow(table[i]) })
 	}
 	listed := int64(0)
 	for order, err := range service.Orders(ctx, c.filter) {
@@ -113,7 +113,7 @@ func (c *ordersList) run(ctx context.Context, p *process) error {
 	return flush()
 }
 
-// orderRow is one order in a table.
+// orderRow returns the table row of an order.
 func orderRow(o client.Summary) []string {
 	invoice := "no"
 	if o.HasInvoice {
@@ -128,12 +128,12 @@ func orderRow(o client.Summary) []string {
 type ordersAccept struct {
 	Reference string `arg:"" help:"Reference of the order."`
 	connection
-	writing
+	writeFlags
 }
 
 // Help is what --help adds.
 func (*ordersAccept) Help() string {
-	return `An order can be accepted or rejected once, while it is registered; after that the exit code is 4.
+	return `Only an order in the state registered can be accepted or rejected. Otherwise the exit code is 4.
 
 Example:
 
@@ -155,13 +155,13 @@ func (c *ordersAccept) run(ctx context.Context, p *process) error {
 type ordersReject struct {
 	Reference string `arg:"" help:"Reference of the order."`
 	connection
-	writing
-	Reason string `placeholder:"WORD" help:"Why: out-of-stock, damaged, wrong-price, disabled-product or wrong-product. Empty: none given."`
+	writeFlags
+	Reason string `placeholder:"WORD" help:"Reason: out-of-stock, damaged, wrong-price, disabled-product or wrong-product. Empty: none."`
 }
 
 // Help is what --help adds.
 func (*ordersReject) Help() string {
-	return `An order can be accepted or rejected once, while it is registered; after that the exit code is 4.
+	return `Only an order in the state registered can be accepted or rejected. Otherwise the exit code is 4.
 
 Example:
 
@@ -182,7 +182,7 @@ func (c *ordersReject) run(ctx context.Context, p *process) error {
 
 type ordersWatch struct {
 	connection
-	After string `placeholder:"N" help:"Only what comes after the event of this number. Empty: all from the first."`
+	After string `placeholder:"N" help:"Only events after the one with this number. Empty: all events."`
 	Once  bool   `help:"Stop at the newest event instead of waiting for more."`
 
 	after int64
@@ -190,7 +190,7 @@ type ordersWatch struct {
 
 // Help is what --help adds.
 func (*ordersWatch) Help() string {
-	return `Events are numbered 1, 2, 3, ... in the order in which they happened: whoever keeps the number of the last one and goes on after it misses nothing. With --json each event is one line. Stopping it is no failure.
+	return `Events are numbered 1, 2, 3, ... in the order in which they occurred. Store the number of the last event, and continue with --after: no event is missed. With --json each event is one line. The exit code is 0 when the command is stopped.
 
 Examples:
 
@@ -233,7 +233,7 @@ func (c *ordersWatch) run(ctx context.Context, p *process) error {
 	return nil
 }
 
-// eventLine tells of an event in one line.
+// eventLine returns an event as one line.
 func eventLine(e client.Event) string {
 	line := strconv.FormatInt(e.Seq, 10) + "  " + timestamp(e.At) + "  " + e.OrderReference + "  " + string(e.Type) + "  " + e.Actor
 	if change, ok := e.StateChange(); ok {

@@ -37,21 +37,21 @@ func startRemote(t *testing.T, orders int) (*apptest.Server, remote) {
 	return server, remote{server.BaseURL, server.Token}
 }
 
-// run runs one command with address and token in the environment, and sees to
-// it that the token is not shown and an error is one line of ours.
+// run runs a command with address and token in the environment. It also checks
+// that the output does not contain the token and that an error is one line.
 func (r remote) run(t *testing.T, stdin string, args ...string) apptest.Result {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	variables := map[string]string{
 		"MERCHANT_ORDERS_ADDRESS": r.address, "MERCHANT_ORDERS_TOKEN": r.token,
-		// What is wrong with a data folder does not matter here.
+		// An invalid data folder must not matter.
 		"MERCHANT_ORDERS_DATA": "/dev/null/x", "MERCHANT_ORDERS_DATABASE": "nonsense",
 	}
 	lookup := func(name string) (string, bool) { value, ok := variables[name]; return value, ok }
 	code := app.Run(t.Context(), args, strings.NewReader(stdin), &stdout, &stderr, lookup)
 	got := apptest.Result{Code: code, Stdout: stdout.String(), Stderr: stderr.String()}
 	if strings.Contains(got.Stdout+got.Stderr, r.token) {
-		t.Errorf("%v shows the token: %+v", args, got)
+		t.Errorf("%v prints the token: %+v", args, got)
 	}
 	if lines := strings.Count(got.Stderr, "\n"); (code == 0) != (lines == 0) || lines > 1 || lines == 1 && !strings.HasPrefix(got.Stderr, "merchant-orders: ") {
 		t.Errorf("%v: exit code %d and on standard error %q", args, code, got.Stderr)
@@ -68,10 +68,10 @@ SF-2026-0000029  picked-by-courier  2026-11-06T04:27:01Z  `
 	if got.Code != 0 || !strings.HasPrefix(got.Stdout, want) || strings.Count(got.Stdout, "\n") != 4 {
 		t.Errorf("%+v, want it to begin with\n%s", got, want)
 	}
-	// Greek letters are two bytes each: columns count runes.
+	// Columns count runes; Greek letters have two bytes.
 	for line := range strings.Lines(got.Stdout) {
 		if at := strings.Index(line, "GR"); at >= 0 && at != strings.Index(got.Stdout, "COUNTRY") {
-			t.Errorf("a column is out of line:\n%s", got.Stdout)
+			t.Errorf("a column is not aligned:\n%s", got.Stdout)
 		}
 	}
 
@@ -96,11 +96,11 @@ SF-2026-0000029  picked-by-courier  2026-11-06T04:27:01Z  `
 		t.Errorf("no orders: %+v", got)
 	}
 	if got := r.run(t, "", "orders", "list", "--state", "asleep"); got.Code != 2 || !strings.Contains(got.Stderr, "state must be the name of a state") {
-		t.Errorf("a state that is none: %+v", got)
+		t.Errorf("unknown state: %+v", got)
 	}
 }
 
-func TestOrdersAnswered(t *testing.T) {
+func TestOrdersShowAcceptReject(t *testing.T) {
 	t.Parallel()
 	_, r := startRemote(t, 2)
 	first, second := ingesttest.Reference(1), ingesttest.Reference(2)
@@ -108,7 +108,7 @@ func TestOrdersAnswered(t *testing.T) {
 	got := r.run(t, "", "orders", "show", first)
 	for _, want := range []string{"ORDER", first, "State", "registered", "QUANTITY", "E-mail", "buyer1@example.com"} {
 		if got.Code != 0 || !strings.Contains(got.Stdout, want) {
-			t.Errorf("show does not say %q: %+v", want, got)
+			t.Errorf("show does not print %q: %+v", want, got)
 		}
 	}
 	got = r.run(t, "", "orders", "show", "--json", first)
@@ -128,7 +128,7 @@ func TestOrdersAnswered(t *testing.T) {
 		t.Errorf("reject of an accepted order: %+v", got)
 	}
 	if got := r.run(t, "", "orders", "reject", second, "--reason", "boredom"); got.Code != 4 || !strings.Contains(got.Stderr, "The reason is not valid") {
-		t.Errorf("odd reason: %+v", got)
+		t.Errorf("invalid reason: %+v", got)
 	}
 	got = r.run(t, "", "orders", "reject", second, "--reason=damaged", "--json")
 	var change struct{ OrderReference, State, RequestID string }
@@ -202,7 +202,7 @@ func TestInvoices(t *testing.T) {
 	}
 }
 
-// TestRemoteExitCodes: what a script can tell apart.
+// TestRemoteExitCodes checks the exit codes that scripts rely on.
 func TestRemoteExitCodes(t *testing.T) {
 	t.Parallel()
 	server, r := startRemote(t, 1)
@@ -239,17 +239,18 @@ func TestRemoteExitCodes(t *testing.T) {
 		})
 	}
 	got := apptest.Run(t, "", "orders", "list")
-	want := "merchant-orders: --token (MERCHANT_ORDERS_TOKEN): is required; a merchant's token is made with merchant-orders token create\n"
+	want := "merchant-orders: --token (MERCHANT_ORDERS_TOKEN): is required; create one with merchant-orders token create\n"
 	if got.Code != 2 || got.Stderr != want {
 		t.Errorf("without a token: %+v", got)
 	}
 	if _, err := os.Stat("data"); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a data folder was made: %v", err)
+		t.Errorf("a data folder was created: %v", err)
 	}
 }
 
-// TestRemoteTextIsHarmless: what a service says cannot steer a terminal.
-func TestRemoteTextIsHarmless(t *testing.T) {
+// TestRemoteTextIsSanitized checks that texts of a service cannot control the
+// terminal.
+func TestRemoteTextIsSanitized(t *testing.T) {
 	t.Parallel()
 	evil := "\x1b[2J\u202eevil\r\n\u2028\t\x9b"
 	text, err := json.Marshal(evil)
@@ -278,12 +279,12 @@ func TestRemoteTextIsHarmless(t *testing.T) {
 			t.Errorf("%v: %+v", args, got)
 		}
 		if strings.ContainsAny(got.Stdout, "\x1b\r\u202e\u2028\u009b\t") {
-			t.Errorf("%v lets through what steers a terminal: %q", args, got.Stdout)
+			t.Errorf("%v prints control characters: %q", args, got.Stdout)
 		}
 	}
 }
 
-// TestOrdersWatch follows a feed until it is stopped, which is no failure.
+// TestOrdersWatch follows the feed until it is stopped, with exit code 0.
 func TestOrdersWatch(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -314,13 +315,13 @@ func TestOrdersWatch(t *testing.T) {
 	}
 }
 
-// TestExitCodesOfAnswers: answers that a service gives only now and then.
-func TestExitCodesOfAnswers(t *testing.T) {
+// TestExitCodesOfResponses checks the exit codes of rare responses.
+func TestExitCodesOfResponses(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]int{400: 4, 404: 1, 405: 1, 409: 6, 412: 4, 418: 4, 422: 4, 429: 6, 500: 1, 503: 6, 200: 1} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
-			w.Header().Set("Retry-After", "3600") // too long to wait for
+			w.Header().Set("Retry-After", "3600") // longer than the client waits
 			w.WriteHeader(status)
 			_, _ = w.Write([]byte(`{"message":"No."}`))
 		}))

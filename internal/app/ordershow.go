@@ -14,7 +14,7 @@ type ordersShow struct {
 
 // Help is what --help adds.
 func (*ordersShow) Help() string {
-	return `Amounts are in the minor unit of the order's currency: 3180 is 31.80 euros. Times are UTC. With --json the whole order is one line, with the tag that --if-match of other commands takes.
+	return `Amounts are in the minor unit of the order's currency: 3180 is 31.80 euros. Times are UTC. With --json the order is one line, including the tag for --if-match.
 
 Example:
 
@@ -36,10 +36,10 @@ func (c *ordersShow) run(ctx context.Context, p *process) error {
 	return p.printOrder(order)
 }
 
-// printOrder shows an order to people.
+// printOrder prints an order as text.
 func (p *process) printOrder(o client.Order) error {
-	facts := orderFacts(o)
-	if err := p.table([]string{"ORDER", textOr(o.Reference)}, len(facts), func(i int) []string { return facts[i] }); err != nil {
+	fields := orderFields(o)
+	if err := p.table([]string{"ORDER", textOr(o.Reference)}, len(fields), func(i int) []string { return fields[i] }); err != nil {
 		return err
 	}
 	if err := p.print(""); err != nil {
@@ -62,10 +62,10 @@ func (p *process) printOrder(o client.Order) error {
 	return p.printInvoices(o.Invoices)
 }
 
-// orderFacts are the lines that show the fields of an order.
-func orderFacts(o client.Order) [][]string {
+// orderFields returns the names and values of the fields of an order.
+func orderFields(o client.Order) [][]string {
 	a := o.Address
-	facts := [][]string{
+	fields := [][]string{
 		{"State", textOr(string(o.State))},
 		{"Created", timestamp(o.CreatedAt)},
 		{"Updated", timestamp(o.UpdatedAt)},
@@ -83,16 +83,16 @@ func orderFacts(o client.Order) [][]string {
 		{"Tracking", textOr(o.Carrier.TrackingCodes)},
 	}
 	if d := o.InvoiceDetails; d != nil {
-		facts = append(facts,
+		fields = append(fields,
 			[]string{"Invoice to", textOr(optional(d.Company))},
 			[]string{"VAT number", textOr(d.VATNumber)},
 			[]string{"Tax office", textOr(optional(d.TaxOfficeCode), optional(d.TaxOfficeName))},
 		)
 	}
-	return facts
+	return fields
 }
 
-// printInvoices shows invoice files to people.
+// printInvoices prints invoice files as a table.
 func (p *process) printInvoices(invoices []client.Invoice) error {
 	return p.table([]string{"INVOICE", "UPLOADED", "ADDRESS"}, len(invoices), func(i int) []string {
 		return []string{strconv.FormatInt(invoices[i].ID, 10), timestamp(invoices[i].CreatedAt), textOr(invoices[i].URL)}

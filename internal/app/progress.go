@@ -12,8 +12,8 @@ import (
 	"merchantorders/internal/maintenance"
 )
 
-// bar is a progress bar on a terminal, and otherwise one that nobody sees. size
-// is in bytes or whatever is counted; below 0 it is unknown.
+// bar returns a progress bar. It is invisible if standard error is not a terminal
+// or size is negative, which means unknown. bytes says whether size is in bytes.
 func (p *process) bar(doing string, size int64, bytes bool) *progressbar.ProgressBar {
 	f, ok := p.stderr.(*os.File)
 	if !ok || size < 0 || !term.IsTerminal(int(f.Fd())) {
@@ -25,11 +25,11 @@ func (p *process) bar(doing string, size int64, bytes bool) *progressbar.Progres
 		progressbar.OptionShowCount(), progressbar.OptionClearOnFinish())
 }
 
-// stages shows how far a command is that goes through several stages, a bar for
-// each, and writes what is wrong between them.
+// stages shows the progress of a command with several stages, one bar for each,
+// and prints findings.
 type stages struct {
 	p     *process
-	into  io.Writer // for what is wrong
+	into  io.Writer // for findings
 	stage string
 	bar   *progressbar.ProgressBar // nil: none yet
 }
@@ -47,7 +47,7 @@ func (s *stages) progress(stage string, done, total int64) {
 	_ = s.bar.Set64(done)
 }
 
-// clear takes the bar off the terminal.
+// clear removes the bar from the terminal.
 func (s *stages) clear() {
 	if s.bar != nil {
 		_ = s.bar.Clear()

@@ -9,8 +9,8 @@ import (
 	"merchantorders/openapi/openapitest"
 )
 
-// TestEveryRouteIsDescribed compares what is served with the operations of the
-// OpenAPI documents, both ways.
+// TestEveryRouteIsDescribed compares the routes of a server with the operations
+// of the OpenAPI documents.
 func TestEveryRouteIsDescribed(t *testing.T) {
 	t.Parallel()
 	s := &server{process: &process{}, backend: &backend{}, metrics: web.NewMetrics()}

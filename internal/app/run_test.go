@@ -18,7 +18,7 @@ import (
 	"merchantorders/internal/config"
 )
 
-// commands are all commands and the flags of their own.
+// commands are the commands that use settings, with their flags.
 var commands = map[string][]string{
 	"serve":         {"listen", "rate-limit", "demo"},
 	"import":        {},
@@ -35,8 +35,8 @@ var commands = map[string][]string{
 	"version":       {},
 }
 
-// remoteCommands are those that call a service, and the flags of their own. They
-// have no settings.
+// remoteCommands are the commands that call a service, with their flags. They have
+// no settings.
 var remoteCommands = map[string][]string{
 	"orders list":       {"address", "token", "json", "state", "from", "to", "limit"},
 	"orders show":       {"address", "token", "json"},
@@ -69,7 +69,7 @@ func TestHelpNamesEveryFlagAndVariable(t *testing.T) {
 			shown = append(shown, found[1])
 		}
 		if diff := cmp.Diff(wanted, shown); diff != "" {
-			t.Errorf("flags that %s --help shows (-want +got):\n%s", name, diff)
+			t.Errorf("flags of %s --help (-want +got):\n%s", name, diff)
 		}
 		words := strings.Join(strings.Fields(got.Stdout), " ")
 		for _, flag := range wanted {
@@ -91,12 +91,12 @@ func TestHelpNamesEveryCommandDefaultAndExitCode(t *testing.T) {
 	}
 	for _, wanted := range []string{
 		"Default: ./data.", "Default: samples.", "Default: info.", "merchant-orders serve --demo",
-		"Exit codes: 0 done; 1 the command failed, as an import with refused lines; 2 wrong usage, or settings that are wrong or name what cannot be opened, and nothing was done.",
-		"3 no such order or invoice file; 4 refused by a rule, as by the order's state; 5 the token is not valid or not for this; 6 the service is out of reach or asks to come back later.",
+		"Exit codes: 0 done; 1 the command failed, or an import refused lines; 2 invalid usage or settings, or a database or storage that cannot be opened: nothing was done.",
+		"3 no such order or invoice file; 4 refused, for example in this state of the order; 5 the token is not valid or does not allow this; 6 the service cannot be reached or asks to retry later.",
 		"the region is local, the bucket merchant-orders",
 	} {
 		if !strings.Contains(words, wanted) {
-			t.Errorf("--help does not say %q", wanted)
+			t.Errorf("--help does not contain %q", wanted)
 		}
 	}
 }
@@ -120,7 +120,7 @@ func TestWrongUsage(t *testing.T) {
 		{[]string{"merchant", "add", "--id", "99999999999999999999", "--name", strings.Repeat("x", 1001)}, []string{
 			"--id (MERCHANT_ORDERS_ID): must be a whole number from 1",
 			"--name (MERCHANT_ORDERS_NAME): must be text of at most 1000 bytes"}},
-		{[]string{"token", "create"}, []string{"--merchant (MERCHANT_ORDERS_MERCHANT): is required, or --operator"}},
+		{[]string{"token", "create"}, []string{"--merchant (MERCHANT_ORDERS_MERCHANT): or --operator is required"}},
 		{[]string{"token", "create", "--merchant", "-1"}, nil},
 		{[]string{"token", "create", "--merchant=x", "--scopes=all", "--expires=90d"}, []string{
 			"--merchant (MERCHANT_ORDERS_MERCHANT): must be a whole number from 1",
@@ -157,9 +157,9 @@ func TestWrongUsage(t *testing.T) {
 			}
 			var lines []string
 			for line := range strings.Lines(got.Stderr) {
-				text, ours := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "merchant-orders: ")
-				if !ours {
-					t.Errorf("a line without the program's name: %q", line)
+				text, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "merchant-orders: ")
+				if !ok {
+					t.Errorf("a line without the name of the program: %q", line)
 				}
 				lines = append(lines, text)
 			}
@@ -167,13 +167,13 @@ func TestWrongUsage(t *testing.T) {
 				t.Errorf("standard error (-want +got):\n%s", diff)
 			}
 			if _, err := os.Stat(data); !errors.Is(err, os.ErrNotExist) {
-				t.Errorf("the data folder was made: %v", err)
+				t.Errorf("the data folder was created: %v", err)
 			}
 		})
 	}
 }
 
-// name names a test case by its arguments.
+// name returns the name of a test case.
 func name(args []string) string {
 	text := strings.Join(args, " ")
 	return text[:min(len(text), 60)]
@@ -197,7 +197,7 @@ func TestEnvironment(t *testing.T) {
 		"MERCHANT_ORDERS_ERROR_CODES": "", "MERCHANT_ORDERS_PORT": "tcp://10.0.0.1:80",
 	}, "merchant", "add", "--id", "8")
 	if want := "merchant 8: From the environment\n"; got.Code != 0 || got.Stdout != want {
-		t.Errorf("got %+v, want %q: the flag wins, what is empty or unknown does not count", got, want)
+		t.Errorf("got %+v, want %q: the flag takes precedence, empty and unknown variables are ignored", got, want)
 	}
 	if _, err := os.Stat(data); err != nil {
 		t.Errorf("the folder of the variable was not used: %v", err)
@@ -208,7 +208,7 @@ func TestEnvironment(t *testing.T) {
 	}, "token", "create")
 	for _, variable := range []string{"MERCHANT_ORDERS_OPERATOR", "MERCHANT_ORDERS_LOG_LEVEL", "MERCHANT_ORDERS_MERCHANT"} {
 		if got.Code != 2 || !strings.Contains(got.Stderr, "("+variable+"): ") {
-			t.Errorf("exit code %d, no fault of %s in:\n%s", got.Code, variable, got.Stderr)
+			t.Errorf("exit code %d, no error of %s in:\n%s", got.Code, variable, got.Stderr)
 		}
 	}
 
@@ -220,7 +220,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-func TestSettingsStandBeforeAndAfterTheCommand(t *testing.T) {
+func TestSettingsBeforeAndAfterTheCommand(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	for _, args := range [][]string{
@@ -248,7 +248,7 @@ func TestDataFolder(t *testing.T) {
 	for _, name := range []string{"orders.db", "files"} {
 		info, err := os.Stat(filepath.Join(data, name))
 		if err != nil || info.Mode().Perm()&0o077 != 0 {
-			t.Errorf("%s: %v, %v, want it for its owner only", name, info, err)
+			t.Errorf("%s: %v, %v, want access for the owner only", name, info, err)
 		}
 	}
 	if got := apptest.Run(t, "", "merchant", "list", "--data", data); got.Code != 0 || got.Stderr != "" {

@@ -31,11 +31,11 @@ func call(t *testing.T, method, url, token, body string) (int, string) {
 		t.Fatal(err)
 	}
 	defer func() { _ = response.Body.Close() }()
-	answer, err := io.ReadAll(response.Body)
+	content, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return response.StatusCode, string(answer)
+	return response.StatusCode, string(content)
 }
 
 func get(t *testing.T, url, token string) (int, string) {
@@ -47,10 +47,10 @@ func get(t *testing.T, url, token string) (int, string) {
 func upload(t *testing.T, baseURL, token, reference, filename, content string) string {
 	t.Helper()
 	body := `{"filename":"` + filename + `","contentBase64":"` + base64.StdEncoding.EncodeToString([]byte(content)) + `"}`
-	status, answer := call(t, http.MethodPost, baseURL+"/v2/orders/"+reference+"/invoices", token, body)
+	status, response := call(t, http.MethodPost, baseURL+"/v2/orders/"+reference+"/invoices", token, body)
 	var uploaded struct{ Invoice struct{ URL string } }
-	if err := json.Unmarshal([]byte(answer), &uploaded); status != 200 || err != nil {
-		t.Fatalf("upload: %d %s", status, answer)
+	if err := json.Unmarshal([]byte(response), &uploaded); status != 200 || err != nil {
+		t.Fatalf("upload: %d %s", status, response)
 	}
 	return uploaded.Invoice.URL
 }
@@ -99,17 +99,17 @@ func TestServeLogsJSONWithoutTokens(t *testing.T) {
 			Status     int
 		}
 		if err := json.Unmarshal([]byte(line), &entry); err != nil {
-			t.Errorf("no JSON: %q", line)
+			t.Errorf("not JSON: %q", line)
 		}
 		if entry.Msg == "request" && entry.Route == "/v2/orders" && entry.Status == 200 {
 			requests++
 		}
 	}
 	if requests != 1 {
-		t.Errorf("%d lines tell of the request, want 1:\n%s", requests, s.Log())
+		t.Errorf("%d request log lines, want 1:\n%s", requests, s.Log())
 	}
 	if strings.Contains(s.Log(), s.Token) {
-		t.Error("the log holds a token")
+		t.Error("the log contains a token")
 	}
 }
 
@@ -130,17 +130,17 @@ func TestServeAddresses(t *testing.T) {
 	if got, want := upload(t, s.BaseURL, s.Token, "T-1", "a.pdf", "x"), "https://cdn.example.com/x/invoices/T-1/a.pdf"; got != want {
 		t.Errorf("the file's address is %s, want %s", got, want)
 	}
-	response, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.BaseURL+"/api/orders", nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.BaseURL+"/api/orders", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	response.Header.Set("Authorization", "Bearer "+s.Token)
-	answer, err := http.DefaultClient.Do(response)
+	request.Header.Set("Authorization", "Bearer "+s.Token)
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = answer.Body.Close() }()
-	if got, want := answer.Header.Get("Link"), `<https://orders.example.com/v2/orders>; rel="successor-version"`; got != want {
+	defer func() { _ = response.Body.Close() }()
+	if got, want := response.Header.Get("Link"), `<https://orders.example.com/v2/orders>; rel="successor-version"`; got != want {
 		t.Errorf("Link is %s, want %s", got, want)
 	}
 }
@@ -157,7 +157,7 @@ func TestServeErrorCodes(t *testing.T) {
 	}
 }
 
-func TestServeOnATakenPort(t *testing.T) {
+func TestServePortInUse(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -171,17 +171,17 @@ func TestServeOnATakenPort(t *testing.T) {
 	}
 }
 
-func TestServeStopsWritingLastUses(t *testing.T) {
+func TestServeWritesTokenUsesAtShutdown(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t)
 	get(t, s.BaseURL+"/v2/orders", s.Token)
 	s.Stop(t)
 	if used := rows(t, s.Run(t, "", "token", "list").Stdout)[0][6]; used == "-" {
-		t.Error("the use of the token was not written at the stop")
+		t.Error("the use of the token was not written at shutdown")
 	}
 }
 
-func TestRevocationIsInForceAtOnce(t *testing.T) {
+func TestRevocationIsEffectiveAtOnce(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t)
 	if status, _ := get(t, s.BaseURL+"/v2/orders", s.Token); status != 200 {
@@ -208,7 +208,7 @@ func TestProcessStopsOnSignals(t *testing.T) {
 	}
 }
 
-func TestProcessKeepsFilesFromOthers(t *testing.T) {
+func TestProcessFilesAreForTheOwnerOnly(t *testing.T) {
 	t.Parallel()
 	p := apptest.StartProcess(t, filepath.Join(t.TempDir(), "data"), "--demo")
 	err := filepath.Walk(p.Data, func(path string, info os.FileInfo, err error) error {
@@ -222,7 +222,7 @@ func TestProcessKeepsFilesFromOthers(t *testing.T) {
 	}
 }
 
-func TestKilledServerStartsAgain(t *testing.T) {
+func TestKilledServerRestarts(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	first := apptest.StartProcess(t, data)

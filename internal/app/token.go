@@ -12,16 +12,16 @@ import (
 )
 
 type tokenCommand struct {
-	Create tokenCreate `cmd:"" help:"Make a token and print it, and nothing else. It is shown this once."`
-	List   tokenList   `cmd:"" help:"List all tokens, without their text."`
-	Revoke tokenRevoke `cmd:"" help:"End a token, at once and for good."`
+	Create tokenCreate `cmd:"" help:"Create a token and print only it. It cannot be shown again."`
+	List   tokenList   `cmd:"" help:"List all tokens, without the secret."`
+	Revoke tokenRevoke `cmd:"" help:"Revoke a token at once and permanently."`
 }
 
 type tokenCreate struct {
-	Merchant string `placeholder:"N" help:"Merchant that the token acts for, by its id. This or --operator is required."`
-	Operator bool   `help:"Make a token of the operator interface, good for nothing else."`
-	Scopes   string `placeholder:"LIST" help:"What a merchant's token may do, separated by commas: orders:read, orders:write (accept, reject), invoices:write (upload, delete). Empty: all three."`
-	Expires  string `placeholder:"TIME" help:"How long from now the token is good, such as 2160h (90 days). Empty: until it is revoked."`
+	Merchant string `placeholder:"N" help:"Id of the merchant that the token acts for. This or --operator is required."`
+	Operator bool   `help:"Create a token for the operator interface only."`
+	Scopes   string `placeholder:"LIST" help:"Scopes of a merchant's token, separated by commas: orders:read, orders:write (accept, reject), invoices:write (upload, delete). Empty: all three."`
+	Expires  string `placeholder:"TIME" help:"Lifetime of the token, such as 2160h (90 days). Empty: until it is revoked."`
 
 	merchantID int64
 	scopes     token.Scope
@@ -44,7 +44,7 @@ func (c *tokenCreate) check() error {
 	case c.Operator && c.Merchant != "":
 		merchant = "must not be given together with --operator"
 	case !c.Operator && c.Merchant == "":
-		merchant = "is required, or --operator"
+		merchant = "or --operator is required"
 	case !c.Operator:
 		c.merchantID, merchant = positive(c.Merchant)
 	}
@@ -86,7 +86,7 @@ type tokenList struct{}
 
 // Help is what --help adds.
 func (*tokenList) Help() string {
-	return "Times are UTC. LAST USED is kept to about a minute. The first column is what token revoke takes."
+	return "Times are UTC. LAST USED is accurate to about a minute. token revoke expects the ID of the first column."
 }
 
 func (*tokenList) check() error { return nil }
@@ -113,12 +113,12 @@ func (*tokenList) run(ctx context.Context, p *process) error {
 }
 
 type tokenRevoke struct {
-	Token string `arg:"" name:"id|token" help:"The token's id, as token list shows it, or the token itself."`
+	Token string `arg:"" name:"id|token" help:"The token's id, from token list, or the token itself."`
 }
 
 // Help is what --help adds.
 func (*tokenRevoke) Help() string {
-	return `A running server refuses the token from its next request on. Revoking again changes nothing.
+	return `A running server refuses the token from the next request on. Revoking a token again has no effect.
 
 Example:
 
@@ -131,7 +131,7 @@ func (c *tokenRevoke) run(ctx context.Context, p *process) error {
 	return p.withBackend(ctx, func(b *backend) error {
 		id, err := b.tokens.Revoke(ctx, c.Token)
 		if errors.Is(err, token.ErrUnknown) {
-			// The text is not repeated: it may be a token, mistyped.
+			// The argument may be a mistyped token, so the error does not repeat it.
 			return errors.New("there is no such token")
 		}
 		if err != nil {

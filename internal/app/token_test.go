@@ -22,7 +22,7 @@ func rows(t *testing.T, table string) [][]string {
 	return all[1:]
 }
 
-func TestTokenCreatePrintsTheTokenAndNothingElse(t *testing.T) {
+func TestTokenCreatePrintsOnlyTheToken(t *testing.T) {
 	t.Parallel()
 	f := folder(t)
 	f.Merchant(t, 355)
@@ -36,7 +36,7 @@ func TestTokenCreatePrintsTheTokenAndNothingElse(t *testing.T) {
 	got := f.Run(t, "", "token", "create", "--merchant", "356")
 	want := `merchant-orders: there is no merchant 356: see "merchant-orders merchant add --help"` + "\n"
 	if got.Code != 1 || got.Stdout != "" || got.Stderr != want {
-		t.Errorf("for no merchant: %+v", got)
+		t.Errorf("unknown merchant: %+v", got)
 	}
 }
 
@@ -53,7 +53,7 @@ func TestTokenList(t *testing.T) {
 	}
 	for i, text := range []string{first, second, third} {
 		if strings.Contains(got.Stdout, text) {
-			t.Error("a token is shown whole")
+			t.Error("the list contains a whole token")
 		}
 		created, err := time.Parse(time.RFC3339, table[i][4])
 		if err != nil || time.Since(created) > time.Hour || time.Since(created) < -time.Hour {
@@ -91,7 +91,7 @@ func TestTokenRevoke(t *testing.T) {
 	}
 	for _, row := range rows(t, f.Run(t, "", "token", "list").Stdout) {
 		if _, err := time.Parse(time.RFC3339, row[7]); err != nil {
-			t.Errorf("token %s is not shown revoked: %v", row[0], row)
+			t.Errorf("the list does not show token %s as revoked: %v", row[0], row)
 		}
 	}
 	unknown, _ := token.NewText(token.MerchantPrefix)
