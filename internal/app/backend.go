@@ -88,7 +88,7 @@ func (p *process) cannotOpen(ctx context.Context, flag, value string, err error)
 	if value == "" {
 		flag = "data"
 	}
-	return &usageError{err: config.About(flag, oneLine(err.Error()))}
+	return &usageError{err: config.Invalid(flag, oneLine(err.Error()))}
 }
 
 // installation returns what maintenance commands work on.

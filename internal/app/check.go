@@ -88,5 +88,5 @@ func (p *process) expectInstallation() error {
 	if p.settings.Database == "" {
 		flag = "data"
 	}
-	return &usageError{err: config.About(flag, "must name an installation: there is no "+path)}
+	return &usageError{err: config.Invalid(flag, "must name an installation: there is no "+path)}
 }

@@ -155,7 +155,7 @@ func environment(lookupEnv func(string) (string, bool), faults *[]error) kong.Re
 		case strings.EqualFold(value, "false") || value == "0":
 			return "false", nil
 		}
-		*faults = append(*faults, config.About(flag.Name, "must be true or false"))
+		*faults = append(*faults, config.Invalid(flag.Name, "must be true or false"))
 		return nil, nil
 	})
 }

@@ -22,13 +22,13 @@ func (c *connection) remote() {}
 // check validates the flags. It does not connect.
 func (c *connection) check() error {
 	if c.Token == "" {
-		return config.About("token", "is required; create one with merchant-orders token create")
+		return config.Invalid("token", "is required; create one with merchant-orders token create")
 	}
 	if _, err := client.New(c.Address, "mo_"); err != nil {
-		return config.About("address", "must be a URL such as https://orders.example.com, without user name, query or fragment")
+		return config.Invalid("address", "must be a URL such as https://orders.example.com, without user name, query or fragment")
 	}
 	if _, err := client.New(c.Address, c.Token); err != nil {
-		return config.About("token", "contains characters that are not allowed in a token")
+		return config.Invalid("token", "contains characters that are not allowed in a token")
 	}
 	return nil
 }

@@ -138,5 +138,5 @@ func (t *copyTarget) cannotOpen(ctx context.Context, flag, value string, err err
 	if value == "" {
 		flag = "to-data"
 	}
-	return &usageError{err: config.About(flag, oneLine(err.Error()))}
+	return &usageError{err: config.Invalid(flag, oneLine(err.Error()))}
 }

@@ -26,7 +26,7 @@ func (*distributeCommand) check() error { return nil }
 
 func (*distributeCommand) run(ctx context.Context, p *process) error {
 	if _, ok := p.settings.PostgresURL(); !ok {
-		return &usageError{err: config.About("database", "must be a PostgreSQL address: "+citus.ErrNotPostgres.Error())}
+		return &usageError{err: config.Invalid("database", "must be a PostgreSQL address: "+citus.ErrNotPostgres.Error())}
 	}
 	db, err := p.openDatabase(ctx, store.Options{Now: p.now})
 	if err != nil {

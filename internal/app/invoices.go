@@ -43,7 +43,7 @@ func (c *invoicesUpload) check() error {
 	if c.File == "-" && c.Name == "" {
 		name = "is required with standard input"
 	}
-	return errors.Join(c.connection.check(), config.About("name", name))
+	return errors.Join(c.connection.check(), config.Invalid("name", name))
 }
 
 func (c *invoicesUpload) run(ctx context.Context, p *process) error {
@@ -105,7 +105,7 @@ func (c *invoicesDownload) check() error {
 	if c.Output == "-" && c.JSON {
 		output = "must not be standard output if --json is given"
 	}
-	return errors.Join(c.connection.check(), config.About("output", output), config.About("trust", trust), id)
+	return errors.Join(c.connection.check(), config.Invalid("output", output), config.Invalid("trust", trust), id)
 }
 
 func (c *invoicesDownload) run(ctx context.Context, p *process) error {

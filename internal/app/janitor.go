@@ -33,7 +33,7 @@ func (b *backend) startJanitor(now func() time.Time, log *slog.Logger) (stop fun
 	// requests are written too.
 	ctx, cancel := context.WithCancel(context.Background())
 	var jobs sync.WaitGroup
-	jobs.Go(func() { b.tokens.KeepUses(ctx, usageInterval, log) })
+	jobs.Go(func() { b.tokens.RecordUses(ctx, usageInterval, log) })
 	jobs.Go(func() {
 		runJob(ctx, "expire reservations", expireInterval, log, func() error {
 			// Uploads of every instance that can no longer be running.

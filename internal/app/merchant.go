@@ -33,7 +33,7 @@ func (*merchantAdd) Help() string {
 func (c *merchantAdd) check() error {
 	var problem string
 	c.id, problem = positive(c.ID)
-	return errors.Join(config.About("id", problem), config.About("name", order.MerchantNameProblem(c.Name)))
+	return errors.Join(config.Invalid("id", problem), config.Invalid("name", order.MerchantNameProblem(c.Name)))
 }
 
 func (c *merchantAdd) run(ctx context.Context, p *process) error {

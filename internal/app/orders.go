@@ -54,7 +54,7 @@ func (c *ordersList) check() error {
 	if c.limit > 0 && c.limit < 100 {
 		c.filter.PageSize = int(c.limit)
 	}
-	return errors.Join(c.connection.check(), config.About("from", from), config.About("to", to), config.About("limit", limit))
+	return errors.Join(c.connection.check(), config.Invalid("from", from), config.Invalid("to", to), config.Invalid("limit", limit))
 }
 
 // parseDay parses a day; the zero time for empty text.
@@ -203,7 +203,7 @@ func (c *ordersWatch) check() error {
 	if c.After != "" && c.After != "0" {
 		c.after, after = positive(c.After)
 	}
-	return errors.Join(c.connection.check(), config.About("after", after))
+	return errors.Join(c.connection.check(), config.Invalid("after", after))
 }
 
 func (c *ordersWatch) run(ctx context.Context, p *process) error {

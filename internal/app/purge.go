@@ -25,7 +25,7 @@ Example:
 func (c *purgeCommand) check() error {
 	var problem string
 	c.age, problem = duration(c.DeletedBefore, 0)
-	return config.About("deleted-before", problem)
+	return config.Invalid("deleted-before", problem)
 }
 
 func (c *purgeCommand) run(ctx context.Context, p *process) error {

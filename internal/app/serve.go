@@ -110,7 +110,7 @@ func (s *server) listen(ctx context.Context) error {
 	}
 	listener, err := net.Listen("tcp", s.flags.Listen)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return config.About("listen", s.flags.Listen+" is in use by another program")
+		return config.Invalid("listen", s.flags.Listen+" is in use by another program")
 	}
 	if err != nil {
 		return err

@@ -60,7 +60,7 @@ func (c *tokenCreate) check() error {
 	if c.Expires != "" {
 		c.lifetime, expires = duration(c.Expires, time.Second)
 	}
-	return errors.Join(config.About("merchant", merchant), config.About("scopes", scopes), config.About("expires", expires))
+	return errors.Join(config.Invalid("merchant", merchant), config.Invalid("scopes", scopes), config.Invalid("expires", expires))
 }
 
 func (c *tokenCreate) run(ctx context.Context, p *process) error {

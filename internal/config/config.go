@@ -52,17 +52,17 @@ type Config struct {
 	LogLevel string `name:"log-level" default:"info" placeholder:"WORD" help:"Least serious level to log: debug, info, warn or error. At info every request leaves a line."`
 }
 
-// Validate returns all faults of the settings, each as a Fault, or nil. It
+// Validate returns all faults of the settings, each as a Error, or nil. It
 // creates nothing.
 func (c Config) Validate() error {
 	return errors.Join(
-		About("data", checkFolder(c.Data)),
-		About("database", checkDatabase(c)),
-		About("storage", checkStorage(c.Storage)),
-		About("base-url", checkURL(c.BaseURL)),
-		About("storage-url", checkURL(c.StorageURL)),
-		About("error-codes", oneOf(c.ErrorCodes, Samples, Table)),
-		About("log-level", oneOf(c.LogLevel, LogLevels...)),
+		Invalid("data", checkFolder(c.Data)),
+		Invalid("database", checkDatabase(c)),
+		Invalid("storage", checkStorage(c.Storage)),
+		Invalid("base-url", checkURL(c.BaseURL)),
+		Invalid("storage-url", checkURL(c.StorageURL)),
+		Invalid("error-codes", oneOf(c.ErrorCodes, Samples, Table)),
+		Invalid("log-level", oneOf(c.LogLevel, LogLevels...)),
 	)
 }
 

@@ -155,7 +155,7 @@ func TestValidateListen(t *testing.T) {
 	}
 	for _, address := range []string{"", "8080", "127.0.0.1", "127.0.0.1:", "::1:80", "host:http", "a:65536", "a:-1", "a:+1", "a:01", "a b:80"} {
 		err := (config.Serve{Listen: address, RateLimit: "100"}).Validate()
-		var fault *config.Fault
+		var fault *config.Error
 		if !errors.As(err, &fault) || fault.Flag != "listen" {
 			t.Errorf("%q: got %v, want a fault of --listen", address, err)
 		}
@@ -172,7 +172,7 @@ func TestValidateRateLimit(t *testing.T) {
 	}
 	for _, text := range []string{"", "-1", "10001", "99999999999999999999", "1.5", "x", "+5", "007", " 5", "100/s"} {
 		err := (config.Serve{Listen: ":0", RateLimit: text}).Validate()
-		var fault *config.Fault
+		var fault *config.Error
 		if !errors.As(err, &fault) || fault.Flag != "rate-limit" {
 			t.Errorf("%q: got %v, want a fault of --rate-limit", text, err)
 		}

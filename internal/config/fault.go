@@ -11,22 +11,22 @@ func Variable(flag string) string {
 	return variablePrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// Fault says what is wrong with one setting.
-type Fault struct {
+// Error says what is wrong with one setting.
+type Error struct {
 	Flag    string // without dashes
 	Problem string // "must be ...", without the value where it could be secret
 }
 
 // Error implements error: the flag, its variable and the problem.
-func (f *Fault) Error() string {
+func (f *Error) Error() string {
 	return "--" + f.Flag + " (" + Variable(f.Flag) + "): " + f.Problem
 }
 
-// About turns the problem that a check found into a *Fault of a flag, and no
+// Invalid turns the problem that a check found into a *Error of a flag, and no
 // problem, empty text, into nil.
-func About(flag, problem string) error {
+func Invalid(flag, problem string) error {
 	if problem == "" {
 		return nil
 	}
-	return &Fault{Flag: flag, Problem: problem}
+	return &Error{Flag: flag, Problem: problem}
 }

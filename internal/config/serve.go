@@ -29,11 +29,11 @@ type Serve struct {
 	Demo bool `help:"On an empty data folder make merchant 355 with about 60 orders; print a token and three commands to try. What is there is kept."`
 }
 
-// Validate returns all faults of the settings, each as a Fault, or nil.
+// Validate returns all faults of the settings, each as a Error, or nil.
 func (s Serve) Validate() error {
 	return errors.Join(
-		About("listen", checkListen(s.Listen)),
-		About("rate-limit", checkRate(s.RateLimit)),
+		Invalid("listen", checkListen(s.Listen)),
+		Invalid("rate-limit", checkRate(s.RateLimit)),
 	)
 }
 

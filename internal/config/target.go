@@ -31,24 +31,24 @@ func (t Target) MovesDatabase() bool { return t.Data != "" || t.Database != "" }
 // MovesFiles reports whether invoice files are copied.
 func (t Target) MovesFiles() bool { return t.Data != "" || t.Storage != "" }
 
-// Validate returns all faults of the settings, each as a Fault, or nil.
+// Validate returns all faults of the settings, each as a Error, or nil.
 func (t Target) Validate() error {
 	if !t.MovesDatabase() && !t.MovesFiles() {
-		return About("to-database", "is required, or --to-storage, or --to-data")
+		return Invalid("to-database", "is required, or --to-storage, or --to-data")
 	}
 	var folder string
 	if t.Data != "" {
 		folder = checkFolder(t.Data)
 	}
 	return errors.Join(
-		About("to-data", folder),
-		About("to-database", checkDatabase(t.Config())),
-		About("to-storage", checkStorage(t.Storage)),
+		Invalid("to-data", folder),
+		Invalid("to-database", checkDatabase(t.Config())),
+		Invalid("to-storage", checkStorage(t.Storage)),
 	)
 }
 
 // Embedded returns nil where database and files are on this machine, in files of
-// this service's own, and otherwise a Fault for each that is not.
+// this service's own, and otherwise a Error for each that is not.
 func (c Config) Embedded() error {
 	const elsewhere = "is not for this command: docs/operations.md says how to back up PostgreSQL and S3"
 	var database, storage string
@@ -58,5 +58,5 @@ func (c Config) Embedded() error {
 	if strings.HasPrefix(c.Storage, s3Scheme) {
 		storage = elsewhere
 	}
-	return errors.Join(About("database", database), About("storage", storage))
+	return errors.Join(Invalid("database", database), Invalid("storage", storage))
 }

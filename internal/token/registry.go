@@ -108,7 +108,7 @@ func (r *Registry) Authenticate(ctx context.Context, text string) (Grant, error)
 		return Grant{}, err
 	}
 	now := r.now()
-	if !g.Good(now) {
+	if !g.Valid(now) {
 		return Grant{}, ErrUnknown
 	}
 	r.mu.Lock()
@@ -137,10 +137,10 @@ func (r *Registry) Revoke(ctx context.Context, idOrText string) (int64, error) {
 	return id, r.store.RevokeToken(ctx, id, r.now())
 }
 
-// KeepUses writes the last-used times of tokens now and then, until ctx ends,
+// RecordUses writes the last-used times of tokens now and then, until ctx ends,
 // and once more then. No request waits for it; a use that a crash loses is of
 // no consequence.
-func (r *Registry) KeepUses(ctx context.Context, every time.Duration, log *slog.Logger) {
+func (r *Registry) RecordUses(ctx context.Context, every time.Duration, log *slog.Logger) {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for {
@@ -171,13 +171,13 @@ func (r *Registry) flushUses(ctx context.Context) error {
 	defer cancel()
 	err := r.store.RecordTokenUse(ctx, used)
 	if err != nil {
-		r.keep(used)
+		r.restoreUses(used)
 	}
 	return err
 }
 
 // keep puts uses that could not be written back, for the next time.
-func (r *Registry) keep(used map[int64]time.Time) {
+func (r *Registry) restoreUses(used map[int64]time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for id, at := range used {

@@ -197,7 +197,7 @@ func TestKeepUses(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() {
-			registry.KeepUses(ctx, time.Minute, slog.New(slog.DiscardHandler))
+			registry.RecordUses(ctx, time.Minute, slog.New(slog.DiscardHandler))
 			close(ended)
 		}()
 
@@ -247,7 +247,7 @@ func TestUsesOutliveAFault(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() {
-			registry.KeepUses(ctx, time.Minute, slog.New(slog.NewTextHandler(&log, nil)))
+			registry.RecordUses(ctx, time.Minute, slog.New(slog.NewTextHandler(&log, nil)))
 			close(ended)
 		}()
 		store.hang.Store(true)
@@ -288,7 +288,7 @@ func TestEndIsBounded(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		start := time.Now()
-		registry.KeepUses(ctx, time.Hour, slog.New(slog.DiscardHandler))
+		registry.RecordUses(ctx, time.Hour, slog.New(slog.DiscardHandler))
 		if took := time.Since(start); took != 5*time.Second {
 			t.Errorf("ended after %s", took)
 		}
@@ -304,7 +304,7 @@ func TestManyAtOnce(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var keeper, all sync.WaitGroup
-	keeper.Go(func() { registry.KeepUses(ctx, time.Microsecond, slog.New(slog.DiscardHandler)) })
+	keeper.Go(func() { registry.RecordUses(ctx, time.Microsecond, slog.New(slog.DiscardHandler)) })
 	for range 8 {
 		all.Go(func() {
 			for range 200 {

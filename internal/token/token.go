@@ -110,8 +110,8 @@ type Grant struct {
 // for nothing else.
 func (t Token) Operator() bool { return t.MerchantID == 0 }
 
-// Good reports whether the token is in force at a moment.
-func (t Token) Good(now time.Time) bool {
+// Valid reports whether the token is in force at a moment.
+func (t Token) Valid(now time.Time) bool {
 	return t.RevokedAt.IsZero() && (t.ExpiresAt.IsZero() || now.Before(t.ExpiresAt))
 }
 

@@ -234,7 +234,7 @@ func TestGood(t *testing.T) {
 		// Another instance's clock may be ahead: revoked is revoked.
 		{"revoked in the future", now.Add(time.Hour), now.Add(time.Minute), false},
 	} {
-		got := token.Token{ExpiresAt: test.expires, RevokedAt: test.revoked}.Good(now)
+		got := token.Token{ExpiresAt: test.expires, RevokedAt: test.revoked}.Valid(now)
 		if got != test.want {
 			t.Errorf("%s: good %v", test.name, got)
 		}
