@@ -90,8 +90,8 @@ func TestBackupNeedsDataFolder(t *testing.T) {
 	t.Parallel()
 	f := folder(t)
 	got := f.Run(t, "", "backup", "x.tar", "--database", "postgres://u:secret@localhost/d", "--storage", "s3://bucket")
-	if want := "merchant-orders: --database (MERCHANT_ORDERS_DATABASE): is not for this command: docs/operations.md says how to back up PostgreSQL and S3\n" +
-		"merchant-orders: --storage (MERCHANT_ORDERS_STORAGE): is not for this command: docs/operations.md says how to back up PostgreSQL and S3\n"; got.Code != 2 || got.Stderr != want {
+	if want := "merchant-orders: --database (MERCHANT_ORDERS_DATABASE): is not supported by this command; docs/postgresql.md describes backups of PostgreSQL and S3\n" +
+		"merchant-orders: --storage (MERCHANT_ORDERS_STORAGE): is not supported by this command; docs/postgresql.md describes backups of PostgreSQL and S3\n"; got.Code != 2 || got.Stderr != want {
 		t.Errorf("backup: got %+v, want %q", got, want)
 	}
 	got = f.Run(t, "", "restore", "x.tar", "--storage", "s3://bucket")

@@ -134,7 +134,7 @@ func TestWrongUsage(t *testing.T) {
 			"--expires (MERCHANT_ORDERS_EXPIRES): must be a duration from 1s, such as 2160h, 90m or 30s"}},
 		{[]string{"purge", "--deleted-before=-1s"}, []string{
 			"--deleted-before (MERCHANT_ORDERS_DELETED_BEFORE): must be a duration from 0s, such as 2160h, 90m or 30s"}},
-		{[]string{"copy"}, []string{"--to-database (MERCHANT_ORDERS_TO_DATABASE): is required, or --to-storage, or --to-data"}},
+		{[]string{"copy"}, []string{"--to-database (MERCHANT_ORDERS_TO_DATABASE): or --to-storage or --to-data is required"}},
 		{[]string{"copy", "--to-database=mysql://u:secret@h/d", "--to-storage=/files", "--to-data=/dev/null/x"}, []string{
 			"--to-data (MERCHANT_ORDERS_TO_DATA): must be a folder that this user may write to: not a directory",
 			"--to-database (MERCHANT_ORDERS_TO_DATABASE): must be empty, sqlite://PATH or postgres://user:password@host/database",
@@ -142,7 +142,7 @@ func TestWrongUsage(t *testing.T) {
 		{[]string{"backup"}, []string{`expected "<file|dir>"`, `see "merchant-orders backup --help"`}},
 		{[]string{"restore", ""}, []string{"the name of the backup is empty"}},
 		{[]string{"serve", "--listen=80", "--error-codes=x", "--base-url=example.com", "--rate-limit=many"}, []string{
-			"--base-url (MERCHANT_ORDERS_BASE_URL): must be an address such as https://orders.example.com",
+			"--base-url (MERCHANT_ORDERS_BASE_URL): must be a URL such as https://orders.example.com",
 			"--error-codes (MERCHANT_ORDERS_ERROR_CODES): must be samples or table",
 			"--listen (MERCHANT_ORDERS_LISTEN): must be host:port with a port from 0 to 65535, such as 127.0.0.1:8080 or [::]:8080",
 			"--rate-limit (MERCHANT_ORDERS_RATE_LIMIT): must be a whole number from 0 to 10000"}},

@@ -13,19 +13,19 @@ import (
 	"syscall"
 )
 
-// Every check returns what is wrong, or empty text.
+// The checks return what is wrong with a setting; empty text if it is valid.
 
 const (
-	mayWrite  = 0x2 // of access(2)
-	mayEnter  = 0x1
-	badFolder = "must be a folder that this user may write to"
+	accessWrite = 0x2 // of access(2)
+	accessEnter = 0x1
+	badFolder   = "must be a folder that this user may write to"
 )
 
-// checkFolder looks whether a folder is there to be written to or could be
-// made, and makes nothing.
+// checkFolder checks that a folder is writable, or can be created. It does not
+// create it.
 func checkFolder(dir string) string {
 	if dir == "" {
-		return "must name a folder"
+		return "must be the name of a folder"
 	}
 	at, err := filepath.Abs(dir)
 	if err != nil {
@@ -39,19 +39,18 @@ func checkFolder(dir string) string {
 		}
 		switch {
 		case err != nil:
-			return badFolder + ": " + plain(err)
+			return badFolder + ": " + reason(err)
 		case !info.IsDir():
 			return badFolder + ": " + at + " is a file"
-		case syscall.Access(at, mayWrite|mayEnter) != nil:
+		case syscall.Access(at, accessWrite|accessEnter) != nil:
 			return badFolder + ": " + at + " is not"
 		}
 		return ""
 	}
 }
 
-// plain returns the reason of an error without the call and the path that a
-// reader already knows.
-func plain(err error) string {
+// reason returns the text of an error without the operation and the path.
+func reason(err error) string {
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {
 		return pathErr.Err.Error()
@@ -68,17 +67,17 @@ func checkDatabase(c Config) string {
 	}
 	path, ok := strings.CutPrefix(c.Database, sqliteScheme)
 	if !ok {
-		// The value is not repeated: it may hold a password.
+		// Do not repeat the value: it may contain a password.
 		return "must be empty, sqlite://PATH or postgres://user:password@host/database"
 	}
 	if path == "" || strings.ContainsAny(path, "?#\x00") {
-		return "must name a file: sqlite://PATH, without ? and #"
+		return "must be the name of a file: sqlite://PATH, without ? and #"
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return "must name a file, and " + path + " is a folder"
+		return "must be the name of a file; " + path + " is a folder"
 	}
 	if problem := checkFolder(filepath.Dir(path)); problem != "" {
-		return "must name a file in a folder that this user may write to"
+		return "must be the name of a file in a folder that this user may write to"
 	}
 	return ""
 }
@@ -91,31 +90,31 @@ func checkStorage(text string) string {
 	return problem
 }
 
-// checkURL looks at an address that others are put behind.
+// checkURL checks a URL to which paths are appended.
 func checkURL(text string) string {
 	if text == "" {
 		return ""
 	}
 	for _, c := range []byte(text) {
 		if c <= ' ' || c > '~' {
-			return "must have no spaces and no letters beyond ASCII"
+			return "must not contain spaces or characters other than ASCII"
 		}
 	}
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
-		return "must be an address such as https://orders.example.com"
+		return "must be a URL such as https://orders.example.com"
 	case u.Port() != "" && !validPort(u.Port()):
 		return "must have a port from 0 to 65535"
 	case u.User != nil:
-		return "must have no user name or password"
+		return "must not contain a user name or password"
 	case strings.ContainsAny(text, "?#"):
-		return "must have no query (?) and no fragment (#)"
+		return "must not contain a query (?) or a fragment (#)"
 	}
 	return ""
 }
 
-// trimURL takes the slashes off the end of an address.
+// trimURL removes slashes at the end of a URL.
 func trimURL(text string) string { return strings.TrimRight(text, "/") }
 
 func checkListen(text string) string {
@@ -126,7 +125,7 @@ func checkListen(text string) string {
 	return ""
 }
 
-// MaxRateLimit is the most that RateLimit may be.
+// MaxRateLimit is the maximum of RateLimit.
 const MaxRateLimit = 10_000
 
 func checkRate(text string) string {
@@ -136,18 +135,19 @@ func checkRate(text string) string {
 	return ""
 }
 
-// parseRate reads a number of requests in plain digits.
+// parseRate parses a number of requests.
 func parseRate(text string) (int, bool) {
 	n, err := strconv.Atoi(text)
 	return n, err == nil && strconv.Itoa(n) == text && n >= 0 && n <= MaxRateLimit
 }
 
-// validPort reports whether text is a port in plain digits.
+// validPort reports whether text is a port number, in digits without leading zeros.
 func validPort(text string) bool {
 	port, err := strconv.ParseUint(text, 10, 16)
 	return err == nil && strconv.FormatUint(port, 10) == text
 }
 
+// oneOf checks that text is one of the allowed words.
 func oneOf(text string, allowed ...string) string {
 	if slices.Contains(allowed, text) {
 		return ""

@@ -13,13 +13,13 @@ import (
 	"merchantorders/internal/config"
 )
 
-// good returns settings that are all in order.
+// good returns valid settings.
 func good(t *testing.T) config.Config {
 	t.Helper()
 	return config.Config{Data: filepath.Join(t.TempDir(), "data"), ErrorCodes: config.Samples, LogLevel: "info"}
 }
 
-func TestValidateAcceptsDefaultsAndMakesNothing(t *testing.T) {
+func TestValidateAcceptsDefaultsAndCreatesNothing(t *testing.T) {
 	t.Parallel()
 	c := good(t)
 	if err := c.Validate(); err != nil {
@@ -39,19 +39,19 @@ func TestValidate(t *testing.T) {
 	cases := []struct {
 		name   string
 		change func(*config.Config)
-		want   string // the fault; empty: none
+		want   string // the error; empty: none
 	}{
 		{"a folder deep below", func(c *config.Config) { c.Data += "/a/b" }, ""},
 		{"a folder that is there", func(c *config.Config) { c.Data = filepath.Dir(file) }, ""},
-		{"no folder", func(c *config.Config) { c.Data = "" }, "--data (MERCHANT_ORDERS_DATA): must name a folder"},
+		{"no folder", func(c *config.Config) { c.Data = "" }, "--data (MERCHANT_ORDERS_DATA): must be the name of a folder"},
 		{"a file for a folder", func(c *config.Config) { c.Data = file }, "--data (MERCHANT_ORDERS_DATA): must be a folder that this user may write to: " + file + " is a file"},
 		{"a folder below a file", func(c *config.Config) { c.Data = file + "/data" }, "--data (MERCHANT_ORDERS_DATA): must be a folder that this user may write to: not a directory"},
 
 		{"SQLite elsewhere", func(c *config.Config) { c.Database = "sqlite://" + filepath.Dir(file) + "/other.db" }, ""},
-		{"SQLite without a file", func(c *config.Config) { c.Database = "sqlite://" }, "--database (MERCHANT_ORDERS_DATABASE): must name a file: sqlite://PATH, without ? and #"},
-		{"SQLite with options", func(c *config.Config) { c.Database = "sqlite:///a.db?mode=ro" }, "--database (MERCHANT_ORDERS_DATABASE): must name a file: sqlite://PATH, without ? and #"},
-		{"SQLite on a folder", func(c *config.Config) { c.Database = "sqlite://" + filepath.Dir(file) }, "--database (MERCHANT_ORDERS_DATABASE): must name a file, and " + filepath.Dir(file) + " is a folder"},
-		{"SQLite below a file", func(c *config.Config) { c.Database = "sqlite://" + file + "/a.db" }, "--database (MERCHANT_ORDERS_DATABASE): must name a file in a folder that this user may write to"},
+		{"SQLite without a file", func(c *config.Config) { c.Database = "sqlite://" }, "--database (MERCHANT_ORDERS_DATABASE): must be the name of a file: sqlite://PATH, without ? and #"},
+		{"SQLite with options", func(c *config.Config) { c.Database = "sqlite:///a.db?mode=ro" }, "--database (MERCHANT_ORDERS_DATABASE): must be the name of a file: sqlite://PATH, without ? and #"},
+		{"SQLite on a folder", func(c *config.Config) { c.Database = "sqlite://" + filepath.Dir(file) }, "--database (MERCHANT_ORDERS_DATABASE): must be the name of a file; " + filepath.Dir(file) + " is a folder"},
+		{"SQLite below a file", func(c *config.Config) { c.Database = "sqlite://" + file + "/a.db" }, "--database (MERCHANT_ORDERS_DATABASE): must be the name of a file in a folder that this user may write to"},
 		{"another database", func(c *config.Config) { c.Database = "mysql://u:secret@db/orders" }, "--database (MERCHANT_ORDERS_DATABASE): must be empty, sqlite://PATH or postgres://user:password@host/database"},
 		{"PostgreSQL", func(c *config.Config) { c.Database = "postgres://u:secret@db:5432/orders?sslmode=require" }, ""},
 		{"PostgreSQL by its long name", func(c *config.Config) { c.Database = "postgresql://db/orders" }, ""},
@@ -74,25 +74,25 @@ func TestValidate(t *testing.T) {
 		{"another storage", func(c *config.Config) { c.Storage = "gs://bucket" }, badStorage},
 		{"a bucket with credentials", func(c *config.Config) { c.Storage = "s3://key:secret@bucket" }, badStorage + "; credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"},
 		{"a path in a bucket", func(c *config.Config) { c.Storage = "s3://bucket/folder" }, badStorage + "; credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"},
-		{"a bucket without a name", func(c *config.Config) { c.Storage = "s3://?region=eu-central-1" }, "--storage (MERCHANT_ORDERS_STORAGE): must name a bucket: 3 to 63 of a-z 0-9 . -"},
-		{"a bucket with a strange name", func(c *config.Config) { c.Storage = "s3://My_Bucket" }, "--storage (MERCHANT_ORDERS_STORAGE): must name a bucket: 3 to 63 of a-z 0-9 . -"},
-		{"a bucket with a strange region", func(c *config.Config) { c.Storage = "s3://bucket?region=EU%20Central" }, "--storage (MERCHANT_ORDERS_STORAGE): must name a region such as eu-central-1"},
-		{"a bucket with a strange endpoint", func(c *config.Config) { c.Storage = "s3://bucket?endpoint=s3.example.com" }, "--storage (MERCHANT_ORDERS_STORAGE): must have an endpoint that is an address such as https://s3.example.com"},
-		{"an endpoint with a path", func(c *config.Config) { c.Storage = "s3://bucket?endpoint=https://example.com/s3" }, "--storage (MERCHANT_ORDERS_STORAGE): must have an endpoint that is an address such as https://s3.example.com"},
-		{"a bucket with other options", func(c *config.Config) { c.Storage = "s3://bucket?secret=x" }, "--storage (MERCHANT_ORDERS_STORAGE): takes region and endpoint, once each: must be empty or s3://BUCKET?region=REGION&endpoint=URL"},
-		{"a bucket with two regions", func(c *config.Config) { c.Storage = "s3://bucket?region=one&region=two" }, "--storage (MERCHANT_ORDERS_STORAGE): takes region and endpoint, once each: must be empty or s3://BUCKET?region=REGION&endpoint=URL"},
+		{"a bucket without a name", func(c *config.Config) { c.Storage = "s3://?region=eu-central-1" }, "--storage (MERCHANT_ORDERS_STORAGE): must contain the name of a bucket: 3 to 63 of a-z 0-9 . -"},
+		{"a bucket with a strange name", func(c *config.Config) { c.Storage = "s3://My_Bucket" }, "--storage (MERCHANT_ORDERS_STORAGE): must contain the name of a bucket: 3 to 63 of a-z 0-9 . -"},
+		{"a bucket with a strange region", func(c *config.Config) { c.Storage = "s3://bucket?region=EU%20Central" }, "--storage (MERCHANT_ORDERS_STORAGE): must contain a region such as eu-central-1"},
+		{"a bucket with a strange endpoint", func(c *config.Config) { c.Storage = "s3://bucket?endpoint=s3.example.com" }, "--storage (MERCHANT_ORDERS_STORAGE): must contain an endpoint such as https://s3.example.com"},
+		{"an endpoint with a path", func(c *config.Config) { c.Storage = "s3://bucket?endpoint=https://example.com/s3" }, "--storage (MERCHANT_ORDERS_STORAGE): must contain an endpoint such as https://s3.example.com"},
+		{"a bucket with other options", func(c *config.Config) { c.Storage = "s3://bucket?secret=x" }, "--storage (MERCHANT_ORDERS_STORAGE): must have no options but region and endpoint, each once: must be empty or s3://BUCKET?region=REGION&endpoint=URL"},
+		{"a bucket with two regions", func(c *config.Config) { c.Storage = "s3://bucket?region=one&region=two" }, "--storage (MERCHANT_ORDERS_STORAGE): must have no options but region and endpoint, each once: must be empty or s3://BUCKET?region=REGION&endpoint=URL"},
 
 		{"an address", func(c *config.Config) { c.BaseURL = "https://orders.example.com" }, ""},
 		{"an address with path and slash", func(c *config.Config) { c.BaseURL = "http://example.com:8443/shop/" }, ""},
 		{"an IPv6 address", func(c *config.Config) { c.BaseURL = "http://[::1]:8080" }, ""},
-		{"no scheme", func(c *config.Config) { c.BaseURL = "orders.example.com" }, "--base-url (MERCHANT_ORDERS_BASE_URL): must be an address such as https://orders.example.com"},
-		{"another scheme", func(c *config.Config) { c.BaseURL = "ftp://example.com" }, "--base-url (MERCHANT_ORDERS_BASE_URL): must be an address such as https://orders.example.com"},
-		{"no host", func(c *config.Config) { c.BaseURL = "http://:8080" }, "--base-url (MERCHANT_ORDERS_BASE_URL): must be an address such as https://orders.example.com"},
+		{"no scheme", func(c *config.Config) { c.BaseURL = "orders.example.com" }, "--base-url (MERCHANT_ORDERS_BASE_URL): must be a URL such as https://orders.example.com"},
+		{"another scheme", func(c *config.Config) { c.BaseURL = "ftp://example.com" }, "--base-url (MERCHANT_ORDERS_BASE_URL): must be a URL such as https://orders.example.com"},
+		{"no host", func(c *config.Config) { c.BaseURL = "http://:8080" }, "--base-url (MERCHANT_ORDERS_BASE_URL): must be a URL such as https://orders.example.com"},
 		{"a port too big", func(c *config.Config) { c.BaseURL = "http://a:70000" }, "--base-url (MERCHANT_ORDERS_BASE_URL): must have a port from 0 to 65535"},
-		{"a query", func(c *config.Config) { c.BaseURL = "http://example.com?" }, "--base-url (MERCHANT_ORDERS_BASE_URL): must have no query (?) and no fragment (#)"},
-		{"a fragment", func(c *config.Config) { c.StorageURL = "http://example.com/#x" }, "--storage-url (MERCHANT_ORDERS_STORAGE_URL): must have no query (?) and no fragment (#)"},
-		{"a password", func(c *config.Config) { c.StorageURL = "https://u:p@example.com" }, "--storage-url (MERCHANT_ORDERS_STORAGE_URL): must have no user name or password"},
-		{"a space", func(c *config.Config) { c.StorageURL = "https://example.com/a b" }, "--storage-url (MERCHANT_ORDERS_STORAGE_URL): must have no spaces and no letters beyond ASCII"},
+		{"a query", func(c *config.Config) { c.BaseURL = "http://example.com?" }, "--base-url (MERCHANT_ORDERS_BASE_URL): must not contain a query (?) or a fragment (#)"},
+		{"a fragment", func(c *config.Config) { c.StorageURL = "http://example.com/#x" }, "--storage-url (MERCHANT_ORDERS_STORAGE_URL): must not contain a query (?) or a fragment (#)"},
+		{"a password", func(c *config.Config) { c.StorageURL = "https://u:p@example.com" }, "--storage-url (MERCHANT_ORDERS_STORAGE_URL): must not contain a user name or password"},
+		{"a space", func(c *config.Config) { c.StorageURL = "https://example.com/a b" }, "--storage-url (MERCHANT_ORDERS_STORAGE_URL): must not contain spaces or characters other than ASCII"},
 
 		{"table codes", func(c *config.Config) { c.ErrorCodes = config.Table }, ""},
 		{"other codes", func(c *config.Config) { c.ErrorCodes = "Table" }, "--error-codes (MERCHANT_ORDERS_ERROR_CODES): must be samples or table"},
@@ -115,11 +115,11 @@ func TestValidate(t *testing.T) {
 }
 
 const (
-	badPostgres = "--database (MERCHANT_ORDERS_DATABASE): must be an address such as postgres://user:password@host:5432/database"
+	badPostgres = "--database (MERCHANT_ORDERS_DATABASE): must be a URL such as postgres://user:password@host:5432/database"
 	badStorage  = "--storage (MERCHANT_ORDERS_STORAGE): must be empty or s3://BUCKET?region=REGION&endpoint=URL"
 )
 
-func TestValidateFindsAllFaults(t *testing.T) {
+func TestValidateReportsAllErrors(t *testing.T) {
 	t.Parallel()
 	c := config.Config{Database: "mysql://x", Storage: "x", BaseURL: "x", StorageURL: "x"}
 	var flags []string
@@ -128,11 +128,11 @@ func TestValidateFindsAllFaults(t *testing.T) {
 	}
 	want := []string{"--data", "--database", "--storage", "--base-url", "--storage-url", "--error-codes", "--log-level"}
 	if diff := cmp.Diff(want, flags); diff != "" {
-		t.Errorf("flags with faults (-want +got):\n%s", diff)
+		t.Errorf("flags with errors (-want +got):\n%s", diff)
 	}
 }
 
-func TestFaultsNeverRepeatPasswords(t *testing.T) {
+func TestErrorsContainNoPasswords(t *testing.T) {
 	t.Parallel()
 	for _, database := range []string{
 		"mysql://u:secret@db/orders", "postgres://u:secret@db", "postgres://u:secret@db/orders?a=%zz",
@@ -141,7 +141,7 @@ func TestFaultsNeverRepeatPasswords(t *testing.T) {
 		c := good(t)
 		c.Database, c.BaseURL, c.Storage = database, "https://u:secret@example.com", "s3://key:secret@bucket"
 		if text := c.Validate().Error(); strings.Contains(text, "secret") || strings.Contains(text, "sec ret") {
-			t.Errorf("a password is shown: %s", text)
+			t.Errorf("the error contains a password: %s", text)
 		}
 	}
 }
@@ -157,7 +157,7 @@ func TestValidateListen(t *testing.T) {
 		err := (config.Serve{Listen: address, RateLimit: "100"}).Validate()
 		var fault *config.Error
 		if !errors.As(err, &fault) || fault.Flag != "listen" {
-			t.Errorf("%q: got %v, want a fault of --listen", address, err)
+			t.Errorf("%q: got %v, want an error of --listen", address, err)
 		}
 	}
 }
@@ -174,7 +174,7 @@ func TestValidateRateLimit(t *testing.T) {
 		err := (config.Serve{Listen: ":0", RateLimit: text}).Validate()
 		var fault *config.Error
 		if !errors.As(err, &fault) || fault.Flag != "rate-limit" {
-			t.Errorf("%q: got %v, want a fault of --rate-limit", text, err)
+			t.Errorf("%q: got %v, want an error of --rate-limit", text, err)
 		}
 	}
 }
@@ -244,7 +244,7 @@ func TestBucket(t *testing.T) {
 			t.Errorf("%q: got %+v, %v; want %+v, %v", storage, bucket, ok, want.bucket, want.ok)
 		}
 		if _, url := c.Addresses(local); url != want.url {
-			t.Errorf("%q: files lie below %s, want %s", storage, url, want.url)
+			t.Errorf("%q: files are below %s, want %s", storage, url, want.url)
 		}
 	}
 }

@@ -1,7 +1,6 @@
-// Package config is what an operator may set: every setting with its meaning,
-// unit and default, where it is read from, and one Validate that finds all
-// faults at once, before anything is created.
+// Package config defines the settings of the service: the meaning, unit and
+// default of each, its flag and environment variable, and a Validate method that
+// reports all invalid settings at once.
 //
-// It must not know what the settings are used for: it opens no database, makes
-// no folder and listens on no port.
+// It opens no database, creates no folder and listens on no port.
 package config

@@ -6,30 +6,28 @@ import (
 	"strconv"
 )
 
-// The region and the bucket that stand for the data folder in the addresses of
-// invoice files.
+// The region and the bucket of the data folder, in the URLs of invoice files.
 const (
 	LocalRegion = "local"
 	LocalBucket = "merchant-orders"
 )
 
-// Serve holds the settings of a server alone.
+// Serve has the settings of the command serve.
 type Serve struct {
-	// Listen is the address to accept connections on, host:port. Port 0 takes
-	// a free one.
-	Listen string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to accept connections on. Port 0 takes a free one, which is printed."`
+	// Listen is the address to accept connections on, host:port. Port 0 selects a
+	// free port.
+	Listen string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to accept connections on. Port 0 selects a free port, which is printed."`
 
-	// RateLimit is how many requests a second each token may make, twice as many
-	// at once, in this process. 0: as many as it likes, and failed sign-ins are
-	// not limited either.
-	RateLimit string `name:"rate-limit" default:"100" placeholder:"N" help:"Requests a second that each token may make, and twice as many at once. 0 sets no limits, also none of failed sign-ins."`
+	// RateLimit is the number of requests a second for each token in this process,
+	// with bursts of twice as many. 0: no limit, also none for failed
+	// authentication.
+	RateLimit string `name:"rate-limit" default:"100" placeholder:"N" help:"Requests a second for each token, with bursts of twice as many. 0: no limit, also none for failed authentication."`
 
-	// Demo makes a merchant with orders to try things on, where there is no
-	// merchant yet.
-	Demo bool `help:"On an empty data folder make merchant 355 with about 60 orders; print a token and three commands to try. What is there is kept."`
+	// Demo creates a merchant with orders if there is no merchant.
+	Demo bool `help:"In an empty data folder, create merchant 355 with about 60 orders. Print a token and three commands to try. Existing data is not changed."`
 }
 
-// Validate returns all faults of the settings, each as a Error, or nil.
+// Validate returns the *Error of every invalid setting, joined, or nil.
 func (s Serve) Validate() error {
 	return errors.Join(
 		Invalid("listen", checkListen(s.Listen)),
@@ -37,15 +35,14 @@ func (s Serve) Validate() error {
 	)
 }
 
-// Requests returns RateLimit as a number; 0 for no limits.
+// Requests returns RateLimit as a number; 0 means no limit.
 func (s Serve) Requests() int {
 	n, _ := parseRate(s.RateLimit)
 	return n
 }
 
-// Addresses returns what the addresses that the service gives out begin with:
-// its own and that of invoice files, both without a slash at the end. bound is
-// the address that is really listened on.
+// Addresses returns the base URLs of the service and of its invoice files, without
+// a slash at the end. bound is the address of the listener.
 func (c Config) Addresses(bound net.Addr) (baseURL, storageURL string) {
 	baseURL, storageURL = trimURL(c.BaseURL), trimURL(c.StorageURL)
 	if baseURL == "" {
@@ -58,8 +55,7 @@ func (c Config) Addresses(bound net.Addr) (baseURL, storageURL string) {
 	return baseURL, storageURL
 }
 
-// LocalURL returns the address under which a client on this machine reaches a
-// listener.
+// LocalURL returns the URL at which a client on this machine reaches a listener.
 func LocalURL(bound net.Addr) string {
 	tcp, ok := bound.(*net.TCPAddr)
 	if !ok {

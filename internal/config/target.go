@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// Target holds where a copy goes. What is not named stays where it is.
+// Target has the target of a copy. What it does not name is not copied.
 type Target struct {
-	// Data is a data folder for the database and the invoice files, but for what
-	// the others name.
-	Data string `name:"to-data" placeholder:"DIR" help:"Data folder to copy to: the database and the files, but for what the other two name. Made when it is missing."`
+	// Data is the target folder of the database and the invoice files, unless
+	// Database or Storage is set.
+	Data string `name:"to-data" placeholder:"DIR" help:"Data folder to copy the database and the invoice files to, unless --to-database or --to-storage names another target. It is created if it does not exist."`
 
-	// Database is where orders are copied to; see Config. Empty: into the folder,
-	// or, without one, they stay.
+	// Database is the target database; see Config. Empty: the folder, or, without
+	// one, the database is not copied.
 	Database string `name:"to-database" placeholder:"URL" help:"Database to copy to: postgres://user:password@host/database, or sqlite://PATH."`
 
-	// Storage is where invoice files are copied to; see Config. Empty: into the
-	// folder, or, without one, they stay.
+	// Storage is the target storage; see Config. Empty: the folder, or, without
+	// one, the files are not copied.
 	Storage string `name:"to-storage" placeholder:"URL" help:"Storage to copy invoice files to: s3://bucket?region=REGION&endpoint=URL, with the credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."`
 }
 
-// Config returns the settings of a service that works on the target alone.
+// Config returns the settings of a service on the target.
 func (t Target) Config() Config {
 	return Config{Data: t.Data, Database: t.Database, Storage: t.Storage}
 }
@@ -31,10 +31,10 @@ func (t Target) MovesDatabase() bool { return t.Data != "" || t.Database != "" }
 // MovesFiles reports whether invoice files are copied.
 func (t Target) MovesFiles() bool { return t.Data != "" || t.Storage != "" }
 
-// Validate returns all faults of the settings, each as a Error, or nil.
+// Validate returns the *Error of every invalid setting, joined, or nil.
 func (t Target) Validate() error {
 	if !t.MovesDatabase() && !t.MovesFiles() {
-		return Invalid("to-database", "is required, or --to-storage, or --to-data")
+		return Invalid("to-database", "or --to-storage or --to-data is required")
 	}
 	var folder string
 	if t.Data != "" {
@@ -47,10 +47,10 @@ func (t Target) Validate() error {
 	)
 }
 
-// Embedded returns nil where database and files are on this machine, in files of
-// this service's own, and otherwise a Error for each that is not.
+// Embedded returns nil if the database is SQLite and the storage is the data
+// folder, else the *Error of each setting that is not.
 func (c Config) Embedded() error {
-	const elsewhere = "is not for this command: docs/operations.md says how to back up PostgreSQL and S3"
+	const elsewhere = "is not supported by this command; docs/postgresql.md describes backups of PostgreSQL and S3"
 	var database, storage string
 	if _, ok := c.PostgresURL(); ok {
 		database = elsewhere

@@ -63,7 +63,7 @@ func refusedCommand(t *testing.T, cmd *exec.Cmd, setting, want string) {
 		t.Errorf("standard output %q, standard error:\n%swant one line that begins with %q and holds %q", stdout.String(), line, begin, want)
 	}
 	if strings.Contains(line, secret) || strings.Contains(line, s3test.SecretKey) {
-		t.Errorf("a password is shown: %s", line)
+		t.Errorf("the error contains a password: %s", line)
 	}
 }
 
@@ -84,7 +84,7 @@ func TestDatabaseCannotBeOpened(t *testing.T) {
 	free := freeAddress(t)
 	cases := []struct{ name, url, want string }{
 		{"no such scheme", "mysql://u:" + secret + "@db/orders", `must be empty, sqlite://PATH or postgres://`},
-		{"no database", "postgres://u:" + secret + "@db", `must be an address such as postgres://`},
+		{"no database", "postgres://u:" + secret + "@db", `must be a URL such as postgres://`},
 		{"a broken address", "postgres://u:" + secret + "@h:port/db", `not a PostgreSQL URL`},
 		{"a broken escape", "postgres://u:" + secret + "%zz@h/db", `not a PostgreSQL URL`},
 		{"a slash in the password", "postgres://u:x/" + secret + "@h/db", `not a PostgreSQL URL`},
@@ -184,7 +184,7 @@ func TestStorageCannotBeOpened(t *testing.T) {
 	}{
 		{"no such scheme", "gs://bucket", `must be empty or s3://BUCKET`, nil},
 		{"credentials in it", "s3://key:" + secret + "@bucket", `credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`, nil},
-		{"a broken endpoint", "s3://bucket?endpoint=host", `must have an endpoint that is an address`, nil},
+		{"a broken endpoint", "s3://bucket?endpoint=host", `must contain an endpoint such as`, nil},
 		{"an unknown bucket", storage("nothere", endpoint), `bucket nothere on [^ ]+ cannot be written to: there is no such bucket`, nil},
 		{"no credentials", storage(name, endpoint), `the credentials are missing: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`, none},
 		{"an unknown key", storage(name, endpoint), `the server does not know the key in AWS_ACCESS_KEY_ID`, wrongKey},

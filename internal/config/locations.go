@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// The addresses that Database and Storage may be, but for the empty ones.
+// URL schemes of Database and Storage.
 const (
 	sqliteScheme = "sqlite://"
 	s3Scheme     = "s3://"
 )
 
-// postgresSchemes are the two spellings that PostgreSQL's own tools take.
+// postgresSchemes are the two schemes that PostgreSQL's tools accept.
 var postgresSchemes = []string{"postgres://", "postgresql://"}
 
-// PostgresURL returns the address of a PostgreSQL database, and whether
-// Database is one.
+// PostgresURL returns Database if it is the URL of a PostgreSQL database, and
+// whether it is.
 func (c Config) PostgresURL() (string, bool) {
 	for _, scheme := range postgresSchemes {
 		if strings.HasPrefix(c.Database, scheme) {
@@ -26,7 +26,7 @@ func (c Config) PostgresURL() (string, bool) {
 	return "", false
 }
 
-// DatabasePath returns the path of the SQLite file, where Database is one.
+// DatabasePath returns the path of the SQLite file, if the database is SQLite.
 func (c Config) DatabasePath() string {
 	if path, ok := strings.CutPrefix(c.Database, sqliteScheme); ok {
 		return path
@@ -34,13 +34,12 @@ func (c Config) DatabasePath() string {
 	return filepath.Join(c.Data, "orders.db")
 }
 
-// FilesPath returns the folder of the invoice files, or, where they are kept
-// in a bucket, that of the files on their way there.
+// FilesPath returns the folder of the invoice files. If they are in a bucket, it
+// is the folder of staged files.
 func (c Config) FilesPath() string { return filepath.Join(c.Data, "files") }
 
-// LockPath returns the file by which servers know of each other. It belongs to
-// the database that they share; those on PostgreSQL share a data folder at the
-// most.
+// LockPath returns the lock file by which servers detect each other. It is beside
+// the SQLite file that they share, or in the data folder.
 func (c Config) LockPath() string {
 	if path, ok := strings.CutPrefix(c.Database, sqliteScheme); ok {
 		return path + ".serve.lock"
@@ -48,24 +47,24 @@ func (c Config) LockPath() string {
 	return filepath.Join(c.Data, "serve.lock")
 }
 
-// Bucket is where Storage says that invoice files are kept.
+// Bucket is an S3 bucket, from Storage.
 type Bucket struct {
 	Name     string
 	Region   string
 	Endpoint string // empty: Amazon's of the region
 }
 
-// defaultRegion is that of a bucket whose address names none.
+// defaultRegion is the region of a Storage without one.
 const defaultRegion = "us-east-1"
 
-// Bucket returns the bucket of the invoice files, and whether Storage is one.
+// Bucket returns the bucket of the invoice files, and whether they are in one.
 func (c Config) Bucket() (Bucket, bool) {
 	bucket, problem := parseBucket(c.Storage)
 	return bucket, problem == "" && c.Storage != ""
 }
 
-// StorageNames returns the region and the bucket that stand in the addresses
-// of invoice files which the service serves itself.
+// StorageNames returns the region and the bucket in the URLs of invoice files that
+// the service serves itself.
 func (c Config) StorageNames() (region, bucket string) {
 	if b, ok := c.Bucket(); ok {
 		return b.Region, b.Name
@@ -73,7 +72,7 @@ func (c Config) StorageNames() (region, bucket string) {
 	return LocalRegion, LocalBucket
 }
 
-// parseBucket reads s3://NAME?region=REGION&endpoint=URL, or says what is wrong.
+// parseBucket parses s3://NAME?region=REGION&endpoint=URL, or returns what is wrong.
 func parseBucket(text string) (Bucket, string) {
 	const form = "must be empty or s3://BUCKET?region=REGION&endpoint=URL"
 	if !strings.HasPrefix(text, s3Scheme) {
@@ -84,7 +83,7 @@ func parseBucket(text string) (Bucket, string) {
 		return Bucket{}, form + "; credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
 	}
 	if !validBucketName(u.Host) {
-		return Bucket{}, "must name a bucket: 3 to 63 of a-z 0-9 . -"
+		return Bucket{}, "must contain the name of a bucket: 3 to 63 of a-z 0-9 . -"
 	}
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
@@ -92,7 +91,7 @@ func parseBucket(text string) (Bucket, string) {
 	}
 	for name, values := range query {
 		if name != "region" && name != "endpoint" || len(values) > 1 {
-			return Bucket{}, "takes region and endpoint, once each: " + form
+			return Bucket{}, "must have no options but region and endpoint, each once: " + form
 		}
 	}
 	bucket := Bucket{Name: u.Host, Region: query.Get("region"), Endpoint: trimURL(query.Get("endpoint"))}
@@ -100,26 +99,26 @@ func parseBucket(text string) (Bucket, string) {
 		bucket.Region = defaultRegion
 	}
 	if !validBucketName(bucket.Region) {
-		return Bucket{}, "must name a region such as eu-central-1"
+		return Bucket{}, "must contain a region such as eu-central-1"
 	}
 	if problem := checkEndpoint(bucket.Endpoint); problem != "" {
-		return Bucket{}, "must have an endpoint that is an address such as https://s3.example.com"
+		return Bucket{}, "must contain an endpoint such as https://s3.example.com"
 	}
 	return bucket, ""
 }
 
-// checkEndpoint looks at the address of an S3 server.
+// checkEndpoint checks the URL of an S3 server.
 func checkEndpoint(text string) string {
 	if problem := checkURL(text); problem != "" {
 		return problem
 	}
 	if u, err := url.Parse(text); err != nil || u.Path != "" {
-		return "must have no path"
+		return "must not contain a path"
 	}
 	return ""
 }
 
-// validBucketName reports whether text has the form of a bucket's name.
+// validBucketName reports whether text can be the name of a bucket.
 func validBucketName(text string) bool {
 	if len(text) < 3 || len(text) > 63 {
 		return false
@@ -132,10 +131,10 @@ func validBucketName(text string) bool {
 	return true
 }
 
-// checkPostgres looks whether the address of a PostgreSQL database names a host
-// and a database; the rest is the driver's to read. The standard library cannot
-// do it: there may be several hosts, separated by commas, for one to take over
-// from another. The value is not repeated: it may hold a password.
+// checkPostgres checks that a PostgreSQL URL has a host and a database. The driver
+// checks the rest. url.Parse cannot be used: the URL may have several hosts,
+// separated by commas. The error does not repeat the value, which may contain a
+// password.
 func checkPostgres(address string) string {
 	_, rest, _ := strings.Cut(address, "://")
 	rest, options, _ := strings.Cut(rest, "?")
@@ -150,4 +149,4 @@ func checkPostgres(address string) string {
 	return ""
 }
 
-const badPostgres = "must be an address such as postgres://user:password@host:5432/database"
+const badPostgres = "must be a URL such as postgres://user:password@host:5432/database"
