@@ -95,7 +95,7 @@ func TestBackupNeedsDataFolder(t *testing.T) {
 		t.Errorf("backup: got %+v, want %q", got, want)
 	}
 	got = f.Run(t, "", "restore", "x.tar", "--storage", "s3://bucket")
-	if got.Code != 2 || !strings.Contains(got.Stderr, "docs/operations.md") {
+	if got.Code != 2 || !strings.Contains(got.Stderr, "docs/postgresql.md") {
 		t.Errorf("restore: %+v", got)
 	}
 	if _, err := os.Stat(f.Data); err == nil {
