@@ -1,0 +1,64 @@
+package docs_test
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	// pathForm is a path of the repository in backquotes.
+	pathForm = regexp.MustCompile("`((?:client|cmd|docs|internal|openapi|bench|scripts|tools)/[A-Za-z0-9_./-]+)`")
+	// testForm is the name of a test in backquotes, with or without its package.
+	testForm = regexp.MustCompile("`(?:[a-z0-9/]+\\.)?((?:Test|Fuzz|Benchmark)[A-Z][A-Za-z0-9]*)[^`]*`")
+	// futureForm is a path of an example that does not exist yet.
+	futureForm = regexp.MustCompile(`NAME|/v3|internal/webhook`)
+)
+
+// TestPathsExist checks that every path in backquotes exists.
+func TestPathsExist(t *testing.T) {
+	t.Parallel()
+	root := os.DirFS("..")
+	for _, file := range documents(t, root) {
+		for _, line := range proseOf(t, root, file) {
+			for _, match := range pathForm.FindAllStringSubmatch(line, -1) {
+				if futureForm.MatchString(match[1]) || strings.Contains(match[1], ".Test") {
+					continue
+				}
+				if _, err := fs.Stat(root, path.Clean(match[1])); err != nil {
+					t.Errorf("%s: %s does not exist", file, match[1])
+				}
+			}
+		}
+	}
+}
+
+// TestTestsExist checks that every test in backquotes exists.
+func TestTestsExist(t *testing.T) {
+	t.Parallel()
+	root := os.DirFS("..")
+	var sources strings.Builder
+	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(name, "_test.go") {
+			return err
+		}
+		text, err := fs.ReadFile(root, name)
+		sources.Write(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range documents(t, root) {
+		for _, line := range proseOf(t, root, file) {
+			for _, match := range testForm.FindAllStringSubmatch(line, -1) {
+				if !strings.Contains(sources.String(), "func "+match[1]+"(") {
+					t.Errorf("%s: there is no %s", file, match[1])
+				}
+			}
+		}
+	}
+}
