@@ -2,7 +2,9 @@ package backup_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,33 +20,33 @@ import (
 	"merchantorders/internal/store/sqldb"
 )
 
-// forms are the names of backups in each form that there is.
+// forms are file names of backups in each form.
 var forms = []string{"backup.tar", "backup.tar.gz", "backup.tgz", "backup"}
 
-// backUp makes a backup without a fault and returns its path.
+// backUp makes a backup without findings and returns its path.
 func backUp(t *testing.T, in *maintenancetest.Installation, form string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), form)
-	made, err := backup.Create(t.Context(), in.Installation, path, maintenancetest.Now, "test", &maintenance.Reporter{
-		OnFinding: func(f maintenance.Finding) { t.Errorf("fault: %v", f) },
+	result, err := backup.Create(t.Context(), in.Installation, path, maintenancetest.Now, "test", &maintenance.Reporter{
+		OnFinding: func(f maintenance.Finding) { t.Errorf("finding: %v", f) },
 	})
-	if err != nil || made.Findings != 0 {
-		t.Fatalf("backup: %+v, %v", made, err)
+	if err != nil || result.Findings != 0 {
+		t.Fatalf("backup: %+v, %v", result, err)
 	}
 	return path
 }
 
-// dataFolderIn is where a restored installation is to live.
+// dataFolderIn returns a data folder to restore into.
 func dataFolderIn(folder string) backup.DataFolder {
 	return backup.DataFolder{Path: folder, Database: filepath.Join(folder, "orders.db"), Files: filepath.Join(folder, "files")}
 }
 
-// restore restores a backup elsewhere, without a fault.
+// restore restores a backup into a new data folder, without findings.
 func restore(t *testing.T, path string) *maintenancetest.Installation {
 	t.Helper()
 	to := dataFolderIn(filepath.Join(t.TempDir(), "restored"))
 	result, err := backup.Restore(t.Context(), path, to, false, &maintenance.Reporter{
-		OnFinding: func(f maintenance.Finding) { t.Errorf("fault: %v", f) },
+		OnFinding: func(f maintenance.Finding) { t.Errorf("finding: %v", f) },
 	})
 	if err != nil || result.Findings != 0 {
 		t.Fatalf("restore: %+v, %v", result, err)
@@ -60,19 +62,19 @@ func TestBackupAndRestore(t *testing.T) {
 	for _, form := range forms {
 		path := backUp(t, in, form)
 		if left := names(t, filepath.Dir(path)); !slices.Equal(left, []string{form}) {
-			t.Errorf("beside the backup there is %q", left)
+			t.Errorf("the folder of the backup contains %q", left)
 		}
 		restored := restore(t, path)
 		restored.WantDump(t, want)
 		restored.WantNoFindings(t)
 		if left := names(t, restored.Folder); !slices.Equal(left, []string{"files", "orders.db", "orders.db-shm", "orders.db-wal", "orders.db.lock"}) {
-			t.Errorf("%s: the restored folder has %q", form, left)
+			t.Errorf("%s: the restored folder contains %q", form, left)
 		}
 	}
 	in.WantDump(t, want)
 }
 
-// names lists a folder; nil where there is none.
+// names lists the entries of a folder; nil if it does not exist or is empty.
 func names(t *testing.T, folder string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(folder)
@@ -86,9 +88,9 @@ func names(t *testing.T, folder string) []string {
 	return found
 }
 
-// TestBackupWhileItLives backs up an installation in use. Each backup fits together
-// and has all that was acknowledged before it began.
-func TestBackupWhileItLives(t *testing.T) {
+// TestBackupInUse backs up an installation in use. Each backup is consistent and
+// contains everything that was acknowledged before it began.
+func TestBackupInUse(t *testing.T) {
 	t.Parallel()
 	in := maintenancetest.New(t, maintenancetest.Kind{})
 	in.Fill(t, 20)
@@ -102,9 +104,9 @@ func TestBackupWhileItLives(t *testing.T) {
 	}
 }
 
-// TestBackupWritesOverNothing leaves alone what is there, and leaves nothing when
-// it fails.
-func TestBackupWritesOverNothing(t *testing.T) {
+// TestBackupNeverOverwrites checks that a backup overwrites nothing and that a
+// failed one leaves nothing behind.
+func TestBackupNeverOverwrites(t *testing.T) {
 	t.Parallel()
 	in := maintenancetest.New(t, maintenancetest.Kind{})
 	in.Fill(t, 5)
@@ -125,10 +127,10 @@ func TestBackupWritesOverNothing(t *testing.T) {
 		}
 	}
 	if _, err := backup.Create(t.Context(), in.Installation, filepath.Join(dir, "missing", "b.tar"), maintenancetest.Now, "", new(maintenance.Reporter)); err == nil {
-		t.Error("a backup in a folder that is not there")
+		t.Error("made a backup in a missing folder")
 	}
 	if left := names(t, dir); !slices.Equal(left, []string{"empty", "file.tar"}) {
-		t.Errorf("left: %q", left)
+		t.Errorf("left behind: %q", left)
 	}
 }
 
@@ -141,43 +143,43 @@ func TestBackupOfPostgres(t *testing.T) {
 		t.Errorf("backup: %v, want %v", err, sqldb.ErrNoBackup)
 	}
 	if left := names(t, dir); left != nil {
-		t.Errorf("left: %q", left)
+		t.Errorf("left behind: %q", left)
 	}
 }
 
-// TestBackupOfDamage backs up what there is, and says what is wrong. Such a backup
-// is restored only by one who says so.
-func TestBackupOfDamage(t *testing.T) {
+// TestBackupWithFindings backs up an installation with missing and damaged files.
+// The backup is restored only on request.
+func TestBackupWithFindings(t *testing.T) {
 	t.Parallel()
 	in := maintenancetest.New(t, maintenancetest.Kind{})
 	in.Fill(t, 5)
 	in.Replace(t, maintenancetest.InvoicePath(maintenancetest.Alpha, 0, "a.pdf"), nil)
-	in.Replace(t, maintenancetest.InvoicePath(maintenancetest.Alpha, 0, "a-1.pdf"), nil) // withdrawn: as a purge cut off
+	in.Replace(t, maintenancetest.InvoicePath(maintenancetest.Alpha, 0, "a-1.pdf"), nil) // deleted: as after an interrupted purge
 	in.Replace(t, maintenancetest.InvoicePath(maintenancetest.Beta, 0, "a.pdf"), []byte("other"))
 	path := filepath.Join(t.TempDir(), "b.tar")
-	faults := make(map[string]bool)
+	findings := make(map[string]bool)
 	made, err := backup.Create(t.Context(), in.Installation, path, maintenancetest.Now, "", &maintenance.Reporter{OnFinding: func(f maintenance.Finding) {
-		faults[f.String()[:12]+f.Problem] = true
+		findings[f.String()] = true
 	}})
-	if err != nil || made.Findings != 2 || len(faults) != 2 || made.Files != 4 {
-		t.Errorf("backup: %+v, %v, found %v", made, err, faults)
+	if err != nil || made.Findings != 2 || len(findings) != 2 || made.Files != 4 {
+		t.Errorf("backup: %+v, %v, findings %v", made, err, findings)
 	}
 	to := dataFolderIn(t.TempDir())
 	if _, err := backup.Restore(t.Context(), path, to, false, new(maintenance.Reporter)); !errors.Is(err, backup.ErrDamaged) {
 		t.Errorf("restore: %v, want %v", err, backup.ErrDamaged)
 	}
 	if left := names(t, to.Path); left != nil {
-		t.Errorf("left after a restore that was refused: %q", left)
+		t.Errorf("left behind by a refused restore: %q", left)
 	}
 	result, err := backup.Restore(t.Context(), path, to, true, new(maintenance.Reporter))
 	if err != nil || result.Findings != 2 {
-		t.Errorf("restore with faults: %+v, %v", result, err)
+		t.Errorf("restore with findings: %+v, %v", result, err)
 	}
 	maintenancetest.Open(t, to.Path).WantDump(t, in.Dump(t))
 }
 
-// TestRestoreOfDamage damages backups themselves.
-func TestRestoreOfDamage(t *testing.T) {
+// TestRestoreDamagedBackup damages backups and restores them.
+func TestRestoreDamagedBackup(t *testing.T) {
 	t.Parallel()
 	in := maintenancetest.New(t, maintenancetest.Kind{})
 	in.Fill(t, 5)
@@ -221,13 +223,13 @@ func TestRestoreOfDamage(t *testing.T) {
 		"another database": func() (string, func(*testing.T, string)) { return folder(flip("orders.db")) },
 		"no file":          func() (string, func(*testing.T, string)) { return folder(remove(file)) },
 		"another file":     func() (string, func(*testing.T, string)) { return folder(flip(file)) },
-		"no withdrawn file": func() (string, func(*testing.T, string)) {
+		"no deleted file": func() (string, func(*testing.T, string)) {
 			return folder(remove(filepath.Join("files", maintenancetest.InvoicePath(maintenancetest.Alpha, 0, "a-1.pdf"))))
 		},
 		"cut in half": func() (string, func(*testing.T, string)) {
 			return archive("b.tar", func(b []byte) []byte { return b[:len(b)/2] })
 		},
-		"cut packed": func() (string, func(*testing.T, string)) {
+		"cut compressed": func() (string, func(*testing.T, string)) {
 			return archive("b.tar.gz", func(b []byte) []byte { return b[:len(b)-9] })
 		},
 		"end cut off": func() (string, func(*testing.T, string)) {
@@ -237,7 +239,7 @@ func TestRestoreOfDamage(t *testing.T) {
 		"no tar": func() (string, func(*testing.T, string)) {
 			return archive("b.tar", func([]byte) []byte { return bytes.Repeat([]byte("x"), 2000) })
 		},
-		"packed flip": func() (string, func(*testing.T, string)) {
+		"flipped compressed": func() (string, func(*testing.T, string)) {
 			return archive("b.tar.gz", func(b []byte) []byte { b[len(b)/2] ^= 1; return b })
 		},
 		"newer format": func() (string, func(*testing.T, string)) {
@@ -261,18 +263,45 @@ func TestRestoreOfDamage(t *testing.T) {
 				t.Errorf("restore: %v, want %v", err, backup.ErrDamaged)
 			}
 			if strings.Contains(err.Error(), "a.pdf") {
-				t.Errorf("the error tells a file name: %v", err)
+				t.Errorf("the error contains a file name: %v", err)
 			}
 			if left := names(t, to.Path); left != nil {
-				t.Errorf("left: %q", left)
+				t.Errorf("left behind: %q", left)
 			}
 		})
 	}
 }
 
-// TestRestoreIntoWhatIsThere refuses a folder that has anything in it, and clears
-// away what a restore that was killed has left.
-func TestRestoreIntoWhatIsThere(t *testing.T) {
+// TestRestoreNewerBackup restores a backup whose schema is newer than this
+// program's.
+func TestRestoreNewerBackup(t *testing.T) {
+	t.Parallel()
+	in := maintenancetest.New(t, maintenancetest.Kind{})
+	in.Exec(t, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, 1)`)
+	path := filepath.Join(t.TempDir(), "backup")
+	if err := os.MkdirAll(filepath.Join(path, "files"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := in.DB.Backup(t.Context(), filepath.Join(path, "orders.db")); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(filepath.Join(path, "orders.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest := fmt.Sprintf(`{"format":1,"database":{"size":%d,"sha256":"%x"}}`, len(content), sha256.Sum256(content))
+	if err := os.WriteFile(filepath.Join(path, "backup.json"), []byte(manifest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = backup.Restore(t.Context(), path, dataFolderIn(t.TempDir()), false, new(maintenance.Reporter))
+	if err == nil || !strings.HasPrefix(err.Error(), "the backup was made by a newer version (schema 99, this one knows ") || errors.Is(err, backup.ErrDamaged) {
+		t.Errorf("restore: %v", err)
+	}
+}
+
+// TestRestoreNeedsEmptyFolder checks that a restore refuses a folder that is not
+// empty and removes what a killed restore left behind.
+func TestRestoreNeedsEmptyFolder(t *testing.T) {
 	t.Parallel()
 	in := maintenancetest.New(t, maintenancetest.Kind{})
 	in.Fill(t, 5)
@@ -286,7 +315,7 @@ func TestRestoreIntoWhatIsThere(t *testing.T) {
 			t.Errorf("restored into a folder with %s", name)
 		}
 		if left := names(t, folder); !slices.Equal(left, []string{name}) {
-			t.Errorf("left: %q, want %s alone", left, name)
+			t.Errorf("the folder contains %q, want only %s", left, name)
 		}
 	}
 	folder := t.TempDir()
@@ -294,7 +323,7 @@ func TestRestoreIntoWhatIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"orders.db.partial", "orders.db.partial-wal", "serve.lock"} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte("left"), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte("partial"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -302,13 +331,13 @@ func TestRestoreIntoWhatIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	if left := names(t, folder); !slices.Equal(left, []string{"files", "orders.db", "serve.lock"}) {
-		t.Errorf("the folder has %q", left)
+		t.Errorf("the folder contains %q", left)
 	}
 	maintenancetest.Open(t, folder).WantDump(t, in.Dump(t))
 }
 
-// TestBackupIsADataFolder looks through a backup that is a folder as it lies.
-func TestBackupIsADataFolder(t *testing.T) {
+// TestBackupIsDataFolder opens a backup in the form of a folder as an installation.
+func TestBackupIsDataFolder(t *testing.T) {
 	t.Parallel()
 	in := maintenancetest.New(t, maintenancetest.Kind{})
 	in.Fill(t, 5)

@@ -11,14 +11,14 @@ import (
 	"merchantorders/internal/filestore/disk"
 )
 
-// entry is a file of a made-up archive.
+// entry is a file of an archive.
 type entry struct {
 	name, content string
 	kind          byte // 0: a regular file
 	size          int64
 }
 
-// tarOf returns an archive. Where a size is given the header lies.
+// tarOf returns an archive. A size other than 0 makes a header wrong.
 func tarOf(entries ...entry) []byte {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
@@ -37,7 +37,7 @@ func tarOf(entries ...entry) []byte {
 	return b.Bytes()
 }
 
-// unpackBytes unpacks an archive below a folder.
+// unpackBytes unpacks an archive into a folder.
 func unpackBytes(t *testing.T, folder string, archive []byte) error {
 	files, err := disk.Open(filepath.Join(folder, "files"))
 	if err != nil {
@@ -52,37 +52,38 @@ func unpackBytes(t *testing.T, folder string, archive []byte) error {
 	return u.unpack(t.Context(), path)
 }
 
-var strangeArchives = map[string][]byte{
-	"empty":             nil,
-	"nothing in it":     tarOf(),
-	"out of the folder": tarOf(entry{name: "files/../../out", content: "x"}),
-	"absolute":          tarOf(entry{name: "files//etc/out", content: "x"}),
-	"among the drafts":  tarOf(entry{name: "files/tmp/draft-x", content: "x"}),
-	"a link":            tarOf(entry{name: "files/invoices/a", kind: tar.TypeSymlink}, entry{name: "files/invoices/a/b.pdf", content: "x"}),
-	"the same twice":    tarOf(entry{name: "files/invoices/A/b.pdf", content: "x"}, entry{name: "files/invoices/A/b.pdf", content: "y"}),
-	"two databases":     tarOf(entry{name: "orders.db", content: "x"}, entry{name: "orders.db", content: "y"}),
-	"broken manifest":   tarOf(entry{name: "orders.db", content: "x"}, entry{name: "backup.json", content: "{"}),
-	"other manifest":    tarOf(entry{name: "orders.db", content: "x"}, entry{name: "backup.json", content: `{"format":1}`}),
-	"a lie about size":  tarOf(entry{name: "orders.db", content: "x", size: 1 << 40}),
-	"packed nonsense":   {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3},
+var invalidArchives = map[string][]byte{
+	"empty":              nil,
+	"no entries":         tarOf(),
+	"out of the folder":  tarOf(entry{name: "files/../../out", content: "x"}),
+	"absolute":           tarOf(entry{name: "files//etc/out", content: "x"}),
+	"among staged files": tarOf(entry{name: "files/tmp/draft-x", content: "x"}),
+	"a link":             tarOf(entry{name: "files/invoices/a", kind: tar.TypeSymlink}, entry{name: "files/invoices/a/b.pdf", content: "x"}),
+	"the same twice":     tarOf(entry{name: "files/invoices/A/b.pdf", content: "x"}, entry{name: "files/invoices/A/b.pdf", content: "y"}),
+	"two databases":      tarOf(entry{name: "orders.db", content: "x"}, entry{name: "orders.db", content: "y"}),
+	"broken manifest":    tarOf(entry{name: "orders.db", content: "x"}, entry{name: "backup.json", content: "{"}),
+	"other manifest":     tarOf(entry{name: "orders.db", content: "x"}, entry{name: "backup.json", content: `{"format":1}`}),
+	"wrong size":         tarOf(entry{name: "orders.db", content: "x", size: 1 << 40}),
+	"invalid gzip":       {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3},
 }
 
-func TestUnpackStrangeArchives(t *testing.T) {
+func TestUnpackInvalidArchives(t *testing.T) {
 	t.Parallel()
-	for name, archive := range strangeArchives {
+	for name, archive := range invalidArchives {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			folder := t.TempDir()
 			if err := unpackBytes(t, folder, archive); err == nil {
-				t.Error("taken for a backup")
+				t.Error("unpacked without an error")
 			}
-			wantNothingElse(t, folder)
+			wantNoOtherFiles(t, folder)
 		})
 	}
 }
 
-// wantNothingElse fails the test when anything lies beside what may.
-func wantNothingElse(t *testing.T, folder string) {
+// wantNoOtherFiles fails the test if unpacking created anything outside of its
+// targets.
+func wantNoOtherFiles(t *testing.T, folder string) {
 	t.Helper()
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -90,13 +91,13 @@ func wantNothingElse(t *testing.T, folder string) {
 	}
 	for _, e := range entries {
 		if !slices.Contains([]string{"files", "db", "archive"}, e.Name()) {
-			t.Errorf("%s was made", e.Name())
+			t.Errorf("%s was created", e.Name())
 		}
 	}
 }
 
 func FuzzUnpack(f *testing.F) {
-	for _, archive := range strangeArchives {
+	for _, archive := range invalidArchives {
 		f.Add(archive)
 	}
 	f.Add(tarOf(entry{name: "files/invoices/A/b.pdf", content: "x"}, entry{name: "orders.db", content: "x"},
@@ -104,6 +105,6 @@ func FuzzUnpack(f *testing.F) {
 	f.Fuzz(func(t *testing.T, archive []byte) {
 		folder := t.TempDir()
 		_ = unpackBytes(t, folder, archive)
-		wantNothingElse(t, folder)
+		wantNoOtherFiles(t, folder)
 	})
 }

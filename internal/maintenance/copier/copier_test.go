@@ -15,69 +15,69 @@ import (
 	"merchantorders/internal/store/sqldb"
 )
 
-// mustCopy copies without a fault.
-func mustCopy(t *testing.T, from, to maintenance.Installation) copier.Result {
+// mustCopy copies without findings.
+func mustCopy(t *testing.T, source, target maintenance.Installation) copier.Result {
 	t.Helper()
-	done, err := copier.Copy(t.Context(), from, to, &maintenance.Reporter{OnFinding: func(f maintenance.Finding) { t.Errorf("difference: %v", f) }})
+	result, err := copier.Copy(t.Context(), source, target, &maintenance.Reporter{OnFinding: func(f maintenance.Finding) { t.Errorf("difference: %v", f) }})
 	if err != nil {
 		t.Fatalf("copy: %v", err)
 	}
-	return done
+	return result
 }
 
-// TestCopyThereAndBack takes an installation through every combination of
-// database and storage and back to where it began.
+// TestCopyThereAndBack copies an installation to every combination of database and
+// storage, one after the other, and back.
 func TestCopyThereAndBack(t *testing.T) {
 	t.Parallel()
 	source := maintenancetest.New(t, maintenancetest.Kind{})
-	source.Fill(t, 1250) // several lots of orders and of events
+	source.Fill(t, 1250) // several pages of orders and of events
 	want := source.Dump(t)
-	from := source
+	previous := source
 	for _, kind := range append(maintenancetest.Kinds[1:], maintenancetest.Kind{}) {
-		to := maintenancetest.New(t, kind)
-		done := mustCopy(t, from.Installation, to.Installation)
-		if done.SourceChanging || done.Merchants != 3 || done.FilesCopied != 6 || done.FilesVerified != 6 || done.RowsChanged == 0 {
-			t.Errorf("to %v: %+v", kind, done)
+		target := maintenancetest.New(t, kind)
+		result := mustCopy(t, previous.Installation, target.Installation)
+		if result.SourceChanging || result.Merchants != 3 || result.FilesCopied != 6 || result.FilesVerified != 6 || result.RowsChanged == 0 {
+			t.Errorf("to %v: %+v", kind, result)
 		}
-		if done.OrderKeys != 2*done.Rows.Orders || done.Rows.Orders != 1250+129 || done.Tokens != 3 {
-			t.Errorf("to %v: counts %+v", kind, done)
+		if result.OrderKeys != 2*result.Rows.Orders || result.Rows.Orders != 1250+129 || result.Tokens != 3 {
+			t.Errorf("to %v: counts %+v", kind, result)
 		}
-		to.WantDump(t, want)
-		to.WantNoFindings(t)
-		if again := mustCopy(t, from.Installation, to.Installation); again.RowsChanged != 0 || again.FilesCopied != 0 || again.FilesVerified != 6 {
-			t.Errorf("to %v once more: %+v, want nothing done", kind, again)
+		target.WantDump(t, want)
+		target.WantNoFindings(t)
+		if again := mustCopy(t, previous.Installation, target.Installation); again.RowsChanged != 0 || again.FilesCopied != 0 || again.FilesVerified != 6 {
+			t.Errorf("to %v once more: %+v, want nothing result", kind, again)
 		}
-		to.WantDump(t, want)
-		from = to
+		target.WantDump(t, want)
+		previous = target
 	}
 	source.WantDump(t, want)
 }
 
-// TestCopyOfOneHalf moves the database alone, and the files alone.
-func TestCopyOfOneHalf(t *testing.T) {
+// TestCopyPart copies only the database, then only the files.
+func TestCopyPart(t *testing.T) {
 	t.Parallel()
 	source, target := maintenancetest.New(t, maintenancetest.Kind{}), maintenancetest.New(t, maintenancetest.Kind{Postgres: true, S3: true})
 	source.Fill(t, 30)
 	want := source.Dump(t)
 	files := want["files"]
-	done := mustCopy(t, source.Installation, maintenance.Installation{DB: target.DB})
-	if done.FilesCopied != 0 || done.FilesVerified != 0 {
-		t.Errorf("the database alone: %+v", done)
+	result := mustCopy(t, source.Installation, maintenance.Installation{DB: target.DB})
+	if result.FilesCopied != 0 || result.FilesVerified != 0 {
+		t.Errorf("database only: %+v", result)
 	}
 	delete(want, "files")
 	target.WantDump(t, want)
-	// Now the files, to which the source's entries still belong.
-	done = mustCopy(t, source.Installation, maintenance.Installation{Files: target.Files})
-	if done.FilesCopied != 6 || done.FilesVerified != 6 || done.RowsChanged != 0 {
-		t.Errorf("the files alone: %+v", done)
+	// The entries of the files are those of the source's database.
+	result = mustCopy(t, source.Installation, maintenance.Installation{Files: target.Files})
+	if result.FilesCopied != 6 || result.FilesVerified != 6 || result.RowsChanged != 0 {
+		t.Errorf("files only: %+v", result)
 	}
 	want["files"] = files
 	target.WantDump(t, want)
 }
 
-// TestCopyBringsUpToDate changes everything that can change in the source, with
-// and without an event, between two runs.
-func TestCopyBringsUpToDate(t *testing.T) {
+// TestCopyChanges changes everything that can change in the source, with and
+// without an event, between copies.
+func TestCopyChanges(t *testing.T) {
 	t.Parallel()
 	for _, kind := range maintenancetest.Kinds[:2] {
 		t.Run(kind.String(), func(t *testing.T) {
@@ -86,24 +86,24 @@ func TestCopyBringsUpToDate(t *testing.T) {
 			source.Fill(t, 30)
 			mustCopy(t, source.Installation, target.Installation)
 			alpha := maintenancetest.Alpha
-			kept := source.Upload(t, alpha, 5, "new.pdf", "new")
+			deleted := source.Upload(t, alpha, 5, "new.pdf", "new")
 			source.Upload(t, alpha, 5, "stays.pdf", "stays")
-			source.Delete(t, alpha, 5, kept)
+			source.Delete(t, alpha, 5, deleted)
 			source.Import(t, alpha, 30, 40)
 			source.Import(t, maintenancetest.Gamma, 0, 3)
 			if err := source.Orders.AddMerchant(t.Context(), 7, "New"); err != nil {
 				t.Fatal(err)
 			}
-			// Without events: a reservation given up, one given back whose name is
-			// taken again, one that is new, a file purged.
-			given := source.Reserve(t, alpha, 6, "again.pdf")
+			// Without events: an expired reservation, a released one whose name is used
+			// again, a new one, a purged file.
+			released := source.Reserve(t, alpha, 6, "again.pdf")
 			mustCopy(t, source.Installation, target.Installation)
-			source.Exec(t, `DELETE FROM invoices WHERE id = $1`, given.ID)
-			source.Exec(t, `UPDATE orders SET active_invoices = active_invoices - 1 WHERE number = $1`, given.OrderLegacyID)
+			source.Exec(t, `DELETE FROM invoices WHERE id = $1`, released.ID)
+			source.Exec(t, `UPDATE orders SET active_invoices = active_invoices - 1 WHERE number = $1`, released.OrderLegacyID)
 			source.Reserve(t, alpha, 6, "again.pdf")
-			stale := source.Reserve(t, maintenancetest.Beta, 3, "stale.pdf")
+			expired := source.Reserve(t, maintenancetest.Beta, 3, "expired.pdf")
 			mustCopy(t, source.Installation, target.Installation)
-			if _, err := source.Store.ExpireReservation(t.Context(), stale, maintenancetest.Now); err != nil {
+			if _, err := source.Store.ExpireReservation(t.Context(), expired, maintenancetest.Now); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := source.Orders.PurgeDeletedFiles(t.Context(), maintenancetest.Now.AddDate(1, 0, 0)); err != nil {
@@ -118,7 +118,7 @@ func TestCopyBringsUpToDate(t *testing.T) {
 	}
 }
 
-// stopping are files whose use can stop a copy.
+// stopping calls step before each use of the files.
 type stopping struct {
 	maintenance.Files
 	step func()
@@ -134,9 +134,8 @@ func (s stopping) Open(ctx context.Context, path string) (order.File, error) {
 	return s.Files.Open(ctx, path)
 }
 
-// TestCopyIsStopped stops a copy at each step, runs it again to its end, and
-// compares.
-func TestCopyIsStopped(t *testing.T) {
+// TestCopyResumes stops a copy at each of its steps and resumes it.
+func TestCopyResumes(t *testing.T) {
 	t.Parallel()
 	source := maintenancetest.New(t, maintenancetest.Kind{})
 	source.Fill(t, 450)
@@ -156,36 +155,37 @@ func TestCopyIsStopped(t *testing.T) {
 		cancel()
 		ended = steps.Load() < int64(last)
 		if !ended && err == nil {
-			t.Errorf("stopped at step %d, and done", last)
+			t.Errorf("stopped at step %d, but no error", last)
 		}
 		stops++
 		mustCopy(t, source.Installation, to.Installation)
 		to.WantDump(t, want)
 	}
 	if stops < 20 {
-		t.Errorf("stopped at %d steps only", stops)
+		t.Errorf("stopped at only %d steps", stops)
 	}
 }
 
-// TestCopyRefuses leaves a target alone that is no earlier copy of the source.
-func TestCopyRefuses(t *testing.T) {
+// TestCopyRefusesForeignTarget checks that a copy changes no target that is not an
+// earlier copy of the source.
+func TestCopyRefusesForeignTarget(t *testing.T) {
 	t.Parallel()
-	for name, spoil := range map[string]func(t *testing.T, source, target *maintenancetest.Installation){
+	for name, change := range map[string]func(t *testing.T, source, target *maintenancetest.Installation){
 		"other merchants": func(t *testing.T, _, target *maintenancetest.Installation) {
 			if err := target.Orders.AddMerchant(t.Context(), 9, "Other"); err != nil {
 				t.Fatal(err)
 			}
 		},
-		"the same merchants, added by themselves": func(t *testing.T, _, target *maintenancetest.Installation) {
+		"the same merchant, added twice": func(t *testing.T, _, target *maintenancetest.Installation) {
 			if err := target.Orders.AddMerchant(t.Context(), maintenancetest.Alpha, "Other"); err != nil {
 				t.Fatal(err)
 			}
 		},
-		"orders of its own": func(t *testing.T, source, target *maintenancetest.Installation) {
+		"other orders": func(t *testing.T, source, target *maintenancetest.Installation) {
 			mustCopy(t, source.Installation, target.Installation)
 			target.Import(t, maintenancetest.Alpha, 500, 501)
 		},
-		"moves of its own": func(t *testing.T, source, target *maintenancetest.Installation) {
+		"other events": func(t *testing.T, source, target *maintenancetest.Installation) {
 			mustCopy(t, source.Installation, target.Installation)
 			for _, in := range []*maintenancetest.Installation{source, target} {
 				n := 7
@@ -195,7 +195,7 @@ func TestCopyRefuses(t *testing.T) {
 				in.Upload(t, maintenancetest.Alpha, n, "x.pdf", "x")
 			}
 		},
-		"tokens of its own": func(t *testing.T, source, target *maintenancetest.Installation) {
+		"other tokens": func(t *testing.T, source, target *maintenancetest.Installation) {
 			mustCopy(t, source.Installation, target.Installation)
 			if _, _, err := target.Tokens.CreateOperator(t.Context(), 0); err != nil {
 				t.Fatal(err)
@@ -216,7 +216,7 @@ func TestCopyRefuses(t *testing.T) {
 			t.Parallel()
 			source, target := maintenancetest.New(t, maintenancetest.Kind{}), maintenancetest.New(t, maintenancetest.Kind{})
 			source.Fill(t, 20)
-			spoil(t, source, target)
+			change(t, source, target)
 			want := target.Dump(t)
 			if _, err := copier.Copy(t.Context(), source.Installation, target.Installation, new(maintenance.Reporter)); !errors.Is(err, copier.ErrForeignTarget) {
 				t.Errorf("copy: %v, want %v", err, copier.ErrForeignTarget)
@@ -237,26 +237,26 @@ func TestCopyToItself(t *testing.T) {
 	}
 }
 
-// TestCopyOfDamage tells of files that are missing or others in the source or the
-// target, and copies the rest.
-func TestCopyOfDamage(t *testing.T) {
+// TestCopyWithFindings reports files that are missing or damaged in the source or
+// the target, and copies the others.
+func TestCopyWithFindings(t *testing.T) {
 	t.Parallel()
 	source, target := maintenancetest.New(t, maintenancetest.Kind{}), maintenancetest.New(t, maintenancetest.Kind{S3: true})
 	source.Fill(t, 10)
 	source.Replace(t, maintenancetest.InvoicePath(maintenancetest.Alpha, 0, "a.pdf"), nil)
 	source.Replace(t, maintenancetest.InvoicePath(maintenancetest.Beta, 0, "a.pdf"), []byte("first of M356-X"))
 	target.Replace(t, maintenancetest.InvoicePath(maintenancetest.Alpha, 0, "τιμολόγιο Νο 5?.PNG"), []byte("other"))
-	var found []string
+	var findings []string
 	target.Replace(t, "invoices/readme", []byte("no invoice file"))
-	done, err := copier.Copy(t.Context(), source.Installation, target.Installation, &maintenance.Reporter{
-		OnFinding: func(f maintenance.Finding) { found = append(found, f.Problem) },
+	result, err := copier.Copy(t.Context(), source.Installation, target.Installation, &maintenance.Reporter{
+		OnFinding: func(f maintenance.Finding) { findings = append(findings, f.Problem) },
 	})
-	if err != nil || done.Findings != 3 || len(found) != 3 || done.FilesVerified != 3 {
-		t.Errorf("%+v, error %v, found %q", done, err, found)
+	if err != nil || result.Findings != 3 || len(findings) != 3 || result.FilesVerified != 3 {
+		t.Errorf("%+v, error %v, findings %q", result, err, findings)
 	}
 	want, got := source.Dump(t), target.Dump(t)
 	if len(got["files"]) != 5 {
-		t.Errorf("files in the target: %q; want three copied and the two that were there", got["files"])
+		t.Errorf("files in the target: %q; want three copied and two existing", got["files"])
 	}
 	want["files"], got["files"] = nil, nil
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -59,7 +59,7 @@ func (j *job) applyOrders(ctx context.Context, set orderSet) error {
 	if err := j.copyFiles(ctx, set.invoiceFiles()); err != nil {
 		return err
 	}
-	return j.apply(ctx, set.orders, set.invoices, set.keys)
+	return j.apply(ctx, set.sets()...)
 }
 
 // copyEvents copies the events of a merchant after one, up to another.

@@ -57,8 +57,17 @@ func readPageEnd(ctx context.Context, q sqldb.Querier, statement string, limit i
 	return end.Int64, true, nil
 }
 
-// orderSet is some orders of a merchant with all their invoices and keys.
+// orderSet is some orders of a merchant with all their invoices and keys. There
+// are no keys if there are no orders.
 type orderSet struct{ orders, invoices, keys rowSet }
+
+// sets returns what there is to copy.
+func (s orderSet) sets() []rowSet {
+	if len(s.orders.rows) == 0 {
+		return []rowSet{s.orders, s.invoices}
+	}
+	return []rowSet{s.orders, s.invoices, s.keys}
+}
 
 // readOrders reads the next orders after a legacy id. last is the legacy id up
 // to which the set is complete, and more is true if there are orders after it.
@@ -93,7 +102,6 @@ func readOrderSet(ctx context.Context, q sqldb.Querier, where string, args ...an
 	if set.invoices, err = readRows(ctx, q, invoicesTable, strings.ReplaceAll(where, "legacy_id", "order_number"), args...); err != nil {
 		return orderSet{}, err
 	}
-	set.keys.table = orderKeysTable
 	if len(set.orders.rows) == 0 {
 		return set, nil
 	}

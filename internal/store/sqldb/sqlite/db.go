@@ -50,11 +50,11 @@ var _ sqldb.DB = (*DB)(nil)
 // has read fails, without waiting, if another connection has committed since.
 func Open(ctx context.Context, path string) (*DB, error) {
 	if err := prepare(ctx, path); err != nil {
-		return nil, fmt.Errorf("open database %s: %w", path, err)
+		return nil, fmt.Errorf("open database %s: %w", path, diskFull(err))
 	}
 	db, err := open(ctx, path)
 	if err != nil {
-		return nil, fmt.Errorf("open database %s: %w", path, err)
+		return nil, fmt.Errorf("open database %s: %w", path, diskFull(err))
 	}
 	return db, nil
 }
@@ -154,5 +154,5 @@ func (db *DB) Backup(ctx context.Context, path string) error {
 	}
 	c.sqlite.SetInterrupt(ctx.Done())
 	_, err = c.Exec(ctx, `VACUUM INTO $1`, path)
-	return errors.Join(err, c.sqlite.Close())
+	return errors.Join(diskFull(err), c.sqlite.Close())
 }

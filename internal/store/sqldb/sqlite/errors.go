@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"errors"
+	"fmt"
+	"syscall"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -31,4 +33,13 @@ func resultCode(err error) int {
 		return sqlite3.SQLITE_OK
 	}
 	return sqliteError.Code() & 0xff
+}
+
+// diskFull adds syscall.ENOSPC to the error of a full disk, so that a caller can
+// tell without knowing SQLite.
+func diskFull(err error) error {
+	if resultCode(err) == sqlite3.SQLITE_FULL {
+		return fmt.Errorf("%w: %w", syscall.ENOSPC, err)
+	}
+	return err
 }

@@ -8,10 +8,10 @@ import (
 	"merchantorders/internal/maintenance/maintenancetest"
 )
 
-// TestCopyWhileTheSourceLives copies an installation in use several times. Each
-// copy fits together by itself and has all that was acknowledged before; the last
-// one, after the end, is the same as the source.
-func TestCopyWhileTheSourceLives(t *testing.T) {
+// TestCopySourceInUse copies an installation in use several times. Each copy is
+// consistent and contains everything that was acknowledged before. The last one,
+// after the activity, equals the source.
+func TestCopySourceInUse(t *testing.T) {
 	t.Parallel()
 	for _, kinds := range [][2]maintenancetest.Kind{
 		{{}, {Postgres: true, S3: true}},
@@ -38,8 +38,8 @@ func TestCopyWhileTheSourceLives(t *testing.T) {
 	}
 }
 
-// TestCopyFilesWhileTheSourceLives copies the files alone.
-func TestCopyFilesWhileTheSourceLives(t *testing.T) {
+// TestCopyFilesOfSourceInUse copies only the files of an installation in use.
+func TestCopyFilesOfSourceInUse(t *testing.T) {
 	t.Parallel()
 	source, target := maintenancetest.New(t, maintenancetest.Kind{}), maintenancetest.New(t, maintenancetest.Kind{S3: true})
 	source.Fill(t, 10)
@@ -55,6 +55,6 @@ func TestCopyFilesWhileTheSourceLives(t *testing.T) {
 	want := source.Dump(t)["files"]
 	got := target.Dump(t)["files"]
 	if fmt.Sprint(want) != fmt.Sprint(got) {
-		t.Errorf("files in the target are %d, want %d", len(got), len(want))
+		t.Errorf("the target has %d files, want %d", len(got), len(want))
 	}
 }
