@@ -18,11 +18,11 @@ const (
 	v2Forbidden    = `{"error":{"code":"forbidden","message":"The token does not allow this."}}`
 )
 
-// doors are all the merchant's endpoints, with the scope that each takes.
-var doors = []struct {
+// endpoints are all endpoints for merchants, with the scope that each needs.
+var endpoints = []struct {
 	method, path string
 	scope        token.Scope
-	v2           bool // its 401 and 403 are coded
+	v2           bool // its 401 and 403 have a web.CodedBody
 }{
 	{"GET", "/api/orders", token.OrdersRead, false},
 	{"GET", "/api/orders/101", token.OrdersRead, false},
@@ -53,7 +53,7 @@ func TestTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	unknown, _ := token.NewText(token.MerchantPrefix)
-	for _, door := range doors {
+	for _, door := range endpoints {
 		unauthorized, forbidden := v1Unauthorized, v1Forbidden
 		if door.v2 {
 			unauthorized, forbidden = v2Unauthorized, v2Forbidden
@@ -92,9 +92,9 @@ func TestBasic(t *testing.T) {
 	s.compare("the token as user", got, http.StatusUnauthorized, v1Unauthorized)
 }
 
-// TestForeign shows that another merchant's order and one that does not exist
-// cannot be told apart, but for the id that the text repeats.
-func TestForeign(t *testing.T) {
+// TestForeignOrders checks that another merchant's order gets the same response as
+// one that does not exist, apart from the id in the message.
+func TestForeignOrders(t *testing.T) {
 	t.Parallel()
 	s := start(t, setup{})
 	upload := uploadBody("a.pdf", "content")

@@ -21,11 +21,11 @@ import (
 	"merchantorders/internal/web/respcache"
 )
 
-// benchOrders is how many orders the merchant of the benchmarks has.
+// benchOrders is the number of orders in the benchmarks.
 const benchOrders = 20_000
 
-// benchService is what answers requests, with everything around it but the
-// connection: sign-in, log line, figures.
+// benchService is the whole service without connections: with authentication, request
+// log and metrics.
 type benchService struct {
 	orders  *order.Service
 	handler http.Handler
@@ -44,7 +44,7 @@ func newBenchService(b *testing.B) benchService {
 	if err != nil {
 		b.Fatal(err)
 	}
-	orders, tokens, figures := order.NewService(db, files, time.Now, log), token.NewRegistry(db, time.Now), web.NewMetrics()
+	orders, tokens, metrics := order.NewService(db, files, time.Now, log), token.NewRegistry(db, time.Now), web.NewMetrics()
 	if err := orders.AddMerchant(ctx, apitest.MerchantID, apitest.MerchantName); err != nil {
 		b.Fatal(err)
 	}
@@ -57,15 +57,15 @@ func newBenchService(b *testing.B) benchService {
 	}
 	config := web.RouterConfig{Authenticator: tokens, ResponseCache: respcache.New(0, time.Now), Refusals: orders} // nothing is cached
 	router := web.NewRouter(config,
-		v1.Routes(v1.Deps{Orders: orders, Metrics: figures, BaseURL: baseURL, StorageURL: storageURL}),
-		v2.Routes(v2.Deps{Orders: orders, Metrics: figures, BaseURL: baseURL, StorageURL: storageURL}),
+		v1.Routes(v1.Deps{Orders: orders, Metrics: metrics, BaseURL: baseURL, StorageURL: storageURL}),
+		v2.Routes(v2.Deps{Orders: orders, Metrics: metrics, BaseURL: baseURL, StorageURL: storageURL}),
 		web.RouteGroup{Errors: web.EncodeMessage},
 	)
-	s.handler = web.Observe(router, web.EncodeMessage, log, figures, time.Now)
+	s.handler = web.Observe(router, web.EncodeMessage, log, metrics, time.Now)
 	return s
 }
 
-// fill adds orders that can be accepted, an hour apart, up to 1,000.
+// fill adds up to 1,000 orders that can be accepted, an hour apart.
 func (s benchService) fill(b *testing.B, first, count int) {
 	b.Helper()
 	batch := make([]order.Incoming, count)
@@ -82,7 +82,7 @@ func (s benchService) fill(b *testing.B, first, count int) {
 
 func benchReference(n int) string { return fmt.Sprintf("SF-2026-%06d", n) }
 
-// unread is an answer that nobody reads: what it costs is the service's alone.
+// unread is a response that is discarded, so that only the service is measured.
 type unread struct {
 	header http.Header
 	status int
@@ -92,8 +92,8 @@ func (u *unread) Header() http.Header            { return u.header }
 func (u *unread) WriteHeader(status int)         { u.status = status }
 func (u *unread) Write(body []byte) (int, error) { return len(body), nil }
 
-// get has the service answer one request, which names the tag of what the client
-// has unless that is empty, and returns the tag of the answer.
+// get serves one request, with If-None-Match unless that is empty, and returns the
+// ETag of the response.
 func (s benchService) get(b *testing.B, path, has string, want int) string {
 	b.Helper()
 	r, err := http.NewRequestWithContext(b.Context(), http.MethodGet, path, http.NoBody)
@@ -104,14 +104,14 @@ func (s benchService) get(b *testing.B, path, has string, want int) string {
 	if has != "" {
 		r.Header.Set("If-None-Match", has)
 	}
-	answer := &unread{header: make(http.Header), status: http.StatusOK}
-	if s.handler.ServeHTTP(answer, r); answer.status != want {
-		b.Fatalf("%s: %d, want %d", path, answer.status, want)
+	w := &unread{header: make(http.Header), status: http.StatusOK}
+	if s.handler.ServeHTTP(w, r); w.status != want {
+		b.Fatalf("%s: %d, want %d", path, w.status, want)
 	}
-	return answer.header.Get("ETag")
+	return w.header.Get("ETag")
 }
 
-// processorTime is what the process has used so far.
+// processorTime returns the processor time that the process has used.
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var used syscall.Rusage
@@ -121,11 +121,11 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// ask has the service answer n requests, the paths of which path returns.
+// ask serves the requests of a benchmark. path returns the path of the nth.
 func (s benchService) ask(b *testing.B, method string, path func(n int) string) {
 	b.Helper()
 	b.ReportAllocs()
-	answer := &unread{header: make(http.Header)}
+	w := &unread{header: make(http.Header)}
 	n := 0
 	for b.Loop() {
 		r, err := http.NewRequestWithContext(b.Context(), method, path(n), http.NoBody)
@@ -133,17 +133,17 @@ func (s benchService) ask(b *testing.B, method string, path func(n int) string) 
 			b.Fatal(err)
 		}
 		r.Header.Set("Authorization", "Bearer "+s.token)
-		clear(answer.header)
-		answer.status = http.StatusOK
-		if s.handler.ServeHTTP(answer, r); answer.status != http.StatusOK {
-			b.Fatalf("%s %s: %d", method, path(n), answer.status)
+		clear(w.header)
+		w.status = http.StatusOK
+		if s.handler.ServeHTTP(w, r); w.status != http.StatusOK {
+			b.Fatalf("%s %s: %d", method, path(n), w.status)
 		}
 		n++
 	}
 }
 
-// BenchmarkReads answers reads: of one and the same, and of any of 20,000. Each
-// figure includes the making of the request, about 1 µs.
+// BenchmarkReads reads the same resource again and again, and any of 20,000. Each
+// figure includes about 1 µs for making the request.
 func BenchmarkReads(b *testing.B) {
 	s := newBenchService(b)
 	other := func(n int) int { return 1 + n*7919%benchOrders }
@@ -166,7 +166,7 @@ func BenchmarkReads(b *testing.B) {
 	}
 }
 
-// BenchmarkAccept accepts orders, each durably before the next one.
+// BenchmarkAccept accepts orders one after the other, each durably.
 func BenchmarkAccept(b *testing.B) {
 	s := newBenchService(b)
 	s.ask(b, http.MethodPatch, func(n int) string {
@@ -179,9 +179,8 @@ func BenchmarkAccept(b *testing.B) {
 	})
 }
 
-// BenchmarkNotModified answers clients that have what they ask for. of-full is
-// the processor time of that as a share of what the whole answer takes, both
-// without an answer in memory.
+// BenchmarkNotModified serves clients that have the representation. of-full is the
+// processor time as a share of that of a full response, both without the cache.
 func BenchmarkNotModified(b *testing.B) {
 	s := newBenchService(b)
 	for name, path := range map[string]string{

@@ -19,9 +19,8 @@ import (
 	"merchantorders/openapi/openapitest"
 )
 
-// exampleOrders are the orders that the examples of the OpenAPI documents show:
-// one with everything that the documents tell of, one that is accepted and has
-// a file, one that has as many files as it may.
+// exampleOrders are the orders in the examples of the OpenAPI documents: one with
+// every field, one that is accepted and has a file, one with the maximum of files.
 var exampleOrders = []string{
 	`{"merchantId":355,"reference":"SF-2026-000123","orderId":915664,"createdAt":"2026-11-20T08:15:30Z","expiresAt":"2026-11-22T08:15:30Z","total":3180,
 	"customer":{"userId":222039,"email":"buyer@example.com","phone":"2100000000","firstName":"Maria","lastName":"Pappa"},
@@ -43,7 +42,7 @@ var exampleOrders = []string{
 	"lineItems":[{"id":1,"productName":"Adapter","unitPrice":990,"quantity":1}]}`,
 }
 
-// fillExamples adds what the examples speak of.
+// fillExamples adds the data that the examples need.
 func fillExamples(s *service) {
 	s.t.Helper()
 	ctx := s.t.Context()
@@ -74,38 +73,38 @@ func fillExamples(s *service) {
 
 func upload(ctx context.Context, orders *order.Service, reference, name string) error {
 	const text = "%PDF-1.4"
-	draft, err := orders.StageFile(ctx)
+	staged, err := orders.StageFile(ctx)
 	if err != nil {
 		return err
 	}
-	defer draft.Abort()
-	if _, err := io.WriteString(draft, text); err != nil {
+	defer staged.Abort()
+	if _, err := io.WriteString(staged, text); err != nil {
 		return err
 	}
-	content := order.Content{Staged: draft, Size: int64(len(text)), SHA256: sha256.Sum256([]byte(text))}
+	content := order.Content{Staged: staged, Size: int64(len(text)), SHA256: sha256.Sum256([]byte(text))}
 	_, err = orders.Upload(ctx, 355, order.ByReference(reference), name, content, order.WriteOptions{})
 	return err
 }
 
-// brokenVerifier cannot tell whose any token is.
-type brokenVerifier struct{ err error }
+// failingAuthenticator fails for every token.
+type failingAuthenticator struct{ err error }
 
-func (v brokenVerifier) Authenticate(context.Context, string) (token.Grant, error) {
+func (v failingAuthenticator) Authenticate(context.Context, string) (token.Grant, error) {
 	return token.Grant{}, v.err
 }
 
-// faulty are the services in which something is broken, by the example's word
-// for it.
+// faulty are services in which something is broken, by the name of the fault in the
+// examples.
 var faulty = map[string]setup{
 	"":            {},
-	"broken":      {verifier: brokenVerifier{errors.New("a fault")}},
-	"unavailable": {verifier: brokenVerifier{order.ErrUnavailable}},
+	"broken":      {verifier: failingAuthenticator{errors.New("a fault")}},
+	"unavailable": {verifier: failingAuthenticator{order.ErrUnavailable}},
 	"files":       {files: func(f order.Files) order.Files { return fullDisk{f} }},
 	"unready":     {ready: func(context.Context) error { return errors.New("out of reach") }},
 }
 
-// TestExamples sends every example of the OpenAPI documents to a service that
-// has what they speak of, and gets the answer that they show.
+// TestExamples sends every example of the OpenAPI documents to a service and
+// compares the response with that in the document.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	examples, err := openapitest.Published().Examples()
@@ -123,9 +122,9 @@ func TestExamples(t *testing.T) {
 		t.Run(e.String(), func(t *testing.T) {
 			t.Parallel()
 			if refusing[e.Fault] == nil {
-				t.Fatalf("nobody knows the fault %q", e.Fault)
+				t.Fatalf("unknown fault %q", e.Fault)
 			}
-			// A refusal changes nothing; what succeeds finds things as they were.
+			// A refusal changes nothing. A success needs the initial data.
 			s := refusing[e.Fault].reportingTo(t)
 			if e.Status < 400 {
 				s = startExamples(t, e.Fault)
@@ -139,14 +138,14 @@ func TestExamples(t *testing.T) {
 				t.Errorf("status %d: %s", got.status, got.body)
 			}
 			if diff := cmp.Diff(comparable(t, e.Want), comparable(t, json.RawMessage(got.body))); diff != "" {
-				t.Errorf("%s %s (-shown +answered):\n%s", e.Method, e.Path, diff)
+				t.Errorf("%s %s (-document +service):\n%s", e.Method, e.Path, diff)
 			}
 		})
 	}
 }
 
-// startExamples runs a service that has what the examples speak of, and in
-// which something may be broken.
+// startExamples starts a service with the data of the examples, and with a fault
+// unless that is empty.
 func startExamples(t *testing.T, fault string) *service {
 	t.Helper()
 	with := faulty[fault]
@@ -155,13 +154,12 @@ func startExamples(t *testing.T, fault string) *service {
 	return start(t, with)
 }
 
-// reportingTo returns the service with its requests in the name of another
-// test.
+// reportingTo returns the service with its failures reported to another test.
 func (s *service) reportingTo(t *testing.T) *service {
 	return &service{t: t, url: s.url, merchant: s.merchant, operator: s.operator}
 }
 
-// tokenFor returns the token with which an example is sent.
+// tokenFor returns the token of an example.
 func (s *service) tokenFor(t *testing.T, e openapitest.Example) string {
 	t.Helper()
 	good, other := s.merchant, s.operator
@@ -176,14 +174,14 @@ func (s *service) tokenFor(t *testing.T, e openapitest.Example) string {
 	case "nobody":
 		return ""
 	}
-	t.Fatalf("nobody knows the token of %q", e.As)
+	t.Fatalf("unknown token %q", e.As)
 	return ""
 }
 
-// tokenText is a token, or how one begins: made by chance, so never as shown.
+// tokenText matches a token or its beginning, which are random.
 var tokenText = regexp.MustCompile(`"(mop?_)[0-9A-Za-z]+"`)
 
-// comparable is a JSON value without what chance made of it.
+// comparable returns a JSON value with the random parts replaced.
 func comparable(t *testing.T, value any) any {
 	t.Helper()
 	text, err := json.Marshal(value)

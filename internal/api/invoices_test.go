@@ -25,15 +25,15 @@ func uploadBody(filename, content string) string {
 	return string(body)
 }
 
-// entry returns the entry of a file, as both versions write it.
+// entry returns the JSON of a file, the same in both versions.
 func entry(id int, reference, name, created string) string {
 	return fmt.Sprintf(`{"id":%d,"url":"%s/invoices/%s/%s","created_at":"%s"}`, id, storageURL, reference, name, created)
 }
 
-// invoicePaths are where either version has the invoices of R-1.
+// invoicePaths are the paths of the invoices of R-1 in both versions.
 var invoicePaths = map[string]string{"v1": "/api/orders/101/invoices", "v2": "/v2/orders/R-1/invoices"}
 
-// TestInvoices uploads and deletes, the same way in both versions.
+// TestInvoices uploads and deletes in both versions.
 func TestInvoices(t *testing.T) {
 	t.Parallel()
 	for version, path := range invoicePaths {
@@ -65,9 +65,9 @@ func TestInvoices(t *testing.T) {
 	}
 }
 
-// TestUploadRefuses goes through spec 7.1 in the order of checks: body, order,
+// TestUploadRefusals goes through spec 7.1 in the order of the checks: body, order,
 // extension, size, count.
-func TestUploadRefuses(t *testing.T) {
+func TestUploadRefusals(t *testing.T) {
 	t.Parallel()
 	const payload, fileType = `{"message":"Invalid payload."}`, `{"message":"The file type is not supported."}`
 	const tooBig, tooMany = `{"message":"The file size is too big."}`, `{"message":"You cannot upload more than 3 files."}`
@@ -109,8 +109,8 @@ func TestUploadRefuses(t *testing.T) {
 	}
 }
 
-// TestNothingIsLeft shows that a refused upload leaves no bytes behind.
-func TestNothingIsLeft(t *testing.T) {
+// TestRefusedUploadLeavesNoFile checks that no file of a refused upload remains.
+func TestRefusedUploadLeavesNoFile(t *testing.T) {
 	t.Parallel()
 	s := start(t, setup{})
 	for _, upload := range []struct{ path, body string }{
@@ -132,8 +132,8 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
-// TestUploadTooLong shows that a body over 8 MiB is refused whatever else is
-// wrong with it, declared or not, but never without a token.
+// TestUploadTooLong checks that a body over 8 MiB is refused whatever else is wrong
+// with it, with and without Content-Length, but not before authentication.
 func TestUploadTooLong(t *testing.T) {
 	t.Parallel()
 	const tooBig = `{"message":"The file size is too big."}`
@@ -159,7 +159,7 @@ func TestUploadTooLong(t *testing.T) {
 	}
 }
 
-// TestInvoicePaths are identifiers that cannot be ones.
+// TestInvoicePaths sends identifiers without the form of one.
 func TestInvoicePaths(t *testing.T) {
 	t.Parallel()
 	s := start(t, setup{})
@@ -183,14 +183,14 @@ func TestInvoicePaths(t *testing.T) {
 	s.expect("POST", "/api/orders/abc/invoices", "{}", 400, `{"message":"Invalid payload."}`)
 	s.expect("POST", "/v2/orders/%FF/invoices", body, 404, v1NotFound("\ufffd"))
 
-	// Another order's invoice.
+	// An invoice of another order.
 	s.ask(s.merchant, "POST", "/api/orders/101/invoices", body)
 	s.expect("DELETE", "/api/orders/102/invoices/1", "", 404, notFound)
 	s.expect("DELETE", "/v2/orders/R-2/invoices/1", "", 404, notFound)
 }
 
-// TestThreeStay uploads 24 files at once through both versions.
-func TestThreeStay(t *testing.T) {
+// TestConcurrentUploads uploads 24 files at once through both versions.
+func TestConcurrentUploads(t *testing.T) {
 	t.Parallel()
 	s := start(t, setup{})
 	var stored atomic.Int32
@@ -213,40 +213,40 @@ func TestThreeStay(t *testing.T) {
 	}
 }
 
-// fullDisk are files that cannot be written.
+// fullDisk stages files that cannot be written.
 type fullDisk struct{ order.Files }
 
 var errFull = errors.New("no space left on /secret/path")
 
-type fullDraft struct{ order.StagedFile }
+type fullFile struct{ order.StagedFile }
 
 func (f fullDisk) Stage(ctx context.Context) (order.StagedFile, error) {
-	draft, err := f.Files.Stage(ctx)
-	return fullDraft{draft}, err
+	staged, err := f.Files.Stage(ctx)
+	return fullFile{staged}, err
 }
 
-func (fullDraft) Write([]byte) (int, error) { return 0, errFull }
+func (fullFile) Write([]byte) (int, error) { return 0, errFull }
 
-// noDrafts are files that cannot be begun.
-type noDrafts struct{ order.Files }
+// unstageable cannot stage files.
+type unstageable struct{ order.Files }
 
-func (noDrafts) Stage(context.Context) (order.StagedFile, error) { return nil, errFull }
+func (unstageable) Stage(context.Context) (order.StagedFile, error) { return nil, errFull }
 
-// unpublished are files that cannot be made durable.
-type unpublished struct{ order.Files }
+// uncommittable stages files that cannot be committed.
+type uncommittable struct{ order.Files }
 
-type unpublishedDraft struct{ order.StagedFile }
+type uncommittableFile struct{ order.StagedFile }
 
-func (f unpublished) Stage(ctx context.Context) (order.StagedFile, error) {
-	draft, err := f.Files.Stage(ctx)
-	return unpublishedDraft{draft}, err
+func (f uncommittable) Stage(ctx context.Context) (order.StagedFile, error) {
+	staged, err := f.Files.Stage(ctx)
+	return uncommittableFile{staged}, err
 }
 
-func (unpublishedDraft) Commit(context.Context, string) error {
+func (uncommittableFile) Commit(context.Context, string) error {
 	return errors.Join(order.ErrUnavailable, errFull)
 }
 
-// outOfReach is a database that cannot be written.
+// outOfReach is a database that is not available.
 type outOfReach struct{ order.Store }
 
 func (outOfReach) InTx(context.Context, func(order.Tx) error) error {
@@ -261,14 +261,14 @@ func (outOfReach) List(context.Context, int64, order.Filter) (order.Page, error)
 	return order.Page{}, fmt.Errorf("dial tcp 10.0.0.1: %w", order.ErrUnavailable)
 }
 
-// TestUploadFaults shows that whatever goes wrong inside an upload has one
-// answer, and leaves nothing.
-func TestUploadFaults(t *testing.T) {
+// TestUploadFailures checks that every failure of an upload has the same response and
+// leaves no file.
+func TestUploadFailures(t *testing.T) {
 	t.Parallel()
 	setups := map[string]setup{
 		"full disk":    {files: func(f order.Files) order.Files { return fullDisk{f} }},
-		"no drafts":    {files: func(f order.Files) order.Files { return noDrafts{f} }},
-		"no publish":   {files: func(f order.Files) order.Files { return unpublished{f} }},
+		"no drafts":    {files: func(f order.Files) order.Files { return unstageable{f} }},
+		"no publish":   {files: func(f order.Files) order.Files { return uncommittable{f} }},
 		"out of reach": {store: func(s order.Store) order.Store { return outOfReach{s} }},
 	}
 	for name, with := range setups {
@@ -289,14 +289,14 @@ func TestUploadFaults(t *testing.T) {
 	}
 }
 
-// TestFaults shows what is answered when the database is out of reach or
-// fails, in either form, and that nothing of the cause is.
-func TestFaults(t *testing.T) {
+// TestDatabaseFailures checks the responses when the database is not available or
+// fails, in both forms, and that they do not show the cause.
+func TestDatabaseFailures(t *testing.T) {
 	t.Parallel()
 	s := start(t, setup{store: func(s order.Store) order.Store { return outOfReach{s} }})
 	const v1Unavailable = `{"message":"Service Unavailable"}`
 	const v2Unavailable = `{"error":{"code":"unavailable","message":"The service cannot answer for now."}}`
-	for _, got := range []answer{
+	for _, got := range []response{
 		s.expect("GET", "/api/orders", "", 503, v1Unavailable),
 		s.expect("PUT", "/api/orders/101", `{"status":"G"}`, 503, v1Unavailable),
 		s.expect("DELETE", "/api/orders/101/invoices/1", "", 503, v1Unavailable),
@@ -312,28 +312,28 @@ func TestFaults(t *testing.T) {
 	s.expect("GET", "/v2/orders/R-1", "", 500, `{"error":{"code":"internal","message":"The service failed to answer."}}`)
 }
 
-// TestUploadFigures shows that every upload is counted once.
-func TestUploadFigures(t *testing.T) {
+// TestUploadMetrics checks that every upload is counted once.
+func TestUploadMetrics(t *testing.T) {
 	t.Parallel()
 	s := start(t, setup{})
 	s.ask(s.merchant, "POST", "/api/orders/101/invoices", uploadBody("a.pdf", "12345"))
 	s.ask(s.merchant, "POST", "/v2/orders/R-1/invoices", uploadBody("a.pdf", "1234567"))
 	s.ask(s.merchant, "POST", "/v2/orders/R-1/invoices", uploadBody("a.exe", "1"))
 	s.ask(s.merchant, "POST", "/v2/orders/R-1/invoices", "")
-	got := figures(s)
+	got := metricsText(s)
 	for _, want := range []string{
 		`merchant_orders_uploads_total{result="stored"} 2`,
 		`merchant_orders_uploads_total{result="refused"} 2`,
 		`merchant_orders_uploaded_bytes_total 12`,
 	} {
 		if !strings.Contains(got, want) {
-			t.Errorf("no %q among the figures", want)
+			t.Errorf("the metrics have no %q", want)
 		}
 	}
 }
 
-func figures(s *service) string {
-	answer := httptest.NewRecorder()
-	s.figures.Handler().ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
-	return answer.Body.String()
+func metricsText(s *service) string {
+	recorder := httptest.NewRecorder()
+	s.metrics.Handler().ServeHTTP(recorder, httptest.NewRequest("GET", "/metrics", nil))
+	return recorder.Body.String()
 }

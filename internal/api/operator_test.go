@@ -13,7 +13,7 @@ import (
 	"merchantorders/internal/token"
 )
 
-// asOperator asks as the operator and compares status and body.
+// asOperator sends a request of the operator and compares status and body.
 func (s *service) asOperator(method, path, body string, status int, want string) {
 	s.t.Helper()
 	s.compare(method+" "+path+" "+body, s.ask(s.operator, method, "/operator"+path, body), status, want)
@@ -24,7 +24,7 @@ func coded(code, message string) string {
 	return `{"error":{"code":"` + code + `","message":` + string(text) + `}}`
 }
 
-// document returns an order document with a few things of one's own.
+// document returns an order document with extra members.
 func document(reference string, number int, extra string) string {
 	return fmt.Sprintf(`{"merchantId":355,"reference":%q,"orderId":%d,"createdAt":"2026-11-20T08:15:30+02:00","total":1390,
 		"customer":{"userId":0,"email":"b@example.com","phone":null,"firstName":"A","lastName":"B"},
@@ -77,7 +77,7 @@ func TestOperatorOrders(t *testing.T) {
 	s.expect("GET", "/v2/orders/N-4", "", 404, v2NotFound("N-4"))
 }
 
-func TestOperatorMoves(t *testing.T) {
+func TestOperatorTransitions(t *testing.T) {
 	t.Parallel()
 	s := start(t, setup{})
 	const path = "/merchants/355/orders/R-1/state"
@@ -199,7 +199,7 @@ func TestOperatorTokens(t *testing.T) {
 	}
 }
 
-func TestOperatorTokenRefuses(t *testing.T) {
+func TestOperatorTokenRefusals(t *testing.T) {
 	t.Parallel()
 	s := start(t, setup{})
 	params := func(text string) string { return coded("invalid_params", text) }
@@ -236,7 +236,7 @@ func TestOperatorTokenRefuses(t *testing.T) {
 	s.asOperator("POST", "/tokens", ``, 400, coded("invalid_payload", "Invalid payload."))
 }
 
-// TestOperatorAccess shows that merchants and strangers have no business here.
+// TestOperatorAccess checks that only operators have access.
 func TestOperatorAccess(t *testing.T) {
 	t.Parallel()
 	s := start(t, setup{})

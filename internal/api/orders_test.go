@@ -22,7 +22,7 @@ func v2NotFound(id string) string {
 	return `{"error":{"code":"10301","message":"The order with id ` + id + ` was not found"}}`
 }
 
-// TestList shows what both versions say of the same page.
+// TestList compares the params of lists in both versions.
 func TestList(t *testing.T) {
 	t.Parallel()
 	s := start(t, setup{})
@@ -87,7 +87,7 @@ func TestListOrders(t *testing.T) {
 		}
 		return ids
 	}
-	// Newest first; those of one second by number.
+	// Newest first; those of the same second by legacy id.
 	all := []string{"SF-2026-000123", "R-9", "R-8", "R-7", "R-6", "R-5", "R-4", "R-3", "R-2", "R-1", "m"}
 	tests := []struct {
 		path string
@@ -114,7 +114,7 @@ func TestListOrders(t *testing.T) {
 	}
 }
 
-func TestListRefuses(t *testing.T) {
+func TestListRefusals(t *testing.T) {
 	t.Parallel()
 	s := start(t, setup{})
 	s.expect("GET", "/api/orders?page=0", "", 400, `{"message":"Invalid request params."}`)
@@ -155,7 +155,7 @@ func TestGet(t *testing.T) {
 	}
 }
 
-func TestSuccessor(t *testing.T) {
+func TestSuccessorLink(t *testing.T) {
 	t.Parallel()
 	s := start(t, setup{})
 	one := func(reference string) string {
@@ -184,8 +184,8 @@ func TestSuccessor(t *testing.T) {
 	}
 }
 
-// TestActionsV1 goes through the rows of spec 7.1 for PUT, in the order of
-// checks of decision 5: body, order, reason, state.
+// TestActionsV1 goes through the rows of spec 7.1 for PUT in the order of the checks
+// of decision 5: body, order, reason, state.
 func TestActionsV1(t *testing.T) {
 	t.Parallel()
 	s := start(t, setup{})
@@ -268,9 +268,9 @@ func TestActionsV2(t *testing.T) {
 	}
 }
 
-// TestOneWins sends accepts and rejects of one order through both versions at
+// TestConcurrentTransitions accepts and rejects one order through both versions at
 // once.
-func TestOneWins(t *testing.T) {
+func TestConcurrentTransitions(t *testing.T) {
 	t.Parallel()
 	s := start(t, setup{})
 	type try struct{ method, path, body string }

@@ -1,5 +1,5 @@
-// Package api_test asks the versions, the storage and the operator's side over
-// real HTTP, on a real database and a real disk, and looks at whole answers.
+// Package api_test tests the interfaces for merchants, operators and files over HTTP,
+// with a database and a disk, and compares whole responses.
 package api_test
 
 import (
@@ -38,7 +38,7 @@ const (
 	storageURL = baseURL + "/storage/eu/inv"
 )
 
-// otherMerchant has orders of its own.
+// otherMerchant is the id of a second merchant.
 const otherMerchant = 400
 
 var startOfTime = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
@@ -49,25 +49,25 @@ type service struct {
 	url     string
 	orders  *order.Service
 	tokens  *token.Registry
-	figures *web.Metrics
+	metrics *web.Metrics
 	files   string       // the folder of the stored files
 	seconds atomic.Int64 // since startOfTime
 
 	merchant, other, operator string // tokens
 }
 
-// setup changes what a service is made of.
+// setup says what a service is made of.
 type setup struct {
 	errorCodes v2.ErrorCodes
-	store      func(order.Store) order.Store // nil: as it is
-	files      func(order.Files) order.Files // nil: as they are
-	verifier   web.Authenticator             // nil: the tokens that there are
-	ready      func(context.Context) error   // nil: always
+	store      func(order.Store) order.Store // nil: unchanged
+	files      func(order.Files) order.Files // nil: unchanged
+	verifier   web.Authenticator             // nil: the tokens of the database
+	ready      func(context.Context) error   // nil: always ready
 	fill       func(*service)                // nil: service.fill
 	at         addresses                     // zero: baseURL
 }
 
-// addresses are where a service and its files are, as it tells its clients.
+// addresses are the base URL of a service and the first segments of its files.
 type addresses struct {
 	base, region, bucket string
 }
@@ -76,10 +76,10 @@ func (s *service) now() time.Time {
 	return startOfTime.Add(time.Duration(s.seconds.Load()) * time.Second)
 }
 
-// start runs a service until the test ends.
+// start starts a service that runs until the test ends.
 func start(t *testing.T, with setup) *service {
 	t.Helper()
-	s := &service{t: t, figures: web.NewMetrics()}
+	s := &service{t: t, metrics: web.NewMetrics()}
 	dir := t.TempDir()
 	db, err := store.OpenSQLite(t.Context(), filepath.Join(dir, "orders.db"), store.Options{Now: s.now})
 	if err != nil {
@@ -101,7 +101,7 @@ func start(t *testing.T, with setup) *service {
 	} else {
 		s.fill()
 	}
-	// Faults come after the filling.
+	// Faults begin after the data is there.
 	if with.store != nil {
 		orders = with.store(orders)
 	}
@@ -112,7 +112,7 @@ func start(t *testing.T, with setup) *service {
 	return s
 }
 
-// serve puts a service on a port.
+// serve starts the server.
 func (s *service) serve(orders *order.Service, with setup, log *slog.Logger) {
 	if with.ready == nil {
 		with.ready = func(context.Context) error { return nil }
@@ -127,23 +127,23 @@ func (s *service) serve(orders *order.Service, with setup, log *slog.Logger) {
 	storageURL := at.base + "/storage/" + at.region + "/" + at.bucket
 	config := web.RouterConfig{Authenticator: with.verifier, ResponseCache: respcache.New(1<<20, s.now), Refusals: orders}
 	router := web.NewRouter(config,
-		v1.Routes(v1.Deps{Orders: orders, Metrics: s.figures, BaseURL: at.base, StorageURL: storageURL}),
-		v2.Routes(v2.Deps{Orders: orders, Metrics: s.figures, BaseURL: at.base, StorageURL: storageURL, ErrorCodes: with.errorCodes}),
+		v1.Routes(v1.Deps{Orders: orders, Metrics: s.metrics, BaseURL: at.base, StorageURL: storageURL}),
+		v2.Routes(v2.Deps{Orders: orders, Metrics: s.metrics, BaseURL: at.base, StorageURL: storageURL, ErrorCodes: with.errorCodes}),
 		storageapi.Routes(storageapi.Deps{Orders: orders, Region: at.region, Bucket: at.bucket}),
 		operator.Routes(operator.Deps{Orders: orders, Tokens: s.tokens}),
 		docpages.DocumentRoutes(),
 		docpages.PageRoutes(docpages.Deps{BaseURL: at.base}),
-		web.HealthRoutes(with.ready, s.figures),
+		web.HealthRoutes(with.ready, s.metrics),
 	)
 	watch := openapitest.Watch(s.t)
-	server := httptest.NewServer(watch(web.Observe(router, router.EncodeError, log, s.figures, s.now)))
+	server := httptest.NewServer(watch(web.Observe(router, router.EncodeError, log, s.metrics, s.now)))
 	s.t.Cleanup(server.Close)
 	s.url = server.URL
 }
 
-// fill adds two merchants with a token each, the orders of apitest, and a few
-// registered ones: with numbers 101 to 109; the other merchant's
-// X-1 has number 201.
+// fill adds two merchants with a token each, the orders of apitest, and some
+// registered ones: with the legacy ids 101 to 109, and X-1 of the other
+// merchant with 201.
 func (s *service) fill() {
 	s.t.Helper()
 	ctx := s.t.Context()
@@ -175,14 +175,14 @@ func (s *service) fill() {
 	}
 }
 
-// registered returns a plain order that is still to be accepted.
+// registered returns a plain registered order.
 func registered(merchantID, number int64, reference string) order.Order {
 	o := apitest.Minimal()
 	o.MerchantID, o.LegacyID, o.Reference, o.Currency = merchantID, number, reference, "EUR"
 	return o
 }
 
-// token makes a token.
+// token creates a token.
 func (s *service) token(merchantID int64, scopes token.Scope) string {
 	s.t.Helper()
 	text, _, err := s.tokens.Create(context.WithoutCancel(s.t.Context()), merchantID, scopes, 0)
@@ -192,20 +192,20 @@ func (s *service) token(merchantID int64, scopes token.Scope) string {
 	return text
 }
 
-// answer is what came back.
-type answer struct {
+// response is an HTTP response.
+type response struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// ask sends a request with a token, none if it is empty.
-func (s *service) ask(token, method, path, body string) answer {
+// ask sends a request with a token, unless that is empty.
+func (s *service) ask(token, method, path, body string) response {
 	s.t.Helper()
 	return s.send(token, method, path, strings.NewReader(body), nil)
 }
 
-func (s *service) send(token, method, path string, body io.Reader, header http.Header) answer {
+func (s *service) send(token, method, path string, body io.Reader, header http.Header) response {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, body)
 	if err != nil {
@@ -214,32 +214,32 @@ func (s *service) send(token, method, path string, body io.Reader, header http.H
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
-	// The client would ask for compression by itself, and tell nothing of it.
+	// Otherwise the client would request compression by itself and hide it.
 	r.Header.Set("Accept-Encoding", "identity")
 	for name, values := range header {
 		r.Header[name] = values
 	}
-	response, err := http.DefaultTransport.RoundTrip(r)
+	got, err := http.DefaultTransport.RoundTrip(r)
 	if err != nil {
 		s.t.Fatalf("%s %s: %v", method, path, err)
 	}
-	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
+	defer func() { _ = got.Body.Close() }()
+	text, err := io.ReadAll(got.Body)
 	if err != nil {
 		s.t.Fatalf("%s %s: %v", method, path, err)
 	}
-	return answer{status: response.StatusCode, header: response.Header, body: strings.TrimSuffix(string(text), "\n")}
+	return response{status: got.StatusCode, header: got.Header, body: strings.TrimSuffix(string(text), "\n")}
 }
 
-// expect asks as the merchant and compares status and body.
-func (s *service) expect(method, path, body string, status int, want string) answer {
+// expect sends a request of the merchant and compares status and body.
+func (s *service) expect(method, path, body string, status int, want string) response {
 	s.t.Helper()
 	got := s.ask(s.merchant, method, path, body)
 	s.compare(method+" "+path, got, status, want)
 	return got
 }
 
-func (s *service) compare(what string, got answer, status int, want string) {
+func (s *service) compare(what string, got response, status int, want string) {
 	s.t.Helper()
 	if got.status != status {
 		s.t.Errorf("%s: status %d, want %d: %s", what, got.status, status, got.body)
@@ -249,7 +249,7 @@ func (s *service) compare(what string, got answer, status int, want string) {
 	}
 }
 
-// state returns an order's state as the database has it.
+// state returns the state of an order in the database.
 func (s *service) state(reference string) order.State {
 	s.t.Helper()
 	o, err := s.orders.Get(s.t.Context(), apitest.MerchantID, order.ByReference(reference))
@@ -259,7 +259,7 @@ func (s *service) state(reference string) order.State {
 	return o.State
 }
 
-// storedFiles returns the names of all files on the disk, drafts too.
+// storedFiles returns the names of all files on the disk, staged ones too.
 func (s *service) storedFiles() []string {
 	s.t.Helper()
 	var names []string

@@ -13,7 +13,7 @@ import (
 	"merchantorders/internal/token"
 )
 
-// stored uploads a file to R-1 and returns the path of its address.
+// stored uploads a file to R-1 and returns the path of its URL.
 func (s *service) stored(filename, content string) string {
 	s.t.Helper()
 	got := s.ask(s.merchant, "POST", "/v2/orders/R-1/invoices", uploadBody(filename, content))
@@ -28,7 +28,7 @@ func (s *service) stored(filename, content string) string {
 	return path
 }
 
-// TestStorage fetches files from the addresses that their entries show.
+// TestStorage downloads files from the URLs of their entries.
 func TestStorage(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -83,7 +83,7 @@ func TestStorageRanges(t *testing.T) {
 	t.Parallel()
 	s := start(t, setup{})
 	path := s.stored("a.pdf", "0123456789")
-	ranged := func(value string) answer {
+	ranged := func(value string) response {
 		t.Helper()
 		return s.send(s.merchant, "GET", path, nil, http.Header{"Range": {value}})
 	}
@@ -112,9 +112,9 @@ func TestStorageRanges(t *testing.T) {
 	s.compare("If-None-Match "+etag, same, http.StatusNotModified, "")
 }
 
-// TestStorageHides shows that whatever is not the merchant's active file is
-// not there, all in one way.
-func TestStorageHides(t *testing.T) {
+// TestStorageNotFound checks that everything but the merchant's active files gets the
+// same 404.
+func TestStorageNotFound(t *testing.T) {
 	t.Parallel()
 	s := start(t, setup{})
 	path := s.stored("a.pdf", "kept")
@@ -144,8 +144,8 @@ func TestStorageHides(t *testing.T) {
 	s.expect("GET", path, "", 200, "kept")
 }
 
-// TestStorageSameBytes shows that a file of the largest size comes back as it
-// was sent.
+// TestStorageSameBytes checks that a file of the largest size is downloaded as it was
+// uploaded.
 func TestStorageSameBytes(t *testing.T) {
 	t.Parallel()
 	s := start(t, setup{})

@@ -16,10 +16,10 @@ import (
 	"merchantorders/openapi"
 )
 
-// below is where a proxy serves the service in these tests.
+// below is the path below which a proxy serves the service in these tests.
 const below = "/shop"
 
-// serve puts the pages on a port, below a path.
+// serve starts a server of the pages.
 func serve(t *testing.T) *httptest.Server {
 	t.Helper()
 	router := web.NewRouter(web.RouterConfig{}, docpages.DocumentRoutes(),
@@ -29,13 +29,13 @@ func serve(t *testing.T) *httptest.Server {
 	return server
 }
 
-type answer struct {
+type response struct {
 	status int
 	header http.Header
 	body   string
 }
 
-func get(t *testing.T, server *httptest.Server, path string, header map[string]string) answer {
+func get(t *testing.T, server *httptest.Server, path string, header map[string]string) response {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path, nil)
 	if err != nil {
@@ -45,20 +45,20 @@ func get(t *testing.T, server *httptest.Server, path string, header map[string]s
 	for name, value := range header {
 		request.Header.Set(name, value)
 	}
-	response, err := server.Client().Do(request)
+	got, err := server.Client().Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
+	defer got.Body.Close()
+	body, err := io.ReadAll(got.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer{response.StatusCode, response.Header, string(body)}
+	return response{got.StatusCode, got.Header, string(body)}
 }
 
-// addresses are the pages that there are.
-func addresses(t *testing.T) []string {
+// paths are the paths of all pages.
+func paths(t *testing.T) []string {
 	t.Helper()
 	pages, err := docs.Pages()
 	if err != nil {
@@ -79,12 +79,12 @@ var (
 	inlineForm = regexp.MustCompile(`(?i)<script(?:>| [^>]*>[^<])|<style|\sstyle=|\son[a-z]+=|javascript:`)
 )
 
-// TestPages looks at every page: it may be served, no frame may hold it, it has
-// nothing inline, and every link on it leads somewhere on the same service.
+// TestPages checks for every page that it is served, that its headers forbid frames,
+// that it has nothing inline, and that every link leads to a page of the service.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	server := serve(t)
-	for _, address := range addresses(t) {
+	for _, address := range paths(t) {
 		t.Run(address, func(t *testing.T) {
 			t.Parallel()
 			page := get(t, server, address, nil)
@@ -116,7 +116,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// follow sees that a link of a page leads somewhere.
+// follow checks that the target of a link exists.
 func follow(t *testing.T, server *httptest.Server, from, link string) {
 	t.Helper()
 	path, anchor, _ := strings.Cut(link, "#")
@@ -136,9 +136,9 @@ func follow(t *testing.T, server *httptest.Server, from, link string) {
 	}
 }
 
-// TestStatePictureIsShown looks for the picture, with words in its place, and
-// for its absence as source.
-func TestStatePictureIsShown(t *testing.T) {
+// TestStateDiagram checks that the pages show the image of the states with a text
+// alternative, and not its Mermaid source.
+func TestStateDiagram(t *testing.T) {
 	t.Parallel()
 	server := serve(t)
 	for _, page := range []string{"accepting", "operator"} {
@@ -152,8 +152,8 @@ func TestStatePictureIsShown(t *testing.T) {
 	}
 }
 
-// TestNothingElse asks for what is not there.
-func TestNothingElse(t *testing.T) {
+// TestNotFound requests paths without a page.
+func TestNotFound(t *testing.T) {
 	t.Parallel()
 	server := serve(t)
 	for _, path := range []string{"/docs/guide", "/docs/guide/nothing", "/docs/reference/v3", "/docs/assets/pages.html", "/docs/assets/..%2Fpages.css", "/docs/nothing", "/openapi", "/openapi/v1", "/openapi/v3.yaml"} {
@@ -163,8 +163,8 @@ func TestNothingElse(t *testing.T) {
 	}
 }
 
-// TestCopies asks again for what the client has.
-func TestCopies(t *testing.T) {
+// TestNotModified requests what the client already has.
+func TestNotModified(t *testing.T) {
 	t.Parallel()
 	server := serve(t)
 	for _, path := range []string{"/docs", "/docs/guide/errors", "/docs/assets/pages.css", "/docs/assets/swagger-ui.css", "/openapi/v2.json"} {
@@ -179,7 +179,7 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// TestCompressed asks for what is stored as gzip in both forms.
+// TestCompressed requests what is stored as gzip in both forms.
 func TestCompressed(t *testing.T) {
 	t.Parallel()
 	server := serve(t)
@@ -217,7 +217,7 @@ func unzipped(t *testing.T, body string) string {
 	return string(text)
 }
 
-// TestDocumentsAreServed compares what is served with what was written.
+// TestDocumentsAreServed compares the served documents with the files.
 func TestDocumentsAreServed(t *testing.T) {
 	t.Parallel()
 	server := serve(t)

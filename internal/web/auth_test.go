@@ -56,7 +56,7 @@ func TestCredentials(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		headers []string
-		asked   []string // what the verifier was asked
+		asked   []string // the texts that the authenticator got
 		status  int
 	}{
 		{"none", nil, nil, 401},
@@ -123,7 +123,7 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-func TestRights(t *testing.T) {
+func TestScopes(t *testing.T) {
 	t.Parallel()
 	verifier := tokens{
 		"all":      {ID: 1, MerchantID: 355, Scopes: token.AllScopes},
@@ -172,7 +172,7 @@ func (v verifyError) Authenticate(context.Context, string) (token.Grant, error) 
 	return token.Grant{}, v.error
 }
 
-func TestTokensOutOfReach(t *testing.T) {
+func TestAuthenticationFails(t *testing.T) {
 	t.Parallel()
 	for status, err := range map[int]error{
 		503: fmt.Errorf("dial the database at db.internal: %w", order.ErrUnavailable),

@@ -15,9 +15,9 @@ import (
 	"merchantorders/internal/web"
 )
 
-// readers answer POST /small with the length of a small body and POST /upload
-// with that of a large one; PATCH /deaf answers and POST /no refuses without
-// reading.
+// readers returns routes that respond with the length of a small body (POST
+// /small) and of a large one (POST /upload), and routes that respond (PATCH /deaf)
+// and refuse (POST /no) without reading the body.
 func readers() []web.RouteGroup {
 	length := func(limit int64, before func(*http.Request)) web.Handler {
 		return func(w http.ResponseWriter, r *http.Request) error {
@@ -42,8 +42,8 @@ func TestReadBody(t *testing.T) {
 	tests := []struct {
 		name   string
 		body   io.Reader
-		length int64 // declared; -1: not
-		want   int   // -1: ErrPayload
+		length int64 // Content-Length; -1: none
+		want   int   // -1: ErrInvalidPayload
 	}{
 		{"none", strings.NewReader(""), 0, 0},
 		{"some", strings.NewReader("abc"), 3, 3},
@@ -59,7 +59,7 @@ func TestReadBody(t *testing.T) {
 		r.ContentLength = test.length
 		body, err := web.ReadBody(r, 10)
 		if test.want < 0 && (!errors.Is(err, web.ErrInvalidPayload) || body != nil) {
-			t.Errorf("%s: %q, error %v, want ErrPayload", test.name, body, err)
+			t.Errorf("%s: %q, error %v, want ErrInvalidPayload", test.name, body, err)
 		}
 		if test.want >= 0 && (err != nil || len(body) != test.want) {
 			t.Errorf("%s: %q, error %v", test.name, body, err)
@@ -71,7 +71,7 @@ type brokenReader struct{}
 
 func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// clock is a writer that remembers the read deadlines of its connection.
+// clock is a writer that records the read deadlines of its connection.
 type clock struct {
 	http.ResponseWriter
 	deadlines []time.Time
@@ -82,9 +82,9 @@ func (c *clock) SetReadDeadline(at time.Time) error {
 	return nil
 }
 
-// TestBodyDeadlines shows how much time a client gets for a body, and that
-// nothing is left of a deadline when it is read: the server would take that
-// for the end of the connection while the handler still works.
+// TestBodyDeadlines checks how much time a client gets for a body, and that the
+// deadline is removed when the body is read: the server would take it for the end
+// of the connection while the handler is still running.
 func TestBodyDeadlines(t *testing.T) {
 	t.Parallel()
 	const none = -1
@@ -139,7 +139,7 @@ func (r *running) dial(t *testing.T) (net.Conn, *bufio.Reader) {
 	return conn, bufio.NewReader(conn)
 }
 
-// readReply reads one answer from a connection.
+// readReply reads one response from a connection.
 func readReply(t *testing.T, from *bufio.Reader) reply {
 	t.Helper()
 	response, err := http.ReadResponse(from, nil)
@@ -151,14 +151,14 @@ func readReply(t *testing.T, from *bufio.Reader) reply {
 		t.Fatal(err)
 	}
 	if response.Close {
-		response.Header.Set("Connection", "close") // which the reader takes out
+		response.Header.Set("Connection", "close") // which http.ReadResponse removes
 	}
 	return reply{status: response.StatusCode, header: response.Header, body: string(body)}
 }
 
-// TestAnswerBeforeReset has clients that send all before they read: the answer
-// to a body that nobody wants reaches them all the same.
-func TestAnswerBeforeReset(t *testing.T) {
+// TestResponseBeforeReset checks that a client that sends everything before it reads
+// gets the response, although no handler reads the body.
+func TestResponseBeforeReset(t *testing.T) {
 	t.Parallel()
 	const size = 12 << 20
 	declared := "Content-Length: " + strconv.Itoa(size)
@@ -197,15 +197,15 @@ func TestAnswerBeforeReset(t *testing.T) {
 				t.Errorf("%d %s, want %d %s", got.status, got.body, test.status, test.body)
 			}
 			if got.header.Get("Connection") != "close" {
-				t.Error("the answer does not say that the connection ends")
+				t.Error("the response does not say that the connection closes")
 			}
 		})
 	}
 }
 
-// TestAnswerWithoutBody shows that a refusal waits for a body 2 seconds at most, be it
-// that the client waits to be told to go on or that it sends no more.
-func TestAnswerWithoutBody(t *testing.T) {
+// TestResponseWithoutBody checks that a refusal waits at most 2 seconds for the body
+// of a client that expects 100 Continue or stops sending.
+func TestResponseWithoutBody(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, headers, body string }{
 		{"expecting 100", "Content-Length: 100000000\r\nExpect: 100-continue\r\n", ""},
@@ -224,7 +224,7 @@ func TestAnswerWithoutBody(t *testing.T) {
 			if got := readReply(t, from); got.status != http.StatusUnauthorized {
 				t.Errorf("%d %s", got.status, got.body)
 			}
-			// The connection ends, since the rest of the body never comes.
+			// The connection closes, since the rest of the body never arrives.
 			if rest, err := io.ReadAll(from); err != nil || len(rest) > 0 {
 				t.Errorf("%q, %v", rest, err)
 			}
@@ -232,9 +232,9 @@ func TestAnswerWithoutBody(t *testing.T) {
 	}
 }
 
-// TestConnectionKept shows that a body small enough to be dropped does not
-// cost the connection.
-func TestConnectionKept(t *testing.T) {
+// TestConnectionReused checks that the connection can be reused after a body small
+// enough to be drained.
+func TestConnectionReused(t *testing.T) {
 	t.Parallel()
 	server := serve(t, tokens{}, readers()...)
 	conn, from := server.dial(t)
@@ -257,9 +257,8 @@ func TestConnectionKept(t *testing.T) {
 	}
 }
 
-// TestDroppedWithinBounds shows that a client that never ends is not listened
-// to for ever.
-func TestDroppedWithinBounds(t *testing.T) {
+// TestDrainIsBounded checks that an endless body is not drained forever.
+func TestDrainIsBounded(t *testing.T) {
 	t.Parallel()
 	server := serve(t, tokens{}, readers()...)
 	conn, from := server.dial(t)

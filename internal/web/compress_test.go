@@ -16,10 +16,11 @@ import (
 	"merchantorders/internal/web"
 )
 
-// longText is a text whose JSON is well above what is worth compressing.
+// longText is a text whose JSON is long enough to be compressed.
 var longText = strings.Repeat("Ελληνικά <b> ", 400)
 
-// text answers with a text in JSON and a tag, unless the request knows that.
+// text returns a handler that responds with a text as JSON and a tag, or with 304 to
+// any If-None-Match.
 func text(value, tag string) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if tag != "" {
@@ -33,7 +34,7 @@ func text(value, tag string) web.Handler {
 	}
 }
 
-// raw answers with headers and a body in pieces.
+// raw returns a handler that responds with headers and a body in pieces.
 func raw(status int, headers map[string]string, pieces ...string) web.Handler {
 	return func(w http.ResponseWriter, _ *http.Request) error {
 		for name, value := range headers {
@@ -72,8 +73,8 @@ func compressible() web.RouteGroup {
 
 const gzipPlease = "Accept-Encoding: deflate, gzip;q=0.8"
 
-// TestCompressed: the same bytes, fewer on the wire, with a length and a tag of
-// their own; HEAD says the same.
+// TestCompressed checks that a compressed response decompresses to the plain one,
+// with another length and tag, and that HEAD has the same headers.
 func TestCompressed(t *testing.T) {
 	t.Parallel()
 	server, sent := serve(t, tokens{}, compressible()), map[int]bool{}
@@ -113,12 +114,11 @@ func TestCompressed(t *testing.T) {
 		delete(sent, int(line["bytes"].(float64)))
 	}
 	if len(sent) > 0 {
-		t.Errorf("the log does not tell of these numbers of bytes sent: %v", sent)
+		t.Errorf("the log does not have these numbers of bytes: %v", sent)
 	}
 }
 
-// TestNotCompressed: what does not pay and what must not be touched goes out as
-// it is.
+// TestNotCompressed checks the responses that pass through unchanged.
 func TestNotCompressed(t *testing.T) {
 	t.Parallel()
 	json := map[string]string{"Content-Type": "application/json; charset=utf-8"}
@@ -144,7 +144,7 @@ func TestNotCompressed(t *testing.T) {
 		"no length":        {raw(200, json, long), 200, long, true},
 		"in two pieces":    {raw(200, with(json, "Content-Length", "5000"), long[:3000], long[3000:]), 200, long, true},
 		"a file":           {raw(200, map[string]string{"Content-Type": "application/pdf", "Content-Length": "5000"}, long), 200, long, false},
-		"figures":          {raw(200, map[string]string{"Content-Type": "text/plain", "Content-Length": "5000"}, long), 200, long, false},
+		"metrics":          {raw(200, map[string]string{"Content-Type": "text/plain", "Content-Length": "5000"}, long), 200, long, false},
 		"encoded already":  {raw(200, with(json, "Content-Length", "5000", "Content-Encoding", "br"), long), 200, long, true},
 		"a part":           {raw(206, with(json, "Content-Length", "5000", "Content-Range", "bytes 0-4999/9000"), long), 206, long, true},
 		"no content":       {raw(204, json), 204, "", true},
@@ -169,8 +169,9 @@ func TestNotCompressed(t *testing.T) {
 	}
 }
 
-// TestKnownTag: a 304 has the tag that the client has of the answer.
-func TestKnownTag(t *testing.T) {
+// TestNotModifiedTag checks that a 304 has the tag of the representation that the
+// client has.
+func TestNotModifiedTag(t *testing.T) {
 	t.Parallel()
 	server := serve(t, tokens{}, compressible())
 	for _, test := range []struct{ path, known, accept, want string }{
@@ -188,8 +189,8 @@ func TestKnownTag(t *testing.T) {
 	}
 }
 
-// TestHeldHeader: a header that waited for its body is never lost, nor sent
-// when the answer turns out to be another.
+// TestHeldHeader checks that a header that is held back for its body is sent when no
+// body follows, and not sent when another response replaces it.
 func TestHeldHeader(t *testing.T) {
 	t.Parallel()
 	begin := func(w http.ResponseWriter) {
@@ -223,7 +224,7 @@ func TestHeldHeader(t *testing.T) {
 	}
 }
 
-// BenchmarkCompress is what compression adds to a list of 100.
+// BenchmarkCompress measures what compression adds to a list of 100.
 func BenchmarkCompress(b *testing.B) {
 	body := strings.Repeat(`{"id":"SF-2026-123456","state":"registered","countryCode":"GR","totalItemsAmount":3180,"customer":{"firstName":"Μαρία"}},`, 250)
 	handler := web.Observe(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -242,7 +243,7 @@ func BenchmarkCompress(b *testing.B) {
 	}
 }
 
-// nowhere is an answer that nobody reads.
+// nowhere is a response that is discarded.
 type nowhere http.Header
 
 func (n nowhere) Header() http.Header       { return http.Header(n) }

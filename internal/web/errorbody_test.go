@@ -11,7 +11,7 @@ import (
 	"merchantorders/internal/web"
 )
 
-func TestForms(t *testing.T) {
+func TestErrorEncoders(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		err         error
@@ -46,7 +46,7 @@ func checkForm(t *testing.T, err error, status int, body any, wantStatus int, wa
 	}
 }
 
-func TestFormsOnTheWire(t *testing.T) {
+func TestErrorBodiesAsJSON(t *testing.T) {
 	t.Parallel()
 	for want, body := range map[string]any{
 		`{"message":"m"}`:                      web.MessageBody{Message: "m"},

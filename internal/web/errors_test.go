@@ -25,7 +25,7 @@ func TestStatus(t *testing.T) {
 		{web.ErrInvalidPayload, 400},
 		{order.ErrInvalidRange, 400},
 		{order.ErrUnavailable, 503},
-		// What each version knows better stays a fault until it says so.
+		// Errors that only the versions know.
 		{order.ErrNotFound, 500},
 		{order.ErrUploadFailed, 500},
 		{errors.New("anything"), 500},

@@ -16,7 +16,7 @@ func TestOrderTag(t *testing.T) {
 	}
 }
 
-func TestTags(t *testing.T) {
+func TestEntityTags(t *testing.T) {
 	t.Parallel()
 	const tag = `"915664-17"`
 	for _, test := range []struct {
@@ -59,13 +59,13 @@ func TestTags(t *testing.T) {
 	}
 }
 
-// badTagLists are no lists of entity tags.
+// badTagLists are not lists of entity tags.
 var badTagLists = []string{
 	"", " ", ",", " , ,", "915664-17", "'915664-17'", `"915664-17`, `915664-17"`, `"a" "b"`, `"a""b"`, `"a";"b"`,
 	"*, \"a\"", `"a", *`, "**", `w/"a"`, `W/a`, `W/ "a"`, `W/`, "\"a b\"", "\"a\tb\"", "\"a\x7f\"", "\"a\x00\"", `"a"x`, `x"a"`, `"a", b`,
 }
 
-func TestMalformedTags(t *testing.T) {
+func TestMalformedEntityTags(t *testing.T) {
 	t.Parallel()
 	for _, list := range badTagLists {
 		tags, err := web.ParseEntityTags(http.Header{"If-Match": {list}}, "If-Match")
@@ -76,9 +76,9 @@ func TestMalformedTags(t *testing.T) {
 	}
 }
 
-// FuzzTags: whatever comes is refused or understood, and what is understood
-// means the same when it is written with other spaces.
-func FuzzTags(f *testing.F) {
+// FuzzEntityTags checks that a valid list has the same meaning with other white
+// space.
+func FuzzEntityTags(f *testing.F) {
 	for _, list := range append(badTagLists, "*", `"915664-17"`, `W/"a", "915664-17-gzip",`, `"a","b"`) {
 		f.Add(list)
 	}

@@ -72,14 +72,14 @@ func TestReadyPanics(t *testing.T) {
 
 func TestMetrics(t *testing.T) {
 	t.Parallel()
-	figures := web.NewMetrics()
-	figures.Upload(web.UploadStored, 5)
-	server := serve(t, tokens{}, web.HealthRoutes(fine, figures))
+	metrics := web.NewMetrics()
+	metrics.Upload(web.UploadStored, 5)
+	server := serve(t, tokens{}, web.HealthRoutes(fine, metrics))
 	got := server.ask(t, "GET /metrics")
 	if got.status != 200 || !strings.HasPrefix(got.header.Get("Content-Type"), "text/plain") {
 		t.Errorf("status %d, headers %v", got.status, got.header)
 	}
 	if !strings.Contains(got.body, "\nmerchant_orders_uploaded_bytes_total 5\n") {
-		t.Errorf("figures %s", got.body)
+		t.Errorf("metrics %s", got.body)
 	}
 }

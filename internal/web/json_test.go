@@ -12,7 +12,7 @@ import (
 	"merchantorders/internal/web"
 )
 
-// TestParseObjectRefuses: what common decoders let pass where a body decides.
+// TestParseObjectRefuses checks bodies that encoding/json accepts, and others.
 func TestParseObjectRefuses(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
@@ -114,7 +114,7 @@ func FuzzParseObject(f *testing.F) {
 			}
 			return
 		}
-		// What is taken, every other decoder understands in the same way.
+		// encoding/json must decode an accepted body in the same way.
 		var lenient map[string]any
 		if err := json.Unmarshal(body, &lenient); err != nil || lenient == nil || len(lenient) != len(object) {
 			t.Errorf("%q: %v here, %v elsewhere, error %v", body, object, lenient, err)
@@ -143,7 +143,7 @@ func TestWriteJSON(t *testing.T) {
 	}
 }
 
-func TestWriteJSONWritesAllOrNothing(t *testing.T) {
+func TestWriteJSONFails(t *testing.T) {
 	t.Parallel()
 	recorder := httptest.NewRecorder()
 	if err := web.WriteJSON(recorder, 200, []any{"half", math.NaN()}); err == nil {
@@ -152,7 +152,7 @@ func TestWriteJSONWritesAllOrNothing(t *testing.T) {
 	if recorder.Body.Len() > 0 || len(recorder.Header()) > 0 {
 		t.Errorf("written: %q, %v", recorder.Body, recorder.Header())
 	}
-	// Nothing of the failed one is left over for the next.
+	// Nothing of the failed value remains in the pooled buffer.
 	recorder = httptest.NewRecorder()
 	if err := web.WriteJSON(recorder, 200, "whole"); err != nil || recorder.Body.String() != "\"whole\"\n" {
 		t.Errorf("%q, error %v", recorder.Body, err)

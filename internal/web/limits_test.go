@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// pipeListener hands out connections within the process, so that the limits
-// can be watched on a clock of the test's own.
+// pipeListener accepts connections within the process, so that a test can run the
+// limits on a fake clock.
 type pipeListener struct {
 	conns  chan net.Conn
 	once   sync.Once
@@ -51,8 +51,8 @@ func (l *pipeListener) dial(t *testing.T, text string) net.Conn {
 	return client
 }
 
-// TestLimits shows the limits that are in force: each is met to the second.
-func TestLimits(t *testing.T) {
+// TestServerTimeouts checks each time limit to the second.
+func TestServerTimeouts(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name, text string
@@ -63,7 +63,7 @@ func TestLimits(t *testing.T) {
 		{"half a body", "POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf", 120 * time.Second},
 		{"no second request", aRequest, 120 * time.Second},
 		{"half a second header", aRequest + "GET / HTT", 5 * time.Second},
-		{"an answer that nobody reads", "GET /long HTTP/1.1\r\nHost: x\r\n\r\n", 120 * time.Second},
+		{"a response that is not read", "GET /long HTTP/1.1\r\nHost: x\r\n\r\n", 120 * time.Second},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -77,7 +77,7 @@ func TestLimits(t *testing.T) {
 					case "/body":
 						_, _ = io.Copy(io.Discard, r.Body)
 					case "/long":
-						// Nobody reads it, so that it ends when writing fails.
+						// The client does not read, so that writing fails in the end.
 						for err := error(nil); err == nil; {
 							_, err = w.Write(make([]byte, 1<<10))
 						}
@@ -136,14 +136,14 @@ func TestStopTakesTenSeconds(t *testing.T) {
 				synctest.Wait()
 				start := time.Now()
 				cancel()
-				answer, _ := io.ReadAll(conn)
-				if !strings.HasSuffix(string(answer), test.body) || (test.body == "") != (len(answer) == 0) {
-					t.Errorf("answer %q", answer)
+				response, _ := io.ReadAll(conn)
+				if !strings.HasSuffix(string(response), test.body) || (test.body == "") != (len(response) == 0) {
+					t.Errorf("response %q", response)
 				}
 				if err := <-ended; err != nil {
 					t.Errorf("serve: %v", err)
 				}
-				// The server looks twice a second whether all is done.
+				// The server checks twice a second whether all requests have ended.
 				if got := time.Since(start); got < test.want || got > test.want+time.Second {
 					t.Errorf("stopped after %s, want %s", got, test.want)
 				}

@@ -11,11 +11,11 @@ import (
 	"merchantorders/internal/web"
 )
 
-// series returns the lines of the figures that begin with a name.
-func series(t *testing.T, figures *web.Metrics, name string) []string {
+// series returns the lines of the metrics that begin with a name.
+func series(t *testing.T, metrics *web.Metrics, name string) []string {
 	t.Helper()
 	recorder := httptest.NewRecorder()
-	figures.Handler().ServeHTTP(recorder, httptest.NewRequest("GET", "/metrics", nil))
+	metrics.Handler().ServeHTTP(recorder, httptest.NewRequest("GET", "/metrics", nil))
 	var found []string
 	for line := range strings.Lines(recorder.Body.String()) {
 		if strings.HasPrefix(line, name) {
@@ -25,19 +25,19 @@ func series(t *testing.T, figures *web.Metrics, name string) []string {
 	return found
 }
 
-// wantSeries checks that a line is among the figures.
-func wantSeries(t *testing.T, figures *web.Metrics, line string) {
+// wantSeries checks that the metrics have a line.
+func wantSeries(t *testing.T, metrics *web.Metrics, line string) {
 	t.Helper()
 	name, _, _ := strings.Cut(line, " ")
-	found := series(t, figures, name)
+	found := series(t, metrics, name)
 	if len(found) != 1 || found[0] != line {
-		t.Errorf("figures %q, want %q", found, line)
+		t.Errorf("metrics %q, want %q", found, line)
 	}
 }
 
-// TestFiguresAreBounded: no stranger can make the service remember more by
-// asking for paths and with methods that there are not.
-func TestFiguresAreBounded(t *testing.T) {
+// TestMetricsAreBounded checks that requests with invented paths and methods do not
+// create new series.
+func TestMetricsAreBounded(t *testing.T) {
 	t.Parallel()
 	server := serve(t, tokens{}, append(shop(), web.RouteGroup{Prefix: "/guarded", Errors: form("g"), Routes: guarded().Routes})...)
 	for i := range 40 {
@@ -55,37 +55,37 @@ func TestFiguresAreBounded(t *testing.T) {
 		`route="(/api/orders/\{id\}|/v2/orders/\{id\}/accept|/guarded/read|unmatched)",status="(200|401|404|405)"\} [0-9]+$`)
 	for _, line := range lines {
 		if !allowed.MatchString(line) {
-			t.Errorf("figure %s", line)
+			t.Errorf("unexpected series %s", line)
 		}
 	}
 	if len(lines) != 8 {
-		t.Errorf("%d figures: %q", len(lines), lines)
+		t.Errorf("%d series: %q", len(lines), lines)
 	}
 	wantSeries(t, server.metrics, `merchant_orders_requests_total{method="GET",route="unmatched",status="404"} 120`)
 	wantSeries(t, server.metrics, `merchant_orders_requests_total{method="other",route="/api/orders/{id}",status="405"} 40`)
 	wantSeries(t, server.metrics, `merchant_orders_request_seconds_count{route="/guarded/read"} 80`)
 }
 
-func TestFigures(t *testing.T) {
+func TestMetricValues(t *testing.T) {
 	t.Parallel()
-	figures := web.NewMetrics()
-	figures.Upload(web.UploadStored, 1000)
-	figures.Upload(web.UploadStored, 234)
-	figures.Upload(web.UploadRefused, 4_000_001)
-	figures.Upload(web.UploadFailed, 77)
-	figures.Database("list", 3*time.Millisecond)
-	wantSeries(t, figures, `merchant_orders_uploads_total{result="stored"} 2`)
-	wantSeries(t, figures, `merchant_orders_uploads_total{result="refused"} 1`)
-	wantSeries(t, figures, `merchant_orders_uploads_total{result="failed"} 1`)
-	wantSeries(t, figures, `merchant_orders_uploaded_bytes_total 1234`)
-	wantSeries(t, figures, `merchant_orders_database_seconds_sum{operation="list"} 0.003`)
-	wantSeries(t, figures, `merchant_orders_database_seconds_count{operation="list"} 1`)
-	if len(series(t, figures, "go_goroutines ")) != 1 {
-		t.Error("the runtime's figures are missing")
+	metrics := web.NewMetrics()
+	metrics.Upload(web.UploadStored, 1000)
+	metrics.Upload(web.UploadStored, 234)
+	metrics.Upload(web.UploadRefused, 4_000_001)
+	metrics.Upload(web.UploadFailed, 77)
+	metrics.Database("list", 3*time.Millisecond)
+	wantSeries(t, metrics, `merchant_orders_uploads_total{result="stored"} 2`)
+	wantSeries(t, metrics, `merchant_orders_uploads_total{result="refused"} 1`)
+	wantSeries(t, metrics, `merchant_orders_uploads_total{result="failed"} 1`)
+	wantSeries(t, metrics, `merchant_orders_uploaded_bytes_total 1234`)
+	wantSeries(t, metrics, `merchant_orders_database_seconds_sum{operation="list"} 0.003`)
+	wantSeries(t, metrics, `merchant_orders_database_seconds_count{operation="list"} 1`)
+	if len(series(t, metrics, "go_goroutines ")) != 1 {
+		t.Error("the metrics of the runtime are missing")
 	}
 }
 
-func TestFiguresTimeRequests(t *testing.T) {
+func TestRequestSeconds(t *testing.T) {
 	t.Parallel()
 	server := serve(t, tokens{}, shop()...)
 	server.ask(t, "GET /healthz")

@@ -52,7 +52,7 @@ func TestRequestID(t *testing.T) {
 		id := got.header.Get("X-Request-Id")
 		want = append(want, id)
 		if test.kept != (id == test.sent) {
-			t.Errorf("sent %q, answered %q", test.sent, id)
+			t.Errorf("sent %q, got %q", test.sent, id)
 		}
 		if !test.kept && (len(id) < 20 || made[id]) {
 			t.Errorf("the new id %q is not new", id)
@@ -74,7 +74,7 @@ func TestRequestID(t *testing.T) {
 	}
 }
 
-func TestLogLine(t *testing.T) {
+func TestLogEntry(t *testing.T) {
 	t.Parallel()
 	verifier := tokens{"all": {ID: 7, MerchantID: 355, Scopes: token.AllScopes}, "operator": {ID: 8}}
 	server := serve(t, verifier, guarded())
@@ -113,16 +113,16 @@ func TestLogLine(t *testing.T) {
 	}
 }
 
-// TestLogKeepsSecrets scans all that is logged for all that a client sends.
-func TestLogKeepsSecrets(t *testing.T) {
+// TestLogHasNoSecrets searches the whole log for what the clients sent.
+func TestLogHasNoSecrets(t *testing.T) {
 	t.Parallel()
 	secret, _ := token.NewText(token.MerchantPrefix)
 	verifier := tokens{secret: {ID: 7, MerchantID: 355, Scopes: token.AllScopes}}
-	sections := append(shop(), web.RouteGroup{Prefix: "/guarded", Errors: form("guarded"), Routes: guarded().Routes})
-	sections[0].Routes = append(sections[0].Routes, public("GET", "/panic/{id}", func(http.ResponseWriter, *http.Request) error {
+	groups := append(shop(), web.RouteGroup{Prefix: "/guarded", Errors: form("guarded"), Routes: guarded().Routes})
+	groups[0].Routes = append(groups[0].Routes, public("GET", "/panic/{id}", func(http.ResponseWriter, *http.Request) error {
 		panic("on purpose")
 	}))
-	server := serve(t, verifier, sections...)
+	server := serve(t, verifier, groups...)
 	for _, path := range []string{
 		"/guarded/read", "/api/orders/REF-SECRET", "/REF-SECRET", "/api//REF-SECRET", "/panic/REF-SECRET", "/api/orders/%FF%00REF-SECRET",
 	} {
@@ -182,7 +182,7 @@ func TestPanic(t *testing.T) {
 	if got := server.ask(t, "GET /x/abort/early"); !got.cut || got.status != 0 {
 		t.Errorf("aborted before it began: %+v", got)
 	}
-	// The server lives on.
+	// The server continues.
 	if got := server.ask(t, "GET /nothing"); got.status != 404 {
 		t.Errorf("after the panics: %+v", got)
 	}
@@ -215,9 +215,9 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// TestClientGone: a fault that only came of the client's going away is no
-// fault of the service.
-func TestClientGone(t *testing.T) {
+// TestClientDisconnects checks that an error due to the client's disconnect is
+// logged as a warning with status 499.
+func TestClientDisconnects(t *testing.T) {
 	t.Parallel()
 	started := make(chan struct{})
 	server := serve(t, tokens{}, web.RouteGroup{Errors: form("rest"), Routes: []web.Route{
@@ -245,7 +245,7 @@ func TestClientGone(t *testing.T) {
 	}
 }
 
-func TestNothingWrittenIsOK(t *testing.T) {
+func TestEmptyResponseIsOK(t *testing.T) {
 	t.Parallel()
 	server := serve(t, tokens{}, web.RouteGroup{Errors: form("rest"), Routes: []web.Route{
 		public("GET", "/silent", func(http.ResponseWriter, *http.Request) error { return nil }),

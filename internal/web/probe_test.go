@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestProbeIsBounded: a check that hangs and heeds no context is waited for 2
-// seconds by each asker, and never joined by a second one.
+// TestProbeIsBounded checks that each probe of a check that hangs and ignores its
+// context takes 2 seconds, and that no second check is started.
 func TestProbeIsBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -27,7 +27,7 @@ func TestProbeIsBounded(t *testing.T) {
 				t.Errorf("error %v, want %v", err, want)
 			}
 			if got := time.Since(start); got != 2*time.Second {
-				t.Errorf("answered after %s", got)
+				t.Errorf("returned after %s", got)
 			}
 		}
 		if n := checks.Load(); n != 1 {

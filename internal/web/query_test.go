@@ -31,7 +31,7 @@ func TestQueryMalformed(t *testing.T) {
 	}
 }
 
-func TestQueryPositive(t *testing.T) {
+func TestQueryInt(t *testing.T) {
 	t.Parallel()
 	const otherwise = 77
 	for raw, want := range map[string]int64{
@@ -45,7 +45,7 @@ func TestQueryPositive(t *testing.T) {
 		"page=100":                    100,
 		"page=1&other=x&other=y":      1,
 		"page=9223372036854775807":    9223372036854775807,
-		"page=0":                      0, // 0 stands for refused
+		"page=0":                      0, // 0: refused
 		"page=00":                     0,
 		"page=01":                     0,
 		"page=007":                    0,

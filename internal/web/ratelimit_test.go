@@ -15,7 +15,7 @@ import (
 	"merchantorders/internal/web/ratelimit"
 )
 
-// limited is a router with limits whose clock stands until it is moved.
+// limited is a router with rate limits and a clock that stands still.
 type limited struct {
 	*web.Router
 	past atomic.Int64 // nanoseconds since the start
@@ -33,7 +33,7 @@ func newLimited(perSecond int, verifier web.Authenticator) *limited {
 
 func (l *limited) pass(d time.Duration) { l.past.Add(int64(d)) }
 
-// ask asks with a token, none if it is empty, from an address.
+// ask sends a request from an address, with a token unless that is empty.
 func (l *limited) ask(path, text, from string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest("GET", path, nil)
 	r.RemoteAddr = from
@@ -54,20 +54,20 @@ func twoTokens() tokens {
 	}
 }
 
-// limitHeaders are what an answer says of limits.
+// limitHeaders returns the rate limit headers of a response.
 func limitHeaders(h http.Header) [3]string {
 	return [3]string{h.Get("RateLimit-Policy"), h.Get("RateLimit"), h.Get("Retry-After")}
 }
 
-// TestTokenLimit uses up what a token may do: what is left is told once it is
-// less than half, one too many is refused, others are not held up, and a second
-// brings a second's requests back.
+// TestTokenLimit uses up the limit of a token: the remaining requests are shown once
+// they are less than half, one more is refused, other tokens are not affected, and
+// after a second the requests of a second are allowed again.
 func TestTokenLimit(t *testing.T) {
 	t.Parallel()
 	l := newLimited(5, twoTokens())
 	const policy = `"default";q=10;w=2`
 	for n, want := range [][3]string{
-		{}, {}, {}, {}, {}, // 9 to 5 are left
+		{}, {}, {}, {}, {}, // 9 to 5 remain
 		{policy, `"default";r=4;t=2`, ""}, {policy, `"default";r=3;t=2`, ""}, {policy, `"default";r=2;t=2`, ""},
 		{policy, `"default";r=1;t=2`, ""}, {policy, `"default";r=0;t=2`, ""},
 	} {
@@ -86,7 +86,7 @@ func TestTokenLimit(t *testing.T) {
 	}
 	for _, other := range []string{"two", "operator"} {
 		if got := l.ask("/read", other, home); got.Code == 429 {
-			t.Errorf("%s is held up", other)
+			t.Errorf("%s is limited", other)
 		}
 	}
 	for _, step := range []struct {
@@ -106,9 +106,9 @@ func TestTokenLimit(t *testing.T) {
 	}
 }
 
-// TestLimitsBeforeRights: a request that the token may not make counts as well,
-// and what is public counts for nobody.
-func TestLimitsBeforeRights(t *testing.T) {
+// TestForbiddenRequestsCount checks that a request that the token does not allow
+// counts, and that a public one does not.
+func TestForbiddenRequestsCount(t *testing.T) {
 	t.Parallel()
 	l := newLimited(1, twoTokens())
 	for n, want := range []int{403, 403, 429, 429} {
@@ -121,9 +121,9 @@ func TestLimitsBeforeRights(t *testing.T) {
 	}
 }
 
-// TestFailedSignIns has an address fail 60 times: from then on it is told to
-// wait, while a good token from there and failures elsewhere go on as before.
-func TestFailedSignIns(t *testing.T) {
+// TestFailedAuthentications checks that an address is limited after 60 failures,
+// while a valid token from there and failures at other addresses are not.
+func TestFailedAuthentications(t *testing.T) {
 	t.Parallel()
 	l := newLimited(100, twoTokens())
 	for n := range 60 {
@@ -156,9 +156,9 @@ func TestFailedSignIns(t *testing.T) {
 	}
 }
 
-// TestSignInAddresses: one network of IPv6 is one address, the same address in
-// either form is one, and what is no address is one as well.
-func TestSignInAddresses(t *testing.T) {
+// TestFailureAddresses checks which addresses share a limit: those of an IPv6
+// network, both forms of an IPv4 address, and all that are not addresses.
+func TestFailureAddresses(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		failing, other string
@@ -176,12 +176,12 @@ func TestSignInAddresses(t *testing.T) {
 			l.ask("/read", "bad", test.failing)
 		}
 		if got := l.ask("/read", "bad", test.other).Code == 429; got != test.same {
-			t.Errorf("%s after %s: held up is %v", test.other, test.failing, got)
+			t.Errorf("%s after %s: limited is %v", test.other, test.failing, got)
 		}
 	}
 }
 
-func TestNoLimits(t *testing.T) {
+func TestNoRateLimits(t *testing.T) {
 	t.Parallel()
 	l := newLimited(0, twoTokens())
 	for range 500 {

@@ -21,18 +21,18 @@ import (
 	"merchantorders/internal/web/respcache"
 )
 
-// readings serves a counted reading to merchants.
-type readings struct {
+// resources serves resources to merchants and counts the calls of the handlers.
+type resources struct {
 	*httptest.Server
-	events [2]atomic.Int64 // the newest event of merchants 1 and 2
+	events [2]atomic.Int64 // data versions of merchants 1 and 2
 	day    atomic.Int64    // of the clock
-	read   atomic.Int64    // how often the first step ran
-	made   atomic.Int64    // how often a body was made
-	hold   chan struct{}   // a body is not made before it is closed; nil: at once
+	read   atomic.Int64    // calls of the handlers
+	made   atomic.Int64    // calls of Body
+	hold   chan struct{}   // Body waits until it is closed; nil: it does not wait
 }
 
-// Authenticate takes "1" and "2" for the tokens of these merchants.
-func (s *readings) Authenticate(_ context.Context, text string) (token.Grant, error) {
+// Authenticate accepts "1" and "2" as the tokens of these merchants.
+func (s *resources) Authenticate(_ context.Context, text string) (token.Grant, error) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		return token.Grant{}, token.ErrUnknown
@@ -41,10 +41,10 @@ func (s *readings) Authenticate(_ context.Context, text string) (token.Grant, er
 	return token.Grant{Token: t, DataVersion: order.DataVersion{Event: s.events[id-1].Load()}}, nil
 }
 
-func (s *readings) now() time.Time { return time.Unix(s.day.Load()*86400, 0).UTC() }
+func (s *resources) now() time.Time { return time.Unix(s.day.Load()*86400, 0).UTC() }
 
-// list knows its tag before its body; one only with it.
-func (s *readings) list(r *web.Request) (web.Representation, error) {
+// list knows its tag before its body; one does not.
+func (s *resources) list(r *web.Request) (web.Representation, error) {
 	s.read.Add(1)
 	if r.URL.Query().Get("wrong") != "" {
 		return web.Representation{}, &web.ParamError{Name: "wrong", Problem: "is there"}
@@ -59,7 +59,7 @@ func (s *readings) list(r *web.Request) (web.Representation, error) {
 	}, nil
 }
 
-func (s *readings) one(r *web.Request) (web.Representation, error) {
+func (s *resources) one(r *web.Request) (web.Representation, error) {
 	s.read.Add(1)
 	return web.Representation{Day: order.NoDay, Body: func(rep *web.Representation) (any, error) {
 		rep.Tag = fmt.Sprintf(`"of-%d"`, r.DataVersion.Event)
@@ -67,7 +67,7 @@ func (s *readings) one(r *web.Request) (web.Representation, error) {
 	}}, nil
 }
 
-func (s *readings) body(r *web.Request) (any, error) {
+func (s *resources) body(r *web.Request) (any, error) {
 	s.made.Add(1)
 	if s.hold != nil {
 		<-s.hold
@@ -78,9 +78,9 @@ func (s *readings) body(r *web.Request) (any, error) {
 	return map[string]any{"merchant": r.MerchantID, "event": r.DataVersion.Event, "asked": r.URL.RequestURI()}, nil
 }
 
-func serveReadings(t *testing.T, size int) *readings {
+func serveReadings(t *testing.T, size int) *resources {
 	t.Helper()
-	s := &readings{}
+	s := &resources{}
 	s.day.Store(20000)
 	config := web.RouterConfig{Authenticator: s, ResponseCache: respcache.New(size, s.now)}
 	router := web.NewRouter(config, web.RouteGroup{Errors: web.EncodeMessage, Routes: []web.Route{
@@ -92,8 +92,9 @@ func serveReadings(t *testing.T, size int) *readings {
 	return s
 }
 
-// get asks as a merchant, saying what it has, and returns status, tag and body.
-func (s *readings) get(t *testing.T, merchant, path, has string) (int, string, string) {
+// get sends a request of a merchant with If-None-Match unless that is empty. It
+// returns status, tag and body.
+func (s *resources) get(t *testing.T, merchant, path, has string) (int, string, string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+path, nil)
 	if err != nil {
@@ -123,9 +124,9 @@ func (s *readings) get(t *testing.T, merchant, path, has string) (int, string, s
 	return response.StatusCode, response.Header.Get("ETag"), string(body)
 }
 
-// TestKeptAnswers gives an answer again as long as it is good, to its merchant
-// alone.
-func TestKeptAnswers(t *testing.T) {
+// TestCachedResponses checks that a cached response is used as long as it is valid,
+// for its merchant only.
+func TestCachedResponses(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/list?page=1", "/one/a"} {
 		s := serveReadings(t, 1<<20)
@@ -137,24 +138,24 @@ func TestKeptAnswers(t *testing.T) {
 			}
 		}
 		expect("first", "1", 1, `"event":0`)
-		expect("asked for again, and kept", "1", 2, `"event":0`)
-		expect("kept", "1", 2, `"event":0,"merchant":1`)
+		expect("second request, and cached", "1", 2, `"event":0`)
+		expect("cached", "1", 2, `"event":0,"merchant":1`)
 		expect("another merchant's", "2", 3, `"merchant":2`)
 		s.events[0].Store(1)
 		expect("after a change", "1", 4, `"event":1`)
-		expect("kept after a change", "1", 4, `"event":1`)
+		expect("cached after a change", "1", 4, `"event":1`)
 		s.events[1].Store(1)
 		expect("after another's change", "1", 4, `"event":1`)
 		s.day.Add(1)
 		made := int64(4)
 		if strings.HasPrefix(path, "/list") {
-			made = 5 // it shows the day
+			made = 5 // the body depends on the day
 		}
 		expect("the next day", "1", made, `"event":1`)
 	}
 }
 
-// TestNotModified tells a client that it has the newest, kept or not.
+// TestNotModified checks 304 responses, cached or not.
 func TestNotModified(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/list?page=1", "/one/a"} {
@@ -186,9 +187,9 @@ func TestNotModified(t *testing.T) {
 	}
 }
 
-// TestNotModifiedIsKept polls what the client has, which is looked at no oftener than
-// for those that have it not; these get it whole all the same.
-func TestNotModifiedIsKept(t *testing.T) {
+// TestNotModifiedIsCached checks that 304 responses are cached, and that clients
+// without the representation still get its body.
+func TestNotModifiedIsCached(t *testing.T) {
 	t.Parallel()
 	_, tag, whole := serveReadings(t, 1<<20).get(t, "1", "/list", "")
 	s := serveReadings(t, 1<<20)
@@ -198,7 +199,7 @@ func TestNotModifiedIsKept(t *testing.T) {
 		}
 	}
 	if times := s.read.Load(); times != 2 {
-		t.Errorf("read %d times, want 2: kept when it was asked for again", times)
+		t.Errorf("read %d times, want 2: cached at the second request", times)
 	}
 	for range 3 {
 		if status, _, body := s.get(t, "1", "/list", ""); status != http.StatusOK || body != whole {
@@ -215,8 +216,7 @@ func TestNotModifiedIsKept(t *testing.T) {
 	}
 }
 
-// TestErrorsAreNotKept asks again and again for what fails.
-func TestErrorsAreNotKept(t *testing.T) {
+func TestErrorsAreNotCached(t *testing.T) {
 	t.Parallel()
 	s := serveReadings(t, 1<<20)
 	for path, want := range map[string]int{"/list?wrong=1": http.StatusBadRequest, "/list?fault=1": http.StatusInternalServerError, "/one/a?fault=1": http.StatusInternalServerError} {
@@ -232,9 +232,9 @@ func TestErrorsAreNotKept(t *testing.T) {
 	}
 }
 
-// TestKeptAnswersAreBounded asks for more than is kept: what is polled stays,
-// and what is asked for once pushes nothing out.
-func TestKeptAnswersAreBounded(t *testing.T) {
+// TestCacheIsBounded requests more than fits into the cache: what is polled stays,
+// and what is requested once evicts nothing.
+func TestCacheIsBounded(t *testing.T) {
 	t.Parallel()
 	s := serveReadings(t, 4<<10)
 	for range 2 {
@@ -246,7 +246,7 @@ func TestKeptAnswersAreBounded(t *testing.T) {
 	made := s.made.Load()
 	s.get(t, "1", "/one/polled", "")
 	if s.made.Load() != made {
-		t.Error("what is polled was pushed out by what is asked for once")
+		t.Error("what is polled was evicted by what is requested once")
 	}
 	for n := range 50 {
 		for range 3 {
@@ -256,13 +256,13 @@ func TestKeptAnswersAreBounded(t *testing.T) {
 	made = s.made.Load()
 	s.get(t, "1", "/one/polled", "")
 	if s.made.Load() == made {
-		t.Error("more is kept than there is room for")
+		t.Error("more is cached than fits")
 	}
 }
 
-// TestOneMakesItForAll has many ask for an answer that has just become old: one
-// of them makes it anew, and all get it.
-func TestOneMakesItForAll(t *testing.T) {
+// TestCoalescing checks that of many requests for a response that a change has
+// invalidated one makes it.
+func TestCoalescing(t *testing.T) {
 	t.Parallel()
 	s := serveReadings(t, 1<<20)
 	for range 2 {
@@ -280,8 +280,8 @@ func TestOneMakesItForAll(t *testing.T) {
 			}
 		})
 	}
-	// One is making it by now; who comes before it is done waits, who comes
-	// afterwards finds it.
+	// The leader is making it by now. Requests before it finishes wait, later ones
+	// find it in the cache.
 	for s.made.Load() == made {
 		runtime.Gosched()
 	}

@@ -17,21 +17,21 @@ import (
 	"merchantorders/internal/web"
 )
 
-// routed is what the handlers of these tests answer.
+// routed is the response of the handlers in these tests.
 type routed struct {
 	Route string `json:"route"`
 	ID    string `json:"id"`
 }
 
-// tell answers with its route's name and the id in the path, in quotes, as it
-// may be no valid UTF-8.
+// tell returns a handler that responds with the name of its route and the id in the
+// path, quoted, because it may be invalid UTF-8.
 func tell(route string) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		return web.WriteJSON(w, http.StatusOK, routed{Route: route, ID: fmt.Sprintf("%+q", r.PathValue("id"))})
 	}
 }
 
-// shop is three sections, one with the empty prefix.
+// shop is three groups, one with the empty prefix.
 func shop() []web.RouteGroup {
 	return []web.RouteGroup{
 		{Errors: form("rest"), Routes: []web.Route{public("GET", "/healthz", tell("health"))}},
@@ -53,101 +53,101 @@ func TestRouter(t *testing.T) {
 	t.Parallel()
 	served := func(route, id string) any { return routed{Route: route, ID: fmt.Sprintf("%+q", id)} }
 	missing := func(form string) any { return failure{Form: form, Error: 404} }
-	type answer struct {
+	type response struct {
 		Status int
 		Allow  []string
 		Body   any
 	}
 	for _, test := range []struct {
 		request string
-		want    answer
+		want    response
 	}{
-		{"GET /healthz", answer{200, nil, served("health", "")}},
-		{"GET /api/orders", answer{200, nil, served("list", "")}},
-		{"GET /v2/orders", answer{200, nil, served("list 2", "")}},
-		{"GET /api/orders?page=1", answer{200, nil, served("list", "")}},
-		{"GET /api/orders?path=/../x//y", answer{200, nil, served("list", "")}},
-		{"GET /api/orders/5", answer{200, nil, served("get", "5")}},
-		{"PUT /api/orders/5", answer{200, nil, served("put", "5")}},
-		{"PATCH /v2/orders/SF-1/accept", answer{200, nil, served("accept", "SF-1")}},
-		{"GET http://shop.example/api/orders", answer{200, nil, served("list", "")}},
+		{"GET /healthz", response{200, nil, served("health", "")}},
+		{"GET /api/orders", response{200, nil, served("list", "")}},
+		{"GET /v2/orders", response{200, nil, served("list 2", "")}},
+		{"GET /api/orders?page=1", response{200, nil, served("list", "")}},
+		{"GET /api/orders?path=/../x//y", response{200, nil, served("list", "")}},
+		{"GET /api/orders/5", response{200, nil, served("get", "5")}},
+		{"PUT /api/orders/5", response{200, nil, served("put", "5")}},
+		{"PATCH /v2/orders/SF-1/accept", response{200, nil, served("accept", "SF-1")}},
+		{"GET http://shop.example/api/orders", response{200, nil, served("list", "")}},
 
-		// One slash at the end makes no difference.
-		{"GET /api/orders/", answer{200, nil, served("list", "")}},
-		{"GET /api/orders/?page=1", answer{200, nil, served("list", "")}},
-		{"PUT /api/orders/5/", answer{200, nil, served("put", "5")}},
-		{"POST /api/orders/5/invoices/", answer{200, nil, served("upload", "5")}},
-		{"GET /healthz/", answer{200, nil, served("health", "")}},
-		{"GET /api/orders//", answer{404, nil, missing("one")}},
-		{"GET /api/orders///", answer{404, nil, missing("one")}},
+		// One slash at the end is ignored.
+		{"GET /api/orders/", response{200, nil, served("list", "")}},
+		{"GET /api/orders/?page=1", response{200, nil, served("list", "")}},
+		{"PUT /api/orders/5/", response{200, nil, served("put", "5")}},
+		{"POST /api/orders/5/invoices/", response{200, nil, served("upload", "5")}},
+		{"GET /healthz/", response{200, nil, served("health", "")}},
+		{"GET /api/orders//", response{404, nil, missing("one")}},
+		{"GET /api/orders///", response{404, nil, missing("one")}},
 
-		// Unclean paths are served by nobody, and redirected nowhere.
-		{"GET /api//orders", answer{404, nil, missing("one")}},
-		{"PUT /api//orders/5", answer{404, nil, missing("one")}},
-		{"POST /v2//orders", answer{404, nil, missing("two")}},
-		{"GET //api/orders", answer{404, nil, missing("rest")}},
-		{"GET //", answer{404, nil, missing("rest")}},
-		{"GET /api/./orders", answer{404, nil, missing("one")}},
-		{"GET /api/../v2/orders", answer{404, nil, missing("one")}},
-		{"PUT /api/orders/../orders/5", answer{404, nil, missing("one")}},
-		{"GET /v2/../../etc/passwd", answer{404, nil, missing("two")}},
-		{"GET /api/orders/..", answer{404, nil, missing("one")}},
-		{"GET /..", answer{404, nil, missing("rest")}},
+		// Unclean paths have no route and are not redirected.
+		{"GET /api//orders", response{404, nil, missing("one")}},
+		{"PUT /api//orders/5", response{404, nil, missing("one")}},
+		{"POST /v2//orders", response{404, nil, missing("two")}},
+		{"GET //api/orders", response{404, nil, missing("rest")}},
+		{"GET //", response{404, nil, missing("rest")}},
+		{"GET /api/./orders", response{404, nil, missing("one")}},
+		{"GET /api/../v2/orders", response{404, nil, missing("one")}},
+		{"PUT /api/orders/../orders/5", response{404, nil, missing("one")}},
+		{"GET /v2/../../etc/passwd", response{404, nil, missing("two")}},
+		{"GET /api/orders/..", response{404, nil, missing("one")}},
+		{"GET /..", response{404, nil, missing("rest")}},
 
-		// Escaped characters belong to the segment that they stand in.
-		{"GET /api/orders/%2e%2e", answer{200, nil, served("get", "..")}},
-		{"GET /api/orders/%2e%2e/", answer{200, nil, served("get", "..")}},
-		{"GET /api/%2e%2e/%2e%2e/etc/passwd", answer{404, nil, missing("one")}},
-		{"GET /api/orders/a%2Fb", answer{200, nil, served("get", "a/b")}},
-		{"GET /api/orders/a%2Fb/", answer{200, nil, served("get", "a/b")}},
-		{"GET /api/orders/a%2F", answer{200, nil, served("get", "a/")}},
-		{"GET /api/orders/%2F", answer{404, nil, missing("one")}}, // a slash alone is no segment to ServeMux
-		{"GET /api/orders/%2F%2Fhost", answer{200, nil, served("get", "//host")}},
-		{"GET /api/orders/a%5Cb", answer{200, nil, served("get", `a\b`)}},
-		{"GET /api/orders/a%00b", answer{200, nil, served("get", "a\x00b")}},
-		{"GET /api/orders/%ff%fe", answer{200, nil, served("get", "\xff\xfe")}},
-		{"GET /api/orders/%FF", answer{200, nil, served("get", "\xff")}},
-		{"GET /api/orders/%0d%0aX:1", answer{200, nil, served("get", "\r\nX:1")}},
-		{"GET /api/orders/a%3Fb%23c", answer{200, nil, served("get", "a?b#c")}},
-		{"GET /api/orders/%E2%82%AC", answer{200, nil, served("get", "€")}},
-		{"GET /api/orders/a;b", answer{200, nil, served("get", "a;b")}},
-		{"GET /v2%2Forders", answer{404, nil, missing("rest")}},
+		// Escaped characters are part of their segment.
+		{"GET /api/orders/%2e%2e", response{200, nil, served("get", "..")}},
+		{"GET /api/orders/%2e%2e/", response{200, nil, served("get", "..")}},
+		{"GET /api/%2e%2e/%2e%2e/etc/passwd", response{404, nil, missing("one")}},
+		{"GET /api/orders/a%2Fb", response{200, nil, served("get", "a/b")}},
+		{"GET /api/orders/a%2Fb/", response{200, nil, served("get", "a/b")}},
+		{"GET /api/orders/a%2F", response{200, nil, served("get", "a/")}},
+		{"GET /api/orders/%2F", response{404, nil, missing("one")}}, // ServeMux does not match a slash alone
+		{"GET /api/orders/%2F%2Fhost", response{200, nil, served("get", "//host")}},
+		{"GET /api/orders/a%5Cb", response{200, nil, served("get", `a\b`)}},
+		{"GET /api/orders/a%00b", response{200, nil, served("get", "a\x00b")}},
+		{"GET /api/orders/%ff%fe", response{200, nil, served("get", "\xff\xfe")}},
+		{"GET /api/orders/%FF", response{200, nil, served("get", "\xff")}},
+		{"GET /api/orders/%0d%0aX:1", response{200, nil, served("get", "\r\nX:1")}},
+		{"GET /api/orders/a%3Fb%23c", response{200, nil, served("get", "a?b#c")}},
+		{"GET /api/orders/%E2%82%AC", response{200, nil, served("get", "€")}},
+		{"GET /api/orders/a;b", response{200, nil, served("get", "a;b")}},
+		{"GET /v2%2Forders", response{404, nil, missing("rest")}},
 
-		// Each section answers in its own form what it does not serve.
-		{"GET /", answer{404, nil, missing("rest")}},
-		{"GET /favicon.ico", answer{404, nil, missing("rest")}},
-		{"GET /api", answer{404, nil, missing("one")}},
-		{"GET /api/", answer{404, nil, missing("one")}},
-		{"POST /api", answer{404, nil, missing("one")}},
-		{"GET /apis", answer{404, nil, missing("rest")}},
-		{"GET /API/orders", answer{404, nil, missing("rest")}},
-		{"GET /api/Orders", answer{404, nil, missing("one")}},
-		{"DELETE /api/nothing", answer{404, nil, missing("one")}},
-		{"GET /api/orders/5/invoices/6/7", answer{404, nil, missing("one")}},
-		{"GET /v2", answer{404, nil, missing("two")}},
-		{"GET /v2/orders/SF-1/accept/now", answer{404, nil, missing("two")}},
-		{"GET /v2x/orders", answer{404, nil, missing("rest")}},
+		// Each group encodes the errors of its paths.
+		{"GET /", response{404, nil, missing("rest")}},
+		{"GET /favicon.ico", response{404, nil, missing("rest")}},
+		{"GET /api", response{404, nil, missing("one")}},
+		{"GET /api/", response{404, nil, missing("one")}},
+		{"POST /api", response{404, nil, missing("one")}},
+		{"GET /apis", response{404, nil, missing("rest")}},
+		{"GET /API/orders", response{404, nil, missing("rest")}},
+		{"GET /api/Orders", response{404, nil, missing("one")}},
+		{"DELETE /api/nothing", response{404, nil, missing("one")}},
+		{"GET /api/orders/5/invoices/6/7", response{404, nil, missing("one")}},
+		{"GET /v2", response{404, nil, missing("two")}},
+		{"GET /v2/orders/SF-1/accept/now", response{404, nil, missing("two")}},
+		{"GET /v2x/orders", response{404, nil, missing("rest")}},
 
-		// What is no path at all.
-		{"OPTIONS *", answer{404, nil, missing("rest")}},
-		{"GET *", answer{404, nil, missing("rest")}},
-		{"CONNECT shop.example:80", answer{404, nil, missing("rest")}},
-		{"GET http://shop.example", answer{404, nil, missing("rest")}},
+		// Targets that are not paths.
+		{"OPTIONS *", response{404, nil, missing("rest")}},
+		{"GET *", response{404, nil, missing("rest")}},
+		{"CONNECT shop.example:80", response{404, nil, missing("rest")}},
+		{"GET http://shop.example", response{404, nil, missing("rest")}},
 
-		// A path that is served, but not with that method.
-		{"DELETE /api/orders", answer{405, []string{"GET, HEAD"}, failure{"one", 405}}},
-		{"DELETE /api/orders/", answer{405, []string{"GET, HEAD"}, failure{"one", 405}}},
-		{"PATCH /api/orders/5", answer{405, []string{"GET, HEAD, PUT"}, failure{"one", 405}}},
-		{"GET /api/orders/5/invoices", answer{405, []string{"POST"}, failure{"one", 405}}},
-		{"GET /api/orders/5/invoices/6", answer{405, []string{"DELETE"}, failure{"one", 405}}},
-		{"GET /v2/orders/SF-1/accept", answer{405, []string{"PATCH"}, failure{"two", 405}}},
-		{"PUT /v2/orders/SF-1/accept", answer{405, []string{"PATCH"}, failure{"two", 405}}},
-		{"POST /healthz", answer{405, []string{"GET, HEAD"}, failure{"rest", 405}}},
-		{"OPTIONS /api/orders", answer{405, []string{"GET, HEAD"}, failure{"one", 405}}},
-		{"TRACE /api/orders", answer{405, []string{"GET, HEAD"}, failure{"one", 405}}},
-		{"CONNECT /api/orders", answer{405, []string{"GET, HEAD"}, failure{"one", 405}}},
-		{"BREW /api/orders", answer{405, []string{"GET, HEAD"}, failure{"one", 405}}},
-		{"get /api/orders", answer{405, []string{"GET, HEAD"}, failure{"one", 405}}},
+		// Paths that have routes, but not for this method.
+		{"DELETE /api/orders", response{405, []string{"GET, HEAD"}, failure{"one", 405}}},
+		{"DELETE /api/orders/", response{405, []string{"GET, HEAD"}, failure{"one", 405}}},
+		{"PATCH /api/orders/5", response{405, []string{"GET, HEAD, PUT"}, failure{"one", 405}}},
+		{"GET /api/orders/5/invoices", response{405, []string{"POST"}, failure{"one", 405}}},
+		{"GET /api/orders/5/invoices/6", response{405, []string{"DELETE"}, failure{"one", 405}}},
+		{"GET /v2/orders/SF-1/accept", response{405, []string{"PATCH"}, failure{"two", 405}}},
+		{"PUT /v2/orders/SF-1/accept", response{405, []string{"PATCH"}, failure{"two", 405}}},
+		{"POST /healthz", response{405, []string{"GET, HEAD"}, failure{"rest", 405}}},
+		{"OPTIONS /api/orders", response{405, []string{"GET, HEAD"}, failure{"one", 405}}},
+		{"TRACE /api/orders", response{405, []string{"GET, HEAD"}, failure{"one", 405}}},
+		{"CONNECT /api/orders", response{405, []string{"GET, HEAD"}, failure{"one", 405}}},
+		{"BREW /api/orders", response{405, []string{"GET, HEAD"}, failure{"one", 405}}},
+		{"get /api/orders", response{405, []string{"GET, HEAD"}, failure{"one", 405}}},
 	} {
 		t.Run(test.request, func(t *testing.T) {
 			t.Parallel()
@@ -159,15 +159,15 @@ func TestRouter(t *testing.T) {
 			} else {
 				body = read[failure](t, got.body)
 			}
-			if diff := cmp.Diff(test.want, answer{got.status, got.header.Values("Allow"), body}); diff != "" {
-				t.Errorf("answer (-want +got):\n%s", diff)
+			if diff := cmp.Diff(test.want, response{got.status, got.header.Values("Allow"), body}); diff != "" {
+				t.Errorf("response (-want +got):\n%s", diff)
 			}
 			checkJSON(t, got)
 		})
 	}
 }
 
-// read reads a body that is one JSON value.
+// read decodes a body that is one JSON value.
 func read[T any](t *testing.T, body string) T {
 	t.Helper()
 	var value T
@@ -179,7 +179,7 @@ func read[T any](t *testing.T, body string) T {
 	return value
 }
 
-// checkJSON checks the headers that every JSON answer has.
+// checkJSON checks the headers of a JSON response.
 func checkJSON(t *testing.T, got reply) {
 	t.Helper()
 	for name, want := range map[string]string{
@@ -209,8 +209,9 @@ func TestHeadIsGetWithoutBody(t *testing.T) {
 	}
 }
 
-// TestFaultsStayInside: what broke goes to the log, never to the client.
-func TestFaultsStayInside(t *testing.T) {
+// TestInternalErrors checks that the text of an internal error goes to the log and
+// not to the client.
+func TestInternalErrors(t *testing.T) {
 	t.Parallel()
 	fail := func(http.ResponseWriter, *http.Request) error { return errors.New("SELECT secret FROM orders") }
 	unwritable := func(w http.ResponseWriter, _ *http.Request) error { return web.WriteJSON(w, 200, func() {}) }
@@ -229,8 +230,9 @@ func TestFaultsStayInside(t *testing.T) {
 	}
 }
 
-// TestFormThatCannotBeWritten: even then the answer is not a success.
-func TestFormThatCannotBeWritten(t *testing.T) {
+// TestErrorBodyFails checks that the response is a 500 if the body of an error cannot
+// be encoded.
+func TestErrorBodyFails(t *testing.T) {
 	t.Parallel()
 	broken := func(*http.Request, error) (int, any) { return 404, func() {} }
 	server := serve(t, tokens{}, web.RouteGroup{Errors: broken})
@@ -239,7 +241,7 @@ func TestFormThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// FuzzPath: whatever is asked for, the answer is JSON and no redirect.
+// FuzzPath checks that every path gets a JSON response and no redirect.
 func FuzzPath(f *testing.F) {
 	for _, seed := range []string{
 		"/", "*", "/api", "//", "/api/orders", "/api/orders/", "/api/orders//", "/api/../x", "/api/%2e%2e/x", "/api/orders/%2F", "/api/orders/%00",

@@ -15,10 +15,10 @@ import (
 	"time"
 )
 
-// generous are limits that no test reaches.
+// generous are timeouts that no test reaches.
 var generous = serverTimeouts{header: time.Minute, request: time.Minute, idle: time.Minute, stop: time.Minute}
 
-// closingListener tells when it is closed.
+// closingListener has a channel that is closed with it.
 type closingListener struct {
 	net.Listener
 	once   sync.Once
@@ -30,15 +30,15 @@ func (l *closingListener) Close() error {
 	return l.Listener.Close()
 }
 
-// testServer is a server on a port of its own.
+// testServer is a server on its own port.
 type testServer struct {
 	listener *closingListener
 	cancel   context.CancelFunc
 	ended    chan error
-	log      bytes.Buffer // to be read after its end
+	log      bytes.Buffer // read it only after the server has ended
 }
 
-func startServer(t *testing.T, handler http.HandlerFunc, limits serverTimeouts) *testServer {
+func startServer(t *testing.T, handler http.HandlerFunc, timeouts serverTimeouts) *testServer {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -49,14 +49,14 @@ func startServer(t *testing.T, handler http.HandlerFunc, limits serverTimeouts) 
 	s.cancel = cancel
 	log := slog.New(slog.NewTextHandler(&s.log, nil))
 	go func() {
-		s.ended <- serve(ctx, s.listener, handler, log, limits)
+		s.ended <- serve(ctx, s.listener, handler, log, timeouts)
 		close(s.ended)
 	}()
 	t.Cleanup(func() { s.stop(t) })
 	return s
 }
 
-// stop ends the server and checks that it ended in order.
+// stop stops the server and checks that it stops without an error.
 func (s *testServer) stop(t *testing.T) {
 	t.Helper()
 	s.cancel()
@@ -65,8 +65,8 @@ func (s *testServer) stop(t *testing.T) {
 	}
 }
 
-// dial opens a connection and sends text on it. Where all is broken, reading
-// from it fails after a while.
+// dial opens a connection and sends a text. Reading from it fails after some
+// minutes.
 func (s *testServer) dial(t *testing.T, text string) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", s.listener.Addr().String())
@@ -83,7 +83,7 @@ func (s *testServer) dial(t *testing.T, text string) net.Conn {
 	return conn
 }
 
-// untilCut returns what the server sends before it ends a connection.
+// untilCut returns what the server sends before it closes a connection.
 func untilCut(t *testing.T, conn net.Conn) string {
 	t.Helper()
 	rest, err := io.ReadAll(conn)
@@ -94,7 +94,7 @@ func untilCut(t *testing.T, conn net.Conn) string {
 	return string(rest)
 }
 
-// wantCut checks that the server ends a connection and sends nothing before.
+// wantCut checks that the server closes a connection without sending anything.
 func wantCut(t *testing.T, conn net.Conn) {
 	t.Helper()
 	if rest := untilCut(t, conn); rest != "" {
@@ -139,7 +139,7 @@ func TestIdleConnectionsAreCut(t *testing.T) {
 	wantCut(t, conn)
 }
 
-// TestStalledBodiesAreCut: also a body that no handler reads.
+// TestStalledBodiesAreCut also sends a body that no handler reads.
 func TestStalledBodiesAreCut(t *testing.T) {
 	t.Parallel()
 	tight := generous
@@ -176,7 +176,7 @@ func TestHeadersAreBounded(t *testing.T) {
 	}
 }
 
-func TestStopLetsRequestsFinish(t *testing.T) {
+func TestStopFinishesRequests(t *testing.T) {
 	t.Parallel()
 	started, release := make(chan struct{}), make(chan struct{})
 	s := startServer(t, func(w http.ResponseWriter, r *http.Request) {
@@ -228,11 +228,11 @@ func TestStopLetsRequestsFinish(t *testing.T) {
 	}
 }
 
-func TestStopCutsWhatTakesTooLong(t *testing.T) {
+func TestStopAbortsLongRequests(t *testing.T) {
 	t.Parallel()
 	for name, request := range map[string]string{
 		"a request": aRequest,
-		// The server notices the end of this connection only when it reads.
+		// The server notices the end of this connection only when it reads from it.
 		"half a body": "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -254,7 +254,7 @@ func TestStopCutsWhatTakesTooLong(t *testing.T) {
 			s.cancel()
 			wantCut(t, conn)
 			if err := <-ended; !errors.Is(err, context.Canceled) {
-				t.Errorf("the handler was told %v", err)
+				t.Errorf("the handler got %v", err)
 			}
 			s.stop(t)
 			if !strings.Contains(s.log.String(), "running requests were cut off") {
@@ -277,7 +277,7 @@ func TestServeFails(t *testing.T) {
 	}
 }
 
-func TestServeAfterTheEnd(t *testing.T) {
+func TestServeAfterStop(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package apitest has the orders that the tests of the versions show: one with
-// everything an order can have, one with nothing that it need not have. It must
-// not know any wire form.
+// Package apitest has orders for the tests of the versions: one with every field, one
+// with the required fields only. It does not know how a version represents them.
 package apitest
 
 import (
@@ -10,7 +9,7 @@ import (
 	"merchantorders/internal/order"
 )
 
-// Merchant is whose orders these are.
+// The merchant of the orders.
 const (
 	MerchantID   = 355
 	MerchantName = "Κατάστημα & Υιοί"
@@ -18,8 +17,8 @@ const (
 
 func text(s string) *string { return &s }
 
-// Rich returns an order with everything an order can have, without invoice
-// files. Its texts have letters that a careless encoder would change.
+// Rich returns an order with every field, without invoice files. Its texts have
+// characters that JSON encoders escape or break.
 func Rich() order.Order {
 	billing := order.Address{
 		FirstName: "Μαρία", LastName: "Παπαδοπούλου",
@@ -74,7 +73,7 @@ func richDetails() *order.InvoiceDetails {
 	}
 }
 
-// richLines come in an order that is not that of their ids.
+// richLines returns lines that are not sorted by their ids.
 func richLines() []order.LineItem {
 	pickup, _ := order.ParseDay("2026-11-21")
 	delivery, _ := order.ParseDay("2026-12-04")
@@ -98,8 +97,8 @@ func richLines() []order.LineItem {
 	}
 }
 
-// Minimal returns an order with nothing that it need not have. Its currency
-// has no minor unit.
+// Minimal returns an order with the required fields only. Its currency has no minor
+// unit.
 func Minimal() order.Order {
 	return order.Order{
 		MerchantID: MerchantID, MerchantName: MerchantName,
@@ -115,8 +114,8 @@ func Minimal() order.Order {
 	}
 }
 
-// Incoming returns an order on its way in. Its digest is over its reference
-// only: that is how these orders differ.
+// Incoming returns an order to import. Its digest covers only the reference, which is
+// different in each of these orders.
 func Incoming(o order.Order) order.Incoming {
 	return order.Incoming{Order: o, Digest: sha256.Sum256([]byte(o.Reference))}
 }

@@ -11,11 +11,10 @@ import (
 	"merchantorders/internal/web"
 )
 
-// TestGuideHasEveryError compares the guide's page of errors with the errors
-// that there are.
+// TestGuideHasEveryError compares the guide's page of errors with the refusals.
 func TestGuideHasEveryError(t *testing.T) {
 	t.Parallel()
-	// Those whose message names a field.
+	// These messages name a field.
 	want := []string{named(t, &ingest.DocumentError{}), named(t, &importError{status: order.Conflict})}
 	for _, refusal := range refusals {
 		want = append(want, strconv.Itoa(refusal.status)+" "+refusal.code+" "+refusal.message)

@@ -12,7 +12,7 @@ import (
 	"merchantorders/internal/web"
 )
 
-func TestErrorForm(t *testing.T) {
+func TestErrorEncoder(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		err    error
@@ -46,8 +46,8 @@ func TestErrorForm(t *testing.T) {
 	}
 }
 
-// TestNotFoundEchoes shows that the id stands in the text as it was sent, but
-// never too long and never as broken text.
+// TestNotFoundEchoes checks that the message repeats the id as it was sent, but cut
+// and as valid text.
 func TestNotFoundEchoes(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -9,8 +9,7 @@ import (
 	"merchantorders/internal/api/invoiceapi"
 )
 
-// TestGuideHasEveryError compares the guide's page of errors with the errors
-// that there are.
+// TestGuideHasEveryError compares the guide's page of errors with the refusals.
 func TestGuideHasEveryError(t *testing.T) {
 	t.Parallel()
 	want := []string{"404 " + invoiceapi.OrderNotFound("{orderId}")}
@@ -31,10 +30,10 @@ func TestGuideHasEveryError(t *testing.T) {
 // fields of this version.
 func TestGuideHasEveryField(t *testing.T) {
 	t.Parallel()
-	isWhole := func(field string) bool { return field == "fields" || field == "products" }
+	hasTable := func(field string) bool { return field == "fields" || field == "products" }
 	for heading, want := range map[string][]string{
 		"Lists":     docstest.Fields(listView{}),
-		"One order": slices.DeleteFunc(slices.DeleteFunc(docstest.Fields(orderView{}), isWhole), isPart),
+		"One order": slices.DeleteFunc(slices.DeleteFunc(docstest.Fields(orderView{}), hasTable), isPart),
 		"The invoice that the customer asked for": docstest.Fields(fieldsView{}),
 		"Lines": docstest.Fields(productView{}),
 	} {
@@ -46,8 +45,7 @@ func TestGuideHasEveryField(t *testing.T) {
 	}
 }
 
-// isPart reports whether a field is one of those that have a table of their
-// own on the page.
+// isPart reports whether a field has its own table on the page.
 func isPart(field string) bool {
 	return len(field) > 7 && field[:7] == "fields." || len(field) > 9 && field[:9] == "products."
 }

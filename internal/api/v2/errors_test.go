@@ -12,12 +12,12 @@ import (
 	"merchantorders/internal/web"
 )
 
-func TestErrorForm(t *testing.T) {
+func TestErrorEncoder(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		err    error
 		status int
-		want   string // with Samples, and the zero value
+		want   string // with Samples, the default
 		table  string // empty: the same
 	}{
 		{web.ErrUnauthorized, 401, `{"error":{"code":"unauthorized","message":"The token is missing or not valid."}}`, ""},
@@ -53,8 +53,8 @@ func TestErrorForm(t *testing.T) {
 	}
 }
 
-// TestNotFoundEchoes shows that the reference stands in the text as it was
-// sent, but never too long and never as broken text.
+// TestNotFoundEchoes checks that the message repeats the reference as it was sent, but cut
+// and as valid text.
 func TestNotFoundEchoes(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -45,7 +45,7 @@ func TestParseFeedQuery(t *testing.T) {
 	}
 }
 
-// badFeedQueries are queries that are refused, with what the message says.
+// badFeedQueries are queries that are refused, with the message.
 var badFeedQueries = map[string]string{
 	"after=-1":                  "after must be a whole number from 0",
 	"after=x":                   "after must be a whole number from 0",
@@ -70,7 +70,7 @@ var badFeedQueries = map[string]string{
 	"after=1;limit=2":           "query is malformed",
 }
 
-func TestParseFeedQueryRefuses(t *testing.T) {
+func TestParseFeedQueryRefusals(t *testing.T) {
 	t.Parallel()
 	for query, want := range badFeedQueries {
 		_, err := parseFeed(query, true)

@@ -9,8 +9,7 @@ import (
 	"merchantorders/internal/api/invoiceapi"
 )
 
-// TestGuideHasEveryError compares the guide's page of errors with the errors
-// that there are.
+// TestGuideHasEveryError compares the guide's page of errors with the refusals.
 func TestGuideHasEveryError(t *testing.T) {
 	t.Parallel()
 	want := []string{"404 " + codeNotFound + " " + invoiceapi.OrderNotFound("{orderReference}")}

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// accepts are Accept-Encoding headers, "|" between two of them, and whether
-// they take gzip.
+// accepts says which Accept-Encoding headers accept gzip. A "|" separates two
+// headers.
 var accepts = map[string]bool{
 	"":                           false,
 	"gzip":                       true,
@@ -66,7 +66,7 @@ func FuzzAccepted(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		lower := strings.ToLower(text)
 		if Accepted([]string{text}) && !strings.Contains(lower, "gzip") && !strings.Contains(lower, "*") {
-			t.Errorf("%q speaks of nothing that is gzip", text)
+			t.Errorf("%q is accepted without naming gzip", text)
 		}
 		if Accepted([]string{text, "gzip;q=0"}) != Accepted([]string{"gzip;q=0", text}) {
 			t.Errorf("%q: the order of two headers makes a difference", text)

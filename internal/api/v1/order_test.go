@@ -18,16 +18,16 @@ import (
 
 const storageURL = "https://files.example/storage/eu/invoices-bucket"
 
-// checkGolden compares a value as it goes over the wire, indented, with a file.
-// UPDATE_GOLDEN=1 in the environment writes the file anew: read it then.
+// checkGolden compares the JSON of a value, indented, with a file. If UPDATE_GOLDEN=1
+// is in the environment it writes the file instead.
 func checkGolden(t *testing.T, name string, view any) {
 	t.Helper()
-	answer := httptest.NewRecorder()
-	if err := web.WriteJSON(answer, 200, view); err != nil {
+	recorder := httptest.NewRecorder()
+	if err := web.WriteJSON(recorder, 200, view); err != nil {
 		t.Fatal(err)
 	}
 	var got bytes.Buffer
-	if err := json.Indent(&got, answer.Body.Bytes(), "", "  "); err != nil {
+	if err := json.Indent(&got, recorder.Body.Bytes(), "", "  "); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join("testdata", name)
@@ -102,7 +102,7 @@ func TestListView(t *testing.T) {
 	}
 }
 
-func TestEligible(t *testing.T) {
+func TestYesNo(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		value any

@@ -76,7 +76,7 @@ func TestParseListParams(t *testing.T) {
 	}
 }
 
-// badQueries are queries that are refused, with what the message speaks of.
+// badQueries are queries that are refused, by parameter in the message.
 var badQueries = map[string]string{
 	"page=0": "page", "page=-1": "page", "page=1.5": "page", "page=01": "page", "page=%2B1": "page",
 	"page=1e3": "page", "page=x": "page", "page=9223372036854775808": "page", "page=1&page=1": "page",
@@ -90,7 +90,7 @@ var badQueries = map[string]string{
 	"page=%zz": "query",
 }
 
-func TestParseListParamsRefuses(t *testing.T) {
+func TestParseListParamsRefusals(t *testing.T) {
 	t.Parallel()
 	for query, name := range badQueries {
 		t.Run(query, func(t *testing.T) {
