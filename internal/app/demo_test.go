@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/testenv"
 )
 
 // printed returns the demo's token and the three commands from the standard
@@ -109,9 +110,7 @@ func TestDemoPrintsTheBaseURL(t *testing.T) {
 
 func TestDemoCommandsAsTyped(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("curl"); err != nil {
-		t.Skip("there is no curl on this machine; TestDemo does the same without it")
-	}
+	testenv.Program(t, "curl", "curl")
 	s := apptest.StartOn(t, filepath.Join(t.TempDir(), "data"), "--demo")
 	_, curls := printed(t, s.Stdout())
 	for i, want := range []string{`"totalItems":60`, `"state":"registered"`, `"success":true`} {

@@ -146,7 +146,7 @@ func TestImportIsStopped(t *testing.T) {
 // eventually waits for a condition, for up to a minute.
 func eventually(t *testing.T, condition func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !condition(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Minute); !condition(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the condition was not met in time")
 		}

@@ -141,6 +141,7 @@ func TestEventsWait(t *testing.T) {
 			if time.Now().After(deadline) {
 				t.Fatal("they do not wait")
 			}
+			time.Sleep(10 * time.Millisecond)
 		}
 		leave()
 		<-left

@@ -1,9 +1,10 @@
-// Package testenv decides which tests run.
+// Package testenv decides which tests run, and for how long.
 //
 // "go test ./..." runs the tests that need only Go and take little time.
-// scripts/test sets MERCHANT_ORDERS_TEST=all and runs all of them. A test of
-// the second kind calls one of the functions below first: it is skipped in the
-// first case, and never skipped in the second.
+// scripts/test sets MERCHANT_ORDERS_TEST=all and runs all tests. A test that
+// needs more calls Need, Long or Program first: it is skipped in the first case,
+// and never in the second. scripts/soak sets MERCHANT_ORDERS_TEST=soak, which
+// makes tests with random faults run for longer; see Count.
 package testenv
 
 import (
@@ -12,12 +13,24 @@ import (
 	"testing"
 )
 
-// Variable is the environment variable that makes all tests run, if its value
-// is "all".
+// Variable is the environment variable that decides. Its values are empty, "all"
+// and "soak".
 const Variable = "MERCHANT_ORDERS_TEST"
 
 // All reports whether all tests run.
-func All() bool { return os.Getenv(Variable) == "all" }
+func All() bool { return os.Getenv(Variable) == "all" || Soak() }
+
+// Soak reports whether tests with random faults run for longer.
+func Soak() bool { return os.Getenv(Variable) == "soak" }
+
+// Count returns how many rounds a test runs, or how much data it has: soak for
+// a soak test, else usual.
+func Count(usual, soak int) int {
+	if Soak() {
+		return soak
+	}
+	return usual
+}
 
 // Need skips a test that needs more than Go. what names what it needs, such as
 // "a PostgreSQL server".

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/testenv"
 	"merchantorders/openapi"
 )
 
@@ -33,6 +34,8 @@ var inputs = []string{"package.json", "package-lock.json", "redocly.yaml", "chec
 // generates TypeScript from them, and makes calls to the service through it.
 func TestDocumentsAreGoodForOthers(t *testing.T) {
 	t.Parallel()
+	testenv.Program(t, "node", "nodejs")
+	testenv.Program(t, "npm", "npm")
 	s := apptest.Start(t, "--demo")
 	folder := t.TempDir()
 	for _, name := range inputs {

@@ -10,7 +10,7 @@ import (
 
 // readyTimeout is how long a server may take until it listens. Only a test
 // that fails waits that long.
-const readyTimeout = time.Minute
+const readyTimeout = 3 * time.Minute
 
 // output keeps what a server writes.
 type output struct {

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 // built is the program, made at most once in a test process.
@@ -23,6 +25,7 @@ var built struct {
 // package that calls it has a TestMain that calls Main.
 func Build(t testing.TB) string {
 	t.Helper()
+	testenv.Need(t, "the built program")
 	built.once.Do(func() {
 		if built.dir, built.err = os.MkdirTemp("", "merchant-orders-"); built.err != nil {
 			return

@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"os/exec"
 	"slices"
 	"sync"
 	"testing"
 	"time"
+
+	"merchantorders/internal/testenv"
 
 	"github.com/chromedp/cdproto/cdp"
 	browserlog "github.com/chromedp/cdproto/log"
@@ -18,46 +19,49 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// program is how Debian calls the browser.
-const program = "chromium"
+// timeout is how long a page may take. Only a test that fails waits that long.
+const timeout = 3 * time.Minute
 
-// patience is how long a page may take. Only a test that fails waits that long.
-const patience = 2 * time.Minute
-
-// flags keep the browser from speaking to anyone but the service.
+// flags disable all requests of the browser to other hosts than the service.
 var flags = []string{
 	"headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking", "disable-component-update",
 	"disable-sync", "disable-dev-shm-usage",
 }
 
-// browser is the one that all tests share; each has tabs of its own.
-var browser context.Context
+// browser is the browser that all tests share. Each test has its own tabs.
+var browser struct {
+	once sync.Once
+	ctx  context.Context
+	stop func() // nil: not started
+	err  error
+}
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-// run starts the browser, runs the tests and ends it.
-func run(m *testing.M) int {
-	ctx, end, err := start()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "these tests need Debian's chromium:", err)
-		return 1
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if browser.stop != nil {
+		browser.stop()
 	}
-	defer end()
-	browser = ctx
-	return m.Run()
+	os.Exit(code)
+}
+
+// startBrowser starts the shared browser once and returns its context.
+func startBrowser(t *testing.T) context.Context {
+	t.Helper()
+	path := testenv.Program(t, "chromium", "chromium")
+	browser.once.Do(func() { browser.ctx, browser.stop, browser.err = start(path) })
+	if browser.err != nil {
+		t.Fatalf("start chromium: %v", browser.err)
+	}
+	return browser.ctx
 }
 
 // start starts a browser.
-func start() (context.Context, func(), error) {
-	path, err := exec.LookPath(program)
-	if err != nil {
-		return nil, nil, err
-	}
+func start(path string) (context.Context, func(), error) {
 	profile, err := os.MkdirTemp("", "browser-")
 	if err != nil {
 		return nil, nil, err
 	}
-	options := []chromedp.ExecAllocatorOption{chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.WSURLReadTimeout(patience)}
+	options := []chromedp.ExecAllocatorOption{chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.WSURLReadTimeout(timeout)}
 	for _, flag := range flags {
 		options = append(options, chromedp.Flag(flag, true))
 	}
@@ -87,12 +91,12 @@ type tab struct {
 // over a request to anyone but the service.
 func open(t *testing.T, base string) *tab {
 	t.Helper()
-	tabContext, closeTab := chromedp.NewContext(browser)
+	tabContext, closeTab := chromedp.NewContext(startBrowser(t))
 	// The time counts for what is done on the tab, not for the tab.
 	if err := chromedp.Do(tabContext); err != nil {
 		t.Fatalf("open a tab: %v", err)
 	}
-	ctx, cancel := context.WithTimeout(tabContext, patience)
+	ctx, cancel := context.WithTimeout(tabContext, timeout)
 	watched := &tab{ctx: ctx}
 	own, err := url.Parse(base)
 	if err != nil {

@@ -27,7 +27,6 @@ type crowd struct {
 	files   map[sample]entry // that were acknowledged
 	done    map[string]int   // requests that were answered as always, by kind
 	failed  map[string]int   // requests that met the fault, by kind
-	last    time.Time        // when the last request began that met it
 	longest time.Duration    // that a request took
 }
 
@@ -127,9 +126,6 @@ func (c *crowd) ask(who int, kind string, send func(client) (answer, error)) (an
 			c.t.Errorf("%s: %s: %d %v %s", key, problem, got.status, got.header, got.body)
 		}
 		c.failed[key]++
-		if begun.After(c.last) {
-			c.last = begun
-		}
 	}
 	return got, false
 }

@@ -7,18 +7,15 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
-)
 
-// writesVariable is how many writes TestCutConnections makes on each
-// installation.
-const writesVariable = "CUT_WRITES"
+	"merchantorders/internal/testenv"
+)
 
 // writesOfOrder are the writes that each order gets: a decision, two uploads and
 // the deletion of the first file.
@@ -32,13 +29,7 @@ const writesOfOrder = 4
 // It guards that an answer is kept in the transaction of its change: kept in one
 // of its own, before or after, a cut in between makes it fail.
 func TestCutConnections(t *testing.T) {
-	writes := 1000
-	if text := os.Getenv(writesVariable); text != "" {
-		var err error
-		if writes, err = strconv.Atoi(text); err != nil {
-			t.Fatalf("%s: %v", writesVariable, err)
-		}
-	}
+	writes := testenv.Count(600, 10_000)
 	onEach(t, func(t *testing.T, i installation) {
 		orders := sample(writes / writesOfOrder)
 		token := i.filled(t, int(orders))
@@ -140,7 +131,7 @@ func (c *cutter) work(n sample, dice *rand.Rand) {
 // must be that of a success.
 func (c *cutter) write(dice *rand.Rand, method, path, body string) answer {
 	key := fmt.Sprintf("%s %s %d", method, path, dice.Uint64())
-	for end := time.Now().Add(patience); time.Now().Before(end); {
+	for end := time.Now().Add(waitTimeout); time.Now().Before(end); {
 		c.tries.Add(1)
 		got, err := c.cut[dice.IntN(2)].tryUnder(key, method, path, body)
 		switch {

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // TestSyncThroughTheFeed has four clients take in and move orders through three
@@ -24,12 +25,11 @@ import (
 // In the end each copy must be what the database has.
 //
 // It guards that events are written with the change they tell of and numbered in
-// commit order, and that what is read has no gap. More rounds than 100 by
-// MERCHANT_ORDERS_TEST_ROUNDS=1000.
+// commit order, and that what is read has no gap.
 func TestSyncThroughTheFeed(t *testing.T) {
 	onEach(t, func(t *testing.T, i installation) {
 		const writers, readers, orders = 4, 2, 40
-		total := rounds(t, 100)
+		total := testenv.Count(60, 1000)
 		token := i.filled(t, writers*orders)
 		operator := i.run(t, "", "token", "create", "--operator")
 		f := newFleet(t, i, 3)

@@ -2,30 +2,11 @@ package instances
 
 import (
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"sync"
 	"testing"
 
 	"merchantorders/internal/app/apptest"
 )
-
-// roundsVariable raises the number of rounds of tests that kill at random.
-const roundsVariable = "MERCHANT_ORDERS_TEST_ROUNDS"
-
-// rounds returns how many rounds to go.
-func rounds(t testing.TB, usual int) int {
-	t.Helper()
-	text := os.Getenv(roundsVariable)
-	if text == "" {
-		return usual
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		t.Fatalf("%s must be a number from 1", roundsVariable)
-	}
-	return n
-}
 
 // fleet is the instances of an installation, of which any may be killed at any
 // moment. Another one takes its place.

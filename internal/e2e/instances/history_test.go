@@ -64,9 +64,9 @@ func (h *history) known(n sample, dice *rand.Rand) int64 {
 	return 1 << 40
 }
 
-// checkTimeout bounds the search for an explanation of a history. Only one that
-// is hard to explain takes that long.
-const checkTimeout = 30 * time.Second
+// checkTimeout limits the search for a linearization of a history. Only a
+// history for which it is hard to find takes that long.
+const checkTimeout = 5 * time.Minute
 
 // legal reports whether one order after the other, each asked one thing at a
 // time, could have given all the answers.

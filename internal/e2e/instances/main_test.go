@@ -27,22 +27,16 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// patience is how long a test waits for what must happen. Only a test that
+// waitTimeout is how long a test waits for something to happen. Only a test that
 // fails waits that long.
-const patience = time.Minute
+const waitTimeout = 3 * time.Minute
 
-// eventually waits until something is so.
-func eventually(t testing.TB, what string, so func() bool) {
+// eventually waits until a condition is true.
+func eventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
-	within(t, patience, what, so)
-}
-
-// within is eventually with a limit that was promised.
-func within(t testing.TB, limit time.Duration, what string, so func() bool) {
-	t.Helper()
-	for end := time.Now().Add(limit); !so(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(waitTimeout); !condition(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("waited %v in vain: %s", limit, what)
+			t.Fatalf("not true after %v: %s", waitTimeout, what)
 		}
 	}
 }

@@ -12,8 +12,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"merchantorders/internal/testenv"
+
 	merchant "merchantorders/client"
 )
+
+// syncedOrders is the number of orders that TestSyncBesideWriters copies.
+var syncedOrders = testenv.Count(10_000, 100_000)
 
 // TestSyncBesideWriters copies all orders of a merchant page after page while
 // four clients take in, accept, reject, cancel and move orders through two
@@ -42,14 +47,14 @@ func TestSyncBesideWriters(t *testing.T) {
 		dice := rand.New(rand.NewPCG(37, 0))
 		program := syncProgram{t: t, states: make(map[string]string), base: f.any(dice), token: token}
 		program.followEvents(0)
-		if program.seq != syncedOrders {
+		if program.seq != int64(syncedOrders) {
 			t.Fatalf("%d orders came in by %d events", syncedOrders, program.seq)
 		}
 
 		stop := make(chan struct{})
 		var writing sync.WaitGroup
 		for who := range writers {
-			const each = syncedOrders / writers
+			each := syncedOrders / writers
 			w := feedWriter{fleet: f, first: sample(1 + who*each), orders: each, fresh: sample((10 + who) * syncedOrders), dice: rand.New(rand.NewPCG(37, uint64(1+who)))}
 			w.merchant, w.operator = newClient(t, "", token), newClient(t, "", operator)
 			writing.Go(func() { w.work(t, stop) })

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/testenv"
 )
 
 // naming are the system calls that can give a file its final name.
@@ -97,10 +98,7 @@ type traced struct {
 // strace runs beside it.
 func startTraced(t *testing.T, data string, faults []string) traced {
 	t.Helper()
-	strace, err := exec.LookPath("strace")
-	if err != nil {
-		unable(t, "no strace to stop a server in the middle of an upload: %v", err)
-	}
+	strace := testenv.Program(t, "strace", "strace")
 	command := apptest.Command(t, "serve", "--data", data, "--listen", "127.0.0.1:0")
 	args := []string{"strace", "-D", "-f", "-o", filepath.Join(t.TempDir(), "trace"), "-e", "trace=" + naming}
 	for _, fault := range faults {

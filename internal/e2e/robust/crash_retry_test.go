@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // keyed is a write with its key, and what is known of it.
@@ -38,10 +39,7 @@ func (c client) tryKeyed(w keyed) (answer, error) {
 // died is free when its place is.
 func TestRetryAfterKill(t *testing.T) {
 	t.Parallel()
-	rounds := 8
-	if testing.Short() {
-		rounds = 3
-	}
+	rounds := testenv.Count(4, 40)
 	dice := rand.New(rand.NewPCG(seed(t), 1))
 	data := filepath.Join(t.TempDir(), "data")
 	server := startOn(t, data, "--log-level", "warn")
@@ -91,7 +89,7 @@ func (r running) killedWhileWriting(t *testing.T, first sample, dice *rand.Rand)
 	for range 20 + dice.IntN(killedClients*killedOrders) {
 		select {
 		case <-heard:
-		case <-time.After(patience):
+		case <-time.After(waitTimeout):
 			t.Fatal("the clients get no further")
 		}
 	}

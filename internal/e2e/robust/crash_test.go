@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"merchantorders/internal/testenv"
 )
 
 // seedVariable chooses the seed of the random tests, to see a failure again.
@@ -45,10 +47,7 @@ const (
 // does not sweep.
 func TestKilledAtAnyMoment(t *testing.T) {
 	t.Parallel()
-	rounds := 15
-	if testing.Short() {
-		rounds = 4
-	}
+	rounds := testenv.Count(6, 60)
 	dice := rand.New(rand.NewPCG(seed(t), 0))
 	data := filepath.Join(t.TempDir(), "data")
 	var ledgers []*ledger
@@ -106,7 +105,7 @@ func crashRound(t *testing.T, server running, first sample, dice *rand.Rand) *le
 	killsImport, moment := dice.IntN(2) == 0, time.Duration(dice.IntN(5000))*time.Microsecond
 	select {
 	case <-l.goal:
-	case <-time.After(patience):
+	case <-time.After(waitTimeout):
 		t.Error("the clients get no further")
 	}
 	time.Sleep(moment)

@@ -11,35 +11,17 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(apptest.Main(m)) }
 
-// patience is how long a test waits for what must happen. Only a test that
+// waitTimeout is how long a test waits for something to happen. Only a test that
 // fails waits that long.
-const patience = time.Minute
+const waitTimeout = 3 * time.Minute
 
-// eventually waits until something is so.
-func eventually(t testing.TB, what string, so func() bool) {
+// eventually waits until a condition is true.
+func eventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !so(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(waitTimeout); !condition(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("waited %v in vain: %s", patience, what)
+			t.Fatalf("not true after %v: %s", waitTimeout, what)
 		}
-	}
-}
-
-// unable ends a test that this machine cannot run: as a failure where the tests
-// count, so that none is skipped unseen.
-func unable(t testing.TB, why string, args ...any) {
-	t.Helper()
-	if os.Getenv("CI") == "true" {
-		t.Fatalf(why, args...)
-	}
-	t.Skipf(why, args...)
-}
-
-// slow ends a test that takes long by its nature when short ones are asked for.
-func slow(t testing.TB) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("takes ten seconds or more")
 	}
 }
 

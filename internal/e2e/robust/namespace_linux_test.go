@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 // insideVariable tells a test that it runs where it may mount file systems.
@@ -25,7 +27,7 @@ func mayMount(t *testing.T) bool {
 	if os.Getenv(insideVariable) != "" {
 		// Mounts made here are not to be seen outside.
 		if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
-			unable(t, cannotMount, err)
+			testenv.Unable(t, cannotMount, err)
 		}
 		return true
 	}
@@ -44,7 +46,7 @@ func mayMount(t *testing.T) bool {
 	output, err := again.CombinedOutput()
 	switch {
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EINVAL):
-		unable(t, cannotMount, err)
+		testenv.Unable(t, cannotMount, err)
 	case strings.Contains(string(output), "--- SKIP: "+t.Name()):
 		t.Skipf("%s", output)
 	case err != nil:
@@ -62,7 +64,7 @@ func tinyDisk(t *testing.T, dir, size string) {
 		t.Fatal(err)
 	}
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "mode=700,size="+size); err != nil {
-		unable(t, cannotMount, err)
+		testenv.Unable(t, cannotMount, err)
 	}
 	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
 }

@@ -69,7 +69,6 @@ func (r running) refusesConnections(t *testing.T) {
 // It guards that a stop comes to an end, after 10 seconds, and that half an
 // upload leaves nothing.
 func TestStopCutsWhatIsStuck(t *testing.T) {
-	slow(t)
 	t.Parallel()
 	s := start(t)
 	s.Import(t, registered(1, 1)...)

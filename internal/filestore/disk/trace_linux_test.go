@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -14,6 +13,7 @@ import (
 
 	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // committedPath is where commitFile stores committedContent.
@@ -48,10 +48,7 @@ func commitFile(dir string) error {
 // calls it made, in order, and whether it succeeded.
 func trace(t *testing.T, dir string, arguments ...string) ([]string, bool) {
 	t.Helper()
-	strace, err := exec.LookPath("strace")
-	if err != nil {
-		t.Skip("strace is not installed: the order of system calls is not tested")
-	}
+	strace := testenv.Program(t, "strace", "strace")
 	log := filepath.Join(t.TempDir(), "trace")
 	wrapper := append([]string{
 		strace, "-f", "-y", "-e", "signal=none", "-e", "trace=fsync,fdatasync,/renameat,mkdirat", "-o", log,

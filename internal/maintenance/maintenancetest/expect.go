@@ -32,7 +32,7 @@ func (in *Installation) WantNoFindings(t *testing.T) {
 // eventually waits up to a minute for a condition.
 func eventually(t *testing.T, condition func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !condition(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Minute); !condition(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the condition is still false after a minute")
 		}
