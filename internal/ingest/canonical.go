@@ -7,19 +7,19 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// attributes appends extended attributes in canonical form: no white space,
-// keys sorted, texts in their shortest escapes, numbers by canonicalNumber.
-func (e *encoding) attributes(given []byte) {
-	if len(given) <= len(noAttributes) {
-		e.text(noAttributes)
-		return
+// canonicalAttributes returns extended attributes in canonical form: no white
+// space, sorted keys, strings with the fewest escapes, numbers as in
+// canonicalNumber. Equal attributes have one canonical form.
+func canonicalAttributes(attributes []byte) []byte {
+	if len(attributes) <= len(noAttributes) {
+		return []byte(noAttributes)
 	}
-	value := jsontext.Value(given).Clone()
-	// The library writes numbers as 64-bit floating point, by which different
-	// numbers would become the same; they are left to canonicalNumber.
+	value := jsontext.Value(attributes).Clone()
+	// The library would format numbers as 64-bit floating point, which makes
+	// different numbers equal. canonicalNumber does not.
 	err := value.Canonicalize(jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false))
 	if err != nil {
-		value = given
+		value = attributes
 	}
 	canonical := make([]byte, 0, len(value))
 	for len(value) > 0 {
@@ -36,19 +36,18 @@ func (e *encoding) attributes(given []byte) {
 		}
 		value = value[length:]
 	}
-	e.length(len(canonical) + 1)
-	e.b = append(e.b, canonical...)
+	return canonical
 }
 
-// numberLength returns the length of the JSON number that b begins with.
+// numberLength returns the length of the JSON number at the start of b.
 func numberLength(b []byte) int {
 	rest := bytes.TrimLeft(b, "0123456789+-.eE")
 	return len(b) - len(rest)
 }
 
-// canonicalNumber writes a JSON number so that equal numbers, and only they,
-// are written alike, of any size and precision: all its digits without zeros
-// at either end, then the power of ten. 1200 and 1.20e3 are "12e2".
+// canonicalNumber returns the canonical form of a JSON number of any size and
+// precision: its digits without zeros at either end, then the power of ten. 1200
+// and 1.20e3 are "12e2".
 func canonicalNumber(number string) string {
 	digits := make([]byte, 0, len(number))
 	power := int64(0)
@@ -61,7 +60,7 @@ func canonicalNumber(number string) string {
 		case 'e', 'E':
 			exponent, err := strconv.ParseInt(number[i+1:], 10, 32)
 			if err != nil {
-				// An exponent beyond all reason: only the same spelling is the same.
+				// The exponent is too large to compute with: keep the spelling.
 				return number
 			}
 			return joinNumber(number[0] == '-', digits, power+exponent)
@@ -75,7 +74,7 @@ func canonicalNumber(number string) string {
 	return joinNumber(number[0] == '-', digits, power)
 }
 
-// joinNumber writes a number in the form of canonicalNumber.
+// joinNumber returns a number in the form of canonicalNumber.
 func joinNumber(negative bool, digits []byte, power int64) string {
 	digits = bytes.TrimLeft(digits, "0")
 	if len(digits) == 0 {

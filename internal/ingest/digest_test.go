@@ -15,7 +15,7 @@ func TestDigestIsStable(t *testing.T) {
 		t.Fatal(err)
 	}
 	digest := mustParse(t, string(document)).Digest
-	const want = "4a94bf26167ae3ec8dab7cea6ac450b2091e2f45f6ebebefe7f3c5b6a3c0ec0c"
+	const want = "d61ec03e731060838a7c6ab9d3d7797393de3392a84f43e5cc1fdbb3e7756246"
 	if got := hex.EncodeToString(digest[:]); got != want {
 		t.Errorf("digest %s, want %s", got, want)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/orderpb"
 )
 
 // strict makes the decoder refuse unknown keys. By default it refuses duplicate
@@ -33,7 +34,7 @@ func Parse(text []byte) (order.Incoming, error) {
 	if r.problem != nil {
 		return order.Incoming{}, r.problem
 	}
-	in.Digest = digest(&in.Order)
+	in.Digest = orderpb.Digest(&in.Order, canonicalAttributes)
 	return in, nil
 }
 

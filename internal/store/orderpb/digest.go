@@ -39,7 +39,7 @@ func Digest(o *order.Order, canonical func([]byte) []byte) [sha256.Size]byte {
 }
 
 func digest(document protoreflect.Message) [sha256.Size]byte {
-	return sha256.Sum256(appendMessage([]byte(digestVersion), document))
+	return sha256.Sum256(appendMessage(append(make([]byte, 0, 4096), digestVersion...), document))
 }
 
 // appendMessage appends the fields of a message, by ascending number: for each
