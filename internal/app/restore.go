@@ -10,8 +10,8 @@ import (
 )
 
 type restoreCommand struct {
-	From       string `arg:"" name:"file|dir" help:"Path of a backup that merchant-orders backup made."`
-	WithFaults bool   `name:"with-faults" help:"Restore the backup even if invoice files are missing or damaged."`
+	From         string `arg:"" name:"file|dir" help:"Path of a backup that merchant-orders backup made."`
+	WithFindings bool   `name:"with-faults" help:"Restore the backup even if invoice files are missing or damaged."`
 }
 
 // Help is what --help adds.
@@ -55,7 +55,7 @@ func (c *restoreCommand) run(ctx context.Context, p *process) error {
 func (c *restoreCommand) restore(ctx context.Context, p *process) (check.Result, error) {
 	folder := backup.DataFolder{Path: p.settings.Data, Database: p.settings.DatabasePath(), Files: p.settings.FilesPath()}
 	progress := &stages{p: p, into: p.stderr}
-	result, err := backup.Restore(ctx, c.From, folder, c.WithFaults, progress.reporter())
+	result, err := backup.Restore(ctx, c.From, folder, c.WithFindings, progress.reporter())
 	progress.clear()
 	if errors.Is(err, backup.ErrDamaged) && result.Findings > 0 {
 		err = fmt.Errorf("%w, nothing was restored: %s (--with-faults restores it anyway)", err, count(result.Findings, "finding", "findings"))
