@@ -223,9 +223,11 @@ func testFilters() []order.Filter {
 	one.AnyState, one.States = false, []order.State{order.Registered}
 	two.AnyState, two.States, two.Page, two.PageSize = false, []order.State{order.Registered, order.InProcessing}, 2, 5
 	two.From, two.To = today-4, today-1
+	cursorDays := cursor
+	cursorDays.From, cursorDays.To = today-3, today-2
 	last, past, none := any, any, any
 	last.Page = 9
 	past.Page = 1 << 40
 	none.AnyState = false
-	return []order.Filter{any, third, cursor, days, one, two, last, past, none}
+	return []order.Filter{any, third, cursor, cursorDays, days, one, two, last, past, none}
 }
