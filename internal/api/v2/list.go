@@ -100,14 +100,6 @@ type summaryView struct {
 	Customer         customerView `json:"customer"`
 }
 
-type customerView struct {
-	UserID    int64   `json:"userId"`
-	Email     string  `json:"email"`
-	Phone     *string `json:"phone"`
-	FirstName string  `json:"firstName"`
-	LastName  string  `json:"lastName"`
-}
-
 func newListView(params listParams, page order.Page, now time.Time) listView {
 	from, to := params.filter.EffectiveRange(now)
 	view := listView{
@@ -134,14 +126,4 @@ func newListView(params listParams, page order.Page, now time.Time) listView {
 		})
 	}
 	return view
-}
-
-func newCustomerView(c order.Customer) customerView {
-	return customerView{
-		UserID:    c.UserID,
-		Email:     c.Email,
-		Phone:     c.Phone,
-		FirstName: c.FirstName,
-		LastName:  c.LastName,
-	}
 }

@@ -63,6 +63,14 @@ type orderView struct {
 	LineItems           []lineItemView     `json:"lineItems"`
 }
 
+type customerView struct {
+	UserID    int64   `json:"userId"`
+	Email     string  `json:"email"`
+	Phone     *string `json:"phone"`
+	FirstName string  `json:"firstName"`
+	LastName  string  `json:"lastName"`
+}
+
 type addressView struct {
 	Street       string `json:"street"`
 	StreetNumber string `json:"streetNumber"`
@@ -109,6 +117,16 @@ func newSingleView(o order.Order, storageURL string) singleView {
 		Payment:             paymentView{Name: o.PaymentName},
 		LineItems:           newLineItemViews(o.LineItems),
 	}}
+}
+
+func newCustomerView(c order.Customer) customerView {
+	return customerView{
+		UserID:    c.UserID,
+		Email:     c.Email,
+		Phone:     c.Phone,
+		FirstName: c.FirstName,
+		LastName:  c.LastName,
+	}
 }
 
 func newAddressView(a order.Address) addressView {
