@@ -124,7 +124,7 @@ func TestWrongUsage(t *testing.T) {
 		{[]string{"token", "create", "--merchant", "-1"}, nil},
 		{[]string{"token", "create", "--merchant=x", "--scopes=all", "--expires=90d"}, []string{
 			"--merchant (MERCHANT_ORDERS_MERCHANT): must be a whole number from 1",
-			`--scopes (MERCHANT_ORDERS_SCOPES): "all" is not a scope: there are orders:read, orders:write, invoices:write`,
+			`--scopes (MERCHANT_ORDERS_SCOPES): "all" is not a scope; must be orders:read, orders:write or invoices:write`,
 			"--expires (MERCHANT_ORDERS_EXPIRES): must be a duration from 1s, such as 2160h, 90m or 30s"}},
 		{[]string{"token", "create", "--operator", "--merchant=1", "--scopes=orders:read", "--expires=-1h"}, []string{
 			"--merchant (MERCHANT_ORDERS_MERCHANT): must not be given together with --operator",

@@ -12,7 +12,7 @@ import (
 	"merchantorders/internal/token"
 )
 
-// errBroken stands for whatever a database may say.
+// errBroken is an error of the database.
 var errBroken = errors.New("it is broken")
 
 // memory is a token.Store in memory.
@@ -93,14 +93,14 @@ func (m *memory) RecordTokenUse(ctx context.Context, used map[int64]time.Time) e
 	return m.fail
 }
 
-// written returns the touches so far.
+// written returns the calls of RecordTokenUse.
 func (m *memory) written() []map[int64]time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.touches)
 }
 
-// clock is a clock that a test moves.
+// clock is a clock that a test controls.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -118,6 +118,5 @@ func (c *clock) move(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// noon is where the clocks of these tests begin: half a second past 12, in
-// another zone.
+// noon is the start of the test clocks: half a second past 12, not in UTC.
 var noon = time.Date(2026, 11, 20, 14, 0, 0, 5e8, time.FixedZone("EET", 2*60*60))

@@ -9,40 +9,40 @@ import (
 	"time"
 )
 
-// Errors that a caller can tell apart with errors.Is.
+// Errors of Registry and Store.
 var (
-	// ErrUnknown: no such token, or it is expired or revoked.
+	// ErrUnknown means that a token does not exist, has expired or is revoked.
 	ErrUnknown = errors.New("token is unknown, expired or revoked")
-	// ErrNoMerchant: the merchant that a token is made for does not exist.
+	// ErrNoMerchant means that the merchant of a new token does not exist.
 	ErrNoMerchant = errors.New("no merchant with that id")
-	// ErrLifetime: a token was asked for that expires before it is made.
+	// ErrLifetime means that the lifetime of a new token is negative.
 	ErrLifetime = errors.New("a token's lifetime cannot be negative")
 )
 
-// flushTimeout bounds one writing of last-used times, so that a database out
-// of reach cannot hold up the end of the program.
+// flushTimeout bounds one write of last-used times, so that an unreachable
+// database cannot block the shutdown.
 const flushTimeout = 5 * time.Second
 
-// Store keeps tokens. Times are in whole seconds.
+// Store stores tokens. Times are in whole seconds.
 type Store interface {
-	// TokenByHash returns a token, also one that is no longer good, or
-	// ErrUnknown.
+	// TokenByHash returns a token, also one that is no longer valid. It returns
+	// ErrUnknown if the token does not exist.
 	TokenByHash(ctx context.Context, hash Hash) (Token, error)
-	// Grant is TokenByHash for a request, with how far its merchant's events
-	// have come. It reads both anew at each call.
+	// Grant returns a token like TokenByHash, with the data version of its
+	// merchant. It reads both from the database at each call.
 	Grant(ctx context.Context, hash Hash) (Grant, error)
-	// AddToken keeps a new token and returns its id, or ErrNoMerchant.
+	// AddToken stores a new token and returns its id, or ErrNoMerchant.
 	AddToken(ctx context.Context, hash Hash, t Token) (id int64, err error)
 	// Tokens returns every token, by id.
 	Tokens(ctx context.Context) ([]Token, error)
-	// RevokeToken marks a token revoked, or returns ErrUnknown. Revoking again
-	// changes nothing.
+	// RevokeToken marks a token as revoked, or returns ErrUnknown. Revoking it
+	// again has no effect.
 	RevokeToken(ctx context.Context, id int64, at time.Time) error
-	// RecordTokenUse notes when tokens were last used, by id.
+	// RecordTokenUse stores when tokens were last used, by id.
 	RecordTokenUse(ctx context.Context, used map[int64]time.Time) error
 }
 
-// Registry makes, verifies and revokes tokens.
+// Registry creates, authenticates and revokes tokens. It is safe for concurrent use.
 type Registry struct {
 	store Store
 	now   func() time.Time
@@ -51,31 +51,30 @@ type Registry struct {
 	used map[int64]time.Time // uses not yet written
 }
 
-// NewRegistry returns the registry over a store. now is the clock.
+// NewRegistry returns a registry on a store. now is the clock.
 func NewRegistry(store Store, now func() time.Time) *Registry {
 	return &Registry{store: store, now: now, used: make(map[int64]time.Time)}
 }
 
-// Create makes a token for a merchant and returns its text, which is shown
-// this once. lifetime 0: it does not expire. Errors: ErrNoMerchant,
-// ErrLifetime.
+// Create creates a token for a merchant and returns its text, which cannot be
+// read again. Lifetime 0 means no expiry. Errors: ErrNoMerchant, ErrLifetime.
 func (r *Registry) Create(ctx context.Context, merchantID int64, scopes Scope, lifetime time.Duration) (string, Token, error) {
 	if merchantID <= 0 {
-		// 0 would make an operator's token of it.
+		// MerchantID 0 is an operator's token.
 		return "", Token{}, ErrNoMerchant
 	}
 	return r.create(ctx, MerchantPrefix, Token{MerchantID: merchantID, Scopes: scopes}, lifetime)
 }
 
-// CreateOperator makes a token for the operator interface. lifetime 0: it does
-// not expire. Errors: ErrLifetime.
+// CreateOperator creates a token for the operator interface. Lifetime 0 means no
+// expiry. Errors: ErrLifetime.
 func (r *Registry) CreateOperator(ctx context.Context, lifetime time.Duration) (string, Token, error) {
 	return r.create(ctx, OperatorPrefix, Token{}, lifetime)
 }
 
 func (r *Registry) create(ctx context.Context, prefix string, t Token, lifetime time.Duration) (string, Token, error) {
 	if lifetime < 0 {
-		// Taken as 0 it would make a token that never expires.
+		// The check below would treat it as 0: no expiry.
 		return "", Token{}, ErrLifetime
 	}
 	text, hint := NewText(prefix)
@@ -94,10 +93,9 @@ func (r *Registry) create(ctx context.Context, prefix string, t Token, lifetime 
 	return text, t, nil
 }
 
-// Authenticate returns what the token grants that a text stands for. A text that cannot be a
-// token, and one that is unknown, expired or revoked, is ErrUnknown. Every
-// call looks the token up, so that a revocation by another process is in force
-// at the very next request.
+// Authenticate returns the grant of a token. It returns ErrUnknown if the text is
+// malformed, or the token is unknown, expired or revoked. Each call reads the
+// token, so that a revocation by another process is effective at the next request.
 func (r *Registry) Authenticate(ctx context.Context, text string) (Grant, error) {
 	hash, err := HashText(text)
 	if err != nil {
@@ -120,7 +118,7 @@ func (r *Registry) Authenticate(ctx context.Context, text string) (Grant, error)
 // List returns every token, by id.
 func (r *Registry) List(ctx context.Context) ([]Token, error) { return r.store.Tokens(ctx) }
 
-// Revoke ends a token, named by its id or by its text, or returns ErrUnknown.
+// Revoke revokes a token by its id or its text and returns the id, or ErrUnknown.
 func (r *Registry) Revoke(ctx context.Context, idOrText string) (int64, error) {
 	id, err := strconv.ParseInt(idOrText, 10, 64)
 	if err != nil {
@@ -137,11 +135,11 @@ func (r *Registry) Revoke(ctx context.Context, idOrText string) (int64, error) {
 	return id, r.store.RevokeToken(ctx, id, r.now())
 }
 
-// RecordUses writes the last-used times of tokens now and then, until ctx ends,
-// and once more then. No request waits for it; a use that a crash loses is of
-// no consequence.
-func (r *Registry) RecordUses(ctx context.Context, every time.Duration, log *slog.Logger) {
-	ticker := time.NewTicker(every)
+// RecordUses writes the last-used times of tokens at an interval until ctx ends,
+// and once more at the end. Requests do not wait for it. A crash loses the uses of
+// the last interval.
+func (r *Registry) RecordUses(ctx context.Context, interval time.Duration, log *slog.Logger) {
+	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
 		done := false
@@ -151,7 +149,7 @@ func (r *Registry) RecordUses(ctx context.Context, every time.Duration, log *slo
 			done = true
 		}
 		if err := r.flushUses(context.WithoutCancel(ctx)); err != nil {
-			log.Warn("last-used times not written", "error", err)
+			log.Warn("cannot write the last-used times of tokens", "error", err)
 		}
 		if done {
 			return
@@ -176,7 +174,7 @@ func (r *Registry) flushUses(ctx context.Context) error {
 	return err
 }
 
-// keep puts uses that could not be written back, for the next time.
+// restoreUses adds the uses of a failed write to the next one.
 func (r *Registry) restoreUses(used map[int64]time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -25,7 +25,7 @@ func newRegistry() (*token.Registry, *memory, *clock) {
 	return token.NewRegistry(store, clock.read), store, clock
 }
 
-func TestCreateAndVerify(t *testing.T) {
+func TestCreateAndAuthenticate(t *testing.T) {
 	t.Parallel()
 	registry, store, _ := newRegistry()
 	text, made, err := registry.Create(t.Context(), 355, token.OrdersRead, 90*time.Minute)
@@ -44,11 +44,11 @@ func TestCreateAndVerify(t *testing.T) {
 		t.Errorf("%q, operator %v", text, made.Operator())
 	}
 	if got, err := registry.Authenticate(t.Context(), text); err != nil || got.Token != want {
-		t.Errorf("verified %+v, error %v", got, err)
+		t.Errorf("grant %+v, error %v", got, err)
 	}
 	hash, err := token.HashText(text)
 	if err != nil || store.hashes[hash] != 1 {
-		t.Errorf("kept under %v, error %v", store.hashes, err)
+		t.Errorf("stored under %v, error %v", store.hashes, err)
 	}
 
 	text, made, err = registry.CreateOperator(t.Context(), 0)
@@ -56,7 +56,7 @@ func TestCreateAndVerify(t *testing.T) {
 		t.Errorf("operator's token %q, %+v, error %v", text, made, err)
 	}
 	if got, err := registry.Authenticate(t.Context(), text); err != nil || got.Token != made {
-		t.Errorf("verified %+v, error %v", got, err)
+		t.Errorf("grant %+v, error %v", got, err)
 	}
 	if all, err := registry.List(t.Context()); err != nil || len(all) != 2 || all[1] != made {
 		t.Errorf("list %+v, error %v", all, err)
@@ -88,11 +88,11 @@ func TestCreateRefuses(t *testing.T) {
 		t.Errorf("store broken: %q, error %v", text, err)
 	}
 	if len(store.tokens) > 0 {
-		t.Errorf("kept %v", store.tokens)
+		t.Errorf("stored %v", store.tokens)
 	}
 }
 
-func TestVerifyRefuses(t *testing.T) {
+func TestAuthenticateRefuses(t *testing.T) {
 	t.Parallel()
 	registry, store, clock := newRegistry()
 	unknown, _ := token.NewText(token.MerchantPrefix)
@@ -115,7 +115,7 @@ func TestVerifyRefuses(t *testing.T) {
 	}
 	clock.move(time.Hour - time.Second)
 	if _, err := registry.Authenticate(t.Context(), short); err != nil {
-		t.Errorf("just before its end: %v", err)
+		t.Errorf("just before the expiry: %v", err)
 	}
 	clock.move(time.Second)
 	if got, err := registry.Authenticate(t.Context(), short); !errors.Is(err, token.ErrUnknown) || got != (token.Grant{}) {
@@ -176,8 +176,8 @@ func TestRevokeUnknown(t *testing.T) {
 	}
 }
 
-// TestKeepUses: uses are written in time and once more at the end.
-func TestKeepUses(t *testing.T) {
+// TestRecordUses checks that uses are written at the interval and at the end.
+func TestRecordUses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		registry, store, clock := newRegistry()
@@ -191,7 +191,7 @@ func TestKeepUses(t *testing.T) {
 		}
 		verify := func(text string) {
 			if _, err := registry.Authenticate(t.Context(), text); err != nil {
-				t.Errorf("verify: %v", err)
+				t.Errorf("authenticate: %v", err)
 			}
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -208,7 +208,7 @@ func TestKeepUses(t *testing.T) {
 		time.Sleep(59 * time.Second)
 		synctest.Wait()
 		if early := store.written(); len(early) > 0 {
-			t.Errorf("written before its time: %v", early)
+			t.Errorf("written too early: %v", early)
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
@@ -227,8 +227,8 @@ func TestKeepUses(t *testing.T) {
 	})
 }
 
-// TestUsesOutliveAFault: what could not be written is written the next time.
-func TestUsesOutliveAFault(t *testing.T) {
+// TestRecordUsesRetries checks that uses of a failed write are written later.
+func TestRecordUsesRetries(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		registry, store, clock := newRegistry()
@@ -272,8 +272,8 @@ func TestUsesOutliveAFault(t *testing.T) {
 	})
 }
 
-// TestEndIsBounded: a database that hangs does not hold up the end.
-func TestEndIsBounded(t *testing.T) {
+// TestRecordUsesTimeout checks that a database that hangs does not block the end.
+func TestRecordUsesTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		registry, store, _ := newRegistry()
@@ -295,7 +295,7 @@ func TestEndIsBounded(t *testing.T) {
 	})
 }
 
-func TestManyAtOnce(t *testing.T) {
+func TestConcurrentUse(t *testing.T) {
 	t.Parallel()
 	registry, store, clock := newRegistry()
 	text, _, err := registry.Create(t.Context(), 355, token.AllScopes, 0)

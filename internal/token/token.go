@@ -1,8 +1,7 @@
-// Package token is about credentials: their form, their scopes, how long they
-// are good, and how a text that a client sends becomes the merchant it acts
-// for (decision 1). It owns the Store it needs. It must not know HTTP, SQL or
-// orders, and it never keeps, logs or compares a token's text: only a SHA-256
-// of it.
+// Package token implements the credentials of clients (decision 1): the form of a
+// token, its scopes and lifetime, and authentication. It defines the Store that it
+// needs and does not know HTTP or SQL. It never stores, logs or compares the text
+// of a token, only its SHA-256.
 package token
 
 import (
@@ -18,8 +17,8 @@ import (
 	"merchantorders/internal/order"
 )
 
-// Prefixes of a token's text. They tell the kinds apart and let secret
-// scanners find a leaked one.
+// Prefixes of tokens. They distinguish the kinds, and secret scanners find leaked
+// tokens by them.
 const (
 	MerchantPrefix = "mo_"
 	OperatorPrefix = "mop_"
@@ -29,7 +28,7 @@ const (
 	randomBytes    = 24 // 192 random bits
 	randomDigits   = 33 // of base62, enough for randomBytes
 	checksumDigits = 6  // of base62, enough for a CRC-32
-	hintLength     = 4  // random letters that a listing shows
+	hintLength     = 4  // random letters in Token.Hint
 )
 
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -41,7 +40,7 @@ type Scope uint8
 const (
 	OrdersRead    Scope = 1 << iota // list and read orders, download invoice files
 	OrdersWrite                     // accept and reject
-	InvoicesWrite                   // upload and withdraw invoice files
+	InvoicesWrite                   // upload and delete invoice files
 
 	AllScopes = OrdersRead | OrdersWrite | InvoicesWrite
 )
@@ -66,10 +65,10 @@ func (s Scope) String() string {
 	return strings.Join(names, ",")
 }
 
-// Has reports whether s includes all of wanted.
+// Has reports whether s includes all scopes of wanted.
 func (s Scope) Has(wanted Scope) bool { return s&wanted == wanted }
 
-// ParseScopes reads names separated by commas. None at all is an error.
+// ParseScopes parses names separated by commas. At least one is required.
 func ParseScopes(text string) (Scope, error) {
 	var all Scope
 next:
@@ -80,25 +79,25 @@ next:
 				continue next
 			}
 		}
-		return 0, fmt.Errorf("%q is not a scope: there are orders:read, orders:write, invoices:write", name)
+		return 0, fmt.Errorf("%q is not a scope; must be orders:read, orders:write or invoices:write", name)
 	}
 	return all, nil
 }
 
-// Token is a credential as the service keeps it, without its text.
+// Token is a stored token, without its text.
 type Token struct {
-	ID         int64  // what a listing shows and a revocation names
+	ID         int64  // for listing and revocation
 	MerchantID int64  // 0: an operator's token
 	Scopes     Scope  // none for an operator's token
-	Hint       string // the first letters of its text
+	Hint       string // the prefix and the first letters of the text
 
 	CreatedAt  time.Time
 	ExpiresAt  time.Time // zero: never
 	RevokedAt  time.Time // zero: not revoked
-	LastUsedAt time.Time // zero: never used; kept to about a minute
+	LastUsedAt time.Time // zero: never used; accurate to about a minute
 }
 
-// Grant is a token as a request presents it.
+// Grant is the token of an authenticated request.
 type Grant struct {
 	Token
 	// DataVersion is the version of the merchant's data, read after the request
@@ -106,32 +105,32 @@ type Grant struct {
 	DataVersion order.DataVersion
 }
 
-// Operator reports whether the token is good for the operator interface, and
-// for nothing else.
+// Operator reports whether the token is for the operator interface only.
 func (t Token) Operator() bool { return t.MerchantID == 0 }
 
-// Valid reports whether the token is in force at a moment.
+// Valid reports whether the token is neither expired nor revoked at a time.
 func (t Token) Valid(now time.Time) bool {
 	return t.RevokedAt.IsZero() && (t.ExpiresAt.IsZero() || now.Before(t.ExpiresAt))
 }
 
-// Hash is what is kept of a token's text.
+// Hash is the SHA-256 of a token's text.
 type Hash [sha256.Size]byte
 
-// NewText makes the text of a new token: prefix, random part, checksum.
+// NewText returns the text of a new token (prefix, random part, checksum) and its hint.
 func NewText(prefix string) (text, hint string) {
 	var random [randomBytes]byte
-	// crypto/rand never fails: it ends the program where there is no randomness.
+	// rand.Read never returns an error.
 	_, _ = rand.Read(random[:])
 	body := encode(new(big.Int).SetBytes(random[:]), randomDigits)
 	return prefix + body + checksum(prefix+body), prefix + body[:hintLength]
 }
 
-// ErrMalformed says that a text cannot be a token of ours, whatever is stored.
+// ErrMalformed means that a text does not have the form of a token.
 var ErrMalformed = errors.New("not a token of this service")
 
-// HashText checks form and checksum, so that a malformed token costs no
-// look-up, and returns what a store knows the token by, or ErrMalformed.
+// HashText returns the hash of a token's text. It checks form and checksum, so
+// that a malformed token needs no lookup, and returns ErrMalformed if they are
+// wrong.
 func HashText(text string) (Hash, error) {
 	prefix := MerchantPrefix
 	if strings.HasPrefix(text, OperatorPrefix) {
@@ -150,7 +149,7 @@ func HashText(text string) (Hash, error) {
 	return sha256.Sum256([]byte(text)), nil
 }
 
-// checksum guards against typing errors, not against forgery.
+// checksum returns a checksum against typing errors. It does not protect against forgery.
 func checksum(text string) string {
 	sum := crc32.ChecksumIEEE([]byte(text))
 	var digits [checksumDigits]byte
@@ -161,7 +160,7 @@ func checksum(text string) string {
 	return string(digits[:])
 }
 
-// encode writes n in base62, padded with zeros to a number of digits.
+// encode returns n in base62, padded with zeros.
 func encode(n *big.Int, digits int) string {
 	text := make([]byte, digits)
 	base, digit := big.NewInt(int64(len(base62))), new(big.Int)

@@ -25,7 +25,7 @@ func TestTextForm(t *testing.T) {
 		for range 200 {
 			text, hint := token.NewText(prefix)
 			if !want.MatchString(text) || seen[text] {
-				t.Fatalf("%q is no new token", text)
+				t.Fatalf("%q is not a new token", text)
 			}
 			seen[text] = true
 			if len(hint) != len(prefix)+4 || !strings.HasPrefix(text, hint) {
@@ -39,9 +39,9 @@ func TestTextForm(t *testing.T) {
 	}
 }
 
-// TestEntropy: the random part is at least 160 bits (decision 1), spread over
-// the whole alphabet at every place but the first two, where 192 bits leave a
-// remainder.
+// TestEntropy checks that the random part has at least 160 bits (decision 1), and
+// that every position but the first two, which hold the remainder of 192 bits, uses
+// the whole alphabet.
 func TestEntropy(t *testing.T) {
 	t.Parallel()
 	const samples = 4000
@@ -70,17 +70,17 @@ func TestEntropy(t *testing.T) {
 	}
 	for i, count := range counts[2:] {
 		if len(count) != 62 {
-			t.Errorf("place %d: %d of 62 letters in %d tokens", i+2, len(count), samples)
+			t.Errorf("position %d: %d of 62 letters in %d tokens", i+2, len(count), samples)
 		}
 		for letter, n := range count {
 			if n > samples/62*3 {
-				t.Errorf("place %d: %c in %d of %d tokens", i+2, letter, n, samples)
+				t.Errorf("position %d: %c in %d of %d tokens", i+2, letter, n, samples)
 			}
 		}
 	}
 }
 
-// signed returns a text with the checksum that it would have as a token.
+// signed returns a text with the checksum of a token.
 func signed(text string) string {
 	sum, out := crc32.ChecksumIEEE([]byte(text)), make([]byte, 6)
 	for i := 5; i >= 0; i-- {
@@ -160,7 +160,7 @@ func FuzzHashText(f *testing.F) {
 				continue
 			}
 			if !form.MatchString(text) || signed(text[:len(text)-6]) != text || hash != sha256.Sum256([]byte(text)) {
-				t.Errorf("%q is taken for a token", text)
+				t.Errorf("%q is accepted as a token", text)
 			}
 		}
 	})
@@ -182,7 +182,7 @@ func TestParseScopes(t *testing.T) {
 			t.Errorf("ParseScopes(%q) = %v, error %v", text, got, err)
 		}
 		if again, err := token.ParseScopes(got.String()); err != nil || again != got {
-			t.Errorf("%v is not read back: %v, error %v", got, again, err)
+			t.Errorf("%v does not parse to the same: %v, error %v", got, again, err)
 		}
 	}
 	for _, text := range []string{
@@ -217,7 +217,7 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-func TestGood(t *testing.T) {
+func TestValid(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for _, test := range []struct {
@@ -236,7 +236,7 @@ func TestGood(t *testing.T) {
 	} {
 		got := token.Token{ExpiresAt: test.expires, RevokedAt: test.revoked}.Valid(now)
 		if got != test.want {
-			t.Errorf("%s: good %v", test.name, got)
+			t.Errorf("%s: valid %v", test.name, got)
 		}
 	}
 }
