@@ -31,7 +31,7 @@ var bareQueries = []struct {
 	},
 	{
 		name: "v2 list of 10, relative to the bare query", readCase: "v2 list of 10",
-		query: `SELECT * FROM orders WHERE merchant_id = $1 ORDER BY created_at DESC, number DESC LIMIT 10`,
+		query: `SELECT * FROM orders WHERE merchant_id = $1 ORDER BY created_at DESC, legacy_id DESC LIMIT 10`,
 		args:  func(m *merchant) []any { return []any{m.id} },
 	},
 }

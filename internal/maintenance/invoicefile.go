@@ -50,14 +50,14 @@ const (
 	// hasFile is true for an entry i whose file must be in the storage.
 	hasFile = `(i.status = ` + store.InvoiceActive + ` OR i.status = ` + store.InvoiceDeleted + ` AND i.purged_at IS NULL)`
 
-	selectInvoiceFiles = `SELECT i.merchant_id, i.order_number, o.reference, i.id, i.name, i.size, i.sha256,
+	selectInvoiceFiles = `SELECT i.merchant_id, i.legacy_id, o.reference, i.id, i.name, i.size, i.sha256,
 		i.status = ` + store.InvoiceActive + `
 	FROM invoices i
-	JOIN orders o ON o.merchant_id = i.merchant_id AND o.number = i.order_number
+	JOIN orders o ON o.merchant_id = i.merchant_id AND o.legacy_id = i.legacy_id
 	WHERE i.merchant_id = $1 AND `
-	selectInvoiceFilePage = selectInvoiceFiles + `(i.order_number, i.id) > ($2, $3) AND ` + hasFile + `
-	ORDER BY i.order_number, i.id LIMIT $4+0`
-	selectInvoiceFile = selectInvoiceFiles + `i.order_number = $2 AND i.id = $3 AND ` + hasFile
+	selectInvoiceFilePage = selectInvoiceFiles + `(i.legacy_id, i.id) > ($2, $3) AND ` + hasFile + `
+	ORDER BY i.legacy_id, i.id LIMIT $4+0`
+	selectInvoiceFile = selectInvoiceFiles + `i.legacy_id = $2 AND i.id = $3 AND ` + hasFile
 )
 
 func scanInvoiceFile(scan func(...any) error) (InvoiceFile, error) {

@@ -16,12 +16,12 @@ func TestInvoiceFilePlans(t *testing.T) {
 	t.Parallel()
 	in := maintenancetest.New(t, maintenancetest.Kind{})
 	const (
-		order   = "SEARCH o USING INDEX sqlite_autoindex_orders_1 (merchant_id=? AND number=?)"
+		order   = "SEARCH o USING INDEX sqlite_autoindex_orders_1 (merchant_id=? AND legacy_id=?)"
 		invoice = "SEARCH i USING INDEX sqlite_autoindex_invoices_1 (merchant_id=? AND "
 	)
 	for text, want := range map[string][]string{
-		maintenance.SelectInvoiceFile:     {invoice + "order_number=? AND id=?)", order},
-		maintenance.SelectInvoiceFilePage: {invoice + "(order_number,id)>(?,?))", order},
+		maintenance.SelectInvoiceFile:     {invoice + "legacy_id=? AND id=?)", order},
+		maintenance.SelectInvoiceFilePage: {invoice + "(legacy_id,id)>(?,?))", order},
 	} {
 		if diff := cmp.Diff(want, in.QueryPlan(t, text)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", text, diff)

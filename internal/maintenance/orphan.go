@@ -52,7 +52,7 @@ func findEntry(ctx context.Context, db sqldb.DB, reference, name string) (known,
 	if err == nil {
 		err = db.QueryRow(ctx, `SELECT i.purged_at IS NOT NULL
 			FROM orders o
-			JOIN invoices i ON i.merchant_id = o.merchant_id AND i.order_number = o.number
+			JOIN invoices i ON i.merchant_id = o.merchant_id AND i.legacy_id = o.legacy_id
 			WHERE o.merchant_id = $1 AND o.reference = $2 AND i.name = $3`,
 			[]any{merchantID, reference, name}, &purged)
 	}

@@ -14,13 +14,13 @@ import (
 )
 
 // selectKey reads a key that was taken before.
-const selectKey = `SELECT request, taken_at, order_number, invoice_id, answer FROM idempotency_keys
+const selectKey = `SELECT request_digest, created_at, legacy_id, invoice_id, response FROM idempotency_keys
 	WHERE merchant_id = $1 AND key = $2`
 
 // ReserveIdempotencyKey implements order.Tx.
 func (t *tx) ReserveIdempotencyKey(ctx context.Context, merchantID int64, key string, request [sha256.Size]byte, at time.Time) error {
 	// Whoever inserts the same key meanwhile is waited for here.
-	taken, err := changed(t.Exec(ctx, `INSERT INTO idempotency_keys (merchant_id, key, request, taken_at)
+	taken, err := changed(t.Exec(ctx, `INSERT INTO idempotency_keys (merchant_id, key, request_digest, created_at)
 		VALUES ($1, $2, $3, $4) ON CONFLICT (merchant_id, key) DO NOTHING`, merchantID, key, request[:], at.Unix()))
 	if err != nil || taken {
 		return err
@@ -47,7 +47,7 @@ func (t *tx) ReserveIdempotencyKey(ctx context.Context, merchantID int64, key st
 	switch {
 	case free:
 		return expectOneRow(t.Exec(ctx, `UPDATE idempotency_keys
-			SET request = $1, taken_at = $2, order_number = NULL, invoice_id = NULL, answer = NULL
+			SET request_digest = $1, created_at = $2, legacy_id = NULL, invoice_id = NULL, response = NULL
 			WHERE merchant_id = $3 AND key = $4`, request[:], at.Unix(), merchantID, key))
 	case !bytes.Equal(earlier, request[:]):
 		return order.ErrIdempotencyKeyReused
@@ -59,7 +59,7 @@ func (t *tx) ReserveIdempotencyKey(ctx context.Context, merchantID int64, key st
 
 // selectReserved finds a place for a file that is on its way.
 const selectReserved = `SELECT id FROM invoices
-	WHERE merchant_id = $1 AND order_number = $2 AND id = $3 AND status = ` + InvoiceReserved
+	WHERE merchant_id = $1 AND legacy_id = $2 AND id = $3 AND status = ` + InvoiceReserved
 
 // reserved reports whether the file of a reservation is still on its way.
 func (t *tx) reserved(ctx context.Context, merchantID, number, id int64) (bool, error) {
@@ -72,14 +72,14 @@ func (t *tx) reserved(ctx context.Context, merchantID, number, id int64) (bool, 
 
 // HoldIdempotencyKey implements order.Tx.
 func (t *tx) HoldIdempotencyKey(ctx context.Context, o order.LockedOrder, key string, invoiceID int64) error {
-	return expectOneRow(t.Exec(ctx, `UPDATE idempotency_keys SET order_number = $1, invoice_id = $2
+	return expectOneRow(t.Exec(ctx, `UPDATE idempotency_keys SET legacy_id = $1, invoice_id = $2
 		WHERE merchant_id = $3 AND key = $4`, o.LegacyID, invoiceID, o.MerchantID, key))
 }
 
 // SaveResponse implements order.Tx.
 func (t *tx) SaveResponse(ctx context.Context, merchantID int64, key string, request [sha256.Size]byte, answer []byte) error {
-	return expectOneRow(t.Exec(ctx, `UPDATE idempotency_keys SET answer = $1
-		WHERE merchant_id = $2 AND key = $3 AND request = $4 AND answer IS NULL`, answer, merchantID, key, request[:]))
+	return expectOneRow(t.Exec(ctx, `UPDATE idempotency_keys SET response = $1
+		WHERE merchant_id = $2 AND key = $3 AND request_digest = $4 AND response IS NULL`, answer, merchantID, key, request[:]))
 }
 
 // takenKey names a key of a merchant.
@@ -116,7 +116,7 @@ func (db *DB) DeleteIdempotencyRecords(ctx context.Context, before time.Time, li
 
 // selectOldKeys finds the keys to forget, the oldest first, whosever they are:
 // nothing of them is shown to anyone.
-const selectOldKeys = `SELECT merchant_id, key FROM idempotency_keys WHERE taken_at <= $1 ORDER BY taken_at LIMIT $2+0`
+const selectOldKeys = `SELECT merchant_id, key FROM idempotency_keys WHERE created_at <= $1 ORDER BY created_at LIMIT $2+0`
 
 // oldKeys returns up to limit keys taken at or before a moment.
 func (db *DB) oldKeys(ctx context.Context, before time.Time, limit int) ([]takenKey, error) {
@@ -135,7 +135,7 @@ func (db *DB) oldKeys(ctx context.Context, before time.Time, limit int) ([]taken
 // forget removes keys, but for those that were taken anew meanwhile.
 func (t *tx) forget(ctx context.Context, keys []takenKey, before time.Time) error {
 	for _, k := range keys {
-		if _, err := t.Exec(ctx, `DELETE FROM idempotency_keys WHERE merchant_id = $1 AND key = $2 AND taken_at <= $3`,
+		if _, err := t.Exec(ctx, `DELETE FROM idempotency_keys WHERE merchant_id = $1 AND key = $2 AND created_at <= $3`,
 			k.merchantID, k.key, before.Unix()); err != nil {
 			return err
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"math"
+	"math/rand/v2"
 	"time"
 
 	"merchantorders/internal/order"
@@ -12,9 +14,9 @@ import (
 
 // Statements that lock an order.
 const (
-	selectHead = `SELECT number, reference, state, created_at, revision, active_invoices
+	selectHead = `SELECT legacy_id, reference, state, created_at, revision, active_invoices
 	FROM orders WHERE merchant_id = $1 AND `
-	selectHeadByNumber    = selectHead + `number = $2`
+	selectHeadByNumber    = selectHead + `legacy_id = $2`
 	selectHeadByReference = selectHead + `reference = $2`
 )
 
@@ -35,7 +37,7 @@ func (t *tx) LockOrder(ctx context.Context, merchantID int64, key order.Identifi
 // Transition implements order.Tx.
 func (t *tx) Transition(ctx context.Context, o order.LockedOrder, to order.State, cause order.Cause) error {
 	err := expectOneRow(t.Exec(ctx, `UPDATE orders SET state = $1, updated_at = $2, revision = revision + 1
-		WHERE merchant_id = $3 AND number = $4`, int64(to), cause.At.Unix(), o.MerchantID, o.LegacyID))
+		WHERE merchant_id = $3 AND legacy_id = $4`, int64(to), cause.At.Unix(), o.MerchantID, o.LegacyID))
 	if err != nil {
 		return err
 	}
@@ -84,35 +86,32 @@ func (t *tx) write(ctx context.Context, rows manyRows, values []any) error {
 // appendEvent writes an event of an order and gives it the merchant's next number.
 // It is called last: it locks the merchant's row until the transaction ends.
 func (t *tx) appendEvent(ctx context.Context, o order.LockedOrder, event order.Event) error {
-	last, err := t.takeEvents(ctx, o.MerchantID, 1)
+	version, err := t.takeEvents(ctx, o.MerchantID, 1)
 	if err != nil {
 		return err
 	}
-	event.Seq = last
-	return t.insertEvent(ctx, o, event)
+	event.Seq = version.Event
+	return t.write(ctx, insertEvents, eventValues(nil, version.Mark, o, event))
 }
 
-// takeEvents takes the next n event numbers of a merchant and returns the last
-// of them. The merchant's row stays locked until the transaction ends, so that
-// numbers are in commit order and have no gaps.
-func (t *tx) takeEvents(ctx context.Context, merchantID int64, n int) (int64, error) {
-	var last int64
-	err := t.QueryRow(ctx, `UPDATE merchants SET last_event = last_event + $1 WHERE id = $2 RETURNING last_event`,
-		[]any{n, merchantID}, &last)
-	return last, err
+// takeEvents takes the next n event numbers of a merchant. It returns the data
+// version that the merchant has after the transaction: the last of the numbers
+// and the mark of the events. The merchant's row stays locked until the
+// transaction ends, so numbers are in commit order and have no gaps.
+func (t *tx) takeEvents(ctx context.Context, merchantID int64, n int) (order.DataVersion, error) {
+	version := order.DataVersion{Mark: 1 + rand.Int64N(math.MaxInt64)}
+	err := t.QueryRow(ctx, `UPDATE merchants SET last_event = last_event + $1, data_mark = $2 WHERE id = $3 RETURNING last_event`,
+		[]any{n, version.Mark, merchantID}, &version.Event)
+	return version, err
 }
 
-var insertEvents = newManyRows("events", `merchant_id, seq, type, actor, at, order_number, order_day,
+var insertEvents = newManyRows("events", `merchant_id, seq, mark, type, actor, at, legacy_id, order_day,
 	from_state, to_state, reason, invoice_id`, "")
 
-func (t *tx) insertEvent(ctx context.Context, o order.LockedOrder, e order.Event) error {
-	return t.write(ctx, insertEvents, eventValues(nil, o, e))
-}
-
 // eventValues appends the values of an event's row.
-func eventValues(values []any, o order.LockedOrder, e order.Event) []any {
+func eventValues(values []any, mark int64, o order.LockedOrder, e order.Event) []any {
 	reason := sql.NullString{String: string(e.Reason), Valid: e.Reason != ""}
 	invoice := sql.NullInt64{Int64: e.InvoiceID, Valid: e.InvoiceID != 0}
-	return append(values, o.MerchantID, e.Seq, int64(e.Type), int64(e.Actor), e.At.Unix(), o.LegacyID, int64(order.DayOf(o.CreatedAt)),
+	return append(values, o.MerchantID, e.Seq, mark, int64(e.Type), int64(e.Actor), e.At.Unix(), o.LegacyID, int64(order.DayOf(o.CreatedAt)),
 		int64(e.From), int64(e.To), reason, invoice)
 }

@@ -16,14 +16,14 @@ import (
 // to anyone. That none is active is said in the words of the index, without
 // which SQLite does not use it and reads every invoice there is.
 const (
-	selectToClean = `SELECT i.merchant_id, i.order_number, o.reference, i.id, i.name
+	selectToClean = `SELECT i.merchant_id, i.legacy_id, o.reference, i.id, i.name
 	FROM invoices i
-	JOIN orders o ON o.merchant_id = i.merchant_id AND o.number = i.order_number
+	JOIN orders o ON o.merchant_id = i.merchant_id AND o.legacy_id = i.legacy_id
 	WHERE i.purged_at IS NULL AND i.status <> ` + InvoiceActive + ` AND `
 	selectStale = selectToClean + `i.status IN (` + InvoiceReserved + `, ` + InvoiceExpired + `)
 	AND (i.status = ` + InvoiceExpired + ` OR i.created_at < $1)
 	ORDER BY i.created_at, i.id LIMIT $2+0`
-	selectDeleted = selectToClean + `i.status = ` + InvoiceDeleted + ` AND i.ended_at < $1
+	selectDeleted = selectToClean + `i.status = ` + InvoiceDeleted + ` AND i.deleted_at < $1
 	ORDER BY i.created_at, i.id LIMIT $2+0`
 )
 
@@ -61,7 +61,7 @@ func (db *DB) ExpireReservation(ctx context.Context, invoice order.StoredInvoice
 			return err
 		}
 		var status string
-		err = t.QueryRow(ctx, `SELECT CAST(status AS TEXT) FROM invoices WHERE merchant_id = $1 AND order_number = $2 AND id = $3`,
+		err = t.QueryRow(ctx, `SELECT CAST(status AS TEXT) FROM invoices WHERE merchant_id = $1 AND legacy_id = $2 AND id = $3`,
 			[]any{invoice.MerchantID, invoice.OrderLegacyID, invoice.ID}, &status)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
@@ -70,8 +70,8 @@ func (db *DB) ExpireReservation(ctx context.Context, invoice order.StoredInvoice
 		if status != InvoiceReserved {
 			return nil
 		}
-		if _, err := t.Exec(ctx, `UPDATE invoices SET status = `+InvoiceExpired+`, ended_at = $1
-			WHERE merchant_id = $2 AND order_number = $3 AND id = $4 AND status = `+InvoiceReserved,
+		if _, err := t.Exec(ctx, `UPDATE invoices SET status = `+InvoiceExpired+`, deleted_at = $1
+			WHERE merchant_id = $2 AND legacy_id = $3 AND id = $4 AND status = `+InvoiceReserved,
 			at.Unix(), invoice.MerchantID, invoice.OrderLegacyID, invoice.ID); err != nil {
 			return err
 		}
@@ -84,7 +84,7 @@ func (db *DB) ExpireReservation(ctx context.Context, invoice order.StoredInvoice
 func (db *DB) MarkPurged(ctx context.Context, invoice order.StoredInvoice, at time.Time) error {
 	return db.inTx(ctx, "clean", func(t *tx) error {
 		_, err := t.Exec(ctx, `UPDATE invoices SET purged_at = $1
-			WHERE merchant_id = $2 AND order_number = $3 AND id = $4 AND status IN (`+InvoiceDeleted+`, `+InvoiceExpired+`)`,
+			WHERE merchant_id = $2 AND legacy_id = $3 AND id = $4 AND status IN (`+InvoiceDeleted+`, `+InvoiceExpired+`)`,
 			at.Unix(), invoice.MerchantID, invoice.OrderLegacyID, invoice.ID)
 		return err
 	})

@@ -3,8 +3,8 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"merchantorders/internal/order"
@@ -15,24 +15,22 @@ import (
 // deleted, so that every event finds the name that it tells of.
 const (
 	eventColumns = `e.seq, e.type, e.actor, e.at, e.from_state, e.to_state, e.reason, e.invoice_id,
-	o.number, o.reference, i.name`
-	eventFile = ` LEFT JOIN invoices i ON i.merchant_id = e.merchant_id AND i.order_number = e.order_number AND i.id = e.invoice_id`
+	o.legacy_id, o.reference, i.name`
+	eventFile = ` LEFT JOIN invoices i ON i.merchant_id = e.merchant_id AND i.legacy_id = e.legacy_id AND i.id = e.invoice_id`
 
 	selectFeed = `SELECT ` + eventColumns + ` FROM events e
-	JOIN orders o ON o.merchant_id = e.merchant_id AND o.number = e.order_number` + eventFile + `
+	JOIN orders o ON o.merchant_id = e.merchant_id AND o.legacy_id = e.legacy_id` + eventFile + `
 	WHERE e.merchant_id = $1 AND e.seq > $2 ORDER BY e.seq LIMIT $3+0`
 
 	// An order without such an event is a row as well; no row is no order. The
 	// keys come first, from the index alone: asked for whole rows at once, SQLite
 	// goes through all events of the merchant.
 	selectHistory = `SELECT ` + eventColumns + ` FROM orders o
-	LEFT JOIN events k ON k.merchant_id = o.merchant_id AND k.order_number = o.number AND k.seq > $1
+	LEFT JOIN events k ON k.merchant_id = o.merchant_id AND k.legacy_id = o.legacy_id AND k.seq > $1
 	LEFT JOIN events e ON e.merchant_id = k.merchant_id AND e.seq = k.seq` + eventFile + `
 	WHERE o.merchant_id = $2 AND `
-	selectHistoryByNumber    = selectHistory + `o.number = $3 ORDER BY k.seq LIMIT $4+0`
+	selectHistoryByNumber    = selectHistory + `o.legacy_id = $3 ORDER BY k.seq LIMIT $4+0`
 	selectHistoryByReference = selectHistory + `o.reference = $3 ORDER BY k.seq LIMIT $4+0`
-
-	selectNewestEvent = `SELECT last_event FROM merchants WHERE id = $1`
 )
 
 // Events implements order.Store. Numbers are given out under a lock that lasts
@@ -60,20 +58,40 @@ func (db *DB) OrderEvents(ctx context.Context, merchantID int64, key order.Ident
 	return events, nil
 }
 
+// maxVersions is how many merchants one statement of DataVersions is for. Fewer
+// are filled up with the last one, so that there are two texts to prepare.
+const maxVersions = 64
+
+// selectDataVersions reads the data versions of n merchants.
+func selectDataVersions(n int) string {
+	return `SELECT id, last_event, data_mark FROM merchants WHERE id IN (` + sqldb.Params(1, n) + `)`
+}
+
+var selectOneVersion, selectManyVersions = selectDataVersions(1), selectDataVersions(maxVersions)
+
 // DataVersions implements order.Store.
 func (db *DB) DataVersions(ctx context.Context, merchantIDs []int64) (map[int64]order.DataVersion, error) {
 	defer db.timed("data_versions")()
 	versions := make(map[int64]order.DataVersion, len(merchantIDs))
-	for _, id := range merchantIDs {
-		var v order.DataVersion
-		err := db.sql.QueryRow(ctx, selectNewestEvent, []any{id}, &v.Event)
-		if errors.Is(err, sql.ErrNoRows) {
-			continue
+	for ids := range slices.Chunk(merchantIDs, maxVersions) {
+		text, args := selectOneVersion, make([]any, 1, maxVersions)
+		args[0] = ids[0]
+		if len(ids) > 1 {
+			text, args = selectManyVersions, args[:maxVersions]
+			for i := range args {
+				args[i] = ids[min(i, len(ids)-1)]
+			}
 		}
+		err := sqldb.Each(ctx, db.sql, text, args, func(rows sqldb.Rows) error {
+			var id int64
+			var v order.DataVersion
+			err := rows.Scan(&id, &v.Event, &v.Mark)
+			versions[id] = v
+			return err
+		})
 		if err != nil {
 			return nil, db.wrap(fmt.Errorf("read data versions: %w", err))
 		}
-		versions[id] = v
 	}
 	return versions, nil
 }

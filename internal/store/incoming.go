@@ -152,7 +152,7 @@ func (in *intake) merchantExists(ctx context.Context, id int64) (bool, error) {
 func (in *intake) compare(ctx context.Context, a *arrival) error {
 	var number int64
 	var digest []byte
-	err := in.tx.QueryRow(ctx, `SELECT number, digest FROM orders WHERE merchant_id = $1 AND reference = $2`,
+	err := in.tx.QueryRow(ctx, `SELECT legacy_id, digest FROM orders WHERE merchant_id = $1 AND reference = $2`,
 		[]any{a.Order.MerchantID, a.Order.Reference}, &number, &digest)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
@@ -169,7 +169,7 @@ func (in *intake) compare(ctx context.Context, a *arrival) error {
 	return nil
 }
 
-var insertOrders = newManyRows("orders", `merchant_id, number, reference, state, created_at, updated_at,
+var insertOrders = newManyRows("orders", `merchant_id, legacy_id, reference, state, created_at, updated_at,
 	currency, country_code, total, has_invoice, user_id, email, phone, first_name, last_name, company,
 	revision, active_invoices, digest, details`, "")
 
@@ -232,14 +232,14 @@ func (in *intake) countDays(ctx context.Context) error {
 // appendEvents writes the events of a merchant's new orders.
 func (in *intake) appendEvents(ctx context.Context, merchantID int64) error {
 	heads := in.created[merchantID]
-	last, err := in.tx.takeEvents(ctx, merchantID, len(heads))
+	version, err := in.tx.takeEvents(ctx, merchantID, len(heads))
 	if err != nil {
 		return err
 	}
 	values := make([]any, 0, len(heads)*insertEvents.columns)
 	for i, head := range heads {
-		values = eventValues(values, head, order.Event{
-			Seq: last - int64(len(heads)-1-i), Type: order.OrderCreated, Actor: order.ActorOperator,
+		values = eventValues(values, version.Mark, head, order.Event{
+			Seq: version.Event - int64(len(heads)-1-i), Type: order.OrderCreated, Actor: order.ActorOperator,
 			At: in.now, To: head.State,
 		})
 	}

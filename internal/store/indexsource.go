@@ -20,7 +20,7 @@ type indexSource struct {
 
 var _ pageindex.Source = indexSource{}
 
-const selectDataVersion = `SELECT last_event, 0 FROM merchants WHERE id = $1`
+const selectDataVersion = `SELECT last_event, data_mark FROM merchants WHERE id = $1`
 
 // Version implements pageindex.Source. A merchant that does not exist has the
 // zero version.
@@ -55,9 +55,9 @@ func (s indexSource) DayCounts(ctx context.Context) ([]pageindex.DayCount, order
 // Statements that read events. An event has the day of its order but not the
 // order's key. Scan returns an error for the NULL of an order that is missing.
 const (
-	selectDeltas       = `SELECT seq, 0, from_state, to_state, order_day` + fromDeltas
-	selectDeltasByKeys = `SELECT seq, 0, from_state, to_state, order_day, order_number,
-		(SELECT o.created_at FROM orders o WHERE o.merchant_id = $1 AND o.number = events.order_number)` + fromDeltas
+	selectDeltas       = `SELECT seq, mark, from_state, to_state, order_day` + fromDeltas
+	selectDeltasByKeys = `SELECT seq, mark, from_state, to_state, order_day, legacy_id,
+		(SELECT o.created_at FROM orders o WHERE o.merchant_id = $1 AND o.legacy_id = events.legacy_id)` + fromDeltas
 	fromDeltas = ` FROM events WHERE merchant_id = $1 AND seq >= $2 ORDER BY seq`
 )
 
@@ -96,9 +96,9 @@ func selectKeys(ascending bool) string {
 	if ascending {
 		direction = ` ASC`
 	}
-	branches := mergedKeys(order.States(), `created_at, number, state`,
-		`(created_at, number) >= ($2, $3) AND (created_at, number) < ($4, $5)`, direction)
-	return `SELECT created_at, number, state, ` + dataVersion + ` FROM (` + branches + ` LIMIT $6+0) k`
+	branches := mergedKeys(order.States(), `created_at, legacy_id, state`,
+		`(created_at, legacy_id) >= ($2, $3) AND (created_at, legacy_id) < ($4, $5)`, direction)
+	return `SELECT created_at, legacy_id, state, ` + dataVersion + ` FROM (` + branches + ` LIMIT $6+0) k`
 }
 
 // Keys implements pageindex.Source.

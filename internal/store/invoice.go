@@ -47,7 +47,7 @@ func (db *DB) InvoiceFile(ctx context.Context, merchantID int64, reference, name
 	var found nullInvoice
 	err := db.sql.QueryRow(ctx, `SELECT `+invoiceColumns+`
 		FROM orders o
-		JOIN invoices i ON i.merchant_id = o.merchant_id AND i.order_number = o.number
+		JOIN invoices i ON i.merchant_id = o.merchant_id AND i.legacy_id = o.legacy_id
 		WHERE o.merchant_id = $1 AND o.reference = $2 AND i.name = $3 AND i.status = `+InvoiceActive,
 		[]any{merchantID, reference, name}, found.into()...)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -63,7 +63,7 @@ func (db *DB) InvoiceFile(ctx context.Context, merchantID int64, reference, name
 func (t *tx) Invoices(ctx context.Context, o order.LockedOrder) ([]order.Invoice, error) {
 	var invoices []order.Invoice
 	err := sqldb.Each(ctx, t, `SELECT `+invoiceColumns+` FROM invoices i
-		WHERE i.merchant_id = $1 AND i.order_number = $2 AND i.status = `+InvoiceActive+` ORDER BY i.id`,
+		WHERE i.merchant_id = $1 AND i.legacy_id = $2 AND i.status = `+InvoiceActive+` ORDER BY i.id`,
 		[]any{o.MerchantID, o.LegacyID}, func(rows sqldb.Rows) error {
 			var row nullInvoice
 			if err := rows.Scan(row.into()...); err != nil {
@@ -78,7 +78,7 @@ func (t *tx) Invoices(ctx context.Context, o order.LockedOrder) ([]order.Invoice
 // InvoiceNames implements order.Tx.
 func (t *tx) InvoiceNames(ctx context.Context, o order.LockedOrder) ([]string, error) {
 	var names []string
-	err := sqldb.Each(ctx, t, `SELECT name FROM invoices WHERE merchant_id = $1 AND order_number = $2`,
+	err := sqldb.Each(ctx, t, `SELECT name FROM invoices WHERE merchant_id = $1 AND legacy_id = $2`,
 		[]any{o.MerchantID, o.LegacyID}, func(rows sqldb.Rows) error {
 			var name string
 			err := rows.Scan(&name)
@@ -92,7 +92,7 @@ func (t *tx) InvoiceNames(ctx context.Context, o order.LockedOrder) ([]string, e
 // whatever the caller has looked at before.
 func (t *tx) ReserveInvoice(ctx context.Context, o order.LockedOrder, invoice order.Invoice) (int64, error) {
 	free, err := changed(t.Exec(ctx, `UPDATE orders SET active_invoices = active_invoices + 1
-		WHERE merchant_id = $1 AND number = $2 AND active_invoices < $3`,
+		WHERE merchant_id = $1 AND legacy_id = $2 AND active_invoices < $3`,
 		o.MerchantID, o.LegacyID, order.MaxInvoices))
 	if err != nil {
 		return 0, err
@@ -104,7 +104,7 @@ func (t *tx) ReserveInvoice(ctx context.Context, o order.LockedOrder, invoice or
 	if err := t.QueryRow(ctx, t.db.dialect.NextInvoiceID, nil, &id); err != nil {
 		return 0, err
 	}
-	_, err = t.Exec(ctx, `INSERT INTO invoices (merchant_id, order_number, id, name, status, size, sha256, created_at)
+	_, err = t.Exec(ctx, `INSERT INTO invoices (merchant_id, legacy_id, id, name, status, size, sha256, created_at)
 		VALUES ($1, $2, $3, $4, `+InvoiceReserved+`, $5, $6, $7)`,
 		o.MerchantID, o.LegacyID, id, invoice.Name, invoice.Size, invoice.SHA256[:], invoice.CreatedAt.Unix())
 	return id, err
@@ -113,7 +113,7 @@ func (t *tx) ReserveInvoice(ctx context.Context, o order.LockedOrder, invoice or
 // ActivateInvoice implements order.Tx.
 func (t *tx) ActivateInvoice(ctx context.Context, o order.LockedOrder, id int64, cause order.Cause) error {
 	did, err := changed(t.Exec(ctx, `UPDATE invoices SET status = `+InvoiceActive+`
-		WHERE merchant_id = $1 AND order_number = $2 AND id = $3 AND status = `+InvoiceReserved, o.MerchantID, o.LegacyID, id))
+		WHERE merchant_id = $1 AND legacy_id = $2 AND id = $3 AND status = `+InvoiceReserved, o.MerchantID, o.LegacyID, id))
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (t *tx) ActivateInvoice(ctx context.Context, o order.LockedOrder, id int64,
 // ReleaseInvoice implements order.Tx.
 func (t *tx) ReleaseInvoice(ctx context.Context, o order.LockedOrder, id int64) error {
 	did, err := changed(t.Exec(ctx, `DELETE FROM invoices
-		WHERE merchant_id = $1 AND order_number = $2 AND id = $3 AND status = `+InvoiceReserved, o.MerchantID, o.LegacyID, id))
+		WHERE merchant_id = $1 AND legacy_id = $2 AND id = $3 AND status = `+InvoiceReserved, o.MerchantID, o.LegacyID, id))
 	if err != nil || !did {
 		return err
 	}
@@ -138,8 +138,8 @@ func (t *tx) ReleaseInvoice(ctx context.Context, o order.LockedOrder, id int64) 
 
 // DeleteInvoice implements order.Tx.
 func (t *tx) DeleteInvoice(ctx context.Context, o order.LockedOrder, id int64, cause order.Cause) error {
-	did, err := changed(t.Exec(ctx, `UPDATE invoices SET status = `+InvoiceDeleted+`, ended_at = $1
-		WHERE merchant_id = $2 AND order_number = $3 AND id = $4 AND status = `+InvoiceActive,
+	did, err := changed(t.Exec(ctx, `UPDATE invoices SET status = `+InvoiceDeleted+`, deleted_at = $1
+		WHERE merchant_id = $2 AND legacy_id = $3 AND id = $4 AND status = `+InvoiceActive,
 		cause.At.Unix(), o.MerchantID, o.LegacyID, id))
 	if err != nil {
 		return err
@@ -157,11 +157,11 @@ func (t *tx) DeleteInvoice(ctx context.Context, o order.LockedOrder, id int64, c
 // for files it has taken more.
 func (t *tx) revise(ctx context.Context, o order.LockedOrder, places int) error {
 	return expectOneRow(t.Exec(ctx, `UPDATE orders SET revision = revision + 1, active_invoices = active_invoices + $1
-		WHERE merchant_id = $2 AND number = $3`, places, o.MerchantID, o.LegacyID))
+		WHERE merchant_id = $2 AND legacy_id = $3`, places, o.MerchantID, o.LegacyID))
 }
 
 // freePlace gives a place back that nobody has seen taken.
 func (t *tx) freePlace(ctx context.Context, o order.LockedOrder) error {
 	return expectOneRow(t.Exec(ctx, `UPDATE orders SET active_invoices = active_invoices - 1
-		WHERE merchant_id = $1 AND number = $2`, o.MerchantID, o.LegacyID))
+		WHERE merchant_id = $1 AND legacy_id = $2`, o.MerchantID, o.LegacyID))
 }

@@ -48,7 +48,7 @@ func lay(b *testing.B, db *DB, l layout) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	change(b, db, `INSERT INTO orders (merchant_id, number, reference, state, created_at, updated_at,
+	change(b, db, `INSERT INTO orders (merchant_id, legacy_id, reference, state, created_at, updated_at,
 			currency, country_code, total, has_invoice, user_id, email, phone, first_name, last_name, company,
 			revision, active_invoices, digest, details)
 		WITH RECURSIVE ranks(i) AS (SELECT CAST(0 AS BIGINT) UNION ALL SELECT i + 1 FROM ranks WHERE i + 1 < $1)

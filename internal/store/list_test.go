@@ -191,7 +191,7 @@ func TestSplitAfterAnError(t *testing.T) {
 		fullDays(t, db, 90)
 		filter := order.NewFilter()
 		filter.Page = 2
-		change(t, db, "UPDATE orders SET state = 99 WHERE number = 61")
+		change(t, db, "UPDATE orders SET state = 99 WHERE legacy_id = 61")
 		for range 3 {
 			if page, err := db.List(t.Context(), 1, filter); err == nil {
 				t.Errorf("a list that lacks an order has %d and no error", page.Total)
@@ -199,7 +199,7 @@ func TestSplitAfterAnError(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		change(t, db, "UPDATE orders SET state = 1 WHERE number = 61")
+		change(t, db, "UPDATE orders SET state = 1 WHERE legacy_id = 61")
 		page, err := db.List(t.Context(), 1, filter)
 		if err != nil || len(page.Orders) != 10 || page.Total != 90 {
 			t.Errorf("%d orders of %d, error %v", len(page.Orders), page.Total, err)

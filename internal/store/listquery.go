@@ -10,7 +10,7 @@ import (
 
 // dataVersion are two columns with a merchant's data version, in the snapshot of
 // the statement that they are part of.
-const dataVersion = `(SELECT last_event FROM merchants WHERE id = $1), 0`
+const dataVersion = `(SELECT last_event FROM merchants WHERE id = $1), (SELECT data_mark FROM merchants WHERE id = $1)`
 
 // pageStatement returns the statement that reads a page, and its arguments. Each
 // row ends with the data version.
@@ -22,12 +22,12 @@ func pageStatement(merchantID int64, filter order.Filter, at pageindex.Position)
 	switch {
 	case filter.AnyState:
 		return `SELECT ` + summaryColumns + `, ` + dataVersion + ` FROM orders o
-			WHERE o.merchant_id = $1 AND (o.created_at, o.number) < ($2, $3)
-			ORDER BY o.created_at DESC, o.number DESC LIMIT $4+0 OFFSET $5+0`, args
+			WHERE o.merchant_id = $1 AND (o.created_at, o.legacy_id) < ($2, $3)
+			ORDER BY o.created_at DESC, o.legacy_id DESC LIMIT $4+0 OFFSET $5+0`, args
 	case len(filter.States) == 1:
 		return `SELECT ` + summaryColumns + `, ` + dataVersion + ` FROM orders o
-			WHERE o.merchant_id = $1 AND (o.created_at, o.number) < ($2, $3) AND o.state = ` + literal(filter.States[0]) + `
-			ORDER BY o.created_at DESC, o.number DESC LIMIT $4+0 OFFSET $5+0`, args
+			WHERE o.merchant_id = $1 AND (o.created_at, o.legacy_id) < ($2, $3) AND o.state = ` + literal(filter.States[0]) + `
+			ORDER BY o.created_at DESC, o.legacy_id DESC LIMIT $4+0 OFFSET $5+0`, args
 	}
 	return multiStateStatement(filter.States, at.Offset+at.Limit), args
 }
@@ -45,14 +45,14 @@ func multiStateStatement(states []order.State, rows int64) string {
 	for limit < rows {
 		limit *= 2
 	}
-	keys := mergedKeys(states, `created_at, number`, `(created_at, number) < ($2, $3)`, ` DESC`)
+	keys := mergedKeys(states, `created_at, legacy_id`, `(created_at, legacy_id) < ($2, $3)`, ` DESC`)
 	return `SELECT ` + summaryColumns + `, ` + dataVersion + ` FROM (
-			SELECT created_at, number FROM (` + keys + ` LIMIT ` + strconv.FormatInt(limit, 10) + `) v
-			ORDER BY created_at DESC, number DESC LIMIT $4+0 OFFSET $5+0
+			SELECT created_at, legacy_id FROM (` + keys + ` LIMIT ` + strconv.FormatInt(limit, 10) + `) v
+			ORDER BY created_at DESC, legacy_id DESC LIMIT $4+0 OFFSET $5+0
 		) k
 		CROSS JOIN orders o
-		WHERE o.merchant_id = $1 AND o.number = k.number
-		ORDER BY o.created_at DESC, o.number DESC`
+		WHERE o.merchant_id = $1 AND o.legacy_id = k.legacy_id
+		ORDER BY o.created_at DESC, o.legacy_id DESC`
 }
 
 // mergedKeys returns a statement that reads columns of the index by state, for
@@ -61,7 +61,7 @@ func multiStateStatement(states []order.State, rows int64) string {
 // Each branch has the ORDER BY of the whole statement: PostgreSQL merges only
 // branches that are sorted, and sorts all orders otherwise.
 func mergedKeys(states []order.State, columns, where, direction string) string {
-	sorted := ` ORDER BY created_at` + direction + `, number` + direction
+	sorted := ` ORDER BY created_at` + direction + `, legacy_id` + direction
 	branches := make([]string, len(states))
 	for i, state := range states {
 		branches[i] = `SELECT * FROM (SELECT ` + columns + ` FROM orders

@@ -13,7 +13,7 @@ import (
 )
 
 // summaryColumns are the columns of a list, in the order of summaryRow.
-const summaryColumns = `o.number, o.reference, o.state, o.created_at, o.updated_at, o.currency,
+const summaryColumns = `o.legacy_id, o.reference, o.state, o.created_at, o.updated_at, o.currency,
 	o.country_code, o.total, o.has_invoice, o.user_id, o.email, o.phone, o.first_name, o.last_name, o.company`
 
 // summaryRow is a row of summaryColumns as the database gives it.
@@ -52,16 +52,16 @@ func (r *summaryRow) summary() order.Summary {
 const (
 	selectOrder = `SELECT ` + summaryColumns + `, o.revision, o.details, ` + invoiceColumns + `
 	FROM orders o
-	LEFT JOIN invoices i ON i.merchant_id = o.merchant_id AND i.order_number = o.number AND i.status = ` + InvoiceActive + `
+	LEFT JOIN invoices i ON i.merchant_id = o.merchant_id AND i.legacy_id = o.legacy_id AND i.status = ` + InvoiceActive + `
 	WHERE o.merchant_id = $1 AND `
-	selectOrderByNumber    = selectOrder + `o.number = $2 ORDER BY i.id`
+	selectOrderByNumber    = selectOrder + `o.legacy_id = $2 ORDER BY i.id`
 	selectOrderByReference = selectOrder + `o.reference = $2 ORDER BY i.id`
 )
 
 // Statements that read an order without its invoices, and whether it has any.
 const (
 	selectBare            = `SELECT ` + summaryColumns + `, o.revision, o.details, o.active_invoices FROM orders o WHERE o.merchant_id = $1 AND `
-	selectBareByNumber    = selectBare + `o.number = $2`
+	selectBareByNumber    = selectBare + `o.legacy_id = $2`
 	selectBareByReference = selectBare + `o.reference = $2`
 )
 
@@ -150,8 +150,8 @@ func (db *DB) readOrder(ctx context.Context, merchantID int64, key order.Identif
 
 // Statements that read which revision of an order is the newest.
 const (
-	selectRevision            = `SELECT number, revision FROM orders WHERE merchant_id = $1 AND `
-	selectRevisionByNumber    = selectRevision + `number = $2`
+	selectRevision            = `SELECT legacy_id, revision FROM orders WHERE merchant_id = $1 AND `
+	selectRevisionByNumber    = selectRevision + `legacy_id = $2`
 	selectRevisionByReference = selectRevision + `reference = $2`
 )
 

@@ -21,15 +21,15 @@ func TestSQLitePlans(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
 	const (
-		byNumber    = "SEARCH o USING INDEX sqlite_autoindex_orders_1 (merchant_id=? AND number=?)"
+		byNumber    = "SEARCH o USING INDEX sqlite_autoindex_orders_1 (merchant_id=? AND legacy_id=?)"
 		byReference = "SEARCH o USING INDEX sqlite_autoindex_orders_2 (merchant_id=? AND reference=?)"
-		itsFiles    = "SEARCH i USING INDEX sqlite_autoindex_invoices_1 (merchant_id=? AND order_number=?) LEFT-JOIN"
-		itsFile     = "SEARCH i USING INDEX sqlite_autoindex_invoices_1 (merchant_id=? AND order_number=? AND id=?) LEFT-JOIN"
-		itsEvents   = "SEARCH k USING COVERING INDEX events_of_order (merchant_id=? AND order_number=? AND seq>?) LEFT-JOIN"
+		itsFiles    = "SEARCH i USING INDEX sqlite_autoindex_invoices_1 (merchant_id=? AND legacy_id=?) LEFT-JOIN"
+		itsFile     = "SEARCH i USING INDEX sqlite_autoindex_invoices_1 (merchant_id=? AND legacy_id=? AND id=?) LEFT-JOIN"
+		itsEvents   = "SEARCH k USING COVERING INDEX events_by_order (merchant_id=? AND legacy_id=? AND seq>?) LEFT-JOIN"
 		thatEvent   = "SEARCH e USING PRIMARY KEY (merchant_id=? AND seq=?) LEFT-JOIN"
 		event       = "SEARCH merchants USING INTEGER PRIMARY KEY (rowid=?)"
 		toClean     = "SEARCH i USING INDEX invoices_to_clean (status=?)"
-		oneState    = "SEARCH orders USING COVERING INDEX orders_by_state (merchant_id=? AND state=? AND (created_at,number)<(?,?))"
+		oneState    = "SEARCH orders USING COVERING INDEX orders_by_state (merchant_id=? AND state=? AND (created_at,legacy_id)<(?,?))"
 		merge       = "MERGE (UNION ALL)"
 	)
 	page := func(states ...order.State) string {
@@ -45,30 +45,30 @@ func TestSQLitePlans(t *testing.T) {
 		"lock by number":     {selectHeadByNumber, []string{strings.Replace(byNumber, " o ", " orders ", 1)}},
 		"lock by reference":  {selectHeadByReference, []string{strings.Replace(byReference, " o ", " orders ", 1)}},
 		"list": {page(), []string{
-			"SEARCH o USING INDEX orders_by_time (merchant_id=? AND (created_at,number)<(?,?))", event,
+			"SEARCH o USING INDEX orders_by_time (merchant_id=? AND (created_at,legacy_id)<(?,?))", event, event,
 		}},
 		"list of one state": {page(order.Registered), []string{
-			"SEARCH o USING INDEX orders_by_state (merchant_id=? AND state=? AND (created_at,number)<(?,?))", event,
+			"SEARCH o USING INDEX orders_by_state (merchant_id=? AND state=? AND (created_at,legacy_id)<(?,?))", event, event,
 		}},
 		// Only the rows of the page are sorted.
 		"list of two states": {page(order.Completed, order.ReturnCanceled), []string{
-			merge, oneState, oneState, "SCAN v", "SCAN k", byNumber, event, "USE TEMP B-TREE FOR ORDER BY",
+			merge, oneState, oneState, "SCAN v", "SCAN k", byNumber, event, event, "USE TEMP B-TREE FOR ORDER BY",
 		}},
 		"abandoned and stale": {selectStale, []string{toClean, byNumber, "USE TEMP B-TREE FOR ORDER BY"}},
 		"deleted":             {selectDeleted, []string{toClean, byNumber, "USE TEMP B-TREE FOR LAST TERM OF ORDER BY"}},
 		"key":                 {selectKey, []string{"SEARCH idempotency_keys USING PRIMARY KEY (merchant_id=? AND key=?)"}},
 		"file on its way": {selectReserved, []string{
-			"SEARCH invoices USING INDEX sqlite_autoindex_invoices_1 (merchant_id=? AND order_number=? AND id=?)",
+			"SEARCH invoices USING INDEX sqlite_autoindex_invoices_1 (merchant_id=? AND legacy_id=? AND id=?)",
 		}},
-		"keys to forget":       {selectOldKeys, []string{"SEARCH idempotency_keys USING COVERING INDEX idempotency_keys_by_time (taken_at<?)"}},
+		"keys to forget":       {selectOldKeys, []string{"SEARCH idempotency_keys USING COVERING INDEX idempotency_keys_by_time (created_at<?)"}},
 		"token":                {selectTokenByHash, []string{"SEARCH tokens USING INDEX sqlite_autoindex_tokens_1 (hash=?)"}},
 		"events":               {selectDeltas, []string{"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>?)"}},
 		"events with keys":     {selectDeltasByKeys, []string{"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>?)", byNumber}},
-		"day counts":           {selectDayCounts, []string{"SEARCH order_days USING PRIMARY KEY (merchant_id=?)", event}},
+		"day counts":           {selectDayCounts, []string{"SEARCH order_days USING PRIMARY KEY (merchant_id=?)", event, event}},
 		"feed":                 {selectFeed, []string{"SEARCH e USING PRIMARY KEY (merchant_id=? AND seq>?)", byNumber, itsFile}},
 		"history by number":    {selectHistoryByNumber, []string{byNumber, itsEvents, thatEvent, itsFile}},
 		"history by reference": {selectHistoryByReference, []string{byReference, itsEvents, thatEvent, itsFile}},
-		"newest event":         {selectNewestEvent, []string{event}},
+		"data versions":        {selectManyVersions, []string{event}},
 		"data version":         {selectDataVersion, []string{event}},
 	} {
 		if diff := cmp.Diff(test.want, plan(t, db, test.text)); diff != "" {
@@ -83,10 +83,10 @@ func TestSQLitePlanOfKeys(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
 	want := map[string]int{
-		"SEARCH orders USING COVERING INDEX orders_by_state (merchant_id=? AND state=? AND (created_at,number)>(?,?) AND (created_at,number)<(?,?))": len(order.States()),
+		"SEARCH orders USING COVERING INDEX orders_by_state (merchant_id=? AND state=? AND (created_at,legacy_id)>(?,?) AND (created_at,legacy_id)<(?,?))": len(order.States()),
 		"MERGE (UNION ALL)": len(order.States()) - 1,
 		"SCAN k":            1,
-		"SEARCH merchants USING INTEGER PRIMARY KEY (rowid=?)": 1,
+		"SEARCH merchants USING INTEGER PRIMARY KEY (rowid=?)": 2,
 	}
 	for _, ascending := range []bool{false, true} {
 		got := make(map[string]int)

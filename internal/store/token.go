@@ -46,12 +46,12 @@ func (db *DB) TokenByHash(ctx context.Context, hash token.Hash) (token.Token, er
 // Statements that read what a request needs to know before all else: whether its
 // token is good, and whether anything of its merchant has changed.
 const (
-	grantColumns = `id, merchant_id, scopes, expires_at, revoked_at`
-	selectGrant  = `SELECT ` + grantColumns + `, (SELECT last_event FROM merchants WHERE id = t.merchant_id)
-		FROM tokens t WHERE hash = $1`
+	selectGrant = `SELECT t.id, merchant_id, scopes, expires_at, revoked_at, last_event, data_mark
+		FROM tokens t LEFT JOIN merchants m ON m.id = t.merchant_id WHERE hash = $1`
 	// selectGrantOf names the merchant, so that each table is read on the one
 	// server that has the row.
-	selectGrantOf = `SELECT ` + grantColumns + `, (SELECT last_event FROM merchants WHERE id = $2)
+	selectGrantOf = `SELECT id, merchant_id, scopes, expires_at, revoked_at,
+		(SELECT last_event FROM merchants WHERE id = $2), (SELECT data_mark FROM merchants WHERE id = $2)
 		FROM tokens WHERE hash = $1`
 )
 
@@ -86,9 +86,9 @@ func (db *DB) Grant(ctx context.Context, hash token.Hash) (token.Grant, error) {
 
 func readGrant(ctx context.Context, r sqldb.Querier, text string, args ...any) (token.Grant, error) {
 	var g token.Grant
-	var expires, revoked, event sql.NullInt64
-	err := r.QueryRow(ctx, text, args, &g.ID, &g.MerchantID, sqldb.Int(&g.Scopes), &expires, &revoked, &event)
-	g.ExpiresAt, g.RevokedAt, g.DataVersion = timeOf(expires), timeOf(revoked), order.DataVersion{Event: event.Int64}
+	var expires, revoked, event, mark sql.NullInt64
+	err := r.QueryRow(ctx, text, args, &g.ID, &g.MerchantID, sqldb.Int(&g.Scopes), &expires, &revoked, &event, &mark)
+	g.ExpiresAt, g.RevokedAt, g.DataVersion = timeOf(expires), timeOf(revoked), order.DataVersion{Event: event.Int64, Mark: mark.Int64}
 	return g, err
 }
 

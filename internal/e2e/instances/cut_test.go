@@ -52,8 +52,8 @@ func TestCutConnections(t *testing.T) {
 		working.Wait()
 		tables := i.tables(t)
 		for what, query := range map[string]string{
-			"orders with other events than one move, two uploads and one deletion": `SELECT COUNT(*) FROM (SELECT order_number FROM events
-				WHERE type > 1 GROUP BY order_number, type HAVING COUNT(*) <> CASE type WHEN 4 THEN 2 ELSE 1 END) x`,
+			"orders with other events than one move, two uploads and one deletion": `SELECT COUNT(*) FROM (SELECT legacy_id FROM events
+				WHERE type > 1 GROUP BY legacy_id, type HAVING COUNT(*) <> CASE type WHEN 4 THEN 2 ELSE 1 END) x`,
 			"files too many or too few":  fmt.Sprintf(`SELECT COUNT(*) - %d FROM invoices WHERE status = 2`, orders),
 			"events too many or too few": fmt.Sprintf(`SELECT COUNT(*) - %d FROM events WHERE type > 1`, orders*writesOfOrder),
 		} {

@@ -58,7 +58,7 @@ func TestLockIsHeldForLong(t *testing.T) {
 	i := onPostgres(t, pgtest.Shared(t).Database(t))
 	c := newClient(t, i.start(t), i.filled(t, 2))
 	tables := i.tables(t)
-	release := locked(t, tables, `SELECT state FROM orders WHERE number = $1 FOR UPDATE`, sample(1).number())
+	release := locked(t, tables, `SELECT state FROM orders WHERE legacy_id = $1 FOR UPDATE`, sample(1).number())
 	d := decisions[2]
 	got := c.ask(t, d.method, d.path(1), d.body)
 	if got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") == "" || !codedUnavailable.MatchString(got.body) {

@@ -91,7 +91,7 @@ func TestStorageFails(t *testing.T) {
 					t.Errorf("%v are shown, want the 2 that were stored before", shown)
 				}
 			}
-			if taken := number(t, s.tables, `SELECT active_invoices FROM orders WHERE number = $1`, n.number()); taken != 2 {
+			if taken := number(t, s.tables, `SELECT active_invoices FROM orders WHERE legacy_id = $1`, n.number()); taken != 2 {
 				t.Errorf("%d places are taken, want 2", taken)
 			}
 			s.checkRest(t, stored, fault.reads)

@@ -162,7 +162,7 @@ func follow(t *testing.T, db *sql.DB, merchantID int64, stop <-chan struct{}) {
 	var differing int
 	for number, state := range states {
 		var kept order.State
-		err := db.QueryRow(`SELECT state FROM orders WHERE merchant_id = $1 AND number = $2`, merchantID, number).Scan(&kept)
+		err := db.QueryRow(`SELECT state FROM orders WHERE merchant_id = $1 AND legacy_id = $2`, merchantID, number).Scan(&kept)
 		if err != nil || kept != state {
 			differing++
 		}
@@ -174,7 +174,7 @@ func follow(t *testing.T, db *sql.DB, merchantID int64, stop <-chan struct{}) {
 
 // followOn reads what has come since an event and returns how many that are.
 func followOn(db *sql.DB, merchantID, last int64, states map[int64]order.State) (int64, error) {
-	rows, err := db.Query(`SELECT seq, order_number, from_state, to_state FROM events
+	rows, err := db.Query(`SELECT seq, legacy_id, from_state, to_state FROM events
 		WHERE merchant_id = $1 AND seq > $2 ORDER BY seq`, merchantID, last)
 	if err != nil {
 		return 0, err

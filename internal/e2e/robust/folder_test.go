@@ -54,7 +54,7 @@ func (e entry) name(t testing.TB) string {
 // shows them yet.
 func events(t testing.TB, data string, n sample, kind order.EventType) int {
 	t.Helper()
-	return look(t, data, `SELECT COUNT(*) FROM events WHERE order_number = $1 AND type = $2`, n.number(), kind)
+	return look(t, data, `SELECT COUNT(*) FROM events WHERE legacy_id = $1 AND type = $2`, n.number(), kind)
 }
 
 // reserved counts the files that have taken a place and are not shown yet.

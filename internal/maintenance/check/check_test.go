@@ -154,7 +154,7 @@ var (
 			[]string{"merchant 356: the newest event is 12, but the merchant's last event is 2"}, 0, 0,
 		},
 		{
-			"event 0", exec(`INSERT INTO events (merchant_id, seq, type, actor, at, order_number, order_day, from_state, to_state) VALUES (355, 0, 1, 1, 1, 1, 1, 0, 1)`),
+			"event 0", exec(`INSERT INTO events (merchant_id, seq, mark, type, actor, at, legacy_id, order_day, from_state, to_state) VALUES (355, 0, 1, 1, 1, 1, 1, 1, 0, 1)`),
 			[]string{"merchant 355: event 0 has an invalid number"}, 0, 0,
 		},
 		{
@@ -182,7 +182,7 @@ var (
 			[]string{"merchant 356: the merchant does not exist, but has 4 orders"}, 0, 3,
 		},
 		{
-			"invoice without an order", exec(`INSERT INTO invoices (merchant_id, order_number, id, name, status, size, sha256, created_at)
+			"invoice without an order", exec(`INSERT INTO invoices (merchant_id, legacy_id, id, name, status, size, sha256, created_at)
 				SELECT merchant_id, 77, id, name, status, size, sha256, created_at FROM invoices WHERE id = 3`),
 			[]string{"merchant 355, order 77, invoice 3: the order does not exist"}, 0, 0,
 		},

@@ -43,8 +43,8 @@ func (c *merchantCheck) findInOrder(o orderRow, invoiceID int64, format string, 
 // checkOrders checks all orders with their invoices and keys, page by page.
 func (c *merchantCheck) checkOrders(ctx context.Context) error {
 	for after, more := int64(0), true; more; {
-		orders, err := sqldb.All(ctx, c.q, `SELECT number, reference, state, created_at, active_invoices FROM orders
-			WHERE merchant_id = $1 AND number > $2 ORDER BY number LIMIT $3+0`, []any{c.merchantID, after, orderPage}, c.scanOrder)
+		orders, err := sqldb.All(ctx, c.q, `SELECT legacy_id, reference, state, created_at, active_invoices FROM orders
+			WHERE merchant_id = $1 AND legacy_id > $2 ORDER BY legacy_id LIMIT $3+0`, []any{c.merchantID, after, orderPage}, c.scanOrder)
 		if err != nil {
 			return err
 		}
@@ -91,8 +91,8 @@ func (c *merchantCheck) checkInvoices(ctx context.Context, orders []orderRow, af
 	for _, o := range orders {
 		known[o.legacyID] = true
 	}
-	err := sqldb.Each(ctx, c.q, `SELECT order_number, id, status IN (`+store.InvoiceReserved+`, `+store.InvoiceActive+`)
-		FROM invoices WHERE merchant_id = $1 AND order_number > $2 AND order_number <= $3`,
+	err := sqldb.Each(ctx, c.q, `SELECT legacy_id, id, status IN (`+store.InvoiceReserved+`, `+store.InvoiceActive+`)
+		FROM invoices WHERE merchant_id = $1 AND legacy_id > $2 AND legacy_id <= $3`,
 		[]any{c.merchantID, after, last}, func(rows sqldb.Rows) error {
 			var legacyID, id int64
 			var counts bool

@@ -99,7 +99,7 @@ func TestCopyChanges(t *testing.T) {
 			released := source.Reserve(t, alpha, 6, "again.pdf")
 			mustCopy(t, source.Installation, target.Installation)
 			source.Exec(t, `DELETE FROM invoices WHERE id = $1`, released.ID)
-			source.Exec(t, `UPDATE orders SET active_invoices = active_invoices - 1 WHERE number = $1`, released.OrderLegacyID)
+			source.Exec(t, `UPDATE orders SET active_invoices = active_invoices - 1 WHERE legacy_id = $1`, released.OrderLegacyID)
 			source.Reserve(t, alpha, 6, "again.pdf")
 			expired := source.Reserve(t, maintenancetest.Beta, 3, "expired.pdf")
 			mustCopy(t, source.Installation, target.Installation)

@@ -153,7 +153,7 @@ func (j *job) copyChangedOrders(ctx context.Context, q sqldb.Querier, id, since 
 			return err
 		}
 		for _, row := range differing {
-			ids = append(ids, invoicesTable.int(row, "order_number"))
+			ids = append(ids, invoicesTable.int(row, "legacy_id"))
 		}
 	}
 	for _, legacyID := range ids {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"math"
 	"strconv"
-	"strings"
 
 	"merchantorders/internal/maintenance"
 	"merchantorders/internal/order"
@@ -28,18 +27,18 @@ const (
 // Statements that find the end of the next page, and conditions for the rows in
 // a range.
 const (
-	selectOrderPageEnd = `SELECT MAX(number), COUNT(*) FROM (SELECT number FROM orders
-	WHERE merchant_id = $1 AND number > $2 ORDER BY number LIMIT $3+0) p`
-	selectInvoicePageEnd = `SELECT MAX(order_number), COUNT(*) FROM (SELECT order_number FROM invoices
-	WHERE merchant_id = $1 AND order_number > $2 ORDER BY order_number LIMIT $3+0) p`
-	selectIdempotencyPageEnd = `SELECT MAX(taken_at), COUNT(*) FROM (SELECT taken_at FROM idempotency_keys
-	WHERE merchant_id = $1 AND taken_at > $2 ORDER BY taken_at LIMIT $3+0) p`
+	selectOrderPageEnd = `SELECT MAX(legacy_id), COUNT(*) FROM (SELECT legacy_id FROM orders
+	WHERE merchant_id = $1 AND legacy_id > $2 ORDER BY legacy_id LIMIT $3+0) p`
+	selectInvoicePageEnd = `SELECT MAX(legacy_id), COUNT(*) FROM (SELECT legacy_id FROM invoices
+	WHERE merchant_id = $1 AND legacy_id > $2 ORDER BY legacy_id LIMIT $3+0) p`
+	selectIdempotencyPageEnd = `SELECT MAX(created_at), COUNT(*) FROM (SELECT created_at FROM idempotency_keys
+	WHERE merchant_id = $1 AND created_at > $2 ORDER BY created_at LIMIT $3+0) p`
 	selectTokenPageEnd = `SELECT MAX(id), COUNT(*) FROM (SELECT id FROM tokens
 	WHERE id > $1 ORDER BY id LIMIT $2+0) p`
 
 	whereLegacyIDs = `merchant_id = $1 AND legacy_id > $2 AND legacy_id <= $3`
 	whereSeqs      = `merchant_id = $1 AND seq > $2 AND seq <= $3`
-	whereTakenAt   = `merchant_id = $1 AND taken_at > $2 AND taken_at <= $3`
+	whereTakenAt   = `merchant_id = $1 AND created_at > $2 AND created_at <= $3`
 	whereTokenIDs  = `id > $1 AND id <= $2`
 )
 
@@ -96,10 +95,10 @@ func readOrdersByID(ctx context.Context, q sqldb.Querier, merchantID int64, lega
 func readOrderSet(ctx context.Context, q sqldb.Querier, where string, args ...any) (orderSet, error) {
 	var set orderSet
 	var err error
-	if set.orders, err = readRows(ctx, q, ordersTable, strings.ReplaceAll(where, "legacy_id", "number"), args...); err != nil {
+	if set.orders, err = readRows(ctx, q, ordersTable, where, args...); err != nil {
 		return orderSet{}, err
 	}
-	if set.invoices, err = readRows(ctx, q, invoicesTable, strings.ReplaceAll(where, "legacy_id", "order_number"), args...); err != nil {
+	if set.invoices, err = readRows(ctx, q, invoicesTable, where, args...); err != nil {
 		return orderSet{}, err
 	}
 	if len(set.orders.rows) == 0 {
@@ -107,7 +106,7 @@ func readOrderSet(ctx context.Context, q sqldb.Querier, where string, args ...an
 	}
 	keys := make([]any, 0, 2*orderPage)
 	for _, row := range set.orders.rows {
-		keys = append(keys, ordersTable.text(row, "reference"), store.LegacyIDKey(ordersTable.int(row, "number")))
+		keys = append(keys, ordersTable.text(row, "reference"), store.LegacyIDKey(ordersTable.int(row, "legacy_id")))
 	}
 	for len(keys) < 2*orderPage {
 		keys = append(keys, keys[0])
@@ -120,7 +119,7 @@ func readOrderSet(ctx context.Context, q sqldb.Querier, where string, args ...an
 func (s orderSet) invoiceFiles() []maintenance.InvoiceFile {
 	references := make(map[int64]string, len(s.orders.rows))
 	for _, row := range s.orders.rows {
-		references[ordersTable.int(row, "number")] = ordersTable.text(row, "reference")
+		references[ordersTable.int(row, "legacy_id")] = ordersTable.text(row, "reference")
 	}
 	var files []maintenance.InvoiceFile
 	for _, row := range s.invoices.rows {
@@ -128,7 +127,7 @@ func (s orderSet) invoiceFiles() []maintenance.InvoiceFile {
 		if status != store.InvoiceActive && (status != store.InvoiceDeleted || purgedAt != nil) {
 			continue
 		}
-		legacyID := invoicesTable.int(row, "order_number")
+		legacyID := invoicesTable.int(row, "legacy_id")
 		file := maintenance.InvoiceFile{
 			StoredInvoice: order.StoredInvoice{
 				MerchantID: invoicesTable.int(row, "merchant_id"), OrderLegacyID: legacyID, Reference: references[legacyID],
@@ -149,14 +148,14 @@ func readInvoices(ctx context.Context, q sqldb.Querier, merchantID, after int64)
 	if err != nil {
 		return rowSet{}, 0, false, err
 	}
-	set, err = readRows(ctx, q, invoicesTable, strings.ReplaceAll(whereLegacyIDs, "legacy_id", "order_number"), merchantID, after, last)
+	set, err = readRows(ctx, q, invoicesTable, whereLegacyIDs, merchantID, after, last)
 	return set, last, more, err
 }
 
 // readChangedOrders returns the legacy ids of the orders of a merchant that have
 // events after one.
 func readChangedOrders(ctx context.Context, q sqldb.Querier, merchantID, after int64) ([]int64, error) {
-	return sqldb.All(ctx, q, `SELECT DISTINCT order_number FROM events WHERE merchant_id = $1 AND seq > $2`,
+	return sqldb.All(ctx, q, `SELECT DISTINCT legacy_id FROM events WHERE merchant_id = $1 AND seq > $2`,
 		[]any{merchantID, after}, func(rows sqldb.Rows) (int64, error) {
 			var legacyID int64
 			err := rows.Scan(&legacyID)

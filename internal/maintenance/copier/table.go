@@ -28,7 +28,7 @@ const insertRows = 50
 // The tables of the schema, without the one that records migrations.
 var (
 	merchantsTable = newTable(table{name: "merchants", keyColumns: 1, permanent: true},
-		"id, name, created_at, last_event")
+		"id, name, created_at, last_event, data_mark")
 	tokensTable = newTable(table{name: "tokens", keyColumns: 1, permanent: true},
 		"id, hash, merchant_id, scopes, hint, created_at, expires_at, revoked_at, last_used_at")
 	countersTable = newTable(table{name: "counters", keyColumns: 1, permanent: true},
@@ -36,16 +36,16 @@ var (
 	orderKeysTable = newTable(table{name: "order_keys", keyColumns: 1, permanent: true, immutable: true},
 		"key, merchant_id")
 	ordersTable = newTable(table{name: "orders", keyColumns: 2, permanent: true},
-		"merchant_id, number, reference, state, created_at, updated_at, currency, country_code, total, has_invoice,"+
+		"merchant_id, legacy_id, reference, state, created_at, updated_at, currency, country_code, total, has_invoice,"+
 			" user_id, email, phone, first_name, last_name, company, revision, active_invoices, digest, details")
 	daysTable = newTable(table{name: "order_days", keyColumns: 3},
 		"merchant_id, day, state, orders")
 	invoicesTable = newTable(table{name: "invoices", keyColumns: 3},
-		"merchant_id, order_number, id, name, status, size, sha256, created_at, ended_at, purged_at")
+		"merchant_id, legacy_id, id, name, status, size, sha256, created_at, deleted_at, purged_at")
 	eventsTable = newTable(table{name: "events", keyColumns: 2, permanent: true, immutable: true},
-		"merchant_id, seq, type, actor, at, order_number, order_day, from_state, to_state, reason, invoice_id")
+		"merchant_id, seq, mark, type, actor, at, legacy_id, order_day, from_state, to_state, reason, invoice_id")
 	idempotencyTable = newTable(table{name: "idempotency_keys", keyColumns: 2},
-		"merchant_id, key, request, taken_at, order_number, invoice_id, answer")
+		"merchant_id, key, request_digest, created_at, legacy_id, invoice_id, response")
 
 	tables = []*table{
 		merchantsTable, tokensTable, countersTable, orderKeysTable, ordersTable, daysTable, invoicesTable, eventsTable, idempotencyTable,

@@ -68,16 +68,16 @@ func TestReadPlans(t *testing.T) {
 	t.Parallel()
 	in := maintenancetest.New(t, maintenancetest.Kind{})
 	const (
-		orders   = "SEARCH orders USING INDEX sqlite_autoindex_orders_1 (merchant_id=? AND number>? AND number<?)"
-		invoices = "SEARCH invoices USING INDEX sqlite_autoindex_invoices_2 (merchant_id=? AND order_number>? AND order_number<?)"
+		orders   = "SEARCH orders USING INDEX sqlite_autoindex_orders_1 (merchant_id=? AND legacy_id>? AND legacy_id<?)"
+		invoices = "SEARCH invoices USING INDEX sqlite_autoindex_invoices_2 (merchant_id=? AND legacy_id>? AND legacy_id<?)"
 		events   = "SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>? AND seq<?)"
 		keys     = "SEARCH order_keys USING PRIMARY KEY (key=?)"
 	)
 	for text, want := range map[string]string{
-		ordersTable.selectWhere + strings.ReplaceAll(whereLegacyIDs, "legacy_id", "number"):         orders,
-		invoicesTable.selectWhere + strings.ReplaceAll(whereLegacyIDs, "legacy_id", "order_number"): invoices,
-		eventsTable.selectWhere + whereSeqs:                                                         events,
-		orderKeysTable.selectWhere + `key IN ($1, $2)`:                                              keys,
+		ordersTable.selectWhere + whereLegacyIDs:       orders,
+		invoicesTable.selectWhere + whereLegacyIDs:     invoices,
+		eventsTable.selectWhere + whereSeqs:            events,
+		orderKeysTable.selectWhere + `key IN ($1, $2)`: keys,
 	} {
 		if diff := cmp.Diff([]string{want}, in.QueryPlan(t, text)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", text, diff)

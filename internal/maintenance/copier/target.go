@@ -130,6 +130,7 @@ func insertWithoutEvents(ctx context.Context, tx sqldb.Querier, merchant rowSet)
 	}
 	row := slices.Clone(merchant.rows[0])
 	row[slices.Index(merchantsTable.columns, "last_event")] = int64(0)
+	row[slices.Index(merchantsTable.columns, "data_mark")] = int64(0)
 	_, err = tx.Exec(ctx, merchantsTable.insertOne, row...)
 	return err
 }

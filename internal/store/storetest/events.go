@@ -26,7 +26,7 @@ type eventRow struct {
 func (f *fixture) events(merchantID int64) []eventRow {
 	f.Helper()
 	var events []eventRow
-	f.tables.each(`SELECT seq, type, actor, at, order_number, order_day, from_state, to_state, reason, invoice_id
+	f.tables.each(`SELECT seq, type, actor, at, legacy_id, order_day, from_state, to_state, reason, invoice_id
 		FROM events WHERE merchant_id = $1 ORDER BY seq`, func(rows *sql.Rows) error {
 		var e eventRow
 		var at int64

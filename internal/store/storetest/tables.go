@@ -17,17 +17,17 @@ import (
 
 // tableColumns are the tables with their columns, in the order of the schema.
 var tableColumns = map[string]string{
-	"merchants":  "id, name, created_at, last_event",
+	"merchants":  "id, name, created_at, last_event, data_mark",
 	"tokens":     "id, hash, merchant_id, scopes, hint, created_at, expires_at, revoked_at, last_used_at",
 	"counters":   "name, last",
 	"order_keys": "key, merchant_id",
-	"orders": "merchant_id, number, reference, state, created_at, updated_at, currency, country_code, total, has_invoice, " +
+	"orders": "merchant_id, legacy_id, reference, state, created_at, updated_at, currency, country_code, total, has_invoice, " +
 		"user_id, email, phone, first_name, last_name, company, revision, active_invoices, digest, details",
 	"order_days": "merchant_id, day, state, orders",
-	"invoices":   "merchant_id, order_number, id, name, status, size, sha256, created_at, ended_at, purged_at",
-	"events":     "merchant_id, seq, type, actor, at, order_number, order_day, from_state, to_state, reason, invoice_id",
+	"invoices":   "merchant_id, legacy_id, id, name, status, size, sha256, created_at, deleted_at, purged_at",
+	"events":     "merchant_id, seq, mark, type, actor, at, legacy_id, order_day, from_state, to_state, reason, invoice_id",
 
-	"idempotency_keys": "merchant_id, key, request, taken_at, order_number, invoice_id, answer",
+	"idempotency_keys": "merchant_id, key, request_digest, created_at, legacy_id, invoice_id, response",
 }
 
 // tables looks at what a database holds.
@@ -101,7 +101,7 @@ func CheckTables(t testing.TB, db *sql.DB) {
 
 func (c tables) storedOrders() map[int64]storedOrder {
 	orders := make(map[int64]storedOrder)
-	c.each("SELECT merchant_id, number, reference, created_at, state, active_invoices FROM orders", func(rows *sql.Rows) error {
+	c.each("SELECT merchant_id, legacy_id, reference, created_at, state, active_invoices FROM orders", func(rows *sql.Rows) error {
 		var o storedOrder
 		var createdAt int64
 		err := rows.Scan(&o.merchantID, &o.number, &o.reference, &createdAt, &o.state, &o.places)
@@ -134,21 +134,21 @@ func (c tables) checkDays(orders map[int64]storedOrder) {
 // checkEvents goes through the events: they must be numbered without gaps, and
 // lead to the orders as they stand.
 func (c tables) checkEvents(orders map[int64]storedOrder) {
-	last, states := make(map[int64]int64), make(map[int64]order.State)
-	c.each("SELECT merchant_id, seq, order_number, order_day, from_state, to_state FROM events ORDER BY merchant_id, seq", func(rows *sql.Rows) error {
-		var merchantID, seq, number int64
+	last, states := make(map[int64]order.DataVersion), make(map[int64]order.State)
+	c.each("SELECT merchant_id, seq, mark, legacy_id, order_day, from_state, to_state FROM events ORDER BY merchant_id, seq", func(rows *sql.Rows) error {
+		var merchantID, seq, mark, number int64
 		var day order.Day
 		var from, to order.State
-		if err := rows.Scan(&merchantID, &seq, &number, &day, &from, &to); err != nil {
+		if err := rows.Scan(&merchantID, &seq, &mark, &number, &day, &from, &to); err != nil {
 			return err
 		}
-		if seq != last[merchantID]+1 {
-			c.Errorf("merchant %d: event %d comes after %d", merchantID, seq, last[merchantID])
+		if seq != last[merchantID].Event+1 || mark == 0 {
+			c.Errorf("merchant %d: event %d with mark %d comes after %v", merchantID, seq, mark, last[merchantID])
 		}
 		if o := orders[number]; o.merchantID != merchantID || o.day != day {
 			c.Errorf("merchant %d: event %d is of order %d, day %v; there is %+v", merchantID, seq, number, day, o)
 		}
-		last[merchantID] = seq
+		last[merchantID] = order.DataVersion{Event: seq, Mark: mark}
 		if to.Valid() {
 			if states[number] != from {
 				c.Errorf("merchant %d: event %d moves order %d from %v, it stood at %v", merchantID, seq, number, from, states[number])
@@ -162,11 +162,12 @@ func (c tables) checkEvents(orders map[int64]storedOrder) {
 			c.Errorf("order %d stands at %v, its events lead to %v", number, o.state, states[number])
 		}
 	}
-	c.each("SELECT id, last_event FROM merchants", func(rows *sql.Rows) error {
-		var id, seq int64
-		err := rows.Scan(&id, &seq)
-		if seq != last[id] {
-			c.Errorf("merchant %d: the counter is at event %d, the last is %d", id, seq, last[id])
+	c.each("SELECT id, last_event, data_mark FROM merchants", func(rows *sql.Rows) error {
+		var id int64
+		var version order.DataVersion
+		err := rows.Scan(&id, &version.Event, &version.Mark)
+		if version != last[id] {
+			c.Errorf("merchant %d: the data version is %v, that of the newest event is %v", id, version, last[id])
 		}
 		return err
 	})
@@ -176,7 +177,7 @@ func (c tables) checkEvents(orders map[int64]storedOrder) {
 // active (2), and compares with what the orders say.
 func (c tables) checkPlaces(orders map[int64]storedOrder) {
 	taken := make(map[int64]int64)
-	c.each("SELECT order_number, COUNT(*) FROM invoices WHERE status IN (1, 2) GROUP BY order_number", func(rows *sql.Rows) error {
+	c.each("SELECT legacy_id, COUNT(*) FROM invoices WHERE status IN (1, 2) GROUP BY legacy_id", func(rows *sql.Rows) error {
 		var number, n int64
 		err := rows.Scan(&number, &n)
 		taken[number] = n
