@@ -404,7 +404,7 @@ func TestListEmptiedPage(t *testing.T) {
 // second time then. The first list must show the new orders.
 func TestListOtherHistory(t *testing.T) {
 	t.Parallel()
-	for _, orders := range []int{0, 3} { // instead of 5
+	for _, orders := range []int{0, 3, 5, 7} { // instead of 5
 		t.Run(fmt.Sprint(orders, " orders instead of 5"), func(t *testing.T) {
 			t.Parallel()
 			onBoth(t, func(t *testing.T, db *DB) {
@@ -418,7 +418,7 @@ func TestListOtherHistory(t *testing.T) {
 					"DELETE FROM orders WHERE reference LIKE 'LOST%'",
 					"DELETE FROM order_days",
 					"INSERT INTO order_days (merchant_id, day, state, orders) SELECT merchant_id, order_day, to_state, COUNT(*) FROM events GROUP BY 1, 2, 3",
-					"UPDATE merchants SET last_event = 30",
+					"UPDATE merchants SET last_event = 30, data_mark = (SELECT mark FROM events WHERE seq = 30)",
 				} {
 					change(t, db, text)
 				}
