@@ -33,12 +33,12 @@ type Result struct {
 	Findings  int64 // invoice files that are missing or damaged, in the backup too
 }
 
-// Create makes a backup of an embedded installation as of one moment: a tar
-// file if path ends in .tar, .tar.gz or .tgz, else a folder. Path appears when
-// the backup is complete and durable. Create never overwrites: see ErrExists.
+// Create makes a backup of an embedded installation: a tar file if path ends in
+// .tar, .tar.gz or .tgz, else a folder. Path appears when the backup is complete
+// and durable. Create never overwrites a file; it returns ErrExists.
 //
-// It copies the database first, then the files of its entries. Files are only
-// removed by a purge, so those of a moment ago are still there.
+// It takes a snapshot of the database first, then copies the files of its
+// entries. Only a purge removes files, so those of the snapshot are still there.
 //
 // Missing and damaged files are findings, not errors.
 func Create(

@@ -42,8 +42,8 @@ func withoutPath(err error) error {
 	return fmt.Errorf("read a file of the backup: %w", err)
 }
 
-// eachInArchive calls fn for every file of a backup that is a tar file. Whether
-// it is compressed is told by its first bytes, not by its name.
+// eachInArchive calls fn for every file of a backup that is a tar file. It
+// recognizes a compressed file by its first bytes, not by its name.
 func eachInArchive(path string, fn func(name string, content io.Reader) error) error {
 	file, err := os.Open(path)
 	if err != nil {

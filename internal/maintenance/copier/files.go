@@ -68,8 +68,8 @@ func (j *job) copyFile(ctx context.Context, file maintenance.InvoiceFile) (bool,
 	return true, nil
 }
 
-// removePurgedFiles removes files from the target that an earlier copy brought
-// and that the source has purged since. No purge would find them.
+// removePurgedFiles removes files that an earlier copy wrote to the target and
+// that were purged in the source since. No purge of the target would find them.
 func (j *job) removePurgedFiles(ctx context.Context) error {
 	return j.verified().EachOrphan(ctx, func(orphan maintenance.Orphan) error {
 		if !orphan.Purged {

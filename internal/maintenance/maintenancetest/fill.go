@@ -102,7 +102,7 @@ func (in *Installation) process(t testing.TB, merchantID int64) {
 	}
 	in.Upload(t, merchantID, 0, "a.pdf", "first of "+Reference(merchantID, 0))
 	in.Upload(t, merchantID, 0, "τιμολόγιο Νο 5?.PNG", "second")
-	in.Delete(t, merchantID, 0, in.Upload(t, merchantID, 0, "a.pdf", "withdrawn"))
+	in.Delete(t, merchantID, 0, in.Upload(t, merchantID, 0, "a.pdf", "deleted"))
 	in.Reserve(t, merchantID, 3, "on its way.pdf")
 	expired := in.Reserve(t, merchantID, 3, "given up.pdf")
 	if _, err := in.Store.ExpireReservation(t.Context(), expired, Now); err != nil {
