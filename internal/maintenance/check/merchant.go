@@ -62,11 +62,13 @@ func (c *merchantCheck) find(format string, args ...any) {
 	c.reporter.Find(maintenance.Finding{MerchantID: c.merchantID, Problem: fmt.Sprintf(format, args...)})
 }
 
-// checkEvents checks that events are numbered 1, 2, 3, ... up to the number in
-// the merchant's row.
+// checkEvents checks that events are numbered 1, 2, 3, ... and that the newest
+// one has the number and the mark in the merchant's row.
 func (c *merchantCheck) checkEvents(ctx context.Context) error {
-	var last, first, newest int64
-	err := c.q.QueryRow(ctx, `SELECT last_event FROM merchants WHERE id = $1`, []any{c.merchantID}, &last)
+	var last, merchantMark, eventMark, first, newest int64
+	err := c.q.QueryRow(ctx, `SELECT m.last_event, m.data_mark, COALESCE(e.mark, m.data_mark) FROM merchants m
+		LEFT JOIN events e ON e.merchant_id = m.id AND e.seq = m.last_event WHERE m.id = $1`,
+		[]any{c.merchantID}, &last, &merchantMark, &eventMark)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
@@ -75,8 +77,11 @@ func (c *merchantCheck) checkEvents(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if newest != last {
+	switch {
+	case newest != last:
 		c.find("the newest event is %d, but the merchant's last event is %d", newest, last)
+	case merchantMark != eventMark:
+		c.find("the mark of event %d is not the merchant's data mark", last)
 	}
 	if first == 1 && newest == c.totals.events {
 		return nil

@@ -38,7 +38,7 @@ const (
 
 	whereLegacyIDs = `merchant_id = $1 AND legacy_id > $2 AND legacy_id <= $3`
 	whereSeqs      = `merchant_id = $1 AND seq > $2 AND seq <= $3`
-	whereTakenAt   = `merchant_id = $1 AND created_at > $2 AND created_at <= $3`
+	whereCreatedAt = `merchant_id = $1 AND created_at > $2 AND created_at <= $3`
 	whereTokenIDs  = `id > $1 AND id <= $2`
 )
 
@@ -176,7 +176,7 @@ func readIdempotencyRecords(ctx context.Context, q sqldb.Querier, merchantID, af
 	if err != nil {
 		return rowSet{}, 0, false, err
 	}
-	set, err = readRows(ctx, q, idempotencyTable, whereTakenAt, merchantID, after, last)
+	set, err = readRows(ctx, q, idempotencyTable, whereCreatedAt, merchantID, after, last)
 	return set, last, more, err
 }
 

@@ -8,10 +8,6 @@ import (
 	"merchantorders/internal/store/sqldb"
 )
 
-// comparedEvents is how many of a merchant's newest events checkTarget compares.
-// Histories that have diverged differ in their newest events.
-const comparedEvents = 100
-
 // checkTarget returns ErrForeignTarget with a reason if the target holds
 // anything that the source does not have.
 func checkTarget(ctx context.Context, source, target sqldb.DB) error {
@@ -77,19 +73,19 @@ func readMerchants(ctx context.Context, q sqldb.Querier) ([]merchantIdentity, er
 		})
 }
 
-// checkEvents compares the target's newest events with the same events of the
-// source.
+// checkEvents compares the target's newest event with the same event of the
+// source. The marks of events differ if the histories differ before them.
 func checkEvents(ctx context.Context, source, target sqldb.Querier, merchantID int64) error {
 	var newest int64
 	err := target.QueryRow(ctx, `SELECT COALESCE(MAX(seq), 0) FROM events WHERE merchant_id = $1`, []any{merchantID}, &newest)
 	if err != nil {
 		return err
 	}
-	events, err := readEvents(ctx, target, merchantID, newest-comparedEvents, newest)
+	event, err := readEvents(ctx, target, merchantID, newest-1, newest)
 	if err != nil {
 		return err
 	}
-	differing, err := events.differingRows(ctx, source)
+	differing, err := event.differingRows(ctx, source)
 	if err == nil && len(differing) > 0 {
 		err = fmt.Errorf("%w: merchant %d has other events", ErrForeignTarget, merchantID)
 	}
