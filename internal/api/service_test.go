@@ -135,7 +135,7 @@ func (s *service) serve(orders *order.Service, with setup, log *slog.Logger) {
 		docpages.PageRoutes(docpages.Deps{BaseURL: at.base}),
 		web.HealthRoutes(with.ready, s.metrics),
 	)
-	watch := openapitest.Watch(s.t)
+	watch := openapitest.CheckHandler(s.t)
 	server := httptest.NewServer(watch(web.Observe(router, router.EncodeError, log, s.metrics, s.now)))
 	s.t.Cleanup(server.Close)
 	s.url = server.URL

@@ -59,9 +59,6 @@ func withLogEntry(r *http.Request) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), logEntryKey{}, &requestLogEntry{}))
 }
 
-// RequestID returns the id of a request in the log.
-func RequestID(r *http.Request) string { return logEntryOf(r).id }
-
 // Observe wraps a handler. Each request gets an id, one log entry and its metrics.
 // A panic becomes the response that encode gives for an error, or an aborted
 // connection if the response had begun.

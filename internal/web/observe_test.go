@@ -269,14 +269,3 @@ func TestEmptyResponseIsOK(t *testing.T) {
 		t.Errorf("status in the log (-want +got):\n%s", diff)
 	}
 }
-
-func TestRequestIDForHandlers(t *testing.T) {
-	t.Parallel()
-	server := serve(t, tokens{}, web.RouteGroup{Errors: form("rest"), Routes: []web.Route{
-		public("GET", "/id", func(w http.ResponseWriter, r *http.Request) error { return web.WriteJSON(w, 200, web.RequestID(r)) }),
-	}})
-	got := server.ask(t, "GET /id")
-	if read[string](t, got.body) != got.header.Get("X-Request-Id") {
-		t.Errorf("the handler's id is %s", got.body)
-	}
-}

@@ -13,16 +13,16 @@ import (
 	"merchantorders/openapi"
 )
 
-// Contract is what documents say, ready to be looked up. It may be used from
-// any number of goroutines.
+// Contract is the content of documents, prepared for lookups. It is safe for concurrent
+// use.
 type Contract struct {
 	documents []*document
 }
 
-// document is one of them.
+// document is one document.
 type document struct {
 	name          string
-	parts         map[string]bool // first segments of its paths
+	firstSegments map[string]bool // first segments of its paths
 	operations    []*operation
 	unknownPath   *response
 	unknownMethod *response
@@ -30,18 +30,18 @@ type document struct {
 
 // operation is one method of one path.
 type operation struct {
-	method     string
-	path       string // with {name} for a parameter
-	segments   []string
-	secured    bool
-	parameters []parameter
-	body       *jsonschema.Schema // nil: none
-	needsBody  bool
-	responses  map[int]*response
-	at         node
+	method       string
+	path         string // with {name} for a parameter
+	segments     []string
+	secured      bool
+	parameters   []parameter
+	body         *jsonschema.Schema // nil: none
+	bodyRequired bool
+	responses    map[int]*response
+	at           node
 }
 
-// value is a parameter or a header: a text that has to keep to a schema.
+// value describes a parameter or a header: a text with a schema.
 type value struct {
 	required bool
 	integer  bool
@@ -54,13 +54,13 @@ type parameter struct {
 	example  any
 }
 
-// response is what an answer with a status may be.
+// response is the description of a response with a status.
 type response struct {
 	headers map[string]value
 	content map[string]*jsonschema.Schema // by media type; nil: any bytes
 }
 
-// fallback is the document of every path that no other has a part in.
+// fallback is the document of every path that belongs to no other.
 const fallback = "service"
 
 // Published returns the contract of the documents that the service serves.
@@ -74,7 +74,7 @@ var published = sync.OnceValue(func() *Contract {
 	return contract
 })
 
-// Load reads documents. An error names the place that cannot be used.
+// Load prepares documents. An error names the element that is not valid.
 func Load(documents []openapi.Document) (*Contract, error) {
 	contract := &Contract{}
 	for _, source := range documents {
@@ -95,7 +95,7 @@ func Load(documents []openapi.Document) (*Contract, error) {
 var methods = []string{"get", "put", "post", "delete", "options", "head", "patch", "trace"}
 
 func readDocument(name string, top node) (*document, error) {
-	d := &document{name: name, parts: make(map[string]bool)}
+	d := &document{name: name, firstSegments: make(map[string]bool)}
 	var err error
 	if d.unknownPath, err = readResponse(top.get("x-unknown-path")); err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func readDocument(name string, top node) (*document, error) {
 	for _, path := range top.get("paths").keys() {
 		item := top.get("paths", path)
 		for _, method := range methods {
-			if !item.get(method).there() {
+			if !item.get(method).exists() {
 				continue
 			}
 			o, err := readOperation(strings.ToUpper(method), path, top, item)
@@ -114,7 +114,7 @@ func readDocument(name string, top node) (*document, error) {
 				return nil, fmt.Errorf("%s %s: %w", method, path, err)
 			}
 			d.operations = append(d.operations, o)
-			d.parts[o.segments[0]] = true
+			d.firstSegments[o.segments[0]] = true
 		}
 	}
 	return d, nil
@@ -123,7 +123,7 @@ func readDocument(name string, top node) (*document, error) {
 func readOperation(method, path string, top, item node) (*operation, error) {
 	at := item.get(strings.ToLower(method))
 	security := top.get("security")
-	if own := at.get("security"); own.there() {
+	if own := at.get("security"); own.exists() {
 		security = own
 	}
 	o := &operation{
@@ -131,14 +131,14 @@ func readOperation(method, path string, top, item node) (*operation, error) {
 		secured: len(security.items()) > 0, responses: make(map[int]*response), at: at,
 	}
 	var err error
-	for _, place := range append(item.get("parameters").items(), at.get("parameters").items()...) {
-		p := parameter{name: place.get("name").text(), in: place.get("in").text(), example: place.get("example").value}
-		if p.value, err = readValue(place); err != nil {
+	for _, element := range append(item.get("parameters").items(), at.get("parameters").items()...) {
+		p := parameter{name: element.get("name").text(), in: element.get("in").text(), example: element.get("example").value}
+		if p.value, err = readValue(element); err != nil {
 			return nil, err
 		}
 		o.parameters = append(o.parameters, p)
 	}
-	o.needsBody = at.get("requestBody", "required").yes()
+	o.bodyRequired = at.get("requestBody", "required").isTrue()
 	if o.body, err = at.get("requestBody", "content", "application/json", "schema").schema(); err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func readOperation(method, path string, top, item node) (*operation, error) {
 func readValue(at node) (value, error) {
 	schema, err := at.get("schema").schema()
 	return value{
-		required: at.get("required").yes(),
+		required: at.get("required").isTrue(),
 		integer:  at.get("schema", "type").text() == "integer",
 		schema:   schema,
 	}, err

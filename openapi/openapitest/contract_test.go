@@ -8,8 +8,8 @@ import (
 	"merchantorders/openapi"
 )
 
-// good returns an exchange that the documents describe.
-func good() Exchange {
+// valid returns an exchange that the documents describe.
+func valid() Exchange {
 	return Exchange{
 		Method: "PATCH", Path: "/v2/orders/SF-1/reject", Status: 200,
 		RequestHeader: http.Header{"Authorization": {"Bearer mo_x"}},
@@ -25,7 +25,7 @@ func good() Exchange {
 
 // list returns a list of version 1 that the documents describe.
 func list() Exchange {
-	e := good()
+	e := valid()
 	e.Method, e.Path, e.RequestBody = "GET", "/api/orders", nil
 	e.Query = "status=O&items_per_page=1&unknown=x&date_from=&date_to=2026-11-20+08%3A00%3A00"
 	e.Header.Set("Link", `<http://x/v2/orders>; rel="successor-version"`)
@@ -40,80 +40,79 @@ func replaced(e Exchange, old, new string) Exchange {
 	return e
 }
 
-// with returns an exchange with a change.
+// with returns an exchange with one change.
 func with(e Exchange, change func(*Exchange)) Exchange {
 	e.Header = e.Header.Clone()
 	change(&e)
 	return e
 }
 
-// TestFaults changes one thing of what went over the wire: whatever the
-// documents do not describe is found, and named.
-func TestFaults(t *testing.T) {
+// TestViolations changes one thing in an exchange and checks the reported violation.
+func TestViolations(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		e    Exchange
-		want string // part of the fault; empty: none
+		want string // part of the violation; empty: none
 	}{
-		"as described":               {good(), ""},
+		"as described":               {valid(), ""},
 		"a list":                     {list(), ""},
 		"HEAD":                       {with(list(), func(e *Exchange) { e.Method, e.Body = "HEAD", nil }), ""},
 		"slash at the end":           {with(list(), func(e *Exchange) { e.Path += "/" }), ""},
-		"no body where none must be": {with(good(), func(e *Exchange) { e.RequestBody = nil }), ""},
+		"no body where none must be": {with(valid(), func(e *Exchange) { e.RequestBody = nil }), ""},
 
 		"renamed field":             {replaced(list(), `"total_items"`, `"totalItems"`), "missing property 'total_items'"},
 		"renamed field of an order": {replaced(list(), `"lastname"`, `"last_name"`), "additional properties 'last_name' not allowed"},
-		"extra field":               {replaced(good(), `}`, `,"more":1}`), "additional properties 'more' not allowed"},
-		"missing field":             {replaced(good(), `"success":true`, ``), "missing property 'success'"},
+		"extra field":               {replaced(valid(), `}`, `,"more":1}`), "additional properties 'more' not allowed"},
+		"missing field":             {replaced(valid(), `"success":true`, ``), "missing property 'success'"},
 		"text for a number":         {replaced(list(), `"page":1`, `"page":"1"`), "got string, want integer"},
 		"number for a text":         {replaced(list(), `"total":"5"`, `"total":5`), "got number, want string"},
 		"fraction":                  {replaced(list(), `"order_id":7`, `"order_id":7.5`), "want integer"},
 		"null":                      {replaced(list(), `"total":"5"`, `"total":null`), "got null, want string"},
 		"other form of a time":      {replaced(list(), `1970-01-01 00:00:00`, `1970-01-01T00:00:00Z`), "does not match pattern"},
 		"unknown value":             {replaced(list(), `"status":"O"`, `"status":"X"`), "value must be one of"},
-		"no JSON":                   {replaced(good(), `}`, ``), "body: "},
-		"text after it":             {replaced(good(), `}`, `} x`), "body: "},
+		"no JSON":                   {replaced(valid(), `}`, ``), "body: "},
+		"text after it":             {replaced(valid(), `}`, `} x`), "body: "},
 
-		"undescribed status":        {with(good(), func(e *Exchange) { e.Status = 202 }), "status 202 is not described"},
-		"extra header":              {with(good(), func(e *Exchange) { e.Header.Set("X-More", "1") }), "header X-More is not described"},
-		"missing header":            {with(good(), func(e *Exchange) { e.Header.Del("Cache-Control") }), "header Cache-Control is missing"},
-		"other value of a header":   {with(good(), func(e *Exchange) { e.Header.Set("Cache-Control", "public") }), "header Cache-Control: "},
-		"undescribed type":          {with(good(), func(e *Exchange) { e.Header.Set("Content-Type", "text/html") }), "content of type text/html is not described"},
-		"no type":                   {with(good(), func(e *Exchange) { e.Header.Del("Content-Type") }), "Content-Type"},
-		"undescribed path":          {with(good(), func(e *Exchange) { e.Path = "/v2/order" }), "an undescribed path is not answered with 404"},
-		"path of another part":      {with(good(), func(e *Exchange) { e.Path = "/elsewhere" }), "an undescribed path is not answered with 404"},
-		"undescribed method":        {with(good(), func(e *Exchange) { e.Method = "PUT" }), "an undescribed method is not answered with 405"},
-		"undescribed body":          {with(good(), func(e *Exchange) { e.RequestBody = []byte(`{"status":"G"}`) }), "a body is taken that is not described"},
-		"undescribed reason":        {with(good(), func(e *Exchange) { e.RequestBody = []byte(`{"reason":"x"}`) }), "a body is taken that is not described"},
-		"undescribed parameter":     {with(list(), func(e *Exchange) { e.Query = "items_per_page=0" }), "query parameter items_per_page is taken"},
-		"parameter of other type":   {with(list(), func(e *Exchange) { e.Query = "page=one" }), "query parameter page is taken"},
-		"malformed query":           {with(list(), func(e *Exchange) { e.Query = "%zz" }), "a malformed query is taken"},
-		"undescribed reference":     {with(good(), func(e *Exchange) { e.Path = "/v2/orders/.x/reject" }), "path parameter orderReference is taken"},
-		"no token":                  {with(good(), func(e *Exchange) { e.RequestHeader = nil }), "a request without a token is taken"},
+		"undescribed status":        {with(valid(), func(e *Exchange) { e.Status = 202 }), "status 202 is not described"},
+		"extra header":              {with(valid(), func(e *Exchange) { e.Header.Set("X-More", "1") }), "header X-More is not described"},
+		"missing header":            {with(valid(), func(e *Exchange) { e.Header.Del("Cache-Control") }), "header Cache-Control is missing"},
+		"other value of a header":   {with(valid(), func(e *Exchange) { e.Header.Set("Cache-Control", "public") }), "header Cache-Control: "},
+		"undescribed type":          {with(valid(), func(e *Exchange) { e.Header.Set("Content-Type", "text/html") }), "content of type text/html is not described"},
+		"no type":                   {with(valid(), func(e *Exchange) { e.Header.Del("Content-Type") }), "Content-Type"},
+		"undescribed path":          {with(valid(), func(e *Exchange) { e.Path = "/v2/order" }), "an undescribed path does not get 404"},
+		"path of another part":      {with(valid(), func(e *Exchange) { e.Path = "/withoutExamples" }), "an undescribed path does not get 404"},
+		"undescribed method":        {with(valid(), func(e *Exchange) { e.Method = "PUT" }), "an undescribed method does not get 405"},
+		"undescribed body":          {with(valid(), func(e *Exchange) { e.RequestBody = []byte(`{"status":"G"}`) }), "a body is accepted that is not described"},
+		"undescribed reason":        {with(valid(), func(e *Exchange) { e.RequestBody = []byte(`{"reason":"x"}`) }), "a body is accepted that is not described"},
+		"undescribed parameter":     {with(list(), func(e *Exchange) { e.Query = "items_per_page=0" }), "query parameter items_per_page is accepted"},
+		"parameter of other type":   {with(list(), func(e *Exchange) { e.Query = "page=one" }), "query parameter page is accepted"},
+		"malformed query":           {with(list(), func(e *Exchange) { e.Query = "%zz" }), "a malformed query is accepted"},
+		"undescribed reference":     {with(valid(), func(e *Exchange) { e.Path = "/v2/orders/.x/reject" }), "path parameter orderReference is accepted"},
+		"no token":                  {with(valid(), func(e *Exchange) { e.RequestHeader = nil }), "a request without a token is accepted"},
 		"other methods in Allow":    {refused("GET"), `Allow is "GET", the document has "PATCH"`},
 		"body with a 304":           {notModified("x"), "a body is not described"},
 		"the same without":          {notModified(""), ""},
 		"methods in Allow":          {refused("PATCH"), ""},
-		"flat error where coded is": {with(good(), func(e *Exchange) { e.Status, e.Body = 400, []byte(`{"message":"Invalid payload."}`) }), "missing property 'error'"},
-		"other text of an error": {with(good(), func(e *Exchange) {
+		"flat error where coded is": {with(valid(), func(e *Exchange) { e.Status, e.Body = 400, []byte(`{"message":"Invalid payload."}`) }), "missing property 'error'"},
+		"other text of an error": {with(valid(), func(e *Exchange) {
 			e.Status, e.Body = 400, []byte(`{"error":{"code":"10304","message":"Sorry"}}`)
 		}), "value must be one of"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			faults := strings.Join(Published().Faults(test.e), "\n")
-			if test.want == "" && faults != "" {
-				t.Errorf("faults in what is described:\n%s", faults)
+			violations := strings.Join(Published().Violations(test.e), "\n")
+			if test.want == "" && violations != "" {
+				t.Errorf("violations in a described exchange:\n%s", violations)
 			}
-			if !strings.Contains(faults, test.want) {
-				t.Errorf("faults are %q, want %q among them", faults, test.want)
+			if !strings.Contains(violations, test.want) {
+				t.Errorf("violations are %q, want %q among them", violations, test.want)
 			}
 		})
 	}
 }
 
 func refused(allow string) Exchange {
-	return with(good(), func(e *Exchange) {
+	return with(valid(), func(e *Exchange) {
 		e.Method, e.Status, e.Body = "GET", 405, []byte(`{"error":{"code":"method_not_allowed","message":"This path does not take that method."}}`)
 		e.Header.Set("Allow", allow)
 		e.Header.Del("Etag")
@@ -121,7 +120,7 @@ func refused(allow string) Exchange {
 }
 
 func notModified(body string) Exchange {
-	return with(good(), func(e *Exchange) {
+	return with(valid(), func(e *Exchange) {
 		e.Method, e.Path, e.Status, e.Body, e.RequestBody = "GET", "/openapi/v1.yaml", 304, []byte(body), nil
 		e.Header.Del("Content-Type")
 		e.Header.Set("Cache-Control", "no-cache")
@@ -129,9 +128,9 @@ func notModified(body string) Exchange {
 	})
 }
 
-// TestSeededDocuments changes one thing of a document: the exchange that it
-// described is a fault then.
-func TestSeededDocuments(t *testing.T) {
+// TestChangedDocuments changes one thing in a document, so that it no longer describes an
+// exchange.
+func TestChangedDocuments(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ document, old, new, want string }{
 		"unchanged":         {"v1", "", "", ""},
@@ -139,23 +138,23 @@ func TestSeededDocuments(t *testing.T) {
 		"wrong type":        {"v1", "company_id: {type: string, pattern: '^\\d+$'", "company_id: {type: integer", "got string, want integer"},
 		"missing status":    {"v1", `"200":`, `"202":`, "status 200 is not described"},
 		"missing header":    {"v1", "            Link: {$ref: \"#/components/headers/PageLink\"}\n", "", "header Link is not described"},
-		"missing path":      {"v1", "  /api/orders:\n", "  /api/lists:\n", "an undescribed path is not answered with 404"},
+		"missing path":      {"v1", "  /api/orders:\n", "  /api/lists:\n", "an undescribed path does not get 404"},
 		"missing operation": {"v1", "    get:\n      operationId: listOrders", "    post:\n      operationId: listOrders", "an undescribed method"},
-		"missing parameter": {"v1", `pattern: '^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}:\d{2})?$'`, `pattern: '^\d{4}-\d{2}-\d{2}$'`, "query parameter date_to is taken"},
+		"missing parameter": {"v1", `pattern: '^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}:\d{2})?$'`, `pattern: '^\d{4}-\d{2}-\d{2}$'`, "query parameter date_to is accepted"},
 		"missing content":   {"v1", "            application/json:\n              schema: {$ref: \"#/components/schemas/OrderList\"}", "            application/xml:\n              schema: {$ref: \"#/components/schemas/OrderList\"}", "content of type application/json is not described"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			faults := strings.Join(seeded(t, test.document, test.old, test.new).Faults(list()), "\n")
-			if (faults == "") != (test.want == "") || !strings.Contains(faults, test.want) {
-				t.Errorf("faults are %q, want %q among them", faults, test.want)
+			violations := strings.Join(changed(t, test.document, test.old, test.new).Violations(list()), "\n")
+			if (violations == "") != (test.want == "") || !strings.Contains(violations, test.want) {
+				t.Errorf("violations are %q, want %q among them", violations, test.want)
 			}
 		})
 	}
 }
 
-// seeded returns the contract with one document changed.
-func seeded(t *testing.T, name, old, new string) *Contract {
+// changed returns the contract with one document changed.
+func changed(t *testing.T, name, old, new string) *Contract {
 	t.Helper()
 	var documents []openapi.Document
 	for _, document := range openapi.Documents() {
@@ -179,8 +178,8 @@ func seeded(t *testing.T, name, old, new string) *Contract {
 	return contract
 }
 
-// TestWatch sees a handler's answer as it goes out, and the body that it took.
-func TestWatch(t *testing.T) {
+// TestCheck checks an exchange on the side of the handler and on that of the client.
+func TestCheck(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		status int
@@ -193,17 +192,17 @@ func TestWatch(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			ended := &endedTest{TB: t}
-			serveOnce(t, Watch(ended), test.status, test.body)
+			ended := &fakeTest{TB: t}
+			checkByHandler(t, CheckHandler(ended), test.status, test.body)
 			ended.end()
 			if ended.failed != test.failed {
 				t.Errorf("the test failed: %t, want %t", ended.failed, test.failed)
 			}
-			ended = &endedTest{TB: t}
-			askOnce(t, ended, test.status, test.body)
+			ended = &fakeTest{TB: t}
+			checkByTransport(t, ended, test.status, test.body)
 			ended.end()
 			if ended.failed != test.failed {
-				t.Errorf("seen by a client, the test failed: %t, want %t", ended.failed, test.failed)
+				t.Errorf("checked by the client, the test failed: %t, want %t", ended.failed, test.failed)
 			}
 		})
 	}

@@ -8,14 +8,13 @@ import (
 	"strings"
 )
 
-// Example is a request that a document shows, and the answer that it gives. In
-// the documents it is an example of a response; its member x-request has what
-// the request has beside the examples of the parameters and the example of the
-// body with the same name:
+// Example is a request and its response in a document. In the document it is an example
+// of a response. Its member x-request says how the request differs from the examples of
+// the parameters and from the example body with the same name:
 //
 //	path, query, header: values of parameters
 //	body: a body
-//	as: whose token it carries: nobody's, or unscoped, which is good but not for this; else a good one
+//	as: the token: nobody's (none), unscoped (valid, without the scope); else a valid one
 //	fault: what is broken in the service: broken, unavailable, files, unready
 type Example struct {
 	Document  string
@@ -28,24 +27,23 @@ type Example struct {
 	As        string
 	Fault     string
 	Status    int
-	Want      any // body of the answer, as encoding/json reads it
+	Want      any // body of the response, decoded by encoding/json
 }
 
-// String names the example.
+// String returns the name of the example.
 func (e Example) String() string {
 	return fmt.Sprintf("%s/%s/%d/%s", e.Document, e.Operation, e.Status, e.Name)
 }
 
-// asked is x-request.
-type asked struct {
+// exampleRequest is the content of x-request.
+type exampleRequest struct {
 	Path, Query, Header map[string]string
 	Body                any
 	As, Fault           string
 }
 
-// Examples returns every example of an answer in JSON. An error names what of
-// an example cannot be used: an answer without one, a body that no answer
-// belongs to.
+// Examples returns every example of a JSON response. It returns an error if a response
+// has no example, or if a request body belongs to no response.
 func (c *Contract) Examples() ([]Example, error) {
 	var all []Example
 	for _, d := range c.documents {
@@ -60,9 +58,9 @@ func (c *Contract) Examples() ([]Example, error) {
 	return all, nil
 }
 
-// elsewhere are the operations whose answers are not shown in the documents:
-// the documents and pages themselves, figures, and files.
-var elsewhere = map[string]bool{"getDocument": true, "docsIndex": true, "docsGuide": true, "docsReference": true, "docsAsset": true, "metrics": true}
+// withoutExamples are the operations whose responses have no examples: documents, pages
+// and metrics.
+var withoutExamples = map[string]bool{"getDocument": true, "docsIndex": true, "docsGuide": true, "docsReference": true, "docsAsset": true, "metrics": true}
 
 func (o *operation) examples(document string) ([]Example, error) {
 	id := o.at.get("operationId").text()
@@ -74,9 +72,9 @@ func (o *operation) examples(document string) ([]Example, error) {
 	var all []Example
 	for status := range o.responses {
 		shown := o.at.get("responses", fmt.Sprint(status), "content", "application/json", "examples")
-		// Answers that take several requests say so; others' tests send those.
-		apart := o.at.get("responses", fmt.Sprint(status), "content", "application/json", "x-shown-elsewhere").there()
-		if _, isJSON := o.responses[status].content["application/json"]; isJSON && len(shown.keys()) == 0 && !apart && !elsewhere[id] {
+		// Responses that need several requests have this mark. Other tests send them.
+		apart := o.at.get("responses", fmt.Sprint(status), "content", "application/json", "x-shown-withoutExamples").exists()
+		if _, isJSON := o.responses[status].content["application/json"]; isJSON && len(shown.keys()) == 0 && !apart && !withoutExamples[id] {
 			return nil, fmt.Errorf("status %d has no example", status)
 		}
 		for _, name := range shown.keys() {
@@ -89,14 +87,14 @@ func (o *operation) examples(document string) ([]Example, error) {
 		}
 	}
 	for name := range unused {
-		return nil, fmt.Errorf("no answer belongs to the body %s", name)
+		return nil, fmt.Errorf("no response belongs to the body %s", name)
 	}
 	return all, nil
 }
 
-// fill makes the request of an example.
+// fill sets the request of an example.
 func (o *operation) fill(e *Example, shown, body node) error {
-	var given asked
+	var given exampleRequest
 	if err := convert(shown.get("x-request").value, &given); err != nil {
 		return err
 	}
@@ -125,7 +123,7 @@ func (o *operation) fill(e *Example, shown, body node) error {
 		e.Header.Set(name, value)
 	}
 	sent := given.Body
-	if body.there() {
+	if body.exists() {
 		sent = body.value
 	}
 	if sent == nil {
@@ -136,7 +134,7 @@ func (o *operation) fill(e *Example, shown, body node) error {
 	return err
 }
 
-// convert reads a value of a document into another form.
+// convert decodes an element of a document into a Go value.
 func convert(value, into any) error {
 	if value == nil {
 		return nil

@@ -6,36 +6,35 @@ import (
 	"strings"
 )
 
-// requestFaults holds a request that was answered with a success to its
-// operation.
-func (e Exchange) requestFaults(o *operation, escaped string) []string {
-	var faults []string
+// requestViolations compares a request that succeeded with its operation.
+func (e Exchange) requestViolations(o *operation, escaped string) []string {
+	var violations []string
 	if o.secured && len(e.RequestHeader.Values("Authorization")) != 1 {
-		faults = append(faults, "a request without a token is taken")
+		violations = append(violations, "a request without a token is accepted")
 	}
 	segments := strings.Split(escaped[1:], "/")
 	query, err := url.ParseQuery(e.Query)
 	if err != nil {
-		return append(faults, fmt.Sprintf("a malformed query is taken: %v", err))
+		return append(violations, fmt.Sprintf("a malformed query is accepted: %v", err))
 	}
 	for _, p := range o.parameters {
 		for _, sent := range p.sent(o, segments, query, e.RequestHeader.Values(p.name)) {
 			if err := p.check(sent); err != nil {
-				faults = append(faults, fmt.Sprintf("%s parameter %s is taken as %q: %v", p.in, p.name, sent, err))
+				violations = append(violations, fmt.Sprintf("%s parameter %s is accepted as %q: %v", p.in, p.name, sent, err))
 			}
 		}
 	}
-	if o.body == nil || e.BodyUnknown || len(e.RequestBody) == 0 && !o.needsBody {
-		return faults
+	if o.body == nil || e.BodyIncomplete || len(e.RequestBody) == 0 && !o.bodyRequired {
+		return violations
 	}
 	if err := checkJSON(o.body, e.RequestBody); err != nil {
-		faults = append(faults, fmt.Sprintf("a body is taken that is not described: %v", err))
+		violations = append(violations, fmt.Sprintf("a body is accepted that is not described: %v", err))
 	}
-	return faults
+	return violations
 }
 
-// sent returns what a request has for a parameter. An empty value in a query is
-// as if absent (decision 3).
+// sent returns the values of a parameter in a request. An empty value in a query counts
+// as absent (decision 3).
 func (p parameter) sent(o *operation, segments []string, query url.Values, header []string) []string {
 	switch p.in {
 	case "header":

@@ -9,11 +9,9 @@ import (
 	"testing"
 )
 
-// WatchTransport is Watch for a client whose server runs as a process of its
-// own: it makes the test fail at its end if anything came over the wire that
-// the published documents do not describe. Answers that break off are not
-// looked at.
-func WatchTransport(t testing.TB, next http.RoundTripper) http.RoundTripper {
+// CheckTransport is CheckHandler for the client of a server in another process. It does
+// not check responses that end early.
+func CheckTransport(t testing.TB, next http.RoundTripper) http.RoundTripper {
 	return &transport{contract: Published(), report: newReport(t), next: next}
 }
 
@@ -33,38 +31,38 @@ func (w *transport) CloseIdleConnections() {
 // RoundTrip implements http.RoundTripper.
 func (w *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	e := newExchange(request)
-	// How much of its body the server takes is not known on this side.
-	e.BodyUnknown = true
+	// The client does not know how much of the body the server reads.
+	e.BodyIncomplete = true
 	response, err := w.next.RoundTrip(request)
 	if err != nil {
 		return nil, err
 	}
 	if mediaType, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type")); mediaType == "application/json" {
-		var whole bool
-		if e.Body, whole = keep(response); !whole {
+		var complete bool
+		if e.Body, complete = bufferBody(response); !complete {
 			return response, nil
 		}
 	}
 	e.Status, e.Header = response.StatusCode, response.Header.Clone()
-	w.report.add(w.contract.Faults(e))
+	w.report.add(w.contract.Violations(e))
 	return response, nil
 }
 
-// keep reads the body of an answer and puts what was read back into its place,
-// a fault on the way too.
-func keep(response *http.Response) ([]byte, bool) {
+// bufferBody reads the body of a response and replaces it with a copy, which ends with
+// the same error. complete is false if there was one.
+func bufferBody(response *http.Response) (body []byte, complete bool) {
 	body, err := io.ReadAll(response.Body)
 	err = errors.Join(err, response.Body.Close())
 	var rest io.Reader = bytes.NewReader(body)
 	if err != nil {
-		rest = io.MultiReader(rest, failing{err})
+		rest = io.MultiReader(rest, errorReader{err})
 	}
 	response.Body = io.NopCloser(rest)
 	return body, err == nil
 }
 
-// failing is the end of a body that breaks off.
-type failing struct{ err error }
+// errorReader returns an error.
+type errorReader struct{ err error }
 
 // Read implements io.Reader.
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
+func (f errorReader) Read([]byte) (int, error) { return 0, f.err }

@@ -12,7 +12,7 @@ import (
 	"merchantorders/openapi"
 )
 
-// tree is a document as it was read, and what compiles the schemas in it.
+// tree is a parsed document with a compiler for its schemas.
 type tree struct {
 	address  string
 	root     any
@@ -31,7 +31,7 @@ func newTree(document openapi.Document) (*tree, error) {
 	return t, compiler.AddResource(t.address, root)
 }
 
-// node is a place in a tree. One without a value is not there.
+// node is an element of a tree. Its value is nil if the element does not exist.
 type node struct {
 	tree  *tree
 	value any
@@ -45,7 +45,8 @@ var (
 	unescapePointer = strings.NewReplacer("~1", "/", "~0", "~")
 )
 
-// get goes down by keys, through every $ref on the way but one at the end.
+// get returns the element below keys. It follows every $ref on the way, but not one at
+// the end.
 func (n node) get(keys ...string) node {
 	for _, key := range keys {
 		from := n.target()
@@ -55,23 +56,23 @@ func (n node) get(keys ...string) node {
 	return n
 }
 
-// target is the place that a $ref leads to, or the place itself.
+// target returns the element that a $ref refers to, or n if n is not a $ref.
 func (n node) target() node {
 	members, _ := n.value.(map[string]any)
 	ref, ok := members["$ref"].(string)
 	if !ok {
 		return n
 	}
-	led := n.tree.top()
+	target := n.tree.top()
 	for key := range strings.SplitSeq(strings.TrimPrefix(ref, "#/"), "/") {
-		led = led.get(unescapePointer.Replace(key))
+		target = target.get(unescapePointer.Replace(key))
 	}
-	return led.target()
+	return target.target()
 }
 
-func (n node) there() bool { return n.value != nil }
+func (n node) exists() bool { return n.value != nil }
 
-// keys are the names of an object's members, sorted.
+// keys returns the names of an object's members, sorted.
 func (n node) keys() []string {
 	members, _ := n.target().value.(map[string]any)
 	names := make([]string, 0, len(members))
@@ -82,7 +83,7 @@ func (n node) keys() []string {
 	return names
 }
 
-// items are the members of an array.
+// items returns the elements of an array.
 func (n node) items() []node {
 	list, _ := n.value.([]any)
 	items := make([]node, len(list))
@@ -94,11 +95,11 @@ func (n node) items() []node {
 
 func (n node) text() string { text, _ := n.target().value.(string); return text }
 
-func (n node) yes() bool { yes, _ := n.target().value.(bool); return yes }
+func (n node) isTrue() bool { value, _ := n.target().value.(bool); return value }
 
-// schema compiles the schema at a place; nil where there is none.
+// schema compiles the schema n. It returns nil if n does not exist.
 func (n node) schema() (*jsonschema.Schema, error) {
-	if !n.there() {
+	if !n.exists() {
 		return nil, nil
 	}
 	fragment := (&url.URL{Fragment: n.at}).EscapedFragment()

@@ -71,7 +71,7 @@ func (f Folder) ServeLimited(t testing.TB, flags ...string) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{Folder: f, stdout: newOutput(), log: newOutput(), cancel: cancel, ended: make(chan struct{})}
 	showAfterFailure(t, s.log)
-	described := app.WrapHandler(openapitest.Watch(t))
+	described := app.WrapHandler(openapitest.CheckHandler(t))
 	args := f.arguments(append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...)...)
 	go func() {
 		defer close(s.ended)

@@ -32,7 +32,7 @@ func newClient(t testing.TB, base, token string) client {
 // newClientOver is newClient with a transport of the caller's.
 func newClientOver(t testing.TB, base, token string, transport *http.Transport) client {
 	t.Cleanup(transport.CloseIdleConnections)
-	return client{base: base, token: token, http: &http.Client{Transport: openapitest.WatchTransport(t, transport), Timeout: waitTimeout}}
+	return client{base: base, token: token, http: &http.Client{Transport: openapitest.CheckTransport(t, transport), Timeout: waitTimeout}}
 }
 
 // answer is an answer read to its end.

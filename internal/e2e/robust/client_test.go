@@ -46,7 +46,7 @@ type client struct {
 func newClient(t testing.TB, base, token string) client {
 	transport := &http.Transport{MaxIdleConnsPerHost: 256}
 	t.Cleanup(transport.CloseIdleConnections)
-	return client{base: base, token: token, http: &http.Client{Transport: openapitest.WatchTransport(t, transport), Timeout: waitTimeout}}
+	return client{base: base, token: token, http: &http.Client{Transport: openapitest.CheckTransport(t, transport), Timeout: waitTimeout}}
 }
 
 // answer is an answer read to its end.

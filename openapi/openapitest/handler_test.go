@@ -8,43 +8,43 @@ import (
 	"testing"
 )
 
-// endedTest stands for a test that comes to its end before the real one does.
-type endedTest struct {
+// fakeTest is a testing.TB whose cleanups a test can run.
+type fakeTest struct {
 	testing.TB
 	cleanups []func()
 	failed   bool
 }
 
 // Cleanup implements testing.TB.
-func (e *endedTest) Cleanup(f func()) { e.cleanups = append(e.cleanups, f) }
+func (e *fakeTest) Cleanup(f func()) { e.cleanups = append(e.cleanups, f) }
 
 // Errorf implements testing.TB.
-func (e *endedTest) Errorf(string, ...any) { e.failed = true }
+func (e *fakeTest) Errorf(string, ...any) { e.failed = true }
 
-func (e *endedTest) end() {
+func (e *fakeTest) end() {
 	for _, f := range e.cleanups {
 		f()
 	}
 }
 
-// serveOnce asks a watched handler over HTTP to reject an order.
-func serveOnce(t *testing.T, watch func(http.Handler) http.Handler, status int, body string) {
+// checkByHandler sends a request to a checked handler.
+func checkByHandler(t *testing.T, watch func(http.Handler) http.Handler, status int, body string) {
 	t.Helper()
-	reject(t, watch(answering(t, status, body)), http.DefaultTransport)
+	reject(t, watch(respondWith(t, status, body)), http.DefaultTransport)
 }
 
-// askOnce asks a handler over HTTP to reject an order, with a watched client.
-func askOnce(t *testing.T, watching testing.TB, status int, body string) {
+// checkByTransport sends a request with a checked client.
+func checkByTransport(t *testing.T, tb testing.TB, status int, body string) {
 	t.Helper()
-	reject(t, answering(t, status, body), WatchTransport(watching, http.DefaultTransport))
+	reject(t, respondWith(t, status, body), CheckTransport(tb, http.DefaultTransport))
 }
 
-func answering(t *testing.T, status int, body string) http.Handler {
+func respondWith(t *testing.T, status int, body string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := io.Copy(io.Discard, r.Body); err != nil {
 			t.Error(err)
 		}
-		for name, values := range good().Header {
+		for name, values := range valid().Header {
 			if name != "Content-Length" {
 				w.Header()[name] = values
 			}

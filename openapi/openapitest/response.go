@@ -11,41 +11,40 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// general are headers of answers that belong to HTTP itself, written by
-// net/http for the most part.
-var general = []string{"Connection", "Content-Length", "Content-Type", "Date", "Transfer-Encoding"}
+// httpHeaders are headers that belong to HTTP itself, and need no description.
+var httpHeaders = []string{"Connection", "Content-Length", "Content-Type", "Date", "Transfer-Encoding"}
 
-// answerFaults holds an answer to the response that is described for its
-// status.
-func (e Exchange) answerFaults(described *response) []string {
-	var faults []string
+// responseViolations compares a response with the one described for its status.
+func (e Exchange) responseViolations(described *response) []string {
+	var violations []string
 	for name, values := range e.Header {
 		h, ok := described.headers[name]
 		if !ok {
-			if !slices.Contains(general, name) {
-				faults = append(faults, fmt.Sprintf("header %s is not described", name))
+			if !slices.Contains(httpHeaders, name) {
+				violations = append(violations, fmt.Sprintf("header %s is not described", name))
 			}
 			continue
 		}
 		for _, value := range values {
 			if err := h.check(value); err != nil {
-				faults = append(faults, fmt.Sprintf("header %s: %v", name, err))
+				violations = append(violations, fmt.Sprintf("header %s: %v", name, err))
 			}
 		}
 	}
 	for name, h := range described.headers {
 		if h.required && len(e.Header.Values(name)) == 0 {
-			faults = append(faults, fmt.Sprintf("header %s is missing", name))
+			violations = append(violations, fmt.Sprintf("header %s is missing", name))
 		}
 	}
-	if fault := e.contentFault(described); fault != "" {
-		faults = append(faults, fault)
+	if fault := e.contentViolation(described); fault != "" {
+		violations = append(violations, fault)
 	}
-	return faults
+	return violations
 }
 
-// contentFault looks at the answer's body; empty: nothing is wrong with it.
-func (e Exchange) contentFault(described *response) string {
+// contentViolation compares the body with its description. It returns an empty text
+// if the body conforms.
+func (e Exchange) contentViolation(described *response) string {
 	if e.Status == http.StatusNotModified || len(described.content) == 0 {
 		if len(e.Body) > 0 && e.Method != http.MethodHead {
 			return "a body is not described"
@@ -69,20 +68,20 @@ func (e Exchange) contentFault(described *response) string {
 	return ""
 }
 
-// check holds a text from a header, a path or a query to its schema.
+// check validates a text from a header, a path or a query.
 func (v value) check(text string) error {
 	if v.schema == nil {
 		return nil
 	}
-	var what any = text
+	var decoded any = text
 	if v.integer {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
 			return err
 		}
-		what = n
+		decoded = n
 	}
-	return v.schema.Validate(what)
+	return v.schema.Validate(decoded)
 }
 
 func checkJSON(schema *jsonschema.Schema, body []byte) error {

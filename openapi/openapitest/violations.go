@@ -8,54 +8,54 @@ import (
 	"strings"
 )
 
-// Exchange is a request and its answer.
+// Exchange is a request and its response.
 type Exchange struct {
-	Method        string
-	Path          string // escaped, as it was sent
-	Query         string // likewise
-	RequestHeader http.Header
-	RequestBody   []byte
-	BodyUnknown   bool // RequestBody is not all that was sent
-	Status        int
-	Header        http.Header
-	Body          []byte
+	Method         string
+	Path           string // escaped, as sent
+	Query          string // likewise
+	RequestHeader  http.Header
+	RequestBody    []byte
+	BodyIncomplete bool // RequestBody is not all that was sent
+	Status         int
+	Header         http.Header
+	Body           []byte
 }
 
-// Faults returns what of an exchange the documents do not describe, a line
-// each. A request is held to them if it was answered with a success: what a
-// service takes has to be described, what it refuses is the tests' affair.
-func (c *Contract) Faults(e Exchange) []string {
-	d, at := c.responsible(e.Path), withoutTrailingSlash(e.Path)
+// Violations returns what the documents do not describe of an exchange, one line each.
+// A request is compared only if it succeeded: what the service accepts must be
+// described, what it refuses need not be.
+func (c *Contract) Violations(e Exchange) []string {
+	d, at := c.documentOf(e.Path), withoutTrailingSlash(e.Path)
 	found := d.matching(at)
-	var faults []string
+	var violations []string
 	switch o := operationOf(found, e.Method); {
 	case len(found) == 0:
-		faults = e.wantAnswer(http.StatusNotFound, d.unknownPath, "an undescribed path")
+		violations = e.expectStatus(http.StatusNotFound, d.unknownPath, "an undescribed path")
 	case o == nil:
-		faults = append(e.wantAnswer(http.StatusMethodNotAllowed, d.unknownMethod, "an undescribed method"), e.allowFaults(found)...)
+		violations = append(e.expectStatus(http.StatusMethodNotAllowed, d.unknownMethod, "an undescribed method"), e.allowViolations(found)...)
 	default:
 		described, ok := o.responses[e.Status]
 		if !ok {
-			faults = append(faults, fmt.Sprintf("status %d is not described", e.Status))
+			violations = append(violations, fmt.Sprintf("status %d is not described", e.Status))
 			break
 		}
-		faults = e.answerFaults(described)
+		violations = e.responseViolations(described)
 		if e.Status < http.StatusBadRequest {
-			faults = append(faults, e.requestFaults(o, at)...)
+			violations = append(violations, e.requestViolations(o, at)...)
 		}
 	}
-	for i := range faults {
-		faults[i] = fmt.Sprintf("%s %s, status %d: %s", e.Method, e.Path, e.Status, faults[i])
+	for i := range violations {
+		violations[i] = fmt.Sprintf("%s %s, status %d: %s", e.Method, e.Path, e.Status, violations[i])
 	}
-	return faults
+	return violations
 }
 
-// responsible returns the document that a path belongs to.
-func (c *Contract) responsible(escaped string) *document {
+// documentOf returns the document of a path.
+func (c *Contract) documentOf(escaped string) *document {
 	first, _, _ := strings.Cut(strings.TrimPrefix(escaped, "/"), "/")
 	var last *document
 	for _, d := range c.documents {
-		if d.parts[first] {
+		if d.firstSegments[first] {
 			return d
 		}
 		if d.name == fallback {
@@ -91,7 +91,7 @@ func withoutTrailingSlash(escaped string) string {
 	return escaped
 }
 
-// operationOf returns the operation of a method, nil if there is none. HEAD is
+// operationOf returns the operation of a method, nil if there is none. HEAD counts as
 // GET (decision 5).
 func operationOf(operations []*operation, method string) *operation {
 	if method == http.MethodHead {
@@ -105,17 +105,17 @@ func operationOf(operations []*operation, method string) *operation {
 	return nil
 }
 
-// wantAnswer holds the answer to a request that the document does not describe
-// to the only one that there may be.
-func (e Exchange) wantAnswer(status int, described *response, what string) []string {
+// expectStatus compares the response to a request that the document does not describe
+// with the described 404 or 405.
+func (e Exchange) expectStatus(status int, described *response, what string) []string {
 	if e.Status != status {
-		return []string{fmt.Sprintf("%s is not answered with %d", what, status)}
+		return []string{fmt.Sprintf("%s does not get %d", what, status)}
 	}
-	return e.answerFaults(described)
+	return e.responseViolations(described)
 }
 
-// allowFaults compares Allow with the methods that a path has.
-func (e Exchange) allowFaults(operations []*operation) []string {
+// allowViolations compares Allow with the methods of a path.
+func (e Exchange) allowViolations(operations []*operation) []string {
 	var allowed []string
 	for _, o := range operations {
 		allowed = append(allowed, o.method)
