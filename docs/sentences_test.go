@@ -8,7 +8,7 @@ import (
 )
 
 // secondSentence is the end of a sentence with another one on the same line.
-var secondSentence = regexp.MustCompile(`[a-z)*][.?!](?:\*\*|\))? [A-Z*\[]`)
+var secondSentence = regexp.MustCompile(`[a-z)*][.?!](?:\*\*|\))? ["A-Z*\[]`)
 
 // TestOneSentencePerLine checks that a line of text has one sentence, so that a
 // change of a sentence is a change of a line. Tables and code are exempt.
