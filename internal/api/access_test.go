@@ -53,25 +53,25 @@ func TestTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	unknown, _ := token.NewText(token.MerchantPrefix)
-	for _, door := range endpoints {
+	for _, endpoint := range endpoints {
 		unauthorized, forbidden := v1Unauthorized, v1Forbidden
-		if door.v2 {
+		if endpoint.v2 {
 			unauthorized, forbidden = v2Unauthorized, v2Forbidden
 		}
-		what := door.method + " " + door.path
+		what := endpoint.method + " " + endpoint.path
 		for _, text := range []string{"", "x", unknown, expired, revoked, s.merchant + "x", strings.ToUpper(s.merchant)} {
-			got := s.ask(text, door.method, door.path, "not looked at")
+			got := s.ask(text, endpoint.method, endpoint.path, "ignored")
 			s.compare(what, got, http.StatusUnauthorized, unauthorized)
 			if len(got.header.Values("WWW-Authenticate")) == 0 {
 				t.Errorf("%s: 401 without WWW-Authenticate", what)
 			}
 		}
-		others := s.token(apitest.MerchantID, token.AllScopes&^door.scope)
-		s.compare(what, s.ask(others, door.method, door.path, "not looked at"), http.StatusForbidden, forbidden)
-		s.compare(what, s.ask(s.operator, door.method, door.path, "not looked at"), http.StatusForbidden, forbidden)
-		alone := s.ask(s.token(apitest.MerchantID, door.scope), door.method, door.path, "")
+		others := s.token(apitest.MerchantID, token.AllScopes&^endpoint.scope)
+		s.compare(what, s.ask(others, endpoint.method, endpoint.path, "ignored"), http.StatusForbidden, forbidden)
+		s.compare(what, s.ask(s.operator, endpoint.method, endpoint.path, "ignored"), http.StatusForbidden, forbidden)
+		alone := s.ask(s.token(apitest.MerchantID, endpoint.scope), endpoint.method, endpoint.path, "")
 		if alone.status == http.StatusUnauthorized || alone.status == http.StatusForbidden {
-			t.Errorf("%s with the scope %s alone: %d", what, door.scope, alone.status)
+			t.Errorf("%s with the scope %s alone: %d", what, endpoint.scope, alone.status)
 		}
 	}
 }

@@ -240,13 +240,13 @@ func TestOperatorTokenRefusals(t *testing.T) {
 func TestOperatorAccess(t *testing.T) {
 	t.Parallel()
 	s := start(t, setup{})
-	for _, door := range []string{
+	for _, endpoint := range []string{
 		"POST /orders", "POST /merchants/355/orders/R-1/state", "GET /merchants", "POST /merchants",
 		"GET /tokens", "POST /tokens", "DELETE /tokens/1",
 	} {
-		method, path, _ := strings.Cut(door, " ")
-		s.compare(door, s.ask("", method, "/operator"+path, "{}"), 401, v2Unauthorized)
-		s.compare(door, s.ask(s.merchant, method, "/operator"+path, "{}"), 403, v2Forbidden)
+		method, path, _ := strings.Cut(endpoint, " ")
+		s.compare(endpoint, s.ask("", method, "/operator"+path, "{}"), 401, v2Unauthorized)
+		s.compare(endpoint, s.ask(s.merchant, method, "/operator"+path, "{}"), 403, v2Forbidden)
 	}
 	s.asOperator("GET", "/orders", "", 405, coded("method_not_allowed", "This path does not take that method."))
 	s.asOperator("GET", "/x", "", 404, coded("not_found", "Nothing is served at this path."))

@@ -249,7 +249,7 @@ func TestActionsV2(t *testing.T) {
 			patch("R-1/accept", "", 400, cannotAccept)
 			patch("R-1/reject", "", 400, cannotReject)
 			patch("R-1/reject", `{"reason":"nonsense"}`, 400, reason)
-			patch("R-2/accept", `[not looked at`, 200, success2)
+			patch("R-2/accept", `[ignored`, 200, success2)
 			patch("R-3/reject", `{"status":"G"}`, 400, action)
 			patch("R-3/reject", `{"status":null}`, 400, action)
 			patch("R-3/reject", `null`, 400, payload)

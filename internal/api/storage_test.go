@@ -117,7 +117,7 @@ func TestStorageRanges(t *testing.T) {
 func TestStorageNotFound(t *testing.T) {
 	t.Parallel()
 	s := start(t, setup{})
-	path := s.stored("a.pdf", "kept")
+	path := s.stored("a.pdf", "content")
 	deleted := s.stored("b.pdf", "deleted")
 	s.ask(s.merchant, "DELETE", "/api/orders/101/invoices/2", "")
 	const notFound = `{"message":"The invoice was not found."}`
@@ -141,7 +141,7 @@ func TestStorageNotFound(t *testing.T) {
 	s.compare("without the scope", s.ask(s.token(355, token.InvoicesWrite), "GET", path, ""), 403, v1Forbidden)
 	s.expect("GET", "/storage/eu/inv/invoices/R-1", "", 404, `{"message":"Not Found"}`)
 	s.expect("GET", "/storage/eu/inv/invoices/R-1/", "", 404, `{"message":"Not Found"}`)
-	s.expect("GET", path, "", 200, "kept")
+	s.expect("GET", path, "", 200, "content")
 }
 
 // TestStorageSameBytes checks that a file of the largest size is downloaded as it was

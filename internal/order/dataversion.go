@@ -21,5 +21,5 @@ func (v DataVersion) String() string {
 	if v.Mark == 0 {
 		return strconv.FormatInt(v.Event, 10)
 	}
-	return strconv.FormatInt(v.Event, 10) + "." + strconv.FormatUint(uint64(v.Mark), 36)
+	return strconv.FormatInt(v.Event, 10) + "-" + strconv.FormatUint(uint64(v.Mark), 36)
 }

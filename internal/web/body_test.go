@@ -98,7 +98,7 @@ func TestBodyDeadlines(t *testing.T) {
 		{"an upload read", "/upload", "abc", "POST", []time.Duration{10 * time.Second, 60 * time.Second, none}},
 		{"no body", "/small", "", "POST", nil},
 		{"a body refused", "/no", "abc", "POST", []time.Duration{10 * time.Second, 2 * time.Second, 2 * time.Second, none}},
-		{"a body not looked at", "/deaf", "abc", "PATCH", []time.Duration{10 * time.Second, 2 * time.Second, none}},
+		{"a body that is ignored", "/deaf", "abc", "PATCH", []time.Duration{10 * time.Second, 2 * time.Second, none}},
 	}
 	for _, test := range tests {
 		r := httptest.NewRequest(test.method, test.path, strings.NewReader(test.body))
@@ -117,7 +117,7 @@ func TestBodyDeadlines(t *testing.T) {
 			got := w.deadlines[i]
 			switch {
 			case want == none && !got.IsZero():
-				t.Errorf("%s: deadline %d is in force at the end", test.name, i)
+				t.Errorf("%s: deadline %d remains at the end", test.name, i)
 			case want != none && (got.Before(before.Add(want)) || got.After(after.Add(want))):
 				t.Errorf("%s: deadline %d is %s away, want %s", test.name, i, got.Sub(before), want)
 			}
@@ -171,7 +171,7 @@ func TestResponseBeforeReset(t *testing.T) {
 		{"refused", "POST /no", declared, 401, `{"message":"Unauthorized"}`},
 		{"too long", "POST /small", declared, 400, `{"message":"Invalid payload."}`},
 		{"upload too long", "POST /upload", declared, 400, `{"message":"Invalid payload."}`},
-		{"not looked at", "PATCH /deaf", declared, 200, `"done"`},
+		{"ignored", "PATCH /deaf", declared, 200, `"done"`},
 		{"no such path", "POST /nowhere", declared, 404, `{"message":"Not Found"}`},
 		{"no such method", "PUT /no", declared, 405, `{"message":"Method Not Allowed"}`},
 		{"refused, chunked", "POST /no", "Transfer-Encoding: chunked", 401, `{"message":"Unauthorized"}`},

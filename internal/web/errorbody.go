@@ -29,7 +29,7 @@ func NewCodedBody(code, message string) CodedBody {
 }
 
 // EncodeMessage is the ErrorEncoder with MessageBody for errors that mean the same
-// in every group. A group with errors of its own checks those first.
+// in every group. An encoder of a group checks the group's errors first.
 func EncodeMessage(_ *http.Request, err error) (int, any) {
 	status := Status(err)
 	switch {

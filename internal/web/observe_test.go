@@ -24,8 +24,8 @@ func TestRequestID(t *testing.T) {
 	made := make(map[string]bool)
 	var want []string
 	for _, test := range []struct {
-		sent string
-		kept bool
+		sent     string
+		accepted bool
 	}{
 		{"abc", true},
 		{"0190b2f4-7c1e-7b3a-9d2f-3a5b6c7d8e9f", true},
@@ -51,10 +51,10 @@ func TestRequestID(t *testing.T) {
 		got := server.ask(t, "GET /healthz", "X-Request-Id: "+test.sent)
 		id := got.header.Get("X-Request-Id")
 		want = append(want, id)
-		if test.kept != (id == test.sent) {
+		if test.accepted != (id == test.sent) {
 			t.Errorf("sent %q, got %q", test.sent, id)
 		}
-		if !test.kept && (len(id) < 20 || made[id]) {
+		if !test.accepted && (len(id) < 20 || made[id]) {
 			t.Errorf("the new id %q is not new", id)
 		}
 		made[id] = true

@@ -82,8 +82,8 @@ func PublicRoute(method, path string, handle Handler) Route {
 	return Route{method: method, path: path, access: public, plain: handle}
 }
 
-// WithErrors returns the route with an encoder of its own, for errors that mean
-// something else there than in the rest of the group.
+// WithErrors returns the route with another encoder than the group's, for errors that
+// have a different meaning on this route.
 func (route Route) WithErrors(encode ErrorEncoder) Route {
 	route.errors = encode
 	return route

@@ -73,7 +73,7 @@ func (o *operation) examples(document string) ([]Example, error) {
 	for status := range o.responses {
 		shown := o.at.get("responses", fmt.Sprint(status), "content", "application/json", "examples")
 		// Responses that need several requests have this mark. Other tests send them.
-		apart := o.at.get("responses", fmt.Sprint(status), "content", "application/json", "x-shown-withoutExamples").exists()
+		apart := o.at.get("responses", fmt.Sprint(status), "content", "application/json", "x-shown-elsewhere").exists()
 		if _, isJSON := o.responses[status].content["application/json"]; isJSON && len(shown.keys()) == 0 && !apart && !withoutExamples[id] {
 			return nil, fmt.Errorf("status %d has no example", status)
 		}

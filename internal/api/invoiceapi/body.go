@@ -24,8 +24,8 @@ import (
 const MaxBody = 8 << 20
 
 var (
-	// ErrPayload: the body does not have the form of an upload, or it is incomplete
-	// (spec 7, "Invalid payload.").
+	// ErrPayload: the body is not a valid upload, or it is incomplete (spec 7, "Invalid
+	// payload.").
 	ErrPayload = errors.New("invalid payload")
 	// ErrBodyTooBig: the body is larger than MaxBody, valid or not (decision 6, "The
 	// file size is too big.").
@@ -179,15 +179,15 @@ func (t *base64Text) UnmarshalJSONFrom(decoder *jsontext.Decoder) error {
 
 // stageContent writes decoded content to a staged file.
 func stageContent(ctx context.Context, decoded []byte, stage StageFunc) (order.Content, error) {
-	kept := decoded[:min(len(decoded), order.MaxInvoiceSize)]
+	stored := decoded[:min(len(decoded), order.MaxInvoiceSize)]
 	staged, err := stage(ctx)
 	if err != nil {
 		return order.Content{}, err
 	}
 	into := errorWriter{w: staged}
-	if _, err := into.Write(kept); err != nil {
+	if _, err := into.Write(stored); err != nil {
 		staged.Abort()
 		return order.Content{}, fmt.Errorf("stage the content of an upload: %w", err)
 	}
-	return order.Content{Staged: staged, Size: int64(len(decoded)), SHA256: sha256.Sum256(kept)}, nil
+	return order.Content{Staged: staged, Size: int64(len(decoded)), SHA256: sha256.Sum256(stored)}, nil
 }

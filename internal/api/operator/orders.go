@@ -70,7 +70,7 @@ func (a *api) transitionOrder(w http.ResponseWriter, r *http.Request) error {
 	if !ok {
 		return &web.ParamError{Name: "state", Problem: "must be the name of a state"}
 	}
-	// An id without the form of one becomes 0, which no merchant has.
+	// An invalid id becomes 0, which no merchant has.
 	merchantID, _ := order.ParseID(r.PathValue("merchantId"))
 	moved, err := a.orders.Transition(r.Context(), merchantID, order.ByReference(r.PathValue("orderReference")), to)
 	if err != nil {

@@ -13,8 +13,7 @@ func (a *api) uploadInvoice(r *web.Request) (web.Write, error) {
 }
 
 // deleteInvoice serves DELETE /orders/{orderId}/invoices/{invoiceId}. Unlike the
-// other routes it distinguishes an order id without the form of one from an unknown
-// one.
+// other routes it distinguishes an invalid order id from an unknown one.
 func (a *api) deleteInvoice(r *web.Request) (web.Write, error) {
 	if _, ok := order.ParseID(r.PathValue("orderId")); !ok {
 		return web.Write{}, invoiceapi.ErrInvalidParams

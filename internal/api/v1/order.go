@@ -33,8 +33,8 @@ func (a *api) getOrder(r *web.Request) (web.Representation, error) {
 	}, nil
 }
 
-// orderID returns the order that {orderId} identifies. An id without the form of
-// one identifies no order.
+// orderID returns the order that {orderId} identifies. An invalid id
+// identifies no order.
 func orderID(r *web.Request) order.Identifier {
 	id, _ := order.ParseID(r.PathValue("orderId"))
 	return order.ByLegacyID(id)

@@ -70,7 +70,7 @@ func Serve(next http.Handler, w http.ResponseWriter, r *http.Request) {
 type responseWriter struct {
 	http.ResponseWriter
 	ifNoneMatch []string
-	heldStatus  int // status of the header that is held back; 0: none is
+	heldStatus  int // status of the header that is held back; 0: none
 }
 
 // WriteHeader implements http.ResponseWriter.
