@@ -15,14 +15,15 @@ import (
 	"merchantorders/internal/store/pgtest"
 )
 
-// layout is how many orders a merchant has, and how they lie.
+// layout is a number of orders of a merchant and the distribution of their
+// creation times.
 type layout struct {
 	name      string
 	orders    int64
-	createdAt string // SQL of the order's rank i from 0, 0 being the oldest
+	createdAt string // SQL expression of the rank i, which is 0 for the oldest order
 }
 
-// day0 is the first second of the day on which the newest orders came in.
+// day0 is the first second of the day on which the newest orders were created.
 var day0 = order.DayOf(testTime).Start().Unix()
 
 var layouts = []layout{
@@ -36,9 +37,9 @@ var layouts = []layout{
 // rare is a state that ten orders of a layout are in.
 const rare = order.ReturnCanceled
 
-// lay gives merchant 1 the orders of a layout, past the store: a million takes
-// half a minute.
-func lay(b *testing.B, db *DB, l layout) {
+// fillLayout inserts the orders of a layout for merchant 1 by SQL. A million
+// takes half a minute.
+func fillLayout(b *testing.B, db *DB, l layout) {
 	b.Helper()
 	if err := addTestMerchant(b.Context(), db, 1); err != nil {
 		b.Fatal(err)
@@ -65,27 +66,26 @@ func lay(b *testing.B, db *DB, l layout) {
 	}
 }
 
-// laid is a database with the orders of a layout. Only those are made that a
-// benchmark is asked to measure.
-type laid struct {
+// filledDB is a database with the orders of a layout, created when a benchmark
+// first uses it.
+type filledDB struct {
 	layout
-	in   *testing.B // until the end of which it is open
-	make func(*testing.B) *DB
-	made *DB // nil: not yet
+	parent *testing.B // the database is open until its end
+	create func(*testing.B) *DB
+	db     *DB // nil: not created yet
 }
 
-// open returns the database.
-func (l *laid) open(b *testing.B) *DB {
+func (l *filledDB) open(b *testing.B) *DB {
 	b.Helper()
-	if l.made == nil {
-		l.made = l.make(l.in)
-		lay(b, l.made, l.layout)
+	if l.db == nil {
+		l.db = l.create(l.parent)
+		fillLayout(b, l.db, l.layout)
 	}
-	return l.made
+	return l.db
 }
 
 // onLayouts runs a benchmark on both databases with all layouts.
-func onLayouts(b *testing.B, run func(*testing.B, []*laid)) {
+func onLayouts(b *testing.B, run func(*testing.B, []*filledDB)) {
 	for _, on := range []struct {
 		name string
 		open func(*testing.B) *DB
@@ -94,16 +94,16 @@ func onLayouts(b *testing.B, run func(*testing.B, []*laid)) {
 		{"PostgreSQL", func(b *testing.B) *DB { return openPostgresTest(b, pgtest.Database(b)) }},
 	} {
 		b.Run(on.name, func(b *testing.B) {
-			all := make([]*laid, len(layouts))
+			all := make([]*filledDB, len(layouts))
 			for i, l := range layouts {
-				all[i] = &laid{layout: l, in: b, make: on.open}
+				all[i] = &filledDB{layout: l, parent: b, create: on.open}
 			}
 			run(b, all)
 		})
 	}
 }
 
-// splitAll splits every day of merchant 1 that pages can begin in.
+// splitAll splits the days of merchant 1 until every page has a small offset.
 func splitAll(b *testing.B, db *DB, l layout) {
 	b.Helper()
 	filter := order.NewFilter()
@@ -114,7 +114,7 @@ func splitAll(b *testing.B, db *DB, l layout) {
 	}
 }
 
-// listCase is a list that is asked for again and again.
+// listCase is a list that a benchmark requests repeatedly.
 type listCase struct {
 	name   string
 	filter func(*order.Filter, layout)
@@ -146,11 +146,10 @@ var listCases = []listCase{
 	{"past the end", func(f *order.Filter, _ layout) { f.Page = 1 << 40 }},
 }
 
-// BenchmarkList reads pages of a merchant with few and with many orders, one
-// after the other, so that what else the machine does hits all: the figures of
-// a case should be alike.
+// BenchmarkList reads pages of a merchant with few and with many orders. The
+// times of one case should be about equal.
 func BenchmarkList(b *testing.B) {
-	onLayouts(b, func(b *testing.B, all []*laid) {
+	onLayouts(b, func(b *testing.B, all []*filledDB) {
 		for _, test := range listCases {
 			b.Run(test.name, func(b *testing.B) {
 				for _, l := range all {
@@ -172,11 +171,11 @@ func BenchmarkList(b *testing.B) {
 	})
 }
 
-// BenchmarkListGrowth reads the same page of all layouts in turn, so that what
-// else the machine does hits all alike, and reports the median of each as a
-// ratio to the first one's.
+// BenchmarkListGrowth alternates between the layouts while it reads the same
+// page, so that other load on the machine affects all of them. It reports the
+// median of each layout as a multiple of that of the first.
 func BenchmarkListGrowth(b *testing.B) {
-	onLayouts(b, func(b *testing.B, all []*laid) {
+	onLayouts(b, func(b *testing.B, all []*filledDB) {
 		for _, test := range listCases {
 			b.Run(test.name, func(b *testing.B) {
 				for _, l := range all {
@@ -210,10 +209,10 @@ func BenchmarkListGrowth(b *testing.B) {
 	})
 }
 
-// BenchmarkListNotSplit reads pages with an empty index: what the first one costs
-// that begins in a day with many orders.
+// BenchmarkListNotSplit reads pages with an empty index, which it has to load
+// and to split.
 func BenchmarkListNotSplit(b *testing.B) {
-	onLayouts(b, func(b *testing.B, all []*laid) {
+	onLayouts(b, func(b *testing.B, all []*filledDB) {
 		for _, test := range []listCase{
 			{"first page", func(*order.Filter, layout) {}},
 			{"page 100", func(f *order.Filter, _ layout) { f.Page = 100 }},
@@ -237,8 +236,8 @@ func BenchmarkListNotSplit(b *testing.B) {
 	})
 }
 
-// BenchmarkListBesideTransitions reads the first page after each transition:
-// what a refresh of the index costs.
+// BenchmarkListBesideTransitions reads the first page after each transition,
+// with a refresh of the index.
 func BenchmarkListBesideTransitions(b *testing.B) {
 	db := benchDatabase(b)
 	numbers := fill(b, db, 1, 20_000)

@@ -210,7 +210,7 @@ func TestSplitAfterAnError(t *testing.T) {
 
 // TestListInSnapshot reads lists in snapshots while orders change and other
 // lists refresh the index, and compares the last ones with the lists of another
-// handle, which has an index of its own.
+// handle, which has another index.
 func TestListInSnapshot(t *testing.T) {
 	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) {

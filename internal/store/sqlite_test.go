@@ -37,8 +37,8 @@ func (d smallBuckets) Open(t *testing.T) storetest.Store {
 }
 
 // smallSizes make everything happen with few orders: splits from both ends of a
-// day, buckets that are split again, larger buckets, and indexes too far behind
-// to catch up.
+// day, buckets that are split again, larger buckets, and indexes so far
+// behind that they are loaded again.
 var smallSizes = pageindex.Sizes{BucketOrders: 3, MaxBuckets: 60, MinKeys: 8, MaxKeys: 40, MaxDeltas: 5}
 
 // sqliteFile is the path of a database of a test's own.

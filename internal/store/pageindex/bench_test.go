@@ -10,12 +10,12 @@ import (
 	"merchantorders/internal/order"
 )
 
-// generated is a Source of many orders in the order of their ids, all states in
-// turn.
+// generated is a Source of many orders. A higher legacy id has a higher key, and
+// successive orders have successive states.
 type generated struct {
 	name      string
 	orders    int64
-	createdAt func(rank int64) int64 // the oldest has rank 0
+	createdAt func(rank int64) int64 // the rank of the oldest is 0
 }
 
 const threeYears = 3 * 365 * 86400

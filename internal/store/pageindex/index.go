@@ -105,9 +105,9 @@ func (x *Index) change(d Delta, n int32) {
 	}
 }
 
-// canCatchUp reports whether the events up to a version are few enough to read
+// canApply reports whether the events up to a version are few enough to read
 // them. Otherwise the day counts are read instead, and splits are lost.
-func (x *Index) canCatchUp(from, to int64) bool {
+func (x *Index) canApply(from, to int64) bool {
 	return to-from <= int64(x.sizes.MaxDeltas+x.extraBuckets)
 }
 

@@ -11,25 +11,28 @@ import (
 // Shared is an Index for concurrent requests, which reads what it lacks from a
 // Source.
 //
-// Locking. Shared has three locks. A request that takes several takes them in
-// this order:
+// Locking. A request that takes several of the three locks takes them in this
+// order:
 //
 //  1. splitting is held by the request that splits buckets, also while it reads
 //     keys. Only requests that need a split themselves wait for it.
 //  2. refreshing is held by the request that brings the index to another
 //     version or installs a split, also while it reads events or day counts,
-//     and by a Hold. Nobody else changes the index, so its holder can rely on
-//     the version. Requests that need another version wait for it.
-//  3. mu guards the content of the index, which its holder may read and, if it
-//     holds refreshing too, change; LocateAt, which restores what it changes,
-//     needs mu alone. mu is held for work in memory, never while the database is
-//     read. So no Locate waits for the database because another request does.
+//     and by a Held. Only its holder changes the content of the index, so the
+//     holder can rely on the version. Requests that need another version wait
+//     for it.
+//  3. mu guards the content against concurrent access. Every reader holds it,
+//     and the holder of refreshing while it writes. LocateAt, which restores
+//     what it changes, needs mu alone. mu is never held while the database is
+//     read: a Locate that needs neither a load nor a split does not wait for
+//     the database.
 //
-// The mutex of Cache comes after all three and is held for work in memory too.
+// The mutex of Cache comes after all three and is never held during a read
+// either.
 //
 // A request must not wait for splitting or refreshing while it has a database
-// connection: their holder may be waiting for one. Both waits end with the
-// context of the request.
+// connection: the holder of the lock may be waiting for a connection. Both waits
+// end with the context of the request.
 type Shared struct {
 	splitting  contextMutex
 	refreshing contextMutex
@@ -130,7 +133,7 @@ func (s *Shared) Invalidate(ctx context.Context, version order.DataVersion) erro
 
 // refresh implements Refresh. The caller holds refreshing.
 func (s *Shared) refresh(ctx context.Context, source Source, version order.DataVersion) error {
-	if done, err := s.catchUp(ctx, source, version); done || err != nil {
+	if done, err := s.applyEvents(ctx, source, version); done || err != nil {
 		return err
 	}
 	days, loaded, err := source.DayCounts(ctx)
@@ -146,17 +149,17 @@ func (s *Shared) refresh(ctx context.Context, source Source, version order.DataV
 	return nil
 }
 
-// catchUp applies the events up to a version, or to a later one. It reports
+// applyEvents applies the events up to a version, or to a later one. It reports
 // false if the index must be loaded instead: because it is not loaded, is too
 // far behind, or knows another history. The caller holds refreshing.
-func (s *Shared) catchUp(ctx context.Context, source Source, version order.DataVersion) (bool, error) {
+func (s *Shared) applyEvents(ctx context.Context, source Source, version order.DataVersion) (bool, error) {
 	known, loaded, keys := s.state()
 	switch {
 	case !loaded, known.Event == version.Event && known != version:
 		return false, nil
 	case known.Event >= version.Event:
 		return true, nil
-	case !s.index.canCatchUp(known.Event, version.Event):
+	case !s.index.canApply(known.Event, version.Event):
 		return false, nil
 	}
 	deltas, ok, err := deltasAfter(ctx, source, known, keys)

@@ -10,9 +10,9 @@ type Sizes struct {
 	MaxBuckets int64
 	// MinKeys and MaxKeys bound how many keys of orders one split reads.
 	MinKeys, MaxKeys int64
-	// MaxDeltas is how many events an index reads to catch up, and one more for
-	// each bucket that a split has added. An index that is further behind is
-	// loaded again.
+	// MaxDeltas is how many events an index reads to reach a newer version, and
+	// one more for each bucket that a split has added. An index that is further
+	// behind is loaded again.
 	MaxDeltas int
 }
 

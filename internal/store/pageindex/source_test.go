@@ -13,7 +13,7 @@ import (
 // today is the newest day on which orders of these tests were created.
 const today order.Day = 20777
 
-// fakeSource is a Source in memory that keeps its whole history.
+// fakeSource is a Source in memory with its whole history.
 type fakeSource struct {
 	mu     sync.Mutex
 	random *rand.Rand
@@ -209,8 +209,8 @@ func (s *fakeSource) fill(orders int) {
 }
 
 // smallSizes make everything happen with few orders: splits from both ends of a
-// day, buckets that are split again, larger buckets, and indexes too far behind
-// to catch up.
+// day, buckets that are split again, larger buckets, and indexes so far
+// behind that they are loaded again.
 var smallSizes = Sizes{BucketOrders: 3, MaxBuckets: 60, MinKeys: 8, MaxKeys: 40, MaxDeltas: 5}
 
 // testFilters are lists of all kinds.
