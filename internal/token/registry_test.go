@@ -266,7 +266,7 @@ func TestRecordUsesRetries(t *testing.T) {
 		if diff := cmp.Diff(want, store.written()); diff != "" {
 			t.Errorf("written (-want +got):\n%s", diff)
 		}
-		if !strings.Contains(log.String(), "last-used times not written") || strings.Contains(log.String(), "mo_") {
+		if !strings.Contains(log.String(), "cannot write the last-used times of tokens") || strings.Contains(log.String(), "mo_") {
 			t.Errorf("log %q", log.String())
 		}
 	})
