@@ -7,15 +7,15 @@ import (
 	"net/http"
 )
 
-// Accept accepts an order, which moves it from Registered to InProcessing.
-// Errors beside those of every call: ErrNotFound, ErrCannotAccept,
+// Accept accepts an order: its state changes from Registered to InProcessing.
+// Errors in addition to those of every call: ErrNotFound, ErrCannotAccept,
 // ErrPrecondition.
 func (c *Client) Accept(ctx context.Context, reference string, options ...WriteOption) error {
 	return c.act(ctx, "accept", reference, nil, options)
 }
 
-// Reject rejects an order, which moves it from Registered to
-// RejectedByMerchant. Errors beside those of every call: ErrNotFound,
+// Reject rejects an order: its state changes from Registered to
+// RejectedByMerchant. Errors in addition to those of every call: ErrNotFound,
 // ErrInvalidReason, ErrCannotReject, ErrPrecondition.
 func (c *Client) Reject(ctx context.Context, reference string, reason Reason, options ...WriteOption) error {
 	body := map[string]string{"status": "D"}
@@ -24,12 +24,12 @@ func (c *Client) Reject(ctx context.Context, reference string, reason Reason, op
 	}
 	text, err := json.Marshal(body)
 	if err != nil {
-		return err // text always can be written
+		return err // strings can always be encoded
 	}
 	return c.act(ctx, "reject", reference, text, options)
 }
 
-// act sends one of the two answers to an order.
+// act accepts or rejects an order.
 func (c *Client) act(ctx context.Context, action, reference string, body []byte, options []WriteOption) error {
 	op := action + " order " + reference
 	if err := c.checkReference(op, reference); err != nil {
@@ -43,17 +43,17 @@ func (c *Client) act(ctx context.Context, action, reference string, body []byte,
 	if body != nil {
 		call.body = func() (requestBody, error) { return textBody{bytes.NewReader(body)}, nil }
 	}
-	a, err := c.do(ctx, call)
+	r, err := c.do(ctx, call)
 	if err != nil {
 		return err
 	}
-	if err := decodeSuccess(a.body); err != nil {
-		return c.malformed(call, a, err)
+	if err := decodeSuccess(r.body); err != nil {
+		return c.malformed(call, r, err)
 	}
 	return nil
 }
 
-// textBody is a body that is in memory.
+// textBody is a request body in memory.
 type textBody struct{ *bytes.Reader }
 
 func (b textBody) Close() error { return nil }

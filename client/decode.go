@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// timeForm is how the service writes a time, in UTC.
+// timeForm is the format of times in v2, in UTC.
 const timeForm = "2006-01-02 15:04:05"
 
-// wireTime reads a time of the interface: text of timeForm, or null for none.
+// wireTime decodes a time: text in timeForm, or null for none.
 type wireTime struct{ time.Time }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -31,15 +31,15 @@ func (t *wireTime) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// wireSummary is a Summary as it is sent. Of two fields of one name the outer
-// one is read.
+// wireSummary is the JSON form of a Summary. Its own fields hide those of Summary
+// with the same name.
 type wireSummary struct {
 	Summary
 	CreatedAt wireTime `json:"createdAt"`
 	UpdatedAt wireTime `json:"updatedAt"`
 }
 
-// wireOrder is an Order as it is sent.
+// wireOrder is the JSON form of an Order.
 type wireOrder struct {
 	Order
 	CreatedAt     wireTime `json:"createdAt"`
@@ -48,7 +48,7 @@ type wireOrder struct {
 	DispatchUntil wireTime `json:"dispatchUntil"`
 }
 
-// wirePage is the answer of a list.
+// wirePage is the response of a list.
 type wirePage struct {
 	Params struct {
 		Page     int64    `json:"page"`
@@ -61,9 +61,9 @@ type wirePage struct {
 	Orders []wireSummary `json:"orders"`
 }
 
-var errIncomplete = errors.New("what it must have is missing")
+var errIncomplete = errors.New("a required field is missing")
 
-// decodePage reads the answer of a list.
+// decodePage decodes the response of a list.
 func decodePage(body []byte) (Page, error) {
 	var wire wirePage
 	if err := json.Unmarshal(body, &wire); err != nil {
@@ -90,7 +90,7 @@ func decodePage(body []byte) (Page, error) {
 	return page, nil
 }
 
-// decodeOrder reads the answer of a single order.
+// decodeOrder decodes the response of a single order.
 func decodeOrder(body []byte) (Order, error) {
 	var wire struct {
 		Order wireOrder `json:"order"`
@@ -102,13 +102,13 @@ func decodeOrder(body []byte) (Order, error) {
 	o.CreatedAt, o.UpdatedAt = w.CreatedAt.Time, w.UpdatedAt.Time
 	o.ExpiresAt, o.DispatchUntil = w.ExpiresAt.Time, w.DispatchUntil.Time
 	o.Tag = ""
-	if o.Reference == "" || o.State == "" || o.CreatedAt.IsZero() || o.Invoices == nil || o.LineItems == nil || !whole(o.Invoices) {
+	if o.Reference == "" || o.State == "" || o.CreatedAt.IsZero() || o.Invoices == nil || o.LineItems == nil || !complete(o.Invoices) {
 		return Order{}, errIncomplete
 	}
 	return o, nil
 }
 
-// decodeSuccess reads the answer of accept and reject.
+// decodeSuccess decodes the response of accept and reject.
 func decodeSuccess(body []byte) error {
 	var wire struct {
 		Success bool `json:"success"`
@@ -122,7 +122,7 @@ func decodeSuccess(body []byte) error {
 	return nil
 }
 
-// decodeUploaded reads the answer of an upload.
+// decodeUploaded decodes the response of an upload.
 func decodeUploaded(body []byte) (Invoice, error) {
 	var wire struct {
 		Invoice Invoice `json:"invoice"`
@@ -130,13 +130,13 @@ func decodeUploaded(body []byte) (Invoice, error) {
 	if err := json.Unmarshal(body, &wire); err != nil {
 		return Invoice{}, err
 	}
-	if !whole([]Invoice{wire.Invoice}) {
+	if !complete([]Invoice{wire.Invoice}) {
 		return Invoice{}, errIncomplete
 	}
 	return wire.Invoice, nil
 }
 
-// decodeDeleted reads the answer of a delete: what is left.
+// decodeDeleted decodes the response of a delete: the remaining files.
 func decodeDeleted(body []byte) ([]Invoice, error) {
 	var wire struct {
 		Invoices []Invoice `json:"invoices"`
@@ -144,14 +144,14 @@ func decodeDeleted(body []byte) ([]Invoice, error) {
 	if err := json.Unmarshal(body, &wire); err != nil {
 		return nil, err
 	}
-	if wire.Invoices == nil || !whole(wire.Invoices) {
+	if wire.Invoices == nil || !complete(wire.Invoices) {
 		return nil, errIncomplete
 	}
 	return wire.Invoices, nil
 }
 
-// whole reports whether invoice files have what each must have.
-func whole(invoices []Invoice) bool {
+// complete reports whether all invoices have the required fields.
+func complete(invoices []Invoice) bool {
 	for _, invoice := range invoices {
 		if invoice.ID < 1 || invoice.URL == "" || invoice.CreatedAt.IsZero() {
 			return false
@@ -160,8 +160,8 @@ func whole(invoices []Invoice) bool {
 	return true
 }
 
-// decodeEvents reads the answer of a feed that was asked for what is after a
-// number. Numbers that do not grow would lead a reader round in a circle.
+// decodeEvents decodes a page of events after a number. It checks that the numbers
+// increase: otherwise the caller might read the same events again and again.
 func decodeEvents(body []byte, after int64) (EventPage, error) {
 	var page EventPage
 	if err := json.Unmarshal(body, &page); err != nil {

@@ -7,51 +7,50 @@ import (
 	"time"
 )
 
-// The kinds of errors, to be told apart with errors.Is. Every error of a call
-// is an *Error, and of one of them, except when the call's own context ended or
-// the reader or writer that the caller gave failed: errors.Is finds those
-// errors themselves then.
+// The kinds of errors, for errors.Is. Every error of a call is an *Error of one of
+// these kinds, unless the call's context ended or a reader of the caller failed.
+// Then errors.Is finds the context's or the reader's error.
 var (
-	ErrUnauthorized    = errors.New("the token is missing or not valid")           // 401
-	ErrForbidden       = errors.New("the token does not allow this")               // 403
-	ErrInvalidParams   = errors.New("a parameter is not valid")                    // 400; also found before anything was sent
-	ErrInvalidPayload  = errors.New("the body is not valid")                       // 400
-	ErrUnsupported     = errors.New("the service does not serve this")             // 404 or 405 of the path: older than the client, or not the address of a service
-	ErrNotFound        = errors.New("no such order")                               // 404, also for another merchant's
-	ErrCannotAccept    = errors.New("the order's state does not allow accepting")  // 400
-	ErrCannotReject    = errors.New("the order's state does not allow rejecting")  // 400
-	ErrInvalidReason   = errors.New("the reason is not an allowed one")            // 400
-	ErrInvalidAction   = errors.New("the action is not an allowed one")            // 400
-	ErrTooManyFiles    = errors.New("the order has three invoice files already")   // 400
-	ErrFileType        = errors.New("the file is not a pdf, png, jpeg or jpg")     // 400
-	ErrFileTooBig      = errors.New("the file is larger than 4,000,000 bytes")     // 400; also found before anything was sent
-	ErrInvoiceNotFound = errors.New("no such invoice file")                        // 404, also of an order that is not there
-	ErrPrecondition    = errors.New("the order has changed since it was read")     // 412, after IfMatch
-	ErrKeyReused       = errors.New("the key belongs to another write")            // 422, after IdempotencyKey
-	ErrInProgress      = errors.New("the same write is still under way")           // 409
-	ErrRateLimited     = errors.New("too many requests")                           // 429
-	ErrUnavailable     = errors.New("the service cannot answer for now")           // 502, 503, 504
-	ErrInternal        = errors.New("the service failed")                          // 500 and every other 5xx
-	ErrTransport       = errors.New("no answer came")                              // no connection, a cut one, a time-out
-	ErrResponse        = errors.New("the answer is not one of the interface")      // broken JSON, another content type, too large, a redirect
-	ErrRefused         = errors.New("the service refused for a reason of its own") // a 4xx of no other kind
+	ErrUnauthorized    = errors.New("the token is missing or not valid")          // 401
+	ErrForbidden       = errors.New("the token does not allow this")              // 403
+	ErrInvalidParams   = errors.New("a parameter is not valid")                   // 400; also found before anything was sent
+	ErrInvalidPayload  = errors.New("the body is not valid")                      // 400
+	ErrUnsupported     = errors.New("the service does not support this")          // 404 or 405 of the path: an older service, or not the address of a service
+	ErrNotFound        = errors.New("no such order")                              // 404, also for an order of another merchant
+	ErrCannotAccept    = errors.New("the order's state does not allow accepting") // 400
+	ErrCannotReject    = errors.New("the order's state does not allow rejecting") // 400
+	ErrInvalidReason   = errors.New("the reason is not an allowed one")           // 400
+	ErrInvalidAction   = errors.New("the action is not an allowed one")           // 400
+	ErrTooManyFiles    = errors.New("the order has three invoice files already")  // 400
+	ErrFileType        = errors.New("the file is not a pdf, png, jpeg or jpg")    // 400
+	ErrFileTooBig      = errors.New("the file is larger than 4,000,000 bytes")    // 400; also found before anything was sent
+	ErrInvoiceNotFound = errors.New("no such invoice file")                       // 404, also if the order does not exist
+	ErrPrecondition    = errors.New("the order has changed since it was read")    // 412, after IfMatch
+	ErrKeyReused       = errors.New("the key belongs to another write")           // 422, after IdempotencyKey
+	ErrInProgress      = errors.New("the same write is still in progress")        // 409
+	ErrRateLimited     = errors.New("too many requests")                          // 429
+	ErrUnavailable     = errors.New("the service is temporarily unavailable")     // 502, 503, 504
+	ErrInternal        = errors.New("the service failed")                         // 500 and every other 5xx
+	ErrTransport       = errors.New("no response")                                // no connection, a broken one, a time-out
+	ErrResponse        = errors.New("unexpected response")                        // broken JSON, another content type, too large, a redirect
+	ErrRefused         = errors.New("the service refused the request")            // any other 4xx
 )
 
-// Error is how a call failed. It never holds the token.
+// Error is the error of a call. It never contains the token.
 type Error struct {
-	Op         string        // what was asked, such as "accept order SF-1"
-	Kind       error         // one of the kinds; nil: the caller's context, reader or writer failed
-	Status     int           // of the answer; 0: none came, or nothing was sent
-	Code       string        // of the service, such as "10304"; empty: it gave none
-	Message    string        // the service's words, or ours where there are none; one line
-	RequestID  string        // under which the service knows the request, or would
-	RetryAfter time.Duration // that the service asked for; 0: none
-	Tries      int           // how often it was sent; 0: not at all
+	Op         string        // the operation, such as "accept order SF-1"
+	Kind       error         // one of the kinds; nil: the caller's context ended or reader failed
+	Status     int           // of the response; 0: no response
+	Code       string        // of the service, such as "10304"; may be empty
+	Message    string        // of the service, or of the client if there is none; one line
+	RequestID  string        // of the last attempt, as in the log of the service
+	RetryAfter time.Duration // from the service; 0: none
+	Tries      int           // number of attempts; 0: nothing was sent
 
-	err error // what happened below; nil: nothing to tell
+	err error // the cause; may be nil
 }
 
-// Error implements error: one line, for people.
+// Error implements error. The text is one line.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Op + ": " + e.Message)
@@ -77,7 +76,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap lets errors.Is and errors.As see the kind and what happened below.
+// Unwrap returns the kind and the cause.
 func (e *Error) Unwrap() []error {
 	var below []error
 	for _, err := range []error{e.Kind, e.err} {
@@ -88,27 +87,26 @@ func (e *Error) Unwrap() []error {
 	return below
 }
 
-// Timeout reports whether a time-out was the cause.
+// Timeout reports whether the cause is a time-out.
 func (e *Error) Timeout() bool {
 	var late interface{ Timeout() bool }
 	return e.err != nil && errors.As(e.err, &late) && late.Timeout()
 }
 
-// refuse is the error of a call that is not sent.
-func (c *Client) refuse(op string, kind error, message string) *Error {
+// notSent returns the error of a call that is not sent.
+func (c *Client) notSent(op string, kind error, message string) *Error {
 	return &Error{Op: c.clean(op), Kind: kind, Message: c.clean(message)}
 }
 
-// malformed is the error of an answer that the interface does not have.
-func (c *Client) malformed(call *call, a answer, err error) *Error {
+// malformed returns the error of a response that v2 does not define.
+func (c *Client) malformed(call *call, r response, err error) *Error {
 	return &Error{
-		Op: c.clean(call.op), Kind: ErrResponse, Status: a.status, Tries: a.tries, RequestID: a.requestID,
+		Op: c.clean(call.op), Kind: ErrResponse, Status: r.status, Tries: r.tries, RequestID: r.requestID,
 		Message: c.clean(ErrResponse.Error() + ": " + err.Error()), err: c.cause(err),
 	}
 }
 
-// cause returns an error fit to be looked into: itself, or its text alone in
-// the odd case that somebody put the token into it.
+// cause returns err, or only its text without the token if it contains the token.
 func (c *Client) cause(err error) error {
 	if err == nil {
 		return nil
@@ -121,12 +119,12 @@ func (c *Client) cause(err error) error {
 
 const maxMessage = 500 // runes
 
-// clean makes a text from outside fit for an error: one line without control
-// characters, of bounded length, without the token.
+// clean makes untrusted text safe for an error: one line of bounded length, without
+// control characters and without the token.
 func (c *Client) clean(text string) string {
 	runes := []rune(strings.ToValidUTF8(c.redact(text), "\ufffd"))
 	if len(runes) > maxMessage {
 		runes = append(runes[:maxMessage:maxMessage], '…')
 	}
-	return strings.TrimSpace(strings.Map(harmless, string(runes)))
+	return strings.TrimSpace(strings.Map(printable, string(runes)))
 }

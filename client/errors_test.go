@@ -51,8 +51,8 @@ func quoted(text string) string {
 	return string(data)
 }
 
-// TestErrorAnswers: every error of the interface, in both settings of its codes.
-func TestErrorAnswers(t *testing.T) {
+// TestErrorResponses checks the kind of every error of v2, with both sets of codes.
+func TestErrorResponses(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		call   string
@@ -71,7 +71,7 @@ func TestErrorAnswers(t *testing.T) {
 		{"reject", 400, coded("10305", "Invalid Action"), client.ErrInvalidAction, "10305"},
 		{"reject", 400, coded("invalid_payload", "Invalid payload."), client.ErrInvalidPayload, "invalid_payload"},
 		{"list", 400, coded("invalid_params", "state must be the name of a state"), client.ErrInvalidParams, "invalid_params"},
-		// With words that are not the published ones, the codes still tell.
+		// With other messages than the published ones, the codes decide.
 		{"accept", 400, coded("10304", "no"), client.ErrCannotAccept, "10304"},
 		{"reject", 400, coded("10304", "no"), client.ErrCannotReject, "10304"},
 		{"reject", 400, coded("10301", "no"), client.ErrInvalidReason, "10301"},
@@ -104,7 +104,7 @@ func TestErrorAnswers(t *testing.T) {
 		{"list", 418, coded("teapot", "no coffee"), client.ErrRefused, "teapot"},
 		{"list", 501, coded("x", "y"), client.ErrInternal, "x"},
 
-		// Of what stands between: a proxy's pages, nothing at all.
+		// Responses of a proxy: pages, empty bodies.
 		{"list", 502, "<html>", client.ErrUnavailable, ""},
 		{"list", 504, "", client.ErrUnavailable, ""},
 		{"list", 404, "<html>", client.ErrUnsupported, ""},
@@ -121,7 +121,7 @@ func TestErrorAnswers(t *testing.T) {
 			t.Parallel()
 			f := newFake(t, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("X-Request-Id", "from-service")
-				answer(w, test.status, test.body)
+				response(w, test.status, test.body)
 			}, client.WithTries(1))
 			for _, call := range calls {
 				if call.name != test.call {
@@ -141,7 +141,8 @@ func TestErrorAnswers(t *testing.T) {
 	}
 }
 
-// TestRequestIDOfTheClient: what has no answer is known by the id that went out.
+// TestRequestIDOfTheClient checks that an error without response has the id of the
+// request.
 func TestRequestIDOfTheClient(t *testing.T) {
 	t.Parallel()
 	for name, given := range map[string]string{"none": "", "no id": "a b", "token": secret, "long": strings.Repeat("x", 65)} {
@@ -149,7 +150,7 @@ func TestRequestIDOfTheClient(t *testing.T) {
 			t.Parallel()
 			f := newFake(t, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("X-Request-Id", given)
-				answer(w, 400, flat("no"))
+				response(w, 400, flat("no"))
 			})
 			_, err := f.client.Order(t.Context(), "SF-1")
 			e := wantKind(t, err, client.ErrRefused)
@@ -160,8 +161,8 @@ func TestRequestIDOfTheClient(t *testing.T) {
 	}
 }
 
-// TestRefusedUnsent: what would be another question is not asked.
-func TestRefusedUnsent(t *testing.T) {
+// TestNotSent checks that calls with invalid arguments are not sent.
+func TestNotSent(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, always(200, goodSuccess))
 	for name, do := range map[string]func(context.Context, *client.Client) error{
@@ -198,7 +199,8 @@ func TestRefusedUnsent(t *testing.T) {
 	}
 }
 
-// TestTokenIsNeverShown prints a client and what holds one in every way.
+// TestTokenIsNeverShown formats a client, and values that contain one, with every
+// verb.
 func TestTokenIsNeverShown(t *testing.T) {
 	t.Parallel()
 	c, err := client.New("http://127.0.0.1:1", secret)

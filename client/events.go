@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// EventType says what happened.
+// EventType is the type of an event.
 type EventType string
 
-// The types of events. A reader passes over those that it does not know.
+// The types of events. Ignore unknown types: the service may add some.
 const (
 	OrderCreated      EventType = "order.created"
 	OrderStateChanged EventType = "order.state_changed"
@@ -22,26 +22,26 @@ const (
 	InvoiceDeleted    EventType = "invoice.deleted"
 )
 
-// Event tells of one change of one order.
+// Event is one change of one order.
 type Event struct {
 	Seq            int64           `json:"seq"` // a merchant's events are numbered 1, 2, 3, ...
 	Type           EventType       `json:"type"`
 	OrderReference string          `json:"orderReference"`
-	OrderID        int64           `json:"orderId"` // the number of version 1
+	OrderID        int64           `json:"orderId"` // the numeric id of v1
 	At             time.Time       `json:"at"`
 	Actor          string          `json:"actor"` // merchant, operator or system
-	Data           json.RawMessage `json:"data"`  // an object, by type
+	Data           json.RawMessage `json:"data"`  // an object that depends on Type
 }
 
 // StateChange is the Data of OrderStateChanged.
 type StateChange struct {
 	From   State  `json:"from"`
 	To     State  `json:"to"`
-	Reason Reason `json:"reason"` // of a rejection; empty: none given
+	Reason Reason `json:"reason"` // of a rejection; empty: none
 }
 
-// StateChange returns what an event of a changed state says, and false for every
-// other event.
+// StateChange returns the data of an OrderStateChanged event, and false for other
+// events.
 func (e Event) StateChange() (StateChange, bool) {
 	var change StateChange
 	if e.Type != OrderStateChanged || json.Unmarshal(e.Data, &change) != nil {
@@ -53,11 +53,11 @@ func (e Event) StateChange() (StateChange, bool) {
 // InvoiceChange is the Data of InvoiceUploaded and InvoiceDeleted.
 type InvoiceChange struct {
 	InvoiceID int64  `json:"invoiceId"`
-	Filename  string `json:"filename"` // as stored; empty: the service does not say
+	Filename  string `json:"filename"` // as stored; may be empty
 }
 
-// InvoiceChange returns what an event of an invoice file says, and false for
-// every other event.
+// InvoiceChange returns the data of an InvoiceUploaded or InvoiceDeleted event, and
+// false for other events.
 func (e Event) InvoiceChange() (InvoiceChange, bool) {
 	var change InvoiceChange
 	if e.Type != InvoiceUploaded && e.Type != InvoiceDeleted || json.Unmarshal(e.Data, &change) != nil {
@@ -66,22 +66,22 @@ func (e Event) InvoiceChange() (InvoiceChange, bool) {
 	return change, true
 }
 
-// EventPage is a piece of the feed, oldest first.
+// EventPage is a page of the change feed, oldest first.
 type EventPage struct {
 	Events []Event `json:"events"`
-	Next   int64   `json:"next"` // what to ask after for the piece that follows
+	Next   int64   `json:"next"` // the after parameter of the next page
 }
 
-// The limits of a piece of the feed.
+// Limits of EventsPage.
 const (
 	MaxEvents = 1000
 	MaxWait   = 30 * time.Second
 )
 
-// EventsPage returns the merchant's events after a number, 0 for all, oldest
-// first. limit is how many at most, 1 to MaxEvents; 0: as the service likes. When
-// there are none, the service holds the answer for up to wait, in whole seconds
-// up to MaxWait, until something happens.
+// EventsPage returns the merchant's events with numbers above after, oldest first;
+// 0 returns all. limit is 1 to MaxEvents; 0 means the default of the service. If
+// there is no event, the service waits for one up to wait, in whole seconds up to
+// MaxWait (long polling).
 func (c *Client) EventsPage(ctx context.Context, after int64, limit int, wait time.Duration) (EventPage, error) {
 	query := eventQuery(after, limit)
 	if seconds := int64(wait / time.Second); seconds > 0 {
@@ -93,46 +93,46 @@ func (c *Client) EventsPage(ctx context.Context, after int64, limit int, wait ti
 	}, after)
 }
 
-// Events returns the merchant's events after a number, 0 for all, up to the
-// newest that there is. The first error ends them; whoever keeps the Seq of the
-// last event goes on from there later and misses nothing.
+// Events returns the merchant's events with numbers above after, up to the newest;
+// 0 returns all. The first error ends the iteration. To continue later without
+// missing an event, store the Seq of the last one.
 func (c *Client) Events(ctx context.Context, after int64) iter.Seq2[Event, error] {
-	return pieces(after, nil, func(after int64) (EventPage, error) {
+	return eventPages(after, nil, func(after int64) (EventPage, error) {
 		return c.EventsPage(ctx, after, MaxEvents, 0)
 	})
 }
 
-// FollowEvents is Events without an end: after the newest it waits for what
-// comes. It ends with the first error, at the latest with that of ctx.
+// FollowEvents is like Events, but waits for new events after the newest. It ends
+// with the first error, at the latest with that of ctx.
 func (c *Client) FollowEvents(ctx context.Context, after int64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		var asked time.Time
+		var requested time.Time
 		pause := func() error {
-			// A service where too many wait already answers at once.
-			if c.now().Sub(asked) >= followPause {
+			// A service with too many waiters responds at once.
+			if c.now().Sub(requested) >= followPause {
 				return nil
 			}
-			if err := c.sleep(ctx, followPause+c.spread(followPause)); err != nil {
-				return c.lost(ctx, &call{op: "follow events"}, "", err)
+			if err := c.sleep(ctx, followPause+c.jitter(followPause)); err != nil {
+				return c.transportError(ctx, &call{op: "follow events"}, "", err)
 			}
 			return nil
 		}
-		pieces(after, pause, func(after int64) (EventPage, error) {
-			asked = c.now()
+		eventPages(after, pause, func(after int64) (EventPage, error) {
+			requested = c.now()
 			return c.EventsPage(ctx, after, MaxEvents, MaxWait)
 		})(yield)
 	}
 }
 
-// followPause is the least time between two questions of which the first found
-// nothing.
+// followPause is the minimum time between two requests if the first one returned no
+// event.
 const followPause = time.Second
 
-// OrderEvents returns the history of one order, oldest first. No such order, or
-// another merchant's: ErrNotFound.
+// OrderEvents returns the events of one order, oldest first. The error is
+// ErrNotFound if the order does not exist or belongs to another merchant.
 func (c *Client) OrderEvents(ctx context.Context, reference string) iter.Seq2[Event, error] {
 	op := "read events of order " + reference
-	return pieces(0, nil, func(after int64) (EventPage, error) {
+	return eventPages(0, nil, func(after int64) (EventPage, error) {
 		if err := c.checkReference(op, reference); err != nil {
 			return EventPage{}, err
 		}
@@ -150,20 +150,20 @@ func eventQuery(after int64, limit int) url.Values {
 }
 
 func (c *Client) events(ctx context.Context, call *call, after int64) (EventPage, error) {
-	a, err := c.do(ctx, call)
+	r, err := c.do(ctx, call)
 	if err != nil {
 		return EventPage{}, err
 	}
-	page, err := decodeEvents(a.body, after)
+	page, err := decodeEvents(r.body, after)
 	if err != nil {
-		return EventPage{}, c.malformed(call, a, err)
+		return EventPage{}, c.malformed(call, r, err)
 	}
 	return page, nil
 }
 
-// pieces returns the events of one piece after the other: up to the first that
-// is empty or, where there is a pause to make then, for ever.
-func pieces(after int64, pause func() error, read func(after int64) (EventPage, error)) iter.Seq2[Event, error] {
+// eventPages returns the events of all pages. It ends at the first empty page, or,
+// if pause is not nil, calls pause there and continues.
+func eventPages(after int64, pause func() error, read func(after int64) (EventPage, error)) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		for from := after; ; {
 			page, err := read(from)

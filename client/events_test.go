@@ -15,12 +15,12 @@ import (
 	"merchantorders/client"
 )
 
-// feed answers as a service with newest events does, limit events at a time.
+// feed serves a feed of newest events, at most limit in a page.
 func feed(newest int64, limit int64) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		after, err := strconv.ParseInt(r.URL.Query().Get("after"), 10, 64)
 		if err != nil {
-			answer(w, 400, coded("invalid_params", "after must be a whole number"))
+			response(w, 400, coded("invalid_params", "after must be a whole number"))
 			return
 		}
 		var events []string
@@ -28,7 +28,7 @@ func feed(newest int64, limit int64) http.HandlerFunc {
 		for ; next < min(newest, after+limit); next++ {
 			events = append(events, fmt.Sprintf(`{"seq":%d,"type":"order.created","orderReference":"SF-%d","orderId":1,"at":"2026-11-20T09:15:00Z","actor":"operator","data":{}}`, next+1, next+1))
 		}
-		answer(w, 200, fmt.Sprintf(`{"events":[%s],"next":%d}`, strings.Join(events, ","), next))
+		response(w, 200, fmt.Sprintf(`{"events":[%s],"next":%d}`, strings.Join(events, ","), next))
 	}
 }
 
@@ -61,8 +61,8 @@ func TestEventsToTheEnd(t *testing.T) {
 	}
 }
 
-// TestFollowEvents: it waits at the end, without haste where the service does
-// not, and ends with its context.
+// TestFollowEvents checks that FollowEvents waits at the end of the feed, also if
+// the service does not, and ends with its context.
 func TestFollowEvents(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -95,8 +95,8 @@ func TestFollowEvents(t *testing.T) {
 	}
 }
 
-// TestFollowWithoutHaste: where the service itself has waited, nothing is added.
-func TestFollowWithoutHaste(t *testing.T) {
+// TestFollowWithoutPause checks that there is no pause if the service has waited.
+func TestFollowWithoutPause(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	now, asked := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), 0

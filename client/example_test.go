@@ -20,7 +20,7 @@ func Example() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 
-	// The newest order of 2025 that waits for an answer is read whole and accepted.
+	// Read and accept the newest order of 2025 that is registered.
 	for waiting, err := range c.Orders(ctx, client.Filter{State: client.Registered, To: time.Date(2025, 12, 31, 0, 0, 0, 0, time.UTC)}) {
 		if err != nil {
 			log.Fatal(err)
@@ -72,7 +72,7 @@ func ExampleClient_OrdersPage() {
 	// page 8 of 30 orders in all: 2
 }
 
-// A refusal has a kind, which errors.Is finds, and the service's own words.
+// An error has a kind, for errors.Is, and the code and message of the service.
 func ExampleClient_Reject() {
 	c, err := client.New(os.Getenv("MERCHANT_ORDERS_ADDRESS"), os.Getenv("MERCHANT_ORDERS_TOKEN"))
 	if err != nil {
@@ -120,7 +120,7 @@ func ExampleClient_UploadInvoice() {
 	// left: 0
 }
 
-// A write that depends on the order being as it was read.
+// A write that succeeds only if the order has not changed.
 func ExampleIfMatch() {
 	c, err := client.New(os.Getenv("MERCHANT_ORDERS_ADDRESS"), os.Getenv("MERCHANT_ORDERS_TOKEN"))
 	if err != nil {
@@ -131,7 +131,7 @@ func ExampleIfMatch() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	// Meanwhile somebody else uploads a file.
+	// Another program uploads a file meanwhile.
 	if _, err := c.UploadInvoice(ctx, order.Reference, "a.pdf", strings.NewReader("%PDF-1.4")); err != nil {
 		log.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func ExampleIfMatch() {
 	// look again: true
 }
 
-// The same key again is the same change: it gets the first answer.
+// A repetition with the same key returns the first result.
 func ExampleIdempotencyKey() {
 	c, err := client.New(os.Getenv("MERCHANT_ORDERS_ADDRESS"), os.Getenv("MERCHANT_ORDERS_TOKEN"))
 	if err != nil {
@@ -158,14 +158,13 @@ func ExampleIdempotencyKey() {
 	// <nil> true
 }
 
-// A program that keeps the number of the last event it has worked on misses
-// nothing, however long it was away.
+// A program that stores the number of the last event misses no event.
 func ExampleClient_Events() {
 	c, err := client.New(os.Getenv("MERCHANT_ORDERS_ADDRESS"), os.Getenv("MERCHANT_ORDERS_TOKEN"))
 	if err != nil {
 		log.Fatal(err)
 	}
-	last := int64(27) // kept since the last time
+	last := int64(27) // stored by the previous run
 	for event, err := range c.Events(context.Background(), last) {
 		if err != nil {
 			log.Fatal(err)

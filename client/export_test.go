@@ -6,12 +6,11 @@ import (
 	"time"
 )
 
-// WithSleep replaces the waits between tries, and takes the random part out of
-// them.
+// WithSleep replaces the waits between attempts and removes their random part.
 func WithSleep(sleep func(context.Context, time.Duration) error) Option {
 	return func(c *Client, _ *settings) {
 		c.sleep = sleep
-		c.spread = func(time.Duration) time.Duration { return 0 }
+		c.jitter = func(time.Duration) time.Duration { return 0 }
 	}
 }
 
@@ -20,16 +19,16 @@ func WithNow(now func() time.Time) Option {
 	return func(c *Client, _ *settings) { c.now = now }
 }
 
-// DecodeAll reads an answer as each of the calls would, and returns the errors.
+// DecodeAll decodes a response as each call does, and returns the errors.
 func (c *Client) DecodeAll(status int, contentType string, body []byte) []error {
-	a := answer{status: status, header: http.Header{"Content-Type": {contentType}}, body: body, requestID: "id"}
+	a := response{status: status, header: http.Header{"Content-Type": {contentType}}, body: body, requestID: "id"}
 	read := &call{op: "read order SF-1", url: "http://x/v2/orders/SF-1"}
 	_, page := decodePage(body)
 	_, order := decodeOrder(body)
 	_, uploaded := decodeUploaded(body)
 	_, deleted := decodeDeleted(body)
 	_, events := decodeEvents(body, 0)
-	errs := []error{c.refusal(read, a)}
+	errs := []error{c.responseError(read, a)}
 	for _, err := range []error{page, order, uploaded, deleted, events, decodeSuccess(body)} {
 		if err != nil {
 			errs = append(errs, c.malformed(read, a, err))
@@ -38,7 +37,7 @@ func (c *Client) DecodeAll(status int, contentType string, body []byte) []error 
 	return errs
 }
 
-// NextLink returns the query of the next page that Link headers lead to.
+// NextLink returns the query of the link to the next page.
 func NextLink(address string, values ...string) (string, bool, error) {
 	links, err := pageLinks(http.Header{"Link": values}, address)
 	return links.next, links.any, err

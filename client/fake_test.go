@@ -13,10 +13,10 @@ import (
 	"merchantorders/client"
 )
 
-// secret is the token of every client of a fake.
+// secret is the token of the clients.
 const secret = "mo_SecretSecretSecret1234"
 
-// Answers of the service, as short as they may be.
+// Minimal responses of the service.
 const (
 	goodOrder = `{"order":{"id":"SF-1","state":"registered","countryCode":"GR","hasInvoice":false,"subTotalItemsAmount":2780,"totalItemsAmount":3180,` +
 		`"createdAt":"2026-11-20 08:15:30","updatedAt":null,"expiresAt":"2026-11-22 08:15:30","dispatchUntil":null,` +
@@ -31,7 +31,7 @@ const (
 		`"actor":"merchant","data":{"from":"registered","to":"in-processing","reason":null}}],"next":17}`
 )
 
-// calls are all calls of a client, with what the service answers.
+// calls are all calls of a client, with the response of the service.
 var calls = []struct {
 	name, good string
 	write      bool
@@ -63,7 +63,7 @@ var calls = []struct {
 	}},
 }
 
-// fake is a service that answers as a test says.
+// fake is a service with a handler of the test.
 type fake struct {
 	*httptest.Server
 	client *client.Client
@@ -73,7 +73,7 @@ type fake struct {
 	waits []time.Duration // that the client made
 }
 
-// newFake starts a service and a client of it, whose waits take no time.
+// newFake starts a service and a client that does not wait between attempts.
 func newFake(t testing.TB, handler http.HandlerFunc, options ...client.Option) *fake {
 	t.Helper()
 	f := &fake{}
@@ -104,7 +104,7 @@ func (f *fake) newClient(t testing.TB, options ...client.Option) *client.Client 
 	return c
 }
 
-// requests returns what came in so far.
+// requests returns the requests received so far.
 func (f *fake) requests() []*http.Request {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -117,14 +117,14 @@ func (f *fake) waited() []time.Duration {
 	return append([]time.Duration(nil), f.waits...)
 }
 
-// answer writes an answer as JSON.
-func answer(w http.ResponseWriter, status int, body string) {
+// response writes a JSON response.
+func response(w http.ResponseWriter, status int, body string) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, body)
 }
 
-// always answers everything alike.
+// always responds to every request with the same response.
 func always(status int, body string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) { answer(w, status, body) }
+	return func(w http.ResponseWriter, _ *http.Request) { response(w, status, body) }
 }

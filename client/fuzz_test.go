@@ -9,8 +9,8 @@ import (
 	"merchantorders/client"
 )
 
-// FuzzDecode reads any bytes as the answer to every call: it is an answer, or
-// an *Error of a kind in one harmless line without the token.
+// FuzzDecode decodes any bytes as the response of every call. The result is a value
+// or an *Error of a kind: one line of printable text without the token.
 func FuzzDecode(f *testing.F) {
 	for _, call := range calls {
 		f.Add(200, "application/json", []byte(call.good))
@@ -38,7 +38,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzLink reads any Link header: it leads to another query, or nowhere.
+// FuzzLink parses any Link header. The result is another query, or none.
 func FuzzLink(f *testing.F) {
 	for _, value := range []string{
 		`<http://x/v2/orders?page=2>; rel="next"`, `</v2/orders?cursor=a,b>; rel="prev next"; title="a, \"b\"", <x>; rel=first`,

@@ -7,24 +7,23 @@ import (
 	"strconv"
 )
 
-// MaxInvoiceSize is the largest invoice file that the service takes, in bytes.
+// MaxInvoiceSize is the maximum size of an invoice file, in bytes.
 const MaxInvoiceSize = 4_000_000
 
-// travel is how much more time than other calls those get that carry a file.
-const travel = 4
+// fileTimeoutFactor is the factor of the time-out for calls that carry a file.
+const fileTimeoutFactor = 4
 
-// UploadInvoice stores an invoice file for an order and returns it as the order
-// shows it. The extension of the name says what kind of file it is.
+// UploadInvoice stores an invoice file for an order and returns its entry. The
+// extension of filename determines the file type: pdf, png, jpeg or jpg.
 //
-// Content that can be read again (an io.Seeker, such as a file or a
-// bytes.Reader) is sent from where it stands to its end, as it is read; it is
-// never in memory whole. Other content is read into memory first, at most
-// MaxInvoiceSize bytes, since a try that was cut off needs it once more. Either
-// way the length is known and sent. When the call returns, nothing more is read.
+// If content is an io.Seeker, such as a file or a bytes.Reader, the client streams
+// it from its current offset to its end. Other content it first reads into memory,
+// at most MaxInvoiceSize bytes, since a retry must send it again. After the call
+// returns, the client does not read content.
 //
-// Errors beside those of every call: ErrNotFound, ErrFileType, ErrFileTooBig,
-// ErrTooManyFiles, ErrPrecondition, and ErrInvalidPayload for content or a name
-// that is empty.
+// Errors in addition to those of every call: ErrNotFound, ErrFileType,
+// ErrFileTooBig, ErrTooManyFiles, ErrPrecondition, and ErrInvalidPayload if content
+// or filename is empty.
 func (c *Client) UploadInvoice(ctx context.Context, reference, filename string, content io.Reader, options ...WriteOption) (Invoice, error) {
 	op := "upload invoice to order " + reference
 	if err := c.checkReference(op, reference); err != nil {
@@ -36,29 +35,29 @@ func (c *Client) UploadInvoice(ctx context.Context, reference, filename string, 
 	}
 	source, err := newSource(content)
 	if err != nil {
-		return Invoice{}, &Error{Op: c.clean(op), Message: c.clean("read what is to be sent: " + err.Error()), err: c.cause(err)}
+		return Invoice{}, &Error{Op: c.clean(op), Message: c.clean("read the content: " + err.Error()), err: c.cause(err)}
 	}
 	if source.size > MaxInvoiceSize {
-		return Invoice{}, c.refuse(op, ErrFileTooBig, ErrFileTooBig.Error())
+		return Invoice{}, c.notSent(op, ErrFileTooBig, ErrFileTooBig.Error())
 	}
 	call := &call{
-		op: op, method: http.MethodPost, url: c.address(nil, "orders", reference, "invoices"), write: write, timeout: travel * c.timeout,
+		op: op, method: http.MethodPost, url: c.address(nil, "orders", reference, "invoices"), write: write, timeout: fileTimeoutFactor * c.timeout,
 		body: func() (requestBody, error) { return newUploadBody(filename, source) },
 	}
-	a, err := c.do(ctx, call)
+	r, err := c.do(ctx, call)
 	if err != nil {
 		return Invoice{}, err
 	}
-	invoice, err := decodeUploaded(a.body)
+	invoice, err := decodeUploaded(r.body)
 	if err != nil {
-		return Invoice{}, c.malformed(call, a, err)
+		return Invoice{}, c.malformed(call, r, err)
 	}
 	return invoice, nil
 }
 
-// DeleteInvoice withdraws an invoice file from an order and returns those that
-// are left. Errors beside those of every call: ErrInvoiceNotFound, also where
-// the order is not there, and ErrPrecondition.
+// DeleteInvoice deletes an invoice file of an order and returns the remaining ones.
+// Errors in addition to those of every call: ErrInvoiceNotFound, also if the order
+// does not exist, and ErrPrecondition.
 func (c *Client) DeleteInvoice(ctx context.Context, reference string, invoiceID int64, options ...WriteOption) ([]Invoice, error) {
 	op := "delete invoice " + strconv.FormatInt(invoiceID, 10) + " of order " + reference
 	if err := c.checkReference(op, reference); err != nil {
@@ -72,13 +71,13 @@ func (c *Client) DeleteInvoice(ctx context.Context, reference string, invoiceID 
 		op: op, method: http.MethodDelete, write: write,
 		url: c.address(nil, "orders", reference, "invoices", strconv.FormatInt(invoiceID, 10)),
 	}
-	a, err := c.do(ctx, call)
+	r, err := c.do(ctx, call)
 	if err != nil {
 		return nil, err
 	}
-	left, err := decodeDeleted(a.body)
+	remaining, err := decodeDeleted(r.body)
 	if err != nil {
-		return nil, c.malformed(call, a, err)
+		return nil, c.malformed(call, r, err)
 	}
-	return left, nil
+	return remaining, nil
 }

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// links are the pages that an answer links to.
+// links are the page links of a response.
 type links struct {
-	any  bool   // whether it links to pages at all
-	next string // query of the next page; empty: there is none
+	any  bool   // whether there are page links at all
+	next string // query of the next page; empty: none
 }
 
-// pageLinks reads the Link headers (RFC 8288) of a list that was asked for at
-// an address. Only the query of a link counts: scheme and host are the
-// service's idea of its address, and the token goes nowhere but to ours.
+// pageLinks parses the Link headers (RFC 8288) of a list. It uses only the query of
+// a link: scheme and host may differ from those of the client's base URL, and the
+// client must not send the token to another host.
 func pageLinks(header http.Header, address string) (links, error) {
 	var found links
 	at, err := url.Parse(address)
@@ -23,7 +23,7 @@ func pageLinks(header http.Header, address string) (links, error) {
 		return links{}, err
 	}
 	for _, value := range header.Values("Link") {
-		for _, link := range splitOutside(value, ',') {
+		for _, link := range split(value, ',') {
 			target, relations := parseLink(link)
 			for _, relation := range relations {
 				switch strings.ToLower(relation) {
@@ -33,10 +33,10 @@ func pageLinks(header http.Header, address string) (links, error) {
 					found.any = true
 					to, err := at.Parse(target)
 					if err != nil || to.RawQuery == "" || !strings.HasSuffix(to.Path, "/orders") {
-						return links{}, errors.New("the link to the next page leads elsewhere")
+						return links{}, errors.New("the link to the next page is not a list of orders")
 					}
 					if to.RawQuery == at.RawQuery {
-						return links{}, errors.New("the link to the next page leads to the same one")
+						return links{}, errors.New("the link to the next page is the same page")
 					}
 					found.next = to.RawQuery
 				}
@@ -46,9 +46,9 @@ func pageLinks(header http.Header, address string) (links, error) {
 	return found, nil
 }
 
-// splitOutside takes a text apart at a separator that is not within <...> or
-// "...": a header at commas, a link at semicolons.
-func splitOutside(value string, separator byte) []string {
+// split splits a text at a separator outside <...> and "...": a header at commas,
+// a link at semicolons.
+func split(value string, separator byte) []string {
 	var parts []string
 	begin, inTarget, inQuotes := 0, false, false
 	for i := 0; i < len(value); i++ {
@@ -71,7 +71,7 @@ func splitOutside(value string, separator byte) []string {
 	return append(parts, value[begin:])
 }
 
-// parseLink reads one link: its target and its relations.
+// parseLink parses one link into its target and its relations.
 func parseLink(link string) (string, []string) {
 	link = strings.TrimSpace(link)
 	if !strings.HasPrefix(link, "<") {
@@ -82,7 +82,7 @@ func parseLink(link string) (string, []string) {
 		return "", nil
 	}
 	var relations []string
-	for _, param := range splitOutside(params, ';') {
+	for _, param := range split(params, ';') {
 		name, value, _ := strings.Cut(strings.TrimSpace(param), "=")
 		if strings.EqualFold(strings.TrimSpace(name), "rel") && relations == nil {
 			relations = strings.Fields(strings.Trim(strings.TrimSpace(value), `"`))

@@ -10,11 +10,11 @@ import (
 	"merchantorders/internal/ingest/ingesttest"
 )
 
-// exampleOrders is how many orders the service of the examples has.
+// exampleOrders is the number of orders of the service of the examples.
 const exampleOrders = 30
 
-// host is what apptest needs of a test, for the service of the examples, which
-// are none.
+// host implements the testing.TB methods that apptest needs, for the service of the
+// examples.
 type host struct {
 	testing.TB
 	cleanups []func()
@@ -45,7 +45,7 @@ func (h *host) TempDir() string {
 	return folder
 }
 
-// end undoes what was set up, the last first.
+// end runs the cleanups in reverse order.
 func (h *host) end() {
 	for i := len(h.cleanups) - 1; i >= 0; i-- {
 		h.cleanups[i]()
@@ -55,8 +55,8 @@ func (h *host) end() {
 	}
 }
 
-// TestMain starts the service that the examples call and puts its address and
-// a token into the variables where they look.
+// TestMain starts the service of the examples and sets the variables with its
+// address and token.
 func TestMain(m *testing.M) {
 	h := &host{}
 	server := apptest.Start(h)

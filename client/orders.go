@@ -10,34 +10,33 @@ import (
 	"time"
 )
 
-// Filter chooses orders. The zero value chooses all.
+// Filter selects orders. The zero value selects all.
 type Filter struct {
 	State State     // empty: every state
 	From  time.Time // created on this day (of UTC) or later; zero: no limit
 	To    time.Time // created on this day (of UTC) or earlier; zero: no limit
 
-	// PageSize is how many orders are asked for at once, 1 to 100. 0: 100. It
-	// changes how often the service is asked, not what comes.
+	// PageSize is the number of orders in a page, 1 to 100; 0 means 100.
 	PageSize int
 }
 
 // Page is one page of a list, newest first.
 type Page struct {
 	Number int64     // from 1
-	Size   int64     // orders that a page has at most
-	Total  int64     // orders that the filter chooses, on all pages; exact
+	Size   int64     // maximum number of orders in a page
+	Total  int64     // exact number of orders that the filter selects, on all pages
 	State  State     // of the filter; empty: every state
-	From   time.Time // the range in force, its first second
-	To     time.Time // and its last
-	Orders []Summary // newest first; empty past the end
-	Tag    string    // names this very content; empty: the service gives none
+	From   time.Time // first second of the effective range
+	To     time.Time // last second of the effective range
+	Orders []Summary // newest first; empty after the last page
+	Tag    string    // entity tag of the page; may be empty
 
 	links links
 }
 
 const dayForm = "2006-01-02"
 
-// query returns a filter as the parameters of a list.
+// query returns the query parameters of a filter.
 func (f Filter) query(page int64) url.Values {
 	query := url.Values{"page": {strconv.FormatInt(page, 10)}, "itemsPerPage": {"100"}}
 	if f.PageSize != 0 {
@@ -55,42 +54,42 @@ func (f Filter) query(page int64) url.Values {
 	return query
 }
 
-// OrdersPage returns one page of the orders that a filter chooses, from 1. A
-// page past the end is empty. Orders that arrive while pages are asked for one
-// after the other move others to later pages: Orders sees to that.
+// OrdersPage returns one page of the orders that a filter selects. The first page
+// is 1; a page after the last is empty. Orders that arrive between two calls move
+// others to later pages. Orders handles that.
 func (c *Client) OrdersPage(ctx context.Context, filter Filter, page int64) (Page, error) {
 	return c.page(ctx, c.address(filter.query(page), "orders"))
 }
 
 func (c *Client) page(ctx context.Context, address string) (Page, error) {
 	call := &call{op: "list orders", method: http.MethodGet, url: address}
-	a, err := c.do(ctx, call)
+	r, err := c.do(ctx, call)
 	if err != nil {
 		return Page{}, err
 	}
-	page, err := decodePage(a.body)
+	page, err := decodePage(r.body)
 	if err == nil {
-		page.links, err = pageLinks(a.header, address)
+		page.links, err = pageLinks(r.header, address)
 	}
 	if err != nil {
-		return Page{}, c.malformed(call, a, err)
+		return Page{}, c.malformed(call, r, err)
 	}
-	page.Tag = a.header.Get("ETag")
+	page.Tag = r.header.Get("ETag")
 	return page, nil
 }
 
-// Orders returns all orders that a filter chooses, newest first, page after
-// page. The first error ends them.
+// Orders returns all orders that a filter selects, newest first. The first error
+// ends the iteration.
 //
-// Where the service links to the next page, every order that was there at the
-// first page comes exactly once, whatever arrives meanwhile. A service without
-// links is asked for pages by number: what new orders push from one page to the
-// next is left out there, but an order that leaves the filter meanwhile can
-// take another one with it.
+// It follows the service's links to the next page. Then each order that existed at
+// the first page is returned exactly once, also if orders arrive meanwhile. If the
+// service has no links, it requests pages by number and skips orders that it has
+// returned already; an order may be missing if another one leaves the filter
+// meanwhile.
 func (c *Client) Orders(ctx context.Context, filter Filter) iter.Seq2[Summary, error] {
 	return func(yield func(Summary, error) bool) {
 		address := c.address(filter.query(1), "orders")
-		before := map[string]bool{} // references of the page before
+		previous := map[string]bool{} // references of the previous page
 		for number := int64(1); ; number++ {
 			page, err := c.page(ctx, address)
 			if err != nil {
@@ -100,11 +99,11 @@ func (c *Client) Orders(ctx context.Context, filter Filter) iter.Seq2[Summary, e
 			seen := make(map[string]bool, len(page.Orders))
 			for _, order := range page.Orders {
 				seen[order.Reference] = true
-				if !before[order.Reference] && !yield(order, nil) {
+				if !previous[order.Reference] && !yield(order, nil) {
 					return
 				}
 			}
-			before = seen
+			previous = seen
 			switch {
 			case page.links.next != "":
 				address = c.address(nil, "orders") + "?" + page.links.next
@@ -117,33 +116,33 @@ func (c *Client) Orders(ctx context.Context, filter Filter) iter.Seq2[Summary, e
 	}
 }
 
-// Order returns one order, whole. No such order, or another merchant's:
-// ErrNotFound.
+// Order returns one order. The error is ErrNotFound if the order does not exist or
+// belongs to another merchant.
 func (c *Client) Order(ctx context.Context, reference string) (Order, error) {
 	op := "read order " + reference
 	if err := c.checkReference(op, reference); err != nil {
 		return Order{}, err
 	}
 	call := &call{op: op, method: http.MethodGet, url: c.address(nil, "orders", reference)}
-	a, err := c.do(ctx, call)
+	r, err := c.do(ctx, call)
 	if err != nil {
 		return Order{}, err
 	}
-	order, err := decodeOrder(a.body)
+	order, err := decodeOrder(r.body)
 	if err == nil && order.Reference != reference {
 		err = fmt.Errorf("order %.64q", order.Reference)
 	}
 	if err != nil {
-		return Order{}, c.malformed(call, a, err)
+		return Order{}, c.malformed(call, r, err)
 	}
-	order.Tag = a.header.Get("ETag")
+	order.Tag = r.header.Get("ETag")
 	return order, nil
 }
 
-// checkReference refuses a reference that would name something else.
+// checkReference refuses an empty reference, which would be the path of the list.
 func (c *Client) checkReference(op, reference string) error {
 	if reference == "" {
-		return c.refuse(op, ErrInvalidParams, "the order reference is empty")
+		return c.notSent(op, ErrInvalidParams, "the order reference is empty")
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func list(page, size, total int, references ...string) string {
 		page, size, total, strings.Join(orders, ","))
 }
 
-// references runs through all orders that a client finds.
+// references returns the references of all orders of a client.
 func references(t *testing.T, c *client.Client, filter client.Filter) []string {
 	t.Helper()
 	var found []string
@@ -35,8 +35,7 @@ func references(t *testing.T, c *client.Client, filter client.Filter) []string {
 	return found
 }
 
-// TestOrdersFollowLinks: with links the next page is where they lead, the
-// numbers do not count.
+// TestOrdersFollowLinks checks that links take precedence over page numbers.
 func TestOrdersFollowLinks(t *testing.T) {
 	t.Parallel()
 	var asked []string
@@ -44,16 +43,16 @@ func TestOrdersFollowLinks(t *testing.T) {
 		asked = append(asked, r.URL.RawQuery)
 		switch r.URL.Query().Get("cursor") {
 		case "":
-			// Under its own name, which is not the one that it is reached by.
+			// The link has another host than the client's base URL.
 			w.Header().Set("Link", `<http://inside.example:8080/v2/orders?state=registered>; rel="first", <http://inside.example:8080/v2/orders?state=registered&cursor=a,b>; rel="next"; title="the \"next\", page; rel=none"`)
-			answer(w, 200, list(1, 2, 5, "SF-5", "SF-4"))
+			response(w, 200, list(1, 2, 5, "SF-5", "SF-4"))
 		case "a,b":
 			w.Header().Add("Link", `</v2/orders?state=registered>; rel=first`)
 			w.Header().Add("Link", `</v2/orders?state=registered&cursor=c>; rel="prefetch Next"`)
-			answer(w, 200, list(1, 2, 7, "SF-3", "SF-2"))
+			response(w, 200, list(1, 2, 7, "SF-3", "SF-2"))
 		default:
 			w.Header().Set("Link", `</v2/orders?state=registered&cursor=d>; title="a; rel=next; b"; rel="first"`)
-			answer(w, 200, list(1, 2, 7, "SF-1"))
+			response(w, 200, list(1, 2, 7, "SF-1"))
 		}
 	})
 	got := references(t, f.client, client.Filter{State: client.Registered, PageSize: 2})
@@ -66,8 +65,8 @@ func TestOrdersFollowLinks(t *testing.T) {
 	}
 }
 
-// TestOrdersByNumber: without links the pages go by number, and what a new
-// order pushed to the next page is not shown twice.
+// TestOrdersByNumber checks that without links pages are requested by number, and
+// that an order that a new one moves to the next page is not returned twice.
 func TestOrdersByNumber(t *testing.T) {
 	t.Parallel()
 	pages := map[string]string{
@@ -75,7 +74,7 @@ func TestOrdersByNumber(t *testing.T) {
 		"2": list(2, 2, 6, "SF-4", "SF-3"), // SF-6 has come
 		"3": list(3, 2, 6, "SF-2", "SF-1"),
 	}
-	f := newFake(t, func(w http.ResponseWriter, r *http.Request) { answer(w, 200, pages[r.URL.Query().Get("page")]) })
+	f := newFake(t, func(w http.ResponseWriter, r *http.Request) { response(w, 200, pages[r.URL.Query().Get("page")]) })
 	got := references(t, f.client, client.Filter{})
 	if diff := cmp.Diff([]string{"SF-5", "SF-4", "SF-3", "SF-2", "SF-1"}, got); diff != "" {
 		t.Errorf("orders (-want +got):\n%s", diff)
@@ -107,11 +106,11 @@ func TestOrdersEndWithAnError(t *testing.T) {
 			t.Parallel()
 			f := newFake(t, func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Query().Get("page") == "2" {
-					answer(w, 403, coded("forbidden", "no"))
+					response(w, 403, coded("forbidden", "no"))
 					return
 				}
 				w.Header().Set("Link", test.link)
-				answer(w, 200, list(1, 2, 5, "SF-5", "SF-4"))
+				response(w, 200, list(1, 2, 5, "SF-5", "SF-4"))
 			})
 			errs := 0
 			for order, err := range f.client.Orders(t.Context(), client.Filter{}) {
@@ -150,7 +149,7 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// TestPaths: whatever a reference holds, it is one part of the path.
+// TestPaths checks that any reference is one part of the path.
 func TestPaths(t *testing.T) {
 	t.Parallel()
 	for reference, want := range map[string]string{
@@ -167,7 +166,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestPrefix: the address of a service may have a path.
+// TestPrefix checks a base URL with a path.
 func TestPrefix(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, always(200, goodOrder))
@@ -185,7 +184,7 @@ func TestPrefix(t *testing.T) {
 	}
 }
 
-// TestAnotherOrder: an answer to another question is none.
+// TestAnotherOrder checks that the response must be about the requested order.
 func TestAnotherOrder(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, always(200, goodOrder))

@@ -9,9 +9,8 @@ import (
 
 const maxRedirects = 5
 
-// checkRedirect keeps the token in its place. The interface has no redirects,
-// so that none is followed but those of a download; and once one leads to
-// another origin, the token goes no further.
+// checkRedirect follows redirects of downloads only: v2 itself has none. After a
+// redirect to an origin that is not trusted it removes the token.
 func (c *Client) checkRedirect(next *http.Request, via []*http.Request) error {
 	if _, download := next.Context().Value(downloadKey{}).(bool); !download {
 		return http.ErrUseLastResponse
@@ -27,16 +26,16 @@ func (c *Client) checkRedirect(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// downloadKey marks the context of a download.
+// downloadKey is the context key that marks a download.
 type downloadKey struct{}
 
-// trusts reports whether the token may go to an address.
+// trusts reports whether the client may send the token to an address.
 func (c *Client) trusts(address *url.URL) bool {
 	at := origin(address)
 	return at == origin(c.base) || c.storage != "" && at == c.storage
 }
 
-// origin returns scheme, host and port of an address.
+// origin returns scheme, host and port of a URL.
 func origin(address *url.URL) string {
 	scheme, port := strings.ToLower(address.Scheme), address.Port()
 	if port == "" {

@@ -12,35 +12,35 @@ import (
 	"time"
 )
 
-// call is one question to the service, however often it is tried.
+// call is one call of the service, with all its attempts.
 type call struct {
 	op     string // for errors
 	method string
 	url    string
-	header http.Header // beside those of every call; nil: none
-	// body returns the body from its beginning, anew for each try; nil: none.
+	header http.Header // additional headers; may be nil
+	// body returns the body of an attempt, from its start; nil: no body.
 	body func() (requestBody, error)
 
-	write     *write        // options of a call that writes; nil: it reads
-	timeout   time.Duration // of one try; 0: the client's
-	anyType   bool          // whether the answer may be something else than JSON
-	anonymous bool          // whether it goes without the token
-	limit     int64         // bytes that the answer may have; 0: maxAnswer
-	missing   error         // kind of a 404 without words that are known; nil: ErrUnsupported
+	write     *write        // options of a write; nil: a read
+	timeout   time.Duration // of one attempt; 0: the client's
+	anyType   bool          // whether the response may be other than JSON
+	anonymous bool          // whether to omit the token
+	limit     int64         // maximum size of the response, in bytes; 0: maxResponse
+	notFound  error         // kind of a 404 without words that are known; nil: ErrUnsupported
 }
 
-// requestBody is the body of one try.
+// requestBody is the body of one attempt.
 type requestBody interface {
 	io.ReadCloser
-	// size returns how many bytes it has.
+	// size returns the length in bytes.
 	size() int64
-	// end makes sure that nothing more is read of what the caller gave, waits for
-	// a read under way, and returns the fault of the caller's reader, if any.
+	// end prevents further reads of the caller's reader, waits for a read in
+	// progress, and returns the error of that reader, if any.
 	end() error
 }
 
-// answer is what came back, whole.
-type answer struct {
+// response is a response that was read completely.
+type response struct {
 	status    int
 	header    http.Header
 	body      []byte
@@ -48,15 +48,14 @@ type answer struct {
 	tries     int
 }
 
-// Bytes that an answer may have. A list of 100 orders has 50 KB; the limits are
-// against an endless one.
+// Maximum sizes of responses, in bytes. A list of 100 orders has 50 KB.
 const (
-	maxAnswer = 32 << 20
-	maxError  = 64 << 10
+	maxResponse  = 32 << 20
+	maxErrorBody = 64 << 10
 )
 
-// once sends a call one time. Every error is an *Error.
-func (c *Client) once(ctx context.Context, call *call, id string) (answer, error) {
+// attempt sends a call once. Every error is an *Error.
+func (c *Client) attempt(ctx context.Context, call *call, id string) (response, error) {
 	timeout := call.timeout
 	if timeout == 0 {
 		timeout = c.timeout
@@ -65,26 +64,27 @@ func (c *Client) once(ctx context.Context, call *call, id string) (answer, error
 	defer cancel()
 	request, body, err := c.newRequest(bounded, call, id)
 	if err != nil {
-		return answer{}, c.lost(ctx, call, id, err)
+		return response{}, c.transportError(ctx, call, id, err)
 	}
 	if body != nil {
 		defer func() { _ = body.end() }()
 	}
-	response, err := c.http.Do(request)
+	httpResponse, err := c.http.Do(request)
 	if err != nil {
-		if fault := endOf(body); fault != nil {
-			return answer{}, &Error{Op: c.clean(call.op), Message: c.clean("read what is to be sent: " + fault.Error()), RequestID: id, err: c.cause(fault)}
+		if readErr := endBody(body); readErr != nil {
+			return response{}, &Error{Op: c.clean(call.op), Message: c.clean("read the content: " + readErr.Error()), RequestID: id, err: c.cause(readErr)}
 		}
-		return answer{}, c.lost(ctx, call, id, err)
+		return response{}, c.transportError(ctx, call, id, err)
 	}
-	defer func() { _ = response.Body.Close() }()
-	if sent := response.Header.Get(requestIDHeader); plainID(sent) && c.redact(sent) == sent {
+	defer func() { _ = httpResponse.Body.Close() }()
+	if sent := httpResponse.Header.Get(requestIDHeader); validRequestID(sent) && c.redact(sent) == sent {
 		id = sent
 	}
-	return c.read(ctx, call, id, response)
+	return c.read(ctx, call, id, httpResponse)
 }
 
-func endOf(body requestBody) error {
+// endBody ends a body, which may be nil.
+func endBody(body requestBody) error {
 	if body == nil {
 		return nil
 	}
@@ -93,7 +93,7 @@ func endOf(body requestBody) error {
 
 const requestIDHeader = "X-Request-Id"
 
-// newRequest returns the request of one try, and its body where it has one.
+// newRequest returns the request of one attempt, and its body; nil if it has none.
 func (c *Client) newRequest(ctx context.Context, call *call, id string) (*http.Request, requestBody, error) {
 	request, err := http.NewRequestWithContext(ctx, call.method, call.url, nil)
 	if err != nil {
@@ -128,34 +128,34 @@ func (c *Client) newRequest(ctx context.Context, call *call, id string) (*http.R
 	return request, body, nil
 }
 
-// read reads an answer to its end, as far as it may go.
-func (c *Client) read(ctx context.Context, call *call, id string, response *http.Response) (answer, error) {
-	a := answer{status: response.StatusCode, header: response.Header, requestID: id}
+// read reads a response, up to its maximum size.
+func (c *Client) read(ctx context.Context, call *call, id string, httpResponse *http.Response) (response, error) {
+	r := response{status: httpResponse.StatusCode, header: httpResponse.Header, requestID: id}
 	limit := call.limit
 	if limit == 0 {
-		limit = maxAnswer
+		limit = maxResponse
 	}
-	good := a.status == http.StatusOK
-	if !good {
-		limit = maxError
+	ok := r.status == http.StatusOK
+	if !ok {
+		limit = maxErrorBody
 	}
 	var err error
-	a.body, err = io.ReadAll(io.LimitReader(response.Body, limit+1))
-	long := int64(len(a.body)) > limit
+	r.body, err = io.ReadAll(io.LimitReader(httpResponse.Body, limit+1))
+	tooLong := int64(len(r.body)) > limit
 	switch {
-	case !good && (long || err != nil):
-		a.body = nil // the status says enough
-		return a, c.refusal(call, a)
-	case !good:
-		return a, c.refusal(call, a)
-	case long:
-		return a, c.malformed(call, a, fmt.Errorf("larger than %d bytes", limit))
+	case !ok && (tooLong || err != nil):
+		r.body = nil // the status is sufficient
+		return r, c.responseError(call, r)
+	case !ok:
+		return r, c.responseError(call, r)
+	case tooLong:
+		return r, c.malformed(call, r, fmt.Errorf("larger than %d bytes", limit))
 	case err != nil:
-		return a, c.lost(ctx, call, id, err)
-	case !call.anyType && !isJSON(a.header):
-		return a, c.malformed(call, a, fmt.Errorf("content type %q", a.header.Get("Content-Type")))
+		return r, c.transportError(ctx, call, id, err)
+	case !call.anyType && !isJSON(r.header):
+		return r, c.malformed(call, r, fmt.Errorf("content type %q", r.header.Get("Content-Type")))
 	}
-	return a, nil
+	return r, nil
 }
 
 func isJSON(header http.Header) bool {
@@ -163,11 +163,11 @@ func isJSON(header http.Header) bool {
 	return err == nil && mediaType == "application/json"
 }
 
-// lost is the error of a call to which no answer came, or not a whole one.
-func (c *Client) lost(ctx context.Context, call *call, id string, err error) *Error {
+// transportError returns the error of a call without a complete response.
+func (c *Client) transportError(ctx context.Context, call *call, id string, err error) *Error {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
-		err = wrapped.Err // without the address: op says what was asked
+		err = wrapped.Err // without the URL: Op names the operation
 	}
 	e := &Error{Op: c.clean(call.op), Kind: ErrTransport, RequestID: id, err: c.cause(err)}
 	switch {
@@ -176,7 +176,7 @@ func (c *Client) lost(ctx context.Context, call *call, id string, err error) *Er
 		if !errors.Is(e.err, ctx.Err()) {
 			e.err = errors.Join(ctx.Err(), e.err)
 		}
-		e.Message = c.clean("given up: " + ctx.Err().Error())
+		e.Message = c.clean("canceled: " + ctx.Err().Error())
 	case errors.Is(err, context.DeadlineExceeded):
 		e.Message = ErrTransport.Error() + " in time"
 	default:
@@ -185,7 +185,7 @@ func (c *Client) lost(ctx context.Context, call *call, id string, err error) *Er
 	return e
 }
 
-// address returns the address of a path below /v2, whose parts are escaped.
+// address returns the URL of a path below /v2. It escapes the parts.
 func (c *Client) address(query url.Values, parts ...string) string {
 	text := c.base.String() + "/v2"
 	for _, part := range parts {
@@ -197,8 +197,7 @@ func (c *Client) address(query url.Values, parts ...string) string {
 	return text
 }
 
-// escape makes a text one part of a path. A part of dots would be taken for a
-// way up.
+// escape escapes one part of a path, also "." and "..".
 func escape(part string) string {
 	switch part {
 	case ".":
@@ -209,7 +208,8 @@ func escape(part string) string {
 	return url.PathEscape(part)
 }
 
-// retryAfter reads how long a service asks to wait: seconds, or a date.
+// retryAfter returns the value of Retry-After, which is in seconds or a date; 0 if
+// there is none.
 func (c *Client) retryAfter(header http.Header) time.Duration {
 	text := header.Get("Retry-After")
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {

@@ -15,23 +15,23 @@ import (
 	"merchantorders/client"
 )
 
-// failing answers the first n requests with a status, the others well.
+// failing responds to the first n requests with a status, then with success.
 func failing(n int, status int, good string, header ...string) http.HandlerFunc {
 	var count atomic.Int64
 	return func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		if count.Add(1) > int64(n) {
-			answer(w, 200, good)
+			response(w, 200, good)
 			return
 		}
 		for i := 0; i+1 < len(header); i += 2 {
 			w.Header().Set(header[i], header[i+1])
 		}
-		answer(w, status, flat("Not now."))
+		response(w, status, flat("Not now."))
 	}
 }
 
-// TestRetries: what is tried again, and what is not.
+// TestRetries checks which errors are retried.
 func TestRetries(t *testing.T) {
 	t.Parallel()
 	for status, again := range map[int]bool{
@@ -60,7 +60,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestInProgress: a first try that is still under way is waited for.
+// TestInProgress checks that the client waits for a first attempt in progress.
 func TestInProgress(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, failing(3, 409, goodSuccess, "Retry-After", "1"))
@@ -117,8 +117,8 @@ func TestWaits(t *testing.T) {
 	}
 }
 
-// TestKeys: all tries of a write have one key, every write another, and the id
-// of the request stays as well.
+// TestKeys checks that all attempts of a write have one key and one request id, and
+// that every write has another key.
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	for _, call := range calls {
@@ -149,7 +149,7 @@ func TestWriteOptions(t *testing.T) {
 		w.Header().Set("ETag", `"915664-18"`)
 		w.Header().Set("Idempotent-Replayed", "true")
 		w.Header().Set("X-Request-Id", "r-1")
-		answer(w, 200, goodSuccess)
+		response(w, 200, goodSuccess)
 	})
 	var receipt client.Receipt
 	err := f.client.Accept(t.Context(), "SF-1", client.IfMatch(`"915664-17"`), client.IdempotencyKey("my key"), client.ReceiptTo(&receipt))
@@ -177,8 +177,8 @@ func TestWriteOptions(t *testing.T) {
 	}
 }
 
-// TestContextEnds: before the call, during a try, during a wait, or too soon
-// for a wait.
+// TestContextEnds ends the context before the call, during an attempt and during a
+// wait, and sets a deadline that is too early for a wait.
 func TestContextEnds(t *testing.T) {
 	t.Parallel()
 	errWhy := errors.New("had enough")
@@ -193,7 +193,7 @@ func TestContextEnds(t *testing.T) {
 
 		during, cancelDuring := context.WithCancel(t.Context())
 		f = newFake(t, func(w http.ResponseWriter, r *http.Request) {
-			// With its body read the server notices the end of the connection.
+			// The server detects the end of the connection after it has read the body.
 			_, _ = io.Copy(io.Discard, r.Body)
 			cancelDuring()
 			<-r.Context().Done()
@@ -223,7 +223,7 @@ func TestContextEnds(t *testing.T) {
 	}
 }
 
-// TestRealSleep: the waits are cut short by the context.
+// TestRealSleep checks that the context ends a wait.
 func TestRealSleep(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, failing(1, 503, goodOrder))

@@ -42,7 +42,7 @@ func connect(t *testing.T, address, token string) *client.Client {
 	return c
 }
 
-// TestOrderAgainstService: the whole of an order arrives as it was handed in.
+// TestOrderAgainstService compares an order with the document that was imported.
 func TestOrderAgainstService(t *testing.T) {
 	t.Parallel()
 	_, c := start(t, 3)
@@ -115,8 +115,8 @@ func TestListsAgainstService(t *testing.T) {
 	wantKind(t, err, client.ErrInvalidParams)
 }
 
-// TestRefusalsOfService: both settings of the codes, with the same kinds.
-func TestRefusalsOfService(t *testing.T) {
+// TestErrorsOfService checks that both sets of codes have the same kinds.
+func TestErrorsOfService(t *testing.T) {
 	t.Parallel()
 	for codes, want := range map[string][2]string{"samples": {"10304", "10301"}, "table": {"10303", "10306"}} {
 		t.Run(codes, func(t *testing.T) {
@@ -198,7 +198,7 @@ func TestInvoicesAgainstService(t *testing.T) {
 	wantKind(t, err, client.ErrInvoiceNotFound)
 }
 
-// TestConcurrentUse: one client in many hands; of many accepts of one order one
+// TestConcurrentUse uses one client concurrently. Of many accepts of one order one
 // succeeds.
 func TestConcurrentUse(t *testing.T) {
 	t.Parallel()
@@ -231,8 +231,8 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// TestServiceGone: a service that stops in the middle.
-func TestServiceGone(t *testing.T) {
+// TestServiceStops stops the service between two calls.
+func TestServiceStops(t *testing.T) {
 	t.Parallel()
 	server, _ := start(t, 1)
 	c, err := client.New(server.BaseURL, server.Token, client.WithSleep(func(ctx context.Context, _ time.Duration) error { return ctx.Err() }))
@@ -247,7 +247,7 @@ func TestServiceGone(t *testing.T) {
 	wantKind(t, err, client.ErrTransport)
 }
 
-// TestFeedAgainstService: what was done is told, once and in order.
+// TestFeedAgainstService checks that the feed has every change once, in order.
 func TestFeedAgainstService(t *testing.T) {
 	t.Parallel()
 	server, c := start(t, 3)
@@ -292,7 +292,7 @@ func TestFeedAgainstService(t *testing.T) {
 	for _, err := range c.OrderEvents(ctx, "SF-0") {
 		wantKind(t, err, client.ErrNotFound)
 	}
-	// Following finds what comes after it has begun.
+	// FollowEvents returns events that occur after its start.
 	for event, err := range c.FollowEvents(ctx, 5) {
 		if err != nil {
 			t.Fatal(err)
@@ -306,7 +306,7 @@ func TestFeedAgainstService(t *testing.T) {
 	}
 }
 
-// TestWritesAgainstService: tags and keys, as the service honours them.
+// TestWritesAgainstService checks tags and keys.
 func TestWritesAgainstService(t *testing.T) {
 	t.Parallel()
 	_, c := start(t, 2)
@@ -338,14 +338,14 @@ func TestWritesAgainstService(t *testing.T) {
 	wantKind(t, c.Accept(ctx, reference, client.IfMatch("no tag")), client.ErrInvalidParams)
 }
 
-// cutTransport loses the answer to every first request of a pair, after the
-// service has done what was asked.
-type cutTransport struct {
+// lossyTransport drops the response to every first request of a pair, after the
+// service has processed it.
+type lossyTransport struct {
 	base  http.RoundTripper
 	count atomic.Int64
 }
 
-func (c *cutTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+func (c *lossyTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := c.base.RoundTrip(r)
 	if err == nil && c.count.Add(1)%2 == 1 {
 		_, _ = io.Copy(io.Discard, response.Body)
@@ -355,12 +355,12 @@ func (c *cutTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// TestLostAnswers: a write whose answer is lost is tried again, done once, and
-// answered as the first time.
-func TestLostAnswers(t *testing.T) {
+// TestLostResponses checks that a write whose response is lost is retried, made once,
+// and has the result of the first attempt.
+func TestLostResponses(t *testing.T) {
 	t.Parallel()
 	server, plain := start(t, 24)
-	c, err := client.New(server.BaseURL, server.Token, client.WithHTTPClient(&http.Client{Transport: &cutTransport{base: http.DefaultTransport}}),
+	c, err := client.New(server.BaseURL, server.Token, client.WithHTTPClient(&http.Client{Transport: &lossyTransport{base: http.DefaultTransport}}),
 		client.WithSleep(func(ctx context.Context, _ time.Duration) error { return ctx.Err() }))
 	if err != nil {
 		t.Fatal(err)

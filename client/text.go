@@ -5,22 +5,22 @@ import (
 	"unicode"
 )
 
-// harmless replaces what does things to a terminal or a log instead of being
-// shown: control characters, line ends and marks of writing direction.
-func harmless(r rune) rune {
+// printable replaces control characters, line ends and direction marks by spaces,
+// since they can disguise text on a terminal or in a log.
+func printable(r rune) rune {
 	if unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) {
 		return ' '
 	}
 	return r
 }
 
-// newID returns a new random identifier: 26 capital letters and digits.
+// newID returns a random identifier of 26 capital letters and digits.
 func newID() string { return rand.Text() }
 
 const maxRequestID = 64 // characters
 
-// plainID reports whether a text has the form of a request id.
-func plainID(text string) bool {
+// validRequestID reports whether a text has the form of a request id.
+func validRequestID(text string) bool {
 	for _, c := range []byte(text) {
 		plain := c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c == '-' || c == '_' || c == '.'
 		if !plain {

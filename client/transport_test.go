@@ -17,8 +17,8 @@ import (
 	"merchantorders/client"
 )
 
-// TestBrokenJSON cuts every good answer short at every byte, with a length
-// that fits: whole as far as HTTP can tell.
+// TestBrokenJSON truncates every successful response at every byte, with a matching
+// Content-Length.
 func TestBrokenJSON(t *testing.T) {
 	t.Parallel()
 	for _, call := range calls {
@@ -27,7 +27,7 @@ func TestBrokenJSON(t *testing.T) {
 			var length atomic.Int64
 			f := newFake(t, func(w http.ResponseWriter, r *http.Request) {
 				_, _ = io.Copy(io.Discard, r.Body)
-				answer(w, 200, call.good[:length.Load()])
+				response(w, 200, call.good[:length.Load()])
 			})
 			for n := range call.good {
 				length.Store(int64(n))
@@ -37,14 +37,14 @@ func TestBrokenJSON(t *testing.T) {
 			}
 			length.Store(int64(len(call.good)))
 			if err := call.do(t.Context(), f.client); err != nil {
-				t.Errorf("the whole answer: %v", err)
+				t.Errorf("the complete response: %v", err)
 			}
 		})
 	}
 }
 
-// TestOddAnswers: status 200, but not what the interface has.
-func TestOddAnswers(t *testing.T) {
+// TestUnexpectedResponses checks responses with status 200 that v2 does not define.
+func TestUnexpectedResponses(t *testing.T) {
 	t.Parallel()
 	for name, handler := range map[string]http.HandlerFunc{
 		"no content type": func(w http.ResponseWriter, _ *http.Request) {
@@ -58,7 +58,7 @@ func TestOddAnswers(t *testing.T) {
 		"null":            always(200, "null"),
 		"an array":        always(200, "[]"),
 		"an empty object": always(200, "{}"),
-		"text after it":   func(w http.ResponseWriter, _ *http.Request) { answer(w, 200, "{}{}") },
+		"text after it":   func(w http.ResponseWriter, _ *http.Request) { response(w, 200, "{}{}") },
 		"success false":   always(200, `{"success":false,"order":{},"orders":[],"events":null,"invoice":null,"invoices":null}`),
 		"wrong types":     always(200, `{"success":"true","order":[],"params":[],"orders":{},"events":{},"invoice":[],"invoices":{}}`),
 		"wrong times": always(200, `{"success":1,"order":{"id":"SF-1","createdAt":"soon"},"params":{"page":1,"dateFrom":"soon"},"events":[{"at":"soon"}],`+
@@ -90,7 +90,8 @@ func TestOddAnswers(t *testing.T) {
 	}
 }
 
-// TestEndlessError: an error whose body does not end is told by its status.
+// TestEndlessError checks that an error with an endless body has the kind of its
+// status.
 func TestEndlessError(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, func(w http.ResponseWriter, r *http.Request) {
@@ -106,16 +107,16 @@ func TestEndlessError(t *testing.T) {
 	wantKind(t, err, client.ErrUnauthorized)
 }
 
-// cutter is a server that sends only a part of its answer to some requests.
+// cutter is a server that truncates some of its responses.
 type cutter struct {
 	net.Listener
-	answer string
-	length atomic.Int64 // bytes of the answer to the next request
-	done   sync.WaitGroup
+	response string
+	length   atomic.Int64 // bytes of the next response
+	done     sync.WaitGroup
 }
 
-// newCutter answers every first request of a pair cut, the second whole; with
-// always, all of them cut.
+// newCutter truncates the response to every first request of a pair; with always,
+// every response.
 func newCutter(t *testing.T, body string, always bool) *cutter {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -123,14 +124,14 @@ func newCutter(t *testing.T, body string, always bool) *cutter {
 		t.Fatal(err)
 	}
 	c := &cutter{Listener: listener}
-	c.answer = fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	c.response = fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 	c.done.Go(func() {
 		for n := 0; ; n++ {
 			conn, err := listener.Accept()
 			if err != nil {
 				return
 			}
-			send := c.answer
+			send := c.response
 			if always || n%2 == 0 {
 				send = send[:c.length.Load()]
 			}
@@ -155,8 +156,8 @@ func (c *cutter) client(t *testing.T, options ...client.Option) *client.Client {
 	return made
 }
 
-// TestCutAnywhere cuts the connection at every byte of the answer, its header
-// included. The second try gets it whole.
+// TestCutAnywhere cuts the connection at every byte of the response and its header.
+// The second attempt is complete.
 func TestCutAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, call := range calls {
@@ -164,7 +165,7 @@ func TestCutAnywhere(t *testing.T) {
 			t.Parallel()
 			server := newCutter(t, call.good, false)
 			c := server.client(t, client.WithHTTPClient(&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}))
-			for n := range server.answer {
+			for n := range server.response {
 				server.length.Store(int64(n))
 				if err := call.do(t.Context(), c); err != nil {
 					t.Errorf("cut after %d bytes: %v", n, err)
@@ -180,7 +181,7 @@ func TestCutAlways(t *testing.T) {
 		server := newCutter(t, call.good, true)
 		c := server.client(t, client.WithTries(3), client.WithHTTPClient(&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}))
 		once := server.client(t, client.WithoutWriteRetries(), client.WithHTTPClient(&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}))
-		for _, n := range []int{0, 10, len(server.answer) - 1} {
+		for _, n := range []int{0, 10, len(server.response) - 1} {
 			server.length.Store(int64(n))
 			if e := wantKind(t, call.do(t.Context(), c), client.ErrTransport); e.Tries != 3 || e.RequestID == "" {
 				t.Errorf("%s, cut after %d bytes: %+v", call.name, n, e)
@@ -193,7 +194,7 @@ func TestCutAlways(t *testing.T) {
 	}
 }
 
-// TestTimeout: a service that never answers.
+// TestTimeout calls a service that never responds.
 func TestTimeout(t *testing.T) {
 	t.Parallel()
 	end := make(chan struct{})
@@ -212,7 +213,7 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-func TestNobodyListens(t *testing.T) {
+func TestConnectionRefused(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, always(200, goodOrder))
 	f.Close()
@@ -222,7 +223,7 @@ func TestNobodyListens(t *testing.T) {
 	}
 }
 
-// TestRedirects: no redirect carries the token to another host.
+// TestRedirects checks that the token is not sent to another host.
 func TestRedirects(t *testing.T) {
 	t.Parallel()
 	other := newFake(t, func(w http.ResponseWriter, _ *http.Request) {

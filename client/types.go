@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// State is where an order stands in its life.
+// State is the state of an order.
 type State string
 
 // The states of an order.
 const (
-	Registered             State = "registered" // waits for an answer: the only state that can be accepted or rejected
+	Registered             State = "registered" // the only state in which an order can be accepted or rejected
 	InProcessing           State = "in-processing"
 	ReadyForShipment       State = "ready-for-shipment"
 	PickedByCourier        State = "picked-by-courier"
@@ -26,9 +26,9 @@ const (
 // Reason is why an order is rejected.
 type Reason string
 
-// The reasons that the service takes.
+// The reasons that the service accepts.
 const (
-	NoReason        Reason = "" // none given
+	NoReason        Reason = "" // no reason
 	OutOfStock      Reason = "out-of-stock"
 	Damaged         Reason = "damaged"
 	WrongPrice      Reason = "wrong-price"
@@ -36,12 +36,12 @@ const (
 	WrongProduct    Reason = "wrong-product"
 )
 
-// Summary is what a list shows of an order.
+// Summary is an order in a list.
 type Summary struct {
 	Reference        string    `json:"id"`
 	State            State     `json:"state"`
 	CountryCode      string    `json:"countryCode"`
-	HasInvoice       bool      `json:"hasInvoice"`       // whether the customer asked for an invoice
+	HasInvoice       bool      `json:"hasInvoice"`       // whether the customer requested an invoice
 	TotalItemsAmount int64     `json:"totalItemsAmount"` // minor units
 	CreatedAt        time.Time `json:"createdAt"`
 	UpdatedAt        time.Time `json:"updatedAt,omitzero"` // zero: never changed
@@ -52,38 +52,37 @@ type Summary struct {
 type Customer struct {
 	UserID    int64   `json:"userId"` // 0: a guest
 	Email     string  `json:"email"`
-	Phone     *string `json:"phone"` // nil: none given
+	Phone     *string `json:"phone"` // nil: none
 	FirstName string  `json:"firstName"`
 	LastName  string  `json:"lastName"`
 }
 
-// Order is a whole order. Marshalled it is JSON with the names of the
-// interface, its times in RFC 3339 and left out where there are none.
+// Order is a single order. Its JSON encoding has the field names of v2 and times
+// in RFC 3339; zero times are omitted.
 type Order struct {
 	Reference           string          `json:"id"`
 	State               State           `json:"state"`
-	CountryCode         string          `json:"countryCode"` // where it was placed
+	CountryCode         string          `json:"countryCode"` // of the country where it was placed
 	HasInvoice          bool            `json:"hasInvoice"`
-	SubTotalItemsAmount int64           `json:"subTotalItemsAmount"` // minor units: the lines, before extra charges
-	TotalItemsAmount    int64           `json:"totalItemsAmount"`    // minor units: what the customer pays
+	SubTotalItemsAmount int64           `json:"subTotalItemsAmount"` // minor units: sum of the lines, before extra charges
+	TotalItemsAmount    int64           `json:"totalItemsAmount"`    // minor units: final amount
 	CreatedAt           time.Time       `json:"createdAt"`
 	UpdatedAt           time.Time       `json:"updatedAt,omitzero"`     // zero: never changed
-	ExpiresAt           time.Time       `json:"expiresAt,omitzero"`     // zero: does not expire
+	ExpiresAt           time.Time       `json:"expiresAt,omitzero"`     // zero: no expiry
 	DispatchUntil       time.Time       `json:"dispatchUntil,omitzero"` // zero: no limit
 	Customer            Customer        `json:"customer"`
 	Address             Address         `json:"addressDetails"`
-	InvoiceDetails      *InvoiceDetails `json:"invoiceDetails"` // nil: no invoice asked for
+	InvoiceDetails      *InvoiceDetails `json:"invoiceDetails"` // nil: no invoice requested
 	Invoices            []Invoice       `json:"invoices"`       // files, oldest first
 	Carrier             Carrier         `json:"carrier"`
 	Payment             Payment         `json:"payment"`
 	LineItems           []LineItem      `json:"lineItems"`
 
-	// Tag names this very content of the order, for IfMatch. Empty: the service
-	// gives none.
+	// Tag is the entity tag of the order, for IfMatch. It may be empty.
 	Tag string `json:"tag,omitempty"`
 }
 
-// Address is where an order goes. Any part may be empty.
+// Address is the shipping address of an order. Any part may be empty.
 type Address struct {
 	Street       string `json:"street"`
 	StreetNumber string `json:"streetNumber"`
@@ -95,7 +94,7 @@ type Address struct {
 	CountryCode  string `json:"countryCode"` // ISO 3166
 }
 
-// Carrier is how an order travels. Estimations are the carrier's own text.
+// Carrier has the shipment of an order. Estimations are the carrier's text.
 type Carrier struct {
 	ShipmentID                   int64   `json:"shipmentId"` // 0: none yet
 	Name                         string  `json:"name"`
@@ -107,13 +106,13 @@ type Carrier struct {
 	DeliveryToCustomerEstimation *string `json:"deliveryToCustomerEstimationDate"`
 }
 
-// Payment is how an order is paid.
+// Payment is the payment of an order.
 type Payment struct {
 	Name string `json:"name"` // payment method key
 }
 
-// InvoiceDetails is the invoice that the customer asked for at checkout. A nil
-// text was not given.
+// InvoiceDetails is the invoice that the customer requested at checkout. A nil
+// field was not given.
 type InvoiceDetails struct {
 	TaxOfficeCode         *string `json:"doy"`
 	TaxOfficeName         *string `json:"doyName"`
@@ -145,12 +144,12 @@ type LineItem struct {
 	Quantity           int64             `json:"quantity"`
 	Article39Valid     bool              `json:"sfArticle39Valid"`
 	GiftWrap           bool              `json:"giftWrap"`
-	ExtendedAttributes []json.RawMessage `json:"extendedAttributes"` // whatever they are
+	ExtendedAttributes []json.RawMessage `json:"extendedAttributes"` // of any form
 }
 
 // Invoice is an invoice file of an order.
 type Invoice struct {
 	ID        int64     `json:"id"`
-	URL       string    `json:"url"` // where DownloadInvoice finds it
+	URL       string    `json:"url"` // for DownloadInvoice
 	CreatedAt time.Time `json:"created_at"`
 }

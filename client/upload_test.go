@@ -21,7 +21,7 @@ import (
 	"merchantorders/client"
 )
 
-// received is the body of an upload as the service reads it.
+// received is the body of an upload.
 type received struct {
 	Filename      string
 	ContentBase64 []byte
@@ -29,7 +29,7 @@ type received struct {
 	read          int
 }
 
-// uploads is a service that keeps what is uploaded; refuse the first ones.
+// uploads starts a service that records uploads and refuses the first ones.
 func uploads(t *testing.T, refuse int, options ...client.Option) (*fake, func() []received) {
 	t.Helper()
 	var mu sync.Mutex
@@ -47,15 +47,15 @@ func uploads(t *testing.T, refuse int, options ...client.Option) (*fake, func() 
 		defer mu.Unlock()
 		all = append(all, got)
 		if len(all) <= refuse {
-			answer(w, 503, flat("Not now."))
+			response(w, 503, flat("Not now."))
 			return
 		}
-		answer(w, 200, goodUploaded)
+		response(w, 200, goodUploaded)
 	}, options...)
 	return f, func() []received { mu.Lock(); defer mu.Unlock(); return all }
 }
 
-// onlyReader hides what else a reader can do.
+// onlyReader hides all methods but Read.
 type onlyReader struct{ io.Reader }
 
 func TestUploadContent(t *testing.T) {
@@ -131,7 +131,7 @@ func TestUploadTooBig(t *testing.T) {
 	}
 }
 
-// brokenSeeker has more to read than it can.
+// brokenSeeker reports a larger size than it can read.
 type brokenSeeker struct {
 	*bytes.Reader
 	err error
@@ -144,8 +144,8 @@ func (s brokenSeeker) Read(p []byte) (int, error) {
 	return s.Reader.Read(p[:min(len(p), 100)])
 }
 
-// TestUploadReaderFails: a fault of the caller's reader is the caller's, and no
-// reason to try again.
+// TestUploadReaderFails checks that an error of the caller's reader is returned and
+// not retried.
 func TestUploadReaderFails(t *testing.T) {
 	t.Parallel()
 	errDisk := errors.New("disk on fire")
@@ -161,12 +161,12 @@ func TestUploadReaderFails(t *testing.T) {
 		}
 	}
 	if len(all()) != 0 {
-		t.Error("a body arrived whole")
+		t.Error("a complete body arrived")
 	}
 }
 
-// TestUploadEndsReading: an early answer ends the call, and the content is not
-// touched afterwards: the race detector would tell.
+// TestUploadEndsReading checks that an early response ends the call and that the
+// content is not read afterwards, which the race detector would report.
 func TestUploadEndsReading(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, always(400, flat("The file type is not supported.")))
@@ -186,7 +186,7 @@ func TestDownload(t *testing.T) {
 	f := newFake(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/storage/gone.pdf":
-			answer(w, 404, flat("The invoice was not found."))
+			response(w, 404, flat("The invoice was not found."))
 		case "/storage/bucket.pdf":
 			w.Header().Set("Content-Type", "application/xml")
 			w.WriteHeader(http.StatusNotFound)
@@ -221,12 +221,12 @@ func TestDownload(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = get(elsewhere, "locked.pdf")
-	if e := wantKind(t, err, client.ErrForbidden); !strings.Contains(e.Message, "no token was sent") {
+	if e := wantKind(t, err, client.ErrForbidden); !strings.Contains(e.Message, "the client did not send the token") {
 		t.Errorf("%v", e)
 	}
 }
 
-// TestUploadCutInTheBody: the connection ends while the content is on its way.
+// TestUploadCutInTheBody breaks the connection while the content is sent.
 func TestUploadCutInTheBody(t *testing.T) {
 	t.Parallel()
 	content := bytes.Repeat([]byte("invoice "), 100_000)
@@ -242,7 +242,7 @@ func TestUploadCutInTheBody(t *testing.T) {
 			t.Error(err)
 		}
 		got, _ = base64.StdEncoding.DecodeString(body.ContentBase64)
-		answer(w, 200, goodUploaded)
+		response(w, 200, goodUploaded)
 	})
 	if _, err := f.client.UploadInvoice(context.Background(), "SF-1", "a.pdf", bytes.NewReader(content)); err != nil {
 		t.Fatal(err)
@@ -252,29 +252,29 @@ func TestUploadCutInTheBody(t *testing.T) {
 	}
 }
 
-// slowReader takes its time for the piece after the first, once the service has
-// answered.
+// slowReader is slow at the second Read, after the service has responded.
 type slowReader struct {
 	*bytes.Reader
-	answered chan struct{}
-	reading  atomic.Bool
+	responded chan struct{}
+	reading   atomic.Bool
 }
 
 func (r *slowReader) Read(p []byte) (int, error) {
 	r.reading.Store(true)
 	defer r.reading.Store(false)
 	if r.Len() < int(r.Size()) {
-		<-r.answered
-		// Long enough for a call that does not wait to be over.
+		<-r.responded
+		// Longer than a call that does not wait.
 		time.Sleep(20 * time.Millisecond)
 	}
 	return r.Reader.Read(p)
 }
 
-// TestUploadWaitsForItsReader: when the call returns, no read is under way.
+// TestUploadWaitsForItsReader checks that no Read is in progress when the call
+// returns.
 func TestUploadWaitsForItsReader(t *testing.T) {
 	t.Parallel()
-	content := &slowReader{Reader: bytes.NewReader(make([]byte, client.MaxInvoiceSize)), answered: make(chan struct{})}
+	content := &slowReader{Reader: bytes.NewReader(make([]byte, client.MaxInvoiceSize)), responded: make(chan struct{})}
 	f := newFake(t, func(w http.ResponseWriter, r *http.Request) {
 		control := http.NewResponseController(w)
 		if err := control.EnableFullDuplex(); err != nil {
@@ -283,9 +283,9 @@ func TestUploadWaitsForItsReader(t *testing.T) {
 		_, _ = io.CopyN(io.Discard, r.Body, 1000)
 		text := flat("The file type is not supported.")
 		w.Header().Set("Content-Length", strconv.Itoa(len(text)))
-		answer(w, 400, text)
+		response(w, 400, text)
 		_ = control.Flush()
-		close(content.answered)
+		close(content.responded)
 	})
 	_, err := f.client.UploadInvoice(t.Context(), "SF-1", "a.txt", content)
 	if content.reading.Load() {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// errorBody is the body of an error in either form: coded, or flat.
+// errorBody is the body of an error: {"error": {...}} or {"message": ...}.
 type errorBody struct {
 	Error *struct {
 		Code    string `json:"code"`
@@ -16,13 +16,13 @@ type errorBody struct {
 	Message string `json:"message"`
 }
 
-// refusal is the error of an answer whose status is not 200.
-func (c *Client) refusal(call *call, a answer) *Error {
+// responseError returns the error of a response whose status is not 200.
+func (c *Client) responseError(call *call, r response) *Error {
 	e := &Error{
-		Op: c.clean(call.op), Status: a.status, RequestID: a.requestID, RetryAfter: c.retryAfter(a.header),
+		Op: c.clean(call.op), Status: r.status, RequestID: r.requestID, RetryAfter: c.retryAfter(r.header),
 	}
 	var body errorBody
-	known := isJSON(a.header) && json.Unmarshal(a.body, &body) == nil
+	known := isJSON(r.header) && json.Unmarshal(r.body, &body) == nil
 	if known && body.Error != nil {
 		e.Code, e.Message = c.clean(body.Error.Code), c.clean(body.Error.Message)
 	} else if known {
@@ -30,29 +30,29 @@ func (c *Client) refusal(call *call, a answer) *Error {
 	}
 	e.Kind = kindOf(call, e)
 	if e.Message == "" {
-		e.Message = c.clean(e.Kind.Error() + elsewhere(a))
+		e.Message = c.clean(e.Kind.Error() + redirectTarget(r))
 	}
 	return e
 }
 
-// elsewhere says where a redirect leads, which is not followed.
-func elsewhere(a answer) string {
-	to, err := url.Parse(a.header.Get("Location"))
-	if a.status/100 != 3 || err != nil || to.Host == "" {
+// redirectTarget returns a text with the target of a redirect, which the client
+// does not follow.
+func redirectTarget(r response) string {
+	to, err := url.Parse(r.header.Get("Location"))
+	if r.status/100 != 3 || err != nil || to.Host == "" {
 		return ""
 	}
 	return ": a redirect to " + to.Scheme + "://" + to.Host
 }
 
-// kindOf tells the kind of an error by what the service says, which is in one
-// of two sets of codes (decision 5), and where it says nothing known by the
-// status.
+// kindOf returns the kind of an error: by its code, in either set of codes
+// (decision 5), or its message, else by its status.
 func kindOf(call *call, e *Error) error {
 	switch e.Status / 100 {
 	case 2, 3:
 		return ErrResponse
 	case 5:
-		return kindOfFault(e.Status)
+		return kindOfServerError(e.Status)
 	}
 	if kind, ok := wordKinds[e.Code]; ok {
 		return kind
@@ -63,22 +63,22 @@ func kindOf(call *call, e *Error) error {
 	if strings.HasPrefix(e.Message, "The order with id ") && e.Status == http.StatusNotFound {
 		return ErrNotFound
 	}
-	if kind := kindOfNumber(call, e); kind != nil {
+	if kind := kindOfNumericCode(call, e); kind != nil {
 		return kind
 	}
-	if e.Status == http.StatusNotFound && call.missing != nil {
-		return call.missing
+	if e.Status == http.StatusNotFound && call.notFound != nil {
+		return call.notFound
 	}
 	if kind, ok := statusKinds[e.Status]; ok {
 		return kind
 	}
 	if e.Message == "" {
-		return ErrResponse // of something else on the way
+		return ErrResponse // not from the service, but from a proxy
 	}
 	return ErrRefused
 }
 
-func kindOfFault(status int) error {
+func kindOfServerError(status int) error {
 	switch status {
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return ErrUnavailable
@@ -86,10 +86,9 @@ func kindOfFault(status int) error {
 	return ErrInternal
 }
 
-// kindOfNumber tells the kind by a published code alone, where the message is
-// none that we know: in another language, say. 10301 and 10304 stand for two
-// things each.
-func kindOfNumber(call *call, e *Error) error {
+// kindOfNumericCode returns the kind of a published code whose message is not
+// known, for example in another language. 10301 and 10304 have two meanings each.
+func kindOfNumericCode(call *call, e *Error) error {
 	switch e.Code {
 	case "10301":
 		if e.Status == http.StatusNotFound {
@@ -111,7 +110,7 @@ func kindOfNumber(call *call, e *Error) error {
 	return nil
 }
 
-// wordKinds are the codes that are words.
+// wordKinds are the kinds of codes that are words.
 var wordKinds = map[string]error{
 	"unauthorized":            ErrUnauthorized,
 	"forbidden":               ErrForbidden,
@@ -125,8 +124,8 @@ var wordKinds = map[string]error{
 	"idempotency_key_running": ErrInProgress,
 }
 
-// messageKinds are the published messages. They tell apart what shares a code,
-// and are all that a flat body has.
+// messageKinds are the kinds of published messages. Some errors share a code, and
+// bodies {"message": ...} have none.
 var messageKinds = map[string]error{
 	"Cannot Accept Order":                  ErrCannotAccept,
 	"Cannot Reject Order":                  ErrCannotReject,
@@ -141,7 +140,7 @@ var messageKinds = map[string]error{
 	"The invoice was not found.":           ErrInvoiceNotFound,
 }
 
-// statusKinds are the statuses that tell the kind alone.
+// statusKinds are the kinds of statuses with one meaning.
 var statusKinds = map[int]error{
 	http.StatusUnauthorized:        ErrUnauthorized,
 	http.StatusForbidden:           ErrForbidden,
