@@ -27,16 +27,16 @@ func NewMetrics() *Metrics {
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "merchant_orders_requests_total",
-			Help: "Requests answered, by route, method and status.",
+			Help: "Requests by route, method and status.",
 		}, []string{"route", "method", "status"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "merchant_orders_request_seconds",
-			Help:    "Time from the arrival of a request to the end of its answer, by route.",
+			Help:    "Time from the arrival of a request to the end of its response, by route.",
 			Buckets: prometheus.ExponentialBuckets(0.0001, 3, 11), // 0.1 ms to 6 s
 		}, []string{"route"}),
 		uploads: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "merchant_orders_uploads_total",
-			Help: "Invoice uploads, by result: stored, refused, failed.",
+			Help: "Invoice uploads by result: stored, refused, failed.",
 		}, []string{"result"}),
 		uploaded: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "merchant_orders_uploaded_bytes_total",
@@ -44,7 +44,7 @@ func NewMetrics() *Metrics {
 		}),
 		database: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "merchant_orders_database_seconds",
-			Help:    "Time that the database took, by operation.",
+			Help:    "Duration of database operations.",
 			Buckets: prometheus.ExponentialBuckets(0.00001, 4, 10), // 10 us to 2.6 s
 		}, []string{"operation"}),
 	}
