@@ -9,9 +9,9 @@ window.ui = SwaggerUIBundle({
   docExpansion: "list",
   defaultModelsExpandDepth: 0,
   validatorUrl: null,
-  // Colours cost the renderer seconds where many answers are opened.
+  // Syntax highlighting takes seconds when many responses are open.
   syntaxHighlight: { activated: false },
   persistAuthorization: false,
-  // With credentials the browser would ask for a password of its own at a 401.
+  // With credentials the browser would show its password dialog at a 401.
   requestInterceptor: (request) => Object.assign(request, { credentials: "omit" }),
 });
