@@ -105,7 +105,7 @@ func (x *Index) change(d Delta, n int32) {
 	}
 }
 
-// canApply reports whether the events up to a version are few enough to read
+// canApply reports whether the events from one number to another are few enough to read
 // them. Otherwise the day counts are read instead, and splits are lost.
 func (x *Index) canApply(from, to int64) bool {
 	return to-from <= int64(x.sizes.MaxDeltas+x.extraBuckets)

@@ -159,7 +159,7 @@ func (s *Shared) applyEvents(ctx context.Context, source Source, version order.D
 		return false, nil
 	case known.Event >= version.Event:
 		return true, nil
-	case !s.index.canApply(known.Event, version.Event):
+	case !s.canApply(known.Event, version.Event):
 		return false, nil
 	}
 	deltas, ok, err := deltasAfter(ctx, source, known, keys)
@@ -175,6 +175,12 @@ func (s *Shared) applyEvents(ctx context.Context, source Source, version order.D
 	}
 	s.resized(s.index.Buckets())
 	return s.index.version.Event >= version.Event, nil
+}
+
+func (s *Shared) canApply(from, to int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.index.canApply(from, to)
 }
 
 // state returns what a refresh depends on.

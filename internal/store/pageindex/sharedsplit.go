@@ -48,7 +48,7 @@ func (s *Shared) deltasSince(ctx context.Context, source Source, version order.D
 	if current == version {
 		return nil, true, nil
 	}
-	if !s.index.canApply(version.Event, current.Event) {
+	if !s.canApply(version.Event, current.Event) {
 		return nil, false, nil
 	}
 	deltas, ok, err := deltasAfter(ctx, source, version, true)
