@@ -69,10 +69,6 @@ func (x *Index) Load(days []DayCount, version order.DataVersion) error {
 // Reset drops the content. The index has to be loaded again.
 func (x *Index) Reset() { *x = Index{sizes: x.sizes} }
 
-// Version returns the data version of the content. It reports false if there is
-// none.
-func (x *Index) Version() (order.DataVersion, bool) { return x.version, x.loaded }
-
 // NeedsKeys reports whether deltas must have the keys of orders.
 func (x *Index) NeedsKeys() bool { return x.extraBuckets > 0 }
 

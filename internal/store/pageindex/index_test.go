@@ -109,7 +109,7 @@ func TestApplyNextEventOnly(t *testing.T) {
 			t.Errorf("event %d after 5 is applied: %v", event, got)
 		}
 	}
-	if got, _ := x.Version(); got != version {
+	if got := x.version; got != version {
 		t.Errorf("version %v, want %v", got, version)
 	}
 	if !x.Apply(source.events[5]) {
@@ -133,7 +133,7 @@ func TestLoadUnknownState(t *testing.T) {
 		t.Errorf("%+v after a failed load", p)
 	}
 	x.Reset()
-	if _, loaded := x.Version(); loaded || x.Buckets() != 0 {
+	if x.loaded || x.Buckets() != 0 {
 		t.Error("the index is loaded after Reset")
 	}
 }

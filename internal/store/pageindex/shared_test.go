@@ -43,7 +43,7 @@ func TestRefresh(t *testing.T) {
 			if diff := cmp.Diff(test.want, source.reads); diff != "" {
 				t.Errorf("reads (-want +got):\n%s", diff)
 			}
-			if got, _ := shared.index.Version(); got != source.version() {
+			if got := shared.index.version; got != source.version() {
 				t.Errorf("version %v, want %v", got, source.version())
 			}
 			checkIndex(t, shared.index, source)
