@@ -21,7 +21,7 @@ const maxRounds = 5
 
 // Result is what a copy did and what it verified.
 type Result struct {
-	RowsChanged int64 // written to the target or removed from it
+	RowsChanged int64 // written to the target or removed from it, without counters
 	FilesCopied int64
 	FilesPurged int64 // removed from the target because they were purged in the source
 
@@ -175,10 +175,10 @@ func (j *job) copyCounters(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := j.apply(ctx, counters); err != nil {
-		return err
-	}
 	return j.inTx(ctx, func(tx sqldb.Querier) error {
+		if _, err := counters.applyTo(ctx, tx); err != nil {
+			return err
+		}
 		_, err := tx.Exec(ctx, j.target.DB.Dialect().SetInvoiceID, lastInvoice)
 		return err
 	})
