@@ -1,8 +1,8 @@
 "use strict";
-const place = document.getElementById("reference");
+const target = document.getElementById("reference");
 window.ui = SwaggerUIBundle({
-  url: new URL(place.dataset.document, location.href).href,
-  domNode: place,
+  url: new URL(target.dataset.document, location.href).href,
+  domNode: target,
   presets: [SwaggerUIBundle.presets.apis],
   layout: "BaseLayout",
   deepLinking: true,
