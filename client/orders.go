@@ -10,13 +10,17 @@ import (
 	"time"
 )
 
+// MaxPageSize is the maximum number of orders in a page.
+const MaxPageSize = 100
+
 // Filter selects orders. The zero value selects all.
 type Filter struct {
 	State State     // empty: every state
 	From  time.Time // created on this day (of UTC) or later; zero: no limit
 	To    time.Time // created on this day (of UTC) or earlier; zero: no limit
 
-	// PageSize is the number of orders in a page, 1 to 100; 0 means 100.
+	// PageSize is the number of orders in a page, 1 to MaxPageSize; 0 means
+	// MaxPageSize.
 	PageSize int
 }
 
@@ -38,10 +42,11 @@ const dayForm = "2006-01-02"
 
 // query returns the query parameters of a filter.
 func (f Filter) query(page int64) url.Values {
-	query := url.Values{"page": {strconv.FormatInt(page, 10)}, "itemsPerPage": {"100"}}
-	if f.PageSize != 0 {
-		query.Set("itemsPerPage", strconv.Itoa(f.PageSize))
+	size := f.PageSize
+	if size == 0 {
+		size = MaxPageSize
 	}
+	query := url.Values{"page": {strconv.FormatInt(page, 10)}, "itemsPerPage": {strconv.Itoa(size)}}
 	if f.State != "" {
 		query.Set("state", string(f.State))
 	}

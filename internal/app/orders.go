@@ -51,7 +51,7 @@ func (c *ordersList) check() error {
 	if c.Limit != "" {
 		c.limit, limit = positive(c.Limit)
 	}
-	if c.limit > 0 && c.limit < 100 {
+	if c.limit > 0 && c.limit < client.MaxPageSize {
 		c.filter.PageSize = int(c.limit)
 	}
 	return errors.Join(c.connection.check(), config.Invalid("from", from), config.Invalid("to", to), config.Invalid("limit", limit))
