@@ -49,6 +49,9 @@ type writeTx struct {
 	panicked any // what fn panicked with
 }
 
+// failed reports whether fn returned an error or panicked.
+func (tx *writeTx) failed() bool { return tx.err != nil || tx.panicked != nil }
+
 // errTxLost means that SQLite ended a transaction before its commit.
 var errTxLost = errors.New("the transaction was rolled back by SQLite")
 
@@ -130,12 +133,17 @@ func (c *committer) lead(leader *writeTx) {
 			tx.wake <- false
 		}
 	}()
+	if len(batch) == 1 {
+		c.runAlone(leader)
+		return
+	}
 	if c.runBatch(batch) {
 		return
 	}
+	c.rollback()
 	for _, tx := range batch {
 		if tx.err = c.begin(tx); tx.err == nil {
-			c.runBatch([]*writeTx{tx})
+			c.runAlone(tx)
 		}
 	}
 }
@@ -182,70 +190,71 @@ func (c *committer) begin(tx *writeTx) error {
 	}
 }
 
-// runBatch runs transactions in the transaction of SQLite that has begun, and
-// commits those that succeed. It returns false if the whole is lost and nothing
-// of it committed, so that each must be run again alone. For a single
-// transaction it returns true and sets its error.
+// runBatch runs transactions in the transaction of SQLite that has begun and
+// commits those that succeed. It returns false if it could not: then nothing is
+// committed, and the errors of the transactions are not valid.
 func (c *committer) runBatch(batch []*writeTx) bool {
-	alone := len(batch) == 1
 	succeeded := 0
 	for _, tx := range batch {
-		tx.err = c.run(tx, alone)
-		if tx.err == nil && tx.panicked == nil {
-			succeeded++
+		if !c.runInSavepoint(tx) {
+			return false
 		}
-		if c.conn.sqlite.AutocommitEnabled() {
-			// SQLite has rolled back, for example because the disk is full.
-			if alone && tx.err == nil {
-				tx.err = errTxLost
-			}
-			return alone
+		if !tx.failed() {
+			succeeded++
 		}
 	}
 	if succeeded == 0 {
 		c.rollback()
 		return true
 	}
-	if _, err := c.conn.Exec(context.Background(), "COMMIT"); err != nil {
-		c.rollback()
-		if !alone {
-			return false
-		}
-		batch[0].err = fmt.Errorf("commit: %w", err)
-	}
-	return true
+	_, err := c.conn.Exec(context.Background(), "COMMIT")
+	return err == nil
 }
 
-// run runs one transaction, inside a savepoint unless it is alone.
-func (c *committer) run(tx *writeTx, alone bool) error {
-	tx.err, tx.panicked = nil, nil
-	if alone {
-		return c.call(tx)
-	}
+// runInSavepoint runs one transaction of a batch. If it fails, only its own
+// changes are rolled back. The result is false if the transaction of the batch
+// is lost: SQLite has rolled it back, for example because the disk is full, or a
+// savepoint statement failed, so that it is unknown which changes it contains.
+func (c *committer) runInSavepoint(tx *writeTx) bool {
 	ctx := context.Background()
 	if _, err := c.conn.Exec(ctx, "SAVEPOINT tx"); err != nil {
-		return err
+		return false
 	}
-	err := c.call(tx)
-	if (err != nil || tx.panicked != nil) && !c.conn.sqlite.AutocommitEnabled() {
-		_, undo := c.conn.Exec(ctx, "ROLLBACK TO tx")
-		err = errors.Join(err, undo)
+	c.call(tx)
+	if tx.failed() {
+		if _, err := c.conn.Exec(ctx, "ROLLBACK TO tx"); err != nil {
+			return false
+		}
 	}
-	if c.conn.sqlite.AutocommitEnabled() {
-		return err
-	}
-	_, release := c.conn.Exec(ctx, "RELEASE tx")
-	return errors.Join(err, release)
+	_, err := c.conn.Exec(ctx, "RELEASE tx")
+	return err == nil
 }
 
-// call calls fn. A panic is recovered, and raised again in the caller's
-// goroutine.
-func (c *committer) call(tx *writeTx) error {
-	defer func() { tx.panicked = recover() }()
-	if err := tx.ctx.Err(); err != nil {
-		return err
+// runAlone runs one transaction in the transaction of SQLite that has begun, and
+// commits it.
+func (c *committer) runAlone(tx *writeTx) {
+	c.call(tx)
+	switch {
+	case tx.failed():
+		c.rollback()
+	case c.conn.sqlite.AutocommitEnabled():
+		tx.err = errTxLost
+	default:
+		if _, err := c.conn.Exec(context.Background(), "COMMIT"); err != nil {
+			c.rollback()
+			tx.err = fmt.Errorf("commit: %w", err)
+		}
 	}
-	return tx.fn(c.conn)
+}
+
+// call calls fn. A panic is recovered here and raised again in the goroutine of
+// the caller.
+func (c *committer) call(tx *writeTx) {
+	tx.err, tx.panicked = nil, nil
+	defer func() { tx.panicked = recover() }()
+	if tx.err = tx.ctx.Err(); tx.err == nil {
+		tx.err = tx.fn(c.conn)
+	}
 }
 
 // rollback ends a transaction that has not ended by itself.

@@ -1,0 +1,161 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+
+	"merchantorders/internal/store/sqldb"
+)
+
+var errTest = errors.New("the caller's error")
+
+// runTogether runs transactions in one batch and returns their errors. Each gets
+// its index. A transaction before them holds the lead until all are queued.
+func runTogether(t *testing.T, db transactor, n int, fn func(q sqldb.Querier, i int) error) []error {
+	t.Helper()
+	leading, queued := make(chan struct{}), make(chan struct{})
+	var group sync.WaitGroup
+	group.Go(func() {
+		err := db.InTx(t.Context(), func(sqldb.Querier) error {
+			close(leading)
+			<-queued
+			return nil
+		})
+		if err != nil {
+			t.Errorf("leader: %v", err)
+		}
+	})
+	<-leading
+	errs := make([]error, n)
+	for i := range errs {
+		group.Go(func() { errs[i] = db.InTx(t.Context(), func(q sqldb.Querier) error { return fn(q, i) }) })
+	}
+	for waiting := 0; waiting < n; {
+		runtime.Gosched()
+		waiting = db.queued()
+	}
+	close(queued)
+	group.Wait()
+	return errs
+}
+
+// transactor is what runTogether needs of a DB.
+type transactor interface {
+	InTx(ctx context.Context, fn func(sqldb.Querier) error) error
+	queued() int
+}
+
+func (db *DB) queued() int {
+	db.committer.mu.Lock()
+	defer db.committer.mu.Unlock()
+	return len(db.committer.queue)
+}
+
+func insertMerchant(ctx context.Context, q sqldb.Querier, id int) error {
+	_, err := q.Exec(ctx, `INSERT INTO merchants (id, name, created_at) VALUES ($1, 'Test Shop', 0)`, id)
+	return err
+}
+
+// merchants returns the ids of all merchants.
+func merchants(t *testing.T, db *DB) []int64 {
+	t.Helper()
+	ids, err := sqldb.All(t.Context(), db, `SELECT id FROM merchants ORDER BY id`, nil, func(rows sqldb.Rows) (int64, error) {
+		var id int64
+		err := rows.Scan(&id)
+		return id, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ids
+}
+
+// TestGroupCommit commits a batch in which one transaction fails: it alone is
+// rolled back.
+func TestGroupCommit(t *testing.T) {
+	t.Parallel()
+	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
+	errs := runTogether(t, db, 4, func(q sqldb.Querier, i int) error {
+		err := insertMerchant(t.Context(), q, i)
+		if i == 2 {
+			err = errTest
+		}
+		return err
+	})
+	if !errors.Is(errs[2], errTest) || errors.Join(errs[0], errs[1], errs[3]) != nil {
+		t.Errorf("errors %v", errs)
+	}
+	if got := merchants(t, db); !slices.Equal(got, []int64{0, 1, 3}) {
+		t.Errorf("merchants %v", got)
+	}
+}
+
+// TestGroupCommitWithoutSavepoint removes the savepoint of one transaction of a
+// batch, so that ROLLBACK TO and RELEASE fail. What it wrote must not be
+// committed unless its caller is told so.
+func TestGroupCommitWithoutSavepoint(t *testing.T) {
+	t.Parallel()
+	for name, result := range map[string]error{"rollback": errTest, "release": nil} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
+			errs := runTogether(t, db, 3, func(q sqldb.Querier, i int) error {
+				if err := insertMerchant(t.Context(), q, i); err != nil || i != 1 {
+					return err
+				}
+				_, _ = q.Exec(t.Context(), "RELEASE tx") // fails if there is no batch
+				return result
+			})
+			want := []int64{0, 2}
+			if result == nil {
+				want = []int64{0, 1, 2}
+			}
+			if errs[0] != nil || !errors.Is(errs[1], result) || errs[2] != nil {
+				t.Errorf("errors %v", errs)
+			}
+			if got := merchants(t, db); !slices.Equal(got, want) {
+				t.Errorf("merchants %v, want %v", got, want)
+			}
+		})
+	}
+}
+
+// TestGroupCommitPanic has one transaction of a batch panic: its caller gets the
+// panic, the others are committed.
+func TestGroupCommitPanic(t *testing.T) {
+	t.Parallel()
+	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
+	var recovered any
+	errs := runTogether(t, panicking{db, &recovered}, 3, func(q sqldb.Querier, i int) error {
+		if err := insertMerchant(t.Context(), q, i); err != nil || i != 1 {
+			return err
+		}
+		panic("of one transaction")
+	})
+	if recovered != "of one transaction" || errors.Join(errs...) != nil {
+		t.Errorf("recovered %v, errors %v", recovered, errs)
+	}
+	if got := merchants(t, db); !slices.Equal(got, []int64{0, 2}) {
+		t.Errorf("merchants %v", got)
+	}
+}
+
+// panicking is a database that recovers the panic of a transaction.
+type panicking struct {
+	*DB
+	recovered *any
+}
+
+func (p panicking) InTx(ctx context.Context, fn func(sqldb.Querier) error) error {
+	defer func() {
+		if r := recover(); r != nil {
+			*p.recovered = r
+		}
+	}()
+	return p.DB.InTx(ctx, fn)
+}
