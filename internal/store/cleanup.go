@@ -11,52 +11,49 @@ import (
 	"merchantorders/internal/store/sqldb"
 )
 
-// Statements that find what is to be cleaned up, the oldest first. They serve
-// the service itself and name no merchant: nothing of what they find is shown
-// to anyone. That none is active is said in the words of the index, without
-// which SQLite does not use it and reads every invoice there is.
+// Statements that find the entries for the janitor, the oldest first. They name no
+// merchant: their rows are not shown to anyone. The first two conditions repeat
+// those of the index invoices_to_clean, without which SQLite would not use it.
 const (
 	selectToClean = `SELECT i.merchant_id, i.legacy_id, o.reference, i.id, i.name
 	FROM invoices i
 	JOIN orders o ON o.merchant_id = i.merchant_id AND o.legacy_id = i.legacy_id
 	WHERE i.purged_at IS NULL AND i.status <> ` + InvoiceActive + ` AND `
-	selectStale = selectToClean + `i.status IN (` + InvoiceReserved + `, ` + InvoiceExpired + `)
+	selectExpiredReservations = selectToClean + `i.status IN (` + InvoiceReserved + `, ` + InvoiceExpired + `)
 	AND (i.status = ` + InvoiceExpired + ` OR i.created_at < $1)
 	ORDER BY i.created_at, i.id LIMIT $2+0`
-	selectDeleted = selectToClean + `i.status = ` + InvoiceDeleted + ` AND i.deleted_at < $1
+	selectDeletedInvoices = selectToClean + `i.status = ` + InvoiceDeleted + ` AND i.deleted_at < $1
 	ORDER BY i.created_at, i.id LIMIT $2+0`
 )
 
 // ExpiredReservations implements order.Store.
 func (db *DB) ExpiredReservations(ctx context.Context, before time.Time, limit int) ([]order.StoredInvoice, error) {
-	return db.toClean(ctx, selectStale, before, limit)
+	return db.toClean(ctx, selectExpiredReservations, before, limit)
 }
 
 // DeletedInvoices implements order.Store.
 func (db *DB) DeletedInvoices(ctx context.Context, before time.Time, limit int) ([]order.StoredInvoice, error) {
-	return db.toClean(ctx, selectDeleted, before, limit)
+	return db.toClean(ctx, selectDeletedInvoices, before, limit)
 }
 
 func (db *DB) toClean(ctx context.Context, text string, before time.Time, limit int) ([]order.StoredInvoice, error) {
 	defer db.timed("clean")()
-	var found []order.StoredInvoice
-	err := sqldb.Each(ctx, db.sql, text, []any{before.Unix(), limit}, func(rows sqldb.Rows) error {
+	invoices, err := sqldb.All(ctx, db.sql, text, []any{before.Unix(), limit}, func(rows sqldb.Rows) (order.StoredInvoice, error) {
 		var i order.StoredInvoice
 		err := rows.Scan(&i.MerchantID, &i.OrderLegacyID, &i.Reference, &i.ID, &i.Name)
-		found = append(found, i)
-		return err
+		return i, err
 	})
 	if err != nil {
-		return nil, db.wrap(fmt.Errorf("find files to clean up: %w", err))
+		return nil, db.wrap(fmt.Errorf("find invoices to clean up: %w", err))
 	}
-	return found, nil
+	return invoices, nil
 }
 
 // ExpireReservation implements order.Store.
 func (db *DB) ExpireReservation(ctx context.Context, invoice order.StoredInvoice, at time.Time) (bool, error) {
-	abandoned := false
+	expired := false
 	err := db.inTx(ctx, "clean", func(t *tx) error {
-		head, err := t.LockOrder(ctx, invoice.MerchantID, order.ByLegacyID(invoice.OrderLegacyID))
+		o, err := t.LockOrder(ctx, invoice.MerchantID, order.ByLegacyID(invoice.OrderLegacyID))
 		if err != nil {
 			return err
 		}
@@ -66,7 +63,7 @@ func (db *DB) ExpireReservation(ctx context.Context, invoice order.StoredInvoice
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		abandoned = status == InvoiceReserved || status == InvoiceExpired
+		expired = status == InvoiceReserved || status == InvoiceExpired
 		if status != InvoiceReserved {
 			return nil
 		}
@@ -75,9 +72,9 @@ func (db *DB) ExpireReservation(ctx context.Context, invoice order.StoredInvoice
 			at.Unix(), invoice.MerchantID, invoice.OrderLegacyID, invoice.ID); err != nil {
 			return err
 		}
-		return t.freePlace(ctx, head)
+		return t.freeSlot(ctx, o)
 	})
-	return abandoned, err
+	return expired, err
 }
 
 // MarkPurged implements order.Store.

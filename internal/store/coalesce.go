@@ -6,66 +6,68 @@ import (
 	"sync"
 )
 
-// coalescer lets callers that ask for the same thing at the same time share one
-// answer. An answer is given only to those who had asked before its reading
-// began, so that everybody sees what was committed before they asked.
+// coalescer lets callers with the same key share one read. Unlike
+// x/sync/singleflight it never gives a caller the result of a read that began
+// before the call, so each caller sees everything that was committed before.
 type coalescer[K comparable, V any] struct {
-	mu       sync.Mutex
-	underWay map[K]*turn[V] // the next turn of what is being read; nil: nobody waits
+	mu sync.Mutex
+	// flights has an entry for each key that is being read: the next flight, or nil
+	// if no caller waits.
+	flights map[K]*flight[V]
 }
 
-// turn is one reading for all that wait for it. The first of them reads.
-type turn[V any] struct {
-	begin chan struct{} // closed when the reading before it has ended
-	done  chan struct{} // closed when there is a value or an error
+// flight is one read for all callers that wait for it. The first of them, the
+// leader, reads.
+type flight[V any] struct {
+	start chan struct{} // closed when the read before it has ended
+	done  chan struct{} // closed when value and err are set
 	value V
 	err   error
 }
 
-// errNotRead is what those see who waited for a reading that ended in a panic.
-var errNotRead = errors.New("the reading was given up")
+// errNotRead is the error of callers whose leader panicked.
+var errNotRead = errors.New("the read was aborted")
 
-// do returns what read reads, begun after the call. read gets a context that
-// does not end with the caller's where it reads for several: none of them may
-// end it for the others. So it must end by itself; nobody waits for longer than
-// two readings.
-func (s *coalescer[K, V]) do(ctx context.Context, key K, read func(context.Context) (V, error)) (V, error) {
-	s.mu.Lock()
-	if s.underWay == nil {
-		s.underWay = make(map[K]*turn[V])
+// do returns the result of a read that begins after the call. If several callers
+// share it, its context does not end with that of one of them, so read must have
+// a time limit of its own. A caller waits for two reads at most.
+func (c *coalescer[K, V]) do(ctx context.Context, key K, read func(context.Context) (V, error)) (V, error) {
+	c.mu.Lock()
+	if c.flights == nil {
+		c.flights = make(map[K]*flight[V])
 	}
-	next, busy := s.underWay[key]
+	next, reading := c.flights[key]
 	switch {
-	case !busy:
-		s.underWay[key] = nil
-		s.mu.Unlock()
-		defer s.pass(key)
+	case !reading:
+		c.flights[key] = nil
+		c.mu.Unlock()
+		defer c.land(key)
 		return read(ctx)
 	case next != nil:
-		s.mu.Unlock()
+		c.mu.Unlock()
 		<-next.done
 		return next.value, next.err
 	}
-	next = &turn[V]{begin: make(chan struct{}), done: make(chan struct{}), err: errNotRead}
-	s.underWay[key] = next
-	s.mu.Unlock()
-	<-next.begin
-	s.mu.Lock()
-	s.underWay[key] = nil // who asks from now on asks for the turn after this one
-	s.mu.Unlock()
-	defer s.pass(key)
+	next = &flight[V]{start: make(chan struct{}), done: make(chan struct{}), err: errNotRead}
+	c.flights[key] = next
+	c.mu.Unlock()
+	<-next.start
+	c.mu.Lock()
+	c.flights[key] = nil // later callers wait for the flight after this one
+	c.mu.Unlock()
+	defer c.land(key)
 	defer close(next.done)
 	next.value, next.err = read(context.WithoutCancel(ctx))
 	return next.value, next.err
 }
 
-// pass lets those read who came while another reading was under way.
-func (s *coalescer[K, V]) pass(key K) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if next := s.underWay[key]; next != nil {
-		close(next.begin)
+// land starts the next flight of a key, if callers wait for it.
+func (c *coalescer[K, V]) land(key K) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if next := c.flights[key]; next != nil {
+		close(next.start)
 	} else {
-		delete(s.underWay, key)
+		delete(c.flights, key)
 	}
 }

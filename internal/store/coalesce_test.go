@@ -45,8 +45,8 @@ func TestShared(t *testing.T) {
 		if late != 3 {
 			t.Errorf("the last caller got reading %d, want 3", late)
 		}
-		if len(s.underWay) != 0 {
-			t.Errorf("left behind: %v", s.underWay)
+		if len(s.flights) != 0 {
+			t.Errorf("left behind: %v", s.flights)
 		}
 	})
 }

@@ -50,7 +50,7 @@ func TestDistributedPlans(t *testing.T) {
 	if len(nodes) != 8 {
 		t.Errorf("each of 8 merchants should be on one node: %v", nodes)
 	}
-	sweeps := map[string]string{"stale": selectStale, "deleted": selectDeleted, "old keys": selectOldKeys}
+	sweeps := map[string]string{"stale": selectExpiredReservations, "deleted": selectDeletedInvoices, "old keys": selectOldIdempotencyKeys}
 	for name, text := range sweeps {
 		// They are nobody's request: every node is asked.
 		if tasks, _ := explain(t, db, statement{text, []any{1, 1}}); tasks < 2 {

@@ -1,13 +1,12 @@
-// Package store keeps orders, invoice entries, events, merchants and tokens in
-// a database, through the interface of its own that each driver has. It
-// implements order.Store and token.Store.
+// Package store implements order.Store and token.Store in SQL. It stores orders,
+// invoice entries, events, idempotency records, merchants and tokens.
 //
-// There is one SQL text for all databases; what differs stands in a dialect.
-// Statements number their parameters $1, $2, ... in the order of their first
-// appearance, name every column, and name the merchant in every WHERE, also
-// where another key is unique already: a slip elsewhere then shows nobody
-// another merchant's order, and the data can be spread by merchant.
+// One SQL text works on all databases; what differs is in package sqldb and a
+// sqldb.Dialect. Statements number their parameters $1, $2, ... in the order of
+// their first appearance, name every column, and name the merchant in every
+// WHERE, even where another key is unique: so no mistake elsewhere can show a
+// merchant another one's order, and the data can be distributed by merchant.
 //
-// The package must not know HTTP, JSON on the wire, or any rule: which move is
-// legal and how many files an order may have is decided in package order.
+// The package knows neither HTTP nor JSON nor any rule: package order decides
+// which transitions are allowed and how many files an order may have.
 package store

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -11,33 +13,33 @@ import (
 	"merchantorders/internal/store/sqldb"
 )
 
-// Statements that read events. An invoice's entry stays when its file is
-// deleted, so that every event finds the name that it tells of.
+// Statements that read events. The entry of an invoice stays when its file is
+// deleted, so every event finds the file name.
 const (
 	eventColumns = `e.seq, e.type, e.actor, e.at, e.from_state, e.to_state, e.reason, e.invoice_id,
 	o.legacy_id, o.reference, i.name`
-	eventFile = ` LEFT JOIN invoices i ON i.merchant_id = e.merchant_id AND i.legacy_id = e.legacy_id AND i.id = e.invoice_id`
+	joinInvoice = ` LEFT JOIN invoices i ON i.merchant_id = e.merchant_id AND i.legacy_id = e.legacy_id AND i.id = e.invoice_id`
 
-	selectFeed = `SELECT ` + eventColumns + ` FROM events e
-	JOIN orders o ON o.merchant_id = e.merchant_id AND o.legacy_id = e.legacy_id` + eventFile + `
+	selectEvents = `SELECT ` + eventColumns + ` FROM events e
+	JOIN orders o ON o.merchant_id = e.merchant_id AND o.legacy_id = e.legacy_id` + joinInvoice + `
 	WHERE e.merchant_id = $1 AND e.seq > $2 ORDER BY e.seq LIMIT $3+0`
 
-	// An order without such an event is a row as well; no row is no order. The
-	// keys come first, from the index alone: asked for whole rows at once, SQLite
-	// goes through all events of the merchant.
-	selectHistory = `SELECT ` + eventColumns + ` FROM orders o
+	// An order without matching events is a row too; no row means no order. The
+	// index alone yields the keys k first: SQLite would scan all events of the
+	// merchant for whole rows.
+	selectOrderEvents = `SELECT ` + eventColumns + ` FROM orders o
 	LEFT JOIN events k ON k.merchant_id = o.merchant_id AND k.legacy_id = o.legacy_id AND k.seq > $1
-	LEFT JOIN events e ON e.merchant_id = k.merchant_id AND e.seq = k.seq` + eventFile + `
+	LEFT JOIN events e ON e.merchant_id = k.merchant_id AND e.seq = k.seq` + joinInvoice + `
 	WHERE o.merchant_id = $2 AND `
-	selectHistoryByNumber    = selectHistory + `o.legacy_id = $3 ORDER BY k.seq LIMIT $4+0`
-	selectHistoryByReference = selectHistory + `o.reference = $3 ORDER BY k.seq LIMIT $4+0`
+	selectOrderEventsByLegacyID  = selectOrderEvents + `o.legacy_id = $3 ORDER BY k.seq LIMIT $4+0`
+	selectOrderEventsByReference = selectOrderEvents + `o.reference = $3 ORDER BY k.seq LIMIT $4+0`
 )
 
 // Events implements order.Store. Numbers are given out under a lock that lasts
-// until the commit, so that what one statement sees has no gap.
+// until the commit, so one statement sees them without gaps.
 func (db *DB) Events(ctx context.Context, merchantID, after int64, limit int) ([]order.EventRecord, error) {
 	defer db.timed("events")()
-	events, _, err := readEvents(ctx, db.sql, selectFeed, merchantID, after, limit)
+	events, _, err := db.readEvents(ctx, selectEvents, merchantID, after, limit)
 	if err != nil {
 		return nil, db.wrap(fmt.Errorf("read events: %w", err))
 	}
@@ -45,10 +47,10 @@ func (db *DB) Events(ctx context.Context, merchantID, after int64, limit int) ([
 }
 
 // OrderEvents implements order.Store with one query.
-func (db *DB) OrderEvents(ctx context.Context, merchantID int64, key order.Identifier, after int64, limit int) ([]order.EventRecord, error) {
+func (db *DB) OrderEvents(ctx context.Context, merchantID int64, id order.Identifier, after int64, limit int) ([]order.EventRecord, error) {
 	defer db.timed("order_events")()
-	text, value := byKey(key, selectHistoryByNumber, selectHistoryByReference)
-	events, found, err := readEvents(ctx, db.sql, text, after, merchantID, value, limit)
+	text, value := byIdentifier(id, selectOrderEventsByLegacyID, selectOrderEventsByReference)
+	events, found, err := db.readEvents(ctx, text, after, merchantID, value, limit)
 	if err != nil {
 		return nil, db.wrap(fmt.Errorf("read events of an order: %w", err))
 	}
@@ -58,50 +60,10 @@ func (db *DB) OrderEvents(ctx context.Context, merchantID int64, key order.Ident
 	return events, nil
 }
 
-// maxVersions is how many merchants one statement of DataVersions is for. Fewer
-// are filled up with the last one, so that there are two texts to prepare.
-const maxVersions = 64
-
-// selectDataVersions reads the data versions of n merchants.
-func selectDataVersions(n int) string {
-	return `SELECT id, last_event, data_mark FROM merchants WHERE id IN (` + sqldb.Params(1, n) + `)`
-}
-
-var selectOneVersion, selectManyVersions = selectDataVersions(1), selectDataVersions(maxVersions)
-
-// DataVersions implements order.Store.
-func (db *DB) DataVersions(ctx context.Context, merchantIDs []int64) (map[int64]order.DataVersion, error) {
-	defer db.timed("data_versions")()
-	versions := make(map[int64]order.DataVersion, len(merchantIDs))
-	for ids := range slices.Chunk(merchantIDs, maxVersions) {
-		text, args := selectOneVersion, make([]any, 1, maxVersions)
-		args[0] = ids[0]
-		if len(ids) > 1 {
-			text, args = selectManyVersions, args[:maxVersions]
-			for i := range args {
-				args[i] = ids[min(i, len(ids)-1)]
-			}
-		}
-		err := sqldb.Each(ctx, db.sql, text, args, func(rows sqldb.Rows) error {
-			var id int64
-			var v order.DataVersion
-			err := rows.Scan(&id, &v.Event, &v.Mark)
-			versions[id] = v
-			return err
-		})
-		if err != nil {
-			return nil, db.wrap(fmt.Errorf("read data versions: %w", err))
-		}
-	}
-	return versions, nil
-}
-
-// readEvents reads rows of eventColumns, and reports whether there were any,
-// rows without an event included.
-func readEvents(ctx context.Context, r sqldb.Querier, text string, args ...any) ([]order.EventRecord, bool, error) {
-	var events []order.EventRecord
-	found := false
-	err := sqldb.Each(ctx, r, text, args, func(rows sqldb.Rows) error {
+// readEvents reads rows of eventColumns. found reports whether there were any,
+// including rows without an event.
+func (db *DB) readEvents(ctx context.Context, text string, args ...any) (events []order.EventRecord, found bool, err error) {
+	err = sqldb.Each(ctx, db.sql, text, args, func(rows sqldb.Rows) error {
 		var e order.EventRecord
 		var seq, kind, actor, at, from, to, invoice sql.NullInt64
 		var reason, name sql.NullString
@@ -121,4 +83,78 @@ func readEvents(ctx context.Context, r sqldb.Querier, text string, args ...any) 
 		return nil
 	})
 	return events, found, err
+}
+
+// versionBatch is how many data versions one statement reads. The last merchant
+// fills up a batch, so there are two texts to prepare for any number of
+// merchants.
+const versionBatch = 64
+
+var selectOneVersion, selectVersionBatch = selectVersions(1), selectVersions(versionBatch)
+
+// selectVersions returns the statement that reads the data versions of n
+// merchants.
+func selectVersions(n int) string {
+	return `SELECT id, last_event, data_mark FROM merchants WHERE id IN (` + sqldb.Params(1, n) + `)`
+}
+
+// DataVersions implements order.Store.
+func (db *DB) DataVersions(ctx context.Context, merchantIDs []int64) (map[int64]order.DataVersion, error) {
+	defer db.timed("data_versions")()
+	versions := make(map[int64]order.DataVersion, len(merchantIDs))
+	for ids := range slices.Chunk(merchantIDs, versionBatch) {
+		text, n := selectOneVersion, 1
+		if len(ids) > 1 {
+			text, n = selectVersionBatch, versionBatch
+		}
+		args := make([]any, n)
+		for i := range args {
+			args[i] = ids[min(i, len(ids)-1)]
+		}
+		err := sqldb.Each(ctx, db.sql, text, args, func(rows sqldb.Rows) error {
+			var id int64
+			var v order.DataVersion
+			err := rows.Scan(&id, &v.Event, &v.Mark)
+			versions[id] = v
+			return err
+		})
+		if err != nil {
+			return nil, db.wrap(fmt.Errorf("read data versions: %w", err))
+		}
+	}
+	return versions, nil
+}
+
+// appendEvent writes an event of an order and gives it the merchant's next
+// number. It is the last statement of a change: it locks the merchant's row until
+// the transaction ends.
+func (t *tx) appendEvent(ctx context.Context, o order.LockedOrder, event order.Event) error {
+	version, err := t.takeEvents(ctx, o.MerchantID, 1)
+	if err != nil {
+		return err
+	}
+	event.Seq = version.Event
+	return t.insert(ctx, insertEvents, eventValues(nil, version.Mark, o, event))
+}
+
+// takeEvents takes the next n event numbers of a merchant. It returns the data
+// version that the merchant has after the transaction: the last of the numbers
+// and the mark of the events. The merchant's row stays locked until the
+// transaction ends, so numbers are in commit order and have no gaps.
+func (t *tx) takeEvents(ctx context.Context, merchantID int64, n int) (order.DataVersion, error) {
+	version := order.DataVersion{Mark: 1 + rand.Int64N(math.MaxInt64)}
+	err := t.QueryRow(ctx, `UPDATE merchants SET last_event = last_event + $1, data_mark = $2 WHERE id = $3 RETURNING last_event`,
+		[]any{n, version.Mark, merchantID}, &version.Event)
+	return version, err
+}
+
+var insertEvents = newBulkInsert("events", `merchant_id, seq, mark, type, actor, at, legacy_id, order_day,
+	from_state, to_state, reason, invoice_id`, "")
+
+// eventValues appends the values of a row of insertEvents.
+func eventValues(values []any, mark int64, o order.LockedOrder, e order.Event) []any {
+	reason := sql.NullString{String: string(e.Reason), Valid: e.Reason != ""}
+	invoice := sql.NullInt64{Int64: e.InvoiceID, Valid: e.InvoiceID != 0}
+	return append(values, o.MerchantID, e.Seq, mark, int64(e.Type), int64(e.Actor), e.At.Unix(), o.LegacyID, int64(order.DayOf(o.CreatedAt)),
+		int64(e.From), int64(e.To), reason, invoice)
 }

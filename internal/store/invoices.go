@@ -19,85 +19,79 @@ const (
 	InvoiceExpired  = "4" // an expired reservation; its name stays used
 )
 
-// invoiceColumns are the columns of nullInvoice.
+// invoiceColumns are the columns of an invoiceRow.
 const invoiceColumns = `i.id, i.name, i.size, i.sha256, i.created_at`
 
-// nullInvoice is a row of invoiceColumns, all NULL where there is no invoice.
-type nullInvoice struct {
+// invoiceRow is a row of invoiceColumns. In an outer join all may be NULL.
+type invoiceRow struct {
 	id, size, createdAt sql.NullInt64
 	name                sql.NullString
 	sha256              []byte
 }
 
-func (n *nullInvoice) into() []any {
-	return []any{&n.id, &n.name, &n.size, &n.sha256, &n.createdAt}
+// dest returns the Scan destinations of invoiceColumns.
+func (r *invoiceRow) dest() []any {
+	return []any{&r.id, &r.name, &r.size, &r.sha256, &r.createdAt}
 }
 
-func (n *nullInvoice) invoice() order.Invoice {
+// invoice returns the scanned invoice.
+func (r *invoiceRow) invoice() order.Invoice {
 	invoice := order.Invoice{
-		ID: n.id.Int64, Name: n.name.String, Size: n.size.Int64, CreatedAt: timeOf(n.createdAt),
+		ID: r.id.Int64, Name: r.name.String, Size: r.size.Int64, CreatedAt: timeOf(r.createdAt),
 	}
-	copy(invoice.SHA256[:], n.sha256)
+	copy(invoice.SHA256[:], r.sha256)
 	return invoice
 }
 
 // InvoiceFile implements order.Store.
 func (db *DB) InvoiceFile(ctx context.Context, merchantID int64, reference, name string) (order.Invoice, error) {
 	defer db.timed("invoice")()
-	var found nullInvoice
+	var row invoiceRow
 	err := db.sql.QueryRow(ctx, `SELECT `+invoiceColumns+`
 		FROM orders o
 		JOIN invoices i ON i.merchant_id = o.merchant_id AND i.legacy_id = o.legacy_id
 		WHERE o.merchant_id = $1 AND o.reference = $2 AND i.name = $3 AND i.status = `+InvoiceActive,
-		[]any{merchantID, reference, name}, found.into()...)
+		[]any{merchantID, reference, name}, row.dest()...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return order.Invoice{}, order.ErrInvoiceNotFound
 	}
 	if err != nil {
 		return order.Invoice{}, db.wrap(fmt.Errorf("read invoice: %w", err))
 	}
-	return found.invoice(), nil
+	return row.invoice(), nil
 }
 
 // Invoices implements order.Tx.
 func (t *tx) Invoices(ctx context.Context, o order.LockedOrder) ([]order.Invoice, error) {
-	var invoices []order.Invoice
-	err := sqldb.Each(ctx, t, `SELECT `+invoiceColumns+` FROM invoices i
+	return sqldb.All(ctx, t, `SELECT `+invoiceColumns+` FROM invoices i
 		WHERE i.merchant_id = $1 AND i.legacy_id = $2 AND i.status = `+InvoiceActive+` ORDER BY i.id`,
-		[]any{o.MerchantID, o.LegacyID}, func(rows sqldb.Rows) error {
-			var row nullInvoice
-			if err := rows.Scan(row.into()...); err != nil {
-				return err
-			}
-			invoices = append(invoices, row.invoice())
-			return nil
+		[]any{o.MerchantID, o.LegacyID}, func(rows sqldb.Rows) (order.Invoice, error) {
+			var row invoiceRow
+			err := rows.Scan(row.dest()...)
+			return row.invoice(), err
 		})
-	return invoices, err
 }
 
 // InvoiceNames implements order.Tx.
 func (t *tx) InvoiceNames(ctx context.Context, o order.LockedOrder) ([]string, error) {
-	var names []string
-	err := sqldb.Each(ctx, t, `SELECT name FROM invoices WHERE merchant_id = $1 AND legacy_id = $2`,
-		[]any{o.MerchantID, o.LegacyID}, func(rows sqldb.Rows) error {
+	return sqldb.All(ctx, t, `SELECT name FROM invoices WHERE merchant_id = $1 AND legacy_id = $2`,
+		[]any{o.MerchantID, o.LegacyID}, func(rows sqldb.Rows) (string, error) {
 			var name string
 			err := rows.Scan(&name)
-			names = append(names, name)
-			return err
+			return name, err
 		})
-	return names, err
 }
 
-// ReserveInvoice implements order.Tx. The limit is held by the UPDATE itself,
-// whatever the caller has looked at before.
+// ReserveInvoice implements order.Tx. The UPDATE itself enforces the limit,
+// whatever the caller has checked before.
 func (t *tx) ReserveInvoice(ctx context.Context, o order.LockedOrder, invoice order.Invoice) (int64, error) {
-	free, err := changed(t.Exec(ctx, `UPDATE orders SET active_invoices = active_invoices + 1
+	n, err := t.Exec(ctx, `UPDATE orders SET active_invoices = active_invoices + 1
 		WHERE merchant_id = $1 AND legacy_id = $2 AND active_invoices < $3`,
-		o.MerchantID, o.LegacyID, order.MaxInvoices))
+		o.MerchantID, o.LegacyID, order.MaxInvoices)
 	if err != nil {
 		return 0, err
 	}
-	if !free {
+	if n == 0 {
 		return 0, order.ErrTooManyFiles
 	}
 	var id int64
@@ -112,56 +106,54 @@ func (t *tx) ReserveInvoice(ctx context.Context, o order.LockedOrder, invoice or
 
 // ActivateInvoice implements order.Tx.
 func (t *tx) ActivateInvoice(ctx context.Context, o order.LockedOrder, id int64, cause order.Cause) error {
-	did, err := changed(t.Exec(ctx, `UPDATE invoices SET status = `+InvoiceActive+`
-		WHERE merchant_id = $1 AND legacy_id = $2 AND id = $3 AND status = `+InvoiceReserved, o.MerchantID, o.LegacyID, id))
+	n, err := t.Exec(ctx, `UPDATE invoices SET status = `+InvoiceActive+`
+		WHERE merchant_id = $1 AND legacy_id = $2 AND id = $3 AND status = `+InvoiceReserved, o.MerchantID, o.LegacyID, id)
 	if err != nil {
 		return err
 	}
-	if !did {
+	if n == 0 {
 		return order.ErrInvoiceNotFound
 	}
-	if err := t.revise(ctx, o, 0); err != nil {
-		return err
-	}
-	return t.appendEvent(ctx, o, order.Event{Type: order.InvoiceUploaded, Actor: cause.Actor, At: cause.At, InvoiceID: id})
-}
-
-// ReleaseInvoice implements order.Tx.
-func (t *tx) ReleaseInvoice(ctx context.Context, o order.LockedOrder, id int64) error {
-	did, err := changed(t.Exec(ctx, `DELETE FROM invoices
-		WHERE merchant_id = $1 AND legacy_id = $2 AND id = $3 AND status = `+InvoiceReserved, o.MerchantID, o.LegacyID, id))
-	if err != nil || !did {
-		return err
-	}
-	return t.freePlace(ctx, o)
+	return t.recordInvoice(ctx, o, 0, order.InvoiceUploaded, id, cause)
 }
 
 // DeleteInvoice implements order.Tx.
 func (t *tx) DeleteInvoice(ctx context.Context, o order.LockedOrder, id int64, cause order.Cause) error {
-	did, err := changed(t.Exec(ctx, `UPDATE invoices SET status = `+InvoiceDeleted+`, deleted_at = $1
+	n, err := t.Exec(ctx, `UPDATE invoices SET status = `+InvoiceDeleted+`, deleted_at = $1
 		WHERE merchant_id = $2 AND legacy_id = $3 AND id = $4 AND status = `+InvoiceActive,
-		cause.At.Unix(), o.MerchantID, o.LegacyID, id))
+		cause.At.Unix(), o.MerchantID, o.LegacyID, id)
 	if err != nil {
 		return err
 	}
-	if !did {
+	if n == 0 {
 		return order.ErrInvoiceNotFound
 	}
-	if err := t.revise(ctx, o, -1); err != nil {
+	return t.recordInvoice(ctx, o, -1, order.InvoiceDeleted, id, cause)
+}
+
+// recordInvoice writes the new revision and the event of an order whose invoices
+// have changed. It adds slots to the number of its active files and reservations.
+func (t *tx) recordInvoice(ctx context.Context, o order.LockedOrder, slots int, kind order.EventType, id int64, cause order.Cause) error {
+	err := expectOneRow(t.Exec(ctx, `UPDATE orders SET revision = revision + 1, active_invoices = active_invoices + $1
+		WHERE merchant_id = $2 AND legacy_id = $3`, slots, o.MerchantID, o.LegacyID))
+	if err != nil {
 		return err
 	}
-	return t.appendEvent(ctx, o, order.Event{Type: order.InvoiceDeleted, Actor: cause.Actor, At: cause.At, InvoiceID: id})
+	return t.appendEvent(ctx, o, order.Event{Type: kind, Actor: cause.Actor, At: cause.At, InvoiceID: id})
 }
 
-// revise notes that what a single order shows has changed, and how many places
-// for files it has taken more.
-func (t *tx) revise(ctx context.Context, o order.LockedOrder, places int) error {
-	return expectOneRow(t.Exec(ctx, `UPDATE orders SET revision = revision + 1, active_invoices = active_invoices + $1
-		WHERE merchant_id = $2 AND legacy_id = $3`, places, o.MerchantID, o.LegacyID))
+// ReleaseInvoice implements order.Tx.
+func (t *tx) ReleaseInvoice(ctx context.Context, o order.LockedOrder, id int64) error {
+	n, err := t.Exec(ctx, `DELETE FROM invoices
+		WHERE merchant_id = $1 AND legacy_id = $2 AND id = $3 AND status = `+InvoiceReserved, o.MerchantID, o.LegacyID, id)
+	if err != nil || n == 0 {
+		return err
+	}
+	return t.freeSlot(ctx, o)
 }
 
-// freePlace gives a place back that nobody has seen taken.
-func (t *tx) freePlace(ctx context.Context, o order.LockedOrder) error {
+// freeSlot frees the slot of an active file or a reservation.
+func (t *tx) freeSlot(ctx context.Context, o order.LockedOrder) error {
 	return expectOneRow(t.Exec(ctx, `UPDATE orders SET active_invoices = active_invoices - 1
 		WHERE merchant_id = $1 AND legacy_id = $2`, o.MerchantID, o.LegacyID))
 }

@@ -12,13 +12,13 @@ import (
 // AddMerchant implements order.Store.
 func (db *DB) AddMerchant(ctx context.Context, merchant order.Merchant) error {
 	return db.inTx(ctx, "merchant", func(t *tx) error {
-		added, err := changed(t.Exec(ctx, `INSERT INTO merchants (id, name, created_at) VALUES ($1, $2, $3)
-			ON CONFLICT (id) DO NOTHING`, merchant.ID, merchant.Name, merchant.CreatedAt.Unix()))
-		if err != nil || added {
+		n, err := t.Exec(ctx, `INSERT INTO merchants (id, name, created_at) VALUES ($1, $2, $3)
+			ON CONFLICT (id) DO NOTHING`, merchant.ID, merchant.Name, merchant.CreatedAt.Unix())
+		if err != nil || n > 0 {
 			return err
 		}
 		var name string
-		if err := t.QueryRow(ctx, `SELECT name FROM merchants WHERE id = $1`, []any{merchant.ID}, &name); err != nil {
+		if err := t.QueryRow(ctx, selectMerchantName, []any{merchant.ID}, &name); err != nil {
 			return err
 		}
 		if name != merchant.Name {
@@ -31,21 +31,33 @@ func (db *DB) AddMerchant(ctx context.Context, merchant order.Merchant) error {
 // Merchants implements order.Store.
 func (db *DB) Merchants(ctx context.Context) ([]order.Merchant, error) {
 	defer db.timed("merchants")()
-	var merchants []order.Merchant
-	err := sqldb.Each(ctx, db.sql, `SELECT id, name, created_at FROM merchants ORDER BY id`, nil, func(rows sqldb.Rows) error {
-		var m order.Merchant
-		var createdAt int64
-		if err := rows.Scan(&m.ID, &m.Name, &createdAt); err != nil {
-			return err
-		}
-		m.CreatedAt = time.Unix(createdAt, 0).UTC()
-		merchants = append(merchants, m)
-		return nil
-	})
+	merchants, err := sqldb.All(ctx, db.sql, `SELECT id, name, created_at FROM merchants ORDER BY id`, nil,
+		func(rows sqldb.Rows) (order.Merchant, error) {
+			var m order.Merchant
+			var createdAt int64
+			err := rows.Scan(&m.ID, &m.Name, &createdAt)
+			m.CreatedAt = time.Unix(createdAt, 0).UTC()
+			return m, err
+		})
 	if err != nil {
 		return nil, db.wrap(fmt.Errorf("list merchants: %w", err))
 	}
 	return merchants, nil
+}
+
+const selectMerchantName = `SELECT name FROM merchants WHERE id = $1`
+
+// merchantName returns the name of a merchant, which never changes.
+func (db *DB) merchantName(ctx context.Context, id int64) (string, error) {
+	if name, ok := db.names.Load(id); ok {
+		return name.(string), nil
+	}
+	var name string
+	if err := db.sql.QueryRow(ctx, selectMerchantName, []any{id}, &name); err != nil {
+		return "", err
+	}
+	db.names.Store(id, name)
+	return name, nil
 }
 
 // merchantExists reports whether there is a merchant with that id.

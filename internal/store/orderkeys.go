@@ -11,134 +11,133 @@ import (
 	"merchantorders/internal/store/sqldb"
 )
 
-// What an order coming in takes for itself in the whole service: its reference
-// and its number, a row each in order_keys.
+// An order claims two keys that are unique in the whole service, its reference
+// and its legacy id, as rows of order_keys.
 
 // MaxCountedLegacyID is the highest requested legacy id from which the counter
 // counts on: 2^53, above which many JSON readers lose digits. Without it one
 // order with the highest id possible would leave none for others.
 const MaxCountedLegacyID = 1 << 53
 
-var insertKeys = newManyRows("order_keys", "key, merchant_id", " ON CONFLICT (key) DO NOTHING RETURNING key")
+// LegacyIDKey returns the order key of a legacy id. No reference begins with #.
+func LegacyIDKey(legacyID int64) string { return "#" + strconv.FormatInt(legacyID, 10) }
 
-// takeKeys takes those of some keys that are free, each for the merchant that
-// it leads to, and returns them. Keys are taken in the order of their text, so
-// that two batches seldom wait for each other.
-func (in *intake) takeKeys(ctx context.Context, wanted map[string]int64) (map[string]bool, error) {
-	values := make([]any, 0, len(wanted)*insertKeys.columns)
-	for _, key := range slices.Sorted(maps.Keys(wanted)) {
-		values = append(values, key, wanted[key])
+var insertKeys = newBulkInsert("order_keys", "key, merchant_id", " ON CONFLICT (key) DO NOTHING RETURNING key")
+
+// claimKeys inserts those keys that do not exist, each with its merchant, and
+// returns them. It sorts the keys, so that two batches rarely wait for each
+// other.
+func (in *importTx) claimKeys(ctx context.Context, merchants map[string]int64) (map[string]bool, error) {
+	values := make([]any, 0, len(merchants)*insertKeys.columns)
+	for _, key := range slices.Sorted(maps.Keys(merchants)) {
+		values = append(values, key, merchants[key])
 	}
-	taken := make(map[string]bool, len(wanted))
-	for text, part := range insertKeys.statements(in.tx.db.dialect, values) {
-		err := sqldb.Each(ctx, in.tx, text, part, func(rows sqldb.Rows) error {
+	claimed := make(map[string]bool, len(merchants))
+	for text, args := range insertKeys.statements(in.db.dialect, values) {
+		err := sqldb.Each(ctx, in, text, args, func(rows sqldb.Rows) error {
 			var key string
-			if err := rows.Scan(&key); err != nil {
-				return err
-			}
-			taken[key] = true
-			return nil
+			err := rows.Scan(&key)
+			claimed[key] = true
+			return err
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	return taken, nil
+	return claimed, nil
 }
 
-// takeReferences takes the references of orders, judges the orders whose
-// reference was taken before, and returns the others.
-func (in *intake) takeReferences(ctx context.Context, arrivals []*arrival) ([]*arrival, error) {
-	wanted := make(map[string]int64, len(arrivals))
-	for _, a := range arrivals {
-		wanted[a.Order.Reference] = a.Order.MerchantID
+// claimReferences claims the references of orders. It returns the orders whose
+// reference was unused, and sets the results of the others.
+func (in *importTx) claimReferences(ctx context.Context, items []*importItem) ([]*importItem, error) {
+	merchants := make(map[string]int64, len(items))
+	for _, item := range items {
+		merchants[item.Order.Reference] = item.Order.MerchantID
 	}
-	taken, err := in.takeKeys(ctx, wanted)
+	claimed, err := in.claimKeys(ctx, merchants)
 	if err != nil {
 		return nil, err
 	}
-	var free []*arrival
-	for _, a := range arrivals {
-		if taken[a.Order.Reference] {
-			free = append(free, a)
-		} else if err := in.compare(ctx, a); err != nil {
+	var unused []*importItem
+	for _, item := range items {
+		if claimed[item.Order.Reference] {
+			unused = append(unused, item)
+		} else if err := in.compare(ctx, item); err != nil {
 			return nil, err
 		}
 	}
-	return free, nil
+	return unused, nil
 }
 
-// releaseReference gives back the reference of an order that was refused.
-func (in *intake) releaseReference(ctx context.Context, a *arrival) error {
-	_, err := in.tx.Exec(ctx, `DELETE FROM order_keys WHERE key = $1`, a.Order.Reference)
+// releaseReference deletes the key of the reference of an order that was
+// rejected.
+func (in *importTx) releaseReference(ctx context.Context, item *importItem) error {
+	_, err := in.Exec(ctx, `DELETE FROM order_keys WHERE key = $1`, item.Order.Reference)
 	return err
 }
 
-// takeNumbers gives each order the number that it asks for, or the next free
-// one. It refuses an order whose number is taken.
-func (in *intake) takeNumbers(ctx context.Context, arrivals []*arrival) error {
-	for len(arrivals) > 0 {
-		wanted := make(map[string]int64, len(arrivals))
-		for _, a := range arrivals {
-			a.number = in.choose(a, wanted)
-			if a.number != 0 {
-				wanted[LegacyIDKey(a.number)] = a.Order.MerchantID
+// claimLegacyIDs assigns each order the legacy id that it requests, or the next
+// unused one. It rejects an order whose requested legacy id is taken.
+func (in *importTx) claimLegacyIDs(ctx context.Context, items []*importItem) error {
+	for len(items) > 0 {
+		merchants := make(map[string]int64, len(items))
+		for _, item := range items {
+			item.legacyID = in.chooseLegacyID(item, merchants)
+			if item.legacyID != 0 {
+				merchants[LegacyIDKey(item.legacyID)] = item.Order.MerchantID
 			}
 		}
-		taken, err := in.takeKeys(ctx, wanted)
+		claimed, err := in.claimKeys(ctx, merchants)
 		if err != nil {
 			return err
 		}
-		var again []*arrival
-		for _, a := range arrivals {
+		var retry []*importItem
+		for _, item := range items {
 			switch {
-			case a.number != 0 && taken[LegacyIDKey(a.number)]:
-			case a.Order.LegacyID != 0:
-				a.number = 0
-				a.refuse(order.Conflict, "orderId: %d is taken by another order", a.Order.LegacyID)
+			case item.legacyID != 0 && claimed[LegacyIDKey(item.legacyID)]:
+			case item.Order.LegacyID != 0:
+				item.legacyID = 0
+				item.reject(order.Conflict, "orderId: %d is taken by another order", item.Order.LegacyID)
 			default:
-				again = append(again, a)
+				retry = append(retry, item)
 			}
 		}
-		if len(again) > 0 {
-			// Another batch has taken them meanwhile, and counted further.
-			if err := in.readCounter(ctx); err != nil {
+		if len(retry) > 0 {
+			// Another batch has claimed them since, and advanced the counter.
+			if err := in.readLegacyIDCounter(ctx); err != nil {
 				return err
 			}
 		}
-		arrivals = again
+		items = retry
 	}
 	return nil
 }
 
-// choose returns the number to try for an order; 0 when it asks for one that an
-// order before it is about to take.
-func (in *intake) choose(a *arrival, wanted map[string]int64) int64 {
-	number := a.Order.LegacyID
-	if number == 0 {
-		for wants := true; wants; _, wants = wanted[LegacyIDKey(in.last)] {
-			in.last++
+// chooseLegacyID returns the legacy id to claim for an order; 0 if the order
+// requests one that is already in chosen.
+func (in *importTx) chooseLegacyID(item *importItem, chosen map[string]int64) int64 {
+	id := item.Order.LegacyID
+	if id == 0 {
+		for taken := true; taken; _, taken = chosen[LegacyIDKey(in.lastLegacyID)] {
+			in.lastLegacyID++
 		}
-		return in.last
+		return in.lastLegacyID
 	}
-	if number <= MaxCountedLegacyID {
-		in.last = max(in.last, number)
+	if id <= MaxCountedLegacyID {
+		in.lastLegacyID = max(in.lastLegacyID, id)
 	}
-	if _, wants := wanted[LegacyIDKey(number)]; wants {
+	if _, taken := chosen[LegacyIDKey(id)]; taken {
 		return 0
 	}
-	return number
+	return id
 }
 
-// readCounter reads how far numbers are given, by whoever has committed.
-func (in *intake) readCounter(ctx context.Context) error {
+// readLegacyIDCounter reads the counter as other transactions have committed it.
+func (in *importTx) readLegacyIDCounter(ctx context.Context) error {
 	var last int64
-	if err := in.tx.QueryRow(ctx, `SELECT last FROM counters WHERE name = 'order'`, nil, &last); err != nil {
-		return fmt.Errorf("read the order counter: %w", err)
+	if err := in.QueryRow(ctx, `SELECT last FROM counters WHERE name = 'order'`, nil, &last); err != nil {
+		return fmt.Errorf("read the counter of legacy ids: %w", err)
 	}
-	in.last = max(in.last, last)
+	in.lastLegacyID = max(in.lastLegacyID, last)
 	return nil
 }
-
-// LegacyIDKey returns the order key of a legacy id. No reference begins with #.
-func LegacyIDKey(legacyID int64) string { return "#" + strconv.FormatInt(legacyID, 10) }

@@ -12,11 +12,11 @@ import (
 	"merchantorders/internal/store/sqldb"
 )
 
-// summaryColumns are the columns of a list, in the order of summaryRow.
+// summaryColumns are the columns of a list, in the order of summaryRow.dest.
 const summaryColumns = `o.legacy_id, o.reference, o.state, o.created_at, o.updated_at, o.currency,
 	o.country_code, o.total, o.has_invoice, o.user_id, o.email, o.phone, o.first_name, o.last_name, o.company`
 
-// summaryRow is a row of summaryColumns as the database gives it.
+// summaryRow is a row of summaryColumns.
 type summaryRow struct {
 	order.Summary
 	createdAt  int64
@@ -25,8 +25,8 @@ type summaryRow struct {
 	phone      sql.NullString
 }
 
-// into lists where the columns go.
-func (r *summaryRow) into() []any {
+// dest returns the Scan destinations of summaryColumns.
+func (r *summaryRow) dest() []any {
 	return []any{
 		&r.LegacyID, &r.Reference, sqldb.Int(&r.State), &r.createdAt, &r.updatedAt, &r.Currency,
 		&r.CountryCode, &r.Total, &r.hasInvoice, &r.Customer.UserID, &r.Customer.Email, &r.phone,
@@ -34,7 +34,7 @@ func (r *summaryRow) into() []any {
 	}
 }
 
-// summary returns what the columns say.
+// summary returns the scanned summary.
 func (r *summaryRow) summary() order.Summary {
 	s := r.Summary
 	s.CreatedAt = time.Unix(r.createdAt, 0).UTC()
@@ -47,132 +47,121 @@ func (r *summaryRow) summary() order.Summary {
 	return s
 }
 
-// Statements that read one whole order with its active invoices: one row for
-// each invoice, or one without.
+// Statements that read one order. The column active_invoices counts reservations
+// too.
 const (
-	selectOrder = `SELECT ` + summaryColumns + `, o.revision, o.details, ` + invoiceColumns + `
+	selectOrder            = `SELECT ` + summaryColumns + `, o.revision, o.details, o.active_invoices FROM orders o WHERE o.merchant_id = $1 AND `
+	selectOrderByLegacyID  = selectOrder + `o.legacy_id = $2`
+	selectOrderByReference = selectOrder + `o.reference = $2`
+)
+
+// Statements that read one order with its active invoices: one row for each
+// invoice, or one without.
+const (
+	selectOrderWithInvoices = `SELECT ` + summaryColumns + `, o.revision, o.details, ` + invoiceColumns + `
 	FROM orders o
 	LEFT JOIN invoices i ON i.merchant_id = o.merchant_id AND i.legacy_id = o.legacy_id AND i.status = ` + InvoiceActive + `
 	WHERE o.merchant_id = $1 AND `
-	selectOrderByNumber    = selectOrder + `o.legacy_id = $2 ORDER BY i.id`
-	selectOrderByReference = selectOrder + `o.reference = $2 ORDER BY i.id`
+	selectOrderWithInvoicesByLegacyID  = selectOrderWithInvoices + `o.legacy_id = $2 ORDER BY i.id`
+	selectOrderWithInvoicesByReference = selectOrderWithInvoices + `o.reference = $2 ORDER BY i.id`
 )
 
-// Statements that read an order without its invoices, and whether it has any.
-const (
-	selectBare            = `SELECT ` + summaryColumns + `, o.revision, o.details, o.active_invoices FROM orders o WHERE o.merchant_id = $1 AND `
-	selectBareByNumber    = selectBare + `o.legacy_id = $2`
-	selectBareByReference = selectBare + `o.reference = $2`
-)
-
-// byKey chooses the statement for a key and returns the key's value with it.
-func byKey(key order.Identifier, byNumber, byReference string) (string, any) {
-	if key.Reference != "" {
-		return byReference, key.Reference
+// byIdentifier returns the statement for an identifier, and its argument.
+func byIdentifier(id order.Identifier, byLegacyID, byReference string) (string, any) {
+	if id.Reference != "" {
+		return byReference, id.Reference
 	}
-	return byNumber, key.LegacyID
+	return byLegacyID, id.LegacyID
 }
 
-// Order implements order.Store with one query, or two if the order has invoices:
-// the join, which most orders do not need, doubles the time of the query.
-func (db *DB) Order(ctx context.Context, merchantID int64, key order.Identifier) (order.Order, error) {
+// Order implements order.Store with one query. If the order has invoices, a
+// second query reads all of it again: the join doubles the time of the query, and
+// most orders have no invoice.
+func (db *DB) Order(ctx context.Context, merchantID int64, id order.Identifier) (order.Order, error) {
 	defer db.timed("order")()
-	found, err := db.readBare(ctx, merchantID, key)
-	if err == nil && found.LegacyID != 0 {
-		found.MerchantName, err = db.merchantName(ctx, merchantID)
+	o, invoices, err := db.readOrder(ctx, merchantID, id)
+	if err == nil && invoices > 0 {
+		o, err = db.readOrderWithInvoices(ctx, merchantID, id)
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		return order.Order{}, order.ErrNotFound
+	}
+	if err == nil {
+		o.MerchantName, err = db.merchantName(ctx, merchantID)
 	}
 	if err != nil {
 		return order.Order{}, db.wrap(fmt.Errorf("read order: %w", err))
 	}
-	if found.LegacyID == 0 {
-		return order.Order{}, order.ErrNotFound
-	}
-	return found, nil
+	return o, nil
 }
 
-// readBare reads an order that has no invoices by itself, and any other with
-// them. Without an order the number is 0.
-func (db *DB) readBare(ctx context.Context, merchantID int64, key order.Identifier) (order.Order, error) {
-	text, value := byKey(key, selectBareByNumber, selectBareByReference)
-	var found order.Order
+// readOrder reads an order without its invoices, and how many invoices and
+// reservations it has. It returns sql.ErrNoRows if there is no order.
+func (db *DB) readOrder(ctx context.Context, merchantID int64, id order.Identifier) (o order.Order, invoices int64, err error) {
+	text, value := byIdentifier(id, selectOrderByLegacyID, selectOrderByReference)
 	var row summaryRow
-	var raw sql.RawBytes
-	var invoices int64
-	err := db.sql.QueryRow(ctx, text, []any{merchantID, value}, append(row.into(), &found.Revision, &raw, &invoices)...)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return order.Order{}, nil
-	case err != nil:
-		return order.Order{}, err
-	case invoices > 0:
-		return db.readOrder(ctx, merchantID, key)
+	var details sql.RawBytes
+	err = db.sql.QueryRow(ctx, text, []any{merchantID, value}, append(row.dest(), &o.Revision, &details, &invoices)...)
+	if err == nil {
+		err = setOrder(&o, merchantID, row.summary(), details)
 	}
-	return found, fillOrder(&found, merchantID, row.summary(), raw)
+	return o, invoices, err
 }
 
-// merchantName returns a merchant's name, which never changes.
-func (db *DB) merchantName(ctx context.Context, id int64) (string, error) {
-	if name, known := db.names.Load(id); known {
-		return name.(string), nil
-	}
-	var name string
-	if err := db.sql.QueryRow(ctx, `SELECT name FROM merchants WHERE id = $1`, []any{id}, &name); err != nil {
-		return "", err
-	}
-	db.names.Store(id, name)
-	return name, nil
-}
-
-// readOrder reads an order with its invoices. Without one the number is 0.
-func (db *DB) readOrder(ctx context.Context, merchantID int64, key order.Identifier) (order.Order, error) {
-	text, value := byKey(key, selectOrderByNumber, selectOrderByReference)
-	var found order.Order
+// readOrderWithInvoices reads an order and its active invoices. It returns
+// sql.ErrNoRows if there is no order.
+func (db *DB) readOrderWithInvoices(ctx context.Context, merchantID int64, id order.Identifier) (order.Order, error) {
+	text, value := byIdentifier(id, selectOrderWithInvoicesByLegacyID, selectOrderWithInvoicesByReference)
+	var o order.Order
 	var row summaryRow
-	var raw sql.RawBytes
+	var details sql.RawBytes
 	err := sqldb.Each(ctx, db.sql, text, []any{merchantID, value}, func(rows sqldb.Rows) error {
-		var invoice nullInvoice
-		into := append(row.into(), &found.Revision, &raw)
-		if err := rows.Scan(append(into, invoice.into()...)...); err != nil {
+		var invoice invoiceRow
+		dest := append(row.dest(), &o.Revision, &details)
+		if err := rows.Scan(append(dest, invoice.dest()...)...); err != nil {
 			return err
 		}
-		if found.LegacyID == 0 {
-			if err := fillOrder(&found, merchantID, row.summary(), raw); err != nil {
+		if o.LegacyID == 0 {
+			if err := setOrder(&o, merchantID, row.summary(), details); err != nil {
 				return err
 			}
 		}
 		if invoice.id.Valid {
-			found.Invoices = append(found.Invoices, invoice.invoice())
+			o.Invoices = append(o.Invoices, invoice.invoice())
 		}
 		return nil
 	})
-	return found, err
+	if err == nil && o.LegacyID == 0 {
+		err = sql.ErrNoRows
+	}
+	return o, err
 }
 
-// Statements that read which revision of an order is the newest.
+// setOrder sets the fields of an order from its columns and details.
+func setOrder(o *order.Order, merchantID int64, s order.Summary, details []byte) error {
+	o.MerchantID, o.LegacyID, o.Reference = merchantID, s.LegacyID, s.Reference
+	o.State, o.Currency, o.CountryCode = s.State, s.Currency, s.CountryCode
+	o.CreatedAt, o.UpdatedAt, o.Total, o.Customer = s.CreatedAt, s.UpdatedAt, s.Total, s.Customer
+	return orderpb.DecodeDetails(details, o)
+}
+
+// Statements that read the newest revision of an order.
 const (
 	selectRevision            = `SELECT legacy_id, revision FROM orders WHERE merchant_id = $1 AND `
-	selectRevisionByNumber    = selectRevision + `legacy_id = $2`
+	selectRevisionByLegacyID  = selectRevision + `legacy_id = $2`
 	selectRevisionByReference = selectRevision + `reference = $2`
 )
 
 // Revision implements order.Store.
-func (db *DB) Revision(ctx context.Context, merchantID int64, key order.Identifier) (number, revision int64, err error) {
+func (db *DB) Revision(ctx context.Context, merchantID int64, id order.Identifier) (legacyID, revision int64, err error) {
 	defer db.timed("revision")()
-	text, value := byKey(key, selectRevisionByNumber, selectRevisionByReference)
-	err = db.sql.QueryRow(ctx, text, []any{merchantID, value}, &number, &revision)
+	text, value := byIdentifier(id, selectRevisionByLegacyID, selectRevisionByReference)
+	err = db.sql.QueryRow(ctx, text, []any{merchantID, value}, &legacyID, &revision)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, 0, order.ErrNotFound
 	}
 	if err != nil {
 		return 0, 0, db.wrap(fmt.Errorf("read revision: %w", err))
 	}
-	return number, revision, nil
-}
-
-// fillOrder puts together what the columns and the details say of an order.
-func fillOrder(o *order.Order, merchantID int64, s order.Summary, rawDetails []byte) error {
-	o.MerchantID, o.LegacyID, o.Reference = merchantID, s.LegacyID, s.Reference
-	o.State, o.Currency, o.CountryCode = s.State, s.Currency, s.CountryCode
-	o.CreatedAt, o.UpdatedAt, o.Total, o.Customer = s.CreatedAt, s.UpdatedAt, s.Total, s.Customer
-	return orderpb.DecodeDetails(rawDetails, o)
+	return legacyID, revision, nil
 }

@@ -14,16 +14,16 @@ import (
 	"merchantorders/internal/store/sqldb"
 )
 
-// TestSQLitePlans holds the way in which each statement finds its rows. A step
-// that goes through a table, or sorts orders, costs more with every order that
-// comes in, and no other test would notice.
+// TestSQLitePlans verifies the query plan of each statement. A step that scans a
+// table or sorts orders takes longer with every order, which no other test would
+// notice.
 func TestSQLitePlans(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
 	const (
-		byNumber    = "SEARCH o USING INDEX sqlite_autoindex_orders_1 (merchant_id=? AND legacy_id=?)"
+		byLegacyID  = "SEARCH o USING INDEX sqlite_autoindex_orders_1 (merchant_id=? AND legacy_id=?)"
 		byReference = "SEARCH o USING INDEX sqlite_autoindex_orders_2 (merchant_id=? AND reference=?)"
-		itsFiles    = "SEARCH i USING INDEX sqlite_autoindex_invoices_1 (merchant_id=? AND legacy_id=?) LEFT-JOIN"
+		itsInvoices = "SEARCH i USING INDEX sqlite_autoindex_invoices_1 (merchant_id=? AND legacy_id=?) LEFT-JOIN"
 		itsFile     = "SEARCH i USING INDEX sqlite_autoindex_invoices_1 (merchant_id=? AND legacy_id=? AND id=?) LEFT-JOIN"
 		itsEvents   = "SEARCH k USING COVERING INDEX events_by_order (merchant_id=? AND legacy_id=? AND seq>?) LEFT-JOIN"
 		thatEvent   = "SEARCH e USING PRIMARY KEY (merchant_id=? AND seq=?) LEFT-JOIN"
@@ -40,10 +40,12 @@ func TestSQLitePlans(t *testing.T) {
 		text string
 		want []string
 	}{
-		"order by number":    {selectOrderByNumber, []string{byNumber, itsFiles}},
-		"order by reference": {selectOrderByReference, []string{byReference, itsFiles}},
-		"lock by number":     {selectHeadByNumber, []string{strings.Replace(byNumber, " o ", " orders ", 1)}},
-		"lock by reference":  {selectHeadByReference, []string{strings.Replace(byReference, " o ", " orders ", 1)}},
+		"order by legacy id":               {selectOrderByLegacyID, []string{byLegacyID}},
+		"order by reference":               {selectOrderByReference, []string{byReference}},
+		"order with invoices by legacy id": {selectOrderWithInvoicesByLegacyID, []string{byLegacyID, itsInvoices}},
+		"order with invoices by reference": {selectOrderWithInvoicesByReference, []string{byReference, itsInvoices}},
+		"lock by legacy id":                {selectLockedByLegacyID, []string{strings.Replace(byLegacyID, " o ", " orders ", 1)}},
+		"lock by reference":                {selectLockedByReference, []string{strings.Replace(byReference, " o ", " orders ", 1)}},
 		"list": {page(), []string{
 			"SEARCH o USING INDEX orders_by_time (merchant_id=? AND (created_at,legacy_id)<(?,?))", event, event,
 		}},
@@ -52,24 +54,27 @@ func TestSQLitePlans(t *testing.T) {
 		}},
 		// Only the rows of the page are sorted.
 		"list of two states": {page(order.Completed, order.ReturnCanceled), []string{
-			merge, oneState, oneState, "SCAN v", "SCAN k", byNumber, event, event, "USE TEMP B-TREE FOR ORDER BY",
+			merge, oneState, oneState, "SCAN v", "SCAN k", byLegacyID, event, event, "USE TEMP B-TREE FOR ORDER BY",
 		}},
-		"abandoned and stale": {selectStale, []string{toClean, byNumber, "USE TEMP B-TREE FOR ORDER BY"}},
-		"deleted":             {selectDeleted, []string{toClean, byNumber, "USE TEMP B-TREE FOR LAST TERM OF ORDER BY"}},
-		"key":                 {selectKey, []string{"SEARCH idempotency_keys USING PRIMARY KEY (merchant_id=? AND key=?)"}},
-		"file on its way": {selectReserved, []string{
+		"expired reservations": {selectExpiredReservations, []string{toClean, byLegacyID, "USE TEMP B-TREE FOR ORDER BY"}},
+		"deleted invoices":     {selectDeletedInvoices, []string{toClean, byLegacyID, "USE TEMP B-TREE FOR LAST TERM OF ORDER BY"}},
+		"idempotency record":   {selectIdempotencyRecord, []string{"SEARCH idempotency_keys USING PRIMARY KEY (merchant_id=? AND key=?)"}},
+		"reservation": {selectReservation, []string{
 			"SEARCH invoices USING INDEX sqlite_autoindex_invoices_1 (merchant_id=? AND legacy_id=? AND id=?)",
 		}},
-		"keys to forget":       {selectOldKeys, []string{"SEARCH idempotency_keys USING COVERING INDEX idempotency_keys_by_time (created_at<?)"}},
-		"token":                {selectTokenByHash, []string{"SEARCH tokens USING INDEX sqlite_autoindex_tokens_1 (hash=?)"}},
-		"events":               {selectDeltas, []string{"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>?)"}},
-		"events with keys":     {selectDeltasByKeys, []string{"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>?)", byNumber}},
-		"day counts":           {selectDayCounts, []string{"SEARCH order_days USING PRIMARY KEY (merchant_id=?)", event, event}},
-		"feed":                 {selectFeed, []string{"SEARCH e USING PRIMARY KEY (merchant_id=? AND seq>?)", byNumber, itsFile}},
-		"history by number":    {selectHistoryByNumber, []string{byNumber, itsEvents, thatEvent, itsFile}},
-		"history by reference": {selectHistoryByReference, []string{byReference, itsEvents, thatEvent, itsFile}},
-		"data versions":        {selectManyVersions, []string{event}},
-		"data version":         {selectDataVersion, []string{event}},
+		"old idempotency keys": {selectOldIdempotencyKeys, []string{"SEARCH idempotency_keys USING COVERING INDEX idempotency_keys_by_time (created_at<?)"}},
+		"grant": {selectGrant, []string{
+			"SEARCH t USING INDEX sqlite_autoindex_tokens_1 (hash=?)", "SEARCH m USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",
+		}},
+		"token":                           {selectTokenByHash, []string{"SEARCH tokens USING INDEX sqlite_autoindex_tokens_1 (hash=?)"}},
+		"deltas":                          {selectDeltas, []string{"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>?)"}},
+		"deltas with keys":                {selectDeltasByKeys, []string{"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>?)", byLegacyID}},
+		"day counts":                      {selectDayCounts, []string{"SEARCH order_days USING PRIMARY KEY (merchant_id=?)", event, event}},
+		"events":                          {selectEvents, []string{"SEARCH e USING PRIMARY KEY (merchant_id=? AND seq>?)", byLegacyID, itsFile}},
+		"events of an order by legacy id": {selectOrderEventsByLegacyID, []string{byLegacyID, itsEvents, thatEvent, itsFile}},
+		"events of an order by reference": {selectOrderEventsByReference, []string{byReference, itsEvents, thatEvent, itsFile}},
+		"data versions":                   {selectVersionBatch, []string{event}},
+		"data version":                    {selectDataVersion, []string{event}},
 	} {
 		if diff := cmp.Diff(test.want, plan(t, db, test.text)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

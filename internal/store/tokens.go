@@ -5,13 +5,14 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/token"
-
 	"merchantorders/internal/store/sqldb"
+	"merchantorders/internal/token"
 )
 
 const (
@@ -19,7 +20,7 @@ const (
 	selectTokenByHash = selectToken + `WHERE hash = $1`
 )
 
-// scanToken reads a row of selectToken.
+// scanToken scans a row of selectToken.
 func scanToken(scan func(...any) error) (token.Token, error) {
 	var t token.Token
 	var created, expires, revoked, used sql.NullInt64
@@ -31,64 +32,115 @@ func scanToken(scan func(...any) error) (token.Token, error) {
 // TokenByHash implements token.Store.
 func (db *DB) TokenByHash(ctx context.Context, hash token.Hash) (token.Token, error) {
 	defer db.timed("token")()
-	t, err := scanToken(func(into ...any) error {
-		return db.sql.QueryRow(ctx, selectTokenByHash, []any{hash[:]}, into...)
+	t, err := scanToken(func(dest ...any) error {
+		return db.sql.QueryRow(ctx, selectTokenByHash, []any{hash[:]}, dest...)
 	})
-	if errors.Is(err, sql.ErrNoRows) {
-		return token.Token{}, token.ErrUnknown
-	}
-	if err != nil {
-		return token.Token{}, db.wrap(fmt.Errorf("read token: %w", err))
-	}
-	return t, nil
+	return t, db.tokenError(err)
 }
 
-// Statements that read what a request needs to know before all else: whether its
-// token is good, and whether anything of its merchant has changed.
+// tokenError returns the error of a read of one token.
+func (db *DB) tokenError(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, sql.ErrNoRows):
+		return token.ErrUnknown
+	}
+	return db.wrap(fmt.Errorf("read token: %w", err))
+}
+
+// Statements that read the grant of a token together with the merchant's data
+// version.
 const (
 	selectGrant = `SELECT t.id, merchant_id, scopes, expires_at, revoked_at, last_event, data_mark
 		FROM tokens t LEFT JOIN merchants m ON m.id = t.merchant_id WHERE hash = $1`
-	// selectGrantOf names the merchant, so that each table is read on the one
-	// server that has the row.
+	// selectGrantOf names the merchant, so that a cluster reads each table on the
+	// one server that has the row.
 	selectGrantOf = `SELECT id, merchant_id, scopes, expires_at, revoked_at,
 		(SELECT last_event FROM merchants WHERE id = $2), (SELECT data_mark FROM merchants WHERE id = $2)
 		FROM tokens WHERE hash = $1`
 )
 
-// Grant implements token.Store.
-func (db *DB) Grant(ctx context.Context, hash token.Hash) (token.Grant, error) {
-	// The version is read before the row, so that a commit in between makes the
-	// cached grant stale.
-	version, ok := db.sql.CommitVersion()
-	if ok {
-		if g, found := db.grants.cached(version, hash); found {
-			return g, nil
-		}
-	}
-	defer db.timed("token")()
-	var g token.Grant
-	var err error
-	if ok {
-		if g, err = readGrant(ctx, db.sql, selectGrant, hash[:]); err == nil {
-			db.grants.put(version, hash, g)
-		}
-	} else {
-		g, err = db.coalesceGrant(ctx, hash)
-	}
-	if errors.Is(err, sql.ErrNoRows) {
-		return token.Grant{}, token.ErrUnknown
-	}
-	if err != nil {
-		return token.Grant{}, db.wrap(fmt.Errorf("read token: %w", err))
-	}
-	return g, nil
+// maxGrants limits the number of cached grants. They take about 1 MB.
+const maxGrants = 8192
+
+// grants makes reading grants cheap, because every request does it. Where the
+// database tells whether anything was committed (sqldb.DB.CommitVersion), grants
+// are cached until the next commit. Elsewhere concurrent reads of one token are
+// coalesced: with 16 clients that share a token, a fifth of the reads remains.
+type grants struct {
+	mu      sync.RWMutex
+	version sqldb.CommitVersion // of all cached grants
+	cache   map[token.Hash]token.Grant
+
+	reads     coalescer[token.Hash, token.Grant]
+	merchants sync.Map // token.Hash -> int64, the merchant of a token; it never changes
 }
 
-func readGrant(ctx context.Context, r sqldb.Querier, text string, args ...any) (token.Grant, error) {
+// get returns the cached grant of a token. ok is false if it is not cached as of
+// this version.
+func (g *grants) get(version sqldb.CommitVersion, hash token.Hash) (grant token.Grant, ok bool) {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	if g.version != version {
+		return token.Grant{}, false
+	}
+	grant, ok = g.cache[hash]
+	return grant, ok
+}
+
+// put caches a grant. The version must have been read before the grant: then a
+// commit between the two makes the grant stale at once.
+func (g *grants) put(version sqldb.CommitVersion, hash token.Hash, grant token.Grant) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.version != version || g.cache == nil || len(g.cache) >= maxGrants {
+		g.version, g.cache = version, make(map[token.Hash]token.Grant)
+	}
+	g.cache[hash] = grant
+}
+
+// Grant implements token.Store.
+func (db *DB) Grant(ctx context.Context, hash token.Hash) (token.Grant, error) {
+	version, ok := db.sql.CommitVersion()
+	if !ok {
+		defer db.timed("token")()
+		g, err := db.coalesceGrant(ctx, hash)
+		return g, db.tokenError(err)
+	}
+	if g, cached := db.grants.get(version, hash); cached {
+		return g, nil
+	}
+	defer db.timed("token")()
+	g, err := db.readGrant(ctx, selectGrant, hash[:])
+	if err == nil {
+		db.grants.put(version, hash, g)
+	}
+	return g, db.tokenError(err)
+}
+
+// coalesceGrant reads a grant together with other callers.
+func (db *DB) coalesceGrant(ctx context.Context, hash token.Hash) (token.Grant, error) {
+	return db.grants.reads.do(ctx, hash, func(ctx context.Context) (token.Grant, error) {
+		merchantID, ok := db.grants.merchants.Load(hash)
+		if !ok {
+			g, err := db.readGrant(ctx, selectGrantOf, hash[:], int64(0))
+			if err != nil {
+				return token.Grant{}, err
+			}
+			merchantID = g.MerchantID
+			db.grants.merchants.Store(hash, merchantID)
+		}
+		return db.readGrant(ctx, selectGrantOf, hash[:], merchantID)
+	})
+}
+
+func (db *DB) readGrant(ctx context.Context, text string, args ...any) (token.Grant, error) {
 	var g token.Grant
 	var expires, revoked, event, mark sql.NullInt64
-	err := r.QueryRow(ctx, text, args, &g.ID, &g.MerchantID, sqldb.Int(&g.Scopes), &expires, &revoked, &event, &mark)
-	g.ExpiresAt, g.RevokedAt, g.DataVersion = timeOf(expires), timeOf(revoked), order.DataVersion{Event: event.Int64, Mark: mark.Int64}
+	err := db.sql.QueryRow(ctx, text, args, &g.ID, &g.MerchantID, sqldb.Int(&g.Scopes), &expires, &revoked, &event, &mark)
+	g.ExpiresAt, g.RevokedAt = timeOf(expires), timeOf(revoked)
+	g.DataVersion = order.DataVersion{Event: event.Int64, Mark: mark.Int64}
 	return g, err
 }
 
@@ -120,11 +172,8 @@ func (db *DB) AddToken(ctx context.Context, hash token.Hash, t token.Token) (int
 // Tokens implements token.Store.
 func (db *DB) Tokens(ctx context.Context) ([]token.Token, error) {
 	defer db.timed("tokens")()
-	var tokens []token.Token
-	err := sqldb.Each(ctx, db.sql, selectToken+`ORDER BY id`, nil, func(rows sqldb.Rows) error {
-		t, err := scanToken(rows.Scan)
-		tokens = append(tokens, t)
-		return err
+	tokens, err := sqldb.All(ctx, db.sql, selectToken+`ORDER BY id`, nil, func(rows sqldb.Rows) (token.Token, error) {
+		return scanToken(rows.Scan)
 	})
 	if err != nil {
 		return nil, db.wrap(fmt.Errorf("list tokens: %w", err))
@@ -135,9 +184,8 @@ func (db *DB) Tokens(ctx context.Context) ([]token.Token, error) {
 // RevokeToken implements token.Store.
 func (db *DB) RevokeToken(ctx context.Context, id int64, at time.Time) error {
 	return db.inTx(ctx, "token", func(t *tx) error {
-		did, err := changed(t.Exec(ctx, `UPDATE tokens SET revoked_at = COALESCE(revoked_at, $1) WHERE id = $2`,
-			seconds(at), id))
-		if err == nil && !did {
+		n, err := t.Exec(ctx, `UPDATE tokens SET revoked_at = COALESCE(revoked_at, $1) WHERE id = $2`, seconds(at), id)
+		if err == nil && n == 0 {
 			return token.ErrUnknown
 		}
 		return err
@@ -146,13 +194,9 @@ func (db *DB) RevokeToken(ctx context.Context, id int64, at time.Time) error {
 
 // RecordTokenUse implements token.Store.
 func (db *DB) RecordTokenUse(ctx context.Context, used map[int64]time.Time) error {
-	ids := make([]int64, 0, len(used))
-	for id := range used {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
 	return db.inTx(ctx, "token", func(t *tx) error {
-		for _, id := range ids {
+		// In the order of ids, so that two transactions cannot deadlock.
+		for _, id := range slices.Sorted(maps.Keys(used)) {
 			if _, err := t.Exec(ctx, `UPDATE tokens SET last_used_at = $1 WHERE id = $2`, seconds(used[id]), id); err != nil {
 				return err
 			}

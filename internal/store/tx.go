@@ -55,6 +55,3 @@ func expectOneRow(n int64, err error) error {
 	}
 	return err
 }
-
-// changed turns the result of a statement into whether it changed a row.
-func changed(n int64, err error) (bool, error) { return n > 0, err }
