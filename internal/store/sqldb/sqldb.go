@@ -29,7 +29,7 @@ var (
 
 // Querier runs statements: on any connection of a pool, or in one transaction.
 //
-// Arguments are nil (NULL), int64, int, bool, string, []byte, *string,
+// Arguments are nil (NULL), int64, int, string, []byte, *string,
 // sql.NullInt64 and sql.NullString. A nil []byte or *string is NULL.
 type Querier interface {
 	// Exec returns the number of rows that the statement changed.

@@ -33,8 +33,6 @@ func bind(stmt *sqlite.Stmt, param int, arg any) error {
 			break
 		}
 		stmt.BindBytes(param, value)
-	case bool:
-		stmt.BindBool(param, value)
 	case *string:
 		if value == nil {
 			stmt.BindNull(param)
@@ -98,16 +96,20 @@ func scan(stmt *sqlite.Stmt, column int, dest any) error {
 		stmt.ColumnBytes(column, *variable)
 	case *sql.NullInt64:
 		*variable = sql.NullInt64{Int64: stmt.ColumnInt64(column), Valid: true}
-		if variable.Int64 == 0 {
-			variable.Valid = !stmt.ColumnIsNull(column)
+		if variable.Int64 == 0 && stmt.ColumnIsNull(column) {
+			variable.Valid = false
+			return nil
 		}
+		return checkInteger(stmt, column, variable.Int64)
 	case *sql.NullString:
 		*variable = sql.NullString{String: stmt.ColumnText(column), Valid: true}
 		if variable.String == "" {
 			variable.Valid = !stmt.ColumnIsNull(column)
 		}
 	case *bool:
-		*variable = stmt.ColumnInt64(column) != 0
+		n := stmt.ColumnInt64(column)
+		*variable = n != 0
+		return checkInteger(stmt, column, n)
 	case *any:
 		*variable = columnValue(stmt, column)
 	case sqldb.IntScanner:
