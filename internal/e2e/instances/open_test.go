@@ -133,7 +133,7 @@ func TestDatabaseWithoutRights(t *testing.T) {
 	must(t, super, `ALTER DATABASE `+strings.TrimPrefix(urlOf(t, standby).Path, "/")+` SET default_transaction_read_only = on`)
 
 	refused(t, "database", `permission denied for schema public`, nil, "--database", as(fresh, "modest"))
-	refused(t, "database", `made by a newer version of merchant-orders \(schema 99999, `, nil, "--database", newer)
+	refused(t, "database", `migrated by a newer version of merchant-orders \(schema version 99999, `, nil, "--database", newer)
 	refused(t, "database", `it is read-only`, nil, "--database", standby)
 
 	tables := onPostgres(t, made).tables(t)
@@ -162,7 +162,7 @@ func TestSQLiteOfANewerVersion(t *testing.T) {
 	i := onSQLite(t)
 	i.merchant(t, merchantID)
 	must(t, i.tables(t), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, 1)`)
-	want := `made by a newer version of merchant-orders \(schema 99999, `
+	want := `migrated by a newer version of merchant-orders \(schema version 99999, `
 	refused(t, "data", want, nil, "--data", i.data)
 	refused(t, "database", want, nil, "--database", "sqlite://"+filepath.Join(i.data, "orders.db"))
 }
@@ -228,7 +228,7 @@ func TestFolderCannotBeWrittenTo(t *testing.T) {
 	cmd := apptest.Command(t, "serve", "--listen", "127.0.0.1:0", "--data", i.data)
 	inside := readOnly(files, cmd.Args...)
 	inside.Env = cmd.Env
-	refusedCommand(t, inside, "data", regexp.QuoteMeta(files)+`: open a draft: read-only file system`)
+	refusedCommand(t, inside, "data", regexp.QuoteMeta(files)+`: create a staged file: read-only file system`)
 }
 
 // readOnly is a command for which a folder is on a read-only file system.

@@ -34,7 +34,7 @@ type mover struct {
 func TestTotalsStayExact(t *testing.T) {
 	t.Parallel()
 	const clients, merchants, ordersEach = 4, 3, 150
-	moves := testenv.Count(2000, 10_000)
+	moves := testenv.Count(5000, 10_000)
 	i := onPostgres(t, pgtest.Database(t))
 	tokens, operator := map[int64]string{}, i.run(t, "", "token", "create", "--operator")
 	for m := range int64(merchants) {
