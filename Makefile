@@ -1,18 +1,28 @@
-.PHONY: help run test lint bench
+.PHONY: help run test quick soak slow lint vulncheck bench
 
-help: ## what there is to make
+help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 run: ## serve with the demo merchant on http://127.0.0.1:8080
 	go run ./cmd/merchant-orders serve --demo
 
-test: ## every check and test, as CI runs them
+test: ## run every check and test, as CI does
 	bash scripts/test
 
-lint: ## format, vet and staticcheck alone
-	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
-	go vet ./...
-	go tool -modfile=tools/go.mod staticcheck ./...
+quick: ## run the tests that need only Go, and list the tests left out
+	bash scripts/quick
+
+soak: ## run the tests with random faults for hours
+	bash scripts/soak
+
+slow: ## run all tests three times on one busy processor core
+	bash scripts/slow
+
+lint: ## check format, names and common mistakes
+	bash scripts/lint
+
+vulncheck: ## look for known vulnerabilities (needs https://vuln.go.dev)
+	go run golang.org/x/vuln/cmd/govulncheck@latest ./...
 
 bench: ## measure speed and size on this machine (takes minutes)
 	cd bench && go run .

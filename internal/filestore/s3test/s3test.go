@@ -88,7 +88,7 @@ type Server struct {
 	folder  string
 	address string
 
-	process *exec.Cmd // nil: stopped
+	process *exec.Cmd  // nil: stopped
 	ended   chan error // receives the result of the process
 
 	mu      sync.Mutex
