@@ -1,8 +1,5 @@
-// Package openapi holds the OpenAPI documents of the service: for each part of
-// it what it takes and what it answers, written to be read. Tests hold them to
-// the running service.
-//
-// It knows the files and nothing of the service.
+// Package openapi embeds the OpenAPI documents of the service. Tests compare them
+// with the running service. The package itself does not depend on the service.
 package openapi
 
 import (
@@ -16,23 +13,21 @@ import (
 //go:embed v1.yaml v2.yaml operator.yaml service.yaml
 var files embed.FS
 
-// names are the documents, in the order in which they are shown.
+// names are the names of the documents, in the order of the documentation pages.
 var names = []string{"v1", "v2", "operator", "service"}
 
-// Document is one OpenAPI document in its two forms, which say the same.
+// Document is an OpenAPI document in YAML and JSON with the same content.
 type Document struct {
 	Name  string // "v1"
-	Title string // as the document gives it
-	YAML  []byte // as it was written
-	JSON  []byte // made from it, in the same order
+	Title string // info.title of the document
+	YAML  []byte // the source
+	JSON  []byte // generated from YAML, with the same order of keys
 }
 
-// Documents returns every document. The result is shared: it must not be
-// changed.
+// Documents returns every document. The caller must not change the result.
 func Documents() []Document { return loaded() }
 
-// loaded panics over a document that is no YAML: then the program was never
-// tested.
+// loaded panics if an embedded document is not valid, which tests rule out.
 var loaded = sync.OnceValue(func() []Document {
 	documents := make([]Document, 0, len(names))
 	for _, name := range names {
@@ -49,8 +44,8 @@ var loaded = sync.OnceValue(func() []Document {
 	return documents
 })
 
-// Parse returns the document with a text, which is YAML. An error says what is
-// no YAML or has no form in JSON.
+// Parse parses a document in YAML. It returns an error if text is not YAML or
+// cannot be converted to JSON.
 func Parse(name string, text []byte) (Document, error) {
 	var root yaml.Node
 	if err := yaml.Unmarshal(text, &root); err != nil {

@@ -13,8 +13,7 @@ import (
 	"merchantorders/openapi"
 )
 
-// TestDocumentsAreValid has every document, and every example in it, judged by
-// a validator of OpenAPI.
+// TestDocumentsAreValid validates every document and every example in it.
 func TestDocumentsAreValid(t *testing.T) {
 	t.Parallel()
 	for _, document := range openapi.Documents() {
@@ -33,8 +32,8 @@ func TestDocumentsAreValid(t *testing.T) {
 	}
 }
 
-// TestFormsSayTheSame compares the two forms of each document.
-func TestFormsSayTheSame(t *testing.T) {
+// TestFormatsHaveEqualContent compares the YAML and JSON of each document.
+func TestFormatsHaveEqualContent(t *testing.T) {
 	t.Parallel()
 	for _, document := range openapi.Documents() {
 		var fromYAML, fromJSON any
@@ -58,7 +57,7 @@ func TestFormsSayTheSame(t *testing.T) {
 	}
 }
 
-// TestEveryDocumentIsListed sees that no file of the folder is left out.
+// TestEveryDocumentIsListed checks that Documents returns every file of the folder.
 func TestEveryDocumentIsListed(t *testing.T) {
 	t.Parallel()
 	entries, err := os.ReadDir(".")

@@ -8,8 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// toJSON writes a YAML tree as JSON. Keys keep their order, which is that in
-// which a reader shall meet them.
+// toJSON writes a YAML tree as JSON with the same order of keys.
 func toJSON(node *yaml.Node) ([]byte, error) {
 	var out bytes.Buffer
 	if err := writeJSON(&out, node); err != nil {
@@ -53,7 +52,7 @@ func writeObject(out *bytes.Buffer, node *yaml.Node) error {
 		if i > 0 {
 			out.WriteByte(',')
 		}
-		// The text of a key counts, whatever type YAML would see in it.
+		// Use the text of a key, whatever its YAML type.
 		if err := writeValue(out, node.Content[i].Value); err != nil {
 			return err
 		}

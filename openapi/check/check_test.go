@@ -1,7 +1,7 @@
-// Package check_test has the OpenAPI documents judged by validators that
-// others wrote, and talks to a running service through clients that others'
-// generators make of them. It needs node and npm, installs what package.json
-// pins into a folder of the test's own, and fails where it cannot.
+// Package check_test checks the OpenAPI documents with third-party validators, and
+// calls a running service through clients from third-party generators. It needs
+// node and npm. It installs the packages of package.json into a temporary folder,
+// and fails if it cannot.
 package check_test
 
 import (
@@ -23,16 +23,15 @@ import (
 	"merchantorders/openapi"
 )
 
-// patience is how long one program may take. Only a test that fails waits that
-// long.
-const patience = 5 * time.Minute
+// programTimeout bounds the run of one program.
+const programTimeout = 5 * time.Minute
 
-// inputs are the files that the programs work with.
+// inputs are the input files of the programs.
 var inputs = []string{"package.json", "package-lock.json", "redocly.yaml", "check.js", "client.ts"}
 
-// TestDocumentsAreGoodForOthers judges the documents as they are served,
-// generates TypeScript from them, and makes calls to the service through it.
-func TestDocumentsAreGoodForOthers(t *testing.T) {
+// TestDocumentsWithThirdPartyTools validates the served documents, generates
+// TypeScript from them, and calls the service through it.
+func TestDocumentsWithThirdPartyTools(t *testing.T) {
 	t.Parallel()
 	testenv.Program(t, "node", "nodejs")
 	testenv.Program(t, "npm", "npm")
@@ -67,10 +66,10 @@ func TestDocumentsAreGoodForOthers(t *testing.T) {
 	}
 }
 
-// run runs a program in a folder and returns what it prints.
+// run runs a program in a folder and returns its output.
 func run(t *testing.T, folder string, s *apptest.Server, name string, args ...string) []byte {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), programTimeout)
 	defer cancel()
 	command := exec.CommandContext(ctx, name, args...)
 	command.Dir = folder
