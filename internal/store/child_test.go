@@ -112,7 +112,7 @@ func commitForever(ctx context.Context, db *DB) error {
 				for j := range batch {
 					batch[j] = testOrder(childMerchant, fmt.Sprintf("P%d-%d-%d-%d", os.Getpid(), worker, i, j))
 				}
-				outcomes, err := db.ImportOrders(ctx, batch, testTime)
+				results, err := db.ImportOrders(ctx, batch, testTime)
 				if err != nil {
 					failed <- err
 					return
@@ -120,7 +120,7 @@ func commitForever(ctx context.Context, db *DB) error {
 				for _, incoming := range batch {
 					acknowledge("added " + incoming.Order.Reference)
 				}
-				if err := moveTest(ctx, db, childMerchant, outcomes[0].LegacyID, order.InProcessing); err != nil {
+				if err := transitionTest(ctx, db, childMerchant, results[0].LegacyID, order.InProcessing); err != nil {
 					failed <- err
 					return
 				}

@@ -52,7 +52,7 @@ func TestDistributedPlans(t *testing.T) {
 	}
 	sweeps := map[string]string{"stale": selectExpiredReservations, "deleted": selectDeletedInvoices, "old keys": selectOldIdempotencyKeys}
 	for name, text := range sweeps {
-		// They are nobody's request: every node is asked.
+		// They belong to no request: every node runs them.
 		if tasks, _ := explain(t, db, statement{text, []any{1, 1}}); tasks < 2 {
 			t.Errorf("%s: %d tasks", name, tasks)
 		}
@@ -65,12 +65,12 @@ func requestsOf(t *testing.T, db *DB, recorded *recorder, merchant int64) []stat
 	t.Helper()
 	ctx := t.Context()
 	db.indexes = pageindex.NewCache(pageindex.Sizes{BucketOrders: 1, MaxBuckets: 100, MinKeys: 10, MaxKeys: 10, MaxDeltas: 10}, pageindex.DefaultMaxWeight)
-	outcomes, err := db.ImportOrders(ctx, testBatch(merchant, fmt.Sprintf("M%d", merchant), 8), testTime)
+	results, err := db.ImportOrders(ctx, testBatch(merchant, fmt.Sprintf("M%d", merchant), 8), testTime)
 	if err != nil {
 		t.Fatal(err)
 	}
-	number := outcomes[0].LegacyID
-	if err := moveTest(ctx, db, merchant, number, order.Canceled); err != nil {
+	number := results[0].LegacyID
+	if err := transitionTest(ctx, db, merchant, number, order.Canceled); err != nil {
 		t.Fatal(err)
 	}
 	fileTest(t, db, merchant, number)
@@ -93,7 +93,7 @@ func requestsOf(t *testing.T, db *DB, recorded *recorder, merchant int64) []stat
 		filter := order.NewFilter()
 		filter.Page, filter.PageSize = page, 1
 		if page == 1 {
-			if err := moveTest(ctx, db, merchant, number, order.Registered); err != nil {
+			if err := transitionTest(ctx, db, merchant, number, order.Registered); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -129,30 +129,30 @@ func fileTest(t *testing.T, db *DB, merchant, number int64) {
 		if err := tx.ReserveIdempotencyKey(ctx, merchant, "k", request, testTime); err != nil {
 			return err
 		}
-		head, err := tx.LockOrder(ctx, merchant, order.ByLegacyID(number))
+		locked, err := tx.LockOrder(ctx, merchant, order.ByLegacyID(number))
 		if err != nil {
 			return err
 		}
-		if _, err := tx.InvoiceNames(ctx, head); err != nil {
+		if _, err := tx.InvoiceNames(ctx, locked); err != nil {
 			return err
 		}
 		for _, name := range []string{"a.pdf", "b.pdf"} {
-			id, err := tx.ReserveInvoice(ctx, head, order.Invoice{Name: name, CreatedAt: testTime})
+			id, err := tx.ReserveInvoice(ctx, locked, order.Invoice{Name: name, CreatedAt: testTime})
 			if err != nil {
 				return err
 			}
 			if name == "b.pdf" {
-				return tx.ReleaseInvoice(ctx, head, id)
+				return tx.ReleaseInvoice(ctx, locked, id)
 			}
-			if err := errors.Join(tx.HoldIdempotencyKey(ctx, head, "k", id),
-				tx.ActivateInvoice(ctx, head, id, order.Cause{Actor: order.ActorMerchant, At: testTime}),
+			if err := errors.Join(tx.HoldIdempotencyKey(ctx, locked, "k", id),
+				tx.ActivateInvoice(ctx, locked, id, order.Cause{Actor: order.ActorMerchant, At: testTime}),
 				tx.SaveResponse(ctx, merchant, "k", request, []byte("answer"))); err != nil {
 				return err
 			}
-			if _, err := tx.Invoices(ctx, head); err != nil {
+			if _, err := tx.Invoices(ctx, locked); err != nil {
 				return err
 			}
-			if err := tx.DeleteInvoice(ctx, head, id, order.Cause{Actor: order.ActorMerchant, At: testTime}); err != nil {
+			if err := tx.DeleteInvoice(ctx, locked, id, order.Cause{Actor: order.ActorMerchant, At: testTime}); err != nil {
 				return err
 			}
 		}
@@ -164,7 +164,7 @@ func fileTest(t *testing.T, db *DB, merchant, number int64) {
 	err = db.InTx(ctx, func(tx order.Tx) error { return tx.ReserveIdempotencyKey(ctx, merchant, "k", request, testTime) })
 	var repeated *order.ReplayError
 	if !errors.As(err, &repeated) {
-		t.Fatalf("error %v, want the answer again", err)
+		t.Fatalf("error %v, want a replay", err)
 	}
 }
 

@@ -22,7 +22,7 @@ func TestIndexSource(t *testing.T) {
 		}
 		fullDays(t, db, 30)
 		for id, state := range map[int64]order.State{3: order.Canceled, 11: order.Completed} {
-			if err := moveTest(t.Context(), db, 1, id, state); err != nil {
+			if err := transitionTest(t.Context(), db, 1, id, state); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -246,7 +246,7 @@ func BenchmarkListBesideTransitions(b *testing.B) {
 	i := 0
 	for b.Loop() {
 		b.StopTimer()
-		if err := moveTest(b.Context(), db, 1, numbers[i*7919%len(numbers)], states[i%len(states)]); err != nil {
+		if err := transitionTest(b.Context(), db, 1, numbers[i*7919%len(numbers)], states[i%len(states)]); err != nil {
 			b.Fatal(err)
 		}
 		i++

@@ -142,7 +142,7 @@ func TestListAfterAnError(t *testing.T) {
 				// The index is loaded, and three events behind.
 				firstPage(t, db)
 				for id := range int64(3) {
-					if err := moveTest(t.Context(), db, 1, id+1, order.Canceled); err != nil {
+					if err := transitionTest(t.Context(), db, 1, id+1, order.Canceled); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -239,7 +239,7 @@ func testListInSnapshot(t *testing.T, db, fresh *DB) {
 	var moves atomic.Int64
 	group.Go(func() {
 		for i := 0; ctx.Err() == nil; i++ {
-			if err := moveTest(t.Context(), db, 1, int64(1+i%size), order.States()[(i/size+i)%2]); err != nil {
+			if err := transitionTest(t.Context(), db, 1, int64(1+i%size), order.States()[(i/size+i)%2]); err != nil {
 				t.Errorf("move: %v", err)
 				cancel()
 			}
@@ -362,7 +362,7 @@ func TestListEmptiedPage(t *testing.T) {
 		filter := order.NewFilter()
 		filter.AnyState, filter.States = false, []order.State{order.ReturnCanceled}
 		transition := func(to order.State) {
-			if err := moveTest(t.Context(), db, 1, 7, to); err != nil {
+			if err := transitionTest(t.Context(), db, 1, 7, to); err != nil {
 				t.Fatal(err)
 			}
 		}

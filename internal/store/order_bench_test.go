@@ -54,12 +54,12 @@ func fill(b *testing.B, db *DB, merchantID int64, n int) []int64 {
 			o.CreatedAt = testTime.AddDate(0, 0, -(begin+i)*7919%days)
 			o.State = states[(begin+i)%len(states)]
 		}
-		outcomes, err := db.ImportOrders(b.Context(), batch, testTime)
+		results, err := db.ImportOrders(b.Context(), batch, testTime)
 		if err != nil {
 			b.Fatal(err)
 		}
-		for _, outcome := range outcomes {
-			numbers = append(numbers, outcome.LegacyID)
+		for _, result := range results {
+			numbers = append(numbers, result.LegacyID)
 		}
 	}
 	return numbers
@@ -96,35 +96,35 @@ func BenchmarkOrder(b *testing.B) {
 
 func uploadTest(b *testing.B, db *DB, number int64, name string) error {
 	return db.InTx(b.Context(), func(tx order.Tx) error {
-		head, err := tx.LockOrder(b.Context(), 1, order.ByLegacyID(number))
+		locked, err := tx.LockOrder(b.Context(), 1, order.ByLegacyID(number))
 		if err != nil {
 			return err
 		}
-		id, err := tx.ReserveInvoice(b.Context(), head, order.Invoice{Name: name, CreatedAt: testTime})
+		id, err := tx.ReserveInvoice(b.Context(), locked, order.Invoice{Name: name, CreatedAt: testTime})
 		if err != nil {
 			return err
 		}
-		return tx.ActivateInvoice(b.Context(), head, id, order.Cause{Actor: order.ActorMerchant, At: testTime})
+		return tx.ActivateInvoice(b.Context(), locked, id, order.Cause{Actor: order.ActorMerchant, At: testTime})
 	})
 }
 
-// BenchmarkMove moves orders, each move durable before the next begins.
-func BenchmarkMove(b *testing.B) {
+// BenchmarkTransition moves orders, each move durable before the next begins.
+func BenchmarkTransition(b *testing.B) {
 	db := benchDatabase(b)
 	numbers := fill(b, db, 1, 5_000)
 	states := order.States()
 	b.ReportAllocs()
 	i := 0
 	for b.Loop() {
-		if err := moveTest(b.Context(), db, 1, numbers[i*7919%len(numbers)], states[i%len(states)]); err != nil {
+		if err := transitionTest(b.Context(), db, 1, numbers[i*7919%len(numbers)], states[i%len(states)]); err != nil {
 			b.Fatal(err)
 		}
 		i++
 	}
 }
 
-// BenchmarkAddOrders takes orders in, the figures are for one order.
-func BenchmarkAddOrders(b *testing.B) {
+// BenchmarkImportOrders takes orders in, the figures are for one order.
+func BenchmarkImportOrders(b *testing.B) {
 	for _, database := range benchDatabases {
 		for _, size := range []int{1, 100, 500} {
 			b.Run(fmt.Sprintf("%s/batches of %d", database.name, size), func(b *testing.B) {

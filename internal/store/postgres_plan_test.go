@@ -14,13 +14,13 @@ import (
 	"merchantorders/internal/store/sqldb"
 )
 
-// TestPostgresPlans holds that lists and the reading of keys follow an index
+// TestPostgresPlans verifies that lists and the reading of keys follow an index
 // and end with their LIMIT: nothing but the rows of a page is sorted, in the plan
 // that the server makes once for all arguments.
 func TestPostgresPlans(t *testing.T) {
 	t.Parallel()
 	if pgtest.Distributed(t) {
-		t.Skip("a cluster makes no plan for all arguments; TestDistributedPlans looks at its own")
+		t.Skip("a cluster makes no plan for all arguments; TestDistributedPlans checks its plans")
 	}
 	db := postgresURL(pgtest.Database(t)).Open(t).(*DB)
 	if err := addTestMerchant(t.Context(), db, 1); err != nil {

@@ -10,7 +10,7 @@ import (
 	"merchantorders/internal/order"
 )
 
-// testTime is a moment at which things happen in these tests.
+// testTime is the time at which things happen in these tests.
 var testTime = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 // testOrder is an order of common size: two lines, both addresses and an
@@ -60,13 +60,13 @@ func addTestMerchant(ctx context.Context, db *DB, id int64) error {
 	return db.AddMerchant(ctx, order.Merchant{ID: id, Name: "Test Shop", CreatedAt: testTime})
 }
 
-// moveTest moves an order whatever the rules say.
-func moveTest(ctx context.Context, db *DB, merchantID, number int64, to order.State) error {
+// transitionTest moves an order whatever the rules say.
+func transitionTest(ctx context.Context, db *DB, merchantID, number int64, to order.State) error {
 	return db.InTx(ctx, func(tx order.Tx) error {
-		head, err := tx.LockOrder(ctx, merchantID, order.ByLegacyID(number))
+		locked, err := tx.LockOrder(ctx, merchantID, order.ByLegacyID(number))
 		if err != nil {
 			return err
 		}
-		return tx.Transition(ctx, head, to, order.Cause{Actor: order.ActorOperator, At: testTime})
+		return tx.Transition(ctx, locked, to, order.Cause{Actor: order.ActorOperator, At: testTime})
 	})
 }

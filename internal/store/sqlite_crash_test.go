@@ -11,7 +11,7 @@ import (
 )
 
 // TestSQLiteKilled kills a process that commits without pause, again and again,
-// and looks for everything that it was told had been stored.
+// and checks that everything acknowledged is stored.
 func TestSQLiteKilled(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "orders.db")

@@ -84,8 +84,8 @@ func TestSQLitePaths(t *testing.T) {
 	}
 }
 
-// TestSQLiteFilesAreOurs: what customers ordered is nobody else's business.
-func TestSQLiteFilesAreOurs(t *testing.T) {
+// TestSQLiteFileMode checks that only the owner can read the files.
+func TestSQLiteFileMode(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "orders.db")
 	if err := addTestMerchant(t.Context(), openTest(t, path), 1); err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // blocked opens a database whose lock for writing somebody else holds. The lock
-// is let go of by unblock.
+// is released by unblock.
 func blocked(t *testing.T) (db *DB, unblock func()) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "orders.db")
@@ -43,7 +43,7 @@ func TestSQLiteLockedForAWhile(t *testing.T) {
 	db, unblock := blocked(t)
 	ctx := &askedContext{Context: t.Context(), again: make(chan struct{})}
 	moved := make(chan error)
-	go func() { moved <- moveTest(ctx, db, 1, 1, order.InProcessing) }()
+	go func() { moved <- transitionTest(ctx, db, 1, 1, order.InProcessing) }()
 	<-ctx.again
 	unblock()
 	if err := <-moved; err != nil {

@@ -82,7 +82,7 @@ func TestSQLitePlans(t *testing.T) {
 	}
 }
 
-// TestSQLitePlanOfKeys holds that keys come in their order from each state's
+// TestSQLitePlanOfKeys verifies that keys are read in order from each state's
 // part of the index: nothing is sorted, so that a LIMIT ends the reading.
 func TestSQLitePlanOfKeys(t *testing.T) {
 	t.Parallel()

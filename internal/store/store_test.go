@@ -12,7 +12,7 @@ import (
 	"merchantorders/internal/token"
 )
 
-// TestObserve looks at what is told of operations, those that fail too.
+// TestObserve checks what Options.Observe receives, also of operations that fail.
 func TestObserve(t *testing.T) {
 	t.Parallel()
 	type observed struct {
@@ -33,14 +33,14 @@ func TestObserve(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	ctx := t.Context()
-	cancelled, cancel := context.WithCancel(ctx)
+	canceled, cancel := context.WithCancel(ctx)
 	cancel()
 	_ = addTestMerchant(ctx, db, 1)
 	_, _ = db.ImportOrders(ctx, testBatch(1, "R", 2), testTime)
 	_, _ = db.Order(ctx, 1, order.ByLegacyID(1))
 	_, _ = db.List(ctx, 1, order.NewFilter())
-	_, _ = db.List(cancelled, 1, order.NewFilter())
-	_ = moveTest(ctx, db, 1, 404, order.Canceled)
+	_, _ = db.List(canceled, 1, order.NewFilter())
+	_ = transitionTest(ctx, db, 1, 404, order.Canceled)
 	_, _ = db.InvoiceFile(ctx, 1, "R-0", "a.pdf")
 	_, _ = db.TokenByHash(ctx, token.Hash{})
 	var want []observed
@@ -66,7 +66,7 @@ func TestClosed(t *testing.T) {
 		t.Errorf("close again: %v", err)
 	}
 	if err := db.Ping(t.Context()); err == nil {
-		t.Error("a closed database answers")
+		t.Error("a closed database responds to a ping")
 	}
 	if _, err := db.List(t.Context(), 1, order.NewFilter()); err == nil {
 		t.Error("a closed database lists")

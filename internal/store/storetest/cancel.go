@@ -15,10 +15,10 @@ import (
 )
 
 var cancelSubjects = []subject{
-	{"cancel/before the call", testCancelledBefore},
-	{"cancel/while another writes", testCancelledWhileWaiting},
-	{"cancel/at any moment, adding", testCancelledAdding},
-	{"cancel/at any moment, listing", testCancelledListing},
+	{"cancel/before the call", testCanceledBefore},
+	{"cancel/while another writes", testCanceledWhileWaiting},
+	{"cancel/at any time, importing", testCanceledImport},
+	{"cancel/at any time, listing", testCanceledList},
 }
 
 // calls is every method of a store.
@@ -37,7 +37,7 @@ func calls(store Store) map[string]func(context.Context) error {
 			return err
 		},
 		"DataVersions": func(ctx context.Context) error { _, err := store.DataVersions(ctx, []int64{alpha}); return err },
-		"InTx":         func(ctx context.Context) error { return moveTo(ctx, store, alpha, 1, order.Canceled, noon) },
+		"InTx":         func(ctx context.Context) error { return transitionTo(ctx, store, alpha, 1, order.Canceled, noon) },
 		"ImportOrders": func(ctx context.Context) error {
 			_, err := store.ImportOrders(ctx, []order.Incoming{incoming(minimal(alpha, "NEW"))}, noon)
 			return err
@@ -63,14 +63,14 @@ func calls(store Store) map[string]func(context.Context) error {
 	}
 }
 
-func testCancelledBefore(f *fixture) {
+func testCanceledBefore(f *fixture) {
 	f.create(minimal(alpha, "R"))
 	f.upload(f.a, order.ByLegacyID(1), "a.pdf")
 	before := f.tables.rows()
-	cancelled, cancel := context.WithCancel(f.Context())
+	canceled, cancel := context.WithCancel(f.Context())
 	cancel()
 	for name, call := range calls(f.a) {
-		if err := call(cancelled); !errors.Is(err, context.Canceled) {
+		if err := call(canceled); !errors.Is(err, context.Canceled) {
 			f.Errorf("%s: %v, want %v", name, err, context.Canceled)
 		}
 	}
@@ -79,9 +79,9 @@ func testCancelledBefore(f *fixture) {
 	}
 }
 
-// testCancelledWhileWaiting holds the rows that every change needs until the
+// testCanceledWhileWaiting holds the rows that every change needs until the
 // calls have come back, which they must do of their own accord.
-func testCancelledWhileWaiting(f *fixture) {
+func testCanceledWhileWaiting(f *fixture) {
 	f.create(minimal(alpha, "R"))
 	before := f.tables.rows()
 	blocker, err := f.tables.sql.BeginTx(f.Context(), nil)
@@ -122,9 +122,9 @@ func testCancelledWhileWaiting(f *fixture) {
 	}
 }
 
-// testCancelledAdding ends batches at any moment: each is there as a whole or
+// testCanceledImport ends batches at any time: each is there as a whole or
 // not at all, and there if its call said so.
-func testCancelledAdding(f *fixture) {
+func testCanceledImport(f *fixture) {
 	const size = 10
 	dice := newDice(1)
 	added, failed := 0, 0
@@ -133,7 +133,7 @@ func testCancelledAdding(f *fixture) {
 		ctx, cancel := context.WithTimeout(f.Context(), time.Duration(dice.IntN(1+500*i))*time.Microsecond)
 		_, err := []Store{f.a, f.b}[i%2].ImportOrders(ctx, numbered(alpha, prefix, size), noon)
 		cancel()
-		// Counted in one moment: a commit that was given up may happen yet.
+		// Counted in one statement: a canceled commit may still happen.
 		there := 0
 		f.tables.each("SELECT COUNT(*) FROM orders WHERE merchant_id = $1 AND reference LIKE $2", func(rows *sql.Rows) error {
 			return rows.Scan(&there)
@@ -147,7 +147,7 @@ func testCancelledAdding(f *fixture) {
 			failed++
 		}
 	}
-	f.Logf("%d batches added, %d cancelled", added, failed)
+	f.Logf("%d batches added, %d canceled", added, failed)
 	// Run again it is complete, as an import that was killed is.
 	for i := range 60 {
 		f.add(f.a, numbered(alpha, fmt.Sprintf("R-%d", i), size)...)
@@ -157,9 +157,9 @@ func testCancelledAdding(f *fixture) {
 	}
 }
 
-// testCancelledListing ends lists at any moment; what they leave behind must
+// testCanceledList ends lists at any time; what they leave behind must
 // not mislead the lists after them.
-func testCancelledListing(f *fixture) {
+func testCanceledList(f *fixture) {
 	b := newBook(f, 7, manyDays)
 	for range 15 {
 		b.grow(f.a, 20)

@@ -15,7 +15,7 @@ import (
 	"merchantorders/internal/order"
 )
 
-var cleaningSubjects = []subject{
+var cleanupSubjects = []subject{
 	{"cleaning/reservations", testStaleReservations},
 	{"cleaning/abandon or activate", testAbandonOrActivate},
 	{"cleaning/what cannot be abandoned", testNotAbandoned},
@@ -85,7 +85,7 @@ func testStaleReservations(f *fixture) {
 	f.abandon(f.a, fresh, true)
 	f.cleanable("purged and abandoned again", f.a.ExpiredReservations, noon.Add(time.Minute), old)
 	if got := f.order(f.a, alpha, key); got.Revision != 2 {
-		f.Errorf("what nobody saw left revision %d, want 2", got.Revision)
+		f.Errorf("an expired reservation left revision %d, want 2", got.Revision)
 	}
 }
 

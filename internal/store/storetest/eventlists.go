@@ -12,10 +12,10 @@ import (
 	"merchantorders/internal/order"
 )
 
-var feedSubjects = []subject{
+var eventListSubjects = []subject{
 	{"feed/what is read", testFeedContent},
 	{"feed/part by part", testFeedParts},
-	{"feed/of nobody", testFeedOfNobody},
+	{"feed/of no merchant", testFeedOfNoMerchant},
 	{"feed/followed while others write", testFeedFollowed},
 }
 
@@ -114,8 +114,8 @@ func testFeedParts(f *fixture) {
 	}
 }
 
-// testFeedOfNobody: neither another merchant's events nor another's order.
-func testFeedOfNobody(f *fixture) {
+// testFeedOfNoMerchant: neither another merchant's events nor another's order.
+func testFeedOfNoMerchant(f *fixture) {
 	f.add(f.a, incoming(minimal(beta, "BETA")))
 	for _, merchantID := range []int64{alpha, 999} {
 		if events, err := f.a.Events(f.Context(), merchantID, 0, 10); len(events) != 0 || err != nil {
@@ -150,13 +150,13 @@ func testFeedFollowed(f *fixture) {
 			store := []Store{f.a, f.b}[worker%2]
 			for round := range rounds {
 				reference := fmt.Sprintf("%d-%d", worker, round)
-				outcomes, err := store.ImportOrders(f.Context(), []order.Incoming{incoming(minimal(alpha, reference))}, noon)
+				results, err := store.ImportOrders(f.Context(), []order.Incoming{incoming(minimal(alpha, reference))}, noon)
 				if err != nil {
 					f.Errorf("add: %v", err)
 					return
 				}
 				for _, to := range []order.State{order.InProcessing, order.ReadyForShipment} {
-					if err := moveTo(f.Context(), store, alpha, outcomes[0].LegacyID, to, noon); err != nil {
+					if err := transitionTo(f.Context(), store, alpha, results[0].LegacyID, to, noon); err != nil {
 						f.Errorf("move: %v", err)
 					}
 				}

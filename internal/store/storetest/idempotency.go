@@ -11,22 +11,23 @@ import (
 	"merchantorders/internal/order"
 )
 
-var attemptSubjects = []subject{
-	{"attempts/given again", testGivenAgain},
-	{"attempts/a refusal is kept", testRefusalKept},
-	{"attempts/another request", testOtherRequest},
-	{"attempts/another merchant", testKeysOfMerchants},
-	{"attempts/what is not kept", testNotKept},
-	{"attempts/one of many", testOneOfManyAttempts},
-	{"attempts/many keys at once", testManyKeys},
-	{"attempts/under way", testKeyHeld},
-	{"attempts/a day", testAnswerLife},
-	{"attempts/forgotten", testForgotten},
-	{"attempts/keys and answers of all kinds", testOddKeys},
-	{"attempts/only as the client knows it", testOnlyAsKnown},
+var idempotencySubjects = []subject{
+	{"idempotency/replay", testReplay},
+	{"idempotency/a refusal is recorded", testRefusalRecorded},
+	{"idempotency/another request", testOtherRequest},
+	{"idempotency/another merchant", testKeysOfMerchants},
+	{"idempotency/what is not recorded", testNotRecorded},
+	{"idempotency/concurrent requests", testConcurrentRequests},
+	{"idempotency/many keys at once", testManyKeys},
+	{"idempotency/in use", testKeyInUse},
+	{"idempotency/retention", testRetention},
+	{"idempotency/old records are deleted", testDeleteOldRecords},
+	{"idempotency/keys and responses of all kinds", testOddKeys},
+	{"idempotency/If-Match", testIfMatch},
 }
 
-// under is an attempt with a key. Its answer says what came of it.
+// under returns the options of a write with an idempotency key. The response
+// contains the result.
 func under(key, request string) order.WriteOptions {
 	return order.WriteOptions{
 		IdempotencyKey: key, RequestDigest: sha256.Sum256([]byte(request)),
@@ -36,18 +37,18 @@ func under(key, request string) order.WriteOptions {
 	}
 }
 
-// wantRepeated sees that an attempt was made before, with an answer.
-func (f *fixture) wantRepeated(err error, answer string) {
+// wantReplay checks that err replays a response.
+func (f *fixture) wantReplay(err error, response string) {
 	f.Helper()
 	var repeated *order.ReplayError
-	if !errors.As(err, &repeated) || string(repeated.Response) != answer {
-		f.Errorf("error %v (%+v), want the answer %q again", err, repeated, answer)
+	if !errors.As(err, &repeated) || string(repeated.Response) != response {
+		f.Errorf("error %v (%+v), want a replay of %q", err, repeated, response)
 	}
 }
 
-const acceptedAnswer = "accept: revision 2, <nil>\x00\xff"
+const acceptedResponse = "accept: revision 2, <nil>\x00\xff"
 
-func testGivenAgain(f *fixture) {
+func testReplay(f *fixture) {
 	key := order.ByLegacyID(f.create(minimal(alpha, "R")))
 	done, err := service(f.a, noon).Accept(f.Context(), alpha, key, under("k", "accept"))
 	if err != nil || done.Revision != 2 || done.State != order.InProcessing {
@@ -56,10 +57,10 @@ func testGivenAgain(f *fixture) {
 	before := f.tables.rows()
 	for _, store := range []Store{f.a, f.b} {
 		_, err := service(store, noon.Add(time.Hour)).Accept(f.Context(), alpha, key, under("k", "accept"))
-		f.wantRepeated(err, acceptedAnswer)
+		f.wantReplay(err, acceptedResponse)
 		// Also for a change that could not even find its order.
 		err = service(store, noon).RecordRefusal(f.Context(), alpha, under("k", "accept"), order.ErrNotFound)
-		f.wantRepeated(err, acceptedAnswer)
+		f.wantReplay(err, acceptedResponse)
 	}
 	f.wantUnchanged(before)
 	if _, err := service(f.b, noon).Accept(f.Context(), alpha, key, under("another", "accept")); !errors.Is(err, order.ErrCannotAccept) {
@@ -74,7 +75,7 @@ func (f *fixture) wantUnchanged(before map[string][]string) {
 	}
 }
 
-func testRefusalKept(f *fixture) {
+func testRefusalRecorded(f *fixture) {
 	number := f.create(minimal(alpha, "R"))
 	s := service(f.a, noon)
 	_, err := s.Accept(f.Context(), alpha, order.ByReference("LATER"), under("missing", "accept"))
@@ -88,13 +89,13 @@ func testRefusalKept(f *fixture) {
 	if err := s.RecordRefusal(f.Context(), alpha, under("form", "nonsense"), order.ErrInvalidRange); !errors.Is(err, order.ErrInvalidRange) {
 		f.Fatalf("error %v", err)
 	}
-	// Now that it is there the first answer still holds.
+	// Now the order exists, but the first response is replayed.
 	f.create(minimal(alpha, "LATER"))
 	_, err = service(f.b, noon).Accept(f.Context(), alpha, order.ByReference("LATER"), under("missing", "accept"))
-	f.wantRepeated(err, "accept: revision 0, "+order.ErrNotFound.Error()+"\x00\xff")
+	f.wantReplay(err, "accept: revision 0, "+order.ErrNotFound.Error()+"\x00\xff")
 	_, err = service(f.b, noon).Reject(f.Context(), alpha, order.ByLegacyID(number), "whim", under("reason", "reject"))
-	f.wantRepeated(err, "reject: revision 0, "+order.ErrInvalidReason.Error()+"\x00\xff")
-	f.wantRepeated(service(f.b, noon).RecordRefusal(f.Context(), alpha, under("form", "nonsense"), order.ErrInvalidRange),
+	f.wantReplay(err, "reject: revision 0, "+order.ErrInvalidReason.Error()+"\x00\xff")
+	f.wantReplay(service(f.b, noon).RecordRefusal(f.Context(), alpha, under("form", "nonsense"), order.ErrInvalidRange),
 		"nonsense: revision 0, "+order.ErrInvalidRange.Error()+"\x00\xff")
 }
 
@@ -123,7 +124,7 @@ func testKeysOfMerchants(f *fixture) {
 	}
 }
 
-func testNotKept(f *fixture) {
+func testNotRecorded(f *fixture) {
 	number := f.create(minimal(alpha, "R"))
 	before := f.tables.rows()
 	unkept := under("k", "accept")
@@ -132,15 +133,15 @@ func testNotKept(f *fixture) {
 		f.Errorf("error %v", err)
 	}
 	f.wantUnchanged(before)
-	// Without its answer a change is not made.
-	fault := errors.New("no answer")
+	// A change is rolled back if its response cannot be encoded.
+	fault := errors.New("no response")
 	for _, answer := range []func(order.WriteResult, error) ([]byte, error){
 		unkept.Response,
 		func(order.WriteResult, error) ([]byte, error) { return nil, fault },
 	} {
 		unkept.Response = answer
 		if _, err := service(f.a, noon).Accept(f.Context(), alpha, order.ByLegacyID(number), unkept); err == nil {
-			f.Error("a change without an answer was made")
+			f.Error("a change without a response was made")
 		}
 	}
 	f.wantUnchanged(before)
@@ -149,7 +150,7 @@ func testNotKept(f *fixture) {
 	}
 }
 
-func testOneOfManyAttempts(f *fixture) {
+func testConcurrentRequests(f *fixture) {
 	for round := range 4 {
 		number := f.create(minimal(alpha, fmt.Sprintf("R-%d", round)))
 		key := fmt.Sprintf("k-%d", round)
@@ -173,9 +174,9 @@ func testOneOfManyAttempts(f *fixture) {
 		group.Wait()
 		count := 0
 		made.Range(func(any, any) bool { count++; return true })
-		again.Range(func(answer, _ any) bool {
-			if answer != acceptedAnswer {
-				f.Errorf("the answer again is %q", answer)
+		again.Range(func(response, _ any) bool {
+			if response != acceptedResponse {
+				f.Errorf("the replayed response is %q", response)
 			}
 			return true
 		})
@@ -189,9 +190,9 @@ func testOneOfManyAttempts(f *fixture) {
 // who wait for a key and those who wait for an order meet.
 func testManyKeys(f *fixture) {
 	const orders = 6
-	for _, outcome := range f.add(f.a, numbered(alpha, "R", orders)...) {
-		if outcome.Status != order.Created {
-			f.Fatal(outcome.Reason)
+	for _, result := range f.add(f.a, numbered(alpha, "R", orders)...) {
+		if result.Status != order.Created {
+			f.Fatal(result.Reason)
 		}
 	}
 	var group sync.WaitGroup
@@ -212,9 +213,9 @@ func testManyKeys(f *fixture) {
 	group.Wait()
 }
 
-// testOnlyAsKnown has many who know the same revision of an order change it at
+// testIfMatch has many who know the same revision of an order change it at
 // once: one does, and the others are told.
-func testOnlyAsKnown(f *fixture) {
+func testIfMatch(f *fixture) {
 	number := f.create(minimal(alpha, "R"))
 	key := order.ByLegacyID(number)
 	var ids []int64
@@ -222,7 +223,7 @@ func testOnlyAsKnown(f *fixture) {
 		ids = append(ids, f.upload(f.a, key, fmt.Sprintf("%d.pdf", i)))
 	}
 	known := f.order(f.a, alpha, key).Revision
-	asKnown := order.WriteOptions{IfMatch: func(head order.LockedOrder) bool { return head.Revision == known }}
+	asKnown := order.WriteOptions{IfMatch: func(locked order.LockedOrder) bool { return locked.Revision == known }}
 	changes := []func(context.Context, *order.Service) (order.WriteResult, error){
 		func(ctx context.Context, s *order.Service) (order.WriteResult, error) {
 			return s.Accept(ctx, alpha, key, asKnown)

@@ -13,7 +13,7 @@ import (
 	"merchantorders/internal/order"
 )
 
-var intakeSubjects = []subject{
+var importSubjects = []subject{
 	{"intake/verdicts", testVerdicts},
 	{"intake/next free number", testNextFreeNumber},
 	{"intake/highest number", testHighestNumber},
@@ -160,12 +160,12 @@ func testNumbersWithinBatch(f *fixture) {
 // is given once.
 func testNumbersAtOnce(f *fixture) {
 	const batches, size = 4, 100
-	outcomes := make([][]order.ImportResult, batches)
+	results := make([][]order.ImportResult, batches)
 	var group sync.WaitGroup
-	for i := range outcomes {
+	for i := range results {
 		group.Go(func() {
 			var err error
-			outcomes[i], err = []Store{f.a, f.b}[i%2].ImportOrders(f.Context(), numbered(alpha, fmt.Sprint("N", i), size), noon)
+			results[i], err = []Store{f.a, f.b}[i%2].ImportOrders(f.Context(), numbered(alpha, fmt.Sprint("N", i), size), noon)
 			if err != nil {
 				f.Errorf("add orders: %v", err)
 			}
@@ -173,11 +173,11 @@ func testNumbersAtOnce(f *fixture) {
 	}
 	group.Wait()
 	given := make(map[int64]bool)
-	for _, outcome := range slices.Concat(outcomes...) {
-		if outcome.Status != order.Created || outcome.LegacyID < 1 || outcome.LegacyID > batches*size || given[outcome.LegacyID] {
-			f.Errorf("%+v, want an order created with a number of its own up to %d", outcome, batches*size)
+	for _, result := range slices.Concat(results...) {
+		if result.Status != order.Created || result.LegacyID < 1 || result.LegacyID > batches*size || given[result.LegacyID] {
+			f.Errorf("%+v, want an order created with a number of its own up to %d", result, batches*size)
 		}
-		given[outcome.LegacyID] = true
+		given[result.LegacyID] = true
 	}
 }
 
@@ -206,9 +206,9 @@ func testEmptyBatch(f *fixture) {
 func testSameBatchTwice(f *fixture) {
 	const size = 40
 	batch := append(numbered(alpha, "A", size), numbered(beta, "B", size)...)
-	outcomes := make([][]order.ImportResult, 4)
+	results := make([][]order.ImportResult, 4)
 	var group sync.WaitGroup
-	for i := range outcomes {
+	for i := range results {
 		group.Go(func() {
 			mine := make([]order.Incoming, len(batch))
 			for j, incoming := range batch {
@@ -219,14 +219,14 @@ func testSameBatchTwice(f *fixture) {
 			if err != nil {
 				f.Errorf("add orders: %v", err)
 			}
-			outcomes[i] = got
+			results[i] = got
 		})
 	}
 	group.Wait()
 	count := make(map[order.ImportStatus]int)
-	for _, each := range outcomes {
-		for _, outcome := range each {
-			count[outcome.Status]++
+	for _, each := range results {
+		for _, result := range each {
+			count[result.Status]++
 		}
 	}
 	want := map[order.ImportStatus]int{order.Created: len(batch), order.Unchanged: 3 * len(batch)}

@@ -29,12 +29,12 @@ func fileNamed(name string, at time.Time) order.Invoice {
 	return order.Invoice{Name: name, Size: int64(len(name)) + 3_999_000, SHA256: sha256.Sum256([]byte(name)), CreatedAt: at}
 }
 
-// reserve takes a place for a file in an order of alpha.
+// reserve reserves an invoice in an order of alpha.
 func (f *fixture) reserve(store Store, key order.Identifier, name string, at time.Time) (int64, error) {
 	var id int64
-	err := inOrder(f.Context(), store, alpha, key, func(tx order.Tx, head order.LockedOrder) error {
+	err := inOrder(f.Context(), store, alpha, key, func(tx order.Tx, locked order.LockedOrder) error {
 		var err error
-		id, err = tx.ReserveInvoice(f.Context(), head, fileNamed(name, at))
+		id, err = tx.ReserveInvoice(f.Context(), locked, fileNamed(name, at))
 		return err
 	})
 	return id, err
@@ -50,8 +50,8 @@ func (f *fixture) mustReserve(store Store, key order.Identifier, name string, at
 }
 
 func (f *fixture) activate(store Store, key order.Identifier, id int64) error {
-	return inOrder(f.Context(), store, alpha, key, func(tx order.Tx, head order.LockedOrder) error {
-		return tx.ActivateInvoice(f.Context(), head, id, order.Cause{Actor: order.ActorMerchant, At: noon})
+	return inOrder(f.Context(), store, alpha, key, func(tx order.Tx, locked order.LockedOrder) error {
+		return tx.ActivateInvoice(f.Context(), locked, id, order.Cause{Actor: order.ActorMerchant, At: noon})
 	})
 }
 
@@ -66,20 +66,20 @@ func (f *fixture) upload(store Store, key order.Identifier, name string) int64 {
 }
 
 func (f *fixture) release(store Store, key order.Identifier, id int64) error {
-	return inOrder(f.Context(), store, alpha, key, func(tx order.Tx, head order.LockedOrder) error {
-		return tx.ReleaseInvoice(f.Context(), head, id)
+	return inOrder(f.Context(), store, alpha, key, func(tx order.Tx, locked order.LockedOrder) error {
+		return tx.ReleaseInvoice(f.Context(), locked, id)
 	})
 }
 
 // remove deletes an invoice and returns those that are left.
 func (f *fixture) remove(store Store, key order.Identifier, id int64, at time.Time) ([]order.Invoice, error) {
 	var left []order.Invoice
-	err := inOrder(f.Context(), store, alpha, key, func(tx order.Tx, head order.LockedOrder) error {
-		if err := tx.DeleteInvoice(f.Context(), head, id, order.Cause{Actor: order.ActorMerchant, At: at}); err != nil {
+	err := inOrder(f.Context(), store, alpha, key, func(tx order.Tx, locked order.LockedOrder) error {
+		if err := tx.DeleteInvoice(f.Context(), locked, id, order.Cause{Actor: order.ActorMerchant, At: at}); err != nil {
 			return err
 		}
 		var err error
-		left, err = tx.Invoices(f.Context(), head)
+		left, err = tx.Invoices(f.Context(), locked)
 		return err
 	})
 	return left, err
@@ -89,9 +89,9 @@ func (f *fixture) remove(store Store, key order.Identifier, id int64, at time.Ti
 func (f *fixture) names(store Store, key order.Identifier) []string {
 	f.Helper()
 	var names []string
-	err := inOrder(f.Context(), store, alpha, key, func(tx order.Tx, head order.LockedOrder) error {
+	err := inOrder(f.Context(), store, alpha, key, func(tx order.Tx, locked order.LockedOrder) error {
 		var err error
-		names, err = tx.InvoiceNames(f.Context(), head)
+		names, err = tx.InvoiceNames(f.Context(), locked)
 		return err
 	})
 	if err != nil {
@@ -283,17 +283,17 @@ func testInvoiceNotThere(f *fixture) {
 	before := f.tables.rows()
 	ctx := f.Context()
 	for name, change := range map[string]func(order.Tx, order.LockedOrder) error{
-		"activate no id": func(tx order.Tx, head order.LockedOrder) error {
-			return tx.ActivateInvoice(ctx, head, 999, order.Cause{Actor: order.ActorMerchant, At: noon})
+		"activate no id": func(tx order.Tx, locked order.LockedOrder) error {
+			return tx.ActivateInvoice(ctx, locked, 999, order.Cause{Actor: order.ActorMerchant, At: noon})
 		},
-		"delete no id": func(tx order.Tx, head order.LockedOrder) error {
-			return tx.DeleteInvoice(ctx, head, 999, order.Cause{Actor: order.ActorMerchant, At: noon})
+		"delete no id": func(tx order.Tx, locked order.LockedOrder) error {
+			return tx.DeleteInvoice(ctx, locked, 999, order.Cause{Actor: order.ActorMerchant, At: noon})
 		},
-		"activate another order": func(tx order.Tx, head order.LockedOrder) error {
-			return tx.ActivateInvoice(ctx, head, reserved, order.Cause{Actor: order.ActorMerchant, At: noon})
+		"activate another order": func(tx order.Tx, locked order.LockedOrder) error {
+			return tx.ActivateInvoice(ctx, locked, reserved, order.Cause{Actor: order.ActorMerchant, At: noon})
 		},
-		"delete another order": func(tx order.Tx, head order.LockedOrder) error {
-			return tx.DeleteInvoice(ctx, head, active, order.Cause{Actor: order.ActorMerchant, At: noon})
+		"delete another order": func(tx order.Tx, locked order.LockedOrder) error {
+			return tx.DeleteInvoice(ctx, locked, active, order.Cause{Actor: order.ActorMerchant, At: noon})
 		},
 	} {
 		if err := inOrder(ctx, f.b, alpha, other, change); !errors.Is(err, order.ErrInvoiceNotFound) {

@@ -10,31 +10,31 @@ import (
 	"merchantorders/internal/order"
 )
 
-// hold takes a key with a place for a file, as an upload does.
+// hold reserves a key and an invoice, as an upload does.
 func (f *fixture) hold(store Store, key order.Identifier, attempt order.WriteOptions, name string, at time.Time) (int64, error) {
 	var id int64
 	err := store.InTx(f.Context(), func(tx order.Tx) error {
 		if err := tx.ReserveIdempotencyKey(f.Context(), alpha, attempt.IdempotencyKey, attempt.RequestDigest, at); err != nil {
 			return err
 		}
-		head, err := tx.LockOrder(f.Context(), alpha, key)
+		locked, err := tx.LockOrder(f.Context(), alpha, key)
 		if err != nil {
 			return err
 		}
-		if id, err = tx.ReserveInvoice(f.Context(), head, fileNamed(name, at)); err != nil {
+		if id, err = tx.ReserveInvoice(f.Context(), locked, fileNamed(name, at)); err != nil {
 			return err
 		}
-		return tx.HoldIdempotencyKey(f.Context(), head, attempt.IdempotencyKey, id)
+		return tx.HoldIdempotencyKey(f.Context(), locked, attempt.IdempotencyKey, id)
 	})
 	return id, err
 }
 
-func testKeyHeld(f *fixture) {
+func testKeyInUse(f *fixture) {
 	number := f.create(minimal(alpha, "R"))
 	key, attempt := order.ByLegacyID(number), under("k", "upload")
 	f.holdAndGiveBack(key, attempt, "released", func(id int64) error {
-		return inOrder(f.Context(), f.a, alpha, key, func(tx order.Tx, head order.LockedOrder) error {
-			return tx.ReleaseInvoice(f.Context(), head, id)
+		return inOrder(f.Context(), f.a, alpha, key, func(tx order.Tx, locked order.LockedOrder) error {
+			return tx.ReleaseInvoice(f.Context(), locked, id)
 		})
 	})
 	f.holdAndGiveBack(key, attempt, "abandoned", func(id int64) error {
@@ -47,9 +47,9 @@ func testKeyHeld(f *fixture) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	err = inOrder(f.Context(), f.a, alpha, key, func(tx order.Tx, head order.LockedOrder) error {
+	err = inOrder(f.Context(), f.a, alpha, key, func(tx order.Tx, locked order.LockedOrder) error {
 		return errors.Join(
-			tx.ActivateInvoice(f.Context(), head, id, order.Cause{Actor: order.ActorMerchant, At: noon}),
+			tx.ActivateInvoice(f.Context(), locked, id, order.Cause{Actor: order.ActorMerchant, At: noon}),
 			tx.SaveResponse(f.Context(), alpha, "k", attempt.RequestDigest, []byte("stored")),
 		)
 	})
@@ -57,16 +57,16 @@ func testKeyHeld(f *fixture) {
 		f.Fatal(err)
 	}
 	_, err = f.hold(f.b, key, attempt, "again.pdf", noon)
-	f.wantRepeated(err, "stored")
-	// Withdrawn, the file is another matter: the answer stays.
+	f.wantReplay(err, "stored")
+	// Deleting the file does not change the recorded response.
 	if _, err := service(f.a, noon).DeleteInvoice(f.Context(), alpha, key, id, order.WriteOptions{}); err != nil {
 		f.Fatal(err)
 	}
 	_, err = f.hold(f.b, key, attempt, "again.pdf", noon)
-	f.wantRepeated(err, "stored")
+	f.wantReplay(err, "stored")
 }
 
-// holdAndGiveBack takes a key with a place, sees that nobody else gets it, and
+// holdAndGiveBack reserves a key and an invoice, checks that no other request gets the key, and
 // gives the place back.
 func (f *fixture) holdAndGiveBack(key order.Identifier, attempt order.WriteOptions, name string, giveBack func(id int64) error) {
 	f.Helper()
@@ -87,7 +87,7 @@ func (f *fixture) holdAndGiveBack(key order.Identifier, attempt order.WriteOptio
 	}
 }
 
-func testAnswerLife(f *fixture) {
+func testRetention(f *fixture) {
 	number := f.create(minimal(alpha, "R"))
 	accept := func(at time.Time, request string) error {
 		_, err := service(f.a, at).Accept(f.Context(), alpha, order.ByLegacyID(number), under("k", request))
@@ -97,18 +97,18 @@ func testAnswerLife(f *fixture) {
 		f.Fatal(err)
 	}
 	last := noon.Add(order.IdempotencyRetention - time.Second)
-	f.wantRepeated(accept(last, "accept"), acceptedAnswer)
+	f.wantReplay(accept(last, "accept"), acceptedResponse)
 	if err := accept(last, "other"); !errors.Is(err, order.ErrIdempotencyKeyReused) {
 		f.Errorf("error %v", err)
 	}
 	if err := accept(noon.Add(order.IdempotencyRetention), "other"); !errors.Is(err, order.ErrCannotAccept) {
 		f.Errorf("after a day: error %v, want it to run anew", err)
 	}
-	f.wantRepeated(accept(noon.Add(2*order.IdempotencyRetention-time.Second), "other"),
+	f.wantReplay(accept(noon.Add(2*order.IdempotencyRetention-time.Second), "other"),
 		"other: revision 0, "+order.ErrCannotAccept.Error()+"\x00\xff")
 }
 
-func testForgotten(f *fixture) {
+func testDeleteOldRecords(f *fixture) {
 	keep := func(merchantID int64, key string, at time.Time) {
 		if err := service(f.a, at).RecordRefusal(f.Context(), merchantID, under(key, "r"), order.ErrInvalidRange); !errors.Is(err, order.ErrInvalidRange) {
 			f.Fatal(err)

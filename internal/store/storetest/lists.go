@@ -21,9 +21,9 @@ var listSubjects = []subject{
 	{"lists/nothing there", testListNothing},
 	{"lists/page after page", func(f *fixture) { testListWalk(f, newBook(f, 9, manyDays)) }},
 	{"lists/page after page, in one second", func(f *fixture) { testListWalk(f, newSecond(f, 10)) }},
-	{"lists/one moment a page", func(f *fixture) { testListOneMoment(f, newBook(f, 6, manyDays)) }},
-	{"lists/one moment a page, on one day", func(f *fixture) { testListOneMoment(f, newBook(f, 7, manyDays[8:9])) }},
-	{"lists/one moment a page, in one second", func(f *fixture) { testListOneMoment(f, newSecond(f, 8)) }},
+	{"lists/page and total agree", func(f *fixture) { testListConsistent(f, newBook(f, 6, manyDays)) }},
+	{"lists/page and total agree, on one day", func(f *fixture) { testListConsistent(f, newBook(f, 7, manyDays[8:9])) }},
+	{"lists/page and total agree, in one second", func(f *fixture) { testListConsistent(f, newSecond(f, 8)) }},
 }
 
 // book is a merchant's orders in the database and in the model.
@@ -32,7 +32,7 @@ type book struct {
 	dice
 	model
 	days   []order.Day
-	second bool // every order comes in at noon
+	second bool // every order is created at noon
 	made   int
 }
 
@@ -40,7 +40,7 @@ func newBook(f *fixture, seed uint64, days []order.Day) *book {
 	return &book{fixture: f, dice: newDice(seed), days: days}
 }
 
-// newSecond is a book whose orders all come in in one second.
+// newSecond is a book whose orders are all created in one second.
 func newSecond(f *fixture, seed uint64) *book {
 	b := newBook(f, seed, []order.Day{order.DayOf(noon)})
 	b.second = true
@@ -63,11 +63,11 @@ func (b *book) grow(store Store, n int) {
 		}
 		batch[i] = incoming(o)
 	}
-	for i, outcome := range b.add(store, batch...) {
-		if outcome.Status != order.Created {
-			b.Fatalf("order is %v: %s", outcome.Status, outcome.Reason)
+	for i, result := range b.add(store, batch...) {
+		if result.Status != order.Created {
+			b.Fatalf("order is %v: %s", result.Status, result.Reason)
 		}
-		b.put(batch[i].Order, outcome.LegacyID)
+		b.put(batch[i].Order, result.LegacyID)
 	}
 	b.sort()
 }
@@ -76,7 +76,7 @@ func (b *book) grow(store Store, n int) {
 func (b *book) move(store Store) {
 	b.Helper()
 	o, to, at := &b.model.orders[b.IntN(len(b.model.orders))], b.state(), noon.Add(time.Duration(b.IntN(1000))*time.Second)
-	if err := moveTo(b.Context(), store, alpha, o.LegacyID, to, at); err != nil {
+	if err := transitionTo(b.Context(), store, alpha, o.LegacyID, to, at); err != nil {
 		b.Fatalf("move order %d: %v", o.LegacyID, err)
 	}
 	o.State, o.UpdatedAt = to, at
@@ -104,7 +104,7 @@ func testListModel(f *fixture) {
 		case 0:
 			b.grow(store, 1+b.IntN(20))
 		case 1:
-			// Another merchant's changes are nobody's business.
+			// Changes of another merchant must not matter.
 			f.add(store, incoming(minimal(beta, fmt.Sprintf("OTHER-%d", b.made))))
 			b.made++
 		default:
@@ -142,7 +142,7 @@ func testListOneSecond(f *fixture) {
 }
 
 // testListEveryPage reads every page of some lists of a few days with many
-// orders each, while orders move and come in between two pages.
+// orders each, while orders change and are added between two pages.
 func testListEveryPage(f *fixture) {
 	b := newBook(f, 10, manyDays[8:11])
 	b.grow(f.a, 600)
@@ -227,9 +227,9 @@ func testListNothing(f *fixture) {
 	b.compareSome(20)
 }
 
-// testListOneMoment reads pages while orders move and come in. A page and its
-// total must be of one moment, whatever happens meanwhile.
-func testListOneMoment(f *fixture, b *book) {
+// testListConsistent reads pages while orders change and are added. A page and its
+// total must be consistent, whatever happens meanwhile.
+func testListConsistent(f *fixture, b *book) {
 	b.grow(f.a, 150)
 	var done atomic.Bool
 	var readers sync.WaitGroup
@@ -269,7 +269,7 @@ func (f *fixture) readPages(store Store, dice dice, days []order.Day, done *atom
 			f.Errorf("list %s: %d orders of %d, want %d", describe(filter), len(page.Orders), page.Total, rows)
 		}
 		if read%2 == 0 {
-			// Orders come in and none goes.
+			// Orders are added and never removed.
 			if page.Total < before {
 				f.Errorf("list %s: %d orders in all, there were %d", describe(filter), page.Total, before)
 			}

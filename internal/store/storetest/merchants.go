@@ -58,6 +58,6 @@ func testMerchantAtOnce(f *fixture) {
 	}
 	group.Wait()
 	if added.Load() != 4 {
-		f.Errorf("%d of 8 agree with what is kept, want the 4 of one name", added.Load())
+		f.Errorf("%d of 8 agree with what is stored, want the 4 of one name", added.Load())
 	}
 }

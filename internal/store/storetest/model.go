@@ -78,7 +78,7 @@ type dice struct{ *rand.Rand }
 
 func newDice(seed uint64) dice { return dice{rand.New(rand.NewPCG(seed, 0))} }
 
-// manyDays are days on which orders come in: few, so that several fall on one,
+// manyDays are days on which orders are created: few, so that several fall on one,
 // some long ago and some far ahead.
 var manyDays = func() []order.Day {
 	days := []order.Day{order.DayOf(time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC)), -20000, -2, -1, 0, 1, 400000,

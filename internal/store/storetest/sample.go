@@ -33,7 +33,7 @@ func minimal(merchantID int64, reference string) order.Order {
 	}
 }
 
-// dated is a minimal order that came in at a moment in a state.
+// dated is a minimal order created at a time in a state.
 func dated(merchantID int64, reference string, createdAt time.Time, state order.State) order.Order {
 	o := minimal(merchantID, reference)
 	o.CreatedAt, o.State = createdAt, state

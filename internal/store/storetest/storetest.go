@@ -2,8 +2,8 @@
 // It is an ordinary package, so that each database's own test runs it with a
 // few lines.
 //
-// It knows the tables, which are the same everywhere, and looks at them through
-// SQL that every database takes. It must not know which database it runs on.
+// It knows the tables, which are the same in every database, and reads them with
+// SQL that every database accepts. It must not know which database it runs on.
 package storetest
 
 import (
@@ -21,9 +21,9 @@ import (
 type Store interface {
 	order.Store
 	token.Store
-	// Ping returns an error when the database is out of reach.
+	// Ping returns an error if the database cannot be read.
 	Ping(ctx context.Context) error
-	// Close lets go of the handle.
+	// Close closes the handle.
 	Close() error
 }
 
@@ -48,8 +48,8 @@ type subject struct {
 // and nothing in it; it may be called by several tests at the same time.
 func Run(t *testing.T, fresh func(t *testing.T) Database) {
 	for _, subject := range slices.Concat(
-		orderSubjects, intakeSubjects, listSubjects, moveSubjects, invoiceSubjects,
-		cleaningSubjects, eventSubjects, feedSubjects, tokenSubjects, merchantSubjects, cancelSubjects, attemptSubjects,
+		orderSubjects, importSubjects, listSubjects, transitionSubjects, invoiceSubjects,
+		cleanupSubjects, eventSubjects, eventListSubjects, tokenSubjects, merchantSubjects, cancelSubjects, idempotencySubjects,
 	) {
 		t.Run(subject.name, func(t *testing.T) {
 			t.Parallel()
@@ -75,7 +75,7 @@ const (
 	beta  int64 = 356
 )
 
-// noon is a moment at which things happen in these tests.
+// noon is the time at which things happen in these tests.
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 // fixture is what a test works on: a database with two merchants and two
@@ -107,24 +107,24 @@ func (f *fixture) addMerchant(id int64, name string) {
 // add takes orders in and returns what became of them.
 func (f *fixture) add(store Store, batch ...order.Incoming) []order.ImportResult {
 	f.Helper()
-	outcomes, err := store.ImportOrders(f.Context(), batch, noon)
+	results, err := store.ImportOrders(f.Context(), batch, noon)
 	if err != nil {
 		f.Fatalf("add orders: %v", err)
 	}
-	if len(outcomes) != len(batch) {
-		f.Fatalf("%d outcomes of %d orders", len(outcomes), len(batch))
+	if len(results) != len(batch) {
+		f.Fatalf("%d results of %d orders", len(results), len(batch))
 	}
-	return outcomes
+	return results
 }
 
 // create takes in one order, which must be new, and returns its number.
 func (f *fixture) create(o order.Order) int64 {
 	f.Helper()
-	outcome := f.add(f.a, incoming(o))[0]
-	if outcome.Status != order.Created {
-		f.Fatalf("order %s is %v: %s", o.Reference, outcome.Status, outcome.Reason)
+	result := f.add(f.a, incoming(o))[0]
+	if result.Status != order.Created {
+		f.Fatalf("order %s is %v: %s", o.Reference, result.Status, result.Reason)
 	}
-	return outcome.LegacyID
+	return result.LegacyID
 }
 
 // order reads one order, which must be there.
@@ -140,10 +140,10 @@ func (f *fixture) order(store Store, merchantID int64, key order.Identifier) ord
 // inOrder runs fn in a transaction that has the order locked.
 func inOrder(ctx context.Context, store Store, merchantID int64, key order.Identifier, fn func(order.Tx, order.LockedOrder) error) error {
 	return store.InTx(ctx, func(tx order.Tx) error {
-		head, err := tx.LockOrder(ctx, merchantID, key)
+		locked, err := tx.LockOrder(ctx, merchantID, key)
 		if err != nil {
 			return err
 		}
-		return fn(tx, head)
+		return fn(tx, locked)
 	})
 }

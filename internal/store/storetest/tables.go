@@ -30,7 +30,7 @@ var tableColumns = map[string]string{
 	"idempotency_keys": "merchant_id, key, request_digest, created_at, legacy_id, invoice_id, response",
 }
 
-// tables looks at what a database holds.
+// tables reads what a database contains.
 type tables struct {
 	testing.TB
 	sql *sql.DB
@@ -83,19 +83,19 @@ type storedOrder struct {
 	reference          string
 	day                order.Day
 	state              order.State
-	places             int64 // files active or on their way
+	slots              int64 // files active or on their way
 }
 
 // CheckTables looks for anything in the tables that does not fit together: day
 // counts that are not those of the orders, events with gaps or that lead
-// elsewhere, places for files that nobody takes, keys of no order.
+// elsewhere, slots that no file takes, keys of no order.
 func CheckTables(t testing.TB, db *sql.DB) {
 	t.Helper()
 	c := tables{TB: t, sql: db}
 	orders := c.storedOrders()
 	c.checkDays(orders)
 	c.checkEvents(orders)
-	c.checkPlaces(orders)
+	c.checkSlots(orders)
 	c.checkKeys(orders)
 }
 
@@ -104,7 +104,7 @@ func (c tables) storedOrders() map[int64]storedOrder {
 	c.each("SELECT merchant_id, legacy_id, reference, created_at, state, active_invoices FROM orders", func(rows *sql.Rows) error {
 		var o storedOrder
 		var createdAt int64
-		err := rows.Scan(&o.merchantID, &o.number, &o.reference, &createdAt, &o.state, &o.places)
+		err := rows.Scan(&o.merchantID, &o.number, &o.reference, &createdAt, &o.state, &o.slots)
 		o.day = order.DayOf(time.Unix(createdAt, 0))
 		orders[o.number] = o
 		return err
@@ -127,7 +127,7 @@ func (c tables) checkDays(orders map[int64]storedOrder) {
 		return err
 	})
 	if diff := cmp.Diff(want, got); diff != "" {
-		c.Errorf("day counts (-counted +kept):\n%s", diff)
+		c.Errorf("day counts (-counted +stored):\n%s", diff)
 	}
 }
 
@@ -151,7 +151,7 @@ func (c tables) checkEvents(orders map[int64]storedOrder) {
 		last[merchantID] = order.DataVersion{Event: seq, Mark: mark}
 		if to.Valid() {
 			if states[number] != from {
-				c.Errorf("merchant %d: event %d moves order %d from %v, it stood at %v", merchantID, seq, number, from, states[number])
+				c.Errorf("merchant %d: event %d moves order %d from %v, but it was in %v", merchantID, seq, number, from, states[number])
 			}
 			states[number] = to
 		}
@@ -159,7 +159,7 @@ func (c tables) checkEvents(orders map[int64]storedOrder) {
 	})
 	for number, o := range orders {
 		if states[number] != o.state {
-			c.Errorf("order %d stands at %v, its events lead to %v", number, o.state, states[number])
+			c.Errorf("order %d is in state %v, its events lead to %v", number, o.state, states[number])
 		}
 	}
 	c.each("SELECT id, last_event, data_mark FROM merchants", func(rows *sql.Rows) error {
@@ -173,9 +173,9 @@ func (c tables) checkEvents(orders map[int64]storedOrder) {
 	})
 }
 
-// checkPlaces counts the invoices that take a place, statuses reserved (1) and
+// checkSlots counts the invoices that take a slot, statuses reserved (1) and
 // active (2), and compares with what the orders say.
-func (c tables) checkPlaces(orders map[int64]storedOrder) {
+func (c tables) checkSlots(orders map[int64]storedOrder) {
 	taken := make(map[int64]int64)
 	c.each("SELECT legacy_id, COUNT(*) FROM invoices WHERE status IN (1, 2) GROUP BY legacy_id", func(rows *sql.Rows) error {
 		var number, n int64
@@ -184,8 +184,8 @@ func (c tables) checkPlaces(orders map[int64]storedOrder) {
 		return err
 	})
 	for number, o := range orders {
-		if o.places != taken[number] || o.places > order.MaxInvoices {
-			c.Errorf("order %d says that %d places are taken, %d are", number, o.places, taken[number])
+		if o.slots != taken[number] || o.slots > order.MaxInvoices {
+			c.Errorf("order %d has %d active invoices by its own count, by its invoices %d", number, o.slots, taken[number])
 		}
 	}
 }

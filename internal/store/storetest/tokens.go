@@ -64,7 +64,7 @@ func testGrantEvents(f *fixture) {
 	}
 	seen := int64(2)
 	for i, to := range []order.State{order.InProcessing, order.ReadyForShipment, order.PickedByCourier} {
-		if err := moveTo(f.Context(), []Store{f.a, f.b}[i%2], alpha, 1, to, noon); err != nil {
+		if err := transitionTo(f.Context(), []Store{f.a, f.b}[i%2], alpha, 1, to, noon); err != nil {
 			f.Fatal(err)
 		}
 		seen++
@@ -139,7 +139,7 @@ func testTokenUnknown(f *fixture) {
 	}
 	before := f.tables.rows()
 	if id, err := f.b.AddToken(f.Context(), token.Hash{1}, token.Token{MerchantID: beta, CreatedAt: noon}); err == nil {
-		f.Errorf("the same token was kept a second time, as %d", id)
+		f.Errorf("the same token was stored a second time, as %d", id)
 	}
 	if diff := cmp.Diff(before, f.tables.rows()); diff != "" {
 		f.Errorf("the tables changed (-before +after):\n%s", diff)

@@ -12,7 +12,7 @@ import (
 	"merchantorders/internal/order"
 )
 
-var moveSubjects = []subject{
+var transitionSubjects = []subject{
 	{"moves/one of many wins", testOneWins},
 	{"moves/a whole life", testWholeLife},
 	{"moves/many orders of a merchant", testManyMoves},
@@ -26,10 +26,10 @@ func service(store Store, now time.Time) *order.Service {
 	return order.NewService(store, nil, func() time.Time { return now }, slog.New(slog.DiscardHandler))
 }
 
-// moveTo moves an order whatever the rules say.
-func moveTo(ctx context.Context, store Store, merchantID, number int64, to order.State, at time.Time) error {
-	return inOrder(ctx, store, merchantID, order.ByLegacyID(number), func(tx order.Tx, head order.LockedOrder) error {
-		return tx.Transition(ctx, head, to, order.Cause{Actor: order.ActorOperator, At: at})
+// transitionTo moves an order whatever the rules say.
+func transitionTo(ctx context.Context, store Store, merchantID, number int64, to order.State, at time.Time) error {
+	return inOrder(ctx, store, merchantID, order.ByLegacyID(number), func(tx order.Tx, locked order.LockedOrder) error {
+		return tx.Transition(ctx, locked, to, order.Cause{Actor: order.ActorOperator, At: at})
 	})
 }
 
@@ -98,9 +98,9 @@ func testWholeLife(f *fixture) {
 
 func testManyMoves(f *fixture) {
 	const orders, movers = 12, 8
-	for _, outcome := range f.add(f.a, numbered(alpha, "R", orders)...) {
-		if outcome.Status != order.Created {
-			f.Fatal(outcome.Reason)
+	for _, result := range f.add(f.a, numbered(alpha, "R", orders)...) {
+		if result.Status != order.Created {
+			f.Fatal(result.Reason)
 		}
 	}
 	var group sync.WaitGroup
@@ -109,7 +109,7 @@ func testManyMoves(f *fixture) {
 			dice, store := newDice(uint64(mover)), []Store{f.a, f.b}[mover%2]
 			for range 25 {
 				// Whoever comes first; the tables are gone through at the end.
-				if err := moveTo(f.Context(), store, alpha, 1+dice.Int64N(orders), dice.state(), noon); err != nil {
+				if err := transitionTo(f.Context(), store, alpha, 1+dice.Int64N(orders), dice.state(), noon); err != nil {
 					f.Errorf("move: %v", err)
 				}
 			}
@@ -139,7 +139,7 @@ func testLock(f *fixture) {
 	for _, key := range []order.Identifier{order.ByLegacyID(number), order.ByReference("HEAD")} {
 		err := inOrder(f.Context(), f.b, alpha, key, func(_ order.Tx, got order.LockedOrder) error {
 			if diff := cmp.Diff(want, got); diff != "" {
-				f.Errorf("head by %+v (-want +got):\n%s", key, diff)
+				f.Errorf("locked by %+v (-want +got):\n%s", key, diff)
 			}
 			return nil
 		})
@@ -151,12 +151,12 @@ func testLock(f *fixture) {
 
 // changeEverything makes every kind of change to an order that a transaction
 // can make.
-func changeEverything(ctx context.Context, tx order.Tx, head order.LockedOrder, active int64) error {
-	id, err := tx.ReserveInvoice(ctx, head, order.Invoice{Name: "new.pdf", CreatedAt: noon})
+func changeEverything(ctx context.Context, tx order.Tx, locked order.LockedOrder, active int64) error {
+	id, err := tx.ReserveInvoice(ctx, locked, order.Invoice{Name: "new.pdf", CreatedAt: noon})
 	return errors.Join(err,
-		tx.ActivateInvoice(ctx, head, id, order.Cause{Actor: order.ActorMerchant, At: noon}),
-		tx.DeleteInvoice(ctx, head, active, order.Cause{Actor: order.ActorMerchant, At: noon}),
-		tx.Transition(ctx, head, order.Canceled, order.Cause{Actor: order.ActorOperator, At: noon}))
+		tx.ActivateInvoice(ctx, locked, id, order.Cause{Actor: order.ActorMerchant, At: noon}),
+		tx.DeleteInvoice(ctx, locked, active, order.Cause{Actor: order.ActorMerchant, At: noon}),
+		tx.Transition(ctx, locked, order.Canceled, order.Cause{Actor: order.ActorOperator, At: noon}))
 }
 
 func testErrorUndoes(f *fixture) {
@@ -164,8 +164,8 @@ func testErrorUndoes(f *fixture) {
 	active := f.upload(f.a, key, "old.pdf")
 	before := f.tables.rows()
 	refusal := errors.New("refused in the end")
-	err := inOrder(f.Context(), f.a, alpha, key, func(tx order.Tx, head order.LockedOrder) error {
-		if err := changeEverything(f.Context(), tx, head, active); err != nil {
+	err := inOrder(f.Context(), f.a, alpha, key, func(tx order.Tx, locked order.LockedOrder) error {
+		if err := changeEverything(f.Context(), tx, locked, active); err != nil {
 			f.Errorf("change: %v", err)
 		}
 		return refusal
@@ -193,8 +193,8 @@ func testPanicUndoes(f *fixture) {
 					f.Error("the panic did not come through")
 				}
 			}()
-			_ = inOrder(f.Context(), f.a, alpha, key, func(tx order.Tx, head order.LockedOrder) error {
-				if err := changeEverything(f.Context(), tx, head, active); err != nil {
+			_ = inOrder(f.Context(), f.a, alpha, key, func(tx order.Tx, locked order.LockedOrder) error {
+				if err := changeEverything(f.Context(), tx, locked, active); err != nil {
 					f.Errorf("change: %v", err)
 				}
 				panic("in the middle")

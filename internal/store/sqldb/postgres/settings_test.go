@@ -7,8 +7,8 @@ import (
 	"merchantorders/internal/store/pgtest"
 )
 
-// TestPostgresSettings looks at the settings of connections, which the URL may
-// say otherwise. On a cluster each statement is planned for its arguments.
+// TestPostgresSettings checks the settings of connections, which the URL may
+// override. On a cluster each statement is planned for its arguments.
 func TestPostgresSettings(t *testing.T) {
 	t.Parallel()
 	address, err := url.Parse(pgtest.Database(t))

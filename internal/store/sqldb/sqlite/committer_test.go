@@ -97,7 +97,7 @@ func TestGroupCommit(t *testing.T) {
 
 // TestGroupCommitWithoutSavepoint removes the savepoint of one transaction of a
 // batch, so that ROLLBACK TO and RELEASE fail. What it wrote must not be
-// committed unless its caller is told so.
+// committed unless its caller gets no error.
 func TestGroupCommitWithoutSavepoint(t *testing.T) {
 	t.Parallel()
 	for name, result := range map[string]error{"rollback": errTest, "release": nil} {

@@ -10,7 +10,7 @@ import (
 )
 
 // TestSQLiteOpenWaits opens while another process is at the schema, and stops
-// waiting when it is told to.
+// waiting when its context ends.
 func TestSQLiteOpenWaits(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "orders.db")

@@ -20,7 +20,7 @@ func openTest(t testing.TB, path string) *DB {
 	return db
 }
 
-// TestSQLiteSettings looks at every connection that there is.
+// TestSQLiteSettings checks the settings of every connection.
 func TestSQLiteSettings(t *testing.T) {
 	t.Parallel()
 	opened := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
@@ -57,7 +57,7 @@ func TestSQLiteSettings(t *testing.T) {
 }
 
 // TestSQLiteVersion holds the library above the versions in which a write-ahead
-// log that is reset at the wrong moment can lose what was committed.
+// log that is reset at the wrong time can lose commits.
 func TestSQLiteVersion(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))

@@ -11,7 +11,7 @@ import (
 
 // TestSnapshotCancelled ends the context of a snapshot while it reads. The
 // connection must be out of its transaction when it is used again: it would
-// show the same moment ever after.
+// show the same state ever after.
 func TestSnapshotCancelled(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
