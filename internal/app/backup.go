@@ -17,7 +17,7 @@ func (*backupCommand) Help() string {
 
 Missing or damaged invoice files do not stop the backup. Each is one line on standard error, and the exit code is 1.
 
-Back up PostgreSQL and S3 with their own tools: see docs/operations.md.
+Back up PostgreSQL and S3 with their own tools: see docs/postgresql.md.
 
 Examples:
 

@@ -138,7 +138,7 @@ func (s stopping) Open(ctx context.Context, path string) (order.File, error) {
 func TestCopyResumes(t *testing.T) {
 	t.Parallel()
 	source := maintenancetest.New(t, maintenancetest.Kind{})
-	source.Fill(t, 450)
+	source.Fill(t, 210) // two pages of orders
 	want := source.Dump(t)
 	stops := 0
 	for last, ended := 1, false; !ended; last++ {
