@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -49,8 +50,8 @@ func (c *Client) DownloadInvoice(ctx context.Context, invoice Invoice) (File, er
 
 // explainAnonymous adds to the message of a 401 or 403 that the request had no token.
 func (c *Client) explainAnonymous(err error, trusted bool) error {
-	e, ok := err.(*Error)
-	if ok && !trusted && (e.Kind == ErrUnauthorized || e.Kind == ErrForbidden) {
+	e, ok := errors.AsType[*Error](err)
+	if ok && !trusted && (errors.Is(e, ErrUnauthorized) || errors.Is(e, ErrForbidden)) {
 		e.Message += "; its address is not the service's, so the client did not send the token"
 	}
 	return err

@@ -30,7 +30,7 @@ func wantKind(t *testing.T, err, kind error) *client.Error {
 		t.Fatalf("error %v, want an *Error of kind %v", err, kind)
 	}
 	for _, k := range kinds {
-		if errors.Is(err, k) != (k == kind) {
+		if errors.Is(err, k) != errors.Is(kind, k) {
 			t.Errorf("%v: is %q: %v; want %q", err, k, errors.Is(err, k), kind)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -48,17 +49,21 @@ func (c *Client) interrupted(ctx context.Context, e *Error) *Error {
 	return e
 }
 
+// retryableKinds are the kinds of errors that a retry may overcome, beside
+// some of ErrTransport.
+var retryableKinds = []error{ErrRateLimited, ErrUnavailable, ErrInternal, ErrInProgress}
+
 // retryable reports whether a retry of a call is safe and may succeed.
 func (c *Client) retryable(call *call, e *Error) bool {
 	if call.write != nil && (call.write.key == nil || !c.writeTries) {
 		return false
 	}
-	switch e.Kind {
-	case ErrTransport:
+	switch {
+	case errors.Is(e.Kind, ErrTransport):
 		// A retry does not make a certificate valid.
 		var certificate *tls.CertificateVerificationError
 		return !errors.As(e.err, &certificate)
-	case ErrRateLimited, ErrUnavailable, ErrInternal, ErrInProgress:
+	case slices.ContainsFunc(retryableKinds, func(kind error) bool { return errors.Is(e.Kind, kind) }):
 		return true
 	}
 	return e.Status == http.StatusRequestTimeout

@@ -121,10 +121,10 @@ func (r *base64Reader) Read(p []byte) (int, error) {
 		}
 		var n int
 		n, r.err = io.ReadFull(r.from, r.raw[:])
-		if r.err == io.ErrUnexpectedEOF {
+		if errors.Is(r.err, io.ErrUnexpectedEOF) {
 			r.err = io.EOF
 		}
-		if r.err != nil && r.err != io.EOF {
+		if r.err != nil && !errors.Is(r.err, io.EOF) {
 			return 0, r.err
 		}
 		base64.StdEncoding.Encode(r.text[:], r.raw[:n])

@@ -54,7 +54,7 @@ func otherKind(text []byte) *DocumentError {
 func decodingError(text []byte, err error) *DocumentError {
 	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
 		field := fieldName(semantic.JSONPointer)
-		if semantic.Err == json.ErrUnknownName {
+		if errors.Is(semantic.Err, json.ErrUnknownName) {
 			return &DocumentError{Field: field, Problem: "unknown key"}
 		}
 		return &DocumentError{Field: field, Problem: typeProblem(semantic)}

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 )
@@ -121,7 +122,7 @@ func (l *lineReader) number(b *block, lines int) *block {
 // last returns a last line without line end, but only if the input ended
 // without an error.
 func (l *lineReader) last(b *block) (*block, error) {
-	if l.err != io.EOF || len(b.data) == 0 {
+	if !errors.Is(l.err, io.EOF) || len(b.data) == 0 {
 		return nil, l.err
 	}
 	return l.number(b, 1), nil

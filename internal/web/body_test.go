@@ -146,6 +146,7 @@ func readReply(t *testing.T, from *bufio.Reader) reply {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer func() { _ = response.Body.Close() }()
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)

@@ -71,7 +71,7 @@ func Observe(next http.Handler, encode ErrorEncoder, log *slog.Logger, metrics *
 		recorder := &responseRecorder{ResponseWriter: w}
 		defer func() {
 			p := recover()
-			if p != nil && p != http.ErrAbortHandler {
+			if err, _ := p.(error); p != nil && !errors.Is(err, http.ErrAbortHandler) {
 				log.Error("panic", "request", entry.id, "route", entry.route, "panic", p, "stack", string(debug.Stack()))
 				entry.err = errPanic
 				if recorder.status == 0 {

@@ -136,6 +136,7 @@ func TestIdleConnectionsAreCut(t *testing.T) {
 	if err != nil || response.StatusCode != 200 || response.Close {
 		t.Fatalf("%+v, error %v", response, err)
 	}
+	defer func() { _ = response.Body.Close() }()
 	wantCut(t, conn)
 }
 
@@ -192,9 +193,11 @@ func TestStopFinishesRequests(t *testing.T) {
 	}, generous)
 	idle := s.dial(t, "GET /quick HTTP/1.1\r\nHost: x\r\n\r\n")
 	idleReader := bufio.NewReader(idle)
-	if response, err := http.ReadResponse(idleReader, nil); err != nil || response.Close {
-		t.Fatalf("%+v, error %v", response, err)
+	first, err := http.ReadResponse(idleReader, nil)
+	if err != nil || first.Close {
+		t.Fatalf("%+v, error %v", first, err)
 	}
+	defer func() { _ = first.Body.Close() }()
 	slow := s.dial(t, aRequest)
 	<-started
 
@@ -217,6 +220,7 @@ func TestStopFinishesRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer func() { _ = response.Body.Close() }()
 	body, err := io.ReadAll(response.Body)
 	if string(body) != "finished" || err != nil || !response.Close {
 		t.Errorf("body %q, error %v, Connection: close %v", body, err, response.Close)

@@ -24,10 +24,10 @@ import (
 const MaxBody = 8 << 20
 
 var (
-	// ErrPayload: the body is not a valid upload, or it is incomplete (spec 7, "Invalid
+	// ErrPayload means that the body is not a valid upload, or that it is incomplete (spec 7, "Invalid
 	// payload.").
 	ErrPayload = errors.New("invalid payload")
-	// ErrBodyTooBig: the body is larger than MaxBody, valid or not (decision 6, "The
+	// ErrBodyTooBig means that the body is larger than MaxBody, valid or not (decision 6, "The
 	// file size is too big.").
 	ErrBodyTooBig = errors.New("request body is too big")
 )

@@ -9,7 +9,7 @@ import (
 	"merchantorders/internal/web"
 )
 
-// ErrInvalidParams: an id in the path is not a number.
+// ErrInvalidParams means that an id in the path is not a number.
 var ErrInvalidParams = errors.New("invalid request params")
 
 // refusal is an error with its published status and message.

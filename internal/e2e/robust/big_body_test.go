@@ -104,9 +104,10 @@ func (r running) sendHuge(t *testing.T, connection net.Conn, request, message st
 	reader := bufio.NewReader(connection)
 	response, err := http.ReadResponse(reader, nil)
 	if err != nil {
-		t.Errorf("%s, %s: no answer: %v", request, form.header, err)
+		t.Errorf("%s, %s: no response: %v", request, form.header, err)
 		return
 	}
+	defer func() { _ = response.Body.Close() }()
 	body, err := io.ReadAll(response.Body)
 	if got := (answer{status: response.StatusCode, body: body}); err != nil || got.status != http.StatusBadRequest || got.message() != message {
 		t.Errorf("%s, %s: %d %s %v, want 400 %s", request, form.header, got.status, got.body, err, message)
@@ -136,8 +137,9 @@ func TestTooLongIsRefusedUnsent(t *testing.T) {
 		}
 		response, err := http.ReadResponse(bufio.NewReader(connection), nil)
 		if err != nil {
-			t.Fatalf("no answer: %v", err)
+			t.Fatalf("no response: %v", err)
 		}
+		_ = response.Body.Close()
 		if response.StatusCode != http.StatusBadRequest {
 			t.Errorf("status %d, want 400", response.StatusCode)
 		}
@@ -167,8 +169,9 @@ func TestAnswerIsSeenAfterAll(t *testing.T) {
 			}
 			response, err := http.ReadResponse(bufio.NewReader(connection), nil)
 			if err != nil || response.StatusCode != http.StatusBadRequest {
-				t.Errorf("no answer, or another: %v %v", response, err)
+				t.Fatalf("response %v, error %v, want status 400", response, err)
 			}
+			_ = response.Body.Close()
 		}
 	}
 }

@@ -31,7 +31,7 @@ func (f *file) withTimeout(fn func() error) error {
 	timer := time.AfterFunc(requestTimeout, func() { f.cancel(errNoResponse) })
 	defer timer.Stop()
 	err := fn()
-	if err != nil && context.Cause(f.ctx) == errNoResponse {
+	if err != nil && errors.Is(context.Cause(f.ctx), errNoResponse) {
 		return errNoResponse
 	}
 	return err
@@ -44,7 +44,7 @@ func (f *file) Read(p []byte) (int, error) {
 		n, err = f.Object.Read(p)
 		return err
 	})
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		err = storeError("read a stored file", err)
 	}
 	return n, err

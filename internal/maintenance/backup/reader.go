@@ -78,7 +78,7 @@ func eachInTar(r io.Reader, fn func(name string, content io.Reader) error) error
 	content := &errorRecorder{r: r}
 	for archive := tar.NewReader(content); ; {
 		header, err := archive.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			// gzip compares its checksum at the very end.
 			_, err = io.Copy(io.Discard, content)
 		}

@@ -39,14 +39,13 @@ var (
 	Postgres = Schema{goose.DialectPostgres, "postgres"}
 )
 
-// Tables are the tables that the service reads and writes, and InvoiceIDs is the
-// sequence that PostgreSQL has instead of a row in counters.
+// Tables are the tables that the service reads and writes.
 var Tables = []string{
 	"merchants", "tokens", "counters", "order_keys", "orders", "order_days", "invoices", "events",
 	"idempotency_keys",
 }
 
-// InvoiceIDs: see Tables.
+// InvoiceIDs is the sequence that PostgreSQL has instead of a row in counters.
 const InvoiceIDs = "invoice_ids"
 
 // Up brings the schema of a database up to date, each step in a transaction. The
