@@ -96,13 +96,14 @@ func (db *DB) Order(ctx context.Context, merchantID int64, id order.Identifier) 
 }
 
 // readOrder reads an order without its invoices, and how many invoices and
-// reservations it has. It returns sql.ErrNoRows if there is no order.
+// reservations it has; if it has any, the order is not set. It returns
+// sql.ErrNoRows if there is no order.
 func (db *DB) readOrder(ctx context.Context, merchantID int64, id order.Identifier) (o order.Order, invoices int64, err error) {
 	text, value := byIdentifier(id, selectOrderByLegacyID, selectOrderByReference)
 	var row summaryRow
 	var details sql.RawBytes
 	err = db.sql.QueryRow(ctx, text, []any{merchantID, value}, append(row.dest(), &o.Revision, &details, &invoices)...)
-	if err == nil {
+	if err == nil && invoices == 0 {
 		err = setOrder(&o, merchantID, row.summary(), details)
 	}
 	return o, invoices, err

@@ -48,8 +48,8 @@ type Querier interface {
 //
 // Scan takes *int64, *bool, *string, *[]byte, *sql.RawBytes, *sql.NullInt64,
 // *sql.NullString, *any and the result of Int, one for each column. Only []byte,
-// RawBytes (as empty), NullInt64, NullString and any take NULL. RawBytes are valid until the
-// next call of Next, Scan or Close.
+// RawBytes (as empty), NullInt64, NullString and any take NULL. RawBytes are
+// valid until the next call of Next, Scan or Close.
 type Rows interface {
 	Next() bool
 	Scan(dest ...any) error

@@ -13,7 +13,7 @@ import (
 
 var tokenSubjects = []subject{
 	{"tokens/a whole life", testTokenLife},
-	{"tokens/the merchant's events", testGrantEvents},
+	{"tokens/the merchant's events", testGrantVersion},
 	{"tokens/unknown", testTokenUnknown},
 	{"tokens/no merchant", testTokenNoMerchant},
 	{"tokens/through the registry", testTokenRegistry},
@@ -54,30 +54,37 @@ func (f *fixture) expectToken(when string, hash token.Hash, want token.Token) {
 	}
 }
 
-// testGrantEvents sees that a request learns of every change, whoever made it,
-// also when many ask at the same time.
-func testGrantEvents(f *fixture) {
+// testGrantVersion checks that a grant has the data version after each change of
+// any instance, also for concurrent calls, and that each version has a mark of
+// its own.
+func testGrantVersion(f *fixture) {
 	hash := token.Hash{7}
 	f.addToken(f.a, hash, token.Token{MerchantID: alpha, Scopes: token.AllScopes, CreatedAt: noon})
 	for _, o := range []order.Order{minimal(alpha, "R"), minimal(alpha, "S"), minimal(beta, "T")} {
 		f.create(o)
 	}
-	seen := int64(2)
+	seen, marks := int64(2), make(map[int64]bool)
 	for i, to := range []order.State{order.InProcessing, order.ReadyForShipment, order.PickedByCourier} {
 		if err := transitionTo(f.Context(), []Store{f.a, f.b}[i%2], alpha, 1, to, noon); err != nil {
 			f.Fatal(err)
 		}
 		seen++
-		var asking sync.WaitGroup
+		versions, err := f.b.DataVersions(f.Context(), []int64{alpha})
+		want := versions[alpha]
+		if err != nil || want.Event != seen || want.Mark == 0 || marks[want.Mark] {
+			f.Errorf("after event %d: data version %v, error %v", seen, want, err)
+		}
+		marks[want.Mark] = true
+		var group sync.WaitGroup
 		for n := range 16 {
-			asking.Go(func() {
+			group.Go(func() {
 				granted, err := []Store{f.a, f.b}[n%2].Grant(f.Context(), hash)
-				if err != nil || granted.DataVersion.Event != seen {
-					f.Errorf("after event %d the newest is %d, error %v", seen, granted.DataVersion, err)
+				if err != nil || granted.DataVersion != want {
+					f.Errorf("granted with data version %v, error %v, want %v", granted.DataVersion, err, want)
 				}
 			})
 		}
-		asking.Wait()
+		group.Wait()
 	}
 }
 
