@@ -176,7 +176,7 @@ func decodeEvents(body []byte, after int64) (EventPage, error) {
 			return EventPage{}, errIncomplete
 		}
 		if event.Seq <= last {
-			return EventPage{}, fmt.Errorf("event %d comes after event %d", event.Seq, last)
+			return EventPage{}, fmt.Errorf("event %d follows event %d", event.Seq, last)
 		}
 		last = event.Seq
 	}

@@ -56,7 +56,7 @@ func TestEventsToTheEnd(t *testing.T) {
 			t.Errorf("%s: %v", name, seqs)
 		}
 		if got := f.requests()[before].RequestURI; got != test.path {
-			t.Errorf("%s: asked for %s, want %s", name, got, test.path)
+			t.Errorf("%s: requested for %s, want %s", name, got, test.path)
 		}
 	}
 }
@@ -99,9 +99,9 @@ func TestFollowEvents(t *testing.T) {
 func TestFollowWithoutPause(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	now, asked := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), 0
+	now, requested := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), 0
 	f := newFake(t, func(w http.ResponseWriter, r *http.Request) {
-		if asked++; asked == 3 {
+		if requested++; requested == 3 {
 			cancel()
 		}
 		feed(0, 10)(w, r)
@@ -146,7 +146,7 @@ func TestEventData(t *testing.T) {
 		t.Errorf("%+v, %v", got, ok)
 	}
 	if _, ok := changed.InvoiceChange(); ok {
-		t.Error("a change of state tells of a file")
+		t.Error("a state change has invoice data")
 	}
 	file := client.Event{Type: client.InvoiceDeleted, Data: []byte(`{"invoiceId":7,"filename":"a.pdf"}`)}
 	if got, ok := file.InvoiceChange(); !ok || got != (client.InvoiceChange{InvoiceID: 7, Filename: "a.pdf"}) {

@@ -136,9 +136,9 @@ func ExampleIfMatch() {
 		log.Fatal(err)
 	}
 	err = c.Accept(ctx, order.Reference, client.IfMatch(order.Tag))
-	fmt.Println("look again:", errors.Is(err, client.ErrPrecondition))
+	fmt.Println("order has changed:", errors.Is(err, client.ErrPrecondition))
 	// Output:
-	// look again: true
+	// order has changed: true
 }
 
 // A repetition with the same key returns the first result.

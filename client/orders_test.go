@@ -38,9 +38,9 @@ func references(t *testing.T, c *client.Client, filter client.Filter) []string {
 // TestOrdersFollowLinks checks that links take precedence over page numbers.
 func TestOrdersFollowLinks(t *testing.T) {
 	t.Parallel()
-	var asked []string
+	var requested []string
 	f := newFake(t, func(w http.ResponseWriter, r *http.Request) {
-		asked = append(asked, r.URL.RawQuery)
+		requested = append(requested, r.URL.RawQuery)
 		switch r.URL.Query().Get("cursor") {
 		case "":
 			// The link has another host than the client's base URL.
@@ -60,7 +60,7 @@ func TestOrdersFollowLinks(t *testing.T) {
 		t.Errorf("orders (-want +got):\n%s", diff)
 	}
 	want := []string{"itemsPerPage=2&page=1&state=registered", "state=registered&cursor=a,b", "state=registered&cursor=c"}
-	if diff := cmp.Diff(want, asked); diff != "" {
+	if diff := cmp.Diff(want, requested); diff != "" {
 		t.Errorf("queries (-want +got):\n%s", diff)
 	}
 }
@@ -80,13 +80,13 @@ func TestOrdersByNumber(t *testing.T) {
 		t.Errorf("orders (-want +got):\n%s", diff)
 	}
 	if n := len(f.requests()); n != 3 {
-		t.Errorf("asked %d times", n)
+		t.Errorf("requested %d times", n)
 	}
 	for range f.client.Orders(t.Context(), client.Filter{}) {
 		break
 	}
 	if n := len(f.requests()); n != 4 {
-		t.Errorf("asked %d times for one order more", n-3)
+		t.Errorf("requested %d times for one order more", n-3)
 	}
 }
 
@@ -161,7 +161,7 @@ func TestPaths(t *testing.T) {
 			t.Errorf("%q: %v", reference, err)
 		}
 		if got := f.requests()[0].RequestURI; got != want {
-			t.Errorf("%q: asked for %s, want %s", reference, got, want)
+			t.Errorf("%q: requested for %s, want %s", reference, got, want)
 		}
 	}
 }
@@ -180,7 +180,7 @@ func TestPrefix(t *testing.T) {
 	}
 	r := f.requests()[0]
 	if r.URL.Path != "/shop/v2/orders/SF-1" || r.Header.Get("User-Agent") != "sync/1 merchant-orders-client/2" || r.Header.Get("Accept") != "application/json" {
-		t.Errorf("asked for %s, header %v", r.URL, r.Header)
+		t.Errorf("requested for %s, header %v", r.URL, r.Header)
 	}
 }
 

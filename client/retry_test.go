@@ -93,7 +93,7 @@ func TestWaits(t *testing.T) {
 		{"up to a limit", "", []client.Option{client.WithMaxWait(300 * time.Millisecond)}, ms(125, 150, 150, 150), 0},
 		{"hardly at all", "", []client.Option{client.WithMaxWait(0), client.WithTries(2)}, []time.Duration{time.Millisecond / 2}, 0},
 		{"never", "", []client.Option{client.WithTries(1)}, nil, 0},
-		{"as asked", "7", nil, ms(7000, 7000, 7000, 7000), 7 * time.Second},
+		{"Retry-After", "7", nil, ms(7000, 7000, 7000, 7000), 7 * time.Second},
 		{"until a date", now.Add(3 * time.Second).Format(http.TimeFormat), []client.Option{client.WithTries(2)}, ms(3000), 3 * time.Second},
 		{"a date gone by", now.Add(-time.Hour).Format(http.TimeFormat), []client.Option{client.WithTries(2)}, ms(125), 0},
 		{"the longest", "60", []client.Option{client.WithTries(2)}, ms(60000), time.Minute},

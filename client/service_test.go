@@ -262,21 +262,21 @@ func TestFeedAgainstService(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var told []string
+	var events []string
 	for event, err := range c.Events(ctx, 3) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		change, _ := event.StateChange()
 		file, _ := event.InvoiceChange()
-		told = append(told, fmt.Sprintln(event.Seq, event.Type, event.OrderReference, event.OrderID, event.Actor, change, file))
+		events = append(events, fmt.Sprintln(event.Seq, event.Type, event.OrderReference, event.OrderID, event.Actor, change, file))
 	}
 	want := []string{
 		fmt.Sprintln(4, "order.state_changed", first, ingesttest.FirstOrderID+1, "merchant", "{registered in-processing }", "{0 }"),
 		fmt.Sprintln(5, "order.state_changed", second, ingesttest.FirstOrderID+2, "merchant", "{registered rejected-by-merchant damaged}", "{0 }"),
 		fmt.Sprintln(6, "invoice.uploaded", first, ingesttest.FirstOrderID+1, "merchant", "{  }", fmt.Sprintf("{%d a.pdf}", invoice.ID)),
 	}
-	if diff := cmp.Diff(want, told); diff != "" {
+	if diff := cmp.Diff(want, events); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 	var history []int64

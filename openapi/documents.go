@@ -63,7 +63,7 @@ func Parse(name string, text []byte) (Document, error) {
 	document.Title = head.Info.Title
 	var err error
 	if document.JSON, err = toJSON(&root); err != nil {
-		return Document{}, fmt.Errorf("turn document %s into JSON: %w", name, err)
+		return Document{}, fmt.Errorf("convert document %s to JSON: %w", name, err)
 	}
 	return document, nil
 }

@@ -94,7 +94,7 @@ func TestParse(t *testing.T) {
 		"signs":           {"a: <b> & \"c\"\n", `{"a":"<b> & \"c\""}`, ""},
 		"no YAML":         {"a: [\n", "", "read document"},
 		"alias":           {"a: &x 1\nb: *x\n", "", "neither anchors nor aliases"},
-		"time unquoted":   {"a: 2026-11-20\n", "", "a time must stand in quotes"},
+		"time unquoted":   {"a: 2026-11-20\n", "", "a time must be in quotes"},
 		"title elsewhere": {"info: {title: T}\n", `{"info":{"title":"T"}}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -67,7 +67,7 @@ func writeObject(out *bytes.Buffer, node *yaml.Node) error {
 
 func writeScalar(out *bytes.Buffer, node *yaml.Node) error {
 	if node.Tag == "!!timestamp" {
-		return fmt.Errorf("line %d: a time must stand in quotes", node.Line)
+		return fmt.Errorf("line %d: a time must be in quotes", node.Line)
 	}
 	var value any
 	if err := node.Decode(&value); err != nil {

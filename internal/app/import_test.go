@@ -66,10 +66,10 @@ func TestImport(t *testing.T) {
 	if want := "created 1, unchanged 1, conflicting 1, invalid 3\n"; got.Code != 1 || got.Stdout != want {
 		t.Errorf("got %+v, want exit code 1 and %q", got, want)
 	}
-	told := strings.Split(got.Stderr, "\n")
-	if len(told) != 6 || told[0] != "line 2: lineItems[0].quantity: must be 1 or more" ||
-		!strings.HasPrefix(told[1], "line 4: not a JSON object: ") || !strings.HasPrefix(told[2], "line 5: reference") ||
-		!strings.HasPrefix(told[3], "line 6: merchantId") || told[4] != "merchant-orders: 4 lines were refused" {
+	output := strings.Split(got.Stderr, "\n")
+	if len(output) != 6 || output[0] != "line 2: lineItems[0].quantity: must be 1 or more" ||
+		!strings.HasPrefix(output[1], "line 4: not a JSON object: ") || !strings.HasPrefix(output[2], "line 5: reference") ||
+		!strings.HasPrefix(output[3], "line 6: merchantId") || output[4] != "merchant-orders: 4 lines were refused" {
 		t.Errorf("standard error:\n%s", got.Stderr)
 	}
 	if got := f.Run(t, "x", "import", "-"); got.Code != 1 || !strings.HasSuffix(got.Stderr, "merchant-orders: 1 line was refused\n") {

@@ -18,7 +18,7 @@ type invoicesCommand struct {
 	Delete   invoicesDelete   `cmd:"" help:"Delete an invoice file of an order."`
 }
 
-// remote tells these commands from those that work on a data folder.
+// remote marks commands that call a service; see isRemote.
 func (*invoicesCommand) remote() {}
 
 type invoicesUpload struct {

@@ -19,7 +19,7 @@ type ordersCommand struct {
 	Watch  ordersWatch  `cmd:"" help:"Print the events of orders, and new events as they occur, until stopped."`
 }
 
-// remote tells these commands from those that work on a data folder.
+// remote marks commands that call a service; see isRemote.
 func (*ordersCommand) remote() {}
 
 type ordersList struct {

@@ -257,7 +257,7 @@ func TestRemoteTextIsSanitized(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer := fmt.Sprintf(`{"params":{"page":1,"itemsPerPage":100,"totalItems":1,"dateFrom":"1970-01-01 00:00:00","dateTo":"2026-11-20 23:59:59"},
+	response := fmt.Sprintf(`{"params":{"page":1,"itemsPerPage":100,"totalItems":1,"dateFrom":"1970-01-01 00:00:00","dateTo":"2026-11-20 23:59:59"},
 		"orders":[{"id":%[1]s,"state":%[1]s,"createdAt":"2026-11-20 08:15:30","customer":{"firstName":%[1]s,"lastName":""}}],
 		"order":{"id":"SF-1","state":%[1]s,"createdAt":"2026-11-20 08:15:30","customer":{"email":%[1]s},"addressDetails":{"city":%[1]s},"invoices":[
 			{"id":1,"url":%[1]s,"created_at":"2026-11-20T09:15:00Z"}],"carrier":{"name":%[1]s},"payment":{"name":%[1]s},"lineItems":[{"sku":%[1]s,"productName":%[1]s}]},
@@ -266,10 +266,10 @@ func TestRemoteTextIsSanitized(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		if r.URL.Path == "/v2/events" && served {
-			answer = `{"events":[],"next":1}`
+			response = `{"events":[],"next":1}`
 		}
 		served = r.URL.Path == "/v2/events"
-		_, _ = w.Write([]byte(answer))
+		_, _ = w.Write([]byte(response))
 	}))
 	t.Cleanup(server.Close)
 	r := remote{server.URL, "mo_x"}

@@ -140,7 +140,7 @@ func TestWrongUsage(t *testing.T) {
 			"--to-database (MERCHANT_ORDERS_TO_DATABASE): must be empty, sqlite://PATH or postgres://user:password@host/database",
 			"--to-storage (MERCHANT_ORDERS_TO_STORAGE): must be empty or s3://BUCKET?region=REGION&endpoint=URL"}},
 		{[]string{"backup"}, []string{`expected "<file|dir>"`, `see "merchant-orders backup --help"`}},
-		{[]string{"restore", ""}, []string{"the name of the backup is empty"}},
+		{[]string{"restore", ""}, []string{"the path of the backup is empty"}},
 		{[]string{"serve", "--listen=80", "--error-codes=x", "--base-url=example.com", "--rate-limit=many"}, []string{
 			"--base-url (MERCHANT_ORDERS_BASE_URL): must be a URL such as https://orders.example.com",
 			"--error-codes (MERCHANT_ORDERS_ERROR_CODES): must be samples or table",

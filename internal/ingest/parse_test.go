@@ -151,7 +151,7 @@ func TestParseReads(t *testing.T) {
 			o.Carrier = order.Carrier{ShipmentIDs: []int64{3, -1, 0}, Comments: text("ring"), DeliveryToCourierEstimation: text("soon")}
 		}},
 		"empty invoice details": {adding(`"invoiceDetails":{}`), func(o *order.Order) { o.InvoiceDetails = &order.InvoiceDetails{} }},
-		"article 39 as it came": {
+		"article 39 unchanged": {
 			adding(`"invoiceDetails":{"vatNumber":null,"article39Eligible":"\u03a5","article39Valid":true}`), func(o *order.Order) {
 				o.InvoiceDetails = &order.InvoiceDetails{Article39Eligible: "Υ", Article39Valid: true}
 			},
@@ -229,7 +229,7 @@ func refusal(t testing.TB, document string) string {
 		t.Errorf("the error is a %T", err)
 	}
 	if diff := cmp.Diff(order.Incoming{}, in); diff != "" {
-		t.Errorf("something came with the error:\n%s", diff)
+		t.Errorf("a result was returned with the error:\n%s", diff)
 	}
 	return err.Error()
 }

@@ -158,7 +158,7 @@ func TestParseRefusesWrongTypes(t *testing.T) {
 func TestParseRefusesBadValues(t *testing.T) {
 	t.Parallel()
 	const reference = "reference: must be 1 to 64 of A-Z a-z 0-9 . _ -, the first a letter or digit"
-	const moment = ": must be a time as in 2026-11-20T08:15:30Z"
+	const badTime = ": must be a time as in 2026-11-20T08:15:30Z"
 	const line = "lineItems[0]."
 	check(t, []bad{
 		{with(t, `355`, `0`), "merchantId: must be 1 or more"},
@@ -177,22 +177,22 @@ func TestParseRefusesBadValues(t *testing.T) {
 		{adding(`"currency":"eur"`), "currency: must be three capital letters"},
 		{adding(`"currency":""`), "currency: must be three capital letters"},
 
-		{with(t, "2026-11-20T08:15:30Z", ""), "createdAt" + moment},
-		{with(t, "2026-11-20T08:15:30Z", "2026-11-20"), "createdAt" + moment},
-		{with(t, "2026-11-20T08:15:30Z", "2026-11-20 08:15:30"), "createdAt" + moment},
-		{with(t, "2026-11-20T08:15:30Z", "2026-11-20T08:15:30"), "createdAt" + moment},
-		{adding(`"updatedAt":"2026-02-30T00:00:00Z"`), "updatedAt" + moment},
-		{adding(`"updatedAt":"2026-11-20T8:15:30Z"`), "updatedAt" + moment},
-		{adding(`"updatedAt":"2026-11-20T08:15:30,5Z"`), "updatedAt" + moment},
-		{adding(`"expiresAt":"2026-11-20T24:00:00Z"`), "expiresAt" + moment},
-		{adding(`"expiresAt":"2026-11-20T08:15:30+24:00"`), "expiresAt" + moment},
-		{adding(`"expiresAt":"2026-11-20T08:15:30+02:60"`), "expiresAt" + moment},
-		{adding(`"expiresAt":"2026-11-20T08:15:30.Z"`), "expiresAt" + moment},
-		{adding(`"expiresAt":"2026-11-20T08:15:30+0200"`), "expiresAt" + moment},
-		{adding(`"expiresAt":"2026-11-20T08:15:61Z"`), "expiresAt" + moment},
-		{adding(`"dispatchUntil":"9999-12-31T23:59:59-00:01"`), "dispatchUntil" + moment},
-		{adding(`"dispatchUntil":"0000-12-31T23:59:59Z"`), "dispatchUntil" + moment},
-		{adding(`"dispatchUntil":"0001-01-01T00:00:00.5Z"`), "dispatchUntil" + moment},
+		{with(t, "2026-11-20T08:15:30Z", ""), "createdAt" + badTime},
+		{with(t, "2026-11-20T08:15:30Z", "2026-11-20"), "createdAt" + badTime},
+		{with(t, "2026-11-20T08:15:30Z", "2026-11-20 08:15:30"), "createdAt" + badTime},
+		{with(t, "2026-11-20T08:15:30Z", "2026-11-20T08:15:30"), "createdAt" + badTime},
+		{adding(`"updatedAt":"2026-02-30T00:00:00Z"`), "updatedAt" + badTime},
+		{adding(`"updatedAt":"2026-11-20T8:15:30Z"`), "updatedAt" + badTime},
+		{adding(`"updatedAt":"2026-11-20T08:15:30,5Z"`), "updatedAt" + badTime},
+		{adding(`"expiresAt":"2026-11-20T24:00:00Z"`), "expiresAt" + badTime},
+		{adding(`"expiresAt":"2026-11-20T08:15:30+24:00"`), "expiresAt" + badTime},
+		{adding(`"expiresAt":"2026-11-20T08:15:30+02:60"`), "expiresAt" + badTime},
+		{adding(`"expiresAt":"2026-11-20T08:15:30.Z"`), "expiresAt" + badTime},
+		{adding(`"expiresAt":"2026-11-20T08:15:30+0200"`), "expiresAt" + badTime},
+		{adding(`"expiresAt":"2026-11-20T08:15:61Z"`), "expiresAt" + badTime},
+		{adding(`"dispatchUntil":"9999-12-31T23:59:59-00:01"`), "dispatchUntil" + badTime},
+		{adding(`"dispatchUntil":"0000-12-31T23:59:59Z"`), "dispatchUntil" + badTime},
+		{adding(`"dispatchUntil":"0001-01-01T00:00:00.5Z"`), "dispatchUntil" + badTime},
 
 		{with(t, `250`, `-1`), "total: must be 0 or more"},
 		{adding(`"discount":-1`), "discount: must be 0 or more"},

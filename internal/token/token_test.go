@@ -150,7 +150,7 @@ func FuzzHashText(f *testing.F) {
 	}
 	form := regexp.MustCompile(`^mop?_[0-9A-Za-z]{39}$`)
 	f.Fuzz(func(t *testing.T, text string) {
-		// Any text, and the same text made to look right.
+		// Any text, and the same text with a valid checksum.
 		for _, text := range []string{text, signed(text), signed("mo_" + text)} {
 			hash, err := token.HashText(text)
 			if err != nil {

@@ -185,9 +185,6 @@ func (s *Server) Stop() {
 	}
 }
 
-// Signal sends the server a signal. SIGSTOP makes it hang.
-func (s *Server) Signal(signal os.Signal) error { return s.process.Process.Signal(signal) }
-
 // Remove stops the server and deletes its data.
 func (s *Server) Remove() {
 	s.Stop()
