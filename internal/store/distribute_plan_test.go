@@ -50,8 +50,8 @@ func TestDistributedPlans(t *testing.T) {
 	if len(nodes) != 8 {
 		t.Errorf("each of 8 merchants should be on one node: %v", nodes)
 	}
-	sweeps := map[string]string{"stale": selectExpiredReservations, "deleted": selectDeletedInvoices, "old keys": selectOldIdempotencyKeys}
-	for name, text := range sweeps {
+	janitorStatements := map[string]string{"stale": selectExpiredReservations, "deleted": selectDeletedInvoices, "old keys": selectOldIdempotencyKeys}
+	for name, text := range janitorStatements {
 		// They belong to no request: every node runs them.
 		if tasks, _ := explain(t, db, statement{text, []any{1, 1}}); tasks < 2 {
 			t.Errorf("%s: %d tasks", name, tasks)
@@ -120,7 +120,7 @@ func requestsOf(t *testing.T, db *DB, recorded *recorder, merchant int64) []stat
 	return recorded.statements()
 }
 
-// fileTest uploads a file, deletes it, and gives a place back.
+// fileTest uploads a file, deletes it, and releases a reservation.
 func fileTest(t *testing.T, db *DB, merchant, number int64) {
 	t.Helper()
 	ctx := t.Context()

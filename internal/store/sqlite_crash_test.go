@@ -38,7 +38,7 @@ func TestSQLiteKilled(t *testing.T) {
 	}
 }
 
-// killed runs a process that commits until it has printed so many lines, kills
+// killed runs a process that commits until it has printed enough lines, kills
 // it and returns everything it printed.
 func killed(t *testing.T, path string, enough int) []string {
 	t.Helper()

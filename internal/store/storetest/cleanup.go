@@ -148,22 +148,22 @@ func testDeletedFiles(f *fixture) {
 	number := f.create(minimal(alpha, "R"))
 	key := order.ByLegacyID(number)
 	f.upload(f.a, key, "kept.pdf")
-	var gone []order.StoredInvoice
+	var deleted []order.StoredInvoice
 	for i := range 2 {
 		name := fmt.Sprintf("%d.pdf", i)
 		id := f.upload(f.a, key, name)
 		if _, err := f.remove(f.b, key, id, noon.Add(time.Duration(i)*time.Hour)); err != nil {
 			f.Fatal(err)
 		}
-		gone = append(gone, stored("R", number, id, name))
+		deleted = append(deleted, stored("R", number, id, name))
 	}
 	f.cleanable("before any", f.a.DeletedInvoices, noon)
-	f.cleanable("the first", f.b.DeletedInvoices, noon.Add(time.Minute), gone[0])
-	f.cleanable("both", f.a.DeletedInvoices, noon.Add(2*time.Hour), gone...)
+	f.cleanable("the first", f.b.DeletedInvoices, noon.Add(time.Minute), deleted[0])
+	f.cleanable("both", f.a.DeletedInvoices, noon.Add(2*time.Hour), deleted...)
 	f.cleanable("none of them reserved", f.a.ExpiredReservations, noon.Add(2*time.Hour))
-	f.purged(f.b, gone[0])
-	f.cleanable("the first purged", f.a.DeletedInvoices, noon.Add(2*time.Hour), gone[1])
-	f.purged(f.b, gone[1])
+	f.purged(f.b, deleted[0])
+	f.cleanable("the first purged", f.a.DeletedInvoices, noon.Add(2*time.Hour), deleted[1])
+	f.purged(f.b, deleted[1])
 	f.cleanable("both purged", f.a.DeletedInvoices, noon.Add(2*time.Hour))
 }
 

@@ -137,7 +137,7 @@ func testFeedOfNoMerchant(f *fixture) {
 }
 
 // testFeedFollowed reads on from the last event seen while others write: what
-// comes is 1, 2, 3, ... and each goes on from the state that the order had.
+// comes is 1, 2, 3, ... and each begins in the state that the order had.
 func testFeedFollowed(f *fixture) {
 	const workers, rounds = 4, 12
 	done := make(chan struct{})
@@ -168,7 +168,7 @@ func testFeedFollowed(f *fixture) {
 	followers.Wait()
 }
 
-// followFeed follows until all is done and read, which must be so many events.
+// followFeed reads events until all changes are done and read, and checks their number.
 func (f *fixture) followFeed(store Store, done <-chan struct{}, want int64) {
 	states, last := map[int64]order.State{}, int64(0)
 	for finishing := false; ; {

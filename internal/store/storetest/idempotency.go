@@ -214,7 +214,7 @@ func testManyKeys(f *fixture) {
 }
 
 // testIfMatch has many who know the same revision of an order change it at
-// once: one does, and the others are told.
+// once: one succeeds, and the others get an error.
 func testIfMatch(f *fixture) {
 	number := f.create(minimal(alpha, "R"))
 	key := order.ByLegacyID(number)

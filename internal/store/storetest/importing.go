@@ -43,7 +43,7 @@ func withNumber(o order.Order, number int64) order.Order {
 	return changed(o, func(o *order.Order) { o.LegacyID = number })
 }
 
-// verdictSteps are taken in one after the other.
+// verdictSteps are imported one after the other.
 func verdictSteps() []step {
 	one := withNumber(minimal(alpha, "ONE"), 7)
 	return []step{
@@ -96,11 +96,11 @@ func testNextFreeNumber(f *fixture) {
 	for i, step := range []step{
 		{"first", minimal(alpha, "a"), order.Created, 1, ""},
 		{"asks for a later one", withNumber(minimal(alpha, "b"), 915664), order.Created, 915664, ""},
-		{"goes on after it", minimal(beta, "c"), order.Created, 915665, ""},
+		{"the counter continues after it", minimal(beta, "c"), order.Created, 915665, ""},
 		{"asks for an earlier one", withNumber(minimal(beta, "d"), 3), order.Created, 3, ""},
-		{"goes on still", minimal(alpha, "e"), order.Created, 915666, ""},
+		{"the counter continues", minimal(alpha, "e"), order.Created, 915666, ""},
 		{"asks for the next one", withNumber(minimal(alpha, "f"), 915667), order.Created, 915667, ""},
-		{"goes on after that", minimal(alpha, "g"), order.Created, 915668, ""},
+		{"the counter continues after that", minimal(alpha, "g"), order.Created, 915668, ""},
 	} {
 		step.check(f.T, f.add([]Store{f.a, f.b}[i%2], incoming(step.order))[0])
 	}
@@ -114,10 +114,10 @@ func testHighestNumber(f *fixture) {
 		{"the highest again", withNumber(minimal(alpha, "d"), math.MaxInt64), order.Conflict, 0, "orderId: "},
 		{"the one below", withNumber(minimal(alpha, "d"), math.MaxInt64-1), order.Created, math.MaxInt64 - 1, ""},
 		{"the next free one again", minimal(alpha, "e"), order.Created, 3, ""},
-		{"the highest that counting goes on from", withNumber(minimal(alpha, "f"), 1<<53), order.Created, 1 << 53, ""},
+		{"the highest that the counter continues from", withNumber(minimal(alpha, "f"), 1<<53), order.Created, 1 << 53, ""},
 		{"the next one", minimal(alpha, "g"), order.Created, 1<<53 + 1, ""},
 		{"and one more", minimal(alpha, "h"), order.Created, 1<<53 + 2, ""},
-		{"past one that was asked for", withNumber(minimal(alpha, "i"), 1<<53+3), order.Created, 1<<53 + 3, ""},
+		{"past a requested one", withNumber(minimal(alpha, "i"), 1<<53+3), order.Created, 1<<53 + 3, ""},
 		{"the one after it", minimal(alpha, "j"), order.Created, 1<<53 + 4, ""},
 	} {
 		step.check(f.T, f.add(f.a, incoming(step.order))[0])
@@ -129,8 +129,8 @@ func testHighestNumber(f *fixture) {
 	step{"gets the one after it", order.Order{}, order.Created, 1<<53 + 6, ""}.check(f.T, got[1])
 }
 
-// testNumbersWithinBatch takes in at once what other tests take in one by one:
-// numbers left open among numbers asked for, in more orders than go into one
+// testNumbersWithinBatch imports at once what other tests import one by one:
+// orders with and without a requested legacy id, more than fit into one
 // statement, and references that come again.
 func testNumbersWithinBatch(f *fixture) {
 	f.create(withNumber(minimal(beta, "before"), 90))

@@ -161,7 +161,7 @@ func testInvoiceLife(f *fixture) {
 	}
 }
 
-// found looks for the file of an invoice of alpha.
+// found reads the invoice of a file of alpha.
 func (f *fixture) found(when, reference, name string, want order.Invoice, wantErr error) {
 	f.Helper()
 	got, err := f.b.InvoiceFile(f.Context(), alpha, reference, name)

@@ -67,7 +67,7 @@ func testKeyInUse(f *fixture) {
 }
 
 // holdAndGiveBack reserves a key and an invoice, checks that no other request gets the key, and
-// gives the place back.
+// releases the invoice.
 func (f *fixture) holdAndGiveBack(key order.Identifier, attempt order.WriteOptions, name string, giveBack func(id int64) error) {
 	f.Helper()
 	id, err := f.hold(f.a, key, attempt, name+".pdf", noon)
@@ -76,7 +76,7 @@ func (f *fixture) holdAndGiveBack(key order.Identifier, attempt order.WriteOptio
 	}
 	for _, store := range []Store{f.a, f.b} {
 		if _, err := f.hold(store, key, attempt, "again.pdf", noon); !errors.Is(err, order.ErrIdempotencyKeyInUse) {
-			f.Errorf("while it is under way: error %v", err)
+			f.Errorf("while it is in use: error %v", err)
 		}
 		if _, err := f.hold(store, key, under("k", "other"), "other.pdf", noon); !errors.Is(err, order.ErrIdempotencyKeyReused) {
 			f.Errorf("another request meanwhile: error %v", err)
@@ -102,7 +102,7 @@ func testRetention(f *fixture) {
 		f.Errorf("error %v", err)
 	}
 	if err := accept(noon.Add(order.IdempotencyRetention), "other"); !errors.Is(err, order.ErrCannotAccept) {
-		f.Errorf("after a day: error %v, want it to run anew", err)
+		f.Errorf("after a day: error %v, want it to run again", err)
 	}
 	f.wantReplay(accept(noon.Add(2*order.IdempotencyRetention-time.Second), "other"),
 		"other: revision 0, "+order.ErrCannotAccept.Error()+"\x00\xff")

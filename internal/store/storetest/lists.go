@@ -47,7 +47,7 @@ func newSecond(f *fixture, seed uint64) *book {
 	return b
 }
 
-// grow takes in n orders more.
+// grow imports n more orders.
 func (b *book) grow(store Store, n int) {
 	b.Helper()
 	batch := make([]order.Incoming, n)
@@ -251,7 +251,7 @@ func testListConsistent(f *fixture, b *book) {
 	b.compareSome(10)
 }
 
-// readPages reads pages until told to stop, and checks each by itself.
+// readPages reads pages until it is stopped, and checks each page.
 func (f *fixture) readPages(store Store, dice dice, days []order.Day, done *atomic.Bool) {
 	before := int64(0)
 	for read := 0; read < 20 || !done.Load(); read++ {

@@ -100,7 +100,7 @@ func (d dice) state() order.State {
 	return all[d.IntN(len(all))]
 }
 
-// filter is any filter that a list can be asked for.
+// filter returns a random filter.
 func (d dice) filter(days []order.Day) order.Filter {
 	filter := order.NewFilter()
 	filter.PageSize = []int64{1, 2, 7, 10, 50, order.MaxPageSize}[d.IntN(6)]

@@ -79,8 +79,8 @@ const (
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 // fixture is what a test works on: a database with two merchants and two
-// handles on it. When the test ends the tables are looked through for anything
-// that does not fit together.
+// handles on it. When the test ends CheckTables checks the
+// tables.
 type fixture struct {
 	*testing.T
 	fresh  func(*testing.T) Database
@@ -104,7 +104,7 @@ func (f *fixture) addMerchant(id int64, name string) {
 	}
 }
 
-// add takes orders in and returns what became of them.
+// add imports orders and returns the results.
 func (f *fixture) add(store Store, batch ...order.Incoming) []order.ImportResult {
 	f.Helper()
 	results, err := store.ImportOrders(f.Context(), batch, noon)
@@ -117,7 +117,7 @@ func (f *fixture) add(store Store, batch ...order.Incoming) []order.ImportResult
 	return results
 }
 
-// create takes in one order, which must be new, and returns its number.
+// create imports one order, which must be new, and returns its legacy id.
 func (f *fixture) create(o order.Order) int64 {
 	f.Helper()
 	result := f.add(f.a, incoming(o))[0]

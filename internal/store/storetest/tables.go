@@ -86,7 +86,7 @@ type storedOrder struct {
 	slots              int64 // files active or on their way
 }
 
-// CheckTables looks for anything in the tables that does not fit together: day
+// CheckTables reports what is inconsistent in the tables: day
 // counts that are not those of the orders, events with gaps or that lead
 // elsewhere, slots that no file takes, keys of no order.
 func CheckTables(t testing.TB, db *sql.DB) {

@@ -108,7 +108,7 @@ func testManyMoves(f *fixture) {
 		group.Go(func() {
 			dice, store := newDice(uint64(mover)), []Store{f.a, f.b}[mover%2]
 			for range 25 {
-				// Whoever comes first; the tables are gone through at the end.
+				// Any one may be first; CheckTables runs at the end.
 				if err := transitionTo(f.Context(), store, alpha, 1+dice.Int64N(orders), dice.state(), noon); err != nil {
 					f.Errorf("move: %v", err)
 				}

@@ -41,7 +41,7 @@ func blocked(t *testing.T) (db *DB, unblock func()) {
 func TestSQLiteLockedForAWhile(t *testing.T) {
 	t.Parallel()
 	db, unblock := blocked(t)
-	ctx := &askedContext{Context: t.Context(), again: make(chan struct{})}
+	ctx := &countingContext{Context: t.Context(), again: make(chan struct{})}
 	moved := make(chan error)
 	go func() { moved <- transitionTest(ctx, db, 1, 1, order.InProcessing) }()
 	<-ctx.again
@@ -51,15 +51,15 @@ func TestSQLiteLockedForAWhile(t *testing.T) {
 	}
 }
 
-// askedContext tells when it is asked for the second time whether it has ended:
-// each try to begin does so first.
-type askedContext struct {
+// countingContext closes again when Err is called for the second time: each
+// attempt to begin calls it first.
+type countingContext struct {
 	context.Context
 	times atomic.Int32
 	again chan struct{}
 }
 
-func (c *askedContext) Err() error {
+func (c *countingContext) Err() error {
 	if c.times.Add(1) == 2 {
 		close(c.again)
 	}
