@@ -220,6 +220,7 @@ func TestRemoteExitCodes(t *testing.T) {
 		"no accept":      {r, []string{"orders", "accept", "SF-0"}, 3},
 		"unknown token":  {remote{r.address, "mo_unknown"}, []string{"orders", "list"}, 5},
 		"not allowed":    {reader, []string{"orders", "accept", reference}, 5},
+		"operator token": {remote{r.address, server.Folder.Token(t, "--operator")}, []string{"orders", "list"}, 5},
 		"out of reach":   {remote{stopped.URL, "mo_unknown"}, []string{"orders", "list"}, 6},
 		"not a service":  {remote{r.address + "/elsewhere", r.token}, []string{"orders", "list"}, 1},
 		"no address":     {remote{"nonsense", "mo_x"}, []string{"orders", "list"}, 2},
