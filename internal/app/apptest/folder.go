@@ -37,7 +37,7 @@ func (f Folder) Merchant(t testing.TB, id int64) string {
 	t.Helper()
 	text := strconv.FormatInt(id, 10)
 	added := f.Run(t, "", "merchant", "add", "--id", text, "--name", "Store "+text)
-	if added.Code != 0 && !strings.Contains(added.Stderr, "is there already") {
+	if added.Code != 0 && !strings.Contains(added.Stderr, "exists already") {
 		t.Fatalf("add merchant %d: %s", id, added.Stderr)
 	}
 	return f.Token(t, "--merchant", text)
