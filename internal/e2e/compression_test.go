@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// unpacked returns the answer with its body unpacked, which has to be
+// unpacked returns the response with its body unpacked, which has to be
 // compressed.
-func (a answer) unpacked(t *testing.T) answer {
+func (a response) unpacked(t *testing.T) response {
 	t.Helper()
 	if a.header.Get("Content-Encoding") != "gzip" || a.header.Get("Content-Length") != asJSON(t, len(a.body)) {
 		t.Errorf("%s: %d bytes, headers %v", a, len(a.body), a.header)
@@ -57,7 +57,7 @@ func TestCompression(t *testing.T) {
 				a.header.Get("Content-Encoding") != "gzip" || a.body != "" {
 				t.Errorf("%s: headers %v, GET has %v", a, a.header, packed.header)
 			}
-			for _, a := range []answer{plain, packed} {
+			for _, a := range []response{plain, packed} {
 				if a.header.Get("Vary") != "Accept-Encoding" {
 					t.Errorf("%s: Vary is %q", a, a.header.Get("Vary"))
 				}

@@ -5,7 +5,7 @@ import (
 )
 
 // TestDelete withdraws invoice files through each version (spec 4.4): the
-// answer has what is left, both versions show it at once, and what was deleted
+// response has what is left, both versions show it at once, and what was deleted
 // is gone for good.
 func TestDelete(t *testing.T) {
 	onEveryBackend(t, func(t *testing.T, s *service) {
@@ -50,12 +50,12 @@ func TestDeleteRefusals(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		other := s.actingFor(t, 372)
 		o, sibling, foreign := s.addOne(t), s.addOne(t), s.addOne(t, document{"merchantId": 372})
-		kept := s.uploaded(t, v1, o, "a.pdf", "a")
+		stored := s.uploaded(t, v1, o, "a.pdf", "a")
 		siblings := s.uploaded(t, v1, sibling, "a.pdf", "b")
 		foreigns := other.uploaded(t, v1, foreign, "a.pdf", "c")
 		missing := placed{number: 999_999_999, reference: "missing"}
 		inEachVersion(t, func(t *testing.T, v version) {
-			id := "/" + asJSON(t, kept.id)
+			id := "/" + asJSON(t, stored.id)
 			tests := []struct {
 				name, path string
 				want       refusal
@@ -64,11 +64,11 @@ func TestDeleteRefusals(t *testing.T) {
 				{"invoice beyond 64 bits", v.invoices(o) + "/9223372036854775808", invoiceNotFound},
 				{"invoice far beyond 64 bits", v.invoices(o) + "/99999999999999999999999999", invoiceNotFound},
 				{"another order's invoice", v.invoice(o, siblings.id), invoiceNotFound},
-				{"another order's invoice, the other way", v.invoice(sibling, kept.id), invoiceNotFound},
+				{"another order's invoice, the other way", v.invoice(sibling, stored.id), invoiceNotFound},
 				{"another merchant's invoice", v.invoice(o, foreigns.id), invoiceNotFound},
 				{"another merchant's order", v.invoice(foreign, foreigns.id), invoiceNotFound},
-				{"own invoice of another merchant's order", v.invoice(foreign, kept.id), invoiceNotFound},
-				{"missing order", v.invoice(missing, kept.id), invoiceNotFound},
+				{"own invoice of another merchant's order", v.invoice(foreign, stored.id), invoiceNotFound},
+				{"missing order", v.invoice(missing, stored.id), invoiceNotFound},
 				{"id 0", v.invoices(o) + "/0", invalidParams},
 				{"id negative", v.invoices(o) + "/-1", invalidParams},
 				{"id a fraction", v.invoices(o) + "/1.5", invalidParams},
@@ -102,7 +102,7 @@ func TestDeleteRefusals(t *testing.T) {
 				s.do(t, remove("/v2/orders/"+name+"/invoices/1")).wantRefusal(t, v2, invoiceNotFound, placed{})
 			})
 		}
-		if got := s.entries(t, o); len(got) != 1 || got[0] != kept {
+		if got := s.entries(t, o); len(got) != 1 || got[0] != stored {
 			t.Errorf("one of them has changed the order: %v", got)
 		}
 		if got := other.entries(t, foreign); len(got) != 1 || got[0] != foreigns {

@@ -22,7 +22,7 @@ func eventOf(o placed, seq int, kind, actor, data string) string {
 		seq, kind, o.reference, o.number, actor, data)
 }
 
-// eventsOf is an answer with events.
+// eventsOf is a response with events.
 func eventsOf(next int, shown ...string) string {
 	return fmt.Sprintf(`{"events":[%s],"next":%d}`, strings.Join(shown, ","), next)
 }
@@ -107,13 +107,13 @@ func TestEventsRefuse(t *testing.T) {
 }
 
 // TestEventsWait waits for what happens in the same server, and for what a
-// command beside it does; is answered without anything when the time is over,
+// command beside it does; gets a response without events when the time is over,
 // and at once when the server stops.
 func TestEventsWait(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
-		ask := func(ctx context.Context, query string) <-chan answer {
-			got := make(chan answer, 1)
+		ask := func(ctx context.Context, query string) <-chan response {
+			got := make(chan response, 1)
 			go func() {
 				a, err := s.trySend(ctx, events(query))
 				if err != nil && ctx.Err() == nil {
@@ -154,7 +154,7 @@ func TestEventsWait(t *testing.T) {
 		case a := <-stays:
 			a.want(t, 200, eventsOf(3))
 		case <-time.After(responseTimeout):
-			t.Error("the one who waited has no answer")
+			t.Error("the one who waited has no response")
 		}
 	})
 }
@@ -162,7 +162,7 @@ func TestEventsWait(t *testing.T) {
 // looks is how often events have been read so far.
 func (s *service) looks(t *testing.T) float64 {
 	t.Helper()
-	return figure(t, s.figures(t, nil), "merchant_orders_database_seconds_count", `operation="events"`)
+	return metric(t, s.metrics(t, nil), "merchant_orders_database_seconds_count", `operation="events"`)
 }
 
 // logged waits until the log has a text.

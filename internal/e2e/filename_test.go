@@ -108,7 +108,7 @@ func TestFileTypes(t *testing.T) {
 }
 
 // TestFileNamesAreTakenOnce uploads the same names again and again: no file
-// takes the place of another, not even of a deleted one (decision 6).
+// replaces another, not even of a deleted one (decision 6).
 func TestFileNamesAreTakenOnce(t *testing.T) {
 	long := strings.Repeat("a", 196) + ".pdf"
 	steps := []struct{ delete, sent, want string }{

@@ -8,7 +8,7 @@ import (
 )
 
 // TestForeign asks every endpoint about another merchant's order and file, and
-// about one that is missing (spec 5, decision 1): the answers are the same down
+// about one that is missing (spec 5, decision 1): the responses are the same down
 // to their headers.
 func TestForeign(t *testing.T) {
 	onEveryBackend(t, func(t *testing.T, s *service) {
@@ -68,7 +68,7 @@ type foreignPair struct {
 	theirs, none request
 }
 
-// wantAlike sees that the two answers differ in nothing but the identifier that
+// wantAlike sees that the two responses differ in nothing but the identifier that
 // the client sent itself.
 func (p foreignPair) wantAlike(t *testing.T, s *service, foreign, missing placed) {
 	t.Helper()

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestSuccessor sees that every good answer of v1 names what takes its place in
-// v2 (decision 5), and no other answer does.
+// TestSuccessor sees that every good response of v1 names its successor in
+// v2 (decision 5), and no other response does.
 func TestSuccessor(t *testing.T) {
 	for _, test := range []struct {
 		name, base string
@@ -69,8 +69,8 @@ func TestSuccessor(t *testing.T) {
 	}
 }
 
-// TestAnswerHeaders has the headers of good answers and of errors: JSON, not to
-// be guessed at, not to be kept.
+// TestAnswerHeaders has the headers of good responses and of errors: JSON, not to
+// be guessed at, not to be cached.
 func TestAnswerHeaders(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
@@ -105,7 +105,7 @@ func TestAnswerHeaders(t *testing.T) {
 	})
 }
 
-// TestRequestID sees that every answer has an id, that of the client where it
+// TestRequestID sees that every response has an id, that of the client where it
 // is a plain one, and that the log knows the request by it.
 func TestRequestID(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {

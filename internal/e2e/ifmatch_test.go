@@ -50,7 +50,7 @@ func eachWrite(t *testing.T, s *service, scenario func(t *testing.T, v version, 
 }
 
 // TestIfMatch makes every change with the tag of another revision, which leaves
-// the order as it was, and then with its own (decision 8). The answer has the
+// the order as it was, and then with its own (decision 8). The response has the
 // tag of the order as it is then.
 func TestIfMatch(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
@@ -61,7 +61,7 @@ func TestIfMatch(t *testing.T) {
 			}
 			a := s.do(t, r.with("If-Match", `"a", `+now))
 			a.ok(t)
-			for _, a := range []answer{a, s.do(t, get(v1.order(o))), s.do(t, get(v2.order(o)))} {
+			for _, a := range []response{a, s.do(t, get(v1.order(o))), s.do(t, get(v2.order(o)))} {
 				if got, want := a.header.Get("ETag"), tag(o, revision+1); got != want {
 					t.Errorf("%s: ETag is %s, want %s", a, got, want)
 				}

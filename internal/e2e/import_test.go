@@ -50,13 +50,13 @@ func TestImportFaults(t *testing.T) {
 		}
 		result := s.Run(t, "", "import", path)
 		wantCounts(t, result, 1, len(good), 0, 0, len(documentFaults))
-		told := reports(t, result)
+		reported := reports(t, result)
 		for i, fault := range documentFaults {
-			t.Run(fault.name, func(t *testing.T) { fault.wantNamed(t, told[2*i+2]) })
-			delete(told, 2*i+2)
+			t.Run(fault.name, func(t *testing.T) { fault.wantNamed(t, reported[2*i+2]) })
+			delete(reported, 2*i+2)
 		}
-		if len(told) != 0 {
-			t.Errorf("good lines are reported: %v", told)
+		if len(reported) != 0 {
+			t.Errorf("good lines are reported: %v", reported)
 		}
 		if strings.Contains(result.Stderr, "Maria") || strings.Contains(result.Stderr, "buyer@") {
 			t.Errorf("a report repeats personal data:\n%s", result.Stderr)
@@ -175,8 +175,8 @@ func TestImportConflicts(t *testing.T) {
 				fresh := newDocument()
 				result := s.Run(t, fresh.text(t)+"\n"+changed.text(t)+"\n", "import", "-")
 				wantCounts(t, result, 1, 1, 0, 1, 0)
-				if told := reports(t, result); len(told) != 1 || told[2] == "" {
-					t.Errorf("reported is %v, want line 2", told)
+				if reported := reports(t, result); len(reported) != 1 || reported[2] == "" {
+					t.Errorf("reported is %v, want line 2", reported)
 				}
 				wantJSON(t, "the order in v1", v1.shown(t, s, o), first)
 				wantJSON(t, "the order in v2", v2.shown(t, s, o), second)
@@ -188,8 +188,8 @@ func TestImportConflicts(t *testing.T) {
 			text := fresh.text(t) + "\n" + fresh.text(t) + "\n" + changed.text(t) + "\n"
 			result := s.Run(t, text, "import", "-")
 			wantCounts(t, result, 1, 1, 1, 1, 0)
-			if told := reports(t, result); len(told) != 1 || told[3] == "" {
-				t.Errorf("reported is %v, want line 3", told)
+			if reported := reports(t, result); len(reported) != 1 || reported[3] == "" {
+				t.Errorf("reported is %v, want line 3", reported)
 			}
 		})
 	})

@@ -83,12 +83,12 @@ func (s *service) uploaded(t testing.TB, v version, o placed, filename, content 
 }
 
 // stored sends an upload that has to succeed and returns the entry that its
-// answer shows.
+// response shows.
 func (s *service) stored(t testing.TB, r request) entry {
 	t.Helper()
 	body := s.do(t, r).ok(t)
 	e := newEntry(t, at(t, body, "invoice"))
-	wantJSON(t, "the answer of an upload", body, `{"message":"success","invoice":`+at(t, body, "invoice")+`}`)
+	wantJSON(t, "the response of an upload", body, `{"message":"success","invoice":`+at(t, body, "invoice")+`}`)
 	return e
 }
 

@@ -69,7 +69,7 @@ func TestBothVersions(t *testing.T) {
 }
 
 // TestRestart stops the service and starts it again on the same data: nothing
-// that was answered is lost.
+// that was acknowledged is lost.
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	for _, b := range backends {

@@ -49,7 +49,7 @@ func TestListEmpty(t *testing.T) {
 	})
 }
 
-// wantToday compares an answer in whose expected body <today> stands for the
+// wantToday compares a response in whose expected body <today> is the
 // current day of UTC. Where midnight falls between, it asks again.
 func wantToday(t *testing.T, s *service, r request, want string) {
 	t.Helper()
@@ -73,7 +73,7 @@ func (v version) inWords(query string) string {
 
 // wantParams compares the params of a list: page, size, total, status (JSON)
 // and the range in force.
-func (v version) wantParams(t *testing.T, s *service, query, page, size, total, status, from, to string) answer {
+func (v version) wantParams(t *testing.T, s *service, query, page, size, total, status, from, to string) response {
 	t.Helper()
 	for {
 		before := today()

@@ -65,7 +65,7 @@ func TestOperatorOrders(t *testing.T) {
 		operator := s.Folder.Token(t, "--operator")
 		doc := newDocument()
 		o := doc.placed(t)
-		take := func(d document) answer { return s.do(t, post("/operator/orders", d.text(t)).by(operator)) }
+		take := func(d document) response { return s.do(t, post("/operator/orders", d.text(t)).by(operator)) }
 		if a := take(doc); a.status != 201 {
 			t.Fatalf("status %d: %s", a.status, a.body)
 		}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// wantAllow sees that an answer names the methods of its path, in any order.
-func wantAllow(t *testing.T, a answer, want string) {
+// wantAllow sees that a response names the methods of its path, in any order.
+func wantAllow(t *testing.T, a response, want string) {
 	t.Helper()
 	split := func(list string) []string {
 		methods := strings.Split(strings.ReplaceAll(list, " ", ""), ",")
@@ -135,7 +135,7 @@ func TestTrailingSlash(t *testing.T) {
 }
 
 // TestHead has HEAD as GET without the body (decision 5): the same status and
-// headers, of good answers and of errors.
+// headers, of good responses and of errors.
 func TestHead(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)

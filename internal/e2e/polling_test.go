@@ -65,8 +65,8 @@ func TestPolling(t *testing.T) {
 // nextLink finds the path of a list's next page.
 var nextLink = regexp.MustCompile(`^<[^>]*?(/(?:api|v2)/orders[^>]*)>; rel="next"$`)
 
-// next returns the path of the page that an answer links to; empty: none.
-func (a answer) next() string {
+// next returns the path of the page that a response links to; empty: none.
+func (a response) next() string {
 	for _, link := range a.header.Values("Link") {
 		if found := nextLink.FindStringSubmatch(link); found != nil {
 			return found[1]

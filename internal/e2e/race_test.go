@@ -7,17 +7,17 @@ import (
 	"testing"
 )
 
-// atOnce sends requests at the same moment and returns their answers, in the
+// atOnce sends requests at the same time and returns their responses, in the
 // order of the requests.
-func (s *service) atOnce(t *testing.T, requests []request) []answer {
+func (s *service) atOnce(t *testing.T, requests []request) []response {
 	t.Helper()
-	answers, faults := make([]answer, len(requests)), make([]error, len(requests))
+	responses, faults := make([]response, len(requests)), make([]error, len(requests))
 	start := make(chan struct{})
 	var senders sync.WaitGroup
 	for i, r := range requests {
 		senders.Go(func() {
 			<-start
-			answers[i], faults[i] = s.trySend(t.Context(), r)
+			responses[i], faults[i] = s.trySend(t.Context(), r)
 		})
 	}
 	close(start)
@@ -25,7 +25,7 @@ func (s *service) atOnce(t *testing.T, requests []request) []answer {
 	if err := errors.Join(faults...); err != nil {
 		t.Fatal(err)
 	}
-	return answers
+	return responses
 }
 
 // TestSimultaneousActions sends accepts and rejects of one order through both
@@ -103,7 +103,7 @@ func TestSimultaneousUploads(t *testing.T) {
 	})
 }
 
-// TestSimultaneousUploadsAndDeletes lets places come free while others are
+// TestSimultaneousUploadsAndDeletes deletes files while others are
 // taken: there are never more than three.
 func TestSimultaneousUploadsAndDeletes(t *testing.T) {
 	onEveryBackend(t, func(t *testing.T, s *service) {

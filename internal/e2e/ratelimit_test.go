@@ -10,7 +10,7 @@ import (
 var tooManyRequests = coded(429, "Too many requests.", "too_many_requests", anyText)
 
 // limitedAt asks for something until it is refused for being asked too often.
-func (s *service) limitedAt(t *testing.T, r request) answer {
+func (s *service) limitedAt(t *testing.T, r request) response {
 	t.Helper()
 	for range 10_000 {
 		if a := s.do(t, r); a.status == 429 {
@@ -18,7 +18,7 @@ func (s *service) limitedAt(t *testing.T, r request) answer {
 		}
 	}
 	t.Fatalf("%s %s is never refused", r.method, r.path)
-	return answer{}
+	return response{}
 }
 
 // TestRateLimit asks more often than a server allows: the refusal has the form

@@ -50,16 +50,16 @@ func basic(user, password string) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
 }
 
-// answer is what the service sends back.
-type answer struct {
+// response is what the service sends back.
+type response struct {
 	request request
 	status  int
 	header  http.Header
 	body    string
 }
 
-// send sends a request and returns the answer as it came.
-func (s *service) send(t testing.TB, r request) answer {
+// send sends a request and returns the response as it came.
+func (s *service) send(t testing.TB, r request) response {
 	t.Helper()
 	a, err := s.trySend(t.Context(), r)
 	if err != nil {
@@ -69,8 +69,8 @@ func (s *service) send(t testing.TB, r request) answer {
 }
 
 // trySend is send for goroutines beside that of the test.
-func (s *service) trySend(ctx context.Context, r request) (answer, error) {
-	a := answer{request: r}
+func (s *service) trySend(ctx context.Context, r request) (response, error) {
+	a := response{request: r}
 	var body io.Reader = strings.NewReader(r.body)
 	if r.stream != nil {
 		body = r.stream
@@ -89,18 +89,18 @@ func (s *service) trySend(ctx context.Context, r request) (answer, error) {
 	for name, values := range r.header {
 		req.Header[http.CanonicalHeaderKey(name)] = values
 	}
-	response, err := s.client.Do(req)
+	raw, err := s.client.Do(req)
 	if err != nil {
 		return a, err
 	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	a.status, a.header, a.body = response.StatusCode, response.Header, string(text)
+	defer raw.Body.Close()
+	text, err := io.ReadAll(raw.Body)
+	a.status, a.header, a.body = raw.StatusCode, raw.Header, string(text)
 	return a, err
 }
 
-// do sends a request and sees that its answer keeps to what holds for all.
-func (s *service) do(t testing.TB, r request) answer {
+// do sends a request and sees that its response keeps to what holds for all.
+func (s *service) do(t testing.TB, r request) response {
 	t.Helper()
 	a := s.send(t, r)
 	if a.header.Get("X-Request-Id") == "" {
@@ -118,18 +118,18 @@ func (s *service) do(t testing.TB, r request) answer {
 	return a
 }
 
-// isJSON reports whether the answer has to be JSON: all but files and figures.
-func (a answer) isJSON() bool {
+// isJSON reports whether the response has to be JSON: all but files and metrics.
+func (a response) isJSON() bool {
 	file := strings.HasPrefix(a.request.path, "/storage/") || strings.HasPrefix(a.request.path, "/metrics")
 	return a.status >= 400 || !file
 }
 
-// inside are words that no answer with an error may have in it.
+// inside are words that no response with an error may have in it.
 var inside = regexp.MustCompile(`(?i)\b(sql|sqlite|constraint|goroutine|panic|errno|no such file|postgres)|\.go:\d`)
 
 // wantErrorForm sees that an error has the form of the part of the service
 // that the path belongs to.
-func (a answer) wantErrorForm(t testing.TB) {
+func (a response) wantErrorForm(t testing.TB) {
 	t.Helper()
 	a.wantJSONType(t)
 	if a.request.method == http.MethodHead {
@@ -147,20 +147,20 @@ func (a answer) wantErrorForm(t testing.TB) {
 	}
 	wantJSON(t, a.String(), a.body, form)
 	if found := inside.FindString(a.body); found != "" {
-		t.Errorf("%s tells of the inside: %q in %s", a, found, a.body)
+		t.Errorf("%s reveals internals: %q in %s", a, found, a.body)
 	}
 }
 
-// wantJSONType sees that the answer says that it is JSON.
-func (a answer) wantJSONType(t testing.TB) {
+// wantJSONType sees that the response says that it is JSON.
+func (a response) wantJSONType(t testing.TB) {
 	t.Helper()
 	if kind, _, err := mime.ParseMediaType(a.header.Get("Content-Type")); err != nil || kind != "application/json" {
 		t.Errorf("%s: Content-Type is %q, want application/json", a, a.header.Get("Content-Type"))
 	}
 }
 
-// want sees that the answer has a status and a JSON body.
-func (a answer) want(t testing.TB, status int, body string) {
+// want sees that the response has a status and a JSON body.
+func (a response) want(t testing.TB, status int, body string) {
 	t.Helper()
 	if a.status != status {
 		t.Errorf("%s: status %d, want %d: %s", a, a.status, status, a.short())
@@ -170,8 +170,8 @@ func (a answer) want(t testing.TB, status int, body string) {
 	wantJSON(t, a.String(), a.body, body)
 }
 
-// ok returns the body of an answer that has to be good.
-func (a answer) ok(t testing.TB) string {
+// ok returns the body of a response that has to be good.
+func (a response) ok(t testing.TB) string {
 	t.Helper()
 	if a.status != http.StatusOK {
 		t.Fatalf("%s: status %d: %s", a, a.status, a.short())
@@ -179,7 +179,7 @@ func (a answer) ok(t testing.TB) string {
 	return a.body
 }
 
-// String names the answer by its request.
-func (a answer) String() string { return a.request.method + " " + a.request.path }
+// String names the response by its request.
+func (a response) String() string { return a.request.method + " " + a.request.path }
 
-func (a answer) short() string { return a.body[:min(len(a.body), 500)] }
+func (a response) short() string { return a.body[:min(len(a.body), 500)] }

@@ -23,8 +23,8 @@ func newKey() string { return fmt.Sprintf("key %d", lastKey.Add(1)) }
 // under returns the request with an Idempotency-Key.
 func (r request) under(key string) request { return r.with("Idempotency-Key", key) }
 
-// kept is what of an answer has to be the same when it is given again.
-func (a answer) kept() string {
+// recorded is what of a response has to be the same when it is given again.
+func (a response) recorded() string {
 	var fields []string
 	for _, name := range []string{"Content-Type", "Content-Length", "ETag", "Link", "Cache-Control", "X-Content-Type-Options"} {
 		fields = append(fields, fmt.Sprintf("%s: %q", name, a.header.Values(name)))
@@ -32,11 +32,11 @@ func (a answer) kept() string {
 	return fmt.Sprintf("%d\n%s\n\n%s", a.status, strings.Join(fields, "\n"), a.body)
 }
 
-// wantAgain sees that a request is answered as the first time.
-func (s *service) wantAgain(t testing.TB, r request, first answer) {
+// wantAgain sees that a request gets the same response as the first time.
+func (s *service) wantAgain(t testing.TB, r request, first response) {
 	t.Helper()
 	a := s.do(t, r)
-	if diff := cmp.Diff(first.kept(), a.kept()); diff != "" {
+	if diff := cmp.Diff(first.recorded(), a.recorded()); diff != "" {
 		t.Errorf("%s again (-first +again):\n%s", a, diff)
 	}
 	if got := a.header.Values(replayed); len(got) != 1 || got[0] != "true" {
@@ -45,17 +45,17 @@ func (s *service) wantAgain(t testing.TB, r request, first answer) {
 }
 
 // first sends a request for the first time.
-func (s *service) first(t testing.TB, r request) answer {
+func (s *service) first(t testing.TB, r request) response {
 	t.Helper()
 	a := s.do(t, r)
 	if _, said := a.header[replayed]; said {
-		t.Errorf("%s: the first answer says that it is not", a)
+		t.Errorf("%s: the first response says that it is not", a)
 	}
 	return a
 }
 
 // TestRetry makes every change twice under one key: the second time nothing
-// happens, and the answer is the first one, byte for byte (decision 8). Without
+// happens, and the response is the first one, byte for byte (decision 8). Without
 // the key, and under another, it is the published refusal.
 func TestRetry(t *testing.T) {
 	onEveryBackend(t, func(t *testing.T, s *service) {
@@ -84,7 +84,7 @@ func TestRetry(t *testing.T) {
 }
 
 // TestRetryOfRefusal repeats requests that were refused: by a rule, for their
-// form, for their condition. The first answer holds, also when the order has
+// form, for their condition. The first response holds, also when the order has
 // come meanwhile.
 func TestRetryOfRefusal(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
@@ -162,7 +162,7 @@ func TestRetryOfAnotherRequest(t *testing.T) {
 }
 
 // TestRetryOfMerchants sees that a key is its merchant's own, and that those who
-// may not write neither use one up nor are shown what is kept under it.
+// may not write neither use one up nor are shown what is recorded under it.
 func TestRetryOfMerchants(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		stranger := s.actingFor(t, 356)
@@ -224,7 +224,7 @@ func TestRetryKeys(t *testing.T) {
 }
 
 // TestRetryAtOnce sends one request many times at once: it is made once, and
-// everybody is told the same; of an upload some may be told to wait.
+// all get the same response; of an upload some may be asked to wait.
 func TestRetryAtOnce(t *testing.T) {
 	const tries = 16
 	onBothDatabases(t, func(t *testing.T, s *service) {
@@ -245,14 +245,14 @@ func TestRetryAtOnce(t *testing.T) {
 				case a.status != 200:
 					t.Errorf("status %d: %s", a.status, a.body)
 				default:
-					bodies[a.kept()] = true
+					bodies[a.recorded()] = true
 					if a.header.Get(replayed) == "" {
 						made++
 					}
 				}
 			}
 			if made != 1 || len(bodies) != 1 {
-				t.Errorf("%d of %d made the change, there are %d answers", made, tries, len(bodies))
+				t.Errorf("%d of %d made the change, there are %d responses", made, tries, len(bodies))
 			}
 			next := s.do(t, v.upload(o, "next.pdf", "next"))
 			if got, want := next.header.Get("ETag"), tag(o, revision+2); got != want {
@@ -289,7 +289,7 @@ func TestRetryOfCutBody(t *testing.T) {
 	})
 }
 
-// TestRetryAfterRestart gives answers again that another run of the service has
+// TestRetryAfterRestart gives responses again that another run of the service has
 // given.
 func TestRetryAfterRestart(t *testing.T) {
 	t.Parallel()
@@ -299,19 +299,19 @@ func TestRetryAfterRestart(t *testing.T) {
 			server := b.start(t, "--base-url", "https://orders.example.com")
 			s := newService(t, server)
 			var requests []request
-			var answers []answer
+			var responses []response
 			eachWrite(t, s, func(t *testing.T, _ version, _ placed, r request, _ int) {
 				r = r.under(newKey())
-				requests, answers = append(requests, r), append(answers, s.first(t, r))
+				requests, responses = append(requests, r), append(responses, s.first(t, r))
 			})
 			s.Stop(t)
 			again := newService(t, server.Serve(t, "--base-url", "https://elsewhere.example.com"))
 			again.token = s.token
 			for i, r := range requests {
-				if answers[i].status != http.StatusOK {
-					t.Errorf("%s: status %d", answers[i], answers[i].status)
+				if responses[i].status != http.StatusOK {
+					t.Errorf("%s: status %d", responses[i], responses[i].status)
 				}
-				again.wantAgain(t, r, answers[i])
+				again.wantAgain(t, r, responses[i])
 			}
 		})
 	}

@@ -71,7 +71,7 @@ func TestOperatorToken(t *testing.T) {
 	})
 }
 
-// until asks until an answer has a status. It fails when a request that began
+// until asks until a response has a status. It fails when a request that began
 // later than a second after since still had another.
 func (s *service) until(t *testing.T, r request, status int, since time.Time) {
 	t.Helper()

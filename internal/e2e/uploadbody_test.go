@@ -172,7 +172,7 @@ const maxBody = 8 << 20
 
 // TestUploadBodySize has the limit of 8 MiB on the whole body: it comes before
 // every other check but the token's, with a length given and without, and the
-// client gets to read the answer.
+// client gets to read the response.
 func TestUploadBodySize(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
@@ -214,7 +214,7 @@ func TestUploadBodySize(t *testing.T) {
 }
 
 // TestUploadChecks has the order of checks of an upload (decision 6): token,
-// body, order, extension, size, count. Of two faults the earlier is answered.
+// body, order, extension, size, count. If a request has two faults, the response names the earlier one.
 func TestUploadChecks(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		readOnly := s.Folder.Token(t, "--merchant", "355", "--scopes", "orders:read,orders:write")

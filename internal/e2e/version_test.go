@@ -141,7 +141,7 @@ func (st state) in(v version) string {
 	return st.name
 }
 
-// refusal is an error answer in both versions. <id> in a body stands for the
+// refusal is an error response in both versions. <id> in a body is the
 // order as the path names it.
 type refusal struct {
 	status int
@@ -193,8 +193,8 @@ func (r refusal) in(t testing.TB, v version, id string) string {
 	return strings.ReplaceAll(body, "<id>", quoted[1:len(quoted)-1])
 }
 
-// wantRefusal sees that the answer is a refusal of a request about an order.
-func (a answer) wantRefusal(t testing.TB, v version, r refusal, o placed) {
+// wantRefusal sees that the response is a refusal of a request about an order.
+func (a response) wantRefusal(t testing.TB, v version, r refusal, o placed) {
 	t.Helper()
 	a.want(t, r.status, r.in(t, v, v.id(o)))
 	if r.status == http.StatusUnauthorized && a.header.Get("WWW-Authenticate") == "" {

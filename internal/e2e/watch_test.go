@@ -30,9 +30,9 @@ func TestHealth(t *testing.T) {
 	})
 }
 
-// figure returns the sum of the figures with a name whose labels all occur in
+// metric returns the sum of the metrics with a name whose labels all occur in
 // the line.
-func figure(t *testing.T, text, name string, labels ...string) float64 {
+func metric(t *testing.T, text, name string, labels ...string) float64 {
 	t.Helper()
 	sum := 0.0
 lines:
@@ -48,24 +48,24 @@ lines:
 		fields := strings.Fields(line)
 		var value float64
 		if err := json.Unmarshal([]byte(fields[len(fields)-1]), &value); err != nil {
-			t.Fatalf("figure %q: %v", line, err)
+			t.Fatalf("metric %q: %v", line, err)
 		}
 		sum += value
 	}
 	return sum
 }
 
-// wantedFigure is a figure and what it has to be.
+// wantedFigure is a metric and what it has to be.
 type wantedFigure struct {
 	name   string
 	labels []string
 	want   float64
 }
 
-// figures returns all figures, once some are as wanted: a request is counted
-// when its answer is on its way, so that the last ones may come in a moment
+// metrics returns all metrics, once some are as wanted: a request is counted
+// when its response is on its way, so that the last ones may come a little later
 // late.
-func (s *service) figures(t *testing.T, wanted []wantedFigure) string {
+func (s *service) metrics(t *testing.T, wanted []wantedFigure) string {
 	t.Helper()
 	for deadline := time.Now().Add(responseTimeout); ; {
 		a := s.send(t, get("/metrics").as(noAuth))
@@ -74,7 +74,7 @@ func (s *service) figures(t *testing.T, wanted []wantedFigure) string {
 		}
 		var wrong []string
 		for _, w := range wanted {
-			if got := figure(t, a.body, w.name, w.labels...); got != w.want {
+			if got := metric(t, a.body, w.name, w.labels...); got != w.want {
 				wrong = append(wrong, fmt.Sprintf("%s %v is %v, want %v", w.name, w.labels, got, w.want))
 			}
 		}
@@ -87,7 +87,7 @@ func (s *service) figures(t *testing.T, wanted []wantedFigure) string {
 	}
 }
 
-// TestMetrics has the figures: requests by route and status, uploads, database
+// TestMetrics has the metrics: requests by route and status, uploads, database
 // times, and nothing that a stranger may make up.
 func TestMetrics(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
@@ -102,7 +102,7 @@ func TestMetrics(t *testing.T) {
 			s.do(t, get("/made-up-"+strings.Repeat("x", i)))
 			s.do(t, request{method: "MADEUP" + strings.Repeat("X", i), path: "/v2/orders"})
 		}
-		text := s.figures(t, []wantedFigure{
+		text := s.metrics(t, []wantedFigure{
 			{"merchant_orders_requests_total", []string{`route="/v2/orders/{orderReference}"`, `status="200"`, `method="GET"`}, 2},
 			{"merchant_orders_requests_total", []string{`route="/v2/orders/{orderReference}"`, `status="404"`}, 1},
 			{"merchant_orders_request_seconds_count", []string{`route="/v2/orders/{orderReference}"`}, 3},
@@ -111,13 +111,13 @@ func TestMetrics(t *testing.T) {
 			{"merchant_orders_uploaded_bytes_total", nil, 5},
 			{"merchant_orders_requests_total", []string{`status="405"`}, 20},
 		})
-		if figure(t, text, "merchant_orders_database_seconds_count") == 0 {
+		if metric(t, text, "merchant_orders_database_seconds_count") == 0 {
 			t.Error("no database times")
 		}
 		labels := strings.Join(regexp.MustCompile(`\{[^}]*\}`).FindAllString(text, -1), "\n")
 		for _, secret := range []string{o.reference, "made-up", "MADEUP", s.token, "355"} {
 			if strings.Contains(labels, secret) {
-				t.Errorf("the figures tell of %s", secret)
+				t.Errorf("the metrics tell of %s", secret)
 			}
 		}
 	})
@@ -166,7 +166,7 @@ func TestLog(t *testing.T) {
 		}
 		secret := regexp.MustCompile(`(?i)secret[a-z.@-]*|69999999|mop?_[0-9A-Za-z]{6,}|c2VjcmV0`)
 		if found := secret.FindAllString(log+s.Stdout(), -1); found != nil {
-			t.Errorf("the log tells of %q", found)
+			t.Errorf("the log contains %q", found)
 		}
 		for _, token := range []string{s.token, operator, unknown} {
 			if strings.Contains(log, token) || strings.Contains(log, token[3:]) {

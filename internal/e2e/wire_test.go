@@ -26,19 +26,19 @@ func (s *service) dial(t *testing.T) net.Conn {
 	return conn
 }
 
-// readAnswer reads an answer from a connection.
-func readAnswer(t *testing.T, reader *bufio.Reader, what string) answer {
+// readAnswer reads a response from a connection.
+func readAnswer(t *testing.T, reader *bufio.Reader, what string) response {
 	t.Helper()
-	response, err := http.ReadResponse(reader, nil)
+	raw, err := http.ReadResponse(reader, nil)
 	if err != nil {
-		t.Fatalf("%s: read the answer: %v", what, err)
+		t.Fatalf("%s: read the response: %v", what, err)
 	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
+	defer raw.Body.Close()
+	body, err := io.ReadAll(raw.Body)
 	if err != nil {
-		t.Fatalf("%s: read the answer's body: %v", what, err)
+		t.Fatalf("%s: read the response's body: %v", what, err)
 	}
-	return answer{request: request{path: what}, status: response.StatusCode, header: response.Header, body: string(body)}
+	return response{request: request{path: what}, status: raw.StatusCode, header: raw.Header, body: string(body)}
 }
 
 // TestHugeBody announces a body of 100 MB and sends as much of it as the
@@ -150,7 +150,7 @@ func TestBrokenOffBody(t *testing.T) {
 }
 
 // TestRawRequests writes requests that no client library would: none is
-// answered with a redirect, with another's data or not at all.
+// gets a redirect, another's data or no response.
 func TestRawRequests(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)

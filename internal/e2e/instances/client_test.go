@@ -35,35 +35,35 @@ func newClientOver(t testing.TB, base, token string, transport *http.Transport) 
 	return client{base: base, token: token, http: &http.Client{Transport: openapitest.CheckTransport(t, transport), Timeout: waitTimeout}}
 }
 
-// answer is an answer read to its end.
-type answer struct {
+// response is a response read to its end.
+type response struct {
 	status int
 	header http.Header
 	body   string
 }
 
 // try asks for something and returns the error of a connection that breaks.
-func (c client) try(method, path, body string) (answer, error) {
+func (c client) try(method, path, body string) (response, error) {
 	request, err := http.NewRequestWithContext(context.Background(), method, c.base+path, strings.NewReader(body))
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	request.Header.Set("Authorization", "Bearer "+c.token)
 	if c.key != "" {
 		request.Header.Set("Idempotency-Key", c.key)
 	}
-	response, err := c.http.Do(request)
+	raw, err := c.http.Do(request)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
-	return answer{status: response.StatusCode, header: response.Header, body: string(text)}, err
+	defer func() { _ = raw.Body.Close() }()
+	text, err := io.ReadAll(raw.Body)
+	return response{status: raw.StatusCode, header: raw.Header, body: string(text)}, err
 }
 
 // ask is try where the connection must hold. It may be called from any
-// goroutine; after an error the answer is empty.
-func (c client) ask(t testing.TB, method, path, body string) answer {
+// goroutine; after an error the response is empty.
+func (c client) ask(t testing.TB, method, path, body string) response {
 	t.Helper()
 	got, err := c.try(method, path, body)
 	if err != nil {
@@ -86,8 +86,8 @@ func (c client) read(t testing.TB, path string, into any) {
 }
 
 // message returns the text of an error in either of the two published forms,
-// empty where the answer has none.
-func (a answer) message() string {
+// empty where the response has none.
+func (a response) message() string {
 	var form struct {
 		Message string
 		Error   struct{ Message string }
@@ -105,12 +105,12 @@ type entry struct {
 }
 
 // upload uploads a file, and returns its entry where that went well.
-func (c client) upload(orderPath, filename string, content []byte) (answer, entry, error) {
+func (c client) upload(orderPath, filename string, content []byte) (response, entry, error) {
 	body, err := json.Marshal(map[string]string{
 		"filename": filename, "contentBase64": base64.StdEncoding.EncodeToString(content),
 	})
 	if err != nil {
-		return answer{}, entry{}, err
+		return response{}, entry{}, err
 	}
 	got, err := c.try(http.MethodPost, orderPath+"/invoices", string(body))
 	var form struct{ Invoice entry }
@@ -150,8 +150,8 @@ func (n sample) v1() string        { return fmt.Sprintf("/api/orders/%d", n.numb
 func (n sample) v2() string        { return "/v2/orders/" + n.reference() }
 
 // path is the order's path in one version or the other, by turns.
-func (n sample) path(turn int) string {
-	if turn%2 == 0 {
+func (n sample) path(round int) string {
+	if round%2 == 0 {
 		return n.v1()
 	}
 	return n.v2()
@@ -169,7 +169,7 @@ func registered(merchantID int64, first sample, count int) []byte {
 	return bytes.Join(documents, []byte("\n"))
 }
 
-// decision is one way to answer an order.
+// decision is one way to response an order.
 type decision struct {
 	method, body string
 	path         func(sample) string
@@ -197,9 +197,9 @@ type whole struct {
 }
 
 // whole reads an order in one version or the other.
-func (c client) whole(t testing.TB, n sample, turn int) whole {
+func (c client) whole(t testing.TB, n sample, round int) whole {
 	t.Helper()
-	if turn%2 == 0 {
+	if round%2 == 0 {
 		var form struct {
 			Status   string
 			Invoices []entry

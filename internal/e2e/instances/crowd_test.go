@@ -25,12 +25,12 @@ type crowd struct {
 	mu      sync.Mutex
 	states  map[sample]decided
 	files   map[sample]entry // that were acknowledged
-	done    map[string]int   // requests that were answered as always, by kind
+	done    map[string]int   // requests that succeeded, by kind
 	failed  map[string]int   // requests that met the fault, by kind
 	longest time.Duration    // that a request took
 }
 
-// decided is what a client wanted an order to be, and whether it was told that
+// decided is what a client wanted an order to be, and whether it was acknowledged that
 // it is.
 type decided struct {
 	state order.State
@@ -107,7 +107,7 @@ func (c *crowd) end() {
 
 // ask asks an instance for something. Where that meets the fault, in a form
 // that it may have, it returns false.
-func (c *crowd) ask(who int, kind string, send func(client) (answer, error)) (answer, bool) {
+func (c *crowd) ask(who int, kind string, send func(client) (response, error)) (response, bool) {
 	begun := time.Now()
 	got, err := send(c.instances[who%2])
 	took := time.Since(begun)
@@ -130,15 +130,15 @@ func (c *crowd) ask(who int, kind string, send func(client) (answer, error)) (an
 	return got, false
 }
 
-// The bodies of an answer that tells that the service cannot answer for now.
+// The bodies of a response which says that the service is unavailable.
 var (
 	flatUnavailable  = regexp.MustCompile(`^\{"message":"Service Unavailable"\}\n?$`)
 	codedUnavailable = regexp.MustCompile(`^\{"error":\{"code":"unavailable","message":"[^"]+"\}\}\n?$`)
 	flatUploadFailed = regexp.MustCompile(`^\{"message":"There were errors during the upload\."\}\n?$`)
 )
 
-// faultForm says what is wrong with the form of an answer that met a fault.
-func faultForm(kind string, got answer) string {
+// faultForm says what is wrong with the form of a response that met a fault.
+func faultForm(kind string, got response) string {
 	if kind == "upload" && got.status == http.StatusInternalServerError {
 		if !flatUploadFailed.MatchString(got.body) {
 			return "not the published text"
@@ -165,14 +165,14 @@ func faultForm(kind string, got answer) string {
 }
 
 // decide accepts or rejects an order that nobody else does. Refused after an
-// answer that told of nothing: it was done then.
+// response that did not say so: it was done then.
 func (c *crowd) decide(who int, n sample) bool {
 	d := decisions[int(n)/2%len(decisions)]
 	c.mu.Lock()
 	_, again := c.states[n]
 	c.mu.Unlock()
 	c.note(n, decided{state: d.makes})
-	got, ok := c.ask(who, "decide", func(one client) (answer, error) { return one.try(d.method, d.path(n), d.body) })
+	got, ok := c.ask(who, "decide", func(one client) (response, error) { return one.try(d.method, d.path(n), d.body) })
 	if !ok {
 		return false
 	}
@@ -192,7 +192,7 @@ func (c *crowd) note(n sample, d decided) {
 // upload uploads a file to an order that nobody else uploads to.
 func (c *crowd) upload(who int, n sample) bool {
 	var stored entry
-	got, ok := c.ask(who, "upload", func(one client) (answer, error) {
+	got, ok := c.ask(who, "upload", func(one client) (response, error) {
 		got, e, err := one.upload(n.path(int(n)/2), "invoice.pdf", fileOf(n))
 		stored = e
 		return got, err
@@ -215,7 +215,7 @@ func fileOf(n sample) []byte { return bytes.Repeat(fmt.Appendf(nil, "file of ord
 
 // look reads something.
 func (c *crowd) look(who int, kind, path string) {
-	got, ok := c.ask(who, kind, func(one client) (answer, error) { return one.try(http.MethodGet, path, "") })
+	got, ok := c.ask(who, kind, func(one client) (response, error) { return one.try(http.MethodGet, path, "") })
 	if ok && got.status != http.StatusOK {
 		c.t.Errorf("GET %s: %d %s", path, got.status, got.body)
 	}
@@ -251,7 +251,7 @@ func (c *crowd) check() {
 		if !slices.ContainsFunc(shown, func(e entry) bool { return e.ID == stored.ID }) {
 			c.t.Errorf("order %s shows %v, %v was acknowledged", n.reference(), shown, stored)
 		}
-		// Of those too that were stored with nobody being told.
+		// Of those too that were stored with no acknowledgement.
 		for _, e := range shown {
 			if !bytes.Equal(c.instances[1].download(c.t, e), fileOf(n)) {
 				c.t.Errorf("%s does not hold what was sent", e.URL)

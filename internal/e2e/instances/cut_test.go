@@ -23,10 +23,10 @@ const writesOfOrder = 4
 
 // TestCutConnections makes writes over connections that are cut at random
 // places, and repeats each with the same key, at one instance or the other,
-// until an answer arrives whole. Every one has to be the answer of a success,
+// until a response arrives whole. Every one has to be the response of a success,
 // every order is moved once, and every file is there once.
 //
-// It guards that an answer is kept in the transaction of its change: kept in one
+// It guards that a response is recorded in the transaction of its change: recorded in one
 // of its own, before or after, a cut in between makes it fail.
 func TestCutConnections(t *testing.T) {
 	writes := testenv.Count(600, 10_000)
@@ -61,7 +61,7 @@ func TestCutConnections(t *testing.T) {
 				t.Errorf("%s: %d", what, n)
 			}
 		}
-		t.Logf("%d writes in %d tries: %d cut, %d told to wait, %d answers given again", int(orders)*writesOfOrder,
+		t.Logf("%d writes in %d tries: %d cut, %d asked to wait, %d responses given again", int(orders)*writesOfOrder,
 			c.tries.Load(), c.cuts.Load(), c.waits.Load(), c.again.Load())
 		if c.cuts.Load() < int64(orders) || c.again.Load() == 0 {
 			t.Error("too little was cut for this to show anything")
@@ -70,7 +70,7 @@ func TestCutConnections(t *testing.T) {
 }
 
 // cutClient returns a client whose every connection carries one request and may
-// be cut anywhere: as it is sent, before its answer, within it.
+// be cut anywhere: as it is sent, before its response, within it.
 func cutClient(t *testing.T, base, token string) client {
 	w := newWire(t, strings.TrimPrefix(base, "http://"))
 	dice := rand.New(rand.NewPCG(29, 0))
@@ -127,9 +127,9 @@ func (c *cutter) work(n sample, dice *rand.Rand) {
 	}
 }
 
-// write makes one write and returns the first answer that arrives whole, which
+// write makes one write and returns the first response that arrives whole, which
 // must be that of a success.
-func (c *cutter) write(dice *rand.Rand, method, path, body string) answer {
+func (c *cutter) write(dice *rand.Rand, method, path, body string) response {
 	key := fmt.Sprintf("%s %s %d", method, path, dice.Uint64())
 	for end := time.Now().Add(waitTimeout); time.Now().Before(end); {
 		c.tries.Add(1)
@@ -152,27 +152,27 @@ func (c *cutter) write(dice *rand.Rand, method, path, body string) answer {
 		}
 	}
 	c.t.Errorf("%s %s does not come to an end", method, path)
-	return answer{}
+	return response{}
 }
 
-// wantAgain sees that every instance gives an answer again.
-func (c *cutter) wantAgain(key, method, path, body string, want answer) {
+// wantAgain sees that every instance gives a response again.
+func (c *cutter) wantAgain(key, method, path, body string, want response) {
 	for _, instance := range c.whole {
 		got, err := instance.tryUnder(key, method, path, body)
 		if err != nil || got.status != want.status || got.body != want.body ||
 			got.header.Get("ETag") != want.header.Get("ETag") || got.header.Get("Idempotent-Replayed") != "true" {
-			c.t.Errorf("%s %s again: %v, %+v; the answer was %+v", method, path, err, got, want)
+			c.t.Errorf("%s %s again: %v, %+v; the response was %+v", method, path, err, got, want)
 		}
 	}
 }
 
 // tryUnder is try with a key.
-func (c client) tryUnder(key, method, path, body string) (answer, error) {
+func (c client) tryUnder(key, method, path, body string) (response, error) {
 	keyed := c
 	keyed.key = key
 	got, err := keyed.try(method, path, body)
 	if err == nil && got.header.Get("Content-Length") != strconv.Itoa(len(got.body)) {
-		err = errors.New("the answer is not whole")
+		err = errors.New("the response is not whole")
 	}
 	return got, err
 }

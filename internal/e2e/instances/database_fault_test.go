@@ -39,7 +39,7 @@ func (o outage) run(t *testing.T, i installation) {
 	c := newCrowd(t, [2]client{newClient(t, processes[0].BaseURL, token), newClient(t, processes[1].BaseURL, token)})
 	quiet := goroutines(t, c.instances[0])
 	c.begin()
-	eventually(t, "all kinds of requests are answered", func() bool { return c.everyKind(c.done, nil) })
+	eventually(t, "all kinds of requests succeed", func() bool { return c.everyKind(c.done, nil) })
 	o.begin(t)
 	eventually(t, "all kinds of requests meet the fault", func() bool { return c.everyKind(c.failed, nil) })
 	for _, instance := range c.instances {
@@ -118,8 +118,8 @@ func TestDatabaseStopsAndReturns(t *testing.T) {
 	}.run(t, onPostgres(t, withPassword(t, server.Database(t))))
 }
 
-// TestDatabaseHangs has the server keep its connections and not answer. A burst
-// of requests that nobody answers is not to be held for long, nor what they
+// TestDatabaseHangs has the server keep its connections and not response. A burst
+// of requests that nobody responses is not to be held for long, nor what they
 // have begun.
 func TestDatabaseHangs(t *testing.T) {
 	t.Parallel()
@@ -155,7 +155,7 @@ func TestDatabaseMoves(t *testing.T) {
 	two := i.pair(t, token)
 	c := newCrowd(t, two)
 	c.begin()
-	eventually(t, "all kinds of requests are answered", func() bool { return c.everyKind(c.done, nil) })
+	eventually(t, "all kinds of requests succeed", func() bool { return c.everyKind(c.done, nil) })
 	w.deafen()
 	c.recovers()
 	// Connections that have been idle for a while are asked first, and no request
@@ -164,8 +164,8 @@ func TestDatabaseMoves(t *testing.T) {
 	eventually(t, "idle connections go silent and no request fails", func() bool {
 		time.Sleep(1500 * time.Millisecond)
 		w.deafen()
-		for turn := range 4 {
-			if two[turn%2].ask(t, http.MethodGet, sample(1+turn).v2(), "").status != http.StatusOK {
+		for round := range 4 {
+			if two[round%2].ask(t, http.MethodGet, sample(1+round).v2(), "").status != http.StatusOK {
 				return false
 			}
 		}
@@ -183,7 +183,7 @@ func goroutines(t testing.TB, c client) int {
 	c.http.CloseIdleConnections()
 	found := goroutineCount.FindStringSubmatch(c.ask(t, http.MethodGet, "/metrics", "").body)
 	if found == nil {
-		t.Fatal("the figures do not tell of goroutines")
+		t.Fatal("the metrics do not tell of goroutines")
 	}
 	n, err := strconv.Atoi(found[1])
 	if err != nil {

@@ -4,6 +4,6 @@
 //
 // It is tests only, and each drives the service through its real port, against
 // real servers that it starts itself. It must not know what is inside: it looks
-// at answers, exit codes, the log and the figures, and, for what no interface
+// at responses, exit codes, the log and the metrics, and, for what no interface
 // shows yet, the tables.
 package instances

@@ -21,7 +21,7 @@ import (
 // TestSyncThroughTheFeed has four clients take in and move orders through three
 // instances while two readers follow the feed from its beginning, each keeping
 // its own copy of the states. Readers are killed at random, and go on from what
-// they had saved; instances are killed at random, and others take their places.
+// they had saved; instances are killed at random, and others replace them.
 // In the end each copy must be what the database has.
 //
 // It guards that events are written with the change they tell of and numbered in
@@ -70,11 +70,11 @@ func TestSyncThroughTheFeed(t *testing.T) {
 			t.Errorf("only %d events in %d rounds", last, total)
 		}
 		states := storedStates(t, i)
-		for who, kept := range copies {
-			if kept.seq != last {
-				t.Errorf("reader %d has come to event %d of %d", who, kept.seq, last)
+		for who, copied := range copies {
+			if copied.seq != last {
+				t.Errorf("reader %d has come to event %d of %d", who, copied.seq, last)
 			}
-			if diff := cmp.Diff(states, kept.states); diff != "" {
+			if diff := cmp.Diff(states, copied.states); diff != "" {
 				t.Errorf("reader %d (-database +copy):\n%s", who, diff)
 			}
 		}
@@ -163,7 +163,7 @@ type feedReader struct {
 }
 
 // follow lives one life after the other, until it has come to the newest event,
-// once that is told, and returns its copy.
+// once that is known, and returns its copy.
 func (r *feedReader) follow(t *testing.T, kill <-chan struct{}, newest <-chan int64) feedCopy {
 	r.saved = feedCopy{states: map[string]string{}}
 	for last := int64(-1); last < 0 || r.saved.seq < last; {
@@ -200,23 +200,23 @@ func (r *feedReader) follow(t *testing.T, kill <-chan struct{}, newest <-chan in
 // live reads on from what was saved until it is killed or has come to the last
 // event, where that is known. It returns what is wrong with what it read.
 func (r *feedReader) live(ctx context.Context, last int64) string {
-	kept := r.saved.clone()
-	for ctx.Err() == nil && (last < 0 || kept.seq < last) {
-		got, ok := r.read(ctx, kept.seq)
+	copied := r.saved.clone()
+	for ctx.Err() == nil && (last < 0 || copied.seq < last) {
+		got, ok := r.read(ctx, copied.seq)
 		if !ok {
 			continue
 		}
-		if problem := kept.apply(got); problem != "" {
+		if problem := copied.apply(got); problem != "" {
 			return problem
 		}
-		if r.dice.IntN(3) == 0 || kept.seq == last {
-			r.saved = kept.clone()
+		if r.dice.IntN(3) == 0 || copied.seq == last {
+			r.saved = copied.clone()
 		}
 	}
 	return ""
 }
 
-// feedPage is an answer of the feed.
+// feedPage is a response of the feed.
 type feedPage struct {
 	Events []struct {
 		Seq            int64
@@ -228,7 +228,7 @@ type feedPage struct {
 }
 
 // read asks whichever instance is there for the next events, and reports whether
-// it has answered.
+// it has sent a response.
 func (r *feedReader) read(ctx context.Context, after int64) (feedPage, bool) {
 	path := fmt.Sprintf("%s/v2/events?after=%d&limit=%d&wait=5", r.fleet.any(r.dice), after, 1+r.dice.IntN(60))
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, path, strings.NewReader(""))
@@ -236,14 +236,14 @@ func (r *feedReader) read(ctx context.Context, after int64) (feedPage, bool) {
 		return feedPage{}, false
 	}
 	request.Header.Set("Authorization", "Bearer "+r.client.token)
-	response, err := r.client.http.Do(request)
+	raw, err := r.client.http.Do(request)
 	if err != nil {
 		return feedPage{}, false
 	}
-	defer func() { _ = response.Body.Close() }()
+	defer func() { _ = raw.Body.Close() }()
 	var page feedPage
-	err = json.NewDecoder(response.Body).Decode(&page)
-	return page, err == nil && response.StatusCode == http.StatusOK
+	err = json.NewDecoder(raw.Body).Decode(&page)
+	return page, err == nil && raw.StatusCode == http.StatusOK
 }
 
 // apply takes over the events of a page. It returns what is wrong with them.

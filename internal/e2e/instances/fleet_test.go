@@ -9,7 +9,7 @@ import (
 )
 
 // fleet is the instances of an installation, of which any may be killed at any
-// moment. Another one takes its place.
+// moment. Another one replaces it.
 type fleet struct {
 	installation
 

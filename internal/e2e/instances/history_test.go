@@ -17,7 +17,7 @@ type target interface {
 	do(r request) (outcome, error)
 }
 
-// history is what clients asked for and were told, with the times of both.
+// history is what clients requested and observed, with the times of both.
 type history struct {
 	mu         sync.Mutex
 	start      time.Time
@@ -69,7 +69,7 @@ func (h *history) known(n sample, dice *rand.Rand) int64 {
 const checkTimeout = 5 * time.Minute
 
 // legal reports whether one order after the other, each asked one thing at a
-// time, could have given all the answers.
+// time, could have given all the responses.
 func (h *history) legal(t *testing.T) bool {
 	t.Helper()
 	switch porcupine.CheckOperationsTimeout(model, h.operations, checkTimeout) {
@@ -83,7 +83,7 @@ func (h *history) legal(t *testing.T) bool {
 }
 
 // TestHistory has clients of two instances do everything that merchants can do
-// with a few orders, through both versions, and holds what they were told to a
+// with a few orders, through both versions, and holds what they observed to a
 // model of one order that does one thing at a time.
 func TestHistory(t *testing.T) {
 	onEach(t, func(t *testing.T, i installation) {
@@ -111,7 +111,7 @@ func TestHistory(t *testing.T) {
 			})
 		}
 		if !t.Failed() && !h.legal(t) {
-			t.Errorf("no order of %d operations explains what the clients were told", len(h.operations))
+			t.Errorf("no order of %d operations explains what the clients observed", len(h.operations))
 		}
 	})
 }
@@ -126,7 +126,7 @@ type service struct {
 func (s service) do(r request) (outcome, error) {
 	c := s.instances[r.instance]
 	path := r.order.path(r.version - 1)
-	var got answer
+	var got response
 	var done outcome
 	var err error
 	refusal, status := "", http.StatusBadRequest

@@ -77,10 +77,10 @@ func TestLockIsHeldForLong(t *testing.T) {
 	}
 }
 
-// TestFrozenInstanceLetsGo freezes an instance in the midst of a change, as a
+// TestFrozenInstanceLosesLocks freezes an instance in the midst of a change, as a
 // host does that moves a machine or runs out of memory. The locks that it holds
 // are taken from it, and it finds its way back.
-func TestFrozenInstanceLetsGo(t *testing.T) {
+func TestFrozenInstanceLosesLocks(t *testing.T) {
 	t.Parallel()
 	i := onPostgres(t, pgtest.Shared(t).Database(t))
 	token := i.filled(t, 2)
@@ -90,8 +90,8 @@ func TestFrozenInstanceLetsGo(t *testing.T) {
 
 	// The change gets as far as the merchant's counter, the order locked.
 	release := locked(t, tables, `SELECT last_event FROM merchants WHERE id = $1 FOR UPDATE`, merchantID)
-	answered := make(chan answer, 1)
-	go func() { answered <- one.ask(t, d.method, d.path(1), d.body) }()
+	responded := make(chan response, 1)
+	go func() { responded <- one.ask(t, d.method, d.path(1), d.body) }()
 	eventually(t, "the change waits for the counter", func() bool { return waiting(t, tables) == 1 })
 	if err := syscall.Kill(frozen.PID(), syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
@@ -109,7 +109,7 @@ func TestFrozenInstanceLetsGo(t *testing.T) {
 	if err := syscall.Kill(frozen.PID(), syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	if got := <-answered; got.status != http.StatusServiceUnavailable {
+	if got := <-responded; got.status != http.StatusServiceUnavailable {
 		t.Errorf("the change of the frozen instance: %d %s, want 503", got.status, got.body)
 	}
 	if got := other.whole(t, 1, 1).state; got != order.Registered.String() {

@@ -21,8 +21,8 @@ const (
 	read   verb = "read"
 
 	// reserve and activate are the two steps of an upload that succeeded: the
-	// place is taken first, and the file shown later. In between others are
-	// refused for want of a place although fewer than three files are shown.
+	// file is reserved first, and the file shown later. In between others are
+	// refused because of reservations although fewer than three files are shown.
 	reserve  verb = "upload: reserve"
 	activate verb = "upload: activate"
 )
@@ -36,7 +36,7 @@ type request struct {
 	file     int64 // of a delete: the id of the file; of an upload: which content
 }
 
-// outcome is what a client is told. Everything else is no outcome, but an error
+// outcome is what a client observes. Everything else is no outcome, but an error
 // of the test.
 type outcome struct {
 	done  bool    // false: refused, as its state or its files do not allow it
@@ -46,10 +46,10 @@ type outcome struct {
 }
 
 // orderState is the sequential specification of one order: who asks it one thing
-// at a time gets these answers.
+// at a time gets these responses.
 type orderState struct {
 	state    string
-	reserved []int64 // places taken for files that are not shown yet, by id
+	reserved []int64 // reservations of files that are not shown yet, by id
 	active   []int64 // files shown, by id
 }
 

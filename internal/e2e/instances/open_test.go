@@ -21,7 +21,7 @@ import (
 	"merchantorders/internal/testenv"
 )
 
-// secret stands for every password that is wrong.
+// secret is every wrong password.
 const secret = "s3cr-t"
 
 // refused starts a server that must not start: it has to say why, in one line

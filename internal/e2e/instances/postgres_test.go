@@ -46,7 +46,7 @@ func setting(t testing.TB, db *sql.DB, name string) string {
 }
 
 // freeze has a server hang, with all that it has under way: its processes stay
-// and its connections too, but nothing answers. thaw ends that.
+// and its connections too, but nothing responses. thaw ends that.
 func freeze(t *testing.T, server *pgtest.Server) (thaw func()) {
 	t.Helper()
 	db := admin(t, server)

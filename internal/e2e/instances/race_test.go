@@ -8,25 +8,25 @@ import (
 	"testing"
 )
 
-// TestOneAnswerWins has 32 clients of two instances accept and reject the same
+// TestOneDecisionWins has 32 clients of two instances accept and reject the same
 // order at once, in both versions.
 //
 // It guards that the order is locked in the database between the look at its
 // state and the change; a lock inside a process would let two win.
-func TestOneAnswerWins(t *testing.T) {
+func TestOneDecisionWins(t *testing.T) {
 	onEach(t, func(t *testing.T, i installation) {
 		const clients, orders = 32, 5
 		two := i.pair(t, i.filled(t, orders))
 		for n := sample(1); n <= orders; n++ {
-			answers := make([]answer, clients)
+			responses := make([]response, clients)
 			together(clients, func(who int, ready func()) {
 				c, d := two[who%2], decisions[who/2%len(decisions)]
 				c.ask(t, http.MethodGet, "/healthz", "") // opens the connection
 				ready()
-				answers[who] = c.ask(t, d.method, d.path(n), d.body)
+				responses[who] = c.ask(t, d.method, d.path(n), d.body)
 			})
 			state, won := "", 0
-			for who, got := range answers {
+			for who, got := range responses {
 				d := decisions[who/2%len(decisions)]
 				switch {
 				case got.status == http.StatusOK:
@@ -39,8 +39,8 @@ func TestOneAnswerWins(t *testing.T) {
 			if won != 1 {
 				t.Errorf("order %d: %d of %d clients succeeded, want 1", n, won, clients)
 			}
-			for turn := range 4 {
-				if got := two[turn/2].whole(t, n, turn).state; got != state {
+			for round := range 4 {
+				if got := two[round/2].whole(t, n, round).state; got != state {
 					t.Errorf("order %d is %s, but the client that succeeded made it %s", n, got, state)
 				}
 			}
@@ -51,7 +51,7 @@ func TestOneAnswerWins(t *testing.T) {
 // TestThreeUploadsStay has 24 clients of two instances upload to one order at
 // once, each its own bytes under the same name.
 //
-// It guards that places and names are given out by the database, and that what
+// It guards that the database assigns file counts and names, and that what
 // one instance stored another can serve.
 func TestThreeUploadsStay(t *testing.T) {
 	onEach(t, func(t *testing.T, i installation) {
@@ -61,18 +61,18 @@ func TestThreeUploadsStay(t *testing.T) {
 			content := func(who int) []byte {
 				return bytes.Repeat(fmt.Appendf(nil, "order %d, client %02d. ", n, who), 2000+100*who)
 			}
-			answers, entries := make([]answer, clients), make([]entry, clients)
+			responses, entries := make([]response, clients), make([]entry, clients)
 			together(clients, func(who int, ready func()) {
 				c := two[who%2]
 				c.ask(t, http.MethodGet, "/healthz", "") // opens the connection
 				ready()
 				var err error
-				if answers[who], entries[who], err = c.upload(n.path(who/2), "invoice.pdf", content(who)); err != nil {
+				if responses[who], entries[who], err = c.upload(n.path(who/2), "invoice.pdf", content(who)); err != nil {
 					t.Errorf("order %d, client %d: %v", n, who, err)
 				}
 			})
 			var stored []int64
-			for who, got := range answers {
+			for who, got := range responses {
 				switch {
 				case got.status == http.StatusOK:
 					stored = append(stored, entries[who].ID)
@@ -85,9 +85,9 @@ func TestThreeUploadsStay(t *testing.T) {
 				}
 			}
 			slices.Sort(stored)
-			for turn := range 4 {
+			for round := range 4 {
 				var shown []int64
-				for _, e := range two[turn/2].whole(t, n, turn).invoices {
+				for _, e := range two[round/2].whole(t, n, round).invoices {
 					shown = append(shown, e.ID)
 				}
 				if len(stored) != 3 || !slices.Equal(shown, stored) {

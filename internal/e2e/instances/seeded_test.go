@@ -30,7 +30,7 @@ const (
 	duplicates  fault = "stores an acknowledged upload twice"
 	revives     fault = "shows a deleted file again"
 	stale       fault = "reads what another instance had a while ago"
-	lateRelease fault = "acknowledges a delete and keeps the place taken"
+	lateRelease fault = "acknowledges a delete and does not free the reservation"
 	tooMany     fault = "refuses the third file"
 )
 

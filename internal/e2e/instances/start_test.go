@@ -13,7 +13,7 @@ import (
 	"merchantorders/internal/store/pgtest"
 )
 
-// TestStartTogether starts four instances at the same moment on an empty
+// TestStartTogether starts four instances at the same time on an empty
 // database: one makes the tables while the others wait, and all serve.
 //
 // It guards the lock around everything that looks at the schema and changes it.

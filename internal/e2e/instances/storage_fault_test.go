@@ -86,13 +86,13 @@ func TestStorageFails(t *testing.T) {
 			if err != nil || got.status != http.StatusInternalServerError || got.message() != uploadFailed {
 				t.Errorf("upload: %d %s, %v; want 500 %s", got.status, got.body, err, uploadFailed)
 			}
-			for turn := range 2 {
-				if shown := s.whole(t, n, turn).invoices; len(shown) != 2 {
+			for round := range 2 {
+				if shown := s.whole(t, n, round).invoices; len(shown) != 2 {
 					t.Errorf("%v are shown, want the 2 that were stored before", shown)
 				}
 			}
 			if taken := number(t, s.tables, `SELECT active_invoices FROM orders WHERE legacy_id = $1`, n.number()); taken != 2 {
-				t.Errorf("%d places are taken, want 2", taken)
+				t.Errorf("%d reservations are left, want 2", taken)
 			}
 			s.checkRest(t, stored, fault.reads)
 			fault.end(t, s)
@@ -160,8 +160,8 @@ func (s *storageTest) checkRest(t *testing.T, stored entry, reads bool) {
 			t.Errorf("GET %s: %d %s", path, got.status, got.body)
 		}
 	}
-	for turn, n := range []sample{2, 3} {
-		d := decisions[2*turn]
+	for round, n := range []sample{2, 3} {
+		d := decisions[2*round]
 		if got := s.ask(t, d.method, d.path(n), d.body); got.status != http.StatusOK {
 			t.Errorf("%s %s: %d %s", d.method, d.path(n), got.status, got.body)
 		}
@@ -193,14 +193,14 @@ func (s *storageTest) checkLeft(t *testing.T, quiet int) {
 	}
 }
 
-// TestAnswersOfStorageAreLost has the S3 server store a file and its answer lost
+// TestStorageResponsesAreLost has the S3 server store a file and its response lost
 // on the way. Sent again, the file is there already: the upload has succeeded,
 // and its file is the one that is shown.
 //
 // It guards that an object of the same name is looked at before it is taken for
 // somebody else's: that would free the name, which nothing could be stored under
 // any more.
-func TestAnswersOfStorageAreLost(t *testing.T) {
+func TestStorageResponsesAreLost(t *testing.T) {
 	t.Parallel()
 	s := newStorageTest(t)
 	const n = sample(1)
@@ -240,10 +240,10 @@ func TestKilledInMidUpload(t *testing.T) {
 		broken <- err
 	}()
 	reserved := func() int { return number(t, tables, `SELECT COUNT(*) FROM invoices WHERE status = 1`) }
-	eventually(t, "the place for the file is reserved", func() bool { return reserved() == 1 })
+	eventually(t, "the file is reserved", func() bool { return reserved() == 1 })
 	doomed.Kill(t)
 	if err := <-broken; err == nil {
-		t.Error("the upload was answered")
+		t.Error("the upload got a response")
 	}
 	if reserved() != 1 {
 		t.Error("the reservation has not outlived the instance")

@@ -29,7 +29,7 @@ type mover struct {
 // merchants about, thousands of times, while others read the lists and a follower the
 // events. In the end lists, orders, day counts and events must tell the same.
 //
-// It guards that counts and event numbers are kept in the transaction of the
+// It guards that counts and event numbers are written in the transaction of the
 // change, and that an instance finds out what the other has done.
 func TestTotalsStayExact(t *testing.T) {
 	t.Parallel()
@@ -92,7 +92,7 @@ var operatorMoves = []order.State{
 	order.Completed, order.ReturnCanceled,
 }
 
-// move tries one move, and reports whether it was answered as it may be: done,
+// move tries one move, and reports whether the response is as expected: done,
 // or refused for the state the order is in.
 func (m mover) move(t *testing.T, id int64, n sample) bool {
 	c, d := m.merchant[id], decisions[m.dice.IntN(len(decisions))]
@@ -120,13 +120,13 @@ const (
 // watchTotal reads lists of a merchant whose orders only move: the list of all
 // has always the same total, and its first page is full.
 func watchTotal(t *testing.T, c client, orders int, stop <-chan struct{}) {
-	for turn := 0; ; turn++ {
+	for round := 0; ; round++ {
 		select {
 		case <-stop:
 			return
 		case <-time.After(watchPause):
 		}
-		page := c.list(t, "page="+fmt.Sprint(1+turn%3)+"&itemsPerPage=50")
+		page := c.list(t, "page="+fmt.Sprint(1+round%3)+"&itemsPerPage=50")
 		if page.Params.TotalItems != orders || len(page.Orders) != 50 {
 			t.Errorf("the list of all has %d orders, %d on a page; want %d and 50", page.Params.TotalItems, len(page.Orders), orders)
 			return
@@ -161,9 +161,9 @@ func follow(t *testing.T, db *sql.DB, merchantID int64, stop <-chan struct{}) {
 	}
 	var differing int
 	for number, state := range states {
-		var kept order.State
-		err := db.QueryRow(`SELECT state FROM orders WHERE merchant_id = $1 AND legacy_id = $2`, merchantID, number).Scan(&kept)
-		if err != nil || kept != state {
+		var stored order.State
+		err := db.QueryRow(`SELECT state FROM orders WHERE merchant_id = $1 AND legacy_id = $2`, merchantID, number).Scan(&stored)
+		if err != nil || stored != state {
 			differing++
 		}
 	}
@@ -230,28 +230,28 @@ func (c client) walk(t testing.TB) map[string]string {
 }
 
 // checkTotals compares the totals of the lists, by state and by day, with the
-// orders on the pages, the rows of the orders and the counts that are kept.
+// orders on the pages, the rows of the orders and the stored counts.
 func checkTotals(t *testing.T, c client, db *sql.DB, merchantID int64) {
 	t.Helper()
 	walked := map[string]int{}
 	for _, state := range c.walk(t) {
 		walked[state]++
 	}
-	listed, rows, kept := map[string]int{}, map[string]int{}, map[string]int{}
+	listed, rows, stored := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, state := range order.States() {
 		name := state.String()
 		listed[name] = c.list(t, "itemsPerPage=1&state="+name).Params.TotalItems
 		rows[name] = number(t, db, `SELECT COUNT(*) FROM orders WHERE merchant_id = $1 AND state = $2`, merchantID, state)
-		kept[name] = number(t, db, `SELECT COALESCE(SUM(orders), 0) FROM order_days WHERE merchant_id = $1 AND state = $2`, merchantID, state)
+		stored[name] = number(t, db, `SELECT COALESCE(SUM(orders), 0) FROM order_days WHERE merchant_id = $1 AND state = $2`, merchantID, state)
 	}
-	for _, totals := range []map[string]int{listed, rows, kept} {
+	for _, totals := range []map[string]int{listed, rows, stored} {
 		maps.DeleteFunc(totals, func(_ string, n int) bool { return n == 0 })
 	}
 	if diff := cmp.Diff(walked, listed); diff != "" {
 		t.Errorf("merchant %d (-on the pages +totals of the lists):\n%s", merchantID, diff)
 	}
-	if diff := cmp.Diff(rows, kept); diff != "" {
-		t.Errorf("merchant %d (-orders +counts that are kept):\n%s", merchantID, diff)
+	if diff := cmp.Diff(rows, stored); diff != "" {
+		t.Errorf("merchant %d (-orders +stored counts):\n%s", merchantID, diff)
 	}
 	if diff := cmp.Diff(rows, walked); diff != "" {
 		t.Errorf("merchant %d (-orders in the database +on the pages):\n%s", merchantID, diff)

@@ -17,7 +17,7 @@ type wire struct {
 	lines map[*line]bool
 	deaf  bool  // new lines are deaf
 	cut   int64 // new lines are cut after so many bytes to the server; 0: never
-	mute  int   // so many of the next lines are cut before the first byte of an answer
+	mute  int   // so many of the next lines are cut before the first byte of a response
 	// choose, where it is not nil, says after how many bytes to the server, and
 	// from it, a new line is cut.
 	choose func() (up, down int64)
@@ -83,7 +83,7 @@ func (w *wire) cutAfter(bytes int64) {
 }
 
 // loseAnswers has the next lines cut, with a reset, when the server begins to
-// answer.
+// response.
 func (w *wire) loseAnswers(lines int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -90,7 +90,7 @@ var (
 func chunk(text string) string { return fmt.Sprintf("%x\r\n%s\r\n", len(text), text) }
 
 // sendHuge sends a body until the server closes the connection and checks the
-// answer, which is read meanwhile.
+// response, which is read meanwhile.
 func (r running) sendHuge(t *testing.T, connection net.Conn, request, message string, form bodyForm) {
 	var sent atomic.Int64
 	go func() {
@@ -102,14 +102,14 @@ func (r running) sendHuge(t *testing.T, connection net.Conn, request, message st
 		}
 	}()
 	reader := bufio.NewReader(connection)
-	response, err := http.ReadResponse(reader, nil)
+	raw, err := http.ReadResponse(reader, nil)
 	if err != nil {
 		t.Errorf("%s, %s: no response: %v", request, form.header, err)
 		return
 	}
-	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
-	if got := (answer{status: response.StatusCode, body: body}); err != nil || got.status != http.StatusBadRequest || got.message() != message {
+	defer func() { _ = raw.Body.Close() }()
+	body, err := io.ReadAll(raw.Body)
+	if got := (response{status: raw.StatusCode, body: body}); err != nil || got.status != http.StatusBadRequest || got.message() != message {
 		t.Errorf("%s, %s: %d %s %v, want 400 %s", request, form.header, got.status, got.body, err, message)
 	}
 	// The connection ends here, one way or the other.
@@ -123,7 +123,7 @@ func (r running) sendHuge(t *testing.T, connection net.Conn, request, message st
 // nothing of them.
 //
 // It guards that their length alone is enough: where the body is read first,
-// the answer never comes.
+// the response never comes.
 func TestTooLongIsRefusedUnsent(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -135,23 +135,23 @@ func TestTooLongIsRefusedUnsent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		response, err := http.ReadResponse(bufio.NewReader(connection), nil)
+		raw, err := http.ReadResponse(bufio.NewReader(connection), nil)
 		if err != nil {
 			t.Fatalf("no response: %v", err)
 		}
-		_ = response.Body.Close()
-		if response.StatusCode != http.StatusBadRequest {
-			t.Errorf("status %d, want 400", response.StatusCode)
+		_ = raw.Body.Close()
+		if raw.StatusCode != http.StatusBadRequest {
+			t.Errorf("status %d, want 400", raw.StatusCode)
 		}
 	}
 }
 
-// TestAnswerIsSeenAfterAll has clients that send a body which is too big, but
+// TestResponseIsReadAfterAll has clients that send a body which is too big, but
 // not by much, to its end before they read, as simple clients do.
 //
 // It guards that the rest of a refused body is read and dropped: otherwise the
-// connection is reset while the client still sends, and the answer lost.
-func TestAnswerIsSeenAfterAll(t *testing.T) {
+// connection is reset while the client still sends, and the response lost.
+func TestResponseIsReadAfterAll(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.Import(t, registered(1, 1)...)
@@ -167,11 +167,11 @@ func TestAnswerIsSeenAfterAll(t *testing.T) {
 				t.Errorf("the connection broke before all was sent: %v", err)
 				continue
 			}
-			response, err := http.ReadResponse(bufio.NewReader(connection), nil)
-			if err != nil || response.StatusCode != http.StatusBadRequest {
-				t.Fatalf("response %v, error %v, want status 400", response, err)
+			raw, err := http.ReadResponse(bufio.NewReader(connection), nil)
+			if err != nil || raw.StatusCode != http.StatusBadRequest {
+				t.Fatalf("response %v, error %v, want status 400", raw, err)
 			}
-			_ = response.Body.Close()
+			_ = raw.Body.Close()
 		}
 	}
 }

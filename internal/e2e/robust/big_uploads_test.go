@@ -16,7 +16,7 @@ import (
 const mostMemory = 256
 
 // TestLargeUploadsAtOnce has 32 clients upload the largest file there may be,
-// all in the middle of their bodies at the same moment, while others read.
+// all in the middle of their bodies at the same time, while others read.
 //
 // It guards that an upload goes to the disk as it arrives: decoding it in memory
 // takes 700 MB and more, and a lock held over an upload would keep the readers
@@ -31,7 +31,7 @@ func TestLargeUploadsAtOnce(t *testing.T) {
 	for i := range held {
 		held[i] = s.hold(t, sample(1+i/order.MaxInvoices).path(i), fmt.Sprintf("%02d.pdf", i), content)
 	}
-	eventually(t, "all uploads are under way", func() bool { return len(drafts(t, s.Data)) == clients })
+	eventually(t, "all uploads are under way", func() bool { return len(stagedFiles(t, s.Data)) == clients })
 	s.readAll(t, orders)
 
 	var uploads sync.WaitGroup

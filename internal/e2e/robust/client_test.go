@@ -49,35 +49,35 @@ func newClient(t testing.TB, base, token string) client {
 	return client{base: base, token: token, http: &http.Client{Transport: openapitest.CheckTransport(t, transport), Timeout: waitTimeout}}
 }
 
-// answer is an answer read to its end.
-type answer struct {
+// response is a response read to its end.
+type response struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
 // try asks for something and returns the error of a connection that breaks.
-func (c client) try(method, path string, body io.Reader) (answer, error) {
+func (c client) try(method, path string, body io.Reader) (response, error) {
 	request, err := http.NewRequestWithContext(context.Background(), method, c.base+path, body)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	request.Header.Set("Authorization", "Bearer "+c.token)
 	if c.key != "" {
 		request.Header.Set("Idempotency-Key", c.key)
 	}
-	response, err := c.http.Do(request)
+	raw, err := c.http.Do(request)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
-	return answer{status: response.StatusCode, header: response.Header, body: text}, err
+	defer func() { _ = raw.Body.Close() }()
+	text, err := io.ReadAll(raw.Body)
+	return response{status: raw.StatusCode, header: raw.Header, body: text}, err
 }
 
 // ask is try where the connection must hold. It may be called from any
-// goroutine; after an error the answer is empty.
-func (c client) ask(t testing.TB, method, path, body string) answer {
+// goroutine; after an error the response is empty.
+func (c client) ask(t testing.TB, method, path, body string) response {
 	t.Helper()
 	got, err := c.try(method, path, strings.NewReader(body))
 	if err != nil {
@@ -101,8 +101,8 @@ func (c client) read(t testing.TB, path string, into any) {
 }
 
 // message returns the text of an error in either of the two published forms,
-// empty where the answer has none.
-func (a answer) message() string {
+// empty where the response has none.
+func (a response) message() string {
 	var form struct {
 		Message string
 		Error   struct{ Message string }
@@ -131,7 +131,7 @@ func uploadBody(filename string, content []byte) []byte {
 }
 
 // upload uploads a file, and returns its entry where that went well.
-func (c client) upload(orderPath, filename string, content []byte) (answer, entry, error) {
+func (c client) upload(orderPath, filename string, content []byte) (response, entry, error) {
 	got, err := c.try(http.MethodPost, orderPath+"/invoices", bytes.NewReader(uploadBody(filename, content)))
 	var form struct{ Invoice entry }
 	if err == nil && got.status == http.StatusOK {

@@ -17,7 +17,7 @@ import (
 // nothing of the uploads that were under way.
 func (r running) checkFolders(t *testing.T) {
 	t.Helper()
-	if left := drafts(t, r.Data); len(left) > 0 {
+	if left := stagedFiles(t, r.Data); len(left) > 0 {
 		t.Errorf("%d files on their way are left", len(left))
 	}
 }
@@ -69,7 +69,7 @@ func (r running) checkFiles(t *testing.T, l *ledger, n sample) {
 	for digest, note := range l.files[n] {
 		e, there := seen[digest]
 		if note.leaving {
-			known = append(known, note.entry.name(t)) // kept until purged
+			known = append(known, note.entry.name(t)) // there until purged
 		}
 		switch {
 		case note.gone && there:
@@ -85,7 +85,7 @@ func (r running) checkFiles(t *testing.T, l *ledger, n sample) {
 	}
 }
 
-// fillUp sees that the places of interrupted uploads are free: each order takes
+// fillUp sees that interrupted uploads leave no reservation: each order takes
 // as many files as its entries leave room for, and then no more. They are
 // deleted again.
 func (r running) fillUp(t *testing.T, l *ledger) {
@@ -96,7 +96,7 @@ func (r running) fillUp(t *testing.T, l *ledger) {
 			content := bytes.Repeat([]byte{byte(i)}, 100+i)
 			got, e, err := r.upload(n.path(i), "again.pdf", content)
 			if want := i < free; err != nil || (got.status == http.StatusOK) != want {
-				t.Errorf("order %s, %d places free: upload %d: %d %s %v", n.reference(), free, i+1, got.status, got.body, err)
+				t.Errorf("order %s, %d files less than the maximum: upload %d: %d %s %v", n.reference(), free, i+1, got.status, got.body, err)
 				return
 			}
 			if got.status != http.StatusOK {

@@ -26,18 +26,18 @@ const mark = `{"not":"an order"}` + "\n"
 
 // importing is an import as a process of its own that reads from a pipe.
 type importing struct {
-	command *exec.Cmd
-	input   io.WriteCloser
-	stdout  bytes.Buffer
-	stderr  bytes.Buffer
-	told    chan struct{} // closed when its standard error has ended
+	command    *exec.Cmd
+	input      io.WriteCloser
+	stdout     bytes.Buffer
+	stderr     bytes.Buffer
+	stderrDone chan struct{} // closed when its standard error has ended
 }
 
 // startImport starts an import into a data folder. heard is called with the
 // number of each line that it refuses.
 func startImport(t *testing.T, data string, heard func(line int)) *importing {
 	t.Helper()
-	p := &importing{command: apptest.Command(t, "--data", data, "import", "-"), told: make(chan struct{})}
+	p := &importing{command: apptest.Command(t, "--data", data, "import", "-"), stderrDone: make(chan struct{})}
 	p.command.Stdout = &p.stdout
 	errors, err := p.command.StderrPipe()
 	if err == nil {
@@ -51,7 +51,7 @@ func startImport(t *testing.T, data string, heard func(line int)) *importing {
 	}
 	t.Cleanup(func() { _ = p.command.Process.Kill() })
 	go func() {
-		defer close(p.told)
+		defer close(p.stderrDone)
 		lines := bufio.NewScanner(io.TeeReader(errors, &p.stderr))
 		for lines.Scan() {
 			number, _, _ := strings.Cut(strings.TrimPrefix(lines.Text(), "line "), ":")
@@ -66,7 +66,7 @@ func startImport(t *testing.T, data string, heard func(line int)) *importing {
 // end waits for the end of the import and returns its exit code, -1 where it
 // was killed.
 func (p *importing) end() int {
-	<-p.told
+	<-p.stderrDone
 	_ = p.command.Wait() // it says no more than the exit code
 	return p.command.ProcessState.ExitCode()
 }

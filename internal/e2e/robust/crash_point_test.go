@@ -22,7 +22,7 @@ const naming = "linkat,renameat,renameat2"
 //
 // It guards the order of the steps and the sweep at the start. Each of these
 // makes it fail: activating the entry when it is reserved, no sweep or one that
-// spares young reservations, a sweep that gives back the place and leaves the
+// spares young reservations, a sweep that expires the reservation and leaves the
 // file.
 func TestKilledInTheMiddleOfAnUpload(t *testing.T) {
 	t.Parallel()
@@ -35,10 +35,10 @@ func TestKilledInTheMiddleOfAnUpload(t *testing.T) {
 	}{
 		{
 			"the file is on its way", nil,
-			func(t *testing.T, data string) bool { return len(drafts(t, data)) > 0 }, false,
+			func(t *testing.T, data string) bool { return len(stagedFiles(t, data)) > 0 }, false,
 		},
 		{
-			"a place is reserved", []string{"inject=" + naming + ":delay_enter=60000000"},
+			"a file is reserved", []string{"inject=" + naming + ":delay_enter=60000000"},
 			func(t *testing.T, data string) bool { return reserved(t, data) == 1 && len(stored(t, data, 1)) == 0 }, true,
 		},
 		{
@@ -63,7 +63,7 @@ func TestKilledInTheMiddleOfAnUpload(t *testing.T) {
 			server.kill(t)
 			held.release()
 			if got, err := held.result(); err == nil {
-				t.Fatalf("the upload was answered: %d %s", got.status, got.body)
+				t.Fatalf("the upload got a response: %d %s", got.status, got.body)
 			}
 			checkAfterKill(t, data, tc.swept)
 		})
@@ -76,7 +76,7 @@ func checkAfterKill(t *testing.T, data string, swept bool) {
 	server := startOn(t, data)
 	server.checkFolders(t)
 	if shown := server.invoices(t, 1); len(shown) > 0 {
-		t.Errorf("files are shown that nobody was told of: %v", shown)
+		t.Errorf("files are shown that were not acknowledged: %v", shown)
 	}
 	if left := stored(t, data, 1); len(left) > 0 {
 		t.Errorf("files are left on the disk: %v", left)

@@ -20,23 +20,23 @@ import (
 type keyed struct {
 	key, method, path string
 	body              []byte
-	answer            answer // status 0: none has arrived
+	response          response // status 0: none has arrived
 }
 
 // tryKeyed sends a write.
-func (c client) tryKeyed(w keyed) (answer, error) {
+func (c client) tryKeyed(w keyed) (response, error) {
 	other := c
 	other.key = w.key
 	return other.try(w.method, w.path, bytes.NewReader(w.body))
 }
 
 // TestRetryAfterKill kills a server, as kill -9 does, while clients accept,
-// reject and upload under keys. The server that comes after it gives every answer
+// reject and upload under keys. The server that comes after it gives every response
 // again that had arrived, and makes what had not been made: each write once, none
 // with an error, and no key is stuck.
 //
-// It guards that an answer is kept with its change, and that a key whose upload
-// died is free when its place is.
+// It guards that a response is recorded with its change, and that a key whose upload
+// died is free when its reservation has expired.
 func TestRetryAfterKill(t *testing.T) {
 	t.Parallel()
 	rounds := testenv.Count(4, 40)
@@ -50,7 +50,7 @@ func TestRetryAfterKill(t *testing.T) {
 		writes := server.killedWhileWriting(t, first, dice)
 		server = startOn(t, data, "--log-level", "warn")
 		for _, w := range writes {
-			if w.answer.status != 0 {
+			if w.response.status != 0 {
 				repeated++
 			} else {
 				late++
@@ -64,10 +64,10 @@ func TestRetryAfterKill(t *testing.T) {
 			}
 		}
 		if left := reserved(t, data); left != 0 || t.Failed() {
-			t.Fatalf("after round %d: %d places are taken", round, left)
+			t.Fatalf("after round %d: %d reservations are left", round, left)
 		}
 	}
-	t.Logf("%d answers given again, %d writes whose answer was lost", repeated, late)
+	t.Logf("%d responses given again, %d writes whose response was lost", repeated, late)
 }
 
 // The clients of one round, and the orders that each of them has.
@@ -76,8 +76,8 @@ const (
 	killedOrders  = 25
 )
 
-// killedWhileWriting has clients write until enough is answered, kills the server
-// a moment later, and returns what they have tried.
+// killedWhileWriting has clients write until there are enough responses, kills the server
+// a little later, and returns what they have tried.
 func (r running) killedWhileWriting(t *testing.T, first sample, dice *rand.Rand) []keyed {
 	t.Helper()
 	writes := make([][]keyed, killedClients)
@@ -99,8 +99,8 @@ func (r running) killedWhileWriting(t *testing.T, first sample, dice *rand.Rand)
 	return slices.Concat(writes...)
 }
 
-// writeUnderKeys answers orders and uploads a file to each, until the server is
-// killed. heard gets a word for each answer.
+// writeUnderKeys responses orders and uploads a file to each, until the server is
+// killed. heard gets a word for each response.
 func (r running) writeUnderKeys(t *testing.T, first sample, count int, heard chan<- struct{}) []keyed {
 	var writes []keyed
 	for n := first; n < first+sample(count); n++ {
@@ -112,7 +112,7 @@ func (r running) writeUnderKeys(t *testing.T, first sample, count int, heard cha
 		} {
 			got, err := r.tryKeyed(w)
 			if err == nil {
-				w.answer = got
+				w.response = got
 				heard <- struct{}{}
 			}
 			writes = append(writes, w)
@@ -138,14 +138,14 @@ func (r running) settle(t *testing.T, w keyed) {
 			return
 		}
 		again := got.header.Get("Idempotent-Replayed") == "true"
-		if w.answer.status != 0 {
-			if diff := cmp.Diff(string(w.answer.body), string(got.body)); diff != "" || !again {
+		if w.response.status != 0 {
+			if diff := cmp.Diff(string(w.response.body), string(got.body)); diff != "" || !again {
 				t.Errorf("%s again: given again %v (-first +again):\n%s", w.key, again, diff)
 			}
-			if want, got := w.answer.header.Get("ETag"), got.header.Get("ETag"); got != want {
+			if want, got := w.response.header.Get("ETag"), got.header.Get("ETag"); got != want {
 				t.Errorf("%s again: ETag %s, want %s", w.key, got, want)
 			}
 		}
-		w.answer = got
+		w.response = got
 	}
 }

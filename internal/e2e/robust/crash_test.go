@@ -38,7 +38,7 @@ const (
 	roundOrders    = answeredOrders + uploadOrders + importedOrders
 )
 
-// TestKilledAtAnyMoment kills a server, as kill -9 does, at random moments while
+// TestKilledAtAnyMoment kills a server, as kill -9 does, at random times while
 // clients accept, reject, upload and delete and an import runs beside it, which
 // is killed as well in every other round.
 //
@@ -55,7 +55,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	server := startOn(t, data, "--log-level", "warn")
 	for round := range rounds {
 		ledgers = append(ledgers, crashRound(t, server, sample(1+round*roundOrders), dice))
-		interrupted += len(drafts(t, data))
+		interrupted += len(stagedFiles(t, data))
 		server = startOn(t, data, "--log-level", "warn")
 		server.checkFolders(t)
 		server.checkLedger(t, ledgers[round], server.walk(t))
@@ -73,7 +73,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 }
 
 // crashRound has clients work on fresh orders, from first on, until enough is
-// acknowledged, and kills the server a moment later.
+// acknowledged, and kills the server a little later.
 func crashRound(t *testing.T, server running, first sample, dice *rand.Rand) *ledger {
 	t.Helper()
 	server.Import(t, registered(first, answeredOrders+uploadOrders)...)

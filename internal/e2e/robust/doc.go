@@ -3,7 +3,7 @@
 // and hostile clients, commands beside a running server.
 //
 // It is tests only, and each drives the built program as processes on a real
-// port. It must not know what is inside: it looks at answers, exit codes, the
+// port. It must not know what is inside: it looks at responses, exit codes, the
 // log, the files in the data folder, /proc and, for what no interface shows
 // yet, the events table.
 package robust

@@ -17,9 +17,11 @@ import (
 	"merchantorders/internal/order"
 )
 
-// drafts returns the names of what lies in a data folder's place for files on
+// stagedFiles returns the names of what lies in a data folder's place for files on
 // their way.
-func drafts(t testing.TB, data string) []string { return names(t, filepath.Join(data, "files", "tmp")) }
+func stagedFiles(t testing.TB, data string) []string {
+	return names(t, filepath.Join(data, "files", "tmp"))
+}
 
 // stored returns the names of the files stored for an order.
 func stored(t testing.TB, data string, n sample) []string {
@@ -50,14 +52,14 @@ func (e entry) name(t testing.TB) string {
 	return name
 }
 
-// events counts the events of one type that are kept of an order. No interface
+// events counts the events of one type that are stored of an order. No interface
 // shows them yet.
 func events(t testing.TB, data string, n sample, kind order.EventType) int {
 	t.Helper()
 	return look(t, data, `SELECT COUNT(*) FROM events WHERE legacy_id = $1 AND type = $2`, n.number(), kind)
 }
 
-// reserved counts the files that have taken a place and are not shown yet.
+// reserved counts the files that are reserved and not shown yet.
 func reserved(t testing.TB, data string) int {
 	t.Helper()
 	return look(t, data, `SELECT COUNT(*) FROM invoices WHERE status = 1`)
@@ -78,9 +80,9 @@ func look(t testing.TB, data, query string, args ...any) int {
 	return number
 }
 
-// memory returns a figure of a process in MB: VmRSS is what it holds now, VmHWM
+// memory returns a metric of a process in MB: VmRSS is what it holds now, VmHWM
 // the most that it has held.
-func memory(t testing.TB, pid int, figure string) int { return status(t, pid, figure) >> 10 }
+func memory(t testing.TB, pid int, metric string) int { return status(t, pid, metric) >> 10 }
 
 // status returns a number in /proc/PID/status.
 func status(t testing.TB, pid int, name string) int {

@@ -24,7 +24,7 @@ const uploadFailed = "There were errors during the upload."
 //
 // It guards the way back of an upload: with a draft that is not discarded, or a
 // reservation that is not released, the small files at the end find no room or
-// no place.
+// no space.
 func TestDiskOfFilesFull(t *testing.T) {
 	t.Parallel()
 	if !mayMount(t) {
@@ -36,7 +36,7 @@ func TestDiskOfFilesFull(t *testing.T) {
 	s.Import(t, registered(1, 1)...)
 	s.failToUpload(t, 1, bytes.Repeat([]byte("does not fit"), 200_000))
 	junk := leaveOneFile(t, filepath.Join(data, "files"))
-	s.failToUpload(t, 1, []byte("fits, but there is no place for its folder"))
+	s.failToUpload(t, 1, []byte("fits, but there is no space for its folder"))
 	for _, file := range junk {
 		if err := os.Remove(file); err != nil {
 			t.Fatal(err)
@@ -68,7 +68,7 @@ func leaveOneFile(t *testing.T, dir string) []string {
 	return junk[:last]
 }
 
-// failToUpload uploads a file, more often than an order has places, which has
+// failToUpload uploads a file, more often than an order may have files, which has
 // to fail with the published error and leave nothing.
 func (r running) failToUpload(t *testing.T, n sample, content []byte) {
 	t.Helper()
@@ -99,7 +99,7 @@ func (r running) nothingStored(t *testing.T, n sample) {
 	if shown := r.invoices(t, n); len(shown) > 0 {
 		t.Errorf("files are shown: %v", shown)
 	}
-	if left := append(drafts(t, r.Data), stored(t, r.Data, n)...); len(left) > 0 {
+	if left := append(stagedFiles(t, r.Data), stored(t, r.Data, n)...); len(left) > 0 {
 		t.Errorf("files are left on the disk: %v", left)
 	}
 }
@@ -168,22 +168,22 @@ func (r running) acceptUntilFull(t *testing.T, orders sample) sample {
 		if got.status == http.StatusOK {
 			continue
 		}
-		r.unavailable(t, "v2 accept", got, `{"error":{"code":"unavailable","message":"The service cannot answer for now."}}`)
+		r.unavailable(t, "v2 accept", got, `{"error":{"code":"unavailable","message":"The service cannot response for now."}}`)
 		return n
 	}
 	t.Fatal("the disk is full and every order was accepted")
 	return 0
 }
 
-// unavailable checks an answer that says that the service cannot work for now.
-func (r running) unavailable(t *testing.T, what string, got answer, body string) {
+// unavailable checks a response that says that the service cannot work for now.
+func (r running) unavailable(t *testing.T, what string, got response, body string) {
 	t.Helper()
 	if got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") == "" || string(got.body) != body+"\n" {
 		t.Errorf("%s on a full disk: %d %v %s, want 503 with Retry-After and %s", what, got.status, got.header, got.body, body)
 	}
 }
 
-// checkWhileFull asks for all sorts of things, each of which must be answered
+// checkWhileFull asks for all sorts of things, each of which must get a response
 // in its form and change nothing.
 func (r running) checkWhileFull(t *testing.T, n sample) {
 	t.Helper()

@@ -11,11 +11,11 @@ import (
 
 // heldUpload is an upload of which the second half is held back.
 type heldUpload struct {
-	release func() // sends the rest
-	cut     func() // breaks the connection
-	done    chan struct{}
-	answer  answer
-	err     error
+	release  func() // sends the rest
+	cut      func() // breaks the connection
+	done     chan struct{}
+	response response
+	err      error
 }
 
 // hold begins an upload and sends half of it.
@@ -42,16 +42,16 @@ func (c client) hold(t testing.TB, orderPath, filename string, content []byte) *
 			return
 		}
 		defer func() { _ = response.Body.Close() }()
-		held.answer.status, held.answer.header = response.StatusCode, response.Header
-		held.answer.body, held.err = io.ReadAll(response.Body)
+		held.response.status, held.response.header = response.StatusCode, response.Header
+		held.response.body, held.err = io.ReadAll(response.Body)
 	}()
 	return held
 }
 
-// result waits for the answer.
-func (h *heldUpload) result() (answer, error) {
+// result waits for the response.
+func (h *heldUpload) result() (response, error) {
 	<-h.done
-	return h.answer, h.err
+	return h.response, h.err
 }
 
 // gatedReader reads nothing until its gate is closed.

@@ -22,7 +22,7 @@ type ledger struct {
 }
 
 // stateNote is the state that a client wanted an order to have, and whether it
-// was told that it has.
+// was acknowledged.
 type stateNote struct {
 	state string
 	sure  bool
@@ -50,14 +50,14 @@ func (l *ledger) hear() {
 	}
 }
 
-// wants notes that an order is about to be answered.
+// wants notes that an order is about to be changed.
 func (l *ledger) wants(n sample, state string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.states[n] = stateNote{state: state}
 }
 
-// has notes that an answer was acknowledged.
+// has notes that a response was acknowledged.
 func (l *ledger) has(n sample) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

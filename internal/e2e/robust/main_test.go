@@ -25,7 +25,7 @@ func eventually(t testing.TB, what string, condition func() bool) {
 	}
 }
 
-// together runs act(0), ..., act(count-1) at the same moment: each prepares
+// together runs act(0), ..., act(count-1) at the same time: each prepares
 // what it needs and calls ready, which returns when all have.
 func together(count int, act func(i int, ready func())) {
 	var all, done sync.WaitGroup

@@ -12,7 +12,7 @@ import (
 	"merchantorders/internal/testenv"
 )
 
-// insideVariable tells a test that it runs where it may mount file systems.
+// insideVariable says that a test it runs where it may mount file systems.
 const insideVariable = "ROBUST_MAY_MOUNT"
 
 const cannotMount = "no disk can be made full here, as this user may mount none, neither as root nor in a user namespace: %v"

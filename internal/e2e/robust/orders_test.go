@@ -17,8 +17,8 @@ func (n sample) v1() string        { return fmt.Sprintf("/api/orders/%d", n.numb
 func (n sample) v2() string        { return "/v2/orders/" + n.reference() }
 
 // path is the order's path in one version or the other, by turns.
-func (n sample) path(turn int) string {
-	if turn%2 == 0 {
+func (n sample) path(round int) string {
+	if round%2 == 0 {
 		return n.v1()
 	}
 	return n.v2()

@@ -12,12 +12,12 @@ import (
 	"testing"
 )
 
-// statusLines finds the answers in what came back over a connection.
+// statusLines finds the responses in what came back over a connection.
 var statusLines = regexp.MustCompile(`(?m)^HTTP/1\.[01] (\d{3}) `)
 
 // TestRawProtocol sends what no decent client sends.
 //
-// It guards against answers that are not HTTP, requests that are answered
+// It guards against responses that are not HTTP, requests that get a response
 // twice or out of order, and a server that gives up. The bodies that only look
 // whole are there so that none of them changes an order.
 func TestRawProtocol(t *testing.T) {
@@ -45,7 +45,7 @@ func TestRawProtocol(t *testing.T) {
 	}
 }
 
-// rawCase is what is sent over one connection, and the statuses of all answers.
+// rawCase is what is sent over one connection, and the statuses of all responses.
 type rawCase struct{ name, send, want string }
 
 // rawCases are requests about the order sample(1), with its merchant's token.
@@ -99,8 +99,8 @@ func rawCases(token string) []rawCase {
 }
 
 // exchange sends bytes and reads until the server closes the connection. It
-// returns the statuses of all answers, and the answers.
-func exchange(t *testing.T, c client, send string) (statuses, answers string) {
+// returns the statuses of all responses, and the responses.
+func exchange(t *testing.T, c client, send string) (statuses, responses string) {
 	t.Helper()
 	connection := c.connect(t)
 	go func() { _, _ = io.WriteString(connection, send) }() // the server need not read it all
@@ -120,8 +120,8 @@ func exchange(t *testing.T, c client, send string) (statuses, answers string) {
 // one and for the other, with a second request in what is left over.
 //
 // It guards that the server settles on one reading and sticks to it: it may
-// refuse the request, or answer the chunks and what is left over as a request
-// of its own. Nothing may change without an answer that says so.
+// refuse the request, or response the chunks and what is left over as a request
+// of its own. Nothing may change without a response that says so.
 func TestLengthAndChunks(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -135,7 +135,7 @@ func TestLengthAndChunks(t *testing.T) {
 	chunks := fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(body), body)
 	statuses, got := exchange(t, s.client, head(1)+fmt.Sprintf("Content-Length: %d\r\nTransfer-Encoding: chunked\r\n\r\n", len(chunks)+len(hidden))+chunks+hidden)
 	first, second := s.state(t, 1), s.state(t, 2)
-	t.Logf("answers %s; the first order is %s, the second %s", statuses, first, second)
+	t.Logf("responses %s; the first order is %s, the second %s", statuses, first, second)
 	changed := 0
 	for _, state := range []string{first, second} {
 		if state == accepted {
@@ -143,6 +143,6 @@ func TestLengthAndChunks(t *testing.T) {
 		}
 	}
 	if good := strings.Count(statuses, "200"); good != changed {
-		t.Errorf("%d answers of success and %d orders changed:\n%q", good, changed, got)
+		t.Errorf("%d responses of success and %d orders changed:\n%q", good, changed, got)
 	}
 }

@@ -32,7 +32,7 @@ func (c client) connect(t testing.TB) net.Conn {
 const pace = 200 * time.Millisecond
 
 // trickle sends text one byte at a time, over and over, until the server is
-// tired of it, and returns what it answered. ok is false when the server has
+// tired of it, and returns the response. ok is false when the server has
 // borne it for as long as waitTimeout.
 func trickle(connection net.Conn, text string) (got string, ok bool) {
 	ended := make(chan struct{})
@@ -48,10 +48,10 @@ func trickle(connection net.Conn, text string) (got string, ok bool) {
 			}
 		}
 	}()
-	answer, err := io.ReadAll(connection)
+	body, err := io.ReadAll(connection)
 	close(ended)
 	var timeout net.Error
-	return string(answer), !errors.As(err, &timeout) || !timeout.Timeout()
+	return string(body), !errors.As(err, &timeout) || !timeout.Timeout()
 }
 
 // TestSlowHeadersAreDropped has 200 clients that send a header one byte at a
@@ -71,8 +71,8 @@ func TestSlowHeadersAreDropped(t *testing.T) {
 			t.Fatal(err)
 		}
 		slow.Go(func() {
-			if answer, ok := trickle(connection, "slowly "); !ok || strings.HasPrefix(answer, "HTTP/1.1 200") {
-				t.Errorf("a slow client is borne: %q", answer)
+			if response, ok := trickle(connection, "slowly "); !ok || strings.HasPrefix(response, "HTTP/1.1 200") {
+				t.Errorf("a slow client is borne: %q", response)
 			}
 		})
 	}
@@ -116,12 +116,12 @@ func TestSlowBodiesAreCut(t *testing.T) {
 			t.Fatal(err)
 		}
 		all.Go(func() {
-			answer, ok := trickle(connection, body.more)
+			response, ok := trickle(connection, body.more)
 			if !ok {
 				t.Errorf("%s: the server still waits for the body", body.header)
 			}
-			if answer != "" && !strings.HasPrefix(answer, "HTTP/1.1 400") {
-				t.Errorf("%s: answered %q", body.header, answer)
+			if response != "" && !strings.HasPrefix(response, "HTTP/1.1 400") {
+				t.Errorf("%s: response %q", body.header, response)
 			}
 			if got := s.state(t, n); got != order.Registered.String() {
 				t.Errorf("%s: half a body made the order %s", body.header, got)
@@ -151,9 +151,9 @@ func TestGoneInTheMiddle(t *testing.T) {
 		if err := connection.(*net.TCPConn).CloseWrite(); err != nil {
 			t.Fatal(err)
 		}
-		answer, err := io.ReadAll(connection)
-		if err != nil || len(answer) > 0 && !strings.HasPrefix(string(answer), "HTTP/1.1 400") {
-			t.Errorf("half a body: %q %v", answer, err)
+		text, err := io.ReadAll(connection)
+		if err != nil || len(text) > 0 && !strings.HasPrefix(string(text), "HTTP/1.1 400") {
+			t.Errorf("half a body: %q %v", text, err)
 		}
 		if got := s.state(t, n); got != order.Registered.String() {
 			t.Errorf("half a body made the order %s", got)
@@ -161,9 +161,9 @@ func TestGoneInTheMiddle(t *testing.T) {
 	}
 	for n := sample(4); n <= 5; n++ {
 		held := s.hold(t, n.path(int(n)), "half.pdf", make([]byte, 400_000))
-		eventually(t, "the upload is under way", func() bool { return len(drafts(t, s.Data)) > 0 })
+		eventually(t, "the upload is under way", func() bool { return len(stagedFiles(t, s.Data)) > 0 })
 		held.cut()
-		eventually(t, "nothing is left of it", func() bool { return len(drafts(t, s.Data)) == 0 })
+		eventually(t, "nothing is left of it", func() bool { return len(stagedFiles(t, s.Data)) == 0 })
 		s.nothingStored(t, n)
 	}
 	if got := s.ask(t, http.MethodGet, "/readyz", ""); got.status != http.StatusOK {

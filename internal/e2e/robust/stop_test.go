@@ -26,7 +26,7 @@ func TestStopFinishesWhatIsUnderWay(t *testing.T) {
 			content := bytes.Repeat([]byte("until the end "), 30_000)
 			first := s.hold(t, sample(1).v1(), "first.pdf", content)
 			second := s.hold(t, sample(2).v2(), "second.pdf", content)
-			eventually(t, "both uploads are under way", func() bool { return len(drafts(t, s.Data)) == 2 })
+			eventually(t, "both uploads are under way", func() bool { return len(stagedFiles(t, s.Data)) == 2 })
 
 			s.signal(t, signal)
 			s.refusesConnections(t)
@@ -73,14 +73,14 @@ func TestStopCutsWhatIsStuck(t *testing.T) {
 	s := start(t)
 	s.Import(t, registered(1, 1)...)
 	held := s.hold(t, sample(1).v1(), "stuck.pdf", make([]byte, 400_000))
-	eventually(t, "the upload is under way", func() bool { return len(drafts(t, s.Data)) == 1 })
+	eventually(t, "the upload is under way", func() bool { return len(stagedFiles(t, s.Data)) == 1 })
 	s.signal(t, syscall.SIGTERM)
 	if code := s.ended(t); code != 0 {
 		t.Errorf("exit code %d, want 0", code)
 	}
 	held.release()
 	if got, err := held.result(); err == nil && got.status < 400 {
-		t.Errorf("half an upload was answered: %d %s", got.status, got.body)
+		t.Errorf("half an upload got a response: %d %s", got.status, got.body)
 	}
 	if !strings.Contains(s.Log(), "cut off") {
 		t.Error("the log does not tell of the request that was cut off")
@@ -100,7 +100,7 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 	s := start(t)
 	s.Import(t, registered(1, 1)...)
 	s.hold(t, sample(1).v1(), "stuck.pdf", make([]byte, 400_000))
-	eventually(t, "the upload is under way", func() bool { return len(drafts(t, s.Data)) == 1 })
+	eventually(t, "the upload is under way", func() bool { return len(stagedFiles(t, s.Data)) == 1 })
 	s.signal(t, syscall.SIGTERM)
 	s.refusesConnections(t)
 	gone := make(chan int, 1)

@@ -15,7 +15,7 @@ const tooManyFiles = "You cannot upload more than 3 files."
 // TestThreeUploadsStay has 24 clients upload to one order at once, in both
 // versions, each its own bytes under the same name.
 //
-// It guards the limit, which all of them meet at the same moment, and that no
+// It guards the limit, which all of them reach at the same time, and that no
 // upload writes over another: without the limit all stay, with the names as they
 // came only one.
 func TestThreeUploadsStay(t *testing.T) {
@@ -26,9 +26,9 @@ func TestThreeUploadsStay(t *testing.T) {
 	for n := sample(1); n <= orders; n++ {
 		won := s.raceToUpload(t, n, clients)
 		s.checkUploads(t, n, won)
-		s.checkLastPlace(t, n, won)
+		s.checkLastReservation(t, n, won)
 	}
-	if left := drafts(t, s.Data); len(left) > 0 {
+	if left := stagedFiles(t, s.Data); len(left) > 0 {
 		t.Errorf("files on their way are left: %v", left)
 	}
 }
@@ -38,7 +38,7 @@ func contentOf(n sample, client int) []byte {
 	return bytes.Repeat(fmt.Appendf(nil, "order %d, client %02d. ", n, client), 5000+100*client)
 }
 
-// upload is an upload that was answered with success.
+// upload is an upload that succeeded.
 type upload struct {
 	entry   entry
 	content []byte
@@ -48,18 +48,18 @@ type upload struct {
 // that succeeded.
 func (r running) raceToUpload(t *testing.T, n sample, clients int) []upload {
 	t.Helper()
-	answers, entries := make([]answer, clients), make([]entry, clients)
+	responses, entries := make([]response, clients), make([]entry, clients)
 	together(clients, func(i int, ready func()) {
 		r.ask(t, http.MethodGet, "/healthz", "") // opens the connection
 		content := contentOf(n, i)
 		ready()
 		var err error
-		if answers[i], entries[i], err = r.upload(n.path(i), "invoice.pdf", content); err != nil {
+		if responses[i], entries[i], err = r.upload(n.path(i), "invoice.pdf", content); err != nil {
 			t.Errorf("upload %d: %v", i, err)
 		}
 	})
 	var won []upload
-	for i, got := range answers {
+	for i, got := range responses {
 		switch {
 		case got.status == http.StatusOK:
 			won = append(won, upload{entries[i], contentOf(n, i)})
@@ -105,8 +105,8 @@ func (r running) checkUploads(t *testing.T, n sample, won []upload) {
 	}
 }
 
-// checkLastPlace sees that the refused uploads have taken no place for good.
-func (r running) checkLastPlace(t *testing.T, n sample, won []upload) {
+// checkLastReservation sees that the refused uploads occupy no reservation.
+func (r running) checkLastReservation(t *testing.T, n sample, won []upload) {
 	t.Helper()
 	got := r.ask(t, http.MethodDelete, fmt.Sprintf("%s/invoices/%d", n.v2(), won[0].entry.ID), "")
 	if got.status != http.StatusOK {

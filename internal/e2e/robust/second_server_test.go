@@ -29,12 +29,12 @@ func run(t *testing.T, args ...string) apptest.Result {
 	return apptest.Result{Code: command.ProcessState.ExitCode(), Stdout: stdout.String(), Stderr: stderr.String()}
 }
 
-// TestRevocationIsInForceAtOnce revokes tokens by the command line, while the
+// TestRevocationIsEffectiveAtOnce revokes tokens by the command line, while the
 // server that takes them runs and their connections stay open.
 //
-// It guards that a token is looked up at each request: with one kept for a
+// It guards that a token is looked up at each request: with one cached for a
 // second, the request after the revocation passes.
-func TestRevocationIsInForceAtOnce(t *testing.T) {
+func TestRevocationIsEffectiveAtOnce(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	for _, by := range []string{"id", "text"} {
@@ -66,7 +66,7 @@ func TestRevocationIsInForceAtOnce(t *testing.T) {
 // TestWrongSettingsOpenNothing starts a server with many wrong settings on a
 // port that is taken.
 //
-// It guards that all are told at once, and before anything is made or opened:
+// It guards that all are reported at once, and before anything is made or opened:
 // otherwise it is the port that is complained of, or the data folder is there.
 func TestWrongSettingsOpenNothing(t *testing.T) {
 	t.Parallel()
@@ -105,17 +105,17 @@ func TestWrongSettingsOpenNothing(t *testing.T) {
 //
 // It guards that a server clears up only what nobody works on, and that neither
 // remembers what the other has changed: with a sweep at every start the upload
-// fails, with counts that are only kept in memory the totals differ.
+// fails, with counts that are only in memory the totals differ.
 func TestSecondServer(t *testing.T) {
 	t.Parallel()
 	first := start(t)
 	first.Import(t, registered(1, 20)...)
 	content := bytes.Repeat([]byte("through the first "), 30_000)
 	held := first.hold(t, sample(1).v1(), "first.pdf", content)
-	eventually(t, "the upload is under way", func() bool { return len(drafts(t, first.Data)) == 1 })
+	eventually(t, "the upload is under way", func() bool { return len(stagedFiles(t, first.Data)) == 1 })
 
 	second := startOn(t, first.Data)
-	if left := drafts(t, first.Data); len(left) != 1 {
+	if left := stagedFiles(t, first.Data); len(left) != 1 {
 		t.Fatalf("files on their way after the start of a second server: %v", left)
 	}
 	held.release()
@@ -156,7 +156,7 @@ func TestSecondServerOfAKilledOne(t *testing.T) {
 	second := startOn(t, first.Data)
 	first.hold(t, sample(1).v1(), "first.pdf", make([]byte, 400_000))
 	held := second.hold(t, sample(1).v2(), "second.pdf", make([]byte, 400_000))
-	eventually(t, "both uploads are under way", func() bool { return len(drafts(t, first.Data)) == 2 })
+	eventually(t, "both uploads are under way", func() bool { return len(stagedFiles(t, first.Data)) == 2 })
 	first.Kill(t)
 	third := startOn(t, first.Data)
 	held.release()

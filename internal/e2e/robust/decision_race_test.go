@@ -12,7 +12,7 @@ import (
 	"merchantorders/internal/order"
 )
 
-// attempt is one way to answer an order.
+// attempt is one way to response an order.
 type attempt struct {
 	method, body string
 	path         func(sample) string
@@ -31,13 +31,13 @@ var (
 	}
 )
 
-// TestOneAnswerWins has 32 clients accept and reject the same order at once, in
+// TestOneDecisionWins has 32 clients accept and reject the same order at once, in
 // both versions.
 //
 // It guards that the state is looked at and changed under one lock, and the day
 // counts with it: without the look all succeed, without the counts the totals
 // are off after a restart.
-func TestOneAnswerWins(t *testing.T) {
+func TestOneDecisionWins(t *testing.T) {
 	t.Parallel()
 	const clients, orders = 32, 6
 	s := start(t)
@@ -62,7 +62,7 @@ func TestOneAnswerWins(t *testing.T) {
 			t.Fatalf("orders of the day by state after order %d (-want +got):\n%s", n, diff)
 		}
 	}
-	// What is kept must be right too, not only what the server remembers.
+	// The stored state must be right too, not only what the server remembers.
 	s.Stop(t, syscall.SIGTERM)
 	again := startOn(t, s.Data)
 	if diff := cmp.Diff(want, again.totals(t, "")); diff != "" {
@@ -73,19 +73,19 @@ func TestOneAnswerWins(t *testing.T) {
 	}
 }
 
-// raceToAnswer has clients answer an order at once. Exactly one may succeed;
+// raceToAnswer has clients response an order at once. Exactly one may succeed;
 // it returns the state that this one has made.
 func (r running) raceToAnswer(t *testing.T, n sample, clients int) string {
 	t.Helper()
-	answers := make([]answer, clients)
+	responses := make([]response, clients)
 	together(clients, func(i int, ready func()) {
 		r.ask(t, http.MethodGet, "/healthz", "") // opens the connection
 		ready()
 		a := attempts[i%len(attempts)]
-		answers[i] = r.ask(t, a.method, a.path(n), a.body)
+		responses[i] = r.ask(t, a.method, a.path(n), a.body)
 	})
 	state, won := "", 0
-	for i, got := range answers {
+	for i, got := range responses {
 		a := attempts[i%len(attempts)]
 		switch {
 		case got.status == http.StatusOK:
