@@ -1,5 +1,5 @@
-// Package internal_test holds the packages to the imports that the design
-// allows them.
+// Package internal_test checks that packages import only what the architecture
+// allows.
 package internal_test
 
 import (
@@ -20,9 +20,9 @@ const module = "merchantorders/"
 // everything allows a package every import.
 const everything = "*"
 
-// mayImport says which packages of this module each package may import. A
-// folder stands for the packages in it too, where they have no row of their
-// own. Packages that serve tests alone have none.
+// mayImport lists the packages of this module that each package may import. A row
+// also applies to the packages in the folder that have no row. Packages for tests
+// have none. Imports point downward only, because no row names a package above it.
 var mayImport = map[string][]string{
 	"cmd":          {"internal/app"},
 	"client":       {},
@@ -67,11 +67,11 @@ var mayImport = map[string][]string{
 	"docs":              {},
 }
 
-// standardOnly are the packages that import nothing but the standard library,
-// not even by way of others.
+// standardOnly are the packages that depend on the standard library only, also
+// indirectly.
 var standardOnly = []string{"client", "internal/order", "internal/token", "internal/lru"}
 
-// onlyIn says where alone a package, or what is below it, may be imported.
+// onlyIn lists the only packages that may import a package or the packages below it.
 var onlyIn = map[string][]string{
 	"database/sql":                       {"internal/store", "internal/maintenance"},
 	"modernc.org":                        {"internal/store"},
@@ -96,7 +96,7 @@ var onlyIn = map[string][]string{
 	"go.uber.org/goleak":                 {},
 }
 
-// goPackage is what `go list` tells of a package.
+// goPackage is a package in the output of `go list`.
 type goPackage struct {
 	ImportPath string
 	Standard   bool
@@ -105,18 +105,18 @@ type goPackage struct {
 	Deps       []string
 }
 
-// listed returns every package of the module and what they need, by path.
+// listed returns all packages of the module and their dependencies, by path.
 func listed(t *testing.T) map[string]goPackage {
 	t.Helper()
-	// `go test` keeps a result until a file changes that the test has looked
-	// at, and does not see what go list looks at.
+	// `go test` caches a result until a file changes that the test has opened, and
+	// does not see the files that go list opens.
 	for _, folder := range []string{"../client", "../cmd", "../internal", "../openapi", "../docs"} {
 		err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 			if err == nil && strings.HasSuffix(path, ".go") {
 				_, err = os.Stat(path)
 			}
 			if errors.Is(err, fs.ErrNotExist) {
-				return nil // another test's file, gone meanwhile
+				return nil // a temporary file of another test
 			}
 			return err
 		})
@@ -146,19 +146,19 @@ func listed(t *testing.T) map[string]goPackage {
 	}
 }
 
-// forTests reports whether a package of this module serves tests only.
+// forTests reports whether a package of this module is for tests only.
 func forTests(name string) bool {
 	return strings.HasSuffix(name, "test") || name == "internal/testenv" || name == "internal/e2e" || strings.HasPrefix(name, "internal/e2e/")
 }
 
-// within reports whether a package is one of some folders or below one.
+// within reports whether a package is in one of the folders.
 func within(name string, folders []string) bool {
 	return slices.ContainsFunc(folders, func(folder string) bool {
 		return name == folder || strings.HasPrefix(name, folder+"/")
 	})
 }
 
-// allowed returns what a package may import, by the longest row that fits.
+// allowed returns the imports of the row with the longest matching path.
 func allowed(name string) (imports []string, ok bool) {
 	for folder := name; folder != "."; folder = filepath.Dir(folder) {
 		if imports, ok := mayImport[folder]; ok {
@@ -198,7 +198,7 @@ func TestImports(t *testing.T) {
 		}
 	}
 	if seen < len(mayImport) {
-		t.Errorf("go list tells of %d packages only", seen)
+		t.Errorf("go list has only %d packages", seen)
 	}
 }
 
@@ -218,9 +218,9 @@ func TestStandardLibraryOnly(t *testing.T) {
 	}
 }
 
-// TestVersionsStandAlone: neither version needs the other, nor how things are
-// stored, by whatever way.
-func TestVersionsStandAlone(t *testing.T) {
+// TestVersionsIndependent checks that no version depends on another one or on the
+// storage, also indirectly.
+func TestVersionsIndependent(t *testing.T) {
 	t.Parallel()
 	packages := listed(t)
 	for name, strangers := range map[string][]string{

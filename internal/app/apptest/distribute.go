@@ -9,8 +9,8 @@ import (
 	"merchantorders/internal/app"
 )
 
-// Distribute makes the tables of a database on a cluster and spreads them, as an
-// operator does. Its error is what the command said.
+// Distribute runs the command distribute, which creates the tables of a database
+// on a cluster and distributes them. Its error is the output of the command.
 func Distribute(ctx context.Context, url string) error {
 	folder, err := os.MkdirTemp("", "distribute")
 	if err != nil {

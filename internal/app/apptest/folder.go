@@ -8,15 +8,14 @@ import (
 	"testing"
 )
 
-// MerchantID is the merchant that Start adds.
+// MerchantID is the id of the merchant that Start adds.
 const MerchantID = 355
 
-// Folder is a data folder. Its commands work beside a running server and
-// without one.
+// Folder is a data folder. Its commands work with and without a running server.
 type Folder struct {
 	Data string // path
-	// Settings are flags of every command beside --data: where database and
-	// storage are. None: both are in the folder.
+	// Settings are further flags of every command: database and storage. Empty:
+	// both are in the folder.
 	Settings []string
 }
 
@@ -31,8 +30,8 @@ func (f Folder) Run(t testing.TB, stdin string, args ...string) Result {
 	return Run(t, stdin, f.arguments(args...)...)
 }
 
-// Merchant adds a merchant named "Store <id>" where it is not there, and
-// returns a new token of it with all scopes.
+// Merchant adds a merchant named "Store <id>" unless it exists, and returns a new
+// token of it with all scopes.
 func (f Folder) Merchant(t testing.TB, id int64) string {
 	t.Helper()
 	text := strconv.FormatInt(id, 10)
@@ -43,15 +42,15 @@ func (f Folder) Merchant(t testing.TB, id int64) string {
 	return f.Token(t, "--merchant", text)
 }
 
-// Token makes a token with the flags of token create.
+// Token creates a token with flags of the command token create.
 func (f Folder) Token(t testing.TB, flags ...string) string {
 	t.Helper()
 	args := append([]string{"token", "create"}, flags...)
 	return strings.TrimSpace(mustRun(t, "", f.arguments(args...)...).Stdout)
 }
 
-// Import takes in order documents, each on one line. All have to be created
-// or unchanged.
+// Import imports order documents, each on one line. The test fails unless all are
+// created or unchanged.
 func (f Folder) Import(t testing.TB, documents ...[]byte) {
 	t.Helper()
 	mustRun(t, string(bytes.Join(documents, []byte("\n"))), f.arguments("import", "-")...)

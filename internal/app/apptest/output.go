@@ -12,11 +12,11 @@ import (
 // that fails waits that long.
 const readyTimeout = 3 * time.Minute
 
-// output keeps what a server writes.
+// output collects the output of a server.
 type output struct {
 	mu      sync.Mutex
 	text    bytes.Buffer
-	written chan struct{} // gets a value, where it is empty, after each write
+	written chan struct{} // receives a value after each write, if it is empty
 }
 
 func newOutput() *output { return &output{written: make(chan struct{}, 1)} }
@@ -32,7 +32,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return o.text.Write(p)
 }
 
-// String returns what was written so far.
+// String returns the output so far.
 func (o *output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -41,8 +41,8 @@ func (o *output) String() string {
 
 var listensOn = regexp.MustCompile(`(?m)^Merchant Orders listens on (\S+)$`)
 
-// address waits until a server says where it listens. ended is closed when it
-// has ended.
+// address waits until a server has written its address, and returns that. ended
+// is closed when the server has ended.
 func (o *output) address(t testing.TB, ended <-chan struct{}, log *output) string {
 	t.Helper()
 	timeout := time.After(readyTimeout)
@@ -55,19 +55,19 @@ func (o *output) address(t testing.TB, ended <-chan struct{}, log *output) strin
 		case <-ended:
 			t.Fatalf("the server ended before it listened:\n%s%s", o, log)
 		case <-timeout:
-			t.Fatalf("the server does not listen:\n%s%s", o, log)
+			t.Fatalf("the server does not listen after %v:\n%s%s", readyTimeout, o, log)
 		}
 	}
 }
 
-// shownLog is how much of a log a failed test shows, in bytes.
-const shownLog = 8 << 10
+// maxShownLog is how much of a log a failed test shows, in bytes.
+const maxShownLog = 8 << 10
 
-// showAfterFailure shows the end of a server's log when its test has failed.
+// showAfterFailure logs the end of a server's log if the test fails.
 func showAfterFailure(t testing.TB, log *output) {
 	t.Cleanup(func() {
 		if text := log.String(); t.Failed() && text != "" {
-			t.Logf("log of the server:\n%s", text[max(0, len(text)-shownLog):])
+			t.Logf("log of the server:\n%s", text[max(0, len(text)-maxShownLog):])
 		}
 	})
 }

@@ -14,15 +14,15 @@ import (
 	"merchantorders/internal/testenv"
 )
 
-// built is the program, made at most once in a test process.
+// built is the program, which is built at most once in a test process.
 var built struct {
 	once sync.Once
 	dir  string
 	err  error
 }
 
-// Build builds the program, once in a test process, and returns its path. A
-// package that calls it has a TestMain that calls Main.
+// Build builds the program, once in a test process, and returns its path. The
+// TestMain of a package that calls it must call Main.
 func Build(t testing.TB) string {
 	t.Helper()
 	testenv.Need(t, "the built program")
@@ -43,7 +43,7 @@ func Build(t testing.TB) string {
 
 func program() string { return filepath.Join(built.dir, "merchant-orders") }
 
-// Main runs the tests of a package, removes what Build made, and returns the
+// Main runs the tests of a package, deletes the program of Build, and returns the
 // exit code: func TestMain(m *testing.M) { os.Exit(apptest.Main(m)) }.
 func Main(m *testing.M) int {
 	code := m.Run()
@@ -53,8 +53,8 @@ func Main(m *testing.M) int {
 	return code
 }
 
-// Command is the built program with arguments, not yet started. The
-// environment has none of its settings.
+// Command returns a command of the built program. Its environment has no settings
+// of the service.
 func Command(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(Build(t), args...)
@@ -66,7 +66,7 @@ func Command(t testing.TB, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Process is a server as a process of its own.
+// Process is a server in a separate process.
 type Process struct {
 	Folder
 	BaseURL string // http://127.0.0.1:PORT
@@ -76,9 +76,9 @@ type Process struct {
 	ended chan struct{}
 }
 
-// StartProcess starts the built program as a server on a data folder, which
-// may hold something already, and a free port, with further flags of serve.
-// When the test ends it is killed, if it is still there.
+// StartProcess starts the built program as a server on a free port and a data
+// folder, which may have data. flags are further flags of serve. The process is
+// killed when the test ends, if it still runs.
 func StartProcess(t testing.TB, data string, flags ...string) *Process {
 	t.Helper()
 	p := &Process{Folder: Folder{Data: data}, log: newOutput(), ended: make(chan struct{})}
@@ -91,7 +91,7 @@ func StartProcess(t testing.TB, data string, flags ...string) *Process {
 	}
 	go func() {
 		defer close(p.ended)
-		// What it says is in cmd.ProcessState as well.
+		// cmd.ProcessState has the result as well.
 		_ = p.cmd.Wait()
 	}()
 	t.Cleanup(func() { p.Kill(t) })
@@ -99,8 +99,8 @@ func StartProcess(t testing.TB, data string, flags ...string) *Process {
 	return p
 }
 
-// Kill ends the process at once, as kill -9 does, and waits for its end. A
-// process that has ended is left alone.
+// Kill kills the process with SIGKILL and waits for its end. It does nothing if
+// the process has ended.
 func (p *Process) Kill(t testing.TB) {
 	t.Helper()
 	if err := p.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {

@@ -8,17 +8,17 @@ import (
 	"merchantorders/internal/app"
 )
 
-// Result is what a command left behind.
+// Result is the result of a command.
 type Result struct {
 	Code           int // exit code
 	Stdout, Stderr string
 }
 
-// NoEnv is an environment without variables, for app.Run.
+// NoEnv is an empty environment for app.Run.
 func NoEnv(string) (string, bool) { return "", false }
 
-// Run runs one command in this process, as if typed, with stdin as standard
-// input. The environment's settings are not looked at.
+// Run runs a command line in this process, with stdin as standard input and an
+// empty environment.
 func Run(t testing.TB, stdin string, args ...string) Result {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -26,7 +26,7 @@ func Run(t testing.TB, stdin string, args ...string) Result {
 	return Result{Code: code, Stdout: stdout.String(), Stderr: stderr.String()}
 }
 
-// mustRun is Run for a command that has to succeed.
+// mustRun is like Run; the test fails unless the command succeeds.
 func mustRun(t testing.TB, stdin string, args ...string) Result {
 	t.Helper()
 	result := Run(t, stdin, args...)

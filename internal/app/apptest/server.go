@@ -12,8 +12,8 @@ import (
 	"merchantorders/openapi/openapitest"
 )
 
-// noLimits comes first among the flags of a server: tests ask for more in a
-// second than a client may, and say so where they are about the limits.
+// noLimits is the first flag of a server: tests send more requests a second than a
+// client may. A test of the limits overrides it.
 const noLimits = "--rate-limit=0"
 
 // Server is a server in this process.
@@ -29,16 +29,15 @@ type Server struct {
 	stopping    sync.Once
 }
 
-// Start starts a server on a new data folder and a free port, with further
-// flags of serve, and adds merchant MerchantID, unless --demo makes it. The
-// server is stopped when the test ends.
+// Start starts a server on a new data folder and a free port. flags are further
+// flags of serve. It adds merchant MerchantID, unless --demo adds it. The server
+// is stopped when the test ends.
 func Start(t testing.TB, flags ...string) *Server {
 	t.Helper()
 	return StartWith(t, nil, flags...)
 }
 
-// StartWith is Start with settings that every command on the installation
-// needs: those of Folder.
+// StartWith is like Start, with the settings of a Folder.
 func StartWith(t testing.TB, settings []string, flags ...string) *Server {
 	t.Helper()
 	s := Folder{Data: filepath.Join(t.TempDir(), "data"), Settings: settings}.Serve(t, flags...)
@@ -50,22 +49,21 @@ func StartWith(t testing.TB, settings []string, flags ...string) *Server {
 	return s
 }
 
-// StartOn is Start on a given data folder, which may hold something already. It
-// adds no merchant, and Token is empty.
+// StartOn is like Start on a given data folder, which may have data. It adds no
+// merchant, and Token is empty.
 func StartOn(t testing.TB, data string, flags ...string) *Server {
 	t.Helper()
 	return Folder{Data: data}.Serve(t, flags...)
 }
 
-// Serve is StartOn on a folder with its settings. The test fails if the OpenAPI
-// documents do not describe what the server takes and answers.
+// Serve is like StartOn, with the settings of the folder. The test fails if the
+// OpenAPI documents do not describe the requests and responses of the server.
 func (f Folder) Serve(t testing.TB, flags ...string) *Server {
 	t.Helper()
 	return f.ServeLimited(t, append([]string{noLimits}, flags...)...)
 }
 
-// ServeLimited is Serve with the limits that a server has when nobody says
-// otherwise.
+// ServeLimited is like Serve, with the default rate limit.
 func (f Folder) ServeLimited(t testing.TB, flags ...string) *Server {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -82,8 +80,8 @@ func (f Folder) ServeLimited(t testing.TB, flags ...string) *Server {
 	return s
 }
 
-// Stop stops the server gracefully and waits for its end, which has to be exit
-// code 0. Stopping again does nothing.
+// Stop stops the server gracefully and waits for its end. The test fails unless
+// the exit code is 0. Further calls do nothing.
 func (s *Server) Stop(t testing.TB) {
 	t.Helper()
 	s.stopping.Do(func() {
@@ -95,9 +93,8 @@ func (s *Server) Stop(t testing.TB) {
 	})
 }
 
-// Stdout returns what the server wrote to standard output so far.
+// Stdout returns the server's standard output so far.
 func (s *Server) Stdout() string { return s.stdout.String() }
 
-// Log returns what the server wrote to standard error so far, one JSON object
-// a line.
+// Log returns the server's standard error so far, one JSON object a line.
 func (s *Server) Log() string { return s.log.String() }
