@@ -92,7 +92,7 @@ func TestOperatorTransitions(t *testing.T) {
 	if got := s.state("R-1"); got != order.Completed {
 		t.Errorf("R-1 is %s", got)
 	}
-	state := coded("invalid_params", "state must be the name of a state")
+	state := coded("invalid_params", "state must be one of registered, in-processing, ready-for-shipment, picked-by-courier, delivered-to-pickup-point, delivery-failed, rejected-by-merchant, canceled, completed, delivered-to-customer, return-canceled")
 	s.asOperator("POST", path, `{"state":"C"}`, 400, state)
 	s.asOperator("POST", path, `{"state":""}`, 400, state)
 	s.asOperator("POST", path, `{"state":"completed","force":true}`, 400, coded("invalid_params", "force is not a known key"))

@@ -122,7 +122,7 @@ func TestListRefusals(t *testing.T) {
 	s.expect("GET", "/v2/orders?page=0", "", 400,
 		`{"error":{"code":"invalid_params","message":"page must be a whole number from 1"}}`)
 	s.expect("GET", "/v2/orders?state=C", "", 400,
-		`{"error":{"code":"invalid_params","message":"state must be the name of a state"}}`)
+		`{"error":{"code":"invalid_params","message":"state must be one of registered, in-processing, ready-for-shipment, picked-by-courier, delivered-to-pickup-point, delivery-failed, rejected-by-merchant, canceled, completed, delivered-to-customer, return-canceled"}}`)
 	s.expect("GET", "/v2/orders?dateFrom=2026-05-02&dateTo=2026-05-01", "", 400,
 		`{"error":{"code":"invalid_params","message":"dateFrom is after dateTo"}}`)
 }

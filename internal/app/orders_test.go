@@ -95,7 +95,7 @@ SF-2026-0000029  picked-by-courier  2026-11-06T04:27:01Z  `
 	if got := r.run(t, "", "orders", "list", "--to", "2001-01-01"); got.Code != 0 || strings.Count(got.Stdout, "\n") != 1 {
 		t.Errorf("no orders: %+v", got)
 	}
-	if got := r.run(t, "", "orders", "list", "--state", "asleep"); got.Code != 2 || !strings.Contains(got.Stderr, "state must be the name of a state") {
+	if got := r.run(t, "", "orders", "list", "--state", "asleep"); got.Code != 2 || !strings.Contains(got.Stderr, "state must be one of registered, in-processing") {
 		t.Errorf("unknown state: %+v", got)
 	}
 }

@@ -1,8 +1,6 @@
 package ingest
 
 import (
-	"strings"
-
 	"merchantorders/internal/order"
 )
 
@@ -57,18 +55,9 @@ func (r *reader) state(given *string) order.State {
 	}
 	state, ok := order.ParseState(*given)
 	if !ok {
-		r.refuse("state", "must be one of "+strings.Join(stateNames(), ", "))
+		r.refuse("state", "must be one of "+order.StateNames())
 	}
 	return state
-}
-
-// stateNames returns the names of all states.
-func stateNames() []string {
-	var names []string
-	for _, state := range order.States() {
-		names = append(names, state.String())
-	}
-	return names
 }
 
 // defaultCurrency is the currency of a document without one (decision 7).

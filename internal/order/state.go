@@ -1,6 +1,9 @@
 package order
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // State is the state of an order (spec 3.1, decision 2). The zero value is not a
 // state. The numbers are stored: append, never reorder.
@@ -82,6 +85,16 @@ func States() []State {
 		all = append(all, s)
 	}
 	return all
+}
+
+// StateNames returns the published names of all states, separated by commas, for
+// error messages.
+func StateNames() string {
+	var names []string
+	for _, s := range States() {
+		names = append(names, s.String())
+	}
+	return strings.Join(names, ", ")
 }
 
 // Valid reports whether s is one of the states.

@@ -68,7 +68,7 @@ func (a *api) transitionOrder(w http.ResponseWriter, r *http.Request) error {
 	}
 	to, ok := order.ParseState(name)
 	if !ok {
-		return &web.ParamError{Name: "state", Problem: "must be the name of a state"}
+		return &web.ParamError{Name: "state", Problem: "must be one of " + order.StateNames()}
 	}
 	// An invalid id becomes 0, which no merchant has.
 	merchantID, _ := order.ParseID(r.PathValue("merchantId"))

@@ -67,7 +67,7 @@ func (p *listParams) parseState(query web.Query) error {
 	}
 	state, ok := order.ParseState(name)
 	if !ok {
-		return &web.ParamError{Name: "state", Problem: "must be the name of a state"}
+		return &web.ParamError{Name: "state", Problem: "must be one of " + order.StateNames()}
 	}
 	p.state = &name
 	p.filter.AnyState, p.filter.States = false, []order.State{state}
