@@ -118,7 +118,7 @@ func (s *Service) reserveInvoice(ctx context.Context, tx Tx, merchantID int64, i
 		return WriteResult{}, ErrFileTooBig
 	}
 	if locked.ActiveInvoices >= MaxInvoices {
-		return WriteResult{}, ErrTooManyFiles
+		return WriteResult{}, s.refuseFull(ctx, tx, locked, options)
 	}
 	used, err := tx.InvoiceNames(ctx, locked)
 	if err != nil {
@@ -129,6 +129,23 @@ func (s *Service) reserveInvoice(ctx context.Context, tx Tx, merchantID int64, i
 	}
 	invoice.ID, err = tx.ReserveInvoice(ctx, locked, invoice)
 	return WriteResult{LockedOrder: locked, Invoice: invoice}, err
+}
+
+// refuseFull returns why an order without a free slot refuses an upload. If some
+// slots are only reserved, an upload with If-Match is refused as if one of these
+// reservations were active already: the order would have changed.
+func (s *Service) refuseFull(ctx context.Context, tx Tx, locked LockedOrder, options WriteOptions) error {
+	if options.IfMatch == nil {
+		return ErrTooManyFiles
+	}
+	active, err := tx.Invoices(ctx, locked)
+	switch {
+	case err != nil:
+		return err
+	case len(active) < MaxInvoices:
+		return ErrPreconditionFailed
+	}
+	return ErrTooManyFiles
 }
 
 // isUploadRefusal reports whether err refuses an upload; any other error is a

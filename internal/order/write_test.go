@@ -229,6 +229,28 @@ func TestIfMatch(t *testing.T) {
 	}
 }
 
+// TestIfMatchWithReservedSlots: if all slots are taken, some of them by uploads in
+// progress, an upload with If-Match is refused for the precondition. The order has
+// fewer files than the limit.
+func TestIfMatchWithReservedSlots(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]error{reserved: order.ErrPreconditionFailed, active: order.ErrTooManyFiles} {
+		store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
+		o := store.orders[1]
+		o.head.ActiveInvoices = order.MaxInvoices
+		for id := range int64(order.MaxInvoices) {
+			o.entries = append(o.entries, fakeEntry{Invoice: order.Invoice{ID: id + 1}, status: status})
+		}
+		match := order.WriteOptions{IfMatch: func(order.LockedOrder) bool { return true }}
+		if _, err := uploadWithKey(t.Context(), newService(store, files), files, match); !errors.Is(err, want) {
+			t.Errorf("status %d: error %v, want %v", status, err, want)
+		}
+		if _, err := uploadWithKey(t.Context(), newService(store, files), files, order.WriteOptions{}); !errors.Is(err, order.ErrTooManyFiles) {
+			t.Errorf("status %d, without If-Match: error %v", status, err)
+		}
+	}
+}
+
 // TestIfMatchDuringUpload: a change between reservation and activation refuses the
 // upload, of which only the recorded response remains.
 func TestIfMatchDuringUpload(t *testing.T) {
