@@ -169,7 +169,7 @@ func registered(merchantID int64, first sample, count int) []byte {
 	return bytes.Join(documents, []byte("\n"))
 }
 
-// decision is one way to response an order.
+// decision is one way to accept or reject an order.
 type decision struct {
 	method, body string
 	path         func(sample) string

@@ -118,9 +118,9 @@ func TestDatabaseStopsAndReturns(t *testing.T) {
 	}.run(t, onPostgres(t, withPassword(t, server.Database(t))))
 }
 
-// TestDatabaseHangs has the server keep its connections and not response. A burst
-// of requests that nobody responses is not to be held for long, nor what they
-// have begun.
+// TestDatabaseHangs stops the database server, which keeps its connections. The
+// requests of a burst must not wait long, and their transactions must not remain
+// open.
 func TestDatabaseHangs(t *testing.T) {
 	t.Parallel()
 	server := pgtest.StartServer(t)

@@ -12,7 +12,7 @@ import (
 	"merchantorders/internal/order"
 )
 
-// attempt is one way to response an order.
+// attempt is one way to accept or reject an order.
 type attempt struct {
 	method, body string
 	path         func(sample) string
@@ -46,7 +46,7 @@ func TestOneDecisionWins(t *testing.T) {
 	for n := sample(1); n <= orders; n++ {
 		day := ingesttest.CreatedAt(int(n)).Format("2006-01-02")
 		wantDay := s.totals(t, "dateFrom="+day+"&dateTo="+day)
-		state := s.raceToAnswer(t, n, clients)
+		state := s.raceToDecide(t, n, clients)
 		if got := s.state(t, n); got != state {
 			t.Errorf("order %d is %s, but the client that succeeded made it %s", n, got, state)
 		}
@@ -73,9 +73,10 @@ func TestOneDecisionWins(t *testing.T) {
 	}
 }
 
-// raceToAnswer has clients response an order at once. Exactly one may succeed;
+// raceToDecide lets clients accept or reject an order at once. Exactly one may
+// succeed;
 // it returns the state that this one has made.
-func (r running) raceToAnswer(t *testing.T, n sample, clients int) string {
+func (r running) raceToDecide(t *testing.T, n sample, clients int) string {
 	t.Helper()
 	responses := make([]response, clients)
 	together(clients, func(i int, ready func()) {

@@ -168,7 +168,7 @@ func (r running) acceptUntilFull(t *testing.T, orders sample) sample {
 		if got.status == http.StatusOK {
 			continue
 		}
-		r.unavailable(t, "v2 accept", got, `{"error":{"code":"unavailable","message":"The service cannot response for now."}}`)
+		r.unavailable(t, "v2 accept", got, `{"error":{"code":"unavailable","message":"The service cannot answer for now."}}`)
 		return n
 	}
 	t.Fatal("the disk is full and every order was accepted")
