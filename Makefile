@@ -21,7 +21,7 @@ slow: ## run all tests three times on one busy processor core
 lint: ## check format, names and common mistakes
 	bash scripts/lint
 
-vulncheck: ## look for known vulnerabilities (needs https://vuln.go.dev)
+vulncheck: ## look for known vulnerabilities (needs the network: the Go vulnerability database)
 	go run golang.org/x/vuln/cmd/govulncheck@latest ./...
 
 bench: ## measure speed and size on this machine (takes minutes)
