@@ -23,14 +23,14 @@ type Client struct {
 	authorize func(http.Header)
 	redact    func(string) string
 
-	timeout     time.Duration // of one attempt
-	tries       int           // maximum for one call
-	maxWait     time.Duration // between two attempts
-	writeTries  bool          // whether writes are retried
-	now         func() time.Time
-	sleep       func(context.Context, time.Duration) error
-	jitter      func(time.Duration) time.Duration // a random duration below the given one
-	connections *http.Transport                   // created by New; nil: of WithHTTPClient
+	timeout        time.Duration // of one attempt
+	tries          int           // maximum for one call
+	maxWait        time.Duration // between two attempts
+	writeTries     bool          // whether writes are retried
+	now            func() time.Time
+	sleep          func(context.Context, time.Duration) error
+	jitter         func(time.Duration) time.Duration // a random duration below the given one
+	ownConnections bool                              // whether New created the transport
 }
 
 // The defaults of a Client.
@@ -55,7 +55,7 @@ func New(baseURL, token string, options ...Option) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !validToken(token) {
+	if token == "" || strings.Contains(token, " ") || !validHeaderValue(token) {
 		return nil, errors.New("the token is empty or contains characters that are not allowed in a token")
 	}
 	c := &Client{
@@ -71,31 +71,20 @@ func New(baseURL, token string, options ...Option) (*Client, error) {
 		sleep:      sleep,
 		jitter:     func(d time.Duration) time.Duration { return rand.N(max(d, 1)) },
 	}
-	var set settings
+	c.http = &http.Client{CheckRedirect: c.checkRedirect}
+	var errs []error
 	for _, option := range options {
-		option(c, &set)
+		errs = append(errs, option(c))
 	}
-	if err := errors.Join(set.errs...); err != nil {
+	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	c.http = c.newHTTP(set.http)
+	if standard, ok := http.DefaultTransport.(*http.Transport); ok && c.http.Transport == nil {
+		connections := standard.Clone()
+		connections.MaxIdleConnsPerHost = maxIdleConns
+		c.http.Transport, c.ownConnections = connections, true
+	}
 	return c, nil
-}
-
-// newHTTP returns the HTTP client: with the transport of given, or a new one. It
-// does not follow redirects except for downloads.
-func (c *Client) newHTTP(given *http.Client) *http.Client {
-	h := &http.Client{CheckRedirect: c.checkRedirect}
-	if given != nil {
-		h.Transport = given.Transport
-		return h
-	}
-	if standard, ok := http.DefaultTransport.(*http.Transport); ok {
-		c.connections = standard.Clone()
-		c.connections.MaxIdleConnsPerHost = maxIdleConns
-		h.Transport = c.connections
-	}
-	return h
 }
 
 // String returns the client's base URL, without the token.
@@ -104,8 +93,8 @@ func (c *Client) String() string { return "client of " + c.base.String() }
 // Close closes idle connections. The client remains usable. Close does not close
 // connections of WithHTTPClient.
 func (c *Client) Close() {
-	if c.connections != nil {
-		c.connections.CloseIdleConnections()
+	if c.ownConnections {
+		c.http.CloseIdleConnections()
 	}
 }
 
@@ -122,16 +111,6 @@ func parseBase(text string) (*url.URL, error) {
 	return base, nil
 }
 
-// validToken reports whether a text can be sent as a token.
-func validToken(text string) bool {
-	for _, c := range []byte(text) {
-		if c <= ' ' || c > '~' {
-			return false
-		}
-	}
-	return text != ""
-}
-
 // sleep waits for d, or returns the context's error if that ends first.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
@@ -142,4 +121,41 @@ func sleep(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+const maxRedirects = 5
+
+// checkRedirect follows redirects of downloads only: v2 itself has none. After a
+// redirect to an origin that is not trusted it removes the token.
+func (c *Client) checkRedirect(next *http.Request, via []*http.Request) error {
+	if _, download := next.Context().Value(downloadKey{}).(bool); !download {
+		return http.ErrUseLastResponse
+	}
+	if len(via) > maxRedirects {
+		return errors.New("too many redirects")
+	}
+	for _, request := range append(via[:len(via):len(via)], next) {
+		if !c.trusts(request.URL) {
+			next.Header.Del("Authorization")
+		}
+	}
+	return nil
+}
+
+// downloadKey is the context key that marks a download.
+type downloadKey struct{}
+
+// trusts reports whether the client may send the token to an address.
+func (c *Client) trusts(address *url.URL) bool {
+	at := origin(address)
+	return at == origin(c.base) || c.storage != "" && at == c.storage
+}
+
+// origin returns scheme, host and port of a URL.
+func origin(address *url.URL) string {
+	scheme, port := strings.ToLower(address.Scheme), address.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[scheme]
+	}
+	return scheme + "://" + strings.ToLower(address.Hostname()) + ":" + port
 }

@@ -4,30 +4,24 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
-// timeForm is the format of times in v2, in UTC.
-const timeForm = "2006-01-02 15:04:05"
-
-// wireTime decodes a time: text in timeForm, or null for none.
+// wireTime decodes a time of v2: text in the form of time.DateTime, in UTC, or null
+// for none.
 type wireTime struct{ time.Time }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (t *wireTime) UnmarshalJSON(data []byte) error {
 	var text *string
-	if err := json.Unmarshal(data, &text); err != nil {
+	err := json.Unmarshal(data, &text)
+	if err != nil || text == nil {
 		return err
 	}
-	if text == nil {
-		t.Time = time.Time{}
-		return nil
-	}
-	at, err := time.Parse(timeForm, *text)
-	if err != nil {
+	if t.Time, err = time.Parse(time.DateTime, *text); err != nil {
 		return fmt.Errorf("%.40q is not a time", *text)
 	}
-	t.Time = at
 	return nil
 }
 
@@ -54,7 +48,7 @@ type wirePage struct {
 		Page     int64    `json:"page"`
 		PageSize int64    `json:"itemsPerPage"`
 		Total    int64    `json:"totalItems"`
-		State    *State   `json:"status"`
+		State    State    `json:"status"` // null: every state
 		From     wireTime `json:"dateFrom"`
 		To       wireTime `json:"dateTo"`
 	} `json:"params"`
@@ -63,118 +57,82 @@ type wirePage struct {
 
 var errIncomplete = errors.New("a required field is missing")
 
+// decode decodes a JSON body. complete reports whether all required fields are
+// present.
+func decode[T any](r response, complete func(T) bool) (T, error) {
+	var value T
+	err := json.Unmarshal(r.body, &value)
+	if err == nil && !complete(value) {
+		err = errIncomplete
+	}
+	return value, err
+}
+
 // decodePage decodes the response of a list.
-func decodePage(body []byte) (Page, error) {
-	var wire wirePage
-	if err := json.Unmarshal(body, &wire); err != nil {
-		return Page{}, err
-	}
+func decodePage(r response) (Page, error) {
+	wire, err := decode(r, func(w wirePage) bool {
+		return w.Orders != nil && w.Params.Page > 0 && w.Params.PageSize > 0 && w.Params.Total >= 0 &&
+			!slices.ContainsFunc(w.Orders, func(o wireSummary) bool { return o.Reference == "" || o.State == "" || o.CreatedAt.IsZero() })
+	})
 	p := wire.Params
-	if wire.Orders == nil || p.Page < 1 || p.PageSize < 1 || p.Total < 0 {
-		return Page{}, errIncomplete
-	}
 	page := Page{
-		Number: p.Page, Size: p.PageSize, Total: p.Total, From: p.From.Time, To: p.To.Time,
-		Orders: make([]Summary, 0, len(wire.Orders)),
+		Number: p.Page, Size: p.PageSize, Total: p.Total, State: p.State, From: p.From.Time, To: p.To.Time,
+		Orders: make([]Summary, len(wire.Orders)), Tag: r.header.Get("ETag"),
 	}
-	if p.State != nil {
-		page.State = *p.State
+	for i, w := range wire.Orders {
+		page.Orders[i] = w.Summary
+		page.Orders[i].CreatedAt, page.Orders[i].UpdatedAt = w.CreatedAt.Time, w.UpdatedAt.Time
 	}
-	for _, w := range wire.Orders {
-		w.Summary.CreatedAt, w.Summary.UpdatedAt = w.CreatedAt.Time, w.UpdatedAt.Time
-		if w.Reference == "" || w.State == "" || w.Summary.CreatedAt.IsZero() {
-			return Page{}, errIncomplete
-		}
-		page.Orders = append(page.Orders, w.Summary)
-	}
-	return page, nil
+	return page, err
 }
 
 // decodeOrder decodes the response of a single order.
-func decodeOrder(body []byte) (Order, error) {
-	var wire struct {
-		Order wireOrder `json:"order"`
-	}
-	if err := json.Unmarshal(body, &wire); err != nil {
-		return Order{}, err
-	}
+func decodeOrder(r response) (Order, error) {
+	wire, err := decode(r, func(w struct{ Order wireOrder }) bool {
+		o := w.Order
+		return o.Reference != "" && o.State != "" && !o.CreatedAt.IsZero() && o.LineItems != nil && o.Invoices != nil && complete(o.Invoices...)
+	})
 	w, o := wire.Order, wire.Order.Order
 	o.CreatedAt, o.UpdatedAt = w.CreatedAt.Time, w.UpdatedAt.Time
 	o.ExpiresAt, o.DispatchUntil = w.ExpiresAt.Time, w.DispatchUntil.Time
-	o.Tag = ""
-	if o.Reference == "" || o.State == "" || o.CreatedAt.IsZero() || o.Invoices == nil || o.LineItems == nil || !complete(o.Invoices) {
-		return Order{}, errIncomplete
-	}
-	return o, nil
+	o.Tag = r.header.Get("ETag")
+	return o, err
 }
 
 // decodeSuccess decodes the response of accept and reject.
-func decodeSuccess(body []byte) error {
-	var wire struct {
-		Success bool `json:"success"`
-	}
-	if err := json.Unmarshal(body, &wire); err != nil {
-		return err
-	}
-	if !wire.Success {
-		return errIncomplete
-	}
-	return nil
+func decodeSuccess(r response) (bool, error) {
+	wire, err := decode(r, func(w struct{ Success bool }) bool { return w.Success })
+	return wire.Success, err
 }
 
 // decodeUploaded decodes the response of an upload.
-func decodeUploaded(body []byte) (Invoice, error) {
-	var wire struct {
-		Invoice Invoice `json:"invoice"`
-	}
-	if err := json.Unmarshal(body, &wire); err != nil {
-		return Invoice{}, err
-	}
-	if !complete([]Invoice{wire.Invoice}) {
-		return Invoice{}, errIncomplete
-	}
-	return wire.Invoice, nil
+func decodeUploaded(r response) (Invoice, error) {
+	wire, err := decode(r, func(w struct{ Invoice Invoice }) bool { return complete(w.Invoice) })
+	return wire.Invoice, err
 }
 
 // decodeDeleted decodes the response of a delete: the remaining files.
-func decodeDeleted(body []byte) ([]Invoice, error) {
-	var wire struct {
-		Invoices []Invoice `json:"invoices"`
-	}
-	if err := json.Unmarshal(body, &wire); err != nil {
-		return nil, err
-	}
-	if wire.Invoices == nil || !complete(wire.Invoices) {
-		return nil, errIncomplete
-	}
-	return wire.Invoices, nil
+func decodeDeleted(r response) ([]Invoice, error) {
+	wire, err := decode(r, func(w struct{ Invoices []Invoice }) bool { return w.Invoices != nil && complete(w.Invoices...) })
+	return wire.Invoices, err
 }
 
 // complete reports whether all invoices have the required fields.
-func complete(invoices []Invoice) bool {
-	for _, invoice := range invoices {
-		if invoice.ID < 1 || invoice.URL == "" || invoice.CreatedAt.IsZero() {
-			return false
-		}
-	}
-	return true
+func complete(invoices ...Invoice) bool {
+	return !slices.ContainsFunc(invoices, func(i Invoice) bool { return i.ID < 1 || i.URL == "" || i.CreatedAt.IsZero() })
 }
 
 // decodeEvents decodes a page of events after a number. It checks that the numbers
 // increase: otherwise the caller might read the same events again and again.
-func decodeEvents(body []byte, after int64) (EventPage, error) {
-	var page EventPage
-	if err := json.Unmarshal(body, &page); err != nil {
+func decodeEvents(r response, after int64) (EventPage, error) {
+	page, err := decode(r, func(p EventPage) bool {
+		return p.Events != nil && !slices.ContainsFunc(p.Events, func(e Event) bool { return e.Type == "" || e.OrderReference == "" || e.At.IsZero() })
+	})
+	if err != nil {
 		return EventPage{}, err
-	}
-	if page.Events == nil {
-		return EventPage{}, errIncomplete
 	}
 	last := after
 	for _, event := range page.Events {
-		if event.Type == "" || event.OrderReference == "" || event.At.IsZero() {
-			return EventPage{}, errIncomplete
-		}
 		if event.Seq <= last {
 			return EventPage{}, fmt.Errorf("event %d follows event %d", event.Seq, last)
 		}

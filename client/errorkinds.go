@@ -52,18 +52,23 @@ func kindOf(call *call, e *Error) error {
 	case 2, 3:
 		return ErrResponse
 	case 5:
-		return kindOfServerError(e.Status)
+		switch e.Status {
+		case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+			return ErrUnavailable
+		}
+		return ErrInternal
 	}
-	if kind, ok := wordKinds[e.Code]; ok {
-		return kind
-	}
-	if kind, ok := messageKinds[e.Message]; ok && e.Status < http.StatusInternalServerError {
-		return kind
-	}
-	if strings.HasPrefix(e.Message, "The order with id ") && e.Status == http.StatusNotFound {
+	// Two codes have two meanings.
+	switch {
+	case e.Code == "10301" && e.Status == http.StatusNotFound, e.Status == http.StatusNotFound && strings.HasPrefix(e.Message, "The order with id "):
 		return ErrNotFound
+	case e.Code == "10304" && strings.HasSuffix(call.url, "/accept"):
+		return ErrCannotAccept
 	}
-	if kind := kindOfNumericCode(call, e); kind != nil {
+	if kind, ok := codeKinds[e.Code]; ok {
+		return kind
+	}
+	if kind, ok := messageKinds[e.Message]; ok {
 		return kind
 	}
 	if e.Status == http.StatusNotFound && call.notFound != nil {
@@ -78,40 +83,13 @@ func kindOf(call *call, e *Error) error {
 	return ErrRefused
 }
 
-func kindOfServerError(status int) error {
-	switch status {
-	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return ErrUnavailable
-	}
-	return ErrInternal
-}
-
-// kindOfNumericCode returns the kind of a published code whose message is not
-// known, for example in another language. 10301 and 10304 have two meanings each.
-func kindOfNumericCode(call *call, e *Error) error {
-	switch e.Code {
-	case "10301":
-		if e.Status == http.StatusNotFound {
-			return ErrNotFound
-		}
-		return ErrInvalidReason
-	case "10303":
-		return ErrCannotAccept
-	case "10304":
-		if strings.HasSuffix(call.url, "/accept") {
-			return ErrCannotAccept
-		}
-		return ErrCannotReject
-	case "10305":
-		return ErrInvalidAction
-	case "10306":
-		return ErrInvalidReason
-	}
-	return nil
-}
-
-// wordKinds are the kinds of codes that are words.
-var wordKinds = map[string]error{
+// codeKinds are the kinds of codes.
+var codeKinds = map[string]error{
+	"10301":                   ErrInvalidReason,
+	"10303":                   ErrCannotAccept,
+	"10304":                   ErrCannotReject,
+	"10305":                   ErrInvalidAction,
+	"10306":                   ErrInvalidReason,
 	"unauthorized":            ErrUnauthorized,
 	"forbidden":               ErrForbidden,
 	"invalid_params":          ErrInvalidParams,
@@ -124,14 +102,9 @@ var wordKinds = map[string]error{
 	"idempotency_key_running": ErrInProgress,
 }
 
-// messageKinds are the kinds of published messages. Some errors share a code, and
-// bodies {"message": ...} have none.
+// messageKinds are the kinds of the messages of bodies {"message": ...}, which have
+// no code.
 var messageKinds = map[string]error{
-	"Cannot Accept Order":                  ErrCannotAccept,
-	"Cannot Reject Order":                  ErrCannotReject,
-	"The reason is not valid":              ErrInvalidReason,
-	"Reason Is Not Valid":                  ErrInvalidReason,
-	"Invalid Action":                       ErrInvalidAction,
 	"Invalid payload.":                     ErrInvalidPayload,
 	"Invalid request params.":              ErrInvalidParams,
 	"The file type is not supported.":      ErrFileType,

@@ -3,8 +3,10 @@ package client
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // The kinds of errors, for errors.Is. Every error of a call is an *Error of one of
@@ -52,8 +54,6 @@ type Error struct {
 
 // Error implements error. The text is one line.
 func (e *Error) Error() string {
-	var b strings.Builder
-	b.WriteString(e.Op + ": " + e.Message)
 	var about []string
 	if e.Status != 0 {
 		about = append(about, fmt.Sprintf("status %d", e.Status))
@@ -70,21 +70,16 @@ func (e *Error) Error() string {
 	if e.RequestID != "" {
 		about = append(about, "request "+e.RequestID)
 	}
+	text := e.Op + ": " + e.Message
 	if len(about) > 0 {
-		b.WriteString(" (" + strings.Join(about, ", ") + ")")
+		text += " (" + strings.Join(about, ", ") + ")"
 	}
-	return b.String()
+	return text
 }
 
 // Unwrap returns the kind and the cause.
 func (e *Error) Unwrap() []error {
-	var below []error
-	for _, err := range []error{e.Kind, e.err} {
-		if err != nil {
-			below = append(below, err)
-		}
-	}
-	return below
+	return slices.DeleteFunc([]error{e.Kind, e.err}, func(err error) bool { return err == nil })
 }
 
 // Timeout reports whether the cause is a time-out.
@@ -127,4 +122,13 @@ func (c *Client) clean(text string) string {
 		runes = append(runes[:maxMessage:maxMessage], '…')
 	}
 	return strings.TrimSpace(strings.Map(printable, string(runes)))
+}
+
+// printable replaces control characters, line ends and direction marks by spaces,
+// since they can disguise text on a terminal or in a log.
+func printable(r rune) rune {
+	if unicode.IsPrint(r) {
+		return r
+	}
+	return ' '
 }

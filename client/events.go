@@ -131,13 +131,10 @@ const followPause = time.Second
 // OrderEvents returns the events of one order, oldest first. The error is
 // ErrNotFound if the order does not exist or belongs to another merchant.
 func (c *Client) OrderEvents(ctx context.Context, reference string) iter.Seq2[Event, error] {
-	op := "read events of order " + reference
 	return eventPages(0, nil, func(after int64) (EventPage, error) {
-		if err := c.checkReference(op, reference); err != nil {
-			return EventPage{}, err
-		}
-		address := c.address(eventQuery(after, MaxEvents), "orders", reference, "events")
-		return c.events(ctx, &call{op: op, method: http.MethodGet, url: address}, after)
+		call := c.orderCall(http.MethodGet, "read events of order "+reference, reference, "events")
+		call.url += "?" + eventQuery(after, MaxEvents).Encode()
+		return c.events(ctx, call, after)
 	})
 }
 
@@ -150,15 +147,7 @@ func eventQuery(after int64, limit int) url.Values {
 }
 
 func (c *Client) events(ctx context.Context, call *call, after int64) (EventPage, error) {
-	r, err := c.do(ctx, call)
-	if err != nil {
-		return EventPage{}, err
-	}
-	page, err := decodeEvents(r.body, after)
-	if err != nil {
-		return EventPage{}, c.malformed(call, r, err)
-	}
-	return page, nil
+	return fetch(ctx, c, call, func(r response) (EventPage, error) { return decodeEvents(r, after) })
 }
 
 // eventPages returns the events of all pages. It ends at the first empty page, or,

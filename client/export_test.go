@@ -8,28 +8,33 @@ import (
 
 // WithSleep replaces the waits between attempts and removes their random part.
 func WithSleep(sleep func(context.Context, time.Duration) error) Option {
-	return func(c *Client, _ *settings) {
+	return func(c *Client) error {
 		c.sleep = sleep
 		c.jitter = func(time.Duration) time.Duration { return 0 }
+		return nil
 	}
 }
 
 // WithNow replaces the clock.
 func WithNow(now func() time.Time) Option {
-	return func(c *Client, _ *settings) { c.now = now }
+	return func(c *Client) error {
+		c.now = now
+		return nil
+	}
 }
 
 // DecodeAll decodes a response as each call does, and returns the errors.
 func (c *Client) DecodeAll(status int, contentType string, body []byte) []error {
 	a := response{status: status, header: http.Header{"Content-Type": {contentType}}, body: body, requestID: "id"}
 	read := &call{op: "read order SF-1", url: "http://x/v2/orders/SF-1"}
-	_, page := decodePage(body)
-	_, order := decodeOrder(body)
-	_, uploaded := decodeUploaded(body)
-	_, deleted := decodeDeleted(body)
-	_, events := decodeEvents(body, 0)
+	_, page := decodePage(a)
+	_, order := decodeOrder(a)
+	_, success := decodeSuccess(a)
+	_, uploaded := decodeUploaded(a)
+	_, deleted := decodeDeleted(a)
+	_, events := decodeEvents(a, 0)
 	errs := []error{c.responseError(read, a)}
-	for _, err := range []error{page, order, uploaded, deleted, events, decodeSuccess(body)} {
+	for _, err := range []error{page, order, success, uploaded, deleted, events} {
 		if err != nil {
 			errs = append(errs, c.malformed(read, a, err))
 		}

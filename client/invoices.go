@@ -2,9 +2,15 @@ package client
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"net/url"
+	"path"
 	"strconv"
+	"strings"
 )
 
 // MaxInvoiceSize is the maximum size of an invoice file, in bytes.
@@ -16,68 +22,75 @@ const fileTimeoutFactor = 4
 // UploadInvoice stores an invoice file for an order and returns its entry. The
 // extension of filename determines the file type: pdf, png, jpeg or jpg.
 //
-// If content is an io.Seeker, such as a file or a bytes.Reader, the client streams
-// it from its current offset to its end. Other content it first reads into memory,
-// at most MaxInvoiceSize bytes, since a retry must send it again. After the call
-// returns, the client does not read content.
+// It first reads content into memory, at most MaxInvoiceSize bytes, since a retry
+// must send it again.
 //
 // Errors in addition to those of every call: ErrNotFound, ErrFileType,
 // ErrFileTooBig, ErrTooManyFiles, ErrPrecondition, and ErrInvalidPayload if content
 // or filename is empty.
 func (c *Client) UploadInvoice(ctx context.Context, reference, filename string, content io.Reader, options ...WriteOption) (Invoice, error) {
-	op := "upload invoice to order " + reference
-	if err := c.checkReference(op, reference); err != nil {
-		return Invoice{}, err
-	}
-	write, err := c.newWrite(op, options)
+	call := c.orderCall(http.MethodPost, "upload invoice to order "+reference, reference, "invoices")
+	call.timeout = fileTimeoutFactor * c.timeout
+	c.setOptions(call, options)
+	data, err := io.ReadAll(io.LimitReader(content, MaxInvoiceSize+1))
 	if err != nil {
-		return Invoice{}, err
+		return Invoice{}, &Error{Op: c.clean(call.op), Message: c.clean("read the content: " + err.Error()), err: c.cause(err)}
 	}
-	source, err := newSource(content)
-	if err != nil {
-		return Invoice{}, &Error{Op: c.clean(op), Message: c.clean("read the content: " + err.Error()), err: c.cause(err)}
+	if len(data) > MaxInvoiceSize {
+		return Invoice{}, c.notSent(call.op, ErrFileTooBig, ErrFileTooBig.Error())
 	}
-	if source.size > MaxInvoiceSize {
-		return Invoice{}, c.notSent(op, ErrFileTooBig, ErrFileTooBig.Error())
-	}
-	call := &call{
-		op: op, method: http.MethodPost, url: c.address(nil, "orders", reference, "invoices"), write: write, timeout: fileTimeoutFactor * c.timeout,
-		body: func() (requestBody, error) { return newUploadBody(filename, source) },
-	}
-	r, err := c.do(ctx, call)
-	if err != nil {
-		return Invoice{}, err
-	}
-	invoice, err := decodeUploaded(r.body)
-	if err != nil {
-		return Invoice{}, c.malformed(call, r, err)
-	}
-	return invoice, nil
+	call.body, _ = json.Marshal(upload{Filename: filename, Content: data}) // texts can always be encoded
+	return fetch(ctx, c, call, decodeUploaded)
+}
+
+// upload is the body of an upload.
+type upload struct {
+	Filename string `json:"filename"`
+	Content  []byte `json:"contentBase64"`
 }
 
 // DeleteInvoice deletes an invoice file of an order and returns the remaining ones.
 // Errors in addition to those of every call: ErrInvoiceNotFound, also if the order
 // does not exist, and ErrPrecondition.
 func (c *Client) DeleteInvoice(ctx context.Context, reference string, invoiceID int64, options ...WriteOption) ([]Invoice, error) {
-	op := "delete invoice " + strconv.FormatInt(invoiceID, 10) + " of order " + reference
-	if err := c.checkReference(op, reference); err != nil {
-		return nil, err
-	}
-	write, err := c.newWrite(op, options)
-	if err != nil {
-		return nil, err
+	id := strconv.FormatInt(invoiceID, 10)
+	call := c.orderCall(http.MethodDelete, "delete invoice "+id+" of order "+reference, reference, "invoices", id)
+	c.setOptions(call, options)
+	return fetch(ctx, c, call, decodeDeleted)
+}
+
+// File is a downloaded invoice file.
+type File struct {
+	Name      string // stored name, the last element of the URL
+	MediaType string // Content-Type of the storage; may be empty
+	Content   []byte
+}
+
+// DownloadInvoice downloads an invoice file of an order. It reads the whole file
+// into memory, so that it can retry after a broken connection. It returns
+// ErrResponse if the file is larger than MaxInvoiceSize.
+//
+// The client sends the token only to the service's own address and that of
+// WithStorage, not to other storages and not after a redirect to another address.
+// Errors in addition to those of every call: ErrInvoiceNotFound.
+func (c *Client) DownloadInvoice(ctx context.Context, invoice Invoice) (File, error) {
+	op := "download invoice " + strconv.FormatInt(invoice.ID, 10)
+	address, err := url.Parse(invoice.URL)
+	if err != nil || address.Scheme != "http" && address.Scheme != "https" || address.Host == "" || address.User != nil {
+		return File{}, c.notSent(op, ErrInvalidParams, "its URL is not a URL to download from")
 	}
 	call := &call{
-		op: op, method: http.MethodDelete, write: write,
-		url: c.address(nil, "orders", reference, "invoices", strconv.FormatInt(invoiceID, 10)),
+		op: op, method: http.MethodGet, url: address.String(), download: true, anonymous: !c.trusts(address),
+		timeout: fileTimeoutFactor * c.timeout, notFound: ErrInvoiceNotFound,
 	}
-	r, err := c.do(ctx, call)
-	if err != nil {
-		return nil, err
+	file, err := fetch(context.WithValue(ctx, downloadKey{}, true), c, call, func(r response) (File, error) {
+		if coding := r.header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+			return File{}, fmt.Errorf("content encoding %q", coding)
+		}
+		return File{Name: path.Base(address.Path), MediaType: r.header.Get("Content-Type"), Content: r.body}, nil
+	})
+	if e, ok := errors.AsType[*Error](err); ok && call.anonymous && (e.Kind == ErrUnauthorized || e.Kind == ErrForbidden) {
+		e.Message += "; its address is not the service's, so the client did not send the token"
 	}
-	remaining, err := decodeDeleted(r.body)
-	if err != nil {
-		return nil, c.malformed(call, r, err)
-	}
-	return remaining, nil
+	return file, err
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 )
 
@@ -22,71 +23,40 @@ func pageLinks(header http.Header, address string) (links, error) {
 	if err != nil {
 		return links{}, err
 	}
-	for _, value := range header.Values("Link") {
-		for _, link := range split(value, ',') {
-			target, relations := parseLink(link)
-			for _, relation := range relations {
-				switch strings.ToLower(relation) {
-				case "first", "prev":
-					found.any = true
-				case "next":
-					found.any = true
-					to, err := at.Parse(target)
-					if err != nil || to.RawQuery == "" || !strings.HasSuffix(to.Path, "/orders") {
-						return links{}, errors.New("the link to the next page is not a list of orders")
-					}
-					if to.RawQuery == at.RawQuery {
-						return links{}, errors.New("the link to the next page is the same page")
-					}
-					found.next = to.RawQuery
+	for _, link := range linkForm.FindAllStringSubmatch(strings.Join(header.Values("Link"), ","), -1) {
+		for _, relation := range relations(link[2]) {
+			switch strings.ToLower(relation) {
+			case "first", "prev":
+				found.any = true
+			case "next":
+				found.any = true
+				to, err := at.Parse(link[1])
+				if err != nil || to.RawQuery == "" || !strings.HasSuffix(to.Path, "/orders") {
+					return links{}, errors.New("the link to the next page is not a list of orders")
 				}
+				if to.RawQuery == at.RawQuery {
+					return links{}, errors.New("the link to the next page is the same page")
+				}
+				found.next = to.RawQuery
 			}
 		}
 	}
 	return found, nil
 }
 
-// split splits a text at a separator outside <...> and "...": a header at commas,
-// a link at semicolons.
-func split(value string, separator byte) []string {
-	var parts []string
-	begin, inTarget, inQuotes := 0, false, false
-	for i := 0; i < len(value); i++ {
-		switch c := value[i]; {
-		case inQuotes && c == '\\':
-			i++
-		case inQuotes:
-			inQuotes = c != '"'
-		case inTarget:
-			inTarget = c != '>'
-		case c == '<':
-			inTarget = true
-		case c == '"':
-			inQuotes = true
-		case c == separator:
-			parts = append(parts, value[begin:i])
-			begin = i + 1
-		}
-	}
-	return append(parts, value[begin:])
-}
+var (
+	// linkForm matches a link of a Link header: its target and its parameters.
+	linkForm = regexp.MustCompile(`<([^>]*)>((?:` + paramForm.String() + `)*)`)
+	// paramForm matches a parameter: its name, and its value with or without quotes.
+	paramForm = regexp.MustCompile(`\s*;\s*([^\s;,="]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*))`)
+)
 
-// parseLink parses one link into its target and its relations.
-func parseLink(link string) (string, []string) {
-	link = strings.TrimSpace(link)
-	if !strings.HasPrefix(link, "<") {
-		return "", nil
-	}
-	target, params, ok := strings.Cut(link[1:], ">")
-	if !ok {
-		return "", nil
-	}
-	var relations []string
-	for _, param := range split(params, ';') {
-		name, value, _ := strings.Cut(strings.TrimSpace(param), "=")
-		if strings.EqualFold(strings.TrimSpace(name), "rel") && relations == nil {
-			relations = strings.Fields(strings.Trim(strings.TrimSpace(value), `"`))
+// relations returns the values of the first parameter rel.
+func relations(params string) []string {
+	for _, param := range paramForm.FindAllStringSubmatch(params, -1) {
+		if strings.EqualFold(param[1], "rel") {
+			return strings.Fields(param[2] + param[3])
 		}
 	}
-	return target, relations
+	return nil
 }

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"crypto/rand"
 	"errors"
 	"net/http"
 	"strings"
@@ -8,40 +9,33 @@ import (
 )
 
 // Option configures a Client.
-type Option func(*Client, *settings)
-
-// settings are the values of options that are not fields of Client.
-type settings struct {
-	http *http.Client
-	errs []error
-}
+type Option func(*Client) error
 
 // WithHTTPClient sends requests through the Transport of h, for example for a proxy
 // or private certificates. The Client ignores the other fields of h.
 func WithHTTPClient(h *http.Client) Option {
-	return func(_ *Client, set *settings) { set.http = h }
+	return func(c *Client) error {
+		c.http.Transport = h.Transport
+		return nil
+	}
 }
 
 // WithTimeout bounds one attempt of a call, from the connection to the last byte of
 // the response. Uploads and downloads have four times as long. Calls that wait for
 // events have the time of the wait in addition. Default: DefaultTimeout.
 func WithTimeout(d time.Duration) Option {
-	return func(c *Client, set *settings) {
-		if d <= 0 {
-			set.errs = append(set.errs, errors.New("the time-out must be positive"))
-		}
+	return func(c *Client) error {
 		c.timeout = d
+		return require(d > 0, "the time-out must be positive")
 	}
 }
 
 // WithTries sets the maximum number of attempts of a call. 1 means no retries.
 // Default: DefaultTries.
 func WithTries(n int) Option {
-	return func(c *Client, set *settings) {
-		if n < 1 {
-			set.errs = append(set.errs, errors.New("the number of tries must be at least 1"))
-		}
+	return func(c *Client) error {
 		c.tries = n
+		return require(n > 0, "the number of tries must be at least 1")
 	}
 }
 
@@ -49,11 +43,9 @@ func WithTries(n int) Option {
 // a longer one with Retry-After, the call fails without a retry, and
 // Error.RetryAfter has that time. Default: DefaultMaxWait.
 func WithMaxWait(d time.Duration) Option {
-	return func(c *Client, set *settings) {
-		if d < 0 {
-			set.errs = append(set.errs, errors.New("the maximum wait must not be negative"))
-		}
+	return func(c *Client) error {
 		c.maxWait = d
+		return require(d >= 0, "the maximum wait must not be negative")
 	}
 }
 
@@ -61,17 +53,18 @@ func WithMaxWait(d time.Duration) Option {
 // Idempotency-Key. It is for a service that ignores Idempotency-Key: there the
 // retry of an accept that succeeded would fail.
 func WithoutWriteRetries() Option {
-	return func(c *Client, _ *settings) { c.writeTries = false }
+	return func(c *Client) error {
+		c.writeTries = false
+		return nil
+	}
 }
 
 // WithUserAgent adds the name of a program, such as "erp-sync/3.1", to the header
 // User-Agent.
 func WithUserAgent(name string) Option {
-	return func(c *Client, set *settings) {
-		if !validHeaderValue(name) {
-			set.errs = append(set.errs, errors.New("the user agent must be printable ASCII"))
-		}
+	return func(c *Client) error {
 		c.agent = strings.TrimSpace(name + " " + userAgent)
+		return require(validHeaderValue(name), "the user agent must be printable ASCII")
 	}
 }
 
@@ -79,14 +72,22 @@ func WithUserAgent(name string) Option {
 // and port). It is for a service whose file URLs differ from the base URL of the
 // client. By default the client sends the token to the base URL's host only.
 func WithStorage(address string) Option {
-	return func(c *Client, set *settings) {
+	return func(c *Client) error {
 		storage, err := parseBase(address)
 		if err != nil {
-			set.errs = append(set.errs, errors.New("the address of the storage must be a URL such as https://files.example.com"))
-			return
+			return errors.New("the address of the storage must be a URL such as https://files.example.com")
 		}
 		c.storage = origin(storage)
+		return nil
 	}
+}
+
+// require returns an error with a message unless ok.
+func require(ok bool, message string) error {
+	if ok {
+		return nil
+	}
+	return errors.New(message)
 }
 
 // WriteOption configures one write.
@@ -121,32 +122,27 @@ type Receipt struct {
 	RequestID string // for the log of the service
 }
 
-// newWrite returns the options of a write.
-func (c *Client) newWrite(op string, options []WriteOption) (*write, error) {
+// setOptions makes a call a write with options.
+func (c *Client) setOptions(call *call, options []WriteOption) {
 	w := &write{}
 	for _, option := range options {
 		option(w)
 	}
 	switch {
 	case w.key != nil && (*w.key == "" || len(*w.key) > maxKey || !validHeaderValue(*w.key)):
-		return nil, c.notSent(op, ErrInvalidParams, "the idempotency key must be 1 to 255 printable ASCII characters")
+		call.invalid = "the idempotency key must be 1 to 255 printable ASCII characters"
 	case w.match != nil && (*w.match == "" || !validHeaderValue(*w.match)):
-		return nil, c.notSent(op, ErrInvalidParams, "the tag to match is empty or not valid")
+		call.invalid = "the tag to match is empty or not valid"
 	case w.key == nil && c.writeTries:
-		key := newID()
+		key := rand.Text()
 		w.key = &key
 	}
-	return w, nil
+	call.write = w
 }
 
 const maxKey = 255 // characters
 
 // validHeaderValue reports whether a text can be the value of a header.
 func validHeaderValue(text string) bool {
-	for _, c := range []byte(text) {
-		if c < ' ' || c > '~' {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }

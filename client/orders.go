@@ -1,7 +1,9 @@
 package client
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"net/http"
@@ -38,23 +40,17 @@ type Page struct {
 	links links
 }
 
-const dayForm = "2006-01-02"
-
 // query returns the query parameters of a filter.
 func (f Filter) query(page int64) url.Values {
-	size := f.PageSize
-	if size == 0 {
-		size = MaxPageSize
-	}
-	query := url.Values{"page": {strconv.FormatInt(page, 10)}, "itemsPerPage": {strconv.Itoa(size)}}
+	query := url.Values{"page": {strconv.FormatInt(page, 10)}, "itemsPerPage": {strconv.Itoa(cmp.Or(f.PageSize, MaxPageSize))}}
 	if f.State != "" {
 		query.Set("state", string(f.State))
 	}
 	if !f.From.IsZero() {
-		query.Set("dateFrom", f.From.UTC().Format(dayForm))
+		query.Set("dateFrom", f.From.UTC().Format(time.DateOnly))
 	}
 	if !f.To.IsZero() {
-		query.Set("dateTo", f.To.UTC().Format(dayForm))
+		query.Set("dateTo", f.To.UTC().Format(time.DateOnly))
 	}
 	return query
 }
@@ -68,19 +64,13 @@ func (c *Client) OrdersPage(ctx context.Context, filter Filter, page int64) (Pag
 
 func (c *Client) page(ctx context.Context, address string) (Page, error) {
 	call := &call{op: "list orders", method: http.MethodGet, url: address}
-	r, err := c.do(ctx, call)
-	if err != nil {
-		return Page{}, err
-	}
-	page, err := decodePage(r.body)
-	if err == nil {
-		page.links, err = pageLinks(r.header, address)
-	}
-	if err != nil {
-		return Page{}, c.malformed(call, r, err)
-	}
-	page.Tag = r.header.Get("ETag")
-	return page, nil
+	return fetch(ctx, c, call, func(r response) (Page, error) {
+		page, err := decodePage(r)
+		if err == nil {
+			page.links, err = pageLinks(r.header, address)
+		}
+		return page, err
+	})
 }
 
 // Orders returns all orders that a filter selects, newest first. The first error
@@ -124,30 +114,41 @@ func (c *Client) Orders(ctx context.Context, filter Filter) iter.Seq2[Summary, e
 // Order returns one order. The error is ErrNotFound if the order does not exist or
 // belongs to another merchant.
 func (c *Client) Order(ctx context.Context, reference string) (Order, error) {
-	op := "read order " + reference
-	if err := c.checkReference(op, reference); err != nil {
-		return Order{}, err
-	}
-	call := &call{op: op, method: http.MethodGet, url: c.address(nil, "orders", reference)}
-	r, err := c.do(ctx, call)
-	if err != nil {
-		return Order{}, err
-	}
-	order, err := decodeOrder(r.body)
-	if err == nil && order.Reference != reference {
-		err = fmt.Errorf("order %.64q", order.Reference)
-	}
-	if err != nil {
-		return Order{}, c.malformed(call, r, err)
-	}
-	order.Tag = r.header.Get("ETag")
-	return order, nil
+	call := c.orderCall(http.MethodGet, "read order "+reference, reference)
+	return fetch(ctx, c, call, func(r response) (Order, error) {
+		order, err := decodeOrder(r)
+		if err == nil && order.Reference != reference {
+			err = fmt.Errorf("order %.64q", order.Reference)
+		}
+		return order, err
+	})
 }
 
-// checkReference refuses an empty reference, which would be the path of the list.
-func (c *Client) checkReference(op, reference string) error {
-	if reference == "" {
-		return c.notSent(op, ErrInvalidParams, "the order reference is empty")
+// Accept accepts an order: its state changes from Registered to InProcessing.
+// Errors in addition to those of every call: ErrNotFound, ErrCannotAccept,
+// ErrPrecondition.
+func (c *Client) Accept(ctx context.Context, reference string, options ...WriteOption) error {
+	return c.act(ctx, "accept", reference, nil, options)
+}
+
+// Reject rejects an order: its state changes from Registered to
+// RejectedByMerchant. Errors in addition to those of every call: ErrNotFound,
+// ErrInvalidReason, ErrCannotReject, ErrPrecondition.
+func (c *Client) Reject(ctx context.Context, reference string, reason Reason, options ...WriteOption) error {
+	body := map[string]any{"status": "D"}
+	if reason != NoReason {
+		body["reason"] = reason
 	}
-	return nil
+	return c.act(ctx, "reject", reference, body, options)
+}
+
+// act accepts or rejects an order.
+func (c *Client) act(ctx context.Context, action, reference string, body map[string]any, options []WriteOption) error {
+	call := c.orderCall(http.MethodPatch, action+" order "+reference, reference, action)
+	if body != nil {
+		call.body, _ = json.Marshal(body) // texts can always be encoded
+	}
+	c.setOptions(call, options)
+	_, err := fetch(ctx, c, call, decodeSuccess)
+	return err
 }

@@ -1,6 +1,8 @@
 package client
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,35 +10,34 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"time"
 )
 
 // call is one call of the service, with all its attempts.
 type call struct {
-	op     string // for errors
-	method string
-	url    string
-	header http.Header // additional headers; may be nil
-	// body returns the body of an attempt, from its start; nil: no body.
-	body func() (requestBody, error)
+	op      string // for errors
+	method  string
+	url     string
+	body    []byte // JSON; nil: no body
+	invalid string // what is wrong with the arguments, and the call is not sent; empty: nothing
 
 	write     *write        // options of a write; nil: a read
 	timeout   time.Duration // of one attempt; 0: the client's
-	anyType   bool          // whether the response may be other than JSON
+	download  bool          // the response is a file: redirects are followed, compression is not used
 	anonymous bool          // whether to omit the token
-	limit     int64         // maximum size of the response, in bytes; 0: maxResponse
 	notFound  error         // kind of a 404 without words that are known; nil: ErrUnsupported
 }
 
-// requestBody is the body of one attempt.
-type requestBody interface {
-	io.ReadCloser
-	// size returns the length in bytes.
-	size() int64
-	// end prevents further reads of the caller's reader, waits for a read in
-	// progress, and returns the error of that reader, if any.
-	end() error
+// orderCall returns a call below the path of an order.
+func (c *Client) orderCall(method, op, reference string, below ...string) *call {
+	call := &call{op: op, method: method, url: c.address(nil, append([]string{"orders", reference}, below...)...)}
+	if reference == "" {
+		// The path would be that of the list.
+		call.invalid = "the order reference is empty"
+	}
+	return call
 }
 
 // response is a response that was read completely.
@@ -54,57 +55,42 @@ const (
 	maxErrorBody = 64 << 10
 )
 
-// attempt sends a call once. Every error is an *Error.
-func (c *Client) attempt(ctx context.Context, call *call, id string) (response, error) {
-	timeout := call.timeout
-	if timeout == 0 {
-		timeout = c.timeout
-	}
-	bounded, cancel := context.WithTimeout(ctx, timeout)
+// attempt sends a call once.
+func (c *Client) attempt(ctx context.Context, call *call, id string) (response, *Error) {
+	bounded, cancel := context.WithTimeout(ctx, cmp.Or(call.timeout, c.timeout))
 	defer cancel()
-	request, body, err := c.newRequest(bounded, call, id)
+	request, err := c.newRequest(bounded, call, id)
 	if err != nil {
 		return response{}, c.transportError(ctx, call, id, err)
-	}
-	if body != nil {
-		defer func() { _ = body.end() }()
 	}
 	httpResponse, err := c.http.Do(request)
 	if err != nil {
-		if readErr := endBody(body); readErr != nil {
-			return response{}, &Error{Op: c.clean(call.op), Message: c.clean("read the content: " + readErr.Error()), RequestID: id, err: c.cause(readErr)}
-		}
 		return response{}, c.transportError(ctx, call, id, err)
 	}
 	defer func() { _ = httpResponse.Body.Close() }()
-	if sent := httpResponse.Header.Get(requestIDHeader); validRequestID(sent) && c.redact(sent) == sent {
+	if sent := httpResponse.Header.Get(requestIDHeader); requestIDForm.MatchString(sent) && c.redact(sent) == sent {
 		id = sent
 	}
 	return c.read(ctx, call, id, httpResponse)
 }
 
-// endBody ends a body, which may be nil.
-func endBody(body requestBody) error {
-	if body == nil {
-		return nil
-	}
-	return body.end()
-}
-
 const requestIDHeader = "X-Request-Id"
 
-// newRequest returns the request of one attempt, and its body; nil if it has none.
-func (c *Client) newRequest(ctx context.Context, call *call, id string) (*http.Request, requestBody, error) {
-	request, err := http.NewRequestWithContext(ctx, call.method, call.url, nil)
+// requestIDForm matches every request id.
+var requestIDForm = regexp.MustCompile(`^[0-9A-Za-z_.-]{1,64}$`)
+
+// newRequest returns the request of one attempt.
+func (c *Client) newRequest(ctx context.Context, call *call, id string) (*http.Request, error) {
+	request, err := http.NewRequestWithContext(ctx, call.method, call.url, bytes.NewReader(call.body))
 	if err != nil {
-		return nil, nil, err
-	}
-	for name, values := range call.header {
-		request.Header[name] = values
+		return nil, err
 	}
 	request.Header.Set("User-Agent", c.agent)
 	request.Header.Set(requestIDHeader, id)
-	if !call.anyType {
+	if call.download {
+		// Without compression Content-Length shows whether the file is complete.
+		request.Header.Set("Accept-Encoding", "identity")
+	} else {
 		request.Header.Set("Accept", "application/json")
 	}
 	if !call.anonymous {
@@ -116,43 +102,36 @@ func (c *Client) newRequest(ctx context.Context, call *call, id string) (*http.R
 	if w := call.write; w != nil && w.match != nil {
 		request.Header.Set("If-Match", *w.match)
 	}
-	if call.body == nil {
-		return request, nil, nil
+	if call.body != nil {
+		request.Header.Set("Content-Type", "application/json")
 	}
-	body, err := call.body()
-	if err != nil {
-		return nil, nil, err
-	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Body, request.ContentLength = body, body.size()
-	return request, body, nil
+	return request, nil
 }
 
 // read reads a response, up to its maximum size.
-func (c *Client) read(ctx context.Context, call *call, id string, httpResponse *http.Response) (response, error) {
+func (c *Client) read(ctx context.Context, call *call, id string, httpResponse *http.Response) (response, *Error) {
 	r := response{status: httpResponse.StatusCode, header: httpResponse.Header, requestID: id}
-	limit := call.limit
-	if limit == 0 {
-		limit = maxResponse
-	}
-	ok := r.status == http.StatusOK
-	if !ok {
+	limit := maxResponse
+	switch {
+	case r.status != http.StatusOK:
 		limit = maxErrorBody
+	case call.download:
+		limit = MaxInvoiceSize
 	}
 	var err error
-	r.body, err = io.ReadAll(io.LimitReader(httpResponse.Body, limit+1))
-	tooLong := int64(len(r.body)) > limit
+	r.body, err = io.ReadAll(io.LimitReader(httpResponse.Body, int64(limit)+1))
+	tooLong := len(r.body) > limit
 	switch {
-	case !ok && (tooLong || err != nil):
-		r.body = nil // the status is sufficient
-		return r, c.responseError(call, r)
-	case !ok:
+	case r.status != http.StatusOK:
+		if tooLong || err != nil {
+			r.body = nil // the status is sufficient
+		}
 		return r, c.responseError(call, r)
 	case tooLong:
 		return r, c.malformed(call, r, fmt.Errorf("larger than %d bytes", limit))
 	case err != nil:
 		return r, c.transportError(ctx, call, id, err)
-	case !call.anyType && !isJSON(r.header):
+	case !call.download && !isJSON(r.header):
 		return r, c.malformed(call, r, fmt.Errorf("content type %q", r.header.Get("Content-Type")))
 	}
 	return r, nil

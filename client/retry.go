@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/tls"
 	"errors"
 	"net/http"
@@ -13,40 +14,48 @@ import (
 // attempt.
 const minBackoff = 250 * time.Millisecond
 
+// fetch sends a call and decodes its response. Every error is an *Error.
+func fetch[T any](ctx context.Context, c *Client, call *call, decode func(response) (T, error)) (T, error) {
+	var none T
+	r, e := c.do(ctx, call)
+	if e != nil {
+		return none, e
+	}
+	value, err := decode(r)
+	if err != nil {
+		return none, c.malformed(call, r, err)
+	}
+	return value, nil
+}
+
 // do sends a call, with retries if they are safe, and returns a response with
-// status 200. Every error is the *Error of the last attempt.
-func (c *Client) do(ctx context.Context, call *call) (response, error) {
+// status 200, or the error of the last attempt.
+func (c *Client) do(ctx context.Context, call *call) (response, *Error) {
+	if call.invalid != "" {
+		return response{}, c.notSent(call.op, ErrInvalidParams, call.invalid)
+	}
 	if err := ctx.Err(); err != nil {
 		return response{}, c.transportError(ctx, call, "", err)
 	}
-	id := newID()
+	id := rand.Text()
 	for try := 1; ; try++ {
-		r, err := c.attempt(ctx, call, id)
-		if err == nil {
+		r, e := c.attempt(ctx, call, id)
+		if e == nil {
 			r.tries = try
 			call.write.fillReceipt(r)
 			return r, nil
 		}
-		var e *Error
-		if !errors.As(err, &e) {
-			return response{}, err
-		}
 		e.Tries = try
 		wait := c.backoff(try, e.RetryAfter)
-		if try >= c.tries || !c.retryable(call, e) || e.RetryAfter > c.maxWait || endsBefore(ctx, c.now().Add(wait)) {
+		deadline, bounded := ctx.Deadline()
+		if try >= c.tries || !c.retryable(call, e) || e.RetryAfter > c.maxWait || bounded && deadline.Before(c.now().Add(wait)) {
 			return response{}, e
 		}
-		if err := c.sleep(ctx, wait); err != nil {
-			return response{}, c.interrupted(ctx, e)
+		if c.sleep(ctx, wait) != nil {
+			e.err = errors.Join(ctx.Err(), e.err)
+			return response{}, e
 		}
 	}
-}
-
-// interrupted returns the error of a call whose context ended during a backoff:
-// the error of the last attempt, joined with that of the context.
-func (c *Client) interrupted(ctx context.Context, e *Error) *Error {
-	e.err = errors.Join(ctx.Err(), e.err)
-	return e
 }
 
 // retryableKinds are the kinds of errors that a retry may overcome, beside
@@ -78,12 +87,6 @@ func (c *Client) backoff(try int, asked time.Duration) time.Duration {
 	d := minBackoff << min(try-1, 20)
 	d = min(d, max(c.maxWait, time.Millisecond))
 	return d/2 + c.jitter(d/2)
-}
-
-// endsBefore reports whether the deadline of a context is before a time.
-func endsBefore(ctx context.Context, at time.Time) bool {
-	deadline, ok := ctx.Deadline()
-	return ok && deadline.Before(at)
 }
 
 // fillReceipt fills the receipt of a write, if the caller requested one.

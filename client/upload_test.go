@@ -10,13 +10,10 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	"merchantorders/client"
 )
@@ -250,46 +247,4 @@ func TestUploadCutInTheBody(t *testing.T) {
 	if !bytes.Equal(got, content) {
 		t.Errorf("%d bytes arrived, want %d", len(got), len(content))
 	}
-}
-
-// slowReader is slow at the second Read, after the service has responded.
-type slowReader struct {
-	*bytes.Reader
-	responded chan struct{}
-	reading   atomic.Bool
-}
-
-func (r *slowReader) Read(p []byte) (int, error) {
-	r.reading.Store(true)
-	defer r.reading.Store(false)
-	if r.Len() < int(r.Size()) {
-		<-r.responded
-		// Longer than a call that does not wait.
-		time.Sleep(20 * time.Millisecond)
-	}
-	return r.Reader.Read(p)
-}
-
-// TestUploadWaitsForItsReader checks that no Read is in progress when the call
-// returns.
-func TestUploadWaitsForItsReader(t *testing.T) {
-	t.Parallel()
-	content := &slowReader{Reader: bytes.NewReader(make([]byte, client.MaxInvoiceSize)), responded: make(chan struct{})}
-	f := newFake(t, func(w http.ResponseWriter, r *http.Request) {
-		control := http.NewResponseController(w)
-		if err := control.EnableFullDuplex(); err != nil {
-			t.Error(err)
-		}
-		_, _ = io.CopyN(io.Discard, r.Body, 1000)
-		text := flat("The file type is not supported.")
-		w.Header().Set("Content-Length", strconv.Itoa(len(text)))
-		response(w, 400, text)
-		_ = control.Flush()
-		close(content.responded)
-	})
-	_, err := f.client.UploadInvoice(t.Context(), "SF-1", "a.txt", content)
-	if content.reading.Load() {
-		t.Error("the content is being read after the call")
-	}
-	wantKind(t, err, client.ErrFileType)
 }
