@@ -1,3 +1,9 @@
+// Package copier copies an installation to another database, another storage
+// or both, while servers work on the source. It copies rows as they are and
+// verifies the target at the end.
+//
+// It must not interpret rows more than needed to find what belongs together:
+// the rules of orders are in package order.
 package copier
 
 import (
@@ -78,16 +84,26 @@ type copiedMerchant struct {
 
 // copyDatabase copies in rounds until the source has no new events.
 func (j *job) copyDatabase(ctx context.Context) error {
-	unlock, err := j.lock(ctx)
-	if err != nil {
-		return err
+	// Other copies may read the source, but not the target.
+	for _, lock := range []struct {
+		db     sqldb.DB
+		shared bool
+	}{{j.target.DB, false}, {j.source.DB, true}} {
+		held, err := lock.db.LockForCopy(ctx, lock.shared)
+		if errors.Is(err, sqldb.ErrLocked) {
+			return fmt.Errorf("source and target are the same database, or another copy uses one of them: %w", err)
+		}
+		if err != nil {
+			return err
+		}
+		defer func() { _ = held.Close() }()
 	}
-	defer unlock()
 	if err := checkTarget(ctx, j.source.DB, j.target.DB); err != nil {
 		return err
 	}
 	j.result.SourceChanging = true
 	for round := 0; round < maxRounds && j.result.SourceChanging; round++ {
+		var err error
 		if j.result.SourceChanging, err = j.copyRound(ctx); err != nil {
 			return err
 		}
@@ -95,39 +111,14 @@ func (j *job) copyDatabase(ctx context.Context) error {
 	return j.verifyRows(ctx)
 }
 
-// lock locks both databases against other copies: they may read the source, but
-// not the target.
-func (j *job) lock(ctx context.Context) (unlock func(), err error) {
-	target, err := j.target.DB.LockForCopy(ctx, false)
-	if err != nil {
-		return nil, explainLocked(err)
-	}
-	source, err := j.source.DB.LockForCopy(ctx, true)
-	if err != nil {
-		return nil, errors.Join(explainLocked(err), target.Close())
-	}
-	return func() {
-		_ = source.Close()
-		_ = target.Close()
-	}, nil
-}
-
-// explainLocked adds to sqldb.ErrLocked what it may mean.
-func explainLocked(err error) error {
-	if errors.Is(err, sqldb.ErrLocked) {
-		err = fmt.Errorf("source and target are the same database, or another copy uses one of them: %w", err)
-	}
-	return err
-}
-
 // copyRound copies every merchant with events since the previous round and
 // reports whether there was one. Tokens follow the merchants, so that nobody
 // can sign in to a half copied target. Counters are last: they only grow.
 func (j *job) copyRound(ctx context.Context) (changed bool, err error) {
-	var tokens []rowSet
+	var tokens rowSet
 	var events map[int64]int64
 	err = snapshot(ctx, j.source.DB, func(q sqldb.Querier) error {
-		if tokens, err = readTokens(ctx, q); err != nil {
+		if tokens, err = readRows(ctx, q, tokensTable, allRows); err != nil {
 			return err
 		}
 		if events, err = maintenance.LastEvents(ctx, q); err != nil || j.orders > 0 {
@@ -151,11 +142,8 @@ func (j *job) copyRound(ctx context.Context) (changed bool, err error) {
 			return false, err
 		}
 	}
-	j.sourceTokens = 0
-	for _, set := range tokens {
-		j.sourceTokens += int64(len(set.rows))
-	}
-	if err := j.apply(ctx, tokens...); err != nil {
+	j.sourceTokens = int64(len(tokens.rows))
+	if err := j.apply(ctx, tokens); err != nil {
 		return false, err
 	}
 	return changed, j.copyCounters(ctx)

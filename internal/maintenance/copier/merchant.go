@@ -2,7 +2,9 @@ package copier
 
 import (
 	"context"
+	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"merchantorders/internal/store/sqldb"
@@ -13,33 +15,25 @@ import (
 // their own; lastEvent is the newest event before that, so that every change
 // during it has a later event.
 func (j *job) copyMerchant(ctx context.Context, id, lastEvent int64) error {
-	if before, ok := j.copied[id]; ok {
-		return j.copyChanges(ctx, id, before.lastEvent)
+	before, copied := j.copied[id]
+	if !copied {
+		before.lastEvent = lastEvent
+		if err := j.copyAll(ctx, id, lastEvent); err != nil {
+			return err
+		}
 	}
-	if err := j.copyAll(ctx, id, lastEvent); err != nil {
-		return err
-	}
-	return j.copyChanges(ctx, id, lastEvent)
+	return j.copyChanges(ctx, id, before.lastEvent)
 }
 
 // copyAll copies all orders of a merchant, and its events up to lastEvent.
 func (j *job) copyAll(ctx context.Context, id, lastEvent int64) error {
-	var merchant rowSet
-	err := snapshot(ctx, j.source.DB, func(q sqldb.Querier) (err error) {
-		merchant, err = readRows(ctx, q, merchantsTable, `id = $1`, id)
-		return err
-	})
-	if err != nil {
+	if err := j.addMerchant(ctx, id); err != nil {
 		return err
 	}
-	// The merchant's row comes first: a resumed copy recognizes its target by it.
-	if err := j.inTx(ctx, func(tx sqldb.Querier) error { return insertWithoutEvents(ctx, tx, merchant) }); err != nil {
-		return err
-	}
-	for after, more := int64(0), true; more; {
+	for last := int64(0); last < math.MaxInt64; {
 		var orders orderSet
 		err := snapshot(ctx, j.source.DB, func(q sqldb.Querier) (err error) {
-			orders, after, more, err = readOrders(ctx, q, id, after)
+			orders, last, err = readOrders(ctx, q, id, last)
 			return err
 		})
 		if err != nil {
@@ -53,20 +47,35 @@ func (j *job) copyAll(ctx context.Context, id, lastEvent int64) error {
 	return snapshot(ctx, j.source.DB, func(q sqldb.Querier) error { return j.copyEvents(ctx, q, id, 0, lastEvent) })
 }
 
+// addMerchant inserts a merchant without events unless the target has it. A
+// resumed copy recognizes its target by the merchants.
+func (j *job) addMerchant(ctx context.Context, id int64) error {
+	var name string
+	var createdAt int64
+	err := j.source.DB.QueryRow(ctx, `SELECT name, created_at FROM merchants WHERE id = $1`, []any{id}, &name, &createdAt)
+	if err != nil {
+		return fmt.Errorf("read merchant %d: %w", id, err)
+	}
+	return j.inTx(ctx, func(tx sqldb.Querier) error {
+		_, err := tx.Exec(ctx, `INSERT INTO merchants (id, name, created_at) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING`, id, name, createdAt)
+		return err
+	})
+}
+
 // applyOrders copies orders. Their files come first, so that the target never
 // has an entry without its file.
 func (j *job) applyOrders(ctx context.Context, set orderSet) error {
 	if err := j.copyFiles(ctx, set.invoiceFiles()); err != nil {
 		return err
 	}
-	return j.apply(ctx, set.sets()...)
+	return j.apply(ctx, set.orders, set.invoices, set.keys)
 }
 
 // copyEvents copies the events of a merchant after one, up to another.
 func (j *job) copyEvents(ctx context.Context, q sqldb.Querier, id, after, last int64) error {
 	for after < last {
 		end := min(last, after+rowPage)
-		events, err := readEvents(ctx, q, id, after, end)
+		events, err := readRows(ctx, q, eventsTable, eventsTable.wherePage, id, after, end)
 		if err != nil {
 			return err
 		}
@@ -82,10 +91,8 @@ func (j *job) copyEvents(ctx context.Context, q sqldb.Querier, id, after, last i
 // clients can repeat their requests at the target. Older records come first: a
 // key that was used again has left its old page when its new one is written.
 func (j *job) copyIdempotencyRecords(ctx context.Context, q sqldb.Querier, id int64) error {
-	for after, more := int64(0), true; more; {
-		var records rowSet
-		var err error
-		if records, after, more, err = readIdempotencyRecords(ctx, q, id, after); err != nil {
+	for records, err := range idempotencyTable.pages(ctx, q, id) {
+		if err != nil {
 			return err
 		}
 		if err := j.apply(ctx, records); err != nil {
@@ -101,9 +108,11 @@ func (j *job) copyIdempotencyRecords(ctx context.Context, q sqldb.Querier, id in
 func (j *job) copyChanges(ctx context.Context, id, since int64) error {
 	var now copiedMerchant
 	err := snapshot(ctx, j.source.DB, func(q sqldb.Querier) (err error) {
-		if now.lastEvent, err = readLastEvent(ctx, q, id); err != nil {
+		merchant, err := readRows(ctx, q, merchantsTable, `id = $1`, id)
+		if err != nil {
 			return err
 		}
+		now.lastEvent = merchantsTable.int(merchant.rows[0], "last_event")
 		if err := j.copyChangedOrders(ctx, q, id, since); err != nil {
 			return err
 		}
@@ -114,10 +123,6 @@ func (j *job) copyChanges(ctx context.Context, id, since int64) error {
 			return err
 		}
 		days, err := readRows(ctx, q, daysTable, `merchant_id = $1`, id)
-		if err != nil {
-			return err
-		}
-		merchant, err := readRows(ctx, q, merchantsTable, `id = $1`, id)
 		if err != nil {
 			return err
 		}
@@ -139,27 +144,29 @@ func (j *job) copyChanges(ctx context.Context, id, since int64) error {
 // whose invoices differ.
 func (j *job) copyChangedOrders(ctx context.Context, q sqldb.Querier, id, since int64) error {
 	changed := make(map[int64]bool)
-	ids, err := readChangedOrders(ctx, q, id, since)
+	err := sqldb.Each(ctx, q, `SELECT DISTINCT legacy_id FROM events WHERE merchant_id = $1 AND seq > $2`, []any{id, since},
+		func(rows sqldb.Rows) error {
+			var legacyID int64
+			err := rows.Scan(&legacyID)
+			changed[legacyID] = true
+			return err
+		})
 	if err != nil {
 		return err
 	}
-	for after, more := int64(0), true; more; {
-		var invoices rowSet
-		if invoices, after, more, err = readInvoices(ctx, q, id, after); err != nil {
-			return err
-		}
-		differing, err := invoices.differingRows(ctx, j.target.DB.WithoutTimeout())
+	for invoices, err := range invoicesTable.pages(ctx, q, id) {
 		if err != nil {
 			return err
 		}
-		for _, row := range differing {
-			ids = append(ids, invoicesTable.int(row, "legacy_id"))
+		differing, err := invoices.diff(ctx, j.target.DB.WithoutTimeout())
+		if err != nil {
+			return err
+		}
+		for _, row := range append(differing.write, differing.remove...) {
+			changed[invoicesTable.int(row, "legacy_id")] = true
 		}
 	}
-	for _, legacyID := range ids {
-		changed[legacyID] = true
-	}
-	for batch := range slices.Chunk(slices.Sorted(maps.Keys(changed)), orderBatch) {
+	for batch := range slices.Chunk(slices.Sorted(maps.Keys(changed)), orderPage) {
 		orders, err := readOrdersByID(ctx, q, id, batch)
 		if err != nil {
 			return err

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"merchantorders/internal/store/sqldb"
 )
@@ -52,8 +54,12 @@ type diff struct {
 	updates bool    // some of the rows to write exist there
 }
 
-// compare compares the set with the same rows of another database.
-func (s rowSet) compare(others [][]any) diff {
+// diff compares the set with the same rows of another database.
+func (s rowSet) diff(ctx context.Context, q sqldb.Querier) (diff, error) {
+	others, err := s.readFrom(ctx, q)
+	if err != nil {
+		return diff{}, err
+	}
 	unmatched := make(map[string][]any, len(others))
 	for _, row := range others {
 		unmatched[s.table.key(row)] = row
@@ -62,53 +68,33 @@ func (s rowSet) compare(others [][]any) diff {
 	for _, row := range s.rows {
 		key := s.table.key(row)
 		other, exists := unmatched[key]
-		if !equalRows(row, other) {
+		if !slices.EqualFunc(row, other, equalValues) {
 			d.write = append(d.write, row)
 			d.updates = d.updates || exists
 		}
 		delete(unmatched, key)
 	}
-	for _, row := range others {
-		if _, ok := unmatched[s.table.key(row)]; ok {
-			d.remove = append(d.remove, row)
-		}
-	}
-	return d
+	d.remove = slices.Collect(maps.Values(unmatched))
+	return d, nil
 }
 
-func equalRows(a, b []any) bool {
-	if len(a) != len(b) {
-		return false
+func equalValues(a, b any) bool {
+	x, xBytes := a.([]byte)
+	y, yBytes := b.([]byte)
+	if xBytes && yBytes {
+		return bytes.Equal(x, y)
 	}
-	for i := range a {
-		x, xBytes := a[i].([]byte)
-		y, yBytes := b[i].([]byte)
-		if xBytes != yBytes || xBytes && !bytes.Equal(x, y) || !xBytes && a[i] != b[i] {
-			return false
-		}
-	}
-	return true
-}
-
-// differingRows returns the rows in which another database differs from the set.
-func (s rowSet) differingRows(ctx context.Context, q sqldb.Querier) ([][]any, error) {
-	others, err := s.readFrom(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	d := s.compare(others)
-	return append(d.write, d.remove...), nil
+	return a == b
 }
 
 // applyTo makes the same rows of another database equal to the set, and returns
 // how many it wrote and removed. It returns ErrForeignTarget if the service
 // would never make such a change.
 func (s rowSet) applyTo(ctx context.Context, tx sqldb.Querier) (int, error) {
-	others, err := s.readFrom(ctx, tx)
+	d, err := s.diff(ctx, tx)
 	if err != nil {
 		return 0, err
 	}
-	d := s.compare(others)
 	if s.table.permanent && len(d.remove) > 0 || s.table.immutable && d.updates {
 		return 0, fmt.Errorf("%w: it has other rows in %s", ErrForeignTarget, s.table.name)
 	}
@@ -131,11 +117,7 @@ func (t *table) write(ctx context.Context, tx sqldb.Querier, d diff) error {
 		if len(rows) >= insertRows {
 			n, statement = insertRows, t.insertBatch
 		}
-		args := make([]any, 0, n*len(t.columns))
-		for _, row := range rows[:n] {
-			args = append(args, row...)
-		}
-		if _, err := tx.Exec(ctx, statement, args...); err != nil {
+		if _, err := tx.Exec(ctx, statement, slices.Concat(rows[:n]...)...); err != nil {
 			return err
 		}
 		rows = rows[n:]

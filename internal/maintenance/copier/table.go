@@ -1,8 +1,12 @@
 package copier
 
 import (
+	"context"
+	"database/sql"
+	"fmt"
+	"iter"
+	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"merchantorders/internal/store/sqldb"
@@ -13,6 +17,8 @@ type table struct {
 	name       string
 	columns    []string // those of the key first
 	keyColumns int
+	// pageColumn orders the rows of a merchant that are read page by page.
+	pageColumn string
 	// permanent means that the service never deletes a row: a row that only the
 	// target has cannot come from the source.
 	permanent bool
@@ -20,10 +26,19 @@ type table struct {
 	immutable bool
 
 	selectWhere, insertOne, insertBatch, deleteOne string // statements
+	// selectPageEnd finds the end of a page, wherePage is the condition for its
+	// rows.
+	selectPageEnd, wherePage string
 }
 
-// insertRows is how many rows insertBatch writes.
-const insertRows = 50
+const (
+	// insertRows is how many rows insertBatch writes.
+	insertRows = 50
+	// rowPage is how many rows are read at a time.
+	rowPage = 1000
+	// allRows is the condition that every row meets.
+	allRows = `TRUE`
+)
 
 // The tables of the schema, without the one that records migrations.
 var (
@@ -35,16 +50,16 @@ var (
 		"name, last")
 	orderKeysTable = newTable(table{name: "order_keys", keyColumns: 1, permanent: true, immutable: true},
 		"key, merchant_id")
-	ordersTable = newTable(table{name: "orders", keyColumns: 2, permanent: true},
+	ordersTable = newTable(table{name: "orders", keyColumns: 2, pageColumn: "legacy_id", permanent: true},
 		"merchant_id, legacy_id, reference, state, created_at, updated_at, currency, country_code, total, has_invoice,"+
 			" user_id, email, phone, first_name, last_name, company, revision, active_invoices, digest, details")
 	daysTable = newTable(table{name: "order_days", keyColumns: 3},
 		"merchant_id, day, state, orders")
-	invoicesTable = newTable(table{name: "invoices", keyColumns: 3},
+	invoicesTable = newTable(table{name: "invoices", keyColumns: 3, pageColumn: "legacy_id"},
 		"merchant_id, legacy_id, id, name, status, size, sha256, created_at, deleted_at, purged_at")
-	eventsTable = newTable(table{name: "events", keyColumns: 2, permanent: true, immutable: true},
+	eventsTable = newTable(table{name: "events", keyColumns: 2, pageColumn: "seq", permanent: true, immutable: true},
 		"merchant_id, seq, mark, type, actor, at, legacy_id, order_day, from_state, to_state, reason, invoice_id")
-	idempotencyTable = newTable(table{name: "idempotency_keys", keyColumns: 2},
+	idempotencyTable = newTable(table{name: "idempotency_keys", keyColumns: 2, pageColumn: "created_at"},
 		"merchant_id, key, request_digest, created_at, legacy_id, invoice_id, response")
 
 	tables = []*table{
@@ -62,6 +77,10 @@ func newTable(t table, columns string) *table {
 		conditions[i] = t.columns[i] + " = " + sqldb.Params(1+i, 1)
 	}
 	t.deleteOne = "DELETE FROM " + t.name + " WHERE " + strings.Join(conditions, " AND ")
+	after := `merchant_id = $1 AND ` + t.pageColumn + ` > $2`
+	t.selectPageEnd = `SELECT MAX(p.n), COUNT(*) FROM (SELECT ` + t.pageColumn + ` AS n FROM ` + t.name +
+		` WHERE ` + after + ` ORDER BY ` + t.pageColumn + ` LIMIT $3+0) p`
+	t.wherePage = after + ` AND ` + t.pageColumn + ` <= $3`
 	return &t
 }
 
@@ -71,12 +90,44 @@ func (t *table) upsert(rows int) string {
 	for i := range values {
 		values[i] = "(" + sqldb.Params(1+i*len(t.columns), len(t.columns)) + ")"
 	}
-	updates := make([]string, 0, len(t.columns))
+	var updates []string
 	for _, column := range t.columns[t.keyColumns:] {
 		updates = append(updates, column+" = excluded."+column)
 	}
 	return "INSERT INTO " + t.name + " (" + strings.Join(t.columns, ", ") + ") VALUES " + strings.Join(values, ", ") +
 		" ON CONFLICT (" + strings.Join(t.columns[:t.keyColumns], ", ") + ") DO UPDATE SET " + strings.Join(updates, ", ")
+}
+
+// pageEnd returns the last value of the page column in the next page of up to
+// limit rows of a merchant. It returns math.MaxInt64 for the last page.
+func (t *table) pageEnd(ctx context.Context, q sqldb.Querier, merchantID, after, limit int64) (int64, error) {
+	var end sql.NullInt64
+	var count int64
+	err := q.QueryRow(ctx, t.selectPageEnd, []any{merchantID, after, limit}, &end, &count)
+	if err != nil {
+		return 0, fmt.Errorf("read %s: %w", t.name, err)
+	}
+	if count < limit {
+		return math.MaxInt64, nil
+	}
+	return end.Int64, nil
+}
+
+// pages yields the rows of a merchant page by page.
+func (t *table) pages(ctx context.Context, q sqldb.Querier, merchantID int64) iter.Seq2[rowSet, error] {
+	return func(yield func(rowSet, error) bool) {
+		for after := int64(0); after < math.MaxInt64; {
+			var rows rowSet
+			end, err := t.pageEnd(ctx, q, merchantID, after, rowPage)
+			if err == nil {
+				rows, err = readRows(ctx, q, t, t.wherePage, merchantID, after, end)
+			}
+			if !yield(rows, err) || err != nil {
+				return
+			}
+			after = end
+		}
+	}
 }
 
 // column returns the value of a column in a row.
@@ -87,16 +138,4 @@ func (t *table) int(row []any, name string) int64   { return t.column(row, name)
 func (t *table) text(row []any, name string) string { return t.column(row, name).(string) }
 
 // key returns the key of a row as one text.
-func (t *table) key(row []any) string {
-	var text []byte
-	for _, value := range row[:t.keyColumns] {
-		switch value := value.(type) {
-		case int64:
-			text = strconv.AppendInt(text, value, 10)
-		case string:
-			text = append(text, value...)
-		}
-		text = append(text, ' ')
-	}
-	return string(text)
-}
+func (t *table) key(row []any) string { return fmt.Sprintln(row[:t.keyColumns]...) }

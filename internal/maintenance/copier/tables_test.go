@@ -74,16 +74,16 @@ func TestReadPlans(t *testing.T) {
 		keys     = "SEARCH order_keys USING PRIMARY KEY (key=?)"
 	)
 	for text, want := range map[string]string{
-		ordersTable.selectWhere + whereLegacyIDs:       orders,
-		invoicesTable.selectWhere + whereLegacyIDs:     invoices,
-		eventsTable.selectWhere + whereSeqs:            events,
-		orderKeysTable.selectWhere + `key IN ($1, $2)`: keys,
+		ordersTable.selectWhere + ordersTable.wherePage:     orders,
+		invoicesTable.selectWhere + invoicesTable.wherePage: invoices,
+		eventsTable.selectWhere + eventsTable.wherePage:     events,
+		orderKeysTable.selectWhere + `key IN ($1, $2)`:      keys,
 	} {
 		if diff := cmp.Diff([]string{want}, in.QueryPlan(t, text)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", text, diff)
 		}
 	}
-	for _, text := range []string{selectOrderPageEnd, selectInvoicePageEnd} {
+	for _, text := range []string{ordersTable.selectPageEnd, invoicesTable.selectPageEnd} {
 		steps := in.QueryPlan(t, text)
 		if !slices.ContainsFunc(steps, func(step string) bool {
 			return strings.Contains(step, "SEARCH") && strings.Contains(step, "COVERING INDEX") && strings.Contains(step, "merchant_id=? AND ")

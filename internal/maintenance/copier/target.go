@@ -3,8 +3,8 @@ package copier
 import (
 	"context"
 	"fmt"
-	"slices"
 
+	"merchantorders/internal/maintenance"
 	"merchantorders/internal/store/sqldb"
 )
 
@@ -13,64 +13,56 @@ import (
 func checkTarget(ctx context.Context, source, target sqldb.DB) error {
 	return snapshot(ctx, target, func(target sqldb.Querier) error {
 		return snapshot(ctx, source, func(source sqldb.Querier) error {
-			if err := checkMerchants(ctx, source, target); err != nil {
+			merchants, err := checkIdentities(ctx, source, target, merchantsTable, "name", "created_at")
+			if err != nil {
 				return err
 			}
-			return checkTokens(ctx, source, target)
+			if _, err := checkIdentities(ctx, source, target, tokensTable, "hash"); err != nil {
+				return err
+			}
+			for id := range merchants {
+				if err := checkEvents(ctx, source, target, id); err != nil {
+					return err
+				}
+			}
+			orders, err := maintenance.OrderCounts(ctx, target)
+			for id := range orders {
+				if !merchants[id] {
+					return fmt.Errorf("%w: it has orders of merchant %d", ErrForeignTarget, id)
+				}
+			}
+			return err
 		})
 	})
 }
 
-// checkMerchants looks for merchants, orders and events that the source lacks.
-func checkMerchants(ctx context.Context, source, target sqldb.Querier) error {
-	sources, err := readMerchants(ctx, source)
+// checkIdentities looks for rows of the target that the source lacks or that
+// have other values in some columns there. It returns the ids of the target.
+func checkIdentities(ctx context.Context, source, target sqldb.Querier, t *table, columns ...string) (map[int64]bool, error) {
+	rows, err := readRows(ctx, target, t, allRows)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	targets, err := readMerchants(ctx, target)
+	sourceRows, err := rows.readFrom(ctx, source)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	inSource := make(map[merchantIdentity]bool, len(sources))
-	for _, m := range sources {
-		inSource[m] = true
+	inSource := make(map[int64][]any, len(sourceRows))
+	for _, row := range sourceRows {
+		inSource[t.int(row, "id")] = row
 	}
-	known := make(map[int64]bool, len(targets))
-	for _, m := range targets {
-		known[m.id] = true
-		if !inSource[m] {
-			return fmt.Errorf("%w: merchant %d is another one", ErrForeignTarget, m.id)
-		}
-		if err := checkEvents(ctx, source, target, m.id); err != nil {
-			return err
+	ids := make(map[int64]bool, len(rows.rows))
+	for _, row := range rows.rows {
+		id := t.int(row, "id")
+		ids[id] = true
+		other, ok := inSource[id]
+		for _, column := range columns {
+			if !ok || !equalValues(t.column(row, column), t.column(other, column)) {
+				return nil, fmt.Errorf("%w: it has another row %d in %s", ErrForeignTarget, id, t.name)
+			}
 		}
 	}
-	return sqldb.Each(ctx, target, `SELECT DISTINCT merchant_id FROM orders`, nil, func(rows sqldb.Rows) error {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return err
-		}
-		if !known[id] {
-			return fmt.Errorf("%w: it has orders of merchant %d", ErrForeignTarget, id)
-		}
-		return nil
-	})
-}
-
-// merchantIdentity is what distinguishes merchants of different installations.
-type merchantIdentity struct {
-	id        int64
-	name      string
-	createdAt int64
-}
-
-func readMerchants(ctx context.Context, q sqldb.Querier) ([]merchantIdentity, error) {
-	return sqldb.All(ctx, q, `SELECT id, name, created_at FROM merchants ORDER BY id`, nil,
-		func(rows sqldb.Rows) (merchantIdentity, error) {
-			var m merchantIdentity
-			err := rows.Scan(&m.id, &m.name, &m.createdAt)
-			return m, err
-		})
+	return ids, nil
 }
 
 // checkEvents compares the target's newest event with the same event of the
@@ -81,52 +73,13 @@ func checkEvents(ctx context.Context, source, target sqldb.Querier, merchantID i
 	if err != nil {
 		return err
 	}
-	event, err := readEvents(ctx, target, merchantID, newest-1, newest)
+	event, err := readRows(ctx, target, eventsTable, eventsTable.wherePage, merchantID, newest-1, newest)
 	if err != nil {
 		return err
 	}
-	differing, err := event.differingRows(ctx, source)
-	if err == nil && len(differing) > 0 {
+	differing, err := event.diff(ctx, source)
+	if err == nil && len(differing.write)+len(differing.remove) > 0 {
 		err = fmt.Errorf("%w: merchant %d has other events", ErrForeignTarget, merchantID)
 	}
-	return err
-}
-
-// checkTokens looks for tokens that the source lacks.
-func checkTokens(ctx context.Context, source, target sqldb.Querier) error {
-	sets, err := readTokens(ctx, target)
-	if err != nil {
-		return err
-	}
-	for _, set := range sets {
-		sourceRows, err := set.readFrom(ctx, source)
-		if err != nil {
-			return err
-		}
-		hashes := make(map[int64]string, len(sourceRows))
-		for _, row := range sourceRows {
-			hashes[tokensTable.int(row, "id")] = string(tokensTable.column(row, "hash").([]byte))
-		}
-		for _, row := range set.rows {
-			id := tokensTable.int(row, "id")
-			if hash, ok := hashes[id]; !ok || hash != string(tokensTable.column(row, "hash").([]byte)) {
-				return fmt.Errorf("%w: it has another token %d", ErrForeignTarget, id)
-			}
-		}
-	}
-	return nil
-}
-
-// insertWithoutEvents inserts the row of a merchant with the event number 0,
-// unless the target has a row.
-func insertWithoutEvents(ctx context.Context, tx sqldb.Querier, merchant rowSet) error {
-	existing, err := merchant.readFrom(ctx, tx)
-	if err != nil || len(existing) > 0 {
-		return err
-	}
-	row := slices.Clone(merchant.rows[0])
-	row[slices.Index(merchantsTable.columns, "last_event")] = int64(0)
-	row[slices.Index(merchantsTable.columns, "data_mark")] = int64(0)
-	_, err = tx.Exec(ctx, merchantsTable.insertOne, row...)
 	return err
 }
