@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"strings"
 
 	"merchantorders/internal/order"
 )
@@ -15,18 +16,13 @@ var withInvoice = []order.State{order.PickedByCourier, order.DeliveredToCustomer
 // addInvoices uploads the invoice files.
 func addInvoices(ctx context.Context, orders *order.Service) error {
 	for _, state := range withInvoice {
-		filter := order.NewFilter()
-		filter.PageSize, filter.AnyState, filter.States = 1, false, []order.State{state}
-		page, err := orders.List(ctx, MerchantID, filter)
+		o, err := newestOrder(ctx, orders, state)
 		if err != nil {
 			return err
 		}
-		for _, o := range page.Orders {
-			text := fmt.Sprintf("%s - invoice for order %s, total %s %s",
-				MerchantName, o.Reference, order.Decimal(o.Total, o.Currency), o.Currency)
-			if err := upload(ctx, orders, o.Reference, "invoice-"+o.Reference+".pdf", PDF(text)); err != nil {
-				return err
-			}
+		text := fmt.Sprintf("%s - invoice for order %s, total %s %s", MerchantName, o.Reference, order.Decimal(o.Total, o.Currency), o.Currency)
+		if err := upload(ctx, orders, o.Reference, "invoice-"+o.Reference+".pdf", PDF(text)); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -49,14 +45,8 @@ func upload(ctx context.Context, orders *order.Service, reference, filename stri
 
 // PDF returns a PDF of one page with one line of ASCII text.
 func PDF(line string) []byte {
-	escaped := bytes.NewBuffer(nil)
-	for _, c := range []byte(line) {
-		if c == '(' || c == ')' || c == '\\' {
-			escaped.WriteByte('\\')
-		}
-		escaped.WriteByte(c)
-	}
-	text := "BT /F1 14 Tf 60 760 Td (" + escaped.String() + ") Tj ET"
+	escaped := strings.NewReplacer("(", `\(`, ")", `\)`, `\`, `\\`).Replace(line)
+	text := "BT /F1 14 Tf 60 760 Td (" + escaped + ") Tj ET"
 	objects := []string{
 		"<< /Type /Catalog /Pages 2 0 R >>",
 		"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
