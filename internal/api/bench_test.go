@@ -39,6 +39,9 @@ func newBenchService(b *testing.B) benchService {
 	if err != nil {
 		b.Fatal(err)
 	}
+	if err := db.WatchCommits(ctx); err != nil {
+		b.Fatal(err)
+	}
 	b.Cleanup(func() { _ = db.Close() })
 	files, err := disk.Open(b.TempDir())
 	if err != nil {

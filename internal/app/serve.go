@@ -79,6 +79,9 @@ type server struct {
 // lock. Then it removes staged files of any age and, if the database is not
 // shared with other machines, expires reservations of any age.
 func (s *server) prepare(ctx context.Context, lock *folderLock, alone bool) error {
+	if err := s.db.WatchCommits(ctx); err != nil {
+		s.log.Warn("cannot watch the commits of the database; every request reads its token", "error", err)
+	}
 	// future is a year ahead, since an earlier clock may have been fast.
 	before, future := s.now().Add(-order.ReservationTimeout), s.now().AddDate(1, 0, 0)
 	if alone {

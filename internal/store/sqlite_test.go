@@ -73,6 +73,9 @@ func openTest(t testing.TB, path string) *DB {
 	if err != nil {
 		t.Fatalf("open: %v", err)
 	}
+	if err := db.WatchCommits(t.Context()); err != nil {
+		t.Fatalf("watch commits: %v", err)
+	}
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Errorf("close: %v", err)

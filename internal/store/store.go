@@ -79,6 +79,10 @@ func (db *DB) SQL() sqldb.DB { return db.sql }
 // Ping returns order.ErrUnavailable if the database cannot be read.
 func (db *DB) Ping(ctx context.Context) error { return db.wrap(db.sql.Ping(ctx)) }
 
+// WatchCommits lets the store cache grants until the next commit, if the database
+// tells of commits. It is called at most once, before the first request.
+func (db *DB) WatchCommits(ctx context.Context) error { return db.wrap(db.sql.WatchCommits(ctx)) }
+
 // Close closes the database. No operation may be in progress.
 func (db *DB) Close() error { return db.sql.Close() }
 

@@ -57,8 +57,8 @@ const (
 	// selectGrantOf names the merchant, so that a cluster reads each table on the
 	// one server that has the row.
 	selectGrantOf = `SELECT id, merchant_id, scopes, expires_at, revoked_at,
-		(SELECT last_event FROM merchants WHERE id = $2), (SELECT data_mark FROM merchants WHERE id = $2)
-		FROM tokens WHERE hash = $1`
+		(SELECT last_event FROM merchants WHERE id = $1), (SELECT data_mark FROM merchants WHERE id = $1)
+		FROM tokens WHERE hash = $2`
 )
 
 // maxGrants limits the number of cached grants. They take about 1 MB.
@@ -124,14 +124,14 @@ func (db *DB) coalesceGrant(ctx context.Context, hash token.Hash) (token.Grant, 
 	return db.grants.reads.do(ctx, hash, func(ctx context.Context) (token.Grant, error) {
 		merchantID, ok := db.grants.merchants.Load(hash)
 		if !ok {
-			g, err := db.readGrant(ctx, selectGrantOf, hash[:], int64(0))
+			g, err := db.readGrant(ctx, selectGrantOf, int64(0), hash[:])
 			if err != nil {
 				return token.Grant{}, err
 			}
 			merchantID = g.MerchantID
 			db.grants.merchants.Store(hash, merchantID)
 		}
-		return db.readGrant(ctx, selectGrantOf, hash[:], merchantID)
+		return db.readGrant(ctx, selectGrantOf, merchantID, hash[:])
 	})
 }
 

@@ -76,9 +76,13 @@ type DB interface {
 	Unavailable(err error) bool
 
 	// CommitVersion returns a value that changes with every commit, of this and of
-	// other processes. ok is false if the database cannot tell cheaply: then
-	// something may have been committed.
+	// other processes. ok is false if the database cannot tell without a statement,
+	// and before WatchCommits: then something may have been committed.
 	CommitVersion() (version CommitVersion, ok bool)
+	// WatchCommits makes CommitVersion work, if the database has it. It commits once
+	// and returns an error if that does not change the commit version. It must be
+	// called at most once, before any call of CommitVersion.
+	WatchCommits(ctx context.Context) error
 
 	// Conn opens a connection outside of the pool, without any time limit, for
 	// administration. Closing it closes it for good.
@@ -102,7 +106,7 @@ type DB interface {
 
 // CommitVersion identifies a state of the database, as long as the DB is open.
 // Only equality has a meaning.
-type CommitVersion int64
+type CommitVersion [48]byte
 
 // Dialect is what statements must know of the database that runs them.
 type Dialect struct {

@@ -153,7 +153,10 @@ func (db *DB) rollback(ctx context.Context, tx pgx.Tx) {
 }
 
 // CommitVersion implements sqldb.DB. The server tells nothing without a query.
-func (db *DB) CommitVersion() (sqldb.CommitVersion, bool) { return 0, false }
+func (db *DB) CommitVersion() (version sqldb.CommitVersion, ok bool) { return version, false }
+
+// WatchCommits implements sqldb.DB. There is nothing to watch.
+func (db *DB) WatchCommits(context.Context) error { return nil }
 
 // Conn implements sqldb.DB.
 func (db *DB) Conn(ctx context.Context) (*sql.Conn, error) { return db.admin.Conn(ctx) }

@@ -309,6 +309,12 @@ func testSnapshot(t *testing.T, open func() sqldb.DB) {
 
 func testCommitVersion(t *testing.T, open func() sqldb.DB) {
 	db := setUp(t, open)
+	if _, ok := db.CommitVersion(); ok {
+		t.Error("there is a commit version before WatchCommits")
+	}
+	if err := db.WatchCommits(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	first, ok := db.CommitVersion()
 	if !ok {
 		t.Skip("this database cannot tell without a query")
@@ -372,6 +378,9 @@ func testContext(t *testing.T, open func() sqldb.DB) {
 
 func testClose(t *testing.T, open func() sqldb.DB) {
 	db := setUp(t, open)
+	if err := db.WatchCommits(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	for range 2 {
 		if err := db.Close(); err != nil {
 			t.Errorf("close: %v", err)

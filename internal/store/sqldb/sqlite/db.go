@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"time"
 
@@ -36,7 +37,7 @@ type DB struct {
 	path      string
 	committer *committer
 	admin     *sql.DB // for Conn; it holds no connection
-	observer  observer
+	commits   commits
 }
 
 var _ sqldb.DB = (*DB)(nil)
@@ -52,7 +53,12 @@ func Open(ctx context.Context, path string) (*DB, error) {
 	if err := prepare(ctx, path); err != nil {
 		return nil, fmt.Errorf("open database %s: %w", path, diskFull(err))
 	}
-	db, err := open(ctx, path)
+	// The write-ahead log is beside the file, not beside a link to it.
+	file, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	db, err := open(ctx, file)
 	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", path, diskFull(err))
 	}
@@ -85,9 +91,6 @@ func open(ctx context.Context, path string) (_ *DB, err error) {
 		return nil, err
 	}
 	db.admin.SetMaxIdleConns(0)
-	if db.observer.conn, err = openConn(path, busyTimeout, append(pragmas, "query_only=1")...); err != nil {
-		return nil, err
-	}
 	return db, db.Ping(ctx)
 }
 
@@ -119,9 +122,6 @@ func (db *DB) Snapshot(ctx context.Context, fn func(sqldb.Querier) error) error 
 // Retryable implements sqldb.DB. SQLite has no deadlocks: there is one writer.
 func (db *DB) Retryable(error) bool { return false }
 
-// CommitVersion implements sqldb.DB.
-func (db *DB) CommitVersion() (sqldb.CommitVersion, bool) { return db.observer.version() }
-
 // Conn implements sqldb.DB.
 func (db *DB) Conn(ctx context.Context) (*sql.Conn, error) { return db.admin.Conn(ctx) }
 
@@ -143,7 +143,7 @@ func (db *DB) Close() error {
 	if db.admin != nil {
 		err = errors.Join(err, db.admin.Close())
 	}
-	return errors.Join(err, db.observer.close())
+	return errors.Join(err, db.commits.close())
 }
 
 // Backup implements sqldb.DB.

@@ -1,0 +1,72 @@
+package sqlite
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"merchantorders/internal/store/sqldb"
+)
+
+// TestCommitsBehindLink opens a database through a symbolic link that has a
+// shared-memory file of its own beside it, and notices the commit of another
+// connection.
+func TestCommitsBehindLink(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	path := filepath.Join(folder, "data", "orders.db")
+	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	other := openTest(t, path)
+	link := filepath.Join(folder, "link.db")
+	if err := os.Symlink(path, link); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(link+"-shm", make([]byte, 32<<10), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db := openTest(t, link)
+	if err := db.WatchCommits(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before, ok := db.CommitVersion()
+	if !ok {
+		t.Fatal("no commit version")
+	}
+	if err := other.InTx(t.Context(), func(q sqldb.Querier) error {
+		_, err := q.Exec(t.Context(), `UPDATE counters SET last = last + 1`)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if after, ok := db.CommitVersion(); after == before || !ok {
+		t.Errorf("the commit version is %x, %v after a commit, as before", after, ok)
+	}
+}
+
+// TestCommitsFailClosed watches a file that is not the one that SQLite uses:
+// there is no commit version.
+func TestCommitsFailClosed(t *testing.T) {
+	t.Parallel()
+	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
+	real := db.path
+	db.path = filepath.Join(t.TempDir(), "orders.db")
+	if err := db.WatchCommits(t.Context()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("error %v without a file, want %v", err, os.ErrNotExist)
+	}
+	header, err := os.ReadFile(real + "-shm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(db.path+"-shm", header, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.WatchCommits(t.Context()); !errors.Is(err, errUnnoticed) {
+		t.Errorf("error %v with a copy of the file, want %v", err, errUnnoticed)
+	}
+	if _, ok := db.CommitVersion(); ok {
+		t.Error("there is a commit version without a watched file")
+	}
+}

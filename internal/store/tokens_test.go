@@ -1,0 +1,51 @@
+package store
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/token"
+)
+
+// TestGrantWithoutCommitVersion reads grants from a database that does not tell
+// of commits: each read sees the newest state.
+func TestGrantWithoutCommitVersion(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "orders.db")
+	db, err := OpenSQLite(t.Context(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	if err := addTestMerchant(t.Context(), db, 7); err != nil {
+		t.Fatal(err)
+	}
+	hash := token.Hash{1}
+	id, err := db.AddToken(t.Context(), hash, token.Token{MerchantID: 7, Scopes: token.OrdersRead, CreatedAt: testTime})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		g, err := db.Grant(t.Context(), hash)
+		if err != nil || g.MerchantID != 7 || !g.RevokedAt.IsZero() {
+			t.Errorf("grant %+v, error %v", g, err)
+		}
+	}
+	if _, err := db.ImportOrders(t.Context(), testBatch(7, "R", 1), testTime); err != nil {
+		t.Fatal(err)
+	}
+	if g, err := db.Grant(t.Context(), hash); err != nil || g.DataVersion == (order.DataVersion{}) {
+		t.Errorf("grant %+v after an import, error %v", g, err)
+	}
+	if err := db.RevokeToken(t.Context(), id, testTime); err != nil {
+		t.Fatal(err)
+	}
+	if g, err := db.Grant(t.Context(), hash); err != nil || g.RevokedAt.IsZero() {
+		t.Errorf("grant %+v after the revocation, error %v", g, err)
+	}
+	if _, err := db.Grant(t.Context(), token.Hash{2}); !errors.Is(err, token.ErrUnknown) {
+		t.Errorf("error %v of an unknown token", err)
+	}
+}
