@@ -83,7 +83,7 @@ var onlyIn = map[string][]string{
 	"github.com/prometheus":              {"internal/web"},
 	"github.com/klauspost/compress":      {"internal/web"},
 	"golang.org/x/time":                  {"internal/web"},
-	"github.com/go-json-experiment/json": {"internal/web", "internal/api", "internal/ingest"},
+	"github.com/go-json-experiment/json": {"internal/web", "internal/api", "internal/ingest", "openapi"},
 	"github.com/yuin/goldmark":           {"internal/docpages"},
 	"github.com/swaggest/swgui":          {"internal/docpages"},
 	"github.com/santhosh-tekuri":         {},

@@ -3,10 +3,14 @@
 package openapi
 
 import (
+	"bytes"
 	"embed"
+	"errors"
 	"fmt"
 	"sync"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -66,4 +70,41 @@ func Parse(name string, text []byte) (Document, error) {
 		return Document{}, fmt.Errorf("convert document %s to JSON: %w", name, err)
 	}
 	return document, nil
+}
+
+// toJSON converts a YAML tree to JSON with the same order of keys.
+func toJSON(root *yaml.Node) ([]byte, error) {
+	var out bytes.Buffer
+	err := writeJSON(jsontext.NewEncoder(&out, jsontext.WithIndent(" ")), root)
+	return out.Bytes(), err
+}
+
+func writeJSON(out *jsontext.Encoder, node *yaml.Node) error {
+	switch node.Kind {
+	case yaml.DocumentNode:
+		return writeJSON(out, node.Content[0])
+	case yaml.MappingNode:
+		err := out.WriteToken(jsontext.BeginObject)
+		for i := 0; i < len(node.Content); i += 2 {
+			// Use the text of a key, whatever its YAML type.
+			err = errors.Join(err, out.WriteToken(jsontext.String(node.Content[i].Value)), writeJSON(out, node.Content[i+1]))
+		}
+		return errors.Join(err, out.WriteToken(jsontext.EndObject))
+	case yaml.SequenceNode:
+		err := out.WriteToken(jsontext.BeginArray)
+		for _, item := range node.Content {
+			err = errors.Join(err, writeJSON(out, item))
+		}
+		return errors.Join(err, out.WriteToken(jsontext.EndArray))
+	case yaml.ScalarNode:
+		if node.Tag == "!!timestamp" {
+			return fmt.Errorf("line %d: a time must be in quotes", node.Line)
+		}
+		var value any
+		if err := node.Decode(&value); err != nil {
+			return fmt.Errorf("line %d: %w", node.Line, err)
+		}
+		return json.MarshalEncode(out, value)
+	}
+	return fmt.Errorf("line %d: neither anchors nor aliases are used here", node.Line)
 }
