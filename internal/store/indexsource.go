@@ -22,8 +22,8 @@ var _ pageindex.Source = indexSource{}
 
 const selectDataVersion = `SELECT last_event, data_mark FROM merchants WHERE id = $1`
 
-// Version implements pageindex.Source. A merchant that does not exist has the
-// zero version.
+// Version returns the data version, the zero version of a merchant that does not
+// exist.
 func (s indexSource) Version(ctx context.Context) (order.DataVersion, error) {
 	var version order.DataVersion
 	err := s.q.QueryRow(ctx, selectDataVersion, []any{s.merchantID}, &version.Event, &version.Mark)

@@ -42,7 +42,7 @@ func TestIndexSource(t *testing.T) {
 	})
 }
 
-func checkSourceCounts(t *testing.T, source pageindex.Source, orders []order.Summary, version order.DataVersion) {
+func checkSourceCounts(t *testing.T, source indexSource, orders []order.Summary, version order.DataVersion) {
 	t.Helper()
 	want := make(map[pageindex.DayCount]int32)
 	for _, o := range orders {
@@ -71,7 +71,7 @@ func checkSourceCounts(t *testing.T, source pageindex.Source, orders []order.Sum
 
 // checkSourceKeys reads the keys of each range between two orders from both
 // ends.
-func checkSourceKeys(t *testing.T, source pageindex.Source, orders []order.Summary, version order.DataVersion) {
+func checkSourceKeys(t *testing.T, source indexSource, orders []order.Summary, version order.DataVersion) {
 	t.Helper()
 	var all []pageindex.OrderState // the highest key first, as in lists
 	for _, o := range orders {
@@ -104,7 +104,7 @@ func keyOf(o order.Summary) pageindex.Key {
 
 // checkSourceDeltas follows all events from an empty database to the states of
 // the orders.
-func checkSourceDeltas(t *testing.T, source pageindex.Source, orders []order.Summary, version order.DataVersion) {
+func checkSourceDeltas(t *testing.T, source indexSource, orders []order.Summary, version order.DataVersion) {
 	t.Helper()
 	want := make(map[pageindex.Key]order.State)
 	for _, o := range orders {

@@ -78,19 +78,11 @@ func (db *DB) listOptimistically(ctx context.Context, merchantID int64, filter o
 	return makePage(filter, then, orders), true, nil
 }
 
-// listInSnapshot reads the version, the position and the page in one
-// transaction.
-func (db *DB) listInSnapshot(ctx context.Context, merchantID int64, filter order.Filter) (order.Page, error) {
-	// Before the transaction takes a connection: see the lock order of
-	// pageindex.Shared.
-	held, err := db.indexes.Get(merchantID).Hold(ctx)
-	if err != nil {
-		return order.Page{}, err
-	}
-	defer held.Release()
-	var page order.Page
+// listInSnapshot reads everything in one transaction, with a page index of its
+// own: the shared one may be newer than the snapshot.
+func (db *DB) listInSnapshot(ctx context.Context, merchantID int64, filter order.Filter) (page order.Page, err error) {
 	err = db.sql.Snapshot(ctx, func(q sqldb.Querier) error {
-		position, err := held.Locate(ctx, indexSource{q, merchantID}, filter)
+		position, err := pageindex.NewShared(pageindex.DefaultSizes).Locate(ctx, indexSource{q, merchantID}, filter)
 		if err != nil {
 			return err
 		}

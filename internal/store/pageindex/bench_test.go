@@ -186,7 +186,7 @@ func BenchmarkSplit(b *testing.B) {
 		if err := x.Load(days, version); err != nil {
 			b.Fatal(err)
 		}
-		if split, err := x.Split(r, keys, nil); !split || err != nil {
+		if split, err := x.Split(r, keys); !split || err != nil {
 			b.Fatal(split, err)
 		}
 	}

@@ -1,11 +1,83 @@
+// Package pageindex finds any page of a merchant's order list, and the exact
+// total, without counting or skipping rows in the database.
+//
+// Index counts a merchant's orders by state in buckets: one for each day, or
+// many for a day with many orders. From these counts follow the total of any
+// filter and the bucket in which a page begins, in a few microseconds. A
+// statement then reads the page from that bucket's key on and skips less than
+// a bucket.
+//
+// An Index is right as of one data version. Events bring it to the next one.
+// Shared adds the locks that concurrent requests need and reads from a Source
+// what is missing. Cache holds the indexes of the merchants in use.
+//
+// The package has no SQL. README.md shows the data structure.
 package pageindex
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
+	"time"
 
 	"merchantorders/internal/order"
 )
+
+// Sizes says how large buckets are and how much is read at once.
+type Sizes struct {
+	// BucketOrders is how many orders a bucket has after a split. A page whose
+	// offset would be more than twice as many causes a split.
+	BucketOrders int64
+	// MaxBuckets bounds the buckets of a merchant, about: one with more orders
+	// than fit into so many gets larger buckets.
+	MaxBuckets int64
+	// MinKeys and MaxKeys bound how many keys of orders one split reads.
+	MinKeys, MaxKeys int64
+	// MaxDeltas is how many events an index reads to reach a newer version, and
+	// one more for each bucket that a split has added. An index that is further
+	// behind is loaded again.
+	MaxDeltas int
+}
+
+// DefaultSizes are the sizes of the service. Skipping an order costs 0.1 us,
+// where reading a page of 10 costs 30 us and more. A bucket takes 64 bytes.
+// Reading a key costs 0.4 to 0.8 us. Loading reads a row for each day and
+// state, 12,000 for three years.
+var DefaultSizes = Sizes{BucketOrders: 32, MaxBuckets: 100_000, MinKeys: 2_000, MaxKeys: 50_000, MaxDeltas: 2_000}
+
+// Key is the sort key of an order in lists, which run from the highest key
+// down: the newest order comes first.
+type Key struct {
+	CreatedAt int64 // Unix seconds
+	LegacyID  int64
+}
+
+// minKey is not above, and maxKey not below, the key of any order.
+var (
+	minKey = Key{math.MinInt64, math.MinInt64}
+	maxKey = Key{math.MaxInt64, math.MaxInt64}
+)
+
+// StartOfDay returns the lowest key that an order of a day can have.
+func StartOfDay(day order.Day) Key { return Key{day.Start().Unix(), math.MinInt64} }
+
+// Compare returns -1 if k is below other, 0 if they are equal and +1 if k is
+// above other.
+func (k Key) Compare(other Key) int {
+	return cmp.Or(cmp.Compare(k.CreatedAt, other.CreatedAt), cmp.Compare(k.LegacyID, other.LegacyID))
+}
+
+// next returns the lowest key above k.
+func (k Key) next() Key {
+	if k.LegacyID == math.MaxInt64 {
+		return Key{k.CreatedAt + 1, math.MinInt64}
+	}
+	return Key{k.CreatedAt, k.LegacyID + 1}
+}
+
+// day returns the day on which an order with this key was created.
+func (k Key) day() order.Day { return order.DayOf(time.Unix(k.CreatedAt, 0)) }
 
 // Index is the page index of one merchant as of one data version. It is not
 // safe for concurrent use; see Shared.
@@ -42,7 +114,7 @@ type DayCount struct {
 type Delta struct {
 	Version order.DataVersion // of the event
 	// Key is that of the order. StartOfDay is enough while the index has no
-	// buckets smaller than a day (NeedsKeys).
+	// buckets smaller than a day.
 	Key Key
 	// From is 0 for a new order. From and To are 0 for an event that leaves the
 	// state as it is.
@@ -68,9 +140,6 @@ func (x *Index) Load(days []DayCount, version order.DataVersion) error {
 
 // Reset drops the content. The index has to be loaded again.
 func (x *Index) Reset() { *x = Index{sizes: x.sizes} }
-
-// NeedsKeys reports whether deltas must have the keys of orders.
-func (x *Index) NeedsKeys() bool { return x.extraBuckets > 0 }
 
 // Buckets returns the number of buckets.
 func (x *Index) Buckets() int { return x.buckets.length }
@@ -101,11 +170,8 @@ func (x *Index) change(d Delta, n int32) {
 	}
 }
 
-// canApply reports whether the events from one number to another are few enough to read
-// them. Otherwise the day counts are read instead, and splits are lost.
-func (x *Index) canApply(from, to int64) bool {
-	return to-from <= int64(x.sizes.MaxDeltas+x.extraBuckets)
+// canApply reports whether the events up to a number are few enough to read them.
+// Otherwise the day counts are read instead, and splits are lost.
+func (x *Index) canApply(event int64) bool {
+	return event-x.version.Event <= int64(x.sizes.MaxDeltas+x.extraBuckets)
 }
-
-// forgetRecent makes the current version the oldest one that LocateAt knows.
-func (x *Index) forgetRecent() { x.recent, x.base = nil, x.version }

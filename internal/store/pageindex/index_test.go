@@ -150,7 +150,7 @@ func splitAll(t *testing.T, x *Index, s *fakeSource, filter order.Filter) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if split, err := x.Split(*p.split, keys, nil); !split || err != nil {
+		if split, err := x.Split(*p.split, keys); !split || err != nil {
 			t.Fatalf("split %v, error %v", split, err)
 		}
 	}

@@ -33,9 +33,6 @@ func (p Position) SamePage(other Position) bool {
 	return p.UpperBound == other.UpperBound && p.Offset == other.Offset && p.Limit == other.Limit
 }
 
-// maxOrders is more orders than a merchant can have.
-const maxOrders = 1 << 48
-
 var anyStates = []order.State{anyState}
 
 // Locate returns the position of a page.
@@ -44,43 +41,31 @@ func (x *Index) Locate(filter order.Filter) Position {
 	if filter.AnyState {
 		states = anyStates
 	}
-	if filter.After != nil {
-		return x.locateAfter(*filter.After, filter, states)
+	// rank is how many orders come before the page. A cursor has no rank, and the
+	// product of page and size may not fit 64 bits.
+	rank := int64(math.MaxInt64)
+	if pages := filter.Page - 1; filter.After == nil && pages <= math.MaxInt64/filter.PageSize {
+		rank = pages * filter.PageSize
 	}
 	low, high := keyRange(filter)
-	rank := firstRank(filter)
 	found := x.buckets.search(states, low, high, rank)
 	p := Position{Version: x.version, Total: found.total}
-	if found.found {
+	switch {
+	case filter.After != nil:
+		p.UpperBound = Key{filter.After.CreatedAt.Unix(), filter.After.LegacyID}
+		if high.Compare(p.UpperBound) < 0 {
+			p.UpperBound = high
+		}
+		if len(states) > 0 {
+			p.Limit = filter.PageSize + 1
+		}
+	case found.found:
 		p.UpperBound, p.Offset = x.buckets.upperBound(found.at), found.offset
 		p.Limit = min(filter.PageSize, found.total-rank)
 		p.More = rank+p.Limit < found.total
 		p.split = x.splitFor(found.at, states, found.offset)
 	}
 	return p
-}
-
-// locateAfter returns the position of a page that begins after a cursor.
-func (x *Index) locateAfter(after order.Cursor, filter order.Filter, states []order.State) Position {
-	low, high := keyRange(filter)
-	p := Position{Version: x.version, Total: x.buckets.search(states, low, high, math.MaxInt64).total}
-	p.UpperBound = Key{after.CreatedAt.Unix(), after.LegacyID}
-	if high.Compare(p.UpperBound) < 0 {
-		p.UpperBound = high
-	}
-	if len(states) > 0 {
-		p.Limit = filter.PageSize + 1
-	}
-	return p
-}
-
-// firstRank returns how many orders come before a page. It divides instead of
-// multiplying page and size, whose product may not fit 64 bits.
-func firstRank(filter order.Filter) int64 {
-	if pages := filter.Page - 1; pages <= maxOrders/filter.PageSize {
-		return pages * filter.PageSize
-	}
-	return math.MaxInt64
 }
 
 // keyRange returns the range of keys, high excluded, that a filter's days have.

@@ -5,37 +5,49 @@ import (
 	"fmt"
 	"sync"
 
+	"golang.org/x/sync/semaphore"
+
+	"merchantorders/internal/lru"
 	"merchantorders/internal/order"
 )
+
+// Source reads one merchant's data for an index. Each method sees the data as
+// of one version, but two calls may see different ones.
+type Source interface {
+	// DayCounts returns the counts of all days, in the order of days, and the
+	// version they have, the zero version before the first event.
+	DayCounts(ctx context.Context) ([]DayCount, order.DataVersion, error)
+	// Deltas returns what the events from a number on change, in the order of
+	// their numbers. Without keys, StartOfDay stands for the key of an order.
+	Deltas(ctx context.Context, from int64, keys bool) ([]Delta, error)
+	// Keys returns the keys and states of orders to split a bucket by, at most
+	// r.Limit, and the version they have.
+	Keys(ctx context.Context, r SplitRange) (Keys, error)
+}
 
 // Shared is an Index for concurrent requests, which reads what it lacks from a
 // Source.
 //
-// Locking. A request that takes several of the three locks takes them in this
-// order:
+// Locking. A request that takes both locks takes them in this order:
 //
-//  1. splitting is held by the request that splits buckets, also while it reads
-//     keys. Only requests that need a split themselves wait for it.
-//  2. refreshing is held by the request that brings the index to another
-//     version or installs a split, also while it reads events or day counts,
-//     and by a Held. Only its holder changes the content of the index, so the
-//     holder can rely on the version. Requests that need another version wait
-//     for it.
-//  3. mu guards the content against concurrent access. Every reader holds it,
-//     and the holder of refreshing while it writes. LocateAt, which restores
-//     what it changes, needs mu alone. mu is never held while the database is
-//     read: a Locate that needs neither a load nor a split does not wait for
-//     the database.
+//  1. updating is held by the request that brings the index to another version
+//     or splits a bucket, also while it reads events, day counts or keys. Only
+//     its holder changes the index, so the holder can rely on the version.
+//     Requests that need another version or a split wait for it, between the
+//     steps of a split that takes several.
+//  2. mu guards the index against concurrent access. Every reader holds it, and
+//     the holder of updating while it writes. LocateAt, which restores the counts
+//     that it changes, needs mu alone. mu is never held while the database is
+//     read: a Locate that needs neither a load nor a split does not wait for the
+//     database.
 //
-// The mutex of Cache comes after all three and is never held during a read
-// either.
+// The mutex of Cache comes after both and is never held during a read either.
 //
-// A request must not wait for splitting or refreshing while it has a database
-// connection: the holder of the lock may be waiting for a connection. Both waits
-// end with the context of the request.
+// A request must not wait for updating while it has a database connection: the
+// holder of the lock may be waiting for a connection. The wait ends with the
+// context of the request.
 type Shared struct {
-	splitting  contextMutex
-	refreshing contextMutex
+	updating *semaphore.Weighted // of 1; a sync.Mutex does not look at contexts
 
 	mu    sync.Mutex
 	index *Index
@@ -46,15 +58,12 @@ type Shared struct {
 // NewShared returns a shared index that loads its content when it is first
 // needed.
 func NewShared(sizes Sizes) *Shared {
-	return &Shared{
-		splitting: newContextMutex(), refreshing: newContextMutex(),
-		index: NewIndex(sizes), resized: func(int) {},
-	}
+	return &Shared{updating: semaphore.NewWeighted(1), index: NewIndex(sizes), resized: func(int) {}}
 }
 
-// maxSplitMisses is how often a request starts a split anew because the bucket
-// has changed before the keys were read. It then reads its page with the offset
-// that it has.
+// maxSplitMisses is how often a request starts a split anew because the index was
+// loaded after the keys were read. It then reads its page with the offset that it
+// has.
 const maxSplitMisses = 3
 
 // Locate returns the position of a page. It loads the index if necessary, and
@@ -67,17 +76,8 @@ func (s *Shared) Locate(ctx context.Context, source Source, filter order.Filter)
 		}
 		p, _ = s.locate(filter)
 	}
-	if p.split == nil {
-		return p, nil
-	}
-	if err := s.splitting.lock(ctx); err != nil {
-		return Position{}, err
-	}
-	defer s.splitting.unlock()
-	// Another request may have split the bucket meanwhile: locate again.
-	misses := 0
-	for p, _ = s.locate(filter); p.split != nil && misses < maxSplitMisses; p, _ = s.locate(filter) {
-		split, err := s.split(ctx, source, *p.split)
+	for misses := 0; p.split != nil && misses < maxSplitMisses; p, _ = s.locate(filter) {
+		split, err := s.split(ctx, source, filter)
 		if err != nil {
 			return Position{}, fmt.Errorf("split a bucket of the page index: %w", err)
 		}
@@ -109,20 +109,20 @@ func (s *Shared) LocateAt(filter order.Filter, version order.DataVersion) (Posit
 // Refresh brings the index to a version that the database has had, or to a
 // later one. After an error the index is right, but may be older.
 func (s *Shared) Refresh(ctx context.Context, source Source, version order.DataVersion) error {
-	if err := s.refreshing.lock(ctx); err != nil {
+	if err := s.updating.Acquire(ctx, 1); err != nil {
 		return err
 	}
-	defer s.refreshing.unlock()
+	defer s.updating.Release(1)
 	return s.refresh(ctx, source, version)
 }
 
 // Invalidate drops the content if it still has a version. Callers use it when
 // they find that the database has another history than the index.
 func (s *Shared) Invalidate(ctx context.Context, version order.DataVersion) error {
-	if err := s.refreshing.lock(ctx); err != nil {
+	if err := s.updating.Acquire(ctx, 1); err != nil {
 		return err
 	}
-	defer s.refreshing.unlock()
+	defer s.updating.Release(1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.index.version == version {
@@ -131,7 +131,8 @@ func (s *Shared) Invalidate(ctx context.Context, version order.DataVersion) erro
 	return nil
 }
 
-// refresh implements Refresh. The caller holds refreshing.
+// refresh implements Refresh. It applies no event after the version; only a load
+// leads to a later one. The caller holds updating.
 func (s *Shared) refresh(ctx context.Context, source Source, version order.DataVersion) error {
 	if done, err := s.applyEvents(ctx, source, version); done || err != nil {
 		return err
@@ -149,43 +150,113 @@ func (s *Shared) refresh(ctx context.Context, source Source, version order.DataV
 	return nil
 }
 
-// applyEvents applies the events up to a version, or to a later one. It reports
-// false if the index must be loaded instead: because it is not loaded, is too
-// far behind, or knows another history. The caller holds refreshing.
+// applyEvents applies the events up to a version. It reports false if the index
+// must be loaded instead: because it is not loaded, is too far behind, or knows
+// another history. The caller holds updating.
 func (s *Shared) applyEvents(ctx context.Context, source Source, version order.DataVersion) (bool, error) {
-	known, loaded, keys := s.state()
+	x := s.index
+	known := x.version
 	switch {
-	case !loaded, known.Event == version.Event && known != version:
+	case !x.loaded, known.Event == version.Event && known != version:
 		return false, nil
 	case known.Event >= version.Event:
 		return true, nil
-	case !s.canApply(known.Event, version.Event):
+	case !x.canApply(version.Event):
 		return false, nil
 	}
-	deltas, ok, err := deltasAfter(ctx, source, known, keys)
-	if err != nil || !ok {
+	// The known event itself comes first, so that its mark can be compared. There
+	// is none before the first event, and nothing that could differ.
+	deltas, err := source.Deltas(ctx, max(known.Event, 1), x.extraBuckets > 0)
+	if err != nil {
 		return false, err
+	}
+	if known.Event > 0 {
+		if len(deltas) == 0 || deltas[0].Version != known {
+			return false, nil
+		}
+		deltas = deltas[1:]
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, d := range deltas {
-		if !s.index.Apply(d) {
+		if d.Version.Event > version.Event {
+			break
+		}
+		if !x.Apply(d) {
 			return false, nil
 		}
 	}
+	s.resized(x.Buckets())
+	return x.version.Event == version.Event, nil
+}
+
+// split splits the bucket in which a page begins. It reports false if the index
+// had to be loaded, so that the keys are useless.
+func (s *Shared) split(ctx context.Context, source Source, filter order.Filter) (bool, error) {
+	if err := s.updating.Acquire(ctx, 1); err != nil {
+		return false, err
+	}
+	defer s.updating.Release(1)
+	p, _ := s.locate(filter)
+	if p.split == nil {
+		return true, nil // another request has split it meanwhile
+	}
+	keys, err := source.Keys(ctx, *p.split)
+	if err != nil {
+		return false, err
+	}
+	if err := s.refresh(ctx, source, keys.Version); err != nil {
+		return false, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	split, err := s.index.Split(*p.split, keys)
 	s.resized(s.index.Buckets())
-	return s.index.version.Event >= version.Event, nil
+	return split, err
 }
 
-func (s *Shared) canApply(from, to int64) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.index.canApply(from, to)
+const (
+	// DefaultMaxWeight bounds the memory of a Cache: 10 MB for buckets, and up to
+	// as much again for room to grow.
+	DefaultMaxWeight = 150_000
+	// indexWeight is what an index weighs without buckets, most of it for the
+	// recent deltas.
+	indexWeight = 40
+)
+
+// Cache holds the indexes of the merchants that were used last. Its weight is
+// counted in buckets of 64 bytes. It is safe for concurrent use.
+type Cache struct {
+	sizes Sizes
+
+	mu      sync.Mutex
+	indexes *lru.Cache[int64, *Shared] // by merchant id
 }
 
-// state returns what a refresh depends on.
-func (s *Shared) state() (version order.DataVersion, loaded, keys bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.index.version, s.index.loaded, s.index.NeedsKeys()
+// NewCache returns an empty cache of indexes with the given sizes.
+func NewCache(sizes Sizes, maxWeight int) *Cache {
+	return &Cache{sizes: sizes, indexes: lru.New[int64, *Shared](maxWeight)}
+}
+
+// Get returns the index of a merchant, a new one if the cache has none. A
+// caller can use an index that the cache has evicted meanwhile.
+func (c *Cache) Get(merchantID int64) *Shared {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if index, ok := c.indexes.Get(merchantID); ok {
+		return index
+	}
+	index := NewShared(c.sizes)
+	index.resized = func(buckets int) { c.resize(merchantID, index, buckets) }
+	c.indexes.Add(merchantID, index, indexWeight)
+	return index
+}
+
+// resize notes the number of buckets that an index has now.
+func (c *Cache) resize(merchantID int64, index *Shared, buckets int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if current, ok := c.indexes.Peek(merchantID); ok && current == index { // else evicted, and perhaps replaced
+		c.indexes.Add(merchantID, index, indexWeight+buckets)
+	}
 }

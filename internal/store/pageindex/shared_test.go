@@ -100,35 +100,7 @@ func TestRefreshError(t *testing.T) {
 	}
 }
 
-// TestHold locates pages for snapshots: of the newest version, of one that the
-// index has to be brought to, and of an older database put in place.
-func TestHold(t *testing.T) {
-	t.Parallel()
-	source := newFakeSource()
-	source.fill(60)
-	shared := refreshed(t, smallSizes, source.asOf(40))
-	older := newFakeSource()
-	older.fill(50)
-	replay(50)(older)
-	for name, snapshot := range map[string]*fakeSource{
-		"as of the index": source.asOf(40), "newer": source, "another history": older, "empty": newFakeSource(),
-	} {
-		held, err := shared.Hold(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, filter := range testFilters() {
-			p, err := held.Locate(t.Context(), snapshot, filter)
-			if err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			checkPosition(t, snapshot, filter, p)
-		}
-		held.Release()
-	}
-}
-
-// TestWaitEndsWithContext waits for locks that another request holds.
+// TestWaitEndsWithContext waits for a lock that another request holds.
 func TestWaitEndsWithContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -137,11 +109,7 @@ func TestWaitEndsWithContext(t *testing.T) {
 		shared := refreshed(t, smallSizes, source)
 		filter := order.NewFilter()
 		filter.Page = 2 // needs a split
-		if err := shared.splitting.lock(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		held, err := shared.Hold(t.Context())
-		if err != nil {
+		if err := shared.updating.Acquire(t.Context(), 1); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -149,7 +117,6 @@ func TestWaitEndsWithContext(t *testing.T) {
 			"Locate":     func() error { _, err := shared.Locate(ctx, source, filter); return err },
 			"Refresh":    func() error { return shared.Refresh(ctx, source, source.version()) },
 			"Invalidate": func() error { return shared.Invalidate(ctx, source.version()) },
-			"Hold":       func() error { _, err := shared.Hold(ctx); return err },
 		}
 		var group sync.WaitGroup
 		for name, wait := range waits {
@@ -165,8 +132,7 @@ func TestWaitEndsWithContext(t *testing.T) {
 		}
 		cancel()
 		group.Wait()
-		held.Release()
-		shared.splitting.unlock()
+		shared.updating.Release(1)
 	})
 }
 
@@ -234,19 +200,6 @@ func TestConcurrentUse(t *testing.T) {
 				}
 				if p, ok := shared.LocateAt(filter, version); ok {
 					note(filter, p, nil)
-				}
-				if i%10 == reader {
-					held, err := shared.Hold(t.Context())
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					source.mu.Lock()
-					newest := int64(len(source.events))
-					source.mu.Unlock()
-					p, err := held.Locate(t.Context(), source.asOf(newest), filter)
-					note(filter, p, err)
-					held.Release()
 				}
 			}
 		})

@@ -51,39 +51,28 @@ func (x *Index) splitFor(at location, states []order.State, offset int64) *Split
 	return r
 }
 
-// Split replaces a bucket by smaller ones. since are the deltas, with keys, from
-// the version of the keys to that of the index. It reports false if the bucket
-// does not exist any more. An error means that the keys do not match the counts.
-func (x *Index) Split(r SplitRange, keys Keys, since []Delta) (bool, error) {
+// Split replaces a bucket by smaller ones. It reports false if the index does not
+// have the version of the keys, or not the bucket. An error means that the keys do
+// not match the counts.
+func (x *Index) Split(r SplitRange, keys Keys) (bool, error) {
 	at, ok := x.buckets.find(r.Low)
-	if !ok || x.buckets.at(at).low != r.Low || x.buckets.dayBound(at) != r.High {
+	if !ok || x.version != keys.Version || x.buckets.at(at).low != r.Low || x.buckets.dayBound(at) != r.High {
 		return false, nil
 	}
-	parts, err := newParts(r, keys.Orders)
+	parts, err := r.parts(keys.Orders, x.buckets.at(at).counts)
 	if err != nil {
 		return false, err
 	}
-	for _, d := range since {
-		parts.apply(d)
-	}
-	if err := parts.reconcile(x.buckets.at(at).counts); err != nil {
-		return false, err
-	}
-	x.buckets.replace(at, parts.buckets)
-	x.extraBuckets += len(parts.buckets) - 1
+	x.buckets.replace(at, parts)
+	x.extraBuckets += len(parts) - 1
 	// Recent deltas may lack keys: before the first split nothing needs them.
-	x.forgetRecent()
+	x.recent, x.base = nil, x.version
 	return true, nil
 }
 
-// parts are the new buckets of a split.
-type parts struct {
-	rng     SplitRange
-	buckets []bucket
-	rest    int // index of the bucket for the orders that were not read; -1: all were
-}
-
-func newParts(r SplitRange, orders []OrderState) (*parts, error) {
+// parts returns the buckets for the orders that were read, and one for the rest:
+// it has what the whole bucket has beyond the others.
+func (r SplitRange) parts(orders []OrderState, rest stateCounts) ([]bucket, error) {
 	if len(orders) == 0 {
 		return nil, fmt.Errorf("%w: none of its keys was found", errMismatch(r))
 	}
@@ -91,66 +80,37 @@ func newParts(r SplitRange, orders []OrderState) (*parts, error) {
 		orders = slices.Clone(orders)
 		slices.Reverse(orders)
 	}
-	p := &parts{rng: r, rest: -1}
-	// A rest can have orders only if the limit ended the reading before the end
-	// of the range. Without this check its range may be empty, and two buckets
-	// would have the same lowest key.
-	limited := int64(len(orders)) == r.Limit
-	afterLast := orders[len(orders)-1].Key.next()
-	if limited && !r.Ascending && orders[0].Key != r.Low {
-		p.buckets, p.rest = append(p.buckets, bucket{low: r.Low}), 0
-	}
+	var parts []bucket
 	for i, o := range orders {
 		if !o.State.Valid() {
 			return nil, fmt.Errorf("order %d: unknown state %d", o.Key.LegacyID, o.State)
 		}
 		if int64(i)%r.bucketOrders == 0 {
-			p.buckets = append(p.buckets, bucket{low: o.Key})
+			parts = append(parts, bucket{low: o.Key})
 		}
-		p.buckets[len(p.buckets)-1].counts.add(o.State, 1)
+		parts[len(parts)-1].counts.add(o.State, 1)
+		rest.add(o.State, -1)
 	}
-	p.buckets[0].low = r.Low
-	if limited && r.Ascending && afterLast != r.High {
-		p.rest = len(p.buckets)
-		p.buckets = append(p.buckets, bucket{low: afterLast})
-	}
-	return p, nil
-}
-
-// apply counts a delta if its order belongs to the buckets.
-func (p *parts) apply(d Delta) {
-	if d.Key.Compare(p.rng.Low) < 0 || d.Key.Compare(p.rng.High) >= 0 {
-		return
-	}
-	i, exact := searchBuckets(p.buckets, d.Key)
-	if !exact {
-		i--
-	}
-	if d.From.Valid() {
-		p.buckets[i].counts.add(d.From, -1)
-	}
-	if d.To.Valid() {
-		p.buckets[i].counts.add(d.To, +1)
-	}
-}
-
-// reconcile gives the rest what the whole bucket has beyond the other parts.
-// Without a rest, the parts must be equal to the whole.
-func (p *parts) reconcile(whole stateCounts) error {
-	if p.rest >= 0 {
-		p.buckets[p.rest].counts = stateCounts{}
-	}
-	read := sum(p.buckets)
-	for state, n := range whole {
-		missing := n - read[state]
-		if missing < 0 || missing > 0 && p.rest < 0 {
-			return fmt.Errorf("%w: %d in state %d instead of %d", errMismatch(p.rng), read[state], state, n)
-		}
-		if p.rest >= 0 {
-			p.buckets[p.rest].counts[state] = missing
+	// Orders can be left only if the limit ended the reading before the end of the
+	// range. Otherwise the range of the rest would be empty, and two buckets would
+	// have the same lowest key.
+	next := orders[len(orders)-1].Key.next()
+	all := int64(len(orders)) < r.Limit || r.Ascending && next == r.High || !r.Ascending && orders[0].Key == r.Low
+	for state, n := range rest {
+		if n < 0 || n > 0 && all {
+			return nil, fmt.Errorf("%w: state %d has %d more than were read", errMismatch(r), state, n)
 		}
 	}
-	return nil
+	switch {
+	case rest[anyState] == 0:
+		parts[0].low = r.Low
+	case r.Ascending:
+		parts[0].low = r.Low
+		parts = append(parts, bucket{next, rest})
+	default:
+		parts = slices.Insert(parts, 0, bucket{r.Low, rest})
+	}
+	return parts, nil
 }
 
 // ErrMismatch says that the day counts do not match the orders.

@@ -1,6 +1,7 @@
 package pageindex
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -27,84 +28,75 @@ func refresh(t *testing.T, shared *Shared, s *fakeSource) {
 	}
 }
 
-// TestSplitBesideChanges reads the keys of a day, creates orders and moves
-// others to other states, and only then splits the day. Whether other requests
-// have seen the changes meanwhile must not matter.
+// changingSource changes while keys are read.
+type changingSource struct {
+	*fakeSource
+	before, after int // changes before and after the read
+}
+
+func (s changingSource) Keys(ctx context.Context, r SplitRange) (Keys, error) {
+	s.change(s.before)
+	keys, err := s.fakeSource.Keys(ctx, r)
+	s.change(s.after)
+	return keys, err
+}
+
+// change creates orders on the day that is split and cancels others.
+func (s changingSource) change(n int) {
+	for i := range n {
+		s.transition(int64(1+i*2), order.Canceled)
+		s.create((today-1).Start().Unix()+43200, order.Registered)
+	}
+}
+
+// TestSplitBesideChanges creates orders and moves others to other states before
+// and after the keys of a day are read, so that the index is older than the keys
+// and the database newer.
 func TestSplitBesideChanges(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		changes int
-		seen    bool // by another request before the split
-		since   int  // changes that no other request has seen, after those
-		reload  bool // the index is loaded again before the split
-		part    bool // what is split is a part of the day
-		want    bool
+		before, after int
+		part          bool // what is split is a part of the day
+		want          bool
 	}{
-		"no changes":                       {want: true},
-		"changes, not seen yet":            {changes: 1, want: true},
-		"changes, seen by others":          {changes: 1, seen: true, want: true},
-		"seen, and more since":             {changes: 1, seen: true, since: 4, want: true},
-		"many, not seen yet":               {changes: 40, want: true},
-		"too many, seen by others":         {changes: 40, seen: true},
-		"loaded again":                     {changes: 1, seen: true, reload: true, want: true},
-		"loaded again, the bucket is gone": {changes: 1, seen: true, reload: true, part: true},
+		"no changes":                  {want: true},
+		"before":                      {before: 1, want: true},
+		"after":                       {after: 3, want: true},
+		"before and after":            {before: 2, after: 40, want: true},
+		"a part, before and after":    {before: 2, after: 3, part: true, want: true},
+		"many before: loaded again":   {before: 40, want: true},
+		"loaded again, changed since": {before: 40, after: 1},
+		"loaded again, a part":        {before: 40, part: true},
 	} {
-		for _, ascending := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, ascending %v", name, ascending), func(t *testing.T) {
+		for _, page := range []int64{2, 3} { // in the upper and in the lower half of the day
+			t.Run(fmt.Sprintf("%s, page %d", name, page), func(t *testing.T) {
 				t.Parallel()
 				source := newFakeSource()
 				source.fill(90)
-				shared := refreshed(t, smallSizes, source)
-				r := SplitRange{Low: StartOfDay(today - 1), High: StartOfDay(today), Ascending: ascending, Limit: 8, bucketOrders: 3}
+				sizes := smallSizes
+				sizes.MinKeys, sizes.MaxKeys = 3, 3
+				shared := refreshed(t, sizes, source)
+				filter := order.NewFilter()
+				filter.From, filter.To, filter.Page = today-1, today-1, page
 				if test.part {
-					r = splitPart(t, shared, source, r)
-				}
-				keys, err := source.Keys(t.Context(), r)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for i := range test.changes {
-					source.transition(int64(1+i*2), order.Canceled)
-					source.create((today-1).Start().Unix()+43200, order.Registered)
-				}
-				if test.reload {
-					if err := shared.Invalidate(t.Context(), shared.index.version); err != nil {
-						t.Fatal(err)
+					if split, err := shared.split(t.Context(), source, filter); err != nil || !split {
+						t.Fatalf("split %v, error %v", split, err)
 					}
 				}
-				if test.seen {
-					refresh(t, shared, source)
-				}
-				for i := range test.since {
-					source.transition(int64(1+i*2), order.Completed)
-				}
-				split, err := shared.install(t.Context(), source, r, keys)
+				buckets := shared.index.Buckets()
+				split, err := shared.split(t.Context(), changingSource{source, test.before, test.after}, filter)
 				if err != nil || split != test.want {
 					t.Fatalf("split %v, error %v, want %v", split, err, test.want)
 				}
-				if at, _ := shared.index.buckets.find(r.Low); split && shared.index.buckets.dayBound(at) == r.High {
+				if split && shared.index.Buckets() == buckets {
 					t.Error("the bucket is not split")
 				}
+				checkIndex(t, shared.index, source.asOf(shared.index.version.Event))
 				refresh(t, shared, source)
 				checkIndex(t, shared.index, source)
 			})
 		}
 	}
-}
-
-// splitPart splits some buckets off a day and returns the range of the rest.
-func splitPart(t *testing.T, shared *Shared, s *fakeSource, r SplitRange) SplitRange {
-	t.Helper()
-	if split, err := shared.split(t.Context(), s, r); err != nil || !split {
-		t.Fatalf("split %v, error %v", split, err)
-	}
-	buckets := &shared.index.buckets
-	rest, _ := buckets.find(r.Low)
-	if r.Ascending {
-		rest, _ = buckets.find(Key{r.High.CreatedAt - 1, 0})
-	}
-	r.Low, r.High = buckets.at(rest).low, buckets.dayBound(rest)
-	return r
 }
 
 // TestSplitOnce locates every page of full days and checks what was split for
@@ -184,7 +176,7 @@ func TestSplitWithoutRest(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if split, err := x.Split(r, keys, nil); !split || err != nil {
+			if split, err := x.Split(r, keys); !split || err != nil {
 				t.Fatalf("split %v, error %v", split, err)
 			}
 			checkIndex(t, x, source)
@@ -217,7 +209,7 @@ func TestSplitMismatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		spoil(&keys)
-		split, err := x.Split(r, keys, nil)
+		split, err := x.Split(r, keys)
 		if split || err == nil || errors.Is(err, ErrMismatch) == (name == "an unknown state") {
 			t.Errorf("%s: split %v, error %v", name, split, err)
 		}
