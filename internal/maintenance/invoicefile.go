@@ -6,6 +6,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -68,12 +70,24 @@ func scanInvoiceFile(scan func(...any) error) (InvoiceFile, error) {
 	return f, err
 }
 
-// EachInvoiceFile calls fn for every invoice file of the database, in parallel.
-func EachInvoiceFile(ctx context.Context, db sqldb.DB, fn func(context.Context, InvoiceFile) error) error {
+// EachInvoiceFile calls fn for every invoice file of the database, in parallel,
+// and reports the progress as a stage.
+func EachInvoiceFile(
+	ctx context.Context, db sqldb.DB, reporter *Reporter, stage string, fn func(context.Context, InvoiceFile) error,
+) error {
+	var total int64
+	q := db.WithoutTimeout()
+	if err := q.QueryRow(ctx, `SELECT COUNT(*) FROM invoices i WHERE `+hasFile, nil, &total); err != nil {
+		return fmt.Errorf("count invoices: %w", err)
+	}
 	workers, ctx := errgroup.WithContext(ctx)
 	workers.SetLimit(MaxParallelFiles)
-	readErr := readInvoiceFiles(ctx, db.WithoutTimeout(), func(file InvoiceFile) {
-		workers.Go(func() error { return fn(ctx, file) })
+	readErr := readInvoiceFiles(ctx, q, func(file InvoiceFile) {
+		workers.Go(func() error {
+			err := fn(ctx, file)
+			reporter.Advance(stage, 1, total)
+			return err
+		})
 	})
 	// If a worker fails, readErr only says that the context is canceled.
 	return cmp.Or(workers.Wait(), readErr)
@@ -81,11 +95,11 @@ func EachInvoiceFile(ctx context.Context, db sqldb.DB, fn func(context.Context, 
 
 // readInvoiceFiles calls fn for every invoice file, page by page.
 func readInvoiceFiles(ctx context.Context, q sqldb.Querier, fn func(InvoiceFile)) error {
-	merchants, err := MerchantIDs(ctx, q)
+	merchants, err := PerMerchant(ctx, q, LastEvents)
 	if err != nil {
 		return err
 	}
-	for _, merchant := range merchants {
+	for _, merchant := range slices.Sorted(maps.Keys(merchants)) {
 		for last, more := (InvoiceFile{}), true; more; {
 			page, err := sqldb.All(ctx, q, selectInvoiceFilePage, []any{merchant, last.OrderLegacyID, last.ID, invoiceFilePage},
 				func(rows sqldb.Rows) (InvoiceFile, error) { return scanInvoiceFile(rows.Scan) })
@@ -100,16 +114,6 @@ func readInvoiceFiles(ctx context.Context, q sqldb.Querier, fn func(InvoiceFile)
 		}
 	}
 	return nil
-}
-
-// CountInvoiceFiles returns how many invoice files the database has.
-func CountInvoiceFiles(ctx context.Context, db sqldb.DB) (int64, error) {
-	var n int64
-	err := db.WithoutTimeout().QueryRow(ctx, `SELECT COUNT(*) FROM invoices i WHERE `+hasFile, nil, &n)
-	if err != nil {
-		return 0, fmt.Errorf("count invoices: %w", err)
-	}
-	return n, nil
 }
 
 // Reread reads the entry of the file again. found is false if the file need not

@@ -1,3 +1,6 @@
+// Package backup makes a backup of an embedded installation, which may be in
+// use, and restores it. A backup is a snapshot of the data folder: a folder or a
+// tar file with the database, the invoice files and a manifest.
 package backup
 
 import (
@@ -25,6 +28,29 @@ const FilesStage = "backing up files"
 
 // ErrExists means that a file or folder would be overwritten.
 var ErrExists = errors.New("already exists")
+
+// Names in a backup. They are those of a data folder, besides the manifest.
+const (
+	databaseName = "orders.db"
+	filesName    = "files"
+	manifestName = "backup.json"
+)
+
+// format is the version of the layout that this package writes and reads.
+const format = 1
+
+// Manifest describes the contents of a backup. The size and hash of each invoice
+// file are in the database.
+type Manifest struct {
+	Format   int       `json:"format"`
+	MadeAt   time.Time `json:"madeAt"`
+	MadeBy   string    `json:"madeBy"` // version of the program
+	Database struct {
+		Size   int64  `json:"size"` // bytes
+		SHA256 string `json:"sha256"`
+	} `json:"database"`
+	Files int64 `json:"files"` // invoice files
+}
 
 // Result is what a backup contains.
 type Result struct {
@@ -69,7 +95,7 @@ func Create(
 		return Result{}, err
 	}
 	c.result.Findings = reporter.Findings()
-	return c.result, syncFolder(filepath.Dir(path))
+	return c.result, syncPath(filepath.Dir(path))
 }
 
 // expectAbsent returns ErrExists if there is anything at a path.
@@ -89,7 +115,6 @@ type creation struct {
 	in       maintenance.Installation
 	reporter *maintenance.Reporter
 	writer   writer
-	entries  int64 // invoice files in the database
 
 	mu     sync.Mutex // guards result
 	result Result
@@ -108,10 +133,10 @@ func (c *creation) create(ctx context.Context, temp, path string) (string, error
 		return "", err
 	}
 	if err := c.write(ctx, snapshot); err != nil {
-		c.writer.abort()
+		_ = c.writer.close()
 		return "", err
 	}
-	return complete, c.writer.finish()
+	return complete, c.writer.close()
 }
 
 // write writes the contents of the backup, the manifest last.
@@ -147,10 +172,7 @@ func (c *creation) writeFiles(ctx context.Context, snapshot string) error {
 	if err != nil {
 		return err
 	}
-	if c.entries, err = maintenance.CountInvoiceFiles(ctx, db); err == nil {
-		err = maintenance.EachInvoiceFile(ctx, db, c.writeFile)
-	}
-	return errors.Join(err, db.Close())
+	return errors.Join(maintenance.EachInvoiceFile(ctx, db, c.reporter, FilesStage, c.writeFile), db.Close())
 }
 
 // writeFile writes one file as it is and reports what is wrong with it.
@@ -171,7 +193,6 @@ func (c *creation) writeFile(ctx context.Context, file maintenance.InvoiceFile) 
 	if problem != "" {
 		c.reporter.Find(file.Finding(problem))
 	}
-	c.reporter.Advance(FilesStage, 1, c.entries)
 	return nil
 }
 

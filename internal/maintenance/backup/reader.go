@@ -2,6 +2,7 @@ package backup
 
 import (
 	"archive/tar"
+	"bufio"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -50,27 +51,16 @@ func eachInArchive(path string, fn func(name string, content io.Reader) error) e
 		return err
 	}
 	defer func() { _ = file.Close() }()
-	compressed, err := isGzip(file)
-	if err != nil {
-		return err
+	archive := bufio.NewReader(file)
+	// An error of Peek is that of the next read too.
+	if magic, _ := archive.Peek(2); string(magic) != "\x1f\x8b" {
+		return eachInTar(archive, fn)
 	}
-	if !compressed {
-		return eachInTar(file, fn)
-	}
-	content, err := gzip.NewReader(file)
+	content, err := gzip.NewReader(archive)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	return errors.Join(eachInTar(content, fn), content.Close())
-}
-
-// isGzip reports whether a file begins like a gzip file.
-func isGzip(file *os.File) (bool, error) {
-	var magic [2]byte
-	if _, err := file.ReadAt(magic[:], 0); err != nil && err != io.EOF {
-		return false, err
-	}
-	return magic == [2]byte{0x1f, 0x8b}, nil
 }
 
 // eachInTar calls fn for every regular file of a tar file.

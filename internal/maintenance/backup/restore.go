@@ -2,8 +2,12 @@ package backup
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -96,7 +100,7 @@ func (f DataFolder) restore(
 		if err := os.Rename(name+partial, name); err != nil {
 			return result, err
 		}
-		if err := syncFolder(filepath.Dir(name)); err != nil {
+		if err := syncPath(filepath.Dir(name)); err != nil {
 			return result, err
 		}
 	}
@@ -129,17 +133,94 @@ func unpackAndCheck(
 	if err = errors.Join(err, db.Close()); err != nil {
 		return result, err
 	}
-	return result, syncDatabase(database)
+	if err := expectAbsent(database + "-wal"); err != nil {
+		return result, err
+	}
+	return result, syncPath(database)
 }
 
-// syncDatabase makes the file of a closed database durable.
-func syncDatabase(path string) error {
-	if err := expectAbsent(path + "-wal"); err != nil {
-		return err
-	}
-	file, err := os.Open(path)
+// unpacker unpacks a backup.
+type unpacker struct {
+	database string // path
+	files    *disk.Store
+
+	// What the backup contained so far.
+	manifest       *Manifest
+	databaseSHA256 string
+	fileCount      int64 // invoice files
+}
+
+// unpack unpacks the backup at a path.
+func (u *unpacker) unpack(ctx context.Context, path string) error {
+	info, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
-	return errors.Join(file.Sync(), file.Close())
+	each := eachInArchive
+	if info.IsDir() {
+		each = eachInFolder
+	}
+	err = each(path, func(name string, content io.Reader) error { return u.add(ctx, name, content) })
+	if err != nil {
+		return err
+	}
+	return u.verify()
+}
+
+// add unpacks one file. It ignores files that do not belong to a backup.
+func (u *unpacker) add(ctx context.Context, name string, content io.Reader) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if path, ok := strings.CutPrefix(name, filesName+"/"); ok {
+		u.fileCount++
+		return storeFile(ctx, u.files, path, content)
+	}
+	switch name {
+	case databaseName:
+		hash := sha256.New()
+		if err := createFile(u.database, io.TeeReader(content, hash)); err != nil {
+			return err
+		}
+		u.databaseSHA256 = hex.EncodeToString(hash.Sum(nil))
+		return nil
+	case manifestName:
+		manifest, err := readManifest(content)
+		u.manifest = &manifest
+		return err
+	}
+	return nil
+}
+
+// verify returns an error if the backup lacked a part or the database has
+// changed.
+func (u *unpacker) verify() error {
+	switch m := u.manifest; {
+	case m == nil:
+		return fmt.Errorf("%w or is not a backup: it has no %s", ErrDamaged, manifestName)
+	case u.databaseSHA256 == "":
+		return fmt.Errorf("%w: it has no %s", ErrDamaged, databaseName)
+	case m.Database.SHA256 != u.databaseSHA256:
+		return fmt.Errorf("%w: its %s was changed", ErrDamaged, databaseName)
+	}
+	return nil
+}
+
+// maxManifestSize limits how much of a manifest is read, in bytes.
+const maxManifestSize = 1 << 20
+
+// readManifest reads a manifest.
+func readManifest(r io.Reader) (Manifest, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxManifestSize))
+	if err != nil {
+		return Manifest{}, err
+	}
+	var m Manifest
+	if err := json.Unmarshal(text, &m); err != nil {
+		return Manifest{}, errors.New(manifestName + " is not the manifest of a backup")
+	}
+	if m.Format != format {
+		return Manifest{}, fmt.Errorf("the backup has format %d, this version can read format %d", m.Format, format)
+	}
+	return m, nil
 }

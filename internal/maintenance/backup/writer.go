@@ -21,10 +21,8 @@ type writer interface {
 	// add writes a file of exactly size bytes under a name relative to the data
 	// folder. It is safe for concurrent use.
 	add(ctx context.Context, name string, size int64, content io.Reader) error
-	// finish makes the backup durable and closes it.
-	finish() error
-	// abort closes an unfinished backup.
-	abort()
+	// close makes the backup durable, unless add has failed, and closes it.
+	close() error
 }
 
 // newWriter creates a backup at a temporary path, in the form that the name of
@@ -57,9 +55,7 @@ func (w *folderWriter) add(ctx context.Context, name string, _ int64, content io
 	return createFile(filepath.Join(w.path, name), content)
 }
 
-func (w *folderWriter) finish() error { return errors.Join(w.files.Close(), syncFolder(w.path)) }
-
-func (w *folderWriter) abort() { _ = w.files.Close() }
+func (w *folderWriter) close() error { return errors.Join(w.files.Close(), syncPath(w.path)) }
 
 // storeFile stores an invoice file durably.
 func storeFile(ctx context.Context, files *disk.Store, path string, content io.Reader) error {
@@ -87,13 +83,13 @@ func createFile(path string, content io.Reader) error {
 	return errors.Join(err, file.Close())
 }
 
-// syncFolder makes the entries of a folder durable.
-func syncFolder(path string) error {
-	folder, err := os.Open(path)
+// syncPath makes a closed file or the entries of a folder durable.
+func syncPath(path string) error {
+	file, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	return errors.Join(folder.Sync(), folder.Close())
+	return errors.Join(file.Sync(), file.Close())
 }
 
 // tarWriter writes a tar file.
@@ -136,7 +132,7 @@ func (w *tarWriter) add(_ context.Context, name string, size int64, content io.R
 	return err
 }
 
-func (w *tarWriter) finish() error {
+func (w *tarWriter) close() error {
 	err := w.tar.Close()
 	if w.gzip != nil {
 		err = errors.Join(err, w.gzip.Close())
@@ -146,5 +142,3 @@ func (w *tarWriter) finish() error {
 	}
 	return errors.Join(err, w.file.Close())
 }
-
-func (w *tarWriter) abort() { _ = w.file.Close() }

@@ -1,3 +1,10 @@
+// Package check verifies an installation: the rows of the database agree with
+// each other, and every invoice file is in the storage and has the size and the
+// SHA-256 of its entry. It changes nothing and repairs nothing, and may run
+// beside servers.
+//
+// A finding names the path of an invoice file because an operator needs it to
+// put the file back. The package reports no other personal data.
 package check
 
 import (
@@ -56,17 +63,17 @@ func checkDatabase(ctx context.Context, db sqldb.DB, reporter *maintenance.Repor
 	if err := checkIntegrity(ctx, db, reporter); err != nil {
 		return err
 	}
-	orders, err := maintenance.OrderCounts(ctx, db.WithoutTimeout())
+	orders, err := maintenance.PerMerchant(ctx, db.WithoutTimeout(), maintenance.OrderCounts)
 	if err != nil {
 		return err
 	}
-	merchants, err := maintenance.MerchantIDs(ctx, db)
+	merchants, err := maintenance.PerMerchant(ctx, db, maintenance.LastEvents)
 	if err != nil {
 		return err
 	}
 	totals := make(map[int64]merchantTotals, len(merchants))
 	total := sum(orders)
-	for _, merchant := range merchants {
+	for _, merchant := range slices.Sorted(maps.Keys(merchants)) {
 		t, err := checkMerchant(ctx, db, merchant, reporter)
 		if err != nil {
 			return fmt.Errorf("check merchant %d: %w", merchant, err)

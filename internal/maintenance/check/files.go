@@ -19,75 +19,58 @@ type Fetch func(ctx context.Context, file maintenance.InvoiceFile) (bool, error)
 // Files compares every invoice file with the size and the SHA-256 of its entry
 // and returns how many match. Missing files are fetched if fetch is not nil.
 func Files(ctx context.Context, in maintenance.Installation, reporter *maintenance.Reporter, fetch Fetch) (int64, error) {
-	total, err := maintenance.CountInvoiceFiles(ctx, in.DB)
-	if err != nil {
-		return 0, err
-	}
-	c := &fileCheck{in: in, reporter: reporter, fetch: fetch}
-	err = maintenance.EachInvoiceFile(ctx, in.DB, func(ctx context.Context, file maintenance.InvoiceFile) error {
-		err := c.check(ctx, file)
-		reporter.Advance(FilesStage, 1, total)
-		return err
+	var matching atomic.Int64
+	err := maintenance.EachInvoiceFile(ctx, in.DB, reporter, FilesStage, func(ctx context.Context, file maintenance.InvoiceFile) error {
+		problem, err := compareFile(ctx, in.Files, file)
+		if errors.Is(err, fs.ErrNotExist) && fetch != nil {
+			fetched, fetchErr := fetch(ctx, file)
+			if fetchErr != nil {
+				return fetchErr
+			}
+			if fetched {
+				problem, err = compareFile(ctx, in.Files, file)
+			}
+		}
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err == nil && problem == "":
+			matching.Add(1)
+			return nil
+		}
+		return reportFile(ctx, in, reporter, file, problem, err)
 	})
-	return c.matching.Load(), err
+	return matching.Load(), err
 }
 
-// fileCheck compares files with their entries, in parallel.
-type fileCheck struct {
-	in       maintenance.Installation
-	reporter *maintenance.Reporter
-	fetch    Fetch
-	matching atomic.Int64
-}
-
-// check compares one file.
-func (c *fileCheck) check(ctx context.Context, file maintenance.InvoiceFile) error {
-	problem, err := c.compare(ctx, file)
-	if errors.Is(err, fs.ErrNotExist) && c.fetch != nil {
-		fetched, fetchErr := c.fetch(ctx, file)
-		if fetchErr != nil {
-			return fetchErr
-		}
-		if fetched {
-			problem, err = c.compare(ctx, file)
-		}
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err == nil && problem == "" {
-		c.matching.Add(1)
-		return nil
-	}
-	return c.report(ctx, file, problem, err)
-}
-
-// report reports that a file differs from its entry or could not be read.
-func (c *fileCheck) report(ctx context.Context, file maintenance.InvoiceFile, problem string, err error) error {
+// reportFile reports that a file differs from its entry or could not be read.
+func reportFile(
+	ctx context.Context, in maintenance.Installation, reporter *maintenance.Reporter, file maintenance.InvoiceFile, problem string, err error,
+) error {
 	missing := errors.Is(err, fs.ErrNotExist)
 	if missing {
 		problem = "is missing. Put it back from a backup, then check again."
 	} else if err != nil {
-		if storageErr := c.in.Files.Check(ctx); storageErr != nil {
+		if storageErr := in.Files.Check(ctx); storageErr != nil {
 			return storageErr // the problem is not about this file
 		}
 		problem = "cannot be read: " + err.Error()
 	}
 	// The file may have been deleted and purged since the entry was read.
-	current, found, err := file.Reread(ctx, c.in.DB)
+	current, found, err := file.Reread(ctx, in.DB)
 	if err != nil || !found {
 		return err
 	}
 	if missing && !current.Active {
 		return nil // a purge is in progress or was interrupted
 	}
-	c.reporter.Find(file.Finding(problem))
+	reporter.Find(file.Finding(problem))
 	return nil
 }
 
-// compare returns how a file differs from its entry; empty if it does not.
-func (c *fileCheck) compare(ctx context.Context, file maintenance.InvoiceFile) (string, error) {
-	stored, err := c.in.Files.Open(ctx, file.Path())
+// compareFile returns how a file differs from its entry; empty if it does not.
+func compareFile(ctx context.Context, files maintenance.Files, file maintenance.InvoiceFile) (string, error) {
+	stored, err := files.Open(ctx, file.Path())
 	if err != nil {
 		return "", err
 	}

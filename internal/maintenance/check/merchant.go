@@ -2,8 +2,6 @@ package check
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 
 	"merchantorders/internal/maintenance"
@@ -69,7 +67,7 @@ func (c *merchantCheck) checkEvents(ctx context.Context) error {
 	err := c.q.QueryRow(ctx, `SELECT m.last_event, m.data_mark, COALESCE(e.mark, m.data_mark) FROM merchants m
 		LEFT JOIN events e ON e.merchant_id = m.id AND e.seq = m.last_event WHERE m.id = $1`,
 		[]any{c.merchantID}, &last, &merchantMark, &eventMark)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	if err != nil {
 		return err
 	}
 	err = c.q.QueryRow(ctx, `SELECT COUNT(*), COALESCE(MIN(seq), 1), COALESCE(MAX(seq), 0) FROM events WHERE merchant_id = $1`,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"merchantorders/internal/maintenance"
@@ -32,7 +33,7 @@ type orderKey struct {
 	order orderRow
 }
 
-// find reports a finding about an order.
+// findInOrder reports a finding about an order.
 func (c *merchantCheck) findInOrder(o orderRow, invoiceID int64, format string, args ...any) {
 	c.reporter.Find(maintenance.Finding{
 		MerchantID: c.merchantID, OrderLegacyID: o.legacyID, OrderReference: o.reference, InvoiceID: invoiceID,
@@ -86,10 +87,9 @@ func (c *merchantCheck) scanOrder(rows sqldb.Rows) (orderRow, error) {
 // checkInvoices compares active_invoices of orders with the invoices in a range
 // of legacy ids.
 func (c *merchantCheck) checkInvoices(ctx context.Context, orders []orderRow, after, last int64) error {
-	active := make(map[int64]int64)
-	known := make(map[int64]bool, len(orders))
+	active := make(map[int64]int64, len(orders)) // number of invoices of each order
 	for _, o := range orders {
-		known[o.legacyID] = true
+		active[o.legacyID] = 0
 	}
 	err := sqldb.Each(ctx, c.q, `SELECT legacy_id, id, status IN (`+store.InvoiceReserved+`, `+store.InvoiceActive+`)
 		FROM invoices WHERE merchant_id = $1 AND legacy_id > $2 AND legacy_id <= $3`,
@@ -99,13 +99,12 @@ func (c *merchantCheck) checkInvoices(ctx context.Context, orders []orderRow, af
 			if err := rows.Scan(&legacyID, &id, &counts); err != nil {
 				return err
 			}
-			if counts {
-				active[legacyID]++
-			}
 			c.totals.invoices++
 			c.totals.maxInvoiceID = max(c.totals.maxInvoiceID, id)
-			if !known[legacyID] {
+			if n, known := active[legacyID]; !known {
 				c.findInOrder(orderRow{legacyID: legacyID}, id, "the order does not exist")
+			} else if counts {
+				active[legacyID] = n + 1
 			}
 			return nil
 		})
@@ -123,56 +122,48 @@ func (c *merchantCheck) checkKeys(ctx context.Context, orders []orderRow) error 
 	for _, o := range orders {
 		keys = append(keys, orderKey{o.reference, o}, orderKey{store.LegacyIDKey(o.legacyID), o})
 	}
-	for len(keys) > 0 {
-		page := keys[:min(len(keys), keyPage)]
-		missing, err := missingKeys(ctx, c.q, c.merchantID, page)
-		if err != nil {
-			return err
-		}
-		c.missingKeys = append(c.missingKeys, missing...)
-		keys = keys[len(page):]
-	}
-	return nil
+	missing, err := missingKeys(ctx, c.q, c.merchantID, keys)
+	c.missingKeys = append(c.missingKeys, missing...)
+	return err
 }
 
 // confirmMissingKeys looks again for the keys that the snapshot lacked and
 // reports those that are still missing. On a cluster keys and orders are on
 // different nodes, and a snapshot may see a commit on one of them only.
 func (c *merchantCheck) confirmMissingKeys(ctx context.Context, q sqldb.Querier) error {
-	for _, key := range c.missingKeys {
-		missing, err := missingKeys(ctx, q, c.merchantID, []orderKey{key})
-		if err != nil {
-			return err
-		}
-		if len(missing) > 0 {
-			c.totals.missingKeys++
-			c.findInOrder(key.order, 0, "its key %s is missing or belongs to another merchant", key.key)
-		}
+	missing, err := missingKeys(ctx, q, c.merchantID, c.missingKeys)
+	for _, key := range missing {
+		c.totals.missingKeys++
+		c.findInOrder(key.order, 0, "its key %s is missing or belongs to another merchant", key.key)
 	}
-	return nil
+	return err
 }
 
-// missingKeys returns those of up to keyPage keys that the merchant lacks.
+// missingKeys returns those of the keys that the merchant lacks.
 func missingKeys(ctx context.Context, q sqldb.Querier, merchantID int64, keys []orderKey) ([]orderKey, error) {
-	args := make([]any, 0, 1+keyPage)
-	args = append(args, merchantID)
-	for i := range keyPage {
-		// The last key fills up, so that there is one statement for any number.
-		args = append(args, keys[min(i, len(keys)-1)].key)
-	}
-	found := make(map[string]bool, len(keys))
-	err := sqldb.Each(ctx, q, `SELECT key FROM order_keys WHERE merchant_id = $1 AND key IN (`+sqldb.Params(2, keyPage)+`)`,
-		args, func(rows sqldb.Rows) error {
-			var key string
-			err := rows.Scan(&key)
-			found[key] = true
-			return err
-		})
 	var missing []orderKey
-	for _, key := range keys {
-		if !found[key.key] {
-			missing = append(missing, key)
+	for page := range slices.Chunk(keys, keyPage) {
+		args := []any{merchantID}
+		for i := range keyPage {
+			// The last key fills up, so that there is one statement for any number.
+			args = append(args, page[min(i, len(page)-1)].key)
+		}
+		found := make(map[string]bool, len(page))
+		err := sqldb.Each(ctx, q, `SELECT key FROM order_keys WHERE merchant_id = $1 AND key IN (`+sqldb.Params(2, keyPage)+`)`,
+			args, func(rows sqldb.Rows) error {
+				var key string
+				err := rows.Scan(&key)
+				found[key] = true
+				return err
+			})
+		if err != nil {
+			return nil, err
+		}
+		for _, key := range page {
+			if !found[key.key] {
+				missing = append(missing, key)
+			}
 		}
 	}
-	return missing, err
+	return missing, nil
 }

@@ -38,16 +38,15 @@ func checkService(ctx context.Context, db sqldb.DB, totals map[int64]merchantTot
 // findForeignRows finds orders without a merchant and keys without an order.
 func findForeignRows(ctx context.Context, db sqldb.DB, totals map[int64]merchantTotals) ([]maintenance.Finding, error) {
 	var events, keys, orders map[int64]int64
-	err := db.Snapshot(ctx, func(q sqldb.Querier) error {
+	err := db.Snapshot(ctx, func(q sqldb.Querier) (err error) {
 		q = q.WithoutTimeout()
-		var err error
-		if events, err = maintenance.LastEvents(ctx, q); err != nil {
-			return err
+		events, err = maintenance.PerMerchant(ctx, q, maintenance.LastEvents)
+		if err == nil {
+			keys, err = maintenance.PerMerchant(ctx, q, maintenance.OrderKeyCounts)
 		}
-		if keys, err = maintenance.OrderKeyCounts(ctx, q); err != nil {
-			return err
+		if err == nil {
+			orders, err = maintenance.PerMerchant(ctx, q, maintenance.OrderCounts)
 		}
-		orders, err = maintenance.OrderCounts(ctx, q)
 		return err
 	})
 	if err != nil {

@@ -121,10 +121,10 @@ func (j *job) copyRound(ctx context.Context) (changed bool, err error) {
 		if tokens, err = readRows(ctx, q, tokensTable, allRows); err != nil {
 			return err
 		}
-		if events, err = maintenance.LastEvents(ctx, q); err != nil || j.orders > 0 {
+		if events, err = maintenance.PerMerchant(ctx, q, maintenance.LastEvents); err != nil || j.orders > 0 {
 			return err
 		}
-		orders, err := maintenance.OrderCounts(ctx, q)
+		orders, err := maintenance.PerMerchant(ctx, q, maintenance.OrderCounts)
 		for _, n := range orders {
 			j.orders += n
 		}

@@ -25,7 +25,7 @@ func checkTarget(ctx context.Context, source, target sqldb.DB) error {
 					return err
 				}
 			}
-			orders, err := maintenance.OrderCounts(ctx, target)
+			orders, err := maintenance.PerMerchant(ctx, target, maintenance.OrderCounts)
 			for id := range orders {
 				if !merchants[id] {
 					return fmt.Errorf("%w: it has orders of merchant %d", ErrForeignTarget, id)

@@ -38,7 +38,7 @@ func (j *job) find(merchantID int64, format string, args ...any) {
 func (j *job) verifyRows(ctx context.Context) error {
 	var keys map[int64]int64
 	err := snapshot(ctx, j.target.DB, func(q sqldb.Querier) (err error) {
-		if keys, err = maintenance.OrderKeyCounts(ctx, q); err != nil {
+		if keys, err = maintenance.PerMerchant(ctx, q, maintenance.OrderKeyCounts); err != nil {
 			return err
 		}
 		return q.QueryRow(ctx, `SELECT COUNT(*) FROM tokens`, nil, &j.result.Tokens)
