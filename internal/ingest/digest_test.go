@@ -15,7 +15,7 @@ func TestDigestIsStable(t *testing.T) {
 		t.Fatal(err)
 	}
 	digest := mustParse(t, string(document)).Digest
-	const want = "d61ec03e731060838a7c6ab9d3d7797393de3392a84f43e5cc1fdbb3e7756246"
+	const want = "d6b567cdd6ff231819065d1d691fa6f801c27c42b642281c6f54c12d842385b8"
 	if got := hex.EncodeToString(digest[:]); got != want {
 		t.Errorf("digest %s, want %s", got, want)
 	}

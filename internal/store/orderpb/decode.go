@@ -2,9 +2,8 @@ package orderpb
 
 import (
 	"fmt"
+	"slices"
 	"time"
-
-	"google.golang.org/protobuf/proto"
 
 	"merchantorders/internal/order"
 )
@@ -13,7 +12,8 @@ import (
 // It ignores fields that a newer version has written.
 func DecodeDetails(encoded []byte, o *order.Order) error {
 	var d Details
-	if err := (proto.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(encoded, &d); err != nil {
+	// The texts of d are parts of the clone.
+	if err := d.UnmarshalVTUnsafe(slices.Clone(encoded)); err != nil {
 		return fmt.Errorf("decode the details of order %s: %w", o.Reference, err)
 	}
 	o.ExpiresAt = timeOf(d.ExpiresAt)

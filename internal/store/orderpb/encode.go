@@ -1,20 +1,19 @@
 // Package orderpb is the stored form of order documents, as protocol buffers,
 // and the digest that imports compare. order.proto defines the messages;
-// scripts/generate writes order.pb.go.
+// scripts/generate writes order.pb.go and order_vtproto.pb.go. The latter encodes
+// and decodes without reflection, which takes a fifth to a half of the time.
 package orderpb
 
 import (
 	"fmt"
 	"time"
 
-	"google.golang.org/protobuf/proto"
-
 	"merchantorders/internal/order"
 )
 
 // EncodeDetails returns the column orders.details of an order.
 func EncodeDetails(o *order.Order) ([]byte, error) {
-	encoded, err := proto.Marshal(newDetails(o))
+	encoded, err := newDetails(o).MarshalVT()
 	if err != nil {
 		return nil, fmt.Errorf("encode the details of order %s: %w", o.Reference, err)
 	}
