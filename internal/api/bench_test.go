@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"merchantorders/internal/api/apitest"
+	"merchantorders/internal/api/invoiceapi"
 	v1 "merchantorders/internal/api/v1"
 	v2 "merchantorders/internal/api/v2"
 	"merchantorders/internal/filestore/disk"
@@ -59,9 +60,10 @@ func newBenchService(b *testing.B) benchService {
 		b.Fatal(err)
 	}
 	config := web.RouterConfig{Authenticator: tokens, ResponseCache: respcache.New(0, time.Now), Refusals: orders} // nothing is cached
+	invoices := invoiceapi.Endpoints{Orders: orders, Metrics: metrics, StorageURL: storageURL}
 	router := web.NewRouter(config,
-		v1.Routes(v1.Deps{Orders: orders, Metrics: metrics, BaseURL: baseURL, StorageURL: storageURL}),
-		v2.Routes(v2.Deps{Orders: orders, Metrics: metrics, BaseURL: baseURL, StorageURL: storageURL}),
+		v1.API{Endpoints: invoices, BaseURL: baseURL}.Routes(),
+		v2.API{Endpoints: invoices, BaseURL: baseURL}.Routes(),
 		web.RouteGroup{Errors: web.EncodeMessage},
 	)
 	s.handler = web.Observe(router, web.EncodeMessage, log, metrics, time.Now)

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/api/apitest"
+	"merchantorders/internal/api/invoiceapi"
 	"merchantorders/internal/api/operator"
 	"merchantorders/internal/api/storageapi"
 	v1 "merchantorders/internal/api/v1"
@@ -126,11 +127,12 @@ func (s *service) serve(orders *order.Service, with setup, log *slog.Logger) {
 	}
 	storageURL := at.base + "/storage/" + at.region + "/" + at.bucket
 	config := web.RouterConfig{Authenticator: with.verifier, ResponseCache: respcache.New(1<<20, s.now), Refusals: orders}
+	invoices := invoiceapi.Endpoints{Orders: orders, Metrics: s.metrics, StorageURL: storageURL}
 	router := web.NewRouter(config,
-		v1.Routes(v1.Deps{Orders: orders, Metrics: s.metrics, BaseURL: at.base, StorageURL: storageURL}),
-		v2.Routes(v2.Deps{Orders: orders, Metrics: s.metrics, BaseURL: at.base, StorageURL: storageURL, ErrorCodes: with.errorCodes}),
-		storageapi.Routes(storageapi.Deps{Orders: orders, Region: at.region, Bucket: at.bucket}),
-		operator.Routes(operator.Deps{Orders: orders, Tokens: s.tokens}),
+		v1.API{Endpoints: invoices, BaseURL: at.base}.Routes(),
+		v2.API{Endpoints: invoices, BaseURL: at.base, ErrorCodes: with.errorCodes}.Routes(),
+		storageapi.API{Orders: orders, Region: at.region, Bucket: at.bucket}.Routes(),
+		operator.API{Orders: orders, Tokens: s.tokens}.Routes(),
 		docpages.DocumentRoutes(),
 		docpages.PageRoutes(docpages.Deps{BaseURL: at.base}),
 		web.HealthRoutes(with.ready, s.metrics),

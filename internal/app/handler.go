@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 
+	"merchantorders/internal/api/invoiceapi"
 	"merchantorders/internal/api/operator"
 	"merchantorders/internal/api/storageapi"
 	v1 "merchantorders/internal/api/v1"
@@ -35,11 +36,12 @@ func (s *server) router(baseURL, storageURL string) *web.Router {
 		ResponseCache: respcache.New(responseCacheSize, s.now),
 		Refusals:      s.orders,
 	}
+	invoices := invoiceapi.Endpoints{Orders: s.orders, Metrics: s.metrics, StorageURL: storageURL}
 	return web.NewRouter(config,
-		v1.Routes(v1.Deps{Orders: s.orders, Metrics: s.metrics, BaseURL: baseURL, StorageURL: storageURL}),
-		v2.Routes(v2.Deps{Orders: s.orders, Metrics: s.metrics, BaseURL: baseURL, StorageURL: storageURL, ErrorCodes: v2.ErrorCodes(s.settings.ErrorCodes)}),
-		storageapi.Routes(storageapi.Deps{Orders: s.orders, Region: region, Bucket: bucket}),
-		operator.Routes(operator.Deps{Orders: s.orders, Tokens: s.tokens}),
+		v1.API{Endpoints: invoices, BaseURL: baseURL}.Routes(),
+		v2.API{Endpoints: invoices, BaseURL: baseURL, ErrorCodes: v2.ErrorCodes(s.settings.ErrorCodes)}.Routes(),
+		storageapi.API{Orders: s.orders, Region: region, Bucket: bucket}.Routes(),
+		operator.API{Orders: s.orders, Tokens: s.tokens}.Routes(),
 		docpages.DocumentRoutes(),
 		docpages.PageRoutes(docpages.Deps{BaseURL: baseURL}),
 		web.HealthRoutes(ready, s.metrics),

@@ -1,3 +1,9 @@
+// Package invoiceapi serves the upload and the deletion of invoice files, which are
+// the same in both versions apart from the order's identifier (spec 4.3, 4.4).
+//
+// It knows neither how a version represents orders nor the rules for invoice files:
+// it reads what a client sent, calls order.Service, and writes the published
+// responses.
 package invoiceapi
 
 import (
@@ -5,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
@@ -12,15 +19,9 @@ import (
 
 // Endpoints are the write handlers of upload and delete.
 type Endpoints struct {
-	orders     *order.Service
-	metrics    *web.Metrics
-	storageURL string
-}
-
-// NewEndpoints returns the endpoints over a service. metrics counts the uploads;
-// storageURL is the URL of the stored files, without a slash at its end.
-func NewEndpoints(orders *order.Service, metrics *web.Metrics, storageURL string) *Endpoints {
-	return &Endpoints{orders: orders, metrics: metrics, storageURL: storageURL}
+	Orders     *order.Service
+	Metrics    *web.Metrics // counts the uploads
+	StorageURL string       // of the stored files, without a slash at its end
 }
 
 // uploadedView is the response to an upload.
@@ -39,38 +40,38 @@ const success = "success"
 
 // Upload reads the invoice file in the body of a request, to be stored for an
 // order.
-func (e *Endpoints) Upload(r *web.Request, id order.Identifier) (web.Write, error) {
+func (e Endpoints) Upload(r *web.Request, id order.Identifier) (web.Write, error) {
 	filename, content, err := e.readUpload(r)
 	if err != nil {
-		e.metrics.Upload(uploadResult(err), 0)
+		e.Metrics.Upload(uploadResult(err), 0)
 		return web.Write{}, err
 	}
 	return web.Write{
 		Apply: func(ctx context.Context, options order.WriteOptions) (order.WriteResult, error) {
 			defer content.Staged.Abort()
-			result, err := e.orders.Upload(ctx, r.MerchantID, id, filename, content, options)
+			result, err := e.Orders.Upload(ctx, r.MerchantID, id, filename, content, options)
 			var replay *order.ReplayError
 			switch {
 			case err == nil:
-				e.metrics.Upload(web.UploadStored, result.Invoice.Size)
+				e.Metrics.Upload(web.UploadStored, result.Invoice.Size)
 			case !errors.As(err, &replay):
-				e.metrics.Upload(uploadResult(err), 0)
+				e.Metrics.Upload(uploadResult(err), 0)
 			}
 			return result, err
 		},
 		Respond: func(result order.WriteResult) web.Response {
-			entry := NewEntry(e.storageURL, result.Reference, result.Invoice)
+			entry := NewEntry(e.StorageURL, result.Reference, result.Invoice)
 			return web.Response{Status: http.StatusOK, Body: uploadedView{Message: success, Invoice: entry}}
 		},
 	}, nil
 }
 
-func (e *Endpoints) readUpload(r *web.Request) (string, order.Content, error) {
+func (e Endpoints) readUpload(r *web.Request) (string, order.Content, error) {
 	if r.ContentLength > MaxBody {
 		return "", order.Content{}, order.ErrFileTooBig
 	}
 	web.ExtendUploadDeadline(r.Request)
-	filename, content, err := ReadUpload(r.Context(), r.Body, e.orders.StageFile)
+	filename, content, err := ReadUpload(r.Context(), r.Body, e.Orders.StageFile)
 	switch {
 	case errors.Is(err, ErrBodyTooBig):
 		err = fmt.Errorf("%w: %w", order.ErrFileTooBig, err)
@@ -83,18 +84,48 @@ func (e *Endpoints) readUpload(r *web.Request) (string, order.Content, error) {
 }
 
 // Delete parses a request to withdraw the invoice file {invoiceId} of an order.
-func (e *Endpoints) Delete(r *web.Request, id order.Identifier) (web.Write, error) {
+func (e Endpoints) Delete(r *web.Request, id order.Identifier) (web.Write, error) {
 	invoiceID, ok := order.ParseID(r.PathValue("invoiceId"))
 	if !ok {
 		return web.Write{}, ErrInvalidParams
 	}
 	return web.Write{
 		Apply: func(ctx context.Context, options order.WriteOptions) (order.WriteResult, error) {
-			return e.orders.DeleteInvoice(ctx, r.MerchantID, id, invoiceID, options)
+			return e.Orders.DeleteInvoice(ctx, r.MerchantID, id, invoiceID, options)
 		},
 		Respond: func(result order.WriteResult) web.Response {
-			entries := NewEntries(e.storageURL, result.Reference, result.Invoices)
+			entries := NewEntries(e.StorageURL, result.Reference, result.Invoices)
 			return web.Response{Status: http.StatusOK, Body: deletedView{Message: success, Invoices: entries}}
 		},
 	}, nil
+}
+
+// Entry is an invoice file as both versions show it (spec 2.1).
+type Entry struct {
+	ID        int64  `json:"id"`
+	URL       string `json:"url"`
+	CreatedAt string `json:"created_at"`
+}
+
+// createdAtFormat is ISO 8601 in UTC.
+const createdAtFormat = "2006-01-02T15:04:05Z"
+
+// NewEntry returns the entry of an invoice file of the order with a reference.
+// storageURL is the URL of the stored files, without a slash at its end.
+func NewEntry(storageURL, reference string, invoice order.Invoice) Entry {
+	return Entry{
+		ID:        invoice.ID,
+		URL:       storageURL + "/" + order.InvoicePath(reference, url.PathEscape(invoice.Name)),
+		CreatedAt: invoice.CreatedAt.UTC().Format(createdAtFormat),
+	}
+}
+
+// NewEntries returns the entries of invoice files of one order, in the same order.
+// The result is never nil, so that no files are shown as [].
+func NewEntries(storageURL, reference string, invoices []order.Invoice) []Entry {
+	entries := make([]Entry, 0, len(invoices))
+	for _, invoice := range invoices {
+		entries = append(entries, NewEntry(storageURL, reference, invoice))
+	}
+	return entries
 }

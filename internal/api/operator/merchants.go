@@ -20,8 +20,8 @@ type merchantsView struct {
 }
 
 // listMerchants serves GET /merchants.
-func (a *api) listMerchants(w http.ResponseWriter, r *http.Request) error {
-	merchants, err := a.orders.Merchants(r.Context())
+func (a API) listMerchants(w http.ResponseWriter, r *http.Request) error {
+	merchants, err := a.Orders.Merchants(r.Context())
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ type addedMerchantView struct {
 }
 
 // addMerchant serves POST /merchants. Adding the same merchant again is a success.
-func (a *api) addMerchant(w http.ResponseWriter, r *http.Request) error {
+func (a API) addMerchant(w http.ResponseWriter, r *http.Request) error {
 	body, err := readObject(r, "id", "name")
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (a *api) addMerchant(w http.ResponseWriter, r *http.Request) error {
 	if problem := order.MerchantNameProblem(name); problem != "" {
 		return &web.ParamError{Name: "name", Problem: problem}
 	}
-	if err := a.orders.AddMerchant(r.Context(), id, name); err != nil {
+	if err := a.Orders.AddMerchant(r.Context(), id, name); err != nil {
 		return err
 	}
 	return web.WriteJSON(w, http.StatusOK, addedMerchantView{Success: true, ID: id, Name: name})

@@ -20,7 +20,7 @@ type importView struct {
 }
 
 // importOrder serves POST /orders: it imports one order document.
-func (a *api) importOrder(w http.ResponseWriter, r *http.Request) error {
+func (a API) importOrder(w http.ResponseWriter, r *http.Request) error {
 	document, err := web.ReadBody(r, maxDocument)
 	if err != nil {
 		return err
@@ -29,7 +29,7 @@ func (a *api) importOrder(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	results, err := a.orders.Import(r.Context(), []order.Incoming{incoming})
+	results, err := a.Orders.Import(r.Context(), []order.Incoming{incoming})
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ type transitionView struct {
 
 // transitionOrder serves POST
 // /merchants/{merchantId}/orders/{orderReference}/state.
-func (a *api) transitionOrder(w http.ResponseWriter, r *http.Request) error {
+func (a API) transitionOrder(w http.ResponseWriter, r *http.Request) error {
 	body, err := readObject(r, "state")
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func (a *api) transitionOrder(w http.ResponseWriter, r *http.Request) error {
 	}
 	// An invalid id becomes 0, which no merchant has.
 	merchantID, _ := order.ParseID(r.PathValue("merchantId"))
-	moved, err := a.orders.Transition(r.Context(), merchantID, order.ByReference(r.PathValue("orderReference")), to)
+	moved, err := a.Orders.Transition(r.Context(), merchantID, order.ByReference(r.PathValue("orderReference")), to)
 	if err != nil {
 		return err
 	}

@@ -59,8 +59,8 @@ func timeOf(t time.Time) *string {
 }
 
 // listTokens serves GET /tokens.
-func (a *api) listTokens(w http.ResponseWriter, r *http.Request) error {
-	tokens, err := a.tokens.List(r.Context())
+func (a API) listTokens(w http.ResponseWriter, r *http.Request) error {
+	tokens, err := a.Tokens.List(r.Context())
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ type createdTokenView struct {
 }
 
 // createToken serves POST /tokens.
-func (a *api) createToken(w http.ResponseWriter, r *http.Request) error {
+func (a API) createToken(w http.ResponseWriter, r *http.Request) error {
 	body, err := readObject(r, "merchantId", "operator", "scopes", "expires")
 	if err != nil {
 		return err
@@ -94,11 +94,11 @@ func (a *api) createToken(w http.ResponseWriter, r *http.Request) error {
 	return web.WriteJSON(w, http.StatusCreated, createdTokenView{Text: text, Token: newTokenView(created)})
 }
 
-func (a *api) create(ctx context.Context, request tokenRequest) (string, token.Token, error) {
+func (a API) create(ctx context.Context, request tokenRequest) (string, token.Token, error) {
 	if request.operator {
-		return a.tokens.CreateOperator(ctx, request.lifetime)
+		return a.Tokens.CreateOperator(ctx, request.lifetime)
 	}
-	return a.tokens.Create(ctx, request.merchantID, request.scopes, request.lifetime)
+	return a.Tokens.Create(ctx, request.merchantID, request.scopes, request.lifetime)
 }
 
 // tokenRequest is the token that an operator requests.
@@ -159,12 +159,12 @@ type revokedView struct {
 
 // revokeToken serves DELETE /tokens/{tokenId}. The path identifies a token by its
 // id, never by its text: paths are logged by proxies.
-func (a *api) revokeToken(w http.ResponseWriter, r *http.Request) error {
+func (a API) revokeToken(w http.ResponseWriter, r *http.Request) error {
 	id, ok := order.ParseID(r.PathValue("tokenId"))
 	if !ok || id == 0 {
 		return token.ErrUnknown
 	}
-	if _, err := a.tokens.Revoke(r.Context(), strconv.FormatInt(id, 10)); err != nil {
+	if _, err := a.Tokens.Revoke(r.Context(), strconv.FormatInt(id, 10)); err != nil {
 		return err
 	}
 	return web.WriteJSON(w, http.StatusOK, revokedView{Success: true})

@@ -10,13 +10,13 @@ import (
 )
 
 // listOrders serves GET /orders.
-func (a *api) listOrders(r *web.Request) (web.Representation, error) {
+func (a API) listOrders(r *web.Request) (web.Representation, error) {
 	params, err := parseListParams(r)
 	if err != nil {
 		return web.Representation{}, err
 	}
-	now := a.orders.Now()
-	rep := orderapi.List(r, a.orders, params.filter, now, a.baseURL+"/api/orders", func(page order.Page) any {
+	now := a.Orders.Now()
+	rep := orderapi.List(r, a.Orders, params.filter, now, a.BaseURL+"/api/orders", func(page order.Page) any {
 		return newListView(params, page, r.MerchantID, now)
 	})
 	rep.Links = append(rep.Links, a.successorLink(""))

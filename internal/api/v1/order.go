@@ -13,22 +13,22 @@ import (
 )
 
 // getOrder serves GET /orders/{orderId}.
-func (a *api) getOrder(r *web.Request) (web.Representation, error) {
+func (a API) getOrder(r *web.Request) (web.Representation, error) {
 	id := orderID(r)
 	return web.Representation{
 		Day: order.NoDay,
 		CurrentTag: func() (string, error) {
-			legacyID, revision, err := a.orders.Revision(r.Context(), r.MerchantID, id)
+			legacyID, revision, err := a.Orders.Revision(r.Context(), r.MerchantID, id)
 			return web.OrderTag(legacyID, revision), err
 		},
 		Body: func(rep *web.Representation) (any, error) {
-			found, err := a.orders.Get(r.Context(), r.MerchantID, id)
+			found, err := a.Orders.Get(r.Context(), r.MerchantID, id)
 			if err != nil {
 				return nil, err
 			}
 			rep.Tag = web.OrderTag(found.LegacyID, found.Revision)
 			rep.Links = append(rep.Links, a.successorLink(found.Reference))
-			return newOrderView(found, a.storageURL), nil
+			return newOrderView(found, a.StorageURL), nil
 		},
 	}, nil
 }

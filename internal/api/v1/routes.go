@@ -1,3 +1,9 @@
+// Package v1 is version 1 of the merchant interface, below /api: the legacy one,
+// which identifies orders by their legacy id and shows them as flat records (spec
+// 2.2, 2.3, 4.1, 7.1).
+//
+// It translates between HTTP and order.Service and holds no business rule. It does
+// not know version 2: either folder could be deleted without the other.
 package v1
 
 import (
@@ -9,30 +15,14 @@ import (
 	"merchantorders/internal/web"
 )
 
-// Deps is what the version works with. The URLs have no slash at their end.
-type Deps struct {
-	Orders     *order.Service
-	Metrics    *web.Metrics
-	BaseURL    string // of the service
-	StorageURL string // of the stored files
-}
-
-// api serves the requests of this version.
-type api struct {
-	orders     *order.Service
-	invoices   *invoiceapi.Endpoints
-	baseURL    string
-	storageURL string
+// API is version 1 of the interface.
+type API struct {
+	invoiceapi.Endpoints
+	BaseURL string // of the service, without a slash at its end
 }
 
 // Routes returns the routes of this version.
-func Routes(deps Deps) web.RouteGroup {
-	a := &api{
-		orders:     deps.Orders,
-		invoices:   invoiceapi.NewEndpoints(deps.Orders, deps.Metrics, deps.StorageURL),
-		baseURL:    deps.BaseURL,
-		storageURL: deps.StorageURL,
-	}
+func (a API) Routes() web.RouteGroup {
 	invoiceErrors := invoiceapi.ErrorEncoder("orderId", encodeError)
 	return web.RouteGroup{
 		Prefix: "/api",
@@ -49,7 +39,7 @@ func Routes(deps Deps) web.RouteGroup {
 
 // withSuccessorLink adds the Link to the order in version 2 to the response of a
 // write.
-func (a *api) withSuccessorLink(write web.Write) web.Write {
+func (a API) withSuccessorLink(write web.Write) web.Write {
 	respond := write.Respond
 	write.Respond = func(result order.WriteResult) web.Response {
 		response := respond(result)
@@ -61,8 +51,8 @@ func (a *api) withSuccessorLink(write web.Write) web.Write {
 
 // successorLink returns the Link to the order with a reference in version 2, or to
 // the list if the reference is empty (decision 5).
-func (a *api) successorLink(reference string) string {
-	address := a.baseURL + "/v2/orders"
+func (a API) successorLink(reference string) string {
+	address := a.BaseURL + "/v2/orders"
 	if reference != "" {
 		address += "/" + reference
 	}

@@ -42,12 +42,12 @@ type (
 )
 
 // listEvents serves GET /events.
-func (a *api) listEvents(w http.ResponseWriter, r *web.Request) error {
+func (a API) listEvents(w http.ResponseWriter, r *web.Request) error {
 	query, err := parseFeedQuery(r.Request, true)
 	if err != nil {
 		return err
 	}
-	events, err := a.orders.Events(r.Context(), r.MerchantID, query)
+	events, err := a.Orders.Events(r.Context(), r.MerchantID, query)
 	if err != nil {
 		return err
 	}
@@ -55,12 +55,12 @@ func (a *api) listEvents(w http.ResponseWriter, r *web.Request) error {
 }
 
 // listOrderEvents serves GET /orders/{orderReference}/events.
-func (a *api) listOrderEvents(w http.ResponseWriter, r *web.Request) error {
+func (a API) listOrderEvents(w http.ResponseWriter, r *web.Request) error {
 	query, err := parseFeedQuery(r.Request, false)
 	if err != nil {
 		return err
 	}
-	events, err := a.orders.OrderEvents(r.Context(), r.MerchantID, orderID(r), query)
+	events, err := a.Orders.OrderEvents(r.Context(), r.MerchantID, orderID(r), query)
 	if err != nil {
 		return err
 	}

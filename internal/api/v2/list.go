@@ -9,13 +9,13 @@ import (
 )
 
 // listOrders serves GET /orders.
-func (a *api) listOrders(r *web.Request) (web.Representation, error) {
+func (a API) listOrders(r *web.Request) (web.Representation, error) {
 	params, err := parseListParams(r)
 	if err != nil {
 		return web.Representation{}, err
 	}
-	now := a.orders.Now()
-	return orderapi.List(r, a.orders, params.filter, now, a.baseURL+"/v2/orders", func(page order.Page) any {
+	now := a.Orders.Now()
+	return orderapi.List(r, a.Orders, params.filter, now, a.BaseURL+"/v2/orders", func(page order.Page) any {
 		return newListView(params, page, now)
 	}), nil
 }

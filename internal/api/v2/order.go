@@ -10,21 +10,21 @@ import (
 )
 
 // getOrder serves GET /orders/{orderReference}.
-func (a *api) getOrder(r *web.Request) (web.Representation, error) {
+func (a API) getOrder(r *web.Request) (web.Representation, error) {
 	id := orderID(r)
 	return web.Representation{
 		Day: order.NoDay,
 		CurrentTag: func() (string, error) {
-			legacyID, revision, err := a.orders.Revision(r.Context(), r.MerchantID, id)
+			legacyID, revision, err := a.Orders.Revision(r.Context(), r.MerchantID, id)
 			return web.OrderTag(legacyID, revision), err
 		},
 		Body: func(rep *web.Representation) (any, error) {
-			found, err := a.orders.Get(r.Context(), r.MerchantID, id)
+			found, err := a.Orders.Get(r.Context(), r.MerchantID, id)
 			if err != nil {
 				return nil, err
 			}
 			rep.Tag = web.OrderTag(found.LegacyID, found.Revision)
-			return newSingleView(found, a.storageURL), nil
+			return newSingleView(found, a.StorageURL), nil
 		},
 	}, nil
 }
@@ -111,7 +111,7 @@ func newSingleView(o order.Order, storageURL string) singleView {
 		DispatchUntil:       timeOf(o.DispatchUntil),
 		Customer:            newCustomerView(o.Customer),
 		AddressDetails:      newAddressView(o.Shipping),
-		InvoiceDetails:      newDetailsView(o.InvoiceDetails),
+		InvoiceDetails:      (*detailsView)(o.InvoiceDetails),
 		Invoices:            invoiceapi.NewEntries(storageURL, o.Reference, o.Invoices),
 		Carrier:             newCarrierView(o.Carrier),
 		Payment:             paymentView{Name: o.PaymentName},
@@ -161,6 +161,7 @@ func newCarrierView(c order.Carrier) carrierView {
 }
 
 // detailsView is the invoice that the customer asked for at checkout (spec 2.6).
+// It has the fields of order.InvoiceDetails, so that one converts to the other.
 type detailsView struct {
 	TaxOfficeCode         *string `json:"doy"`
 	TaxOfficeName         *string `json:"doyName"`
@@ -177,31 +178,6 @@ type detailsView struct {
 	Article39MobilePhone  *string `json:"article39MobilePhone"`
 	Article39OTP          *string `json:"article39Otp"`
 	Article39Valid        any     `json:"article39Valid"` // string, boolean or null, as in the order document
-}
-
-// newDetailsView returns the view of invoice details, nil if the customer did not
-// ask for an invoice.
-func newDetailsView(details *order.InvoiceDetails) *detailsView {
-	if details == nil {
-		return nil
-	}
-	return &detailsView{
-		TaxOfficeCode:         details.TaxOfficeCode,
-		TaxOfficeName:         details.TaxOfficeName,
-		VATNumber:             details.VATNumber,
-		Company:               details.Company,
-		Occupation:            details.Occupation,
-		Address:               details.Address,
-		PostCode:              details.PostCode,
-		City:                  details.City,
-		Article39:             details.Article39,
-		Article39Eligible:     details.Article39Eligible,
-		Article39IdentityType: details.Article39IdentityType,
-		Article39IdentityNo:   details.Article39IdentityNo,
-		Article39MobilePhone:  details.Article39MobilePhone,
-		Article39OTP:          details.Article39OTP,
-		Article39Valid:        details.Article39Valid,
-	}
 }
 
 // lineItemView is one line (spec 2.5).

@@ -1,40 +1,29 @@
+// Package v2 is version 2 of the merchant interface, below /v2: it identifies
+// orders by their reference and shows them as nested records (spec 2.4 to 2.6, 4.2,
+// 7.2).
+//
+// It translates between HTTP and order.Service and holds no business rule. It does
+// not know version 1: either folder could be deleted without the other.
 package v2
 
 import (
 	"net/http"
 
 	"merchantorders/internal/api/invoiceapi"
-	"merchantorders/internal/order"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 )
 
-// Deps is what the version works with. The URLs have no slash at their end.
-type Deps struct {
-	Orders     *order.Service
-	Metrics    *web.Metrics
-	BaseURL    string     // of the service
-	StorageURL string     // of the stored files
+// API is version 2 of the interface.
+type API struct {
+	invoiceapi.Endpoints
+	BaseURL    string     // of the service, without a slash at its end
 	ErrorCodes ErrorCodes // empty: Samples
 }
 
-// api serves the requests of this version.
-type api struct {
-	orders     *order.Service
-	invoices   *invoiceapi.Endpoints
-	baseURL    string
-	storageURL string
-}
-
 // Routes returns the routes of this version.
-func Routes(deps Deps) web.RouteGroup {
-	a := &api{
-		orders:     deps.Orders,
-		invoices:   invoiceapi.NewEndpoints(deps.Orders, deps.Metrics, deps.StorageURL),
-		baseURL:    deps.BaseURL,
-		storageURL: deps.StorageURL,
-	}
-	encodeError := errorEncoder(deps.ErrorCodes)
+func (a API) Routes() web.RouteGroup {
+	encodeError := errorEncoder(a.ErrorCodes)
 	invoiceErrors := invoiceapi.ErrorEncoder("orderReference", encodeError)
 	return web.RouteGroup{
 		Prefix: "/v2",

@@ -1,14 +1,65 @@
+// Package operator is the marketplace's interface, below /operator: importing
+// orders, moving them between states, merchants and tokens (decisions 1, 2 and 7).
+// Its routes accept operators' tokens only.
+//
+// It does not know the merchant interface and holds no business rule: package
+// ingest decides what an order document may contain, package order what may happen
+// to an order.
 package operator
 
 import (
 	"errors"
 	"net/http"
+	"slices"
 
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 )
+
+// API serves the requests of operators.
+type API struct {
+	Orders *order.Service
+	Tokens *token.Registry
+}
+
+// Routes returns the routes of operators.
+func (a API) Routes() web.RouteGroup {
+	return web.RouteGroup{
+		Prefix: "/operator",
+		Errors: encodeError,
+		Routes: []web.Route{
+			web.OperatorRoute(http.MethodPost, "/orders", a.importOrder),
+			web.OperatorRoute(http.MethodPost, "/merchants/{merchantId}/orders/{orderReference}/state", a.transitionOrder),
+			web.OperatorRoute(http.MethodGet, "/merchants", a.listMerchants),
+			web.OperatorRoute(http.MethodPost, "/merchants", a.addMerchant),
+			web.OperatorRoute(http.MethodGet, "/tokens", a.listTokens),
+			web.OperatorRoute(http.MethodPost, "/tokens", a.createToken),
+			web.OperatorRoute(http.MethodDelete, "/tokens/{tokenId}", a.revokeToken),
+		},
+	}
+}
+
+// readObject reads a body that is an object with members of certain names only: a
+// misspelled limit must not count as absent. It returns web.ErrInvalidPayload or a
+// *web.ParamError.
+func readObject(r *http.Request, names ...string) (web.Object, error) {
+	body, err := web.ReadBody(r, web.MaxBody)
+	if err != nil {
+		return nil, err
+	}
+	object, err := web.ParseObject(body)
+	if err != nil {
+		return nil, err
+	}
+	for name := range object {
+		if !slices.Contains(names, name) {
+			return nil, &web.ParamError{Name: web.Echo(name), Problem: "is not a known key"}
+		}
+	}
+	return object, nil
+}
 
 // importError is a valid order document that was not imported.
 type importError struct {

@@ -66,3 +66,17 @@ func ReadCursor(query web.Query, merchantID int64, filter *order.Filter) error {
 	filter.Page, filter.After = numbers[0], &order.Cursor{CreatedAt: time.Unix(numbers[1], 0).UTC(), LegacyID: numbers[2]}
 	return nil
 }
+
+// ParseReason returns the "reason" of a request to reject an order, empty if there
+// is none or it is null. It returns web.ErrInvalidPayload if the reason is not a
+// string.
+func ParseReason(body web.Object) (order.Reason, error) {
+	if !body.Has("reason") || body.Null("reason") {
+		return "", nil
+	}
+	text, ok := body.Text("reason")
+	if !ok {
+		return "", web.ErrInvalidPayload
+	}
+	return order.Reason(text), nil
+}

@@ -10,17 +10,17 @@ import (
 )
 
 // acceptOrder serves PATCH /orders/{orderReference}/accept. It ignores the body.
-func (a *api) acceptOrder(r *web.Request) (web.Write, error) {
+func (a API) acceptOrder(r *web.Request) (web.Write, error) {
 	return web.Write{
 		Apply: func(ctx context.Context, options order.WriteOptions) (order.WriteResult, error) {
-			return a.orders.Accept(ctx, r.MerchantID, orderID(r), options)
+			return a.Orders.Accept(ctx, r.MerchantID, orderID(r), options)
 		},
 		Respond: respondSuccess,
 	}, nil
 }
 
 // rejectOrder serves PATCH /orders/{orderReference}/reject.
-func (a *api) rejectOrder(r *web.Request) (web.Write, error) {
+func (a API) rejectOrder(r *web.Request) (web.Write, error) {
 	body, err := web.ReadBody(r.Request, web.MaxBody)
 	if err != nil {
 		return web.Write{}, err
@@ -31,7 +31,7 @@ func (a *api) rejectOrder(r *web.Request) (web.Write, error) {
 	}
 	return web.Write{
 		Apply: func(ctx context.Context, options order.WriteOptions) (order.WriteResult, error) {
-			return a.orders.Reject(ctx, r.MerchantID, orderID(r), reason, options)
+			return a.Orders.Reject(ctx, r.MerchantID, orderID(r), reason, options)
 		},
 		Respond: respondSuccess,
 	}, nil
@@ -61,4 +61,14 @@ func parseRejection(body []byte) (order.Reason, error) {
 		return "", errInvalidAction
 	}
 	return orderapi.ParseReason(object)
+}
+
+// uploadInvoice serves POST /orders/{orderReference}/invoices.
+func (a API) uploadInvoice(r *web.Request) (web.Write, error) {
+	return a.Upload(r, orderID(r))
+}
+
+// deleteInvoice serves DELETE /orders/{orderReference}/invoices/{invoiceId}.
+func (a API) deleteInvoice(r *web.Request) (web.Write, error) {
+	return a.Delete(r, orderID(r))
 }

@@ -1,21 +1,60 @@
+// Package storageapi serves stored invoice files to the merchant that owns them,
+// below /storage (decision 6). The URLs in orders lead here unless the service is
+// configured with another storage URL.
+//
+// It does not know how files are stored and does not inspect their content. It
+// makes sure that a browser does not run what a merchant uploaded.
 package storageapi
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"mime"
 	"net/http"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 )
 
+// API serves the requests for stored files.
+type API struct {
+	Orders *order.Service
+	// Region and Bucket are the first two segments of every file's path.
+	Region, Bucket string
+}
+
+// Routes returns the route of the stored files.
+func (a API) Routes() web.RouteGroup {
+	return web.RouteGroup{
+		Prefix: "/storage",
+		Errors: encodeError,
+		Routes: []web.Route{
+			web.GetRoute("/{region}/{bucket}/invoices/{orderReference}/{filename}", token.OrdersRead, a.getFile),
+		},
+	}
+}
+
+// encodeError is the ErrorEncoder of this group. The body is always
+// web.MessageBody (decision 6).
+func encodeError(r *http.Request, err error) (int, any) {
+	var refused *contentError
+	switch {
+	case errors.Is(err, order.ErrInvoiceNotFound):
+		return http.StatusNotFound, web.MessageBody{Message: "The invoice was not found."}
+	case errors.As(err, &refused):
+		return refused.status, web.MessageBody{Message: http.StatusText(refused.status)}
+	}
+	return web.EncodeMessage(r, err)
+}
+
 // getFile serves GET /{region}/{bucket}/invoices/{orderReference}/{filename}.
-func (a *api) getFile(w http.ResponseWriter, r *web.Request) error {
-	if r.PathValue("region") != a.region || r.PathValue("bucket") != a.bucket {
+func (a API) getFile(w http.ResponseWriter, r *web.Request) error {
+	if r.PathValue("region") != a.Region || r.PathValue("bucket") != a.Bucket {
 		return order.ErrInvoiceNotFound
 	}
-	invoice, file, err := a.orders.OpenInvoice(r.Context(), r.MerchantID, r.PathValue("orderReference"), r.PathValue("filename"))
+	invoice, file, err := a.Orders.OpenInvoice(r.Context(), r.MerchantID, r.PathValue("orderReference"), r.PathValue("filename"))
 	if err != nil {
 		return err
 	}

@@ -4,13 +4,14 @@ import (
 	"context"
 	"net/http"
 
+	"merchantorders/internal/api/invoiceapi"
 	"merchantorders/internal/api/orderapi"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 )
 
 // putOrder serves PUT /orders/{orderId}: it accepts or rejects the order.
-func (a *api) putOrder(r *web.Request) (web.Write, error) {
+func (a API) putOrder(r *web.Request) (web.Write, error) {
 	body, err := web.ReadBody(r.Request, web.MaxBody)
 	if err != nil {
 		return web.Write{}, err
@@ -22,9 +23,9 @@ func (a *api) putOrder(r *web.Request) (web.Write, error) {
 	return a.withSuccessorLink(web.Write{
 		Apply: func(ctx context.Context, options order.WriteOptions) (order.WriteResult, error) {
 			if action.accept {
-				return a.orders.Accept(ctx, r.MerchantID, orderID(r), options)
+				return a.Orders.Accept(ctx, r.MerchantID, orderID(r), options)
 			}
-			return a.orders.Reject(ctx, r.MerchantID, orderID(r), action.reason, options)
+			return a.Orders.Reject(ctx, r.MerchantID, orderID(r), action.reason, options)
 		},
 		Respond: func(order.WriteResult) web.Response {
 			return web.Response{Status: http.StatusOK, Body: messageView{Message: "success"}}
@@ -61,4 +62,20 @@ func parseAction(body []byte) (action, error) {
 		return action{reason: reason}, err
 	}
 	return action{}, errInvalidAction
+}
+
+// uploadInvoice serves POST /orders/{orderId}/invoices.
+func (a API) uploadInvoice(r *web.Request) (web.Write, error) {
+	write, err := a.Upload(r, orderID(r))
+	return a.withSuccessorLink(write), err
+}
+
+// deleteInvoice serves DELETE /orders/{orderId}/invoices/{invoiceId}. Unlike the
+// other routes it distinguishes an invalid order id from an unknown one.
+func (a API) deleteInvoice(r *web.Request) (web.Write, error) {
+	if _, ok := order.ParseID(r.PathValue("orderId")); !ok {
+		return web.Write{}, invoiceapi.ErrInvalidParams
+	}
+	write, err := a.Delete(r, orderID(r))
+	return a.withSuccessorLink(write), err
 }
