@@ -2,10 +2,9 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"runtime"
-	"sync"
 
 	"merchantorders/internal/order"
 )
@@ -52,17 +51,14 @@ type Counts struct {
 // returns.
 func Import(ctx context.Context, r io.Reader, importBatch ImportFunc, opts Options) (Counts, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	var parsers sync.WaitGroup
-	defer parsers.Wait()
 	defer cancel()
-
-	queue := newQueue()
-	go queue.fill(ctx, newLineReader(r))
-	for range runtime.GOMAXPROCS(0) {
-		parsers.Go(func() { queue.parse(ctx) })
-	}
+	lines, blocks := newLineReader(r), make(chan *block, readAhead)
+	go lines.sendTo(ctx, blocks)
 	i := importer{importBatch: importBatch, opts: opts}
-	err := i.run(ctx, queue)
+	err := i.run(ctx, blocks)
+	if err == nil && !errors.Is(lines.err, io.EOF) {
+		err = lines.err
+	}
 	return i.counts, err
 }
 
@@ -78,50 +74,39 @@ type importer struct {
 	reported int64            // the last value given to Progress
 }
 
-// run imports the lines of the queue until its end.
-func (i *importer) run(ctx context.Context, queue *queue) error {
+// run imports the lines of the blocks until there are no more.
+func (i *importer) run(ctx context.Context, blocks <-chan *block) error {
 	for {
-		block, err := i.next(ctx, queue)
+		block, err := i.next(ctx, blocks)
 		if err != nil {
 			return err
 		}
 		if block == nil {
-			if err := i.flush(ctx); err != nil {
-				return err
-			}
-			return queue.err
+			return i.flush(ctx)
 		}
+		<-block.parsed
 		for _, line := range block.lines {
 			if err := i.add(ctx, line); err != nil {
 				return err
 			}
 		}
 		i.read = block.end
-		queue.recycle(block)
 	}
 }
 
-// next returns the next block, parsed, or nil at the end of the queue. It
-// flushes the batch before it waits for input.
-func (i *importer) next(ctx context.Context, queue *queue) (*block, error) {
-	var next *block
+// next returns the next block; nil if there are no more. It flushes the batch
+// before it waits for input.
+func (i *importer) next(ctx context.Context, blocks <-chan *block) (*block, error) {
 	select {
-	case next = <-queue.ordered:
+	case next := <-blocks:
+		return next, nil
 	default:
-		if err := i.flush(ctx); err != nil {
-			return nil, err
-		}
-		select {
-		case next = <-queue.ordered:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
 	}
-	if next == nil {
-		return nil, nil
+	if err := i.flush(ctx); err != nil {
+		return nil, err
 	}
 	select {
-	case <-next.parsed:
+	case next := <-blocks:
 		return next, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()

@@ -1,129 +1,127 @@
 package ingest
 
 import (
+	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+
+	"merchantorders/internal/order"
 )
 
-// blockSize is the size of one read, in bytes. A block is longer only if a
-// single line is.
-const blockSize = 256 << 10
-
-// maxEmptyReads is how many consecutive reads may return 0, nil.
-const maxEmptyReads = 100
+const (
+	readSize  = 256 << 10 // bytes of one read
+	readAhead = 8         // blocks that are parsed, or wait, while a batch is imported
+)
 
 // lineReader splits an input into blocks of whole lines. A block ends at the
-// last line end of a Read, so that no line waits for more input.
+// last line end of a read, so that no line waits for more input.
 type lineReader struct {
-	r       io.Reader
-	err     error  // the first error of r
-	line    int    // number of the next line
-	read    int64  // bytes taken from r
-	rest    *block // begins with the bytes after the last line end; nil: none
-	skipped bool   // within a line that is too long
+	r     *bufio.Reader
+	lines int   // number of lines read
+	read  int64 // number of bytes read
+	err   error // of r; io.EOF at its end
 }
 
-func newLineReader(r io.Reader) *lineReader { return &lineReader{r: r, line: 1} }
+func newLineReader(r io.Reader) *lineReader { return &lineReader{r: bufio.NewReaderSize(r, readSize)} }
 
-// next returns the next block, or the error of the input: io.EOF at its end.
-// The last line need not have a line end. fresh returns an empty block.
-func (l *lineReader) next(fresh func() *block) (*block, error) {
-	b := l.rest
-	l.rest = nil
-	if b == nil {
-		b = fresh()
-	}
-	for {
-		if l.err != nil {
-			return l.last(b)
-		}
-		added, err := l.fill(b)
-		if err != nil {
-			l.err = err
-		}
-		if l.skipped {
-			l.skip(b)
-			added = len(b.data)
-		}
-		end := bytes.LastIndexByte(b.data[len(b.data)-added:], '\n')
-		if end >= 0 {
-			return l.cut(b, len(b.data)-added+end+1, fresh), nil
-		}
-		// The byte after MaxLineLength may be the CR of a line end.
-		if len(b.data) > MaxLineLength+1 {
-			l.skipped = true
-			b.data, b.tooLong = nil, true
-			return l.number(b, 1), nil
+// sendTo sends the blocks to a channel, in the order of the input, until the
+// input or ctx ends. It starts a goroutine that parses each block.
+func (l *lineReader) sendTo(ctx context.Context, blocks chan<- *block) {
+	defer close(blocks)
+	for next := l.next(); next != nil; next = l.next() {
+		select {
+		case blocks <- next:
+			go next.parse()
+		case <-ctx.Done():
+			return
 		}
 	}
 }
 
-// fill reads once into the free end of a block, which it grows if necessary, and
-// returns the number of bytes read.
-func (l *lineReader) fill(b *block) (int, error) {
-	if len(b.data) == cap(b.data) {
-		// No line needs more space: a longer one is skipped.
-		room := min(max(2*cap(b.data), blockSize), MaxLineLength+blockSize)
-		grown := make([]byte, len(b.data), room)
-		copy(grown, b.data)
-		b.data = grown
-	}
-	free := b.data[len(b.data):cap(b.data)]
-	for range maxEmptyReads {
-		n, err := l.r.Read(free)
-		b.data = b.data[:len(b.data)+n]
-		l.read += int64(n)
-		if err == io.EOF {
-			return n, err
+// next returns the next block; nil at the end of the input.
+func (l *lineReader) next() *block {
+	b := &block{first: l.lines + 1, parsed: make(chan struct{})}
+	for more := true; more && l.err == nil; more = l.hasLine() {
+		complete := len(b.data)
+		b.data, l.err = l.appendLine(b.data)
+		if l.err != nil && !errors.Is(l.err, io.EOF) {
+			b.data, l.err = b.data[:complete], fmt.Errorf("read orders: %w", l.err)
 		}
-		if err != nil {
-			return n, fmt.Errorf("read orders: %w", err)
-		}
-		if n > 0 {
-			return n, nil
-		}
+		l.lines++
+		b.data = slices.Grow(b.data, l.r.Buffered()) // for all lines that have been read ahead
 	}
-	return 0, fmt.Errorf("read orders: %w", io.ErrNoProgress)
-}
-
-// skip removes the rest of a line that is too long from the start of a block.
-func (l *lineReader) skip(b *block) {
-	end := bytes.IndexByte(b.data, '\n')
-	l.skipped = end < 0
-	if l.skipped {
-		end = len(b.data) - 1
-	}
-	b.data = append(b.data[:0], b.data[end+1:]...)
-}
-
-// cut ends a block at the end of a line and saves the rest for the next block.
-func (l *lineReader) cut(b *block, end int, fresh func() *block) *block {
-	if rest := b.data[end:]; len(rest) > 0 {
-		l.rest = fresh()
-		l.rest.data = append(l.rest.data, rest...)
-		b.data = b.data[:end]
-	}
-	return l.number(b, bytes.Count(b.data, []byte{'\n'}))
-}
-
-// number sets the line numbers and the end of a block with this many lines.
-func (l *lineReader) number(b *block, lines int) *block {
-	b.first = l.line
-	l.line += lines
 	b.end = l.read
-	if l.rest != nil {
-		b.end -= int64(len(l.rest.data))
+	if len(b.data) == 0 {
+		return nil
 	}
 	return b
 }
 
-// last returns a last line without line end, but only if the input ended
-// without an error.
-func (l *lineReader) last(b *block) (*block, error) {
-	if !errors.Is(l.err, io.EOF) || len(b.data) == 0 {
-		return nil, l.err
+// hasLine reports whether a whole line has been read ahead.
+func (l *lineReader) hasLine() bool {
+	ahead, _ := l.r.Peek(l.r.Buffered())
+	return bytes.IndexByte(ahead, '\n') >= 0
+}
+
+// appendLine appends the next line with its line end to data; the last line may
+// have none. It shortens a line that is too long, but not so much that it is no
+// longer too long.
+func (l *lineReader) appendLine(data []byte) ([]byte, error) {
+	const enough = MaxLineLength + len("x\r\n")
+	end := len(data) + enough
+	for {
+		part, err := l.r.ReadSlice('\n')
+		l.read += int64(len(part))
+		data = append(data, part[:min(len(part), end-len(data))]...)
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if len(data) == end {
+			data[end-1] = '\n'
+		}
+		return data, err
 	}
-	return l.number(b, 1), nil
+}
+
+// block is a sequence of lines.
+type block struct {
+	first int    // number of the first line
+	data  []byte // the lines with their line ends
+	end   int64  // bytes of the input up to the end of the block
+
+	lines  []parsedLine  // without blank lines
+	parsed chan struct{} // closed when lines is complete
+}
+
+// parsedLine is a line as an order or a problem.
+type parsedLine struct {
+	number   int
+	incoming *order.Incoming // nil: invalid
+	problem  string
+}
+
+// parse parses the lines of the block.
+func (b *block) parse() {
+	defer close(b.parsed)
+	b.lines = make([]parsedLine, 0, bytes.Count(b.data, []byte{'\n'})+1)
+	number := b.first - 1
+	for text := range bytes.Lines(b.data) {
+		number++
+		text = bytes.TrimSuffix(bytes.TrimSuffix(text, []byte{'\n'}), []byte{'\r'})
+		line := parsedLine{number: number}
+		if len(text) > MaxLineLength {
+			line.problem = "the line is longer than 4 MiB"
+		} else if len(bytes.Trim(text, " \t\r")) == 0 {
+			continue
+		} else if in, err := Parse(text); err != nil {
+			line.problem = err.Error()
+		} else {
+			line.incoming = &in
+		}
+		b.lines = append(b.lines, line)
+	}
 }
