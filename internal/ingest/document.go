@@ -1,10 +1,19 @@
 package ingest
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // document is the JSON form of the order document (decision 7). A nil pointer
 // means that the field is absent or null, which is the same. Fields whose
-// default is the zero value need no pointer.
+// default is the zero value need no pointer. A struct with the fields of its
+// counterpart in package order is converted to it.
 type document struct {
 	MerchantID    *int64           `json:"merchantId"`
 	Reference     *string          `json:"reference"`
@@ -51,6 +60,7 @@ type address struct {
 	CountryCode  string `json:"countryCode"`
 	PostCode     string `json:"postCode"`
 	Phone        string `json:"phone"`
+	Type         string `json:"-"` // of a shipping address only
 }
 
 type shippingAddress struct {
@@ -85,13 +95,13 @@ type invoiceDetails struct {
 	PostCode      *string `json:"postCode"`
 	City          *string `json:"city"`
 
-	Article39             *string        `json:"article39"`
-	Article39Eligible     jsontext.Value `json:"article39Eligible"`
-	Article39IdentityType *string        `json:"article39IdentityType"`
-	Article39IdentityNo   *string        `json:"article39IdentityNo"`
-	Article39MobilePhone  *string        `json:"article39MobilePhone"`
-	Article39OTP          *string        `json:"article39Otp"`
-	Article39Valid        jsontext.Value `json:"article39Valid"`
+	Article39             *string `json:"article39"`
+	Article39Eligible     any     `json:"article39Eligible"`
+	Article39IdentityType *string `json:"article39IdentityType"`
+	Article39IdentityNo   *string `json:"article39IdentityNo"`
+	Article39MobilePhone  *string `json:"article39MobilePhone"`
+	Article39OTP          *string `json:"article39Otp"`
+	Article39Valid        any     `json:"article39Valid"`
 }
 
 type lineItem struct {
@@ -121,4 +131,45 @@ type lineItem struct {
 
 	PickupDate   *string `json:"pickupDate"`
 	DeliveryDate *string `json:"deliveryDate"`
+}
+
+// MaxTextLength is the longest text of a document, in characters (decision 7).
+const MaxTextLength = 10_000
+
+// checkTexts refuses texts that are too long or contain a NUL character, which
+// PostgreSQL cannot store. It checks all texts of a document that is valid JSON,
+// also keys and extended attributes.
+func checkTexts(document []byte) *DocumentError {
+	// Most documents are shorter than the longest text. JSON can write NUL only
+	// as this escape.
+	if len(document) <= MaxTextLength && !bytes.Contains(document, []byte(`\u0000`)) {
+		return nil
+	}
+	decoder := jsontext.NewDecoder(bytes.NewReader(document))
+	for {
+		token, err := decoder.ReadToken()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return decodingError(document, err)
+		}
+		if token.Kind() != '"' {
+			continue
+		}
+		if problem := textProblem(token.String()); problem != "" {
+			return &DocumentError{Field: fieldName(decoder.StackPointer()), Problem: problem}
+		}
+	}
+}
+
+// textProblem returns what is wrong with a text; empty if it is valid.
+func textProblem(text string) string {
+	if strings.IndexByte(text, 0) >= 0 {
+		return "contains a NUL character"
+	}
+	if len(text) > MaxTextLength && utf8.RuneCountInString(text) > MaxTextLength {
+		return "must have at most 10,000 characters"
+	}
+	return ""
 }

@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"strconv"
+
 	"merchantorders/internal/order"
 )
 
@@ -78,14 +80,8 @@ func (r *reader) customer(given *customer) order.Customer {
 		r.refuse("customer", "is required")
 		return order.Customer{}
 	}
-	return order.Customer{
-		UserID:    r.optional("customer.userId", &given.UserID, 0, 0),
-		Email:     given.Email,
-		Phone:     given.Phone,
-		FirstName: given.FirstName,
-		LastName:  given.LastName,
-		Company:   given.Company,
-	}
+	r.optional("customer.userId", &given.UserID, 0, 0)
+	return order.Customer(*given)
 }
 
 // addresses returns the billing and the shipping address. The billing address
@@ -95,21 +91,53 @@ func (r *reader) addresses(billing *address, shipping *shippingAddress) (order.A
 		r.refuse("shippingAddress", "is required")
 		return order.Address{}, order.Address{}
 	}
-	ship := shipping.address.order()
+	ship := order.Address(shipping.address)
 	bill := ship
 	if billing != nil {
-		bill = billing.order()
+		bill = order.Address(*billing)
 	}
 	ship.Type = shipping.Type
 	return bill, ship
 }
 
-func (a *address) order() order.Address {
-	return order.Address{
-		FirstName: a.FirstName, LastName: a.LastName,
-		Street: a.Street, StreetNumber: a.StreetNumber, Address2: a.Address2,
-		City: a.City, Region: a.Region, RegionCode: a.RegionCode,
-		Country: a.Country, CountryCode: a.CountryCode, PostCode: a.PostCode,
-		Phone: a.Phone,
+func (r *reader) carrier(given *carrier) order.Carrier {
+	c := order.Carrier{
+		ShipmentIDs:   make([]int64, 0, len(given.ShipmentIDs)),
+		Name:          given.Name,
+		Method:        given.Method,
+		DeliveryName:  given.DeliveryName,
+		DeliveryKey:   given.DeliveryKey,
+		TrackingCodes: given.TrackingCodes,
+		Comments:      given.Comments,
+
+		DeliveryToCourierEstimation:  given.DeliveryToCourierEstimation,
+		DeliveryToCustomerEstimation: given.DeliveryToCustomerEstimation,
+	}
+	for i, id := range given.ShipmentIDs {
+		if id == nil {
+			r.refuse("carrier.shipmentIds["+strconv.Itoa(i)+"]", "must be a whole number")
+			break
+		}
+		c.ShipmentIDs = append(c.ShipmentIDs, *id)
+	}
+	return c
+}
+
+func (r *reader) invoiceDetails(given *invoiceDetails) *order.InvoiceDetails {
+	if given == nil {
+		return nil
+	}
+	r.flag("invoiceDetails.article39Eligible", given.Article39Eligible)
+	r.flag("invoiceDetails.article39Valid", given.Article39Valid)
+	details := order.InvoiceDetails(*given)
+	return &details
+}
+
+// flag refuses a value that is not text, a bool or null (decision 4).
+func (r *reader) flag(field string, given any) {
+	switch given.(type) {
+	case nil, bool, string:
+	default:
+		r.refuse(field, "must be text, true, false or null")
 	}
 }

@@ -2,10 +2,70 @@ package ingest
 
 import (
 	"bytes"
+	"encoding/json"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
+
+// maxNesting bounds the nesting of extended attributes, to protect the decoders
+// of clients.
+const maxNesting = 100
+
+// noAttributes is the default of the extended attributes.
+const noAttributes = "[]"
+
+// attributes returns the extended attributes without insignificant white space.
+func (r *reader) attributes(given jsontext.Value) json.RawMessage {
+	switch given.Kind() {
+	case '[':
+	case 'n', jsontext.KindInvalid:
+		return json.RawMessage(noAttributes)
+	default:
+		r.refuse("extendedAttributes", "must be an array")
+		return nil
+	}
+	if nesting(given) > maxNesting {
+		r.refuse("extendedAttributes", "must not be nested deeper than "+strconv.Itoa(maxNesting)+" levels")
+		return nil
+	}
+	if err := given.Compact(); err != nil {
+		r.refuse("extendedAttributes", "must be JSON")
+		return nil
+	}
+	return json.RawMessage(given)
+}
+
+// nesting returns how many levels of arrays and objects a JSON value has.
+func nesting(value []byte) int {
+	level, deepest := 0, 0
+	for i := 0; i < len(value); i++ {
+		switch value[i] {
+		case '"':
+			i += quotedLength(value[i:]) - 1
+		case '[', '{':
+			level++
+			deepest = max(deepest, level)
+		case ']', '}':
+			level--
+		}
+	}
+	return deepest
+}
+
+// quotedLength returns the length of the JSON string at the start of b, with its
+// quotes.
+func quotedLength(b []byte) int {
+	for i := 1; i < len(b); i++ {
+		switch b[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(b)
+}
 
 // canonicalAttributes returns extended attributes in canonical form: no white
 // space, sorted keys, strings with the fewest escapes, numbers as in
