@@ -7,11 +7,11 @@ package docs
 
 import (
 	"embed"
-	"fmt"
 	"strings"
+	"sync"
 )
 
-//go:embed guide/*.md guide/states.svg interface.md decisions.md orders-in.md operator.md
+//go:embed guide/*.md interface.md decisions.md orders-in.md operator.md
 var files embed.FS
 
 // shown lists the documents in reading order.
@@ -34,24 +34,30 @@ func (p Page) Name() string {
 	return strings.TrimSuffix(p.Path[strings.LastIndexByte(p.Path, '/')+1:], ".md")
 }
 
-// Pages returns every document, in reading order. It fails only if a document
-// in the list is missing or does not begin with a title.
-func Pages() ([]Page, error) {
+// StatePicture is the picture of the states and transitions, an SVG.
+//
+//go:embed guide/states.svg
+var StatePicture []byte
+
+// Pages returns every document, in reading order. The caller must not change the
+// result.
+func Pages() []Page { return loaded() }
+
+// loaded panics if a document in the list is missing or does not begin with a
+// title, which tests rule out.
+var loaded = sync.OnceValue(func() []Page {
 	pages := make([]Page, 0, len(shown))
 	for _, path := range shown {
 		text, err := files.ReadFile(path)
 		if err != nil {
-			return nil, err
+			panic(err)
 		}
 		first, _, _ := strings.Cut(string(text), "\n")
 		title, ok := strings.CutPrefix(first, "# ")
 		if !ok {
-			return nil, fmt.Errorf("%s: the first line is not a heading of level 1", path)
+			panic(path + ": the first line is not a heading of level 1")
 		}
 		pages = append(pages, Page{Path: path, Title: title, Markdown: text})
 	}
-	return pages, nil
-}
-
-// StatePicture returns the picture of the states and transitions, an SVG.
-func StatePicture() ([]byte, error) { return files.ReadFile("guide/states.svg") }
+	return pages
+})

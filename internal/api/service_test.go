@@ -134,7 +134,7 @@ func (s *service) serve(orders *order.Service, with setup, log *slog.Logger) {
 		storageapi.API{Orders: orders, Region: at.region, Bucket: at.bucket}.Routes(),
 		operator.API{Orders: orders, Tokens: s.tokens}.Routes(),
 		docpages.DocumentRoutes(),
-		docpages.PageRoutes(docpages.Deps{BaseURL: at.base}),
+		docpages.PageRoutes(at.base),
 		web.HealthRoutes(with.ready, s.metrics),
 	)
 	watch := openapitest.CheckHandler(s.t)

@@ -43,7 +43,7 @@ func (s *server) router(baseURL, storageURL string) *web.Router {
 		storageapi.API{Orders: s.orders, Region: region, Bucket: bucket}.Routes(),
 		operator.API{Orders: s.orders, Tokens: s.tokens}.Routes(),
 		docpages.DocumentRoutes(),
-		docpages.PageRoutes(docpages.Deps{BaseURL: baseURL}),
+		docpages.PageRoutes(baseURL),
 		web.HealthRoutes(ready, s.metrics),
 	)
 }

@@ -8,43 +8,33 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
+	"sync"
 
+	swaggerui "github.com/swaggest/swgui/v5/static"
+
+	"merchantorders/docs"
 	"merchantorders/internal/web"
 	"merchantorders/internal/web/compress"
+	"merchantorders/openapi"
 )
 
 // content is a static response.
 type content struct {
 	mediaType string
+	policy    string // Content-Security-Policy; empty: none
 	body      []byte
 	gzipped   []byte // the body as gzip; nil: not available
 	tag       string // entity tag, in quotes
-	policy    string // Content-Security-Policy; empty: none
-	isPage    bool   // HTML
 }
 
-func newContent(mediaType string, body []byte) content {
+func newContent(mediaType, policy string, body []byte) content {
 	digest := sha256.Sum256(body)
-	return content{mediaType: mediaType, body: body, tag: `"` + hex.EncodeToString(digest[:]) + `"`}
-}
-
-// newGzippedContent is newContent for a body that is stored as gzip.
-func newGzippedContent(mediaType string, gzipped []byte) (content, error) {
-	reader, err := gzip.NewReader(bytes.NewReader(gzipped))
-	if err != nil {
-		return content{}, err
-	}
-	body, err := io.ReadAll(reader)
-	if err != nil {
-		return content{}, err
-	}
-	c := newContent(mediaType, body)
-	c.gzipped = gzipped
-	return c, nil
+	return content{mediaType: mediaType, policy: policy, body: body, tag: `"` + hex.EncodeToString(digest[:]) + `"`}
 }
 
 // serve sends the content, or 304 if the client has it.
-func (c content) serve(w http.ResponseWriter, r *http.Request) error {
+func (c content) serve(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-cache")
@@ -52,7 +42,7 @@ func (c content) serve(w http.ResponseWriter, r *http.Request) error {
 	if c.policy != "" {
 		h.Set("Content-Security-Policy", c.policy)
 	}
-	if c.isPage {
+	if strings.HasPrefix(c.mediaType, "text/html") {
 		h.Set("Referrer-Policy", "no-referrer")
 	}
 	if c.gzipped != nil {
@@ -63,7 +53,7 @@ func (c content) serve(w http.ResponseWriter, r *http.Request) error {
 	has, _ := web.ParseEntityTags(r.Header, "If-None-Match")
 	if has.MatchWeakly(c.tag) {
 		w.WriteHeader(http.StatusNotModified)
-		return nil
+		return
 	}
 	body := c.body
 	if c.gzipped != nil && compress.Accepted(r.Header["Accept-Encoding"]) {
@@ -73,21 +63,64 @@ func (c content) serve(w http.ResponseWriter, r *http.Request) error {
 	h.Set("Content-Type", c.mediaType)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	_, _ = w.Write(body) // an error means that the client disconnected
-	return nil
 }
 
-// route returns a public route that serves the content named by a path parameter,
-// which ends the path. load returns all contents by name.
-func route(path, parameter string, load func() (map[string]content, error)) web.Route {
-	return web.PublicRoute(http.MethodGet, path+"/{"+parameter+"}", func(w http.ResponseWriter, r *http.Request) error {
-		contents, err := load()
-		if err != nil {
-			return err
-		}
-		c, ok := contents[r.PathValue(parameter)]
+// route returns a public route. load returns all contents by their path in the
+// service.
+func route(path string, load func() map[string]content) web.Route {
+	return web.PublicRoute(http.MethodGet, path, func(w http.ResponseWriter, r *http.Request) error {
+		c, ok := load()[r.URL.Path]
 		if !ok {
 			return web.ErrRouteNotFound
 		}
-		return c.serve(w, r)
+		c.serve(w, r)
+		return nil
 	})
+}
+
+// must returns the value of a function that fails only if an embedded file is
+// missing or not valid. Tests load all of them.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+// DocumentRoutes returns the routes of the OpenAPI documents, each as YAML and as
+// JSON.
+func DocumentRoutes() web.RouteGroup {
+	documents := sync.OnceValue(func() map[string]content {
+		all := make(map[string]content)
+		for _, document := range openapi.Documents() {
+			all["/openapi/"+document.Name+".yaml"] = newContent("application/yaml", "", document.YAML)
+			all["/openapi/"+document.Name+".json"] = newContent("application/json; charset=utf-8", "", document.JSON)
+		}
+		return all
+	})
+	return web.RouteGroup{Prefix: "/openapi", Routes: []web.Route{route("/{document}", documents)}, Errors: web.EncodeMessage}
+}
+
+// Media types of assets.
+const (
+	css        = "text/css; charset=utf-8"
+	javascript = "text/javascript; charset=utf-8"
+	svg        = "image/svg+xml"
+)
+
+// addAssets adds the files that the pages load.
+func addAssets(all map[string]content) {
+	// An SVG that is opened directly is a page too, and contains its style.
+	const policy = "default-src 'none'; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
+	for name, mediaType := range map[string]string{"pages.css": css, "reference.css": css, "reference.js": javascript, "icon.svg": svg} {
+		all["/docs/assets/"+name] = newContent(mediaType, policy, must(files.ReadFile("assets/"+name)))
+	}
+	all["/docs/assets/states.svg"] = newContent(svg, policy, docs.StatePicture)
+	// The module of Swagger UI, which shows the OpenAPI documents, has gzip files.
+	for name, mediaType := range map[string]string{"swagger-ui.css": css, "swagger-ui-bundle.js": javascript} {
+		gzipped := must(swaggerui.FS.ReadFile(name + ".gz"))
+		c := newContent(mediaType, policy, must(io.ReadAll(must(gzip.NewReader(bytes.NewReader(gzipped))))))
+		c.gzipped = gzipped
+		all["/docs/assets/"+name] = c
+	}
 }

@@ -21,38 +21,21 @@ const stateDiagramText = "The states of an order and the transitions between the
 
 // html renders a document as HTML. Links to other documents lead to their pages. A
 // Mermaid diagram is replaced by the image of the states: it is the only one.
-func (s *site) html(page docs.Page) (template.HTML, error) {
-	pages, err := s.pageURLs()
-	if err != nil {
-		return "", err
-	}
+func (s *site) html(page docs.Page) template.HTML {
 	markdown := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 	tree := markdown.Parser().Parse(text.NewReader(page.Markdown))
-	rewriter := &linkRewriter{site: s, page: page, pages: pages}
-	if err := ast.Walk(tree, rewriter.visit); err != nil {
-		return "", err
+	rewriter := &linkRewriter{site: s, page: page, pages: make(map[string]string)}
+	for _, other := range docs.Pages() {
+		rewriter.pages[other.Path] = s.root + "/docs/guide/" + other.Name()
 	}
+	// The rewriter returns no errors, and a buffer takes every byte.
+	_ = ast.Walk(tree, rewriter.visit)
 	rewriter.replaceNodes()
 	var out bytes.Buffer
-	if err := markdown.Renderer().Render(&out, page.Markdown, tree); err != nil {
-		return "", err
-	}
+	_ = markdown.Renderer().Render(&out, page.Markdown, tree)
 	// A table that is wider than the page scrolls, with the keyboard too.
 	wide := strings.NewReplacer("<table>", `<div class="wide" tabindex="0"><table>`, "</table>", "</table></div>")
-	return template.HTML(wide.Replace(out.String())), nil
-}
-
-// pageURLs returns the URLs of all pages, by the path of their document.
-func (s *site) pageURLs() (map[string]string, error) {
-	pages, err := docs.Pages()
-	if err != nil {
-		return nil, err
-	}
-	urls := make(map[string]string, len(pages))
-	for _, page := range pages {
-		urls[page.Path] = s.root + "/docs/guide/" + page.Name()
-	}
-	return urls, nil
+	return template.HTML(wide.Replace(out.String()))
 }
 
 // linkRewriter changes the syntax tree of a document. It replaces nodes after the

@@ -1,10 +1,16 @@
+// Package docpages serves the documentation of the service to everybody: the
+// OpenAPI documents below /openapi, and below /docs the guide and a page for each
+// document where it can be read and tried. Everything is embedded in the program;
+// the pages load nothing from elsewhere.
+//
+// It knows nothing of orders, tokens or storage. What the pages say is in packages
+// openapi and docs.
 package docpages
 
 import (
 	"bytes"
 	"embed"
 	"html/template"
-	"net/http"
 	"net/url"
 	"strings"
 	"sync"
@@ -17,11 +23,6 @@ import (
 //go:embed assets
 var files embed.FS
 
-// Deps is what the pages need.
-type Deps struct {
-	BaseURL string // URL of the service, without a slash at its end
-}
-
 // Content security policies of the pages: they load only from the service, and no
 // other page may frame them. Swagger UI writes styles into its elements.
 const (
@@ -30,23 +31,15 @@ const (
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
-// PageRoutes returns the routes of the pages.
-func PageRoutes(deps Deps) web.RouteGroup {
-	s := &site{root: rootOf(deps.BaseURL)}
-	index, guide, reference := sync.OnceValues(s.index), sync.OnceValues(s.guide), sync.OnceValues(s.reference)
+// PageRoutes returns the routes of the pages of a service. They are made at the
+// first request.
+func PageRoutes(baseURL string) web.RouteGroup {
+	s := &site{root: rootOf(baseURL)}
+	pages := sync.OnceValue(s.contents)
 	return web.RouteGroup{
 		Prefix: "/docs",
 		Routes: []web.Route{
-			web.PublicRoute(http.MethodGet, "", func(w http.ResponseWriter, r *http.Request) error {
-				page, err := index()
-				if err != nil {
-					return err
-				}
-				return page.serve(w, r)
-			}),
-			route("/guide", "page", guide),
-			route("/reference", "document", reference),
-			route("/assets", "asset", assets),
+			route("", pages), route("/guide/{page}", pages), route("/reference/{document}", pages), route("/assets/{asset}", pages),
 		},
 		Errors: web.EncodeMessage,
 	}
@@ -87,65 +80,36 @@ type view struct {
 	Document   string        // of a reference: name of the document
 }
 
-var templates = sync.OnceValues(func() (*template.Template, error) {
-	return template.ParseFS(files, "assets/*.html")
-})
-
-// index renders the start page.
-func (s *site) index() (content, error) {
-	v, err := s.view("Merchant Orders", "")
-	if err != nil {
-		return content{}, err
-	}
-	return s.page("index.html", plainPolicy, v)
-}
-
-// guide renders the pages of the guide, by name.
-func (s *site) guide() (map[string]content, error) {
-	pages, err := docs.Pages()
-	if err != nil {
-		return nil, err
-	}
-	all := make(map[string]content, len(pages))
-	for _, page := range pages {
-		v, err := s.view(page.Title, page.Name())
-		if err != nil {
-			return nil, err
-		}
-		if v.Body, err = s.html(page); err != nil {
-			return nil, err
-		}
-		if all[page.Name()], err = s.page("guide.html", plainPolicy, v); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
-}
-
-// reference renders the page of each OpenAPI document, by its name.
-func (s *site) reference() (map[string]content, error) {
+// contents renders all pages. It returns them and their assets by path.
+func (s *site) contents() map[string]content {
 	all := make(map[string]content)
-	for _, document := range openapi.Documents() {
-		v, err := s.view(document.Title, document.Name)
-		if err != nil {
-			return nil, err
+	addAssets(all)
+	templates := template.Must(template.ParseFS(files, "assets/*.html"))
+	add := func(path, name, policy string, v view) {
+		var out bytes.Buffer
+		if err := templates.ExecuteTemplate(&out, name, v); err != nil {
+			panic(err) // tests render every page
 		}
-		v.Document = document.Name
-		if all[document.Name], err = s.page("reference.html", referencePolicy, v); err != nil {
-			return nil, err
-		}
+		all[path] = newContent("text/html; charset=utf-8", policy, out.Bytes())
 	}
-	return all, nil
+	add("/docs", "index.html", plainPolicy, s.view("Merchant Orders", ""))
+	for _, page := range docs.Pages() {
+		v := s.view(page.Title, page.Name())
+		v.Body = s.html(page)
+		add("/docs/guide/"+page.Name(), "guide.html", plainPolicy, v)
+	}
+	for _, document := range openapi.Documents() {
+		v := s.view(document.Title, document.Name)
+		v.Document = document.Name
+		add("/docs/reference/"+document.Name, "reference.html", referencePolicy, v)
+	}
+	return all
 }
 
 // view returns the data of a page. here is the name of the page.
-func (s *site) view(title, here string) (view, error) {
+func (s *site) view(title, here string) view {
 	v := view{Root: s.root, Title: title}
-	pages, err := docs.Pages()
-	if err != nil {
-		return view{}, err
-	}
-	for _, page := range pages {
+	for _, page := range docs.Pages() {
 		l := link{Address: s.root + "/docs/guide/" + page.Name(), Title: page.Title, Here: page.Name() == here}
 		switch {
 		case strings.HasPrefix(page.Path, "guide/"):
@@ -162,20 +126,5 @@ func (s *site) view(title, here string) (view, error) {
 			Text: s.root + "/openapi/" + document.Name, Here: document.Name == here,
 		})
 	}
-	return v, nil
-}
-
-// page renders a template.
-func (s *site) page(name, policy string, v view) (content, error) {
-	all, err := templates()
-	if err != nil {
-		return content{}, err
-	}
-	var out bytes.Buffer
-	if err := all.ExecuteTemplate(&out, name, v); err != nil {
-		return content{}, err
-	}
-	c := newContent("text/html; charset=utf-8", out.Bytes())
-	c.policy, c.isPage = policy, true
-	return c, nil
+	return v
 }

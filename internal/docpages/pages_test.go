@@ -23,7 +23,7 @@ const below = "/shop"
 func serve(t *testing.T) *httptest.Server {
 	t.Helper()
 	router := web.NewRouter(web.RouterConfig{}, docpages.DocumentRoutes(),
-		docpages.PageRoutes(docpages.Deps{BaseURL: "https://orders.example.com" + below}), web.RouteGroup{Errors: web.EncodeMessage})
+		docpages.PageRoutes("https://orders.example.com"+below), web.RouteGroup{Errors: web.EncodeMessage})
 	server := httptest.NewServer(http.StripPrefix(below, router))
 	t.Cleanup(server.Close)
 	return server
@@ -60,12 +60,8 @@ func get(t *testing.T, server *httptest.Server, path string, header map[string]s
 // paths are the paths of all pages.
 func paths(t *testing.T) []string {
 	t.Helper()
-	pages, err := docs.Pages()
-	if err != nil {
-		t.Fatal(err)
-	}
 	all := []string{below + "/docs"}
-	for _, page := range pages {
+	for _, page := range docs.Pages() {
 		all = append(all, below+"/docs/guide/"+page.Name())
 	}
 	for _, document := range openapi.Documents() {

@@ -105,11 +105,7 @@ func TestPhone(t *testing.T) {
 	const width, height = 390, 844
 	s := apptest.Start(t)
 	paths := []string{"/docs"}
-	pages, err := docs.Pages()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, page := range pages {
+	for _, page := range docs.Pages() {
 		paths = append(paths, "/docs/guide/"+page.Name())
 	}
 	for _, document := range openapi.Documents() {
