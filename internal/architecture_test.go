@@ -58,7 +58,7 @@ var mayImport = map[string][]string{
 	"internal/store/sqldb/sqlite":   {"internal/store/migrations", "internal/store/sqldb"},
 	"internal/filestore":            {"internal/order", "internal/filestore", "internal/filestore/disk"},
 	"internal/maintenance": {
-		"internal/maintenance", "internal/maintenance/check", "internal/filestore/disk", "internal/order",
+		"internal/maintenance", "internal/maintenance/check", "internal/filestore", "internal/filestore/disk", "internal/order",
 		"internal/store", "internal/store/migrations", "internal/store/sqldb", "internal/store/sqldb/sqlite",
 	},
 

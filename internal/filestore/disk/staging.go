@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"merchantorders/internal/filestore"
+	"merchantorders/internal/order"
 )
 
 // Files and folders are accessible to their owner only.
@@ -27,12 +28,17 @@ const stagedPrefix = "staged-"
 // Staging is a folder with a staging directory in it. Staged files are uploads
 // that are not yet visible. It is safe for concurrent use.
 type Staging struct {
-	root *os.Root // confines every path, also through ".." and symbolic links
+	root   *os.Root // confines every path, also through ".." and symbolic links
+	commit CommitFunc
 }
+
+// CommitFunc makes the bytes of a staged file durable under a path, for which
+// ValidPath is true; see order.StagedFile.
+type CommitFunc func(ctx context.Context, file *StagedFile, path string) error
 
 // OpenStaging opens the folder dir and its staging directory and creates both,
 // readable by their owner only, if they do not exist.
-func OpenStaging(dir string) (*Staging, error) {
+func OpenStaging(dir string, commit CommitFunc) (*Staging, error) {
 	if err := MkdirAll(filepath.Clean(dir)); err != nil {
 		return nil, filestore.Error("create the folder for files", err)
 	}
@@ -44,14 +50,14 @@ func OpenStaging(dir string) (*Staging, error) {
 		_ = root.Close()
 		return nil, filestore.Error("create the staging directory", err)
 	}
-	return &Staging{root: root}, nil
+	return &Staging{root: root, commit: commit}, nil
 }
 
 // Close closes the folder. Open files remain usable.
 func (s *Staging) Close() error { return s.root.Close() }
 
-// Stage creates a staged file.
-func (s *Staging) Stage(ctx context.Context) (*StagedFile, error) {
+// Stage implements order.Files.
+func (s *Staging) Stage(ctx context.Context) (order.StagedFile, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -60,7 +66,7 @@ func (s *Staging) Stage(ctx context.Context) (*StagedFile, error) {
 	if err != nil {
 		return nil, filestore.Error("create a staged file", err)
 	}
-	return &StagedFile{root: s.root, name: name, file: file}, nil
+	return &StagedFile{staging: s, name: name, file: file}, nil
 }
 
 // Check implements order.Files: it writes a block to a staged file and aborts.
@@ -108,10 +114,10 @@ func (s *Staging) removeStaged(entry fs.DirEntry, before time.Time) error {
 
 // StagedFile is a file in a staging directory.
 type StagedFile struct {
-	root   *os.Root
-	name   string   // with the staging directory
-	file   *os.File // nil after Abort
-	failed error    // the last failed write
+	staging *Staging
+	name    string   // with the staging directory
+	file    *os.File // nil after Abort
+	failed  error    // the last failed write
 }
 
 // ID returns a random text that no other staged file has.
@@ -139,11 +145,12 @@ func (f *StagedFile) Content() (*io.SectionReader, error) {
 	return io.NewSectionReader(f.file, 0, size), nil
 }
 
-// CheckCommit returns an error if the file cannot be committed under a path:
-// ctx has ended, the path is not valid (fs.ErrInvalid), the file was committed
-// or aborted (fs.ErrClosed), or a write has failed.
-func (f *StagedFile) CheckCommit(ctx context.Context, name string) error {
+// Commit implements order.StagedFile. It returns fs.ErrInvalid if no stored file
+// can have the path, fs.ErrClosed if the file was committed or aborted, and
+// fs.ErrExist, without a change, if there is a stored file with the path.
+func (f *StagedFile) Commit(ctx context.Context, name string) error {
 	const action = "commit a staged file"
+	defer f.Abort()
 	switch {
 	case f.file == nil:
 		return filestore.Error(action, fs.ErrClosed)
@@ -154,7 +161,7 @@ func (f *StagedFile) CheckCommit(ctx context.Context, name string) error {
 	case f.failed != nil:
 		return fmt.Errorf("commit an incomplete staged file: %w", f.failed)
 	}
-	return nil
+	return f.staging.commit(ctx, f, name)
 }
 
 // Abort implements order.StagedFile. It removes the file. A file that it cannot
@@ -165,6 +172,6 @@ func (f *StagedFile) Abort() {
 	}
 	// After a commit the file may be closed and renamed. Both errors are harmless.
 	_ = f.file.Close()
-	_ = f.root.Remove(f.name)
+	_ = f.staging.root.Remove(f.name)
 	f.file = nil
 }

@@ -1,3 +1,5 @@
+// Package disk stores invoice files in a folder of the local file system. It
+// also provides the staging directory that every storage uses.
 package disk
 
 import (
@@ -24,53 +26,29 @@ var _ order.Files = (*Store)(nil)
 // Open opens the folder dir as a store. It creates the folder, readable by its
 // owner only, if it does not exist.
 func Open(dir string) (*Store, error) {
-	staging, err := OpenStaging(dir)
-	if err != nil {
+	s := &Store{}
+	var err error
+	if s.Staging, err = OpenStaging(dir, s.commit); err != nil {
 		return nil, err
 	}
-	return &Store{Staging: staging}, nil
+	return s, nil
 }
 
-// Stage implements order.Files.
-func (s *Store) Stage(ctx context.Context) (order.StagedFile, error) {
-	file, err := s.Staging.Stage(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &stagedFile{StagedFile: file, store: s}, nil
-}
-
-// stagedFile is a staged file whose Commit moves it into the store.
-type stagedFile struct {
-	*StagedFile
-	store *Store
-}
-
-// Commit implements order.StagedFile. It returns fs.ErrExist, and leaves the
-// stored file as it is, if there already is one with this path.
-func (f *stagedFile) Commit(ctx context.Context, name string) error {
-	defer f.Abort()
-	if err := f.CheckCommit(ctx, name); err != nil {
-		return err
-	}
+// commit moves a staged file to its path, durably. After an error there is no
+// file with this path, unless there was one before.
+func (s *Store) commit(_ context.Context, staged *StagedFile, name string) error {
 	// Sync before the rename: in the other order a power cut could leave a
 	// stored file that is empty or truncated.
-	if err := f.file.Sync(); err != nil {
+	if err := staged.file.Sync(); err != nil {
 		return filestore.Error("sync a staged file", err)
 	}
-	if err := f.file.Close(); err != nil {
+	if err := staged.file.Close(); err != nil {
 		return filestore.Error("close a staged file", err)
 	}
-	return f.store.commit(f.name, name)
-}
-
-// commit renames a staged file to its path, durably. After an error there is no
-// file with this path, unless there was one before.
-func (s *Store) commit(staged, name string) error {
 	if err := s.root.MkdirAll(path.Dir(name), dirMode); err != nil {
 		return filestore.Error("create the folder of a file", err)
 	}
-	if err := s.rename(staged, name); err != nil {
+	if err := s.rename(staged.name, name); err != nil {
 		return filestore.Error("commit a staged file", err)
 	}
 	if err := s.syncParents(path.Dir(name)); err != nil {

@@ -37,13 +37,12 @@ func Open(ctx context.Context, bucket Bucket, stagingDir string) (*Store, error)
 	if err != nil {
 		return nil, fmt.Errorf("bucket %s: %w", bucket.Name, err)
 	}
-	staging, err := disk.OpenStaging(stagingDir)
-	if err != nil {
+	store := &Store{client: client, bucket: bucket.Name}
+	if store.Staging, err = disk.OpenStaging(stagingDir, store.commit); err != nil {
 		return nil, fmt.Errorf("%s: %w", stagingDir, err)
 	}
-	store := &Store{Staging: staging, client: client, bucket: bucket.Name}
 	if err := store.probe(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("bucket %s on %s %w", bucket.Name, client.EndpointURL().Host, err), staging.Close())
+		return nil, errors.Join(fmt.Errorf("bucket %s on %s %w", bucket.Name, client.EndpointURL().Host, err), store.Close())
 	}
 	return store, nil
 }

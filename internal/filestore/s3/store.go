@@ -1,3 +1,4 @@
+// Package s3 stores invoice files in a bucket of an S3 server.
 package s3
 
 import (
@@ -47,43 +48,23 @@ type Store struct {
 
 var _ order.Files = (*Store)(nil)
 
-// Stage implements order.Files.
-func (s *Store) Stage(ctx context.Context) (order.StagedFile, error) {
-	file, err := s.Staging.Stage(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &stagedFile{StagedFile: file, store: s}, nil
-}
-
-// stagedFile is a local staged file whose Commit stores it in the bucket.
-type stagedFile struct {
-	*disk.StagedFile
-	store *Store
-}
-
-// Commit implements order.StagedFile. It returns fs.ErrExist, and leaves the
-// object as it is, if there already is one with this path.
-func (f *stagedFile) Commit(ctx context.Context, path string) error {
+// commit stores a staged file in the bucket.
+func (s *Store) commit(ctx context.Context, staged *disk.StagedFile, path string) error {
 	const action = "commit a staged file"
-	defer f.Abort()
-	if err := f.CheckCommit(ctx, path); err != nil {
-		return err
-	}
-	content, err := f.Content()
+	content, err := staged.Content()
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, commitTimeout)
 	defer cancel()
-	err = f.store.put(ctx, path, f.ID(), content, content.Size())
+	err = s.put(ctx, path, staged.ID(), content, content.Size())
 	if err == nil {
 		return nil
 	}
 	status := minio.ToErrorResponse(err).StatusCode
 	switch {
 	case status == http.StatusPreconditionFailed:
-		return f.store.existing(ctx, path, f.ID())
+		return s.existing(ctx, path, staged.ID())
 	case status >= 400 && status < 500 && status != http.StatusConflict:
 		return storeError(action, err)
 	}

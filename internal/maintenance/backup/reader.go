@@ -9,9 +9,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"merchantorders/internal/filestore"
 )
 
-// eachInFolder calls fn for every file of a backup that is a folder.
+// eachInFolder calls fn for every file of a backup that is a folder. Its errors
+// contain no path, because clients have chosen the names of invoice files.
 func eachInFolder(path string, fn func(name string, content io.Reader) error) error {
 	root, err := os.OpenRoot(path) // does not follow links out of the folder
 	if err != nil {
@@ -20,27 +23,17 @@ func eachInFolder(path string, fn func(name string, content io.Reader) error) er
 	defer func() { _ = root.Close() }()
 	return fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
-			return withoutPath(err)
+			return filestore.Error("read a file of the backup", err)
 		}
 		if !entry.Type().IsRegular() {
 			return nil
 		}
 		file, err := root.Open(name)
 		if err != nil {
-			return withoutPath(err)
+			return filestore.Error("read a file of the backup", err)
 		}
 		return errors.Join(fn(name, file), file.Close())
 	})
-}
-
-// withoutPath removes the path from an error, because clients have chosen the
-// names of invoice files.
-func withoutPath(err error) error {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		err = pathErr.Err
-	}
-	return fmt.Errorf("read a file of the backup: %w", err)
 }
 
 // eachInArchive calls fn for every file of a backup that is a tar file. It
