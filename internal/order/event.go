@@ -1,6 +1,10 @@
 package order
 
-import "time"
+import (
+	"context"
+	"strconv"
+	"time"
+)
 
 // EventType is the type of an event. The numbers are stored: append, never
 // reorder.
@@ -45,4 +49,94 @@ type Event struct {
 	From, To  State  // of OrderStateChanged; To alone of OrderCreated
 	Reason    Reason // of a rejection; empty: none given
 	InvoiceID int64  // of the invoice events
+}
+
+// Limits of one read of the change feed.
+const (
+	DefaultFeedLimit = 100
+	MaxFeedLimit     = 1000
+	MaxFeedWait      = 30 * time.Second
+)
+
+// EventRecord is an event with the names of its order and file.
+type EventRecord struct {
+	Event
+	LegacyID  int64  // of the order
+	Reference string // of the order
+	FileName  string // stored name; set for the invoice events
+}
+
+// FeedQuery selects events.
+type FeedQuery struct {
+	After int64 // number of the last event that the client has; 0: none
+	Limit int   // maximum number of events, 1 to MaxFeedLimit
+	// Wait is how long to wait for an event if there is none yet, at most
+	// MaxFeedWait. 0: do not wait. OrderEvents never waits.
+	Wait time.Duration
+}
+
+// Events returns a merchant's events, oldest first. With Wait it is a long poll:
+// if there are no events it returns as soon as any instance of the service
+// commits one. It returns no events when Wait is over, when the merchant has
+// MaxWaiters waiters already, and after StopWaiting. It holds no database
+// connection while it waits.
+func (s *Service) Events(ctx context.Context, merchantID int64, query FeedQuery) ([]EventRecord, error) {
+	events, err := s.store.Events(ctx, merchantID, query.After, query.Limit)
+	if err != nil || len(events) > 0 || query.Wait <= 0 || !s.waiters.join(merchantID) {
+		return events, err
+	}
+	defer s.waiters.leave(merchantID)
+	timeout := time.NewTimer(query.Wait)
+	defer timeout.Stop()
+	for {
+		// Before the read, so that an event committed after the read closes it.
+		wake := s.waiters.next(merchantID)
+		events, err := s.store.Events(ctx, merchantID, query.After, query.Limit)
+		if err != nil || len(events) > 0 {
+			return events, err
+		}
+		select {
+		case <-wake:
+		case <-timeout.C:
+			return nil, nil
+		case <-s.waiters.stopped.Done():
+			return nil, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// OrderEvents returns the events of one order, oldest first, or ErrNotFound.
+func (s *Service) OrderEvents(ctx context.Context, merchantID int64, id Identifier, query FeedQuery) ([]EventRecord, error) {
+	if !id.Valid() {
+		return nil, ErrNotFound
+	}
+	return s.store.OrderEvents(ctx, merchantID, id, query.After, query.Limit)
+}
+
+// StopWaiting ends all long polls at once and lets none begin. Everything else
+// of the service goes on working.
+func (s *Service) StopWaiting() { s.waiters.stop() }
+
+// DataVersion identifies the content of one merchant's data: two equal versions
+// have equal content. Authentication returns it with the identity; the response
+// cache, list tags and the page index use it to validate what they hold.
+//
+// The zero DataVersion is that of a merchant without events.
+type DataVersion struct {
+	// Event is the number of the merchant's newest event.
+	Event int64
+	// Mark is a random number written with that event. Event numbers may be
+	// given out a second time, after a failover that lost commits or after a
+	// restore; Mark then differs.
+	Mark int64
+}
+
+// String returns the version in a form that fits into an entity tag.
+func (v DataVersion) String() string {
+	if v.Mark == 0 {
+		return strconv.FormatInt(v.Event, 10)
+	}
+	return strconv.FormatInt(v.Event, 10) + "-" + strconv.FormatUint(uint64(v.Mark), 36)
 }

@@ -1,6 +1,9 @@
 package order
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // MaxReferenceLength is the longest order reference, in bytes (decision 7).
 const MaxReferenceLength = 64
@@ -49,13 +52,8 @@ func ValidReference(text string) bool {
 // zero. ok reports whether the text has that form. A number that does not fit
 // into 64 bits has the form, but id is 0 then, which identifies nothing.
 func ParseID(text string) (id int64, ok bool) {
-	if text == "" || text[0] == '0' {
+	if text == "" || text[0] == '0' || strings.ContainsFunc(text, func(c rune) bool { return c < '0' || c > '9' }) {
 		return 0, false
-	}
-	for _, c := range []byte(text) {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
 	}
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {

@@ -17,15 +17,7 @@ var currencyDigits = map[string]int{
 // ValidCurrency reports whether code has the form of an ISO 4217 code: three
 // capital letters.
 func ValidCurrency(code string) bool {
-	if len(code) != 3 {
-		return false
-	}
-	for _, c := range []byte(code) {
-		if c < 'A' || c > 'Z' {
-			return false
-		}
-	}
-	return true
+	return len(code) == 3 && !strings.ContainsFunc(code, func(c rune) bool { return c < 'A' || c > 'Z' })
 }
 
 // Decimal formats an amount in minor units as decimal text in major units with

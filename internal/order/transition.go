@@ -2,6 +2,7 @@ package order
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -71,4 +72,15 @@ func (s *Service) transition(ctx context.Context, merchantID int64, id Identifie
 		locked.Revision++
 		return WriteResult{LockedOrder: locked}, nil
 	})
+}
+
+// Reason is the reason for a rejection. Empty: none given.
+type Reason string
+
+// Reasons are the allowed reasons (spec 4.1).
+var Reasons = []Reason{"out-of-stock", "damaged", "wrong-price", "disabled-product", "wrong-product"}
+
+// Valid reports whether r is empty or one of the allowed reasons.
+func (r Reason) Valid() bool {
+	return r == "" || slices.Contains(Reasons, r)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -78,57 +79,36 @@ func uploadError(err error) error { return fmt.Errorf("%w: %v", ErrUploadFailed,
 // reserve checks an upload against the order and reserves a slot and a name. It
 // returns the order as it is and the invoice.
 func (s *Service) reserve(ctx context.Context, merchantID int64, id Identifier, filename string, content Content, options WriteOptions) (WriteResult, error) {
-	var reserved WriteResult
-	var refusal error
-	err := s.inTx(ctx, merchantID, func(tx Tx) error {
-		if options.IdempotencyKey != "" {
-			if err := tx.ReserveIdempotencyKey(ctx, merchantID, options.IdempotencyKey, options.RequestDigest, s.Now()); err != nil {
-				return err
-			}
+	options.reserves = true
+	reserved, err := s.write(ctx, merchantID, options, func(tx Tx) (WriteResult, error) {
+		locked, err := options.lock(ctx, tx, merchantID, id)
+		if err != nil {
+			return WriteResult{}, err
 		}
-		reserved, refusal = s.reserveInvoice(ctx, tx, merchantID, id, filename, content, options)
-		switch {
-		case options.IdempotencyKey == "":
-			return refusal
-		case refusal != nil:
-			return options.record(ctx, tx, merchantID, WriteResult{}, refusal)
+		name := StoredName(filename)
+		if _, supported := ContentType(name); !supported {
+			return WriteResult{}, ErrUnsupportedFileType
 		}
-		return tx.HoldIdempotencyKey(ctx, reserved.LockedOrder, options.IdempotencyKey, reserved.Invoice.ID)
+		if content.Size > MaxInvoiceSize {
+			return WriteResult{}, ErrFileTooBig
+		}
+		if locked.ActiveInvoices >= MaxInvoices {
+			return WriteResult{}, s.refuseFull(ctx, tx, locked, options)
+		}
+		used, err := tx.InvoiceNames(ctx, locked)
+		if err != nil {
+			return WriteResult{}, err
+		}
+		invoice := Invoice{
+			Name: FreeName(name, used), Size: content.Size, SHA256: content.SHA256, CreatedAt: s.Now(),
+		}
+		invoice.ID, err = tx.ReserveInvoice(ctx, locked, invoice)
+		return WriteResult{LockedOrder: locked, Invoice: invoice}, err
 	})
-	if err == nil {
-		err = refusal
-	}
 	if err != nil && !isUploadRefusal(err) {
 		err = uploadError(err)
 	}
 	return reserved, err
-}
-
-// reserveInvoice is the part of reserve that follows the idempotency key.
-func (s *Service) reserveInvoice(ctx context.Context, tx Tx, merchantID int64, id Identifier, filename string, content Content, options WriteOptions) (WriteResult, error) {
-	locked, err := options.lock(ctx, tx, merchantID, id)
-	if err != nil {
-		return WriteResult{}, err
-	}
-	name := StoredName(filename)
-	if _, supported := ContentType(name); !supported {
-		return WriteResult{}, ErrUnsupportedFileType
-	}
-	if content.Size > MaxInvoiceSize {
-		return WriteResult{}, ErrFileTooBig
-	}
-	if locked.ActiveInvoices >= MaxInvoices {
-		return WriteResult{}, s.refuseFull(ctx, tx, locked, options)
-	}
-	used, err := tx.InvoiceNames(ctx, locked)
-	if err != nil {
-		return WriteResult{}, err
-	}
-	invoice := Invoice{
-		Name: FreeName(name, used), Size: content.Size, SHA256: content.SHA256, CreatedAt: s.Now(),
-	}
-	invoice.ID, err = tx.ReserveInvoice(ctx, locked, invoice)
-	return WriteResult{LockedOrder: locked, Invoice: invoice}, err
 }
 
 // refuseFull returns why an order without a free slot refuses an upload. If some
@@ -148,22 +128,17 @@ func (s *Service) refuseFull(ctx context.Context, tx Tx, locked LockedOrder, opt
 	return ErrTooManyFiles
 }
 
-// isUploadRefusal reports whether err refuses an upload; any other error is a
+// uploadRefusals are the errors that refuse an upload. Any other error is a
 // failure of the service.
+var uploadRefusals = []error{
+	ErrNotFound, ErrPreconditionFailed, ErrUnsupportedFileType, ErrFileTooBig, ErrTooManyFiles,
+	ErrIdempotencyKeyReused, ErrIdempotencyKeyInUse,
+}
+
 func isUploadRefusal(err error) bool {
 	var replay *ReplayError
-	if errors.As(err, &replay) {
-		return true
-	}
-	for _, refusal := range []error{
-		ErrNotFound, ErrPreconditionFailed, ErrUnsupportedFileType, ErrFileTooBig, ErrTooManyFiles,
-		ErrIdempotencyKeyReused, ErrIdempotencyKeyInUse,
-	} {
-		if errors.Is(err, refusal) {
-			return true
-		}
-	}
-	return false
+	return errors.As(err, &replay) ||
+		slices.ContainsFunc(uploadRefusals, func(refusal error) bool { return errors.Is(err, refusal) })
 }
 
 // activate makes a reserved invoice visible. After an error, including

@@ -23,7 +23,8 @@ const (
 // only while there are any.
 type waiters struct {
 	versions func(ctx context.Context, merchantIDs []int64) (map[int64]DataVersion, error)
-	stopped  chan struct{} // closed by stop
+	stopped  context.Context    // of all waiting
+	stop     context.CancelFunc // wakes all waiters for good
 
 	mu        sync.Mutex
 	merchants map[int64]*merchantWaiters // those with at least one waiter
@@ -39,7 +40,9 @@ type merchantWaiters struct {
 }
 
 func newWaiters(versions func(ctx context.Context, merchantIDs []int64) (map[int64]DataVersion, error)) *waiters {
-	return &waiters{versions: versions, stopped: make(chan struct{}), merchants: make(map[int64]*merchantWaiters)}
+	w := &waiters{versions: versions, merchants: make(map[int64]*merchantWaiters)}
+	w.stopped, w.stop = context.WithCancel(context.Background())
+	return w
 }
 
 // join adds a waiter for a merchant, until leave. It returns false if the
@@ -47,10 +50,8 @@ func newWaiters(versions func(ctx context.Context, merchantIDs []int64) (map[int
 func (w *waiters) join(merchantID int64) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	select {
-	case <-w.stopped:
+	if w.stopped.Err() != nil {
 		return false
-	default:
 	}
 	m := w.merchants[merchantID]
 	if m == nil {
@@ -62,7 +63,7 @@ func (w *waiters) join(merchantID int64) bool {
 	}
 	m.count++
 	if w.stopPoll == nil {
-		ctx, cancel := context.WithCancel(context.Background())
+		ctx, cancel := context.WithCancel(w.stopped)
 		w.stopPoll = cancel
 		go w.poll(ctx)
 	}
@@ -104,17 +105,6 @@ func (w *waiters) notify(merchantID int64) {
 func (m *merchantWaiters) notify() {
 	close(m.wake)
 	m.wake = make(chan struct{})
-}
-
-// stop wakes all waiters for good.
-func (w *waiters) stop() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	select {
-	case <-w.stopped:
-	default:
-		close(w.stopped)
-	}
 }
 
 // poll wakes the waiters of every merchant whose data version has changed since

@@ -29,6 +29,10 @@ type WriteOptions struct {
 	// not to be recorded; the key is free again then. It runs inside the
 	// transaction, possibly more than once. Set if there is a key.
 	Response func(result WriteResult, refusal error) ([]byte, error)
+
+	// reserves is true for the reservation of an upload. Its success records no
+	// response: the key is in use until the upload is activated or expires.
+	reserves bool
 }
 
 // WriteResult is an order after a write, and what else the write produced.
@@ -87,6 +91,9 @@ func (s *Service) write(ctx context.Context, merchantID int64, options WriteOpti
 			return err
 		}
 		result, refusal = fn(tx)
+		if options.reserves && refusal == nil {
+			return tx.HoldIdempotencyKey(ctx, result.LockedOrder, options.IdempotencyKey, result.Invoice.ID)
+		}
 		return options.record(ctx, tx, merchantID, result, refusal)
 	})
 	if err == nil {

@@ -169,18 +169,14 @@ func (r *Registry) flushUses(ctx context.Context) error {
 	defer cancel()
 	err := r.store.RecordTokenUse(ctx, used)
 	if err != nil {
-		r.restoreUses(used)
-	}
-	return err
-}
-
-// restoreUses adds the uses of a failed write to the next one.
-func (r *Registry) restoreUses(used map[int64]time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for id, at := range used {
-		if at.After(r.used[id]) {
-			r.used[id] = at
+		// The next write stores them.
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for id, at := range used {
+			if at.After(r.used[id]) {
+				r.used[id] = at
+			}
 		}
 	}
+	return err
 }

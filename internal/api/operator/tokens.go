@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"context"
 	"net/http"
 	"slices"
 	"strconv"
@@ -87,18 +86,17 @@ func (a API) createToken(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	text, created, err := a.create(r.Context(), request)
+	var text string
+	var created token.Token
+	if request.operator {
+		text, created, err = a.Tokens.CreateOperator(r.Context(), request.lifetime)
+	} else {
+		text, created, err = a.Tokens.Create(r.Context(), request.merchantID, request.scopes, request.lifetime)
+	}
 	if err != nil {
 		return err
 	}
 	return web.WriteJSON(w, http.StatusCreated, createdTokenView{Text: text, Token: newTokenView(created)})
-}
-
-func (a API) create(ctx context.Context, request tokenRequest) (string, token.Token, error) {
-	if request.operator {
-		return a.Tokens.CreateOperator(ctx, request.lifetime)
-	}
-	return a.Tokens.Create(ctx, request.merchantID, request.scopes, request.lifetime)
 }
 
 // tokenRequest is the token that an operator requests.
