@@ -11,20 +11,6 @@ type backupCommand struct {
 	To string `arg:"" name:"file|dir" help:"Path of the backup: a tar file if it ends in .tar, .tar.gz or .tgz, else a folder. It must not exist."`
 }
 
-// Help is what --help adds.
-func (*backupCommand) Help() string {
-	return `The backup is a snapshot taken while servers run: first the database, by SQLite's own means, then every file that its invoices name. The path appears only when the backup is complete and durable. A backup that was killed leaves a hidden folder .NAME.partial-... beside it. The disk needs room for the database twice.
-
-Missing or damaged invoice files do not stop the backup. Each is one line on standard error, and the exit code is 1.
-
-Back up PostgreSQL and S3 with their own tools: see docs/postgresql.md.
-
-Examples:
-
-    merchant-orders backup /backup/orders-2026-11-20.tar
-    merchant-orders backup /backup/orders-2026-11-20`
-}
-
 func (c *backupCommand) check() error {
 	if c.To == "" {
 		return errors.New("the path of the backup is empty")

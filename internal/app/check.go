@@ -13,18 +13,6 @@ import (
 
 type checkCommand struct{}
 
-// Help is what --help adds.
-func (*checkCommand) Help() string {
-	return `Checks that every invoice has its file, with the right size and SHA-256; that the day counts match the orders; that the events of each merchant are numbered without gaps; that the orders match their invoices and keys; that the counters are not behind the numbers in use; and, for SQLite, that the database file is intact. It changes nothing and may run beside servers.
-
-Each finding is one line that names the merchant, the order and the invoice. Files that belong to no invoice are reported as orphans; they do no harm. The last line is the summary. The exit code is 1 if there are findings.
-
-Examples:
-
-    merchant-orders check
-    merchant-orders check --database postgres://orders@db/orders --storage s3://invoices?region=eu-central-1`
-}
-
 func (*checkCommand) check() error { return nil }
 
 func (*checkCommand) run(ctx context.Context, p *process) error {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"strings"
 
@@ -37,27 +38,17 @@ type (
 	targetFlags  config.Target
 )
 
-const description = `The order service for merchants: list and read orders, accept or reject them, upload invoice files.
+// helpTexts are the long help of the program and of its commands.
+//
+//go:embed help/*.txt
+var helpTexts embed.FS
 
-To try it, start it with a demo merchant and use the three commands that it prints:
-
-    merchant-orders serve --demo
-
-For production, add a merchant, create a token, import orders and serve:
-
-    merchant-orders merchant add --id 355 --name "Our Store"
-    merchant-orders token create --merchant 355
-    merchant-orders import orders.jsonl
-    merchant-orders serve --listen 127.0.0.1:8080
-
-Settings may come before or after the command, the flags of the command after it. Each can also be set by the environment variable shown with it. The flag takes precedence, and an empty variable is ignored. Every command can run while a server uses the same data folder.
-
-Merchants call a service over HTTP, with its address and their token in the environment:
-
-    export MERCHANT_ORDERS_ADDRESS=https://orders.example.com MERCHANT_ORDERS_TOKEN=mo_...
-    merchant-orders orders list --state registered
-
-Exit codes: 0 done; 1 the command failed, or an import refused lines; 2 invalid usage or settings, or a database or storage that cannot be opened: nothing was done. The orders and invoices commands also use: 3 no such order or invoice file; 4 refused, for example in this state of the order; 5 the token is not valid or does not allow this; 6 the service cannot be reached or asks to retry later.`
+// helpText returns the long help of a command, such as "token create", or of the
+// program; empty if it has none.
+func helpText(command string) string {
+	text, _ := helpTexts.ReadFile("help/" + strings.ReplaceAll(command, " ", "-") + ".txt")
+	return strings.TrimSpace(string(text))
+}
 
 // command is a command without subcommands.
 type command interface {
@@ -88,7 +79,7 @@ func parse(args []string, p *process, lookupEnv func(string) (string, bool)) (co
 	var faults []error
 	helped := false
 	parser, err := kong.New(&line,
-		kong.Name(programName), kong.Description(description), kong.Writers(p.stdout, p.stderr),
+		kong.Name(programName), kong.Description(helpText(programName)), kong.Writers(p.stdout, p.stderr),
 		kong.Exit(func(int) { helped = true }),
 		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 100}), kong.ValueFormatter(flagHelp),
 		kong.Help(withoutSettings),
@@ -97,6 +88,9 @@ func parse(args []string, p *process, lookupEnv func(string) (string, bool)) (co
 	)
 	if err != nil {
 		return nil, err
+	}
+	for _, leaf := range parser.Model.Leaves(false) {
+		leaf.Detail = helpText(leaf.Path())
 	}
 	parsed, err := parser.Parse(args)
 	if helped {

@@ -15,20 +15,6 @@ type copyCommand struct {
 	Target targetFlags `embed:""`
 }
 
-// Help is what --help adds.
-func (*copyCommand) Help() string {
-	return `The settings name the source, the flags that begin with to- the target. What they do not name is not copied. Every combination of databases and storages works in both directions. The source may be in use; the target must not be, and must be empty or an earlier copy of the same source.
-
-Rows and files are copied as they are: ids, references, tokens, times, events. What the target has already is not written again: run a copy that was stopped again to resume it, and run it later to copy what has changed since. At the end the rows of every table are counted in source and target, and every file in the target is compared with its SHA-256. The exit code is 1 if there is a difference.
-
-To switch over: copy while the service runs; stop servers and imports; copy again, which takes as long as reading everything; start servers on the target.
-
-Examples:
-
-    merchant-orders copy --to-database postgres://orders:secret@db/orders --to-storage s3://invoices?region=eu-central-1
-    merchant-orders copy --database postgres://orders:secret@db/orders --storage s3://invoices?region=eu-central-1 --to-data /var/lib/merchant-orders`
-}
-
 func (c *copyCommand) check() error { return config.Target(c.Target).Validate() }
 
 func (c *copyCommand) run(ctx context.Context, p *process) error {

@@ -11,17 +11,6 @@ import (
 
 type distributeCommand struct{}
 
-// Help is what --help adds.
-func (*distributeCommand) Help() string {
-	return `The database must be the coordinator of a Citus cluster whose nodes are registered. All rows of a merchant are placed on one node, so that each request of a merchant needs that node only. References and ids of orders, which are unique in the whole service, are distributed by themselves. Existing rows are moved; requests that write wait until that is done.
-
-Run it again after an upgrade that adds tables. Tables that are distributed already do not change.
-
-Example:
-
-    merchant-orders distribute --database postgres://orders:secret@coordinator/orders`
-}
-
 func (*distributeCommand) check() error { return nil }
 
 func (*distributeCommand) run(ctx context.Context, p *process) error {

@@ -15,18 +15,6 @@ type importCommand struct {
 	File string `arg:"" name:"file" help:"File of order documents, one JSON object a line. - is standard input."`
 }
 
-// Help is what --help adds.
-func (*importCommand) Help() string {
-	return `The import continues after a refused line and reports it on standard error with its number and the reason. The last line of output counts the orders that were created, unchanged (stored already, with the same content), conflicting (the reference or orderId belongs to other content) and invalid. With conflicting or invalid lines the exit code is 1. If an import was stopped, run it again.
-
-The merchants of the orders must exist.
-
-Examples:
-
-    merchant-orders import orders.jsonl
-    zcat orders.jsonl.gz | merchant-orders import -`
-}
-
 func (*importCommand) check() error { return nil }
 
 func (c *importCommand) run(ctx context.Context, p *process) error {

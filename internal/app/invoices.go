@@ -29,15 +29,6 @@ type invoicesUpload struct {
 	Name string `placeholder:"NAME" help:"File name for the service. Empty: the name of the file."`
 }
 
-// Help is what --help adds.
-func (*invoicesUpload) Help() string {
-	return `An order has at most three invoice files. No file is overwritten: if the name was used before, -1, -2, ... is added before the extension.
-
-Example:
-
-    merchant-orders invoices upload SF-2026-000123 invoice.pdf`
-}
-
 func (c *invoicesUpload) check() error {
 	name := ""
 	if c.File == "-" && c.Name == "" {
@@ -79,15 +70,6 @@ type invoicesDownload struct {
 	Trust  string `placeholder:"URL" help:"Another URL that may receive the token, for a service whose file URLs do not begin with --address. Empty: none."`
 
 	id int64
-}
-
-// Help is what --help adds.
-func (*invoicesDownload) Help() string {
-	return `The command sends the token to the service's own address only. It requests files at other addresses without the token.
-
-Example:
-
-    merchant-orders invoices download SF-2026-000123 4 --output invoice.pdf`
 }
 
 func (c *invoicesDownload) check() error {
@@ -191,15 +173,6 @@ type invoicesDelete struct {
 	writeFlags
 
 	id int64
-}
-
-// Help is what --help adds.
-func (*invoicesDelete) Help() string {
-	return `Prints the remaining invoice files.
-
-Example:
-
-    merchant-orders invoices delete SF-2026-000123 4`
 }
 
 func (c *invoicesDelete) check() error {

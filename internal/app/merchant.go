@@ -23,13 +23,6 @@ type merchantAdd struct {
 	id int64
 }
 
-// Help is what --help adds.
-func (*merchantAdd) Help() string {
-	return `Example:
-
-    merchant-orders merchant add --id 355 --name "Our Store"`
-}
-
 func (c *merchantAdd) check() error {
 	var problem string
 	c.id, problem = positive(c.ID)

@@ -33,16 +33,6 @@ type ordersList struct {
 	limit  int64
 }
 
-// Help is what --help adds.
-func (*ordersList) Help() string {
-	return `Amounts are in the minor unit of the order's currency: 3180 is 31.80 euros. Times are UTC. With --json each order is one line.
-
-Examples:
-
-    merchant-orders orders list --state registered
-    merchant-orders orders list --from 2026-11-01 --to 2026-11-30 --json | jq -r .id`
-}
-
 func (c *ordersList) check() error {
 	var from, to, limit string
 	c.filter.State = client.State(c.State)
@@ -131,15 +121,6 @@ type ordersAccept struct {
 	writeFlags
 }
 
-// Help is what --help adds.
-func (*ordersAccept) Help() string {
-	return `Only an order in the state registered can be accepted or rejected. Otherwise the exit code is 4.
-
-Example:
-
-    merchant-orders orders accept SF-2026-000123`
-}
-
 func (c *ordersAccept) run(ctx context.Context, p *process) error {
 	service, err := c.connect()
 	if err != nil {
@@ -157,15 +138,6 @@ type ordersReject struct {
 	connection
 	writeFlags
 	Reason string `placeholder:"WORD" help:"Reason: out-of-stock, damaged, wrong-price, disabled-product or wrong-product. Empty: none."`
-}
-
-// Help is what --help adds.
-func (*ordersReject) Help() string {
-	return `Only an order in the state registered can be accepted or rejected. Otherwise the exit code is 4.
-
-Example:
-
-    merchant-orders orders reject SF-2026-000123 --reason out-of-stock`
 }
 
 func (c *ordersReject) run(ctx context.Context, p *process) error {
@@ -186,16 +158,6 @@ type ordersWatch struct {
 	Once  bool   `help:"Stop at the newest event instead of waiting for more."`
 
 	after int64
-}
-
-// Help is what --help adds.
-func (*ordersWatch) Help() string {
-	return `Events are numbered 1, 2, 3, ... in the order in which they occurred. Store the number of the last event, and continue with --after: no event is missed. With --json each event is one line. The exit code is 0 when the command is stopped.
-
-Examples:
-
-    merchant-orders orders watch --after 1200
-    merchant-orders orders watch --json --once | jq -r 'select(.type == "order.created") | .orderReference'`
 }
 
 func (c *ordersWatch) check() error {

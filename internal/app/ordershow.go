@@ -12,15 +12,6 @@ type ordersShow struct {
 	connection
 }
 
-// Help is what --help adds.
-func (*ordersShow) Help() string {
-	return `Amounts are in the minor unit of the order's currency: 3180 is 31.80 euros. Times are UTC. With --json the order is one line, including the tag for --if-match.
-
-Example:
-
-    merchant-orders orders show SF-2026-000123`
-}
-
 func (c *ordersShow) run(ctx context.Context, p *process) error {
 	service, err := c.connect()
 	if err != nil {

@@ -13,15 +13,6 @@ type purgeCommand struct {
 	age time.Duration
 }
 
-// Help is what --help adds.
-func (*purgeCommand) Help() string {
-	return `A deleted invoice is no longer shown or served. Its file stays in the storage until it is purged. Its name is never used again in its order.
-
-Example:
-
-    merchant-orders purge --deleted-before 2160h`
-}
-
 func (c *purgeCommand) check() error {
 	var problem string
 	c.age, problem = duration(c.DeletedBefore, 0)

@@ -14,15 +14,6 @@ type restoreCommand struct {
 	WithFindings bool   `name:"with-faults" help:"Restore the backup even if invoice files are missing or damaged."`
 }
 
-// Help is what --help adds.
-func (*restoreCommand) Help() string {
-	return `The data folder must be empty or missing. The backup is unpacked and checked like the command check does, with the SHA-256 of every file, and is restored only if there are no findings. Otherwise each finding is one line on standard error, the data folder stays empty, and the exit code is 1.
-
-Example:
-
-    merchant-orders restore /backup/orders-2026-11-20.tar --data /var/lib/merchant-orders`
-}
-
 func (c *restoreCommand) check() error {
 	if c.From == "" {
 		return errors.New("the path of the backup is empty")

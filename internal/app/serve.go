@@ -18,16 +18,6 @@ type serveCommand struct {
 	Settings serveFlags `embed:""`
 }
 
-// Help is what --help adds.
-func (*serveCommand) Help() string {
-	return `The server serves v1 below /api, v2 below /v2, invoice files below /storage and documentation at /docs. /healthz, /readyz and /metrics are for monitoring. It prints its address on standard output when it accepts connections, and logs to standard error, one JSON object a line. SIGTERM or SIGINT stops it; it finishes the requests in progress for at most 10 seconds.
-
-Examples:
-
-    merchant-orders serve --demo
-    merchant-orders serve --data /var/lib/merchant-orders --base-url https://orders.example.com`
-}
-
 func (c *serveCommand) check() error { return config.Serve(c.Settings).Validate() }
 
 func (c *serveCommand) run(ctx context.Context, p *process) error {

@@ -28,15 +28,6 @@ type tokenCreate struct {
 	lifetime   time.Duration
 }
 
-// Help is what --help adds.
-func (*tokenCreate) Help() string {
-	return `Examples:
-
-    merchant-orders token create --merchant 355
-    merchant-orders token create --merchant 355 --scopes orders:read --expires 2160h
-    merchant-orders token create --operator`
-}
-
 func (c *tokenCreate) check() error {
 	var merchant, scopes, expires string
 	c.scopes = token.AllScopes
@@ -84,11 +75,6 @@ func (c *tokenCreate) run(ctx context.Context, p *process) error {
 
 type tokenList struct{}
 
-// Help is what --help adds.
-func (*tokenList) Help() string {
-	return "Times are UTC. LAST USED is accurate to about a minute. token revoke expects the ID of the first column."
-}
-
 func (*tokenList) check() error { return nil }
 
 func (*tokenList) run(ctx context.Context, p *process) error {
@@ -114,15 +100,6 @@ func (*tokenList) run(ctx context.Context, p *process) error {
 
 type tokenRevoke struct {
 	Token string `arg:"" name:"id|token" help:"The token's id, from token list, or the token itself."`
-}
-
-// Help is what --help adds.
-func (*tokenRevoke) Help() string {
-	return `A running server refuses the token from the next request on. Revoking a token again has no effect.
-
-Example:
-
-    merchant-orders token revoke 7`
 }
 
 func (*tokenRevoke) check() error { return nil }
