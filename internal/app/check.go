@@ -11,9 +11,7 @@ import (
 	"merchantorders/internal/maintenance/check"
 )
 
-type checkCommand struct{}
-
-func (*checkCommand) check() error { return nil }
+type checkCommand struct{ alwaysValid }
 
 func (*checkCommand) run(ctx context.Context, p *process) error {
 	if err := p.expectInstallation(); err != nil {

@@ -57,6 +57,11 @@ type command interface {
 	run(ctx context.Context, p *process) error
 }
 
+// alwaysValid is the method check of commands whose flags need no check.
+type alwaysValid struct{}
+
+func (alwaysValid) check() error { return nil }
+
 // isRemote reports whether a command or a group of commands calls a service over
 // HTTP. These commands ignore the settings of the data folder.
 func isRemote(target any) bool {

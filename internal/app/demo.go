@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -33,11 +34,12 @@ func (s *server) showDemo(ctx context.Context, result demo.Result, baseURL strin
 	curl := func(options, path string) string {
 		return "  curl " + options + "-H 'Authorization: Bearer " + text + "' " + quoted(baseURL+path)
 	}
-	return s.print("The demo merchant %d (%s) %s\n\n  %s\n\nTry a list, one order, and accepting it:\n\n%s\n%s\n%s\n",
+	_, err = fmt.Fprintf(s.stdout, "The demo merchant %d (%s) %s\n\n  %s\n\nTry a list, one order, and accepting it:\n\n%s\n%s\n%s\n\n",
 		demo.MerchantID, demo.MerchantName, status, text,
 		curl("", "/v2/orders?itemsPerPage=3"),
 		curl("", "/v2/orders/"+reference),
 		curl("-X PATCH ", "/v2/orders/"+reference+"/accept"))
+	return err
 }
 
 // quoted quotes a text for the shell.

@@ -9,9 +9,7 @@ import (
 	"merchantorders/internal/store"
 )
 
-type distributeCommand struct{}
-
-func (*distributeCommand) check() error { return nil }
+type distributeCommand struct{ alwaysValid }
 
 func (*distributeCommand) run(ctx context.Context, p *process) error {
 	if _, ok := p.settings.PostgresURL(); !ok {

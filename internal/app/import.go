@@ -12,10 +12,9 @@ import (
 )
 
 type importCommand struct {
+	alwaysValid
 	File string `arg:"" name:"file" help:"File of order documents, one JSON object a line. - is standard input."`
 }
-
-func (*importCommand) check() error { return nil }
 
 func (c *importCommand) run(ctx context.Context, p *process) error {
 	input, size, err := p.input(c.File)

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,9 +23,8 @@ type invoicesCommand struct {
 func (*invoicesCommand) remote() {}
 
 type invoicesUpload struct {
-	Reference string `arg:"" help:"Reference of the order."`
-	File      string `arg:"" help:"The file: pdf, png, jpeg or jpg, at most 4,000,000 bytes; - is standard input, with --name."`
-	connection
+	orderTarget
+	File string `arg:"" help:"The file: pdf, png, jpeg or jpg, at most 4,000,000 bytes; - is standard input, with --name."`
 	writeFlags
 	Name string `placeholder:"NAME" help:"File name for the service. Empty: the name of the file."`
 }
@@ -38,68 +38,64 @@ func (c *invoicesUpload) check() error {
 }
 
 func (c *invoicesUpload) run(ctx context.Context, p *process) error {
-	service, err := c.connect()
-	if err != nil {
-		return err
-	}
 	content, _, err := p.input(c.File)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = content.Close() }()
-	name := c.Name
-	if name == "" {
-		name = filepath.Base(c.File)
-	}
 	var receipt client.Receipt
-	invoice, err := service.UploadInvoice(ctx, c.Reference, name, content, c.options(&receipt)...)
+	invoice, err := c.service.UploadInvoice(ctx, c.Reference, cmp.Or(c.Name, filepath.Base(c.File)), content, c.options(&receipt)...)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
 		return p.printJSON(invoice)
 	}
-	return p.print("%s", oneLine(fmt.Sprintf("invoice %d: %s", invoice.ID, invoice.URL)))
+	return p.print("invoice %d: %s", invoice.ID, invoice.URL)
 }
 
-type invoicesDownload struct {
-	Reference string `arg:"" help:"Reference of the order."`
-	ID        string `arg:"" name:"id" help:"Id of the invoice file, from orders show."`
-	connection
-	Output string `placeholder:"FILE" help:"File to write, which must not exist; - is standard output. Empty: the name of the invoice file, in the current folder."`
-	Trust  string `placeholder:"URL" help:"Another URL that may receive the token, for a service whose file URLs do not begin with --address. Empty: none."`
+// invoiceTarget has the arguments and flags of every command for one invoice file.
+type invoiceTarget struct {
+	orderTarget
+	ID string `arg:"" name:"id" help:"Id of the invoice file, from orders show."`
 
 	id int64
 }
 
-func (c *invoicesDownload) check() error {
-	var id error
-	n, problem := positive(c.ID)
-	if c.id = n; problem != "" {
-		id = errors.New("the id " + problem)
+func (t *invoiceTarget) check() error { return t.checkWith() }
+
+// checkWith checks the flags and makes the client of the service with options.
+func (t *invoiceTarget) checkWith(options ...client.Option) error {
+	var problem string
+	if t.id, problem = positive(t.ID); problem != "" {
+		return errors.Join(t.open(options...), errors.New("the id "+problem))
 	}
+	return t.open(options...)
+}
+
+type invoicesDownload struct {
+	invoiceTarget
+	Output string `placeholder:"FILE" help:"File to write, which must not exist; - is standard output. Empty: the name of the invoice file, in the current folder."`
+	Trust  string `placeholder:"URL" help:"Another URL that may receive the token, for a service whose file URLs do not begin with --address. Empty: none."`
+}
+
+func (c *invoicesDownload) check() error {
+	var options []client.Option
 	trust, output := "", ""
 	if c.Trust != "" {
+		options = append(options, client.WithStorage(c.Trust))
 		if _, err := client.New(c.Trust, "mo_"); err != nil {
-			trust = "must be a URL such as https://files.example.com"
+			options, trust = nil, "must be a URL such as https://files.example.com"
 		}
 	}
 	if c.Output == "-" && c.JSON {
 		output = "must not be standard output if --json is given"
 	}
-	return errors.Join(c.connection.check(), config.Invalid("output", output), config.Invalid("trust", trust), id)
+	return errors.Join(config.Invalid("output", output), config.Invalid("trust", trust), c.checkWith(options...))
 }
 
 func (c *invoicesDownload) run(ctx context.Context, p *process) error {
-	var options []client.Option
-	if c.Trust != "" {
-		options = append(options, client.WithStorage(c.Trust))
-	}
-	service, err := c.connect(options...)
-	if err != nil {
-		return err
-	}
-	file, err := c.fetch(ctx, service)
+	file, err := c.fetch(ctx)
 	if err != nil {
 		return err
 	}
@@ -117,7 +113,7 @@ func (c *invoicesDownload) run(ctx context.Context, p *process) error {
 	if c.JSON {
 		return p.printJSON(downloaded{File: path, MediaType: file.MediaType, Bytes: len(file.Content)})
 	}
-	return p.print("%s", oneLine(fmt.Sprintf("%s: %d bytes", path, len(file.Content))))
+	return p.print("%s: %d bytes", path, len(file.Content))
 }
 
 // downloaded is the JSON output of a download.
@@ -128,14 +124,14 @@ type downloaded struct {
 }
 
 // fetch finds the file in its order and downloads it.
-func (c *invoicesDownload) fetch(ctx context.Context, service *client.Client) (client.File, error) {
-	order, err := service.Order(ctx, c.Reference)
+func (c *invoicesDownload) fetch(ctx context.Context) (client.File, error) {
+	order, err := c.service.Order(ctx, c.Reference)
 	if err != nil {
 		return client.File{}, err
 	}
 	for _, invoice := range order.Invoices {
 		if invoice.ID == c.id {
-			return service.DownloadInvoice(ctx, invoice)
+			return c.service.DownloadInvoice(ctx, invoice)
 		}
 	}
 	return client.File{}, fmt.Errorf("order %s, invoice %d: %w", c.Reference, c.id, client.ErrInvoiceNotFound)
@@ -167,30 +163,13 @@ func writeNew(path string, content []byte) error {
 }
 
 type invoicesDelete struct {
-	Reference string `arg:"" help:"Reference of the order."`
-	ID        string `arg:"" name:"id" help:"Id of the invoice file, from orders show."`
-	connection
+	invoiceTarget
 	writeFlags
-
-	id int64
-}
-
-func (c *invoicesDelete) check() error {
-	var id error
-	n, problem := positive(c.ID)
-	if c.id = n; problem != "" {
-		id = errors.New("the id " + problem)
-	}
-	return errors.Join(c.connection.check(), id)
 }
 
 func (c *invoicesDelete) run(ctx context.Context, p *process) error {
-	service, err := c.connect()
-	if err != nil {
-		return err
-	}
 	var receipt client.Receipt
-	left, err := service.DeleteInvoice(ctx, c.Reference, c.id, c.options(&receipt)...)
+	left, err := c.service.DeleteInvoice(ctx, c.Reference, c.id, c.options(&receipt)...)
 	if err != nil {
 		return err
 	}

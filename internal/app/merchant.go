@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"text/tabwriter"
 
 	"merchantorders/internal/config"
 	"merchantorders/internal/order"
@@ -42,9 +41,7 @@ func (c *merchantAdd) run(ctx context.Context, p *process) error {
 	})
 }
 
-type merchantList struct{}
-
-func (*merchantList) check() error { return nil }
+type merchantList struct{ alwaysValid }
 
 func (*merchantList) run(ctx context.Context, p *process) error {
 	return p.withBackend(ctx, func(b *backend) error {
@@ -52,29 +49,8 @@ func (*merchantList) run(ctx context.Context, p *process) error {
 		if err != nil {
 			return err
 		}
-		return p.table([]string{"ID", "NAME", "CREATED"}, len(merchants), func(i int) []string {
-			m := merchants[i]
+		return printTable(p, []string{"ID", "NAME", "CREATED"}, merchants, func(m order.Merchant) []string {
 			return []string{strconv.FormatInt(m.ID, 10), oneLine(m.Name), timestamp(m.CreatedAt)}
 		})
 	})
-}
-
-// table prints a table with aligned columns.
-func (p *process) table(heading []string, rows int, row func(int) []string) error {
-	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	line := func(cells []string) {
-		for i, cell := range cells {
-			if i > 0 {
-				_, _ = fmt.Fprint(w, "\t")
-			}
-			_, _ = fmt.Fprint(w, cell)
-		}
-		_, _ = fmt.Fprintln(w)
-	}
-	line(heading)
-	for i := range rows {
-		line(row(i))
-	}
-	// Flush returns the errors of the writes above.
-	return w.Flush()
 }

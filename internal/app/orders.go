@@ -66,18 +66,14 @@ const tableRows = 1000
 var orderHeading = []string{"REFERENCE", "STATE", "CREATED", "TOTAL", "COUNTRY", "INVOICE", "CUSTOMER"}
 
 func (c *ordersList) run(ctx context.Context, p *process) error {
-	service, err := c.connect()
-	if err != nil {
-		return err
-	}
 	var rows []client.Summary
 	flush := func() error {
 		table := rows
 		rows = nil
-		return p.table(orderHeading, len(table), func(i int) []string { return orderRow(table[i]) })
+		return printTable(p, orderHeading, table, orderRow)
 	}
 	listed := int64(0)
-	for order, err := range service.Orders(ctx, c.filter) {
+	for order, err := range c.service.Orders(ctx, c.filter) {
 		if err != nil {
 			if len(rows) > 0 {
 				err = errors.Join(flush(), err)
@@ -116,40 +112,47 @@ func orderRow(o client.Summary) []string {
 }
 
 type ordersAccept struct {
-	Reference string `arg:"" help:"Reference of the order."`
-	connection
+	orderTarget
 	writeFlags
 }
 
 func (c *ordersAccept) run(ctx context.Context, p *process) error {
-	service, err := c.connect()
-	if err != nil {
-		return err
-	}
 	var receipt client.Receipt
-	if err := service.Accept(ctx, c.Reference, c.options(&receipt)...); err != nil {
+	if err := c.service.Accept(ctx, c.Reference, c.options(&receipt)...); err != nil {
 		return err
 	}
-	return p.printChange(c.JSON, c.Reference, client.InProcessing, receipt)
+	return c.printChange(p, client.InProcessing, receipt)
 }
 
 type ordersReject struct {
-	Reference string `arg:"" help:"Reference of the order."`
-	connection
+	orderTarget
 	writeFlags
 	Reason string `placeholder:"WORD" help:"Reason: out-of-stock, damaged, wrong-price, disabled-product or wrong-product. Empty: none."`
 }
 
 func (c *ordersReject) run(ctx context.Context, p *process) error {
-	service, err := c.connect()
-	if err != nil {
-		return err
-	}
 	var receipt client.Receipt
-	if err := service.Reject(ctx, c.Reference, client.Reason(c.Reason), c.options(&receipt)...); err != nil {
+	if err := c.service.Reject(ctx, c.Reference, client.Reason(c.Reason), c.options(&receipt)...); err != nil {
 		return err
 	}
-	return p.printChange(c.JSON, c.Reference, client.RejectedByMerchant, receipt)
+	return c.printChange(p, client.RejectedByMerchant, receipt)
+}
+
+// changed is the JSON output of a change.
+type changed struct {
+	OrderReference string       `json:"orderReference"`
+	State          client.State `json:"state"`
+	Tag            string       `json:"tag,omitempty"`
+	Replayed       bool         `json:"replayed"`
+	RequestID      string       `json:"requestId"`
+}
+
+// printChange prints the order and its new state.
+func (t *orderTarget) printChange(p *process, state client.State, r client.Receipt) error {
+	if t.JSON {
+		return p.printJSON(changed{OrderReference: t.Reference, State: state, Tag: r.Tag, Replayed: r.Replayed, RequestID: r.RequestID})
+	}
+	return p.print("order %s is %s", t.Reference, state)
 }
 
 type ordersWatch struct {
@@ -169,13 +172,9 @@ func (c *ordersWatch) check() error {
 }
 
 func (c *ordersWatch) run(ctx context.Context, p *process) error {
-	service, err := c.connect()
-	if err != nil {
-		return err
-	}
-	events := service.FollowEvents(ctx, c.after)
+	events := c.service.FollowEvents(ctx, c.after)
 	if c.Once {
-		events = service.Events(ctx, c.after)
+		events = c.service.Events(ctx, c.after)
 	}
 	for event, err := range events {
 		switch {
@@ -186,7 +185,7 @@ func (c *ordersWatch) run(ctx context.Context, p *process) error {
 		case c.JSON:
 			err = p.printJSON(event)
 		default:
-			err = p.print("%s", oneLine(eventLine(event)))
+			err = p.print("%s", eventLine(event))
 		}
 		if err != nil {
 			return err

@@ -7,17 +7,10 @@ import (
 	"merchantorders/client"
 )
 
-type ordersShow struct {
-	Reference string `arg:"" help:"Reference of the order."`
-	connection
-}
+type ordersShow struct{ orderTarget }
 
 func (c *ordersShow) run(ctx context.Context, p *process) error {
-	service, err := c.connect()
-	if err != nil {
-		return err
-	}
-	order, err := service.Order(ctx, c.Reference)
+	order, err := c.service.Order(ctx, c.Reference)
 	if err != nil {
 		return err
 	}
@@ -29,16 +22,14 @@ func (c *ordersShow) run(ctx context.Context, p *process) error {
 
 // printOrder prints an order as text.
 func (p *process) printOrder(o client.Order) error {
-	fields := orderFields(o)
-	if err := p.table([]string{"ORDER", textOr(o.Reference)}, len(fields), func(i int) []string { return fields[i] }); err != nil {
+	itself := func(row []string) []string { return row }
+	if err := printTable(p, []string{"ORDER", textOr(o.Reference)}, orderFields(o), itself); err != nil {
 		return err
 	}
 	if err := p.print(""); err != nil {
 		return err
 	}
-	heading := []string{"QUANTITY", "SKU", "PRICE", "TOTAL", "PRODUCT"}
-	err := p.table(heading, len(o.LineItems), func(i int) []string {
-		line := o.LineItems[i]
+	err := printTable(p, []string{"QUANTITY", "SKU", "PRICE", "TOTAL", "PRODUCT"}, o.LineItems, func(line client.LineItem) []string {
 		return []string{
 			strconv.FormatInt(line.Quantity, 10), textOr(line.SKU), strconv.FormatInt(line.UnitPrice, 10),
 			strconv.FormatInt(line.TotalPrice, 10), textOr(line.ProductName),
@@ -85,7 +76,7 @@ func orderFields(o client.Order) [][]string {
 
 // printInvoices prints invoice files as a table.
 func (p *process) printInvoices(invoices []client.Invoice) error {
-	return p.table([]string{"INVOICE", "UPLOADED", "ADDRESS"}, len(invoices), func(i int) []string {
-		return []string{strconv.FormatInt(invoices[i].ID, 10), timestamp(invoices[i].CreatedAt), textOr(invoices[i].URL)}
+	return printTable(p, []string{"INVOICE", "UPLOADED", "ADDRESS"}, invoices, func(i client.Invoice) []string {
+		return []string{strconv.FormatInt(i.ID, 10), timestamp(i.CreatedAt), textOr(i.URL)}
 	})
 }

@@ -2,14 +2,16 @@ package app
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
+	"errors"
 	"io"
 	"net/http"
+	"runtime"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
-	"unicode"
 
+	"merchantorders/client"
 	"merchantorders/internal/config"
 )
 
@@ -76,33 +78,45 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return exitCode(err)
 }
 
-// printError writes one line to standard error.
-func (p *process) printError(format string, args ...any) {
-	// There is nowhere to report a failure.
-	_, _ = fmt.Fprintf(p.stderr, "%s: %s\n", programName, oneLine(fmt.Sprintf(format, args...)))
+// exitCodes are the exit codes of errors of a service.
+var exitCodes = []struct {
+	code  int
+	kinds []error
+}{
+	{exitUsage, []error{client.ErrInvalidParams}},
+	{exitNotFound, []error{client.ErrNotFound, client.ErrInvoiceNotFound}},
+	{exitRefused, []error{
+		client.ErrCannotAccept, client.ErrCannotReject, client.ErrInvalidReason, client.ErrInvalidAction, client.ErrInvalidPayload,
+		client.ErrTooManyFiles, client.ErrFileType, client.ErrFileTooBig, client.ErrPrecondition, client.ErrKeyReused, client.ErrRefused,
+	}},
+	{exitUnauthorized, []error{client.ErrUnauthorized, client.ErrForbidden}},
+	{exitUnavailable, []error{client.ErrTransport, client.ErrUnavailable, client.ErrRateLimited, client.ErrInProgress}},
 }
 
-// print writes one line to standard output.
-func (p *process) print(format string, args ...any) error {
-	_, err := fmt.Fprintf(p.stdout, format+"\n", args...)
-	return err
-}
-
-// printJSON writes a value as one line of JSON to standard output.
-func (p *process) printJSON(value any) error {
-	encoder := json.NewEncoder(p.stdout)
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(value)
-}
-
-// oneLine makes untrusted text safe for a terminal: it replaces line ends and
-// control characters by spaces.
-func oneLine(text string) string {
-	return strings.Map(func(r rune) rune {
-		// Also direction marks, which can disguise a text.
-		if unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) {
-			return ' '
+// exitCode returns the exit code for an error of a command.
+func exitCode(err error) int {
+	if _, usage := errors.AsType[*usageError](err); usage {
+		return exitUsage
+	}
+	for _, row := range exitCodes {
+		if slices.ContainsFunc(row.kinds, func(kind error) bool { return errors.Is(err, kind) }) {
+			return row.code
 		}
-		return r
-	}, strings.TrimSpace(text))
+	}
+	return exitFailed
+}
+
+type versionCommand struct{ alwaysValid }
+
+func (*versionCommand) run(_ context.Context, p *process) error {
+	return p.print("%s %s %s", programName, version(), runtime.Version())
+}
+
+// version returns the version that the Go tool recorded in the binary.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "unknown"
+	}
+	return info.Main.Version
 }

@@ -73,9 +73,7 @@ func (c *tokenCreate) run(ctx context.Context, p *process) error {
 	})
 }
 
-type tokenList struct{}
-
-func (*tokenList) check() error { return nil }
+type tokenList struct{ alwaysValid }
 
 func (*tokenList) run(ctx context.Context, p *process) error {
 	return p.withBackend(ctx, func(b *backend) error {
@@ -84,8 +82,7 @@ func (*tokenList) run(ctx context.Context, p *process) error {
 			return err
 		}
 		heading := []string{"ID", "MERCHANT", "SCOPES", "TOKEN", "CREATED", "EXPIRES", "LAST USED", "REVOKED"}
-		return p.table(heading, len(tokens), func(i int) []string {
-			t := tokens[i]
+		return printTable(p, heading, tokens, func(t token.Token) []string {
 			merchant, scopes := strconv.FormatInt(t.MerchantID, 10), t.Scopes.String()
 			if t.Operator() {
 				merchant, scopes = "operator", "-"
@@ -99,10 +96,9 @@ func (*tokenList) run(ctx context.Context, p *process) error {
 }
 
 type tokenRevoke struct {
+	alwaysValid
 	Token string `arg:"" name:"id|token" help:"The token's id, from token list, or the token itself."`
 }
-
-func (*tokenRevoke) check() error { return nil }
 
 func (c *tokenRevoke) run(ctx context.Context, p *process) error {
 	return p.withBackend(ctx, func(b *backend) error {

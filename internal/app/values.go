@@ -1,7 +1,13 @@
 package app
 
 import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
 	"time"
+	"unicode"
 
 	"merchantorders/internal/order"
 )
@@ -35,4 +41,59 @@ func timestamp(t time.Time) string {
 		return "-"
 	}
 	return t.UTC().Format(time.RFC3339)
+}
+
+// textOr joins the parts of a text on one line; "-" if all are empty.
+func textOr(parts ...string) string {
+	return cmp.Or(oneLine(strings.Join(strings.Fields(strings.Join(parts, " ")), " ")), "-")
+}
+
+// optional returns a text; empty for nil.
+func optional(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+// printError writes one line to standard error.
+func (p *process) printError(format string, args ...any) {
+	// There is nowhere to report a failure.
+	_, _ = fmt.Fprintf(p.stderr, "%s: %s\n", programName, oneLine(fmt.Sprintf(format, args...)))
+}
+
+// print writes one line to standard output.
+func (p *process) print(format string, args ...any) error {
+	_, err := fmt.Fprintln(p.stdout, oneLine(fmt.Sprintf(format, args...)))
+	return err
+}
+
+// printJSON writes a value as one line of JSON to standard output.
+func (p *process) printJSON(value any) error {
+	encoder := json.NewEncoder(p.stdout)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(value)
+}
+
+// oneLine makes untrusted text safe for a terminal: it replaces line ends,
+// control characters and direction marks by spaces.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		// Direction marks, which can disguise a text, are not printable.
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, strings.TrimSpace(text))
+}
+
+// printTable prints a table with aligned columns.
+func printTable[T any](p *process, heading []string, items []T, row func(T) []string) error {
+	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	// Flush returns the errors of the writes.
+	_, _ = fmt.Fprintln(w, strings.Join(heading, "\t"))
+	for _, item := range items {
+		_, _ = fmt.Fprintln(w, strings.Join(row(item), "\t"))
+	}
+	return w.Flush()
 }
