@@ -43,11 +43,11 @@ type files interface {
 func (p *process) open(ctx context.Context, log *slog.Logger, observe func(string, time.Duration)) (*backend, error) {
 	db, err := p.openDatabase(ctx, store.Options{Observe: observe, Now: p.now, Log: log})
 	if err != nil {
-		return nil, p.cannotOpen(ctx, "database", p.settings.Database, err)
+		return nil, err
 	}
 	files, err := p.openFiles(ctx)
 	if err != nil {
-		return nil, errors.Join(p.cannotOpen(ctx, "storage", p.settings.Storage, err), db.Close())
+		return nil, errors.Join(err, db.Close())
 	}
 	return &backend{
 		db: db, files: files,
@@ -56,14 +56,29 @@ func (p *process) open(ctx context.Context, log *slog.Logger, observe func(strin
 	}, nil
 }
 
+// openDatabase opens the database of the settings. The error is as in open.
 func (p *process) openDatabase(ctx context.Context, options store.Options) (*store.DB, error) {
-	if address, ok := p.settings.PostgresURL(); ok {
-		return store.OpenPostgres(ctx, address, options)
+	open, address := store.OpenSQLite, p.settings.DatabasePath()
+	if url, ok := p.settings.PostgresURL(); ok {
+		open, address = store.OpenPostgres, url
 	}
-	return store.OpenSQLite(ctx, p.settings.DatabasePath(), options)
+	db, err := open(ctx, address, options)
+	if err != nil {
+		return nil, p.cannotOpen(ctx, "database", p.settings.Database, err)
+	}
+	return db, nil
 }
 
+// openFiles opens the storage of the settings. The error is as in open.
 func (p *process) openFiles(ctx context.Context) (files, error) {
+	files, err := p.openStorage(ctx)
+	if err != nil {
+		return nil, p.cannotOpen(ctx, "storage", p.settings.Storage, err)
+	}
+	return files, nil
+}
+
+func (p *process) openStorage(ctx context.Context) (files, error) {
 	if bucket, ok := p.settings.Bucket(); ok {
 		return s3.Open(ctx, s3.Bucket(bucket), p.settings.FilesPath())
 	}
@@ -88,7 +103,7 @@ func (p *process) cannotOpen(ctx context.Context, flag, value string, err error)
 	if value == "" {
 		flag = "data"
 	}
-	return &usageError{err: config.Invalid(flag, oneLine(err.Error()))}
+	return &usageError{err: config.Invalid(p.flagPrefix+flag, oneLine(err.Error()))}
 }
 
 // installation returns what maintenance commands work on.

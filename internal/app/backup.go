@@ -3,8 +3,10 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"merchantorders/internal/maintenance/backup"
+	"merchantorders/internal/maintenance/check"
 )
 
 type backupCommand struct {
@@ -26,9 +28,9 @@ func (c *backupCommand) run(ctx context.Context, p *process) error {
 		return err
 	}
 	return p.withBackend(ctx, func(b *backend) error {
-		progress := &stages{p: p, into: p.stderr}
-		result, err := backup.Create(ctx, b.installation(), c.To, p.now(), version(), progress.reporter())
-		progress.clear()
+		reporter, clearBar := p.progress(p.stderr)
+		result, err := backup.Create(ctx, b.installation(), c.To, p.now(), version(), reporter)
+		clearBar()
 		if err != nil {
 			return err
 		}
@@ -38,4 +40,49 @@ func (c *backupCommand) run(ctx context.Context, p *process) error {
 		}
 		return err
 	})
+}
+
+type restoreCommand struct {
+	From         string `arg:"" name:"file|dir" help:"Path of a backup that merchant-orders backup made."`
+	WithFindings bool   `name:"with-faults" help:"Restore the backup even if invoice files are missing or damaged."`
+}
+
+func (c *restoreCommand) check() error {
+	if c.From == "" {
+		return errors.New("the path of the backup is empty")
+	}
+	return nil
+}
+
+func (c *restoreCommand) run(ctx context.Context, p *process) error {
+	if err := p.settings.Embedded(); err != nil {
+		return &usageError{err: err}
+	}
+	if _, err := p.createDataFolder(); err != nil {
+		return err
+	}
+	// A server that starts meanwhile waits for the end of the restore.
+	lock, alone, err := lockFolder(ctx, p.settings.LockPath())
+	if err != nil {
+		return err
+	}
+	if !alone {
+		return errors.Join(errors.New("a server is running on the data folder"), lock.release())
+	}
+	result, err := c.restore(ctx, p)
+	if err := errors.Join(err, lock.release()); err != nil {
+		return err
+	}
+	return p.printCheckResult("restored and checked", result)
+}
+
+func (c *restoreCommand) restore(ctx context.Context, p *process) (check.Result, error) {
+	folder := backup.DataFolder{Path: p.settings.Data, Database: p.settings.DatabasePath(), Files: p.settings.FilesPath()}
+	reporter, clearBar := p.progress(p.stderr)
+	result, err := backup.Restore(ctx, c.From, folder, c.WithFindings, reporter)
+	clearBar()
+	if errors.Is(err, backup.ErrDamaged) && result.Findings > 0 {
+		err = fmt.Errorf("%w, nothing was restored: %s (--with-faults restores it anyway)", err, count(result.Findings, "finding", "findings"))
+	}
+	return result, err
 }

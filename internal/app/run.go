@@ -1,3 +1,10 @@
+// Package app is the command line. It parses flags and environment variables,
+// opens the database and the storage, wires the packages of the service together
+// and runs one command.
+//
+// It is the only package that imports all others. It contains no rules of the
+// domain and no SQL. It never exits: Run returns the exit code, so that tests
+// run the same code as the program.
 package app
 
 import (
@@ -34,6 +41,7 @@ const (
 // process is the environment of a command.
 type process struct {
 	settings       config.Config
+	flagPrefix     string // of the flags of settings: "to-" for the target of a copy
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	now            func() time.Time

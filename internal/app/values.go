@@ -4,11 +4,17 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
+	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
 	"unicode"
 
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"merchantorders/internal/maintenance"
 	"merchantorders/internal/order"
 )
 
@@ -96,4 +102,37 @@ func printTable[T any](p *process, heading []string, items []T, row func(T) []st
 		_, _ = fmt.Fprintln(w, strings.Join(row(item), "\t"))
 	}
 	return w.Flush()
+}
+
+// bar returns a progress bar. It is invisible if standard error is not a terminal
+// or size is negative, which means unknown. bytes says whether size is in bytes.
+func (p *process) bar(doing string, size int64, bytes bool) *progressbar.ProgressBar {
+	f, ok := p.stderr.(*os.File)
+	if !ok || size < 0 || !term.IsTerminal(int(f.Fd())) {
+		return progressbar.NewOptions64(size, progressbar.OptionSetWriter(io.Discard), progressbar.OptionSetVisibility(false))
+	}
+	return progressbar.NewOptions64(size,
+		progressbar.OptionSetWriter(f), progressbar.OptionSetDescription(doing),
+		progressbar.OptionShowBytes(bytes), progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionShowCount(), progressbar.OptionClearOnFinish())
+}
+
+// progress returns a reporter that shows one bar for each stage of a command and
+// writes findings to a writer. clearBar removes the bar from the terminal.
+func (p *process) progress(findings io.Writer) (reporter *maintenance.Reporter, clearBar func()) {
+	current, bar := "", p.bar("", -1, false)
+	clearBar = func() { _ = bar.Clear() }
+	return &maintenance.Reporter{
+		OnFinding: func(finding maintenance.Finding) {
+			clearBar()
+			_, _ = fmt.Fprintln(findings, oneLine(finding.String()))
+		},
+		OnProgress: func(stage string, done, total int64) {
+			if stage != current {
+				clearBar()
+				current, bar = stage, p.bar(stage, total, false)
+			}
+			_ = bar.Set64(done)
+		},
+	}, clearBar
 }

@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"time"
 
 	"merchantorders/internal/config"
 	"merchantorders/internal/maintenance/check"
+	"merchantorders/internal/maintenance/citus"
+	"merchantorders/internal/store"
 )
 
 type checkCommand struct{ alwaysValid }
@@ -18,9 +21,9 @@ func (*checkCommand) run(ctx context.Context, p *process) error {
 		return err
 	}
 	return p.withBackend(ctx, func(b *backend) error {
-		progress := &stages{p: p, into: p.stdout}
-		result, err := check.Run(ctx, b.installation(), progress.reporter())
-		progress.clear()
+		reporter, clearBar := p.progress(p.stdout)
+		result, err := check.Run(ctx, b.installation(), reporter)
+		clearBar()
 		if err != nil {
 			return fmt.Errorf("the check is incomplete: %w", err)
 		}
@@ -75,4 +78,58 @@ func (p *process) expectInstallation() error {
 		flag = "data"
 	}
 	return &usageError{err: config.Invalid(flag, "must name an installation: there is no "+path)}
+}
+
+type purgeCommand struct {
+	DeletedBefore string `name:"deleted-before" default:"720h" placeholder:"TIME" help:"Minimum age of a deletion. 720h is 30 days; 0s removes all deleted files."`
+
+	age time.Duration
+}
+
+func (c *purgeCommand) check() error {
+	var problem string
+	c.age, problem = duration(c.DeletedBefore, 0)
+	return config.Invalid("deleted-before", problem)
+}
+
+func (c *purgeCommand) run(ctx context.Context, p *process) error {
+	return p.withBackend(ctx, func(b *backend) error {
+		// Deletions are stored in whole seconds. With the age 0s, one of the current
+		// second must count too.
+		before := p.now().Add(-c.age)
+		if c.age == 0 {
+			before = before.Add(time.Second)
+		}
+		count, err := b.orders.PurgeDeletedFiles(ctx, before)
+		if printErr := p.print("files purged: %d", count); err == nil {
+			err = printErr
+		}
+		return err
+	})
+}
+
+type distributeCommand struct{ alwaysValid }
+
+func (*distributeCommand) run(ctx context.Context, p *process) error {
+	if _, ok := p.settings.PostgresURL(); !ok {
+		return &usageError{err: config.Invalid("database", "must be a PostgreSQL address: "+citus.ErrNotPostgres.Error())}
+	}
+	db, err := p.openDatabase(ctx, store.Options{Now: p.now})
+	if err != nil {
+		return err
+	}
+	result, err := citus.Distribute(ctx, db.SQL())
+	if err := errors.Join(err, db.Close()); err != nil {
+		return err
+	}
+	for _, table := range result.Tables {
+		state := "distributed by"
+		if table.AlreadyDistributed {
+			state = "already distributed by"
+		}
+		if err := p.print("%s: %s %s", table.Name, state, table.Column); err != nil {
+			return err
+		}
+	}
+	return p.print("nodes with data: %d", result.Nodes)
 }
