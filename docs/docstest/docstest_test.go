@@ -19,6 +19,7 @@ func TestFields(t *testing.T) {
 		C []part `json:"c"`
 		D any    `json:"d"`
 		E []int  `json:"e"`
+		F string `json:"-"`
 	}
 	want := []string{"a", "b.x", "b.y", "c.x", "c.y", "d", "e"}
 	if diff := cmp.Diff(want, Fields(whole{})); diff != "" {

@@ -20,6 +20,9 @@ func fieldsOf(t reflect.Type, path string) []string {
 	var paths []string
 	for i := range t.NumField() {
 		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		if name == "-" {
+			continue
+		}
 		below := name
 		if path != "" {
 			below = path + "." + name

@@ -19,11 +19,11 @@ type Lister interface {
 	List(ctx context.Context, merchantID int64, filter order.Filter) (order.Page, error)
 }
 
-// List returns the representation of a list whose body view makes. Its tag changes
+// Represent returns the representation of a list whose body view makes. Its tag changes
 // with every change of the merchant's data, and each day if the filter has no last
 // day, since the body then shows the present day. now is the time of the request,
 // address the URL of the list without a query.
-func List(r *web.Request, lists Lister, filter order.Filter, now time.Time, address string, view func(order.Page) any) web.Representation {
+func Represent(r *web.Request, lists Lister, filter order.Filter, now time.Time, address string, view func(order.Page) any) web.Representation {
 	rep := web.Representation{Day: order.NoDay, Body: func(rep *web.Representation) (any, error) {
 		page, err := lists.List(r.Context(), r.MerchantID, filter)
 		if err != nil {

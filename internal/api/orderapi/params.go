@@ -11,6 +11,62 @@ import (
 	"merchantorders/internal/web"
 )
 
+// ListParams says how a version spells the query of a list.
+type ListParams struct {
+	PageSize []string // names of the page size; the last one that is given counts
+	State    string   // name
+	From, To string   // names
+	ParseDay func(query web.Query, name string) (order.Day, error)
+	// ParseStates returns the states that a value of State selects, or what is
+	// wrong with it.
+	ParseStates func(text string) (states []order.State, problem string)
+}
+
+// List is the parsed query of a list.
+type List struct {
+	order.Filter
+	State *string // as requested; nil: every state
+}
+
+// Parse parses the query of a list (decision 3). Every error is a
+// *web.ParamError.
+func (p ListParams) Parse(r *web.Request) (List, error) {
+	query, err := web.ParseQuery(r.Request)
+	if err != nil {
+		return List{}, err
+	}
+	list := List{Filter: order.NewFilter()}
+	if list.Page, err = query.Int("page", list.Page, 1, web.MaxInt); err != nil {
+		return List{}, err
+	}
+	for _, name := range p.PageSize {
+		if list.PageSize, err = query.Int(name, list.PageSize, 1, web.MaxInt); err != nil {
+			return List{}, err
+		}
+	}
+	state, err := query.Text(p.State)
+	if err != nil {
+		return List{}, err
+	}
+	if state != "" {
+		states, problem := p.ParseStates(state)
+		if problem != "" {
+			return List{}, &web.ParamError{Name: p.State, Problem: problem}
+		}
+		list.State, list.AnyState, list.States = &state, false, states
+	}
+	if list.From, err = p.ParseDay(query, p.From); err != nil {
+		return List{}, err
+	}
+	if list.To, err = p.ParseDay(query, p.To); err != nil {
+		return List{}, err
+	}
+	if list.Normalize() != nil {
+		return List{}, &web.ParamError{Name: p.From, Problem: "is after " + p.To}
+	}
+	return list, readCursor(query, r.MerchantID, &list.Filter)
+}
+
 // CursorName is the query parameter of a list that says where the previous page
 // ended. Its values are made by the service, in the Link headers of lists.
 const CursorName = "cursor"
@@ -36,9 +92,9 @@ func checksum(body []byte, merchantID int64, filter order.Filter) []byte {
 	return sum[:checksumLength]
 }
 
-// ReadCursor applies the cursor of a request, if it has one, to a filter. It
+// readCursor applies the cursor of a request, if it has one, to a filter. It
 // returns a *web.ParamError if the cursor is not one of this merchant and filter.
-func ReadCursor(query web.Query, merchantID int64, filter *order.Filter) error {
+func readCursor(query web.Query, merchantID int64, filter *order.Filter) error {
 	text, err := query.Text(CursorName)
 	if err != nil || text == "" {
 		return err

@@ -11,73 +11,32 @@ import (
 
 // listOrders serves GET /orders.
 func (a API) listOrders(r *web.Request) (web.Representation, error) {
-	params, err := parseListParams(r)
+	list, err := listParams.Parse(r)
 	if err != nil {
 		return web.Representation{}, err
 	}
 	now := a.Orders.Now()
-	rep := orderapi.List(r, a.Orders, params.filter, now, a.BaseURL+"/api/orders", func(page order.Page) any {
-		return newListView(params, page, r.MerchantID, now)
+	rep := orderapi.Represent(r, a.Orders, list.Filter, now, a.BaseURL+"/api/orders", func(page order.Page) any {
+		return newListView(list, page, r.MerchantID, now)
 	})
 	rep.Links = append(rep.Links, a.successorLink(""))
 	return rep, nil
 }
 
-// listParams are the parameters of a list.
-type listParams struct {
-	filter order.Filter
-	status *string // as requested; nil: every status
-}
-
-// parseListParams parses the query of a list (decision 3). Every error is a
-// *web.ParamError.
-func parseListParams(r *web.Request) (listParams, error) {
-	query, err := web.ParseQuery(r.Request)
-	if err != nil {
-		return listParams{}, err
-	}
-	params := listParams{filter: order.NewFilter()}
-	filter := &params.filter
-	if filter.Page, err = query.Int("page", filter.Page, 1, web.MaxInt); err != nil {
-		return listParams{}, err
-	}
+var listParams = orderapi.ListParams{
 	// Clients send the page size under either name; the published one wins.
-	for _, name := range []string{"itemsPerPage", "items_per_page"} {
-		if filter.PageSize, err = query.Int(name, filter.PageSize, 1, web.MaxInt); err != nil {
-			return listParams{}, err
-		}
-	}
-	if err := params.parseStatus(query); err != nil {
-		return listParams{}, err
-	}
-	if filter.From, err = parseDay(query, "date_from"); err != nil {
-		return listParams{}, err
-	}
-	if filter.To, err = parseDay(query, "date_to"); err != nil {
-		return listParams{}, err
-	}
-	if filter.Normalize() != nil {
-		return listParams{}, &web.ParamError{Name: "date_from", Problem: "is after date_to"}
-	}
-	if err := orderapi.ReadCursor(query, r.MerchantID, filter); err != nil {
-		return listParams{}, err
-	}
-	return params, nil
+	PageSize: []string{"itemsPerPage", "items_per_page"},
+	State:    "status", ParseStates: parseStatus,
+	From: "date_from", To: "date_to", ParseDay: parseDay,
 }
 
 // parseStatus parses the status filter. A letter of no state matches no order, and
 // is not an error: legacy clients send such letters and fail on a 400.
-func (p *listParams) parseStatus(query web.Query) error {
-	status, err := query.Text("status")
-	if err != nil || status == "" {
-		return err
-	}
+func parseStatus(status string) (states []order.State, problem string) {
 	if len(status) != 1 || status[0] < 'A' || status[0] > 'Z' {
-		return &web.ParamError{Name: "status", Problem: "must be one capital letter"}
+		return nil, "must be one capital letter"
 	}
-	p.status = &status
-	p.filter.AnyState, p.filter.States = false, order.StatesOfCode(status[0])
-	return nil
+	return order.StatesOfCode(status[0]), ""
 }
 
 // dayTimeFormats are the formats in which legacy clients send a day, beside the
@@ -128,14 +87,14 @@ type summaryView struct {
 	Total          string `json:"total"`
 }
 
-func newListView(params listParams, page order.Page, merchantID int64, now time.Time) listView {
-	from, to := params.filter.EffectiveRange(now)
+func newListView(list orderapi.List, page order.Page, merchantID int64, now time.Time) listView {
+	from, to := list.EffectiveRange(now)
 	view := listView{
 		Params: paramsView{
-			Page:         params.filter.Page,
-			ItemsPerPage: params.filter.PageSize,
+			Page:         list.Page,
+			ItemsPerPage: list.PageSize,
 			TotalItems:   page.Total,
-			Status:       params.status,
+			Status:       list.State,
 			DateFrom:     from.Format(timeFormat),
 			DateTo:       to.Format(timeFormat),
 		},

@@ -8,14 +8,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"merchantorders/internal/api/orderapi"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 )
 
-func parseQuery(query string) (listParams, error) {
+func parseQuery(query string) (orderapi.List, error) {
 	r := httptest.NewRequest("GET", "/api/orders", nil)
 	r.URL.RawQuery = query
-	return parseListParams(&web.Request{Request: r})
+	return listParams.Parse(&web.Request{Request: r})
 }
 
 func day(text string) order.Day {
@@ -78,10 +79,10 @@ func TestParseListParams(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, got.filter); diff != "" {
+			if diff := cmp.Diff(test.want, got.Filter); diff != "" {
 				t.Errorf("filter (-want +got):\n%s", diff)
 			}
-			if status := textOf(got.status); status != test.status || (got.status == nil) != (test.status == "") {
+			if status := textOf(got.State); status != test.status || (got.State == nil) != (test.status == "") {
 				t.Errorf("status %q, want %q", status, test.status)
 			}
 		})
@@ -140,18 +141,18 @@ func FuzzListParams(f *testing.F) {
 			}
 			return
 		}
-		filter := params.filter
+		filter := params.Filter
 		if filter.Page < 1 || filter.PageSize < 1 || filter.PageSize > order.MaxPageSize {
 			t.Errorf("page %d, size %d", filter.Page, filter.PageSize)
 		}
 		if filter.Normalize() != nil {
 			t.Error("the range is reversed")
 		}
-		if filter.AnyState != (params.status == nil) {
-			t.Errorf("any state is %v, status %v", filter.AnyState, params.status)
+		if filter.AnyState != (params.State == nil) {
+			t.Errorf("any state is %v, status %v", filter.AnyState, params.State)
 		}
-		if params.status != nil && !strings.Contains(query, *params.status) && !strings.Contains(query, "%") {
-			t.Errorf("status %q is not in the query", *params.status)
+		if params.State != nil && !strings.Contains(query, *params.State) && !strings.Contains(query, "%") {
+			t.Errorf("status %q is not in the query", *params.State)
 		}
 	})
 }

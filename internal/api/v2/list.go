@@ -10,68 +10,28 @@ import (
 
 // listOrders serves GET /orders.
 func (a API) listOrders(r *web.Request) (web.Representation, error) {
-	params, err := parseListParams(r)
+	list, err := listParams.Parse(r)
 	if err != nil {
 		return web.Representation{}, err
 	}
 	now := a.Orders.Now()
-	return orderapi.List(r, a.Orders, params.filter, now, a.BaseURL+"/v2/orders", func(page order.Page) any {
-		return newListView(params, page, now)
+	return orderapi.Represent(r, a.Orders, list.Filter, now, a.BaseURL+"/v2/orders", func(page order.Page) any {
+		return newListView(list, page, now)
 	}), nil
 }
 
-// listParams are the parameters of a list.
-type listParams struct {
-	filter order.Filter
-	state  *string // as requested; nil: every state
+var listParams = orderapi.ListParams{
+	PageSize: []string{"itemsPerPage"},
+	State:    "state", ParseStates: parseState,
+	From: "dateFrom", To: "dateTo", ParseDay: web.Query.Day,
 }
 
-// parseListParams parses the query of a list (decision 3). Every error is a
-// *web.ParamError.
-func parseListParams(r *web.Request) (listParams, error) {
-	query, err := web.ParseQuery(r.Request)
-	if err != nil {
-		return listParams{}, err
-	}
-	params := listParams{filter: order.NewFilter()}
-	filter := &params.filter
-	if filter.Page, err = query.Int("page", filter.Page, 1, web.MaxInt); err != nil {
-		return listParams{}, err
-	}
-	if filter.PageSize, err = query.Int("itemsPerPage", filter.PageSize, 1, web.MaxInt); err != nil {
-		return listParams{}, err
-	}
-	if err := params.parseState(query); err != nil {
-		return listParams{}, err
-	}
-	if filter.From, err = query.Day("dateFrom"); err != nil {
-		return listParams{}, err
-	}
-	if filter.To, err = query.Day("dateTo"); err != nil {
-		return listParams{}, err
-	}
-	if filter.Normalize() != nil {
-		return listParams{}, &web.ParamError{Name: "dateFrom", Problem: "is after dateTo"}
-	}
-	if err := orderapi.ReadCursor(query, r.MerchantID, filter); err != nil {
-		return listParams{}, err
-	}
-	return params, nil
-}
-
-// parseState parses the state filter.
-func (p *listParams) parseState(query web.Query) error {
-	name, err := query.Text("state")
-	if err != nil || name == "" {
-		return err
-	}
+func parseState(name string) (states []order.State, problem string) {
 	state, ok := order.ParseState(name)
 	if !ok {
-		return &web.ParamError{Name: "state", Problem: "must be one of " + order.StateNames()}
+		return nil, "must be one of " + order.StateNames()
 	}
-	p.state = &name
-	p.filter.AnyState, p.filter.States = false, []order.State{state}
-	return nil
+	return []order.State{state}, ""
 }
 
 // listView is a list (spec 2.4).
@@ -100,14 +60,14 @@ type summaryView struct {
 	Customer         customerView `json:"customer"`
 }
 
-func newListView(params listParams, page order.Page, now time.Time) listView {
-	from, to := params.filter.EffectiveRange(now)
+func newListView(list orderapi.List, page order.Page, now time.Time) listView {
+	from, to := list.EffectiveRange(now)
 	view := listView{
 		Params: paramsView{
-			Page:         params.filter.Page,
-			ItemsPerPage: params.filter.PageSize,
+			Page:         list.Page,
+			ItemsPerPage: list.PageSize,
 			TotalItems:   page.Total,
-			Status:       params.state,
+			Status:       list.State,
 			DateFrom:     from.Format(timeFormat),
 			DateTo:       to.Format(timeFormat),
 		},
@@ -122,7 +82,7 @@ func newListView(params listParams, page order.Page, now time.Time) listView {
 			TotalItemsAmount: o.Total,
 			CreatedAt:        o.CreatedAt.UTC().Format(timeFormat),
 			UpdatedAt:        timeOf(o.UpdatedAt),
-			Customer:         newCustomerView(o.Customer),
+			Customer:         customerView(o.Customer),
 		})
 	}
 	return view

@@ -8,14 +8,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"merchantorders/internal/api/orderapi"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 )
 
-func parseQuery(query string) (listParams, error) {
+func parseQuery(query string) (orderapi.List, error) {
 	r := httptest.NewRequest("GET", "/v2/orders", nil)
 	r.URL.RawQuery = query
-	return parseListParams(&web.Request{Request: r})
+	return listParams.Parse(&web.Request{Request: r})
 }
 
 func day(text string) order.Day {
@@ -66,11 +67,11 @@ func TestParseListParams(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, got.filter); diff != "" {
+			if diff := cmp.Diff(test.want, got.Filter); diff != "" {
 				t.Errorf("filter (-want +got):\n%s", diff)
 			}
-			if (got.state == nil) != (test.state == "") || got.state != nil && *got.state != test.state {
-				t.Errorf("state %v, want %q", got.state, test.state)
+			if (got.State == nil) != (test.state == "") || got.State != nil && *got.State != test.state {
+				t.Errorf("state %v, want %q", got.State, test.state)
 			}
 		})
 	}
@@ -121,18 +122,18 @@ func FuzzListParams(f *testing.F) {
 			}
 			return
 		}
-		filter := params.filter
+		filter := params.Filter
 		if filter.Page < 1 || filter.PageSize < 1 || filter.PageSize > order.MaxPageSize {
 			t.Errorf("page %d, size %d", filter.Page, filter.PageSize)
 		}
 		if filter.Normalize() != nil {
 			t.Error("the range is reversed")
 		}
-		if filter.AnyState != (params.state == nil) {
-			t.Errorf("any state is %v, state %v", filter.AnyState, params.state)
+		if filter.AnyState != (params.State == nil) {
+			t.Errorf("any state is %v, state %v", filter.AnyState, params.State)
 		}
-		if params.state != nil && (len(filter.States) != 1 || filter.States[0].String() != *params.state) {
-			t.Errorf("states %v, state %q", filter.States, *params.state)
+		if params.State != nil && (len(filter.States) != 1 || filter.States[0].String() != *params.State) {
+			t.Errorf("states %v, state %q", filter.States, *params.State)
 		}
 	})
 }

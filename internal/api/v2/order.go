@@ -63,12 +63,15 @@ type orderView struct {
 	LineItems           []lineItemView     `json:"lineItems"`
 }
 
+// customerView has the fields of order.Customer, so that one converts to the
+// other.
 type customerView struct {
 	UserID    int64   `json:"userId"`
 	Email     string  `json:"email"`
 	Phone     *string `json:"phone"`
 	FirstName string  `json:"firstName"`
 	LastName  string  `json:"lastName"`
+	Company   string  `json:"-"`
 }
 
 type addressView struct {
@@ -109,7 +112,7 @@ func newSingleView(o order.Order, storageURL string) singleView {
 		UpdatedAt:           timeOf(o.UpdatedAt),
 		ExpiresAt:           timeOf(o.ExpiresAt),
 		DispatchUntil:       timeOf(o.DispatchUntil),
-		Customer:            newCustomerView(o.Customer),
+		Customer:            customerView(o.Customer),
 		AddressDetails:      newAddressView(o.Shipping),
 		InvoiceDetails:      (*detailsView)(o.InvoiceDetails),
 		Invoices:            invoiceapi.NewEntries(storageURL, o.Reference, o.Invoices),
@@ -117,16 +120,6 @@ func newSingleView(o order.Order, storageURL string) singleView {
 		Payment:             paymentView{Name: o.PaymentName},
 		LineItems:           newLineItemViews(o.LineItems),
 	}}
-}
-
-func newCustomerView(c order.Customer) customerView {
-	return customerView{
-		UserID:    c.UserID,
-		Email:     c.Email,
-		Phone:     c.Phone,
-		FirstName: c.FirstName,
-		LastName:  c.LastName,
-	}
 }
 
 func newAddressView(a order.Address) addressView {

@@ -93,7 +93,7 @@ func TestListView(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.golden, func(t *testing.T) {
 			t.Parallel()
-			params, err := parseListParams(&web.Request{Request: httptest.NewRequest("GET", "/v2/orders?"+test.query, nil)})
+			params, err := listParams.Parse(&web.Request{Request: httptest.NewRequest("GET", "/v2/orders?"+test.query, nil)})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
 	"merchantorders/internal/store/sqldb"
@@ -30,10 +29,14 @@ func (j *job) copyAll(ctx context.Context, id, lastEvent int64) error {
 	if err := j.addMerchant(ctx, id); err != nil {
 		return err
 	}
-	for last := int64(0); last < math.MaxInt64; {
+	ids, err := readIDs(ctx, j.source.DB.WithoutTimeout(), selectLegacyIDs, id)
+	if err != nil {
+		return err
+	}
+	for page := range slices.Chunk(slices.Sorted(maps.Keys(ids)), orderPage) {
 		var orders orderSet
 		err := snapshot(ctx, j.source.DB, func(q sqldb.Querier) (err error) {
-			orders, last, err = readOrders(ctx, q, id, last)
+			orders, err = readOrders(ctx, q, id, page)
 			return err
 		})
 		if err != nil {
@@ -42,7 +45,7 @@ func (j *job) copyAll(ctx context.Context, id, lastEvent int64) error {
 		if err := j.applyOrders(ctx, orders); err != nil {
 			return err
 		}
-		j.reporter.Advance(OrdersStage, int64(len(orders.orders.rows)), j.orders)
+		j.reporter.Advance(OrdersStage, int64(len(page)), j.orders)
 	}
 	return snapshot(ctx, j.source.DB, func(q sqldb.Querier) error { return j.copyEvents(ctx, q, id, 0, lastEvent) })
 }
@@ -60,15 +63,6 @@ func (j *job) addMerchant(ctx context.Context, id int64) error {
 		_, err := tx.Exec(ctx, `INSERT INTO merchants (id, name, created_at) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING`, id, name, createdAt)
 		return err
 	})
-}
-
-// applyOrders copies orders. Their files come first, so that the target never
-// has an entry without its file.
-func (j *job) applyOrders(ctx context.Context, set orderSet) error {
-	if err := j.copyFiles(ctx, set.invoiceFiles()); err != nil {
-		return err
-	}
-	return j.apply(ctx, set.orders, set.invoices, set.keys)
 }
 
 // copyEvents copies the events of a merchant after one, up to another.
@@ -143,14 +137,7 @@ func (j *job) copyChanges(ctx context.Context, id, since int64) error {
 // copyChangedOrders copies the orders that have events after since and those
 // whose invoices differ.
 func (j *job) copyChangedOrders(ctx context.Context, q sqldb.Querier, id, since int64) error {
-	changed := make(map[int64]bool)
-	err := sqldb.Each(ctx, q, `SELECT DISTINCT legacy_id FROM events WHERE merchant_id = $1 AND seq > $2`, []any{id, since},
-		func(rows sqldb.Rows) error {
-			var legacyID int64
-			err := rows.Scan(&legacyID)
-			changed[legacyID] = true
-			return err
-		})
+	changed, err := readIDs(ctx, q, selectChangedIDs, id, since)
 	if err != nil {
 		return err
 	}
@@ -166,8 +153,8 @@ func (j *job) copyChangedOrders(ctx context.Context, q sqldb.Querier, id, since 
 			changed[invoicesTable.int(row, "legacy_id")] = true
 		}
 	}
-	for batch := range slices.Chunk(slices.Sorted(maps.Keys(changed)), orderPage) {
-		orders, err := readOrdersByID(ctx, q, id, batch)
+	for page := range slices.Chunk(slices.Sorted(maps.Keys(changed)), orderPage) {
+		orders, err := readOrders(ctx, q, id, page)
 		if err != nil {
 			return err
 		}
@@ -176,4 +163,16 @@ func (j *job) copyChangedOrders(ctx context.Context, q sqldb.Querier, id, since 
 		}
 	}
 	return nil
+}
+
+// readIDs returns the ids that a statement selects.
+func readIDs(ctx context.Context, q sqldb.Querier, statement string, args ...any) (map[int64]bool, error) {
+	ids := make(map[int64]bool)
+	err := sqldb.Each(ctx, q, statement, args, func(rows sqldb.Rows) error {
+		var id int64
+		err := rows.Scan(&id)
+		ids[id] = true
+		return err
+	})
+	return ids, err
 }

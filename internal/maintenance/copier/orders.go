@@ -2,7 +2,13 @@ package copier
 
 import (
 	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"io/fs"
 	"strconv"
+
+	"golang.org/x/sync/errgroup"
 
 	"merchantorders/internal/maintenance"
 	"merchantorders/internal/order"
@@ -13,33 +19,23 @@ import (
 // orderPage is how many orders are copied at a time.
 const orderPage = 200
 
+const (
+	selectLegacyIDs  = `SELECT legacy_id FROM orders WHERE merchant_id = $1`
+	selectChangedIDs = `SELECT DISTINCT legacy_id FROM events WHERE merchant_id = $1 AND seq > $2`
+	whereLegacyIDs   = `merchant_id = $1 AND legacy_id IN ` // and a list
+)
+
 // orderSet is some orders of a merchant with all their invoices and keys.
 type orderSet struct{ orders, invoices, keys rowSet }
 
-// readOrders reads the next orders after a legacy id. last is the legacy id up
-// to which the set is complete, math.MaxInt64 if there are no orders after it.
-func readOrders(ctx context.Context, q sqldb.Querier, merchantID, after int64) (set orderSet, last int64, err error) {
-	last, err = ordersTable.pageEnd(ctx, q, merchantID, after, orderPage)
-	if err != nil {
-		return orderSet{}, 0, err
-	}
-	set, err = readOrderSet(ctx, q, ordersTable.wherePage, merchantID, after, last)
-	return set, last, err
-}
-
-// readOrdersByID reads up to orderPage orders of a merchant.
-func readOrdersByID(ctx context.Context, q sqldb.Querier, merchantID int64, legacyIDs []int64) (orderSet, error) {
+// readOrders reads up to orderPage orders of a merchant.
+func readOrders(ctx context.Context, q sqldb.Querier, merchantID int64, legacyIDs []int64) (set orderSet, err error) {
 	args := []any{merchantID}
 	for i := range orderPage {
 		// The last id fills up, so that there is one statement for any number.
 		args = append(args, legacyIDs[min(i, len(legacyIDs)-1)])
 	}
-	return readOrderSet(ctx, q, `merchant_id = $1 AND legacy_id IN (`+sqldb.Params(2, orderPage)+`)`, args...)
-}
-
-// readOrderSet reads the orders and invoices that meet a condition, and the keys
-// of the orders.
-func readOrderSet(ctx context.Context, q sqldb.Querier, where string, args ...any) (set orderSet, err error) {
+	where := whereLegacyIDs + `(` + sqldb.Params(2, orderPage) + `)`
 	if set.orders, err = readRows(ctx, q, ordersTable, where, args...); err != nil {
 		return orderSet{}, err
 	}
@@ -51,7 +47,7 @@ func readOrderSet(ctx context.Context, q sqldb.Querier, where string, args ...an
 		keys = append(keys, ordersTable.text(row, "reference"), store.LegacyIDKey(ordersTable.int(row, "legacy_id")))
 	}
 	for len(keys) < 2*orderPage {
-		keys = append(keys, "") // no key: there is one statement for any number
+		keys = append(keys, "") // no key; fills up likewise
 	}
 	set.keys, err = readRows(ctx, q, orderKeysTable, `key IN (`+sqldb.Params(1, len(keys))+`)`, keys...)
 	return set, err
@@ -81,4 +77,74 @@ func (s orderSet) invoiceFiles() []maintenance.InvoiceFile {
 		files = append(files, file)
 	}
 	return files
+}
+
+// applyOrders copies orders. Their files come first, so that the target never
+// has an entry without its file.
+func (j *job) applyOrders(ctx context.Context, set orderSet) error {
+	if j.target.Files != nil {
+		workers, ctx := errgroup.WithContext(ctx)
+		workers.SetLimit(maintenance.MaxParallelFiles)
+		for _, file := range set.invoiceFiles() {
+			workers.Go(func() error {
+				_, err := j.copyFile(ctx, file)
+				return err
+			})
+		}
+		if err := workers.Wait(); err != nil {
+			return err
+		}
+	}
+	return j.apply(ctx, set.orders, set.invoices, set.keys)
+}
+
+// copyFile copies a file unless the target has it, and reports whether it has
+// it then. It does not copy a file that is missing or damaged in the source;
+// the verification of the target finds that. It never overwrites a file.
+func (j *job) copyFile(ctx context.Context, file maintenance.InvoiceFile) (bool, error) {
+	existing, err := j.target.Files.Open(ctx, file.Path())
+	if err == nil {
+		return true, existing.Close()
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	content, err := j.source.Files.Open(ctx, file.Path())
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = content.Close() }()
+	staged, err := j.target.Files.Stage(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer staged.Abort()
+	hash := sha256.New()
+	size, err := io.Copy(io.MultiWriter(staged, hash), content)
+	if err != nil {
+		return false, err
+	}
+	if size != file.Size || [sha256.Size]byte(hash.Sum(nil)) != file.SHA256 {
+		return false, nil
+	}
+	if err := staged.Commit(ctx, file.Path()); err != nil && !errors.Is(err, fs.ErrExist) {
+		return false, err
+	}
+	j.filesCopied.Add(1)
+	return true, nil
+}
+
+// removePurgedFiles removes files that an earlier copy wrote to the target and
+// that were purged in the source since. No purge of the target would find them.
+func (j *job) removePurgedFiles(ctx context.Context) error {
+	return j.verified().EachOrphan(ctx, func(orphan maintenance.Orphan) error {
+		if !orphan.Purged {
+			return nil
+		}
+		j.result.FilesPurged++
+		return j.target.Files.Remove(ctx, orphan.Path)
+	})
 }

@@ -50,7 +50,7 @@ var (
 		"name, last")
 	orderKeysTable = newTable(table{name: "order_keys", keyColumns: 1, permanent: true, immutable: true},
 		"key, merchant_id")
-	ordersTable = newTable(table{name: "orders", keyColumns: 2, pageColumn: "legacy_id", permanent: true},
+	ordersTable = newTable(table{name: "orders", keyColumns: 2, permanent: true},
 		"merchant_id, legacy_id, reference, state, created_at, updated_at, currency, country_code, total, has_invoice,"+
 			" user_id, email, phone, first_name, last_name, company, revision, active_invoices, digest, details")
 	daysTable = newTable(table{name: "order_days", keyColumns: 3},
@@ -98,34 +98,25 @@ func (t *table) upsert(rows int) string {
 		" ON CONFLICT (" + strings.Join(t.columns[:t.keyColumns], ", ") + ") DO UPDATE SET " + strings.Join(updates, ", ")
 }
 
-// pageEnd returns the last value of the page column in the next page of up to
-// limit rows of a merchant. It returns math.MaxInt64 for the last page.
-func (t *table) pageEnd(ctx context.Context, q sqldb.Querier, merchantID, after, limit int64) (int64, error) {
-	var end sql.NullInt64
-	var count int64
-	err := q.QueryRow(ctx, t.selectPageEnd, []any{merchantID, after, limit}, &end, &count)
-	if err != nil {
-		return 0, fmt.Errorf("read %s: %w", t.name, err)
-	}
-	if count < limit {
-		return math.MaxInt64, nil
-	}
-	return end.Int64, nil
-}
-
-// pages yields the rows of a merchant page by page.
+// pages yields the rows of a merchant page by page. A page is complete up to its
+// last value of the page column.
 func (t *table) pages(ctx context.Context, q sqldb.Querier, merchantID int64) iter.Seq2[rowSet, error] {
 	return func(yield func(rowSet, error) bool) {
-		for after := int64(0); after < math.MaxInt64; {
+		for after, end := int64(0), int64(0); end < math.MaxInt64; after = end {
+			var last sql.NullInt64
+			var count int64
+			err := q.QueryRow(ctx, t.selectPageEnd, []any{merchantID, after, rowPage}, &last, &count)
+			end = last.Int64
+			if count < rowPage {
+				end = math.MaxInt64
+			}
 			var rows rowSet
-			end, err := t.pageEnd(ctx, q, merchantID, after, rowPage)
 			if err == nil {
 				rows, err = readRows(ctx, q, t, t.wherePage, merchantID, after, end)
 			}
 			if !yield(rows, err) || err != nil {
 				return
 			}
-			after = end
 		}
 	}
 }
