@@ -41,7 +41,7 @@ type files interface {
 // error is a usageError of its setting. observe receives the duration of each
 // database operation; it may be nil.
 func (p *process) open(ctx context.Context, log *slog.Logger, observe func(string, time.Duration)) (*backend, error) {
-	db, err := p.openDatabase(ctx, store.Options{Observe: observe, Now: p.now, Log: log})
+	db, err := p.openDatabase(ctx, store.Options{Observe: observe, Now: p.now})
 	if err != nil {
 		return nil, err
 	}

@@ -36,10 +36,11 @@ type Store interface {
 	// through its Tx.
 	InTx(ctx context.Context, fn func(Tx) error) error
 
-	// ImportOrders adds a batch of orders in one transaction and returns one
-	// result for each, in the same order. A refused order does not affect the
-	// others. Each created order gets its OrderCreated event, with the actor
-	// ActorOperator and the time now.
+	// ImportOrders adds a batch of orders and returns one result for each, in the
+	// same order. A batch is one transaction, or several if a reference occurs
+	// more than once. A refused order does not affect the others. Each created
+	// order gets its OrderCreated event, with the actor ActorOperator and the time
+	// now.
 	ImportOrders(ctx context.Context, batch []Incoming, now time.Time) ([]ImportResult, error)
 
 	// ExpiredReservations returns up to limit reservations made before a time

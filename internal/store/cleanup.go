@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"time"
 
 	"merchantorders/internal/order"
@@ -43,10 +42,7 @@ func (db *DB) toClean(ctx context.Context, text string, before time.Time, limit 
 		err := rows.Scan(&i.MerchantID, &i.OrderLegacyID, &i.Reference, &i.ID, &i.Name)
 		return i, err
 	})
-	if err != nil {
-		return nil, db.wrap(fmt.Errorf("find invoices to clean up: %w", err))
-	}
-	return invoices, nil
+	return invoices, db.readError("find invoices to clean up", err, nil)
 }
 
 // ExpireReservation implements order.Store.

@@ -6,62 +6,64 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+
+	"merchantorders/internal/token"
 )
+
+// hashA and hashB are the hashes of two tokens.
+var hashA, hashB = token.Hash{1}, token.Hash{2}
 
 // TestCoalescer calls do several times during a read: the callers share the next
 // read, which begins after all of their calls.
 func TestCoalescer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var s coalescer[string, int64]
+		var s coalescer
 		var reads atomic.Int64
 		hold := make(chan struct{})
-		read := func(context.Context) (int64, error) {
+		read := func(context.Context) (token.Grant, error) {
 			<-hold
-			return reads.Add(1), nil
+			return token.Grant{Token: token.Token{ID: reads.Add(1)}}, nil
 		}
 		var calling sync.WaitGroup
-		got := make([]int64, 8)
+		got := make([]token.Grant, 8)
 		for i := range got {
-			calling.Go(func() { got[i], _ = s.do(t.Context(), "a", read) })
+			calling.Go(func() { got[i], _ = s.do(t.Context(), hashA, read) })
 			synctest.Wait()
 		}
 		hold <- struct{}{}
 		synctest.Wait()
 		// The second read is in progress: this call is too late for it.
-		var late int64
-		calling.Go(func() { late, _ = s.do(t.Context(), "a", read) })
-		if other, err := s.do(t.Context(), "b", func(context.Context) (int64, error) { return 77, nil }); other != 77 || err != nil {
-			t.Errorf("another key: %d, %v", other, err)
+		var late token.Grant
+		calling.Go(func() { late, _ = s.do(t.Context(), hashA, read) })
+		if other, err := s.do(t.Context(), hashB, func(context.Context) (token.Grant, error) { return token.Grant{Token: token.Token{ID: 77}}, nil }); other.ID != 77 || err != nil {
+			t.Errorf("another key: %d, %v", other.ID, err)
 		}
 		synctest.Wait()
 		close(hold)
 		calling.Wait()
-		for i, value := range got {
-			if want := min(int64(i)+1, 2); value != want {
-				t.Errorf("caller %d got read %d, want %d", i, value, want)
+		for i, grant := range got {
+			if want := min(int64(i)+1, 2); grant.ID != want {
+				t.Errorf("caller %d got read %d, want %d", i, grant.ID, want)
 			}
 		}
-		if late != 3 {
-			t.Errorf("the last caller got read %d, want 3", late)
-		}
-		if len(s.flights) != 0 {
-			t.Errorf("flights remain: %v", s.flights)
+		if late.ID != 3 {
+			t.Errorf("the last caller got read %d, want 3", late.ID)
 		}
 	})
 }
 
-// TestCoalescerCanceled ends the contexts of the leaders: the other callers get
-// the result.
+// TestCoalescerCanceled ends the contexts of the leaders: all callers get the
+// result.
 func TestCoalescerCanceled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var s coalescer[string, int]
+		var s coalescer
 		ctx, cancel := context.WithCancel(t.Context())
 		hold := make(chan struct{})
-		read := func(ctx context.Context) (int, error) {
+		read := func(ctx context.Context) (token.Grant, error) {
 			<-hold
-			return 1, ctx.Err()
+			return token.Grant{}, ctx.Err()
 		}
 		var calling sync.WaitGroup
 		failed := make([]error, 4)
@@ -71,7 +73,7 @@ func TestCoalescerCanceled(t *testing.T) {
 				if i < 2 {
 					callCtx = ctx // the first caller, and the leader of the others
 				}
-				_, failed[i] = s.do(callCtx, "a", read)
+				_, failed[i] = s.do(callCtx, hashA, read)
 			})
 			synctest.Wait()
 		}
@@ -79,44 +81,41 @@ func TestCoalescerCanceled(t *testing.T) {
 		close(hold)
 		calling.Wait()
 		for i, err := range failed {
-			if (err != nil) != (i == 0) {
+			if err != nil {
 				t.Errorf("caller %d: %v", i, err)
 			}
 		}
 	})
 }
 
-// TestCoalescerPanic has the read of a leader panic: the other callers get an
-// error.
+// TestCoalescerPanic has the read of a leader panic: the callers that share it
+// panic too, and the next read is a new one.
 func TestCoalescerPanic(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var s coalescer[string, int]
+		var s coalescer
 		hold := make(chan struct{})
 		var calling sync.WaitGroup
 		calling.Go(func() {
-			_, _ = s.do(t.Context(), "a", func(context.Context) (int, error) { <-hold; return 1, nil })
+			_, _ = s.do(t.Context(), hashA, func(context.Context) (token.Grant, error) { <-hold; return token.Grant{}, nil })
 		})
 		synctest.Wait()
-		calling.Go(func() {
-			defer func() {
-				if recover() == nil {
-					t.Error("the panic is lost")
-				}
-			}()
-			_, _ = s.do(t.Context(), "a", func(context.Context) (int, error) { panic("broken") })
-		})
-		synctest.Wait()
-		calling.Go(func() {
-			if value, err := s.do(t.Context(), "a", nil); err == nil {
-				t.Errorf("%d without an error", value)
-			}
-		})
-		synctest.Wait()
+		for range 2 {
+			calling.Go(func() {
+				defer func() {
+					if recover() == nil {
+						t.Error("the panic is lost")
+					}
+				}()
+				_, _ = s.do(t.Context(), hashA, func(context.Context) (token.Grant, error) { panic("broken") })
+			})
+			synctest.Wait()
+		}
 		close(hold)
 		calling.Wait()
-		if value, err := s.do(t.Context(), "a", func(context.Context) (int, error) { return 5, nil }); value != 5 || err != nil {
-			t.Errorf("afterwards: %d, %v", value, err)
+		five := func(context.Context) (token.Grant, error) { return token.Grant{Token: token.Token{ID: 5}}, nil }
+		if grant, err := s.do(t.Context(), hashA, five); grant.ID != 5 || err != nil {
+			t.Errorf("afterwards: %+v, %v", grant, err)
 		}
 	})
 }

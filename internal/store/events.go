@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -40,10 +39,7 @@ const (
 func (db *DB) Events(ctx context.Context, merchantID, after int64, limit int) ([]order.EventRecord, error) {
 	defer db.timed("events")()
 	events, _, err := db.readEvents(ctx, selectEvents, merchantID, after, limit)
-	if err != nil {
-		return nil, db.wrap(fmt.Errorf("read events: %w", err))
-	}
-	return events, nil
+	return events, db.readError("read events", err, nil)
 }
 
 // OrderEvents implements order.Store with one query.
@@ -51,13 +47,10 @@ func (db *DB) OrderEvents(ctx context.Context, merchantID int64, id order.Identi
 	defer db.timed("order_events")()
 	text, value := byIdentifier(id, selectOrderEventsByLegacyID, selectOrderEventsByReference)
 	events, found, err := db.readEvents(ctx, text, after, merchantID, value, limit)
-	if err != nil {
-		return nil, db.wrap(fmt.Errorf("read events of an order: %w", err))
+	if err == nil && !found {
+		err = sql.ErrNoRows
 	}
-	if !found {
-		return nil, order.ErrNotFound
-	}
-	return events, nil
+	return events, db.readError("read events of an order", err, order.ErrNotFound)
 }
 
 // readEvents reads rows of eventColumns. found reports whether there were any,
@@ -119,7 +112,7 @@ func (db *DB) DataVersions(ctx context.Context, merchantIDs []int64) (map[int64]
 			return err
 		})
 		if err != nil {
-			return nil, db.wrap(fmt.Errorf("read data versions: %w", err))
+			return nil, db.readError("read data versions", err, nil)
 		}
 	}
 	return versions, nil

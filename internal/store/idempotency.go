@@ -105,7 +105,7 @@ func (db *DB) DeleteIdempotencyRecords(ctx context.Context, before time.Time, li
 	})
 	stop()
 	if err != nil {
-		return 0, db.wrap(fmt.Errorf("find old idempotency records: %w", err))
+		return 0, db.readError("find old idempotency records", err, nil)
 	}
 	deleted := 0
 	for _, id := range merchants {

@@ -15,23 +15,11 @@ import (
 	"merchantorders/internal/store/orderpb"
 )
 
-// importTx imports one batch of orders in a transaction. It collects what the
-// batch adds to day counts, event numbers and the counter of legacy ids, and
-// writes that last, so that these rows are locked for a short time.
+// importTx imports orders with different references in a transaction. Their
+// results are independent of each other, except for the legacy ids.
 type importTx struct {
 	*tx
-	now           time.Time
-	merchants     map[int64]bool // whether they exist, as far as known
-	lastLegacyID  int64          // the highest one known to be given out
-	created       map[int64][]order.LockedOrder
-	createdPerDay map[dayKey]int64
-}
-
-// dayKey identifies a row of order_days.
-type dayKey struct {
-	merchantID int64
-	day        order.Day
-	state      order.State
+	lastLegacyID int64 // the highest one known to be given out
 }
 
 // importItem is one order of a batch.
@@ -49,77 +37,58 @@ func (i *importItem) reject(status order.ImportStatus, format string, args ...an
 
 // ImportOrders implements order.Store.
 func (db *DB) ImportOrders(ctx context.Context, batch []order.Incoming, now time.Time) ([]order.ImportResult, error) {
-	// Outside of the transaction, which locks rows.
-	items := make([]importItem, len(batch))
-	for i, incoming := range batch {
-		items[i].Incoming = incoming
-		var err error
-		if items[i].details, err = orderpb.EncodeDetails(&batch[i].Order); err != nil {
+	items := make([]*importItem, len(batch))
+	for i := range batch {
+		// Outside of the transaction, which locks rows.
+		details, err := orderpb.EncodeDetails(&batch[i].Order)
+		if err != nil {
 			return nil, err
 		}
+		items[i] = &importItem{Incoming: batch[i], details: details}
 	}
-	timeout := db.dialect.TxTimeout + time.Duration(len(batch))*db.dialect.TxTimeoutPerOrder
-	err := db.inTxWithin(ctx, timeout, "add", func(t *tx) error {
-		in := &importTx{
-			tx: t, now: now, merchants: make(map[int64]bool),
-			created: make(map[int64][]order.LockedOrder), createdPerDay: make(map[dayKey]int64),
+	for first := 0; first < len(items); {
+		part := items[first:]
+		part = part[:distinctReferences(part)]
+		timeout := db.dialect.TxTimeout + time.Duration(len(part))*db.dialect.TxTimeoutPerOrder
+		err := db.inTxWithin(ctx, timeout, "add", func(t *tx) error {
+			return (&importTx{tx: t}).importAll(ctx, part, now)
+		})
+		if err != nil {
+			return nil, err
 		}
-		return in.importAll(ctx, items)
-	})
-	if err != nil {
-		return nil, err
+		first += len(part)
 	}
 	results := make([]order.ImportResult, len(items))
-	for i := range items {
-		results[i] = items[i].result
+	for i, item := range items {
+		results[i] = item.result
 	}
 	return results, nil
 }
 
-func (in *importTx) importAll(ctx context.Context, items []importItem) error {
-	if err := in.readLegacyIDCounter(ctx); err != nil {
-		return err
-	}
-	for len(items) > 0 {
-		n := distinctReferences(items)
-		if err := in.importDistinct(ctx, items[:n]); err != nil {
-			return err
-		}
-		items = items[n:]
-	}
-	return in.finish(ctx)
-}
-
 // distinctReferences returns how many items, from the first on, have different
-// references. Their results are independent of each other, except for the legacy
-// ids.
-func distinctReferences(items []importItem) int {
+// references.
+func distinctReferences(items []*importItem) int {
 	seen := make(map[string]bool, len(items))
-	for i := range items {
-		reference := items[i].Order.Reference
-		if seen[reference] {
+	for i, item := range items {
+		if seen[item.Order.Reference] {
 			return i
 		}
-		seen[reference] = true
+		seen[item.Order.Reference] = true
 	}
 	return len(items)
 }
 
-// importDistinct imports orders with different references.
-func (in *importTx) importDistinct(ctx context.Context, items []importItem) error {
-	var known []*importItem
-	for i := range items {
-		item := &items[i]
-		item.legacyID, item.result = 0, order.ImportResult{} // of an earlier attempt of the transaction
-		exists, err := in.merchantIsKnown(ctx, item.Order.MerchantID)
-		if err != nil {
-			return err
-		}
-		if !exists {
-			item.reject(order.Invalid, "merchantId: there is no merchant %d", item.Order.MerchantID)
-			continue
-		}
-		known = append(known, item)
+// importAll locks rows in an order in which transactions cannot deadlock: those
+// of one merchant after those of another. Rows that other changes need follow
+// the new orders, and the counter, which all merchants share, comes last: these
+// are locked for a short time.
+func (in *importTx) importAll(ctx context.Context, items []*importItem, now time.Time) error {
+	if err := in.readLegacyIDCounter(ctx); err != nil {
+		return err
+	}
+	known, err := in.checkMerchants(ctx, items)
+	if err != nil {
+		return err
 	}
 	unused, err := in.claimReferences(ctx, known)
 	if err != nil {
@@ -128,31 +97,52 @@ func (in *importTx) importDistinct(ctx context.Context, items []importItem) erro
 	if err := in.claimLegacyIDs(ctx, unused); err != nil {
 		return fmt.Errorf("claim legacy ids: %w", err)
 	}
-	byMerchant := make(map[int64][]*importItem)
+	created := make(map[int64][]*importItem)
 	for _, item := range unused {
 		if item.legacyID != 0 {
-			byMerchant[item.Order.MerchantID] = append(byMerchant[item.Order.MerchantID], item)
-		} else if err := in.releaseReference(ctx, item); err != nil {
-			return err
+			item.result = order.ImportResult{Status: order.Created, LegacyID: item.legacyID}
+			created[item.Order.MerchantID] = append(created[item.Order.MerchantID], item)
 		}
 	}
-	// By id, so that two transactions cannot deadlock.
-	for _, merchantID := range slices.Sorted(maps.Keys(byMerchant)) {
-		if err := in.insertOrders(ctx, byMerchant[merchantID]); err != nil {
-			return fmt.Errorf("insert orders of merchant %d: %w", merchantID, err)
+	merchants := slices.Sorted(maps.Keys(created))
+	// Each statement is for one merchant, so that one node of a cluster runs it.
+	for _, id := range merchants {
+		if err := in.insertOrders(ctx, created[id]); err != nil {
+			return fmt.Errorf("insert orders of merchant %d: %w", id, err)
 		}
 	}
-	return nil
+	for _, id := range merchants {
+		if err := in.addDays(ctx, id, created[id]); err != nil {
+			return fmt.Errorf("add to day counts of merchant %d: %w", id, err)
+		}
+		if err := in.appendEvents(ctx, id, created[id], now); err != nil {
+			return fmt.Errorf("append events of merchant %d: %w", id, err)
+		}
+	}
+	_, err = in.Exec(ctx, `UPDATE counters SET last = $1 WHERE name = 'order' AND last < $1`, in.lastLegacyID)
+	return err
 }
 
-func (in *importTx) merchantIsKnown(ctx context.Context, id int64) (bool, error) {
-	exists, ok := in.merchants[id]
-	if ok {
-		return exists, nil
+// checkMerchants returns the orders whose merchant exists, and rejects the others.
+func (in *importTx) checkMerchants(ctx context.Context, items []*importItem) (known []*importItem, err error) {
+	merchants := make(map[int64]bool)
+	for _, item := range items {
+		item.legacyID, item.result = 0, order.ImportResult{} // of an earlier attempt of the transaction
+		id := item.Order.MerchantID
+		exists, ok := merchants[id]
+		if !ok {
+			if exists, err = in.merchantExists(ctx, id); err != nil {
+				return nil, err
+			}
+			merchants[id] = exists
+		}
+		if exists {
+			known = append(known, item)
+		} else {
+			item.reject(order.Invalid, "merchantId: there is no merchant %d", id)
+		}
 	}
-	exists, err := in.merchantExists(ctx, id)
-	in.merchants[id] = exists
-	return exists, err
+	return known, nil
 }
 
 // compare sets the result of an order whose reference exists.
@@ -192,61 +182,41 @@ func (in *importTx) insertOrders(ctx context.Context, items []*importItem) error
 		values = append(values, o.MerchantID, item.legacyID, o.Reference, int64(o.State), o.CreatedAt.Unix(), seconds(o.UpdatedAt),
 			o.Currency, o.CountryCode, o.Total, hasInvoice, c.UserID, c.Email, c.Phone, c.FirstName, c.LastName, c.Company,
 			1, 0, item.Digest[:], item.details)
-		in.created[o.MerchantID] = append(in.created[o.MerchantID], order.LockedOrder{
-			MerchantID: o.MerchantID, LegacyID: item.legacyID, State: o.State, CreatedAt: o.CreatedAt,
-		})
-		in.createdPerDay[dayKey{o.MerchantID, order.DayOf(o.CreatedAt), o.State}]++
-		item.result = order.ImportResult{Status: order.Created, LegacyID: item.legacyID}
 	}
 	return in.insert(ctx, insertOrders, values)
 }
 
-// finish writes what the batch has collected. All transactions do so in the same
-// order, so that they cannot deadlock. The counter, which all merchants share,
-// comes last: its row is locked during the commit only.
-func (in *importTx) finish(ctx context.Context) error {
-	if err := in.addDays(ctx); err != nil {
-		return fmt.Errorf("add to day counts: %w", err)
+// addDays adds new orders of a merchant to the day counts.
+func (in *importTx) addDays(ctx context.Context, merchantID int64, items []*importItem) error {
+	type dayState struct {
+		day   order.Day
+		state order.State
 	}
-	for _, merchantID := range slices.Sorted(maps.Keys(in.created)) {
-		if err := in.appendEvents(ctx, merchantID); err != nil {
-			return fmt.Errorf("append events: %w", err)
-		}
+	counts := make(map[dayState]int64)
+	for _, item := range items {
+		counts[dayState{order.DayOf(item.Order.CreatedAt), item.Order.State}]++
 	}
-	_, err := in.Exec(ctx, `UPDATE counters SET last = $1 WHERE name = 'order' AND last < $1`, in.lastLegacyID)
-	return err
-}
-
-func (in *importTx) addDays(ctx context.Context) error {
-	keys := slices.SortedFunc(maps.Keys(in.createdPerDay), func(a, b dayKey) int {
-		return cmp.Or(cmp.Compare(a.merchantID, b.merchantID), cmp.Compare(a.day, b.day), cmp.Compare(a.state, b.state))
-	})
 	var values []any
-	for i, key := range keys {
-		values = dayDelta{key.day, key.state, in.createdPerDay[key]}.values(values, key.merchantID)
-		// Each statement is for one merchant, so that one node of a cluster runs it.
-		if i == len(keys)-1 || keys[i+1].merchantID != key.merchantID {
-			if err := in.insert(ctx, addDayCounts, values); err != nil {
-				return err
-			}
-			values = nil
-		}
+	for _, k := range slices.SortedFunc(maps.Keys(counts), func(a, b dayState) int {
+		return cmp.Or(cmp.Compare(a.day, b.day), cmp.Compare(a.state, b.state))
+	}) {
+		values = append(values, merchantID, int64(k.day), int64(k.state), counts[k])
 	}
-	return nil
+	return in.insert(ctx, addDayCounts, values)
 }
 
 // appendEvents writes the events of a merchant's new orders.
-func (in *importTx) appendEvents(ctx context.Context, merchantID int64) error {
-	orders := in.created[merchantID]
-	version, err := in.takeEvents(ctx, merchantID, len(orders))
+func (in *importTx) appendEvents(ctx context.Context, merchantID int64, items []*importItem, now time.Time) error {
+	version, err := in.takeEvents(ctx, merchantID, len(items))
 	if err != nil {
 		return err
 	}
-	values := make([]any, 0, len(orders)*insertEvents.columns)
-	for i, o := range orders {
+	values := make([]any, 0, len(items)*insertEvents.columns)
+	for i, item := range items {
+		o := order.LockedOrder{MerchantID: merchantID, LegacyID: item.legacyID, CreatedAt: item.Order.CreatedAt}
 		values = eventValues(values, version.Mark, o, order.Event{
-			Seq: version.Event - int64(len(orders)-1-i), Type: order.OrderCreated, Actor: order.ActorOperator,
-			At: in.now, To: o.State,
+			Seq: version.Event - int64(len(items)-1-i), Type: order.OrderCreated, Actor: order.ActorOperator,
+			At: now, To: item.Order.State,
 		})
 	}
 	return in.insert(ctx, insertEvents, values)

@@ -3,8 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
-	"fmt"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/sqldb"
@@ -52,13 +50,7 @@ func (db *DB) InvoiceFile(ctx context.Context, merchantID int64, reference, name
 		JOIN invoices i ON i.merchant_id = o.merchant_id AND i.legacy_id = o.legacy_id
 		WHERE o.merchant_id = $1 AND o.reference = $2 AND i.name = $3 AND i.status = `+InvoiceActive,
 		[]any{merchantID, reference, name}, row.dest()...)
-	if errors.Is(err, sql.ErrNoRows) {
-		return order.Invoice{}, order.ErrInvoiceNotFound
-	}
-	if err != nil {
-		return order.Invoice{}, db.wrap(fmt.Errorf("read invoice: %w", err))
-	}
-	return row.invoice(), nil
+	return row.invoice(), db.readError("read invoice", err, order.ErrInvoiceNotFound)
 }
 
 // Invoices implements order.Tx.

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"merchantorders/internal/order"
@@ -21,26 +20,19 @@ const maxListAttempts = 3
 // time wherever it is. A list is an optimistic read, one statement as a rule: the
 // rows carry the data version of the statement, and the version check compares
 // it with that of the index. See pageindex/README.md.
-func (db *DB) List(ctx context.Context, merchantID int64, filter order.Filter) (order.Page, error) {
+func (db *DB) List(ctx context.Context, merchantID int64, filter order.Filter) (page order.Page, err error) {
 	defer db.timed("list")()
 	// One time limit for all statements and all waiting together.
-	ctx, cancel := db.withTimeout(ctx)
+	ctx, cancel := withTimeout(ctx, db.dialect.StatementTimeout)
 	defer cancel()
-	page, err := db.list(ctx, merchantID, filter)
-	if err != nil {
-		return order.Page{}, db.wrap(fmt.Errorf("list orders: %w", err))
+	done := false
+	for attempt := 0; attempt < maxListAttempts && !done && err == nil; attempt++ {
+		page, done, err = db.listOptimistically(ctx, merchantID, filter)
 	}
-	return page, nil
-}
-
-func (db *DB) list(ctx context.Context, merchantID int64, filter order.Filter) (order.Page, error) {
-	for range maxListAttempts {
-		page, ok, err := db.listOptimistically(ctx, merchantID, filter)
-		if ok || err != nil {
-			return page, err
-		}
+	if !done && err == nil {
+		page, err = db.listInSnapshot(ctx, merchantID, filter)
 	}
-	return db.listInSnapshot(ctx, merchantID, filter)
+	return page, db.readError("list orders", err, nil)
 }
 
 // listOptimistically reads a page at the position that the index has now. If

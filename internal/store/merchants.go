@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"merchantorders/internal/order"
@@ -39,10 +38,7 @@ func (db *DB) Merchants(ctx context.Context) ([]order.Merchant, error) {
 			m.CreatedAt = time.Unix(createdAt, 0).UTC()
 			return m, err
 		})
-	if err != nil {
-		return nil, db.wrap(fmt.Errorf("list merchants: %w", err))
-	}
-	return merchants, nil
+	return merchants, db.readError("list merchants", err, nil)
 }
 
 const selectMerchantName = `SELECT name FROM merchants WHERE id = $1`

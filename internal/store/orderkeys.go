@@ -69,25 +69,16 @@ func (in *importTx) claimReferences(ctx context.Context, items []*importItem) ([
 	return unused, nil
 }
 
-// releaseReference deletes the key of the reference of an order that was
-// rejected.
-func (in *importTx) releaseReference(ctx context.Context, item *importItem) error {
-	_, err := in.Exec(ctx, `DELETE FROM order_keys WHERE key = $1`, item.Order.Reference)
-	return err
-}
-
 // claimLegacyIDs assigns each order the legacy id that it requests, or the next
-// unused one. It rejects an order whose requested legacy id is taken.
+// unused one. It rejects an order whose requested legacy id is taken, and
+// releases its reference.
 func (in *importTx) claimLegacyIDs(ctx context.Context, items []*importItem) error {
 	for len(items) > 0 {
-		merchants := make(map[string]int64, len(items))
+		chosen := make(map[string]int64, len(items))
 		for _, item := range items {
-			item.legacyID = in.chooseLegacyID(item, merchants)
-			if item.legacyID != 0 {
-				merchants[LegacyIDKey(item.legacyID)] = item.Order.MerchantID
-			}
+			in.chooseLegacyID(item, chosen)
 		}
-		claimed, err := in.claimKeys(ctx, merchants)
+		claimed, err := in.claimKeys(ctx, chosen)
 		if err != nil {
 			return err
 		}
@@ -95,41 +86,41 @@ func (in *importTx) claimLegacyIDs(ctx context.Context, items []*importItem) err
 		for _, item := range items {
 			switch {
 			case item.legacyID != 0 && claimed[LegacyIDKey(item.legacyID)]:
-			case item.Order.LegacyID != 0:
+			case item.Order.LegacyID == 0:
+				retry = append(retry, item)
+			default:
 				item.legacyID = 0
 				item.reject(order.Conflict, "orderId: %d is taken by another order", item.Order.LegacyID)
-			default:
-				retry = append(retry, item)
+				if _, err := in.Exec(ctx, `DELETE FROM order_keys WHERE key = $1`, item.Order.Reference); err != nil {
+					return err
+				}
 			}
 		}
-		if len(retry) > 0 {
+		if items = retry; len(retry) > 0 {
 			// Another batch has claimed them since, and advanced the counter.
 			if err := in.readLegacyIDCounter(ctx); err != nil {
 				return err
 			}
 		}
-		items = retry
 	}
 	return nil
 }
 
-// chooseLegacyID returns the legacy id to claim for an order; 0 if the order
+// chooseLegacyID chooses the legacy id to claim for an order: none if the order
 // requests one that is already in chosen.
-func (in *importTx) chooseLegacyID(item *importItem, chosen map[string]int64) int64 {
+func (in *importTx) chooseLegacyID(item *importItem, chosen map[string]int64) {
 	id := item.Order.LegacyID
 	if id == 0 {
 		for taken := true; taken; _, taken = chosen[LegacyIDKey(in.lastLegacyID)] {
 			in.lastLegacyID++
 		}
-		return in.lastLegacyID
-	}
-	if id <= MaxCountedLegacyID {
+		id = in.lastLegacyID
+	} else if id <= MaxCountedLegacyID {
 		in.lastLegacyID = max(in.lastLegacyID, id)
 	}
-	if _, taken := chosen[LegacyIDKey(id)]; taken {
-		return 0
+	if _, taken := chosen[LegacyIDKey(id)]; !taken {
+		item.legacyID, chosen[LegacyIDKey(id)] = id, item.Order.MerchantID
 	}
-	return id
 }
 
 // readLegacyIDCounter reads the counter as other transactions have committed it.

@@ -3,8 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
-	"fmt"
 	"time"
 
 	"merchantorders/internal/order"
@@ -83,16 +81,10 @@ func (db *DB) Order(ctx context.Context, merchantID int64, id order.Identifier) 
 	if err == nil && invoices > 0 {
 		o, err = db.readOrderWithInvoices(ctx, merchantID, id)
 	}
-	if errors.Is(err, sql.ErrNoRows) {
-		return order.Order{}, order.ErrNotFound
-	}
 	if err == nil {
 		o.MerchantName, err = db.merchantName(ctx, merchantID)
 	}
-	if err != nil {
-		return order.Order{}, db.wrap(fmt.Errorf("read order: %w", err))
-	}
-	return o, nil
+	return o, db.readError("read order", err, order.ErrNotFound)
 }
 
 // readOrder reads an order without its invoices, and how many invoices and
@@ -158,11 +150,5 @@ func (db *DB) Revision(ctx context.Context, merchantID int64, id order.Identifie
 	defer db.timed("revision")()
 	text, value := byIdentifier(id, selectRevisionByLegacyID, selectRevisionByReference)
 	err = db.sql.QueryRow(ctx, text, []any{merchantID, value}, &legacyID, &revision)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, 0, order.ErrNotFound
-	}
-	if err != nil {
-		return 0, 0, db.wrap(fmt.Errorf("read revision: %w", err))
-	}
-	return legacyID, revision, nil
+	return legacyID, revision, db.readError("read revision", err, order.ErrNotFound)
 }

@@ -1,10 +1,21 @@
+// Package store implements order.Store and token.Store in SQL. It stores orders,
+// invoice entries, events, idempotency records, merchants and tokens.
+//
+// One SQL text works on all databases; what differs is in package sqldb and a
+// sqldb.Dialect. Statements number their parameters $1, $2, ... in the order of
+// their first appearance, name every column, and name the merchant in every
+// WHERE, even where another key is unique: so no mistake elsewhere can show a
+// merchant another one's order, and the data can be distributed by merchant.
+//
+// The package knows neither HTTP nor JSON nor any rule: package order decides
+// which transitions are allowed and how many files an order may have.
 package store
 
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"time"
 
@@ -22,8 +33,6 @@ type Options struct {
 	Observe func(operation string, took time.Duration)
 	// Now is the clock that times operations; nil: time.Now.
 	Now func() time.Time
-	// Log receives what is not the result of an operation; nil: nothing is logged.
-	Log *slog.Logger
 }
 
 // DB is a store in an open database.
@@ -48,9 +57,6 @@ func New(db sqldb.DB, options Options) *DB {
 	}
 	if options.Now == nil {
 		options.Now = time.Now
-	}
-	if options.Log == nil {
-		options.Log = slog.New(slog.DiscardHandler)
 	}
 	return &DB{sql: db, dialect: db.Dialect(), options: options, indexes: pageindex.NewCache(pageindex.DefaultSizes, pageindex.DefaultMaxWeight)}
 }
@@ -92,6 +98,18 @@ func (db *DB) timed(operation string) func() {
 	return func() { db.options.Observe(operation, db.options.Now().Sub(start)) }
 }
 
+// readError returns the error of an operation that reads; nil for nil. notFound,
+// unless it is nil, is the error for a missing row.
+func (db *DB) readError(operation string, err, notFound error) error {
+	switch {
+	case err == nil:
+		return nil
+	case notFound != nil && errors.Is(err, sql.ErrNoRows):
+		return notFound
+	}
+	return db.wrap(fmt.Errorf("%s: %w", operation, err))
+}
+
 // wrap adds order.ErrUnavailable to an error that means that the database is
 // unavailable, or so contended that a transaction failed at every attempt.
 func (db *DB) wrap(err error) error {
@@ -101,13 +119,12 @@ func (db *DB) wrap(err error) error {
 	return err
 }
 
-// withTimeout returns the context of an operation that may take as long as one
-// statement.
-func (db *DB) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
-	if db.dialect.StatementTimeout == 0 {
+// withTimeout is context.WithTimeout, but 0 means no limit.
+func withTimeout(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
+	if timeout == 0 {
 		return ctx, func() {}
 	}
-	return context.WithTimeout(ctx, db.dialect.StatementTimeout)
+	return context.WithTimeout(ctx, timeout)
 }
 
 // seconds returns a time as it is stored; nil for the zero time.

@@ -3,12 +3,12 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/sqldb"
@@ -35,18 +35,7 @@ func (db *DB) TokenByHash(ctx context.Context, hash token.Hash) (token.Token, er
 	t, err := scanToken(func(dest ...any) error {
 		return db.sql.QueryRow(ctx, selectTokenByHash, []any{hash[:]}, dest...)
 	})
-	return t, db.tokenError(err)
-}
-
-// tokenError returns the error of a read of one token.
-func (db *DB) tokenError(err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, sql.ErrNoRows):
-		return token.ErrUnknown
-	}
-	return db.wrap(fmt.Errorf("read token: %w", err))
+	return t, db.readError("read token", err, token.ErrUnknown)
 }
 
 // Statements that read the grant of a token together with the merchant's data
@@ -73,7 +62,7 @@ type grants struct {
 	version sqldb.CommitVersion // of all cached grants
 	cache   map[token.Hash]token.Grant
 
-	reads     coalescer[token.Hash, token.Grant]
+	reads     coalescer
 	merchants sync.Map // token.Hash -> int64, the merchant of a token; it never changes
 }
 
@@ -106,7 +95,7 @@ func (db *DB) Grant(ctx context.Context, hash token.Hash) (token.Grant, error) {
 	if !ok {
 		defer db.timed("token")()
 		g, err := db.coalesceGrant(ctx, hash)
-		return g, db.tokenError(err)
+		return g, db.readError("read token", err, token.ErrUnknown)
 	}
 	if g, cached := db.grants.get(version, hash); cached {
 		return g, nil
@@ -116,7 +105,7 @@ func (db *DB) Grant(ctx context.Context, hash token.Hash) (token.Grant, error) {
 	if err == nil {
 		db.grants.put(version, hash, g)
 	}
-	return g, db.tokenError(err)
+	return g, db.readError("read token", err, token.ErrUnknown)
 }
 
 // coalesceGrant reads a grant together with other callers.
@@ -133,6 +122,33 @@ func (db *DB) coalesceGrant(ctx context.Context, hash token.Hash) (token.Grant, 
 		}
 		return db.readGrant(ctx, selectGrantOf, merchantID, hash[:])
 	})
+}
+
+// coalescer lets callers with the same token share one read. Unlike singleflight
+// alone it never gives a caller the result of a read that began before the call,
+// so each caller sees everything that was committed before.
+type coalescer struct {
+	flights singleflight.Group
+	reads   sync.Map // token.Hash -> chan struct{}, closed when the newest read has ended
+}
+
+// do returns the result of a read that begins after the call. A caller waits for
+// two reads of its token at most. The context of a read does not end with that of
+// a caller, so read must have a time limit of its own.
+func (c *coalescer) do(ctx context.Context, hash token.Hash, read func(context.Context) (token.Grant, error)) (token.Grant, error) {
+	key := string(hash[:])
+	grant, err, _ := c.flights.Do(key, func() (any, error) {
+		done := make(chan struct{})
+		defer close(done)
+		before, reading := c.reads.Swap(hash, done)
+		defer c.reads.CompareAndDelete(hash, done)
+		if reading {
+			<-before.(chan struct{}) // other callers join this flight meanwhile
+		}
+		c.flights.Forget(key) // later callers wait for the flight after this one
+		return read(context.WithoutCancel(ctx))
+	})
+	return grant.(token.Grant), err
 }
 
 func (db *DB) readGrant(ctx context.Context, text string, args ...any) (token.Grant, error) {
@@ -175,10 +191,7 @@ func (db *DB) Tokens(ctx context.Context) ([]token.Token, error) {
 	tokens, err := sqldb.All(ctx, db.sql, selectToken+`ORDER BY id`, nil, func(rows sqldb.Rows) (token.Token, error) {
 		return scanToken(rows.Scan)
 	})
-	if err != nil {
-		return nil, db.wrap(fmt.Errorf("list tokens: %w", err))
-	}
-	return tokens, nil
+	return tokens, db.readError("list tokens", err, nil)
 }
 
 // RevokeToken implements token.Store.

@@ -38,16 +38,15 @@ func (t *tx) Transition(ctx context.Context, o order.LockedOrder, to order.State
 	if err != nil {
 		return err
 	}
-	day := order.DayOf(o.CreatedAt)
-	first, second := dayDelta{day, o.State, -1}, dayDelta{day, to, +1}
+	low, high, n := o.State, to, -1
 	if to < o.State {
 		// The lower state first, so that two transactions cannot deadlock.
-		first, second = second, first
+		low, high, n = to, o.State, +1
 	}
-	for _, delta := range []dayDelta{first, second} {
-		if err := t.insert(ctx, addDayCounts, delta.values(nil, o.MerchantID)); err != nil {
-			return err
-		}
+	day := int64(order.DayOf(o.CreatedAt))
+	values := []any{o.MerchantID, day, int64(low), n, o.MerchantID, day, int64(high), -n}
+	if err := t.insert(ctx, addDayCounts, values); err != nil {
+		return err
 	}
 	return t.appendEvent(ctx, o, order.Event{
 		Type: order.OrderStateChanged, Actor: cause.Actor, At: cause.At, From: o.State, To: to, Reason: cause.Reason,
@@ -58,15 +57,3 @@ func (t *tx) Transition(ctx context.Context, o order.LockedOrder, to order.State
 // statement.
 var addDayCounts = newBulkInsert("order_days", "merchant_id, day, state, orders",
 	" ON CONFLICT (merchant_id, day, state) DO UPDATE SET orders = order_days.orders + excluded.orders")
-
-// dayDelta is a change of the number of orders of a day in a state.
-type dayDelta struct {
-	day    order.Day
-	state  order.State
-	orders int64
-}
-
-// values appends the values of a row of addDayCounts.
-func (d dayDelta) values(values []any, merchantID int64) []any {
-	return append(values, merchantID, int64(d.day), int64(d.state), d.orders)
-}
