@@ -37,9 +37,9 @@ func checkFolder(dir string) string {
 			at = filepath.Dir(at)
 			continue
 		}
-		switch {
-		case err != nil:
-			return badFolder + ": " + reason(err)
+		switch pathErr, failed := errors.AsType[*fs.PathError](err); {
+		case failed:
+			return badFolder + ": " + pathErr.Err.Error() // without the operation and the path
 		case !info.IsDir():
 			return badFolder + ": " + at + " is a file"
 		case syscall.Access(at, accessWrite|accessEnter) != nil:
@@ -47,15 +47,6 @@ func checkFolder(dir string) string {
 		}
 		return ""
 	}
-}
-
-// reason returns the text of an error without the operation and the path.
-func reason(err error) string {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		return pathErr.Err.Error()
-	}
-	return err.Error()
 }
 
 func checkDatabase(c Config) string {
@@ -82,23 +73,13 @@ func checkDatabase(c Config) string {
 	return ""
 }
 
-func checkStorage(text string) string {
-	if text == "" {
-		return ""
-	}
-	_, problem := parseBucket(text)
-	return problem
-}
-
 // checkURL checks a URL to which paths are appended.
 func checkURL(text string) string {
 	if text == "" {
 		return ""
 	}
-	for _, c := range []byte(text) {
-		if c <= ' ' || c > '~' {
-			return "must not contain spaces or characters other than ASCII"
-		}
+	if strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "must not contain spaces or characters other than ASCII"
 	}
 	u, err := url.Parse(text)
 	switch {
@@ -128,17 +109,13 @@ func checkListen(text string) string {
 // MaxRateLimit is the maximum of RateLimit.
 const MaxRateLimit = 10_000
 
-func checkRate(text string) string {
-	if _, ok := parseRate(text); !ok {
-		return "must be a whole number from 0 to " + strconv.Itoa(MaxRateLimit)
-	}
-	return ""
-}
-
-// parseRate parses a number of requests.
-func parseRate(text string) (int, bool) {
+// parseRate parses a number of requests. It also returns what is wrong.
+func parseRate(text string) (int, string) {
 	n, err := strconv.Atoi(text)
-	return n, err == nil && strconv.Itoa(n) == text && n >= 0 && n <= MaxRateLimit
+	if err != nil || strconv.Itoa(n) != text || n < 0 || n > MaxRateLimit {
+		return 0, "must be a whole number from 0 to " + strconv.Itoa(MaxRateLimit)
+	}
+	return n, ""
 }
 
 // validPort reports whether text is a port number, in digits without leading zeros.

@@ -1,9 +1,14 @@
+// Package config defines the settings of the service: the meaning, unit and
+// default of each, its flag and environment variable, and a Validate method that
+// reports all invalid settings at once.
+//
+// It opens no database, creates no folder and listens on no port.
 package config
 
 import (
 	"errors"
 	"log/slog"
-	"slices"
+	"strings"
 )
 
 // The values of ErrorCodes.
@@ -12,63 +17,125 @@ const (
 	Table   = "table"
 )
 
-// LogLevels are the values of LogLevel, from the most to the least verbose.
-var LogLevels = []string{"debug", "info", "warn", "error"}
-
-// Config has the settings that are common to all commands. The command line reads
-// the tags. Call Validate before using the values.
+// Config has the settings that are common to all commands. The tags give the
+// meaning and the default of each, and the command line reads them. Call Validate
+// before using the values.
 type Config struct {
-	// Data is the folder of the database, the invoice files and the lock of
-	// running servers. The service creates it, for its owner only.
+	// Data is created for its owner only. It has the lock of running servers too.
 	Data string `default:"./data" placeholder:"DIR" help:"Folder of the database and the invoice files. It is created if it does not exist."`
 
-	// Database is the database of the orders: sqlite://PATH, a PostgreSQL URL
-	// postgres://..., or empty for an SQLite file in the data folder. It may
-	// contain a password and is never printed.
+	// Database may contain a password and is never printed.
 	Database string `placeholder:"URL" help:"Database of the orders: postgres://user:password@host/database, or sqlite://PATH. Empty: the SQLite file orders.db in the data folder."`
 
-	// Storage is the storage of the invoice files: a bucket
-	// s3://NAME?region=REGION&endpoint=URL with the credentials of the standard
-	// AWS variables, or empty for the data folder.
 	Storage string `placeholder:"URL" help:"Storage of the invoice files: s3://bucket?region=REGION&endpoint=URL, with the credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. Empty: the data folder."`
 
-	// BaseURL is the URL at which clients reach the service. Empty: http:// and
-	// the listen address.
 	BaseURL string `name:"base-url" placeholder:"URL" help:"URL at which clients reach the service, for example through a proxy. Empty: http:// and the listen address."`
 
-	// StorageURL is the start of the URLs of invoice files. Empty:
-	// {BaseURL}/storage/REGION/BUCKET with StorageNames, where the service itself
-	// serves the files.
+	// StorageURL by default has the names of StorageNames.
 	StorageURL string `name:"storage-url" placeholder:"URL" help:"Start of the URLs of invoice files. Empty: {base-url}/storage/REGION/BUCKET, served by the service itself; in the data folder the region is local, the bucket merchant-orders."`
 
-	// ErrorCodes selects the v2 error codes where the published samples and the
-	// published table differ (decision 5): Samples, the default, or Table.
+	// ErrorCodes matters where the published samples and the published table differ
+	// (decision 5).
 	ErrorCodes string `name:"error-codes" default:"samples" placeholder:"WORD" help:"v2 codes of a failed accept and an invalid reason: samples (10304, 10301) or table (10303, 10306)."`
 
-	// LogLevel is the lowest level that is logged, one of LogLevels. Requests are
-	// logged at info, the default.
 	LogLevel string `name:"log-level" default:"info" placeholder:"WORD" help:"Lowest level to log: debug, info, warn or error. Requests are logged at info."`
 }
 
 // Validate returns the *Error of every invalid setting, joined, or nil. It
 // creates nothing.
 func (c Config) Validate() error {
+	_, storage := parseBucket(c.Storage)
 	return errors.Join(
 		Invalid("data", checkFolder(c.Data)),
 		Invalid("database", checkDatabase(c)),
-		Invalid("storage", checkStorage(c.Storage)),
+		Invalid("storage", storage),
 		Invalid("base-url", checkURL(c.BaseURL)),
 		Invalid("storage-url", checkURL(c.StorageURL)),
 		Invalid("error-codes", oneOf(c.ErrorCodes, Samples, Table)),
-		Invalid("log-level", oneOf(c.LogLevel, LogLevels...)),
+		Invalid("log-level", oneOf(c.LogLevel, "debug", "info", "warn", "error")),
 	)
 }
 
 // Level returns LogLevel as a slog.Level.
 func (c Config) Level() slog.Level {
-	levels := []slog.Level{slog.LevelDebug, slog.LevelInfo, slog.LevelWarn, slog.LevelError}
-	if at := slices.Index(LogLevels, c.LogLevel); at >= 0 {
-		return levels[at]
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(c.LogLevel)) // Validate has checked it
+	return level
+}
+
+// Target has the target of a copy. What it does not name is not copied.
+type Target struct {
+	Data     string `name:"to-data" placeholder:"DIR" help:"Data folder to copy the database and the invoice files to, unless --to-database or --to-storage names another target. It is created if it does not exist."`
+	Database string `name:"to-database" placeholder:"URL" help:"Database to copy to: postgres://user:password@host/database, or sqlite://PATH."`
+	Storage  string `name:"to-storage" placeholder:"URL" help:"Storage to copy invoice files to: s3://bucket?region=REGION&endpoint=URL, with the credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."`
+}
+
+// Config returns the settings of a service on the target.
+func (t Target) Config() Config {
+	return Config{Data: t.Data, Database: t.Database, Storage: t.Storage}
+}
+
+// MovesDatabase reports whether orders are copied.
+func (t Target) MovesDatabase() bool { return t.Data != "" || t.Database != "" }
+
+// MovesFiles reports whether invoice files are copied.
+func (t Target) MovesFiles() bool { return t.Data != "" || t.Storage != "" }
+
+// Validate returns the *Error of every invalid setting, joined, or nil.
+func (t Target) Validate() error {
+	if !t.MovesDatabase() && !t.MovesFiles() {
+		return Invalid("to-database", "or --to-storage or --to-data is required")
 	}
-	return slog.LevelInfo
+	var folder string
+	if t.Data != "" {
+		folder = checkFolder(t.Data)
+	}
+	_, storage := parseBucket(t.Storage)
+	return errors.Join(
+		Invalid("to-data", folder),
+		Invalid("to-database", checkDatabase(t.Config())),
+		Invalid("to-storage", storage),
+	)
+}
+
+// Embedded returns nil if the database is SQLite and the storage is the data
+// folder, else the *Error of each setting that is not.
+func (c Config) Embedded() error {
+	const elsewhere = "is not supported by this command; docs/postgresql.md describes backups of PostgreSQL and S3"
+	var database, storage string
+	if _, ok := c.PostgresURL(); ok {
+		database = elsewhere
+	}
+	if strings.HasPrefix(c.Storage, s3Scheme) {
+		storage = elsewhere
+	}
+	return errors.Join(Invalid("database", database), Invalid("storage", storage))
+}
+
+// variablePrefix is the prefix of every environment variable.
+const variablePrefix = "MERCHANT_ORDERS_"
+
+// Variable returns the environment variable of a flag: MERCHANT_ORDERS_BASE_URL
+// for base-url.
+func Variable(flag string) string {
+	return variablePrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// Error describes one invalid setting.
+type Error struct {
+	Flag    string // without dashes
+	Problem string // such as "must be ..."; never a value that may be secret
+}
+
+// Error implements error: the flag, its variable and the problem.
+func (f *Error) Error() string {
+	return "--" + f.Flag + " (" + Variable(f.Flag) + "): " + f.Problem
+}
+
+// Invalid returns an *Error of a flag, or nil if problem is empty.
+func Invalid(flag, problem string) error {
+	if problem == "" {
+		return nil
+	}
+	return &Error{Flag: flag, Problem: problem}
 }

@@ -1,8 +1,10 @@
 package config
 
 import (
+	"cmp"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -59,8 +61,8 @@ const defaultRegion = "us-east-1"
 
 // Bucket returns the bucket of the invoice files, and whether they are in one.
 func (c Config) Bucket() (Bucket, bool) {
-	bucket, problem := parseBucket(c.Storage)
-	return bucket, problem == "" && c.Storage != ""
+	bucket, _ := parseBucket(c.Storage)
+	return bucket, bucket.Name != ""
 }
 
 // StorageNames returns the region and the bucket in the URLs of invoice files that
@@ -72,9 +74,16 @@ func (c Config) StorageNames() (region, bucket string) {
 	return LocalRegion, LocalBucket
 }
 
-// parseBucket parses s3://NAME?region=REGION&endpoint=URL, or returns what is wrong.
+// bucketName matches the names of buckets and regions.
+var bucketName = regexp.MustCompile(`^[a-z0-9.-]{3,63}$`)
+
+// parseBucket parses s3://NAME?region=REGION&endpoint=URL. It also returns what is
+// wrong. Empty text is no bucket.
 func parseBucket(text string) (Bucket, string) {
 	const form = "must be empty or s3://BUCKET?region=REGION&endpoint=URL"
+	if text == "" {
+		return Bucket{}, ""
+	}
 	if !strings.HasPrefix(text, s3Scheme) {
 		return Bucket{}, form
 	}
@@ -82,7 +91,7 @@ func parseBucket(text string) (Bucket, string) {
 	if err != nil || u.User != nil || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
 		return Bucket{}, form + "; credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
 	}
-	if !validBucketName(u.Host) {
+	if !bucketName.MatchString(u.Host) {
 		return Bucket{}, "must contain the name of a bucket: 3 to 63 of a-z 0-9 . -"
 	}
 	query, err := url.ParseQuery(u.RawQuery)
@@ -94,41 +103,15 @@ func parseBucket(text string) (Bucket, string) {
 			return Bucket{}, "must have no options but region and endpoint, each once: " + form
 		}
 	}
-	bucket := Bucket{Name: u.Host, Region: query.Get("region"), Endpoint: trimURL(query.Get("endpoint"))}
-	if bucket.Region == "" {
-		bucket.Region = defaultRegion
-	}
-	if !validBucketName(bucket.Region) {
+	bucket := Bucket{Name: u.Host, Region: cmp.Or(query.Get("region"), defaultRegion), Endpoint: trimURL(query.Get("endpoint"))}
+	if !bucketName.MatchString(bucket.Region) {
 		return Bucket{}, "must contain a region such as eu-central-1"
 	}
-	if problem := checkEndpoint(bucket.Endpoint); problem != "" {
+	endpoint, err := url.Parse(bucket.Endpoint)
+	if err != nil || endpoint.Path != "" || checkURL(bucket.Endpoint) != "" {
 		return Bucket{}, "must contain an endpoint such as https://s3.example.com"
 	}
 	return bucket, ""
-}
-
-// checkEndpoint checks the URL of an S3 server.
-func checkEndpoint(text string) string {
-	if problem := checkURL(text); problem != "" {
-		return problem
-	}
-	if u, err := url.Parse(text); err != nil || u.Path != "" {
-		return "must not contain a path"
-	}
-	return ""
-}
-
-// validBucketName reports whether text can be the name of a bucket.
-func validBucketName(text string) bool {
-	if len(text) < 3 || len(text) > 63 {
-		return false
-	}
-	for _, c := range []byte(text) {
-		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '.' && c != '-' {
-			return false
-		}
-	}
-	return true
 }
 
 // checkPostgres checks that a PostgreSQL URL has a host and a database. The driver

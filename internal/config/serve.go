@@ -12,27 +12,17 @@ const (
 	LocalBucket = "merchant-orders"
 )
 
-// Serve has the settings of the command serve.
+// Serve has the settings of the command serve, with tags as in Config.
 type Serve struct {
-	// Listen is the address to accept connections on, host:port. Port 0 selects a
-	// free port.
-	Listen string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to accept connections on. Port 0 selects a free port, which is printed."`
-
-	// RateLimit is the number of requests a second for each token in this process,
-	// with bursts of twice as many. 0: no limit, also none for failed
-	// authentication.
+	Listen    string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to accept connections on. Port 0 selects a free port, which is printed."`
 	RateLimit string `name:"rate-limit" default:"100" placeholder:"N" help:"Requests a second for each token, with bursts of twice as many. 0: no limit, also none for failed authentication."`
-
-	// Demo creates a merchant with orders if there is no merchant.
-	Demo bool `help:"In an empty data folder, create merchant 355 with about 60 orders. Print a token and three commands to try. Existing data is not changed."`
+	Demo      bool   `help:"In an empty data folder, create merchant 355 with about 60 orders. Print a token and three commands to try. Existing data is not changed."`
 }
 
 // Validate returns the *Error of every invalid setting, joined, or nil.
 func (s Serve) Validate() error {
-	return errors.Join(
-		Invalid("listen", checkListen(s.Listen)),
-		Invalid("rate-limit", checkRate(s.RateLimit)),
-	)
+	_, rate := parseRate(s.RateLimit)
+	return errors.Join(Invalid("listen", checkListen(s.Listen)), Invalid("rate-limit", rate))
 }
 
 // Requests returns RateLimit as a number; 0 means no limit.
