@@ -66,12 +66,7 @@ func (t *tx) Invoices(ctx context.Context, o order.LockedOrder) ([]order.Invoice
 
 // InvoiceNames implements order.Tx.
 func (t *tx) InvoiceNames(ctx context.Context, o order.LockedOrder) ([]string, error) {
-	return sqldb.All(ctx, t, `SELECT name FROM invoices WHERE merchant_id = $1 AND legacy_id = $2`,
-		[]any{o.MerchantID, o.LegacyID}, func(rows sqldb.Rows) (string, error) {
-			var name string
-			err := rows.Scan(&name)
-			return name, err
-		})
+	return sqldb.Column[string](ctx, t, `SELECT name FROM invoices WHERE merchant_id = $1 AND legacy_id = $2`, o.MerchantID, o.LegacyID)
 }
 
 // ReserveInvoice implements order.Tx. The UPDATE itself enforces the limit,

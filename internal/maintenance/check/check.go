@@ -94,16 +94,14 @@ func checkIntegrity(ctx context.Context, db sqldb.DB, reporter *maintenance.Repo
 	if statement == "" {
 		return nil
 	}
-	err := sqldb.Each(ctx, db.WithoutTimeout(), statement, nil, func(rows sqldb.Rows) error {
-		var problem string
-		err := rows.Scan(&problem)
-		if err == nil && problem != "ok" {
-			reporter.Find(maintenance.Finding{Problem: "database file: " + problem})
-		}
-		return err
-	})
+	problems, err := sqldb.Column[string](ctx, db.WithoutTimeout(), statement)
 	if err != nil {
 		return fmt.Errorf("check the database file: %w", err)
+	}
+	for _, problem := range problems {
+		if problem != "ok" {
+			reporter.Find(maintenance.Finding{Problem: "database file: " + problem})
+		}
 	}
 	return nil
 }

@@ -89,24 +89,20 @@ func (c *merchantCheck) checkEvents(ctx context.Context) error {
 
 // findGaps reports the numbers that events lack.
 func (c *merchantCheck) findGaps(ctx context.Context) error {
+	seqs, err := sqldb.Column[int64](ctx, c.q, `SELECT seq FROM events WHERE merchant_id = $1 ORDER BY seq`, c.merchantID)
 	next := int64(1)
-	return sqldb.Each(ctx, c.q, `SELECT seq FROM events WHERE merchant_id = $1 ORDER BY seq`, []any{c.merchantID},
-		func(rows sqldb.Rows) error {
-			var seq int64
-			if err := rows.Scan(&seq); err != nil {
-				return err
-			}
-			switch {
-			case seq < next:
-				c.find("event %d has an invalid number", seq)
-			case seq == next+1:
-				c.find("event %d is missing", next)
-			case seq > next:
-				c.find("events %d to %d are missing", next, seq-1)
-			}
-			next = max(next, seq+1)
-			return nil
-		})
+	for _, seq := range seqs {
+		switch {
+		case seq < next:
+			c.find("event %d has an invalid number", seq)
+		case seq == next+1:
+			c.find("event %d is missing", next)
+		case seq > next:
+			c.find("events %d to %d are missing", next, seq-1)
+		}
+		next = max(next, seq+1)
+	}
+	return err
 }
 
 // checkDayCounts compares the day counts with the orders that were read.

@@ -148,19 +148,13 @@ func missingKeys(ctx context.Context, q sqldb.Querier, merchantID int64, keys []
 			// The last key fills up, so that there is one statement for any number.
 			args = append(args, page[min(i, len(page)-1)].key)
 		}
-		found := make(map[string]bool, len(page))
-		err := sqldb.Each(ctx, q, `SELECT key FROM order_keys WHERE merchant_id = $1 AND key IN (`+sqldb.Params(2, keyPage)+`)`,
-			args, func(rows sqldb.Rows) error {
-				var key string
-				err := rows.Scan(&key)
-				found[key] = true
-				return err
-			})
+		found, err := sqldb.Column[string](ctx, q,
+			`SELECT key FROM order_keys WHERE merchant_id = $1 AND key IN (`+sqldb.Params(2, keyPage)+`)`, args...)
 		if err != nil {
 			return nil, err
 		}
 		for _, key := range page {
-			if !found[key.key] {
+			if !slices.Contains(found, key.key) {
 				missing = append(missing, key)
 			}
 		}

@@ -3,7 +3,6 @@ package copier
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	"merchantorders/internal/store/sqldb"
@@ -29,11 +28,11 @@ func (j *job) copyAll(ctx context.Context, id, lastEvent int64) error {
 	if err := j.addMerchant(ctx, id); err != nil {
 		return err
 	}
-	ids, err := readIDs(ctx, j.source.DB.WithoutTimeout(), selectLegacyIDs, id)
+	ids, err := sqldb.Column[int64](ctx, j.source.DB.WithoutTimeout(), selectLegacyIDs, id)
 	if err != nil {
 		return err
 	}
-	for page := range slices.Chunk(slices.Sorted(maps.Keys(ids)), orderPage) {
+	for page := range slices.Chunk(ids, orderPage) {
 		var orders orderSet
 		err := snapshot(ctx, j.source.DB, func(q sqldb.Querier) (err error) {
 			orders, err = readOrders(ctx, q, id, page)
@@ -137,7 +136,7 @@ func (j *job) copyChanges(ctx context.Context, id, since int64) error {
 // copyChangedOrders copies the orders that have events after since and those
 // whose invoices differ.
 func (j *job) copyChangedOrders(ctx context.Context, q sqldb.Querier, id, since int64) error {
-	changed, err := readIDs(ctx, q, selectChangedIDs, id, since)
+	changed, err := sqldb.Column[int64](ctx, q, selectChangedIDs, id, since)
 	if err != nil {
 		return err
 	}
@@ -150,10 +149,11 @@ func (j *job) copyChangedOrders(ctx context.Context, q sqldb.Querier, id, since 
 			return err
 		}
 		for _, row := range append(differing.write, differing.remove...) {
-			changed[invoicesTable.int(row, "legacy_id")] = true
+			changed = append(changed, invoicesTable.int(row, "legacy_id"))
 		}
 	}
-	for page := range slices.Chunk(slices.Sorted(maps.Keys(changed)), orderPage) {
+	slices.Sort(changed)
+	for page := range slices.Chunk(slices.Compact(changed), orderPage) {
 		orders, err := readOrders(ctx, q, id, page)
 		if err != nil {
 			return err
@@ -163,16 +163,4 @@ func (j *job) copyChangedOrders(ctx context.Context, q sqldb.Querier, id, since 
 		}
 	}
 	return nil
-}
-
-// readIDs returns the ids that a statement selects.
-func readIDs(ctx context.Context, q sqldb.Querier, statement string, args ...any) (map[int64]bool, error) {
-	ids := make(map[int64]bool)
-	err := sqldb.Each(ctx, q, statement, args, func(rows sqldb.Rows) error {
-		var id int64
-		err := rows.Scan(&id)
-		ids[id] = true
-		return err
-	})
-	return ids, err
 }

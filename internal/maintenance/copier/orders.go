@@ -20,7 +20,7 @@ import (
 const orderPage = 200
 
 const (
-	selectLegacyIDs  = `SELECT legacy_id FROM orders WHERE merchant_id = $1`
+	selectLegacyIDs  = `SELECT legacy_id FROM orders WHERE merchant_id = $1 ORDER BY legacy_id`
 	selectChangedIDs = `SELECT DISTINCT legacy_id FROM events WHERE merchant_id = $1 AND seq > $2`
 	whereLegacyIDs   = `merchant_id = $1 AND legacy_id IN ` // and a list
 )

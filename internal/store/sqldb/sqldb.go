@@ -159,6 +159,15 @@ func All[T any](ctx context.Context, q Querier, text string, args []any, scan fu
 	return values, err
 }
 
+// Column returns the values of a query for one column.
+func Column[T any](ctx context.Context, q Querier, text string, args ...any) ([]T, error) {
+	return All(ctx, q, text, args, func(rows Rows) (T, error) {
+		var value T
+		err := rows.Scan(&value)
+		return value, err
+	})
+}
+
 // RetryTx runs fn in a transaction like DB.InTx, and again if the transaction
 // fails with an error that is Retryable.
 func RetryTx(ctx context.Context, db DB, fn func(Querier) error) error {
