@@ -4,14 +4,14 @@ import (
 	"context"
 	"errors"
 	"net"
-	"path/filepath"
 	"runtime"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // poolSizeParameter is a parameter of the URL as pgxpool defines it.
@@ -20,22 +20,38 @@ const poolSizeParameter = "pool_max_conns"
 // keepAlive detects that the other end of an idle connection is gone.
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3}
 
-// parseURL parses the URL of a database and returns the size of the pool with
-// it.
-func parseURL(url string) (config *pgx.ConnConfig, maxConns int, err error) {
-	config, err = pgx.ParseConfig(url)
+const (
+	// A connection that was idle for pingAfter is pinged before its next use, which
+	// may take pingTimeout.
+	pingAfter   = time.Second
+	pingTimeout = time.Second / 2
+	// maxConnLifetime lets instances spread over the servers again after a
+	// failover.
+	maxConnLifetime = 30 * time.Minute
+	maxConnIdleTime = 5 * time.Minute
+)
+
+// parseURL returns the settings of the pool of a database.
+func parseURL(url string) (*pgxpool.Config, error) {
+	pool, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		// The library's error may repeat the URL, which has the password.
-		return nil, 0, errors.New("not a PostgreSQL URL: write postgres://user:password@host:port/database, with percent-encoding for special characters, and only parameters that PostgreSQL knows")
+		return nil, errors.New("not a PostgreSQL URL: write postgres://user:password@host:port/database, with percent-encoding for special characters, and only parameters that PostgreSQL knows, or " + poolSizeParameter + "=N")
 	}
-	// Commits wait for the disk: more connections than cores help, far more do not.
-	maxConns = max(16, 4*runtime.GOMAXPROCS(0))
-	if text, ok := config.RuntimeParams[poolSizeParameter]; ok {
-		delete(config.RuntimeParams, poolSizeParameter) // the server does not know it
-		if maxConns, err = strconv.Atoi(text); err != nil || maxConns < 2 {
-			return nil, 0, errors.New(poolSizeParameter + " must be a number from 2")
-		}
+	if !strings.Contains(url, poolSizeParameter) {
+		// Commits wait for the disk: more connections than cores help, far more do not.
+		pool.MaxConns = int32(max(16, 4*runtime.GOMAXPROCS(0)))
+	} else if pool.MaxConns < 2 {
+		return nil, errors.New(poolSizeParameter + " must be a number from 2")
 	}
+	pool.MaxConnLifetime = maxConnLifetime
+	pool.MaxConnLifetimeJitter = maxConnLifetime / 10 // so that not all are replaced at once
+	pool.MaxConnIdleTime = maxConnIdleTime
+	// After a failover to another machine a connection that was idle may never
+	// respond. Without a timeout a request would spend all its time on it.
+	pool.PingTimeout = pingTimeout
+	pool.ShouldPing = func(_ context.Context, idle pgxpool.ShouldPingParams) bool { return idle.IdleDuration >= pingAfter }
+	config := pool.ConnConfig
 	if config.ConnectTimeout == 0 || config.ConnectTimeout > statementTimeout {
 		config.ConnectTimeout = connectTimeout
 	}
@@ -44,7 +60,7 @@ func parseURL(url string) (config *pgx.ConnConfig, maxConns int, err error) {
 	}
 	config.DialFunc = (&net.Dialer{KeepAliveConfig: keepAlive}).DialContext
 	config.AfterConnect = setDefaults(config.RuntimeParams)
-	return config, maxConns, nil
+	return pool, nil
 }
 
 // idleTxTimeout is when the server ends an idle transaction: that of an instance
@@ -97,19 +113,12 @@ func setDefaults(given map[string]string) func(context.Context, *pgconn.PgConn) 
 
 // addresses returns the addresses of a database, without secrets.
 func addresses(config *pgx.ConnConfig) string {
-	list := []string{hostPort(config.Host, config.Port)}
+	_, first := pgconn.NetworkAddress(config.Host, config.Port)
+	list := []string{first}
 	for _, fallback := range config.Fallbacks {
-		// Each address occurs twice if encryption is tried first.
-		if next := hostPort(fallback.Host, fallback.Port); next != list[len(list)-1] {
-			list = append(list, next)
-		}
+		_, next := pgconn.NetworkAddress(fallback.Host, fallback.Port)
+		list = append(list, next)
 	}
-	return strings.Join(list, ", ")
-}
-
-func hostPort(host string, port uint16) string {
-	if filepath.IsAbs(host) {
-		return host // the directory of a socket
-	}
-	return net.JoinHostPort(host, strconv.Itoa(int(port)))
+	// Each address occurs twice if encryption is tried first.
+	return strings.Join(slices.Compact(list), ", ")
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -17,6 +18,7 @@ const (
 	serializationFailure = "40001"
 	deadlockDetected     = "40P01"
 	undefinedTable       = "42P01"
+	lockNotAvailable     = "55P03"
 )
 
 // unavailableCodes are the prefixes of SQLSTATE codes that mean that the server
@@ -26,16 +28,21 @@ var unavailableCodes = []string{
 	"53",    // resources
 	"57P",   // shutdown and start
 	"57014", // canceled by the server's own timeout
-	"55P03", // the same, waiting for a lock
+	lockNotAvailable,
 	"58",    // system error
 	"25006", // a standby, which cannot write
 	"25P03", // idle transaction timeout
 }
 
+// hasCode reports whether err is an error of the server with one of the codes.
+func hasCode(err error, codes ...string) bool {
+	var pgError *pgconn.PgError
+	return errors.As(err, &pgError) && slices.Contains(codes, pgError.Code)
+}
+
 // Retryable implements sqldb.DB.
 func (db *DB) Retryable(err error) bool {
-	var pgError *pgconn.PgError
-	return errors.As(err, &pgError) && (pgError.Code == serializationFailure || pgError.Code == deadlockDetected)
+	return hasCode(err, serializationFailure, deadlockDetected)
 }
 
 // Unavailable implements sqldb.DB. The database is unavailable while the server
@@ -53,12 +60,7 @@ func (db *DB) Unavailable(err error) bool {
 	if !errors.As(err, &pgError) {
 		return pgconn.SafeToRetry(err)
 	}
-	for _, prefix := range unavailableCodes {
-		if strings.HasPrefix(pgError.Code, prefix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(unavailableCodes, func(prefix string) bool { return strings.HasPrefix(pgError.Code, prefix) })
 }
 
 // shortError returns the reason why a database could not be opened, short enough

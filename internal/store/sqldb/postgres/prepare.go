@@ -6,10 +6,9 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
-
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"merchantorders/internal/store/migrations"
 )
@@ -20,9 +19,14 @@ const (
 	openTimeout = 8 * time.Second
 	// schemaTimeout limits the wait for another instance that migrates the schema.
 	schemaTimeout = 2 * time.Minute
-	// schemaLock is the number of the advisory lock of the instance that migrates:
-	// any number that nothing else on the database uses.
+	// copyLockTimeout limits the wait for a lock that may belong to a process that
+	// was killed: the server notices that after a moment.
+	copyLockTimeout = 3 * time.Second
+
+	// Numbers of advisory locks, of the instance that migrates and of copies: any
+	// that nothing else on the database uses.
 	schemaLock = 0x6f7264657273 // "orders"
+	copyLock   = 0x636f7079     // "copy"
 )
 
 // Reasons why a database cannot be used.
@@ -84,8 +88,7 @@ func schemaIsCurrent(ctx context.Context, db *sql.DB) (bool, error) {
 	}
 	var version int64
 	err = db.QueryRowContext(ctx, `SELECT COALESCE(MAX(version_id), 0) FROM goose_db_version WHERE is_applied`).Scan(&version)
-	var pgError *pgconn.PgError
-	if errors.As(err, &pgError) && pgError.Code == undefinedTable {
+	if hasCode(err, undefinedTable) {
 		return false, nil
 	}
 	return version == newest, err
@@ -94,27 +97,46 @@ func schemaIsCurrent(ctx context.Context, db *sql.DB) (bool, error) {
 // migrate brings the schema up to date under an advisory lock: of instances that
 // start at the same time one migrates and the others wait.
 func migrate(ctx context.Context, db *sql.DB) error {
-	conn, err := db.Conn(ctx)
+	lock, err := advisoryLock(ctx, db, "pg_advisory_lock", schemaLock, schemaTimeout)
+	if hasCode(err, lockNotAvailable) {
+		return errSchemaLocked
+	}
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close() }()
-	waiting, cancel := context.WithTimeout(ctx, schemaTimeout)
-	defer cancel()
-	if _, err := conn.ExecContext(waiting, `SELECT pg_advisory_lock($1)`, int64(schemaLock)); err != nil {
-		if waiting.Err() != nil && ctx.Err() == nil {
-			return errSchemaLocked
-		}
-		return err
-	}
-	// Ending the connection releases the lock, whatever state it is in.
-	defer discard(conn)
+	defer func() { _ = lock.Close() }()
 	return migrations.Postgres.Up(ctx, db)
 }
 
-// discard ends a connection instead of giving it back to its pool.
-func discard(conn *sql.Conn) {
-	_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+// advisoryLock takes an advisory lock, which the result holds until it is closed.
+// It returns an error with the code lockNotAvailable after the timeout.
+func advisoryLock(ctx context.Context, db *sql.DB, function string, number int64, timeout time.Duration) (io.Closer, error) {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	lock := connLock{conn}
+	_, err = conn.ExecContext(ctx, fmt.Sprintf(`SET lock_timeout = %d`, timeout.Milliseconds()))
+	if err == nil {
+		_, err = conn.ExecContext(ctx, `SELECT `+function+`($1)`, number)
+	}
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return lock, nil
+}
+
+// connLock is a connection that holds an advisory lock.
+type connLock struct{ *sql.Conn }
+
+// Close releases the lock and ends the connection instead of giving it back to
+// its pool. Ending it alone would release the lock a little later.
+func (l connLock) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), copyLockTimeout)
+	defer cancel()
+	_, _ = l.ExecContext(ctx, `SELECT pg_advisory_unlock_all()`)
+	_ = l.Raw(func(any) error { return driver.ErrBadConn })
+	return nil
 }
 
 // checkRights returns an error that names the tables which the role may not use,
@@ -122,27 +144,19 @@ func discard(conn *sql.Conn) {
 func checkRights(ctx context.Context, db *sql.DB) error {
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	var missing []string
-	for _, table := range migrations.Tables {
-		var granted bool
-		err := db.QueryRowContext(ctx, `SELECT has_table_privilege($1, 'SELECT') AND has_table_privilege($1, 'INSERT')
-			AND has_table_privilege($1, 'UPDATE') AND has_table_privilege($1, 'DELETE')`, table).Scan(&granted)
-		if err != nil {
-			return fmt.Errorf("read the rights on table %s: %w", table, err)
-		}
-		if !granted {
-			missing = append(missing, table)
-		}
-	}
-	if len(missing) > 0 {
-		return errors.New("the role needs SELECT, INSERT, UPDATE and DELETE on " + strings.Join(missing, ", "))
-	}
-	var granted bool
-	err := db.QueryRowContext(ctx, `SELECT has_sequence_privilege($1, 'USAGE')`, migrations.InvoiceIDs).Scan(&granted)
-	if err != nil {
-		return fmt.Errorf("read the rights on sequence %s: %w", migrations.InvoiceIDs, err)
-	}
-	if !granted {
+	var missing string
+	var usage bool
+	err := db.QueryRowContext(ctx, `SELECT COALESCE(string_agg(name, ', ' ORDER BY n), ''), has_sequence_privilege($2, 'USAGE')
+		FROM unnest(string_to_array($1, ' ')) WITH ORDINALITY t (name, n)
+		WHERE NOT (has_table_privilege(name, 'SELECT') AND has_table_privilege(name, 'INSERT')
+			AND has_table_privilege(name, 'UPDATE') AND has_table_privilege(name, 'DELETE'))`,
+		strings.Join(migrations.Tables, " "), migrations.InvoiceIDs).Scan(&missing, &usage)
+	switch {
+	case err != nil:
+		return fmt.Errorf("read the rights of the role: %w", err)
+	case missing != "":
+		return errors.New("the role needs SELECT, INSERT, UPDATE and DELETE on " + missing)
+	case !usage:
 		return errors.New("the role needs USAGE on the sequence " + migrations.InvoiceIDs)
 	}
 	return nil

@@ -3,11 +3,14 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"merchantorders/internal/store/sqldb"
 )
@@ -93,4 +96,101 @@ func retryUnsent[T any](ctx context.Context, fn func() (T, error)) (T, error) {
 		result, err = fn()
 	}
 	return result, err
+}
+
+// rows implements sqldb.Rows.
+type rows struct {
+	pgx.Rows
+	cancel context.CancelFunc // ends the time limit of the query
+}
+
+// Close implements sqldb.Rows.
+func (r rows) Close() error {
+	r.Rows.Close()
+	r.cancel()
+	return r.Rows.Err()
+}
+
+// Scan implements sqldb.Rows. It decodes the common column types itself: the
+// driver chooses a decoder anew for each column of each query.
+func (r rows) Scan(dest ...any) error {
+	values, columns := r.RawValues(), r.FieldDescriptions()
+	if len(columns) != len(dest) {
+		return fmt.Errorf("the row has %d columns, not %d", len(columns), len(dest))
+	}
+	for i, variable := range dest {
+		if err := scan(r.Conn().TypeMap(), &columns[i], values[i], variable); err != nil {
+			return fmt.Errorf("column %s: %w", columns[i].Name, err)
+		}
+	}
+	return nil
+}
+
+// scan scans a column's value, nil for NULL.
+func scan(types *pgtype.Map, column *pgconn.FieldDescription, value []byte, dest any) error {
+	switch variable := dest.(type) {
+	case *int64:
+		if n, ok := integer(column, value); ok {
+			*variable = n
+			return nil
+		}
+	case sqldb.IntScanner:
+		n, ok := integer(column, value)
+		if !ok {
+			return errors.New("the value is not an integer")
+		}
+		return variable.ScanInt(n)
+	case *string:
+		if value != nil && isText(column) {
+			*variable = string(value)
+			return nil
+		}
+	case *sql.RawBytes:
+		if value == nil || column.DataTypeOID == pgtype.ByteaOID && column.Format == pgtype.BinaryFormatCode {
+			*variable = append((*variable)[:0], value...)
+			return nil
+		}
+	case *sql.NullInt64:
+		var ok bool
+		variable.Int64, ok = integer(column, value)
+		if variable.Valid = ok; ok || value == nil {
+			return nil
+		}
+	case *sql.NullString:
+		if variable.Valid = value != nil; value == nil || isText(column) {
+			variable.String = string(value)
+			return nil
+		}
+	case *any:
+		if n, ok := integer(column, value); ok {
+			*variable = n
+			return nil
+		}
+	case *bool, *[]byte:
+	default:
+		return fmt.Errorf("a column cannot be scanned into a %T", dest)
+	}
+	return types.Scan(column.DataTypeOID, column.Format, value, dest)
+}
+
+// integer decodes the value of an integer column. ok is false for NULL and for
+// other columns.
+func integer(column *pgconn.FieldDescription, value []byte) (n int64, ok bool) {
+	if column.Format != pgtype.BinaryFormatCode {
+		return 0, false
+	}
+	switch {
+	case column.DataTypeOID == pgtype.Int8OID && len(value) == 8:
+		return int64(binary.BigEndian.Uint64(value)), true
+	case column.DataTypeOID == pgtype.Int4OID && len(value) == 4:
+		return int64(int32(binary.BigEndian.Uint32(value))), true
+	case column.DataTypeOID == pgtype.Int2OID && len(value) == 2:
+		return int64(int16(binary.BigEndian.Uint16(value))), true
+	}
+	return 0, false
+}
+
+// isText reports whether the encoded values of a column are its text.
+func isText(column *pgconn.FieldDescription) bool {
+	return column.DataTypeOID == pgtype.TextOID || column.DataTypeOID == pgtype.VarcharOID
 }
