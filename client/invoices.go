@@ -89,7 +89,7 @@ func (c *Client) DownloadInvoice(ctx context.Context, invoice Invoice) (File, er
 		}
 		return File{Name: path.Base(address.Path), MediaType: r.header.Get("Content-Type"), Content: r.body}, nil
 	})
-	if e, ok := errors.AsType[*Error](err); ok && call.anonymous && (e.Kind == ErrUnauthorized || e.Kind == ErrForbidden) {
+	if e, ok := errors.AsType[*Error](err); ok && call.anonymous && (errors.Is(e, ErrUnauthorized) || errors.Is(e, ErrForbidden)) {
 		e.Message += "; its address is not the service's, so the client did not send the token"
 	}
 	return file, err

@@ -103,7 +103,7 @@ func (p *process) cannotOpen(ctx context.Context, flag, value string, err error)
 	if value == "" {
 		flag = "data"
 	}
-	return &usageError{err: config.Invalid(p.flagPrefix+flag, oneLine(err.Error()))}
+	return usageError{config.Invalid(p.flagPrefix+flag, oneLine(err.Error()))}
 }
 
 // installation returns what maintenance commands work on.

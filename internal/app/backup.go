@@ -22,7 +22,7 @@ func (c *backupCommand) check() error {
 
 func (c *backupCommand) run(ctx context.Context, p *process) error {
 	if err := p.settings.Embedded(); err != nil {
-		return &usageError{err: err}
+		return usageError{err}
 	}
 	if err := p.expectInstallation(); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (c *restoreCommand) check() error {
 
 func (c *restoreCommand) run(ctx context.Context, p *process) error {
 	if err := p.settings.Embedded(); err != nil {
-		return &usageError{err: err}
+		return usageError{err}
 	}
 	if _, err := p.createDataFolder(); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 
 // commandLine defines the commands and flags.
 type commandLine struct {
-	Settings settingFlags `embed:"" group:"settings"`
+	Settings config.Config `embed:"" group:"settings"`
 
 	Serve      serveCommand      `cmd:"" help:"Serve the merchant interface, v1 and v2, over HTTP until stopped."`
 	Import     importCommand     `cmd:"" help:"Import orders, one JSON document a line."`
@@ -29,14 +29,6 @@ type commandLine struct {
 	Invoices   invoicesCommand   `cmd:"" help:"Upload, download and delete invoice files of orders of a service, as a merchant."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
 }
-
-// settingFlags, serveFlags and targetFlags are settings without the method
-// Validate. Kong would call it, and stop at the first invalid struct.
-type (
-	settingFlags config.Config
-	serveFlags   config.Serve
-	targetFlags  config.Target
-)
 
 // helpTexts are the long help of the program and of its commands.
 //
@@ -70,11 +62,7 @@ func isRemote(target any) bool {
 }
 
 // usageError is an error with exit code 2.
-type usageError struct {
-	err error
-}
-
-func (e *usageError) Error() string { return e.err.Error() }
+type usageError struct{ error }
 
 // parse parses args and environment variables. It stores the settings in p and
 // returns the command; nil if it printed help. It returns all faults of settings
@@ -102,15 +90,15 @@ func parse(args []string, p *process, lookupEnv func(string) (string, bool)) (co
 		return nil, nil
 	}
 	if err != nil {
-		return nil, &usageError{err: withHint(err)}
+		return nil, usageError{withHint(err)}
 	}
 	chosen := parsed.Selected().Target.Addr().Interface().(command)
-	p.settings = config.Config(line.Settings)
+	p.settings = line.Settings
 	if !isRemote(chosen) {
-		faults = append(faults, p.settings.Validate())
+		faults = append(faults, p.settings.Check())
 	}
 	if err := errors.Join(append(faults, chosen.check())...); err != nil {
-		return nil, &usageError{err: err}
+		return nil, usageError{err}
 	}
 	return chosen, nil
 }

@@ -12,10 +12,10 @@ import (
 )
 
 type copyCommand struct {
-	Target targetFlags `embed:""`
+	Target config.Target `embed:""`
 }
 
-func (c *copyCommand) check() error { return config.Target(c.Target).Validate() }
+func (c *copyCommand) check() error { return c.Target.Check() }
 
 func (c *copyCommand) run(ctx context.Context, p *process) error {
 	if err := p.expectInstallation(); err != nil {
@@ -23,8 +23,8 @@ func (c *copyCommand) run(ctx context.Context, p *process) error {
 	}
 	return p.withBackend(ctx, func(b *backend) error {
 		target := *p
-		target.settings, target.flagPrefix = config.Target(c.Target).Config(), "to-"
-		installation, closeTarget, err := target.openTarget(ctx, config.Target(c.Target), p.settings.Data)
+		target.settings, target.flagPrefix = c.Target.Config(), "to-"
+		installation, closeTarget, err := target.openTarget(ctx, c.Target, p.settings.Data)
 		if err != nil {
 			return err
 		}

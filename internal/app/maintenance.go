@@ -77,7 +77,7 @@ func (p *process) expectInstallation() error {
 	if p.settings.Database == "" {
 		flag = "data"
 	}
-	return &usageError{err: config.Invalid(flag, "must name an installation: there is no "+path)}
+	return usageError{config.Invalid(flag, "must name an installation: there is no "+path)}
 }
 
 type purgeCommand struct {
@@ -112,7 +112,7 @@ type distributeCommand struct{ alwaysValid }
 
 func (*distributeCommand) run(ctx context.Context, p *process) error {
 	if _, ok := p.settings.PostgresURL(); !ok {
-		return &usageError{err: config.Invalid("database", "must be a PostgreSQL address: "+citus.ErrNotPostgres.Error())}
+		return usageError{config.Invalid("database", "must be a PostgreSQL address: "+citus.ErrNotPostgres.Error())}
 	}
 	db, err := p.openDatabase(ctx, store.Options{Now: p.now})
 	if err != nil {

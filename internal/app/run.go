@@ -46,7 +46,6 @@ type process struct {
 	stdout, stderr io.Writer
 	now            func() time.Time
 	wrap           func(http.Handler) http.Handler
-	lookupEnv      func(string) (string, bool)
 }
 
 // Option changes how a command runs.
@@ -67,8 +66,7 @@ func WrapHandler(wrap func(http.Handler) http.Handler) Option {
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, lookupEnv func(string) (string, bool), options ...Option) int {
 	p := &process{
 		stdin: stdin, stdout: stdout, stderr: stderr, now: time.Now,
-		wrap:      func(h http.Handler) http.Handler { return h },
-		lookupEnv: lookupEnv,
+		wrap: func(h http.Handler) http.Handler { return h },
 	}
 	for _, option := range options {
 		option(p)
@@ -103,7 +101,7 @@ var exitCodes = []struct {
 
 // exitCode returns the exit code for an error of a command.
 func exitCode(err error) int {
-	if _, usage := errors.AsType[*usageError](err); usage {
+	if _, usage := errors.AsType[usageError](err); usage {
 		return exitUsage
 	}
 	for _, row := range exitCodes {

@@ -101,6 +101,31 @@ func TestHelpNamesEveryCommandDefaultAndExitCode(t *testing.T) {
 	}
 }
 
+// TestHelpTexts checks that every file of long help is shown by its command.
+func TestHelpTexts(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("help/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no help texts: %v", err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.TrimSuffix(filepath.Base(file), ".txt")
+		args := strings.Split(name, "-")
+		if name == "merchant-orders" {
+			args = nil
+		}
+		got := apptest.Run(t, "", append(args, "--help")...)
+		words := strings.Join(strings.Fields(got.Stdout), " ")
+		if want := strings.Join(strings.Fields(string(text)), " "); !strings.Contains(words, want) {
+			t.Errorf("%s --help does not show %q", name, want)
+		}
+	}
+}
+
 func TestWrongUsage(t *testing.T) {
 	t.Parallel()
 	cases := []struct {

@@ -6,22 +6,31 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"strings"
 	"syscall"
 	"time"
 
+	"merchantorders/internal/api/invoiceapi"
+	"merchantorders/internal/api/operator"
+	"merchantorders/internal/api/storageapi"
+	v1 "merchantorders/internal/api/v1"
+	v2 "merchantorders/internal/api/v2"
 	"merchantorders/internal/config"
 	"merchantorders/internal/demo"
+	"merchantorders/internal/docpages"
 	"merchantorders/internal/order"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
+	"merchantorders/internal/web/ratelimit"
+	"merchantorders/internal/web/respcache"
 )
 
 type serveCommand struct {
-	Settings serveFlags `embed:""`
+	Settings config.Serve `embed:""`
 }
 
-func (c *serveCommand) check() error { return config.Serve(c.Settings).Validate() }
+func (c *serveCommand) check() error { return c.Settings.Check() }
 
 func (c *serveCommand) run(ctx context.Context, p *process) error {
 	err := c.serve(ctx, p)
@@ -35,7 +44,7 @@ func (c *serveCommand) run(ctx context.Context, p *process) error {
 // serve opens the backend, serves until ctx ends, and closes the backend.
 func (c *serveCommand) serve(ctx context.Context, p *process) error {
 	s := &server{
-		process: p, flags: config.Serve(c.Settings), metrics: web.NewMetrics(),
+		process: p, flags: c.Settings, metrics: web.NewMetrics(),
 		log: slog.New(slog.NewJSONHandler(p.stderr, &slog.HandlerOptions{Level: p.settings.Level()})),
 	}
 	created, err := p.createDataFolder()
@@ -163,3 +172,35 @@ func (s *server) showDemo(ctx context.Context, result demo.Result, baseURL strin
 
 // quoted quotes a text for the shell.
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// responseCacheSize is the size of the response cache in bytes: enough for what a
+// few thousand clients poll, while the whole process stays below 128 MB.
+const responseCacheSize = 24 << 20
+
+// handler returns the handler of everything that is served.
+func (s *server) handler(baseURL, storageURL string) http.Handler {
+	router := s.router(baseURL, storageURL)
+	return s.wrap(web.Observe(router, router.EncodeError, s.log, s.metrics, s.now))
+}
+
+// router returns the router with all routes.
+func (s *server) router(baseURL, storageURL string) *web.Router {
+	ready := func(ctx context.Context) error { return errors.Join(s.db.Ping(ctx), s.files.Check(ctx)) }
+	region, bucket := s.settings.StorageNames()
+	config := web.RouterConfig{
+		Authenticator: s.tokens,
+		Limits:        ratelimit.New(s.flags.Requests(), s.now),
+		ResponseCache: respcache.New(responseCacheSize, s.now),
+		Refusals:      s.orders,
+	}
+	invoices := invoiceapi.Endpoints{Orders: s.orders, Metrics: s.metrics, StorageURL: storageURL}
+	return web.NewRouter(config,
+		v1.API{Endpoints: invoices, BaseURL: baseURL}.Routes(),
+		v2.API{Endpoints: invoices, BaseURL: baseURL, ErrorCodes: v2.ErrorCodes(s.settings.ErrorCodes)}.Routes(),
+		storageapi.API{Orders: s.orders, Region: region, Bucket: bucket}.Routes(),
+		operator.API{Orders: s.orders, Tokens: s.tokens}.Routes(),
+		docpages.DocumentRoutes(),
+		docpages.PageRoutes(baseURL),
+		web.HealthRoutes(ready, s.metrics),
+	)
+}

@@ -1,5 +1,5 @@
 // Package config defines the settings of the service: the meaning, unit and
-// default of each, its flag and environment variable, and a Validate method that
+// default of each, its flag and environment variable, and a method Check that
 // reports all invalid settings at once.
 //
 // It opens no database, creates no folder and listens on no port.
@@ -18,7 +18,7 @@ const (
 )
 
 // Config has the settings that are common to all commands. The tags give the
-// meaning and the default of each, and the command line reads them. Call Validate
+// meaning and the default of each, and the command line reads them. Call Check
 // before using the values.
 type Config struct {
 	// Data is created for its owner only. It has the lock of running servers too.
@@ -41,9 +41,9 @@ type Config struct {
 	LogLevel string `name:"log-level" default:"info" placeholder:"WORD" help:"Lowest level to log: debug, info, warn or error. Requests are logged at info."`
 }
 
-// Validate returns the *Error of every invalid setting, joined, or nil. It
+// Check returns the *Error of every invalid setting, joined, or nil. It
 // creates nothing.
-func (c Config) Validate() error {
+func (c Config) Check() error {
 	_, storage := parseBucket(c.Storage)
 	return errors.Join(
 		Invalid("data", checkFolder(c.Data)),
@@ -59,7 +59,7 @@ func (c Config) Validate() error {
 // Level returns LogLevel as a slog.Level.
 func (c Config) Level() slog.Level {
 	var level slog.Level
-	_ = level.UnmarshalText([]byte(c.LogLevel)) // Validate has checked it
+	_ = level.UnmarshalText([]byte(c.LogLevel)) // Check has checked it it
 	return level
 }
 
@@ -81,8 +81,8 @@ func (t Target) MovesDatabase() bool { return t.Data != "" || t.Database != "" }
 // MovesFiles reports whether invoice files are copied.
 func (t Target) MovesFiles() bool { return t.Data != "" || t.Storage != "" }
 
-// Validate returns the *Error of every invalid setting, joined, or nil.
-func (t Target) Validate() error {
+// Check returns the *Error of every invalid setting, joined, or nil.
+func (t Target) Check() error {
 	if !t.MovesDatabase() && !t.MovesFiles() {
 		return Invalid("to-database", "or --to-storage or --to-data is required")
 	}

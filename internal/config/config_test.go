@@ -19,10 +19,10 @@ func good(t *testing.T) config.Config {
 	return config.Config{Data: filepath.Join(t.TempDir(), "data"), ErrorCodes: config.Samples, LogLevel: "info"}
 }
 
-func TestValidateAcceptsDefaultsAndCreatesNothing(t *testing.T) {
+func TestCheckAcceptsDefaultsAndCreatesNothing(t *testing.T) {
 	t.Parallel()
 	c := good(t)
-	if err := c.Validate(); err != nil {
+	if err := c.Check(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(c.Data); !errors.Is(err, os.ErrNotExist) {
@@ -30,7 +30,7 @@ func TestValidateAcceptsDefaultsAndCreatesNothing(t *testing.T) {
 	}
 }
 
-func TestValidate(t *testing.T) {
+func TestCheck(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -104,7 +104,7 @@ func TestValidate(t *testing.T) {
 			c := good(t)
 			tc.change(&c)
 			got := ""
-			if err := c.Validate(); err != nil {
+			if err := c.Check(); err != nil {
 				got = err.Error()
 			}
 			if got != tc.want {
@@ -119,11 +119,11 @@ const (
 	badStorage  = "--storage (MERCHANT_ORDERS_STORAGE): must be empty or s3://BUCKET?region=REGION&endpoint=URL"
 )
 
-func TestValidateReportsAllErrors(t *testing.T) {
+func TestCheckReportsAllErrors(t *testing.T) {
 	t.Parallel()
 	c := config.Config{Database: "mysql://x", Storage: "x", BaseURL: "x", StorageURL: "x"}
 	var flags []string
-	for line := range strings.Lines(c.Validate().Error()) {
+	for line := range strings.Lines(c.Check().Error()) {
 		flags = append(flags, strings.Fields(line)[0])
 	}
 	want := []string{"--data", "--database", "--storage", "--base-url", "--storage-url", "--error-codes", "--log-level"}
@@ -140,21 +140,21 @@ func TestErrorsContainNoPasswords(t *testing.T) {
 	} {
 		c := good(t)
 		c.Database, c.BaseURL, c.Storage = database, "https://u:secret@example.com", "s3://key:secret@bucket"
-		if text := c.Validate().Error(); strings.Contains(text, "secret") || strings.Contains(text, "sec ret") {
+		if text := c.Check().Error(); strings.Contains(text, "secret") || strings.Contains(text, "sec ret") {
 			t.Errorf("the error contains a password: %s", text)
 		}
 	}
 }
 
-func TestValidateListen(t *testing.T) {
+func TestCheckListen(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"127.0.0.1:8080", ":0", "0.0.0.0:80", "[::]:8080", "[::1]:0", "localhost:65535"} {
-		if err := (config.Serve{Listen: address, RateLimit: "100"}).Validate(); err != nil {
+		if err := (config.Serve{Listen: address, RateLimit: "100"}).Check(); err != nil {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
 	for _, address := range []string{"", "8080", "127.0.0.1", "127.0.0.1:", "::1:80", "host:http", "a:65536", "a:-1", "a:+1", "a:01", "a b:80"} {
-		err := (config.Serve{Listen: address, RateLimit: "100"}).Validate()
+		err := (config.Serve{Listen: address, RateLimit: "100"}).Check()
 		var fault *config.Error
 		if !errors.As(err, &fault) || fault.Flag != "listen" {
 			t.Errorf("%q: got %v, want an error of --listen", address, err)
@@ -162,16 +162,16 @@ func TestValidateListen(t *testing.T) {
 	}
 }
 
-func TestValidateRateLimit(t *testing.T) {
+func TestCheckRateLimit(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int{"0": 0, "1": 1, "100": 100, "10000": 10_000} {
 		s := config.Serve{Listen: ":0", RateLimit: text}
-		if err := s.Validate(); err != nil || s.Requests() != want {
+		if err := s.Check(); err != nil || s.Requests() != want {
 			t.Errorf("%s: %d requests, %v", text, s.Requests(), err)
 		}
 	}
 	for _, text := range []string{"", "-1", "10001", "99999999999999999999", "1.5", "x", "+5", "007", " 5", "100/s"} {
-		err := (config.Serve{Listen: ":0", RateLimit: text}).Validate()
+		err := (config.Serve{Listen: ":0", RateLimit: text}).Check()
 		var fault *config.Error
 		if !errors.As(err, &fault) || fault.Flag != "rate-limit" {
 			t.Errorf("%q: got %v, want an error of --rate-limit", text, err)

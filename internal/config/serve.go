@@ -19,8 +19,8 @@ type Serve struct {
 	Demo      bool   `help:"In an empty data folder, create merchant 355 with about 60 orders. Print a token and three commands to try. Existing data is not changed."`
 }
 
-// Validate returns the *Error of every invalid setting, joined, or nil.
-func (s Serve) Validate() error {
+// Check returns the *Error of every invalid setting, joined, or nil.
+func (s Serve) Check() error {
 	_, rate := parseRate(s.RateLimit)
 	return errors.Join(Invalid("listen", checkListen(s.Listen)), Invalid("rate-limit", rate))
 }
