@@ -72,7 +72,7 @@ func (c *Client) retryable(call *call, e *Error) bool {
 		// A retry does not make a certificate valid.
 		var certificate *tls.CertificateVerificationError
 		return !errors.As(e.err, &certificate)
-	case slices.ContainsFunc(retryableKinds, func(kind error) bool { return errors.Is(e.Kind, kind) }):
+	case slices.Contains(retryableKinds, e.Kind):
 		return true
 	}
 	return e.Status == http.StatusRequestTimeout

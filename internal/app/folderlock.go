@@ -55,17 +55,14 @@ func (l *folderLock) share(ctx context.Context) error {
 
 // try attempts to acquire the lock and reports whether it succeeded.
 func (l *folderLock) try(how int) (bool, error) {
-	for {
-		err := syscall.Flock(int(l.file.Fd()), how|syscall.LOCK_NB)
-		switch {
-		case err == nil:
-			return true, nil
-		case errors.Is(err, syscall.EWOULDBLOCK):
-			return false, nil
-		case !errors.Is(err, syscall.EINTR):
-			return false, fmt.Errorf("lock the data folder: %w", err)
-		}
+	err := syscall.Flock(int(l.file.Fd()), how|syscall.LOCK_NB)
+	switch {
+	case errors.Is(err, syscall.EWOULDBLOCK):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("lock the data folder: %w", err)
 	}
+	return true, nil
 }
 
 // release releases the lock.
