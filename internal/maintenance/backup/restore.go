@@ -111,13 +111,13 @@ func (f DataFolder) restore(
 func unpackAndCheck(
 	ctx context.Context, path, database string, files *disk.Store, reporter *maintenance.Reporter,
 ) (check.Result, error) {
-	u := &unpacker{database: database, files: files}
-	if err := u.unpack(ctx, path); err != nil {
+	manifest, fileCount, err := unpack(ctx, path, database, files)
+	if err != nil {
 		return check.Result{}, err
 	}
-	if u.fileCount != u.manifest.Files {
+	if fileCount != manifest.Files {
 		reporter.Find(maintenance.Finding{
-			Problem: fmt.Sprintf("the backup contains %d invoice files, but its manifest says %d", u.fileCount, u.manifest.Files),
+			Problem: fmt.Sprintf("the backup contains %d invoice files, but its manifest says %d", fileCount, manifest.Files),
 		})
 	}
 	db, err := sqlite.Open(ctx, database)
@@ -139,71 +139,45 @@ func unpackAndCheck(
 	return result, syncPath(database)
 }
 
-// unpacker unpacks a backup.
-type unpacker struct {
-	database string // path
-	files    *disk.Store
-
-	// What the backup contained so far.
-	manifest       *Manifest
-	databaseSHA256 string
-	fileCount      int64 // invoice files
-}
-
-// unpack unpacks the backup at a path.
-func (u *unpacker) unpack(ctx context.Context, path string) error {
+// unpack unpacks the backup at a path and returns its manifest and how many
+// invoice files it contained. It ignores files that do not belong to a backup.
+func unpack(ctx context.Context, path, database string, files *disk.Store) (manifest Manifest, fileCount int64, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return err
+		return Manifest{}, 0, err
 	}
 	each := eachInArchive
 	if info.IsDir() {
 		each = eachInFolder
 	}
-	err = each(path, func(name string, content io.Reader) error { return u.add(ctx, name, content) })
-	if err != nil {
-		return err
-	}
-	return u.verify()
-}
-
-// add unpacks one file. It ignores files that do not belong to a backup.
-func (u *unpacker) add(ctx context.Context, name string, content io.Reader) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if path, ok := strings.CutPrefix(name, filesName+"/"); ok {
-		u.fileCount++
-		return storeFile(ctx, u.files, path, content)
-	}
-	switch name {
-	case databaseName:
-		hash := sha256.New()
-		if err := createFile(u.database, io.TeeReader(content, hash)); err != nil {
-			return err
+	var databaseSHA256 string
+	err = each(path, func(name string, content io.Reader) (err error) {
+		file, isFile := strings.CutPrefix(name, filesName+"/")
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case isFile:
+			fileCount++
+			return storeFile(ctx, files, file, content)
+		case name == databaseName:
+			hash := sha256.New()
+			err = createFile(database, io.TeeReader(content, hash))
+			databaseSHA256 = hex.EncodeToString(hash.Sum(nil))
+		case name == manifestName:
+			manifest, err = readManifest(content)
 		}
-		u.databaseSHA256 = hex.EncodeToString(hash.Sum(nil))
-		return nil
-	case manifestName:
-		manifest, err := readManifest(content)
-		u.manifest = &manifest
 		return err
+	})
+	switch {
+	case err != nil:
+	case manifest.Format == 0:
+		err = fmt.Errorf("%w or is not a backup: it has no %s", ErrDamaged, manifestName)
+	case databaseSHA256 == "":
+		err = fmt.Errorf("%w: it has no %s", ErrDamaged, databaseName)
+	case manifest.Database.SHA256 != databaseSHA256:
+		err = fmt.Errorf("%w: its %s was changed", ErrDamaged, databaseName)
 	}
-	return nil
-}
-
-// verify returns an error if the backup lacked a part or the database has
-// changed.
-func (u *unpacker) verify() error {
-	switch m := u.manifest; {
-	case m == nil:
-		return fmt.Errorf("%w or is not a backup: it has no %s", ErrDamaged, manifestName)
-	case u.databaseSHA256 == "":
-		return fmt.Errorf("%w: it has no %s", ErrDamaged, databaseName)
-	case m.Database.SHA256 != u.databaseSHA256:
-		return fmt.Errorf("%w: its %s was changed", ErrDamaged, databaseName)
-	}
-	return nil
+	return manifest, fileCount, err
 }
 
 // maxManifestSize limits how much of a manifest is read, in bytes.

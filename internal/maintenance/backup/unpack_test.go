@@ -44,12 +44,12 @@ func unpackBytes(t *testing.T, folder string, archive []byte) error {
 		t.Fatal(err)
 	}
 	defer func() { _ = files.Close() }()
-	u := &unpacker{database: filepath.Join(folder, "db"), files: files}
 	path := filepath.Join(folder, "archive")
 	if err := os.WriteFile(path, archive, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return u.unpack(t.Context(), path)
+	_, _, err = unpack(t.Context(), path, filepath.Join(folder, "db"), files)
+	return err
 }
 
 var invalidArchives = map[string][]byte{
