@@ -17,7 +17,6 @@ import (
 	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/store/sqldb/postgres"
-	"merchantorders/internal/token"
 )
 
 // TestDistributedPlans runs what requests do and has each of its statements
@@ -113,9 +112,6 @@ func requestsOf(t *testing.T, db *DB, recorded *recorder, merchant int64) []stat
 	}
 	if _, err := db.InvoiceFile(ctx, merchant, fmt.Sprintf("M%d-0", merchant), "a.pdf"); err == nil {
 		t.Error("the file is deleted")
-	}
-	if _, err := db.TokenByHash(ctx, token.Hash{}); err == nil {
-		t.Error("there is no token")
 	}
 	return recorded.statements()
 }

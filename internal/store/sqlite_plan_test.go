@@ -66,7 +66,6 @@ func TestSQLitePlans(t *testing.T) {
 		"grant": {selectGrant, []string{
 			"SEARCH t USING INDEX sqlite_autoindex_tokens_1 (hash=?)", "SEARCH m USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",
 		}},
-		"token":                           {selectTokenByHash, []string{"SEARCH tokens USING INDEX sqlite_autoindex_tokens_1 (hash=?)"}},
 		"deltas":                          {selectDeltas, []string{"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>?)"}},
 		"deltas with keys":                {selectDeltasByKeys, []string{"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>?)", byLegacyID}},
 		"day counts":                      {selectDayCounts, []string{"SEARCH order_days USING PRIMARY KEY (merchant_id=?)", event, event}},

@@ -42,7 +42,7 @@ func TestObserve(t *testing.T) {
 	_, _ = db.List(canceled, 1, order.NewFilter())
 	_ = transitionTest(ctx, db, 1, 404, order.Canceled)
 	_, _ = db.InvoiceFile(ctx, 1, "R-0", "a.pdf")
-	_, _ = db.TokenByHash(ctx, token.Hash{})
+	_, _ = db.Grant(ctx, token.Hash{})
 	var want []observed
 	for _, operation := range []string{"merchant", "add", "order", "list", "list", "change", "invoice", "token"} {
 		want = append(want, observed{operation, time.Second})

@@ -15,29 +15,6 @@ import (
 	"merchantorders/internal/token"
 )
 
-const (
-	selectToken       = `SELECT id, merchant_id, scopes, hint, created_at, expires_at, revoked_at, last_used_at FROM tokens `
-	selectTokenByHash = selectToken + `WHERE hash = $1`
-)
-
-// scanToken scans a row of selectToken.
-func scanToken(scan func(...any) error) (token.Token, error) {
-	var t token.Token
-	var created, expires, revoked, used sql.NullInt64
-	err := scan(&t.ID, &t.MerchantID, sqldb.Int(&t.Scopes), &t.Hint, &created, &expires, &revoked, &used)
-	t.CreatedAt, t.ExpiresAt, t.RevokedAt, t.LastUsedAt = timeOf(created), timeOf(expires), timeOf(revoked), timeOf(used)
-	return t, err
-}
-
-// TokenByHash implements token.Store.
-func (db *DB) TokenByHash(ctx context.Context, hash token.Hash) (token.Token, error) {
-	defer db.timed("token")()
-	t, err := scanToken(func(dest ...any) error {
-		return db.sql.QueryRow(ctx, selectTokenByHash, []any{hash[:]}, dest...)
-	})
-	return t, db.readError("read token", err, token.ErrUnknown)
-}
-
 // Statements that read the grant of a token together with the merchant's data
 // version.
 const (
@@ -188,9 +165,15 @@ func (db *DB) AddToken(ctx context.Context, hash token.Hash, t token.Token) (int
 // Tokens implements token.Store.
 func (db *DB) Tokens(ctx context.Context) ([]token.Token, error) {
 	defer db.timed("tokens")()
-	tokens, err := sqldb.All(ctx, db.sql, selectToken+`ORDER BY id`, nil, func(rows sqldb.Rows) (token.Token, error) {
-		return scanToken(rows.Scan)
-	})
+	tokens, err := sqldb.All(ctx, db.sql,
+		`SELECT id, merchant_id, scopes, hint, created_at, expires_at, revoked_at, last_used_at FROM tokens ORDER BY id`, nil,
+		func(rows sqldb.Rows) (token.Token, error) {
+			var t token.Token
+			var created, expires, revoked, used sql.NullInt64
+			err := rows.Scan(&t.ID, &t.MerchantID, sqldb.Int(&t.Scopes), &t.Hint, &created, &expires, &revoked, &used)
+			t.CreatedAt, t.ExpiresAt, t.RevokedAt, t.LastUsedAt = timeOf(created), timeOf(expires), timeOf(revoked), timeOf(used)
+			return t, err
+		})
 	return tokens, db.readError("list tokens", err, nil)
 }
 

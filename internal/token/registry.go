@@ -25,11 +25,10 @@ const flushTimeout = 5 * time.Second
 
 // Store stores tokens. Times are in whole seconds.
 type Store interface {
-	// TokenByHash returns a token, also one that is no longer valid. It returns
+	// Grant returns a token, also one that is no longer valid, with the data
+	// version of its merchant. It reads both from the database at each call, and
+	// leaves out what no request needs: hint, creation and last use. It returns
 	// ErrUnknown if the token does not exist.
-	TokenByHash(ctx context.Context, hash Hash) (Token, error)
-	// Grant returns a token like TokenByHash, with the data version of its
-	// merchant. It reads both from the database at each call.
 	Grant(ctx context.Context, hash Hash) (Grant, error)
 	// AddToken stores a new token and returns its id, or ErrNoMerchant.
 	AddToken(ctx context.Context, hash Hash, t Token) (id int64, err error)
@@ -126,11 +125,11 @@ func (r *Registry) Revoke(ctx context.Context, idOrText string) (int64, error) {
 		if err != nil {
 			return 0, ErrUnknown
 		}
-		t, err := r.store.TokenByHash(ctx, hash)
+		g, err := r.store.Grant(ctx, hash)
 		if err != nil {
 			return 0, err
 		}
-		id = t.ID
+		id = g.ID
 	}
 	return id, r.store.RevokeToken(ctx, id, r.now())
 }
