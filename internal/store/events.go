@@ -79,32 +79,21 @@ func (db *DB) readEvents(ctx context.Context, text string, args ...any) (events 
 }
 
 // versionBatch is how many data versions one statement reads. The last merchant
-// fills up a batch, so there are two texts to prepare for any number of
-// merchants.
+// fills up a batch, so there is one text to prepare for any number of merchants.
 const versionBatch = 64
 
-var selectOneVersion, selectVersionBatch = selectVersions(1), selectVersions(versionBatch)
-
-// selectVersions returns the statement that reads the data versions of n
-// merchants.
-func selectVersions(n int) string {
-	return `SELECT id, last_event, data_mark FROM merchants WHERE id IN (` + sqldb.Params(1, n) + `)`
-}
+var selectVersionBatch = `SELECT id, last_event, data_mark FROM merchants WHERE id IN (` + sqldb.Params(1, versionBatch) + `)`
 
 // DataVersions implements order.Store.
 func (db *DB) DataVersions(ctx context.Context, merchantIDs []int64) (map[int64]order.DataVersion, error) {
 	defer db.timed("data_versions")()
 	versions := make(map[int64]order.DataVersion, len(merchantIDs))
 	for ids := range slices.Chunk(merchantIDs, versionBatch) {
-		text, n := selectOneVersion, 1
-		if len(ids) > 1 {
-			text, n = selectVersionBatch, versionBatch
-		}
-		args := make([]any, n)
+		args := make([]any, versionBatch)
 		for i := range args {
 			args[i] = ids[min(i, len(ids)-1)]
 		}
-		err := sqldb.Each(ctx, db.sql, text, args, func(rows sqldb.Rows) error {
+		err := sqldb.Each(ctx, db.sql, selectVersionBatch, args, func(rows sqldb.Rows) error {
 			var id int64
 			var v order.DataVersion
 			err := rows.Scan(&id, &v.Event, &v.Mark)

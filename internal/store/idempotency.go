@@ -16,6 +16,9 @@ import (
 const selectIdempotencyRecord = `SELECT request_digest, created_at, legacy_id, invoice_id, response FROM idempotency_keys
 	WHERE merchant_id = $1 AND key = $2`
 
+const selectReservation = `SELECT COUNT(*) FROM invoices
+	WHERE merchant_id = $1 AND legacy_id = $2 AND id = $3 AND status = ` + InvoiceReserved
+
 // ReserveIdempotencyKey implements order.Tx.
 func (t *tx) ReserveIdempotencyKey(ctx context.Context, merchantID int64, key string, request [sha256.Size]byte, at time.Time) error {
 	// Waits for another transaction that has inserted the same key.
@@ -38,17 +41,18 @@ func (t *tx) ReserveIdempotencyKey(ctx context.Context, merchantID int64, key st
 	}
 	expired := !time.Unix(createdAt, 0).Add(order.IdempotencyRetention).After(at)
 	if !expired && response == nil {
-		inProgress, err := t.reservationExists(ctx, merchantID, legacyID.Int64, invoiceID.Int64)
+		var uploads int64 // in progress
+		err := t.QueryRow(ctx, selectReservation, []any{merchantID, legacyID, invoiceID}, &uploads)
 		if err != nil {
 			return err
 		}
-		expired = !inProgress
+		expired = uploads == 0
 	}
 	switch {
 	case expired:
-		return expectOneRow(t.Exec(ctx, `UPDATE idempotency_keys
+		return t.update(ctx, errNoRow, `UPDATE idempotency_keys
 			SET request_digest = $1, created_at = $2, legacy_id = NULL, invoice_id = NULL, response = NULL
-			WHERE merchant_id = $3 AND key = $4`, request[:], at.Unix(), merchantID, key))
+			WHERE merchant_id = $3 AND key = $4`, request[:], at.Unix(), merchantID, key)
 	case !bytes.Equal(recorded, request[:]):
 		return order.ErrIdempotencyKeyReused
 	case response == nil:
@@ -57,28 +61,16 @@ func (t *tx) ReserveIdempotencyKey(ctx context.Context, merchantID int64, key st
 	return &order.ReplayError{Response: response}
 }
 
-const selectReservation = `SELECT id FROM invoices
-	WHERE merchant_id = $1 AND legacy_id = $2 AND id = $3 AND status = ` + InvoiceReserved
-
-// reservationExists reports whether an upload is in progress.
-func (t *tx) reservationExists(ctx context.Context, merchantID, legacyID, id int64) (bool, error) {
-	err := t.QueryRow(ctx, selectReservation, []any{merchantID, legacyID, id}, &id)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
 // HoldIdempotencyKey implements order.Tx.
 func (t *tx) HoldIdempotencyKey(ctx context.Context, o order.LockedOrder, key string, invoiceID int64) error {
-	return expectOneRow(t.Exec(ctx, `UPDATE idempotency_keys SET legacy_id = $1, invoice_id = $2
-		WHERE merchant_id = $3 AND key = $4`, o.LegacyID, invoiceID, o.MerchantID, key))
+	return t.update(ctx, errNoRow, `UPDATE idempotency_keys SET legacy_id = $1, invoice_id = $2
+		WHERE merchant_id = $3 AND key = $4`, o.LegacyID, invoiceID, o.MerchantID, key)
 }
 
 // SaveResponse implements order.Tx.
 func (t *tx) SaveResponse(ctx context.Context, merchantID int64, key string, request [sha256.Size]byte, response []byte) error {
-	return expectOneRow(t.Exec(ctx, `UPDATE idempotency_keys SET response = $1
-		WHERE merchant_id = $2 AND key = $3 AND request_digest = $4 AND response IS NULL`, response, merchantID, key, request[:]))
+	return t.update(ctx, errNoRow, `UPDATE idempotency_keys SET response = $1
+		WHERE merchant_id = $2 AND key = $3 AND request_digest = $4 AND response IS NULL`, response, merchantID, key, request[:])
 }
 
 // selectOldIdempotencyKeys finds the records to delete, the oldest first. It
@@ -88,44 +80,39 @@ const selectOldIdempotencyKeys = `SELECT merchant_id, key FROM idempotency_keys 
 // DeleteIdempotencyRecords implements order.Store. It uses one transaction for
 // each merchant, because merchants may be on different nodes of a cluster.
 func (db *DB) DeleteIdempotencyRecords(ctx context.Context, before time.Time, limit int) (int, error) {
-	keys := make(map[int64][]string) // by merchant
-	var merchants []int64            // in the order of their oldest records
+	type record struct {
+		merchantID int64
+		key        string
+	}
 	stop := db.timed("forget")
-	err := sqldb.Each(ctx, db.sql, selectOldIdempotencyKeys, []any{before.Unix(), limit}, func(rows sqldb.Rows) error {
-		var merchantID int64
-		var key string
-		if err := rows.Scan(&merchantID, &key); err != nil {
-			return err
-		}
-		if keys[merchantID] == nil {
-			merchants = append(merchants, merchantID)
-		}
-		keys[merchantID] = append(keys[merchantID], key)
-		return nil
+	records, err := sqldb.All(ctx, db.sql, selectOldIdempotencyKeys, []any{before.Unix(), limit}, func(rows sqldb.Rows) (r record, err error) {
+		err = rows.Scan(&r.merchantID, &r.key)
+		return r, err
 	})
 	stop()
 	if err != nil {
 		return 0, db.readError("find old idempotency records", err, nil)
 	}
+	byMerchant := make(map[int64][]string)
+	for _, r := range records {
+		byMerchant[r.merchantID] = append(byMerchant[r.merchantID], r.key)
+	}
 	deleted := 0
-	for _, id := range merchants {
-		err := db.inTx(ctx, "forget", func(t *tx) error { return t.deleteIdempotencyRecords(ctx, id, keys[id], before) })
+	for id, keys := range byMerchant {
+		err := db.inTx(ctx, "forget", func(t *tx) error {
+			for _, key := range keys {
+				// Unless it has been used again since it was found.
+				if _, err := t.Exec(ctx, `DELETE FROM idempotency_keys WHERE merchant_id = $1 AND key = $2 AND created_at <= $3`,
+					id, key, before.Unix()); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 		if err != nil {
 			return deleted, err
 		}
-		deleted += len(keys[id])
+		deleted += len(keys)
 	}
 	return deleted, nil
-}
-
-// deleteIdempotencyRecords deletes records of a merchant, except those that have
-// been used again since they were found.
-func (t *tx) deleteIdempotencyRecords(ctx context.Context, merchantID int64, keys []string, before time.Time) error {
-	for _, key := range keys {
-		if _, err := t.Exec(ctx, `DELETE FROM idempotency_keys WHERE merchant_id = $1 AND key = $2 AND created_at <= $3`,
-			merchantID, key, before.Unix()); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"time"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/sqldb"
@@ -72,14 +74,11 @@ func (t *tx) InvoiceNames(ctx context.Context, o order.LockedOrder) ([]string, e
 // ReserveInvoice implements order.Tx. The UPDATE itself enforces the limit,
 // whatever the caller has checked before.
 func (t *tx) ReserveInvoice(ctx context.Context, o order.LockedOrder, invoice order.Invoice) (int64, error) {
-	n, err := t.Exec(ctx, `UPDATE orders SET active_invoices = active_invoices + 1
+	err := t.update(ctx, order.ErrTooManyFiles, `UPDATE orders SET active_invoices = active_invoices + 1
 		WHERE merchant_id = $1 AND legacy_id = $2 AND active_invoices < $3`,
 		o.MerchantID, o.LegacyID, order.MaxInvoices)
 	if err != nil {
 		return 0, err
-	}
-	if n == 0 {
-		return 0, order.ErrTooManyFiles
 	}
 	var id int64
 	if err := t.QueryRow(ctx, t.db.dialect.NextInvoiceID, nil, &id); err != nil {
@@ -93,27 +92,21 @@ func (t *tx) ReserveInvoice(ctx context.Context, o order.LockedOrder, invoice or
 
 // ActivateInvoice implements order.Tx.
 func (t *tx) ActivateInvoice(ctx context.Context, o order.LockedOrder, id int64, cause order.Cause) error {
-	n, err := t.Exec(ctx, `UPDATE invoices SET status = `+InvoiceActive+`
+	err := t.update(ctx, order.ErrInvoiceNotFound, `UPDATE invoices SET status = `+InvoiceActive+`
 		WHERE merchant_id = $1 AND legacy_id = $2 AND id = $3 AND status = `+InvoiceReserved, o.MerchantID, o.LegacyID, id)
 	if err != nil {
 		return err
-	}
-	if n == 0 {
-		return order.ErrInvoiceNotFound
 	}
 	return t.recordInvoice(ctx, o, 0, order.InvoiceUploaded, id, cause)
 }
 
 // DeleteInvoice implements order.Tx.
 func (t *tx) DeleteInvoice(ctx context.Context, o order.LockedOrder, id int64, cause order.Cause) error {
-	n, err := t.Exec(ctx, `UPDATE invoices SET status = `+InvoiceDeleted+`, deleted_at = $1
+	err := t.update(ctx, order.ErrInvoiceNotFound, `UPDATE invoices SET status = `+InvoiceDeleted+`, deleted_at = $1
 		WHERE merchant_id = $2 AND legacy_id = $3 AND id = $4 AND status = `+InvoiceActive,
 		cause.At.Unix(), o.MerchantID, o.LegacyID, id)
 	if err != nil {
 		return err
-	}
-	if n == 0 {
-		return order.ErrInvoiceNotFound
 	}
 	return t.recordInvoice(ctx, o, -1, order.InvoiceDeleted, id, cause)
 }
@@ -121,8 +114,8 @@ func (t *tx) DeleteInvoice(ctx context.Context, o order.LockedOrder, id int64, c
 // recordInvoice writes the new revision and the event of an order whose invoices
 // have changed. It adds slots to the number of its active files and reservations.
 func (t *tx) recordInvoice(ctx context.Context, o order.LockedOrder, slots int, kind order.EventType, id int64, cause order.Cause) error {
-	err := expectOneRow(t.Exec(ctx, `UPDATE orders SET revision = revision + 1, active_invoices = active_invoices + $1
-		WHERE merchant_id = $2 AND legacy_id = $3`, slots, o.MerchantID, o.LegacyID))
+	err := t.update(ctx, errNoRow, `UPDATE orders SET revision = revision + 1, active_invoices = active_invoices + $1
+		WHERE merchant_id = $2 AND legacy_id = $3`, slots, o.MerchantID, o.LegacyID)
 	if err != nil {
 		return err
 	}
@@ -141,6 +134,79 @@ func (t *tx) ReleaseInvoice(ctx context.Context, o order.LockedOrder, id int64) 
 
 // freeSlot frees the slot of an active file or a reservation.
 func (t *tx) freeSlot(ctx context.Context, o order.LockedOrder) error {
-	return expectOneRow(t.Exec(ctx, `UPDATE orders SET active_invoices = active_invoices - 1
-		WHERE merchant_id = $1 AND legacy_id = $2`, o.MerchantID, o.LegacyID))
+	return t.update(ctx, errNoRow, `UPDATE orders SET active_invoices = active_invoices - 1
+		WHERE merchant_id = $1 AND legacy_id = $2`, o.MerchantID, o.LegacyID)
+}
+
+// Statements that find the entries for the janitor, the oldest first. They name no
+// merchant: their rows are not shown to anyone. The first two conditions repeat
+// those of the index invoices_to_clean, without which SQLite would not use it.
+const (
+	selectToClean = `SELECT i.merchant_id, i.legacy_id, o.reference, i.id, i.name
+	FROM invoices i
+	JOIN orders o ON o.merchant_id = i.merchant_id AND o.legacy_id = i.legacy_id
+	WHERE i.purged_at IS NULL AND i.status <> ` + InvoiceActive + ` AND `
+	selectExpiredReservations = selectToClean + `i.status IN (` + InvoiceReserved + `, ` + InvoiceExpired + `)
+	AND (i.status = ` + InvoiceExpired + ` OR i.created_at < $1)
+	ORDER BY i.created_at, i.id LIMIT $2+0`
+	selectDeletedInvoices = selectToClean + `i.status = ` + InvoiceDeleted + ` AND i.deleted_at < $1
+	ORDER BY i.created_at, i.id LIMIT $2+0`
+)
+
+// ExpiredReservations implements order.Store.
+func (db *DB) ExpiredReservations(ctx context.Context, before time.Time, limit int) ([]order.StoredInvoice, error) {
+	return db.toClean(ctx, selectExpiredReservations, before, limit)
+}
+
+// DeletedInvoices implements order.Store.
+func (db *DB) DeletedInvoices(ctx context.Context, before time.Time, limit int) ([]order.StoredInvoice, error) {
+	return db.toClean(ctx, selectDeletedInvoices, before, limit)
+}
+
+func (db *DB) toClean(ctx context.Context, text string, before time.Time, limit int) ([]order.StoredInvoice, error) {
+	defer db.timed("clean")()
+	invoices, err := sqldb.All(ctx, db.sql, text, []any{before.Unix(), limit}, func(rows sqldb.Rows) (order.StoredInvoice, error) {
+		var i order.StoredInvoice
+		err := rows.Scan(&i.MerchantID, &i.OrderLegacyID, &i.Reference, &i.ID, &i.Name)
+		return i, err
+	})
+	return invoices, db.readError("find invoices to clean up", err, nil)
+}
+
+// ExpireReservation implements order.Store.
+func (db *DB) ExpireReservation(ctx context.Context, invoice order.StoredInvoice, at time.Time) (bool, error) {
+	expired := false
+	err := db.inTx(ctx, "clean", func(t *tx) error {
+		o, err := t.LockOrder(ctx, invoice.MerchantID, order.ByLegacyID(invoice.OrderLegacyID))
+		if err != nil {
+			return err
+		}
+		var status string
+		err = t.QueryRow(ctx, `SELECT CAST(status AS TEXT) FROM invoices WHERE merchant_id = $1 AND legacy_id = $2 AND id = $3`,
+			[]any{invoice.MerchantID, invoice.OrderLegacyID, invoice.ID}, &status)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		expired = status == InvoiceReserved || status == InvoiceExpired
+		if status != InvoiceReserved {
+			return nil
+		}
+		if _, err := t.Exec(ctx, `UPDATE invoices SET status = `+InvoiceExpired+`, deleted_at = $1
+			WHERE merchant_id = $2 AND legacy_id = $3 AND id = $4 AND status = `+InvoiceReserved,
+			at.Unix(), invoice.MerchantID, invoice.OrderLegacyID, invoice.ID); err != nil {
+			return err
+		}
+		return t.freeSlot(ctx, o)
+	})
+	return expired, err
+}
+
+// MarkPurged implements order.Store.
+func (db *DB) MarkPurged(ctx context.Context, invoice order.StoredInvoice, at time.Time) error {
+	return db.inTx(ctx, "clean", func(t *tx) error {
+		_, err := t.Exec(ctx, `UPDATE invoices SET purged_at = $1
+			WHERE merchant_id = $2 AND legacy_id = $3 AND id = $4 AND status IN (`+InvoiceDeleted+`, `+InvoiceExpired+`)`,
+			at.Unix(), invoice.MerchantID, invoice.OrderLegacyID, invoice.ID)
+		return err
+	})
 }

@@ -34,14 +34,12 @@ func (in *importTx) claimKeys(ctx context.Context, merchants map[string]int64) (
 	}
 	claimed := make(map[string]bool, len(merchants))
 	for text, args := range insertKeys.statements(in.db.dialect, values) {
-		err := sqldb.Each(ctx, in, text, args, func(rows sqldb.Rows) error {
-			var key string
-			err := rows.Scan(&key)
-			claimed[key] = true
-			return err
-		})
+		keys, err := sqldb.Column[string](ctx, in, text, args...)
 		if err != nil {
 			return nil, err
+		}
+		for _, key := range keys {
+			claimed[key] = true
 		}
 	}
 	return claimed, nil

@@ -180,11 +180,7 @@ func (db *DB) Tokens(ctx context.Context) ([]token.Token, error) {
 // RevokeToken implements token.Store.
 func (db *DB) RevokeToken(ctx context.Context, id int64, at time.Time) error {
 	return db.inTx(ctx, "token", func(t *tx) error {
-		n, err := t.Exec(ctx, `UPDATE tokens SET revoked_at = COALESCE(revoked_at, $1) WHERE id = $2`, seconds(at), id)
-		if err == nil && n == 0 {
-			return token.ErrUnknown
-		}
-		return err
+		return t.update(ctx, token.ErrUnknown, `UPDATE tokens SET revoked_at = COALESCE(revoked_at, $1) WHERE id = $2`, seconds(at), id)
 	})
 }
 

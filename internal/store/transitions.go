@@ -33,8 +33,8 @@ func (t *tx) LockOrder(ctx context.Context, merchantID int64, id order.Identifie
 
 // Transition implements order.Tx.
 func (t *tx) Transition(ctx context.Context, o order.LockedOrder, to order.State, cause order.Cause) error {
-	err := expectOneRow(t.Exec(ctx, `UPDATE orders SET state = $1, updated_at = $2, revision = revision + 1
-		WHERE merchant_id = $3 AND legacy_id = $4`, int64(to), cause.At.Unix(), o.MerchantID, o.LegacyID))
+	err := t.update(ctx, errNoRow, `UPDATE orders SET state = $1, updated_at = $2, revision = revision + 1
+		WHERE merchant_id = $3 AND legacy_id = $4`, int64(to), cause.At.Unix(), o.MerchantID, o.LegacyID)
 	if err != nil {
 		return err
 	}

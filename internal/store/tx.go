@@ -47,10 +47,12 @@ func (db *DB) inTxWithin(ctx context.Context, timeout time.Duration, operation s
 // errNoRow means that a row is missing that a statement should have changed.
 var errNoRow = errors.New("no row was changed where one should have been")
 
-// expectOneRow checks the result of a statement that must change a row.
-func expectOneRow(n int64, err error) error {
+// update runs a statement that must change a row. It returns noRow if it changes
+// none.
+func (t *tx) update(ctx context.Context, noRow error, text string, args ...any) error {
+	n, err := t.Exec(ctx, text, args...)
 	if err == nil && n == 0 {
-		return errNoRow
+		return noRow
 	}
 	return err
 }

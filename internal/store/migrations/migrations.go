@@ -55,11 +55,7 @@ func (s Schema) Up(ctx context.Context, db *sql.DB) error {
 	if err != nil {
 		return err
 	}
-	newest, err := s.Newest()
-	if err != nil {
-		return err
-	}
-	version, err := provider.GetDBVersion(ctx)
+	version, newest, err := provider.GetVersions(ctx)
 	if err != nil {
 		return fmt.Errorf("read schema version: %w", err)
 	}
