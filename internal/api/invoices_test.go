@@ -132,14 +132,14 @@ func TestRefusedUploadLeavesNoFile(t *testing.T) {
 	}
 }
 
-// TestUploadTooLong checks that a body over 8 MiB is refused whatever else is wrong
+// TestUploadTooLong checks that a body over 11 MiB is refused whatever else is wrong
 // with it, with and without Content-Length, but not before authentication.
 func TestUploadTooLong(t *testing.T) {
 	t.Parallel()
 	const tooBig = `{"message":"The file size is too big."}`
 	s := start(t, setup{})
 	pad := func(body string, size int) string { return body + strings.Repeat(" ", size-len(body)) }
-	longest, tooLong := 8<<20, 8<<20+1
+	longest, tooLong := 11<<20, 11<<20+1
 	for path, body := range map[string]string{
 		"/api/orders/101/invoices": pad(uploadBody("a.pdf", "x"), tooLong),
 		"/api/orders/999/invoices": pad("[", tooLong),

@@ -206,7 +206,7 @@ func TestActionsV1(t *testing.T) {
 	put("102", `{"status":null}`, 400, action)
 	put("102", `{}`, 400, payload)
 	put("102", ``, 400, payload)
-	put("102", `{"x":"`+strings.Repeat("a", 1<<20)+`","status":"G"}`, 400, payload)
+	put("102", `{"x":"`+strings.Repeat("a", 64<<10)+`","status":"G"}`, 400, payload)
 	put("102", `{"status":"D","reason":"out-of-stock","notify_user":1}`, 200, success1)
 	put("102", `{"status":"D","reason":"out-of-stock"}`, 400, cannotReject)
 	put("102", `{"status":"G"}`, 400, cannotAccept)

@@ -134,10 +134,10 @@ func TestActionStatus(t *testing.T) {
 	})
 }
 
-// TestActionBodySize has the limit of 1 MiB on the body of an action
+// TestActionBodySize has the limit of 64 KiB on the body of an action
 // (decision 5).
 func TestActionBodySize(t *testing.T) {
-	const limit = 1 << 20
+	const limit = 64 << 10
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			o := s.addOne(t)

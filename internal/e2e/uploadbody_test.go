@@ -168,17 +168,18 @@ func TestUploadSize(t *testing.T) {
 }
 
 // maxBody is the largest body of an upload (decision 6).
-const maxBody = 8 << 20
+const maxBody = 11 << 20
 
-// TestUploadBodySize has the limit of 8 MiB on the whole body: it comes before
+// TestUploadBodySize has the limit of 11 MiB on the whole body: it comes before
 // every other check but the token's, with a length given and without, and the
-// client gets to read the response.
+// client gets to read the response. Of it 128 KiB may stand beside the content.
 func TestUploadBodySize(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			o, missing := s.addOne(t), placed{number: 1, reference: "missing"}
 			full := v.uploadBase64(o, "a.pdf", encodedLargest()).body
-			full += strings.Repeat(" ", maxBody-len(full))
+			other := `{"x":"` + strings.Repeat("x", 120<<10) + `",`
+			full = other + full[1:] + strings.Repeat(" ", maxBody-len(full)-len(other)+1)
 			s.stored(t, post(v.invoices(o), full))
 			over, garbage := full+" ", strings.Repeat("x", maxBody+1)
 			streamed := func(o placed, body string) request {
@@ -200,6 +201,7 @@ func TestUploadBodySize(t *testing.T) {
 				{"no token", post(v.invoices(o), over).as(noAuth), o, unauthorized},
 				{"no token, without a length", streamed(o, garbage).as(noAuth), o, unauthorized},
 				{"wrong type", v.uploadBase64(o, "a.exe", garbage), o, sizeTooBig},
+				{"128 KiB beside the content", post(v.invoices(o), strings.Replace(full, `"x"`, `"`+strings.Repeat("y", 8<<10)+`"`, 1)[:maxBody]), o, invalidPayload},
 			}
 			for _, test := range tests {
 				t.Run(test.name, func(t *testing.T) {

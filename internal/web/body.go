@@ -9,7 +9,7 @@ import (
 
 // MaxBody is the largest body, in bytes, of requests other than uploads and order
 // documents.
-const MaxBody = 1 << 20
+const MaxBody = 64 << 10
 
 const (
 	// bodyTimeout is how long a client may take to send a body, and

@@ -11,17 +11,24 @@ import (
 	"io"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"merchantorders/internal/order"
 )
 
-// MaxBody is the largest body of an upload, in bytes: the largest file in base64
-// with room for wrapped lines and escapes (decision 6).
-const MaxBody = 8 << 20
+const (
+	// MaxBody is the largest body of an upload, in bytes: the largest file in
+	// base64, with every slash escaped (decision 6).
+	MaxBody = 11 << 20
+	// maxOther is how many bytes of a body may be neither the content's string nor
+	// white space. To find duplicates, the decoder remembers the names of all
+	// members, also those in values that are ignored: without a bound, a body full
+	// of names costs many times what an upload costs.
+	maxOther = 128 << 10
+)
 
 var (
 	// ErrPayload means that the body is not a valid upload, or that it is incomplete (spec 7, "Invalid
@@ -66,14 +73,13 @@ func ReadUpload(ctx context.Context, body io.Reader, stage StageFunc) (filename 
 	if b.body, err = readAll(b.body, spool); err != nil {
 		return "", order.Content{}, err
 	}
-	upload := uploadBody{Content: base64Text{decoded: b.content[:0]}}
-	err = json.Unmarshal(b.body, &upload)
-	b.content = upload.Content.decoded
-	if err != nil || upload.Filename == "" || len(b.content) == 0 {
+	if filename, err = b.parse(); err != nil || filename == "" || len(b.content) == 0 {
 		return "", order.Content{}, ErrPayload
 	}
-	content, err = stageContent(ctx, b.content, stage)
-	return upload.Filename, content, err
+	if content, err = stageContent(ctx, b.content, stage); err != nil {
+		return "", order.Content{}, err
+	}
+	return filename, content, nil
 }
 
 // receive copies a body to a staged file.
@@ -125,8 +131,9 @@ func acquireDecoder(ctx context.Context) (release func(), err error) {
 
 // buffers hold one upload in memory.
 type buffers struct {
-	body    []byte // JSON
-	content []byte // decoded
+	body     []byte // JSON
+	unquoted []byte // base64, if the JSON string has escapes
+	content  []byte // decoded
 }
 
 // decodeBuffers hold *buffers between uploads.
@@ -146,35 +153,121 @@ func readAll(buffer []byte, file order.StagedFile) ([]byte, error) {
 	return buffer, nil
 }
 
-// uploadBody is the JSON of an upload. The decoder is strict by default: names are
-// case-sensitive and unique, texts are valid UTF-8 without lone surrogates, and
-// nothing follows the object.
-type uploadBody struct {
-	Filename string     `json:"filename"`
-	Content  base64Text `json:"contentBase64"`
+// parse reads the members of body: it returns the file name and sets content. A
+// known name in other letters is an error, since the client means that member.
+func (b *buffers) parse() (filename string, err error) {
+	d := &decoder{Decoder: jsontext.NewDecoder(bytes.NewBuffer(b.body))}
+	b.content = b.content[:0]
+	if d.PeekKind() != '{' {
+		return "", ErrPayload
+	}
+	_, err = d.next()
+	for err == nil && d.PeekKind() != '}' {
+		var name string
+		if name, err = d.text(); err != nil {
+			break
+		}
+		switch {
+		case name == filenameName:
+			filename, err = d.text()
+		case name == contentName:
+			err = b.decodeContent(d)
+		case strings.EqualFold(name, filenameName), strings.EqualFold(name, contentName):
+			err = ErrPayload
+		default:
+			err = d.skip()
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	if _, err = d.next(); err != nil {
+		return "", err
+	}
+	if _, err = d.next(); err != io.EOF {
+		return "", ErrPayload // something follows the object
+	}
+	return filename, nil
 }
 
-// base64Text is a JSON string in base64. Line breaks in it are ignored.
-type base64Text struct{ decoded []byte }
+// The names of the members of an upload.
+const (
+	filenameName = "filename"
+	contentName  = "contentBase64"
+)
 
-// UnmarshalJSONFrom implements json.UnmarshalerFrom. It decodes the string where it
-// is, without a copy of it: that of the largest file has 5.3 MB.
-func (t *base64Text) UnmarshalJSONFrom(decoder *jsontext.Decoder) error {
-	value, err := decoder.ReadValue()
+// decodeContent decodes the content's string. Base64 without escapes is decoded
+// where it is, without a copy of it: that of the largest file has 5.3 MB.
+func (b *buffers) decodeContent(d *decoder) error {
+	value, err := d.next()
 	if err != nil {
 		return err
 	}
 	if value.Kind() != '"' {
 		return ErrPayload
 	}
+	d.other -= len(value)
 	text := []byte(value[1 : len(value)-1])
 	if bytes.IndexByte(text, '\\') >= 0 {
-		if text, err = jsontext.AppendUnquote(nil, value); err != nil {
+		if b.unquoted, err = jsontext.AppendUnquote(b.unquoted[:0], value); err != nil {
+			return err
+		}
+		text = b.unquoted
+	}
+	// Line breaks in it are ignored.
+	b.content, err = base64.StdEncoding.AppendDecode(b.content, text)
+	return err
+}
+
+// decoder is a strict JSON decoder: names are unique, and texts are valid UTF-8
+// without lone surrogates. Its methods count what is not the content's string.
+type decoder struct {
+	*jsontext.Decoder
+	other int // bytes read by next, without white space
+}
+
+// next returns the next string, number or literal, or nil after a brace or a
+// bracket. It returns ErrPayload if more than maxOther bytes have been read.
+func (d *decoder) next() (value jsontext.Value, err error) {
+	if d.other > maxOther {
+		return nil, ErrPayload
+	}
+	kind := d.PeekKind()
+	if _, length := d.StackIndex(d.StackDepth()); length > 0 && kind != '}' && kind != ']' {
+		d.other++ // a comma or a colon
+	}
+	switch kind {
+	case '{', '}', '[', ']':
+		d.other++
+		_, err = d.ReadToken()
+	default:
+		value, err = d.ReadValue()
+		d.other += len(value)
+	}
+	return value, err
+}
+
+// text returns the next value, which must be a string.
+func (d *decoder) text() (string, error) {
+	value, err := d.next()
+	if err == nil && value.Kind() != '"' {
+		err = ErrPayload
+	}
+	if err != nil {
+		return "", err
+	}
+	text, err := jsontext.AppendUnquote(nil, value)
+	return string(text), err
+}
+
+// skip reads the next value and everything in it.
+func (d *decoder) skip() error {
+	depth := d.StackDepth()
+	for {
+		if _, err := d.next(); err != nil || d.StackDepth() == depth {
 			return err
 		}
 	}
-	t.decoded, err = base64.StdEncoding.AppendDecode(t.decoded, text)
-	return err
 }
 
 // stageContent writes decoded content to a staged file.

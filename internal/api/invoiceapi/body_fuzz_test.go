@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/base64"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -17,6 +19,16 @@ import (
 func plainRead(body []byte) upload {
 	if len(body) > MaxBody {
 		return refused(ErrBodyTooBig)
+	}
+	var raw map[string]jsontext.Value
+	compact := jsontext.Value(slices.Clone(body))
+	if compact.Compact() != nil || json.Unmarshal(body, &raw) != nil || len(compact)-len(raw["contentBase64"]) > 128<<10 {
+		return refused(ErrPayload)
+	}
+	for name := range raw {
+		if lower := strings.ToLower(strings.ReplaceAll(name, "ſ", "s")); (lower == "filename" || lower == "contentbase64") && name != "filename" && name != "contentBase64" {
+			return refused(ErrPayload)
+		}
 	}
 	var form struct {
 		Filename *string `json:"filename"`

@@ -1,13 +1,17 @@
 package invoiceapi
 
 import (
+	"bytes"
 	"encoding/base64"
 	"io"
 	"math/rand/v2"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
@@ -53,7 +57,7 @@ func TestReadUploadSizes(t *testing.T) {
 		{"lines of 76", linesOf(76, `\r\n`), all},
 		{"lines of 64", linesOf(64, `\n`), small},
 		{"lines of 61", linesOf(61, `\u000a`), small},
-		{"slash escape", func(text string) string { return strings.ReplaceAll(text, "/", `\/`) }, small},
+		{"slash escape", func(text string) string { return strings.ReplaceAll(text, "/", `\/`) }, all},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -70,6 +74,17 @@ func TestReadUploadSizes(t *testing.T) {
 	}
 }
 
+// TestReadUploadEscapedSlashes reads the largest body that the largest file can
+// have without needless escapes.
+func TestReadUploadEscapedSlashes(t *testing.T) {
+	t.Parallel()
+	content := bytes.Repeat([]byte{0xff}, order.MaxInvoiceSize)
+	body := bodyOf(content, func(text string) string { return strings.ReplaceAll(text, "/", `\/`) })
+	if got := read(t, strings.NewReader(body)); got != accepted("a.pdf", string(content)) {
+		t.Errorf("read %d, staged %d, err %q", got.Size, len(got.Staged), got.Err)
+	}
+}
+
 func TestReadUploadBodyLimit(t *testing.T) {
 	t.Parallel()
 	hello := accepted("a.pdf", "hello")
@@ -80,7 +95,7 @@ func TestReadUploadBodyLimit(t *testing.T) {
 	}{
 		"space after":         {`{"filename":"a.pdf","contentBase64":"aGVsbG8="}`, "", true},
 		"space in the object": {`{"filename":"a.pdf",`, `"contentBase64":"aGVsbG8="}`, true},
-		"an unknown member":   {`{"x":"`, `","filename":"a.pdf","contentBase64":"aGVsbG8="}`, true},
+		"an unknown member":   {`{"x":"`, `","filename":"a.pdf","contentBase64":"aGVsbG8="}`, false},
 		"no JSON":             {"x", "", false},
 		"no base64":           {`{"filename":"a.pdf","contentBase64":"`, `"}`, false},
 		"text after":          {`{"filename":"a.pdf","contentBase64":"aGVsbG8="}x`, "", false},
@@ -94,13 +109,69 @@ func TestReadUploadBodyLimit(t *testing.T) {
 				want = hello
 			}
 			if diff := cmp.Diff(want, read(t, strings.NewReader(fits))); diff != "" {
-				t.Errorf("8 MiB (-want +got):\n%s", diff)
+				t.Errorf("11 MiB (-want +got):\n%s", diff)
 			}
 			over := test.before + " " + fits[len(test.before):]
 			if diff := cmp.Diff(refused(ErrBodyTooBig), read(t, strings.NewReader(over))); diff != "" {
-				t.Errorf("8 MiB and a byte (-want +got):\n%s", diff)
+				t.Errorf("11 MiB and a byte (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestReadUploadOther checks the bound on what is neither content nor white space,
+// to the byte, wherever it stands.
+func TestReadUploadOther(t *testing.T) {
+	t.Parallel()
+	const start, end = `{"contentBase64":"`, `","filename":"a.pdf"`
+	for name, test := range map[string]struct{ before, after string }{
+		"a string":               {`,"x":"`, `"}`},
+		"a name":                 {`,"`, `":1}`},
+		"the file name":          {`,"x":{"filename":"`, `"}}`},
+		"a number":               {`,"x":[{},[],1`, `]}`},
+		"strings and separators": {`,"x":[{"y":"", "z" : [null , true]}, "`, "\"]\n}"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rest := start + end + test.before + test.after
+			compact := jsontext.Value(rest)
+			if err := compact.Compact(); err != nil {
+				t.Fatal(err)
+			}
+			// The content's quotes do not count.
+			fill := 128<<10 - len(compact) + len(`""`)
+			wantRead(t, start+"aGVsbG8="+end+test.before+strings.Repeat("1", fill)+test.after, accepted("a.pdf", "hello"))
+			wantRead(t, start+"aGVsbG8="+end+test.before+strings.Repeat("1", fill+1)+test.after, refused(ErrPayload))
+		})
+	}
+}
+
+// TestReadUploadManyNames checks that a body full of names costs no more memory
+// than an upload. It is not parallel, because it counts all allocations.
+func TestReadUploadManyNames(t *testing.T) {
+	var flat, nested strings.Builder
+	for i := 0; flat.Len() < MaxBody-100; i++ {
+		flat.WriteString(`"` + strconv.FormatInt(int64(i), 36) + `":1,`)
+		nested.WriteString(`{"` + strconv.FormatInt(int64(i), 36) + `":1},`)
+	}
+	nestedText := nested.String()[:MaxBody-100]
+	for name, body := range map[string]string{
+		"flat":     `{` + flat.String() + `"filename":"a.pdf","contentBase64":"aGVsbG8="}`,
+		"in value": `{"filename":"a.pdf","contentBase64":"aGVsbG8=","x":{` + flat.String() + `"":1}}`,
+		"nested":   `{"filename":"a.pdf","contentBase64":"aGVsbG8=","x":[` + nestedText[:strings.LastIndex(nestedText, ",")] + `]}`,
+		"deep":     `{"filename":"a.pdf","contentBase64":"aGVsbG8=","x":` + strings.Repeat(`{"x":`, 9_000) + "1" + strings.Repeat(`}`, 9_000) + "}",
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		got := read(t, strings.NewReader(body))
+		runtime.ReadMemStats(&after)
+		if name != "deep" && got != refused(ErrPayload) {
+			t.Errorf("%s: read %+v", name, got)
+		}
+		// The staged file of the test grows in memory, and the body is read from there.
+		if used := after.TotalAlloc - before.TotalAlloc; used > 8*MaxBody {
+			t.Errorf("%s: %d MiB for a body of %d MiB", name, used>>20, len(body)>>20)
+		}
 	}
 }
 
