@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
@@ -133,16 +134,16 @@ func NewEntries(storageURL, reference string, invoices []order.Invoice) []Entry 
 // ErrInvalidParams means that an id in the path is not a number.
 var ErrInvalidParams = errors.New("invalid request params")
 
-// refusal is an error with its published status and message.
-type refusal struct {
-	err     error
-	status  int
-	message string
+// Refusal is an error with its published status and message.
+type Refusal struct {
+	Err     error
+	Status  int
+	Message string
 }
 
 // refusals are the rows of spec 7.1 for upload and delete. The first match counts:
 // an upload that fails because of the storage is a failed upload.
-var refusals = []refusal{
+var refusals = []Refusal{
 	{order.ErrUploadFailed, http.StatusInternalServerError, "There were errors during the upload."},
 	{web.ErrInvalidPayload, http.StatusBadRequest, "Invalid payload."},
 	{order.ErrUnsupportedFileType, http.StatusBadRequest, "The file type is not supported."},
@@ -152,29 +153,29 @@ var refusals = []refusal{
 	{order.ErrInvoiceNotFound, http.StatusNotFound, "The invoice was not found."},
 }
 
-// find returns the row of an error. ok is false if it has none.
-func find(err error) (row refusal, ok bool) {
-	for _, row := range refusals {
-		if errors.Is(err, row.err) {
-			return row, true
-		}
-	}
-	return refusal{}, false
-}
-
 // ErrorEncoder returns the encoder of the invoice routes: the published messages
 // for the errors of upload and delete, and next for all others. orderParam is the
 // path parameter that identifies the order.
 func ErrorEncoder(orderParam string, next web.ErrorEncoder) web.ErrorEncoder {
+	return MessageEncoder(refusals, orderParam, next)
+}
+
+// MessageEncoder returns an encoder for refusals, the first match of which counts,
+// and for a missing order. next encodes all other errors.
+func MessageEncoder(refusals []Refusal, orderParam string, next web.ErrorEncoder) web.ErrorEncoder {
 	return func(r *http.Request, err error) (int, any) {
-		if row, ok := find(err); ok {
-			return row.status, web.MessageBody{Message: row.message}
+		if i := indexOf(refusals, err); i >= 0 {
+			return refusals[i].Status, web.MessageBody{Message: refusals[i].Message}
 		}
 		if errors.Is(err, order.ErrNotFound) {
 			return http.StatusNotFound, web.MessageBody{Message: OrderNotFound(r.PathValue(orderParam))}
 		}
 		return next(r, err)
 	}
+}
+
+func indexOf(refusals []Refusal, err error) int {
+	return slices.IndexFunc(refusals, func(row Refusal) bool { return errors.Is(err, row.Err) })
 }
 
 // OrderNotFound returns the message about a missing order, the same in both
@@ -186,8 +187,8 @@ func OrderNotFound(id string) string {
 // uploadResult returns how an upload that returned an error is counted.
 func uploadResult(err error) web.UploadResult {
 	status := web.Status(err)
-	if row, ok := find(err); ok {
-		status = row.status
+	if i := indexOf(refusals, err); i >= 0 {
+		status = refusals[i].Status
 	} else if errors.Is(err, order.ErrNotFound) {
 		status = http.StatusNotFound
 	}

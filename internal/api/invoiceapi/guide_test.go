@@ -12,7 +12,7 @@ func TestGuideHasEveryError(t *testing.T) {
 	t.Parallel()
 	want := []string{"404 " + OrderNotFound("{order}")}
 	for _, refusal := range refusals {
-		want = append(want, strconv.Itoa(refusal.status)+" "+refusal.message)
+		want = append(want, strconv.Itoa(refusal.Status)+" "+refusal.Message)
 	}
 	var got []string
 	for _, row := range docstest.Rows(t, "guide/errors.md", "Invoice files") {

@@ -28,14 +28,9 @@ func (a API) putOrder(r *web.Request) (web.Write, error) {
 			return a.Orders.Reject(ctx, r.MerchantID, orderID(r), action.reason, options)
 		},
 		Respond: func(order.WriteResult) web.Response {
-			return web.Response{Status: http.StatusOK, Body: messageView{Message: "success"}}
+			return web.Response{Status: http.StatusOK, Body: web.MessageBody{Message: "success"}}
 		},
 	}), nil
-}
-
-// messageView is the response to a transition.
-type messageView struct {
-	Message string `json:"message"`
 }
 
 // action is what the body of a PUT requests.
