@@ -113,6 +113,9 @@ type coalescer struct {
 // two reads of its token at most. The context of a read does not end with that of
 // a caller, so read must have a time limit of its own.
 func (c *coalescer) do(ctx context.Context, hash token.Hash, read func(context.Context) (token.Grant, error)) (token.Grant, error) {
+	if err := ctx.Err(); err != nil {
+		return token.Grant{}, err
+	}
 	key := string(hash[:])
 	grant, err, _ := c.flights.Do(key, func() (any, error) {
 		done := make(chan struct{})
