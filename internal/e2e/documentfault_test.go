@@ -73,6 +73,8 @@ var documentFaults = []documentFault{
 	{name: "addressType in the billing address", change: in("billingAddress", "addressType", "x"), field: "billingAddress.addressType"},
 	{name: "unknown key in the carrier", change: in("carrier", "x", 1), field: "carrier.x"},
 	{name: "unknown key in the payment", change: in("payment", "x", 1), field: "payment.x"},
+	{name: "invoice details without vatNumber", change: in("invoiceDetails", "company", "x"), field: "invoiceDetails.vatNumber"},
+	{name: "empty vatNumber", change: in("invoiceDetails", "vatNumber", ""), field: "invoiceDetails.vatNumber"},
 	{name: "unknown key in the invoice details", change: in("invoiceDetails", "x", 1), field: "invoiceDetails.x"},
 	{name: "unknown key in a line", change: inLine("colour", "red"), field: "lineItems[0].colour"},
 

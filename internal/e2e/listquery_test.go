@@ -26,27 +26,28 @@ func TestListDates(t *testing.T) {
 		query    string
 		want     []string
 		from, to string
-		only     string // version; empty: both
 	}{
-		{"", everything, "1970-01-01", "<today>", ""},
-		{"FROM=2026-05-01&TO=2026-05-01", []string{"end", "offset", "start"}, "2026-05-01", "2026-05-01", ""},
-		{"FROM=2026-04-30&TO=2026-05-02", []string{"next", "end", "offset", "start", "eve"}, "2026-04-30", "2026-05-02", ""},
-		{"TO=2026-04-30", []string{"eve", "before-1970"}, "1970-01-01", "2026-04-30", ""},
-		{"FROM=2026-05-02", []string{"far", "leap", "next"}, "2026-05-02", "<today>", ""},
-		{"FROM=2028-02-29&TO=2028-02-29", []string{"leap"}, "2028-02-29", "2028-02-29", ""},
-		{"FROM=2098-01-01", []string{"far"}, "2098-01-01", "2098-01-01", ""},
-		{"FROM=2100-01-01", []string{}, "2100-01-01", "2100-01-01", ""},
-		{"FROM=9999-12-31&TO=9999-12-31", []string{}, "9999-12-31", "9999-12-31", ""},
-		{"FROM=1969-12-31&TO=1969-12-31", []string{"before-1970"}, "1969-12-31", "1969-12-31", ""},
-		{"FROM=0001-01-01", everything, "0001-01-01", "<today>", ""},
-		{"TO=1969-12-31", []string{"before-1970"}, "1969-12-31", "1969-12-31", ""},
-		{"FROM=&TO=", everything, "1970-01-01", "<today>", ""},
-		{"FROM=2026-05-01&TO=", []string{"far", "leap", "next", "end", "offset", "start"}, "2026-05-01", "<today>", ""},
+		{"", everything, "1970-01-01", "<today>"},
+		{"FROM=2026-05-01&TO=2026-05-01", []string{"end", "offset", "start"}, "2026-05-01", "2026-05-01"},
+		{"FROM=2026-04-30&TO=2026-05-02", []string{"next", "end", "offset", "start", "eve"}, "2026-04-30", "2026-05-02"},
+		{"TO=2026-04-30", []string{"eve", "before-1970"}, "1970-01-01", "2026-04-30"},
+		{"FROM=2026-05-02", []string{"far", "leap", "next"}, "2026-05-02", "<today>"},
+		{"FROM=2028-02-29&TO=2028-02-29", []string{"leap"}, "2028-02-29", "2028-02-29"},
+		{"FROM=2098-01-01", []string{"far"}, "2098-01-01", "2098-01-01"},
+		{"FROM=2100-01-01", []string{}, "2100-01-01", "2100-01-01"},
+		{"FROM=9999-12-31&TO=9999-12-31", []string{}, "9999-12-31", "9999-12-31"},
+		{"FROM=1969-12-31&TO=1969-12-31", []string{"before-1970"}, "1969-12-31", "1969-12-31"},
+		{"FROM=0001-01-01", everything, "0001-01-01", "<today>"},
+		{"TO=1969-12-31", []string{"before-1970"}, "1969-12-31", "1969-12-31"},
+		{"FROM=&TO=", everything, "1970-01-01", "<today>"},
+		{"FROM=2026-05-01&TO=", []string{"far", "leap", "next", "end", "offset", "start"}, "2026-05-01", "<today>"},
 
-		{"FROM=2026-05-01T15:00:00", []string{"far", "leap", "next", "end", "offset", "start"}, "2026-05-01", "<today>", "v1"},
-		{"FROM=2026-05-01%2015:00:00&TO=2026-05-01%2016:00:00", []string{"end", "offset", "start"}, "2026-05-01", "2026-05-01", "v1"},
-		{"FROM=2026-05-01+23:59:59&TO=2026-05-01T00:00:00", []string{"end", "offset", "start"}, "2026-05-01", "2026-05-01", "v1"},
-		{"TO=2026-04-30T00:00:00", []string{"eve", "before-1970"}, "1970-01-01", "2026-04-30", "v1"},
+		{"FROM=2026-05-01T15:00:00.250Z&TO=2026-05-02T01:00:00%2B02:00", []string{"end", "offset", "start"}, "2026-05-01", "2026-05-01"},
+		{"FROM=2026-04-30T23:30:00-01:00&TO=2026-05-01T00:00:00.1234567", []string{"end", "offset", "start"}, "2026-05-01", "2026-05-01"},
+		{"FROM=2026-05-01T15:00:00", []string{"far", "leap", "next", "end", "offset", "start"}, "2026-05-01", "<today>"},
+		{"FROM=2026-05-01%2015:00:00&TO=2026-05-01%2016:00:00", []string{"end", "offset", "start"}, "2026-05-01", "2026-05-01"},
+		{"FROM=2026-05-01+23:59:59&TO=2026-05-01T00:00:00", []string{"end", "offset", "start"}, "2026-05-01", "2026-05-01"},
+		{"TO=2026-04-30T00:00:00", []string{"eve", "before-1970"}, "1970-01-01", "2026-04-30"},
 	}
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		var documents []document
@@ -56,9 +57,6 @@ func TestListDates(t *testing.T) {
 		s.add(t, documents...)
 		inEachVersion(t, func(t *testing.T, v version) {
 			for _, test := range tests {
-				if test.only != "" && test.only != v.name {
-					continue
-				}
 				t.Run(test.query, func(t *testing.T) {
 					total := asJSON(t, len(test.want))
 					a := v.wantParams(t, s, test.query, "1", "10", total, "null", test.from, test.to)
@@ -134,12 +132,9 @@ func TestListRefusals(t *testing.T) {
 		}
 		for _, value := range []string{
 			"2026-05-01T25:00:00", "2026-05-01 15:60:00", "2026-02-30T10:00:00", "2026-05-01T", "2026-05-01T15",
-			"2026-05-01T15:00:00Z", "2026-05-01T15:00:00+02:00", "2026-05-01T15:00:00.5", "2026-05-01T15:00:00,5", "2026-05-01t15:00:00", "2026-05-01T5:00:00",
+			"2026-05-01T15:00:00ZZ", "2026-05-01T15:00:00+2", "2026-05-01T15:00:00+24:00", "2026-05-01T15:00:00,5", "2026-05-01t15:00:00", "2026-05-01T5:00:00",
 		} {
 			both = append(both, name+"="+url.QueryEscape(value))
-		}
-		for _, value := range []string{"2026-05-01T15:00:00", "2026-05-01 15:00:00"} {
-			only2 = append(only2, name+"="+url.QueryEscape(value))
 		}
 	}
 	both = append(both, "page=1;SIZE=5", "%zz=1", "page=%zz", "page=1&x=%",
@@ -150,9 +145,10 @@ func TestListRefusals(t *testing.T) {
 	)
 	only1 = append(only1, "status=o", "status=g", "status=registered", "status=O%20", "status=O,G", "status=O&status=G",
 		"itemsPerPage=0", "itemsPerPage=abc", "itemsPerPage=5&itemsPerPage=5",
-		"items_per_page=5&itemsPerPage=0", "items_per_page=5&itemsPerPage=abc")
+		"state=registered", "dateFrom=nonsense", "dateTo=nonsense", "state=O&state=O", "dateFrom=2026-05-02&date_to=2026-05-01")
 	only2 = append(only2, "state=O", "state=Registered", "state=REGISTERED", "state=accepted", "state=rejected", "state=cancelled", "state=unknown",
-		"state=registered%20", "state=registered,completed", "state=registered&state=completed", "state=pickup-point")
+		"state=registered%20", "state=registered,completed", "state=registered&state=completed", "state=pickup-point",
+		"items_per_page=abc", "status=O", "status=nonsense", "date_from=nonsense", "date_to=nonsense", "status=registered&status=registered")
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			queries := map[string][]string{"v1": append(only1, both...), "v2": append(only2, both...)}[v.name]
@@ -182,9 +178,13 @@ func TestListTolerates(t *testing.T) {
 		{"v1", "items_per_page=4&itemsPerPage=3", "4", "1", "null"},
 		{"v1", "items_per_page=&itemsPerPage=3", "3", "1", "null"},
 		{"v1", "itemsPerPage=500", "100", "1", "null"},
-		{"v1", "state=nonsense&dateFrom=nonsense&dateTo=nonsense", "10", "1", "null"},
+		{"v1", "items_per_page=5&itemsPerPage=abc", "5", "1", "null"},
+		{"v1", "status=O&state=registered", "10", "1", `"O"`},
+		{"v1", "state=O&status=", "10", "1", `"O"`},
 		{"v1", "status=O&page=2", "10", "2", `"O"`},
-		{"v2", "items_per_page=abc&status=nonsense&date_from=nonsense&date_to=nonsense", "10", "1", "null"},
+		{"v2", "items_per_page=3", "3", "1", "null"},
+		{"v2", "status=registered", "10", "1", `"registered"`},
+		{"v2", "status=O&state=registered&items_per_page=abc&itemsPerPage=5", "5", "1", `"registered"`},
 		{"v2", "state=registered&page=2", "10", "2", `"registered"`},
 	}
 	onBothDatabases(t, func(t *testing.T, s *service) {

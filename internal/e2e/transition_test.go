@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"strconv"
 	"testing"
 	"time"
 )
@@ -73,10 +74,11 @@ func wantMoved(t *testing.T, s *service, v version, o placed, r request, to stat
 		}
 	}
 	changed := textAt(t, v2.shown(t, s, o), "updatedAt")
-	if at, err := time.Parse(time.DateTime, changed); err != nil || at.Before(began) || at.After(ended) {
+	moved, err := time.Parse(time.DateTime, changed)
+	if err != nil || moved.Before(began) || moved.After(ended) {
 		t.Errorf("updatedAt is %s, the move was between %s and %s", changed, began.UTC(), ended.UTC())
 	}
-	if got := textAt(t, v1.shown(t, s, o), "last_order_change"); got != changed {
+	if got := textAt(t, v1.shown(t, s, o), "last_order_change"); got != strconv.FormatInt(moved.Unix(), 10) {
 		t.Errorf("last_order_change is %s, updatedAt %s", got, changed)
 	}
 }

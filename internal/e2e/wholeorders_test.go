@@ -96,7 +96,7 @@ const richV1 = `{
 	"s_firstname": "Άννα", "s_lastname": "Γεωργίου", "s_address": "Makariou 5", "s_address_2": "back door", "s_city": "Nicosia",
 	"s_state": "NIC", "s_country": "CY", "s_zipcode": "1065", "s_phone": "2310222222", "s_address_type": "residential",
 	"b_country_descr": "Ελλάδα", "s_country_descr": "Cyprus", "b_state_descr": "Αττική", "s_state_descr": "Nicosia district",
-	"shipment_ids": [9, 8], "company_name": "Store 355", "last_order_change": "2026-03-02 01:02:03",
+	"shipment_ids": [9, 8], "company_name": "Store 355", "last_order_change": "1772413323",
 	"payment_method": {"payment": "card"},
 	"shipping": {"name": "ACS", "method": "Courier", "delivery_key": "door"},
 	"invoices": [],

@@ -31,7 +31,7 @@ func FuzzParse(f *testing.F) {
 		adding(`"orderId":1,"updatedAt":"0001-01-01T00:00:00Z"`), adding(`"notes":"\ud800\u0000"`),
 		inLine(`"extendedAttributes":[{"b":1e2,"a":"\u0041"},-0,[[]]]`),
 		inLine(`"pickupDate":"0000-01-01","totalPrice":200`),
-		adding(`"invoiceDetails":{"article39Eligible":"Y","article39Valid":null}`),
+		adding(`"invoiceDetails":{"vatNumber":"1","article39Eligible":"Y","article39Valid":null}`),
 	} {
 		f.Add([]byte(seed))
 	}

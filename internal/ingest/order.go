@@ -129,6 +129,9 @@ func (r *reader) invoiceDetails(given *invoiceDetails) *order.InvoiceDetails {
 	}
 	r.flag("invoiceDetails.article39Eligible", given.Article39Eligible)
 	r.flag("invoiceDetails.article39Valid", given.Article39Valid)
+	if given.VATNumber == "" {
+		r.refuse("invoiceDetails.vatNumber", "is required and must not be empty")
+	}
 	details := order.InvoiceDetails(*given)
 	return &details
 }

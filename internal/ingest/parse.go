@@ -14,7 +14,6 @@ package ingest
 import (
 	"math"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -115,7 +114,7 @@ func (r *reader) timestamp(field string, given *string) time.Time {
 	if given == nil {
 		return time.Time{}
 	}
-	t, ok := parseTime(*given)
+	t, ok := order.ParseTime(*given)
 	if !ok {
 		r.refuse(field, "must be a time as in 2026-11-20T08:15:30Z")
 	}
@@ -128,32 +127,6 @@ func (r *reader) requiredTimestamp(field string, given *string) time.Time {
 		r.refuse(field, "is required")
 	}
 	return r.timestamp(field, given)
-}
-
-// parseTime parses RFC 3339, with T and Z in either letter case. It refuses
-// years outside 1 to 9999 in UTC, and Go's zero time, which means "no time".
-func parseTime(text string) (time.Time, bool) {
-	text = strings.ToUpper(text)
-	t, err := time.Parse(time.RFC3339, text)
-	if err != nil || !strictTime(text) {
-		return time.Time{}, false
-	}
-	t = t.UTC().Truncate(time.Second)
-	return t, !t.IsZero() && t.Year() >= 1 && t.Year() <= 9999
-}
-
-// strictTime refuses what time.Parse accepts beyond RFC 3339: an hour of one
-// digit, a comma before the fraction, offsets of 24 hours or 60 minutes.
-func strictTime(text string) bool {
-	const hourEnd = len("2026-11-20T08")
-	if text[hourEnd] != ':' || strings.Contains(text, ",") {
-		return false
-	}
-	if strings.HasSuffix(text, "Z") {
-		return true
-	}
-	offset := text[len(text)-len("02:00"):]
-	return offset[:2] < "24" && offset[3:] < "60"
 }
 
 // day returns a day; NoDay if absent or empty.

@@ -150,10 +150,10 @@ func TestParseReads(t *testing.T) {
 		"carrier": {adding(`"carrier":{"shipmentIds":[3,-1,0],"comments":"ring","deliveryToCourierEstimationDate":"soon"}`), func(o *order.Order) {
 			o.Carrier = order.Carrier{ShipmentIDs: []int64{3, -1, 0}, Comments: text("ring"), DeliveryToCourierEstimation: text("soon")}
 		}},
-		"empty invoice details": {adding(`"invoiceDetails":{}`), func(o *order.Order) { o.InvoiceDetails = &order.InvoiceDetails{} }},
+		"invoice details": {adding(`"invoiceDetails":{"vatNumber":"1"}`), func(o *order.Order) { o.InvoiceDetails = &order.InvoiceDetails{VATNumber: "1"} }},
 		"article 39 unchanged": {
-			adding(`"invoiceDetails":{"vatNumber":null,"article39Eligible":"\u03a5","article39Valid":true}`), func(o *order.Order) {
-				o.InvoiceDetails = &order.InvoiceDetails{Article39Eligible: "Υ", Article39Valid: true}
+			adding(`"invoiceDetails":{"vatNumber":"1","article39Eligible":"\u03a5","article39Valid":true}`), func(o *order.Order) {
+				o.InvoiceDetails = &order.InvoiceDetails{VATNumber: "1", Article39Eligible: "Υ", Article39Valid: true}
 			},
 		},
 		"prices and flags of a line": {

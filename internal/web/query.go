@@ -4,6 +4,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 
 	"merchantorders/internal/order"
@@ -63,15 +64,49 @@ func (q Query) Int(name string, absent, minimum, maximum int64) (int64, error) {
 	return n, nil
 }
 
-// Day returns a parameter of the form YYYY-MM-DD, and order.NoDay if it is absent.
+// First returns the first of the names that the query has with a value, or the first
+// name if it has none of them.
+func (q Query) First(names ...string) string {
+	for _, name := range names {
+		if values := q.values[name]; len(values) > 1 || len(values) == 1 && values[0] != "" {
+			return name
+		}
+	}
+	return names[0]
+}
+
+// Day returns a parameter of the form YYYY-MM-DD, and order.NoDay if it is absent. A
+// time may follow the date: the day is that of the time in UTC (decision 3).
 func (q Query) Day(name string) (order.Day, error) {
 	text, err := q.Text(name)
 	if err != nil || text == "" {
 		return order.NoDay, err
 	}
-	day, ok := order.ParseDay(text)
+	day, ok := parseDay(text)
 	if !ok {
 		return order.NoDay, &ParamError{Name: name, Problem: "must be a date of the form YYYY-MM-DD"}
 	}
 	return day, nil
+}
+
+// dayTime is a date with a time, as clients print it. A plus that the client does
+// not escape arrives as a space.
+var dayTime = regexp.MustCompile(`^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d+)?)(?:Z|([+ -])(\d\d):?(\d\d))?$`)
+
+// parseDay parses a date, or the UTC day of a date with a time.
+func parseDay(text string) (order.Day, bool) {
+	parts := dayTime.FindStringSubmatch(text)
+	if parts == nil {
+		return order.ParseDay(text)
+	}
+	date, clock, sign, hours, minutes := parts[1], parts[2], parts[3], parts[4], parts[5]
+	zone := "Z"
+	switch sign {
+	case "-":
+		zone = "-" + hours + ":" + minutes
+	case "+", " ":
+		zone = "+" + hours + ":" + minutes
+	}
+	t, ok := order.ParseTime(date + "T" + clock + zone)
+	return order.DayOf(t), ok
 }

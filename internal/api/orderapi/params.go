@@ -11,14 +11,13 @@ import (
 	"merchantorders/internal/web"
 )
 
-// ListParams says how a version spells the query of a list.
+// ListParams says how a version spells the query of a list. Each parameter has the
+// name of this version and then that of the other one: a filter that is ignored
+// would show every order to a client that accepts what it lists (decision 3).
 type ListParams struct {
-	PageSize []string // names of the page size; the last one that is given counts
-	State    string   // name
-	From, To string   // names
-	ParseDay func(query web.Query, name string) (order.Day, error)
+	PageSize, State, From, To []string
 	// ParseStates returns the states that a value of State selects, or what is
-	// wrong with it.
+	// wrong with it. The values are those of this version under either name.
 	ParseStates func(text string) (states []order.State, problem string)
 }
 
@@ -39,30 +38,30 @@ func (p ListParams) Parse(r *web.Request) (List, error) {
 	if list.Page, err = query.Int("page", list.Page, 1, web.MaxInt); err != nil {
 		return List{}, err
 	}
-	for _, name := range p.PageSize {
-		if list.PageSize, err = query.Int(name, list.PageSize, 1, web.MaxInt); err != nil {
-			return List{}, err
-		}
+	if list.PageSize, err = query.Int(query.First(p.PageSize...), list.PageSize, 1, web.MaxInt); err != nil {
+		return List{}, err
 	}
-	state, err := query.Text(p.State)
+	stateName := query.First(p.State...)
+	state, err := query.Text(stateName)
 	if err != nil {
 		return List{}, err
 	}
 	if state != "" {
 		states, problem := p.ParseStates(state)
 		if problem != "" {
-			return List{}, &web.ParamError{Name: p.State, Problem: problem}
+			return List{}, &web.ParamError{Name: stateName, Problem: problem}
 		}
 		list.State, list.AnyState, list.States = &state, false, states
 	}
-	if list.From, err = p.ParseDay(query, p.From); err != nil {
+	from, to := query.First(p.From...), query.First(p.To...)
+	if list.From, err = query.Day(from); err != nil {
 		return List{}, err
 	}
-	if list.To, err = p.ParseDay(query, p.To); err != nil {
+	if list.To, err = query.Day(to); err != nil {
 		return List{}, err
 	}
 	if list.Normalize() != nil {
-		return List{}, &web.ParamError{Name: p.From, Problem: "is after " + p.To}
+		return List{}, &web.ParamError{Name: from, Problem: "is after " + to}
 	}
 	return list, readCursor(query, r.MerchantID, &list.Filter)
 }

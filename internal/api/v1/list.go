@@ -24,10 +24,11 @@ func (a API) listOrders(r *web.Request) (web.Representation, error) {
 }
 
 var listParams = orderapi.ListParams{
-	// Clients send the page size under either name; the published one wins.
-	PageSize: []string{"itemsPerPage", "items_per_page"},
-	State:    "status", ParseStates: parseStatus,
-	From: "date_from", To: "date_to", ParseDay: parseDay,
+	PageSize:    []string{"items_per_page", "itemsPerPage"},
+	State:       []string{"status", "state"},
+	From:        []string{"date_from", "dateFrom"},
+	To:          []string{"date_to", "dateTo"},
+	ParseStates: parseStatus,
 }
 
 // parseStatus parses the status filter. A letter of no state matches no order, and
@@ -37,25 +38,6 @@ func parseStatus(status string) (states []order.State, problem string) {
 		return nil, "must be one capital letter"
 	}
 	return order.StatesOfCode(status[0]), ""
-}
-
-// dayTimeFormats are the formats in which legacy clients send a day, beside the
-// plain date.
-var dayTimeFormats = []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05"}
-
-// parseDay parses a day, with or without a time of day, which it ignores.
-func parseDay(query web.Query, name string) (order.Day, error) {
-	text, err := query.Text(name)
-	if err != nil {
-		return order.NoDay, err
-	}
-	for _, format := range dayTimeFormats {
-		// time.Parse accepts fractions of a second; the length rules them out.
-		if t, err := time.Parse(format, text); err == nil && len(text) == len(format) {
-			return order.DayOf(t), nil
-		}
-	}
-	return query.Day(name)
 }
 
 // listView is a list (spec 2.2).

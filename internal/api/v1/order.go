@@ -155,7 +155,7 @@ func newOrderView(o order.Order, storageURL string) orderView {
 
 		ShipmentIDs:     append([]int64{}, o.Carrier.ShipmentIDs...),
 		CompanyName:     o.MerchantName,
-		LastOrderChange: timeOf(o.UpdatedAt),
+		LastOrderChange: unixOf(o.UpdatedAt),
 		PaymentMethod:   paymentView{Payment: o.PaymentName},
 		Shipping: shippingView{
 			Name:        o.Carrier.Name,
@@ -209,8 +209,13 @@ func newFieldsView(details *order.InvoiceDetails) fieldsView {
 
 // yesNo returns Y or N for a value that is a string, a boolean or null.
 func yesNo(value any) string {
-	switch value {
-	case true, "Y", "yes", "1":
+	if text, ok := value.(string); ok {
+		switch strings.ToLower(text) {
+		case "y", "yes", "true", "1":
+			return "Y"
+		}
+	}
+	if value == true {
 		return "Y"
 	}
 	return "N"
@@ -315,10 +320,10 @@ func textOf(text *string) string {
 	return *text
 }
 
-// timeOf returns a time as text, empty if there is none.
-func timeOf(t time.Time) string {
+// unixOf returns a time as text in Unix seconds, empty if there is none.
+func unixOf(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return t.UTC().Format(timeFormat)
+	return strconv.FormatInt(t.Unix(), 10)
 }

@@ -108,8 +108,8 @@ func TestYesNo(t *testing.T) {
 		value any
 		want  string
 	}{
-		{true, "Y"}, {"Y", "Y"}, {"yes", "Y"}, {"1", "Y"},
-		{false, "N"}, {nil, "N"}, {"", "N"}, {"N", "N"}, {"no", "N"}, {"0", "N"}, {"true", "N"}, {"y", "N"},
+		{true, "Y"}, {"Y", "Y"}, {"yes", "Y"}, {"1", "Y"}, {"true", "Y"}, {"y", "Y"}, {"TRUE", "Y"}, {"Yes", "Y"},
+		{false, "N"}, {nil, "N"}, {"", "N"}, {"N", "N"}, {"no", "N"}, {"0", "N"}, {"oui", "N"},
 	}
 	for _, test := range tests {
 		if got := yesNo(test.value); got != test.want {

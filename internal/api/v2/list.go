@@ -21,9 +21,11 @@ func (a API) listOrders(r *web.Request) (web.Representation, error) {
 }
 
 var listParams = orderapi.ListParams{
-	PageSize: []string{"itemsPerPage"},
-	State:    "state", ParseStates: parseState,
-	From: "dateFrom", To: "dateTo", ParseDay: web.Query.Day,
+	PageSize:    []string{"itemsPerPage", "items_per_page"},
+	State:       []string{"state", "status"},
+	From:        []string{"dateFrom", "date_from"},
+	To:          []string{"dateTo", "date_to"},
+	ParseStates: parseState,
 }
 
 func parseState(name string) (states []order.State, problem string) {

@@ -54,11 +54,15 @@ func TestParseListParams(t *testing.T) {
 		{"dateTo=2026-05-01", filter(func(f *order.Filter) { f.To = day("2026-05-01") }), ""},
 		{"dateFrom=2026-05-01&dateTo=2026-05-01", filter(func(f *order.Filter) { f.From, f.To = day("2026-05-01"), day("2026-05-01") }), ""},
 		{"page=&itemsPerPage=&state=&dateFrom=&dateTo=", plain, ""},
-		{"items_per_page=5&status=O&date_from=x&page=3&x=1&x=2", page3, ""},
+		{"items_per_page=25", size(25), ""},
+		{"itemsPerPage=25&items_per_page=x", size(25), ""},
+		{"date_from=2026-05-01T15:00:00.5Z", filter(func(f *order.Filter) { f.From = day("2026-05-01") }), ""},
+		{"date_to=2026-05-01&dateTo=", filter(func(f *order.Filter) { f.To = day("2026-05-01") }), ""},
+		{"period=x&page=3&x=1&x=2", page3, ""},
 	}
 	for _, state := range order.States() {
 		want := filter(func(f *order.Filter) { f.AnyState, f.States = false, []order.State{state} })
-		tests = append(tests, row{"state=" + state.String(), want, state.String()})
+		tests = append(tests, row{"state=" + state.String(), want, state.String()}, row{"status=" + state.String(), want, state.String()})
 	}
 	for _, test := range tests {
 		t.Run(test.query, func(t *testing.T) {
@@ -85,7 +89,7 @@ var badQueries = map[string]string{
 	"itemsPerPage=1&itemsPerPage=1": "itemsPerPage",
 	"state=O":                       "state", "state=Registered": "state", "state=unknown": "state", "state=accepted": "state",
 	"state=registered,canceled": "state", "state=registered&state=canceled": "state", "state=%00": "state", "state=%FF": "state",
-	"dateFrom=2026-02-30": "dateFrom", "dateFrom=2026-05-01T15:00:00": "dateFrom", "dateFrom=2026-05-01+15:00:00": "dateFrom",
+	"dateFrom=2026-02-30": "dateFrom", "date_from=x": "date_from", "status=O": "status", "items_per_page=0": "items_per_page",
 	"dateFrom=01/05/2026": "dateFrom", "dateFrom=2026-5-1": "dateFrom", "dateTo=2027-02-29": "dateTo",
 	"dateTo=2026-05-01&dateTo=": "dateTo", "dateFrom=2026-05-02&dateTo=2026-05-01": "dateFrom",
 	"page=%zz": "query",

@@ -144,8 +144,8 @@ func newCarrierView(c order.Carrier) carrierView {
 		DeliveryKey:                  c.DeliveryKey,
 		TrackingCodes:                c.TrackingCodes,
 		Comments:                     c.Comments,
-		DeliveryToCourierEstimation:  c.DeliveryToCourierEstimation,
-		DeliveryToCustomerEstimation: c.DeliveryToCustomerEstimation,
+		DeliveryToCourierEstimation:  estimationOf(c.DeliveryToCourierEstimation),
+		DeliveryToCustomerEstimation: estimationOf(c.DeliveryToCustomerEstimation),
 	}
 	if len(c.ShipmentIDs) > 0 {
 		view.ShipmentID = c.ShipmentIDs[0]
@@ -218,4 +218,16 @@ func timeOf(t time.Time) *string {
 	}
 	text := t.UTC().Format(timeFormat)
 	return &text
+}
+
+// estimationOf returns an estimation as imported, or in the form of other times if
+// it is a time (decision 4).
+func estimationOf(text *string) *string {
+	if text == nil {
+		return nil
+	}
+	if t, ok := order.ParseTime(*text); ok {
+		return timeOf(t)
+	}
+	return text
 }
