@@ -97,7 +97,7 @@ func (c *Client) EventsPage(ctx context.Context, after int64, limit int, wait ti
 // 0 returns all. The first error ends the iteration. To continue later without
 // missing an event, store the Seq of the last one.
 func (c *Client) Events(ctx context.Context, after int64) iter.Seq2[Event, error] {
-	return eventPages(after, nil, func(after int64) (EventPage, error) {
+	return eventPages(after, func(after int64) (EventPage, error) {
 		return c.EventsPage(ctx, after, MaxEvents, 0)
 	})
 }
@@ -105,23 +105,23 @@ func (c *Client) Events(ctx context.Context, after int64) iter.Seq2[Event, error
 // FollowEvents is like Events, but waits for new events after the newest. It ends
 // with the first error, at the latest with that of ctx.
 func (c *Client) FollowEvents(ctx context.Context, after int64) iter.Seq2[Event, error] {
-	return func(yield func(Event, error) bool) {
-		var requested time.Time
-		pause := func() error {
-			// A service with too many waiters responds at once.
+	return eventPages(after, func(after int64) (EventPage, error) {
+		for {
+			requested := c.now()
+			page, err := c.EventsPage(ctx, after, MaxEvents, MaxWait)
+			if err != nil || len(page.Events) > 0 {
+				return page, err
+			}
+			after = page.Next
 			if c.now().Sub(requested) >= followPause {
-				return nil
+				continue
 			}
+			// A service with too many waiters responds at once.
 			if err := c.sleep(ctx, followPause+c.jitter(followPause)); err != nil {
-				return c.transportError(ctx, &call{op: "follow events"}, "", err)
+				return EventPage{}, c.transportError(ctx, &call{op: "follow events"}, "", err)
 			}
-			return nil
 		}
-		eventPages(after, pause, func(after int64) (EventPage, error) {
-			requested = c.now()
-			return c.EventsPage(ctx, after, MaxEvents, MaxWait)
-		})(yield)
-	}
+	})
 }
 
 // followPause is the minimum time between two requests if the first one returned no
@@ -131,7 +131,7 @@ const followPause = time.Second
 // OrderEvents returns the events of one order, oldest first. The error is
 // ErrNotFound if the order does not exist or belongs to another merchant.
 func (c *Client) OrderEvents(ctx context.Context, reference string) iter.Seq2[Event, error] {
-	return eventPages(0, nil, func(after int64) (EventPage, error) {
+	return eventPages(0, func(after int64) (EventPage, error) {
 		call := c.orderCall(http.MethodGet, "read events of order "+reference, reference, "events")
 		call.url += "?" + eventQuery(after, MaxEvents).Encode()
 		return c.events(ctx, call, after)
@@ -150,15 +150,11 @@ func (c *Client) events(ctx context.Context, call *call, after int64) (EventPage
 	return fetch(ctx, c, call, func(r response) (EventPage, error) { return decodeEvents(r, after) })
 }
 
-// eventPages returns the events of all pages. It ends at the first empty page, or,
-// if pause is not nil, calls pause there and continues.
-func eventPages(after int64, pause func() error, read func(after int64) (EventPage, error)) iter.Seq2[Event, error] {
+// eventPages returns the events of all pages, up to the first empty one.
+func eventPages(after int64, read func(after int64) (EventPage, error)) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		for from := after; ; {
 			page, err := read(from)
-			if err == nil && len(page.Events) == 0 && pause != nil {
-				err = pause()
-			}
 			if err != nil {
 				yield(Event{}, err)
 				return
@@ -168,7 +164,7 @@ func eventPages(after int64, pause func() error, read func(after int64) (EventPa
 					return
 				}
 			}
-			if len(page.Events) == 0 && pause == nil {
+			if len(page.Events) == 0 {
 				return
 			}
 			from = page.Next

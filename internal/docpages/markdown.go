@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"html/template"
 	"path"
+	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -19,20 +20,26 @@ import (
 // The pages that show the diagram have a table of the transitions too.
 const stateDiagramText = "The states of an order and the transitions between them, as in the table of transitions"
 
+// mermaid matches a Mermaid diagram.
+var mermaid = regexp.MustCompile("(?s)```mermaid\n.*?\n```\n")
+
 // html renders a document as HTML. Links to other documents lead to their pages. A
 // Mermaid diagram is replaced by the image of the states: it is the only one.
 func (s *site) html(page docs.Page) template.HTML {
 	markdown := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
-	tree := markdown.Parser().Parse(text.NewReader(page.Markdown))
-	rewriter := &linkRewriter{site: s, page: page, pages: make(map[string]string)}
+	source := mermaid.ReplaceAll(page.Markdown, []byte("!["+stateDiagramText+"](states.svg)\n"))
+	tree := markdown.Parser().Parse(text.NewReader(source))
+	rewriter := &linkRewriter{site: s, page: page, pages: make(map[string]string), unlinked: make(map[*ast.Link]ast.Node)}
 	for _, other := range docs.Pages() {
 		rewriter.pages[other.Path] = s.root + "/docs/guide/" + other.Name()
 	}
 	// The rewriter returns no errors, and a buffer takes every byte.
 	_ = ast.Walk(tree, rewriter.visit)
-	rewriter.replaceNodes()
+	for link, words := range rewriter.unlinked {
+		link.Parent().ReplaceChild(link.Parent(), link, words)
+	}
 	var out bytes.Buffer
-	_ = markdown.Renderer().Render(&out, page.Markdown, tree)
+	_ = markdown.Renderer().Render(&out, source, tree)
 	// A table that is wider than the page scrolls, with the keyboard too.
 	wide := strings.NewReplacer("<table>", `<div class="wide" tabindex="0"><table>`, "</table>", "</table></div>")
 	return template.HTML(wide.Replace(out.String()))
@@ -41,13 +48,11 @@ func (s *site) html(page docs.Page) template.HTML {
 // linkRewriter changes the syntax tree of a document. It replaces nodes after the
 // walk, because ast.Walk does not allow that on the way.
 type linkRewriter struct {
-	site         *site
-	page         docs.Page
-	pages        map[string]string // URLs by document
-	replacements []replacement
+	site     *site
+	page     docs.Page
+	pages    map[string]string      // URLs by document
+	unlinked map[*ast.Link]ast.Node // the texts that replace links
 }
-
-type replacement struct{ old, new ast.Node }
 
 func (lr *linkRewriter) visit(n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
@@ -62,10 +67,6 @@ func (lr *linkRewriter) visit(n ast.Node, entering bool) (ast.WalkStatus, error)
 		n.Destination = []byte(url)
 	case *ast.Image:
 		n.Destination = []byte(lr.site.root + "/docs/assets/" + path.Base(string(n.Destination)))
-	case *ast.FencedCodeBlock:
-		if string(n.Language(lr.page.Markdown)) == "mermaid" {
-			lr.replacements = append(lr.replacements, replacement{n, lr.stateDiagram()})
-		}
 	}
 	return ast.WalkContinue, nil
 }
@@ -96,21 +97,5 @@ func (lr *linkRewriter) unlink(n *ast.Link) {
 		words.AppendChild(words, child)
 		child = next
 	}
-	lr.replacements = append(lr.replacements, replacement{n, words})
-}
-
-func (lr *linkRewriter) stateDiagram() ast.Node {
-	link := ast.NewLink()
-	link.Destination = []byte(lr.site.root + "/docs/assets/states.svg")
-	image := ast.NewImage(link)
-	image.AppendChild(image, ast.NewString([]byte(stateDiagramText)))
-	paragraph := ast.NewParagraph()
-	paragraph.AppendChild(paragraph, image)
-	return paragraph
-}
-
-func (lr *linkRewriter) replaceNodes() {
-	for _, r := range lr.replacements {
-		r.old.Parent().ReplaceChild(r.old.Parent(), r.old, r.new)
-	}
+	lr.unlinked[n] = words
 }
