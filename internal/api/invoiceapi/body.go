@@ -184,7 +184,7 @@ func (b *buffers) parse() (filename string, err error) {
 	if _, err = d.next(); err != nil {
 		return "", err
 	}
-	if _, err = d.next(); err != io.EOF {
+	if _, err = d.next(); !errors.Is(err, io.EOF) {
 		return "", ErrPayload // something follows the object
 	}
 	return filename, nil

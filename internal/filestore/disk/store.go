@@ -194,11 +194,16 @@ func MkdirAll(dir string) error {
 	if err != nil {
 		return err
 	}
-	opened, err := os.Open(parent)
+	return Sync(parent)
+}
+
+// Sync makes a closed file, or the entries of a folder, durable.
+func Sync(path string) error {
+	file, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	return errors.Join(opened.Sync(), opened.Close())
+	return errors.Join(file.Sync(), file.Close())
 }
 
 // isNotExist reports whether an error means that there is no such file, or that

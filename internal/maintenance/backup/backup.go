@@ -19,6 +19,7 @@ import (
 	"syscall"
 	"time"
 
+	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/maintenance"
 	"merchantorders/internal/store/sqldb/sqlite"
 )
@@ -95,7 +96,7 @@ func Create(
 		return Result{}, err
 	}
 	c.result.Findings = reporter.Findings()
-	return c.result, syncPath(filepath.Dir(path))
+	return c.result, disk.Sync(filepath.Dir(path))
 }
 
 // expectAbsent returns ErrExists if there is anything at a path.

@@ -100,7 +100,7 @@ func (f DataFolder) restore(
 		if err := os.Rename(name+partial, name); err != nil {
 			return result, err
 		}
-		if err := syncPath(filepath.Dir(name)); err != nil {
+		if err := disk.Sync(filepath.Dir(name)); err != nil {
 			return result, err
 		}
 	}
@@ -136,7 +136,7 @@ func unpackAndCheck(
 	if err := expectAbsent(database + "-wal"); err != nil {
 		return result, err
 	}
-	return result, syncPath(database)
+	return result, disk.Sync(database)
 }
 
 // unpack unpacks the backup at a path and returns its manifest and how many

@@ -55,7 +55,7 @@ func (w *folderWriter) add(ctx context.Context, name string, _ int64, content io
 	return createFile(filepath.Join(w.path, name), content)
 }
 
-func (w *folderWriter) close() error { return errors.Join(w.files.Close(), syncPath(w.path)) }
+func (w *folderWriter) close() error { return errors.Join(w.files.Close(), disk.Sync(w.path)) }
 
 // storeFile stores an invoice file durably.
 func storeFile(ctx context.Context, files *disk.Store, path string, content io.Reader) error {
@@ -81,15 +81,6 @@ func createFile(path string, content io.Reader) error {
 		err = file.Sync()
 	}
 	return errors.Join(err, file.Close())
-}
-
-// syncPath makes a closed file or the entries of a folder durable.
-func syncPath(path string) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(file.Sync(), file.Close())
 }
 
 // tarWriter writes a tar file.
