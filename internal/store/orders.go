@@ -53,16 +53,12 @@ const (
 	selectOrderByReference = selectOrder + `o.reference = $2`
 )
 
-// Statements that read one order with its active invoices: one row for each
-// invoice, or one without.
-const (
-	selectOrderWithInvoices = `SELECT ` + summaryColumns + `, o.revision, o.details, ` + invoiceColumns + `
+// selectOrderInvoices reads the active invoices of an order and its revision: one
+// row for each invoice, or one without.
+const selectOrderInvoices = `SELECT o.revision, ` + invoiceColumns + `
 	FROM orders o
 	LEFT JOIN invoices i ON i.merchant_id = o.merchant_id AND i.legacy_id = o.legacy_id AND i.status = ` + InvoiceActive + `
-	WHERE o.merchant_id = $1 AND `
-	selectOrderWithInvoicesByLegacyID  = selectOrderWithInvoices + `o.legacy_id = $2 ORDER BY i.id`
-	selectOrderWithInvoicesByReference = selectOrderWithInvoices + `o.reference = $2 ORDER BY i.id`
-)
+	WHERE o.merchant_id = $1 AND o.legacy_id = $2 ORDER BY i.id`
 
 // byIdentifier returns the statement for an identifier, and its argument.
 func byIdentifier(id order.Identifier, byLegacyID, byReference string) (string, any) {
@@ -72,70 +68,49 @@ func byIdentifier(id order.Identifier, byLegacyID, byReference string) (string, 
 	return byLegacyID, id.LegacyID
 }
 
-// Order implements order.Store with one query. If the order has invoices, a
-// second query reads all of it again: the join doubles the time of the query, and
-// most orders have no invoice.
+// Order implements order.Store with one query, and a second one if the order has
+// invoices: a join doubles the time of the query, and most orders have no invoice.
 func (db *DB) Order(ctx context.Context, merchantID int64, id order.Identifier) (order.Order, error) {
 	defer db.timed("order")()
-	o, invoices, err := db.readOrder(ctx, merchantID, id)
-	if err == nil && invoices > 0 {
-		o, err = db.readOrderWithInvoices(ctx, merchantID, id)
-	}
+	o, err := db.readOrder(ctx, merchantID, id)
 	if err == nil {
 		o.MerchantName, err = db.merchantName(ctx, merchantID)
 	}
 	return o, db.readError("read order", err, order.ErrNotFound)
 }
 
-// readOrder reads an order without its invoices, and how many invoices and
-// reservations it has; if it has any, the order is not set. It returns
-// sql.ErrNoRows if there is no order.
-func (db *DB) readOrder(ctx context.Context, merchantID int64, id order.Identifier) (o order.Order, invoices int64, err error) {
+// readOrder reads an order and its active invoices. It reads both again if the
+// order has changed between the two queries.
+func (db *DB) readOrder(ctx context.Context, merchantID int64, id order.Identifier) (order.Order, error) {
 	text, value := byIdentifier(id, selectOrderByLegacyID, selectOrderByReference)
-	var row summaryRow
-	var details sql.RawBytes
-	err = db.sql.QueryRow(ctx, text, []any{merchantID, value}, append(row.dest(), &o.Revision, &details, &invoices)...)
-	if err == nil && invoices == 0 {
-		err = setOrder(&o, merchantID, row.summary(), details)
-	}
-	return o, invoices, err
-}
-
-// readOrderWithInvoices reads an order and its active invoices. It returns
-// sql.ErrNoRows if there is no order.
-func (db *DB) readOrderWithInvoices(ctx context.Context, merchantID int64, id order.Identifier) (order.Order, error) {
-	text, value := byIdentifier(id, selectOrderWithInvoicesByLegacyID, selectOrderWithInvoicesByReference)
-	var o order.Order
-	var row summaryRow
-	var details sql.RawBytes
-	err := sqldb.Each(ctx, db.sql, text, []any{merchantID, value}, func(rows sqldb.Rows) error {
-		var invoice invoiceRow
-		dest := append(row.dest(), &o.Revision, &details)
-		if err := rows.Scan(append(dest, invoice.dest()...)...); err != nil {
-			return err
+	for {
+		var row summaryRow
+		var details sql.RawBytes
+		var o order.Order
+		var invoices, revision int64
+		err := db.sql.QueryRow(ctx, text, []any{merchantID, value}, append(row.dest(), &o.Revision, &details, &invoices)...)
+		if err != nil {
+			return order.Order{}, err
 		}
-		if o.LegacyID == 0 {
-			if err := setOrder(&o, merchantID, row.summary(), details); err != nil {
-				return err
+		s := row.summary()
+		o.MerchantID, o.LegacyID, o.Reference = merchantID, s.LegacyID, s.Reference
+		o.State, o.Currency, o.CountryCode = s.State, s.Currency, s.CountryCode
+		o.CreatedAt, o.UpdatedAt, o.Total, o.Customer = s.CreatedAt, s.UpdatedAt, s.Total, s.Customer
+		if err := orderpb.DecodeDetails(details, &o); err != nil || invoices == 0 {
+			return o, err
+		}
+		err = sqldb.Each(ctx, db.sql, selectOrderInvoices, []any{merchantID, o.LegacyID}, func(rows sqldb.Rows) error {
+			var invoice invoiceRow
+			err := rows.Scan(append([]any{&revision}, invoice.dest()...)...)
+			if invoice.id.Valid {
+				o.Invoices = append(o.Invoices, invoice.invoice())
 			}
+			return err
+		})
+		if err != nil || revision == o.Revision {
+			return o, err
 		}
-		if invoice.id.Valid {
-			o.Invoices = append(o.Invoices, invoice.invoice())
-		}
-		return nil
-	})
-	if err == nil && o.LegacyID == 0 {
-		err = sql.ErrNoRows
 	}
-	return o, err
-}
-
-// setOrder sets the fields of an order from its columns and details.
-func setOrder(o *order.Order, merchantID int64, s order.Summary, details []byte) error {
-	o.MerchantID, o.LegacyID, o.Reference = merchantID, s.LegacyID, s.Reference
-	o.State, o.Currency, o.CountryCode = s.State, s.Currency, s.CountryCode
-	o.CreatedAt, o.UpdatedAt, o.Total, o.Customer = s.CreatedAt, s.UpdatedAt, s.Total, s.Customer
-	return orderpb.DecodeDetails(details, o)
 }
 
 // Statements that read the newest revision of an order.

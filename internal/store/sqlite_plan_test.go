@@ -40,12 +40,11 @@ func TestSQLitePlans(t *testing.T) {
 		text string
 		want []string
 	}{
-		"order by legacy id":               {selectOrderByLegacyID, []string{byLegacyID}},
-		"order by reference":               {selectOrderByReference, []string{byReference}},
-		"order with invoices by legacy id": {selectOrderWithInvoicesByLegacyID, []string{byLegacyID, itsInvoices}},
-		"order with invoices by reference": {selectOrderWithInvoicesByReference, []string{byReference, itsInvoices}},
-		"lock by legacy id":                {selectLockedByLegacyID, []string{strings.Replace(byLegacyID, " o ", " orders ", 1)}},
-		"lock by reference":                {selectLockedByReference, []string{strings.Replace(byReference, " o ", " orders ", 1)}},
+		"order by legacy id":   {selectOrderByLegacyID, []string{byLegacyID}},
+		"order by reference":   {selectOrderByReference, []string{byReference}},
+		"invoices of an order": {selectOrderInvoices, []string{byLegacyID, itsInvoices}},
+		"lock by legacy id":    {selectLockedByLegacyID, []string{strings.Replace(byLegacyID, " o ", " orders ", 1)}},
+		"lock by reference":    {selectLockedByReference, []string{strings.Replace(byReference, " o ", " orders ", 1)}},
 		"list": {page(), []string{
 			"SEARCH o USING INDEX orders_by_time (merchant_id=? AND (created_at,legacy_id)<(?,?))", event, event,
 		}},
