@@ -35,18 +35,16 @@ func ValidPath(path string) bool {
 	return nested && top != StagingDir && fs.ValidPath(path)
 }
 
-// Error adds the action that failed to err and removes the path from it.
-func Error(action string, err error) error { return fmt.Errorf("%s: %w", action, withoutPath(err)) }
-
-// withoutPath returns the cause of an error of package os.
-func withoutPath(err error) error {
+// Error adds the action that failed to err and removes the path from an error of
+// package os.
+func Error(action string, err error) error {
 	var pathErr *fs.PathError
 	var linkErr *os.LinkError
 	switch {
 	case errors.As(err, &pathErr):
-		return pathErr.Err
+		err = pathErr.Err
 	case errors.As(err, &linkErr):
-		return linkErr.Err
+		err = linkErr.Err
 	}
-	return err
+	return fmt.Errorf("%s: %w", action, err)
 }

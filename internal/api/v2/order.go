@@ -113,26 +113,22 @@ func newSingleView(o order.Order, storageURL string) singleView {
 		ExpiresAt:           timeOf(o.ExpiresAt),
 		DispatchUntil:       timeOf(o.DispatchUntil),
 		Customer:            customerView(o.Customer),
-		AddressDetails:      newAddressView(o.Shipping),
-		InvoiceDetails:      (*detailsView)(o.InvoiceDetails),
-		Invoices:            invoiceapi.NewEntries(storageURL, o.Reference, o.Invoices),
-		Carrier:             newCarrierView(o.Carrier),
-		Payment:             paymentView{Name: o.PaymentName},
-		LineItems:           newLineItemViews(o.LineItems),
+		AddressDetails: addressView{
+			Street:       o.Shipping.Street,
+			StreetNumber: o.Shipping.StreetNumber,
+			PostCode:     o.Shipping.PostCode,
+			City:         o.Shipping.City,
+			Region:       o.Shipping.Region,
+			RegionCode:   o.Shipping.RegionCode,
+			Country:      o.Shipping.Country,
+			CountryCode:  o.Shipping.CountryCode,
+		},
+		InvoiceDetails: (*detailsView)(o.InvoiceDetails),
+		Invoices:       invoiceapi.NewEntries(storageURL, o.Reference, o.Invoices),
+		Carrier:        newCarrierView(o.Carrier),
+		Payment:        paymentView{Name: o.PaymentName},
+		LineItems:      newLineItemViews(o.LineItems),
 	}}
-}
-
-func newAddressView(a order.Address) addressView {
-	return addressView{
-		Street:       a.Street,
-		StreetNumber: a.StreetNumber,
-		PostCode:     a.PostCode,
-		City:         a.City,
-		Region:       a.Region,
-		RegionCode:   a.RegionCode,
-		Country:      a.Country,
-		CountryCode:  a.CountryCode,
-	}
 }
 
 // newCarrierView returns the view of a carrier. This version shows one shipment of

@@ -125,7 +125,7 @@ func distributeTables(ctx context.Context, conn *sql.Conn) ([]Table, error) {
 	}
 	defer func() { _ = tx.Rollback() }()
 	tables, err := readTables(ctx, tx)
-	if err != nil || !slices.ContainsFunc(tables, isNew) {
+	if err != nil || !slices.ContainsFunc(tables, func(t Table) bool { return !t.AlreadyDistributed }) {
 		return tables, err
 	}
 	if err := lockTables(ctx, tx); err != nil {
@@ -136,7 +136,7 @@ func distributeTables(ctx context.Context, conn *sql.Conn) ([]Table, error) {
 		return nil, err
 	}
 	for _, table := range tables {
-		if !isNew(table) {
+		if table.AlreadyDistributed {
 			continue
 		}
 		colocateWith := "none"
@@ -150,8 +150,6 @@ func distributeTables(ctx context.Context, conn *sql.Conn) ([]Table, error) {
 	}
 	return tables, tx.Commit()
 }
-
-func isNew(table Table) bool { return !table.AlreadyDistributed }
 
 // lockTables locks all tables against writers at once: a writer that locked one
 // of them meanwhile would be in a deadlock with this transaction.
