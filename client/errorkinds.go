@@ -85,21 +85,22 @@ func kindOf(call *call, e *Error) error {
 
 // codeKinds are the kinds of codes.
 var codeKinds = map[string]error{
-	"10301":                   ErrInvalidReason,
-	"10303":                   ErrCannotAccept,
-	"10304":                   ErrCannotReject,
-	"10305":                   ErrInvalidAction,
-	"10306":                   ErrInvalidReason,
-	"unauthorized":            ErrUnauthorized,
-	"forbidden":               ErrForbidden,
-	"invalid_params":          ErrInvalidParams,
-	"invalid_payload":         ErrInvalidPayload,
-	"not_found":               ErrUnsupported,
-	"method_not_allowed":      ErrUnsupported,
-	"too_many_requests":       ErrRateLimited,
-	"precondition_failed":     ErrPrecondition,
-	"idempotency_key_reused":  ErrKeyReused,
-	"idempotency_key_running": ErrInProgress,
+	"10301":                    ErrInvalidReason,
+	"10303":                    ErrCannotAccept,
+	"10304":                    ErrCannotReject,
+	"10305":                    ErrInvalidAction,
+	"10306":                    ErrInvalidReason,
+	"unauthorized":             ErrUnauthorized,
+	"forbidden":                ErrForbidden,
+	"invalid_params":           ErrInvalidParams,
+	"invalid_payload":          ErrInvalidPayload,
+	"not_found":                ErrUnsupported,
+	"method_not_allowed":       ErrUnsupported,
+	"too_many_requests":        ErrRateLimited,
+	"too_many_failed_sign_ins": ErrRateLimited,
+	"precondition_failed":      ErrPrecondition,
+	"idempotency_key_reused":   ErrKeyReused,
+	"idempotency_key_running":  ErrInProgress,
 }
 
 // messageKinds are the kinds of the messages of bodies {"message": ...}, which have

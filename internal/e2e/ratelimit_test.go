@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -9,16 +10,36 @@ import (
 // tooManyRequests is the refusal of a request beyond the limit.
 var tooManyRequests = coded(429, "Too many requests.", "too_many_requests", anyText)
 
-// limitedAt asks for something until it is refused for being asked too often.
+// tooManySignIns is the refusal of a failed sign-in beyond the limit.
+var tooManySignIns = coded(429, "Too many requests.", "too_many_failed_sign_ins", anyText)
+
+// limitedAt asks for something, several times at once, until it is refused for
+// being asked too often.
 func (s *service) limitedAt(t *testing.T, r request) response {
 	t.Helper()
-	for range 10_000 {
-		if a := s.do(t, r); a.status == 429 {
-			return a
-		}
+	var refused atomic.Pointer[response]
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 100 {
+				a, err := s.trySend(t.Context(), r)
+				if err != nil {
+					t.Error(err)
+				}
+				if a.status == 429 {
+					refused.Store(&a)
+				}
+				if err != nil || refused.Load() != nil {
+					return
+				}
+			}
+		})
 	}
-	t.Fatalf("%s %s is never refused", r.method, r.path)
-	return response{}
+	all.Wait()
+	if refused.Load() == nil {
+		t.Fatalf("%s %s is never refused", r.method, r.path)
+	}
+	return *refused.Load()
 }
 
 // TestRateLimit asks more often than a server allows: the refusal has the form
@@ -73,7 +94,7 @@ func TestFailedSignIns(t *testing.T) {
 					a.wantRefusal(t, end.v, unauthorized, placed{})
 					continue
 				}
-				a.want(t, 429, tooManyRequests.in(t, end.v, ""))
+				a.want(t, 429, tooManySignIns.in(t, end.v, ""))
 				if a.header.Get("Retry-After") == "" || a.header.Get("RateLimit-Policy") != `"sign-in";q=60;w=60` {
 					t.Errorf("%s: headers %v", a, a.header)
 				}
@@ -85,32 +106,39 @@ func TestFailedSignIns(t *testing.T) {
 	}, "--rate-limit=1000")
 }
 
-// TestDefaultRateLimit has many clients of one token ask a server that nobody
-// told what to allow: 200 requests at once pass, and not many more.
-func TestDefaultRateLimit(t *testing.T) {
+// TestInFlight has a token wait for events 40 times at once, on a server that
+// nobody told what to allow: 32 wait, the others are refused. While they wait, the
+// other token is served.
+func TestInFlight(t *testing.T) {
 	t.Parallel()
 	folder := dataFolder(t)
 	s := newService(t, folder.ServeLimited(t))
 	s.token = folder.Merchant(t, 355)
-	var passed, refused atomic.Int64
-	var all sync.WaitGroup
-	for range 8 {
-		all.Go(func() {
-			for refused.Load() == 0 && passed.Load() < 100_000 {
-				switch a, err := s.trySend(t.Context(), get("/v2/events")); {
-				case err != nil:
-					t.Error(err)
-					return
-				case a.status == 200:
-					passed.Add(1)
-				default:
-					refused.Add(1)
-				}
+	other := folder.Token(t, "--merchant", "355")
+	ctx, disconnect := context.WithCancel(t.Context())
+	defer disconnect()
+	refused := make(chan response, 40)
+	var waiting sync.WaitGroup
+	for range 40 {
+		waiting.Go(func() {
+			// Those that wait end with an error.
+			if a, err := s.trySend(ctx, events("wait=30")); err == nil {
+				refused <- a
 			}
 		})
 	}
-	all.Wait()
-	if refused.Load() == 0 || passed.Load() < 200 {
-		t.Errorf("%d passed, %d were refused", passed.Load(), refused.Load())
+	for range 8 {
+		a := <-refused
+		a.want(t, 429, tooManyRequests.in(t, v2, ""))
+		if a.header.Get("Retry-After") != "1" || a.header.Get("RateLimit") != "" {
+			t.Errorf("headers %v", a.header)
+		}
+	}
+	s.do(t, get(v1.list())).want(t, 429, tooManyRequests.in(t, v1, ""))
+	s.do(t, get(v1.list()).by(other)).ok(t)
+	disconnect()
+	waiting.Wait()
+	if n := len(refused); n > 0 {
+		t.Errorf("%d more were refused", n)
 	}
 }

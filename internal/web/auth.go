@@ -24,22 +24,24 @@ type authenticator struct {
 }
 
 // authenticate returns the grant of a request's token and counts the request
-// against the limit of that token. A failure counts against the address of the
-// request instead, so failures of others never slow down a valid token.
-func (a authenticator) authenticate(h http.Header, r *http.Request) (token.Grant, error) {
+// against the limits of that token until leave is called. A failure counts against
+// the address of the request instead, so failures of others never slow down a valid
+// token.
+func (a authenticator) authenticate(h http.Header, r *http.Request, upload bool) (grant token.Grant, leave func(), err error) {
 	text, ok := credential(r)
 	if !ok {
-		return token.Grant{}, a.unauthorized(r)
+		return token.Grant{}, nil, a.unauthorized(r)
 	}
-	grant, err := a.tokens.Authenticate(r.Context(), text)
+	grant, err = a.tokens.Authenticate(r.Context(), text)
 	if errors.Is(err, token.ErrUnknown) {
-		return token.Grant{}, a.unauthorized(r)
+		return token.Grant{}, nil, a.unauthorized(r)
 	}
 	if err != nil {
-		return token.Grant{}, err
+		return token.Grant{}, nil, err
 	}
 	logEntryOf(r).grant = grant
-	return grant, a.limits.Allow(h, grant.ID)
+	leave, err = a.limits.Enter(r.Context(), h, grant.ID, upload)
+	return grant, leave, err
 }
 
 // unauthorized returns ErrUnauthorized, or a *ratelimit.Error if authentication
@@ -51,15 +53,16 @@ func (a authenticator) unauthorized(r *http.Request) error {
 	return ErrUnauthorized
 }
 
-// merchant returns a handler that lets requests with a merchant's token and a
-// scope pass.
-func (a authenticator) merchant(scope token.Scope, handle merchantHandler) Handler {
+// merchant returns a handler that lets requests with a merchant's token and the
+// route's scope pass.
+func (a authenticator) merchant(route Route, handle merchantHandler) Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		grant, err := a.authenticate(w.Header(), r)
+		grant, leave, err := a.authenticate(w.Header(), r, route.upload)
 		if err != nil {
 			return err
 		}
-		if grant.Operator() || !grant.Scopes.Has(scope) {
+		defer leave()
+		if grant.Operator() || !grant.Scopes.Has(route.scope) {
 			return ErrForbidden
 		}
 		return handle(w, &Request{Request: r, MerchantID: grant.MerchantID, DataVersion: grant.DataVersion})
@@ -69,10 +72,11 @@ func (a authenticator) merchant(scope token.Scope, handle merchantHandler) Handl
 // operator returns a handler that lets requests with an operator's token pass.
 func (a authenticator) operator(handle Handler) Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		grant, err := a.authenticate(w.Header(), r)
+		grant, leave, err := a.authenticate(w.Header(), r, false)
 		if err != nil {
 			return err
 		}
+		defer leave()
 		if !grant.Operator() {
 			return ErrForbidden
 		}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/web/ratelimit"
 )
 
 // MessageBody is the error body {"message": ...}.
@@ -62,7 +63,7 @@ func EncodeCoded(_ *http.Request, err error) (int, any) {
 	case http.StatusBadRequest:
 		code, message = badRequest(err)
 	case http.StatusTooManyRequests:
-		code, message = "too_many_requests", "Too many requests in a short time."
+		code, message = tooManyRequests(err)
 	case http.StatusServiceUnavailable:
 		code, message = "unavailable", "The service cannot answer for now."
 	default:
@@ -71,6 +72,20 @@ func EncodeCoded(_ *http.Request, err error) (int, any) {
 		}
 	}
 	return status, NewCodedBody(code, message)
+}
+
+// tooManyRequests returns code and message of a 429.
+func tooManyRequests(err error) (code, message string) {
+	var limit *ratelimit.Error
+	if errors.As(err, &limit) {
+		switch limit.Limit {
+		case ratelimit.InFlight:
+			return "too_many_requests", "Too many requests of this token at once."
+		case ratelimit.SignIns:
+			return "too_many_failed_sign_ins", "Too many requests from this address without a valid token."
+		}
+	}
+	return "too_many_requests", "Too many requests in a short time."
 }
 
 // conditionalError returns code and message of an error of If-Match or

@@ -22,7 +22,7 @@ func TestGuideHasEveryError(t *testing.T) {
 	r := httptest.NewRequest("GET", "/", nil)
 	for _, err := range []error{
 		&web.ParamError{Name: "page", Problem: "is wrong"}, web.ErrInvalidPayload, web.ErrUnauthorized, web.ErrForbidden, web.ErrRouteNotFound,
-		&web.MethodError{}, order.ErrIdempotencyKeyInUse, order.ErrPreconditionFailed, order.ErrIdempotencyKeyReused, &ratelimit.Error{},
+		&web.MethodError{}, order.ErrIdempotencyKeyInUse, order.ErrPreconditionFailed, order.ErrIdempotencyKeyReused, &ratelimit.Error{}, &ratelimit.Error{Limit: ratelimit.SignIns},
 		errors.New("a fault"), order.ErrUnavailable,
 	} {
 		status, flat := web.EncodeMessage(r, err)

@@ -1,11 +1,13 @@
 package web_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"sync/atomic"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,23 +17,25 @@ import (
 	"merchantorders/internal/web/ratelimit"
 )
 
-// limited is a router with rate limits and a clock that stands still.
+// limited is a router with rate limits.
 type limited struct {
 	*web.Router
-	past atomic.Int64 // nanoseconds since the start
 }
 
 func newLimited(perSecond int, verifier web.Authenticator) *limited {
-	l := &limited{}
-	start := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	limits := ratelimit.New(perSecond, func() time.Time { return start.Add(time.Duration(l.past.Load())) })
-	l.Router = web.NewRouter(web.RouterConfig{Authenticator: verifier, Limits: limits}, guarded(), web.RouteGroup{Prefix: "/v2", Errors: web.EncodeCoded, Routes: []web.Route{
+	limits := ratelimit.New(perSecond, time.Now)
+	return &limited{web.NewRouter(web.RouterConfig{Authenticator: verifier, Limits: limits}, guarded(), web.RouteGroup{Prefix: "/v2", Errors: web.EncodeCoded, Routes: []web.Route{
 		web.GetRoute("/read", token.OrdersRead, who),
-	}})
-	return l
+		web.UploadRoute("/upload", token.InvoicesWrite, func(r *web.Request) (web.Write, error) {
+			<-r.Context().Done()
+			return web.Write{}, r.Context().Err()
+		}),
+		web.GetRoute("/wait", token.OrdersRead, func(_ http.ResponseWriter, r *web.Request) error {
+			<-r.Context().Done()
+			return r.Context().Err()
+		}),
+	}})}
 }
-
-func (l *limited) pass(d time.Duration) { l.past.Add(int64(d)) }
 
 // ask sends a request from an address, with a token unless that is empty.
 func (l *limited) ask(path, text, from string) *httptest.ResponseRecorder {
@@ -60,71 +64,129 @@ func limitHeaders(h http.Header) [3]string {
 }
 
 // TestTokenLimit uses up the limit of a token: the remaining requests are shown once
-// they are less than half, one more is refused, other tokens are not affected, and
-// after a second the requests of a second are allowed again.
+// they are less than half. Further requests wait for up to a second, and the one
+// that would wait longer is refused; other tokens are not affected.
 func TestTokenLimit(t *testing.T) {
 	t.Parallel()
-	l := newLimited(5, twoTokens())
-	const policy = `"default";q=10;w=2`
-	for n, want := range [][3]string{
-		{}, {}, {}, {}, {}, // 9 to 5 remain
-		{policy, `"default";r=4;t=2`, ""}, {policy, `"default";r=3;t=2`, ""}, {policy, `"default";r=2;t=2`, ""},
-		{policy, `"default";r=1;t=2`, ""}, {policy, `"default";r=0;t=2`, ""},
-	} {
-		got := l.ask("/read", "one", home)
-		if diff := cmp.Diff(want, limitHeaders(got.Header())); got.Code != 200 || diff != "" {
-			t.Errorf("request %d: status %d (-want +got):\n%s", n, got.Code, diff)
-		}
-	}
-	refused := l.ask("/v2/read", "one", home)
-	const body = `{"error":{"code":"too_many_requests","message":"Too many requests in a short time."}}` + "\n"
-	if diff := cmp.Diff(body, refused.Body.String()); refused.Code != 429 || diff != "" {
-		t.Errorf("status %d (-want +got):\n%s", refused.Code, diff)
-	}
-	if diff := cmp.Diff([3]string{policy, `"default";r=0;t=1`, "1"}, limitHeaders(refused.Header())); diff != "" {
-		t.Errorf("headers (-want +got):\n%s", diff)
-	}
-	for _, other := range []string{"two", "operator"} {
-		if got := l.ask("/read", other, home); got.Code == 429 {
-			t.Errorf("%s is limited", other)
-		}
-	}
-	for _, step := range []struct {
-		after time.Duration
-		good  int
-	}{{199 * time.Millisecond, 0}, {time.Millisecond, 1}, {time.Second, 5}, {time.Hour, 10}} {
-		l.pass(step.after)
-		good := 0
-		for range 20 {
-			if l.ask("/read", "one", home).Code == 200 {
-				good++
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimited(5, twoTokens())
+		const policy = `"default";q=10;w=2`
+		for n, want := range [][3]string{
+			{}, {}, {}, {}, {}, // 9 to 5 remain
+			{policy, `"default";r=4;t=2`, ""}, {policy, `"default";r=3;t=2`, ""}, {policy, `"default";r=2;t=2`, ""},
+			{policy, `"default";r=1;t=2`, ""}, {policy, `"default";r=0;t=2`, ""},
+		} {
+			got := l.ask("/read", "one", home)
+			if diff := cmp.Diff(want, limitHeaders(got.Header())); got.Code != 200 || diff != "" {
+				t.Errorf("request %d: status %d (-want +got):\n%s", n, got.Code, diff)
 			}
 		}
-		if good != step.good {
-			t.Errorf("%s later %d requests are good, want %d", step.after, good, step.good)
+		start := time.Now()
+		for range 5 {
+			go func() {
+				if got := l.ask("/v2/read", "one", home); got.Code != 200 {
+					t.Errorf("status %d after %s", got.Code, time.Since(start))
+				}
+			}()
 		}
-	}
+		synctest.Wait()
+		refused := l.ask("/v2/read", "one", home)
+		const body = `{"error":{"code":"too_many_requests","message":"Too many requests in a short time."}}` + "\n"
+		if diff := cmp.Diff(body, refused.Body.String()); refused.Code != 429 || diff != "" || time.Since(start) != 0 {
+			t.Errorf("status %d after %s (-want +got):\n%s", refused.Code, time.Since(start), diff)
+		}
+		if diff := cmp.Diff([3]string{policy, `"default";r=0;t=1`, "1"}, limitHeaders(refused.Header())); diff != "" {
+			t.Errorf("headers (-want +got):\n%s", diff)
+		}
+		for _, other := range []string{"two", "operator"} {
+			if got := l.ask("/read", other, home); got.Code == 429 || time.Since(start) != 0 {
+				t.Errorf("%s is limited", other)
+			}
+		}
+		if got := l.ask("/read", "one", home); got.Code != 429 {
+			t.Errorf("another one: status %d", got.Code)
+		}
+		time.Sleep(time.Hour)
+		for n := range 13 {
+			start := time.Now()
+			if got := l.ask("/read", "one", home); got.Code != 200 || (time.Since(start) == 0) != (n < 10) {
+				t.Errorf("an hour later, request %d: status %d after %s", n, got.Code, time.Since(start))
+			}
+		}
+	})
+}
+
+// TestTokenInFlight checks how many requests and uploads of a token are in flight
+// at most.
+func TestTokenInFlight(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimited(100, twoTokens())
+		ctx, disconnect := context.WithCancel(t.Context())
+		send := func(method, path, text string) int {
+			r := httptest.NewRequestWithContext(ctx, method, path, nil)
+			r.Header.Set("Authorization", "Bearer "+text)
+			w := httptest.NewRecorder()
+			l.ServeHTTP(w, r)
+			if w.Code == 429 && (w.Header().Get("Retry-After") != "1" || !strings.Contains(w.Body.String(), `"too_many_requests"`)) {
+				t.Errorf("%s %s: headers %v, body %s", method, path, w.Header(), w.Body)
+			}
+			return w.Code
+		}
+		for range 8 {
+			go send("POST", "/v2/upload", "one")
+		}
+		synctest.Wait()
+		if got := send("POST", "/v2/upload", "one"); got != 429 {
+			t.Errorf("a ninth upload: status %d", got)
+		}
+		for range 24 {
+			go send("GET", "/v2/wait", "one")
+		}
+		synctest.Wait()
+		for _, path := range []string{"/v2/wait", "/v2/read"} {
+			if got := send("GET", path, "one"); got != 429 {
+				t.Errorf("a 33rd request, %s: status %d", path, got)
+			}
+		}
+		if got := send("GET", "/v2/read", "two"); got != 200 {
+			t.Errorf("another token: status %d", got)
+		}
+		disconnect()
+		synctest.Wait()
+		ctx = t.Context()
+		if got := send("GET", "/v2/read", "one"); got != 200 {
+			t.Errorf("afterwards: status %d", got)
+		}
+	})
 }
 
 // TestForbiddenRequestsCount checks that a request that the token does not allow
 // counts, and that a public one does not.
 func TestForbiddenRequestsCount(t *testing.T) {
 	t.Parallel()
-	l := newLimited(1, twoTokens())
-	for n, want := range []int{403, 403, 429, 429} {
-		if got := l.ask("/read", "operator", home); got.Code != want {
-			t.Errorf("request %d: status %d, want %d", n, got.Code, want)
+	synctest.Test(t, func(t *testing.T) {
+		l, start := newLimited(1, twoTokens()), time.Now()
+		for n := range 4 {
+			if got := l.ask("/read", "operator", home); got.Code != 403 || time.Since(start) != time.Duration(max(0, n-1))*time.Second {
+				t.Errorf("request %d: status %d after %s", n, got.Code, time.Since(start))
+			}
+			before := time.Now()
+			if got := l.ask("/open", "", home); got.Code != 200 || got.Header().Get("RateLimit") != "" || time.Since(before) != 0 {
+				t.Errorf("request %d of what is public: status %d, headers %v", n, got.Code, got.Header())
+			}
 		}
-		if got := l.ask("/open", "", home); got.Code != 200 || got.Header().Get("RateLimit") != "" {
-			t.Errorf("request %d of what is public: status %d, headers %v", n, got.Code, got.Header())
-		}
-	}
+	})
 }
 
 // TestFailedAuthentications checks that an address is limited after 60 failures,
 // while a valid token from there and failures at other addresses are not.
 func TestFailedAuthentications(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, testFailedAuthentications)
+}
+
+func testFailedAuthentications(t *testing.T) {
 	l := newLimited(100, twoTokens())
 	for n := range 60 {
 		text := []string{"", "bad"}[n%2]
@@ -148,7 +210,12 @@ func TestFailedAuthentications(t *testing.T) {
 	if got := l.ask("/read", "bad", "192.0.2.2:4711"); got.Code != 401 {
 		t.Errorf("another address: status %d", got.Code)
 	}
-	l.pass(time.Second)
+	coded := l.ask("/v2/read", "bad", home)
+	const body = `{"error":{"code":"too_many_failed_sign_ins","message":"Too many requests from this address without a valid token."}}` + "\n"
+	if diff := cmp.Diff(body, coded.Body.String()); coded.Code != 429 || diff != "" {
+		t.Errorf("status %d (-want +got):\n%s", coded.Code, diff)
+	}
+	time.Sleep(time.Second)
 	for n, want := range []int{401, 429} {
 		if got := l.ask("/read", "bad", home); got.Code != want {
 			t.Errorf("a second later, failure %d: status %d, want %d", n, got.Code, want)

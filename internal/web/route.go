@@ -37,8 +37,8 @@ const (
 )
 
 // Route is one method of one path. The functions below are the only way to make
-// one. A merchant's route that is not a GET can only be made by WriteRoute, so it
-// cannot ignore If-Match and Idempotency-Key.
+// one. A merchant's route that is not a GET can only be made by WriteRoute or
+// UploadRoute, so it cannot ignore If-Match and Idempotency-Key.
 //
 // A path is relative to the group's prefix, and empty for the prefix itself;
 // {name} matches one segment.
@@ -46,6 +46,7 @@ type Route struct {
 	method, path string
 	access       access
 	scope        token.Scope // of a route for merchants
+	upload       bool        // its requests are large, so fewer are handled at once
 	errors       ErrorEncoder
 
 	// One of these is set.
@@ -64,6 +65,11 @@ func ReadRoute(path string, scope token.Scope, handle ReadHandler) Route {
 // WriteRoute returns a route by which merchants change an order.
 func WriteRoute(method, path string, scope token.Scope, handle WriteHandler) Route {
 	return Route{method: method, path: path, scope: scope, write: handle}
+}
+
+// UploadRoute returns a POST route by which merchants upload a file to an order.
+func UploadRoute(path string, scope token.Scope, handle WriteHandler) Route {
+	return Route{method: http.MethodPost, path: path, scope: scope, write: handle, upload: true}
 }
 
 // GetRoute returns a GET route for merchants whose handler writes the response

@@ -61,11 +61,11 @@ func (rt *Router) handler(pattern string, route Route) Handler {
 	auth := authenticator{tokens: rt.config.Authenticator, limits: rt.config.Limits}
 	switch {
 	case route.read != nil:
-		return auth.merchant(route.scope, serveRead(rt.config.ResponseCache, pattern, route.read))
+		return auth.merchant(route, serveRead(rt.config.ResponseCache, pattern, route.read))
 	case route.write != nil:
-		return auth.merchant(route.scope, serveWrite(rt.config.Refusals, route.write, route.errors))
+		return auth.merchant(route, serveWrite(rt.config.Refusals, route.write, route.errors))
 	case route.get != nil:
-		return auth.merchant(route.scope, route.get)
+		return auth.merchant(route, route.get)
 	case route.access == forOperators:
 		return auth.operator(route.plain)
 	}

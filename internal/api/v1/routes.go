@@ -31,7 +31,7 @@ func (a API) Routes() web.RouteGroup {
 			web.ReadRoute("/orders", token.OrdersRead, a.listOrders),
 			web.ReadRoute("/orders/{orderId}", token.OrdersRead, a.getOrder),
 			web.WriteRoute(http.MethodPut, "/orders/{orderId}", token.OrdersWrite, a.putOrder),
-			web.WriteRoute(http.MethodPost, "/orders/{orderId}/invoices", token.InvoicesWrite, a.uploadInvoice).WithErrors(invoiceErrors),
+			web.UploadRoute("/orders/{orderId}/invoices", token.InvoicesWrite, a.uploadInvoice).WithErrors(invoiceErrors),
 			web.WriteRoute(http.MethodDelete, "/orders/{orderId}/invoices/{invoiceId}", token.InvoicesWrite, a.deleteInvoice).WithErrors(invoiceErrors),
 		},
 	}

@@ -35,7 +35,7 @@ func (a API) Routes() web.RouteGroup {
 			web.GetRoute("/events", token.OrdersRead, a.listEvents),
 			web.WriteRoute(http.MethodPatch, "/orders/{orderReference}/accept", token.OrdersWrite, a.acceptOrder),
 			web.WriteRoute(http.MethodPatch, "/orders/{orderReference}/reject", token.OrdersWrite, a.rejectOrder),
-			web.WriteRoute(http.MethodPost, "/orders/{orderReference}/invoices", token.InvoicesWrite, a.uploadInvoice).WithErrors(invoiceErrors),
+			web.UploadRoute("/orders/{orderReference}/invoices", token.InvoicesWrite, a.uploadInvoice).WithErrors(invoiceErrors),
 			web.WriteRoute(http.MethodDelete, "/orders/{orderReference}/invoices/{invoiceId}", token.InvoicesWrite, a.deleteInvoice).WithErrors(invoiceErrors),
 		},
 	}

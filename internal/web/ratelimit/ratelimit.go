@@ -1,8 +1,10 @@
-// Package ratelimit bounds how often each token may send requests, and how often
-// each address may fail to authenticate. The limits hold for this process only.
+// Package ratelimit bounds how many requests each token may send in a second and at
+// once, and how often each address may fail to authenticate. The limits hold for
+// this process only.
 package ratelimit
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -19,6 +21,12 @@ const (
 	// burstSeconds is the window of the token limit: an idle token may send the
 	// requests of this many seconds at once.
 	burstSeconds = 2
+	// maxDelay is how long a request waits for its turn before it is refused.
+	maxDelay = time.Second
+	// maxRequests and maxUploads bound the requests of a token that are handled or
+	// wait at the same time, and the uploads among them.
+	maxRequests = 32
+	maxUploads  = 8
 	// retryAfterSeconds is when a refused client may try again.
 	retryAfterSeconds = 1
 	// failuresPerMinute is how many failed authentications an address may have.
@@ -34,25 +42,39 @@ const (
 	policyHeader = "Ratelimit-Policy"
 )
 
-// Error says that a client sends more requests than its limit allows.
+// Error says that a client sends more requests than a limit allows.
 type Error struct {
-	policy, state string // values of the headers
+	Limit         Limit
+	policy, state string // values of the headers; empty: none
 }
 
+// Limit is what a client has exceeded.
+type Limit int
+
+// The limits.
+const (
+	Rate     Limit = iota // requests of a token in a second
+	InFlight              // requests or uploads of a token at once
+	SignIns               // failed authentications of an address
+)
+
 // Error implements error.
-func (e *Error) Error() string { return "too many requests: " + e.policy }
+func (e *Error) Error() string {
+	return [...]string{"too many requests", "too many requests at once", "too many failed sign-ins"}[e.Limit]
+}
 
 // SetHeaders sets the headers of the 429 response.
 func (e *Error) SetHeaders(h http.Header) {
 	h.Set("Retry-After", strconv.Itoa(retryAfterSeconds))
-	h.Set(policyHeader, e.policy)
-	h.Set(limitHeader, e.state)
+	if e.policy != "" {
+		h.Set(policyHeader, e.policy)
+		h.Set(limitHeader, e.state)
+	}
 }
 
 // Limiter holds the limits. A nil *Limiter has none.
 type Limiter struct {
 	now    func() time.Time
-	burst  int
 	policy []string
 	// remaining holds the state header by the number of remaining requests. It
 	// covers less than half of the burst: only responses close to the limit show
@@ -61,13 +83,13 @@ type Limiter struct {
 	exceeded  *Error
 	failed    *Error
 
-	tokens    *buckets[int64]      // by token id
-	addresses *buckets[netip.Addr] // failed authentications
+	tokens    *buckets[int64, *client]            // by token id
+	addresses *buckets[netip.Addr, *rate.Limiter] // failed authentications
 }
 
-// New returns a limiter that allows each token perSecond requests a second, with
-// a burst of twice that, and each address 60 failed authentications a minute. If
-// perSecond is 0 there are no limits at all and New returns nil.
+// New returns a limiter that allows each token perSecond requests a second, with a
+// burst of twice that, and each address 60 failed authentications a minute. If
+// perSecond is 0 there are no limits at all and New returns nil. now is the clock.
 func New(perSecond int, now func() time.Time) *Limiter {
 	if perSecond == 0 {
 		return nil
@@ -75,15 +97,20 @@ func New(perSecond int, now func() time.Time) *Limiter {
 	burst := burstSeconds * perSecond
 	policy := fmt.Sprintf(`"default";q=%d;w=%d`, burst, burstSeconds)
 	l := &Limiter{
-		now: now, burst: burst, policy: []string{policy},
+		now: now, policy: []string{policy},
 		remaining: make([]string, (burst+1)/2),
-		exceeded:  &Error{policy: policy, state: fmt.Sprintf(`"default";r=0;t=%d`, retryAfterSeconds)},
+		exceeded:  &Error{Limit: Rate, policy: policy, state: fmt.Sprintf(`"default";r=0;t=%d`, retryAfterSeconds)},
 		failed: &Error{
+			Limit:  SignIns,
 			policy: fmt.Sprintf(`"sign-in";q=%d;w=60`, failuresPerMinute),
 			state:  fmt.Sprintf(`"sign-in";r=0;t=%d`, retryAfterSeconds),
 		},
-		tokens:    newBuckets[int64](rate.Limit(perSecond), burst, maxBuckets),
-		addresses: newBuckets[netip.Addr](rate.Every(time.Minute/failuresPerMinute), failuresPerMinute, maxBuckets),
+		tokens: newBuckets[int64](maxBuckets, func() *client {
+			return &client{bucket: rate.NewLimiter(rate.Limit(perSecond), burst)}
+		}),
+		addresses: newBuckets[netip.Addr](maxBuckets, func() *rate.Limiter {
+			return rate.NewLimiter(rate.Every(time.Minute/failuresPerMinute), failuresPerMinute)
+		}),
 	}
 	for n := range l.remaining {
 		full := (burst - n + perSecond - 1) / perSecond // seconds until the bucket is full
@@ -92,21 +119,71 @@ func New(perSecond int, now func() time.Time) *Limiter {
 	return l
 }
 
-// Allow counts one request of a token. It returns an *Error if the token has no
-// request left, and sets the headers of the response if few are left.
-func (l *Limiter) Allow(h http.Header, tokenID int64) error {
+// client is the use of one token.
+type client struct {
+	mu                sync.Mutex
+	bucket            *rate.Limiter
+	requests, uploads int // at present
+}
+
+// Enter counts a request of a token, which may be an upload, until leave is
+// called. If the token is over its rate, Enter waits for the request's turn. It
+// returns an *Error if that is too far away or too many requests of the token are in
+// flight, and the error of ctx if that ends. It sets the headers of the response if
+// few requests are left.
+func (l *Limiter) Enter(ctx context.Context, h http.Header, tokenID int64, upload bool) (leave func(), err error) {
 	if l == nil {
-		return nil
+		return func() {}, nil
 	}
-	now := l.now()
-	bucket := l.tokens.get(tokenID)
-	if !bucket.AllowN(now, 1) {
-		return l.exceeded
+	c, now := l.tokens.get(tokenID), l.now()
+	delay, remaining, err := l.enter(c, now, upload)
+	if err != nil {
+		return nil, err
 	}
-	if n := max(0, int(bucket.TokensAt(now))); n < len(l.remaining) {
-		h[policyHeader], h[limitHeader] = l.policy, l.remaining[n:n+1:n+1]
+	leave = func() { c.leave(upload) }
+	if delay > 0 {
+		turn := time.NewTimer(delay)
+		defer turn.Stop()
+		select {
+		case <-turn.C:
+		case <-ctx.Done():
+			leave()
+			return nil, ctx.Err()
+		}
 	}
-	return nil
+	if remaining < len(l.remaining) {
+		h[policyHeader], h[limitHeader] = l.policy, l.remaining[remaining:remaining+1:remaining+1]
+	}
+	return leave, nil
+}
+
+// enter counts a request of a client. It returns how long the request must wait, and
+// how many requests remain after it.
+func (l *Limiter) enter(c *client, now time.Time, upload bool) (delay time.Duration, remaining int, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.requests == maxRequests || upload && c.uploads == maxUploads {
+		return 0, 0, &Error{Limit: InFlight}
+	}
+	turn := c.bucket.ReserveN(now, 1)
+	if delay = turn.DelayFrom(now); delay > maxDelay {
+		turn.CancelAt(now)
+		return 0, 0, l.exceeded
+	}
+	c.requests++
+	if upload {
+		c.uploads++
+	}
+	return delay, max(0, int(c.bucket.TokensAt(now))), nil
+}
+
+func (c *client) leave(upload bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.requests--
+	if upload {
+		c.uploads--
+	}
 }
 
 // AllowFailure counts one failed authentication at the address of a request. It
@@ -135,28 +212,27 @@ func clientAddress(r *http.Request) netip.Addr {
 	return address
 }
 
-// buckets holds one token bucket for each of the keys that were used last. A key
-// whose bucket was evicted begins with a full one.
-type buckets[K comparable] struct {
-	limit rate.Limit
-	burst int
+// buckets holds a value for each of the keys that were used last. A key whose value
+// was evicted begins with a new one.
+type buckets[K comparable, V any] struct {
+	create func() V
 
 	mu    sync.Mutex
-	byKey *lru.Cache[K, *rate.Limiter]
+	byKey *lru.Cache[K, V]
 }
 
-func newBuckets[K comparable](limit rate.Limit, burst, maxKeys int) *buckets[K] {
-	return &buckets[K]{limit: limit, burst: burst, byKey: lru.New[K, *rate.Limiter](maxKeys)}
+func newBuckets[K comparable, V any](maxKeys int, create func() V) *buckets[K, V] {
+	return &buckets[K, V]{create: create, byKey: lru.New[K, V](maxKeys)}
 }
 
-// get returns the bucket of a key.
-func (b *buckets[K]) get(key K) *rate.Limiter {
+// get returns the value of a key.
+func (b *buckets[K, V]) get(key K) V {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	bucket, ok := b.byKey.Get(key)
+	value, ok := b.byKey.Get(key)
 	if !ok {
-		bucket = rate.NewLimiter(b.limit, b.burst)
-		b.byKey.Add(key, bucket, 1)
+		value = b.create()
+		b.byKey.Add(key, value, 1)
 	}
-	return bucket
+	return value
 }

@@ -1,10 +1,14 @@
 package ratelimit
 
 import (
+	"context"
+	"errors"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -12,33 +16,45 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
+// enter sends one request of a token that ends at once.
+func enter(t testing.TB, l *Limiter, tokenID int64) error {
+	t.Helper()
+	leave, err := l.Enter(t.Context(), http.Header{}, tokenID, false)
+	if err == nil {
+		leave()
+	}
+	return err
+}
+
 // TestTokenBucketsAreBounded sends requests with more tokens than there are
 // buckets: the memory is bounded, and a token that is in use keeps its bucket.
 func TestTokenBucketsAreBounded(t *testing.T) {
 	t.Parallel()
-	l := New(10, func() time.Time { return noon })
-	const busy = -1
-	for range 20 {
-		if err := l.Allow(http.Header{}, busy); err != nil {
-			t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		l := New(1, time.Now)
+		const busy = -1
+		for range 3 { // the third one waits, and then the bucket is empty
+			if err := enter(t, l, busy); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	for id := range int64(3 * maxBuckets) {
-		_ = l.Allow(http.Header{}, id)
-		if id%1000 == 0 && l.Allow(http.Header{}, busy) == nil {
-			t.Fatal("the bucket of a token in use was evicted")
+		for id := range int64(3 * maxBuckets) {
+			_ = enter(t, l, id)
+			if id%1000 == 0 && l.tokens.get(busy).bucket.TokensAt(time.Now()) > 0 {
+				t.Fatal("the bucket of a token in use was evicted")
+			}
 		}
-	}
-	if got := l.tokens.byKey.Len(); got != maxBuckets {
-		t.Errorf("%d buckets, want %d", got, maxBuckets)
-	}
+		if got := l.tokens.byKey.Len(); got != maxBuckets {
+			t.Errorf("%d buckets, want %d", got, maxBuckets)
+		}
+	})
 }
 
 // TestAddressBucketsAreBounded checks that the addresses that failed longest ago
 // are evicted first.
 func TestAddressBucketsAreBounded(t *testing.T) {
 	t.Parallel()
-	b := newBuckets[int](rate.Limit(1), failuresPerMinute, 3)
+	b := newBuckets[int](3, func() *rate.Limiter { return rate.NewLimiter(1, failuresPerMinute) })
 	for range failuresPerMinute {
 		b.get(1).AllowN(noon, 1)
 	}
@@ -59,63 +75,133 @@ func TestAddressBucketsAreBounded(t *testing.T) {
 	}
 }
 
-// TestConcurrentRequests checks that exactly as many concurrent requests pass as
-// the limit allows.
-func TestConcurrentRequests(t *testing.T) {
+// TestDelay has requests of a token at once: those of the burst pass, those of the
+// next second wait for their turn, and the others are refused and use up nothing.
+func TestDelay(t *testing.T) {
 	t.Parallel()
-	l := New(50, func() time.Time { return noon })
-	var mu sync.Mutex
-	var all sync.WaitGroup
-	passed := 0
-	for range 8 {
-		all.Go(func() {
-			for range 100 {
-				if l.Allow(http.Header{}, 7) == nil {
-					mu.Lock()
-					passed++
-					mu.Unlock()
+	synctest.Test(t, func(t *testing.T) {
+		l, start := New(5, time.Now), time.Now()
+		var mu sync.Mutex
+		var all sync.WaitGroup
+		passed := make(map[time.Duration]int) // by the time that they waited
+		refused := 0
+		for range maxRequests {
+			all.Go(func() {
+				err := enter(t, l, 7)
+				mu.Lock()
+				defer mu.Unlock()
+				if limit, ok := errors.AsType[*Error](err); ok && limit.Limit == Rate {
+					refused++
+				} else {
+					passed[time.Since(start)]++
 				}
+			})
+		}
+		all.Wait()
+		const turn = time.Second / 5
+		want := map[time.Duration]int{0: 10, turn: 1, 2 * turn: 1, 3 * turn: 1, 4 * turn: 1, 5 * turn: 1}
+		if !maps.Equal(passed, want) || refused != maxRequests-15 {
+			t.Errorf("passed after %v, %d refused; want %v", passed, refused, want)
+		}
+		if err := enter(t, l, 7); err != nil || time.Since(start) != 6*turn {
+			t.Errorf("the next one passed after %s, error %v", time.Since(start), err)
+		}
+	})
+}
+
+// TestDelayEndsWithTheRequest checks that a request that waits ends when its client
+// disconnects.
+func TestDelayEndsWithTheRequest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, start := New(1, time.Now), time.Now()
+		_, _ = enter(t, l, 7), enter(t, l, 7)
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		if _, err := l.Enter(ctx, http.Header{}, 7, false); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 300*time.Millisecond {
+			t.Errorf("error %v after %s", err, time.Since(start))
+		}
+		if n := l.tokens.get(7).requests; n != 0 {
+			t.Errorf("%d requests are in flight", n)
+		}
+	})
+}
+
+// TestInFlight holds as many requests and uploads of a token as are allowed at once.
+func TestInFlight(t *testing.T) {
+	t.Parallel()
+	l := New(100, func() time.Time { return noon })
+	try := func(tokenID int64, upload bool) func() {
+		t.Helper()
+		h := http.Header{}
+		leave, err := l.Enter(t.Context(), h, tokenID, upload)
+		if limit, ok := errors.AsType[*Error](err); ok {
+			limit.SetHeaders(h)
+			if limit.Limit != InFlight || h.Get("Retry-After") != "1" || h.Get(limitHeader) != "" {
+				t.Errorf("limit %d, headers %v", limit.Limit, h)
 			}
-		})
+		}
+		return leave
 	}
-	all.Wait()
-	if passed != 100 {
-		t.Errorf("%d passed, want 100", passed)
+	var uploads, requests []func()
+	for range 8 {
+		uploads = append(uploads, try(7, true))
+	}
+	if try(7, true) != nil {
+		t.Error("a ninth upload")
+	}
+	for range 24 {
+		requests = append(requests, try(7, false))
+	}
+	if try(7, false) != nil || try(7, true) != nil {
+		t.Error("a 33rd request")
+	}
+	if try(8, true) == nil {
+		t.Error("another token is limited")
+	}
+	requests[0]()
+	if try(7, true) != nil {
+		t.Error("a ninth upload in the place of another request")
+	}
+	if try(7, false) == nil {
+		t.Error("a request in the place of another one is refused")
+	}
+	uploads[0]()
+	if try(7, true) == nil {
+		t.Error("an upload in the place of another one is refused")
 	}
 }
 
 func TestNoLimiter(t *testing.T) {
 	t.Parallel()
 	l := New(0, time.Now)
-	if l != nil || l.Allow(http.Header{}, 1) != nil || l.AllowFailure(httptest.NewRequest("GET", "/", nil)) != nil {
+	if l != nil || enter(t, l, 1) != nil || l.AllowFailure(httptest.NewRequest("GET", "/", nil)) != nil {
 		t.Error("0 requests a second is a limit")
 	}
 }
 
-func BenchmarkAllow(b *testing.B) {
+func BenchmarkEnter(b *testing.B) {
 	var past time.Duration
 	l := New(10_000, func() time.Time { past += time.Millisecond; return noon.Add(past) })
-	h := http.Header{}
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := l.Allow(h, 123456); err != nil {
+		if err := enter(b, l, 123456); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
-// BenchmarkAllowNearLimit measures responses that show the remaining requests.
-func BenchmarkAllowNearLimit(b *testing.B) {
+// BenchmarkEnterNearLimit measures responses that show the remaining requests.
+func BenchmarkEnterNearLimit(b *testing.B) {
 	now := noon
 	l := New(100, func() time.Time { return now })
 	for range 150 {
-		_ = l.Allow(http.Header{}, 123456)
+		_ = enter(b, l, 123456)
 	}
-	h := http.Header{}
 	b.ReportAllocs()
 	for b.Loop() {
 		now = now.Add(10 * time.Millisecond)
-		if err := l.Allow(h, 123456); err != nil {
+		if err := enter(b, l, 123456); err != nil {
 			b.Fatal(err)
 		}
 	}
