@@ -201,6 +201,25 @@ func TestListTolerates(t *testing.T) {
 	})
 }
 
+// TestLongQueries has the limit of 8 KiB on the query of every request with a token.
+func TestLongQueries(t *testing.T) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
+		inEachVersion(t, func(t *testing.T, v version) {
+			o := s.addOne(t)
+			for _, path := range []string{v.prefix + "/orders", v.order(o), v2.prefix + "/events"} {
+				longest := path + "?x=" + strings.Repeat("y", 8<<10-len("x="))
+				s.do(t, get(longest)).ok(t)
+				shown := v
+				if strings.HasPrefix(path, v2.prefix) {
+					shown = v2
+				}
+				s.do(t, get(longest+"y")).wantRefusal(t, shown, invalidQuery, o)
+				s.do(t, get(longest+"y").as(noAuth)).wantRefusal(t, shown, unauthorized, o)
+			}
+		})
+	})
+}
+
 // TestListHostileQueries has queries that are hardly a query: any of them may
 // be refused or read over, none may break anything.
 func TestListHostileQueries(t *testing.T) {

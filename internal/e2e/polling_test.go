@@ -1,9 +1,11 @@
 package e2e
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -108,6 +110,38 @@ func TestNextLinks(t *testing.T) {
 			}
 			if pages < 5 {
 				t.Errorf("only %d pages", pages)
+			}
+		})
+	})
+}
+
+// TestLinkParameters checks that the links to other pages repeat only parameters
+// that a list knows, as the client spells them.
+func TestLinkParameters(t *testing.T) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
+		inEachVersion(t, func(t *testing.T, v version) {
+			s.addMany(t, 2)
+			query := v.inWords("x=1&period=A&SIZE=1&page=1&FROM=2020-01-01&TO=&x=2&token=secret&cursor=")
+			a := s.do(t, get(v.prefix+"/orders?"+query))
+			a.ok(t)
+			size, from := v.inWords("SIZE"), v.inWords("FROM")
+			want := map[string][]string{"first": {from, size}, "next": {"cursor", from, size}}
+			for _, link := range a.header.Values("Link") {
+				target, relation, _ := strings.Cut(strings.TrimPrefix(link, "<"), `>; rel="`)
+				relation = strings.TrimSuffix(relation, `"`)
+				address, err := url.Parse(target)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := slices.Sorted(maps.Keys(address.Query()))
+				slices.Sort(want[relation])
+				if relation != "successor-version" && !slices.Equal(got, want[relation]) {
+					t.Errorf("%s has the parameters %v, want %v", link, got, want[relation])
+				}
+				delete(want, relation)
+			}
+			if len(want) > 0 {
+				t.Errorf("links are missing: %v", want)
 			}
 		})
 	})

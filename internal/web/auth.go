@@ -65,6 +65,9 @@ func (a authenticator) merchant(route Route, handle merchantHandler) Handler {
 		if grant.Operator() || !grant.Scopes.Has(route.scope) {
 			return ErrForbidden
 		}
+		if err := checkQuery(r); err != nil {
+			return err
+		}
 		return handle(w, &Request{Request: r, MerchantID: grant.MerchantID, DataVersion: grant.DataVersion})
 	}
 }
@@ -79,6 +82,9 @@ func (a authenticator) operator(handle Handler) Handler {
 		defer leave()
 		if !grant.Operator() {
 			return ErrForbidden
+		}
+		if err := checkQuery(r); err != nil {
+			return err
 		}
 		return handle(w, r)
 	}

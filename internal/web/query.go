@@ -10,6 +10,17 @@ import (
 	"merchantorders/internal/order"
 )
 
+// maxQuery is the length of the longest query, in bytes.
+const maxQuery = 8 << 10
+
+// checkQuery returns a *ParamError if the query of a request is too long.
+func checkQuery(r *http.Request) error {
+	if len(r.URL.RawQuery) > maxQuery {
+		return &ParamError{Name: "query", Problem: "is longer than " + strconv.Itoa(maxQuery) + " bytes"}
+	}
+	return nil
+}
+
 // Query is the query of a request. A known parameter with an empty value counts as
 // absent; a parameter given twice is an error (decision 3). Every error is a
 // *ParamError.
@@ -73,6 +84,17 @@ func (q Query) First(names ...string) string {
 		}
 	}
 	return names[0]
+}
+
+// Only returns the parameters with certain names that have a value.
+func (q Query) Only(names ...string) url.Values {
+	only := make(url.Values)
+	for _, name := range names {
+		if value := q.values.Get(name); value != "" {
+			only.Set(name, value)
+		}
+	}
+	return only
 }
 
 // Day returns a parameter of the form YYYY-MM-DD, and order.NoDay if it is absent. A

@@ -23,17 +23,17 @@ type Lister interface {
 // with every change of the merchant's data, and each day if the filter has no last
 // day, since the body then shows the present day. now is the time of the request,
 // address the URL of the list without a query.
-func Represent(r *web.Request, lists Lister, filter order.Filter, now time.Time, address string, view func(order.Page) any) web.Representation {
+func Represent(r *web.Request, lists Lister, list List, now time.Time, address string, view func(order.Page) any) web.Representation {
 	rep := web.Representation{Day: order.NoDay, Body: func(rep *web.Representation) (any, error) {
-		page, err := lists.List(r.Context(), r.MerchantID, filter)
+		page, err := lists.List(r.Context(), r.MerchantID, list.Filter)
 		if err != nil {
 			return nil, err
 		}
-		rep.Links = append(rep.Links, pageLinks(r, filter, page, address)...)
+		rep.Links = append(rep.Links, pageLinks(r.MerchantID, list, page, address)...)
 		return view(page), nil
 	}}
 	tag := strconv.FormatInt(r.MerchantID, 10) + "-" + r.DataVersion.String()
-	if filter.To == order.NoDay {
+	if list.To == order.NoDay {
 		rep.Day = order.DayOf(now)
 		tag += "-" + strconv.FormatInt(int64(rep.Day), 10)
 	}
@@ -44,13 +44,11 @@ func Represent(r *web.Request, lists Lister, filter order.Filter, now time.Time,
 // pageLinks returns the links to the first page of a list and to the next page, if
 // there is one. The next page begins where this one ends, whatever orders arrive
 // meanwhile.
-func pageLinks(r *web.Request, filter order.Filter, page order.Page, address string) []string {
-	query := r.URL.Query()
-	query.Del(CursorName)
-	query.Del("page")
+func pageLinks(merchantID int64, list List, page order.Page, address string) []string {
+	query := list.inLinks
 	links := []string{link(address, query, "first")}
 	if page.Next != nil {
-		query.Set(CursorName, newCursor(r.MerchantID, filter, filter.Page+1, *page.Next))
+		query.Set(CursorName, newCursor(merchantID, list.Filter, list.Page+1, *page.Next))
 		links = append(links, link(address, query, "next"))
 	}
 	return links

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
+	"net/url"
 	"time"
 
 	"merchantorders/internal/order"
@@ -25,6 +26,9 @@ type ListParams struct {
 type List struct {
 	order.Filter
 	State *string // as requested; nil: every state
+
+	// inLinks are the parameters of the query that links to other pages repeat.
+	inLinks url.Values
 }
 
 // Parse parses the query of a list (decision 3). Every error is a
@@ -38,7 +42,8 @@ func (p ListParams) Parse(r *web.Request) (List, error) {
 	if list.Page, err = query.Int("page", list.Page, 1, web.MaxInt); err != nil {
 		return List{}, err
 	}
-	if list.PageSize, err = query.Int(query.First(p.PageSize...), list.PageSize, 1, web.MaxInt); err != nil {
+	size := query.First(p.PageSize...)
+	if list.PageSize, err = query.Int(size, list.PageSize, 1, web.MaxInt); err != nil {
 		return List{}, err
 	}
 	stateName := query.First(p.State...)
@@ -63,6 +68,7 @@ func (p ListParams) Parse(r *web.Request) (List, error) {
 	if list.Normalize() != nil {
 		return List{}, &web.ParamError{Name: from, Problem: "is after " + to}
 	}
+	list.inLinks = query.Only(size, stateName, from, to)
 	return list, readCursor(query, r.MerchantID, &list.Filter)
 }
 

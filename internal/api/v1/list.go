@@ -16,7 +16,7 @@ func (a API) listOrders(r *web.Request) (web.Representation, error) {
 		return web.Representation{}, err
 	}
 	now := a.Orders.Now()
-	rep := orderapi.Represent(r, a.Orders, list.Filter, now, a.BaseURL+"/api/orders", func(page order.Page) any {
+	rep := orderapi.Represent(r, a.Orders, list, now, a.BaseURL+"/api/orders", func(page order.Page) any {
 		return newListView(list, page, r.MerchantID, now)
 	})
 	rep.Links = append(rep.Links, a.successorLink(""))

@@ -15,7 +15,7 @@ func (a API) listOrders(r *web.Request) (web.Representation, error) {
 		return web.Representation{}, err
 	}
 	now := a.Orders.Now()
-	return orderapi.Represent(r, a.Orders, list.Filter, now, a.BaseURL+"/v2/orders", func(page order.Page) any {
+	return orderapi.Represent(r, a.Orders, list, now, a.BaseURL+"/v2/orders", func(page order.Page) any {
 		return newListView(list, page, now)
 	}), nil
 }

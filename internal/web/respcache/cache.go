@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// entryOverhead is roughly what an entry takes beside its texts and body, in
-	// bytes.
+	// entryOverhead is roughly what an entry takes beside its texts, header and body,
+	// in bytes.
 	entryOverhead = 512
 	// doorkeeperSize is how many requested keys the admission remembers, 8 bytes
 	// each.
@@ -77,6 +77,11 @@ func (c *Cache) Lookup(key Key, version order.DataVersion) *Entry {
 // refuse it.
 func (c *Cache) Store(key Key, entry *Entry) {
 	weight := entryOverhead + len(key.Path) + len(key.Query) + len(entry.Body)
+	for _, values := range [][]string{entry.ETag, entry.Link} {
+		for _, value := range values {
+			weight += len(value)
+		}
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	current, ok := c.entries.Peek(key)

@@ -3,6 +3,7 @@ package respcache
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -31,6 +32,23 @@ func entry(version order.DataVersion, day order.Day, body string) *Entry {
 func (c *Cache) storeTwice(key Key, e *Entry) {
 	c.Store(key, e)
 	c.Store(key, e)
+}
+
+// TestHeadersCount checks that the headers of an entry count as its body does.
+func TestHeadersCount(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 1000)
+	for name, e := range map[string]*Entry{
+		"body": {Version: v1, ETag: []string{`"1"`}, Body: []byte(long)},
+		"link": {Version: v1, ETag: []string{`"1"`}, Link: []string{long[:500], long[500:]}},
+		"tag":  {Version: v1, ETag: []string{long}},
+	} {
+		c := newCache(entryOverhead + len(key.Path) + 1000 - 1)
+		c.storeTwice(key, e)
+		if c.Lookup(key, v1) != nil {
+			t.Errorf("%s: an entry larger than the cache is stored", name)
+		}
+	}
 }
 
 func TestLookupValidates(t *testing.T) {
