@@ -138,8 +138,8 @@ func TestRepeatedUpload(t *testing.T) {
 		{"/api/orders/101/invoices", `{"message":"` + running + `"}`, `{"message":"` + reused + `"}`},
 		{
 			"/v2/orders/R-2/invoices",
-			`{"error":{"code":"idempotency_key_running","message":"` + running + `"}}`,
-			`{"error":{"code":"idempotency_key_reused","message":"` + reused + `"}}`,
+			`{"message":"` + running + `"}`,
+			`{"message":"` + reused + `"}`,
 		},
 	}
 	const body = `{"filename":"a.pdf","contentBase64":"YQ=="}`
@@ -186,7 +186,7 @@ func TestPreconditionFailed(t *testing.T) {
 		"PUT /api/orders/101":               `{"message":"The order has changed."}`,
 		"DELETE /api/orders/101/invoices/1": `{"message":"The order has changed."}`,
 		"PATCH /v2/orders/R-1/accept":       `{"error":{"code":"precondition_failed","message":"The order has changed."}}`,
-		"DELETE /v2/orders/R-1/invoices/1":  `{"error":{"code":"precondition_failed","message":"The order has changed."}}`,
+		"DELETE /v2/orders/R-1/invoices/1":  `{"message":"The order has changed."}`,
 	} {
 		method, path, _ := strings.Cut(path, " ")
 		a := s.send(s.merchant, method, path, strings.NewReader(`{"status":"G"}`), http.Header{"If-Match": {`"101-2"`}})

@@ -151,7 +151,7 @@ func TestUploadTooLong(t *testing.T) {
 		chunked := s.send(s.merchant, "POST", path, io.MultiReader(strings.NewReader(body)), nil)
 		s.compare(path+", chunked", chunked, http.StatusBadRequest, tooBig)
 	}
-	s.compare("no token", s.ask("", "POST", "/v2/orders/R-1/invoices", pad("", tooLong)), http.StatusUnauthorized, v2Unauthorized)
+	s.compare("no token", s.ask("", "POST", "/v2/orders/R-1/invoices", pad("", tooLong)), http.StatusUnauthorized, v1Unauthorized)
 	for i, path := range []string{"/api/orders/101/invoices", "/v2/orders/R-1/invoices"} {
 		name := []string{"a.pdf", "a-1.pdf"}[i]
 		s.expect("POST", path, pad(uploadBody("a.pdf", "x"), longest), 200,
@@ -302,7 +302,7 @@ func TestDatabaseFailures(t *testing.T) {
 		s.expect("DELETE", "/api/orders/101/invoices/1", "", 503, v1Unavailable),
 		s.expect("GET", "/v2/orders", "", 503, v2Unavailable),
 		s.expect("PATCH", "/v2/orders/R-1/accept", "", 503, v2Unavailable),
-		s.expect("DELETE", "/v2/orders/R-1/invoices/1", "", 503, v2Unavailable),
+		s.expect("DELETE", "/v2/orders/R-1/invoices/1", "", 503, v1Unavailable),
 	} {
 		if got.header.Get("Retry-After") == "" {
 			t.Error("503 without Retry-After")

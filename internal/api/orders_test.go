@@ -303,10 +303,10 @@ func TestUnservedPaths(t *testing.T) {
 	s := start(t, setup{})
 	const v1Nothing = `{"message":"Not Found"}`
 	const v2Nothing = `{"error":{"code":"not_found","message":"Nothing is served at this path."}}`
-	for _, path := range []string{"/api", "/api/", "/api/order", "/api/orders/1/2", "/api/orders//", "/api/orders/../orders", "/api/orders/101/invoices/1/2"} {
+	for _, path := range []string{"/api", "/api/", "/api/order", "/api/orders/1/2", "/api/orders/../orders", "/api/orders/101/invoices/1/2"} {
 		s.expect("GET", path, "", 404, v1Nothing)
 	}
-	for _, path := range []string{"/v2", "/v2/x", "/v2/orders/R-1/x", "/v2/orders//accept", "/v2/./orders"} {
+	for _, path := range []string{"/v2", "/v2/x", "/v2/orders/R-1/x", "/v2/./orders"} {
 		s.expect("GET", path, "", 404, v2Nothing)
 	}
 	tests := []struct {
@@ -321,8 +321,8 @@ func TestUnservedPaths(t *testing.T) {
 		{"PUT", "/v2/orders/R-1", "GET, HEAD", true},
 		{"GET", "/v2/orders/R-1/accept", "PATCH", true},
 		{"POST", "/v2/orders/R-1/reject", "PATCH", true},
-		{"PUT", "/v2/orders/R-1/invoices", "POST", true},
-		{"OPTIONS", "/v2/orders/R-1/invoices/1", "DELETE", true},
+		{"PUT", "/v2/orders/R-1/invoices", "POST", false},
+		{"OPTIONS", "/v2/orders/R-1/invoices/1", "DELETE", false},
 		{"PUT", "/storage/eu/inv/invoices/R-1/a.pdf", "GET, HEAD", false},
 	}
 	for _, test := range tests {

@@ -145,11 +145,44 @@ func elsewhere(t *testing.T) string {
 func TestUnauthorizedHeaders(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
-			a := s.do(t, get(v.list()).as(noAuth))
-			all := strings.Join(a.header.Values("WWW-Authenticate"), ", ")
-			if !strings.Contains(all, "Bearer") || !strings.Contains(all, "Basic") {
-				t.Errorf("WWW-Authenticate is %q", all)
+			paths := map[string]bool{v.list(): v.name == "v1", "/storage/local/merchant-orders/invoices/x/a.pdf": false, "/operator/merchants": false}
+			for path, wantsBasic := range paths {
+				a := s.do(t, get(path).as(noAuth))
+				all := strings.Join(a.header.Values("WWW-Authenticate"), ", ")
+				if a.status != 401 || !strings.Contains(all, "Bearer") || strings.Contains(all, "Basic") != wantsBasic {
+					t.Errorf("%s: status %d, WWW-Authenticate is %q", a, a.status, all)
+				}
 			}
 		})
+	})
+}
+
+// TestCrossSite has requests that a browser sends from another site, with
+// credentials that it remembers: no change is made (decision 1).
+func TestCrossSite(t *testing.T) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
+		operator := s.Folder.Token(t, "--operator")
+		merchant := post("/operator/merchants", `{"id":9911,"name":"x"}`)
+		s.do(t, merchant.as(basic("x", operator))).wantRefusal(t, v2, unauthorized, placed{})
+		s.do(t, merchant.by(operator).with("Sec-Fetch-Site", "cross-site")).wantRefusal(t, v2, forbidden, placed{})
+		o := s.addOne(t)
+		e := s.uploaded(t, v1, o, "a.pdf", "a")
+		inEachVersion(t, func(t *testing.T, v version) {
+			for _, r := range []request{v.accept(o), v.reject(o), v.upload(o, "b.pdf", "b"), remove(v.invoice(o, e.id))} {
+				r = r.as(basic("merchant@example.com", s.token))
+				for name, value := range map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://elsewhere.example"} {
+					s.do(t, r.with(name, value)).wantRefusal(t, v, forbidden, o)
+					s.do(t, r.as(noAuth).with(name, value)).wantRefusal(t, v, forbidden, o)
+				}
+			}
+			for _, path := range []string{v.list(), v.order(o)} {
+				s.do(t, get(path).with("Sec-Fetch-Site", "cross-site")).ok(t)
+			}
+		})
+		if got := v2.stateOf(t, s, o); got != "registered" {
+			t.Errorf("the order is now %s", got)
+		}
+		o = s.addOne(t)
+		s.do(t, v1.accept(o).with("Sec-Fetch-Site", "same-origin").with("Origin", s.BaseURL)).ok(t)
 	})
 }

@@ -59,7 +59,7 @@ func TestRateLimit(t *testing.T) {
 			{"feed", v2, events("")},
 			{"v1 accept", v1, v1.accept(o)},
 			{"v1 upload", v1, v1.upload(o, "a.pdf", longText)},
-			{"v2 delete", v2, remove(v2.invoice(o, 1))},
+			{"v2 delete", v1, remove(v2.invoice(o, 1))}, // flat (decision 5)
 			{"storage", v1, get(s.storage + "/invoices/none/a.pdf")},
 			{"operator", v2, get("/operator/merchants").by(operator)},
 		} {

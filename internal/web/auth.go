@@ -21,6 +21,8 @@ type Authenticator interface {
 type authenticator struct {
 	tokens Authenticator
 	limits *ratelimit.Limiter // nil: none
+	// basicChallenge is that of the RouteGroup.
+	basicChallenge bool
 }
 
 // authenticate returns the grant of a request's token and counts the request
@@ -28,13 +30,13 @@ type authenticator struct {
 // the address of the request instead, so failures of others never slow down a valid
 // token.
 func (a authenticator) authenticate(h http.Header, r *http.Request, upload bool) (grant token.Grant, leave func(), err error) {
-	text, ok := credential(r)
+	text, basic, ok := credential(r)
 	if !ok {
-		return token.Grant{}, nil, a.unauthorized(r)
+		return token.Grant{}, nil, a.unauthorized(h, r)
 	}
 	grant, err = a.tokens.Authenticate(r.Context(), text)
-	if errors.Is(err, token.ErrUnknown) {
-		return token.Grant{}, nil, a.unauthorized(r)
+	if errors.Is(err, token.ErrUnknown) || err == nil && basic && grant.Operator() {
+		return token.Grant{}, nil, a.unauthorized(h, r)
 	}
 	if err != nil {
 		return token.Grant{}, nil, err
@@ -45,10 +47,15 @@ func (a authenticator) authenticate(h http.Header, r *http.Request, upload bool)
 }
 
 // unauthorized returns ErrUnauthorized, or a *ratelimit.Error if authentication
-// fails too often at the address of the request.
-func (a authenticator) unauthorized(r *http.Request) error {
+// fails too often at the address of the request. It sets the challenges (RFC 9110,
+// 11.6.1).
+func (a authenticator) unauthorized(h http.Header, r *http.Request) error {
 	if err := a.limits.AllowFailure(r); err != nil {
 		return err
+	}
+	h.Set("WWW-Authenticate", `Bearer realm="merchant-orders"`)
+	if a.basicChallenge {
+		h.Add("WWW-Authenticate", `Basic realm="merchant-orders", charset="UTF-8"`)
 	}
 	return ErrUnauthorized
 }
@@ -92,24 +99,25 @@ func (a authenticator) operator(handle Handler) Handler {
 
 // credential returns the text of the token that a request carries: as a Bearer
 // token, or as the password of Basic with any user name, as legacy clients send
-// it (decision 1). Several Authorization headers count as none.
-func credential(r *http.Request) (string, bool) {
+// it (decision 1): operators' tokens are not valid there, since a browser remembers
+// Basic credentials. Several Authorization headers count as none.
+func credential(r *http.Request) (text string, basic, ok bool) {
 	headers := r.Header.Values("Authorization")
 	if len(headers) != 1 {
-		return "", false
+		return "", false, false
 	}
 	scheme, rest, _ := strings.Cut(headers[0], " ")
 	rest = strings.TrimSpace(rest)
 	switch {
 	case strings.EqualFold(scheme, "Bearer"):
-		return rest, rest != ""
+		return rest, false, rest != ""
 	case strings.EqualFold(scheme, "Basic"):
 		pair, err := base64.StdEncoding.DecodeString(rest)
 		if err != nil {
-			return "", false
+			return "", true, false
 		}
 		_, password, ok := strings.Cut(string(pair), ":")
-		return password, ok && password != ""
+		return password, true, ok && password != ""
 	}
-	return "", false
+	return "", false, false
 }

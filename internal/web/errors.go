@@ -91,11 +91,7 @@ func errorResponse(r *http.Request, encode ErrorEncoder, err error) Response {
 	if errors.As(err, &limit) {
 		limit.SetHeaders(h)
 	}
-	switch status {
-	case http.StatusUnauthorized:
-		h.Set("WWW-Authenticate", `Bearer realm="merchant-orders"`)
-		h.Add("WWW-Authenticate", `Basic realm="merchant-orders", charset="UTF-8"`)
-	case http.StatusServiceUnavailable:
+	if status == http.StatusServiceUnavailable {
 		h.Set("Retry-After", retryAfterUnavailable)
 	}
 	return Response{Status: status, Header: h, Body: body}

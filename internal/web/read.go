@@ -32,13 +32,12 @@ type Representation struct {
 // serveRead returns the handler of a read route.
 func serveRead(cache *respcache.Cache, pattern string, handle ReadHandler) merchantHandler {
 	return func(w http.ResponseWriter, r *Request) error {
-		has, err := ParseEntityTags(r.Header, "If-None-Match")
-		if err != nil {
-			return err
-		}
+		// A malformed header counts as absent: the response is right without it.
+		has, _ := ParseEntityTags(r.Header, "If-None-Match")
 		key := respcache.Key{Route: pattern, MerchantID: r.MerchantID, Path: r.URL.Path, Query: r.URL.RawQuery}
 		entry := cache.Lookup(key, r.DataVersion)
 		if entry == nil || entry.Body == nil && !has.MatchWeakly(entry.ETag[0]) {
+			var err error
 			if entry, err = makeEntry(cache, key, r, handle, has); err != nil {
 				return err
 			}

@@ -107,4 +107,10 @@ type RouteGroup struct {
 	Prefix string // "/api"; empty for every path outside the other groups
 	Routes []Route
 	Errors ErrorEncoder
+	// MergeSlashes: a run of slashes in a path counts as one. Clients join a base URL
+	// that ends with a slash and a path that begins with one (decision 3).
+	MergeSlashes bool
+	// BasicChallenge: a 401 also asks for Basic. A browser then asks for a password,
+	// and remembers it (decision 1).
+	BasicChallenge bool
 }

@@ -2,7 +2,9 @@ package web
 
 import (
 	"net/http"
+	"net/url"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -21,16 +23,19 @@ type RouterConfig struct {
 // Router sends each request to its route. It answers other methods of a path with
 // 405 and Allow, and every other path with 404, in the form of the group that the
 // path belongs to. HEAD is served as GET. One slash at the end of a path is
-// ignored (decision 3).
+// ignored (decision 3). Requests that change something and that a browser sends
+// from another site get 403: the browser may add credentials on its own (decision 1).
 type Router struct {
-	config RouterConfig
-	mux    *http.ServeMux
-	groups []RouteGroup // the longest prefix first
+	config    RouterConfig
+	mux       *http.ServeMux
+	groups    []RouteGroup            // the longest prefix first
+	errors    map[string]ErrorEncoder // by pattern
+	crossSite http.CrossOriginProtection
 }
 
 // NewRouter returns a router over groups, one of which has an empty prefix.
 func NewRouter(config RouterConfig, groups ...RouteGroup) *Router {
-	rt := &Router{config: config, mux: http.NewServeMux(), groups: slices.Clone(groups)}
+	rt := &Router{config: config, mux: http.NewServeMux(), groups: slices.Clone(groups), errors: make(map[string]ErrorEncoder)}
 	slices.SortFunc(rt.groups, func(a, b RouteGroup) int { return len(b.Prefix) - len(a.Prefix) })
 	for _, group := range rt.groups {
 		byPath := make(map[string]methodHandlers)
@@ -41,11 +46,13 @@ func NewRouter(config RouterConfig, groups ...RouteGroup) *Router {
 			if route.errors == nil {
 				route.errors = group.Errors
 			}
-			byPath[route.path][route.method] = encodingErrors(rt.handler(group.Prefix+route.path, route), route.errors)
+			pattern := group.Prefix + route.path
+			byPath[route.path][route.method] = encodingErrors(rt.handler(group, pattern, route), route.errors)
+			rt.errors[pattern] = route.errors
 		}
 		for pathPattern, methods := range byPath {
 			pattern := group.Prefix + pathPattern
-			rt.mux.Handle(pattern, methods.handler(pattern, group.Errors))
+			rt.mux.Handle(pattern, methods.handler(pattern, rt.errors[pattern]))
 		}
 		notFound := serveError(group.Errors, ErrRouteNotFound)
 		rt.mux.Handle(group.Prefix+"/", notFound)
@@ -57,8 +64,8 @@ func NewRouter(config RouterConfig, groups ...RouteGroup) *Router {
 }
 
 // handler returns the handler of a route, with everything that its kind demands.
-func (rt *Router) handler(pattern string, route Route) Handler {
-	auth := authenticator{tokens: rt.config.Authenticator, limits: rt.config.Limits}
+func (rt *Router) handler(group RouteGroup, pattern string, route Route) Handler {
+	auth := authenticator{tokens: rt.config.Authenticator, limits: rt.config.Limits, basicChallenge: group.BasicChallenge}
 	switch {
 	case route.read != nil:
 		return auth.merchant(route, serveRead(rt.config.ResponseCache, pattern, route.read))
@@ -77,20 +84,30 @@ func (rt *Router) Groups() []RouteGroup { return slices.Clone(rt.groups) }
 
 // ServeHTTP implements http.Handler.
 func (rt *Router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	r, body := withRequestBody(w, withoutTrailingSlash(withLogEntry(r)))
-	// For an unclean path ServeMux would redirect, also a PUT, and for `*` it would
-	// respond with plain text.
-	if escaped := r.URL.EscapedPath(); !strings.HasPrefix(escaped, "/") || path.Clean(escaped) != escaped {
+	r, body := withRequestBody(w, rt.withPlainPath(withLogEntry(r)))
+	escaped := r.URL.EscapedPath()
+	switch {
+	case rt.crossSite.Check(r) != nil:
+		writeError(w, r, rt.EncodeError, ErrForbidden)
+	case !strings.HasPrefix(escaped, "/") || path.Clean(escaped) != escaped:
+		// For an unclean path ServeMux would redirect, also a PUT, and for `*` it would
+		// respond with plain text.
 		writeError(w, r, rt.group(escaped).Errors, ErrRouteNotFound)
-	} else {
+	default:
 		rt.mux.ServeHTTP(w, r)
 	}
 	// Not deferred: after a panic, Observe sends the response.
 	body.drain()
 }
 
-// EncodeError is the ErrorEncoder of the group that a request's path belongs to.
+// EncodeError is the ErrorEncoder of the route that has a request's path, or of the
+// group that the path belongs to.
 func (rt *Router) EncodeError(r *http.Request, err error) (int, any) {
+	r = rt.withPlainPath(r)
+	_, pattern := rt.mux.Handler(r)
+	if encode := rt.errors[pattern]; encode != nil {
+		return encode(r, err)
+	}
 	return rt.group(r.URL.EscapedPath()).Errors(r, err)
 }
 
@@ -142,18 +159,32 @@ func serveError(encode ErrorEncoder, err error) http.Handler {
 	return encodingErrors(func(http.ResponseWriter, *http.Request) error { return err }, encode)
 }
 
-// withoutTrailingSlash returns the request with one slash less at the end of its
-// path, if there is one.
-func withoutTrailingSlash(r *http.Request) *http.Request {
-	if len(r.URL.Path) < 2 || !strings.HasSuffix(r.URL.EscapedPath(), "/") {
+// withPlainPath returns the request with one slash less at the end of its path, if
+// there is one, and with one slash for each run of them if the group merges slashes.
+// A slash that is percent-encoded is part of a segment.
+func (rt *Router) withPlainPath(r *http.Request) *http.Request {
+	escaped := r.URL.EscapedPath()
+	plain := escaped
+	if rt.group(escaped).MergeSlashes {
+		plain = slashes.ReplaceAllLiteralString(escaped, "/")
+	}
+	if len(plain) > 1 {
+		plain = strings.TrimSuffix(plain, "/")
+	}
+	if plain == escaped {
 		return r
 	}
+	decoded, err := url.PathUnescape(plain)
+	if err != nil {
+		return r // not reached: EscapedPath is valid
+	}
 	shorter, target := *r, *r.URL
-	target.Path = strings.TrimSuffix(target.Path, "/")
-	target.RawPath = strings.TrimSuffix(target.RawPath, "/")
+	target.Path, target.RawPath = decoded, plain
 	shorter.URL = &target
 	return &shorter
 }
+
+var slashes = regexp.MustCompile(`//+`)
 
 // writeError sends the response to an error. An error of the service goes to the
 // log unchanged; the client reads what the encoder makes of it.

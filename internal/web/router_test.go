@@ -35,12 +35,12 @@ func tell(route string) web.Handler {
 func shop() []web.RouteGroup {
 	return []web.RouteGroup{
 		{Errors: form("rest"), Routes: []web.Route{public("GET", "/healthz", tell("health"))}},
-		{Prefix: "/api", Errors: form("one"), Routes: []web.Route{
+		{Prefix: "/api", Errors: form("one"), MergeSlashes: true, BasicChallenge: true, Routes: []web.Route{
 			public("GET", "/orders", tell("list")),
 			public("GET", "/orders/{id}", tell("get")),
 			public("PUT", "/orders/{id}", tell("put")),
 			public("POST", "/orders/{id}/invoices", tell("upload")),
-			public("DELETE", "/orders/{id}/invoices/{invoice}", tell("delete")),
+			public("DELETE", "/orders/{id}/invoices/{invoice}", tell("delete")).WithErrors(form("file")),
 		}},
 		{Prefix: "/v2", Errors: form("two"), Routes: []web.Route{
 			public("GET", "/orders", tell("list 2")),
@@ -78,13 +78,21 @@ func TestRouter(t *testing.T) {
 		{"PUT /api/orders/5/", response{200, nil, served("put", "5")}},
 		{"POST /api/orders/5/invoices/", response{200, nil, served("upload", "5")}},
 		{"GET /healthz/", response{200, nil, served("health", "")}},
-		{"GET /api/orders//", response{404, nil, missing("one")}},
-		{"GET /api/orders///", response{404, nil, missing("one")}},
+
+		// A run of slashes is one in a group that merges them.
+		{"GET /api/orders//", response{200, nil, served("list", "")}},
+		{"GET /api/orders///", response{200, nil, served("list", "")}},
+		{"GET /api//orders", response{200, nil, served("list", "")}},
+		{"PUT /api///orders//5//", response{200, nil, served("put", "5")}},
+		{"GET /api//orders//a%2F%2Fb?page=//", response{200, nil, served("get", "a//b")}},
+		{"GET /api//orders/%2F", response{404, nil, missing("one")}},
+		{"POST /v2//orders", response{404, nil, missing("two")}},
+		{"GET /api//", response{404, nil, missing("one")}},
+		{"GET /healthz//", response{404, nil, missing("rest")}},
+		{"GET /api%2F/orders", response{404, nil, missing("rest")}},
 
 		// Unclean paths have no route and are not redirected.
-		{"GET /api//orders", response{404, nil, missing("one")}},
-		{"PUT /api//orders/5", response{404, nil, missing("one")}},
-		{"POST /v2//orders", response{404, nil, missing("two")}},
+		{"GET /api//../v2/orders", response{404, nil, missing("one")}},
 		{"GET //api/orders", response{404, nil, missing("rest")}},
 		{"GET //", response{404, nil, missing("rest")}},
 		{"GET /api/./orders", response{404, nil, missing("one")}},
@@ -139,7 +147,7 @@ func TestRouter(t *testing.T) {
 		{"DELETE /api/orders/", response{405, []string{"GET, HEAD"}, failure{"one", 405}}},
 		{"PATCH /api/orders/5", response{405, []string{"GET, HEAD, PUT"}, failure{"one", 405}}},
 		{"GET /api/orders/5/invoices", response{405, []string{"POST"}, failure{"one", 405}}},
-		{"GET /api/orders/5/invoices/6", response{405, []string{"DELETE"}, failure{"one", 405}}},
+		{"GET /api/orders/5/invoices/6", response{405, []string{"DELETE"}, failure{"file", 405}}}, // as other errors of the path
 		{"GET /v2/orders/SF-1/accept", response{405, []string{"PATCH"}, failure{"two", 405}}},
 		{"PUT /v2/orders/SF-1/accept", response{405, []string{"PATCH"}, failure{"two", 405}}},
 		{"POST /healthz", response{405, []string{"GET, HEAD"}, failure{"rest", 405}}},
@@ -206,6 +214,63 @@ func TestHeadIsGetWithoutBody(t *testing.T) {
 	}
 	if got := server.ask(t, "HEAD /api/orders/5/invoices"); got.status != 405 || got.header.Get("Allow") != "POST" || got.body != "" {
 		t.Errorf("HEAD where only POST is served: %+v", got)
+	}
+}
+
+// TestCrossSite checks that a request that changes something is refused if a browser
+// sent it from another site, before its token or its body is looked at.
+func TestCrossSite(t *testing.T) {
+	t.Parallel()
+	server := serve(t, tokens{}, shop()...)
+	for _, test := range []struct {
+		request string
+		headers []string
+		status  int
+		form    string
+	}{
+		{"PUT /api/orders/5", nil, 200, ""},
+		{"PUT /api/orders/5", []string{"Sec-Fetch-Site: same-origin"}, 200, ""},
+		{"PUT /api/orders/5", []string{"Sec-Fetch-Site: none"}, 200, ""},
+		{"PUT /api/orders/5", []string{"Origin: https://shop.example"}, 200, ""}, // the host of the request
+		{"GET /api/orders/5", []string{"Sec-Fetch-Site: cross-site"}, 200, ""},
+		{"HEAD /api/orders/5", []string{"Sec-Fetch-Site: cross-site"}, 200, ""},
+		{"PUT /api/orders/5", []string{"Sec-Fetch-Site: cross-site"}, 403, "one"},
+		{"PUT /api//orders/5/", []string{"Sec-Fetch-Site: same-site"}, 403, "one"},
+		{"PUT /api/orders/5", []string{"Origin: https://evil.example"}, 403, "one"},
+		{"PUT /api/orders/5", []string{"Origin: null"}, 403, "one"},
+		{"DELETE /api/orders/5/invoices/6", []string{"Sec-Fetch-Site: cross-site"}, 403, "file"},
+		{"PATCH /v2/orders/5/accept", []string{"Sec-Fetch-Site: cross-site"}, 403, "two"},
+		{"POST /v2/nothing", []string{"Sec-Fetch-Site: cross-site"}, 403, "two"},
+		{"POST /healthz", []string{"Sec-Fetch-Site: cross-site"}, 403, "rest"},
+	} {
+		got := server.ask(t, test.request, test.headers...)
+		if got.status != test.status {
+			t.Errorf("%s %q: status %d, want %d", test.request, test.headers, got.status, test.status)
+		}
+		if test.status == 403 && read[failure](t, got.body) != (failure{test.form, 403}) {
+			t.Errorf("%s %q: body %s", test.request, test.headers, got.body)
+		}
+	}
+}
+
+// TestEncodeError checks the form of errors that no handler returns, such as a panic.
+func TestEncodeError(t *testing.T) {
+	t.Parallel()
+	router := web.NewRouter(web.RouterConfig{}, shop()...)
+	for request, want := range map[string]string{
+		"GET /api/orders":                    "one",
+		"DELETE /api/orders/5/invoices/6":    "file",
+		"DELETE /api//orders/5/invoices/6/":  "file",
+		"DELETE /api/orders/5/invoices/6/7":  "one",
+		"PATCH /v2/orders/5/accept":          "two",
+		"GET /healthz":                       "rest",
+		"PUT /api/orders/5/invoices/6?a=b//": "file",
+	} {
+		method, target, _ := strings.Cut(request, " ")
+		_, body := router.EncodeError(httptest.NewRequest(method, target, nil), errors.New("test"))
+		if got := body.(failure).Form; got != want {
+			t.Errorf("%s: form %s, want %s", request, got, want)
+		}
 	}
 }
 

@@ -26,6 +26,7 @@ type document struct {
 	operations    []*operation
 	unknownPath   *response
 	unknownMethod *response
+	mergeSlashes  bool // a run of slashes in a path counts as one
 }
 
 // operation is one method of one path.
@@ -38,7 +39,9 @@ type operation struct {
 	body         *jsonschema.Schema // nil: none
 	bodyRequired bool
 	responses    map[int]*response
-	at           node
+	// unknownMethod is the response to other methods of the path; nil: that of the document.
+	unknownMethod *response
+	at            node
 }
 
 // value describes a parameter or a header: a text with a schema.
@@ -95,7 +98,7 @@ func Load(documents []openapi.Document) (*Contract, error) {
 var methods = []string{"get", "put", "post", "delete", "options", "head", "patch", "trace"}
 
 func readDocument(name string, top node) (*document, error) {
-	d := &document{name: name, firstSegments: make(map[string]bool)}
+	d := &document{name: name, firstSegments: make(map[string]bool), mergeSlashes: top.get("x-merge-slashes").isTrue()}
 	var err error
 	if d.unknownPath, err = readResponse(top.get("x-unknown-path")); err != nil {
 		return nil, err
@@ -137,6 +140,11 @@ func readOperation(method, path string, top, item node) (*operation, error) {
 			return nil, err
 		}
 		o.parameters = append(o.parameters, p)
+	}
+	if other := item.get("x-unknown-method"); other.exists() {
+		if o.unknownMethod, err = readResponse(other); err != nil {
+			return nil, err
+		}
 	}
 	o.bodyRequired = at.get("requestBody", "required").isTrue()
 	if o.body, err = at.get("requestBody", "content", "application/json", "schema").schema(); err != nil {

@@ -1,6 +1,7 @@
 package openapitest
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"path"
@@ -25,14 +26,16 @@ type Exchange struct {
 // A request is compared only if it succeeded: what the service accepts must be
 // described, what it refuses need not be.
 func (c *Contract) Violations(e Exchange) []string {
-	d, at := c.documentOf(e.Path), withoutTrailingSlash(e.Path)
+	d := c.documentOf(e.Path)
+	at := d.plainPath(e.Path)
 	found := d.matching(at)
 	var violations []string
 	switch o := operationOf(found, e.Method); {
 	case len(found) == 0:
 		violations = e.expectStatus(http.StatusNotFound, d.unknownPath, "an undescribed path")
 	case o == nil:
-		violations = append(e.expectStatus(http.StatusMethodNotAllowed, d.unknownMethod, "an undescribed method"), e.allowViolations(found)...)
+		described := cmp.Or(found[0].unknownMethod, d.unknownMethod)
+		violations = append(e.expectStatus(http.StatusMethodNotAllowed, described, "an undescribed method"), e.allowViolations(found)...)
 	default:
 		described, ok := o.responses[e.Status]
 		if !ok {
@@ -84,7 +87,12 @@ func (d *document) matching(escaped string) []*operation {
 
 func isParameter(segment string) bool { return strings.HasPrefix(segment, "{") }
 
-func withoutTrailingSlash(escaped string) string {
+// plainPath returns a path as the document has it: without a slash at its end, and
+// without runs of slashes if those count as one.
+func (d *document) plainPath(escaped string) string {
+	for d.mergeSlashes && strings.Contains(escaped, "//") {
+		escaped = strings.ReplaceAll(escaped, "//", "/")
+	}
 	if len(escaped) > 1 {
 		return strings.TrimSuffix(escaped, "/")
 	}

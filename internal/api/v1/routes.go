@@ -25,8 +25,10 @@ type API struct {
 func (a API) Routes() web.RouteGroup {
 	invoiceErrors := invoiceapi.ErrorEncoder("orderId", encodeError)
 	return web.RouteGroup{
-		Prefix: "/api",
-		Errors: encodeError,
+		Prefix:         "/api",
+		MergeSlashes:   true,
+		BasicChallenge: true,
+		Errors:         encodeError,
 		Routes: []web.Route{
 			web.ReadRoute("/orders", token.OrdersRead, a.listOrders),
 			web.ReadRoute("/orders/{orderId}", token.OrdersRead, a.getOrder),

@@ -24,10 +24,12 @@ type API struct {
 // Routes returns the routes of this version.
 func (a API) Routes() web.RouteGroup {
 	encodeError := errorEncoder(a.ErrorCodes)
-	invoiceErrors := invoiceapi.ErrorEncoder("orderReference", encodeError)
+	// Every error of these routes has the flat form (decision 5).
+	invoiceErrors := invoiceapi.ErrorEncoder("orderReference", web.EncodeMessage)
 	return web.RouteGroup{
-		Prefix: "/v2",
-		Errors: encodeError,
+		Prefix:       "/v2",
+		MergeSlashes: true,
+		Errors:       encodeError,
 		Routes: []web.Route{
 			web.ReadRoute("/orders", token.OrdersRead, a.listOrders),
 			web.ReadRoute("/orders/{orderReference}", token.OrdersRead, a.getOrder),
