@@ -13,11 +13,12 @@ import (
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	want := map[string]int64{
-		"orders on a page":                                order.MaxPageSize,
-		"events in a response":                            order.MaxFeedLimit,
-		"invoice files of an order":                       order.MaxInvoices,
-		"size of an invoice file":                         order.MaxInvoiceSize,
-		"waiting requests of a merchant, for each server": order.MaxWaiters,
+		"orders on a page":          order.MaxPageSize,
+		"events in a response":      order.MaxFeedLimit,
+		"invoice files of an order": order.MaxInvoices,
+		"invoice files of an order in all, deleted ones included": order.MaxInvoicesEver,
+		"size of an invoice file":                                 order.MaxInvoiceSize,
+		"waiting requests of a merchant, for each server":         order.MaxWaiters,
 	}
 	for _, row := range docstest.Rows(t, "guide/limits.md", "Limits") {
 		limit, ok := want[row[0]]

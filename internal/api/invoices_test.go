@@ -65,6 +65,30 @@ func TestInvoices(t *testing.T) {
 	}
 }
 
+// TestHundredFiles checks that an order has 100 files in all, deleted ones included,
+// whatever their names.
+func TestHundredFiles(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	paths := []string{invoicePaths["v1"], invoicePaths["v2"]}
+	for i := range 100 {
+		name := []string{"a.pdf", fmt.Sprintf("%d.pdf", i)}[i%2]
+		if got := s.ask(s.merchant, "POST", paths[i/2%2], uploadBody(name, "x")); got.status != http.StatusOK {
+			t.Fatalf("file %d: %d %s", i+1, got.status, got.body)
+		}
+		if got := s.ask(s.merchant, "DELETE", fmt.Sprintf("%s/%d", paths[i/2%2], i+1), ""); got.status != http.StatusOK {
+			t.Fatalf("delete file %d: %d %s", i+1, got.status, got.body)
+		}
+	}
+	for _, path := range paths {
+		s.expect("POST", path, uploadBody("b.pdf", "x"), 400, `{"message":"You cannot upload more than 3 files."}`)
+	}
+	stored := len(s.storedFiles())
+	if stored != 100 {
+		t.Errorf("%d files are stored, want 100", stored)
+	}
+}
+
 // TestUploadRefusals goes through spec 7.1 in the order of the checks: body, order,
 // extension, size, count.
 func TestUploadRefusals(t *testing.T) {

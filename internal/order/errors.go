@@ -34,7 +34,8 @@ var (
 	ErrUnsupportedFileType = errors.New("the file type is not supported")
 	// ErrFileTooBig: the content is larger than MaxInvoiceSize.
 	ErrFileTooBig = errors.New("the file is too big")
-	// ErrTooManyFiles: the order has MaxInvoices active or reserved files.
+	// ErrTooManyFiles: the order has MaxInvoices active or reserved files,
+	// or has had MaxInvoicesEver.
 	ErrTooManyFiles = errors.New("the order has the maximum number of invoice files")
 	// ErrUploadFailed: the file could not be stored. Nothing of it remains.
 	ErrUploadFailed = errors.New("the file could not be stored")

@@ -322,12 +322,19 @@ func (t *fakeTx) Invoices(_ context.Context, head order.LockedOrder) ([]order.In
 	return found, t.store.ask("Invoices")
 }
 
-func (t *fakeTx) InvoiceNames(_ context.Context, head order.LockedOrder) ([]string, error) {
-	var names []string
+func (t *fakeTx) InvoiceNameUsed(_ context.Context, head order.LockedOrder, name string) (bool, error) {
+	used := slices.ContainsFunc(t.orders[head.LegacyID].entries, func(e fakeEntry) bool { return e.Name == name })
+	return used, t.store.ask("InvoiceNameUsed")
+}
+
+func (t *fakeTx) HadMaxInvoices(_ context.Context, head order.LockedOrder) (bool, error) {
+	n := 0
 	for _, e := range t.orders[head.LegacyID].entries {
-		names = append(names, e.Name)
+		if e.status != expired {
+			n++
+		}
 	}
-	return names, t.store.ask("InvoiceNames")
+	return n >= order.MaxInvoicesEver, t.store.ask("HadMaxInvoices")
 }
 
 func (t *fakeTx) ReserveInvoice(_ context.Context, head order.LockedOrder, invoice order.Invoice) (int64, error) {

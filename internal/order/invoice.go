@@ -11,8 +11,9 @@ import (
 
 // Limits of invoice files (spec 8).
 const (
-	MaxInvoices    = 3         // active files of an order
-	MaxInvoiceSize = 4_000_000 // bytes, decoded
+	MaxInvoices     = 3         // active files of an order
+	MaxInvoicesEver = 100       // files of an order in all, deleted ones included (decision 6)
+	MaxInvoiceSize  = 4_000_000 // bytes, decoded
 	// MaxNameLength is the longest stored file name in bytes, its extension
 	// and any "-1" included (decision 6).
 	MaxNameLength = 200
@@ -64,18 +65,17 @@ func StoredName(filename string) string {
 	return joinName(filename, "")
 }
 
-// FreeName returns name if it is not in used. Otherwise it puts the first of
+// FreeName returns name if it is not used. Otherwise it puts the first of
 // -1, -2, ... before the extension that gives an unused name.
-func FreeName(name string, used []string) string {
-	taken := make(map[string]bool, len(used))
-	for _, u := range used {
-		taken[u] = true
-	}
+func FreeName(name string, used func(string) (bool, error)) (string, error) {
 	free := name
-	for n := 1; taken[free]; n++ {
+	for n := 1; ; n++ {
+		taken, err := used(free)
+		if err != nil || !taken {
+			return free, err
+		}
 		free = joinName(name, "-"+strconv.Itoa(n))
 	}
-	return free
 }
 
 // joinName puts a suffix before the extension of name and shortens the base so

@@ -107,10 +107,20 @@ func TestFreeName(t *testing.T) {
 		{long, []string{long}, strings.Repeat("ω", 97) + "-1.pdf"},
 		{long, []string{long, strings.Repeat("ω", 97) + "-1.pdf"}, strings.Repeat("ω", 97) + "-2.pdf"},
 	} {
-		if got := order.FreeName(test.name, test.used); got != test.want {
+		if got := freeName(t, test.name, test.used); got != test.want {
 			t.Errorf("FreeName(%q, %q) = %q, want %q", test.name, test.used, got, test.want)
 		}
 	}
+}
+
+// freeName returns the FreeName of a name among names in use.
+func freeName(t *testing.T, name string, used []string) string {
+	t.Helper()
+	free, err := order.FreeName(name, func(name string) (bool, error) { return slices.Contains(used, name), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return free
 }
 
 func TestFreeNameOverAndOver(t *testing.T) {
@@ -118,7 +128,7 @@ func TestFreeNameOverAndOver(t *testing.T) {
 	name := order.StoredName(strings.Repeat("τιμολόγιο", 50) + ".jpeg")
 	var used []string
 	for range 120 {
-		free := order.FreeName(name, used)
+		free := freeName(t, name, used)
 		checkStoredName(t, free)
 		if slices.Contains(used, free) {
 			t.Fatalf("%q is given twice", free)
@@ -179,7 +189,7 @@ func FuzzStoredName(f *testing.F) {
 		}
 		var used []string
 		for range times & 15 {
-			free := order.FreeName(name, used)
+			free := freeName(t, name, used)
 			checkStoredName(t, free)
 			if slices.Contains(used, free) || path.Ext(free) != path.Ext(sent) {
 				t.Errorf("%q after %q", free, used)
@@ -190,6 +200,6 @@ func FuzzStoredName(f *testing.F) {
 }
 
 func ExampleFreeName() {
-	fmt.Println(order.FreeName("invoice.pdf", []string{"invoice.pdf"}))
-	// Output: invoice-1.pdf
+	fmt.Println(order.FreeName("invoice.pdf", func(name string) (bool, error) { return name == "invoice.pdf", nil }))
+	// Output: invoice-1.pdf <nil>
 }

@@ -82,8 +82,11 @@ type Tx interface {
 
 	// Invoices returns the active invoices of an order, oldest first.
 	Invoices(ctx context.Context, order LockedOrder) ([]Invoice, error)
-	// InvoiceNames returns every stored name ever used in the order.
-	InvoiceNames(ctx context.Context, order LockedOrder) ([]string, error)
+	// InvoiceNameUsed reports whether a stored name was ever used in the order.
+	InvoiceNameUsed(ctx context.Context, order LockedOrder, name string) (bool, error)
+	// HadMaxInvoices reports whether the order has had MaxInvoicesEver files.
+	// Expired reservations do not count: they never were files.
+	HadMaxInvoices(ctx context.Context, order LockedOrder) (bool, error)
 	// ReserveInvoice reserves a slot and a name for a file, invisible until it
 	// is activated, and returns the id of the entry. It returns ErrTooManyFiles
 	// if no slot is free.

@@ -95,13 +95,18 @@ func (s *Service) reserve(ctx context.Context, merchantID int64, id Identifier, 
 		if locked.ActiveInvoices >= MaxInvoices {
 			return WriteResult{}, s.refuseFull(ctx, tx, locked, options)
 		}
-		used, err := tx.InvoiceNames(ctx, locked)
+		full, err := tx.HadMaxInvoices(ctx, locked)
+		if full {
+			err = ErrTooManyFiles
+		}
 		if err != nil {
 			return WriteResult{}, err
 		}
-		invoice := Invoice{
-			Name: FreeName(name, used), Size: content.Size, SHA256: content.SHA256, CreatedAt: s.Now(),
+		name, err = FreeName(name, func(name string) (bool, error) { return tx.InvoiceNameUsed(ctx, locked, name) })
+		if err != nil {
+			return WriteResult{}, err
 		}
+		invoice := Invoice{Name: name, Size: content.Size, SHA256: content.SHA256, CreatedAt: s.Now()}
 		invoice.ID, err = tx.ReserveInvoice(ctx, locked, invoice)
 		return WriteResult{LockedOrder: locked, Invoice: invoice}, err
 	})

@@ -55,10 +55,19 @@ func (db *DB) InvoiceFile(ctx context.Context, merchantID int64, reference, name
 	return row.invoice(), db.readError("read invoice", err, order.ErrInvoiceNotFound)
 }
 
+// Statements that read the entries of an order. None reads more than a bounded
+// number of them, because the write transaction of SQLite blocks every merchant.
+const (
+	selectActiveInvoices = `SELECT ` + invoiceColumns + ` FROM invoices i
+		WHERE i.merchant_id = $1 AND i.legacy_id = $2 AND i.status = ` + InvoiceActive + ` ORDER BY i.id`
+	selectInvoiceByName = `SELECT COUNT(*) FROM invoices WHERE merchant_id = $1 AND legacy_id = $2 AND name = $3`
+	countInvoices       = `SELECT COUNT(*) FROM (SELECT 1 FROM invoices
+		WHERE merchant_id = $1 AND legacy_id = $2 AND status <> ` + InvoiceExpired + ` LIMIT $3+0) AS files`
+)
+
 // Invoices implements order.Tx.
 func (t *tx) Invoices(ctx context.Context, o order.LockedOrder) ([]order.Invoice, error) {
-	return sqldb.All(ctx, t, `SELECT `+invoiceColumns+` FROM invoices i
-		WHERE i.merchant_id = $1 AND i.legacy_id = $2 AND i.status = `+InvoiceActive+` ORDER BY i.id`,
+	return sqldb.All(ctx, t, selectActiveInvoices,
 		[]any{o.MerchantID, o.LegacyID}, func(rows sqldb.Rows) (order.Invoice, error) {
 			var row invoiceRow
 			err := rows.Scan(row.dest()...)
@@ -66,9 +75,18 @@ func (t *tx) Invoices(ctx context.Context, o order.LockedOrder) ([]order.Invoice
 		})
 }
 
-// InvoiceNames implements order.Tx.
-func (t *tx) InvoiceNames(ctx context.Context, o order.LockedOrder) ([]string, error) {
-	return sqldb.Column[string](ctx, t, `SELECT name FROM invoices WHERE merchant_id = $1 AND legacy_id = $2`, o.MerchantID, o.LegacyID)
+// InvoiceNameUsed implements order.Tx.
+func (t *tx) InvoiceNameUsed(ctx context.Context, o order.LockedOrder, name string) (bool, error) {
+	var n int64
+	err := t.QueryRow(ctx, selectInvoiceByName, []any{o.MerchantID, o.LegacyID, name}, &n)
+	return n > 0, err
+}
+
+// HadMaxInvoices implements order.Tx.
+func (t *tx) HadMaxInvoices(ctx context.Context, o order.LockedOrder) (bool, error) {
+	var n int64
+	err := t.QueryRow(ctx, countInvoices, []any{o.MerchantID, o.LegacyID, order.MaxInvoicesEver}, &n)
+	return n >= order.MaxInvoicesEver, err
 }
 
 // ReserveInvoice implements order.Tx. The UPDATE itself enforces the limit,

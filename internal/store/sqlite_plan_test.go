@@ -23,7 +23,7 @@ func TestSQLitePlans(t *testing.T) {
 	const (
 		byLegacyID  = "SEARCH o USING INDEX sqlite_autoindex_orders_1 (merchant_id=? AND legacy_id=?)"
 		byReference = "SEARCH o USING INDEX sqlite_autoindex_orders_2 (merchant_id=? AND reference=?)"
-		itsInvoices = "SEARCH i USING INDEX sqlite_autoindex_invoices_1 (merchant_id=? AND legacy_id=?) LEFT-JOIN"
+		itsInvoices = "SEARCH i USING INDEX invoices_active (merchant_id=? AND legacy_id=?) LEFT-JOIN"
 		itsFile     = "SEARCH i USING INDEX sqlite_autoindex_invoices_1 (merchant_id=? AND legacy_id=? AND id=?) LEFT-JOIN"
 		itsEvents   = "SEARCH k USING COVERING INDEX events_by_order (merchant_id=? AND legacy_id=? AND seq>?) LEFT-JOIN"
 		thatEvent   = "SEARCH e USING PRIMARY KEY (merchant_id=? AND seq=?) LEFT-JOIN"
@@ -43,8 +43,12 @@ func TestSQLitePlans(t *testing.T) {
 		"order by legacy id":   {selectOrderByLegacyID, []string{byLegacyID}},
 		"order by reference":   {selectOrderByReference, []string{byReference}},
 		"invoices of an order": {selectOrderInvoices, []string{byLegacyID, itsInvoices}},
-		"lock by legacy id":    {selectLockedByLegacyID, []string{strings.Replace(byLegacyID, " o ", " orders ", 1)}},
-		"lock by reference":    {selectLockedByReference, []string{strings.Replace(byReference, " o ", " orders ", 1)}},
+		"active invoices":      {selectActiveInvoices, []string{"SEARCH i USING INDEX invoices_active (merchant_id=? AND legacy_id=?)"}},
+		"invoice by name": {selectInvoiceByName, []string{
+			"SEARCH invoices USING COVERING INDEX sqlite_autoindex_invoices_2 (merchant_id=? AND legacy_id=? AND name=?)",
+		}},
+		"lock by legacy id": {selectLockedByLegacyID, []string{strings.Replace(byLegacyID, " o ", " orders ", 1)}},
+		"lock by reference": {selectLockedByReference, []string{strings.Replace(byReference, " o ", " orders ", 1)}},
 		"list": {page(), []string{
 			"SEARCH o USING INDEX orders_by_time (merchant_id=? AND (created_at,legacy_id)<(?,?))", event, event,
 		}},

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -19,6 +18,7 @@ var invoiceSubjects = []subject{
 	{"invoices/a whole life", testInvoiceLife},
 	{"invoices/three of many reservations", testThreePlaces},
 	{"invoices/names are used once", testNamesOnce},
+	{"invoices/one hundred in all", testHadMaxInvoices},
 	{"invoices/released", testReleased},
 	{"invoices/not there", testInvoiceNotThere},
 	{"invoices/of one order alone", testInvoicesOfOneOrder},
@@ -85,20 +85,23 @@ func (f *fixture) remove(store Store, key order.Identifier, id int64, at time.Ti
 	return left, err
 }
 
-// names returns every name ever used in an order.
-func (f *fixture) names(store Store, key order.Identifier) []string {
+// used returns which of some names were ever used in an order.
+func (f *fixture) used(store Store, key order.Identifier, names ...string) []string {
 	f.Helper()
-	var names []string
-	err := inOrder(f.Context(), store, alpha, key, func(tx order.Tx, locked order.LockedOrder) error {
-		var err error
-		names, err = tx.InvoiceNames(f.Context(), locked)
-		return err
-	})
-	if err != nil {
-		f.Fatalf("names: %v", err)
+	var used []string
+	for _, name := range names {
+		err := inOrder(f.Context(), store, alpha, key, func(tx order.Tx, locked order.LockedOrder) error {
+			is, err := tx.InvoiceNameUsed(f.Context(), locked, name)
+			if is {
+				used = append(used, name)
+			}
+			return err
+		})
+		if err != nil {
+			f.Fatalf("name %s: %v", name, err)
+		}
 	}
-	slices.Sort(names)
-	return names
+	return used
 }
 
 // expect checks the active invoices of an order and its revision.
@@ -230,7 +233,7 @@ func testNamesOnce(f *fixture) {
 		}
 	}
 	used := []string{"a.pdf", "b.pdf", "c.pdf", "d.pdf"}
-	if diff := cmp.Diff(used, f.names(f.b, key)); diff != "" {
+	if diff := cmp.Diff(used, f.used(f.b, key, append(used, "A.pdf", "")...)); diff != "" {
 		f.Errorf("names (-want +got):\n%s", diff)
 	}
 	before := f.tables.rows()
@@ -246,6 +249,39 @@ func testNamesOnce(f *fixture) {
 	f.upload(f.b, key, "A.pdf")
 }
 
+// testHadMaxInvoices: every file of an order counts, deleted or not; what never was
+// a file does not.
+func testHadMaxInvoices(f *fixture) {
+	key := order.ByLegacyID(f.create(minimal(alpha, "R")))
+	full := func() (is bool) {
+		err := inOrder(f.Context(), f.b, alpha, key, func(tx order.Tx, locked order.LockedOrder) (err error) {
+			is, err = tx.HadMaxInvoices(f.Context(), locked)
+			return err
+		})
+		if err != nil {
+			f.Fatal(err)
+		}
+		return is
+	}
+	expired := order.StoredInvoice{MerchantID: alpha, OrderLegacyID: key.LegacyID, ID: f.mustReserve(f.a, key, "expired.pdf", noon)}
+	if _, err := f.a.ExpireReservation(f.Context(), expired, noon); err != nil {
+		f.Fatal(err)
+	}
+	for i := range order.MaxInvoicesEver - 2 {
+		if _, err := f.remove(f.a, key, f.upload(f.a, key, fmt.Sprintf("%d.pdf", i)), noon); err != nil {
+			f.Fatal(err)
+		}
+	}
+	f.upload(f.a, key, "active.pdf")
+	if full() {
+		f.Errorf("an order with %d files is full", order.MaxInvoicesEver-1)
+	}
+	f.mustReserve(f.a, key, "reserved.pdf", noon)
+	if !full() {
+		f.Errorf("an order with %d files is not full", order.MaxInvoicesEver)
+	}
+}
+
 func testReleased(f *fixture) {
 	key := order.ByLegacyID(f.create(minimal(alpha, "R")))
 	var ids []int64
@@ -258,7 +294,7 @@ func testReleased(f *fixture) {
 			f.Fatalf("release: %v", err)
 		}
 	}
-	if diff := cmp.Diff([]string{"1.pdf", "2.pdf"}, f.names(f.a, key)); diff != "" {
+	if diff := cmp.Diff([]string{"1.pdf", "2.pdf"}, f.used(f.a, key, "0.pdf", "1.pdf", "2.pdf")); diff != "" {
 		f.Errorf("names after the release (-want +got):\n%s", diff)
 	}
 	if err := f.activate(f.a, key, ids[0]); !errors.Is(err, order.ErrInvoiceNotFound) {
