@@ -22,9 +22,14 @@ func eventOf(o placed, seq int, kind, actor, data string) string {
 		seq, kind, o.reference, o.number, actor, data)
 }
 
-// eventsOf is a response with events.
+// eventsOf is a response with events of an order.
 func eventsOf(next int, shown ...string) string {
 	return fmt.Sprintf(`{"events":[%s],"next":%d}`, strings.Join(shown, ","), next)
+}
+
+// feedOf is a response with events of the feed.
+func feedOf(next, newest int, shown ...string) string {
+	return fmt.Sprintf(`{"events":[%s],"next":%d,"newest":%d,"history":"..."}`, strings.Join(shown, ","), next, newest)
 }
 
 // TestEvents does everything there is an event of, in both versions, and
@@ -33,7 +38,7 @@ func eventsOf(next int, shown ...string) string {
 func TestEvents(t *testing.T) {
 	at := regexp.MustCompile(`"at":"([^"]*)"`)
 	onBothDatabases(t, func(t *testing.T, s *service) {
-		s.do(t, events("")).want(t, 200, eventsOf(0))
+		s.do(t, events("")).want(t, 200, feedOf(0, 0))
 		began := time.Now().Truncate(time.Second)
 		first, second := s.addOne(t), s.addOne(t, document{"state": "ready-for-shipment"})
 		other := s.actingFor(t, 376)
@@ -54,21 +59,23 @@ func TestEvents(t *testing.T) {
 			eventOf(second, 6, "invoice.deleted", "merchant", invoice),
 		}
 		feed := s.do(t, events(""))
-		feed.want(t, 200, eventsOf(6, all...))
+		feed.want(t, 200, feedOf(6, 6, all...))
 		for _, shown := range at.FindAllStringSubmatch(feed.body, -1) {
 			if when, err := time.Parse("2006-01-02T15:04:05Z", shown[1]); err != nil || when.Before(began) || when.After(time.Now()) {
 				t.Errorf("an event is from %s, and all from %s on", shown[1], began.UTC())
 			}
 		}
-		s.do(t, events("after=2&limit=3")).want(t, 200, eventsOf(5, all[2:5]...))
-		s.do(t, events("after=5&limit=1000&wait=30")).want(t, 200, eventsOf(6, all[5]))
-		s.do(t, get("/v2/events/?after=6")).want(t, 200, eventsOf(6))
-		s.do(t, events("after=4000000000000")).want(t, 200, eventsOf(4000000000000))
+		s.do(t, events("after=2&limit=3")).want(t, 200, feedOf(5, 6, all[2:5]...))
+		s.do(t, events("after=5&limit=1000&wait=30")).want(t, 200, feedOf(6, 6, all[5]))
+		s.do(t, get("/v2/events/?after=6")).want(t, 200, feedOf(6, 6))
+		s.do(t, events("after=4000000000000")).want(t, 200, feedOf(4000000000000, 6))
+		s.do(t, events("after=latest&limit=1000&wait=30")).want(t, 200, feedOf(6, 6))
+		s.do(t, history(first, "after=latest")).want(t, 400, invalidQuery.v2)
 		s.do(t, history(first, "")).want(t, 200, eventsOf(3, all[0], all[2]))
 		s.do(t, history(second, "limit=2")).want(t, 200, eventsOf(4, all[1], all[3]))
 		s.do(t, history(second, "after=4&limit=2")).want(t, 200, eventsOf(6, all[4:]...))
 		s.do(t, history(second, "after=6")).want(t, 200, eventsOf(6))
-		other.do(t, events("")).want(t, 200, eventsOf(1, eventOf(theirs, 1, "order.created", "operator", `{"state":"registered"}`)))
+		other.do(t, events("")).want(t, 200, feedOf(1, 1, eventOf(theirs, 1, "order.created", "operator", `{"state":"registered"}`)))
 		for _, o := range []placed{theirs, {reference: "none"}} {
 			s.do(t, history(o, "")).wantRefusal(t, v2, orderNotFound, o)
 		}
@@ -123,26 +130,21 @@ func TestEventsWait(t *testing.T) {
 			}()
 			return got
 		}
-		s.do(t, events("after=1&wait=1")).want(t, 200, eventsOf(1))
+		s.do(t, events("after=1&wait=1")).want(t, 200, feedOf(1, 1))
 
 		waiting := ask(t.Context(), "after=1&wait=30")
 		s.do(t, v1.accept(o)).ok(t)
-		(<-waiting).want(t, 200, eventsOf(2, eventOf(o, 2, "order.state_changed", "merchant", `{"from":"registered","to":"in-processing","reason":null}`)))
+		(<-waiting).want(t, 200, feedOf(2, 2, eventOf(o, 2, "order.state_changed", "merchant", `{"from":"registered","to":"in-processing","reason":null}`)))
 
 		waiting = ask(t.Context(), "after=2&wait=30")
 		second := s.addOne(t)
-		(<-waiting).want(t, 200, eventsOf(3, eventOf(second, 3, "order.created", "operator", `{"state":"registered"}`)))
+		(<-waiting).want(t, 200, feedOf(3, 3, eventOf(second, 3, "order.created", "operator", `{"state":"registered"}`)))
 
 		looks := s.looks(t)
 		gone, leave := context.WithCancel(t.Context())
 		left, stays := ask(gone, "after=3&wait=30"), ask(t.Context(), "after=3&wait=30")
-		// Each looks before it waits, and once more when it does.
-		for deadline := time.Now().Add(responseTimeout); s.looks(t) < looks+4; {
-			if time.Now().After(deadline) {
-				t.Fatal("they do not wait")
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
+		// Each looks before it waits.
+		eventually(t, func() bool { return s.looks(t) == looks+2 })
 		leave()
 		<-left
 		s.logged(t, `"route":"/v2/events","status":499`)
@@ -152,11 +154,44 @@ func TestEventsWait(t *testing.T) {
 		}
 		select {
 		case a := <-stays:
-			a.want(t, 200, eventsOf(3))
+			a.want(t, 200, feedOf(3, 3))
 		case <-time.After(responseTimeout):
 			t.Error("the one who waited has no response")
 		}
 	})
+}
+
+// TestEventsRevoked revokes the token of a request that waits: the next event is a
+// 401 for it.
+func TestEventsRevoked(t *testing.T) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
+		o, looks := s.addOne(t), s.looks(t)
+		token := s.Folder.Token(t, "--merchant", "355", "--scopes", "orders:read")
+		waiting := make(chan response, 1)
+		go func() {
+			a, err := s.trySend(t.Context(), events("after=1&wait=30").by(token))
+			if err != nil {
+				t.Error(err)
+			}
+			waiting <- a
+		}()
+		eventually(t, func() bool { return s.looks(t) == looks+1 })
+		if result := s.Run(t, "", "token", "revoke", token); result.Code != 0 {
+			t.Fatalf("exit code %d: %s", result.Code, result.Stderr)
+		}
+		s.do(t, v2.accept(o)).ok(t)
+		(<-waiting).want(t, 401, unauthorized.v2)
+	})
+}
+
+// eventually waits until a condition is true.
+func eventually(t *testing.T, condition func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(responseTimeout); !condition(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("not in time")
+		}
+	}
 }
 
 // looks is how often events have been read so far.
@@ -168,12 +203,7 @@ func (s *service) looks(t *testing.T) float64 {
 // logged waits until the log has a text.
 func (s *service) logged(t *testing.T, text string) {
 	t.Helper()
-	for deadline := time.Now().Add(responseTimeout); !strings.Contains(s.Log(), text); {
-		if time.Now().After(deadline) {
-			t.Fatalf("the log does not have %s", text)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	eventually(t, func() bool { return strings.Contains(s.Log(), text) })
 }
 
 // TestEventsFollowed follows the feed, waiting, while two clients work: every

@@ -2,6 +2,7 @@ package order
 
 import (
 	"context"
+	"math"
 	"strconv"
 	"time"
 )
@@ -68,41 +69,73 @@ type EventRecord struct {
 
 // FeedQuery selects events.
 type FeedQuery struct {
-	After int64 // number of the last event that the client has; 0: none
-	Limit int   // maximum number of events, 1 to MaxFeedLimit
+	After  int64 // number of the last event that the client has; 0: none
+	Latest bool  // no events, only where the feed ends; the other fields are ignored
+	Limit  int   // maximum number of events, 1 to MaxFeedLimit
 	// Wait is how long to wait for an event if there is none yet, at most
 	// MaxFeedWait. 0: do not wait. OrderEvents never waits.
 	Wait time.Duration
 }
 
-// Events returns a merchant's events, oldest first. With Wait it is a long poll:
-// if there are no events it returns as soon as any instance of the service
-// commits one. It returns no events when Wait is over, when the merchant has
-// MaxWaiters waiters already, and after StopWaiting. It holds no database
-// connection while it waits.
-func (s *Service) Events(ctx context.Context, merchantID int64, query FeedQuery) ([]EventRecord, error) {
-	events, err := s.store.Events(ctx, merchantID, query.After, query.Limit)
-	if err != nil || len(events) > 0 || query.Wait <= 0 || !s.waiters.join(merchantID) {
-		return events, err
+// Feed is a page of the change feed.
+type Feed struct {
+	Events []EventRecord // oldest first
+	// Version is the data version of the merchant at the same moment; Version.Event
+	// is the number of the newest event.
+	Version DataVersion
+	// History names the sequence of events. In another history, such as after a
+	// restore, the same number may be of another event.
+	History string
+
+	Next   int64 // the value of FeedQuery.After for the next page; set by Service
+	Waited bool  // the request was a waiter; set by Service
+}
+
+// Events returns a page of a merchant's events. With Wait it is a long poll: if
+// there are no events it returns as soon as any instance of the service commits
+// one, or the history changes. It returns no events when Wait is over, when the
+// merchant has MaxWaiters waiters already, and after StopWaiting. It holds no
+// database connection while it waits.
+func (s *Service) Events(ctx context.Context, merchantID int64, query FeedQuery) (Feed, error) {
+	if query.Latest {
+		feed, err := s.store.Events(ctx, merchantID, math.MaxInt64, 1)
+		feed.Next = feed.Version.Event
+		return feed, err
+	}
+	feed, err := s.waitForEvents(ctx, merchantID, query)
+	feed.Next = query.After
+	if n := len(feed.Events); n > 0 {
+		feed.Next = feed.Events[n-1].Seq
+	}
+	return feed, err
+}
+
+func (s *Service) waitForEvents(ctx context.Context, merchantID int64, query FeedQuery) (Feed, error) {
+	if query.Wait <= 0 || !s.waiters.join(merchantID) {
+		return s.store.Events(ctx, merchantID, query.After, query.Limit)
 	}
 	defer s.waiters.leave(merchantID)
 	timeout := time.NewTimer(query.Wait)
 	defer timeout.Stop()
+	history := ""
 	for {
 		// Before the read, so that an event committed after the read closes it.
 		wake := s.waiters.next(merchantID)
-		events, err := s.store.Events(ctx, merchantID, query.After, query.Limit)
-		if err != nil || len(events) > 0 {
-			return events, err
+		feed, err := s.store.Events(ctx, merchantID, query.After, query.Limit)
+		feed.Waited = history != ""
+		if err != nil || len(feed.Events) > 0 || feed.Waited && feed.History != history {
+			return feed, err
 		}
+		s.waiters.see(merchantID, feed.Version)
+		history, feed.Waited = feed.History, true
 		select {
 		case <-wake:
 		case <-timeout.C:
-			return nil, nil
+			return feed, nil
 		case <-s.waiters.stopped.Done():
-			return nil, nil
+			return feed, nil
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return Feed{}, ctx.Err()
 		}
 	}
 }

@@ -48,10 +48,13 @@ type fakeStore struct {
 	rerun       bool // run every transaction twice, as a retry does
 	calls       int  // of any method
 	listed      order.Filter
+	history     string
+
+	commitVersion string // empty: unknown
 }
 
 func newFakeStore(heads ...order.LockedOrder) *fakeStore {
-	s := &fakeStore{orders: make(map[int64]*fakeOrder), keys: make(map[string]fakeRecord)}
+	s := &fakeStore{orders: make(map[int64]*fakeOrder), keys: make(map[string]fakeRecord), history: "first"}
 	for _, head := range heads {
 		s.orders[head.LegacyID] = &fakeOrder{head: head}
 	}
@@ -131,28 +134,39 @@ func (s *fakeStore) InvoiceFile(ctx context.Context, merchantID int64, reference
 
 // Events returns the events of the merchant's orders, numbered for each order:
 // tests that number a merchant's events have one order.
-func (s *fakeStore) Events(ctx context.Context, merchantID, after int64, limit int) ([]order.EventRecord, error) {
+func (s *fakeStore) Events(ctx context.Context, merchantID, after int64, limit int) (order.Feed, error) {
 	end, err := s.begin(ctx, "Events")
 	defer end()
 	if err != nil {
-		return nil, err
+		return order.Feed{}, err
 	}
-	var found []order.EventRecord
+	feed := order.Feed{Version: s.version(merchantID), History: s.history}
 	for _, o := range s.orders {
 		for _, e := range o.events {
-			if o.head.MerchantID == merchantID && e.Seq > after && len(found) < limit {
-				found = append(found, order.EventRecord{Event: e, LegacyID: o.head.LegacyID, Reference: o.head.Reference})
+			if o.head.MerchantID == merchantID && e.Seq > after && len(feed.Events) < limit {
+				feed.Events = append(feed.Events, order.EventRecord{Event: e, LegacyID: o.head.LegacyID, Reference: o.head.Reference})
 			}
 		}
 	}
-	return found, nil
+	return feed, nil
+}
+
+func (s *fakeStore) version(merchantID int64) order.DataVersion {
+	var version order.DataVersion
+	for _, o := range s.orders {
+		if o.head.MerchantID == merchantID {
+			version.Event = max(version.Event, int64(len(o.events)))
+		}
+	}
+	return version
 }
 
 func (s *fakeStore) OrderEvents(ctx context.Context, merchantID int64, id order.Identifier, after int64, limit int) ([]order.EventRecord, error) {
 	if s.find(merchantID, id) == nil {
 		return nil, order.ErrNotFound
 	}
-	return s.Events(ctx, merchantID, after, limit)
+	feed, err := s.Events(ctx, merchantID, after, limit)
+	return feed.Events, err
 }
 
 func (s *fakeStore) DataVersions(ctx context.Context, merchantIDs []int64) (map[int64]order.DataVersion, error) {
@@ -160,15 +174,15 @@ func (s *fakeStore) DataVersions(ctx context.Context, merchantIDs []int64) (map[
 	defer end()
 	versions := make(map[int64]order.DataVersion)
 	for _, id := range merchantIDs {
-		newest := int64(0)
-		for _, o := range s.orders {
-			if o.head.MerchantID == id {
-				newest = max(newest, int64(len(o.events)))
-			}
-		}
-		versions[id] = order.DataVersion{Event: newest}
+		versions[id] = s.version(id)
 	}
 	return versions, err
+}
+
+func (s *fakeStore) CommitVersion() (string, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.commitVersion, s.commitVersion != ""
 }
 
 func (s *fakeStore) InTx(ctx context.Context, fn func(order.Tx) error) error {

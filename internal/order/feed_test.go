@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -38,8 +39,8 @@ func accept(t *testing.T, s *order.Service) {
 // took.
 func waitFor(ctx context.Context, s *order.Service, after int64, wait time.Duration) (int, time.Duration, error) {
 	start := time.Now()
-	events, err := s.Events(ctx, merchant, order.FeedQuery{After: after, Limit: 10, Wait: wait})
-	return len(events), time.Since(start), err
+	feed, err := s.Events(ctx, merchant, order.FeedQuery{After: after, Limit: 10, Wait: wait})
+	return len(feed.Events), time.Since(start), err
 }
 
 // slowStore pauses between reading events and returning them.
@@ -48,10 +49,10 @@ type slowStore struct {
 	pause func()
 }
 
-func (s slowStore) Events(ctx context.Context, merchantID, after int64, limit int) ([]order.EventRecord, error) {
-	events, err := s.fakeStore.Events(ctx, merchantID, after, limit)
+func (s slowStore) Events(ctx context.Context, merchantID, after int64, limit int) (order.Feed, error) {
+	feed, err := s.fakeStore.Events(ctx, merchantID, after, limit)
 	s.pause()
-	return events, err
+	return feed, err
 }
 
 // TestNoWakeUpIsLost makes a change at every moment of a long poll: before,
@@ -162,6 +163,97 @@ func TestManyShareOnePoll(t *testing.T) {
 		}
 		if _, took, _ := waitFor(t.Context(), s, 0, time.Second); took != time.Second {
 			t.Errorf("there is room again, and it waited %s", took)
+		}
+	})
+}
+
+// TestManyMerchantsShareOnePoll counts the queries of an instance with waiters of
+// 5,000 merchants: one for each waiter, then one for each poll, and none if the
+// store tells that nothing was committed. A commit of another instance wakes the
+// waiters of its merchant only, within 500 ms.
+func TestManyMerchantsShareOnePoll(t *testing.T) {
+	t.Parallel()
+	const merchants, idle = 5000, 10 * time.Second
+	for name, test := range map[string]struct {
+		commitVersion string
+		idle, changed int32 // polls: while nothing changes, with the change
+	}{
+		"commit version unknown": {"", int32(idle / pollInterval), 1},
+		"commit version known":   {"1", 0, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var polls, reads atomic.Int32
+				store := feedStore()
+				store.commitVersion = test.commitVersion
+				store.fail = func(operation string) error {
+					switch operation {
+					case "DataVersions":
+						polls.Add(1)
+					case "Events":
+						reads.Add(1)
+					}
+					return nil
+				}
+				s := feedService(store)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				for id := range int64(merchants) {
+					if id != merchant {
+						go func() { _, _ = s.Events(ctx, id, order.FeedQuery{Limit: 1, Wait: order.MaxFeedWait}) }()
+					}
+				}
+				go func() {
+					time.Sleep(idle + pollInterval/2)
+					accept(t, feedService(store))
+					store.mu.Lock()
+					defer store.mu.Unlock()
+					if store.commitVersion != "" {
+						store.commitVersion = "2"
+					}
+					if polls.Load() != test.idle || reads.Load() != merchants {
+						t.Errorf("%d polls and %d reads of %d waiters in %s", polls.Load(), reads.Load(), merchants, idle)
+					}
+				}()
+				n, took, err := waitFor(ctx, s, 0, order.MaxFeedWait)
+				if late := took - idle - pollInterval/2; n != 1 || err != nil || late > 500*time.Millisecond {
+					t.Errorf("%d events %s after the commit, error %v", n, late, err)
+				}
+				if polls.Load() != test.idle+test.changed || reads.Load() != merchants+1 {
+					t.Errorf("%d polls and %d reads of %d waiters until the change was read", polls.Load(), reads.Load(), merchants)
+				}
+			})
+		})
+	}
+}
+
+// TestHistoryEndsWait: a waiter gets a response as soon as the history is another
+// one, and the feed tells where it ends.
+func TestHistoryEndsWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := feedStore()
+		s := feedService(store)
+		accept(t, s)
+		go func() {
+			time.Sleep(time.Second)
+			store.mu.Lock()
+			store.history = "second"
+			store.mu.Unlock()
+			_, _ = s.Accept(t.Context(), merchant, order.ByLegacyID(1), order.WriteOptions{}) // refused
+		}()
+		start := time.Now()
+		feed, err := s.Events(t.Context(), merchant, order.FeedQuery{After: 7, Limit: 10, Wait: order.MaxFeedWait})
+		if want := (order.Feed{Version: order.DataVersion{Event: 1}, History: "second", Next: 7, Waited: true}); err != nil || !reflect.DeepEqual(feed, want) {
+			t.Errorf("%+v, error %v; want %+v", feed, err, want)
+		}
+		if took := time.Since(start); took != time.Second {
+			t.Errorf("after %s", took)
+		}
+		feed, err = s.Events(t.Context(), merchant, order.FeedQuery{Latest: true, After: 7, Limit: 10, Wait: order.MaxFeedWait})
+		if want := (order.Feed{Version: order.DataVersion{Event: 1}, History: "second", Next: 1}); err != nil || !reflect.DeepEqual(feed, want) {
+			t.Errorf("latest: %+v, error %v; want %+v", feed, err, want)
 		}
 	})
 }

@@ -25,7 +25,7 @@ type Service struct {
 // clock. log gets the problems of background work, which has no caller to
 // return an error to.
 func NewService(store Store, files Files, now func() time.Time, log *slog.Logger) *Service {
-	return &Service{store: store, files: files, waiters: newWaiters(store.DataVersions), now: now, log: log}
+	return &Service{store: store, files: files, waiters: newWaiters(store), now: now, log: log}
 }
 
 // Now returns the time of the service's clock in whole seconds, UTC.

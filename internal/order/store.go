@@ -21,14 +21,19 @@ type Store interface {
 	// ErrInvoiceNotFound.
 	InvoiceFile(ctx context.Context, merchantID int64, reference, name string) (Invoice, error)
 
-	// Events returns up to limit events of a merchant with numbers above after,
-	// oldest first.
-	Events(ctx context.Context, merchantID, after int64, limit int) ([]EventRecord, error)
-	// OrderEvents returns the same for one order, or ErrNotFound.
+	// Events returns up to limit events of a merchant with numbers above after, and
+	// the data version and history of the same moment. They are zero if the merchant
+	// does not exist.
+	Events(ctx context.Context, merchantID, after int64, limit int) (Feed, error)
+	// OrderEvents returns up to limit events of one order with numbers above after,
+	// oldest first, or ErrNotFound.
 	OrderEvents(ctx context.Context, merchantID int64, id Identifier, after int64, limit int) ([]EventRecord, error)
 	// DataVersions returns the current data versions of merchants with one
 	// query. A merchant that does not exist is absent from the map.
 	DataVersions(ctx context.Context, merchantIDs []int64) (map[int64]DataVersion, error)
+	// CommitVersion returns a text that changes with every commit of any process.
+	// ok is false if the store cannot tell without a query.
+	CommitVersion() (version string, ok bool)
 
 	// InTx runs fn in one transaction. If fn returns nil, InTx commits durably;
 	// otherwise it rolls back and returns the error of fn. The database may ask

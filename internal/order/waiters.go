@@ -19,12 +19,13 @@ const (
 
 // waiters are the long-polling requests. A commit of this service notifies the
 // waiters of its merchant at once. For the commits of other instances one poll
-// loop compares the data versions of all merchants that have waiters; it runs
-// only while there are any.
+// loop compares the data versions of all merchants that have waiters, with one
+// query, or none if the store tells that nothing was committed. It runs only
+// while there are waiters.
 type waiters struct {
-	versions func(ctx context.Context, merchantIDs []int64) (map[int64]DataVersion, error)
-	stopped  context.Context    // of all waiting
-	stop     context.CancelFunc // wakes all waiters for good
+	store   Store
+	stopped context.Context    // of all waiting
+	stop    context.CancelFunc // wakes all waiters for good
 
 	mu        sync.Mutex
 	merchants map[int64]*merchantWaiters // those with at least one waiter
@@ -35,12 +36,12 @@ type waiters struct {
 type merchantWaiters struct {
 	count   int
 	wake    chan struct{} // closed, and replaced, to wake the waiters
-	seen    DataVersion   // at the latest poll
+	seen    DataVersion   // at the latest read by a waiter or the poll loop
 	checked bool          // seen is set
 }
 
-func newWaiters(versions func(ctx context.Context, merchantIDs []int64) (map[int64]DataVersion, error)) *waiters {
-	w := &waiters{versions: versions, merchants: make(map[int64]*merchantWaiters)}
+func newWaiters(store Store) *waiters {
+	w := &waiters{store: store, merchants: make(map[int64]*merchantWaiters)}
 	w.stopped, w.stop = context.WithCancel(context.Background())
 	return w
 }
@@ -65,7 +66,9 @@ func (w *waiters) join(merchantID int64) bool {
 	if w.stopPoll == nil {
 		ctx, cancel := context.WithCancel(w.stopped)
 		w.stopPoll = cancel
-		go w.poll(ctx)
+		// The waiter reads after this, so the loop has no commit before it to notice.
+		version, _ := w.store.CommitVersion()
+		go w.poll(ctx, version)
 	}
 	return true
 }
@@ -102,14 +105,30 @@ func (w *waiters) notify(merchantID int64) {
 	}
 }
 
+// see records the data version that a waiter or the poll loop has read. If it is
+// another one than before it wakes the waiters of the merchant, of which some have
+// read another.
+func (w *waiters) see(merchantID int64, version DataVersion) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	m := w.merchants[merchantID]
+	if m == nil {
+		return
+	}
+	if m.checked && m.seen != version {
+		m.notify()
+	}
+	m.seen, m.checked = version, true
+}
+
 func (m *merchantWaiters) notify() {
 	close(m.wake)
 	m.wake = make(chan struct{})
 }
 
-// poll wakes the waiters of every merchant whose data version has changed since
-// the poll before, and those of a merchant that it sees for the first time.
-func (w *waiters) poll(ctx context.Context) {
+// poll wakes the waiters of every merchant whose data version has changed. polled
+// is the commit version before the first poll.
+func (w *waiters) poll(ctx context.Context, polled string) {
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
 	for {
@@ -118,10 +137,20 @@ func (w *waiters) poll(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
+		// Before the data versions, so that a later commit changes it.
+		version, known := w.store.CommitVersion()
+		if known && version == polled {
+			continue
+		}
 		// An error needs no handling: the next poll reads again, and a waiter whose
 		// time is over returns without events.
-		if versions, err := w.versions(ctx, w.waiting()); err == nil {
-			w.compare(versions)
+		versions, err := w.store.DataVersions(ctx, w.waiting())
+		if err != nil {
+			continue
+		}
+		polled = version
+		for id, version := range versions {
+			w.see(id, version)
 		}
 	}
 }
@@ -131,17 +160,4 @@ func (w *waiters) waiting() []int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Sorted(maps.Keys(w.merchants))
-}
-
-func (w *waiters) compare(versions map[int64]DataVersion) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for id, m := range w.merchants {
-		version, found := versions[id]
-		if !found || m.checked && m.seen == version {
-			continue
-		}
-		m.seen, m.checked = version, true
-		m.notify()
-	}
 }

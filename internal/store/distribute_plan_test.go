@@ -81,8 +81,8 @@ func requestsOf(t *testing.T, db *DB, recorded *recorder, merchant int64) []stat
 			t.Fatal(events, err)
 		}
 	}
-	if events, err := db.Events(ctx, merchant, 0, 10); err != nil || len(events) == 0 {
-		t.Fatal(events, err)
+	if feed, err := db.Events(ctx, merchant, 0, 10); err != nil || len(feed.Events) == 0 {
+		t.Fatal(feed, err)
 	}
 	if versions, err := db.DataVersions(ctx, []int64{merchant}); err != nil || versions[merchant].Event == 0 {
 		t.Fatal(versions, err)

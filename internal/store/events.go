@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"merchantorders/internal/order"
@@ -19,10 +18,6 @@ const (
 	o.legacy_id, o.reference, i.name`
 	joinInvoice = ` LEFT JOIN invoices i ON i.merchant_id = e.merchant_id AND i.legacy_id = e.legacy_id AND i.id = e.invoice_id`
 
-	selectEvents = `SELECT ` + eventColumns + ` FROM events e
-	JOIN orders o ON o.merchant_id = e.merchant_id AND o.legacy_id = e.legacy_id` + joinInvoice + `
-	WHERE e.merchant_id = $1 AND e.seq > $2 ORDER BY e.seq LIMIT $3+0`
-
 	// An order without matching events is a row too; no row means no order. The
 	// index alone yields the keys k first: SQLite would scan all events of the
 	// merchant for whole rows.
@@ -34,77 +29,82 @@ const (
 	selectOrderEventsByReference = selectOrderEvents + `o.reference = $3 ORDER BY k.seq LIMIT $4+0`
 )
 
+// selectFeed returns the statement that reads a page of the feed with the data
+// version and the history of the same moment. A page without events is a row too.
+func selectFeed(history string) string {
+	return `SELECT k.*, m.last_event, m.data_mark, ` + history + ` FROM merchants m
+	LEFT JOIN (SELECT ` + eventColumns + ` FROM events e
+		JOIN orders o ON o.merchant_id = e.merchant_id AND o.legacy_id = e.legacy_id` + joinInvoice + `
+		WHERE e.merchant_id = $1 AND e.seq > $2 ORDER BY e.seq LIMIT $3+0) k ON TRUE
+	WHERE m.id = $1 ORDER BY k.seq`
+}
+
 // Events implements order.Store. Numbers are given out under a lock that lasts
 // until the commit, so one statement sees them without gaps.
-func (db *DB) Events(ctx context.Context, merchantID, after int64, limit int) ([]order.EventRecord, error) {
+func (db *DB) Events(ctx context.Context, merchantID, after int64, limit int) (order.Feed, error) {
 	defer db.timed("events")()
-	events, _, err := db.readEvents(ctx, selectEvents, merchantID, after, limit)
-	return events, db.readError("read events", err, nil)
+	var feed order.Feed
+	var err error
+	feed.Events, _, err = db.readEvents(ctx, db.selectFeed, []any{merchantID, after, limit}, &feed.Version.Event, &feed.Version.Mark, &feed.History)
+	return feed, db.readError("read events", err, nil)
 }
 
 // OrderEvents implements order.Store with one query.
 func (db *DB) OrderEvents(ctx context.Context, merchantID int64, id order.Identifier, after int64, limit int) ([]order.EventRecord, error) {
 	defer db.timed("order_events")()
 	text, value := byIdentifier(id, selectOrderEventsByLegacyID, selectOrderEventsByReference)
-	events, found, err := db.readEvents(ctx, text, after, merchantID, value, limit)
+	events, found, err := db.readEvents(ctx, text, []any{after, merchantID, value, limit})
 	if err == nil && !found {
 		err = sql.ErrNoRows
 	}
 	return events, db.readError("read events of an order", err, order.ErrNotFound)
 }
 
-// readEvents reads rows of eventColumns. found reports whether there were any,
-// including rows without an event.
-func (db *DB) readEvents(ctx context.Context, text string, args ...any) (events []order.EventRecord, found bool, err error) {
+// readEvents reads rows of eventColumns and of more columns. found reports whether
+// there were any, including rows without an event.
+func (db *DB) readEvents(ctx context.Context, text string, args []any, more ...any) (events []order.EventRecord, found bool, err error) {
+	var seq, kind, actor, at, from, to, invoice, legacyID sql.NullInt64
+	var reason, reference, name sql.NullString
+	dest := append([]any{&seq, &kind, &actor, &at, &from, &to, &reason, &invoice, &legacyID, &reference, &name}, more...)
 	err = sqldb.Each(ctx, db.sql, text, args, func(rows sqldb.Rows) error {
-		var e order.EventRecord
-		var seq, kind, actor, at, from, to, invoice sql.NullInt64
-		var reason, name sql.NullString
-		err := rows.Scan(&seq, &kind, &actor, &at, &from, &to, &reason, &invoice, &e.LegacyID, &e.Reference, &name)
-		if err != nil {
+		if err := rows.Scan(dest...); err != nil {
 			return err
 		}
 		if found = true; !seq.Valid {
 			return nil
 		}
+		e := order.EventRecord{LegacyID: legacyID.Int64, Reference: reference.String, FileName: name.String}
 		e.Event = order.Event{
 			Seq: seq.Int64, Type: order.EventType(kind.Int64), Actor: order.Actor(actor.Int64), At: time.Unix(at.Int64, 0).UTC(),
 			From: order.State(from.Int64), To: order.State(to.Int64), Reason: order.Reason(reason.String), InvoiceID: invoice.Int64,
 		}
-		e.FileName = name.String
 		events = append(events, e)
 		return nil
 	})
 	return events, found, err
 }
 
-// versionBatch is how many data versions one statement reads. The last merchant
-// fills up a batch, so there is one text to prepare for any number of merchants.
-const versionBatch = 64
-
-var selectVersionBatch = `SELECT id, last_event, data_mark FROM merchants WHERE id IN (` + sqldb.Params(1, versionBatch) + `)`
+// selectDataVersions is completed by Dialect.InList.
+const selectDataVersions = `SELECT id, last_event, data_mark FROM merchants WHERE id `
 
 // DataVersions implements order.Store.
 func (db *DB) DataVersions(ctx context.Context, merchantIDs []int64) (map[int64]order.DataVersion, error) {
 	defer db.timed("data_versions")()
 	versions := make(map[int64]order.DataVersion, len(merchantIDs))
-	for ids := range slices.Chunk(merchantIDs, versionBatch) {
-		args := make([]any, versionBatch)
-		for i := range args {
-			args[i] = ids[min(i, len(ids)-1)]
-		}
-		err := sqldb.Each(ctx, db.sql, selectVersionBatch, args, func(rows sqldb.Rows) error {
-			var id int64
-			var v order.DataVersion
-			err := rows.Scan(&id, &v.Event, &v.Mark)
-			versions[id] = v
-			return err
-		})
-		if err != nil {
-			return nil, db.readError("read data versions", err, nil)
-		}
-	}
-	return versions, nil
+	err := sqldb.Each(ctx, db.sql, selectDataVersions+db.dialect.InList, []any{merchantIDs}, func(rows sqldb.Rows) error {
+		var id int64
+		var v order.DataVersion
+		err := rows.Scan(&id, &v.Event, &v.Mark)
+		versions[id] = v
+		return err
+	})
+	return versions, db.readError("read data versions", err, nil)
+}
+
+// CommitVersion implements order.Store.
+func (db *DB) CommitVersion() (string, bool) {
+	version, ok := db.sql.CommitVersion()
+	return string(version[:]), ok
 }
 
 // appendEvent writes an event of an order and gives it the merchant's next

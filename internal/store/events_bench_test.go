@@ -15,12 +15,12 @@ func BenchmarkFeed(b *testing.B) {
 	fill(b, db, 1, size)
 	for name, read := range map[string]func() (int, error){
 		"100 from anywhere": func() (int, error) {
-			events, err := db.Events(b.Context(), 1, rand.Int64N(size-100), 100)
-			return len(events), err
+			feed, err := db.Events(b.Context(), 1, rand.Int64N(size-100), 100)
+			return len(feed.Events), err
 		},
 		"1000 from anywhere": func() (int, error) {
-			events, err := db.Events(b.Context(), 1, rand.Int64N(size-1000), 1000)
-			return len(events), err
+			feed, err := db.Events(b.Context(), 1, rand.Int64N(size-1000), 1000)
+			return len(feed.Events), err
 		},
 		"history of an order": func() (int, error) {
 			events, err := db.OrderEvents(b.Context(), 1, order.ByLegacyID(1+rand.Int64N(size)), 0, 100)

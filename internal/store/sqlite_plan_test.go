@@ -69,13 +69,15 @@ func TestSQLitePlans(t *testing.T) {
 		"grant": {selectGrant, []string{
 			"SEARCH t USING INDEX sqlite_autoindex_tokens_1 (hash=?)", "SEARCH m USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",
 		}},
-		"deltas":                          {selectDeltas, []string{"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>?)"}},
-		"deltas with keys":                {selectDeltasByKeys, []string{"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>?)", byLegacyID}},
-		"day counts":                      {selectDayCounts, []string{"SEARCH order_days USING PRIMARY KEY (merchant_id=?)", event, event}},
-		"events":                          {selectEvents, []string{"SEARCH e USING PRIMARY KEY (merchant_id=? AND seq>?)", byLegacyID, itsFile}},
+		"deltas":           {selectDeltas, []string{"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>?)"}},
+		"deltas with keys": {selectDeltasByKeys, []string{"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>?)", byLegacyID}},
+		"day counts":       {selectDayCounts, []string{"SEARCH order_days USING PRIMARY KEY (merchant_id=?)", event, event}},
+		"feed": {db.selectFeed, []string{
+			"SEARCH e USING PRIMARY KEY (merchant_id=? AND seq>?)", byLegacyID, itsFile, "SEARCH m USING INTEGER PRIMARY KEY (rowid=?)", "SCAN k LEFT-JOIN",
+		}},
 		"events of an order by legacy id": {selectOrderEventsByLegacyID, []string{byLegacyID, itsEvents, thatEvent, itsFile}},
 		"events of an order by reference": {selectOrderEventsByReference, []string{byReference, itsEvents, thatEvent, itsFile}},
-		"data versions":                   {selectVersionBatch, []string{event}},
+		"data versions":                   {selectDataVersions + db.dialect.InList, []string{event, "SCAN json_each VIRTUAL TABLE INDEX 1:"}},
 		"data version":                    {selectDataVersion, []string{event}},
 	} {
 		if diff := cmp.Diff(test.want, plan(t, db, test.text)); diff != "" {

@@ -43,6 +43,8 @@ type DB struct {
 	indexes *pageindex.Cache
 	names   sync.Map // merchant's id -> string
 	grants  grants
+
+	selectFeed string // statement
 }
 
 var (
@@ -58,7 +60,11 @@ func New(db sqldb.DB, options Options) *DB {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	return &DB{sql: db, dialect: db.Dialect(), options: options, indexes: pageindex.NewCache(pageindex.DefaultSizes, pageindex.DefaultMaxWeight)}
+	dialect := db.Dialect()
+	return &DB{
+		sql: db, dialect: dialect, options: options, selectFeed: selectFeed(dialect.History),
+		indexes: pageindex.NewCache(pageindex.DefaultSizes, pageindex.DefaultMaxWeight),
+	}
 }
 
 // OpenSQLite opens a store in a file: see sqlite.Open.

@@ -75,7 +75,7 @@ func (a authenticator) merchant(route Route, handle merchantHandler) Handler {
 		if err := checkQuery(r); err != nil {
 			return err
 		}
-		return handle(w, &Request{Request: r, MerchantID: grant.MerchantID, DataVersion: grant.DataVersion})
+		return handle(w, &Request{Request: r, MerchantID: grant.MerchantID, DataVersion: grant.DataVersion, auth: a})
 	}
 }
 

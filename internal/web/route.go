@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"net/http"
 
 	"merchantorders/internal/order"
@@ -13,6 +14,19 @@ type Request struct {
 	MerchantID int64
 	// DataVersion is that of the merchant's data, read after the request arrived.
 	DataVersion order.DataVersion
+
+	auth authenticator
+}
+
+// Reauthenticate returns ErrUnauthorized if the token is not valid any more. A
+// handler that has waited calls it before it responds.
+func (r *Request) Reauthenticate() error {
+	text, _, _ := credential(r.Request)
+	_, err := r.auth.tokens.Authenticate(r.Context(), text)
+	if errors.Is(err, token.ErrUnknown) {
+		return ErrUnauthorized
+	}
+	return err
 }
 
 // Handler serves a request of an operator or of the public, or returns an error

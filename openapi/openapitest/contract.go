@@ -164,9 +164,10 @@ func readOperation(method, path string, top, item node) (*operation, error) {
 
 func readValue(at node) (value, error) {
 	schema, err := at.get("schema").schema()
+	isInteger := func(schema node) bool { return schema.get("type").text() == "integer" }
 	return value{
 		required: at.get("required").isTrue(),
-		integer:  at.get("schema", "type").text() == "integer",
+		integer:  isInteger(at.get("schema")) || slices.ContainsFunc(at.get("schema", "oneOf").items(), isInteger),
 		schema:   schema,
 	}, err
 }

@@ -75,11 +75,10 @@ func (v value) check(text string) error {
 	}
 	var decoded any = text
 	if v.integer {
-		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
-			return err
+		// The schema may allow a text too.
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			decoded = n
 		}
-		decoded = n
 	}
 	return v.schema.Validate(decoded)
 }

@@ -8,10 +8,17 @@ import (
 	"merchantorders/internal/web"
 )
 
-// eventsView is a page of the feed.
+// eventsView is a page of the events of an order.
 type eventsView struct {
 	Events []eventView `json:"events"`
 	Next   int64       `json:"next"` // the value of after for the next page
+}
+
+// feedView is a page of the feed.
+type feedView struct {
+	eventsView
+	Newest  int64  `json:"newest"` // number of the newest event
+	History string `json:"history"`
 }
 
 type eventView struct {
@@ -47,11 +54,14 @@ func (a API) listEvents(w http.ResponseWriter, r *web.Request) error {
 	if err != nil {
 		return err
 	}
-	events, err := a.Orders.Events(r.Context(), r.MerchantID, query)
+	feed, err := a.Orders.Events(r.Context(), r.MerchantID, query)
+	if err == nil && feed.Waited {
+		err = r.Reauthenticate()
+	}
 	if err != nil {
 		return err
 	}
-	return web.WriteJSON(w, http.StatusOK, newEventsView(events, query.After))
+	return web.WriteJSON(w, http.StatusOK, feedView{newEventsView(feed.Events, feed.Next), feed.Version.Event, feed.History})
 }
 
 // listOrderEvents serves GET /orders/{orderReference}/events.
@@ -64,37 +74,48 @@ func (a API) listOrderEvents(w http.ResponseWriter, r *web.Request) error {
 	if err != nil {
 		return err
 	}
-	return web.WriteJSON(w, http.StatusOK, newEventsView(events, query.After))
+	next := query.After
+	if n := len(events); n > 0 {
+		next = events[n-1].Seq
+	}
+	return web.WriteJSON(w, http.StatusOK, newEventsView(events, next))
 }
 
 // parseFeedQuery parses the query of the feed. The events of a single order are the
-// same without waiting. Every error is a *web.ParamError.
-func parseFeedQuery(r *http.Request, mayWait bool) (order.FeedQuery, error) {
+// same without waiting and without the latest. Every error is a *web.ParamError.
+func parseFeedQuery(r *http.Request, ofFeed bool) (order.FeedQuery, error) {
 	query, err := web.ParseQuery(r)
 	if err != nil {
 		return order.FeedQuery{}, err
 	}
-	after, err := query.Int("after", 0, 0, web.MaxInt)
-	if err != nil {
+	var feed order.FeedQuery
+	if text, err := query.Text("after"); ofFeed && err == nil && text == "latest" {
+		feed.Latest = true
+	} else if feed.After, err = query.Int("after", 0, 0, web.MaxInt); err != nil {
 		return order.FeedQuery{}, err
 	}
 	limit, err := query.Int("limit", order.DefaultFeedLimit, 1, order.MaxFeedLimit)
-	if err != nil || !mayWait {
-		return order.FeedQuery{After: after, Limit: int(limit)}, err
+	if err != nil {
+		return order.FeedQuery{}, err
+	}
+	feed.Limit = int(limit)
+	if !ofFeed {
+		return feed, nil
 	}
 	seconds, err := query.Int("wait", 0, 0, int64(order.MaxFeedWait/time.Second))
-	return order.FeedQuery{After: after, Limit: int(limit), Wait: time.Duration(seconds) * time.Second}, err
+	feed.Wait = time.Duration(seconds) * time.Second
+	return feed, err
 }
 
-// newEventsView returns the view of the events after a number.
-func newEventsView(events []order.EventRecord, after int64) eventsView {
-	view := eventsView{Events: make([]eventView, len(events)), Next: after}
+// newEventsView returns the view of events and the value of after for the next
+// page.
+func newEventsView(events []order.EventRecord, next int64) eventsView {
+	view := eventsView{Events: make([]eventView, len(events)), Next: next}
 	for i, e := range events {
 		view.Events[i] = eventView{
 			Seq: e.Seq, Type: e.Type.String(), OrderReference: e.Reference, OrderID: e.LegacyID,
 			At: e.At.UTC().Format(time.RFC3339), Actor: e.Actor.String(), Data: newDataView(e),
 		}
-		view.Next = e.Seq
 	}
 	return view
 }

@@ -32,12 +32,16 @@ func TestParseFeedQuery(t *testing.T) {
 		"after=5&limit=7&wait=9":    {After: 5, Limit: 7, Wait: 9 * time.Second},
 		"after=&limit=&wait=":       {Limit: 100},
 		"before=x&page=0&x=1&x=2":   {Limit: 100},
+		"after=latest":              {Latest: true, Limit: 100},
+		"after=latest&limit=7":      {Latest: true, Limit: 7},
 	} {
 		got, err := parseFeed(query, true)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%s: error %v (-want +got):\n%s", query, err, diff)
 		}
-		want.Wait = 0
+		if want.Wait = 0; want.Latest {
+			continue // TestParseFeedQueryRefusals
+		}
 		got, err = parseFeed(query, false)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%s of an order: error %v (-want +got):\n%s", query, err, diff)
@@ -55,6 +59,9 @@ var badFeedQueries = map[string]string{
 	"after=%2B1":                "after must be a whole number from 0",
 	"after=1e3":                 "after must be a whole number from 0",
 	"after=9223372036854775808": "after must be a whole number from 0",
+	"after=Latest":              "after must be a whole number from 0",
+	"after=latest&limit=0":      "limit must be a whole number from 1 to 1000",
+	"after=latest&after=latest": "after is given twice",
 	"after=1&after=1":           "after is given twice",
 	"limit=0":                   "limit must be a whole number from 1 to 1000",
 	"limit=-5":                  "limit must be a whole number from 1 to 1000",
@@ -78,6 +85,9 @@ func TestParseFeedQueryRefusals(t *testing.T) {
 		if !errors.As(err, &param) || err.Error() != want {
 			t.Errorf("%s: error %v, want %s", query, err, want)
 		}
+	}
+	if _, err := parseFeed("after=latest", false); err == nil || err.Error() != "after must be a whole number from 0" {
+		t.Errorf("latest of an order: error %v", err)
 	}
 }
 
@@ -112,7 +122,7 @@ func TestEventsView(t *testing.T) {
 	damaged := order.Reason("damaged")
 	for _, test := range []struct {
 		events []order.EventRecord
-		after  int64
+		next   int64
 		want   eventsView
 	}{
 		{nil, 7, eventsView{[]eventView{}, 7}},
@@ -123,7 +133,7 @@ func TestEventsView(t *testing.T) {
 			record(order.Event{Seq: 12, Type: order.OrderUpdated}),
 			record(order.Event{Seq: 13, Type: order.InvoiceUploaded, InvoiceID: 5}),
 			record(order.Event{Seq: 14, Type: order.InvoiceDeleted, InvoiceID: 5}),
-		}, 7, eventsView{[]eventView{
+		}, 14, eventsView{[]eventView{
 			shown(8, "order.created", createdView{"registered"}),
 			shown(9, "order.state_changed", stateChangedView{"registered", "in-processing", nil}),
 			shown(11, "order.state_changed", stateChangedView{"registered", "rejected-by-merchant", &damaged}),
@@ -132,7 +142,7 @@ func TestEventsView(t *testing.T) {
 			shown(14, "invoice.deleted", invoiceView{5, "a.pdf"}),
 		}, 14}},
 	} {
-		if diff := cmp.Diff(test.want, newEventsView(test.events, test.after)); diff != "" {
+		if diff := cmp.Diff(test.want, newEventsView(test.events, test.next)); diff != "" {
 			t.Errorf("view (-want +got):\n%s", diff)
 		}
 	}

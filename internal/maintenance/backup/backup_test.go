@@ -67,6 +67,9 @@ func TestBackupAndRestore(t *testing.T) {
 		restored := restore(t, path)
 		restored.WantDump(t, want)
 		restored.WantNoFindings(t)
+		if before, after := in.Histories(t), restored.Histories(t); before[0] == after[0] || before[1] == after[1] {
+			t.Errorf("%s: the histories %q are %q after the restore", form, before, after)
+		}
 		if left := names(t, restored.Folder); !slices.Equal(left, []string{"files", "orders.db", "orders.db-shm", "orders.db-wal", "orders.db.lock"}) {
 			t.Errorf("%s: the restored folder contains %q", form, left)
 		}

@@ -17,6 +17,7 @@ import (
 	"merchantorders/internal/maintenance"
 	"merchantorders/internal/maintenance/check"
 	"merchantorders/internal/store/migrations"
+	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/store/sqldb/sqlite"
 )
 
@@ -130,13 +131,22 @@ func unpackAndCheck(
 		return check.Result{}, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	result, err := check.Run(ctx, maintenance.Installation{DB: db, Files: files}, reporter)
-	if err = errors.Join(err, db.Close()); err != nil {
+	if err = errors.Join(err, renewHistories(ctx, db), db.Close()); err != nil {
 		return result, err
 	}
 	if err := expectAbsent(database + "-wal"); err != nil {
 		return result, err
 	}
 	return result, disk.Sync(database)
+}
+
+// renewHistories gives the events of each merchant a new history: after the ones
+// in the backup, numbers are given out again.
+func renewHistories(ctx context.Context, db *sqlite.DB) error {
+	return db.InTx(ctx, func(q sqldb.Querier) error {
+		_, err := q.Exec(ctx, `UPDATE merchants SET history = lower(hex(randomblob(8)))`)
+		return err
+	})
 }
 
 // unpack unpacks the backup at a path and returns its manifest and how many

@@ -3,6 +3,7 @@ package copier_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -44,10 +45,17 @@ func TestCopyThereAndBack(t *testing.T) {
 		}
 		target.WantDump(t, want)
 		target.WantNoFindings(t)
+		histories := target.Histories(t)
+		if others := previous.Histories(t); others[0] == histories[0] || others[1] == histories[1] {
+			t.Errorf("to %v: the histories of source and target are %q", kind, histories)
+		}
 		if again := mustCopy(t, previous.Installation, target.Installation); again.RowsChanged != 0 || again.FilesCopied != 0 || again.FilesVerified != 6 {
 			t.Errorf("to %v once more: %+v, want nothing result", kind, again)
 		}
 		target.WantDump(t, want)
+		if again := target.Histories(t); !slices.Equal(again, histories) {
+			t.Errorf("to %v once more: the histories %q become %q", kind, histories, again)
+		}
 		previous = target
 	}
 	source.WantDump(t, want)

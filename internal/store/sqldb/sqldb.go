@@ -31,7 +31,8 @@ var (
 // Querier runs statements: on any connection of a pool, or in one transaction.
 //
 // Arguments are nil (NULL), int64, int, string, []byte, *string,
-// sql.NullInt64 and sql.NullString. A nil []byte or *string is NULL.
+// sql.NullInt64 and sql.NullString. A nil []byte or *string is NULL. The argument
+// of Dialect.InList is an []int64.
 type Querier interface {
 	// Exec returns the number of rows that the statement changed.
 	Exec(ctx context.Context, text string, args ...any) (int64, error)
@@ -120,6 +121,12 @@ type Dialect struct {
 	// NextInvoiceID takes the next id of an invoice. LastInvoiceID reads the
 	// highest id taken, 0 if none, and SetInvoiceID sets it.
 	NextInvoiceID, LastInvoiceID, SetInvoiceID string
+	// InList is the condition that the number before it is in the list $1.
+	InList string
+	// History is the history of a row m of merchants (see order.Feed). It differs
+	// from the stored one where the database itself tells that commits may be lost:
+	// another server, a standby that was promoted, or a table that was restored.
+	History string
 	// IntegrityCheck checks the whole database file. It returns one row for each
 	// problem, or the one row "ok". It is empty if the database is not a file.
 	IntegrityCheck string

@@ -16,6 +16,7 @@ var eventListSubjects = []subject{
 	{"feed/what is read", testFeedContent},
 	{"feed/part by part", testFeedParts},
 	{"feed/of no merchant", testFeedOfNoMerchant},
+	{"feed/where it ends", testFeedEnd},
 	{"feed/followed while others write", testFeedFollowed},
 }
 
@@ -76,7 +77,7 @@ func (f *fixture) expectFeed(after int64, limit int, want []order.EventRecord) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	if diff := cmp.Diff(want, append([]order.EventRecord{}, got...)); diff != "" {
+	if diff := cmp.Diff(want, append([]order.EventRecord{}, got.Events...)); diff != "" {
 		f.Errorf("%d events after %d (-want +got):\n%s", limit, after, diff)
 	}
 }
@@ -97,10 +98,11 @@ func testFeedParts(f *fixture) {
 	for limit := 1; limit <= 8; limit++ {
 		var seen []int64
 		for last := int64(0); ; {
-			events, err := f.a.Events(f.Context(), alpha, last, limit)
+			feed, err := f.a.Events(f.Context(), alpha, last, limit)
 			if err != nil {
 				f.Fatal(err)
 			}
+			events := feed.Events
 			for _, e := range events {
 				seen, last = append(seen, e.Seq), e.Seq
 			}
@@ -118,8 +120,8 @@ func testFeedParts(f *fixture) {
 func testFeedOfNoMerchant(f *fixture) {
 	f.add(f.a, incoming(minimal(beta, "BETA")))
 	for _, merchantID := range []int64{alpha, 999} {
-		if events, err := f.a.Events(f.Context(), merchantID, 0, 10); len(events) != 0 || err != nil {
-			f.Errorf("merchant %d: %v, error %v", merchantID, events, err)
+		if feed, err := f.a.Events(f.Context(), merchantID, 0, 10); len(feed.Events) != 0 || feed.Version.Event != 0 || err != nil {
+			f.Errorf("merchant %d: %v, error %v", merchantID, feed, err)
 		}
 		if versions, err := f.a.DataVersions(f.Context(), []int64{merchantID}); versions[merchantID].Event != 0 || err != nil {
 			f.Errorf("merchant %d: data version %v, error %v", merchantID, versions[merchantID], err)
@@ -133,6 +135,43 @@ func testFeedOfNoMerchant(f *fixture) {
 	versions, err := f.b.DataVersions(f.Context(), []int64{alpha, beta, 999})
 	if _, found := versions[999]; len(versions) != 2 || found || versions[beta].Event != 1 || err != nil {
 		f.Errorf("data versions %v, error %v", versions, err)
+	}
+}
+
+// testFeedEnd reads the data version and the history with events, without, and
+// beyond the newest: the same through both handles, until the history is renewed.
+func testFeedEnd(f *fixture) {
+	end := func(store Store, merchantID int64) order.Feed {
+		f.Helper()
+		versions, err := store.DataVersions(f.Context(), []int64{merchantID})
+		if err != nil {
+			f.Fatal(err)
+		}
+		first, err := store.Events(f.Context(), merchantID, 0, 1)
+		if err != nil {
+			f.Fatal(err)
+		}
+		first.Events = nil
+		for after := range int64(8) {
+			feed, err := store.Events(f.Context(), merchantID, after, 100)
+			feed.Events = nil
+			if diff := cmp.Diff(first, feed); err != nil || diff != "" || feed.Version != versions[merchantID] || feed.History == "" {
+				f.Errorf("after %d: %+v, data version %v, error %v (-first +this):\n%s", after, feed, versions[merchantID], err, diff)
+			}
+		}
+		return first
+	}
+	empty := end(f.a, alpha)
+	f.add(f.a, numbered(alpha, "a", 4)...)
+	filled, other := end(f.b, alpha), end(f.a, beta)
+	if filled.Version.Event != 4 || filled.History != empty.History || other.History == filled.History {
+		f.Errorf("empty %+v, then %+v, another merchant %+v", empty, filled, other)
+	}
+	if _, err := f.tables.sql.ExecContext(f.Context(), `UPDATE merchants SET history = 'x' WHERE id = $1`, alpha); err != nil {
+		f.Fatal(err)
+	}
+	if renewed := end(f.a, alpha); renewed.Version != filled.Version || renewed.History == filled.History {
+		f.Errorf("%+v, renewed %+v", filled, renewed)
 	}
 }
 
@@ -172,11 +211,12 @@ func testFeedFollowed(f *fixture) {
 func (f *fixture) followFeed(store Store, done <-chan struct{}, want int64) {
 	states, last := map[int64]order.State{}, int64(0)
 	for finishing := false; ; {
-		events, err := store.Events(f.Context(), alpha, last, 10)
+		feed, err := store.Events(f.Context(), alpha, last, 10)
 		if err != nil {
 			f.Errorf("read events: %v", err)
 			return
 		}
+		events := feed.Events
 		for _, e := range events {
 			if e.Seq != last+1 || e.From != states[e.LegacyID] {
 				f.Errorf("after %d comes %d, which takes order %d from %s, and it was %s", last, e.Seq, e.LegacyID, e.From, states[e.LegacyID])

@@ -17,7 +17,7 @@ import (
 
 // tableColumns are the tables with their columns, in the order of the schema.
 var tableColumns = map[string]string{
-	"merchants":  "id, name, created_at, last_event, data_mark",
+	"merchants":  "id, name, created_at, last_event, data_mark, history",
 	"tokens":     "id, hash, merchant_id, scopes, hint, created_at, expires_at, revoked_at, last_used_at",
 	"counters":   "name, last",
 	"order_keys": "key, merchant_id",

@@ -30,6 +30,14 @@ const (
 	longTimeout = time.Hour
 )
 
+// history combines the stored history with what a restore or a failover changes:
+// the server's identity, its timeline, which a promotion and a recovery to an
+// earlier moment increment, and the table's identity, which a dump does not
+// contain. pg_control_checkpoint would tell the timeline of before the promotion
+// until the next checkpoint.
+const history = `substr(md5(concat_ws('/', m.history, m.tableoid, (SELECT system_identifier FROM pg_control_system()),
+	substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))), 1, 16)`
+
 // dialect has row locks. The ids of invoices come from a sequence: the row of a
 // counter would stay locked until the commit, so that all uploads of the service
 // would wait for each other, and on a cluster it would be on another node than
@@ -39,6 +47,8 @@ var dialect = sqldb.Dialect{
 	NumberedParams:    true,
 	NextInvoiceID:     `SELECT nextval('invoice_ids')`,
 	LastInvoiceID:     `SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM invoice_ids`,
+	InList:            `= ANY ($1)`,
+	History:           history,
 	SetInvoiceID:      `SELECT setval('invoice_ids', GREATEST(CAST($1 AS BIGINT), 1), CAST($1 AS BIGINT) > 0)`,
 	Clustered:         true,
 	StatementTimeout:  statementTimeout,

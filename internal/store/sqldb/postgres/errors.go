@@ -31,6 +31,7 @@ var unavailableCodes = []string{
 	lockNotAvailable,
 	"58",    // system error
 	"25006", // a standby, which cannot write
+	"55000", // the same, which has no timeline of its own
 	"25P03", // idle transaction timeout
 }
 

@@ -77,7 +77,7 @@ func (q querier) QueryRow(ctx context.Context, text string, args []any, dest ...
 func checkArgs(args []any) error {
 	for i, arg := range args {
 		switch arg.(type) {
-		case nil, int64, int, string, []byte, *string, sql.NullInt64, sql.NullString:
+		case nil, int64, int, string, []byte, *string, []int64, sql.NullInt64, sql.NullString:
 		default:
 			return fmt.Errorf("argument %d: a %T cannot be bound", i+1, arg)
 		}

@@ -28,6 +28,8 @@ var dialect = sqldb.Dialect{
 	NextInvoiceID:  `UPDATE counters SET last = last + 1 WHERE name = 'invoice' RETURNING last`,
 	LastInvoiceID:  `SELECT last FROM counters WHERE name = 'invoice'`,
 	SetInvoiceID:   `UPDATE counters SET last = $1 WHERE name = 'invoice'`,
+	InList:         `IN (SELECT value FROM json_each($1))`,
+	History:        `m.history`,
 	IntegrityCheck: `PRAGMA integrity_check`,
 }
 

@@ -23,8 +23,10 @@ func (db *DB) Unavailable(err error) bool {
 
 // resultCode returns SQLite's primary result code of an error, SQLITE_OK for an
 // error that does not come from SQLite.
-func resultCode(err error) int {
-	if code := zombiezen.ErrCode(err).ToPrimary(); code != zombiezen.ResultOK && code != zombiezen.ResultError {
+func resultCode(err error) int { return extendedCode(err) & 0xff }
+
+func extendedCode(err error) int {
+	if code := zombiezen.ErrCode(err); code.ToPrimary() != zombiezen.ResultOK && code.ToPrimary() != zombiezen.ResultError {
 		return int(code)
 	}
 	// Migrations and Conn use database/sql.
@@ -32,13 +34,14 @@ func resultCode(err error) int {
 	if !errors.As(err, &sqliteError) {
 		return sqlite3.SQLITE_OK
 	}
-	return sqliteError.Code() & 0xff
+	return sqliteError.Code()
 }
 
 // diskFull adds syscall.ENOSPC to the error of a full disk, so that a caller can
-// tell without knowing SQLite.
+// tell without knowing SQLite. Without room for the file with the suffix -shm, the
+// error is an I/O error.
 func diskFull(err error) error {
-	if resultCode(err) == sqlite3.SQLITE_FULL {
+	if code := extendedCode(err); code == sqlite3.SQLITE_FULL || code == sqlite3.SQLITE_IOERR_SHMSIZE {
 		return fmt.Errorf("%w: %w", syscall.ENOSPC, err)
 	}
 	return err

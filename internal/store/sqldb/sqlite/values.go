@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -39,6 +40,12 @@ func bind(stmt *sqlite.Stmt, param int, arg any) error {
 			break
 		}
 		stmt.BindText(param, *value)
+	case []int64:
+		list, err := json.Marshal(value)
+		if err != nil {
+			return err
+		}
+		stmt.BindText(param, string(list))
 	case sql.NullInt64:
 		if !value.Valid {
 			stmt.BindNull(param)

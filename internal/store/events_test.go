@@ -1,0 +1,42 @@
+package store
+
+import (
+	"fmt"
+	"testing"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/store/sqldb"
+)
+
+// TestDataVersionsOfMany reads the data versions of many merchants with one
+// statement.
+func TestDataVersionsOfMany(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, db *DB) {
+		const merchants = 5000
+		ids := make([]int64, merchants)
+		err := db.sql.InTx(t.Context(), func(q sqldb.Querier) error {
+			for i := range ids {
+				ids[i] = int64(i + 1)
+				if _, err := q.Exec(t.Context(), `INSERT INTO merchants (id, name, created_at, last_event, data_mark) VALUES ($1, $2, 0, $3, 7)`,
+					ids[i], fmt.Sprintf("Merchant %d", ids[i]), 10*ids[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		recorded := &recorder{DB: db.sql}
+		versions, err := New(recorded, Options{}).DataVersions(t.Context(), append(ids, merchants+1))
+		if err != nil || len(versions) != merchants || len(recorded.statements()) != 1 {
+			t.Errorf("%d versions with %d statements, error %v", len(versions), len(recorded.statements()), err)
+		}
+		for _, id := range ids {
+			if want := (order.DataVersion{Event: 10 * id, Mark: 7}); versions[id] != want {
+				t.Fatalf("merchant %d: %v, want %v", id, versions[id], want)
+			}
+		}
+	})
+}
