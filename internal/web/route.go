@@ -18,13 +18,14 @@ type Request struct {
 	auth authenticator
 }
 
-// Reauthenticate returns ErrUnauthorized if the token is not valid any more. A
-// handler that has waited calls it before it responds.
-func (r *Request) Reauthenticate() error {
+// Reauthenticate returns the error of a request without a valid token if the token
+// is not valid any more. A handler that has waited calls it before it responds. h
+// is the header of the response.
+func (r *Request) Reauthenticate(h http.Header) error {
 	text, _, _ := credential(r.Request)
 	_, err := r.auth.tokens.Authenticate(r.Context(), text)
 	if errors.Is(err, token.ErrUnknown) {
-		return ErrUnauthorized
+		return r.auth.unauthorized(h, r.Request)
 	}
 	return err
 }

@@ -56,7 +56,7 @@ func (a API) listEvents(w http.ResponseWriter, r *web.Request) error {
 	}
 	feed, err := a.Orders.Events(r.Context(), r.MerchantID, query)
 	if err == nil && feed.Waited {
-		err = r.Reauthenticate()
+		err = r.Reauthenticate(w.Header())
 	}
 	if err != nil {
 		return err
