@@ -35,7 +35,7 @@ func (b *benchmark) newInstallation(ctx context.Context, database string) (i *in
 		return nil, nil, err
 	}
 	i.postgresURL = server.url()
-	i.flags = append(i.flags, "--database", i.postgresURL)
+	i.flags = append(i.flags, "--database", i.postgresURL, "--storage", "file://"+filepath.Join(i.dataDir, "files"))
 	return i, func() { removeData(); server.remove() }, nil
 }
 

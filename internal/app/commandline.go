@@ -54,6 +54,11 @@ type alwaysValid struct{}
 
 func (alwaysValid) check() error { return nil }
 
+// withFiles marks commands that read or write invoice files.
+type withFiles struct{}
+
+func (withFiles) usesFiles() {}
+
 // isRemote reports whether a command or a group of commands calls a service over
 // HTTP. These commands ignore the settings of the data folder.
 func isRemote(target any) bool {
@@ -67,9 +72,10 @@ type usageError struct{ error }
 // parse parses args and environment variables. It stores the settings in p and
 // returns the command; nil if it printed help. It returns all faults of settings
 // and flags in one usageError.
-func parse(args []string, p *process, lookupEnv func(string) (string, bool)) (command, error) {
+func parse(args []string, p *process, environ []string) (command, error) {
 	var line commandLine
 	var faults []error
+	variables := settingsIn(environ)
 	helped := false
 	parser, err := kong.New(&line,
 		kong.Name(programName), kong.Description(helpText(programName)), kong.Writers(p.stdout, p.stderr),
@@ -77,7 +83,7 @@ func parse(args []string, p *process, lookupEnv func(string) (string, bool)) (co
 		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 100}), kong.ValueFormatter(flagHelp),
 		kong.Help(withoutSettings),
 		kong.Groups{"settings": "Settings of every command:"},
-		kong.Resolvers(environment(lookupEnv, &faults)),
+		kong.Resolvers(environment(variables, &faults)),
 	)
 	if err != nil {
 		return nil, err
@@ -92,10 +98,14 @@ func parse(args []string, p *process, lookupEnv func(string) (string, bool)) (co
 	if err != nil {
 		return nil, usageError{withHint(err)}
 	}
+	faults = append(faults, unknownVariables(variables, parser.Model))
 	chosen := parsed.Selected().Target.Addr().Interface().(command)
 	p.settings = line.Settings
 	if !isRemote(chosen) {
 		faults = append(faults, p.settings.Check())
+	}
+	if _, files := chosen.(interface{ usesFiles() }); files {
+		faults = append(faults, p.settings.CheckStorage())
 	}
 	if err := errors.Join(append(faults, chosen.check())...); err != nil {
 		return nil, usageError{err}
@@ -129,9 +139,9 @@ func withHint(err error) error {
 
 // environment reads flags that are not in args from their variables. It appends
 // faults of boolean flags to faults; other faults are found later.
-func environment(lookupEnv func(string) (string, bool), faults *[]error) kong.Resolver {
+func environment(variables map[string]string, faults *[]error) kong.Resolver {
 	return kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-		value, _ := lookupEnv(config.Variable(flag.Name))
+		value := variables[config.Variable(flag.Name)]
 		switch {
 		case value == "" || flag.Name == "help":
 			return nil, nil

@@ -12,6 +12,7 @@ import (
 )
 
 type copyCommand struct {
+	withFiles
 	Target config.Target `embed:""`
 }
 

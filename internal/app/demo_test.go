@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/testenv"
@@ -81,8 +82,15 @@ func TestDemo(t *testing.T) {
 		t.Errorf("%d orders, then %d", a, b)
 	}
 	table := rows(t, second.Run(t, "", "token", "list").Stdout)
-	if len(table) != 2 || table[0][5] != "-" || table[1][5] == "-" {
-		t.Errorf("tokens: %v", table)
+	if len(table) != 2 {
+		t.Fatalf("tokens: %v", table)
+	}
+	for _, row := range table {
+		created, err := time.Parse(time.RFC3339, row[4])
+		expires, expiresErr := time.Parse(time.RFC3339, row[5])
+		if err != nil || expiresErr != nil || expires.Sub(created) != 24*time.Hour {
+			t.Errorf("a token of %s that is valid until %s, want 24 hours", row[4], row[5])
+		}
 	}
 }
 

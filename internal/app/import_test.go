@@ -118,7 +118,7 @@ func TestImportIsStopped(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	code := make(chan int)
 	go func() {
-		code <- app.Run(ctx, []string{"import", "-", "--data", s.Data}, input, &stdout, &stderr, apptest.NoEnv)
+		code <- app.Run(ctx, []string{"import", "-", "--data", s.Data}, input, &stdout, &stderr, nil)
 	}()
 	if _, err := io.WriteString(writer, lines(document(1), document(2))); err != nil {
 		t.Fatal(err)

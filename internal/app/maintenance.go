@@ -14,7 +14,10 @@ import (
 	"merchantorders/internal/store"
 )
 
-type checkCommand struct{ alwaysValid }
+type checkCommand struct {
+	alwaysValid
+	withFiles
+}
 
 func (*checkCommand) run(ctx context.Context, p *process) error {
 	if err := p.expectInstallation(); err != nil {
@@ -81,6 +84,7 @@ func (p *process) expectInstallation() error {
 }
 
 type purgeCommand struct {
+	withFiles
 	DeletedBefore string `name:"deleted-before" default:"720h" placeholder:"TIME" help:"Minimum age of a deletion. 720h is 30 days; 0s removes all deleted files."`
 
 	age time.Duration

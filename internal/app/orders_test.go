@@ -42,13 +42,12 @@ func startRemote(t *testing.T, orders int) (*apptest.Server, remote) {
 func (r remote) run(t *testing.T, stdin string, args ...string) apptest.Result {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	variables := map[string]string{
-		"MERCHANT_ORDERS_ADDRESS": r.address, "MERCHANT_ORDERS_TOKEN": r.token,
+	environ := []string{
+		"MERCHANT_ORDERS_ADDRESS=" + r.address, "MERCHANT_ORDERS_TOKEN=" + r.token,
 		// An invalid data folder must not matter.
-		"MERCHANT_ORDERS_DATA": "/dev/null/x", "MERCHANT_ORDERS_DATABASE": "nonsense",
+		"MERCHANT_ORDERS_DATA=/dev/null/x", "MERCHANT_ORDERS_DATABASE=nonsense",
 	}
-	lookup := func(name string) (string, bool) { value, ok := variables[name]; return value, ok }
-	code := app.Run(t.Context(), args, strings.NewReader(stdin), &stdout, &stderr, lookup)
+	code := app.Run(t.Context(), args, strings.NewReader(stdin), &stdout, &stderr, environ)
 	got := apptest.Result{Code: code, Stdout: stdout.String(), Stderr: stderr.String()}
 	if strings.Contains(got.Stdout+got.Stderr, r.token) {
 		t.Errorf("%v prints the token: %+v", args, got)
@@ -305,7 +304,7 @@ func TestOrdersWatch(t *testing.T) {
 	t.Cleanup(server.Close)
 	var stdout, stderr bytes.Buffer
 	args := []string{"orders", "watch", "--after", "16", "--address", server.URL, "--token", "mo_x"}
-	code := app.Run(ctx, args, strings.NewReader(""), &stdout, &stderr, apptest.NoEnv)
+	code := app.Run(ctx, args, strings.NewReader(""), &stdout, &stderr, nil)
 	want := "17  2026-11-20T09:15:00Z  SF-1  order.state_changed  merchant  registered -> rejected-by-merchant (damaged)\n"
 	if code != 0 || stdout.String() != want || stderr.String() != "" {
 		t.Errorf("exit code %d, %q, %q, want %q", code, stdout.String(), stderr.String(), want)

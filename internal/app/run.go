@@ -60,10 +60,10 @@ func WrapHandler(wrap func(http.Handler) http.Handler) Option {
 // Run runs the command in args, which do not include the program's name, and
 // returns the exit code: 0 done, 1 failed, 2 invalid settings or usage. Commands
 // that call a service also return 3 not found, 4 refused, 5 not authorized, 6
-// unavailable. lookupEnv returns an environment variable like os.LookupEnv. When
-// ctx ends, a server shuts down gracefully, and every other command stops as soon
+// unavailable. environ has the environment variables, like os.Environ. When ctx
+// ends, a server shuts down gracefully, and every other command stops as soon
 // as it can.
-func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, lookupEnv func(string) (string, bool), options ...Option) int {
+func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string, options ...Option) int {
 	p := &process{
 		stdin: stdin, stdout: stdout, stderr: stderr, now: time.Now,
 		wrap: func(h http.Handler) http.Handler { return h },
@@ -71,7 +71,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	for _, option := range options {
 		option(p)
 	}
-	chosen, err := parse(args, p, lookupEnv)
+	chosen, err := parse(args, p, environ)
 	if err == nil && chosen != nil {
 		err = chosen.run(ctx, p)
 	}

@@ -163,7 +163,7 @@ func TestWrongUsage(t *testing.T) {
 		{[]string{"copy", "--to-database=mysql://u:secret@h/d", "--to-storage=/files", "--to-data=/dev/null/x"}, []string{
 			"--to-data (MERCHANT_ORDERS_TO_DATA): must be a folder that this user may write to: not a directory",
 			"--to-database (MERCHANT_ORDERS_TO_DATABASE): must be empty, sqlite://PATH or postgres://user:password@host/database",
-			"--to-storage (MERCHANT_ORDERS_TO_STORAGE): must be empty or s3://BUCKET?region=REGION&endpoint=URL"}},
+			"--to-storage (MERCHANT_ORDERS_TO_STORAGE): must be empty or s3://BUCKET?region=REGION&endpoint=URL, or file:///FOLDER"}},
 		{[]string{"backup"}, []string{`expected "<file|dir>"`, `see "merchant-orders backup --help"`}},
 		{[]string{"restore", ""}, []string{"the path of the backup is empty"}},
 		{[]string{"serve", "--listen=80", "--error-codes=x", "--base-url=example.com", "--rate-limit=many"}, []string{
@@ -171,6 +171,12 @@ func TestWrongUsage(t *testing.T) {
 			"--error-codes (MERCHANT_ORDERS_ERROR_CODES): must be samples or table",
 			"--listen (MERCHANT_ORDERS_LISTEN): must be host:port with a port from 0 to 65535, such as 127.0.0.1:8080 or [::]:8080",
 			"--rate-limit (MERCHANT_ORDERS_RATE_LIMIT): must be a whole number from 0 to 10000"}},
+		{[]string{"serve", "--demo", "--listen=0.0.0.0:8080"}, []string{
+			"--listen (MERCHANT_ORDERS_LISTEN): must be a loopback address such as 127.0.0.1:8080 with --demo, which prints a token"}},
+		{[]string{"serve", "--database=postgres://u:secret@h/d"}, []string{storageRequired}},
+		{[]string{"check", "--database=postgres://u:secret@h/d"}, []string{storageRequired}},
+		{[]string{"purge", "--database=postgres://u:secret@h/d"}, []string{storageRequired}},
+		{[]string{"copy", "--to-data=x", "--database=postgres://u:secret@h/d"}, []string{storageRequired}},
 	}
 	for _, tc := range cases {
 		t.Run(name(tc.args), func(t *testing.T) {
@@ -198,6 +204,9 @@ func TestWrongUsage(t *testing.T) {
 	}
 }
 
+const storageRequired = "--storage (MERCHANT_ORDERS_STORAGE): is required with PostgreSQL: s3://BUCKET?region=REGION," +
+	" or file:///FOLDER for a folder that all instances share, such as file:///var/lib/merchant-orders/files"
+
 // name returns the name of a test case.
 func name(args []string) string {
 	text := strings.Join(args, " ")
@@ -209,11 +218,11 @@ func TestEnvironment(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "from env")
 	run := func(variables map[string]string, args ...string) apptest.Result {
 		var stdout, stderr bytes.Buffer
-		lookup := func(name string) (string, bool) {
-			value, ok := variables[name]
-			return value, ok
+		var environ []string
+		for name, value := range variables {
+			environ = append(environ, name+"="+value)
 		}
-		code := app.Run(t.Context(), args, strings.NewReader(""), &stdout, &stderr, lookup)
+		code := app.Run(t.Context(), args, strings.NewReader(""), &stdout, &stderr, environ)
 		return apptest.Result{Code: code, Stdout: stdout.String(), Stderr: stderr.String()}
 	}
 
@@ -222,7 +231,7 @@ func TestEnvironment(t *testing.T) {
 		"MERCHANT_ORDERS_ERROR_CODES": "", "MERCHANT_ORDERS_PORT": "tcp://10.0.0.1:80",
 	}, "merchant", "add", "--id", "8")
 	if want := "merchant 8: From the environment\n"; got.Code != 0 || got.Stdout != want {
-		t.Errorf("got %+v, want %q: the flag takes precedence, empty and unknown variables are ignored", got, want)
+		t.Errorf("got %+v, want %q: the flag takes precedence, empty variables and those of Kubernetes are ignored", got, want)
 	}
 	if _, err := os.Stat(data); err != nil {
 		t.Errorf("the folder of the variable was not used: %v", err)
@@ -242,6 +251,40 @@ func TestEnvironment(t *testing.T) {
 		if got.Code != want {
 			t.Errorf("MERCHANT_ORDERS_OPERATOR=%s: exit code %d, want %d: %s", value, got.Code, want, got.Stderr)
 		}
+	}
+}
+
+func TestUnknownVariables(t *testing.T) {
+	t.Parallel()
+	run := func(environ []string, args ...string) apptest.Result {
+		var stdout, stderr bytes.Buffer
+		code := app.Run(t.Context(), args, strings.NewReader(""), &stdout, &stderr, environ)
+		return apptest.Result{Code: code, Stdout: stdout.String(), Stderr: stderr.String()}
+	}
+	for _, args := range [][]string{{"version"}, {"merchant", "list"}, {"serve"}, {"orders", "list", "--token=x"}} {
+		data := filepath.Join(t.TempDir(), "data")
+		got := run([]string{"MERCHANT_ORDERS_LISTN=:1", "MERCHANT_ORDERS_BASEURL=x", "MERCHANT_ORDERS_DATA=" + data}, args...)
+		want := `merchant-orders: the environment variable MERCHANT_ORDERS_BASEURL is not a setting; did you mean MERCHANT_ORDERS_BASE_URL?
+merchant-orders: the environment variable MERCHANT_ORDERS_LISTN is not a setting; did you mean MERCHANT_ORDERS_LISTEN?
+`
+		if got.Code != 2 || got.Stdout != "" || !strings.HasPrefix(got.Stderr, want) {
+			t.Errorf("%v: %+v, want exit code 2 and\n%s", args, got, want)
+		}
+		if _, err := os.Stat(data); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%v: the data folder was created: %v", args, err)
+		}
+	}
+	got := run([]string{
+		"OTHER=x", "MERCHANT_ORDERS=x", "MERCHANT_ORDERS_LISTN=", "MERCHANT_ORDERS_TEST=all", "MERCHANT_ORDERS_TEST_POSTGRES=x", "MERCHANT_ORDERS_TO_DATA=x",
+		"MERCHANT_ORDERS_SERVICE_HOST=10.0.0.1", "MERCHANT_ORDERS_SERVICE_PORT=80", "MERCHANT_ORDERS_SERVICE_PORT_HTTP=80",
+		"MERCHANT_ORDERS_PORT=tcp://10.0.0.1:80", "MERCHANT_ORDERS_PORT_80_TCP=tcp://10.0.0.1:80", "MERCHANT_ORDERS_PORT_80_TCP_PROTO=tcp",
+		"MERCHANT_ORDERS_PORT_80_TCP_PORT=80", "MERCHANT_ORDERS_PORT_80_TCP_ADDR=10.0.0.1", "MERCHANT_ORDERS_DB_SERVICE_HOST=10.0.0.1",
+	}, "version")
+	if got.Code != 0 {
+		t.Errorf("%+v, want no error of variables of Kubernetes, of tests, of other commands and empty ones", got)
+	}
+	if got := run([]string{"MERCHANT_ORDERS_PORT=8080"}, "version"); got.Code != 2 {
+		t.Errorf("MERCHANT_ORDERS_PORT=8080: %+v", got)
 	}
 }
 

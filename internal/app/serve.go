@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"syscall"
 	"time"
@@ -27,6 +28,7 @@ import (
 )
 
 type serveCommand struct {
+	withFiles
 	Settings config.Serve `embed:""`
 }
 
@@ -106,31 +108,22 @@ func (s *server) prepare(ctx context.Context, lock *folderLock, alone bool) erro
 // listen creates the demo if requested, opens the port, and serves until ctx
 // ends.
 func (s *server) listen(ctx context.Context) error {
-	var result demo.Result
-	if s.flags.Demo {
-		var err error
-		if result, err = demo.Prepare(ctx, s.orders, s.now()); err != nil {
-			return fmt.Errorf("create the demo: %w", err)
-		}
-	}
 	listener, err := net.Listen("tcp", s.flags.Listen)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return config.Invalid("listen", s.flags.Listen+" is in use by another program")
-	}
 	if err != nil {
-		return err
+		return usageError{config.Invalid("listen", cannotListen(s.flags.Listen, err))}
 	}
 	bound := listener.Addr()
 	baseURL, storageURL := s.settings.Addresses(bound)
 	if s.flags.Demo {
-		if err := s.showDemo(ctx, result, baseURL); err != nil {
+		if err := s.showDemo(ctx, baseURL); err != nil {
 			return errors.Join(err, listener.Close())
 		}
 	}
 	if err := s.print("Merchant Orders listens on %s", config.LocalURL(bound)); err != nil {
 		s.log.Warn("cannot write to standard output", "error", err)
 	}
-	s.log.Info("listening", "address", bound.String(), "base_url", baseURL, "storage_url", storageURL, "version", version())
+	s.log.Info("listening", "address", bound.String(), "base_url", baseURL, "storage_url", storageURL,
+		"database", s.settings.DatabaseName(), "storage", s.settings.StorageName(), "version", version())
 	stop := s.startJanitor(s.now, s.log)
 	defer stop()
 	// Shutdown waits for requests in progress. Long polling requests end at once.
@@ -138,24 +131,40 @@ func (s *server) listen(ctx context.Context) error {
 	return web.Serve(ctx, listener, s.handler(baseURL, storageURL), s.log)
 }
 
-// repeatedTokenLifetime is the lifetime of the token for a demo that exists already.
-const repeatedTokenLifetime = 30 * 24 * time.Hour
+// cannotListen returns why an address cannot be listened on.
+func cannotListen(address string, err error) string {
+	var syscallErr *os.SyscallError
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return address + " is in use by another program; stop it, or choose another port"
+	case errors.As(err, &syscallErr):
+		return "cannot listen on " + address + ": " + syscallErr.Err.Error()
+	}
+	return "cannot listen on " + address + ": " + oneLine(err.Error())
+}
 
-// showDemo creates a token for the demo merchant and prints it with three
-// commands to try.
-func (s *server) showDemo(ctx context.Context, result demo.Result, baseURL string) error {
+// demoTokenLifetime is short because the token is printed.
+const demoTokenLifetime = 24 * time.Hour
+
+// showDemo creates the demo unless it exists, and a token for its merchant, and
+// prints the token with three commands to try.
+func (s *server) showDemo(ctx context.Context, baseURL string) error {
+	result, err := demo.Prepare(ctx, s.orders, s.now())
+	if err != nil {
+		return fmt.Errorf("create the demo: %w", err)
+	}
 	if result == demo.Skipped {
 		return s.print("The data folder already contains merchants: no demo was created.")
 	}
-	status, lifetime := "was created with orders in every state. Its token:", time.Duration(0)
+	status := "was created with orders in every state. Its token, valid for 24 hours:"
 	if result == demo.Exists {
-		status, lifetime = "exists already and was not changed. Another token for it, valid for 30 days:", repeatedTokenLifetime
+		status = "exists already and was not changed. Another token for it, valid for 24 hours:"
 	}
 	reference, err := demo.Example(ctx, s.orders)
 	if err != nil {
 		return err
 	}
-	text, _, err := s.tokens.Create(ctx, demo.MerchantID, token.AllScopes, lifetime)
+	text, _, err := s.tokens.Create(ctx, demo.MerchantID, token.AllScopes, demoTokenLifetime)
 	if err != nil {
 		return err
 	}

@@ -166,8 +166,18 @@ func TestServePortInUse(t *testing.T) {
 	defer func() { _ = listener.Close() }()
 	f := folder(t)
 	got := f.Run(t, "", "serve", "--log-level=error", "--listen", listener.Addr().String())
-	if got.Code != 1 || got.Stdout != "" || !strings.Contains(got.Stderr, "is in use by another program") || strings.Count(got.Stderr, "\n") != 1 {
+	want := "merchant-orders: --listen (MERCHANT_ORDERS_LISTEN): " + listener.Addr().String() + " is in use by another program"
+	if got.Code != 2 || got.Stdout != "" || !strings.HasPrefix(got.Stderr, want) || strings.Count(got.Stderr, "\n") != 1 {
 		t.Errorf("%+v", got)
+	}
+}
+
+func TestServeLogsDatabaseAndStorage(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t)
+	want := `"database":"sqlite://` + s.Data + `/orders.db","storage":"file://` + s.Data + `/files"`
+	if !strings.Contains(s.Log(), `"msg":"listening"`) || !strings.Contains(s.Log(), want) {
+		t.Errorf("no %s in:\n%s", want, s.Log())
 	}
 }
 

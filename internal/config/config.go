@@ -27,7 +27,7 @@ type Config struct {
 	// Database may contain a password and is never printed.
 	Database string `placeholder:"URL" help:"Database of the orders: postgres://user:password@host/database, or sqlite://PATH. Empty: the SQLite file orders.db in the data folder."`
 
-	Storage string `placeholder:"URL" help:"Storage of the invoice files: s3://bucket?region=REGION&endpoint=URL, with the credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. Empty: the data folder."`
+	Storage string `placeholder:"URL" help:"Storage of the invoice files: s3://bucket?region=REGION&endpoint=URL, with the credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or file:///FOLDER. Empty: the data folder; not allowed with PostgreSQL."`
 
 	BaseURL string `name:"base-url" placeholder:"URL" help:"URL at which clients reach the service, for example through a proxy. Empty: http:// and the listen address."`
 
@@ -44,11 +44,10 @@ type Config struct {
 // Check returns the *Error of every invalid setting, joined, or nil. It
 // creates nothing.
 func (c Config) Check() error {
-	_, storage := parseBucket(c.Storage)
 	return errors.Join(
 		Invalid("data", checkFolder(c.Data)),
 		Invalid("database", checkDatabase(c)),
-		Invalid("storage", storage),
+		Invalid("storage", checkStorage(c.Storage)),
 		Invalid("base-url", checkURL(c.BaseURL)),
 		Invalid("storage-url", checkURL(c.StorageURL)),
 		Invalid("error-codes", oneOf(c.ErrorCodes, Samples, Table)),
@@ -67,7 +66,7 @@ func (c Config) Level() slog.Level {
 type Target struct {
 	Data     string `name:"to-data" placeholder:"DIR" help:"Data folder to copy the database and the invoice files to, unless --to-database or --to-storage names another target. It is created if it does not exist."`
 	Database string `name:"to-database" placeholder:"URL" help:"Database to copy to: postgres://user:password@host/database, or sqlite://PATH."`
-	Storage  string `name:"to-storage" placeholder:"URL" help:"Storage to copy invoice files to: s3://bucket?region=REGION&endpoint=URL, with the credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."`
+	Storage  string `name:"to-storage" placeholder:"URL" help:"Storage to copy invoice files to: s3://bucket?region=REGION&endpoint=URL, with the credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or file:///FOLDER."`
 }
 
 // Config returns the settings of a service on the target.
@@ -90,15 +89,24 @@ func (t Target) Check() error {
 	if t.Data != "" {
 		folder = checkFolder(t.Data)
 	}
-	_, storage := parseBucket(t.Storage)
 	return errors.Join(
 		Invalid("to-data", folder),
 		Invalid("to-database", checkDatabase(t.Config())),
-		Invalid("to-storage", storage),
+		Invalid("to-storage", checkStorage(t.Storage)),
 	)
 }
 
-// Embedded returns nil if the database is SQLite and the storage is the data
+// CheckStorage returns an *Error if the database is PostgreSQL and no storage is
+// named. The instances of a service would each store files in a folder that the
+// others do not see.
+func (c Config) CheckStorage() error {
+	if _, ok := c.PostgresURL(); ok && c.Storage == "" {
+		return Invalid("storage", "is required with PostgreSQL: s3://BUCKET?region=REGION, or file:///FOLDER for a folder that all instances share, such as file:///var/lib/merchant-orders/files")
+	}
+	return nil
+}
+
+// Embedded returns nil if the database is SQLite and the storage is a local
 // folder, else the *Error of each setting that is not.
 func (c Config) Embedded() error {
 	const elsewhere = "is not supported by this command; docs/postgresql.md describes backups of PostgreSQL and S3"

@@ -67,7 +67,19 @@ func TestCheck(t *testing.T) {
 		{"PostgreSQL with a space", func(c *config.Config) { c.Database = "postgres://u:sec ret@db/orders" }, badPostgres},
 		{"PostgreSQL with broken options", func(c *config.Config) { c.Database = "postgres://u:secret@db/orders?a=%zz" }, badPostgres},
 
-		{"a bucket", func(c *config.Config) { c.Storage = "s3://invoices" }, ""},
+		{"PostgreSQL with escapes", func(c *config.Config) { c.Database = "postgres://u%23:s%40%2F%3F%25@db/orders" }, ""},
+		{"PostgreSQL with @ in the password", func(c *config.Config) { c.Database = "postgres://u:sec@ret@db/orders" }, badCredentials},
+		{"PostgreSQL with # in the password", func(c *config.Config) { c.Database = "postgres://u:1#ret@db/orders" }, badCredentials},
+		{"PostgreSQL with / in the password", func(c *config.Config) { c.Database = "postgres://u:1/ret@db/orders" }, badCredentials},
+		{"PostgreSQL with ? in the password", func(c *config.Config) { c.Database = "postgres://u:1?ret@db/orders" }, badCredentials},
+		{"PostgreSQL with % in the password", func(c *config.Config) { c.Database = "postgres://u:1%ret@db/orders" }, badCredentials},
+
+		{"a folder for files", func(c *config.Config) { c.Storage = "file://" + filepath.Dir(file) + "/files" }, ""},
+		{"a relative folder for files", func(c *config.Config) { c.Storage = "file://files" }, "--storage (MERCHANT_ORDERS_STORAGE): must be the full path of a folder: file:///FOLDER, without ? and #"},
+		{"a file for files", func(c *config.Config) { c.Storage = "file://" + file }, "--storage (MERCHANT_ORDERS_STORAGE): must be a folder that this user may write to: " + file + " is a file"},
+		{"a bucket", func(c *config.Config) { c.Storage = "s3://invoices?region=eu-central-1" }, ""},
+		{"a bucket without a region", func(c *config.Config) { c.Storage = "s3://invoices" }, "--storage (MERCHANT_ORDERS_STORAGE): must name the region of the bucket, such as s3://invoices?region=eu-central-1"},
+		{"a bucket without a region, not of Amazon", func(c *config.Config) { c.Storage = "s3://invoices?endpoint=https://s3.example.com" }, ""},
 		{"a bucket elsewhere", func(c *config.Config) {
 			c.Storage = "s3://invoices.example/?region=eu-central-1&endpoint=http://127.0.0.1:9000/"
 		}, ""},
@@ -77,10 +89,10 @@ func TestCheck(t *testing.T) {
 		{"a bucket without a name", func(c *config.Config) { c.Storage = "s3://?region=eu-central-1" }, "--storage (MERCHANT_ORDERS_STORAGE): must contain the name of a bucket: 3 to 63 of a-z 0-9 . -"},
 		{"a bucket with a strange name", func(c *config.Config) { c.Storage = "s3://My_Bucket" }, "--storage (MERCHANT_ORDERS_STORAGE): must contain the name of a bucket: 3 to 63 of a-z 0-9 . -"},
 		{"a bucket with a strange region", func(c *config.Config) { c.Storage = "s3://bucket?region=EU%20Central" }, "--storage (MERCHANT_ORDERS_STORAGE): must contain a region such as eu-central-1"},
-		{"a bucket with a strange endpoint", func(c *config.Config) { c.Storage = "s3://bucket?endpoint=s3.example.com" }, "--storage (MERCHANT_ORDERS_STORAGE): must contain an endpoint such as https://s3.example.com"},
+		{"a bucket with a strange endpoint", func(c *config.Config) { c.Storage = "s3://bucket?region=r-1&endpoint=s3.example.com" }, "--storage (MERCHANT_ORDERS_STORAGE): must contain an endpoint such as https://s3.example.com"},
 		{"an endpoint with a path", func(c *config.Config) { c.Storage = "s3://bucket?endpoint=https://example.com/s3" }, "--storage (MERCHANT_ORDERS_STORAGE): must contain an endpoint such as https://s3.example.com"},
-		{"a bucket with other options", func(c *config.Config) { c.Storage = "s3://bucket?secret=x" }, "--storage (MERCHANT_ORDERS_STORAGE): must have no options but region and endpoint, each once: must be empty or s3://BUCKET?region=REGION&endpoint=URL"},
-		{"a bucket with two regions", func(c *config.Config) { c.Storage = "s3://bucket?region=one&region=two" }, "--storage (MERCHANT_ORDERS_STORAGE): must have no options but region and endpoint, each once: must be empty or s3://BUCKET?region=REGION&endpoint=URL"},
+		{"a bucket with other options", func(c *config.Config) { c.Storage = "s3://bucket?secret=x" }, "--storage (MERCHANT_ORDERS_STORAGE): must have no options but region and endpoint, each once: must be empty or s3://BUCKET?region=REGION&endpoint=URL, or file:///FOLDER"},
+		{"a bucket with two regions", func(c *config.Config) { c.Storage = "s3://bucket?region=one&region=two" }, "--storage (MERCHANT_ORDERS_STORAGE): must have no options but region and endpoint, each once: must be empty or s3://BUCKET?region=REGION&endpoint=URL, or file:///FOLDER"},
 
 		{"an address", func(c *config.Config) { c.BaseURL = "https://orders.example.com" }, ""},
 		{"an address with path and slash", func(c *config.Config) { c.BaseURL = "http://example.com:8443/shop/" }, ""},
@@ -116,7 +128,10 @@ func TestCheck(t *testing.T) {
 
 const (
 	badPostgres = "--database (MERCHANT_ORDERS_DATABASE): must be a URL such as postgres://user:password@host:5432/database"
-	badStorage  = "--storage (MERCHANT_ORDERS_STORAGE): must be empty or s3://BUCKET?region=REGION&endpoint=URL"
+	badStorage  = "--storage (MERCHANT_ORDERS_STORAGE): must be empty or s3://BUCKET?region=REGION&endpoint=URL, or file:///FOLDER"
+
+	badCredentials = "--database (MERCHANT_ORDERS_DATABASE): is not a PostgreSQL URL: it contains a special character before the last @;" +
+		" write @ as %40, # as %23, / as %2F, ? as %3F, [ as %5B, ] as %5D and % as %25"
 )
 
 func TestCheckReportsAllErrors(t *testing.T) {
@@ -142,6 +157,53 @@ func TestErrorsContainNoPasswords(t *testing.T) {
 		c.Database, c.BaseURL, c.Storage = database, "https://u:secret@example.com", "s3://key:secret@bucket"
 		if text := c.Check().Error(); strings.Contains(text, "secret") || strings.Contains(text, "sec ret") {
 			t.Errorf("the error contains a password: %s", text)
+		}
+	}
+}
+
+// TestDemoIsLocal checks that no other machine can use the token that --demo prints.
+func TestDemoIsLocal(t *testing.T) {
+	t.Parallel()
+	for address, local := range map[string]bool{
+		"127.0.0.1:8080": true, "127.1.2.3:0": true, "[::1]:0": true, "localhost:80": true,
+		":8080": false, "0.0.0.0:8080": false, "[::]:80": false, "192.168.1.1:80": false, "orders.example.com:80": false,
+	} {
+		err := (config.Serve{Listen: address, RateLimit: "100", Demo: true}).Check()
+		var fault *config.Error
+		if refused := errors.As(err, &fault) && fault.Flag == "listen"; refused == local {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
+func TestCheckStorage(t *testing.T) {
+	t.Parallel()
+	for c, want := range map[config.Config]bool{
+		{}:                                true,
+		{Database: "postgres://h/d"}:      false,
+		{Database: "postgresql://h/d"}:    false,
+		{Database: "sqlite:///orders.db"}: true,
+		{Database: "postgres://h/d", Storage: "file:///var/files"}:       true,
+		{Database: "postgres://h/d", Storage: "s3://b?region=eu-west-1"}: true,
+	} {
+		if err := c.CheckStorage(); (err == nil) != want {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+func TestNamesForPeople(t *testing.T) {
+	t.Parallel()
+	for c, want := range map[config.Config][2]string{
+		{Data: "/d"}: {"sqlite:///d/orders.db", "file:///d/files"},
+		{Data: "/d", Database: "sqlite:///x/../o.db", Storage: "file:///files"}: {"sqlite:///o.db", "file:///files"},
+		{Database: "postgres://u:secret@a:5432,b/orders?sslmode=require&password=secret", Storage: "s3://files?region=eu-central-1"}: {
+			"postgres://a:5432,b/orders", "s3://files?region=eu-central-1"},
+		{Database: "postgresql:///orders?host=/run/pg&user=secret", Storage: "s3://files?endpoint=https://s3.example.com/"}: {
+			"postgres:///run/pg/orders", "s3://files?region=us-east-1&endpoint=https://s3.example.com"},
+	} {
+		if got := [2]string{c.DatabaseName(), c.StorageName()}; got != want {
+			t.Errorf("%+v: got %q, want %q", c, got, want)
 		}
 	}
 }
@@ -229,10 +291,9 @@ func TestBucket(t *testing.T) {
 		ok     bool
 		url    string
 	}{
-		"":            {url: "http://127.0.0.1:4711/storage/local/merchant-orders"},
-		"s3://_":      {url: "http://127.0.0.1:4711/storage/local/merchant-orders"},
-		"s3://files":  {bucket: config.Bucket{Name: "files", Region: "us-east-1"}, ok: true, url: "http://127.0.0.1:4711/storage/us-east-1/files"},
-		"s3://files?": {bucket: config.Bucket{Name: "files", Region: "us-east-1"}, ok: true, url: "http://127.0.0.1:4711/storage/us-east-1/files"},
+		"":                             {url: "http://127.0.0.1:4711/storage/local/merchant-orders"},
+		"s3://_":                       {url: "http://127.0.0.1:4711/storage/local/merchant-orders"},
+		"s3://files?endpoint=http://h": {bucket: config.Bucket{Name: "files", Region: "us-east-1", Endpoint: "http://h"}, ok: true, url: "http://127.0.0.1:4711/storage/us-east-1/files"},
 		"s3://files?region=eu-central-1&endpoint=https://s3.example.com/": {
 			bucket: config.Bucket{Name: "files", Region: "eu-central-1", Endpoint: "https://s3.example.com"}, ok: true,
 			url: "http://127.0.0.1:4711/storage/eu-central-1/files",

@@ -12,6 +12,7 @@ import (
 const (
 	sqliteScheme = "sqlite://"
 	s3Scheme     = "s3://"
+	fileScheme   = "file://"
 )
 
 // postgresSchemes are the two schemes that PostgreSQL's tools accept.
@@ -38,7 +39,48 @@ func (c Config) DatabasePath() string {
 
 // FilesPath returns the folder of the invoice files. If they are in a bucket, it
 // is the folder of staged files.
-func (c Config) FilesPath() string { return filepath.Join(c.Data, "files") }
+func (c Config) FilesPath() string {
+	if path, ok := strings.CutPrefix(c.Storage, fileScheme); ok {
+		return path
+	}
+	return filepath.Join(c.Data, "files")
+}
+
+// DatabaseName returns the database for people, without user name and password.
+func (c Config) DatabaseName() string {
+	address, ok := c.PostgresURL()
+	if !ok {
+		return sqliteScheme + absolute(c.DatabasePath())
+	}
+	address, options, _ := strings.Cut(address, "?")
+	_, rest, _ := strings.Cut(address, "://")
+	hosts, name, _ := strings.Cut(rest[strings.LastIndex(rest, "@")+1:], "/")
+	if query, err := url.ParseQuery(options); err == nil {
+		// As in PostgreSQL's own tools, the options take precedence.
+		hosts, name = cmp.Or(query.Get("host"), hosts), cmp.Or(query.Get("dbname"), name)
+	}
+	return "postgres://" + hosts + "/" + name
+}
+
+// StorageName returns the storage for people. It contains no secrets.
+func (c Config) StorageName() string {
+	b, ok := c.Bucket()
+	switch {
+	case !ok:
+		return fileScheme + absolute(c.FilesPath())
+	case b.Endpoint == "":
+		return s3Scheme + b.Name + "?region=" + b.Region
+	}
+	return s3Scheme + b.Name + "?region=" + b.Region + "&endpoint=" + b.Endpoint
+}
+
+// absolute returns the absolute form of a path.
+func absolute(path string) string {
+	if full, err := filepath.Abs(path); err == nil {
+		return full
+	}
+	return path
+}
 
 // LockPath returns the lock file by which servers detect each other. It is beside
 // the SQLite file that they share, or in the data folder.
@@ -56,7 +98,8 @@ type Bucket struct {
 	Endpoint string // empty: Amazon's of the region
 }
 
-// defaultRegion is the region of a Storage without one.
+// defaultRegion is the region of a Storage with an endpoint and without a region:
+// other servers than Amazon's have it unless they are told another one.
 const defaultRegion = "us-east-1"
 
 // Bucket returns the bucket of the invoice files, and whether they are in one.
@@ -78,12 +121,9 @@ func (c Config) StorageNames() (region, bucket string) {
 var bucketName = regexp.MustCompile(`^[a-z0-9.-]{3,63}$`)
 
 // parseBucket parses s3://NAME?region=REGION&endpoint=URL. It also returns what is
-// wrong. Empty text is no bucket.
+// wrong.
 func parseBucket(text string) (Bucket, string) {
-	const form = "must be empty or s3://BUCKET?region=REGION&endpoint=URL"
-	if text == "" {
-		return Bucket{}, ""
-	}
+	const form = "must be empty or s3://BUCKET?region=REGION&endpoint=URL, or file:///FOLDER"
 	if !strings.HasPrefix(text, s3Scheme) {
 		return Bucket{}, form
 	}
@@ -103,7 +143,13 @@ func parseBucket(text string) (Bucket, string) {
 			return Bucket{}, "must have no options but region and endpoint, each once: " + form
 		}
 	}
-	bucket := Bucket{Name: u.Host, Region: cmp.Or(query.Get("region"), defaultRegion), Endpoint: trimURL(query.Get("endpoint"))}
+	bucket := Bucket{Name: u.Host, Region: query.Get("region"), Endpoint: trimURL(query.Get("endpoint"))}
+	if bucket.Region == "" {
+		if bucket.Endpoint == "" {
+			return Bucket{}, "must name the region of the bucket, such as s3://" + u.Host + "?region=eu-central-1"
+		}
+		bucket.Region = defaultRegion
+	}
 	if !bucketName.MatchString(bucket.Region) {
 		return Bucket{}, "must contain a region such as eu-central-1"
 	}
@@ -120,16 +166,42 @@ func parseBucket(text string) (Bucket, string) {
 // password.
 func checkPostgres(address string) string {
 	_, rest, _ := strings.Cut(address, "://")
+	if at := strings.LastIndex(rest, "@"); at >= 0 {
+		// Of a password with one of these characters the driver would take a part for
+		// the host, and errors would show it.
+		if _, err := url.PathUnescape(rest[:at]); err != nil || strings.ContainsAny(rest[:at], "@#/?[]") {
+			return badCredentials
+		}
+		rest = rest[at+1:]
+	}
 	rest, options, _ := strings.Cut(rest, "?")
 	query, err := url.ParseQuery(options)
 	if err != nil || strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
 		return badPostgres
 	}
-	hosts, database, _ := strings.Cut(rest[strings.LastIndex(rest, "@")+1:], "/")
+	hosts, database, _ := strings.Cut(rest, "/")
 	if hosts == "" && query.Get("host") == "" || database == "" && query.Get("dbname") == "" {
 		return badPostgres
 	}
 	return ""
 }
 
-const badPostgres = "must be a URL such as postgres://user:password@host:5432/database"
+const (
+	badPostgres    = "must be a URL such as postgres://user:password@host:5432/database"
+	badCredentials = "is not a PostgreSQL URL: it contains a special character before the last @; write @ as %40, # as %23, / as %2F, ? as %3F, [ as %5B, ] as %5D and % as %25"
+)
+
+// checkStorage checks the URL of a storage.
+func checkStorage(text string) string {
+	path, ok := strings.CutPrefix(text, fileScheme)
+	switch {
+	case text == "":
+		return ""
+	case !ok:
+		_, problem := parseBucket(text)
+		return problem
+	case !filepath.IsAbs(path) || strings.ContainsAny(path, "?#\x00"):
+		return "must be the full path of a folder: file:///FOLDER, without ? and #"
+	}
+	return checkFolder(path)
+}

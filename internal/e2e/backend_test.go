@@ -35,7 +35,9 @@ func (b backend) again(t *testing.T, stopped *apptest.Server) *apptest.Server {
 var backends = []backend{
 	{"sqlite-disk", func(*testing.T) []string { return nil }},
 	{"sqlite-s3", func(t *testing.T) []string { return []string{"--storage", bucket(t)} }},
-	{"postgres-disk", func(t *testing.T) []string { return []string{"--database", pgtest.Database(t)} }},
+	{"postgres-disk", func(t *testing.T) []string {
+		return []string{"--database", pgtest.Database(t), "--storage", "file://" + t.TempDir() + "/files"}
+	}},
 	{"postgres-s3", func(t *testing.T) []string {
 		return []string{"--database", pgtest.Database(t), "--storage", bucket(t)}
 	}},
@@ -104,7 +106,7 @@ func newService(t *testing.T, server *apptest.Server) *service {
 // and the bucket of the storage (decision 6).
 func storagePath(settings []string) string {
 	at := slices.Index(settings, "--storage")
-	if at < 0 {
+	if at < 0 || strings.HasPrefix(settings[at+1], "file://") {
 		return "/storage/local/merchant-orders"
 	}
 	bucket, _, _ := strings.Cut(strings.TrimPrefix(settings[at+1], "s3://"), "?")

@@ -44,7 +44,7 @@ var (
 
 	// ErrUnavailable: the database or the file storage is unavailable; the
 	// request may be retried.
-	ErrUnavailable = errors.New("the database or the file storage is unavailable")
+	ErrUnavailable = errors.New("unavailable")
 	// ErrMerchantExists: a merchant with that id but another name exists.
 	ErrMerchantExists = errors.New("a merchant with that id and another name exists")
 )

@@ -78,7 +78,7 @@ func (s *Service) OpenInvoice(ctx context.Context, merchantID int64, reference, 
 		return Invoice{}, nil, fmt.Errorf("active invoice %d of order %s has no file: %w", invoice.ID, reference, err)
 	}
 	if err != nil {
-		return Invoice{}, nil, errors.Join(ErrUnavailable, err)
+		return Invoice{}, nil, fmt.Errorf("the file storage is %w: %w", ErrUnavailable, err)
 	}
 	return invoice, file, nil
 }

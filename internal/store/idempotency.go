@@ -34,7 +34,7 @@ func (t *tx) ReserveIdempotencyKey(ctx context.Context, merchantID int64, key st
 		&recorded, &createdAt, &legacyID, &invoiceID, &response)
 	if errors.Is(err, sql.ErrNoRows) {
 		// Deleted between the two statements because it was too old.
-		return fmt.Errorf("%w: an old idempotency record was deleted at this moment; retry", order.ErrUnavailable)
+		return fmt.Errorf("the database is %w: an old idempotency record was deleted at this moment; retry", order.ErrUnavailable)
 	}
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -76,8 +77,8 @@ func TestSQLiteFull(t *testing.T) {
 	// The number of pages cannot be set below what there are.
 	limitPages(t, db, 1)
 	const size = 50
-	if _, err := db.ImportOrders(t.Context(), testBatch(1, "R", size), testTime); !errors.Is(err, order.ErrUnavailable) {
-		t.Errorf("add: %v, want %v", err, order.ErrUnavailable)
+	if _, err := db.ImportOrders(t.Context(), testBatch(1, "R", size), testTime); !errors.Is(err, order.ErrUnavailable) || strings.Contains(err.Error(), "storage") {
+		t.Errorf("add: %v, want %v, and no word of the file storage", err, order.ErrUnavailable)
 	}
 	page, err := db.List(t.Context(), 1, order.NewFilter())
 	if err != nil || page.Total != 0 {

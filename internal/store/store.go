@@ -120,7 +120,7 @@ func (db *DB) readError(operation string, err, notFound error) error {
 // unavailable, or so contended that a transaction failed at every attempt.
 func (db *DB) wrap(err error) error {
 	if err != nil && (db.sql.Unavailable(err) || db.sql.Retryable(err)) {
-		return fmt.Errorf("%w: %w", order.ErrUnavailable, err)
+		return fmt.Errorf("the database is %w: %w", order.ErrUnavailable, err)
 	}
 	return err
 }

@@ -18,7 +18,7 @@ func Distribute(ctx context.Context, url string) error {
 	}
 	var stderr bytes.Buffer
 	args := []string{"--data", folder, "--database", url, "distribute"}
-	if app.Run(ctx, args, new(bytes.Buffer), new(bytes.Buffer), &stderr, NoEnv) != 0 {
+	if app.Run(ctx, args, new(bytes.Buffer), new(bytes.Buffer), &stderr, nil) != 0 {
 		err = errors.New(stderr.String())
 	}
 	return errors.Join(err, os.RemoveAll(folder))

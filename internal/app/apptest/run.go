@@ -14,15 +14,12 @@ type Result struct {
 	Stdout, Stderr string
 }
 
-// NoEnv is an empty environment for app.Run.
-func NoEnv(string) (string, bool) { return "", false }
-
 // Run runs a command line in this process, with stdin as standard input and an
 // empty environment.
 func Run(t testing.TB, stdin string, args ...string) Result {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	code := app.Run(t.Context(), args, strings.NewReader(stdin), &stdout, &stderr, NoEnv)
+	code := app.Run(t.Context(), args, strings.NewReader(stdin), &stdout, &stderr, nil)
 	return Result{Code: code, Stdout: stdout.String(), Stderr: stderr.String()}
 }
 

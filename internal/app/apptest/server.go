@@ -73,7 +73,7 @@ func (f Folder) ServeLimited(t testing.TB, flags ...string) *Server {
 	args := f.arguments(append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...)...)
 	go func() {
 		defer close(s.ended)
-		s.code = app.Run(ctx, args, strings.NewReader(""), s.stdout, s.log, NoEnv, described)
+		s.code = app.Run(ctx, args, strings.NewReader(""), s.stdout, s.log, nil, described)
 	}()
 	t.Cleanup(func() { s.Stop(t) })
 	s.BaseURL = s.stdout.address(t, s.ended, s.log)

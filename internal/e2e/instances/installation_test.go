@@ -48,6 +48,7 @@ func onPostgres(t testing.TB, url string, settings ...string) installation {
 	i := installation{settings: append([]string{"--database", url}, settings...), driver: "pgx", source: url}
 	if !slices.Contains(settings, "--storage") {
 		i.data = filepath.Join(t.TempDir(), "data")
+		i.settings = append(i.settings, "--storage", "file://"+i.data+"/files")
 	}
 	return i
 }

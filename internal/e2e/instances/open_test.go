@@ -38,6 +38,9 @@ func refused(t *testing.T, setting, want string, env []string, args ...string) {
 	if !slices.Contains(args, "--data") {
 		args = append(args, "--data", filepath.Join(t.TempDir(), "data"))
 	}
+	if !slices.Contains(args, "--storage") {
+		args = append(args, "--storage", "file://"+t.TempDir()+"/files")
+	}
 	cmd := apptest.Command(t, append([]string{"serve", "--listen", taken.Addr().String()}, args...)...)
 	cmd.Env = append(cmd.Env, env...)
 	refusedCommand(t, cmd, setting, want)
@@ -85,7 +88,8 @@ func TestDatabaseCannotBeOpened(t *testing.T) {
 		{"no database", "postgres://u:" + secret + "@db", `must be a URL such as postgres://`},
 		{"a broken address", "postgres://u:" + secret + "@h:port/db", `not a PostgreSQL URL`},
 		{"a broken escape", "postgres://u:" + secret + "%zz@h/db", `not a PostgreSQL URL`},
-		{"a slash in the password", "postgres://u:x/" + secret + "@h/db", `not a PostgreSQL URL`},
+		{"a slash in the password", "postgres://u:x/" + secret + "@h/db", `write @ as %40, # as %23, / as %2F`},
+		{"a number sign in the password", "postgres://u:1#" + secret + "@h/db", `write @ as %40, # as %23, / as %2F`},
 		{"an unknown option", with(func(u *url.URL) { u.RawQuery += "&colour=red" }), `unrecognized configuration parameter "colour"`},
 		{"a wrong option", with(func(u *url.URL) { u.RawQuery += "&sslmode=perhaps" }), `not a PostgreSQL URL`},
 		{"a pool of one", with(func(u *url.URL) { u.RawQuery += "&pool_max_conns=1" }), `pool_max_conns must be a number from 2`},

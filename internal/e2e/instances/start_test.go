@@ -24,7 +24,7 @@ func TestStartTogether(t *testing.T) {
 		url := pgtest.Shared(t).Database(t)
 		starting := make([]*startingInstance, instances)
 		for i := range starting {
-			starting[i] = beginStart(t, "--database", url)
+			starting[i] = beginStart(t, "--database", url, "--storage", "file://"+t.TempDir()+"/files")
 		}
 		i := onPostgres(t, url)
 		bases := make([]string, instances)
