@@ -33,6 +33,8 @@ func TestUploadBodies(t *testing.T) {
 		{"content empty", member(`"a.pdf"`, `""`)},
 		{"content of line breaks only", member(`"a.pdf"`, `"\r\n\r\n"`)},
 		{"FILENAME", `{"FILENAME":"a.pdf","contentBase64":"aGk="}`},
+		{"fileName beside filename", `{"filename":"a.pdf","contentBase64":"aGk=","fileName":"b.pdf"}`},
+		{"ContentBase64 beside contentBase64", `{"ContentBase64":"aGk=","filename":"a.pdf","contentBase64":"aGk="}`},
 		{"contentbase64", `{"filename":"a.pdf","contentbase64":"aGk="}`},
 		{"name twice", `{"filename":"a.pdf","filename":"a.pdf","contentBase64":"aGk="}`},
 		{"content twice", `{"filename":"a.pdf","contentBase64":"aGk=","contentBase64":"aGk="}`},

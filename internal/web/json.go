@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 
 	strictjson "github.com/go-json-experiment/json"
@@ -95,12 +96,21 @@ func (o Object) Null(name string) bool { return o[name].Kind() == 'n' }
 // ParseObject parses a JSON object strictly, as a body that decides an action must
 // be parsed (decision 7): member names are case-sensitive and unique, the text is
 // valid UTF-8 without lone surrogates, and nothing follows the object. It returns
-// ErrInvalidPayload for anything else.
-func ParseObject(body []byte) (Object, error) {
+// ErrInvalidPayload for anything else, and if a member has one of the known names in
+// other letters: the client means that member, and an order that is rejected without
+// its reason does harm.
+func ParseObject(body []byte, known ...string) (Object, error) {
 	var object Object
 	// Unmarshal would accept null as an object without members.
 	if jsontext.Value(body).Kind() != '{' || strictjson.Unmarshal(body, &object) != nil {
 		return nil, ErrInvalidPayload
+	}
+	for name := range object {
+		for _, meant := range known {
+			if name != meant && strings.EqualFold(name, meant) {
+				return nil, ErrInvalidPayload
+			}
+		}
 	}
 	return object, nil
 }

@@ -100,6 +100,26 @@ func TestParseObject(t *testing.T) {
 	}
 }
 
+// TestParseObjectKnown checks that a known name in other letters is refused.
+func TestParseObjectKnown(t *testing.T) {
+	t.Parallel()
+	for body, refused := range map[string]bool{
+		`{"status":"G","reason":"x"}`:     false,
+		`{"status":"G","stat":1,"":2}`:    false,
+		`{"status":"G","reasons":1}`:      false,
+		`{"status":"G","x":{"Status":1}}`: false,
+		`{"Status":"G"}`:                  true,
+		`{"status":"G","STATUS":"G"}`:     true,
+		`{"status":"G","REASON":"x"}`:     true,
+		`{"status":"G","reaSon":null}`:    true,
+		`{"\u017ftatus":"G"}`:             true, // a long s
+	} {
+		if _, err := web.ParseObject([]byte(body), "status", "reason"); errors.Is(err, web.ErrInvalidPayload) != refused {
+			t.Errorf("%s: error %v, want refused %v", body, err, refused)
+		}
+	}
+}
+
 func FuzzParseObject(f *testing.F) {
 	for _, seed := range []string{
 		`{"status":"G"}`, `{"status":null,"reason":"damaged"}`, `{"status":"G"} x`, `{"a":1,"a":2}`, `null`, `[]`, ``, `{"a":"\ud800"}`, "{\"a\":\"\xff\"}",

@@ -42,7 +42,7 @@ type action struct {
 // parseAction parses the body of a PUT. It returns web.ErrInvalidPayload or
 // errInvalidAction (decision 5).
 func parseAction(body []byte) (action, error) {
-	object, err := web.ParseObject(body)
+	object, err := web.ParseObject(body, "status", "reason")
 	if err != nil {
 		return action{}, err
 	}

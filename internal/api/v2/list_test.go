@@ -157,8 +157,11 @@ func TestParseRejection(t *testing.T) {
 		{`{"status":"D","reason":null}`, "", nil},
 		{`{"reason":""}`, "", nil},
 		{`{"reason":"nonsense"}`, "nonsense", nil},
-		{`{"REASON":"nonsense","STATUS":"G"}`, "", nil},
+		{`{"reasons":"nonsense","state":"G"}`, "", nil},
 
+		{`{"REASON":"nonsense"}`, "", web.ErrInvalidPayload},
+		{`{"status":"D","Reason":"damaged"}`, "", web.ErrInvalidPayload},
+		{`{"STATUS":"D"}`, "", web.ErrInvalidPayload},
 		{` `, "", web.ErrInvalidPayload},
 		{`null`, "", web.ErrInvalidPayload},
 		{`[]`, "", web.ErrInvalidPayload},

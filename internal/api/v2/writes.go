@@ -53,7 +53,7 @@ func parseRejection(body []byte) (order.Reason, error) {
 	if len(body) == 0 {
 		return "", nil
 	}
-	object, err := web.ParseObject(body)
+	object, err := web.ParseObject(body, "status", "reason")
 	if err != nil {
 		return "", err
 	}
