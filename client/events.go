@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"iter"
 	"net/http"
 	"net/url"
@@ -31,6 +32,10 @@ type Event struct {
 	At             time.Time       `json:"at"`
 	Actor          string          `json:"actor"` // merchant, operator or system
 	Data           json.RawMessage `json:"data"`  // an object that depends on Type
+
+	// History is that of the EventPage; see InHistory. It is set by Events and
+	// FollowEvents. Empty: the service does not tell.
+	History string `json:"history,omitempty"`
 }
 
 // StateChange is the Data of OrderStateChanged.
@@ -70,6 +75,10 @@ func (e Event) InvoiceChange() (InvoiceChange, bool) {
 type EventPage struct {
 	Events []Event `json:"events"`
 	Next   int64   `json:"next"` // the after parameter of the next page
+
+	// These are missing in the responses of older services.
+	Newest  int64  `json:"newest"`  // number of the newest event
+	History string `json:"history"` // another one if numbers may have been given out again
 }
 
 // Limits of EventsPage.
@@ -93,35 +102,100 @@ func (c *Client) EventsPage(ctx context.Context, after int64, limit int, wait ti
 	}, after)
 }
 
+// FeedEnd returns where the feed ends: an EventPage without events. A copy of all
+// orders begins with it: store Next and History, read the orders, then continue with
+// FollowEvents(ctx, end.Next, InHistory(end.History)).
+func (c *Client) FeedEnd(ctx context.Context) (EventPage, error) {
+	return c.events(ctx, &call{
+		op: "read the end of the events", method: http.MethodGet, url: c.address(url.Values{"after": {"latest"}}, "events"),
+	}, 0)
+}
+
+// FeedOption configures Events and FollowEvents.
+type FeedOption func(*feed)
+
+// InHistory says in which history the number after was read: the History of an Event
+// or EventPage, stored together with the number. If the service has another history,
+// the error is ErrHistoryChanged and no event is returned.
+func InHistory(history string) FeedOption { return func(f *feed) { f.history = history } }
+
+// feed reads pages of one history.
+type feed struct {
+	client  *Client
+	history string // empty: any
+}
+
+func (c *Client) newFeed(options []FeedOption) *feed {
+	f := &feed{client: c}
+	for _, option := range options {
+		option(f)
+	}
+	return f
+}
+
+// read returns a page, or ErrHistoryChanged if event numbers have started again.
+func (f *feed) read(ctx context.Context, after int64, wait time.Duration) (EventPage, error) {
+	page, err := f.client.EventsPage(ctx, after, MaxEvents, wait)
+	if err != nil || page.History == "" {
+		return page, err
+	}
+	problem := ""
+	switch {
+	case f.history != "" && page.History != f.history:
+		problem = fmt.Sprintf("the history is %s, not %s", page.History, f.history)
+	case page.Newest < after:
+		problem = fmt.Sprintf("the newest event is %d", page.Newest)
+	}
+	if problem != "" {
+		err := f.client.notSent("read events after "+strconv.FormatInt(after, 10), ErrHistoryChanged, ErrHistoryChanged.Error()+": "+problem)
+		err.Tries = 1
+		return EventPage{}, err
+	}
+	f.history = page.History
+	for i := range page.Events {
+		page.Events[i].History = page.History
+	}
+	return page, nil
+}
+
 // Events returns the merchant's events with numbers above after, up to the newest;
 // 0 returns all. The first error ends the iteration. To continue later without
-// missing an event, store the Seq of the last one.
-func (c *Client) Events(ctx context.Context, after int64) iter.Seq2[Event, error] {
-	return eventPages(after, func(after int64) (EventPage, error) {
-		return c.EventsPage(ctx, after, MaxEvents, 0)
-	})
+// missing an event, store the Seq and the History of the last one. The error is
+// ErrHistoryChanged if numbers have started again: discard the stored ones and begin
+// a new copy with FeedEnd.
+func (c *Client) Events(ctx context.Context, after int64, options ...FeedOption) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		f := c.newFeed(options)
+		eventPages(after, func(after int64) (EventPage, error) { return f.read(ctx, after, 0) })(yield)
+	}
 }
 
 // FollowEvents is like Events, but waits for new events after the newest. It ends
 // with the first error, at the latest with that of ctx.
-func (c *Client) FollowEvents(ctx context.Context, after int64) iter.Seq2[Event, error] {
-	return eventPages(after, func(after int64) (EventPage, error) {
-		for {
-			requested := c.now()
-			page, err := c.EventsPage(ctx, after, MaxEvents, MaxWait)
-			if err != nil || len(page.Events) > 0 {
-				return page, err
-			}
-			after = page.Next
-			if c.now().Sub(requested) >= followPause {
-				continue
-			}
-			// A service with too many waiters responds at once.
-			if err := c.sleep(ctx, followPause+c.jitter(followPause)); err != nil {
-				return EventPage{}, c.transportError(ctx, &call{op: "follow events"}, "", err)
-			}
+func (c *Client) FollowEvents(ctx context.Context, after int64, options ...FeedOption) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		f := c.newFeed(options)
+		eventPages(after, func(after int64) (EventPage, error) { return f.follow(ctx, after) })(yield)
+	}
+}
+
+// follow returns the next page with events.
+func (f *feed) follow(ctx context.Context, after int64) (EventPage, error) {
+	for c := f.client; ; {
+		requested := c.now()
+		page, err := f.read(ctx, after, MaxWait)
+		if err != nil || len(page.Events) > 0 {
+			return page, err
 		}
-	})
+		after = page.Next
+		if c.now().Sub(requested) >= followPause {
+			continue
+		}
+		// A service with too many waiters responds at once.
+		if err := c.sleep(ctx, followPause+c.jitter(followPause)); err != nil {
+			return EventPage{}, c.transportError(ctx, &call{op: "follow events"}, "", err)
+		}
+	}
 }
 
 // followPause is the minimum time between two requests if the first one returned no

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"strconv"
 	"strings"
@@ -113,6 +114,73 @@ func TestFollowWithoutPause(t *testing.T) {
 	}
 	if waits := f.waited(); len(waits) > 0 {
 		t.Errorf("waits %v", waits)
+	}
+}
+
+// TestHistoryChanged checks that events of another history are never returned, and
+// that a number beyond the newest event is noticed.
+func TestHistoryChanged(t *testing.T) {
+	t.Parallel()
+	page := func(next, newest int64, history string) string {
+		event := fmt.Sprintf(`{"seq":%d,"type":"order.created","orderReference":"SF-1","at":"2026-11-20T09:15:00Z"}`, next)
+		if next > newest {
+			event = ""
+		}
+		return fmt.Sprintf(`{"events":[%s],"next":%d,"newest":%d,"history":%q}`, event, next, newest, history)
+	}
+	inFirst := []client.FeedOption{client.InHistory("first")}
+	for name, test := range map[string]struct {
+		options []client.FeedOption
+		pages   []string
+		want    []string // events
+		message string
+	}{
+		"while it is followed": {nil, []string{page(18, 18, "first"), page(19, 19, "second")}, []string{"18 first"},
+			"read events after 18: event numbers have started again: the history is second, not first"},
+		"since it was stored": {inFirst, []string{page(18, 18, "second")}, nil,
+			"read events after 17: event numbers have started again: the history is second, not first"},
+		"fewer events": {inFirst, []string{page(17, 16, "first")}, nil,
+			"read events after 17: event numbers have started again: the newest event is 16"},
+	} {
+		for follow, read := range map[bool]func(c *client.Client) iter.Seq2[client.Event, error]{
+			false: func(c *client.Client) iter.Seq2[client.Event, error] {
+				return c.Events(t.Context(), 17, test.options...)
+			},
+			true: func(c *client.Client) iter.Seq2[client.Event, error] {
+				return c.FollowEvents(t.Context(), 17, test.options...)
+			},
+		} {
+			served := 0
+			f := newFake(t, func(w http.ResponseWriter, _ *http.Request) {
+				response(w, 200, test.pages[served])
+				served++
+			})
+			var got []string
+			var last error
+			for event, err := range read(f.client) {
+				if last = err; err == nil {
+					got = append(got, fmt.Sprint(event.Seq, " ", event.History))
+				}
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("%s, following %v: events (-want +got):\n%s", name, follow, diff)
+			}
+			if e := wantKind(t, last, client.ErrHistoryChanged); e.Error() != test.message {
+				t.Errorf("%s: %v, want %s", name, e, test.message)
+			}
+		}
+	}
+}
+
+func TestFeedEnd(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, always(200, `{"events":[],"next":17,"newest":17,"history":"first"}`))
+	got, err := f.client.FeedEnd(t.Context())
+	if diff := cmp.Diff(client.EventPage{Events: []client.Event{}, Next: 17, Newest: 17, History: "first"}, got); err != nil || diff != "" {
+		t.Errorf("error %v (-want +got):\n%s", err, diff)
+	}
+	if got := f.requests()[0].RequestURI; got != "/v2/events?after=latest" {
+		t.Errorf("requested for %s", got)
 	}
 }
 

@@ -158,17 +158,23 @@ func ExampleIdempotencyKey() {
 	// <nil> true
 }
 
-// A program that stores the number of the last event misses no event.
+// A program that stores the number and the history of the last event misses no event
+// and notices if numbers have started again.
 func ExampleClient_Events() {
 	c, err := client.New(os.Getenv("MERCHANT_ORDERS_ADDRESS"), os.Getenv("MERCHANT_ORDERS_TOKEN"))
 	if err != nil {
 		log.Fatal(err)
 	}
 	last := int64(27) // stored by the previous run
-	for event, err := range c.Events(context.Background(), last) {
+	history := ""     // stored with it
+	for event, err := range c.Events(context.Background(), last, client.InHistory(history)) {
+		if errors.Is(err, client.ErrHistoryChanged) {
+			log.Fatal("begin a new copy with FeedEnd: ", err)
+		}
 		if err != nil {
 			log.Fatal(err)
 		}
+		history = event.History
 		if last = event.Seq; last <= 30 {
 			fmt.Println(event.Seq, event.Type, event.OrderReference)
 		}

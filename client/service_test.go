@@ -279,6 +279,18 @@ func TestFeedAgainstService(t *testing.T) {
 	if diff := cmp.Diff(want, events); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
+	end, err := c.FeedEnd(ctx)
+	if err != nil || end.Next != 6 || end.Newest != 6 || end.History == "" {
+		t.Errorf("end of the feed %+v, error %v", end, err)
+	}
+	for event, err := range c.Events(ctx, 5, client.InHistory(end.History)) {
+		if err != nil || event.History != end.History {
+			t.Errorf("event %+v, error %v", event, err)
+		}
+	}
+	for _, err := range c.Events(ctx, 5, client.InHistory("another")) {
+		wantKind(t, err, client.ErrHistoryChanged)
+	}
 	var history []int64
 	for event, err := range c.OrderEvents(ctx, first) {
 		if err != nil {
@@ -293,7 +305,7 @@ func TestFeedAgainstService(t *testing.T) {
 		wantKind(t, err, client.ErrNotFound)
 	}
 	// FollowEvents returns events that occur after its start.
-	for event, err := range c.FollowEvents(ctx, 5) {
+	for event, err := range c.FollowEvents(ctx, 5, client.InHistory(end.History)) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -157,26 +157,35 @@ func (t *orderTarget) printChange(p *process, state client.State, r client.Recei
 
 type ordersWatch struct {
 	connection
-	After string `placeholder:"N" help:"Only events after the one with this number. Empty: all events."`
-	Once  bool   `help:"Stop at the newest event instead of waiting for more."`
+	After   string `placeholder:"N" help:"Only events after the one with this number; latest: only new events, after a line that tells where the feed ends. Empty: all events."`
+	History string `placeholder:"TEXT" help:"History in which --after was read (from orders watch --json): fail if event numbers have started again. Empty: do not compare."`
+	Once    bool   `help:"Stop at the newest event instead of waiting for more."`
 
 	after int64
 }
 
+// latest is the value of --after for the end of the feed.
+const latest = "latest"
+
 func (c *ordersWatch) check() error {
 	var after string
-	if c.After != "" && c.After != "0" {
+	if c.After != "" && c.After != "0" && c.After != latest {
 		c.after, after = positive(c.After)
 	}
 	return errors.Join(c.connection.check(), config.Invalid("after", after))
 }
 
 func (c *ordersWatch) run(ctx context.Context, p *process) error {
-	events := c.service.FollowEvents(ctx, c.after)
-	if c.Once {
-		events = c.service.Events(ctx, c.after)
+	if c.After == latest {
+		if err := c.printEnd(ctx, p); err != nil {
+			return err
+		}
 	}
-	for event, err := range events {
+	follow := c.service.FollowEvents
+	if c.Once {
+		follow = c.service.Events
+	}
+	for event, err := range follow(ctx, c.after, client.InHistory(c.History)) {
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return nil
@@ -192,6 +201,27 @@ func (c *ordersWatch) run(ctx context.Context, p *process) error {
 		}
 	}
 	return nil
+}
+
+// feedEnd is the JSON output of the end of the feed, as of the newest event.
+type feedEnd struct {
+	Seq     int64  `json:"seq"`
+	History string `json:"history"`
+}
+
+// printEnd prints where the feed ends, and has the command begin there.
+func (c *ordersWatch) printEnd(ctx context.Context, p *process) error {
+	end, err := c.service.FeedEnd(ctx)
+	if err != nil {
+		return err
+	}
+	if c.after = end.Next; c.History == "" {
+		c.History = end.History
+	}
+	if c.JSON {
+		return p.printJSON(feedEnd{Seq: end.Next, History: end.History})
+	}
+	return p.print("%d  newest event, history %s", end.Next, end.History)
 }
 
 // eventLine returns an event as one line.

@@ -315,6 +315,33 @@ func TestOrdersWatch(t *testing.T) {
 	}
 }
 
+// TestOrdersWatchHistory begins at the end of the feed, and fails in another
+// history.
+func TestOrdersWatchHistory(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		after := r.URL.Query().Get("after")
+		if after == "latest" {
+			after = "17"
+		}
+		_, _ = fmt.Fprintf(w, `{"events":[],"next":%s,"newest":17,"history":"first"}`, after)
+	}))
+	t.Cleanup(server.Close)
+	for args, want := range map[string]apptest.Result{
+		"--after=latest":                  {Stdout: "17  newest event, history first\n"},
+		"--after=latest --json":           {Stdout: `{"seq":17,"history":"first"}` + "\n"},
+		"--after=latest --history=second": {Code: 4, Stdout: "17  newest event, history first\n", Stderr: "merchant-orders: read events after 17: event numbers have started again: the history is first, not second\n"},
+		"--after=17 --history=first":      {},
+		"--after=18":                      {Code: 4, Stderr: "merchant-orders: read events after 18: event numbers have started again: the newest event is 17\n"},
+	} {
+		got := remote{server.URL, "mo_x"}.run(t, "", append([]string{"orders", "watch", "--once"}, strings.Fields(args)...)...)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", args, diff)
+		}
+	}
+}
+
 // TestExitCodesOfResponses checks the exit codes of rare responses.
 func TestExitCodesOfResponses(t *testing.T) {
 	t.Parallel()

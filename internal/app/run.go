@@ -93,7 +93,8 @@ var exitCodes = []struct {
 	{exitNotFound, []error{client.ErrNotFound, client.ErrInvoiceNotFound}},
 	{exitRefused, []error{
 		client.ErrCannotAccept, client.ErrCannotReject, client.ErrInvalidReason, client.ErrInvalidAction, client.ErrInvalidPayload,
-		client.ErrTooManyFiles, client.ErrFileType, client.ErrFileTooBig, client.ErrPrecondition, client.ErrKeyReused, client.ErrRefused,
+		client.ErrTooManyFiles, client.ErrFileType, client.ErrFileTooBig, client.ErrPrecondition, client.ErrKeyReused,
+		client.ErrHistoryChanged, client.ErrRefused,
 	}},
 	{exitUnauthorized, []error{client.ErrUnauthorized, client.ErrForbidden}},
 	{exitUnavailable, []error{client.ErrTransport, client.ErrUnavailable, client.ErrRateLimited, client.ErrInProgress}},

@@ -42,7 +42,7 @@ var remoteCommands = map[string][]string{
 	"orders show":       {"address", "token", "json"},
 	"orders accept":     {"address", "token", "json", "if-match", "key"},
 	"orders reject":     {"address", "token", "json", "if-match", "key", "reason"},
-	"orders watch":      {"address", "token", "json", "after", "once"},
+	"orders watch":      {"address", "token", "json", "after", "history", "once"},
 	"invoices upload":   {"address", "token", "json", "if-match", "key", "name"},
 	"invoices download": {"address", "token", "json", "output", "trust"},
 	"invoices delete":   {"address", "token", "json", "if-match", "key"},
