@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"regexp"
 	"testing"
 )
 
@@ -12,8 +13,17 @@ var (
 	keyRunning         = coded(409, anyText, "idempotency_key_running", anyText)
 )
 
-// tag is the entity tag of an order at a revision, counted from 1.
+// tag is the own part of the entity tag of an order at a revision, counted from 1,
+// which If-Match compares.
 func tag(o placed, revision int) string { return fmt.Sprintf(`"%d-%d"`, o.number, revision) }
+
+var viewVersion = regexp.MustCompile(`-[0-9a-f]{8}"$`)
+
+// ownTag returns the own part of the entity tag of an order. It is the tag itself if
+// that has no view version, which tests then report.
+func (a response) ownTag() string {
+	return viewVersion.ReplaceAllString(a.header.Get("ETag"), `"`)
+}
 
 // write is a way to change an order.
 type write struct {
@@ -62,8 +72,8 @@ func TestIfMatch(t *testing.T) {
 			a := s.do(t, r.with("If-Match", `"a", `+now))
 			a.ok(t)
 			for _, a := range []response{a, s.do(t, get(v1.order(o))), s.do(t, get(v2.order(o)))} {
-				if got, want := a.header.Get("ETag"), tag(o, revision+1); got != want {
-					t.Errorf("%s: ETag is %s, want %s", a, got, want)
+				if got, want := a.ownTag(), tag(o, revision+1); got != want || a.header.Get("ETag") == got {
+					t.Errorf("%s: ETag is %s, want %s and a view version", a, a.header.Get("ETag"), want)
 				}
 			}
 			wantUnmoved(t, s, v, o, r.with("If-Match", now), preconditionFailed)
@@ -76,9 +86,11 @@ func TestIfMatchForms(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		eachWrite(t, s, func(t *testing.T, v version, o placed, r request, revision int) {
 			for name, with := range map[string]request{
-				"any":        r.with("If-Match", "*"),
-				"compressed": r.with("If-Match", fmt.Sprintf(`"%d-%d-gzip"`, o.number, revision)),
-				"two lines":  r.with("If-Match", `"a"`).with("If-Match", tag(o, revision)),
+				"any":                               r.with("If-Match", "*"),
+				"compressed":                        r.with("If-Match", fmt.Sprintf(`"%d-%d-gzip"`, o.number, revision)),
+				"of another version of the service": r.with("If-Match", fmt.Sprintf(`"%d-%d-ffffffff"`, o.number, revision)),
+				"as shown":                          r.with("If-Match", s.do(t, get(v.order(o))).header.Get("ETag")),
+				"two lines":                         r.with("If-Match", `"a"`).with("If-Match", tag(o, revision)),
 			} {
 				a := s.send(t, with)
 				if a.status == 412 {
@@ -133,11 +145,52 @@ func TestIfMatchAtOnce(t *testing.T) {
 			a.wantRefusal(t, versions[i%2], preconditionFailed, o)
 		}
 		a := s.do(t, v2.upload(o, "b.pdf", "b"))
-		if got := a.header.Get("ETag"); made != 1 || got != tag(o, 3) {
+		if got := a.ownTag(); made != 1 || got != tag(o, 3) {
 			t.Errorf("%d changes were made, the next one makes it %s", made, got)
 		}
 		if files := len(s.entries(t, o)); files > 2 {
 			t.Errorf("%d files", files)
 		}
 	})
+}
+
+// TestTagsOfSettings restarts a service with other settings: the tags of what it shows
+// are other tags, so that no client goes on using a body with old addresses, and a
+// change with a tag from before is made (decision 5).
+func TestTagsOfSettings(t *testing.T) {
+	t.Parallel()
+	settings := [][]string{
+		{"--base-url", "https://a.example"},
+		{"--base-url", "https://b.example"},
+		{"--base-url", "https://a.example", "--storage-url", "https://files.example"},
+		{"--base-url", "https://a.example", "--error-codes", "table"},
+		{"--base-url", "https://a.example"},
+	}
+	server := backends[0].start(t, settings[0]...)
+	s := newService(t, server)
+	orders := s.addMany(t, 2)
+	s.uploaded(t, v1, orders[0], "a.pdf", "a")
+	paths := []string{v1.list(), v2.list(), v1.order(orders[0]), v2.order(orders[0])}
+	first := make(map[string]string)
+	for i, flags := range settings {
+		if i > 0 {
+			s.Stop(t)
+			again := newService(t, server.Serve(t, flags...))
+			again.token = s.token
+			s = again
+		}
+		for _, path := range paths {
+			a := s.send(t, get(path).with("If-None-Match", first[path]))
+			tag, same := a.header.Get("ETag"), i == len(settings)-1
+			if first[path] == "" {
+				first[path] = tag
+			} else if (tag == first[path]) != same || (a.status == 304) != same {
+				t.Errorf("%s: %s has status %d and tag %s, with the first settings %s", flags, path, a.status, tag, first[path])
+			}
+		}
+	}
+	s.Stop(t)
+	again := newService(t, server.Serve(t, settings[1]...))
+	again.token = s.token
+	again.do(t, v2.accept(orders[0]).with("If-Match", first[v1.order(orders[0])])).ok(t)
 }

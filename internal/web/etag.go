@@ -1,6 +1,9 @@
 package web
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -9,11 +12,30 @@ import (
 	"merchantorders/internal/web/compress"
 )
 
-// OrderTag returns the entity tag of a single order, the same in both versions:
-// "<legacy id>-<revision>" in quotes. It changes whenever the order or its invoice
-// files change, and only then.
+// OrderTag returns the own part of the entity tag of a single order, the same in both
+// versions: <legacy id>-<revision>. It changes whenever the order or its invoice files
+// change, and only then.
 func OrderTag(legacyID, revision int64) string {
-	return `"` + strconv.FormatInt(legacyID, 10) + "-" + strconv.FormatInt(revision, 10) + `"`
+	return strconv.FormatInt(legacyID, 10) + "-" + strconv.FormatInt(revision, 10)
+}
+
+// ViewVersion returns a short text that differs if one of the parts differs: the
+// versions of the views, and the settings that bodies show.
+func ViewVersion(parts ...string) string {
+	hash := sha256.New()
+	for _, part := range parts {
+		_, _ = fmt.Fprintf(hash, "%q", part) // a hash never returns an error
+	}
+	return hex.EncodeToString(hash.Sum(nil)[:4])
+}
+
+// entityTag returns the entity tag of a body: the own part of the data in it, and the
+// ViewVersion of the service.
+func entityTag(own, viewVersion string) string {
+	if viewVersion != "" {
+		own += "-" + viewVersion
+	}
+	return `"` + own + `"`
 }
 
 // EntityTags are the entity tags of a header such as If-Match.
@@ -77,16 +99,21 @@ func (t *EntityTags) parseFirst(list string) (rest string, ok bool) {
 // byte above ASCII may.
 func isForbiddenInTag(r rune) bool { return r <= ' ' || r == 0x7f }
 
-// Match compares with the current tag strongly, as If-Match demands: weak tags
-// never match, `*` always does.
-func (t *EntityTags) Match(current string) bool {
-	return t.any || slices.Contains(t.strong, opaqueTag(current))
+// MatchOwn compares strongly with the own part of the current tag, as If-Match
+// demands: weak tags never match, `*` always does. A tag of another ViewVersion
+// matches: a new setting or version must not refuse a change.
+func (t *EntityTags) MatchOwn(own string) bool {
+	return t.any || slices.ContainsFunc(t.strong, func(tag string) bool {
+		rest, ok := strings.CutPrefix(tag, own)
+		return ok && (rest == "" || rest[0] == '-')
+	})
 }
 
 // MatchWeakly compares with the current tag as If-None-Match demands: weak tags
 // match too. The nil *EntityTags of an absent header matches nothing.
 func (t *EntityTags) MatchWeakly(current string) bool {
-	return t != nil && (t.Match(current) || slices.Contains(t.weak, opaqueTag(current)))
+	opaque := opaqueTag(current)
+	return t != nil && (t.any || slices.Contains(t.strong, opaque) || slices.Contains(t.weak, opaque))
 }
 
 // opaqueTag returns what is between the quotes of a tag.

@@ -11,22 +11,39 @@ import (
 
 func TestOrderTag(t *testing.T) {
 	t.Parallel()
-	if got, want := web.OrderTag(915664, 17), `"915664-17"`; got != want {
+	if got, want := web.OrderTag(915664, 17), "915664-17"; got != want {
 		t.Errorf("tag %s, want %s", got, want)
+	}
+}
+
+func TestViewVersion(t *testing.T) {
+	t.Parallel()
+	seen := make(map[string][]string)
+	for _, parts := range [][]string{{"1", "2", "a", "b"}, {"1", "2", "a", "c"}, {"1", "3", "a", "b"}, {"1", "2", "ab", ""}, {"12", "a", "b"}, {`1", "2`, "a", "b"}} {
+		got := web.ViewVersion(parts...)
+		if seen[got] != nil || len(got) != 8 || got != web.ViewVersion(parts...) {
+			t.Errorf("%q: %s, as %q", parts, got, seen[got])
+		}
+		seen[got] = parts
 	}
 }
 
 func TestEntityTags(t *testing.T) {
 	t.Parallel()
-	const tag = `"915664-17"`
+	const own, tag = "915664-17", `"915664-17-0a1b2c3d"`
 	for _, test := range []struct {
 		name          string
 		lines         []string
 		match, weakly bool
 	}{
 		{"the tag", []string{tag}, true, true},
-		{"another revision", []string{`"915664-16"`}, false, false},
-		{"a longer one", []string{`"915664-170"`}, false, false},
+		{"without a view version", []string{`"915664-17"`}, true, false},
+		{"another view version", []string{`"915664-17-ffffffff"`}, true, false},
+		{"another view version, weak", []string{`W/"915664-17-ffffffff"`}, false, false},
+		{"another revision", []string{`"915664-16-0a1b2c3d"`}, false, false},
+		{"a longer one", []string{`"915664-170-0a1b2c3d"`}, false, false},
+		{"a shorter one", []string{`"915664-1-7-0a1b2c3d"`}, false, false},
+		{"the view version alone", []string{`"0a1b2c3d"`}, false, false},
 		{"a list", []string{`"a", "b",` + tag + ` , "c"`}, true, true},
 		{"a list without it", []string{`"a","b"`}, false, false},
 		{"several lines", []string{`"a"`, tag}, true, true},
@@ -35,8 +52,8 @@ func TestEntityTags(t *testing.T) {
 		{"weak and another", []string{`W/` + tag + `, "a"`}, false, true},
 		{"any", []string{"*"}, true, true},
 		{"any with space", []string{" * "}, true, true},
-		{"compressed", []string{`"915664-17-gzip"`}, true, true},
-		{"weak and compressed", []string{`W/"915664-17-gzip"`}, false, true},
+		{"compressed", []string{`"915664-17-0a1b2c3d-gzip"`}, true, true},
+		{"weak and compressed", []string{`W/"915664-17-0a1b2c3d-gzip"`}, false, true},
 		{"compressed, another", []string{`"915664-1-gzip"`}, false, false},
 		{"empty tag", []string{`""`}, false, false},
 		{"a comma in a tag", []string{`"x,y",` + tag}, true, true},
@@ -47,7 +64,7 @@ func TestEntityTags(t *testing.T) {
 			t.Errorf("%s: %v, error %v", test.name, tags, err)
 			continue
 		}
-		if got := tags.Match(tag); got != test.match {
+		if got := tags.MatchOwn(own); got != test.match {
 			t.Errorf("%s: match %v, want %v", test.name, got, test.match)
 		}
 		if got := tags.MatchWeakly(tag); got != test.weakly {
@@ -94,11 +111,11 @@ func FuzzEntityTags(f *testing.F) {
 		if err != nil {
 			return
 		}
-		const tag = `"915664-17"`
-		if tags.Match(tag) != again.Match(tag) || tags.MatchWeakly(tag) != again.MatchWeakly(tag) {
+		const own, tag = "915664-17", `"915664-17"`
+		if tags.MatchOwn(own) != again.MatchOwn(own) || tags.MatchWeakly(tag) != again.MatchWeakly(tag) {
 			t.Errorf("%q means something else with spaces around", list)
 		}
-		if tags.Match(tag) && !strings.Contains(list, "915664-17") && !strings.Contains(list, "*") {
+		if tags.MatchOwn(own) && !strings.Contains(list, "915664-17") && !strings.Contains(list, "*") {
 			t.Errorf("%q matches %s", list, tag)
 		}
 		longer, err := web.ParseEntityTags(http.Header{"If-Match": {list, tag}}, "If-Match")
@@ -106,7 +123,7 @@ func FuzzEntityTags(f *testing.F) {
 			if err == nil {
 				t.Errorf("%q and a tag: %+v", list, longer)
 			}
-		} else if err != nil || !longer.Match(tag) {
+		} else if err != nil || !longer.MatchOwn(own) {
 			t.Errorf("%q and the tag do not match it: error %v", list, err)
 		}
 	})

@@ -14,10 +14,10 @@ type ReadHandler func(r *Request) (Representation, error)
 
 // Representation is what a GET returns: a body with its validators.
 type Representation struct {
-	// Tag is the entity tag, in quotes, if it is known before the body is made.
+	// Tag is the own part of the entity tag, if it is known before the body is made.
 	Tag string
-	// CurrentTag returns the entity tag with a cheap query. It is called if Tag is
-	// empty and the client sent If-None-Match; nil: there is no such query.
+	// CurrentTag returns Tag with a cheap query. It is called if Tag is empty and the
+	// client sent If-None-Match; nil: there is no such query.
 	CurrentTag func() (string, error)
 	// Day is the UTC day that the body shows as the present one, and the only day
 	// on which it is valid. NoDay: the body does not depend on the day.
@@ -30,7 +30,8 @@ type Representation struct {
 }
 
 // serveRead returns the handler of a read route.
-func serveRead(cache *respcache.Cache, pattern string, handle ReadHandler) merchantHandler {
+func serveRead(config RouterConfig, pattern string, handle ReadHandler) merchantHandler {
+	cache := config.ResponseCache
 	return func(w http.ResponseWriter, r *Request) error {
 		// A malformed header counts as absent: the response is right without it.
 		has, _ := ParseEntityTags(r.Header, "If-None-Match")
@@ -38,7 +39,7 @@ func serveRead(cache *respcache.Cache, pattern string, handle ReadHandler) merch
 		entry := cache.Lookup(key, r.DataVersion)
 		if entry == nil || entry.Body == nil && !has.MatchWeakly(entry.ETag[0]) {
 			var err error
-			if entry, err = makeEntry(cache, key, r, handle, has); err != nil {
+			if entry, err = makeEntry(config, key, r, handle, has); err != nil {
 				return err
 			}
 		}
@@ -49,7 +50,7 @@ func serveRead(cache *respcache.Cache, pattern string, handle ReadHandler) merch
 
 // makeEntry makes a response and stores it in the cache. If the client has the
 // representation already, the body is not made.
-func makeEntry(cache *respcache.Cache, key respcache.Key, r *Request, handle ReadHandler, has *EntityTags) (*respcache.Entry, error) {
+func makeEntry(config RouterConfig, key respcache.Key, r *Request, handle ReadHandler, has *EntityTags) (*respcache.Entry, error) {
 	rep, err := handle(r)
 	if err != nil {
 		return nil, err
@@ -60,17 +61,20 @@ func makeEntry(cache *respcache.Cache, key respcache.Key, r *Request, handle Rea
 			return nil, err
 		}
 	}
-	if tag != "" && has.MatchWeakly(tag) {
-		entry := &respcache.Entry{Version: r.DataVersion, Day: rep.Day, ETag: []string{tag}, Link: rep.Links}
-		cache.Store(key, entry)
+	newEntry := func(tag string) *respcache.Entry {
+		tag = entityTag(tag, config.ViewVersion)
+		return &respcache.Entry{Version: r.DataVersion, Day: rep.Day, ETag: []string{tag}, Link: rep.Links}
+	}
+	if entry := newEntry(tag); tag != "" && has.MatchWeakly(entry.ETag[0]) {
+		config.ResponseCache.Store(key, entry)
 		return entry, nil
 	}
-	return cache.Coalesce(key, r.DataVersion, func() (*respcache.Entry, error) {
+	return config.ResponseCache.Coalesce(key, r.DataVersion, func() (*respcache.Entry, error) {
 		value, err := rep.Body(&rep)
 		if err != nil {
 			return nil, err
 		}
-		entry := &respcache.Entry{Version: r.DataVersion, Day: rep.Day, ETag: []string{rep.Tag}, Link: rep.Links}
+		entry := newEntry(rep.Tag)
 		err = withJSON(value, func(body []byte) {
 			entry.Body, entry.Length = bytes.Clone(body), contentLength(body)
 		})

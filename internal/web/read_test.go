@@ -51,7 +51,7 @@ func (s *resources) list(r *web.Request) (web.Representation, error) {
 	}
 	today := order.DayOf(s.now())
 	return web.Representation{
-		Tag: fmt.Sprintf(`"%d-%d"`, r.DataVersion.Event, today), Day: today, Links: []string{"<first>"},
+		Tag: fmt.Sprintf("%d-%d", r.DataVersion.Event, today), Day: today, Links: []string{"<first>"},
 		Body: func(rep *web.Representation) (any, error) {
 			rep.Links = append(rep.Links, "<next>")
 			return s.body(r)
@@ -62,7 +62,7 @@ func (s *resources) list(r *web.Request) (web.Representation, error) {
 func (s *resources) one(r *web.Request) (web.Representation, error) {
 	s.read.Add(1)
 	return web.Representation{Day: order.NoDay, Body: func(rep *web.Representation) (any, error) {
-		rep.Tag = fmt.Sprintf(`"of-%d"`, r.DataVersion.Event)
+		rep.Tag = fmt.Sprintf("of-%d", r.DataVersion.Event)
 		return s.body(r)
 	}}, nil
 }
@@ -82,7 +82,7 @@ func serveReadings(t *testing.T, size int) *resources {
 	t.Helper()
 	s := &resources{}
 	s.day.Store(20000)
-	config := web.RouterConfig{Authenticator: s, ResponseCache: respcache.New(size, s.now)}
+	config := web.RouterConfig{Authenticator: s, ResponseCache: respcache.New(size, s.now), ViewVersion: "0a1b2c3d"}
 	router := web.NewRouter(config, web.RouteGroup{Errors: web.EncodeMessage, Routes: []web.Route{
 		web.ReadRoute("/list", token.OrdersRead, s.list),
 		web.ReadRoute("/one/{name}", token.OrdersRead, s.one),

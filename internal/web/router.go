@@ -18,6 +18,9 @@ type RouterConfig struct {
 	Limits        *ratelimit.Limiter // nil: no rate limits
 	ResponseCache *respcache.Cache   // needed by read routes
 	Refusals      RefusalRecorder    // needed by write routes
+	// ViewVersion is part of every entity tag. It changes with everything that bodies
+	// show beside the data. Empty: entity tags have no such part.
+	ViewVersion string
 }
 
 // Router sends each request to its route. It answers other methods of a path with
@@ -68,9 +71,9 @@ func (rt *Router) handler(group RouteGroup, pattern string, route Route) Handler
 	auth := authenticator{tokens: rt.config.Authenticator, limits: rt.config.Limits, basicChallenge: group.BasicChallenge}
 	switch {
 	case route.read != nil:
-		return auth.merchant(route, serveRead(rt.config.ResponseCache, pattern, route.read))
+		return auth.merchant(route, serveRead(rt.config, pattern, route.read))
 	case route.write != nil:
-		return auth.merchant(route, serveWrite(rt.config.Refusals, route.write, route.errors))
+		return auth.merchant(route, serveWrite(rt.config, route.write, route.errors))
 	case route.get != nil:
 		return auth.merchant(route, route.get)
 	case route.access == forOperators:

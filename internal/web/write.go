@@ -46,7 +46,12 @@ type RefusalRecorder interface {
 const ifMatch = "If-Match"
 
 // serveWrite returns the handler of a write route.
-func serveWrite(recorder RefusalRecorder, handle WriteHandler, encode ErrorEncoder) merchantHandler {
+func serveWrite(config RouterConfig, parse WriteHandler, encode ErrorEncoder) merchantHandler {
+	// handle adds the ETag to the responses of parse.
+	handle := func(r *Request) (Write, error) {
+		write, err := parse(r)
+		return write.withTag(config.ViewVersion), err
+	}
 	return func(w http.ResponseWriter, r *Request) error {
 		key, err := idempotency.ParseKey(r.Header)
 		if err != nil {
@@ -67,7 +72,7 @@ func serveWrite(recorder RefusalRecorder, handle WriteHandler, encode ErrorEncod
 		case err == nil:
 			result, err = write.Apply(r.Context(), options)
 		case key != "" && recordable(r, encode, err):
-			err = recorder.RecordRefusal(r.Context(), r.MerchantID, options, err)
+			err = config.Refusals.RecordRefusal(r.Context(), r.MerchantID, options, err)
 		}
 		var replay *order.ReplayError
 		switch {
@@ -76,7 +81,7 @@ func serveWrite(recorder RefusalRecorder, handle WriteHandler, encode ErrorEncod
 		case err != nil:
 			return err
 		}
-		return writeResponse(w, writeSuccess(write, result))
+		return writeResponse(w, write.Respond(result))
 	}
 }
 
@@ -85,7 +90,7 @@ func serveWrite(recorder RefusalRecorder, handle WriteHandler, encode ErrorEncod
 func writeOptions(r *Request, key string, tags *EntityTags, write Write, encode ErrorEncoder) order.WriteOptions {
 	options := order.WriteOptions{IdempotencyKey: key}
 	if tags != nil {
-		options.IfMatch = func(o order.LockedOrder) bool { return tags.Match(OrderTag(o.LegacyID, o.Revision)) }
+		options.IfMatch = func(o order.LockedOrder) bool { return tags.MatchOwn(OrderTag(o.LegacyID, o.Revision)) }
 	}
 	if key == "" {
 		return options
@@ -98,7 +103,7 @@ func writeOptions(r *Request, key string, tags *EntityTags, write Write, encode 
 	options.Response = func(result order.WriteResult, refusal error) ([]byte, error) {
 		switch {
 		case refusal == nil:
-			return encodeRecord(writeSuccess(write, result))
+			return encodeRecord(write.Respond(result))
 		case recordable(r, encode, refusal):
 			return encodeRecord(errorResponse(r.Request, encode, refusal))
 		}
@@ -117,14 +122,18 @@ func recordable(r *Request, encode ErrorEncoder, refusal error) bool {
 	return idempotency.Recordable(status)
 }
 
-// writeSuccess returns the response to a change, with the order's new ETag.
-func writeSuccess(write Write, result order.WriteResult) Response {
-	response := write.Respond(result)
-	if response.Header == nil {
-		response.Header = make(http.Header)
+// withTag returns the write with the order's new ETag in its response.
+func (w Write) withTag(viewVersion string) Write {
+	respond := w.Respond
+	w.Respond = func(result order.WriteResult) Response {
+		response := respond(result)
+		if response.Header == nil {
+			response.Header = make(http.Header)
+		}
+		response.Header.Set("ETag", entityTag(OrderTag(result.LegacyID, result.Revision), viewVersion))
+		return response
 	}
-	response.Header.Set("ETag", OrderTag(result.LegacyID, result.Revision))
-	return response
+	return w
 }
 
 // encodeRecord encodes a response for its idempotency record.

@@ -32,12 +32,11 @@ func Represent(r *web.Request, lists Lister, list List, now time.Time, address s
 		rep.Links = append(rep.Links, pageLinks(r.MerchantID, list, page, address)...)
 		return view(page), nil
 	}}
-	tag := strconv.FormatInt(r.MerchantID, 10) + "-" + r.DataVersion.String()
+	rep.Tag = strconv.FormatInt(r.MerchantID, 10) + "-" + r.DataVersion.String()
 	if list.To == order.NoDay {
 		rep.Day = order.DayOf(now)
-		tag += "-" + strconv.FormatInt(int64(rep.Day), 10)
+		rep.Tag += "-" + strconv.FormatInt(int64(rep.Day), 10)
 	}
-	rep.Tag = `"` + tag + `"`
 	return rep
 }
 

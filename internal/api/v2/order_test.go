@@ -45,6 +45,12 @@ func checkGolden(t *testing.T, name string, view any) {
 	}
 }
 
+// TestViewVersion checks that ViewVersion changes if a body does.
+func TestViewVersion(t *testing.T) {
+	t.Parallel()
+	apitest.CheckViewVersion(t, ViewVersion, map[string]string{"2": "ee21949bcd95e592"})
+}
+
 func TestOrderView(t *testing.T) {
 	t.Parallel()
 	withFiles := apitest.Rich()
