@@ -59,7 +59,7 @@ func newBenchService(b *testing.B) benchService {
 	if s.token, _, err = tokens.Create(ctx, apitest.MerchantID, token.AllScopes, 0); err != nil {
 		b.Fatal(err)
 	}
-	config := web.RouterConfig{Authenticator: tokens, ResponseCache: respcache.New(0, time.Now), Refusals: orders} // nothing is cached
+	config := web.RouterConfig{Authenticator: tokens, ResponseCache: respcache.New(0, time.Now), Refuser: orders} // nothing is cached
 	invoices := invoiceapi.Endpoints{Orders: orders, Metrics: metrics, StorageURL: storageURL}
 	router := web.NewRouter(config,
 		v1.API{Endpoints: invoices, BaseURL: baseURL}.Routes(),

@@ -126,7 +126,7 @@ func (s *service) serve(orders *order.Service, with setup, log *slog.Logger) {
 		at = addresses{base: baseURL, region: "eu", bucket: "inv"}
 	}
 	storageURL := at.base + "/storage/" + at.region + "/" + at.bucket
-	config := web.RouterConfig{Authenticator: with.verifier, ResponseCache: respcache.New(1<<20, s.now), Refusals: orders}
+	config := web.RouterConfig{Authenticator: with.verifier, ResponseCache: respcache.New(1<<20, s.now), Refuser: orders}
 	invoices := invoiceapi.Endpoints{Orders: orders, Metrics: s.metrics, StorageURL: storageURL}
 	router := web.NewRouter(config,
 		v1.API{Endpoints: invoices, BaseURL: at.base}.Routes(),

@@ -200,7 +200,7 @@ func (s *server) router(baseURL, storageURL string) *web.Router {
 		Authenticator: s.tokens,
 		Limits:        ratelimit.New(s.flags.Requests(), s.now),
 		ResponseCache: respcache.New(responseCacheSize, s.now),
-		Refusals:      s.orders,
+		Refuser:       s.orders,
 		ViewVersion:   web.ViewVersion(v1.ViewVersion, v2.ViewVersion, baseURL, storageURL, s.settings.ErrorCodes),
 	}
 	invoices := invoiceapi.Endpoints{Orders: s.orders, Metrics: s.metrics, StorageURL: storageURL}

@@ -83,39 +83,50 @@ func TestRetry(t *testing.T) {
 	})
 }
 
-// TestRetryOfRefusal repeats requests that were refused: by a rule, for their
-// form, for their condition. The first response holds, also when the order has
-// come meanwhile.
+// TestRetryOfRefusal repeats requests that were refused by a rule or for their
+// condition: the first response holds. A refusal that found no order, or did not
+// look for it, holds no key.
 func TestRetryOfRefusal(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			o, late := s.addOne(t), newDocument()
 			for name, r := range map[string]request{
-				"missing order":        v.accept(late.placed(t)),
-				"reason":               v.reject(o, `"reason":"whim"`),
-				"payload":              v.rejectWith(o, `{"status":`),
-				"no object":            v.rejectWith(o, `[]`),
-				"action":               v.rejectWith(o, `{"status":"X"}`),
-				"changed":              v.accept(o).with("If-Match", `"a"`),
-				"malformed tags":       v.accept(o).with("If-Match", "a"),
-				"upload, no order":     v.upload(newDocument().placed(t), "a.pdf", "x"),
-				"upload, type":         v.upload(o, "a.exe", "x"),
-				"upload, payload":      post(v.invoices(o), `{"filename":"a.pdf"}`),
-				"upload, too big":      v.upload(o, "a.pdf", strings.Repeat("x", 4_000_001)),
-				"upload, huge":         post(v.invoices(o), strings.Repeat("x", 9<<20)),
-				"delete, no invoice":   remove(v.invoice(o, 1<<40)),
-				"delete, not a number": remove(v.invoices(o) + "/abc"),
+				"reason":             v.reject(o, `"reason":"whim"`),
+				"changed":            v.accept(o).with("If-Match", `"a"`),
+				"upload, type":       v.upload(o, "a.exe", "x"),
+				"upload, too big":    v.upload(o, "a.pdf", strings.Repeat("x", 4_000_001)),
+				"delete, no invoice": remove(v.invoice(o, 1<<40)),
 			} {
 				key := newKey()
 				first := s.first(t, r.under(key))
 				if first.status < 400 || first.status >= 500 {
 					t.Errorf("%s: status %d: %s", name, first.status, first.body)
 				}
-				if name == "missing order" {
-					s.add(t, late)
-				}
 				s.wantAgain(t, r.under(key), first)
 			}
+			free := newKey()
+			for name, r := range map[string]request{
+				"missing order":         v.accept(late.placed(t)),
+				"payload":               v.rejectWith(o, `{"status":`),
+				"no object":             v.rejectWith(o, `[]`),
+				"action":                v.rejectWith(o, `{"status":"X"}`),
+				"malformed tags":        v.accept(o).with("If-Match", "a"),
+				"upload, no order":      v.upload(newDocument().placed(t), "a.pdf", "x"),
+				"upload, payload":       post(v.invoices(o), `{"filename":"a.pdf"}`),
+				"upload, huge":          post(v.invoices(o), strings.Repeat("x", 12<<20)),
+				"delete, missing order": remove(v.invoice(late.placed(t), 1)),
+				"delete, not a number":  remove(v.invoices(o) + "/abc"),
+			} {
+				if a := s.first(t, r.under(free)); a.status != 400 && a.status != 404 {
+					t.Errorf("%s: status %d: %s", name, a.status, a.body)
+				}
+			}
+			s.add(t, late)
+			r := v.accept(late.placed(t)).under(free)
+			first := s.first(t, r)
+			first.want(t, 200, v.done())
+			s.wantAgain(t, r, first)
+			s.do(t, v.rejectWith(o, `[]`).under(free)).wantRefusal(t, v, keyReused, o)
 			s.do(t, v.accept(o)).want(t, 200, v.done())
 		})
 	})
@@ -128,10 +139,9 @@ func TestRetryOfAnotherRequest(t *testing.T) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			orders := s.addMany(t, 2)
 			o, other := orders[0], orders[1]
-			moved, uploaded, refused := newKey(), newKey(), newKey()
+			moved, uploaded := newKey(), newKey()
 			s.do(t, v.reject(o, `"reason":"damaged"`).under(moved)).ok(t)
 			s.do(t, v.upload(o, "a.pdf", "content").under(uploaded)).ok(t)
-			s.do(t, v.rejectWith(o, `{`).under(refused)).wantRefusal(t, v, invalidBody, o)
 			shown := v2.shown(t, s, other)
 			for name, r := range map[string]request{
 				"another order":     v.reject(other, `"reason":"damaged"`).under(moved),
@@ -143,7 +153,7 @@ func TestRetryOfAnotherRequest(t *testing.T) {
 				"another content":   v.upload(o, "a.pdf", "c0ntent").under(uploaded),
 				"another name":      v.upload(o, "b.pdf", "content").under(uploaded),
 				"a file elsewhere":  v.upload(other, "a.pdf", "content").under(uploaded),
-				"a better body":     v.reject(other).under(refused),
+				"a malformed body":  v.rejectWith(o, `{`).under(moved),
 				"a missing order":   v.accept(placed{1 << 40, "NO-SUCH"}).under(moved),
 			} {
 				t.Run(name, func(t *testing.T) { s.first(t, r).wantRefusal(t, v, keyReused, o) })

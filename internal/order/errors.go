@@ -26,6 +26,8 @@ var (
 	ErrIdempotencyKeyReused = errors.New("the idempotency key was used for another request")
 	// ErrIdempotencyKeyInUse: the first request with the key is still running.
 	ErrIdempotencyKeyInUse = errors.New("the first request with this idempotency key is still running")
+	// ErrTooManyIdempotencyKeys: the merchant has MaxIdempotencyRecords records.
+	ErrTooManyIdempotencyKeys = errors.New("the merchant has used too many idempotency keys")
 
 	// ErrInvoiceNotFound: the order or the invoice does not exist, belongs to
 	// another merchant or another order, or the invoice is deleted.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"strings"
 	"time"
 
 	"merchantorders/internal/order"
@@ -62,6 +63,18 @@ func (t *fakeTx) SaveResponse(_ context.Context, merchantID int64, key string, r
 	k.response = response
 	t.keys[name] = k
 	return t.store.ask("SaveResponse")
+}
+
+func (s *fakeStore) CountIdempotencyRecords(ctx context.Context, merchantID int64, limit int) (int, error) {
+	end, err := s.begin(ctx, "CountIdempotencyRecords")
+	defer end()
+	n := 0
+	for name := range s.keys {
+		if strings.HasPrefix(name, recordKey(merchantID, "")) {
+			n++
+		}
+	}
+	return min(n, limit), err
 }
 
 func (s *fakeStore) DeleteIdempotencyRecords(ctx context.Context, before time.Time, limit int) (int, error) {

@@ -43,17 +43,7 @@ type File interface {
 // Errors, in addition to those of the idempotency key: ErrInvoiceNotFound,
 // ErrPreconditionFailed.
 func (s *Service) DeleteInvoice(ctx context.Context, merchantID int64, id Identifier, invoiceID int64, options WriteOptions) (WriteResult, error) {
-	if !id.Valid() || invoiceID <= 0 {
-		return WriteResult{}, s.RecordRefusal(ctx, merchantID, options, ErrInvoiceNotFound)
-	}
-	return s.write(ctx, merchantID, options, func(tx Tx) (WriteResult, error) {
-		locked, err := options.lock(ctx, tx, merchantID, id)
-		if errors.Is(err, ErrNotFound) {
-			return WriteResult{}, ErrInvoiceNotFound
-		}
-		if err != nil {
-			return WriteResult{}, err
-		}
+	result, err := s.write(ctx, merchantID, id, options, func(tx Tx, locked LockedOrder) (WriteResult, error) {
 		if err := tx.DeleteInvoice(ctx, locked, invoiceID, Cause{Actor: ActorMerchant, At: s.Now()}); err != nil {
 			return WriteResult{}, err
 		}
@@ -61,6 +51,10 @@ func (s *Service) DeleteInvoice(ctx context.Context, merchantID int64, id Identi
 		locked.Revision++
 		return WriteResult{LockedOrder: locked, Invoices: remaining}, err
 	})
+	if errors.Is(err, ErrNotFound) {
+		err = ErrInvoiceNotFound
+	}
+	return result, err
 }
 
 // OpenInvoice opens the file of an active invoice by its stored name, or returns

@@ -11,12 +11,13 @@ import (
 	"unicode/utf8"
 )
 
-// Service implements the rules. Its only state is who waits for events, so any
-// number of services can work on one store.
+// Service implements the rules. Its only state is who waits for events and how many
+// idempotency records there are, so any number of services can work on one store.
 type Service struct {
 	store   Store
 	files   Files
 	waiters *waiters
+	records *recordCounts
 	now     func() time.Time
 	log     *slog.Logger
 }
@@ -25,7 +26,10 @@ type Service struct {
 // clock. log gets the problems of background work, which has no caller to
 // return an error to.
 func NewService(store Store, files Files, now func() time.Time, log *slog.Logger) *Service {
-	return &Service{store: store, files: files, waiters: newWaiters(store), now: now, log: log}
+	return &Service{
+		store: store, files: files, now: now, log: log,
+		waiters: newWaiters(store), records: newRecordCounts(store.CountIdempotencyRecords, now),
+	}
 }
 
 // Now returns the time of the service's clock in whole seconds, UTC.

@@ -65,6 +65,9 @@ type Store interface {
 	// DeleteIdempotencyRecords deletes up to limit records created at or before
 	// a time and returns how many it deleted.
 	DeleteIdempotencyRecords(ctx context.Context, before time.Time, limit int) (int, error)
+	// CountIdempotencyRecords returns how many records a merchant has, or limit if
+	// there are more.
+	CountIdempotencyRecords(ctx context.Context, merchantID int64, limit int) (int, error)
 
 	// AddMerchant adds a merchant. Adding the same id and name again does
 	// nothing. It returns ErrMerchantExists if the id has another name.

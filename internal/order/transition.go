@@ -50,14 +50,7 @@ type transition struct {
 // from one state exactly one succeeds, because the order is locked between the
 // check of its state and the change.
 func (s *Service) transition(ctx context.Context, merchantID int64, id Identifier, options WriteOptions, change transition) (WriteResult, error) {
-	if !id.Valid() {
-		return WriteResult{}, s.RecordRefusal(ctx, merchantID, options, ErrNotFound)
-	}
-	return s.write(ctx, merchantID, options, func(tx Tx) (WriteResult, error) {
-		locked, err := options.lock(ctx, tx, merchantID, id)
-		if err != nil {
-			return WriteResult{}, err
-		}
+	return s.write(ctx, merchantID, id, options, func(tx Tx, locked LockedOrder) (WriteResult, error) {
 		if !change.reason.Valid() {
 			return WriteResult{}, ErrInvalidReason
 		}

@@ -45,9 +45,6 @@ func (s *Service) StageFile(ctx context.Context) (StagedFile, error) {
 // expires. The idempotency key is in use as long as the reservation exists; its
 // response is recorded at the activation.
 func (s *Service) Upload(ctx context.Context, merchantID int64, id Identifier, filename string, content Content, options WriteOptions) (WriteResult, error) {
-	if !id.Valid() {
-		return WriteResult{}, s.RecordRefusal(ctx, merchantID, options, ErrNotFound)
-	}
 	reserved, err := s.reserve(ctx, merchantID, id, filename, content, options)
 	if err != nil {
 		return WriteResult{}, err
@@ -66,7 +63,9 @@ func (s *Service) Upload(ctx context.Context, merchantID int64, id Identifier, f
 	}
 	if errors.Is(err, ErrPreconditionFailed) {
 		// The reservation has expired, which freed the key: record the refusal.
-		return WriteResult{}, s.RecordRefusal(ctx, merchantID, options, ErrPreconditionFailed)
+		return s.write(ctx, merchantID, id, options, func(Tx, LockedOrder) (WriteResult, error) {
+			return WriteResult{}, ErrPreconditionFailed
+		})
 	}
 	return WriteResult{}, uploadError(err)
 }
@@ -80,11 +79,7 @@ func uploadError(err error) error { return fmt.Errorf("%w: %v", ErrUploadFailed,
 // returns the order as it is and the invoice.
 func (s *Service) reserve(ctx context.Context, merchantID int64, id Identifier, filename string, content Content, options WriteOptions) (WriteResult, error) {
 	options.reserves = true
-	reserved, err := s.write(ctx, merchantID, options, func(tx Tx) (WriteResult, error) {
-		locked, err := options.lock(ctx, tx, merchantID, id)
-		if err != nil {
-			return WriteResult{}, err
-		}
+	reserved, err := s.write(ctx, merchantID, id, options, func(tx Tx, locked LockedOrder) (WriteResult, error) {
 		name := StoredName(filename)
 		if _, supported := ContentType(name); !supported {
 			return WriteResult{}, ErrUnsupportedFileType
@@ -137,7 +132,7 @@ func (s *Service) refuseFull(ctx context.Context, tx Tx, locked LockedOrder, opt
 // failure of the service.
 var uploadRefusals = []error{
 	ErrNotFound, ErrPreconditionFailed, ErrUnsupportedFileType, ErrFileTooBig, ErrTooManyFiles,
-	ErrIdempotencyKeyReused, ErrIdempotencyKeyInUse,
+	ErrIdempotencyKeyReused, ErrIdempotencyKeyInUse, ErrTooManyIdempotencyKeys,
 }
 
 func isUploadRefusal(err error) bool {

@@ -73,36 +73,59 @@ func (s *Service) inTx(ctx context.Context, merchantID int64, fn func(Tx) error)
 	return err
 }
 
-// write runs one write in one transaction. fn makes the change, or returns a
-// refusal before it has changed anything. With a key, the response is recorded
-// in the same transaction, also the response to a refusal. Errors of the key:
-// *ReplayError, ErrIdempotencyKeyReused, ErrIdempotencyKeyInUse.
-func (s *Service) write(ctx context.Context, merchantID int64, options WriteOptions, fn func(Tx) (WriteResult, error)) (WriteResult, error) {
+// write runs one write in one transaction. fn makes the change of the locked order,
+// or returns a refusal before it has changed anything. With a key, the response is
+// recorded in the same transaction, also the response to a refusal, unless the order
+// was not found. Errors beside those of fn: ErrNotFound, ErrPreconditionFailed, and
+// those of the key: *ReplayError, ErrIdempotencyKeyReused, ErrIdempotencyKeyInUse,
+// ErrTooManyIdempotencyKeys.
+func (s *Service) write(ctx context.Context, merchantID int64, id Identifier, options WriteOptions, fn func(Tx, LockedOrder) (WriteResult, error)) (WriteResult, error) {
+	if !id.Valid() {
+		return WriteResult{}, s.Refuse(ctx, merchantID, options, ErrNotFound)
+	}
+	full, err := s.records.full(ctx, merchantID, options)
+	if err != nil {
+		return WriteResult{}, err
+	}
 	var result WriteResult
 	var refusal error
-	err := s.inTx(ctx, merchantID, func(tx Tx) error {
-		if options.IdempotencyKey == "" {
-			result, refusal = fn(tx)
-			return refusal
-		}
+	err = s.inTx(ctx, merchantID, func(tx Tx) error {
 		// The key comes first: a second request with it blocks here and then finds
 		// the recorded response, whatever the state of the order is by then.
-		if err := tx.ReserveIdempotencyKey(ctx, merchantID, options.IdempotencyKey, options.RequestDigest, s.Now()); err != nil {
+		if err := s.reserveKey(ctx, tx, merchantID, options); err != nil {
 			return err
 		}
-		result, refusal = fn(tx)
-		if options.reserves && refusal == nil {
+		if full {
+			return ErrTooManyIdempotencyKeys
+		}
+		var locked LockedOrder
+		if locked, refusal = options.lock(ctx, tx, merchantID, id); refusal == nil {
+			result, refusal = fn(tx, locked)
+		}
+		switch {
+		case options.IdempotencyKey == "", errors.Is(refusal, ErrNotFound):
+			return refusal
+		case options.reserves && refusal == nil:
 			return tx.HoldIdempotencyKey(ctx, result.LockedOrder, options.IdempotencyKey, result.Invoice.ID)
 		}
 		return options.record(ctx, tx, merchantID, result, refusal)
 	})
 	if err == nil {
+		s.records.add(merchantID, options)
 		err = refusal
 	}
 	if err != nil {
 		return WriteResult{}, err
 	}
 	return result, nil
+}
+
+// reserveKey reserves the idempotency key of a write, if it has one.
+func (s *Service) reserveKey(ctx context.Context, tx Tx, merchantID int64, options WriteOptions) error {
+	if options.IdempotencyKey == "" {
+		return nil
+	}
+	return tx.ReserveIdempotencyKey(ctx, merchantID, options.IdempotencyKey, options.RequestDigest, s.Now())
 }
 
 // record saves the response to a write in the idempotency record of its key. If
@@ -121,14 +144,17 @@ func (o WriteOptions) record(ctx context.Context, tx Tx, merchantID int64, resul
 	return tx.SaveResponse(ctx, merchantID, o.IdempotencyKey, o.RequestDigest, response)
 }
 
-// RecordRefusal records the response to a request that was refused because of
-// its form, before any write began. It returns the refusal, or an error of the
-// key: *ReplayError, ErrIdempotencyKeyReused, ErrIdempotencyKeyInUse. Without a
-// key it records nothing.
-func (s *Service) RecordRefusal(ctx context.Context, merchantID int64, options WriteOptions, refusal error) error {
+// Refuse returns the error of a request that is refused because of its form, before
+// any write began: the refusal, or an error of the key, which comes first:
+// *ReplayError, ErrIdempotencyKeyReused, ErrIdempotencyKeyInUse. It records nothing.
+func (s *Service) Refuse(ctx context.Context, merchantID int64, options WriteOptions, refusal error) error {
 	if options.IdempotencyKey == "" {
 		return refusal
 	}
-	_, err := s.write(ctx, merchantID, options, func(Tx) (WriteResult, error) { return WriteResult{}, refusal })
-	return err
+	return s.store.InTx(ctx, func(tx Tx) error {
+		if err := s.reserveKey(ctx, tx, merchantID, options); err != nil {
+			return err
+		}
+		return refusal // the key is free again
+	})
 }

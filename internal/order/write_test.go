@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -84,8 +85,8 @@ func TestReplay(t *testing.T) {
 	wantReplay(t, err, `revision 0, file "", 0 left, the order cannot be rejected in its current state`)
 }
 
-// TestRefusedUploadIsRecorded: every refusal of an upload is recorded, also that
-// of an invalid identifier.
+// TestRefusedUploadIsRecorded: a refusal of an upload is recorded if the order was
+// found.
 func TestRefusedUploadIsRecorded(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -104,7 +105,7 @@ func TestRefusedUploadIsRecorded(t *testing.T) {
 		for i := range 2 {
 			_, err := s.Upload(t.Context(), merchant, test.id, test.filename,
 				order.Content{Staged: &fakeStagedFile{files: files}, Size: test.size}, withKey("k"))
-			if i == 0 {
+			if i == 0 || test.want == order.ErrNotFound {
 				if !errors.Is(err, test.want) {
 					t.Errorf("error %v, want %v", err, test.want)
 				}
@@ -274,4 +275,46 @@ func TestIfMatchDuringUpload(t *testing.T) {
 	}
 	_, err := uploadWithKey(t.Context(), s, files, options)
 	wantReplay(t, err, `revision 0, file "", 0 left, the order has changed`)
+}
+
+// TestTooManyIdempotencyKeys fills the records of a merchant: new keys are refused
+// until records have been deleted, while recorded responses are replayed and requests
+// without a key pass. Records of other processes count too.
+func TestTooManyIdempotencyKeys(t *testing.T) {
+	t.Parallel()
+	ctx, store := t.Context(), newFakeStore(locked(order.Registered))
+	now := noon
+	s := order.NewService(store, newFakeFiles(), func() time.Time { return now }, slog.New(slog.DiscardHandler))
+	reject := func(options order.WriteOptions) error {
+		_, err := s.Reject(ctx, merchant, order.ByLegacyID(1), "whim", options)
+		return err
+	}
+	fill := func(n int) {
+		for i := range n {
+			store.keys[recordKey(merchant, fmt.Sprint("filled ", i))] = fakeRecord{createdAt: now}
+		}
+	}
+	fill(order.MaxIdempotencyRecords - 2)
+	for i, want := range []error{order.ErrInvalidReason, order.ErrInvalidReason, order.ErrTooManyIdempotencyKeys, order.ErrTooManyIdempotencyKeys} {
+		if err := reject(withKey(fmt.Sprint(i))); !errors.Is(err, want) {
+			t.Errorf("key %d: error %v, want %v", i, err, want)
+		}
+	}
+	if n := len(store.keys); n != order.MaxIdempotencyRecords {
+		t.Errorf("%d records", n)
+	}
+	wantReplay(t, reject(withKey("1")), `revision 0, file "", 0 left, `+order.ErrInvalidReason.Error())
+	if err := reject(order.WriteOptions{}); !errors.Is(err, order.ErrInvalidReason) {
+		t.Errorf("without a key: error %v", err)
+	}
+	clear(store.keys)
+	now = now.Add(10 * time.Second)
+	if err := reject(withKey("4")); !errors.Is(err, order.ErrInvalidReason) {
+		t.Errorf("after the deletion: error %v", err)
+	}
+	fill(order.MaxIdempotencyRecords)
+	now = now.Add(10 * time.Second)
+	if err := reject(withKey("5")); !errors.Is(err, order.ErrTooManyIdempotencyKeys) {
+		t.Errorf("after another process filled it: error %v", err)
+	}
 }

@@ -73,6 +73,18 @@ func (t *tx) SaveResponse(ctx context.Context, merchantID int64, key string, req
 		WHERE merchant_id = $2 AND key = $3 AND request_digest = $4 AND response IS NULL`, response, merchantID, key, request[:])
 }
 
+const countIdempotencyRecords = `SELECT count(*) FROM (SELECT 1 FROM idempotency_keys WHERE merchant_id = $1 LIMIT $2+0) AS records`
+
+// CountIdempotencyRecords implements order.Store.
+func (db *DB) CountIdempotencyRecords(ctx context.Context, merchantID int64, limit int) (int, error) {
+	defer db.timed("count_keys")()
+	var count int64
+	if err := db.sql.QueryRow(ctx, countIdempotencyRecords, []any{merchantID, limit}, &count); err != nil {
+		return 0, db.wrap(fmt.Errorf("count idempotency records: %w", err))
+	}
+	return int(count), nil
+}
+
 // selectOldIdempotencyKeys finds the records to delete, the oldest first. It
 // names no merchant: its rows are not shown to anyone.
 const selectOldIdempotencyKeys = `SELECT merchant_id, key FROM idempotency_keys WHERE created_at <= $1 ORDER BY created_at LIMIT $2+0`

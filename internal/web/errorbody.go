@@ -76,6 +76,9 @@ func EncodeCoded(_ *http.Request, err error) (int, any) {
 
 // tooManyRequests returns code and message of a 429.
 func tooManyRequests(err error) (code, message string) {
+	if errors.Is(err, order.ErrTooManyIdempotencyKeys) {
+		return "too_many_requests", "Too many idempotency keys in a day."
+	}
 	var limit *ratelimit.Error
 	if errors.As(err, &limit) {
 		switch limit.Limit {

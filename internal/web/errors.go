@@ -46,7 +46,7 @@ func Status(err error) int {
 	var param *ParamError
 	var limit *ratelimit.Error
 	switch {
-	case errors.As(err, &limit):
+	case errors.As(err, &limit), errors.Is(err, order.ErrTooManyIdempotencyKeys):
 		return http.StatusTooManyRequests
 	case errors.Is(err, ErrUnauthorized):
 		return http.StatusUnauthorized
@@ -72,8 +72,9 @@ func Status(err error) int {
 
 // Retry-After values, in seconds.
 const (
-	retryAfterUnavailable = "5" // database or storage is out of reach
-	retryAfterKeyInUse    = "1" // the first request with the key is still running
+	retryAfterUnavailable = "5"  // database or storage is out of reach
+	retryAfterKeyInUse    = "1"  // the first request with the key is still running
+	retryAfterRecords     = "60" // records are deleted after a day, once a minute
 )
 
 // errorResponse returns the response to an error.
@@ -86,6 +87,9 @@ func errorResponse(r *http.Request, encode ErrorEncoder, err error) Response {
 	}
 	if errors.Is(err, order.ErrIdempotencyKeyInUse) {
 		h.Set("Retry-After", retryAfterKeyInUse)
+	}
+	if errors.Is(err, order.ErrTooManyIdempotencyKeys) {
+		h.Set("Retry-After", retryAfterRecords)
 	}
 	var limit *ratelimit.Error
 	if errors.As(err, &limit) {

@@ -5,11 +5,25 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"testing"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 )
+
+// TestTooManyIdempotencyKeys checks what a client reads that has used too many keys.
+func TestTooManyIdempotencyKeys(t *testing.T) {
+	t.Parallel()
+	server := serve(t, tokens{}, web.RouteGroup{Errors: web.EncodeCoded, Routes: []web.Route{
+		public("POST", "/full", func(http.ResponseWriter, *http.Request) error { return order.ErrTooManyIdempotencyKeys }),
+	}})
+	got := server.ask(t, "POST /full")
+	const want = `{"error":{"code":"too_many_requests","message":"Too many idempotency keys in a day."}}` + "\n"
+	if got.status != 429 || got.header.Get("Retry-After") != "60" || got.body != want {
+		t.Errorf("%+v", got)
+	}
+}
 
 func TestStatus(t *testing.T) {
 	t.Parallel()
@@ -25,6 +39,7 @@ func TestStatus(t *testing.T) {
 		{web.ErrInvalidPayload, 400},
 		{order.ErrInvalidRange, 400},
 		{order.ErrUnavailable, 503},
+		{order.ErrTooManyIdempotencyKeys, 429},
 		// Errors that only the versions know.
 		{order.ErrNotFound, 500},
 		{order.ErrUploadFailed, 500},

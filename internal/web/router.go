@@ -17,7 +17,7 @@ type RouterConfig struct {
 	Authenticator Authenticator
 	Limits        *ratelimit.Limiter // nil: no rate limits
 	ResponseCache *respcache.Cache   // needed by read routes
-	Refusals      RefusalRecorder    // needed by write routes
+	Refuser       Refuser            // needed by write routes
 	// ViewVersion is part of every entity tag. It changes with everything that bodies
 	// show beside the data. Empty: entity tags have no such part.
 	ViewVersion string

@@ -37,10 +37,11 @@ type Response struct {
 	Body   any         // encoded as JSON
 }
 
-// RefusalRecorder records the responses to requests that are refused because of
-// their form, before Apply. order.Service implements it.
-type RefusalRecorder interface {
-	RecordRefusal(ctx context.Context, merchantID int64, options order.WriteOptions, refusal error) error
+// Refuser returns the error of requests that are refused because of their form,
+// before Apply: an error of the idempotency key comes first. order.Service
+// implements it.
+type Refuser interface {
+	Refuse(ctx context.Context, merchantID int64, options order.WriteOptions, refusal error) error
 }
 
 const ifMatch = "If-Match"
@@ -72,7 +73,7 @@ func serveWrite(config RouterConfig, parse WriteHandler, encode ErrorEncoder) me
 		case err == nil:
 			result, err = write.Apply(r.Context(), options)
 		case key != "" && recordable(r, encode, err):
-			err = config.Refusals.RecordRefusal(r.Context(), r.MerchantID, options, err)
+			err = config.Refuser.Refuse(r.Context(), r.MerchantID, options, err)
 		}
 		var replay *order.ReplayError
 		switch {

@@ -14,6 +14,8 @@ import (
 var idempotencySubjects = []subject{
 	{"idempotency/replay", testReplay},
 	{"idempotency/a refusal is recorded", testRefusalRecorded},
+	{"idempotency/no record without an order", testNoOrderNoRecord},
+	{"idempotency/count", testCountRecords},
 	{"idempotency/another request", testOtherRequest},
 	{"idempotency/another merchant", testKeysOfMerchants},
 	{"idempotency/what is not recorded", testNotRecorded},
@@ -58,8 +60,8 @@ func testReplay(f *fixture) {
 	for _, store := range []Store{f.a, f.b} {
 		_, err := service(store, noon.Add(time.Hour)).Accept(f.Context(), alpha, key, under("k", "accept"))
 		f.wantReplay(err, acceptedResponse)
-		// Also for a change that could not even find its order.
-		err = service(store, noon).RecordRefusal(f.Context(), alpha, under("k", "accept"), order.ErrNotFound)
+		// Also for a request that is refused because of its form.
+		err = service(store, noon).Refuse(f.Context(), alpha, under("k", "accept"), order.ErrInvalidRange)
 		f.wantReplay(err, acceptedResponse)
 	}
 	f.wantUnchanged(before)
@@ -77,26 +79,71 @@ func (f *fixture) wantUnchanged(before map[string][]string) {
 
 func testRefusalRecorded(f *fixture) {
 	number := f.create(minimal(alpha, "R"))
-	s := service(f.a, noon)
-	_, err := s.Accept(f.Context(), alpha, order.ByReference("LATER"), under("missing", "accept"))
-	if !errors.Is(err, order.ErrNotFound) {
-		f.Fatalf("error %v", err)
-	}
-	_, err = s.Reject(f.Context(), alpha, order.ByLegacyID(number), "whim", under("reason", "reject"))
+	_, err := service(f.a, noon).Reject(f.Context(), alpha, order.ByLegacyID(number), "whim", under("reason", "reject"))
 	if !errors.Is(err, order.ErrInvalidReason) {
 		f.Fatalf("error %v", err)
 	}
-	if err := s.RecordRefusal(f.Context(), alpha, under("form", "nonsense"), order.ErrInvalidRange); !errors.Is(err, order.ErrInvalidRange) {
-		f.Fatalf("error %v", err)
-	}
-	// Now the order exists, but the first response is replayed.
-	f.create(minimal(alpha, "LATER"))
-	_, err = service(f.b, noon).Accept(f.Context(), alpha, order.ByReference("LATER"), under("missing", "accept"))
-	f.wantReplay(err, "accept: revision 0, "+order.ErrNotFound.Error()+"\x00\xff")
 	_, err = service(f.b, noon).Reject(f.Context(), alpha, order.ByLegacyID(number), "whim", under("reason", "reject"))
 	f.wantReplay(err, "reject: revision 0, "+order.ErrInvalidReason.Error()+"\x00\xff")
-	f.wantReplay(service(f.b, noon).RecordRefusal(f.Context(), alpha, under("form", "nonsense"), order.ErrInvalidRange),
-		"nonsense: revision 0, "+order.ErrInvalidRange.Error()+"\x00\xff")
+}
+
+// testNoOrderNoRecord checks that a refusal that found no order keeps no record: the
+// key is free for the next request.
+func testNoOrderNoRecord(f *fixture) {
+	number := f.create(minimal(alpha, "R"))
+	before := f.tables.rows()
+	s := service(f.a, noon)
+	for name, refused := range map[string]struct {
+		err, want error
+	}{
+		"form":                      {s.Refuse(f.Context(), alpha, under("k", "nonsense"), order.ErrInvalidRange), order.ErrInvalidRange},
+		"accept":                    {errorOf(s.Accept(f.Context(), alpha, order.ByReference("LATER"), under("k", "accept"))), order.ErrNotFound},
+		"accept of no identifier":   {errorOf(s.Accept(f.Context(), alpha, order.ByLegacyID(0), under("k", "accept"))), order.ErrNotFound},
+		"upload":                    {errorOf(s.Upload(f.Context(), alpha, order.ByLegacyID(999), "a.pdf", order.Content{Size: 1}, under("k", "upload"))), order.ErrNotFound},
+		"delete":                    {errorOf(s.DeleteInvoice(f.Context(), alpha, order.ByLegacyID(999), 1, under("k", "delete"))), order.ErrInvoiceNotFound},
+		"order of another merchant": {errorOf(s.Accept(f.Context(), beta, order.ByLegacyID(number), under("k", "accept"))), order.ErrNotFound},
+	} {
+		if !errors.Is(refused.err, refused.want) {
+			f.Errorf("%s: error %v, want %v", name, refused.err, refused.want)
+		}
+	}
+	f.wantUnchanged(before)
+	if _, err := service(f.b, noon).Accept(f.Context(), alpha, order.ByLegacyID(number), under("k", "accept")); err != nil {
+		f.Errorf("the key is not free: %v", err)
+	}
+}
+
+func errorOf(_ order.WriteResult, err error) error { return err }
+
+// testCountRecords counts records, which end after a time.
+func testCountRecords(f *fixture) {
+	for _, merchant := range []int64{alpha, beta, alpha} {
+		f.record(merchant, fmt.Sprint("k-", len(f.tables.rows()["idempotency_keys"])), noon)
+	}
+	for _, want := range []struct {
+		merchant int64
+		limit, n int
+	}{{alpha, 9, 2}, {alpha, 1, 1}, {beta, 9, 1}, {999, 9, 0}} {
+		if n, err := f.b.CountIdempotencyRecords(f.Context(), want.merchant, want.limit); err != nil || n != want.n {
+			f.Errorf("%+v: %d, error %v", want, n, err)
+		}
+	}
+}
+
+// record creates the record of a refused request.
+func (f *fixture) record(merchantID int64, key string, at time.Time) {
+	f.Helper()
+	f.recordOptions(merchantID, under(key, "r"), at)
+}
+
+func (f *fixture) recordOptions(merchantID int64, options order.WriteOptions, at time.Time) {
+	f.Helper()
+	reference := fmt.Sprintf("RECORD-%d", merchantID)
+	f.add(f.a, incoming(minimal(merchantID, reference)))
+	_, err := service(f.a, at).Reject(f.Context(), merchantID, order.ByReference(reference), "whim", options)
+	if !errors.Is(err, order.ErrInvalidReason) {
+		f.Fatalf("%q: %v", options.IdempotencyKey, err)
+	}
 }
 
 func testOtherRequest(f *fixture) {

@@ -109,14 +109,9 @@ func testRetention(f *fixture) {
 }
 
 func testDeleteOldRecords(f *fixture) {
-	keep := func(merchantID int64, key string, at time.Time) {
-		if err := service(f.a, at).RecordRefusal(f.Context(), merchantID, under(key, "r"), order.ErrInvalidRange); !errors.Is(err, order.ErrInvalidRange) {
-			f.Fatal(err)
-		}
-	}
 	for i := range 7 {
 		for _, merchant := range []int64{alpha, beta} {
-			keep(merchant, fmt.Sprintf("k-%d", i), noon.Add(time.Duration(i)*time.Hour))
+			f.record(merchant, fmt.Sprintf("k-%d", i), noon.Add(time.Duration(i)*time.Hour))
 		}
 	}
 	limit := noon.Add(3 * time.Hour)
@@ -147,12 +142,10 @@ func testOddKeys(f *fixture) {
 	for i, key := range keys {
 		attempt := under(key, fmt.Sprint(i))
 		attempt.Response = func(order.WriteResult, error) ([]byte, error) { return append(every, byte(i)), nil }
-		if err := service(f.a, noon).RecordRefusal(f.Context(), alpha, attempt, order.ErrInvalidRange); !errors.Is(err, order.ErrInvalidRange) {
-			f.Fatalf("%q: %v", key, err)
-		}
+		f.recordOptions(alpha, attempt, noon)
 	}
 	for i, key := range keys {
-		err := service(f.b, noon).RecordRefusal(f.Context(), alpha, under(key, fmt.Sprint(i)), order.ErrInvalidRange)
+		err := service(f.b, noon).Refuse(f.Context(), alpha, under(key, fmt.Sprint(i)), order.ErrInvalidRange)
 		var repeated *order.ReplayError
 		if !errors.As(err, &repeated) || !bytes.Equal(repeated.Response, append(every, byte(i))) {
 			f.Errorf("%q: error %v", key, err)
