@@ -131,7 +131,7 @@ func (s *service) serve(orders *order.Service, with setup, log *slog.Logger) {
 	router := web.NewRouter(config,
 		v1.API{Endpoints: invoices, BaseURL: at.base}.Routes(),
 		v2.API{Endpoints: invoices, BaseURL: at.base, ErrorCodes: with.errorCodes}.Routes(),
-		storageapi.API{Orders: orders, Region: at.region, Bucket: at.bucket}.Routes(),
+		storageapi.API{Orders: orders}.Routes(),
 		operator.API{Orders: orders, Tokens: s.tokens}.Routes(),
 		docpages.DocumentRoutes(),
 		docpages.PageRoutes(at.base),

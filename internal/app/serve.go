@@ -195,7 +195,6 @@ func (s *server) handler(baseURL, storageURL string) http.Handler {
 // router returns the router with all routes.
 func (s *server) router(baseURL, storageURL string) *web.Router {
 	ready := func(ctx context.Context) error { return errors.Join(s.db.Ping(ctx), s.files.Check(ctx)) }
-	region, bucket := s.settings.StorageNames()
 	config := web.RouterConfig{
 		Authenticator: s.tokens,
 		Limits:        ratelimit.New(s.flags.Requests(), s.now),
@@ -207,7 +206,7 @@ func (s *server) router(baseURL, storageURL string) *web.Router {
 	return web.NewRouter(config,
 		v1.API{Endpoints: invoices, BaseURL: baseURL}.Routes(),
 		v2.API{Endpoints: invoices, BaseURL: baseURL, ErrorCodes: v2.ErrorCodes(s.settings.ErrorCodes)}.Routes(),
-		storageapi.API{Orders: s.orders, Region: region, Bucket: bucket}.Routes(),
+		storageapi.API{Orders: s.orders}.Routes(),
 		operator.API{Orders: s.orders, Tokens: s.tokens}.Routes(),
 		docpages.DocumentRoutes(),
 		docpages.PageRoutes(baseURL),

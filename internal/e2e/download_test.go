@@ -94,8 +94,9 @@ func TestDownloadRefusals(t *testing.T) {
 			{"another order's file", get(folder + o.reference + "/only-here.pdf"), 404, "The invoice was not found."},
 			{"unknown order", get(folder + "missing/a.pdf"), 404, "The invoice was not found."},
 			{"another letter case", get(folder + o.reference + "/A.pdf"), 404, "The invoice was not found."},
-			{"another region", get(strings.Replace(file, "/storage/", "/storage/other-", 1)), 404, anyText},
-			{"another bucket", get(strings.Replace(file, "/invoices/", "-other/invoices/", 1)), 404, anyText},
+			{"another region, no token", get(strings.Replace(file, "/storage/", "/storage/other-", 1)).as(noAuth), 401, "Unauthorized"},
+			{"another region, unknown file", get(strings.Replace(folder, "/storage/", "/storage/other-", 1) + o.reference + "/b.pdf"), 404, "The invoice was not found."},
+			{"no region", get(strings.Replace(file, "/storage/", "/storage//", 1)), 404, anyText},
 			{"no bucket", get("/storage/invoices/" + o.reference + "/a.pdf"), 404, anyText},
 			{"folder", get(folder + o.reference), 404, anyText},
 			{"folder with a slash", get(folder + o.reference + "/"), 404, anyText},
@@ -114,6 +115,13 @@ func TestDownloadRefusals(t *testing.T) {
 			t.Run(test.name, func(t *testing.T) {
 				s.do(t, test.r).want(t, test.status, `{"message":"`+test.want+`"}`)
 			})
+		}
+		// Addresses stay good after the files have moved to another storage.
+		want := s.do(t, get(file)).ok(t)
+		for _, place := range []string{"local/merchant-orders", "eu-central-1/merchant-orders", "us-east-1/other.bucket", "a%2Fb/x", "region/invoices"} {
+			if got := s.do(t, get("/storage/"+place+"/invoices/"+o.reference+"/a.pdf")).ok(t); got != want {
+				t.Errorf("%s: the file has %q, want %q", place, got, want)
+			}
 		}
 		for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS"} {
 			t.Run(method, func(t *testing.T) {

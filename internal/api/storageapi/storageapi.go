@@ -1,6 +1,7 @@
 // Package storageapi serves stored invoice files to the merchant that owns them,
 // below /storage (decision 6). The URLs in orders lead here unless the service is
-// configured with another storage URL.
+// configured with another storage URL. The region and the bucket in a URL make no
+// difference: it stays valid after the files have moved to another storage.
 //
 // It does not know how files are stored and does not inspect their content. It
 // makes sure that a browser does not run what a merchant uploaded.
@@ -23,8 +24,6 @@ import (
 // API serves the requests for stored files.
 type API struct {
 	Orders *order.Service
-	// Region and Bucket are the first two segments of every file's path.
-	Region, Bucket string
 }
 
 // Routes returns the route of the stored files.
@@ -53,9 +52,6 @@ func encodeError(r *http.Request, err error) (int, any) {
 
 // getFile serves GET /{region}/{bucket}/invoices/{orderReference}/{filename}.
 func (a API) getFile(w http.ResponseWriter, r *web.Request) error {
-	if r.PathValue("region") != a.Region || r.PathValue("bucket") != a.Bucket {
-		return order.ErrInvoiceNotFound
-	}
 	invoice, file, err := a.Orders.OpenInvoice(r.Context(), r.MerchantID, r.PathValue("orderReference"), r.PathValue("filename"))
 	if err != nil {
 		return err
