@@ -122,13 +122,23 @@ func (s *server) listen(ctx context.Context) error {
 	if err := s.print("Merchant Orders listens on %s", config.LocalURL(bound)); err != nil {
 		s.log.Warn("cannot write to standard output", "error", err)
 	}
-	s.log.Info("listening", "address", bound.String(), "base_url", baseURL, "storage_url", storageURL,
+	limits := web.ServerLimits{Connections: s.flags.Connections(openFiles()), Idle: s.flags.Idle()}
+	s.log.Info("listening", "max_connections", limits.Connections, "address", bound.String(), "base_url", baseURL, "storage_url", storageURL,
 		"database", s.settings.DatabaseName(), "storage", s.settings.StorageName(), "version", version())
 	stop := s.startJanitor(s.now, s.log)
 	defer stop()
 	// Shutdown waits for requests in progress. Long polling requests end at once.
 	defer context.AfterFunc(ctx, s.orders.StopWaiting)()
-	return web.Serve(ctx, listener, s.handler(baseURL, storageURL), s.log)
+	return web.Serve(ctx, listener, s.handler(baseURL, storageURL), s.log, limits)
+}
+
+// openFiles returns how many files the process may open, 0 if that is not known.
+func openFiles() uint64 {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return 0
+	}
+	return limit.Cur
 }
 
 // cannotListen returns why an address cannot be listened on.

@@ -109,11 +109,11 @@ func checkListen(text string) string {
 // MaxRateLimit is the maximum of RateLimit.
 const MaxRateLimit = 10_000
 
-// parseRate parses a number of requests. It also returns what is wrong.
-func parseRate(text string) (int, string) {
+// parseNumber parses a whole number in plain digits. It also returns what is wrong.
+func parseNumber(text string, minimum, maximum int) (int, string) {
 	n, err := strconv.Atoi(text)
-	if err != nil || strconv.Itoa(n) != text || n < 0 || n > MaxRateLimit {
-		return 0, "must be a whole number from 0 to " + strconv.Itoa(MaxRateLimit)
+	if err != nil || strconv.Itoa(n) != text || n < minimum || n > maximum {
+		return 0, "must be a whole number from " + strconv.Itoa(minimum) + " to " + strconv.Itoa(maximum)
 	}
 	return n, ""
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -168,7 +169,7 @@ func TestDemoIsLocal(t *testing.T) {
 		"127.0.0.1:8080": true, "127.1.2.3:0": true, "[::1]:0": true, "localhost:80": true,
 		":8080": false, "0.0.0.0:8080": false, "[::]:80": false, "192.168.1.1:80": false, "orders.example.com:80": false,
 	} {
-		err := (config.Serve{Listen: address, RateLimit: "100", Demo: true}).Check()
+		err := (config.Serve{Listen: address, RateLimit: "100", IdleTimeout: "30s", Demo: true}).Check()
 		var fault *config.Error
 		if refused := errors.As(err, &fault) && fault.Flag == "listen"; refused == local {
 			t.Errorf("%s: %v", address, err)
@@ -211,12 +212,12 @@ func TestNamesForPeople(t *testing.T) {
 func TestCheckListen(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"127.0.0.1:8080", ":0", "0.0.0.0:80", "[::]:8080", "[::1]:0", "localhost:65535"} {
-		if err := (config.Serve{Listen: address, RateLimit: "100"}).Check(); err != nil {
+		if err := (config.Serve{Listen: address, RateLimit: "100", IdleTimeout: "30s"}).Check(); err != nil {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
 	for _, address := range []string{"", "8080", "127.0.0.1", "127.0.0.1:", "::1:80", "host:http", "a:65536", "a:-1", "a:+1", "a:01", "a b:80"} {
-		err := (config.Serve{Listen: address, RateLimit: "100"}).Check()
+		err := (config.Serve{Listen: address, RateLimit: "100", IdleTimeout: "30s"}).Check()
 		var fault *config.Error
 		if !errors.As(err, &fault) || fault.Flag != "listen" {
 			t.Errorf("%q: got %v, want an error of --listen", address, err)
@@ -227,13 +228,13 @@ func TestCheckListen(t *testing.T) {
 func TestCheckRateLimit(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int{"0": 0, "1": 1, "100": 100, "10000": 10_000} {
-		s := config.Serve{Listen: ":0", RateLimit: text}
+		s := config.Serve{Listen: ":0", RateLimit: text, IdleTimeout: "30s"}
 		if err := s.Check(); err != nil || s.Requests() != want {
 			t.Errorf("%s: %d requests, %v", text, s.Requests(), err)
 		}
 	}
 	for _, text := range []string{"", "-1", "10001", "99999999999999999999", "1.5", "x", "+5", "007", " 5", "100/s"} {
-		err := (config.Serve{Listen: ":0", RateLimit: text}).Check()
+		err := (config.Serve{Listen: ":0", RateLimit: text, IdleTimeout: "30s"}).Check()
 		var fault *config.Error
 		if !errors.As(err, &fault) || fault.Flag != "rate-limit" {
 			t.Errorf("%q: got %v, want an error of --rate-limit", text, err)
@@ -314,5 +315,34 @@ func TestVariable(t *testing.T) {
 	t.Parallel()
 	if got := config.Variable("storage-url"); got != "MERCHANT_ORDERS_STORAGE_URL" {
 		t.Error(got)
+	}
+}
+
+// TestConnections checks the default of the bound on connections, from the number of
+// open files.
+func TestConnections(t *testing.T) {
+	t.Parallel()
+	for openFiles, want := range map[uint64]int{0: 16, 63: 16, 100: 18, 1024: 480, 65_536: 10_000, 1 << 63: 10_000} {
+		if got := (config.Serve{}).Connections(openFiles); got != want {
+			t.Errorf("%d open files: %d connections, want %d", openFiles, got, want)
+		}
+	}
+	for text, want := range map[string]int{"16": 16, "1000000": 1_000_000} {
+		s := config.Serve{Listen: ":0", RateLimit: "100", IdleTimeout: "1h", MaxConnections: text}
+		if err := s.Check(); err != nil || s.Connections(1024) != want || s.Idle() != time.Hour {
+			t.Errorf("%s: %d connections, error %v", text, s.Connections(1024), err)
+		}
+	}
+	for _, text := range []string{"0", "15", "1000001", "x", "-1", "016", "1e3"} {
+		s := config.Serve{Listen: ":0", RateLimit: "100", IdleTimeout: "30s", MaxConnections: text}
+		if fault, ok := errors.AsType[*config.Error](s.Check()); !ok || fault.Flag != "max-connections" {
+			t.Errorf("%q is accepted", text)
+		}
+	}
+	for _, text := range []string{"", "0", "30", "-30s", "999ms", "61m", "x"} {
+		s := config.Serve{Listen: ":0", RateLimit: "100", IdleTimeout: text}
+		if fault, ok := errors.AsType[*config.Error](s.Check()); !ok || fault.Flag != "idle-timeout" {
+			t.Errorf("%q is accepted", text)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"strconv"
+	"time"
 )
 
 // The region and the bucket of the data folder, in the URLs of invoice files.
@@ -14,9 +15,11 @@ const (
 
 // Serve has the settings of the command serve, with tags as in Config.
 type Serve struct {
-	Listen    string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to accept connections on. Port 0 selects a free port, which is printed."`
-	RateLimit string `name:"rate-limit" default:"100" placeholder:"N" help:"Requests a second for each token, with bursts of twice as many. 0: no limit, also none for failed authentication."`
-	Demo      bool   `help:"In an empty data folder, create merchant 355 with about 60 orders. Print a token for 24 hours and three commands to try. Existing data is not changed. Only on a loopback address."`
+	Listen         string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to accept connections on. Port 0 selects a free port, which is printed."`
+	RateLimit      string `name:"rate-limit" default:"100" placeholder:"N" help:"Requests a second for each token, with bursts of twice as many. 0: no limit, also none for failed authentication."`
+	MaxConnections string `name:"max-connections" placeholder:"N" help:"Connections at a time. Empty: as many as the limit on open files allows, 10000 at most."`
+	IdleTimeout    string `name:"idle-timeout" default:"30s" placeholder:"DURATION" help:"Time after which a connection without a request is closed. Set it longer than the time after which a proxy closes its own."`
+	Demo           bool   `help:"In an empty data folder, create merchant 355 with about 60 orders. Print a token for 24 hours and three commands to try. Existing data is not changed. Only on a loopback address."`
 }
 
 // Check returns the *Error of every invalid setting, joined, or nil.
@@ -25,8 +28,16 @@ func (s Serve) Check() error {
 	if listen == "" && s.Demo && !isLoopback(s.Listen) {
 		listen = "must be a loopback address such as 127.0.0.1:8080 with --demo, which prints a token"
 	}
-	_, rate := parseRate(s.RateLimit)
-	return errors.Join(Invalid("listen", listen), Invalid("rate-limit", rate))
+	_, rate := parseNumber(s.RateLimit, 0, MaxRateLimit)
+	var connections, idle string
+	if s.MaxConnections != "" {
+		_, connections = parseNumber(s.MaxConnections, MinConnections, maxConnections)
+	}
+	if d, err := time.ParseDuration(s.IdleTimeout); err != nil || d < time.Second || d > time.Hour {
+		idle = "must be a duration from 1s to 1h, such as 30s"
+	}
+	return errors.Join(Invalid("listen", listen), Invalid("rate-limit", rate),
+		Invalid("max-connections", connections), Invalid("idle-timeout", idle))
 }
 
 // isLoopback reports whether only this machine can reach a listening address.
@@ -37,8 +48,39 @@ func isLoopback(address string) bool {
 
 // Requests returns RateLimit as a number; 0 means no limit.
 func (s Serve) Requests() int {
-	n, _ := parseRate(s.RateLimit)
+	n, _ := parseNumber(s.RateLimit, 0, MaxRateLimit)
 	return n
+}
+
+const (
+	// MinConnections is the minimum of MaxConnections.
+	MinConnections = 16
+	maxConnections = 1_000_000
+	// defaultConnections is the largest default of MaxConnections.
+	defaultConnections = 10_000
+	// spareDescriptors is how many open files are left to the database, the log and
+	// connections to the storage.
+	spareDescriptors = 64
+)
+
+// Connections returns MaxConnections as a number. By default it is half of the open
+// files that the process may have, after a few for other purposes: a request can have
+// an open file beside its connection.
+func (s Serve) Connections(openFiles uint64) int {
+	if s.MaxConnections != "" {
+		n, _ := parseNumber(s.MaxConnections, MinConnections, maxConnections)
+		return n
+	}
+	if openFiles < spareDescriptors {
+		return MinConnections
+	}
+	return int(min(max((openFiles-spareDescriptors)/2, MinConnections), defaultConnections))
+}
+
+// Idle returns IdleTimeout as a duration.
+func (s Serve) Idle() time.Duration {
+	d, _ := time.ParseDuration(s.IdleTimeout) // Check has found it valid
+	return d
 }
 
 // Addresses returns the base URLs of the service and of its invoice files, without

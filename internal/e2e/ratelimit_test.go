@@ -142,3 +142,34 @@ func TestInFlight(t *testing.T) {
 		t.Errorf("%d more were refused", n)
 	}
 }
+
+// TestConnections opens more connections than a server takes: new clients are served
+// still. While all but a few wait for events, health checks are served, and nothing
+// else.
+func TestConnections(t *testing.T) {
+	onBothDatabases(t, func(t *testing.T, s *service) {
+		for range 50 {
+			s.dial(t) // sends nothing
+		}
+		s.do(t, get(v1.list())).ok(t)
+		ctx, disconnect := context.WithCancel(t.Context())
+		defer disconnect()
+		var waiting sync.WaitGroup
+		defer waiting.Wait()
+		defer disconnect()
+		for range 8 {
+			waiting.Go(func() { _, _ = s.trySend(ctx, events("wait=30")) })
+		}
+		for s.do(t, get(v2.list())).status == 200 {
+			// The requests are not all there yet.
+		}
+		a := s.do(t, get(v2.list()))
+		a.want(t, 503, coded(503, "Service Unavailable", "unavailable", anyText).in(t, v2, ""))
+		if a.header.Get("Retry-After") == "" {
+			t.Errorf("headers %v", a.header)
+		}
+		for _, path := range []string{"/healthz", "/readyz"} {
+			s.do(t, get(path).as(noAuth)).ok(t)
+		}
+	}, "--max-connections=16")
+}

@@ -17,6 +17,12 @@ const readyTimeout = 2 * time.Second
 // errProbeRunning says that the check of an earlier probe has not returned.
 var errProbeRunning = errors.New("an earlier readiness check is still running")
 
+// The paths of the probes of load balancers.
+const (
+	healthPath = "/healthz"
+	readyPath  = "/readyz"
+)
+
 // HealthRoutes returns the group with the empty prefix, all of it public. /healthz
 // says that the process serves. /readyz says whether ready returns nil within 2
 // seconds; the reason goes to the log only. /metrics shows the metrics. Every path
@@ -27,10 +33,10 @@ func HealthRoutes(ready func(context.Context) error, metrics *Metrics) RouteGrou
 	return RouteGroup{
 		Errors: EncodeMessage,
 		Routes: []Route{
-			PublicRoute(http.MethodGet, "/healthz", func(w http.ResponseWriter, _ *http.Request) error {
+			PublicRoute(http.MethodGet, healthPath, func(w http.ResponseWriter, _ *http.Request) error {
 				return WriteJSON(w, http.StatusOK, health{Status: "ok"})
 			}),
-			PublicRoute(http.MethodGet, "/readyz", probe.handle),
+			PublicRoute(http.MethodGet, readyPath, probe.handle),
 			PublicRoute(http.MethodGet, "/metrics", func(w http.ResponseWriter, r *http.Request) error {
 				metricsHandler.ServeHTTP(w, r)
 				return nil

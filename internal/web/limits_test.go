@@ -61,7 +61,7 @@ func TestServerTimeouts(t *testing.T) {
 		{"no request at all", "", 5 * time.Second},
 		{"half a header", "GET / HTTP/1.1\r\nHost: ", 5 * time.Second},
 		{"half a body", "POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf", 120 * time.Second},
-		{"no second request", aRequest, 120 * time.Second},
+		{"no second request", aRequest, 30 * time.Second},
 		{"half a second header", aRequest + "GET / HTT", 5 * time.Second},
 		{"a response that is not read", "GET /long HTTP/1.1\r\nHost: x\r\n\r\n", 120 * time.Second},
 	} {
@@ -85,7 +85,7 @@ func TestServerTimeouts(t *testing.T) {
 					}
 				}
 				go func() {
-					ended <- Serve(ctx, listener, http.HandlerFunc(handler), slog.New(slog.DiscardHandler))
+					ended <- Serve(ctx, listener, http.HandlerFunc(handler), slog.New(slog.DiscardHandler), ServerLimits{Connections: fewConnections, Idle: 30 * time.Second})
 				}()
 				start := time.Now()
 				conn := listener.dial(t, test.text)
@@ -130,7 +130,7 @@ func TestStopTakesTenSeconds(t *testing.T) {
 					}
 				}
 				go func() {
-					ended <- Serve(ctx, listener, http.HandlerFunc(handler), slog.New(slog.DiscardHandler))
+					ended <- Serve(ctx, listener, http.HandlerFunc(handler), slog.New(slog.DiscardHandler), ServerLimits{Connections: fewConnections, Idle: 30 * time.Second})
 				}()
 				conn := listener.dial(t, aRequest)
 				synctest.Wait()

@@ -93,6 +93,10 @@ func Observe(next http.Handler, encode ErrorEncoder, log *slog.Logger, metrics *
 			}
 			logRequest(log, entry, method, status, recorder.bytes, took)
 		}()
+		if isCrowded(r) {
+			writeError(recorder, r, encode, errCrowded)
+			return
+		}
 		compress.Serve(next, recorder, r)
 	})
 }

@@ -19,8 +19,6 @@ const (
 	// and the sending of the response. The largest upload fits at 70 KB a second.
 	// Handlers that read a body set a shorter deadline for it.
 	requestTimeout = 120 * time.Second
-	// idleTimeout is how long a connection may wait for its next request.
-	idleTimeout = 120 * time.Second
 	// maxHeader is roughly the largest header, in bytes: tokens and the headers
 	// that proxies add need a few KiB.
 	maxHeader = 64 << 10
@@ -28,9 +26,17 @@ const (
 	stopTimeout = 10 * time.Second
 )
 
-// serverTimeouts are the time limits of a server.
+// ServerLimits are the limits of a server that an operator sets.
+type ServerLimits struct {
+	// Connections is how many connections are open at a time, more than probeReserve.
+	Connections int
+	// Idle is how long a connection may wait for its next request.
+	Idle time.Duration
+}
+
+// serverTimeouts are the time limits of a server beside ServerLimits.
 type serverTimeouts struct {
-	header, request, idle, stop time.Duration
+	header, request, stop time.Duration
 }
 
 // Serve serves the requests of a listener with a handler until ctx ends. Then it
@@ -38,22 +44,24 @@ type serverTimeouts struct {
 // close`, and after 10 seconds aborts those that remain and ends their contexts.
 // It returns nil for such a stop, with or without aborted requests; the log has a
 // warning for those. Serve closes the listener.
-func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger) error {
-	return serve(ctx, listener, handler, log, serverTimeouts{
-		header: headerTimeout, request: requestTimeout, idle: idleTimeout, stop: stopTimeout,
+func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger, limits ServerLimits) error {
+	return serve(ctx, listener, handler, log, limits, serverTimeouts{
+		header: headerTimeout, request: requestTimeout, stop: stopTimeout,
 	})
 }
 
-func serve(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger, timeouts serverTimeouts) error {
+func serve(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger, limits ServerLimits, timeouts serverTimeouts) error {
 	// Requests outlive ctx: those that may still finish must not end with it.
 	requests, abort := context.WithCancel(context.WithoutCancel(ctx))
 	defer abort()
+	bounded := &connections{Listener: listener, max: limits.Connections}
 	server := &http.Server{
-		Handler:           handler,
+		Handler:           bounded.handler(handler),
+		ConnContext:       withConnection,
 		ReadHeaderTimeout: timeouts.header,
 		ReadTimeout:       timeouts.request,
 		WriteTimeout:      timeouts.request,
-		IdleTimeout:       timeouts.idle,
+		IdleTimeout:       limits.Idle,
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 		BaseContext:       func(net.Listener) context.Context { return requests },
@@ -61,7 +69,7 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler, log
 		DisableGeneralOptionsHandler: true,
 	}
 	serving := make(chan error, 1)
-	go func() { serving <- server.Serve(listener) }()
+	go func() { serving <- server.Serve(bounded) }()
 	select {
 	case err := <-serving:
 		_ = server.Close() // its error adds nothing

@@ -16,7 +16,10 @@ import (
 )
 
 // generous are timeouts that no test reaches.
-var generous = serverTimeouts{header: time.Minute, request: time.Minute, idle: time.Minute, stop: time.Minute}
+var generous = serverTimeouts{header: time.Minute, request: time.Minute, stop: time.Minute}
+
+// roomy are limits that no test reaches.
+var roomy = ServerLimits{Connections: 1000, Idle: time.Minute}
 
 // closingListener has a channel that is closed with it.
 type closingListener struct {
@@ -49,7 +52,7 @@ func startServer(t *testing.T, handler http.HandlerFunc, timeouts serverTimeouts
 	s.cancel = cancel
 	log := slog.New(slog.NewTextHandler(&s.log, nil))
 	go func() {
-		s.ended <- serve(ctx, s.listener, handler, log, timeouts)
+		s.ended <- serve(ctx, s.listener, handler, log, roomy, timeouts)
 		close(s.ended)
 	}()
 	t.Cleanup(func() { s.stop(t) })
@@ -123,21 +126,6 @@ func TestSlowHeadersAreCut(t *testing.T) {
 			t.Errorf("read %q before the cut", rest)
 		}
 	}
-}
-
-func TestIdleConnectionsAreCut(t *testing.T) {
-	t.Parallel()
-	tight := generous
-	tight.idle = 50 * time.Millisecond
-	s := startServer(t, func(http.ResponseWriter, *http.Request) {}, tight)
-	conn := s.dial(t, aRequest)
-	reader := bufio.NewReader(conn)
-	response, err := http.ReadResponse(reader, nil)
-	if err != nil || response.StatusCode != 200 || response.Close {
-		t.Fatalf("%+v, error %v", response, err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	wantCut(t, conn)
 }
 
 // TestStalledBodiesAreCut also sends a body that no handler reads.
@@ -275,7 +263,7 @@ func TestServeFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	listener.Close()
-	err = Serve(t.Context(), listener, refuse(t), slog.New(slog.DiscardHandler))
+	err = Serve(t.Context(), listener, refuse(t), slog.New(slog.DiscardHandler), roomy)
 	if !errors.Is(err, net.ErrClosed) {
 		t.Errorf("a closed listener: error %v", err)
 	}
@@ -289,7 +277,7 @@ func TestServeAfterStop(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := Serve(ctx, listener, refuse(t), slog.New(slog.DiscardHandler)); err != nil {
+	if err := Serve(ctx, listener, refuse(t), slog.New(slog.DiscardHandler), roomy); err != nil {
 		t.Errorf("error %v", err)
 	}
 	if _, err := listener.Accept(); !errors.Is(err, net.ErrClosed) {

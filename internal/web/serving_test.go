@@ -77,7 +77,9 @@ func serve(t *testing.T, verifier web.Authenticator, groups ...web.RouteGroup) *
 	handler := web.Observe(router, form("top"), log, r.metrics, ticking())
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- web.Serve(ctx, listener, handler, log) }()
+	go func() {
+		ended <- web.Serve(ctx, listener, handler, log, web.ServerLimits{Connections: 1000, Idle: 30 * time.Second})
+	}()
 	r.stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-ended; err != nil {

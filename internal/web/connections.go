@@ -1,0 +1,161 @@
+package web
+
+import (
+	"container/list"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+
+	"merchantorders/internal/order"
+)
+
+// probeReserve is how many connections are left to probes if all others are busy.
+const probeReserve = 8
+
+// errCrowded is the error of a request that would leave no room for probes.
+var errCrowded = fmt.Errorf("%w: too many requests at once; see --max-connections", order.ErrUnavailable)
+
+// connections is a listener that bounds the open connections. A new one takes the
+// place of the one that has waited for a request for the longest time, so nobody
+// keeps others out by opening connections. For the rest, requests that would leave
+// fewer than probeReserve connections without one are refused, except probes: a load
+// balancer finds out that the server is busy, and does not take it for dead.
+type connections struct {
+	net.Listener
+	max int
+
+	mu      sync.Mutex
+	open    int
+	busy    int       // with a running request
+	waiting list.List // *connection without a running request, the longest wait first
+}
+
+// connection is one of connections.
+type connection struct {
+	net.Conn
+	all *connections
+
+	// Guarded by all.mu.
+	place  *list.Element // in waiting; nil: a request is running
+	closed bool
+}
+
+type connectionKey struct{}
+
+// withConnection is the ConnContext of a server that listens on connections.
+func withConnection(ctx context.Context, conn net.Conn) context.Context {
+	return context.WithValue(ctx, connectionKey{}, conn)
+}
+
+// Accept implements net.Listener.
+func (c *connections) Accept() (net.Conn, error) {
+	for {
+		conn, err := c.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if admitted := c.admit(conn); admitted != nil {
+			return admitted, nil
+		}
+		_ = conn.Close() // all are busy; its error adds nothing
+	}
+}
+
+// admit adds a connection, or returns nil if there is no room.
+func (c *connections) admit(conn net.Conn) *connection {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open == c.max {
+		oldest := c.waiting.Front()
+		if oldest == nil {
+			return nil
+		}
+		evicted := oldest.Value.(*connection)
+		evicted.forget()
+		_ = evicted.Conn.Close()
+	}
+	c.open++
+	admitted := &connection{Conn: conn, all: c}
+	admitted.place = c.waiting.PushBack(admitted)
+	return admitted
+}
+
+// forget removes a connection. The caller holds all.mu.
+func (c *connection) forget() {
+	if c.closed {
+		return
+	}
+	c.closed = true
+	c.all.open--
+	if c.place != nil {
+		c.all.waiting.Remove(c.place)
+		c.place = nil
+	}
+}
+
+// Close implements net.Conn.
+func (c *connection) Close() error {
+	c.all.mu.Lock()
+	c.forget()
+	c.all.mu.Unlock()
+	return c.Conn.Close()
+}
+
+// CloseWrite lets net/http end its side first, so that the client reads the response
+// and not a reset.
+func (c *connection) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}
+
+// handler returns the handler of the server: next, or a refusal if the server is
+// crowded.
+func (c *connections) handler(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		conn, _ := r.Context().Value(connectionKey{}).(*connection)
+		if c.begin(conn) && !isProbe(r) {
+			w.Header().Set("Connection", "close")
+			r = r.WithContext(context.WithValue(r.Context(), crowdedKey{}, true))
+		}
+		defer c.end(conn)
+		next.ServeHTTP(w, r)
+	})
+}
+
+type crowdedKey struct{}
+
+// isCrowded reports whether the server is too busy for a request.
+func isCrowded(r *http.Request) bool { return r.Context().Value(crowdedKey{}) != nil }
+
+// isProbe reports whether a request is a health check.
+func isProbe(r *http.Request) bool {
+	path := strings.TrimSuffix(r.URL.Path, "/")
+	return path == healthPath || path == readyPath
+}
+
+// begin marks a connection as busy and reports whether the server is crowded.
+func (c *connections) begin(conn *connection) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if conn.place != nil {
+		c.waiting.Remove(conn.place)
+		conn.place = nil
+	}
+	c.busy++
+	return c.busy > c.max-probeReserve
+}
+
+// end marks a connection as waiting.
+func (c *connections) end(conn *connection) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.busy--
+	if !conn.closed {
+		conn.place = c.waiting.PushBack(conn)
+	}
+}

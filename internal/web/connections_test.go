@@ -1,0 +1,139 @@
+package web
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// fewConnections is a small bound on connections.
+const fewConnections = 16
+
+// boundedServer is a server with a bound on connections, in a test with a fake clock.
+type boundedServer struct {
+	*pipeListener
+	hold chan struct{} // requests of /hold end when it is closed
+}
+
+// withBoundedServer runs test on a server with few connections.
+func withBoundedServer(t *testing.T, test func(t *testing.T, s *boundedServer)) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &boundedServer{pipeListener: newPipeListener(), hold: make(chan struct{})}
+		inner := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/hold" {
+				<-s.hold
+			}
+		})
+		log := slog.New(slog.DiscardHandler)
+		handler := Observe(inner, EncodeMessage, log, NewMetrics(), time.Now)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() {
+			ended <- Serve(ctx, s, handler, log, ServerLimits{Connections: fewConnections, Idle: time.Hour})
+		}()
+		test(t, s)
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// begin sends a request on a connection.
+func begin(t *testing.T, conn net.Conn, path string) {
+	t.Helper()
+	if _, err := io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+		t.Errorf("%s: %v", path, err)
+	}
+	synctest.Wait()
+}
+
+// ask sends a request and reads the response.
+func ask(t *testing.T, conn net.Conn, path string) *http.Response {
+	t.Helper()
+	begin(t, conn, path)
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	if _, err := io.Copy(io.Discard, response.Body); err != nil {
+		t.Errorf("%s: %v", path, err)
+	}
+	return response
+}
+
+// isOpen reports whether the server has left a connection open that it has nothing
+// to send on.
+func isOpen(conn net.Conn) bool {
+	_ = conn.SetReadDeadline(time.Now().Add(time.Millisecond))
+	_, err := conn.Read(make([]byte, 1))
+	return err != nil && err != io.EOF
+}
+
+// TestConnectionsAreBounded opens more connections than there may be: those that
+// have waited for the longest time are closed, and busy ones are not.
+func TestConnectionsAreBounded(t *testing.T) {
+	withBoundedServer(t, func(t *testing.T, s *boundedServer) {
+		busy := s.dial(t, "")
+		begin(t, busy, "/hold")
+		used := s.dial(t, "")
+		var silent []net.Conn
+		for range fewConnections - 2 {
+			silent = append(silent, s.dial(t, ""))
+		}
+		ask(t, used, "/x") // no longer the one that waits for the longest time
+		for i := range 3 {
+			late := s.dial(t, "")
+			if got := ask(t, late, "/x"); got.StatusCode != http.StatusOK {
+				t.Errorf("late connection %d: status %d", i, got.StatusCode)
+			}
+		}
+		for i, conn := range silent {
+			if isOpen(conn) != (i >= 3) {
+				t.Errorf("silent connection %d is open: %v", i, i < 3)
+			}
+		}
+		if got := ask(t, used, "/x"); got.StatusCode != http.StatusOK {
+			t.Errorf("the used connection: status %d", got.StatusCode)
+		}
+		close(s.hold)
+		response, err := http.ReadResponse(bufio.NewReader(busy), nil)
+		if err != nil || response.StatusCode != http.StatusOK {
+			t.Errorf("the busy connection: %+v, error %v", response, err)
+		}
+	})
+}
+
+// TestProbesHaveRoom makes all connections busy but those reserved for probes: other
+// requests are refused, and probes are not.
+func TestProbesHaveRoom(t *testing.T) {
+	withBoundedServer(t, func(t *testing.T, s *boundedServer) {
+		for range fewConnections - probeReserve {
+			begin(t, s.dial(t, ""), "/hold")
+		}
+		for range 3 * probeReserve {
+			refused := ask(t, s.dial(t, ""), "/x")
+			if refused.StatusCode != http.StatusServiceUnavailable || !refused.Close || refused.Header.Get("Retry-After") == "" {
+				t.Errorf("another request: status %d, headers %v", refused.StatusCode, refused.Header)
+			}
+			s.dial(t, "") // and one that sends nothing
+			for _, path := range []string{healthPath, readyPath, readyPath + "/"} {
+				if got := ask(t, s.dial(t, ""), path); got.StatusCode != http.StatusOK {
+					t.Errorf("%s: status %d", path, got.StatusCode)
+				}
+			}
+		}
+		close(s.hold)
+		synctest.Wait()
+		if got := ask(t, s.dial(t, ""), "/x"); got.StatusCode != http.StatusOK {
+			t.Errorf("afterwards: status %d", got.StatusCode)
+		}
+	})
+}
