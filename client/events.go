@@ -30,8 +30,10 @@ type Event struct {
 	OrderReference string          `json:"orderReference"`
 	OrderID        int64           `json:"orderId"` // the numeric id of v1
 	At             time.Time       `json:"at"`
-	Actor          string          `json:"actor"` // merchant, operator or system
-	Data           json.RawMessage `json:"data"`  // an object that depends on Type
+	Actor          string          `json:"actor"`              // merchant, operator or system
+	TokenID        int64           `json:"tokenId,omitzero"`   // of the token that made the change; 0: none
+	RequestID      string          `json:"requestId,omitzero"` // X-Request-Id of the response to it; empty: none
+	Data           json.RawMessage `json:"data"`               // an object that depends on Type
 
 	// History is that of the EventPage; see InHistory. It is set by Events and
 	// FollowEvents. Empty: the service does not tell.

@@ -66,7 +66,7 @@ func newBenchService(b *testing.B) benchService {
 		v2.API{Endpoints: invoices, BaseURL: baseURL}.Routes(),
 		web.RouteGroup{Errors: web.EncodeMessage},
 	)
-	s.handler = web.Observe(router, web.EncodeMessage, log, metrics, time.Now)
+	s.handler = web.Observe(router, web.EncodeMessage, web.RequestLog{Logger: log}, metrics, time.Now)
 	return s
 }
 
@@ -80,7 +80,7 @@ func (s benchService) fill(b *testing.B, first, count int) {
 		o.CreatedAt = o.CreatedAt.Add(-time.Duration((first+i)%benchOrders) * time.Hour)
 		batch[i] = apitest.Incoming(o)
 	}
-	if _, err := s.orders.Import(b.Context(), batch); err != nil {
+	if _, err := s.orders.Import(b.Context(), batch, order.Source{}); err != nil {
 		b.Fatal(err)
 	}
 }

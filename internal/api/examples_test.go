@@ -61,7 +61,7 @@ func fillExamples(s *service) {
 	for _, text := range exampleOrders {
 		incoming, err := ingest.Parse([]byte(text))
 		must(err)
-		_, err = s.orders.Import(ctx, []order.Incoming{incoming})
+		_, err = s.orders.Import(ctx, []order.Incoming{incoming}, order.Source{})
 		must(err)
 	}
 	for _, file := range []struct{ reference, name string }{

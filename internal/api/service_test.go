@@ -3,6 +3,7 @@
 package api_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -53,6 +54,8 @@ type service struct {
 	metrics *web.Metrics
 	files   string       // the folder of the stored files
 	seconds atomic.Int64 // since startOfTime
+	log     bytes.Buffer // complete after stop
+	stop    func()
 
 	merchant, other, operator string // tokens
 }
@@ -94,7 +97,7 @@ func start(t *testing.T, with setup) *service {
 	}
 	var orders order.Store = db
 	var files order.Files = disk
-	log := slog.New(slog.DiscardHandler)
+	log := slog.New(slog.NewJSONHandler(&s.log, nil))
 	s.orders = order.NewService(orders, files, s.now, log)
 	s.tokens = token.NewRegistry(db, s.now)
 	if with.fill != nil {
@@ -132,15 +135,15 @@ func (s *service) serve(orders *order.Service, with setup, log *slog.Logger) {
 		v1.API{Endpoints: invoices, BaseURL: at.base}.Routes(),
 		v2.API{Endpoints: invoices, BaseURL: at.base, ErrorCodes: with.errorCodes}.Routes(),
 		storageapi.API{Orders: orders}.Routes(),
-		operator.API{Orders: orders, Tokens: s.tokens}.Routes(),
+		operator.API{Orders: orders, Tokens: s.tokens, Log: log}.Routes(),
 		docpages.DocumentRoutes(),
 		docpages.PageRoutes(at.base),
 		web.HealthRoutes(with.ready, s.metrics),
 	)
 	watch := openapitest.CheckHandler(s.t)
-	server := httptest.NewServer(watch(web.Observe(router, router.EncodeError, log, s.metrics, s.now)))
+	server := httptest.NewServer(watch(web.Observe(router, router.EncodeError, web.RequestLog{Logger: log}, s.metrics, s.now)))
 	s.t.Cleanup(server.Close)
-	s.url = server.URL
+	s.url, s.stop = server.URL, server.Close
 }
 
 // fill adds two merchants with a token each, the orders of apitest, and some
@@ -168,7 +171,7 @@ func (s *service) fill() {
 		batch = append(batch, apitest.Incoming(registered(apitest.MerchantID, 100+i, fmt.Sprintf("R-%d", i))))
 	}
 	batch = append(batch, apitest.Incoming(registered(otherMerchant, 201, "X-1")))
-	outcomes, err := s.orders.Import(ctx, batch)
+	outcomes, err := s.orders.Import(ctx, batch, order.Source{})
 	must(err)
 	for i, outcome := range outcomes {
 		if outcome.Status != order.Created {

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"os"
+	"os/user"
 	"strconv"
 	"time"
 
@@ -103,11 +106,12 @@ func (c *tokenCreate) check() error {
 func (c *tokenCreate) run(ctx context.Context, p *process) error {
 	return p.withBackend(ctx, func(b *backend) error {
 		var text string
+		var created token.Token
 		var err error
 		if c.Operator {
-			text, _, err = b.tokens.CreateOperator(ctx, c.lifetime)
+			text, created, err = b.tokens.CreateOperator(ctx, c.lifetime)
 		} else {
-			text, _, err = b.tokens.Create(ctx, c.merchantID, c.scopes, c.lifetime)
+			text, created, err = b.tokens.Create(ctx, c.merchantID, c.scopes, c.lifetime)
 		}
 		if errors.Is(err, token.ErrNoMerchant) {
 			return fmt.Errorf("there is no merchant %d: see %q", c.merchantID, programName+" merchant add --help")
@@ -115,6 +119,7 @@ func (c *tokenCreate) run(ctx context.Context, p *process) error {
 		if err != nil {
 			return err
 		}
+		token.LogCreated(p.log(p.settings.Level()), created, byCommand())
 		return p.print("%s", text)
 	})
 }
@@ -156,6 +161,16 @@ func (c *tokenRevoke) run(ctx context.Context, p *process) error {
 		if err != nil {
 			return err
 		}
+		token.LogRevoked(p.log(p.settings.Level()), id, byCommand())
 		return p.print("token %d is revoked", id)
 	})
+}
+
+// byCommand says who runs a command, for the log: the user of the operating system.
+func byCommand() slog.Attr {
+	name := strconv.Itoa(os.Getuid())
+	if account, err := user.Current(); err == nil {
+		name = account.Username
+	}
+	return slog.String("by", "command of user "+name)
 }

@@ -131,8 +131,12 @@ func (p *process) createDataFolder() (string, error) {
 	return path, nil
 }
 
-// withBackend runs fn on the backend, for every command but serve. Log messages
-// go to standard error as text.
+// log returns the log of a command but serve: text on standard error.
+func (p *process) log(level slog.Level) *slog.Logger {
+	return slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: level}))
+}
+
+// withBackend runs fn on the backend, for every command but serve.
 func (p *process) withBackend(ctx context.Context, fn func(*backend) error) error {
 	created, err := p.createDataFolder()
 	if err != nil {
@@ -143,7 +147,7 @@ func (p *process) withBackend(ctx context.Context, fn func(*backend) error) erro
 		// The command reports success itself.
 		level = slog.LevelWarn
 	}
-	log := slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: level}))
+	log := p.log(level)
 	b, err := p.open(ctx, log, nil)
 	if err != nil {
 		return err

@@ -52,7 +52,7 @@ func (p *process) importFrom(ctx context.Context, orders *order.Service, input i
 	bar := p.bar("importing", size, true)
 	// Finish a batch after ctx ends, so that the counts are correct.
 	importBatch := func(ctx context.Context, batch []order.Incoming) ([]order.ImportResult, error) {
-		return orders.Import(context.WithoutCancel(ctx), batch)
+		return orders.Import(context.WithoutCancel(ctx), batch, order.Source{})
 	}
 	counts, err := ingest.Import(ctx, input, importBatch, ingest.Options{
 		Refused: func(line int, reason string) {

@@ -174,10 +174,11 @@ func (s *server) showDemo(ctx context.Context, baseURL string) error {
 	if err != nil {
 		return err
 	}
-	text, _, err := s.tokens.Create(ctx, demo.MerchantID, token.AllScopes, demoTokenLifetime)
+	text, created, err := s.tokens.Create(ctx, demo.MerchantID, token.AllScopes, demoTokenLifetime)
 	if err != nil {
 		return err
 	}
+	token.LogCreated(s.log, created, slog.String("by", "serve --demo"))
 	curl := func(options, path string) string {
 		return "  curl " + options + "-H 'Authorization: Bearer " + text + "' " + quoted(baseURL+path)
 	}
@@ -199,7 +200,7 @@ const responseCacheSize = 24 << 20
 // handler returns the handler of everything that is served.
 func (s *server) handler(baseURL, storageURL string) http.Handler {
 	router := s.router(baseURL, storageURL)
-	return s.wrap(web.Observe(router, router.EncodeError, s.log, s.metrics, s.now))
+	return s.wrap(web.Observe(router, router.EncodeError, web.RequestLog{Logger: s.log, NoAddresses: s.flags.HideAddresses}, s.metrics, s.now))
 }
 
 // router returns the router with all routes.
@@ -217,7 +218,7 @@ func (s *server) router(baseURL, storageURL string) *web.Router {
 		v1.API{Endpoints: invoices, BaseURL: baseURL}.Routes(),
 		v2.API{Endpoints: invoices, BaseURL: baseURL, ErrorCodes: v2.ErrorCodes(s.settings.ErrorCodes)}.Routes(),
 		storageapi.API{Orders: s.orders}.Routes(),
-		operator.API{Orders: s.orders, Tokens: s.tokens}.Routes(),
+		operator.API{Orders: s.orders, Tokens: s.tokens, Log: s.log}.Routes(),
 		docpages.DocumentRoutes(),
 		docpages.PageRoutes(baseURL),
 		web.HealthRoutes(ready, s.metrics),

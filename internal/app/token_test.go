@@ -29,14 +29,25 @@ func TestTokenCreatePrintsOnlyTheToken(t *testing.T) {
 	for prefix, flags := range map[string][]string{"mo_": {"--merchant", "355"}, "mop_": {"--operator"}} {
 		got := f.Run(t, "", append([]string{"token", "create"}, flags...)...)
 		text := strings.TrimSuffix(got.Stdout, "\n")
-		if _, err := token.HashText(text); got.Code != 0 || got.Stderr != "" || err != nil || !strings.HasPrefix(text, prefix) {
+		if _, err := token.HashText(text); got.Code != 0 || err != nil || !strings.HasPrefix(text, prefix) {
 			t.Errorf("token create %v: %+v, %v", flags, got, err)
 		}
+		wantLogged(t, got.Stderr, "token created", text)
 	}
 	got := f.Run(t, "", "token", "create", "--merchant", "356")
 	want := `merchant-orders: there is no merchant 356: see "merchant-orders merchant add --help"` + "\n"
 	if got.Code != 1 || got.Stdout != "" || got.Stderr != want {
 		t.Errorf("unknown merchant: %+v", got)
+	}
+}
+
+// wantLogged checks that a command logged one message, with who ran it and
+// without the text of the token.
+func wantLogged(t *testing.T, stderr, message, text string) {
+	t.Helper()
+	if strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, `msg="`+message+`"`) ||
+		!strings.Contains(stderr, `by="command of user `) || strings.Contains(stderr, text) {
+		t.Errorf("standard error: %q", stderr)
 	}
 }
 
@@ -85,9 +96,11 @@ func TestTokenRevoke(t *testing.T) {
 		if name == second {
 			want = "token 2 is revoked\n"
 		}
-		if got := f.Run(t, "", "token", "revoke", name); got.Code != 0 || got.Stdout != want {
+		got := f.Run(t, "", "token", "revoke", name)
+		if got.Code != 0 || got.Stdout != want {
 			t.Errorf("got %+v, want %q", got, want)
 		}
+		wantLogged(t, got.Stderr, "token revoked", second)
 	}
 	for _, row := range rows(t, f.Run(t, "", "token", "list").Stdout) {
 		if _, err := time.Parse(time.RFC3339, row[7]); err != nil {

@@ -80,7 +80,7 @@ func addOrders(ctx context.Context, orders *order.Service, now time.Time) error 
 			return err
 		}
 	}
-	results, err := orders.Import(ctx, batch)
+	results, err := orders.Import(ctx, batch, order.Source{})
 	if err != nil {
 		return err
 	}

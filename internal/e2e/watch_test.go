@@ -125,11 +125,11 @@ func TestMetrics(t *testing.T) {
 
 // TestLog reads what a server has logged after all kinds of requests: one JSON
 // line for each, and nowhere a token, a customer's data, a query, a body or a
-// file's name.
+// file's name. Lines of changes have the reference of the order.
 func TestLog(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		customer := map[string]any{"email": "secret.mail@example.com", "firstName": "Secretname", "lastName": "Secretlast", "phone": "6999999999"}
-		o := s.addOne(t, document{"reference": "SECRET-REF", "customer": customer, "notes": "secretnote"})
+		o := s.addOne(t, document{"reference": "CHANGED-REF", "customer": customer, "notes": "secretnote"})
 		e := s.uploaded(t, v1, o, "secretfile.pdf", "secretcontent")
 		operator := s.Folder.Token(t, "--operator")
 		unknown := elsewhere(t)
@@ -143,7 +143,7 @@ func TestLog(t *testing.T) {
 		for _, r := range []request{
 			get("/api/orders?email=secretquery&token=" + s.token), get("/v2/orders?page=secretquery"), get("/v2/orders/secretpath"), get("/secretpath"),
 			put(v1.order(o), `{"status":"secretbody"}`), put(v1.order(o), `{"status":"D","reason":"secretbody"}`), v2.upload(o, "secretfile.exe", "x"),
-			get(s.storage + "/invoices/SECRET-REF/secretfile.pdf"), get("/v2/orders/" + s.token), {method: "SECRETMETHOD", path: "/v2/orders"},
+			get(s.storage + "/invoices/CHANGED-REF/secretfile.pdf"), get("/v2/orders/" + s.token), {method: "SECRETMETHOD", path: "/v2/orders"},
 			get("/v2/orders").with("X-Request-Id", s.token).with("User-Agent", "secretagent").with("Referer", "secretreferer").with("Cookie", "secretcookie"),
 		} {
 			s.do(t, r)

@@ -37,6 +37,13 @@ func (t EventType) String() string {
 	return "unknown"
 }
 
+// Source is the request that makes a change. The zero Source is a command of the
+// command line.
+type Source struct {
+	TokenID   int64
+	RequestID string // of at most 64 characters, as the request log shows it
+}
+
 // Event records one change. The store writes it in the transaction of the
 // change.
 type Event struct {
@@ -46,6 +53,8 @@ type Event struct {
 	Type  EventType
 	Actor Actor
 	At    time.Time
+	// Source is zero also for changes of versions that did not record it.
+	Source Source
 
 	From, To  State  // of OrderStateChanged; To alone of OrderCreated
 	Reason    Reason // of a rejection; empty: none given

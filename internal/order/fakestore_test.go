@@ -217,7 +217,7 @@ func (s *fakeStore) InTx(ctx context.Context, fn func(order.Tx) error) error {
 	return nil
 }
 
-func (s *fakeStore) ImportOrders(context.Context, []order.Incoming, time.Time) ([]order.ImportResult, error) {
+func (s *fakeStore) ImportOrders(context.Context, []order.Incoming, order.Cause) ([]order.ImportResult, error) {
 	return nil, nil
 }
 

@@ -330,7 +330,7 @@ func TestLostCommitResponseWakes(t *testing.T) {
 // importingStore imports every order and adds an event of it.
 type importingStore struct{ *fakeStore }
 
-func (s importingStore) ImportOrders(_ context.Context, batch []order.Incoming, _ time.Time) ([]order.ImportResult, error) {
+func (s importingStore) ImportOrders(_ context.Context, batch []order.Incoming, _ order.Cause) ([]order.ImportResult, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	results := make([]order.ImportResult, len(batch))
@@ -349,7 +349,7 @@ func TestImportWakes(t *testing.T) {
 		s := feedService(importingStore{feedStore()})
 		go func() {
 			time.Sleep(time.Millisecond)
-			if _, err := s.Import(t.Context(), []order.Incoming{{Order: order.Order{MerchantID: merchant}}}); err != nil {
+			if _, err := s.Import(t.Context(), []order.Incoming{{Order: order.Order{MerchantID: merchant}}}, order.Source{}); err != nil {
 				t.Error(err)
 			}
 		}()

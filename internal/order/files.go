@@ -44,7 +44,7 @@ type File interface {
 // ErrPreconditionFailed.
 func (s *Service) DeleteInvoice(ctx context.Context, merchantID int64, id Identifier, invoiceID int64, options WriteOptions) (WriteResult, error) {
 	result, err := s.write(ctx, merchantID, id, options, func(tx Tx, locked LockedOrder) (WriteResult, error) {
-		if err := tx.DeleteInvoice(ctx, locked, invoiceID, Cause{Actor: ActorMerchant, At: s.Now()}); err != nil {
+		if err := tx.DeleteInvoice(ctx, locked, invoiceID, Cause{Actor: ActorMerchant, Source: options.Source, At: s.Now()}); err != nil {
 			return WriteResult{}, err
 		}
 		remaining, err := tx.Invoices(ctx, locked)

@@ -63,8 +63,8 @@ func (s *Service) List(ctx context.Context, merchantID int64, filter Filter) (Pa
 
 // Import adds a batch of orders (decision 7) and returns one result for each. A
 // refused order does not affect the others.
-func (s *Service) Import(ctx context.Context, batch []Incoming) ([]ImportResult, error) {
-	results, err := s.store.ImportOrders(ctx, batch, s.Now())
+func (s *Service) Import(ctx context.Context, batch []Incoming, source Source) ([]ImportResult, error) {
+	results, err := s.store.ImportOrders(ctx, batch, Cause{Actor: ActorOperator, Source: source, At: s.Now()})
 	for i, result := range results {
 		if result.Status == Created {
 			s.waiters.notify(batch[i].Order.MerchantID)

@@ -79,7 +79,7 @@ func TestTransitionFromEveryState(t *testing.T) {
 	}
 	for _, to := range append(order.States(), 0, 200) {
 		actions = append(actions, action{"move", order.ActorOperator, to, byOperator, order.ErrInvalidTransition, func(s *order.Service) (order.LockedOrder, error) {
-			return s.Transition(ctx, merchant, id, to)
+			return s.Transition(ctx, merchant, id, to, order.Source{})
 		}})
 	}
 	for _, from := range order.States() {
@@ -154,7 +154,7 @@ func TestInvalidIdentifiersDoNotReachTheStore(t *testing.T) {
 		_, getErr := s.Get(ctx, merchant, id)
 		_, acceptErr := s.Accept(ctx, merchant, id, order.WriteOptions{})
 		_, rejectErr := s.Reject(ctx, merchant, id, "whim", order.WriteOptions{})
-		_, moveErr := s.Transition(ctx, merchant, id, order.Canceled)
+		_, moveErr := s.Transition(ctx, merchant, id, order.Canceled, order.Source{})
 		_, uploadErr := s.Upload(ctx, merchant, id, "a.exe", order.Content{Staged: &fakeStagedFile{}}, order.WriteOptions{})
 		for name, err := range map[string]error{"get": getErr, "accept": acceptErr, "reject": rejectErr, "move": moveErr, "upload": uploadErr} {
 			if !errors.Is(err, order.ErrNotFound) {

@@ -44,9 +44,8 @@ type Store interface {
 	// ImportOrders adds a batch of orders and returns one result for each, in the
 	// same order. A batch is one transaction, or several if a reference occurs
 	// more than once. A refused order does not affect the others. Each created
-	// order gets its OrderCreated event, with the actor ActorOperator and the time
-	// now.
-	ImportOrders(ctx context.Context, batch []Incoming, now time.Time) ([]ImportResult, error)
+	// order gets its OrderCreated event.
+	ImportOrders(ctx context.Context, batch []Incoming, cause Cause) ([]ImportResult, error)
 
 	// ExpiredReservations returns up to limit reservations made before a time
 	// and never activated, and expired ones whose files may still be stored.

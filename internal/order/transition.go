@@ -9,6 +9,7 @@ import (
 // Cause says who makes a change, when, and why. It becomes part of the event.
 type Cause struct {
 	Actor  Actor
+	Source Source
 	At     time.Time
 	Reason Reason // empty: none given
 }
@@ -32,8 +33,8 @@ func (s *Service) Reject(ctx context.Context, merchantID int64, id Identifier, r
 
 // Transition moves an order to a state on behalf of the marketplace (decision
 // 2). Errors: ErrNotFound, ErrInvalidTransition.
-func (s *Service) Transition(ctx context.Context, merchantID int64, id Identifier, to State) (LockedOrder, error) {
-	result, err := s.transition(ctx, merchantID, id, WriteOptions{},
+func (s *Service) Transition(ctx context.Context, merchantID int64, id Identifier, to State, source Source) (LockedOrder, error) {
+	result, err := s.transition(ctx, merchantID, id, WriteOptions{Source: source},
 		transition{actor: ActorOperator, to: to, refusal: ErrInvalidTransition})
 	return result.LockedOrder, err
 }
@@ -57,7 +58,7 @@ func (s *Service) transition(ctx context.Context, merchantID int64, id Identifie
 		if !change.actor.CanTransition(locked.State, change.to) {
 			return WriteResult{}, change.refusal
 		}
-		cause := Cause{Actor: change.actor, At: s.Now(), Reason: change.reason}
+		cause := Cause{Actor: change.actor, Source: options.Source, At: s.Now(), Reason: change.reason}
 		if err := tx.Transition(ctx, locked, change.to, cause); err != nil {
 			return WriteResult{}, err
 		}

@@ -103,7 +103,7 @@ func (s *Service) reserve(ctx context.Context, merchantID int64, id Identifier, 
 		}
 		invoice := Invoice{Name: name, Size: content.Size, SHA256: content.SHA256, CreatedAt: s.Now()}
 		invoice.ID, err = tx.ReserveInvoice(ctx, locked, invoice)
-		return WriteResult{LockedOrder: locked, Invoice: invoice}, err
+		return WriteResult{LockedOrder: locked, Invoice: invoice, source: options.Source}, err
 	})
 	if err != nil && !isUploadRefusal(err) {
 		err = uploadError(err)
@@ -160,7 +160,7 @@ func (s *Service) activate(ctx context.Context, reserved WriteResult, options Wr
 				return err
 			}
 		}
-		cause := Cause{Actor: ActorMerchant, At: reserved.Invoice.CreatedAt}
+		cause := Cause{Actor: ActorMerchant, Source: options.Source, At: reserved.Invoice.CreatedAt}
 		return tx.ActivateInvoice(ctx, locked, reserved.Invoice.ID, cause)
 	})
 	return result, err
@@ -206,7 +206,8 @@ func (s *Service) cancelReservation(ctx context.Context, reserved WriteResult, n
 // logReservation reports a reservation that the janitor has to expire.
 func (s *Service) logReservation(ctx context.Context, reserved WriteResult, err error) {
 	s.log.WarnContext(ctx, "reservation could not be ended; it expires later",
-		"reference", reserved.Reference, "invoice", reserved.Invoice.ID, "error", err)
+		"order", reserved.Reference, "invoice", reserved.Invoice.ID,
+		"token", reserved.source.TokenID, "request", reserved.source.RequestID, "error", err)
 }
 
 // storedInvoice identifies the invoice of an upload.

@@ -10,9 +10,11 @@ import (
 // IdempotencyRetention is how long an idempotency record is valid.
 const IdempotencyRetention = 24 * time.Hour
 
-// WriteOptions are the precondition and the idempotency of a write. The zero
-// value is an unconditional write without an idempotency record.
+// WriteOptions are the source, the precondition and the idempotency of a write.
+// The zero value is an unconditional write of a command, without an idempotency
+// record.
 type WriteOptions struct {
+	Source Source
 	// IfMatch reports whether the order is in the version that the client
 	// expects; nil accepts any version. It is called while the order is locked,
 	// before every other rule except that the order exists. If it returns false
@@ -40,6 +42,8 @@ type WriteResult struct {
 	LockedOrder           // State and Revision are the new ones
 	Invoice     Invoice   // of an upload
 	Invoices    []Invoice // of a deletion: the remaining active invoices, oldest first
+
+	source Source // of an upload, for the log
 }
 
 // ReplayError is the error of a write whose idempotency key has a recorded

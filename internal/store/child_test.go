@@ -112,7 +112,7 @@ func commitForever(ctx context.Context, db *DB) error {
 				for j := range batch {
 					batch[j] = testOrder(childMerchant, fmt.Sprintf("P%d-%d-%d-%d", os.Getpid(), worker, i, j))
 				}
-				results, err := db.ImportOrders(ctx, batch, testTime)
+				results, err := db.ImportOrders(ctx, batch, order.Cause{Actor: order.ActorOperator, At: testTime})
 				if err != nil {
 					failed <- err
 					return

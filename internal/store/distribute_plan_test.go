@@ -64,7 +64,7 @@ func requestsOf(t *testing.T, db *DB, recorded *recorder, merchant int64) []stat
 	t.Helper()
 	ctx := t.Context()
 	db.indexes = pageindex.NewCache(pageindex.Sizes{BucketOrders: 1, MaxBuckets: 100, MinKeys: 10, MaxKeys: 10, MaxDeltas: 10}, pageindex.DefaultMaxWeight)
-	results, err := db.ImportOrders(ctx, testBatch(merchant, fmt.Sprintf("M%d", merchant), 8), testTime)
+	results, err := db.ImportOrders(ctx, testBatch(merchant, fmt.Sprintf("M%d", merchant), 8), order.Cause{Actor: order.ActorOperator, At: testTime})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 // Statements that read events. The entry of an invoice stays when its file is
 // deleted, so every event finds the file name.
 const (
-	eventColumns = `e.seq, e.type, e.actor, e.at, e.from_state, e.to_state, e.reason, e.invoice_id,
+	eventColumns = `e.seq, e.type, e.actor, e.at, e.from_state, e.to_state, e.reason, e.invoice_id, e.token_id, e.request_id,
 	o.legacy_id, o.reference, i.name`
 	joinInvoice = ` LEFT JOIN invoices i ON i.merchant_id = e.merchant_id AND i.legacy_id = e.legacy_id AND i.id = e.invoice_id`
 
@@ -63,9 +63,9 @@ func (db *DB) OrderEvents(ctx context.Context, merchantID int64, id order.Identi
 // readEvents reads rows of eventColumns and of more columns. found reports whether
 // there were any, including rows without an event.
 func (db *DB) readEvents(ctx context.Context, text string, args []any, more ...any) (events []order.EventRecord, found bool, err error) {
-	var seq, kind, actor, at, from, to, invoice, legacyID sql.NullInt64
-	var reason, reference, name sql.NullString
-	dest := append([]any{&seq, &kind, &actor, &at, &from, &to, &reason, &invoice, &legacyID, &reference, &name}, more...)
+	var seq, kind, actor, at, from, to, invoice, token, legacyID sql.NullInt64
+	var reason, request, reference, name sql.NullString
+	dest := append([]any{&seq, &kind, &actor, &at, &from, &to, &reason, &invoice, &token, &request, &legacyID, &reference, &name}, more...)
 	err = sqldb.Each(ctx, db.sql, text, args, func(rows sqldb.Rows) error {
 		if err := rows.Scan(dest...); err != nil {
 			return err
@@ -77,6 +77,7 @@ func (db *DB) readEvents(ctx context.Context, text string, args []any, more ...a
 		e.Event = order.Event{
 			Seq: seq.Int64, Type: order.EventType(kind.Int64), Actor: order.Actor(actor.Int64), At: time.Unix(at.Int64, 0).UTC(),
 			From: order.State(from.Int64), To: order.State(to.Int64), Reason: order.Reason(reason.String), InvoiceID: invoice.Int64,
+			Source: order.Source{TokenID: token.Int64, RequestID: request.String},
 		}
 		events = append(events, e)
 		return nil
@@ -131,12 +132,14 @@ func (t *tx) takeEvents(ctx context.Context, merchantID int64, n int) (order.Dat
 }
 
 var insertEvents = newBulkInsert("events", `merchant_id, seq, mark, type, actor, at, legacy_id, order_day,
-	from_state, to_state, reason, invoice_id`, "")
+	from_state, to_state, reason, invoice_id, token_id, request_id`, "")
 
 // eventValues appends the values of a row of insertEvents.
 func eventValues(values []any, mark int64, o order.LockedOrder, e order.Event) []any {
 	reason := sql.NullString{String: string(e.Reason), Valid: e.Reason != ""}
 	invoice := sql.NullInt64{Int64: e.InvoiceID, Valid: e.InvoiceID != 0}
+	token := sql.NullInt64{Int64: e.Source.TokenID, Valid: e.Source.TokenID != 0}
+	request := sql.NullString{String: e.Source.RequestID, Valid: e.Source.RequestID != ""}
 	return append(values, o.MerchantID, e.Seq, mark, int64(e.Type), int64(e.Actor), e.At.Unix(), o.LegacyID, int64(order.DayOf(o.CreatedAt)),
-		int64(e.From), int64(e.To), reason, invoice)
+		int64(e.From), int64(e.To), reason, invoice, token, request)
 }

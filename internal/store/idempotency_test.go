@@ -21,7 +21,7 @@ func TestNoKeyCostsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	batch := testBatch(1, "R", 2)
-	if _, err := db.ImportOrders(t.Context(), batch, testTime); err != nil {
+	if _, err := db.ImportOrders(t.Context(), batch, order.Cause{Actor: order.ActorOperator, At: testTime}); err != nil {
 		t.Fatal(err)
 	}
 	orders := order.NewService(db, nil, func() time.Time { return testTime }, slog.New(slog.DiscardHandler))

@@ -36,7 +36,7 @@ func (i *importItem) reject(status order.ImportStatus, format string, args ...an
 }
 
 // ImportOrders implements order.Store.
-func (db *DB) ImportOrders(ctx context.Context, batch []order.Incoming, now time.Time) ([]order.ImportResult, error) {
+func (db *DB) ImportOrders(ctx context.Context, batch []order.Incoming, cause order.Cause) ([]order.ImportResult, error) {
 	items := make([]*importItem, len(batch))
 	for i := range batch {
 		// Outside of the transaction, which locks rows.
@@ -51,7 +51,7 @@ func (db *DB) ImportOrders(ctx context.Context, batch []order.Incoming, now time
 		part = part[:distinctReferences(part)]
 		timeout := db.dialect.TxTimeout + time.Duration(len(part))*db.dialect.TxTimeoutPerOrder
 		err := db.inTxWithin(ctx, timeout, "add", func(t *tx) error {
-			return (&importTx{tx: t}).importAll(ctx, part, now)
+			return (&importTx{tx: t}).importAll(ctx, part, cause)
 		})
 		if err != nil {
 			return nil, err
@@ -82,7 +82,7 @@ func distinctReferences(items []*importItem) int {
 // of one merchant after those of another. Rows that other changes need follow
 // the new orders, and the counter, which all merchants share, comes last: these
 // are locked for a short time.
-func (in *importTx) importAll(ctx context.Context, items []*importItem, now time.Time) error {
+func (in *importTx) importAll(ctx context.Context, items []*importItem, cause order.Cause) error {
 	if err := in.readLegacyIDCounter(ctx); err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (in *importTx) importAll(ctx context.Context, items []*importItem, now time
 		if err := in.addDays(ctx, id, created[id]); err != nil {
 			return fmt.Errorf("add to day counts of merchant %d: %w", id, err)
 		}
-		if err := in.appendEvents(ctx, id, created[id], now); err != nil {
+		if err := in.appendEvents(ctx, id, created[id], cause); err != nil {
 			return fmt.Errorf("append events of merchant %d: %w", id, err)
 		}
 	}
@@ -206,7 +206,7 @@ func (in *importTx) addDays(ctx context.Context, merchantID int64, items []*impo
 }
 
 // appendEvents writes the events of a merchant's new orders.
-func (in *importTx) appendEvents(ctx context.Context, merchantID int64, items []*importItem, now time.Time) error {
+func (in *importTx) appendEvents(ctx context.Context, merchantID int64, items []*importItem, cause order.Cause) error {
 	version, err := in.takeEvents(ctx, merchantID, len(items))
 	if err != nil {
 		return err
@@ -215,8 +215,8 @@ func (in *importTx) appendEvents(ctx context.Context, merchantID int64, items []
 	for i, item := range items {
 		o := order.LockedOrder{MerchantID: merchantID, LegacyID: item.legacyID, CreatedAt: item.Order.CreatedAt}
 		values = eventValues(values, version.Mark, o, order.Event{
-			Seq: version.Event - int64(len(items)-1-i), Type: order.OrderCreated, Actor: order.ActorOperator,
-			At: now, To: item.Order.State,
+			Seq: version.Event - int64(len(items)-1-i), Type: order.OrderCreated, Actor: cause.Actor, Source: cause.Source,
+			At: cause.At, To: item.Order.State,
 		})
 	}
 	return in.insert(ctx, insertEvents, values)

@@ -62,7 +62,7 @@ func addTo(t *testing.T, db *DB, prefix string, orders int) {
 			o.CreatedAt = order.DayOf(testTime.AddDate(0, 0, -2)).End()
 		}
 	}
-	if _, err := db.ImportOrders(t.Context(), batch, testTime); err != nil {
+	if _, err := db.ImportOrders(t.Context(), batch, order.Cause{Actor: order.ActorOperator, At: testTime}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -162,7 +162,7 @@ func TestListAfterAnError(t *testing.T) {
 			for i := range batch {
 				batch[i].Order.State = order.States()[i%3]
 			}
-			if _, err := db.ImportOrders(t.Context(), batch, testTime); err != nil {
+			if _, err := db.ImportOrders(t.Context(), batch, order.Cause{Actor: order.ActorOperator, At: testTime}); err != nil {
 				t.Fatal(err)
 			}
 			test.before(t, db)
@@ -231,7 +231,7 @@ func testListInSnapshot(t *testing.T, db, fresh *DB) {
 		t.Fatal(err)
 	}
 	const size = 60
-	if _, err := db.ImportOrders(t.Context(), testBatch(1, "R", size), testTime); err != nil {
+	if _, err := db.ImportOrders(t.Context(), testBatch(1, "R", size), order.Cause{Actor: order.ActorOperator, At: testTime}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -323,7 +323,7 @@ func TestListManyMerchants(t *testing.T) {
 			incoming.Order.CreatedAt = testTime.AddDate(0, 0, -round)
 			batch = append(batch, incoming)
 		}
-		if _, err := db.ImportOrders(t.Context(), batch, testTime); err != nil {
+		if _, err := db.ImportOrders(t.Context(), batch, order.Cause{Actor: order.ActorOperator, At: testTime}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -455,7 +455,7 @@ func TestListOtherHistory(t *testing.T) {
 					for i := range batch {
 						batch[i].Order.State, batch[i].Order.CreatedAt = order.Canceled, testTime.AddDate(0, 0, -9)
 					}
-					if _, err := db.ImportOrders(t.Context(), batch, testTime); err != nil {
+					if _, err := db.ImportOrders(t.Context(), batch, order.Cause{Actor: order.ActorOperator, At: testTime}); err != nil {
 						t.Fatal(err)
 					}
 				}

@@ -54,7 +54,7 @@ func fill(b *testing.B, db *DB, merchantID int64, n int) []int64 {
 			o.CreatedAt = testTime.AddDate(0, 0, -(begin+i)*7919%days)
 			o.State = states[(begin+i)%len(states)]
 		}
-		results, err := db.ImportOrders(b.Context(), batch, testTime)
+		results, err := db.ImportOrders(b.Context(), batch, order.Cause{Actor: order.ActorOperator, At: testTime})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func BenchmarkImportOrders(b *testing.B) {
 					b.StopTimer()
 					batch := testBatch(1, fmt.Sprintf("R-%d", begin), min(size, b.N-begin))
 					b.StartTimer()
-					if _, err := db.ImportOrders(b.Context(), batch, testTime); err != nil {
+					if _, err := db.ImportOrders(b.Context(), batch, order.Cause{Actor: order.ActorOperator, At: testTime}); err != nil {
 						b.Fatal(err)
 					}
 				}

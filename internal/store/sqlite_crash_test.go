@@ -89,7 +89,7 @@ func TestSQLiteKeepsItsLocks(t *testing.T) {
 		if err := child(t, "open", path).Run(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := db.ImportOrders(t.Context(), testBatch(childMerchant, strconv.Itoa(i), 5), testTime); err != nil {
+		if _, err := db.ImportOrders(t.Context(), testBatch(childMerchant, strconv.Itoa(i), 5), order.Cause{Actor: order.ActorOperator, At: testTime}); err != nil {
 			t.Errorf("add orders: %v", err)
 		}
 		count, err := child(t, "count", path).Output()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"merchantorders/internal/order"
 	"merchantorders/internal/store/migrations"
 )
 
@@ -174,7 +175,7 @@ func TestMigrationsGoBack(t *testing.T) {
 	if err := addTestMerchant(t.Context(), db, 1); err != nil {
 		t.Error(err)
 	}
-	if _, err := db.ImportOrders(t.Context(), testBatch(1, "R", 3), testTime); err != nil {
+	if _, err := db.ImportOrders(t.Context(), testBatch(1, "R", 3), order.Cause{Actor: order.ActorOperator, At: testTime}); err != nil {
 		t.Error(err)
 	}
 }

@@ -33,7 +33,7 @@ func TestGrantWithoutCommitVersion(t *testing.T) {
 			t.Errorf("grant %+v, error %v", g, err)
 		}
 	}
-	if _, err := db.ImportOrders(t.Context(), testBatch(7, "R", 1), testTime); err != nil {
+	if _, err := db.ImportOrders(t.Context(), testBatch(7, "R", 1), order.Cause{Actor: order.ActorOperator, At: testTime}); err != nil {
 		t.Fatal(err)
 	}
 	if g, err := db.Grant(t.Context(), hash); err != nil || g.DataVersion == (order.DataVersion{}) {

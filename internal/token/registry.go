@@ -3,6 +3,7 @@ package token
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strconv"
 	"sync"
@@ -18,6 +19,18 @@ var (
 	// ErrLifetime means that the lifetime of a new token is negative.
 	ErrLifetime = errors.New("a token's lifetime cannot be negative")
 )
+
+// InvalidError is the ErrUnknown of a token that exists but has expired or is
+// revoked. It is for the log: clients are not told the difference.
+type InvalidError struct {
+	ID int64 // of the token
+}
+
+// Error implements error.
+func (e *InvalidError) Error() string { return fmt.Sprintf("token %d has expired or is revoked", e.ID) }
+
+// Unwrap returns ErrUnknown.
+func (*InvalidError) Unwrap() error { return ErrUnknown }
 
 // flushTimeout bounds one write of last-used times, so that an unreachable
 // database cannot block the shutdown.
@@ -93,7 +106,8 @@ func (r *Registry) create(ctx context.Context, prefix string, t Token, lifetime 
 }
 
 // Authenticate returns the grant of a token. It returns ErrUnknown if the text is
-// malformed, or the token is unknown, expired or revoked. Each call reads the
+// malformed or the token is unknown, and an *InvalidError, which is an ErrUnknown
+// too, if the token has expired or is revoked. Each call reads the
 // token, so that a revocation by another process is effective at the next request.
 func (r *Registry) Authenticate(ctx context.Context, text string) (Grant, error) {
 	hash, err := HashText(text)
@@ -106,7 +120,7 @@ func (r *Registry) Authenticate(ctx context.Context, text string) (Grant, error)
 	}
 	now := r.now()
 	if !g.Valid(now) {
-		return Grant{}, ErrUnknown
+		return Grant{}, &InvalidError{ID: g.ID}
 	}
 	r.mu.Lock()
 	r.used[g.ID] = now
@@ -132,6 +146,23 @@ func (r *Registry) Revoke(ctx context.Context, idOrText string) (int64, error) {
 		id = g.ID
 	}
 	return id, r.store.RevokeToken(ctx, id, r.now())
+}
+
+// LogCreated logs that a token was created. by says who did it.
+func LogCreated(log *slog.Logger, t Token, by ...slog.Attr) {
+	attrs := []slog.Attr{slog.Int64("created", t.ID)}
+	if t.Operator() {
+		attrs = append(attrs, slog.Bool("operator", true))
+	} else {
+		attrs = append(attrs, slog.Int64("merchant", t.MerchantID), slog.String("scopes", t.Scopes.String()))
+	}
+	log.LogAttrs(context.Background(), slog.LevelInfo, "token created", append(attrs, by...)...)
+}
+
+// LogRevoked logs that a token was revoked. by says who did it.
+func LogRevoked(log *slog.Logger, id int64, by ...slog.Attr) {
+	attrs := append([]slog.Attr{slog.Int64("revoked", id)}, by...)
+	log.LogAttrs(context.Background(), slog.LevelInfo, "token revoked", attrs...)
 }
 
 // RecordUses writes the last-used times of tokens at an interval until ctx ends,

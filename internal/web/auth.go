@@ -36,6 +36,10 @@ func (a authenticator) authenticate(h http.Header, r *http.Request, upload bool)
 	}
 	grant, err = a.tokens.Authenticate(r.Context(), text)
 	if errors.Is(err, token.ErrUnknown) || err == nil && basic && grant.Operator() {
+		logEntryOf(r).deadToken = grant.ID
+		if invalid, ok := errors.AsType[*token.InvalidError](err); ok {
+			logEntryOf(r).deadToken = invalid.ID
+		}
 		return token.Grant{}, nil, a.unauthorized(h, r)
 	}
 	if err != nil {

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
 
+	"merchantorders/internal/order"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web/compress"
 )
@@ -35,10 +37,13 @@ var errAborted = errors.New("the response was aborted")
 // requestLogEntry is what the log shows of a request. It holds no personal data,
 // tokens, paths or queries.
 type requestLogEntry struct {
-	id    string
-	route string      // pattern
-	grant token.Grant // zero if no token was authenticated
-	err   error       // why the response is a 5xx or was not sent
+	id        string
+	route     string      // pattern
+	grant     token.Grant // zero if no token was authenticated
+	deadToken int64       // id of the token that was refused, if it is known
+	order     string      // reference of the order that the request has changed
+	orderID   int64       // its legacy id
+	err       error       // why the response is a 5xx or was not sent
 }
 
 type logEntryKey struct{}
@@ -59,10 +64,30 @@ func withLogEntry(r *http.Request) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), logEntryKey{}, &requestLogEntry{}))
 }
 
+// Source returns who makes the changes of a request, for the events that they write.
+func Source(r *http.Request) order.Source {
+	entry := logEntryOf(r)
+	return order.Source{TokenID: entry.grant.ID, RequestID: entry.id}
+}
+
+// LogOrder adds to the log entry of a request the order that it has changed.
+func LogOrder(r *http.Request, reference string, legacyID int64) {
+	entry := logEntryOf(r)
+	entry.order, entry.orderID = reference, legacyID
+}
+
+// RequestLog is where and how requests are logged.
+type RequestLog struct {
+	*slog.Logger
+	// NoAddresses leaves out the addresses of clients whose request was refused with
+	// 401 or 403.
+	NoAddresses bool
+}
+
 // Observe wraps a handler. Each request gets an id, one log entry and its metrics.
 // A panic becomes the response that encode gives for an error, or an aborted
 // connection if the response had begun.
-func Observe(next http.Handler, encode ErrorEncoder, log *slog.Logger, metrics *Metrics, now func() time.Time) http.Handler {
+func Observe(next http.Handler, encode ErrorEncoder, log RequestLog, metrics *Metrics, now func() time.Time) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := now()
 		entry := &requestLogEntry{id: requestID(r), route: unmatchedRoute}
@@ -91,7 +116,11 @@ func Observe(next http.Handler, encode ErrorEncoder, log *slog.Logger, metrics *
 			if r.Method == http.MethodHead {
 				recorder.bytes = 0 // the handler wrote them, net/http did not send them
 			}
-			logRequest(log, entry, method, status, recorder.bytes, took)
+			address := ""
+			if !log.NoAddresses && (status == http.StatusUnauthorized || status == http.StatusForbidden) {
+				address, _, _ = net.SplitHostPort(r.RemoteAddr)
+			}
+			logRequest(log.Logger, entry, method, status, recorder.bytes, took, address)
 		}()
 		if isCrowded(r) {
 			writeError(recorder, r, encode, errCrowded)
@@ -101,9 +130,10 @@ func Observe(next http.Handler, encode ErrorEncoder, log *slog.Logger, metrics *
 	})
 }
 
-// logRequest writes the log entry of a request.
-func logRequest(log *slog.Logger, entry *requestLogEntry, method string, status int, bytes int64, took time.Duration) {
-	attrs := append(make([]slog.Attr, 0, 9), // room for all
+// logRequest writes the log entry of a request. address is that of the client; empty:
+// it is not logged.
+func logRequest(log *slog.Logger, entry *requestLogEntry, method string, status int, bytes int64, took time.Duration, address string) {
+	attrs := append(make([]slog.Attr, 0, 12), // room for all
 		slog.String("request", entry.id),
 		slog.String("method", method),
 		slog.String("route", entry.route),
@@ -113,6 +143,14 @@ func logRequest(log *slog.Logger, entry *requestLogEntry, method string, status 
 	)
 	if entry.grant.ID != 0 {
 		attrs = append(attrs, slog.Int64("merchant", entry.grant.MerchantID), slog.Int64("token", entry.grant.ID))
+	} else if entry.deadToken != 0 {
+		attrs = append(attrs, slog.Int64("token", entry.deadToken))
+	}
+	if address != "" {
+		attrs = append(attrs, slog.String("client", address))
+	}
+	if entry.order != "" {
+		attrs = append(attrs, slog.String("order", entry.order), slog.Int64("order_id", entry.orderID))
 	}
 	level := slog.LevelInfo
 	if entry.err != nil {

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -77,13 +78,14 @@ func TestRequestID(t *testing.T) {
 func TestLogEntry(t *testing.T) {
 	t.Parallel()
 	verifier := tokens{"all": {ID: 7, MerchantID: 355, Scopes: token.AllScopes}, "operator": {ID: 8}}
-	server := serve(t, verifier, guarded())
+	server := serve(t, deadToken{verifier, 9}, guarded())
 	server.ask(t, "GET /read", "X-Request-Id: 1", "Authorization: Bearer all")
 	server.ask(t, "HEAD /read", "X-Request-Id: 2", "Authorization: Bearer all")
 	server.ask(t, "GET /read", "X-Request-Id: 3", "Authorization: Bearer operator")
 	server.ask(t, "GET /read", "X-Request-Id: 4", "Authorization: Bearer unknown")
 	server.ask(t, "BREW /read", "X-Request-Id: 5")
 	server.ask(t, "GET /nothing", "X-Request-Id: 6")
+	server.ask(t, "GET /read", "X-Request-Id: 7", "Authorization: Bearer dead")
 	server.stop()
 	body := int64(len("{\"form\":\"rest\",\"error\":401}\n"))
 	line := func(id, method, route string, status, bytes int64) map[string]any {
@@ -96,13 +98,20 @@ func TestLogEntry(t *testing.T) {
 		line["merchant"], line["token"] = float64(merchant), float64(token)
 		return line
 	}
+	from := func(line map[string]any) map[string]any {
+		line["client"] = "127.0.0.1"
+		return line
+	}
+	dead := line("7", "GET", "/read", 401, body)
+	dead["token"] = 9.0
 	want := []map[string]any{
 		with(line("1", "GET", "/read", 200, int64(len("355\n"))), 355, 7),
 		with(line("2", "HEAD", "/read", 200, 0), 355, 7),
-		with(line("3", "GET", "/read", 403, body), 0, 8),
-		line("4", "GET", "/read", 401, body),
+		from(with(line("3", "GET", "/read", 403, body), 0, 8)),
+		from(line("4", "GET", "/read", 401, body)),
 		line("5", "other", "/read", 405, body),
 		line("6", "GET", "unmatched", 404, body),
+		from(dead),
 	}
 	got := server.log.lines(t, "request")
 	for _, line := range got {
@@ -111,6 +120,19 @@ func TestLogEntry(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("log (-want +got):\n%s", diff)
 	}
+}
+
+// deadToken is an Authenticator to which a token with the text dead has expired.
+type deadToken struct {
+	web.Authenticator
+	id int64
+}
+
+func (d deadToken) Authenticate(ctx context.Context, text string) (token.Grant, error) {
+	if text == "dead" {
+		return token.Grant{}, &token.InvalidError{ID: d.id}
+	}
+	return d.Authenticator.Authenticate(ctx, text)
 }
 
 // TestLogHasNoSecrets searches the whole log for what the clients sent.
@@ -122,7 +144,7 @@ func TestLogHasNoSecrets(t *testing.T) {
 	groups[0].Routes = append(groups[0].Routes, public("GET", "/panic/{id}", func(http.ResponseWriter, *http.Request) error {
 		panic("on purpose")
 	}))
-	server := serve(t, verifier, groups...)
+	server := serveHidingAddresses(t, verifier, groups...)
 	for _, path := range []string{
 		"/guarded/read", "/api/orders/REF-SECRET", "/REF-SECRET", "/api//REF-SECRET", "/panic/REF-SECRET", "/api/orders/%FF%00REF-SECRET",
 	} {

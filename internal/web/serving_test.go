@@ -67,6 +67,17 @@ type running struct {
 // serve runs a server until the test ends.
 func serve(t *testing.T, verifier web.Authenticator, groups ...web.RouteGroup) *running {
 	t.Helper()
+	return serveLogging(t, web.RequestLog{}, verifier, groups...)
+}
+
+// serveHidingAddresses is serve without addresses in the log.
+func serveHidingAddresses(t *testing.T, verifier web.Authenticator, groups ...web.RouteGroup) *running {
+	t.Helper()
+	return serveLogging(t, web.RequestLog{NoAddresses: true}, verifier, groups...)
+}
+
+func serveLogging(t *testing.T, requestLog web.RequestLog, verifier web.Authenticator, groups ...web.RouteGroup) *running {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +85,8 @@ func serve(t *testing.T, verifier web.Authenticator, groups ...web.RouteGroup) *
 	r := &running{address: listener.Addr().String(), log: &journal{}, metrics: web.NewMetrics()}
 	log := slog.New(slog.NewJSONHandler(r.log, nil))
 	router := web.NewRouter(web.RouterConfig{Authenticator: verifier}, groups...)
-	handler := web.Observe(router, form("top"), log, r.metrics, ticking())
+	requestLog.Logger = log
+	handler := web.Observe(router, form("top"), requestLog, r.metrics, ticking())
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {

@@ -82,6 +82,7 @@ func serveWrite(config RouterConfig, parse WriteHandler, encode ErrorEncoder) me
 		case err != nil:
 			return err
 		}
+		LogOrder(r.Request, result.Reference, result.LegacyID)
 		return writeResponse(w, write.Respond(result))
 	}
 }
@@ -89,7 +90,7 @@ func serveWrite(config RouterConfig, parse WriteHandler, encode ErrorEncoder) me
 // writeOptions returns what order.Service must know of a write request beside the
 // change itself. The handler has read the body by now.
 func writeOptions(r *Request, key string, tags *EntityTags, write Write, encode ErrorEncoder) order.WriteOptions {
-	options := order.WriteOptions{IdempotencyKey: key}
+	options := order.WriteOptions{Source: Source(r.Request), IdempotencyKey: key}
 	if tags != nil {
 		options.IfMatch = func(o order.LockedOrder) bool { return tags.MatchOwn(OrderTag(o.LegacyID, o.Revision)) }
 	}

@@ -9,6 +9,7 @@ package operator
 
 import (
 	"errors"
+	"log/slog"
 	"net/http"
 	"slices"
 
@@ -22,6 +23,7 @@ import (
 type API struct {
 	Orders *order.Service
 	Tokens *token.Registry
+	Log    *slog.Logger // gets the creations and revocations of tokens
 }
 
 // Routes returns the routes of operators.

@@ -29,13 +29,14 @@ func (a API) importOrder(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	results, err := a.Orders.Import(r.Context(), []order.Incoming{incoming})
+	results, err := a.Orders.Import(r.Context(), []order.Incoming{incoming}, web.Source(r))
 	if err != nil {
 		return err
 	}
 	result, status := results[0], http.StatusOK
 	switch result.Status {
 	case order.Created:
+		web.LogOrder(r, incoming.Order.Reference, result.LegacyID)
 		status = http.StatusCreated
 	case order.Unchanged:
 	default:
@@ -72,9 +73,10 @@ func (a API) transitionOrder(w http.ResponseWriter, r *http.Request) error {
 	}
 	// An invalid id becomes 0, which no merchant has.
 	merchantID, _ := order.ParseID(r.PathValue("merchantId"))
-	moved, err := a.Orders.Transition(r.Context(), merchantID, order.ByReference(r.PathValue("orderReference")), to)
+	moved, err := a.Orders.Transition(r.Context(), merchantID, order.ByReference(r.PathValue("orderReference")), to, web.Source(r))
 	if err != nil {
 		return err
 	}
+	web.LogOrder(r, moved.Reference, moved.LegacyID)
 	return web.WriteJSON(w, http.StatusOK, transitionView{Success: true, State: moved.State.String()})
 }

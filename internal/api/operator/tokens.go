@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"log/slog"
 	"net/http"
 	"slices"
 	"strconv"
@@ -96,6 +97,7 @@ func (a API) createToken(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	token.LogCreated(a.Log, created, by(r)...)
 	return web.WriteJSON(w, http.StatusCreated, createdTokenView{Text: text, Token: newTokenView(created)})
 }
 
@@ -165,5 +167,12 @@ func (a API) revokeToken(w http.ResponseWriter, r *http.Request) error {
 	if _, err := a.Tokens.Revoke(r.Context(), strconv.FormatInt(id, 10)); err != nil {
 		return err
 	}
+	token.LogRevoked(a.Log, id, by(r)...)
 	return web.WriteJSON(w, http.StatusOK, revokedView{Success: true})
+}
+
+// by returns who sent a request, for the log.
+func by(r *http.Request) []slog.Attr {
+	source := web.Source(r)
+	return []slog.Attr{slog.String("by", "operator"), slog.Int64("token", source.TokenID), slog.String("request", source.RequestID)}
 }

@@ -22,13 +22,15 @@ type feedView struct {
 }
 
 type eventView struct {
-	Seq            int64  `json:"seq"`
-	Type           string `json:"type"`
-	OrderReference string `json:"orderReference"`
-	OrderID        int64  `json:"orderId"`
-	At             string `json:"at"`
-	Actor          string `json:"actor"`
-	Data           any    `json:"data"`
+	Seq            int64   `json:"seq"`
+	Type           string  `json:"type"`
+	OrderReference string  `json:"orderReference"`
+	OrderID        int64   `json:"orderId"`
+	At             string  `json:"at"`
+	Actor          string  `json:"actor"`
+	TokenID        *int64  `json:"tokenId"`   // nil: no request made the change
+	RequestID      *string `json:"requestId"` // nil: no request made the change
+	Data           any     `json:"data"`
 }
 
 // The data of each type of event.
@@ -114,10 +116,20 @@ func newEventsView(events []order.EventRecord, next int64) eventsView {
 	for i, e := range events {
 		view.Events[i] = eventView{
 			Seq: e.Seq, Type: e.Type.String(), OrderReference: e.Reference, OrderID: e.LegacyID,
-			At: e.At.UTC().Format(time.RFC3339), Actor: e.Actor.String(), Data: newDataView(e),
+			At: e.At.UTC().Format(time.RFC3339), Actor: e.Actor.String(),
+			TokenID: nonZero(e.Source.TokenID), RequestID: nonZero(e.Source.RequestID), Data: newDataView(e),
 		}
 	}
 	return view
+}
+
+// nonZero returns a pointer to a value, nil if it is the zero value.
+func nonZero[T comparable](value T) *T {
+	var zero T
+	if value == zero {
+		return nil
+	}
+	return &value
 }
 
 func newDataView(e order.EventRecord) any {

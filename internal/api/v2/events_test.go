@@ -117,7 +117,7 @@ func TestEventsView(t *testing.T) {
 		return order.EventRecord{Event: e, LegacyID: 915664, Reference: "SF-1", FileName: "a.pdf"}
 	}
 	shown := func(seq int64, kind string, data any) eventView {
-		return eventView{seq, kind, "SF-1", 915664, "2026-11-20T09:15:00Z", "merchant", data}
+		return eventView{seq, kind, "SF-1", 915664, "2026-11-20T09:15:00Z", "merchant", nil, nil, data}
 	}
 	damaged := order.Reason("damaged")
 	for _, test := range []struct {

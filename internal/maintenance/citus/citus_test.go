@@ -95,7 +95,7 @@ func addOrders(t *testing.T, db *store.DB, merchantID int64, n int) {
 	for i := range n {
 		batch = append(batch, maintenancetest.Incoming(merchantID, i))
 	}
-	if _, err := db.ImportOrders(t.Context(), batch, maintenancetest.Now); err != nil {
+	if _, err := db.ImportOrders(t.Context(), batch, order.Cause{Actor: order.ActorOperator, At: maintenancetest.Now}); err != nil {
 		t.Fatal(err)
 	}
 }

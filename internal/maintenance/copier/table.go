@@ -58,7 +58,8 @@ var (
 	invoicesTable = newTable(table{name: "invoices", keyColumns: 3, pageColumn: "legacy_id"},
 		"merchant_id, legacy_id, id, name, status, size, sha256, created_at, deleted_at, purged_at")
 	eventsTable = newTable(table{name: "events", keyColumns: 2, pageColumn: "seq", permanent: true, immutable: true},
-		"merchant_id, seq, mark, type, actor, at, legacy_id, order_day, from_state, to_state, reason, invoice_id")
+		"merchant_id, seq, mark, type, actor, at, legacy_id, order_day, from_state, to_state, reason, invoice_id,"+
+			" token_id, request_id")
 	idempotencyTable = newTable(table{name: "idempotency_keys", keyColumns: 2, pageColumn: "created_at"},
 		"merchant_id, key, request_digest, created_at, legacy_id, invoice_id, response")
 

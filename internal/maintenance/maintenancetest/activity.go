@@ -60,7 +60,7 @@ func StartActivity(t *testing.T, in *Installation, first int) *Activity {
 func (a *Activity) processOrder(t *testing.T, n int) error {
 	ctx, merchant := context.WithoutCancel(t.Context()), []int64{Alpha, Beta}[n%2]
 	reference := Reference(merchant, n)
-	if _, err := a.in.Orders.Import(ctx, []order.Incoming{Incoming(merchant, n)}); err != nil {
+	if _, err := a.in.Orders.Import(ctx, []order.Incoming{Incoming(merchant, n)}, order.Source{}); err != nil {
 		return err
 	}
 	a.mu.Lock()

@@ -79,7 +79,7 @@ func (in *Installation) Import(t testing.TB, merchantID int64, from, to int) {
 		for ; from < to && len(batch) < 100; from++ {
 			batch = append(batch, Incoming(merchantID, from))
 		}
-		results, err := in.Orders.Import(t.Context(), batch)
+		results, err := in.Orders.Import(t.Context(), batch, order.Source{})
 		if err != nil {
 			t.Fatal(err)
 		}

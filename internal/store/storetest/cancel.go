@@ -39,7 +39,7 @@ func calls(store Store) map[string]func(context.Context) error {
 		"DataVersions": func(ctx context.Context) error { _, err := store.DataVersions(ctx, []int64{alpha}); return err },
 		"InTx":         func(ctx context.Context) error { return transitionTo(ctx, store, alpha, 1, order.Canceled, noon) },
 		"ImportOrders": func(ctx context.Context) error {
-			_, err := store.ImportOrders(ctx, []order.Incoming{incoming(minimal(alpha, "NEW"))}, noon)
+			_, err := store.ImportOrders(ctx, []order.Incoming{incoming(minimal(alpha, "NEW"))}, order.Cause{Actor: order.ActorOperator, At: noon})
 			return err
 		},
 		"ExpiredReservations": func(ctx context.Context) error { _, err := store.ExpiredReservations(ctx, noon, 1); return err },
@@ -130,7 +130,7 @@ func testCanceledImport(f *fixture) {
 	for i := range 60 {
 		prefix := fmt.Sprintf("R-%d", i)
 		ctx, cancel := context.WithTimeout(f.Context(), time.Duration(dice.IntN(1+500*i))*time.Microsecond)
-		_, err := []Store{f.a, f.b}[i%2].ImportOrders(ctx, numbered(alpha, prefix, size), noon)
+		_, err := []Store{f.a, f.b}[i%2].ImportOrders(ctx, numbered(alpha, prefix, size), order.Cause{Actor: order.ActorOperator, At: noon})
 		cancel()
 		// Counted in one statement: a canceled commit may still happen.
 		there := 0

@@ -25,10 +25,10 @@ var eventListSubjects = []subject{
 func testFeedContent(f *fixture) {
 	f.add(f.a, incoming(minimal(alpha, "ONE")), incoming(minimal(beta, "BETA")), incoming(dated(alpha, "TWO", noon, order.ReadyForShipment)))
 	at := noon.Add(time.Hour)
-	if _, err := service(f.a, at).Reject(f.Context(), alpha, order.ByReference("ONE"), "wrong-price", order.WriteOptions{}); err != nil {
+	if _, err := service(f.a, at).Reject(f.Context(), alpha, order.ByReference("ONE"), "wrong-price", order.WriteOptions{Source: source}); err != nil {
 		f.Fatal(err)
 	}
-	if _, err := service(f.b, at).Transition(f.Context(), alpha, order.ByReference("TWO"), order.PickedByCourier); err != nil {
+	if _, err := service(f.b, at).Transition(f.Context(), alpha, order.ByReference("TWO"), order.PickedByCourier, order.Source{RequestID: "request-2"}); err != nil {
 		f.Fatal(err)
 	}
 	two := order.ByLegacyID(3)
@@ -37,6 +37,9 @@ func testFeedContent(f *fixture) {
 		f.Fatal(err)
 	}
 	of := func(number int64, reference string, e order.Event) order.EventRecord {
+		if e.Source == (order.Source{}) {
+			e.Source = source
+		}
 		return order.EventRecord{Event: e, LegacyID: number, Reference: reference}
 	}
 	withFile := func(record order.EventRecord) order.EventRecord {
@@ -51,7 +54,7 @@ func testFeedContent(f *fixture) {
 			From: order.Registered, To: order.RejectedByMerchant, Reason: "wrong-price",
 		}),
 		of(3, "TWO", order.Event{
-			Seq: 4, Type: order.OrderStateChanged, Actor: order.ActorOperator, At: at,
+			Seq: 4, Type: order.OrderStateChanged, Actor: order.ActorOperator, Source: order.Source{RequestID: "request-2"}, At: at,
 			From: order.ReadyForShipment, To: order.PickedByCourier,
 		}),
 		withFile(of(3, "TWO", order.Event{Seq: 5, Type: order.InvoiceUploaded, Actor: order.ActorMerchant, At: noon})),
@@ -189,7 +192,7 @@ func testFeedFollowed(f *fixture) {
 			store := []Store{f.a, f.b}[worker%2]
 			for round := range rounds {
 				reference := fmt.Sprintf("%d-%d", worker, round)
-				results, err := store.ImportOrders(f.Context(), []order.Incoming{incoming(minimal(alpha, reference))}, noon)
+				results, err := store.ImportOrders(f.Context(), []order.Incoming{incoming(minimal(alpha, reference))}, order.Cause{Actor: order.ActorOperator, At: noon})
 				if err != nil {
 					f.Errorf("add: %v", err)
 					return

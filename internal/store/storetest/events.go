@@ -26,15 +26,17 @@ type eventRow struct {
 func (f *fixture) events(merchantID int64) []eventRow {
 	f.Helper()
 	var events []eventRow
-	f.tables.each(`SELECT seq, type, actor, at, legacy_id, order_day, from_state, to_state, reason, invoice_id
+	f.tables.each(`SELECT seq, type, actor, at, legacy_id, order_day, from_state, to_state, reason, invoice_id, token_id, request_id
 		FROM events WHERE merchant_id = $1 ORDER BY seq`, func(rows *sql.Rows) error {
 		var e eventRow
 		var at int64
-		var reason sql.NullString
-		var invoice sql.NullInt64
-		err := rows.Scan(&e.Seq, &e.Type, &e.Actor, &at, &e.Number, &e.Day, &e.From, &e.To, &reason, &invoice)
+		var reason, request sql.NullString
+		var invoice, token sql.NullInt64
+		err := rows.Scan(&e.Seq, &e.Type, &e.Actor, &at, &e.Number, &e.Day, &e.From, &e.To, &reason, &invoice, &token, &request)
 		e.At, e.Reason, e.InvoiceID = time.Unix(at, 0).UTC(), order.Reason(reason.String), invoice.Int64
-		if reason.Valid && reason.String == "" || invoice.Valid && invoice.Int64 == 0 {
+		e.Source = order.Source{TokenID: token.Int64, RequestID: request.String}
+		if reason.Valid && reason.String == "" || invoice.Valid && invoice.Int64 == 0 ||
+			token.Valid && token.Int64 == 0 || request.Valid && request.String == "" {
 			f.Errorf("event %d: what there is not is stored as empty", e.Seq)
 		}
 		events = append(events, e)
@@ -51,7 +53,7 @@ func testEventContent(f *fixture) {
 	if _, err := service(f.b, at).Reject(f.Context(), alpha, order.ByReference("PAST"), "wrong-price", order.WriteOptions{}); err != nil {
 		f.Fatal(err)
 	}
-	if _, err := service(f.a, at).Transition(f.Context(), alpha, order.ByReference("READY"), order.PickedByCourier); err != nil {
+	if _, err := service(f.a, at).Transition(f.Context(), alpha, order.ByReference("READY"), order.PickedByCourier, order.Source{TokenID: 3}); err != nil {
 		f.Fatal(err)
 	}
 	invoice := f.upload(f.a, order.ByLegacyID(3), "a.pdf")
@@ -62,7 +64,7 @@ func testEventContent(f *fixture) {
 		f.Fatal(err)
 	}
 	today := order.DayOf(noon)
-	created := order.Event{Type: order.OrderCreated, Actor: order.ActorOperator, At: noon}
+	created := order.Event{Type: order.OrderCreated, Actor: order.ActorOperator, Source: source, At: noon}
 	moved := order.Event{Type: order.OrderStateChanged, Actor: order.ActorMerchant, At: at}
 	for merchantID, want := range map[int64][]eventRow{
 		alpha: {
@@ -72,10 +74,10 @@ func testEventContent(f *fixture) {
 				e.From, e.To, e.Reason = order.Registered, order.RejectedByMerchant, "wrong-price"
 			}), 1, -1},
 			{event(moved, 4, func(e *order.Event) {
-				e.Actor, e.From, e.To = order.ActorOperator, order.ReadyForShipment, order.PickedByCourier
+				e.Actor, e.Source, e.From, e.To = order.ActorOperator, order.Source{TokenID: 3}, order.ReadyForShipment, order.PickedByCourier
 			}), 3, today},
-			{order.Event{Seq: 5, Type: order.InvoiceUploaded, Actor: order.ActorMerchant, At: noon, InvoiceID: invoice}, 3, today},
-			{order.Event{Seq: 6, Type: order.InvoiceDeleted, Actor: order.ActorMerchant, At: at, InvoiceID: invoice}, 3, today},
+			{order.Event{Seq: 5, Type: order.InvoiceUploaded, Actor: order.ActorMerchant, Source: source, At: noon, InvoiceID: invoice}, 3, today},
+			{order.Event{Seq: 6, Type: order.InvoiceDeleted, Actor: order.ActorMerchant, Source: source, At: at, InvoiceID: invoice}, 3, today},
 		},
 		beta: {
 			{event(created, 1, func(e *order.Event) { e.To = order.Registered }), 2, today},
@@ -111,7 +113,7 @@ func testEventNumbers(f *fixture) {
 			store, dice := []Store{f.a, f.b}[worker%2], newDice(uint64(worker))
 			for round := range rounds {
 				batch := append(numbered(beta, fmt.Sprintf("b-%d-%d", worker, round), 3), numbered(alpha, fmt.Sprintf("a-%d-%d", worker, round), 2)...)
-				if _, err := store.ImportOrders(f.Context(), batch, noon); err != nil {
+				if _, err := store.ImportOrders(f.Context(), batch, order.Cause{Actor: order.ActorOperator, At: noon}); err != nil {
 					f.Errorf("add: %v", err)
 				}
 				for i, merchantID := range []int64{alpha, beta, 357} {

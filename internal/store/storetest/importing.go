@@ -165,7 +165,7 @@ func testNumbersAtOnce(f *fixture) {
 	for i := range results {
 		group.Go(func() {
 			var err error
-			results[i], err = []Store{f.a, f.b}[i%2].ImportOrders(f.Context(), numbered(alpha, fmt.Sprint("N", i), size), noon)
+			results[i], err = []Store{f.a, f.b}[i%2].ImportOrders(f.Context(), numbered(alpha, fmt.Sprint("N", i), size), order.Cause{Actor: order.ActorOperator, At: noon})
 			if err != nil {
 				f.Errorf("add orders: %v", err)
 			}
@@ -215,7 +215,7 @@ func testSameBatchTwice(f *fixture) {
 				// Each takes the orders in another sequence.
 				mine[j*[]int{1, 3, 7, 9}[i]%len(mine)] = incoming
 			}
-			got, err := []Store{f.a, f.b}[i%2].ImportOrders(f.Context(), mine, noon)
+			got, err := []Store{f.a, f.b}[i%2].ImportOrders(f.Context(), mine, order.Cause{Actor: order.ActorOperator, At: noon})
 			if err != nil {
 				f.Errorf("add orders: %v", err)
 			}

@@ -51,7 +51,7 @@ func (f *fixture) mustReserve(store Store, key order.Identifier, name string, at
 
 func (f *fixture) activate(store Store, key order.Identifier, id int64) error {
 	return inOrder(f.Context(), store, alpha, key, func(tx order.Tx, locked order.LockedOrder) error {
-		return tx.ActivateInvoice(f.Context(), locked, id, order.Cause{Actor: order.ActorMerchant, At: noon})
+		return tx.ActivateInvoice(f.Context(), locked, id, order.Cause{Actor: order.ActorMerchant, Source: source, At: noon})
 	})
 }
 
@@ -75,7 +75,7 @@ func (f *fixture) release(store Store, key order.Identifier, id int64) error {
 func (f *fixture) remove(store Store, key order.Identifier, id int64, at time.Time) ([]order.Invoice, error) {
 	var left []order.Invoice
 	err := inOrder(f.Context(), store, alpha, key, func(tx order.Tx, locked order.LockedOrder) error {
-		if err := tx.DeleteInvoice(f.Context(), locked, id, order.Cause{Actor: order.ActorMerchant, At: at}); err != nil {
+		if err := tx.DeleteInvoice(f.Context(), locked, id, order.Cause{Actor: order.ActorMerchant, Source: source, At: at}); err != nil {
 			return err
 		}
 		var err error

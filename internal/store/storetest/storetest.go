@@ -104,10 +104,13 @@ func (f *fixture) addMerchant(id int64, name string) {
 	}
 }
 
+// source is the request that makes the changes of fixture's methods.
+var source = order.Source{TokenID: 1<<40 + 7, RequestID: "request-1"}
+
 // add imports orders and returns the results.
 func (f *fixture) add(store Store, batch ...order.Incoming) []order.ImportResult {
 	f.Helper()
-	results, err := store.ImportOrders(f.Context(), batch, noon)
+	results, err := store.ImportOrders(f.Context(), batch, order.Cause{Actor: order.ActorOperator, Source: source, At: noon})
 	if err != nil {
 		f.Fatalf("add orders: %v", err)
 	}

@@ -25,7 +25,7 @@ var tableColumns = map[string]string{
 		"user_id, email, phone, first_name, last_name, company, revision, active_invoices, digest, details",
 	"order_days": "merchant_id, day, state, orders",
 	"invoices":   "merchant_id, legacy_id, id, name, status, size, sha256, created_at, deleted_at, purged_at",
-	"events":     "merchant_id, seq, mark, type, actor, at, legacy_id, order_day, from_state, to_state, reason, invoice_id",
+	"events":     "merchant_id, seq, mark, type, actor, at, legacy_id, order_day, from_state, to_state, reason, invoice_id, token_id, request_id",
 
 	"idempotency_keys": "merchant_id, key, request_digest, created_at, legacy_id, invoice_id, response",
 }

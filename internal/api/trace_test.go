@@ -1,0 +1,136 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// trace is what an event or a log line tells about a change.
+type trace struct {
+	Order, Request string
+	Token          int64
+}
+
+// logLines returns the lines of the log with a message. The service has stopped.
+func (s *service) logLines(message string) []map[string]any {
+	s.t.Helper()
+	s.stop()
+	var found []map[string]any
+	for line := range strings.Lines(s.log.String()) {
+		fields := make(map[string]any)
+		if err := json.Unmarshal([]byte(line), &fields); err != nil {
+			s.t.Fatal(err)
+		}
+		if fields["msg"] == message {
+			found = append(found, fields)
+		}
+	}
+	return found
+}
+
+// TestChangesAreTraced checks that the event and the log line of every change name
+// its order, its token and its request, and that other log lines name no order.
+func TestChangesAreTraced(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	var want []trace
+	const merchant, operator = 1, 3
+	change := func(token int64, reference, method, path, body string, status int) {
+		t.Helper()
+		text := s.merchant
+		if token == operator {
+			text = s.operator
+		}
+		got := s.ask(text, method, path, body)
+		if got.status != status {
+			t.Fatalf("%s %s: %d %s", method, path, got.status, got.body)
+		}
+		if status < 300 {
+			want = append(want, trace{reference, got.header.Get("X-Request-Id"), token})
+		}
+	}
+	change(merchant, "R-1", "PATCH", "/v2/orders/R-1/accept", "", 200)
+	change(merchant, "R-1", "PATCH", "/v2/orders/R-1/accept", "", 400)
+	change(merchant, "R-2", "PUT", "/api/orders/102", `{"status":"D"}`, 200)
+	change(merchant, "R-1", "POST", "/v2/orders/R-1/invoices", uploadBody("a.pdf", "x"), 200)
+	change(merchant, "R-1", "DELETE", "/api/orders/101/invoices/1", "", 200)
+	change(operator, "R-1", "POST", "/operator/merchants/355/orders/R-1/state", `{"state":"ready-for-shipment"}`, 200)
+	change(operator, "NEW-1", "POST", "/operator/orders", document("NEW-1", 5000, ""), 201)
+
+	var feed struct {
+		Events []struct {
+			OrderReference string
+			TokenID        int64
+			RequestID      string
+		}
+	}
+	if err := json.Unmarshal([]byte(s.ask(s.merchant, "GET", "/v2/events?limit=1000", "").body), &feed); err != nil {
+		t.Fatal(err)
+	}
+	var events, logged []trace
+	for _, e := range feed.Events {
+		if e.RequestID != "" { // no request made the orders of the test
+			events = append(events, trace{e.OrderReference, e.RequestID, e.TokenID})
+		}
+	}
+	for _, line := range s.logLines("request") {
+		if line["order"] != nil {
+			logged = append(logged, trace{line["order"].(string), line["request"].(string), int64(line["token"].(float64))})
+		}
+	}
+	if diff := cmp.Diff(want, events); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(want, logged); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
+	}
+}
+
+// TestTokensAreTraced checks that the log says who created and revoked a token, and
+// that a request with the revoked token is logged with its id and its address.
+func TestTokensAreTraced(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	got := s.ask(s.operator, "POST", "/operator/tokens", `{"merchantId":355,"scopes":["orders:read"]}`)
+	var made struct {
+		Text  string
+		Token struct{ ID int64 }
+	}
+	if err := json.Unmarshal([]byte(got.body), &made); err != nil {
+		t.Fatalf("%v: %s", err, got.body)
+	}
+	s.ask(made.Text, "PATCH", "/v2/orders/R-1/accept", "")
+	revoked := s.ask(s.operator, "DELETE", fmt.Sprintf("/operator/tokens/%d", made.Token.ID), "")
+	s.ask(made.Text, "GET", "/v2/orders/R-1", "")
+	for message, want := range map[string]map[string]any{
+		"token created": {"created": 4.0, "merchant": 355.0, "scopes": "orders:read", "by": "operator", "token": 3.0, "request": got.header.Get("X-Request-Id")},
+		"token revoked": {"revoked": 4.0, "by": "operator", "token": 3.0, "request": revoked.header.Get("X-Request-Id")},
+	} {
+		lines := s.logLines(message)
+		if len(lines) != 1 {
+			t.Fatalf("%s: %v", message, lines)
+		}
+		for _, name := range []string{"time", "level", "msg"} {
+			delete(lines[0], name)
+		}
+		if diff := cmp.Diff(want, lines[0]); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", message, diff)
+		}
+	}
+	refused := make(map[float64]bool)
+	for _, line := range s.logLines("request") {
+		if status := line["status"].(float64); status == 401 || status == 403 {
+			refused[status] = line["token"] == 4.0 && line["client"] == "127.0.0.1"
+		}
+	}
+	if !refused[401] || !refused[403] {
+		t.Errorf("refused requests whose log line names token and address: %v", refused)
+	}
+	if strings.Contains(s.log.String(), made.Text) {
+		t.Error("the log has the text of a token")
+	}
+}
