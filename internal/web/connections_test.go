@@ -32,7 +32,7 @@ func withBoundedServer(t *testing.T, test func(t *testing.T, s *boundedServer)) 
 			}
 		})
 		log := slog.New(slog.DiscardHandler)
-		handler := Observe(inner, EncodeMessage, web.RequestLog{Logger: log}, NewMetrics(), time.Now)
+		handler := Observe(inner, EncodeMessage, RequestLog{Logger: log}, NewMetrics(), time.Now)
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() {
