@@ -59,12 +59,12 @@ func (s *service) first(t testing.TB, r request) response {
 // the key, and under another, it is the published refusal.
 func TestRetry(t *testing.T) {
 	onEveryBackend(t, func(t *testing.T, s *service) {
-		eachWrite(t, s, func(t *testing.T, v version, o placed, r request, revision int) {
+		eachWrite(t, s, func(t *testing.T, v version, o placed, r request, now string) {
 			key := newKey()
 			first := s.first(t, r.under(key))
 			first.ok(t)
-			if got, want := first.ownTag(), tag(o, revision+1); got != want {
-				t.Errorf("ETag is %s, want %s", got, want)
+			if got := first.ownTag(); changes(t, o, got) != changes(t, o, now)+1 {
+				t.Errorf("ETag is %s, before %s", got, now)
 			}
 			shown := v2.shown(t, s, o)
 			for range 2 {
@@ -196,7 +196,7 @@ func TestRetryOfMerchants(t *testing.T) {
 // form.
 func TestRetryBadInput(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
-		eachWrite(t, s, func(t *testing.T, v version, o placed, r request, _ int) {
+		eachWrite(t, s, func(t *testing.T, v version, o placed, r request, _ string) {
 			for name, bad := range map[string]request{
 				"empty":      r.under(""),
 				"too long":   r.under(strings.Repeat("k", 256)),
@@ -238,7 +238,7 @@ func TestRetryKeys(t *testing.T) {
 func TestRetryAtOnce(t *testing.T) {
 	const tries = 16
 	onBothDatabases(t, func(t *testing.T, s *service) {
-		eachWrite(t, s, func(t *testing.T, v version, o placed, r request, revision int) {
+		eachWrite(t, s, func(t *testing.T, v version, o placed, r request, now string) {
 			requests := make([]request, tries)
 			key := newKey()
 			for i := range requests {
@@ -265,8 +265,8 @@ func TestRetryAtOnce(t *testing.T) {
 				t.Errorf("%d of %d made the change, there are %d responses", made, tries, len(bodies))
 			}
 			next := s.do(t, v.upload(o, "next.pdf", "next"))
-			if got, want := next.ownTag(), tag(o, revision+2); got != want {
-				t.Errorf("after the next change it is at %s, want %s", got, want)
+			if got := next.ownTag(); changes(t, o, got) != changes(t, o, now)+2 {
+				t.Errorf("after the next change it is at %s, before both at %s", got, now)
 			}
 		})
 	})
@@ -310,7 +310,7 @@ func TestRetryAfterRestart(t *testing.T) {
 			s := newService(t, server)
 			var requests []request
 			var responses []response
-			eachWrite(t, s, func(t *testing.T, _ version, _ placed, r request, _ int) {
+			eachWrite(t, s, func(t *testing.T, _ version, _ placed, r request, _ string) {
 				r = r.under(newKey())
 				requests, responses = append(requests, r), append(responses, s.first(t, r))
 			})

@@ -311,7 +311,9 @@ func (t *fakeTx) LockOrder(_ context.Context, merchantID int64, id order.Identif
 	if o == nil {
 		return order.LockedOrder{}, order.ErrNotFound
 	}
-	return o.head, nil
+	head := o.head
+	head.NextRevision = head.Revision + 1
+	return head, nil
 }
 
 func (t *fakeTx) Transition(_ context.Context, locked order.LockedOrder, to order.State, cause order.Cause) error {

@@ -48,7 +48,7 @@ func (s *Service) DeleteInvoice(ctx context.Context, merchantID int64, id Identi
 			return WriteResult{}, err
 		}
 		remaining, err := tx.Invoices(ctx, locked)
-		locked.Revision++
+		locked.Revision = locked.NextRevision
 		return WriteResult{LockedOrder: locked, Invoices: remaining}, err
 	})
 	if errors.Is(err, ErrNotFound) {

@@ -10,6 +10,7 @@ package order
 
 import (
 	"encoding/json"
+	"math/rand/v2"
 	"time"
 )
 
@@ -46,9 +47,20 @@ type Order struct {
 
 	// Invoices are the active invoice files, oldest first. Set on read.
 	Invoices []Invoice
-	// Revision is 1 for a new order and grows by one with every change of the
-	// order or its invoice files.
+	// Revision is another one after every change of the order or its invoice files;
+	// see NextRevision.
 	Revision int64
+}
+
+// revisionBits is how many bits of a revision are random.
+const revisionBits = 31
+
+// NextRevision returns the revision of an order after a change, of a new order for
+// 0. The upper bits count the changes. The lower ones are random: if a change is
+// lost, in a failover or a restore, and another one takes its place, the order has
+// another revision and another entity tag.
+func NextRevision(revision int64) int64 {
+	return (revision>>revisionBits+1)<<revisionBits | rand.Int64N(1<<revisionBits)
 }
 
 // Summary is what a list shows of an order. A list reads only the columns of
@@ -74,7 +86,8 @@ type LockedOrder struct {
 	State          State
 	CreatedAt      time.Time
 	Revision       int64
-	ActiveInvoices int // active files and reservations
+	NextRevision   int64 // after a change
+	ActiveInvoices int   // active files and reservations
 }
 
 // Customer is who placed the order.

@@ -95,7 +95,7 @@ func TestTransitionFromEveryState(t *testing.T) {
 			}
 			want := locked(from)
 			want.State = a.to
-			want.Revision++
+			want.Revision, want.NextRevision = 1, 1
 			if err != nil || moved != want || stored.head.State != a.to || stored.updated != noonUTC {
 				t.Errorf("%s to %s from %s: error %v, returned %+v, order %+v", a.name, a.to, from, err, moved, stored)
 			}
@@ -271,5 +271,20 @@ func TestAddMerchant(t *testing.T) {
 	want := []order.Merchant{{ID: merchant, Name: "Shop", CreatedAt: noonUTC}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("error %v, merchants (-want +got):\n%s", err, diff)
+	}
+}
+
+// TestNextRevision counts changes, and gives another one in the place of a lost one
+// another revision.
+func TestNextRevision(t *testing.T) {
+	t.Parallel()
+	revision, seen := int64(0), make(map[int64]bool)
+	for changes := range int64(100) {
+		lost := order.NextRevision(revision)
+		revision = order.NextRevision(revision)
+		if revision>>31 != changes+1 || seen[lost] || seen[revision] || lost == revision {
+			t.Errorf("revision %d after %d changes, in another history %d", revision, changes, lost)
+		}
+		seen[lost], seen[revision] = true, true
 	}
 }

@@ -63,7 +63,7 @@ func (s *Service) transition(ctx context.Context, merchantID int64, id Identifie
 			return WriteResult{}, err
 		}
 		locked.State = change.to
-		locked.Revision++
+		locked.Revision = locked.NextRevision
 		return WriteResult{LockedOrder: locked}, nil
 	})
 }

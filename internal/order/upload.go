@@ -154,7 +154,7 @@ func (s *Service) activate(ctx context.Context, reserved WriteResult, options Wr
 			return err
 		}
 		result.LockedOrder = locked
-		result.Revision++
+		result.Revision = locked.NextRevision
 		if options.IdempotencyKey != "" {
 			if err := options.record(ctx, tx, reserved.MerchantID, result, nil); err != nil {
 				return err

@@ -181,7 +181,7 @@ func (in *importTx) insertOrders(ctx context.Context, items []*importItem) error
 		}
 		values = append(values, o.MerchantID, item.legacyID, o.Reference, int64(o.State), o.CreatedAt.Unix(), seconds(o.UpdatedAt),
 			o.Currency, o.CountryCode, o.Total, hasInvoice, c.UserID, c.Email, c.Phone, c.FirstName, c.LastName, c.Company,
-			1, 0, item.Digest[:], item.details)
+			order.NextRevision(0), 0, item.Digest[:], item.details)
 	}
 	return in.insert(ctx, insertOrders, values)
 }

@@ -132,8 +132,8 @@ func (t *tx) DeleteInvoice(ctx context.Context, o order.LockedOrder, id int64, c
 // recordInvoice writes the new revision and the event of an order whose invoices
 // have changed. It adds slots to the number of its active files and reservations.
 func (t *tx) recordInvoice(ctx context.Context, o order.LockedOrder, slots int, kind order.EventType, id int64, cause order.Cause) error {
-	err := t.update(ctx, errNoRow, `UPDATE orders SET revision = revision + 1, active_invoices = active_invoices + $1
-		WHERE merchant_id = $2 AND legacy_id = $3`, slots, o.MerchantID, o.LegacyID)
+	err := t.update(ctx, errNoRow, `UPDATE orders SET revision = $1, active_invoices = active_invoices + $2
+		WHERE merchant_id = $3 AND legacy_id = $4`, o.NextRevision, slots, o.MerchantID, o.LegacyID)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ func (db *DB) AddMerchant(ctx context.Context, merchant order.Merchant) error {
 			return err
 		}
 		var name string
-		if err := t.QueryRow(ctx, selectMerchantName, []any{merchant.ID}, &name); err != nil {
+		if err := t.QueryRow(ctx, `SELECT name FROM merchants WHERE id = $1`, []any{merchant.ID}, &name); err != nil {
 			return err
 		}
 		if name != merchant.Name {
@@ -39,21 +39,6 @@ func (db *DB) Merchants(ctx context.Context) ([]order.Merchant, error) {
 			return m, err
 		})
 	return merchants, db.readError("list merchants", err, nil)
-}
-
-const selectMerchantName = `SELECT name FROM merchants WHERE id = $1`
-
-// merchantName returns the name of a merchant, which never changes.
-func (db *DB) merchantName(ctx context.Context, id int64) (string, error) {
-	if name, ok := db.names.Load(id); ok {
-		return name.(string), nil
-	}
-	var name string
-	if err := db.sql.QueryRow(ctx, selectMerchantName, []any{id}, &name); err != nil {
-		return "", err
-	}
-	db.names.Store(id, name)
-	return name, nil
 }
 
 // merchantExists reports whether there is a merchant with that id.

@@ -48,7 +48,8 @@ func (r *summaryRow) summary() order.Summary {
 // Statements that read one order. The column active_invoices counts reservations
 // too.
 const (
-	selectOrder            = `SELECT ` + summaryColumns + `, o.revision, o.details, o.active_invoices FROM orders o WHERE o.merchant_id = $1 AND `
+	selectOrder = `SELECT ` + summaryColumns + `, o.revision, o.details, o.active_invoices,
+		(SELECT name FROM merchants WHERE id = $1) FROM orders o WHERE o.merchant_id = $1 AND `
 	selectOrderByLegacyID  = selectOrder + `o.legacy_id = $2`
 	selectOrderByReference = selectOrder + `o.reference = $2`
 )
@@ -73,9 +74,6 @@ func byIdentifier(id order.Identifier, byLegacyID, byReference string) (string, 
 func (db *DB) Order(ctx context.Context, merchantID int64, id order.Identifier) (order.Order, error) {
 	defer db.timed("order")()
 	o, err := db.readOrder(ctx, merchantID, id)
-	if err == nil {
-		o.MerchantName, err = db.merchantName(ctx, merchantID)
-	}
 	return o, db.readError("read order", err, order.ErrNotFound)
 }
 
@@ -88,7 +86,7 @@ func (db *DB) readOrder(ctx context.Context, merchantID int64, id order.Identifi
 		var details sql.RawBytes
 		var o order.Order
 		var invoices, revision int64
-		err := db.sql.QueryRow(ctx, text, []any{merchantID, value}, append(row.dest(), &o.Revision, &details, &invoices)...)
+		err := db.sql.QueryRow(ctx, text, []any{merchantID, value}, append(row.dest(), &o.Revision, &details, &invoices, &o.MerchantName)...)
 		if err != nil {
 			return order.Order{}, err
 		}

@@ -40,8 +40,8 @@ func TestSQLitePlans(t *testing.T) {
 		text string
 		want []string
 	}{
-		"order by legacy id":   {selectOrderByLegacyID, []string{byLegacyID}},
-		"order by reference":   {selectOrderByReference, []string{byReference}},
+		"order by legacy id":   {selectOrderByLegacyID, []string{byLegacyID, event}},
+		"order by reference":   {selectOrderByReference, []string{byReference, event}},
 		"invoices of an order": {selectOrderInvoices, []string{byLegacyID, itsInvoices}},
 		"active invoices":      {selectActiveInvoices, []string{"SEARCH i USING INDEX invoices_active (merchant_id=? AND legacy_id=?)"}},
 		"invoice by name": {selectInvoiceByName, []string{

@@ -16,7 +16,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"merchantorders/internal/order"
@@ -41,7 +40,6 @@ type DB struct {
 	dialect *sqldb.Dialect
 	options Options
 	indexes *pageindex.Cache
-	names   sync.Map // merchant's id -> string
 	grants  grants
 
 	selectFeed string // statement

@@ -27,14 +27,14 @@ func (t *tx) LockOrder(ctx context.Context, merchantID int64, id order.Identifie
 	if errors.Is(err, sql.ErrNoRows) {
 		return order.LockedOrder{}, order.ErrNotFound
 	}
-	o.CreatedAt = time.Unix(createdAt, 0).UTC()
+	o.CreatedAt, o.NextRevision = time.Unix(createdAt, 0).UTC(), order.NextRevision(o.Revision)
 	return o, err
 }
 
 // Transition implements order.Tx.
 func (t *tx) Transition(ctx context.Context, o order.LockedOrder, to order.State, cause order.Cause) error {
-	err := t.update(ctx, errNoRow, `UPDATE orders SET state = $1, updated_at = $2, revision = revision + 1
-		WHERE merchant_id = $3 AND legacy_id = $4`, int64(to), cause.At.Unix(), o.MerchantID, o.LegacyID)
+	err := t.update(ctx, errNoRow, `UPDATE orders SET state = $1, updated_at = $2, revision = $3
+		WHERE merchant_id = $4 AND legacy_id = $5`, int64(to), cause.At.Unix(), o.NextRevision, o.MerchantID, o.LegacyID)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ type client struct {
 	base  string // http://127.0.0.1:PORT
 	token string
 	key   string // Idempotency-Key of every request; empty: none
+	has   string // If-None-Match of every request; empty: none
 	http  *http.Client
 }
 
@@ -51,6 +52,9 @@ func (c client) try(method, path, body string) (response, error) {
 	request.Header.Set("Authorization", "Bearer "+c.token)
 	if c.key != "" {
 		request.Header.Set("Idempotency-Key", c.key)
+	}
+	if c.has != "" {
+		request.Header.Set("If-None-Match", c.has)
 	}
 	raw, err := c.http.Do(request)
 	if err != nil {

@@ -158,6 +158,13 @@ func StartServer(t testing.TB) *Server {
 // Start runs initdb in a temporary directory and starts a server on a free port
 // of the loopback address.
 func Start() (*Server, error) {
+	return start(func(s *Server) (*exec.Cmd, error) {
+		return s.command("initdb", "--pgdata", s.data(), "--username", "postgres", "--auth", "trust", "--encoding", "UTF8", "--locale", "C")
+	})
+}
+
+// start makes a server's data with a command and starts the server on a free port.
+func start(makeData func(*Server) (*exec.Cmd, error)) (*Server, error) {
 	account, err := unprivileged()
 	if err != nil {
 		return nil, err
@@ -172,13 +179,12 @@ func Start() (*Server, error) {
 			return nil, err
 		}
 	}
-	initdb, err := program("initdb")
+	command, err := makeData(s)
 	if err != nil {
 		return nil, err
 	}
-	command := s.command(initdb, "--pgdata", s.data(), "--username", "postgres", "--auth", "trust", "--encoding", "UTF8", "--locale", "C")
 	if output, err := command.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("initdb: %w: %s", err, output)
+		return nil, fmt.Errorf("%s: %w: %s", command.Path, err, output)
 	}
 	if s.port, err = freePort(); err != nil {
 		return nil, err
@@ -190,15 +196,33 @@ func Start() (*Server, error) {
 	return s, nil
 }
 
+// StartStandby starts an asynchronous standby of the server, with a copy of its
+// data. It is removed when the test ends.
+func (s *Server) StartStandby(t testing.TB) *Server {
+	t.Helper()
+	standby, err := start(func(standby *Server) (*exec.Cmd, error) {
+		return standby.command("pg_basebackup", "--dbname", s.URL("postgres"), "--pgdata", standby.data(),
+			"--write-recovery-conf", "--checkpoint", "fast", "--no-sync")
+	})
+	if err != nil {
+		t.Fatalf("no standby for the test: %v", err)
+	}
+	t.Cleanup(standby.Remove)
+	return standby
+}
+
+// Promote makes a standby a primary.
+func (s *Server) Promote() error { return s.exec("postgres", "SELECT pg_promote()") }
+
 // Run starts the server, the first time or again after Stop, and waits until it
 // accepts connections.
 func (s *Server) Run() error {
-	postgres, err := program("postgres")
+	process, err := s.command("postgres", "-D", s.data(), "-h", "127.0.0.1", "-p", strconv.Itoa(s.port),
+		"-c", "unix_socket_directories=", "-c", "max_connections=300", "-c", "max_wal_size=256MB")
 	if err != nil {
 		return err
 	}
-	s.process = s.command(postgres, "-D", s.data(), "-h", "127.0.0.1", "-p", strconv.Itoa(s.port),
-		"-c", "unix_socket_directories=", "-c", "max_connections=300", "-c", "max_wal_size=256MB")
+	s.process = process
 	if err := s.startProcess(); err != nil {
 		return err
 	}
@@ -331,11 +355,15 @@ func (s *Server) data() string { return filepath.Join(s.folder, "data") }
 
 // command returns a command of a server program. The program runs as the
 // unprivileged account, and ends when the test process ends.
-func (s *Server) command(name string, args ...string) *exec.Cmd {
-	cmd := exec.Command(name, args...)
+func (s *Server) command(name string, args ...string) (*exec.Cmd, error) {
+	path, err := program(name)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(path, args...)
 	cmd.Dir = s.folder
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.account, Pdeathsig: syscall.SIGQUIT}
-	return cmd
+	return cmd, nil
 }
 
 // unprivileged returns the account that server programs run as, because they

@@ -34,7 +34,7 @@ func under(key, request string) order.WriteOptions {
 	return order.WriteOptions{
 		IdempotencyKey: key, RequestDigest: sha256.Sum256([]byte(request)),
 		Response: func(done order.WriteResult, refusal error) ([]byte, error) {
-			return fmt.Appendf(nil, "%s: revision %d, %v\x00\xff", request, done.Revision, refusal), nil
+			return fmt.Appendf(nil, "%s: revision %d, %v\x00\xff", request, count(done.Revision), refusal), nil
 		},
 	}
 }
@@ -53,7 +53,7 @@ const acceptedResponse = "accept: revision 2, <nil>\x00\xff"
 func testReplay(f *fixture) {
 	key := order.ByLegacyID(f.create(minimal(alpha, "R")))
 	done, err := service(f.a, noon).Accept(f.Context(), alpha, key, under("k", "accept"))
-	if err != nil || done.Revision != 2 || done.State != order.InProcessing {
+	if err != nil || count(done.Revision) != 2 || done.State != order.InProcessing {
 		f.Fatalf("%+v, error %v", done, err)
 	}
 	before := f.tables.rows()
@@ -165,7 +165,7 @@ func testKeysOfMerchants(f *fixture) {
 	for _, merchant := range []int64{alpha, beta} {
 		number := f.create(minimal(merchant, fmt.Sprintf("M%d", merchant)))
 		done, err := service(f.a, noon).Accept(f.Context(), merchant, order.ByLegacyID(number), under("k", fmt.Sprint(merchant)))
-		if err != nil || done.Revision != 2 {
+		if err != nil || count(done.Revision) != 2 {
 			f.Errorf("merchant %d: %+v, error %v", merchant, done, err)
 		}
 	}
@@ -270,7 +270,7 @@ func testIfMatch(f *fixture) {
 		ids = append(ids, f.upload(f.a, key, fmt.Sprintf("%d.pdf", i)))
 	}
 	known := f.order(f.a, alpha, key).Revision
-	asKnown := order.WriteOptions{IfMatch: func(locked order.LockedOrder) bool { return locked.Revision == known }}
+	asKnown := order.WriteOptions{IfMatch: func(locked order.LockedOrder) bool { return count(locked.Revision) == known }}
 	changes := []func(context.Context, *order.Service) (order.WriteResult, error){
 		func(ctx context.Context, s *order.Service) (order.WriteResult, error) {
 			return s.Accept(ctx, alpha, key, asKnown)
@@ -301,7 +301,7 @@ func testIfMatch(f *fixture) {
 	if len(made) != 1 {
 		f.Fatalf("%d changes were made of what had changed", len(made))
 	}
-	if done, now := <-made, f.order(f.b, alpha, key).Revision; done.Revision != known+1 || now != known+1 {
-		f.Errorf("revision %d, the change said %d, before it was %d", now, done.Revision, known)
+	if done, now := <-made, f.order(f.b, alpha, key).Revision; count(done.Revision) != known+1 || now != known+1 {
+		f.Errorf("revision %d, the change said %d, before it was %d", now, count(done.Revision), known)
 	}
 }

@@ -138,6 +138,10 @@ func testLock(f *fixture) {
 	}
 	for _, key := range []order.Identifier{order.ByLegacyID(number), order.ByReference("HEAD")} {
 		err := inOrder(f.Context(), f.b, alpha, key, func(_ order.Tx, got order.LockedOrder) error {
+			if next := count(got.NextRevision); next != 2 {
+				f.Errorf("locked by %+v: the next revision counts %d", key, next)
+			}
+			got.Revision, got.NextRevision = count(got.Revision), 0
 			if diff := cmp.Diff(want, got); diff != "" {
 				f.Errorf("locked by %+v (-want +got):\n%s", key, diff)
 			}
