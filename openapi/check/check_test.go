@@ -27,10 +27,11 @@ import (
 const programTimeout = 5 * time.Minute
 
 // inputs are the input files of the programs.
-var inputs = []string{"package.json", "package-lock.json", "redocly.yaml", "check.js", "client.ts"}
+var inputs = []string{"package.json", "package-lock.json", "redocly.yaml", "check.js", "client.ts", "prism.js"}
 
 // TestDocumentsWithThirdPartyTools validates the served documents, generates
-// TypeScript from them, and calls the service through it.
+// TypeScript from them, and calls the service through it and through Prism, a proxy
+// that validates requests and responses.
 func TestDocumentsWithThirdPartyTools(t *testing.T) {
 	t.Parallel()
 	testenv.Program(t, "node", "nodejs")
@@ -64,6 +65,7 @@ func TestDocumentsWithThirdPartyTools(t *testing.T) {
 	if total, ok := got["total"].(float64); !ok || total < 2 {
 		t.Errorf("the total is %v", got["total"])
 	}
+	run(t, folder, s, "node", "prism.js")
 }
 
 // run runs a program in a folder and returns its output.
@@ -73,7 +75,7 @@ func run(t *testing.T, folder string, s *apptest.Server, name string, args ...st
 	defer cancel()
 	command := exec.CommandContext(ctx, name, args...)
 	command.Dir = folder
-	command.Env = append(os.Environ(), "BASE="+s.BaseURL, "TOKEN="+s.Token)
+	command.Env = append(os.Environ(), "BASE="+s.BaseURL, "TOKEN="+s.Token, "OPERATOR="+s.Folder.Token(t, "--operator"))
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr
 	if err := command.Run(); err != nil {

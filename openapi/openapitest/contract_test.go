@@ -28,7 +28,7 @@ func list() Exchange {
 	e := valid()
 	e.Method, e.Path, e.RequestBody = "GET", "/api/orders", nil
 	e.Query = "status=O&items_per_page=1&unknown=x&date_from=&date_to=2026-11-20+08%3A00%3A00"
-	e.Header.Set("Link", `<http://x/v2/orders>; rel="successor-version"`)
+	e.Header["Link"] = []string{`<http://x/api/orders>; rel="first"`, `<http://x/v2/orders>; rel="successor-version"`}
 	e.Header.Set("Cache-Control", "private, no-cache")
 	e.Body = []byte(`{"params":{"page":1,"items_per_page":1,"total_items":1,"status":null,"date_from":"1970-01-01 00:00:00","date_to":"2026-11-20 23:59:59"},
 	"orders":[{"order_id":7,"order_reference":"m","timestamp":1,"firstname":"","lastname":"","company_id":"355","company":"","email":"","phone":"","status":"O","total":"5"}]}`)
@@ -58,6 +58,8 @@ func TestViolations(t *testing.T) {
 		"a list":                     {list(), ""},
 		"HEAD":                       {with(list(), func(e *Exchange) { e.Method, e.Body = "HEAD", nil }), ""},
 		"slash at the end":           {with(list(), func(e *Exchange) { e.Path += "/" }), ""},
+		"runs of slashes":            {with(list(), func(e *Exchange) { e.Path = "/api//orders//" }), ""},
+		"a second Link":              {with(list(), func(e *Exchange) { e.Header.Add("Link", `<http://x>; rel="last"`) }), "header Link: "},
 		"no body where none must be": {with(valid(), func(e *Exchange) { e.RequestBody = nil }), ""},
 
 		"renamed field":             {replaced(list(), `"total_items"`, `"totalItems"`), "missing property 'total_items'"},
@@ -137,6 +139,7 @@ func TestChangedDocuments(t *testing.T) {
 		"renamed field":     {"v1", "total_items: {type", "all_items: {type", "additional properties 'total_items' not allowed"},
 		"wrong type":        {"v1", "company_id: {type: string, pattern: '^\\d+$'", "company_id: {type: integer", "got string, want integer"},
 		"missing status":    {"v1", `"200":`, `"202":`, "status 200 is not described"},
+		"header for one":    {"v1", `(, <[^<>]+>; rel="(first|next|successor-version)"){0,2}`, "", "header Link: "}, // the lines are joined
 		"missing header":    {"v1", "            Link: {$ref: \"#/components/headers/PageLink\"}\n", "", "header Link is not described"},
 		"missing path":      {"v1", "  /api/orders:\n", "  /api/lists:\n", "an undescribed path does not get 404"},
 		"missing operation": {"v1", "    get:\n      operationId: listOrders", "    post:\n      operationId: listOrders", "an undescribed method"},

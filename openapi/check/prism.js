@@ -1,0 +1,109 @@
+// Sends one request of every operation through Prism, a proxy that compares requests
+// and responses with a document and responds with 500 or 422 if one of them does not conform.
+// BASE is a service with demo data, TOKEN a merchant's token, OPERATOR an operator's.
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+
+const { BASE, TOKEN, OPERATOR } = process.env
+const program = 'node_modules/@stoplight/prism-cli/dist/index.js'
+const file = { filename: 'invoice.pdf', contentBase64: 'JVBERi0xLjQ=' }
+
+// freePort returns a port that nobody listens on.
+const freePort = () =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address()
+      server.close(() => resolve(port))
+    })
+  })
+
+// start starts a proxy for a document and waits until it listens.
+async function start(name) {
+  const port = await freePort()
+  const proxy = spawn(process.execPath, [program, 'proxy', `${name}.json`, BASE, '--errors', '--port', `${port}`])
+  let output = ''
+  await new Promise((resolve, reject) => {
+    const read = (text) => {
+      output += text
+      if (output.includes('is listening')) resolve()
+    }
+    proxy.stdout.on('data', read)
+    proxy.stderr.on('data', read)
+    proxy.on('exit', () => reject(new Error(`Prism for ${name} ended: ${output}`)))
+  })
+  proxy.removeAllListeners('exit')
+  return { proxy, address: `http://127.0.0.1:${port}` }
+}
+
+// throughPrism calls use with a function that calls an operation of a document, and
+// then checks that every operation was called.
+async function throughPrism(name, token, use) {
+  const { proxy, address } = await start(name)
+  const operations = new Map()
+  for (const [path, methods] of Object.entries(JSON.parse(readFileSync(`${name}.json`)).paths)) {
+    for (const [method, { operationId }] of Object.entries(methods)) {
+      if (operationId) operations.set(operationId, { method: method.toUpperCase(), path })
+    }
+  }
+  const left = new Set(operations.keys())
+  const call = async (operation, values = {}, body) => {
+    left.delete(operation)
+    const { method, path } = operations.get(operation)
+    const url = address + path.replace(/{(\w+)}/g, (_, key) => encodeURIComponent(values[key]))
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
+    const response = await fetch(url, { method, headers, body: body && JSON.stringify(body) })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${method} ${url}: ${response.status} ${text}`)
+    return response.headers.get('Content-Type').startsWith('application/json') ? JSON.parse(text) : text
+  }
+  try {
+    await use(call)
+    if (left.size) throw new Error(`${name}: not called: ${[...left].join(', ')}`)
+  } finally {
+    proxy.kill()
+  }
+}
+
+let url
+await throughPrism('v1', TOKEN, async (call) => {
+  const { orders } = await call('listOrders')
+  const orderId = orders.find((order) => order.status === 'O').order_id
+  await call('getOrder', { orderId })
+  await call('answerOrder', { orderId }, { status: 'G' })
+  const invoiceId = (await call('uploadInvoice', { orderId }, file)).invoice.id
+  await call('deleteInvoice', { orderId, invoiceId })
+})
+await throughPrism('v2', TOKEN, async (call) => {
+  const { orders } = await call('listOrders')
+  const [first, second] = orders.filter((order) => order.state === 'registered').map((order) => order.id)
+  await call('getOrder', { orderReference: first })
+  await call('acceptOrder', { orderReference: first })
+  await call('rejectOrder', { orderReference: second }, { status: 'D', reason: 'damaged' })
+  const { id } = (await call('uploadInvoice', { orderReference: first }, file)).invoice
+  await call('deleteInvoice', { orderReference: first, invoiceId: id })
+  url = (await call('uploadInvoice', { orderReference: first }, file)).invoice.url
+  await call('listOrderEvents', { orderReference: first })
+  await call('listEvents')
+})
+await throughPrism('service', TOKEN, async (call) => {
+  const [region, bucket, , orderReference, filename] = new URL(url).pathname.split('/').slice(2)
+  await call('getFile', { region, bucket, orderReference, filename })
+  for (const operation of ['healthz', 'readyz', 'metrics', 'docsIndex']) await call(operation)
+  await call('getDocument', { document: 'v2.json' })
+  await call('docsGuide', { page: 'first-call' })
+  await call('docsReference', { document: 'v2' })
+  await call('docsAsset', { asset: 'pages.css' })
+})
+await throughPrism('operator', OPERATOR, async (call) => {
+  const merchantId = (await call('listMerchants')).merchants[0].id
+  await call('addMerchant', {}, { id: merchantId + 1, name: 'Another Store' })
+  await call('addOrder', {}, {
+    merchantId, reference: 'PRISM-1', createdAt: '2026-11-20T08:15:30Z', total: 990, customer: {}, shippingAddress: {},
+    lineItems: [{ id: 1, productName: 'Adapter', unitPrice: 990, quantity: 1 }],
+  })
+  await call('moveOrder', { merchantId, orderReference: 'PRISM-1' }, { state: 'in-processing' })
+  await call('createToken', {}, { merchantId, scopes: ['orders:read'] })
+  const { id } = (await call('listTokens')).tokens.at(-1)
+  await call('revokeToken', { tokenId: id })
+})
