@@ -134,7 +134,7 @@ func (s *service) serve(orders *order.Service, with setup, log *slog.Logger) {
 	router := web.NewRouter(config,
 		v1.API{Endpoints: invoices, BaseURL: at.base}.Routes(),
 		v2.API{Endpoints: invoices, BaseURL: at.base, ErrorCodes: with.errorCodes}.Routes(),
-		storageapi.API{Orders: orders}.Routes(),
+		storageapi.API{Orders: orders, Metrics: s.metrics}.Routes(),
 		operator.API{Orders: orders, Tokens: s.tokens, Log: log}.Routes(),
 		docpages.DocumentRoutes(),
 		docpages.PageRoutes(at.base),

@@ -2,8 +2,11 @@ package api_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"mime"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -110,6 +113,57 @@ func TestStorageRanges(t *testing.T) {
 	etag := s.ask(s.merchant, "GET", path, "").header.Get("ETag")
 	same := s.send(s.merchant, "GET", path, nil, http.Header{"If-None-Match": {etag}})
 	s.compare("If-None-Match "+etag, same, http.StatusNotModified, "")
+}
+
+// TestDamagedFiles checks that no byte of a file is sent whose content is not that
+// of the upload: the response is a 500, logged and counted.
+func TestDamagedFiles(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	content := strings.Repeat("0123456789", 100)
+	path := s.stored("a.pdf", content)
+	file := filepath.Join(s.files, "invoices", "R-1", "a.pdf")
+	flipped := []byte(content)
+	flipped[990] ^= 1
+	requests := 0
+	for name, damaged := range map[string]string{
+		"shorter": content[:999], "longer": content + "x", "empty": "", "changed": string(flipped), "missing": "",
+	} {
+		if err := os.WriteFile(file, []byte(damaged), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if name == "missing" {
+			if err := os.Remove(file); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, ranged := range []string{"", "bytes=0-9", "bytes=985-", "bytes=0-1,5-6"} {
+			got := s.send(s.merchant, "GET", path, nil, http.Header{"Range": {ranged}})
+			s.compare(name+" "+ranged, got, http.StatusInternalServerError, `{"message":"Internal Server Error"}`)
+			if got.header.Get("Content-Disposition") != "" || got.header.Get("ETag") != "" {
+				t.Errorf("%s: headers of a file: %v", name, got.header)
+			}
+			requests++
+		}
+		s.expect("HEAD", path, "", 500, "")
+		requests++
+	}
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.expect("GET", path, "", 200, content)
+	if want := fmt.Sprintf("merchant_orders_damaged_files_total %d", requests); !strings.Contains(metricsText(s), want) {
+		t.Errorf("the metrics have no %q", want)
+	}
+	logged := 0
+	for _, line := range s.logLines("request") {
+		if line["level"] == "ERROR" && strings.Contains(line["error"].(string), "invoice 1 of order R-1") {
+			logged++
+		}
+	}
+	if logged != requests {
+		t.Errorf("%d of %d refused downloads are logged", logged, requests)
+	}
 }
 
 // TestStorageNotFound checks that everything but the merchant's active files gets the

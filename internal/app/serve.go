@@ -217,7 +217,7 @@ func (s *server) router(baseURL, storageURL string) *web.Router {
 	return web.NewRouter(config,
 		v1.API{Endpoints: invoices, BaseURL: baseURL}.Routes(),
 		v2.API{Endpoints: invoices, BaseURL: baseURL, ErrorCodes: v2.ErrorCodes(s.settings.ErrorCodes)}.Routes(),
-		storageapi.API{Orders: s.orders}.Routes(),
+		storageapi.API{Orders: s.orders, Metrics: s.metrics}.Routes(),
 		operator.API{Orders: s.orders, Tokens: s.tokens, Log: s.log}.Routes(),
 		docpages.DocumentRoutes(),
 		docpages.PageRoutes(baseURL),

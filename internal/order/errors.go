@@ -32,6 +32,9 @@ var (
 	// ErrInvoiceNotFound: the order or the invoice does not exist, belongs to
 	// another merchant or another order, or the invoice is deleted.
 	ErrInvoiceNotFound = errors.New("invoice not found")
+	// ErrInvoiceDamaged: the file of an active invoice is missing, or does not have
+	// the uploaded content. It is a fault of the service.
+	ErrInvoiceDamaged = errors.New("damaged")
 	// ErrUnsupportedFileType: the extension is not an allowed one.
 	ErrUnsupportedFileType = errors.New("the file type is not supported")
 	// ErrFileTooBig: the content is larger than MaxInvoiceSize.

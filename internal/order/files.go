@@ -2,6 +2,7 @@ package order
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -57,8 +58,9 @@ func (s *Service) DeleteInvoice(ctx context.Context, merchantID int64, id Identi
 	return result, err
 }
 
-// OpenInvoice opens the file of an active invoice by its stored name, or returns
-// ErrInvoiceNotFound. The caller closes it.
+// OpenInvoice opens the file of an active invoice by its stored name and verifies
+// its content. It returns ErrInvoiceNotFound or ErrInvoiceDamaged. The caller
+// closes the file.
 func (s *Service) OpenInvoice(ctx context.Context, merchantID int64, reference, name string) (Invoice, File, error) {
 	if !ValidReference(reference) || StoredName(name) != name || name == "" {
 		return Invoice{}, nil, ErrInvoiceNotFound
@@ -68,11 +70,45 @@ func (s *Service) OpenInvoice(ctx context.Context, merchantID int64, reference, 
 		return Invoice{}, nil, err
 	}
 	file, err := s.files.Open(ctx, InvoicePath(reference, name))
-	if errors.Is(err, fs.ErrNotExist) {
-		return Invoice{}, nil, fmt.Errorf("active invoice %d of order %s has no file: %w", invoice.ID, reference, err)
+	if err == nil {
+		if err = invoice.verify(file); err == nil {
+			return invoice, file, nil
+		}
+		err = errors.Join(err, file.Close())
 	}
+	switch {
+	case errors.Is(err, ErrInvoiceDamaged):
+		err = fmt.Errorf("invoice %d of order %s is %w", invoice.ID, reference, err)
+	case errors.Is(err, fs.ErrNotExist):
+		err = fmt.Errorf("invoice %d of order %s is %w: it has no file: %w", invoice.ID, reference, ErrInvoiceDamaged, err)
+	default:
+		err = fmt.Errorf("the file storage is %w: %w", ErrUnavailable, err)
+	}
+	return Invoice{}, nil, err
+}
+
+// verify reads a file and returns ErrInvoiceDamaged if its content is not that of
+// the invoice. It leaves the file at its start. A file that was read while it is
+// sent could only be cut off when the damage is found; MaxInvoiceSize bounds what
+// the first reading costs.
+func (i Invoice) verify(file File) error {
+	size, err := file.Seek(0, io.SeekEnd)
 	if err != nil {
-		return Invoice{}, nil, fmt.Errorf("the file storage is %w: %w", ErrUnavailable, err)
+		return err
 	}
-	return invoice, file, nil
+	if size != i.Size {
+		return fmt.Errorf("%w: its file has %d bytes instead of %d", ErrInvoiceDamaged, size, i.Size)
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	hash := sha256.New()
+	if _, err := io.Copy(hash, file); err != nil {
+		return err
+	}
+	if [sha256.Size]byte(hash.Sum(nil)) != i.SHA256 {
+		return fmt.Errorf("%w: its file has other content (SHA-256)", ErrInvoiceDamaged)
+	}
+	_, err = file.Seek(0, io.SeekStart)
+	return err
 }

@@ -109,9 +109,16 @@ func TestOpenInvoice(t *testing.T) {
 		t.Errorf("storage out of reach: error %v", err)
 	}
 	files.fail = nil
+	for _, content := range []string{"", "byte", "bytes2", "Bytes"} {
+		files.bytes["invoices/SF-1/a.pdf"] = []byte(content)
+		_, _, err := s.OpenInvoice(t.Context(), merchant, "SF-1", "a.pdf")
+		if !errors.Is(err, order.ErrInvoiceDamaged) || errors.Is(err, order.ErrInvoiceNotFound) || errors.Is(err, order.ErrUnavailable) {
+			t.Errorf("content %q: error %v, want %v", content, err, order.ErrInvoiceDamaged)
+		}
+	}
 	files.bytes = nil
 	_, _, err = s.OpenInvoice(t.Context(), merchant, "SF-1", "a.pdf")
-	if !errors.Is(err, fs.ErrNotExist) || errors.Is(err, order.ErrInvoiceNotFound) || errors.Is(err, order.ErrUnavailable) {
+	if !errors.Is(err, fs.ErrNotExist) || !errors.Is(err, order.ErrInvoiceDamaged) || errors.Is(err, order.ErrInvoiceNotFound) || errors.Is(err, order.ErrUnavailable) {
 		t.Errorf("an active invoice without its file: error %v, want a fault of the service", err)
 	}
 }

@@ -17,6 +17,7 @@ type Metrics struct {
 	seconds  *prometheus.HistogramVec
 	uploads  *prometheus.CounterVec
 	uploaded prometheus.Counter
+	damaged  prometheus.Counter
 	database *prometheus.HistogramVec
 }
 
@@ -42,13 +43,17 @@ func NewMetrics() *Metrics {
 			Name: "merchant_orders_uploaded_bytes_total",
 			Help: "Decoded bytes of the invoice files stored.",
 		}),
+		damaged: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "merchant_orders_damaged_files_total",
+			Help: "Downloads refused because the invoice file is missing or damaged.",
+		}),
 		database: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "merchant_orders_database_seconds",
 			Help:    "Duration of database operations.",
 			Buckets: prometheus.ExponentialBuckets(0.00001, 4, 10), // 10 us to 2.6 s
 		}, []string{"operation"}),
 	}
-	m.registry.MustRegister(m.requests, m.seconds, m.uploads, m.uploaded, m.database,
+	m.registry.MustRegister(m.requests, m.seconds, m.uploads, m.uploaded, m.damaged, m.database,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -80,6 +85,10 @@ func (m *Metrics) Upload(result UploadResult, size int64) {
 		m.uploaded.Add(float64(size))
 	}
 }
+
+// DamagedFile counts a download that was refused because its file is missing or
+// damaged.
+func (m *Metrics) DamagedFile() { m.damaged.Inc() }
 
 // request counts a request. route and method come from bounded sets.
 func (m *Metrics) request(route, method string, status int, took time.Duration) {

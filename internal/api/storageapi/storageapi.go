@@ -23,7 +23,8 @@ import (
 
 // API serves the requests for stored files.
 type API struct {
-	Orders *order.Service
+	Orders  *order.Service
+	Metrics *web.Metrics
 }
 
 // Routes returns the route of the stored files.
@@ -53,6 +54,9 @@ func encodeError(r *http.Request, err error) (int, any) {
 // getFile serves GET /{region}/{bucket}/invoices/{orderReference}/{filename}.
 func (a API) getFile(w http.ResponseWriter, r *web.Request) error {
 	invoice, file, err := a.Orders.OpenInvoice(r.Context(), r.MerchantID, r.PathValue("orderReference"), r.PathValue("filename"))
+	if errors.Is(err, order.ErrInvoiceDamaged) {
+		a.Metrics.DamagedFile()
+	}
 	if err != nil {
 		return err
 	}
