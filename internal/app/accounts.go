@@ -12,6 +12,7 @@ import (
 
 	"merchantorders/internal/config"
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/token"
 )
 
@@ -34,7 +35,22 @@ func (c *merchantAdd) check() error {
 }
 
 func (c *merchantAdd) run(ctx context.Context, p *process) error {
-	return p.withBackend(ctx, func(b *backend) error {
+	schema := migrations.Options{NoMigrate: true}
+	if err := p.allowNew(&schema); err != nil {
+		return err
+	}
+	_, postgres := p.settings.PostgresURL()
+	isNew := !postgres && !schema.NoCreate
+	if isNew {
+		created, err := p.createDataFolder()
+		if err != nil {
+			return err
+		}
+		if created != "" {
+			p.printError("created the data folder %s", created)
+		}
+	}
+	return p.with(ctx, schema, isNew, func(b *backend) error {
 		err := b.orders.AddMerchant(ctx, c.id, c.Name)
 		if errors.Is(err, order.ErrMerchantExists) {
 			return fmt.Errorf("merchant %d exists already, with another name", c.id)
@@ -49,7 +65,7 @@ func (c *merchantAdd) run(ctx context.Context, p *process) error {
 type merchantList struct{ alwaysValid }
 
 func (*merchantList) run(ctx context.Context, p *process) error {
-	return p.withBackend(ctx, func(b *backend) error {
+	return p.withDatabase(ctx, existing, func(b *backend) error {
 		merchants, err := b.orders.Merchants(ctx)
 		if err != nil {
 			return err
@@ -104,7 +120,7 @@ func (c *tokenCreate) check() error {
 }
 
 func (c *tokenCreate) run(ctx context.Context, p *process) error {
-	return p.withBackend(ctx, func(b *backend) error {
+	return p.withDatabase(ctx, existing, func(b *backend) error {
 		var text string
 		var created token.Token
 		var err error
@@ -127,7 +143,7 @@ func (c *tokenCreate) run(ctx context.Context, p *process) error {
 type tokenList struct{ alwaysValid }
 
 func (*tokenList) run(ctx context.Context, p *process) error {
-	return p.withBackend(ctx, func(b *backend) error {
+	return p.withDatabase(ctx, existing, func(b *backend) error {
 		tokens, err := b.tokens.List(ctx)
 		if err != nil {
 			return err
@@ -152,7 +168,7 @@ type tokenRevoke struct {
 }
 
 func (c *tokenRevoke) run(ctx context.Context, p *process) error {
-	return p.withBackend(ctx, func(b *backend) error {
+	return p.withDatabase(ctx, existing, func(b *backend) error {
 		id, err := b.tokens.Revoke(ctx, c.Token)
 		if errors.Is(err, token.ErrUnknown) {
 			// The argument may be a mistyped token, so the error does not repeat it.

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"syscall"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"merchantorders/internal/maintenance"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store"
+	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/token"
 )
 
@@ -36,60 +36,67 @@ type files interface {
 	Close() error
 }
 
-// open opens the database and the storage of the settings, and creates them if
-// they do not exist. The data folder must exist. If one cannot be opened, the
-// error is a usageError of its setting. observe receives the duration of each
-// database operation; it may be nil.
-func (p *process) open(ctx context.Context, log *slog.Logger, observe func(string, time.Duration)) (*backend, error) {
-	db, err := p.openDatabase(ctx, store.Options{Observe: observe, Now: p.now})
-	if err != nil {
-		return nil, err
-	}
-	files, err := p.openFiles(ctx)
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
+// newBackend returns a backend on a database and a storage, which may be nil.
+func (p *process) newBackend(db *store.DB, files files, log *slog.Logger) *backend {
 	return &backend{
 		db: db, files: files,
 		orders: order.NewService(db, files, p.now, log),
 		tokens: token.NewRegistry(db, p.now),
-	}, nil
+	}
 }
 
-// openDatabase opens the database of the settings. The error is as in open.
+// openDatabase opens the database of the settings. If it cannot be opened, the
+// error is a usageError of its setting.
 func (p *process) openDatabase(ctx context.Context, options store.Options) (*store.DB, error) {
+	if options.Schema.NoCreate {
+		if err := p.expectInstallation(); err != nil {
+			return nil, err
+		}
+	}
 	open, address := store.OpenSQLite, p.settings.DatabasePath()
 	if url, ok := p.settings.PostgresURL(); ok {
 		open, address = store.OpenPostgres, url
 	}
+	options.Now = p.now
 	db, err := open(ctx, address, options)
+	if errors.Is(err, migrations.ErrNoSchema) && p.notNew != "" {
+		return nil, usageError{config.Invalid(p.databaseFlag(), p.notNew)}
+	}
 	if err != nil {
 		return nil, p.cannotOpen(ctx, "database", p.settings.Database, err)
 	}
 	return db, nil
 }
 
-// openFiles opens the storage of the settings. The error is as in open.
-func (p *process) openFiles(ctx context.Context) (files, error) {
-	files, err := p.openStorage(ctx)
+// openFiles opens the storage of the settings. The error is as in openDatabase.
+// create says whether folders may be created.
+func (p *process) openFiles(ctx context.Context, create bool) (files, error) {
+	files, err := p.openStorage(ctx, create)
 	if err != nil {
 		return nil, p.cannotOpen(ctx, "storage", p.settings.Storage, err)
 	}
 	return files, nil
 }
 
-func (p *process) openStorage(ctx context.Context) (files, error) {
+func (p *process) openStorage(ctx context.Context, create bool) (files, error) {
+	path := p.settings.FilesPath()
 	if bucket, ok := p.settings.Bucket(); ok {
-		return s3.Open(ctx, s3.Bucket(bucket), p.settings.FilesPath())
+		if !create {
+			path = "" // nothing is staged
+		}
+		return s3.Open(ctx, s3.Bucket(bucket), path)
 	}
-	files, err := disk.Open(p.settings.FilesPath())
+	if _, err := os.Stat(path); !create && p.settings.Storage != "" && errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no folder %s", path)
+	}
+	files, err := disk.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	// A folder that is not writable is a wrong setting. A full disk is not: files
 	// can be read and purged.
 	if err := files.Check(ctx); err != nil && !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
-		return nil, errors.Join(fmt.Errorf("%s: %w", p.settings.FilesPath(), err), files.Close())
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), files.Close())
 	}
 	return files, nil
 }
@@ -112,48 +119,55 @@ func (b *backend) installation() maintenance.Installation {
 }
 
 // close closes the database and the storage. No operation may be running.
-func (b *backend) close() error { return errors.Join(b.db.Close(), b.files.Close()) }
-
-// createDataFolder creates the data folder, accessible to its owner only, if it
-// does not exist. It returns the full path of a new folder, so that the user
-// notices a mistyped name, and "" if the folder exists.
-func (p *process) createDataFolder() (string, error) {
-	path, err := filepath.Abs(p.settings.Data)
-	if err != nil {
-		return "", err
+func (b *backend) close() error {
+	err := b.db.Close()
+	if b.files != nil {
+		err = errors.Join(err, b.files.Close())
 	}
-	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	if err := disk.MkdirAll(path); err != nil {
-		return "", fmt.Errorf("create the data folder: %w", err)
-	}
-	return path, nil
+	return err
 }
 
-// log returns the log of a command but serve: text on standard error.
-func (p *process) log(level slog.Level) *slog.Logger {
-	return slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: level}))
+// existing are the options of commands that need an installation and do not change
+// its schema.
+var existing = migrations.Options{NoCreate: true, NoMigrate: true}
+
+// current are the options of commands that also need every table and column that
+// this program knows, and no other.
+var current = migrations.Options{NoCreate: true, NoMigrate: true, NoNewer: true}
+
+// withDatabase is with for commands that need the database alone.
+func (p *process) withDatabase(ctx context.Context, schema migrations.Options, fn func(*backend) error) error {
+	return p.with(ctx, schema, false, fn)
 }
 
-// withBackend runs fn on the backend, for every command but serve.
-func (p *process) withBackend(ctx context.Context, fn func(*backend) error) error {
-	created, err := p.createDataFolder()
+// withBackend is with for commands that need the database and the storage.
+func (p *process) withBackend(ctx context.Context, schema migrations.Options, fn func(*backend) error) error {
+	return p.with(ctx, schema, true, fn)
+}
+
+// with runs fn on the backend of the settings, for every command but serve. Where
+// the schema may be created, so may the folder of invoice files.
+func (p *process) with(ctx context.Context, schema migrations.Options, withFiles bool, fn func(*backend) error) error {
+	db, err := p.openDatabase(ctx, store.Options{Schema: schema})
 	if err != nil {
 		return err
+	}
+	var files files
+	if withFiles {
+		if files, err = p.openFiles(ctx, !schema.NoCreate); err != nil {
+			return errors.Join(err, db.Close())
+		}
 	}
 	level := p.settings.Level()
 	if level == slog.LevelInfo {
 		// The command reports success itself.
 		level = slog.LevelWarn
 	}
-	log := p.log(level)
-	b, err := p.open(ctx, log, nil)
-	if err != nil {
-		return err
-	}
-	if created != "" {
-		p.printError("created the data folder %s", created)
-	}
+	b := p.newBackend(db, files, p.log(level))
 	return errors.Join(fn(b), b.close())
+}
+
+// log returns the log of a command but serve: text on standard error.
+func (p *process) log(level slog.Level) *slog.Logger {
+	return slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: level}))
 }

@@ -24,10 +24,7 @@ func (c *backupCommand) run(ctx context.Context, p *process) error {
 	if err := p.settings.Embedded(); err != nil {
 		return usageError{err}
 	}
-	if err := p.expectInstallation(); err != nil {
-		return err
-	}
-	return p.withBackend(ctx, func(b *backend) error {
+	return p.withBackend(ctx, existing, func(b *backend) error {
 		reporter, clearBar := p.progress(p.stderr)
 		result, err := backup.Create(ctx, b.installation(), c.To, p.now(), version(), reporter)
 		clearBar()
@@ -62,15 +59,15 @@ func (c *restoreCommand) run(ctx context.Context, p *process) error {
 		return err
 	}
 	// A server that starts meanwhile waits for the end of the restore.
-	lock, alone, err := lockFolder(ctx, p.settings.LockPath())
+	locks, err := p.lockForServe(ctx)
 	if err != nil {
 		return err
 	}
-	if !alone {
-		return errors.Join(errors.New("a server is running on the data folder"), lock.release())
+	if !locks.aloneInFolder() || !locks.aloneInDatabase() {
+		return errors.Join(errors.New("a server is running on the data folder"), locks.release())
 	}
 	result, err := c.restore(ctx, p)
-	if err := errors.Join(err, lock.release()); err != nil {
+	if err := errors.Join(err, locks.release()); err != nil {
 		return err
 	}
 	return p.printCheckResult("restored and checked", result)

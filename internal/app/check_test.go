@@ -60,9 +60,13 @@ func TestCheck(t *testing.T) {
 func TestNoInstallation(t *testing.T) {
 	t.Parallel()
 	f := folder(t)
-	for _, args := range [][]string{{"check"}, {"backup", filepath.Join(t.TempDir(), "b.tar")}, {"copy", "--to-data", t.TempDir()}} {
+	for _, args := range [][]string{
+		{"check"}, {"backup", filepath.Join(t.TempDir(), "b.tar")}, {"copy", "--to-data", t.TempDir()},
+		{"merchant", "list"}, {"token", "create", "--operator"}, {"token", "list"}, {"token", "revoke", "1"},
+		{"import", "-"}, {"purge"}, {"migrate"}, {"migrate", "--status"},
+	} {
 		got := f.Run(t, "", args...)
-		want := "merchant-orders: --data (MERCHANT_ORDERS_DATA): must name an installation: there is no " + filepath.Join(f.Data, "orders.db") + "\n"
+		want := "merchant-orders: --data (MERCHANT_ORDERS_DATA): must name an installation: there is no " + filepath.Join(f.Data, "orders.db") + "; serve or merchant add makes a new one in an empty folder\n"
 		if got.Code != 2 || got.Stderr != want || got.Stdout != "" {
 			t.Errorf("%s: got %+v, want exit code 2 and %q", args[0], got, want)
 		}

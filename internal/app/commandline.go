@@ -24,6 +24,7 @@ type commandLine struct {
 	Backup     backupCommand     `cmd:"" help:"Back up an installation with SQLite and local files, also while it runs, to one file or folder."`
 	Restore    restoreCommand    `cmd:"" help:"Restore a backup into an empty data folder."`
 	Copy       copyCommand       `cmd:"" help:"Copy orders and invoice files to another database and storage, such as PostgreSQL and S3, and verify the copy."`
+	Migrate    migrateCommand    `cmd:"" help:"Bring the schema of the database up to date for this version."`
 	Distribute distributeCommand `cmd:"" help:"Distribute a PostgreSQL database over a Citus cluster, by merchant."`
 	Orders     ordersCommand     `cmd:"" help:"List, show, accept, reject and watch orders of a service, as a merchant."`
 	Invoices   invoicesCommand   `cmd:"" help:"Upload, download and delete invoice files of orders of a service, as a merchant."`

@@ -9,6 +9,7 @@ import (
 	"merchantorders/internal/maintenance"
 	"merchantorders/internal/maintenance/copier"
 	"merchantorders/internal/store"
+	"merchantorders/internal/store/migrations"
 )
 
 type copyCommand struct {
@@ -19,10 +20,7 @@ type copyCommand struct {
 func (c *copyCommand) check() error { return c.Target.Check() }
 
 func (c *copyCommand) run(ctx context.Context, p *process) error {
-	if err := p.expectInstallation(); err != nil {
-		return err
-	}
-	return p.withBackend(ctx, func(b *backend) error {
+	return p.withBackend(ctx, current, func(b *backend) error {
 		target := *p
 		target.settings, target.flagPrefix = c.Target.Config(), "to-"
 		installation, closeTarget, err := target.openTarget(ctx, c.Target, p.settings.Data)
@@ -68,7 +66,7 @@ func (p *process) openTarget(ctx context.Context, flags config.Target, sourceDat
 		return target, nil, err
 	}
 	if flags.MovesDatabase() {
-		db, err := p.openDatabase(ctx, store.Options{Now: p.now})
+		db, err := p.openDatabase(ctx, store.Options{Schema: migrations.Options{NoMigrate: true, NoNewer: true}})
 		if err != nil {
 			return target, nil, err
 		}
@@ -76,7 +74,7 @@ func (p *process) openTarget(ctx context.Context, flags config.Target, sourceDat
 		closers = append(closers, db.Close)
 	}
 	if flags.MovesFiles() {
-		files, err := p.openFiles(ctx)
+		files, err := p.openFiles(ctx, true)
 		if err != nil {
 			return target, nil, errors.Join(err, closeAll())
 		}

@@ -5,41 +5,95 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"syscall"
 	"time"
+
+	"merchantorders/internal/store/sqldb/sqlite"
 )
 
-// folderLock lets servers on one data folder detect each other. Each server holds
-// it as a shared lock. The kernel releases it when the process ends, also after a
-// crash.
-type folderLock struct {
+// serveLocks are the locks by which servers that share data detect each other. Each
+// server holds them as shared locks.
+type serveLocks struct {
+	folder   *fileLock // of the data folder
+	database *fileLock // of the SQLite file; nil on PostgreSQL
+}
+
+// lockForServe acquires both locks. Both belong to real paths: other spellings of a
+// path, and symbolic links, take the same locks.
+func (p *process) lockForServe(ctx context.Context) (*serveLocks, error) {
+	var l serveLocks
+	if _, postgres := p.settings.PostgresURL(); !postgres {
+		path, err := sqlite.RealPath(p.settings.DatabasePath())
+		if err != nil {
+			return nil, p.cannotOpen(ctx, "database", p.settings.Database, err)
+		}
+		if l.database, err = lockFile(ctx, path+".serve.lock"); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if l.folder, err = lockFile(ctx, filepath.Join(p.settings.Data, "serve.lock")); err != nil {
+		return nil, errors.Join(err, l.release())
+	}
+	return &l, nil
+}
+
+// alone reports whether no other server uses the data folder, or the database.
+func (l *serveLocks) aloneInFolder() bool { return l.folder.alone }
+func (l *serveLocks) aloneInDatabase() bool {
+	return l.database != nil && l.database.alone && l.folder.alone
+}
+
+// share lets other servers start.
+func (l *serveLocks) share(ctx context.Context) error {
+	return l.each(func(lock *fileLock) error { return lock.share(ctx) })
+}
+
+// release releases the locks.
+func (l *serveLocks) release() error { return l.each((*fileLock).release) }
+
+func (l *serveLocks) each(fn func(*fileLock) error) error {
+	var err error
+	for _, lock := range []*fileLock{l.database, l.folder} {
+		if lock != nil {
+			err = errors.Join(err, fn(lock))
+		}
+	}
+	return err
+}
+
+// fileLock is a lock on a file. The kernel releases it when the process ends, also
+// after a crash.
+type fileLock struct {
 	file *os.File
+	// alone says that nobody else held the lock when it was acquired.
+	alone bool
 }
 
 // lockPoll is the interval of attempts to get a lock that another server holds.
 const lockPoll = 20 * time.Millisecond
 
-// lockFolder acquires the lock and reports whether no other server uses the
-// folder. In that case the lock is exclusive, and other servers wait until it is
-// shared.
-func lockFolder(ctx context.Context, path string) (*folderLock, bool, error) {
+// lockFile acquires the lock of a file: exclusively if nobody else holds it, so
+// that others wait until it is shared, and otherwise shared.
+func lockFile(ctx context.Context, path string) (*fileLock, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return nil, false, fmt.Errorf("open the lock of the data folder: %w", err)
+		return nil, fmt.Errorf("open the lock %s: %w", path, errors.Unwrap(err))
 	}
-	lock := &folderLock{file: file}
-	alone, err := lock.try(syscall.LOCK_EX)
-	if err == nil && !alone {
+	lock := &fileLock{file: file}
+	lock.alone, err = lock.try(syscall.LOCK_EX)
+	if err == nil && !lock.alone {
 		err = lock.share(ctx)
 	}
 	if err != nil {
-		return nil, false, errors.Join(err, file.Close())
+		return nil, errors.Join(err, file.Close())
 	}
-	return lock, alone, nil
+	return lock, nil
 }
 
 // share converts the lock to a shared one. It waits for an exclusive owner.
-func (l *folderLock) share(ctx context.Context) error {
+func (l *fileLock) share(ctx context.Context) error {
 	for {
 		acquired, err := l.try(syscall.LOCK_SH)
 		if acquired || err != nil {
@@ -54,16 +108,16 @@ func (l *folderLock) share(ctx context.Context) error {
 }
 
 // try attempts to acquire the lock and reports whether it succeeded.
-func (l *folderLock) try(how int) (bool, error) {
+func (l *fileLock) try(how int) (bool, error) {
 	err := syscall.Flock(int(l.file.Fd()), how|syscall.LOCK_NB)
 	switch {
 	case errors.Is(err, syscall.EWOULDBLOCK):
 		return false, nil
 	case err != nil:
-		return false, fmt.Errorf("lock the data folder: %w", err)
+		return false, fmt.Errorf("lock %s: %w", l.file.Name(), err)
 	}
 	return true, nil
 }
 
 // release releases the lock.
-func (l *folderLock) release() error { return l.file.Close() }
+func (l *fileLock) release() error { return l.file.Close() }

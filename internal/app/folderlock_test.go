@@ -3,20 +3,23 @@ package app
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"testing"
+
+	"merchantorders/internal/config"
 )
 
-func take(t *testing.T, path string) (*folderLock, bool) {
+func take(t *testing.T, path string) (*fileLock, bool) {
 	t.Helper()
-	lock, alone, err := lockFolder(t.Context(), path)
+	lock, err := lockFile(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return lock, alone
+	return lock, lock.alone
 }
 
-func release(t *testing.T, locks ...*folderLock) {
+func release(t *testing.T, locks ...*fileLock) {
 	t.Helper()
 	for _, lock := range locks {
 		if err := lock.release(); err != nil {
@@ -25,7 +28,7 @@ func release(t *testing.T, locks ...*folderLock) {
 	}
 }
 
-func TestFolderLockDetectsOtherServers(t *testing.T) {
+func TestFileLockDetectsOtherServers(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "serve.lock")
 	first, alone := take(t, path)
@@ -52,24 +55,24 @@ func TestFolderLockDetectsOtherServers(t *testing.T) {
 	release(t, fourth)
 }
 
-func TestFolderLockWaitsForExclusiveOwner(t *testing.T) {
+func TestFileLockWaitsForExclusiveOwner(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "serve.lock")
 	first, _ := take(t, path)
 
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := lockFolder(ended, path); !errors.Is(err, context.Canceled) {
+	if _, err := lockFile(ended, path); !errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v, want it to wait until its context ends", err)
 	}
 
 	second := make(chan bool)
 	go func() {
-		lock, alone, err := lockFolder(t.Context(), path)
+		lock, err := lockFile(t.Context(), path)
 		if err == nil {
 			err = lock.release()
 		}
-		second <- err == nil && !alone
+		second <- err == nil && !lock.alone
 	}()
 	if err := first.share(t.Context()); err != nil {
 		t.Fatal(err)
@@ -78,4 +81,49 @@ func TestFolderLockWaitsForExclusiveOwner(t *testing.T) {
 		t.Error("the second did not get the lock beside the first")
 	}
 	release(t, first)
+}
+
+// TestLocksOfOneInstallation spells the paths of one installation in several ways.
+func TestLocksOfOneInstallation(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	data, link := filepath.Join(dir, "data"), filepath.Join(dir, "link")
+	database := filepath.Join(dir, "link.db")
+	if err := os.Mkdir(data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Symlink(data, link), os.Symlink("data/orders.db", database)); err != nil {
+		t.Fatal(err)
+	}
+	lock := func(c config.Config) *serveLocks {
+		t.Helper()
+		locks, err := (&process{settings: c}).lockForServe(t.Context())
+		if err == nil {
+			err = locks.share(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = locks.release() })
+		return locks
+	}
+	if first := lock(config.Config{Data: data}); !first.aloneInFolder() || !first.aloneInDatabase() {
+		t.Fatal("the first server is not alone")
+	}
+	for _, c := range []config.Config{
+		{Data: link}, {Data: data + "/../data/"},
+		{Data: data, Database: "sqlite://" + data + "/orders.db"},
+		{Data: t.TempDir(), Database: "sqlite://" + database},
+		{Data: t.TempDir(), Database: "sqlite://" + link + "/./orders.db"},
+	} {
+		if locks := lock(c); locks.aloneInDatabase() {
+			t.Errorf("%+v: alone in the database", c)
+		}
+	}
+	if locks := lock(config.Config{Data: link, Database: "sqlite://" + dir + "/other.db"}); locks.aloneInFolder() {
+		t.Error("another database: alone in the folder")
+	}
+	if locks := lock(config.Config{Data: t.TempDir()}); !locks.aloneInFolder() || !locks.aloneInDatabase() {
+		t.Error("another folder: not alone")
+	}
 }

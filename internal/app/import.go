@@ -22,7 +22,7 @@ func (c *importCommand) run(ctx context.Context, p *process) error {
 		return err
 	}
 	defer func() { _ = input.Close() }()
-	return p.withBackend(ctx, func(b *backend) error { return p.importFrom(ctx, b.orders, input, size) })
+	return p.withDatabase(ctx, existing, func(b *backend) error { return p.importFrom(ctx, b.orders, input, size) })
 }
 
 // input opens a file, or standard input for "-", and returns its size in bytes;

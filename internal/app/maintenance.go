@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"time"
 
 	"merchantorders/internal/config"
@@ -20,10 +18,7 @@ type checkCommand struct {
 }
 
 func (*checkCommand) run(ctx context.Context, p *process) error {
-	if err := p.expectInstallation(); err != nil {
-		return err
-	}
-	return p.withBackend(ctx, func(b *backend) error {
+	return p.withBackend(ctx, existing, func(b *backend) error {
 		reporter, clearBar := p.progress(p.stdout)
 		result, err := check.Run(ctx, b.installation(), reporter)
 		clearBar()
@@ -66,23 +61,6 @@ func count(n int64, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// expectInstallation returns an error if the settings name no installation, so
-// that a mistyped data folder is not reported as having no findings.
-func (p *process) expectInstallation() error {
-	if _, ok := p.settings.PostgresURL(); ok {
-		return nil
-	}
-	path := p.settings.DatabasePath()
-	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-		return nil // opening it reports any other error
-	}
-	flag := "database"
-	if p.settings.Database == "" {
-		flag = "data"
-	}
-	return usageError{config.Invalid(flag, "must name an installation: there is no "+path)}
-}
-
 type purgeCommand struct {
 	withFiles
 	DeletedBefore string `name:"deleted-before" default:"720h" placeholder:"TIME" help:"Minimum age of a deletion. 720h is 30 days; 0s removes all deleted files."`
@@ -97,7 +75,7 @@ func (c *purgeCommand) check() error {
 }
 
 func (c *purgeCommand) run(ctx context.Context, p *process) error {
-	return p.withBackend(ctx, func(b *backend) error {
+	return p.withBackend(ctx, existing, func(b *backend) error {
 		// Deletions are stored in whole seconds. With the age 0s, one of the current
 		// second must count too.
 		before := p.now().Add(-c.age)
@@ -118,7 +96,7 @@ func (*distributeCommand) run(ctx context.Context, p *process) error {
 	if _, ok := p.settings.PostgresURL(); !ok {
 		return usageError{config.Invalid("database", "must be a PostgreSQL address: "+citus.ErrNotPostgres.Error())}
 	}
-	db, err := p.openDatabase(ctx, store.Options{Now: p.now})
+	db, err := p.openDatabase(ctx, store.Options{Schema: current})
 	if err != nil {
 		return err
 	}

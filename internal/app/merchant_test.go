@@ -32,9 +32,6 @@ func TestMerchantAdd(t *testing.T) {
 func TestMerchantList(t *testing.T) {
 	t.Parallel()
 	f := folder(t)
-	if got := f.Run(t, "", "merchant", "list"); got.Code != 0 || got.Stdout != "ID  NAME  CREATED\n" {
-		t.Errorf("without merchants: %+v", got)
-	}
 	f.Merchant(t, 1200)
 	f.Merchant(t, 3)
 	got := f.Run(t, "", "merchant", "list")

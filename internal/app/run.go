@@ -42,6 +42,7 @@ const (
 type process struct {
 	settings       config.Config
 	flagPrefix     string // of the flags of settings: "to-" for the target of a copy
+	notNew         string // why a command that could make a new installation may not
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	now            func() time.Time

@@ -27,6 +27,7 @@ var commands = map[string][]string{
 	"token create":  {"merchant", "operator", "scopes", "expires"},
 	"token list":    {},
 	"token revoke":  {},
+	"migrate":       {"status"},
 	"purge":         {"deleted-before"},
 	"check":         {},
 	"backup":        {},
@@ -290,7 +291,9 @@ merchant-orders: the environment variable MERCHANT_ORDERS_LISTN is not a setting
 
 func TestSettingsBeforeAndAfterTheCommand(t *testing.T) {
 	t.Parallel()
-	data := filepath.Join(t.TempDir(), "data")
+	f := folder(t)
+	f.Merchant(t, 1)
+	data := f.Data
 	for _, args := range [][]string{
 		{"--data", data, "merchant", "list"},
 		{"merchant", "--data=" + data, "list"},
@@ -305,7 +308,7 @@ func TestSettingsBeforeAndAfterTheCommand(t *testing.T) {
 func TestDataFolder(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "a", "data")
-	got := apptest.Run(t, "", "merchant", "list", "--data", data)
+	got := apptest.Run(t, "", "merchant", "add", "--id=1", "--name=x", "--data", data)
 	if want := "merchant-orders: created the data folder " + data + "\n"; got.Code != 0 || got.Stderr != want {
 		t.Errorf("first use: %+v, want on standard error %q", got, want)
 	}
@@ -313,6 +316,7 @@ func TestDataFolder(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("the folder is %v, %v, want -rwx------", info.Mode(), err)
 	}
+	apptest.StartOn(t, data)
 	for _, name := range []string{"orders.db", "files"} {
 		info, err := os.Stat(filepath.Join(data, name))
 		if err != nil || info.Mode().Perm()&0o077 != 0 {
@@ -328,7 +332,7 @@ func TestDatabaseElsewhere(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "other.db")
-	got := apptest.Run(t, "", "merchant", "list", "--data", filepath.Join(dir, "data"), "--database", "sqlite://"+path)
+	got := apptest.Run(t, "", "merchant", "add", "--id=1", "--name=x", "--data", filepath.Join(dir, "data"), "--database", "sqlite://"+path)
 	if got.Code != 0 {
 		t.Errorf("%+v", got)
 	}

@@ -21,6 +21,8 @@ import (
 	"merchantorders/internal/demo"
 	"merchantorders/internal/docpages"
 	"merchantorders/internal/order"
+	"merchantorders/internal/store"
+	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 	"merchantorders/internal/web/ratelimit"
@@ -49,24 +51,59 @@ func (c *serveCommand) serve(ctx context.Context, p *process) error {
 		process: p, flags: c.Settings, metrics: web.NewMetrics(),
 		log: slog.New(slog.NewJSONHandler(p.stderr, &slog.HandlerOptions{Level: p.settings.Level()})),
 	}
+	schema := migrations.Options{OnStep: logSteps(s.log)}
+	if err := p.allowNew(&schema); err != nil {
+		return err
+	}
 	created, err := p.createDataFolder()
 	if err != nil {
 		return err
 	}
-	lock, alone, err := lockFolder(ctx, p.settings.LockPath())
+	locks, err := p.lockForServe(ctx)
 	if err != nil {
 		return err
 	}
-	if s.backend, err = p.open(ctx, s.log, s.metrics.Database); err != nil {
-		return errors.Join(err, lock.release())
+	if err := s.open(ctx, schema); err != nil {
+		return errors.Join(err, locks.release())
 	}
 	if created != "" {
 		s.log.Info("data folder created", "path", created)
 	}
-	if err = s.prepare(ctx, lock, alone); err == nil {
+	if err = s.prepare(ctx, locks); err == nil {
 		err = s.listen(ctx)
 	}
-	return errors.Join(err, s.backend.close(), lock.release())
+	return errors.Join(err, s.backend.close(), locks.release())
+}
+
+// logSteps logs each step of the schema.
+func logSteps(log *slog.Logger) func(migrations.Step) {
+	return func(step migrations.Step) {
+		log.Info("schema migrated", "schema", step.Version, "step", step.Name, "ms", step.Took.Milliseconds())
+	}
+}
+
+// open opens the backend. The bucket is tested first, so that the schema does not
+// change if the server cannot start.
+func (s *server) open(ctx context.Context, schema migrations.Options) error {
+	if _, bucket := s.settings.Bucket(); bucket {
+		tested, err := s.openFiles(ctx, false)
+		if err != nil {
+			return err
+		}
+		if err := tested.Close(); err != nil {
+			return err
+		}
+	}
+	db, err := s.openDatabase(ctx, store.Options{Observe: s.metrics.Database, Schema: schema})
+	if err != nil {
+		return err
+	}
+	files, err := s.openFiles(ctx, true)
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	s.backend = s.newBackend(db, files, s.log)
+	return nil
 }
 
 // server is one run of serve.
@@ -79,30 +116,26 @@ type server struct {
 }
 
 // prepare removes the staged files and reservations that crashed servers have
-// left, and lets other servers start. alone means that no other server holds the
-// lock. Then it removes staged files of any age and, if the database is not
-// shared with other machines, expires reservations of any age.
-func (s *server) prepare(ctx context.Context, lock *folderLock, alone bool) error {
+// left, and lets other servers start. If no other server can use them, it removes
+// staged files and expires reservations of any age.
+func (s *server) prepare(ctx context.Context, locks *serveLocks) error {
 	if err := s.db.WatchCommits(ctx); err != nil {
 		s.log.Warn("cannot watch the commits of the database; every request reads its token", "error", err)
 	}
 	// future is a year ahead, since an earlier clock may have been fast.
-	before, future := s.now().Add(-order.ReservationTimeout), s.now().AddDate(1, 0, 0)
-	if alone {
-		if err := s.files.RemoveStagedFiles(future); err != nil {
-			return fmt.Errorf("clean up after a crashed server: %w", err)
-		}
-		if _, shared := s.settings.PostgresURL(); !shared {
-			before = future
-		}
+	old, future := s.now().Add(-order.ReservationTimeout), s.now().AddDate(1, 0, 0)
+	staged, reserved := old, old
+	if locks.aloneInDatabase() || s.settings.FilesInData() && locks.aloneInFolder() {
+		staged = future
 	}
-	if err := s.expireReservations(ctx, before, s.log); err != nil {
+	if locks.aloneInDatabase() {
+		reserved = future
+	}
+	err := errors.Join(s.files.RemoveStagedFiles(staged), s.expireReservations(ctx, reserved, s.log))
+	if err != nil {
 		return fmt.Errorf("clean up after a crashed server: %w", err)
 	}
-	if !alone {
-		return nil
-	}
-	return lock.share(ctx)
+	return locks.share(ctx)
 }
 
 // listen creates the demo if requested, opens the port, and serves until ctx

@@ -22,7 +22,7 @@ const (
 // before using the values.
 type Config struct {
 	// Data is created for its owner only. It has the lock of running servers too.
-	Data string `default:"./data" placeholder:"DIR" help:"Folder of the database and the invoice files. It is created if it does not exist."`
+	Data string `default:"./data" placeholder:"DIR" help:"Folder of the database and the invoice files. serve and merchant add create it."`
 
 	// Database may contain a password and is never printed.
 	Database string `placeholder:"URL" help:"Database of the orders: postgres://user:password@host/database, or sqlite://PATH. Empty: the SQLite file orders.db in the data folder."`

@@ -82,14 +82,8 @@ func absolute(path string) string {
 	return path
 }
 
-// LockPath returns the lock file by which servers detect each other. It is beside
-// the SQLite file that they share, or in the data folder.
-func (c Config) LockPath() string {
-	if path, ok := strings.CutPrefix(c.Database, sqliteScheme); ok {
-		return path + ".serve.lock"
-	}
-	return filepath.Join(c.Data, "serve.lock")
-}
+// FilesInData reports whether invoice files, or staged files, are in the data folder.
+func (c Config) FilesInData() bool { return !strings.HasPrefix(c.Storage, fileScheme) }
 
 // Bucket is an S3 bucket, from Storage.
 type Bucket struct {

@@ -13,6 +13,7 @@ import (
 
 	"merchantorders/internal/maintenance/citus"
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/store/pageindex"
 	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/store/sqldb"
@@ -208,7 +209,7 @@ type recorder struct {
 // openRecorded opens a database whose statements are recorded.
 func openRecorded(t *testing.T, url string) (*DB, *recorder) {
 	t.Helper()
-	db, err := postgres.Open(t.Context(), url)
+	db, err := postgres.Open(t.Context(), url, migrations.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

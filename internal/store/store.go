@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/store/pageindex"
 	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/store/sqldb/postgres"
@@ -32,6 +33,8 @@ type Options struct {
 	Observe func(operation string, took time.Duration)
 	// Now is the clock that times operations; nil: time.Now.
 	Now func() time.Time
+	// Schema says what may be done to the schema of a database that is opened.
+	Schema migrations.Options
 }
 
 // DB is a store in an open database.
@@ -67,7 +70,7 @@ func New(db sqldb.DB, options Options) *DB {
 
 // OpenSQLite opens a store in a file: see sqlite.Open.
 func OpenSQLite(ctx context.Context, path string, options Options) (*DB, error) {
-	db, err := sqlite.Open(ctx, path)
+	db, err := sqlite.Open(ctx, path, options.Schema)
 	if err != nil {
 		return nil, err
 	}
@@ -76,12 +79,19 @@ func OpenSQLite(ctx context.Context, path string, options Options) (*DB, error) 
 
 // OpenPostgres opens a store in a PostgreSQL database: see postgres.Open.
 func OpenPostgres(ctx context.Context, url string, options Options) (*DB, error) {
-	db, err := postgres.Open(ctx, url)
+	db, err := postgres.Open(ctx, url, options.Schema)
 	if err != nil {
 		return nil, err
 	}
 	return New(db, options), nil
 }
+
+// SQLiteVersion and PostgresVersion return the version of the schema of a database,
+// by its path or URL; 0 if it has none.
+var (
+	SQLiteVersion   = sqlite.SchemaVersion
+	PostgresVersion = postgres.SchemaVersion
+)
 
 // SQL returns the database, for maintenance commands.
 func (db *DB) SQL() sqldb.DB { return db.sql }

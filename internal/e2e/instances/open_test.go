@@ -171,6 +171,37 @@ func TestSQLiteOfANewerVersion(t *testing.T) {
 	refused(t, "database", want, nil, "--database", "sqlite://"+filepath.Join(i.data, "orders.db"))
 }
 
+// TestEmptyDatabase opens an empty PostgreSQL database, in which only a new
+// installation is made, and that only where there are no files of another one.
+func TestEmptyDatabase(t *testing.T) {
+	t.Parallel()
+	database := pgtest.Database(t)
+	files := t.TempDir()
+	settings := []string{"--database", database, "--storage", "file://" + files}
+	empty := func() {
+		t.Helper()
+		if made := number(t, onPostgres(t, database).tables(t), `SELECT COUNT(*) FROM pg_tables WHERE schemaname = 'public'`); made != 0 {
+			t.Errorf("%d tables were made", made)
+		}
+	}
+	for _, args := range [][]string{{"merchant", "list"}, {"token", "list"}, {"check"}, {"migrate", "--status"}} {
+		data := filepath.Join(t.TempDir(), "typo")
+		got := apptest.Run(t, "", slices.Concat([]string{"--data", data}, settings, args)...)
+		if want := map[bool]int{true: 0, false: 2}[args[0] == "migrate"]; got.Code != want {
+			t.Errorf("%v: %+v, want exit code %d", args, got, want)
+		}
+		if _, err := os.Stat(data); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%v: the data folder was created: %v", args, err)
+		}
+		empty()
+	}
+	if err := os.Mkdir(filepath.Join(files, "invoices"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, "database", `the folder `+files+` contains invoices, but the database postgres://[^@]* is missing or empty`, nil, settings...)
+	empty()
+}
+
 // TestStorageCannotBeOpened starts servers with storages that are not what they
 // should be.
 func TestStorageCannotBeOpened(t *testing.T) {

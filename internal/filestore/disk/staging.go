@@ -26,7 +26,8 @@ const (
 const stagedPrefix = "staged-"
 
 // Staging is a folder with a staging directory in it. Staged files are uploads
-// that are not yet visible. It is safe for concurrent use.
+// that are not yet visible. It is safe for concurrent use. Nothing can be staged in
+// the zero value.
 type Staging struct {
 	root   *os.Root // confines every path, also through ".." and symbolic links
 	commit CommitFunc
@@ -54,12 +55,20 @@ func OpenStaging(dir string, commit CommitFunc) (*Staging, error) {
 }
 
 // Close closes the folder. Open files remain usable.
-func (s *Staging) Close() error { return s.root.Close() }
+func (s *Staging) Close() error {
+	if s.root == nil {
+		return nil
+	}
+	return s.root.Close()
+}
 
 // Stage implements order.Files.
 func (s *Staging) Stage(ctx context.Context) (order.StagedFile, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if s.root == nil {
+		return nil, filestore.Error("create a staged file", fs.ErrInvalid)
 	}
 	name := path.Join(filestore.StagingDir, stagedPrefix+rand.Text())
 	file, err := s.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, fileMode)

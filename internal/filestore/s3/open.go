@@ -31,14 +31,16 @@ type Bucket struct {
 
 // Open opens a bucket with the credentials of the standard AWS environment
 // variables, and tests that it can write, read and delete objects. Staged files
-// are below stagingDir. The errors are for the operator, in one line.
+// are below stagingDir; if it is empty, nothing can be staged. The errors are for the operator, in one line.
 func Open(ctx context.Context, bucket Bucket, stagingDir string) (*Store, error) {
 	client, err := newClient(bucket)
 	if err != nil {
 		return nil, fmt.Errorf("bucket %s: %w", bucket.Name, err)
 	}
 	store := &Store{client: client, bucket: bucket.Name}
-	if store.Staging, err = disk.OpenStaging(stagingDir, store.commit); err != nil {
+	if stagingDir == "" {
+		store.Staging = new(disk.Staging)
+	} else if store.Staging, err = disk.OpenStaging(stagingDir, store.commit); err != nil {
 		return nil, fmt.Errorf("%s: %w", stagingDir, err)
 	}
 	if err := store.probe(ctx); err != nil {

@@ -21,6 +21,7 @@ import (
 
 	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/maintenance"
+	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/store/sqldb/sqlite"
 )
 
@@ -169,7 +170,7 @@ func (c *creation) write(ctx context.Context, snapshot string) error {
 // writeFiles writes the invoice files of the snapshot.
 func (c *creation) writeFiles(ctx context.Context, snapshot string) error {
 	// Closing the database moves everything from its WAL into the file.
-	db, err := sqlite.Open(ctx, snapshot)
+	db, err := sqlite.Open(ctx, snapshot, migrations.Options{NoCreate: true, NoMigrate: true})
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"merchantorders/internal/maintenance"
 	"merchantorders/internal/maintenance/backup"
 	"merchantorders/internal/maintenance/maintenancetest"
+	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/store/sqldb/sqlite"
 )
 
@@ -60,7 +61,7 @@ func backUpToFullDisk(data, mountPoint string) error {
 	if err != nil {
 		return err
 	}
-	db, err := sqlite.Open(context.Background(), filepath.Join(data, "orders.db"))
+	db, err := sqlite.Open(context.Background(), filepath.Join(data, "orders.db"), migrations.Options{})
 	if err != nil {
 		return err
 	}

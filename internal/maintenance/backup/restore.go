@@ -60,7 +60,7 @@ func (f DataFolder) expectEmpty() error {
 	}
 	for _, entry := range entries {
 		name := entry.Name()
-		if !strings.Contains(name, partial) && name != "serve.lock" && name != "lost+found" {
+		if !strings.Contains(name, partial) && !strings.HasSuffix(name, "serve.lock") && name != "lost+found" {
 			return fmt.Errorf("the folder %s is not empty: it contains %s", f.Path, name)
 		}
 	}
@@ -121,7 +121,7 @@ func unpackAndCheck(
 			Problem: fmt.Sprintf("the backup contains %d invoice files, but its manifest says %d", fileCount, manifest.Files),
 		})
 	}
-	db, err := sqlite.Open(ctx, database)
+	db, err := sqlite.Open(ctx, database, migrations.Options{NoCreate: true})
 	var newer *migrations.NewerSchemaError
 	if errors.As(err, &newer) {
 		return check.Result{}, fmt.Errorf("the backup was made by a newer version (schema %d, this one knows %d); restore it with that version",

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 
+	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/store/sqldb"
 )
 
@@ -65,17 +66,17 @@ type DB struct {
 
 var _ sqldb.DB = (*DB)(nil)
 
-// Open opens a database by its URL and brings its schema up to date. Any number
-// of instances may have it open. Beside the parameters of PostgreSQL's own tools
+// Open opens a database by its URL and brings its schema up to date as far as the
+// options allow. Any number of instances may have it open. Beside the parameters of PostgreSQL's own tools
 // the URL may have pool_max_conns, the most connections of this instance. Errors
 // never contain the password.
-func Open(ctx context.Context, url string) (*DB, error) {
+func Open(ctx context.Context, url string, schema migrations.Options) (*DB, error) {
 	config, err := parseURL(url)
 	if err != nil {
 		return nil, err
 	}
 	admin := stdlib.OpenDB(*config.ConnConfig)
-	if err = prepare(ctx, admin); err == nil {
+	if err = prepare(ctx, admin, schema); err == nil {
 		admin.SetMaxIdleConns(0)
 		var pool *pgxpool.Pool
 		if pool, err = pgxpool.NewWithConfig(ctx, config); err == nil {
@@ -84,7 +85,7 @@ func Open(ctx context.Context, url string) (*DB, error) {
 	}
 	// The error of Close would only repeat that the server cannot be reached.
 	_ = admin.Close()
-	return nil, fmt.Errorf("open database %s on %s: %w", config.ConnConfig.Database, addresses(config.ConnConfig), shortError(err))
+	return nil, openError(config.ConnConfig, err)
 }
 
 // InTx implements sqldb.DB.
@@ -159,4 +160,26 @@ func (db *DB) LockForCopy(ctx context.Context, shared bool) (io.Closer, error) {
 		return nil, sqldb.ErrLocked
 	}
 	return lock, err
+}
+
+// SchemaVersion returns the version of the schema of a database; 0 if it has none.
+func SchemaVersion(ctx context.Context, url string) (int64, error) {
+	config, err := parseURL(url)
+	if err != nil {
+		return 0, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	db := stdlib.OpenDB(*config.ConnConfig)
+	defer func() { _ = db.Close() }()
+	version, err := migrations.Postgres.Version(ctx, db)
+	if err != nil {
+		return 0, openError(config.ConnConfig, err)
+	}
+	return version, nil
+}
+
+// openError returns the error of a database that cannot be opened.
+func openError(config *pgx.ConnConfig, err error) error {
+	return fmt.Errorf("open database %s on %s: %w", config.Database, addresses(config), shortError(err))
 }

@@ -17,7 +17,6 @@ import (
 const (
 	serializationFailure = "40001"
 	deadlockDetected     = "40P01"
-	undefinedTable       = "42P01"
 	lockNotAvailable     = "55P03"
 )
 

@@ -3,6 +3,7 @@ package postgres
 import (
 	"testing"
 
+	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/store/pgtest"
 )
 
@@ -11,7 +12,7 @@ func TestMain(m *testing.M) { pgtest.Main(m, nil) }
 // openTest opens a database until the end of the test.
 func openTest(t *testing.T, url string) *DB {
 	t.Helper()
-	db, err := Open(t.Context(), url)
+	db, err := Open(t.Context(), url, migrations.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

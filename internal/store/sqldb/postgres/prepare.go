@@ -37,8 +37,8 @@ var (
 )
 
 // prepare checks that the database takes writes and that the role has all
-// rights, and brings the schema up to date.
-func prepare(ctx context.Context, db *sql.DB) error {
+// rights, and brings the schema up to date as far as the options allow.
+func prepare(ctx context.Context, db *sql.DB, options migrations.Options) error {
 	first, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	var readOnly string
@@ -51,9 +51,11 @@ func prepare(ctx context.Context, db *sql.DB) error {
 	if err := checkNotWorker(first, db); err != nil {
 		return err
 	}
-	current, err := schemaIsCurrent(first, db)
-	if err == nil && !current {
-		err = migrate(ctx, db)
+	// An instance that has nothing to change needs no lock and no right to create
+	// tables.
+	change, err := migrations.Postgres.Check(first, db, options)
+	if err == nil && change {
+		err = migrate(ctx, db, options)
 	}
 	if err != nil {
 		return err
@@ -79,24 +81,9 @@ func checkNotWorker(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// schemaIsCurrent reports whether there is nothing to migrate. Then an instance
-// needs no lock and no right to create tables.
-func schemaIsCurrent(ctx context.Context, db *sql.DB) (bool, error) {
-	newest, err := migrations.Postgres.Newest()
-	if err != nil {
-		return false, err
-	}
-	var version int64
-	err = db.QueryRowContext(ctx, `SELECT COALESCE(MAX(version_id), 0) FROM goose_db_version WHERE is_applied`).Scan(&version)
-	if hasCode(err, undefinedTable) {
-		return false, nil
-	}
-	return version == newest, err
-}
-
 // migrate brings the schema up to date under an advisory lock: of instances that
 // start at the same time one migrates and the others wait.
-func migrate(ctx context.Context, db *sql.DB) error {
+func migrate(ctx context.Context, db *sql.DB, options migrations.Options) error {
 	lock, err := advisoryLock(ctx, db, "pg_advisory_lock", schemaLock, schemaTimeout)
 	if hasCode(err, lockNotAvailable) {
 		return errSchemaLocked
@@ -105,7 +92,7 @@ func migrate(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	defer func() { _ = lock.Close() }()
-	return migrations.Postgres.Up(ctx, db)
+	return migrations.Postgres.Up(ctx, db, options)
 }
 
 // advisoryLock takes an advisory lock, which the result holds until it is closed.

@@ -7,10 +7,13 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"runtime"
 	"time"
 
+	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/store/sqldb"
 )
 
@@ -45,26 +48,50 @@ type DB struct {
 var _ sqldb.DB = (*DB)(nil)
 
 // Open opens the database in a file. It creates the file if it does not exist
-// and brings its schema up to date. Several processes may have the database open.
+// and brings its schema up to date, as far as the options allow. Several processes
+// may have the database open.
+//
+// A database whose schema may be migrated is checked first: damage that is noticed
+// later has been in responses before, and every write may make it worse.
 //
 // The reasons for the settings: in WAL mode readers do not wait for the writer.
 // synchronous=FULL makes a commit survive a power failure; NORMAL may lose
 // acknowledged commits. Write transactions begin IMMEDIATE: a deferred one that
 // has read fails, without waiting, if another connection has committed since.
-func Open(ctx context.Context, path string) (*DB, error) {
-	if err := prepare(ctx, path); err != nil {
-		return nil, fmt.Errorf("open database %s: %w", path, diskFull(err))
+func Open(ctx context.Context, path string, schema migrations.Options) (*DB, error) {
+	file, err := RealPath(path)
+	if err == nil {
+		err = prepare(ctx, file, schema)
 	}
-	// The write-ahead log is beside the file, not beside a link to it.
-	file, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return nil, fmt.Errorf("open database: %w", err)
+	var db *DB
+	if err == nil {
+		db, err = open(ctx, file)
 	}
-	db, err := open(ctx, file)
 	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", path, diskFull(err))
 	}
 	return db, nil
+}
+
+// RealPath returns the full path of a database file without symbolic links, also
+// of one that does not exist yet. SQLite's own files are beside it, and so are the
+// lock files: two names of one database share them.
+func RealPath(path string) (string, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if target, linkErr := os.Readlink(path); linkErr == nil {
+			if !filepath.IsAbs(target) {
+				target = filepath.Join(filepath.Dir(path), target)
+			}
+			return RealPath(target)
+		}
+		real, err = filepath.EvalSymlinks(filepath.Dir(path))
+		real = filepath.Join(real, filepath.Base(path))
+	}
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(real)
 }
 
 // open opens the connections to an existing file with a schema.

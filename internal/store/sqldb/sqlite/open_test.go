@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"merchantorders/internal/store/migrations"
 )
 
 // TestSQLiteOpenWaits opens while another process is at the schema, and stops
@@ -21,7 +23,7 @@ func TestSQLiteOpenWaits(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	opened := make(chan error)
 	go func() {
-		db, err := Open(ctx, path)
+		db, err := Open(ctx, path, migrations.Options{})
 		if err == nil {
 			err = db.Close()
 		}

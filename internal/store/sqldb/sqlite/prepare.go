@@ -8,8 +8,8 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strconv"
+	"time"
 
 	_ "modernc.org/sqlite" // the driver "sqlite" of database/sql
 
@@ -20,10 +20,17 @@ import (
 // same speed: an order takes about 2.5 KB.
 const pageSize = "8192"
 
-// prepare creates the file and brings its schema up to date. A lock file keeps
-// processes that start at the same time from doing so at once.
-func prepare(ctx context.Context, path string) error {
-	lock, err := lockFile(ctx, filepath.Clean(path)+".lock")
+// prepare creates the file and brings its schema up to date, as far as the options
+// allow. A lock file keeps processes that start at the same time from doing so at
+// once.
+func prepare(ctx context.Context, path string, options migrations.Options) error {
+	if options.NoCreate {
+		// Where there is no database, not even a lock file is made.
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return migrations.ErrNoSchema
+		}
+	}
+	lock, err := lockFile(ctx, path+".lock")
 	if err != nil {
 		return err
 	}
@@ -31,12 +38,19 @@ func prepare(ctx context.Context, path string) error {
 	if err := createFile(path); err != nil {
 		return err
 	}
-	db, err := sql.Open("sqlite", dsn(path))
+	db, err := openSQL(path)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = db.Close() }()
-	db.SetMaxOpenConns(1)
+	if !options.NoMigrate {
+		if err := quickCheck(ctx, db); err != nil {
+			return err
+		}
+	}
+	if _, err := migrations.SQLite.Check(ctx, db, options); err != nil {
+		return err
+	}
 	// The page size must be set before the file has its first page.
 	if _, err := db.ExecContext(ctx, "PRAGMA page_size="+pageSize); err != nil {
 		return err
@@ -49,7 +63,55 @@ func prepare(ctx context.Context, path string) error {
 		// SQLite returns no error where the file system lacks shared memory.
 		return fmt.Errorf("the file system does not support a write-ahead log (journal mode %s); move the data to a local disk", mode)
 	}
-	return migrations.SQLite.Up(ctx, db)
+	return migrations.SQLite.Up(ctx, db, options)
+}
+
+// openSQL opens a file with one connection of database/sql.
+func openSQL(path string) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", dsn(path))
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	return db, nil
+}
+
+// quickCheckTimeout limits how long a start waits for quickCheck. The check takes
+// 2 seconds for each 100,000 orders.
+const quickCheckTimeout = 5 * time.Second
+
+// quickCheck returns an error if it finds in time that the file is damaged.
+func quickCheck(ctx context.Context, db *sql.DB) error {
+	limited, cancel := context.WithTimeout(ctx, quickCheckTimeout)
+	defer cancel()
+	var finding string
+	if err := db.QueryRowContext(limited, "PRAGMA quick_check(1)").Scan(&finding); err != nil {
+		if ctx.Err() == nil && limited.Err() != nil {
+			return nil
+		}
+		return err
+	}
+	if finding != "ok" {
+		return fmt.Errorf("the database is damaged: %s; merchant-orders check finds the rest, and a backup can be restored into another folder", finding)
+	}
+	return nil
+}
+
+// SchemaVersion returns the version of the schema of a database; 0 if it has none.
+func SchemaVersion(ctx context.Context, path string) (version int64, err error) {
+	// SQLite would create the file.
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	db, err := openSQL(path)
+	if err == nil {
+		version, err = migrations.SQLite.Version(ctx, db)
+		err = errors.Join(err, db.Close())
+	}
+	if err != nil {
+		return 0, fmt.Errorf("open database %s: %w", path, err)
+	}
+	return version, nil
 }
 
 // dsn returns the data source name of a file for database/sql.

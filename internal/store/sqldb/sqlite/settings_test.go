@@ -7,12 +7,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/store/migrations"
 )
 
 // openTest opens a database until the end of the test.
 func openTest(t testing.TB, path string) *DB {
 	t.Helper()
-	db, err := Open(t.Context(), path)
+	db, err := Open(t.Context(), path, migrations.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
