@@ -238,7 +238,9 @@ func (s *server) handler(baseURL, storageURL string) http.Handler {
 
 // router returns the router with all routes.
 func (s *server) router(baseURL, storageURL string) *web.Router {
-	ready := func(ctx context.Context) error { return errors.Join(s.db.Ping(ctx), s.files.Check(ctx)) }
+	_, bucket := s.settings.Bucket()
+	// Without its folder the server can hardly do anything.
+	ready := web.Readiness{Database: s.db.Ping, Storage: s.files.Check, StorageRequired: !bucket || s.flags.ReadyRequiresStorage}
 	config := web.RouterConfig{
 		Authenticator: s.tokens,
 		Limits:        ratelimit.New(s.flags.Requests(), s.now),

@@ -5,17 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
 
 	"merchantorders/internal/order"
 )
 
-// readyTimeout bounds the readiness check. A probe that gets no response learns
-// less than one that gets a 503.
-const readyTimeout = 2 * time.Second
-
-// errProbeRunning says that the check of an earlier probe has not returned.
-var errProbeRunning = errors.New("an earlier readiness check is still running")
+const (
+	// readyTimeout bounds a readiness check. A load balancer that gets no response
+	// learns less than one that gets a 503.
+	readyTimeout = 2 * time.Second
+	// readyInterval is the time between the starts of two checks.
+	readyInterval = time.Second
+)
 
 // The paths of the probes of load balancers.
 const (
@@ -23,12 +25,22 @@ const (
 	readyPath  = "/readyz"
 )
 
+// Readiness says what the service needs to be ready.
+type Readiness struct {
+	Database, Storage func(context.Context) error
+	// StorageRequired says that the service is not ready without the storage. If it
+	// is false, /readyz only tells that the storage is unavailable.
+	StorageRequired bool
+}
+
 // HealthRoutes returns the group with the empty prefix, all of it public. /healthz
-// says that the process serves. /readyz says whether ready returns nil within 2
-// seconds; the reason goes to the log only. /metrics shows the metrics. Every path
+// says that the process serves. /readyz says within 2 seconds whether the service is
+// ready; the reason goes to the log only. /metrics shows the metrics. Every path
 // outside the other groups is a 404 of this one.
-func HealthRoutes(ready func(context.Context) error, metrics *Metrics) RouteGroup {
-	probe := newProbe(ready, readyTimeout)
+func HealthRoutes(ready Readiness, metrics *Metrics) RouteGroup {
+	probe := readyProbe{
+		database: &probe{check: ready.Database}, storage: &probe{check: ready.Storage}, storageRequired: ready.StorageRequired,
+	}
 	metricsHandler := metrics.Handler()
 	return RouteGroup{
 		Errors: EncodeMessage,
@@ -36,7 +48,7 @@ func HealthRoutes(ready func(context.Context) error, metrics *Metrics) RouteGrou
 			PublicRoute(http.MethodGet, healthPath, func(w http.ResponseWriter, _ *http.Request) error {
 				return WriteJSON(w, http.StatusOK, health{Status: "ok"})
 			}),
-			PublicRoute(http.MethodGet, readyPath, probe.handle),
+			PublicRoute(http.MethodGet, readyPath, probe.handle).WithErrors(encodeNotReady),
 			PublicRoute(http.MethodGet, "/metrics", func(w http.ResponseWriter, r *http.Request) error {
 				metricsHandler.ServeHTTP(w, r)
 				return nil
@@ -47,38 +59,119 @@ func HealthRoutes(ready func(context.Context) error, metrics *Metrics) RouteGrou
 
 // health is the body of a successful probe.
 type health struct {
-	Status string `json:"status"`
+	Status  string `json:"status"`
+	Storage string `json:"storage,omitempty"` // unavailable, or empty
 }
 
-// probe runs one readiness check at a time. So nobody can load the database with
-// probes, and a check that hangs does not multiply.
-type probe struct {
-	check   func(context.Context) error
-	timeout time.Duration
-	running chan struct{} // full while a check runs
+// notReady is the body of a 503 because of the storage.
+type notReady struct {
+	MessageBody
+	Storage string `json:"storage"` // unavailable
 }
 
-func newProbe(check func(context.Context) error, timeout time.Duration) *probe {
-	return &probe{check: check, timeout: timeout, running: make(chan struct{}, 1)}
+const storageUnavailable = "unavailable"
+
+// errStorage says that the database answers and the storage does not.
+var errStorage = errors.New("the storage is unavailable")
+
+// encodeNotReady is the ErrorEncoder of /readyz.
+func encodeNotReady(r *http.Request, err error) (int, any) {
+	status, body := EncodeMessage(r, err)
+	if message, ok := body.(MessageBody); ok && errors.Is(err, errStorage) {
+		body = notReady{MessageBody: message, Storage: storageUnavailable}
+	}
+	return status, body
 }
 
-func (p *probe) handle(w http.ResponseWriter, r *http.Request) error {
-	if err := p.run(r.Context()); err != nil {
+// readyProbe serves /readyz.
+type readyProbe struct {
+	database, storage *probe
+	storageRequired   bool
+}
+
+func (p readyProbe) handle(w http.ResponseWriter, r *http.Request) error {
+	ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
+	defer cancel()
+	storage := make(chan error, 1)
+	go func() { storage <- p.storage.result(ctx) }()
+	if err := p.database.result(ctx); err != nil {
 		return fmt.Errorf("%w: not ready: %w", order.ErrUnavailable, err)
 	}
-	return WriteJSON(w, http.StatusOK, health{Status: "ready"})
+	err := <-storage
+	switch {
+	case err == nil:
+		return WriteJSON(w, http.StatusOK, health{Status: "ready"})
+	case p.storageRequired:
+		return fmt.Errorf("%w: not ready: %w: %w", order.ErrUnavailable, errStorage, err)
+	}
+	logEntryOf(r).err = fmt.Errorf("%w: %w", errStorage, err)
+	return WriteJSON(w, http.StatusOK, health{Status: "ready", Storage: storageUnavailable})
 }
 
-// run returns the error of the check, or another error if the check does not
-// return in time.
-func (p *probe) run(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, p.timeout)
-	defer cancel()
-	select {
-	case p.running <- struct{}{}:
-	case <-ctx.Done():
-		return errProbeRunning
+// probe runs a check, at most one a second and one at a time, and shares its result
+// among all who ask. So nobody can load the database with probes, keep others from
+// their result, or multiply a check that hangs. Its times are intervals, so it uses
+// the system's clock.
+type probe struct {
+	check func(context.Context) error
+
+	mu      sync.Mutex
+	last    *probeRun // nil: none
+	running bool      // the check of last has not returned
+}
+
+// probeRun is one run of a check.
+type probeRun struct {
+	started time.Time
+	done    chan struct{} // closed when err is set, at the latest after readyTimeout
+	err     error
+}
+
+// result returns the error of a check that is not older than a second, or is running
+// for too long. After a failure it waits for the next check.
+func (p *probe) result(ctx context.Context) error {
+	for {
+		run, wait := p.share()
+		if run != nil {
+			select {
+			case <-run.done:
+				return run.err
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
+}
+
+// share returns the run to wait for, or nil and the time until the next one.
+func (p *probe) share() (*probeRun, time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.running {
+		return p.last, 0
+	}
+	if p.last != nil {
+		if age := time.Since(p.last.started); age < readyInterval {
+			if p.last.err == nil {
+				return p.last, 0
+			}
+			return nil, readyInterval - age
+		}
+	}
+	p.last, p.running = &probeRun{started: time.Now(), done: make(chan struct{})}, true
+	go p.run(p.last)
+	return p.last, 0
+}
+
+// run runs the check.
+func (p *probe) run(run *probeRun) {
+	ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
+	defer cancel()
 	result := make(chan error, 1)
 	// In a goroutine, because a disk that hangs ignores the context.
 	go func() {
@@ -86,14 +179,26 @@ func (p *probe) run(ctx context.Context) error {
 			if v := recover(); v != nil {
 				result <- fmt.Errorf("the readiness check panicked: %v", v)
 			}
-			<-p.running
 		}()
 		result <- p.check(ctx)
 	}()
 	select {
-	case err := <-result:
-		return err
+	case run.err = <-result:
+		p.returned(run)
 	case <-ctx.Done():
-		return ctx.Err()
+		run.err = ctx.Err()
+		close(run.done)
+		<-result
+		p.returned(nil)
+	}
+}
+
+// returned notes that the check has returned. It ends its run unless that is nil.
+func (p *probe) returned(run *probeRun) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.running = false
+	if run != nil {
+		close(run.done)
 	}
 }

@@ -11,9 +11,41 @@ import (
 
 func fine(context.Context) error { return nil }
 
+// ready is a readiness without a required storage.
+func ready(database, storage func(context.Context) error) web.Readiness {
+	return web.Readiness{Database: database, Storage: storage}
+}
+
+// TestReadyWithoutStorage checks what /readyz says while only the storage is out of
+// reach.
+func TestReadyWithoutStorage(t *testing.T) {
+	t.Parallel()
+	broken := func(context.Context) error { return errors.New("dial tcp s3.internal: refused") }
+	for _, test := range []struct {
+		readiness web.Readiness
+		status    int
+		body      string
+	}{
+		{ready(fine, broken), 200, `{"status":"ready","storage":"unavailable"}`},
+		{web.Readiness{Database: fine, Storage: broken, StorageRequired: true}, 503, `{"message":"Service Unavailable","storage":"unavailable"}`},
+		{ready(broken, broken), 503, `{"message":"Service Unavailable"}`},
+		{web.Readiness{Database: fine, Storage: fine, StorageRequired: true}, 200, `{"status":"ready"}`},
+	} {
+		server := serve(t, tokens{}, web.HealthRoutes(test.readiness, web.NewMetrics()))
+		got := server.ask(t, "GET /readyz")
+		if got.status != test.status || strings.TrimSpace(got.body) != test.body || (got.header.Get("Retry-After") != "") != (test.status == 503) {
+			t.Errorf("want %d %s: %+v", test.status, test.body, got)
+		}
+		server.stop()
+		if line := server.log.lines(t, "request")[0]; (line["error"] != nil) != strings.Contains(test.body, "navailable") {
+			t.Errorf("log line %v", line)
+		}
+	}
+}
+
 func TestHealth(t *testing.T) {
 	t.Parallel()
-	server := serve(t, tokens{}, web.HealthRoutes(fine, web.NewMetrics()))
+	server := serve(t, tokens{}, web.HealthRoutes(ready(fine, fine), web.NewMetrics()))
 	for _, test := range []struct {
 		request string
 		status  int
@@ -45,7 +77,7 @@ func TestHealth(t *testing.T) {
 func TestNotReady(t *testing.T) {
 	t.Parallel()
 	broken := func(context.Context) error { return errors.New("dial tcp db.internal: refused") }
-	server := serve(t, tokens{}, web.HealthRoutes(broken, web.NewMetrics()))
+	server := serve(t, tokens{}, web.HealthRoutes(ready(broken, fine), web.NewMetrics()))
 	got := server.ask(t, "GET /readyz")
 	if got.status != 503 || got.body != "{\"message\":\"Service Unavailable\"}\n" || got.header.Get("Retry-After") == "" {
 		t.Errorf("%+v", got)
@@ -62,7 +94,7 @@ func TestNotReady(t *testing.T) {
 
 func TestReadyPanics(t *testing.T) {
 	t.Parallel()
-	server := serve(t, tokens{}, web.HealthRoutes(func(context.Context) error { panic("on purpose") }, web.NewMetrics()))
+	server := serve(t, tokens{}, web.HealthRoutes(ready(func(context.Context) error { panic("on purpose") }, fine), web.NewMetrics()))
 	for range 2 {
 		if got := server.ask(t, "GET /readyz"); got.status != 503 {
 			t.Errorf("%+v", got)
@@ -74,7 +106,7 @@ func TestMetrics(t *testing.T) {
 	t.Parallel()
 	metrics := web.NewMetrics()
 	metrics.Upload(web.UploadStored, 5)
-	server := serve(t, tokens{}, web.HealthRoutes(fine, metrics))
+	server := serve(t, tokens{}, web.HealthRoutes(ready(fine, fine), metrics))
 	got := server.ask(t, "GET /metrics")
 	if got.status != 200 || !strings.HasPrefix(got.header.Get("Content-Type"), "text/plain") {
 		t.Errorf("status %d, headers %v", got.status, got.header)

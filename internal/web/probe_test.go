@@ -3,31 +3,29 @@ package web
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
-// TestProbeIsBounded checks that each probe of a check that hangs and ignores its
-// context takes 2 seconds, and that no second check is started.
+// TestProbeIsBounded checks that a probe of a check that hangs and ignores its
+// context takes 2 seconds at most, and that no second check is started.
 func TestProbeIsBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var checks atomic.Int32
 		hanging := make(chan struct{})
-		p := newProbe(func(context.Context) error {
+		p := &probe{check: func(context.Context) error {
 			checks.Add(1)
 			<-hanging
 			return nil
-		}, readyTimeout)
-		for _, want := range []error{context.DeadlineExceeded, errProbeRunning, errProbeRunning} {
-			start := time.Now()
-			if err := p.run(t.Context()); !errors.Is(err, want) {
-				t.Errorf("error %v, want %v", err, want)
-			}
-			if got := time.Since(start); got != 2*time.Second {
-				t.Errorf("returned after %s", got)
+		}}
+		start := time.Now()
+		for range 3 {
+			if err := p.result(t.Context()); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 2*time.Second {
+				t.Errorf("error %v after %s", err, time.Since(start))
 			}
 		}
 		if n := checks.Load(); n != 1 {
@@ -35,7 +33,7 @@ func TestProbeIsBounded(t *testing.T) {
 		}
 		close(hanging)
 		synctest.Wait()
-		if err := p.run(t.Context()); err != nil || checks.Load() != 2 {
+		if err := p.result(t.Context()); err != nil || checks.Load() != 2 {
 			t.Errorf("after it came back: error %v, %d checks", err, checks.Load())
 		}
 	})
@@ -44,14 +42,75 @@ func TestProbeIsBounded(t *testing.T) {
 func TestProbeBoundsTheCheck(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := newProbe(func(ctx context.Context) error {
+		p := &probe{check: func(ctx context.Context) error {
 			<-ctx.Done()
 			return ctx.Err()
-		}, readyTimeout)
+		}}
 		start := time.Now()
-		if err := p.run(t.Context()); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 2*time.Second {
+		if err := p.result(t.Context()); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 2*time.Second {
 			t.Errorf("error %v after %s", err, time.Since(start))
 		}
 		synctest.Wait()
+	})
+}
+
+// TestProbeIsShared has many ask at once and again and again: one check a second
+// serves all of them, and one who goes away takes it from nobody.
+func TestProbeIsShared(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var checks atomic.Int32
+		p := &probe{check: func(ctx context.Context) error {
+			checks.Add(1)
+			time.Sleep(500 * time.Millisecond)
+			return ctx.Err()
+		}}
+		gone, leave := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		all.Go(func() {
+			if err := p.result(gone); !errors.Is(err, context.Canceled) {
+				t.Errorf("the one who left: error %v", err)
+			}
+		})
+		synctest.Wait()
+		leave()
+		for range 1000 {
+			all.Go(func() {
+				for start := time.Now(); time.Since(start) < 10*time.Second; time.Sleep(10 * time.Millisecond) {
+					if err := p.result(t.Context()); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		all.Wait()
+		if n := checks.Load(); n != 10 {
+			t.Errorf("%d checks in 10 seconds", n)
+		}
+	})
+}
+
+// TestProbeAfterFailure checks that one who asks after a failure gets the result of
+// the next check, a second after the failed one began.
+func TestProbeAfterFailure(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var broken atomic.Bool
+		broken.Store(true)
+		fault := errors.New("out of reach")
+		p := &probe{check: func(context.Context) error {
+			if broken.Load() {
+				return fault
+			}
+			return nil
+		}}
+		start := time.Now()
+		if err := p.result(t.Context()); !errors.Is(err, fault) || time.Since(start) != 0 {
+			t.Errorf("error %v after %s", err, time.Since(start))
+		}
+		broken.Store(false)
+		if err := p.result(t.Context()); err != nil || time.Since(start) != time.Second {
+			t.Errorf("error %v after %s", err, time.Since(start))
+		}
 	})
 }

@@ -95,6 +95,12 @@ func TestStorageFails(t *testing.T) {
 				t.Errorf("%d reservations are left, want 2", taken)
 			}
 			s.checkRest(t, stored, fault.reads)
+			if name != "cut off half-way" { // the check of the bucket succeeds
+				eventually(t, "/readyz tells that the storage is out of reach", func() bool {
+					got := s.ask(t, http.MethodGet, "/readyz", "")
+					return got.status == http.StatusOK && string(got.body) == `{"status":"ready","storage":"unavailable"}`+"\n"
+				})
+			}
 			fault.end(t, s)
 
 			s.stored(t, n, "secret name.pdf")
