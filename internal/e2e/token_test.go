@@ -56,7 +56,7 @@ func TestOperatorToken(t *testing.T) {
 		for _, end := range s.endpoints(o, 1, "a.pdf") {
 			t.Run(end.v.name+" "+end.name, func(t *testing.T) {
 				s.do(t, end.r.by(operator)).wantRefusal(t, end.v, forbidden, o)
-				s.do(t, end.r.as(basic("x", operator))).wantRefusal(t, end.v, forbidden, o)
+				s.do(t, end.r.as(basic("x", operator))).wantRefusal(t, end.v, unauthorized, o)
 			})
 		}
 		for _, r := range []request{

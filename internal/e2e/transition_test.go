@@ -125,7 +125,7 @@ func TestReasons(t *testing.T) {
 		{"wrong-product", `"reason":"wrong-product"`, nil},
 		{"null", `"reason":null`, nil},
 		{"empty", `"reason":""`, nil},
-		{"another key", `"Reason":"nonsense"`, nil},
+		{"another key", `"cause":"nonsense"`, nil},
 		{"escaped", `"r\u0065ason":"dam\u0061ged"`, nil},
 
 		{"unknown", `"reason":"changed-my-mind"`, &reasonNotValid},
@@ -136,6 +136,7 @@ func TestReasons(t *testing.T) {
 		{"NUL", `"reason":"damaged\u0000"`, &reasonNotValid},
 		{"long", `"reason":"` + longText + `"`, &reasonNotValid},
 
+		{"key in other letters", `"Reason":"damaged"`, &invalidBody},
 		{"number", `"reason":1`, &invalidBody},
 		{"boolean", `"reason":true`, &invalidBody},
 		{"array", `"reason":["damaged"]`, &invalidBody},
