@@ -95,7 +95,7 @@ func TestWrongSettingsOpenNothing(t *testing.T) {
 
 	// With nothing wrong but the port, that is what it says.
 	good := run(t, "serve", "--data", data, "--listen", taken.Addr().String())
-	if good.Code != 1 || !strings.Contains(good.Stderr, "is in use by another program") {
+	if good.Code != 2 || !strings.Contains(good.Stderr, "is in use by another program") {
 		t.Errorf("port taken: exit code %d, %s", good.Code, good.Stderr)
 	}
 }
