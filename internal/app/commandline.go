@@ -4,6 +4,7 @@ import (
 	"context"
 	"embed"
 	"errors"
+	"regexp"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -128,14 +129,19 @@ func withoutSettings(options kong.HelpOptions, parsed *kong.Context) error {
 	return kong.DefaultHelpPrinter(options, parsed)
 }
 
-// withHint adds the command that prints help to a usage error.
+// credentials match what a URL has before its host.
+var credentials = regexp.MustCompile(`://\S*@`)
+
+// withHint adds the command that prints help to a usage error. It leaves out the
+// credentials of URLs, which may be in a misplaced argument.
 func withHint(err error) error {
 	path := programName
 	var parseErr *kong.ParseError
 	if errors.As(err, &parseErr) && parseErr.Context != nil && parseErr.Context.Selected() != nil {
 		path = parseErr.Context.Selected().FullPath()
 	}
-	return errors.Join(err, errors.New(`see "`+path+` --help"`))
+	text := credentials.ReplaceAllString(err.Error(), "://...@")
+	return errors.Join(errors.New(text), errors.New(`see "`+path+` --help"`))
 }
 
 // environment reads flags that are not in args from their variables. It appends

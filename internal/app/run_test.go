@@ -137,6 +137,7 @@ func TestWrongUsage(t *testing.T) {
 		{[]string{"srve"}, []string{`unexpected argument srve, did you mean "serve"?`, `see "merchant-orders --help"`}},
 		{[]string{"serve", "--lisen", "x"}, []string{`unknown flag --lisen, did you mean "--listen"?`, `see "merchant-orders serve --help"`}},
 		{[]string{"--listen", ":0", "serve"}, nil},
+		{[]string{"serve", "postgres://u:sec@ret@h/d"}, []string{`unexpected argument postgres://...@h/d`, `see "merchant-orders serve --help"`}},
 		{[]string{"import"}, []string{`expected "<file>"`, `see "merchant-orders import --help"`}},
 		{[]string{"merchant", "add"}, []string{
 			"--id (MERCHANT_ORDERS_ID): is required", "--name (MERCHANT_ORDERS_NAME): is required"}},
