@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/web"
 	"merchantorders/openapi/openapitest"
 )
@@ -13,7 +14,7 @@ import (
 // of the OpenAPI documents.
 func TestEveryRouteIsDescribed(t *testing.T) {
 	t.Parallel()
-	s := &server{process: &process{}, backend: &backend{}, metrics: web.NewMetrics()}
+	s := &server{process: &process{}, backend: &backend{files: &disk.Store{}}, metrics: web.NewMetrics()}
 	served := map[openapitest.Operation]bool{}
 	for _, group := range s.router("http://localhost", "http://localhost/storage").Groups() {
 		for _, route := range group.Routes {
