@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 )
@@ -24,6 +25,9 @@ func run(ctx context.Context, o options, out, progress io.Writer) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
+	if dir, err = filepath.Abs(dir); err != nil {
+		return err
+	}
 	b := &benchmark{options: o, merchants: newMerchants(o), workDir: dir, progress: progress, report: newReport(o.databases)}
 	if err := b.runSteps(ctx, []step{
 		{"building the programs", b.buildPrograms},
