@@ -30,12 +30,12 @@ type authenticator struct {
 // the address of the request instead, so failures of others never slow down a valid
 // token.
 func (a authenticator) authenticate(h http.Header, r *http.Request, upload bool) (grant token.Grant, leave func(), err error) {
-	text, basic, ok := credential(r)
+	text, _, ok := credential(r)
 	if !ok {
 		return token.Grant{}, nil, a.unauthorized(h, r)
 	}
 	grant, err = a.tokens.Authenticate(r.Context(), text)
-	if errors.Is(err, token.ErrUnknown) || err == nil && basic && grant.Operator() {
+	if errors.Is(err, token.ErrUnknown) {
 		logEntryOf(r).deadToken = grant.ID
 		if invalid, ok := errors.AsType[*token.InvalidError](err); ok {
 			logEntryOf(r).deadToken = invalid.ID
@@ -83,9 +83,13 @@ func (a authenticator) merchant(route Route, handle merchantHandler) Handler {
 	}
 }
 
-// operator returns a handler that lets requests with an operator's token pass.
+// operator returns a handler that lets requests with an operator's token pass, which
+// must be a Bearer token: a browser remembers Basic credentials (decision 1).
 func (a authenticator) operator(handle Handler) Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
+		if _, basic, _ := credential(r); basic {
+			return a.unauthorized(w.Header(), r)
+		}
 		grant, leave, err := a.authenticate(w.Header(), r, false)
 		if err != nil {
 			return err
@@ -103,8 +107,7 @@ func (a authenticator) operator(handle Handler) Handler {
 
 // credential returns the text of the token that a request carries: as a Bearer
 // token, or as the password of Basic with any user name, as legacy clients send
-// it (decision 1): operators' tokens are not valid there, since a browser remembers
-// Basic credentials. Several Authorization headers count as none.
+// it (decision 1). Several Authorization headers count as none.
 func credential(r *http.Request) (text string, basic, ok bool) {
 	headers := r.Header.Values("Authorization")
 	if len(headers) != 1 {
