@@ -82,6 +82,7 @@ func (b *benchmark) measure(ctx context.Context, database string) error {
 		{"importing", i.measureImport},
 		{"starting and reading", i.measureReads},
 		{"reading short and long lists", i.measureLists},
+		{"waiting for events", i.measureWaiting},
 		{"running bare queries", i.measureBareQueries},
 		{"accepting orders", i.measureAccepts},
 		{"uploading files", i.measureUploads},
