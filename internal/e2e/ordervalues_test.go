@@ -32,6 +32,8 @@ var orderValues = []struct {
 		map[string]string{"customer": `{"userId":0,"email":"","phone":null,"firstName":"","lastName":""}`}},
 	{"expiry and dispatch", document{"expiresAt": "2026-05-03T12:00:00Z", "dispatchUntil": "2026-05-02T23:59:59+02:00"}, nil,
 		map[string]string{"expiresAt": `"2026-05-03 12:00:00"`, "dispatchUntil": `"2026-05-02 21:59:59"`}},
+	{"expiry and dispatch at the beginning of Unix time", document{"expiresAt": "1970-01-01T00:00:00Z", "dispatchUntil": "1970-01-01T00:00:00Z"}, nil,
+		map[string]string{"expiresAt": `"1970-01-01 00:00:00"`, "dispatchUntil": `"1970-01-01 00:00:00"`}},
 	{"fraction of a second and offset", document{"createdAt": "2026-05-01T01:30:00.987+03:00"},
 		map[string]string{"timestamp": "1777588200"}, map[string]string{"createdAt": `"2026-04-30 22:30:00"`}},
 	{"changed", document{"updatedAt": "2026-05-02T10:00:00Z"},

@@ -3,8 +3,10 @@ package store
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"merchantorders/internal/order"
@@ -29,24 +31,70 @@ const (
 	selectOrderEventsByReference = selectOrderEvents + `o.reference = $3 ORDER BY k.seq LIMIT $4+0`
 )
 
-// selectFeed returns the statement that reads a page of the feed with the data
-// version and the history of the same moment. A page without events is a row too.
+// selectFeed returns the statement that reads a page of the feed, with the mark of
+// an earlier event and the data version and the history of the same moment. A page
+// without events is a row too.
 func selectFeed(history string) string {
-	return `SELECT k.*, m.last_event, m.data_mark, ` + history + ` FROM merchants m
+	return `SELECT k.*, (SELECT mark FROM events WHERE merchant_id = $1 AND seq = $2), m.last_event, m.data_mark, ` + history + ` FROM merchants m
 	LEFT JOIN (SELECT ` + eventColumns + ` FROM events e
 		JOIN orders o ON o.merchant_id = e.merchant_id AND o.legacy_id = e.legacy_id` + joinInvoice + `
-		WHERE e.merchant_id = $1 AND e.seq > $2 ORDER BY e.seq LIMIT $3+0) k ON TRUE
+		WHERE e.merchant_id = $1 AND e.seq > $3 ORDER BY e.seq LIMIT $4+0) k ON TRUE
 	WHERE m.id = $1 ORDER BY k.seq`
+}
+
+// feeds are where the feeds of merchants ended when they were read last, to notice
+// that numbers are given out again although the database does not tell, such as
+// after a copy of the server's files was put back.
+type feeds struct {
+	ends  sync.Map   // merchant's id -> order.Feed without events
+	renew sync.Mutex // held while a history is renewed
 }
 
 // Events implements order.Store. Numbers are given out under a lock that lasts
 // until the commit, so one statement sees them without gaps.
 func (db *DB) Events(ctx context.Context, merchantID, after int64, limit int) (order.Feed, error) {
 	defer db.timed("events")()
-	var feed order.Feed
-	var err error
-	feed.Events, _, err = db.readEvents(ctx, db.selectFeed, []any{merchantID, after, limit}, &feed.Version.Event, &feed.Version.Mark, &feed.History)
+	feed, lost, err := db.readFeed(ctx, merchantID, after, limit)
+	if lost {
+		feed, err = db.renewHistory(ctx, merchantID, after, limit)
+	}
 	return feed, db.readError("read events", err, nil)
+}
+
+// readFeed reads a page of the feed. lost reports whether the history is that of the
+// page before, but the newest event of then is gone: others have its number.
+func (db *DB) readFeed(ctx context.Context, merchantID, after int64, limit int) (feed order.Feed, lost bool, err error) {
+	var seen order.Feed
+	if end, ok := db.feeds.ends.Load(merchantID); ok {
+		seen = end.(order.Feed)
+	}
+	var mark sql.NullInt64
+	feed.Events, _, err = db.readEvents(ctx, db.selectFeed, []any{merchantID, seen.Version.Event, after, limit},
+		&mark, &feed.Version.Event, &feed.Version.Mark, &feed.History)
+	if err != nil || feed.History == seen.History && mark.Int64 != seen.Version.Mark {
+		return feed, err == nil, err
+	}
+	db.feeds.ends.Store(merchantID, order.Feed{Version: feed.Version, History: feed.History})
+	return feed, false, nil
+}
+
+// renewHistory gives the merchant a new history, unless another request or instance
+// has done so, and reads a page of it.
+func (db *DB) renewHistory(ctx context.Context, merchantID, after int64, limit int) (order.Feed, error) {
+	db.feeds.renew.Lock()
+	defer db.feeds.renew.Unlock()
+	feed, lost, err := db.readFeed(ctx, merchantID, after, limit)
+	if !lost {
+		return feed, err
+	}
+	err = db.inTx(ctx, "history", func(t *tx) error {
+		return t.update(ctx, errNoRow, `UPDATE merchants SET history = $1 WHERE id = $2`, fmt.Sprintf("%016x", rand.Uint64()), merchantID)
+	})
+	if err != nil {
+		return order.Feed{}, err
+	}
+	feed, _, err = db.readFeed(ctx, merchantID, after, limit)
+	return feed, err
 }
 
 // OrderEvents implements order.Store with one query.

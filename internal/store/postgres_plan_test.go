@@ -68,7 +68,7 @@ func checkPlans(t *testing.T, db *DB, on sqldb.Querier) {
 		"three states":     {page(order.StatesOfCode('C')...), 1, []string{"Merge Append", "Scan Backward using orders_by_state", "orders_pkey", "rows=256 "}},
 		"keys, descending": {statement{selectKeys(false), keys}, 0, []string{"Merge Append", "Scan Backward using orders_by_state"}},
 		"keys, ascending":  {statement{selectKeys(true), keys}, 0, []string{"Merge Append", "Scan using orders_by_state"}},
-		"feed":             {statement{db.selectFeed, []any{1, 0, 100}}, 1, []string{"Limit", "Index Scan using events_pkey on events e"}},
+		"feed":             {statement{db.selectFeed, []any{1, 0, 0, 100}}, 1, []string{"Limit", "Index Scan using events_pkey on events e"}},
 		"events":           {statement{selectDeltasByKeys, []any{1, 1}}, 0, []string{"Index Scan using orders_pkey"}},
 	} {
 		lines := genericPlan(t, on, test.statement)

@@ -74,6 +74,7 @@ func TestSQLitePlans(t *testing.T) {
 		"day counts":       {selectDayCounts, []string{"SEARCH order_days USING PRIMARY KEY (merchant_id=?)", event, event}},
 		"feed": {db.selectFeed, []string{
 			"SEARCH e USING PRIMARY KEY (merchant_id=? AND seq>?)", byLegacyID, itsFile, "SEARCH m USING INTEGER PRIMARY KEY (rowid=?)", "SCAN k LEFT-JOIN",
+			"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq=?)",
 		}},
 		"events of an order by legacy id": {selectOrderEventsByLegacyID, []string{byLegacyID, itsEvents, thatEvent, itsFile}},
 		"events of an order by reference": {selectOrderEventsByReference, []string{byReference, itsEvents, thatEvent, itsFile}},

@@ -44,6 +44,7 @@ type DB struct {
 	options Options
 	indexes *pageindex.Cache
 	grants  grants
+	feeds   feeds
 
 	selectFeed string // statement
 }

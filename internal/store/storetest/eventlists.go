@@ -17,6 +17,7 @@ var eventListSubjects = []subject{
 	{"feed/part by part", testFeedParts},
 	{"feed/of no merchant", testFeedOfNoMerchant},
 	{"feed/where it ends", testFeedEnd},
+	{"feed/numbers given out again", testFeedNumbersAgain},
 	{"feed/followed while others write", testFeedFollowed},
 }
 
@@ -175,6 +176,38 @@ func testFeedEnd(f *fixture) {
 	}
 	if renewed := end(f.a, alpha); renewed.Version != filled.Version || renewed.History == filled.History {
 		f.Errorf("%+v, renewed %+v", filled, renewed)
+	}
+}
+
+// testFeedNumbersAgain puts another event in the place of the newest, as happens
+// after a copy of the database was put back: both handles, which have read the event
+// before, see one new history and keep it.
+func testFeedNumbersAgain(f *fixture) {
+	f.add(f.a, numbered(alpha, "a", 3)...)
+	read := func(store Store) string {
+		f.Helper()
+		feed, err := store.Events(f.Context(), alpha, 0, 100)
+		if err != nil || len(feed.Events) != 3 || feed.Version.Event != 3 {
+			f.Fatalf("%+v, error %v", feed, err)
+		}
+		return feed.History
+	}
+	first := read(f.a)
+	if other := read(f.b); other != first {
+		f.Errorf("the handles have the histories %s and %s", first, other)
+	}
+	for _, text := range []string{
+		`UPDATE events SET mark = mark - 1 WHERE merchant_id = $1 AND seq = 3`, `UPDATE merchants SET data_mark = data_mark - 1 WHERE id = $1`,
+	} {
+		if _, err := f.tables.sql.ExecContext(f.Context(), text, alpha); err != nil {
+			f.Fatal(err)
+		}
+	}
+	second := read(f.a)
+	for _, store := range []Store{f.b, f.a, f.b} {
+		if history := read(store); second == first || history != second {
+			f.Errorf("the history is %s, after %s and %s", history, first, second)
+		}
 	}
 }
 
