@@ -16,7 +16,7 @@ const (
 // Serve has the settings of the command serve, with tags as in Config.
 type Serve struct {
 	Listen               string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to accept connections on. Port 0 selects a free port, which is printed."`
-	RateLimit            string `name:"rate-limit" default:"100" placeholder:"N" help:"Requests a second for each token, with bursts of twice as many. 0: no limit, also none for failed authentication."`
+	RateLimit            string `name:"rate-limit" default:"100" placeholder:"N" help:"Requests a second for each token, with bursts of twice as many. 0: no limit, also none for requests in flight and failed authentication."`
 	MaxConnections       string `name:"max-connections" placeholder:"N" help:"Connections at a time. Empty: as many as the limit on open files allows, 10000 at most."`
 	IdleTimeout          string `name:"idle-timeout" default:"30s" placeholder:"DURATION" help:"Time after which a connection without a request is closed. Set it longer than the time after which a proxy closes its own."`
 	HideAddresses        bool   `name:"hide-addresses" help:"Do not log the addresses of clients whose request is refused with 401 or 403."`

@@ -105,7 +105,7 @@ func TestRefusedUploadIsRecorded(t *testing.T) {
 		for i := range 2 {
 			_, err := s.Upload(t.Context(), merchant, test.id, test.filename,
 				order.Content{Staged: &fakeStagedFile{files: files}, Size: test.size}, withKey("k"))
-			if i == 0 || test.want == order.ErrNotFound {
+			if i == 0 || errors.Is(test.want, order.ErrNotFound) {
 				if !errors.Is(err, test.want) {
 					t.Errorf("error %v, want %v", err, test.want)
 				}

@@ -3,6 +3,7 @@ package web
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -55,18 +56,32 @@ func begin(t *testing.T, conn net.Conn, path string) {
 	synctest.Wait()
 }
 
+// result is what a test looks at in a response.
+type result struct {
+	status int
+	header http.Header
+	close  bool
+}
+
 // ask sends a request and reads the response.
-func ask(t *testing.T, conn net.Conn, path string) *http.Response {
+func ask(t *testing.T, conn net.Conn, path string) result {
 	t.Helper()
 	begin(t, conn, path)
+	return read(t, conn)
+}
+
+// read reads a response.
+func read(t *testing.T, conn net.Conn) result {
+	t.Helper()
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
-		t.Fatalf("%s: %v", path, err)
+		t.Fatal(err)
 	}
+	defer response.Body.Close()
 	if _, err := io.Copy(io.Discard, response.Body); err != nil {
-		t.Errorf("%s: %v", path, err)
+		t.Error(err)
 	}
-	return response
+	return result{status: response.StatusCode, header: response.Header, close: response.Close}
 }
 
 // isOpen reports whether the server has left a connection open that it has nothing
@@ -74,7 +89,7 @@ func ask(t *testing.T, conn net.Conn, path string) *http.Response {
 func isOpen(conn net.Conn) bool {
 	_ = conn.SetReadDeadline(time.Now().Add(time.Millisecond))
 	_, err := conn.Read(make([]byte, 1))
-	return err != nil && err != io.EOF
+	return err != nil && !errors.Is(err, io.EOF)
 }
 
 // TestConnectionsAreBounded opens more connections than there may be: those that
@@ -91,8 +106,8 @@ func TestConnectionsAreBounded(t *testing.T) {
 		ask(t, used, "/x") // no longer the one that waits for the longest time
 		for i := range 3 {
 			late := s.dial(t, "")
-			if got := ask(t, late, "/x"); got.StatusCode != http.StatusOK {
-				t.Errorf("late connection %d: status %d", i, got.StatusCode)
+			if got := ask(t, late, "/x"); got.status != http.StatusOK {
+				t.Errorf("late connection %d: status %d", i, got.status)
 			}
 		}
 		for i, conn := range silent {
@@ -100,13 +115,12 @@ func TestConnectionsAreBounded(t *testing.T) {
 				t.Errorf("silent connection %d is open: %v", i, i < 3)
 			}
 		}
-		if got := ask(t, used, "/x"); got.StatusCode != http.StatusOK {
-			t.Errorf("the used connection: status %d", got.StatusCode)
+		if got := ask(t, used, "/x"); got.status != http.StatusOK {
+			t.Errorf("the used connection: status %d", got.status)
 		}
 		close(s.hold)
-		response, err := http.ReadResponse(bufio.NewReader(busy), nil)
-		if err != nil || response.StatusCode != http.StatusOK {
-			t.Errorf("the busy connection: %+v, error %v", response, err)
+		if got := read(t, busy); got.status != http.StatusOK {
+			t.Errorf("the busy connection: status %d", got.status)
 		}
 	})
 }
@@ -120,20 +134,20 @@ func TestProbesHaveRoom(t *testing.T) {
 		}
 		for range 3 * probeReserve {
 			refused := ask(t, s.dial(t, ""), "/x")
-			if refused.StatusCode != http.StatusServiceUnavailable || !refused.Close || refused.Header.Get("Retry-After") == "" {
-				t.Errorf("another request: status %d, headers %v", refused.StatusCode, refused.Header)
+			if refused.status != http.StatusServiceUnavailable || !refused.close || refused.header.Get("Retry-After") == "" {
+				t.Errorf("another request: status %d, headers %v", refused.status, refused.header)
 			}
 			s.dial(t, "") // and one that sends nothing
 			for _, path := range []string{healthPath, readyPath, readyPath + "/"} {
-				if got := ask(t, s.dial(t, ""), path); got.StatusCode != http.StatusOK {
-					t.Errorf("%s: status %d", path, got.StatusCode)
+				if got := ask(t, s.dial(t, ""), path); got.status != http.StatusOK {
+					t.Errorf("%s: status %d", path, got.status)
 				}
 			}
 		}
 		close(s.hold)
 		synctest.Wait()
-		if got := ask(t, s.dial(t, ""), "/x"); got.StatusCode != http.StatusOK {
-			t.Errorf("afterwards: status %d", got.StatusCode)
+		if got := ask(t, s.dial(t, ""), "/x"); got.status != http.StatusOK {
+			t.Errorf("afterwards: status %d", got.status)
 		}
 	})
 }
