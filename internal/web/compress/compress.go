@@ -6,6 +6,7 @@ package compress
 import (
 	"bytes"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -39,7 +40,7 @@ var vary = []string{"Accept-Encoding"}
 func SetVary(h http.Header, status int) {
 	switch {
 	case status != http.StatusNotModified && !isJSON(h):
-	case h["Content-Disposition"] != nil:
+	case h["Content-Disposition"] != nil, slices.Contains(h["Vary"], vary[0]):
 	case h["Vary"] == nil:
 		h["Vary"] = vary
 	default:

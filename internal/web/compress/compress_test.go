@@ -1,6 +1,8 @@
 package compress
 
 import (
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -72,4 +74,23 @@ func FuzzAccepted(f *testing.F) {
 			t.Errorf("%q: the order of two headers makes a difference", text)
 		}
 	})
+}
+
+// TestSetVary checks that Accept-Encoding is named once, also if the handler has
+// named it.
+func TestSetVary(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		before, want []string
+	}{
+		{nil, []string{"Accept-Encoding"}},
+		{[]string{"Accept"}, []string{"Accept", "Accept-Encoding"}},
+		{[]string{"Accept-Encoding"}, []string{"Accept-Encoding"}},
+	} {
+		h := http.Header{"Vary": test.before}
+		SetVary(h, http.StatusNotModified)
+		if got := h["Vary"]; !slices.Equal(got, test.want) {
+			t.Errorf("Vary is %q after %q, want %q", got, test.before, test.want)
+		}
+	}
 }
