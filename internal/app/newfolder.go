@@ -31,11 +31,14 @@ func (p *process) allowNew(schema *migrations.Options) (err error) {
 func (p *process) whyNotNew() (string, error) {
 	if _, postgres := p.settings.PostgresURL(); !postgres {
 		database := filepath.Base(p.settings.DatabasePath())
-		return p.whatIsIn(p.settings.Data, func(name string) bool {
+		reason, err := p.whatIsIn(p.settings.Data, func(name string) bool {
 			return strings.HasPrefix(name, database) || strings.HasSuffix(name, ".lock")
 		})
+		if reason != "" || err != nil {
+			return reason, err
+		}
 	}
-	if _, bucket := p.settings.Bucket(); bucket {
+	if p.settings.FilesInData() {
 		return "", nil
 	}
 	return p.whatIsIn(p.settings.FilesPath(), func(name string) bool { return name == filestore.StagingDir })

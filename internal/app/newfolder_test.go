@@ -90,6 +90,12 @@ func TestFolderWithOtherFiles(t *testing.T) {
 	if got.Code != 2 || !strings.Contains(got.Stderr, "contains letter.txt") || len(tree(t, data)) != 2 {
 		t.Errorf("%+v, files %v", got, tree(t, data))
 	}
+	// The volume of the files is mounted, that of the database is not.
+	storage := "file://" + data
+	got = apptest.Run(t, "", "serve", "--listen=127.0.0.1:0", "--data", filepath.Join(data, "x"), "--storage", storage)
+	if got.Code != 2 || !strings.Contains(got.Stderr, "contains letter.txt") || len(tree(t, data)) != 2 {
+		t.Errorf("%+v, files %v", got, tree(t, data))
+	}
 	// A new volume, on which an earlier start has failed.
 	data = t.TempDir()
 	if err := errors.Join(os.Mkdir(filepath.Join(data, "lost+found"), 0o700), os.WriteFile(filepath.Join(data, "serve.lock"), nil, 0o600)); err != nil {
