@@ -13,8 +13,9 @@ import (
 // line end. A longer line is invalid.
 const MaxLineLength = 4 << 20
 
-// batchSize is the maximum number of lines in a batch.
-const batchSize = 500
+// batchSize is the maximum number of lines in a batch. SQLite imports it in two full
+// transactions (sqldb.Dialect.MaxImportOrders).
+const batchSize = 2 * 3 * 64
 
 // ImportFunc imports a batch of orders and returns a result for each, in their
 // order, as order.Service.Import does. It must not retain the batch.

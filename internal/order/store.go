@@ -43,7 +43,7 @@ type Store interface {
 
 	// ImportOrders adds a batch of orders and returns one result for each, in the
 	// same order. A batch is one transaction, or several if a reference occurs
-	// more than once. A refused order does not affect the others. Each created
+	// more than once, or if other changes had to wait too long for it. A refused order does not affect the others. Each created
 	// order gets its OrderCreated event.
 	ImportOrders(ctx context.Context, batch []Incoming, cause Cause) ([]ImportResult, error)
 

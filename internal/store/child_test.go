@@ -18,13 +18,14 @@ import (
 const (
 	childVariable = "STORE_TEST_CHILD"
 	childPath     = "STORE_TEST_PATH"
+	childPrefix   = "STORE_TEST_PREFIX"
 )
 
 // childMerchant is whose orders child processes add.
 const childMerchant = 355
 
 // child returns a process that does a piece of work of childWork.
-func child(t *testing.T, work, path string) *exec.Cmd {
+func child(t testing.TB, work, path string) *exec.Cmd {
 	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
@@ -53,6 +54,10 @@ var childWork = map[string]func(context.Context, string) error{
 	// commit adds orders and accepts them until it is killed.
 	"commit": func(ctx context.Context, path string) error {
 		return withDatabase(ctx, path, func(db *DB) error { return commitForever(ctx, db) })
+	},
+	// import imports orders.
+	"import": func(ctx context.Context, path string) error {
+		return withDatabase(ctx, path, func(db *DB) error { return importOrders(ctx, db, os.Getenv(childPrefix)) })
 	},
 	// locked prints whether another process holds the lock that says that it
 	// has the database open.

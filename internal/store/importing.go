@@ -48,6 +48,9 @@ func (db *DB) ImportOrders(ctx context.Context, batch []order.Incoming, cause or
 	}
 	for first := 0; first < len(items); {
 		part := items[first:]
+		if most := db.dialect.MaxImportOrders; most != 0 {
+			part = part[:min(len(part), most)]
+		}
 		part = part[:distinctReferences(part)]
 		timeout := db.dialect.TxTimeout + time.Duration(len(part))*db.dialect.TxTimeoutPerOrder
 		err := db.inTxWithin(ctx, timeout, "add", func(t *tx) error {

@@ -78,7 +78,7 @@ func TestSQLitePaths(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		want := []string{name, name + "-shm", name + "-wal", name + ".lock"}
+		want := []string{name, name + "-shm", name + "-wal", name + ".lock", name + ".turn.lock"}
 		if diff := cmp.Diff(want, files); diff != "" {
 			t.Errorf("%s: files (-want +got):\n%s", name, diff)
 		}

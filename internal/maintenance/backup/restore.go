@@ -70,7 +70,7 @@ func (f DataFolder) expectEmpty() error {
 // removePartial removes what an interrupted restore left behind.
 func (f DataFolder) removePartial() error {
 	err := os.RemoveAll(f.Files + partial)
-	for _, suffix := range []string{"", "-wal", "-shm", ".lock"} {
+	for _, suffix := range []string{"", "-wal", "-shm", ".lock", ".turn.lock"} {
 		if removeErr := os.Remove(f.Database + partial + suffix); !errors.Is(removeErr, fs.ErrNotExist) {
 			err = errors.Join(err, removeErr)
 		}

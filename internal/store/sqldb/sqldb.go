@@ -130,6 +130,9 @@ type Dialect struct {
 	// IntegrityCheck checks the whole database file. It returns one row for each
 	// problem, or the one row "ok". It is empty if the database is not a file.
 	IntegrityCheck string
+	// MaxImportOrders is how many orders a transaction of an import may have, where
+	// no other transaction can write meanwhile. 0 means no limit.
+	MaxImportOrders int
 	// Clustered reports whether tables can be distributed over several servers.
 	Clustered bool
 	// StatementTimeout limits each statement of a request, TxTimeout a transaction

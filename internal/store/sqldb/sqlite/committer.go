@@ -30,6 +30,7 @@ const maxBatch = 64
 // leader.
 type committer struct {
 	conn *conn
+	turn turn
 	// timeout is how long a transaction waits for another process that writes.
 	timeout time.Duration
 
@@ -55,7 +56,9 @@ func (tx *writeTx) failed() bool { return tx.err != nil || tx.panicked != nil }
 // errTxLost means that SQLite ended a transaction before its commit.
 var errTxLost = errors.New("the transaction was rolled back by SQLite")
 
-func newCommitter(c *conn) *committer { return &committer{conn: c, timeout: busyTimeout} }
+func newCommitter(c *conn, turnPath string) *committer {
+	return &committer{conn: c, turn: turn{path: turnPath}, timeout: busyTimeout}
+}
 
 // inTx runs fn in a transaction. It returns once that is durable or rolled back.
 func (c *committer) inTx(ctx context.Context, fn func(sqldb.Querier) error) error {
@@ -117,7 +120,7 @@ func (c *committer) close() error {
 		return nil
 	}
 	c.closed = true
-	return c.conn.sqlite.Close()
+	return errors.Join(c.conn.sqlite.Close(), c.turn.close())
 }
 
 // lead runs the leader's transaction in a batch with those that are queued when
@@ -176,17 +179,20 @@ func (c *committer) passLead() {
 func (c *committer) begin(tx *writeTx) error {
 	waiting, cancel := context.WithDeadline(tx.ctx, tx.enqueued.Add(c.timeout))
 	defer cancel()
+	c.turn.take(waiting)
+	defer c.turn.pass()
 	for {
 		_, err := c.conn.Exec(tx.ctx, "BEGIN IMMEDIATE")
 		if err == nil {
 			return nil
 		}
-		if resultCode(err) != sqlite3.SQLITE_BUSY || waiting.Err() != nil {
-			if tx.ctx.Err() != nil {
-				err = tx.ctx.Err()
-			}
-			return fmt.Errorf("begin: %w", err)
+		if resultCode(err) == sqlite3.SQLITE_BUSY && pause(waiting) {
+			continue
 		}
+		if tx.ctx.Err() != nil {
+			err = tx.ctx.Err()
+		}
+		return fmt.Errorf("begin: %w", err)
 	}
 }
 

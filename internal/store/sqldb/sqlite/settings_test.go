@@ -42,7 +42,7 @@ func TestSQLiteSettings(t *testing.T) {
 			"busy_timeout": "10000", "query_only": "1",
 		}
 		if i == 0 {
-			want["busy_timeout"], want["query_only"] = "50", "0"
+			want["busy_timeout"], want["query_only"] = "0", "0"
 		}
 		got := make(map[string]string)
 		for setting := range want {

@@ -1,0 +1,69 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"merchantorders/internal/store/sqldb"
+)
+
+// TestTurn checks that a process that commits in a loop does not keep another one
+// waiting: the transaction that waits is the next.
+func TestTurn(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "orders.db")
+	busy, waiting := openTest(t, path), openTest(t, path)
+	var order []string // of the transactions; the write lock guards it
+	for range 20 {
+		running, finish := make(chan struct{}), make(chan struct{})
+		var group sync.WaitGroup
+		group.Go(func() {
+			transaction(t, busy, func() { close(running); <-finish })
+			transaction(t, busy, func() { order = append(order, "busy") })
+		})
+		<-running
+		group.Go(func() { transaction(t, waiting, func() { order = append(order, "waiting") }) })
+		awaitTurnTaken(t, path)
+		close(finish)
+		group.Wait()
+	}
+	want := slices.Repeat([]string{"waiting", "busy"}, 20)
+	if !slices.Equal(want, order) {
+		t.Errorf("transactions: %q", order)
+	}
+}
+
+// transaction runs fn in a transaction.
+func transaction(t *testing.T, db *DB, fn func()) {
+	if err := db.InTx(t.Context(), func(sqldb.Querier) error { fn(); return nil }); err != nil {
+		t.Error(err)
+	}
+}
+
+// awaitTurnTaken waits until a process has taken the turn of a database.
+func awaitTurnTaken(t *testing.T, path string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for {
+		file, err := tryLockFile(path+".turn.lock", syscall.LOCK_SH)
+		if errors.Is(err, sqldb.ErrLocked) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := file.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if ctx.Err() != nil {
+			t.Fatal("nobody takes the turn")
+		}
+	}
+}
