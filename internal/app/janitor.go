@@ -14,6 +14,7 @@ const (
 	expireInterval = 15 * time.Second // of expireReservations
 	usageInterval  = 10 * time.Second // of writing the last-used times of tokens
 	recordInterval = time.Minute      // of deleting expired idempotency records
+	purgeInterval  = time.Hour        // of purgeDeletedFiles
 )
 
 // expireReservations expires the reservations made before a time, of uploads
@@ -26,13 +27,28 @@ func (b *backend) expireReservations(ctx context.Context, before time.Time, log 
 	return err
 }
 
-// startJanitor starts the background jobs. The returned function stops them and
-// waits until they have ended.
-func (b *backend) startJanitor(now func() time.Time, log *slog.Logger) (stop func()) {
+// purgeDeletedFiles removes the bytes of the files that were deleted before a time.
+func (b *backend) purgeDeletedFiles(ctx context.Context, before time.Time, log *slog.Logger) error {
+	count, err := b.orders.PurgeDeletedFiles(ctx, before)
+	if count > 0 {
+		log.Info("deleted files purged", "count", count)
+	}
+	return err
+}
+
+// startJanitor starts the background jobs. Deleted files are purged after
+// purgeAfter; 0 means never. The returned function stops the jobs and waits until
+// they have ended.
+func (b *backend) startJanitor(now func() time.Time, purgeAfter time.Duration, log *slog.Logger) (stop func()) {
 	// The jobs outlive the server's context, so that the token uses of the last
 	// requests are written too.
 	ctx, cancel := context.WithCancel(context.Background())
 	var jobs sync.WaitGroup
+	jobs.Go(func() {
+		if err := b.db.CheckFile(ctx); err != nil && ctx.Err() == nil {
+			log.Error("the database file failed its check", "error", err)
+		}
+	})
 	jobs.Go(func() { b.tokens.RecordUses(ctx, usageInterval, log) })
 	jobs.Go(func() {
 		runJob(ctx, "expire reservations", expireInterval, log, func() error {
@@ -46,6 +62,14 @@ func (b *backend) startJanitor(now func() time.Time, log *slog.Logger) (stop fun
 			return err
 		})
 	})
+	if purgeAfter > 0 {
+		jobs.Go(func() {
+			purge := func() error { return b.purgeDeletedFiles(ctx, now().Add(-purgeAfter), log) }
+			// Also at the start: some servers never run for an hour.
+			runOnce(ctx, "purge deleted files", purgeInterval, log, purge)
+			runJob(ctx, "purge deleted files", purgeInterval, log, purge)
+		})
+	}
 	return func() {
 		cancel()
 		jobs.Wait()
@@ -63,8 +87,13 @@ func runJob(ctx context.Context, name string, interval time.Duration, log *slog.
 			return
 		case <-ticker.C:
 		}
-		if err := job(); err != nil && ctx.Err() == nil {
-			log.Warn("background job failed", "job", name, "next_try_in", interval.String(), "error", err)
-		}
+		runOnce(ctx, name, interval, log, job)
+	}
+}
+
+// runOnce runs a background job and logs its error.
+func runOnce(ctx context.Context, name string, interval time.Duration, log *slog.Logger, job func() error) {
+	if err := job(); err != nil && ctx.Err() == nil {
+		log.Warn("background job failed", "job", name, "next_try_in", interval.String(), "error", err)
 	}
 }

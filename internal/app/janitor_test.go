@@ -123,6 +123,31 @@ func TestSecondServerExpiresOldReservations(t *testing.T) {
 	}
 }
 
+// TestServerPurges starts a server that purges files as soon as they are deleted,
+// after one that keeps them.
+func TestServerPurges(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t)
+	s.Import(t, document(1))
+	upload(t, s.BaseURL, s.Token, "T-1", "a.pdf", "x")
+	if status, body := call(t, "DELETE", s.BaseURL+"/v2/orders/T-1/invoices/1", s.Token, ""); status != 200 {
+		t.Fatalf("%d %s", status, body)
+	}
+	s.Stop(t)
+	apptest.StartOn(t, s.Data).Stop(t)
+	if left := allFiles(t, s.Folder); len(left) != 1 {
+		t.Fatalf("%v left by a server with the default", left)
+	}
+	s.Folder.Serve(t, "--purge-deleted-after=1ns")
+	deadline := time.Now().Add(2 * time.Minute)
+	for len(allFiles(t, s.Folder)) > 0 {
+		if time.Now().After(deadline) {
+			t.Fatal("the deleted file is not purged")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
 func TestPurge(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t)

@@ -158,7 +158,7 @@ func (s *server) listen(ctx context.Context) error {
 	limits := web.ServerLimits{Connections: s.flags.Connections(openFiles()), Idle: s.flags.Idle()}
 	s.log.Info("listening", "max_connections", limits.Connections, "address", bound.String(), "base_url", baseURL, "storage_url", storageURL,
 		"database", s.settings.DatabaseName(), "storage", s.settings.StorageName(), "version", version())
-	stop := s.startJanitor(s.now, s.log)
+	stop := s.startJanitor(s.now, s.flags.PurgeAfter(), s.log)
 	defer stop()
 	// Shutdown waits for requests in progress. Long polling requests end at once.
 	defer context.AfterFunc(ctx, s.orders.StopWaiting)()

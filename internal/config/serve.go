@@ -19,6 +19,7 @@ type Serve struct {
 	RateLimit            string `name:"rate-limit" default:"100" placeholder:"N" help:"Requests a second for each token, with bursts of twice as many. 0: no limit, also none for requests in flight and failed authentication."`
 	MaxConnections       string `name:"max-connections" placeholder:"N" help:"Connections at a time. Empty: as many as the limit on open files allows, 10000 at most."`
 	IdleTimeout          string `name:"idle-timeout" default:"30s" placeholder:"DURATION" help:"Time after which a connection without a request is closed. Set it longer than the time after which a proxy closes its own."`
+	PurgeDeletedAfter    string `name:"purge-deleted-after" default:"720h" placeholder:"DURATION" help:"Time after which the bytes of a deleted invoice file are removed from the storage. 0: never."`
 	HideAddresses        bool   `name:"hide-addresses" help:"Do not log the addresses of clients whose request is refused with 401 or 403."`
 	ReadyRequiresStorage bool   `name:"ready-requires-storage" help:"Not ready (/readyz is 503) while the bucket of the invoice files is out of reach. Without it the response only says so: all requests but those for files work."`
 	Demo                 bool   `help:"In an empty data folder, create merchant 355 with about 60 orders. Print a token for 24 hours and three commands to try. Existing data is not changed. Only on a loopback address."`
@@ -38,7 +39,11 @@ func (s Serve) Check() error {
 	if d, err := time.ParseDuration(s.IdleTimeout); err != nil || d < time.Second || d > time.Hour {
 		idle = "must be a duration from 1s to 1h, such as 30s"
 	}
-	return errors.Join(Invalid("listen", listen), Invalid("rate-limit", rate),
+	purge := ""
+	if d, err := time.ParseDuration(s.PurgeDeletedAfter); err != nil || d < 0 {
+		purge = "must be a duration such as 720h, or 0 for never"
+	}
+	return errors.Join(Invalid("listen", listen), Invalid("rate-limit", rate), Invalid("purge-deleted-after", purge),
 		Invalid("max-connections", connections), Invalid("idle-timeout", idle))
 }
 
@@ -82,6 +87,12 @@ func (s Serve) Connections(openFiles uint64) int {
 // Idle returns IdleTimeout as a duration.
 func (s Serve) Idle() time.Duration {
 	d, _ := time.ParseDuration(s.IdleTimeout) // Check has found it valid
+	return d
+}
+
+// PurgeAfter returns PurgeDeletedAfter as a duration; 0 means never.
+func (s Serve) PurgeAfter() time.Duration {
+	d, _ := time.ParseDuration(s.PurgeDeletedAfter) // Check has found it valid
 	return d
 }
 

@@ -104,6 +104,19 @@ func (db *DB) Ping(ctx context.Context) error { return db.wrap(db.sql.Ping(ctx))
 // tells of commits. It is called at most once, before the first request.
 func (db *DB) WatchCommits(ctx context.Context) error { return db.wrap(db.sql.WatchCommits(ctx)) }
 
+// CheckFile returns an error if the database file is damaged. It reads all of it.
+// It returns nil if the database is not a file.
+func (db *DB) CheckFile(ctx context.Context) error {
+	if db.dialect.QuickCheck == "" {
+		return nil
+	}
+	var finding string
+	if err := db.sql.WithoutTimeout().QueryRow(ctx, db.dialect.QuickCheck, nil, &finding); err != nil {
+		return fmt.Errorf("check the database file: %w", err)
+	}
+	return sqldb.CheckResult(finding)
+}
+
 // Close closes the database. No operation may be in progress.
 func (db *DB) Close() error { return db.sql.Close() }
 

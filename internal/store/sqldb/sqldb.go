@@ -133,12 +133,23 @@ type Dialect struct {
 	// MaxImportOrders is how many orders a transaction of an import may have, where
 	// no other transaction can write meanwhile. 0 means no limit.
 	MaxImportOrders int
+	// QuickCheck finds most damage in less time. It returns one row, as CheckResult
+	// takes it. It is empty if the database is not a file.
+	QuickCheck string
 	// Clustered reports whether tables can be distributed over several servers.
 	Clustered bool
 	// StatementTimeout limits each statement of a request, TxTimeout a transaction
 	// that writes. An import adds TxTimeoutPerOrder for each of its orders. 0 means
 	// no limit.
 	StatementTimeout, TxTimeout, TxTimeoutPerOrder time.Duration
+}
+
+// CheckResult returns the error of a row of Dialect.QuickCheck, nil for "ok".
+func CheckResult(finding string) error {
+	if finding == "ok" {
+		return nil
+	}
+	return fmt.Errorf("the database is damaged: %s; merchant-orders check finds the rest, and a backup can be restored into another folder", finding)
 }
 
 // MaxTxAttempts is how often a transaction with a retryable error is tried.

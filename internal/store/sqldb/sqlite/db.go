@@ -35,6 +35,7 @@ var dialect = sqldb.Dialect{
 	InList:         `IN (SELECT value FROM json_each($1))`,
 	History:        `m.history`,
 	IntegrityCheck: `PRAGMA integrity_check`,
+	QuickCheck:     `PRAGMA quick_check(1)`,
 }
 
 // DB is an open database file. It implements sqldb.DB.
@@ -52,8 +53,8 @@ var _ sqldb.DB = (*DB)(nil)
 // and brings its schema up to date, as far as the options allow. Several processes
 // may have the database open.
 //
-// A database whose schema may be migrated is checked first: damage that is noticed
-// later has been in responses before, and every write may make it worse.
+// A database whose schema may be migrated is checked for damage first, unless it is
+// large.
 //
 // The reasons for the settings: in WAL mode readers do not wait for the writer.
 // synchronous=FULL makes a commit survive a power failure; NORMAL may lose

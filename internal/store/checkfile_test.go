@@ -1,0 +1,52 @@
+package store
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/store/migrations"
+)
+
+// TestCheckFile checks an intact database file, and one with overwritten pages.
+func TestCheckFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "orders.db")
+	open := func() *DB {
+		// Opening does not check a file whose schema stays.
+		db, err := OpenSQLite(t.Context(), path, Options{Schema: migrations.Options{NoMigrate: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = db.Close() })
+		return db
+	}
+	db := openTest(t, path)
+	if err := addTestMerchant(t.Context(), db, 7); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.ImportOrders(t.Context(), testBatch(7, "R", 100), order.Cause{At: testTime}); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.CheckFile(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := len(content) - 4*8192; i < len(content); i++ {
+		content[i] = 0xff
+	}
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := open().CheckFile(t.Context()); err == nil || !strings.Contains(err.Error(), "damaged") {
+		t.Errorf("error %v of a damaged file", err)
+	}
+}
