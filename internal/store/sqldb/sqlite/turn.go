@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"os"
 	"syscall"
 	"time"
@@ -37,7 +38,7 @@ func (t *turn) take(ctx context.Context) {
 	}
 	for range maxTurnWait / pollInterval {
 		err := syscall.Flock(int(t.file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if err != syscall.EWOULDBLOCK && err != syscall.EINTR {
+		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
 			return
 		}
 		if !pause(ctx) {
