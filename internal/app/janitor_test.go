@@ -133,11 +133,14 @@ func TestServerPurges(t *testing.T) {
 	if status, body := call(t, "DELETE", s.BaseURL+"/v2/orders/T-1/invoices/1", s.Token, ""); status != 200 {
 		t.Fatalf("%d %s", status, body)
 	}
+	deleted := time.Now()
 	s.Stop(t)
 	apptest.StartOn(t, s.Data).Stop(t)
 	if left := allFiles(t, s.Folder); len(left) != 1 {
 		t.Fatalf("%v left by a server with the default", left)
 	}
+	// Times are stored in whole seconds.
+	time.Sleep(time.Until(deleted.Add(2 * time.Second)))
 	s.Folder.Serve(t, "--purge-deleted-after=1ns")
 	deadline := time.Now().Add(2 * time.Minute)
 	for len(allFiles(t, s.Folder)) > 0 {

@@ -45,19 +45,25 @@ func (p *process) whyNotNew() (string, error) {
 }
 
 // whatIsIn returns an error text that names what is in a folder, unless ignored;
-// empty text if there is nothing.
+// empty text if there is nothing. An empty folder in it may be the mount point of
+// another volume and counts as nothing.
 func (p *process) whatIsIn(folder string, ignored func(name string) bool) (string, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
 	for _, entry := range entries {
-		if name := entry.Name(); name != "lost+found" && !ignored(name) {
+		if name := entry.Name(); name != "lost+found" && !ignored(name) && !emptyFolder(filepath.Join(folder, name)) {
 			return fmt.Sprintf("the folder %s contains %s, but the database %s is missing or empty: mount the volume of the database, or restore a backup;"+
 				" a new installation can be made in an empty folder only", folder, name, p.settings.DatabaseName()), nil
 		}
 	}
 	return "", nil
+}
+
+func emptyFolder(path string) bool {
+	entries, err := os.ReadDir(path)
+	return err == nil && len(entries) == 0
 }
 
 // createDataFolder creates the data folder, accessible to its owner only, if it

@@ -36,12 +36,13 @@ func TestTotalsStayExact(t *testing.T) {
 	const clients, merchants, ordersEach = 4, 3, 150
 	moves := testenv.Count(5000, 10_000)
 	i := onPostgres(t, pgtest.Database(t))
-	tokens, operator := map[int64]string{}, i.run(t, "", "token", "create", "--operator")
+	tokens := map[int64]string{}
 	for m := range int64(merchants) {
 		id := merchantID + m
 		tokens[id] = i.merchant(t, id)
 		i.run(t, string(registered(id, sample(1+m*ordersEach), ordersEach)), "import", "-")
 	}
+	operator := i.run(t, "", "token", "create", "--operator")
 	// Processes, so that the race detector does not slow them down.
 	bases := []string{i.process(t).BaseURL, i.process(t).BaseURL}
 
