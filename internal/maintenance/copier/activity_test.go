@@ -6,6 +6,7 @@ import (
 
 	"merchantorders/internal/maintenance"
 	"merchantorders/internal/maintenance/maintenancetest"
+	"merchantorders/internal/testenv"
 )
 
 // TestCopySourceInUse copies an installation in use several times. Each copy is
@@ -21,8 +22,8 @@ func TestCopySourceInUse(t *testing.T) {
 			t.Parallel()
 			source, target := maintenancetest.New(t, kinds[0]), maintenancetest.New(t, kinds[1])
 			source.Fill(t, 250)
-			activity := maintenancetest.StartActivity(t, source, 1000)
-			for range 3 {
+			activity := maintenancetest.StartActivity(t, source, testenv.Count(300, 1000))
+			for range testenv.Count(2, 3) {
 				activity.AddOrders(t)
 				orders, files := activity.Acknowledged()
 				mustCopy(t, source.Installation, target.Installation)
@@ -43,8 +44,8 @@ func TestCopyFilesOfSourceInUse(t *testing.T) {
 	t.Parallel()
 	source, target := maintenancetest.New(t, maintenancetest.Kind{}), maintenancetest.New(t, maintenancetest.Kind{S3: true})
 	source.Fill(t, 10)
-	activity := maintenancetest.StartActivity(t, source, 1000)
-	for range 3 {
+	activity := maintenancetest.StartActivity(t, source, testenv.Count(300, 1000))
+	for range testenv.Count(2, 3) {
 		activity.AddOrders(t)
 		_, files := activity.Acknowledged()
 		mustCopy(t, source.Installation, maintenance.Installation{Files: target.Files})
