@@ -32,7 +32,8 @@ func (p *process) whyNotNew() (string, error) {
 	if _, postgres := p.settings.PostgresURL(); !postgres {
 		database := filepath.Base(p.settings.DatabasePath())
 		reason, err := p.whatIsIn(p.settings.Data, func(name string) bool {
-			return strings.HasPrefix(name, database) || strings.HasSuffix(name, ".lock")
+			// An empty folder may be the mount point of a volume for the files.
+			return strings.HasPrefix(name, database) || strings.HasSuffix(name, ".lock") || emptyFolder(filepath.Join(p.settings.Data, name))
 		})
 		if reason != "" || err != nil {
 			return reason, err
@@ -45,15 +46,14 @@ func (p *process) whyNotNew() (string, error) {
 }
 
 // whatIsIn returns an error text that names what is in a folder, unless ignored;
-// empty text if there is nothing. An empty folder in it may be the mount point of
-// another volume and counts as nothing.
+// empty text if there is nothing.
 func (p *process) whatIsIn(folder string, ignored func(name string) bool) (string, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
 	for _, entry := range entries {
-		if name := entry.Name(); name != "lost+found" && !ignored(name) && !emptyFolder(filepath.Join(folder, name)) {
+		if name := entry.Name(); name != "lost+found" && !ignored(name) {
 			return fmt.Sprintf("the folder %s contains %s, but the database %s is missing or empty: mount the volume of the database, or restore a backup;"+
 				" a new installation can be made in an empty folder only", folder, name, p.settings.DatabaseName()), nil
 		}
