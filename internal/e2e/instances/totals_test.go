@@ -34,7 +34,7 @@ type mover struct {
 func TestTotalsStayExact(t *testing.T) {
 	t.Parallel()
 	const clients, merchants, ordersEach = 4, 3, 150
-	moves := testenv.Count(2500, 10_000)
+	moves := testenv.Count(5000, 10_000)
 	i := onPostgres(t, pgtest.Database(t))
 	tokens := map[int64]string{}
 	for m := range int64(merchants) {
