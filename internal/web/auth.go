@@ -30,24 +30,29 @@ type authenticator struct {
 // the address of the request instead, so failures of others never slow down a valid
 // token.
 func (a authenticator) authenticate(h http.Header, r *http.Request, upload bool) (grant token.Grant, leave func(), err error) {
-	text, _, ok := credential(r)
-	if !ok {
-		return token.Grant{}, nil, a.unauthorized(h, r)
-	}
-	grant, err = a.tokens.Authenticate(r.Context(), text)
-	if errors.Is(err, token.ErrUnknown) {
-		logEntryOf(r).deadToken = grant.ID
-		if invalid, ok := errors.AsType[*token.InvalidError](err); ok {
-			logEntryOf(r).deadToken = invalid.ID
-		}
-		return token.Grant{}, nil, a.unauthorized(h, r)
-	}
-	if err != nil {
+	if grant, err = a.readGrant(h, r); err != nil {
 		return token.Grant{}, nil, err
 	}
 	logEntryOf(r).grant = grant
 	leave, err = a.limits.Enter(r.Context(), h, grant.ID, upload)
 	return grant, leave, err
+}
+
+// readGrant returns the grant of a request's token, or the error of unauthorized if
+// the token is not valid.
+func (a authenticator) readGrant(h http.Header, r *http.Request) (token.Grant, error) {
+	text, _, ok := credential(r)
+	if !ok {
+		return token.Grant{}, a.unauthorized(h, r)
+	}
+	grant, err := a.tokens.Authenticate(r.Context(), text)
+	if invalid, ok := errors.AsType[*token.InvalidError](err); ok {
+		logEntryOf(r).deadToken = invalid.ID
+	}
+	if errors.Is(err, token.ErrUnknown) {
+		err = a.unauthorized(h, r)
+	}
+	return grant, err
 }
 
 // unauthorized returns ErrUnauthorized, or a *ratelimit.Error if authentication

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"errors"
 	"net/http"
 
 	"merchantorders/internal/order"
@@ -22,11 +21,7 @@ type Request struct {
 // is not valid any more. A handler that has waited calls it before it responds. h
 // is the header of the response.
 func (r *Request) Reauthenticate(h http.Header) error {
-	text, _, _ := credential(r.Request)
-	_, err := r.auth.tokens.Authenticate(r.Context(), text)
-	if errors.Is(err, token.ErrUnknown) {
-		return r.auth.unauthorized(h, r.Request)
-	}
+	_, err := r.auth.readGrant(h, r.Request)
 	return err
 }
 
