@@ -17,7 +17,7 @@ import (
 //
 // `PRAGMA data_version` tells the same, but takes a read lock: it costs a third
 // of the processor time of a request that the response cache serves. Decision
-// record 14 has the figures.
+// record 14 has the measurements.
 //
 // The file may be another one than SQLite uses, for example if a link has been
 // replaced. So watch checks it against a commit, and version is not ok before

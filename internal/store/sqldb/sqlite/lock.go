@@ -40,30 +40,34 @@ func tryLockFile(path string, how int) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := flock(file, how); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), file.Close())
+	}
+	return file, nil
+}
+
+// flock locks a file, shared (LOCK_SH) or exclusively (LOCK_EX), or unlocks it
+// (LOCK_UN). It returns sqldb.ErrLocked if another process holds the lock.
+func flock(file *os.File, how int) error {
 	for {
 		err := syscall.Flock(int(file.Fd()), how|syscall.LOCK_NB)
-		switch {
-		case err == nil:
-			return file, nil
-		case errors.Is(err, syscall.EINTR):
-			continue
-		case errors.Is(err, syscall.EWOULDBLOCK):
-			err = sqldb.ErrLocked
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return sqldb.ErrLocked
 		}
-		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), file.Close())
+		if !errors.Is(err, syscall.EINTR) {
+			return err
+		}
 	}
 }
 
 // LockForCopy implements sqldb.DB with a lock file beside the database.
 func (db *DB) LockForCopy(ctx context.Context, shared bool) (io.Closer, error) {
-	// SQLite's own name of the file: two paths of one database share the lock.
-	var path string
-	if err := db.QueryRow(ctx, `SELECT file FROM pragma_database_list WHERE name = 'main'`, nil, &path); err != nil {
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	how := syscall.LOCK_EX
 	if shared {
 		how = syscall.LOCK_SH
 	}
-	return tryLockFile(path+".copy.lock", how)
+	return tryLockFile(db.path+".copy.lock", how)
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"merchantorders/internal/store/sqldb"
 )
 
 const (
@@ -37,11 +39,7 @@ func (t *turn) take(ctx context.Context) {
 		}
 	}
 	for range maxTurnWait / pollInterval {
-		err := syscall.Flock(int(t.file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
-			return
-		}
-		if !pause(ctx) {
+		if err := flock(t.file, syscall.LOCK_EX); !errors.Is(err, sqldb.ErrLocked) || !pause(ctx) {
 			return
 		}
 	}
@@ -60,7 +58,7 @@ func pause(ctx context.Context) bool {
 // pass passes the turn on.
 func (t *turn) pass() {
 	if t.file != nil {
-		_ = syscall.Flock(int(t.file.Fd()), syscall.LOCK_UN)
+		_ = flock(t.file, syscall.LOCK_UN)
 	}
 }
 
