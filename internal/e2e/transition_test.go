@@ -23,34 +23,27 @@ func everyState(t *testing.T, s *service) map[state]placed {
 // TestAccept accepts an order in every state (spec 3.2, decision 2): legal from
 // registered only, and everything else leaves the order as it was.
 func TestAccept(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
-		inEachVersion(t, func(t *testing.T, v version) {
-			orders := everyState(t, s)
-			for _, st := range states {
-				t.Run("from "+st.name, func(t *testing.T) {
-					if st.name == "registered" {
-						wantMoved(t, s, v, orders[st], v.accept(orders[st]), state{"in-processing", "G"})
-						return
-					}
-					wantUnmoved(t, s, v, orders[st], v.accept(orders[st]), cannotAccept)
-				})
-			}
-		})
-	})
+	fromEveryState(t, version.accept, state{"in-processing", "G"}, cannotAccept)
 }
 
 // TestReject is TestAccept for reject.
 func TestReject(t *testing.T) {
+	fromEveryState(t, func(v version, o placed) request { return v.reject(o) }, state{"rejected-by-merchant", "D"}, cannotReject)
+}
+
+// fromEveryState sends a request for an order in every state: from registered it
+// leads to another one, from every other state it is refused.
+func fromEveryState(t *testing.T, action func(version, placed) request, to state, refused refusal) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		inEachVersion(t, func(t *testing.T, v version) {
 			orders := everyState(t, s)
 			for _, st := range states {
 				t.Run("from "+st.name, func(t *testing.T) {
 					if st.name == "registered" {
-						wantMoved(t, s, v, orders[st], v.reject(orders[st]), state{"rejected-by-merchant", "D"})
+						wantMoved(t, s, v, orders[st], action(v, orders[st]), to)
 						return
 					}
-					wantUnmoved(t, s, v, orders[st], v.reject(orders[st]), cannotReject)
+					wantUnmoved(t, s, v, orders[st], action(v, orders[st]), refused)
 				})
 			}
 		})
