@@ -48,8 +48,8 @@ func (db *DB) ImportOrders(ctx context.Context, batch []order.Incoming, cause or
 	}
 	for first := 0; first < len(items); {
 		part := items[first:]
-		if most := db.dialect.MaxImportOrders; most != 0 {
-			part = part[:min(len(part), most)]
+		if limit := db.dialect.MaxImportOrders; limit != 0 {
+			part = part[:min(len(part), limit)]
 		}
 		part = part[:distinctReferences(part)]
 		timeout := db.dialect.TxTimeout + time.Duration(len(part))*db.dialect.TxTimeoutPerOrder
