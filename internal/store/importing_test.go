@@ -25,7 +25,7 @@ func TestImportInSlices(t *testing.T) {
 	if err := addTestMerchant(t.Context(), db, 1); err != nil {
 		t.Fatal(err)
 	}
-	for orders, want := range map[int]int{1: 1, 192: 1, 193: 2, 500: 3} {
+	for orders, want := range map[int]int{1: 1, 384: 1, 385: 2, 1000: 3} {
 		transactions = 0
 		results, err := db.ImportOrders(t.Context(), testBatch(1, time.Duration(orders).String(), orders), order.Cause{Actor: order.ActorOperator, At: testTime})
 		if err != nil || len(results) != orders || results[orders-1].Status != order.Created {
