@@ -29,6 +29,7 @@ type commandLine struct {
 	Distribute distributeCommand `cmd:"" help:"Distribute a PostgreSQL database over a Citus cluster, by merchant."`
 	Orders     ordersCommand     `cmd:"" help:"List, show, accept, reject and watch orders of a service, as a merchant."`
 	Invoices   invoicesCommand   `cmd:"" help:"Upload, download and delete invoice files of orders of a service, as a merchant."`
+	Health     healthCommand     `cmd:"" help:"Ask a running service whether it is ready, for probes."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
 }
 

@@ -47,6 +47,7 @@ var remoteCommands = map[string][]string{
 	"invoices upload":   {"address", "token", "json", "if-match", "key", "name"},
 	"invoices download": {"address", "token", "json", "output", "trust"},
 	"invoices delete":   {"address", "token", "json", "if-match", "key"},
+	"health":            {"listen", "tls-cert", "url", "live", "timeout"},
 	"orders":            {},
 	"invoices":          {},
 }

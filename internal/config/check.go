@@ -73,8 +73,8 @@ func checkDatabase(c Config) string {
 	return ""
 }
 
-// checkURL checks a URL to which paths are appended.
-func checkURL(text string) string {
+// CheckURL checks a URL to which paths are appended. It returns what is wrong.
+func CheckURL(text string) string {
 	if text == "" {
 		return ""
 	}
@@ -98,7 +98,8 @@ func checkURL(text string) string {
 // trimURL removes slashes at the end of a URL.
 func trimURL(text string) string { return strings.TrimRight(text, "/") }
 
-func checkListen(text string) string {
+// CheckListen checks a listening address. It returns what is wrong.
+func CheckListen(text string) string {
 	host, port, err := net.SplitHostPort(text)
 	if err != nil || !validPort(port) || strings.ContainsAny(host, " /\t\n") {
 		return "must be host:port with a port from 0 to 65535, such as 127.0.0.1:8080 or [::]:8080"

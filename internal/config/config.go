@@ -48,8 +48,8 @@ func (c Config) Check() error {
 		Invalid("data", checkFolder(c.Data)),
 		Invalid("database", checkDatabase(c)),
 		Invalid("storage", checkStorage(c.Storage)),
-		Invalid("base-url", checkURL(c.BaseURL)),
-		Invalid("storage-url", checkURL(c.StorageURL)),
+		Invalid("base-url", CheckURL(c.BaseURL)),
+		Invalid("storage-url", CheckURL(c.StorageURL)),
 		Invalid("error-codes", oneOf(c.ErrorCodes, Samples, Table)),
 		Invalid("log-level", oneOf(c.LogLevel, "debug", "info", "warn", "error")),
 	)

@@ -148,7 +148,7 @@ func parseBucket(text string) (Bucket, string) {
 		return Bucket{}, "must contain a region such as eu-central-1"
 	}
 	endpoint, err := url.Parse(bucket.Endpoint)
-	if err != nil || endpoint.Path != "" || checkURL(bucket.Endpoint) != "" {
+	if err != nil || endpoint.Path != "" || CheckURL(bucket.Endpoint) != "" {
 		return Bucket{}, "must contain an endpoint such as https://s3.example.com"
 	}
 	return bucket, ""

@@ -27,7 +27,7 @@ type Serve struct {
 
 // Check returns the *Error of every invalid setting, joined, or nil.
 func (s Serve) Check() error {
-	listen := checkListen(s.Listen)
+	listen := CheckListen(s.Listen)
 	if listen == "" && s.Demo && !isLoopback(s.Listen) {
 		listen = "must be a loopback address such as 127.0.0.1:8080 with --demo, which prints a token"
 	}
