@@ -20,7 +20,7 @@ import (
 
 // commands are the commands that use settings, with their flags.
 var commands = map[string][]string{
-	"serve":         {"listen", "rate-limit", "max-connections", "idle-timeout", "purge-deleted-after", "hide-addresses", "ready-requires-storage", "demo"},
+	"serve":         {"listen", "rate-limit", "max-connections", "idle-timeout", "purge-deleted-after", "hide-addresses", "log-format", "ready-requires-storage", "demo"},
 	"import":        {},
 	"merchant add":  {"id", "name"},
 	"merchant list": {},

@@ -49,7 +49,7 @@ func (c *serveCommand) run(ctx context.Context, p *process) error {
 func (c *serveCommand) serve(ctx context.Context, p *process) error {
 	s := &server{
 		process: p, flags: c.Settings, metrics: web.NewMetrics(),
-		log: slog.New(slog.NewJSONHandler(p.stderr, &slog.HandlerOptions{Level: p.settings.Level()})),
+		log: slog.New(c.logHandler(p)),
 	}
 	schema := migrations.Options{OnStep: logSteps(s.log)}
 	if err := p.allowNew(&schema); err != nil {
@@ -73,6 +73,15 @@ func (c *serveCommand) serve(ctx context.Context, p *process) error {
 		err = s.listen(ctx)
 	}
 	return errors.Join(err, s.backend.close(), locks.release())
+}
+
+// logHandler returns the handler that writes the log to standard error.
+func (c *serveCommand) logHandler(p *process) slog.Handler {
+	options := &slog.HandlerOptions{Level: p.settings.Level()}
+	if c.Settings.LogFormat == config.LogText {
+		return slog.NewTextHandler(p.stderr, options)
+	}
+	return slog.NewJSONHandler(p.stderr, options)
 }
 
 // logSteps logs each step of the schema.

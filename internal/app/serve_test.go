@@ -181,6 +181,16 @@ func TestServeLogsDatabaseAndStorage(t *testing.T) {
 	}
 }
 
+func TestServeLogsText(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t, "--log-format=text")
+	get(t, s.BaseURL+"/healthz", "")
+	s.Stop(t)
+	if !regexp.MustCompile(`(?m)^time=\S+ level=INFO msg=request request=\S+ method=GET route=/healthz status=200 `).MatchString(s.Log()) {
+		t.Errorf("the log is not text:\n%s", s.Log())
+	}
+}
+
 func TestServeWritesTokenUsesAtShutdown(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t)

@@ -20,6 +20,13 @@ func good(t *testing.T) config.Config {
 	return config.Config{Data: filepath.Join(t.TempDir(), "data"), ErrorCodes: config.Samples, LogLevel: "info"}
 }
 
+// goodServe returns valid settings of serve.
+func goodServe() config.Serve {
+	return config.Serve{
+		Listen: ":0", RateLimit: "100", PurgeDeletedAfter: "720h", IdleTimeout: "30s", LogFormat: config.LogJSON,
+	}
+}
+
 func TestCheckAcceptsDefaultsAndCreatesNothing(t *testing.T) {
 	t.Parallel()
 	c := good(t)
@@ -169,7 +176,9 @@ func TestDemoIsLocal(t *testing.T) {
 		"127.0.0.1:8080": true, "127.1.2.3:0": true, "[::1]:0": true, "localhost:80": true,
 		":8080": false, "0.0.0.0:8080": false, "[::]:80": false, "192.168.1.1:80": false, "orders.example.com:80": false,
 	} {
-		err := (config.Serve{Listen: address, RateLimit: "100", PurgeDeletedAfter: "720h", IdleTimeout: "30s", Demo: true}).Check()
+		s := goodServe()
+		s.Listen, s.Demo = address, true
+		err := s.Check()
 		var fault *config.Error
 		if refused := errors.As(err, &fault) && fault.Flag == "listen"; refused == local {
 			t.Errorf("%s: %v", address, err)
@@ -212,12 +221,16 @@ func TestNamesForPeople(t *testing.T) {
 func TestCheckListen(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"127.0.0.1:8080", ":0", "0.0.0.0:80", "[::]:8080", "[::1]:0", "localhost:65535"} {
-		if err := (config.Serve{Listen: address, RateLimit: "100", PurgeDeletedAfter: "720h", IdleTimeout: "30s"}).Check(); err != nil {
+		s := goodServe()
+		s.Listen = address
+		if err := s.Check(); err != nil {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
 	for _, address := range []string{"", "8080", "127.0.0.1", "127.0.0.1:", "::1:80", "host:http", "a:65536", "a:-1", "a:+1", "a:01", "a b:80"} {
-		err := (config.Serve{Listen: address, RateLimit: "100", PurgeDeletedAfter: "720h", IdleTimeout: "30s"}).Check()
+		s := goodServe()
+		s.Listen = address
+		err := s.Check()
 		var fault *config.Error
 		if !errors.As(err, &fault) || fault.Flag != "listen" {
 			t.Errorf("%q: got %v, want an error of --listen", address, err)
@@ -228,13 +241,16 @@ func TestCheckListen(t *testing.T) {
 func TestCheckRateLimit(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int{"0": 0, "1": 1, "100": 100, "10000": 10_000} {
-		s := config.Serve{Listen: ":0", RateLimit: text, PurgeDeletedAfter: "720h", IdleTimeout: "30s"}
+		s := goodServe()
+		s.RateLimit = text
 		if err := s.Check(); err != nil || s.Requests() != want {
 			t.Errorf("%s: %d requests, %v", text, s.Requests(), err)
 		}
 	}
 	for _, text := range []string{"", "-1", "10001", "99999999999999999999", "1.5", "x", "+5", "007", " 5", "100/s"} {
-		err := (config.Serve{Listen: ":0", RateLimit: text, PurgeDeletedAfter: "720h", IdleTimeout: "30s"}).Check()
+		s := goodServe()
+		s.RateLimit = text
+		err := s.Check()
 		var fault *config.Error
 		if !errors.As(err, &fault) || fault.Flag != "rate-limit" {
 			t.Errorf("%q: got %v, want an error of --rate-limit", text, err)
@@ -328,27 +344,47 @@ func TestConnections(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]int{"16": 16, "1000000": 1_000_000} {
-		s := config.Serve{Listen: ":0", RateLimit: "100", PurgeDeletedAfter: "720h", IdleTimeout: "1h", MaxConnections: text}
+		s := goodServe()
+		s.IdleTimeout, s.MaxConnections = "1h", text
 		if err := s.Check(); err != nil || s.Connections(1024) != want || s.Idle() != time.Hour {
 			t.Errorf("%s: %d connections, error %v", text, s.Connections(1024), err)
 		}
 	}
 	for _, text := range []string{"0", "15", "1000001", "x", "-1", "016", "1e3"} {
-		s := config.Serve{Listen: ":0", RateLimit: "100", PurgeDeletedAfter: "720h", IdleTimeout: "30s", MaxConnections: text}
+		s := goodServe()
+		s.MaxConnections = text
 		if fault, ok := errors.AsType[*config.Error](s.Check()); !ok || fault.Flag != "max-connections" {
 			t.Errorf("%q is accepted", text)
 		}
 	}
 	for _, text := range []string{"", "30", "-1h", "x"} {
-		s := config.Serve{Listen: ":0", RateLimit: "100", IdleTimeout: "30s", PurgeDeletedAfter: text}
+		s := goodServe()
+		s.PurgeDeletedAfter = text
 		if fault, ok := errors.AsType[*config.Error](s.Check()); !ok || fault.Flag != "purge-deleted-after" {
 			t.Errorf("%q is accepted", text)
 		}
 	}
 	for _, text := range []string{"", "0", "30", "-30s", "999ms", "61m", "x"} {
-		s := config.Serve{Listen: ":0", RateLimit: "100", PurgeDeletedAfter: "720h", IdleTimeout: text}
+		s := goodServe()
+		s.IdleTimeout = text
 		if fault, ok := errors.AsType[*config.Error](s.Check()); !ok || fault.Flag != "idle-timeout" {
 			t.Errorf("%q is accepted", text)
+		}
+	}
+}
+
+func TestCheckLogFormat(t *testing.T) {
+	t.Parallel()
+	s := goodServe()
+	s.LogFormat = config.LogText
+	if err := s.Check(); err != nil {
+		t.Error(err)
+	}
+	for _, word := range []string{"", "JSON", "logfmt"} {
+		s.LogFormat = word
+		want := "--log-format (MERCHANT_ORDERS_LOG_FORMAT): must be json or text"
+		if err := s.Check(); err == nil || err.Error() != want {
+			t.Errorf("%q: got %v, want %s", word, err, want)
 		}
 	}
 }

@@ -13,6 +13,12 @@ const (
 	LocalBucket = "merchant-orders"
 )
 
+// The values of LogFormat.
+const (
+	LogJSON = "json"
+	LogText = "text"
+)
+
 // Serve has the settings of the command serve, with tags as in Config.
 type Serve struct {
 	Listen               string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to accept connections on. Port 0 selects a free port, which is printed."`
@@ -21,6 +27,7 @@ type Serve struct {
 	IdleTimeout          string `name:"idle-timeout" default:"30s" placeholder:"DURATION" help:"Time after which a connection without a request is closed. Set it longer than the time after which a proxy closes its own."`
 	PurgeDeletedAfter    string `name:"purge-deleted-after" default:"720h" placeholder:"DURATION" help:"Time after which the bytes of a deleted invoice file are removed from the storage. 0: never."`
 	HideAddresses        bool   `name:"hide-addresses" help:"Do not log the addresses of clients whose request is refused with 401 or 403."`
+	LogFormat            string `name:"log-format" default:"json" placeholder:"WORD" help:"Form of the lines of the log: json or text."`
 	ReadyRequiresStorage bool   `name:"ready-requires-storage" help:"Not ready (/readyz is 503) while the bucket of the invoice files is out of reach. Without it the response only says so: all requests but those for files work."`
 	Demo                 bool   `help:"In an empty data folder, create merchant 355 with about 60 orders. Print a token for 24 hours and three commands to try. Existing data is not changed. Only on a loopback address."`
 }
@@ -44,7 +51,7 @@ func (s Serve) Check() error {
 		purge = "must be a duration such as 720h, or 0 for never"
 	}
 	return errors.Join(Invalid("listen", listen), Invalid("rate-limit", rate), Invalid("purge-deleted-after", purge),
-		Invalid("max-connections", connections), Invalid("idle-timeout", idle))
+		Invalid("max-connections", connections), Invalid("idle-timeout", idle), Invalid("log-format", oneOf(s.LogFormat, LogJSON, LogText)))
 }
 
 // isLoopback reports whether only this machine can reach a listening address.
