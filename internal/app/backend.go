@@ -71,21 +71,46 @@ func (p *process) openDatabase(ctx context.Context, options store.Options) (*sto
 // openFiles opens the storage of the settings. The error is as in openDatabase.
 // create says whether folders may be created.
 func (p *process) openFiles(ctx context.Context, create bool) (files, error) {
-	files, err := p.openStorage(ctx, create)
+	bucket, err := p.openBucket(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return p.openStorage(ctx, bucket, create)
+}
+
+// openBucket opens and tests the bucket of the settings. It returns nil if the files
+// are in a folder.
+func (p *process) openBucket(ctx context.Context) (*s3.Store, error) {
+	settings, ok := p.settings.Bucket()
+	if !ok {
+		return nil, nil
+	}
+	bucket, err := s3.Open(ctx, s3.Bucket(settings))
 	if err != nil {
 		return nil, p.cannotOpen(ctx, "storage", p.settings.Storage, err)
 	}
-	return files, nil
+	return bucket, nil
 }
 
-func (p *process) openStorage(ctx context.Context, create bool) (files, error) {
-	path := p.settings.FilesPath()
-	if bucket, ok := p.settings.Bucket(); ok {
-		if !create {
-			path = "" // nothing is staged
-		}
-		return s3.Open(ctx, s3.Bucket(bucket), path)
+// openStorage is openFiles with the result of openBucket.
+func (p *process) openStorage(ctx context.Context, bucket *s3.Store, create bool) (files, error) {
+	var opened files = bucket
+	var err error
+	switch {
+	case bucket == nil:
+		opened, err = p.openFolder(ctx, create)
+	case create:
+		err = bucket.OpenStaging(p.settings.FilesPath())
 	}
+	if err != nil {
+		return nil, p.cannotOpen(ctx, "storage", p.settings.Storage, err)
+	}
+	return opened, nil
+}
+
+// openFolder opens the folder of invoice files.
+func (p *process) openFolder(ctx context.Context, create bool) (files, error) {
+	path := p.settings.FilesPath()
 	if _, err := os.Stat(path); !create && p.settings.Storage != "" && errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there is no folder %s", path)
 	}

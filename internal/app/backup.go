@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"merchantorders/internal/maintenance/backup"
 	"merchantorders/internal/maintenance/check"
@@ -76,7 +77,8 @@ func (c *restoreCommand) run(ctx context.Context, p *process) error {
 func (c *restoreCommand) restore(ctx context.Context, p *process) (check.Result, error) {
 	folder := backup.DataFolder{Path: p.settings.Data, Database: p.settings.DatabasePath(), Files: p.settings.FilesPath()}
 	reporter, clearBar := p.progress(p.stderr)
-	result, err := backup.Restore(ctx, c.From, folder, c.WithFindings, reporter)
+	options := backup.RestoreOptions{WithFindings: c.WithFindings, OnStep: logSteps(p.log(slog.LevelInfo))}
+	result, err := backup.Restore(ctx, c.From, folder, options, reporter)
 	clearBar()
 	if errors.Is(err, backup.ErrDamaged) && result.Findings > 0 {
 		err = fmt.Errorf("%w, nothing was restored: %s (--with-faults restores it anyway)", err, count(result.Findings, "finding", "findings"))

@@ -1,8 +1,10 @@
 package app_test
 
 import (
+	"crypto/sha256"
 	"database/sql"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -152,8 +154,27 @@ func TestCommandsDoNotMigrate(t *testing.T) {
 	}
 }
 
+// folderBackup makes a backup of the database of a data folder, whatever its schema.
+func folderBackup(t *testing.T, data string) string {
+	t.Helper()
+	path := t.TempDir()
+	_, err := openSQL(t, data).ExecContext(t.Context(), "VACUUM INTO ?", filepath.Join(path, "orders.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(filepath.Join(path, "orders.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest := fmt.Sprintf(`{"format":1,"database":{"size":%d,"sha256":"%x"}}`, len(content), sha256.Sum256(content))
+	if err := os.WriteFile(filepath.Join(path, "backup.json"), []byte(manifest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // TestMigrationsAreLogged takes the steps of the schema by a server and, after
-// going back to the first one, by the command.
+// going back to the first one, by restore and by migrate.
 func TestMigrationsAreLogged(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t)
@@ -167,6 +188,10 @@ func TestMigrationsAreLogged(t *testing.T) {
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+	restored := folder(t)
+	if got := restored.Run(t, "", "restore", folderBackup(t, s.Data)); got.Code != 0 || !strings.Contains(got.Stderr, `level=INFO msg="schema migrated" schema=2 step=`) {
+		t.Errorf("restore: %+v", got)
 	}
 	if got := s.Run(t, "", "migrate", "--status"); got.Code != 0 || !strings.Contains(got.Stdout, "\nschema version 1: run merchant-orders migrate, ") {
 		t.Errorf("status: %+v", got)

@@ -55,6 +55,14 @@ func (c *serveCommand) serve(ctx context.Context, p *process) error {
 	if err := p.allowNew(&schema); err != nil {
 		return err
 	}
+	// Bound before anything is created or migrated. Clients that connect meanwhile
+	// wait until the server is ready.
+	listener, err := listenOn(c.Settings.Listen)
+	if err != nil {
+		return err
+	}
+	// web.Serve closes it too, which is harmless.
+	defer func() { _ = listener.Close() }()
 	created, err := p.createDataFolder()
 	if err != nil {
 		return err
@@ -70,7 +78,7 @@ func (c *serveCommand) serve(ctx context.Context, p *process) error {
 		s.log.Info("data folder created", "path", created)
 	}
 	if err = s.prepare(ctx, locks); err == nil {
-		err = s.listen(ctx)
+		err = s.serveRequests(ctx, listener)
 	}
 	return errors.Join(err, s.backend.close(), locks.release())
 }
@@ -94,20 +102,15 @@ func logSteps(log *slog.Logger) func(migrations.Step) {
 // open opens the backend. The bucket is tested first, so that the schema does not
 // change if the server cannot start.
 func (s *server) open(ctx context.Context, schema migrations.Options) error {
-	if _, bucket := s.settings.Bucket(); bucket {
-		tested, err := s.openFiles(ctx, false)
-		if err != nil {
-			return err
-		}
-		if err := tested.Close(); err != nil {
-			return err
-		}
+	bucket, err := s.openBucket(ctx)
+	if err != nil {
+		return err
 	}
 	db, err := s.openDatabase(ctx, store.Options{Observe: s.metrics.Database, Schema: schema})
 	if err != nil {
 		return err
 	}
-	files, err := s.openFiles(ctx, true)
+	files, err := s.openStorage(ctx, bucket, true)
 	if err != nil {
 		return errors.Join(err, db.Close())
 	}
@@ -147,24 +150,29 @@ func (s *server) prepare(ctx context.Context, locks *serveLocks) error {
 	return locks.share(ctx)
 }
 
-// listen creates the demo if requested, opens the port, and serves until ctx
-// ends.
-func (s *server) listen(ctx context.Context) error {
-	listener, err := net.Listen("tcp", s.flags.Listen)
+// listenOn binds the port of an address.
+func listenOn(address string) (net.Listener, error) {
+	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return usageError{config.Invalid("listen", cannotListen(s.flags.Listen, err))}
+		return nil, usageError{config.Invalid("listen", cannotListen(address, err))}
 	}
+	return listener, nil
+}
+
+// serveRequests creates the demo if requested, and serves the requests of a listener
+// until ctx ends.
+func (s *server) serveRequests(ctx context.Context, listener net.Listener) error {
 	bound := listener.Addr()
 	baseURL, storageURL := s.settings.Addresses(bound)
 	if s.flags.Demo {
 		if err := s.showDemo(ctx, baseURL); err != nil {
-			return errors.Join(err, listener.Close())
+			return err
 		}
 	}
 	if err := s.print("Merchant Orders listens on %s", config.LocalURL(bound)); err != nil {
 		s.log.Warn("cannot write to standard output", "error", err)
 	}
-	limits := web.ServerLimits{Connections: s.flags.Connections(openFiles()), Idle: s.flags.Idle()}
+	limits := web.ServerLimits{Connections: s.flags.Connections(maxOpenFiles()), Idle: s.flags.Idle()}
 	s.log.Info("listening", "max_connections", limits.Connections, "address", bound.String(), "base_url", baseURL, "storage_url", storageURL,
 		"database", s.settings.DatabaseName(), "storage", s.settings.StorageName(), "version", version())
 	stop := s.startJanitor(s.now, s.flags.PurgeAfter(), s.log)
@@ -174,8 +182,8 @@ func (s *server) listen(ctx context.Context) error {
 	return web.Serve(ctx, listener, s.handler(baseURL, storageURL), s.log, limits)
 }
 
-// openFiles returns how many files the process may open, 0 if that is not known.
-func openFiles() uint64 {
+// maxOpenFiles returns how many files the process may open, 0 if that is not known.
+func maxOpenFiles() uint64 {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return 0

@@ -3,13 +3,17 @@ package app_test
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -157,6 +161,7 @@ func TestServeErrorCodes(t *testing.T) {
 	}
 }
 
+// TestServePortInUse starts a server on a port that is in use: it makes nothing.
 func TestServePortInUse(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -169,6 +174,32 @@ func TestServePortInUse(t *testing.T) {
 	want := "merchant-orders: --listen (MERCHANT_ORDERS_LISTEN): " + listener.Addr().String() + " is in use by another program"
 	if got.Code != 2 || got.Stdout != "" || !strings.HasPrefix(got.Stderr, want) || strings.Count(got.Stderr, "\n") != 1 {
 		t.Errorf("%+v", got)
+	}
+	if _, err := os.Stat(f.Data); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the data folder was created: %v", err)
+	}
+}
+
+// TestServeTestsBucketOnce counts the objects with which a server tests its bucket.
+func TestServeTestsBucketOnce(t *testing.T) {
+	t.Parallel()
+	var puts atomic.Int64
+	bucket := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPut {
+			puts.Add(1)
+		}
+		w.Header().Set("ETag", `"x"`)
+		w.Header().Set("Last-Modified", "Sun, 01 Nov 2026 00:00:00 GMT")
+		if r.Method == http.MethodDelete {
+			w.WriteHeader(http.StatusNoContent)
+		}
+	}))
+	defer bucket.Close()
+	f := folder(t)
+	f.Settings = []string{"--storage", "s3://bucket?region=eu-central-1&endpoint=" + bucket.URL}
+	f.Serve(t).Stop(t)
+	if got := puts.Load(); got != 1 {
+		t.Errorf("%d objects were written, want 1", got)
 	}
 }
 

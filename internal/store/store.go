@@ -104,8 +104,9 @@ func (db *DB) Ping(ctx context.Context) error { return db.wrap(db.sql.Ping(ctx))
 // tells of commits. It is called at most once, before the first request.
 func (db *DB) WatchCommits(ctx context.Context) error { return db.wrap(db.sql.WatchCommits(ctx)) }
 
-// CheckFile returns an error if the database file is damaged. It reads all of it.
-// It returns nil if the database is not a file.
+// CheckFile returns an error if the database file is damaged. It reads all of it,
+// unless that was done when the file was opened. It returns nil if the database is
+// not a file.
 func (db *DB) CheckFile(ctx context.Context) error {
 	if db.dialect.QuickCheck == "" {
 		return nil

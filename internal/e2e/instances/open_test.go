@@ -26,22 +26,16 @@ const secret = "s3cr-t"
 
 // refused starts a server that must not start: it has to say why, in one line
 // on standard error that names the setting and holds what is wanted, and end
-// with exit code 2 before it opens its port.
+// with exit code 2 before it serves.
 func refused(t *testing.T, setting, want string, env []string, args ...string) {
 	t.Helper()
-	// A port that is taken: whoever tried to open it would say that instead.
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = taken.Close() }()
 	if !slices.Contains(args, "--data") {
 		args = append(args, "--data", filepath.Join(t.TempDir(), "data"))
 	}
 	if !slices.Contains(args, "--storage") {
 		args = append(args, "--storage", "file://"+t.TempDir()+"/files")
 	}
-	cmd := apptest.Command(t, append([]string{"serve", "--listen", taken.Addr().String()}, args...)...)
+	cmd := apptest.Command(t, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
 	cmd.Env = append(cmd.Env, env...)
 	refusedCommand(t, cmd, setting, want)
 }

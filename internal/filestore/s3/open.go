@@ -30,23 +30,29 @@ type Bucket struct {
 }
 
 // Open opens a bucket with the credentials of the standard AWS environment
-// variables, and tests that it can write, read and delete objects. Staged files
-// are below stagingDir; if it is empty, nothing can be staged. The errors are for the operator, in one line.
-func Open(ctx context.Context, bucket Bucket, stagingDir string) (*Store, error) {
+// variables, and tests that it can write, read and delete objects. Nothing can be
+// staged before OpenStaging. The errors are for the operator, in one line.
+func Open(ctx context.Context, bucket Bucket) (*Store, error) {
 	client, err := newClient(bucket)
 	if err != nil {
 		return nil, fmt.Errorf("bucket %s: %w", bucket.Name, err)
 	}
-	store := &Store{client: client, bucket: bucket.Name}
-	if stagingDir == "" {
-		store.Staging = new(disk.Staging)
-	} else if store.Staging, err = disk.OpenStaging(stagingDir, store.commit); err != nil {
-		return nil, fmt.Errorf("%s: %w", stagingDir, err)
-	}
+	store := &Store{Staging: new(disk.Staging), client: client, bucket: bucket.Name}
 	if err := store.probe(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("bucket %s on %s %w", bucket.Name, client.EndpointURL().Host, err), store.Close())
+		return nil, fmt.Errorf("bucket %s on %s %w", bucket.Name, client.EndpointURL().Host, err)
 	}
 	return store, nil
+}
+
+// OpenStaging opens the folder of staged files. It creates the folder if it does
+// not exist. It is called at most once, before the store is used.
+func (s *Store) OpenStaging(dir string) error {
+	staging, err := disk.OpenStaging(dir, s.commit)
+	if err != nil {
+		return fmt.Errorf("%s: %w", dir, err)
+	}
+	s.Staging = staging
+	return nil
 }
 
 // newClient returns a client of a bucket's server. It sends no request.

@@ -14,7 +14,10 @@ func TestMain(m *testing.M) { os.Exit(s3test.Main(m.Run)) }
 func TestStore(t *testing.T) {
 	filestoretest.Run(t, func(t *testing.T) filestoretest.Files {
 		name, endpoint := s3test.Bucket(t)
-		files, err := s3.Open(t.Context(), s3.Bucket{Name: name, Region: s3test.Region, Endpoint: endpoint}, t.TempDir())
+		files, err := s3.Open(t.Context(), s3.Bucket{Name: name, Region: s3test.Region, Endpoint: endpoint})
+		if err == nil {
+			err = files.OpenStaging(t.TempDir())
+		}
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -45,7 +45,7 @@ func dataFolderIn(folder string) backup.DataFolder {
 func restore(t *testing.T, path string) *maintenancetest.Installation {
 	t.Helper()
 	to := dataFolderIn(filepath.Join(t.TempDir(), "restored"))
-	result, err := backup.Restore(t.Context(), path, to, false, &maintenance.Reporter{
+	result, err := backup.Restore(t.Context(), path, to, backup.RestoreOptions{}, &maintenance.Reporter{
 		OnFinding: func(f maintenance.Finding) { t.Errorf("finding: %v", f) },
 	})
 	if err != nil || result.Findings != 0 {
@@ -168,13 +168,13 @@ func TestBackupWithFindings(t *testing.T) {
 		t.Errorf("backup: %+v, %v, findings %v", made, err, findings)
 	}
 	to := dataFolderIn(t.TempDir())
-	if _, err := backup.Restore(t.Context(), path, to, false, new(maintenance.Reporter)); !errors.Is(err, backup.ErrDamaged) {
+	if _, err := backup.Restore(t.Context(), path, to, backup.RestoreOptions{}, new(maintenance.Reporter)); !errors.Is(err, backup.ErrDamaged) {
 		t.Errorf("restore: %v, want %v", err, backup.ErrDamaged)
 	}
 	if left := names(t, to.Path); left != nil {
 		t.Errorf("left behind by a refused restore: %q", left)
 	}
-	result, err := backup.Restore(t.Context(), path, to, true, new(maintenance.Reporter))
+	result, err := backup.Restore(t.Context(), path, to, backup.RestoreOptions{WithFindings: true}, new(maintenance.Reporter))
 	if err != nil || result.Findings != 2 {
 		t.Errorf("restore with findings: %+v, %v", result, err)
 	}
@@ -259,7 +259,7 @@ func TestRestoreDamagedBackup(t *testing.T) {
 			path := backUp(t, in, form)
 			damage(t, path)
 			to := dataFolderIn(filepath.Join(t.TempDir(), "to"))
-			result, err := backup.Restore(t.Context(), path, to, false, new(maintenance.Reporter))
+			result, err := backup.Restore(t.Context(), path, to, backup.RestoreOptions{}, new(maintenance.Reporter))
 			if err == nil {
 				t.Errorf("restored: %+v", result)
 			} else if name != "newer format" && !errors.Is(err, backup.ErrDamaged) {
@@ -296,7 +296,7 @@ func TestRestoreNewerBackup(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(path, "backup.json"), []byte(manifest), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err = backup.Restore(t.Context(), path, dataFolderIn(t.TempDir()), false, new(maintenance.Reporter))
+	_, err = backup.Restore(t.Context(), path, dataFolderIn(t.TempDir()), backup.RestoreOptions{}, new(maintenance.Reporter))
 	if err == nil || !strings.HasPrefix(err.Error(), "the backup was made by a newer version (schema 99, this one knows ") || errors.Is(err, backup.ErrDamaged) {
 		t.Errorf("restore: %v", err)
 	}
@@ -314,7 +314,7 @@ func TestRestoreNeedsEmptyFolder(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(folder, name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := backup.Restore(t.Context(), path, dataFolderIn(folder), false, new(maintenance.Reporter)); err == nil {
+		if _, err := backup.Restore(t.Context(), path, dataFolderIn(folder), backup.RestoreOptions{}, new(maintenance.Reporter)); err == nil {
 			t.Errorf("restored into a folder with %s", name)
 		}
 		if left := names(t, folder); !slices.Equal(left, []string{name}) {
@@ -330,7 +330,7 @@ func TestRestoreNeedsEmptyFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := backup.Restore(t.Context(), path, dataFolderIn(folder), false, new(maintenance.Reporter)); err != nil {
+	if _, err := backup.Restore(t.Context(), path, dataFolderIn(folder), backup.RestoreOptions{}, new(maintenance.Reporter)); err != nil {
 		t.Fatal(err)
 	}
 	if left := names(t, folder); !slices.Equal(left, []string{"files", "orders.db", "serve.lock"}) {

@@ -31,15 +31,23 @@ type DataFolder struct {
 	Files    string // path of the folder of invoice files
 }
 
+// RestoreOptions are the options of Restore.
+type RestoreOptions struct {
+	WithFindings bool // restore the backup although the check has findings
+	// OnStep is called after each step that brings the schema of an older backup up
+	// to date; nil: not called.
+	OnStep func(migrations.Step)
+}
+
 // partial is part of the name of what is not complete yet.
 const partial = ".partial"
 
 // Restore restores a backup into an empty data folder and checks it before it
 // appears there; see check.Run. After findings nothing is restored and the error
-// is ErrDamaged, unless withFindings is true. After any other error nothing is
+// is ErrDamaged, unless the options allow them. After any other error nothing is
 // restored either.
 func Restore(
-	ctx context.Context, path string, to DataFolder, withFindings bool, reporter *maintenance.Reporter,
+	ctx context.Context, path string, to DataFolder, options RestoreOptions, reporter *maintenance.Reporter,
 ) (check.Result, error) {
 	if err := to.expectEmpty(); err != nil {
 		return check.Result{}, err
@@ -47,7 +55,7 @@ func Restore(
 	if err := to.removePartial(); err != nil {
 		return check.Result{}, err
 	}
-	result, err := to.restore(ctx, path, withFindings, reporter)
+	result, err := to.restore(ctx, path, options, reporter)
 	return result, errors.Join(err, to.removePartial())
 }
 
@@ -81,17 +89,17 @@ func (f DataFolder) removePartial() error {
 // restore unpacks and checks the backup under temporary names, then renames
 // files and database. The database is last: with it the installation exists.
 func (f DataFolder) restore(
-	ctx context.Context, path string, withFindings bool, reporter *maintenance.Reporter,
+	ctx context.Context, path string, options RestoreOptions, reporter *maintenance.Reporter,
 ) (check.Result, error) {
 	files, err := disk.Open(f.Files + partial)
 	if err != nil {
 		return check.Result{}, err
 	}
-	result, err := unpackAndCheck(ctx, path, f.Database+partial, files, reporter)
+	result, err := unpackAndCheck(ctx, path, f.Database+partial, files, options, reporter)
 	if err = errors.Join(err, files.Close()); err != nil {
 		return result, err
 	}
-	if result.Findings > 0 && !withFindings {
+	if result.Findings > 0 && !options.WithFindings {
 		return result, ErrDamaged
 	}
 	if err := f.expectEmpty(); err != nil {
@@ -110,7 +118,7 @@ func (f DataFolder) restore(
 
 // unpackAndCheck unpacks a backup and checks it.
 func unpackAndCheck(
-	ctx context.Context, path, database string, files *disk.Store, reporter *maintenance.Reporter,
+	ctx context.Context, path, database string, files *disk.Store, options RestoreOptions, reporter *maintenance.Reporter,
 ) (check.Result, error) {
 	manifest, fileCount, err := unpack(ctx, path, database, files)
 	if err != nil {
@@ -121,7 +129,7 @@ func unpackAndCheck(
 			Problem: fmt.Sprintf("the backup contains %d invoice files, but its manifest says %d", fileCount, manifest.Files),
 		})
 	}
-	db, err := sqlite.Open(ctx, database, migrations.Options{NoCreate: true})
+	db, err := sqlite.Open(ctx, database, migrations.Options{NoCreate: true, OnStep: options.OnStep})
 	var newer *migrations.NewerSchemaError
 	if errors.As(err, &newer) {
 		return check.Result{}, fmt.Errorf("the backup was made by a newer version (schema %d, this one knows %d); restore it with that version",

@@ -153,7 +153,11 @@ func (in *Installation) openFiles(t testing.TB) {
 	var err error
 	if in.Kind.S3 {
 		bucket, endpoint := s3test.Bucket(t)
-		files, err = s3.Open(t.Context(), s3.Bucket{Name: bucket, Region: s3test.Region, Endpoint: endpoint}, folder)
+		var store *s3.Store
+		store, err = s3.Open(t.Context(), s3.Bucket{Name: bucket, Region: s3test.Region, Endpoint: endpoint})
+		if err == nil {
+			files, err = store, store.OpenStaging(folder)
+		}
 	} else {
 		files, err = disk.Open(folder)
 	}

@@ -134,7 +134,8 @@ type Dialect struct {
 	// no other transaction can write meanwhile. 0 means no limit.
 	MaxImportOrders int
 	// QuickCheck finds most damage in less time. It returns one row, as CheckResult
-	// takes it. It is empty if the database is not a file.
+	// takes it. It is empty if the database is not a file, and if the file was checked
+	// when it was opened.
 	QuickCheck string
 	// Clustered reports whether tables can be distributed over several servers.
 	Clustered bool

@@ -44,6 +44,7 @@ var dialect = sqldb.Dialect{
 type DB struct {
 	pool
 	path      string
+	dialect   sqldb.Dialect
 	committer *committer
 	admin     *sql.DB // for Conn; it holds no connection
 	commits   commits
@@ -63,9 +64,10 @@ var _ sqldb.DB = (*DB)(nil)
 // acknowledged commits. Write transactions begin IMMEDIATE: a deferred one that
 // has read fails, without waiting, if another connection has committed since.
 func Open(ctx context.Context, path string, schema migrations.Options) (*DB, error) {
+	var checked bool
 	file, err := RealPath(path)
 	if err == nil {
-		err = prepare(ctx, file, schema)
+		checked, err = prepare(ctx, file, schema)
 	}
 	var db *DB
 	if err == nil {
@@ -73,6 +75,9 @@ func Open(ctx context.Context, path string, schema migrations.Options) (*DB, err
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", path, diskFull(err))
+	}
+	if checked {
+		db.dialect.QuickCheck = ""
 	}
 	return db, nil
 }
@@ -101,7 +106,7 @@ func RealPath(path string) (string, error) {
 // open opens the connections to an existing file with a schema.
 func open(ctx context.Context, path string) (_ *DB, err error) {
 	size := max(4, 2*runtime.GOMAXPROCS(0))
-	db := &DB{pool: newPool(size), path: path}
+	db := &DB{pool: newPool(size), path: path, dialect: dialect}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, db.Close())
@@ -159,7 +164,7 @@ func (db *DB) Retryable(error) bool { return false }
 func (db *DB) Conn(ctx context.Context) (*sql.Conn, error) { return db.admin.Conn(ctx) }
 
 // Dialect implements sqldb.DB.
-func (db *DB) Dialect() *sqldb.Dialect { return &dialect }
+func (db *DB) Dialect() *sqldb.Dialect { return &db.dialect }
 
 // Ping implements sqldb.DB.
 func (db *DB) Ping(ctx context.Context) error {

@@ -21,33 +21,39 @@ import (
 const pageSize = "8192"
 
 // prepare creates the file and brings its schema up to date, as far as the options
-// allow. A lock file keeps processes that start at the same time from doing so at
-// once.
-func prepare(ctx context.Context, path string, options migrations.Options) error {
+// allow. checked reports whether it has checked the file for damage. A lock file
+// keeps processes that start at the same time from doing so at once.
+func prepare(ctx context.Context, path string, options migrations.Options) (checked bool, err error) {
 	if options.NoCreate {
 		// Where there is no database, not even a lock file is made.
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return migrations.ErrNoSchema
+			return false, migrations.ErrNoSchema
 		}
 	}
 	lock, err := lockFile(ctx, path+".lock")
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer func() { _ = lock.Close() }()
 	if err := createFile(path); err != nil {
-		return err
+		return false, err
 	}
 	db, err := openSQL(path)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer func() { _ = db.Close() }()
 	if !options.NoMigrate {
-		if err := quickCheck(ctx, db, path); err != nil {
-			return err
+		if checked, err = quickCheck(ctx, db, path); err != nil {
+			return false, err
 		}
 	}
+	return checked, migrate(ctx, db, options)
+}
+
+// migrate brings the schema of a file up to date, as far as the options allow, and
+// switches the file to a write-ahead log.
+func migrate(ctx context.Context, db *sql.DB, options migrations.Options) error {
 	if _, err := migrations.SQLite.Check(ctx, db, options); err != nil {
 		return err
 	}
@@ -81,16 +87,17 @@ func openSQL(path string) (*sql.DB, error) {
 // 100,000 orders, so a server checks it in the background.
 const maxCheckedSize = 8 << 20
 
-// quickCheck returns an error if a file that is not large is damaged.
-func quickCheck(ctx context.Context, db *sql.DB, path string) error {
+// quickCheck checks a file that is not large, and reports whether it has. It returns
+// an error if the file is damaged.
+func quickCheck(ctx context.Context, db *sql.DB, path string) (bool, error) {
 	if info, err := os.Stat(path); err != nil || info.Size() > maxCheckedSize {
-		return err
+		return false, err
 	}
 	var finding string
 	if err := db.QueryRowContext(ctx, dialect.QuickCheck).Scan(&finding); err != nil {
-		return err
+		return false, err
 	}
-	return sqldb.CheckResult(finding)
+	return true, sqldb.CheckResult(finding)
 }
 
 // SchemaVersion returns the version of the schema of a database; 0 if it has none.
