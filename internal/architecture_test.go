@@ -89,7 +89,7 @@ var onlyIn = map[string][]string{
 	"github.com/santhosh-tekuri":         {},
 	"github.com/getkin/kin-openapi":      {},
 	"github.com/chromedp":                {},
-	"go.yaml.in/yaml":                    {"openapi"},
+	"go.yaml.in/yaml":                    {"openapi", "internal/config"},
 	"net/http":                           {"client", "internal/web", "internal/api", "internal/app", "internal/filestore", "internal/docpages"},
 	"testing":                            {},
 	"github.com/google/go-cmp":           {},

@@ -85,7 +85,13 @@ func (p *process) openBucket(ctx context.Context) (*s3.Store, error) {
 	if !ok {
 		return nil, nil
 	}
-	bucket, err := s3.Open(ctx, s3.Bucket(settings))
+	credentials, err := p.sources.S3Credentials()
+	if err != nil {
+		return nil, p.cannotOpen(ctx, "storage", p.settings.Storage, err)
+	}
+	bucket, err := s3.Open(ctx, s3.Bucket{
+		Name: settings.Name, Region: settings.Region, Endpoint: settings.Endpoint, Credentials: s3.Credentials(credentials),
+	})
 	if err != nil {
 		return nil, p.cannotOpen(ctx, "storage", p.settings.Storage, err)
 	}

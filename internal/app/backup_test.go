@@ -89,7 +89,7 @@ func TestRestoreBesideServer(t *testing.T) {
 func TestBackupNeedsDataFolder(t *testing.T) {
 	t.Parallel()
 	f := folder(t)
-	got := f.Run(t, "", "backup", "x.tar", "--database", "postgres://u:secret@localhost/d", "--storage", "s3://bucket?region=eu-central-1")
+	got := f.Run(t, "", "backup", "x.tar", "--database", "postgres://u@localhost/d", "--storage", "s3://bucket?region=eu-central-1")
 	if want := "merchant-orders: --database (MERCHANT_ORDERS_DATABASE): is not supported by this command; docs/postgresql.md describes backups of PostgreSQL and S3\n" +
 		"merchant-orders: --storage (MERCHANT_ORDERS_STORAGE): is not supported by this command; docs/postgresql.md describes backups of PostgreSQL and S3\n"; got.Code != 2 || got.Stderr != want {
 		t.Errorf("backup: got %+v, want %q", got, want)

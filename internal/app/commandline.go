@@ -14,6 +14,7 @@ import (
 
 // commandLine defines the commands and flags.
 type commandLine struct {
+	Config   string        `placeholder:"FILE" help:"Settings file in YAML, with the flag names as keys. Flags and variables take precedence."`
 	Settings config.Config `embed:"" group:"settings"`
 
 	Serve      serveCommand      `cmd:"" help:"Serve the merchant interface, v1 and v2, over HTTP until stopped."`
@@ -32,6 +33,9 @@ type commandLine struct {
 	Health     healthCommand     `cmd:"" help:"Ask a running service whether it is ready, for probes."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
 }
+
+// settingsGroup is the key of the group of the flags of config.Config.
+const settingsGroup = "settings"
 
 // helpTexts are the long help of the program and of its commands.
 //
@@ -72,21 +76,17 @@ func isRemote(target any) bool {
 // usageError is an error with exit code 2.
 type usageError struct{ error }
 
-// parse parses args and environment variables. It stores the settings in p and
-// returns the command; nil if it printed help. It returns all faults of settings
-// and flags in one usageError.
-func parse(args []string, p *process, environ []string) (command, error) {
-	var line commandLine
-	var faults []error
-	variables := settingsIn(environ)
-	helped := false
-	parser, err := kong.New(&line,
-		kong.Name(programName), kong.Description(helpText(programName)), kong.Writers(p.stdout, p.stderr),
-		kong.Exit(func(int) { helped = true }),
-		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 100}), kong.ValueFormatter(flagHelp),
-		kong.Help(withoutSettings),
-		kong.Groups{"settings": "Settings of every command:"},
-		kong.Resolvers(environment(variables, &faults)),
+// Unwrap returns the error itself.
+func (e usageError) Unwrap() error { return e.error }
+
+// newParser returns the parser of the command line. exit is called after it has
+// printed help.
+func newParser(line *commandLine, p *process, exit func(int), resolver kong.Resolver) (*kong.Kong, error) {
+	parser, err := kong.New(line,
+		kong.Name(programName), kong.Description(helpText(programName)), kong.Writers(p.stdout, p.stderr), kong.Exit(exit),
+		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 100}), kong.ValueFormatter(flagHelp), kong.Help(withoutSettings),
+		kong.Groups{settingsGroup: "Settings of every command:"},
+		kong.Resolvers(resolver),
 	)
 	if err != nil {
 		return nil, err
@@ -94,6 +94,22 @@ func parse(args []string, p *process, environ []string) (command, error) {
 	for _, leaf := range parser.Model.Leaves(false) {
 		leaf.Detail = helpText(leaf.Path())
 	}
+	return parser, nil
+}
+
+// parse parses args and environment variables. It stores the settings in p and
+// returns the command; nil if it printed help. It returns all faults of settings
+// and flags in one usageError.
+func parse(args []string, p *process, environ []string) (command, error) {
+	var line commandLine
+	settings := new(resolver)
+	helped := false
+	parser, err := newParser(&line, p, func(int) { helped = true }, settings)
+	if err != nil {
+		return nil, err
+	}
+	p.sources = config.NewSources(environ, flagsOf(parser.Model))
+	settings.sources = p.sources
 	parsed, err := parser.Parse(args)
 	if helped {
 		return nil, nil
@@ -101,7 +117,7 @@ func parse(args []string, p *process, environ []string) (command, error) {
 	if err != nil {
 		return nil, usageError{withHint(err)}
 	}
-	faults = append(faults, unknownVariables(variables, parser.Model))
+	var faults []error
 	chosen := parsed.Selected().Target.Addr().Interface().(command)
 	p.settings = line.Settings
 	if !isRemote(chosen) {
@@ -110,9 +126,12 @@ func parse(args []string, p *process, environ []string) (command, error) {
 	if _, files := chosen.(interface{ usesFiles() }); files {
 		faults = append(faults, p.settings.CheckStorage())
 	}
-	if err := errors.Join(append(faults, chosen.check())...); err != nil {
+	faults = append(faults, chosen.check())
+	err = errors.Join(errors.Join(settings.faults...), p.sources.UnknownVariables(), settings.others(errors.Join(faults...)))
+	if err != nil {
 		return nil, usageError{err}
 	}
+	p.warnings = shownSecrets(parsed)
 	return chosen, nil
 }
 
@@ -124,45 +143,30 @@ func withoutSettings(options kong.HelpOptions, parsed *kong.Context) error {
 			continue
 		}
 		for _, flag := range parsed.Model.Flags {
-			flag.Hidden = flag.Hidden || flag.Group != nil && flag.Group.Key == "settings"
+			flag.Hidden = flag.Hidden || flag.Group != nil && flag.Group.Key == settingsGroup
 		}
 	}
 	return kong.DefaultHelpPrinter(options, parsed)
 }
 
-// credentials match what a URL has before its host.
-var credentials = regexp.MustCompile(`://\S*@`)
+// credentials match what a URL has before its host, and tokens.
+var credentials = regexp.MustCompile(`://\S*@|\bmop?_\w+`)
 
 // withHint adds the command that prints help to a usage error. It leaves out the
-// credentials of URLs, which may be in a misplaced argument.
+// credentials of URLs and tokens, which may be in a misplaced argument.
 func withHint(err error) error {
 	path := programName
 	var parseErr *kong.ParseError
 	if errors.As(err, &parseErr) && parseErr.Context != nil && parseErr.Context.Selected() != nil {
 		path = parseErr.Context.Selected().FullPath()
 	}
-	text := credentials.ReplaceAllString(err.Error(), "://...@")
-	return errors.Join(errors.New(text), errors.New(`see "`+path+` --help"`))
-}
-
-// environment reads flags that are not in args from their variables. It appends
-// faults of boolean flags to faults; other faults are found later.
-func environment(variables map[string]string, faults *[]error) kong.Resolver {
-	return kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-		value := variables[config.Variable(flag.Name)]
-		switch {
-		case value == "" || flag.Name == "help":
-			return nil, nil
-		case !flag.IsBool():
-			return value, nil
-		case strings.EqualFold(value, "true") || value == "1":
-			return "true", nil
-		case strings.EqualFold(value, "false") || value == "0":
-			return "false", nil
+	text := credentials.ReplaceAllStringFunc(err.Error(), func(found string) string {
+		if strings.HasPrefix(found, "mo") {
+			return "mo_..."
 		}
-		*faults = append(*faults, config.Invalid(flag.Name, "must be true or false"))
-		return nil, nil
+		return "://...@"
 	})
+	return errors.Join(errors.New(text), errors.New(`see "`+path+` --help"`))
 }
 
 // flagHelp returns the help of a flag: its meaning, default and variable.

@@ -8,7 +8,7 @@ import (
 // connection has the flags of every command that calls a service over HTTP.
 type connection struct {
 	Address string `default:"http://127.0.0.1:8080" placeholder:"URL" help:"Address of the service."`
-	Token   string `placeholder:"TOKEN" help:"Token of the merchant. Required. Prefer the variable to the flag: every user of the machine can see flags in the process list."`
+	Token   string `secret:"" placeholder:"TOKEN" help:"Token of the merchant. Required. Prefer the variable to the flag: every user of the machine can see flags in the process list."`
 	JSON    bool   `name:"json" help:"Print JSON for programs: field names as in the interface, times in RFC 3339."`
 
 	service *client.Client // set by check

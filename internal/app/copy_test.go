@@ -199,7 +199,7 @@ func TestCopyRefusesTarget(t *testing.T) {
 	if got.Code != 1 || !strings.HasPrefix(got.Stderr, "merchant-orders: source and target are the same database, or ") {
 		t.Errorf("to itself: %+v", got)
 	}
-	got = s.Run(t, "", "copy", "--to-database", "postgres://nobody:secret@127.0.0.1:1/none")
+	got = runIn(t, []string{"MERCHANT_ORDERS_TO_DATABASE=postgres://nobody:secret@127.0.0.1:1/none"}, "copy", "--data", s.Data)
 	if got.Code != 2 || !strings.HasPrefix(got.Stderr, "merchant-orders: --to-database (MERCHANT_ORDERS_TO_DATABASE): ") || strings.Contains(got.Stderr, "secret") {
 		t.Errorf("to a server that does not exist: %+v", got)
 	}

@@ -303,8 +303,8 @@ func TestOrdersWatch(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	var stdout, stderr bytes.Buffer
-	args := []string{"orders", "watch", "--after", "16", "--address", server.URL, "--token", "mo_x"}
-	code := app.Run(ctx, args, strings.NewReader(""), &stdout, &stderr, nil)
+	args := []string{"orders", "watch", "--after", "16", "--address", server.URL}
+	code := app.Run(ctx, args, strings.NewReader(""), &stdout, &stderr, []string{"MERCHANT_ORDERS_TOKEN=mo_x"})
 	want := "17  2026-11-20T09:15:00Z  SF-1  order.state_changed  merchant  registered -> rejected-by-merchant (damaged)\n"
 	if code != 0 || stdout.String() != want || stderr.String() != "" {
 		t.Errorf("exit code %d, %q, %q, want %q", code, stdout.String(), stderr.String(), want)

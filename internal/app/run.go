@@ -42,7 +42,9 @@ const (
 type process struct {
 	settings       config.Config
 	flagPrefix     string // of the flags of settings: "to-" for the target of a copy
-	notNew         string // why a command that could make a new installation may not
+	sources        *config.Sources
+	warnings       []string // about the command line
+	notNew         string   // why a command that could make a new installation may not
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	now            func() time.Time
@@ -74,15 +76,26 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	chosen, err := parse(args, p, environ)
 	if err == nil && chosen != nil {
+		p.printWarnings(chosen)
 		err = chosen.run(ctx, p)
 	}
 	if err == nil {
 		return exitDone
 	}
-	for line := range strings.Lines(err.Error()) {
+	for line := range strings.Lines(p.annotated(err).Error()) {
 		p.printError("%s", line)
 	}
 	return exitCode(err)
+}
+
+// printWarnings prints the warnings about the command line. A server logs them.
+func (p *process) printWarnings(chosen command) {
+	if _, server := chosen.(*serveCommand); server {
+		return
+	}
+	for _, warning := range p.warnings {
+		p.printError("warning: %s", warning)
+	}
 }
 
 // exitCodes are the exit codes of errors of a service.

@@ -62,6 +62,7 @@ func TestHelpNamesEveryFlagAndVariable(t *testing.T) {
 		all[name] = slices.Concat(flags, settings)
 	}
 	for name, wanted := range all {
+		wanted = append([]string{"config"}, wanted...)
 		got := apptest.Run(t, "", append(strings.Fields(name), "--help")...)
 		if got.Code != 0 || got.Stderr != "" {
 			t.Errorf("%s --help: exit code %d, %s", name, got.Code, got.Stderr)

@@ -175,6 +175,9 @@ func (s *server) serveRequests(ctx context.Context, listener net.Listener) error
 	limits := web.ServerLimits{Connections: s.flags.Connections(maxOpenFiles()), Idle: s.flags.Idle()}
 	s.log.Info("listening", "max_connections", limits.Connections, "address", bound.String(), "base_url", baseURL, "storage_url", storageURL,
 		"database", s.settings.DatabaseName(), "storage", s.settings.StorageName(), "version", version())
+	for _, warning := range s.warnings {
+		s.log.Warn(warning)
+	}
 	stop := s.startJanitor(s.now, s.flags.PurgeAfter(), s.log)
 	defer stop()
 	// Shutdown waits for requests in progress. Long polling requests end at once.

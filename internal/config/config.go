@@ -6,6 +6,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"strings"
@@ -25,7 +26,7 @@ type Config struct {
 	Data string `default:"./data" placeholder:"DIR" help:"Folder of the database and the invoice files. serve and merchant add create it."`
 
 	// Database may contain a password and is never printed.
-	Database string `placeholder:"URL" help:"Database of the orders: postgres://user:password@host/database, or sqlite://PATH. Empty: the SQLite file orders.db in the data folder."`
+	Database string `secret:"" placeholder:"URL" help:"Database of the orders: postgres://user:password@host/database, or sqlite://PATH. Empty: the SQLite file orders.db in the data folder."`
 
 	Storage string `placeholder:"URL" help:"Storage of the invoice files: s3://bucket?region=REGION&endpoint=URL, with the credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or file:///FOLDER. Empty: the data folder; not allowed with PostgreSQL."`
 
@@ -65,7 +66,7 @@ func (c Config) Level() slog.Level {
 // Target has the target of a copy. What it does not name is not copied.
 type Target struct {
 	Data     string `name:"to-data" placeholder:"DIR" help:"Data folder to copy the database and the invoice files to, unless --to-database or --to-storage names another target. It is created if it does not exist."`
-	Database string `name:"to-database" placeholder:"URL" help:"Database to copy to: postgres://user:password@host/database, or sqlite://PATH."`
+	Database string `name:"to-database" secret:"" placeholder:"URL" help:"Database to copy to: postgres://user:password@host/database, or sqlite://PATH."`
 	Storage  string `name:"to-storage" placeholder:"URL" help:"Storage to copy invoice files to: s3://bucket?region=REGION&endpoint=URL, with the credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or file:///FOLDER."`
 }
 
@@ -133,11 +134,12 @@ func Variable(flag string) string {
 type Error struct {
 	Flag    string // without dashes
 	Problem string // such as "must be ..."; never a value that may be secret
+	From    string // where the value is set; empty: the flag or its variable
 }
 
-// Error implements error: the flag, its variable and the problem.
+// Error implements error: the flag, where it is set, and the problem.
 func (f *Error) Error() string {
-	return "--" + f.Flag + " (" + Variable(f.Flag) + "): " + f.Problem
+	return "--" + f.Flag + " (" + cmp.Or(f.From, Variable(f.Flag)) + "): " + f.Problem
 }
 
 // Invalid returns an *Error of a flag, or nil if problem is empty.

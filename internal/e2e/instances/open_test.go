@@ -204,6 +204,12 @@ func TestStorageCannotBeOpened(t *testing.T) {
 	free, silent := freeAddress(t), silentServer(t)
 	wrongKey := []string{"AWS_ACCESS_KEY_ID=nobody", "AWS_SECRET_ACCESS_KEY=" + secret}
 	wrongSecret := []string{"AWS_SECRET_ACCESS_KEY=" + secret}
+	secretFile := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secretFile, []byte(secret), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wrongFile := []string{"AWS_SECRET_ACCESS_KEY=", "MERCHANT_ORDERS_AWS_SECRET_ACCESS_KEY_FILE=" + secretFile}
+	noFile := []string{"AWS_SECRET_ACCESS_KEY=", "MERCHANT_ORDERS_AWS_SECRET_ACCESS_KEY_FILE=/dev/null/x"}
 	none := []string{"AWS_ACCESS_KEY_ID=", "AWS_SECRET_ACCESS_KEY="}
 	cases := []struct {
 		name, url, want string
@@ -216,6 +222,8 @@ func TestStorageCannotBeOpened(t *testing.T) {
 		{"no credentials", storage(name, endpoint), `the credentials are missing: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`, none},
 		{"an unknown key", storage(name, endpoint), `the server does not know the key in AWS_ACCESS_KEY_ID`, wrongKey},
 		{"a wrong secret", storage(name, endpoint), `the secret in AWS_SECRET_ACCESS_KEY does not match the key`, wrongSecret},
+		{"a wrong secret in a file", storage(name, endpoint), `the secret in AWS_SECRET_ACCESS_KEY does not match the key`, wrongFile},
+		{"a secret that cannot be read", storage(name, endpoint), `MERCHANT_ORDERS_AWS_SECRET_ACCESS_KEY_FILE: cannot read the file: not a directory`, noFile},
 		{"an unknown host", storage(name, "http://nowhere.invalid"), `no such host`, nil},
 		{"nothing listens", storage(name, "http://"+free), `connection refused`, nil},
 		{"a server that says nothing", storage(name, "http://"+silent), `no response in time`, nil},

@@ -27,6 +27,13 @@ type Bucket struct {
 	Name     string
 	Region   string
 	Endpoint string // http:// or https:// and a host; empty: Amazon's of the region
+	// Credentials of the bucket. The zero value: those of the environment.
+	Credentials Credentials
+}
+
+// Credentials are the credentials of an account.
+type Credentials struct {
+	AccessKeyID, SecretAccessKey, SessionToken string
 }
 
 // Open opens a bucket with the credentials of the standard AWS environment
@@ -64,7 +71,7 @@ func newClient(bucket Bucket) (*minio.Client, error) {
 			return nil, errors.New("the endpoint is not a valid URL")
 		}
 	}
-	account, err := (&credentials.EnvAWS{}).Retrieve()
+	account, err := accountOf(bucket)
 	if err != nil || account.AccessKeyID == "" || account.SecretAccessKey == "" {
 		// Without credentials the library would send anonymous requests.
 		return nil, errors.New("the credentials are missing: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
@@ -84,6 +91,16 @@ func newClient(bucket Bucket) (*minio.Client, error) {
 		Transport:  transport,
 		MaxRetries: maxAttempts,
 	})
+}
+
+// accountOf returns the credentials of a bucket.
+func accountOf(bucket Bucket) (credentials.Value, error) {
+	if c := bucket.Credentials; c != (Credentials{}) {
+		return credentials.Value{
+			AccessKeyID: c.AccessKeyID, SecretAccessKey: c.SecretAccessKey, SessionToken: c.SessionToken, SignerType: credentials.SignatureV4,
+		}, nil
+	}
+	return (&credentials.EnvAWS{}).Retrieve()
 }
 
 // probe writes, reads and deletes a small object. Its path is below StagingDir,
