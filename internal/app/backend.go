@@ -26,6 +26,7 @@ type backend struct {
 	files  files
 	orders *order.Service
 	tokens *token.Registry
+	jobs   *jobs
 }
 
 // files is a storage of invoice files.
@@ -42,6 +43,7 @@ func (p *process) newBackend(db *store.DB, files files, log *slog.Logger) *backe
 		db: db, files: files,
 		orders: order.NewService(db, files, p.now, log),
 		tokens: token.NewRegistry(db, p.now),
+		jobs:   &jobs{now: p.now, log: log},
 	}
 }
 

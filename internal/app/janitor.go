@@ -39,61 +39,48 @@ func (b *backend) purgeDeletedFiles(ctx context.Context, before time.Time, log *
 // startJanitor starts the background jobs. Deleted files are purged after
 // purgeAfter; 0 means never. The returned function stops the jobs and waits until
 // they have ended.
-func (b *backend) startJanitor(now func() time.Time, purgeAfter time.Duration, log *slog.Logger) (stop func()) {
+func (b *backend) startJanitor(purgeAfter time.Duration) (stop func()) {
 	// The jobs outlive the server's context, so that the token uses of the last
 	// requests are written too.
 	ctx, cancel := context.WithCancel(context.Background())
-	var jobs sync.WaitGroup
-	jobs.Go(func() {
-		if err := b.db.CheckFile(ctx); err != nil && ctx.Err() == nil {
+	now, log := b.jobs.now, b.jobs.log
+	var running sync.WaitGroup
+	running.Go(func() {
+		err := b.db.CheckFile(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		b.jobs.record(b.jobs.add("check the database file", 0), err)
+		if err != nil {
 			log.Error("the database file failed its check", "error", err)
 		}
 	})
-	jobs.Go(func() { b.tokens.RecordUses(ctx, usageInterval, log) })
-	jobs.Go(func() {
-		runJob(ctx, "expire reservations", expireInterval, log, func() error {
+	running.Go(func() { b.tokens.RecordUses(ctx, usageInterval, log) })
+	expire := b.jobs.add("expire reservations", expireInterval)
+	running.Go(func() {
+		b.jobs.repeat(ctx, expire, func() error {
 			// Uploads of every instance that can no longer be running.
 			return b.expireReservations(ctx, now().Add(-order.ReservationTimeout), log)
 		})
 	})
-	jobs.Go(func() {
-		runJob(ctx, "delete idempotency records", recordInterval, log, func() error {
+	records := b.jobs.add("delete idempotency records", recordInterval)
+	running.Go(func() {
+		b.jobs.repeat(ctx, records, func() error {
 			_, err := b.orders.DeleteExpiredIdempotencyRecords(ctx)
 			return err
 		})
 	})
 	if purgeAfter > 0 {
-		jobs.Go(func() {
-			purge := func() error { return b.purgeDeletedFiles(ctx, now().Add(-purgeAfter), log) }
+		purge := b.jobs.add("purge deleted files", purgeInterval)
+		run := func() error { return b.purgeDeletedFiles(ctx, now().Add(-purgeAfter), log) }
+		running.Go(func() {
 			// Also at the start: some servers never run for an hour.
-			runOnce(ctx, "purge deleted files", purgeInterval, log, purge)
-			runJob(ctx, "purge deleted files", purgeInterval, log, purge)
+			b.jobs.once(ctx, purge, run)
+			b.jobs.repeat(ctx, purge, run)
 		})
 	}
 	return func() {
 		cancel()
-		jobs.Wait()
-	}
-}
-
-// runJob runs a background job at an interval until ctx ends. It first waits for
-// one interval.
-func runJob(ctx context.Context, name string, interval time.Duration, log *slog.Logger, job func() error) {
-	ticker := time.NewTicker(interval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-		runOnce(ctx, name, interval, log, job)
-	}
-}
-
-// runOnce runs a background job and logs its error.
-func runOnce(ctx context.Context, name string, interval time.Duration, log *slog.Logger, job func() error) {
-	if err := job(); err != nil && ctx.Err() == nil {
-		log.Warn("background job failed", "job", name, "next_try_in", interval.String(), "error", err)
+		running.Wait()
 	}
 }

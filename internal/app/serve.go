@@ -125,6 +125,7 @@ type server struct {
 	flags   config.Serve
 	log     *slog.Logger
 	metrics *web.Metrics
+	cache   *respcache.Cache
 }
 
 // prepare removes the staged files and reservations that crashed servers have
@@ -178,8 +179,10 @@ func (s *server) serveRequests(ctx context.Context, listener net.Listener) error
 	for _, warning := range s.warnings {
 		s.log.Warn(warning)
 	}
-	stop := s.startJanitor(s.now, s.flags.PurgeAfter(), s.log)
+	stop := s.startJanitor(s.flags.PurgeAfter())
 	defer stop()
+	s.cache = respcache.New(responseCacheSize, s.now)
+	defer s.startMonitor().close()
 	// Shutdown waits for requests in progress. Long polling requests end at once.
 	defer context.AfterFunc(ctx, s.orders.StopWaiting)()
 	return web.Serve(ctx, listener, s.handler(baseURL, storageURL), s.log, limits)
@@ -264,7 +267,8 @@ func (s *server) router(baseURL, storageURL string) *web.Router {
 	config := web.RouterConfig{
 		Authenticator: s.tokens,
 		Limits:        ratelimit.New(s.flags.Requests(), s.now),
-		ResponseCache: respcache.New(responseCacheSize, s.now),
+		ResponseCache: s.cache,
+		Metrics:       s.metrics,
 		Refuser:       s.orders,
 		ViewVersion:   web.ViewVersion(v1.ViewVersion, v2.ViewVersion, baseURL, storageURL, s.settings.ErrorCodes),
 	}

@@ -161,6 +161,10 @@ func (s *Service) OrderEvents(ctx context.Context, merchantID int64, id Identifi
 // of the service goes on working.
 func (s *Service) StopWaiting() { s.waiters.stop() }
 
+// Waiting returns how many requests wait for events, and the longest time for which
+// a commit of another instance may have gone unnoticed by them; 0 if none waits.
+func (s *Service) Waiting() (requests int, lag time.Duration) { return s.waiters.lag() }
+
 // DataVersion identifies the content of one merchant's data: two equal versions
 // have equal content. Authentication returns it with the identity; the response
 // cache, list tags and the page index use it to validate what they hold.

@@ -368,3 +368,43 @@ func TestOrderEventsNeedAKey(t *testing.T) {
 		}
 	}
 }
+
+// TestFeedLag checks what Waiting tells of a poll loop that works, that fails and
+// that works again.
+func TestFeedLag(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var broken atomic.Bool
+		store := feedStore()
+		store.fail = func(operation string) error {
+			if operation == "DataVersions" && broken.Load() {
+				return errors.New("broken on purpose")
+			}
+			return nil
+		}
+		s := feedService(store)
+		want := func(when string, requests int, least, most time.Duration) {
+			t.Helper()
+			synctest.Wait()
+			if n, lag := s.Waiting(); n != requests || lag < least || lag > most {
+				t.Errorf("%s: %d requests, lag %s; want %d and %s to %s", when, n, lag, requests, least, most)
+			}
+		}
+		time.Sleep(time.Hour)
+		want("nobody waits", 0, 0, 0)
+		for range 2 {
+			go func() { _, _, _ = waitFor(t.Context(), s, 0, order.MaxFeedWait) }()
+		}
+		want("the first poll is to come", 2, 0, 0)
+		time.Sleep(10*pollInterval + time.Millisecond)
+		want("polling", 2, time.Millisecond, pollInterval)
+		broken.Store(true)
+		time.Sleep(20 * pollInterval)
+		want("polls fail", 2, 20*pollInterval, 21*pollInterval)
+		broken.Store(false)
+		time.Sleep(pollInterval)
+		want("polls succeed again", 2, 0, pollInterval)
+		time.Sleep(order.MaxFeedWait)
+		want("the waiters have left", 0, 0, 0)
+	})
+}

@@ -28,7 +28,7 @@ type Service struct {
 func NewService(store Store, files Files, now func() time.Time, log *slog.Logger) *Service {
 	return &Service{
 		store: store, files: files, now: now, log: log,
-		waiters: newWaiters(store), records: newRecordCounts(store.CountIdempotencyRecords, now),
+		waiters: newWaiters(store, now), records: newRecordCounts(store.CountIdempotencyRecords, now),
 	}
 }
 

@@ -24,12 +24,15 @@ const (
 // while there are waiters.
 type waiters struct {
 	store   Store
+	now     func() time.Time
 	stopped context.Context    // of all waiting
 	stop    context.CancelFunc // wakes all waiters for good
 
 	mu        sync.Mutex
 	merchants map[int64]*merchantWaiters // those with at least one waiter
 	stopPoll  context.CancelFunc         // nil: the poll loop does not run
+	// polledAt is the beginning of the last poll that succeeded, or of the poll loop.
+	polledAt time.Time
 }
 
 // merchantWaiters are the waiters of one merchant.
@@ -40,8 +43,8 @@ type merchantWaiters struct {
 	checked bool          // seen is set
 }
 
-func newWaiters(store Store) *waiters {
-	w := &waiters{store: store, merchants: make(map[int64]*merchantWaiters)}
+func newWaiters(store Store, now func() time.Time) *waiters {
+	w := &waiters{store: store, now: now, merchants: make(map[int64]*merchantWaiters)}
 	w.stopped, w.stop = context.WithCancel(context.Background())
 	return w
 }
@@ -65,7 +68,7 @@ func (w *waiters) join(merchantID int64) bool {
 	m.count++
 	if w.stopPoll == nil {
 		ctx, cancel := context.WithCancel(w.stopped)
-		w.stopPoll = cancel
+		w.stopPoll, w.polledAt = cancel, w.now()
 		// The waiter reads after this, so the loop has no commit before it to notice.
 		version, _ := w.store.CommitVersion()
 		go w.poll(ctx, version)
@@ -137,9 +140,11 @@ func (w *waiters) poll(ctx context.Context, polled string) {
 			return
 		case <-ticker.C:
 		}
+		begun := w.now()
 		// Before the data versions, so that a later commit changes it.
 		version, known := w.store.CommitVersion()
 		if known && version == polled {
+			w.polled(begun)
 			continue
 		}
 		// An error needs no handling: the next poll reads again, and a waiter whose
@@ -149,10 +154,32 @@ func (w *waiters) poll(ctx context.Context, polled string) {
 			continue
 		}
 		polled = version
+		w.polled(begun)
 		for id, version := range versions {
 			w.see(id, version)
 		}
 	}
+}
+
+// polled records a poll that has found every commit from before its beginning.
+func (w *waiters) polled(begun time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.polledAt = begun
+}
+
+// lag returns the number of waiters, and the age of the oldest commit that the poll
+// loop may not have noticed yet, 0 without waiters.
+func (w *waiters) lag() (count int, lag time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, m := range w.merchants {
+		count += m.count
+	}
+	if count > 0 {
+		lag = max(0, w.now().Sub(w.polledAt))
+	}
+	return count, lag
 }
 
 // waiting returns the merchants that have waiters.

@@ -69,6 +69,7 @@ func checkPlans(t *testing.T, db *DB, on sqldb.Querier) {
 		"keys, descending": {statement{selectKeys(false), keys}, 0, []string{"Merge Append", "Scan Backward using orders_by_state"}},
 		"keys, ascending":  {statement{selectKeys(true), keys}, 0, []string{"Merge Append", "Scan using orders_by_state"}},
 		"feed":             {statement{db.selectFeed, []any{1, 0, 0, 100}}, 1, []string{"Limit", "Index Scan using events_pkey on events e"}},
+		"oldest order":     {statement{selectOldestOrder, []any{1}}, 0, []string{"Index Only Scan using orders_by_state"}},
 		"events":           {statement{selectDeltasByKeys, []any{1, 1}}, 0, []string{"Index Scan using orders_pkey"}},
 	} {
 		lines := genericPlan(t, on, test.statement)

@@ -80,6 +80,10 @@ func TestSQLitePlans(t *testing.T) {
 		"events of an order by reference": {selectOrderEventsByReference, []string{byReference, itsEvents, thatEvent, itsFile}},
 		"data versions":                   {selectDataVersions + db.dialect.InList, []string{event, "SCAN json_each VIRTUAL TABLE INDEX 1:"}},
 		"data version":                    {selectDataVersion, []string{event}},
+		"order counts":                    {selectOrderCounts, []string{"SCAN order_days", "USE TEMP B-TREE FOR GROUP BY"}},
+		"oldest order": {selectOldestOrder, []string{
+			"SEARCH m", "SEARCH o USING COVERING INDEX orders_by_state (merchant_id=? AND state=?)",
+		}},
 	} {
 		if diff := cmp.Diff(test.want, plan(t, db, test.text)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

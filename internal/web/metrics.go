@@ -19,6 +19,10 @@ type Metrics struct {
 	uploaded prometheus.Counter
 	damaged  prometheus.Counter
 	database *prometheus.HistogramVec
+	errors   *prometheus.CounterVec
+	limited  *prometheus.CounterVec
+	// uploading is the number of uploads in progress.
+	uploading prometheus.Gauge
 }
 
 // NewMetrics returns metrics that are all zero, and those of the Go runtime and of
@@ -52,10 +56,38 @@ func NewMetrics() *Metrics {
 			Help:    "Duration of database operations.",
 			Buckets: prometheus.ExponentialBuckets(0.00001, 4, 10), // 10 us to 2.6 s
 		}, []string{"operation"}),
+		errors: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "merchant_orders_errors_total",
+			Help: "Requests that failed, or whose response was not sent, by the kind of the error.",
+		}, []string{"kind"}),
+		limited: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "merchant_orders_rate_limited_total",
+			Help: "Requests refused with 429, by the limit.",
+		}, []string{"limit"}),
+		uploading: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "merchant_orders_uploads_in_progress",
+			Help: "Upload requests in progress.",
+		}),
 	}
-	m.registry.MustRegister(m.requests, m.seconds, m.uploads, m.uploaded, m.damaged, m.database,
+	m.zero()
+	m.registry.MustRegister(m.requests, m.seconds, m.uploads, m.uploaded, m.damaged, m.database, m.errors, m.limited, m.uploading,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
+}
+
+// zero creates the counters of all known label values, so that the first increment
+// is one from 0 and not a new series, which a query of the increase does not see.
+func (m *Metrics) zero() {
+	for _, result := range []UploadResult{UploadStored, UploadRefused, UploadFailed} {
+		m.uploads.WithLabelValues(string(result))
+	}
+	for _, kind := range errorKinds {
+		m.errors.WithLabelValues(kind.name)
+	}
+	m.errors.WithLabelValues(errorKindInternal)
+	for _, limit := range limitNames {
+		m.limited.WithLabelValues(limit)
+	}
 }
 
 // Handler serves the metrics in Prometheus' text format.
@@ -89,6 +121,27 @@ func (m *Metrics) Upload(result UploadResult, size int64) {
 // DamagedFile counts a download that was refused because its file is missing or
 // damaged.
 func (m *Metrics) DamagedFile() { m.damaged.Inc() }
+
+// rateLimited counts a request that was refused because of a limit.
+func (m *Metrics) rateLimited(limit string) { m.limited.WithLabelValues(limit).Inc() }
+
+// failed counts the error of a request with a final status.
+func (m *Metrics) failed(err error, status int) {
+	m.errors.WithLabelValues(errorKind(err, status)).Inc()
+}
+
+// countUploads returns the handler of an upload route that counts its requests in
+// progress. A nil *Metrics counts nothing.
+func (m *Metrics) countUploads(handle merchantHandler) merchantHandler {
+	if m == nil {
+		return handle
+	}
+	return func(w http.ResponseWriter, r *Request) error {
+		m.uploading.Inc()
+		defer m.uploading.Dec()
+		return handle(w, r)
+	}
+}
 
 // request counts a request. route and method come from bounded sets.
 func (m *Metrics) request(route, method string, status int, took time.Duration) {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"path"
@@ -18,6 +19,7 @@ type RouterConfig struct {
 	Limits        *ratelimit.Limiter // nil: no rate limits
 	ResponseCache *respcache.Cache   // needed by read routes
 	Refuser       Refuser            // needed by write routes
+	Metrics       *Metrics           // counts the uploads in progress; nil: not counted
 	// ViewVersion is part of every entity tag. It changes with everything that bodies
 	// show beside the data. Empty: entity tags have no such part.
 	ViewVersion string
@@ -73,7 +75,11 @@ func (rt *Router) handler(group RouteGroup, pattern string, route Route) Handler
 	case route.read != nil:
 		return auth.merchant(route, serveRead(rt.config, pattern, route.read))
 	case route.write != nil:
-		return auth.merchant(route, serveWrite(rt.config, route.write, route.errors))
+		handle := serveWrite(rt.config, route.write, route.errors)
+		if route.upload {
+			handle = rt.config.Metrics.countUploads(handle)
+		}
+		return auth.merchant(route, handle)
 	case route.get != nil:
 		return auth.merchant(route, route.get)
 	case route.access == forOperators:
@@ -194,6 +200,9 @@ var slashes = regexp.MustCompile(`//+`)
 func writeError(w http.ResponseWriter, r *http.Request, encode ErrorEncoder, err error) {
 	requestBodyOf(r).shortenDeadline()
 	response := errorResponse(r, encode, err)
+	if limit, ok := errors.AsType[*ratelimit.Error](err); ok {
+		logEntryOf(r).limit = limitNames[limit.Limit]
+	}
 	if response.Status >= http.StatusInternalServerError {
 		logEntryOf(r).err = err
 	}

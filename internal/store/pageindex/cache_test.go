@@ -31,6 +31,9 @@ func TestCacheWeight(t *testing.T) {
 		if c.indexes.Len() != len(merchants) || c.indexes.Weight() != weight {
 			t.Errorf("%s: %d merchants of weight %d, want %d of %d", when, c.indexes.Len(), c.indexes.Weight(), len(merchants), weight)
 		}
+		if n, buckets := c.Size(); n != len(merchants) || buckets != weight-n*indexWeight {
+			t.Errorf("%s: %d indexes with %d buckets", when, n, buckets)
+		}
 	}
 	first := c.Get(1)
 	load(1, first, 20)

@@ -252,6 +252,14 @@ func (c *Cache) Get(merchantID int64) *Shared {
 	return index
 }
 
+// Size returns the number of indexes in the cache and of their buckets.
+func (c *Cache) Size() (indexes, buckets int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	indexes = c.indexes.Len()
+	return indexes, c.indexes.Weight() - indexes*indexWeight
+}
+
 // resize notes the number of buckets that an index has now.
 func (c *Cache) resize(merchantID int64, index *Shared, buckets int) {
 	c.mu.Lock()

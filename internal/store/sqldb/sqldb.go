@@ -97,6 +97,8 @@ type DB interface {
 	// must sync the file. Backup returns ErrNoBackup if the database is not a file.
 	Backup(ctx context.Context, path string) error
 
+	// Pool returns the use of the connections at the moment. It does not wait.
+	Pool() PoolUse
 	// Dialect returns what statements must know of the database.
 	Dialect() *Dialect
 	// Ping returns an error if the database cannot be read.
@@ -104,6 +106,14 @@ type DB interface {
 	// Close closes all connections. No call may be in progress. A second call does
 	// nothing.
 	Close() error
+}
+
+// PoolUse is the use of the connections for statements outside of transactions
+// that write. On PostgreSQL those transactions use them too.
+type PoolUse struct {
+	InUse, Idle int
+	Max         int
+	Waits       uint64 // how often a statement has found no idle connection
 }
 
 // CommitVersion identifies a state of the database, as long as the DB is open.

@@ -53,6 +53,7 @@ type Cache struct {
 	flights singleflight.Group
 
 	mu         sync.Mutex
+	uses       Uses
 	entries    *lru.Cache[Key, *Entry]
 	doorkeeper [doorkeeperSize]uint64 // hashes of requested keys, each in the slot of its hash
 }
@@ -62,10 +63,36 @@ func New(maxBytes int, now func() time.Time) *Cache {
 	return &Cache{now: now, seed: maphash.MakeSeed(), entries: lru.New[Key, *Entry](maxBytes)}
 }
 
+// Uses counts the lookups of a cache.
+type Uses struct {
+	Hits, Misses uint64
+	Bytes        int // size of the cache
+}
+
+// Uses returns how often Lookup has found a valid entry, and how often not.
+func (c *Cache) Uses() Uses {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	uses := c.uses
+	uses.Bytes = c.entries.Weight()
+	return uses
+}
+
 // Lookup returns the entry of a key if it is valid for the version, else nil.
 func (c *Cache) Lookup(key Key, version order.DataVersion) *Entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	entry := c.lookup(key, version)
+	if entry != nil {
+		c.uses.Hits++
+	} else {
+		c.uses.Misses++
+	}
+	return entry
+}
+
+// lookup is Lookup without counting. The caller holds mu.
+func (c *Cache) lookup(key Key, version order.DataVersion) *Entry {
 	entry, ok := c.entries.Get(key)
 	if !ok || entry.Version != version || entry.Day != order.NoDay && entry.Day != order.DayOf(c.now()) {
 		return nil
@@ -113,7 +140,10 @@ func (c *Cache) Coalesce(key Key, version order.DataVersion, compute func() (*En
 	made, err, _ := c.flights.Do(key.flight(version), func() (any, error) {
 		leader = true
 		// A flight that ended after the caller's lookup may have stored the entry.
-		if entry := c.Lookup(key, version); entry != nil && entry.Body != nil {
+		c.mu.Lock()
+		entry := c.lookup(key, version)
+		c.mu.Unlock()
+		if entry != nil && entry.Body != nil {
 			return entry, nil
 		}
 		entry, err := compute()

@@ -180,3 +180,21 @@ func TestFlightsOfDifferentKeys(t *testing.T) {
 		seen[name] = true
 	}
 }
+
+func TestUses(t *testing.T) {
+	t.Parallel()
+	c := newCache(1 << 20)
+	c.Lookup(key, v1)
+	c.storeTwice(key, entry(v1, order.NoDay, "body"))
+	c.Lookup(key, v1)
+	c.Lookup(key, v1)
+	c.Lookup(key, order.DataVersion{Event: 2})
+	// A computation looks once more, which is not a request.
+	if _, err := c.Coalesce(key, v1, func() (*Entry, error) { return nil, errors.New("not reached") }); err != nil {
+		t.Error(err)
+	}
+	want := Uses{Hits: 2, Misses: 2, Bytes: entryOverhead + len(key.Path) + len(`"1"`) + len("body")}
+	if got := c.Uses(); got != want {
+		t.Errorf("uses %+v, want %+v", got, want)
+	}
+}

@@ -134,6 +134,15 @@ func (db *DB) WatchCommits(context.Context) error { return nil }
 // Conn implements sqldb.DB.
 func (db *DB) Conn(ctx context.Context) (*sql.Conn, error) { return db.admin.Conn(ctx) }
 
+// Pool implements sqldb.DB.
+func (db *DB) Pool() sqldb.PoolUse {
+	use := db.pool.Stat()
+	return sqldb.PoolUse{
+		InUse: int(use.AcquiredConns()), Idle: int(use.IdleConns()), Max: int(use.MaxConns()),
+		Waits: uint64(use.EmptyAcquireCount()),
+	}
+}
+
 // Dialect implements sqldb.DB.
 func (db *DB) Dialect() *sqldb.Dialect { return &dialect }
 

@@ -19,7 +19,7 @@ func Run(t *testing.T, newDatabase func(t *testing.T) (open func() sqldb.DB)) {
 	for name, test := range map[string]func(t *testing.T, open func() sqldb.DB){
 		"arguments": testArguments, "scan": testScan, "rows": testRows, "transactions": testTransactions,
 		"panic": testPanic, "snapshot": testSnapshot, "commit version": testCommitVersion,
-		"copy lock": testCopyLock, "context": testContext, "close": testClose,
+		"copy lock": testCopyLock, "context": testContext, "pool": testPool, "close": testClose,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -329,6 +329,37 @@ func testCommitVersion(t *testing.T, open func() sqldb.DB) {
 			t.Errorf("version %v, %v after commit %d, as before", next, ok, i)
 		}
 		first = next
+	}
+}
+
+func testPool(t *testing.T, open func() sqldb.DB) {
+	db := setUp(t, open)
+	var held []sqldb.Rows
+	for range db.Pool().Max {
+		rows, err := db.Query(t.Context(), `SELECT id FROM sample`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held = append(held, rows)
+		if use := db.Pool(); use.InUse != len(held) || use.InUse+use.Idle > use.Max {
+			t.Errorf("%d connections are in use: %+v", len(held), use)
+		}
+	}
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := db.Query(canceled, `SELECT id FROM sample`); err == nil {
+		t.Error("there are more connections than the pool has")
+	}
+	if use := db.Pool(); use.Waits == 0 {
+		t.Errorf("no statement has waited: %+v", use)
+	}
+	for _, rows := range held {
+		if err := rows.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := count(t, db); n != 0 {
+		t.Errorf("%d rows", n)
 	}
 }
 

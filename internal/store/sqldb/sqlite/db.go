@@ -163,6 +163,12 @@ func (db *DB) Retryable(error) bool { return false }
 // Conn implements sqldb.DB.
 func (db *DB) Conn(ctx context.Context) (*sql.Conn, error) { return db.admin.Conn(ctx) }
 
+// Pool implements sqldb.DB.
+func (db *DB) Pool() sqldb.PoolUse {
+	idle, size := len(db.free), cap(db.free)
+	return sqldb.PoolUse{InUse: size - idle, Idle: idle, Max: size, Waits: db.idle.waits.Load()}
+}
+
 // Dialect implements sqldb.DB.
 func (db *DB) Dialect() *sqldb.Dialect { return &db.dialect }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"merchantorders/internal/store/sqldb"
 )
@@ -23,6 +24,7 @@ type pool struct {
 type idleConns struct {
 	mu    sync.Mutex
 	conns []*conn
+	waits atomic.Uint64 // how often take has found none
 }
 
 func newPool(size int) pool {
@@ -34,6 +36,7 @@ func (p pool) take(ctx context.Context) (*conn, error) {
 	select {
 	case <-p.free:
 	default:
+		p.idle.waits.Add(1)
 		select {
 		case <-p.free:
 		case <-ctx.Done():

@@ -1,0 +1,177 @@
+package web
+
+import (
+	"runtime"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// State is the state of the parts of the service at one moment, for the metrics.
+type State struct {
+	Version           string // of the program
+	Database, Storage bool   // whether they can be used
+	Disks             []Disk
+	Jobs              []Job
+	Pool              ConnectionPool
+	Survey            *Survey // nil: not known
+
+	FeedWaiters int           // requests that wait for events
+	FeedLag     time.Duration // see order.Service.Waiting
+
+	CacheHits, CacheMisses uint64 // of the response cache
+	CacheBytes             int
+
+	PageIndexMerchants, PageIndexBuckets int
+}
+
+// Survey is what only the database tells.
+type Survey struct {
+	SchemaVersion int64
+	Orders        map[string]int64 // by the name of the state
+	// OldestUnanswered is the age of the oldest order that its merchant has neither
+	// accepted nor rejected; 0 if there is none.
+	OldestUnanswered time.Duration
+}
+
+// Disk is the file system of a folder.
+type Disk struct {
+	Folder     string // what is in it: database or files
+	Free, Size uint64 // bytes
+}
+
+// Job is a background job.
+type Job struct {
+	Name     string
+	Interval time.Duration // 0: it runs once
+	LastRun  time.Time     // the end of the last run; zero: none
+	// LastSuccess is the end of the last run without an error, or the start of the
+	// server if there was none.
+	LastSuccess time.Time
+	Failures    uint64
+}
+
+// ConnectionPool is the pool of database connections.
+type ConnectionPool struct {
+	InUse, Idle, Max int
+	Waits            uint64 // how often a statement has waited for a connection
+}
+
+// descriptions are the metrics of a State, by their names without prefix.
+var descriptions = make(map[string]*prometheus.Desc)
+
+// describe adds a metric to descriptions.
+func describe(name, help string, labels ...string) *prometheus.Desc {
+	desc := prometheus.NewDesc("merchant_orders_"+name, help, labels, nil)
+	descriptions[name] = desc
+	return desc
+}
+
+var (
+	descBuild       = describe("build_info", "The version of the program; always 1.", "version", "go_version")
+	descDatabaseUp  = describe("database_up", "Whether the database can be read: 1 or 0.")
+	descStorageUp   = describe("storage_up", "Whether invoice files can be stored: 1 or 0.")
+	descSchema      = describe("schema_version", "Version of the schema of the database.")
+	descOrders      = describe("orders", "Orders by state.", "state")
+	descUnanswered  = describe("oldest_unanswered_order_age_seconds", "Age of the oldest order that its merchant has neither accepted nor rejected; 0 if there is none.")
+	descWaiters     = describe("feed_waiters", "Requests that wait for events.")
+	descLag         = describe("feed_lag_seconds", "Longest time for which a commit of another instance may have gone unnoticed by waiting requests; 0 if none waits.")
+	descRun         = describe("job_last_run_timestamp_seconds", "End of the last run of a background job.", "job")
+	descSuccess     = describe("job_last_success_timestamp_seconds", "End of the last run of a background job without an error, or the start of the server.", "job")
+	descFailures    = describe("job_failures_total", "Failed runs of a background job.", "job")
+	descInterval    = describe("job_interval_seconds", "Interval of a background job.", "job")
+	descConnections = describe("database_connections", "Connections to the database by use: in_use, idle.", "use")
+	descPoolSize    = describe("database_connections_limit", "Most connections to the database at a time.")
+	descWaits       = describe("database_connection_waits_total", "How often a statement has waited for a connection to the database.")
+	descHits        = describe("response_cache_hits_total", "Lookups in the response cache that found a valid entry.")
+	descMisses      = describe("response_cache_misses_total", "Lookups in the response cache that found no valid entry.")
+	descCacheBytes  = describe("response_cache_bytes", "Size of the response cache.")
+	descIndexes     = describe("page_index_merchants", "Merchants with a page index in memory.")
+	descBuckets     = describe("page_index_buckets", "Buckets of all page indexes in memory, of 64 bytes each.")
+	descDiskFree    = describe("disk_free_bytes", "Free space of the file system of a folder.", "folder")
+	descDiskSize    = describe("disk_size_bytes", "Size of the file system of a folder.", "folder")
+)
+
+// Watch adds the metrics of the state of the service. read is called by each scrape
+// and must not wait for requests. Watch is called at most once.
+func (m *Metrics) Watch(read func() State) {
+	m.registry.MustRegister(stateCollector{read})
+}
+
+// stateCollector is the prometheus.Collector of a State.
+type stateCollector struct{ read func() State }
+
+// Describe implements prometheus.Collector.
+func (stateCollector) Describe(ch chan<- *prometheus.Desc) {
+	for _, desc := range descriptions {
+		ch <- desc
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c stateCollector) Collect(ch chan<- prometheus.Metric) {
+	s, to := c.read(), metricSender(ch)
+	to.gauge(descBuild, 1, s.Version, runtime.Version())
+	to.gauge(descDatabaseUp, oneIf(s.Database))
+	to.gauge(descStorageUp, oneIf(s.Storage))
+	to.gauge(descWaiters, float64(s.FeedWaiters))
+	to.gauge(descLag, s.FeedLag.Seconds())
+	to.gauge(descConnections, float64(s.Pool.InUse), "in_use")
+	to.gauge(descConnections, float64(s.Pool.Idle), "idle")
+	to.gauge(descPoolSize, float64(s.Pool.Max))
+	to.counter(descWaits, s.Pool.Waits)
+	to.counter(descHits, s.CacheHits)
+	to.counter(descMisses, s.CacheMisses)
+	to.gauge(descCacheBytes, float64(s.CacheBytes))
+	to.gauge(descIndexes, float64(s.PageIndexMerchants))
+	to.gauge(descBuckets, float64(s.PageIndexBuckets))
+	for _, disk := range s.Disks {
+		to.gauge(descDiskFree, float64(disk.Free), disk.Folder)
+		to.gauge(descDiskSize, float64(disk.Size), disk.Folder)
+	}
+	for _, job := range s.Jobs {
+		to.job(job)
+	}
+	if s.Survey != nil {
+		to.survey(s.Survey)
+	}
+}
+
+// metricSender sends metrics to a scrape.
+type metricSender chan<- prometheus.Metric
+
+func (to metricSender) gauge(desc *prometheus.Desc, value float64, labels ...string) {
+	to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
+}
+
+func (to metricSender) counter(desc *prometheus.Desc, value uint64, labels ...string) {
+	to <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(value), labels...)
+}
+
+// job sends the metrics of a background job. One that runs once has no interval, so
+// that nobody misses its next run.
+func (to metricSender) job(job Job) {
+	if !job.LastRun.IsZero() {
+		to.gauge(descRun, float64(job.LastRun.Unix()), job.Name)
+	}
+	if job.Interval > 0 {
+		to.gauge(descInterval, job.Interval.Seconds(), job.Name)
+		to.gauge(descSuccess, float64(job.LastSuccess.Unix()), job.Name)
+	}
+	to.counter(descFailures, job.Failures, job.Name)
+}
+
+func (to metricSender) survey(s *Survey) {
+	to.gauge(descSchema, float64(s.SchemaVersion))
+	to.gauge(descUnanswered, s.OldestUnanswered.Seconds())
+	for state, count := range s.Orders {
+		to.gauge(descOrders, float64(count), state)
+	}
+}
+
+func oneIf(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
