@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -106,9 +107,19 @@ func TestFailedSignIns(t *testing.T) {
 	}, "--rate-limit=1000")
 }
 
+// endless is a body that does not arrive before a context ends.
+type endless struct{ context.Context }
+
+// Read implements io.Reader.
+func (e endless) Read([]byte) (int, error) {
+	<-e.Done()
+	return 0, e.Err()
+}
+
 // TestInFlight has a token wait for events 40 times at once, on a server that
-// nobody told what to allow: 32 wait, the others are refused. While they wait, the
-// other token is served.
+// nobody told what to allow: all wait, and others are served. Then 32 requests whose
+// bodies do not arrive are in flight: others are refused, and the other token is
+// served.
 func TestInFlight(t *testing.T) {
 	t.Parallel()
 	folder := dataFolder(t)
@@ -117,30 +128,36 @@ func TestInFlight(t *testing.T) {
 	other := folder.Token(t, "--merchant", "355")
 	ctx, disconnect := context.WithCancel(t.Context())
 	defer disconnect()
-	refused := make(chan response, 40)
-	var waiting sync.WaitGroup
+	var requests sync.WaitGroup
 	for range 40 {
-		waiting.Go(func() {
-			// Those that wait end with an error.
-			if a, err := s.trySend(ctx, events("wait=30")); err == nil {
-				refused <- a
+		requests.Go(func() {
+			if a, err := s.trySend(ctx, events("wait=30")); err == nil && a.status != 200 {
+				t.Errorf("%s did not wait", a)
 			}
 		})
 	}
-	for range 8 {
-		a := <-refused
-		a.want(t, 429, tooManyRequests.in(t, v2, ""))
-		if a.header.Get("Retry-After") != "1" || a.header.Get("RateLimit") != "" {
-			t.Errorf("headers %v", a.header)
-		}
+	eventually(t, func() bool { return s.looks(t) == 40 })
+	eventually(t, func() bool { return s.do(t, get(v1.list())).status == 200 })
+	for range 32 {
+		requests.Go(func() {
+			// Again, because a body may take ten seconds only.
+			for ctx.Err() == nil {
+				_, _ = s.trySend(ctx, request{method: http.MethodPatch, path: "/v2/orders/none/reject", stream: endless{ctx}})
+			}
+		})
 	}
-	s.do(t, get(v1.list())).want(t, 429, tooManyRequests.in(t, v1, ""))
-	s.do(t, get(v1.list()).by(other)).ok(t)
+	var refused response
+	eventually(t, func() bool {
+		refused = s.do(t, get(v1.list()))
+		return refused.status != 200
+	})
+	refused.want(t, 429, tooManyRequests.in(t, v1, ""))
+	if refused.header.Get("Retry-After") != "1" || refused.header.Get("RateLimit") != "" {
+		t.Errorf("headers %v", refused.header)
+	}
+	s.do(t, get(v2.list()).by(other)).ok(t)
 	disconnect()
-	waiting.Wait()
-	if n := len(refused); n > 0 {
-		t.Errorf("%d more were refused", n)
-	}
+	requests.Wait()
 }
 
 // TestConnections opens more connections than a server takes: new clients are served

@@ -84,6 +84,11 @@ type FeedQuery struct {
 	// Wait is how long to wait for an event if there is none yet, at most
 	// MaxFeedWait. 0: do not wait. OrderEvents never waits.
 	Wait time.Duration
+	// TokenID is the token of the request; 0: none. The wait ends without events when
+	// the token is revoked.
+	TokenID int64
+	// OnWait is called when the request begins to wait; nil: not called.
+	OnWait func()
 }
 
 // Feed is a page of the change feed.
@@ -103,8 +108,8 @@ type Feed struct {
 // Events returns a page of a merchant's events. With Wait it is a long poll: if
 // there are no events it returns as soon as any instance of the service commits
 // one, or the history changes. It returns no events when Wait is over, when the
-// merchant has MaxWaiters waiters already, and after StopWaiting. It holds no
-// database connection while it waits.
+// token is revoked, when the merchant has MaxWaiters waiters already, and after
+// StopWaiting. It holds no database connection while it waits.
 func (s *Service) Events(ctx context.Context, merchantID int64, query FeedQuery) (Feed, error) {
 	if query.Latest {
 		feed, err := s.store.Events(ctx, merchantID, math.MaxInt64, 1)
@@ -120,10 +125,14 @@ func (s *Service) Events(ctx context.Context, merchantID int64, query FeedQuery)
 }
 
 func (s *Service) waitForEvents(ctx context.Context, merchantID int64, query FeedQuery) (Feed, error) {
-	if query.Wait <= 0 || !s.waiters.join(merchantID) {
+	if query.Wait <= 0 {
 		return s.store.Events(ctx, merchantID, query.After, query.Limit)
 	}
-	defer s.waiters.leave(merchantID)
+	revoked, ok := s.waiters.join(merchantID, query.TokenID)
+	if !ok {
+		return s.store.Events(ctx, merchantID, query.After, query.Limit)
+	}
+	defer s.waiters.leave(merchantID, query.TokenID)
 	timeout := time.NewTimer(query.Wait)
 	defer timeout.Stop()
 	history := ""
@@ -136,9 +145,14 @@ func (s *Service) waitForEvents(ctx context.Context, merchantID int64, query Fee
 			return feed, err
 		}
 		s.waiters.see(merchantID, feed.Version)
+		if !feed.Waited && query.OnWait != nil {
+			query.OnWait()
+		}
 		history, feed.Waited = feed.History, true
 		select {
 		case <-wake:
+		case <-revoked:
+			return feed, nil
 		case <-timeout.C:
 			return feed, nil
 		case <-s.waiters.stopped.Done():

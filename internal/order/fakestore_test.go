@@ -51,6 +51,7 @@ type fakeStore struct {
 	history     string
 
 	commitVersion string // empty: unknown
+	revoked       map[int64]bool
 }
 
 func newFakeStore(heads ...order.LockedOrder) *fakeStore {
@@ -177,6 +178,12 @@ func (s *fakeStore) DataVersions(ctx context.Context, merchantIDs []int64) (map[
 		versions[id] = s.version(id)
 	}
 	return versions, err
+}
+
+func (s *fakeStore) RevokedTokens(ctx context.Context, tokenIDs []int64) ([]int64, error) {
+	end, err := s.begin(ctx, "RevokedTokens")
+	defer end()
+	return slices.DeleteFunc(slices.Clone(tokenIDs), func(id int64) bool { return !s.revoked[id] }), err
 }
 
 func (s *fakeStore) CommitVersion() (string, bool) {

@@ -168,8 +168,9 @@ func TestManyShareOnePoll(t *testing.T) {
 }
 
 // TestManyMerchantsShareOnePoll counts the queries of an instance with waiters of
-// 5,000 merchants: one for each waiter, then one for each poll, and none if the
-// store tells that nothing was committed. A commit of another instance wakes the
+// 5,000 merchants: one for each waiter, then two for each poll, and none if the
+// store tells that nothing was committed, but one for the tokens at the first poll. A
+// commit of another instance wakes the
 // waiters of its merchant only, within 500 ms.
 func TestManyMerchantsShareOnePoll(t *testing.T) {
 	t.Parallel()
@@ -177,20 +178,23 @@ func TestManyMerchantsShareOnePoll(t *testing.T) {
 	for name, test := range map[string]struct {
 		commitVersion string
 		idle, changed int32 // polls: while nothing changes, with the change
+		tokens        int32 // queries for tokens
 	}{
-		"commit version unknown": {"", int32(idle / pollInterval), 1},
-		"commit version known":   {"1", 0, 1},
+		"commit version unknown": {"", int32(idle / pollInterval), 1, int32(idle/pollInterval) + 1},
+		"commit version known":   {"1", 0, 1, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				var polls, reads atomic.Int32
+				var polls, reads, tokens atomic.Int32
 				store := feedStore()
 				store.commitVersion = test.commitVersion
 				store.fail = func(operation string) error {
 					switch operation {
 					case "DataVersions":
 						polls.Add(1)
+					case "RevokedTokens":
+						tokens.Add(1)
 					case "Events":
 						reads.Add(1)
 					}
@@ -201,7 +205,7 @@ func TestManyMerchantsShareOnePoll(t *testing.T) {
 				defer cancel()
 				for id := range int64(merchants) {
 					if id != merchant {
-						go func() { _, _ = s.Events(ctx, id, order.FeedQuery{Limit: 1, Wait: order.MaxFeedWait}) }()
+						go func() { _, _ = s.Events(ctx, id, order.FeedQuery{Limit: 1, Wait: order.MaxFeedWait, TokenID: id}) }()
 					}
 				}
 				go func() {
@@ -220,8 +224,77 @@ func TestManyMerchantsShareOnePoll(t *testing.T) {
 				if late := took - idle - pollInterval/2; n != 1 || err != nil || late > 500*time.Millisecond {
 					t.Errorf("%d events %s after the commit, error %v", n, late, err)
 				}
+				if tokens.Load() != test.tokens {
+					t.Errorf("%d queries for tokens, want %d", tokens.Load(), test.tokens)
+				}
 				if polls.Load() != test.idle+test.changed || reads.Load() != merchants+1 {
 					t.Errorf("%d polls and %d reads of %d waiters until the change was read", polls.Load(), reads.Load(), merchants)
+				}
+			})
+		})
+	}
+}
+
+// TestRevocationEndsWait revokes a token at a moment before or after its request
+// begins to wait: the wait ends at the next poll, also if the store fails once, and
+// that of another token does not.
+func TestRevocationEndsWait(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		at    time.Duration // of the revocation, after the request was authenticated
+		took  time.Duration
+		known bool // the commit version
+		fails bool // the store fails at the first poll after the revocation
+	}{
+		"commit version unknown": {9 * pollInterval / 2, 5 * pollInterval, false, false},
+		"commit version known":   {9 * pollInterval / 2, 5 * pollInterval, true, false},
+		"before the wait":        {0, pollInterval, true, false},
+		"the store fails once":   {9 * pollInterval / 2, 6 * pollInterval, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				store := feedStore()
+				if test.known {
+					store.commitVersion = "1"
+				}
+				s := feedService(store)
+				var other sync.WaitGroup
+				defer other.Wait()
+				other.Go(func() {
+					if n, took, err := waitFor(t.Context(), s, 0, 5*time.Second); n != 0 || took != 5*time.Second || err != nil {
+						t.Errorf("another token: %d events after %s, error %v", n, took, err)
+					}
+				})
+				synctest.Wait()
+				start := time.Now()
+				revoke := func() {
+					time.Sleep(test.at)
+					store.mu.Lock()
+					defer store.mu.Unlock()
+					store.revoked = map[int64]bool{7: true}
+					if test.known && test.at > 0 {
+						store.commitVersion = "2"
+					}
+					failed := !test.fails
+					store.fail = func(operation string) error {
+						if operation != "RevokedTokens" || failed {
+							return nil
+						}
+						failed = true
+						return order.ErrUnavailable
+					}
+				}
+				if test.at == 0 {
+					revoke()
+				} else {
+					go revoke()
+				}
+				waits := 0
+				query := order.FeedQuery{Limit: 10, Wait: order.MaxFeedWait, TokenID: 7, OnWait: func() { waits++ }}
+				feed, err := s.Events(t.Context(), merchant, query)
+				if took := time.Since(start); took != test.took || !feed.Waited || len(feed.Events) != 0 || err != nil || waits != 1 {
+					t.Errorf("%+v after %s and %d waits, error %v; want it after %s", feed, took, waits, err, test.took)
 				}
 			})
 		})

@@ -31,6 +31,8 @@ type Store interface {
 	// DataVersions returns the current data versions of merchants with one
 	// query. A merchant that does not exist is absent from the map.
 	DataVersions(ctx context.Context, merchantIDs []int64) (map[int64]DataVersion, error)
+	// RevokedTokens returns those of the tokens that are revoked, with one query.
+	RevokedTokens(ctx context.Context, tokenIDs []int64) ([]int64, error)
 	// CommitVersion returns a text that changes with every commit of any process.
 	// ok is false if the store cannot tell without a query.
 	CommitVersion() (version string, ok bool)

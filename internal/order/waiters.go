@@ -19,9 +19,9 @@ const (
 
 // waiters are the long-polling requests. A commit of this service notifies the
 // waiters of its merchant at once. For the commits of other instances one poll
-// loop compares the data versions of all merchants that have waiters, with one
-// query, or none if the store tells that nothing was committed. It runs only
-// while there are waiters.
+// loop compares the data versions of all merchants that have waiters, and asks
+// which of the waiters' tokens are revoked: with one query each, or none if the
+// store tells that nothing was committed. It runs only while there are waiters.
 type waiters struct {
 	store   Store
 	now     func() time.Time
@@ -30,6 +30,7 @@ type waiters struct {
 
 	mu        sync.Mutex
 	merchants map[int64]*merchantWaiters // those with at least one waiter
+	tokens    map[int64]*tokenWaiters    // those with at least one waiter
 	stopPoll  context.CancelFunc         // nil: the poll loop does not run
 	// polledAt is the beginning of the last poll that succeeded, or of the poll loop.
 	polledAt time.Time
@@ -43,19 +44,28 @@ type merchantWaiters struct {
 	checked bool          // seen is set
 }
 
+// tokenWaiters are the waiters that one token authenticated.
+type tokenWaiters struct {
+	count   int
+	revoked chan struct{} // closed when the token is revoked
+	closed  bool          // revoked is closed
+	checked bool          // the poll loop has asked for the token
+}
+
 func newWaiters(store Store, now func() time.Time) *waiters {
-	w := &waiters{store: store, now: now, merchants: make(map[int64]*merchantWaiters)}
+	w := &waiters{store: store, now: now, merchants: make(map[int64]*merchantWaiters), tokens: make(map[int64]*tokenWaiters)}
 	w.stopped, w.stop = context.WithCancel(context.Background())
 	return w
 }
 
-// join adds a waiter for a merchant, until leave. It returns false if the
-// merchant has MaxWaiters already, or after stop.
-func (w *waiters) join(merchantID int64) bool {
+// join adds a waiter for a merchant with a token, until leave. revoked is closed when
+// the token is revoked. ok is false if the merchant has MaxWaiters already, or after
+// stop.
+func (w *waiters) join(merchantID, tokenID int64) (revoked <-chan struct{}, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.stopped.Err() != nil {
-		return false
+		return nil, false
 	}
 	m := w.merchants[merchantID]
 	if m == nil {
@@ -63,9 +73,15 @@ func (w *waiters) join(merchantID int64) bool {
 		w.merchants[merchantID] = m
 	}
 	if m.count == MaxWaiters {
-		return false
+		return nil, false
 	}
 	m.count++
+	t := w.tokens[tokenID]
+	if t == nil {
+		t = &tokenWaiters{revoked: make(chan struct{})}
+		w.tokens[tokenID] = t
+	}
+	t.count++
 	if w.stopPoll == nil {
 		ctx, cancel := context.WithCancel(w.stopped)
 		w.stopPoll, w.polledAt = cancel, w.now()
@@ -73,13 +89,17 @@ func (w *waiters) join(merchantID int64) bool {
 		version, _ := w.store.CommitVersion()
 		go w.poll(ctx, version)
 	}
-	return true
+	return t.revoked, true
 }
 
 // leave removes a waiter. The last one stops the poll loop.
-func (w *waiters) leave(merchantID int64) {
+func (w *waiters) leave(merchantID, tokenID int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	t := w.tokens[tokenID]
+	if t.count--; t.count == 0 {
+		delete(w.tokens, tokenID)
+	}
 	m := w.merchants[merchantID]
 	if m.count--; m.count > 0 {
 		return
@@ -129,8 +149,8 @@ func (m *merchantWaiters) notify() {
 	m.wake = make(chan struct{})
 }
 
-// poll wakes the waiters of every merchant whose data version has changed. polled
-// is the commit version before the first poll.
+// poll wakes the waiters of every merchant whose data version has changed, and those
+// whose token is revoked. polled is the commit version before the first poll.
 func (w *waiters) poll(ctx context.Context, polled string) {
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
@@ -141,22 +161,14 @@ func (w *waiters) poll(ctx context.Context, polled string) {
 		case <-ticker.C:
 		}
 		begun := w.now()
-		// Before the data versions, so that a later commit changes it.
+		// Before the queries, so that a later commit changes it.
 		version, known := w.store.CommitVersion()
-		if known && version == polled {
-			w.polled(begun)
-			continue
-		}
+		merchants, tokens := w.waiting(known && version == polled)
 		// An error needs no handling: the next poll reads again, and a waiter whose
 		// time is over returns without events.
-		versions, err := w.store.DataVersions(ctx, w.waiting())
-		if err != nil {
-			continue
-		}
-		polled = version
-		w.polled(begun)
-		for id, version := range versions {
-			w.see(id, version)
+		if w.pollTokens(ctx, tokens) == nil && w.pollMerchants(ctx, merchants) == nil {
+			polled = version
+			w.polled(begun)
 		}
 	}
 }
@@ -182,9 +194,56 @@ func (w *waiters) lag() (count int, lag time.Duration) {
 	return count, lag
 }
 
-// waiting returns the merchants that have waiters.
-func (w *waiters) waiting() []int64 {
+// waiting returns the merchants and the tokens that have waiters. If nothing was
+// committed since the latest poll, it returns only the tokens that joined later: a
+// token may be revoked between its authentication and join.
+func (w *waiters) waiting(unchanged bool) (merchants, tokens []int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.Sorted(maps.Keys(w.merchants))
+	for id, t := range w.tokens {
+		if id != 0 && !t.closed && !(unchanged && t.checked) {
+			tokens = append(tokens, id)
+		}
+	}
+	if !unchanged {
+		merchants = slices.Collect(maps.Keys(w.merchants))
+	}
+	slices.Sort(merchants)
+	slices.Sort(tokens)
+	return merchants, tokens
+}
+
+func (w *waiters) pollMerchants(ctx context.Context, ids []int64) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	versions, err := w.store.DataVersions(ctx, ids)
+	for id, version := range versions {
+		w.see(id, version)
+	}
+	return err
+}
+
+func (w *waiters) pollTokens(ctx context.Context, ids []int64) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	revoked, err := w.store.RevokedTokens(ctx, ids)
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, id := range ids {
+		if t := w.tokens[id]; t != nil {
+			t.checked = true
+		}
+	}
+	for _, id := range revoked {
+		if t := w.tokens[id]; t != nil && !t.closed {
+			close(t.revoked)
+			t.closed = true
+		}
+	}
+	return nil
 }

@@ -88,6 +88,9 @@ func requestsOf(t *testing.T, db *DB, recorded *recorder, merchant int64) []stat
 	if versions, err := db.DataVersions(ctx, []int64{merchant}); err != nil || versions[merchant].Event == 0 {
 		t.Fatal(versions, err)
 	}
+	if revoked, err := db.RevokedTokens(ctx, []int64{1}); err != nil || len(revoked) > 0 {
+		t.Fatal(revoked, err)
+	}
 	// Pages that split the day from either end, and one that reads events.
 	for _, page := range []int64{4, 5, 1} {
 		filter := order.NewFilter()

@@ -84,6 +84,9 @@ func TestSQLitePlans(t *testing.T) {
 		"oldest order": {selectOldestOrder, []string{
 			"SEARCH m", "SEARCH o USING COVERING INDEX orders_by_state (merchant_id=? AND state=?)",
 		}},
+		"revoked tokens": {selectRevoked + db.dialect.InList, []string{
+			"SEARCH tokens USING INTEGER PRIMARY KEY (rowid=?)", "SCAN json_each VIRTUAL TABLE INDEX 1:",
+		}},
 	} {
 		if diff := cmp.Diff(test.want, plan(t, db, test.text)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

@@ -187,6 +187,20 @@ func (db *DB) RevokeToken(ctx context.Context, id int64, at time.Time) error {
 	})
 }
 
+// selectRevoked is completed by Dialect.InList.
+const selectRevoked = `SELECT id FROM tokens WHERE revoked_at IS NOT NULL AND id `
+
+// RevokedTokens implements order.Store.
+func (db *DB) RevokedTokens(ctx context.Context, ids []int64) ([]int64, error) {
+	defer db.timed("revoked_tokens")()
+	revoked, err := sqldb.All(ctx, db.sql, selectRevoked+db.dialect.InList, []any{ids}, func(rows sqldb.Rows) (int64, error) {
+		var id int64
+		err := rows.Scan(&id)
+		return id, err
+	})
+	return revoked, db.readError("read revoked tokens", err, nil)
+}
+
 // RecordTokenUse implements token.Store.
 func (db *DB) RecordTokenUse(ctx context.Context, used map[int64]time.Time) error {
 	return db.inTx(ctx, "token", func(t *tx) error {

@@ -77,14 +77,15 @@ func (a authenticator) merchant(route Route, handle merchantHandler) Handler {
 		if err != nil {
 			return err
 		}
-		defer leave()
+		request := &Request{Request: r, MerchantID: grant.MerchantID, DataVersion: grant.DataVersion, auth: a, leave: leave}
+		defer request.Leave()
 		if grant.Operator() || !grant.Scopes.Has(route.scope) {
 			return ErrForbidden
 		}
 		if err := checkQuery(r); err != nil {
 			return err
 		}
-		return handle(w, &Request{Request: r, MerchantID: grant.MerchantID, DataVersion: grant.DataVersion, auth: a})
+		return handle(w, request)
 	}
 }
 

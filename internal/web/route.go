@@ -14,7 +14,17 @@ type Request struct {
 	// DataVersion is that of the merchant's data, read after the request arrived.
 	DataVersion order.DataVersion
 
-	auth authenticator
+	auth  authenticator
+	leave func() // nil after Leave
+}
+
+// Leave stops counting the request among those of its token in flight. A handler
+// that waits calls it, if there is a limit of its own on how many wait.
+func (r *Request) Leave() {
+	if r.leave != nil {
+		r.leave()
+		r.leave = nil
+	}
 }
 
 // Reauthenticate returns the error of a request without a valid token if the token

@@ -56,6 +56,7 @@ func (a API) listEvents(w http.ResponseWriter, r *web.Request) error {
 	if err != nil {
 		return err
 	}
+	query.TokenID, query.OnWait = web.Source(r.Request).TokenID, r.Leave
 	feed, err := a.Orders.Events(r.Context(), r.MerchantID, query)
 	if err == nil && feed.Waited {
 		err = r.Reauthenticate(w.Header())

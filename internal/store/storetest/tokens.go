@@ -117,6 +117,12 @@ func testTokenLife(f *fixture) {
 		}
 	}
 	f.expectToken("revoked twice", full, first)
+	for _, store := range []Store{f.a, f.b} {
+		revoked, err := store.RevokedTokens(f.Context(), []int64{first.ID, second.ID, third.ID + 1})
+		if err != nil || !slices.Equal(revoked, []int64{first.ID}) {
+			f.Errorf("revoked are %v, error %v, want %d", revoked, err, first.ID)
+		}
+	}
 
 	first.LastUsedAt, third.LastUsedAt = noon.Add(2*time.Minute), noon.Add(3*time.Minute)
 	// One of no token is none's business.
