@@ -143,23 +143,43 @@ func (db *DB) readGrant(ctx context.Context, text string, args ...any) (token.Gr
 // AddToken implements token.Store.
 func (db *DB) AddToken(ctx context.Context, hash token.Hash, t token.Token) (int64, error) {
 	var id int64
-	err := db.inTx(ctx, "token", func(tx *tx) error {
-		if !t.Operator() {
-			exists, err := tx.merchantExists(ctx, t.MerchantID)
-			if err != nil {
-				return err
-			}
-			if !exists {
-				return token.ErrNoMerchant
-			}
+	err := db.inTx(ctx, "token", func(tx *tx) (err error) {
+		id, err = tx.addToken(ctx, hash, t)
+		return err
+	})
+	return id, err
+}
+
+func (t *tx) addToken(ctx context.Context, hash token.Hash, added token.Token) (id int64, err error) {
+	if !added.Operator() {
+		exists, err := t.merchantExists(ctx, added.MerchantID)
+		if err != nil {
+			return 0, err
 		}
-		err := tx.QueryRow(ctx, `UPDATE counters SET last = last + 1 WHERE name = 'token' RETURNING last`, nil, &id)
+		if !exists {
+			return 0, token.ErrNoMerchant
+		}
+	}
+	err = t.QueryRow(ctx, `UPDATE counters SET last = last + 1 WHERE name = 'token' RETURNING last`, nil, &id)
+	if err != nil {
+		return 0, err
+	}
+	_, err = t.Exec(ctx, `INSERT INTO tokens (id, hash, merchant_id, scopes, hint, created_at, expires_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+		id, hash[:], added.MerchantID, int64(added.Scopes), added.Hint, seconds(added.CreatedAt), seconds(added.ExpiresAt))
+	return id, err
+}
+
+// ReplaceToken implements token.Store.
+func (db *DB) ReplaceToken(ctx context.Context, old int64, expires time.Time, hash token.Hash, t token.Token) (int64, error) {
+	var id int64
+	err := db.inTx(ctx, "token", func(tx *tx) error {
+		err := tx.update(ctx, token.ErrUnknown, `UPDATE tokens SET expires_at = CASE WHEN expires_at < $1 THEN expires_at ELSE $1 END
+			WHERE id = $2 AND revoked_at IS NULL`, seconds(expires), old)
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, `INSERT INTO tokens (id, hash, merchant_id, scopes, hint, created_at, expires_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-			id, hash[:], t.MerchantID, int64(t.Scopes), t.Hint, seconds(t.CreatedAt), seconds(t.ExpiresAt))
+		id, err = tx.addToken(ctx, hash, t)
 		return err
 	})
 	return id, err

@@ -61,6 +61,20 @@ func (m *memory) Tokens(context.Context) ([]token.Token, error) {
 	return slices.SortedFunc(maps.Values(m.tokens), func(a, b token.Token) int { return int(a.ID - b.ID) }), m.fail
 }
 
+func (m *memory) ReplaceToken(ctx context.Context, old int64, expires time.Time, hash token.Hash, t token.Token) (int64, error) {
+	m.mu.Lock()
+	replaced, ok := m.tokens[old]
+	if ok && m.fail == nil {
+		replaced.ExpiresAt = expires
+		m.tokens[old] = replaced
+	}
+	m.mu.Unlock()
+	if !ok {
+		return 0, token.ErrUnknown
+	}
+	return m.AddToken(ctx, hash, t)
+}
+
 func (m *memory) RevokeToken(_ context.Context, id int64, at time.Time) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

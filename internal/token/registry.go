@@ -47,6 +47,10 @@ type Store interface {
 	AddToken(ctx context.Context, hash Hash, t Token) (id int64, err error)
 	// Tokens returns every token, by id.
 	Tokens(ctx context.Context) ([]Token, error)
+	// ReplaceToken stores a new token, as AddToken does, and lets the token with the
+	// id old expire at a time, unless it expires earlier. It returns ErrUnknown and
+	// stores nothing if the old token does not exist or is revoked.
+	ReplaceToken(ctx context.Context, old int64, expires time.Time, hash Hash, t Token) (id int64, err error)
 	// RevokeToken marks a token as revoked, or returns ErrUnknown. Revoking it
 	// again has no effect.
 	RevokeToken(ctx context.Context, id int64, at time.Time) error
@@ -85,6 +89,11 @@ func (r *Registry) CreateOperator(ctx context.Context, lifetime time.Duration) (
 }
 
 func (r *Registry) create(ctx context.Context, prefix string, t Token, lifetime time.Duration) (string, Token, error) {
+	return r.complete(prefix, t, lifetime, func(hash Hash, t Token) (int64, error) { return r.store.AddToken(ctx, hash, t) })
+}
+
+// complete completes a token and stores it with a function that returns its id.
+func (r *Registry) complete(prefix string, t Token, lifetime time.Duration, store func(Hash, Token) (int64, error)) (string, Token, error) {
 	if lifetime < 0 {
 		// The check below would treat it as 0: no expiry.
 		return "", Token{}, ErrLifetime
@@ -99,10 +108,60 @@ func (r *Registry) create(ctx context.Context, prefix string, t Token, lifetime 
 	if err != nil {
 		return "", Token{}, err
 	}
-	if t.ID, err = r.store.AddToken(ctx, hash, t); err != nil {
+	if t.ID, err = store(hash, t); err != nil {
 		return "", Token{}, err
 	}
 	return text, t, nil
+}
+
+// Rotate replaces a token, given by its id or its text: it creates one for the same
+// merchant, or for the operator, with the same scopes, and lets the old one expire
+// after overlap, or earlier if it would anyway. Lifetime 0 means that of the old
+// token. It returns the text of the new token, the new token and the old one.
+// Errors: ErrUnknown, and *InvalidError if the old token has expired or is revoked.
+func (r *Registry) Rotate(ctx context.Context, idOrText string, overlap, lifetime time.Duration) (string, Token, Token, error) {
+	old, err := r.find(ctx, idOrText)
+	if err != nil {
+		return "", Token{}, Token{}, err
+	}
+	now := r.now().UTC()
+	if !old.Valid(now) {
+		return "", Token{}, Token{}, &InvalidError{ID: old.ID}
+	}
+	prefix := MerchantPrefix
+	if old.Operator() {
+		prefix = OperatorPrefix
+	}
+	if lifetime == 0 && !old.ExpiresAt.IsZero() {
+		lifetime = old.ExpiresAt.Sub(old.CreatedAt)
+	}
+	// Times are stored in whole seconds. Rounded down, so that without an overlap the
+	// old token is not valid for the rest of this second.
+	if end := now.Add(overlap).Truncate(time.Second); old.ExpiresAt.IsZero() || end.Before(old.ExpiresAt) {
+		old.ExpiresAt = end
+	}
+	text, created, err := r.complete(prefix, Token{MerchantID: old.MerchantID, Scopes: old.Scopes}, lifetime, func(hash Hash, t Token) (int64, error) {
+		return r.store.ReplaceToken(ctx, old.ID, old.ExpiresAt, hash, t)
+	})
+	return text, created, old, err
+}
+
+// find returns a token by its id or its text, or ErrUnknown.
+func (r *Registry) find(ctx context.Context, idOrText string) (Token, error) {
+	id, err := r.idOf(ctx, idOrText)
+	if err != nil {
+		return Token{}, err
+	}
+	tokens, err := r.store.Tokens(ctx)
+	if err != nil {
+		return Token{}, err
+	}
+	for _, t := range tokens {
+		if t.ID == id {
+			return t, nil
+		}
+	}
+	return Token{}, ErrUnknown
 }
 
 // Authenticate returns the grant of a token. It returns ErrUnknown if the text is
@@ -133,19 +192,24 @@ func (r *Registry) List(ctx context.Context) ([]Token, error) { return r.store.T
 
 // Revoke revokes a token by its id or its text and returns the id, or ErrUnknown.
 func (r *Registry) Revoke(ctx context.Context, idOrText string) (int64, error) {
-	id, err := strconv.ParseInt(idOrText, 10, 64)
+	id, err := r.idOf(ctx, idOrText)
 	if err != nil {
-		hash, err := HashText(idOrText)
-		if err != nil {
-			return 0, ErrUnknown
-		}
-		g, err := r.store.Grant(ctx, hash)
-		if err != nil {
-			return 0, err
-		}
-		id = g.ID
+		return 0, err
 	}
 	return id, r.store.RevokeToken(ctx, id, r.now())
+}
+
+// idOf returns the id of a token, given by its id or its text.
+func (r *Registry) idOf(ctx context.Context, idOrText string) (int64, error) {
+	if id, err := strconv.ParseInt(idOrText, 10, 64); err == nil {
+		return id, nil
+	}
+	hash, err := HashText(idOrText)
+	if err != nil {
+		return 0, ErrUnknown
+	}
+	g, err := r.store.Grant(ctx, hash)
+	return g.ID, err
 }
 
 // LogCreated logs that a token was created. by says who did it.

@@ -127,6 +127,86 @@ func TestAuthenticateRefuses(t *testing.T) {
 	}
 }
 
+func TestRotate(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	for name, c := range map[string]struct {
+		operator          bool
+		lifetime, renewed time.Duration // of the old token; of the new one, as requested
+		overlap           time.Duration
+		old, created      time.Duration // when they expire, after noon; 0: never
+	}{
+		"for ever":           {overlap: day, old: day},
+		"operator":           {operator: true, overlap: day, old: day},
+		"the same lifetime":  {lifetime: 90 * day, overlap: day, old: day, created: 90 * day},
+		"another lifetime":   {lifetime: 90 * day, renewed: 7 * day, overlap: day, old: day, created: 7 * day},
+		"expires earlier":    {lifetime: time.Hour, overlap: day, old: time.Hour, created: time.Hour},
+		"without an overlap": {overlap: 0, old: -1},
+	} {
+		registry, store, _ := newRegistry()
+		create := func() (string, token.Token, error) {
+			return registry.Create(t.Context(), 355, token.OrdersRead|token.OrdersWrite, c.lifetime)
+		}
+		if c.operator {
+			create = func() (string, token.Token, error) { return registry.CreateOperator(t.Context(), c.lifetime) }
+		}
+		first, before, err := create()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, created, old, err := registry.Rotate(t.Context(), first, c.overlap, c.renewed)
+		if err != nil || text == first || created.ID != 2 || old.ID != 1 || created != store.tokens[2] || old != store.tokens[1] {
+			t.Errorf("%s: %+v, %+v, error %v", name, created, old, err)
+		}
+		if created.MerchantID != before.MerchantID || created.Scopes != before.Scopes || created.Operator() != c.operator ||
+			strings.HasPrefix(text, "mop_") != c.operator {
+			t.Errorf("%s: %+v replaces %+v", name, created, before)
+		}
+		noonInSeconds := noon.Truncate(time.Second)
+		for _, expiry := range []struct {
+			of   token.Token
+			want time.Duration
+		}{{old, c.old}, {created, c.created}} {
+			want := time.Time{}
+			if expiry.want != 0 {
+				want = noonInSeconds.Add(max(expiry.want, 0))
+			}
+			if !expiry.of.ExpiresAt.Equal(want) {
+				t.Errorf("%s: token %d expires at %s, want %s", name, expiry.of.ID, expiry.of.ExpiresAt, want)
+			}
+		}
+		_, err = registry.Authenticate(t.Context(), first)
+		if valid := err == nil; valid != (c.overlap > 0) {
+			t.Errorf("%s: the old token: error %v", name, err)
+		}
+		if _, err := registry.Authenticate(t.Context(), text); err != nil {
+			t.Errorf("%s: the new token: %v", name, err)
+		}
+	}
+}
+
+func TestRotateRefuses(t *testing.T) {
+	t.Parallel()
+	registry, store, clock := newRegistry()
+	text, _, err := registry.Create(t.Context(), 355, token.AllScopes, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unknown, _ := token.NewText(token.MerchantPrefix)
+	for _, name := range []string{"2", "0", "x", unknown} {
+		if _, _, _, err := registry.Rotate(t.Context(), name, 0, 0); !errors.Is(err, token.ErrUnknown) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	clock.move(time.Hour)
+	if _, _, _, err := registry.Rotate(t.Context(), text, 0, 0); err == nil || err.Error() != "token 1 has expired or is revoked" {
+		t.Errorf("expired: error %v", err)
+	}
+	if len(store.tokens) != 1 {
+		t.Errorf("tokens %+v", store.tokens)
+	}
+}
+
 func TestRevoke(t *testing.T) {
 	t.Parallel()
 	for name, by := range map[string]func(token.Token, string) string{

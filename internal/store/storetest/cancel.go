@@ -55,7 +55,11 @@ func calls(store Store) map[string]func(context.Context) error {
 			_, err := store.AddToken(ctx, token.Hash{1}, token.Token{MerchantID: alpha, CreatedAt: noon})
 			return err
 		},
-		"Tokens":      func(ctx context.Context) error { _, err := store.Tokens(ctx); return err },
+		"Tokens": func(ctx context.Context) error { _, err := store.Tokens(ctx); return err },
+		"ReplaceToken": func(ctx context.Context) error {
+			_, err := store.ReplaceToken(ctx, 1, noon, token.Hash{9}, token.Token{CreatedAt: noon})
+			return err
+		},
 		"RevokeToken": func(ctx context.Context) error { return store.RevokeToken(ctx, 1, noon) },
 		"TouchTokens": func(ctx context.Context) error { return store.RecordTokenUse(ctx, map[int64]time.Time{1: noon}) },
 		"Ping":        func(ctx context.Context) error { return store.Ping(ctx) },

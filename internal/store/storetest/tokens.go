@@ -15,6 +15,7 @@ import (
 var tokenSubjects = []subject{
 	{"tokens/a whole life", testTokenLife},
 	{"tokens/the merchant's events", testGrantVersion},
+	{"tokens/replaced", testTokenReplaced},
 	{"tokens/unknown", testTokenUnknown},
 	{"tokens/no merchant", testTokenNoMerchant},
 	{"tokens/through the registry", testTokenRegistry},
@@ -141,6 +142,39 @@ func testTokenLife(f *fixture) {
 	}
 	if diff := cmp.Diff([]token.Token{first, second, third}, all); diff != "" {
 		f.Errorf("tokens (-want +got):\n%s", diff)
+	}
+}
+
+func testTokenReplaced(f *fixture) {
+	first, second, third := token.Hash{1}, token.Hash{2}, token.Hash{3}
+	old := f.addToken(f.a, first, token.Token{MerchantID: alpha, Scopes: token.OrdersRead, Hint: "mo_1111", CreatedAt: noon})
+	replace := func(store Store, replaced *token.Token, expires time.Time, hash token.Hash, t token.Token) token.Token {
+		var err error
+		if t.ID, err = store.ReplaceToken(f.Context(), replaced.ID, expires, hash, t); err != nil {
+			f.Fatalf("replace token %d: %v", replaced.ID, err)
+		}
+		return t
+	}
+	renewed := replace(f.b, &old, noon.Add(time.Hour), second,
+		token.Token{MerchantID: alpha, Scopes: token.OrdersRead, Hint: "mo_2222", CreatedAt: noon, ExpiresAt: noon.Add(2 * time.Hour)})
+	old.ExpiresAt = noon.Add(time.Hour)
+	f.expectToken("replaced", first, old)
+	f.expectToken("in its place", second, renewed)
+	// It expires earlier than requested.
+	last := replace(f.a, &renewed, noon.Add(3*time.Hour), third, token.Token{MerchantID: alpha, Hint: "mo_3333", CreatedAt: noon})
+	f.expectToken("expires earlier", second, renewed)
+
+	if err := f.a.RevokeToken(f.Context(), last.ID, noon); err != nil {
+		f.Fatal(err)
+	}
+	before := f.tables.rows()
+	for _, id := range []int64{last.ID, 999} {
+		if added, err := f.b.ReplaceToken(f.Context(), id, noon, token.Hash{4}, token.Token{CreatedAt: noon}); !errors.Is(err, token.ErrUnknown) {
+			f.Errorf("replace token %d by %d: %v, want %v", id, added, err, token.ErrUnknown)
+		}
+	}
+	if diff := cmp.Diff(before, f.tables.rows()); diff != "" {
+		f.Errorf("the tables changed (-before +after):\n%s", diff)
 	}
 }
 
