@@ -43,3 +43,15 @@ $`)
 		t.Errorf("got %d\n%s", got.Code, got.Stdout)
 	}
 }
+
+func TestMerchantListJSON(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	f.Merchant(t, 3)
+	got := f.Run(t, "", "merchant", "list", "--json")
+	want := regexp.MustCompile(`^{"id":3,"name":"Store 3","createdAt":"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ"}
+$`)
+	if got.Code != 0 || !want.MatchString(got.Stdout) {
+		t.Errorf("got %d\n%s", got.Code, got.Stdout)
+	}
+}

@@ -5,18 +5,26 @@ import (
 	"log/slog"
 	"strconv"
 
+	"merchantorders/internal/config"
 	"merchantorders/internal/store"
 	"merchantorders/internal/store/migrations"
 )
 
 type migrateCommand struct {
-	alwaysValid
 	Status bool `help:"Change nothing: list the steps of the schema, and which of them are applied."`
+	JSON   bool `name:"json" help:"With --status: print one JSON document."`
+}
+
+func (c *migrateCommand) check() error {
+	if c.JSON && !c.Status {
+		return config.Invalid("json", "must be given together with --status")
+	}
+	return nil
 }
 
 func (c *migrateCommand) run(ctx context.Context, p *process) error {
 	if c.Status {
-		return p.printSchema(ctx)
+		return p.printSchema(ctx, c.JSON)
 	}
 	_, postgres := p.settings.PostgresURL()
 	db, err := p.openDatabase(ctx, store.Options{Schema: migrations.Options{
@@ -49,8 +57,21 @@ func (p *process) schema(ctx context.Context) (int64, []migrations.Step, error) 
 	return applied, steps, err
 }
 
+// schemaStatus is the JSON output of migrate --status.
+type schemaStatus struct {
+	Version int64        `json:"version"` // of the database
+	Newest  int64        `json:"newest"`  // that this program knows
+	Steps   []stepStatus `json:"steps"`
+}
+
+type stepStatus struct {
+	Version int64  `json:"version"`
+	Step    string `json:"step"`
+	Status  string `json:"status"` // applied or pending
+}
+
 // printSchema prints the steps of the schema.
-func (p *process) printSchema(ctx context.Context) error {
+func (p *process) printSchema(ctx context.Context, asJSON bool) error {
 	if err := p.expectInstallation(); err != nil {
 		return err
 	}
@@ -58,17 +79,24 @@ func (p *process) printSchema(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = printTable(p, []string{"SCHEMA", "STEP", "STATUS"}, steps, func(step migrations.Step) []string {
-		status := "applied"
+	status := schemaStatus{Version: version, Newest: steps[len(steps)-1].Version}
+	for _, step := range steps {
+		word := "applied"
 		if step.Version > version {
-			status = "pending"
+			word = "pending"
 		}
-		return []string{strconv.FormatInt(step.Version, 10), step.Name, status}
+		status.Steps = append(status.Steps, stepStatus{Version: step.Version, Step: step.Name, Status: word})
+	}
+	if asJSON {
+		return p.printJSON(status)
+	}
+	err = printTable(p, []string{"SCHEMA", "STEP", "STATUS"}, status.Steps, func(step stepStatus) []string {
+		return []string{strconv.FormatInt(step.Version, 10), step.Step, step.Status}
 	})
 	if err != nil {
 		return err
 	}
-	switch newest := steps[len(steps)-1].Version; {
+	switch newest := status.Newest; {
 	case version > newest:
 		return p.print("schema version %d: migrated by a newer version of merchant-orders", version)
 	case version < newest:

@@ -3,11 +3,13 @@ package app_test
 import (
 	"crypto/sha256"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -132,6 +134,15 @@ func TestCommandsDoNotMigrate(t *testing.T) {
 	}
 	if got := f.Run(t, "", "migrate", "--status"); got.Code != 0 || !strings.Contains(got.Stdout, "pending\n") {
 		t.Errorf("status of an older schema: %+v", got)
+	}
+	var schema struct {
+		Version, Newest int
+		Steps           []struct{ Status string }
+	}
+	got := f.Run(t, "", "migrate", "--status", "--json")
+	if err := json.Unmarshal([]byte(got.Stdout), &schema); err != nil || strconv.Itoa(schema.Newest) != newest || schema.Version >= schema.Newest ||
+		len(schema.Steps) != schema.Newest || schema.Steps[schema.Newest-1].Status != "pending" || schema.Steps[0].Status != "applied" {
+		t.Errorf("status as JSON: %+v, %v", got, err)
 	}
 	setVersion(t, f.Data, "INSERT INTO goose_db_version (version_id, is_applied) VALUES ("+newest+", 1), (101, 1)")
 	for _, args := range commands {

@@ -106,7 +106,7 @@ func orderRow(o client.Summary) []string {
 		invoice = "yes"
 	}
 	return []string{
-		textOr(o.Reference), textOr(string(o.State)), timestamp(o.CreatedAt), strconv.FormatInt(o.TotalItemsAmount, 10),
+		textOr(o.Reference), textOr(string(o.State)), timestamp(o.CreatedAt), amount(o.TotalItemsAmount),
 		textOr(o.CountryCode), invoice, textOr(o.Customer.FirstName, o.Customer.LastName),
 	}
 }

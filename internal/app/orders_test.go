@@ -110,6 +110,17 @@ func TestOrdersShowAcceptReject(t *testing.T) {
 			t.Errorf("show does not print %q: %+v", want, got)
 		}
 	}
+	// Amounts as people write them; JSON has the minor unit.
+	total := regexp.MustCompile(`(?m)^Total +(\d+)\.(\d\d)$`).FindStringSubmatch(got.Stdout)
+	if total == nil {
+		t.Fatalf("show does not print the total with two decimals:\n%s", got.Stdout)
+	}
+	if list := r.run(t, "", "orders", "list"); !strings.Contains(list.Stdout, "Z  "+total[1]+"."+total[2]+" ") {
+		t.Errorf("the list does not show the total %v:\n%s", total, list.Stdout)
+	}
+	if list := r.run(t, "", "orders", "list", "--json"); !strings.Contains(list.Stdout, `":`+total[1]+total[2]+`,"`) {
+		t.Errorf("JSON does not have the total as an integer:\n%s", list.Stdout)
+	}
 	got = r.run(t, "", "orders", "show", "--json", first)
 	var order struct{ ID, State, CreatedAt string }
 	if err := json.Unmarshal([]byte(got.Stdout), &order); err != nil || order.ID != first || order.CreatedAt != ingesttest.CreatedAt(1).Format(time.RFC3339) {

@@ -31,8 +31,7 @@ func (p *process) printOrder(o client.Order) error {
 	}
 	err := printTable(p, []string{"QUANTITY", "SKU", "PRICE", "TOTAL", "PRODUCT"}, o.LineItems, func(line client.LineItem) []string {
 		return []string{
-			strconv.FormatInt(line.Quantity, 10), textOr(line.SKU), strconv.FormatInt(line.UnitPrice, 10),
-			strconv.FormatInt(line.TotalPrice, 10), textOr(line.ProductName),
+			strconv.FormatInt(line.Quantity, 10), textOr(line.SKU), amount(line.UnitPrice), amount(line.TotalPrice), textOr(line.ProductName),
 		}
 	})
 	if err != nil || len(o.Invoices) == 0 {
@@ -53,8 +52,8 @@ func orderFields(o client.Order) [][]string {
 		{"Updated", timestamp(o.UpdatedAt)},
 		{"Expires", timestamp(o.ExpiresAt)},
 		{"Dispatch until", timestamp(o.DispatchUntil)},
-		{"Total", strconv.FormatInt(o.TotalItemsAmount, 10)},
-		{"Subtotal", strconv.FormatInt(o.SubTotalItemsAmount, 10)},
+		{"Total", amount(o.TotalItemsAmount)},
+		{"Subtotal", amount(o.SubTotalItemsAmount)},
 		{"Payment", textOr(o.Payment.Name)},
 		{"Customer", textOr(o.Customer.FirstName, o.Customer.LastName)},
 		{"E-mail", textOr(o.Customer.Email)},

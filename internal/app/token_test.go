@@ -115,3 +115,53 @@ func TestTokenRevoke(t *testing.T) {
 		}
 	}
 }
+
+func TestTokenListJSON(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	f.Merchant(t, 355)
+	f.Token(t, "--merchant", "355", "--scopes", "orders:read", "--expires", "1h")
+	f.Token(t, "--operator")
+	got := f.Run(t, "", "token", "list", "--json")
+	output := regexp.MustCompile(`"20[^"]*Z"`).ReplaceAllString(got.Stdout, "TIME")
+	output = regexp.MustCompile(`_....",`).ReplaceAllString(output, `_",`)
+	const want = `{"id":1,"merchantId":355,"operator":false,"scopes":["orders:read","orders:write","invoices:write"],"hint":"mo_","createdAt":TIME}
+{"id":2,"merchantId":355,"operator":false,"scopes":["orders:read"],"hint":"mo_","createdAt":TIME,"expiresAt":TIME}
+{"id":3,"operator":true,"scopes":[],"hint":"mop_","createdAt":TIME}
+`
+	if diff := cmp.Diff(want, output); got.Code != 0 || diff != "" {
+		t.Errorf("exit code %d, standard output (-want +got):\n%s", got.Code, diff)
+	}
+}
+
+func TestTokenRotate(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	first := f.Merchant(t, 355)
+	got := f.Run(t, "", "token", "rotate", "1", "--overlap=1h")
+	text := strings.TrimSuffix(got.Stdout, "\n")
+	if _, err := token.HashText(text); got.Code != 0 || err != nil || text == first {
+		t.Errorf("%+v, %v", got, err)
+	}
+	wantLogged(t, got.Stderr, "token created", text)
+	if !strings.Contains(got.Stderr, " created=2 merchant=355 ") || !strings.Contains(got.Stderr, " replaces=1 old_expires=20") {
+		t.Errorf("standard error: %s", got.Stderr)
+	}
+	table := rows(t, f.Run(t, "", "token", "list").Stdout)
+	expires, err := time.Parse(time.RFC3339, table[0][5])
+	if until := time.Until(expires); err != nil || until < 0 || until > time.Hour || table[1][5] != "-" {
+		t.Errorf("the old token expires at %v, %v; the list is %v", expires, err, table)
+	}
+	if got := f.Run(t, "", "token", "revoke", "1"); got.Code != 0 {
+		t.Fatal(got)
+	}
+	for name, want := range map[string]string{
+		first: "token 1 has expired or is revoked: create another one with merchant-orders token create\n",
+		"3":   "there is no such token\n",
+	} {
+		got := f.Run(t, "", "token", "rotate", name)
+		if got.Code != 1 || got.Stdout != "" || got.Stderr != "merchant-orders: "+want {
+			t.Errorf("%+v, want %q", got, want)
+		}
+	}
+}

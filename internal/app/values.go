@@ -49,6 +49,10 @@ func timestamp(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
+// amount formats an amount of the service, which is in minor units. Version 2 does
+// not tell the currency, so the minor unit is taken for a hundredth.
+func amount(minor int64) string { return order.Decimal(minor, "") }
+
 // textOr joins the parts of a text on one line; "-" if all are empty.
 func textOr(parts ...string) string {
 	return cmp.Or(oneLine(strings.Join(strings.Fields(strings.Join(parts, " ")), " ")), "-")
@@ -91,6 +95,32 @@ func oneLine(text string) string {
 		}
 		return ' '
 	}, strings.TrimSpace(text))
+}
+
+// jsonFlag is the flag of commands that list.
+type jsonFlag struct {
+	JSON bool `name:"json" help:"Print JSON for programs, one document a line; times are in RFC 3339."`
+}
+
+// printList prints items as a table, or each as one line of JSON.
+func printList[T, J any](p *process, flag jsonFlag, heading []string, items []T, row func(T) []string, document func(T) J) error {
+	if !flag.JSON {
+		return printTable(p, heading, items, row)
+	}
+	for _, item := range items {
+		if err := p.printJSON(document(item)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// utc returns a time for JSON; the zero time stays.
+func utc(t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return t.UTC().Truncate(time.Second)
 }
 
 // printTable prints a table with aligned columns.
