@@ -34,7 +34,7 @@ func (c *merchantAdd) check() error {
 }
 
 func (c *merchantAdd) run(ctx context.Context, p *process) error {
-	schema := migrations.Options{NoMigrate: true}
+	schema := migrations.Options{NoMigrate: true, BeforeCreate: p.openEmptyBucket}
 	if err := p.allowNew(&schema); err != nil {
 		return err
 	}

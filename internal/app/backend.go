@@ -61,6 +61,9 @@ func (p *process) openDatabase(ctx context.Context, options store.Options) (*sto
 	}
 	options.Now = p.now
 	db, err := open(ctx, address, options)
+	if usage, ok := errors.AsType[usageError](err); ok {
+		return nil, usage // of another setting
+	}
 	if errors.Is(err, migrations.ErrNoSchema) && p.notNew != "" {
 		return nil, usageError{config.Invalid(p.databaseFlag(), p.notNew)}
 	}

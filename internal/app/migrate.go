@@ -26,10 +26,13 @@ func (c *migrateCommand) run(ctx context.Context, p *process) error {
 	if c.Status {
 		return p.printSchema(ctx, c.JSON)
 	}
-	_, postgres := p.settings.PostgresURL()
-	db, err := p.openDatabase(ctx, store.Options{Schema: migrations.Options{
-		NoCreate: !postgres, OnStep: logSteps(p.log(slog.LevelInfo)),
-	}})
+	schema := migrations.Options{NoCreate: true, BeforeCreate: p.openEmptyBucket, OnStep: logSteps(p.log(slog.LevelInfo))}
+	if _, postgres := p.settings.PostgresURL(); postgres {
+		if err := p.allowNew(&schema); err != nil {
+			return err
+		}
+	}
+	db, err := p.openDatabase(ctx, store.Options{Schema: schema})
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 	"merchantorders/internal/config"
 	"merchantorders/internal/filestore"
 	"merchantorders/internal/filestore/disk"
+	"merchantorders/internal/filestore/s3"
 	"merchantorders/internal/store/migrations"
 )
 
@@ -43,6 +45,31 @@ func (p *process) whyNotNew() (string, error) {
 		return "", nil
 	}
 	return p.whatIsIn(p.settings.FilesPath(), func(name string) bool { return name == filestore.StagingDir })
+}
+
+// expectEmptyBucket returns migrations.ErrNoSchema, and sets notNew, if a bucket
+// contains files. It is asked only if the database is empty. bucket may be nil.
+func (p *process) expectEmptyBucket(ctx context.Context, bucket *s3.Store) error {
+	if bucket == nil {
+		return nil
+	}
+	err := bucket.Each(ctx, func(string) error { return fs.ErrExist })
+	if errors.Is(err, fs.ErrExist) {
+		// Clients have chosen the names of files.
+		p.notNew = fmt.Sprintf("the bucket %s contains files, but the database %s is missing or empty: name the database of these files, or restore a backup of it;"+
+			" a new installation can be made with an empty bucket only", p.settings.StorageName(), p.settings.DatabaseName())
+		return migrations.ErrNoSchema
+	}
+	return err
+}
+
+// openEmptyBucket is expectEmptyBucket for commands that need no bucket otherwise.
+func (p *process) openEmptyBucket(ctx context.Context) error {
+	bucket, err := p.openBucket(ctx)
+	if err != nil {
+		return err
+	}
+	return p.expectEmptyBucket(ctx, bucket)
 }
 
 // whatIsIn returns an error text that names what is in a folder, unless ignored;

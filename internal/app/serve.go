@@ -106,6 +106,7 @@ func (s *server) open(ctx context.Context, schema migrations.Options) error {
 	if err != nil {
 		return err
 	}
+	schema.BeforeCreate = func(ctx context.Context) error { return s.expectEmptyBucket(ctx, bucket) }
 	db, err := s.openDatabase(ctx, store.Options{Observe: s.metrics.Database, Schema: schema})
 	if err != nil {
 		return err

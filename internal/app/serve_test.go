@@ -185,13 +185,15 @@ func TestServeTestsBucketOnce(t *testing.T) {
 	t.Parallel()
 	var puts atomic.Int64
 	bucket := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPut {
-			puts.Add(1)
-		}
 		w.Header().Set("ETag", `"x"`)
 		w.Header().Set("Last-Modified", "Sun, 01 Nov 2026 00:00:00 GMT")
-		if r.Method == http.MethodDelete {
+		switch r.Method {
+		case http.MethodPut:
+			puts.Add(1)
+		case http.MethodDelete:
 			w.WriteHeader(http.StatusNoContent)
+		case http.MethodGet:
+			_, _ = io.WriteString(w, "<ListBucketResult></ListBucketResult>")
 		}
 	}))
 	defer bucket.Close()

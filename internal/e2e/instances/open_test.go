@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/filestore/s3"
 	"merchantorders/internal/filestore/s3test"
 	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/testenv"
@@ -194,6 +195,41 @@ func TestEmptyDatabase(t *testing.T) {
 	}
 	refused(t, "database", `the folder `+files+` contains invoices, but the database postgres://[^@]* is missing or empty`, nil, settings...)
 	empty()
+	bucket, endpoint := s3test.Bucket(t)
+	settings = []string{"--database", database, "--storage", storage(bucket, endpoint)}
+	storeFile(t, bucket, endpoint)
+	want := `the bucket s3://` + bucket + `\?[^ ]* contains files, but the database postgres://[^@]* is missing or empty`
+	refused(t, "database", want, nil, settings...)
+	for _, args := range [][]string{{"migrate"}, {"merchant", "add", "--id=1", "--name=x"}} {
+		data := filepath.Join(t.TempDir(), "data")
+		got := apptest.Run(t, "", slices.Concat([]string{"--data", data}, settings, args)...)
+		if got.Code != 2 || !regexp.MustCompile(`--database \(MERCHANT_ORDERS_DATABASE\): `+want).MatchString(got.Stderr) {
+			t.Errorf("%v: %+v", args, got)
+		}
+	}
+	empty()
+}
+
+// storeFile stores a file in a bucket.
+func storeFile(t *testing.T, bucket, endpoint string) {
+	t.Helper()
+	files, err := s3.Open(t.Context(), s3.Bucket{Name: bucket, Region: s3test.Region, Endpoint: endpoint})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := files.OpenStaging(t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	staged, err := files.Stage(t.Context())
+	if err == nil {
+		_, err = staged.Write([]byte("x"))
+	}
+	if err == nil {
+		err = staged.Commit(t.Context(), "invoices/R-1/a.pdf")
+	}
+	if err := errors.Join(err, files.Close()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestStorageCannotBeOpened starts servers with storages that are not what they

@@ -54,6 +54,9 @@ type Options struct {
 	// set, it may be the schema of the next release, with which programs of this one
 	// still work.
 	NoNewer bool
+	// BeforeCreate is called before an empty database gets its schema; nil: not
+	// called. After its error the database stays empty.
+	BeforeCreate func(context.Context) error
 	// OnStep is called after each step; nil: not called.
 	OnStep func(Step)
 }
@@ -114,6 +117,8 @@ func (s Schema) Check(ctx context.Context, db *sql.DB, options Options) (bool, e
 		return false, nil
 	case version == 0 && options.NoCreate:
 		return false, ErrNoSchema
+	case version == 0 && options.BeforeCreate != nil:
+		return true, options.BeforeCreate(ctx)
 	case version > 0 && options.NoMigrate:
 		return false, &OlderSchemaError{Version: version, Known: newest}
 	}
