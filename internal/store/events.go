@@ -46,8 +46,45 @@ func selectFeed(history string) string {
 // that numbers are given out again although the database does not tell, such as
 // after a copy of the server's files was put back.
 type feeds struct {
-	ends  sync.Map   // merchant's id -> order.Feed without events
+	ends  sync.Map   // merchant's id -> feedEnds
 	renew sync.Mutex // held while a history is renewed
+}
+
+// feedEnds are the ends of one merchant's feed, as feeds without events.
+type feedEnds struct {
+	last order.Feed
+	// earlier are the ends in other histories, the latest first, at most
+	// maxEarlierEnds. An old copy of the database brings an earlier history back.
+	earlier []order.Feed
+}
+
+const maxEarlierEnds = 16
+
+// in returns the end in a history, zero if it is not known.
+func (e feedEnds) in(history string) order.Feed {
+	if e.last.History == history {
+		return e.last
+	}
+	for _, end := range e.earlier {
+		if end.History == history {
+			return end
+		}
+	}
+	return order.Feed{}
+}
+
+// with returns the ends with a later one.
+func (e feedEnds) with(end order.Feed) feedEnds {
+	if end.History == e.last.History || e.last.History == "" {
+		return feedEnds{end, e.earlier}
+	}
+	earlier := []order.Feed{e.last}
+	for _, other := range e.earlier {
+		if other.History != end.History && len(earlier) < maxEarlierEnds {
+			earlier = append(earlier, other)
+		}
+	}
+	return feedEnds{end, earlier}
 }
 
 // Events implements order.Store. Numbers are given out under a lock that lasts
@@ -61,21 +98,33 @@ func (db *DB) Events(ctx context.Context, merchantID, after int64, limit int) (o
 	return feed, db.readError("read events", err, nil)
 }
 
-// readFeed reads a page of the feed. lost reports whether the history is that of the
-// page before, but the newest event of then is gone: others have its number.
+// readFeed reads a page of the feed. lost reports whether the history is known from
+// before, but the newest event of then is gone: others have its number.
 func (db *DB) readFeed(ctx context.Context, merchantID, after int64, limit int) (feed order.Feed, lost bool, err error) {
-	var seen order.Feed
-	if end, ok := db.feeds.ends.Load(merchantID); ok {
-		seen = end.(order.Feed)
+	var ends feedEnds
+	if known, ok := db.feeds.ends.Load(merchantID); ok {
+		ends = known.(feedEnds)
 	}
-	var mark sql.NullInt64
-	feed.Events, _, err = db.readEvents(ctx, db.selectFeed, []any{merchantID, seen.Version.Event, after, limit},
-		&mark, &feed.Version.Event, &feed.Version.Mark, &feed.History)
-	if err != nil || feed.History == seen.History && mark.Int64 != seen.Version.Mark {
+	seen := ends.last
+	feed, mark, err := db.readFeedFrom(ctx, merchantID, after, limit, seen.Version.Event)
+	if end := ends.in(feed.History); err == nil && end.History != seen.History && end.History != "" {
+		seen = end
+		feed, mark, err = db.readFeedFrom(ctx, merchantID, after, limit, seen.Version.Event)
+	}
+	if err != nil || feed.History == seen.History && mark != seen.Version.Mark {
 		return feed, err == nil, err
 	}
-	db.feeds.ends.Store(merchantID, order.Feed{Version: feed.Version, History: feed.History})
+	db.feeds.ends.Store(merchantID, ends.with(order.Feed{Version: feed.Version, History: feed.History}))
 	return feed, false, nil
+}
+
+// readFeedFrom reads a page of the feed, and the mark of an earlier event, 0 if it does
+// not exist.
+func (db *DB) readFeedFrom(ctx context.Context, merchantID, after int64, limit int, earlier int64) (feed order.Feed, mark int64, err error) {
+	var read sql.NullInt64
+	feed.Events, _, err = db.readEvents(ctx, db.selectFeed, []any{merchantID, earlier, after, limit},
+		&read, &feed.Version.Event, &feed.Version.Mark, &feed.History)
+	return feed, read.Int64, err
 }
 
 // renewHistory gives the merchant a new history, unless another request or instance

@@ -18,6 +18,7 @@ var eventListSubjects = []subject{
 	{"feed/of no merchant", testFeedOfNoMerchant},
 	{"feed/where it ends", testFeedEnd},
 	{"feed/numbers given out again", testFeedNumbersAgain},
+	{"feed/an earlier history again", testFeedHistoryAgain},
 	{"feed/followed while others write", testFeedFollowed},
 }
 
@@ -208,6 +209,46 @@ func testFeedNumbersAgain(f *fixture) {
 		if history := read(store); second == first || history != second {
 			f.Errorf("the history is %s, after %s and %s", history, first, second)
 		}
+	}
+}
+
+// testFeedHistoryAgain brings an earlier history back with another event in the place
+// of its newest, as happens when a copy of the database is put back after another
+// server has taken over: both handles, which have read the event in that history, see
+// a new one and keep it.
+func testFeedHistoryAgain(f *fixture) {
+	f.add(f.a, numbered(alpha, "a", 3)...)
+	var stored string
+	if err := f.tables.sql.QueryRowContext(f.Context(), `SELECT history FROM merchants WHERE id = $1`, alpha).Scan(&stored); err != nil {
+		f.Fatal(err)
+	}
+	known := map[string]bool{}
+	read := func(store Store) string {
+		f.Helper()
+		feed, err := store.Events(f.Context(), alpha, 0, 100)
+		if err != nil || len(feed.Events) != 3 || feed.Version.Event != 3 {
+			f.Fatalf("%+v, error %v", feed, err)
+		}
+		return feed.History
+	}
+	for _, texts := range [][]string{
+		nil,
+		{`UPDATE merchants SET history = 'other' WHERE id = $1`},
+		{
+			`UPDATE merchants SET history = '` + stored + `', data_mark = data_mark - 1 WHERE id = $1`,
+			`UPDATE events SET mark = mark - 1 WHERE merchant_id = $1 AND seq = 3`,
+		},
+	} {
+		for _, text := range texts {
+			if _, err := f.tables.sql.ExecContext(f.Context(), text, alpha); err != nil {
+				f.Fatal(err)
+			}
+		}
+		history := read(f.a)
+		if known[history] || read(f.b) != history || read(f.a) != history {
+			f.Errorf("after %q the history is %s; before it was %v", texts, history, known)
+		}
+		known[history] = true
 	}
 }
 
