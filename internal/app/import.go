@@ -1,19 +1,24 @@
 package app
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
+	"merchantorders/internal/config"
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/order"
 )
 
 type importCommand struct {
 	alwaysValid
-	File string `arg:"" name:"file" help:"File of order documents, one JSON object a line. - is standard input."`
+	File     string `arg:"" name:"file" help:"File of order documents, one JSON object a line. - is standard input."`
+	DryRun   bool   `name:"dry-run" help:"Change nothing: report what the import would do."`
+	Rejected string `placeholder:"FILE" help:"File for the refused lines as they came, to correct and import them again. It must not exist. Empty: none."`
 }
 
 func (c *importCommand) run(ctx context.Context, p *process) error {
@@ -22,7 +27,21 @@ func (c *importCommand) run(ctx context.Context, p *process) error {
 		return err
 	}
 	defer func() { _ = input.Close() }()
-	return p.withDatabase(ctx, existing, func(b *backend) error { return p.importFrom(ctx, b.orders, input, size) })
+	return p.withDatabase(ctx, existing, func(b *backend) error {
+		rejected, err := createRejected(c.Rejected)
+		if err != nil {
+			return err
+		}
+		// Finish a batch after ctx ends, so that the counts are correct.
+		importBatch := func(ctx context.Context, batch []order.Incoming) ([]order.ImportResult, error) {
+			return b.orders.Import(context.WithoutCancel(ctx), batch, order.Source{})
+		}
+		if c.DryRun {
+			importBatch = b.db.NewImportCheck()
+		}
+		err = p.importFrom(ctx, importBatch, input, size, rejected)
+		return errors.Join(err, rejected.close())
+	})
 }
 
 // input opens a file, or standard input for "-", and returns its size in bytes;
@@ -48,16 +67,13 @@ func (p *process) input(file string) (io.ReadCloser, int64, error) {
 	return f, info.Size(), nil
 }
 
-func (p *process) importFrom(ctx context.Context, orders *order.Service, input io.Reader, size int64) error {
+func (p *process) importFrom(ctx context.Context, importBatch ingest.ImportFunc, input io.Reader, size int64, rejected *rejectedLines) error {
 	bar := p.bar("importing", size, true)
-	// Finish a batch after ctx ends, so that the counts are correct.
-	importBatch := func(ctx context.Context, batch []order.Incoming) ([]order.ImportResult, error) {
-		return orders.Import(context.WithoutCancel(ctx), batch, order.Source{})
-	}
 	counts, err := ingest.Import(ctx, input, importBatch, ingest.Options{
-		Refused: func(line int, reason string) {
+		Refused: func(line int, text []byte, reason string) {
 			_ = bar.Clear()
 			_, _ = fmt.Fprintf(p.stderr, "line %d: %s\n", line, oneLine(reason))
+			rejected.add(text)
 		},
 		Progress: func(read int64) { _ = bar.Set64(read) },
 	})
@@ -76,4 +92,58 @@ func (p *process) importFrom(ctx context.Context, orders *order.Service, input i
 		return fmt.Errorf("%d lines were refused", refused)
 	}
 	return printErr
+}
+
+// rejectedLines is the file of refused lines; nil: none.
+type rejectedLines struct {
+	file    *os.File
+	w       *bufio.Writer
+	lines   int
+	tooLong int // lines that are not in the file
+}
+
+// createRejected creates the file of refused lines, readable by its owner only,
+// because orders are personal data. It returns nil if path is empty.
+func createRejected(path string) (*rejectedLines, error) {
+	if path == "" {
+		return nil, nil
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, usageError{config.Invalid("rejected", path+" exists already; remove it, or choose another name")}
+	}
+	if err != nil {
+		return nil, usageError{config.Invalid("rejected", oneLine(err.Error()))}
+	}
+	return &rejectedLines{file: file, w: bufio.NewWriter(file)}, nil
+}
+
+// add writes a refused line; nil for one that is too long to be kept. close returns
+// an error of the write.
+func (r *rejectedLines) add(text []byte) {
+	switch {
+	case r == nil:
+	case text == nil:
+		r.tooLong++
+	default:
+		r.lines++
+		_, _ = r.w.Write(text)
+		_ = r.w.WriteByte('\n')
+	}
+}
+
+// close completes the file. It removes a file without lines.
+func (r *rejectedLines) close() error {
+	if r == nil {
+		return nil
+	}
+	err := errors.Join(r.w.Flush(), r.file.Close())
+	if r.lines == 0 {
+		err = errors.Join(err, os.Remove(r.file.Name()))
+	}
+	if r.tooLong > 0 {
+		long := count(int64(r.tooLong), "line is", "lines are")
+		err = errors.Join(err, fmt.Errorf("%s longer than 4 MiB and not in the file of refused lines", long))
+	}
+	return err
 }

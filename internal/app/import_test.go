@@ -80,6 +80,58 @@ func TestImport(t *testing.T) {
 	}
 }
 
+func TestImportDryRun(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	f.Merchant(t, 355)
+	f.Import(t, document(1))
+	input := lines(document(1), document(2), document(2), document(2, func(d map[string]any) { d["notes"] = "other" }), []byte("{"))
+	const want = "created 1, unchanged 2, conflicting 1, invalid 1\n"
+	var first string
+	for range 2 {
+		got := f.Run(t, input, "import", "--dry-run", "-")
+		if got.Code != 1 || got.Stdout != want || !strings.HasPrefix(got.Stderr, "line 4: reference: ") || first != "" && got.Stderr != first {
+			t.Errorf("got %+v, want exit code 1 and %q", got, want)
+		}
+		first = got.Stderr
+	}
+	if got := f.Run(t, input, "import", "-"); got.Code != 1 || got.Stdout != want || got.Stderr != first {
+		t.Errorf("the import afterwards: %+v, want %q and %q", got, want, first)
+	}
+}
+
+func TestImportRejected(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	f.Merchant(t, 355)
+	bad := "  {\"reference\": 1}\r"
+	other := document(1, func(d map[string]any) { d["notes"] = "other" })
+	input := lines(document(1), []byte(bad), []byte(strings.Repeat("x", 5<<20)), nil, other)
+	file := filepath.Join(t.TempDir(), "rejected.jsonl")
+	got := f.Run(t, input, "import", "-", "--rejected", file)
+	if got.Code != 1 || !strings.HasSuffix(got.Stderr, "3 lines were refused\nmerchant-orders: 1 line is longer than 4 MiB and not in the file of refused lines\n") {
+		t.Errorf("got %+v", got)
+	}
+	text, err := os.ReadFile(file)
+	if want := bad + "\n" + string(other) + "\n"; err != nil || string(text) != want {
+		t.Errorf("refused lines %q, %v, want %q", text, err, want)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file is %v, %v", info, err)
+	}
+	got = f.Run(t, input, "import", "-", "--rejected", file)
+	if want := "merchant-orders: --rejected (MERCHANT_ORDERS_REJECTED): " + file + " exists already; remove it, or choose another name\n"; got.Code != 2 || got.Stderr != want || got.Stdout != "" {
+		t.Errorf("got %+v, want exit code 2 and %q", got, want)
+	}
+	none := filepath.Join(t.TempDir(), "none.jsonl")
+	if got := f.Run(t, lines(document(1)), "import", "-", "--rejected", none); got.Code != 0 {
+		t.Errorf("got %+v", got)
+	}
+	if _, err := os.Stat(none); err == nil {
+		t.Error("there is a file without refused lines")
+	}
+}
+
 func TestImportOfUnreadableFiles(t *testing.T) {
 	t.Parallel()
 	f := folder(t)

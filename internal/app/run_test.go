@@ -21,7 +21,7 @@ import (
 // commands are the commands that use settings, with their flags.
 var commands = map[string][]string{
 	"serve":         {"listen", "rate-limit", "max-connections", "idle-timeout", "purge-deleted-after", "hide-addresses", "log-format", "ready-requires-storage", "demo"},
-	"import":        {},
+	"import":        {"dry-run", "rejected"},
 	"merchant add":  {"id", "name"},
 	"merchant list": {"json"},
 	"token create":  {"merchant", "operator", "scopes", "expires"},

@@ -57,12 +57,15 @@ func (s *fakeStore) add(_ context.Context, batch []order.Incoming) ([]order.Impo
 // report records the calls of Options.
 type report struct {
 	refused []string
+	texts   []string // of the refused lines
 	bytes   int64
 }
 
 func (r *report) options() ingest.Options {
 	return ingest.Options{
-		Refused:  func(line int, reason string) { r.refused = append(r.refused, fmt.Sprintf("%d: %s", line, reason)) },
+		Refused: func(line int, text []byte, reason string) {
+			r.refused, r.texts = append(r.refused, fmt.Sprintf("%d: %s", line, reason)), append(r.texts, string(text))
+		},
 		Progress: func(bytes int64) { r.bytes = bytes },
 	}
 }
@@ -122,6 +125,10 @@ func TestImport(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, reported.refused); diff != "" {
 		t.Errorf("refused (-want +got):\n%s", diff)
+	}
+	all := strings.Split(input, "\n")
+	if diff := cmp.Diff([]string{all[2], all[6], all[7], all[8], all[9]}, reported.texts); diff != "" {
+		t.Errorf("texts of the refused lines (-want +got):\n%s", diff)
 	}
 	if reported.bytes != int64(len(input)) {
 		t.Errorf("progress ends at %d of %d bytes", reported.bytes, len(input))
@@ -253,6 +260,9 @@ func TestImportOfLongLines(t *testing.T) {
 		want := []string{"2" + problem, "5" + problem, "6" + problem, "8: merchantId: is required", "9" + problem}
 		if diff := cmp.Diff(want, reported.refused); diff != "" {
 			t.Errorf("%s: refused (-want +got):\n%s", name, diff)
+		}
+		if diff := cmp.Diff([]string{"", "", "", "{}", ""}, reported.texts); diff != "" {
+			t.Errorf("%s: texts of the refused lines (-want +got):\n%s", name, diff)
 		}
 		wantOrders := slices.Concat(references(1, 3), references(5, 5))
 		if diff := cmp.Diff(wantOrders, s.references); diff != "" || counts.Created != 4 || counts.Invalid != 5 {

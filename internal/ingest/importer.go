@@ -25,8 +25,9 @@ type ImportFunc func(ctx context.Context, batch []order.Incoming) ([]order.Impor
 // may be nil.
 type Options struct {
 	// Refused receives every conflicting and every invalid line, in the order of
-	// the input. The first line is 1.
-	Refused func(line int, reason string)
+	// the input. The first line is 1. text is the line as it came, without the line
+	// end, and valid until the call returns; nil if it is longer than MaxLineLength.
+	Refused func(line int, text []byte, reason string)
 	// Progress receives the number of bytes of the input that are processed.
 	Progress func(bytes int64)
 }
@@ -146,7 +147,7 @@ func (i *importer) flush(ctx context.Context) error {
 		if line.incoming != nil {
 			result, results = results[0], results[1:]
 		}
-		i.count(line.number, result)
+		i.count(line, result)
 	}
 	clear(i.lines)
 	clear(i.batch)
@@ -159,7 +160,7 @@ func (i *importer) flush(ctx context.Context) error {
 }
 
 // count counts a result and reports a refused line.
-func (i *importer) count(line int, result order.ImportResult) {
+func (i *importer) count(line parsedLine, result order.ImportResult) {
 	switch result.Status {
 	case order.Created:
 		i.counts.Created++
@@ -173,6 +174,6 @@ func (i *importer) count(line int, result order.ImportResult) {
 		i.counts.Invalid++
 	}
 	if i.opts.Refused != nil {
-		i.opts.Refused(line, result.Reason)
+		i.opts.Refused(line.number, line.text, result.Reason)
 	}
 }

@@ -100,6 +100,7 @@ type block struct {
 // parsedLine is a line as an order or a problem.
 type parsedLine struct {
 	number   int
+	text     []byte          // as it came, without the line end; nil if it is too long
 	incoming *order.Incoming // nil: invalid
 	problem  string
 }
@@ -111,9 +112,10 @@ func (b *block) parse() {
 	number := b.first - 1
 	for text := range bytes.Lines(b.data) {
 		number++
-		text = bytes.TrimSuffix(bytes.TrimSuffix(text, []byte{'\n'}), []byte{'\r'})
-		line := parsedLine{number: number}
+		line := parsedLine{number: number, text: bytes.TrimSuffix(text, []byte{'\n'})}
+		text = bytes.TrimSuffix(line.text, []byte{'\r'})
 		if len(text) > MaxLineLength {
+			line.text = nil
 			line.problem = "the line is longer than 4 MiB"
 		} else if len(bytes.Trim(text, " \t\r")) == 0 {
 			continue

@@ -157,16 +157,22 @@ func (in *importTx) compare(ctx context.Context, item *importItem) error {
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	requested := item.Order.LegacyID
-	switch {
-	case err != nil || !bytes.Equal(digest, item.Digest[:]):
-		item.reject(order.Conflict, "reference: %s is taken by an order with other content", item.Order.Reference)
-	case requested != 0 && requested != legacyID:
-		item.reject(order.Conflict, "orderId: the order %s has the number %d", item.Order.Reference, legacyID)
-	default:
-		item.result = order.ImportResult{Status: order.Unchanged, LegacyID: legacyID}
-	}
+	item.compareWith(legacyID, err == nil && bytes.Equal(digest, item.Digest[:]))
 	return nil
+}
+
+// compareWith sets the result of an order whose reference belongs to an order with a
+// legacy id. same says that it has the same merchant and content.
+func (i *importItem) compareWith(legacyID int64, same bool) {
+	requested := i.Order.LegacyID
+	switch {
+	case !same:
+		i.reject(order.Conflict, "reference: %s is taken by an order with other content", i.Order.Reference)
+	case requested != 0 && requested != legacyID:
+		i.reject(order.Conflict, "orderId: the order %s has the number %d", i.Order.Reference, legacyID)
+	default:
+		i.result = order.ImportResult{Status: order.Unchanged, LegacyID: legacyID}
+	}
 }
 
 var insertOrders = newBulkInsert("orders", `merchant_id, legacy_id, reference, state, created_at, updated_at,

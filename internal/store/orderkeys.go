@@ -88,7 +88,7 @@ func (in *importTx) claimLegacyIDs(ctx context.Context, items []*importItem) err
 				retry = append(retry, item)
 			default:
 				item.legacyID = 0
-				item.reject(order.Conflict, "orderId: %d is taken by another order", item.Order.LegacyID)
+				item.rejectLegacyID()
 				if _, err := in.Exec(ctx, `DELETE FROM order_keys WHERE key = $1`, item.Order.Reference); err != nil {
 					return err
 				}
@@ -102,6 +102,11 @@ func (in *importTx) claimLegacyIDs(ctx context.Context, items []*importItem) err
 		}
 	}
 	return nil
+}
+
+// rejectLegacyID sets the result of an order whose requested legacy id is taken.
+func (i *importItem) rejectLegacyID() {
+	i.reject(order.Conflict, "orderId: %d is taken by another order", i.Order.LegacyID)
 }
 
 // chooseLegacyID chooses the legacy id to claim for an order: none if the order

@@ -15,6 +15,7 @@ import (
 
 var importSubjects = []subject{
 	{"intake/verdicts", testVerdicts},
+	{"intake/check", testImportCheck},
 	{"intake/next free number", testNextFreeNumber},
 	{"intake/highest number", testHighestNumber},
 	{"intake/numbers within a batch", testNumbersWithinBatch},
@@ -89,6 +90,49 @@ func (s step) check(t *testing.T, got order.ImportResult) {
 	t.Helper()
 	if got.Status != s.want || got.LegacyID != s.number || !strings.HasPrefix(got.Reason, s.reason) || (s.reason == "") != (got.Reason == "") {
 		t.Errorf("%s: %+v, want %v, number %d, a reason like %q", s.name, got, s.want, s.number, s.reason)
+	}
+}
+
+// testImportCheck checks that a check foresees the results of an import, in batches
+// of any size, and changes nothing.
+func testImportCheck(f *fixture) {
+	var all []order.Incoming
+	for _, step := range verdictSteps() {
+		all = append(all, incoming(step.order))
+	}
+	f.create(minimal(beta, "OLD"))
+	all = append(all, incoming(minimal(beta, "OLD")), incoming(minimal(alpha, "OLD")), incoming(withNumber(minimal(beta, "NEW"), 1)),
+		incoming(withNumber(minimal(beta, "LARGE"), 1<<60)))
+	check := func(size int) []order.ImportResult {
+		results, foresee := []order.ImportResult(nil), f.b.NewImportCheck()
+		for batch := range slices.Chunk(all, size) {
+			part, err := foresee(f.Context(), batch)
+			if err != nil {
+				f.Fatal(err)
+			}
+			results = append(results, part...)
+		}
+		return results
+	}
+	before := f.tables.rows()
+	first := check(1)
+	for _, size := range []int{4, len(all)} {
+		if diff := cmp.Diff(first, check(size)); diff != "" {
+			f.Errorf("batches of %d (-one by one +got):\n%s", size, diff)
+		}
+	}
+	if diff := cmp.Diff(before, f.tables.rows()); diff != "" {
+		f.Errorf("the check changed the tables (-before +after):\n%s", diff)
+	}
+	var imported []order.ImportResult
+	for _, one := range all {
+		imported = append(imported, f.add(f.a, one)...)
+	}
+	if diff := cmp.Diff(imported, first); diff != "" {
+		f.Errorf("an empty database (-import +check):\n%s", diff)
+	}
+	if diff := cmp.Diff(f.add(f.a, all...), check(3)); diff != "" {
+		f.Errorf("a full database (-import +check):\n%s", diff)
 	}
 }
 

@@ -23,6 +23,8 @@ type Store interface {
 	token.Store
 	// Ping returns an error if the database cannot be read.
 	Ping(ctx context.Context) error
+	// NewImportCheck returns a function that foresees the results of imports.
+	NewImportCheck() func(context.Context, []order.Incoming) ([]order.ImportResult, error)
 	// Close closes the handle.
 	Close() error
 }

@@ -1,0 +1,129 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/store/sqldb"
+)
+
+// importCheck finds out what an import would do, and changes nothing. It remembers
+// the orders of earlier batches as if they were imported, about 300 bytes for each.
+type importCheck struct {
+	db           *DB
+	seen         map[string]seenKey // by order key
+	lastLegacyID int64
+}
+
+// seenKey is what an order of an earlier line has claimed.
+type seenKey struct {
+	merchantID, legacyID int64
+	digest               [32]byte
+}
+
+// NewImportCheck returns a function that returns what DB.ImportOrders would return
+// for a batch, as if the batches of its earlier calls were imported. It changes
+// nothing. A legacy id that the import would assign is a guess, because other
+// imports may take it. The function is not safe for concurrent use.
+func (db *DB) NewImportCheck() func(context.Context, []order.Incoming) ([]order.ImportResult, error) {
+	c := &importCheck{db: db, seen: make(map[string]seenKey)}
+	return c.check
+}
+
+func (c *importCheck) check(ctx context.Context, batch []order.Incoming) ([]order.ImportResult, error) {
+	items := make([]*importItem, len(batch))
+	for i := range batch {
+		items[i] = &importItem{Incoming: batch[i]}
+	}
+	err := c.db.sql.Snapshot(ctx, func(q sqldb.Querier) error {
+		return c.checkAll(ctx, &importTx{tx: &tx{Querier: q, db: c.db}}, items)
+	})
+	if err != nil {
+		return nil, c.db.wrap(fmt.Errorf("check orders: %w", err))
+	}
+	results := make([]order.ImportResult, len(items))
+	for i, item := range items {
+		results[i] = item.result
+	}
+	return results, nil
+}
+
+func (c *importCheck) checkAll(ctx context.Context, in *importTx, items []*importItem) error {
+	if err := in.readLegacyIDCounter(ctx); err != nil {
+		return err
+	}
+	c.lastLegacyID = max(c.lastLegacyID, in.lastLegacyID)
+	known, err := in.checkMerchants(ctx, items)
+	if err != nil {
+		return err
+	}
+	taken, err := in.takenKeys(ctx, known)
+	if err != nil {
+		return err
+	}
+	for _, item := range known {
+		reference := item.Order.Reference
+		earlier, seen := c.seen[reference]
+		switch {
+		case seen:
+			item.compareWith(earlier.legacyID, earlier.merchantID == item.Order.MerchantID && earlier.digest == item.Digest)
+		case taken[reference]:
+			if err := in.compare(ctx, item); err != nil {
+				return err
+			}
+		default:
+			c.claim(item, taken)
+		}
+	}
+	return nil
+}
+
+// claim sets the result of an order with a new reference, and remembers its keys.
+func (c *importCheck) claim(item *importItem, taken map[string]bool) {
+	id := item.Order.LegacyID
+	if id == 0 {
+		for used := true; used; _, used = c.seen[LegacyIDKey(c.lastLegacyID)] {
+			c.lastLegacyID++
+		}
+		id = c.lastLegacyID
+	} else if id <= MaxCountedLegacyID {
+		c.lastLegacyID = max(c.lastLegacyID, id)
+	}
+	key := LegacyIDKey(id)
+	if _, used := c.seen[key]; used || taken[key] {
+		item.rejectLegacyID()
+		return
+	}
+	item.result = order.ImportResult{Status: order.Created, LegacyID: id}
+	claimed := seenKey{merchantID: item.Order.MerchantID, legacyID: id, digest: item.Digest}
+	c.seen[item.Order.Reference], c.seen[key] = claimed, claimed
+}
+
+var selectOrderKeys = `SELECT key FROM order_keys WHERE key IN (` + sqldb.Params(1, batchSize) + `)`
+
+// takenKeys returns which references and requested legacy ids of orders exist.
+func (in *importTx) takenKeys(ctx context.Context, items []*importItem) (map[string]bool, error) {
+	var keys []any
+	for _, item := range items {
+		keys = append(keys, item.Order.Reference)
+		if id := item.Order.LegacyID; id != 0 {
+			keys = append(keys, LegacyIDKey(id))
+		}
+	}
+	taken := make(map[string]bool)
+	for chunk := range slices.Chunk(keys, batchSize) {
+		for len(chunk) < batchSize {
+			chunk = append(chunk, chunk[0]) // one statement for any number
+		}
+		found, err := sqldb.Column[string](ctx, in, selectOrderKeys, chunk...)
+		if err != nil {
+			return nil, err
+		}
+		for _, key := range found {
+			taken[key] = true
+		}
+	}
+	return taken, nil
+}
