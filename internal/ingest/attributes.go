@@ -53,6 +53,23 @@ func nesting(value []byte) int {
 	return deepest
 }
 
+// values returns how many members and elements a JSON value has at least: a comma is
+// between two, and an array or object that is one begins with a bracket or brace.
+func values(text []byte) int {
+	commas, opened := 0, 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			i += quotedLength(text[i:]) - 1
+		case ',':
+			commas++
+		case '[', '{':
+			opened++
+		}
+	}
+	return max(commas, opened)
+}
+
 // quotedLength returns the length of the JSON string at the start of b, with its
 // quotes.
 func quotedLength(b []byte) int {
