@@ -138,7 +138,7 @@ func (s *service) serve(orders *order.Service, with setup, log *slog.Logger) {
 		operator.API{Orders: orders, Tokens: s.tokens, Log: log}.Routes(),
 		docpages.DocumentRoutes(),
 		docpages.PageRoutes(at.base),
-		web.HealthRoutes(web.Readiness{Database: with.ready, Storage: func(context.Context) error { return nil }}, s.metrics),
+		web.NewHealth(web.Readiness{Database: with.ready, Storage: func(context.Context) error { return nil }}).Routes(s.metrics),
 	)
 	watch := openapitest.CheckHandler(s.t)
 	server := httptest.NewServer(watch(web.Observe(router, router.EncodeError, web.RequestLog{Logger: log}, s.metrics, s.now)))

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -57,12 +57,11 @@ func (c *serveCommand) serve(ctx context.Context, p *process) error {
 	}
 	// Bound before anything is created or migrated. Clients that connect meanwhile
 	// wait until the server is ready.
-	listener, err := listenOn(c.Settings.Listen)
+	ports, err := s.bind()
 	if err != nil {
 		return err
 	}
-	// web.Serve closes it too, which is harmless.
-	defer func() { _ = listener.Close() }()
+	defer func() { _ = ports.close() }()
 	created, err := p.createDataFolder()
 	if err != nil {
 		return err
@@ -78,9 +77,12 @@ func (c *serveCommand) serve(ctx context.Context, p *process) error {
 		s.log.Info("data folder created", "path", created)
 	}
 	if err = s.prepare(ctx, locks); err == nil {
-		err = s.serveRequests(ctx, listener)
+		err = s.serveRequests(ctx, ports)
 	}
-	return errors.Join(err, s.backend.close(), locks.release())
+	if err = errors.Join(err, s.backend.close(), locks.release()); err == nil {
+		s.log.Info("stopped")
+	}
+	return err
 }
 
 // logHandler returns the handler that writes the log to standard error.
@@ -127,6 +129,8 @@ type server struct {
 	log     *slog.Logger
 	metrics *web.Metrics
 	cache   *respcache.Cache
+	// stopping says that ctx has ended; requests are still served.
+	stopping atomic.Bool
 }
 
 // prepare removes the staged files and reservations that crashed servers have
@@ -152,41 +156,23 @@ func (s *server) prepare(ctx context.Context, locks *serveLocks) error {
 	return locks.share(ctx)
 }
 
-// listenOn binds the port of an address.
-func listenOn(address string) (net.Listener, error) {
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		return nil, usageError{config.Invalid("listen", cannotListen(address, err))}
-	}
-	return listener, nil
-}
-
-// serveRequests creates the demo if requested, and serves the requests of a listener
-// until ctx ends.
-func (s *server) serveRequests(ctx context.Context, listener net.Listener) error {
-	bound := listener.Addr()
-	baseURL, storageURL := s.settings.Addresses(bound)
+// serveRequests creates the demo if requested, and serves the requests of the
+// listeners until ctx ends.
+func (s *server) serveRequests(ctx context.Context, l *listeners) error {
+	baseURL, storageURL := s.settings.Addresses(config.LocalURL(l.main.Addr(), l.mainTLS != nil))
 	if s.flags.Demo {
 		if err := s.showDemo(ctx, baseURL); err != nil {
 			return err
 		}
 	}
-	if err := s.print("Merchant Orders listens on %s", config.LocalURL(bound)); err != nil {
-		s.log.Warn("cannot write to standard output", "error", err)
-	}
-	limits := web.ServerLimits{Connections: s.flags.Connections(maxOpenFiles()), Idle: s.flags.Idle()}
-	s.log.Info("listening", "max_connections", limits.Connections, "address", bound.String(), "base_url", baseURL, "storage_url", storageURL,
-		"database", s.settings.DatabaseName(), "storage", s.settings.StorageName(), "version", version())
-	for _, warning := range s.warnings {
-		s.log.Warn(warning)
-	}
+	options := web.ServerOptions{Connections: s.flags.Connections(maxOpenFiles()), Idle: s.flags.Idle()}
+	s.announce(l, baseURL, storageURL, options.Connections)
 	stop := s.startJanitor(s.flags.PurgeAfter())
 	defer stop()
 	s.cache = respcache.New(responseCacheSize, s.now)
 	defer s.startMonitor().close()
-	// Shutdown waits for requests in progress. Long polling requests end at once.
-	defer context.AfterFunc(ctx, s.orders.StopWaiting)()
-	return web.Serve(ctx, listener, s.handler(baseURL, storageURL), s.log, limits)
+	main, admin := s.routers(baseURL, storageURL, l.operatorsOnMain())
+	return s.serveAll(ctx, l, s.handler(main), s.handler(admin), options)
 }
 
 // maxOpenFiles returns how many files the process may open, 0 if that is not known.
@@ -254,17 +240,22 @@ func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\
 // few thousand clients poll, while the whole process stays below 128 MB.
 const responseCacheSize = 24 << 20
 
-// handler returns the handler of everything that is served.
-func (s *server) handler(baseURL, storageURL string) http.Handler {
-	router := s.router(baseURL, storageURL)
-	return s.wrap(web.Observe(router, router.EncodeError, web.RequestLog{Logger: s.log, NoAddresses: s.flags.HideAddresses}, s.metrics, s.now))
+// handler returns the handler of everything that a router serves.
+func (s *server) handler(router *web.Router) http.Handler {
+	log := web.RequestLog{Logger: s.log, NoAddresses: s.flags.HideAddresses, Proxies: s.flags.Proxies()}
+	return s.wrap(web.Observe(router, router.EncodeError, log, s.metrics, s.now))
 }
 
-// router returns the router with all routes.
-func (s *server) router(baseURL, storageURL string) *web.Router {
+// routers returns the routers of the main port and of the admin port. The main one
+// also has what is for operators, if operatorsOnMain is set.
+func (s *server) routers(baseURL, storageURL string, operatorsOnMain bool) (main, admin *web.Router) {
 	_, bucket := s.settings.Bucket()
-	// Without its folder the server can hardly do anything.
-	ready := web.Readiness{Database: s.db.Ping, Storage: s.files.Check, StorageRequired: !bucket || s.flags.ReadyRequiresStorage}
+	health := web.NewHealth(web.Readiness{
+		Database: s.db.Ping, Storage: s.files.Check,
+		// Without its folder the server can hardly do anything.
+		StorageRequired: !bucket || s.flags.ReadyRequiresStorage,
+		Stopping:        s.stopping.Load,
+	})
 	config := web.RouterConfig{
 		Authenticator: s.tokens,
 		Limits:        ratelimit.New(s.flags.Requests(), s.now),
@@ -274,13 +265,19 @@ func (s *server) router(baseURL, storageURL string) *web.Router {
 		ViewVersion:   web.ViewVersion(v1.ViewVersion, v2.ViewVersion, baseURL, storageURL, s.settings.ErrorCodes),
 	}
 	invoices := invoiceapi.Endpoints{Orders: s.orders, Metrics: s.metrics, StorageURL: storageURL}
-	return web.NewRouter(config,
+	operators := operator.API{Orders: s.orders, Tokens: s.tokens, Log: s.log}.Routes()
+	documents, pages := docpages.DocumentRoutes(), docpages.PageRoutes(baseURL)
+	groups := []web.RouteGroup{
 		v1.API{Endpoints: invoices, BaseURL: baseURL}.Routes(),
 		v2.API{Endpoints: invoices, BaseURL: baseURL, ErrorCodes: v2.ErrorCodes(s.settings.ErrorCodes)}.Routes(),
 		storageapi.API{Orders: s.orders, Metrics: s.metrics}.Routes(),
-		operator.API{Orders: s.orders, Tokens: s.tokens, Log: s.log}.Routes(),
-		docpages.DocumentRoutes(),
-		docpages.PageRoutes(baseURL),
-		web.HealthRoutes(ready, s.metrics),
-	)
+		documents, pages,
+	}
+	if operatorsOnMain {
+		groups = append(groups, operators, health.Routes(s.metrics))
+	} else {
+		groups = append(groups, health.Routes(nil))
+	}
+	return web.NewRouter(config, groups...),
+		web.NewRouter(config, operators, documents, pages, web.ProfileRoutes(), health.DetailedRoutes(s.metrics))
 }

@@ -30,7 +30,7 @@ type Config struct {
 
 	Storage string `placeholder:"URL" help:"Storage of the invoice files: s3://bucket?region=REGION&endpoint=URL, with the credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or file:///FOLDER. Empty: the data folder; not allowed with PostgreSQL."`
 
-	BaseURL string `name:"base-url" placeholder:"URL" help:"URL at which clients reach the service, for example through a proxy. Empty: http:// and the listen address."`
+	BaseURL string `name:"base-url" placeholder:"URL" help:"URL at which clients reach the service, for example through a proxy. Empty: http:// or https:// and the listen address."`
 
 	// StorageURL by default has the names of StorageNames.
 	StorageURL string `name:"storage-url" placeholder:"URL" help:"Start of the URLs of invoice files. Empty: {base-url}/storage/REGION/BUCKET, served by the service itself; in the data folder the region is local, the bucket merchant-orders."`

@@ -23,7 +23,7 @@ func good(t *testing.T) config.Config {
 // goodServe returns valid settings of serve.
 func goodServe() config.Serve {
 	return config.Serve{
-		Listen: ":0", RateLimit: "100", PurgeDeletedAfter: "720h", IdleTimeout: "30s", LogFormat: config.LogJSON,
+		Listen: ":0", RateLimit: "100", PurgeDeletedAfter: "720h", IdleTimeout: "30s", LogFormat: config.LogJSON, Drain: "0s",
 	}
 }
 
@@ -269,6 +269,8 @@ func TestAddresses(t *testing.T) {
 	}{
 		{"defaults", config.Config{}, local,
 			"http://127.0.0.1:4711", "http://127.0.0.1:4711/storage/local/merchant-orders"},
+		{"with TLS", config.Config{}, local,
+			"https://127.0.0.1:4711", "https://127.0.0.1:4711/storage/local/merchant-orders"},
 		{"any IPv4 address", config.Config{}, &net.TCPAddr{IP: net.IPv4zero, Port: 80},
 			"http://localhost:80", "http://localhost:80/storage/local/merchant-orders"},
 		{"any IPv6 address", config.Config{}, &net.TCPAddr{IP: net.IPv6zero, Port: 80},
@@ -281,7 +283,7 @@ func TestAddresses(t *testing.T) {
 			"http://127.0.0.1:4711", "https://cdn.example.com/eu/files"},
 	}
 	for _, tc := range cases {
-		base, storage := tc.config.Addresses(tc.bound)
+		base, storage := tc.config.Addresses(config.LocalURL(tc.bound, tc.name == "with TLS"))
 		if base != tc.base || storage != tc.storage {
 			t.Errorf("%s: got %s and %s, want %s and %s", tc.name, base, storage, tc.base, tc.storage)
 		}
@@ -321,7 +323,7 @@ func TestBucket(t *testing.T) {
 		if ok != want.ok || ok && bucket != want.bucket {
 			t.Errorf("%q: got %+v, %v; want %+v, %v", storage, bucket, ok, want.bucket, want.ok)
 		}
-		if _, url := c.Addresses(local); url != want.url {
+		if _, url := c.Addresses(config.LocalURL(local, false)); url != want.url {
 			t.Errorf("%q: files are below %s, want %s", storage, url, want.url)
 		}
 	}

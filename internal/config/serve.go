@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"net"
 	"strconv"
@@ -22,9 +23,14 @@ const (
 // Serve has the settings of the command serve, with tags as in Config.
 type Serve struct {
 	Listen               string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to accept connections on. Port 0 selects a free port, which is printed."`
+	AdminListen          string `name:"admin-listen" placeholder:"HOST:PORT" help:"Address for /metrics, /operator, the details of /readyz and /debug/pprof. Empty: metrics and the operator interface are served on the address of --listen if that is a loopback address, else not at all."`
+	TLSCert              string `name:"tls-cert" placeholder:"FILE" help:"Certificate in PEM form, followed by those of its issuers: connections are encrypted (HTTPS, HTTP/2). The file is read again when it changes. Also for --admin-listen, unless that is a loopback address."`
+	TLSKey               string `name:"tls-key" placeholder:"FILE" help:"Private key of --tls-cert in PEM form."`
+	TrustedProxies       string `name:"trusted-proxies" placeholder:"CIDR,..." help:"Networks of the proxies in front of the service. The address of a client is taken from their headers X-Forwarded-For and Forwarded."`
 	RateLimit            string `name:"rate-limit" default:"100" placeholder:"N" help:"Requests a second for each token, with bursts of twice as many. 0: no limit, also none for requests in flight and failed authentication."`
 	MaxConnections       string `name:"max-connections" placeholder:"N" help:"Connections at a time. Empty: as many as the limit on open files allows, 10000 at most."`
 	IdleTimeout          string `name:"idle-timeout" default:"30s" placeholder:"DURATION" help:"Time after which a connection without a request is closed. Set it longer than the time after which a proxy closes its own."`
+	Drain                string `default:"0s" placeholder:"DURATION" help:"Time that a stop waits before the server stops to accept connections. /readyz is 503 meanwhile, so that load balancers send no more requests."`
 	PurgeDeletedAfter    string `name:"purge-deleted-after" default:"720h" placeholder:"DURATION" help:"Time after which the bytes of a deleted invoice file are removed from the storage. 0: never."`
 	HideAddresses        bool   `name:"hide-addresses" help:"Do not log the addresses of clients whose request is refused with 401 or 403."`
 	LogFormat            string `name:"log-format" default:"json" placeholder:"WORD" help:"Form of the lines of the log: json or text."`
@@ -50,14 +56,27 @@ func (s Serve) Check() error {
 	if d, err := time.ParseDuration(s.PurgeDeletedAfter); err != nil || d < 0 {
 		purge = "must be a duration such as 720h, or 0 for never"
 	}
-	return errors.Join(Invalid("listen", listen), Invalid("rate-limit", rate), Invalid("purge-deleted-after", purge),
-		Invalid("max-connections", connections), Invalid("idle-timeout", idle), Invalid("log-format", oneOf(s.LogFormat, LogJSON, LogText)))
+	drain := ""
+	if d, err := time.ParseDuration(s.Drain); err != nil || d < 0 || d > maxDrain {
+		drain = "must be a duration from 0s to 1h, such as 5s"
+	}
+	_, proxies := parseNetworks(s.TrustedProxies)
+	return errors.Join(Invalid("listen", listen), Invalid("admin-listen", checkAdminListen(s.AdminListen, s.Listen)), s.checkTLS(),
+		Invalid("trusted-proxies", proxies), Invalid("rate-limit", rate), Invalid("purge-deleted-after", purge),
+		Invalid("max-connections", connections), Invalid("idle-timeout", idle), Invalid("drain", drain),
+		Invalid("log-format", oneOf(s.LogFormat, LogJSON, LogText)))
 }
+
+// maxDrain is the maximum of Drain.
+const maxDrain = time.Hour
+
+// localhost is the name of the loopback addresses.
+const localhost = "localhost"
 
 // isLoopback reports whether only this machine can reach a listening address.
 func isLoopback(address string) bool {
 	host, _, _ := net.SplitHostPort(address)
-	return host == "localhost" || net.ParseIP(host).IsLoopback()
+	return host == localhost || net.ParseIP(host).IsLoopback()
 }
 
 // Requests returns RateLimit as a number; 0 means no limit.
@@ -97,6 +116,12 @@ func (s Serve) Idle() time.Duration {
 	return d
 }
 
+// DrainTime returns Drain as a duration.
+func (s Serve) DrainTime() time.Duration {
+	d, _ := time.ParseDuration(s.Drain) // Check has found it valid
+	return d
+}
+
 // PurgeAfter returns PurgeDeletedAfter as a duration; 0 means never.
 func (s Serve) PurgeAfter() time.Duration {
 	d, _ := time.ParseDuration(s.PurgeDeletedAfter) // Check has found it valid
@@ -104,12 +129,9 @@ func (s Serve) PurgeAfter() time.Duration {
 }
 
 // Addresses returns the base URLs of the service and of its invoice files, without
-// a slash at the end. bound is the address of the listener.
-func (c Config) Addresses(bound net.Addr) (baseURL, storageURL string) {
-	baseURL, storageURL = trimURL(c.BaseURL), trimURL(c.StorageURL)
-	if baseURL == "" {
-		baseURL = LocalURL(bound)
-	}
+// a slash at the end. local is the LocalURL of the listener.
+func (c Config) Addresses(local string) (baseURL, storageURL string) {
+	baseURL, storageURL = cmp.Or(trimURL(c.BaseURL), local), trimURL(c.StorageURL)
 	if storageURL == "" {
 		region, bucket := c.StorageNames()
 		storageURL = baseURL + "/storage/" + region + "/" + bucket
@@ -117,15 +139,20 @@ func (c Config) Addresses(bound net.Addr) (baseURL, storageURL string) {
 	return baseURL, storageURL
 }
 
-// LocalURL returns the URL at which a client on this machine reaches a listener.
-func LocalURL(bound net.Addr) string {
+// LocalURL returns the URL at which a client on this machine reaches a listener,
+// which uses TLS if secure is set.
+func LocalURL(bound net.Addr, secure bool) string {
+	scheme := "http://"
+	if secure {
+		scheme = "https://"
+	}
 	tcp, ok := bound.(*net.TCPAddr)
 	if !ok {
-		return "http://" + bound.String()
+		return scheme + bound.String()
 	}
 	host := tcp.IP.String()
 	if tcp.IP == nil || tcp.IP.IsUnspecified() {
-		host = "localhost"
+		host = localhost
 	}
-	return "http://" + net.JoinHostPort(host, strconv.Itoa(tcp.Port))
+	return scheme + net.JoinHostPort(host, strconv.Itoa(tcp.Port))
 }

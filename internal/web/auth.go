@@ -59,7 +59,7 @@ func (a authenticator) readGrant(h http.Header, r *http.Request) (token.Grant, e
 // fails too often at the address of the request. It sets the challenges (RFC 9110,
 // 11.6.1).
 func (a authenticator) unauthorized(h http.Header, r *http.Request) error {
-	if err := a.limits.AllowFailure(r); err != nil {
+	if err := a.limits.AllowFailure(ClientAddress(r)); err != nil {
 		return err
 	}
 	h.Set("WWW-Authenticate", `Bearer realm="merchant-orders"`)

@@ -3,6 +3,7 @@ package web
 import (
 	"container/list"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"net/http"
@@ -29,7 +30,7 @@ type connections struct {
 
 	mu      sync.Mutex
 	open    int
-	busy    int       // with a running request
+	busy    int       // running requests
 	waiting list.List // *connection without a running request, the longest wait first
 }
 
@@ -39,14 +40,18 @@ type connection struct {
 	all *connections
 
 	// Guarded by all.mu.
-	place  *list.Element // in waiting; nil: a request is running
-	closed bool
+	place    *list.Element // in waiting; nil: a request is running, or it is closed
+	requests int           // running; more than one with HTTP/2
+	closed   bool
 }
 
 type connectionKey struct{}
 
 // withConnection is the ConnContext of a server that listens on connections.
 func withConnection(ctx context.Context, conn net.Conn) context.Context {
+	if encrypted, ok := conn.(*tls.Conn); ok {
+		conn = encrypted.NetConn()
+	}
 	return context.WithValue(ctx, connectionKey{}, conn)
 }
 
@@ -138,10 +143,12 @@ func isProbe(r *http.Request) bool {
 	return path == healthPath || path == readyPath
 }
 
-// begin marks a connection as busy and reports whether the server is crowded.
+// begin adds a running request to a connection and reports whether the server is
+// crowded.
 func (c *connections) begin(conn *connection) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	conn.requests++
 	if conn.place != nil {
 		c.waiting.Remove(conn.place)
 		conn.place = nil
@@ -150,12 +157,13 @@ func (c *connections) begin(conn *connection) bool {
 	return c.busy > c.max-probeReserve
 }
 
-// end marks a connection as waiting.
+// end removes a running request from a connection, which waits if it was the last.
 func (c *connections) end(conn *connection) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.busy--
-	if !conn.closed {
+	conn.requests--
+	if conn.requests == 0 && !conn.closed {
 		conn.place = c.waiting.PushBack(conn)
 	}
 }

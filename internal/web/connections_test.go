@@ -37,7 +37,7 @@ func withBoundedServer(t *testing.T, test func(t *testing.T, s *boundedServer)) 
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() {
-			ended <- Serve(ctx, s, handler, log, ServerLimits{Connections: fewConnections, Idle: time.Hour})
+			ended <- Serve(ctx, s, handler, log, ServerOptions{Connections: fewConnections, Idle: time.Hour})
 		}()
 		test(t, s)
 		cancel()
@@ -150,4 +150,36 @@ func TestProbesHaveRoom(t *testing.T) {
 			t.Errorf("afterwards: status %d", got.status)
 		}
 	})
+}
+
+// TestConnectionWithSeveralRequests checks that a connection with HTTP/2 waits only
+// when none of its requests is running, so that it is not closed before.
+func TestConnectionWithSeveralRequests(t *testing.T) {
+	t.Parallel()
+	all := &connections{max: 1000}
+	server, client := net.Pipe()
+	defer client.Close()
+	conn := all.admit(server)
+	waits := func() bool { return all.waiting.Len() == 1 && all.waiting.Front().Value == conn }
+	for _, step := range []struct {
+		name  string
+		do    func()
+		busy  int
+		waits bool
+	}{
+		{"a request", func() { all.begin(conn) }, 1, false},
+		{"a second one", func() { all.begin(conn) }, 2, false},
+		{"one ends", func() { all.end(conn) }, 1, false},
+		{"a third one", func() { all.begin(conn) }, 2, false},
+		{"another ends", func() { all.end(conn) }, 1, false},
+		{"the last ends", func() { all.end(conn) }, 0, true},
+		{"a request again", func() { all.begin(conn) }, 1, false},
+		{"closed", func() { conn.Close() }, 1, false},
+		{"it ends", func() { all.end(conn) }, 0, false},
+	} {
+		step.do()
+		if all.busy != step.busy || waits() != step.waits || !step.waits && all.waiting.Len() != 0 {
+			t.Errorf("%s: %d requests run, it waits: %v, %d wait", step.name, all.busy, waits(), all.waiting.Len())
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,42 +32,81 @@ type Readiness struct {
 	// StorageRequired says that the service is not ready without the storage. If it
 	// is false, /readyz only tells that the storage is unavailable.
 	StorageRequired bool
+	// Stopping reports whether the server will stop soon. It is then not ready, while
+	// it still serves requests; nil: never.
+	Stopping func() bool
 }
 
-// HealthRoutes returns the group with the empty prefix, all of it public. /healthz
-// says that the process serves. /readyz says within 2 seconds whether the service is
-// ready; the reason goes to the log only. /metrics shows the metrics. Every path
-// outside the other groups is a 404 of this one.
-func HealthRoutes(ready Readiness, metrics *Metrics) RouteGroup {
-	probe := readyProbe{
-		database: &probe{check: ready.Database}, storage: &probe{check: ready.Storage}, storageRequired: ready.StorageRequired,
+// Health serves the probes of load balancers. All ports of a server share one.
+type Health struct {
+	database, storage *probe
+	storageRequired   bool
+	stopping          func() bool
+}
+
+// NewHealth returns the health of a server.
+func NewHealth(ready Readiness) *Health {
+	h := &Health{
+		database: &probe{check: ready.Database}, storage: &probe{check: ready.Storage},
+		storageRequired: ready.StorageRequired, stopping: ready.Stopping,
 	}
-	metricsHandler := metrics.Handler()
-	return RouteGroup{
+	if h.stopping == nil {
+		h.stopping = func() bool { return false }
+	}
+	return h
+}
+
+// Routes returns the group with the empty prefix, all of it public. /healthz says
+// that the process serves. /readyz says within 2 seconds whether the service is
+// ready; the reason goes to the log only. /metrics shows the metrics, unless they are
+// nil. Every path outside the other groups is a 404 of this one.
+func (h *Health) Routes(metrics *Metrics) RouteGroup { return h.routes(metrics, false) }
+
+// DetailedRoutes is Routes for a port that only operators reach: /readyz also shows
+// the reason.
+func (h *Health) DetailedRoutes(metrics *Metrics) RouteGroup { return h.routes(metrics, true) }
+
+func (h *Health) routes(metrics *Metrics, detailed bool) RouteGroup {
+	group := RouteGroup{
 		Errors: EncodeMessage,
 		Routes: []Route{
 			PublicRoute(http.MethodGet, healthPath, func(w http.ResponseWriter, _ *http.Request) error {
 				return WriteJSON(w, http.StatusOK, health{Status: "ok"})
 			}),
-			PublicRoute(http.MethodGet, readyPath, probe.handle).WithErrors(encodeNotReady),
-			PublicRoute(http.MethodGet, "/metrics", func(w http.ResponseWriter, r *http.Request) error {
-				metricsHandler.ServeHTTP(w, r)
-				return nil
-			}),
+			PublicRoute(http.MethodGet, readyPath, h.readyHandler(detailed)).WithErrors(encodeNotReady),
 		},
 	}
+	if metrics != nil {
+		handler := metrics.Handler()
+		group.Routes = append(group.Routes, PublicRoute(http.MethodGet, "/metrics", func(w http.ResponseWriter, r *http.Request) error {
+			handler.ServeHTTP(w, r)
+			return nil
+		}))
+	}
+	return group
 }
 
 // health is the body of a successful probe.
 type health struct {
-	Status  string `json:"status"`
-	Storage string `json:"storage,omitempty"` // unavailable, or empty
+	Status  string  `json:"status"`
+	Storage string  `json:"storage,omitempty"` // unavailable, or empty
+	Checks  *checks `json:"checks,omitempty"`
 }
 
-// notReady is the body of a 503 because of the storage.
+// checks are the details of a readiness check: checkPassed, or what is wrong.
+type checks struct {
+	Server   string `json:"server"`
+	Database string `json:"database"`
+	Storage  string `json:"storage"`
+}
+
+const checkPassed = "ok"
+
+// notReady is the body of a 503 of /readyz.
 type notReady struct {
 	MessageBody
-	Storage string `json:"storage"` // unavailable
+	Storage string  `json:"storage,omitempty"` // unavailable, or empty
+	Checks  *checks `json:"checks,omitempty"`
 }
 
 const storageUnavailable = "unavailable"
@@ -74,38 +114,75 @@ const storageUnavailable = "unavailable"
 // errStorage says that the database answers and the storage does not.
 var errStorage = errors.New("the storage is unavailable")
 
+// errStopping says that the server will stop soon.
+var errStopping = errors.New("the server is stopping")
+
+// readyError is the error of a service that is not ready. It also has the details.
+type readyError struct {
+	error
+	checks *checks // nil: not for the client
+}
+
+// Unwrap returns why the service is not ready.
+func (e readyError) Unwrap() error { return e.error }
+
 // encodeNotReady is the ErrorEncoder of /readyz.
 func encodeNotReady(r *http.Request, err error) (int, any) {
 	status, body := EncodeMessage(r, err)
-	if message, ok := body.(MessageBody); ok && errors.Is(err, errStorage) {
-		body = notReady{MessageBody: message, Storage: storageUnavailable}
+	details, ok := errors.AsType[readyError](err)
+	message, plain := body.(MessageBody)
+	if !ok || !plain {
+		return status, body
 	}
-	return status, body
+	unready := notReady{MessageBody: message, Checks: details.checks}
+	if errors.Is(err, errStorage) {
+		unready.Storage = storageUnavailable
+	}
+	return status, unready
 }
 
-// readyProbe serves /readyz.
-type readyProbe struct {
-	database, storage *probe
-	storageRequired   bool
+// readyHandler returns the handler of /readyz.
+func (h *Health) readyHandler(detailed bool) Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
+		defer cancel()
+		waiting := make(chan error, 1)
+		go func() { waiting <- h.storage.result(ctx) }()
+		database := h.database.result(ctx)
+		storage := <-waiting
+		if storage != nil {
+			storage = fmt.Errorf("%w: %w", errStorage, storage)
+		}
+		var stopping error
+		if h.stopping() {
+			stopping = errStopping
+		}
+		var details *checks
+		if detailed {
+			details = &checks{Server: described(stopping), Database: described(database), Storage: described(storage)}
+		}
+		unready := cmp.Or(stopping, database)
+		if h.storageRequired {
+			unready = cmp.Or(unready, storage)
+		}
+		if unready != nil {
+			return readyError{fmt.Errorf("%w: not ready: %w", order.ErrUnavailable, unready), details}
+		}
+		body := health{Status: "ready", Checks: details}
+		if storage != nil {
+			logEntryOf(r).err = storage
+			body.Storage = storageUnavailable
+		}
+		return WriteJSON(w, http.StatusOK, body)
+	}
 }
 
-func (p readyProbe) handle(w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
-	defer cancel()
-	storage := make(chan error, 1)
-	go func() { storage <- p.storage.result(ctx) }()
-	if err := p.database.result(ctx); err != nil {
-		return fmt.Errorf("%w: not ready: %w", order.ErrUnavailable, err)
+// described returns the result of a check for people.
+func described(err error) string {
+	if err == nil {
+		return checkPassed
 	}
-	err := <-storage
-	switch {
-	case err == nil:
-		return WriteJSON(w, http.StatusOK, health{Status: "ready"})
-	case p.storageRequired:
-		return fmt.Errorf("%w: not ready: %w: %w", order.ErrUnavailable, errStorage, err)
-	}
-	logEntryOf(r).err = fmt.Errorf("%w: %w", errStorage, err)
-	return WriteJSON(w, http.StatusOK, health{Status: "ready", Storage: storageUnavailable})
+	return err.Error()
 }
 
 // probe runs a check, at most one a second and one at a time, and shares its result

@@ -31,7 +31,7 @@ func TestReadyWithoutStorage(t *testing.T) {
 		{ready(broken, broken), 503, `{"message":"Service Unavailable"}`},
 		{web.Readiness{Database: fine, Storage: fine, StorageRequired: true}, 200, `{"status":"ready"}`},
 	} {
-		server := serve(t, tokens{}, web.HealthRoutes(test.readiness, web.NewMetrics()))
+		server := serve(t, tokens{}, web.NewHealth(test.readiness).Routes(web.NewMetrics()))
 		got := server.ask(t, "GET /readyz")
 		if got.status != test.status || strings.TrimSpace(got.body) != test.body || (got.header.Get("Retry-After") != "") != (test.status == 503) {
 			t.Errorf("want %d %s: %+v", test.status, test.body, got)
@@ -45,7 +45,7 @@ func TestReadyWithoutStorage(t *testing.T) {
 
 func TestHealth(t *testing.T) {
 	t.Parallel()
-	server := serve(t, tokens{}, web.HealthRoutes(ready(fine, fine), web.NewMetrics()))
+	server := serve(t, tokens{}, web.NewHealth(ready(fine, fine)).Routes(web.NewMetrics()))
 	for _, test := range []struct {
 		request string
 		status  int
@@ -77,7 +77,7 @@ func TestHealth(t *testing.T) {
 func TestNotReady(t *testing.T) {
 	t.Parallel()
 	broken := func(context.Context) error { return errors.New("dial tcp db.internal: refused") }
-	server := serve(t, tokens{}, web.HealthRoutes(ready(broken, fine), web.NewMetrics()))
+	server := serve(t, tokens{}, web.NewHealth(ready(broken, fine)).Routes(web.NewMetrics()))
 	got := server.ask(t, "GET /readyz")
 	if got.status != 503 || got.body != "{\"message\":\"Service Unavailable\"}\n" || got.header.Get("Retry-After") == "" {
 		t.Errorf("%+v", got)
@@ -94,7 +94,7 @@ func TestNotReady(t *testing.T) {
 
 func TestReadyPanics(t *testing.T) {
 	t.Parallel()
-	server := serve(t, tokens{}, web.HealthRoutes(ready(func(context.Context) error { panic("on purpose") }, fine), web.NewMetrics()))
+	server := serve(t, tokens{}, web.NewHealth(ready(func(context.Context) error { panic("on purpose") }, fine)).Routes(web.NewMetrics()))
 	for range 2 {
 		if got := server.ask(t, "GET /readyz"); got.status != 503 {
 			t.Errorf("%+v", got)
@@ -106,12 +106,46 @@ func TestMetrics(t *testing.T) {
 	t.Parallel()
 	metrics := web.NewMetrics()
 	metrics.Upload(web.UploadStored, 5)
-	server := serve(t, tokens{}, web.HealthRoutes(ready(fine, fine), metrics))
+	server := serve(t, tokens{}, web.NewHealth(ready(fine, fine)).Routes(metrics))
 	got := server.ask(t, "GET /metrics")
 	if got.status != 200 || !strings.HasPrefix(got.header.Get("Content-Type"), "text/plain") {
 		t.Errorf("status %d, headers %v", got.status, got.header)
 	}
 	if !strings.Contains(got.body, "\nmerchant_orders_uploaded_bytes_total 5\n") {
 		t.Errorf("metrics %s", got.body)
+	}
+}
+
+// TestReadyDetails checks what /readyz says on the port for operators.
+func TestReadyDetails(t *testing.T) {
+	t.Parallel()
+	broken := func(context.Context) error { return errors.New("dial tcp db.internal: refused") }
+	stopping := func() bool { return true }
+	for _, test := range []struct {
+		name      string
+		readiness web.Readiness
+		status    int
+		body      string
+	}{
+		{"ready", ready(fine, fine), 200, `{"status":"ready","checks":{"server":"ok","database":"ok","storage":"ok"}}`},
+		{"no storage", ready(fine, broken), 200,
+			`{"status":"ready","storage":"unavailable","checks":{"server":"ok","database":"ok","storage":"the storage is unavailable: dial tcp db.internal: refused"}}`},
+		{"no database", ready(broken, fine), 503,
+			`{"message":"Service Unavailable","checks":{"server":"ok","database":"dial tcp db.internal: refused","storage":"ok"}}`},
+		{"stopping", web.Readiness{Database: fine, Storage: fine, Stopping: stopping}, 503,
+			`{"message":"Service Unavailable","checks":{"server":"the server is stopping","database":"ok","storage":"ok"}}`},
+	} {
+		health := web.NewHealth(test.readiness)
+		got := serve(t, tokens{}, health.DetailedRoutes(nil)).ask(t, "GET /readyz")
+		if got.status != test.status || strings.TrimSpace(got.body) != test.body {
+			t.Errorf("%s: want %d %s: %+v", test.name, test.status, test.body, got)
+		}
+		short := serve(t, tokens{}, health.Routes(nil))
+		if got := short.ask(t, "GET /readyz"); got.status != test.status || strings.Contains(got.body, "checks") {
+			t.Errorf("%s, short: %+v", test.name, got)
+		}
+		if got := short.ask(t, "GET /metrics"); got.status != 404 {
+			t.Errorf("metrics that are not served: %+v", got)
+		}
 	}
 }

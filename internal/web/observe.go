@@ -5,8 +5,8 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
-	"net"
 	"net/http"
+	"net/netip"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -45,6 +45,7 @@ type requestLogEntry struct {
 	orderID   int64       // its legacy id
 	err       error       // why the response is a 5xx or was not sent
 	limit     string      // the limit because of which the request was refused
+	proxies   TrustedProxies
 }
 
 type logEntryKey struct{}
@@ -83,6 +84,8 @@ type RequestLog struct {
 	// NoAddresses leaves out the addresses of clients whose request was refused with
 	// 401 or 403.
 	NoAddresses bool
+	// Proxies are those that ClientAddress believes.
+	Proxies TrustedProxies
 }
 
 // Observe wraps a handler. Each request gets an id, one log entry and its metrics.
@@ -91,7 +94,7 @@ type RequestLog struct {
 func Observe(next http.Handler, encode ErrorEncoder, log RequestLog, metrics *Metrics, now func() time.Time) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := now()
-		entry := &requestLogEntry{id: requestID(r), route: unmatchedRoute}
+		entry := &requestLogEntry{id: requestID(r), route: unmatchedRoute, proxies: log.Proxies}
 		r = r.WithContext(context.WithValue(r.Context(), logEntryKey{}, entry))
 		w.Header().Set(requestIDHeader, entry.id)
 		recorder := &responseRecorder{ResponseWriter: w}
@@ -123,11 +126,11 @@ func Observe(next http.Handler, encode ErrorEncoder, log RequestLog, metrics *Me
 			if r.Method == http.MethodHead {
 				recorder.bytes = 0 // the handler wrote them, net/http did not send them
 			}
-			address := ""
+			var client netip.Addr
 			if !log.NoAddresses && (status == http.StatusUnauthorized || status == http.StatusForbidden) {
-				address, _, _ = net.SplitHostPort(r.RemoteAddr)
+				client = ClientAddress(r)
 			}
-			logRequest(log.Logger, entry, method, status, recorder.bytes, took, address)
+			logRequest(log.Logger, entry, method, status, recorder.bytes, took, client)
 		}()
 		if isCrowded(r) {
 			writeError(recorder, r, encode, errCrowded)
@@ -137,9 +140,9 @@ func Observe(next http.Handler, encode ErrorEncoder, log RequestLog, metrics *Me
 	})
 }
 
-// logRequest writes the log entry of a request. address is that of the client; empty:
-// it is not logged.
-func logRequest(log *slog.Logger, entry *requestLogEntry, method string, status int, bytes int64, took time.Duration, address string) {
+// logRequest writes the log entry of a request. client is the address of the client;
+// the zero address is not logged.
+func logRequest(log *slog.Logger, entry *requestLogEntry, method string, status int, bytes int64, took time.Duration, client netip.Addr) {
 	attrs := append(make([]slog.Attr, 0, 12), // room for all
 		slog.String("request", entry.id),
 		slog.String("method", method),
@@ -153,8 +156,8 @@ func logRequest(log *slog.Logger, entry *requestLogEntry, method string, status 
 	} else if entry.deadToken != 0 {
 		attrs = append(attrs, slog.Int64("token", entry.deadToken))
 	}
-	if address != "" {
-		attrs = append(attrs, slog.String("client", address))
+	if client.IsValid() {
+		attrs = append(attrs, slog.String("client", client.String()))
 	}
 	if entry.order != "" {
 		attrs = append(attrs, slog.String("order", entry.order), slog.Int64("order_id", entry.orderID))

@@ -1,9 +1,12 @@
 package web
 
 import (
+	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	stdlog "log"
 	"log/slog"
 	"net"
 	"net/http"
@@ -22,19 +25,24 @@ const (
 	// maxHeader is roughly the largest header, in bytes: tokens and the headers
 	// that proxies add need a few KiB.
 	maxHeader = 64 << 10
+	// maxStreams is how many requests of a connection with HTTP/2 are in flight.
+	maxStreams = 100
 	// stopTimeout is how long a stop waits for running requests.
 	stopTimeout = 10 * time.Second
 )
 
-// ServerLimits are the limits of a server that an operator sets.
-type ServerLimits struct {
+// ServerOptions are the settings of a server.
+type ServerOptions struct {
 	// Connections is how many connections are open at a time, more than probeReserve.
 	Connections int
 	// Idle is how long a connection may wait for its next request.
 	Idle time.Duration
+	// TLS is the configuration of HTTPS with HTTP/1.1 and HTTP/2; nil: HTTP/1.1
+	// without encryption.
+	TLS *tls.Config
 }
 
-// serverTimeouts are the time limits of a server beside ServerLimits.
+// serverTimeouts are the time limits of a server beside ServerOptions.
 type serverTimeouts struct {
 	header, request, stop time.Duration
 }
@@ -44,32 +52,27 @@ type serverTimeouts struct {
 // close`, and after 10 seconds aborts those that remain and ends their contexts.
 // It returns nil for such a stop, with or without aborted requests; the log has a
 // warning for those. Serve closes the listener.
-func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger, limits ServerLimits) error {
-	return serve(ctx, listener, handler, log, limits, serverTimeouts{
+func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger, options ServerOptions) error {
+	return serve(ctx, listener, handler, log, options, serverTimeouts{
 		header: headerTimeout, request: requestTimeout, stop: stopTimeout,
 	})
 }
 
-func serve(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger, limits ServerLimits, timeouts serverTimeouts) error {
+func serve(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger, options ServerOptions, timeouts serverTimeouts) error {
 	// Requests outlive ctx: those that may still finish must not end with it.
 	requests, abort := context.WithCancel(context.WithoutCancel(ctx))
 	defer abort()
-	bounded := &connections{Listener: listener, max: limits.Connections}
-	server := &http.Server{
-		Handler:           bounded.handler(handler),
-		ConnContext:       withConnection,
-		ReadHeaderTimeout: timeouts.header,
-		ReadTimeout:       timeouts.request,
-		WriteTimeout:      timeouts.request,
-		IdleTimeout:       limits.Idle,
-		MaxHeaderBytes:    maxHeader,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
-		BaseContext:       func(net.Listener) context.Context { return requests },
-		// `OPTIONS *` gets the response and the log entry of every other request.
-		DisableGeneralOptionsHandler: true,
-	}
+	bounded := &connections{Listener: listener, max: options.Connections}
+	server := newServer(bounded.handler(handler), log, options, timeouts)
+	server.BaseContext = func(net.Listener) context.Context { return requests }
 	serving := make(chan error, 1)
-	go func() { serving <- server.Serve(bounded) }()
+	go func() {
+		if options.TLS == nil {
+			serving <- server.Serve(bounded)
+			return
+		}
+		serving <- server.ServeTLS(bounded, "", "")
+	}()
 	select {
 	case err := <-serving:
 		_ = server.Close() // its error adds nothing
@@ -91,4 +94,36 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler, log
 		return fmt.Errorf("stop the server: %w", err)
 	}
 	return nil
+}
+
+// newServer returns a server for connections.
+func newServer(handler http.Handler, log *slog.Logger, options ServerOptions, timeouts serverTimeouts) *http.Server {
+	return &http.Server{
+		Handler:           handler,
+		ConnContext:       withConnection,
+		ReadHeaderTimeout: timeouts.header,
+		ReadTimeout:       timeouts.request,
+		WriteTimeout:      timeouts.request,
+		IdleTimeout:       options.Idle,
+		MaxHeaderBytes:    maxHeader,
+		TLSConfig:         options.TLS,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams, WriteByteTimeout: timeouts.request},
+		ErrorLog:          stdlog.New(serverLog{log}, "", 0),
+		// `OPTIONS *` gets the response and the log entry of every other request.
+		DisableGeneralOptionsHandler: true,
+	}
+}
+
+// serverLog writes the messages of net/http to a log.
+type serverLog struct{ *slog.Logger }
+
+// Write implements io.Writer.
+func (l serverLog) Write(message []byte) (int, error) {
+	level := slog.LevelWarn
+	if bytes.HasPrefix(message, []byte("http: TLS handshake error")) {
+		// Port scanners, and health checks that only connect, cause one each.
+		level = slog.LevelDebug
+	}
+	l.Log(context.Background(), level, string(bytes.TrimSpace(message)))
+	return len(message), nil
 }

@@ -18,8 +18,8 @@ import (
 // generous are timeouts that no test reaches.
 var generous = serverTimeouts{header: time.Minute, request: time.Minute, stop: time.Minute}
 
-// roomy are limits that no test reaches.
-var roomy = ServerLimits{Connections: 1000, Idle: time.Minute}
+// roomy are settings that no test reaches.
+var roomy = ServerOptions{Connections: 1000, Idle: time.Minute}
 
 // closingListener has a channel that is closed with it.
 type closingListener struct {

@@ -90,7 +90,7 @@ func serveLogging(t *testing.T, requestLog web.RequestLog, verifier web.Authenti
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- web.Serve(ctx, listener, handler, log, web.ServerLimits{Connections: 1000, Idle: 30 * time.Second})
+		ended <- web.Serve(ctx, listener, handler, log, web.ServerOptions{Connections: 1000, Idle: 30 * time.Second})
 	}()
 	r.stop = sync.OnceFunc(func() {
 		cancel()

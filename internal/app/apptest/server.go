@@ -2,6 +2,7 @@ package apptest
 
 import (
 	"context"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -66,14 +67,30 @@ func (f Folder) Serve(t testing.TB, flags ...string) *Server {
 // ServeLimited is like Serve, with the default rate limit.
 func (f Folder) ServeLimited(t testing.TB, flags ...string) *Server {
 	t.Helper()
+	return f.start(t, openapitest.CheckHandler, flags...)
+}
+
+// ServeUnchecked is like Serve, for requests that the OpenAPI documents do not
+// describe.
+func (f Folder) ServeUnchecked(t testing.TB, flags ...string) *Server {
+	t.Helper()
+	unchanged := func(testing.TB) func(http.Handler) http.Handler {
+		return func(h http.Handler) http.Handler { return h }
+	}
+	return f.start(t, unchanged, append([]string{noLimits}, flags...)...)
+}
+
+// start starts a server whose handler check wraps.
+func (f Folder) start(t testing.TB, check func(testing.TB) func(http.Handler) http.Handler, flags ...string) *Server {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{Folder: f, stdout: newOutput(), log: newOutput(), cancel: cancel, ended: make(chan struct{})}
 	showAfterFailure(t, s.log)
-	described := app.WrapHandler(openapitest.CheckHandler(t))
+	wrapped := app.WrapHandler(check(t))
 	args := f.arguments(append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...)...)
 	go func() {
 		defer close(s.ended)
-		s.code = app.Run(ctx, args, strings.NewReader(""), s.stdout, s.log, nil, described)
+		s.code = app.Run(ctx, args, strings.NewReader(""), s.stdout, s.log, nil, wrapped)
 	}()
 	t.Cleanup(func() { s.Stop(t) })
 	s.BaseURL = s.stdout.address(t, s.ended, s.log)
@@ -95,6 +112,16 @@ func (s *Server) Stop(t testing.TB) {
 
 // Stdout returns the server's standard output so far.
 func (s *Server) Stdout() string { return s.stdout.String() }
+
+// AdminURL returns the address of the admin listener, if the server has one.
+func (s *Server) AdminURL() string {
+	line, _, _ := strings.Cut(s.Stdout(), "\n")
+	url, found := strings.CutPrefix(line, "The admin listener is ")
+	if !found {
+		return ""
+	}
+	return url
+}
 
 // Log returns the server's standard error so far, one JSON object a line.
 func (s *Server) Log() string { return s.log.String() }

@@ -186,30 +186,24 @@ func (c *client) leave(upload bool) {
 	}
 }
 
-// AllowFailure counts one failed authentication at the address of a request. It
-// returns an *Error if the address has failed too often.
-func (l *Limiter) AllowFailure(r *http.Request) error {
-	if l == nil || l.addresses.get(clientAddress(r)).AllowN(l.now(), 1) {
+// AllowFailure counts one failed authentication of a client, whose address may be
+// the zero one. It returns an *Error if the address has failed too often.
+func (l *Limiter) AllowFailure(client netip.Addr) error {
+	if l == nil || l.addresses.get(network(client)).AllowN(l.now(), 1) {
 		return nil
 	}
 	return l.failed
 }
 
-// clientAddress returns the address that a connection comes from; for IPv6 the
-// /64 network, since a client has many addresses in it. It returns the zero
-// address if the connection has none.
-func clientAddress(r *http.Request) netip.Addr {
-	connection, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return netip.Addr{}
-	}
-	address := connection.Addr().Unmap()
-	if address.Is6() {
-		if network, err := address.WithZone("").Prefix(64); err == nil {
+// network returns the address that failures are counted for: for IPv6 that of the
+// /64 network, since a client has many addresses in it.
+func network(client netip.Addr) netip.Addr {
+	if client.Is6() {
+		if network, err := client.Prefix(64); err == nil {
 			return network.Addr()
 		}
 	}
-	return address
+	return client
 }
 
 // buckets holds a value for each of the keys that were used last. A key whose value

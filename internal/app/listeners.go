@@ -1,0 +1,163 @@
+package app
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"merchantorders/internal/config"
+	"merchantorders/internal/web"
+)
+
+// adminConnections is how many connections the admin listener has at a time: enough
+// for monitoring and the back office.
+const adminConnections = 256
+
+// listeners are the bound ports of a server.
+type listeners struct {
+	main  net.Listener
+	admin net.Listener // nil: none
+	// mainTLS and adminTLS are nil where connections are not encrypted.
+	mainTLS, adminTLS *tls.Config
+}
+
+// bind binds the ports of the settings and reads the certificate.
+func (s *server) bind() (*listeners, error) {
+	l := &listeners{}
+	var err error
+	if s.flags.TLS() {
+		if l.mainTLS, err = web.TLSConfig(s.flags.Certificate, s.now, s.log); err != nil {
+			return nil, usageError{err}
+		}
+	}
+	if l.main, err = listenOn("listen", s.flags.Listen); err != nil {
+		return nil, err
+	}
+	if s.flags.AdminListen == "" {
+		return l, nil
+	}
+	if l.admin, err = listenOn("admin-listen", s.flags.AdminListen); err != nil {
+		return nil, errors.Join(err, l.close())
+	}
+	if !isLoopback(l.admin.Addr()) {
+		l.adminTLS = l.mainTLS
+	}
+	return l, nil
+}
+
+// close closes the ports. web.Serve closes them too, which is harmless.
+func (l *listeners) close() error {
+	err := l.main.Close()
+	if l.admin != nil {
+		err = errors.Join(err, l.admin.Close())
+	}
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// listenOn binds the port of an address, the value of a flag.
+func listenOn(flag, address string) (net.Listener, error) {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, usageError{config.Invalid(flag, cannotListen(address, err))}
+	}
+	return listener, nil
+}
+
+// isLoopback reports whether only this machine can reach an address.
+func isLoopback(bound net.Addr) bool {
+	tcp, ok := bound.(*net.TCPAddr)
+	return ok && tcp.IP.IsLoopback()
+}
+
+// operatorsOnMain reports whether the main port also serves what is for operators:
+// without an admin listener, and only to this machine.
+func (l *listeners) operatorsOnMain() bool { return l.admin == nil && isLoopback(l.main.Addr()) }
+
+// announce prints the addresses, and logs what an operator should know about them.
+func (s *server) announce(l *listeners, baseURL, storageURL string, maxConnections int) {
+	attributes := []any{
+		"max_connections", maxConnections, "address", l.main.Addr().String(), "base_url", baseURL, "storage_url", storageURL,
+		"database", s.settings.DatabaseName(), "storage", s.settings.StorageName(), "version", version(),
+	}
+	if l.admin != nil {
+		attributes = append(attributes, "admin_address", l.admin.Addr().String())
+		s.say("The admin listener is %s", config.LocalURL(l.admin.Addr(), l.adminTLS != nil))
+	}
+	s.say("Merchant Orders listens on %s", config.LocalURL(l.main.Addr(), l.mainTLS != nil))
+	s.log.Info("listening", attributes...)
+	for _, warning := range s.warnings {
+		s.log.Warn(warning)
+	}
+	if l.admin == nil && !l.operatorsOnMain() {
+		s.log.Info("metrics and the operator interface are not served, because other machines can reach the port; set --admin-listen, for example to 127.0.0.1:8081",
+			"address", l.main.Addr().String())
+	}
+	s.warnUnencrypted(l.main, l.mainTLS)
+	if l.admin != nil {
+		s.warnUnencrypted(l.admin, l.adminTLS)
+	}
+}
+
+// say prints a line. It can be lost: the log has its content too.
+func (s *server) say(format, url string) {
+	if err := s.print(format, url); err != nil {
+		s.log.Warn("cannot write to standard output", "error", err)
+	}
+}
+
+// warnUnencrypted warns of a port that sends tokens over a network in plain text.
+func (s *server) warnUnencrypted(listener net.Listener, config *tls.Config) {
+	if config == nil && !isLoopback(listener.Addr()) && s.flags.TrustedProxies == "" {
+		s.log.Warn("other machines can reach the port, and its connections are not encrypted; set --tls-cert and --tls-key, or --trusted-proxies if a proxy with TLS is in front",
+			"address", listener.Addr().String())
+	}
+}
+
+// serveAll serves the requests of all ports until ctx ends and the drain time is
+// over.
+func (s *server) serveAll(ctx context.Context, l *listeners, main, admin http.Handler, options web.ServerOptions) error {
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	defer context.AfterFunc(ctx, func() {
+		s.drain(serving, s.flags.DrainTime())
+		stop()
+	})()
+	// Shutdown waits for requests in progress. Long polling requests end at once.
+	defer context.AfterFunc(serving, s.orders.StopWaiting)()
+	// If one of the servers fails, the other one stops.
+	all, both := errgroup.WithContext(serving)
+	options.TLS = l.mainTLS
+	all.Go(func() error { return web.Serve(both, l.main, main, s.log, options) })
+	if l.admin != nil {
+		adminOptions := web.ServerOptions{Connections: adminConnections, Idle: options.Idle, TLS: l.adminTLS}
+		all.Go(func() error {
+			if err := web.Serve(both, l.admin, admin, s.log, adminOptions); err != nil {
+				return fmt.Errorf("admin listener: %w", err)
+			}
+			return nil
+		})
+	}
+	return all.Wait()
+}
+
+// drain makes the server not ready, and returns after the drain time, in which load
+// balancers notice that, or when serving ends.
+func (s *server) drain(serving context.Context, wait time.Duration) {
+	s.stopping.Store(true)
+	s.log.Info("stopping", "drain_seconds", wait.Seconds())
+	over := time.NewTimer(wait)
+	defer over.Stop()
+	select {
+	case <-over.C:
+	case <-serving.Done():
+	}
+}
