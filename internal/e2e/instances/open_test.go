@@ -246,7 +246,7 @@ func TestStorageCannotBeOpened(t *testing.T) {
 	}
 	wrongFile := []string{"AWS_SECRET_ACCESS_KEY=", "MERCHANT_ORDERS_AWS_SECRET_ACCESS_KEY_FILE=" + secretFile}
 	noFile := []string{"AWS_SECRET_ACCESS_KEY=", "MERCHANT_ORDERS_AWS_SECRET_ACCESS_KEY_FILE=/dev/null/x"}
-	none := []string{"AWS_ACCESS_KEY_ID=", "AWS_SECRET_ACCESS_KEY="}
+	none := []string{"AWS_ACCESS_KEY_ID=", "AWS_SECRET_ACCESS_KEY=", "AWS_EC2_METADATA_DISABLED=true"}
 	cases := []struct {
 		name, url, want string
 		env             []string

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/minio/minio-go/v7"
-	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"merchantorders/internal/filestore"
 	"merchantorders/internal/filestore/disk"
@@ -27,7 +26,8 @@ type Bucket struct {
 	Name     string
 	Region   string
 	Endpoint string // http:// or https:// and a host; empty: Amazon's of the region
-	// Credentials of the bucket. The zero value: those of the environment.
+	// Credentials of the bucket. The zero value: those that Amazon's tools find, in the
+	// environment, in shared files or from a role.
 	Credentials Credentials
 }
 
@@ -36,12 +36,14 @@ type Credentials struct {
 	AccessKeyID, SecretAccessKey, SessionToken string
 }
 
-// Open opens a bucket with the credentials of the standard AWS environment
-// variables, and tests that it can write, read and delete objects. Nothing can be
+// Open opens a bucket and tests that it can write, read and delete objects. Nothing can be
 // staged before OpenStaging. The errors are for the operator, in one line.
 func Open(ctx context.Context, bucket Bucket) (*Store, error) {
 	client, err := newClient(bucket)
 	if err != nil {
+		return nil, fmt.Errorf("bucket %s: %w", bucket.Name, err)
+	}
+	if _, err := client.GetCreds(); err != nil {
 		return nil, fmt.Errorf("bucket %s: %w", bucket.Name, err)
 	}
 	store := &Store{Staging: new(disk.Staging), client: client, bucket: bucket.Name}
@@ -71,11 +73,6 @@ func newClient(bucket Bucket) (*minio.Client, error) {
 			return nil, errors.New("the endpoint is not a valid URL")
 		}
 	}
-	account, err := accountOf(bucket)
-	if err != nil || account.AccessKeyID == "" || account.SecretAccessKey == "" {
-		// Without credentials the library would send anonymous requests.
-		return nil, errors.New("the credentials are missing: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
-	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DialContext = (&net.Dialer{Timeout: dialTimeout}).DialContext
 	transport.TLSHandshakeTimeout = dialTimeout
@@ -85,22 +82,12 @@ func newClient(bucket Bucket) (*minio.Client, error) {
 	// Return the stored bytes, never decompressed ones.
 	transport.DisableCompression = true
 	return minio.New(endpoint.Host, &minio.Options{
-		Creds:      credentials.NewStatic(account.AccessKeyID, account.SecretAccessKey, account.SessionToken, account.SignerType),
+		Creds:      newCredentials(bucket),
 		Secure:     endpoint.Scheme == "https",
 		Region:     bucket.Region,
 		Transport:  transport,
 		MaxRetries: maxAttempts,
 	})
-}
-
-// accountOf returns the credentials of a bucket.
-func accountOf(bucket Bucket) (credentials.Value, error) {
-	if c := bucket.Credentials; c != (Credentials{}) {
-		return credentials.Value{
-			AccessKeyID: c.AccessKeyID, SecretAccessKey: c.SecretAccessKey, SessionToken: c.SessionToken, SignerType: credentials.SignatureV4,
-		}, nil
-	}
-	return (&credentials.EnvAWS{}).Retrieve()
 }
 
 // probe writes, reads and deletes a small object. Its path is below StagingDir,
