@@ -40,12 +40,13 @@ var mayImport = map[string][]string{
 	"internal/web/ratelimit":   {"internal/lru"},
 	"internal/web/respcache":   {"internal/lru", "internal/order"},
 
-	"internal/order":  {},
-	"internal/token":  {"internal/order"},
-	"internal/ingest": {"internal/order", "internal/store/orderpb"},
-	"internal/config": {},
-	"internal/demo":   {"internal/order", "internal/ingest"},
-	"internal/lru":    {},
+	"internal/order":   {},
+	"internal/token":   {"internal/order"},
+	"internal/ingest":  {"internal/order", "internal/store/orderpb"},
+	"internal/config":  {},
+	"internal/tracing": {"internal/order", "internal/store/sqldb"},
+	"internal/demo":    {"internal/order", "internal/ingest"},
+	"internal/lru":     {},
 	"internal/store": {
 		"internal/order", "internal/token", "internal/lru", "internal/store/migrations", "internal/store/orderpb", "internal/store/pageindex",
 		"internal/store/sqldb", "internal/store/sqldb/postgres", "internal/store/sqldb/sqlite",
@@ -73,7 +74,7 @@ var standardOnly = []string{"client", "internal/order", "internal/token", "inter
 
 // onlyIn lists the only packages that may import a package or the packages below it.
 var onlyIn = map[string][]string{
-	"database/sql":                       {"internal/store", "internal/maintenance"},
+	"database/sql":                       {"internal/store", "internal/maintenance", "internal/tracing"},
 	"modernc.org":                        {"internal/store"},
 	"github.com/jackc/pgx":               {"internal/store", "internal/maintenance/citus"},
 	"github.com/pressly/goose":           {"internal/store"},
@@ -81,6 +82,7 @@ var onlyIn = map[string][]string{
 	"github.com/alecthomas/kong":         {"internal/app"},
 	"github.com/schollz/progressbar":     {"internal/app"},
 	"github.com/prometheus":              {"internal/web"},
+	"go.opentelemetry.io":                {"internal/tracing"},
 	"github.com/klauspost/compress":      {"internal/web"},
 	"golang.org/x/time":                  {"internal/web"},
 	"github.com/go-json-experiment/json": {"internal/web", "internal/api", "internal/ingest", "openapi"},
@@ -90,7 +92,7 @@ var onlyIn = map[string][]string{
 	"github.com/getkin/kin-openapi":      {},
 	"github.com/chromedp":                {},
 	"go.yaml.in/yaml":                    {"openapi", "internal/config"},
-	"net/http":                           {"client", "internal/web", "internal/api", "internal/app", "internal/filestore", "internal/docpages"},
+	"net/http":                           {"client", "internal/web", "internal/api", "internal/app", "internal/filestore", "internal/docpages", "internal/tracing"},
 	"testing":                            {},
 	"github.com/google/go-cmp":           {},
 	"go.uber.org/goleak":                 {},

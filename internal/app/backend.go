@@ -96,6 +96,7 @@ func (p *process) openBucket(ctx context.Context) (*s3.Store, error) {
 	}
 	bucket, err := s3.Open(ctx, s3.Bucket{
 		Name: settings.Name, Region: settings.Region, Endpoint: settings.Endpoint, Credentials: s3.Credentials(credentials),
+		Wrap: p.traceTransport(),
 	})
 	if err != nil {
 		return nil, p.cannotOpen(ctx, "storage", p.settings.Storage, err)

@@ -20,6 +20,7 @@ import (
 
 	"merchantorders/client"
 	"merchantorders/internal/config"
+	"merchantorders/internal/tracing"
 )
 
 // programName is the prefix of every error line.
@@ -49,6 +50,8 @@ type process struct {
 	stdout, stderr io.Writer
 	now            func() time.Time
 	wrap           func(http.Handler) http.Handler
+	environ        []string
+	tracing        *tracing.Tracing // nil: off
 }
 
 // Option changes how a command runs.
@@ -68,7 +71,7 @@ func WrapHandler(wrap func(http.Handler) http.Handler) Option {
 // as it can.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string, options ...Option) int {
 	p := &process{
-		stdin: stdin, stdout: stdout, stderr: stderr, now: time.Now,
+		stdin: stdin, stdout: stdout, stderr: stderr, now: time.Now, environ: environ,
 		wrap: func(h http.Handler) http.Handler { return h },
 	}
 	for _, option := range options {

@@ -51,6 +51,10 @@ func (c *serveCommand) serve(ctx context.Context, p *process) error {
 		process: p, flags: c.Settings, metrics: web.NewMetrics(),
 		log: slog.New(c.logHandler(p)),
 	}
+	if err := s.startTracing(ctx); err != nil {
+		return err
+	}
+	defer s.stopTracing()
 	schema := migrations.Options{OnStep: logSteps(s.log)}
 	if err := p.allowNew(&schema); err != nil {
 		return err
@@ -109,7 +113,7 @@ func (s *server) open(ctx context.Context, schema migrations.Options) error {
 		return err
 	}
 	schema.BeforeCreate = func(ctx context.Context) error { return s.expectEmptyBucket(ctx, bucket) }
-	db, err := s.openDatabase(ctx, store.Options{Observe: s.metrics.Database, Schema: schema})
+	db, err := s.openDatabase(ctx, store.Options{Observe: s.metrics.Database, Schema: schema, Wrap: s.traceDatabase()})
 	if err != nil {
 		return err
 	}
@@ -118,6 +122,7 @@ func (s *server) open(ctx context.Context, schema migrations.Options) error {
 		return errors.Join(err, db.Close())
 	}
 	s.backend = s.newBackend(db, files, s.log)
+	s.traceBackend()
 	return nil
 }
 
@@ -243,7 +248,7 @@ const responseCacheSize = 24 << 20
 // handler returns the handler of everything that a router serves.
 func (s *server) handler(router *web.Router) http.Handler {
 	log := web.RequestLog{Logger: s.log, NoAddresses: s.flags.HideAddresses, Proxies: s.flags.Proxies()}
-	return s.wrap(web.Observe(router, router.EncodeError, log, s.metrics, s.now))
+	return s.wrap(s.observe(router, router.EncodeError, log))
 }
 
 // routers returns the routers of the main port and of the admin port. The main one

@@ -33,6 +33,8 @@ type Options struct {
 	Observe func(operation string, took time.Duration)
 	// Now is the clock that times operations; nil: time.Now.
 	Now func() time.Time
+	// Wrap wraps the database that the store works on; nil: not called.
+	Wrap func(sqldb.DB) sqldb.DB
 	// Schema says what may be done to the schema of a database that is opened.
 	Schema migrations.Options
 }
@@ -61,6 +63,9 @@ func New(db sqldb.DB, options Options) *DB {
 	}
 	if options.Now == nil {
 		options.Now = time.Now
+	}
+	if options.Wrap != nil {
+		db = options.Wrap(db)
 	}
 	dialect := db.Dialect()
 	return &DB{

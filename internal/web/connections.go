@@ -143,6 +143,12 @@ func isProbe(r *http.Request) bool {
 	return path == healthPath || path == readyPath
 }
 
+// IsMonitoring reports whether a request is a health check or a scrape of the
+// metrics.
+func IsMonitoring(r *http.Request) bool {
+	return isProbe(r) || strings.TrimSuffix(r.URL.Path, "/") == metricsPath
+}
+
 // begin adds a running request to a connection and reports whether the server is
 // crowded.
 func (c *connections) begin(conn *connection) bool {

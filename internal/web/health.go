@@ -20,10 +20,12 @@ const (
 	readyInterval = time.Second
 )
 
-// The paths of the probes of load balancers.
+// The paths of the probes of load balancers, and of the metrics.
 const (
 	healthPath = "/healthz"
 	readyPath  = "/readyz"
+
+	metricsPath = "/metrics"
 )
 
 // Readiness says what the service needs to be ready.
@@ -78,7 +80,7 @@ func (h *Health) routes(metrics *Metrics, detailed bool) RouteGroup {
 	}
 	if metrics != nil {
 		handler := metrics.Handler()
-		group.Routes = append(group.Routes, PublicRoute(http.MethodGet, "/metrics", func(w http.ResponseWriter, r *http.Request) error {
+		group.Routes = append(group.Routes, PublicRoute(http.MethodGet, metricsPath, func(w http.ResponseWriter, r *http.Request) error {
 			handler.ServeHTTP(w, r)
 			return nil
 		}))

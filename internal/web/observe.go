@@ -86,6 +86,9 @@ type RequestLog struct {
 	NoAddresses bool
 	// Proxies are those that ClientAddress believes.
 	Proxies TrustedProxies
+	// Finished is called with the context of each request after its response; nil: not
+	// called. method and route come from bounded sets.
+	Finished func(ctx context.Context, method, route string, status int)
 }
 
 // Observe wraps a handler. Each request gets an id, one log entry and its metrics.
@@ -101,7 +104,7 @@ func Observe(next http.Handler, encode ErrorEncoder, log RequestLog, metrics *Me
 		defer func() {
 			p := recover()
 			if err, _ := p.(error); p != nil && !errors.Is(err, http.ErrAbortHandler) {
-				log.Error("panic", "request", entry.id, "route", entry.route, "panic", p, "stack", string(debug.Stack()))
+				log.ErrorContext(r.Context(), "panic", "request", entry.id, "route", entry.route, "panic", p, "stack", string(debug.Stack()))
 				entry.err = errPanic
 				if recorder.status == 0 {
 					writeError(recorder, r, encode, errPanic)
@@ -130,7 +133,10 @@ func Observe(next http.Handler, encode ErrorEncoder, log RequestLog, metrics *Me
 			if !log.NoAddresses && (status == http.StatusUnauthorized || status == http.StatusForbidden) {
 				client = ClientAddress(r)
 			}
-			logRequest(log.Logger, entry, method, status, recorder.bytes, took, client)
+			if log.Finished != nil {
+				log.Finished(r.Context(), method, entry.route, status)
+			}
+			logRequest(r.Context(), log.Logger, entry, method, status, recorder.bytes, took, client)
 		}()
 		if isCrowded(r) {
 			writeError(recorder, r, encode, errCrowded)
@@ -142,7 +148,7 @@ func Observe(next http.Handler, encode ErrorEncoder, log RequestLog, metrics *Me
 
 // logRequest writes the log entry of a request. client is the address of the client;
 // the zero address is not logged.
-func logRequest(log *slog.Logger, entry *requestLogEntry, method string, status int, bytes int64, took time.Duration, client netip.Addr) {
+func logRequest(ctx context.Context, log *slog.Logger, entry *requestLogEntry, method string, status int, bytes int64, took time.Duration, client netip.Addr) {
 	attrs := append(make([]slog.Attr, 0, 12), // room for all
 		slog.String("request", entry.id),
 		slog.String("method", method),
@@ -170,7 +176,7 @@ func logRequest(log *slog.Logger, entry *requestLogEntry, method string, status 
 			level = slog.LevelWarn
 		}
 	}
-	log.LogAttrs(context.Background(), level, "request", attrs...)
+	log.LogAttrs(ctx, level, "request", attrs...)
 }
 
 // maxRequestID is the length of the longest request id, in bytes, that is taken

@@ -17,6 +17,8 @@ type Folder struct {
 	// Settings are further flags of every command: database and storage. Empty:
 	// both are in the folder.
 	Settings []string
+	// Environ are the environment variables of Run and of the servers, like os.Environ.
+	Environ []string
 }
 
 // arguments puts the settings before a command.
@@ -27,7 +29,7 @@ func (f Folder) arguments(command ...string) []string {
 // Run runs one command on the folder; see Run.
 func (f Folder) Run(t testing.TB, stdin string, args ...string) Result {
 	t.Helper()
-	return Run(t, stdin, f.arguments(args...)...)
+	return runIn(t, f.Environ, stdin, f.arguments(args...)...)
 }
 
 // Merchant adds a merchant named "Store <id>" unless it exists, and returns a new

@@ -18,8 +18,14 @@ type Result struct {
 // empty environment.
 func Run(t testing.TB, stdin string, args ...string) Result {
 	t.Helper()
+	return runIn(t, nil, stdin, args...)
+}
+
+// runIn is Run with an environment.
+func runIn(t testing.TB, environ []string, stdin string, args ...string) Result {
+	t.Helper()
 	var stdout, stderr bytes.Buffer
-	code := app.Run(t.Context(), args, strings.NewReader(stdin), &stdout, &stderr, nil)
+	code := app.Run(t.Context(), args, strings.NewReader(stdin), &stdout, &stderr, environ)
 	return Result{Code: code, Stdout: stdout.String(), Stderr: stderr.String()}
 }
 

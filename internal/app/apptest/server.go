@@ -90,7 +90,7 @@ func (f Folder) start(t testing.TB, check func(testing.TB) func(http.Handler) ht
 	args := f.arguments(append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...)...)
 	go func() {
 		defer close(s.ended)
-		s.code = app.Run(ctx, args, strings.NewReader(""), s.stdout, s.log, nil, wrapped)
+		s.code = app.Run(ctx, args, strings.NewReader(""), s.stdout, s.log, f.Environ, wrapped)
 	}()
 	t.Cleanup(func() { s.Stop(t) })
 	s.BaseURL = s.stdout.address(t, s.ended, s.log)

@@ -29,6 +29,8 @@ type Bucket struct {
 	// Credentials of the bucket. The zero value: those that Amazon's tools find, in the
 	// environment, in shared files or from a role.
 	Credentials Credentials
+	// Wrap wraps the transport of all requests; nil: not called.
+	Wrap func(http.RoundTripper) http.RoundTripper
 }
 
 // Credentials are the credentials of an account.
@@ -81,11 +83,15 @@ func newClient(bucket Bucket) (*minio.Client, error) {
 	transport.MaxIdleConnsPerHost = maxIdleConns
 	// Return the stored bytes, never decompressed ones.
 	transport.DisableCompression = true
+	var wrapped http.RoundTripper = transport
+	if bucket.Wrap != nil {
+		wrapped = bucket.Wrap(transport)
+	}
 	return minio.New(endpoint.Host, &minio.Options{
 		Creds:      newCredentials(bucket),
 		Secure:     endpoint.Scheme == "https",
 		Region:     bucket.Region,
-		Transport:  transport,
+		Transport:  wrapped,
 		MaxRetries: maxAttempts,
 	})
 }

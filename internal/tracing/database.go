@@ -1,0 +1,164 @@
+package tracing
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+
+	"merchantorders/internal/store/sqldb"
+)
+
+// maxStatement is how much of the text of a statement a span has, in bytes. A bulk
+// insert has many times as much.
+const maxStatement = 500
+
+// Database wraps a database: transactions and statements of requests have spans with
+// the text of the statement, which has no values in it. system is sqlite or
+// postgresql.
+func (t *Tracing) Database(next sqldb.DB, system string) sqldb.DB {
+	return database{DB: next, querier: querier{on: next, t: t, system: attribute.String("db.system.name", system)}}
+}
+
+// database is an sqldb.DB with spans.
+type database struct {
+	sqldb.DB
+	querier querier
+}
+
+// Exec implements sqldb.Querier.
+func (d database) Exec(ctx context.Context, text string, args ...any) (int64, error) {
+	return d.querier.Exec(ctx, text, args...)
+}
+
+// Query implements sqldb.Querier.
+func (d database) Query(ctx context.Context, text string, args ...any) (sqldb.Rows, error) {
+	return d.querier.Query(ctx, text, args...)
+}
+
+// QueryRow implements sqldb.Querier.
+func (d database) QueryRow(ctx context.Context, text string, args []any, dest ...any) error {
+	return d.querier.QueryRow(ctx, text, args, dest...)
+}
+
+// WithoutTimeout implements sqldb.Querier.
+func (d database) WithoutTimeout() sqldb.Querier { return d.querier.WithoutTimeout() }
+
+// InTx implements sqldb.DB.
+func (d database) InTx(ctx context.Context, fn func(sqldb.Querier) error) error {
+	return d.transaction(ctx, "transaction", d.DB.InTx, fn)
+}
+
+// Snapshot implements sqldb.DB.
+func (d database) Snapshot(ctx context.Context, fn func(sqldb.Querier) error) error {
+	return d.transaction(ctx, "snapshot", d.DB.Snapshot, fn)
+}
+
+// transaction runs fn in a transaction with a span, below which are those of its
+// statements.
+func (d database) transaction(ctx context.Context, name string, run func(context.Context, func(sqldb.Querier) error) error, fn func(sqldb.Querier) error) error {
+	ctx, span := d.querier.t.start(ctx, name, trace.SpanKindClient, d.querier.system)
+	err := run(ctx, func(q sqldb.Querier) error {
+		inside := d.querier
+		inside.on, inside.parent = q, span
+		return fn(inside)
+	})
+	end(span, err)
+	return err
+}
+
+// querier is an sqldb.Querier with spans.
+type querier struct {
+	on     sqldb.Querier
+	t      *Tracing
+	system attribute.KeyValue
+	parent trace.Span // of the transaction; nil: none
+}
+
+// WithoutTimeout implements sqldb.Querier.
+func (q querier) WithoutTimeout() sqldb.Querier {
+	q.on = q.on.WithoutTimeout()
+	return q
+}
+
+// statement begins the span of a statement.
+func (q querier) statement(ctx context.Context, text string) (context.Context, trace.Span) {
+	if q.parent != nil {
+		// The callers of a transaction have a context from before it.
+		ctx = trace.ContextWithSpan(ctx, q.parent)
+	}
+	if !trace.SpanContextFromContext(ctx).IsValid() {
+		return ctx, trace.SpanFromContext(ctx)
+	}
+	return q.t.start(ctx, summary(text), trace.SpanKindClient,
+		q.system, attribute.String("db.query.text", text[:min(len(text), maxStatement)]))
+}
+
+// Exec implements sqldb.Querier.
+func (q querier) Exec(ctx context.Context, text string, args ...any) (int64, error) {
+	ctx, span := q.statement(ctx, text)
+	n, err := q.on.Exec(ctx, text, args...)
+	endStatement(span, err)
+	return n, err
+}
+
+// QueryRow implements sqldb.Querier.
+func (q querier) QueryRow(ctx context.Context, text string, args []any, dest ...any) error {
+	ctx, span := q.statement(ctx, text)
+	err := q.on.QueryRow(ctx, text, args, dest...)
+	endStatement(span, err)
+	return err
+}
+
+// Query implements sqldb.Querier. The span ends when the rows are closed.
+func (q querier) Query(ctx context.Context, text string, args ...any) (sqldb.Rows, error) {
+	ctx, span := q.statement(ctx, text)
+	found, err := q.on.Query(ctx, text, args...)
+	if err != nil {
+		endStatement(span, err)
+		return nil, err
+	}
+	return rows{found, span}, nil
+}
+
+// rows are sqldb.Rows with the span of their query.
+type rows struct {
+	sqldb.Rows
+	span trace.Span
+}
+
+// Close implements sqldb.Rows.
+func (r rows) Close() error {
+	err := r.Rows.Close()
+	endStatement(r.span, errors.Join(err, r.Err()))
+	return err
+}
+
+// endStatement ends the span of a statement. Every error is a failure, except that
+// there is no row and that the client has disconnected.
+func endStatement(span trace.Span, err error) {
+	if err != nil && !errors.Is(err, sql.ErrNoRows) && !errors.Is(err, context.Canceled) {
+		fail(span, "database")
+	}
+	span.End()
+}
+
+// summary returns the operation of a statement and its first table, such as "SELECT
+// orders". Tables in parentheses are of subqueries.
+func summary(text string) string {
+	words := strings.Fields(text)
+	if len(words) == 0 {
+		return "statement"
+	}
+	depth := 0
+	for i, word := range words[:len(words)-1] {
+		if depth == 0 && (word == "FROM" || word == "INTO" || word == "UPDATE") && words[i+1][0] != '(' {
+			return words[0] + " " + strings.TrimRight(words[i+1], ",;()")
+		}
+		depth += strings.Count(word, "(") - strings.Count(word, ")")
+	}
+	return words[0]
+}

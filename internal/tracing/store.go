@@ -1,0 +1,104 @@
+package tracing
+
+import (
+	"context"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"merchantorders/internal/order"
+)
+
+// Store wraps the store of a service: the operations that requests make have spans.
+func (t *Tracing) Store(next order.Store) order.Store { return store{next, t} }
+
+// store is an order.Store with spans. Those methods are not overridden that only
+// background work calls.
+type store struct {
+	order.Store
+	t *Tracing
+}
+
+// operation begins the span of an operation.
+func (s store) operation(ctx context.Context, name string) (context.Context, trace.Span) {
+	return s.t.start(ctx, "orders "+name, trace.SpanKindInternal)
+}
+
+// Order implements order.Store.
+func (s store) Order(ctx context.Context, merchantID int64, id order.Identifier) (order.Order, error) {
+	ctx, span := s.operation(ctx, "get")
+	o, err := s.Store.Order(ctx, merchantID, id)
+	end(span, err)
+	return o, err
+}
+
+// Revision implements order.Store.
+func (s store) Revision(ctx context.Context, merchantID int64, id order.Identifier) (legacyID, revision int64, err error) {
+	ctx, span := s.operation(ctx, "revision")
+	legacyID, revision, err = s.Store.Revision(ctx, merchantID, id)
+	end(span, err)
+	return legacyID, revision, err
+}
+
+// List implements order.Store.
+func (s store) List(ctx context.Context, merchantID int64, filter order.Filter) (order.Page, error) {
+	ctx, span := s.operation(ctx, "list")
+	page, err := s.Store.List(ctx, merchantID, filter)
+	end(span, err)
+	return page, err
+}
+
+// InvoiceFile implements order.Store.
+func (s store) InvoiceFile(ctx context.Context, merchantID int64, reference, name string) (order.Invoice, error) {
+	ctx, span := s.operation(ctx, "invoice")
+	invoice, err := s.Store.InvoiceFile(ctx, merchantID, reference, name)
+	end(span, err)
+	return invoice, err
+}
+
+// Events implements order.Store.
+func (s store) Events(ctx context.Context, merchantID, after int64, limit int) (order.Feed, error) {
+	ctx, span := s.operation(ctx, "events")
+	feed, err := s.Store.Events(ctx, merchantID, after, limit)
+	end(span, err)
+	return feed, err
+}
+
+// OrderEvents implements order.Store.
+func (s store) OrderEvents(ctx context.Context, merchantID int64, id order.Identifier, after int64, limit int) ([]order.EventRecord, error) {
+	ctx, span := s.operation(ctx, "events of an order")
+	events, err := s.Store.OrderEvents(ctx, merchantID, id, after, limit)
+	end(span, err)
+	return events, err
+}
+
+// InTx implements order.Store.
+func (s store) InTx(ctx context.Context, fn func(order.Tx) error) error {
+	ctx, span := s.operation(ctx, "change")
+	err := s.Store.InTx(ctx, fn)
+	end(span, err)
+	return err
+}
+
+// ImportOrders implements order.Store.
+func (s store) ImportOrders(ctx context.Context, batch []order.Incoming, cause order.Cause) ([]order.ImportResult, error) {
+	ctx, span := s.operation(ctx, "import")
+	results, err := s.Store.ImportOrders(ctx, batch, cause)
+	end(span, err)
+	return results, err
+}
+
+// AddMerchant implements order.Store.
+func (s store) AddMerchant(ctx context.Context, merchant order.Merchant) error {
+	ctx, span := s.operation(ctx, "add merchant")
+	err := s.Store.AddMerchant(ctx, merchant)
+	end(span, err)
+	return err
+}
+
+// Merchants implements order.Store.
+func (s store) Merchants(ctx context.Context) ([]order.Merchant, error) {
+	ctx, span := s.operation(ctx, "merchants")
+	merchants, err := s.Store.Merchants(ctx)
+	end(span, err)
+	return merchants, err
+}

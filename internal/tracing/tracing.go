@@ -1,0 +1,111 @@
+// Package tracing sends spans of requests to an OpenTelemetry collector: one for the
+// request, and below it one for each operation on orders, each database statement
+// and each call of the file storage.
+//
+// It wraps the parts of the service at their interfaces, so no other package knows
+// of it. Nothing is wrapped unless tracing is on. A span holds no personal data: no
+// path, query, header, argument of a statement, or text of an error.
+package tracing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+
+	"merchantorders/internal/order"
+)
+
+const (
+	// serviceName is the service.name of all spans, unless OTEL_SERVICE_NAME or
+	// OTEL_RESOURCE_ATTRIBUTES sets another one.
+	serviceName = "merchant-orders"
+	// flushTimeout bounds the sending of the last spans at the end of a server.
+	flushTimeout = 5 * time.Second
+)
+
+// Tracing sends spans.
+type Tracing struct {
+	provider *sdktrace.TracerProvider
+	tracer   trace.Tracer
+	// propagator reads and writes traceparent and tracestate. Baggage is not passed on:
+	// it may hold anything.
+	propagator propagation.TraceContext
+}
+
+// Start begins to send spans. It does not connect. version is that of the program.
+// log gets the errors of sending.
+func Start(ctx context.Context, settings Settings, version string, log *slog.Logger) (*Tracing, error) {
+	exporter, err := otlptrace.New(ctx, newClient(settings))
+	if err != nil {
+		return nil, fmt.Errorf("start tracing: %w", err)
+	}
+	about, err := resource.New(ctx,
+		resource.WithAttributes(attribute.String("service.name", serviceName), attribute.String("service.version", version)),
+		resource.WithTelemetrySDK(), resource.WithFromEnv())
+	if err != nil {
+		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %w", err)
+	}
+	provider := sdktrace.NewTracerProvider(
+		sdktrace.WithBatcher(loggingExporter{exporter, log}), sdktrace.WithResource(about))
+	return &Tracing{provider: provider, tracer: provider.Tracer("merchantorders")}, nil
+}
+
+// Stop sends the spans that were not sent yet. It gives up after 5 seconds.
+func (t *Tracing) Stop() error {
+	ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
+	defer cancel()
+	if err := t.provider.Shutdown(ctx); err != nil {
+		return fmt.Errorf("send the last spans: %w", err)
+	}
+	return nil
+}
+
+// loggingExporter logs the errors of an exporter. The provider would pass them to a
+// handler of the whole process.
+type loggingExporter struct {
+	sdktrace.SpanExporter
+	log *slog.Logger
+}
+
+// ExportSpans implements sdktrace.SpanExporter.
+func (e loggingExporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
+	if err := e.SpanExporter.ExportSpans(ctx, spans); err != nil {
+		e.log.Warn("cannot send spans; they are lost", "spans", len(spans), "error", err)
+	}
+	return nil
+}
+
+// start begins a span below that of the request. Outside of a request it begins none:
+// background jobs would otherwise send a trace with each of their statements.
+func (t *Tracing) start(ctx context.Context, name string, kind trace.SpanKind, attributes ...attribute.KeyValue) (context.Context, trace.Span) {
+	if !trace.SpanContextFromContext(ctx).IsValid() {
+		return ctx, trace.SpanFromContext(ctx)
+	}
+	return t.tracer.Start(ctx, name, trace.WithSpanKind(kind), trace.WithAttributes(attributes...))
+}
+
+// end ends a span. An error marks it as failed unless it is a refusal, which is a
+// result like others.
+func end(span trace.Span, err error) {
+	if err != nil && (errors.Is(err, order.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)) {
+		fail(span, "unavailable")
+	}
+	span.End()
+}
+
+// fail marks a span as failed. kind is a word, never the text of an error, which may
+// hold data.
+func fail(span trace.Span, kind string) {
+	span.SetAttributes(attribute.String("error.type", kind))
+	span.SetStatus(codes.Error, "")
+}
