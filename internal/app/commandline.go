@@ -31,7 +31,11 @@ type commandLine struct {
 	Orders     ordersCommand     `cmd:"" help:"List, show, accept, reject and watch orders of a service, as a merchant."`
 	Invoices   invoicesCommand   `cmd:"" help:"Upload, download and delete invoice files of orders of a service, as a merchant."`
 	Health     healthCommand     `cmd:"" help:"Ask a running service whether it is ready, for probes."`
-	Version    versionCommand    `cmd:"" help:"Print the version."`
+	Version    versionCommand    `cmd:"" help:"Print the version, the commit and its date."`
+
+	// For packages, not for people.
+	Complete completeCommand `cmd:"" hidden:"" help:"Print what may follow on a command line."`
+	Manual   manualCommand   `cmd:"" hidden:"" help:"Print the manual page."`
 }
 
 // settingsGroup is the key of the group of the flags of config.Config.
@@ -119,7 +123,7 @@ func parse(args []string, p *process, environ []string) (command, error) {
 	}
 	var faults []error
 	chosen := parsed.Selected().Target.Addr().Interface().(command)
-	p.settings = line.Settings
+	p.settings, p.model = line.Settings, parser.Model.Node
 	if !isRemote(chosen) {
 		faults = append(faults, p.settings.Check())
 	}
@@ -143,7 +147,7 @@ func withoutSettings(options kong.HelpOptions, parsed *kong.Context) error {
 			continue
 		}
 		for _, flag := range parsed.Model.Flags {
-			flag.Hidden = flag.Hidden || flag.Group != nil && flag.Group.Key == settingsGroup
+			flag.Hidden = flag.Hidden || isSetting(flag)
 		}
 	}
 	return kong.DefaultHelpPrinter(options, parsed)

@@ -12,11 +12,11 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/alecthomas/kong"
 
 	"merchantorders/client"
 	"merchantorders/internal/config"
@@ -52,6 +52,7 @@ type process struct {
 	wrap           func(http.Handler) http.Handler
 	environ        []string
 	tracing        *tracing.Tracing // nil: off
+	model          *kong.Node       // all commands and flags
 }
 
 // Option changes how a command runs.
@@ -128,19 +129,4 @@ func exitCode(err error) int {
 		}
 	}
 	return exitFailed
-}
-
-type versionCommand struct{ alwaysValid }
-
-func (*versionCommand) run(_ context.Context, p *process) error {
-	return p.print("%s %s %s", programName, version(), runtime.Version())
-}
-
-// version returns the version that the Go tool recorded in the binary.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "unknown"
-	}
-	return info.Main.Version
 }

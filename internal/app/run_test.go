@@ -34,7 +34,7 @@ var commands = map[string][]string{
 	"backup":        {},
 	"restore":       {"with-faults"},
 	"copy":          {"to-data", "to-database", "to-storage"},
-	"version":       {},
+	"version":       {"json"},
 }
 
 // remoteCommands are the commands that call a service, with their flags. They have
@@ -368,7 +368,11 @@ func TestBrokenDatabaseIsOneLine(t *testing.T) {
 func TestVersion(t *testing.T) {
 	t.Parallel()
 	got := apptest.Run(t, "", "version")
-	if got.Code != 0 || !regexp.MustCompile(`^merchant-orders \S+ go1\S*\n$`).MatchString(got.Stdout) {
+	if got.Code != 0 || !regexp.MustCompile(`^merchant-orders \S+ go1\S* \S+/\S+, commit \S+ of \S+\n$`).MatchString(got.Stdout) {
 		t.Errorf("%+v", got)
+	}
+	got = apptest.Run(t, "", "version", "--json")
+	if got.Code != 0 || !regexp.MustCompile(`^\{"version":".+","commit":".+","date":".+","go":"go1.+","platform":".+/.+"\}\n$`).MatchString(got.Stdout) {
+		t.Errorf("--json: %+v", got)
 	}
 }
