@@ -1,7 +1,7 @@
-.PHONY: help run test quick soak slow lint vulncheck bench
+.PHONY: help run test quick soak slow lint vulncheck bench release release-check
 
 help: ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 run: ## serve with the demo merchant on http://127.0.0.1:8080
 	go run ./cmd/merchant-orders serve --demo
@@ -26,3 +26,9 @@ vulncheck: ## look for known vulnerabilities (needs the network: the Go vulnerab
 
 bench: ## measure speed and size on this machine (takes minutes)
 	cd bench && go run .
+
+release: ## build programs, archives and packages into dist (VERSION=v1.2.3)
+	bash scripts/release
+
+release-check: ## build the release twice in two folders and check its files (takes minutes)
+	bash scripts/release-check

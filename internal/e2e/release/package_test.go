@@ -1,0 +1,111 @@
+package release
+
+import (
+	"strings"
+	"testing"
+)
+
+// asUser defines a shell function that runs a command of the program as the user
+// and with the settings of the service.
+const asUser = `
+orders() {
+	(set -a; MERCHANT_ORDERS_DATA=/var/lib/merchant-orders; . /etc/merchant-orders/environment; exec runuser -u merchant-orders -- merchant-orders "$@")
+}
+ready() { curl --silent --fail --retry 100 --retry-connrefused --retry-delay 1 --output /dev/null http://127.0.0.1:8080/readyz; }
+`
+
+// TestDebianPackage installs the package, starts its units, upgrades, removes and
+// purges it. The data is there after each step.
+func TestDebianPackage(t *testing.T) {
+	m := boot(t)
+	m.put(t, release(t, oldVersion, ".deb"), "/tmp/old.deb")
+	m.put(t, release(t, newVersion, ".deb"), "/tmp/new.deb")
+
+	m.script(t, `dpkg -i /tmp/old.deb`)
+	t.Run("nothing is started", func(t *testing.T) {
+		for _, unit := range []string{".service", "-backup.timer", "-check.timer", "-purge.timer"} {
+			states, err := m.run("", "sh", "-c", "systemctl is-active merchant-orders"+unit+"; systemctl is-enabled merchant-orders"+unit)
+			if err == nil || states != "inactive\ndisabled\n" {
+				t.Errorf("%s: %s%v", unit, states, err)
+			}
+		}
+	})
+	t.Run("units", func(t *testing.T) { verifyUnits(t, m) })
+
+	m.script(t, asUser+`
+		[ "$(stat -c '%U %a' /var/lib/merchant-orders)" = "merchant-orders 700" ]
+		[ "$(stat -c '%U:%G %a' /etc/merchant-orders/environment)" = "root:merchant-orders 640" ]
+		orders merchant add --id 355 --name "Our Store"
+		echo 'MERCHANT_ORDERS_BASE_URL=https://orders.example.com' >>/etc/merchant-orders/environment
+		systemctl start merchant-orders
+		ready
+		[ "$(ps -o user:20= -p "$(systemctl show --value -p MainPID merchant-orders)" | tr -d ' ')" = merchant-orders ]
+	`)
+	t.Run("journal", func(t *testing.T) {
+		log := m.script(t, `journalctl --unit=merchant-orders --output=cat`)
+		if !strings.Contains(log, `"msg":"listening"`) || !strings.Contains(log, oldVersion) {
+			t.Errorf("the journal has no line of %s:\n%s", oldVersion, log)
+		}
+	})
+	t.Run("timers", func(t *testing.T) {
+		m.script(t, `
+			systemctl start merchant-orders-backup merchant-orders-check merchant-orders-purge
+			tar --list --file /var/backups/merchant-orders/orders-*.tar.gz | grep orders.db
+			[ "$(stat -c '%U %a' /var/backups/merchant-orders/orders-*.tar.gz)" = "merchant-orders 600" ]
+			touch --date='20 days ago' /var/backups/merchant-orders/orders-old.tar.gz
+			sleep 1.1 # the name of a backup has its second
+			systemctl start merchant-orders-backup
+			[ "$(ls /var/backups/merchant-orders | wc -l)" = 2 ]
+		`)
+	})
+	t.Run("upgrade", func(t *testing.T) {
+		m.script(t, asUser+`
+			dpkg -i /tmp/new.deb
+			ready
+			[ "$(readlink /proc/"$(systemctl show --value -p MainPID merchant-orders)"/exe)" = /usr/bin/merchant-orders ]
+			merchant-orders version | grep ' `+newVersion+` '
+			orders merchant list | grep 'Our Store'
+			grep -q orders.example.com /etc/merchant-orders/environment
+			systemctl stop merchant-orders
+			dpkg -i /tmp/new.deb
+			[ "$(systemctl is-active merchant-orders || true)" = inactive ]
+		`)
+	})
+	t.Run("remove and purge", func(t *testing.T) {
+		said := m.script(t, `
+			systemctl enable --now merchant-orders merchant-orders-check.timer
+			dpkg --remove merchant-orders
+			[ "$(systemctl is-active merchant-orders merchant-orders-check.timer || true)" = "$(printf 'inactive\ninactive')" ]
+			[ -f /var/lib/merchant-orders/orders.db ]
+			[ -f /etc/merchant-orders/environment ]
+			[ -z "$(find /etc/systemd/system -name 'merchant-orders*')" ]
+			dpkg --purge merchant-orders
+			[ ! -e /etc/merchant-orders ]
+			[ -f /var/lib/merchant-orders/orders.db ]
+			ls /var/backups/merchant-orders/orders-*.tar.gz
+		`)
+		if !strings.Contains(said, "the data stays in /var/lib/merchant-orders") {
+			t.Errorf("the purge does not say that the data stays:\n%s", said)
+		}
+	})
+}
+
+// maxExposure is the highest exposure of a unit by the count of systemd-analyze,
+// in tenths.
+const maxExposure = "20"
+
+// verifyUnits checks the installed units with systemd's own tools.
+func verifyUnits(t *testing.T, m machine) {
+	t.Helper()
+	output, err := m.run("", "bash", "-c", "systemd-analyze verify /usr/lib/systemd/system/merchant-orders*.{service,timer}")
+	if err != nil || output != "" {
+		t.Errorf("systemd-analyze verify: %v\n%s", err, output)
+	}
+	for _, unit := range []string{"", "-backup", "-check", "-purge"} {
+		output, err := m.run("", "systemd-analyze", "security", "--no-pager", "--offline=true", "--threshold="+maxExposure,
+			"/usr/lib/systemd/system/merchant-orders"+unit+".service")
+		if err != nil {
+			t.Errorf("systemd-analyze security: %v\n%s", err, output)
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package release
+
+import (
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"merchantorders/internal/testenv"
+)
+
+// unpack returns a folder with the files of the package.
+func unpack(t *testing.T) string {
+	t.Helper()
+	dpkg := testenv.Program(t, "dpkg-deb", "dpkg")
+	folder := t.TempDir()
+	if output, err := exec.Command(dpkg, "--extract", release(t, newVersion, ".deb"), folder).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	return folder
+}
+
+// TestShells completes a command line in each shell, with the completion and the
+// program of the package, and formats its manual page.
+func TestShells(t *testing.T) {
+	folder := unpack(t)
+	for shell, script := range map[string]string{
+		"bash": `. usr/share/bash-completion/completions/merchant-orders
+			COMP_WORDS=(merchant-orders token r); COMP_CWORD=2; _merchant_orders
+			printf '%s\n' "${COMPREPLY[@]}"`,
+		// Outside of a completion, stand-ins show what zsh would get.
+		"zsh": `_describe() { print -l -- "${(@P)2}"; }; _files() { print files; }
+			words=(merchant-orders token r); CURRENT=3
+			. usr/share/zsh/vendor-completions/_merchant-orders
+			words=(merchant-orders import x); CURRENT=3
+			. usr/share/zsh/vendor-completions/_merchant-orders`,
+		"fish": `source usr/share/fish/vendor_completions.d/merchant-orders.fish
+			complete --do-complete "merchant-orders token r"`,
+	} {
+		t.Run(shell, func(t *testing.T) {
+			cmd := exec.Command(testenv.Program(t, shell, shell), "-c", script)
+			cmd.Dir = folder
+			cmd.Env = []string{"PATH=" + filepath.Join(folder, "usr/bin") + ":/usr/bin:/bin", "HOME=" + t.TempDir(), "LC_ALL=C.UTF-8"}
+			output, err := cmd.CombinedOutput()
+			var words []string
+			for line := range strings.Lines(string(output)) {
+				word, _, _ := strings.Cut(strings.TrimSpace(line), "\t")
+				word, _, _ = strings.Cut(word, ":")
+				words = append(words, word)
+			}
+			slices.Sort(words)
+			want := "revoke rotate"
+			if shell == "zsh" {
+				want = "files " + want
+			}
+			if got := strings.Join(words, " "); err != nil || got != want {
+				t.Errorf("%v: %q, want %q:\n%s", err, got, want, output)
+			}
+		})
+	}
+	t.Run("man", func(t *testing.T) {
+		page := filepath.Join(folder, "usr/share/man/man1/merchant-orders.1.gz")
+		cmd := exec.Command(testenv.Program(t, "man", "man-db"), "--warnings", "--local-file", page)
+		var faults strings.Builder
+		cmd.Stderr = &faults
+		output, err := cmd.Output()
+		if err != nil || faults.Len() > 0 || !strings.Contains(string(output), "merchant-orders token create") {
+			t.Errorf("%v: %s\n%.500s", err, &faults, output)
+		}
+	})
+}
