@@ -28,8 +28,8 @@ func TestMonitor(t *testing.T) {
 		`response_cache_bytes [1-9]\d*`, `page_index_merchants 1`, `page_index_buckets [1-9]\d*`,
 		`disk_free_bytes{folder="database"} [1-9]\S*`, `disk_size_bytes{folder="files"} [1-9]\S*`,
 		`build_info{go_version="go\S*",version="\S+"} 1`,
-		`job_failures_total{job="purge deleted files"} 0`, `job_interval_seconds{job="expire reservations"} 15`,
-		`job_last_success_timestamp_seconds{job="delete idempotency records"} \S+`,
+		`job_failures_total{background_job="purge deleted files"} 0`, `job_interval_seconds{background_job="expire reservations"} 15`,
+		`job_last_success_timestamp_seconds{background_job="delete idempotency records"} \S+`,
 	} {
 		if !regexp.MustCompile(`(?m)^merchant_orders_` + want + `$`).MatchString(scrape) {
 			t.Errorf("no series %s", want)

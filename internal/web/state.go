@@ -67,6 +67,8 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 	return desc
 }
 
+// The label of a background job is not job: Prometheus gives every series a label of
+// that name itself.
 var (
 	descBuild       = describe("build_info", "The version of the program; always 1.", "version", "go_version")
 	descDatabaseUp  = describe("database_up", "Whether the database can be read: 1 or 0.")
@@ -76,10 +78,10 @@ var (
 	descUnanswered  = describe("oldest_unanswered_order_age_seconds", "Age of the oldest order that its merchant has neither accepted nor rejected; 0 if there is none.")
 	descWaiters     = describe("feed_waiters", "Requests that wait for events.")
 	descLag         = describe("feed_lag_seconds", "Longest time for which a commit of another instance may have gone unnoticed by waiting requests; 0 if none waits.")
-	descRun         = describe("job_last_run_timestamp_seconds", "End of the last run of a background job.", "job")
-	descSuccess     = describe("job_last_success_timestamp_seconds", "End of the last run of a background job without an error, or the start of the server.", "job")
-	descFailures    = describe("job_failures_total", "Failed runs of a background job.", "job")
-	descInterval    = describe("job_interval_seconds", "Interval of a background job.", "job")
+	descRun         = describe("job_last_run_timestamp_seconds", "End of the last run of a background job.", "background_job")
+	descSuccess     = describe("job_last_success_timestamp_seconds", "End of the last run of a background job without an error, or the start of the server.", "background_job")
+	descFailures    = describe("job_failures_total", "Failed runs of a background job.", "background_job")
+	descInterval    = describe("job_interval_seconds", "Interval of a background job.", "background_job")
 	descConnections = describe("database_connections", "Connections to the database by use: in_use, idle.", "use")
 	descPoolSize    = describe("database_connections_limit", "Most connections to the database at a time.")
 	descWaits       = describe("database_connection_waits_total", "How often a statement has waited for a connection to the database.")

@@ -41,9 +41,9 @@ func TestState(t *testing.T) {
 	for _, line := range []string{
 		`database_up 1`, `storage_up 0`, `schema_version 4`, `orders{state="registered"} 12`, `orders{state="canceled"} 0`,
 		`oldest_unanswered_order_age_seconds 3600`, `feed_waiters 4`, `feed_lag_seconds 1.5`,
-		`job_interval_seconds{job="purge"} 3600`, `job_last_success_timestamp_seconds{job="purge"} 1e+06`, `job_failures_total{job="purge"} 0`,
-		`job_last_run_timestamp_seconds{job="expire"} 1.00006e+06`, `job_last_success_timestamp_seconds{job="expire"} 1.000001e+06`,
-		`job_failures_total{job="expire"} 3`, `job_last_run_timestamp_seconds{job="check"} 1.000001e+06`,
+		`job_interval_seconds{background_job="purge"} 3600`, `job_last_success_timestamp_seconds{background_job="purge"} 1e+06`, `job_failures_total{background_job="purge"} 0`,
+		`job_last_run_timestamp_seconds{background_job="expire"} 1.00006e+06`, `job_last_success_timestamp_seconds{background_job="expire"} 1.000001e+06`,
+		`job_failures_total{background_job="expire"} 3`, `job_last_run_timestamp_seconds{background_job="check"} 1.000001e+06`,
 		`database_connections{use="in_use"} 1`, `database_connections{use="idle"} 3`, `database_connections_limit 8`,
 		`database_connection_waits_total 5`, `response_cache_hits_total 90`, `response_cache_misses_total 10`,
 		`response_cache_bytes 4096`, `page_index_merchants 2`, `page_index_buckets 700`,
@@ -55,7 +55,7 @@ func TestState(t *testing.T) {
 	if len(build) != 1 || !strings.Contains(build[0], `version="v1.2.3"`) {
 		t.Errorf("build %q", build)
 	}
-	for _, absent := range []string{`job_last_run_timestamp_seconds{job="purge"}`, `job_interval_seconds{job="check"}`, `job_last_success_timestamp_seconds{job="check"}`} {
+	for _, absent := range []string{`job_last_run_timestamp_seconds{background_job="purge"}`, `job_interval_seconds{background_job="check"}`, `job_last_success_timestamp_seconds{background_job="check"}`} {
 		if found := series(t, metrics, "merchant_orders_"+absent); len(found) > 0 {
 			t.Errorf("unexpected %q", found)
 		}
