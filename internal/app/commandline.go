@@ -30,6 +30,7 @@ type commandLine struct {
 	Distribute distributeCommand `cmd:"" help:"Distribute a PostgreSQL database over a Citus cluster, by merchant."`
 	Orders     ordersCommand     `cmd:"" help:"List, show, accept, reject and watch orders of a service, as a merchant."`
 	Invoices   invoicesCommand   `cmd:"" help:"Upload, download and delete invoice files of orders of a service, as a merchant."`
+	Doctor     doctorCommand     `cmd:"" help:"Show the settings and where they come from, and test what they name: database, storage, clock, disk, limits."`
 	Health     healthCommand     `cmd:"" help:"Ask a running service whether it is ready, for probes."`
 	Version    versionCommand    `cmd:"" help:"Print the version, the commit and its date."`
 
@@ -136,6 +137,9 @@ func parse(args []string, p *process, environ []string) (command, error) {
 		return nil, usageError{err}
 	}
 	p.warnings = shownSecrets(parsed)
+	if d, ok := chosen.(*doctorCommand); ok {
+		d.describe(parsed, p.sources)
+	}
 	return chosen, nil
 }
 

@@ -285,6 +285,10 @@ func TestExpiredCertificate(t *testing.T) {
 	if !strings.Contains(s.Log(), "the TLS certificate has expired") {
 		t.Errorf("log:\n%s", s.Log())
 	}
+	listen := strings.TrimPrefix(s.BaseURL, "https://")
+	if got := apptest.Run(t, "", "health", "--listen", listen, "--tls-cert", pair.Cert); got.Code != 0 || got.Stdout != "ready\n" {
+		t.Errorf("health: %+v", got)
+	}
 }
 
 // TestClientAddressOfServer checks that failed sign-ins are counted and logged by the

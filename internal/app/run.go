@@ -92,9 +92,11 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return exitCode(err)
 }
 
-// printWarnings prints the warnings about the command line. A server logs them.
+// printWarnings prints the warnings about the command line, unless the command has
+// another place for them.
 func (p *process) printWarnings(chosen command) {
-	if _, server := chosen.(*serveCommand); server {
+	switch chosen.(type) {
+	case *serveCommand, *doctorCommand:
 		return
 	}
 	for _, warning := range p.warnings {

@@ -21,6 +21,7 @@ import (
 // commands are the commands that use settings, with their flags.
 var commands = map[string][]string{
 	"serve":         {"listen", "admin-listen", "tls-cert", "tls-key", "trusted-proxies", "rate-limit", "max-connections", "idle-timeout", "drain", "purge-deleted-after", "hide-addresses", "log-format", "ready-requires-storage", "demo"},
+	"doctor":        {"listen", "admin-listen", "tls-cert", "tls-key", "trusted-proxies", "rate-limit", "max-connections", "idle-timeout", "drain", "purge-deleted-after", "hide-addresses", "log-format", "ready-requires-storage", "demo", "json"},
 	"import":        {"dry-run", "rejected"},
 	"merchant add":  {"id", "name"},
 	"merchant list": {"json"},

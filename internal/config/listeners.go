@@ -91,7 +91,7 @@ func overlap(a, b string) bool {
 		return false
 	}
 	return everyAddress(hostA) || everyAddress(hostB) || strings.EqualFold(hostA, hostB) ||
-		isLoopback(a) && isLoopback(b) && (hostA == localhost || hostB == localhost) || sameIP(hostA, hostB)
+		IsLoopback(a) && IsLoopback(b) && (hostA == localhost || hostB == localhost) || sameIP(hostA, hostB)
 }
 
 // everyAddress reports whether a host means all addresses of the machine.

@@ -41,7 +41,7 @@ type Serve struct {
 // Check returns the *Error of every invalid setting, joined, or nil.
 func (s Serve) Check() error {
 	listen := CheckListen(s.Listen)
-	if listen == "" && s.Demo && !isLoopback(s.Listen) {
+	if listen == "" && s.Demo && !IsLoopback(s.Listen) {
 		listen = "must be a loopback address such as 127.0.0.1:8080 with --demo, which prints a token"
 	}
 	_, rate := parseNumber(s.RateLimit, 0, MaxRateLimit)
@@ -73,8 +73,8 @@ const maxDrain = time.Hour
 // localhost is the name of the loopback addresses.
 const localhost = "localhost"
 
-// isLoopback reports whether only this machine can reach a listening address.
-func isLoopback(address string) bool {
+// IsLoopback reports whether only this machine can reach a listening address.
+func IsLoopback(address string) bool {
 	host, _, _ := net.SplitHostPort(address)
 	return host == localhost || net.ParseIP(host).IsLoopback()
 }

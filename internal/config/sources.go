@@ -182,6 +182,37 @@ func (s *Sources) credentialPath(name string) string {
 // found none.
 func (s *Sources) From(flag string) string { return s.from[flag] }
 
+// SecretFiles returns the files with secrets whose access an operator should limit:
+// those that variables and the settings file name, and the settings file itself if
+// it has a secret.
+func (s *Sources) SecretFiles() []string {
+	var files []string
+	own := false
+	for _, flag := range s.flags {
+		if !flag.Secret {
+			continue
+		}
+		if path := s.variables[Variable(flag.Name+fileSuffix)]; path != "" {
+			files = append(files, path)
+		}
+		if entry, ok := s.file[flag.Name+fileSuffix]; ok {
+			files = append(files, entry.text)
+		}
+		if _, ok := s.file[flag.Name]; ok {
+			own = true
+		}
+	}
+	for _, name := range awsVariables {
+		if path := s.variables[awsFile(name)]; path != "" {
+			files = append(files, path)
+		}
+	}
+	if own {
+		files = append(files, s.fileName)
+	}
+	return files
+}
+
 // Annotate sets From of each *Error in err whose value does not come from the flag
 // or its variable.
 func (s *Sources) Annotate(err error) {

@@ -99,6 +99,10 @@ var (
 	PostgresVersion = postgres.SchemaVersion
 )
 
+// ExaminePostgres returns what a PostgreSQL server tells of itself and of the rights
+// of its user.
+var ExaminePostgres = postgres.Examine
+
 // SQL returns the database, for maintenance commands.
 func (db *DB) SQL() sqldb.DB { return db.sql }
 

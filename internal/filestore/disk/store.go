@@ -4,6 +4,7 @@ package disk
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"io/fs"
 	"os"
@@ -36,6 +37,32 @@ func Open(dir string) (*Store, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// Probe tests that files can be written, read and deleted in a folder, which must
+// exist.
+func Probe(ctx context.Context, dir string) error {
+	store, err := Open(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = store.Close() }()
+	name := path.Join(filestore.StagingDir, "probe-"+rand.Text())
+	const content = "This file tests that the folder can be written to.\n"
+	if err := store.root.WriteFile(name, []byte(content), fileMode); err != nil {
+		return filestore.Error("write a file", err)
+	}
+	read, readErr := store.root.ReadFile(name)
+	if err := store.root.Remove(name); err != nil {
+		return filestore.Error("delete a file", err)
+	}
+	if readErr != nil {
+		return filestore.Error("read a file", readErr)
+	}
+	if string(read) != content {
+		return errors.New("a file was read with other content than was written")
+	}
+	return nil
 }
 
 // commit moves a staged file to its path, durably. After an error there is no
