@@ -4,13 +4,16 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"merchantorders/docs/docstest"
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/migrations"
 )
 
 // blockOf returns the first code block of a document in a language.
@@ -68,5 +71,19 @@ func TestStateDiagram(t *testing.T) {
 	slices.Sort(allowed)
 	if diff := cmp.Diff(allowed, drawn); diff != "" {
 		t.Errorf("transitions (-allowed +drawn):\n%s", diff)
+	}
+}
+
+// TestUpgradeNotes checks that the newest version of the upgrade notes has the newest
+// schema.
+func TestUpgradeNotes(t *testing.T) {
+	t.Parallel()
+	steps, err := migrations.SQLite.Steps()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := docstest.Rows(t, "upgrading.md", "Versions")
+	if got, want := rows[0][1], strconv.FormatInt(steps[len(steps)-1].Version, 10); got != want {
+		t.Errorf("the first row of the upgrade notes has schema %s, want %s", got, want)
 	}
 }
