@@ -43,6 +43,7 @@ func (c *backupCommand) run(ctx context.Context, p *process) error {
 type restoreCommand struct {
 	From         string `arg:"" name:"file|dir" help:"Path of a backup that merchant-orders backup made."`
 	WithFindings bool   `name:"with-faults" help:"Restore the backup even if invoice files are missing or damaged."`
+	Partial      bool   `help:"Restore what can be read of a backup that was cut off or damaged, and say what is missing. Its database must be complete."`
 }
 
 func (c *restoreCommand) check() error {
@@ -77,11 +78,13 @@ func (c *restoreCommand) run(ctx context.Context, p *process) error {
 func (c *restoreCommand) restore(ctx context.Context, p *process) (check.Result, error) {
 	folder := backup.DataFolder{Path: p.settings.Data, Database: p.settings.DatabasePath(), Files: p.settings.FilesPath()}
 	reporter, clearBar := p.progress(p.stderr)
-	options := backup.RestoreOptions{WithFindings: c.WithFindings, OnStep: logSteps(p.log(slog.LevelInfo))}
+	options := backup.RestoreOptions{WithFindings: c.WithFindings, Partial: c.Partial, OnStep: logSteps(p.log(slog.LevelInfo))}
 	result, err := backup.Restore(ctx, c.From, folder, options, reporter)
 	clearBar()
 	if errors.Is(err, backup.ErrDamaged) && result.Findings > 0 {
 		err = fmt.Errorf("%w, nothing was restored: %s (--with-faults restores it anyway)", err, count(result.Findings, "finding", "findings"))
+	} else if errors.Is(err, backup.ErrDamaged) && !c.Partial {
+		err = fmt.Errorf("%w; nothing was restored (--partial restores what can be read)", err)
 	}
 	return result, err
 }

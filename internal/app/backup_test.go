@@ -51,7 +51,7 @@ func TestBackupWithFindings(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "b.tar")
-	const finding = "merchant 355, order T-1, invoice 1: invoices/T-1/a.pdf does not have the content that its entry says (SHA-256)\n"
+	const finding = "merchant 355, order T-1, invoice 1: invoices/T-1/a.pdf does not have the content that its entry says (SHA-256); put the file back from a backup, then check again\n"
 	got := s.Run(t, "", "backup", path)
 	want := finding + "merchant-orders: the backup is complete, but the installation has 1 missing or damaged file\n"
 	if got.Code != 1 || got.Stderr != want {
@@ -69,6 +69,30 @@ func TestBackupWithFindings(t *testing.T) {
 	}
 	if status, _ := get(t, apptest.StartOn(t, to.Data).BaseURL+"/v2/orders/T-1", s.Token); status != 200 {
 		t.Errorf("from the restored server: %d", status)
+	}
+	got = s.Run(t, "", "check", "--backup", path)
+	want = finding + "checked: merchants 1, orders 3, invoices 2, events 5, files 1, orphans 0: 1 finding\n"
+	if got.Code != 1 || got.Stdout != want {
+		t.Errorf("check of the backup: got %+v, want %q", got, want)
+	}
+	// Two blocks at its end, and the manifest.
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, info.Size()-3*512); err != nil {
+		t.Fatal(err)
+	}
+	to = folder(t)
+	got = to.Run(t, "", "restore", path)
+	want = "; nothing was restored (--partial restores what can be read)\n"
+	if got.Code != 1 || !strings.HasPrefix(got.Stderr, "merchant-orders: the backup is damaged: ") || !strings.HasSuffix(got.Stderr, want) {
+		t.Errorf("restore of a backup that was cut off: got %+v, want %q", got, want)
+	}
+	got = to.Run(t, "", "restore", path, "--partial")
+	if got.Code != 1 || !strings.Contains(got.Stderr, "; 2 invoice files could be read; use another backup if there is one\n"+finding) ||
+		!strings.HasSuffix(got.Stdout, ", files 1, orphans 0: 2 findings\n") {
+		t.Errorf("partial restore: got %+v", got)
 	}
 }
 

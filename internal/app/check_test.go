@@ -38,7 +38,7 @@ func TestCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	got = s.Run(t, "", "check")
-	want = "orphans: order T-1: 1 file belongs to no invoice\n" +
+	want = "orphan: invoices/T-1/left.pdf belongs to no invoice; check --repair removes it\n" +
 		"checked: merchants 1, orders 3, invoices 2, events 5, files 2, orphans 1: no findings\n"
 	if got.Code != 0 || got.Stdout != want {
 		t.Errorf("with an orphan: got %+v, want %q", got, want)
@@ -47,11 +47,28 @@ func TestCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	got = s.Run(t, "", "check")
-	want = "merchant 355, order T-1, invoice 1: invoices/T-1/a.pdf is missing. Put it back from a backup, then check again.\n" +
-		"orphans: order T-1: 1 file belongs to no invoice\n" +
+	want = "merchant 355, order T-1, invoice 1: invoices/T-1/a.pdf is missing; put the file back from a backup, then check again\n" +
+		"orphan: invoices/T-1/left.pdf belongs to no invoice; check --repair removes it\n" +
 		"checked: merchants 1, orders 3, invoices 2, events 5, files 1, orphans 1: 1 finding\n"
 	if got.Code != 1 || got.Stdout != want || got.Stderr != "merchant-orders: 1 finding\n" {
 		t.Errorf("with a finding: got %+v, want %q", got, want)
+	}
+	setVersion(t, s.Data, "UPDATE order_days SET orders = 5 WHERE state = 1")
+	setVersion(t, s.Data, "INSERT INTO invoices (merchant_id, legacy_id, id, name, status, size, sha256, created_at)"+
+		" SELECT merchant_id, legacy_id, 99, 'late.pdf', 1, size, sha256, 0 FROM invoices WHERE id = 1")
+	setVersion(t, s.Data, "UPDATE counters SET last = 99 WHERE name = 'invoice'")
+	setVersion(t, s.Data, "UPDATE orders SET active_invoices = 3 WHERE reference = 'T-1'")
+	got = s.Run(t, "", "check", "--repair")
+	want = "merchant 355, order T-1, invoice 1: invoices/T-1/a.pdf is missing; put the file back from a backup, then check again\n" +
+		"repaired: released 1 expired reservation\n" +
+		"repaired: merchant 355: rebuilt the day counts, of which 1 were wrong; restart the servers, which remember the old ones\n" +
+		"repaired: removed invoices/T-1/left.pdf, which belonged to no invoice\n" +
+		"checked: merchants 1, orders 3, invoices 3, events 5, files 1, orphans 0: 1 finding\n"
+	if got.Code != 1 || got.Stdout != want || got.Stderr != "merchant-orders: 1 finding\n" {
+		t.Errorf("repair: got %+v, want %q", got, want)
+	}
+	if got := s.Run(t, "", "check", "--repair", "--backup", "x.tar"); got.Code != 2 || !strings.Contains(got.Stderr, "--repair (MERCHANT_ORDERS_REPAIR): must not be given together with --backup") {
+		t.Errorf("repair of a backup: %+v", got)
 	}
 }
 

@@ -7,35 +7,81 @@ import (
 	"time"
 
 	"merchantorders/internal/config"
+	"merchantorders/internal/maintenance"
+	"merchantorders/internal/maintenance/backup"
 	"merchantorders/internal/maintenance/check"
 	"merchantorders/internal/maintenance/citus"
+	"merchantorders/internal/order"
 	"merchantorders/internal/store"
 )
 
 type checkCommand struct {
-	alwaysValid
 	withFiles
+	Repair bool   `help:"Repair what can be repaired safely: remove files that belong to no invoice of an order, release expired reservations, rebuild wrong day counts. Everything else stays a finding."`
+	Backup string `placeholder:"FILE|DIR" help:"Check a backup instead of the installation. It is unpacked beside it, so that needs space."`
 }
 
-func (*checkCommand) run(ctx context.Context, p *process) error {
-	return p.withBackend(ctx, existing, func(b *backend) error {
-		reporter, clearBar := p.progress(p.stdout)
-		result, err := check.Run(ctx, b.installation(), reporter)
+func (c *checkCommand) check() error {
+	if c.Repair && c.Backup != "" {
+		return config.Invalid("repair", "must not be given together with --backup: a backup is never changed")
+	}
+	return nil
+}
+
+func (c *checkCommand) run(ctx context.Context, p *process) error {
+	reporter, clearBar := p.progress(p.stdout)
+	if c.Backup != "" {
+		result, err := backup.Check(ctx, c.Backup, reporter)
 		clearBar()
+		if err != nil {
+			return err
+		}
+		return p.printCheckResult("checked", result)
+	}
+	schema := existing
+	if c.Repair {
+		schema = current
+	}
+	return p.withBackend(ctx, schema, func(b *backend) error {
+		var lines lines
+		options := check.Options{
+			Repair:   c.Repair,
+			OnRepair: func(text string) { lines.add("repaired: " + text) },
+			OnOrphan: func(orphan maintenance.Orphan) { lines.add("orphan: " + orphan.String()) },
+		}
+		if c.Repair {
+			expired, err := b.orders.ExpireReservations(ctx, p.now().Add(-order.ReservationTimeout))
+			if err != nil {
+				return fmt.Errorf("release expired reservations: %w", err)
+			}
+			if expired > 0 {
+				options.OnRepair("released " + count(int64(expired), "expired reservation", "expired reservations"))
+			}
+		}
+		result, err := check.Run(ctx, b.installation(), options, reporter)
+		clearBar()
+		if printErr := lines.print(p); err == nil && printErr != nil {
+			return printErr
+		}
 		if err != nil {
 			return fmt.Errorf("the check is incomplete: %w", err)
 		}
-		for _, reference := range result.OrphanReferences() {
-			where := "order " + reference
-			if reference == "" {
-				where = "outside of all orders"
-			}
-			if err := p.print("orphans: %s: %s", where, count(result.Orphans[reference], "file belongs to no invoice", "files belong to no invoice")); err != nil {
-				return err
-			}
-		}
 		return p.printCheckResult("checked", result)
 	})
+}
+
+// lines are printed at the end, so that they do not disturb a progress bar.
+type lines []string
+
+func (l *lines) add(line string) { *l = append(*l, line) }
+
+func (l *lines) print(p *process) error {
+	for _, line := range *l {
+		if err := p.print("%s", line); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // printCheckResult prints a summary that begins with a verb. It returns an error
@@ -46,7 +92,7 @@ func (p *process) printCheckResult(verb string, r check.Result) error {
 		findings = count(r.Findings, "finding", "findings")
 	}
 	err := p.print("%s: merchants %d, orders %d, invoices %d, events %d, files %d, orphans %d: %s",
-		verb, r.Merchants, r.Orders, r.Invoices, r.Events, r.Files, r.TotalOrphans(), findings)
+		verb, r.Merchants, r.Orders, r.Invoices, r.Events, r.Files, r.Orphans, findings)
 	if r.Findings > 0 {
 		return errors.New(findings)
 	}

@@ -31,9 +31,9 @@ var commands = map[string][]string{
 	"token revoke":  {},
 	"migrate":       {"status", "json"},
 	"purge":         {"deleted-before"},
-	"check":         {},
+	"check":         {"repair", "backup"},
 	"backup":        {},
-	"restore":       {"with-faults"},
+	"restore":       {"with-faults", "partial"},
 	"copy":          {"to-data", "to-database", "to-storage"},
 	"version":       {"json"},
 }

@@ -41,10 +41,10 @@ func (f InvoiceFile) Path() string { return order.InvoicePath(f.Reference, f.Nam
 const WrongContent = "does not have the content that its entry says (SHA-256)"
 
 // Finding returns a finding about the file. The problem begins with its path.
-func (f InvoiceFile) Finding(problem string) Finding {
+func (f InvoiceFile) Finding(problem, cure string) Finding {
 	return Finding{
 		MerchantID: f.MerchantID, OrderLegacyID: f.OrderLegacyID, OrderReference: f.Reference, InvoiceID: f.ID,
-		Problem: f.Path() + " " + problem,
+		Problem: f.Path() + " " + problem, Cure: cure,
 	}
 }
 

@@ -65,10 +65,17 @@ type Finding struct {
 	OrderReference string // empty if it is not known
 	InvoiceID      int64
 	Problem        string
+	Cure           string // what to do, such as "check again"; empty: nothing is known
 }
 
+// Cures of several findings.
+const (
+	CureFile = "put the file back from a backup, then check again"
+	CureRows = "it cannot be repaired: restore a backup that check --backup finds right"
+)
+
 // String returns the finding as one line, such as "merchant 355, order T-1,
-// invoice 2: problem". It names an order by its legacy id if the reference is
+// invoice 2: problem; cure". It names an order by its legacy id if the reference is
 // not known.
 func (f Finding) String() string {
 	var subjects []string
@@ -84,10 +91,14 @@ func (f Finding) String() string {
 	if f.InvoiceID != 0 {
 		subjects = append(subjects, fmt.Sprintf("invoice %d", f.InvoiceID))
 	}
-	if len(subjects) == 0 {
-		return f.Problem
+	text := f.Problem
+	if len(subjects) > 0 {
+		text = strings.Join(subjects, ", ") + ": " + text
 	}
-	return strings.Join(subjects, ", ") + ": " + f.Problem
+	if f.Cure != "" {
+		text += "; " + f.Cure
+	}
+	return text
 }
 
 // Reporter counts findings and passes them on. It is safe for concurrent use.

@@ -35,6 +35,7 @@ func TestFindingString(t *testing.T) {
 		"p":                                   {Problem: "p"},
 		"merchant 3: p":                       {MerchantID: 3, Problem: "p"},
 		"merchant 3, order 4: p":              {MerchantID: 3, OrderLegacyID: 4, Problem: "p"},
+		"merchant 3: p; c":                    {MerchantID: 3, Problem: "p", Cure: "c"},
 		"merchant 3, order R-1, invoice 5: p": {MerchantID: 3, OrderLegacyID: 4, OrderReference: "R-1", InvoiceID: 5, Problem: "p"},
 	} {
 		if got := finding.String(); got != want {

@@ -18,6 +18,19 @@ type Orphan struct {
 	Path      string
 	Reference string // of the order in whose folder the file is; empty elsewhere
 	Purged    bool   // the file has an entry, which says that it was purged
+	// Removable says that the order exists. Orders are never deleted: a file of
+	// another order may belong to another database. No upload can be about to commit a
+	// removable file, since no file is ever replaced.
+	Removable bool
+}
+
+// String returns the path and what to do.
+func (o Orphan) String() string {
+	cure := "look whose file it is: no order of this database has that folder"
+	if o.Removable {
+		cure = "check --repair removes it"
+	}
+	return o.Path + " belongs to no invoice; " + cure
 }
 
 // EachOrphan calls fn for every orphan in the storage.
@@ -27,8 +40,8 @@ func (in Installation) EachOrphan(ctx context.Context, fn func(Orphan) error) er
 		if !ok {
 			return fn(Orphan{Path: path})
 		}
-		known, purged, err := findEntry(ctx, in.DB, reference, name)
-		if err != nil || known && !purged {
+		entry, err := findEntry(ctx, in.DB, reference, name)
+		if err != nil || entry.exists && !entry.purged {
 			return err
 		}
 		// A purge may have removed the file since it was listed.
@@ -39,30 +52,35 @@ func (in Installation) EachOrphan(ctx context.Context, fn func(Orphan) error) er
 		if err == nil {
 			_ = file.Close()
 		}
-		return fn(Orphan{Path: path, Reference: reference, Purged: purged})
+		return fn(Orphan{Path: path, Reference: reference, Purged: entry.purged, Removable: entry.order})
 	})
 }
 
-// findEntry reports whether a file of an order has an invoice entry, and
-// whether the entry says that the file was purged. Reserved and expired entries
-// count too: their files may be in the storage for a while.
-func findEntry(ctx context.Context, db sqldb.DB, reference, name string) (known, purged bool, err error) {
+// entry is what the database knows of a file.
+type entry struct {
+	order          bool // the order exists
+	exists, purged bool
+}
+
+// findEntry looks for the invoice entry of a file of an order. Reserved and expired
+// entries exist too: their files may be in the storage for a while.
+func findEntry(ctx context.Context, db sqldb.DB, reference, name string) (entry, error) {
 	var merchantID int64
-	err = db.QueryRow(ctx, `SELECT merchant_id FROM order_keys WHERE key = $1`, []any{reference}, &merchantID)
+	var e entry
+	err := db.QueryRow(ctx, `SELECT merchant_id FROM order_keys WHERE key = $1`, []any{reference}, &merchantID)
 	if err == nil {
+		e.order = true
 		err = db.QueryRow(ctx, `SELECT i.purged_at IS NOT NULL
 			FROM orders o
 			JOIN invoices i ON i.merchant_id = o.merchant_id AND i.legacy_id = o.legacy_id
 			WHERE o.merchant_id = $1 AND o.reference = $2 AND i.name = $3`,
-			[]any{merchantID, reference, name}, &purged)
+			[]any{merchantID, reference, name}, &e.purged)
+		e.exists = err == nil
 	}
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return false, false, nil
-	case err != nil:
-		return false, false, fmt.Errorf("find the invoice of a file of order %s: %w", reference, err)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return entry{}, fmt.Errorf("find the invoice of a file of order %s: %w", reference, err)
 	}
-	return true, purged, nil
+	return e, nil
 }
 
 // splitInvoicePath splits the path of an invoice file. ok is false for any

@@ -141,11 +141,24 @@ func (c *creation) create(ctx context.Context, temp, path string) (string, error
 	return complete, c.writer.close()
 }
 
-// write writes the contents of the backup, the manifest last.
+// write writes the contents of the backup. The database is first: with it, a backup
+// that was cut off can be restored in part. The manifest is last.
 func (c *creation) write(ctx context.Context, snapshot string) error {
+	if err := c.writeDatabase(ctx, snapshot); err != nil {
+		return err
+	}
 	if err := c.writeFiles(ctx, snapshot); err != nil {
 		return err
 	}
+	text, err := json.MarshalIndent(c.result.Manifest, "", "  ")
+	if err != nil {
+		return err
+	}
+	return c.writer.add(ctx, manifestName, int64(len(text)), bytes.NewReader(text))
+}
+
+// writeDatabase writes the snapshot of the database.
+func (c *creation) writeDatabase(ctx context.Context, snapshot string) error {
 	database, err := os.Open(snapshot)
 	if err != nil {
 		return err
@@ -160,11 +173,7 @@ func (c *creation) write(ctx context.Context, snapshot string) error {
 		return err
 	}
 	c.result.Database.Size, c.result.Database.SHA256 = info.Size(), hex.EncodeToString(hash.Sum(nil))
-	text, err := json.MarshalIndent(c.result.Manifest, "", "  ")
-	if err != nil {
-		return err
-	}
-	return c.writer.add(ctx, manifestName, int64(len(text)), bytes.NewReader(text))
+	return nil
 }
 
 // writeFiles writes the invoice files of the snapshot.
@@ -193,7 +202,7 @@ func (c *creation) writeFile(ctx context.Context, file maintenance.InvoiceFile) 
 		c.mu.Unlock()
 	}
 	if problem != "" {
-		c.reporter.Find(file.Finding(problem))
+		c.reporter.Find(file.Finding(problem, maintenance.CureFile))
 	}
 	return nil
 }

@@ -345,7 +345,7 @@ func TestBackupIsDataFolder(t *testing.T) {
 	in := maintenancetest.New(t, maintenancetest.Kind{})
 	in.Fill(t, 5)
 	as := maintenancetest.Open(t, backUp(t, in, "backup"))
-	result, err := check.Run(t.Context(), as.Installation, new(maintenance.Reporter))
+	result, err := check.Run(t.Context(), as.Installation, check.Options{}, new(maintenance.Reporter))
 	if err != nil || result.Findings != 0 {
 		t.Errorf("%+v, %v", result, err)
 	}

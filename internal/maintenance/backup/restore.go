@@ -2,12 +2,8 @@ package backup
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -34,6 +30,9 @@ type DataFolder struct {
 // RestoreOptions are the options of Restore.
 type RestoreOptions struct {
 	WithFindings bool // restore the backup although the check has findings
+	// Partial restores what can be read of a backup that was cut off or damaged: its
+	// database must be complete. It implies WithFindings.
+	Partial bool
 	// OnStep is called after each step that brings the schema of an older backup up
 	// to date; nil: not called.
 	OnStep func(migrations.Step)
@@ -99,7 +98,7 @@ func (f DataFolder) restore(
 	if err = errors.Join(err, files.Close()); err != nil {
 		return result, err
 	}
-	if result.Findings > 0 && !options.WithFindings {
+	if result.Findings > 0 && !options.WithFindings && !options.Partial {
 		return result, ErrDamaged
 	}
 	if err := f.expectEmpty(); err != nil {
@@ -120,14 +119,13 @@ func (f DataFolder) restore(
 func unpackAndCheck(
 	ctx context.Context, path, database string, files *disk.Store, options RestoreOptions, reporter *maintenance.Reporter,
 ) (check.Result, error) {
-	manifest, fileCount, err := unpack(ctx, path, database, files)
+	u := unpacking{database: database, files: files}
+	err := u.unpack(ctx, path)
+	if err == nil || options.Partial && errors.Is(err, ErrDamaged) {
+		err = u.verify(err, options.Partial, reporter)
+	}
 	if err != nil {
 		return check.Result{}, err
-	}
-	if fileCount != manifest.Files {
-		reporter.Find(maintenance.Finding{
-			Problem: fmt.Sprintf("the backup contains %d invoice files, but its manifest says %d", fileCount, manifest.Files),
-		})
 	}
 	db, err := sqlite.Open(ctx, database, migrations.Options{NoCreate: true, OnStep: options.OnStep})
 	var newer *migrations.NewerSchemaError
@@ -138,7 +136,7 @@ func unpackAndCheck(
 	if err != nil {
 		return check.Result{}, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	result, err := check.Run(ctx, maintenance.Installation{DB: db, Files: files}, reporter)
+	result, err := check.Run(ctx, maintenance.Installation{DB: db, Files: files}, check.Options{}, reporter)
 	if err = errors.Join(err, renewHistories(ctx, db), db.Close()); err != nil {
 		return result, err
 	}
@@ -157,62 +155,22 @@ func renewHistories(ctx context.Context, db *sqlite.DB) error {
 	})
 }
 
-// unpack unpacks the backup at a path and returns its manifest and how many
-// invoice files it contained. It ignores files that do not belong to a backup.
-func unpack(ctx context.Context, path, database string, files *disk.Store) (manifest Manifest, fileCount int64, err error) {
-	info, err := os.Stat(path)
+// Check checks a backup, in a temporary folder beside it; see check.Run. The error
+// is ErrDamaged if it cannot be read to its end.
+func Check(ctx context.Context, path string, reporter *maintenance.Reporter) (result check.Result, err error) {
+	path = filepath.Clean(path)
+	if _, err := os.Stat(path); err != nil {
+		return check.Result{}, err
+	}
+	temp, err := os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+partial+"-")
 	if err != nil {
-		return Manifest{}, 0, err
+		return check.Result{}, err
 	}
-	each := eachInArchive
-	if info.IsDir() {
-		each = eachInFolder
-	}
-	var databaseSHA256 string
-	err = each(path, func(name string, content io.Reader) (err error) {
-		file, isFile := strings.CutPrefix(name, filesName+"/")
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case isFile:
-			fileCount++
-			return storeFile(ctx, files, file, content)
-		case name == databaseName:
-			hash := sha256.New()
-			err = createFile(database, io.TeeReader(content, hash))
-			databaseSHA256 = hex.EncodeToString(hash.Sum(nil))
-		case name == manifestName:
-			manifest, err = readManifest(content)
-		}
-		return err
-	})
-	switch {
-	case err != nil:
-	case manifest.Format == 0:
-		err = fmt.Errorf("%w or is not a backup: it has no %s", ErrDamaged, manifestName)
-	case databaseSHA256 == "":
-		err = fmt.Errorf("%w: it has no %s", ErrDamaged, databaseName)
-	case manifest.Database.SHA256 != databaseSHA256:
-		err = fmt.Errorf("%w: its %s was changed", ErrDamaged, databaseName)
-	}
-	return manifest, fileCount, err
-}
-
-// maxManifestSize limits how much of a manifest is read, in bytes.
-const maxManifestSize = 1 << 20
-
-// readManifest reads a manifest.
-func readManifest(r io.Reader) (Manifest, error) {
-	text, err := io.ReadAll(io.LimitReader(r, maxManifestSize))
+	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	files, err := disk.Open(filepath.Join(temp, filesName))
 	if err != nil {
-		return Manifest{}, err
+		return check.Result{}, err
 	}
-	var m Manifest
-	if err := json.Unmarshal(text, &m); err != nil {
-		return Manifest{}, errors.New(manifestName + " is not the manifest of a backup")
-	}
-	if m.Format != format {
-		return Manifest{}, fmt.Errorf("the backup has format %d, this version can read format %d", m.Format, format)
-	}
-	return m, nil
+	result, err = unpackAndCheck(ctx, path, filepath.Join(temp, databaseName), files, RestoreOptions{}, reporter)
+	return result, errors.Join(err, files.Close())
 }

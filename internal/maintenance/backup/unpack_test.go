@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/filestore/disk"
+	"merchantorders/internal/maintenance"
 )
 
 // entry is a file of an archive.
@@ -48,8 +49,11 @@ func unpackBytes(t *testing.T, folder string, archive []byte) error {
 	if err := os.WriteFile(path, archive, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = unpack(t.Context(), path, filepath.Join(folder, "db"), files)
-	return err
+	u := unpacking{database: filepath.Join(folder, "db"), files: files}
+	if err := u.unpack(t.Context(), path); err != nil {
+		return err
+	}
+	return u.verify(nil, false, new(maintenance.Reporter))
 }
 
 var invalidArchives = map[string][]byte{

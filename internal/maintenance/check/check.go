@@ -1,6 +1,6 @@
 // Package check verifies an installation: the rows of the database agree with
 // each other, and every invoice file is in the storage and has the size and the
-// SHA-256 of its entry. It changes nothing and repairs nothing, and may run
+// SHA-256 of its entry. It changes nothing unless it is asked to repair, and may run
 // beside servers.
 //
 // A finding names the path of an invoice file because an operator needs it to
@@ -23,43 +23,66 @@ const (
 	FilesStage  = "checking files"
 )
 
+// Options are the options of Run.
+type Options struct {
+	// Repair rebuilds wrong day counts and removes orphans that are removable.
+	Repair bool
+	// OnRepair is called with what was repaired, and OnOrphan for each orphan that
+	// stays. Each may be nil.
+	OnRepair func(text string)
+	OnOrphan func(maintenance.Orphan)
+}
+
 // Result counts what was checked and found.
 type Result struct {
 	Merchants, Orders, Invoices, Events int64
 	Files                               int64 // files that match their entries
 	Findings                            int64
-	// Orphans counts the files that no entry needs by the reference of the order
-	// in whose folder they are. Those elsewhere have the empty reference.
-	Orphans map[string]int64
+	Orphans                             int64 // that stay
 }
-
-// OrphanReferences returns the keys of Orphans in ascending order.
-func (r Result) OrphanReferences() []string { return slices.Sorted(maps.Keys(r.Orphans)) }
-
-// TotalOrphans returns the number of orphans.
-func (r Result) TotalOrphans() int64 { return sum(r.Orphans) }
 
 // Run checks an installation. An error means that the check is incomplete; the
 // findings so far have been reported.
-func Run(ctx context.Context, in maintenance.Installation, reporter *maintenance.Reporter) (Result, error) {
-	result := Result{Orphans: make(map[string]int64)}
-	err := checkDatabase(ctx, in.DB, reporter, &result)
+func Run(ctx context.Context, in maintenance.Installation, options Options, reporter *maintenance.Reporter) (Result, error) {
+	if options.OnRepair == nil {
+		options.OnRepair = func(string) {}
+	}
+	if options.OnOrphan == nil {
+		options.OnOrphan = func(maintenance.Orphan) {}
+	}
+	var result Result
+	err := checkDatabase(ctx, in.DB, options, reporter, &result)
 	if err == nil {
 		result.Files, err = Files(ctx, in, reporter, nil)
 	}
 	if err == nil {
-		err = in.EachOrphan(ctx, func(orphan maintenance.Orphan) error {
-			result.Orphans[orphan.Reference]++
-			return nil
-		})
+		result.Orphans, err = checkOrphans(ctx, in, options)
 	}
 	result.Findings = reporter.Findings()
 	return result, err
 }
 
+// checkOrphans returns how many orphans there are, after the repair.
+func checkOrphans(ctx context.Context, in maintenance.Installation, options Options) (int64, error) {
+	stay := int64(0)
+	err := in.EachOrphan(ctx, func(orphan maintenance.Orphan) error {
+		if !options.Repair || !orphan.Removable {
+			stay++
+			options.OnOrphan(orphan)
+			return nil
+		}
+		err := in.Files.Remove(ctx, orphan.Path)
+		if err == nil {
+			options.OnRepair("removed " + orphan.Path + ", which belonged to no invoice")
+		}
+		return err
+	})
+	return stay, err
+}
+
 // checkDatabase checks the database: its file, the rows of each merchant, then
 // what belongs to no single merchant.
-func checkDatabase(ctx context.Context, db sqldb.DB, reporter *maintenance.Reporter, result *Result) error {
+func checkDatabase(ctx context.Context, db sqldb.DB, options Options, reporter *maintenance.Reporter, result *Result) error {
 	if err := checkIntegrity(ctx, db, reporter); err != nil {
 		return err
 	}
@@ -74,7 +97,7 @@ func checkDatabase(ctx context.Context, db sqldb.DB, reporter *maintenance.Repor
 	totals := make(map[int64]merchantTotals, len(merchants))
 	total := sum(orders)
 	for _, merchant := range slices.Sorted(maps.Keys(merchants)) {
-		t, err := checkMerchant(ctx, db, merchant, reporter)
+		t, err := checkMerchant(ctx, db, merchant, options, reporter)
 		if err != nil {
 			return fmt.Errorf("check merchant %d: %w", merchant, err)
 		}
@@ -100,7 +123,7 @@ func checkIntegrity(ctx context.Context, db sqldb.DB, reporter *maintenance.Repo
 	}
 	for _, problem := range problems {
 		if problem != "ok" {
-			reporter.Find(maintenance.Finding{Problem: "database file: " + problem})
+			reporter.Find(maintenance.Finding{Problem: "database file: " + problem, Cure: maintenance.CureRows})
 		}
 	}
 	return nil
@@ -160,14 +183,16 @@ func findForeignRows(ctx context.Context, db sqldb.DB, totals map[int64]merchant
 	for _, id := range slices.Sorted(maps.Keys(orders)) {
 		if _, ok := events[id]; !ok {
 			findings = append(findings, maintenance.Finding{
-				MerchantID: id, Problem: fmt.Sprintf("the merchant does not exist, but has %d orders", orders[id]),
+				MerchantID: id, Problem: fmt.Sprintf("the merchant does not exist, but has %d orders", orders[id]), Cure: maintenance.CureRows,
 			})
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(keys)) {
 		// An order has two keys.
 		if n := keys[id] - 2*orders[id] + totals[id].missingKeys; n > 0 {
-			findings = append(findings, maintenance.Finding{MerchantID: id, Problem: fmt.Sprintf("order keys without an order: %d", n)})
+			findings = append(findings, maintenance.Finding{
+				MerchantID: id, Problem: fmt.Sprintf("order keys without an order: %d", n), Cure: maintenance.CureRows,
+			})
 		}
 	}
 	return findings, nil
@@ -207,7 +232,9 @@ func checkCounters(ctx context.Context, db sqldb.DB, totals map[int64]merchantTo
 	}
 	for _, name := range slices.Sorted(maps.Keys(used)) {
 		if last, ok := counters[name]; !ok || last < used[name] {
-			reporter.Find(maintenance.Finding{Problem: fmt.Sprintf("the %s counter is at %d, but %d is in use", name, last, used[name])})
+			reporter.Find(maintenance.Finding{
+				Problem: fmt.Sprintf("the %s counter is at %d, but %d is in use", name, last, used[name]), Cure: maintenance.CureRows,
+			})
 		}
 	}
 	return nil

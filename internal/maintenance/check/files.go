@@ -47,14 +47,14 @@ func Files(ctx context.Context, in maintenance.Installation, reporter *maintenan
 func reportFile(
 	ctx context.Context, in maintenance.Installation, reporter *maintenance.Reporter, file maintenance.InvoiceFile, problem string, err error,
 ) error {
-	missing := errors.Is(err, fs.ErrNotExist)
+	missing, cure := errors.Is(err, fs.ErrNotExist), maintenance.CureFile
 	if missing {
-		problem = "is missing. Put it back from a backup, then check again."
+		problem = "is missing"
 	} else if err != nil {
 		if storageErr := in.Files.Check(ctx); storageErr != nil {
 			return storageErr // the problem is not about this file
 		}
-		problem = "cannot be read: " + err.Error()
+		problem, cure = "cannot be read: "+err.Error(), "look at the disk or the storage, then check again"
 	}
 	// The file may have been deleted and purged since the entry was read.
 	current, found, err := file.Reread(ctx, in.DB)
@@ -64,7 +64,7 @@ func reportFile(
 	if missing && !current.Active {
 		return nil // a purge is in progress or was interrupted
 	}
-	reporter.Find(file.Finding(problem))
+	reporter.Find(file.Finding(problem, cure))
 	return nil
 }
 

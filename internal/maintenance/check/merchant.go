@@ -26,6 +26,8 @@ type merchantCheck struct {
 	totals      merchantTotals
 	orders      map[dayState]int64
 	missingKeys []orderKey // to be confirmed
+	wrongCounts []string   // findings about day counts
+	badState    bool       // an order has a state that is not valid
 }
 
 // dayState is the key of a row of order_days.
@@ -37,7 +39,9 @@ type dayState struct {
 // checkMerchant checks that the rows of a merchant agree with each other: day
 // counts with orders, events with their numbers, orders with the invoices that
 // count towards their limit, and orders with their keys.
-func checkMerchant(ctx context.Context, db sqldb.DB, merchantID int64, reporter *maintenance.Reporter) (merchantTotals, error) {
+func checkMerchant(
+	ctx context.Context, db sqldb.DB, merchantID int64, options Options, reporter *maintenance.Reporter,
+) (merchantTotals, error) {
 	c := &merchantCheck{merchantID: merchantID, reporter: reporter, orders: make(map[dayState]int64)}
 	err := db.Snapshot(ctx, func(q sqldb.Querier) error {
 		c.q = q.WithoutTimeout()
@@ -52,12 +56,36 @@ func checkMerchant(ctx context.Context, db sqldb.DB, merchantID int64, reporter 
 	if err == nil {
 		err = c.confirmMissingKeys(ctx, db.WithoutTimeout())
 	}
+	if err == nil {
+		err = c.settleDayCounts(ctx, db, options)
+	}
 	return c.totals, err
+}
+
+// settleDayCounts reports wrong day counts, or rebuilds them. The orders must be
+// right for that.
+func (c *merchantCheck) settleDayCounts(ctx context.Context, db sqldb.DB, options Options) error {
+	if len(c.wrongCounts) > 0 && options.Repair && !c.badState {
+		changed, err := rebuildDayCounts(ctx, db, c.merchantID)
+		if err == nil && changed > 0 {
+			options.OnRepair(fmt.Sprintf("merchant %d: rebuilt the day counts, of which %d were wrong; restart the servers, which remember the old ones",
+				c.merchantID, changed))
+		}
+		return err
+	}
+	cure := "check --repair rebuilds the day counts"
+	if c.badState {
+		cure = maintenance.CureRows
+	}
+	for _, problem := range c.wrongCounts {
+		c.reporter.Find(maintenance.Finding{MerchantID: c.merchantID, Problem: problem, Cure: cure})
+	}
+	return nil
 }
 
 // find reports a finding about the merchant.
 func (c *merchantCheck) find(format string, args ...any) {
-	c.reporter.Find(maintenance.Finding{MerchantID: c.merchantID, Problem: fmt.Sprintf(format, args...)})
+	c.reporter.Find(maintenance.Finding{MerchantID: c.merchantID, Problem: fmt.Sprintf(format, args...), Cure: maintenance.CureRows})
 }
 
 // checkEvents checks that events are numbered 1, 2, 3, ... and that the newest
@@ -126,6 +154,6 @@ func (c *merchantCheck) checkDayCounts(ctx context.Context) error {
 
 func (c *merchantCheck) compareDayCount(key dayState, count int64) {
 	if orders := c.orders[key]; orders != count {
-		c.find("%v, %v: the day count is %d, but there are %d orders", key.day, key.state, count, orders)
+		c.wrongCounts = append(c.wrongCounts, fmt.Sprintf("%v, %v: the day count is %d, but there are %d orders", key.day, key.state, count, orders))
 	}
 }

@@ -37,7 +37,7 @@ type orderKey struct {
 func (c *merchantCheck) findInOrder(o orderRow, invoiceID int64, format string, args ...any) {
 	c.reporter.Find(maintenance.Finding{
 		MerchantID: c.merchantID, OrderLegacyID: o.legacyID, OrderReference: o.reference, InvoiceID: invoiceID,
-		Problem: fmt.Sprintf(format, args...),
+		Problem: fmt.Sprintf(format, args...), Cure: maintenance.CureRows,
 	})
 }
 
@@ -75,6 +75,7 @@ func (c *merchantCheck) scanOrder(rows sqldb.Rows) (orderRow, error) {
 		return o, err
 	}
 	if !state.Valid() {
+		c.badState = true
 		c.findInOrder(o, 0, "its state is %d, which is not valid", state)
 	}
 	c.orders[dayState{order.DayOf(time.Unix(createdAt, 0)), state}]++

@@ -30,7 +30,9 @@ func countRows(ctx context.Context, q sqldb.Querier, merchantID int64) (RowCount
 
 // find reports a difference between source and target.
 func (j *job) find(merchantID int64, format string, args ...any) {
-	j.reporter.Find(maintenance.Finding{MerchantID: merchantID, Problem: fmt.Sprintf(format, args...)})
+	j.reporter.Find(maintenance.Finding{
+		MerchantID: merchantID, Problem: fmt.Sprintf(format, args...), Cure: "check the source, then copy again into an empty target",
+	})
 }
 
 // verifyRows compares the number of rows of each merchant in the snapshot that
@@ -55,7 +57,7 @@ func (j *job) verifyRows(ctx context.Context) error {
 			j.find(id, "the source has the rows %+v, the target %+v", source, target)
 		}
 		if keys[id] != 2*target.Orders {
-			j.find(id, "the target has %d orders, but %d order keys; check the source", target.Orders, keys[id])
+			j.find(id, "the target has %d orders, but %d order keys", target.Orders, keys[id])
 		}
 		j.result.Merchants++
 		j.result.OrderKeys += keys[id]

@@ -21,10 +21,10 @@ func (in *Installation) WantDump(t *testing.T, want map[string][]string) {
 // WantNoFindings fails the test if check reports a finding or an orphan.
 func (in *Installation) WantNoFindings(t *testing.T) {
 	t.Helper()
-	result, err := check.Run(t.Context(), in.Installation, &maintenance.Reporter{
+	result, err := check.Run(t.Context(), in.Installation, check.Options{}, &maintenance.Reporter{
 		OnFinding: func(f maintenance.Finding) { t.Errorf("%v: %v", in.Kind, f) },
 	})
-	if err != nil || result.Findings != 0 || len(result.Orphans) != 0 {
+	if err != nil || result.Findings != 0 || result.Orphans != 0 {
 		t.Errorf("%v: %+v, error %v", in.Kind, result, err)
 	}
 }

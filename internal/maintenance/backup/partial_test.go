@@ -1,0 +1,132 @@
+package backup_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"merchantorders/internal/maintenance"
+	"merchantorders/internal/maintenance/backup"
+	"merchantorders/internal/maintenance/maintenancetest"
+)
+
+// entriesOf returns the names of the files in a tar file, and where the content of
+// each ends.
+func entriesOf(t *testing.T, content []byte) (names []string, ends []int) {
+	t.Helper()
+	reader := bytes.NewReader(content)
+	archive := tar.NewReader(reader)
+	for {
+		header, err := archive.Next()
+		if err != nil {
+			return names, ends
+		}
+		names = append(names, header.Name)
+		ends = append(ends, len(content)-reader.Len()+int(header.Size))
+	}
+}
+
+// TestRestorePartial cuts a backup off at several places.
+func TestRestorePartial(t *testing.T) {
+	t.Parallel()
+	in := maintenancetest.New(t, maintenancetest.Kind{})
+	in.Fill(t, 5)
+	want := in.Dump(t)
+	content, err := os.ReadFile(backUp(t, in, "b.tar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, ends := entriesOf(t, content)
+	if len(names) != 8 || names[0] != "orders.db" || names[7] != "backup.json" {
+		t.Fatalf("the backup contains %q", names)
+	}
+	for name, test := range map[string]struct {
+		size     int
+		files    int64 // that can be read
+		findings int64
+	}{
+		"in the database":    {ends[0] - 1, -1, 0},
+		"after the database": {ends[0], 0, 6},
+		"in a file":          {ends[2] - 1, 1, 5},
+		"after a file":       {ends[2], 2, 4},
+		"in the manifest":    {ends[7] - 1, 6, 1},
+		"nowhere":            {len(content), 6, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "b.tar")
+			if err := os.WriteFile(path, content[:test.size], 0o600); err != nil {
+				t.Fatal(err)
+			}
+			to := dataFolderIn(filepath.Join(t.TempDir(), "to"))
+			var findings []string
+			result, err := backup.Restore(t.Context(), path, to, backup.RestoreOptions{Partial: true}, &maintenance.Reporter{
+				OnFinding: func(f maintenance.Finding) { findings = append(findings, f.String()) },
+			})
+			if test.files < 0 {
+				if !errors.Is(err, backup.ErrDamaged) || !strings.Contains(err.Error(), "before its database is complete") {
+					t.Errorf("error %v", err)
+				}
+				if left, err := os.ReadDir(to.Path); len(left) > 0 {
+					t.Errorf("left behind: %v, %v", left, err)
+				}
+				return
+			}
+			// A missing file that was deleted is no finding.
+			cut := slices.ContainsFunc(findings, func(f string) bool { return strings.Contains(f, "invoice files could be read; ") })
+			if err != nil || result.Files != test.files || result.Findings > test.findings || (result.Findings > 0) != cut || cut != (test.findings > 0) {
+				t.Errorf("%+v, findings %q, error %v", result, findings, err)
+			}
+			got := maintenancetest.Open(t, to.Path).Dump(t)
+			if int64(len(got["files"])) != test.files {
+				t.Errorf("files %q", got["files"])
+			}
+			for table := range want {
+				if table != "files" && !slices.Equal(got[table], want[table]) {
+					t.Errorf("%s differs", table)
+				}
+			}
+		})
+	}
+}
+
+// TestCheckBackup checks backups where they are.
+func TestCheckBackup(t *testing.T) {
+	t.Parallel()
+	in := maintenancetest.New(t, maintenancetest.Kind{})
+	in.Fill(t, 5)
+	for _, form := range forms {
+		path := backUp(t, in, form)
+		result, err := backup.Check(t.Context(), path, new(maintenance.Reporter))
+		if err != nil || result.Findings != 0 || result.Files != 6 || result.Orders == 0 {
+			t.Errorf("%s: %+v, error %v", form, result, err)
+		}
+		if left := names(t, filepath.Dir(path)); !slices.Equal(left, []string{form}) {
+			t.Errorf("beside the backup: %q", left)
+		}
+	}
+	in.Replace(t, maintenancetest.InvoicePath(maintenancetest.Beta, 0, "a.pdf"), []byte("other"))
+	path := filepath.Join(t.TempDir(), "b.tar")
+	if _, err := backup.Create(t.Context(), in.Installation, path, maintenancetest.Now, "", new(maintenance.Reporter)); err != nil {
+		t.Fatal(err)
+	}
+	var finding string
+	_, err := backup.Check(t.Context(), path, &maintenance.Reporter{OnFinding: func(f maintenance.Finding) { finding = f.String() }})
+	if err != nil || !strings.Contains(finding, ": invoices/M356-0/a.pdf ") || !strings.HasSuffix(finding, "; "+maintenance.CureFile) {
+		t.Errorf("finding %q, error %v", finding, err)
+	}
+	if err := os.Truncate(path, 2000); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := backup.Check(t.Context(), path, new(maintenance.Reporter)); !errors.Is(err, backup.ErrDamaged) {
+		t.Errorf("a backup that was cut off: %v", err)
+	}
+	if left := names(t, filepath.Dir(path)); !slices.Equal(left, []string{"b.tar"}) {
+		t.Errorf("beside the backup: %q", left)
+	}
+}

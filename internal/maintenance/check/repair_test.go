@@ -1,0 +1,115 @@
+package check_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/maintenance"
+	"merchantorders/internal/maintenance/check"
+	"merchantorders/internal/maintenance/maintenancetest"
+	"merchantorders/internal/order"
+)
+
+// repair repairs an installation. It returns what was repaired, in ascending order,
+// and the number of findings.
+func repair(t *testing.T, in *maintenancetest.Installation) (repairs []string, findings int64) {
+	t.Helper()
+	result, err := check.Run(t.Context(), in.Installation, check.Options{
+		Repair: true, OnRepair: func(text string) { repairs = append(repairs, text) },
+	}, new(maintenance.Reporter))
+	if err != nil {
+		t.Fatalf("repair: %v", err)
+	}
+	slices.Sort(repairs)
+	return repairs, result.Findings
+}
+
+// TestRepair damages an installation in every way that can be repaired, and with
+// files that are not this installation's.
+func TestRepair(t *testing.T) {
+	t.Parallel()
+	for _, kind := range maintenancetest.Kinds[:2] {
+		t.Run(kind.String(), func(t *testing.T) {
+			t.Parallel()
+			in := maintenancetest.New(t, kind)
+			in.Fill(t, 5)
+			before := in.Dump(t)
+			purged, left := maintenancetest.InvoicePath(alpha, 2, "b.jpg"), maintenancetest.InvoicePath(beta, 1, "a.pdf")
+			exec(
+				`UPDATE order_days SET orders = orders + 1 WHERE merchant_id = 355 AND orders > 0`,
+				`INSERT INTO order_days (merchant_id, day, state, orders) VALUES (355, 5, 1, 2)`,
+				`DELETE FROM order_days WHERE merchant_id = 356 AND day = 20776 AND state = 7`,
+			)(t, in)
+			for _, path := range []string{purged, left, "invoices/none/a.pdf", "notes/a.txt"} {
+				put(path)(t, in)
+			}
+			repairs, findings := repair(t, in)
+			if len(repairs) != 4 || findings != 0 || !strings.HasPrefix(repairs[0], "merchant 355: rebuilt the day counts, of which ") ||
+				!strings.HasPrefix(repairs[1], "merchant 356: rebuilt the day counts, of which 1 were wrong; ") {
+				t.Errorf("%d findings, repaired %q", findings, repairs)
+			}
+			removed := []string{"removed " + purged + ", which belonged to no invoice", "removed " + left + ", which belonged to no invoice"}
+			if diff := cmp.Diff(removed, repairs[2:]); diff != "" {
+				t.Errorf("removed (-want +got):\n%s", diff)
+			}
+			in.Replace(t, "notes/a.txt", nil)
+			in.Replace(t, "invoices/none/a.pdf", nil)
+			in.WantDump(t, before)
+			if again, _ := repair(t, in); again != nil {
+				t.Errorf("repaired again: %q", again)
+			}
+		})
+	}
+}
+
+// TestRepairLeavesFindings checks that day counts are not rebuilt from orders that
+// are damaged.
+func TestRepairLeavesFindings(t *testing.T) {
+	t.Parallel()
+	in := maintenancetest.New(t, maintenancetest.Kind{})
+	in.Fill(t, 5)
+	in.Exec(t, `UPDATE orders SET state = 99 WHERE merchant_id = 356 AND reference = 'M356-1'`)
+	if repairs, findings := repair(t, in); repairs != nil || findings != 3 {
+		t.Errorf("%d findings, repaired %q", findings, repairs)
+	}
+}
+
+// TestRepairInUse rebuilds day counts while orders move between states.
+func TestRepairInUse(t *testing.T) {
+	t.Parallel()
+	for _, kind := range maintenancetest.Kinds[:2] {
+		t.Run(kind.String(), func(t *testing.T) {
+			t.Parallel()
+			const first, last = 20, 80
+			in := maintenancetest.New(t, kind)
+			in.Fill(t, 5)
+			in.Import(t, alpha, first, last)
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				for n := first; n < last; n++ {
+					if _, err := in.Orders.Accept(t.Context(), alpha, order.ByReference(maintenancetest.Reference(alpha, n)), order.WriteOptions{}); err != nil {
+						t.Error(err)
+					}
+				}
+			}()
+			for working := true; working; {
+				select {
+				case <-done:
+					working = false
+				default:
+				}
+				in.Exec(t, `UPDATE order_days SET orders = orders + 1 WHERE merchant_id = 355 AND state = 1`)
+				if _, findings := repair(t, in); findings != 0 {
+					t.Errorf("%d findings", findings)
+				}
+			}
+			if _, findings := runCheck(t, in); findings != nil {
+				t.Errorf("findings %q", findings)
+			}
+		})
+	}
+}
