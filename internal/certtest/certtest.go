@@ -16,7 +16,11 @@ import (
 	"time"
 )
 
-// Pair is a certificate for this machine, which is signed by itself, and its key.
+// Host is a name in the certificates beside those of this machine.
+const Host = "db.example.com"
+
+// Pair is a certificate for this machine and Host, which is signed by itself, and its
+// key.
 type Pair struct {
 	Cert, Key string         // files
 	Pool      *x509.CertPool // has the certificate only
@@ -40,7 +44,7 @@ func WriteTo(t testing.TB, dir string, notAfter time.Time) Pair {
 		NotBefore: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), NotAfter: notAfter,
 		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		IsCA: true, BasicConstraintsValid: true,
-		DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
+		DNSNames: []string{"localhost", Host}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
 	}
 	cert, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	check(t, err)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/url"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -31,14 +33,19 @@ const (
 	maxConnIdleTime = 5 * time.Minute
 )
 
-// parseURL returns the settings of the pool of a database.
-func parseURL(url string) (*pgxpool.Config, error) {
-	pool, err := pgxpool.ParseConfig(url)
+// parseURL returns the settings of the pool of a database. If the URL names another
+// machine and says nothing about encryption, the certificate of the server must be
+// valid: the library would also connect without encryption.
+func parseURL(address string) (*pgxpool.Config, error) {
+	pool, err := pgxpool.ParseConfig(address)
+	if err == nil && !choosesTLS(address) && isRemote(pool.ConnConfig) {
+		pool, err = pgxpool.ParseConfig(withOption(address, "sslmode=verify-full"))
+	}
 	if err != nil {
 		// The library's error may repeat the URL, which has the password.
 		return nil, errors.New("not a PostgreSQL URL: write postgres://user:password@host:port/database, with percent-encoding for special characters, and only parameters that PostgreSQL knows, or " + poolSizeParameter + "=N")
 	}
-	if !strings.Contains(url, poolSizeParameter) {
+	if !strings.Contains(address, poolSizeParameter) {
 		// Commits wait for the disk: more connections than cores help, far more do not.
 		pool.MaxConns = int32(max(16, 4*runtime.GOMAXPROCS(0)))
 	} else if pool.MaxConns < 2 {
@@ -61,6 +68,34 @@ func parseURL(url string) (*pgxpool.Config, error) {
 	config.DialFunc = (&net.Dialer{KeepAliveConfig: keepAlive}).DialContext
 	config.AfterConnect = setDefaults(config.RuntimeParams)
 	return pool, nil
+}
+
+// choosesTLS reports whether a URL, or the environment, says how connections are
+// encrypted.
+func choosesTLS(address string) bool {
+	_, options, _ := strings.Cut(address, "?")
+	query, err := url.ParseQuery(options)
+	return err == nil && (query.Has("sslmode") || query.Has("ssl")) || os.Getenv("PGSSLMODE") != ""
+}
+
+// withOption adds an option to a URL.
+func withOption(address, option string) string {
+	if strings.Contains(address, "?") {
+		return address + "&" + option
+	}
+	return address + "?" + option
+}
+
+// isRemote reports whether one of the servers is not on this machine.
+func isRemote(config *pgx.ConnConfig) bool {
+	hosts := []string{config.Host}
+	for _, fallback := range config.Fallbacks {
+		hosts = append(hosts, fallback.Host)
+	}
+	return slices.ContainsFunc(hosts, func(host string) bool {
+		network, _ := pgconn.NetworkAddress(host, config.Port)
+		return network != "unix" && host != "localhost" && !net.ParseIP(host).IsLoopback()
+	})
 }
 
 // idleTxTimeout is when the server ends an idle transaction: that of an instance

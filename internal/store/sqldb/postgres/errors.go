@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"crypto/tls"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -63,6 +64,12 @@ func (db *DB) Unavailable(err error) bool {
 	return slices.ContainsFunc(unavailableCodes, func(prefix string) bool { return strings.HasPrefix(pgError.Code, prefix) })
 }
 
+const (
+	// tlsRefused is the text of the driver's error, which has no type.
+	tlsRefused  = "server refused TLS connection"
+	defaultMode = "the default for other machines is sslmode=verify-full"
+)
+
 // shortError returns the reason why a database could not be opened, short enough
 // for one line: the driver's error lists every address that it tried, each with
 // several wrapped errors.
@@ -70,7 +77,13 @@ func shortError(err error) error {
 	var pgError *pgconn.PgError
 	var dnsError *net.DNSError
 	var opError *net.OpError
+	var certificateError *tls.CertificateVerificationError
 	switch {
+	case errors.As(err, &certificateError):
+		return fmt.Errorf("the certificate of the server is not valid (%w): name that of its issuer with sslrootcert=FILE in the URL, or choose another sslmode; %s",
+			certificateError.Err, defaultMode)
+	case strings.Contains(err.Error(), tlsRefused):
+		return errors.New("the server refuses TLS: enable it there, or set sslmode=disable in the URL if the network is trusted; " + defaultMode)
 	case errors.As(err, &pgError):
 		return fmt.Errorf("%s (SQLSTATE %s)", pgError.Message, pgError.Code)
 	case errors.As(err, &dnsError) && dnsError.IsNotFound:
