@@ -53,6 +53,14 @@ func TestCheck(t *testing.T) {
 	if got.Code != 1 || got.Stdout != want || got.Stderr != "merchant-orders: 1 finding\n" {
 		t.Errorf("with a finding: got %+v, want %q", got, want)
 	}
+	got = s.Run(t, "", "check", "--json")
+	want = `{"type":"finding","merchantId":355,"orderReference":"T-1","invoiceId":1,"problem":"invoices/T-1/a.pdf is missing","cure":"put the file back from a backup, then check again"}
+{"type":"orphan","path":"invoices/T-1/left.pdf","removable":true}
+{"type":"summary","merchants":1,"orders":3,"invoices":2,"events":5,"files":1,"orphans":1,"findings":1}
+`
+	if got.Code != 1 || got.Stdout != want || got.Stderr != "merchant-orders: 1 finding\n" {
+		t.Errorf("as JSON: got %+v, want %q", got, want)
+	}
 	setVersion(t, s.Data, "UPDATE order_days SET orders = 5 WHERE state = 1")
 	setVersion(t, s.Data, "INSERT INTO invoices (merchant_id, legacy_id, id, name, status, size, sha256, created_at)"+
 		" SELECT merchant_id, legacy_id, 99, 'late.pdf', 1, size, sha256, 0 FROM invoices WHERE id = 1")

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"merchantorders/internal/config"
-	"merchantorders/internal/maintenance"
 	"merchantorders/internal/maintenance/backup"
 	"merchantorders/internal/maintenance/check"
 	"merchantorders/internal/maintenance/citus"
@@ -17,6 +16,7 @@ import (
 
 type checkCommand struct {
 	withFiles
+	jsonFlag
 	Repair bool   `help:"Repair what can be repaired safely: remove files that belong to no invoice of an order, release expired reservations, rebuild wrong day counts. Everything else stays a finding."`
 	Backup string `placeholder:"FILE|DIR" help:"Check a backup instead of the installation. It is unpacked beside it, so that needs space."`
 }
@@ -30,24 +30,27 @@ func (c *checkCommand) check() error {
 
 func (c *checkCommand) run(ctx context.Context, p *process) error {
 	reporter, clearBar := p.progress(p.stdout)
+	output := checkOutput{process: p, json: c.JSON}
+	if c.JSON {
+		reporter.OnFinding = output.finding
+	}
 	if c.Backup != "" {
 		result, err := backup.Check(ctx, c.Backup, reporter)
 		clearBar()
 		if err != nil {
-			return err
+			return errors.Join(err, output.err)
 		}
-		return p.printCheckResult("checked", result)
+		return output.summary(result)
 	}
 	schema := existing
 	if c.Repair {
 		schema = current
 	}
 	return p.withBackend(ctx, schema, func(b *backend) error {
-		var lines lines
 		options := check.Options{
 			Repair:   c.Repair,
-			OnRepair: func(text string) { lines.add("repaired: " + text) },
-			OnOrphan: func(orphan maintenance.Orphan) { lines.add("orphan: " + orphan.String()) },
+			OnRepair: output.repaired,
+			OnOrphan: output.orphan,
 		}
 		if c.Repair {
 			expired, err := b.orders.ExpireReservations(ctx, p.now().Add(-order.ReservationTimeout))
@@ -60,28 +63,14 @@ func (c *checkCommand) run(ctx context.Context, p *process) error {
 		}
 		result, err := check.Run(ctx, b.installation(), options, reporter)
 		clearBar()
-		if printErr := lines.print(p); err == nil && printErr != nil {
+		if printErr := output.flush(); err == nil && printErr != nil {
 			return printErr
 		}
 		if err != nil {
 			return fmt.Errorf("the check is incomplete: %w", err)
 		}
-		return p.printCheckResult("checked", result)
+		return output.summary(result)
 	})
-}
-
-// lines are printed at the end, so that they do not disturb a progress bar.
-type lines []string
-
-func (l *lines) add(line string) { *l = append(*l, line) }
-
-func (l *lines) print(p *process) error {
-	for _, line := range *l {
-		if err := p.print("%s", line); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // printCheckResult prints a summary that begins with a verb. It returns an error

@@ -31,7 +31,7 @@ var commands = map[string][]string{
 	"token revoke":  {},
 	"migrate":       {"status", "json"},
 	"purge":         {"deleted-before"},
-	"check":         {"repair", "backup"},
+	"check":         {"json", "repair", "backup"},
 	"backup":        {},
 	"restore":       {"with-faults", "partial"},
 	"copy":          {"to-data", "to-database", "to-storage"},
