@@ -2,8 +2,10 @@ package app
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 
@@ -18,8 +20,9 @@ const (
 	checkTimeout   = 2 * time.Second
 	surveyInterval = 15 * time.Second
 	surveyTimeout  = 30 * time.Second
-	// scrapePatience is how long a scrape waits for both reads, which run at the same
-	// time. Prometheus waits for 10 seconds by default.
+	// surveyRest bounds the load of surveys: at most 1 % of the time.
+	surveyRest = 100
+	// scrapePatience is how long a scrape waits for its reads, which run at the same time. Prometheus waits for 10 seconds by default.
 	scrapePatience = 3 * time.Second
 )
 
@@ -28,30 +31,35 @@ type monitor struct {
 	backend *backend
 	cache   *respcache.Cache
 	now     func() time.Time
-	log     *slog.Logger
 	folders map[string]string // to be watched for free space, by what is in them
 
-	checks  sharedRead[checks]
-	surveys sharedRead[*store.Survey]
-	stopped context.Context // of all reads
-	stop    context.CancelFunc
+	database sharedRead[bool] // whether it can be read
+	storage  sharedRead[storageState]
+	survey   sharedRead[*store.Survey]
+	stop     context.CancelFunc
 }
 
-// checks is what a scrape finds out about the database, the storage and the disks.
-type checks struct {
-	database, storage bool
-	disks             []web.Disk
+// storageState is what a scrape finds out about the storage and the disks. They have a
+// read of their own, because a disk that hangs must not hide the database.
+type storageState struct {
+	up    bool
+	disks []web.Disk
 }
 
-// startMonitor adds the state of the server to the metrics. stop ends running reads.
+// startMonitor adds the state of the server to the metrics.
 func (s *server) startMonitor() *monitor {
-	m := &monitor{backend: s.backend, cache: s.cache, now: s.now, log: s.log, folders: s.folders()}
-	m.stopped, m.stop = context.WithCancel(context.Background())
-	m.checks = sharedRead[checks]{
-		read: m.check, interval: checkInterval, timeout: checkTimeout, patience: scrapePatience, now: s.now, stopped: m.stopped,
+	stopped, stop := context.WithCancel(context.Background())
+	m := &monitor{backend: s.backend, cache: s.cache, now: s.now, folders: s.folders(), stop: stop}
+	m.database = sharedRead[bool]{
+		read:     func(ctx context.Context) (bool, error) { return s.db.Ping(ctx) == nil, nil },
+		interval: checkInterval, timeout: checkTimeout, patience: scrapePatience, now: s.now, stopped: stopped,
 	}
-	m.surveys = sharedRead[*store.Survey]{
-		read: m.survey, interval: surveyInterval, timeout: surveyTimeout, patience: scrapePatience, now: s.now, stopped: m.stopped,
+	m.storage = sharedRead[storageState]{
+		read: m.checkStorage, interval: checkInterval, timeout: checkTimeout, patience: scrapePatience, now: s.now, stopped: stopped,
+	}
+	m.survey = sharedRead[*store.Survey]{
+		read:     func(ctx context.Context) (*store.Survey, error) { return readSurvey(ctx, s.db, s.log) },
+		interval: surveyInterval, rest: surveyRest, timeout: surveyTimeout, patience: scrapePatience, now: s.now, stopped: stopped,
 	}
 	s.metrics.Watch(m.state)
 	return m
@@ -66,28 +74,35 @@ func (s *server) folders() map[string]string {
 	return folders
 }
 
-// close ends running reads and waits for them: they use the database.
+// close ends running reads and waits for those of the database. One of the storage may
+// hang.
 func (m *monitor) close() {
 	m.stop()
-	m.checks.wait()
-	m.surveys.wait()
+	m.database.wait()
+	m.survey.wait()
 }
 
 // state returns the state of the server now.
 func (m *monitor) state() web.State {
-	surveyed := make(chan *store.Survey, 1)
-	go func() {
-		survey, _ := m.surveys.get() // an older one, if it takes long
-		surveyed <- survey
-	}()
-	checked, current := m.checks.get()
-	if !current {
-		checked = checks{} // a disk that hangs is not usable
-	}
+	var database bool
+	var storage storageState
+	var survey *store.Survey
+	var reads sync.WaitGroup
+	reads.Go(func() {
+		up, current := m.database.get()
+		database = up && current
+	})
+	reads.Go(func() {
+		if read, current := m.storage.get(); current {
+			storage = read
+		}
+	})
+	reads.Go(func() { survey, _ = m.survey.get() }) // an older one, if it takes long
+	reads.Wait()
 	state := web.State{
 		Version:  version(),
-		Database: checked.database, Storage: checked.storage, Disks: checked.disks,
-		Jobs: m.backend.jobs.all(), Survey: newSurvey(<-surveyed, m.now()),
+		Database: database, Storage: storage.up, Disks: storage.disks,
+		Jobs: m.backend.jobs.all(), Survey: newSurvey(survey, m.now()),
 	}
 	pool := m.backend.db.Pool()
 	state.Pool = web.ConnectionPool{InUse: pool.InUse, Idle: pool.Idle, Max: pool.Max, Waits: pool.Waits}
@@ -98,18 +113,16 @@ func (m *monitor) state() web.State {
 	return state
 }
 
-// check checks the database, the storage and the disks.
-func (m *monitor) check(ctx context.Context) checks {
-	storage := make(chan error, 1)
-	go func() { storage <- m.backend.files.Check(ctx) }()
-	found := checks{database: m.backend.db.Ping(ctx) == nil, storage: <-storage == nil}
+// checkStorage checks the storage and the disks.
+func (m *monitor) checkStorage(ctx context.Context) (storageState, error) {
+	state := storageState{up: m.backend.files.Check(ctx) == nil}
 	for name, folder := range m.folders {
 		if disk, err := diskSpace(folder); err == nil {
 			disk.Folder = name
-			found.disks = append(found.disks, disk)
+			state.disks = append(state.disks, disk)
 		}
 	}
-	return found
+	return state, nil
 }
 
 // diskSpace returns the space of the file system of a folder. Free is what a process
@@ -123,16 +136,16 @@ func diskSpace(folder string) (web.Disk, error) {
 	return web.Disk{Free: stat.Bavail * block, Size: stat.Blocks * block}, nil
 }
 
-// survey reads a survey; nil if it fails.
-func (m *monitor) survey(ctx context.Context) *store.Survey {
-	read, err := m.backend.db.Survey(ctx)
+// readSurvey reads a survey. It logs its error.
+func readSurvey(ctx context.Context, db *store.DB, log *slog.Logger) (*store.Survey, error) {
+	read, err := db.Survey(ctx)
 	if err != nil {
-		if m.stopped.Err() == nil {
-			m.log.Warn("cannot count the orders for the metrics", "error", err)
+		if !errors.Is(err, context.Canceled) {
+			log.Warn("cannot count the orders for the metrics", "error", err)
 		}
-		return nil
+		return nil, err
 	}
-	return &read
+	return &read, nil
 }
 
 // newSurvey returns a survey for the metrics; nil for nil.

@@ -9,11 +9,14 @@ import (
 // sharedRead is a read whose result all callers share, until it is too old. One read
 // runs at a time, so no number of scrapes loads the database or the storage.
 type sharedRead[T any] struct {
-	// read reads until ctx ends. A disk that hangs may ignore that.
-	read func(ctx context.Context) T
-	// interval is the least time between the starts of two reads. After a read that
-	// took longer than a hundredth of it, the next one waits for 100 times as long.
+	// read reads until ctx ends. A disk that hangs may ignore that. The value counts also
+	// if there is an error.
+	read func(ctx context.Context) (T, error)
+	// interval is the least time between the starts of two reads.
 	interval time.Duration
+	// rest makes it longer after a read without an error: to that many times as long as
+	// the read took.
+	rest     int
 	timeout  time.Duration // of a read
 	patience time.Duration // how long a caller waits for a read
 	now      func() time.Time
@@ -55,11 +58,14 @@ func (s *sharedRead[T]) run(done chan struct{}) {
 	ctx, cancel := context.WithTimeout(s.stopped, s.timeout)
 	defer cancel()
 	begun := s.now()
-	value := s.read(ctx)
-	ended := s.now()
+	value, err := s.read(ctx)
+	interval := s.interval
+	if err == nil {
+		interval = max(interval, time.Duration(s.rest)*s.now().Sub(begun))
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.value, s.next = value, begun.Add(max(s.interval, 100*ended.Sub(begun)))
+	s.value, s.next = value, begun.Add(interval)
 	s.running = nil
 	close(done)
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -9,17 +10,20 @@ import (
 )
 
 // counted returns a shared read that takes a time and returns how often it has been
-// read.
+// read, with an error from the second read on.
 func counted(t *testing.T, takes time.Duration) *sharedRead[int] {
 	n := 0
 	return &sharedRead[int]{
-		read: func(context.Context) int {
+		read: func(context.Context) (int, error) {
 			n++
 			value := n // read by nobody else: one read runs at a time
 			time.Sleep(takes)
-			return value
+			if value > 1 {
+				return value, errors.New("on purpose")
+			}
+			return value, nil
 		},
-		interval: 5 * time.Second, timeout: 30 * time.Second, patience: 3 * time.Second, now: time.Now, stopped: t.Context(),
+		interval: 5 * time.Second, rest: 100, timeout: 30 * time.Second, patience: 3 * time.Second, now: time.Now, stopped: t.Context(),
 	}
 }
 
@@ -46,7 +50,7 @@ func TestSharedReadInterval(t *testing.T) {
 	})
 }
 
-// TestSharedReadCost checks that a read that takes long runs less often.
+// TestSharedReadCost checks that a read that takes long runs less often, unless it fails.
 func TestSharedReadCost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -56,6 +60,8 @@ func TestSharedReadCost(t *testing.T) {
 		wantShared(t, s, 1, true)
 		time.Sleep(2 * time.Second)
 		wantShared(t, s, 2, true)
+		time.Sleep(3 * time.Second) // soon after an error
+		wantShared(t, s, 3, true)
 	})
 }
 

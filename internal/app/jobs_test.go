@@ -1,0 +1,57 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/web"
+)
+
+// TestJobs checks the record of a job that succeeds, fails, and is stopped.
+func TestJobs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		j := &jobs{now: time.Now, log: slog.New(slog.NewTextHandler(&log, nil))}
+		started := time.Now()
+		job := j.add("purge", time.Hour)
+		want := web.Job{Name: "purge", Interval: time.Hour, LastSuccess: started}
+		check := func(when string) {
+			t.Helper()
+			if diff := cmp.Diff([]web.Job{want}, j.all()); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", when, diff)
+			}
+		}
+		check("before the first run")
+		ctx, cancel := context.WithCancel(t.Context())
+		results := []error{nil, errors.New("first"), errors.New("second")}
+		go j.repeat(ctx, job, func() error {
+			if len(results) == 0 {
+				cancel()
+				return errors.New("stopped")
+			}
+			result := results[0]
+			results = results[1:]
+			return result
+		})
+		time.Sleep(time.Hour + time.Second)
+		want.LastRun, want.LastSuccess = started.Add(time.Hour), started.Add(time.Hour)
+		check("success")
+		time.Sleep(2 * time.Hour)
+		want.LastRun, want.Failures = started.Add(3*time.Hour), 2
+		check("two failures")
+		time.Sleep(time.Hour)
+		check("stopped")
+		if text := log.String(); strings.Count(text, "background job failed") != 2 || !strings.Contains(text, `job=purge next_try_in=1h0m0s error=second`) {
+			t.Errorf("log:\n%s", text)
+		}
+	})
+}
