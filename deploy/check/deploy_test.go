@@ -1,0 +1,130 @@
+// Package check checks files of the folder above: the Kubernetes manifests with
+// the types of Kubernetes, and the compose file with the library of Docker
+// Compose. It is a module of its own, because these compile for minutes;
+// scripts/release-check runs it.
+package check
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/compose-spec/compose-go/v2/cli"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/yaml"
+)
+
+// manifests are the objects that kustomize makes of the folder.
+type manifests struct {
+	config     corev1.ConfigMap
+	service    corev1.Service
+	deployment appsv1.Deployment
+	network    networkingv1.NetworkPolicy
+	disruption policyv1.PodDisruptionBudget
+}
+
+func build(t *testing.T) manifests {
+	t.Helper()
+	objects, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), "../kubernetes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m manifests
+	targets := map[string]any{
+		"ConfigMap": &m.config, "Service": &m.service, "Deployment": &m.deployment,
+		"NetworkPolicy": &m.network, "PodDisruptionBudget": &m.disruption,
+	}
+	for _, object := range objects.Resources() {
+		target := targets[object.GetKind()]
+		if target == nil {
+			t.Fatalf("kind %q is unknown or occurs twice", object.GetKind())
+		}
+		delete(targets, object.GetKind())
+		text, err := object.AsYAML()
+		if err == nil {
+			err = yaml.UnmarshalStrict(text, target)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", object.GetKind(), err)
+		}
+	}
+	for kind := range targets {
+		t.Errorf("there is no %s", kind)
+	}
+	return m
+}
+
+// TestKubernetes decodes the manifests strictly, and checks that names of one
+// object that others mention exist.
+func TestKubernetes(t *testing.T) {
+	m := build(t)
+	pod := m.deployment.Spec.Template
+	for kind, selector := range map[string]map[string]string{
+		"Deployment": m.deployment.Spec.Selector.MatchLabels, "Service": m.service.Spec.Selector,
+		"NetworkPolicy": m.network.Spec.PodSelector.MatchLabels, "PodDisruptionBudget": m.disruption.Spec.Selector.MatchLabels,
+	} {
+		if len(selector) == 0 || fmt.Sprint(selector) != fmt.Sprint(pod.Labels) {
+			t.Errorf("%s selects %v, the pods have %v", kind, selector, pod.Labels)
+		}
+	}
+	container := pod.Spec.Containers[0]
+	ports := []string{}
+	for _, port := range container.Ports {
+		ports = append(ports, port.Name)
+	}
+	mentioned := []string{
+		m.service.Spec.Ports[0].TargetPort.String(), container.ReadinessProbe.HTTPGet.Port.String(),
+		container.LivenessProbe.HTTPGet.Port.String(), container.StartupProbe.HTTPGet.Port.String(),
+	}
+	for _, rule := range m.network.Spec.Ingress {
+		mentioned = append(mentioned, rule.Ports[0].Port.String())
+	}
+	for _, name := range mentioned {
+		if !slices.Contains(ports, name) {
+			t.Errorf("the container has no port %q, but %q", name, ports)
+		}
+	}
+	for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+		if c.EnvFrom[0].ConfigMapRef.Name != m.config.Name {
+			t.Errorf("%s reads settings from %s, not from %s", c.Name, c.EnvFrom[0].ConfigMapRef.Name, m.config.Name)
+		}
+		if c.EnvFrom[1].SecretRef.Name != "merchant-orders" {
+			t.Errorf("%s reads the secret %s", c.Name, c.EnvFrom[1].SecretRef.Name)
+		}
+		if !*c.SecurityContext.ReadOnlyRootFilesystem || *c.SecurityContext.AllowPrivilegeEscalation {
+			t.Errorf("%s is not locked down", c.Name)
+		}
+	}
+}
+
+// TestCompose loads the compose file as Docker Compose does, with its schema.
+func TestCompose(t *testing.T) {
+	options, err := cli.NewProjectOptions([]string{"../compose/compose.yaml"}, cli.WithEnv([]string{
+		"DATABASE_PASSWORD=x", "STORAGE_KEY=x", "STORAGE_SECRET=x", "HOST=orders.example.com",
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	project, err := options.LoadProject(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"first", "second"} {
+		service, err := project.GetService(name)
+		if err != nil || !service.ReadOnly || service.Image != "merchant-orders" || len(service.DependsOn) == 0 {
+			t.Errorf("%s: %v %+v", name, err, service)
+		}
+	}
+	without, err := cli.NewProjectOptions([]string{"../compose/compose.yaml"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := without.LoadProject(t.Context()); err == nil {
+		t.Error("the file loads without passwords")
+	}
+}
