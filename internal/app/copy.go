@@ -20,7 +20,7 @@ type copyCommand struct {
 func (c *copyCommand) check() error { return c.Target.Check() }
 
 func (c *copyCommand) run(ctx context.Context, p *process) error {
-	return p.withBackend(ctx, current, func(b *backend) error {
+	return p.with(ctx, current, c.Target.MovesFiles(), func(b *backend) error {
 		target := *p
 		target.settings, target.flagPrefix = c.Target.Config(), "to-"
 		installation, closeTarget, err := target.openTarget(ctx, c.Target, p.settings.Data)
@@ -87,6 +87,9 @@ func (p *process) openTarget(ctx context.Context, flags config.Target, sourceDat
 // printCopyResult prints what was copied and verified, and what to do next.
 func (p *process) printCopyResult(r copier.Result, target maintenance.Installation) error {
 	err := p.print("copied: rows %d, files %d; all else was there", r.RowsChanged, r.FilesCopied)
+	if r.FilesMended > 0 && err == nil {
+		err = p.print("mended: %s in the target", count(r.FilesMended, "damaged file", "damaged files"))
+	}
 	if target.DB != nil && err == nil {
 		err = p.print("verified: merchants %d, orders %d, day counts %d, invoices %d, events %d, order keys %d, tokens %d",
 			r.Merchants, r.Rows.Orders, r.Rows.Days, r.Rows.Invoices, r.Rows.Events, r.OrderKeys, r.Tokens)
@@ -94,11 +97,14 @@ func (p *process) printCopyResult(r copier.Result, target maintenance.Installati
 	if target.Files != nil && err == nil {
 		err = p.print("verified: SHA-256 of %s", count(r.FilesVerified, "file", "files"))
 	}
-	if r.SourceChanging && err == nil {
-		err = p.print("The source kept changing: its last changes are not in the copy.")
-	}
 	if err != nil {
 		return err
 	}
-	return p.print("To switch over, stop servers and imports on the source, run this command again, and start servers on the target.")
+	switch {
+	case r.SourceChanging:
+		return p.print("The source kept changing, and its last changes are not in the copy: stop servers and imports on the source, then run this command again.")
+	case r.SourceChanged:
+		return p.print("The source changed during this run: stop servers and imports on the source, then run this command again.")
+	}
+	return p.print("Nothing changed in the source during this run: if no server and no import runs on it, start servers on the target.")
 }

@@ -4,7 +4,9 @@ import (
 	"database/sql"
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -21,11 +23,14 @@ func newTarget(t *testing.T) (database, storage string) {
 	return pgtest.Database(t), "s3://" + bucket + "?region=" + s3test.Region + "&endpoint=" + endpoint
 }
 
+// copyEnds matches the last line of a copy, which says what to do.
+var copyEnds = regexp.MustCompile(`\n(Nothing changed in the source during this run|The source changed during this run|The source kept changing)[^\n]*\n$`)
+
 // mustCopy runs a copy that must succeed and returns the first line of its output.
 func mustCopy(t *testing.T, f apptest.Folder, args ...string) string {
 	t.Helper()
 	got := f.Run(t, "", append([]string{"copy"}, args...)...)
-	if got.Code != 0 || got.Stderr != "" || !strings.Contains(got.Stdout, "\nTo switch over, ") {
+	if got.Code != 0 || got.Stderr != "" || !copyEnds.MatchString(got.Stdout) {
 		t.Fatalf("copy: %+v", got)
 	}
 	first, _, _ := strings.Cut(got.Stdout, "\n")
@@ -185,6 +190,47 @@ func TestCopyKilled(t *testing.T) {
 	mustCopy(t, f, args[3:]...)
 	if got, want := mustCheck(t, f, "--database", database, "--storage", storage), mustCheck(t, f); got != want {
 		t.Errorf("check of the target prints %q, of the source %q", got, want)
+	}
+}
+
+// TestCopyMendsTarget damages a file of an earlier copy, and copies again, also
+// while the source changes.
+func TestCopyMendsTarget(t *testing.T) {
+	t.Parallel()
+	s, to := filled(t), folder(t)
+	const end = "Nothing changed in the source during this run: if no server and no import runs on it, start servers on the target.\n"
+	if got := s.Run(t, "", "copy", "--to-data", to.Data); got.Code != 0 || !strings.HasSuffix(got.Stdout, end) {
+		t.Fatalf("copy: %+v", got)
+	}
+	if err := os.WriteFile(invoiceFile(to, "T-1", "a.pdf"), []byte("other"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := s.Run(t, "", "copy", "--to-data", to.Data)
+	want := "copied: rows 0, files 0; all else was there\nmended: 1 damaged file in the target\n"
+	if got.Code != 0 || !strings.HasPrefix(got.Stdout, want) || !strings.HasSuffix(got.Stdout, end) {
+		t.Errorf("copied again: got %+v, want %q", got, want)
+	}
+	mustCheck(t, to)
+}
+
+// TestCommandsOpenWhatTheyNeed runs commands that need no storage while there is
+// none.
+func TestCommandsOpenWhatTheyNeed(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	f.Merchant(t, 355)
+	f.Settings = []string{"--storage", "s3://bucket?region=eu-central-1&endpoint=http://127.0.0.1:1"}
+	for _, args := range [][]string{
+		{"merchant", "list"}, {"merchant", "add", "--id=2", "--name=x"}, {"token", "list"}, {"token", "create", "--operator"},
+		{"token", "rotate", "1"}, {"token", "revoke", "1"}, {"migrate"}, {"migrate", "--status"},
+		{"copy", "--to-database", "sqlite://" + t.TempDir() + "/orders.db"},
+	} {
+		if got := f.Run(t, "", args...); got.Code != 0 {
+			t.Errorf("%v: %+v", args, got)
+		}
+	}
+	if got := f.Run(t, "", "check"); got.Code != 2 {
+		t.Errorf("check: %+v", got)
 	}
 }
 

@@ -12,22 +12,23 @@ import (
 	"merchantorders/internal/maintenance"
 )
 
-// Fetch copies a file that is missing into the storage. It reports whether the
-// file is there now.
-type Fetch func(ctx context.Context, file maintenance.InvoiceFile) (bool, error)
+// Mend puts a file that is missing or damaged into the storage. It reports whether
+// it has done so.
+type Mend func(ctx context.Context, file maintenance.InvoiceFile, missing bool) (bool, error)
 
 // Files compares every invoice file with the size and the SHA-256 of its entry
-// and returns how many match. Missing files are fetched if fetch is not nil.
-func Files(ctx context.Context, in maintenance.Installation, reporter *maintenance.Reporter, fetch Fetch) (int64, error) {
+// and returns how many match. Missing and damaged files are mended if mend is not nil.
+func Files(ctx context.Context, in maintenance.Installation, reporter *maintenance.Reporter, mend Mend) (int64, error) {
 	var matching atomic.Int64
 	err := maintenance.EachInvoiceFile(ctx, in.DB, reporter, FilesStage, func(ctx context.Context, file maintenance.InvoiceFile) error {
 		problem, err := compareFile(ctx, in.Files, file)
-		if errors.Is(err, fs.ErrNotExist) && fetch != nil {
-			fetched, fetchErr := fetch(ctx, file)
-			if fetchErr != nil {
-				return fetchErr
+		missing := errors.Is(err, fs.ErrNotExist)
+		if mend != nil && (missing || problem != "") {
+			mended, mendErr := mend(ctx, file, missing)
+			if mendErr != nil {
+				return mendErr
 			}
-			if fetched {
+			if mended {
 				problem, err = compareFile(ctx, in.Files, file)
 			}
 		}

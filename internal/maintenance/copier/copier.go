@@ -29,17 +29,19 @@ const maxRounds = 5
 type Result struct {
 	RowsChanged int64 // written to the target or removed from it, without counters
 	FilesCopied int64
+	FilesMended int64 // that were damaged in the target
 	FilesPurged int64 // removed from the target because they were purged in the source
 
 	Merchants, Tokens, OrderKeys int64     // in the target
 	Rows                         RowCounts // in the target, of all merchants
 	FilesVerified                int64     // whose SHA-256 is right
 	Findings                     int64     // differences between source and target
+	SourceChanged                bool      // the source changed during the copy
 	SourceChanging               bool      // the source changed in every round, and its last changes were not copied
 }
 
 // Copy makes the target equal to the source: rows as they are, files byte for
-// byte. A target without DB or Files leaves those where they are. A copy that
+// byte. What is damaged in the target is copied again. A target without DB or Files leaves those where they are. A copy that
 // was stopped is resumed by copying again: what is equal already is not written.
 //
 // The source may be in use. Each merchant is copied from a snapshot, and copied
@@ -50,17 +52,8 @@ type Result struct {
 // Differences found at the end are findings, not errors.
 func Copy(ctx context.Context, source, target maintenance.Installation, reporter *maintenance.Reporter) (Result, error) {
 	j := &job{source: source, target: target, reporter: reporter, copied: make(map[int64]copiedMerchant)}
-	var err error
-	if target.DB != nil {
-		err = j.copyDatabase(ctx)
-	}
-	if target.Files != nil && err == nil {
-		err = j.verifyFiles(ctx)
-	}
-	if target.Files != nil && err == nil {
-		err = j.removePurgedFiles(ctx)
-	}
-	j.result.FilesCopied = j.filesCopied.Load()
+	err := j.watchEvents(ctx, j.copy)
+	j.result.FilesCopied, j.result.FilesMended = j.filesCopied.Load(), j.filesMended.Load()
 	j.result.Findings = reporter.Findings()
 	return j.result, err
 }
@@ -73,6 +66,7 @@ type job struct {
 	orders         int64 // in the source at the start, for progress
 	sourceTokens   int64 // in the last round
 	filesCopied    atomic.Int64
+	filesMended    atomic.Int64
 	result         Result
 }
 
@@ -80,6 +74,22 @@ type job struct {
 type copiedMerchant struct {
 	lastEvent      int64
 	source, target RowCounts
+}
+
+// copy copies the database and then the files.
+func (j *job) copy(ctx context.Context) error {
+	if j.target.DB != nil {
+		if err := j.copyDatabase(ctx); err != nil {
+			return err
+		}
+	}
+	if j.target.Files == nil {
+		return nil
+	}
+	if err := j.verifyFiles(ctx); err != nil {
+		return err
+	}
+	return j.removePurgedFiles(ctx)
 }
 
 // copyDatabase copies in rounds until the source has no new events.
@@ -104,11 +114,31 @@ func (j *job) copyDatabase(ctx context.Context) error {
 	j.result.SourceChanging = true
 	for round := 0; round < maxRounds && j.result.SourceChanging; round++ {
 		var err error
+		rows := j.result.RowsChanged
 		if j.result.SourceChanging, err = j.copyRound(ctx); err != nil {
 			return err
 		}
+		if round > 0 && j.result.RowsChanged > rows {
+			j.result.SourceChanged = true // also without an event, such as a token
+		}
 	}
 	return j.verifyRows(ctx)
+}
+
+// watchEvents runs fn and notices events of the source meanwhile.
+func (j *job) watchEvents(ctx context.Context, fn func(context.Context) error) error {
+	before, err := maintenance.PerMerchant(ctx, j.source.DB, maintenance.LastEvents)
+	if err == nil {
+		err = fn(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	after, err := maintenance.PerMerchant(ctx, j.source.DB, maintenance.LastEvents)
+	if !maps.Equal(before, after) {
+		j.result.SourceChanged = true
+	}
+	return err
 }
 
 // copyRound copies every merchant with events since the previous round and

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -245,8 +246,8 @@ func TestCopyToItself(t *testing.T) {
 	}
 }
 
-// TestCopyWithFindings reports files that are missing or damaged in the source or
-// the target, and copies the others.
+// TestCopyWithFindings reports files that are missing or damaged in the source, and
+// copies the others, also those that are damaged in the target.
 func TestCopyWithFindings(t *testing.T) {
 	t.Parallel()
 	source, target := maintenancetest.New(t, maintenancetest.Kind{}), maintenancetest.New(t, maintenancetest.Kind{S3: true})
@@ -259,7 +260,7 @@ func TestCopyWithFindings(t *testing.T) {
 	result, err := copier.Copy(t.Context(), source.Installation, target.Installation, &maintenance.Reporter{
 		OnFinding: func(f maintenance.Finding) { findings = append(findings, f.Problem) },
 	})
-	if err != nil || result.Findings != 3 || len(findings) != 3 || result.FilesVerified != 3 {
+	if err != nil || result.Findings != 2 || len(findings) != 2 || result.FilesVerified != 4 || result.FilesCopied != 3 || result.FilesMended != 1 {
 		t.Errorf("%+v, error %v, findings %q", result, err, findings)
 	}
 	want, got := source.Dump(t), target.Dump(t)
@@ -269,5 +270,77 @@ func TestCopyWithFindings(t *testing.T) {
 	want["files"], got["files"] = nil, nil
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("rows (-source +target):\n%s", diff)
+	}
+}
+
+// TestCopyMends damages an earlier copy and copies again.
+func TestCopyMends(t *testing.T) {
+	t.Parallel()
+	source, target := maintenancetest.New(t, maintenancetest.Kind{}), maintenancetest.New(t, maintenancetest.Kind{})
+	source.Fill(t, 20)
+	mustCopy(t, source.Installation, target.Installation)
+	want := source.Dump(t)
+	alpha, beta := maintenancetest.Alpha, maintenancetest.Beta
+	damage := func() {
+		target.Replace(t, maintenancetest.InvoicePath(alpha, 0, "a.pdf"), nil)
+		target.Replace(t, maintenancetest.InvoicePath(beta, 0, "a.pdf"), []byte("other"))
+		target.Replace(t, maintenancetest.InvoicePath(alpha, 0, "a-1.pdf"), []byte("other")) // waits for the purge
+	}
+	damage()
+	for _, text := range []string{
+		`UPDATE events SET actor = 9 WHERE merchant_id = 355 AND seq = 2`, `DELETE FROM events WHERE merchant_id = 356 AND seq = 3`,
+		`UPDATE orders SET state = 99 WHERE merchant_id = 356`, `UPDATE order_days SET orders = 7`, `DELETE FROM order_keys`,
+		`UPDATE tokens SET revoked_at = NULL, scopes = 0`, `UPDATE counters SET last = 0`, `UPDATE invoices SET size = 1`,
+	} {
+		target.Exec(t, text)
+	}
+	result := mustCopy(t, source.Installation, target.Installation)
+	if result.FilesCopied != 1 || result.FilesMended != 2 || result.SourceChanged {
+		t.Errorf("%+v", result)
+	}
+	target.WantDump(t, want)
+	damage()
+	if result := mustCopy(t, source.Installation, maintenance.Installation{Files: target.Files}); result.FilesCopied != 1 || result.FilesMended != 2 {
+		t.Errorf("files only: %+v", result)
+	}
+	target.WantDump(t, want)
+}
+
+// TestCopyNoticesChanges changes the source during a copy: with an event, and
+// without.
+func TestCopyNoticesChanges(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		change    func(t *testing.T, source *maintenancetest.Installation)
+		filesOnly bool
+		changed   bool
+	}{
+		"nothing": {func(*testing.T, *maintenancetest.Installation) {}, false, false},
+		"an event": {func(t *testing.T, source *maintenancetest.Installation) {
+			source.Import(t, maintenancetest.Alpha, 100, 101)
+		}, false, true},
+		"a token": {func(t *testing.T, source *maintenancetest.Installation) {
+			if err := source.Store.RevokeToken(t.Context(), 1, maintenancetest.Now); err != nil {
+				t.Error(err)
+			}
+		}, false, true},
+		"files only": {func(t *testing.T, source *maintenancetest.Installation) {
+			source.Upload(t, maintenancetest.Alpha, 7, "late.pdf", "late")
+		}, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			source, target := maintenancetest.New(t, maintenancetest.Kind{}), maintenancetest.New(t, maintenancetest.Kind{})
+			source.Fill(t, 20)
+			to := target.Installation
+			if test.filesOnly {
+				to.DB = nil
+			}
+			from := source.Installation
+			from.Files = stopping{source.Files, sync.OnceFunc(func() { test.change(t, source) })}
+			if result := mustCopy(t, from, to); result.SourceChanged != test.changed || result.SourceChanging {
+				t.Errorf("%+v, want changed %v", result, test.changed)
+			}
+		})
 	}
 }

@@ -86,10 +86,7 @@ func (j *job) applyOrders(ctx context.Context, set orderSet) error {
 		workers, ctx := errgroup.WithContext(ctx)
 		workers.SetLimit(maintenance.MaxParallelFiles)
 		for _, file := range set.invoiceFiles() {
-			workers.Go(func() error {
-				_, err := j.copyFile(ctx, file)
-				return err
-			})
+			workers.Go(func() error { return j.copyFile(ctx, file) })
 		}
 		if err := workers.Wait(); err != nil {
 			return err
@@ -98,17 +95,24 @@ func (j *job) applyOrders(ctx context.Context, set orderSet) error {
 	return j.apply(ctx, set.orders, set.invoices, set.keys)
 }
 
-// copyFile copies a file unless the target has it, and reports whether it has
-// it then. It does not copy a file that is missing or damaged in the source;
-// the verification of the target finds that. It never overwrites a file.
-func (j *job) copyFile(ctx context.Context, file maintenance.InvoiceFile) (bool, error) {
+// copyFile copies a file unless the target has it. The verification of the target
+// finds a file that is missing or damaged.
+func (j *job) copyFile(ctx context.Context, file maintenance.InvoiceFile) error {
 	existing, err := j.target.Files.Open(ctx, file.Path())
 	if err == nil {
-		return true, existing.Close()
+		return existing.Close()
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		return false, err
+		return err
 	}
+	_, err = j.mendFile(ctx, file, true)
+	return err
+}
+
+// mendFile copies a file that is missing or damaged in the target, and reports
+// whether it has. It does nothing if the file is missing or damaged in the source
+// too.
+func (j *job) mendFile(ctx context.Context, file maintenance.InvoiceFile, missing bool) (bool, error) {
 	content, err := j.source.Files.Open(ctx, file.Path())
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -130,10 +134,17 @@ func (j *job) copyFile(ctx context.Context, file maintenance.InvoiceFile) (bool,
 	if size != file.Size || [sha256.Size]byte(hash.Sum(nil)) != file.SHA256 {
 		return false, nil
 	}
+	copied := &j.filesCopied
+	if !missing {
+		copied = &j.filesMended
+		if err := j.target.Files.Remove(ctx, file.Path()); err != nil {
+			return false, err
+		}
+	}
 	if err := staged.Commit(ctx, file.Path()); err != nil && !errors.Is(err, fs.ErrExist) {
 		return false, err
 	}
-	j.filesCopied.Add(1)
+	copied.Add(1)
 	return true, nil
 }
 

@@ -51,7 +51,7 @@ func (s rowSet) readFrom(ctx context.Context, q sqldb.Querier) ([][]any, error) 
 type diff struct {
 	write   [][]any // rows that are missing there or differ
 	remove  [][]any // rows that exist only there
-	updates bool    // some of the rows to write exist there
+	updates bool    // some of the rows to write exist there, and are not damaged ones
 }
 
 // diff compares the set with the same rows of another database.
@@ -70,7 +70,8 @@ func (s rowSet) diff(ctx context.Context, q sqldb.Querier) (diff, error) {
 		other, exists := unmatched[key]
 		if !slices.EqualFunc(row, other, equalValues) {
 			d.write = append(d.write, row)
-			d.updates = d.updates || exists
+			damaged := exists && s.table.mark != "" && equalValues(s.table.column(row, s.table.mark), s.table.column(other, s.table.mark))
+			d.updates = d.updates || exists && !damaged
 		}
 		delete(unmatched, key)
 	}

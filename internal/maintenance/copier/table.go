@@ -24,6 +24,9 @@ type table struct {
 	permanent bool
 	// immutable means that the service never updates a row.
 	immutable bool
+	// mark is the column that tells rows of the same key apart, if there is one: an
+	// immutable row with the same mark and other values is damaged.
+	mark string
 
 	selectWhere, insertOne, insertBatch, deleteOne string // statements
 	// selectPageEnd finds the end of a page, wherePage is the condition for its
@@ -57,7 +60,7 @@ var (
 		"merchant_id, day, state, orders")
 	invoicesTable = newTable(table{name: "invoices", keyColumns: 3, pageColumn: "legacy_id"},
 		"merchant_id, legacy_id, id, name, status, size, sha256, created_at, deleted_at, purged_at")
-	eventsTable = newTable(table{name: "events", keyColumns: 2, pageColumn: "seq", permanent: true, immutable: true},
+	eventsTable = newTable(table{name: "events", keyColumns: 2, pageColumn: "seq", permanent: true, immutable: true, mark: "mark"},
 		"merchant_id, seq, mark, type, actor, at, legacy_id, order_day, from_state, to_state, reason, invoice_id,"+
 			" token_id, request_id")
 	idempotencyTable = newTable(table{name: "idempotency_keys", keyColumns: 2, pageColumn: "created_at"},

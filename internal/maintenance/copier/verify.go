@@ -79,15 +79,10 @@ func (j *job) verified() maintenance.Installation {
 	return in
 }
 
-// verifyFiles compares every file of the target with its entry. It also copies
-// the files if the database was not copied.
-func (j *job) verifyFiles(ctx context.Context) error {
-	var fetch check.Fetch
-	if j.target.DB == nil {
-		fetch = j.copyFile
-	}
-	var err error
-	j.result.FilesVerified, err = check.Files(ctx, j.verified(), j.reporter, fetch)
+// verifyFiles compares every file of the target with its entry. It copies those that
+// are missing or damaged.
+func (j *job) verifyFiles(ctx context.Context) (err error) {
+	j.result.FilesVerified, err = check.Files(ctx, j.verified(), j.reporter, j.mendFile)
 	return err
 }
 
