@@ -2,6 +2,8 @@ package app_test
 
 import (
 	"bytes"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -129,13 +131,32 @@ func TestSecretsInTheProcessList(t *testing.T) {
 	}
 }
 
-// TestCrashShowsNoSecret has a server write the stacks of all its goroutines.
+// TestCrashShowsNoSecret has a program write the stacks of all its goroutines while
+// it uses a token.
 func TestCrashShowsNoSecret(t *testing.T) {
 	t.Parallel()
-	data := filepath.Join(t.TempDir(), "data-secret-name")
-	p := apptest.StartProcess(t, filepath.Join(t.TempDir(), "data"), "--database=sqlite://"+data)
-	p.Stop(t, syscall.SIGABRT)
-	if text := p.Log(); !strings.Contains(text, "goroutine ") || strings.Count(text, "data-secret-name") != strings.Count(text, `"database":"`) {
-		t.Errorf("the log has the database URL more often than in the line that names it:\n%s", text)
+	const secret = "mo_secretsecretsecret"
+	received, release := make(chan string, 1), make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		received <- r.Header.Get("Authorization")
+		<-release
+	}))
+	defer server.Close()
+	defer close(release)
+	var stderr bytes.Buffer
+	command := apptest.Command(t, "orders", "watch", "--address", server.URL)
+	command.Env = append(command.Env, "MERCHANT_ORDERS_TOKEN="+secret)
+	command.Stderr = &stderr
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-received; got != "Bearer "+secret {
+		t.Errorf("the request has %q", got)
+	}
+	if err := command.Process.Signal(syscall.SIGABRT); err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Wait(); err == nil || !strings.Contains(stderr.String(), "goroutine ") || strings.Contains(stderr.String(), "secretsecret") {
+		t.Errorf("%v, standard error has no stacks, or the token:\n%s", err, stderr.String())
 	}
 }
