@@ -6,6 +6,7 @@
 package pgtest
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -200,16 +201,65 @@ func start(makeData func(*Server) (*exec.Cmd, error)) (*Server, error) {
 // data. It is removed when the test ends.
 func (s *Server) StartStandby(t testing.TB) *Server {
 	t.Helper()
-	standby, err := start(func(standby *Server) (*exec.Cmd, error) {
-		return standby.command("pg_basebackup", "--dbname", s.URL("postgres"), "--pgdata", standby.data(),
-			"--write-recovery-conf", "--checkpoint", "fast", "--no-sync")
+	return s.startCopy(t, "--write-recovery-conf")
+}
+
+// StartCopy starts a server of its own with a copy of the server's data, as a snapshot
+// of its disk would be. It is removed when the test ends.
+func (s *Server) StartCopy(t testing.TB) *Server {
+	t.Helper()
+	return s.startCopy(t)
+}
+
+func (s *Server) startCopy(t testing.TB, flags ...string) *Server {
+	t.Helper()
+	started, err := start(func(started *Server) (*exec.Cmd, error) {
+		return started.command("pg_basebackup", append(flags, "--dbname", s.URL("postgres"), "--pgdata", started.data(),
+			"--checkpoint", "fast", "--no-sync")...)
 	})
 	if err != nil {
-		t.Fatalf("no standby for the test: %v", err)
+		t.Fatalf("no copy of the server for the test: %v", err)
 	}
-	t.Cleanup(standby.Remove)
-	return standby
+	t.Cleanup(started.Remove)
+	return started
 }
+
+// Dump returns a dump of a database, for Restore.
+func (s *Server) Dump(database string) ([]byte, error) {
+	command, err := s.command("pg_dump", "--format=custom", s.URL(database))
+	if err != nil {
+		return nil, err
+	}
+	return command.Output()
+}
+
+// Restore creates a database and restores a dump into it.
+func (s *Server) Restore(database string, dump []byte) error {
+	if err := s.exec("postgres", "CREATE DATABASE "+database); err != nil {
+		return err
+	}
+	command, err := s.command("pg_restore", "--no-owner", "--exit-on-error", "--dbname="+s.URL(database))
+	if err != nil {
+		return err
+	}
+	command.Stdin = bytes.NewReader(dump)
+	if output, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", command.Path, err, output)
+	}
+	return nil
+}
+
+// Rename gives a database another name, after it has ended all connections to it.
+func (s *Server) Rename(database, name string) error {
+	return s.exec("postgres",
+		fmt.Sprintf("ALTER DATABASE %s ALLOW_CONNECTIONS false", database),
+		fmt.Sprintf("SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = '%s'", database),
+		fmt.Sprintf("ALTER DATABASE %s RENAME TO %s", database, name),
+		fmt.Sprintf("ALTER DATABASE %s ALLOW_CONNECTIONS true", name))
+}
+
+// Drop drops a database that nobody uses.
+func (s *Server) Drop(database string) error { return s.exec("postgres", "DROP DATABASE "+database) }
 
 // Promote makes a standby a primary.
 func (s *Server) Promote() error { return s.exec("postgres", "SELECT pg_promote()") }
