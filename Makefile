@@ -12,8 +12,8 @@ test: ## run every check and test, as CI does
 quick: ## run the tests that need only Go, and list the tests left out
 	bash scripts/quick
 
-soak: ## run the tests with random faults for hours
-	bash scripts/soak
+soak: ## run the tests with random faults for hours, or with MINUTES=30 two instances under load
+	bash scripts/soak $(if $(MINUTES),-minutes $(MINUTES))
 
 slow: ## run all tests three times on one busy processor core
 	bash scripts/slow

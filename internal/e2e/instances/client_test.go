@@ -23,6 +23,7 @@ type client struct {
 	token string
 	key   string // Idempotency-Key of every request; empty: none
 	has   string // If-None-Match of every request; empty: none
+	id    string // X-Request-Id of every request; empty: none
 	http  *http.Client
 }
 
@@ -45,7 +46,12 @@ type response struct {
 
 // try asks for something and returns the error of a connection that breaks.
 func (c client) try(method, path, body string) (response, error) {
-	request, err := http.NewRequestWithContext(context.Background(), method, c.base+path, strings.NewReader(body))
+	return c.tryContext(context.Background(), method, path, body)
+}
+
+// tryContext is try until a context ends.
+func (c client) tryContext(ctx context.Context, method, path, body string) (response, error) {
+	request, err := http.NewRequestWithContext(ctx, method, c.base+path, strings.NewReader(body))
 	if err != nil {
 		return response{}, err
 	}
@@ -55,6 +61,9 @@ func (c client) try(method, path, body string) (response, error) {
 	}
 	if c.has != "" {
 		request.Header.Set("If-None-Match", c.has)
+	}
+	if c.id != "" {
+		request.Header.Set("X-Request-Id", c.id)
 	}
 	raw, err := c.http.Do(request)
 	if err != nil {
@@ -110,18 +119,30 @@ type entry struct {
 
 // upload uploads a file, and returns its entry where that went well.
 func (c client) upload(orderPath, filename string, content []byte) (response, entry, error) {
+	got, err := c.try(http.MethodPost, orderPath+"/invoices", uploadBody(filename, content))
+	if err != nil || got.status != http.StatusOK {
+		return got, entry{}, err
+	}
+	e, err := uploaded(got)
+	return got, e, err
+}
+
+// uploadBody returns the body of an upload.
+func uploadBody(filename string, content []byte) string {
 	body, err := json.Marshal(map[string]string{
 		"filename": filename, "contentBase64": base64.StdEncoding.EncodeToString(content),
 	})
 	if err != nil {
-		return response{}, entry{}, err
+		panic(err) // strings can always be encoded
 	}
-	got, err := c.try(http.MethodPost, orderPath+"/invoices", string(body))
+	return string(body)
+}
+
+// uploaded returns the entry of the file that an upload stored.
+func uploaded(got response) (entry, error) {
 	var form struct{ Invoice entry }
-	if err == nil && got.status == http.StatusOK {
-		err = json.Unmarshal([]byte(got.body), &form)
-	}
-	return got, form.Invoice, err
+	err := json.Unmarshal([]byte(got.body), &form)
+	return form.Invoice, err
 }
 
 // download returns what is stored at the address of an entry, whichever

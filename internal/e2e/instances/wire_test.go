@@ -11,13 +11,13 @@ import (
 // wire is a network between the service and a server that can be disturbed.
 type wire struct {
 	listener net.Listener
-	target   string
 
-	mu    sync.Mutex
-	lines map[*line]bool
-	deaf  bool  // new lines are deaf
-	cut   int64 // new lines are cut after so many bytes to the server; 0: never
-	mute  int   // so many of the next lines are cut before the first byte of a response
+	mu     sync.Mutex
+	target string // empty: new lines are refused
+	lines  map[*line]bool
+	deaf   bool  // new lines are deaf
+	cut    int64 // new lines are cut after so many bytes to the server; 0: never
+	mute   int   // so many of the next lines are cut before the first byte of a response
 	// choose, where it is not nil, says after how many bytes to the server, and
 	// from it, a new line is cut.
 	choose func() (up, down int64)
@@ -98,6 +98,19 @@ func (w *wire) cutBy(choose func() (up, down int64)) {
 	w.choose = choose
 }
 
+// move ends all lines with a reset and lays new ones to another server, or refuses
+// them if target is empty.
+func (w *wire) move(target string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.target = target
+	for l := range w.lines {
+		_ = l.near.SetLinger(0)
+		_ = l.far.SetLinger(0)
+		l.close()
+	}
+}
+
 // heal makes new lines well again.
 func (w *wire) heal() {
 	w.mu.Lock()
@@ -107,7 +120,10 @@ func (w *wire) heal() {
 
 // carry lays one line and carries what goes over it until it ends.
 func (w *wire) carry(near *net.TCPConn) {
-	far, err := net.Dial("tcp", w.target)
+	w.mu.Lock()
+	target := w.target
+	w.mu.Unlock()
+	far, err := net.Dial("tcp", target)
 	if err != nil {
 		// As the server would: with a reset.
 		_ = near.SetLinger(0)
@@ -116,6 +132,12 @@ func (w *wire) carry(near *net.TCPConn) {
 	}
 	l := &line{near: near, far: far.(*net.TCPConn)}
 	w.mu.Lock()
+	if w.target != target {
+		w.mu.Unlock()
+		_ = near.SetLinger(0)
+		l.close()
+		return
+	}
 	up, down := w.cut, int64(never)
 	if up == 0 {
 		up = never
