@@ -20,7 +20,9 @@ func TestDoctorOnPostgres(t *testing.T) {
 		{"database": "ok", "schema": "ok", "rights": "ok", "clock": "ok", "storage": "ok"},
 	} {
 		got := f.Run(t, "", "doctor", "--json")
-		var report struct{ Checks []struct{ Check, Status string } }
+		var report struct {
+			Checks []struct{ Check, Status string }
+		}
 		if err := json.Unmarshal([]byte(got.Stdout), &report); err != nil {
 			t.Fatalf("%v: %+v", err, got)
 		}
