@@ -39,17 +39,25 @@ func startTLS(t *testing.T, h2 bool, flags ...string) *tlsServer {
 	}
 }
 
-// do sends a request with the token of the merchant. reused reports whether it went
-// over an open connection.
-func (s *tlsServer) do(t *testing.T, method, path, body string) (response *http.Response, content string, reused bool) {
+// tlsReply is a response of a tlsServer.
+type tlsReply struct {
+	status      int
+	proto, body string
+	reusedConn  bool // the request went over an open connection
+}
+
+// do sends a request with the token of the merchant.
+func (s *tlsServer) do(t *testing.T, method, path, body string) tlsReply {
 	t.Helper()
+	reused := false
 	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) { reused = info.Reused }})
 	request, err := http.NewRequestWithContext(ctx, method, s.BaseURL+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
 	request.Header.Set("Authorization", "Bearer "+s.Token)
-	if response, err = s.client.Do(request); err != nil {
+	response, err := s.client.Do(request)
+	if err != nil {
 		t.Fatalf("%s %s: %v", method, path, err)
 	}
 	defer func() { _ = response.Body.Close() }()
@@ -57,7 +65,7 @@ func (s *tlsServer) do(t *testing.T, method, path, body string) (response *http.
 	if err != nil {
 		t.Errorf("%s %s: %v", method, path, err)
 	}
-	return response, string(read), reused
+	return tlsReply{status: response.StatusCode, proto: response.Proto, body: string(read), reusedConn: reused}
 }
 
 // TestServeTLS uploads the largest file, is refused one that is too large, waits for
@@ -74,31 +82,30 @@ func TestServeTLS(t *testing.T) {
 			s.Import(t, document(1))
 			content := base64.StdEncoding.EncodeToString(append([]byte("%PDF-1.7\n"), make([]byte, 4_000_000-9)...))
 			const uploads = "/v2/orders/T-1/invoices"
-			response, text, _ := s.do(t, "POST", uploads, `{"filename":"a.pdf","contentBase64":"`+content+`"}`)
-			if response.Proto != name || response.StatusCode != 200 || !strings.Contains(text, `"url":"`+s.BaseURL+`/storage/`) {
-				t.Errorf("upload with %s: %s %.200s", response.Proto, response.Status, text)
+			got := s.do(t, "POST", uploads, `{"filename":"a.pdf","contentBase64":"`+content+`"}`)
+			if got.proto != name || got.status != 200 || !strings.Contains(got.body, `"url":"`+s.BaseURL+`/storage/`) {
+				t.Errorf("upload: %+v", got)
 			}
-			response, text, _ = s.do(t, "POST", uploads, `{"filename":"b.pdf","contentBase64":"`+content+`AAAA"}`)
-			if response.StatusCode != 413 && response.StatusCode != 400 {
-				t.Errorf("upload of a file that is too large: %s %.200s", response.Status, text)
+			got = s.do(t, "POST", uploads, `{"filename":"b.pdf","contentBase64":"`+content+`AAAA"}`)
+			if got.status != 413 && got.status != 400 {
+				t.Errorf("upload of a file that is too large: %+v", got)
 			}
-			response, text, _ = s.do(t, "PATCH", "/v2/orders/T-1/reject", strings.Repeat(" ", 1<<20))
-			if response.StatusCode != 400 {
-				t.Errorf("a body that is too large: %s %.200s", response.Status, text)
+			got = s.do(t, "PATCH", "/v2/orders/T-1/reject", strings.Repeat(" ", 1<<20))
+			if got.status != 400 {
+				t.Errorf("a body that is too large: %+v", got)
 			}
 			events := make(chan string, 1)
 			go func() {
-				_, text, _ := s.do(t, "GET", "/v2/events?after=2&wait=30", "")
-				events <- text
+				defer close(events)
+				events <- s.do(t, "GET", "/v2/events?after=2&wait=30", "").body
 			}()
 			for range 20 {
-				response, text, reused := s.do(t, "GET", "/v2/orders", "")
-				if response.StatusCode != 200 || h2 && !reused {
-					t.Fatalf("list: %s %s, over an open connection: %v", response.Status, text, reused)
+				if got := s.do(t, "GET", "/v2/orders", ""); got.status != 200 || h2 && !got.reusedConn {
+					t.Fatalf("list: %+v", got)
 				}
 			}
-			if response, text, _ := s.do(t, "PATCH", "/v2/orders/T-1/accept", ""); response.StatusCode != 200 {
-				t.Errorf("accept: %s %s", response.Status, text)
+			if got := s.do(t, "PATCH", "/v2/orders/T-1/accept", ""); got.status != 200 {
+				t.Errorf("accept: %+v", got)
 			}
 			if text := <-events; !strings.Contains(text, "in-processing") {
 				t.Errorf("events: %s", text)

@@ -32,10 +32,10 @@ func TestRefusalsAreJSON(t *testing.T) {
 			if before {
 				exchange(t, conn, reader, aRequest)
 			}
-			response, body := exchange(t, conn, reader, test.send)
-			if response.StatusCode != test.status || body != test.body+"\n" || !response.Close ||
-				response.Header.Get("Content-Type") != "application/json; charset=utf-8" || response.Header.Get("X-Content-Type-Options") != "nosniff" {
-				t.Errorf("%s, after another request: %v: %s %v %q", name, before, response.Status, response.Header, body)
+			got, body := exchange(t, conn, reader, test.send)
+			if got.status != test.status || body != test.body+"\n" || !got.close ||
+				got.header.Get("Content-Type") != "application/json; charset=utf-8" || got.header.Get("X-Content-Type-Options") != "nosniff" {
+				t.Errorf("%s, after another request: %v: %+v %q", name, before, got, body)
 			}
 			if rest, err := io.ReadAll(reader); len(rest) > 0 {
 				t.Errorf("%s: %q, error %v after the response", name, rest, err)
@@ -45,7 +45,7 @@ func TestRefusalsAreJSON(t *testing.T) {
 }
 
 // exchange sends a text and reads a response.
-func exchange(t *testing.T, conn net.Conn, reader *bufio.Reader, text string) (*http.Response, string) {
+func exchange(t *testing.T, conn net.Conn, reader *bufio.Reader, text string) (result, string) {
 	t.Helper()
 	go func() { _, _ = io.WriteString(conn, text) }() // the server need not read it all
 	response, err := http.ReadResponse(reader, nil)
@@ -57,7 +57,7 @@ func exchange(t *testing.T, conn net.Conn, reader *bufio.Reader, text string) (*
 	if err != nil {
 		t.Errorf("%.60q: %v", text, err)
 	}
-	return response, string(body)
+	return result{status: response.StatusCode, header: response.Header, close: response.Close}, string(body)
 }
 
 // TestBodyThatLooksLikeARefusal sends bodies with the text of a refusal in every part

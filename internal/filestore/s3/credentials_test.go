@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
 // cloud is a fake of a bucket's server, and of the services that have the credentials
@@ -180,7 +182,7 @@ func TestCredentialsAreRenewed(t *testing.T) {
 	}
 	expired := newCredentials(Bucket{Region: "eu-central-1"})
 	for _, want := range []string{"role2", "role3"} {
-		if got, err := expired.Get(); got.AccessKeyID != want || err != nil {
+		if got, err := expired.GetWithContext(&credentials.CredContext{}); got.AccessKeyID != want || err != nil {
 			t.Errorf("expired: %q, want %q, error %v", got.AccessKeyID, want, err)
 		}
 	}

@@ -161,7 +161,7 @@ func (s *fakeServer) serve(conn net.Conn) error {
 	if _, err := io.WriteString(conn, answer); err != nil {
 		return err
 	}
-	var encrypted net.Conn = conn
+	encrypted := conn
 	if s.tls != nil {
 		encrypted = tls.Server(conn, s.tls)
 	}
