@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"testing"
 )
@@ -16,8 +15,7 @@ import (
 // "guide/errors.md". The test fails if there is no row.
 func Rows(t testing.TB, file, heading string) [][]string {
 	t.Helper()
-	_, here, _, _ := runtime.Caller(0)
-	text, err := os.ReadFile(filepath.Join(filepath.Dir(here), "..", filepath.FromSlash(file)))
+	text, err := os.ReadFile(filepath.Join(moduleRoot(t), "docs", filepath.FromSlash(file)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,6 +43,23 @@ func Rows(t testing.TB, file, heading string) [][]string {
 		t.Fatalf("%s has no table below the heading %q; its last line is %q", file, heading, last)
 	}
 	return rows
+}
+
+// moduleRoot returns the folder of go.mod, at or above the folder of the running
+// test.
+func moduleRoot(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	for err == nil {
+		if _, err = os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		if parent := filepath.Dir(dir); parent != dir {
+			dir, err = parent, nil
+		}
+	}
+	t.Fatalf("find the root of the module: %v", err)
+	return ""
 }
 
 func cells(line string) []string {

@@ -14,6 +14,10 @@ import (
 	"merchantorders/internal/testenv"
 )
 
+// ProgramVariable is the environment variable with the path of a built program.
+// scripts/test builds it once for the tests of all packages.
+const ProgramVariable = "MERCHANT_ORDERS_TEST_PROGRAM"
+
 // built is the program, which is built at most once in a test process.
 var built struct {
 	once sync.Once
@@ -21,11 +25,15 @@ var built struct {
 	err  error
 }
 
-// Build builds the program, once in a test process, and returns its path. The
-// TestMain of a package that calls it must call Main.
+// Build builds the program, once in a test process, and returns its path; if
+// ProgramVariable is set, its value. The TestMain of a package that calls it must
+// call Main.
 func Build(t testing.TB) string {
 	t.Helper()
 	testenv.Need(t, "the built program")
+	if path := os.Getenv(ProgramVariable); path != "" {
+		return path
+	}
 	built.once.Do(func() {
 		if built.dir, built.err = os.MkdirTemp("", "merchant-orders-"); built.err != nil {
 			return

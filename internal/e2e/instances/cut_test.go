@@ -29,7 +29,7 @@ const writesOfOrder = 4
 // It guards that a response is recorded in the transaction of its change: recorded in one
 // of its own, before or after, a cut in between makes it fail.
 func TestCutConnections(t *testing.T) {
-	writes := testenv.Count(600, 10_000)
+	writes := testenv.Count(300, 10_000)
 	onEach(t, func(t *testing.T, i installation) {
 		orders := sample(writes / writesOfOrder)
 		token := i.filled(t, int(orders))

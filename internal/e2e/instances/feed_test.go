@@ -29,7 +29,7 @@ import (
 func TestSyncThroughTheFeed(t *testing.T) {
 	onEach(t, func(t *testing.T, i installation) {
 		const writers, readers, orders = 4, 2, 40
-		total := testenv.Count(60, 1000)
+		total := testenv.Count(24, 1000)
 		token := i.filled(t, writers*orders)
 		operator := i.run(t, "", "token", "create", "--operator")
 		f := newFleet(t, i, 3)
