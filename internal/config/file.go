@@ -18,6 +18,8 @@ import (
 const (
 	// maxSecret is the largest file of a secret, in bytes.
 	maxSecret = 64 << 10
+	// maxShownKey is how much of an unknown key an error shows, in bytes.
+	maxShownKey = 60
 	// maxFile is the largest settings file, in bytes.
 	maxFile = 1 << 20
 )
@@ -118,6 +120,7 @@ func (s *Sources) addValue(key, value *yaml.Node) error {
 	}
 	known := s.fileKeys()
 	if !slices.Contains(known, name) {
+		name = name[:min(len(name), maxShownKey)]
 		return at("%q is not a setting; did you mean %q?", name, nearest(name, known))
 	}
 	if first, twice := s.file[name]; twice {

@@ -129,6 +129,7 @@ func TestReadFile(t *testing.T) {
 		"values":        {"listen: ':80' # a comment\ndemo: true\nrate-limit: 100\ndata: ~\ndatabase: ''\n", ""},
 		"secret":        {"database-file: " + secret, ""},
 		"unknown":       {"listen: ':80'\nlistn: x\n", `:2: "listn" is not a setting; did you mean "listen"?`},
+		"long":          {strings.Repeat("x", 100) + ": 1", `:1: "` + strings.Repeat("x", 60) + `" is not a setting; did you mean "listen"?`},
 		"underscores":   {"rate_limit: 1", `:1: "rate_limit" is not a setting; did you mean "rate-limit"?`},
 		"itself":        {"config: x", `:1: "config" is not a setting; did you mean "listen"?`},
 		"twice":         {"data: a\nlisten: x\ndata: secret", ":3: data is set twice, first in line 1"},
