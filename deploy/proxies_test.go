@@ -1,0 +1,226 @@
+// Package deploy_test runs the example configurations of proxies in front of the
+// service.
+package deploy_test
+
+import (
+	"bytes"
+	"crypto/tls"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/certtest"
+	"merchantorders/internal/testenv"
+)
+
+const (
+	// clientAddress is not the address of the proxy.
+	clientAddress = "127.0.0.2"
+	// patience is how long a proxy may take to start, and a request.
+	patience = 2 * time.Minute
+)
+
+// order is the document of an order.
+const order = `{"merchantId":355,"reference":"T-1","createdAt":"2026-11-20T09:30:00Z","total":2780,"customer":{"firstName":"Maria","lastName":"Pappa"},` +
+	`"shippingAddress":{"city":"Athens","countryCode":"GR"},"lineItems":[{"id":1,"productName":"Cable","unitPrice":2780,"quantity":1}]}`
+
+// proxy is a proxy in front of a service.
+type proxy struct {
+	service *apptest.Server
+	url     string
+	client  *http.Client
+}
+
+// start starts a service, and a proxy in front of it. configure writes the files of the
+// proxy, which listens on an address and sends requests to the upstream, into a folder.
+// It returns the arguments that check the files, and those that run the proxy.
+func start(t *testing.T, program string, configure func(dir, listen, upstream string, pair certtest.Pair) (check, run []string)) *proxy {
+	t.Helper()
+	service := apptest.Start(t, "--trusted-proxies=127.0.0.1")
+	service.Import(t, []byte(order))
+	dir := t.TempDir()
+	pair, listen := certtest.WriteTo(t, dir, time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)), freeAddress(t)
+	check, run := configure(dir, listen, strings.TrimPrefix(service.BaseURL, "http://"), pair)
+	if output, err := exec.CommandContext(t.Context(), program, check...).CombinedOutput(); err != nil {
+		t.Fatalf("%s %v: %v\n%s", program, check, err, output)
+	}
+	var output bytes.Buffer
+	process := exec.Command(program, run...)
+	process.Stdout, process.Stderr = &output, &output
+	process.Env = append(os.Environ(), "HOME="+dir)
+	if err := process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = process.Process.Signal(os.Interrupt) // it may have ended
+		_ = process.Wait()
+		if t.Failed() {
+			t.Logf("%s:\n%s", program, output.String())
+		}
+	})
+	waitFor(t, listen)
+	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(clientAddress)}}
+	transport := &http.Transport{
+		DialContext: dialer.DialContext, ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{RootCAs: pair.Pool},
+	}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &proxy{service: service, url: "https://" + listen, client: &http.Client{Transport: transport, Timeout: patience}}
+}
+
+// freeAddress returns an address that nothing listens on.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return listener.Addr().String()
+}
+
+// waitFor waits until something listens on an address.
+func waitFor(t *testing.T, address string) {
+	t.Helper()
+	for start := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		conn, err := net.Dial("tcp", address)
+		if err == nil {
+			_ = conn.Close()
+			return
+		}
+		if time.Since(start) > patience {
+			t.Fatal(err)
+		}
+	}
+}
+
+// rewrite writes a configuration with other values into a file. The test fails unless it
+// has all of the old ones.
+func rewrite(t *testing.T, from, to, prefix string, oldNew ...string) {
+	t.Helper()
+	content, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(oldNew); i += 2 {
+		if !strings.Contains(string(content), oldNew[i]) {
+			t.Fatalf("%s has no %q", from, oldNew[i])
+		}
+	}
+	text := prefix + strings.NewReplacer(oldNew...).Replace(string(content))
+	if err := os.WriteFile(to, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// send sends a request, with headers given as name and value in turn.
+func (p *proxy) send(method, path, body string, headers ...string) (status int, text string, err error) {
+	request, err := http.NewRequest(method, p.url+path, strings.NewReader(body))
+	if err != nil {
+		return 0, "", err
+	}
+	for i := 0; i < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
+	response, err := p.client.Do(request)
+	if err != nil {
+		return 0, "", err
+	}
+	content, err := io.ReadAll(response.Body)
+	return response.StatusCode, string(content), errors.Join(err, response.Body.Close())
+}
+
+// check sends the requests that a proxy could spoil: an upload of the largest file, a
+// request that waits for events, and requests without a valid token.
+func (p *proxy) check(t *testing.T) {
+	t.Helper()
+	token := []string{"Authorization", "Bearer " + p.service.Token}
+	file := base64.StdEncoding.EncodeToString(append([]byte("%PDF-1.7\n"), make([]byte, 4_000_000-9)...))
+	padding := strings.Repeat(" ", 5<<20)
+	status, text, err := p.send("POST", "/v2/orders/T-1/invoices", `{"filename":"a.pdf",`+padding+`"contentBase64":"`+file+`"}`, token...)
+	if status != 200 || err != nil {
+		t.Errorf("upload: %d %.200s, error %v", status, text, err)
+	}
+	events := make(chan string, 1)
+	go func() {
+		status, text, err := p.send("GET", "/v2/events?after=2&wait=30", "", token...)
+		events <- fmt.Sprintf("%d %s, error %v", status, text, err)
+	}()
+	if status, text, err := p.send("PATCH", "/v2/orders/T-1/accept", "", token...); status != 200 || err != nil {
+		t.Errorf("accept: %d %s, error %v", status, text, err)
+	}
+	if text := <-events; !strings.Contains(text, "in-processing") {
+		t.Errorf("events: %s", text)
+	}
+	for header, value := range map[string]string{"X-Forwarded-For": "198.51.100.7", "Forwarded": "for=198.51.100.7"} {
+		if status, text, err := p.send("GET", "/v2/orders", "", header, value); status != 401 || err != nil {
+			t.Errorf("without a token: %d %s, error %v", status, text, err)
+		}
+	}
+	p.service.Stop(t)
+	refused := 0
+	for line := range strings.Lines(p.service.Log()) {
+		var entry struct {
+			Status int
+			Client string
+		}
+		if err := json.Unmarshal([]byte(line), &entry); err != nil {
+			t.Errorf("log line %q: %v", line, err)
+		}
+		if entry.Status == 401 {
+			refused++
+			if entry.Client != clientAddress {
+				t.Errorf("the client is %s, want %s", entry.Client, clientAddress)
+			}
+		}
+	}
+	if refused != 2 {
+		t.Errorf("%d requests were refused, want 2", refused)
+	}
+}
+
+func TestNginx(t *testing.T) {
+	t.Parallel()
+	program := testenv.Program(t, "nginx", "nginx-light")
+	start(t, program, func(dir, listen, upstream string, pair certtest.Pair) (check, run []string) {
+		example := filepath.Join(dir, "example.conf")
+		rewrite(t, "nginx/merchant-orders.conf", example, "",
+			"listen 443 ssl http2;", "listen "+listen+" ssl http2;", "listen 80;", "listen "+freeAddress(t)+";", "127.0.0.1:8080", upstream,
+			"/etc/nginx/orders.example.com.pem", pair.Cert, "/etc/nginx/orders.example.com.key", pair.Key)
+		main := filepath.Join(dir, "nginx.conf")
+		text := "daemon off; worker_processes 1; pid " + dir + "/nginx.pid; error_log stderr;\nevents {}\nhttp {\n\taccess_log off;\n"
+		for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
+			text += "\t" + kind + "_temp_path " + filepath.Join(dir, kind) + ";\n"
+		}
+		if os.Getuid() == 0 {
+			text = "user root; " + text // who owns the folder
+		}
+		if err := os.WriteFile(main, []byte(text+"\tinclude "+example+";\n}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return []string{"-t", "-e", "stderr", "-c", main}, []string{"-e", "stderr", "-c", main}
+	}).check(t)
+}
+
+func TestCaddy(t *testing.T) {
+	t.Parallel()
+	program := testenv.Program(t, "caddy", "caddy")
+	start(t, program, func(dir, listen, upstream string, pair certtest.Pair) (check, run []string) {
+		file := filepath.Join(dir, "Caddyfile")
+		rewrite(t, "caddy/Caddyfile", file, "{\n\tadmin off\n\tauto_https disable_redirects\n\tstorage file_system "+dir+"\n}\n",
+			"\norders.example.com {", "\nhttps://"+listen+" {\n\ttls "+pair.Cert+" "+pair.Key, "127.0.0.1:8080", upstream)
+		return []string{"validate", "--config", file, "--adapter", "caddyfile"}, []string{"run", "--config", file, "--adapter", "caddyfile"}
+	}).check(t)
+}
