@@ -164,7 +164,7 @@ func Check(ctx context.Context, path string, reporter *maintenance.Reporter) (re
 	}
 	temp, err := os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+partial+"-")
 	if err != nil {
-		return check.Result{}, err
+		return check.Result{}, fmt.Errorf("the backup cannot be unpacked beside it; copy it to a folder that is writable: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
 	files, err := disk.Open(filepath.Join(temp, filesName))
