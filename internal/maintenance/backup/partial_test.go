@@ -120,11 +120,23 @@ func TestCheckBackup(t *testing.T) {
 	if err != nil || !strings.Contains(finding, ": invoices/M356-0/a.pdf ") || !strings.HasSuffix(finding, "; "+maintenance.CureFile) {
 		t.Errorf("finding %q, error %v", finding, err)
 	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, ends := entriesOf(t, content)
+	if err := os.Truncate(path, int64(ends[5]-1)); err != nil {
+		t.Fatal(err)
+	}
+	result, err := backup.Check(t.Context(), path, new(maintenance.Reporter))
+	if err != nil || result.Files < 3 || result.Files > 4 || result.Findings < 2 {
+		t.Errorf("a backup that was cut off: %+v, error %v", result, err)
+	}
 	if err := os.Truncate(path, 2000); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := backup.Check(t.Context(), path, new(maintenance.Reporter)); !errors.Is(err, backup.ErrDamaged) {
-		t.Errorf("a backup that was cut off: %v", err)
+		t.Errorf("a backup without its database: %v", err)
 	}
 	if left := names(t, filepath.Dir(path)); !slices.Equal(left, []string{"b.tar"}) {
 		t.Errorf("beside the backup: %q", left)

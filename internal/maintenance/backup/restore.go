@@ -155,8 +155,9 @@ func renewHistories(ctx context.Context, db *sqlite.DB) error {
 	})
 }
 
-// Check checks a backup, in a temporary folder beside it; see check.Run. The error
-// is ErrDamaged if it cannot be read to its end.
+// Check checks a backup, in a temporary folder beside it; see check.Run. What is
+// missing because the backup was cut off are findings. The error is ErrDamaged if its
+// database is not complete.
 func Check(ctx context.Context, path string, reporter *maintenance.Reporter) (result check.Result, err error) {
 	path = filepath.Clean(path)
 	if _, err := os.Stat(path); err != nil {
@@ -171,6 +172,6 @@ func Check(ctx context.Context, path string, reporter *maintenance.Reporter) (re
 	if err != nil {
 		return check.Result{}, err
 	}
-	result, err = unpackAndCheck(ctx, path, filepath.Join(temp, databaseName), files, RestoreOptions{}, reporter)
+	result, err = unpackAndCheck(ctx, path, filepath.Join(temp, databaseName), files, RestoreOptions{Partial: true}, reporter)
 	return result, errors.Join(err, files.Close())
 }
