@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -78,6 +80,12 @@ type doctorReport struct {
 }
 
 func (c *doctorCommand) run(ctx context.Context, p *process) error {
+	if _, bucket := p.settings.Bucket(); bucket {
+		places := p.sources.S3Places()
+		for _, name := range slices.Sorted(maps.Keys(places)) {
+			c.shown = append(c.shown, shownSetting{Name: name, Value: "(secret)", From: places[name]})
+		}
+	}
 	d := &doctor{process: p, flags: c.Settings}
 	for _, warning := range p.warnings {
 		d.add(statusWarning, "secrets", warning, "")

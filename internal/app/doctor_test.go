@@ -14,9 +14,11 @@ import (
 	"merchantorders/internal/certtest"
 )
 
+type setting struct{ Name, Value, From string }
+
 // report is the JSON output of doctor.
 type report struct {
-	Settings []struct{ Name, Value, From string }
+	Settings []setting
 	Checks   []struct{ Status, Check, Detail, Advice string }
 }
 
@@ -129,6 +131,11 @@ func TestDoctorFindsProblems(t *testing.T) {
 		got, r, statuses := doctor(t, c.environ, c.args...)
 		if diff := cmp.Diff(c.want, statuses); diff != "" || got.Code != 1 || !strings.HasSuffix(got.Stderr, " problem\n") {
 			t.Errorf("%s: checks (-want +got):\n%s\n%+v", name, diff, got)
+		}
+		if name == "no database" {
+			if last := r.Settings[len(r.Settings)-1]; last != (setting{"AWS_ACCESS_KEY_ID", "(secret)", "AWS_ACCESS_KEY_ID"}) {
+				t.Errorf("the last setting is %+v", last)
+			}
 		}
 		if strings.Contains(got.Stdout+got.Stderr, "secret@") || strings.Contains(got.Stdout, "u:") {
 			t.Errorf("%s: the output has the password: %+v", name, r)

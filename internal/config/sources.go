@@ -242,7 +242,7 @@ func (s *Sources) S3Credentials() (S3Credentials, error) {
 	var values [3]string
 	files := false
 	for i, name := range awsVariables {
-		value, from, err := s.secret(name, awsFile(name), strings.ToLower(strings.ReplaceAll(name, "_", "-")))
+		value, from, err := s.secret(name, awsFile(name), awsCredential(name))
 		if err != nil {
 			return S3Credentials{}, err
 		}
@@ -259,6 +259,21 @@ func (s *Sources) S3Credentials() (S3Credentials, error) {
 	}
 	return S3Credentials{AccessKeyID: values[0], SecretAccessKey: values[1], SessionToken: values[2]}, nil
 }
+
+// S3Places returns the secrets of the storage that are set, by their name, with their
+// places. One that cannot be read has none.
+func (s *Sources) S3Places() map[string]string {
+	places := make(map[string]string)
+	for _, name := range awsVariables {
+		if _, from, err := s.secret(name, awsFile(name), awsCredential(name)); err == nil && from != "" {
+			places[name] = from
+		}
+	}
+	return places
+}
+
+// awsCredential returns the name of the credential of systemd for a secret.
+func awsCredential(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "-")) }
 
 // awsFile returns the variable that names the file of a secret.
 func awsFile(name string) string { return variablePrefix + name + "_FILE" }
