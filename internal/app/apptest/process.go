@@ -65,7 +65,11 @@ func Main(m *testing.M) int {
 // of the service.
 func Command(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
-	cmd := exec.Command(Build(t), args...)
+	return command(Build(t), args...)
+}
+
+func command(program string, args ...string) *exec.Cmd {
+	cmd := exec.Command(program, args...)
 	for _, variable := range os.Environ() {
 		if !strings.HasPrefix(variable, "MERCHANT_ORDERS_") {
 			cmd.Env = append(cmd.Env, variable)
@@ -89,8 +93,14 @@ type Process struct {
 // killed when the test ends, if it still runs.
 func StartProcess(t testing.TB, data string, flags ...string) *Process {
 	t.Helper()
+	return StartProgram(t, Build(t), data, flags...)
+}
+
+// StartProgram is like StartProcess, with a program that the caller has built.
+func StartProgram(t testing.TB, program, data string, flags ...string) *Process {
+	t.Helper()
 	p := &Process{Folder: Folder{Data: data}, log: newOutput(), ended: make(chan struct{})}
-	p.cmd = Command(t, append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0", noLimits}, flags...)...)
+	p.cmd = command(program, append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0", noLimits}, flags...)...)
 	stdout := newOutput()
 	p.cmd.Stdout, p.cmd.Stderr = stdout, p.log
 	showAfterFailure(t, p.log)

@@ -14,6 +14,7 @@ var shellBlock = regexp.MustCompile("(?s)\n```sh\n(.*?)```\n")
 // TestInstallation runs the blocks of docs/install.md as one script, on a machine
 // that has the programs of the first line.
 func TestInstallation(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../../../docs/install.md")
 	if err != nil {
 		t.Fatal(err)

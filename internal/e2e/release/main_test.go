@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/testenv"
 )
 
@@ -25,9 +27,10 @@ func TestMain(m *testing.M) {
 	if built, err = os.MkdirTemp("", "release-"); err != nil {
 		panic(err)
 	}
-	code := m.Run()
-	_ = os.RemoveAll(built)
-	os.Exit(code)
+	os.Exit(pgtest.Run(func() int {
+		defer os.RemoveAll(built)
+		return m.Run()
+	}, apptest.Distribute))
 }
 
 // release returns the path of a file of a version, built for this machine: kind

@@ -17,6 +17,7 @@ ready() { curl --silent --fail --retry 100 --retry-connrefused --retry-delay 1 -
 // TestDebianPackage installs the package, starts its units, upgrades, removes and
 // purges it. The data is there after each step.
 func TestDebianPackage(t *testing.T) {
+	t.Parallel()
 	m := boot(t)
 	m.put(t, release(t, oldVersion, ".deb"), "/tmp/old.deb")
 	m.put(t, release(t, newVersion, ".deb"), "/tmp/new.deb")
@@ -66,9 +67,6 @@ func TestDebianPackage(t *testing.T) {
 			merchant-orders version | grep ' `+newVersion+` '
 			orders merchant list | grep 'Our Store'
 			grep -q orders.example.com /etc/merchant-orders/environment
-			systemctl stop merchant-orders
-			dpkg -i /tmp/new.deb
-			[ "$(systemctl is-active merchant-orders || true)" = inactive ]
 		`)
 	})
 	t.Run("remove and purge", func(t *testing.T) {
