@@ -24,7 +24,8 @@ const (
 	// maxDelay is how long a request waits for its turn before it is refused.
 	maxDelay = time.Second
 	// maxRequests and maxUploads bound the requests of a token that are handled or
-	// wait at the same time, and the uploads among them.
+	// wait for their turn at the same time, and the uploads among them. Requests that
+	// wait for events leave: order.MaxWaiters bounds them.
 	maxRequests = 32
 	maxUploads  = 8
 	// retryAfterSeconds is when a refused client may try again.
