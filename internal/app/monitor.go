@@ -11,6 +11,7 @@ import (
 
 	"merchantorders/internal/store"
 	"merchantorders/internal/web"
+	"merchantorders/internal/web/ratelimit"
 	"merchantorders/internal/web/respcache"
 )
 
@@ -30,6 +31,7 @@ const (
 type monitor struct {
 	backend *backend
 	cache   *respcache.Cache
+	limits  *ratelimit.Limiter
 	now     func() time.Time
 	folders map[string]string // to be watched for free space, by what is in them
 
@@ -49,7 +51,7 @@ type storageState struct {
 // startMonitor adds the state of the server to the metrics.
 func (s *server) startMonitor() *monitor {
 	stopped, stop := context.WithCancel(context.Background())
-	m := &monitor{backend: s.backend, cache: s.cache, now: s.now, folders: s.folders(), stop: stop}
+	m := &monitor{backend: s.backend, cache: s.cache, limits: s.limits, now: s.now, folders: s.folders(), stop: stop}
 	m.database = sharedRead[bool]{
 		read:     func(ctx context.Context) (bool, error) { return s.db.Ping(ctx) == nil, nil },
 		interval: checkInterval, timeout: checkTimeout, patience: scrapePatience, now: s.now, stopped: stopped,
@@ -106,6 +108,7 @@ func (m *monitor) state() web.State {
 	}
 	pool := m.backend.db.Pool()
 	state.Pool = web.ConnectionPool{InUse: pool.InUse, Idle: pool.Idle, Max: pool.Max, Waits: pool.Waits}
+	state.RateLimited = m.limits.Refused()
 	state.FeedWaiters, state.FeedLag = m.backend.orders.Waiting()
 	uses := m.cache.Uses()
 	state.CacheHits, state.CacheMisses, state.CacheBytes = uses.Hits, uses.Misses, uses.Bytes

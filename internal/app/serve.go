@@ -134,6 +134,7 @@ type server struct {
 	log     *slog.Logger
 	metrics *web.Metrics
 	cache   *respcache.Cache
+	limits  *ratelimit.Limiter
 	// stopping says that ctx has ended; requests are still served.
 	stopping atomic.Bool
 }
@@ -175,6 +176,7 @@ func (s *server) serveRequests(ctx context.Context, l *listeners) error {
 	stop := s.startJanitor(s.flags.PurgeAfter())
 	defer stop()
 	s.cache = respcache.New(responseCacheSize, s.now)
+	s.limits = ratelimit.New(s.flags.Requests(), s.now)
 	defer s.startMonitor().close()
 	main, admin := s.routers(baseURL, storageURL, l.operatorsOnMain())
 	return s.serveAll(ctx, l, s.handler(main), s.handler(admin), options)
@@ -263,7 +265,7 @@ func (s *server) routers(baseURL, storageURL string, operatorsOnMain bool) (main
 	})
 	config := web.RouterConfig{
 		Authenticator: s.tokens,
-		Limits:        ratelimit.New(s.flags.Requests(), s.now),
+		Limits:        s.limits,
 		ResponseCache: s.cache,
 		Metrics:       s.metrics,
 		Refuser:       s.orders,

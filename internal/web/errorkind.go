@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/web/ratelimit"
 )
 
 // errorKindInternal is the kind of an error that is of no other kind.
@@ -39,11 +38,4 @@ func errorKind(err error, status int) string {
 		}
 	}
 	return errorKindInternal
-}
-
-// limitNames are the names of the limits in the metrics.
-var limitNames = map[ratelimit.Limit]string{
-	ratelimit.Rate:     "rate",
-	ratelimit.InFlight: "in_flight",
-	ratelimit.SignIns:  "sign_ins",
 }

@@ -20,7 +20,6 @@ type Metrics struct {
 	damaged  prometheus.Counter
 	database *prometheus.HistogramVec
 	errors   *prometheus.CounterVec
-	limited  *prometheus.CounterVec
 	// uploading is the number of uploads in progress.
 	uploading prometheus.Gauge
 }
@@ -60,17 +59,13 @@ func NewMetrics() *Metrics {
 			Name: "merchant_orders_errors_total",
 			Help: "Requests that failed, or whose response was not sent, by the kind of the error.",
 		}, []string{"kind"}),
-		limited: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "merchant_orders_rate_limited_total",
-			Help: "Requests refused with 429, by the limit.",
-		}, []string{"limit"}),
 		uploading: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "merchant_orders_uploads_in_progress",
 			Help: "Upload requests in progress.",
 		}),
 	}
 	m.zero()
-	m.registry.MustRegister(m.requests, m.seconds, m.uploads, m.uploaded, m.damaged, m.database, m.errors, m.limited, m.uploading,
+	m.registry.MustRegister(m.requests, m.seconds, m.uploads, m.uploaded, m.damaged, m.database, m.errors, m.uploading,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -85,9 +80,6 @@ func (m *Metrics) zero() {
 		m.errors.WithLabelValues(kind.name)
 	}
 	m.errors.WithLabelValues(errorKindInternal)
-	for _, limit := range limitNames {
-		m.limited.WithLabelValues(limit)
-	}
 }
 
 // Handler serves the metrics in Prometheus' text format.
@@ -121,9 +113,6 @@ func (m *Metrics) Upload(result UploadResult, size int64) {
 // DamagedFile counts a download that was refused because its file is missing or
 // damaged.
 func (m *Metrics) DamagedFile() { m.damaged.Inc() }
-
-// rateLimited counts a request that was refused because of a limit.
-func (m *Metrics) rateLimited(limit string) { m.limited.WithLabelValues(limit).Inc() }
 
 // failed counts the error of a request with a final status.
 func (m *Metrics) failed(err error, status int) {

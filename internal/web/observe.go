@@ -44,7 +44,6 @@ type requestLogEntry struct {
 	order     string      // reference of the order that the request has changed
 	orderID   int64       // its legacy id
 	err       error       // why the response is a 5xx or was not sent
-	limit     string      // the limit because of which the request was refused
 	proxies   TrustedProxies
 }
 
@@ -122,9 +121,6 @@ func Observe(next http.Handler, encode ErrorEncoder, log RequestLog, metrics *Me
 			metrics.request(entry.route, method, status, took)
 			if entry.err != nil {
 				metrics.failed(entry.err, status)
-			}
-			if entry.limit != "" {
-				metrics.rateLimited(entry.limit)
 			}
 			if r.Method == http.MethodHead {
 				recorder.bytes = 0 // the handler wrote them, net/http did not send them

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"errors"
 	"net/http"
 	"net/url"
 	"path"
@@ -200,9 +199,6 @@ var slashes = regexp.MustCompile(`//+`)
 func writeError(w http.ResponseWriter, r *http.Request, encode ErrorEncoder, err error) {
 	requestBodyOf(r).shortenDeadline()
 	response := errorResponse(r, encode, err)
-	if limit, ok := errors.AsType[*ratelimit.Error](err); ok {
-		logEntryOf(r).limit = limitNames[limit.Limit]
-	}
 	if response.Status >= http.StatusInternalServerError {
 		logEntryOf(r).err = err
 	}

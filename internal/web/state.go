@@ -16,6 +16,8 @@ type State struct {
 	Pool              ConnectionPool
 	Survey            *Survey // nil: not known
 
+	RateLimited map[string]uint64 // requests refused with 429, by the name of the limit
+
 	FeedWaiters int           // requests that wait for events
 	FeedLag     time.Duration // see order.Service.Waiting
 
@@ -76,6 +78,7 @@ var (
 	descSchema      = describe("schema_version", "Version of the schema of the database.")
 	descOrders      = describe("orders", "Orders by state.", "state")
 	descUnanswered  = describe("oldest_unanswered_order_age_seconds", "Age of the oldest order that its merchant has neither accepted nor rejected; 0 if there is none.")
+	descLimited     = describe("rate_limited_total", "Requests refused with 429, by the limit.", "limit")
 	descWaiters     = describe("feed_waiters", "Requests that wait for events.")
 	descLag         = describe("feed_lag_seconds", "Longest time for which a commit of another instance may have gone unnoticed by waiting requests; 0 if none waits.")
 	descRun         = describe("job_last_run_timestamp_seconds", "End of the last run of a background job.", "background_job")
@@ -127,6 +130,9 @@ func (c stateCollector) Collect(ch chan<- prometheus.Metric) {
 	to.gauge(descCacheBytes, float64(s.CacheBytes))
 	to.gauge(descIndexes, float64(s.PageIndexMerchants))
 	to.gauge(descBuckets, float64(s.PageIndexBuckets))
+	for limit, refused := range s.RateLimited {
+		to.counter(descLimited, refused, limit)
+	}
 	for _, disk := range s.Disks {
 		to.gauge(descDiskFree, float64(disk.Free), disk.Folder)
 		to.gauge(descDiskSize, float64(disk.Size), disk.Folder)

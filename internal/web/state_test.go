@@ -16,7 +16,6 @@ import (
 	"merchantorders/internal/order"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
-	"merchantorders/internal/web/ratelimit"
 )
 
 // TestState checks the metrics of a state, and of one of which little is known.
@@ -32,6 +31,7 @@ func TestState(t *testing.T) {
 			{Name: "check", LastRun: started.Add(time.Second), LastSuccess: started.Add(time.Second)},
 		},
 		Pool:        web.ConnectionPool{InUse: 1, Idle: 3, Max: 8, Waits: 5},
+		RateLimited: map[string]uint64{"rate": 3, "sign_ins": 0},
 		FeedWaiters: 4, FeedLag: 1500 * time.Millisecond,
 		CacheHits: 90, CacheMisses: 10, CacheBytes: 4096, PageIndexMerchants: 2, PageIndexBuckets: 700,
 		Survey: &web.Survey{SchemaVersion: 4, Orders: map[string]int64{"registered": 12, "canceled": 0}, OldestUnanswered: time.Hour},
@@ -40,7 +40,7 @@ func TestState(t *testing.T) {
 	metrics.Watch(func() web.State { return state })
 	for _, line := range []string{
 		`database_up 1`, `storage_up 0`, `schema_version 4`, `orders{state="registered"} 12`, `orders{state="canceled"} 0`,
-		`oldest_unanswered_order_age_seconds 3600`, `feed_waiters 4`, `feed_lag_seconds 1.5`,
+		`oldest_unanswered_order_age_seconds 3600`, `feed_waiters 4`, `rate_limited_total{limit="rate"} 3`, `rate_limited_total{limit="sign_ins"} 0`, `feed_lag_seconds 1.5`,
 		`job_interval_seconds{background_job="purge"} 3600`, `job_last_success_timestamp_seconds{background_job="purge"} 1e+06`, `job_failures_total{background_job="purge"} 0`,
 		`job_last_run_timestamp_seconds{background_job="expire"} 1.00006e+06`, `job_last_success_timestamp_seconds{background_job="expire"} 1.000001e+06`,
 		`job_failures_total{background_job="expire"} 3`, `job_last_run_timestamp_seconds{background_job="check"} 1.000001e+06`,
@@ -94,18 +94,14 @@ func TestMetricNames(t *testing.T) {
 	}
 }
 
-// TestErrorKinds checks how failed and refused requests are counted.
+// TestErrorKinds checks how failed requests are counted.
 func TestErrorKinds(t *testing.T) {
 	t.Parallel()
-	limits := map[string]ratelimit.Limit{"/rate": ratelimit.Rate, "/in-flight": ratelimit.InFlight, "/sign-ins": ratelimit.SignIns}
 	kinds := map[string]error{
 		"unavailable": fmt.Errorf("the database is %w", order.ErrUnavailable), "damaged_file": order.ErrInvoiceDamaged,
 		"upload": fmt.Errorf("%w: %w", order.ErrUploadFailed, order.ErrUnavailable), "internal": errors.New("something else"),
 	}
 	var routes []web.Route
-	for path, limit := range limits {
-		routes = append(routes, public("GET", path, func(http.ResponseWriter, *http.Request) error { return &ratelimit.Error{Limit: limit} }))
-	}
 	for kind, err := range kinds {
 		routes = append(routes, public("GET", "/"+kind, func(http.ResponseWriter, *http.Request) error { return err }))
 	}
@@ -123,9 +119,6 @@ func TestErrorKinds(t *testing.T) {
 	}
 	for _, kind := range []string{"client_closed", "crowded", "storage", "timeout"} {
 		wantSeries(t, server.metrics, `merchant_orders_errors_total{kind="`+kind+`"} 0`)
-	}
-	for _, limit := range []string{"rate", "in_flight", "sign_ins"} {
-		wantSeries(t, server.metrics, `merchant_orders_rate_limited_total{limit="`+limit+`"} 1`)
 	}
 }
 

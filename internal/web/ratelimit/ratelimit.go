@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -57,7 +58,11 @@ const (
 	Rate     Limit = iota // requests of a token in a second
 	InFlight              // requests or uploads of a token at once
 	SignIns               // failed authentications of an address
+	numLimits
 )
+
+// String returns the name of the limit in the metrics.
+func (l Limit) String() string { return [...]string{"rate", "in_flight", "sign_ins"}[l] }
 
 // Error implements error.
 func (e *Error) Error() string {
@@ -75,8 +80,9 @@ func (e *Error) SetHeaders(h http.Header) {
 
 // Limiter holds the limits. A nil *Limiter has none.
 type Limiter struct {
-	now    func() time.Time
-	policy []string
+	now     func() time.Time
+	refused [numLimits]atomic.Uint64
+	policy  []string
 	// remaining holds the state header by the number of remaining requests. It
 	// covers less than half of the burst: only responses close to the limit show
 	// it, so most responses cost nothing more.
@@ -164,11 +170,13 @@ func (l *Limiter) enter(c *client, now time.Time, upload bool) (delay time.Durat
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.requests == maxRequests || upload && c.uploads == maxUploads {
+		l.refused[InFlight].Add(1)
 		return 0, 0, &Error{Limit: InFlight}
 	}
 	turn := c.bucket.ReserveN(now, 1)
 	if delay = turn.DelayFrom(now); delay > maxDelay {
 		turn.CancelAt(now)
+		l.refused[Rate].Add(1)
 		return 0, 0, l.exceeded
 	}
 	c.requests++
@@ -193,7 +201,20 @@ func (l *Limiter) AllowFailure(client netip.Addr) error {
 	if l == nil || l.addresses.get(network(client)).AllowN(l.now(), 1) {
 		return nil
 	}
+	l.refused[SignIns].Add(1)
 	return l.failed
+}
+
+// Refused returns how many requests were refused because of each limit, by its name.
+func (l *Limiter) Refused() map[string]uint64 {
+	refused := make(map[string]uint64, numLimits)
+	for limit := range numLimits {
+		refused[limit.String()] = 0
+		if l != nil {
+			refused[limit.String()] = l.refused[limit].Load()
+		}
+	}
+	return refused
 }
 
 // network returns the address that failures are counted for: for IPv6 that of the

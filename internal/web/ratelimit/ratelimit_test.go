@@ -206,3 +206,29 @@ func BenchmarkEnterNearLimit(b *testing.B) {
 		}
 	}
 }
+
+// TestRefused checks the counts of refused requests, also without a limiter.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	l := New(1, func() time.Time { return noon })
+	for range 5 { // two at once, and one that waits for its turn a second
+		_ = l.tokens.get(7).bucket.AllowN(noon, 1)
+	}
+	l.tokens.get(7).bucket.ReserveN(noon, 1)
+	_ = enter(t, l, 7)
+	for range maxUploads + 2 {
+		_, _, _ = l.enter(l.tokens.get(8), noon.Add(time.Hour), true)
+		l.tokens.get(8).bucket.SetBurstAt(noon, 1000)
+	}
+	for range failuresPerMinute + 3 {
+		_ = l.AllowFailure(netip.Addr{})
+	}
+	want := map[string]uint64{"rate": 1, "in_flight": 2, "sign_ins": 3}
+	if got := l.Refused(); !maps.Equal(got, want) {
+		t.Errorf("refused %v, want %v", got, want)
+	}
+	var none *Limiter
+	if got := none.Refused(); !maps.Equal(got, map[string]uint64{"rate": 0, "in_flight": 0, "sign_ins": 0}) {
+		t.Errorf("without limits: refused %v", got)
+	}
+}
