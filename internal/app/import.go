@@ -1,13 +1,13 @@
 package app
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	"merchantorders/internal/config"
 	"merchantorders/internal/ingest"
@@ -97,9 +97,9 @@ func (p *process) importFrom(ctx context.Context, importBatch ingest.ImportFunc,
 // rejectedLines is the file of refused lines; nil: none.
 type rejectedLines struct {
 	file    *os.File
-	w       *bufio.Writer
 	lines   int
-	tooLong int // lines that are not in the file
+	tooLong int   // lines that are not in the file
+	err     error // of the first write that failed
 }
 
 // createRejected creates the file of refused lines, readable by its owner only,
@@ -115,11 +115,11 @@ func createRejected(path string) (*rejectedLines, error) {
 	if err != nil {
 		return nil, usageError{config.Invalid("rejected", oneLine(err.Error()))}
 	}
-	return &rejectedLines{file: file, w: bufio.NewWriter(file)}, nil
+	return &rejectedLines{file: file}, nil
 }
 
-// add writes a refused line; nil for one that is too long to be kept. close returns
-// an error of the write.
+// add writes a refused line at once, so that it is there if the import is killed. text
+// is nil for a line that is too long to be kept. close returns an error of the write.
 func (r *rejectedLines) add(text []byte) {
 	switch {
 	case r == nil:
@@ -127,8 +127,9 @@ func (r *rejectedLines) add(text []byte) {
 		r.tooLong++
 	default:
 		r.lines++
-		_, _ = r.w.Write(text)
-		_ = r.w.WriteByte('\n')
+		if _, err := r.file.Write(append(slices.Clip(text), '\n')); r.err == nil {
+			r.err = err
+		}
 	}
 }
 
@@ -137,7 +138,7 @@ func (r *rejectedLines) close() error {
 	if r == nil {
 		return nil
 	}
-	err := errors.Join(r.w.Flush(), r.file.Close())
+	err := errors.Join(r.err, r.file.Close())
 	if r.lines == 0 {
 		err = errors.Join(err, os.Remove(r.file.Name()))
 	}
