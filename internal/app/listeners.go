@@ -131,10 +131,10 @@ func (s *server) serveAll(ctx context.Context, l *listeners, main, admin http.Ha
 		s.drain(serving, s.flags.DrainTime())
 		stop()
 	})()
-	// Shutdown waits for requests in progress. Long polling requests end at once.
-	defer context.AfterFunc(serving, s.orders.StopWaiting)()
 	// If one of the servers fails, the other one stops.
 	all, both := errgroup.WithContext(serving)
+	// Shutdown waits for requests in progress. Long polling requests end at once.
+	defer context.AfterFunc(both, s.orders.StopWaiting)()
 	options.TLS = l.mainTLS
 	all.Go(func() error { return web.Serve(both, l.main, main, s.log, options) })
 	if l.admin != nil {
