@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,14 +34,17 @@ func TestJobs(t *testing.T) {
 		check("before the first run")
 		ctx, cancel := context.WithCancel(t.Context())
 		results := []error{nil, errors.New("first"), errors.New("second")}
-		go j.repeat(ctx, job, func() error {
-			if len(results) == 0 {
-				cancel()
-				return errors.New("stopped")
-			}
-			result := results[0]
-			results = results[1:]
-			return result
+		var running sync.WaitGroup
+		running.Go(func() {
+			j.repeat(ctx, job, func() error {
+				if len(results) == 0 {
+					cancel()
+					return errors.New("stopped")
+				}
+				result := results[0]
+				results = results[1:]
+				return result
+			})
 		})
 		time.Sleep(time.Hour + time.Second)
 		want.LastRun, want.LastSuccess = started.Add(time.Hour), started.Add(time.Hour)
@@ -50,6 +54,7 @@ func TestJobs(t *testing.T) {
 		check("two failures")
 		time.Sleep(time.Hour)
 		check("stopped")
+		running.Wait()
 		if text := log.String(); strings.Count(text, "background job failed") != 2 || !strings.Contains(text, `job=purge next_try_in=1h0m0s error=second`) {
 			t.Errorf("log:\n%s", text)
 		}
