@@ -59,7 +59,13 @@ var builds = map[string]func() error{
 	newVersion: sync.OnceValue(func() error { return build(newVersion) }),
 }
 
+// building is held while scripts/release runs, which builds its tools if they are
+// missing.
+var building sync.Mutex
+
 func build(version string) error {
+	building.Lock()
+	defer building.Unlock()
 	platform, err := exec.Command("go", "env", "GOHOSTOS", "GOHOSTARCH").Output()
 	if err != nil {
 		return err
