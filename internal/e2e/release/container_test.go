@@ -33,7 +33,7 @@ func TestContainerImage(t *testing.T) {
 	t.Parallel()
 	buildah := testenv.Program(t, "buildah", "buildah")
 	if os.Geteuid() != 0 {
-		testenv.Unable(t, "only root can mount an image")
+		t.Skip("only root can mount an image")
 	}
 	store := t.TempDir()
 	run := func(args ...string) string {

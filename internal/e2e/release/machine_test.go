@@ -35,7 +35,7 @@ func boot(t *testing.T) machine {
 		testenv.Program(t, program, debianPackage)
 	}
 	if os.Geteuid() != 0 {
-		testenv.Unable(t, "only root can start a machine of its own")
+		t.Skip("only root can start a machine of its own")
 	}
 	group := "merchant-orders-" + strconv.Itoa(os.Getpid()) + "-" + t.Name()
 	cmd := exec.Command("bash", "testdata/boot", t.TempDir(), group)
