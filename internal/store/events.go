@@ -46,8 +46,27 @@ func selectFeed(history string) string {
 // that numbers are given out again although the database does not tell, such as
 // after a copy of the server's files was put back.
 type feeds struct {
-	ends  sync.Map   // merchant's id -> feedEnds
 	renew sync.Mutex // held while a history is renewed
+
+	mu   sync.Mutex
+	ends map[int64]feedEnds // by merchant
+}
+
+// of returns the ends of a merchant's feed.
+func (f *feeds) of(merchantID int64) feedEnds {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.ends[merchantID]
+}
+
+// note remembers a later end of a merchant's feed.
+func (f *feeds) note(merchantID int64, end order.Feed) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.ends == nil {
+		f.ends = make(map[int64]feedEnds)
+	}
+	f.ends[merchantID] = f.ends[merchantID].with(end)
 }
 
 // feedEnds are the ends of one merchant's feed, as feeds without events.
@@ -73,8 +92,12 @@ func (e feedEnds) in(history string) order.Feed {
 	return order.Feed{}
 }
 
-// with returns the ends with a later one.
+// with returns the ends with one that was read. Of the same history the highest stays:
+// reads may end in another order than they began.
 func (e feedEnds) with(end order.Feed) feedEnds {
+	if known := e.in(end.History); known.Version.Event > end.Version.Event {
+		end = known
+	}
 	if end.History == e.last.History || e.last.History == "" {
 		return feedEnds{end, e.earlier}
 	}
@@ -101,10 +124,7 @@ func (db *DB) Events(ctx context.Context, merchantID, after int64, limit int) (o
 // readFeed reads a page of the feed. lost reports whether the history is known from
 // before, but the newest event of then is gone: others have its number.
 func (db *DB) readFeed(ctx context.Context, merchantID, after int64, limit int) (feed order.Feed, lost bool, err error) {
-	var ends feedEnds
-	if known, ok := db.feeds.ends.Load(merchantID); ok {
-		ends = known.(feedEnds)
-	}
+	ends := db.feeds.of(merchantID)
 	seen := ends.last
 	feed, mark, err := db.readFeedFrom(ctx, merchantID, after, limit, seen.Version.Event)
 	if end := ends.in(feed.History); err == nil && end.History != seen.History && end.History != "" {
@@ -114,7 +134,7 @@ func (db *DB) readFeed(ctx context.Context, merchantID, after int64, limit int) 
 	if err != nil || feed.History == seen.History && mark != seen.Version.Mark {
 		return feed, err == nil, err
 	}
-	db.feeds.ends.Store(merchantID, ends.with(order.Feed{Version: feed.Version, History: feed.History}))
+	db.feeds.note(merchantID, order.Feed{Version: feed.Version, History: feed.History})
 	return feed, false, nil
 }
 

@@ -40,3 +40,25 @@ func TestDataVersionsOfMany(t *testing.T) {
 		}
 	})
 }
+
+// TestFeedEnds notes ends of feeds in the order in which their reads end. The highest
+// of each history must stay known, so that it is missed when others have its number.
+func TestFeedEnds(t *testing.T) {
+	t.Parallel()
+	end := func(history string, event int64) order.Feed {
+		return order.Feed{History: history, Version: order.DataVersion{Event: event, Mark: 10 * event}}
+	}
+	var f feeds
+	for _, read := range []order.Feed{end("a", 1), end("a", 3), end("a", 2), end("b", 2), end("c", 5), end("a", 2), end("b", 1)} {
+		f.note(1, read)
+	}
+	ends := f.of(1)
+	for _, want := range []order.Feed{end("a", 3), end("b", 2), end("c", 5)} {
+		if got := ends.in(want.History); got.Version != want.Version {
+			t.Errorf("history %s ends at %v, want %v", want.History, got.Version, want.Version)
+		}
+	}
+	if ends.last.History != "b" || len(ends.earlier) != 2 || f.of(2).last.History != "" {
+		t.Errorf("%+v", ends)
+	}
+}
