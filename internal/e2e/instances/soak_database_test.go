@@ -155,10 +155,8 @@ func (s *soak) setPhase() {
 func (s *soak) earlier(id int64, before *ledger) *ledger {
 	s.t.Helper()
 	l := newLedger(s.times)
+	before.close()
 	l.past = before.past
-	if before.history != "" {
-		l.past[before.history] = before.timeline
-	}
 	if err := readEvents(s.database.db, id, 0, l.add); err != nil {
 		s.t.Fatalf("merchant %d: %v", id, err)
 	}

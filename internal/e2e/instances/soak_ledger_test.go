@@ -74,13 +74,14 @@ type ledger struct {
 	times *writeTimes
 
 	mu        sync.Mutex
-	unchecked []observed // by the time of their end
+	unchecked []observed       // by the time of their end
+	newestFed map[string]int64 // newest event that a response of the feed showed, by history
 
 	begun   []time.Duration // begun[i]: when the last of the requests began that made events up to i+1
 	floor   []known         // ascending in both
 	history string          // of the feed; empty: not seen yet
 	// past are the histories of the feed before the database was replaced, each with
-	// the last events that it had.
+	// the events that it had, up to the last one that a client has seen.
 	past map[string]*timeline
 }
 
@@ -91,7 +92,7 @@ type known struct {
 }
 
 func newLedger(times *writeTimes) *ledger {
-	return &ledger{timeline: newTimeline(), times: times, past: make(map[string]*timeline)}
+	return &ledger{timeline: newTimeline(), times: times, past: make(map[string]*timeline), newestFed: make(map[string]int64)}
 }
 
 // start makes the events so far the least that any response must show.
@@ -104,6 +105,25 @@ func (l *ledger) note(o observed, now func() time.Duration) {
 	defer l.mu.Unlock()
 	o.done = now()
 	l.unchecked = append(l.unchecked, o)
+}
+
+// fed notes that a client has seen the newest event of a history, in a response that
+// may be checked or not.
+func (l *ledger) fed(history string, newest int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.newestFed[history] = max(l.newestFed[history], newest)
+}
+
+// close makes the history of the feed a past one. Events that no client has seen do
+// not count: their numbers may be given out again.
+func (l *ledger) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.history != "" {
+		seen := min(l.newest(), l.newestFed[l.history])
+		l.past[l.history] = &timeline{events: l.events[:seen]}
+	}
 }
 
 // take returns the responses that ended before a time.

@@ -211,6 +211,7 @@ func (s *soak) sawFeed(m *soakMerchant, a asked, got response, from string, afte
 		o.explains = feedEnd(page)
 	}
 	s.counts.events.Add(int64(len(page.Events)))
+	s.fed(m, page)
 	s.saw(m, a, o)
 	return page, true
 }

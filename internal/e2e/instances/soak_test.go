@@ -51,13 +51,15 @@ func TestSoak(t *testing.T) {
 	}
 	s := newSoak(t)
 	end := time.Duration(*soakMinutes) * time.Minute
+	defer s.report(end)
 	working := s.begin()
+	defer working.Wait()
+	defer s.stop()
 	s.disturb(end)
 	s.stop()
 	working.Wait()
 	s.checkEvents()
 	s.checkEnd()
-	s.report(end)
 }
 
 // soak is a running soak.
@@ -244,6 +246,13 @@ func (s *soak) saw(m *soakMerchant, a asked, o observed) {
 	}
 	o.called = a.at
 	s.ledgers[m.id].note(o, s.now)
+}
+
+// fed notes what clients of the feed have seen.
+func (s *soak) fed(m *soakMerchant, page soakPage) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	s.ledgers[m.id].fed(page.History, page.Newest)
 }
 
 // checkEvents reads the events since the last time and checks the responses up to
