@@ -144,6 +144,13 @@ func TestReadyDetails(t *testing.T) {
 		if got := short.ask(t, "GET /readyz"); got.status != test.status || strings.Contains(got.body, "checks") {
 			t.Errorf("%s, short: %+v", test.name, got)
 		}
+		level := "INFO"
+		if strings.HasPrefix(test.name, "no ") { // unlike a planned stop
+			level = "ERROR"
+		}
+		if lines := short.log.lines(t, "request"); len(lines) != 1 || lines[0]["level"] != level {
+			t.Errorf("%s: want one line of level %s: %v", test.name, level, lines)
+		}
 		if got := short.ask(t, "GET /metrics"); got.status != 404 {
 			t.Errorf("metrics that are not served: %+v", got)
 		}

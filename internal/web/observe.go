@@ -164,15 +164,22 @@ func logRequest(ctx context.Context, log *slog.Logger, entry *requestLogEntry, m
 	if entry.order != "" {
 		attrs = append(attrs, slog.String("order", entry.order), slog.Int64("order_id", entry.orderID))
 	}
-	level := slog.LevelInfo
 	if entry.err != nil {
 		attrs = append(attrs, slog.String("error", entry.err.Error()))
-		level = slog.LevelError
-		if status == statusClientClosedRequest {
-			level = slog.LevelWarn
-		}
 	}
-	log.LogAttrs(ctx, level, "request", attrs...)
+	log.LogAttrs(ctx, logLevel(entry.err, status), "request", attrs...)
+}
+
+// logLevel returns the level of the log entry of a request. err is why the response
+// is a 5xx or was not sent, nil if it was.
+func logLevel(err error, status int) slog.Level {
+	switch {
+	case err == nil, errors.Is(err, errStopping): // probes of a server that stops as planned
+		return slog.LevelInfo
+	case status == statusClientClosedRequest:
+		return slog.LevelWarn
+	}
+	return slog.LevelError
 }
 
 // maxRequestID is the length of the longest request id, in bytes, that is taken
