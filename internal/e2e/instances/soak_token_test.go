@@ -32,8 +32,7 @@ type soakToken struct {
 }
 
 const (
-	revokePause   = 3 * time.Second // the mean
-	revokeWaiters = 2
+	revokePause = 3 * time.Second // the mean
 	// oldTokens is how many tokens are asked again, of those that were revoked or that
 	// a replaced database may know again.
 	oldTokens = 20
@@ -55,8 +54,8 @@ func (r *soakRevoker) round(m *soakMerchant) {
 		return
 	}
 	var revoked atomic.Int64
-	for range revokeWaiters {
-		r.working.Go(func() { r.wait(t, &revoked) })
+	for slot := range r.instances {
+		r.working.Go(func() { r.wait(t, slot, &revoked) })
 	}
 	path := fmt.Sprintf("/operator/tokens/%d", t.id)
 	got, ok := r.send(r.pick(r.dice), http.MethodDelete, path, func(base string) (response, error) {
@@ -125,13 +124,13 @@ func (r *soakRevoker) use(a asked, t soakToken) bool {
 	return true
 }
 
-// wait waits for events with a token that is revoked meanwhile. Events whose request
+// wait waits at an instance for events with a token that is revoked meanwhile. Events whose request
 // begins after the revocation must not be sent to it.
-func (r *soakRevoker) wait(t soakToken, revoked *atomic.Int64) {
+func (r *soakRevoker) wait(t soakToken, slot int, revoked *atomic.Int64) {
 	phase, path := r.ask().phase, "/v2/events?after=latest"
 	for r.context.Err() == nil {
 		a := r.ask()
-		got, ok := r.send(r.pick(r.dice), http.MethodGet, path, func(base string) (response, error) {
+		got, ok := r.send(r.prefer(slot), http.MethodGet, path, func(base string) (response, error) {
 			c := r.waiting
 			c.base, c.token = base, t.text
 			return c.tryContext(r.context, http.MethodGet, path, "")
