@@ -71,4 +71,6 @@ type Page struct {
 	Total  int64     // exact number of orders that match the filter
 	// Next is the value of After for the next page; nil: this is the last page.
 	Next *Cursor
+	// Version is that of the data that the page shows.
+	Version DataVersion
 }

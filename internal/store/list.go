@@ -119,7 +119,7 @@ func readPage(ctx context.Context, q sqldb.Querier, merchantID int64, filter ord
 
 // makePage returns the page with the orders that were read at a position.
 func makePage(filter order.Filter, at pageindex.Position, orders []order.Summary) order.Page {
-	page := order.Page{Orders: orders, Total: at.Total}
+	page := order.Page{Orders: orders, Total: at.Total, Version: at.Version}
 	more := at.More
 	if filter.After != nil {
 		if filter.From != order.NoDay {

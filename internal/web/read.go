@@ -24,8 +24,8 @@ type Representation struct {
 	Day order.Day
 	// Links are values of the Link header.
 	Links []string
-	// Body returns the value to encode as JSON. It may add Links, and sets Tag if
-	// that is empty.
+	// Body returns the value to encode as JSON. It may add Links, and sets Tag to
+	// that of the data in the value.
 	Body func(*Representation) (any, error)
 }
 

@@ -24,20 +24,30 @@ type Lister interface {
 // day, since the body then shows the present day. now is the time of the request,
 // address the URL of the list without a query.
 func Represent(r *web.Request, lists Lister, list List, now time.Time, address string, view func(order.Page) any) web.Representation {
-	rep := web.Representation{Day: order.NoDay, Body: func(rep *web.Representation) (any, error) {
+	day := order.NoDay
+	if list.To == order.NoDay {
+		day = order.DayOf(now)
+	}
+	return web.Representation{Day: day, Tag: listTag(r.MerchantID, r.DataVersion, day), Body: func(rep *web.Representation) (any, error) {
 		page, err := lists.List(r.Context(), r.MerchantID, list.Filter)
 		if err != nil {
 			return nil, err
 		}
+		// The page may show changes from after the authentication.
+		rep.Tag = listTag(r.MerchantID, page.Version, day)
 		rep.Links = append(rep.Links, pageLinks(r.MerchantID, list, page, address)...)
 		return view(page), nil
 	}}
-	rep.Tag = strconv.FormatInt(r.MerchantID, 10) + "-" + r.DataVersion.String()
-	if list.To == order.NoDay {
-		rep.Day = order.DayOf(now)
-		rep.Tag += "-" + strconv.FormatInt(int64(rep.Day), 10)
+}
+
+// listTag returns the own part of the entity tag of a list: <merchant>-<data version>,
+// and -<day> if the list shows the present day.
+func listTag(merchantID int64, version order.DataVersion, day order.Day) string {
+	tag := strconv.FormatInt(merchantID, 10) + "-" + version.String()
+	if day != order.NoDay {
+		tag += "-" + strconv.FormatInt(int64(day), 10)
 	}
-	return rep
+	return tag
 }
 
 // pageLinks returns the links to the first page of a list and to the next page, if

@@ -63,7 +63,13 @@ func (m *model) compare(f *fixture, store Store, merchantID int64, filter order.
 	if err != nil {
 		f.Fatalf("list %+v: %v", filter, err)
 	}
-	if diff := cmp.Diff(m.page(filter), got, cmpopts.EquateEmpty()); diff != "" {
+	versions, err := store.DataVersions(f.Context(), []int64{merchantID})
+	if err != nil {
+		f.Fatal(err)
+	}
+	want := m.page(filter)
+	want.Version = versions[merchantID]
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		f.Fatalf("list of merchant %d by %s (-want +got):\n%s", merchantID, describe(filter), diff)
 	}
 }
