@@ -6,7 +6,6 @@
 package pgtest
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -224,43 +223,6 @@ func (s *Server) startCopy(t testing.TB, flags ...string) *Server {
 	return started
 }
 
-// Dump returns a dump of a database, for Restore.
-func (s *Server) Dump(database string) ([]byte, error) {
-	command, err := s.command("pg_dump", "--format=custom", s.URL(database))
-	if err != nil {
-		return nil, err
-	}
-	return command.Output()
-}
-
-// Restore creates a database and restores a dump into it.
-func (s *Server) Restore(database string, dump []byte) error {
-	if err := s.exec("postgres", "CREATE DATABASE "+database); err != nil {
-		return err
-	}
-	command, err := s.command("pg_restore", "--no-owner", "--exit-on-error", "--dbname="+s.URL(database))
-	if err != nil {
-		return err
-	}
-	command.Stdin = bytes.NewReader(dump)
-	if output, err := command.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w: %s", command.Path, err, output)
-	}
-	return nil
-}
-
-// Rename gives a database another name, after it has ended all connections to it.
-func (s *Server) Rename(database, name string) error {
-	return s.exec("postgres",
-		fmt.Sprintf("ALTER DATABASE %s ALLOW_CONNECTIONS false", database),
-		fmt.Sprintf("SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE datname = '%s'", database),
-		fmt.Sprintf("ALTER DATABASE %s RENAME TO %s", database, name),
-		fmt.Sprintf("ALTER DATABASE %s ALLOW_CONNECTIONS true", name))
-}
-
-// Drop drops a database that nobody uses.
-func (s *Server) Drop(database string) error { return s.exec("postgres", "DROP DATABASE "+database) }
-
 // Promote makes a standby a primary.
 func (s *Server) Promote() error { return s.exec("postgres", "SELECT pg_promote()") }
 
@@ -332,73 +294,6 @@ func (s *Server) Signal(signal os.Signal) error { return s.process.Process.Signa
 func (s *Server) Remove() {
 	s.Stop()
 	_ = os.RemoveAll(s.folder)
-}
-
-// URL returns the URL of a database of the server.
-func (s *Server) URL(database string) string {
-	return fmt.Sprintf("postgres://postgres@127.0.0.1:%d/%s?sslmode=disable", s.port, database)
-}
-
-// Database returns the URL of an empty database that no other test uses. To
-// create one is slow, so an earlier test's is emptied and used again.
-func (s *Server) Database(t testing.TB) string {
-	t.Helper()
-	name, err := s.takeDatabase()
-	if err != nil {
-		t.Fatalf("create a database: %v", err)
-	}
-	t.Cleanup(func() {
-		// A test may have stopped the server. Its databases are then not used again.
-		if s.empty(name) == nil {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			s.unused = append(s.unused, name)
-		}
-	})
-	return s.URL(name)
-}
-
-// takeDatabase returns the name of an unused database, or creates one.
-func (s *Server) takeDatabase() (string, error) {
-	s.mu.Lock()
-	if last := len(s.unused) - 1; last >= 0 {
-		name := s.unused[last]
-		s.unused = s.unused[:last]
-		s.mu.Unlock()
-		return name, nil
-	}
-	s.created++
-	name := fmt.Sprintf("test%d", s.created)
-	s.mu.Unlock()
-	return name, s.exec("postgres", "CREATE DATABASE "+name)
-}
-
-// empty ends the connections to a database and removes what is in it.
-func (s *Server) empty(name string) error {
-	return errors.Join(
-		s.exec("postgres", fmt.Sprintf("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '%s'", name)),
-		s.exec("postgres", fmt.Sprintf("ALTER DATABASE %s RESET ALL", name)),
-		s.exec(name,
-			"DROP SCHEMA public CASCADE",
-			// As initdb creates it.
-			"CREATE SCHEMA public AUTHORIZATION pg_database_owner", "GRANT USAGE ON SCHEMA public TO PUBLIC"))
-}
-
-// exec runs statements in a database, for at most a minute.
-func (s *Server) exec(database string, statements ...string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	db, err := sql.Open("pgx", s.URL(database))
-	if err != nil {
-		return err
-	}
-	defer func() { _ = db.Close() }()
-	for _, statement := range statements {
-		if _, err := db.ExecContext(ctx, statement); err != nil {
-			return fmt.Errorf("%s: %w", statement, err)
-		}
-	}
-	return nil
 }
 
 func (s *Server) data() string { return filepath.Join(s.folder, "data") }

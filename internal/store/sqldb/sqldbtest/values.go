@@ -1,0 +1,193 @@
+package sqldbtest
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/store/sqldb"
+)
+
+func testArguments(t *testing.T, open func() sqldb.DB) {
+	db := setUp(t, open)
+	text := "Μαρία"
+	type number int64
+	for i, test := range []struct {
+		column string
+		arg    any
+		want   any // an error: the argument is refused
+	}{
+		{"number", nil, nil},
+		{"number", int64(-1 << 63), int64(-1 << 63)},
+		{"number", 7, int64(7)},
+		{"small", 7, int64(7)},
+		{"number", sql.NullInt64{}, nil},
+		{"number", sql.NullInt64{Valid: true}, int64(0)},
+		{"number", number(7), errors.ErrUnsupported},
+		{"number", 7.5, errors.ErrUnsupported},
+		{"text", text, text},
+		{"text", "", ""},
+		{"text", &text, text},
+		{"text", (*string)(nil), nil},
+		{"text", sql.NullString{}, nil},
+		{"text", sql.NullString{String: "x", Valid: true}, "x"},
+		{"bytes", []byte{0, 255}, []byte{0, 255}},
+		{"bytes", []byte(nil), nil},
+	} {
+		err := exec(t.Context(), db, fmt.Sprintf(`INSERT INTO sample (id, %s) VALUES ($1, $2)`, test.column), i, test.arg)
+		if want, _ := test.want.(error); errors.Is(want, errors.ErrUnsupported) {
+			if err == nil {
+				t.Errorf("argument %d, a %T, is accepted", i, test.arg)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("argument %d, a %T: %v", i, test.arg, err)
+			continue
+		}
+		var got any
+		err = db.QueryRow(t.Context(), fmt.Sprintf(`SELECT %s FROM sample WHERE id = $1`, test.column), []any{i}, &got)
+		if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
+			t.Errorf("argument %d, a %T: error %v (-want +got):\n%s", i, test.arg, err, diff)
+		}
+	}
+	if err := exec(t.Context(), db, `INSERT INTO sample (id, number) VALUES ($1, $2)`, 100); err == nil {
+		t.Error("a missing argument is accepted")
+	}
+}
+
+func testScan(t *testing.T, open func() sqldb.DB) {
+	db := setUp(t, open)
+	mustExec(t, db, `INSERT INTO sample (id, number, small, text, bytes) VALUES (1, 300, 7, 'Μαρία', $1)`, []byte{0, 255})
+	mustExec(t, db, `INSERT INTO sample (id, number, text) VALUES (2, 0, '')`)
+	mustExec(t, db, `INSERT INTO sample (id) VALUES (3)`)
+	// scan returns what a value of a column is scanned to.
+	scan := func(column string, id int, dest any, value func() any) any {
+		err := db.QueryRow(t.Context(), fmt.Sprintf(`SELECT %s FROM sample WHERE id = $1`, column), []any{id}, dest)
+		if err != nil {
+			return "error"
+		}
+		return value()
+	}
+	// The rows are those above: values, zero values and NULL.
+	for _, test := range []struct {
+		name, column string
+		want         [3]any
+		scan         func(id int, column string) any
+	}{
+		{"int64", "number", [3]any{int64(300), int64(0), "error"}, func(id int, column string) any {
+			var v int64
+			return scan(column, id, &v, func() any { return v })
+		}},
+		{"int64", "text", [3]any{"error", "error", "error"}, func(id int, column string) any {
+			var v int64
+			return scan(column, id, &v, func() any { return v })
+		}},
+		{"Int of uint8", "number", [3]any{"error", uint8(0), "error"}, func(id int, column string) any {
+			var v uint8
+			return scan(column, id, sqldb.Int(&v), func() any { return v })
+		}},
+		{"Int of int32", "small", [3]any{int32(7), "error", "error"}, func(id int, column string) any {
+			var v int32
+			return scan(column, id, sqldb.Int(&v), func() any { return v })
+		}},
+		{"Int of int32", "text", [3]any{"error", "error", "error"}, func(id int, column string) any {
+			var v int32
+			return scan(column, id, sqldb.Int(&v), func() any { return v })
+		}},
+		{"NullInt64", "number", [3]any{sql.NullInt64{Int64: 300, Valid: true}, sql.NullInt64{Valid: true}, sql.NullInt64{}}, func(id int, column string) any {
+			var v sql.NullInt64
+			return scan(column, id, &v, func() any { return v })
+		}},
+		{"NullInt64", "text", [3]any{"error", "error", sql.NullInt64{}}, func(id int, column string) any {
+			var v sql.NullInt64
+			return scan(column, id, &v, func() any { return v })
+		}},
+		{"bool", "number = 300", [3]any{true, false, "error"}, func(id int, column string) any {
+			var v bool
+			return scan(column, id, &v, func() any { return v })
+		}},
+		{"string", "text", [3]any{"Μαρία", "", "error"}, func(id int, column string) any {
+			var v string
+			return scan(column, id, &v, func() any { return v })
+		}},
+		{"NullString", "text", [3]any{sql.NullString{String: "Μαρία", Valid: true}, sql.NullString{Valid: true}, sql.NullString{}}, func(id int, column string) any {
+			var v sql.NullString
+			return scan(column, id, &v, func() any { return v })
+		}},
+		{"[]byte", "bytes", [3]any{[]byte{0, 255}, []byte(nil), []byte(nil)}, func(id int, column string) any {
+			v := []byte("old")
+			return scan(column, id, &v, func() any { return v })
+		}},
+		{"RawBytes", "bytes", [3]any{"\x00\xff", "", ""}, func(id int, column string) any {
+			v := sql.RawBytes("old")
+			return scan(column, id, &v, func() any { return string(v) })
+		}},
+		{"any", "bytes", [3]any{[]byte{0, 255}, nil, nil}, func(id int, column string) any {
+			var v any
+			return scan(column, id, &v, func() any { return v })
+		}},
+		{"int32", "small", [3]any{"error", "error", "error"}, func(id int, column string) any {
+			var v int32
+			return scan(column, id, &v, func() any { return v })
+		}},
+	} {
+		for i, want := range test.want {
+			if diff := cmp.Diff(want, test.scan(1+i, test.column)); diff != "" {
+				t.Errorf("%s from %s of row %d (-want +got):\n%s", test.name, test.column, 1+i, diff)
+			}
+		}
+	}
+}
+
+func testRows(t *testing.T, open func() sqldb.DB) {
+	db := setUp(t, open)
+	var id int64
+	if err := db.QueryRow(t.Context(), `SELECT id FROM sample`, nil, &id); !errors.Is(err, sql.ErrNoRows) {
+		t.Errorf("no row: %v", err)
+	}
+	mustExec(t, db, `INSERT INTO sample (id, text) VALUES (1, 'a'), (2, 'b'), (3, 'c')`)
+	if err := db.QueryRow(t.Context(), `SELECT id, text FROM sample`, nil, &id); err == nil {
+		t.Error("two columns are scanned into one variable")
+	}
+	for _, q := range []sqldb.Querier{db, db.WithoutTimeout()} {
+		got, err := sqldb.All(t.Context(), q, `SELECT text FROM sample ORDER BY id`, nil, func(rows sqldb.Rows) (string, error) {
+			var raw sql.NullString
+			err := rows.Scan(&raw)
+			return raw.String, err
+		})
+		if diff := cmp.Diff([]string{"a", "b", "c"}, got); diff != "" || err != nil {
+			t.Errorf("error %v (-want +got):\n%s", err, diff)
+		}
+	}
+	rows, err := db.Query(t.Context(), `SELECT id FROM sample`)
+	if err != nil || !rows.Next() {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := rows.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	}
+	if rows.Next() {
+		t.Error("closed rows have a next one")
+	}
+	if _, err := db.Query(t.Context(), `SELECT nothing FROM sample`); err == nil {
+		if err := sqldb.Each(t.Context(), db, `SELECT nothing FROM sample`, nil, func(sqldb.Rows) error { return nil }); err == nil {
+			t.Error("an unknown column is no error")
+		}
+	}
+	err = db.InTx(t.Context(), func(q sqldb.Querier) error {
+		n, err := q.Exec(t.Context(), `UPDATE sample SET number = 1 WHERE id > $1`, 1)
+		if n != 2 {
+			t.Errorf("%d rows changed, want 2", n)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
