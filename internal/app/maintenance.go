@@ -125,9 +125,12 @@ func (c *purgeCommand) run(ctx context.Context, p *process) error {
 	})
 }
 
-type distributeCommand struct{ alwaysValid }
+type distributeCommand struct {
+	alwaysValid
+	JSON bool `name:"json" help:"Print one JSON document."`
+}
 
-func (*distributeCommand) run(ctx context.Context, p *process) error {
+func (c *distributeCommand) run(ctx context.Context, p *process) error {
 	if _, ok := p.settings.PostgresURL(); !ok {
 		return usageError{config.Invalid("database", "must be a PostgreSQL address: "+citus.ErrNotPostgres.Error())}
 	}
@@ -139,14 +142,40 @@ func (*distributeCommand) run(ctx context.Context, p *process) error {
 	if err := errors.Join(err, db.Close()); err != nil {
 		return err
 	}
+	return p.printDistribution(result, c.JSON)
+}
+
+// distributionJSON is the JSON output of distribute.
+type distributionJSON struct {
+	Tables []tableJSON `json:"tables"`
+	Nodes  int         `json:"nodes"` // that hold rows
+}
+
+type tableJSON struct {
+	Name   string `json:"name"`
+	Column string `json:"column"`
+	// Distributed is "now", or "before" if an earlier run has distributed the table.
+	Distributed string `json:"distributed"`
+}
+
+// printDistribution prints the distributed tables.
+func (p *process) printDistribution(result citus.Result, asJSON bool) error {
+	output := distributionJSON{Nodes: result.Nodes}
 	for _, table := range result.Tables {
-		state := "distributed by"
+		when, state := "now", "distributed by"
 		if table.AlreadyDistributed {
-			state = "already distributed by"
+			when, state = "before", "already distributed by"
+		}
+		output.Tables = append(output.Tables, tableJSON{Name: table.Name, Column: table.Column, Distributed: when})
+		if asJSON {
+			continue
 		}
 		if err := p.print("%s: %s %s", table.Name, state, table.Column); err != nil {
 			return err
 		}
+	}
+	if asJSON {
+		return p.printJSON(output)
 	}
 	return p.print("nodes with data: %d", result.Nodes)
 }
