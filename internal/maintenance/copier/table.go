@@ -65,10 +65,6 @@ var (
 			" token_id, request_id")
 	idempotencyTable = newTable(table{name: "idempotency_keys", keyColumns: 2, pageColumn: "created_at"},
 		"merchant_id, key, request_digest, created_at, legacy_id, invoice_id, response")
-
-	tables = []*table{
-		merchantsTable, tokensTable, countersTable, orderKeysTable, ordersTable, daysTable, invoicesTable, eventsTable, idempotencyTable,
-	}
 )
 
 // newTable completes a table with its columns and statements.

@@ -13,6 +13,11 @@ import (
 	"merchantorders/internal/store/sqldb"
 )
 
+// tables are all tables that are copied.
+var tables = []*table{
+	merchantsTable, tokensTable, countersTable, orderKeysTable, ordersTable, daysTable, invoicesTable, eventsTable, idempotencyTable,
+}
+
 // onEachDatabase runs a test on SQLite and on PostgreSQL.
 func onEachDatabase(t *testing.T, test func(t *testing.T, in *maintenancetest.Installation)) {
 	t.Helper()
