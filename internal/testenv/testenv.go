@@ -4,7 +4,8 @@
 // scripts/test sets MERCHANT_ORDERS_TEST=all and runs all tests. A test that
 // needs more calls Need, Long or Program first: it is skipped in the first case,
 // and never in the second. scripts/soak sets MERCHANT_ORDERS_TEST=soak, which
-// makes tests with random faults run for longer; see Count.
+// makes tests with random faults run for longer; see Count. scripts/release-check sets
+// MERCHANT_ORDERS_TEST=release; see Release.
 package testenv
 
 import (
@@ -13,12 +14,15 @@ import (
 	"testing"
 )
 
-// Variable is the environment variable that decides. Its values are empty, "all"
-// and "soak".
+// Variable is the environment variable that decides. Its values are empty, "all",
+// "soak" and "release".
 const Variable = "MERCHANT_ORDERS_TEST"
 
+// releaseTests is the value of Variable with which the tests of a release run.
+const releaseTests = "release"
+
 // All reports whether all tests run.
-func All() bool { return os.Getenv(Variable) == "all" || Soak() }
+func All() bool { return os.Getenv(Variable) == "all" || os.Getenv(Variable) == releaseTests || Soak() }
 
 // Soak reports whether tests with random faults run for longer.
 func Soak() bool { return os.Getenv(Variable) == "soak" }
@@ -46,6 +50,15 @@ func Long(t testing.TB, what string) {
 	t.Helper()
 	if !All() {
 		t.Skipf("takes long: %s; set %s=all to run it", what, Variable)
+	}
+}
+
+// Release skips a test of the files of a release. To build them takes minutes, so only
+// scripts/release-check runs these tests.
+func Release(t testing.TB) {
+	t.Helper()
+	if os.Getenv(Variable) != releaseTests {
+		t.Skipf("takes long: builds a release; set %s=%s to run it", Variable, releaseTests)
 	}
 }
 

@@ -1,18 +1,12 @@
-// Command lint is an analysis tool for go vet -vettool. It has the analyzers of go
-// vet and staticcheck, and two more: bodyclose finds response bodies that are not
-// closed, errorlint errors that are compared or asserted in ways that do not see
-// wrapped errors. One tool takes a third of the time of one after the other, since
-// each has to load and check the types of all packages.
-//
-// unused (U1000) needs the whole program: scripts/lint runs staticcheck for it.
+// Command lint is an analysis tool for go vet -vettool. It has the analyzers of go vet,
+// and two more: bodyclose finds response bodies that are not closed, errorlint errors
+// that are compared or asserted in ways that do not see wrapped errors. One tool takes
+// half the time of two, since each has to check the types of all packages.
 package main
 
 import (
-	"slices"
-
 	"github.com/polyfloyd/go-errorlint/errorlint"
 	"github.com/timakin/bodyclose/passes/bodyclose"
-	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/passes/appends"
 	"golang.org/x/tools/go/analysis/passes/asmdecl"
 	"golang.org/x/tools/go/analysis/passes/assign"
@@ -49,33 +43,16 @@ import (
 	"golang.org/x/tools/go/analysis/passes/unusedresult"
 	"golang.org/x/tools/go/analysis/passes/waitgroup"
 	"golang.org/x/tools/go/analysis/unitchecker"
-	"honnef.co/go/tools/analysis/lint"
-	"honnef.co/go/tools/simple"
-	"honnef.co/go/tools/staticcheck"
-	"honnef.co/go/tools/stylecheck"
 )
 
-// vet are the analyzers of go vet.
-var vet = []*analysis.Analyzer{
-	appends.Analyzer, asmdecl.Analyzer, assign.Analyzer, atomic.Analyzer, bools.Analyzer, buildtag.Analyzer,
-	cgocall.Analyzer, composite.Analyzer, copylock.Analyzer, defers.Analyzer, directive.Analyzer, errorsas.Analyzer,
-	framepointer.Analyzer, hostport.Analyzer, httpresponse.Analyzer, ifaceassert.Analyzer, loopclosure.Analyzer, lostcancel.Analyzer,
-	nilfunc.Analyzer, printf.Analyzer, shift.Analyzer, sigchanyzer.Analyzer, slog.Analyzer, stdmethods.Analyzer,
-	stdversion.Analyzer, stringintconv.Analyzer, structtag.Analyzer, testinggoroutine.Analyzer, tests.Analyzer, timeformat.Analyzer,
-	unmarshal.Analyzer, unreachable.Analyzer, unsafeptr.Analyzer, unusedresult.Analyzer, waitgroup.Analyzer,
-}
-
-// notUsed are the analyzers of stylecheck that staticcheck leaves out by default.
-var notUsed = []string{"ST1000", "ST1003", "ST1016", "ST1020", "ST1021", "ST1022", "ST1023"}
-
 func main() {
-	analyzers := append(vet, bodyclose.Analyzer, errorlint.NewAnalyzer())
-	for _, group := range [][]*lint.Analyzer{staticcheck.Analyzers, simple.Analyzers, stylecheck.Analyzers} {
-		for _, a := range group {
-			if !slices.Contains(notUsed, a.Analyzer.Name) {
-				analyzers = append(analyzers, a.Analyzer)
-			}
-		}
-	}
-	unitchecker.Main(analyzers...)
+	unitchecker.Main(
+		bodyclose.Analyzer, errorlint.NewAnalyzer(),
+		appends.Analyzer, asmdecl.Analyzer, assign.Analyzer, atomic.Analyzer, bools.Analyzer, buildtag.Analyzer,
+		cgocall.Analyzer, composite.Analyzer, copylock.Analyzer, defers.Analyzer, directive.Analyzer, errorsas.Analyzer,
+		framepointer.Analyzer, hostport.Analyzer, httpresponse.Analyzer, ifaceassert.Analyzer, loopclosure.Analyzer, lostcancel.Analyzer,
+		nilfunc.Analyzer, printf.Analyzer, shift.Analyzer, sigchanyzer.Analyzer, slog.Analyzer, stdmethods.Analyzer,
+		stdversion.Analyzer, stringintconv.Analyzer, structtag.Analyzer, testinggoroutine.Analyzer, tests.Analyzer, timeformat.Analyzer,
+		unmarshal.Analyzer, unreachable.Analyzer, unsafeptr.Analyzer, unusedresult.Analyzer, waitgroup.Analyzer,
+	)
 }

@@ -30,6 +30,7 @@ type containerConfig struct {
 // TestContainerImage builds the last stage of the Dockerfile, on what the stage
 // before it would give, and runs the image as its user with a read-only root.
 func TestContainerImage(t *testing.T) {
+	testenv.Release(t)
 	t.Parallel()
 	buildah := testenv.Program(t, "buildah", "buildah")
 	if os.Geteuid() != 0 {

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 // shellBlock is a block of docs/install.md.
@@ -14,6 +16,7 @@ var shellBlock = regexp.MustCompile("(?s)\n```sh\n(.*?)```\n")
 // TestInstallation runs the blocks of docs/install.md as one script, on a machine
 // that has the programs of the first line.
 func TestInstallation(t *testing.T) {
+	testenv.Release(t)
 	t.Parallel()
 	text, err := os.ReadFile("../../../docs/install.md")
 	if err != nil {

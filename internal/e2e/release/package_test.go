@@ -3,6 +3,8 @@ package release
 import (
 	"strings"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 // asUser defines a shell function that runs a command of the program as the user
@@ -17,6 +19,7 @@ ready() { curl --silent --fail --retry 100 --retry-connrefused --retry-delay 1 -
 // TestDebianPackage installs the package, starts its units, upgrades, removes and
 // purges it. The data is there after each step.
 func TestDebianPackage(t *testing.T) {
+	testenv.Release(t)
 	t.Parallel()
 	m := boot(t)
 	m.put(t, release(t, oldVersion, ".deb"), "/tmp/old.deb")

@@ -16,6 +16,8 @@ import (
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/ingest/ingesttest"
 	"merchantorders/internal/store/pgtest"
+
+	"merchantorders/internal/testenv"
 )
 
 const (
@@ -32,6 +34,7 @@ const (
 // new version, one after the other, while clients read and change orders. No
 // request fails.
 func TestRollingUpgrade(t *testing.T) {
+	testenv.Release(t)
 	t.Parallel()
 	old, next := release(t, oldVersion, ""), release(t, newVersion, "")
 	data := filepath.Join(t.TempDir(), "data")

@@ -24,6 +24,7 @@ func unpack(t *testing.T) string {
 // TestShells completes a command line in each shell, with the completion and the
 // program of the package, and formats its manual page.
 func TestShells(t *testing.T) {
+	testenv.Release(t)
 	t.Parallel()
 	folder := unpack(t)
 	for shell, script := range map[string]string{
