@@ -3,8 +3,6 @@ package app
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"syscall"
 	"time"
@@ -27,10 +25,10 @@ func (d *doctor) checkDisks() {
 	}
 	seen := make(map[uint64]bool)
 	for _, folder := range folders {
-		folder = existingFolder(folder)
+		folder, err := config.Existing(folder)
 		var info syscall.Stat_t
 		var system syscall.Statfs_t
-		if err := errors.Join(syscall.Stat(folder, &info), syscall.Statfs(folder, &system)); err != nil {
+		if err := errors.Join(err, syscall.Stat(folder, &info), syscall.Statfs(folder, &system)); err != nil {
 			d.problem("disk", fmt.Errorf("%s: %w", folder, err))
 			continue
 		}
@@ -40,17 +38,6 @@ func (d *doctor) checkDisks() {
 			d.checkFree("disk", folder, system.Bavail, system.Blocks, fmt.Sprintf("%.1f GB", float64(system.Bavail*size)/1e9))
 			d.checkFree("inodes", folder, system.Ffree, system.Files, fmt.Sprintf("%d inodes", system.Ffree))
 		}
-	}
-}
-
-// existingFolder returns the next folder above a path that exists.
-func existingFolder(path string) string {
-	path, _ = filepath.Abs(path) // fails only without a working directory
-	for {
-		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) || path == filepath.Dir(path) {
-			return path
-		}
-		path = filepath.Dir(path)
 	}
 }
 
@@ -98,7 +85,7 @@ func (d *doctor) checkListen() {
 		d.checkCertificate()
 	} else if !config.IsLoopback(d.flags.Listen) && d.flags.TrustedProxies == "" {
 		d.add(statusWarning, "encryption", "other machines can reach "+d.flags.Listen+", and its connections are not encrypted",
-			"set --tls-cert and --tls-key, or --trusted-proxies if a proxy with TLS is in front")
+			encryptAdvice)
 	}
 }
 

@@ -102,7 +102,7 @@ func (r *resolver) openFile(parsed *kong.Context) {
 // service ignore the settings of the data folder.
 func ignores(parsed *kong.Context, flag *kong.Flag) bool {
 	selected := parsed.Selected()
-	return selected != nil && isRemote(selected.Target.Addr().Interface()) && flag.Group != nil && flag.Group.Key == settingsGroup
+	return selected != nil && isRemote(selected.Target.Addr().Interface()) && isSetting(flag)
 }
 
 // shownSecrets returns a warning for each secret among the flags of the command

@@ -114,11 +114,13 @@ func (s *server) say(format, url string) {
 	}
 }
 
+// encryptAdvice says what to do about a port that sends tokens in plain text.
+const encryptAdvice = "set --tls-cert and --tls-key, or --trusted-proxies if a proxy with TLS is in front"
+
 // warnUnencrypted warns of a port that sends tokens over a network in plain text.
 func (s *server) warnUnencrypted(listener net.Listener, config *tls.Config) {
 	if config == nil && !isLoopback(listener.Addr()) && s.flags.TrustedProxies == "" {
-		s.log.Warn("other machines can reach the port, and its connections are not encrypted; set --tls-cert and --tls-key, or --trusted-proxies if a proxy with TLS is in front",
-			"address", listener.Addr().String())
+		s.log.Warn("other machines can reach the port, and its connections are not encrypted; "+encryptAdvice, "address", listener.Addr().String())
 	}
 }
 

@@ -27,26 +27,33 @@ func checkFolder(dir string) string {
 	if dir == "" {
 		return "must be the name of a folder"
 	}
-	at, err := filepath.Abs(dir)
+	at, err := Existing(dir)
 	if err != nil {
 		return badFolder
 	}
-	for {
-		info, err := os.Stat(at)
-		if errors.Is(err, fs.ErrNotExist) && at != filepath.Dir(at) {
-			at = filepath.Dir(at)
-			continue
-		}
-		switch pathErr, failed := errors.AsType[*fs.PathError](err); {
-		case failed:
-			return badFolder + ": " + pathErr.Err.Error() // without the operation and the path
-		case !info.IsDir():
-			return badFolder + ": " + at + " is a file"
-		case syscall.Access(at, accessWrite|accessEnter) != nil:
-			return badFolder + ": " + at + " is not"
-		}
-		return ""
+	info, err := os.Stat(at)
+	switch pathErr, failed := errors.AsType[*fs.PathError](err); {
+	case failed:
+		return badFolder + ": " + pathErr.Err.Error() // without the operation and the path
+	case !info.IsDir():
+		return badFolder + ": " + at + " is a file"
+	case syscall.Access(at, accessWrite|accessEnter) != nil:
+		return badFolder + ": " + at + " is not"
 	}
+	return ""
+}
+
+// Existing returns the full path of a file or folder, or of the next folder above it
+// that exists. It fails only for a relative path without a working directory.
+func Existing(path string) (string, error) {
+	at, err := filepath.Abs(path)
+	for err == nil && at != filepath.Dir(at) {
+		if _, statErr := os.Stat(at); !errors.Is(statErr, fs.ErrNotExist) {
+			break
+		}
+		at = filepath.Dir(at)
+	}
+	return at, err
 }
 
 func checkDatabase(c Config) string {
