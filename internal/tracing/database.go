@@ -137,14 +137,8 @@ func (r rows) Close() error {
 	return err
 }
 
-// endStatement ends the span of a statement. Every error is a failure, except that
-// there is no row and that the client has disconnected.
-func endStatement(span trace.Span, err error) {
-	if err != nil && !errors.Is(err, sql.ErrNoRows) && !errors.Is(err, context.Canceled) {
-		fail(span, "database")
-	}
-	span.End()
-}
+// endStatement ends the span of a statement.
+func endStatement(span trace.Span, err error) { endCall(span, err, "database", sql.ErrNoRows) }
 
 // summary returns the operation of a statement and its first table, such as "SELECT
 // orders". Tables in parentheses are of subqueries.

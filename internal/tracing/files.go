@@ -2,7 +2,6 @@ package tracing
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 
 	"go.opentelemetry.io/otel/trace"
@@ -24,20 +23,11 @@ func (t *Tracing) call(ctx context.Context, name string) (context.Context, trace
 	return t.start(ctx, "storage "+name, trace.SpanKindClient)
 }
 
-// endCall ends the span of a call of the storage. Every error is a failure, except
-// that of a file that does not exist and that of a client that has disconnected.
-func endCall(span trace.Span, err error) {
-	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, context.Canceled) {
-		fail(span, "storage")
-	}
-	span.End()
-}
-
 // Stage implements order.Files.
 func (f files) Stage(ctx context.Context) (order.StagedFile, error) {
 	ctx, span := f.t.call(ctx, "stage")
 	staged, err := f.Files.Stage(ctx)
-	endCall(span, err)
+	endCall(span, err, "storage", fs.ErrNotExist)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +38,7 @@ func (f files) Stage(ctx context.Context) (order.StagedFile, error) {
 func (f files) Open(ctx context.Context, path string) (order.File, error) {
 	ctx, span := f.t.call(ctx, "open")
 	file, err := f.Files.Open(ctx, path)
-	endCall(span, err)
+	endCall(span, err, "storage", fs.ErrNotExist)
 	return file, err
 }
 
@@ -56,7 +46,7 @@ func (f files) Open(ctx context.Context, path string) (order.File, error) {
 func (f files) Remove(ctx context.Context, path string) error {
 	ctx, span := f.t.call(ctx, "remove")
 	err := f.Files.Remove(ctx, path)
-	endCall(span, err)
+	endCall(span, err, "storage", fs.ErrNotExist)
 	return err
 }
 
@@ -69,6 +59,6 @@ type stagedFile struct {
 func (s stagedFile) Commit(ctx context.Context, path string) error {
 	ctx, span := s.t.call(ctx, "commit")
 	err := s.StagedFile.Commit(ctx, path)
-	endCall(span, err)
+	endCall(span, err, "storage", fs.ErrNotExist)
 	return err
 }

@@ -103,6 +103,16 @@ func end(span trace.Span, err error) {
 	span.End()
 }
 
+// endCall ends the span of a call of another system. Every error is a failure, except
+// expected, which says that something does not exist, and that of a client that has
+// disconnected.
+func endCall(span trace.Span, err error, system string, expected error) {
+	if err != nil && !errors.Is(err, expected) && !errors.Is(err, context.Canceled) {
+		fail(span, system)
+	}
+	span.End()
+}
+
 // fail marks a span as failed. kind is a word, never the text of an error, which may
 // hold data.
 func fail(span trace.Span, kind string) {
