@@ -13,12 +13,13 @@ import (
 // the orders of earlier batches as if they were imported, about 300 bytes for each.
 type importCheck struct {
 	db           *DB
-	seen         map[string]seenKey // by order key
+	seen         map[string]seenOrder // by reference
+	chosen       map[string]int64     // merchants by the order keys of legacy ids
 	lastLegacyID int64
 }
 
-// seenKey is what an order of an earlier line has claimed.
-type seenKey struct {
+// seenOrder is an order of an earlier line.
+type seenOrder struct {
 	merchantID, legacyID int64
 	digest               [32]byte
 }
@@ -28,7 +29,7 @@ type seenKey struct {
 // nothing. A legacy id that the import would assign is a guess, because other
 // imports may take it. The function is not safe for concurrent use.
 func (db *DB) NewImportCheck() func(context.Context, []order.Incoming) ([]order.ImportResult, error) {
-	c := &importCheck{db: db, seen: make(map[string]seenKey)}
+	c := &importCheck{db: db, seen: make(map[string]seenOrder), chosen: make(map[string]int64)}
 	return c.check
 }
 
@@ -43,18 +44,15 @@ func (c *importCheck) check(ctx context.Context, batch []order.Incoming) ([]orde
 	if err != nil {
 		return nil, c.db.wrap(fmt.Errorf("check orders: %w", err))
 	}
-	results := make([]order.ImportResult, len(items))
-	for i, item := range items {
-		results[i] = item.result
-	}
-	return results, nil
+	return importResults(items), nil
 }
 
 func (c *importCheck) checkAll(ctx context.Context, in *importTx, items []*importItem) error {
 	if err := in.readLegacyIDCounter(ctx); err != nil {
 		return err
 	}
-	c.lastLegacyID = max(c.lastLegacyID, in.lastLegacyID)
+	in.lastLegacyID = max(c.lastLegacyID, in.lastLegacyID)
+	defer func() { c.lastLegacyID = in.lastLegacyID }()
 	known, err := in.checkMerchants(ctx, items)
 	if err != nil {
 		return err
@@ -74,31 +72,21 @@ func (c *importCheck) checkAll(ctx context.Context, in *importTx, items []*impor
 				return err
 			}
 		default:
-			c.claim(item, taken)
+			c.claim(in, item, taken)
 		}
 	}
 	return nil
 }
 
-// claim sets the result of an order with a new reference, and remembers its keys.
-func (c *importCheck) claim(item *importItem, taken map[string]bool) {
-	id := item.Order.LegacyID
-	if id == 0 {
-		for used := true; used; _, used = c.seen[LegacyIDKey(c.lastLegacyID)] {
-			c.lastLegacyID++
-		}
-		id = c.lastLegacyID
-	} else if id <= MaxCountedLegacyID {
-		c.lastLegacyID = max(c.lastLegacyID, id)
-	}
-	key := LegacyIDKey(id)
-	if _, used := c.seen[key]; used || taken[key] {
+// claim sets the result of an order with a new reference, and remembers it.
+func (c *importCheck) claim(in *importTx, item *importItem, taken map[string]bool) {
+	in.chooseLegacyID(item, c.chosen)
+	if item.legacyID == 0 || taken[LegacyIDKey(item.legacyID)] {
 		item.rejectLegacyID()
 		return
 	}
-	item.result = order.ImportResult{Status: order.Created, LegacyID: id}
-	claimed := seenKey{merchantID: item.Order.MerchantID, legacyID: id, digest: item.Digest}
-	c.seen[item.Order.Reference], c.seen[key] = claimed, claimed
+	item.result = order.ImportResult{Status: order.Created, LegacyID: item.legacyID}
+	c.seen[item.Order.Reference] = seenOrder{merchantID: item.Order.MerchantID, legacyID: item.legacyID, digest: item.Digest}
 }
 
 var selectOrderKeys = `SELECT key FROM order_keys WHERE key IN (` + sqldb.Params(1, batchSize) + `)`

@@ -61,11 +61,16 @@ func (db *DB) ImportOrders(ctx context.Context, batch []order.Incoming, cause or
 		}
 		first += len(part)
 	}
+	return importResults(items), nil
+}
+
+// importResults returns the results of a batch.
+func importResults(items []*importItem) []order.ImportResult {
 	results := make([]order.ImportResult, len(items))
 	for i, item := range items {
 		results[i] = item.result
 	}
-	return results, nil
+	return results
 }
 
 // distinctReferences returns how many items, from the first on, have different

@@ -213,11 +213,7 @@ const selectRevoked = `SELECT id FROM tokens WHERE revoked_at IS NOT NULL AND id
 // RevokedTokens implements order.Store.
 func (db *DB) RevokedTokens(ctx context.Context, ids []int64) ([]int64, error) {
 	defer db.timed("revoked_tokens")()
-	revoked, err := sqldb.All(ctx, db.sql, selectRevoked+db.dialect.InList, []any{ids}, func(rows sqldb.Rows) (int64, error) {
-		var id int64
-		err := rows.Scan(&id)
-		return id, err
-	})
+	revoked, err := sqldb.Column[int64](ctx, db.sql, selectRevoked+db.dialect.InList, ids)
 	return revoked, db.readError("read revoked tokens", err, nil)
 }
 
