@@ -45,12 +45,12 @@ var endpoints = []struct {
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	s := start(t, setup{})
-	expired, _, err := s.tokens.Create(t.Context(), apitest.MerchantID, token.AllScopes, time.Second)
+	expired, _, err := s.tokens.Create(t.Context(), apitest.MerchantID, token.DefaultScopes, time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.seconds.Store(2)
-	revoked := s.token(apitest.MerchantID, token.AllScopes)
+	revoked := s.token(apitest.MerchantID, token.DefaultScopes)
 	if _, err := s.tokens.Revoke(t.Context(), revoked); err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestTokens(t *testing.T) {
 				t.Errorf("%s: WWW-Authenticate (-want +got):\n%s", what, diff)
 			}
 		}
-		others := s.token(apitest.MerchantID, token.AllScopes&^endpoint.scope)
+		others := s.token(apitest.MerchantID, token.DefaultScopes&^endpoint.scope)
 		s.compare(what, s.ask(others, endpoint.method, endpoint.path, "ignored"), http.StatusForbidden, forbidden)
 		s.compare(what, s.ask(s.operator, endpoint.method, endpoint.path, "ignored"), http.StatusForbidden, forbidden)
 		alone := s.ask(s.token(apitest.MerchantID, endpoint.scope), endpoint.method, endpoint.path, "")

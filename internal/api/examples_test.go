@@ -54,9 +54,9 @@ func fillExamples(s *service) {
 	}
 	must(s.orders.AddMerchant(ctx, 355, "Our Store"))
 	must(s.orders.AddMerchant(ctx, 400, "Another Store"))
-	s.merchant = s.token(355, token.AllScopes)
+	s.merchant = s.token(355, token.DefaultScopes)
 	var err error
-	s.operator, _, err = s.tokens.CreateOperator(ctx, 0)
+	s.operator, _, err = s.tokens.CreateOperator(ctx, token.OperatorScopes, 0)
 	must(err)
 	for _, text := range exampleOrders {
 		incoming, err := ingest.Parse([]byte(text))

@@ -161,9 +161,9 @@ func (s *service) fill() {
 	must(s.orders.AddMerchant(ctx, apitest.MerchantID, apitest.MerchantName))
 	must(s.orders.AddMerchant(ctx, otherMerchant, "Other"))
 	var err error
-	s.merchant = s.token(apitest.MerchantID, token.AllScopes)
-	s.other = s.token(otherMerchant, token.AllScopes)
-	s.operator, _, err = s.tokens.CreateOperator(ctx, 0)
+	s.merchant = s.token(apitest.MerchantID, token.DefaultScopes)
+	s.other = s.token(otherMerchant, token.DefaultScopes)
+	s.operator, _, err = s.tokens.CreateOperator(ctx, token.OperatorScopes, 0)
 	must(err)
 
 	batch := []order.Incoming{apitest.Incoming(apitest.Rich()), apitest.Incoming(apitest.Minimal())}

@@ -155,11 +155,11 @@ func TestWrongUsage(t *testing.T) {
 		{[]string{"token", "create", "--merchant", "-1"}, nil},
 		{[]string{"token", "create", "--merchant=x", "--scopes=all", "--expires=90d"}, []string{
 			"--merchant (MERCHANT_ORDERS_MERCHANT): must be a whole number from 1",
-			`--scopes (MERCHANT_ORDERS_SCOPES): "all" is not a scope; must be orders:read, orders:write or invoices:write`,
+			`--scopes (MERCHANT_ORDERS_SCOPES): "all" is not a scope; must be one of orders:read, orders:write, invoices:write, tokens, webhooks`,
 			"--expires (MERCHANT_ORDERS_EXPIRES): must be a duration from 1s, such as 2160h, 90m or 30s"}},
-		{[]string{"token", "create", "--operator", "--merchant=1", "--scopes=orders:read", "--expires=-1h"}, []string{
+		{[]string{"token", "create", "--operator", "--merchant=1", "--scopes=orders:write", "--expires=-1h"}, []string{
 			"--merchant (MERCHANT_ORDERS_MERCHANT): must not be given together with --operator",
-			"--scopes (MERCHANT_ORDERS_SCOPES): must not be given together with --operator",
+			`--scopes (MERCHANT_ORDERS_SCOPES): "orders:write" is not a scope; must be one of orders:read, tokens, webhooks, orders:ingest, orders:transition, merchants, audit, customers`,
 			"--expires (MERCHANT_ORDERS_EXPIRES): must be a duration from 1s, such as 2160h, 90m or 30s"}},
 		{[]string{"token", "create", "--operator", "--expires=500ms"}, []string{
 			"--expires (MERCHANT_ORDERS_EXPIRES): must be a duration from 1s, such as 2160h, 90m or 30s"}},

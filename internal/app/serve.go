@@ -224,7 +224,7 @@ func (s *server) showDemo(ctx context.Context, baseURL string) error {
 	if err != nil {
 		return err
 	}
-	text, created, err := s.tokens.Create(ctx, demo.MerchantID, token.AllScopes, demoTokenLifetime)
+	text, created, err := s.tokens.Create(ctx, demo.MerchantID, token.DefaultScopes, demoTokenLifetime)
 	if err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func TestTokenList(t *testing.T) {
 		want := [][]string{
 			{"1", "355", "orders:read,orders:write,invoices:write", hint, table[i][4], expires, "-", "-"},
 			{"2", "355", "orders:read,orders:write", hint, table[i][4], expires, "-", "-"},
-			{"3", "operator", "-", hint, table[i][4], expires, "-", "-"},
+			{"3", "operator", "orders:read,tokens,webhooks,orders:ingest,orders:transition,merchants,audit,customers", hint, table[i][4], expires, "-", "-"},
 		}[i]
 		if diff := cmp.Diff(want, table[i]); diff != "" {
 			t.Errorf("row %d (-want +got):\n%s", i, diff)
@@ -127,7 +127,7 @@ func TestTokenListJSON(t *testing.T) {
 	output = regexp.MustCompile(`_....",`).ReplaceAllString(output, `_",`)
 	const want = `{"id":1,"merchantId":355,"operator":false,"scopes":["orders:read","orders:write","invoices:write"],"hint":"mo_","createdAt":TIME}
 {"id":2,"merchantId":355,"operator":false,"scopes":["orders:read"],"hint":"mo_","createdAt":TIME,"expiresAt":TIME}
-{"id":3,"operator":true,"scopes":[],"hint":"mop_","createdAt":TIME}
+{"id":3,"operator":true,"scopes":["orders:read","tokens","webhooks","orders:ingest","orders:transition","merchants","audit","customers"],"hint":"mop_","createdAt":TIME}
 `
 	if diff := cmp.Diff(want, output); got.Code != 0 || diff != "" {
 		t.Errorf("exit code %d, standard output (-want +got):\n%s", got.Code, diff)

@@ -23,7 +23,7 @@ type tokenCommand struct {
 type tokenCreate struct {
 	Merchant string `placeholder:"N" help:"Id of the merchant that the token acts for. This or --operator is required."`
 	Operator bool   `help:"Create a token for the operator interface only."`
-	Scopes   string `placeholder:"LIST" help:"Scopes of a merchant's token, separated by commas: orders:read, orders:write (accept, reject), invoices:write (upload, delete). Empty: all three."`
+	Scopes   string `placeholder:"LIST" help:"Scopes, separated by commas. Of a merchant's token: orders:read, orders:write (accept, reject), invoices:write (upload, delete), tokens, webhooks; empty: the first three. Of an operator's token: orders:read, orders:ingest, orders:transition, merchants, tokens, webhooks, audit, customers; empty: all."`
 	Expires  string `placeholder:"TIME" help:"Lifetime of the token, such as 2160h (90 days). Empty: until it is revoked."`
 
 	merchantID int64
@@ -33,7 +33,10 @@ type tokenCreate struct {
 
 func (c *tokenCreate) check() error {
 	var merchant, scopes, expires string
-	c.scopes = token.AllScopes
+	c.scopes = token.DefaultScopes
+	if c.Operator {
+		c.scopes = token.OperatorScopes
+	}
 	switch {
 	case c.Operator && c.Merchant != "":
 		merchant = "must not be given together with --operator"
@@ -44,11 +47,9 @@ func (c *tokenCreate) check() error {
 	}
 	if c.Scopes != "" {
 		var err error
-		if c.scopes, err = token.ParseScopes(c.Scopes); err != nil {
+		names := strings.Split(strings.ReplaceAll(c.Scopes, " ", ""), ",")
+		if c.scopes, err = token.ParseScopes(names, token.ScopesOf(c.Operator)); err != nil {
 			scopes = err.Error()
-		}
-		if c.Operator {
-			scopes = "must not be given together with --operator"
 		}
 	}
 	if c.Expires != "" {
@@ -63,7 +64,7 @@ func (c *tokenCreate) run(ctx context.Context, p *process) error {
 		var created token.Token
 		var err error
 		if c.Operator {
-			text, created, err = b.tokens.CreateOperator(ctx, c.lifetime)
+			text, created, err = b.tokens.CreateOperator(ctx, c.scopes, c.lifetime)
 		} else {
 			text, created, err = b.tokens.Create(ctx, c.merchantID, c.scopes, c.lifetime)
 		}
@@ -99,7 +100,7 @@ type tokenJSON struct {
 func newTokenJSON(t token.Token) tokenJSON {
 	return tokenJSON{
 		ID: t.ID, MerchantID: t.MerchantID, Operator: t.Operator(), Hint: t.Hint,
-		Scopes:    strings.FieldsFunc(t.Scopes.String(), func(r rune) bool { return r == ',' }),
+		Scopes:    t.Scopes.Names(),
 		CreatedAt: utc(t.CreatedAt), ExpiresAt: utc(t.ExpiresAt), LastUsedAt: utc(t.LastUsedAt), RevokedAt: utc(t.RevokedAt),
 	}
 }
@@ -114,7 +115,7 @@ func (c *tokenList) run(ctx context.Context, p *process) error {
 		return printList(p, c.jsonFlag, heading, tokens, func(t token.Token) []string {
 			merchant, scopes := strconv.FormatInt(t.MerchantID, 10), t.Scopes.String()
 			if t.Operator() {
-				merchant, scopes = "operator", "-"
+				merchant = "operator"
 			}
 			return []string{
 				strconv.FormatInt(t.ID, 10), merchant, scopes, oneLine(t.Hint) + "...",

@@ -42,6 +42,7 @@ func (t EventType) String() string {
 type Source struct {
 	TokenID   int64
 	RequestID string // of at most 64 characters, as the request log shows it
+	Address   string // IP address of the client; empty if it is not known
 }
 
 // Event records one change. The store writes it in the transaction of the

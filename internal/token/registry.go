@@ -84,8 +84,8 @@ func (r *Registry) Create(ctx context.Context, merchantID int64, scopes Scope, l
 
 // CreateOperator creates a token for the operator interface. Lifetime 0 means no
 // expiry. Errors: ErrLifetime.
-func (r *Registry) CreateOperator(ctx context.Context, lifetime time.Duration) (string, Token, error) {
-	return r.create(ctx, OperatorPrefix, Token{}, lifetime)
+func (r *Registry) CreateOperator(ctx context.Context, scopes Scope, lifetime time.Duration) (string, Token, error) {
+	return r.create(ctx, OperatorPrefix, Token{Scopes: scopes}, lifetime)
 }
 
 func (r *Registry) create(ctx context.Context, prefix string, t Token, lifetime time.Duration) (string, Token, error) {
@@ -218,8 +218,9 @@ func LogCreated(log *slog.Logger, t Token, by ...slog.Attr) {
 	if t.Operator() {
 		attrs = append(attrs, slog.Bool("operator", true))
 	} else {
-		attrs = append(attrs, slog.Int64("merchant", t.MerchantID), slog.String("scopes", t.Scopes.String()))
+		attrs = append(attrs, slog.Int64("merchant", t.MerchantID))
 	}
+	attrs = append(attrs, slog.String("scopes", t.Scopes.String()))
 	log.LogAttrs(context.Background(), slog.LevelInfo, "token created", append(attrs, by...)...)
 }
 

@@ -51,8 +51,8 @@ func TestCreateAndAuthenticate(t *testing.T) {
 		t.Errorf("stored under %v, error %v", store.hashes, err)
 	}
 
-	text, made, err = registry.CreateOperator(t.Context(), 0)
-	if err != nil || !strings.HasPrefix(text, "mop_") || !made.Operator() || made.Scopes != 0 || !made.ExpiresAt.IsZero() {
+	text, made, err = registry.CreateOperator(t.Context(), token.OperatorScopes, 0)
+	if err != nil || !strings.HasPrefix(text, "mop_") || !made.Operator() || made.Scopes != token.OperatorScopes || !made.ExpiresAt.IsZero() {
 		t.Errorf("operator's token %q, %+v, error %v", text, made, err)
 	}
 	if got, err := registry.Authenticate(t.Context(), text); err != nil || got.Token != made {
@@ -76,15 +76,15 @@ func TestCreateRefuses(t *testing.T) {
 		"a merchant not there": {404, 0, token.ErrNoMerchant},
 		"negative lifetime":    {355, -time.Hour, token.ErrLifetime},
 	} {
-		if text, made, err := registry.Create(t.Context(), test.merchant, token.AllScopes, test.lifetime); !errors.Is(err, test.want) || text != "" || made != (token.Token{}) {
+		if text, made, err := registry.Create(t.Context(), test.merchant, token.DefaultScopes, test.lifetime); !errors.Is(err, test.want) || text != "" || made != (token.Token{}) {
 			t.Errorf("%s: %q, %+v, error %v", name, text, made, err)
 		}
 	}
-	if _, _, err := registry.CreateOperator(t.Context(), -1); !errors.Is(err, token.ErrLifetime) {
+	if _, _, err := registry.CreateOperator(t.Context(), token.OperatorScopes, -1); !errors.Is(err, token.ErrLifetime) {
 		t.Errorf("operator's token: error %v", err)
 	}
 	store.fail = errBroken
-	if text, _, err := registry.Create(t.Context(), 355, token.AllScopes, 0); !errors.Is(err, errBroken) || text != "" {
+	if text, _, err := registry.Create(t.Context(), 355, token.DefaultScopes, 0); !errors.Is(err, errBroken) || text != "" {
 		t.Errorf("store broken: %q, error %v", text, err)
 	}
 	if len(store.tokens) > 0 {
@@ -109,7 +109,7 @@ func TestAuthenticateRefuses(t *testing.T) {
 		t.Error("a malformed token was looked up")
 	}
 
-	short, _, err := registry.Create(t.Context(), 355, token.AllScopes, time.Hour)
+	short, _, err := registry.Create(t.Context(), 355, token.DefaultScopes, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,9 @@ func TestRotate(t *testing.T) {
 			return registry.Create(t.Context(), 355, token.OrdersRead|token.OrdersWrite, c.lifetime)
 		}
 		if c.operator {
-			create = func() (string, token.Token, error) { return registry.CreateOperator(t.Context(), c.lifetime) }
+			create = func() (string, token.Token, error) {
+				return registry.CreateOperator(t.Context(), token.OperatorScopes, c.lifetime)
+			}
 		}
 		first, before, err := create()
 		if err != nil {
@@ -188,7 +190,7 @@ func TestRotate(t *testing.T) {
 func TestRotateRefuses(t *testing.T) {
 	t.Parallel()
 	registry, store, clock := newRegistry()
-	text, _, err := registry.Create(t.Context(), 355, token.AllScopes, time.Hour)
+	text, _, err := registry.Create(t.Context(), 355, token.DefaultScopes, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,11 +216,11 @@ func TestRevoke(t *testing.T) {
 		"by text": func(_ token.Token, text string) string { return text },
 	} {
 		registry, store, clock := newRegistry()
-		kept, _, err := registry.Create(t.Context(), 355, token.AllScopes, 0)
+		kept, _, err := registry.Create(t.Context(), 355, token.DefaultScopes, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, made, err := registry.Create(t.Context(), 355, token.AllScopes, 0)
+		text, made, err := registry.Create(t.Context(), 355, token.DefaultScopes, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -261,11 +263,11 @@ func TestRecordUses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		registry, store, clock := newRegistry()
-		first, _, err := registry.Create(t.Context(), 355, token.AllScopes, 0)
+		first, _, err := registry.Create(t.Context(), 355, token.DefaultScopes, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		second, _, err := registry.Create(t.Context(), 356, token.AllScopes, 0)
+		second, _, err := registry.Create(t.Context(), 356, token.DefaultScopes, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -314,7 +316,7 @@ func TestRecordUsesRetries(t *testing.T) {
 		registry, store, clock := newRegistry()
 		var texts []string
 		for range 2 {
-			text, _, err := registry.Create(t.Context(), 355, token.AllScopes, 0)
+			text, _, err := registry.Create(t.Context(), 355, token.DefaultScopes, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -357,7 +359,7 @@ func TestRecordUsesTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		registry, store, _ := newRegistry()
-		text, _, err := registry.Create(t.Context(), 355, token.AllScopes, 0)
+		text, _, err := registry.Create(t.Context(), 355, token.DefaultScopes, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -378,7 +380,7 @@ func TestRecordUsesTimeout(t *testing.T) {
 func TestConcurrentUse(t *testing.T) {
 	t.Parallel()
 	registry, store, clock := newRegistry()
-	text, _, err := registry.Create(t.Context(), 355, token.AllScopes, 0)
+	text, _, err := registry.Create(t.Context(), 355, token.DefaultScopes, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

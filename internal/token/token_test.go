@@ -172,23 +172,23 @@ func TestParseScopes(t *testing.T) {
 		"orders:read":    token.OrdersRead,
 		"orders:write":   token.OrdersWrite,
 		"invoices:write": token.InvoicesWrite,
-		"orders:read,orders:write,invoices:write": token.AllScopes,
+		"orders:read,orders:write,invoices:write": token.DefaultScopes,
 		"invoices:write,orders:read":              token.OrdersRead | token.InvoicesWrite,
-		" orders:read , orders:write ":            token.OrdersRead | token.OrdersWrite,
+		"tokens,webhooks":                         token.Tokens | token.Webhooks,
 		"orders:read,orders:read":                 token.OrdersRead,
 	} {
-		got, err := token.ParseScopes(text)
+		got, err := token.ParseScopes(strings.Split(text, ","), token.MerchantScopes)
 		if err != nil || got != want {
 			t.Errorf("ParseScopes(%q) = %v, error %v", text, got, err)
 		}
-		if again, err := token.ParseScopes(got.String()); err != nil || again != got {
+		if again, err := token.ParseScopes(got.Names(), token.MerchantScopes); err != nil || again != got {
 			t.Errorf("%v does not parse to the same: %v, error %v", got, again, err)
 		}
 	}
 	for _, text := range []string{
-		"", " ", ",", "orders:read,", ",orders:read", "orders", "Orders:Read", "orders:read orders:write", "orders:read;orders:write", "*", "all", "admin",
+		"", " ", ",", "orders:read,", ",orders:read", "orders", "Orders:Read", "orders:read orders:write", "orders:read;orders:write", "*", "all", "admin", "audit",
 	} {
-		if got, err := token.ParseScopes(text); err == nil || got != 0 {
+		if got, err := token.ParseScopes(strings.Split(text, ","), token.MerchantScopes); err == nil || got != 0 {
 			t.Errorf("ParseScopes(%q) = %v, error %v", text, got, err)
 		}
 	}
@@ -196,14 +196,26 @@ func TestParseScopes(t *testing.T) {
 
 func TestScopes(t *testing.T) {
 	t.Parallel()
-	if got := token.AllScopes.String(); got != "orders:read,orders:write,invoices:write" {
-		t.Errorf("all scopes are %q", got)
+	for scopes, want := range map[token.Scope]string{
+		token.DefaultScopes:  "orders:read,orders:write,invoices:write",
+		token.MerchantScopes: "orders:read,orders:write,invoices:write,tokens,webhooks",
+		token.OperatorScopes: "orders:read,tokens,webhooks,orders:ingest,orders:transition,merchants,audit,customers",
+	} {
+		if got := scopes.String(); got != want {
+			t.Errorf("%d is %q, want %q", scopes, got, want)
+		}
+		if again, err := token.ParseScopes(scopes.Names(), scopes); err != nil || again != scopes {
+			t.Errorf("%v does not parse to the same: %v, error %v", scopes, again, err)
+		}
+	}
+	if scopes, err := token.ParseScopes(nil, token.MerchantScopes); err == nil {
+		t.Errorf("no names are %v", scopes)
 	}
 	if got := token.Scope(0).String(); got != "" {
 		t.Errorf("no scope is %q", got)
 	}
-	for have := range token.AllScopes + 1 {
-		for wanted := range token.AllScopes + 1 {
+	for have := range token.DefaultScopes + 1 {
+		for wanted := range token.DefaultScopes + 1 {
 			all := true
 			for _, one := range []token.Scope{token.OrdersRead, token.OrdersWrite, token.InvoicesWrite} {
 				if wanted&one != 0 && have&one == 0 {

@@ -89,9 +89,10 @@ func (a authenticator) merchant(route Route, handle merchantHandler) Handler {
 	}
 }
 
-// operator returns a handler that lets requests with an operator's token pass, which
-// must be a Bearer token: a browser remembers Basic credentials (decision 1).
-func (a authenticator) operator(handle Handler) Handler {
+// operator returns a handler that lets requests with an operator's token and the
+// route's scope pass. It must be a Bearer token: a browser remembers Basic
+// credentials (decision 1).
+func (a authenticator) operator(scope token.Scope, handle Handler) Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if _, basic, _ := credential(r); basic {
 			return a.unauthorized(w.Header(), r)
@@ -101,7 +102,7 @@ func (a authenticator) operator(handle Handler) Handler {
 			return err
 		}
 		defer leave()
-		if !grant.Operator() {
+		if !grant.Operator() || !grant.Scopes.Has(scope) {
 			return ErrForbidden
 		}
 		if err := checkQuery(r); err != nil {

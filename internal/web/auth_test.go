@@ -28,7 +28,7 @@ func guarded() web.RouteGroup {
 		web.GetRoute("/read", token.OrdersRead, who),
 		web.GetRoute("/write", token.OrdersWrite, who),
 		web.GetRoute("/invoices", token.InvoicesWrite, who),
-		web.OperatorRoute("GET", "/operator", tell("operator")),
+		web.OperatorRoute("GET", "/operator", token.OrdersIngest, tell("operator")),
 		public("GET", "/open", tell("open")),
 	}}
 }
@@ -44,7 +44,7 @@ func (v *asked) Authenticate(_ context.Context, text string) (token.Grant, error
 	defer v.mu.Unlock()
 	v.texts = append(v.texts, text)
 	if text == "good" {
-		return token.Grant{Token: token.Token{ID: 7, MerchantID: 355, Scopes: token.AllScopes}}, nil
+		return token.Grant{Token: token.Token{ID: 7, MerchantID: 355, Scopes: token.DefaultScopes}}, nil
 	}
 	return token.Grant{}, token.ErrUnknown
 }
@@ -126,12 +126,13 @@ func TestCredentials(t *testing.T) {
 func TestScopes(t *testing.T) {
 	t.Parallel()
 	verifier := tokens{
-		"all":      {ID: 1, MerchantID: 355, Scopes: token.AllScopes},
+		"all":      {ID: 1, MerchantID: 355, Scopes: token.DefaultScopes},
 		"read":     {ID: 2, MerchantID: 356, Scopes: token.OrdersRead},
 		"write":    {ID: 3, MerchantID: 357, Scopes: token.OrdersWrite},
 		"invoices": {ID: 4, MerchantID: 358, Scopes: token.InvoicesWrite},
 		"none":     {ID: 5, MerchantID: 359},
-		"operator": {ID: 6},
+		"operator": {ID: 6, Scopes: token.OrdersIngest},
+		"audit":    {ID: 7, Scopes: token.Audit},
 	}
 	server := serve(t, verifier, guarded())
 	for _, test := range []struct {
@@ -144,6 +145,7 @@ func TestScopes(t *testing.T) {
 		{"invoices", 403, 403, 200, 403},
 		{"none", 403, 403, 403, 403},
 		{"operator", 403, 403, 403, 200},
+		{"audit", 403, 403, 403, 403},
 		{"unknown", 401, 401, 401, 401},
 	} {
 		for path, want := range map[string]int{

@@ -68,7 +68,11 @@ func withLogEntry(r *http.Request) *http.Request {
 // Source returns who makes the changes of a request, for the events that they write.
 func Source(r *http.Request) order.Source {
 	entry := logEntryOf(r)
-	return order.Source{TokenID: entry.grant.ID, RequestID: entry.id}
+	source := order.Source{TokenID: entry.grant.ID, RequestID: entry.id}
+	if address := ClientAddress(r); address.IsValid() {
+		source.Address = address.String()
+	}
+	return source
 }
 
 // LogOrder adds to the log entry of a request the order that it has changed.

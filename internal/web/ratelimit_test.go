@@ -58,7 +58,7 @@ const home = "192.0.2.1:4711"
 
 func twoTokens() tokens {
 	return tokens{
-		"one": {ID: 1, MerchantID: 355, Scopes: token.AllScopes}, "two": {ID: 2, MerchantID: 355, Scopes: token.AllScopes},
+		"one": {ID: 1, MerchantID: 355, Scopes: token.DefaultScopes}, "two": {ID: 2, MerchantID: 355, Scopes: token.DefaultScopes},
 		"operator": {ID: 3},
 	}
 }

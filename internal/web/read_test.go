@@ -37,7 +37,7 @@ func (s *resources) Authenticate(_ context.Context, text string) (token.Grant, e
 	if err != nil {
 		return token.Grant{}, token.ErrUnknown
 	}
-	t := token.Token{ID: id, MerchantID: id, Scopes: token.AllScopes}
+	t := token.Token{ID: id, MerchantID: id, Scopes: token.DefaultScopes}
 	return token.Grant{Token: t, DataVersion: order.DataVersion{Event: s.events[id-1].Load()}}, nil
 }
 

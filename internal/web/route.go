@@ -52,7 +52,7 @@ type access uint8
 
 const (
 	forMerchants access = iota // a merchant's token with the route's scope
-	forOperators               // an operator's token
+	forOperators               // an operator's token with the route's scope
 	public                     // no token is checked
 )
 
@@ -65,8 +65,8 @@ const (
 type Route struct {
 	method, path string
 	access       access
-	scope        token.Scope // of a route for merchants
-	upload       bool        // its requests are large, so fewer are handled at once
+	scope        token.Scope
+	upload       bool // its requests are large, so fewer are handled at once
 	errors       ErrorEncoder
 
 	// One of these is set.
@@ -99,8 +99,8 @@ func GetRoute(path string, scope token.Scope, handle func(http.ResponseWriter, *
 }
 
 // OperatorRoute returns a route for operators.
-func OperatorRoute(method, path string, handle Handler) Route {
-	return Route{method: method, path: path, access: forOperators, plain: handle}
+func OperatorRoute(method, path string, scope token.Scope, handle Handler) Route {
+	return Route{method: method, path: path, access: forOperators, scope: scope, plain: handle}
 }
 
 // PublicRoute returns a route for everybody.

@@ -82,7 +82,7 @@ func (rt *Router) handler(group RouteGroup, pattern string, route Route) Handler
 	case route.get != nil:
 		return auth.merchant(route, route.get)
 	case route.access == forOperators:
-		return auth.operator(route.plain)
+		return auth.operator(route.scope, route.plain)
 	}
 	return route.plain
 }

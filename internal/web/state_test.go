@@ -132,11 +132,11 @@ func TestUploadsInProgress(t *testing.T) {
 		during = append(during, series(t, metrics, "merchant_orders_uploads_in_progress")...)
 		return web.Write{}, order.ErrUnavailable
 	}
-	verifier := tokens{"all": {ID: 7, MerchantID: 355, Scopes: token.AllScopes}}
+	verifier := tokens{"all": {ID: 7, MerchantID: 355, Scopes: token.DefaultScopes}}
 	router := web.NewRouter(web.RouterConfig{Authenticator: verifier, Metrics: metrics, Refuser: refuser{}}, web.RouteGroup{
 		Errors: form("x"),
 		Routes: []web.Route{
-			web.UploadRoute("/upload", token.AllScopes, handle), web.WriteRoute("POST", "/write", token.AllScopes, handle),
+			web.UploadRoute("/upload", token.DefaultScopes, handle), web.WriteRoute("POST", "/write", token.DefaultScopes, handle),
 		},
 	})
 	for _, path := range []string{"/upload", "/write"} {

@@ -32,13 +32,13 @@ func (a API) Routes() web.RouteGroup {
 		Prefix: "/operator",
 		Errors: encodeError,
 		Routes: []web.Route{
-			web.OperatorRoute(http.MethodPost, "/orders", a.importOrder),
-			web.OperatorRoute(http.MethodPost, "/merchants/{merchantId}/orders/{orderReference}/state", a.transitionOrder),
-			web.OperatorRoute(http.MethodGet, "/merchants", a.listMerchants),
-			web.OperatorRoute(http.MethodPost, "/merchants", a.addMerchant),
-			web.OperatorRoute(http.MethodGet, "/tokens", a.listTokens),
-			web.OperatorRoute(http.MethodPost, "/tokens", a.createToken),
-			web.OperatorRoute(http.MethodDelete, "/tokens/{tokenId}", a.revokeToken),
+			web.OperatorRoute(http.MethodPost, "/orders", token.OrdersIngest, a.importOrder),
+			web.OperatorRoute(http.MethodPost, "/merchants/{merchantId}/orders/{orderReference}/state", token.OrdersTransition, a.transitionOrder),
+			web.OperatorRoute(http.MethodGet, "/merchants", token.Merchants, a.listMerchants),
+			web.OperatorRoute(http.MethodPost, "/merchants", token.Merchants, a.addMerchant),
+			web.OperatorRoute(http.MethodGet, "/tokens", token.Tokens, a.listTokens),
+			web.OperatorRoute(http.MethodPost, "/tokens", token.Tokens, a.createToken),
+			web.OperatorRoute(http.MethodDelete, "/tokens/{tokenId}", token.Tokens, a.revokeToken),
 		},
 	}
 }

@@ -3,7 +3,6 @@ package operator
 import (
 	"log/slog"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,7 +19,7 @@ import (
 type tokenView struct {
 	ID         int64    `json:"id"`
 	MerchantID *int64   `json:"merchantId"` // nil: an operator's token
-	Scopes     []string `json:"scopes"`     // empty: an operator's token
+	Scopes     []string `json:"scopes"`
 	Hint       string   `json:"hint"`
 	CreatedAt  string   `json:"createdAt"`
 	ExpiresAt  *string  `json:"expiresAt"`
@@ -35,7 +34,7 @@ type tokensView struct {
 func newTokenView(t token.Token) tokenView {
 	view := tokenView{
 		ID:         t.ID,
-		Scopes:     []string{},
+		Scopes:     t.Scopes.Names(),
 		Hint:       t.Hint,
 		CreatedAt:  t.CreatedAt.UTC().Format(time.RFC3339),
 		ExpiresAt:  timeOf(t.ExpiresAt),
@@ -44,7 +43,6 @@ func newTokenView(t token.Token) tokenView {
 	}
 	if !t.Operator() {
 		view.MerchantID = &t.MerchantID
-		view.Scopes = strings.Split(t.Scopes.String(), ",")
 	}
 	return view
 }
@@ -90,7 +88,7 @@ func (a API) createToken(w http.ResponseWriter, r *http.Request) error {
 	var text string
 	var created token.Token
 	if request.operator {
-		text, created, err = a.Tokens.CreateOperator(r.Context(), request.lifetime)
+		text, created, err = a.Tokens.CreateOperator(r.Context(), request.scopes, request.lifetime)
 	} else {
 		text, created, err = a.Tokens.Create(r.Context(), request.merchantID, request.scopes, request.lifetime)
 	}
@@ -104,28 +102,29 @@ func (a API) createToken(w http.ResponseWriter, r *http.Request) error {
 // tokenRequest is the token that an operator requests.
 type tokenRequest struct {
 	operator   bool
-	merchantID int64         // of a merchant's token
-	scopes     token.Scope   // of a merchant's token
+	merchantID int64 // of a merchant's token
+	scopes     token.Scope
 	lifetime   time.Duration // 0: the token does not expire
 }
 
-// parseTokenRequest parses the body of POST /tokens. It has either "merchantId",
-// and "scopes" unless the token gets all of them, or "operator": true. "expires" is
-// a duration such as "2160h". Every error is a *web.ParamError.
+// parseTokenRequest parses the body of POST /tokens. It has either "merchantId" or
+// "operator": true. Without "scopes" the token gets the default ones. "expires" is a
+// duration such as "2160h". Every error is a *web.ParamError.
 func parseTokenRequest(body web.Object) (tokenRequest, error) {
-	request := tokenRequest{scopes: token.AllScopes}
+	request := tokenRequest{scopes: token.DefaultScopes}
 	if body.Has("operator") {
-		request.operator = string(body["operator"]) == "true"
-		if !request.operator || body.Has("merchantId") || body.Has("scopes") {
-			return tokenRequest{}, &web.ParamError{Name: "operator", Problem: "must be true, without merchantId and scopes"}
+		request.operator, request.scopes = string(body["operator"]) == "true", token.OperatorScopes
+		if !request.operator || body.Has("merchantId") {
+			return tokenRequest{}, &web.ParamError{Name: "operator", Problem: "must be true, without merchantId"}
 		}
 	} else if request.merchantID, _ = order.ParseID(string(body["merchantId"])); request.merchantID == 0 {
 		return tokenRequest{}, &web.ParamError{Name: "merchantId", Problem: "must be a whole number from 1"}
 	}
 	if body.Has("scopes") {
 		var ok bool
-		if request.scopes, ok = parseScopes(body["scopes"]); !ok {
-			return tokenRequest{}, &web.ParamError{Name: "scopes", Problem: "must be a list of orders:read, orders:write, invoices:write"}
+		allowed := token.ScopesOf(request.operator)
+		if request.scopes, ok = parseScopes(body["scopes"], allowed); !ok {
+			return tokenRequest{}, &web.ParamError{Name: "scopes", Problem: "must be a list of " + strings.Join(allowed.Names(), ", ")}
 		}
 	}
 	if body.Has("expires") {
@@ -139,16 +138,13 @@ func parseTokenRequest(body web.Object) (tokenRequest, error) {
 	return request, nil
 }
 
-// parseScopes parses a list of scopes, not empty.
-func parseScopes(value jsontext.Value) (token.Scope, bool) {
+// parseScopes parses a list of scopes, not empty, each one of allowed.
+func parseScopes(value jsontext.Value, allowed token.Scope) (token.Scope, bool) {
 	var names []string
 	if json.Unmarshal(value, &names) != nil {
 		return 0, false
 	}
-	if slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, ",") }) {
-		return 0, false
-	}
-	scopes, err := token.ParseScopes(strings.Join(names, ","))
+	scopes, err := token.ParseScopes(names, allowed)
 	return scopes, err == nil
 }
 

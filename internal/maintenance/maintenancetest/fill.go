@@ -167,15 +167,15 @@ func (in *Installation) Reserve(t testing.TB, merchantID int64, n int, name stri
 
 func (in *Installation) addTokens(t testing.TB) {
 	t.Helper()
-	_, used, err := in.Tokens.Create(t.Context(), Alpha, token.AllScopes, 0)
+	_, used, err := in.Tokens.Create(t.Context(), Alpha, token.DefaultScopes, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, revoked, err := in.Tokens.Create(t.Context(), Beta, token.AllScopes, time.Hour)
+	_, revoked, err := in.Tokens.Create(t.Context(), Beta, token.DefaultScopes, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = in.Tokens.CreateOperator(t.Context(), time.Hour)
+	_, _, err = in.Tokens.CreateOperator(t.Context(), token.OperatorScopes, time.Hour)
 	err = errors.Join(err, in.Store.RevokeToken(t.Context(), revoked.ID, Now),
 		in.Store.RecordTokenUse(t.Context(), map[int64]time.Time{used.ID: Now.Add(time.Minute)}))
 	if err != nil {

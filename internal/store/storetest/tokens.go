@@ -65,7 +65,7 @@ func (f *fixture) expectToken(when string, hash token.Hash, want token.Token) {
 // its own.
 func testGrantVersion(f *fixture) {
 	hash := token.Hash{7}
-	f.addToken(f.a, hash, token.Token{MerchantID: alpha, Scopes: token.AllScopes, CreatedAt: noon})
+	f.addToken(f.a, hash, token.Token{MerchantID: alpha, Scopes: token.DefaultScopes, CreatedAt: noon})
 	for _, o := range []order.Order{minimal(alpha, "R"), minimal(alpha, "S"), minimal(beta, "T")} {
 		f.create(o)
 	}
@@ -97,7 +97,7 @@ func testGrantVersion(f *fixture) {
 func testTokenLife(f *fixture) {
 	full, plain, operator := token.Hash{1, 0, 0xff}, token.Hash{2}, token.Hash{3}
 	first := f.addToken(f.a, full, token.Token{
-		MerchantID: alpha, Scopes: token.AllScopes, Hint: "mo_aB3d", CreatedAt: noon, ExpiresAt: noon.Add(time.Hour),
+		MerchantID: alpha, Scopes: token.DefaultScopes, Hint: "mo_aB3d", CreatedAt: noon, ExpiresAt: noon.Add(time.Hour),
 	})
 	second := f.addToken(f.b, plain, token.Token{MerchantID: beta, Scopes: token.OrdersRead, Hint: "mo_0000", CreatedAt: noon})
 	third := f.addToken(f.a, operator, token.Token{Hint: "mop_zzzz", CreatedAt: noon})
@@ -179,7 +179,7 @@ func testTokenReplaced(f *fixture) {
 }
 
 func testTokenUnknown(f *fixture) {
-	f.addToken(f.a, token.Hash{1}, token.Token{MerchantID: alpha, Scopes: token.AllScopes, CreatedAt: noon})
+	f.addToken(f.a, token.Hash{1}, token.Token{MerchantID: alpha, Scopes: token.DefaultScopes, CreatedAt: noon})
 	if got, err := f.a.Grant(f.Context(), token.Hash{1, 1}); !errors.Is(err, token.ErrUnknown) {
 		f.Errorf("unknown token grants %+v, error %v", got, err)
 	}
@@ -197,7 +197,7 @@ func testTokenUnknown(f *fixture) {
 
 func testTokenNoMerchant(f *fixture) {
 	before := f.tables.rows()
-	id, err := f.a.AddToken(f.Context(), token.Hash{1}, token.Token{MerchantID: 404, Scopes: token.AllScopes, CreatedAt: noon})
+	id, err := f.a.AddToken(f.Context(), token.Hash{1}, token.Token{MerchantID: 404, Scopes: token.DefaultScopes, CreatedAt: noon})
 	if !errors.Is(err, token.ErrNoMerchant) {
 		f.Errorf("token %d, error %v, want %v", id, err, token.ErrNoMerchant)
 	}
