@@ -225,27 +225,38 @@ func (db *DB) CommitVersion() (string, bool) {
 	return string(version[:]), ok
 }
 
-// appendEvent writes an event of an order and gives it the merchant's next
-// number. It is the last statement of a change: it locks the merchant's row until
-// the transaction ends.
-func (t *tx) appendEvent(ctx context.Context, o order.LockedOrder, event order.Event) error {
-	version, err := t.takeEvents(ctx, o.MerchantID, 1)
+// appendEvent writes an event of an order and gives it the merchant's next number,
+// and its entry in the audit log; fields are the changed fields of OrderUpdated. It is
+// the last statement of a change: it locks the merchant's row until the transaction
+// ends.
+func (t *tx) appendEvent(ctx context.Context, o order.LockedOrder, event order.Event, fields ...string) error {
+	version, chain, err := t.takeEvents(ctx, o.MerchantID, 1)
 	if err != nil {
 		return err
 	}
 	event.Seq = version.Event
-	return t.insert(ctx, insertEvents, eventValues(nil, version.Mark, o, event))
+	if err := t.insert(ctx, insertEvents, eventValues(nil, version.Mark, o, event)); err != nil {
+		return err
+	}
+	return t.insert(ctx, insertAudit, chain.add(nil, event.Audit(o, fields...)))
 }
 
-// takeEvents takes the next n event numbers of a merchant. It returns the data
-// version that the merchant has after the transaction: the last of the numbers
-// and the mark of the events. The merchant's row stays locked until the
-// transaction ends, so numbers are in commit order and have no gaps.
-func (t *tx) takeEvents(ctx context.Context, merchantID int64, n int) (order.DataVersion, error) {
+// takeEvents takes the next n event numbers of a merchant, and as many numbers of its
+// audit log. It returns the data version that the merchant has after the transaction:
+// the last of the numbers and the mark of the events. The merchant's row stays locked
+// until the transaction ends, so numbers are in commit order and have no gaps.
+func (t *tx) takeEvents(ctx context.Context, merchantID int64, n int) (order.DataVersion, auditChain, error) {
 	version := order.DataVersion{Mark: 1 + rand.Int64N(math.MaxInt64)}
-	err := t.QueryRow(ctx, `UPDATE merchants SET last_event = last_event + $1, data_mark = $2 WHERE id = $3 RETURNING last_event`,
-		[]any{n, version.Mark, merchantID}, &version.Event)
-	return version, err
+	var last int64
+	var hash []byte
+	err := t.QueryRow(ctx, `UPDATE merchants SET last_event = last_event + $1, data_mark = $2, audit_seq = audit_seq + $1 WHERE id = $3
+		RETURNING last_event, audit_seq, (SELECT hash FROM audit WHERE merchant_id = $3 AND seq = audit_seq - $1)`,
+		[]any{n, version.Mark, merchantID}, &version.Event, &last, &hash)
+	if err != nil {
+		return version, auditChain{}, err
+	}
+	chain, err := t.chainBefore(ctx, merchantID, last, n, hash)
+	return version, chain, err
 }
 
 var insertEvents = newBulkInsert("events", `merchant_id, seq, mark, type, actor, at, legacy_id, order_day,

@@ -219,19 +219,28 @@ func (in *importTx) addDays(ctx context.Context, merchantID int64, items []*impo
 	return in.insert(ctx, addDayCounts, values)
 }
 
-// appendEvents writes the events of a merchant's new orders.
+// appendEvents writes the events of a merchant's new orders, and their entries in the
+// audit log.
 func (in *importTx) appendEvents(ctx context.Context, merchantID int64, items []*importItem, cause order.Cause) error {
-	version, err := in.takeEvents(ctx, merchantID, len(items))
+	version, chain, err := in.takeEvents(ctx, merchantID, len(items))
 	if err != nil {
 		return err
 	}
 	values := make([]any, 0, len(items)*insertEvents.columns)
+	entries := make([]any, 0, len(items)*insertAudit.columns)
 	for i, item := range items {
-		o := order.LockedOrder{MerchantID: merchantID, LegacyID: item.legacyID, CreatedAt: item.Order.CreatedAt}
-		values = eventValues(values, version.Mark, o, order.Event{
+		o := order.LockedOrder{
+			MerchantID: merchantID, LegacyID: item.legacyID, Reference: item.Order.Reference, CreatedAt: item.Order.CreatedAt,
+		}
+		event := order.Event{
 			Seq: version.Event - int64(len(items)-1-i), Type: order.OrderCreated, Actor: cause.Actor, Source: cause.Source,
 			At: cause.At, To: item.Order.State,
-		})
+		}
+		values = eventValues(values, version.Mark, o, event)
+		entries = chain.add(entries, event.Audit(o))
 	}
-	return in.insert(ctx, insertEvents, values)
+	if err := in.insert(ctx, insertEvents, values); err != nil {
+		return err
+	}
+	return in.insert(ctx, insertAudit, entries)
 }

@@ -45,6 +45,7 @@ var Tables = []Table{
 	{Name: "invoices", Column: byMerchant},
 	{Name: "events", Column: byMerchant},
 	{Name: "idempotency_keys", Column: byMerchant},
+	{Name: "audit", Column: byMerchant},
 	{Name: "order_keys", Column: "key"},
 }
 

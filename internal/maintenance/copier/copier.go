@@ -72,8 +72,24 @@ type job struct {
 
 // copiedMerchant is the snapshot of a merchant that the target has.
 type copiedMerchant struct {
-	lastEvent      int64
+	ends           logEnds
 	source, target RowCounts
+}
+
+// logEnds are the numbers of a merchant's newest event and newest audit entry.
+type logEnds struct{ event, audit int64 }
+
+// readLogEnds returns the ends of all merchants.
+func readLogEnds(ctx context.Context, q sqldb.Querier) (map[int64]logEnds, error) {
+	ends := make(map[int64]logEnds)
+	err := sqldb.Each(ctx, q, `SELECT id, last_event, audit_seq FROM merchants`, nil, func(rows sqldb.Rows) error {
+		var id int64
+		var e logEnds
+		err := rows.Scan(&id, &e.event, &e.audit)
+		ends[id] = e
+		return err
+	})
+	return ends, err
 }
 
 // copy copies the database and then the files.
@@ -141,17 +157,17 @@ func (j *job) watchEvents(ctx context.Context, fn func(context.Context) error) e
 	return err
 }
 
-// copyRound copies every merchant with events since the previous round and
+// copyRound copies every merchant with events or audit entries since the previous round and
 // reports whether there was one. Tokens follow the merchants, so that nobody
 // can sign in to a half copied target. Counters are last: they only grow.
 func (j *job) copyRound(ctx context.Context) (changed bool, err error) {
 	var tokens rowSet
-	var events map[int64]int64
+	var ends map[int64]logEnds
 	err = snapshot(ctx, j.source.DB, func(q sqldb.Querier) error {
 		if tokens, err = readRows(ctx, q, tokensTable, allRows); err != nil {
 			return err
 		}
-		if events, err = maintenance.PerMerchant(ctx, q, maintenance.LastEvents); err != nil || j.orders > 0 {
+		if ends, err = readLogEnds(ctx, q); err != nil || j.orders > 0 {
 			return err
 		}
 		orders, err := maintenance.PerMerchant(ctx, q, maintenance.OrderCounts)
@@ -163,12 +179,12 @@ func (j *job) copyRound(ctx context.Context) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	for _, id := range slices.Sorted(maps.Keys(events)) {
-		if before, ok := j.copied[id]; ok && before.lastEvent == events[id] {
+	for _, id := range slices.Sorted(maps.Keys(ends)) {
+		if before, ok := j.copied[id]; ok && before.ends == ends[id] {
 			continue
 		}
 		changed = true
-		if err := j.copyMerchant(ctx, id, events[id]); err != nil {
+		if err := j.copyMerchant(ctx, id, ends[id]); err != nil {
 			return false, err
 		}
 	}
@@ -179,7 +195,8 @@ func (j *job) copyRound(ctx context.Context) (changed bool, err error) {
 	return changed, j.copyCounters(ctx)
 }
 
-// copyCounters copies the highest numbers that the service has given out.
+// copyCounters copies the highest numbers that the service has given out, after the
+// audit entries that belong to no merchant, which one of them counts.
 func (j *job) copyCounters(ctx context.Context) error {
 	var counters rowSet
 	var lastInvoice int64
@@ -187,6 +204,14 @@ func (j *job) copyCounters(ctx context.Context) error {
 		// PostgreSQL counts invoices in a sequence.
 		if counters, err = readRows(ctx, q, countersTable, `name <> 'invoice'`); err != nil {
 			return err
+		}
+		for _, row := range counters.rows {
+			if countersTable.text(row, "name") != "audit" {
+				continue
+			}
+			if err := j.copyLog(ctx, q, auditTable, 0, 0, countersTable.int(row, "last")); err != nil {
+				return err
+			}
 		}
 		return q.QueryRow(ctx, j.source.DB.Dialect().LastInvoiceID, nil, &lastInvoice)
 	})

@@ -10,21 +10,22 @@ import (
 
 // copyMerchant makes the target equal to a snapshot of a merchant. The first
 // time it copies all orders before, in batches that each have a snapshot of
-// their own; lastEvent is the newest event before that, so that every change
-// during it has a later event.
-func (j *job) copyMerchant(ctx context.Context, id, lastEvent int64) error {
+// their own; ends are those before that, so that every change during it has a
+// later event.
+func (j *job) copyMerchant(ctx context.Context, id int64, ends logEnds) error {
 	before, copied := j.copied[id]
 	if !copied {
-		before.lastEvent = lastEvent
-		if err := j.copyAll(ctx, id, lastEvent); err != nil {
+		before.ends = ends
+		if err := j.copyAll(ctx, id, ends); err != nil {
 			return err
 		}
 	}
-	return j.copyChanges(ctx, id, before.lastEvent)
+	return j.copyChanges(ctx, id, before.ends)
 }
 
-// copyAll copies all orders of a merchant, and its events up to lastEvent.
-func (j *job) copyAll(ctx context.Context, id, lastEvent int64) error {
+// copyAll copies all orders of a merchant, and its events and audit entries up to
+// ends.
+func (j *job) copyAll(ctx context.Context, id int64, ends logEnds) error {
 	if err := j.addMerchant(ctx, id); err != nil {
 		return err
 	}
@@ -46,7 +47,7 @@ func (j *job) copyAll(ctx context.Context, id, lastEvent int64) error {
 		}
 		j.reporter.Advance(OrdersStage, int64(len(page)), j.orders)
 	}
-	return snapshot(ctx, j.source.DB, func(q sqldb.Querier) error { return j.copyEvents(ctx, q, id, 0, lastEvent) })
+	return snapshot(ctx, j.source.DB, func(q sqldb.Querier) error { return j.copyLogs(ctx, q, id, logEnds{}, ends) })
 }
 
 // addMerchant inserts a merchant without events unless the target has it. A
@@ -64,15 +65,23 @@ func (j *job) addMerchant(ctx context.Context, id int64) error {
 	})
 }
 
-// copyEvents copies the events of a merchant after one, up to another.
-func (j *job) copyEvents(ctx context.Context, q sqldb.Querier, id, after, last int64) error {
+// copyLogs copies the events and the audit entries of a merchant between two ends.
+func (j *job) copyLogs(ctx context.Context, q sqldb.Querier, id int64, after, last logEnds) error {
+	if err := j.copyLog(ctx, q, eventsTable, id, after.event, last.event); err != nil {
+		return err
+	}
+	return j.copyLog(ctx, q, auditTable, id, after.audit, last.audit)
+}
+
+// copyLog copies the rows of a merchant after a number, up to another.
+func (j *job) copyLog(ctx context.Context, q sqldb.Querier, t *table, id, after, last int64) error {
 	for after < last {
 		end := min(last, after+rowPage)
-		events, err := readRows(ctx, q, eventsTable, eventsTable.wherePage, id, after, end)
+		rows, err := readRows(ctx, q, t, t.wherePage, id, after, end)
 		if err != nil {
 			return err
 		}
-		if err := j.apply(ctx, events); err != nil {
+		if err := j.apply(ctx, rows); err != nil {
 			return err
 		}
 		after = end
@@ -98,18 +107,19 @@ func (j *job) copyIdempotencyRecords(ctx context.Context, q sqldb.Querier, id in
 // copyChanges makes the target equal to a snapshot of everything that a
 // merchant has. Orders without an event after since are equal already, except
 // for changes of invoices that have no event: a reservation, its expiry, a purge.
-func (j *job) copyChanges(ctx context.Context, id, since int64) error {
+func (j *job) copyChanges(ctx context.Context, id int64, since logEnds) error {
 	var now copiedMerchant
 	err := snapshot(ctx, j.source.DB, func(q sqldb.Querier) (err error) {
 		merchant, err := readRows(ctx, q, merchantsTable, `id = $1`, id)
 		if err != nil {
 			return err
 		}
-		now.lastEvent = merchantsTable.int(merchant.rows[0], "last_event")
-		if err := j.copyChangedOrders(ctx, q, id, since); err != nil {
+		now.ends.event = merchantsTable.int(merchant.rows[0], "last_event")
+		now.ends.audit = merchantsTable.int(merchant.rows[0], "audit_seq")
+		if err := j.copyChangedOrders(ctx, q, id, since.event); err != nil {
 			return err
 		}
-		if err := j.copyEvents(ctx, q, id, since, now.lastEvent); err != nil {
+		if err := j.copyLogs(ctx, q, id, since, now.ends); err != nil {
 			return err
 		}
 		if err := j.copyIdempotencyRecords(ctx, q, id); err != nil {

@@ -46,7 +46,7 @@ const (
 // The tables of the schema, without the one that records migrations.
 var (
 	merchantsTable = newTable(table{name: "merchants", keyColumns: 1, permanent: true},
-		"id, name, created_at, last_event, data_mark")
+		"id, name, created_at, last_event, data_mark, audit_seq")
 	tokensTable = newTable(table{name: "tokens", keyColumns: 1, permanent: true},
 		"id, hash, merchant_id, scopes, hint, created_at, expires_at, revoked_at, last_used_at")
 	countersTable = newTable(table{name: "counters", keyColumns: 1, permanent: true},
@@ -63,6 +63,8 @@ var (
 	eventsTable = newTable(table{name: "events", keyColumns: 2, pageColumn: "seq", permanent: true, immutable: true, mark: "mark"},
 		"merchant_id, seq, mark, type, actor, at, legacy_id, order_day, from_state, to_state, reason, invoice_id,"+
 			" token_id, request_id")
+	auditTable = newTable(table{name: "audit", keyColumns: 2, pageColumn: "seq", permanent: true, immutable: true, mark: "hash"},
+		"merchant_id, seq, at, action, actor, token_id, request_id, address, legacy_id, reference, subject_id, detail, hash")
 	idempotencyTable = newTable(table{name: "idempotency_keys", keyColumns: 2, pageColumn: "created_at"},
 		"merchant_id, key, request_digest, created_at, legacy_id, invoice_id, response")
 )

@@ -15,7 +15,7 @@ import (
 
 // tables are all tables that are copied.
 var tables = []*table{
-	merchantsTable, tokensTable, countersTable, orderKeysTable, ordersTable, daysTable, invoicesTable, eventsTable, idempotencyTable,
+	merchantsTable, tokensTable, countersTable, orderKeysTable, ordersTable, daysTable, invoicesTable, eventsTable, auditTable, idempotencyTable,
 }
 
 // onEachDatabase runs a test on SQLite and on PostgreSQL.

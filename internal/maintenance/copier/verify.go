@@ -13,13 +13,13 @@ import (
 
 // RowCounts is the number of rows of a merchant, or of all merchants, by table.
 type RowCounts struct {
-	Orders, Days, Invoices, Events int64
+	Orders, Days, Invoices, Events, Audit int64
 }
 
 // countRows counts the rows of a merchant.
 func countRows(ctx context.Context, q sqldb.Querier, merchantID int64) (RowCounts, error) {
 	var c RowCounts
-	for table, count := range map[string]*int64{"orders": &c.Orders, "order_days": &c.Days, "invoices": &c.Invoices, "events": &c.Events} {
+	for table, count := range map[string]*int64{"orders": &c.Orders, "order_days": &c.Days, "invoices": &c.Invoices, "events": &c.Events, "audit": &c.Audit} {
 		err := q.QueryRow(ctx, `SELECT COUNT(*) FROM `+table+` WHERE merchant_id = $1`, []any{merchantID}, count)
 		if err != nil {
 			return RowCounts{}, fmt.Errorf("count %s of merchant %d: %w", table, merchantID, err)
@@ -65,6 +65,7 @@ func (j *job) verifyRows(ctx context.Context) error {
 		j.result.Rows.Days += target.Days
 		j.result.Rows.Invoices += target.Invoices
 		j.result.Rows.Events += target.Events
+		j.result.Rows.Audit += target.Audit
 	}
 	return nil
 }

@@ -91,7 +91,7 @@ var (
 // Tables are the tables that the service reads and writes.
 var Tables = []string{
 	"merchants", "tokens", "counters", "order_keys", "orders", "order_days", "invoices", "events",
-	"idempotency_keys",
+	"idempotency_keys", "audit",
 }
 
 // InvoiceIDs is the sequence that PostgreSQL has instead of a row in counters.

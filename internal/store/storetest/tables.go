@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"fmt"
@@ -17,7 +18,7 @@ import (
 
 // tableColumns are the tables with their columns, in the order of the schema.
 var tableColumns = map[string]string{
-	"merchants":  "id, name, created_at, last_event, data_mark, history",
+	"merchants":  "id, name, created_at, last_event, data_mark, history, audit_seq",
 	"tokens":     "id, hash, merchant_id, scopes, hint, created_at, expires_at, revoked_at, last_used_at",
 	"counters":   "name, last",
 	"order_keys": "key, merchant_id",
@@ -28,6 +29,8 @@ var tableColumns = map[string]string{
 	"events":     "merchant_id, seq, mark, type, actor, at, legacy_id, order_day, from_state, to_state, reason, invoice_id, token_id, request_id",
 
 	"idempotency_keys": "merchant_id, key, request_digest, created_at, legacy_id, invoice_id, response",
+
+	"audit": "merchant_id, seq, at, action, actor, token_id, request_id, address, legacy_id, reference, subject_id, detail, hash",
 }
 
 // tables reads what a database contains.
@@ -88,13 +91,14 @@ type storedOrder struct {
 
 // CheckTables reports what is inconsistent in the tables: day
 // counts that are not those of the orders, events with gaps or that lead
-// elsewhere, slots that no file takes, keys of no order.
+// elsewhere, audit chains that are broken or lack a change, slots that no file takes, keys of no order.
 func CheckTables(t testing.TB, db *sql.DB) {
 	t.Helper()
 	c := tables{TB: t, sql: db}
 	orders := c.storedOrders()
 	c.checkDays(orders)
 	c.checkEvents(orders)
+	c.checkAudit()
 	c.checkSlots(orders)
 	c.checkKeys(orders)
 }
@@ -168,6 +172,38 @@ func (c tables) checkEvents(orders map[int64]storedOrder) {
 		err := rows.Scan(&id, &version.Event, &version.Mark)
 		if version != last[id] {
 			c.Errorf("merchant %d: the data version is %v, that of the newest event is %v", id, version, last[id])
+		}
+		return err
+	})
+}
+
+// checkAudit goes through the audit log: each chain must be intact and as long as its
+// counter says, and have an entry for each event.
+func (c tables) checkAudit() {
+	chains, changes := make(map[int64]order.AuditEntry), make(map[int64]int64)
+	c.each(`SELECT merchant_id, seq, at, action, actor, token_id, request_id, address, legacy_id, reference, subject_id, detail, hash
+		FROM audit ORDER BY merchant_id, seq`, func(rows *sql.Rows) error {
+		var e order.AuditEntry
+		var at int64
+		var hash []byte
+		err := rows.Scan(&e.MerchantID, &e.Seq, &at, &e.Action, &e.Actor, &e.Source.TokenID, &e.Source.RequestID, &e.Source.Address,
+			&e.LegacyID, &e.Reference, &e.SubjectID, &e.Detail, &hash)
+		e.At = time.Unix(at, 0)
+		previous := chains[e.MerchantID]
+		if e.Hash = e.Sum(previous.Hash); !bytes.Equal(e.Hash[:], hash) || e.Seq != previous.Seq+1 {
+			c.Errorf("audit entry %+v does not follow %+v", e, previous)
+		}
+		chains[e.MerchantID] = e
+		if e.LegacyID != 0 {
+			changes[e.MerchantID]++
+		}
+		return err
+	})
+	c.each("SELECT id, audit_seq, last_event FROM merchants UNION ALL SELECT 0, last, 0 FROM counters WHERE name = 'audit'", func(rows *sql.Rows) error {
+		var id, last, events int64
+		err := rows.Scan(&id, &last, &events)
+		if last != chains[id].Seq || changes[id] < events {
+			c.Errorf("merchant %d: audit entry %d should be the last one, it is %d; %d entries of orders for %d events", id, last, chains[id].Seq, changes[id], events)
 		}
 		return err
 	})

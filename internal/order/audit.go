@@ -1,0 +1,85 @@
+package order
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"strings"
+	"time"
+)
+
+// AuditAction is what was done, such as "order.created". The texts are stored and
+// published. Those of orders and files are the names of the event types.
+type AuditAction string
+
+// AuditEntry is an entry of the audit log: who did what, when, and from where. Entries
+// are never changed or deleted. They hold no personal data of customers and no text
+// that a person wrote: only ids, references, and names of states and fields.
+type AuditEntry struct {
+	// MerchantID is whose chain the entry is in; 0 for what belongs to no merchant.
+	MerchantID int64
+	// Seq numbers the entries of a chain 1, 2, 3, ... in commit order without gaps.
+	// The store assigns it.
+	Seq    int64
+	At     time.Time // in whole seconds
+	Action AuditAction
+	Actor  Actor
+	Source Source
+
+	LegacyID  int64  // of the order; 0: none
+	Reference string // of the order; empty: none
+	SubjectID int64  // of the file, token or webhook; 0: none
+	// Detail has words of the form key=value, separated by spaces: see AuditDetail.
+	Detail string
+	// Hash is Sum of the entry with the hash of the entry before it. The store sets it.
+	Hash [sha256.Size]byte
+}
+
+// Sum returns the hash of the entry in its chain: the SHA-256 of the hash of the entry
+// before, 32 zeros for the first one, and of all fields but Hash. Numbers are eight
+// bytes, big-endian, the time in seconds; a text follows its length.
+func (e *AuditEntry) Sum(previous [sha256.Size]byte) [sha256.Size]byte {
+	var space [512]byte
+	b := append(space[:0], previous[:]...)
+	for _, n := range []int64{e.MerchantID, e.Seq, e.At.Unix(), int64(e.Actor), e.Source.TokenID, e.LegacyID, e.SubjectID} {
+		b = binary.BigEndian.AppendUint64(b, uint64(n))
+	}
+	for _, s := range []string{string(e.Action), e.Source.RequestID, e.Source.Address, e.Reference, e.Detail} {
+		b = binary.BigEndian.AppendUint64(b, uint64(len(s)))
+		b = append(b, s...)
+	}
+	return sha256.Sum256(b)
+}
+
+// AuditDetail returns a detail of keys and values, which alternate. It leaves out the
+// keys with empty values. No key or value may contain a space.
+func AuditDetail(pairs ...string) string {
+	var b strings.Builder
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] == "" {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(pairs[i] + "=" + pairs[i+1])
+	}
+	return b.String()
+}
+
+// Audit returns the audit entry of an event of an order. fields are the names of the
+// order's fields that it changed, of OrderUpdated.
+func (e Event) Audit(o LockedOrder, fields ...string) AuditEntry {
+	entry := AuditEntry{
+		MerchantID: o.MerchantID, At: e.At, Action: AuditAction(e.Type.String()), Actor: e.Actor, Source: e.Source,
+		LegacyID: o.LegacyID, Reference: o.Reference, SubjectID: e.InvoiceID,
+	}
+	switch {
+	case e.From != 0:
+		entry.Detail = "from=" + e.From.String() + " to=" + e.To.String()
+	case e.To != 0:
+		entry.Detail = "to=" + e.To.String()
+	case len(fields) > 0:
+		entry.Detail = "fields=" + strings.Join(fields, ",")
+	}
+	return entry
+}
