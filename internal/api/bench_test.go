@@ -49,7 +49,7 @@ func newBenchService(b *testing.B) benchService {
 		b.Fatal(err)
 	}
 	orders, tokens, metrics := order.NewService(db, files, time.Now, log), token.NewRegistry(db, time.Now), web.NewMetrics()
-	if err := orders.AddMerchant(ctx, apitest.MerchantID, apitest.MerchantName); err != nil {
+	if err := orders.AddMerchant(ctx, apitest.MerchantID, apitest.MerchantName, order.MerchantOptions{}); err != nil {
 		b.Fatal(err)
 	}
 	s := benchService{orders: orders}

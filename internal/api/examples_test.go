@@ -52,8 +52,8 @@ func fillExamples(s *service) {
 			s.t.Fatal(err)
 		}
 	}
-	must(s.orders.AddMerchant(ctx, 355, "Our Store"))
-	must(s.orders.AddMerchant(ctx, 400, "Another Store"))
+	must(s.orders.AddMerchant(ctx, 355, "Our Store", order.MerchantOptions{}))
+	must(s.orders.AddMerchant(ctx, 400, "Another Store", order.MerchantOptions{}))
 	s.merchant = s.token(355, token.DefaultScopes)
 	var err error
 	s.operator, _, err = s.tokens.CreateOperator(ctx, token.OperatorScopes, 0)

@@ -158,8 +158,8 @@ func (s *service) fill() {
 			s.t.Fatal(err)
 		}
 	}
-	must(s.orders.AddMerchant(ctx, apitest.MerchantID, apitest.MerchantName))
-	must(s.orders.AddMerchant(ctx, otherMerchant, "Other"))
+	must(s.orders.AddMerchant(ctx, apitest.MerchantID, apitest.MerchantName, order.MerchantOptions{}))
+	must(s.orders.AddMerchant(ctx, otherMerchant, "Other", order.MerchantOptions{}))
 	var err error
 	s.merchant = s.token(apitest.MerchantID, token.DefaultScopes)
 	s.other = s.token(otherMerchant, token.DefaultScopes)

@@ -50,7 +50,7 @@ func (c *merchantAdd) run(ctx context.Context, p *process) error {
 		}
 	}
 	return p.with(ctx, schema, isNew, func(b *backend) error {
-		err := b.orders.AddMerchant(ctx, c.id, c.Name)
+		err := b.orders.AddMerchant(ctx, c.id, c.Name, order.MerchantOptions{})
 		if errors.Is(err, order.ErrMerchantExists) {
 			return fmt.Errorf("merchant %d exists already, with another name", c.id)
 		}

@@ -58,7 +58,7 @@ func Prepare(ctx context.Context, orders *order.Service, now time.Time) (Result,
 			return Exists, nil
 		}
 	}
-	if err := orders.AddMerchant(ctx, MerchantID, MerchantName); err != nil {
+	if err := orders.AddMerchant(ctx, MerchantID, MerchantName, order.MerchantOptions{}); err != nil {
 		return 0, err
 	}
 	if err := addOrders(ctx, orders, now); err != nil {

@@ -189,7 +189,7 @@ func TestPrepareDoesNotChangeAnExistingDemo(t *testing.T) {
 func TestPrepareCompletesAnInterruptedDemo(t *testing.T) {
 	t.Parallel()
 	orders := open(t)
-	if err := orders.AddMerchant(t.Context(), demo.MerchantID, demo.MerchantName); err != nil {
+	if err := orders.AddMerchant(t.Context(), demo.MerchantID, demo.MerchantName, order.MerchantOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	prepare(t, orders, demo.Created)
@@ -200,7 +200,7 @@ func TestPrepareSkipsOtherMerchants(t *testing.T) {
 	t.Parallel()
 	for _, merchant := range []order.Merchant{{ID: 1, Name: "Other"}, {ID: demo.MerchantID, Name: "A real one"}} {
 		orders := open(t)
-		if err := orders.AddMerchant(t.Context(), merchant.ID, merchant.Name); err != nil {
+		if err := orders.AddMerchant(t.Context(), merchant.ID, merchant.Name, order.MerchantOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		prepare(t, orders, demo.Skipped)

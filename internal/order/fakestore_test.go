@@ -292,9 +292,13 @@ func (s *fakeStore) MarkPurged(ctx context.Context, invoice order.StoredInvoice,
 	return err
 }
 
-func (s *fakeStore) AddMerchant(_ context.Context, merchant order.Merchant) error {
-	s.merchants = append(s.merchants, merchant)
+func (t *fakeTx) AddMerchant(_ context.Context, merchant order.Merchant) error {
+	t.store.merchants = append(t.store.merchants, merchant)
 	return nil
+}
+
+func (t *fakeTx) ImportOrder(context.Context, order.Incoming, order.Cause) (order.ImportResult, error) {
+	return order.ImportResult{}, nil
 }
 
 func (s *fakeStore) Merchants(context.Context) ([]order.Merchant, error) {

@@ -54,12 +54,8 @@ func (c *recordCounts) of(merchantID int64) *recordCount {
 	return n
 }
 
-// full reports whether a merchant must not create another record. It is false for a
-// write without a key.
-func (c *recordCounts) full(ctx context.Context, merchantID int64, options WriteOptions) (bool, error) {
-	if options.IdempotencyKey == "" {
-		return false, nil
-	}
+// full reports whether a merchant must not create another record.
+func (c *recordCounts) full(ctx context.Context, merchantID int64) (bool, error) {
 	n := c.of(merchantID)
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -73,11 +69,8 @@ func (c *recordCounts) full(ctx context.Context, merchantID int64, options Write
 	return n.records >= MaxIdempotencyRecords, nil
 }
 
-// add counts a record that a write has created, if it has a key.
-func (c *recordCounts) add(merchantID int64, options WriteOptions) {
-	if options.IdempotencyKey == "" {
-		return
-	}
+// add counts a record that a change has created.
+func (c *recordCounts) add(merchantID int64) {
 	n := c.of(merchantID)
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -73,16 +73,40 @@ func (s *Service) Import(ctx context.Context, batch []Incoming, source Source) (
 	return results, err
 }
 
-// AddMerchant adds a merchant; see Store.AddMerchant.
-func (s *Service) AddMerchant(ctx context.Context, id int64, name string) error {
+// ImportOne adds one order, as Import does. Errors beside those of Change:
+// *ImportError.
+func (s *Service) ImportOne(ctx context.Context, incoming Incoming, options ImportOptions) (ImportResult, error) {
+	cause := Cause{Actor: ActorOperator, Source: options.Source, At: s.Now()}
+	inTx := func(ctx context.Context, fn func(Tx) error) error { return s.inTx(ctx, incoming.Order.MerchantID, fn) }
+	return Change(ctx, inTx, options, func(tx Tx) (ImportResult, error) {
+		result, err := tx.ImportOrder(ctx, incoming, cause)
+		if err == nil && result.Status != Created && result.Status != Unchanged {
+			err = &ImportError{result}
+		}
+		return result, err
+	})
+}
+
+// ImportOptions are the options of the import of one order.
+type ImportOptions = ChangeOptions[ImportResult]
+
+// AddMerchant adds a merchant; see Tx.AddMerchant. Its errors are also those of Change.
+func (s *Service) AddMerchant(ctx context.Context, id int64, name string, options MerchantOptions) error {
 	if id <= 0 {
 		return errors.New("merchant id must be a positive number")
 	}
 	if problem := MerchantNameProblem(name); problem != "" {
 		return errors.New("merchant name " + problem)
 	}
-	return s.store.AddMerchant(ctx, Merchant{ID: id, Name: name, CreatedAt: s.Now()})
+	_, err := Change(ctx, s.store.InTx, options, func(tx Tx) (Merchant, error) {
+		merchant := Merchant{ID: id, Name: name, CreatedAt: s.Now()}
+		return merchant, tx.AddMerchant(ctx, merchant)
+	})
+	return err
 }
+
+// MerchantOptions are the options of a change of a merchant.
+type MerchantOptions = ChangeOptions[Merchant]
 
 // Merchants returns every merchant, ordered by id.
 func (s *Service) Merchants(ctx context.Context) ([]Merchant, error) {

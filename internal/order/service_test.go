@@ -79,7 +79,8 @@ func TestTransitionFromEveryState(t *testing.T) {
 	}
 	for _, to := range append(order.States(), 0, 200) {
 		actions = append(actions, action{"move", order.ActorOperator, to, byOperator, order.ErrInvalidTransition, func(s *order.Service) (order.LockedOrder, error) {
-			return s.Transition(ctx, merchant, id, to, order.Source{})
+			done, err := s.Transition(ctx, merchant, id, to, order.WriteOptions{})
+			return done.LockedOrder, err
 		}})
 	}
 	for _, from := range order.States() {
@@ -154,7 +155,7 @@ func TestInvalidIdentifiersDoNotReachTheStore(t *testing.T) {
 		_, getErr := s.Get(ctx, merchant, id)
 		_, acceptErr := s.Accept(ctx, merchant, id, order.WriteOptions{})
 		_, rejectErr := s.Reject(ctx, merchant, id, "whim", order.WriteOptions{})
-		_, moveErr := s.Transition(ctx, merchant, id, order.Canceled, order.Source{})
+		_, moveErr := s.Transition(ctx, merchant, id, order.Canceled, order.WriteOptions{})
 		_, uploadErr := s.Upload(ctx, merchant, id, "a.exe", order.Content{Staged: &fakeStagedFile{}}, order.WriteOptions{})
 		for name, err := range map[string]error{"get": getErr, "accept": acceptErr, "reject": rejectErr, "move": moveErr, "upload": uploadErr} {
 			if !errors.Is(err, order.ErrNotFound) {
@@ -260,11 +261,11 @@ func TestAddMerchant(t *testing.T) {
 	store := newFakeStore()
 	s := newService(store, newFakeFiles())
 	for _, bad := range []order.Merchant{{ID: 0, Name: "a"}, {ID: -1, Name: "a"}, {ID: 1, Name: ""}} {
-		if err := s.AddMerchant(t.Context(), bad.ID, bad.Name); err == nil {
+		if err := s.AddMerchant(t.Context(), bad.ID, bad.Name, order.MerchantOptions{}); err == nil {
 			t.Errorf("%+v is taken", bad)
 		}
 	}
-	if err := s.AddMerchant(t.Context(), merchant, "Shop"); err != nil {
+	if err := s.AddMerchant(t.Context(), merchant, "Shop", order.MerchantOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := s.Merchants(t.Context())

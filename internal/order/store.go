@@ -2,7 +2,6 @@ package order
 
 import (
 	"context"
-	"crypto/sha256"
 	"time"
 )
 
@@ -70,9 +69,6 @@ type Store interface {
 	// there are more.
 	CountIdempotencyRecords(ctx context.Context, merchantID int64, limit int) (int, error)
 
-	// AddMerchant adds a merchant. Adding the same id and name again does
-	// nothing. It returns ErrMerchantExists if the id has another name.
-	AddMerchant(ctx context.Context, merchant Merchant) error
 	// Merchants returns every merchant, ordered by id.
 	Merchants(ctx context.Context) ([]Merchant, error)
 }
@@ -82,6 +78,14 @@ type Store interface {
 // event cannot be expressed. The response cache, the page index, entity tags
 // and the change feed rely on that.
 type Tx interface {
+	KeyTx
+
+	// AddMerchant adds a merchant. Adding the same id and name again does
+	// nothing. It returns ErrMerchantExists if the id has another name.
+	AddMerchant(ctx context.Context, merchant Merchant) error
+	// ImportOrder adds an order, as Store.ImportOrders does.
+	ImportOrder(ctx context.Context, incoming Incoming, cause Cause) (ImportResult, error)
+
 	// LockOrder returns an order and blocks other changes of it until the
 	// transaction ends. It returns ErrNotFound if the order does not exist.
 	LockOrder(ctx context.Context, merchantID int64, id Identifier) (LockedOrder, error)
@@ -111,20 +115,9 @@ type Tx interface {
 	// no such active invoice.
 	DeleteInvoice(ctx context.Context, order LockedOrder, id int64, cause Cause) error
 
-	// ReserveIdempotencyKey creates the idempotency record of a key. The caller
-	// calls it first, before it locks an order. Another transaction with the
-	// same key blocks until this one ends. If a record younger than
-	// IdempotencyRetention exists, it returns
-	//   - *ReplayError with the recorded response,
-	//   - ErrIdempotencyKeyReused if the record is of another request, or
-	//   - ErrIdempotencyKeyInUse if the record waits for an upload whose
-	//     reservation still exists (see HoldIdempotencyKey).
-	ReserveIdempotencyKey(ctx context.Context, merchantID int64, key string, request [sha256.Size]byte, at time.Time) error
 	// HoldIdempotencyKey leaves a record without a response. The key is in use
 	// as long as the reservation of the invoice exists.
 	HoldIdempotencyKey(ctx context.Context, order LockedOrder, key string, invoiceID int64) error
-	// SaveResponse stores the response in the record of a key.
-	SaveResponse(ctx context.Context, merchantID int64, key string, request [sha256.Size]byte, response []byte) error
 }
 
 // StoredInvoice identifies an invoice entry and its order.
@@ -169,6 +162,12 @@ func (s ImportStatus) String() string {
 	}
 	return "unknown"
 }
+
+// ImportError is the error of an order document that is not imported.
+type ImportError struct{ ImportResult }
+
+// Error implements error.
+func (e *ImportError) Error() string { return e.Status.String() + ": " + e.Reason }
 
 // ImportResult is the result for one order of an import.
 type ImportResult struct {

@@ -11,7 +11,7 @@ import (
 // withoutEvent are the methods of order.Tx that change nothing that a merchant
 // can see, and so write no event.
 var withoutEvent = []string{
-	"LockOrder", "Invoices", "InvoiceNameUsed", "HadMaxInvoices", "ReserveInvoice", "ReleaseInvoice",
+	"AddMerchant", "LockOrder", "Invoices", "InvoiceNameUsed", "HadMaxInvoices", "ReserveInvoice", "ReleaseInvoice",
 	"ReserveIdempotencyKey", "HoldIdempotencyKey", "SaveResponse",
 }
 

@@ -32,11 +32,11 @@ func (s *Service) Reject(ctx context.Context, merchantID int64, id Identifier, r
 }
 
 // Transition moves an order to a state on behalf of the marketplace (decision
-// 2). Errors: ErrNotFound, ErrInvalidTransition.
-func (s *Service) Transition(ctx context.Context, merchantID int64, id Identifier, to State, source Source) (LockedOrder, error) {
-	result, err := s.transition(ctx, merchantID, id, WriteOptions{Source: source},
+// 2). Errors, in addition to those of the idempotency key: ErrNotFound,
+// ErrPreconditionFailed, ErrInvalidTransition.
+func (s *Service) Transition(ctx context.Context, merchantID int64, id Identifier, to State, options WriteOptions) (WriteResult, error) {
+	return s.transition(ctx, merchantID, id, options,
 		transition{actor: ActorOperator, to: to, refusal: ErrInvalidTransition})
-	return result.LockedOrder, err
 }
 
 // transition is a requested change of state.

@@ -155,10 +155,8 @@ func (s *Service) activate(ctx context.Context, reserved WriteResult, options Wr
 		}
 		result.LockedOrder = locked
 		result.Revision = locked.NextRevision
-		if options.IdempotencyKey != "" {
-			if err := options.record(ctx, tx, reserved.MerchantID, result, nil); err != nil {
-				return err
-			}
+		if err := options.change(s.idempotency(reserved.MerchantID, options)).record(ctx, tx, result, nil); err != nil {
+			return err
 		}
 		cause := Cause{Actor: ActorMerchant, Source: options.Source, At: reserved.Invoice.CreatedAt}
 		return tx.ActivateInvoice(ctx, locked, reserved.Invoice.ID, cause)

@@ -21,8 +21,9 @@ type WriteOptions struct {
 	// the write is refused with ErrPreconditionFailed.
 	IfMatch func(LockedOrder) bool
 
-	// IdempotencyKey is the client's name for this write; empty: none. Keys
-	// belong to the merchant.
+	// Operator says that the write is an operator's: its key is not the merchant's.
+	Operator bool
+	// IdempotencyKey is the client's name for this write; empty: none.
 	IdempotencyKey string
 	// RequestDigest is a digest of the whole request. Set if there is a key.
 	RequestDigest [sha256.Size]byte
@@ -77,88 +78,45 @@ func (s *Service) inTx(ctx context.Context, merchantID int64, fn func(Tx) error)
 	return err
 }
 
-// write runs one write in one transaction. fn makes the change of the locked order,
-// or returns a refusal before it has changed anything. With a key, the response is
-// recorded in the same transaction, also the response to a refusal, unless the order
-// was not found. Errors beside those of fn: ErrNotFound, ErrPreconditionFailed, and
-// those of the key: *ReplayError, ErrIdempotencyKeyReused, ErrIdempotencyKeyInUse,
-// ErrTooManyIdempotencyKeys.
+// write runs one write in one transaction, as Change does. fn makes the change of the
+// locked order, or returns a refusal before it has changed anything. The response to
+// a refusal is recorded unless the order was not found. Errors beside those of fn and
+// of Change: ErrNotFound, ErrPreconditionFailed.
 func (s *Service) write(ctx context.Context, merchantID int64, id Identifier, options WriteOptions, fn func(Tx, LockedOrder) (WriteResult, error)) (WriteResult, error) {
 	if !id.Valid() {
 		return WriteResult{}, s.Refuse(ctx, merchantID, options, ErrNotFound)
 	}
-	full, err := s.records.full(ctx, merchantID, options)
-	if err != nil {
-		return WriteResult{}, err
-	}
-	var result WriteResult
-	var refusal error
-	err = s.inTx(ctx, merchantID, func(tx Tx) error {
-		// The key comes first: a second request with it blocks here and then finds
-		// the recorded response, whatever the state of the order is by then.
-		if err := s.reserveKey(ctx, tx, merchantID, options); err != nil {
-			return err
+	inTx := func(ctx context.Context, fn func(Tx) error) error { return s.inTx(ctx, merchantID, fn) }
+	return Change(ctx, inTx, options.change(s.idempotency(merchantID, options)), func(tx Tx) (WriteResult, error) {
+		locked, err := options.lock(ctx, tx, merchantID, id)
+		if err != nil {
+			return WriteResult{}, err
 		}
-		if full {
-			return ErrTooManyIdempotencyKeys
+		result, err := fn(tx, locked)
+		if err == nil && options.reserves && options.IdempotencyKey != "" {
+			err = tx.HoldIdempotencyKey(ctx, result.LockedOrder, options.IdempotencyKey, result.Invoice.ID)
 		}
-		var locked LockedOrder
-		if locked, refusal = options.lock(ctx, tx, merchantID, id); refusal == nil {
-			result, refusal = fn(tx, locked)
-		}
-		switch {
-		case options.IdempotencyKey == "", errors.Is(refusal, ErrNotFound):
-			return refusal
-		case options.reserves && refusal == nil:
-			return tx.HoldIdempotencyKey(ctx, result.LockedOrder, options.IdempotencyKey, result.Invoice.ID)
-		}
-		return options.record(ctx, tx, merchantID, result, refusal)
+		return result, err
 	})
-	if err == nil {
-		s.records.add(merchantID, options)
-		err = refusal
-	}
-	if err != nil {
-		return WriteResult{}, err
-	}
-	return result, nil
 }
 
-// reserveKey reserves the idempotency key of a write, if it has one.
-func (s *Service) reserveKey(ctx context.Context, tx Tx, merchantID int64, options WriteOptions) error {
-	if options.IdempotencyKey == "" {
-		return nil
+// idempotency returns the idempotency of a write of a merchant's order.
+func (s *Service) idempotency(merchantID int64, options WriteOptions) Idempotency {
+	if options.Operator {
+		merchantID = OperatorKeys
 	}
-	return tx.ReserveIdempotencyKey(ctx, merchantID, options.IdempotencyKey, options.RequestDigest, s.Now())
+	return s.Idempotency(merchantID, options.IdempotencyKey, options.RequestDigest)
 }
 
-// record saves the response to a write in the idempotency record of its key. If
-// the refusal is not to be recorded it returns the refusal, so that the
-// transaction rolls back and the key is free.
-func (o WriteOptions) record(ctx context.Context, tx Tx, merchantID int64, result WriteResult, refusal error) error {
-	response, err := o.Response(result, refusal)
-	switch {
-	case err != nil:
-		return errors.Join(refusal, err)
-	case response == nil && refusal == nil:
-		return errors.New("a successful write has no response to record")
-	case response == nil:
-		return refusal
+// change returns the options as those of Change.
+func (o WriteOptions) change(idempotency Idempotency) ChangeOptions[WriteResult] {
+	return ChangeOptions[WriteResult]{
+		Source: o.Source, Idempotency: idempotency, holds: o.reserves,
+		Response: func(result WriteResult, refusal error) ([]byte, error) {
+			if errors.Is(refusal, ErrNotFound) {
+				return nil, nil
+			}
+			return o.Response(result, refusal)
+		},
 	}
-	return tx.SaveResponse(ctx, merchantID, o.IdempotencyKey, o.RequestDigest, response)
-}
-
-// Refuse returns the error of a request that is refused because of its form, before
-// any write began: the refusal, or an error of the key, which comes first:
-// *ReplayError, ErrIdempotencyKeyReused, ErrIdempotencyKeyInUse. It records nothing.
-func (s *Service) Refuse(ctx context.Context, merchantID int64, options WriteOptions, refusal error) error {
-	if options.IdempotencyKey == "" {
-		return refusal
-	}
-	return s.store.InTx(ctx, func(tx Tx) error {
-		if err := s.reserveKey(ctx, tx, merchantID, options); err != nil {
-			return err
-		}
-		return refusal // the key is free again
-	})
 }

@@ -64,6 +64,17 @@ func (db *DB) ImportOrders(ctx context.Context, batch []order.Incoming, cause or
 	return importResults(items), nil
 }
 
+// ImportOrder implements order.Tx.
+func (t *tx) ImportOrder(ctx context.Context, incoming order.Incoming, cause order.Cause) (order.ImportResult, error) {
+	details, err := orderpb.EncodeDetails(&incoming.Order)
+	if err != nil {
+		return order.ImportResult{}, err
+	}
+	item := &importItem{Incoming: incoming, details: details}
+	err = (&importTx{tx: t}).importAll(ctx, []*importItem{item}, cause)
+	return item.result, err
+}
+
 // importResults returns the results of a batch.
 func importResults(items []*importItem) []order.ImportResult {
 	results := make([]order.ImportResult, len(items))

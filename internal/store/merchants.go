@@ -8,23 +8,21 @@ import (
 	"merchantorders/internal/store/sqldb"
 )
 
-// AddMerchant implements order.Store.
-func (db *DB) AddMerchant(ctx context.Context, merchant order.Merchant) error {
-	return db.inTx(ctx, "merchant", func(t *tx) error {
-		n, err := t.Exec(ctx, `INSERT INTO merchants (id, name, created_at) VALUES ($1, $2, $3)
-			ON CONFLICT (id) DO NOTHING`, merchant.ID, merchant.Name, merchant.CreatedAt.Unix())
-		if err != nil || n > 0 {
-			return err
-		}
-		var name string
-		if err := t.QueryRow(ctx, `SELECT name FROM merchants WHERE id = $1`, []any{merchant.ID}, &name); err != nil {
-			return err
-		}
-		if name != merchant.Name {
-			return order.ErrMerchantExists
-		}
-		return nil
-	})
+// AddMerchant implements order.Tx.
+func (t *tx) AddMerchant(ctx context.Context, merchant order.Merchant) error {
+	n, err := t.Exec(ctx, `INSERT INTO merchants (id, name, created_at) VALUES ($1, $2, $3)
+		ON CONFLICT (id) DO NOTHING`, merchant.ID, merchant.Name, merchant.CreatedAt.Unix())
+	if err != nil || n > 0 {
+		return err
+	}
+	var name string
+	if err := t.QueryRow(ctx, `SELECT name FROM merchants WHERE id = $1`, []any{merchant.ID}, &name); err != nil {
+		return err
+	}
+	if name != merchant.Name {
+		return order.ErrMerchantExists
+	}
+	return nil
 }
 
 // Merchants implements order.Store.

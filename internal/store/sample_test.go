@@ -57,7 +57,9 @@ func testBatch(merchantID int64, prefix string, n int) []order.Incoming {
 }
 
 func addTestMerchant(ctx context.Context, db *DB, id int64) error {
-	return db.AddMerchant(ctx, order.Merchant{ID: id, Name: "Test Shop", CreatedAt: testTime})
+	return db.InTx(ctx, func(tx order.Tx) error {
+		return tx.AddMerchant(ctx, order.Merchant{ID: id, Name: "Test Shop", CreatedAt: testTime})
+	})
 }
 
 // transitionTest moves an order whatever the rules say.

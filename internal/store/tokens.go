@@ -140,17 +140,13 @@ func (db *DB) readGrant(ctx context.Context, text string, args ...any) (token.Gr
 	return g, err
 }
 
-// AddToken implements token.Store.
-func (db *DB) AddToken(ctx context.Context, hash token.Hash, t token.Token) (int64, error) {
-	var id int64
-	err := db.inTx(ctx, "token", func(tx *tx) (err error) {
-		id, err = tx.addToken(ctx, hash, t)
-		return err
-	})
-	return id, err
+// ChangeTokens implements token.Store.
+func (db *DB) ChangeTokens(ctx context.Context, fn func(token.Tx) error) error {
+	return db.inTx(ctx, "token", func(t *tx) error { return fn(t) })
 }
 
-func (t *tx) addToken(ctx context.Context, hash token.Hash, added token.Token) (id int64, err error) {
+// AddToken implements token.Tx.
+func (t *tx) AddToken(ctx context.Context, hash token.Hash, added token.Token) (id int64, err error) {
 	if !added.Operator() {
 		exists, err := t.merchantExists(ctx, added.MerchantID)
 		if err != nil {
@@ -170,19 +166,14 @@ func (t *tx) addToken(ctx context.Context, hash token.Hash, added token.Token) (
 	return id, err
 }
 
-// ReplaceToken implements token.Store.
-func (db *DB) ReplaceToken(ctx context.Context, old int64, expires time.Time, hash token.Hash, t token.Token) (int64, error) {
-	var id int64
-	err := db.inTx(ctx, "token", func(tx *tx) error {
-		err := tx.update(ctx, token.ErrUnknown, `UPDATE tokens SET expires_at = CASE WHEN expires_at < $1 THEN expires_at ELSE $1 END
-			WHERE id = $2 AND revoked_at IS NULL`, seconds(expires), old)
-		if err != nil {
-			return err
-		}
-		id, err = tx.addToken(ctx, hash, t)
-		return err
-	})
-	return id, err
+// ReplaceToken implements token.Tx.
+func (t *tx) ReplaceToken(ctx context.Context, old int64, expires time.Time, hash token.Hash, added token.Token) (int64, error) {
+	err := t.update(ctx, token.ErrUnknown, `UPDATE tokens SET expires_at = CASE WHEN expires_at < $1 THEN expires_at ELSE $1 END
+		WHERE id = $2 AND revoked_at IS NULL`, seconds(expires), old)
+	if err != nil {
+		return 0, err
+	}
+	return t.AddToken(ctx, hash, added)
 }
 
 // Tokens implements token.Store.
@@ -200,11 +191,9 @@ func (db *DB) Tokens(ctx context.Context) ([]token.Token, error) {
 	return tokens, db.readError("list tokens", err, nil)
 }
 
-// RevokeToken implements token.Store.
-func (db *DB) RevokeToken(ctx context.Context, id int64, at time.Time) error {
-	return db.inTx(ctx, "token", func(t *tx) error {
-		return t.update(ctx, token.ErrUnknown, `UPDATE tokens SET revoked_at = COALESCE(revoked_at, $1) WHERE id = $2`, seconds(at), id)
-	})
+// RevokeToken implements token.Tx.
+func (t *tx) RevokeToken(ctx context.Context, id int64, at time.Time) error {
+	return t.update(ctx, token.ErrUnknown, `UPDATE tokens SET revoked_at = COALESCE(revoked_at, $1) WHERE id = $2`, seconds(at), id)
 }
 
 // selectRevoked is completed by Dialect.InList.

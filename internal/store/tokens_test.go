@@ -4,6 +4,7 @@ import (
 	"errors"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/token"
@@ -22,8 +23,12 @@ func TestGrantWithoutCommitVersion(t *testing.T) {
 	if err := addTestMerchant(t.Context(), db, 7); err != nil {
 		t.Fatal(err)
 	}
-	hash := token.Hash{1}
-	id, err := db.AddToken(t.Context(), hash, token.Token{MerchantID: 7, Scopes: token.OrdersRead, CreatedAt: testTime})
+	registry := token.NewRegistry(db, func() time.Time { return testTime })
+	text, added, err := registry.Create(t.Context(), 7, token.OrdersRead, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash, err := token.HashText(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +44,7 @@ func TestGrantWithoutCommitVersion(t *testing.T) {
 	if g, err := db.Grant(t.Context(), hash); err != nil || g.DataVersion == (order.DataVersion{}) {
 		t.Errorf("grant %+v after an import, error %v", g, err)
 	}
-	if err := db.RevokeToken(t.Context(), id, testTime); err != nil {
+	if _, err := registry.RevokeID(t.Context(), added.ID, token.RevokeOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if g, err := db.Grant(t.Context(), hash); err != nil || g.RevokedAt.IsZero() {

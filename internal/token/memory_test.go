@@ -2,6 +2,7 @@ package token_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"maps"
 	"slices"
@@ -39,6 +40,17 @@ func (m *memory) Grant(_ context.Context, hash token.Hash) (token.Grant, error) 
 		return token.Grant{}, token.ErrUnknown
 	}
 	return token.Grant{Token: m.tokens[id]}, m.fail
+}
+
+// memory is also the token.Tx of its transactions, which nothing rolls back.
+func (m *memory) ChangeTokens(_ context.Context, fn func(token.Tx) error) error { return fn(m) }
+
+func (m *memory) ReserveIdempotencyKey(context.Context, int64, string, [sha256.Size]byte, time.Time) error {
+	return nil
+}
+
+func (m *memory) SaveResponse(context.Context, int64, string, [sha256.Size]byte, []byte) error {
+	return nil
 }
 
 func (m *memory) AddToken(_ context.Context, hash token.Hash, t token.Token) (int64, error) {

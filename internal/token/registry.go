@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"merchantorders/internal/order"
 )
 
 // Errors of Registry and Store.
@@ -43,10 +45,20 @@ type Store interface {
 	// leaves out what no request needs: hint, creation and last use. It returns
 	// ErrUnknown if the token does not exist.
 	Grant(ctx context.Context, hash Hash) (Grant, error)
-	// AddToken stores a new token and returns its id, or ErrNoMerchant.
-	AddToken(ctx context.Context, hash Hash, t Token) (id int64, err error)
 	// Tokens returns every token, by id.
 	Tokens(ctx context.Context) ([]Token, error)
+	// RecordTokenUse stores when tokens were last used, by id.
+	RecordTokenUse(ctx context.Context, used map[int64]time.Time) error
+	// ChangeTokens runs fn in one transaction, as order.Store.InTx does.
+	ChangeTokens(ctx context.Context, fn func(Tx) error) error
+}
+
+// Tx is one transaction that changes tokens.
+type Tx interface {
+	order.KeyTx
+
+	// AddToken stores a new token and returns its id, or ErrNoMerchant.
+	AddToken(ctx context.Context, hash Hash, t Token) (id int64, err error)
 	// ReplaceToken stores a new token, as AddToken does, and lets the token with the
 	// id old expire at a time, unless it expires earlier. It returns ErrUnknown and
 	// stores nothing if the old token does not exist or is revoked.
@@ -54,8 +66,6 @@ type Store interface {
 	// RevokeToken marks a token as revoked, or returns ErrUnknown. Revoking it
 	// again has no effect.
 	RevokeToken(ctx context.Context, id int64, at time.Time) error
-	// RecordTokenUse stores when tokens were last used, by id.
-	RecordTokenUse(ctx context.Context, used map[int64]time.Time) error
 }
 
 // Registry creates, authenticates and revokes tokens. It is safe for concurrent use.
@@ -75,28 +85,56 @@ func NewRegistry(store Store, now func() time.Time) *Registry {
 // Create creates a token for a merchant and returns its text, which cannot be
 // read again. Lifetime 0 means no expiry. Errors: ErrNoMerchant, ErrLifetime.
 func (r *Registry) Create(ctx context.Context, merchantID int64, scopes Scope, lifetime time.Duration) (string, Token, error) {
-	if merchantID <= 0 {
-		// MerchantID 0 is an operator's token.
-		return "", Token{}, ErrNoMerchant
-	}
-	return r.create(ctx, MerchantPrefix, Token{MerchantID: merchantID, Scopes: scopes}, lifetime)
+	created, err := r.Add(ctx, Request{MerchantID: merchantID, Scopes: scopes, Lifetime: lifetime}, CreateOptions{})
+	return created.Text, created.Token, err
 }
 
 // CreateOperator creates a token for the operator interface. Lifetime 0 means no
 // expiry. Errors: ErrLifetime.
 func (r *Registry) CreateOperator(ctx context.Context, scopes Scope, lifetime time.Duration) (string, Token, error) {
-	return r.create(ctx, OperatorPrefix, Token{Scopes: scopes}, lifetime)
+	created, err := r.Add(ctx, Request{Operator: true, Scopes: scopes, Lifetime: lifetime}, CreateOptions{})
+	return created.Text, created.Token, err
 }
 
-func (r *Registry) create(ctx context.Context, prefix string, t Token, lifetime time.Duration) (string, Token, error) {
-	return r.complete(prefix, t, lifetime, func(hash Hash, t Token) (int64, error) { return r.store.AddToken(ctx, hash, t) })
+// Request describes a new token.
+type Request struct {
+	Operator   bool  // of the operator; MerchantID is 0 then
+	MerchantID int64 // of the merchant
+	Scopes     Scope
+	Lifetime   time.Duration // 0: no expiry
+}
+
+// Created is a new token.
+type Created struct {
+	Text  string // cannot be read again
+	Token Token
+}
+
+// CreateOptions are the options of the creation of a token.
+type CreateOptions = order.ChangeOptions[Created]
+
+// Add creates a token. Errors beside those of order.Change: ErrNoMerchant,
+// ErrLifetime.
+func (r *Registry) Add(ctx context.Context, request Request, options CreateOptions) (Created, error) {
+	prefix := OperatorPrefix
+	if !request.Operator {
+		prefix = MerchantPrefix
+	}
+	return order.Change(ctx, r.store.ChangeTokens, options, func(tx Tx) (Created, error) {
+		if request.Operator != (request.MerchantID == 0) || request.MerchantID < 0 {
+			// MerchantID 0 is an operator's token.
+			return Created{}, ErrNoMerchant
+		}
+		added := Token{MerchantID: request.MerchantID, Scopes: request.Scopes}
+		return r.complete(prefix, added, request.Lifetime, func(hash Hash, t Token) (int64, error) { return tx.AddToken(ctx, hash, t) })
+	})
 }
 
 // complete completes a token and stores it with a function that returns its id.
-func (r *Registry) complete(prefix string, t Token, lifetime time.Duration, store func(Hash, Token) (int64, error)) (string, Token, error) {
+func (r *Registry) complete(prefix string, t Token, lifetime time.Duration, store func(Hash, Token) (int64, error)) (Created, error) {
 	if lifetime < 0 {
 		// The check below would treat it as 0: no expiry.
-		return "", Token{}, ErrLifetime
+		return Created{}, ErrLifetime
 	}
 	text, hint := NewText(prefix)
 	t.Hint = hint
@@ -106,12 +144,12 @@ func (r *Registry) complete(prefix string, t Token, lifetime time.Duration, stor
 	}
 	hash, err := HashText(text)
 	if err != nil {
-		return "", Token{}, err
+		return Created{}, err
 	}
 	if t.ID, err = store(hash, t); err != nil {
-		return "", Token{}, err
+		return Created{}, err
 	}
-	return text, t, nil
+	return Created{Text: text, Token: t}, nil
 }
 
 // Rotate replaces a token, given by its id or its text: it creates one for the same
@@ -140,10 +178,14 @@ func (r *Registry) Rotate(ctx context.Context, idOrText string, overlap, lifetim
 	if end := now.Add(overlap).Truncate(time.Second); old.ExpiresAt.IsZero() || end.Before(old.ExpiresAt) {
 		old.ExpiresAt = end
 	}
-	text, created, err := r.complete(prefix, Token{MerchantID: old.MerchantID, Scopes: old.Scopes}, lifetime, func(hash Hash, t Token) (int64, error) {
-		return r.store.ReplaceToken(ctx, old.ID, old.ExpiresAt, hash, t)
+	var created Created
+	err = r.store.ChangeTokens(ctx, func(tx Tx) error {
+		created, err = r.complete(prefix, Token{MerchantID: old.MerchantID, Scopes: old.Scopes}, lifetime, func(hash Hash, t Token) (int64, error) {
+			return tx.ReplaceToken(ctx, old.ID, old.ExpiresAt, hash, t)
+		})
+		return err
 	})
-	return text, created, old, err
+	return created.Text, created.Token, old, err
 }
 
 // find returns a token by its id or its text, or ErrUnknown.
@@ -196,7 +238,17 @@ func (r *Registry) Revoke(ctx context.Context, idOrText string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return id, r.store.RevokeToken(ctx, id, r.now())
+	return r.RevokeID(ctx, id, RevokeOptions{})
+}
+
+// RevokeOptions are the options of the revocation of a token. The result is its id.
+type RevokeOptions = order.ChangeOptions[int64]
+
+// RevokeID revokes a token by its id. Errors beside those of order.Change: ErrUnknown.
+func (r *Registry) RevokeID(ctx context.Context, id int64, options RevokeOptions) (int64, error) {
+	return order.Change(ctx, r.store.ChangeTokens, options, func(tx Tx) (int64, error) {
+		return id, tx.RevokeToken(ctx, id, r.now())
+	})
 }
 
 // idOf returns the id of a token, given by its id or its text.

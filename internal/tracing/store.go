@@ -87,14 +87,6 @@ func (s store) ImportOrders(ctx context.Context, batch []order.Incoming, cause o
 	return results, err
 }
 
-// AddMerchant implements order.Store.
-func (s store) AddMerchant(ctx context.Context, merchant order.Merchant) error {
-	ctx, span := s.operation(ctx, "add merchant")
-	err := s.Store.AddMerchant(ctx, merchant)
-	end(span, err)
-	return err
-}
-
 // Merchants implements order.Store.
 func (s store) Merchants(ctx context.Context) ([]order.Merchant, error) {
 	ctx, span := s.operation(ctx, "merchants")

@@ -57,8 +57,8 @@ const (
 )
 
 // Route is one method of one path. The functions below are the only way to make
-// one. A merchant's route that is not a GET can only be made by WriteRoute or
-// UploadRoute, so it cannot ignore If-Match and Idempotency-Key.
+// one. A merchant's route that is not a GET can only be made by WriteRoute,
+// UploadRoute or ChangeRoute, so it cannot ignore If-Match and Idempotency-Key.
 //
 // A path is relative to the group's prefix, and empty for the prefix itself;
 // {name} matches one segment.
@@ -70,10 +70,11 @@ type Route struct {
 	errors       ErrorEncoder
 
 	// One of these is set.
-	read  ReadHandler
-	write WriteHandler
-	get   merchantHandler
-	plain Handler
+	read   ReadHandler
+	write  WriteHandler
+	change ChangeHandler
+	get    merchantHandler
+	plain  Handler
 }
 
 // ReadRoute returns a GET route for merchants. Its responses are cached, and
@@ -92,13 +93,30 @@ func UploadRoute(path string, scope token.Scope, handle WriteHandler) Route {
 	return Route{method: http.MethodPost, path: path, scope: scope, write: handle, upload: true}
 }
 
+// ChangeRoute returns a route by which merchants change something other than an order.
+func ChangeRoute(method, path string, scope token.Scope, handle ChangeHandler) Route {
+	return Route{method: method, path: path, scope: scope, change: handle}
+}
+
 // GetRoute returns a GET route for merchants whose handler writes the response
 // itself: a file, or a response that is not to be cached.
 func GetRoute(path string, scope token.Scope, handle func(http.ResponseWriter, *Request) error) Route {
 	return Route{method: http.MethodGet, path: path, scope: scope, get: handle}
 }
 
-// OperatorRoute returns a route for operators.
+// OperatorWriteRoute returns a route by which operators change an order. Its requests
+// have the MerchantID order.OperatorKeys.
+func OperatorWriteRoute(method, path string, scope token.Scope, handle WriteHandler) Route {
+	return Route{method: method, path: path, access: forOperators, scope: scope, write: handle}
+}
+
+// OperatorChangeRoute returns a route by which operators change something else.
+func OperatorChangeRoute(method, path string, scope token.Scope, handle ChangeHandler) Route {
+	return Route{method: method, path: path, access: forOperators, scope: scope, change: handle}
+}
+
+// OperatorRoute returns a route for operators whose handler writes the response
+// itself. One that changes something is made by OperatorChangeRoute if it can be.
 func OperatorRoute(method, path string, scope token.Scope, handle Handler) Route {
 	return Route{method: method, path: path, access: forOperators, scope: scope, plain: handle}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"merchantorders/internal/order"
 	"merchantorders/internal/web/ratelimit"
 	"merchantorders/internal/web/respcache"
 )
@@ -70,13 +71,21 @@ func NewRouter(config RouterConfig, groups ...RouteGroup) *Router {
 // handler returns the handler of a route, with everything that its kind demands.
 func (rt *Router) handler(group RouteGroup, pattern string, route Route) Handler {
 	auth := authenticator{tokens: rt.config.Authenticator, limits: rt.config.Limits, basicChallenge: group.BasicChallenge}
+	if route.write != nil {
+		route.change = writeChange(rt.config, route.write)
+	}
 	switch {
 	case route.read != nil:
 		return auth.merchant(route, serveRead(rt.config, pattern, route.read))
-	case route.write != nil:
-		handle := serveWrite(rt.config, route.write, route.errors)
+	case route.change != nil:
+		handle := serveChange(rt.config, route.change, route.errors)
 		if route.upload {
 			handle = rt.config.Metrics.countUploads(handle)
+		}
+		if route.access == forOperators {
+			return auth.operator(route.scope, func(w http.ResponseWriter, r *http.Request) error {
+				return handle(w, &Request{Request: r, MerchantID: order.OperatorKeys, auth: auth})
+			})
 		}
 		return auth.merchant(route, handle)
 	case route.get != nil:

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -152,6 +153,10 @@ func TestUploadsInProgress(t *testing.T) {
 
 // refuser is a Refuser without idempotency records.
 type refuser struct{}
+
+func (refuser) Idempotency(int64, string, [sha256.Size]byte) order.Idempotency {
+	return order.Idempotency{}
+}
 
 func (refuser) Refuse(_ context.Context, _ int64, _ order.WriteOptions, refusal error) error {
 	return refusal

@@ -15,7 +15,7 @@ import (
 func TestGuideHasEveryError(t *testing.T) {
 	t.Parallel()
 	// These messages name a field.
-	want := []string{named(t, &ingest.DocumentError{}), named(t, &importError{status: order.Conflict})}
+	want := []string{named(t, &ingest.DocumentError{}), named(t, &order.ImportError{ImportResult: order.ImportResult{Status: order.Conflict}})}
 	for _, refusal := range refusals {
 		want = append(want, strconv.Itoa(refusal.status)+" "+refusal.code+" "+refusal.message)
 	}

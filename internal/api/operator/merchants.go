@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -42,25 +43,26 @@ type addedMerchantView struct {
 }
 
 // addMerchant serves POST /merchants. Adding the same merchant again is a success.
-func (a API) addMerchant(w http.ResponseWriter, r *http.Request) error {
-	body, err := readObject(r, "id", "name")
+func (a API) addMerchant(r *web.Request) (web.Change, error) {
+	body, err := readObject(r.Request, "id", "name")
 	if err != nil {
-		return err
+		return web.Change{}, err
 	}
 	// The JSON of a number is its text.
 	id, _ := order.ParseID(string(body["id"]))
 	if id == 0 {
-		return &web.ParamError{Name: "id", Problem: "must be a whole number from 1"}
+		return web.Change{}, &web.ParamError{Name: "id", Problem: "must be a whole number from 1"}
 	}
 	name, ok := body.Text("name")
 	if !ok {
-		return &web.ParamError{Name: "name", Problem: "must be text"}
+		return web.Change{}, &web.ParamError{Name: "name", Problem: "must be text"}
 	}
 	if problem := order.MerchantNameProblem(name); problem != "" {
-		return &web.ParamError{Name: "name", Problem: problem}
+		return web.Change{}, &web.ParamError{Name: "name", Problem: problem}
 	}
-	if err := a.Orders.AddMerchant(r.Context(), id, name); err != nil {
-		return err
-	}
-	return web.WriteJSON(w, http.StatusOK, addedMerchantView{Success: true, ID: id, Name: name})
+	return web.NewChange(func(ctx context.Context, options order.MerchantOptions) (order.Merchant, error) {
+		return order.Merchant{ID: id, Name: name}, a.Orders.AddMerchant(ctx, id, name, options)
+	}, func(m order.Merchant) web.Response {
+		return web.Response{Status: http.StatusOK, Body: addedMerchantView{Success: true, ID: m.ID, Name: m.Name}}
+	}), nil
 }

@@ -32,13 +32,13 @@ func (a API) Routes() web.RouteGroup {
 		Prefix: "/operator",
 		Errors: encodeError,
 		Routes: []web.Route{
-			web.OperatorRoute(http.MethodPost, "/orders", token.OrdersIngest, a.importOrder),
-			web.OperatorRoute(http.MethodPost, "/merchants/{merchantId}/orders/{orderReference}/state", token.OrdersTransition, a.transitionOrder),
+			web.OperatorChangeRoute(http.MethodPost, "/orders", token.OrdersIngest, a.importOrder),
+			web.OperatorWriteRoute(http.MethodPost, "/merchants/{merchantId}/orders/{orderReference}/state", token.OrdersTransition, a.transitionOrder),
 			web.OperatorRoute(http.MethodGet, "/merchants", token.Merchants, a.listMerchants),
-			web.OperatorRoute(http.MethodPost, "/merchants", token.Merchants, a.addMerchant),
+			web.OperatorChangeRoute(http.MethodPost, "/merchants", token.Merchants, a.addMerchant),
 			web.OperatorRoute(http.MethodGet, "/tokens", token.Tokens, a.listTokens),
-			web.OperatorRoute(http.MethodPost, "/tokens", token.Tokens, a.createToken),
-			web.OperatorRoute(http.MethodDelete, "/tokens/{tokenId}", token.Tokens, a.revokeToken),
+			web.OperatorChangeRoute(http.MethodPost, "/tokens", token.Tokens, a.createToken),
+			web.OperatorChangeRoute(http.MethodDelete, "/tokens/{tokenId}", token.Tokens, a.revokeToken),
 		},
 	}
 }
@@ -63,15 +63,6 @@ func readObject(r *http.Request, names ...string) (web.Object, error) {
 	return object, nil
 }
 
-// importError is a valid order document that was not imported.
-type importError struct {
-	status order.ImportStatus
-	reason string // names the field
-}
-
-// Error implements error.
-func (e *importError) Error() string { return e.status.String() + ": " + e.reason }
-
 // refusals are the errors of this group alone.
 var refusals = []struct {
 	err     error
@@ -89,14 +80,14 @@ var refusals = []struct {
 // encodeError is the ErrorEncoder of this group. The body is always web.CodedBody.
 func encodeError(r *http.Request, err error) (int, any) {
 	var document *ingest.DocumentError
-	var result *importError
+	var result *order.ImportError
 	switch {
 	case errors.As(err, &document):
 		return http.StatusBadRequest, web.NewCodedBody("invalid_document", document.Error())
-	case errors.As(err, &result) && result.status == order.Conflict:
-		return http.StatusConflict, web.NewCodedBody("conflict", result.reason)
+	case errors.As(err, &result) && result.Status == order.Conflict:
+		return http.StatusConflict, web.NewCodedBody("conflict", result.Reason)
 	case errors.As(err, &result):
-		return http.StatusBadRequest, web.NewCodedBody("invalid_document", result.reason)
+		return http.StatusBadRequest, web.NewCodedBody("invalid_document", result.Reason)
 	}
 	for _, row := range refusals {
 		if errors.Is(err, row.err) {

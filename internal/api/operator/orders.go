@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"context"
 	"net/http"
 
 	"merchantorders/internal/ingest"
@@ -20,34 +21,33 @@ type importView struct {
 }
 
 // importOrder serves POST /orders: it imports one order document.
-func (a API) importOrder(w http.ResponseWriter, r *http.Request) error {
-	document, err := web.ReadBody(r, maxDocument)
+func (a API) importOrder(r *web.Request) (web.Change, error) {
+	document, err := web.ReadBody(r.Request, maxDocument)
 	if err != nil {
-		return err
+		return web.Change{}, err
 	}
 	incoming, err := ingest.Parse(document)
 	if err != nil {
-		return err
+		return web.Change{}, err
 	}
-	results, err := a.Orders.Import(r.Context(), []order.Incoming{incoming}, web.Source(r))
-	if err != nil {
-		return err
-	}
-	result, status := results[0], http.StatusOK
-	switch result.Status {
-	case order.Created:
-		web.LogOrder(r, incoming.Order.Reference, result.LegacyID)
-		status = http.StatusCreated
-	case order.Unchanged:
-	default:
-		return &importError{status: result.Status, reason: result.Reason}
-	}
-	return web.WriteJSON(w, status, importView{
-		Result:         result.Status.String(),
-		MerchantID:     incoming.Order.MerchantID,
-		OrderID:        result.LegacyID,
-		OrderReference: incoming.Order.Reference,
-	})
+	return web.NewChange(func(ctx context.Context, options order.ImportOptions) (order.ImportResult, error) {
+		result, err := a.Orders.ImportOne(ctx, incoming, options)
+		if result.Status == order.Created {
+			web.LogOrder(r.Request, incoming.Order.Reference, result.LegacyID)
+		}
+		return result, err
+	}, func(result order.ImportResult) web.Response {
+		status := http.StatusOK
+		if result.Status == order.Created {
+			status = http.StatusCreated
+		}
+		return web.Response{Status: status, Body: importView{
+			Result:         result.Status.String(),
+			MerchantID:     incoming.Order.MerchantID,
+			OrderID:        result.LegacyID,
+			OrderReference: incoming.Order.Reference,
+		}}
+	}), nil
 }
 
 // transitionView is the response to a transition.
@@ -58,25 +58,27 @@ type transitionView struct {
 
 // transitionOrder serves POST
 // /merchants/{merchantId}/orders/{orderReference}/state.
-func (a API) transitionOrder(w http.ResponseWriter, r *http.Request) error {
-	body, err := readObject(r, "state")
+func (a API) transitionOrder(r *web.Request) (web.Write, error) {
+	body, err := readObject(r.Request, "state")
 	if err != nil {
-		return err
+		return web.Write{}, err
 	}
 	name, ok := body.Text("state")
 	if !ok {
-		return web.ErrInvalidPayload
+		return web.Write{}, web.ErrInvalidPayload
 	}
 	to, ok := order.ParseState(name)
 	if !ok {
-		return &web.ParamError{Name: "state", Problem: "must be one of " + order.StateNames()}
+		return web.Write{}, &web.ParamError{Name: "state", Problem: "must be one of " + order.StateNames()}
 	}
 	// An invalid id becomes 0, which no merchant has.
 	merchantID, _ := order.ParseID(r.PathValue("merchantId"))
-	moved, err := a.Orders.Transition(r.Context(), merchantID, order.ByReference(r.PathValue("orderReference")), to, web.Source(r))
-	if err != nil {
-		return err
-	}
-	web.LogOrder(r, moved.Reference, moved.LegacyID)
-	return web.WriteJSON(w, http.StatusOK, transitionView{Success: true, State: moved.State.String()})
+	return web.Write{
+		Apply: func(ctx context.Context, options order.WriteOptions) (order.WriteResult, error) {
+			return a.Orders.Transition(ctx, merchantID, order.ByReference(r.PathValue("orderReference")), to, options)
+		},
+		Respond: func(result order.WriteResult) web.Response {
+			return web.Response{Status: http.StatusOK, Body: transitionView{Success: true, State: result.State.String()}}
+		},
+	}, nil
 }

@@ -1,9 +1,9 @@
 package operator
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -69,71 +69,66 @@ func (a API) listTokens(w http.ResponseWriter, r *http.Request) error {
 	return web.WriteJSON(w, http.StatusOK, view)
 }
 
-// createdTokenView is the response to a new token. Only here its text is shown.
+// createdTokenView is the response to a new token. Only here its text is shown, and
+// only once: a repetition of the request gets null.
 type createdTokenView struct {
-	Text  string    `json:"text"`
+	Text  *string   `json:"text"`
 	Token tokenView `json:"token"`
 }
 
 // createToken serves POST /tokens.
-func (a API) createToken(w http.ResponseWriter, r *http.Request) error {
-	body, err := readObject(r, "merchantId", "operator", "scopes", "expires")
+func (a API) createToken(r *web.Request) (web.Change, error) {
+	body, err := readObject(r.Request, "merchantId", "operator", "scopes", "expires")
 	if err != nil {
-		return err
+		return web.Change{}, err
 	}
 	request, err := parseTokenRequest(body)
 	if err != nil {
-		return err
+		return web.Change{}, err
 	}
-	var text string
-	var created token.Token
-	if request.operator {
-		text, created, err = a.Tokens.CreateOperator(r.Context(), request.scopes, request.lifetime)
-	} else {
-		text, created, err = a.Tokens.Create(r.Context(), request.merchantID, request.scopes, request.lifetime)
+	respond := func(text *string, t token.Token) web.Response {
+		return web.Response{Status: http.StatusCreated, Body: createdTokenView{Text: text, Token: newTokenView(t)}}
 	}
-	if err != nil {
-		return err
-	}
-	token.LogCreated(a.Log, created, by(r)...)
-	return web.WriteJSON(w, http.StatusCreated, createdTokenView{Text: text, Token: newTokenView(created)})
-}
-
-// tokenRequest is the token that an operator requests.
-type tokenRequest struct {
-	operator   bool
-	merchantID int64 // of a merchant's token
-	scopes     token.Scope
-	lifetime   time.Duration // 0: the token does not expire
+	return web.NewSecretChange(func(ctx context.Context, options token.CreateOptions) (token.Created, error) {
+		created, err := a.Tokens.Add(ctx, request, options)
+		if err == nil {
+			token.LogCreated(a.Log, created.Token, by(r.Request)...)
+		}
+		return created, err
+	}, func(created token.Created) web.Response {
+		return respond(&created.Text, created.Token)
+	}, func(created token.Created) web.Response {
+		return respond(nil, created.Token)
+	}), nil
 }
 
 // parseTokenRequest parses the body of POST /tokens. It has either "merchantId" or
 // "operator": true. Without "scopes" the token gets the default ones. "expires" is a
 // duration such as "2160h". Every error is a *web.ParamError.
-func parseTokenRequest(body web.Object) (tokenRequest, error) {
-	request := tokenRequest{scopes: token.DefaultScopes}
+func parseTokenRequest(body web.Object) (token.Request, error) {
+	request := token.Request{Scopes: token.DefaultScopes}
 	if body.Has("operator") {
-		request.operator, request.scopes = string(body["operator"]) == "true", token.OperatorScopes
-		if !request.operator || body.Has("merchantId") {
-			return tokenRequest{}, &web.ParamError{Name: "operator", Problem: "must be true, without merchantId"}
+		request.Operator, request.Scopes = string(body["operator"]) == "true", token.OperatorScopes
+		if !request.Operator || body.Has("merchantId") {
+			return token.Request{}, &web.ParamError{Name: "operator", Problem: "must be true, without merchantId"}
 		}
-	} else if request.merchantID, _ = order.ParseID(string(body["merchantId"])); request.merchantID == 0 {
-		return tokenRequest{}, &web.ParamError{Name: "merchantId", Problem: "must be a whole number from 1"}
+	} else if request.MerchantID, _ = order.ParseID(string(body["merchantId"])); request.MerchantID == 0 {
+		return token.Request{}, &web.ParamError{Name: "merchantId", Problem: "must be a whole number from 1"}
 	}
 	if body.Has("scopes") {
 		var ok bool
-		allowed := token.ScopesOf(request.operator)
-		if request.scopes, ok = parseScopes(body["scopes"], allowed); !ok {
-			return tokenRequest{}, &web.ParamError{Name: "scopes", Problem: "must be a list of " + strings.Join(allowed.Names(), ", ")}
+		allowed := token.ScopesOf(request.Operator)
+		if request.Scopes, ok = parseScopes(body["scopes"], allowed); !ok {
+			return token.Request{}, &web.ParamError{Name: "scopes", Problem: "must be a list of " + strings.Join(allowed.Names(), ", ")}
 		}
 	}
 	if body.Has("expires") {
 		text, _ := body.Text("expires")
 		lifetime, err := time.ParseDuration(text)
 		if err != nil || lifetime < time.Second {
-			return tokenRequest{}, &web.ParamError{Name: "expires", Problem: `must be a duration such as "2160h"`}
+			return token.Request{}, &web.ParamError{Name: "expires", Problem: `must be a duration such as "2160h"`}
 		}
-		request.lifetime = lifetime
+		request.Lifetime = lifetime
 	}
 	return request, nil
 }
@@ -155,16 +150,20 @@ type revokedView struct {
 
 // revokeToken serves DELETE /tokens/{tokenId}. The path identifies a token by its
 // id, never by its text: paths are logged by proxies.
-func (a API) revokeToken(w http.ResponseWriter, r *http.Request) error {
+func (a API) revokeToken(r *web.Request) (web.Change, error) {
 	id, ok := order.ParseID(r.PathValue("tokenId"))
 	if !ok || id == 0 {
-		return token.ErrUnknown
+		return web.Change{}, token.ErrUnknown
 	}
-	if _, err := a.Tokens.Revoke(r.Context(), strconv.FormatInt(id, 10)); err != nil {
-		return err
-	}
-	token.LogRevoked(a.Log, id, by(r)...)
-	return web.WriteJSON(w, http.StatusOK, revokedView{Success: true})
+	return web.NewChange(func(ctx context.Context, options token.RevokeOptions) (int64, error) {
+		revoked, err := a.Tokens.RevokeID(ctx, id, options)
+		if err == nil {
+			token.LogRevoked(a.Log, id, by(r.Request)...)
+		}
+		return revoked, err
+	}, func(int64) web.Response {
+		return web.Response{Status: http.StatusOK, Body: revokedView{Success: true}}
+	}), nil
 }
 
 // by returns who sent a request, for the log.

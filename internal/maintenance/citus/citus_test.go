@@ -87,7 +87,9 @@ func TestDistributeInUse(t *testing.T) {
 // addOrders adds a merchant with orders.
 func addOrders(t *testing.T, db *store.DB, merchantID int64, n int) {
 	t.Helper()
-	err := db.AddMerchant(t.Context(), order.Merchant{ID: merchantID, Name: fmt.Sprintf("Merchant %d", merchantID), CreatedAt: maintenancetest.Now})
+	err := db.InTx(t.Context(), func(tx order.Tx) error {
+		return tx.AddMerchant(t.Context(), order.Merchant{ID: merchantID, Name: fmt.Sprintf("Merchant %d", merchantID), CreatedAt: maintenancetest.Now})
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -101,7 +101,7 @@ func TestCopyChanges(t *testing.T) {
 			source.Delete(t, alpha, 5, deleted)
 			source.Import(t, alpha, 30, 40)
 			source.Import(t, maintenancetest.Gamma, 0, 3)
-			if err := source.Orders.AddMerchant(t.Context(), 7, "New"); err != nil {
+			if err := source.Orders.AddMerchant(t.Context(), 7, "New", order.MerchantOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			// Without events: an expired reservation, a released one whose name is used
@@ -119,7 +119,7 @@ func TestCopyChanges(t *testing.T) {
 			if _, err := source.Orders.PurgeDeletedFiles(t.Context(), maintenancetest.Now.AddDate(1, 0, 0)); err != nil {
 				t.Fatal(err)
 			}
-			if err := source.Store.RevokeToken(t.Context(), 1, maintenancetest.Now); err != nil {
+			if _, err := source.Tokens.Revoke(t.Context(), "1"); err != nil {
 				t.Fatal(err)
 			}
 			mustCopy(t, source.Installation, target.Installation)
@@ -182,12 +182,12 @@ func TestCopyRefusesForeignTarget(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(t *testing.T, source, target *maintenancetest.Installation){
 		"other merchants": func(t *testing.T, _, target *maintenancetest.Installation) {
-			if err := target.Orders.AddMerchant(t.Context(), 9, "Other"); err != nil {
+			if err := target.Orders.AddMerchant(t.Context(), 9, "Other", order.MerchantOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		},
 		"the same merchant, added twice": func(t *testing.T, _, target *maintenancetest.Installation) {
-			if err := target.Orders.AddMerchant(t.Context(), maintenancetest.Alpha, "Other"); err != nil {
+			if err := target.Orders.AddMerchant(t.Context(), maintenancetest.Alpha, "Other", order.MerchantOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		},
@@ -321,7 +321,7 @@ func TestCopyNoticesChanges(t *testing.T) {
 			source.Import(t, maintenancetest.Alpha, 100, 101)
 		}, false, true},
 		"a token": {func(t *testing.T, source *maintenancetest.Installation) {
-			if err := source.Store.RevokeToken(t.Context(), 1, maintenancetest.Now); err != nil {
+			if _, err := source.Tokens.Revoke(t.Context(), "1"); err != nil {
 				t.Error(err)
 			}
 		}, false, true},

@@ -53,7 +53,7 @@ func Incoming(merchantID int64, n int) order.Incoming {
 func (in *Installation) Fill(t testing.TB, orders int) {
 	t.Helper()
 	for _, merchant := range []int64{Alpha, Beta, Gamma} {
-		if err := in.Orders.AddMerchant(t.Context(), merchant, fmt.Sprintf("Μαγαζί %d", merchant)); err != nil {
+		if err := in.Orders.AddMerchant(t.Context(), merchant, fmt.Sprintf("Μαγαζί %d", merchant), order.MerchantOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -176,7 +176,8 @@ func (in *Installation) addTokens(t testing.TB) {
 		t.Fatal(err)
 	}
 	_, _, err = in.Tokens.CreateOperator(t.Context(), token.OperatorScopes, time.Hour)
-	err = errors.Join(err, in.Store.RevokeToken(t.Context(), revoked.ID, Now),
+	_, revokeErr := in.Tokens.RevokeID(t.Context(), revoked.ID, token.RevokeOptions{})
+	err = errors.Join(err, revokeErr,
 		in.Store.RecordTokenUse(t.Context(), map[int64]time.Time{used.ID: Now.Add(time.Minute)}))
 	if err != nil {
 		t.Fatal(err)

@@ -47,20 +47,20 @@ func calls(store Store) map[string]func(context.Context) error {
 		"DeletedInvoices":     func(ctx context.Context) error { _, err := store.DeletedInvoices(ctx, noon, 1); return err },
 		"MarkPurged":          func(ctx context.Context) error { return store.MarkPurged(ctx, invoice, noon) },
 		"AddMerchant": func(ctx context.Context) error {
-			return store.AddMerchant(ctx, order.Merchant{ID: 9, Name: "Nine", CreatedAt: noon})
+			return addMerchant(ctx, store, order.Merchant{ID: 9, Name: "Nine", CreatedAt: noon})
 		},
 		"Merchants": func(ctx context.Context) error { _, err := store.Merchants(ctx); return err },
 		"Grant":     func(ctx context.Context) error { _, err := store.Grant(ctx, token.Hash{1}); return err },
 		"AddToken": func(ctx context.Context) error {
-			_, err := store.AddToken(ctx, token.Hash{1}, token.Token{MerchantID: alpha, CreatedAt: noon})
+			_, err := addToken(ctx, store, token.Hash{1}, token.Token{MerchantID: alpha, CreatedAt: noon})
 			return err
 		},
 		"Tokens": func(ctx context.Context) error { _, err := store.Tokens(ctx); return err },
 		"ReplaceToken": func(ctx context.Context) error {
-			_, err := store.ReplaceToken(ctx, 1, noon, token.Hash{9}, token.Token{CreatedAt: noon})
+			_, err := replaceToken(ctx, store, 1, noon, token.Hash{9}, token.Token{CreatedAt: noon})
 			return err
 		},
-		"RevokeToken": func(ctx context.Context) error { return store.RevokeToken(ctx, 1, noon) },
+		"RevokeToken": func(ctx context.Context) error { return revokeToken(ctx, store, 1, noon) },
 		"TouchTokens": func(ctx context.Context) error { return store.RecordTokenUse(ctx, map[int64]time.Time{1: noon}) },
 		"Ping":        func(ctx context.Context) error { return store.Ping(ctx) },
 	}

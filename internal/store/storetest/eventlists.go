@@ -30,7 +30,7 @@ func testFeedContent(f *fixture) {
 	if _, err := service(f.a, at).Reject(f.Context(), alpha, order.ByReference("ONE"), "wrong-price", order.WriteOptions{Source: source}); err != nil {
 		f.Fatal(err)
 	}
-	if _, err := service(f.b, at).Transition(f.Context(), alpha, order.ByReference("TWO"), order.PickedByCourier, order.Source{RequestID: "request-2"}); err != nil {
+	if _, err := service(f.b, at).Transition(f.Context(), alpha, order.ByReference("TWO"), order.PickedByCourier, order.WriteOptions{Source: order.Source{RequestID: "request-2"}}); err != nil {
 		f.Fatal(err)
 	}
 	two := order.ByLegacyID(3)

@@ -53,7 +53,7 @@ func testEventContent(f *fixture) {
 	if _, err := service(f.b, at).Reject(f.Context(), alpha, order.ByReference("PAST"), "wrong-price", order.WriteOptions{}); err != nil {
 		f.Fatal(err)
 	}
-	if _, err := service(f.a, at).Transition(f.Context(), alpha, order.ByReference("READY"), order.PickedByCourier, order.Source{TokenID: 3}); err != nil {
+	if _, err := service(f.a, at).Transition(f.Context(), alpha, order.ByReference("READY"), order.PickedByCourier, order.WriteOptions{Source: order.Source{TokenID: 3}}); err != nil {
 		f.Fatal(err)
 	}
 	invoice := f.upload(f.a, order.ByLegacyID(3), "a.pdf")

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -16,18 +17,22 @@ var merchantSubjects = []subject{
 	{"merchants/added by several at once", testMerchantAtOnce},
 }
 
+func addMerchant(ctx context.Context, store order.Store, merchant order.Merchant) error {
+	return store.InTx(ctx, func(tx order.Tx) error { return tx.AddMerchant(ctx, merchant) })
+}
+
 func testMerchantTwice(f *fixture) {
 	first := order.Merchant{ID: 1, Name: "Ένα ' \" -- Shop", CreatedAt: noon}
 	later := first
 	later.CreatedAt = noon.AddDate(1, 0, 0)
 	for _, merchant := range []order.Merchant{first, first, later} {
-		if err := f.b.AddMerchant(f.Context(), merchant); err != nil {
+		if err := addMerchant(f.Context(), f.b, merchant); err != nil {
 			f.Errorf("add %+v: %v", merchant, err)
 		}
 	}
 	renamed := first
 	renamed.Name = "another"
-	if err := f.a.AddMerchant(f.Context(), renamed); !errors.Is(err, order.ErrMerchantExists) {
+	if err := addMerchant(f.Context(), f.a, renamed); !errors.Is(err, order.ErrMerchantExists) {
 		f.Errorf("another name: %v, want %v", err, order.ErrMerchantExists)
 	}
 	want := []order.Merchant{
@@ -48,7 +53,7 @@ func testMerchantAtOnce(f *fixture) {
 	for i := range 8 {
 		group.Go(func() {
 			merchant := order.Merchant{ID: 7, Name: fmt.Sprintf("Shop %d", i/2%2), CreatedAt: noon}
-			switch err := []Store{f.a, f.b}[i%2].AddMerchant(f.Context(), merchant); {
+			switch err := addMerchant(f.Context(), []Store{f.a, f.b}[i%2], merchant); {
 			case err == nil:
 				added.Add(1)
 			case !errors.Is(err, order.ErrMerchantExists):

@@ -101,7 +101,7 @@ func newFixture(t *testing.T, fresh func(*testing.T) Database) *fixture {
 
 func (f *fixture) addMerchant(id int64, name string) {
 	f.Helper()
-	if err := f.a.AddMerchant(f.Context(), order.Merchant{ID: id, Name: name, CreatedAt: noon}); err != nil {
+	if err := addMerchant(f.Context(), f.a, order.Merchant{ID: id, Name: name, CreatedAt: noon}); err != nil {
 		f.Fatalf("add merchant %d: %v", id, err)
 	}
 }

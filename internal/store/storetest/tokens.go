@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"sync"
@@ -24,12 +25,32 @@ var tokenSubjects = []subject{
 // addToken keeps a token and returns it as it must come back.
 func (f *fixture) addToken(store Store, hash token.Hash, t token.Token) token.Token {
 	f.Helper()
-	id, err := store.AddToken(f.Context(), hash, t)
+	id, err := addToken(f.Context(), store, hash, t)
 	if err != nil {
 		f.Fatalf("add token: %v", err)
 	}
 	t.ID = id
 	return t
+}
+
+func addToken(ctx context.Context, store token.Store, hash token.Hash, t token.Token) (id int64, err error) {
+	err = store.ChangeTokens(ctx, func(tx token.Tx) error {
+		id, err = tx.AddToken(ctx, hash, t)
+		return err
+	})
+	return id, err
+}
+
+func replaceToken(ctx context.Context, store token.Store, old int64, expires time.Time, hash token.Hash, t token.Token) (id int64, err error) {
+	err = store.ChangeTokens(ctx, func(tx token.Tx) error {
+		id, err = tx.ReplaceToken(ctx, old, expires, hash, t)
+		return err
+	})
+	return id, err
+}
+
+func revokeToken(ctx context.Context, store token.Store, id int64, at time.Time) error {
+	return store.ChangeTokens(ctx, func(tx token.Tx) error { return tx.RevokeToken(ctx, id, at) })
 }
 
 func (f *fixture) expectToken(when string, hash token.Hash, want token.Token) {
@@ -113,7 +134,7 @@ func testTokenLife(f *fixture) {
 
 	first.RevokedAt = noon.Add(time.Minute)
 	for i, at := range []time.Time{first.RevokedAt, first.RevokedAt.Add(time.Hour)} {
-		if err := []token.Store{f.a, f.b}[i].RevokeToken(f.Context(), first.ID, at); err != nil {
+		if err := revokeToken(f.Context(), []token.Store{f.a, f.b}[i], first.ID, at); err != nil {
 			f.Errorf("revoke: %v", err)
 		}
 	}
@@ -150,7 +171,7 @@ func testTokenReplaced(f *fixture) {
 	old := f.addToken(f.a, first, token.Token{MerchantID: alpha, Scopes: token.OrdersRead, Hint: "mo_1111", CreatedAt: noon})
 	replace := func(store Store, replaced *token.Token, expires time.Time, hash token.Hash, t token.Token) token.Token {
 		var err error
-		if t.ID, err = store.ReplaceToken(f.Context(), replaced.ID, expires, hash, t); err != nil {
+		if t.ID, err = replaceToken(f.Context(), store, replaced.ID, expires, hash, t); err != nil {
 			f.Fatalf("replace token %d: %v", replaced.ID, err)
 		}
 		return t
@@ -164,12 +185,12 @@ func testTokenReplaced(f *fixture) {
 	last := replace(f.a, &renewed, noon.Add(3*time.Hour), third, token.Token{MerchantID: alpha, Hint: "mo_3333", CreatedAt: noon})
 	f.expectToken("expires earlier", second, renewed)
 
-	if err := f.a.RevokeToken(f.Context(), last.ID, noon); err != nil {
+	if err := revokeToken(f.Context(), f.a, last.ID, noon); err != nil {
 		f.Fatal(err)
 	}
 	before := f.tables.rows()
 	for _, id := range []int64{last.ID, 999} {
-		if added, err := f.b.ReplaceToken(f.Context(), id, noon, token.Hash{4}, token.Token{CreatedAt: noon}); !errors.Is(err, token.ErrUnknown) {
+		if added, err := replaceToken(f.Context(), f.b, id, noon, token.Hash{4}, token.Token{CreatedAt: noon}); !errors.Is(err, token.ErrUnknown) {
 			f.Errorf("replace token %d by %d: %v, want %v", id, added, err, token.ErrUnknown)
 		}
 	}
@@ -183,11 +204,11 @@ func testTokenUnknown(f *fixture) {
 	if got, err := f.a.Grant(f.Context(), token.Hash{1, 1}); !errors.Is(err, token.ErrUnknown) {
 		f.Errorf("unknown token grants %+v, error %v", got, err)
 	}
-	if err := f.a.RevokeToken(f.Context(), 999, noon); !errors.Is(err, token.ErrUnknown) {
+	if err := revokeToken(f.Context(), f.a, 999, noon); !errors.Is(err, token.ErrUnknown) {
 		f.Errorf("revoke: %v, want %v", err, token.ErrUnknown)
 	}
 	before := f.tables.rows()
-	if id, err := f.b.AddToken(f.Context(), token.Hash{1}, token.Token{MerchantID: beta, CreatedAt: noon}); err == nil {
+	if id, err := addToken(f.Context(), f.b, token.Hash{1}, token.Token{MerchantID: beta, CreatedAt: noon}); err == nil {
 		f.Errorf("the same token was stored a second time, as %d", id)
 	}
 	if diff := cmp.Diff(before, f.tables.rows()); diff != "" {
@@ -197,7 +218,7 @@ func testTokenUnknown(f *fixture) {
 
 func testTokenNoMerchant(f *fixture) {
 	before := f.tables.rows()
-	id, err := f.a.AddToken(f.Context(), token.Hash{1}, token.Token{MerchantID: 404, Scopes: token.DefaultScopes, CreatedAt: noon})
+	id, err := addToken(f.Context(), f.a, token.Hash{1}, token.Token{MerchantID: 404, Scopes: token.DefaultScopes, CreatedAt: noon})
 	if !errors.Is(err, token.ErrNoMerchant) {
 		f.Errorf("token %d, error %v, want %v", id, err, token.ErrNoMerchant)
 	}

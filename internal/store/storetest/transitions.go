@@ -82,7 +82,7 @@ func testWholeLife(f *fixture) {
 		if i%2 == 1 {
 			store, other = f.b, f.a
 		}
-		if _, err := service(store, at).Transition(f.Context(), alpha, order.ByReference("LIFE"), to, order.Source{}); err != nil {
+		if _, err := service(store, at).Transition(f.Context(), alpha, order.ByReference("LIFE"), to, order.WriteOptions{}); err != nil {
 			f.Fatalf("move to %v: %v", to, err)
 		}
 		want := asRead(minimal(alpha, "LIFE"), number, "Alpha Shop")
