@@ -72,6 +72,9 @@ const (
 // EventRecord is an event with the names of its order and file.
 type EventRecord struct {
 	Event
+	// Mark is a random number of the transaction that wrote the event. It tells events
+	// apart whose number was given out twice.
+	Mark      int64
 	LegacyID  int64  // of the order
 	Reference string // of the order
 	FileName  string // stored name; set for the invoice events

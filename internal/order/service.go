@@ -20,6 +20,7 @@ type Service struct {
 	records *recordCounts
 	now     func() time.Time
 	log     *slog.Logger
+	changed func(merchantID int64) // see OnChange
 }
 
 // NewService returns the service over a store and a file storage. now is the
@@ -27,9 +28,20 @@ type Service struct {
 // return an error to.
 func NewService(store Store, files Files, now func() time.Time, log *slog.Logger) *Service {
 	return &Service{
-		store: store, files: files, now: now, log: log,
+		store: store, files: files, now: now, log: log, changed: func(int64) {},
 		waiters: newWaiters(store, now), records: newRecordCounts(store.CountIdempotencyRecords, now),
 	}
+}
+
+// OnChange sets a function that is called after each commit of this service that may
+// have added events of a merchant. It must return at once. OnChange is called at most
+// once, before any change.
+func (s *Service) OnChange(changed func(merchantID int64)) { s.changed = changed }
+
+// notify tells those who wait for events of a merchant that there may be some.
+func (s *Service) notify(merchantID int64) {
+	s.waiters.notify(merchantID)
+	s.changed(merchantID)
 }
 
 // Now returns the time of the service's clock in whole seconds, UTC.
@@ -67,7 +79,7 @@ func (s *Service) Import(ctx context.Context, batch []Incoming, source Source) (
 	results, err := s.store.ImportOrders(ctx, batch, Cause{Actor: ActorOperator, Source: source, At: s.Now()})
 	for i, result := range results {
 		if result.Status == Created {
-			s.waiters.notify(batch[i].Order.MerchantID)
+			s.notify(batch[i].Order.MerchantID)
 		}
 	}
 	return results, err

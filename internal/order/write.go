@@ -74,7 +74,7 @@ func (o WriteOptions) lock(ctx context.Context, tx Tx, merchantID int64, id Iden
 func (s *Service) inTx(ctx context.Context, merchantID int64, fn func(Tx) error) error {
 	err := s.store.InTx(ctx, fn)
 	// Also after an error: the commit may have succeeded.
-	s.waiters.notify(merchantID)
+	s.notify(merchantID)
 	return err
 }
 

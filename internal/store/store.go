@@ -1,5 +1,6 @@
-// Package store implements order.Store and token.Store in SQL. It stores orders,
-// invoice entries, events, idempotency records, merchants and tokens.
+// Package store implements order.Store, token.Store and webhook.Store in SQL. It
+// stores orders, invoice entries, events, idempotency records, merchants, tokens and
+// webhooks.
 //
 // One SQL text works on all databases; what differs is in package sqldb and a
 // sqldb.Dialect. Statements number their parameters $1, $2, ... in the order of
@@ -25,6 +26,7 @@ import (
 	"merchantorders/internal/store/sqldb/postgres"
 	"merchantorders/internal/store/sqldb/sqlite"
 	"merchantorders/internal/token"
+	"merchantorders/internal/webhook"
 )
 
 // Options are the optional dependencies of a store. The zero value works.
@@ -54,6 +56,8 @@ type DB struct {
 var (
 	_ order.Store = (*DB)(nil)
 	_ token.Store = (*DB)(nil)
+
+	_ webhook.Store = (*DB)(nil)
 )
 
 // New returns a store in a database. It owns the database: Close closes it.

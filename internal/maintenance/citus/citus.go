@@ -46,6 +46,8 @@ var Tables = []Table{
 	{Name: "events", Column: byMerchant},
 	{Name: "idempotency_keys", Column: byMerchant},
 	{Name: "audit", Column: byMerchant},
+	{Name: "webhooks", Column: byMerchant},
+	{Name: "webhook_deliveries", Column: byMerchant},
 	{Name: "order_keys", Column: "key"},
 }
 

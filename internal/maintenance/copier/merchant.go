@@ -89,15 +89,15 @@ func (j *job) copyLog(ctx context.Context, q sqldb.Querier, t *table, id, after,
 	return nil
 }
 
-// copyIdempotencyRecords copies the idempotency records of a merchant, so that
-// clients can repeat their requests at the target. Older records come first: a
-// key that was used again has left its old page when its new one is written.
-func (j *job) copyIdempotencyRecords(ctx context.Context, q sqldb.Querier, id int64) error {
-	for records, err := range idempotencyTable.pages(ctx, q, id) {
+// copyPages copies the rows of a merchant of a table that is read page by page. Older
+// rows come first: an idempotency key that was used again has left its old page when
+// its new one is written.
+func (j *job) copyPages(ctx context.Context, q sqldb.Querier, t *table, id int64) error {
+	for rows, err := range t.pages(ctx, q, id) {
 		if err != nil {
 			return err
 		}
-		if err := j.apply(ctx, records); err != nil {
+		if err := j.apply(ctx, rows); err != nil {
 			return err
 		}
 	}
@@ -122,14 +122,20 @@ func (j *job) copyChanges(ctx context.Context, id int64, since logEnds) error {
 		if err := j.copyLogs(ctx, q, id, since, now.ends); err != nil {
 			return err
 		}
-		if err := j.copyIdempotencyRecords(ctx, q, id); err != nil {
-			return err
+		for _, t := range []*table{idempotencyTable, deliveriesTable} {
+			if err := j.copyPages(ctx, q, t, id); err != nil {
+				return err
+			}
 		}
 		days, err := readRows(ctx, q, daysTable, `merchant_id = $1`, id)
 		if err != nil {
 			return err
 		}
-		if err := j.apply(ctx, days, merchant); err != nil {
+		webhooks, err := readRows(ctx, q, webhooksTable, `merchant_id = $1`, id)
+		if err != nil {
+			return err
+		}
+		if err := j.apply(ctx, days, webhooks, merchant); err != nil {
 			return err
 		}
 		now.source, err = countRows(ctx, q, id)

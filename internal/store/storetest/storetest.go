@@ -15,12 +15,14 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/token"
+	"merchantorders/internal/webhook"
 )
 
 // Store is what a database must offer.
 type Store interface {
 	order.Store
 	token.Store
+	webhook.Store
 	// Ping returns an error if the database cannot be read.
 	Ping(ctx context.Context) error
 	// NewImportCheck returns a function that foresees the results of imports.
@@ -51,7 +53,7 @@ type subject struct {
 func Run(t *testing.T, fresh func(t *testing.T) Database) {
 	for _, subject := range slices.Concat(
 		orderSubjects, importSubjects, listSubjects, transitionSubjects, invoiceSubjects,
-		cleanupSubjects, eventSubjects, eventListSubjects, tokenSubjects, merchantSubjects, cancelSubjects, idempotencySubjects,
+		cleanupSubjects, eventSubjects, eventListSubjects, tokenSubjects, merchantSubjects, cancelSubjects, idempotencySubjects, webhookSubjects,
 	) {
 		t.Run(subject.name, func(t *testing.T) {
 			t.Parallel()

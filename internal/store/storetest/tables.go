@@ -30,6 +30,10 @@ var tableColumns = map[string]string{
 
 	"idempotency_keys": "merchant_id, key, request_digest, created_at, legacy_id, invoice_id, response",
 
+	"webhooks": "merchant_id, id, url, description, types, created_at, secret, old_secret, old_secret_until, state, reason, " +
+		"state_set_at, acknowledged, failures, failing_since, next_attempt_at, deliveries, lease_number, lease_until",
+	"webhook_deliveries": "merchant_id, webhook_id, id, at, message_id, event_seq, event_type, status, error, took_ms, response",
+
 	"audit": "merchant_id, seq, at, action, actor, token_id, request_id, address, legacy_id, reference, subject_id, detail, hash",
 }
 

@@ -1,0 +1,47 @@
+-- Endpoints of webhooks, and what was delivered to them. An endpoint is a cursor on the
+-- merchant's events: nothing is stored for an event that is yet to be delivered.
+
+-- +goose Up
+CREATE TABLE webhooks (
+    merchant_id      INTEGER NOT NULL,
+    id               INTEGER NOT NULL, -- unique in the whole service
+    url              TEXT NOT NULL,
+    description      TEXT NOT NULL,
+    types            INTEGER NOT NULL, -- bits of event types; 0: all
+    created_at       INTEGER NOT NULL,
+    secret           TEXT NOT NULL, -- in plain text: it signs
+    old_secret       TEXT NOT NULL, -- signs too until old_secret_until; empty: none
+    old_secret_until INTEGER,
+    state            INTEGER NOT NULL, -- see webhook.State
+    reason           TEXT NOT NULL, -- why the service disabled it
+    state_set_at     INTEGER,
+    acknowledged     INTEGER NOT NULL, -- cursor: number of the last event delivered or skipped
+    failures         INTEGER NOT NULL, -- since the last success
+    failing_since    INTEGER,
+    next_attempt_at  INTEGER,
+    deliveries       INTEGER NOT NULL DEFAULT 0, -- id of the newest row in webhook_deliveries
+    lease_number     INTEGER NOT NULL DEFAULT 0, -- counts the leases
+    lease_until      INTEGER, -- NULL: free
+    PRIMARY KEY (merchant_id, id)
+) WITHOUT ROWID;
+INSERT INTO counters (name, last) VALUES ('webhook', 0);
+
+CREATE TABLE webhook_deliveries (
+    merchant_id INTEGER NOT NULL,
+    webhook_id  INTEGER NOT NULL,
+    id          INTEGER NOT NULL, -- 1, 2, 3, ... for each webhook
+    at          INTEGER NOT NULL,
+    message_id  TEXT NOT NULL,
+    event_seq   INTEGER NOT NULL, -- 0: a test
+    event_type  TEXT NOT NULL,
+    status      INTEGER NOT NULL, -- of the response; 0: none
+    error       TEXT NOT NULL, -- empty: acknowledged
+    took_ms     INTEGER NOT NULL,
+    response    TEXT NOT NULL, -- first bytes of the body
+    PRIMARY KEY (merchant_id, webhook_id, id)
+) WITHOUT ROWID;
+
+-- +goose Down
+DROP TABLE webhook_deliveries;
+DROP TABLE webhooks;
+DELETE FROM counters WHERE name = 'webhook';

@@ -1,0 +1,308 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/webhook"
+)
+
+var webhookSubjects = []subject{
+	{"webhooks/a whole life", testWebhookLife},
+	{"webhooks/limit", testWebhookLimit},
+	{"webhooks/due", testWebhookDue},
+	{"webhooks/lease", testWebhookLease},
+	{"webhooks/progress", testWebhookProgress},
+	{"webhooks/delivery log", testWebhookDeliveries},
+}
+
+// sampleEndpoint returns an endpoint with all fields set.
+func sampleEndpoint(merchantID int64) webhook.Endpoint {
+	return webhook.Endpoint{
+		Key: webhook.Key{MerchantID: merchantID}, URL: "https://hooks.example.com/a?b=c", Description: "Λογιστήριο",
+		Types: webhook.NewTypes(order.OrderCreated, order.InvoiceDeleted), CreatedAt: noon,
+		Secret: "whsec_new", OldSecret: "whsec_old", OldSecretUntil: noon.Add(time.Hour),
+		State: webhook.Active, StateSet: noon.Add(time.Second), Acknowledged: 0,
+	}
+}
+
+func (f *fixture) addWebhook(e webhook.Endpoint) webhook.Endpoint {
+	f.Helper()
+	err := f.a.InWebhookTx(f.Context(), func(tx webhook.Tx) (err error) {
+		if _, err = tx.NewestEvent(f.Context(), e.MerchantID); err != nil {
+			return err
+		}
+		e.ID, err = tx.AddWebhook(f.Context(), e)
+		return err
+	})
+	if err != nil {
+		f.Fatalf("add webhook: %v", err)
+	}
+	return e
+}
+
+func (f *fixture) expectWebhook(want webhook.Endpoint) {
+	f.Helper()
+	got, err := f.b.Webhook(f.Context(), want.Key)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		f.Errorf("error %v; webhook (-want +got):\n%s", err, diff)
+	}
+}
+
+func testWebhookLife(f *fixture) {
+	e := f.addWebhook(sampleEndpoint(alpha))
+	other := f.addWebhook(webhook.Endpoint{Key: webhook.Key{MerchantID: beta}, URL: "https://b.example", CreatedAt: noon, Secret: "s", State: webhook.Disabled})
+	f.expectWebhook(e)
+	f.expectWebhook(other)
+	for merchantID, want := range map[int64][]webhook.Endpoint{alpha: {e}, beta: {other}, 0: {e, other}, 404: nil} {
+		got, err := f.b.Webhooks(f.Context(), merchantID)
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); err != nil || diff != "" {
+			f.Errorf("webhooks of %d: error %v (-want +got):\n%s", merchantID, err, diff)
+		}
+	}
+	foreign := webhook.Key{MerchantID: beta, ID: e.ID}
+	err := f.a.InWebhookTx(f.Context(), func(tx webhook.Tx) error {
+		if _, err := tx.LockWebhook(f.Context(), foreign); !errors.Is(err, webhook.ErrNotFound) {
+			return fmt.Errorf("lock of another merchant's webhook: %w", err)
+		}
+		locked, err := tx.LockWebhook(f.Context(), e.Key)
+		if err != nil {
+			return err
+		}
+		e = locked
+		e.URL, e.Description, e.Types, e.Secret, e.OldSecret, e.OldSecretUntil = "https://c.example", "", 0, "whsec_3", "", time.Time{}
+		e.State, e.Reason, e.StateSet = webhook.Failed, "gone", noon.Add(time.Hour)
+		e.Acknowledged, e.Failures, e.FailingSince, e.NextAttempt = 7, 3, noon, noon.Add(time.Minute)
+		if err := tx.UpdateWebhook(f.Context(), e); err != nil {
+			return err
+		}
+		return tx.Audit(f.Context(), order.AuditEntry{MerchantID: alpha, At: noon, Action: webhook.AuditChanged, Actor: order.ActorMerchant, SubjectID: e.ID})
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.expectWebhook(e)
+	remove := func(key webhook.Key) error {
+		return f.a.InWebhookTx(f.Context(), func(tx webhook.Tx) error { return tx.RemoveWebhook(f.Context(), key) })
+	}
+	if err := remove(foreign); !errors.Is(err, webhook.ErrNotFound) {
+		f.Errorf("remove another merchant's webhook: %v", err)
+	}
+	if err := remove(e.Key); err != nil {
+		f.Error(err)
+	}
+	if _, err := f.b.Webhook(f.Context(), e.Key); !errors.Is(err, webhook.ErrNotFound) {
+		f.Errorf("after the removal: %v", err)
+	}
+}
+
+// testWebhookLimit adds endpoints at the same time: no more than allowed exist.
+func testWebhookLimit(f *fixture) {
+	var added, refused atomic.Int64
+	var adding sync.WaitGroup
+	for i := range webhook.MaxEndpoints + 4 {
+		adding.Go(func() {
+			err := []Store{f.a, f.b}[i%2].InWebhookTx(f.Context(), func(tx webhook.Tx) error {
+				if _, err := tx.NewestEvent(f.Context(), alpha); err != nil {
+					return err
+				}
+				_, err := tx.AddWebhook(f.Context(), sampleEndpoint(alpha))
+				return err
+			})
+			switch {
+			case err == nil:
+				added.Add(1)
+			case errors.Is(err, webhook.ErrTooMany):
+				refused.Add(1)
+			default:
+				f.Errorf("add: %v", err)
+			}
+		})
+	}
+	adding.Wait()
+	if added.Load() != webhook.MaxEndpoints || refused.Load() != 4 {
+		f.Errorf("%d endpoints added, %d refused", added.Load(), refused.Load())
+	}
+	err := f.a.InWebhookTx(f.Context(), func(tx webhook.Tx) error {
+		_, err := tx.NewestEvent(f.Context(), 404)
+		return err
+	})
+	if !errors.Is(err, webhook.ErrNoMerchant) {
+		f.Errorf("unknown merchant: %v", err)
+	}
+}
+
+func (f *fixture) expectDue(when string, merchantID int64, at time.Time, want ...webhook.Due) {
+	f.Helper()
+	got, err := f.b.DueWebhooks(f.Context(), merchantID, at)
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.SortSlices(func(a, b webhook.Due) bool { return a.ID < b.ID })); err != nil || diff != "" {
+		f.Errorf("%s: error %v; due (-want +got):\n%s", when, err, diff)
+	}
+}
+
+func testWebhookDue(f *fixture) {
+	idle := f.addWebhook(sampleEndpoint(alpha))
+	f.expectDue("no events", 0, noon)
+	f.create(minimal(alpha, "R"))
+	f.create(minimal(beta, "S"))
+	first := webhook.Due{Key: idle.Key}
+	f.expectDue("an event", 0, noon, first)
+	f.expectDue("an event of the merchant", alpha, noon, first)
+	f.expectDue("another merchant", beta, noon)
+	e := sampleEndpoint(beta)
+	e.NextAttempt, e.Failures = noon.Add(time.Minute), 2
+	waiting := f.addWebhook(e)
+	e = sampleEndpoint(beta)
+	e.State = webhook.Disabled
+	f.addWebhook(e)
+	e = sampleEndpoint(beta)
+	e.Acknowledged = 1
+	f.addWebhook(e)
+	f.expectDue("before the pause is over", 0, noon.Add(59*time.Second), first)
+	f.expectDue("after the pause", 0, noon.Add(time.Minute), first, webhook.Due{Key: waiting.Key, Failing: true})
+	merchants, err := f.b.WebhookMerchants(f.Context())
+	if err != nil || len(merchants) != 2 {
+		f.Errorf("merchants with webhooks: %v, %v", merchants, err)
+	}
+}
+
+func testWebhookLease(f *fixture) {
+	e := f.addWebhook(sampleEndpoint(alpha))
+	f.create(minimal(alpha, "R"))
+	until := noon.Add(20 * time.Second)
+	lease, err := f.a.LeaseWebhook(f.Context(), e.Key, noon, until)
+	if diff := cmp.Diff(webhook.Lease{Endpoint: e, Number: 1}, lease); err != nil || diff != "" {
+		f.Fatalf("lease: error %v (-want +got):\n%s", err, diff)
+	}
+	f.expectDue("during the lease", 0, until.Add(-time.Second))
+	for _, at := range []time.Time{noon, until.Add(-time.Second)} {
+		if _, err := f.b.LeaseWebhook(f.Context(), e.Key, at, until); !errors.Is(err, webhook.ErrNotDue) {
+			f.Errorf("lease while another has it: %v", err)
+		}
+		if _, err := f.b.BorrowWebhook(f.Context(), e.Key, at, until); !errors.Is(err, webhook.ErrNotDue) {
+			f.Errorf("borrow while another has the lease: %v", err)
+		}
+	}
+	f.expectDue("after the lease", 0, until, webhook.Due{Key: e.Key})
+	second, err := f.b.LeaseWebhook(f.Context(), e.Key, until, until.Add(20*time.Second))
+	if err != nil || second.Number != 2 {
+		f.Fatalf("lease after the end: %+v, %v", second, err)
+	}
+	// The first holder comes back: it can neither move the cursor nor end the lease.
+	p := webhook.Progress{Acknowledged: 1, State: webhook.Active}
+	if err := f.a.SaveProgress(f.Context(), lease, p, nil); !errors.Is(err, webhook.ErrLeaseLost) {
+		f.Errorf("progress of a lost lease: %v", err)
+	}
+	if err := f.a.ReleaseWebhook(f.Context(), lease); err != nil {
+		f.Error(err)
+	}
+	f.expectDue("after the release of a lost lease", 0, until)
+	if err := f.b.ReleaseWebhook(f.Context(), second); err != nil {
+		f.Error(err)
+	}
+	f.expectDue("after the release", 0, until, webhook.Due{Key: e.Key})
+	if _, err := f.a.LeaseWebhook(f.Context(), e.Key, noon, until); err != nil {
+		f.Error(err)
+	}
+	if err := f.b.ReleaseWebhooks(f.Context()); err != nil {
+		f.Error(err)
+	}
+	f.expectDue("after all were released", 0, noon, webhook.Due{Key: e.Key})
+	disabled := sampleEndpoint(alpha)
+	disabled.State = webhook.Disabled
+	disabled = f.addWebhook(disabled)
+	if _, err := f.a.LeaseWebhook(f.Context(), disabled.Key, noon, until); !errors.Is(err, webhook.ErrNotDue) {
+		f.Errorf("lease of a disabled endpoint: %v", err)
+	}
+	if _, err := f.a.BorrowWebhook(f.Context(), disabled.Key, noon, until); err != nil {
+		f.Errorf("borrow a disabled endpoint: %v", err)
+	}
+	if _, err := f.a.LeaseWebhook(f.Context(), webhook.Key{MerchantID: alpha, ID: 404}, noon, until); !errors.Is(err, webhook.ErrNotFound) {
+		f.Errorf("lease of no endpoint: %v", err)
+	}
+}
+
+func testWebhookProgress(f *fixture) {
+	e := f.addWebhook(sampleEndpoint(alpha))
+	f.create(minimal(alpha, "R"))
+	f.create(minimal(alpha, "S"))
+	lease, err := f.a.LeaseWebhook(f.Context(), e.Key, noon, noon.Add(time.Minute))
+	if err != nil {
+		f.Fatal(err)
+	}
+	at := noon.Add(time.Second)
+	p := webhook.Progress{Acknowledged: 1, State: webhook.Active, StateSet: e.StateSet, LeaseUntil: noon.Add(time.Hour)}
+	if err := f.a.SaveProgress(f.Context(), lease, p, nil); err != nil {
+		f.Fatal(err)
+	}
+	e.Acknowledged = 1
+	f.expectWebhook(e)
+	f.expectDue("the lease was extended", 0, noon.Add(30*time.Minute))
+	if err := f.a.SaveProgress(f.Context(), lease, p, nil); !errors.Is(err, webhook.ErrLeaseLost) {
+		f.Errorf("progress from an old cursor: %v", err)
+	}
+	lease.Endpoint = e
+	failed := webhook.Progress{
+		Acknowledged: 1, State: webhook.Failed, Reason: "gone", StateSet: at, Failures: 2, FailingSince: at, NextAttempt: at,
+		Audit: &order.AuditEntry{MerchantID: alpha, At: at, Action: webhook.AuditFailed, Actor: order.ActorSystem, SubjectID: e.ID},
+	}
+	if err := f.a.SaveProgress(f.Context(), lease, failed, nil); err != nil {
+		f.Fatal(err)
+	}
+	e.State, e.Reason, e.StateSet, e.Failures, e.FailingSince, e.NextAttempt = webhook.Failed, "gone", at, 2, at, at
+	f.expectWebhook(e)
+	if err := f.a.SaveProgress(f.Context(), lease, p, nil); !errors.Is(err, webhook.ErrLeaseLost) {
+		f.Errorf("progress of an endpoint whose state has changed: %v", err)
+	}
+}
+
+func testWebhookDeliveries(f *fixture) {
+	e, other := f.addWebhook(sampleEndpoint(alpha)), f.addWebhook(sampleEndpoint(alpha))
+	sent := func(i int) webhook.Delivery {
+		return webhook.Delivery{
+			At: noon.Add(time.Duration(i) * time.Second), MessageID: "msg", Event: int64(i), Type: "order.created",
+			Result: webhook.Result{Status: 200 + i, Error: "status", Took: 12 * time.Millisecond, Response: "ok ναι"},
+		}
+	}
+	lease, err := f.a.BorrowWebhook(f.Context(), e.Key, noon, noon.Add(time.Hour))
+	if err != nil {
+		f.Fatal(err)
+	}
+	p := webhook.Progress{State: webhook.Active, LeaseUntil: noon.Add(time.Hour)}
+	const extra = 3
+	for i := range webhook.MaxDeliveries + extra {
+		d := sent(i + 1)
+		if err := f.a.SaveProgress(f.Context(), lease, p, &d); err != nil {
+			f.Fatal(err)
+		}
+	}
+	all, err := f.b.WebhookDeliveries(f.Context(), e.Key, 1<<62, 2*webhook.MaxDeliveries)
+	if err != nil || len(all) != webhook.MaxDeliveries {
+		f.Fatalf("%d deliveries, %v", len(all), err)
+	}
+	for i, d := range all {
+		want := sent(webhook.MaxDeliveries + extra - i)
+		want.ID = want.Event
+		if d != want {
+			f.Fatalf("delivery %d is %+v, not %+v", i, d, want)
+		}
+	}
+	page, err := f.b.WebhookDeliveries(f.Context(), e.Key, 10, 2)
+	if err != nil || len(page) != 2 || page[0].ID != 9 || page[1].ID != 8 {
+		f.Errorf("page below 10: %+v, %v", page, err)
+	}
+	deleted, err := f.b.DeleteWebhookDeliveries(f.Context(), e.Key, noon.Add(10*time.Second))
+	if err != nil || deleted != 10-1-extra {
+		f.Errorf("%d deliveries deleted, %v", deleted, err)
+	}
+	if rest, err := f.b.WebhookDeliveries(f.Context(), other.Key, 1<<62, 10); err != nil || len(rest) != 0 {
+		f.Errorf("deliveries of another endpoint: %+v, %v", rest, err)
+	}
+}

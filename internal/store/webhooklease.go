@@ -1,0 +1,173 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"merchantorders/internal/store/sqldb"
+	"merchantorders/internal/webhook"
+)
+
+// activeWebhook is webhook.Active in statements, so that they need no parameter.
+const activeWebhook = `1`
+
+// selectDue finds the endpoints with events to deliver. It names all merchants: its
+// rows are not shown to anyone.
+const (
+	selectDue = `SELECT w.merchant_id, w.id, w.failures FROM webhooks w JOIN merchants m ON m.id = w.merchant_id
+		WHERE w.state = ` + activeWebhook + ` AND w.acknowledged < m.last_event
+		AND (w.next_attempt_at IS NULL OR w.next_attempt_at <= $1) AND (w.lease_until IS NULL OR w.lease_until <= $1)`
+	selectDueOfMerchant = selectDue + ` AND w.merchant_id = $2`
+)
+
+// DueWebhooks implements webhook.Store.
+func (db *DB) DueWebhooks(ctx context.Context, merchantID int64, now time.Time) ([]webhook.Due, error) {
+	defer db.timed("due_webhooks")()
+	text, args := selectDue, []any{now.Unix()}
+	if merchantID != 0 {
+		text, args = selectDueOfMerchant, append(args, merchantID)
+	}
+	due, err := sqldb.All(ctx, db.sql, text, args, func(rows sqldb.Rows) (webhook.Due, error) {
+		var d webhook.Due
+		var failures int64
+		err := rows.Scan(&d.MerchantID, &d.ID, &failures)
+		d.Failing = failures > 0
+		return d, err
+	})
+	return due, db.readError("find due webhooks", err, nil)
+}
+
+// WebhookMerchants implements webhook.Store.
+func (db *DB) WebhookMerchants(ctx context.Context) ([]int64, error) {
+	defer db.timed("due_webhooks")()
+	ids, err := sqldb.Column[int64](ctx, db.sql, `SELECT DISTINCT merchant_id FROM webhooks WHERE state = `+activeWebhook)
+	return ids, db.readError("find merchants with webhooks", err, nil)
+}
+
+const (
+	borrowWebhook = `UPDATE webhooks SET lease_number = lease_number + 1, lease_until = $1
+		WHERE merchant_id = $2 AND id = $3 AND (lease_until IS NULL OR lease_until <= $4)`
+	leaseWebhook = borrowWebhook + ` AND state = ` + activeWebhook + ` AND (next_attempt_at IS NULL OR next_attempt_at <= $4)`
+	returnLease  = ` RETURNING ` + webhookColumns + `, lease_number`
+)
+
+// LeaseWebhook implements webhook.Store.
+func (db *DB) LeaseWebhook(ctx context.Context, key webhook.Key, now, until time.Time) (webhook.Lease, error) {
+	return db.leaseWebhook(ctx, leaseWebhook+returnLease, key, now, until)
+}
+
+// BorrowWebhook implements webhook.Store.
+func (db *DB) BorrowWebhook(ctx context.Context, key webhook.Key, now, until time.Time) (webhook.Lease, error) {
+	return db.leaseWebhook(ctx, borrowWebhook+returnLease, key, now, until)
+}
+
+func (db *DB) leaseWebhook(ctx context.Context, text string, key webhook.Key, now, until time.Time) (webhook.Lease, error) {
+	var lease webhook.Lease
+	err := db.inTx(ctx, "lease_webhook", func(t *tx) error {
+		var r webhookRow
+		err := t.QueryRow(ctx, text, []any{until.Unix(), key.MerchantID, key.ID, now.Unix()}, append(r.dest(), &lease.Number)...)
+		lease.Endpoint = r.endpoint()
+		if !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		if _, err := readWebhook(ctx, t, selectWebhook, key); err != nil {
+			if errors.Is(err, sql.ErrNoRows) {
+				return webhook.ErrNotFound
+			}
+			return err
+		}
+		return webhook.ErrNotDue
+	})
+	return lease, err
+}
+
+// saveWebhook changes an endpoint if it is as it was when it was leased.
+const saveWebhook = `UPDATE webhooks SET acknowledged = $1, state = $2, reason = $3, state_set_at = $4, failures = $5, failing_since = $6,
+	next_attempt_at = $7, lease_until = $8, deliveries = deliveries + $9
+	WHERE merchant_id = $10 AND id = $11 AND lease_number = $12 AND acknowledged = $13 AND state = $14 RETURNING deliveries`
+
+// SaveProgress implements webhook.Store.
+func (db *DB) SaveProgress(ctx context.Context, lease webhook.Lease, p webhook.Progress, delivery *webhook.Delivery) error {
+	added := 0
+	if delivery != nil {
+		added = 1
+	}
+	return db.inTx(ctx, "save_webhook", func(t *tx) error {
+		var newest int64
+		err := t.QueryRow(ctx, saveWebhook, []any{
+			p.Acknowledged, int64(p.State), p.Reason, seconds(p.StateSet), p.Failures, seconds(p.FailingSince),
+			seconds(p.NextAttempt), seconds(p.LeaseUntil), added,
+			lease.MerchantID, lease.ID, lease.Number, lease.Acknowledged, int64(lease.State),
+		}, &newest)
+		if errors.Is(err, sql.ErrNoRows) {
+			return webhook.ErrLeaseLost
+		}
+		if err == nil && delivery != nil {
+			err = t.addDelivery(ctx, lease.Key, newest, *delivery)
+		}
+		if err == nil && p.Audit != nil {
+			err = t.appendAudit(ctx, lease.MerchantID, *p.Audit)
+		}
+		return err
+	})
+}
+
+// ReleaseWebhook implements webhook.Store.
+func (db *DB) ReleaseWebhook(ctx context.Context, lease webhook.Lease) error {
+	return db.inTx(ctx, "lease_webhook", func(t *tx) error {
+		_, err := t.Exec(ctx, `UPDATE webhooks SET lease_until = NULL WHERE merchant_id = $1 AND id = $2 AND lease_number = $3`,
+			lease.MerchantID, lease.ID, lease.Number)
+		return err
+	})
+}
+
+// ReleaseWebhooks implements webhook.Store.
+func (db *DB) ReleaseWebhooks(ctx context.Context) error {
+	return db.inTx(ctx, "lease_webhook", func(t *tx) error {
+		_, err := t.Exec(ctx, `UPDATE webhooks SET lease_until = NULL WHERE lease_until IS NOT NULL`)
+		return err
+	})
+}
+
+// addDelivery writes a delivery into the log, which has the newest of each endpoint.
+func (t *tx) addDelivery(ctx context.Context, key webhook.Key, id int64, d webhook.Delivery) error {
+	_, err := t.Exec(ctx, `INSERT INTO webhook_deliveries (merchant_id, webhook_id, id, at, message_id, event_seq, event_type, status, error, took_ms, response)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+		key.MerchantID, key.ID, id, d.At.Unix(), d.MessageID, d.Event, d.Type, d.Status, d.Error, d.Took.Milliseconds(), d.Response)
+	if err == nil && id > webhook.MaxDeliveries {
+		_, err = t.Exec(ctx, `DELETE FROM webhook_deliveries WHERE merchant_id = $1 AND webhook_id = $2 AND id <= $3`,
+			key.MerchantID, key.ID, id-webhook.MaxDeliveries)
+	}
+	return err
+}
+
+const selectDeliveries = `SELECT id, at, message_id, event_seq, event_type, status, error, took_ms, response FROM webhook_deliveries
+	WHERE merchant_id = $1 AND webhook_id = $2 AND id < $3 ORDER BY id DESC LIMIT $4+0`
+
+// WebhookDeliveries implements webhook.Store.
+func (db *DB) WebhookDeliveries(ctx context.Context, key webhook.Key, before int64, limit int) ([]webhook.Delivery, error) {
+	defer db.timed("webhook_deliveries")()
+	deliveries, err := sqldb.All(ctx, db.sql, selectDeliveries, []any{key.MerchantID, key.ID, before, limit}, func(rows sqldb.Rows) (webhook.Delivery, error) {
+		var d webhook.Delivery
+		var at, took int64
+		err := rows.Scan(&d.ID, &at, &d.MessageID, &d.Event, &d.Type, sqldb.Int(&d.Status), &d.Error, &took, &d.Response)
+		d.At, d.Took = time.Unix(at, 0).UTC(), time.Duration(took)*time.Millisecond
+		return d, err
+	})
+	return deliveries, db.readError("list deliveries", err, nil)
+}
+
+// DeleteWebhookDeliveries implements webhook.Store. The times of an endpoint's
+// deliveries grow with their ids, nearly: clocks of instances differ.
+func (db *DB) DeleteWebhookDeliveries(ctx context.Context, key webhook.Key, before time.Time) (int, error) {
+	var deleted int64
+	err := db.inTx(ctx, "webhook_deliveries", func(t *tx) (err error) {
+		deleted, err = t.Exec(ctx, `DELETE FROM webhook_deliveries WHERE merchant_id = $1 AND webhook_id = $2 AND at < $3`,
+			key.MerchantID, key.ID, before.Unix())
+		return err
+	})
+	return int(deleted), err
+}
+

@@ -1,0 +1,144 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/store/sqldb"
+	"merchantorders/internal/webhook"
+)
+
+const webhookColumns = `merchant_id, id, url, description, types, created_at, secret, old_secret, old_secret_until,
+	state, reason, state_set_at, acknowledged, failures, failing_since, next_attempt_at`
+
+const (
+	selectWebhook          = `SELECT ` + webhookColumns + ` FROM webhooks WHERE merchant_id = $1 AND id = $2`
+	selectWebhooks         = `SELECT ` + webhookColumns + ` FROM webhooks ORDER BY merchant_id, id`
+	selectMerchantWebhooks = `SELECT ` + webhookColumns + ` FROM webhooks WHERE merchant_id = $1 ORDER BY id`
+)
+
+// webhookRow holds a row of webhookColumns.
+type webhookRow struct {
+	webhook.Endpoint
+	secret, oldSecret                           string
+	createdAt                                   int64
+	failures                                    int64
+	oldUntil, stateSet, failingSince, nextTryAt sql.NullInt64
+}
+
+func (r *webhookRow) dest() []any {
+	return []any{
+		&r.MerchantID, &r.ID, &r.URL, &r.Description, sqldb.Int(&r.Types), &r.createdAt, &r.secret, &r.oldSecret, &r.oldUntil,
+		sqldb.Int(&r.State), &r.Reason, &r.stateSet, &r.Acknowledged, &r.failures, &r.failingSince, &r.nextTryAt,
+	}
+}
+
+// endpoint returns the endpoint of a row that was scanned.
+func (r *webhookRow) endpoint() webhook.Endpoint {
+	e := r.Endpoint
+	e.Secret, e.OldSecret, e.OldSecretUntil = webhook.Secret(r.secret), webhook.Secret(r.oldSecret), timeOf(r.oldUntil)
+	e.CreatedAt, e.StateSet = time.Unix(r.createdAt, 0).UTC(), timeOf(r.stateSet)
+	e.Failures, e.FailingSince, e.NextAttempt = int(r.failures), timeOf(r.failingSince), timeOf(r.nextTryAt)
+	return e
+}
+
+func readWebhook(ctx context.Context, q sqldb.Querier, text string, key webhook.Key) (webhook.Endpoint, error) {
+	var r webhookRow
+	err := q.QueryRow(ctx, text, []any{key.MerchantID, key.ID}, r.dest()...)
+	return r.endpoint(), err
+}
+
+// Webhook implements webhook.Store.
+func (db *DB) Webhook(ctx context.Context, key webhook.Key) (webhook.Endpoint, error) {
+	defer db.timed("webhook")()
+	e, err := readWebhook(ctx, db.sql, selectWebhook, key)
+	return e, db.readError("read webhook", err, webhook.ErrNotFound)
+}
+
+// Webhooks implements webhook.Store.
+func (db *DB) Webhooks(ctx context.Context, merchantID int64) ([]webhook.Endpoint, error) {
+	defer db.timed("webhooks")()
+	text, args := selectWebhooks, []any(nil)
+	if merchantID != 0 {
+		text, args = selectMerchantWebhooks, []any{merchantID}
+	}
+	endpoints, err := sqldb.All(ctx, db.sql, text, args, func(rows sqldb.Rows) (webhook.Endpoint, error) {
+		var r webhookRow
+		err := rows.Scan(r.dest()...)
+		return r.endpoint(), err
+	})
+	return endpoints, db.readError("list webhooks", err, nil)
+}
+
+// InWebhookTx implements webhook.Store.
+func (db *DB) InWebhookTx(ctx context.Context, fn func(webhook.Tx) error) error {
+	return db.inTx(ctx, "webhook", func(t *tx) error { return fn(webhookTx{t}) })
+}
+
+// webhookTx implements webhook.Tx.
+type webhookTx struct{ *tx }
+
+// NewestEvent implements webhook.Tx. It locks the merchant, so that the count of
+// AddWebhook is right.
+func (t webhookTx) NewestEvent(ctx context.Context, merchantID int64) (int64, error) {
+	var last int64
+	err := t.QueryRow(ctx, `SELECT last_event FROM merchants WHERE id = $1`+t.db.dialect.RowLock, []any{merchantID}, &last)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, webhook.ErrNoMerchant
+	}
+	return last, err
+}
+
+// AddWebhook implements webhook.Tx.
+func (t webhookTx) AddWebhook(ctx context.Context, e webhook.Endpoint) (id int64, err error) {
+	var count int64
+	if err := t.QueryRow(ctx, `SELECT COUNT(*) FROM webhooks WHERE merchant_id = $1`, []any{e.MerchantID}, &count); err != nil {
+		return 0, err
+	}
+	if count >= webhook.MaxEndpoints {
+		return 0, webhook.ErrTooMany
+	}
+	if err := t.QueryRow(ctx, `UPDATE counters SET last = last + 1 WHERE name = 'webhook' RETURNING last`, nil, &id); err != nil {
+		return 0, err
+	}
+	_, err = t.Exec(ctx, `INSERT INTO webhooks (`+webhookColumns+`)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+		e.MerchantID, id, e.URL, e.Description, int64(e.Types), e.CreatedAt.Unix(), string(e.Secret), string(e.OldSecret), seconds(e.OldSecretUntil),
+		int64(e.State), e.Reason, seconds(e.StateSet), e.Acknowledged, e.Failures, seconds(e.FailingSince), seconds(e.NextAttempt))
+	return id, err
+}
+
+// LockWebhook implements webhook.Tx.
+func (t webhookTx) LockWebhook(ctx context.Context, key webhook.Key) (webhook.Endpoint, error) {
+	e, err := readWebhook(ctx, t, selectWebhook+t.db.dialect.RowLock, key)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = webhook.ErrNotFound
+	}
+	return e, err
+}
+
+// UpdateWebhook implements webhook.Tx.
+func (t webhookTx) UpdateWebhook(ctx context.Context, e webhook.Endpoint) error {
+	return t.update(ctx, webhook.ErrNotFound, `UPDATE webhooks SET url = $1, description = $2, types = $3, secret = $4, old_secret = $5,
+		old_secret_until = $6, state = $7, reason = $8, state_set_at = $9, acknowledged = $10, failures = $11, failing_since = $12, next_attempt_at = $13
+		WHERE merchant_id = $14 AND id = $15`,
+		e.URL, e.Description, int64(e.Types), string(e.Secret), string(e.OldSecret), seconds(e.OldSecretUntil),
+		int64(e.State), e.Reason, seconds(e.StateSet), e.Acknowledged, e.Failures, seconds(e.FailingSince), seconds(e.NextAttempt),
+		e.MerchantID, e.ID)
+}
+
+// RemoveWebhook implements webhook.Tx.
+func (t webhookTx) RemoveWebhook(ctx context.Context, key webhook.Key) error {
+	if _, err := t.Exec(ctx, `DELETE FROM webhook_deliveries WHERE merchant_id = $1 AND webhook_id = $2`, key.MerchantID, key.ID); err != nil {
+		return err
+	}
+	return t.update(ctx, webhook.ErrNotFound, `DELETE FROM webhooks WHERE merchant_id = $1 AND id = $2`, key.MerchantID, key.ID)
+}
+
+// Audit implements webhook.Tx.
+func (t webhookTx) Audit(ctx context.Context, entry order.AuditEntry) error {
+	return t.appendAudit(ctx, entry.MerchantID, entry)
+}

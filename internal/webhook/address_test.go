@@ -1,0 +1,243 @@
+package webhook
+
+import (
+	"context"
+	"crypto/x509"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"code.dny.dev/ssrf"
+)
+
+// hostile are hosts of URLs that must never be connected to. Names are resolved to the
+// address after the space.
+var hostile = []string{
+	// Loopback and "this" host, in all notations.
+	"127.0.0.1", "127.0.0.2", "127.1.2.3", "127.255.255.254", "0.0.0.0", "0.1.2.3", "[::1]", "[::]",
+	"localhost 127.0.0.1", "LOCALHOST 127.0.0.1", "localhost. 127.0.0.1", "a.localhost 127.0.0.1",
+	"2130706433 127.0.0.1", "0x7f000001 127.0.0.1", "0x7f.0.0.1 127.0.0.1", "0177.0.0.1 127.0.0.1", "017700000001 127.0.0.1",
+	"127.1 127.0.0.1", "127.0.1 127.0.0.1", "127.0.0.1. 127.0.0.1", "0 127.0.0.1", "00000127.0.0.1 127.0.0.1",
+	// Link-local, metadata services.
+	"169.254.169.254", "169.254.0.1", "2852039166 169.254.169.254", "[fe80::1]", "[fe80::1%25lo]", "[fd00:ec2::254]",
+	"metadata.google.internal 169.254.169.254", "metadata 169.254.169.254", "100.100.100.200",
+	// Private, shared, reserved, multicast, documentation, benchmarking.
+	"10.0.0.1", "10.255.255.255", "172.16.0.1", "172.31.255.254", "192.168.0.1", "192.168.255.255", "100.64.0.1", "100.127.255.254",
+	"192.0.0.8", "192.0.2.1", "198.18.0.1", "198.51.100.1", "203.0.113.1", "192.88.99.1", "224.0.0.1", "239.255.255.255", "240.0.0.1", "255.255.255.255",
+	"[fc00::1]", "[fdff::1]", "[ff02::1]", "[2001:db8::1]", "[3fff::1]", "[fec0::1]",
+	// IPv4 inside of IPv6: mapped, compatible, NAT64, 6to4, Teredo.
+	"[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::ffff:10.0.0.1]", "[::ffff:169.254.169.254]", "[::127.0.0.1]", "[64:ff9b::7f00:1]", "[64:ff9b:1::a00:1]",
+	"[2002:7f00:1::]", "[2001:0:7f00:1::]",
+	// Names that lead inside, as after a rebinding.
+	"rebind.example.com 127.0.0.1", "mapped.example.com ::ffff:127.0.0.1", "six.example.com ::1", "private.example.com 10.0.0.1",
+	"wildcard.10.0.0.1.nip.io 10.0.0.1", "xn--nxasmq6b.example 192.168.0.1",
+}
+
+// listener counts the connections to a port of this machine, on all its addresses.
+func listener(t *testing.T) (port string, connections *atomic.Int64) {
+	t.Helper()
+	l, err := net.Listen("tcp", ":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	connections = new(atomic.Int64)
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			connections.Add(1)
+			_ = c.Close()
+		}
+	}()
+	_, port, _ = net.SplitHostPort(l.Addr().String())
+	return port, connections
+}
+
+// TestHostileAddresses posts to hosts that are not public: the rules for URLs refuse
+// those that they can, and no connection is made to any, whatever its name leads to.
+func TestHostileAddresses(t *testing.T) {
+	t.Parallel()
+	if len(hostile) < 60 {
+		t.Errorf("only %d addresses", len(hostile))
+	}
+	port, connections := listener(t)
+	// Any port, so that the address alone decides.
+	guard := ssrf.New(ssrf.WithAnyPort())
+	for _, row := range hostile {
+		host, leads, named := strings.Cut(row, " ")
+		url := "https://" + host + ":" + port + "/hook"
+		if problem := URLProblem("https://"+host+"/hook", false); problem == "" && !strings.Contains(host, "example") && !strings.Contains(host, "nip.io") {
+			t.Errorf("%s is accepted", host)
+		}
+		// attempts counts the connections that the guard was asked for.
+		var attempts atomic.Int64
+		dialer := &net.Dialer{Timeout: 10 * time.Second, Control: func(network, address string, c syscall.RawConn) error {
+			attempts.Add(1)
+			return guard.Safe(network, address, c)
+		}}
+		if named {
+			dialer.Resolver = resolverOf(t, leads)
+		}
+		client := newClient(dialer, nil)
+		result := client.Post(t.Context(), Message{URL: url, At: time.Now()})
+		client.Close()
+		if result.Error != ErrorAddress && attempts.Load() > 0 {
+			t.Errorf("%s: %+v after %d attempts to connect", host, result, attempts.Load())
+		}
+		if named && attempts.Load() == 0 && strings.HasSuffix(host, ".example.com") {
+			t.Errorf("%s was not resolved: %+v", host, result)
+		}
+		if result.Error == "" || result.Status != 0 {
+			t.Errorf("%s: %+v", host, result)
+		}
+	}
+	if n := connections.Load(); n != 0 {
+		t.Errorf("%d connections were made", n)
+	}
+	// The listener does count.
+	NewClient(true).Post(t.Context(), Message{URL: "https://127.0.0.1:" + port, At: time.Now()})
+	if connections.Load() == 0 {
+		t.Error("the listener did not notice a connection")
+	}
+}
+
+// TestRebinding resolves a name to a public address first and to this machine then:
+// the address of the connection counts.
+func TestRebinding(t *testing.T) {
+	t.Parallel()
+	port, connections := listener(t)
+	guard := ssrf.New(ssrf.WithAnyPort())
+	dialer := &net.Dialer{Control: guard.Safe, Resolver: resolverOf(t, "127.0.0.1")}
+	if addresses, err := resolverOf(t, "8.8.8.8").LookupNetIP(t.Context(), "ip4", "rebind.example.com"); err != nil ||
+		guard.SafeAddr(addresses[0]) != nil {
+		t.Fatalf("the first lookup: %v, %v", addresses, err)
+	}
+	result := newClient(dialer, nil).Post(t.Context(), Message{URL: "https://rebind.example.com:" + port, At: time.Now()})
+	if result.Error != ErrorAddress || connections.Load() != 0 {
+		t.Errorf("%+v, %d connections", result, connections.Load())
+	}
+}
+
+// TestRedirects checks that a redirect is a failure and is not followed.
+func TestRedirects(t *testing.T) {
+	t.Parallel()
+	port, connections := listener(t)
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "https://127.0.0.1:"+port+"/inside", status)
+		}))
+		t.Cleanup(server.Close)
+		roots := x509.NewCertPool()
+		roots.AddCert(server.Certificate())
+		result := newClient(&net.Dialer{}, roots).Post(t.Context(), Message{URL: server.URL, At: time.Now()})
+		if result.Status != status || result.Error != ErrorStatus {
+			t.Errorf("%d: %+v", status, result)
+		}
+	}
+	if n := connections.Load(); n != 0 {
+		t.Errorf("%d redirects were followed", n)
+	}
+}
+
+func TestURLProblem(t *testing.T) {
+	t.Parallel()
+	for url, valid := range map[string]bool{
+		"https://hooks.example.com":                              true,
+		"https://hooks.example.com/a?b=c":                        true,
+		"https://HOOKS.example.com:8443/":                        true,
+		"https://8.8.8.8/":                                       true,
+		"https://[2606:4700:4700::1111]/":                        true,
+		"https://xn--nxasmq6b.gr/":                               true,
+		"":                                                       false,
+		"http://hooks.example.com":                               false,
+		"ftp://hooks.example.com":                                false,
+		"HTTPS//hooks.example.com":                               false,
+		"https:///path":                                          false,
+		"https:hooks.example.com":                                false,
+		"https://user@hooks.example.com":                         false,
+		"https://user:pass@hooks.example.com":                    false,
+		"https://hooks.example.com@127.0.0.1/":                   false,
+		"https://hooks.example.com#@127.0.0.1":                   false,
+		"https://hooks.example.com#":                             false,
+		"https://hooks.example.com:22":                           false,
+		"https://hooks.example.com:80":                           false,
+		"https://hooks.example.com:0443":                         false,
+		"https://hooks.example.com\\@127.0.0.1":                  false,
+		"https://hooks.example.com/\r\nX: y":                     false,
+		"https://παράδειγμα.gr/":                                 false,
+		"https://127.0.0.1。example.com":                          false,
+		"https://hooks..example.com":                             false,
+		"https://hooks.example.com.":                             false,
+		"https://hooks%2eexample.com":                            false,
+		"https://hook s.example.com":                             false,
+		"https://hooks.example.com/" + strings.Repeat("a", 1000): false,
+	} {
+		if problem := URLProblem(url, false); (problem == "") != valid {
+			t.Errorf("%q: %q", url, problem)
+		}
+	}
+	for url, valid := range map[string]bool{
+		"http://127.0.0.1:8080/hook": true, "https://localhost/": true, "ftp://127.0.0.1/": false, "http://user@127.0.0.1": false,
+	} {
+		if problem := URLProblem(url, true); (problem == "") != valid {
+			t.Errorf("with private addresses, %q: %q", url, problem)
+		}
+	}
+}
+
+// resolverOf returns a resolver for which every name has one address.
+func resolverOf(t *testing.T, address string) *net.Resolver {
+	t.Helper()
+	ip := netip.MustParseAddr(address)
+	return &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+		client, server := net.Pipe()
+		go serveDNS(server, ip)
+		return client, nil
+	}}
+}
+
+// serveDNS responds to the queries of a connection, each after two bytes of its length
+// (RFC 1035).
+func serveDNS(conn net.Conn, ip netip.Addr) {
+	defer func() { _ = conn.Close() }()
+	buffer := make([]byte, 2+512)
+	for {
+		n, err := conn.Read(buffer)
+		if err != nil || n < 2+12 {
+			return
+		}
+		query := buffer[2:n]
+		end := 12
+		for query[end] != 0 {
+			end += 1 + int(query[end])
+		}
+		end += 5 // the last label, type and class
+		response := append([]byte(nil), query[:end]...)
+		response[2], response[3] = 0x81, 0x80
+		response[8], response[9], response[10], response[11] = 0, 0, 0, 0
+		kind := byte(1)
+		if ip.Is6() {
+			kind = 28
+		}
+		if query[end-3] == kind {
+			response[7] = 1
+			raw := ip.AsSlice()
+			response = append(response, 0xc0, 12, 0, kind, 0, 1, 0, 0, 0, 0, 0, byte(len(raw)))
+			response = append(response, raw...)
+		} else {
+			response[7] = 0
+		}
+		if _, err := conn.Write(append([]byte{0, byte(len(response))}, response...)); err != nil {
+			return
+		}
+	}
+}

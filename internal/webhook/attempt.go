@@ -1,0 +1,66 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+// Poster sends messages to endpoints. Client implements it.
+type Poster interface {
+	Post(ctx context.Context, m Message) Result
+}
+
+// Encoder returns the bodies of messages.
+type Encoder interface {
+	// Event returns the body of an event: the same JSON as in the change feed.
+	Event(event order.EventRecord) ([]byte, error)
+	// Test returns the body of a test event, and the name of its type.
+	Test(at time.Time) (body []byte, name string, err error)
+}
+
+// messageID returns the id of an event's message to an endpoint. It is the same at
+// each attempt. The mark makes it another one if the number of the event is given out
+// again, after a restore or a failover that lost commits.
+func messageID(key Key, event order.EventRecord) string {
+	return fmt.Sprintf("msg_%d_%d_%s", key.ID, event.Seq, strconv.FormatUint(uint64(event.Mark), 36))
+}
+
+// outgoing is a message and what the delivery log says of it.
+type outgoing struct {
+	id       string
+	event    int64
+	typeName string
+	body     []byte
+}
+
+// newOutgoing returns the message of an event.
+func newOutgoing(encoder Encoder, key Key, event order.EventRecord) (outgoing, error) {
+	body, err := encoder.Event(event)
+	return outgoing{id: messageID(key, event), event: event.Seq, typeName: event.Type.String(), body: body}, err
+}
+
+// courier sends messages to endpoints.
+type courier struct {
+	poster  Poster
+	now     func() time.Time
+	timeout time.Duration // of one request
+}
+
+// send sends a message to an endpoint.
+func (c courier) send(ctx context.Context, e Endpoint, m outgoing) (Delivery, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	now := c.now
+	at := now().UTC()
+	signature, err := Sign(m.id, at, m.body, e.secrets(at)...)
+	if err != nil {
+		return Delivery{}, err
+	}
+	result := c.poster.Post(ctx, Message{ID: m.id, URL: e.URL, At: at, Signature: signature, Body: m.body})
+	result.Took = now().Sub(at)
+	return Delivery{At: at.Truncate(time.Second), MessageID: m.id, Event: m.event, Type: m.typeName, Result: result}, nil
+}

@@ -1,0 +1,28 @@
+package webhook
+
+import (
+	"strconv"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+// The actions of webhooks in the audit log.
+const (
+	AuditAdded         order.AuditAction = "webhook.added"
+	AuditChanged       order.AuditAction = "webhook.changed" // fields are those that changed
+	AuditRemoved       order.AuditAction = "webhook.removed"
+	AuditSecretRotated order.AuditAction = "webhook.secret_rotated"
+	AuditReplayed      order.AuditAction = "webhook.replayed" // after is the new cursor
+	AuditFailed        order.AuditAction = "webhook.failed"   // disabled by the service
+)
+
+// audit returns an entry of the audit log about the endpoint.
+func (e Endpoint) audit(action order.AuditAction, at time.Time, actor order.Actor, source order.Source, detail string) order.AuditEntry {
+	return order.AuditEntry{
+		MerchantID: e.MerchantID, At: at, Action: action, Actor: actor, Source: source, SubjectID: e.ID, Detail: detail,
+	}
+}
+
+// number returns a number for order.AuditDetail.
+func number(n int64) string { return strconv.FormatInt(n, 10) }

@@ -1,0 +1,188 @@
+package webhook
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+// Addition is an endpoint to be added.
+type Addition struct {
+	MerchantID  int64
+	URL         string // checked with URLProblem
+	Description string // checked with DescriptionProblem
+	Types       Types
+	// After is the number of the event after which deliveries begin; nil: the newest.
+	After *int64
+}
+
+// Change is what to change of an endpoint; nil: nothing.
+type Change struct {
+	URL         *string // checked with URLProblem
+	Description *string // checked with DescriptionProblem
+	Types       *Types
+	Enabled     *bool
+}
+
+// second returns the time of the service's clock in whole seconds.
+func (s *Service) second() time.Time { return s.now().UTC().Truncate(time.Second) }
+
+// The methods below take who makes the change; they set its time.
+
+// Add adds an active endpoint with a random secret. Errors: ErrNoMerchant, ErrTooMany,
+// ErrNoEvent if After is above the newest event.
+func (s *Service) Add(ctx context.Context, cause order.Cause, a Addition) (Endpoint, error) {
+	cause.At = s.second()
+	e := Endpoint{
+		Key: Key{MerchantID: a.MerchantID}, URL: a.URL, Description: a.Description, Types: a.Types,
+		CreatedAt: cause.At, Secret: NewSecret(), State: Active,
+	}
+	return s.inTx(ctx, e.MerchantID, func(tx Tx) (Endpoint, error) {
+		var err error
+		if e.Acknowledged, err = cursor(ctx, tx, e.MerchantID, a.After); err != nil {
+			return Endpoint{}, err
+		}
+		if e.ID, err = tx.AddWebhook(ctx, e); err != nil {
+			return Endpoint{}, err
+		}
+		return e, tx.Audit(ctx, e.audit(AuditAdded, cause.At, cause.Actor, cause.Source, ""))
+	})
+}
+
+// cursor returns a number that a client chose, or that of the newest event for nil. It
+// returns ErrNoEvent for a number above the newest.
+func cursor(ctx context.Context, tx Tx, merchantID int64, after *int64) (int64, error) {
+	newest, err := tx.NewestEvent(ctx, merchantID)
+	switch {
+	case err != nil || after == nil:
+		return newest, err
+	case *after > newest:
+		return 0, ErrNoEvent
+	}
+	return *after, nil
+}
+
+// Change changes an endpoint. Another URL, or enabling it, ends the pause after a
+// failure. Deliveries continue where they ended. Errors: ErrNotFound.
+func (s *Service) Change(ctx context.Context, cause order.Cause, key Key, c Change) (Endpoint, error) {
+	cause.At = s.second()
+	return s.change(ctx, key, func(tx Tx, e *Endpoint) (order.AuditEntry, error) {
+		fields := e.update(c, cause.At)
+		return e.audit(AuditChanged, cause.At, cause.Actor, cause.Source, order.AuditDetail("fields", strings.Join(fields, ","), "state", e.State.String())), nil
+	})
+}
+
+// update applies a change and returns the names of the fields that it changed.
+func (e *Endpoint) update(c Change, at time.Time) (fields []string) {
+	if c.URL != nil && *c.URL != e.URL {
+		fields = append(fields, "url")
+		e.URL = *c.URL
+		e.retryNow()
+	}
+	if c.Description != nil && *c.Description != e.Description {
+		fields = append(fields, "description")
+		e.Description = *c.Description
+	}
+	if c.Types != nil && *c.Types != e.Types {
+		fields = append(fields, "types")
+		e.Types = *c.Types
+	}
+	if c.Enabled != nil && *c.Enabled != (e.State == Active) {
+		state := Disabled
+		if *c.Enabled {
+			state = Active
+		}
+		if state != e.State && !(state == Disabled && e.State == Failed) {
+			fields = append(fields, "enabled")
+			e.State, e.StateSet, e.Reason = state, at, ""
+			e.retryNow()
+		}
+	}
+	return fields
+}
+
+// retryNow ends the pause after a failure.
+func (e *Endpoint) retryNow() {
+	e.Failures, e.FailingSince, e.NextAttempt = 0, time.Time{}, time.Time{}
+}
+
+// Remove removes an endpoint with its deliveries, or returns ErrNotFound.
+func (s *Service) Remove(ctx context.Context, cause order.Cause, key Key) error {
+	cause.At = s.second()
+	_, err := s.inTx(ctx, key.MerchantID, func(tx Tx) (Endpoint, error) {
+		e, err := tx.LockWebhook(ctx, key)
+		if err != nil {
+			return Endpoint{}, err
+		}
+		if err := tx.RemoveWebhook(ctx, key); err != nil {
+			return Endpoint{}, err
+		}
+		return e, tx.Audit(ctx, e.audit(AuditRemoved, cause.At, cause.Actor, cause.Source, ""))
+	})
+	return err
+}
+
+// RotateSecret gives an endpoint a new random secret. The old one signs too for the
+// time of overlap. Errors: ErrNotFound.
+func (s *Service) RotateSecret(ctx context.Context, cause order.Cause, key Key, overlap time.Duration) (Endpoint, error) {
+	cause.At = s.second()
+	secret := NewSecret()
+	return s.change(ctx, key, func(_ Tx, e *Endpoint) (order.AuditEntry, error) {
+		e.OldSecret, e.OldSecretUntil = e.Secret, cause.At.Add(overlap)
+		if overlap == 0 {
+			e.OldSecret, e.OldSecretUntil = "", time.Time{}
+		}
+		e.Secret = secret
+		return e.audit(AuditSecretRotated, cause.At, cause.Actor, cause.Source, ""), nil
+	})
+}
+
+// Replay sets the cursor of an endpoint: the events after a number are delivered, also
+// those that it has acknowledged. Errors: ErrNotFound, ErrNoEvent if the number is
+// above the newest event.
+func (s *Service) Replay(ctx context.Context, cause order.Cause, key Key, after int64) (Endpoint, error) {
+	cause.At = s.second()
+	return s.change(ctx, key, func(tx Tx, e *Endpoint) (order.AuditEntry, error) {
+		var err error
+		if e.Acknowledged, err = cursor(ctx, tx, key.MerchantID, &after); err != nil {
+			return order.AuditEntry{}, err
+		}
+		e.retryNow()
+		return e.audit(AuditReplayed, cause.At, cause.Actor, cause.Source, order.AuditDetail("after", number(after))), nil
+	})
+}
+
+// change changes a locked endpoint with a function that returns the entry of the audit
+// log.
+func (s *Service) change(ctx context.Context, key Key, fn func(Tx, *Endpoint) (order.AuditEntry, error)) (Endpoint, error) {
+	return s.inTx(ctx, key.MerchantID, func(tx Tx) (Endpoint, error) {
+		e, err := tx.LockWebhook(ctx, key)
+		if err != nil {
+			return Endpoint{}, err
+		}
+		entry, err := fn(tx, &e)
+		if err != nil {
+			return Endpoint{}, err
+		}
+		if err := tx.UpdateWebhook(ctx, e); err != nil {
+			return Endpoint{}, err
+		}
+		return e, tx.Audit(ctx, entry)
+	})
+}
+
+// inTx runs fn in a transaction. It then wakes the Sender of this instance.
+func (s *Service) inTx(ctx context.Context, merchantID int64, fn func(Tx) (Endpoint, error)) (Endpoint, error) {
+	var e Endpoint
+	err := s.store.InWebhookTx(ctx, func(tx Tx) (err error) {
+		e, err = fn(tx)
+		return err
+	})
+	if err != nil {
+		return Endpoint{}, err
+	}
+	s.added(merchantID)
+	return e, nil
+}

@@ -1,0 +1,79 @@
+package webhook
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+// Pauses between two attempts for the same event.
+const (
+	firstPause  = 5 * time.Second
+	maxPause    = 8 * time.Hour
+	pauseGrowth = 3
+	// pauseSpread is the part of a pause that is random, so that the endpoints of a
+	// receiver that was down do not all come back at the same moment.
+	pauseSpread = 0.2
+)
+
+// pause returns how long to wait after a number of failures, at least 1. random is
+// from 0 to 1.
+func pause(failures int, random float64) time.Duration {
+	d := firstPause
+	for range failures - 1 {
+		if d *= pauseGrowth; d >= maxPause {
+			d = maxPause
+			break
+		}
+	}
+	return time.Duration(float64(d) * (1 + pauseSpread*(2*random-1)))
+}
+
+// after returns the progress of an endpoint after a delivery of an event that has the
+// result. wait is the pause before the next attempt, if there is one.
+func (e Endpoint) after(event int64, result Result, now time.Time, wait func(failures int) time.Duration) Progress {
+	p := e.progress()
+	if result.Error == "" {
+		p.Acknowledged, p.Failures, p.FailingSince, p.NextAttempt = event, 0, time.Time{}, time.Time{}
+		return p
+	}
+	p.Failures++
+	if p.FailingSince.IsZero() {
+		p.FailingSince = now
+	}
+	switch {
+	case result.Status == http.StatusGone:
+		e.fail(&p, now, "the endpoint answered 410 Gone", "gone")
+	case now.Sub(p.FailingSince) >= GiveUpAfter:
+		e.fail(&p, now, "deliveries have failed for 3 days; the last error was "+result.problem(), result.Error)
+	default:
+		p.NextAttempt = now.Add(wait(p.Failures))
+	}
+	return p
+}
+
+// fail disables the endpoint. word is the reason in the audit log.
+func (e Endpoint) fail(p *Progress, now time.Time, reason, word string) {
+	p.State, p.StateSet, p.Reason = Failed, now, reason
+	entry := e.audit(AuditFailed, now, order.ActorSystem, order.Source{}, order.AuditDetail("reason", word))
+	p.Audit = &entry
+}
+
+// problem returns the error of a result for people.
+func (r Result) problem() string {
+	switch r.Error {
+	case ErrorStatus:
+		return "the status " + strconv.Itoa(r.Status)
+	case ErrorTimeout:
+		return "no response in time"
+	case ErrorAddress:
+		return "an address that is not public"
+	case ErrorResolve:
+		return "a host name without an address"
+	case ErrorTLS:
+		return "a certificate that is not valid"
+	}
+	return "a broken connection"
+}

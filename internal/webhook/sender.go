@@ -1,0 +1,290 @@
+package webhook
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// Options are what a Sender works with.
+type Options struct {
+	Store   Store
+	Poster  Poster
+	Encoder Encoder
+	Now     func() time.Time
+	Random  func() float64 // from 0 to 1, spreads the pauses
+	Log     *slog.Logger
+
+	// The others have defaults.
+	Wait    func(failures int) time.Duration // before the next attempt, after so many failures
+	Attempt time.Duration                    // limit of one request
+	Lease   time.Duration                    // how long a lease lasts, in whole seconds
+	Poll    time.Duration                    // how often the database is asked for due endpoints
+	Lanes   [2]int                           // see maxHealthy and maxSlow
+}
+
+const (
+	// maxHealthy is how many endpoints a Sender delivers to at once. Those that have
+	// failed or were slow the last time have maxSlow others for themselves, so that
+	// they cannot take all: each takes one of maxHealthy once.
+	maxHealthy = 128
+	maxSlow    = 32
+	// slowAfter is how long a delivery takes that is slow.
+	slowAfter = time.Second
+	// leaseTime is how long a lease lasts. A Sender begins no attempt that could last
+	// longer than its lease. The difference to attemptTimeout is how much the clocks of
+	// two instances may differ.
+	leaseTime = 20 * time.Second
+	// attemptTimeout bounds one request to an endpoint.
+	attemptTimeout = 10 * time.Second
+	// pollInterval is how often a Sender looks for endpoints that are due because of
+	// time, of events of other instances, or of a request.
+	pollInterval = time.Second
+	// idlePolls is how many polls are left out while the database tells that nothing
+	// was committed.
+	idlePolls = 5
+	// stopTimeout is how long requests in flight may last after the end of Run.
+	stopTimeout = 5 * time.Second
+)
+
+// Sender delivers events to endpoints. Any number of Senders can work on one store.
+type Sender struct {
+	Options
+	kick chan struct{} // wakes Run
+
+	mu        sync.Mutex
+	merchants map[int64]bool // with active endpoints, as of the last poll
+	changed   map[int64]bool // of them, those with changes since
+	pending   map[Key]*task  // queued or running
+	slow      map[Key]bool   // endpoints whose last delivery was slow or failed
+	lanes     [2]lane        // healthy and slow
+	inFlight  int            // requests
+	results   map[string]uint64
+}
+
+// task is an endpoint that is queued or being delivered to.
+type task struct{ again bool } // its merchant has changed since
+
+// lane is a queue of endpoints with a limit of its own.
+type lane struct {
+	limit, running int
+	queue          []Key
+}
+
+// NewSender returns a Sender. Run starts it.
+func NewSender(options Options) *Sender {
+	options.Attempt = cmp.Or(options.Attempt, attemptTimeout)
+	options.Lease = cmp.Or(options.Lease, leaseTime)
+	options.Poll = cmp.Or(options.Poll, pollInterval)
+	if options.Wait == nil {
+		options.Wait = func(failures int) time.Duration { return pause(failures, options.Random()) }
+	}
+	return &Sender{
+		Options: options, kick: make(chan struct{}, 1),
+		changed: make(map[int64]bool), pending: make(map[Key]*task), slow: make(map[Key]bool),
+		results: make(map[string]uint64),
+		lanes:   [2]lane{{limit: cmp.Or(options.Lanes[0], maxHealthy)}, {limit: cmp.Or(options.Lanes[1], maxSlow)}},
+	}
+}
+
+// Changed says that a merchant may have new events. It returns at once, and does
+// nothing for a merchant without endpoints.
+func (s *Sender) Changed(merchantID int64) {
+	s.mu.Lock()
+	known := s.merchants[merchantID]
+	if known {
+		s.changed[merchantID] = true
+	}
+	s.mu.Unlock()
+	if known {
+		s.wake()
+	}
+}
+
+// Added says that endpoints of a merchant were added or changed.
+func (s *Sender) Added(merchantID int64) {
+	s.mu.Lock()
+	if s.merchants != nil {
+		s.merchants[merchantID] = true
+	}
+	s.mu.Unlock()
+	s.Changed(merchantID)
+}
+
+func (s *Sender) wake() {
+	select {
+	case s.kick <- struct{}{}:
+	default: // Run will look anyway
+	}
+}
+
+// Run delivers events until ctx ends. It then begins no request, waits a short time for
+// those in flight, and releases its leases.
+func (s *Sender) Run(ctx context.Context) {
+	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	var running sync.WaitGroup
+	ticker := time.NewTicker(s.Poll)
+	defer ticker.Stop()
+	p := poller{sender: s}
+	p.poll(ctx)
+	for {
+		s.start(ctx, work, &running)
+		select {
+		case <-ctx.Done():
+			timeout := time.AfterFunc(stopTimeout, cancel)
+			defer timeout.Stop()
+			running.Wait()
+			return
+		case <-ticker.C:
+			p.poll(ctx)
+		case <-s.kick:
+			s.pollChanged(ctx)
+		}
+	}
+}
+
+// poller decides which polls are needed.
+type poller struct {
+	sender *Sender
+	seen   string // commit version before the last poll
+	skips  int
+}
+
+// poll queues all endpoints that are due.
+func (p *poller) poll(ctx context.Context) {
+	s := p.sender
+	version, known := s.Store.CommitVersion() // before the statements
+	if known && version == p.seen && p.skips < idlePolls {
+		p.skips++
+		return
+	}
+	merchants, err := s.Store.WebhookMerchants(ctx)
+	if err == nil {
+		s.mu.Lock()
+		s.merchants = make(map[int64]bool, len(merchants))
+		for _, id := range merchants {
+			s.merchants[id] = true
+		}
+		s.mu.Unlock()
+		err = s.queueDue(ctx, 0)
+	}
+	if err != nil {
+		s.warn(ctx, "cannot look for webhooks that are due", err)
+		return
+	}
+	p.seen, p.skips = version, 0
+}
+
+// pollChanged queues the endpoints of merchants with changes.
+func (s *Sender) pollChanged(ctx context.Context) {
+	s.mu.Lock()
+	changed := s.changed
+	s.changed = make(map[int64]bool)
+	for key, t := range s.pending {
+		// It may have read the events already, and is not due while it has the lease.
+		t.again = t.again || changed[key.MerchantID]
+	}
+	s.mu.Unlock()
+	for id := range changed {
+		if err := s.queueDue(ctx, id); err != nil {
+			s.warn(ctx, "cannot look for webhooks that are due", err)
+		}
+	}
+}
+
+func (s *Sender) queueDue(ctx context.Context, merchantID int64) error {
+	due, err := s.Store.DueWebhooks(ctx, merchantID, s.Now())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, d := range due {
+		if s.pending[d.Key] != nil {
+			continue
+		}
+		if d.Failing {
+			s.slow[d.Key] = true
+		}
+		s.pending[d.Key] = new(task)
+		s.enqueue(d.Key)
+	}
+	return err
+}
+
+// enqueue adds a pending endpoint to the queue of its lane. The caller holds mu.
+func (s *Sender) enqueue(key Key) {
+	l := s.lane(key)
+	l.queue = append(l.queue, key)
+}
+
+func (s *Sender) lane(key Key) *lane {
+	if s.slow[key] {
+		return &s.lanes[1]
+	}
+	return &s.lanes[0]
+}
+
+// start starts the queued endpoints that the limits allow. Their turns begin nothing
+// after the end of ctx, and end with work.
+func (s *Sender) start(ctx, work context.Context, running *sync.WaitGroup) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.lanes {
+		for l := &s.lanes[i]; l.running < l.limit && len(l.queue) > 0; {
+			key := l.queue[0]
+			l.queue = l.queue[1:]
+			l.running++
+			running.Go(func() {
+				more := s.turn(ctx, work, key)
+				s.ended(l, key, more)
+			})
+		}
+	}
+}
+
+// ended records the end of a turn. more says that the endpoint has more events.
+func (s *Sender) ended(l *lane, key Key, more bool) {
+	s.mu.Lock()
+	l.running--
+	if t := s.pending[key]; more {
+		s.enqueue(key) // behind the others
+	} else {
+		delete(s.pending, key)
+		if t.again {
+			s.changed[key.MerchantID] = true
+		}
+	}
+	s.mu.Unlock()
+	s.wake()
+}
+
+// record counts a delivery.
+func (s *Sender) record(key Key, r Result) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.results[cmp.Or(r.Error, "acknowledged")]++
+	if r.Error != "" || r.Took > slowAfter {
+		s.slow[key] = true
+	} else {
+		delete(s.slow, key)
+	}
+}
+
+// Stats returns the number of deliveries by result, and the requests in flight.
+func (s *Sender) Stats() (results map[string]uint64, inFlight int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	results = make(map[string]uint64, len(s.results))
+	for name, n := range s.results {
+		results[name] = n
+	}
+	return results, s.inFlight
+}
+
+// warn logs an error, unless it comes from the end of Run.
+func (s *Sender) warn(ctx context.Context, message string, err error, attrs ...any) {
+	if ctx.Err() == nil {
+		s.Log.Warn(message, append(attrs, "error", err)...)
+	}
+}

@@ -1,0 +1,111 @@
+package webhook
+
+import (
+	"context"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+// Store holds endpoints and their deliveries. Every method may return
+// order.ErrUnavailable in addition to the errors that it names.
+type Store interface {
+	// Webhooks returns the endpoints of a merchant, by id; those of all merchants if
+	// the id is 0.
+	Webhooks(ctx context.Context, merchantID int64) ([]Endpoint, error)
+	// Webhook returns an endpoint, or ErrNotFound.
+	Webhook(ctx context.Context, key Key) (Endpoint, error)
+	// WebhookDeliveries returns up to limit deliveries to an endpoint with ids below
+	// before, the newest first.
+	WebhookDeliveries(ctx context.Context, key Key, before int64, limit int) ([]Delivery, error)
+	// DeleteWebhookDeliveries deletes the deliveries to an endpoint from before a time
+	// and returns how many it deleted.
+	DeleteWebhookDeliveries(ctx context.Context, key Key, before time.Time) (int, error)
+	// InWebhookTx runs fn in one transaction; see order.Store.InTx.
+	InWebhookTx(ctx context.Context, fn func(Tx) error) error
+
+	// DueWebhooks returns the endpoints of a merchant, or of all merchants if the id is
+	// 0, that have events to deliver now and whose lease is free.
+	DueWebhooks(ctx context.Context, merchantID int64, now time.Time) ([]Due, error)
+	// WebhookMerchants returns the merchants with active endpoints.
+	WebhookMerchants(ctx context.Context) ([]int64, error)
+	// LeaseWebhook takes the lease of an endpoint until a time. It returns ErrNotDue if
+	// another Sender has the lease, or the endpoint is not active or has to wait, and
+	// ErrNotFound.
+	LeaseWebhook(ctx context.Context, key Key, now, until time.Time) (Lease, error)
+	// BorrowWebhook is LeaseWebhook for an endpoint in any state that need not be due.
+	BorrowWebhook(ctx context.Context, key Key, now, until time.Time) (Lease, error)
+	// SaveProgress saves what came of a lease, with a delivery unless it is nil. It
+	// returns ErrLeaseLost, and saves nothing, if the lease was taken by another
+	// Sender, or if the state or the cursor of the endpoint is not that of the lease.
+	SaveProgress(ctx context.Context, lease Lease, progress Progress, delivery *Delivery) error
+	// ReleaseWebhook ends a lease, unless another Sender has taken it.
+	ReleaseWebhook(ctx context.Context, lease Lease) error
+	// ReleaseWebhooks ends all leases, of instances that do not run any more.
+	ReleaseWebhooks(ctx context.Context) error
+
+	// Events and CommitVersion are those of order.Store.
+	Events(ctx context.Context, merchantID, after int64, limit int) (order.Feed, error)
+	CommitVersion() (version string, ok bool)
+}
+
+// Tx is one transaction that changes endpoints.
+type Tx interface {
+	// AddWebhook adds an endpoint and returns its id. It returns ErrNoMerchant or
+	// ErrTooMany.
+	AddWebhook(ctx context.Context, endpoint Endpoint) (id int64, err error)
+	// LockWebhook returns an endpoint and blocks other changes of it, or ErrNotFound.
+	LockWebhook(ctx context.Context, key Key) (Endpoint, error)
+	// UpdateWebhook stores everything but the key and the creation time of a locked
+	// endpoint. It does not touch the lease.
+	UpdateWebhook(ctx context.Context, endpoint Endpoint) error
+	// RemoveWebhook removes a locked endpoint with its deliveries.
+	RemoveWebhook(ctx context.Context, key Key) error
+	// NewestEvent returns the number of the newest event of a merchant.
+	NewestEvent(ctx context.Context, merchantID int64) (int64, error)
+	// Audit appends an entry to the audit log of its merchant.
+	Audit(ctx context.Context, entry order.AuditEntry) error
+}
+
+// Due is an endpoint that has events to deliver.
+type Due struct {
+	Key
+	Failing bool // its last delivery has failed
+}
+
+// Lease is the right to deliver to an endpoint. At most one Sender has it.
+type Lease struct {
+	Endpoint
+	// Number counts the leases of the endpoint. It fences a Sender that has lost its
+	// lease: it cannot move the cursor any more.
+	Number int64
+}
+
+// Progress is what a Sender changes of an endpoint.
+type Progress struct {
+	Acknowledged              int64
+	State                     State
+	Reason                    string
+	StateSet                  time.Time
+	Failures                  int
+	FailingSince, NextAttempt time.Time
+	// LeaseUntil extends the lease; the zero time ends it.
+	LeaseUntil time.Time
+	// Audit is an entry of the audit log; nil: none.
+	Audit *order.AuditEntry
+}
+
+// progress returns the Progress that changes nothing and ends the lease.
+func (e Endpoint) progress() Progress {
+	return Progress{
+		Acknowledged: e.Acknowledged, State: e.State, Reason: e.Reason, StateSet: e.StateSet,
+		Failures: e.Failures, FailingSince: e.FailingSince, NextAttempt: e.NextAttempt,
+	}
+}
+
+// apply returns the endpoint after a Progress.
+func (e Endpoint) apply(p Progress) Endpoint {
+	e.Acknowledged, e.State, e.Reason, e.StateSet = p.Acknowledged, p.State, p.Reason, p.StateSet
+	e.Failures, e.FailingSince, e.NextAttempt = p.Failures, p.FailingSince, p.NextAttempt
+	return e
+}

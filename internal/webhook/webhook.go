@@ -1,0 +1,172 @@
+// Package webhook delivers the change feed to the endpoints of merchants.
+//
+// Each endpoint is a cursor on the feed of its merchant: the number of the last event
+// that the endpoint has acknowledged. Nothing is queued for an event, so none can be
+// lost: a Sender reads the events after the cursor, posts them in order, and moves the
+// cursor after each acknowledgment. A delivery that fails is repeated with growing
+// pauses. An event may therefore arrive more than once, but never out of order.
+//
+// Several instances share the work. A Sender delivers to an endpoint only while it
+// holds the endpoint's lease, which is a row of the database.
+//
+// Requests and signatures follow the Standard Webhooks specification.
+package webhook
+
+import (
+	"errors"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+// Limits of endpoints.
+const (
+	// MaxEndpoints is how many endpoints a merchant may have. It also bounds how many
+	// requests a single merchant can have in flight.
+	MaxEndpoints = 20
+	// MaxDescription is the length of the longest description, in bytes.
+	MaxDescription = 200
+	// MaxOverlap is the longest time for which two secrets sign.
+	MaxOverlap = 7 * 24 * time.Hour
+	// GiveUpAfter is how long deliveries to an endpoint may fail until it is disabled.
+	GiveUpAfter = 3 * 24 * time.Hour
+)
+
+// Limits of the delivery log.
+const (
+	// MaxDeliveries is how many deliveries the log has of one endpoint.
+	MaxDeliveries = 1000
+	// DeliveryRetention is how long a delivery stays in the log.
+	DeliveryRetention = 30 * 24 * time.Hour
+	// MaxResponse is how many bytes of a response the log keeps.
+	MaxResponse = 1024
+)
+
+// The refusals that a caller can distinguish with errors.Is.
+var (
+	// ErrNotFound: the endpoint does not exist or belongs to another merchant.
+	ErrNotFound = errors.New("webhook not found")
+	// ErrNoMerchant: the merchant of a new endpoint does not exist.
+	ErrNoMerchant = errors.New("no merchant with that id")
+	// ErrTooMany: the merchant has MaxEndpoints endpoints.
+	ErrTooMany = errors.New("the merchant has the maximum number of webhooks")
+	// ErrBusy: a delivery to the endpoint is in progress.
+	ErrBusy = errors.New("a delivery to the webhook is in progress")
+	// ErrNoEvent: the merchant has no event with that number.
+	ErrNoEvent = errors.New("the merchant has no event with that number")
+	// ErrNotDue: the endpoint has nothing to deliver now, or another Sender has its
+	// lease.
+	ErrNotDue = errors.New("the webhook is not due")
+	// ErrLeaseLost: the endpoint was changed or removed during a delivery, or its lease
+	// has ended.
+	ErrLeaseLost = errors.New("the lease of the webhook is lost")
+)
+
+// State says whether events are delivered to an endpoint. The numbers are stored:
+// append, never reorder.
+type State uint8
+
+// The states of an endpoint.
+const (
+	Active   State = iota + 1
+	Disabled       // by a request
+	Failed         // by the service; Endpoint.Reason says why
+)
+
+// String returns the published name of the state.
+func (s State) String() string {
+	switch s {
+	case Active:
+		return "active"
+	case Disabled:
+		return "disabled"
+	case Failed:
+		return "failed"
+	}
+	return "unknown"
+}
+
+// Key identifies an endpoint.
+type Key struct{ MerchantID, ID int64 }
+
+// Endpoint is an address that receives the events of a merchant.
+type Endpoint struct {
+	Key
+	URL         string
+	Description string // for people; may be empty
+	Types       Types
+	CreatedAt   time.Time
+
+	Secret Secret
+	// OldSecret signs too until OldSecretUntil. It is empty after the first rotation's
+	// overlap, and if there was none.
+	OldSecret      Secret
+	OldSecretUntil time.Time
+
+	State    State
+	Reason   string    // why the state is Failed; empty in the other states
+	StateSet time.Time // when the state changed last; zero: never
+
+	// Acknowledged is the cursor: the number of the last event that the endpoint has
+	// acknowledged or does not subscribe to.
+	Acknowledged int64
+	// Failures is the number of failed deliveries since the last success, the first of
+	// which was at FailingSince. The next one is not before NextAttempt.
+	Failures                  int
+	FailingSince, NextAttempt time.Time
+}
+
+// secrets returns the secrets that sign at a time, the newest first.
+func (e Endpoint) secrets(now time.Time) []Secret {
+	if e.OldSecret != "" && now.Before(e.OldSecretUntil) {
+		return []Secret{e.Secret, e.OldSecret}
+	}
+	return []Secret{e.Secret}
+}
+
+// Types is a set of event types. The zero Types has all of them, also those that
+// later versions add.
+type Types uint32
+
+// NewTypes returns the set of some types, or of all if there are none.
+func NewTypes(types ...order.EventType) Types {
+	var set Types
+	for _, t := range types {
+		set |= 1 << t
+	}
+	return set
+}
+
+// Has reports whether the set has a type.
+func (set Types) Has(t order.EventType) bool { return set == 0 || set&(1<<t) != 0 }
+
+// List returns the types of the set; none if it has all.
+func (set Types) List() []order.EventType {
+	var types []order.EventType
+	for t := range order.EventType(32) {
+		if set&(1<<t) != 0 {
+			types = append(types, t)
+		}
+	}
+	return types
+}
+
+// ParseType returns the type with a published name.
+func ParseType(name string) (order.EventType, bool) {
+	for t := order.EventType(1); t.String() != order.EventType(0).String(); t++ {
+		if t.String() == name {
+			return t, true
+		}
+	}
+	return 0, false
+}
+
+// Delivery is one attempt to deliver an event, as the log has it.
+type Delivery struct {
+	ID        int64 // 1, 2, 3, ... for each endpoint
+	At        time.Time
+	MessageID string
+	Event     int64  // number of the event; 0: a test
+	Type      string // published name of the event's type
+	Result
+}
