@@ -117,6 +117,11 @@ func decodeDeleted(r response) ([]Invoice, error) {
 	return wire.Invoices, err
 }
 
+// decodeLink decodes the response with a link.
+func decodeLink(r response) (InvoiceLink, error) {
+	return decode(r, func(l InvoiceLink) bool { return l.URL != "" && !l.ExpiresAt.IsZero() })
+}
+
 // complete reports whether all invoices have the required fields.
 func complete(invoices ...Invoice) bool {
 	return !slices.ContainsFunc(invoices, func(i Invoice) bool { return i.ID < 1 || i.URL == "" || i.CreatedAt.IsZero() })

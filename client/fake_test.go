@@ -27,6 +27,7 @@ const (
 	goodSuccess  = `{"success":true}`
 	goodUploaded = `{"message":"success","invoice":{"id":7,"url":"http://x/a.pdf","created_at":"2026-11-20T09:15:00Z"}}`
 	goodDeleted  = `{"message":"success","invoices":[]}`
+	goodLink     = `{"url":"https://orders.example.com/files/355.1.7.1795169700.c2ln","expiresAt":"2026-11-20T10:15:00Z"}`
 	goodEvents   = `{"events":[{"seq":17,"type":"order.state_changed","orderReference":"SF-1","orderId":915664,"at":"2026-11-20T09:15:00Z",` +
 		`"actor":"merchant","data":{"from":"registered","to":"in-processing","reason":null}}],"next":17}`
 )
@@ -59,6 +60,10 @@ var calls = []struct {
 	}},
 	{"delete", goodDeleted, true, func(ctx context.Context, c *client.Client) error {
 		_, err := c.DeleteInvoice(ctx, "SF-1", 7)
+		return err
+	}},
+	{"link", goodLink, false, func(ctx context.Context, c *client.Client) error {
+		_, err := c.InvoiceLink(ctx, "SF-1", 7)
 		return err
 	}},
 }

@@ -11,6 +11,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // MaxInvoiceSize is the maximum size of an invoice file, in bytes.
@@ -57,6 +58,22 @@ func (c *Client) DeleteInvoice(ctx context.Context, reference string, invoiceID 
 	call := c.orderCall(http.MethodDelete, "delete invoice "+id+" of order "+reference, reference, "invoices", id)
 	c.setOptions(call, options)
 	return fetch(ctx, c, call, decodeDeleted)
+}
+
+// InvoiceLink is an address that everybody can open in a browser, without a token,
+// until it expires.
+type InvoiceLink struct {
+	URL       string    `json:"url"`
+	ExpiresAt time.Time `json:"expiresAt"`
+}
+
+// InvoiceLink makes a link to an invoice file of an order. The link is a secret: who
+// has it can read the file. Errors in addition to those of every call:
+// ErrInvoiceNotFound, also if the order does not exist.
+func (c *Client) InvoiceLink(ctx context.Context, reference string, invoiceID int64) (InvoiceLink, error) {
+	id := strconv.FormatInt(invoiceID, 10)
+	call := c.orderCall(http.MethodPost, "link invoice "+id+" of order "+reference, reference, "invoices", id, "link")
+	return fetch(ctx, c, call, decodeLink)
 }
 
 // File is a downloaded invoice file.

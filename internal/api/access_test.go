@@ -39,6 +39,7 @@ var endpoints = []struct {
 	{"PATCH", "/v2/orders/R-1/reject", token.OrdersWrite, true},
 	{"POST", "/v2/orders/R-1/invoices", token.InvoicesWrite, false},
 	{"DELETE", "/v2/orders/R-1/invoices/1", token.InvoicesWrite, false},
+	{"POST", "/v2/orders/R-1/invoices/1/link", token.OrdersRead, false},
 	{"GET", "/storage/eu/inv/invoices/R-1/a.pdf", token.OrdersRead, false},
 }
 
@@ -124,6 +125,7 @@ func TestForeignOrders(t *testing.T) {
 		{"PATCH", "/v2/orders/ID/reject", "", [2]string{"X-1", "Y-1"}},
 		{"POST", "/v2/orders/ID/invoices", upload, [2]string{"X-1", "Y-1"}},
 		{"DELETE", "/v2/orders/ID/invoices/1", "", [2]string{"X-1", "Y-1"}},
+		{"POST", "/v2/orders/ID/invoices/1/link", "", [2]string{"X-1", "Y-1"}},
 		{"GET", "/storage/eu/inv/invoices/ID/a.pdf", "", [2]string{"X-1", "Y-1"}},
 	}
 	for _, test := range tests {

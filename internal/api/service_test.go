@@ -131,10 +131,11 @@ func (s *service) serve(orders *order.Service, with setup, log *slog.Logger) {
 	storageURL := at.base + "/storage/" + at.region + "/" + at.bucket
 	config := web.RouterConfig{Authenticator: with.verifier, ResponseCache: respcache.New(1<<20, s.now), Refuser: orders}
 	invoices := invoiceapi.Endpoints{Orders: orders, Metrics: s.metrics, StorageURL: storageURL}
+	stored := storageapi.API{Orders: orders, Metrics: s.metrics}
 	router := web.NewRouter(config,
 		v1.API{Endpoints: invoices, BaseURL: at.base}.Routes(),
 		v2.API{Endpoints: invoices, BaseURL: at.base, ErrorCodes: with.errorCodes}.Routes(),
-		storageapi.API{Orders: orders, Metrics: s.metrics}.Routes(),
+		stored.Routes(), stored.LinkRoutes(),
 		operator.API{Orders: orders, Tokens: s.tokens, Log: log}.Routes(),
 		docpages.DocumentRoutes(),
 		docpages.PageRoutes(at.base),

@@ -16,6 +16,7 @@ import (
 type invoicesCommand struct {
 	Upload   invoicesUpload   `cmd:"" help:"Upload an invoice file for an order."`
 	Download invoicesDownload `cmd:"" help:"Download an invoice file of an order."`
+	Link     invoicesLink     `cmd:"" help:"Make an address of an invoice file that everybody can open for 15 minutes."`
 	Delete   invoicesDelete   `cmd:"" help:"Delete an invoice file of an order."`
 }
 
@@ -160,6 +161,19 @@ func writeNew(path string, content []byte) error {
 		return errors.Join(err, os.Remove(path))
 	}
 	return nil
+}
+
+type invoicesLink struct{ invoiceTarget }
+
+func (c *invoicesLink) run(ctx context.Context, p *process) error {
+	link, err := c.service.InvoiceLink(ctx, c.Reference, c.id)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return p.printJSON(link)
+	}
+	return p.print("%s", link.URL)
 }
 
 type invoicesDelete struct {

@@ -14,6 +14,21 @@ import (
 	"merchantorders/internal/store"
 )
 
+type linksCommand struct {
+	Revoke linksRevoke `cmd:"" help:"End the validity of all links to invoice files that were made so far."`
+}
+
+type linksRevoke struct{ alwaysValid }
+
+func (c *linksRevoke) run(ctx context.Context, p *process) error {
+	return p.withDatabase(ctx, current, func(b *backend) error {
+		if err := b.orders.RevokeLinks(ctx); err != nil {
+			return err
+		}
+		return p.print("all links to invoice files are revoked")
+	})
+}
+
 type checkCommand struct {
 	withFiles
 	jsonFlag

@@ -141,7 +141,7 @@ func TestCommandsDoNotMigrate(t *testing.T) {
 	}
 	got := f.Run(t, "", "migrate", "--status", "--json")
 	if err := json.Unmarshal([]byte(got.Stdout), &schema); err != nil || strconv.Itoa(schema.Newest) != newest || schema.Version >= schema.Newest ||
-		len(schema.Steps) != schema.Newest || schema.Steps[schema.Newest-1].Status != "pending" || schema.Steps[0].Status != "applied" {
+		len(schema.Steps) == 0 || schema.Steps[len(schema.Steps)-1].Status != "pending" || schema.Steps[0].Status != "applied" {
 		t.Errorf("status as JSON: %+v, %v", got, err)
 	}
 	setVersion(t, f.Data, "INSERT INTO goose_db_version (version_id, is_applied) VALUES ("+newest+", 1), (101, 1)")

@@ -149,7 +149,7 @@ func TestOrdersShowAcceptReject(t *testing.T) {
 
 func TestInvoices(t *testing.T) {
 	t.Parallel()
-	_, r := startRemote(t, 1)
+	server, r := startRemote(t, 1)
 	dir, reference := t.TempDir(), ingesttest.Reference(1)
 	file := filepath.Join(dir, "τιμή.pdf")
 	if err := os.WriteFile(file, []byte("%PDF-1.4"), 0o600); err != nil {
@@ -183,6 +183,20 @@ func TestInvoices(t *testing.T) {
 		t.Errorf("download to standard output: %+v", got)
 	}
 
+	got = r.run(t, "", "invoices", "link", reference, "2")
+	link := strings.TrimSpace(got.Stdout)
+	if status, body := get(t, link, ""); status != http.StatusOK || body != "from a pipe" {
+		t.Errorf("%+v: the link returns %d %s", got, status, body)
+	}
+	if got := r.run(t, "", "invoices", "link", reference, "2", "--json"); got.Code != 0 || !strings.HasPrefix(got.Stdout, `{"url":"`+r.address+`/files/355.`) {
+		t.Errorf("link as JSON: %+v", got)
+	}
+	if got := server.Folder.Run(t, "", "links", "revoke"); got.Code != 0 || got.Stdout != "all links to invoice files are revoked\n" {
+		t.Errorf("revoke: %+v", got)
+	}
+	if status, body := get(t, link, ""); status != http.StatusNotFound {
+		t.Errorf("after the revocation: %d %s", status, body)
+	}
 	if got := r.run(t, "", "invoices", "delete", reference, "1"); got.Code != 0 || strings.Contains(got.Stdout, "%CF%84") || !strings.Contains(got.Stdout, "b.png") {
 		t.Errorf("delete: %+v", got)
 	}
@@ -194,6 +208,7 @@ func TestInvoices(t *testing.T) {
 		args []string
 	}{
 		{3, []string{"invoices", "delete", reference, "2"}},
+		{3, []string{"invoices", "link", reference, "2"}},
 		{3, []string{"invoices", "download", reference, "2"}},
 		{3, []string{"invoices", "upload", "SF-0", file}},
 		{4, []string{"invoices", "upload", reference, file, "--name", "a.exe"}},

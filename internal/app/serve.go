@@ -272,12 +272,13 @@ func (s *server) routers(baseURL, storageURL string, operatorsOnMain bool) (main
 		ViewVersion:   web.ViewVersion(v1.ViewVersion, v2.ViewVersion, baseURL, storageURL, s.settings.ErrorCodes),
 	}
 	invoices := invoiceapi.Endpoints{Orders: s.orders, Metrics: s.metrics, StorageURL: storageURL}
+	stored := storageapi.API{Orders: s.orders, Metrics: s.metrics}
 	operators := operator.API{Orders: s.orders, Tokens: s.tokens, Log: s.log}.Routes()
 	documents, pages := docpages.DocumentRoutes(), docpages.PageRoutes(baseURL)
 	groups := []web.RouteGroup{
 		v1.API{Endpoints: invoices, BaseURL: baseURL}.Routes(),
 		v2.API{Endpoints: invoices, BaseURL: baseURL, ErrorCodes: v2.ErrorCodes(s.settings.ErrorCodes)}.Routes(),
-		storageapi.API{Orders: s.orders, Metrics: s.metrics}.Routes(),
+		stored.Routes(), stored.LinkRoutes(),
 		documents, pages,
 	}
 	if operatorsOnMain {

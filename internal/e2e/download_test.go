@@ -43,6 +43,13 @@ func TestDownload(t *testing.T) {
 				t.Errorf("body is %q", got)
 			}
 		})
+		t.Run("with a link", func(t *testing.T) {
+			link := s.path(t, textAt(t, s.do(t, post(v2.invoice(o, e.id)+"/link", "")).ok(t), "url"))
+			a := s.do(t, get(link).as(noAuth))
+			if a.status != http.StatusOK || a.body != content || a.header.Get("Referrer-Policy") != "no-referrer" {
+				t.Errorf("status %d, body %q, headers %v", a.status, a.body, a.header)
+			}
+		})
 		t.Run("in parts", func(t *testing.T) {
 			a := s.do(t, get(path).with("Range", "bytes=1-6"))
 			if a.status != http.StatusPartialContent || a.body != "script" {

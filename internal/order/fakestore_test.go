@@ -52,6 +52,8 @@ type fakeStore struct {
 
 	commitVersion string // empty: unknown
 	revoked       map[int64]bool
+	linkKey       order.LinkKey // zero: none
+	audited       []order.AuditEntry
 }
 
 func newFakeStore(heads ...order.LockedOrder) *fakeStore {
@@ -107,7 +109,13 @@ func (s *fakeStore) Order(ctx context.Context, merchantID int64, id order.Identi
 	if o == nil {
 		return order.Order{}, order.ErrNotFound
 	}
-	return order.Order{MerchantID: merchantID, LegacyID: o.head.LegacyID, Reference: o.head.Reference, State: o.head.State}, nil
+	found := order.Order{MerchantID: merchantID, LegacyID: o.head.LegacyID, Reference: o.head.Reference, State: o.head.State}
+	for _, e := range o.entries {
+		if e.status == active {
+			found.Invoices = append(found.Invoices, e.Invoice)
+		}
+	}
+	return found, nil
 }
 
 func (s *fakeStore) List(ctx context.Context, _ int64, filter order.Filter) (order.Page, error) {

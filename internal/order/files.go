@@ -69,7 +69,13 @@ func (s *Service) OpenInvoice(ctx context.Context, merchantID int64, reference, 
 	if err != nil {
 		return Invoice{}, nil, err
 	}
-	file, err := s.files.Open(ctx, InvoicePath(reference, name))
+	return s.open(ctx, reference, invoice)
+}
+
+// open opens the file of an invoice of the order with a reference and verifies its
+// content. It returns ErrInvoiceDamaged.
+func (s *Service) open(ctx context.Context, reference string, invoice Invoice) (Invoice, File, error) {
+	file, err := s.files.Open(ctx, InvoicePath(reference, invoice.Name))
 	if err == nil {
 		if err = invoice.verify(file); err == nil {
 			return invoice, file, nil

@@ -19,6 +19,19 @@ type Store interface {
 	// InvoiceFile returns the active invoice of an order by its stored name, or
 	// ErrInvoiceNotFound.
 	InvoiceFile(ctx context.Context, merchantID int64, reference, name string) (Invoice, error)
+	// InvoiceByID returns an active invoice and the reference of its order, or
+	// ErrInvoiceNotFound.
+	InvoiceByID(ctx context.Context, merchantID, legacyID, invoiceID int64) (reference string, invoice Invoice, err error)
+
+	// LinkKey returns the key that signs links to invoice files. ok is false if there
+	// is none yet.
+	LinkKey(ctx context.Context) (key LinkKey, ok bool, err error)
+	// AddLink appends the audit entry of a link and returns the key that signs it. If
+	// there is no key yet, it stores the given one.
+	AddLink(ctx context.Context, key LinkKey, entry AuditEntry) (LinkKey, error)
+	// ReplaceLinkKey stores a key in place of the present one, and appends the audit
+	// entry of that.
+	ReplaceLinkKey(ctx context.Context, key LinkKey, entry AuditEntry) error
 
 	// Events returns up to limit events of a merchant with numbers above after, and
 	// the data version and history of the same moment. They are zero if the merchant

@@ -18,12 +18,12 @@ import (
 )
 
 // upload uploads a file to the order of these tests.
-func upload(t *testing.T, s *order.Service, filename, text string) (order.LockedOrder, order.Invoice, error) {
+func upload(t testing.TB, s *order.Service, filename, text string) (order.LockedOrder, order.Invoice, error) {
 	t.Helper()
 	return uploadWith(t.Context(), t, s, filename, text)
 }
 
-func uploadWith(ctx context.Context, t *testing.T, s *order.Service, filename, text string) (order.LockedOrder, order.Invoice, error) {
+func uploadWith(ctx context.Context, t testing.TB, s *order.Service, filename, text string) (order.LockedOrder, order.Invoice, error) {
 	t.Helper()
 	staged, err := s.StageFile(ctx)
 	if err != nil {

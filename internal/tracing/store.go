@@ -55,6 +55,14 @@ func (s store) InvoiceFile(ctx context.Context, merchantID int64, reference, nam
 	return invoice, err
 }
 
+// InvoiceByID implements order.Store.
+func (s store) InvoiceByID(ctx context.Context, merchantID, legacyID, invoiceID int64) (string, order.Invoice, error) {
+	ctx, span := s.operation(ctx, "invoice")
+	reference, invoice, err := s.Store.InvoiceByID(ctx, merchantID, legacyID, invoiceID)
+	end(span, err)
+	return reference, invoice, err
+}
+
 // Events implements order.Store.
 func (s store) Events(ctx context.Context, merchantID, after int64, limit int) (order.Feed, error) {
 	ctx, span := s.operation(ctx, "events")

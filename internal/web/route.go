@@ -43,7 +43,8 @@ type Handler func(w http.ResponseWriter, r *http.Request) error
 // merchantHandler is Handler for requests of merchants.
 type merchantHandler func(w http.ResponseWriter, r *Request) error
 
-// ErrorEncoder returns the status and the JSON body of the response to an error.
+// ErrorEncoder returns the status and the JSON body of the response to an error, or a
+// Page.
 // For an error that it does not know it returns 500 and a body without details.
 type ErrorEncoder func(r *http.Request, err error) (status int, body any)
 
@@ -57,7 +58,7 @@ const (
 )
 
 // Route is one method of one path. The functions below are the only way to make
-// one. A merchant's route that is not a GET can only be made by WriteRoute,
+// one. A merchant's route that changes something can only be made by WriteRoute,
 // UploadRoute or ChangeRoute, so it cannot ignore If-Match and Idempotency-Key.
 //
 // A path is relative to the group's prefix, and empty for the prefix itself;
@@ -73,7 +74,7 @@ type Route struct {
 	read   ReadHandler
 	write  WriteHandler
 	change ChangeHandler
-	get    merchantHandler
+	get    merchantHandler // also of an UnrecordedRoute
 	plain  Handler
 }
 
@@ -102,6 +103,12 @@ func ChangeRoute(method, path string, scope token.Scope, handle ChangeHandler) R
 // itself: a file, or a response that is not to be cached.
 func GetRoute(path string, scope token.Scope, handle func(http.ResponseWriter, *Request) error) Route {
 	return Route{method: http.MethodGet, path: path, scope: scope, get: handle}
+}
+
+// UnrecordedRoute returns a POST route for merchants that changes no data that a client
+// can read. A client may repeat a request freely, so there is no Idempotency-Key.
+func UnrecordedRoute(path string, scope token.Scope, handle func(http.ResponseWriter, *Request) error) Route {
+	return Route{method: http.MethodPost, path: path, scope: scope, get: handle}
 }
 
 // OperatorWriteRoute returns a route by which operators change an order. Its requests

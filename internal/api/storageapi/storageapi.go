@@ -1,5 +1,5 @@
 // Package storageapi serves stored invoice files to the merchant that owns them,
-// below /storage (decision 6). The URLs in orders lead here unless the service is
+// below /storage, and to everybody who has a signed link, below /files (decision 6). The URLs in orders lead here unless the service is
 // configured with another storage URL. The region and the bucket in a URL make no
 // difference: it stays valid after the files have moved to another storage.
 //
@@ -54,6 +54,11 @@ func encodeError(r *http.Request, err error) (int, any) {
 // getFile serves GET /{region}/{bucket}/invoices/{orderReference}/{filename}.
 func (a API) getFile(w http.ResponseWriter, r *web.Request) error {
 	invoice, file, err := a.Orders.OpenInvoice(r.Context(), r.MerchantID, r.PathValue("orderReference"), r.PathValue("filename"))
+	return a.send(w, r.Request, invoice, file, err)
+}
+
+// send sends an opened file, or returns the error of opening it.
+func (a API) send(w http.ResponseWriter, r *http.Request, invoice order.Invoice, file order.File, err error) error {
 	if errors.Is(err, order.ErrInvoiceDamaged) {
 		a.Metrics.DamagedFile()
 	}
@@ -63,7 +68,7 @@ func (a API) getFile(w http.ResponseWriter, r *web.Request) error {
 	defer file.Close()
 	setHeaders(w.Header(), invoice)
 	content := &contentWriter{ResponseWriter: w}
-	http.ServeContent(content, r.Request, "", invoice.CreatedAt, file)
+	http.ServeContent(content, r, "", invoice.CreatedAt, file)
 	if content.errorStatus != 0 {
 		w.Header().Del("Content-Disposition")
 		return &contentError{status: content.errorStatus}

@@ -44,6 +44,7 @@ func (a API) Routes() web.RouteGroup {
 			web.WriteRoute(http.MethodPatch, "/orders/{orderReference}/reject", token.OrdersWrite, a.rejectOrder),
 			web.UploadRoute("/orders/{orderReference}/invoices", token.InvoicesWrite, a.uploadInvoice).WithErrors(invoiceErrors),
 			web.WriteRoute(http.MethodDelete, "/orders/{orderReference}/invoices/{invoiceId}", token.InvoicesWrite, a.deleteInvoice).WithErrors(invoiceErrors),
+			web.UnrecordedRoute("/orders/{orderReference}/invoices/{invoiceId}/link", token.OrdersRead, a.linkInvoice).WithErrors(invoiceErrors),
 		},
 	}
 }

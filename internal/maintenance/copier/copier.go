@@ -158,13 +158,16 @@ func (j *job) watchEvents(ctx context.Context, fn func(context.Context) error) e
 }
 
 // copyRound copies every merchant with events or audit entries since the previous round and
-// reports whether there was one. Tokens follow the merchants, so that nobody
-// can sign in to a half copied target. Counters are last: they only grow.
+// reports whether there was one. Tokens and the key of links follow the merchants, so
+// that nobody can read from a half copied target. Counters are last: they only grow.
 func (j *job) copyRound(ctx context.Context) (changed bool, err error) {
-	var tokens rowSet
+	var tokens, linkKey rowSet
 	var ends map[int64]logEnds
 	err = snapshot(ctx, j.source.DB, func(q sqldb.Querier) error {
 		if tokens, err = readRows(ctx, q, tokensTable, allRows); err != nil {
+			return err
+		}
+		if linkKey, err = readRows(ctx, q, linkKeyTable, allRows); err != nil {
 			return err
 		}
 		if ends, err = readLogEnds(ctx, q); err != nil || j.orders > 0 {
@@ -189,7 +192,7 @@ func (j *job) copyRound(ctx context.Context) (changed bool, err error) {
 		}
 	}
 	j.sourceTokens = int64(len(tokens.rows))
-	if err := j.apply(ctx, tokens); err != nil {
+	if err := j.apply(ctx, tokens, linkKey); err != nil {
 		return false, err
 	}
 	return changed, j.copyCounters(ctx)

@@ -51,6 +51,8 @@ var (
 		"id, hash, merchant_id, scopes, hint, created_at, expires_at, revoked_at, last_used_at")
 	countersTable = newTable(table{name: "counters", keyColumns: 1, permanent: true},
 		"name, last")
+	linkKeyTable = newTable(table{name: "link_key", keyColumns: 1, permanent: true},
+		"id, secret, created_at")
 	orderKeysTable = newTable(table{name: "order_keys", keyColumns: 1, permanent: true, immutable: true},
 		"key, merchant_id")
 	ordersTable = newTable(table{name: "orders", keyColumns: 2, permanent: true},

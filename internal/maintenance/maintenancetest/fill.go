@@ -100,7 +100,10 @@ func (in *Installation) process(t testing.TB, merchantID int64) {
 	if err := errors.Join(acceptErr, rejectErr); err != nil {
 		t.Fatal(err)
 	}
-	in.Upload(t, merchantID, 0, "a.pdf", "first of "+Reference(merchantID, 0))
+	first := in.Upload(t, merchantID, 0, "a.pdf", "first of "+Reference(merchantID, 0))
+	if _, _, err := in.Orders.LinkInvoice(t.Context(), merchantID, id(0), first, order.Source{}); err != nil {
+		t.Fatal(err)
+	}
 	in.Upload(t, merchantID, 0, "τιμολόγιο Νο 5?.PNG", "second")
 	in.Delete(t, merchantID, 0, in.Upload(t, merchantID, 0, "a.pdf", "deleted"))
 	in.Reserve(t, merchantID, 3, "on its way.pdf")

@@ -53,7 +53,7 @@ type subject struct {
 func Run(t *testing.T, fresh func(t *testing.T) Database) {
 	for _, subject := range slices.Concat(
 		orderSubjects, importSubjects, listSubjects, transitionSubjects, invoiceSubjects,
-		cleanupSubjects, eventSubjects, eventListSubjects, tokenSubjects, merchantSubjects, cancelSubjects, idempotencySubjects, webhookSubjects,
+		cleanupSubjects, eventSubjects, eventListSubjects, tokenSubjects, merchantSubjects, linkSubjects, cancelSubjects, idempotencySubjects, webhookSubjects,
 	) {
 		t.Run(subject.name, func(t *testing.T) {
 			t.Parallel()

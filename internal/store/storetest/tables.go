@@ -28,6 +28,7 @@ var tableColumns = map[string]string{
 	"invoices":   "merchant_id, legacy_id, id, name, status, size, sha256, created_at, deleted_at, purged_at",
 	"events":     "merchant_id, seq, mark, type, actor, at, legacy_id, order_day, from_state, to_state, reason, invoice_id, token_id, request_id",
 
+	"link_key":         "id, secret, created_at",
 	"idempotency_keys": "merchant_id, key, request_digest, created_at, legacy_id, invoice_id, response",
 
 	"webhooks": "merchant_id, id, url, description, types, created_at, secret, old_secret, old_secret_until, state, reason, " +

@@ -1,0 +1,138 @@
+package order
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// InvoiceLinkLifetime is how long a link to an invoice file is valid (decision 6).
+const InvoiceLinkLifetime = 15 * time.Minute
+
+// The audit actions of links.
+const (
+	InvoiceLinked AuditAction = "invoice.linked"
+	LinksRevoked  AuditAction = "links.revoked"
+)
+
+// LinkKeySize is the size, in bytes, of the key that signs links.
+const LinkKeySize = 32
+
+// LinkKey is the key that signs links to invoice files. All instances of the
+// service share it through the store.
+type LinkKey [LinkKeySize]byte
+
+// Errors of links, in addition to ErrInvoiceNotFound and ErrInvoiceDamaged.
+var (
+	// ErrLinkInvalid: the text is not a link of this service, was changed, or its
+	// key was replaced.
+	ErrLinkInvalid = errors.New("the link is not valid")
+	// ErrLinkExpired: the link was valid until its expiry.
+	ErrLinkExpired = errors.New("the link has expired")
+)
+
+// InvoiceLink identifies an invoice file and says until when everybody who has the
+// signed text of the link may read the file.
+type InvoiceLink struct {
+	MerchantID int64
+	LegacyID   int64 // of the order
+	InvoiceID  int64
+	ExpiresAt  time.Time // whole seconds; the link is valid before it
+}
+
+// Sign returns the text of the link: its numbers and the signature, separated by
+// dots. All characters are unreserved in URLs.
+func (l InvoiceLink) Sign(key LinkKey) string {
+	var text strings.Builder
+	for _, n := range []int64{l.MerchantID, l.LegacyID, l.InvoiceID, l.ExpiresAt.Unix()} {
+		text.WriteString(strconv.FormatInt(n, 10) + ".")
+	}
+	mac := hmac.New(sha256.New, key[:])
+	// The prefix keeps the signature from being one of another kind of text.
+	mac.Write([]byte("invoice link\n" + text.String()))
+	return text.String() + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// parseLink returns what the text of a link says, if it has the form that Sign writes.
+// The caller compares the text with that of Sign.
+func parseLink(text string) (link InvoiceLink, ok bool) {
+	fields := strings.Split(text, ".")
+	if len(fields) != 5 {
+		return InvoiceLink{}, false
+	}
+	var expires int64
+	for i, number := range []*int64{&link.MerchantID, &link.LegacyID, &link.InvoiceID, &expires} {
+		if *number, ok = ParseID(fields[i]); !ok {
+			return InvoiceLink{}, false
+		}
+	}
+	link.ExpiresAt = time.Unix(expires, 0).UTC()
+	return link, true
+}
+
+// LinkInvoice returns a signed link to an active invoice file of an order, and until
+// when it is valid. It returns ErrInvoiceNotFound, also if the order does not exist.
+func (s *Service) LinkInvoice(ctx context.Context, merchantID int64, id Identifier, invoiceID int64, source Source) (text string, expires time.Time, err error) {
+	o, err := s.Get(ctx, merchantID, id)
+	if errors.Is(err, ErrNotFound) {
+		err = ErrInvoiceNotFound
+	}
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	if !slices.ContainsFunc(o.Invoices, func(i Invoice) bool { return i.ID == invoiceID }) {
+		return "", time.Time{}, ErrInvoiceNotFound
+	}
+	now := s.Now()
+	key, err := s.store.AddLink(ctx, newLinkKey(), AuditEntry{
+		MerchantID: merchantID, At: now, Action: InvoiceLinked, Actor: ActorMerchant, Source: source,
+		LegacyID: o.LegacyID, Reference: o.Reference, SubjectID: invoiceID,
+	})
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	link := InvoiceLink{merchantID, o.LegacyID, invoiceID, now.Add(InvoiceLinkLifetime)}
+	return link.Sign(key), link.ExpiresAt, nil
+}
+
+// newLinkKey returns a random key.
+func newLinkKey() (key LinkKey) {
+	_, _ = rand.Read(key[:]) // never returns an error
+	return key
+}
+
+// OpenLink opens the file that a signed link identifies and verifies its content. The
+// caller closes the file. It returns ErrLinkInvalid, ErrLinkExpired,
+// ErrInvoiceNotFound or ErrInvoiceDamaged.
+func (s *Service) OpenLink(ctx context.Context, text string) (Invoice, File, error) {
+	link, ok := parseLink(text)
+	if !ok {
+		return Invoice{}, nil, ErrLinkInvalid
+	}
+	key, ok, err := s.store.LinkKey(ctx)
+	switch {
+	case err != nil:
+		return Invoice{}, nil, err
+	case !ok || !hmac.Equal([]byte(text), []byte(link.Sign(key))):
+		return Invoice{}, nil, ErrLinkInvalid
+	case !s.now().Before(link.ExpiresAt):
+		return Invoice{}, nil, ErrLinkExpired
+	}
+	reference, invoice, err := s.store.InvoiceByID(ctx, link.MerchantID, link.LegacyID, link.InvoiceID)
+	if err != nil {
+		return Invoice{}, nil, err
+	}
+	return s.open(ctx, reference, invoice)
+}
+
+// RevokeLinks makes every link invalid that was made so far, by replacing the key.
+func (s *Service) RevokeLinks(ctx context.Context) error {
+	return s.store.ReplaceLinkKey(ctx, newLinkKey(), AuditEntry{At: s.Now(), Action: LinksRevoked, Actor: ActorOperator})
+}

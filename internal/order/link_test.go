@@ -1,0 +1,138 @@
+package order_test
+
+import (
+	"errors"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/order"
+)
+
+// linked returns a service with one invoice file, a link to the file, and the clock of
+// the service.
+func linked(t testing.TB) (s *order.Service, store *fakeStore, link string, clock *time.Time) {
+	t.Helper()
+	store, files := newFakeStore(locked(order.InProcessing)), newFakeFiles()
+	clock = new(noon)
+	s = order.NewService(store, files, func() time.Time { return *clock }, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	_, invoice, err := upload(t, s, "a.pdf", "%PDF")
+	if err != nil {
+		t.Fatal(err)
+	}
+	link, expires, err := s.LinkInvoice(t.Context(), merchant, order.ByReference("SF-1"), invoice.ID, order.Source{TokenID: 7})
+	if err != nil || !expires.Equal(noonUTC.Add(order.InvoiceLinkLifetime)) {
+		t.Fatalf("link valid until %v, error %v", expires, err)
+	}
+	return s, store, link, clock
+}
+
+// open returns the name of the file that a link opens.
+func open(t testing.TB, s *order.Service, link string) (string, error) {
+	t.Helper()
+	invoice, file, err := s.OpenLink(t.Context(), link)
+	if err != nil {
+		return "", err
+	}
+	return invoice.Name, file.Close()
+}
+
+func TestLink(t *testing.T) {
+	t.Parallel()
+	s, store, link, clock := linked(t)
+	if name, err := open(t, s, link); name != "a.pdf" || err != nil {
+		t.Fatalf("opened %q, error %v", name, err)
+	}
+	*clock = noonUTC.Add(order.InvoiceLinkLifetime - time.Nanosecond)
+	if _, err := open(t, s, link); err != nil {
+		t.Errorf("at the last moment: %v", err)
+	}
+	*clock = noonUTC.Add(order.InvoiceLinkLifetime)
+	if _, err := open(t, s, link); !errors.Is(err, order.ErrLinkExpired) {
+		t.Errorf("at the expiry: %v", err)
+	}
+	*clock = noon
+	if _, err := s.DeleteInvoice(t.Context(), merchant, order.ByReference("SF-1"), 1, order.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open(t, s, link); !errors.Is(err, order.ErrInvoiceNotFound) {
+		t.Errorf("of a deleted file: %v", err)
+	}
+	if err := s.RevokeLinks(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open(t, s, link); !errors.Is(err, order.ErrLinkInvalid) {
+		t.Errorf("of the key before: %v", err)
+	}
+	want := []order.AuditEntry{
+		{MerchantID: merchant, At: noonUTC, Action: "invoice.linked", Actor: order.ActorMerchant, Source: order.Source{TokenID: 7}, LegacyID: 1, Reference: "SF-1", SubjectID: 1},
+		{At: noonUTC, Action: "links.revoked", Actor: order.ActorOperator},
+	}
+	if diff := cmp.Diff(want, store.audited); diff != "" {
+		t.Errorf("audit entries (-want +got):\n%s", diff)
+	}
+	store.linkKey = order.LinkKey{}
+	if _, err := open(t, s, link); !errors.Is(err, order.ErrLinkInvalid) {
+		t.Errorf("without a key: %v", err)
+	}
+	store.fail = failing("LinkKey")
+	if _, err := open(t, s, link); !errors.Is(err, errBroken) {
+		t.Errorf("from a broken store: %v", err)
+	}
+}
+
+// TestLinkOfNoFile checks that there are links to active files of the merchant only.
+func TestLinkOfNoFile(t *testing.T) {
+	t.Parallel()
+	s, _, _, _ := linked(t)
+	for _, of := range []struct {
+		merchant  int64
+		reference string
+		id        int64
+	}{{merchant, "SF-1", 2}, {merchant, "SF-1", 0}, {merchant, "SF-2", 1}, {stranger, "SF-1", 1}, {merchant, "", 1}} {
+		text, _, err := s.LinkInvoice(t.Context(), of.merchant, order.ByReference(of.reference), of.id, order.Source{})
+		if text != "" || !errors.Is(err, order.ErrInvoiceNotFound) {
+			t.Errorf("%+v: link %q, error %v", of, text, err)
+		}
+	}
+}
+
+// TestChangedLink changes every character of a link, and its fields.
+func TestChangedLink(t *testing.T) {
+	t.Parallel()
+	s, _, link, _ := linked(t)
+	var changed []string
+	for i := range link {
+		for _, c := range "01aA._-" {
+			if byte(c) != link[i] {
+				changed = append(changed, link[:i]+string(c)+link[i+1:])
+			}
+		}
+		changed = append(changed, link[:i]+link[i+1:], link[:i])
+	}
+	numbers, signature, _ := strings.Cut(link, ".1795")
+	changed = append(changed, link+"=", link+".", "."+link, "0"+link, "+"+link, " "+link, link+"\n", strings.ToUpper(link), "",
+		"99999999999999999999"+strings.TrimPrefix(numbers, "355")+".1795"+signature, strings.Repeat(".", 4), strings.Repeat("1.", 1000))
+	for _, text := range changed {
+		if _, err := open(t, s, text); !errors.Is(err, order.ErrLinkInvalid) {
+			t.Errorf("%q: %v, want %v", text, err, order.ErrLinkInvalid)
+		}
+	}
+}
+
+// FuzzLink checks that no text but the link opens the file.
+func FuzzLink(f *testing.F) {
+	s, _, link, _ := linked(f)
+	f.Add(link)
+	f.Add("355.1.1.1795169700.")
+	f.Add("....")
+	f.Fuzz(func(t *testing.T, text string) {
+		if _, err := open(t, s, text); text != link && !errors.Is(err, order.ErrLinkInvalid) {
+			t.Errorf("%q: %v", text, err)
+		}
+	})
+}
