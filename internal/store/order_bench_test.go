@@ -110,16 +110,20 @@ func uploadTest(b *testing.B, db *DB, number int64, name string) error {
 
 // BenchmarkTransition moves orders, each move durable before the next begins.
 func BenchmarkTransition(b *testing.B) {
-	db := benchDatabase(b)
-	numbers := fill(b, db, 1, 5_000)
-	states := order.States()
-	b.ReportAllocs()
-	i := 0
-	for b.Loop() {
-		if err := transitionTest(b.Context(), db, 1, numbers[i*7919%len(numbers)], states[i%len(states)]); err != nil {
-			b.Fatal(err)
-		}
-		i++
+	for _, database := range benchDatabases {
+		b.Run(database.name, func(b *testing.B) {
+			db := database.open(b)
+			numbers := fill(b, db, 1, 5_000)
+			states := order.States()
+			b.ReportAllocs()
+			i := 0
+			for b.Loop() {
+				if err := transitionTest(b.Context(), db, 1, numbers[i*7919%len(numbers)], states[i%len(states)]); err != nil {
+					b.Fatal(err)
+				}
+				i++
+			}
+		})
 	}
 }
 
