@@ -22,6 +22,7 @@ type commandLine struct {
 	Merchant   merchantCommand   `cmd:"" help:"Add and list merchants."`
 	Token      tokenCommand      `cmd:"" help:"Create, list and revoke tokens, the credentials of clients."`
 	Links      linksCommand      `cmd:"" help:"Revoke the links to invoice files."`
+	Audit      auditCommand      `cmd:"" help:"Show the audit log: who changed what, when and from where."`
 	Purge      purgeCommand      `cmd:"" help:"Remove the files of deleted invoices."`
 	Check      checkCommand      `cmd:"" help:"Verify orders, events and invoice files, and report problems."`
 	Backup     backupCommand     `cmd:"" help:"Back up an installation with SQLite and local files, also while it runs, to one file or folder."`

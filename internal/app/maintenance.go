@@ -66,6 +66,7 @@ func (c *checkCommand) run(ctx context.Context, p *process) error {
 			Repair:   c.Repair,
 			OnRepair: output.repaired,
 			OnOrphan: output.orphan,
+			OnNote:   output.note,
 		}
 		if c.Repair {
 			expired, err := b.orders.ExpireReservations(ctx, p.now().Add(-order.ReservationTimeout))

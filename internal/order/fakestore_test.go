@@ -427,3 +427,8 @@ func (t *fakeTx) appendEvent(head order.LockedOrder, event order.Event) error {
 	o.events = append(o.events, event)
 	return t.store.ask("appendEvent")
 }
+
+// AuditLog is not tested with a fake.
+func (s *fakeStore) AuditLog(context.Context, order.AuditQuery) (order.AuditPage, error) {
+	return order.AuditPage{}, nil
+}

@@ -40,6 +40,8 @@ type Store interface {
 	// OrderEvents returns up to limit events of one order with numbers above after,
 	// oldest first, or ErrNotFound.
 	OrderEvents(ctx context.Context, merchantID int64, id Identifier, after int64, limit int) ([]EventRecord, error)
+	// AuditLog returns a page of the audit log.
+	AuditLog(ctx context.Context, query AuditQuery) (AuditPage, error)
 	// DataVersions returns the current data versions of merchants with one
 	// query. A merchant that does not exist is absent from the map.
 	DataVersions(ctx context.Context, merchantIDs []int64) (map[int64]DataVersion, error)

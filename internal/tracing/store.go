@@ -63,6 +63,14 @@ func (s store) InvoiceByID(ctx context.Context, merchantID, legacyID, invoiceID 
 	return reference, invoice, err
 }
 
+// AuditLog implements order.Store.
+func (s store) AuditLog(ctx context.Context, query order.AuditQuery) (order.AuditPage, error) {
+	ctx, span := s.operation(ctx, "audit log")
+	page, err := s.Store.AuditLog(ctx, query)
+	end(span, err)
+	return page, err
+}
+
 // Events implements order.Store.
 func (s store) Events(ctx context.Context, merchantID, after int64, limit int) (order.Feed, error) {
 	ctx, span := s.operation(ctx, "events")

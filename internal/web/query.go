@@ -1,10 +1,12 @@
 package web
 
 import (
+	"maps"
 	"math"
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 
 	"merchantorders/internal/order"
@@ -47,6 +49,16 @@ func (q Query) Text(name string) (string, error) {
 		return values[0], nil
 	}
 	return "", &ParamError{Name: name, Problem: "is given twice"}
+}
+
+// Allow returns an error if the query has a parameter with another name.
+func (q Query) Allow(names ...string) error {
+	for _, name := range slices.Sorted(maps.Keys(q.values)) {
+		if !slices.Contains(names, name) {
+			return &ParamError{Name: Echo(name), Problem: "is not a known parameter"}
+		}
+	}
+	return nil
 }
 
 // MaxInt is the largest maximum of Int.

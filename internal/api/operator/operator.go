@@ -39,6 +39,7 @@ func (a API) Routes() web.RouteGroup {
 			web.OperatorRoute(http.MethodGet, "/tokens", token.Tokens, a.listTokens),
 			web.OperatorChangeRoute(http.MethodPost, "/tokens", token.Tokens, a.createToken),
 			web.OperatorChangeRoute(http.MethodDelete, "/tokens/{tokenId}", token.Tokens, a.revokeToken),
+			web.OperatorRoute(http.MethodGet, "/audit", token.Audit, a.listAudit),
 		},
 	}
 }

@@ -31,6 +31,8 @@ type Options struct {
 	// stays. Each may be nil.
 	OnRepair func(text string)
 	OnOrphan func(maintenance.Orphan)
+	// OnNote is called with what is no problem, but worth to know; nil: not called.
+	OnNote func(text string)
 }
 
 // Result counts what was checked and found.
@@ -46,6 +48,9 @@ type Result struct {
 func Run(ctx context.Context, in maintenance.Installation, options Options, reporter *maintenance.Reporter) (Result, error) {
 	if options.OnRepair == nil {
 		options.OnRepair = func(string) {}
+	}
+	if options.OnNote == nil {
+		options.OnNote = func(string) {}
 	}
 	if options.OnOrphan == nil {
 		options.OnOrphan = func(maintenance.Orphan) {}
@@ -154,6 +159,9 @@ func checkService(ctx context.Context, db sqldb.DB, totals map[int64]merchantTot
 	}
 	for _, finding := range findings {
 		reporter.Find(finding)
+	}
+	if err := checkServiceAudit(ctx, db, reporter); err != nil {
+		return fmt.Errorf("check the audit log: %w", err)
 	}
 	// Counters only grow, so they cover all numbers that were read before.
 	if err := checkCounters(ctx, db, totals, reporter); err != nil {

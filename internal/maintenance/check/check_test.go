@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -218,6 +219,31 @@ var (
 			[]string{"the invoice counter is at 1, but 12 is in use"}, 0, 0,
 		},
 		{
+			"audit entry changed", exec(`UPDATE audit SET reference = 'M355-9' WHERE merchant_id = 355 AND seq = 1`),
+			[]string{"merchant 355: audit entry 1 was changed: its hash does not match"}, 0, 0,
+		},
+		{
+			"audit entries missing", exec(`DELETE FROM audit WHERE merchant_id = 355 AND seq IN (2, 4, 5)`),
+			[]string{"merchant 355: audit entries 4 to 5 are missing", "merchant 355: audit entry 2 is missing"}, 0, 0,
+		},
+		{
+			"audit log cut off", exec(`DELETE FROM audit WHERE merchant_id = 356 AND seq > 10`),
+			[]string{"merchant 356: the newest audit entry is 10, but entry 12 was written last"}, 0, 0,
+		},
+		{
+			"audit entries reordered", exec(`UPDATE audit SET seq = 1000 WHERE merchant_id = 355 AND seq = 3`,
+				`UPDATE audit SET seq = 3 WHERE merchant_id = 355 AND seq = 4`, `UPDATE audit SET seq = 4 WHERE merchant_id = 355 AND seq = 1000`),
+			[]string{
+				"merchant 355: audit entry 3 does not continue entry 2: one of them was changed or moved",
+				"merchant 355: audit entry 4 does not continue entry 3: one of them was changed or moved",
+				"merchant 355: audit entry 5 does not continue entry 4: one of them was changed or moved",
+			}, 0, 0,
+		},
+		{
+			"audit log of the service cut off", exec(`UPDATE counters SET last = last + 1 WHERE name = 'audit'`),
+			[]string{"the newest audit entry is 0, but entry 1 was written last"}, 0, 0,
+		},
+		{
 			"invalid state", exec(`UPDATE orders SET state = 99 WHERE merchant_id = 356 AND reference = 'M356-1'`),
 			[]string{
 				"merchant 356, order M356-1: its state is 99, which is not valid",
@@ -250,6 +276,40 @@ func TestDamage(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestAuditBeginsLater checks an installation whose first events are of a version without
+// the audit log: that is a note and no finding.
+func TestAuditBeginsLater(t *testing.T) {
+	t.Parallel()
+	in := maintenancetest.New(t, maintenancetest.Kind{})
+	in.Fill(t, 5)
+	in.Exec(t, `DELETE FROM audit WHERE merchant_id IN (355, 356)`)
+	in.Exec(t, `UPDATE merchants SET audit_seq = 0 WHERE id IN (355, 356)`)
+	var notes []string
+	run := func() {
+		notes = nil
+		result, err := check.Run(t.Context(), in.Installation, check.Options{OnNote: func(text string) { notes = append(notes, text) }}, new(maintenance.Reporter))
+		if err != nil || result.Findings > 0 {
+			t.Errorf("%d findings, error %v", result.Findings, err)
+		}
+	}
+	run()
+	want := []string{
+		"merchant 355: the audit log has no entries for the 13 events of earlier versions",
+		"merchant 356: the audit log has no entries for the 12 events of earlier versions",
+	}
+	if diff := cmp.Diff(want, notes); diff != "" {
+		t.Errorf("notes (-want +got):\n%s", diff)
+	}
+	if _, err := in.Orders.Transition(t.Context(), beta, order.ByReference("M356-0"), order.Canceled, order.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	run()
+	want[1] = "merchant 356: the audit log begins at " + maintenancetest.Now.Format(time.RFC3339) + "; 12 of 13 events, of earlier versions, are not in it"
+	if diff := cmp.Diff(want, notes); diff != "" {
+		t.Errorf("notes (-want +got):\n%s", diff)
 	}
 }
 

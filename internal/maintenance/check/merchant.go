@@ -12,6 +12,7 @@ import (
 // merchantTotals is what the check of a merchant counted.
 type merchantTotals struct {
 	orders, invoices, events int64
+	audit                    int64 // entries of the audit log
 	missingKeys              int64 // order keys
 	// maxLegacyID is the highest legacy id from which the counter counts on, and
 	// maxInvoiceID the highest id of an invoice.
@@ -46,6 +47,9 @@ func checkMerchant(
 	err := db.Snapshot(ctx, func(q sqldb.Querier) error {
 		c.q = q.WithoutTimeout()
 		if err := c.checkEvents(ctx); err != nil {
+			return err
+		}
+		if err := c.checkAudit(ctx, options); err != nil {
 			return err
 		}
 		if err := c.checkOrders(ctx); err != nil {

@@ -54,6 +54,7 @@ func Run(t *testing.T, fresh func(t *testing.T) Database) {
 	for _, subject := range slices.Concat(
 		orderSubjects, importSubjects, listSubjects, transitionSubjects, invoiceSubjects,
 		cleanupSubjects, eventSubjects, eventListSubjects, tokenSubjects, merchantSubjects, linkSubjects, cancelSubjects, idempotencySubjects, webhookSubjects,
+		auditSubjects,
 	) {
 		t.Run(subject.name, func(t *testing.T) {
 			t.Parallel()

@@ -1,0 +1,141 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"merchantorders/internal/token"
+)
+
+// auditEntryOf is an entry of a response.
+type auditEntryOf struct {
+	MerchantID, TokenID                *int64
+	RequestID, Address, OrderReference *string
+	Seq                                int64
+	Action, Actor, Detail              string
+}
+
+func (e auditEntryOf) String() string {
+	merchant, reference := int64(0), ""
+	if e.MerchantID != nil {
+		merchant = *e.MerchantID
+	}
+	if e.OrderReference != nil {
+		reference = *e.OrderReference
+	}
+	return strings.TrimSpace(fmt.Sprintf("%d %s %s %s %s", merchant, e.Action, e.Actor, reference, e.Detail))
+}
+
+// audit reads all pages of the audit log.
+func (s *service) audit(query string) []auditEntryOf {
+	s.t.Helper()
+	var all []auditEntryOf
+	for cursor := ""; ; {
+		got := s.ask(s.operator, "GET", "/operator/audit?"+query+cursor, "")
+		var page struct {
+			Entries []auditEntryOf
+			Next    *string
+		}
+		if err := json.Unmarshal([]byte(got.body), &page); err != nil || got.status != http.StatusOK {
+			s.t.Fatalf("%s: %d %s", query, got.status, got.body)
+		}
+		all = append(all, page.Entries...)
+		if page.Next == nil {
+			return all
+		}
+		cursor = "&cursor=" + url.QueryEscape(*page.Next)
+	}
+}
+
+// TestAudit changes orders in every way and reads the audit log.
+func TestAudit(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	s.expect("PATCH", "/v2/orders/R-1/accept", "", 200, `{"success":true}`)
+	if got := s.ask(s.merchant, "POST", "/v2/orders/R-1/invoices", uploadBody("secret-name.pdf", "content")); got.status != http.StatusOK {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	s.seconds.Store(90_000) // the next day
+	s.send(s.operator, "POST", "/operator/merchants/355/orders/R-1/state", strings.NewReader(`{"state":"ready-for-shipment"}`),
+		http.Header{"X-Request-Id": {"request-7"}})
+	s.ask(s.operator, "POST", "/operator/merchants/355/orders/R-1/state", `{"state":"completed"}`) // refused: no entry
+
+	ofOrder := s.audit("orderReference=R-1&limit=2")
+	want := []string{
+		"355 order.state_changed operator R-1 from=in-processing to=ready-for-shipment", "355 invoice.uploaded merchant R-1",
+		"355 order.state_changed merchant R-1 from=registered to=in-processing", "355 order.created operator R-1 to=registered",
+	}
+	var got []string
+	for _, e := range ofOrder {
+		got = append(got, e.String())
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("entries %q, want %q", got, want)
+	}
+	newest, accepted := ofOrder[0], ofOrder[2]
+	if *newest.RequestID != "request-7" || *newest.Address != "127.0.0.1" || newest.TokenID == nil || accepted.TokenID == nil {
+		t.Errorf("source of %+v", newest)
+	}
+	all := s.audit("")
+	for query, want := range map[string]int{
+		"limit=3":            len(all),
+		"orderReference=Y-1": 0,
+		"from=2026-11-21":    1, "to=2026-11-20&action=order.state_changed": 1, "merchantId=355&from=2026-11-21&to=2026-11-21": 1,
+		fmt.Sprintf("tokenId=%d&merchantId=355", *newest.TokenID): 1, "merchantId=400&orderReference=R-1": 0, "merchantId=999": 0,
+		"merchantId=400&action=order.created": 1, "from=2026-11-22": 0, "action=order.created&orderReference=R-1": 1,
+	} {
+		if got := s.audit(query); len(got) != want {
+			t.Errorf("%s: %d entries, want %d", query, len(got), want)
+		}
+	}
+	lines := s.send(s.operator, "GET", "/operator/audit?limit=1", nil, http.Header{"Accept": {"text/html, Application/X-NDJSON;q=0.9"}})
+	if n := strings.Count(lines.body, "\n") + 1; lines.status != http.StatusOK || n != len(all) || strings.Contains(lines.body, "secret") {
+		t.Errorf("%d lines, want %d: %s", n, len(all), lines.body)
+	}
+	none := s.send(s.operator, "GET", "/operator/audit?merchantId=999", nil, http.Header{"Accept": {"application/x-ndjson"}})
+	if none.status != http.StatusOK || none.body != "" || none.header.Get("Content-Type") != "application/x-ndjson" {
+		t.Errorf("no entries: %d %q", none.status, none.body)
+	}
+}
+
+// TestAuditBadInput sends every parameter wrong in every way.
+func TestAuditBadInput(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	values := []string{"-1", "x", "1.5", "99999999999999999999", "%00", " ", "2026-13-01", "AAAA!", "é", strings.Repeat("9", 70)}
+	for _, name := range []string{"merchantId", "orderReference", "tokenId", "action", "from", "to", "limit", "cursor", "other"} {
+		allowed := 0
+		for _, value := range values {
+			for _, accept := range []string{"", "application/x-ndjson"} {
+				got := s.send(s.operator, "GET", "/operator/audit?"+name+"="+url.QueryEscape(value), nil, http.Header{"Accept": {accept}})
+				if got.status == http.StatusOK {
+					allowed++
+				} else if got.status != http.StatusBadRequest || !strings.Contains(got.body, `"code":"invalid_params","message":"`+name+" ") {
+					t.Errorf("%s=%q: %d %s", name, value, got.status, got.body)
+				}
+			}
+		}
+		if name != "action" && name != "orderReference" && allowed > 0 {
+			t.Errorf("%s: %d bad values are allowed", name, allowed)
+		}
+		got := s.ask(s.operator, "GET", "/operator/audit?"+name+"=1&"+name+"=1", "")
+		if got.status != http.StatusBadRequest {
+			t.Errorf("%s twice: %d %s", name, got.status, got.body)
+		}
+	}
+	s.asOperator("GET", "/audit?from=2026-11-21&to=2026-11-20", "", 400, coded("invalid_params", "from is after to"))
+	unscoped, _, err := s.tokens.CreateOperator(t.Context(), token.OperatorScopes&^token.Audit, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{unscoped, s.merchant} {
+		if got := s.ask(text, "GET", "/operator/audit", ""); got.status != http.StatusForbidden {
+			t.Errorf("without the scope: %d %s", got.status, got.body)
+		}
+	}
+}

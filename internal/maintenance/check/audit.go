@@ -1,0 +1,117 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"merchantorders/internal/maintenance"
+	"merchantorders/internal/order"
+	"merchantorders/internal/store"
+	"merchantorders/internal/store/sqldb"
+)
+
+// cureAudit is the cure of every finding about the audit log. Nothing may rewrite it.
+const cureAudit = "the audit log cannot be repaired: keep a copy of the database, and compare it with the newest backup that check --backup finds right"
+
+// auditCheck goes through a chain of the audit log.
+type auditCheck struct {
+	merchantID int64 // 0: of what belongs to no merchant
+	reporter   *maintenance.Reporter
+
+	previous  order.AuditEntry
+	began     time.Time // of the first entry
+	fromEvent int64     // entries that were written with an event
+}
+
+// eventActions are the actions of entries that were written with an event.
+var eventActions = func() map[order.AuditAction]bool {
+	actions := make(map[order.AuditAction]bool)
+	for t := order.OrderCreated; t.String() != order.EventType(0).String(); t++ {
+		actions[order.AuditAction(t.String())] = true
+	}
+	return actions
+}()
+
+// checkAudit checks the chain of a merchant: numbers without gaps, hashes that follow
+// from each other, and an end where the counter says. It returns the check with what it
+// has counted.
+func checkAudit(ctx context.Context, q sqldb.Querier, merchantID, last int64, reporter *maintenance.Reporter) (*auditCheck, error) {
+	c := &auditCheck{merchantID: merchantID, reporter: reporter}
+	text := `SELECT ` + store.AuditColumns + ` FROM audit WHERE merchant_id = $1 ORDER BY seq`
+	err := sqldb.Each(ctx, q, text, []any{merchantID}, func(rows sqldb.Rows) error {
+		var e order.AuditEntry
+		if err := store.ScanAudit(rows, &e); err != nil {
+			return err
+		}
+		c.entry(e)
+		return nil
+	})
+	if err == nil && c.previous.Seq != last {
+		c.find("the newest audit entry is %d, but entry %d was written last", c.previous.Seq, last)
+	}
+	return c, err
+}
+
+func (c *auditCheck) find(format string, args ...any) {
+	c.reporter.Find(maintenance.Finding{MerchantID: c.merchantID, Problem: fmt.Sprintf(format, args...), Cure: cureAudit})
+}
+
+// entry checks the next entry of the chain.
+func (c *auditCheck) entry(e order.AuditEntry) {
+	switch before := c.previous; {
+	case e.Seq == before.Seq+2:
+		c.find("audit entry %d is missing", e.Seq-1)
+	case e.Seq > before.Seq+2:
+		c.find("audit entries %d to %d are missing", before.Seq+1, e.Seq-1)
+	case e.Seq <= 0:
+		c.find("audit entry %d has an invalid number", e.Seq)
+	case e.Sum(before.Hash) == e.Hash:
+	case before.Seq == 0:
+		c.find("audit entry 1 was changed: its hash does not match")
+	default:
+		c.find("audit entry %d does not continue entry %d: one of them was changed or moved", e.Seq, before.Seq)
+	}
+	if c.began.IsZero() {
+		c.began = e.At
+	}
+	if eventActions[e.Action] {
+		c.fromEvent++
+	}
+	c.previous = e
+}
+
+// checkAudit checks the audit log of the merchant, after its events.
+func (c *merchantCheck) checkAudit(ctx context.Context, options Options) error {
+	var last int64
+	if err := c.q.QueryRow(ctx, `SELECT audit_seq FROM merchants WHERE id = $1`, []any{c.merchantID}, &last); err != nil {
+		return err
+	}
+	chain, err := checkAudit(ctx, c.q, c.merchantID, last, c.reporter)
+	if err != nil {
+		return err
+	}
+	c.totals.audit = chain.previous.Seq
+	missing := c.totals.events - chain.fromEvent
+	switch {
+	case missing > 0 && chain.began.IsZero():
+		options.OnNote(fmt.Sprintf("merchant %d: the audit log has no entries for the %d events of earlier versions", c.merchantID, missing))
+	case missing > 0:
+		options.OnNote(fmt.Sprintf("merchant %d: the audit log begins at %s; %d of %d events, of earlier versions, are not in it",
+			c.merchantID, chain.began.Format(time.RFC3339), missing, c.totals.events))
+	}
+	return nil
+}
+
+// checkServiceAudit checks the chain of what belongs to no merchant.
+func checkServiceAudit(ctx context.Context, db sqldb.DB, reporter *maintenance.Reporter) error {
+	return db.Snapshot(ctx, func(q sqldb.Querier) error {
+		q = q.WithoutTimeout()
+		var last int64
+		if err := q.QueryRow(ctx, `SELECT COALESCE(MAX(last), 0) FROM counters WHERE name = 'audit'`, nil, &last); err != nil {
+			return err
+		}
+		_, err := checkAudit(ctx, q, 0, last, reporter)
+		return err
+	})
+}
