@@ -44,7 +44,7 @@ type Event struct {
 type StateChange struct {
 	From   State  `json:"from"`
 	To     State  `json:"to"`
-	Reason Reason `json:"reason"` // of a rejection; empty: none
+	Reason Reason `json:"reason"` // of a rejection one of its reasons, otherwise a word of the marketplace; empty: none
 }
 
 // StateChange returns the data of an OrderStateChanged event, and false for other

@@ -82,12 +82,20 @@ func TestOperatorTransitions(t *testing.T) {
 	s := start(t, setup{})
 	const path = "/merchants/355/orders/R-1/state"
 	moved := func(state string) string { return `{"success":true,"state":"` + state + `"}` }
-	notMoved := coded("invalid_move", "The order cannot move to that state from where it stands.")
+	notMoved := func(from, to, allowed string) string {
+		return coded("invalid_move", "An order in the state "+from+" cannot move to "+to+": "+allowed+".")
+	}
+	next := map[string]string{
+		"in-processing": "it can move to ready-for-shipment, canceled", "ready-for-shipment": "it can move to picked-by-courier, canceled",
+		"picked-by-courier":     "it can move to delivered-to-pickup-point, delivered-to-customer, delivery-failed",
+		"delivered-to-customer": "it can move to completed, return-canceled", "return-canceled": "it can move to completed",
+		"completed": "the state is final",
+	}
 	notFound := coded("not_found", "The order was not found.")
-	s.asOperator("POST", path, `{"state":"completed"}`, 409, notMoved)
+	s.asOperator("POST", path, `{"state":"completed"}`, 409, notMoved("registered", "completed", "it can move to in-processing, rejected-by-merchant, canceled"))
 	for _, state := range []string{"in-processing", "ready-for-shipment", "picked-by-courier", "delivered-to-customer", "return-canceled", "completed"} {
 		s.asOperator("POST", path, `{"state":"`+state+`"}`, 200, moved(state))
-		s.asOperator("POST", path, `{"state":"`+state+`"}`, 409, notMoved)
+		s.asOperator("POST", path, `{"state":"`+state+`"}`, 409, notMoved(state, state, next[state]))
 	}
 	if got := s.state("R-1"); got != order.Completed {
 		t.Errorf("R-1 is %s", got)
@@ -241,7 +249,7 @@ func TestOperatorAccess(t *testing.T) {
 	t.Parallel()
 	s := start(t, setup{})
 	for _, endpoint := range []string{
-		"POST /orders", "POST /merchants/355/orders/R-1/state", "GET /merchants", "POST /merchants",
+		"POST /orders", "POST /merchants/355/orders/R-1/state", "PATCH /merchants/355/orders/R-1", "GET /merchants", "POST /merchants",
 		"GET /tokens", "POST /tokens", "DELETE /tokens/1",
 	} {
 		method, path, _ := strings.Cut(endpoint, " ")

@@ -101,8 +101,8 @@ func (r *reader) addresses(billing *address, shipping *shippingAddress) (order.A
 }
 
 func (r *reader) carrier(given *carrier) order.Carrier {
-	c := order.Carrier{
-		ShipmentIDs:   make([]int64, 0, len(given.ShipmentIDs)),
+	return order.Carrier{
+		ShipmentIDs:   r.shipmentIDs(given.ShipmentIDs),
 		Name:          given.Name,
 		Method:        given.Method,
 		DeliveryName:  given.DeliveryName,
@@ -113,14 +113,18 @@ func (r *reader) carrier(given *carrier) order.Carrier {
 		DeliveryToCourierEstimation:  given.DeliveryToCourierEstimation,
 		DeliveryToCustomerEstimation: given.DeliveryToCustomerEstimation,
 	}
-	for i, id := range given.ShipmentIDs {
+}
+
+func (r *reader) shipmentIDs(given []*int64) []int64 {
+	ids := make([]int64, 0, len(given))
+	for i, id := range given {
 		if id == nil {
 			r.refuse("carrier.shipmentIds["+strconv.Itoa(i)+"]", "must be a whole number")
 			break
 		}
-		c.ShipmentIDs = append(c.ShipmentIDs, *id)
+		ids = append(ids, *id)
 	}
-	return c
+	return ids
 }
 
 func (r *reader) invoiceDetails(given *invoiceDetails) *order.InvoiceDetails {

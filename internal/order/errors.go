@@ -15,7 +15,8 @@ var (
 	// ErrInvalidTransition: the operator asked for a transition that decision 2
 	// does not list.
 	ErrInvalidTransition = errors.New("the order cannot make this transition from its current state")
-	// ErrInvalidReason: the reason is not one of Reasons.
+	// ErrInvalidReason: the reason is not one of Reasons, or not Reason.ValidFor a
+	// state.
 	ErrInvalidReason = errors.New("the reason is not one of the allowed reasons")
 	// ErrInvalidRange: the date range of a filter ends before it begins.
 	ErrInvalidRange = errors.New("the range ends before it begins")

@@ -58,7 +58,7 @@ type Event struct {
 	Source Source
 
 	From, To  State  // of OrderStateChanged; To alone of OrderCreated
-	Reason    Reason // of a rejection; empty: none given
+	Reason    Reason // of OrderStateChanged; empty: none given
 	InvoiceID int64  // of the invoice events
 }
 

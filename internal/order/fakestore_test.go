@@ -27,6 +27,7 @@ type fakeEntry struct {
 
 type fakeOrder struct {
 	head    order.LockedOrder
+	content order.Order // what was corrected
 	updated time.Time
 	entries []fakeEntry
 	events  []order.Event
@@ -345,6 +346,20 @@ func (t *fakeTx) Transition(_ context.Context, locked order.LockedOrder, to orde
 	return t.appendEvent(locked, order.Event{
 		Type: order.OrderStateChanged, Actor: cause.Actor, At: cause.At, From: locked.State, To: to, Reason: cause.Reason,
 	})
+}
+
+func (t *fakeTx) Correct(_ context.Context, locked order.LockedOrder, correction order.Correction, cause order.Cause) ([]string, error) {
+	o := t.orders[locked.LegacyID]
+	fields := correction.Apply(&o.content)
+	if len(fields) == 0 {
+		return nil, nil
+	}
+	o.updated = cause.At
+	o.head.Revision++
+	if err := t.store.ask("Correct"); err != nil {
+		return nil, err
+	}
+	return fields, t.appendEvent(locked, order.Event{Type: order.OrderUpdated, Actor: cause.Actor, At: cause.At})
 }
 
 func (t *fakeTx) Invoices(_ context.Context, head order.LockedOrder) ([]order.Invoice, error) {

@@ -107,6 +107,10 @@ type Tx interface {
 	// Transition sets the state and the update time of an order, adjusts the day
 	// counts, and writes the OrderStateChanged event.
 	Transition(ctx context.Context, order LockedOrder, to State, cause Cause) error
+	// Correct sets fields of an order and its update time, writes the OrderUpdated
+	// event, and returns the names of the fields that changed. If there are none it
+	// writes nothing.
+	Correct(ctx context.Context, order LockedOrder, correction Correction, cause Cause) ([]string, error)
 
 	// Invoices returns the active invoices of an order, oldest first.
 	Invoices(ctx context.Context, order LockedOrder) ([]Invoice, error)

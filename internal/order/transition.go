@@ -3,6 +3,7 @@ package order
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -31,14 +32,6 @@ func (s *Service) Reject(ctx context.Context, merchantID int64, id Identifier, r
 		transition{actor: ActorMerchant, to: RejectedByMerchant, reason: reason, refusal: ErrCannotReject})
 }
 
-// Transition moves an order to a state on behalf of the marketplace (decision
-// 2). Errors, in addition to those of the idempotency key: ErrNotFound,
-// ErrPreconditionFailed, ErrInvalidTransition.
-func (s *Service) Transition(ctx context.Context, merchantID int64, id Identifier, to State, options WriteOptions) (WriteResult, error) {
-	return s.transition(ctx, merchantID, id, options,
-		transition{actor: ActorOperator, to: to, refusal: ErrInvalidTransition})
-}
-
 // transition is a requested change of state.
 type transition struct {
 	actor   Actor
@@ -47,9 +40,9 @@ type transition struct {
 	refusal error // returned if the state table does not allow the transition
 }
 
-// transition makes every change of state. Of several simultaneous transitions
-// from one state exactly one succeeds, because the order is locked between the
-// check of its state and the change.
+// transition makes the changes of state by merchants. Of several simultaneous
+// transitions from one state exactly one succeeds, because the order is locked between
+// the check of its state and the change.
 func (s *Service) transition(ctx context.Context, merchantID int64, id Identifier, options WriteOptions, change transition) (WriteResult, error) {
 	return s.write(ctx, merchantID, id, options, func(tx Tx, locked LockedOrder) (WriteResult, error) {
 		if !change.reason.Valid() {
@@ -59,22 +52,46 @@ func (s *Service) transition(ctx context.Context, merchantID int64, id Identifie
 			return WriteResult{}, change.refusal
 		}
 		cause := Cause{Actor: change.actor, Source: options.Source, At: s.Now(), Reason: change.reason}
-		if err := tx.Transition(ctx, locked, change.to, cause); err != nil {
-			return WriteResult{}, err
-		}
-		locked.State = change.to
-		locked.Revision = locked.NextRevision
-		return WriteResult{LockedOrder: locked}, nil
+		return moveTo(ctx, tx, locked, change.to, cause)
 	})
 }
 
-// Reason is the reason for a rejection. Empty: none given.
+// moveTo sets the state of a locked order.
+func moveTo(ctx context.Context, tx Tx, locked LockedOrder, to State, cause Cause) (WriteResult, error) {
+	if err := tx.Transition(ctx, locked, to, cause); err != nil {
+		return WriteResult{}, err
+	}
+	locked.State = to
+	locked.Revision = locked.NextRevision
+	return WriteResult{LockedOrder: locked}, nil
+}
+
+// Reason is why a state changes. Empty: none given.
 type Reason string
 
-// Reasons are the allowed reasons (spec 4.1).
+// Reasons are the allowed reasons for a rejection (spec 4.1).
 var Reasons = []Reason{"out-of-stock", "damaged", "wrong-price", "disabled-product", "wrong-product"}
 
-// Valid reports whether r is empty or one of the allowed reasons.
+// Valid reports whether r is empty or one of the allowed reasons for a rejection.
 func (r Reason) Valid() bool {
 	return r == "" || slices.Contains(Reasons, r)
+}
+
+// MaxReasonLength is the length of the longest reason, in bytes.
+const MaxReasonLength = 64
+
+// ValidFor reports whether r may be the marketplace's reason for a transition to a
+// state. The reasons for a rejection are those of merchants. Any other reason has the
+// form of these: lower-case words and numbers, joined by hyphens. Merchants read it,
+// and it stays when personal data is erased.
+func (r Reason) ValidFor(to State) bool {
+	if to == RejectedByMerchant || r == "" {
+		return r.Valid()
+	}
+	for _, word := range strings.Split(string(r), "-") {
+		if word == "" || strings.Trim(word, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
+			return false
+		}
+	}
+	return len(r) <= MaxReasonLength
 }

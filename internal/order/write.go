@@ -43,6 +43,7 @@ type WriteResult struct {
 	LockedOrder           // State and Revision are the new ones
 	Invoice     Invoice   // of an upload
 	Invoices    []Invoice // of a deletion: the remaining active invoices, oldest first
+	Corrected   []string  // of a correction: the fields that changed, as in the order document
 
 	source Source // of an upload, for the log
 }

@@ -12,6 +12,8 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strconv"
+	"strings"
 
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/order"
@@ -34,6 +36,7 @@ func (a API) Routes() web.RouteGroup {
 		Routes: []web.Route{
 			web.OperatorChangeRoute(http.MethodPost, "/orders", token.OrdersIngest, a.importOrder),
 			web.OperatorWriteRoute(http.MethodPost, "/merchants/{merchantId}/orders/{orderReference}/state", token.OrdersTransition, a.transitionOrder),
+			web.OperatorWriteRoute(http.MethodPatch, "/merchants/{merchantId}/orders/{orderReference}", token.OrdersTransition, a.correctOrder),
 			web.OperatorRoute(http.MethodGet, "/merchants", token.Merchants, a.listMerchants),
 			web.OperatorChangeRoute(http.MethodPost, "/merchants", token.Merchants, a.addMerchant),
 			web.OperatorRoute(http.MethodGet, "/tokens", token.Tokens, a.listTokens),
@@ -48,10 +51,20 @@ func (a API) Routes() web.RouteGroup {
 // misspelled limit must not count as absent. It returns web.ErrInvalidPayload or a
 // *web.ParamError.
 func readObject(r *http.Request, names ...string) (web.Object, error) {
-	body, err := web.ReadBody(r, web.MaxBody)
+	return readObjectOf(r, web.MaxBody, names...)
+}
+
+// readObjectOf is readObject for a body of at most limit bytes.
+func readObjectOf(r *http.Request, limit int64, names ...string) (web.Object, error) {
+	body, err := web.ReadBody(r, limit)
 	if err != nil {
 		return nil, err
 	}
+	return parseObject(body, names...)
+}
+
+// parseObject parses an object with members of certain names only.
+func parseObject(body []byte, names ...string) (web.Object, error) {
 	object, err := web.ParseObject(body)
 	if err != nil {
 		return nil, err
@@ -64,6 +77,21 @@ func readObject(r *http.Request, names ...string) (web.Object, error) {
 	return object, nil
 }
 
+// invalidReason is the message for order.ErrInvalidReason.
+var invalidReason = "reason must be lower-case words and numbers joined by hyphens, of at most " + strconv.Itoa(order.MaxReasonLength) +
+	" bytes; for rejected-by-merchant one of " + reasonNames()
+
+func reasonNames() string {
+	names := make([]string, len(order.Reasons))
+	for i, reason := range order.Reasons {
+		names[i] = string(reason)
+	}
+	return strings.Join(names, ", ")
+}
+
+// sentence returns a text as a sentence.
+func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] + "." }
+
 // refusals are the errors of this group alone.
 var refusals = []struct {
 	err     error
@@ -72,7 +100,7 @@ var refusals = []struct {
 	message string
 }{
 	{order.ErrNotFound, http.StatusNotFound, "not_found", "The order was not found."},
-	{order.ErrInvalidTransition, http.StatusConflict, "invalid_move", "The order cannot move to that state from where it stands."},
+	{order.ErrInvalidReason, http.StatusBadRequest, "invalid_params", invalidReason},
 	{order.ErrMerchantExists, http.StatusConflict, "conflict", "A merchant with that id has another name."},
 	{token.ErrNoMerchant, http.StatusNotFound, "not_found", "The merchant was not found."},
 	{token.ErrUnknown, http.StatusNotFound, "not_found", "The token was not found."},
@@ -82,7 +110,10 @@ var refusals = []struct {
 func encodeError(r *http.Request, err error) (int, any) {
 	var document *ingest.DocumentError
 	var result *order.ImportError
+	var transition *order.TransitionError
 	switch {
+	case errors.As(err, &transition):
+		return http.StatusConflict, web.NewCodedBody("invalid_move", sentence(transition.Error()))
 	case errors.As(err, &document):
 		return http.StatusBadRequest, web.NewCodedBody("invalid_document", document.Error())
 	case errors.As(err, &result) && result.Status == order.Conflict:

@@ -49,36 +49,3 @@ func (a API) importOrder(r *web.Request) (web.Change, error) {
 		}}
 	}), nil
 }
-
-// transitionView is the response to a transition.
-type transitionView struct {
-	Success bool   `json:"success"`
-	State   string `json:"state"`
-}
-
-// transitionOrder serves POST
-// /merchants/{merchantId}/orders/{orderReference}/state.
-func (a API) transitionOrder(r *web.Request) (web.Write, error) {
-	body, err := readObject(r.Request, "state")
-	if err != nil {
-		return web.Write{}, err
-	}
-	name, ok := body.Text("state")
-	if !ok {
-		return web.Write{}, web.ErrInvalidPayload
-	}
-	to, ok := order.ParseState(name)
-	if !ok {
-		return web.Write{}, &web.ParamError{Name: "state", Problem: "must be one of " + order.StateNames()}
-	}
-	// An invalid id becomes 0, which no merchant has.
-	merchantID, _ := order.ParseID(r.PathValue("merchantId"))
-	return web.Write{
-		Apply: func(ctx context.Context, options order.WriteOptions) (order.WriteResult, error) {
-			return a.Orders.Transition(ctx, merchantID, order.ByReference(r.PathValue("orderReference")), to, options)
-		},
-		Respond: func(result order.WriteResult) web.Response {
-			return web.Response{Status: http.StatusOK, Body: transitionView{Success: true, State: result.State.String()}}
-		},
-	}, nil
-}

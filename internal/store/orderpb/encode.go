@@ -20,6 +20,25 @@ func EncodeDetails(o *order.Order) ([]byte, error) {
 	return encoded, nil
 }
 
+// CorrectDetails returns the column orders.details with the fields that a correction
+// of the order may change. It keeps what a newer version has written.
+func CorrectDetails(encoded []byte, o *order.Order) ([]byte, error) {
+	var d Details
+	if err := d.UnmarshalVTUnsafe(encoded); err != nil {
+		return nil, fmt.Errorf("decode the details of order %s: %w", o.Reference, err)
+	}
+	carrier := newCarrier(&o.Carrier)
+	if d.Carrier != nil {
+		carrier.unknownFields = d.Carrier.unknownFields
+	}
+	d.Carrier, d.ExpiresAt, d.DispatchUntil = carrier, seconds(o.ExpiresAt), seconds(o.DispatchUntil)
+	corrected, err := d.MarshalVT()
+	if err != nil {
+		return nil, fmt.Errorf("encode the details of order %s: %w", o.Reference, err)
+	}
+	return corrected, nil
+}
+
 // newDocument returns the whole document of an order, without its legacy id and
 // what the service itself adds.
 func newDocument(o *order.Order) *Document {

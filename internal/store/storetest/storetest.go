@@ -52,7 +52,7 @@ type subject struct {
 // and nothing in it; it may be called by several tests at the same time.
 func Run(t *testing.T, fresh func(t *testing.T) Database) {
 	for _, subject := range slices.Concat(
-		orderSubjects, importSubjects, listSubjects, transitionSubjects, invoiceSubjects,
+		orderSubjects, importSubjects, listSubjects, transitionSubjects, correctionSubjects, invoiceSubjects,
 		cleanupSubjects, eventSubjects, eventListSubjects, tokenSubjects, merchantSubjects, linkSubjects, cancelSubjects, idempotencySubjects, webhookSubjects,
 		auditSubjects,
 	) {

@@ -1,0 +1,101 @@
+package operator
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/go-json-experiment/json"
+
+	"merchantorders/internal/ingest"
+	"merchantorders/internal/order"
+	"merchantorders/internal/web"
+)
+
+// maxChange is the largest change of an order, in bytes: every text that may be
+// corrected fits.
+const maxChange = 1 << 20
+
+// corrected are the keys of a change that correct the order.
+var corrected = []string{"expiresAt", "dispatchUntil", "customer", "carrier"}
+
+// changeKeys are the keys of a change of an order.
+var changeKeys = append([]string{"state", "reason"}, corrected...)
+
+// parseChange parses a change of an order. Keys that it does not know are the
+// caller's.
+func parseChange(body web.Object) (order.OrderChange, error) {
+	var change order.OrderChange
+	if body.Has("state") {
+		name, ok := body.Text("state")
+		if !ok {
+			return change, web.ErrInvalidPayload
+		}
+		if change.To, ok = order.ParseState(name); !ok {
+			return change, &web.ParamError{Name: "state", Problem: "must be one of " + order.StateNames()}
+		}
+	}
+	if body.Has("reason") && !body.Null("reason") {
+		text, ok := body.Text("reason")
+		if !ok {
+			return change, web.ErrInvalidPayload
+		}
+		change.Reason = order.Reason(text)
+	}
+	if change.Reason != "" && change.To == 0 {
+		return change, &web.ParamError{Name: "reason", Problem: "must be given together with state"}
+	}
+	fields := make(web.Object)
+	for _, key := range corrected {
+		if body.Has(key) {
+			fields[key] = body[key]
+		}
+	}
+	text, err := json.Marshal(fields, json.Deterministic(true))
+	if err != nil {
+		return change, err
+	}
+	change.Correction, err = ingest.ParseCorrection(text)
+	return change, err
+}
+
+// changedView is the response to a change of an order.
+type changedView struct {
+	Success bool   `json:"success"`
+	State   string `json:"state"`
+	// Corrected are the fields whose value changed.
+	Corrected []string `json:"corrected,omitempty"`
+}
+
+// transitionOrder serves POST
+// /merchants/{merchantId}/orders/{orderReference}/state: a change with a state.
+func (a API) transitionOrder(r *web.Request) (web.Write, error) { return a.parseOrderChange(r, true) }
+
+// correctOrder serves PATCH /merchants/{merchantId}/orders/{orderReference}: any
+// change.
+func (a API) correctOrder(r *web.Request) (web.Write, error) { return a.parseOrderChange(r, false) }
+
+func (a API) parseOrderChange(r *web.Request, needsState bool) (web.Write, error) {
+	body, err := readObjectOf(r.Request, maxChange, changeKeys...)
+	if err != nil {
+		return web.Write{}, err
+	}
+	change, err := parseChange(body)
+	switch {
+	case err != nil:
+		return web.Write{}, err
+	case needsState && change.To == 0, change.To == 0 && change.Correction.Empty():
+		return web.Write{}, web.ErrInvalidPayload
+	}
+	// An invalid id becomes 0, which no merchant has.
+	merchantID, _ := order.ParseID(r.PathValue("merchantId"))
+	return web.Write{
+		Apply: func(ctx context.Context, options order.WriteOptions) (order.WriteResult, error) {
+			return a.Orders.ChangeOrder(ctx, merchantID, order.ByReference(r.PathValue("orderReference")), change, options)
+		},
+		Respond: func(result order.WriteResult) web.Response {
+			return web.Response{Status: http.StatusOK, Body: changedView{
+				Success: true, State: result.State.String(), Corrected: result.Corrected,
+			}}
+		},
+	}, nil
+}

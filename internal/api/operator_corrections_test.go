@@ -1,0 +1,85 @@
+package api_test
+
+import (
+	"strings"
+	"testing"
+
+	"merchantorders/internal/order"
+)
+
+// TestOperatorCorrections checks what a merchant sees of a correction: the order, its
+// list, its entity tag and its events.
+func TestOperatorCorrections(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	const path = "/merchants/355/orders/R-1"
+	seen := func(path string) response { return s.ask(s.merchant, "GET", path, "") }
+	before, list := seen("/v2/orders/R-1"), seen("/v2/orders")
+	s.asOperator("PATCH", path, `{"customer":{"phone":"210 1"},"carrier":{"name":"ACS","shipmentIds":[5]},"expiresAt":"2026-11-30T00:00:00Z"}`, 200,
+		`{"success":true,"state":"registered","corrected":["expiresAt","customer.phone","carrier.shipmentIds","carrier.name"]}`)
+	after := seen("/v2/orders/R-1")
+	for _, text := range []string{`"210 1"`, `"ACS"`, `"shipmentIds":[5]`, `"2026-11-30 00:00:00"`} {
+		if !strings.Contains(after.body, text) || strings.Contains(before.body, text) {
+			t.Errorf("%s in %s, before in %s", text, after.body, before.body)
+		}
+	}
+	if after.header.Get("ETag") == before.header.Get("ETag") || seen("/v2/orders").header.Get("ETag") == list.header.Get("ETag") {
+		t.Error("an entity tag stays")
+	}
+	s.asOperator("PATCH", path, `{"carrier":{"name":"ACS"}}`, 200, `{"success":true,"state":"registered"}`)
+	if again := seen("/v2/orders/R-1"); again.header.Get("ETag") != after.header.Get("ETag") {
+		t.Error("the entity tag changes without a change")
+	}
+	s.asOperator("POST", path+"/state", `{"state":"canceled","reason":"customer-request","carrier":{"trackingCodes":"T"}}`, 200,
+		`{"success":true,"state":"canceled","corrected":["carrier.trackingCodes"]}`)
+	events := seen("/v2/orders/R-1/events").body
+	for _, text := range []string{
+		`"type":"order.updated"`, `"data":{}`, `"data":{"from":"registered","to":"canceled","reason":"customer-request"}`,
+	} {
+		if !strings.Contains(events, text) {
+			t.Errorf("%s is not in %s", text, events)
+		}
+	}
+	if n := strings.Count(events, `"type":`); n != 4 {
+		t.Errorf("%d events: %s", n, events)
+	}
+}
+
+// TestCorrectionRefusals gives the keys of a change values that are wrong. None changes
+// anything.
+func TestCorrectionRefusals(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	const path = "/merchants/355/orders/R-1"
+	payload, reason := coded("invalid_payload", "Invalid payload."), coded("invalid_params", "reason must be lower-case words and numbers joined by "+
+		"hyphens, of at most 64 bytes; for rejected-by-merchant one of out-of-stock, damaged, wrong-price, disabled-product, wrong-product")
+	for body, want := range map[string]string{
+		``: payload, `[]`: payload, `{}`: payload, `{"carrier":{}}`: payload, `{"state":null}`: payload, `{"state":1}`: payload,
+		`{"carrier":{"name":"x"}`:                                         payload,
+		`{"state":"canceled","reason":1}`:                                 payload,
+		`{"reason":"late","carrier":{"name":"x"}}`:                        coded("invalid_params", "reason must be given together with state"),
+		`{"notes":"x"}`:                                                   coded("invalid_params", "notes is not a known key"),
+		`{"Carrier":{}}`:                                                  coded("invalid_params", "Carrier is not a known key"),
+		`{"state":"canceled","reason":"Late"}`:                            reason,
+		`{"state":"canceled","reason":"late--again"}`:                     reason,
+		`{"state":"canceled","reason":"a b"}`:                             reason,
+		`{"state":"rejected-by-merchant","reason":"late"}`:                reason,
+		`{"state":"canceled","reason":"` + strings.Repeat("a", 65) + `"}`: reason,
+		`{"carrier":{"name":5}}`:                                          coded("invalid_document", "carrier.name: must be text"),
+		`{"carrier":null}`:                                                coded("invalid_document", "carrier: must be an object"),
+		`{"customer":{"email":"a"}}`:                                      coded("invalid_document", "customer.email: unknown key"),
+		`{"expiresAt":"tomorrow"}`:                                        coded("invalid_document", "expiresAt: must be a time as in 2026-11-20T08:15:30Z"),
+		`{"carrier":{"shipmentIds":[1,null]}}`:                            coded("invalid_document", "carrier.shipmentIds[1]: must be a whole number"),
+	} {
+		s.asOperator("PATCH", path, body, 400, want)
+	}
+	s.asOperator("POST", path+"/state", `{"carrier":{"name":"x"}}`, 400, payload)
+	s.asOperator("PATCH", path, `{"state":"completed","carrier":{"name":"x"}}`, 409,
+		coded("invalid_move", "An order in the state registered cannot move to completed: it can move to in-processing, rejected-by-merchant, canceled."))
+	for _, missing := range []string{"/merchants/355/orders/Y-1", "/merchants/355/orders/X-1", "/merchants/x/orders/R-1", "/merchants/999/orders/R-1"} {
+		s.asOperator("PATCH", missing, `{"carrier":{"name":"x"}}`, 404, coded("not_found", "The order was not found."))
+	}
+	if got := s.ask(s.merchant, "GET", "/v2/orders/R-1/events", ""); strings.Count(got.body, `"type":`) != 1 || s.state("R-1") != order.Registered {
+		t.Errorf("R-1 is %s: %s", s.state("R-1"), got.body)
+	}
+}

@@ -1,0 +1,93 @@
+package order
+
+import (
+	"slices"
+	"time"
+)
+
+// Field is the new value of a field, if it is set.
+type Field[T any] struct {
+	Set   bool
+	Value T
+}
+
+// To returns a field with a new value.
+func To[T any](value T) Field[T] { return Field[T]{Set: true, Value: value} }
+
+// Correction is the fields of an order that the marketplace corrects. The fields are
+// those of Order with the same names, so a value that is set may be the one that
+// stands for none.
+type Correction struct {
+	ExpiresAt     Field[time.Time]
+	DispatchUntil Field[time.Time]
+	Phone         Field[*string] // of the customer
+	Carrier       CarrierCorrection
+}
+
+// CarrierCorrection is the fields of a Carrier that are corrected.
+type CarrierCorrection struct {
+	ShipmentIDs   Field[[]int64]
+	Name          Field[string]
+	Method        Field[string]
+	DeliveryName  Field[string]
+	DeliveryKey   Field[string]
+	TrackingCodes Field[string]
+	Comments      Field[*string]
+
+	DeliveryToCourierEstimation  Field[*string]
+	DeliveryToCustomerEstimation Field[*string]
+}
+
+// Empty reports whether no field is set.
+func (c Correction) Empty() bool {
+	r := c.Carrier
+	return !(c.ExpiresAt.Set || c.DispatchUntil.Set || c.Phone.Set || r.ShipmentIDs.Set || r.Name.Set || r.Method.Set ||
+		r.DeliveryName.Set || r.DeliveryKey.Set || r.TrackingCodes.Set || r.Comments.Set ||
+		r.DeliveryToCourierEstimation.Set || r.DeliveryToCustomerEstimation.Set)
+}
+
+// Apply sets the corrected fields of an order. It returns the names that those whose
+// value changes have in the order document.
+func (c Correction) Apply(o *Order) (changed []string) {
+	r, carrier := c.Carrier, &o.Carrier
+	for _, field := range []struct {
+		name    string
+		changed bool
+	}{
+		{"expiresAt", apply(&o.ExpiresAt, c.ExpiresAt, time.Time.Equal)},
+		{"dispatchUntil", apply(&o.DispatchUntil, c.DispatchUntil, time.Time.Equal)},
+		{"customer.phone", apply(&o.Customer.Phone, c.Phone, equalTexts)},
+		{"carrier.shipmentIds", apply(&carrier.ShipmentIDs, r.ShipmentIDs, slices.Equal)},
+		{"carrier.name", apply(&carrier.Name, r.Name, equal)},
+		{"carrier.method", apply(&carrier.Method, r.Method, equal)},
+		{"carrier.deliveryName", apply(&carrier.DeliveryName, r.DeliveryName, equal)},
+		{"carrier.deliveryKey", apply(&carrier.DeliveryKey, r.DeliveryKey, equal)},
+		{"carrier.trackingCodes", apply(&carrier.TrackingCodes, r.TrackingCodes, equal)},
+		{"carrier.comments", apply(&carrier.Comments, r.Comments, equalTexts)},
+		{"carrier.deliveryToCourierEstimationDate", apply(&carrier.DeliveryToCourierEstimation, r.DeliveryToCourierEstimation, equalTexts)},
+		{"carrier.deliveryToCustomerEstimationDate", apply(&carrier.DeliveryToCustomerEstimation, r.DeliveryToCustomerEstimation, equalTexts)},
+	} {
+		if field.changed {
+			changed = append(changed, field.name)
+		}
+	}
+	return changed
+}
+
+// apply sets a field and reports whether its value has changed.
+func apply[T any](to *T, field Field[T], same func(T, T) bool) bool {
+	if !field.Set || same(*to, field.Value) {
+		return false
+	}
+	*to = field.Value
+	return true
+}
+
+func equal(a, b string) bool { return a == b }
+
+func equalTexts(a, b *string) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}

@@ -1,0 +1,49 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/store/orderpb"
+)
+
+// Correct implements order.Tx.
+func (t *tx) Correct(ctx context.Context, locked order.LockedOrder, correction order.Correction, cause order.Cause) ([]string, error) {
+	o := order.Order{MerchantID: locked.MerchantID, LegacyID: locked.LegacyID, Reference: locked.Reference}
+	var phone sql.NullString
+	var details []byte
+	err := t.QueryRow(ctx, `SELECT phone, details FROM orders WHERE merchant_id = $1 AND legacy_id = $2`,
+		[]any{o.MerchantID, o.LegacyID}, &phone, &details)
+	if err != nil {
+		return nil, err
+	}
+	if err := orderpb.DecodeDetails(details, &o); err != nil {
+		return nil, err
+	}
+	if phone.Valid {
+		o.Customer.Phone = &phone.String
+	}
+	fields := correction.Apply(&o)
+	if len(fields) == 0 {
+		return nil, nil
+	}
+	if details, err = orderpb.CorrectDetails(details, &o); err != nil {
+		return nil, err
+	}
+	o.Revision, o.UpdatedAt = locked.NextRevision, cause.At
+	if err := t.rewrite(ctx, &o, details); err != nil {
+		return nil, err
+	}
+	return fields, t.appendEvent(ctx, locked, order.Event{
+		Type: order.OrderUpdated, Actor: cause.Actor, Source: cause.Source, At: cause.At,
+	}, fields...)
+}
+
+// rewrite writes the columns of an order that follow from the fields that a correction
+// may change. The digest stays that of the imported document: importing that again
+// changes nothing.
+func (t *tx) rewrite(ctx context.Context, o *order.Order, details []byte) error {
+	return t.update(ctx, errNoRow, `UPDATE orders SET phone = $1, details = $2, updated_at = $3, revision = $4
+		WHERE merchant_id = $5 AND legacy_id = $6`, o.Customer.Phone, details, o.UpdatedAt.Unix(), o.Revision, o.MerchantID, o.LegacyID)
+}

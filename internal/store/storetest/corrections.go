@@ -1,0 +1,92 @@
+package storetest
+
+import (
+	"errors"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/order"
+)
+
+var correctionSubjects = []subject{
+	{"corrections/with and without a transition", testCorrections},
+	{"corrections/refused", testCorrectionRefused},
+}
+
+func testCorrections(f *fixture) {
+	imported := rich(alpha, "R")
+	number := f.create(imported)
+	s, later := service(f.a, noon.Add(time.Minute)), service(f.b, noon.Add(time.Hour))
+	phone := "+30 210 0000000"
+	correction := order.Correction{
+		Phone: order.To(&phone), ExpiresAt: order.To(noon.Add(50 * time.Hour)), DispatchUntil: order.To(time.Time{}),
+		Carrier: order.CarrierCorrection{ShipmentIDs: order.To([]int64{7, 8}), TrackingCodes: order.To("Ω-1"), Comments: order.To[*string](nil)},
+	}
+	want := asRead(imported, number, "Alpha Shop")
+	expect := func(when string, result order.WriteResult, err error, at time.Time, fields int, changes int64) {
+		f.Helper()
+		want.Revision = changes + 1
+		if changes > 0 {
+			want.UpdatedAt = at
+		}
+		got := f.order(f.b, alpha, order.ByLegacyID(number))
+		if diff := cmp.Diff(want, got); diff != "" || err != nil || len(result.Corrected) != fields ||
+			count(result.Revision) != want.Revision || result.State != want.State {
+			f.Errorf("%s: %+v, error %v (-want +got):\n%s", when, result, err, diff)
+		}
+	}
+
+	result, err := s.ChangeOrder(f.Context(), alpha, order.ByReference("R"), order.OrderChange{Correction: correction}, order.WriteOptions{Source: source})
+	changed := correction.Apply(&want)
+	expect("alone", result, err, noon.Add(time.Minute), len(changed), 1)
+
+	before := f.tables.rows()
+	result, err = later.ChangeOrder(f.Context(), alpha, order.ByReference("R"), order.OrderChange{Correction: correction}, order.WriteOptions{})
+	expect("the same again", result, err, noon.Add(time.Minute), 0, 1)
+	f.wantUnchanged(before)
+
+	second := order.Correction{Carrier: order.CarrierCorrection{Name: order.To("Other Courier"), TrackingCodes: order.To("Ω-1")}}
+	result, err = later.ChangeOrder(f.Context(), alpha, order.ByReference("R"),
+		order.OrderChange{To: order.Canceled, Reason: "customer-request", Correction: second}, order.WriteOptions{})
+	second.Apply(&want)
+	want.State = order.Canceled
+	expect("with a transition", result, err, noon.Add(time.Hour), 1, 3)
+
+	events, err := f.a.OrderEvents(f.Context(), alpha, order.ByReference("R"), 0, 10)
+	if err != nil || len(events) != 4 {
+		f.Fatalf("%d events, error %v", len(events), err)
+	}
+	types := []order.EventType{events[1].Type, events[2].Type, events[3].Type}
+	if diff := cmp.Diff([]order.EventType{order.OrderUpdated, order.OrderUpdated, order.OrderStateChanged}, types); diff != "" {
+		f.Errorf("events (-want +got):\n%s", diff)
+	}
+	if last := events[3]; last.Reason != "customer-request" || events[1].Source.RequestID != source.RequestID || events[1].From != 0 {
+		f.Errorf("events %+v", events)
+	}
+
+	if results := f.add(f.a, incoming(imported)); results[0].Status != order.Unchanged {
+		f.Errorf("the document again: %+v", results[0])
+	}
+}
+
+func testCorrectionRefused(f *fixture) {
+	f.create(minimal(alpha, "R"))
+	before := f.tables.rows()
+	change := order.OrderChange{To: order.Completed, Correction: order.Correction{Carrier: order.CarrierCorrection{Name: order.To("X")}}}
+	_, err := service(f.a, noon).ChangeOrder(f.Context(), alpha, order.ByReference("R"), change, order.WriteOptions{})
+	refused, ok := errors.AsType[*order.TransitionError](err)
+	if !ok || refused.From != order.Registered || !errors.Is(err, order.ErrInvalidTransition) {
+		f.Errorf("error %v", err)
+	}
+	change.To = 0
+	for _, id := range []order.Identifier{order.ByReference("S"), order.ByLegacyID(0)} {
+		if _, err := service(f.a, noon).ChangeOrder(f.Context(), alpha, id, change, order.WriteOptions{}); !errors.Is(err, order.ErrNotFound) {
+			f.Errorf("%+v: error %v", id, err)
+		}
+	}
+	if _, err := service(f.a, noon).ChangeOrder(f.Context(), beta, order.ByReference("R"), change, order.WriteOptions{}); !errors.Is(err, order.ErrNotFound) {
+		f.Errorf("of another merchant: error %v", err)
+	}
+	f.wantUnchanged(before)
+}
