@@ -20,6 +20,9 @@ var (
 	ErrInvalidReason = errors.New("the reason is not one of the allowed reasons")
 	// ErrInvalidRange: the date range of a filter ends before it begins.
 	ErrInvalidRange = errors.New("the range ends before it begins")
+	// ErrInvalidSearch: a text of a search is too long or no UTF-8, or texts are
+	// combined with another order than by creation.
+	ErrInvalidSearch = errors.New("the search is not valid")
 
 	// ErrPreconditionFailed: the order does not match If-Match.
 	ErrPreconditionFailed = errors.New("the order has changed")

@@ -48,8 +48,10 @@ type fakeStore struct {
 	afterCommit func() error
 	rerun       bool // run every transaction twice, as a retry does
 	calls       int  // of any method
-	listed      order.Filter
-	history     string
+
+	searched order.Search // the last one
+	listed   order.Filter
+	history  string
 
 	commitVersion string // empty: unknown
 	revoked       map[int64]bool

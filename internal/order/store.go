@@ -16,6 +16,8 @@ type Store interface {
 	Revision(ctx context.Context, merchantID int64, id Identifier) (legacyID, revision int64, err error)
 	// List returns a page of orders, newest first, and the exact total.
 	List(ctx context.Context, merchantID int64, filter Filter) (Page, error)
+	// Search returns a page of orders of all merchants, or of one.
+	Search(ctx context.Context, search Search) (SearchPage, error)
 	// InvoiceFile returns the active invoice of an order by its stored name, or
 	// ErrInvoiceNotFound.
 	InvoiceFile(ctx context.Context, merchantID int64, reference, name string) (Invoice, error)

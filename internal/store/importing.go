@@ -13,6 +13,7 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/orderpb"
+	"merchantorders/internal/store/orderwords"
 )
 
 // importTx imports orders with different references in a transaction. Their
@@ -26,6 +27,7 @@ type importTx struct {
 type importItem struct {
 	order.Incoming
 	details  []byte
+	words    []string
 	legacyID int64 // assigned to it; 0: none yet
 	result   order.ImportResult
 }
@@ -44,7 +46,7 @@ func (db *DB) ImportOrders(ctx context.Context, batch []order.Incoming, cause or
 		if err != nil {
 			return nil, err
 		}
-		items[i] = &importItem{Incoming: batch[i], details: details}
+		items[i] = &importItem{Incoming: batch[i], details: details, words: orderwords.Of(batch[i].Order.Reference, &batch[i].Order.Customer)}
 	}
 	for first := 0; first < len(items); {
 		part := items[first:]
@@ -129,6 +131,9 @@ func (in *importTx) importAll(ctx context.Context, items []*importItem, cause or
 		if err := in.insertOrders(ctx, created[id]); err != nil {
 			return fmt.Errorf("insert orders of merchant %d: %w", id, err)
 		}
+		if err := in.insertWords(ctx, created[id]); err != nil {
+			return fmt.Errorf("insert words of orders of merchant %d: %w", id, err)
+		}
 	}
 	for _, id := range merchants {
 		if err := in.addDays(ctx, id, created[id]); err != nil {
@@ -193,7 +198,7 @@ func (i *importItem) compareWith(legacyID int64, same bool) {
 
 var insertOrders = newBulkInsert("orders", `merchant_id, legacy_id, reference, state, created_at, updated_at,
 	currency, country_code, total, has_invoice, user_id, email, phone, first_name, last_name, company,
-	revision, active_invoices, digest, details`, "")
+	revision, active_invoices, digest, details, expires_at, indexed`, "")
 
 // insertOrders inserts orders of one merchant.
 func (in *importTx) insertOrders(ctx context.Context, items []*importItem) error {
@@ -206,7 +211,8 @@ func (in *importTx) insertOrders(ctx context.Context, items []*importItem) error
 		}
 		values = append(values, o.MerchantID, item.legacyID, o.Reference, int64(o.State), o.CreatedAt.Unix(), seconds(o.UpdatedAt),
 			o.Currency, o.CountryCode, o.Total, hasInvoice, c.UserID, c.Email, c.Phone, c.FirstName, c.LastName, c.Company,
-			order.NextRevision(0), 0, item.Digest[:], item.details)
+			order.NextRevision(0), 0, item.Digest[:], item.details,
+			seconds(o.ExpiresAt), 1)
 	}
 	return in.insert(ctx, insertOrders, values)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -70,7 +71,24 @@ func checkPlans(t *testing.T, db *DB, on sqldb.Querier) {
 		"keys, ascending":  {statement{selectKeys(true), keys}, 0, []string{"Merge Append", "Scan using orders_by_state"}},
 		"feed":             {statement{db.selectFeed, []any{1, 0, 0, 100}}, 1, []string{"Limit", "Index Scan using events_pkey on events e"}},
 		"oldest order":     {statement{selectOldestOrder, []any{1}}, 0, []string{"Index Only Scan using orders_by_state"}},
-		"events":           {statement{selectDeltasByKeys, []any{1, 1}}, 0, []string{"Index Scan using orders_pkey"}},
+		"search, one state": {
+			statement{selectOfState + literal(order.Registered) + ` AND ` + byCreation, []any{highest.CreatedAt, highest.LegacyID, 20}}, 0,
+			[]string{"Limit", "Scan Backward using orders_of_all_by_state"},
+		},
+		"search, updates": {
+			statement{selectOfUpdates, []any{highest.CreatedAt, highest.LegacyID, 20}}, 0,
+			[]string{"Limit", "Scan Backward using orders_of_all_by_update"},
+		},
+		"search, deadlines": {
+			statement{selectOfDeadlines, []any{highest.CreatedAt, 0, 0, 20}}, 0, []string{"Limit", "Scan using orders_open_deadlines"},
+		},
+		"search, one word": {
+			statement{selectOfWord, []any{0, "n", highest.CreatedAt, highest.LegacyID, 20}}, 0, []string{"Limit", "Scan Backward using order_words_pkey"},
+		},
+		"search, prefix":    {statement{selectMatches, []any{0, "n", "o", 20}}, 0, []string{"Limit", "Scan using order_words_pkey"}},
+		"search, next word": {statement{selectNextWord, []any{0, "n", "o"}}, 0, []string{"Limit", "Scan using order_words_pkey"}},
+		"search, orders":    {statement{selectFound, slices.Repeat([]any{1, 2}, rowsAtATime)}, 0, []string{"BitmapOr", "orders_pkey"}},
+		"events":            {statement{selectDeltasByKeys, []any{1, 1}}, 0, []string{"Index Scan using orders_pkey"}},
 	} {
 		lines := genericPlan(t, on, test.statement)
 		plan := strings.Join(lines, "\n")

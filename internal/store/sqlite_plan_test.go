@@ -69,9 +69,32 @@ func TestSQLitePlans(t *testing.T) {
 		"grant": {selectGrant, []string{
 			"SEARCH t USING INDEX sqlite_autoindex_tokens_1 (hash=?)", "SEARCH m USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",
 		}},
-		"deltas":           {selectDeltas, []string{"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>?)"}},
-		"deltas with keys": {selectDeltasByKeys, []string{"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>?)", byLegacyID}},
-		"day counts":       {selectDayCounts, []string{"SEARCH order_days USING PRIMARY KEY (merchant_id=?)", event, event}},
+		"search, one state": {selectOfState + literal(order.Registered) + ` AND ` + byCreation, []string{
+			"SEARCH orders USING COVERING INDEX orders_of_all_by_state (state=? AND (created_at,legacy_id)<(?,?))",
+		}},
+		"search, one merchant": {selectOfMerchant, []string{
+			"SEARCH orders USING COVERING INDEX orders_by_time (merchant_id=? AND (created_at,legacy_id)<(?,?))",
+		}},
+		"search, state of a merchant": {selectOfState + literal(order.Registered) + ` AND ` + ofMerchant, []string{oneState}},
+		"search, updates": {selectOfUpdates, []string{
+			"SEARCH orders USING COVERING INDEX orders_of_all_by_update (updated_at>? AND (updated_at,legacy_id)<(?,?))",
+		}},
+		"search, deadlines": {selectOfDeadlines, []string{
+			"SEARCH orders USING COVERING INDEX orders_open_deadlines (state=? AND (expires_at,legacy_id)>(?,?) AND expires_at<?)",
+		}},
+		"search, one word": {selectOfWord, []string{
+			"SEARCH order_words USING PRIMARY KEY (block=? AND word=? AND (created_at,legacy_id)<(?,?))",
+		}},
+		"search, prefix":       {selectMatches, []string{"SEARCH order_words USING PRIMARY KEY (block=? AND word>? AND word<?)"}},
+		"search, next word":    {selectNextWord, []string{"SEARCH order_words USING PRIMARY KEY (block=? AND word>? AND word<?)"}},
+		"search, block":        {selectBlock, []string{"SEARCH order_words USING PRIMARY KEY (block>?)"}},
+		"search, newest block": {selectNewestBlock, []string{"SEARCH order_words USING PRIMARY KEY"}},
+		"orders to index":      {selectToIndex, []string{"SCAN orders USING COVERING INDEX orders_to_index"}},
+		"words to merge":       {selectWordsFrom, []string{"SEARCH order_words USING PRIMARY KEY (block=? AND word>?)"}},
+		"words to delete":      {deleteWordsTo, []string{"SEARCH order_words USING PRIMARY KEY (block=? AND word>? AND (word,created_at,legacy_id,merchant_id)<(?,?,?,?))"}},
+		"deltas":               {selectDeltas, []string{"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>?)"}},
+		"deltas with keys":     {selectDeltasByKeys, []string{"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>?)", byLegacyID}},
+		"day counts":           {selectDayCounts, []string{"SEARCH order_days USING PRIMARY KEY (merchant_id=?)", event, event}},
 		"feed": {db.selectFeed, []string{
 			"SEARCH e USING PRIMARY KEY (merchant_id=? AND seq>?)", byLegacyID, itsFile, "SEARCH m USING INTEGER PRIMARY KEY (rowid=?)", "SCAN k LEFT-JOIN",
 			"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq=?)",

@@ -49,6 +49,7 @@ type DB struct {
 	indexes *pageindex.Cache
 	grants  grants
 	feeds   feeds
+	words   *WordWriter
 
 	selectFeed string // statement
 }
@@ -74,6 +75,7 @@ func New(db sqldb.DB, options Options) *DB {
 	dialect := db.Dialect()
 	return &DB{
 		sql: db, dialect: dialect, options: options, selectFeed: selectFeed(dialect.History),
+		words:   NewWordWriter(dialect),
 		indexes: pageindex.NewCache(pageindex.DefaultSizes, pageindex.DefaultMaxWeight),
 	}
 }

@@ -47,6 +47,14 @@ func (s store) List(ctx context.Context, merchantID int64, filter order.Filter) 
 	return page, err
 }
 
+// Search implements order.Store.
+func (s store) Search(ctx context.Context, search order.Search) (order.SearchPage, error) {
+	ctx, span := s.operation(ctx, "search")
+	page, err := s.Store.Search(ctx, search)
+	end(span, err)
+	return page, err
+}
+
 // InvoiceFile implements order.Store.
 func (s store) InvoiceFile(ctx context.Context, merchantID int64, reference, name string) (order.Invoice, error) {
 	ctx, span := s.operation(ctx, "invoice")

@@ -41,6 +41,7 @@ const byMerchant = "merchant_id"
 var Tables = []Table{
 	{Name: "merchants", Column: "id"},
 	{Name: "orders", Column: byMerchant},
+	{Name: "order_words", Column: byMerchant},
 	{Name: "order_days", Column: byMerchant},
 	{Name: "invoices", Column: byMerchant},
 	{Name: "events", Column: byMerchant},

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 
 	"merchantorders/internal/maintenance"
+	"merchantorders/internal/store"
 	"merchantorders/internal/store/sqldb"
 )
 
@@ -52,6 +53,9 @@ type Result struct {
 // Differences found at the end are findings, not errors.
 func Copy(ctx context.Context, source, target maintenance.Installation, reporter *maintenance.Reporter) (Result, error) {
 	j := &job{source: source, target: target, reporter: reporter, copied: make(map[int64]copiedMerchant)}
+	if target.DB != nil {
+		j.words = store.NewWordWriter(target.DB.Dialect())
+	}
 	err := j.watchEvents(ctx, j.copy)
 	j.result.FilesCopied, j.result.FilesMended = j.filesCopied.Load(), j.filesMended.Load()
 	j.result.Findings = reporter.Findings()
@@ -63,8 +67,9 @@ type job struct {
 	source, target maintenance.Installation
 	reporter       *maintenance.Reporter
 	copied         map[int64]copiedMerchant
-	orders         int64 // in the source at the start, for progress
-	sourceTokens   int64 // in the last round
+	words          *store.WordWriter // of the target's database
+	orders         int64             // in the source at the start, for progress
+	sourceTokens   int64             // in the last round
 	filesCopied    atomic.Int64
 	filesMended    atomic.Int64
 	result         Result
@@ -222,7 +227,7 @@ func (j *job) copyCounters(ctx context.Context) error {
 		return err
 	}
 	return j.inTx(ctx, func(tx sqldb.Querier) error {
-		if _, err := counters.applyTo(ctx, tx); err != nil {
+		if _, err := counters.applyTo(ctx, tx, nil); err != nil {
 			return err
 		}
 		_, err := tx.Exec(ctx, j.target.DB.Dialect().SetInvoiceID, lastInvoice)
@@ -236,7 +241,7 @@ func (j *job) apply(ctx context.Context, sets ...rowSet) error {
 	err := j.inTx(ctx, func(tx sqldb.Querier) error {
 		changes = 0
 		for _, set := range sets {
-			n, err := set.applyTo(ctx, tx)
+			n, err := set.applyTo(ctx, tx, j.words)
 			if err != nil {
 				return err
 			}

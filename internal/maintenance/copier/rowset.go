@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
+	"merchantorders/internal/order"
+	"merchantorders/internal/store"
 	"merchantorders/internal/store/sqldb"
 )
 
@@ -50,6 +53,7 @@ func (s rowSet) readFrom(ctx context.Context, q sqldb.Querier) ([][]any, error) 
 // diff is what makes the same rows of another database equal to a set.
 type diff struct {
 	write   [][]any // rows that are missing there or differ
+	old     [][]any // those of them that exist there, as they are there
 	remove  [][]any // rows that exist only there
 	updates bool    // some of the rows to write exist there, and are not damaged ones
 }
@@ -72,6 +76,9 @@ func (s rowSet) diff(ctx context.Context, q sqldb.Querier) (diff, error) {
 			d.write = append(d.write, row)
 			damaged := exists && s.table.mark != "" && equalValues(s.table.column(row, s.table.mark), s.table.column(other, s.table.mark))
 			d.updates = d.updates || exists && !damaged
+			if exists {
+				d.old = append(d.old, other)
+			}
 		}
 		delete(unmatched, key)
 	}
@@ -90,8 +97,9 @@ func equalValues(a, b any) bool {
 
 // applyTo makes the same rows of another database equal to the set, and returns
 // how many it wrote and removed. It returns ErrForeignTarget if the service
-// would never make such a change.
-func (s rowSet) applyTo(ctx context.Context, tx sqldb.Querier) (int, error) {
+// would never make such a change. The words of orders are not copied but derived from
+// the orders again.
+func (s rowSet) applyTo(ctx context.Context, tx sqldb.Querier, words *store.WordWriter) (int, error) {
 	d, err := s.diff(ctx, tx)
 	if err != nil {
 		return 0, err
@@ -101,6 +109,11 @@ func (s rowSet) applyTo(ctx context.Context, tx sqldb.Querier) (int, error) {
 	}
 	if err := s.table.write(ctx, tx, d); err != nil {
 		return 0, fmt.Errorf("write %s: %w", s.table.name, err)
+	}
+	if s.table == ordersTable {
+		if err := rewriteWords(ctx, tx, words, d); err != nil {
+			return 0, fmt.Errorf("write the words of orders: %w", err)
+		}
 	}
 	return len(d.write) + len(d.remove), nil
 }
@@ -124,4 +137,36 @@ func (t *table) write(ctx context.Context, tx sqldb.Querier, d diff) error {
 		rows = rows[n:]
 	}
 	return nil
+}
+
+// rewriteWords replaces the words of orders that were written.
+func rewriteWords(ctx context.Context, tx sqldb.Querier, words *store.WordWriter, d diff) error {
+	before, after := wordsOf(d.old), wordsOf(d.write)
+	if slices.Equal(before, after) {
+		return nil
+	}
+	if err := words.Delete(ctx, tx, before); err != nil {
+		return err
+	}
+	return words.Add(ctx, tx, after)
+}
+
+// wordsOf returns the words of rows of orders.
+func wordsOf(rows [][]any) []store.Word {
+	var words []store.Word
+	for _, row := range rows {
+		o := order.Order{
+			MerchantID: ordersTable.int(row, "merchant_id"), LegacyID: ordersTable.int(row, "legacy_id"), Reference: ordersTable.text(row, "reference"),
+			CreatedAt: time.Unix(ordersTable.int(row, "created_at"), 0),
+			Customer: order.Customer{
+				Email: ordersTable.text(row, "email"), FirstName: ordersTable.text(row, "first_name"),
+				LastName: ordersTable.text(row, "last_name"), Company: ordersTable.text(row, "company"),
+			},
+		}
+		if phone, ok := ordersTable.column(row, "phone").(string); ok {
+			o.Customer.Phone = &phone
+		}
+		words = append(words, store.WordsOf(&o)...)
+	}
+	return words
 }

@@ -57,7 +57,7 @@ var (
 		"key, merchant_id")
 	ordersTable = newTable(table{name: "orders", keyColumns: 2, permanent: true},
 		"merchant_id, legacy_id, reference, state, created_at, updated_at, currency, country_code, total, has_invoice,"+
-			" user_id, email, phone, first_name, last_name, company, revision, active_invoices, digest, details")
+			" user_id, email, phone, first_name, last_name, company, revision, active_invoices, digest, details, expires_at, indexed")
 	daysTable = newTable(table{name: "order_days", keyColumns: 3},
 		"merchant_id, day, state, orders")
 	invoicesTable = newTable(table{name: "invoices", keyColumns: 3, pageColumn: "legacy_id"},

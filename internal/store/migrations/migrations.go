@@ -90,7 +90,7 @@ var (
 
 // Tables are the tables that the service reads and writes.
 var Tables = []string{
-	"merchants", "tokens", "counters", "order_keys", "orders", "order_days", "invoices", "events",
+	"merchants", "tokens", "counters", "order_keys", "orders", "order_words", "order_days", "invoices", "events",
 	"idempotency_keys", "audit", "webhooks", "webhook_deliveries", "link_key",
 }
 

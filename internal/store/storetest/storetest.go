@@ -27,6 +27,9 @@ type Store interface {
 	Ping(ctx context.Context) error
 	// NewImportCheck returns a function that foresees the results of imports.
 	NewImportCheck() func(context.Context, []order.Incoming) ([]order.ImportResult, error)
+	// IndexOrders and MergeWords are background jobs of the search.
+	IndexOrders(ctx context.Context) (int, error)
+	MergeWords(ctx context.Context) (bool, error)
 	// Close closes the handle.
 	Close() error
 }
@@ -52,7 +55,7 @@ type subject struct {
 // and nothing in it; it may be called by several tests at the same time.
 func Run(t *testing.T, fresh func(t *testing.T) Database) {
 	for _, subject := range slices.Concat(
-		orderSubjects, importSubjects, listSubjects, transitionSubjects, correctionSubjects, invoiceSubjects,
+		orderSubjects, importSubjects, listSubjects, searchSubjects, transitionSubjects, correctionSubjects, invoiceSubjects,
 		cleanupSubjects, eventSubjects, eventListSubjects, tokenSubjects, merchantSubjects, linkSubjects, cancelSubjects, idempotencySubjects, webhookSubjects,
 		auditSubjects,
 	) {

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/orderwords"
 )
 
 // tableColumns are the tables with their columns, in the order of the schema.
@@ -23,10 +24,11 @@ var tableColumns = map[string]string{
 	"counters":   "name, last",
 	"order_keys": "key, merchant_id",
 	"orders": "merchant_id, legacy_id, reference, state, created_at, updated_at, currency, country_code, total, has_invoice, " +
-		"user_id, email, phone, first_name, last_name, company, revision, active_invoices, digest, details",
-	"order_days": "merchant_id, day, state, orders",
-	"invoices":   "merchant_id, legacy_id, id, name, status, size, sha256, created_at, deleted_at, purged_at",
-	"events":     "merchant_id, seq, mark, type, actor, at, legacy_id, order_day, from_state, to_state, reason, invoice_id, token_id, request_id",
+		"user_id, email, phone, first_name, last_name, company, revision, active_invoices, digest, details, expires_at, indexed",
+	"order_words": "word, created_at, legacy_id, merchant_id", // not in which block
+	"order_days":  "merchant_id, day, state, orders",
+	"invoices":    "merchant_id, legacy_id, id, name, status, size, sha256, created_at, deleted_at, purged_at",
+	"events":      "merchant_id, seq, mark, type, actor, at, legacy_id, order_day, from_state, to_state, reason, invoice_id, token_id, request_id",
 
 	"link_key":         "id, secret, created_at",
 	"idempotency_keys": "merchant_id, key, request_digest, created_at, legacy_id, invoice_id, response",
@@ -106,6 +108,7 @@ func CheckTables(t testing.TB, db *sql.DB) {
 	c.checkAudit()
 	c.checkSlots(orders)
 	c.checkKeys(orders)
+	c.checkWords()
 }
 
 func (c tables) storedOrders() map[int64]storedOrder {
@@ -228,6 +231,35 @@ func (c tables) checkSlots(orders map[int64]storedOrder) {
 		if o.slots != taken[number] || o.slots > order.MaxInvoices {
 			c.Errorf("order %d has %d active invoices by its own count, by its invoices %d", number, o.slots, taken[number])
 		}
+	}
+}
+
+// checkWords compares the words of the search with the orders.
+func (c tables) checkWords() {
+	var want, got []string
+	c.each("SELECT merchant_id, legacy_id, reference, created_at, email, phone, first_name, last_name, company FROM orders WHERE indexed = 1",
+		func(rows *sql.Rows) error {
+			var merchantID, number, createdAt int64
+			var reference string
+			var customer order.Customer
+			err := rows.Scan(&merchantID, &number, &reference, &createdAt, &customer.Email, &customer.Phone,
+				&customer.FirstName, &customer.LastName, &customer.Company)
+			for _, word := range orderwords.Of(reference, &customer) {
+				want = append(want, fmt.Sprintln(word, createdAt, number, merchantID))
+			}
+			return err
+		})
+	c.each("SELECT word, created_at, legacy_id, merchant_id FROM order_words", func(rows *sql.Rows) error {
+		var word string
+		var merchantID, number, createdAt int64
+		err := rows.Scan(&word, &createdAt, &number, &merchantID)
+		got = append(got, fmt.Sprintln(word, createdAt, number, merchantID))
+		return err
+	})
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		c.Errorf("words of the search (-orders +stored):\n%s", diff)
 	}
 }
 

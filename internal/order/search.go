@@ -1,0 +1,96 @@
+package order
+
+import (
+	"context"
+	"time"
+	"unicode/utf8"
+)
+
+// SearchSort is the order of the results of a search.
+type SearchSort uint8
+
+// The orders of results.
+const (
+	SortCreated SearchSort = iota // newest first
+	SortUpdated                   // last changed first; orders that never changed are left out
+	SortExpires                   // earliest deadline first; registered orders with a deadline only
+)
+
+// Page sizes of a search.
+const (
+	DefaultSearchLimit = 20
+	MaxSearchLimit     = 100
+)
+
+// MaxSearchText is the longest text of a search, in bytes.
+const MaxSearchText = 200
+
+// Search selects orders of all merchants, or of one, for operators. An order is found
+// if it meets every condition. Texts match the beginnings of words, without regard to
+// case and accents.
+type Search struct {
+	MerchantID int64 // 0: all merchants
+	LegacyID   int64 // 0: any
+
+	Reference string // beginning of the reference; empty: any, as for the other texts
+	Email     string // beginning of the customer's address
+	Phone     string // beginning of the customer's number, with or without the country code
+	Name      string // beginnings of words of first name, last name and company
+	Text      string // words of which each begins any of the above, or is the legacy id
+
+	States []State // empty: any
+	From   Day     // first day of creation, inclusive; NoDay: no lower bound
+	To     Day     // last day of creation, inclusive; NoDay: no upper bound
+	// ExpiresBefore selects registered orders whose deadline is earlier; zero: any.
+	ExpiresBefore time.Time
+
+	Sort  SearchSort // SortCreated if there is a text
+	Limit int        // 1 to MaxSearchLimit
+	// After is the last result of the previous page; nil: this is the first page.
+	After *SearchCursor
+}
+
+// SearchCursor is the position of an order in the results of a search.
+type SearchCursor struct {
+	At       int64 // Unix seconds of the time by which the results are sorted
+	LegacyID int64
+}
+
+// HasText reports whether the search has a text.
+func (s *Search) HasText() bool {
+	return s.Reference != "" || s.Email != "" || s.Phone != "" || s.Name != "" || s.Text != ""
+}
+
+// FoundOrder is a result of a search.
+type FoundOrder struct {
+	Summary
+	MerchantID int64
+	ExpiresAt  time.Time // zero: none
+	Invoices   int       // active files
+}
+
+// SearchPage is a page of the results of a search.
+//
+// A page costs the same however many orders there are: it ends early, even empty, if
+// too many orders had to be read for it. Next is set then.
+type SearchPage struct {
+	Orders []FoundOrder
+	Next   *SearchCursor // nil: there are no more results
+}
+
+// Search returns a page of results. Errors: ErrInvalidRange, ErrInvalidSearch.
+func (s *Service) Search(ctx context.Context, search Search) (SearchPage, error) {
+	if search.From != NoDay && search.To != NoDay && search.From > search.To {
+		return SearchPage{}, ErrInvalidRange
+	}
+	if search.HasText() && search.Sort != SortCreated {
+		return SearchPage{}, ErrInvalidSearch
+	}
+	for _, text := range []string{search.Reference, search.Email, search.Phone, search.Name, search.Text} {
+		if len(text) > MaxSearchText || !utf8.ValidString(text) {
+			return SearchPage{}, ErrInvalidSearch
+		}
+	}
+	search.Limit = min(max(search.Limit, 1), MaxSearchLimit)
+	return s.store.Search(ctx, search)
+}

@@ -1,0 +1,129 @@
+package orderwords
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"merchantorders/internal/order"
+)
+
+func customer(first, last, company, email, phone string) *order.Customer {
+	return &order.Customer{FirstName: first, LastName: last, Company: company, Email: email, Phone: &phone}
+}
+
+func TestOf(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		customer *order.Customer
+		want     []string
+	}{
+		"nothing": {&order.Customer{}, []string{"rsf-1"}},
+		"Greek": {
+			customer("ΓΙΏΡΓΟΣ", "Παπαδόπουλος", "Άλφα & Υιοί Α.Ε.", "G.Pap@Example.com", "+30 210 123-4567"),
+			[]string{"eg.pap@example.com", "nαλφα", "nα", "nε", "nγιωργοσ", "nπαπαδοπουλοσ", "nυιοι", "p2101234567", "rsf-1"},
+		},
+		"Latin": {
+			customer("José-María", "Müller Ångström", "ﬁrst", "é@x", "0049 170 1"),
+			[]string{"ee@x", "nangstrom", "nfirst", "njose", "nmaria", "nmuller", "p491701", "rsf-1"},
+		},
+		"no letters": {customer("'", "-", " ", " ", "()"), []string{"rsf-1"}},
+		"long": {
+			customer(strings.Repeat("ά", 100), "", "", "", ""),
+			[]string{"n" + strings.Repeat("α", maxLength/2), "rsf-1"},
+		},
+	} {
+		slices.Sort(test.want)
+		if got := Of("SF-1", test.customer); !slices.Equal(got, test.want) {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+	if n := len(Of("SF-1", customer("a b c d e f g h", "i j k l m n o p", "q r s t", "e", "1"))); n != maxWords {
+		t.Errorf("%d words", n)
+	}
+}
+
+func TestDigits(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"2101234567": "2101234567", "+302101234567": "2101234567", "00302101234567": "2101234567", "30 2101234567": "2101234567",
+		"+30 210": "210", "0030-69": "69", "210 12": "21012", "+49 30 1234": "49301234", "30": "30", "302": "302", "+": "", "": "", "２１０": "210",
+	} {
+		if got := digits(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestMatch(t *testing.T) {
+	t.Parallel()
+	words := Of("SF-2026-0000017", customer("Γιώργος", "Παπαδόπουλος", "Tea & Co", "George.P@example.com", "+30 2101234567"))
+	const legacyID = 900017
+	for _, test := range []struct {
+		search order.Search
+		want   bool
+	}{
+		{order.Search{}, true},
+		{order.Search{Name: "παπαδοπουλος γιωργος"}, true},
+		{order.Search{Name: "ΠΑΠ"}, true},
+		{order.Search{Name: "γιώ Παπαδ"}, true},
+		{order.Search{Name: "γιώ Νικολ"}, false},
+		{order.Search{Name: "παδο"}, false},
+		{order.Search{Name: "george"}, false},
+		{order.Search{Name: "!"}, false},
+		{order.Search{Name: " "}, true},
+		{order.Search{Email: "george.p@"}, true},
+		{order.Search{Email: "example.com"}, false},
+		{order.Search{Phone: "+30 210"}, true},
+		{order.Search{Phone: "210 123"}, true},
+		{order.Search{Phone: "123"}, false},
+		{order.Search{Phone: "+"}, false},
+		{order.Search{Reference: "sf-2026"}, true},
+		{order.Search{Reference: "2026"}, false},
+		{order.Search{Text: "sf-2026 παπα tea george."}, true},
+		{order.Search{Text: "+30 210 1234567"}, true},
+		{order.Search{Text: "900017"}, true},
+		{order.Search{Text: "90001"}, false},
+		{order.Search{Text: "Παπαδόπουλος-Νίκου"}, true}, // the longest part decides
+		{order.Search{Text: "nobody"}, false},
+		{order.Search{Text: "\u0301"}, false},
+		{order.Search{Name: "γ π", Email: "x"}, false},
+	} {
+		if got := Match(Terms(&test.search), legacyID, words); got != test.want {
+			t.Errorf("%+v: %v", test.search, got)
+		}
+	}
+}
+
+// FuzzWords checks what the store relies on: words are in one form, can be stored in
+// every database, and whole names, addresses and numbers find their order.
+func FuzzWords(f *testing.F) {
+	f.Add("Γιώργος", "x@example.com", "+30 210")
+	f.Add("ẞİﬀ ϓ Σς\u0345", "a b\x00", "００30")
+	f.Add("\xff\U0010ffff", "Kΐ\u1fd3", "٣")
+	f.Fuzz(func(t *testing.T, name, email, phone string) {
+		words := Of("R", customer(name, name, "", email, phone))
+		if len(words) > maxWords || !slices.IsSorted(words) {
+			t.Errorf("words %q", words)
+		}
+		for _, word := range words {
+			if !utf8.ValidString(word) || len(word) > maxLength+1 || strings.ContainsFunc(word, func(r rune) bool { return r < ' ' }) ||
+				word >= End(word[:1]) || fold(word) != word {
+				t.Errorf("word %q, folded %q", word, fold(word))
+			}
+		}
+		if len(words) == maxWords {
+			return // some are left out
+		}
+		for _, search := range []order.Search{{Name: name}, {Email: email}, {Phone: phone}} {
+			terms := Terms(&search)
+			if slices.ContainsFunc(terms, func(term Term) bool { return len(term.Prefixes) == 0 }) {
+				continue // nothing to find
+			}
+			if !Match(terms, 1, words) {
+				t.Errorf("%+v with the terms %v does not find %q", search, terms, words)
+			}
+		}
+	})
+}

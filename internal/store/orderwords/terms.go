@@ -1,0 +1,112 @@
+package orderwords
+
+import (
+	"slices"
+	"strings"
+
+	"merchantorders/internal/order"
+)
+
+// Term is a part of a search. An order has it if one of its words begins with one of
+// the prefixes, or if it has the legacy id. So no order has a term without both.
+type Term struct {
+	Prefixes []string // at most one of each kind of word
+	LegacyID int64    // 0: none
+}
+
+// maxTerms limits the terms of a search; the others are ignored. Each costs a read.
+const maxTerms = 5
+
+// Terms returns the terms of a search, the longest first: an order is found if it has
+// all of them.
+func Terms(search *order.Search) []Term {
+	var terms []Term
+	add := func(kind, text string, prefixes ...string) {
+		if strings.TrimSpace(text) == "" {
+			return
+		}
+		if len(prefixes) == 0 {
+			terms = append(terms, Term{}) // a text without letters and digits: nothing has it
+		}
+		for _, prefix := range prefixes {
+			terms = append(terms, newTerm(kind, prefix))
+		}
+	}
+	add(referenceKind, search.Reference, fold(search.Reference))
+	add(emailKind, search.Email, address(search.Email))
+	add(phoneKind, search.Phone, digits(search.Phone))
+	add(nameKind, search.Name, names(search.Name)...)
+	for _, part := range parts(search.Text) {
+		terms = append(terms, anyTerm(part))
+	}
+	slices.SortStableFunc(terms, func(a, b Term) int { return b.length() - a.length() })
+	return terms[:min(len(terms), maxTerms)]
+}
+
+// parts divides a text at its spaces, unless it is one phone number.
+func parts(text string) []string {
+	if isPhone(text) {
+		return []string{strings.ReplaceAll(text, " ", "")}
+	}
+	return strings.Fields(text)
+}
+
+// isPhone reports whether a text has digits and nothing that phone numbers do not have.
+func isPhone(text string) bool {
+	return strings.ContainsAny(text, "0123456789") && strings.Trim(text, "0123456789+-()./ ") == ""
+}
+
+// newTerm returns a term with one prefix, or with none if the prefix is empty.
+func newTerm(kind, prefix string) Term {
+	var term Term
+	term.add(kind, prefix)
+	return term
+}
+
+func (t *Term) add(kind, prefix string) {
+	if prefix != "" {
+		t.Prefixes = append(t.Prefixes, kind+cut(prefix))
+	}
+}
+
+// anyTerm returns the term of a text that may be anything.
+func anyTerm(text string) Term {
+	term := newTerm(referenceKind, fold(text))
+	term.add(emailKind, address(text))
+	if isPhone(text) {
+		term.add(phoneKind, digits(text))
+		term.LegacyID, _ = order.ParseID(text)
+	} else if words := names(text); len(words) > 0 {
+		// Of Anna-Maria the longest part: another Maria is found too.
+		term.add(nameKind, slices.MaxFunc(words, func(a, b string) int { return len(a) - len(b) }))
+	}
+	return term
+}
+
+// length returns the length of the shortest prefix of a term, which finds most orders.
+func (t Term) length() int {
+	shortest := maxLength
+	for _, prefix := range t.Prefixes {
+		shortest = min(shortest, len(prefix))
+	}
+	return shortest
+}
+
+// Match reports whether an order with a legacy id and words has all terms.
+func Match(terms []Term, legacyID int64, words []string) bool {
+	for _, term := range terms {
+		if !term.has(legacyID, words) {
+			return false
+		}
+	}
+	return true
+}
+
+func (t Term) has(legacyID int64, words []string) bool {
+	if t.LegacyID != 0 && t.LegacyID == legacyID {
+		return true
+	}
+	return slices.ContainsFunc(t.Prefixes, func(prefix string) bool {
+		return slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, prefix) })
+	})
+}
