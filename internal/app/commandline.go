@@ -23,6 +23,7 @@ type commandLine struct {
 	Token      tokenCommand      `cmd:"" help:"Create, list and revoke tokens, the credentials of clients."`
 	Links      linksCommand      `cmd:"" help:"Revoke the links to invoice files."`
 	Audit      auditCommand      `cmd:"" help:"Show the audit log: who changed what, when and from where."`
+	Simulate   simulateCommand   `cmd:"" help:"Live as a marketplace for a merchant: make orders and move them on, for rehearsals."`
 	Purge      purgeCommand      `cmd:"" help:"Remove the files of deleted invoices."`
 	Check      checkCommand      `cmd:"" help:"Verify orders, events and invoice files, and report problems."`
 	Backup     backupCommand     `cmd:"" help:"Back up an installation with SQLite and local files, also while it runs, to one file or folder."`

@@ -20,8 +20,8 @@ import (
 
 // commands are the commands that use settings, with their flags.
 var commands = map[string][]string{
-	"serve":         {"listen", "admin-listen", "tls-cert", "tls-key", "trusted-proxies", "rate-limit", "max-connections", "idle-timeout", "drain", "purge-deleted-after", "hide-addresses", "log-format", "ready-requires-storage", "demo"},
-	"doctor":        {"listen", "admin-listen", "tls-cert", "tls-key", "trusted-proxies", "rate-limit", "max-connections", "idle-timeout", "drain", "purge-deleted-after", "hide-addresses", "log-format", "ready-requires-storage", "demo", "json"},
+	"serve":         {"listen", "admin-listen", "tls-cert", "tls-key", "trusted-proxies", "rate-limit", "max-connections", "idle-timeout", "drain", "purge-deleted-after", "hide-addresses", "log-format", "ready-requires-storage", "demo", "sandbox"},
+	"doctor":        {"listen", "admin-listen", "tls-cert", "tls-key", "trusted-proxies", "rate-limit", "max-connections", "idle-timeout", "drain", "purge-deleted-after", "hide-addresses", "log-format", "ready-requires-storage", "demo", "sandbox", "json"},
 	"import":        {"dry-run", "rejected"},
 	"merchant add":  {"id", "name"},
 	"merchant list": {"json"},
@@ -31,6 +31,7 @@ var commands = map[string][]string{
 	"token revoke":  {},
 	"migrate":       {"status", "json"},
 	"links revoke":  {},
+	"simulate":      {"merchant", "rate", "seed", "speed", "accept", "count", "duration"},
 	"purge":         {"deleted-before"},
 	"check":         {"json", "repair", "backup"},
 	"backup":        {},

@@ -167,8 +167,12 @@ func (s *server) prepare(ctx context.Context, locks *serveLocks) error {
 func (s *server) serveRequests(ctx context.Context, l *listeners) error {
 	baseURL, storageURL := s.settings.Addresses(config.LocalURL(l.main.Addr(), l.mainTLS != nil))
 	if s.flags.Demo {
-		if err := s.showDemo(ctx, baseURL); err != nil {
+		created, err := s.showDemo(ctx, baseURL)
+		if err != nil {
 			return err
+		}
+		if created {
+			defer s.startSimulator()()
 		}
 	}
 	options := web.ServerOptions{Connections: s.flags.Connections(maxOpenFiles()), Idle: s.flags.Idle()}
@@ -207,14 +211,14 @@ func cannotListen(address string, err error) string {
 const demoTokenLifetime = 24 * time.Hour
 
 // showDemo creates the demo unless it exists, and a token for its merchant, and
-// prints the token with three commands to try.
-func (s *server) showDemo(ctx context.Context, baseURL string) error {
+// prints the token with three commands to try. ok is false if there is no demo.
+func (s *server) showDemo(ctx context.Context, baseURL string) (ok bool, err error) {
 	result, err := demo.Prepare(ctx, s.orders, s.now())
 	if err != nil {
-		return fmt.Errorf("create the demo: %w", err)
+		return false, fmt.Errorf("create the demo: %w", err)
 	}
 	if result == demo.Skipped {
-		return s.print("The data folder already contains merchants: no demo was created.")
+		return false, s.print("The data folder already contains merchants: no demo was created.")
 	}
 	status := "was created with orders in every state. Its token, valid for 24 hours:"
 	if result == demo.Exists {
@@ -222,11 +226,11 @@ func (s *server) showDemo(ctx context.Context, baseURL string) error {
 	}
 	reference, err := demo.Example(ctx, s.orders)
 	if err != nil {
-		return err
+		return false, err
 	}
 	text, created, err := s.tokens.Create(ctx, demo.MerchantID, token.DefaultScopes, demoTokenLifetime)
 	if err != nil {
-		return err
+		return false, err
 	}
 	token.LogCreated(s.log, created, slog.String("by", "serve --demo"))
 	curl := func(options, path string) string {
@@ -237,7 +241,7 @@ func (s *server) showDemo(ctx context.Context, baseURL string) error {
 		curl("", "/v2/orders?itemsPerPage=3"),
 		curl("", "/v2/orders/"+reference),
 		curl("-X PATCH ", "/v2/orders/"+reference+"/accept"))
-	return err
+	return true, err
 }
 
 // quoted quotes a text for the shell.
@@ -250,7 +254,11 @@ const responseCacheSize = 24 << 20
 // handler returns the handler of everything that a router serves.
 func (s *server) handler(router *web.Router) http.Handler {
 	log := web.RequestLog{Logger: s.log, NoAddresses: s.flags.HideAddresses, Proxies: s.flags.Proxies()}
-	return s.wrap(s.observe(router, router.EncodeError, log))
+	var handler http.Handler = router
+	if s.flags.Sandbox || s.flags.Demo {
+		handler = web.WithFaults(router, router.EncodeError, wait)
+	}
+	return s.wrap(s.observe(handler, router.EncodeError, log))
 }
 
 // routers returns the routers of the main port and of the admin port. The main one

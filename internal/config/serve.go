@@ -35,7 +35,8 @@ type Serve struct {
 	HideAddresses        bool   `name:"hide-addresses" help:"Do not log the addresses of clients whose request is refused with 401 or 403."`
 	LogFormat            string `name:"log-format" default:"json" placeholder:"WORD" help:"Form of the lines of the log: json or text."`
 	ReadyRequiresStorage bool   `name:"ready-requires-storage" help:"Not ready (/readyz is 503) while the bucket of the invoice files is out of reach. Without it the response only says so: all requests but those for files work."`
-	Demo                 bool   `help:"In an empty data folder, create merchant 355 with about 60 orders. Print a token for 24 hours and three commands to try. Existing data is not changed. Only on a loopback address."`
+	Demo                 bool   `help:"In an empty data folder, create merchant 355 with about 60 orders. Print a token for 24 hours and three commands to try. Then live as a marketplace for the merchant, as the command simulate does, and as a sandbox. Other data is not changed. Only on a loopback address."`
+	Sandbox              bool   `help:"Answer a request with the header X-Sandbox-Fault with the fault that it names: slow, 503, reset or lost. For rehearsals only."`
 }
 
 // Check returns the *Error of every invalid setting, joined, or nil.

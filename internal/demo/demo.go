@@ -3,16 +3,14 @@
 // some of guests, and a few invoice files. It imports and uploads them like real
 // orders and files.
 //
-// All persons, companies, couriers and products are invented (orders.jsonl). Phone
-// numbers and tax numbers are of ranges that are not assigned.
+// The Simulator makes more orders of the same kind while a service runs, and moves
+// them on as carriers do.
 package demo
 
 import (
-	"bytes"
 	"context"
-	_ "embed"
+	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -92,52 +90,80 @@ func addOrders(ctx context.Context, orders *order.Service, now time.Time) error 
 	return nil
 }
 
-// ordersJSONL has the orders as order documents (decision 7), one a line, oldest
-// first. Their times are relative: "now-27h5m3s" is a time, "now-27h5m3s date" the
-// day of that time.
-//
-//go:embed orders.jsonl
-var ordersJSONL []byte
+// history are the states of the orders, oldest first, and how many minutes ago they
+// were placed and last changed; 0: never.
+var history = []struct {
+	state           order.State
+	placed, changed time.Duration
+}{
+	{order.Completed, 54710, 34472}, {order.Canceled, 53954, 53498}, {order.Completed, 52289, 28442},
+	{order.Completed, 37405, 21657}, {order.Completed, 36144, 12968}, {order.ReturnCanceled, 35319, 8980},
+	{order.Completed, 34161, 12800}, {order.RejectedByMerchant, 31833, 31799}, {order.ReturnCanceled, 31174, 7519},
+	{order.Completed, 30783, 14447}, {order.RejectedByMerchant, 29695, 29471}, {order.RejectedByMerchant, 29100, 28856},
+	{order.RejectedByMerchant, 28830, 27589}, {order.Completed, 28681, 6275}, {order.Canceled, 28576, 27342},
+	{order.DeliveredToCustomer, 27253, 21492}, {order.DeliveredToCustomer, 27048, 19936}, {order.DeliveredToCustomer, 26219, 21442},
+	{order.DeliveredToCustomer, 24288, 19585}, {order.DeliveredToCustomer, 21404, 18152}, {order.DeliveredToCustomer, 15218, 12289},
+	{order.Canceled, 13705, 11888}, {order.Canceled, 10476, 9518}, {order.DeliveryFailed, 8891, 3576},
+	{order.DeliveredToCustomer, 7395, 347}, {order.DeliveredToPickupPoint, 7104, 4075}, {order.DeliveryFailed, 6354, 3325},
+	{order.DeliveredToPickupPoint, 6292, 2203}, {order.DeliveryFailed, 6288, 1526}, {order.DeliveredToPickupPoint, 5853, 3861},
+	{order.PickedByCourier, 5546, 2768}, {order.PickedByCourier, 5438, 3150}, {order.DeliveredToPickupPoint, 5034, 2312},
+	{order.PickedByCourier, 4975, 2117}, {order.PickedByCourier, 4863, 2391}, {order.PickedByCourier, 4439, 2932},
+	{order.ReadyForShipment, 3753, 3320}, {order.PickedByCourier, 3430, 1388}, {order.ReadyForShipment, 3216, 2516},
+	{order.ReadyForShipment, 2967, 2665}, {order.ReadyForShipment, 2238, 1071}, {order.InProcessing, 1929, 1527},
+	{order.InProcessing, 1916, 1766}, {order.InProcessing, 1785, 1769}, {order.ReadyForShipment, 1647, 880},
+	{order.InProcessing, 1622, 1320}, {order.ReadyForShipment, 1561, 748}, {order.Registered, 1417, 0},
+	{order.Registered, 1399, 0}, {order.InProcessing, 1347, 1072}, {order.Registered, 1214, 0},
+	{order.Registered, 1083, 0}, {order.InProcessing, 1012, 678}, {order.Registered, 986, 0},
+	{order.InProcessing, 941, 831}, {order.Registered, 920, 0}, {order.InProcessing, 815, 411},
+	{order.Registered, 715, 0}, {order.Registered, 412, 0}, {order.Registered, 361, 0},
+}
 
-var relativeTime = regexp.MustCompile(`"now[-+][0-9hms]+( date)?"`)
+// seed is that of the demo orders.
+const seed = 1
+
+// referencePrefix begins the references of the demo orders.
+const referencePrefix = "DEMO-"
 
 // Documents returns the orders as order documents (decision 7), oldest first.
 // Only the times in them depend on now.
 func Documents(now time.Time) [][]byte {
 	now = now.UTC().Truncate(time.Second)
-	text := relativeTime.ReplaceAllFunc(bytes.TrimSpace(ordersJSONL), func(relative []byte) []byte {
-		age, isDay := strings.CutSuffix(strings.Trim(string(relative), `"`), " date")
-		form := time.RFC3339
-		if isDay {
-			form = time.DateOnly
+	documents := make([][]byte, len(history))
+	for i, was := range history {
+		p := placed{
+			merchantID: MerchantID, reference: fmt.Sprintf("%s%04d", referencePrefix, 1+i), legacyID: 700_001 + int64(i), seed: seed,
+			state: was.state, createdAt: now.Add(-was.placed * time.Minute), hour: time.Hour,
 		}
-		offset, err := time.ParseDuration(strings.TrimPrefix(age, "now"))
-		if err != nil {
-			return relative // not a valid time, which the import refuses
+		if was.changed != 0 {
+			p.updatedAt = now.Add(-was.changed * time.Minute)
 		}
-		return []byte(`"` + now.Add(offset).Format(form) + `"`)
-	})
-	return bytes.Split(text, []byte("\n"))
+		documents[i] = p.document()
+	}
+	return documents
 }
 
-// Example returns the reference of the newest order that can be accepted, else
-// of the newest order; empty if there is no order.
+// Example returns the reference of the newest demo order that can be accepted, else
+// of the newest order; empty if there is no order. The simulator does not move demo
+// orders before they are accepted.
 func Example(ctx context.Context, orders *order.Service) (string, error) {
-	newest, err := newestOrder(ctx, orders, order.Registered)
-	if err == nil && newest.Reference == "" {
-		newest, err = newestOrder(ctx, orders)
+	registered, err := newestOrders(ctx, orders, order.MaxPageSize, order.Registered)
+	for _, o := range registered {
+		if strings.HasPrefix(o.Reference, referencePrefix) {
+			return o.Reference, err
+		}
 	}
-	return newest.Reference, err
+	newest, anyErr := newestOrders(ctx, orders, 1)
+	if err = errors.Join(err, anyErr); err != nil || len(newest) == 0 {
+		return "", err
+	}
+	return newest[0].Reference, nil
 }
 
-// newestOrder returns the newest order in one of the states, or in any state if
-// there are none; the zero value if there is no such order.
-func newestOrder(ctx context.Context, orders *order.Service, states ...order.State) (order.Summary, error) {
+// newestOrders returns up to limit orders in one of the states, or in any state if
+// there are none.
+func newestOrders(ctx context.Context, orders *order.Service, limit int64, states ...order.State) ([]order.Summary, error) {
 	filter := order.NewFilter()
-	filter.PageSize, filter.AnyState, filter.States = 1, len(states) == 0, states
+	filter.PageSize, filter.AnyState, filter.States = limit, len(states) == 0, states
 	page, err := orders.List(ctx, MerchantID, filter)
-	if err != nil || len(page.Orders) == 0 {
-		return order.Summary{}, err
-	}
-	return page.Orders[0], nil
+	return page.Orders, err
 }

@@ -30,8 +30,15 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 // open returns a service with a new data folder. Its clock is always noon.
 func open(t *testing.T) *order.Service {
 	t.Helper()
+	orders, _ := openAt(t, func() time.Time { return noon })
+	return orders
+}
+
+// openAt returns a service with a new data folder and a clock, and its store, which can
+// be broken.
+func openAt(t *testing.T, now func() time.Time) (*order.Service, *breakable) {
+	t.Helper()
 	dir := t.TempDir()
-	now := func() time.Time { return noon }
 	db, err := store.OpenSQLite(t.Context(), filepath.Join(dir, "orders.db"), store.Options{Now: now})
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +55,21 @@ func open(t *testing.T) *order.Service {
 			t.Error(err)
 		}
 	})
-	return order.NewService(db, disk, now, slog.New(slog.DiscardHandler))
+	s := &breakable{Store: db}
+	return order.NewService(s, disk, now, slog.New(slog.DiscardHandler)), s
+}
+
+// breakable is a store whose imports can fail.
+type breakable struct {
+	order.Store
+	broken bool
+}
+
+func (s *breakable) ImportOrders(ctx context.Context, batch []order.Incoming, cause order.Cause) ([]order.ImportResult, error) {
+	if s.broken {
+		return nil, order.ErrUnavailable
+	}
+	return s.Store.ImportOrders(ctx, batch, cause)
 }
 
 // all returns every demo order, newest first.

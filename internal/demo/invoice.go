@@ -16,10 +16,11 @@ var withInvoice = []order.State{order.PickedByCourier, order.DeliveredToCustomer
 // addInvoices uploads the invoice files.
 func addInvoices(ctx context.Context, orders *order.Service) error {
 	for _, state := range withInvoice {
-		o, err := newestOrder(ctx, orders, state)
+		newest, err := newestOrders(ctx, orders, 1, state)
 		if err != nil {
 			return err
 		}
+		o := newest[0]
 		text := fmt.Sprintf("%s - invoice for order %s, total %s %s", MerchantName, o.Reference, order.Decimal(o.Total, o.Currency), o.Currency)
 		if err := upload(ctx, orders, o.Reference, "invoice-"+o.Reference+".pdf", PDF(text)); err != nil {
 			return err

@@ -1,0 +1,69 @@
+package demo
+
+import (
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+// fate is what happens next to an order.
+type fate struct {
+	to       order.State
+	after    time.Duration // of the marketplace, since the last change
+	merchant bool          // the merchant does it
+}
+
+// next returns what happens next to an order, which depends on the seed, its reference
+// and how far it has come. ok is false if nothing happens any more.
+func (s *Simulator) next(reference string, now life) (fate, bool) {
+	r := choices(s.settings.Seed, reference, now.changes)
+	switch now.state {
+	case order.Registered:
+		switch {
+		case chance(r, 5): // the customer changes their mind
+			return fate{to: order.Canceled, after: hours(r, 1, 20)}, true
+		case chance(r, s.settings.Accept) && chance(r, 90):
+			return fate{to: order.InProcessing, after: hours(r, 1, 12), merchant: true}, true
+		case chance(r, s.settings.Accept):
+			return fate{to: order.RejectedByMerchant, after: hours(r, 1, 12), merchant: true}, true
+		}
+		// The marketplace cancels what the merchant does not answer in time.
+		return fate{to: order.Canceled, after: acceptHours * time.Hour}, true
+	case order.InProcessing:
+		if chance(r, 4) {
+			return fate{to: order.Canceled, after: hours(r, 1, 10)}, true
+		}
+		return fate{to: order.ReadyForShipment, after: hours(r, 2, 20)}, true
+	case order.ReadyForShipment:
+		if chance(r, 2) {
+			return fate{to: order.Canceled, after: hours(r, 1, 5)}, true
+		}
+		return fate{to: order.PickedByCourier, after: hours(r, 2, 12)}, true
+	case order.PickedByCourier:
+		switch {
+		case chance(r, 10):
+			return fate{to: order.DeliveryFailed, after: hours(r, 12, 48)}, true
+		case goesToLocker(choices(s.settings.Seed, reference, 0)):
+			return fate{to: order.DeliveredToPickupPoint, after: hours(r, 12, 36)}, true
+		}
+		return fate{to: order.DeliveredToCustomer, after: hours(r, 12, 48)}, true
+	case order.DeliveredToPickupPoint:
+		if chance(r, 10) { // nobody collects it
+			return fate{to: order.DeliveryFailed, after: 72 * time.Hour}, true
+		}
+		return fate{to: order.DeliveredToCustomer, after: hours(r, 4, 48)}, true
+	case order.DeliveryFailed:
+		if chance(r, 30) {
+			return fate{to: order.Canceled, after: hours(r, 24, 48)}, true
+		}
+		return fate{to: order.PickedByCourier, after: hours(r, 12, 24)}, true
+	case order.DeliveredToCustomer:
+		if chance(r, 8) { // a return that does not happen after all
+			return fate{to: order.ReturnCanceled, after: hours(r, 24, 240)}, true
+		}
+		return fate{to: order.Completed, after: 14 * 24 * time.Hour}, true
+	case order.ReturnCanceled:
+		return fate{to: order.Completed, after: hours(r, 48, 120)}, true
+	}
+	return fate{}, false
+}

@@ -1,0 +1,189 @@
+package demo_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/demo"
+	"merchantorders/internal/order"
+)
+
+// marketplace is a database with a merchant, and a clock.
+type marketplace struct {
+	*order.Service
+	store *breakable
+	clock time.Time
+	log   []string // what simulators have done
+}
+
+func newMarketplace(t *testing.T) *marketplace {
+	t.Helper()
+	m := &marketplace{clock: noon}
+	m.Service, m.store = openAt(t, func() time.Time { return m.clock })
+	if err := m.AddMerchant(t.Context(), demo.MerchantID, demo.MerchantName, order.MerchantOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// settings of most tests: an order a minute, a minute of which is an hour of the
+// marketplace.
+func settings(seed uint64) demo.Settings {
+	return demo.Settings{MerchantID: demo.MerchantID, Seed: seed, Rate: 1, Speed: 60, Accept: 80, Count: 60}
+}
+
+func (m *marketplace) simulator(s demo.Settings) *demo.Simulator {
+	s.Observe = func(at time.Time, reference string, state order.State) {
+		m.log = append(m.log, fmt.Sprintf("%s %s %s", at.Format(time.RFC3339), reference, state))
+	}
+	return demo.NewSimulator(m.Service, s)
+}
+
+// run advances the clock until the simulator has nothing left to do, or until a time.
+func (m *marketplace) run(t *testing.T, s *demo.Simulator, until time.Time) {
+	t.Helper()
+	for ; m.clock.Before(until); m.clock = m.clock.Add(time.Minute) {
+		done, err := s.Step(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if done {
+			return
+		}
+	}
+}
+
+// states counts the orders by state.
+func (m *marketplace) states(t *testing.T) map[order.State]int64 {
+	t.Helper()
+	count := make(map[order.State]int64)
+	for _, state := range order.States() {
+		filter := order.NewFilter()
+		filter.AnyState, filter.States = false, []order.State{state}
+		page, err := m.List(t.Context(), demo.MerchantID, filter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if page.Total > 0 {
+			count[state] = page.Total
+		}
+	}
+	return count
+}
+
+// TestSimulation checks that a simulator leads every order to its end, and that another
+// one with the same seed does the same, also after a restart.
+func TestSimulation(t *testing.T) {
+	t.Parallel()
+	forever := noon.AddDate(1, 0, 0)
+	whole := newMarketplace(t)
+	whole.run(t, whole.simulator(settings(1)), forever)
+	count := whole.states(t)
+	if count[order.Completed] < 30 || count[order.Canceled] == 0 || count[order.RejectedByMerchant] == 0 || len(count) != 3 {
+		t.Errorf("orders by state in the end: %v", count)
+	}
+	log := strings.Join(whole.log, "\n")
+	for _, state := range order.States() {
+		if !strings.Contains(log, " "+state.String()) {
+			t.Errorf("no order was ever %s", state)
+		}
+	}
+	restarted := newMarketplace(t)
+	restarted.run(t, restarted.simulator(settings(1)), noon.Add(90*time.Minute)) // all orders are placed
+	rest := settings(1)
+	rest.Rate = 1e-6 // no more orders
+	restarted.run(t, restarted.simulator(rest), whole.clock)
+	if diff := cmp.Diff(whole.log, restarted.log); diff != "" {
+		t.Errorf("the same seed after a restart (-whole +restarted):\n%s", diff)
+	}
+	other := newMarketplace(t)
+	other.run(t, other.simulator(settings(2)), noon.Add(time.Hour))
+	if strings.Contains(log, strings.ReplaceAll(strings.Join(other.log[:5], "\n"), "SIM2-", "SIM1-")) {
+		t.Errorf("another seed does the same: %v", other.log[:5])
+	}
+}
+
+// TestSimulatorFollowsTheMerchant checks that carriers move an order on only after the
+// merchant has accepted it, and that it is canceled if nobody answers.
+func TestSimulatorFollowsTheMerchant(t *testing.T) {
+	t.Parallel()
+	m := newMarketplace(t)
+	alone := settings(1)
+	alone.Accept, alone.Count = 0, 10
+	s := m.simulator(alone)
+	m.run(t, s, noon.Add(20*time.Minute))
+	if count := m.states(t); count[order.Registered]+count[order.Canceled] != 10 || count[order.Registered] < 5 {
+		t.Fatalf("without the merchant: %v", count)
+	}
+	const accepted = "SIM1-000010"
+	if _, err := m.Accept(t.Context(), demo.MerchantID, order.ByReference(accepted), order.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	m.run(t, s, noon.AddDate(0, 1, 0))
+	if count := m.states(t); count[order.Canceled] != 9 || count[order.Completed] != 1 {
+		t.Errorf("in the end: %v", count)
+	}
+	events, err := m.OrderEvents(t.Context(), demo.MerchantID, order.ByReference("SIM1-000009"), order.FeedQuery{Limit: 10})
+	if err != nil || len(events) != 2 || events[1].At.Sub(events[0].At) > 49*time.Minute {
+		t.Errorf("events of an order without an answer: %+v, %v", events, err)
+	}
+}
+
+// TestSimulatorMovesDemoOrders checks that the orders of the demo wait for the merchant
+// and then live on.
+func TestSimulatorMovesDemoOrders(t *testing.T) {
+	t.Parallel()
+	m := newMarketplace(t)
+	prepare(t, m.Service, demo.Created)
+	before := all(t, m.Service)
+	with := settings(1)
+	with.Demo, with.Count, with.Rate = true, 0, 1e-6
+	m.run(t, m.simulator(with), noon.AddDate(0, 0, 2))
+	for i, o := range all(t, m.Service) {
+		was := before[i].State
+		final := was == order.Completed || was == order.Canceled || was == order.RejectedByMerchant
+		if (was == order.Registered || final) != (o.State == was) {
+			t.Errorf("%s was %s and is %s", o.Reference, was, o.State)
+		}
+	}
+}
+
+// TestSimulatorAfterAFailure checks that orders which could not be placed are placed
+// later, once.
+func TestSimulatorAfterAFailure(t *testing.T) {
+	t.Parallel()
+	m := newMarketplace(t)
+	placed := func() (references []string) {
+		for _, line := range m.log {
+			if strings.HasSuffix(line, " registered") {
+				references = append(references, strings.Fields(line)[1])
+			}
+		}
+		return references
+	}
+	s := m.simulator(settings(1))
+	m.run(t, s, noon.Add(3*time.Minute))
+	before := placed()
+	m.store.broken = true
+	m.clock = m.clock.Add(5 * time.Minute)
+	if _, err := s.Step(t.Context()); !errors.Is(err, order.ErrUnavailable) || len(placed()) != len(before) {
+		t.Fatalf("error %v, orders %v", err, placed())
+	}
+	m.store.broken = false
+	if _, err := s.Step(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i, reference := range placed() {
+		if want := fmt.Sprintf("SIM1-%06d", 1+i); reference != want {
+			t.Errorf("%s, want %s", reference, want)
+		}
+	}
+	if len(placed()) < len(before)+3 {
+		t.Errorf("orders %v, before the failure %v", placed(), before)
+	}
+}
