@@ -1,5 +1,5 @@
 // Package docs holds the documents that the service shows on its own pages: the
-// guide for integrators, the published interface, the decisions, and two
+// guide for integrators, the published interface, the decisions, and three
 // documents for operators.
 //
 // It knows the files and nothing else; internal/docpages turns them into HTML.
@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-//go:embed guide/*.md interface.md decisions.md orders-in.md operator.md
+//go:embed guide/*.md interface.md decisions.md orders-in.md operator.md merchants-and-tokens.md
 var files embed.FS
 
 // shown lists the documents in reading order.
@@ -19,7 +19,7 @@ var shown = []string{
 	"guide/token.md", "guide/first-call.md", "guide/paging.md", "guide/changes.md", "guide/accepting.md", "guide/retries.md",
 	"guide/invoices.md", "guide/errors.md", "guide/limits.md", "guide/client.md", "guide/sandbox.md", "guide/before-go-live.md", "guide/from-v1-to-v2.md",
 	"interface.md", "decisions.md",
-	"operator.md", "orders-in.md",
+	"operator.md", "merchants-and-tokens.md", "orders-in.md",
 }
 
 // Page is one document.

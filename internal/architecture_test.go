@@ -37,7 +37,7 @@ var mayImport = map[string][]string{
 	},
 	"internal/web/compress":    {},
 	"internal/web/idempotency": {},
-	"internal/web/ratelimit":   {"internal/lru"},
+	"internal/web/ratelimit":   {"internal/lru", "internal/order"},
 	"internal/web/respcache":   {"internal/lru", "internal/order"},
 
 	"internal/order":   {},

@@ -122,9 +122,8 @@ func TestOperatorMerchants(t *testing.T) {
 	s.asOperator("POST", "/merchants", `{"id":12,"name":"Νέο"}`, 200, `{"success":true,"id":12,"name":"Νέο"}`)
 	s.asOperator("POST", "/merchants", `{"id":12,"name":"Νέο"}`, 200, `{"success":true,"id":12,"name":"Νέο"}`)
 	s.asOperator("POST", "/merchants", `{"id":12,"name":"Άλλο"}`, 409, coded("conflict", "A merchant with that id has another name."))
-	at := "2026-11-20T10:00:00Z"
-	s.asOperator("GET", "/merchants", "", 200, `{"merchants":[{"id":12,"name":"Νέο","createdAt":"`+at+`"},`+
-		`{"id":355,"name":"Κατάστημα & Υιοί","createdAt":"`+at+`"},{"id":400,"name":"Other","createdAt":"`+at+`"}]}`)
+	s.asOperator("GET", "/merchants", "", 200, `{"merchants":[`+merchantBody(12, "Νέο", "null", "null")+`,`+
+		merchantBody(355, "Κατάστημα & Υιοί", "null", "null")+`,`+merchantBody(400, "Other", "null", "null")+`],"next":null}`)
 	for _, id := range []string{"0", "-1", "1.5", "1e3", `"12"`, "null", "true", "99999999999999999999"} {
 		s.asOperator("POST", "/merchants", `{"id":`+id+`,"name":"x"}`, 400, coded("invalid_params", "id must be a whole number from 1"))
 	}
@@ -176,7 +175,7 @@ func TestOperatorTokens(t *testing.T) {
 		t.Errorf("made %+v", all)
 	}
 	second, operators := create(`{"operator":true}`)
-	if !strings.HasPrefix(second, token.OperatorPrefix) || operators.MerchantID != nil || len(operators.Scopes) != 0 {
+	if !strings.HasPrefix(second, token.OperatorPrefix) || operators.MerchantID != nil || len(operators.Scopes) != len(token.OperatorScopes.Names()) {
 		t.Errorf("made %+v", operators)
 	}
 	if got := s.ask(second, "GET", "/operator/merchants", ""); got.status != http.StatusOK {
@@ -212,9 +211,9 @@ func TestOperatorTokenRefusals(t *testing.T) {
 	s := start(t, setup{})
 	params := func(text string) string { return coded("invalid_params", text) }
 	merchantID := params("merchantId must be a whole number from 1")
-	scopes := params("scopes must be a list of orders:read, orders:write, invoices:write")
+	scopes := params("scopes must be a list of orders:read, orders:write, invoices:write, tokens, webhooks")
 	expires := params(`expires must be a duration such as "2160h"`)
-	operators := params("operator must be true, without merchantId and scopes")
+	operators := params("operator must be true, without merchantId")
 	tests := map[string]string{
 		`{}`:                                             merchantID,
 		`{"merchantId":0}`:                               merchantID,
@@ -235,7 +234,7 @@ func TestOperatorTokenRefusals(t *testing.T) {
 		`{"operator":false}`:                             operators,
 		`{"operator":"true"}`:                            operators,
 		`{"operator":true,"merchantId":355}`:             operators,
-		`{"operator":true,"scopes":["orders:read"]}`:     operators,
+		`{"operator":true,"scopes":["orders:write"]}`:    params("scopes must be a list of orders:read, tokens, webhooks, orders:ingest, orders:transition, merchants, audit, customers"),
 	}
 	for body, want := range tests {
 		s.asOperator("POST", "/tokens", body, 400, want)
@@ -250,6 +249,7 @@ func TestOperatorAccess(t *testing.T) {
 	s := start(t, setup{})
 	for _, endpoint := range []string{
 		"POST /orders", "POST /merchants/355/orders/R-1/state", "PATCH /merchants/355/orders/R-1", "GET /merchants", "POST /merchants",
+		"GET /merchants/355", "PATCH /merchants/355", "POST /merchants/355/suspend", "POST /merchants/355/resume",
 		"GET /tokens", "POST /tokens", "DELETE /tokens/1",
 	} {
 		method, path, _ := strings.Cut(endpoint, " ")

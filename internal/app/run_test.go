@@ -38,6 +38,12 @@ var commands = map[string][]string{
 	"restore":       {"with-faults", "partial"},
 	"copy":          {"to-data", "to-database", "to-storage"},
 	"version":       {"json"},
+
+	"merchant show":    {"id", "json"},
+	"merchant rename":  {"id", "name"},
+	"merchant suspend": {"id", "reason"},
+	"merchant resume":  {"id"},
+	"merchant limit":   {"id", "requests", "burst"},
 }
 
 // remoteCommands are the commands that call a service, with their flags. They have

@@ -68,7 +68,7 @@ func wholeNumber(text string, max uint64) (uint64, string) {
 
 func (c *simulateCommand) run(ctx context.Context, p *process) error {
 	return p.withDatabase(ctx, current, func(b *backend) error {
-		merchants, err := b.orders.Merchants(ctx)
+		merchants, err := b.orders.Merchants(ctx, order.MerchantFilter{})
 		if err != nil {
 			return err
 		}

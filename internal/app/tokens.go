@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"merchantorders/internal/config"
+	"merchantorders/internal/order"
 	"merchantorders/internal/token"
 )
 
@@ -68,7 +69,7 @@ func (c *tokenCreate) run(ctx context.Context, p *process) error {
 		} else {
 			text, created, err = b.tokens.Create(ctx, c.merchantID, c.scopes, c.lifetime)
 		}
-		if errors.Is(err, token.ErrNoMerchant) {
+		if errors.Is(err, order.ErrMerchantNotFound) {
 			return fmt.Errorf("there is no merchant %d: see %q", c.merchantID, programName+" merchant add --help")
 		}
 		if err != nil {

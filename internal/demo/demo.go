@@ -39,7 +39,7 @@ const (
 // also completes a demo that was interrupted before its orders were imported.
 // The orders depend on now only.
 func Prepare(ctx context.Context, orders *order.Service, now time.Time) (Result, error) {
-	merchants, err := orders.Merchants(ctx)
+	merchants, err := orders.Merchants(ctx, order.MerchantFilter{})
 	if err != nil {
 		return 0, err
 	}

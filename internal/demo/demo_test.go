@@ -225,7 +225,7 @@ func TestPrepareSkipsOtherMerchants(t *testing.T) {
 			t.Fatal(err)
 		}
 		prepare(t, orders, demo.Skipped)
-		merchants, err := orders.Merchants(t.Context())
+		merchants, err := orders.Merchants(t.Context(), order.MerchantFilter{})
 		if err != nil || len(merchants) != 1 {
 			t.Errorf("merchants are %v, %v", merchants, err)
 		}

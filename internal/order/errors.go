@@ -54,6 +54,8 @@ var (
 	// ErrUnavailable: the database or the file storage is unavailable; the
 	// request may be retried.
 	ErrUnavailable = errors.New("unavailable")
+	// ErrMerchantNotFound: there is no merchant with that id.
+	ErrMerchantNotFound = errors.New("there is no merchant with that id")
 	// ErrMerchantExists: a merchant with that id but another name exists.
 	ErrMerchantExists = errors.New("a merchant with that id and another name exists")
 )

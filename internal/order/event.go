@@ -112,7 +112,7 @@ type Feed struct {
 // Events returns a page of a merchant's events. With Wait it is a long poll: if
 // there are no events it returns as soon as any instance of the service commits
 // one, or the history changes. It returns no events when Wait is over, when the
-// token is revoked, when the merchant has MaxWaiters waiters already, and after
+// token is revoked or the merchant suspended, when the merchant has MaxWaiters waiters already, and after
 // StopWaiting. It holds no database connection while it waits.
 func (s *Service) Events(ctx context.Context, merchantID int64, query FeedQuery) (Feed, error) {
 	if query.Latest {
@@ -132,7 +132,7 @@ func (s *Service) waitForEvents(ctx context.Context, merchantID int64, query Fee
 	if query.Wait <= 0 {
 		return s.store.Events(ctx, merchantID, query.After, query.Limit)
 	}
-	revoked, ok := s.waiters.join(merchantID, query.TokenID)
+	revoked, ended, ok := s.waiters.join(merchantID, query.TokenID)
 	if !ok {
 		return s.store.Events(ctx, merchantID, query.After, query.Limit)
 	}
@@ -156,6 +156,8 @@ func (s *Service) waitForEvents(ctx context.Context, merchantID int64, query Fee
 		select {
 		case <-wake:
 		case <-revoked:
+			return feed, nil
+		case <-ended:
 			return feed, nil
 		case <-timeout.C:
 			return feed, nil

@@ -39,6 +39,8 @@ type fakeStore struct {
 	mu        sync.Mutex
 	orders    map[int64]*fakeOrder // by legacy id
 	merchants []order.Merchant
+	suspended map[int64]bool
+	audit     []order.AuditEntry    // of merchants
 	keys      map[string]fakeRecord // by merchant and key
 	lastID    int64
 
@@ -60,7 +62,7 @@ type fakeStore struct {
 }
 
 func newFakeStore(heads ...order.LockedOrder) *fakeStore {
-	s := &fakeStore{orders: make(map[int64]*fakeOrder), keys: make(map[string]fakeRecord), history: "first"}
+	s := &fakeStore{orders: make(map[int64]*fakeOrder), suspended: make(map[int64]bool), keys: make(map[string]fakeRecord), history: "first"}
 	for _, head := range heads {
 		s.orders[head.LegacyID] = &fakeOrder{head: head}
 	}
@@ -186,7 +188,9 @@ func (s *fakeStore) DataVersions(ctx context.Context, merchantIDs []int64) (map[
 	defer end()
 	versions := make(map[int64]order.DataVersion)
 	for _, id := range merchantIDs {
-		versions[id] = s.version(id)
+		if !s.suspended[id] {
+			versions[id] = s.version(id)
+		}
 	}
 	return versions, err
 }
@@ -303,7 +307,7 @@ func (s *fakeStore) MarkPurged(ctx context.Context, invoice order.StoredInvoice,
 	return err
 }
 
-func (t *fakeTx) AddMerchant(_ context.Context, merchant order.Merchant) error {
+func (t *fakeTx) AddMerchant(_ context.Context, merchant order.Merchant, _ order.AuditEntry) error {
 	t.store.merchants = append(t.store.merchants, merchant)
 	return nil
 }
@@ -312,8 +316,12 @@ func (t *fakeTx) ImportOrder(context.Context, order.Incoming, order.Cause) (orde
 	return order.ImportResult{}, nil
 }
 
-func (s *fakeStore) Merchants(context.Context) ([]order.Merchant, error) {
+func (s *fakeStore) Merchants(context.Context, order.MerchantFilter) ([]order.Merchant, error) {
 	return s.merchants, nil
+}
+
+func (s *fakeStore) Merchant(context.Context, int64) (order.Merchant, error) {
+	return order.Merchant{}, order.ErrMerchantNotFound
 }
 
 // fakeTx works on a copy that InTx commits or discards.
@@ -448,4 +456,14 @@ func (t *fakeTx) appendEvent(head order.LockedOrder, event order.Event) error {
 // AuditLog is not tested with a fake.
 func (s *fakeStore) AuditLog(context.Context, order.AuditQuery) (order.AuditPage, error) {
 	return order.AuditPage{}, nil
+}
+
+func (t *fakeTx) LockMerchant(_ context.Context, id int64) (order.Merchant, error) {
+	return order.Merchant{ID: id, Name: "Store"}, nil
+}
+
+func (t *fakeTx) UpdateMerchant(_ context.Context, m order.Merchant, entry order.AuditEntry) error {
+	t.store.suspended[m.ID] = m.Suspended()
+	t.store.audit = append(t.store.audit, entry)
+	return nil
 }

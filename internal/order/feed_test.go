@@ -481,3 +481,37 @@ func TestFeedLag(t *testing.T) {
 		want("the waiters have left", 0, 0, 0)
 	})
 }
+
+// TestSuspensionEndsWaits suspends a merchant through this and through another instance:
+// its waits end without events, those of another merchant go on.
+func TestSuspensionEndsWaits(t *testing.T) {
+	t.Parallel()
+	for _, other := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			store := feedStore()
+			s := feedService(store)
+			suspending, limit := s, time.Duration(0)
+			if other {
+				suspending, limit = feedService(store), pollInterval
+			}
+			var all sync.WaitGroup
+			all.Go(func() {
+				if n, took, err := waitFor(t.Context(), s, 0, 20*time.Second); n != 0 || err != nil || took < time.Second || took > time.Second+limit {
+					t.Errorf("another instance %v: %d events after %s, error %v", other, n, took, err)
+				}
+			})
+			all.Go(func() {
+				start := time.Now()
+				_, err := s.Events(t.Context(), merchant+1, order.FeedQuery{Limit: 10, Wait: 20 * time.Second})
+				if took := time.Since(start); err != nil || took != 20*time.Second {
+					t.Errorf("the wait of another merchant took %s, error %v", took, err)
+				}
+			})
+			time.Sleep(time.Second)
+			if _, err := suspending.SuspendMerchant(t.Context(), merchant, "unpaid", order.MerchantOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			all.Wait()
+		})
+	}
+}

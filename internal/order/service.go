@@ -2,13 +2,8 @@ package order
 
 import (
 	"context"
-	"errors"
 	"log/slog"
-	"strconv"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 )
 
 // Service implements the rules. Its only state is who waits for events and how many
@@ -101,50 +96,3 @@ func (s *Service) ImportOne(ctx context.Context, incoming Incoming, options Impo
 
 // ImportOptions are the options of the import of one order.
 type ImportOptions = ChangeOptions[ImportResult]
-
-// AddMerchant adds a merchant; see Tx.AddMerchant. Its errors are also those of Change.
-func (s *Service) AddMerchant(ctx context.Context, id int64, name string, options MerchantOptions) error {
-	if id <= 0 {
-		return errors.New("merchant id must be a positive number")
-	}
-	if problem := MerchantNameProblem(name); problem != "" {
-		return errors.New("merchant name " + problem)
-	}
-	_, err := Change(ctx, s.store.InTx, options, func(tx Tx) (Merchant, error) {
-		merchant := Merchant{ID: id, Name: name, CreatedAt: s.Now()}
-		return merchant, tx.AddMerchant(ctx, merchant)
-	})
-	return err
-}
-
-// MerchantOptions are the options of a change of a merchant.
-type MerchantOptions = ChangeOptions[Merchant]
-
-// Merchants returns every merchant, ordered by id.
-func (s *Service) Merchants(ctx context.Context) ([]Merchant, error) {
-	return s.store.Merchants(ctx)
-}
-
-// MaxMerchantName is the longest name of a merchant, in bytes.
-const MaxMerchantName = 1000
-
-// Merchant is a seller in the marketplace.
-type Merchant struct {
-	ID        int64  // the store id, positive
-	Name      string // shown as the vendor company name
-	CreatedAt time.Time
-}
-
-// MerchantNameProblem returns what is wrong with a merchant name, as a phrase
-// that follows the name of the field. It returns "" for a valid name.
-func MerchantNameProblem(name string) string {
-	switch {
-	case name == "":
-		return "is required"
-	case !utf8.ValidString(name) || len(name) > MaxMerchantName:
-		return "must be text of at most " + strconv.Itoa(MaxMerchantName) + " bytes"
-	case strings.ContainsFunc(name, unicode.IsControl):
-		return "must be on one line, without control characters"
-	}
-	return ""
-}

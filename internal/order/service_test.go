@@ -268,7 +268,7 @@ func TestAddMerchant(t *testing.T) {
 	if err := s.AddMerchant(t.Context(), merchant, "Shop", order.MerchantOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := s.Merchants(t.Context())
+	got, err := s.Merchants(t.Context(), order.MerchantFilter{})
 	want := []order.Merchant{{ID: merchant, Name: "Shop", CreatedAt: noonUTC}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("error %v, merchants (-want +got):\n%s", err, diff)

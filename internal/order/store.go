@@ -45,7 +45,7 @@ type Store interface {
 	// AuditLog returns a page of the audit log.
 	AuditLog(ctx context.Context, query AuditQuery) (AuditPage, error)
 	// DataVersions returns the current data versions of merchants with one
-	// query. A merchant that does not exist is absent from the map.
+	// query. A merchant that does not exist or is suspended is absent from the map.
 	DataVersions(ctx context.Context, merchantIDs []int64) (map[int64]DataVersion, error)
 	// RevokedTokens returns those of the tokens that are revoked, with one query.
 	RevokedTokens(ctx context.Context, tokenIDs []int64) ([]int64, error)
@@ -86,8 +86,10 @@ type Store interface {
 	// there are more.
 	CountIdempotencyRecords(ctx context.Context, merchantID int64, limit int) (int, error)
 
-	// Merchants returns every merchant, ordered by id.
-	Merchants(ctx context.Context) ([]Merchant, error)
+	// Merchants returns the merchants of a filter.
+	Merchants(ctx context.Context, filter MerchantFilter) ([]Merchant, error)
+	// Merchant returns one merchant, or ErrMerchantNotFound.
+	Merchant(ctx context.Context, id int64) (Merchant, error)
 }
 
 // Tx is one transaction that changes orders. Each method that changes what a
@@ -99,7 +101,7 @@ type Tx interface {
 
 	// AddMerchant adds a merchant. Adding the same id and name again does
 	// nothing. It returns ErrMerchantExists if the id has another name.
-	AddMerchant(ctx context.Context, merchant Merchant) error
+	AddMerchant(ctx context.Context, merchant Merchant, entry AuditEntry) error
 	// ImportOrder adds an order, as Store.ImportOrders does.
 	ImportOrder(ctx context.Context, incoming Incoming, cause Cause) (ImportResult, error)
 
@@ -135,6 +137,13 @@ type Tx interface {
 	// the InvoiceDeleted event. It returns ErrInvoiceNotFound if the order has
 	// no such active invoice.
 	DeleteInvoice(ctx context.Context, order LockedOrder, id int64, cause Cause) error
+
+	// LockMerchant returns a merchant and blocks other changes of it, also its events,
+	// until the transaction ends. It returns ErrMerchantNotFound.
+	LockMerchant(ctx context.Context, id int64) (Merchant, error)
+	// UpdateMerchant stores name, suspension and request limit of a locked merchant, and
+	// the audit entry of the change.
+	UpdateMerchant(ctx context.Context, m Merchant, entry AuditEntry) error
 
 	// HoldIdempotencyKey leaves a record without a response. The key is in use
 	// as long as the reservation of the invoice exists.

@@ -8,10 +8,10 @@ import (
 	"merchantorders/internal/order"
 )
 
-// withoutEvent are the methods of order.Tx that change nothing that a merchant
-// can see, and so write no event.
+// withoutEvent are the methods of order.Tx that change nothing in a merchant's orders
+// that it can see, and so write no event.
 var withoutEvent = []string{
-	"AddMerchant", "LockOrder", "Invoices", "InvoiceNameUsed", "HadMaxInvoices", "ReserveInvoice", "ReleaseInvoice",
+	"AddMerchant", "LockMerchant", "UpdateMerchant", "LockOrder", "Invoices", "InvoiceNameUsed", "HadMaxInvoices", "ReserveInvoice", "ReleaseInvoice",
 	"ReserveIdempotencyKey", "HoldIdempotencyKey", "SaveResponse",
 }
 

@@ -40,6 +40,7 @@ type waiters struct {
 type merchantWaiters struct {
 	count   int
 	wake    chan struct{} // closed, and replaced, to wake the waiters
+	ended   chan struct{} // closed, and replaced, when the merchant is suspended
 	seen    DataVersion   // at the latest read by a waiter or the poll loop
 	checked bool          // seen is set
 }
@@ -59,21 +60,21 @@ func newWaiters(store Store, now func() time.Time) *waiters {
 }
 
 // join adds a waiter for a merchant with a token, until leave. revoked is closed when
-// the token is revoked. ok is false if the merchant has MaxWaiters already, or after
+// the token is revoked, ended when the merchant is suspended. ok is false if the merchant has MaxWaiters already, or after
 // stop.
-func (w *waiters) join(merchantID, tokenID int64) (revoked <-chan struct{}, ok bool) {
+func (w *waiters) join(merchantID, tokenID int64) (revoked, ended <-chan struct{}, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.stopped.Err() != nil {
-		return nil, false
+		return nil, nil, false
 	}
 	m := w.merchants[merchantID]
 	if m == nil {
-		m = &merchantWaiters{wake: make(chan struct{})}
+		m = &merchantWaiters{wake: make(chan struct{}), ended: make(chan struct{})}
 		w.merchants[merchantID] = m
 	}
 	if m.count == MaxWaiters {
-		return nil, false
+		return nil, nil, false
 	}
 	m.count++
 	t := w.tokens[tokenID]
@@ -89,7 +90,7 @@ func (w *waiters) join(merchantID, tokenID int64) (revoked <-chan struct{}, ok b
 		version, _ := w.store.CommitVersion()
 		go w.poll(ctx, version)
 	}
-	return t.revoked, true
+	return t.revoked, m.ended, true
 }
 
 // leave removes a waiter. The last one stops the poll loop.
@@ -125,6 +126,16 @@ func (w *waiters) notify(merchantID int64) {
 	defer w.mu.Unlock()
 	if m := w.merchants[merchantID]; m != nil {
 		m.notify()
+	}
+}
+
+// end ends the waits of a merchant that is suspended.
+func (w *waiters) end(merchantID int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if m := w.merchants[merchantID]; m != nil {
+		close(m.ended)
+		m.ended = make(chan struct{})
 	}
 }
 
@@ -218,10 +229,17 @@ func (w *waiters) pollMerchants(ctx context.Context, ids []int64) error {
 		return nil
 	}
 	versions, err := w.store.DataVersions(ctx, ids)
-	for id, version := range versions {
-		w.see(id, version)
+	if err != nil {
+		return err
 	}
-	return err
+	for _, id := range ids {
+		if version, ok := versions[id]; ok {
+			w.see(id, version)
+		} else {
+			w.end(id)
+		}
+	}
+	return nil
 }
 
 func (w *waiters) pollTokens(ctx context.Context, ids []int64) error {

@@ -203,7 +203,7 @@ func (db *DB) readEvents(ctx context.Context, text string, args []any, more ...a
 }
 
 // selectDataVersions is completed by Dialect.InList.
-const selectDataVersions = `SELECT id, last_event, data_mark FROM merchants WHERE id `
+const selectDataVersions = `SELECT id, last_event, data_mark FROM merchants WHERE suspended_at IS NULL AND id `
 
 // DataVersions implements order.Store.
 func (db *DB) DataVersions(ctx context.Context, merchantIDs []int64) (map[int64]order.DataVersion, error) {
@@ -246,7 +246,7 @@ func (t *tx) appendEvent(ctx context.Context, o order.LockedOrder, event order.E
 // the last of the numbers and the mark of the events. The merchant's row stays locked
 // until the transaction ends, so numbers are in commit order and have no gaps.
 func (t *tx) takeEvents(ctx context.Context, merchantID int64, n int) (order.DataVersion, auditChain, error) {
-	version := order.DataVersion{Mark: 1 + rand.Int64N(math.MaxInt64)}
+	version := order.DataVersion{Mark: newMark()}
 	var last int64
 	var hash []byte
 	err := t.QueryRow(ctx, `UPDATE merchants SET last_event = last_event + $1, data_mark = $2, audit_seq = audit_seq + $1 WHERE id = $3
@@ -258,6 +258,9 @@ func (t *tx) takeEvents(ctx context.Context, merchantID int64, n int) (order.Dat
 	chain, err := t.chainBefore(ctx, merchantID, last, n, hash)
 	return version, chain, err
 }
+
+// newMark returns a random number, never 0.
+func newMark() int64 { return 1 + rand.Int64N(math.MaxInt64) }
 
 var insertEvents = newBulkInsert("events", `merchant_id, seq, mark, type, actor, at, legacy_id, order_day,
 	from_state, to_state, reason, invoice_id, token_id, request_id`, "")

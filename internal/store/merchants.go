@@ -2,6 +2,10 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"errors"
+	"strconv"
+	"strings"
 	"time"
 
 	"merchantorders/internal/order"
@@ -9,11 +13,14 @@ import (
 )
 
 // AddMerchant implements order.Tx.
-func (t *tx) AddMerchant(ctx context.Context, merchant order.Merchant) error {
+func (t *tx) AddMerchant(ctx context.Context, merchant order.Merchant, entry order.AuditEntry) error {
 	n, err := t.Exec(ctx, `INSERT INTO merchants (id, name, created_at) VALUES ($1, $2, $3)
 		ON CONFLICT (id) DO NOTHING`, merchant.ID, merchant.Name, merchant.CreatedAt.Unix())
-	if err != nil || n > 0 {
+	if err != nil {
 		return err
+	}
+	if n > 0 {
+		return t.appendAudit(ctx, merchant.ID, entry)
 	}
 	var name string
 	if err := t.QueryRow(ctx, `SELECT name FROM merchants WHERE id = $1`, []any{merchant.ID}, &name); err != nil {
@@ -25,18 +32,111 @@ func (t *tx) AddMerchant(ctx context.Context, merchant order.Merchant) error {
 	return nil
 }
 
+// selectMerchants is completed by a condition.
+const selectMerchants = `SELECT id, name, created_at, suspended_at, suspension_reason, rate_limit, rate_burst FROM merchants `
+
+// merchantRow is a row of selectMerchants.
+type merchantRow struct {
+	order.Merchant
+	createdAt   int64
+	suspendedAt sql.NullInt64
+}
+
+// dest returns the Scan destinations of selectMerchants.
+func (r *merchantRow) dest() []any {
+	return []any{
+		&r.ID, &r.Name, &r.createdAt, &r.suspendedAt, &r.SuspensionReason,
+		sqldb.Int(&r.RateLimit.PerSecond), sqldb.Int(&r.RateLimit.Burst),
+	}
+}
+
+// merchant returns the scanned merchant.
+func (r *merchantRow) merchant() order.Merchant {
+	m := r.Merchant
+	m.CreatedAt, m.SuspendedAt = time.Unix(r.createdAt, 0).UTC(), timeOf(r.suspendedAt)
+	return m
+}
+
 // Merchants implements order.Store.
-func (db *DB) Merchants(ctx context.Context) ([]order.Merchant, error) {
+func (db *DB) Merchants(ctx context.Context, filter order.MerchantFilter) ([]order.Merchant, error) {
 	defer db.timed("merchants")()
-	merchants, err := sqldb.All(ctx, db.sql, `SELECT id, name, created_at FROM merchants ORDER BY id`, nil,
-		func(rows sqldb.Rows) (order.Merchant, error) {
-			var m order.Merchant
-			var createdAt int64
-			err := rows.Scan(&m.ID, &m.Name, &createdAt)
-			m.CreatedAt = time.Unix(createdAt, 0).UTC()
-			return m, err
-		})
+	text, args := db.merchantsStatement(filter)
+	merchants, err := sqldb.All(ctx, db.sql, text, args, func(rows sqldb.Rows) (order.Merchant, error) {
+		var row merchantRow
+		err := rows.Scan(row.dest()...)
+		return row.merchant(), err
+	})
 	return merchants, db.readError("list merchants", err, nil)
+}
+
+// afterAnyText is not below any text that begins like the text before it.
+const afterAnyText = "\U0010FFFF"
+
+// merchantsStatement returns the statement that reads a page of merchants, and its
+// arguments. Each filter has a text of its own, so that an index leads to the page.
+func (db *DB) merchantsStatement(filter order.MerchantFilter) (string, []any) {
+	var text strings.Builder
+	var args []any
+	param := func(value any) string {
+		args = append(args, value)
+		return "$" + strconv.Itoa(len(args))
+	}
+	name := `name` + db.dialect.ByteOrder
+	text.WriteString(selectMerchants)
+	if filter.NamePrefix == "" {
+		text.WriteString(`WHERE id > ` + param(filter.After))
+	} else {
+		text.WriteString(`WHERE ` + name + ` >= ` + param(filter.NamePrefix) + ` AND ` + name + ` < ` + param(filter.NamePrefix+afterAnyText))
+	}
+	if filter.NamePrefix != "" && filter.After != 0 {
+		text.WriteString(` AND (` + name + `, id) > ((SELECT name FROM merchants WHERE id = ` + param(filter.After) + `), $3)`)
+	}
+	switch {
+	case filter.Suspended == nil:
+	case *filter.Suspended:
+		text.WriteString(` AND suspended_at IS NOT NULL`)
+	default:
+		text.WriteString(` AND suspended_at IS NULL`)
+	}
+	text.WriteString(` ORDER BY `)
+	if filter.NamePrefix != "" {
+		text.WriteString(name + `, `)
+	}
+	text.WriteString(`id`)
+	if filter.Limit > 0 {
+		text.WriteString(` LIMIT ` + param(filter.Limit) + `+0`)
+	}
+	return text.String(), args
+}
+
+// Merchant implements order.Store.
+func (db *DB) Merchant(ctx context.Context, id int64) (order.Merchant, error) {
+	defer db.timed("merchant_get")()
+	var row merchantRow
+	err := db.sql.QueryRow(ctx, selectMerchants+`WHERE id = $1`, []any{id}, row.dest()...)
+	return row.merchant(), db.readError("read merchant", err, order.ErrMerchantNotFound)
+}
+
+// LockMerchant implements order.Tx.
+func (t *tx) LockMerchant(ctx context.Context, id int64) (order.Merchant, error) {
+	var row merchantRow
+	err := t.QueryRow(ctx, selectMerchants+`WHERE id = $1`+t.db.dialect.RowLock, []any{id}, row.dest()...)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = order.ErrMerchantNotFound
+	}
+	return row.merchant(), err
+}
+
+// UpdateMerchant implements order.Tx. A new name gets a new mark, so that no response
+// with the old one is valid any more.
+func (t *tx) UpdateMerchant(ctx context.Context, m order.Merchant, entry order.AuditEntry) error {
+	err := t.update(ctx, errNoRow, `UPDATE merchants SET name_mark = CASE WHEN name = $1 THEN name_mark ELSE $2 END, name = $1,
+		suspended_at = $3, suspension_reason = $4, rate_limit = $5, rate_burst = $6 WHERE id = $7`,
+		m.Name, newMark(), seconds(m.SuspendedAt), m.SuspensionReason, m.RateLimit.PerSecond, m.RateLimit.Burst, m.ID)
+	if err != nil {
+		return err
+	}
+	return t.appendAudit(ctx, m.ID, entry)
 }
 
 // merchantExists reports whether there is a merchant with that id.

@@ -58,7 +58,7 @@ func testBatch(merchantID int64, prefix string, n int) []order.Incoming {
 
 func addTestMerchant(ctx context.Context, db *DB, id int64) error {
 	return db.InTx(ctx, func(tx order.Tx) error {
-		return tx.AddMerchant(ctx, order.Merchant{ID: id, Name: "Test Shop", CreatedAt: testTime})
+		return tx.AddMerchant(ctx, order.Merchant{ID: id, Name: "Test Shop", CreatedAt: testTime}, order.AuditEntry{At: testTime})
 	})
 }
 

@@ -43,7 +43,7 @@ func TestSQLiteOpenAtOnce(t *testing.T) {
 	}
 	group.Wait()
 	db := openTest(t, path)
-	if merchants, err := db.Merchants(t.Context()); err != nil || len(merchants) != 8 {
+	if merchants, err := db.Merchants(t.Context(), order.MerchantFilter{}); err != nil || len(merchants) != 8 {
 		t.Errorf("%d merchants, error %v, want 8", len(merchants), err)
 	}
 	var migrated int64
@@ -66,7 +66,7 @@ func TestSQLitePaths(t *testing.T) {
 		if err := addTestMerchant(t.Context(), db, 1); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if merchants, err := openTest(t, path).Merchants(t.Context()); err != nil || len(merchants) != 1 {
+		if merchants, err := openTest(t, path).Merchants(t.Context(), order.MerchantFilter{}); err != nil || len(merchants) != 1 {
 			t.Errorf("%s: %d merchants on opening again, error %v, want 1", name, len(merchants), err)
 		}
 		var files []string

@@ -105,7 +105,7 @@ func TestSQLitePlans(t *testing.T) {
 		"data version":                    {selectDataVersion, []string{event}},
 		"order counts":                    {selectOrderCounts, []string{"SCAN order_days", "USE TEMP B-TREE FOR GROUP BY"}},
 		"oldest order": {selectOldestOrder, []string{
-			"SEARCH m", "SEARCH o USING COVERING INDEX orders_by_state (merchant_id=? AND state=?)",
+			"SEARCH m USING COVERING INDEX merchants_by_name", "SEARCH o USING COVERING INDEX orders_by_state (merchant_id=? AND state=?)",
 		}},
 		"revoked tokens": {selectRevoked + db.dialect.InList, []string{
 			"SEARCH tokens USING INTEGER PRIMARY KEY (rowid=?)", "SCAN json_each VIRTUAL TABLE INDEX 1:",

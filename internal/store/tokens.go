@@ -18,13 +18,14 @@ import (
 // Statements that read the grant of a token together with the merchant's data
 // version.
 const (
-	selectGrant = `SELECT t.id, merchant_id, scopes, expires_at, revoked_at, last_event, data_mark
+	selectGrant = `SELECT t.id, merchant_id, scopes, expires_at, revoked_at, ` + grantedColumns + `
 		FROM tokens t LEFT JOIN merchants m ON m.id = t.merchant_id WHERE hash = $1`
 	// selectGrantOf names the merchant, so that a cluster reads each table on the
 	// one server that has the row.
-	selectGrantOf = `SELECT id, merchant_id, scopes, expires_at, revoked_at,
-		(SELECT last_event FROM merchants WHERE id = $1), (SELECT data_mark FROM merchants WHERE id = $1)
-		FROM tokens WHERE hash = $2`
+	selectGrantOf = `SELECT t.id, merchant_id, scopes, expires_at, revoked_at, ` + grantedColumns + `
+		FROM tokens t LEFT JOIN (SELECT ` + grantedColumns + ` FROM merchants WHERE id = $1) m ON TRUE WHERE hash = $2`
+	// grantedColumns are the columns of merchants that a grant shows.
+	grantedColumns = `last_event, data_mark, name_mark, suspended_at, rate_limit, rate_burst`
 )
 
 // maxGrants limits the number of cached grants. They take about 1 MB.
@@ -133,10 +134,13 @@ func (c *coalescer) do(ctx context.Context, hash token.Hash, read func(context.C
 
 func (db *DB) readGrant(ctx context.Context, text string, args ...any) (token.Grant, error) {
 	var g token.Grant
-	var expires, revoked, event, mark sql.NullInt64
-	err := db.sql.QueryRow(ctx, text, args, &g.ID, &g.MerchantID, sqldb.Int(&g.Scopes), &expires, &revoked, &event, &mark)
+	var expires, revoked, event, mark, name, suspended, rate, burst sql.NullInt64
+	err := db.sql.QueryRow(ctx, text, args, &g.ID, &g.MerchantID, sqldb.Int(&g.Scopes), &expires, &revoked,
+		&event, &mark, &name, &suspended, &rate, &burst)
 	g.ExpiresAt, g.RevokedAt = timeOf(expires), timeOf(revoked)
 	g.DataVersion = order.DataVersion{Event: event.Int64, Mark: mark.Int64}
+	g.NameMark, g.Suspended = name.Int64, suspended.Valid
+	g.RateLimit = order.RateLimit{PerSecond: int(rate.Int64), Burst: int(burst.Int64)}
 	return g, err
 }
 
@@ -153,7 +157,7 @@ func (t *tx) AddToken(ctx context.Context, hash token.Hash, added token.Token) (
 			return 0, err
 		}
 		if !exists {
-			return 0, token.ErrNoMerchant
+			return 0, order.ErrMerchantNotFound
 		}
 	}
 	err = t.QueryRow(ctx, `UPDATE counters SET last = last + 1 WHERE name = 'token' RETURNING last`, nil, &id)

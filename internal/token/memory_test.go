@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"merchantorders/internal/order"
 	"merchantorders/internal/token"
 )
 
@@ -60,7 +61,7 @@ func (m *memory) AddToken(_ context.Context, hash token.Hash, t token.Token) (in
 		return 0, m.fail
 	}
 	if t.MerchantID == 404 {
-		return 0, token.ErrNoMerchant
+		return 0, order.ErrMerchantNotFound
 	}
 	t.ID = int64(len(m.tokens)) + 1
 	m.hashes[hash], m.tokens[t.ID] = t.ID, t

@@ -16,8 +16,6 @@ import (
 var (
 	// ErrUnknown means that a token does not exist, has expired or is revoked.
 	ErrUnknown = errors.New("token is unknown, expired or revoked")
-	// ErrNoMerchant means that the merchant of a new token does not exist.
-	ErrNoMerchant = errors.New("no merchant with that id")
 	// ErrLifetime means that the lifetime of a new token is negative.
 	ErrLifetime = errors.New("a token's lifetime cannot be negative")
 )
@@ -57,7 +55,7 @@ type Store interface {
 type Tx interface {
 	order.KeyTx
 
-	// AddToken stores a new token and returns its id, or ErrNoMerchant.
+	// AddToken stores a new token and returns its id, or order.ErrMerchantNotFound.
 	AddToken(ctx context.Context, hash Hash, t Token) (id int64, err error)
 	// ReplaceToken stores a new token, as AddToken does, and lets the token with the
 	// id old expire at a time, unless it expires earlier. It returns ErrUnknown and
@@ -83,7 +81,7 @@ func NewRegistry(store Store, now func() time.Time) *Registry {
 }
 
 // Create creates a token for a merchant and returns its text, which cannot be
-// read again. Lifetime 0 means no expiry. Errors: ErrNoMerchant, ErrLifetime.
+// read again. Lifetime 0 means no expiry. Errors: order.ErrMerchantNotFound, ErrLifetime.
 func (r *Registry) Create(ctx context.Context, merchantID int64, scopes Scope, lifetime time.Duration) (string, Token, error) {
 	created, err := r.Add(ctx, Request{MerchantID: merchantID, Scopes: scopes, Lifetime: lifetime}, CreateOptions{})
 	return created.Text, created.Token, err
@@ -113,7 +111,7 @@ type Created struct {
 // CreateOptions are the options of the creation of a token.
 type CreateOptions = order.ChangeOptions[Created]
 
-// Add creates a token. Errors beside those of order.Change: ErrNoMerchant,
+// Add creates a token. Errors beside those of order.Change: order.ErrMerchantNotFound,
 // ErrLifetime.
 func (r *Registry) Add(ctx context.Context, request Request, options CreateOptions) (Created, error) {
 	prefix := OperatorPrefix
@@ -123,7 +121,7 @@ func (r *Registry) Add(ctx context.Context, request Request, options CreateOptio
 	return order.Change(ctx, r.store.ChangeTokens, options, func(tx Tx) (Created, error) {
 		if request.Operator != (request.MerchantID == 0) || request.MerchantID < 0 {
 			// MerchantID 0 is an operator's token.
-			return Created{}, ErrNoMerchant
+			return Created{}, order.ErrMerchantNotFound
 		}
 		added := Token{MerchantID: request.MerchantID, Scopes: request.Scopes}
 		return r.complete(prefix, added, request.Lifetime, func(hash Hash, t Token) (int64, error) { return tx.AddToken(ctx, hash, t) })

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"merchantorders/internal/order"
 	"merchantorders/internal/token"
 )
 
@@ -71,9 +72,9 @@ func TestCreateRefuses(t *testing.T) {
 		lifetime time.Duration
 		want     error
 	}{
-		"no merchant":          {0, 0, token.ErrNoMerchant},
-		"negative merchant":    {-355, 0, token.ErrNoMerchant},
-		"a merchant not there": {404, 0, token.ErrNoMerchant},
+		"no merchant":          {0, 0, order.ErrMerchantNotFound},
+		"negative merchant":    {-355, 0, order.ErrMerchantNotFound},
+		"a merchant not there": {404, 0, order.ErrMerchantNotFound},
 		"negative lifetime":    {355, -time.Hour, token.ErrLifetime},
 	} {
 		if text, made, err := registry.Create(t.Context(), test.merchant, token.DefaultScopes, test.lifetime); !errors.Is(err, test.want) || text != "" || made != (token.Token{}) {

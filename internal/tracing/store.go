@@ -112,9 +112,9 @@ func (s store) ImportOrders(ctx context.Context, batch []order.Incoming, cause o
 }
 
 // Merchants implements order.Store.
-func (s store) Merchants(ctx context.Context) ([]order.Merchant, error) {
+func (s store) Merchants(ctx context.Context, filter order.MerchantFilter) ([]order.Merchant, error) {
 	ctx, span := s.operation(ctx, "merchants")
-	merchants, err := s.Store.Merchants(ctx)
+	merchants, err := s.Store.Merchants(ctx, filter)
 	end(span, err)
 	return merchants, err
 }

@@ -66,13 +66,15 @@ type (
 	}
 )
 
-func (f failingStore) Merchants(context.Context) ([]order.Merchant, error)    { return nil, f.err }
+func (f failingStore) Merchants(context.Context, order.MerchantFilter) ([]order.Merchant, error) {
+	return nil, f.err
+}
 func (f failingFiles) Remove(context.Context, string) error                   { return f.err }
 func (f failingDatabase) Exec(context.Context, string, ...any) (int64, error) { return 0, f.err }
 
 // callAll calls each part once.
 func callAll(ctx context.Context, tracer *tracing.Tracing, err error) {
-	_, _ = tracer.Store(failingStore{err: err}).Merchants(ctx)
+	_, _ = tracer.Store(failingStore{err: err}).Merchants(ctx, order.MerchantFilter{})
 	_ = tracer.Files(failingFiles{err: err}).Remove(ctx, "secret")
 	_, _ = tracer.Database(failingDatabase{err: err}, "sqlite").Exec(ctx, "UPDATE orders SET state = $1", "secret")
 }

@@ -34,7 +34,7 @@ func (a authenticator) authenticate(h http.Header, r *http.Request, upload bool)
 		return token.Grant{}, nil, err
 	}
 	logEntryOf(r).grant = grant
-	leave, err = a.limits.Enter(r.Context(), h, grant.ID, upload)
+	leave, err = a.limits.Enter(r.Context(), h, ratelimit.Token{ID: grant.ID, Limit: grant.RateLimit}, upload)
 	return grant, leave, err
 }
 
@@ -77,8 +77,14 @@ func (a authenticator) merchant(route Route, handle merchantHandler) Handler {
 		if err != nil {
 			return err
 		}
-		request := &Request{Request: r, MerchantID: grant.MerchantID, DataVersion: grant.DataVersion, auth: a, leave: leave}
+		request := &Request{
+			Request: r, MerchantID: grant.MerchantID, DataVersion: grant.DataVersion,
+			nameMark: grant.NameMark, auth: a, leave: leave,
+		}
 		defer request.Leave()
+		if grant.Suspended {
+			return ErrSuspended
+		}
 		if grant.Operator() || !grant.Scopes.Has(route.scope) {
 			return ErrForbidden
 		}

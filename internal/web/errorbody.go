@@ -36,6 +36,8 @@ func EncodeMessage(_ *http.Request, err error) (int, any) {
 	switch {
 	case errors.Is(err, ErrInvalidPayload):
 		return status, MessageBody{Message: "Invalid payload."}
+	case errors.Is(err, ErrSuspended):
+		return status, MessageBody{Message: suspended}
 	case status == http.StatusTooManyRequests:
 		return status, MessageBody{Message: "Too many requests."}
 	case status == http.StatusBadRequest:
@@ -47,6 +49,9 @@ func EncodeMessage(_ *http.Request, err error) (int, any) {
 	return status, MessageBody{Message: http.StatusText(status)}
 }
 
+// suspended is the message of ErrSuspended.
+const suspended = "The merchant is suspended."
+
 // EncodeCoded is EncodeMessage with CodedBody. The codes are those of decision 5.
 func EncodeCoded(_ *http.Request, err error) (int, any) {
 	status := Status(err)
@@ -56,6 +61,9 @@ func EncodeCoded(_ *http.Request, err error) (int, any) {
 		code, message = "unauthorized", "The token is missing or not valid."
 	case http.StatusForbidden:
 		code, message = "forbidden", "The token does not allow this."
+		if errors.Is(err, ErrSuspended) {
+			code, message = "merchant_suspended", suspended
+		}
 	case http.StatusNotFound:
 		code, message = "not_found", "Nothing is served at this path."
 	case http.StatusMethodNotAllowed:

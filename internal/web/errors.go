@@ -15,6 +15,8 @@ var (
 	ErrUnauthorized = errors.New("unauthorized")
 	// ErrForbidden: the token is valid but does not allow the request.
 	ErrForbidden = errors.New("forbidden")
+	// ErrSuspended: the token is valid, but its merchant is suspended.
+	ErrSuspended = errors.New("the merchant is suspended")
 	// ErrRouteNotFound: no route has this path.
 	ErrRouteNotFound = errors.New("no route has this path")
 	// ErrInvalidPayload: the body does not have the form that the route expects.
@@ -50,7 +52,7 @@ func Status(err error) int {
 		return http.StatusTooManyRequests
 	case errors.Is(err, ErrUnauthorized):
 		return http.StatusUnauthorized
-	case errors.Is(err, ErrForbidden):
+	case errors.Is(err, ErrForbidden), errors.Is(err, ErrSuspended):
 		return http.StatusForbidden
 	case errors.Is(err, ErrRouteNotFound):
 		return http.StatusNotFound

@@ -21,7 +21,7 @@ func TestGuideHasEveryError(t *testing.T) {
 	var want, got []string
 	r := httptest.NewRequest("GET", "/", nil)
 	for _, err := range []error{
-		&web.ParamError{Name: "page", Problem: "is wrong"}, web.ErrInvalidPayload, web.ErrUnauthorized, web.ErrForbidden, web.ErrRouteNotFound,
+		&web.ParamError{Name: "page", Problem: "is wrong"}, web.ErrInvalidPayload, web.ErrUnauthorized, web.ErrForbidden, web.ErrSuspended, web.ErrRouteNotFound,
 		&web.MethodError{}, order.ErrIdempotencyKeyInUse, order.ErrPreconditionFailed, order.ErrIdempotencyKeyReused, &ratelimit.Error{}, &ratelimit.Error{Limit: ratelimit.SignIns},
 		errors.New("a fault"), order.ErrUnavailable,
 	} {

@@ -35,7 +35,9 @@ func serveRead(config RouterConfig, pattern string, handle ReadHandler) merchant
 	return func(w http.ResponseWriter, r *Request) error {
 		// A malformed header counts as absent: the response is right without it.
 		has, _ := ParseEntityTags(r.Header, "If-None-Match")
-		key := respcache.Key{Route: pattern, MerchantID: r.MerchantID, Path: r.URL.Path, Query: r.URL.RawQuery}
+		key := respcache.Key{
+			Route: pattern, MerchantID: r.MerchantID, NameMark: r.nameMark, Path: r.URL.Path, Query: r.URL.RawQuery,
+		}
 		entry := cache.Lookup(key, r.DataVersion)
 		if entry == nil || entry.Body == nil && !has.MatchWeakly(entry.ETag[0]) {
 			var err error
@@ -62,7 +64,7 @@ func makeEntry(config RouterConfig, key respcache.Key, r *Request, handle ReadHa
 		}
 	}
 	newEntry := func(tag string) *respcache.Entry {
-		tag = entityTag(tag, config.ViewVersion)
+		tag = entityTag(tag, r.viewVersion(config.ViewVersion))
 		return &respcache.Entry{Version: r.DataVersion, Day: rep.Day, ETag: []string{tag}, Link: rep.Links}
 	}
 	if entry := newEntry(tag); tag != "" && has.MatchWeakly(entry.ETag[0]) {

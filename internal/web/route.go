@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"strconv"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/token"
@@ -14,8 +15,18 @@ type Request struct {
 	// DataVersion is that of the merchant's data, read after the request arrived.
 	DataVersion order.DataVersion
 
-	auth  authenticator
-	leave func() // nil after Leave
+	nameMark int64 // see token.Grant
+	auth     authenticator
+	leave    func() // nil after Leave
+}
+
+// viewVersion returns the version of what bodies for the merchant show beside its data:
+// that of the service, and the name of the merchant, if that was ever changed.
+func (r *Request) viewVersion(service string) string {
+	if r.nameMark == 0 {
+		return service
+	}
+	return service + "-" + strconv.FormatInt(r.nameMark, 36)
 }
 
 // Leave stops counting the request among those of its token in flight. A handler
@@ -28,10 +39,13 @@ func (r *Request) Leave() {
 }
 
 // Reauthenticate returns the error of a request without a valid token if the token
-// is not valid any more. A handler that has waited calls it before it responds. h
+// is not valid any more, and ErrSuspended if the merchant is suspended. A handler that has waited calls it before it responds. h
 // is the header of the response.
 func (r *Request) Reauthenticate(h http.Header) error {
-	_, err := r.auth.readGrant(h, r.Request)
+	grant, err := r.auth.readGrant(h, r.Request)
+	if err == nil && grant.Suspended {
+		err = ErrSuspended
+	}
 	return err
 }
 

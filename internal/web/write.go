@@ -37,7 +37,7 @@ func writeChange(config RouterConfig, parse WriteHandler) ChangeHandler {
 		if err != nil {
 			return Change{}, err
 		}
-		write = write.withTag(config.ViewVersion)
+		write = write.withTag(r.viewVersion(config.ViewVersion))
 		return Change{run: func(ctx context.Context, attempt attempt) (Response, error) {
 			result, err := write.Apply(ctx, writeOptions(attempt, tags, write))
 			if err != nil {

@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"time"
 
 	"merchantorders/internal/order"
@@ -11,28 +12,100 @@ import (
 
 // merchantView is a merchant as operators see it.
 type merchantView struct {
-	ID        int64  `json:"id"`
-	Name      string `json:"name"`
-	CreatedAt string `json:"createdAt"`
+	ID               int64      `json:"id"`
+	Name             string     `json:"name"`
+	CreatedAt        string     `json:"createdAt"`
+	SuspendedAt      *string    `json:"suspendedAt"`
+	SuspensionReason *string    `json:"suspensionReason"`
+	Limits           *limitView `json:"limits"` // nil: those of the service
+}
+
+// limitView is the request limit of each token of a merchant.
+type limitView struct {
+	RequestsPerSecond int `json:"requestsPerSecond"`
+	Burst             int `json:"burst"`
 }
 
 type merchantsView struct {
 	Merchants []merchantView `json:"merchants"`
+	Next      *int64         `json:"next"` // the value of after for the next page; nil: the last one
+}
+
+func newMerchantView(m order.Merchant) merchantView {
+	view := merchantView{ID: m.ID, Name: m.Name, CreatedAt: m.CreatedAt.UTC().Format(time.RFC3339), SuspendedAt: timeOf(m.SuspendedAt)}
+	if m.Suspended() {
+		view.SuspensionReason = &m.SuspensionReason
+	}
+	if m.RateLimit != (order.RateLimit{}) {
+		view.Limits = &limitView{RequestsPerSecond: m.RateLimit.PerSecond, Burst: m.RateLimit.Burst}
+	}
+	return view
 }
 
 // listMerchants serves GET /merchants.
 func (a API) listMerchants(w http.ResponseWriter, r *http.Request) error {
-	merchants, err := a.Orders.Merchants(r.Context())
+	filter, err := parseMerchantFilter(r)
 	if err != nil {
 		return err
 	}
-	view := merchantsView{Merchants: make([]merchantView, 0, len(merchants))}
+	limit := filter.Limit
+	if limit > 0 {
+		filter.Limit++ // tells whether there is another page
+	}
+	merchants, err := a.Orders.Merchants(r.Context(), filter)
+	if err != nil {
+		return err
+	}
+	var view merchantsView
+	if limit > 0 && len(merchants) > limit {
+		merchants = merchants[:limit]
+		view.Next = &merchants[limit-1].ID
+	}
+	view.Merchants = make([]merchantView, 0, len(merchants))
 	for _, m := range merchants {
-		view.Merchants = append(view.Merchants, merchantView{
-			ID: m.ID, Name: m.Name, CreatedAt: m.CreatedAt.UTC().Format(time.RFC3339),
-		})
+		view.Merchants = append(view.Merchants, newMerchantView(m))
 	}
 	return web.WriteJSON(w, http.StatusOK, view)
+}
+
+// parseMerchantFilter parses the query of a list of merchants. Without limit the list
+// is complete. Every error is a *web.ParamError.
+func parseMerchantFilter(r *http.Request) (order.MerchantFilter, error) {
+	query, err := parsePage(r, "name", "suspended")
+	if err != nil {
+		return order.MerchantFilter{}, err
+	}
+	filter := order.MerchantFilter{After: query.after, Limit: query.limit}
+	if filter.NamePrefix, err = query.Text("name"); err != nil {
+		return order.MerchantFilter{}, err
+	}
+	if filter.NamePrefix != "" {
+		if problem := order.MerchantNameProblem(filter.NamePrefix); problem != "" {
+			return order.MerchantFilter{}, &web.ParamError{Name: "name", Problem: problem}
+		}
+	}
+	word, err := query.oneOf("suspended", "true", "false")
+	if word != "" {
+		suspended := word == "true"
+		filter.Suspended = &suspended
+	}
+	return filter, err
+}
+
+// getMerchant serves GET /merchants/{merchantId}.
+func (a API) getMerchant(w http.ResponseWriter, r *http.Request) error {
+	m, err := a.Orders.Merchant(r.Context(), merchantID(r))
+	if err != nil {
+		return err
+	}
+	return web.WriteJSON(w, http.StatusOK, newMerchantView(m))
+}
+
+// merchantID returns the merchant of the path. An invalid id becomes 0, which no
+// merchant has.
+func merchantID(r *http.Request) int64 {
+	id, _ := order.ParseID(r.PathValue("merchantId"))
+	return id
 }
 
 // addedMerchantView is the response to a merchant that exists now.
@@ -53,16 +126,121 @@ func (a API) addMerchant(r *web.Request) (web.Change, error) {
 	if id == 0 {
 		return web.Change{}, &web.ParamError{Name: "id", Problem: "must be a whole number from 1"}
 	}
-	name, ok := body.Text("name")
-	if !ok {
-		return web.Change{}, &web.ParamError{Name: "name", Problem: "must be text"}
-	}
-	if problem := order.MerchantNameProblem(name); problem != "" {
-		return web.Change{}, &web.ParamError{Name: "name", Problem: problem}
+	name, err := checkedText(body, "name", order.MerchantNameProblem)
+	if err != nil {
+		return web.Change{}, err
 	}
 	return web.NewChange(func(ctx context.Context, options order.MerchantOptions) (order.Merchant, error) {
 		return order.Merchant{ID: id, Name: name}, a.Orders.AddMerchant(ctx, id, name, options)
 	}, func(m order.Merchant) web.Response {
 		return web.Response{Status: http.StatusOK, Body: addedMerchantView{Success: true, ID: m.ID, Name: m.Name}}
 	}), nil
+}
+
+// checkedText returns a member that must be text without a problem.
+func checkedText(body web.Object, name string, problemOf func(string) string) (string, error) {
+	text, ok := body.Text(name)
+	if !ok {
+		return "", &web.ParamError{Name: name, Problem: "must be text"}
+	}
+	if problem := problemOf(text); problem != "" {
+		return "", &web.ParamError{Name: name, Problem: problem}
+	}
+	return text, nil
+}
+
+// newMerchantChange returns a change of the merchant of the path.
+func newMerchantChange(r *web.Request, apply func(ctx context.Context, id int64, options order.MerchantOptions) (order.Merchant, error)) web.Change {
+	id := merchantID(r.Request)
+	return web.NewChange(func(ctx context.Context, options order.MerchantOptions) (order.Merchant, error) {
+		return apply(ctx, id, options)
+	}, func(m order.Merchant) web.Response {
+		return web.Response{Status: http.StatusOK, Body: newMerchantView(m)}
+	})
+}
+
+// updateMerchant serves PATCH /merchants/{merchantId}.
+func (a API) updateMerchant(r *web.Request) (web.Change, error) {
+	update, err := parseMerchantUpdate(r.Request)
+	return newMerchantChange(r, func(ctx context.Context, id int64, options order.MerchantOptions) (order.Merchant, error) {
+		return a.Orders.UpdateMerchant(ctx, id, update, options)
+	}), err
+}
+
+// suspendMerchant serves POST /merchants/{merchantId}/suspend.
+func (a API) suspendMerchant(r *web.Request) (web.Change, error) {
+	body, err := readObject(r.Request, "reason")
+	if err != nil {
+		return web.Change{}, err
+	}
+	reason, err := checkedText(body, "reason", order.SuspensionReasonProblem)
+	return newMerchantChange(r, func(ctx context.Context, id int64, options order.MerchantOptions) (order.Merchant, error) {
+		return a.Orders.SuspendMerchant(ctx, id, reason, options)
+	}), err
+}
+
+// resumeMerchant serves POST /merchants/{merchantId}/resume, which needs no body.
+func (a API) resumeMerchant(r *web.Request) (web.Change, error) {
+	return newMerchantChange(r, a.Orders.ResumeMerchant), nil
+}
+
+// parseMerchantUpdate parses the body of a change of a merchant.
+func parseMerchantUpdate(r *http.Request) (order.MerchantUpdate, error) {
+	body, err := readObject(r, "name", "limits")
+	if err != nil {
+		return order.MerchantUpdate{}, err
+	}
+	if len(body) == 0 {
+		return order.MerchantUpdate{}, &web.ParamError{Name: "name", Problem: "or limits is required"}
+	}
+	var update order.MerchantUpdate
+	if body.Has("name") {
+		name, err := checkedText(body, "name", order.MerchantNameProblem)
+		if err != nil {
+			return order.MerchantUpdate{}, err
+		}
+		update.Name = &name
+	}
+	if body.Has("limits") {
+		limit, err := parseLimits(body)
+		if err != nil {
+			return order.MerchantUpdate{}, err
+		}
+		update.RateLimit = &limit
+	}
+	return update, nil
+}
+
+// parseLimits parses the member limits. Null means those of the service. The default of
+// burst is twice the rate.
+func parseLimits(body web.Object) (order.RateLimit, error) {
+	if body.Null("limits") {
+		return order.RateLimit{}, nil
+	}
+	limits, err := web.ParseObject(body["limits"])
+	if err != nil {
+		return order.RateLimit{}, &web.ParamError{Name: "limits", Problem: "must be an object or null"}
+	}
+	if err := checkNames(limits, "limits.", "requestsPerSecond", "burst"); err != nil {
+		return order.RateLimit{}, err
+	}
+	perSecond, err := wholeNumber(limits, "requestsPerSecond", order.MaxRequestsPerSecond)
+	if err != nil {
+		return order.RateLimit{}, err
+	}
+	limit := order.RateLimit{PerSecond: perSecond, Burst: 2 * perSecond}
+	if limits.Has("burst") {
+		limit.Burst, err = wholeNumber(limits, "burst", order.MaxBurst)
+	}
+	return limit, err
+}
+
+// wholeNumber returns a member of limits that is a number from 1 to a maximum.
+func wholeNumber(limits web.Object, name string, maximum int) (int, error) {
+	// The JSON of a number is its text.
+	n, ok := order.ParseID(string(limits[name]))
+	if !ok || n < 1 || n > int64(maximum) {
+		return 0, &web.ParamError{Name: "limits." + name, Problem: "must be a whole number from 1 to " + strconv.Itoa(maximum)}
+	}
+	return int(n), nil
 }

@@ -10,6 +10,7 @@ package operator
 import (
 	"errors"
 	"log/slog"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -39,6 +40,10 @@ func (a API) Routes() web.RouteGroup {
 			web.OperatorWriteRoute(http.MethodPatch, "/merchants/{merchantId}/orders/{orderReference}", token.OrdersTransition, a.correctOrder),
 			web.OperatorRoute(http.MethodGet, "/merchants", token.Merchants, a.listMerchants),
 			web.OperatorChangeRoute(http.MethodPost, "/merchants", token.Merchants, a.addMerchant),
+			web.OperatorRoute(http.MethodGet, "/merchants/{merchantId}", token.Merchants, a.getMerchant),
+			web.OperatorChangeRoute(http.MethodPatch, "/merchants/{merchantId}", token.Merchants, a.updateMerchant),
+			web.OperatorChangeRoute(http.MethodPost, "/merchants/{merchantId}/suspend", token.Merchants, a.suspendMerchant),
+			web.OperatorChangeRoute(http.MethodPost, "/merchants/{merchantId}/resume", token.Merchants, a.resumeMerchant),
 			web.OperatorRoute(http.MethodGet, "/tokens", token.Tokens, a.listTokens),
 			web.OperatorChangeRoute(http.MethodPost, "/tokens", token.Tokens, a.createToken),
 			web.OperatorChangeRoute(http.MethodDelete, "/tokens/{tokenId}", token.Tokens, a.revokeToken),
@@ -69,12 +74,18 @@ func parseObject(body []byte, names ...string) (web.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	for name := range object {
+	return object, checkNames(object, "", names...)
+}
+
+// checkNames returns a *web.ParamError if an object has a member without one of the
+// names. prefix is the path of the object.
+func checkNames(object web.Object, prefix string, names ...string) error {
+	for _, name := range slices.Sorted(maps.Keys(object)) {
 		if !slices.Contains(names, name) {
-			return nil, &web.ParamError{Name: web.Echo(name), Problem: "is not a known key"}
+			return &web.ParamError{Name: prefix + web.Echo(name), Problem: "is not a known key"}
 		}
 	}
-	return object, nil
+	return nil
 }
 
 // invalidReason is the message for order.ErrInvalidReason.
@@ -102,7 +113,7 @@ var refusals = []struct {
 	{order.ErrNotFound, http.StatusNotFound, "not_found", "The order was not found."},
 	{order.ErrInvalidReason, http.StatusBadRequest, "invalid_params", invalidReason},
 	{order.ErrMerchantExists, http.StatusConflict, "conflict", "A merchant with that id has another name."},
-	{token.ErrNoMerchant, http.StatusNotFound, "not_found", "The merchant was not found."},
+	{order.ErrMerchantNotFound, http.StatusNotFound, "not_found", "The merchant was not found."},
 	{token.ErrUnknown, http.StatusNotFound, "not_found", "The token was not found."},
 }
 

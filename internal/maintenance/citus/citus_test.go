@@ -88,7 +88,7 @@ func TestDistributeInUse(t *testing.T) {
 func addOrders(t *testing.T, db *store.DB, merchantID int64, n int) {
 	t.Helper()
 	err := db.InTx(t.Context(), func(tx order.Tx) error {
-		return tx.AddMerchant(t.Context(), order.Merchant{ID: merchantID, Name: fmt.Sprintf("Merchant %d", merchantID), CreatedAt: maintenancetest.Now})
+		return tx.AddMerchant(t.Context(), order.Merchant{ID: merchantID, Name: fmt.Sprintf("Merchant %d", merchantID), CreatedAt: maintenancetest.Now}, order.AuditEntry{At: maintenancetest.Now})
 	})
 	if err != nil {
 		t.Fatal(err)

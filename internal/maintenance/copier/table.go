@@ -46,9 +46,9 @@ const (
 // The tables of the schema, without the one that records migrations.
 var (
 	merchantsTable = newTable(table{name: "merchants", keyColumns: 1, permanent: true},
-		"id, name, created_at, last_event, data_mark, audit_seq")
+		"id, name, created_at, last_event, data_mark, audit_seq, name_mark, suspended_at, suspension_reason, rate_limit, rate_burst")
 	tokensTable = newTable(table{name: "tokens", keyColumns: 1, permanent: true},
-		"id, hash, merchant_id, scopes, hint, created_at, expires_at, revoked_at, last_used_at")
+		"id, hash, merchant_id, scopes, hint, created_at, expires_at, revoked_at, last_used_at, label, created_by, last_used_from")
 	countersTable = newTable(table{name: "counters", keyColumns: 1, permanent: true},
 		"name, last")
 	linkKeyTable = newTable(table{name: "link_key", keyColumns: 1, permanent: true},

@@ -133,6 +133,9 @@ type Dialect struct {
 	NextInvoiceID, LastInvoiceID, SetInvoiceID string
 	// InList is the condition that the number before it is in the list $1.
 	InList string
+	// ByteOrder follows a text that is compared and sorted by its bytes. It is empty
+	// where that is the default.
+	ByteOrder string
 	// History is the history of a row m of merchants (see order.Feed). It differs
 	// from the stored one where the database itself tells that commits may be lost:
 	// another server, a standby that was promoted, or a table that was restored.

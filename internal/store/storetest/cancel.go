@@ -49,7 +49,7 @@ func calls(store Store) map[string]func(context.Context) error {
 		"AddMerchant": func(ctx context.Context) error {
 			return addMerchant(ctx, store, order.Merchant{ID: 9, Name: "Nine", CreatedAt: noon})
 		},
-		"Merchants": func(ctx context.Context) error { _, err := store.Merchants(ctx); return err },
+		"Merchants": func(ctx context.Context) error { _, err := store.Merchants(ctx, order.MerchantFilter{}); return err },
 		"Grant":     func(ctx context.Context) error { _, err := store.Grant(ctx, token.Hash{1}); return err },
 		"AddToken": func(ctx context.Context) error {
 			_, err := addToken(ctx, store, token.Hash{1}, token.Token{MerchantID: alpha, CreatedAt: noon})

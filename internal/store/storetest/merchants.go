@@ -2,23 +2,32 @@ package storetest
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/token"
 )
 
 var merchantSubjects = []subject{
 	{"merchants/added twice", testMerchantTwice},
 	{"merchants/added by several at once", testMerchantAtOnce},
+	{"merchants/changed", testMerchantChanged},
+	{"merchants/pages", testMerchantPages},
 }
 
+// merchantEntry is the audit entry of the changes of merchants.
+var merchantEntry = order.AuditEntry{At: noon, Action: order.MerchantUpdated, Actor: order.ActorOperator, Source: source}
+
 func addMerchant(ctx context.Context, store order.Store, merchant order.Merchant) error {
-	return store.InTx(ctx, func(tx order.Tx) error { return tx.AddMerchant(ctx, merchant) })
+	return store.InTx(ctx, func(tx order.Tx) error { return tx.AddMerchant(ctx, merchant, merchantEntry) })
 }
 
 func testMerchantTwice(f *fixture) {
@@ -38,7 +47,7 @@ func testMerchantTwice(f *fixture) {
 	want := []order.Merchant{
 		first, {ID: alpha, Name: "Alpha Shop", CreatedAt: noon}, {ID: beta, Name: "Beta Shop", CreatedAt: noon},
 	}
-	got, err := f.a.Merchants(f.Context())
+	got, err := f.a.Merchants(f.Context(), order.MerchantFilter{})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -64,5 +73,118 @@ func testMerchantAtOnce(f *fixture) {
 	group.Wait()
 	if added.Load() != 4 {
 		f.Errorf("%d of 8 agree with what is stored, want the 4 of one name", added.Load())
+	}
+}
+
+// testMerchantChanged renames, limits, suspends and resumes a merchant. Each handle sees
+// it at once, in the merchant and in the grants of its tokens.
+func testMerchantChanged(f *fixture) {
+	hash := token.Hash{1}
+	f.addToken(f.a, hash, token.Token{MerchantID: alpha, Scopes: token.DefaultScopes, CreatedAt: noon})
+	m := order.Merchant{ID: alpha, Name: "Alpha Shop", CreatedAt: noon}
+	marks := map[int64]bool{0: true}
+	for i, change := range []func(){
+		func() { m.Name = "Άλφα" },
+		func() { m.RateLimit = order.RateLimit{PerSecond: 200, Burst: 500} },
+		func() { m.SuspendedAt, m.SuspensionReason = noon.Add(time.Hour), "unpaid" },
+		func() { m.Name = "Alpha Shop" }, // again: with a mark of its own
+		func() { m.SuspendedAt, m.SuspensionReason, m.RateLimit = time.Time{}, "", order.RateLimit{} },
+	} {
+		before, err := f.a.Grant(f.Context(), hash)
+		if err != nil {
+			f.Fatal(err)
+		}
+		renamed := m.Name
+		change()
+		err = []Store{f.a, f.b}[i%2].InTx(f.Context(), func(tx order.Tx) error {
+			if _, err := tx.LockMerchant(f.Context(), 404); !errors.Is(err, order.ErrMerchantNotFound) {
+				f.Errorf("lock merchant 404: %v", err)
+			}
+			if _, err := tx.LockMerchant(f.Context(), alpha); err != nil {
+				return err
+			}
+			return tx.UpdateMerchant(f.Context(), m, merchantEntry)
+		})
+		if err != nil {
+			f.Fatalf("change %d: %v", i, err)
+		}
+		for _, store := range []Store{f.a, f.b} {
+			got, err := store.Merchant(f.Context(), alpha)
+			if diff := cmp.Diff(m, got); diff != "" || err != nil {
+				f.Errorf("change %d, error %v (-want +got):\n%s", i, err, diff)
+			}
+			grant, err := store.Grant(f.Context(), hash)
+			if err != nil || grant.Suspended != m.Suspended() || grant.RateLimit != m.RateLimit {
+				f.Errorf("change %d: granted %+v, error %v", i, grant, err)
+			}
+			if (grant.NameMark != before.NameMark) != (m.Name != renamed) || m.Name != renamed && store == f.a && marks[grant.NameMark] {
+				f.Errorf("change %d: the mark of the name %q was %d and is %d", i, m.Name, before.NameMark, grant.NameMark)
+			}
+			marks[grant.NameMark] = true
+			versions, err := store.DataVersions(f.Context(), []int64{alpha, beta})
+			if _, ok := versions[alpha]; err != nil || ok == m.Suspended() || len(versions) == 0 {
+				f.Errorf("change %d: versions %v, error %v", i, versions, err)
+			}
+		}
+	}
+	if _, err := f.a.Merchant(f.Context(), 404); !errors.Is(err, order.ErrMerchantNotFound) {
+		f.Errorf("merchant 404: %v", err)
+	}
+	var entries int64
+	f.tables.each(`SELECT COUNT(*) FROM audit WHERE merchant_id = 355 AND action = 'merchant.updated'`, func(rows *sql.Rows) error {
+		return rows.Scan(&entries)
+	})
+	if entries != 6 {
+		f.Errorf("%d audit entries of an addition and 5 changes", entries)
+	}
+}
+
+// testMerchantPages reads lists of merchants page by page.
+func testMerchantPages(f *fixture) {
+	for id, name := range map[int64]string{3: "Ωμέγα", 4: "beta", 5: "Beta", 6: "Betamax", 7: "Beta", 8: "Be", 9: "Bf"} {
+		f.addMerchant(id, name)
+	}
+	err := f.a.InTx(f.Context(), func(tx order.Tx) error {
+		m := order.Merchant{ID: 7, Name: "Beta", CreatedAt: noon, SuspendedAt: noon, SuspensionReason: "x"}
+		return tx.UpdateMerchant(f.Context(), m, merchantEntry)
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	yes, no := true, false
+	for _, test := range []struct {
+		filter order.MerchantFilter
+		want   []int64
+	}{
+		{order.MerchantFilter{}, []int64{3, 4, 5, 6, 7, 8, 9, alpha, beta}},
+		{order.MerchantFilter{Suspended: &yes}, []int64{7}},
+		{order.MerchantFilter{Suspended: &no}, []int64{3, 4, 5, 6, 8, 9, alpha, beta}},
+		// By bytes, then by id: Beta, Beta, Beta Shop, Betamax.
+		{order.MerchantFilter{NamePrefix: "Bet"}, []int64{5, 7, beta, 6}},
+		{order.MerchantFilter{NamePrefix: "Beta", Suspended: &no}, []int64{5, beta, 6}},
+		{order.MerchantFilter{NamePrefix: "Ω"}, []int64{3}},
+		{order.MerchantFilter{NamePrefix: "%"}, nil},
+	} {
+		for limit := range 4 {
+			var got []int64
+			filter := test.filter
+			filter.Limit = limit
+			for {
+				page, err := f.b.Merchants(f.Context(), filter)
+				if err != nil {
+					f.Fatal(err)
+				}
+				for _, m := range page {
+					got = append(got, m.ID)
+				}
+				if limit == 0 || len(page) < limit {
+					break
+				}
+				filter.After = page[len(page)-1].ID
+			}
+			if !slices.Equal(got, test.want) {
+				f.Errorf("%+v by pages of %d: %v, want %v", test.filter, limit, got, test.want)
+			}
+		}
 	}
 }

@@ -19,8 +19,8 @@ import (
 
 // tableColumns are the tables with their columns, in the order of the schema.
 var tableColumns = map[string]string{
-	"merchants":  "id, name, created_at, last_event, data_mark, history, audit_seq",
-	"tokens":     "id, hash, merchant_id, scopes, hint, created_at, expires_at, revoked_at, last_used_at",
+	"merchants":  "id, name, created_at, last_event, data_mark, history, audit_seq, name_mark, suspended_at, suspension_reason, rate_limit, rate_burst",
+	"tokens":     "id, hash, merchant_id, scopes, hint, created_at, expires_at, revoked_at, last_used_at, label, created_by, last_used_from",
 	"counters":   "name, last",
 	"order_keys": "key, merchant_id",
 	"orders": "merchant_id, legacy_id, reference, state, created_at, updated_at, currency, country_code, total, has_invoice, " +

@@ -219,8 +219,8 @@ func testTokenUnknown(f *fixture) {
 func testTokenNoMerchant(f *fixture) {
 	before := f.tables.rows()
 	id, err := addToken(f.Context(), f.a, token.Hash{1}, token.Token{MerchantID: 404, Scopes: token.DefaultScopes, CreatedAt: noon})
-	if !errors.Is(err, token.ErrNoMerchant) {
-		f.Errorf("token %d, error %v, want %v", id, err, token.ErrNoMerchant)
+	if !errors.Is(err, order.ErrMerchantNotFound) {
+		f.Errorf("token %d, error %v, want %v", id, err, order.ErrMerchantNotFound)
 	}
 	if diff := cmp.Diff(before, f.tables.rows()); diff != "" {
 		f.Errorf("the tables changed (-before +after):\n%s", diff)

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"merchantorders/internal/lru"
+	"merchantorders/internal/order"
 )
 
 const (
@@ -82,53 +83,84 @@ func (e *Error) SetHeaders(h http.Header) {
 type Limiter struct {
 	now     func() time.Time
 	refused [numLimits]atomic.Uint64
-	policy  []string
-	// remaining holds the state header by the number of remaining requests. It
-	// covers less than half of the burst: only responses close to the limit show
-	// it, so most responses cost nothing more.
-	remaining []string
-	exceeded  *Error
-	failed    *Error
+	byToken *policy // of tokens without a limit of their own
+	failed  *Error
+
+	mu       sync.Mutex
+	policies *lru.Cache[order.RateLimit, *policy] // of merchants
 
 	tokens    *buckets[int64, *client]            // by token id
 	addresses *buckets[netip.Addr, *rate.Limiter] // failed authentications
 }
 
+// Token is the token of a request.
+type Token struct {
+	ID    int64
+	Limit order.RateLimit // zero: the default of the Limiter
+}
+
+// policy is a limit on the requests of a token, with its header values.
+type policy struct {
+	order.RateLimit
+	header []string
+	// remaining holds the state header by the number of remaining requests. It
+	// covers less than half of the burst: only responses close to the limit show
+	// it, so most responses cost nothing more.
+	remaining []string
+	exceeded  *Error
+}
+
+const (
+	// maxRemaining bounds policy.remaining.
+	maxRemaining = 1000
+	// maxPolicies bounds the memory for policies of merchants, about 10 MB.
+	maxPolicies = 256
+)
+
+func newPolicy(limit order.RateLimit) *policy {
+	// The bucket of the header is full again after a whole number of seconds.
+	window := max(1, (limit.Burst+limit.PerSecond-1)/limit.PerSecond)
+	header := fmt.Sprintf(`"default";q=%d;w=%d`, limit.Burst, window)
+	p := &policy{
+		RateLimit: limit, header: []string{header},
+		remaining: make([]string, min((limit.Burst+1)/2, maxRemaining)),
+		exceeded:  &Error{Limit: Rate, policy: header, state: fmt.Sprintf(`"default";r=0;t=%d`, retryAfterSeconds)},
+	}
+	for n := range p.remaining {
+		full := (limit.Burst - n + limit.PerSecond - 1) / limit.PerSecond // seconds until the bucket is full
+		p.remaining[n] = fmt.Sprintf(`"default";r=%d;t=%d`, n, full)
+	}
+	return p
+}
+
 // New returns a limiter that allows each token perSecond requests a second, with a
-// burst of twice that, and each address 60 failed authentications a minute. If
+// burst of twice that, unless its merchant has a limit of its own, and each address 60 failed authentications a minute. If
 // perSecond is 0 there are no limits at all and New returns nil. now is the clock.
 func New(perSecond int, now func() time.Time) *Limiter {
 	if perSecond == 0 {
 		return nil
 	}
-	burst := burstSeconds * perSecond
-	policy := fmt.Sprintf(`"default";q=%d;w=%d`, burst, burstSeconds)
-	l := &Limiter{
-		now: now, policy: []string{policy},
-		remaining: make([]string, (burst+1)/2),
-		exceeded:  &Error{Limit: Rate, policy: policy, state: fmt.Sprintf(`"default";r=0;t=%d`, retryAfterSeconds)},
+	byToken := newPolicy(order.RateLimit{PerSecond: perSecond, Burst: burstSeconds * perSecond})
+	return &Limiter{
+		now: now, byToken: byToken, policies: lru.New[order.RateLimit, *policy](maxPolicies),
 		failed: &Error{
 			Limit:  SignIns,
 			policy: fmt.Sprintf(`"sign-in";q=%d;w=60`, failuresPerMinute),
 			state:  fmt.Sprintf(`"sign-in";r=0;t=%d`, retryAfterSeconds),
 		},
 		tokens: newBuckets[int64](maxBuckets, func() *client {
-			return &client{bucket: rate.NewLimiter(rate.Limit(perSecond), burst)}
+			return &client{policy: byToken, bucket: rate.NewLimiter(rate.Limit(byToken.PerSecond), byToken.Burst)}
 		}),
 		addresses: newBuckets[netip.Addr](maxBuckets, func() *rate.Limiter {
 			return rate.NewLimiter(rate.Every(time.Minute/failuresPerMinute), failuresPerMinute)
 		}),
 	}
-	for n := range l.remaining {
-		full := (burst - n + perSecond - 1) / perSecond // seconds until the bucket is full
-		l.remaining[n] = fmt.Sprintf(`"default";r=%d;t=%d`, n, full)
-	}
-	return l
 }
 
 // client is the use of one token.
 type client struct {
 	mu                sync.Mutex
+	policy            *policy
 	bucket            *rate.Limiter
 	requests, uploads int // at present
 }
@@ -138,12 +170,12 @@ type client struct {
 // returns an *Error if that is too far away or too many requests of the token are in
 // flight, and the error of ctx if that ends. It sets the headers of the response if
 // few requests are left.
-func (l *Limiter) Enter(ctx context.Context, h http.Header, tokenID int64, upload bool) (leave func(), err error) {
+func (l *Limiter) Enter(ctx context.Context, h http.Header, token Token, upload bool) (leave func(), err error) {
 	if l == nil {
 		return func() {}, nil
 	}
-	c, now := l.tokens.get(tokenID), l.now()
-	delay, remaining, err := l.enter(c, now, upload)
+	c, now := l.tokens.get(token.ID), l.now()
+	p, delay, remaining, err := l.enter(c, token.Limit, now, upload)
 	if err != nil {
 		return nil, err
 	}
@@ -158,32 +190,52 @@ func (l *Limiter) Enter(ctx context.Context, h http.Header, tokenID int64, uploa
 			return nil, ctx.Err()
 		}
 	}
-	if remaining < len(l.remaining) {
-		h[policyHeader], h[limitHeader] = l.policy, l.remaining[remaining:remaining+1:remaining+1]
+	if remaining < len(p.remaining) {
+		h[policyHeader], h[limitHeader] = p.header, p.remaining[remaining:remaining+1:remaining+1]
 	}
 	return leave, nil
 }
 
-// enter counts a request of a client. It returns how long the request must wait, and
-// how many requests remain after it.
-func (l *Limiter) enter(c *client, now time.Time, upload bool) (delay time.Duration, remaining int, err error) {
+// enter counts a request of a client with a limit. It returns the policy that holds, how
+// long the request must wait, and how many requests remain after it.
+func (l *Limiter) enter(c *client, limit order.RateLimit, now time.Time, upload bool) (p *policy, delay time.Duration, remaining int, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if p = l.policyOf(limit); c.policy.RateLimit != p.RateLimit {
+		c.bucket.SetLimitAt(now, rate.Limit(p.PerSecond))
+		c.bucket.SetBurstAt(now, p.Burst)
+		c.policy = p
+	}
 	if c.requests == maxRequests || upload && c.uploads == maxUploads {
 		l.refused[InFlight].Add(1)
-		return 0, 0, &Error{Limit: InFlight}
+		return nil, 0, 0, &Error{Limit: InFlight}
 	}
 	turn := c.bucket.ReserveN(now, 1)
 	if delay = turn.DelayFrom(now); delay > maxDelay {
 		turn.CancelAt(now)
 		l.refused[Rate].Add(1)
-		return 0, 0, l.exceeded
+		return nil, 0, 0, p.exceeded
 	}
 	c.requests++
 	if upload {
 		c.uploads++
 	}
-	return delay, max(0, int(c.bucket.TokensAt(now))), nil
+	return p, delay, max(0, int(c.bucket.TokensAt(now))), nil
+}
+
+// policyOf returns the policy of a limit, which is the default if it is zero.
+func (l *Limiter) policyOf(limit order.RateLimit) *policy {
+	if limit == (order.RateLimit{}) {
+		return l.byToken
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p, ok := l.policies.Get(limit)
+	if !ok {
+		p = newPolicy(limit)
+		l.policies.Add(limit, p, 1)
+	}
+	return p
 }
 
 func (c *client) leave(upload bool) {

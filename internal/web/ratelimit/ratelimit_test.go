@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"merchantorders/internal/order"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -19,7 +21,7 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 // enter sends one request of a token that ends at once.
 func enter(t testing.TB, l *Limiter, tokenID int64) error {
 	t.Helper()
-	leave, err := l.Enter(t.Context(), http.Header{}, tokenID, false)
+	leave, err := l.Enter(t.Context(), http.Header{}, Token{ID: tokenID}, false)
 	if err == nil {
 		leave()
 	}
@@ -118,7 +120,7 @@ func TestDelayEndsWithTheRequest(t *testing.T) {
 		_, _ = enter(t, l, 7), enter(t, l, 7)
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer cancel()
-		if _, err := l.Enter(ctx, http.Header{}, 7, false); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 300*time.Millisecond {
+		if _, err := l.Enter(ctx, http.Header{}, Token{ID: 7}, false); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != 300*time.Millisecond {
 			t.Errorf("error %v after %s", err, time.Since(start))
 		}
 		if n := l.tokens.get(7).requests; n != 0 {
@@ -134,7 +136,7 @@ func TestInFlight(t *testing.T) {
 	try := func(tokenID int64, upload bool) func() {
 		t.Helper()
 		h := http.Header{}
-		leave, err := l.Enter(t.Context(), h, tokenID, upload)
+		leave, err := l.Enter(t.Context(), h, Token{ID: tokenID}, upload)
 		if limit, ok := errors.AsType[*Error](err); ok {
 			limit.SetHeaders(h)
 			if limit.Limit != InFlight || h.Get("Retry-After") != "1" || h.Get(limitHeader) != "" {
@@ -217,7 +219,7 @@ func TestRefused(t *testing.T) {
 	l.tokens.get(7).bucket.ReserveN(noon, 1)
 	_ = enter(t, l, 7)
 	for range maxUploads + 2 {
-		_, _, _ = l.enter(l.tokens.get(8), noon.Add(time.Hour), true)
+		_, _, _, _ = l.enter(l.tokens.get(8), order.RateLimit{}, noon.Add(time.Hour), true)
 		l.tokens.get(8).bucket.SetBurstAt(noon, 1000)
 	}
 	for range failuresPerMinute + 3 {
@@ -231,4 +233,50 @@ func TestRefused(t *testing.T) {
 	if got := none.Refused(); !maps.Equal(got, map[string]uint64{"rate": 0, "in_flight": 0, "sign_ins": 0}) {
 		t.Errorf("without limits: refused %v", got)
 	}
+}
+
+// TestLimitOfMerchant changes the limit of a token's merchant while the token is in use.
+func TestLimitOfMerchant(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := New(1, time.Now)
+		// burst sends requests until one would have to wait, and returns their number and
+		// the policy in the header of the last one.
+		burst := func(limit order.RateLimit) (n int, policy string) {
+			// The bucket gets the size at the next request, and is full later.
+			leave, err := l.Enter(t.Context(), http.Header{}, Token{ID: 7, Limit: limit}, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			leave()
+			time.Sleep(time.Hour)
+			for ; ; n++ {
+				h, start := http.Header{}, time.Now()
+				leave, err := l.Enter(t.Context(), h, Token{ID: 7, Limit: limit}, false)
+				if err != nil {
+					t.Fatal(err)
+				}
+				leave()
+				if time.Since(start) > 0 {
+					return n, h.Get(policyHeader)
+				}
+			}
+		}
+		for i, test := range []struct {
+			limit  order.RateLimit
+			n      int
+			policy string
+		}{
+			{order.RateLimit{}, 2, `"default";q=2;w=2`},
+			{order.RateLimit{PerSecond: 100, Burst: 500}, 500, `"default";q=500;w=5`},
+			{order.RateLimit{PerSecond: 10, Burst: 3}, 3, `"default";q=3;w=1`},
+			{order.RateLimit{PerSecond: 100_000, Burst: 5000}, 5000, `"default";q=5000;w=1`},
+			{order.RateLimit{}, 2, `"default";q=2;w=2`},
+		} {
+			n, policy := burst(test.limit)
+			if n != test.n || policy != test.policy {
+				t.Errorf("%d: %d requests at once with %q, want %d with %q", i, n, policy, test.n, test.policy)
+			}
+		}
+	})
 }

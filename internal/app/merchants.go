@@ -16,8 +16,13 @@ import (
 )
 
 type merchantCommand struct {
-	Add  merchantAdd  `cmd:"" help:"Add a merchant. Adding a merchant again with the same name is not an error."`
-	List merchantList `cmd:"" help:"List all merchants."`
+	Add     merchantAdd     `cmd:"" help:"Add a merchant. Adding a merchant again with the same name is not an error."`
+	List    merchantList    `cmd:"" help:"List all merchants."`
+	Show    merchantShow    `cmd:"" help:"Show one merchant."`
+	Rename  merchantRename  `cmd:"" help:"Change the name of a merchant."`
+	Suspend merchantSuspend `cmd:"" help:"Suspend a merchant: its tokens are refused from the next request on; its orders still arrive."`
+	Resume  merchantResume  `cmd:"" help:"End the suspension of a merchant."`
+	Limit   merchantLimit   `cmd:"" help:"Set the request limit of each token of a merchant."`
 }
 
 type merchantAdd struct {
@@ -68,22 +73,38 @@ type merchantList struct {
 
 // merchantJSON is the JSON output of a merchant.
 type merchantJSON struct {
-	ID        int64     `json:"id"`
-	Name      string    `json:"name"`
-	CreatedAt time.Time `json:"createdAt"`
+	ID               int64       `json:"id"`
+	Name             string      `json:"name"`
+	CreatedAt        time.Time   `json:"createdAt"`
+	SuspendedAt      time.Time   `json:"suspendedAt,omitzero"`
+	SuspensionReason string      `json:"suspensionReason,omitempty"`
+	Limits           *limitsJSON `json:"limits,omitempty"` // nil: those of the service
+}
+
+type limitsJSON struct {
+	RequestsPerSecond int `json:"requestsPerSecond"`
+	Burst             int `json:"burst"`
+}
+
+func newMerchantJSON(m order.Merchant) merchantJSON {
+	document := merchantJSON{
+		ID: m.ID, Name: m.Name, CreatedAt: utc(m.CreatedAt), SuspendedAt: utc(m.SuspendedAt), SuspensionReason: m.SuspensionReason,
+	}
+	if m.RateLimit != (order.RateLimit{}) {
+		document.Limits = &limitsJSON{m.RateLimit.PerSecond, m.RateLimit.Burst}
+	}
+	return document
 }
 
 func (c *merchantList) run(ctx context.Context, p *process) error {
 	return p.withDatabase(ctx, existing, func(b *backend) error {
-		merchants, err := b.orders.Merchants(ctx)
+		merchants, err := b.orders.Merchants(ctx, order.MerchantFilter{})
 		if err != nil {
 			return err
 		}
-		return printList(p, c.jsonFlag, []string{"ID", "NAME", "CREATED"}, merchants, func(m order.Merchant) []string {
-			return []string{strconv.FormatInt(m.ID, 10), oneLine(m.Name), timestamp(m.CreatedAt)}
-		}, func(m order.Merchant) merchantJSON {
-			return merchantJSON{ID: m.ID, Name: m.Name, CreatedAt: utc(m.CreatedAt)}
-		})
+		return printList(p, c.jsonFlag, []string{"ID", "NAME", "CREATED", "SUSPENDED"}, merchants, func(m order.Merchant) []string {
+			return []string{strconv.FormatInt(m.ID, 10), oneLine(m.Name), timestamp(m.CreatedAt), timestamp(m.SuspendedAt)}
+		}, newMerchantJSON)
 	})
 }
 

@@ -1,0 +1,197 @@
+package api_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"merchantorders/internal/api/apitest"
+	"merchantorders/internal/order"
+	"merchantorders/internal/token"
+)
+
+// merchantBody returns the body of a merchant. suspension is null, or the time and the
+// reason of the suspension; limits is JSON.
+func merchantBody(id int, name, suspension, limits string) string {
+	at, reason, ok := strings.Cut(suspension, " ")
+	if !ok {
+		reason = "null"
+	}
+	return fmt.Sprintf(`{"id":%d,"name":"%s","createdAt":"2026-11-20T10:00:00Z","suspendedAt":%s,"suspensionReason":%s,"limits":%s}`,
+		id, name, at, reason, limits)
+}
+
+// TestRename checks that no client goes on seeing the old name of a merchant, from its
+// own cache or from that of the service.
+func TestRename(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	read := func(tag string) response {
+		return s.send(s.merchant, "GET", "/api/orders/101", nil, http.Header{"If-None-Match": {tag}})
+	}
+	tags := make(map[string]bool)
+	for i, name := range []string{"Κατάστημα & Υιοί", "Νέο όνομα", "Νέο όνομα", "Κατάστημα & Υιοί"} {
+		if i > 0 {
+			s.asOperator("PATCH", "/merchants/355", `{"name":"`+name+`"}`, 200, merchantBody(355, name, "null", "null"))
+		}
+		for tag := range tags {
+			if got := read(tag); (got.status == http.StatusNotModified) != (i == 2 && got.header.Get("ETag") == tag) {
+				t.Errorf("%s: a client with the tag %s gets %d", name, tag, got.status)
+			}
+		}
+		for range 3 { // the response cache takes a response that is requested twice
+			got := read("")
+			if got.status != http.StatusOK || !strings.Contains(got.body, `"company_name":"`+name+`"`) {
+				t.Errorf("%s: %d %s", name, got.status, got.body)
+			}
+			tags[got.header.Get("ETag")] = true
+			if again := read(got.header.Get("ETag")); again.status != http.StatusNotModified {
+				t.Errorf("%s: %d with the present tag", name, again.status)
+			}
+		}
+	}
+	if len(tags) != 3 {
+		t.Errorf("the tags of 3 names are %v", tags)
+	}
+	// A tag with an old name is good for If-Match: the order has not changed. The tag of
+	// the response to a write is that of the order.
+	old := slices.Min(slices.Collect(maps.Keys(tags)))
+	wrote := s.send(s.merchant, "PUT", "/api/orders/101", strings.NewReader(`{"status":"G"}`), http.Header{"If-Match": {old}})
+	if got := read(wrote.header.Get("ETag")); wrote.status != http.StatusOK || got.status != http.StatusNotModified {
+		t.Errorf("after a write: %d %s, then %d", wrote.status, wrote.body, got.status)
+	}
+}
+
+// readingStore sends to reading when a request for events reads them. It is among the
+// waiters by then.
+type readingStore struct {
+	order.Store
+	reading chan struct{}
+}
+
+func (s readingStore) Events(ctx context.Context, merchantID, after int64, limit int) (order.Feed, error) {
+	select {
+	case s.reading <- struct{}{}:
+	default:
+	}
+	return s.Store.Events(ctx, merchantID, after, limit)
+}
+
+// TestSuspend suspends a merchant: every request with its tokens gets 403, also one that
+// waits for events; its orders still arrive; others notice nothing.
+func TestSuspend(t *testing.T) {
+	t.Parallel()
+	reading := make(chan struct{}, 1)
+	s := start(t, setup{store: func(s order.Store) order.Store { return readingStore{s, reading} }})
+	const (
+		v1 = `{"message":"The merchant is suspended."}`
+		v2 = `{"error":{"code":"merchant_suspended","message":"The merchant is suspended."}}`
+	)
+	waiting := make(chan response)
+	go func() { waiting <- s.ask(s.merchant, "GET", "/v2/events?after=11&wait=30", "") }()
+	<-reading
+	suspended := merchantBody(355, apitest.MerchantName, `"2026-11-20T10:00:00Z" "unpaid \"bill\""`, "null")
+	s.asOperator("POST", "/merchants/355/suspend", `{"reason":"unpaid \"bill\""}`, 200, suspended)
+	s.compare("the request that waits", <-waiting, 403, v2)
+	s.seconds.Store(5)
+	s.asOperator("POST", "/merchants/355/suspend", `{"reason":"another"}`, 200, suspended)
+	s.asOperator("GET", "/merchants/355", "", 200, suspended)
+	s.asOperator("GET", "/merchants?suspended=true", "", 200, `{"merchants":[`+suspended+`],"next":null}`)
+	// Made during the suspension, and without any scope that helps.
+	later := s.token(apitest.MerchantID, token.Webhooks)
+	for _, endpoint := range endpoints {
+		want := v1
+		if endpoint.v2 {
+			want = v2
+		}
+		for _, text := range []string{s.merchant, later} {
+			s.compare(endpoint.path, s.ask(text, endpoint.method, endpoint.path, "{}"), 403, want)
+		}
+		if got := s.ask(s.other, endpoint.method, endpoint.path, "{}"); got.status == http.StatusForbidden {
+			t.Errorf("%s of another merchant: %d", endpoint.path, got.status)
+		}
+	}
+	if got := s.ask(s.operator, "POST", "/operator/orders", document("N-1", 5000, "")); got.status != http.StatusCreated {
+		t.Errorf("import: %d %s", got.status, got.body)
+	}
+	for range 2 {
+		s.asOperator("POST", "/merchants/355/resume", "", 200, merchantBody(355, apitest.MerchantName, "null", "null"))
+		if got := s.ask(s.merchant, "GET", "/v2/orders/N-1", ""); got.status != http.StatusOK {
+			t.Errorf("resumed: %d %s", got.status, got.body)
+		}
+	}
+}
+
+// TestMerchantChangesRefused sends every wrong body of every change of a merchant.
+// Nothing changes.
+func TestMerchantChangesRefused(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	params := func(text string) string { return coded("invalid_params", text) }
+	invalid := coded("invalid_payload", "Invalid payload.")
+	long := func(n int) string { return `"` + strings.Repeat("α", n/2) + `b"` }
+	values := func(name string, maximum int) map[string]string {
+		return map[string]string{
+			`null`: name + " must be text", `5`: name + " must be text", `["x"]`: name + " must be text", `{}`: name + " must be text",
+			`""`: name + " is required", long(maximum): fmt.Sprintf("%s must be text of at most %d bytes", name, maximum),
+			`"a\nb"`: name + " must be on one line, without control characters", `"\u0000"`: name + " must be on one line, without control characters",
+			`"\u0085"`: name + " must be on one line, without control characters",
+		}
+	}
+	refused := map[string]map[string]string{"PATCH /merchants/355": {}, "POST /merchants/355/suspend": {}}
+	for value, want := range values("name", 1000) {
+		refused["PATCH /merchants/355"][`{"name":`+value+`}`] = params(want)
+		refused["PATCH /merchants/355"][`{"limits":null,"name":`+value+`}`] = params(want)
+	}
+	for value, want := range values("reason", 500) {
+		refused["POST /merchants/355/suspend"][`{"reason":`+value+`}`] = params(want)
+	}
+	refused["POST /merchants/355/suspend"][`{}`] = params("reason must be text")
+	refused["POST /merchants/355/suspend"][`{"reason":"x","until":"y"}`] = params("until is not a known key")
+	limits := refused["PATCH /merchants/355"]
+	limits[`{}`] = params("name or limits is required")
+	limits[`{"Name":"x"}`] = params("Name is not a known key")
+	for _, value := range []string{`5`, `"x"`, `[]`, `true`} {
+		limits[`{"limits":`+value+`}`] = params("limits must be an object or null")
+	}
+	limits[`{"limits":{"requestsPerSecond":5,"burst":5,"x":1}}`] = params("limits.x is not a known key")
+	for _, value := range []string{`0`, `-1`, `1.5`, `1e3`, `"5"`, `null`, `500001`, `1000001`, `99999999999999999999`, `[]`} {
+		limits[`{"limits":{"requestsPerSecond":`+value+`}}`] = params("limits.requestsPerSecond must be a whole number from 1 to 500000")
+		if value != `500001` {
+			limits[`{"limits":{"requestsPerSecond":5,"burst":`+value+`}}`] = params("limits.burst must be a whole number from 1 to 1000000")
+		}
+	}
+	limits[`{"limits":{"burst":5}}`] = params("limits.requestsPerSecond must be a whole number from 1 to 500000")
+	for request, bodies := range refused {
+		method, path, _ := strings.Cut(request, " ")
+		for body, want := range bodies {
+			s.asOperator(method, path, body, 400, want)
+		}
+		for _, body := range []string{``, `[]`, `"x"`, `{"name":"a","name":"b"}`, `{"name":"\ud800"}`, `{} {}`, `{"reason":`} {
+			s.asOperator(method, path, body, 400, invalid)
+		}
+	}
+	for _, id := range []string{"999", "0", "x", "0355", "99999999999999999999", "%00"} {
+		notFound := coded("not_found", "The merchant was not found.")
+		s.asOperator("GET", "/merchants/"+id, "", 404, notFound)
+		s.asOperator("PATCH", "/merchants/"+id, `{"name":"x"}`, 404, notFound)
+		s.asOperator("POST", "/merchants/"+id+"/suspend", `{"reason":"x"}`, 404, notFound)
+		s.asOperator("POST", "/merchants/"+id+"/resume", "", 404, notFound)
+	}
+	for query, want := range map[string]string{
+		"limit=0": "limit must be a whole number from 1 to 1000", "limit=1001": "limit must be a whole number from 1 to 1000",
+		"limit=x": "limit must be a whole number from 1 to 1000", "after=-1": "after must be a whole number from 0",
+		"after=99999999999999999999": "after must be a whole number from 0", "suspended=yes": "suspended must be one of true, false",
+		"suspended=true&suspended=false": "suspended is given twice", "name=a&name=b": "name is given twice", "page=2": "page is not a known parameter",
+		"name=%00": "name must be on one line, without control characters", "name=%ff": "name must be text of at most 1000 bytes", "%zz": "query is malformed",
+	} {
+		s.asOperator("GET", "/merchants?"+query, "", 400, params(want))
+	}
+	s.asOperator("GET", "/merchants/355", "", 200, merchantBody(355, apitest.MerchantName, "null", "null"))
+	s.asOperator("PATCH", "/merchants/355", `{"limits":{"requestsPerSecond":500000,"burst":1}}`, 200,
+		merchantBody(355, apitest.MerchantName, "null", `{"requestsPerSecond":500000,"burst":1}`))
+}

@@ -1,0 +1,189 @@
+package order
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limits of the fields of a merchant.
+const (
+	// MaxMerchantName is the longest name of a merchant, in bytes.
+	MaxMerchantName = 1000
+	// MaxSuspensionReason is the longest reason of a suspension, in bytes.
+	MaxSuspensionReason = 500
+	// MaxRequestsPerSecond and MaxBurst are the maxima of the fields of a RateLimit.
+	MaxRequestsPerSecond = 500_000
+	MaxBurst             = 2 * MaxRequestsPerSecond
+	// MaxMerchantsPage is the maximum of MerchantFilter.Limit.
+	MaxMerchantsPage = 1000
+)
+
+// The actions on merchants in the audit log.
+const (
+	MerchantAdded     AuditAction = "merchant.added"
+	MerchantUpdated   AuditAction = "merchant.updated" // the detail names the fields
+	MerchantSuspended AuditAction = "merchant.suspended"
+	MerchantResumed   AuditAction = "merchant.resumed"
+)
+
+// Merchant is a seller in the marketplace.
+type Merchant struct {
+	ID        int64  // the store id, positive
+	Name      string // shown as the vendor company name
+	CreatedAt time.Time
+	// SuspendedAt is zero unless the merchant is suspended. Its tokens then allow
+	// nothing, but its orders still arrive.
+	SuspendedAt      time.Time
+	SuspensionReason string // of the operator, for operators; empty unless suspended
+	RateLimit        RateLimit
+}
+
+// Suspended reports whether the merchant is suspended.
+func (m Merchant) Suspended() bool { return !m.SuspendedAt.IsZero() }
+
+// RateLimit is the request limit of each token of a merchant. The zero RateLimit is
+// the default of the service.
+type RateLimit struct {
+	PerSecond int // requests a second
+	Burst     int // requests that an idle token may send at once
+}
+
+// MerchantFilter selects merchants. The zero filter selects all.
+type MerchantFilter struct {
+	NamePrefix string // case-sensitive; the merchants are then sorted by name
+	Suspended  *bool  // nil: both
+	After      int64  // id of the last merchant of the page before; 0: none
+	Limit      int    // up to MaxMerchantsPage; 0: all
+}
+
+// MerchantUpdate changes a merchant. Fields that are nil stay as they are.
+type MerchantUpdate struct {
+	Name      *string
+	RateLimit *RateLimit // a pointer to the zero RateLimit: back to the default
+}
+
+// MerchantOptions are the options of a change of a merchant.
+type MerchantOptions = ChangeOptions[Merchant]
+
+// AddMerchant adds a merchant; see Tx.AddMerchant. Its errors are also those of Change.
+func (s *Service) AddMerchant(ctx context.Context, id int64, name string, options MerchantOptions) error {
+	if id <= 0 {
+		return errors.New("merchant id must be a positive number")
+	}
+	if problem := MerchantNameProblem(name); problem != "" {
+		return errors.New("merchant name " + problem)
+	}
+	_, err := Change(ctx, s.store.InTx, options, func(tx Tx) (Merchant, error) {
+		merchant := Merchant{ID: id, Name: name, CreatedAt: s.Now()}
+		return merchant, tx.AddMerchant(ctx, merchant, merchantAudit(merchant.CreatedAt, MerchantAdded, options.Source))
+	})
+	return err
+}
+
+// merchantAudit returns the audit entry of a change of a merchant.
+func merchantAudit(at time.Time, action AuditAction, source Source) AuditEntry {
+	return AuditEntry{At: at, Action: action, Actor: ActorOperator, Source: source}
+}
+
+// Merchants returns the merchants of a filter, ordered by id, or by name and id if the
+// filter has a prefix.
+func (s *Service) Merchants(ctx context.Context, filter MerchantFilter) ([]Merchant, error) {
+	return s.store.Merchants(ctx, filter)
+}
+
+// Merchant returns one merchant, or ErrMerchantNotFound.
+func (s *Service) Merchant(ctx context.Context, id int64) (Merchant, error) {
+	return s.store.Merchant(ctx, id)
+}
+
+// UpdateMerchant changes a merchant and returns it. The caller has checked the fields.
+// Errors beside those of Change: ErrMerchantNotFound.
+func (s *Service) UpdateMerchant(ctx context.Context, id int64, update MerchantUpdate, options MerchantOptions) (Merchant, error) {
+	return s.changeMerchant(ctx, id, MerchantUpdated, options, func(m *Merchant) {
+		if update.Name != nil {
+			m.Name = *update.Name
+		}
+		if update.RateLimit != nil {
+			m.RateLimit = *update.RateLimit
+		}
+	})
+}
+
+// SuspendMerchant suspends a merchant and returns it. A suspension that exists keeps its
+// time and its reason. The errors are those of UpdateMerchant.
+func (s *Service) SuspendMerchant(ctx context.Context, id int64, reason string, options MerchantOptions) (Merchant, error) {
+	m, err := s.changeMerchant(ctx, id, MerchantSuspended, options, func(m *Merchant) {
+		if !m.Suspended() {
+			m.SuspendedAt, m.SuspensionReason = s.Now(), reason
+		}
+	})
+	if err == nil {
+		s.waiters.end(id)
+	}
+	return m, err
+}
+
+// ResumeMerchant ends the suspension of a merchant, if there is one, and returns the
+// merchant. The errors are those of UpdateMerchant.
+func (s *Service) ResumeMerchant(ctx context.Context, id int64, options MerchantOptions) (Merchant, error) {
+	return s.changeMerchant(ctx, id, MerchantResumed, options, func(m *Merchant) {
+		m.SuspendedAt, m.SuspensionReason = time.Time{}, ""
+	})
+}
+
+// changeMerchant changes a merchant with a function and returns it.
+func (s *Service) changeMerchant(ctx context.Context, id int64, action AuditAction, options MerchantOptions, change func(*Merchant)) (Merchant, error) {
+	return Change(ctx, s.store.InTx, options, func(tx Tx) (Merchant, error) {
+		before, err := tx.LockMerchant(ctx, id)
+		if err != nil {
+			return Merchant{}, err
+		}
+		m := before
+		if change(&m); m == before {
+			return m, nil
+		}
+		entry := merchantAudit(s.Now(), action, options.Source)
+		if action == MerchantUpdated {
+			entry.Detail = AuditDetail("fields", strings.Join(m.changedFields(before), ","))
+		}
+		return m, tx.UpdateMerchant(ctx, m, entry)
+	})
+}
+
+// changedFields returns the names of the fields that a MerchantUpdate has changed.
+func (m Merchant) changedFields(before Merchant) []string {
+	var fields []string
+	if m.Name != before.Name {
+		fields = append(fields, "name")
+	}
+	if m.RateLimit != before.RateLimit {
+		fields = append(fields, "limits")
+	}
+	return fields
+}
+
+// MerchantNameProblem returns what is wrong with a merchant name, as a phrase
+// that follows the name of the field. It returns "" for a valid name.
+func MerchantNameProblem(name string) string { return lineProblem(name, MaxMerchantName) }
+
+// SuspensionReasonProblem is MerchantNameProblem for the reason of a suspension.
+func SuspensionReasonProblem(reason string) string { return lineProblem(reason, MaxSuspensionReason) }
+
+// lineProblem returns what is wrong with a text that must be one line of up to
+// maxBytes.
+func lineProblem(text string, maxBytes int) string {
+	switch {
+	case text == "":
+		return "is required"
+	case !utf8.ValidString(text) || len(text) > maxBytes:
+		return "must be text of at most " + strconv.Itoa(maxBytes) + " bytes"
+	case strings.ContainsFunc(text, unicode.IsControl):
+		return "must be on one line, without control characters"
+	}
+	return ""
+}
