@@ -43,6 +43,7 @@ func TestForeign(t *testing.T) {
 			)
 		}
 		pairs = append(pairs,
+			pair("link to their file", v2, post(v2.invoice(foreign, file.id)+"/link", ""), post(v2.invoice(missing, missingID)+"/link", "")),
 			pair("their deleted file", v1, get(folder+foreign.reference+"/gone.pdf"), get(folder+foreign.reference+"/none.pdf")),
 			pair("file with a condition", v1, get(folder+foreign.reference+"/a.pdf").with("If-None-Match", "*"), get(folder+missing.reference+"/a.pdf").with("If-None-Match", "*")),
 			pair("part of a file", v1, get(folder+foreign.reference+"/a.pdf").with("Range", "bytes=0-1"), get(folder+missing.reference+"/a.pdf").with("Range", "bytes=0-1")),

@@ -41,6 +41,7 @@ func TestMethods(t *testing.T) {
 			{v2, v2.order(o) + "/reject", "PATCH"},
 			{v2, v2.invoices(o), "POST"},
 			{v2, v2.invoice(o, 1), "DELETE"},
+			{v2, v2.invoice(o, 1) + "/link", "POST"},
 		}
 		methods := []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PURGE", "get"}
 		for _, p := range paths {
@@ -194,6 +195,9 @@ func TestOrderIDs(t *testing.T) {
 					s.do(t, r).want(t, 404, orderNotFound.in(t, id.v, id.shown))
 				}
 				s.do(t, post(path+"/invoices", `{"filename":"a.pdf","contentBase64":"aGk="}`)).want(t, 404, uploadOrderNotFound.in(t, id.v, id.shown))
+				if id.v.name == "v2" {
+					s.do(t, post(path+"/invoices/1/link", "")).want(t, 404, `{"message":"The invoice was not found."}`)
+				}
 			})
 		}
 		t.Run("an escaped name is the name", func(t *testing.T) {

@@ -55,16 +55,17 @@ func (db *DB) InvoiceFile(ctx context.Context, merchantID int64, reference, name
 	return row.invoice(), db.readError("read invoice", err, order.ErrInvoiceNotFound)
 }
 
+const selectInvoiceByID = `SELECT o.reference, ` + invoiceColumns + `
+	FROM orders o
+	JOIN invoices i ON i.merchant_id = o.merchant_id AND i.legacy_id = o.legacy_id
+	WHERE o.merchant_id = $1 AND o.legacy_id = $2 AND i.id = $3 AND i.status = ` + InvoiceActive
+
 // InvoiceByID implements order.Store.
 func (db *DB) InvoiceByID(ctx context.Context, merchantID, legacyID, invoiceID int64) (string, order.Invoice, error) {
 	defer db.timed("invoice")()
 	var reference string
 	var row invoiceRow
-	err := db.sql.QueryRow(ctx, `SELECT o.reference, `+invoiceColumns+`
-		FROM orders o
-		JOIN invoices i ON i.merchant_id = o.merchant_id AND i.legacy_id = o.legacy_id
-		WHERE o.merchant_id = $1 AND o.legacy_id = $2 AND i.id = $3 AND i.status = `+InvoiceActive,
-		[]any{merchantID, legacyID, invoiceID}, append([]any{&reference}, row.dest()...)...)
+	err := db.sql.QueryRow(ctx, selectInvoiceByID, []any{merchantID, legacyID, invoiceID}, append([]any{&reference}, row.dest()...)...)
 	return reference, row.invoice(), db.readError("read invoice", err, order.ErrInvoiceNotFound)
 }
 

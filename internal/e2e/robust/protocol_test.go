@@ -74,6 +74,8 @@ func rawCases(token string) []rawCase {
 			"\r\nGET /v2/orders/a%2Fb HTTP/1.1\r\n" + auth + "\r\nGET /v2/orders/%2e%2e HTTP/1.1\r\n" + auth + "\r\n" + last, "404 404 404 404 200"},
 		{"out of the storage", "GET /storage/local/merchant-orders/invoices/%2e%2e/%2e%2e%2forders.db HTTP/1.1\r\n" + auth +
 			"\r\nGET /storage/local/merchant-orders/invoices/../../../orders.db HTTP/1.1\r\n" + auth + "\r\n" + last, "404 404 200"},
+		{"links that are none", "GET /files/355.1.1.1.x HTTP/1.1\r\n" + auth + "\r\nGET /files/%2e%2e%2forders.db HTTP/1.1\r\n" + auth +
+			"\r\nGET /files/" + strings.Repeat("9.", 30_000) + " HTTP/1.1\r\n" + auth + "\r\n" + last, "404 404 404 200"},
 		{"a whole address", "GET http://elsewhere.example/v2/orders HTTP/1.1\r\n" + auth + "\r\n" + last, "200 200"},
 		{"a whole address without a path", "GET http://elsewhere.example HTTP/1.1\r\n" + auth + "\r\n" + last, "404 200"},
 		{"no path", "OPTIONS * HTTP/1.1\r\n" + auth + "\r\n" + last, "404 200"},
