@@ -17,8 +17,8 @@ import (
 
 // How often scrapes read, and for how long at most.
 const (
-	checkInterval  = 5 * time.Second
-	checkTimeout   = 2 * time.Second
+	disksInterval  = 5 * time.Second
+	disksTimeout   = 2 * time.Second
 	surveyInterval = 15 * time.Second
 	surveyTimeout  = 30 * time.Second
 	// surveyRest bounds the load of surveys: at most 1 % of the time.
@@ -35,29 +35,21 @@ type monitor struct {
 	now     func() time.Time
 	folders map[string]string // to be watched for free space, by what is in them
 
-	database sharedRead[bool] // whether it can be read
-	storage  sharedRead[storageState]
-	survey   sharedRead[*store.Survey]
-	stop     context.CancelFunc
-}
-
-// storageState is what a scrape finds out about the storage and the disks. They have a
-// read of their own, because a disk that hangs must not hide the database.
-type storageState struct {
-	up    bool
-	disks []web.Disk
+	health  *web.Health
+	disks   sharedRead[[]web.Disk] // its own, because a disk may hang
+	survey  sharedRead[*store.Survey]
+	stopped context.Context
+	stop    context.CancelFunc
 }
 
 // startMonitor adds the state of the server to the metrics.
 func (s *server) startMonitor() *monitor {
 	stopped, stop := context.WithCancel(context.Background())
-	m := &monitor{backend: s.backend, cache: s.cache, limits: s.limits, now: s.now, folders: s.folders(), stop: stop}
-	m.database = sharedRead[bool]{
-		read:     func(ctx context.Context) (bool, error) { return s.db.Ping(ctx) == nil, nil },
-		interval: checkInterval, timeout: checkTimeout, patience: scrapePatience, now: s.now, stopped: stopped,
+	m := &monitor{
+		backend: s.backend, cache: s.cache, limits: s.limits, now: s.now, folders: s.folders(), health: s.health, stopped: stopped, stop: stop,
 	}
-	m.storage = sharedRead[storageState]{
-		read: m.checkStorage, interval: checkInterval, timeout: checkTimeout, patience: scrapePatience, now: s.now, stopped: stopped,
+	m.disks = sharedRead[[]web.Disk]{
+		read: m.readDisks, interval: disksInterval, timeout: disksTimeout, patience: scrapePatience, now: s.now, stopped: stopped,
 	}
 	m.survey = sharedRead[*store.Survey]{
 		read:     func(ctx context.Context) (*store.Survey, error) { return readSurvey(ctx, s.db, s.log) },
@@ -76,34 +68,33 @@ func (s *server) folders() map[string]string {
 	return folders
 }
 
-// close ends running reads and waits for those of the database. One of the storage may
-// hang.
+// close ends running reads and waits for the survey. A read of the disks may hang.
 func (m *monitor) close() {
 	m.stop()
-	m.database.wait()
 	m.survey.wait()
 }
 
 // state returns the state of the server now.
 func (m *monitor) state() web.State {
-	var database bool
-	var storage storageState
+	var databaseErr, storageErr error
+	var disks []web.Disk
 	var survey *store.Survey
 	var reads sync.WaitGroup
 	reads.Go(func() {
-		up, current := m.database.get()
-		database = up && current
+		ctx, cancel := context.WithTimeout(m.stopped, scrapePatience)
+		defer cancel()
+		databaseErr, storageErr = m.health.Check(ctx)
 	})
 	reads.Go(func() {
-		if read, current := m.storage.get(); current {
-			storage = read
+		if read, current := m.disks.get(); current {
+			disks = read
 		}
 	})
 	reads.Go(func() { survey, _ = m.survey.get() }) // an older one, if it takes long
 	reads.Wait()
 	state := web.State{
 		Version:  version(),
-		Database: database, Storage: storage.up, Disks: storage.disks,
+		Database: databaseErr == nil, Storage: storageErr == nil, Disks: disks,
 		Jobs: m.backend.jobs.all(), Survey: newSurvey(survey, m.now()),
 	}
 	pool := m.backend.db.Pool()
@@ -116,16 +107,15 @@ func (m *monitor) state() web.State {
 	return state
 }
 
-// checkStorage checks the storage and the disks.
-func (m *monitor) checkStorage(ctx context.Context) (storageState, error) {
-	state := storageState{up: m.backend.files.Check(ctx) == nil}
+// readDisks reads the free space of the folders.
+func (m *monitor) readDisks(context.Context) (disks []web.Disk, err error) {
 	for name, folder := range m.folders {
 		if disk, err := diskSpace(folder); err == nil {
 			disk.Folder = name
-			state.disks = append(state.disks, disk)
+			disks = append(disks, disk)
 		}
 	}
-	return state, nil
+	return disks, nil
 }
 
 // diskSpace returns the space of the file system of a folder. Free is what a process

@@ -15,7 +15,7 @@ import (
 // of the OpenAPI documents.
 func TestEveryRouteIsDescribed(t *testing.T) {
 	t.Parallel()
-	s := &server{process: &process{}, backend: &backend{files: &disk.Store{}}, metrics: web.NewMetrics()}
+	s := &server{process: &process{}, backend: &backend{files: &disk.Store{}}, metrics: web.NewMetrics(), health: web.NewHealth(web.Readiness{})}
 	served := map[openapitest.Operation]bool{}
 	main, admin := s.routers("http://localhost", "http://localhost/storage", false)
 	for _, group := range slices.Concat(main.Groups(), admin.Groups()) {

@@ -135,6 +135,7 @@ type server struct {
 	metrics *web.Metrics
 	cache   *respcache.Cache
 	limits  *ratelimit.Limiter
+	health  *web.Health
 	// stopping says that ctx has ended; requests are still served.
 	stopping atomic.Bool
 }
@@ -181,6 +182,7 @@ func (s *server) serveRequests(ctx context.Context, l *listeners) error {
 	defer stop()
 	s.cache = respcache.New(responseCacheSize, s.now)
 	s.limits = ratelimit.New(s.flags.Requests(), s.now)
+	s.health = s.newHealth()
 	defer s.startMonitor().close()
 	main, admin := s.routers(baseURL, storageURL, l.operatorsOnMain())
 	return s.serveAll(ctx, l, s.handler(main), s.handler(admin), options)
@@ -261,16 +263,20 @@ func (s *server) handler(router *web.Router) http.Handler {
 	return s.wrap(s.observe(handler, router.EncodeError, log))
 }
 
-// routers returns the routers of the main port and of the admin port. The main one
-// also has what is for operators, if operatorsOnMain is set.
-func (s *server) routers(baseURL, storageURL string, operatorsOnMain bool) (main, admin *web.Router) {
+// newHealth returns the health of the server.
+func (s *server) newHealth() *web.Health {
 	_, bucket := s.settings.Bucket()
-	health := web.NewHealth(web.Readiness{
+	return web.NewHealth(web.Readiness{
 		Database: s.db.Ping, Storage: s.files.Check,
 		// Without its folder the server can hardly do anything.
 		StorageRequired: !bucket || s.flags.ReadyRequiresStorage,
 		Stopping:        s.stopping.Load,
 	})
+}
+
+// routers returns the routers of the main port and of the admin port. The main one
+// also has what is for operators, if operatorsOnMain is set.
+func (s *server) routers(baseURL, storageURL string, operatorsOnMain bool) (main, admin *web.Router) {
 	config := web.RouterConfig{
 		Authenticator: s.tokens,
 		Limits:        s.limits,
@@ -290,10 +296,10 @@ func (s *server) routers(baseURL, storageURL string, operatorsOnMain bool) (main
 		documents, pages,
 	}
 	if operatorsOnMain {
-		groups = append(groups, operators, health.Routes(s.metrics))
+		groups = append(groups, operators, s.health.Routes(s.metrics))
 	} else {
-		groups = append(groups, health.Routes(nil))
+		groups = append(groups, s.health.Routes(nil))
 	}
 	return web.NewRouter(config, groups...),
-		web.NewRouter(config, operators, documents, pages, web.ProfileRoutes(), health.DetailedRoutes(s.metrics))
+		web.NewRouter(config, operators, documents, pages, web.ProfileRoutes(), s.health.DetailedRoutes(s.metrics))
 }

@@ -39,7 +39,7 @@ type Readiness struct {
 	Stopping func() bool
 }
 
-// Health serves the probes of load balancers. All ports of a server share one.
+// Health serves the probes of load balancers, and tells the metrics what they see. All ports of a server share one.
 type Health struct {
 	database, storage *probe
 	storageRequired   bool
@@ -56,6 +56,15 @@ func NewHealth(ready Readiness) *Health {
 		h.stopping = func() bool { return false }
 	}
 	return h
+}
+
+// Check returns what is wrong with the database and with the storage, at the latest when
+// ctx ends. All who ask share the checks, and at most one a second runs.
+func (h *Health) Check(ctx context.Context) (database, storage error) {
+	waiting := make(chan error, 1)
+	go func() { waiting <- h.storage.result(ctx) }()
+	database = h.database.result(ctx)
+	return database, <-waiting
 }
 
 // Routes returns the group with the empty prefix, all of it public. /healthz says
@@ -148,10 +157,7 @@ func (h *Health) readyHandler(detailed bool) Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
 		defer cancel()
-		waiting := make(chan error, 1)
-		go func() { waiting <- h.storage.result(ctx) }()
-		database := h.database.result(ctx)
-		storage := <-waiting
+		database, storage := h.Check(ctx)
 		if storage != nil {
 			storage = fmt.Errorf("%w: %w", errStorage, storage)
 		}

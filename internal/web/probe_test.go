@@ -3,6 +3,8 @@ package web
 import (
 	"context"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -111,6 +113,30 @@ func TestProbeAfterFailure(t *testing.T) {
 		broken.Store(false)
 		if err := p.result(t.Context()); err != nil || time.Since(start) != time.Second {
 			t.Errorf("error %v after %s", err, time.Since(start))
+		}
+	})
+}
+
+// TestCheckIsShared checks that the metrics and /readyz share their checks.
+func TestCheckIsShared(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var databases, storages atomic.Int32
+		h := NewHealth(Readiness{
+			Database: func(context.Context) error { databases.Add(1); return nil },
+			Storage:  func(context.Context) error { storages.Add(1); return nil },
+		})
+		handle := h.readyHandler(false)
+		for range 100 {
+			if err := handle(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, readyPath, nil)); err != nil {
+				t.Error(err)
+			}
+			if database, storage := h.Check(t.Context()); database != nil || storage != nil {
+				t.Errorf("database %v, storage %v", database, storage)
+			}
+		}
+		if databases.Load() != 1 || storages.Load() != 1 {
+			t.Errorf("%d checks of the database, %d of the storage, want 1", databases.Load(), storages.Load())
 		}
 	})
 }
