@@ -32,6 +32,11 @@ type importItem struct {
 	result   order.ImportResult
 }
 
+func newImportItem(incoming order.Incoming) (*importItem, error) {
+	details, err := orderpb.EncodeDetails(&incoming.Order)
+	return &importItem{Incoming: incoming, details: details, words: orderwords.Of(incoming.Order.Reference, &incoming.Order.Customer)}, err
+}
+
 // reject sets the result of an order that is not imported.
 func (i *importItem) reject(status order.ImportStatus, format string, args ...any) {
 	i.result = order.ImportResult{Status: status, Reason: fmt.Sprintf(format, args...)}
@@ -42,11 +47,11 @@ func (db *DB) ImportOrders(ctx context.Context, batch []order.Incoming, cause or
 	items := make([]*importItem, len(batch))
 	for i := range batch {
 		// Outside of the transaction, which locks rows.
-		details, err := orderpb.EncodeDetails(&batch[i].Order)
+		item, err := newImportItem(batch[i])
 		if err != nil {
 			return nil, err
 		}
-		items[i] = &importItem{Incoming: batch[i], details: details, words: orderwords.Of(batch[i].Order.Reference, &batch[i].Order.Customer)}
+		items[i] = item
 	}
 	for first := 0; first < len(items); {
 		part := items[first:]
@@ -68,11 +73,10 @@ func (db *DB) ImportOrders(ctx context.Context, batch []order.Incoming, cause or
 
 // ImportOrder implements order.Tx.
 func (t *tx) ImportOrder(ctx context.Context, incoming order.Incoming, cause order.Cause) (order.ImportResult, error) {
-	details, err := orderpb.EncodeDetails(&incoming.Order)
+	item, err := newImportItem(incoming)
 	if err != nil {
 		return order.ImportResult{}, err
 	}
-	item := &importItem{Incoming: incoming, details: details}
 	err = (&importTx{tx: t}).importAll(ctx, []*importItem{item}, cause)
 	return item.result, err
 }
