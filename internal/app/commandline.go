@@ -24,6 +24,8 @@ type commandLine struct {
 	Links      linksCommand      `cmd:"" help:"Revoke the links to invoice files."`
 	Audit      auditCommand      `cmd:"" help:"Show the audit log: who changed what, when and from where."`
 	Simulate   simulateCommand   `cmd:"" help:"Live as a marketplace for a merchant: make orders and move them on, for rehearsals."`
+	Erase      eraseCommand      `cmd:"" help:"Erase the personal data of an order, or of all orders of a customer."`
+	Export     exportCommand     `cmd:"" help:"Export everything that is stored about a customer."`
 	Purge      purgeCommand      `cmd:"" help:"Remove the files of deleted invoices."`
 	Check      checkCommand      `cmd:"" help:"Verify orders, events and invoice files, and report problems."`
 	Backup     backupCommand     `cmd:"" help:"Back up an installation with SQLite and local files, also while it runs, to one file or folder."`

@@ -467,3 +467,20 @@ func (t *fakeTx) UpdateMerchant(_ context.Context, m order.Merchant, entry order
 	t.store.audit = append(t.store.audit, entry)
 	return nil
 }
+
+// What concerns data protection is not tested with a fake.
+func (s *fakeStore) CustomerOrders(context.Context, string) ([]order.LockedOrder, error) {
+	return nil, nil
+}
+
+func (s *fakeStore) FilesToRemove(context.Context, int64, int64) ([]order.StoredInvoice, error) {
+	return nil, nil
+}
+
+func (s *fakeStore) EraseFileNames(context.Context, int64, int64) error { return nil }
+
+func (t *fakeTx) AppendAudit(context.Context, order.AuditEntry) error { return nil }
+
+func (t *fakeTx) EraseOrder(context.Context, order.LockedOrder, order.Cause) (bool, error) {
+	return false, nil
+}

@@ -79,6 +79,16 @@ type Store interface {
 	// MarkPurged records that the file of a deleted or expired entry is gone.
 	MarkPurged(ctx context.Context, invoice StoredInvoice, at time.Time) error
 
+	// CustomerOrders returns merchant, legacy id and reference of the orders whose
+	// customer has an e-mail address, whatever its letter case.
+	CustomerOrders(ctx context.Context, email string) ([]LockedOrder, error)
+	// FilesToRemove returns the files of an order that are deleted or expired and
+	// still stored.
+	FilesToRemove(ctx context.Context, merchantID, legacyID int64) ([]StoredInvoice, error)
+	// EraseFileNames replaces the names of the files of an order whose bytes are
+	// removed.
+	EraseFileNames(ctx context.Context, merchantID, legacyID int64) error
+
 	// DeleteIdempotencyRecords deletes up to limit records created at or before
 	// a time and returns how many it deleted.
 	DeleteIdempotencyRecords(ctx context.Context, before time.Time, limit int) (int, error)
@@ -115,6 +125,15 @@ type Tx interface {
 	// event, and returns the names of the fields that changed. If there are none it
 	// writes nothing.
 	Correct(ctx context.Context, order LockedOrder, correction Correction, cause Cause) ([]string, error)
+
+	// AppendAudit appends an entry to the audit log of its merchant, or to that of what
+	// belongs to no merchant. The store sets the number and the hash.
+	AppendAudit(ctx context.Context, entry AuditEntry) error
+	// EraseOrder applies Order.Erase to the stored order and removes what else holds
+	// personal data of it: the digest of its document, recorded responses, texts in
+	// the delivery log, and its words in the search index. It writes the OrderUpdated event. It does nothing and returns false if the order is
+	// erased already.
+	EraseOrder(ctx context.Context, order LockedOrder, cause Cause) (changed bool, err error)
 
 	// Invoices returns the active invoices of an order, oldest first.
 	Invoices(ctx context.Context, order LockedOrder) ([]Invoice, error)

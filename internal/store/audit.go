@@ -67,6 +67,11 @@ func (t *tx) appendAudit(ctx context.Context, merchantID int64, entry order.Audi
 	return t.insert(ctx, insertAudit, chain.add(nil, entry))
 }
 
+// AppendAudit implements order.Tx.
+func (t *tx) AppendAudit(ctx context.Context, entry order.AuditEntry) error {
+	return t.appendAudit(ctx, entry.MerchantID, entry)
+}
+
 var insertAudit = newBulkInsert("audit", `merchant_id, seq, at, action, actor, token_id, request_id, address,
 	legacy_id, reference, subject_id, detail, hash`, "")
 

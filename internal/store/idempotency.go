@@ -69,8 +69,10 @@ func (t *tx) HoldIdempotencyKey(ctx context.Context, o order.LockedOrder, key st
 
 // SaveResponse implements order.Tx.
 func (t *tx) SaveResponse(ctx context.Context, merchantID int64, key string, request [sha256.Size]byte, response []byte) error {
-	return t.update(ctx, errNoRow, `UPDATE idempotency_keys SET response = $1
-		WHERE merchant_id = $2 AND key = $3 AND request_digest = $4 AND response IS NULL`, response, merchantID, key, request[:])
+	// The order of the change, so that the record goes when the order is erased.
+	legacyID := sql.NullInt64{Int64: t.lockedOrder, Valid: t.lockedOrder != 0}
+	return t.update(ctx, errNoRow, `UPDATE idempotency_keys SET response = $1, legacy_id = COALESCE($2, legacy_id)
+		WHERE merchant_id = $3 AND key = $4 AND request_digest = $5 AND response IS NULL`, response, legacyID, merchantID, key, request[:])
 }
 
 const countIdempotencyRecords = `SELECT count(*) FROM (SELECT 1 FROM idempotency_keys WHERE merchant_id = $1 LIMIT $2+0) AS records`

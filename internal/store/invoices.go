@@ -197,12 +197,13 @@ func (db *DB) DeletedInvoices(ctx context.Context, before time.Time, limit int) 
 
 func (db *DB) toClean(ctx context.Context, text string, before time.Time, limit int) ([]order.StoredInvoice, error) {
 	defer db.timed("clean")()
-	invoices, err := sqldb.All(ctx, db.sql, text, []any{before.Unix(), limit}, func(rows sqldb.Rows) (order.StoredInvoice, error) {
-		var i order.StoredInvoice
-		err := rows.Scan(&i.MerchantID, &i.OrderLegacyID, &i.Reference, &i.ID, &i.Name)
-		return i, err
-	})
+	invoices, err := sqldb.All(ctx, db.sql, text, []any{before.Unix(), limit}, scanStoredInvoice)
 	return invoices, db.readError("find invoices to clean up", err, nil)
+}
+
+func scanStoredInvoice(rows sqldb.Rows) (i order.StoredInvoice, err error) {
+	err = rows.Scan(&i.MerchantID, &i.OrderLegacyID, &i.Reference, &i.ID, &i.Name)
+	return i, err
 }
 
 // ExpireReservation implements order.Store.

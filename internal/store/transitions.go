@@ -27,6 +27,7 @@ func (t *tx) LockOrder(ctx context.Context, merchantID int64, id order.Identifie
 	if errors.Is(err, sql.ErrNoRows) {
 		return order.LockedOrder{}, order.ErrNotFound
 	}
+	t.lockedOrder = o.LegacyID
 	o.CreatedAt, o.NextRevision = time.Unix(createdAt, 0).UTC(), order.NextRevision(o.Revision)
 	return o, err
 }

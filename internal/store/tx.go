@@ -15,7 +15,8 @@ import (
 // tx is a transaction that writes. It implements order.Tx.
 type tx struct {
 	sqldb.Querier
-	db *DB
+	db          *DB
+	lockedOrder int64 // legacy id of the last order that was locked; 0: none
 }
 
 // InTx implements order.Store.

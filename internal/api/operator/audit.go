@@ -59,7 +59,8 @@ func (a API) listAudit(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if acceptsLines(r) {
-		return writeLines(w, r, a.Orders.AuditEntries(r.Context(), query), newAuditEntryView)
+		return writeLines(w, r, a.Orders.AuditEntries(r.Context(), query),
+			func(e order.AuditEntry) (auditEntryView, error) { return newAuditEntryView(e), nil })
 	}
 	page, err := a.Orders.AuditLog(r.Context(), query)
 	if err != nil {

@@ -34,7 +34,7 @@ const (
 // writeLines sends values as NDJSON while it reads them. An error of the first value is
 // returned. A later one breaks the connection, so that the client does not take the
 // response for complete.
-func writeLines[T, V any](w http.ResponseWriter, r *http.Request, values iter.Seq2[T, error], view func(T) V) error {
+func writeLines[T, V any](w http.ResponseWriter, r *http.Request, values iter.Seq2[T, error], view func(T) (V, error)) error {
 	control := http.NewResponseController(w)
 	buffer := bufio.NewWriterSize(w, 32<<10)
 	encoder := json.NewEncoder(buffer)
@@ -61,7 +61,7 @@ func writeLines[T, V any](w http.ResponseWriter, r *http.Request, values iter.Se
 		}
 		lines++
 		if err == nil {
-			err = encoder.Encode(view(value))
+			err = encodeLine(encoder, value, view)
 		}
 		if err != nil || r.Context().Err() != nil {
 			panic(http.ErrAbortHandler)
@@ -74,4 +74,12 @@ func writeLines[T, V any](w http.ResponseWriter, r *http.Request, values iter.Se
 		panic(http.ErrAbortHandler)
 	}
 	return nil
+}
+
+func encodeLine[T, V any](encoder *json.Encoder, value T, view func(T) (V, error)) error {
+	line, err := view(value)
+	if err != nil {
+		return err
+	}
+	return encoder.Encode(line)
 }

@@ -48,6 +48,8 @@ func (a API) Routes() web.RouteGroup {
 			web.OperatorChangeRoute(http.MethodPost, "/tokens", token.Tokens, a.createToken),
 			web.OperatorChangeRoute(http.MethodDelete, "/tokens/{tokenId}", token.Tokens, a.revokeToken),
 			web.OperatorRoute(http.MethodGet, "/audit", token.Audit, a.listAudit),
+			web.OperatorChangeRoute(http.MethodPost, "/customers/erase", token.CustomerData, a.eraseCustomer),
+			web.OperatorRoute(http.MethodPost, "/customers/export", token.CustomerData, a.exportCustomer),
 		},
 	}
 }

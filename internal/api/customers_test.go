@@ -1,0 +1,216 @@
+package api_test
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"merchantorders/internal/token"
+)
+
+// personal are texts that no place may hold after an erasure.
+var personal = []string{"Zoe-Secret", "zoe@secret.example", "6911122233", "Hidden-Street", "ring twice", "VAT-77", "TRACK-9", "engraved"}
+
+// personalOrder is the document of an order with personal data in every place.
+func personalOrder(reference, email string) string {
+	return fmt.Sprintf(`{"merchantId":355,"reference":%q,"createdAt":"2026-11-20T08:15:30Z","total":1390,"notes":"ring twice",
+		"customer":{"userId":7,"email":%q,"phone":"6911122233","firstName":"Zoe-Secret","lastName":"Zoe-Secret","company":"Zoe-Secret"},
+		"shippingAddress":{"firstName":"Zoe-Secret","street":"Hidden-Street","city":"Athens","country":"Greece","countryCode":"GR","phone":"6911122233"},
+		"carrier":{"name":"ACS","trackingCodes":"TRACK-9","comments":"ring twice","shipmentIds":[5]},
+		"invoiceDetails":{"vatNumber":"VAT-77","company":"Zoe-Secret"},
+		"lineItems":[{"id":1,"productName":"Cable","unitPrice":1390,"quantity":1,"extendedAttributes":["engraved"]}]}`, reference, email)
+}
+
+// personalTexts returns the texts of personal that a service stores anywhere: in a column of a
+// table, or in a file or its name.
+func (s *service) personalTexts() []string {
+	s.t.Helper()
+	folder := filepath.Dir(s.files)
+	all := []byte(databaseTexts(s.t, filepath.Join(folder, "orders.db")))
+	err := filepath.WalkDir(s.files, func(path string, entry os.DirEntry, err error) error {
+		all = append(all, path...)
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		all = append(all, content...)
+		return err
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var found []string
+	for _, text := range personal {
+		if bytes.Contains(bytes.ToLower(all), []byte(strings.ToLower(text))) {
+			found = append(found, text)
+		}
+	}
+	return found
+}
+
+// databaseTexts returns all values of all tables, also those in recorded responses.
+func databaseTexts(t *testing.T, path string) string {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	var all strings.Builder
+	each := func(text string, scan func(values []any)) {
+		rows, err := db.QueryContext(t.Context(), text)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		defer func() { _ = rows.Close() }()
+		columns, err := rows.Columns()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rows.Next() {
+			values, dest := make([]any, len(columns)), make([]any, len(columns))
+			for i := range values {
+				dest[i] = &values[i]
+			}
+			if err := rows.Scan(dest...); err != nil {
+				t.Fatal(err)
+			}
+			scan(values)
+		}
+		if err := rows.Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var tables []string
+	each(`SELECT name FROM sqlite_master WHERE type = 'table'`, func(values []any) { tables = append(tables, values[0].(string)) })
+	for _, table := range tables {
+		each(`SELECT * FROM "`+table+`"`, func(values []any) {
+			for _, value := range values {
+				text := fmt.Sprintf("%s\n", value)
+				all.WriteString(text)
+				var record struct{ Body []byte }
+				if json.Unmarshal([]byte(text), &record) == nil {
+					all.Write(record.Body)
+				}
+			}
+		})
+	}
+	return all.String()
+}
+
+// TestErase erases a customer and one order, and looks for the personal data in all
+// files of the service.
+func TestErase(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	for i, email := range []string{"zoe@secret.example", "ZOE@Secret.example", "other@example.com"} {
+		if got := s.ask(s.operator, "POST", "/operator/orders", personalOrder(fmt.Sprintf("P-%d", i), email)); got.status != http.StatusCreated {
+			t.Fatalf("%d %s", got.status, got.body)
+		}
+	}
+	upload := s.send(s.merchant, "POST", "/v2/orders/P-0/invoices", strings.NewReader(uploadBody("Zoe-Secret.pdf", "Hidden-Street")),
+		http.Header{"Idempotency-Key": {"k1"}})
+	moved := s.ask(s.operator, "POST", "/operator/merchants/355/orders/P-0/state", `{"state":"canceled","reason":"customer-request"}`)
+	if upload.status != http.StatusOK || moved.status != http.StatusOK || len(s.personalTexts()) < len(personal) {
+		t.Fatalf("%d %d, stored %q", upload.status, moved.status, s.personalTexts())
+	}
+	exported := s.ask(s.operator, "POST", "/operator/customers/export", `{"email":"Zoe@secret.example"}`)
+	if strings.Count(exported.body, "\n") != 1 {
+		t.Errorf("exported %s", exported.body)
+	}
+	for _, text := range personal {
+		if !strings.Contains(exported.body, text) {
+			t.Errorf("the export lacks %s", text)
+		}
+	}
+	erase := func(body, want string) {
+		t.Helper()
+		s.asOperator("POST", "/customers/erase", body, 200, want)
+	}
+	before := s.ask(s.merchant, "GET", "/v2/orders/P-0", "").header.Get("ETag")
+	erase(`{"email":"zoe@SECRET.example","files":true}`, `{"success":true,"orders":2,"files":1,"more":false}`)
+	erase(`{"email":"zoe@secret.example","files":true}`, `{"success":true,"orders":0,"files":0,"more":false}`)
+	erase(`{"merchantId":355,"orderReference":"P-2"}`, `{"success":true,"orders":1,"files":0,"more":false}`)
+	erase(`{"merchantId":355,"orderReference":"P-2"}`, `{"success":true,"orders":0,"files":0,"more":false}`)
+	if found := s.personalTexts(); found != nil {
+		t.Errorf("still stored: %q", found)
+	}
+
+	after := s.ask(s.merchant, "GET", "/v2/orders/P-0", "")
+	if !strings.Contains(after.body, `"state":"canceled"`) || after.header.Get("ETag") == before ||
+		!strings.Contains(after.body, "Cable") || !strings.Contains(after.body, "1390") || !strings.Contains(after.body, `"GR"`) {
+		t.Errorf("erased order: %s", after.body)
+	}
+	var actions []string
+	for _, e := range s.audit("orderReference=P-0") {
+		actions = append(actions, e.Action)
+	}
+	want := []string{"customer.erased", "order.updated", "invoice.deleted", "order.state_changed", "invoice.uploaded", "order.created"}
+	if !slices.Equal(actions, want) {
+		t.Errorf("audit log %q, want %q", actions, want)
+	}
+	if got := s.audit("merchantId=0&action=customer.exported"); len(got) != 1 || got[0].Detail != "orders=2" {
+		t.Errorf("audit log of the export %v", got)
+	}
+	again := s.ask(s.operator, "POST", "/operator/orders", personalOrder("P-0", "zoe@secret.example"))
+	if again.status != http.StatusConflict {
+		t.Errorf("imported again: %d %s", again.status, again.body)
+	}
+}
+
+// TestCustomersBadInput sends every field wrong in every way.
+func TestCustomersBadInput(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	values := []string{"null", "5", "-1", "1.5", `""`, `"x"`, `"a\u0000@b"`, `"@"`, "[]", "{}", "[true]", `"` + strings.Repeat("a", 1000) + `@b"`}
+	unscoped, _, err := s.tokens.CreateOperator(t.Context(), token.OperatorScopes&^token.CustomerData, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	valid := map[string]string{"email": `"a@example.com"`, "merchantId": "355", "orderReference": `"R-1"`, "files": "true"}
+	for _, path := range []string{"/customers/erase", "/customers/export"} {
+		for _, fields := range [][]string{{"email", "files"}, {"merchantId", "orderReference", "files"}, {"email", "other"}} {
+			for _, wrong := range fields {
+				for _, value := range values {
+					var members []string
+					for _, name := range fields {
+						text := valid[name]
+						if name == wrong {
+							text = value
+						}
+						if text != "" {
+							members = append(members, `"`+name+`":`+text)
+						}
+					}
+					body := "{" + strings.Join(members, ",") + "}"
+					got := s.ask(s.operator, "POST", "/operator"+path, body)
+					numbered := wrong == "merchantId" && value == "5" || wrong == "orderReference" && value == `"x"`
+					if wrong == "other" && fields[0] == "email" && len(members) == 1 || numbered && path == "/customers/erase" {
+						continue // well-formed
+					}
+					if got.status != http.StatusBadRequest || !strings.Contains(got.body, `"code":"invalid_params"`) {
+						t.Errorf("%s %s: %d %s", path, body, got.status, got.body)
+					}
+				}
+			}
+		}
+		for _, body := range []string{"", "[]", `{"email":"a@example.com"`, `{"email":"a@example.com","email":"a@example.com"}`, `{"email":"a@example.com"} x`} {
+			s.asOperator("POST", path, body, 400, coded("invalid_payload", "Invalid payload."))
+		}
+		for _, text := range []string{unscoped, s.merchant} {
+			if got := s.ask(text, "POST", "/operator"+path, `{"email":"a@example.com"}`); got.status != http.StatusForbidden {
+				t.Errorf("%s without the scope: %d %s", path, got.status, got.body)
+			}
+		}
+	}
+	s.asOperator("POST", "/customers/erase", `{"email":"a@example.com","merchantId":355,"orderReference":"R-1"}`, 400,
+		coded("invalid_params", "email must not be given together with an order"))
+	s.asOperator("POST", "/customers/erase", `{"merchantId":400,"orderReference":"R-1"}`, 404, coded("not_found", "The order was not found."))
+}

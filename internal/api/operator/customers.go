@@ -1,0 +1,142 @@
+package operator
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"merchantorders/internal/ingest"
+	"merchantorders/internal/order"
+	"merchantorders/internal/web"
+)
+
+// erasedView is the response to an erasure.
+type erasedView struct {
+	Success bool `json:"success"`
+	Orders  int  `json:"orders"`
+	Files   int  `json:"files"`
+	More    bool `json:"more"` // more orders follow: send the request again
+}
+
+// eraseCustomer serves POST /customers/erase.
+func (a API) eraseCustomer(r *web.Request) (web.Change, error) {
+	body, err := readObject(r.Request, "email", "merchantId", "orderReference", "files")
+	if err != nil {
+		return web.Change{}, err
+	}
+	target, err := parseEraseTarget(body)
+	if err != nil {
+		return web.Change{}, err
+	}
+	return web.NewChange(func(ctx context.Context, options order.EraseOptions) (order.Erasure, error) {
+		return a.Orders.Erase(ctx, target, options)
+	}, func(e order.Erasure) web.Response {
+		return web.Response{Status: http.StatusOK, Body: erasedView{Success: true, Orders: e.Orders, Files: e.Files, More: e.More}}
+	}), nil
+}
+
+// parseEraseTarget parses the body of POST /customers/erase. It has either "email", or
+// "merchantId" and "orderReference". Every error is a *web.ParamError.
+func parseEraseTarget(body web.Object) (order.EraseTarget, error) {
+	var target order.EraseTarget
+	if body.Has("files") {
+		text := string(body["files"])
+		if text != "true" && text != "false" {
+			return target, &web.ParamError{Name: "files", Problem: "must be true or false"}
+		}
+		target.Files = text == "true"
+	}
+	if body.Has("email") {
+		if body.Has("merchantId") || body.Has("orderReference") {
+			return target, &web.ParamError{Name: "email", Problem: "must not be given together with an order"}
+		}
+		var err error
+		target.Email, err = parseEmail(body)
+		return target, err
+	}
+	if target.MerchantID, _ = order.ParseID(string(body["merchantId"])); target.MerchantID == 0 {
+		return target, &web.ParamError{Name: "merchantId", Problem: "must be a whole number from 1"}
+	}
+	var ok bool
+	if target.Reference, ok = body.Text("orderReference"); !ok || !order.ValidReference(target.Reference) {
+		return target, &web.ParamError{Name: "orderReference", Problem: "must be the reference of an order"}
+	}
+	return target, nil
+}
+
+// parseEmail returns the e-mail address of a body. The error does not repeat it.
+func parseEmail(body web.Object) (string, error) {
+	email, ok := body.Text("email")
+	if !ok || !order.ValidEmail(email) {
+		return "", &web.ParamError{Name: "email", Problem: "must be an e-mail address"}
+	}
+	return email, nil
+}
+
+// exportCustomer serves POST /customers/export: everything about a customer as NDJSON.
+// It is a POST so that the address of the customer is in no URL and in no log.
+func (a API) exportCustomer(w http.ResponseWriter, r *http.Request) error {
+	body, err := readObject(r, "email")
+	if err != nil {
+		return err
+	}
+	email, err := parseEmail(body)
+	if err != nil {
+		return err
+	}
+	return writeLines(w, r, a.Orders.CustomerData(r.Context(), email, web.Source(r)), NewCustomerOrder)
+}
+
+// CustomerOrder is what the service stores about an order of a customer.
+type CustomerOrder struct {
+	MerchantName string          `json:"merchantName"`
+	Order        json.RawMessage `json:"order"` // an order document
+	Files        []customerFile  `json:"files"`
+	Events       []customerEvent `json:"events"`
+}
+
+type customerFile struct {
+	ID        int64  `json:"id"`
+	Filename  string `json:"filename"`
+	Size      int64  `json:"size"`
+	SHA256    string `json:"sha256"`
+	CreatedAt string `json:"createdAt"`
+}
+
+type customerEvent struct {
+	Seq      int64   `json:"seq"`
+	At       string  `json:"at"`
+	Type     string  `json:"type"`
+	Actor    string  `json:"actor"`
+	From     *string `json:"from"`
+	To       *string `json:"to"`
+	Reason   *string `json:"reason"`
+	Filename *string `json:"filename"`
+}
+
+// NewCustomerOrder returns the view of a record.
+func NewCustomerOrder(record order.CustomerRecord) (CustomerOrder, error) {
+	document, err := ingest.Encode(&record.Order)
+	view := CustomerOrder{MerchantName: record.Order.MerchantName, Order: document, Files: []customerFile{}, Events: []customerEvent{}}
+	for _, f := range record.Order.Invoices {
+		view.Files = append(view.Files, customerFile{
+			ID: f.ID, Filename: f.Name, Size: f.Size, SHA256: hex.EncodeToString(f.SHA256[:]), CreatedAt: f.CreatedAt.UTC().Format(time.RFC3339),
+		})
+	}
+	for _, e := range record.Events {
+		event := customerEvent{
+			Seq: e.Seq, At: e.At.UTC().Format(time.RFC3339), Type: e.Type.String(), Actor: e.Actor.String(),
+			Reason: nonZero(string(e.Reason)), Filename: nonZero(e.FileName),
+		}
+		if e.From.Valid() {
+			event.From = nonZero(e.From.String())
+		}
+		if e.To.Valid() {
+			event.To = nonZero(e.To.String())
+		}
+		view.Events = append(view.Events, event)
+	}
+	return view, err
+}

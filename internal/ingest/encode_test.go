@@ -1,0 +1,32 @@
+package ingest_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/ingest"
+	"merchantorders/internal/ingest/ingesttest"
+)
+
+// TestEncode encodes parsed documents and parses them again: nothing is lost.
+func TestEncode(t *testing.T) {
+	t.Parallel()
+	for n := range 50 {
+		want, err := ingest.Parse(ingesttest.Document(1 + n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := ingest.Encode(&want.Order)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := ingest.Parse(text)
+		if err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("document %d (-want +got):\n%s", n, diff)
+		}
+	}
+}

@@ -1,0 +1,243 @@
+package order
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// The actions of data protection in the audit log.
+const (
+	AuditErased   AuditAction = "customer.erased"
+	AuditExported AuditAction = "customer.exported"
+)
+
+// ErasedFields are the fields that Order.Erase replaces, as the events and the audit log
+// name them.
+var ErasedFields = []string{"customer", "billingAddress", "shippingAddress", "notes", "invoiceDetails", "carrier", "lineItems.extendedAttributes"}
+
+// Erase replaces the personal data of the customer. What stays says nothing about a
+// person: amounts, states, dates, products, the countries, and whether an invoice was
+// asked for.
+func (o *Order) Erase() {
+	o.Customer = Customer{}
+	o.Billing, o.Shipping = o.Billing.erased(), o.Shipping.erased()
+	o.Notes = nil
+	if details := o.InvoiceDetails; details != nil {
+		o.InvoiceDetails = &InvoiceDetails{
+			Article39: details.Article39, Article39Eligible: details.Article39Eligible, Article39Valid: details.Article39Valid,
+		}
+	}
+	o.Carrier.ShipmentIDs, o.Carrier.TrackingCodes, o.Carrier.Comments = nil, "", nil
+	for i := range o.LineItems {
+		// The service does not know what they hold, such as the text of an engraving.
+		o.LineItems[i].ExtendedAttributes = json.RawMessage("[]")
+	}
+}
+
+func (a Address) erased() Address {
+	return Address{Country: a.Country, CountryCode: a.CountryCode, Type: a.Type}
+}
+
+// EraseTarget says what to erase: the orders of a customer, or one order.
+type EraseTarget struct {
+	Email      string // of the customer; empty: one order
+	MerchantID int64
+	Reference  string
+	// Files also deletes the invoice files of the orders and removes their bytes at
+	// once. Their names are replaced.
+	Files bool
+}
+
+// EraseOptions are the options of an erasure.
+type EraseOptions = ChangeOptions[Erasure]
+
+// Erasure counts what was erased.
+type Erasure struct {
+	Orders int // that had personal data or files
+	Files  int // whose bytes were removed
+	// More is true if more orders of the customer follow: erase again.
+	More bool
+}
+
+// Erase replaces the personal data of orders wherever the service stores it. It may be
+// repeated: what is erased already is left alone, and an erasure that was interrupted is
+// completed. Of a customer with many orders it erases some: repeat it while Erasure.More
+// is set. Errors, in addition to those of Change: ErrNotFound, ErrInvalidEmail.
+func (s *Service) Erase(ctx context.Context, target EraseTarget, options EraseOptions) (Erasure, error) {
+	var result Erasure
+	var refusal error
+	if target.Email != "" {
+		result, refusal = s.eraseCustomer(ctx, target, options.Source)
+	} else {
+		result, refusal = s.eraseOrder(ctx, target.MerchantID, ByReference(target.Reference), target.Files, options.Source)
+	}
+	if refusal != nil && !errors.Is(refusal, ErrNotFound) && !errors.Is(refusal, ErrInvalidEmail) {
+		return result, refusal
+	}
+	// The orders have transactions of their own. A repetition after a crash erases the
+	// rest, and then finds or records the response.
+	return Change(ctx, s.store.InTx, options, func(Tx) (Erasure, error) { return result, refusal })
+}
+
+// eraseOrder erases one order, or returns ErrNotFound.
+func (s *Service) eraseOrder(ctx context.Context, merchantID int64, id Identifier, files bool, source Source) (Erasure, error) {
+	if !id.Valid() {
+		return Erasure{}, ErrNotFound
+	}
+	var result Erasure
+	var locked LockedOrder
+	cause := Cause{Actor: ActorOperator, Source: source, At: s.Now()}
+	err := s.inTx(ctx, merchantID, func(tx Tx) error {
+		result = Erasure{}
+		var err error
+		if locked, err = tx.LockOrder(ctx, merchantID, id); err != nil {
+			return err
+		}
+		deleted := 0
+		if files {
+			if deleted, err = deleteAll(ctx, tx, locked, cause); err != nil {
+				return err
+			}
+		}
+		changed, err := tx.EraseOrder(ctx, locked, cause)
+		if changed || deleted > 0 {
+			result.Orders = 1
+		}
+		return err
+	})
+	if err == nil && files {
+		result.Files, err = s.removeFiles(ctx, locked)
+	}
+	return result, err
+}
+
+// deleteAll deletes the active invoices of an order.
+func deleteAll(ctx context.Context, tx Tx, locked LockedOrder, cause Cause) (int, error) {
+	invoices, err := tx.Invoices(ctx, locked)
+	if err != nil {
+		return 0, err
+	}
+	for _, invoice := range invoices {
+		if err := tx.DeleteInvoice(ctx, locked, invoice.ID, cause); err != nil {
+			return 0, err
+		}
+	}
+	return len(invoices), nil
+}
+
+// removeFiles removes the bytes of all deleted files of an order, and then their names.
+func (s *Service) removeFiles(ctx context.Context, o LockedOrder) (int, error) {
+	invoices, err := s.store.FilesToRemove(ctx, o.MerchantID, o.LegacyID)
+	if err != nil {
+		return 0, err
+	}
+	for i, invoice := range invoices {
+		if err := s.purge(ctx, invoice); err != nil {
+			return i, fmt.Errorf("order %s, invoice %d: %w", invoice.Reference, invoice.ID, err)
+		}
+	}
+	return len(invoices), s.store.EraseFileNames(ctx, o.MerchantID, o.LegacyID)
+}
+
+// eraseBatch is how many orders of a customer one call of Erase erases.
+const eraseBatch = 100
+
+// eraseCustomer erases up to eraseBatch orders of a customer. Orders that are erased are
+// not found any more.
+func (s *Service) eraseCustomer(ctx context.Context, target EraseTarget, source Source) (Erasure, error) {
+	var total Erasure
+	orders, err := s.customerOrders(ctx, target.Email)
+	if err != nil {
+		return Erasure{}, err
+	}
+	if len(orders) > eraseBatch {
+		orders, total.More = orders[:eraseBatch], true
+	}
+	for _, o := range orders {
+		one, err := s.eraseOrder(ctx, o.MerchantID, ByLegacyID(o.LegacyID), target.Files, source)
+		if errors.Is(err, ErrNotFound) {
+			continue // deleted meanwhile
+		}
+		total.Orders += one.Orders
+		total.Files += one.Files
+		if err != nil {
+			return total, err
+		}
+	}
+	return total, nil
+}
+
+// ErrInvalidEmail means that a text cannot be the e-mail address of a customer.
+var ErrInvalidEmail = errors.New("must be an e-mail address")
+
+// customerOrders returns the orders of a customer, or ErrInvalidEmail.
+func (s *Service) customerOrders(ctx context.Context, email string) ([]LockedOrder, error) {
+	if !ValidEmail(email) {
+		return nil, ErrInvalidEmail
+	}
+	return s.store.CustomerOrders(ctx, email)
+}
+
+// ValidEmail reports whether a text can be an e-mail address.
+func ValidEmail(text string) bool {
+	return len(text) <= maxEmail && strings.Contains(strings.Trim(text, "@"), "@") && !strings.ContainsAny(text, " \t\r\n\x00") && utf8.ValidString(text)
+}
+
+// maxEmail is the length of the longest e-mail address, in bytes.
+const maxEmail = 1000
+
+// CustomerRecord is what the service stores about an order of a customer.
+type CustomerRecord struct {
+	Order  Order
+	Events []EventRecord // oldest first
+}
+
+// CustomerData yields everything that is stored about a customer, order by order, or
+// ErrInvalidEmail. The audit log records who has read it, but not about whom.
+func (s *Service) CustomerData(ctx context.Context, email string, source Source) iter.Seq2[CustomerRecord, error] {
+	return func(yield func(CustomerRecord, error) bool) {
+		orders, err := s.customerOrders(ctx, email)
+		if err == nil {
+			err = s.store.InTx(ctx, func(tx Tx) error {
+				return tx.AppendAudit(ctx, AuditEntry{
+					At: s.Now(), Action: AuditExported, Actor: ActorOperator, Source: source, Detail: "orders=" + strconv.Itoa(len(orders)),
+				})
+			})
+		}
+		if err != nil {
+			yield(CustomerRecord{}, err)
+			return
+		}
+		for _, o := range orders {
+			record, err := s.customerRecord(ctx, o)
+			if errors.Is(err, ErrNotFound) {
+				continue // deleted meanwhile
+			}
+			if !yield(record, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// customerRecord reads an order with all its events.
+func (s *Service) customerRecord(ctx context.Context, o LockedOrder) (record CustomerRecord, err error) {
+	id := ByLegacyID(o.LegacyID)
+	if record.Order, err = s.store.Order(ctx, o.MerchantID, id); err != nil {
+		return record, err
+	}
+	for after := int64(0); ; {
+		events, err := s.store.OrderEvents(ctx, o.MerchantID, id, after, MaxFeedLimit)
+		record.Events = append(record.Events, events...)
+		if err != nil || len(events) < MaxFeedLimit {
+			return record, err
+		}
+		after = events[len(events)-1].Seq
+	}
+}

@@ -1,0 +1,137 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"slices"
+	"strings"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/store/orderpb"
+	"merchantorders/internal/store/sqldb"
+)
+
+// erasedDigest is the digest of an erased order: no document has it, so another import
+// of the order is a conflict.
+var erasedDigest = make([]byte, sha256.Size)
+
+// EraseOrder implements order.Tx.
+func (t *tx) EraseOrder(ctx context.Context, o order.LockedOrder, cause order.Cause) (bool, error) {
+	var whole order.Order
+	var phone sql.NullString
+	var digest, details []byte
+	c := &whole.Customer
+	err := t.QueryRow(ctx, `SELECT user_id, email, phone, first_name, last_name, company, digest, details FROM orders
+		WHERE merchant_id = $1 AND legacy_id = $2`, []any{o.MerchantID, o.LegacyID},
+		&c.UserID, &c.Email, &phone, &c.FirstName, &c.LastName, &c.Company, &digest, &details)
+	if err == nil {
+		err = t.eraseTraces(ctx, o)
+	}
+	if err == nil {
+		err = orderpb.DecodeDetails(details, &whole)
+	}
+	if err != nil {
+		return false, err
+	}
+	erased := bytes.Equal(digest, erasedDigest) && !phone.Valid && whole.Customer == (order.Customer{})
+	if details, err = orderpb.EncodeDetails(&whole); err != nil {
+		return false, err
+	}
+	whole.Erase()
+	before := details
+	if details, err = orderpb.EncodeDetails(&whole); err != nil || erased && bytes.Equal(before, details) {
+		return false, err
+	}
+	err = t.changeIndexed(ctx, o.MerchantID, o.LegacyID, func() error {
+		return t.update(ctx, errNoRow, `UPDATE orders SET user_id = $1, email = $2, phone = NULL, first_name = $3, last_name = $4, company = $5,
+				digest = $6, details = $7, revision = $8
+			WHERE merchant_id = $9 AND legacy_id = $10`,
+			c.UserID, c.Email, c.FirstName, c.LastName, c.Company, erasedDigest, details, o.NextRevision, o.MerchantID, o.LegacyID)
+	})
+	if err != nil {
+		return false, err
+	}
+	event := order.Event{Type: order.OrderUpdated, Actor: cause.Actor, Source: cause.Source, At: cause.At}
+	if err := t.appendEvent(ctx, o, event, order.ErasedFields...); err != nil {
+		return false, err
+	}
+	return true, t.appendAudit(ctx, o.MerchantID, order.AuditEntry{
+		At: cause.At, Action: order.AuditErased, Actor: cause.Actor, Source: cause.Source, LegacyID: o.LegacyID, Reference: o.Reference,
+	})
+}
+
+// eraseTraces removes the personal data of an order outside of its row.
+func (t *tx) eraseTraces(ctx context.Context, o order.LockedOrder) error {
+	for _, text := range []string{
+		`UPDATE webhook_deliveries SET response = '' WHERE merchant_id = $1 AND response <> ''
+			AND event_seq IN (SELECT seq FROM events WHERE merchant_id = $1 AND legacy_id = $2)`,
+		// Keys of its writes: the merchant's and the operators'. Reservations stay.
+		`DELETE FROM idempotency_keys WHERE merchant_id = $1 AND legacy_id = $2 AND response IS NOT NULL`,
+	} {
+		if _, err := t.Exec(ctx, text, o.MerchantID, o.LegacyID); err != nil {
+			return err
+		}
+	}
+	_, err := t.Exec(ctx, `DELETE FROM idempotency_keys WHERE merchant_id = $1 AND legacy_id = $2 AND response IS NOT NULL`,
+		int64(order.OperatorKeys), o.LegacyID)
+	return err
+}
+
+// selectFilesToRemove has the conditions of the index invoices_to_clean.
+const selectFilesToRemove = `SELECT i.merchant_id, i.legacy_id, o.reference, i.id, i.name FROM invoices i
+	JOIN orders o ON o.merchant_id = i.merchant_id AND o.legacy_id = i.legacy_id
+	WHERE i.merchant_id = $1 AND i.legacy_id = $2 AND i.purged_at IS NULL AND i.status IN (` + InvoiceDeleted + `, ` + InvoiceExpired + `)`
+
+// FilesToRemove implements order.Store.
+func (db *DB) FilesToRemove(ctx context.Context, merchantID, legacyID int64) ([]order.StoredInvoice, error) {
+	defer db.timed("clean")()
+	invoices, err := sqldb.All(ctx, db.sql, selectFilesToRemove, []any{merchantID, legacyID}, scanStoredInvoice)
+	return invoices, db.readError("find invoices to remove", err, nil)
+}
+
+// EraseFileNames implements order.Store. The new name is unique in the order, because
+// every other name has an extension.
+func (db *DB) EraseFileNames(ctx context.Context, merchantID, legacyID int64) error {
+	return db.inTx(ctx, "clean", func(t *tx) error {
+		_, err := t.Exec(ctx, `UPDATE invoices SET name = 'erased-' || CAST(id AS TEXT)
+			WHERE merchant_id = $1 AND legacy_id = $2 AND purged_at IS NOT NULL`, merchantID, legacyID)
+		return err
+	})
+}
+
+// selectNotIndexed reads the e-mail addresses of orders that the search does not know
+// yet: those that a version without the search has written.
+const selectNotIndexed = `SELECT merchant_id, legacy_id, reference, email FROM orders WHERE indexed = 0`
+
+// CustomerOrders implements order.Store.
+func (db *DB) CustomerOrders(ctx context.Context, email string) ([]order.LockedOrder, error) {
+	var found []order.LockedOrder
+	search := order.Search{Email: email, From: order.NoDay, To: order.NoDay, Limit: order.MaxSearchLimit}
+	for {
+		page, err := db.Search(ctx, search)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range page.Orders {
+			if strings.EqualFold(o.Customer.Email, email) {
+				found = append(found, order.LockedOrder{MerchantID: o.MerchantID, LegacyID: o.LegacyID, Reference: o.Reference})
+			}
+		}
+		if search.After = page.Next; page.Next == nil {
+			break
+		}
+	}
+	defer db.timed("customer")()
+	err := sqldb.Each(ctx, db.sql.WithoutTimeout(), selectNotIndexed, nil, func(rows sqldb.Rows) error {
+		var o order.LockedOrder
+		var stored string
+		err := rows.Scan(&o.MerchantID, &o.LegacyID, &o.Reference, &stored)
+		if strings.EqualFold(stored, email) && !slices.Contains(found, o) {
+			found = append(found, o)
+		}
+		return err
+	})
+	return found, db.readError("find the orders of a customer", err, nil)
+}
