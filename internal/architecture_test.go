@@ -28,7 +28,7 @@ var mayImport = map[string][]string{
 	"client":       {},
 	"internal/app": {everything},
 
-	"internal/api":            {"internal/web", "internal/order", "internal/token", "internal/ingest", "internal/api/invoiceapi", "internal/api/orderapi"},
+	"internal/api":            {"internal/web", "internal/order", "internal/token", "internal/ingest", "internal/webhook", "internal/api/invoiceapi", "internal/api/orderapi", "internal/api/webhookapi"},
 	"internal/api/orderapi":   {"internal/web", "internal/order"},
 	"internal/api/invoiceapi": {"internal/web", "internal/order", "internal/token"},
 	"internal/web": {

@@ -40,6 +40,16 @@ var endpoints = []struct {
 	{"POST", "/v2/orders/R-1/invoices", token.InvoicesWrite, false},
 	{"DELETE", "/v2/orders/R-1/invoices/1", token.InvoicesWrite, false},
 	{"POST", "/v2/orders/R-1/invoices/1/link", token.OrdersRead, false},
+	{"GET", "/v2/webhooks", token.Webhooks, true},
+	{"POST", "/v2/webhooks", token.Webhooks, true},
+	{"GET", "/v2/webhooks/1", token.Webhooks, true},
+	{"PATCH", "/v2/webhooks/1", token.Webhooks, true},
+	{"DELETE", "/v2/webhooks/1", token.Webhooks, true},
+	{"POST", "/v2/webhooks/1/secret", token.Webhooks, true},
+	{"POST", "/v2/webhooks/1/test", token.Webhooks, true},
+	{"POST", "/v2/webhooks/1/redeliver", token.Webhooks, true},
+	{"POST", "/v2/webhooks/1/replay", token.Webhooks, true},
+	{"GET", "/v2/webhooks/1/deliveries", token.Webhooks, true},
 	{"GET", "/storage/eu/inv/invoices/R-1/a.pdf", token.OrdersRead, false},
 }
 

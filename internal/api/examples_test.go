@@ -16,6 +16,7 @@ import (
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/token"
+	"merchantorders/internal/webhook"
 	"merchantorders/openapi/openapitest"
 )
 
@@ -54,7 +55,7 @@ func fillExamples(s *service) {
 	}
 	must(s.orders.AddMerchant(ctx, 355, "Our Store", order.MerchantOptions{}))
 	must(s.orders.AddMerchant(ctx, 400, "Another Store", order.MerchantOptions{}))
-	s.merchant = s.token(355, token.DefaultScopes)
+	s.merchant = s.token(355, token.DefaultScopes|token.Webhooks)
 	var err error
 	s.operator, _, err = s.tokens.CreateOperator(ctx, token.OperatorScopes, 0)
 	must(err)
@@ -69,6 +70,25 @@ func fillExamples(s *service) {
 	} {
 		must(upload(ctx, s.orders, file.reference, file.name))
 	}
+	fillWebhooks(s, must)
+}
+
+// fillWebhooks adds two webhooks, one of them disabled, and a delivery to the first.
+func fillWebhooks(s *service, must func(error)) {
+	ctx, hooks := s.t.Context(), s.webhookService()
+	added, err := hooks.Add(ctx, order.ActorMerchant, webhook.Addition{
+		MerchantID: 355, URL: "https://hooks.example.com/orders", Description: "Order system",
+	}, webhook.ChangeOptions{})
+	must(err)
+	_, err = hooks.Test(ctx, added.Key, webhook.SendOptions{})
+	must(err)
+	second, err := hooks.Add(ctx, order.ActorMerchant, webhook.Addition{
+		MerchantID: 355, URL: "https://erp.example.com/in?shop=355", Types: webhook.NewTypes(order.OrderCreated, order.OrderStateChanged),
+	}, webhook.ChangeOptions{})
+	must(err)
+	enabled := false
+	_, err = hooks.Change(ctx, order.ActorMerchant, second.Key, webhook.Change{Enabled: &enabled}, webhook.ChangeOptions{})
+	must(err)
 }
 
 func upload(ctx context.Context, orders *order.Service, reference, name string) error {
@@ -178,9 +198,9 @@ func (s *service) tokenFor(t *testing.T, e openapitest.Example) string {
 	return ""
 }
 
-// randomText matches a token or its beginning, the history of a feed, or the signature
+// randomText matches a token or its beginning, a secret, the id of a message, the history of a feed, or the signature
 // of a link.
-var randomText = regexp.MustCompile(`"(mop?_|history":"|[^"]*/files/[0-9.]+\.)[0-9A-Za-z_-]+"`)
+var randomText = regexp.MustCompile(`"(mop?_|whsec_|msg_1_1_|history":"|[^"]*/files/[0-9.]+\.)[0-9A-Za-z_+/=-]+"`)
 
 // auditEntry matches the hash and the number of an entry of the audit log, which depend
 // on every change before it.

@@ -25,6 +25,7 @@ import (
 	"merchantorders/internal/api/storageapi"
 	v1 "merchantorders/internal/api/v1"
 	v2 "merchantorders/internal/api/v2"
+	"merchantorders/internal/api/webhookapi"
 	"merchantorders/internal/docpages"
 	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/order"
@@ -32,6 +33,7 @@ import (
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 	"merchantorders/internal/web/respcache"
+	"merchantorders/internal/webhook"
 	"merchantorders/openapi/openapitest"
 )
 
@@ -52,10 +54,12 @@ type service struct {
 	orders  *order.Service
 	tokens  *token.Registry
 	metrics *web.Metrics
-	files   string       // the folder of the stored files
-	seconds atomic.Int64 // since startOfTime
-	log     bytes.Buffer // complete after stop
-	stop    func()
+
+	webhooks webhook.Store
+	files    string       // the folder of the stored files
+	seconds  atomic.Int64 // since startOfTime
+	log      bytes.Buffer // complete after stop
+	stop     func()
 
 	merchant, other, operator string // tokens
 }
@@ -100,6 +104,7 @@ func start(t *testing.T, with setup) *service {
 	log := slog.New(slog.NewJSONHandler(&s.log, nil))
 	s.orders = order.NewService(orders, files, s.now, log)
 	s.tokens = token.NewRegistry(db, s.now)
+	s.webhooks = db
 	if with.fill != nil {
 		with.fill(s)
 	} else {
@@ -114,6 +119,17 @@ func start(t *testing.T, with setup) *service {
 	}
 	s.serve(order.NewService(orders, files, s.now, log), with, log)
 	return s
+}
+
+// poster is an endpoint of webhooks that acknowledges every message.
+type poster struct{}
+
+func (poster) Post(context.Context, webhook.Message) webhook.Result {
+	return webhook.Result{Status: http.StatusNoContent}
+}
+
+func (s *service) webhookService() *webhook.Service {
+	return webhook.NewService(webhook.ServiceOptions{Store: s.webhooks, Poster: poster{}, Encoder: v2.EventEncoder{}, Now: s.now})
 }
 
 // serve starts the server.
@@ -132,11 +148,12 @@ func (s *service) serve(orders *order.Service, with setup, log *slog.Logger) {
 	config := web.RouterConfig{Authenticator: with.verifier, ResponseCache: respcache.New(1<<20, s.now), Refuser: orders}
 	invoices := invoiceapi.Endpoints{Orders: orders, Metrics: s.metrics, StorageURL: storageURL}
 	stored := storageapi.API{Orders: orders, Metrics: s.metrics}
+	webhooks := webhookapi.API{Webhooks: s.webhookService()}
 	router := web.NewRouter(config,
 		v1.API{Endpoints: invoices, BaseURL: at.base}.Routes(),
-		v2.API{Endpoints: invoices, BaseURL: at.base, ErrorCodes: with.errorCodes}.Routes(),
+		v2.API{Endpoints: invoices, BaseURL: at.base, ErrorCodes: with.errorCodes, Webhooks: webhooks}.Routes(),
 		stored.Routes(), stored.LinkRoutes(),
-		operator.API{Orders: orders, Tokens: s.tokens, Log: log}.Routes(),
+		operator.API{Orders: orders, Tokens: s.tokens, Log: log, Webhooks: webhooks}.Routes(),
 		docpages.DocumentRoutes(),
 		docpages.PageRoutes(at.base),
 		web.NewHealth(web.Readiness{Database: with.ready, Storage: func(context.Context) error { return nil }}).Routes(s.metrics),

@@ -17,6 +17,7 @@ import (
 	"merchantorders/internal/api/storageapi"
 	v1 "merchantorders/internal/api/v1"
 	v2 "merchantorders/internal/api/v2"
+	"merchantorders/internal/api/webhookapi"
 	"merchantorders/internal/config"
 	"merchantorders/internal/demo"
 	"merchantorders/internal/docpages"
@@ -27,6 +28,7 @@ import (
 	"merchantorders/internal/web"
 	"merchantorders/internal/web/ratelimit"
 	"merchantorders/internal/web/respcache"
+	"merchantorders/internal/webhook"
 )
 
 type serveCommand struct {
@@ -136,13 +138,16 @@ type server struct {
 	cache   *respcache.Cache
 	limits  *ratelimit.Limiter
 	health  *web.Health
+
+	webhooks *webhook.Service
+	sender   *webhook.Sender
 	// stopping says that ctx has ended; requests are still served.
 	stopping atomic.Bool
 }
 
 // prepare removes the staged files and reservations that crashed servers have
 // left, and lets other servers start. If no other server can use them, it removes
-// staged files and expires reservations of any age.
+// staged files and expires reservations of any age, and ends the leases of webhooks.
 func (s *server) prepare(ctx context.Context, locks *serveLocks) error {
 	if err := s.db.WatchCommits(ctx); err != nil {
 		s.log.Warn("cannot watch the commits of the database; every request reads its token", "error", err)
@@ -156,7 +161,11 @@ func (s *server) prepare(ctx context.Context, locks *serveLocks) error {
 	if locks.aloneInDatabase() {
 		reserved = future
 	}
-	err := errors.Join(s.files.RemoveStagedFiles(staged), s.expireReservations(ctx, reserved, s.log))
+	var leases error
+	if locks.aloneInDatabase() {
+		leases = s.db.ReleaseWebhooks(ctx)
+	}
+	err := errors.Join(s.files.RemoveStagedFiles(staged), s.expireReservations(ctx, reserved, s.log), leases)
 	if err != nil {
 		return fmt.Errorf("clean up after a crashed server: %w", err)
 	}
@@ -178,8 +187,10 @@ func (s *server) serveRequests(ctx context.Context, l *listeners) error {
 	}
 	options := web.ServerOptions{Connections: s.flags.Connections(maxOpenFiles()), Idle: s.flags.Idle()}
 	s.announce(l, baseURL, storageURL, options.Connections)
+	s.startWebhooks()
 	stop := s.startJanitor(s.flags.PurgeAfter())
 	defer stop()
+	defer s.runSender()()
 	s.cache = respcache.New(responseCacheSize, s.now)
 	s.limits = ratelimit.New(s.flags.Requests(), s.now)
 	s.health = s.newHealth()
@@ -287,11 +298,12 @@ func (s *server) routers(baseURL, storageURL string, operatorsOnMain bool) (main
 	}
 	invoices := invoiceapi.Endpoints{Orders: s.orders, Metrics: s.metrics, StorageURL: storageURL}
 	stored := storageapi.API{Orders: s.orders, Metrics: s.metrics}
-	operators := operator.API{Orders: s.orders, Tokens: s.tokens, Log: s.log}.Routes()
+	webhooks := webhookapi.API{Webhooks: s.webhooks}
+	operators := operator.API{Orders: s.orders, Tokens: s.tokens, Log: s.log, Webhooks: webhooks}.Routes()
 	documents, pages := docpages.DocumentRoutes(), docpages.PageRoutes(baseURL)
 	groups := []web.RouteGroup{
 		v1.API{Endpoints: invoices, BaseURL: baseURL}.Routes(),
-		v2.API{Endpoints: invoices, BaseURL: baseURL, ErrorCodes: v2.ErrorCodes(s.settings.ErrorCodes)}.Routes(),
+		v2.API{Endpoints: invoices, BaseURL: baseURL, ErrorCodes: v2.ErrorCodes(s.settings.ErrorCodes), Webhooks: webhooks}.Routes(),
 		stored.Routes(), stored.LinkRoutes(),
 		documents, pages,
 	}

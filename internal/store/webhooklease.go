@@ -13,11 +13,12 @@ import (
 // activeWebhook is webhook.Active in statements, so that they need no parameter.
 const activeWebhook = `1`
 
-// selectDue finds the endpoints with events to deliver. It names all merchants: its
+// selectDue finds the endpoints with events to deliver; those of suspended merchants
+// wait. It names all merchants: its
 // rows are not shown to anyone.
 const (
 	selectDue = `SELECT w.merchant_id, w.id, w.failures FROM webhooks w JOIN merchants m ON m.id = w.merchant_id
-		WHERE w.state = ` + activeWebhook + ` AND w.acknowledged < m.last_event
+		WHERE w.state = ` + activeWebhook + ` AND m.suspended_at IS NULL AND w.acknowledged < m.last_event
 		AND (w.next_attempt_at IS NULL OR w.next_attempt_at <= $1) AND (w.lease_until IS NULL OR w.lease_until <= $1)`
 	selectDueOfMerchant = selectDue + ` AND w.merchant_id = $2`
 )
@@ -105,7 +106,8 @@ func (db *DB) SaveProgress(ctx context.Context, lease webhook.Lease, p webhook.P
 			return webhook.ErrLeaseLost
 		}
 		if err == nil && delivery != nil {
-			err = t.addDelivery(ctx, lease.Key, newest, *delivery)
+			delivery.ID = newest
+			err = t.addDelivery(ctx, lease.Key, *delivery)
 		}
 		if err == nil && p.Audit != nil {
 			err = t.appendAudit(ctx, lease.MerchantID, *p.Audit)
@@ -132,13 +134,13 @@ func (db *DB) ReleaseWebhooks(ctx context.Context) error {
 }
 
 // addDelivery writes a delivery into the log, which has the newest of each endpoint.
-func (t *tx) addDelivery(ctx context.Context, key webhook.Key, id int64, d webhook.Delivery) error {
+func (t *tx) addDelivery(ctx context.Context, key webhook.Key, d webhook.Delivery) error {
 	_, err := t.Exec(ctx, `INSERT INTO webhook_deliveries (merchant_id, webhook_id, id, at, message_id, event_seq, event_type, status, error, took_ms, response)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-		key.MerchantID, key.ID, id, d.At.Unix(), d.MessageID, d.Event, d.Type, d.Status, d.Error, d.Took.Milliseconds(), d.Response)
-	if err == nil && id > webhook.MaxDeliveries {
+		key.MerchantID, key.ID, d.ID, d.At.Unix(), d.MessageID, d.Event, d.Type, d.Status, d.Error, d.Took.Milliseconds(), d.Response)
+	if err == nil && d.ID > webhook.MaxDeliveries {
 		_, err = t.Exec(ctx, `DELETE FROM webhook_deliveries WHERE merchant_id = $1 AND webhook_id = $2 AND id <= $3`,
-			key.MerchantID, key.ID, id-webhook.MaxDeliveries)
+			key.MerchantID, key.ID, d.ID-webhook.MaxDeliveries)
 	}
 	return err
 }
@@ -170,4 +172,3 @@ func (db *DB) DeleteWebhookDeliveries(ctx context.Context, key webhook.Key, befo
 	})
 	return int(deleted), err
 }
-

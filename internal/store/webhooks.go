@@ -17,6 +17,7 @@ const webhookColumns = `merchant_id, id, url, description, types, created_at, se
 const (
 	selectWebhook          = `SELECT ` + webhookColumns + ` FROM webhooks WHERE merchant_id = $1 AND id = $2`
 	selectWebhooks         = `SELECT ` + webhookColumns + ` FROM webhooks ORDER BY merchant_id, id`
+	selectWebhookPage      = `SELECT ` + webhookColumns + ` FROM webhooks WHERE id > $1 AND ($2 = 0 OR state = $2) ORDER BY id LIMIT $3+0`
 	selectMerchantWebhooks = `SELECT ` + webhookColumns + ` FROM webhooks WHERE merchant_id = $1 ORDER BY id`
 )
 
@@ -65,6 +66,16 @@ func (db *DB) Webhooks(ctx context.Context, merchantID int64) ([]webhook.Endpoin
 	if merchantID != 0 {
 		text, args = selectMerchantWebhooks, []any{merchantID}
 	}
+	return db.readWebhooks(ctx, text, args...)
+}
+
+// WebhookPage implements webhook.Store.
+func (db *DB) WebhookPage(ctx context.Context, state webhook.State, after int64, limit int) ([]webhook.Endpoint, error) {
+	defer db.timed("webhooks")()
+	return db.readWebhooks(ctx, selectWebhookPage, after, int64(state), limit)
+}
+
+func (db *DB) readWebhooks(ctx context.Context, text string, args ...any) ([]webhook.Endpoint, error) {
 	endpoints, err := sqldb.All(ctx, db.sql, text, args, func(rows sqldb.Rows) (webhook.Endpoint, error) {
 		var r webhookRow
 		err := rows.Scan(r.dest()...)

@@ -26,20 +26,21 @@ type Change struct {
 	Enabled     *bool
 }
 
+// ChangeOptions are the source and the idempotency of a change of an endpoint.
+type ChangeOptions = order.ChangeOptions[Endpoint]
+
 // second returns the time of the service's clock in whole seconds.
 func (s *Service) second() time.Time { return s.now().UTC().Truncate(time.Second) }
 
-// The methods below take who makes the change; they set its time.
-
 // Add adds an active endpoint with a random secret. Errors: ErrNoMerchant, ErrTooMany,
 // ErrNoEvent if After is above the newest event.
-func (s *Service) Add(ctx context.Context, cause order.Cause, a Addition) (Endpoint, error) {
-	cause.At = s.second()
+func (s *Service) Add(ctx context.Context, by order.Actor, a Addition, options ChangeOptions) (Endpoint, error) {
+	at := s.second()
 	e := Endpoint{
 		Key: Key{MerchantID: a.MerchantID}, URL: a.URL, Description: a.Description, Types: a.Types,
-		CreatedAt: cause.At, Secret: NewSecret(), State: Active,
+		CreatedAt: at, Secret: NewSecret(), State: Active,
 	}
-	return s.inTx(ctx, e.MerchantID, func(tx Tx) (Endpoint, error) {
+	return s.inTx(ctx, e.MerchantID, options, func(tx Tx) (Endpoint, error) {
 		var err error
 		if e.Acknowledged, err = cursor(ctx, tx, e.MerchantID, a.After); err != nil {
 			return Endpoint{}, err
@@ -47,7 +48,7 @@ func (s *Service) Add(ctx context.Context, cause order.Cause, a Addition) (Endpo
 		if e.ID, err = tx.AddWebhook(ctx, e); err != nil {
 			return Endpoint{}, err
 		}
-		return e, tx.Audit(ctx, e.audit(AuditAdded, cause.At, cause.Actor, cause.Source, ""))
+		return e, tx.Audit(ctx, e.audit(AuditAdded, at, by, options.Source, ""))
 	})
 }
 
@@ -66,11 +67,11 @@ func cursor(ctx context.Context, tx Tx, merchantID int64, after *int64) (int64, 
 
 // Change changes an endpoint. Another URL, or enabling it, ends the pause after a
 // failure. Deliveries continue where they ended. Errors: ErrNotFound.
-func (s *Service) Change(ctx context.Context, cause order.Cause, key Key, c Change) (Endpoint, error) {
-	cause.At = s.second()
-	return s.change(ctx, key, func(tx Tx, e *Endpoint) (order.AuditEntry, error) {
-		fields := e.update(c, cause.At)
-		return e.audit(AuditChanged, cause.At, cause.Actor, cause.Source, order.AuditDetail("fields", strings.Join(fields, ","), "state", e.State.String())), nil
+func (s *Service) Change(ctx context.Context, by order.Actor, key Key, c Change, options ChangeOptions) (Endpoint, error) {
+	at := s.second()
+	return s.change(ctx, key, options, func(tx Tx, e *Endpoint) (order.AuditEntry, error) {
+		fields := e.update(c, at)
+		return e.audit(AuditChanged, at, by, options.Source, order.AuditDetail("fields", strings.Join(fields, ","), "state", e.State.String())), nil
 	})
 }
 
@@ -109,9 +110,9 @@ func (e *Endpoint) retryNow() {
 }
 
 // Remove removes an endpoint with its deliveries, or returns ErrNotFound.
-func (s *Service) Remove(ctx context.Context, cause order.Cause, key Key) error {
-	cause.At = s.second()
-	_, err := s.inTx(ctx, key.MerchantID, func(tx Tx) (Endpoint, error) {
+func (s *Service) Remove(ctx context.Context, by order.Actor, key Key, options ChangeOptions) (Endpoint, error) {
+	at := s.second()
+	return s.inTx(ctx, key.MerchantID, options, func(tx Tx) (Endpoint, error) {
 		e, err := tx.LockWebhook(ctx, key)
 		if err != nil {
 			return Endpoint{}, err
@@ -119,45 +120,44 @@ func (s *Service) Remove(ctx context.Context, cause order.Cause, key Key) error 
 		if err := tx.RemoveWebhook(ctx, key); err != nil {
 			return Endpoint{}, err
 		}
-		return e, tx.Audit(ctx, e.audit(AuditRemoved, cause.At, cause.Actor, cause.Source, ""))
+		return e, tx.Audit(ctx, e.audit(AuditRemoved, at, by, options.Source, ""))
 	})
-	return err
 }
 
 // RotateSecret gives an endpoint a new random secret. The old one signs too for the
 // time of overlap. Errors: ErrNotFound.
-func (s *Service) RotateSecret(ctx context.Context, cause order.Cause, key Key, overlap time.Duration) (Endpoint, error) {
-	cause.At = s.second()
+func (s *Service) RotateSecret(ctx context.Context, by order.Actor, key Key, overlap time.Duration, options ChangeOptions) (Endpoint, error) {
+	at := s.second()
 	secret := NewSecret()
-	return s.change(ctx, key, func(_ Tx, e *Endpoint) (order.AuditEntry, error) {
-		e.OldSecret, e.OldSecretUntil = e.Secret, cause.At.Add(overlap)
+	return s.change(ctx, key, options, func(_ Tx, e *Endpoint) (order.AuditEntry, error) {
+		e.OldSecret, e.OldSecretUntil = e.Secret, at.Add(overlap)
 		if overlap == 0 {
 			e.OldSecret, e.OldSecretUntil = "", time.Time{}
 		}
 		e.Secret = secret
-		return e.audit(AuditSecretRotated, cause.At, cause.Actor, cause.Source, ""), nil
+		return e.audit(AuditSecretRotated, at, by, options.Source, ""), nil
 	})
 }
 
 // Replay sets the cursor of an endpoint: the events after a number are delivered, also
 // those that it has acknowledged. Errors: ErrNotFound, ErrNoEvent if the number is
 // above the newest event.
-func (s *Service) Replay(ctx context.Context, cause order.Cause, key Key, after int64) (Endpoint, error) {
-	cause.At = s.second()
-	return s.change(ctx, key, func(tx Tx, e *Endpoint) (order.AuditEntry, error) {
+func (s *Service) Replay(ctx context.Context, by order.Actor, key Key, after int64, options ChangeOptions) (Endpoint, error) {
+	at := s.second()
+	return s.change(ctx, key, options, func(tx Tx, e *Endpoint) (order.AuditEntry, error) {
 		var err error
 		if e.Acknowledged, err = cursor(ctx, tx, key.MerchantID, &after); err != nil {
 			return order.AuditEntry{}, err
 		}
 		e.retryNow()
-		return e.audit(AuditReplayed, cause.At, cause.Actor, cause.Source, order.AuditDetail("after", number(after))), nil
+		return e.audit(AuditReplayed, at, by, options.Source, order.AuditDetail("after", number(after))), nil
 	})
 }
 
 // change changes a locked endpoint with a function that returns the entry of the audit
 // log.
-func (s *Service) change(ctx context.Context, key Key, fn func(Tx, *Endpoint) (order.AuditEntry, error)) (Endpoint, error) {
-	return s.inTx(ctx, key.MerchantID, func(tx Tx) (Endpoint, error) {
+func (s *Service) change(ctx context.Context, key Key, options ChangeOptions, fn func(Tx, *Endpoint) (order.AuditEntry, error)) (Endpoint, error) {
+	return s.inTx(ctx, key.MerchantID, options, func(tx Tx) (Endpoint, error) {
 		e, err := tx.LockWebhook(ctx, key)
 		if err != nil {
 			return Endpoint{}, err
@@ -173,16 +173,12 @@ func (s *Service) change(ctx context.Context, key Key, fn func(Tx, *Endpoint) (o
 	})
 }
 
-// inTx runs fn in a transaction. It then wakes the Sender of this instance.
-func (s *Service) inTx(ctx context.Context, merchantID int64, fn func(Tx) (Endpoint, error)) (Endpoint, error) {
-	var e Endpoint
-	err := s.store.InWebhookTx(ctx, func(tx Tx) (err error) {
-		e, err = fn(tx)
-		return err
-	})
-	if err != nil {
-		return Endpoint{}, err
+// inTx makes a change in a transaction. It then wakes the Sender of this instance.
+// Errors beside those of fn are those of order.Change.
+func (s *Service) inTx(ctx context.Context, merchantID int64, options ChangeOptions, fn func(Tx) (Endpoint, error)) (Endpoint, error) {
+	e, err := order.Change(ctx, s.store.InWebhookTx, options, fn)
+	if err == nil {
+		s.added(merchantID)
 	}
-	s.added(merchantID)
-	return e, nil
+	return e, err
 }

@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 	"unicode"
@@ -64,6 +63,12 @@ func (s *Service) List(ctx context.Context, merchantID int64) ([]Endpoint, error
 	return s.store.Webhooks(ctx, merchantID)
 }
 
+// Page returns up to limit endpoints of all merchants with ids above after, by id, in a
+// state, or in any state if it is 0.
+func (s *Service) Page(ctx context.Context, state State, after int64, limit int) ([]Endpoint, error) {
+	return s.store.WebhookPage(ctx, state, after, limit)
+}
+
 // Get returns an endpoint, or ErrNotFound.
 func (s *Service) Get(ctx context.Context, key Key) (Endpoint, error) {
 	return s.store.Webhook(ctx, key)
@@ -92,88 +97,4 @@ func (s *Service) DeleteOldDeliveries(ctx context.Context) (int, error) {
 		total += n
 	}
 	return total, err
-}
-
-// testSuffix ends the ids of messages that are no delivery of the feed.
-const testSuffix = "_test_"
-
-// Test sends a test event to an endpoint, in any state, and returns what came of it.
-// Errors: ErrNotFound, ErrBusy.
-func (s *Service) Test(ctx context.Context, key Key) (Delivery, error) {
-	now := s.now().UTC()
-	body, name, err := s.encoder.Test(now)
-	if err != nil {
-		return Delivery{}, err
-	}
-	id := "msg_" + number(key.ID) + testSuffix + number(now.UnixNano())
-	return s.sendOne(ctx, key, outgoing{id: id, typeName: name, body: body})
-}
-
-// Redeliver sends an event to an endpoint again, in any state, with the same message
-// id. It does not move the cursor. Errors: ErrNotFound, ErrBusy, ErrNoEvent.
-func (s *Service) Redeliver(ctx context.Context, key Key, event int64) (Delivery, error) {
-	if _, err := s.store.Webhook(ctx, key); err != nil {
-		return Delivery{}, err
-	}
-	feed, err := s.store.Events(ctx, key.MerchantID, event-1, 1)
-	if err != nil {
-		return Delivery{}, err
-	}
-	if len(feed.Events) == 0 || feed.Events[0].Seq != event {
-		return Delivery{}, ErrNoEvent
-	}
-	m, err := newOutgoing(s.encoder, key, feed.Events[0])
-	if err != nil {
-		return Delivery{}, err
-	}
-	return s.sendOne(ctx, key, m)
-}
-
-// sendOne sends a message under the lease of the endpoint, so that nothing else is in
-// flight to it.
-func (s *Service) sendOne(ctx context.Context, key Key, m outgoing) (Delivery, error) {
-	lease, err := s.borrow(ctx, key)
-	if err != nil {
-		return Delivery{}, err
-	}
-	delivery, err := s.courier.send(ctx, lease.Endpoint, m)
-	save, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
-	defer cancel()
-	if err == nil {
-		err = s.store.SaveProgress(save, lease, lease.progress(), &delivery)
-	}
-	if err != nil {
-		releaseErr := s.store.ReleaseWebhook(save, lease)
-		if errors.Is(err, ErrLeaseLost) {
-			err = nil // the endpoint was changed or removed meanwhile; only the log lacks the delivery
-		}
-		err = errors.Join(err, releaseErr)
-	}
-	s.added(key.MerchantID) // events may have waited for the lease
-	return delivery, err
-}
-
-const (
-	// borrowTimeout is how long a request waits for a delivery in flight.
-	borrowTimeout  = 5 * time.Second
-	borrowInterval = 100 * time.Millisecond
-)
-
-// borrow takes the lease of an endpoint, or returns ErrBusy.
-func (s *Service) borrow(ctx context.Context, key Key) (Lease, error) {
-	for range borrowTimeout / borrowInterval {
-		now := s.now()
-		lease, err := s.store.BorrowWebhook(ctx, key, now, now.Add(leaseTime))
-		if !errors.Is(err, ErrNotDue) {
-			return lease, err
-		}
-		timer := time.NewTimer(borrowInterval)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return Lease{}, ctx.Err()
-		}
-	}
-	return Lease{}, ErrBusy
 }

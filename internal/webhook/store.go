@@ -13,6 +13,9 @@ type Store interface {
 	// Webhooks returns the endpoints of a merchant, by id; those of all merchants if
 	// the id is 0.
 	Webhooks(ctx context.Context, merchantID int64) ([]Endpoint, error)
+	// WebhookPage returns up to limit endpoints of all merchants with ids above after,
+	// by id, in a state, or in any state if it is 0.
+	WebhookPage(ctx context.Context, state State, after int64, limit int) ([]Endpoint, error)
 	// Webhook returns an endpoint, or ErrNotFound.
 	Webhook(ctx context.Context, key Key) (Endpoint, error)
 	// WebhookDeliveries returns up to limit deliveries to an endpoint with ids below
@@ -35,7 +38,8 @@ type Store interface {
 	LeaseWebhook(ctx context.Context, key Key, now, until time.Time) (Lease, error)
 	// BorrowWebhook is LeaseWebhook for an endpoint in any state that need not be due.
 	BorrowWebhook(ctx context.Context, key Key, now, until time.Time) (Lease, error)
-	// SaveProgress saves what came of a lease, with a delivery unless it is nil. It
+	// SaveProgress saves what came of a lease, with a delivery, whose id it sets, unless
+	// it is nil. It
 	// returns ErrLeaseLost, and saves nothing, if the lease was taken by another
 	// Sender, or if the state or the cursor of the endpoint is not that of the lease.
 	SaveProgress(ctx context.Context, lease Lease, progress Progress, delivery *Delivery) error
@@ -51,6 +55,7 @@ type Store interface {
 
 // Tx is one transaction that changes endpoints.
 type Tx interface {
+	order.KeyTx
 	// AddWebhook adds an endpoint and returns its id. It returns ErrNoMerchant or
 	// ErrTooMany.
 	AddWebhook(ctx context.Context, endpoint Endpoint) (id int64, err error)

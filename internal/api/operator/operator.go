@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 
+	"merchantorders/internal/api/webhookapi"
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/token"
@@ -24,9 +25,10 @@ import (
 
 // API serves the requests of operators.
 type API struct {
-	Orders *order.Service
-	Tokens *token.Registry
-	Log    *slog.Logger // gets the creations and revocations of tokens
+	Orders   *order.Service
+	Tokens   *token.Registry
+	Webhooks webhookapi.API
+	Log      *slog.Logger // gets the creations and revocations of tokens
 }
 
 // Routes returns the routes of operators.
@@ -34,7 +36,7 @@ func (a API) Routes() web.RouteGroup {
 	return web.RouteGroup{
 		Prefix: "/operator",
 		Errors: encodeError,
-		Routes: []web.Route{
+		Routes: append([]web.Route{
 			web.OperatorChangeRoute(http.MethodPost, "/orders", token.OrdersIngest, a.importOrder),
 			web.OperatorWriteRoute(http.MethodPost, "/merchants/{merchantId}/orders/{orderReference}/state", token.OrdersTransition, a.transitionOrder),
 			web.OperatorWriteRoute(http.MethodPatch, "/merchants/{merchantId}/orders/{orderReference}", token.OrdersTransition, a.correctOrder),
@@ -50,7 +52,7 @@ func (a API) Routes() web.RouteGroup {
 			web.OperatorRoute(http.MethodGet, "/audit", token.Audit, a.listAudit),
 			web.OperatorChangeRoute(http.MethodPost, "/customers/erase", token.CustomerData, a.eraseCustomer),
 			web.OperatorRoute(http.MethodPost, "/customers/export", token.CustomerData, a.exportCustomer),
-		},
+		}, a.Webhooks.OperatorRoutes()...),
 	}
 }
 
@@ -133,6 +135,9 @@ func encodeError(r *http.Request, err error) (int, any) {
 		return http.StatusConflict, web.NewCodedBody("conflict", result.Reason)
 	case errors.As(err, &result):
 		return http.StatusBadRequest, web.NewCodedBody("invalid_document", result.Reason)
+	}
+	if status, body, ok := webhookapi.Encode(err); ok {
+		return status, body
 	}
 	for _, row := range refusals {
 		if errors.Is(err, row.err) {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"merchantorders/internal/api/invoiceapi"
+	"merchantorders/internal/api/webhookapi"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 )
@@ -46,6 +47,9 @@ func errorEncoder(codes ErrorCodes) web.ErrorEncoder {
 		if errors.Is(err, order.ErrNotFound) {
 			message := invoiceapi.OrderNotFound(r.PathValue("orderReference"))
 			return http.StatusNotFound, web.NewCodedBody(codeNotFound, message)
+		}
+		if status, body, ok := webhookapi.Encode(err); ok {
+			return status, body
 		}
 		for _, row := range refusals {
 			if errors.Is(err, row.err) {

@@ -115,13 +115,17 @@ func parseFeedQuery(r *http.Request, ofFeed bool) (order.FeedQuery, error) {
 func newEventsView(events []order.EventRecord, next int64) eventsView {
 	view := eventsView{Events: make([]eventView, len(events)), Next: next}
 	for i, e := range events {
-		view.Events[i] = eventView{
-			Seq: e.Seq, Type: e.Type.String(), OrderReference: e.Reference, OrderID: e.LegacyID,
-			At: e.At.UTC().Format(time.RFC3339), Actor: e.Actor.String(),
-			TokenID: nonZero(e.Source.TokenID), RequestID: nonZero(e.Source.RequestID), Data: newDataView(e),
-		}
+		view.Events[i] = newEventView(e)
 	}
 	return view
+}
+
+func newEventView(e order.EventRecord) eventView {
+	return eventView{
+		Seq: e.Seq, Type: e.Type.String(), OrderReference: e.Reference, OrderID: e.LegacyID,
+		At: e.At.UTC().Format(time.RFC3339), Actor: e.Actor.String(),
+		TokenID: nonZero(e.Source.TokenID), RequestID: nonZero(e.Source.RequestID), Data: newDataView(e),
+	}
 }
 
 // nonZero returns a pointer to a value, nil if it is the zero value.

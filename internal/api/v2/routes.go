@@ -10,6 +10,7 @@ import (
 	"net/http"
 
 	"merchantorders/internal/api/invoiceapi"
+	"merchantorders/internal/api/webhookapi"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 )
@@ -24,6 +25,7 @@ type API struct {
 	invoiceapi.Endpoints
 	BaseURL    string     // of the service, without a slash at its end
 	ErrorCodes ErrorCodes // empty: Samples
+	Webhooks   webhookapi.API
 }
 
 // Routes returns the routes of this version.
@@ -35,7 +37,7 @@ func (a API) Routes() web.RouteGroup {
 		Prefix:       "/v2",
 		MergeSlashes: true,
 		Errors:       encodeError,
-		Routes: []web.Route{
+		Routes: append([]web.Route{
 			web.ReadRoute("/orders", token.OrdersRead, a.listOrders),
 			web.ReadRoute("/orders/{orderReference}", token.OrdersRead, a.getOrder),
 			web.GetRoute("/orders/{orderReference}/events", token.OrdersRead, a.listOrderEvents),
@@ -45,6 +47,6 @@ func (a API) Routes() web.RouteGroup {
 			web.UploadRoute("/orders/{orderReference}/invoices", token.InvoicesWrite, a.uploadInvoice).WithErrors(invoiceErrors),
 			web.WriteRoute(http.MethodDelete, "/orders/{orderReference}/invoices/{invoiceId}", token.InvoicesWrite, a.deleteInvoice).WithErrors(invoiceErrors),
 			web.UnrecordedRoute("/orders/{orderReference}/invoices/{invoiceId}/link", token.OrdersRead, a.linkInvoice).WithErrors(invoiceErrors),
-		},
+		}, a.Webhooks.MerchantRoutes()...),
 	}
 }

@@ -24,6 +24,7 @@ CREATE TABLE webhooks (
     lease_until      BIGINT, -- NULL: free
     PRIMARY KEY (merchant_id, id)
 );
+CREATE INDEX webhooks_by_id ON webhooks (id); -- for operators
 INSERT INTO counters (name, last) VALUES ('webhook', 0);
 
 CREATE TABLE webhook_deliveries (

@@ -1,0 +1,37 @@
+package v2
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+// EventEncoder encodes the bodies of webhooks. It implements webhook.Encoder.
+type EventEncoder struct{}
+
+// Event returns an event as in the change feed.
+func (EventEncoder) Event(event order.EventRecord) ([]byte, error) {
+	return encodeView(newEventView(event))
+}
+
+// testType is the type of a test event. It has the number 0 and no order.
+const testType = "webhook.test"
+
+// Test returns a test event, and the name of its type.
+func (EventEncoder) Test(at time.Time) (body []byte, name string, err error) {
+	view := newEventView(order.EventRecord{Event: order.Event{Actor: order.ActorSystem, At: at}})
+	view.Type = testType
+	body, err = encodeView(view)
+	return body, testType, err
+}
+
+// encodeView encodes a view as the change feed does.
+func encodeView(view any) ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(view)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}

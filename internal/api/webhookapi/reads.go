@@ -1,0 +1,110 @@
+package webhookapi
+
+import (
+	"net/http"
+
+	"merchantorders/internal/web"
+	"merchantorders/internal/webhook"
+)
+
+// Limits of the lists.
+const (
+	defaultDeliveries = 50
+	maxDeliveries     = 200
+	defaultWebhooks   = 100
+	maxWebhooks       = 500
+)
+
+// list serves GET /webhooks of a merchant, which has few.
+func (a API) list(w http.ResponseWriter, r *http.Request, c client) error {
+	var endpoints []webhook.Endpoint
+	if c.merchantID != 0 {
+		var err error
+		if endpoints, err = a.Webhooks.List(r.Context(), c.merchantID); err != nil {
+			return err
+		}
+	}
+	return web.WriteJSON(w, http.StatusOK, newWebhooksView(endpoints))
+}
+
+// listAll serves GET /webhooks of operators.
+func (a API) listAll(w http.ResponseWriter, r *http.Request) error {
+	query, err := web.ParseQuery(r)
+	if err != nil {
+		return err
+	}
+	var state webhook.State
+	if name, err := query.Text("state"); err != nil {
+		return err
+	} else if name != "" {
+		if state = parseState(name); state == 0 {
+			return &web.ParamError{Name: "state", Problem: "must be one of active, disabled, failed"}
+		}
+	}
+	after, err := query.Int("after", 0, 0, web.MaxInt)
+	if err != nil {
+		return err
+	}
+	limit, err := query.Int("limit", defaultWebhooks, 1, maxWebhooks)
+	if err != nil {
+		return err
+	}
+	endpoints, err := a.Webhooks.Page(r.Context(), state, after, int(limit)+1)
+	if err != nil {
+		return err
+	}
+	var next *int64
+	if len(endpoints) > int(limit) {
+		endpoints = endpoints[:limit]
+		next = &endpoints[limit-1].ID
+	}
+	return web.WriteJSON(w, http.StatusOK, pageView{newWebhooksView(endpoints), next})
+}
+
+// parseState returns the state with a name, 0 if there is none.
+func parseState(name string) webhook.State {
+	for _, state := range []webhook.State{webhook.Active, webhook.Disabled, webhook.Failed} {
+		if state.String() == name {
+			return state
+		}
+	}
+	return 0
+}
+
+// get serves GET /webhooks/{webhookId}.
+func (a API) get(w http.ResponseWriter, r *http.Request, c client) error {
+	endpoint, err := a.Webhooks.Get(r.Context(), c.key(r))
+	if err != nil {
+		return err
+	}
+	return web.WriteJSON(w, http.StatusOK, newWebhookView(endpoint))
+}
+
+// listDeliveries serves GET /webhooks/{webhookId}/deliveries.
+func (a API) listDeliveries(w http.ResponseWriter, r *http.Request, c client) error {
+	query, err := web.ParseQuery(r)
+	if err != nil {
+		return err
+	}
+	before, err := query.Int("before", web.MaxInt, 1, web.MaxInt)
+	if err != nil {
+		return err
+	}
+	limit, err := query.Int("limit", defaultDeliveries, 1, maxDeliveries)
+	if err != nil {
+		return err
+	}
+	deliveries, err := a.Webhooks.Deliveries(r.Context(), c.key(r), before, int(limit)+1)
+	if err != nil {
+		return err
+	}
+	view := deliveriesView{Deliveries: make([]deliveryView, 0, len(deliveries))}
+	if len(deliveries) > int(limit) {
+		deliveries = deliveries[:limit]
+		view.Next = &deliveries[limit-1].ID
+	}
+	for _, d := range deliveries {
+		view.Deliveries = append(view.Deliveries, newDeliveryView(d))
+	}
+	return web.WriteJSON(w, http.StatusOK, view)
+}

@@ -1,0 +1,121 @@
+// Package webhookapi serves the endpoints of webhooks: those of one merchant for
+// version 2 and for operators, and those of all merchants for operators.
+//
+// It translates between HTTP and webhook.Service and holds no business rule.
+package webhookapi
+
+import (
+	"errors"
+	"net/http"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/token"
+	"merchantorders/internal/web"
+	"merchantorders/internal/webhook"
+)
+
+// API serves the requests for webhooks.
+type API struct {
+	Webhooks *webhook.Service
+}
+
+// client is on whose behalf a request is made.
+type client struct {
+	actor      order.Actor
+	merchantID int64 // whose webhooks are meant; 0: of no merchant
+}
+
+// getHandler reads; changeHandler parses a change.
+type (
+	getHandler    func(http.ResponseWriter, *http.Request, client) error
+	changeHandler func(*web.Request, client) (web.Change, error)
+)
+
+// MerchantRoutes returns the routes for merchants, below /webhooks.
+func (a API) MerchantRoutes() []web.Route {
+	by := func(r *web.Request) client { return client{order.ActorMerchant, r.MerchantID} }
+	get := func(path string, handle getHandler) web.Route {
+		return web.GetRoute("/webhooks"+path, token.Webhooks, func(w http.ResponseWriter, r *web.Request) error {
+			return handle(w, r.Request, by(r))
+		})
+	}
+	change := func(method, path string, handle changeHandler) web.Route {
+		return web.ChangeRoute(method, "/webhooks"+path, token.Webhooks, func(r *web.Request) (web.Change, error) {
+			return handle(r, by(r))
+		})
+	}
+	return a.routes(get, change)
+}
+
+// OperatorRoutes returns the routes for operators: the same as those for merchants
+// below /merchants/{merchantId}/webhooks, and a list of all webhooks.
+func (a API) OperatorRoutes() []web.Route {
+	const prefix = "/merchants/{merchantId}/webhooks"
+	by := func(r *http.Request) client {
+		id, _ := order.ParseID(r.PathValue("merchantId")) // an invalid id becomes 0, which no merchant has
+		return client{order.ActorOperator, id}
+	}
+	get := func(path string, handle getHandler) web.Route {
+		return web.OperatorRoute(http.MethodGet, prefix+path, token.Webhooks, func(w http.ResponseWriter, r *http.Request) error {
+			return handle(w, r, by(r))
+		})
+	}
+	change := func(method, path string, handle changeHandler) web.Route {
+		return web.OperatorChangeRoute(method, prefix+path, token.Webhooks, func(r *web.Request) (web.Change, error) {
+			return handle(r, by(r.Request))
+		})
+	}
+	all := web.OperatorRoute(http.MethodGet, "/webhooks", token.Webhooks, a.listAll)
+	return append(a.routes(get, change), all)
+}
+
+func (a API) routes(get func(string, getHandler) web.Route, change func(string, string, changeHandler) web.Route) []web.Route {
+	const one = "/{webhookId}"
+	return []web.Route{
+		get("", a.list),
+		change(http.MethodPost, "", a.add),
+		get(one, a.get),
+		change(http.MethodPatch, one, a.change),
+		change(http.MethodDelete, one, a.remove),
+		change(http.MethodPost, one+"/secret", a.rotateSecret),
+		change(http.MethodPost, one+"/test", a.test),
+		change(http.MethodPost, one+"/redeliver", a.redeliver),
+		change(http.MethodPost, one+"/replay", a.replay),
+		get(one+"/deliveries", a.listDeliveries),
+	}
+}
+
+// key returns the endpoint that a request names. An invalid id becomes 0, which no
+// endpoint has.
+func (c client) key(r *http.Request) webhook.Key {
+	id, _ := order.ParseID(r.PathValue("webhookId"))
+	return webhook.Key{MerchantID: c.merchantID, ID: id}
+}
+
+// Refusal is an error of webhooks with its response.
+type Refusal struct {
+	Err     error
+	Status  int
+	Code    string
+	Message string
+}
+
+// Refusals are the errors of these routes alone.
+var Refusals = []Refusal{
+	{webhook.ErrNotFound, http.StatusNotFound, "not_found", "The webhook was not found."},
+	{webhook.ErrNoMerchant, http.StatusNotFound, "not_found", "The merchant was not found."},
+	{webhook.ErrNoEvent, http.StatusNotFound, "not_found", "The merchant has no event with that number."},
+	{webhook.ErrTooMany, http.StatusConflict, "too_many_webhooks", "The merchant has 20 webhooks, which is the maximum."},
+	{webhook.ErrBusy, http.StatusConflict, "webhook_busy", "A delivery to the webhook is in progress; try again."},
+}
+
+// Encode returns the response to an error of webhooks. ok is false for every other
+// error.
+func Encode(err error) (status int, body any, ok bool) {
+	for _, r := range Refusals {
+		if errors.Is(err, r.Err) {
+			return r.Status, web.NewCodedBody(r.Code, r.Message), true
+		}
+	}
+	return 0, nil, false
+}

@@ -1,0 +1,118 @@
+package webhookapi
+
+import (
+	"time"
+
+	"merchantorders/internal/webhook"
+)
+
+// webhookView is a webhook: everything but its secret.
+type webhookView struct {
+	ID             int64    `json:"id"`
+	MerchantID     int64    `json:"merchantId"`
+	URL            string   `json:"url"`
+	Description    string   `json:"description"`
+	Types          []string `json:"types"` // empty: all
+	State          string   `json:"state"`
+	Reason         *string  `json:"reason"` // why the service disabled it
+	StateChangedAt *string  `json:"stateChangedAt"`
+	CreatedAt      string   `json:"createdAt"`
+	OldSecretUntil *string  `json:"oldSecretUntil"` // until then the secret before the last one signs too
+	Acknowledged   int64    `json:"acknowledged"`   // number of the last event delivered or skipped
+	Failures       int      `json:"failures"`       // since the last success
+	FailingSince   *string  `json:"failingSince"`
+	NextAttemptAt  *string  `json:"nextAttemptAt"`
+}
+
+type webhooksView struct {
+	Webhooks []webhookView `json:"webhooks"`
+}
+
+// pageView is a page of the webhooks of all merchants.
+type pageView struct {
+	webhooksView
+	Next *int64 `json:"next"` // the value of after for the next page; nil: there is none
+}
+
+// secretView is the response to a request that made a secret. Only here it is shown,
+// and only once: a repetition of the request gets null.
+type secretView struct {
+	Secret  *string     `json:"secret"`
+	Webhook webhookView `json:"webhook"`
+}
+
+// deliveryView is a delivery in the log.
+type deliveryView struct {
+	ID        int64   `json:"id"`
+	At        string  `json:"at"`
+	MessageID string  `json:"messageId"`
+	Event     *int64  `json:"event"` // nil: a test
+	Type      string  `json:"type"`
+	Status    *int    `json:"status"` // nil: no response
+	Error     *string `json:"error"`  // nil: acknowledged
+	TookMs    int64   `json:"tookMs"`
+	Response  string  `json:"response"` // the first bytes of its body
+}
+
+type deliveriesView struct {
+	Deliveries []deliveryView `json:"deliveries"`
+	Next       *int64         `json:"next"` // the value of before for the next page; nil: there is none
+}
+
+// sentView is the response to a test or a redelivery.
+type sentView struct {
+	Acknowledged bool         `json:"acknowledged"`
+	Delivery     deliveryView `json:"delivery"`
+}
+
+type successView struct {
+	Success bool `json:"success"`
+}
+
+func newWebhookView(e webhook.Endpoint) webhookView {
+	types := make([]string, 0, len(e.Types.List()))
+	for _, t := range e.Types.List() {
+		types = append(types, t.String())
+	}
+	return webhookView{
+		ID: e.ID, MerchantID: e.MerchantID, URL: e.URL, Description: e.Description, Types: types,
+		State: e.State.String(), Reason: nonZero(e.Reason), StateChangedAt: timeOf(e.StateSet), CreatedAt: textOf(e.CreatedAt),
+		OldSecretUntil: timeOf(e.OldSecretUntil), Acknowledged: e.Acknowledged,
+		Failures: e.Failures, FailingSince: timeOf(e.FailingSince), NextAttemptAt: timeOf(e.NextAttempt),
+	}
+}
+
+func newWebhooksView(endpoints []webhook.Endpoint) webhooksView {
+	view := webhooksView{Webhooks: make([]webhookView, 0, len(endpoints))}
+	for _, e := range endpoints {
+		view.Webhooks = append(view.Webhooks, newWebhookView(e))
+	}
+	return view
+}
+
+func newDeliveryView(d webhook.Delivery) deliveryView {
+	return deliveryView{
+		ID: d.ID, At: textOf(d.At), MessageID: d.MessageID, Event: nonZero(d.Event), Type: d.Type,
+		Status: nonZero(d.Status), Error: nonZero(d.Error), TookMs: d.Took.Milliseconds(), Response: d.Response,
+	}
+}
+
+// nonZero returns a pointer to a value, nil if it is the zero value.
+func nonZero[T comparable](value T) *T {
+	var zero T
+	if value == zero {
+		return nil
+	}
+	return &value
+}
+
+func textOf(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// timeOf returns a time as text, nil if there is none.
+func timeOf(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	text := textOf(t)
+	return &text
+}

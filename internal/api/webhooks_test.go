@@ -1,0 +1,181 @@
+package api_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"merchantorders/internal/api/apitest"
+	"merchantorders/internal/token"
+)
+
+// webhooksOf are the paths of the webhooks of the first merchant, with the token that
+// each needs.
+func webhooksOf(s *service) map[string]string {
+	return map[string]string{
+		"/v2/webhooks":                     s.token(apitest.MerchantID, token.Webhooks),
+		"/operator/merchants/355/webhooks": s.operator,
+	}
+}
+
+// TestWebhooks goes through the life of a webhook, for its merchant and for an
+// operator.
+func TestWebhooks(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/v2/webhooks", "/operator/merchants/355/webhooks"} {
+		s := start(t, setup{})
+		credential := webhooksOf(s)[path]
+		send := func(method, below, body string, status int, want ...string) string {
+			t.Helper()
+			got := s.ask(credential, method, path+below, body)
+			if got.status != status {
+				t.Fatalf("%s %s%s: %d %s", method, path, below, got.status, got.body)
+			}
+			for _, part := range want {
+				if !strings.Contains(got.body, part) {
+					t.Errorf("%s %s%s: no %s in %s", method, path, below, part, got.body)
+				}
+			}
+			return got.body
+		}
+		var added struct {
+			Secret  string
+			Webhook struct {
+				ID           json.Number
+				Acknowledged int64
+			}
+		}
+		body := send("POST", "", `{"url":"https://hooks.example.com/a","description":"Λογιστήριο","types":["order.created"],"after":0}`, 201, `"acknowledged":0,`)
+		if err := json.Unmarshal([]byte(body), &added); err != nil || !strings.HasPrefix(added.Secret, "whsec_") {
+			t.Fatalf("%v: %s", err, body)
+		}
+		one := "/" + added.Webhook.ID.String()
+		send("GET", "", "", 200, `"description":"Λογιστήριο"`, `"types":["order.created"]`)
+		send("GET", one, "", 200, `"state":"active"`)
+		send("PATCH", one, `{"enabled":false,"types":[],"description":"","url":"https://hooks.example.com/b"}`, 200,
+			`"state":"disabled"`, `"types":[]`, `"description":""`, `"url":"https://hooks.example.com/b"`)
+		send("PATCH", one, `{"enabled":true}`, 200, `"state":"active"`)
+		rotated := send("POST", one+"/secret", `{"overlap":"1h"}`, 200, `"secret":"whsec_`, `"oldSecretUntil":"2026-11-20T11:00:00Z"`)
+		if strings.Contains(rotated, added.Secret) {
+			t.Error("the secret has not changed")
+		}
+		send("POST", one+"/secret", "", 200, `"oldSecretUntil":"2026-11-21T10:00:00Z"`)
+		send("POST", one+"/secret", `{"overlap":"0s"}`, 200, `"oldSecretUntil":null`)
+		send("POST", one+"/test", "", 200, `"acknowledged":true`, `"event":null,"type":"webhook.test"`)
+		send("POST", one+"/redeliver", `{"event":1}`, 200, `"event":1,"type":"order.created"`)
+		send("POST", one+"/redeliver", `{"event":900}`, 404, "no event with that number")
+		send("POST", one+"/replay", `{"after":1}`, 200, `"acknowledged":1,`)
+		send("POST", one+"/replay", `{"after":900}`, 404, "no event with that number")
+		send("GET", one+"/deliveries?limit=1", "", 200, `"deliveries":[{"id":2,`, `"next":2`)
+		send("GET", one+"/deliveries?before=2", "", 200, `"deliveries":[{"id":1,`, `"next":null`)
+		send("DELETE", one, "", 200, `{"success":true}`)
+		for _, request := range [][2]string{
+			{"GET", ""}, {"PATCH", `{}`}, {"DELETE", ""}, {"POST /secret", ""}, {"POST /test", ""},
+			{"POST /redeliver", `{"event":1}`}, {"POST /replay", `{"after":0}`}, {"GET /deliveries", ""},
+		} {
+			method, below, _ := strings.Cut(request[0], " ")
+			send(method, one+below, request[1], 404, "The webhook was not found.")
+		}
+		for range 20 {
+			send("POST", "", `{"url":"https://hooks.example.com/a"}`, 201)
+		}
+		send("POST", "", `{"url":"https://hooks.example.com/a"}`, 409, "too_many_webhooks")
+		list := s.ask(s.operator, "GET", "/operator/webhooks?limit=3", "")
+		if list.status != http.StatusOK || strings.Count(list.body, `"url"`) != 3 || strings.Contains(list.body, `"next":null`) {
+			t.Errorf("all webhooks: %d %s", list.status, list.body)
+		}
+		s = start(t, setup{})
+	}
+}
+
+// TestWebhookKeys checks that a repeated request with a key adds one webhook and that
+// the record does not have its secret.
+func TestWebhookKeys(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	for path, credential := range webhooksOf(s) {
+		for i, want := range []string{`{"secret":"whsec_`, `{"secret":null,`} {
+			got := s.send(credential, "POST", path, strings.NewReader(`{"url":"https://hooks.example.com/a"}`), http.Header{"Idempotency-Key": {"k"}})
+			if got.status != http.StatusCreated || !strings.HasPrefix(got.body, want) {
+				t.Errorf("request %d: %d %s", i, got.status, got.body)
+			}
+		}
+		for _, below := range []string{"/1/test", "/1/redeliver"} {
+			var ids [2]string
+			for i := range ids {
+				got := s.send(credential, "POST", path+below, strings.NewReader(`{"event":1}`), http.Header{"Idempotency-Key": {below}})
+				ids[i] = got.body
+			}
+			if ids[0] != ids[1] || !strings.Contains(ids[0], `"acknowledged":true`) {
+				t.Errorf("%s twice: %s", below, ids)
+			}
+		}
+		if got := s.ask(credential, "GET", path+"/1/deliveries", ""); strings.Count(got.body, `"messageId"`)%2 != 0 || got.status != 200 {
+			t.Errorf("%d %s", got.status, got.body)
+		}
+	}
+}
+
+// TestWebhookFields sends every field wrong in every way: 400, naming the field.
+func TestWebhookFields(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	numbers := []string{`null`, `"1"`, `-1`, `1.5`, `1e3`, `01`, `true`, `[]`, `{}`, `99999999999999999999`}
+	texts := []string{`null`, `1`, `true`, `[]`, `{}`}
+	urls := append([]string{
+		`""`, `"http://hooks.example.com"`, `"https://"`, `"https://127.0.0.1/"`, `"https://localhost/"`, `"https://a@hooks.example.com"`,
+		`"https://hooks.example.com:22/"`, `"https://hooks.example.com/#a"`, `"ftp://hooks.example.com"`, `"https://hooks.example.com/\u0000"`,
+		`"https://hooks.example.com/` + strings.Repeat("a", 1000) + `"`,
+	}, texts...)
+	descriptions := append([]string{`"a\nb"`, `"` + strings.Repeat("a", 201) + `"`, `"\u0000"`}, texts...)
+	types := []string{`null`, `"order.created"`, `1`, `true`, `{}`, `[1]`, `[null]`, `["order.deleted"]`, `["ORDER.CREATED"]`, `[["order.created"]]`}
+	for path, credential := range webhooksOf(s) {
+		if got := s.ask(credential, "POST", path, `{"url":"https://hooks.example.com/a"}`); got.status != http.StatusCreated {
+			t.Fatalf("%d %s", got.status, got.body)
+		}
+		for _, row := range []struct {
+			method, below, field, others string
+			values                       []string
+		}{
+			{"POST", "", "url", "", urls},
+			{"POST", "", "description", `"url":"https://hooks.example.com/a",`, descriptions},
+			{"POST", "", "types", `"url":"https://hooks.example.com/a",`, types},
+			{"POST", "", "after", `"url":"https://hooks.example.com/a",`, numbers},
+			{"PATCH", "/1", "url", "", urls},
+			{"PATCH", "/1", "description", "", descriptions},
+			{"PATCH", "/1", "types", "", types},
+			{"PATCH", "/1", "enabled", "", []string{`null`, `"true"`, `1`, `[]`, `{}`}},
+			{"POST", "/1/secret", "overlap", "", []string{`null`, `"1"`, `"169h"`, `"-1s"`, `""`, `3600`, `[]`}},
+			{"POST", "/1/redeliver", "event", "", append([]string{`0`}, numbers...)},
+			{"POST", "/1/replay", "after", "", numbers},
+		} {
+			for _, value := range row.values {
+				body := `{` + row.others + `"` + row.field + `":` + value + `}`
+				got := s.ask(credential, row.method, path+row.below, body)
+				refused := strings.Contains(got.body, `"message":"`+row.field+" ") || strings.Contains(got.body, "invalid_payload")
+				if got.status != http.StatusBadRequest || !refused {
+					t.Errorf("%s %s%s %s: %d %s", row.method, path, row.below, body, got.status, got.body)
+				}
+			}
+			for _, body := range []string{`[]`, `null`, `{"x":1}`, `{`, `{"` + strings.ToUpper(row.field) + `":1}`} {
+				if got := s.ask(credential, row.method, path+row.below, body); got.status != http.StatusBadRequest {
+					t.Errorf("%s %s%s %s: %d %s", row.method, path, row.below, body, got.status, got.body)
+				}
+			}
+		}
+		for _, query := range []string{"limit=0", "limit=201", "limit=x", "before=0", "before=-1", "before=1&before=2", "limit=%zz"} {
+			if got := s.ask(credential, "GET", path+"/1/deliveries?"+query, ""); got.status != http.StatusBadRequest {
+				t.Errorf("%s: %d %s", query, got.status, got.body)
+			}
+		}
+		if got := s.ask(credential, "GET", path, ""); strings.Count(got.body, `"id":`) > 2 {
+			t.Errorf("a refused request added a webhook: %s", got.body)
+		}
+	}
+	for _, query := range []string{"limit=0", "limit=501", "state=x", "state=active&state=failed", "after=-1", "after=x"} {
+		if got := s.ask(s.operator, "GET", "/operator/webhooks?"+query, ""); got.status != http.StatusBadRequest {
+			t.Errorf("%s: %d %s", query, got.status, got.body)
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package app
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	v2 "merchantorders/internal/api/v2"
+	"merchantorders/internal/webhook"
+)
+
+// startWebhooks makes the service and the sender of webhooks.
+func (s *server) startWebhooks() {
+	client := webhook.NewClient(s.flags.WebhookAllowPrivate)
+	s.sender = webhook.NewSender(webhook.Options{
+		Store: s.db, Poster: client, Encoder: v2.EventEncoder{}, Now: s.now, Random: rand.Float64, Log: s.log,
+	})
+	s.webhooks = webhook.NewService(webhook.ServiceOptions{
+		Store: s.db, Poster: client, Encoder: v2.EventEncoder{}, Now: s.now,
+		AllowPrivate: s.flags.WebhookAllowPrivate, Added: s.sender.Added,
+	})
+	s.orders.OnChange(s.sender.Changed)
+}
+
+// deliveriesInterval is the interval of deleting old deliveries from the log.
+const deliveriesInterval = time.Hour
+
+// runSender starts the delivery of webhooks, unless the settings turn it off, and the
+// deletion of old deliveries. The returned function stops both and waits until their
+// requests have ended.
+func (s *server) runSender() (stop func()) {
+	// They outlive the server's context, so that the events of the last requests are
+	// still delivered while the server stops.
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	if !s.flags.NoWebhooks {
+		running.Go(func() { s.sender.Run(ctx) })
+	}
+	job := s.jobs.add("delete webhook deliveries", deliveriesInterval)
+	running.Go(func() {
+		s.jobs.repeat(ctx, job, func() error {
+			_, err := s.webhooks.DeleteOldDeliveries(ctx)
+			return err
+		})
+	})
+	return func() {
+		cancel()
+		running.Wait()
+	}
+}

@@ -1,0 +1,104 @@
+package webhook
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestSign compares with the example of the Standard Webhooks specification.
+func TestSign(t *testing.T) {
+	t.Parallel()
+	const secret, want = Secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"), "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+	got, err := Sign("msg_p5jXN8AQM9LWM0D4loKWxJek", time.Unix(1614265330, 0), []byte(`{"test": 2432232314}`), secret)
+	if err != nil || got != want {
+		t.Errorf("%s, %v", got, err)
+	}
+	other := NewSecret()
+	if len(other) != len(SecretPrefix)+44 || other == NewSecret() {
+		t.Errorf("a new secret has %d characters", len(other))
+	}
+	both, err := Sign("msg_p5jXN8AQM9LWM0D4loKWxJek", time.Unix(1614265330, 0), []byte(`{"test": 2432232314}`), other, secret)
+	if err != nil || !strings.HasSuffix(both, " "+want) || strings.Count(both, "v1,") != 2 {
+		t.Errorf("%s, %v", both, err)
+	}
+	if _, err := Sign("a", time.Unix(0, 0), nil, "whsec_?"); err == nil {
+		t.Error("a secret that is not base64 signs")
+	}
+}
+
+// TestSecretIsNotPrinted checks that no way of printing shows a secret.
+func TestSecretIsNotPrinted(t *testing.T) {
+	t.Parallel()
+	secret := NewSecret()
+	e := Endpoint{Secret: secret, OldSecret: secret}
+	var log strings.Builder
+	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "secret", secret, "endpoint", e)
+	for _, text := range []string{fmt.Sprint(secret), fmt.Sprintf("%s %q %v %+v %#v %x", secret, secret, e, e, e, secret), log.String()} {
+		if strings.Contains(text, string(secret)[len(SecretPrefix):]) || strings.Contains(text, fmt.Sprintf("%x", string(secret))) {
+			t.Errorf("printed: %s", text)
+		}
+	}
+}
+
+// TestPauses checks the pauses: they grow, have limits, and are spread.
+func TestPauses(t *testing.T) {
+	t.Parallel()
+	want := []time.Duration{5, 15, 45, 135, 405, 1215, 3645, 10935, 28800, 28800, 28800}
+	for i, seconds := range want {
+		for random, factor := range map[float64]float64{0: 0.8, 0.5: 1, 1: 1.2} {
+			expected := time.Duration(float64(seconds*time.Second) * factor)
+			if got := pause(i+1, random); (got - expected).Abs() > time.Millisecond {
+				t.Errorf("after %d failures, random %g: %v, not %v", i+1, random, got, expected)
+			}
+		}
+	}
+	if got := pause(1000, 1); got > maxPause+maxPause/5 {
+		t.Errorf("after 1000 failures: %v", got)
+	}
+}
+
+// TestGivesUp fails every delivery: the endpoint is disabled after three days, with a
+// reason, and not earlier.
+func TestGivesUp(t *testing.T) {
+	t.Parallel()
+	start := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	now, e := start, Endpoint{State: Active, Acknowledged: 4}
+	attempts := 0
+	for e.State == Active {
+		attempts++
+		p := e.after(5, Result{Error: ErrorStatus, Status: 503}, now, func(n int) time.Duration { return pause(n, 0.5) })
+		if p.Acknowledged != 4 || p.Failures != attempts || !p.FailingSince.Equal(start) {
+			t.Fatalf("progress %+v after %d attempts", p, attempts)
+		}
+		e = e.apply(p)
+		if e.State == Active {
+			now = e.NextAttempt
+		} else if p.Audit == nil || p.Audit.Detail != "reason=status" || p.Audit.Action != AuditFailed {
+			t.Errorf("audit entry %+v", p.Audit)
+		}
+	}
+	if took := now.Sub(start); took < GiveUpAfter || took > GiveUpAfter+maxPause || attempts < 10 || attempts > 30 {
+		t.Errorf("gave up after %v and %d attempts", took, attempts)
+	}
+	if e.Reason != "deliveries have failed for 3 days; the last error was the status 503" {
+		t.Errorf("reason %q", e.Reason)
+	}
+	gone := Endpoint{State: Active}.after(1, Result{Error: ErrorStatus, Status: 410}, start, nil)
+	if gone.State != Failed || gone.Reason != "the endpoint answered 410 Gone" || !gone.StateSet.Equal(start) {
+		t.Errorf("after a 410: %+v", gone)
+	}
+	done := Endpoint{State: Active, Failures: 3, FailingSince: start, NextAttempt: start}.after(9, Result{Status: 204}, start, nil)
+	if diff := cmp.Diff(Progress{Acknowledged: 9, State: Active}, done); diff != "" {
+		t.Errorf("after a success (-want +got):\n%s", diff)
+	}
+	for _, kind := range []string{ErrorTimeout, ErrorAddress, ErrorResolve, ErrorTLS, ErrorConnection} {
+		if text := (Result{Error: kind}).problem(); text == "" {
+			t.Errorf("%s has no text", kind)
+		}
+	}
+}
