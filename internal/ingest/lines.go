@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-
-	"merchantorders/internal/order"
 )
 
 const (
@@ -17,25 +15,31 @@ const (
 	readAhead = 8         // blocks that are parsed, or wait, while a batch is imported
 )
 
+// ErrInput is the error of an input that cannot be read to its end.
+var ErrInput = errors.New("read the input")
+
 // lineReader splits an input into blocks of whole lines. A block ends at the
 // last line end of a read, so that no line waits for more input.
-type lineReader struct {
+type lineReader[T any] struct {
+	parse func(text []byte) (T, error)
 	r     *bufio.Reader
 	lines int   // number of lines read
 	read  int64 // number of bytes read
 	err   error // of r; io.EOF at its end
 }
 
-func newLineReader(r io.Reader) *lineReader { return &lineReader{r: bufio.NewReaderSize(r, readSize)} }
+func newLineReader[T any](r io.Reader, parse func([]byte) (T, error)) *lineReader[T] {
+	return &lineReader[T]{parse: parse, r: bufio.NewReaderSize(r, readSize)}
+}
 
 // sendTo sends the blocks to a channel, in the order of the input, until the
 // input or ctx ends. It starts a goroutine that parses each block.
-func (l *lineReader) sendTo(ctx context.Context, blocks chan<- *block) {
+func (l *lineReader[T]) sendTo(ctx context.Context, blocks chan<- *block[T]) {
 	defer close(blocks)
 	for next := l.next(); next != nil; next = l.next() {
 		select {
 		case blocks <- next:
-			go next.parse()
+			go next.parse(l.parse)
 		case <-ctx.Done():
 			return
 		}
@@ -43,13 +47,13 @@ func (l *lineReader) sendTo(ctx context.Context, blocks chan<- *block) {
 }
 
 // next returns the next block; nil at the end of the input.
-func (l *lineReader) next() *block {
-	b := &block{first: l.lines + 1, parsed: make(chan struct{})}
+func (l *lineReader[T]) next() *block[T] {
+	b := &block[T]{first: l.lines + 1, parsed: make(chan struct{})}
 	for more := true; more && l.err == nil; more = l.hasLine() {
 		complete := len(b.data)
 		b.data, l.err = l.appendLine(b.data)
 		if l.err != nil && !errors.Is(l.err, io.EOF) {
-			b.data, l.err = b.data[:complete], fmt.Errorf("read orders: %w", l.err)
+			b.data, l.err = b.data[:complete], fmt.Errorf("%w: %w", ErrInput, l.err)
 		}
 		l.lines++
 		b.data = slices.Grow(b.data, l.r.Buffered()) // for all lines that have been read ahead
@@ -62,7 +66,7 @@ func (l *lineReader) next() *block {
 }
 
 // hasLine reports whether a whole line has been read ahead.
-func (l *lineReader) hasLine() bool {
+func (l *lineReader[T]) hasLine() bool {
 	ahead, _ := l.r.Peek(l.r.Buffered())
 	return bytes.IndexByte(ahead, '\n') >= 0
 }
@@ -70,7 +74,7 @@ func (l *lineReader) hasLine() bool {
 // appendLine appends the next line with its line end to data; the last line may
 // have none. It shortens a line that is too long, but not so much that it is no
 // longer too long.
-func (l *lineReader) appendLine(data []byte) ([]byte, error) {
+func (l *lineReader[T]) appendLine(data []byte) ([]byte, error) {
 	const enough = MaxLineLength + len("x\r\n")
 	end := len(data) + enough
 	for {
@@ -88,41 +92,41 @@ func (l *lineReader) appendLine(data []byte) ([]byte, error) {
 }
 
 // block is a sequence of lines.
-type block struct {
+type block[T any] struct {
 	first int    // number of the first line
 	data  []byte // the lines with their line ends
 	end   int64  // bytes of the input up to the end of the block
 
-	lines  []parsedLine  // without blank lines
-	parsed chan struct{} // closed when lines is complete
+	lines  []parsedLine[T] // without blank lines
+	parsed chan struct{}   // closed when lines is complete
 }
 
-// parsedLine is a line as an order or a problem.
-type parsedLine struct {
-	number   int
-	text     []byte          // as it came, without the line end; nil if it is too long
-	incoming *order.Incoming // nil: invalid
-	problem  string
+// parsedLine is a line as an item or a problem.
+type parsedLine[T any] struct {
+	number  int
+	text    []byte // as it came, without the line end; nil if it is too long
+	item    *T     // nil: invalid
+	problem string
 }
 
 // parse parses the lines of the block.
-func (b *block) parse() {
+func (b *block[T]) parse(parse func([]byte) (T, error)) {
 	defer close(b.parsed)
-	b.lines = make([]parsedLine, 0, bytes.Count(b.data, []byte{'\n'})+1)
+	b.lines = make([]parsedLine[T], 0, bytes.Count(b.data, []byte{'\n'})+1)
 	number := b.first - 1
 	for text := range bytes.Lines(b.data) {
 		number++
-		line := parsedLine{number: number, text: bytes.TrimSuffix(text, []byte{'\n'})}
+		line := parsedLine[T]{number: number, text: bytes.TrimSuffix(text, []byte{'\n'})}
 		text = bytes.TrimSuffix(line.text, []byte{'\r'})
 		if len(text) > MaxLineLength {
 			line.text = nil
 			line.problem = "the line is longer than 4 MiB"
 		} else if len(bytes.Trim(text, " \t\r")) == 0 {
 			continue
-		} else if in, err := Parse(text); err != nil {
+		} else if item, err := parse(text); err != nil {
 			line.problem = err.Error()
 		} else {
-			line.incoming = &in
+			line.item = &item
 		}
 		b.lines = append(b.lines, line)
 	}

@@ -32,7 +32,7 @@ func (s *Service) Transition(ctx context.Context, merchantID int64, id Identifie
 // apply makes the change of a locked order. The correction comes first, so that its
 // event is older than that of the transition.
 func (c OrderChange) apply(ctx context.Context, tx Tx, locked LockedOrder, cause Cause) (WriteResult, error) {
-	if !c.Reason.ValidFor(c.To) {
+	if c.To != 0 && !c.Reason.ValidFor(c.To) {
 		return WriteResult{}, ErrInvalidReason
 	}
 	if (c.To != 0 || c.Correction.Empty()) && !cause.Actor.CanTransition(locked.State, c.To) {
@@ -66,15 +66,20 @@ type TransitionError struct {
 // Error returns which transitions are allowed. Operators read it.
 func (e *TransitionError) Error() string {
 	text := "an order in the state " + e.From.String() + " cannot move to " + e.To.String() + ": "
-	allowed := states[e.From].byOperator
+	allowed := e.Allowed()
 	if len(allowed) == 0 {
 		return text + "the state is final"
 	}
-	names := make([]string, len(allowed))
-	for i, s := range allowed {
-		names[i] = s.String()
+	return text + "it can move to " + strings.Join(allowed, ", ")
+}
+
+// Allowed returns the names of the states to which the order can move.
+func (e *TransitionError) Allowed() []string {
+	names := make([]string, 0, len(states[e.From].byOperator))
+	for _, s := range states[e.From].byOperator {
+		names = append(names, s.String())
 	}
-	return text + "it can move to " + strings.Join(names, ", ")
+	return names
 }
 
 // Unwrap returns ErrInvalidTransition.

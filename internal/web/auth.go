@@ -98,17 +98,17 @@ func (a authenticator) merchant(route Route, handle merchantHandler) Handler {
 // operator returns a handler that lets requests with an operator's token and the
 // route's scope pass. It must be a Bearer token: a browser remembers Basic
 // credentials (decision 1).
-func (a authenticator) operator(scope token.Scope, handle Handler) Handler {
+func (a authenticator) operator(route Route, handle Handler) Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if _, basic, _ := credential(r); basic {
 			return a.unauthorized(w.Header(), r)
 		}
-		grant, leave, err := a.authenticate(w.Header(), r, false)
+		grant, leave, err := a.authenticate(w.Header(), r, route.upload)
 		if err != nil {
 			return err
 		}
 		defer leave()
-		if !grant.Operator() || !grant.Scopes.Has(scope) {
+		if !grant.Operator() || !grant.Scopes.Has(route.scope) {
 			return ErrForbidden
 		}
 		if err := checkQuery(r); err != nil {

@@ -19,6 +19,8 @@ var (
 	ErrSuspended = errors.New("the merchant is suspended")
 	// ErrRouteNotFound: no route has this path.
 	ErrRouteNotFound = errors.New("no route has this path")
+	// ErrContentEncoding: the body is compressed in another way than gzip.
+	ErrContentEncoding = errors.New("the body has a content encoding other than gzip")
 	// ErrInvalidPayload: the body does not have the form that the route expects.
 	ErrInvalidPayload = errors.New("invalid payload")
 )
@@ -60,6 +62,8 @@ func Status(err error) int {
 		return http.StatusMethodNotAllowed
 	case errors.As(err, &param), errors.Is(err, ErrInvalidPayload), errors.Is(err, order.ErrInvalidRange):
 		return http.StatusBadRequest
+	case errors.Is(err, ErrContentEncoding):
+		return http.StatusUnsupportedMediaType
 	case errors.Is(err, order.ErrPreconditionFailed):
 		return http.StatusPreconditionFailed
 	case errors.Is(err, order.ErrIdempotencyKeyReused):

@@ -83,7 +83,7 @@ func (rt *Router) handler(group RouteGroup, pattern string, route Route) Handler
 			handle = rt.config.Metrics.countUploads(handle)
 		}
 		if route.access == forOperators {
-			return auth.operator(route.scope, func(w http.ResponseWriter, r *http.Request) error {
+			return auth.operator(route, func(w http.ResponseWriter, r *http.Request) error {
 				return handle(w, &Request{Request: r, MerchantID: order.OperatorKeys, auth: auth})
 			})
 		}
@@ -91,7 +91,7 @@ func (rt *Router) handler(group RouteGroup, pattern string, route Route) Handler
 	case route.get != nil:
 		return auth.merchant(route, route.get)
 	case route.access == forOperators:
-		return auth.operator(route.scope, route.plain)
+		return auth.operator(route, route.plain)
 	}
 	return route.plain
 }

@@ -58,9 +58,13 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log
 	})
 }
 
+// stoppingKey is the key, in the context of a request, of a context that ends when the
+// server begins to stop.
+type stoppingKey struct{}
+
 func serve(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger, options ServerOptions, timeouts serverTimeouts) error {
 	// Requests outlive ctx: those that may still finish must not end with it.
-	requests, abort := context.WithCancel(context.WithoutCancel(ctx))
+	requests, abort := context.WithCancel(context.WithValue(context.WithoutCancel(ctx), stoppingKey{}, ctx))
 	defer abort()
 	bounded := &connections{Listener: listener, max: options.Connections}
 	server := newServer(bounded.handler(handler), log, options, timeouts)

@@ -38,6 +38,8 @@ func (a API) Routes() web.RouteGroup {
 		Errors: encodeError,
 		Routes: append([]web.Route{
 			web.OperatorChangeRoute(http.MethodPost, "/orders", token.OrdersIngest, a.importOrder),
+			web.OperatorStreamRoute("/orders/import", token.OrdersIngest, a.importOrders),
+			web.OperatorStreamRoute("/orders/transitions", token.OrdersTransition, a.changeOrders),
 			web.OperatorWriteRoute(http.MethodPost, "/merchants/{merchantId}/orders/{orderReference}/state", token.OrdersTransition, a.transitionOrder),
 			web.OperatorWriteRoute(http.MethodPatch, "/merchants/{merchantId}/orders/{orderReference}", token.OrdersTransition, a.correctOrder),
 			web.OperatorRoute(http.MethodGet, "/merchants", token.Merchants, a.listMerchants),

@@ -1,0 +1,133 @@
+package api_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/order"
+)
+
+// bulk sends lines of the operator and compares the lines of the response.
+func (s *service) bulk(path, body string, header http.Header, want ...string) {
+	s.t.Helper()
+	got := s.send(s.operator, "POST", "/operator"+path, strings.NewReader(body), header)
+	if diff := cmp.Diff(want, strings.Split(got.body, "\n")); diff != "" || got.status != 200 {
+		s.t.Errorf("%s: %d (-want +got):\n%s", path, got.status, diff)
+	}
+}
+
+func importSummary(created, unchanged, conflicting, invalid, last int) string {
+	return fmt.Sprintf(`{"summary":{"conflicting":%d,"created":%d,"invalid":%d,"unchanged":%d},"complete":true,"lastLine":%d,"problem":null}`,
+		conflicting, created, invalid, unchanged, last)
+}
+
+// line is document on one line.
+func line(reference string, number int, extra string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(document(reference, number, extra), "\n", ""), "\t", "") + "\n"
+}
+
+func TestBulkImport(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	body := line("B-1", 7001, "") + "\n" + line("B-2", 7002, `,"totl":5`) + line("R-1", 7003, "") + line("B-1", 7001, "") +
+		`{"merchantId":355,"refer` // the body ends in the middle of a line
+	results := func(first string) []string {
+		return []string{
+			`{"line":1,"reference":"B-1","status":"` + first + `","orderId":7001}`,
+			`{"line":3,"status":"invalid","problem":"totl: unknown key"}`,
+			`{"line":4,"reference":"R-1","status":"conflicting","problem":"reference: R-1 is taken by an order with other content"}`,
+			`{"line":5,"reference":"B-1","status":"unchanged","orderId":7001}`,
+			`{"line":6,"status":"invalid","problem":"not a JSON object: it ends too early"}`,
+		}
+	}
+	s.bulk("/orders/import", body, nil, append(results("created"), importSummary(1, 1, 1, 2, 6))...)
+	s.bulk("/orders/import", body, nil, append(results("unchanged"), importSummary(0, 2, 1, 2, 6))...)
+	problems := results("")
+	s.bulk("/orders/import?results=problems", body, nil, problems[1], problems[2], problems[4], importSummary(0, 2, 1, 2, 6))
+	s.bulk("/orders/import", "", nil, importSummary(0, 0, 0, 0, 0))
+
+	var compressed bytes.Buffer
+	w := gzip.NewWriter(&compressed)
+	_, _ = io.WriteString(w, line("B-3", 7004, ""))
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s.bulk("/orders/import", compressed.String(), http.Header{"Content-Encoding": {"gzip"}},
+		`{"line":1,"reference":"B-3","status":"created","orderId":7004}`, importSummary(1, 0, 0, 0, 1))
+	cut := s.send(s.operator, "POST", "/operator/orders/import", bytes.NewReader(compressed.Bytes()[:compressed.Len()-9]), http.Header{"Content-Encoding": {"gzip"}})
+	if !strings.Contains(cut.body, `"complete":false`) || !strings.Contains(cut.body, `The body did not arrive completely.`) {
+		t.Errorf("cut off: %d %s", cut.status, cut.body)
+	}
+	other := s.send(s.operator, "POST", "/operator/orders/import", strings.NewReader("x"), http.Header{"Content-Encoding": {"br"}})
+	s.compare("br", other, 415, coded("unsupported_encoding", "The body must be plain or compressed with gzip."))
+	s.asOperator("POST", "/orders/import?results=some", "", 400, coded("invalid_params", "results must be all or problems"))
+	s.asOperator("POST", "/orders/import?limit=1", "", 400, coded("invalid_params", "limit is not a known parameter"))
+}
+
+func TestBulkTransitions(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	body := strings.Join([]string{
+		`{"merchantId":355,"reference":"R-1","state":"in-processing"}`,
+		`{"merchantId":355,"reference":"R-1","state":"ready-for-shipment","carrier":{"trackingCodes":"T-1"}}`,
+		`{"merchantId":355,"reference":"R-2","state":"completed"}`,
+		`{"merchantId":355,"reference":"R-3","state":"canceled","reason":"customer-request"}`,
+		`{"merchantId":355,"reference":"R-4","customer":{"phone":"210 2"}}`,
+		`{"merchantId":355,"reference":"X-1","state":"canceled"}`,
+		`{"merchantId":999,"reference":"R-1","state":"canceled"}`,
+		`{"merchantId":355,"reference":"R-5","state":"rejected-by-merchant","reason":"late"}`,
+		`{"merchantId":355,"reference":"R-5","state":"lost"}`,
+		`{"merchantId":355,"reference":"R-5"}`,
+		`{"merchantId":"355","reference":"R-5","state":"canceled"}`,
+		`{"merchantId":355,"reference":"R 5","state":"canceled"}`,
+		`{"merchantId":355,"reference":"R-5","state":"canceled","note":"x"}`,
+		`{"merchantId":355,"reference":"R-5","carrier":{"name":5}}`,
+		`{"merchantId":355,"reference":"R-5","sta`,
+	}, "\n")
+	refused := `{"line":3,"merchantId":355,"reference":"R-2","status":"refused","state":"registered","problem":"An order in the state registered cannot ` +
+		`move to completed: it can move to in-processing, rejected-by-merchant, canceled.","allowed":["in-processing","rejected-by-merchant","canceled"]}`
+	problems := []string{
+		`{"line":6,"merchantId":355,"reference":"X-1","status":"not_found","problem":"The merchant 355 has no such order."}`,
+		`{"line":7,"merchantId":999,"reference":"R-1","status":"not_found","problem":"The merchant 999 has no such order."}`,
+		`{"line":8,"merchantId":355,"reference":"R-5","status":"invalid","problem":"reason must be lower-case words and numbers joined by hyphens, ` +
+			`of at most 64 bytes; for rejected-by-merchant one of out-of-stock, damaged, wrong-price, disabled-product, wrong-product"}`,
+		`{"line":9,"status":"invalid","problem":"state must be one of ` + order.StateNames() + `"}`,
+		`{"line":10,"status":"invalid","problem":"there is nothing to change: give state, or a field to correct"}`,
+		`{"line":11,"status":"invalid","problem":"merchantId must be a whole number from 1"}`,
+		`{"line":12,"status":"invalid","problem":"reference must be the reference of an order"}`,
+		`{"line":13,"status":"invalid","problem":"note is not a known key"}`,
+		`{"line":14,"status":"invalid","problem":"carrier.name: must be text"}`,
+		`{"line":15,"status":"invalid","problem":"the line is not a JSON object with the members of a change"}`,
+	}
+	summary := func(changed, unchanged, refused int) string {
+		return fmt.Sprintf(`{"summary":{"changed":%d,"invalid":8,"not_found":2,"refused":%d,"unchanged":%d},"complete":true,"lastLine":15,"problem":null}`,
+			changed, refused, unchanged)
+	}
+	done := []string{
+		`{"line":1,"merchantId":355,"reference":"R-1","status":"changed","state":"in-processing"}`,
+		`{"line":2,"merchantId":355,"reference":"R-1","status":"changed","state":"ready-for-shipment","corrected":["carrier.trackingCodes"]}`,
+		refused,
+		`{"line":4,"merchantId":355,"reference":"R-3","status":"changed","state":"canceled"}`,
+		`{"line":5,"merchantId":355,"reference":"R-4","status":"changed","state":"registered","corrected":["customer.phone"]}`,
+	}
+	s.bulk("/orders/transitions", body, nil, append(append(done, problems...), summary(4, 0, 1))...)
+	again := []string{
+		`{"line":1,"merchantId":355,"reference":"R-1","status":"refused","state":"ready-for-shipment","problem":"An order in the state ready-for-shipment ` +
+			`cannot move to in-processing: it can move to picked-by-courier, canceled.","allowed":["picked-by-courier","canceled"]}`,
+		refused,
+	}
+	s.bulk("/orders/transitions?results=problems", body, nil, append(append(again, problems...), summary(0, 3, 2))...)
+	if got := s.state("R-1"); got != order.ReadyForShipment {
+		t.Errorf("R-1 is %s", got)
+	}
+	if events := s.ask(s.merchant, "GET", "/v2/orders/R-1/events", "").body; strings.Count(events, `"type":`) != 4 {
+		t.Errorf("events of R-1: %s", events)
+	}
+}

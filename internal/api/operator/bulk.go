@@ -1,0 +1,139 @@
+package operator
+
+import (
+	"context"
+	"errors"
+
+	"merchantorders/internal/ingest"
+	"merchantorders/internal/order"
+	"merchantorders/internal/web"
+)
+
+// stream makes the lines of a bulk request and counts them.
+type stream struct {
+	*web.Stream
+	problemsOnly bool // responses to lines that did what they should are left out
+	counts       map[string]int
+	after        int // number of the last line with a result
+}
+
+// newStream returns the stream of a request. Its parameter results is all, the
+// default, or problems.
+func newStream(s *web.Stream, statuses ...string) (*stream, error) {
+	query := s.URL.Query()
+	for name := range query {
+		if name != "results" {
+			return nil, &web.ParamError{Name: web.Echo(name), Problem: "is not a known parameter"}
+		}
+	}
+	b := &stream{Stream: s, counts: make(map[string]int)}
+	switch values := query["results"]; {
+	case len(values) == 0, len(values) == 1 && values[0] == "all":
+	case len(values) == 1 && values[0] == "problems":
+		b.problemsOnly = true
+	default:
+		return nil, &web.ParamError{Name: "results", Problem: "must be all or problems"}
+	}
+	for _, status := range statuses {
+		b.counts[status] = 0
+	}
+	return b, nil
+}
+
+// add writes the result of a line.
+func (b *stream) add(number int, status string, problem bool, line any) error {
+	b.counts[status]++
+	b.after = number
+	if b.problemsOnly && !problem {
+		return nil
+	}
+	return b.WriteLine(line)
+}
+
+// summaryView is the last line of the response to a bulk request.
+type summaryView struct {
+	Summary  map[string]int `json:"summary"`  // lines by status
+	Complete bool           `json:"complete"` // whether every line of the body has a result
+	// LastLine is the number of the last line with a result; 0: there is none.
+	LastLine int     `json:"lastLine"`
+	Problem  *string `json:"problem"` // why it is not complete
+}
+
+// end writes the summary after the last batch. err is why the request did not come to
+// its end, nil if it did. An error before the first result becomes the response.
+func (b *stream) end(err error) error {
+	summary := summaryView{Summary: b.counts, Complete: err == nil, LastLine: b.after}
+	if err != nil {
+		problem := b.problem(err)
+		if problem == "" || b.after == 0 && errors.Is(err, order.ErrUnavailable) {
+			return err
+		}
+		summary.Problem = &problem
+	}
+	if err := b.WriteLine(summary); err != nil {
+		return err
+	}
+	_ = b.Flush() // an error means that the client disconnected: it sends the lines again
+	if b.cut(err) {
+		return nil
+	}
+	return err
+}
+
+// problem returns what ended a request early, for its client; empty for a failure of
+// the service before it has sent anything.
+func (b *stream) problem(err error) string {
+	switch {
+	case errors.Is(context.Cause(b.Context()), web.ErrStopping):
+		return "The service is stopping. Send the lines after lastLine again."
+	case b.cut(err):
+		return "The body did not arrive completely. Send the lines after lastLine again."
+	case errors.Is(err, order.ErrUnavailable):
+		return "The service cannot store anything for now. Send the lines after lastLine again later."
+	case b.after == 0:
+		return ""
+	}
+	return "The service failed. Send the lines after lastLine again."
+}
+
+// cut reports whether a request ended because of its client.
+func (b *stream) cut(err error) bool {
+	return b.Context().Err() != nil || errors.Is(err, ingest.ErrInput)
+}
+
+// importedView is the result of a line of an import.
+type importedView struct {
+	Line      int    `json:"line"`
+	Reference string `json:"reference,omitempty"` // absent: the line is not an order document
+	Status    string `json:"status"`
+	OrderID   int64  `json:"orderId,omitempty"`
+	Problem   string `json:"problem,omitempty"`
+}
+
+// importOrders serves POST /orders/import: order documents, one a line.
+func (a API) importOrders(s *web.Stream) error {
+	b, err := newStream(s, order.Created.String(), order.Unchanged.String(), order.Conflict.String(), order.Invalid.String())
+	if err != nil {
+		return err
+	}
+	source := web.Source(s.Request)
+	_, err = ingest.Import(s.Context(), s, func(ctx context.Context, batch []order.Incoming) ([]order.ImportResult, error) {
+		// A batch ends although the client disconnects.
+		return a.Orders.Import(context.WithoutCancel(ctx), batch, source)
+	}, ingest.Options{Imported: func(lines []ingest.ImportedLine) error {
+		for i := range lines {
+			line := &lines[i]
+			view := importedView{
+				Line: line.Number, Status: line.Result.Status.String(), OrderID: line.Result.LegacyID, Problem: line.Result.Reason,
+			}
+			if line.Item != nil {
+				view.Reference = line.Item.Order.Reference
+			}
+			if err := b.add(view.Line, view.Status, view.Problem != "", view); err != nil {
+				return err
+			}
+		}
+		return b.Flush()
+	}})
+	return b.end(err)
+}

@@ -1,0 +1,117 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"merchantorders/internal/ingest"
+	"merchantorders/internal/order"
+	"merchantorders/internal/web"
+)
+
+// The statuses of a line of a bulk change.
+const (
+	statusChanged   = "changed"
+	statusUnchanged = "unchanged" // the order has the state and the values already
+	statusRefused   = "refused"   // the state of the order does not allow it
+	statusNotFound  = "not_found"
+	statusInvalid   = "invalid"
+)
+
+// changeLineView is the result of a line of a bulk change.
+type changeLineView struct {
+	Line       int      `json:"line"`
+	MerchantID int64    `json:"merchantId,omitempty"` // absent: the line is invalid
+	Reference  string   `json:"reference,omitempty"`  // absent: the line is invalid
+	Status     string   `json:"status"`
+	State      string   `json:"state,omitempty"` // of an order that was found
+	Corrected  []string `json:"corrected,omitempty"`
+	Problem    string   `json:"problem,omitempty"`
+	Allowed    []string `json:"allowed,omitempty"` // states to which a refused order can move
+}
+
+type changeLine = ingest.Line[order.BulkChange, order.BulkResult]
+
+// changeOrders serves POST /orders/transitions: changes of orders, one a line.
+func (a API) changeOrders(s *web.Stream) error {
+	b, err := newStream(s, statusChanged, statusUnchanged, statusRefused, statusNotFound, statusInvalid)
+	if err != nil {
+		return err
+	}
+	source := web.Source(s.Request)
+	return b.end(ingest.Batches[order.BulkChange, order.BulkResult]{
+		Parse: parseBulkChange,
+		Do: func(ctx context.Context, batch []order.BulkChange) ([]order.BulkResult, error) {
+			// A batch ends although the client disconnects.
+			return a.Orders.ChangeOrders(context.WithoutCancel(ctx), batch, source)
+		},
+		Done: func(lines []changeLine, _ int64) error {
+			for i := range lines {
+				view := newChangeLineView(&lines[i])
+				if err := b.add(view.Line, view.Status, view.Problem != "", view); err != nil {
+					return err
+				}
+			}
+			return b.Flush()
+		},
+	}.Run(s.Context(), s))
+}
+
+// parseBulkChange parses a line of a bulk change: a change with the merchant and the
+// reference of the order.
+func parseBulkChange(text []byte) (order.BulkChange, error) {
+	if len(text) > maxChange {
+		return order.BulkChange{}, errors.New("the line is longer than 1 MiB")
+	}
+	body, err := parseObject(text, append([]string{"merchantId", "reference"}, changeKeys...)...)
+	if err != nil {
+		return order.BulkChange{}, lineProblem(err)
+	}
+	var change order.BulkChange
+	if change.MerchantID, _ = order.ParseID(string(body["merchantId"])); change.MerchantID == 0 {
+		return change, errors.New("merchantId must be a whole number from 1")
+	}
+	reference, _ := body.Text("reference")
+	if change.Reference = reference; !order.ValidReference(reference) {
+		return change, errors.New("reference must be the reference of an order")
+	}
+	change.OrderChange, err = parseChange(body)
+	if err == nil && change.To == 0 && change.Correction.Empty() {
+		err = errors.New("there is nothing to change: give state, or a field to correct")
+	}
+	return change, lineProblem(err)
+}
+
+// lineProblem returns an error whose text says what is wrong with a line.
+func lineProblem(err error) error {
+	if errors.Is(err, web.ErrInvalidPayload) {
+		return errors.New("the line is not a JSON object with the members of a change")
+	}
+	return err
+}
+
+func newChangeLineView(line *changeLine) changeLineView {
+	view := changeLineView{Line: line.Number, Status: statusInvalid, Problem: line.Problem}
+	if line.Item == nil {
+		return view
+	}
+	view.MerchantID, view.Reference = line.Item.MerchantID, line.Item.Reference
+	result := &line.Result
+	var transition *order.TransitionError
+	switch {
+	case result.Err == nil:
+		view.Status, view.State, view.Corrected = statusUnchanged, result.State.String(), result.Corrected
+		if result.Changed {
+			view.Status = statusChanged
+		}
+	case errors.As(result.Err, &transition):
+		view.Status, view.State, view.Allowed = statusRefused, transition.From.String(), transition.Allowed()
+		view.Problem = sentence(transition.Error())
+	case errors.Is(result.Err, order.ErrNotFound):
+		view.Status, view.Problem = statusNotFound, fmt.Sprintf("The merchant %d has no such order.", view.MerchantID)
+	default:
+		view.Problem = invalidReason
+	}
+	return view
+}

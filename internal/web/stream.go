@@ -1,0 +1,165 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"merchantorders/internal/token"
+)
+
+// streamTimeout is how long the client of a stream may take to send the next bytes, or
+// to take those that are sent to it. Both together may last for any time.
+const streamTimeout = 60 * time.Second
+
+// ErrStopping is the cause of the end of a Stream's context when the server stops.
+var ErrStopping = errors.New("the service is stopping")
+
+// StreamHandler serves a request whose body and response are lines. An error that it
+// returns before it has flushed becomes a response; a later one goes to the log.
+type StreamHandler func(s *Stream) error
+
+// Stream is a request with a body of any length, and a response of lines of JSON that
+// is sent while the body arrives. The client must read while it sends. One that stalls
+// for streamTimeout is cut off.
+type Stream struct {
+	*http.Request
+	cancel  context.CancelCauseFunc
+	w       http.ResponseWriter
+	control *http.ResponseController
+	body    io.Reader
+
+	mu     sync.Mutex // held during a Read
+	closed bool
+
+	lines   bytes.Buffer // that are to be sent
+	encoder *json.Encoder
+	begun   bool // the header is sent
+}
+
+// OperatorStreamRoute returns a POST route for operators whose body and response are
+// lines. Its requests count as uploads in the limits of a token.
+func OperatorStreamRoute(path string, scope token.Scope, handle StreamHandler) Route {
+	return Route{method: http.MethodPost, path: path, access: forOperators, scope: scope, upload: true, plain: serveStream(handle)}
+}
+
+// serveStream returns the handler of a stream route.
+func serveStream(handle StreamHandler) Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		ctx, cancel := context.WithCancelCause(r.Context())
+		if stopping, ok := ctx.Value(stoppingKey{}).(context.Context); ok {
+			defer context.AfterFunc(stopping, func() { cancel(ErrStopping) })()
+		}
+		s := &Stream{cancel: cancel, Request: r.WithContext(ctx), w: w, control: http.NewResponseController(w)}
+		defer s.close()
+		s.encoder = json.NewEncoder(&s.lines)
+		s.encoder.SetEscapeHTML(false)
+		// HTTP/2 always works in both directions, and returns an error here.
+		_ = s.control.EnableFullDuplex()
+		switch encoding := strings.ToLower(r.Header.Get("Content-Encoding")); encoding {
+		case "", "identity":
+			s.body = streamBody{s}
+		case "gzip":
+			s.body = &gzipBody{compressed: streamBody{s}}
+		default:
+			w.Header().Set("Accept-Encoding", "gzip")
+			return ErrContentEncoding
+		}
+		err := handle(s)
+		if err != nil && s.begun {
+			logEntryOf(r).err = err
+			return nil
+		}
+		return err
+	}
+}
+
+// Read reads the body, decompressed. Only one goroutine may call it.
+func (s *Stream) Read(p []byte) (int, error) { return s.body.Read(p) }
+
+// WriteLine adds a line to the response. Flush sends it.
+func (s *Stream) WriteLine(value any) error { return s.encoder.Encode(value) }
+
+// Flush sends the lines that were written. An error means that the client does not
+// read them; it also ends the context.
+func (s *Stream) Flush() error {
+	if !s.begun {
+		s.begun = true
+		h := s.w.Header()
+		h.Set("Content-Type", "application/x-ndjson")
+		h["X-Content-Type-Options"], h["Cache-Control"] = noSniff, noStore
+		s.w.WriteHeader(http.StatusOK)
+	}
+	_ = s.control.SetWriteDeadline(time.Now().Add(streamTimeout)) // without a connection there is none
+	_, err := s.w.Write(s.lines.Bytes())
+	s.lines.Reset()
+	if err == nil {
+		err = s.control.Flush()
+	}
+	if err != nil {
+		s.cancel(err)
+	}
+	return err
+}
+
+// close ends a Read that is still running and waits for it: net/http does not allow
+// one after the handler.
+func (s *Stream) close() {
+	// Before the deadline is set: a Read that begins later returns at once.
+	s.cancel(context.Canceled)
+	body := requestBodyOf(s.Request)
+	if body == nil {
+		return
+	}
+	if !s.mu.TryLock() {
+		body.setDeadline(time.Unix(1, 0))
+		s.mu.Lock()
+		if body.ended {
+			body.setDeadline(time.Time{}) // see requestBody.Read
+		}
+	}
+	s.closed = true
+	s.mu.Unlock()
+}
+
+// streamBody is the body of a Stream as it arrives.
+type streamBody struct{ *Stream }
+
+// Read implements io.Reader.
+func (b streamBody) Read(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return 0, http.ErrBodyReadAfterClose
+	}
+	requestBodyOf(b.Request).setTimeout(streamTimeout)
+	if err := b.Context().Err(); err != nil {
+		return 0, err
+	}
+	return b.Body.Read(p)
+}
+
+// gzipBody decompresses a body. Its first Read reads the header.
+type gzipBody struct {
+	compressed io.Reader
+	*gzip.Reader
+}
+
+// Read implements io.Reader.
+func (b *gzipBody) Read(p []byte) (int, error) {
+	if b.Reader == nil {
+		reader, err := gzip.NewReader(b.compressed)
+		if err != nil {
+			return 0, err
+		}
+		b.Reader = reader
+	}
+	return b.Reader.Read(p)
+}
