@@ -31,6 +31,7 @@ type StreamHandler func(s *Stream) error
 // for streamTimeout is cut off.
 type Stream struct {
 	*http.Request
+	timeout time.Duration
 	cancel  context.CancelCauseFunc
 	w       http.ResponseWriter
 	control *http.ResponseController
@@ -47,17 +48,18 @@ type Stream struct {
 // OperatorStreamRoute returns a POST route for operators whose body and response are
 // lines. Its requests count as uploads in the limits of a token.
 func OperatorStreamRoute(path string, scope token.Scope, handle StreamHandler) Route {
-	return Route{method: http.MethodPost, path: path, access: forOperators, scope: scope, upload: true, plain: serveStream(handle)}
+	return Route{method: http.MethodPost, path: path, access: forOperators, scope: scope, upload: true, plain: serveStream(streamTimeout, handle)}
 }
 
-// serveStream returns the handler of a stream route.
-func serveStream(handle StreamHandler) Handler {
+// serveStream returns the handler of a stream route. timeout is streamTimeout, except in
+// tests.
+func serveStream(timeout time.Duration, handle StreamHandler) Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		ctx, cancel := context.WithCancelCause(r.Context())
 		if stopping, ok := ctx.Value(stoppingKey{}).(context.Context); ok {
 			defer context.AfterFunc(stopping, func() { cancel(ErrStopping) })()
 		}
-		s := &Stream{cancel: cancel, Request: r.WithContext(ctx), w: w, control: http.NewResponseController(w)}
+		s := &Stream{timeout: timeout, cancel: cancel, Request: r.WithContext(ctx), w: w, control: http.NewResponseController(w)}
 		defer s.close()
 		s.encoder = json.NewEncoder(&s.lines)
 		s.encoder.SetEscapeHTML(false)
@@ -97,7 +99,7 @@ func (s *Stream) Flush() error {
 		h["X-Content-Type-Options"], h["Cache-Control"] = noSniff, noStore
 		s.w.WriteHeader(http.StatusOK)
 	}
-	_ = s.control.SetWriteDeadline(time.Now().Add(streamTimeout)) // without a connection there is none
+	_ = s.control.SetWriteDeadline(time.Now().Add(s.timeout)) // without a connection there is none
 	_, err := s.w.Write(s.lines.Bytes())
 	s.lines.Reset()
 	if err == nil {
@@ -139,7 +141,7 @@ func (b streamBody) Read(p []byte) (int, error) {
 	if b.closed {
 		return 0, http.ErrBodyReadAfterClose
 	}
-	requestBodyOf(b.Request).setTimeout(streamTimeout)
+	requestBodyOf(b.Request).setTimeout(b.timeout)
 	if err := b.Context().Err(); err != nil {
 		return 0, err
 	}
