@@ -248,7 +248,7 @@ func TestOperatorAccess(t *testing.T) {
 	t.Parallel()
 	s := start(t, setup{})
 	for _, endpoint := range []string{
-		"POST /orders", "POST /merchants/355/orders/R-1/state", "PATCH /merchants/355/orders/R-1", "GET /merchants", "POST /merchants",
+		"POST /orders", "POST /merchants/355/orders/R-1/state", "PATCH /merchants/355/orders/R-1", "POST /orders/import", "POST /orders/transitions", "GET /merchants", "POST /merchants",
 		"GET /merchants/355", "PATCH /merchants/355", "POST /merchants/355/suspend", "POST /merchants/355/resume",
 		"GET /tokens", "POST /tokens", "DELETE /tokens/1",
 	} {

@@ -68,8 +68,6 @@ func EncodeCoded(_ *http.Request, err error) (int, any) {
 		code, message = "not_found", "Nothing is served at this path."
 	case http.StatusMethodNotAllowed:
 		code, message = "method_not_allowed", "This path does not take that method."
-	case http.StatusUnsupportedMediaType:
-		code, message = "unsupported_encoding", "The body must be plain or compressed with gzip."
 	case http.StatusBadRequest:
 		code, message = badRequest(err)
 	case http.StatusTooManyRequests:

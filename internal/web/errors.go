@@ -62,8 +62,6 @@ func Status(err error) int {
 		return http.StatusMethodNotAllowed
 	case errors.As(err, &param), errors.Is(err, ErrInvalidPayload), errors.Is(err, order.ErrInvalidRange):
 		return http.StatusBadRequest
-	case errors.Is(err, ErrContentEncoding):
-		return http.StatusUnsupportedMediaType
 	case errors.Is(err, order.ErrPreconditionFailed):
 		return http.StatusPreconditionFailed
 	case errors.Is(err, order.ErrIdempotencyKeyReused):

@@ -118,6 +118,7 @@ var refusals = []struct {
 }{
 	{order.ErrNotFound, http.StatusNotFound, "not_found", "The order was not found."},
 	{order.ErrInvalidReason, http.StatusBadRequest, "invalid_params", invalidReason},
+	{web.ErrContentEncoding, http.StatusUnsupportedMediaType, "unsupported_encoding", "The body must be plain or compressed with gzip."},
 	{order.ErrMerchantExists, http.StatusConflict, "conflict", "A merchant with that id has another name."},
 	{order.ErrMerchantNotFound, http.StatusNotFound, "not_found", "The merchant was not found."},
 	{token.ErrUnknown, http.StatusNotFound, "not_found", "The token was not found."},
