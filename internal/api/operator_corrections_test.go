@@ -18,7 +18,7 @@ func TestOperatorCorrections(t *testing.T) {
 	s.asOperator("PATCH", path, `{"customer":{"phone":"210 1"},"carrier":{"name":"ACS","shipmentIds":[5]},"expiresAt":"2026-11-30T00:00:00Z"}`, 200,
 		`{"success":true,"state":"registered","corrected":["expiresAt","customer.phone","carrier.shipmentIds","carrier.name"]}`)
 	after := seen("/v2/orders/R-1")
-	for _, text := range []string{`"210 1"`, `"ACS"`, `"shipmentIds":[5]`, `"2026-11-30 00:00:00"`} {
+	for _, text := range []string{`"210 1"`, `"ACS"`, `"shipmentId":5`, `"2026-11-30 00:00:00"`} {
 		if !strings.Contains(after.body, text) || strings.Contains(before.body, text) {
 			t.Errorf("%s in %s, before in %s", text, after.body, before.body)
 		}
