@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/api/apitest"
+	"merchantorders/internal/order"
 )
 
 // link makes a link to the first file of R-1 and returns its path.
@@ -79,6 +82,14 @@ func TestLinkPages(t *testing.T) {
 	s.compare("a range past the end", s.send("", "GET", path, nil, http.Header{"Range": {"bytes=10-"}}), 416, "Requested Range Not Satisfiable.")
 	s.compare("a condition", s.send("", "GET", path, nil, http.Header{"If-Match": {`"other"`}}), 412, "Precondition Failed.")
 	s.compare("a part of the link", s.ask("", "GET", path[:len(path)-3], ""), 404, invalid)
+	if _, err := s.orders.SuspendMerchant(t.Context(), apitest.MerchantID, "unpaid", order.MerchantOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.compare("while suspended", s.ask("", "GET", path, ""), 403, "This invoice file cannot be opened now: the merchant is suspended.")
+	if _, err := s.orders.ResumeMerchant(t.Context(), apitest.MerchantID, order.MerchantOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.compare("after that", s.ask("", "GET", path, ""), 200, "content")
 	s.compare("another method", s.ask("", "POST", path, ""), 405, `{"message":"Method Not Allowed"}`)
 	s.ask(s.merchant, "DELETE", "/v2/orders/R-1/invoices/1", "")
 	got := s.ask("", "GET", path, "")

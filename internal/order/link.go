@@ -36,6 +36,8 @@ var (
 	ErrLinkInvalid = errors.New("the link is not valid")
 	// ErrLinkExpired: the link was valid until its expiry.
 	ErrLinkExpired = errors.New("the link has expired")
+	// ErrMerchantSuspended: links to files of a suspended merchant do not open.
+	ErrMerchantSuspended = errors.New("the merchant is suspended")
 )
 
 // InvoiceLink identifies an invoice file and says until when everybody who has the
@@ -110,7 +112,7 @@ func newLinkKey() (key LinkKey) {
 
 // OpenLink opens the file that a signed link identifies and verifies its content. The
 // caller closes the file. It returns ErrLinkInvalid, ErrLinkExpired,
-// ErrInvoiceNotFound or ErrInvoiceDamaged.
+// ErrInvoiceNotFound, ErrMerchantSuspended or ErrInvoiceDamaged.
 func (s *Service) OpenLink(ctx context.Context, text string) (Invoice, File, error) {
 	link, ok := parseLink(text)
 	if !ok {

@@ -22,7 +22,7 @@ type Store interface {
 	// ErrInvoiceNotFound.
 	InvoiceFile(ctx context.Context, merchantID int64, reference, name string) (Invoice, error)
 	// InvoiceByID returns an active invoice and the reference of its order, or
-	// ErrInvoiceNotFound.
+	// ErrInvoiceNotFound or ErrMerchantSuspended.
 	InvoiceByID(ctx context.Context, merchantID, legacyID, invoiceID int64) (reference string, invoice Invoice, err error)
 
 	// LinkKey returns the key that signs links to invoice files. ok is false if there

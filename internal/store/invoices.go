@@ -55,8 +55,9 @@ func (db *DB) InvoiceFile(ctx context.Context, merchantID int64, reference, name
 	return row.invoice(), db.readError("read invoice", err, order.ErrInvoiceNotFound)
 }
 
-const selectInvoiceByID = `SELECT o.reference, ` + invoiceColumns + `
+const selectInvoiceByID = `SELECT o.reference, m.suspended_at, ` + invoiceColumns + `
 	FROM orders o
+	JOIN merchants m ON m.id = o.merchant_id
 	JOIN invoices i ON i.merchant_id = o.merchant_id AND i.legacy_id = o.legacy_id
 	WHERE o.merchant_id = $1 AND o.legacy_id = $2 AND i.id = $3 AND i.status = ` + InvoiceActive
 
@@ -64,9 +65,16 @@ const selectInvoiceByID = `SELECT o.reference, ` + invoiceColumns + `
 func (db *DB) InvoiceByID(ctx context.Context, merchantID, legacyID, invoiceID int64) (string, order.Invoice, error) {
 	defer db.timed("invoice")()
 	var reference string
+	var suspended sql.NullInt64
 	var row invoiceRow
-	err := db.sql.QueryRow(ctx, selectInvoiceByID, []any{merchantID, legacyID, invoiceID}, append([]any{&reference}, row.dest()...)...)
-	return reference, row.invoice(), db.readError("read invoice", err, order.ErrInvoiceNotFound)
+	err := db.sql.QueryRow(ctx, selectInvoiceByID, []any{merchantID, legacyID, invoiceID}, append([]any{&reference, &suspended}, row.dest()...)...)
+	switch {
+	case err != nil:
+		return "", order.Invoice{}, db.readError("read invoice", err, order.ErrInvoiceNotFound)
+	case suspended.Valid:
+		return "", order.Invoice{}, order.ErrMerchantSuspended
+	}
+	return reference, row.invoice(), nil
 }
 
 // Statements that read the entries of an order. None reads more than a bounded

@@ -39,6 +39,7 @@ var pages = []struct {
 	text   string
 }{
 	{order.ErrLinkExpired, http.StatusGone, "This link has expired. A link to an invoice file is valid for 15 minutes: ask for a new one."},
+	{order.ErrMerchantSuspended, http.StatusForbidden, "This invoice file cannot be opened now: the merchant is suspended."},
 	{order.ErrInvoiceNotFound, http.StatusNotFound, "This invoice file was deleted."},
 	{order.ErrLinkInvalid, http.StatusNotFound, "This link is not valid. Check that the whole address was copied, or ask for a new link."},
 	{order.ErrUnavailable, http.StatusServiceUnavailable, "The service is not available now. Try again in a moment."},

@@ -2,6 +2,8 @@ package storetest
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"sync"
 
 	"merchantorders/internal/order"
@@ -41,7 +43,9 @@ func testLinkKey(f *fixture) {
 	if key, ok, err := f.b.LinkKey(f.Context()); key != second || !ok || err != nil {
 		f.Errorf("after the replacement: %v, %v, error %v", key, ok, err)
 	}
-	if entries := f.tables.rows()["audit"]; len(entries) != instances+1 {
+	entries := f.tables.rows()["audit"]
+	entries = slices.DeleteFunc(entries, func(entry string) bool { return !strings.Contains(entry, " link") && !strings.Contains(entry, ".linked") })
+	if len(entries) != instances+1 {
 		f.Errorf("%d audit entries, want %d: %v", len(entries), instances+1, entries)
 	}
 }
