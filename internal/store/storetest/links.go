@@ -44,7 +44,9 @@ func testLinkKey(f *fixture) {
 		f.Errorf("after the replacement: %v, %v, error %v", key, ok, err)
 	}
 	entries := f.tables.rows()["audit"]
-	entries = slices.DeleteFunc(entries, func(entry string) bool { return !strings.Contains(entry, " link") && !strings.Contains(entry, ".linked") })
+	entries = slices.DeleteFunc(entries, func(entry string) bool {
+		return !strings.Contains(entry, " link") && !strings.Contains(entry, ".linked")
+	})
 	if len(entries) != instances+1 {
 		f.Errorf("%d audit entries, want %d: %v", len(entries), instances+1, entries)
 	}
