@@ -26,6 +26,7 @@ const (
 	maxResponseHeader = 16 << 10
 	idleTimeout       = 60 * time.Second
 	maxIdle           = 256
+	maxIdlePerHost    = 64 // many merchants use the same provider
 )
 
 // The values of Result.Error.
@@ -84,6 +85,7 @@ func newClient(dialer *net.Dialer, roots *x509.CertPool) *Client {
 			DisableCompression:     true, // a small response could become a large one
 			MaxResponseHeaderBytes: maxResponseHeader,
 			MaxIdleConns:           maxIdle,
+			MaxIdleConnsPerHost:    maxIdlePerHost,
 			IdleConnTimeout:        idleTimeout,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

@@ -1,0 +1,16 @@
+package webhook_test
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"merchantorders/internal/store/pgtest"
+)
+
+func TestMain(m *testing.M) {
+	if database := os.Getenv(childVariable); database != "" {
+		os.Exit(childMain(database))
+	}
+	pgtest.Main(m, func(context.Context, string) error { return nil })
+}
