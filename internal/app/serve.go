@@ -241,7 +241,7 @@ func (s *server) showDemo(ctx context.Context, baseURL string) (ok bool, err err
 	if err != nil {
 		return false, err
 	}
-	text, created, err := s.tokens.Create(ctx, demo.MerchantID, token.DefaultScopes, demoTokenLifetime)
+	text, created, err := s.tokens.Create(ctx, demo.MerchantID, token.ScopesOf(false), demoTokenLifetime)
 	if err != nil {
 		return false, err
 	}
@@ -268,11 +268,14 @@ const responseCacheSize = 24 << 20
 func (s *server) handler(router *web.Router) http.Handler {
 	log := web.RequestLog{Logger: s.log, NoAddresses: s.flags.HideAddresses, Proxies: s.flags.Proxies()}
 	var handler http.Handler = router
-	if s.flags.Sandbox || s.flags.Demo {
+	if s.sandbox() {
 		handler = web.WithFaults(router, router.EncodeError, wait)
 	}
 	return s.wrap(s.observe(handler, router.EncodeError, log))
 }
+
+// sandbox reports whether integrators rehearse with the server.
+func (s *server) sandbox() bool { return s.flags.Sandbox || s.flags.Demo }
 
 // newHealth returns the health of the server.
 func (s *server) newHealth() *web.Health {

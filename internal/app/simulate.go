@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/url"
 	"slices"
 	"strconv"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"merchantorders/internal/config"
 	"merchantorders/internal/demo"
 	"merchantorders/internal/order"
+	"merchantorders/internal/webhook"
 )
 
 type simulateCommand struct {
@@ -103,6 +105,18 @@ func (c *simulateCommand) live(ctx context.Context, p *process, s *demo.Simulato
 		case <-ticker.C:
 		}
 	}
+}
+
+// twicePoster sends messages to the endpoints of a sandbox: twice, if the query of the
+// endpoint's URL has sandbox-fault=twice. The second result counts.
+type twicePoster struct{ webhook.Poster }
+
+// Post implements webhook.Poster.
+func (p twicePoster) Post(ctx context.Context, m webhook.Message) webhook.Result {
+	if u, err := url.Parse(m.URL); err == nil && u.Query().Get("sandbox-fault") == "twice" {
+		p.Poster.Post(ctx, m)
+	}
+	return p.Poster.Post(ctx, m)
 }
 
 // wait waits for a time, or until ctx ends.

@@ -12,7 +12,10 @@ import (
 
 // startWebhooks makes the service and the sender of webhooks.
 func (s *server) startWebhooks() {
-	client := webhook.NewClient(s.flags.WebhookAllowPrivate)
+	var client webhook.Poster = webhook.NewClient(s.flags.WebhookAllowPrivate)
+	if s.sandbox() {
+		client = twicePoster{client}
+	}
 	s.sender = webhook.NewSender(webhook.Options{
 		Store: s.db, Poster: client, Encoder: v2.EventEncoder{}, Now: s.now, Random: rand.Float64, Log: s.log,
 	})

@@ -38,7 +38,7 @@ type Serve struct {
 	NoWebhooks           bool   `name:"no-webhooks" help:"Deliver no webhooks from this server. They can still be added and changed. For a copy of an installation, which must not send the events a second time, and for instances that only serve requests."`
 	WebhookAllowPrivate  bool   `name:"webhook-allow-private" help:"Webhooks may also have the scheme http, any port, and addresses that are not public, such as 127.0.0.1. Only for tests and sandboxes: merchants can then reach the network of the server."`
 	Demo                 bool   `help:"In an empty data folder, create merchant 355 with about 60 orders. Print a token for 24 hours and three commands to try. Then live as a marketplace for the merchant, as the command simulate does, and as a sandbox. Other data is not changed. Only on a loopback address."`
-	Sandbox              bool   `help:"Answer a request with the header X-Sandbox-Fault with the fault that it names: slow, 503, reset or lost. For rehearsals only."`
+	Sandbox              bool   `help:"Answer a request with the header X-Sandbox-Fault with the fault that it names: slow, 503, reset or lost. Send the webhooks twice whose URL has sandbox-fault=twice. For rehearsals only."`
 }
 
 // Check returns the *Error of every invalid setting, joined, or nil.

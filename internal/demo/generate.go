@@ -32,8 +32,10 @@ const (
 
 // Steps of choices that do not follow a change.
 const (
-	reasonStep = -1 // why the merchant rejects the order
-	gapStep    = -2 // when the next order is placed
+	reasonStep   = -1 // why the merchant rejects the order
+	gapStep      = -2 // when the next order is placed
+	carrierStep  = -3 // who delivers it
+	shipmentStep = -4 // how the carrier calls it
 )
 
 // choices are the random choices for an order. step 0 is for its content, the others
@@ -45,8 +47,14 @@ func choices(seed uint64, reference string, step int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, hash.Sum64()+uint64(step)))
 }
 
-// goesToLocker reports whether customers collect the order. It is the first choice.
-func goesToLocker(r *rand.Rand) bool { return chance(r, 25) }
+// carrierOf returns who delivers an order.
+func carrierOf(seed uint64, reference string) carrier {
+	r := choices(seed, reference, carrierStep)
+	if chance(r, 25) {
+		return locker
+	}
+	return pick(r, couriers)
+}
 
 // chance reports true in so many of a hundred cases.
 func chance(r *rand.Rand, percent int) bool { return r.IntN(100) < percent }
@@ -55,11 +63,7 @@ func pick[T any](r *rand.Rand, from []T) T { return from[r.IntN(len(from))] }
 
 // document returns the order document (decision 7).
 func (p placed) document() []byte {
-	r := choices(p.seed, p.reference, 0)
-	by := pick(r, couriers)
-	if goesToLocker(choices(p.seed, p.reference, 0)) {
-		by = locker
-	}
+	r, by := choices(p.seed, p.reference, 0), carrierOf(p.seed, p.reference)
 	who, where, street := pick(r, greeks), pick(r, greekPlaces), pick(r, greekStreets)
 	if chance(r, 10) {
 		who, where, street = pick(r, latins), pick(r, latinPlaces), pick(r, latinStreets)
@@ -122,16 +126,24 @@ func (p placed) carrier(r *rand.Rand, by carrier) map[string]any {
 		"name": by.name, "method": by.method, "deliveryKey": by.key, "deliveryName": by.delivery,
 		"deliveryToCourierEstimationDate": p.day(24), "deliveryToCustomerEstimationDate": p.day(96),
 	}
-	number := r.IntN(1_000_000)
 	switch p.state {
 	case order.Registered, order.InProcessing, order.RejectedByMerchant, order.Canceled:
 	default:
-		c["shipmentIds"], c["trackingCodes"] = []int{900_000 + number%100_000}, fmt.Sprintf("%s7350%06d", by.tracking, number)
+		c["shipmentIds"], c["trackingCodes"] = shipment(r, by)
 	}
 	if p.state == order.DeliveryFailed {
-		c["comments"] = "Απουσία παραλήπτη"
+		c["comments"] = notMet
 	}
 	return c
+}
+
+// notMet is what a carrier says of a delivery that has failed.
+const notMet = "Απουσία παραλήπτη"
+
+// shipment returns what a carrier calls the order.
+func shipment(r *rand.Rand, by carrier) (ids []int64, trackingCodes string) {
+	number := r.Int64N(1_000_000)
+	return []int64{900_000 + number%100_000}, fmt.Sprintf("%s7350%06d", by.tracking, number)
 }
 
 // customer returns who has placed the order: sometimes a guest, sometimes without a

@@ -9,6 +9,7 @@ import (
 // fate is what happens next to an order.
 type fate struct {
 	to       order.State
+	reason   order.Reason
 	after    time.Duration // of the marketplace, since the last change
 	merchant bool          // the merchant does it
 }
@@ -20,41 +21,40 @@ func (s *Simulator) next(reference string, now life) (fate, bool) {
 	switch now.state {
 	case order.Registered:
 		switch {
-		case chance(r, 5): // the customer changes their mind
-			return fate{to: order.Canceled, after: hours(r, 1, 20)}, true
+		case chance(r, 5):
+			return fate{to: order.Canceled, reason: "canceled-by-customer", after: hours(r, 1, 20)}, true
 		case chance(r, s.settings.Accept) && chance(r, 90):
 			return fate{to: order.InProcessing, after: hours(r, 1, 12), merchant: true}, true
 		case chance(r, s.settings.Accept):
 			return fate{to: order.RejectedByMerchant, after: hours(r, 1, 12), merchant: true}, true
 		}
-		// The marketplace cancels what the merchant does not answer in time.
-		return fate{to: order.Canceled, after: acceptHours * time.Hour}, true
+		return fate{to: order.Canceled, reason: "not-answered-in-time", after: acceptHours * time.Hour}, true
 	case order.InProcessing:
 		if chance(r, 4) {
-			return fate{to: order.Canceled, after: hours(r, 1, 10)}, true
+			return fate{to: order.Canceled, reason: "canceled-by-customer", after: hours(r, 1, 10)}, true
 		}
 		return fate{to: order.ReadyForShipment, after: hours(r, 2, 20)}, true
 	case order.ReadyForShipment:
 		if chance(r, 2) {
-			return fate{to: order.Canceled, after: hours(r, 1, 5)}, true
+			return fate{to: order.Canceled, reason: "lost-in-warehouse", after: hours(r, 1, 5)}, true
 		}
 		return fate{to: order.PickedByCourier, after: hours(r, 2, 12)}, true
 	case order.PickedByCourier:
 		switch {
 		case chance(r, 10):
-			return fate{to: order.DeliveryFailed, after: hours(r, 12, 48)}, true
-		case goesToLocker(choices(s.settings.Seed, reference, 0)):
+			return fate{to: order.DeliveryFailed, reason: "recipient-absent", after: hours(r, 12, 48)}, true
+		case carrierOf(s.settings.Seed, reference) == locker:
 			return fate{to: order.DeliveredToPickupPoint, after: hours(r, 12, 36)}, true
 		}
 		return fate{to: order.DeliveredToCustomer, after: hours(r, 12, 48)}, true
 	case order.DeliveredToPickupPoint:
-		if chance(r, 10) { // nobody collects it
-			return fate{to: order.DeliveryFailed, after: 72 * time.Hour}, true
+		if chance(r, 10) {
+			return fate{to: order.DeliveryFailed, reason: "not-collected", after: 72 * time.Hour}, true
 		}
 		return fate{to: order.DeliveredToCustomer, after: hours(r, 4, 48)}, true
 	case order.DeliveryFailed:
 		if chance(r, 30) {
-			return fate{to: order.Canceled, after: hours(r, 24, 48)}, true
+			return fate{to: order.Canceled, reason: "undeliverable", after: hours(r, 24, 48)}, true
 		}
 		return fate{to: order.PickedByCourier, after: hours(r, 12, 24)}, true
 	case order.DeliveredToCustomer:

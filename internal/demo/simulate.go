@@ -138,7 +138,7 @@ func (s *Simulator) learn(event order.EventRecord) {
 		delete(s.known, event.Reference) // its life is over
 		return
 	}
-	heap.Push(&s.steps, step{reference: event.Reference, from: now, to: next.to, merchant: next.merchant, due: event.At.Add(s.scale(next.after))})
+	heap.Push(&s.steps, step{reference: event.Reference, from: now, to: next.to, reason: next.reason, merchant: next.merchant, due: event.At.Add(s.scale(next.after))})
 }
 
 // scale returns how long a time of the marketplace takes.
@@ -166,7 +166,8 @@ func (s *Simulator) transition(ctx context.Context, next step) error {
 	var err error
 	switch {
 	case !next.merchant:
-		_, err = s.orders.Transition(ctx, s.settings.MerchantID, id, next.to, order.WriteOptions{})
+		change := order.OrderChange{To: next.to, Reason: next.reason, Correction: s.correction(next)}
+		_, err = s.orders.ChangeOrder(ctx, s.settings.MerchantID, id, change, order.WriteOptions{})
 	case next.to == order.InProcessing:
 		_, err = s.orders.Accept(ctx, s.settings.MerchantID, id, order.WriteOptions{})
 	default:
@@ -181,6 +182,19 @@ func (s *Simulator) transition(ctx context.Context, next step) error {
 	}
 	s.observe(next.reference, next.to)
 	return nil
+}
+
+// correction returns what a carrier tells of the order with a transition.
+func (s *Simulator) correction(next step) (c order.Correction) {
+	switch next.to {
+	case order.PickedByCourier:
+		ids, codes := shipment(choices(s.settings.Seed, next.reference, shipmentStep), carrierOf(s.settings.Seed, next.reference))
+		c.Carrier.ShipmentIDs, c.Carrier.TrackingCodes, c.Carrier.Comments = order.To(ids), order.To(codes), order.To[*string](nil)
+	case order.DeliveryFailed:
+		comment := notMet
+		c.Carrier.Comments = order.To(&comment)
+	}
+	return c
 }
 
 func (s *Simulator) observe(reference string, state order.State) {
@@ -239,6 +253,7 @@ type step struct {
 	reference string
 	from      life
 	to        order.State
+	reason    order.Reason
 	merchant  bool // the merchant makes it
 	due       time.Time
 }

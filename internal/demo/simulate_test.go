@@ -93,6 +93,11 @@ func TestSimulation(t *testing.T) {
 			t.Errorf("no order was ever %s", state)
 		}
 	}
+	for _, o := range all(t, whole.Service) {
+		if o.State == order.Completed && (len(o.Carrier.ShipmentIDs) != 1 || len(o.Carrier.TrackingCodes) != 12) {
+			t.Errorf("%s was delivered without a shipment: %+v", o.Reference, o.Carrier)
+		}
+	}
 	restarted := newMarketplace(t)
 	restarted.run(t, restarted.simulator(settings(1)), noon.Add(90*time.Minute)) // all orders are placed
 	rest := settings(1)
@@ -129,7 +134,7 @@ func TestSimulatorFollowsTheMerchant(t *testing.T) {
 		t.Errorf("in the end: %v", count)
 	}
 	events, err := m.OrderEvents(t.Context(), demo.MerchantID, order.ByReference("SIM1-000009"), order.FeedQuery{Limit: 10})
-	if err != nil || len(events) != 2 || events[1].At.Sub(events[0].At) > 49*time.Minute {
+	if err != nil || len(events) != 2 || events[1].At.Sub(events[0].At) > 49*time.Minute || events[1].Reason != "not-answered-in-time" {
 		t.Errorf("events of an order without an answer: %+v, %v", events, err)
 	}
 }
