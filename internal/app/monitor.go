@@ -13,6 +13,7 @@ import (
 	"merchantorders/internal/web"
 	"merchantorders/internal/web/ratelimit"
 	"merchantorders/internal/web/respcache"
+	"merchantorders/internal/webhook"
 )
 
 // How often scrapes read, and for how long at most.
@@ -30,6 +31,7 @@ const (
 // monitor reads the state of a server for the metrics.
 type monitor struct {
 	backend *backend
+	sender  *webhook.Sender
 	cache   *respcache.Cache
 	limits  *ratelimit.Limiter
 	now     func() time.Time
@@ -46,7 +48,7 @@ type monitor struct {
 func (s *server) startMonitor() *monitor {
 	stopped, stop := context.WithCancel(context.Background())
 	m := &monitor{
-		backend: s.backend, cache: s.cache, limits: s.limits, now: s.now, folders: s.folders(), health: s.health, stopped: stopped, stop: stop,
+		backend: s.backend, sender: s.sender, cache: s.cache, limits: s.limits, now: s.now, folders: s.folders(), health: s.health, stopped: stopped, stop: stop,
 	}
 	m.disks = sharedRead[[]web.Disk]{
 		read: m.readDisks, interval: disksInterval, timeout: disksTimeout, patience: scrapePatience, now: s.now, stopped: stopped,
@@ -101,6 +103,7 @@ func (m *monitor) state() web.State {
 	state.Pool = web.ConnectionPool{InUse: pool.InUse, Idle: pool.Idle, Max: pool.Max, Waits: pool.Waits}
 	state.RateLimited = m.limits.Refused()
 	state.FeedWaiters, state.FeedLag = m.backend.orders.Waiting()
+	state.Deliveries, state.WebhooksInFlight = m.sender.Stats()
 	uses := m.cache.Uses()
 	state.CacheHits, state.CacheMisses, state.CacheBytes = uses.Hits, uses.Misses, uses.Bytes
 	state.PageIndexMerchants, state.PageIndexBuckets = m.backend.db.PageIndexes()
@@ -152,6 +155,13 @@ func newSurvey(read *store.Survey, now time.Time) *web.Survey {
 	}
 	if !read.OldestNew.IsZero() {
 		survey.OldestUnanswered = max(0, now.Sub(read.OldestNew))
+	}
+	survey.Webhooks = make(map[string]int64, len(read.Webhooks))
+	for state, count := range read.Webhooks {
+		survey.Webhooks[state.String()] = count
+	}
+	if !read.OldestUndelivered.IsZero() {
+		survey.OldestUndelivered = max(0, now.Sub(read.OldestUndelivered))
 	}
 	return survey
 }

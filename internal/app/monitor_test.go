@@ -23,7 +23,7 @@ func TestMonitor(t *testing.T) {
 	_, scrape := get(t, s.BaseURL+"/metrics", "")
 	for _, want := range []string{
 		`database_up 1`, `storage_up 1`, `orders{state="registered"} 2`, `orders{state="in-processing"} 1`, `orders{state="canceled"} 0`,
-		`schema_version [1-9]\d*`, `oldest_unanswered_order_age_seconds [1-9]\S*`, `uploads_in_progress 0`, `feed_waiters 0`, `rate_limited_total{limit="sign_ins"} 0`, `feed_lag_seconds 0`,
+		`schema_version [1-9]\d*`, `oldest_unanswered_order_age_seconds [1-9]\S*`, `webhooks{state="active"} 0`, `oldest_undelivered_event_age_seconds 0`, `webhook_deliveries_total{result="timeout"} 0`, `webhook_requests_in_flight 0`, `uploads_in_progress 0`, `feed_waiters 0`, `rate_limited_total{limit="sign_ins"} 0`, `feed_lag_seconds 0`,
 		`database_connections{use="idle"} \d+`, `database_connections_limit [1-9]\d*`, `response_cache_hits_total 1`, `response_cache_misses_total [1-9]\d*`,
 		`response_cache_bytes [1-9]\d*`, `page_index_merchants 1`, `page_index_buckets [1-9]\d*`,
 		`disk_free_bytes{folder="database"} [1-9]\S*`, `disk_size_bytes{folder="files"} [1-9]\S*`,

@@ -8,22 +8,30 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/sqldb"
+	"merchantorders/internal/webhook"
 )
 
 // The statements of a survey cover all merchants. None of them reads the orders of a
 // merchant: the day counts hold one row for each day and state, and the index by
 // state begins with the oldest order.
 const (
-	selectOrderCounts = `SELECT state, CAST(SUM(orders) AS BIGINT) FROM order_days GROUP BY state`
-	selectOldestOrder = `SELECT MIN((SELECT MIN(o.created_at) FROM orders o WHERE o.merchant_id = m.id AND o.state = $1)) FROM merchants m`
-	selectSchema      = `SELECT MAX(version_id) FROM goose_db_version WHERE is_applied`
+	selectOrderCounts   = `SELECT state, CAST(SUM(orders) AS BIGINT) FROM order_days GROUP BY state`
+	selectOldestOrder   = `SELECT MIN((SELECT MIN(o.created_at) FROM orders o WHERE o.merchant_id = m.id AND o.state = $1)) FROM merchants m`
+	selectWebhookCounts = `SELECT w.state, COUNT(*), MIN(e.at) FROM webhooks w
+		LEFT JOIN merchants m ON m.id = w.merchant_id AND m.suspended_at IS NULL
+		LEFT JOIN events e ON e.merchant_id = m.id AND e.seq = w.acknowledged + 1 GROUP BY w.state`
+	selectSchema = `SELECT MAX(version_id) FROM goose_db_version WHERE is_applied`
 )
 
-// Survey is what the metrics tell of the orders of all merchants.
+// Survey is what the metrics tell of the orders and webhooks of all merchants.
 type Survey struct {
 	SchemaVersion int64
-	Orders        map[order.State]int64 // every state has an entry
-	OldestNew     time.Time             // creation of the oldest order in state Registered; zero: none
+	Orders        map[order.State]int64   // every state has an entry
+	OldestNew     time.Time               // creation of the oldest order in state Registered; zero: none
+	Webhooks      map[webhook.State]int64 // every state has an entry
+	// OldestUndelivered is the time of the oldest event that an active webhook has yet to
+	// acknowledge; zero: none. Those of suspended merchants do not count.
+	OldestUndelivered time.Time
 }
 
 // Survey reads a survey. Its statements end with ctx.
@@ -49,10 +57,29 @@ func (db *DB) Survey(ctx context.Context) (Survey, error) {
 		return Survey{}, db.wrap(fmt.Errorf("read the oldest registered order: %w", err))
 	}
 	survey.OldestNew = timeOf(oldest)
+	if err := db.surveyWebhooks(ctx, q, &survey); err != nil {
+		return Survey{}, db.wrap(fmt.Errorf("count the webhooks: %w", err))
+	}
 	if err := q.QueryRow(ctx, selectSchema, nil, &survey.SchemaVersion); err != nil {
 		return Survey{}, db.wrap(fmt.Errorf("read the version of the schema: %w", err))
 	}
 	return survey, nil
+}
+
+// surveyWebhooks reads the part of a survey about webhooks.
+func (db *DB) surveyWebhooks(ctx context.Context, q sqldb.Querier, survey *Survey) error {
+	survey.Webhooks = map[webhook.State]int64{webhook.Active: 0, webhook.Disabled: 0, webhook.Failed: 0}
+	return sqldb.Each(ctx, q, selectWebhookCounts, nil, func(rows sqldb.Rows) error {
+		var state webhook.State
+		var count int64
+		var oldest sql.NullInt64
+		err := rows.Scan(sqldb.Int(&state), &count, &oldest)
+		survey.Webhooks[state] = count
+		if state == webhook.Active {
+			survey.OldestUndelivered = timeOf(oldest)
+		}
+		return err
+	})
 }
 
 // Pool returns the use of the database connections at the moment.

@@ -21,6 +21,9 @@ type State struct {
 	FeedWaiters int           // requests that wait for events
 	FeedLag     time.Duration // see order.Service.Waiting
 
+	Deliveries       map[string]uint64 // of webhooks by this server, by their result
+	WebhooksInFlight int               // requests to webhooks
+
 	CacheHits, CacheMisses uint64 // of the response cache
 	CacheBytes             int
 
@@ -34,6 +37,10 @@ type Survey struct {
 	// OldestUnanswered is the age of the oldest order that its merchant has neither
 	// accepted nor rejected; 0 if there is none.
 	OldestUnanswered time.Duration
+	Webhooks         map[string]int64 // by the name of the state
+	// OldestUndelivered is the age of the oldest event that an active webhook has yet to
+	// acknowledge; 0 if there is none.
+	OldestUndelivered time.Duration
 }
 
 // Disk is the file system of a folder.
@@ -81,6 +88,10 @@ var (
 	descLimited     = describe("rate_limited_total", "Requests refused with 429, by the limit.", "limit")
 	descWaiters     = describe("feed_waiters", "Requests that wait for events.")
 	descLag         = describe("feed_lag_seconds", "Longest time for which a commit of another instance may have gone unnoticed by waiting requests; 0 if none waits.")
+	descDeliveries  = describe("webhook_deliveries_total", "Deliveries to webhooks, by their result.", "result")
+	descInFlight    = describe("webhook_requests_in_flight", "Requests to webhooks that wait for a response.")
+	descWebhooks    = describe("webhooks", "Webhooks by state.", "state")
+	descUndelivered = describe("oldest_undelivered_event_age_seconds", "Age of the oldest event that an active webhook has yet to acknowledge; 0 if there is none.")
 	descRun         = describe("job_last_run_timestamp_seconds", "End of the last run of a background job.", "background_job")
 	descSuccess     = describe("job_last_success_timestamp_seconds", "End of the last run of a background job without an error, or the start of the server.", "background_job")
 	descFailures    = describe("job_failures_total", "Failed runs of a background job.", "background_job")
@@ -133,6 +144,10 @@ func (c stateCollector) Collect(ch chan<- prometheus.Metric) {
 	for limit, refused := range s.RateLimited {
 		to.counter(descLimited, refused, limit)
 	}
+	to.gauge(descInFlight, float64(s.WebhooksInFlight))
+	for result, n := range s.Deliveries {
+		to.counter(descDeliveries, n, result)
+	}
 	for _, disk := range s.Disks {
 		to.gauge(descDiskFree, float64(disk.Free), disk.Folder)
 		to.gauge(descDiskSize, float64(disk.Size), disk.Folder)
@@ -174,6 +189,10 @@ func (to metricSender) survey(s *Survey) {
 	to.gauge(descUnanswered, s.OldestUnanswered.Seconds())
 	for state, count := range s.Orders {
 		to.gauge(descOrders, float64(count), state)
+	}
+	to.gauge(descUndelivered, s.OldestUndelivered.Seconds())
+	for state, count := range s.Webhooks {
+		to.gauge(descWebhooks, float64(count), state)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 )
@@ -84,8 +85,19 @@ func NewSender(options Options) *Sender {
 	return &Sender{
 		Options: options, kick: make(chan struct{}, 1),
 		changed: make(map[int64]bool), pending: make(map[Key]*task), slow: make(map[Key]bool),
-		results: make(map[string]uint64),
+		results: noResults(),
 		lanes:   [2]lane{{limit: cmp.Or(options.Lanes[0], maxHealthy)}, {limit: cmp.Or(options.Lanes[1], maxSlow)}},
+	}
+}
+
+// acknowledged is the result of a delivery without an error.
+const acknowledged = "acknowledged"
+
+// noResults returns counts of 0 for all results, so that each metric exists from the
+// start.
+func noResults() map[string]uint64 {
+	return map[string]uint64{
+		acknowledged: 0, ErrorStatus: 0, ErrorTimeout: 0, ErrorAddress: 0, ErrorResolve: 0, ErrorTLS: 0, ErrorConnection: 0,
 	}
 }
 
@@ -263,7 +275,7 @@ func (s *Sender) ended(l *lane, key Key, more bool) {
 func (s *Sender) record(key Key, r Result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.results[cmp.Or(r.Error, "acknowledged")]++
+	s.results[cmp.Or(r.Error, acknowledged)]++
 	if r.Error != "" || r.Took > slowAfter {
 		s.slow[key] = true
 	} else {
@@ -275,11 +287,7 @@ func (s *Sender) record(key Key, r Result) {
 func (s *Sender) Stats() (results map[string]uint64, inFlight int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	results = make(map[string]uint64, len(s.results))
-	for name, n := range s.results {
-		results[name] = n
-	}
-	return results, s.inFlight
+	return maps.Clone(s.results), s.inFlight
 }
 
 // warn logs an error, unless it comes from the end of Run.
