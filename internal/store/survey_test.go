@@ -8,12 +8,16 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/migrations"
+	"merchantorders/internal/webhook"
 )
 
 func TestSurvey(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, db *DB) {
-		want := Survey{SchemaVersion: newestSchema(t), Orders: make(map[order.State]int64)}
+		want := Survey{
+			SchemaVersion: newestSchema(t), Orders: make(map[order.State]int64),
+			Webhooks: map[webhook.State]int64{webhook.Active: 0, webhook.Disabled: 0, webhook.Failed: 0},
+		}
 		for _, state := range order.States() {
 			want.Orders[state] = 0
 		}
@@ -53,12 +57,34 @@ func TestSurvey(t *testing.T) {
 		want.OldestNew = batch[1].Order.CreatedAt
 		survey("after a transition")
 
+		// The webhook of merchant 1 has its first event, that of merchant 2 none.
+		addTestWebhook(t, db, 1, webhook.Active, 1)
+		addTestWebhook(t, db, 2, webhook.Active, 3)
+		addTestWebhook(t, db, 2, webhook.Failed, 0)
+		want.Webhooks[webhook.Active], want.Webhooks[webhook.Failed] = 2, 1
+		want.OldestUndelivered = testTime
+		survey("with webhooks")
+
 		canceled, cancel := context.WithCancel(t.Context())
 		cancel()
 		if _, err := db.Survey(canceled); err == nil {
 			t.Error("a survey outlives its context")
 		}
 	})
+}
+
+// addTestWebhook adds a webhook that has acknowledged some events.
+func addTestWebhook(t *testing.T, db *DB, merchantID int64, state webhook.State, acknowledged int64) {
+	t.Helper()
+	err := db.InWebhookTx(t.Context(), func(tx webhook.Tx) error {
+		_, err := tx.AddWebhook(t.Context(), webhook.Endpoint{
+			Key: webhook.Key{MerchantID: merchantID}, URL: "https://a.example.com", CreatedAt: testTime, Secret: "whsec_", State: state, Acknowledged: acknowledged,
+		})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // newestSchema returns the version of the schema that this program knows.

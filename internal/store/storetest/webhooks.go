@@ -167,6 +167,16 @@ func testWebhookDue(f *fixture) {
 	f.addWebhook(e)
 	f.expectDue("before the pause is over", 0, noon.Add(59*time.Second), first)
 	f.expectDue("after the pause", 0, noon.Add(time.Minute), first, webhook.Due{Key: waiting.Key, Failing: true})
+	suspend := func(at string) {
+		f.Helper()
+		if _, err := f.tables.sql.ExecContext(f.Context(), "UPDATE merchants SET suspended_at = "+at+" WHERE id = 355"); err != nil {
+			f.Fatal(err)
+		}
+	}
+	suspend("5")
+	f.expectDue("the merchant is suspended", 0, noon)
+	suspend("NULL")
+	f.expectDue("the merchant is resumed", 0, noon, first)
 	merchants, err := f.b.WebhookMerchants(f.Context())
 	if err != nil || len(merchants) != 2 {
 		f.Errorf("merchants with webhooks: %v, %v", merchants, err)

@@ -1,0 +1,169 @@
+package guide_test
+
+import (
+	"bufio"
+	"context"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"merchantorders/internal/testenv"
+	"merchantorders/internal/webhook"
+)
+
+// TestWebhookReceivers runs the receivers of the page and sends them deliveries: a good
+// one twice, one with two signatures, one that another secret has signed, one that was
+// changed, and an old one.
+func TestWebhookReceivers(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("webhooks.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for language, commands := range map[string][]string{
+		"go": {"go", "build", "-o", "receiver", "main.go"}, "php": {"php", "-S", "ADDRESS", "main.php"}, "python": {"python3", "main.python"},
+	} {
+		t.Run(language, func(t *testing.T) {
+			t.Parallel()
+			if language != "go" {
+				testenv.Need(t, "the program "+commands[0])
+			}
+			program, err := exec.LookPath(commands[0])
+			if err != nil {
+				t.Skip(err) // the language is not there
+			}
+			code := regexp.MustCompile("(?s)```" + language + "\n(.*?)```").FindSubmatch(text)
+			if code == nil {
+				t.Fatal("the page has no receiver")
+			}
+			dir := t.TempDir()
+			source := filepath.Join(dir, "main."+language)
+			if err := os.WriteFile(source, code[1], 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if language == "go" {
+				program = buildReceiver(t, source, filepath.Join(dir, "receiver"))
+				commands = []string{"receiver"}
+			}
+			testReceiver(t, program, commands[1:], dir)
+		})
+	}
+}
+
+// buildReceiver builds a program that uses the client.
+func buildReceiver(t *testing.T, source, output string) string {
+	t.Helper()
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", output, source)
+	build.Dir = "../.."
+	if text, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return output
+}
+
+// testReceiver starts a receiver and sends it deliveries.
+func testReceiver(t *testing.T, program string, args []string, dir string) {
+	t.Helper()
+	address := freeAddress(t)
+	_, port, _ := net.SplitHostPort(address)
+	for i, arg := range args {
+		args[i] = strings.Replace(arg, "ADDRESS", address, 1)
+	}
+	secret, other := webhook.NewSecret(), webhook.NewSecret()
+	receiver := exec.CommandContext(t.Context(), program, args...)
+	receiver.Dir = dir
+	receiver.Env = append(os.Environ(), "WEBHOOK_SECRET="+string(secret), "PORT="+port, "SEEN_FOLDER="+dir, "PYTHONUNBUFFERED=1")
+	output, err := receiver.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	receiver.Stdout = receiver.Stderr
+	if err := receiver.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = receiver.Process.Kill()
+		_ = receiver.Wait() // the error says that it was killed
+	})
+	lines := make(chan string, 100)
+	go func() {
+		for scanner := bufio.NewScanner(output); scanner.Scan(); {
+			lines <- scanner.Text()
+		}
+		close(lines)
+	}()
+	waitForPort(t, address)
+	now := time.Now()
+	const body = `{"seq":17,"type":"order.created","orderReference":"R-17","orderId":5,"at":"2026-11-20T09:15:00Z","actor":"operator","tokenId":null,"requestId":null,"data":{"state":"registered"}}`
+	for _, d := range []struct {
+		what    string
+		id      string
+		at      time.Time
+		secrets []webhook.Secret
+		sent    string
+		status  int
+	}{
+		{"good", "msg_1_17_x", now, []webhook.Secret{secret}, body, http.StatusNoContent},
+		{"the same again", "msg_1_17_x", now, []webhook.Secret{secret}, body, http.StatusNoContent},
+		{"two signatures", "msg_1_18_x", now, []webhook.Secret{other, secret}, strings.ReplaceAll(body, "17", "18"), http.StatusNoContent},
+		{"another secret", "msg_1_19_x", now, []webhook.Secret{other}, body, http.StatusUnauthorized},
+		{"changed", "msg_1_19_x", now, []webhook.Secret{secret}, strings.ReplaceAll(body, "17", "19"), http.StatusUnauthorized},
+		{"old", "msg_1_19_x", now.Add(-time.Hour), []webhook.Secret{secret}, body, http.StatusUnauthorized},
+	} {
+		signed := body
+		if d.status == http.StatusNoContent {
+			signed = d.sent
+		}
+		signature, err := webhook.Sign(d.id, d.at, []byte(signed), d.secrets...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		client := webhook.NewClient(true)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		got := client.Post(ctx, webhook.Message{ID: d.id, URL: "http://" + address + "/hook", At: d.at, Signature: signature, Body: []byte(d.sent)})
+		cancel()
+		client.Close()
+		if got.Status != d.status {
+			t.Errorf("%s: %+v, want status %d", d.what, got, d.status)
+		}
+	}
+	_ = receiver.Process.Kill()
+	var processed []string
+	for line := range lines {
+		if i := strings.Index(line, "order.created R-"); i >= 3 {
+			processed = append(processed, line[i-3:])
+		}
+	}
+	if strings.Join(processed, "; ") != "17 order.created R-17; 18 order.created R-18" {
+		t.Errorf("the receiver has processed %q", processed)
+	}
+}
+
+// freeAddress returns an address of this machine that nobody uses.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}
+
+// waitForPort waits until a program listens.
+func waitForPort(t *testing.T, address string) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if c, err := net.Dial("tcp", address); err == nil {
+			_ = c.Close()
+			return
+		}
+	}
+	t.Fatal("the receiver does not listen")
+}
