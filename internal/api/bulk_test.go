@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -129,5 +131,30 @@ func TestBulkTransitions(t *testing.T) {
 	}
 	if events := s.ask(s.merchant, "GET", "/v2/orders/R-1/events", "").body; strings.Count(events, `"type":`) != 4 {
 		t.Errorf("events of R-1: %s", events)
+	}
+}
+
+// TestBulkContinue checks that a client that waits for "100 Continue" before it sends
+// the body gets that, and not the header of the response.
+func TestBulkContinue(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	continued := false
+	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{Got100Continue: func() { continued = true }})
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"/operator/orders/import", strings.NewReader(line("C-1", 7100, "")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+s.operator)
+	r.Header.Set("Expect", "100-continue")
+	transport := &http.Transport{ExpectContinueTimeout: time.Minute}
+	defer transport.CloseIdleConnections()
+	response, err := transport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	if body, err := io.ReadAll(response.Body); err != nil || !continued || !strings.Contains(string(body), `"created"`) {
+		t.Errorf("continued %v, body %s, error %v", continued, body, err)
 	}
 }

@@ -50,6 +50,16 @@ func (b *stream) add(number int, status string, problem bool, line any) error {
 	return b.WriteLine(line)
 }
 
+// sendResults sends the results of a batch. The header goes out with the first ones: if
+// it came before the first byte of the body is read, a client that waits for "100
+// Continue" would wait in vain.
+func (b *stream) sendResults() error {
+	if b.after == 0 {
+		return nil
+	}
+	return b.Flush()
+}
+
 // summaryView is the last line of the response to a bulk request.
 type summaryView struct {
 	Summary  map[string]int `json:"summary"`  // lines by status
@@ -133,7 +143,7 @@ func (a API) importOrders(s *web.Stream) error {
 				return err
 			}
 		}
-		return b.Flush()
+		return b.sendResults()
 	}})
 	return b.end(err)
 }

@@ -53,7 +53,7 @@ func (a API) changeOrders(s *web.Stream) error {
 					return err
 				}
 			}
-			return b.Flush()
+			return b.sendResults()
 		},
 	}.Run(s.Context(), s))
 }
