@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"math/rand/v2"
 	"time"
 
 	"merchantorders/internal/order"
@@ -20,15 +21,7 @@ func (s *Simulator) next(reference string, now life) (fate, bool) {
 	r := choices(s.settings.Seed, reference, now.changes)
 	switch now.state {
 	case order.Registered:
-		switch {
-		case chance(r, 5):
-			return fate{to: order.Canceled, reason: "canceled-by-customer", after: hours(r, 1, 20)}, true
-		case chance(r, s.settings.Accept) && chance(r, 90):
-			return fate{to: order.InProcessing, after: hours(r, 1, 12), merchant: true}, true
-		case chance(r, s.settings.Accept):
-			return fate{to: order.RejectedByMerchant, after: hours(r, 1, 12), merchant: true}, true
-		}
-		return fate{to: order.Canceled, reason: "not-answered-in-time", after: acceptHours * time.Hour}, true
+		return s.answer(r), true
 	case order.InProcessing:
 		if chance(r, 4) {
 			return fate{to: order.Canceled, reason: "canceled-by-customer", after: hours(r, 1, 10)}, true
@@ -66,4 +59,18 @@ func (s *Simulator) next(reference string, now life) (fate, bool) {
 		return fate{to: order.Completed, after: hours(r, 48, 120)}, true
 	}
 	return fate{}, false
+}
+
+// answer returns what happens to an order that the merchant has not answered yet. The
+// marketplace cancels it if nobody does.
+func (s *Simulator) answer(r *rand.Rand) fate {
+	switch {
+	case chance(r, 5):
+		return fate{to: order.Canceled, reason: "canceled-by-customer", after: hours(r, 1, 20)}
+	case chance(r, s.settings.Accept) && chance(r, 90):
+		return fate{to: order.InProcessing, after: hours(r, 1, 12), merchant: true}
+	case chance(r, s.settings.Accept):
+		return fate{to: order.RejectedByMerchant, after: hours(r, 1, 12), merchant: true}
+	}
+	return fate{to: order.Canceled, reason: "not-answered-in-time", after: acceptHours * time.Hour}
 }
