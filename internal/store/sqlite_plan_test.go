@@ -104,7 +104,18 @@ func TestSQLitePlans(t *testing.T) {
 		"events of an order by reference": {selectOrderEventsByReference, []string{byReference, itsEvents, thatEvent, itsFile}},
 		"data versions":                   {selectDataVersions + db.dialect.InList, []string{event, "SCAN json_each VIRTUAL TABLE INDEX 1:"}},
 		"data version":                    {selectDataVersion, []string{event}},
-		"order counts":                    {selectOrderCounts, []string{"SCAN order_days", "USE TEMP B-TREE FOR GROUP BY"}},
+		// Webhooks are few: no statement reads more than all of them once.
+		"webhook":            {selectWebhook, []string{"SEARCH webhooks USING PRIMARY KEY (merchant_id=? AND id=?)"}},
+		"webhooks":           {selectMerchantWebhooks, []string{"SEARCH webhooks USING PRIMARY KEY (merchant_id=?)"}},
+		"webhook page":       {selectWebhookPage, []string{"SEARCH webhooks USING INDEX webhooks_by_id (id>?)"}},
+		"due webhooks":       {selectDue, []string{"SCAN w", "SEARCH m USING INTEGER PRIMARY KEY (rowid=?)"}},
+		"due of a merchant":  {selectDueOfMerchant, []string{"SEARCH m USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH w USING PRIMARY KEY (merchant_id=?)"}},
+		"webhook deliveries": {selectDeliveries, []string{"SEARCH webhook_deliveries USING PRIMARY KEY (merchant_id=? AND webhook_id=? AND id<?)"}},
+		"webhook counts": {selectWebhookCounts, []string{
+			"SCAN w USING INDEX webhooks_by_id", "SEARCH m USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN", "SEARCH e USING PRIMARY KEY (merchant_id=? AND seq=?) LEFT-JOIN",
+			"USE TEMP B-TREE FOR GROUP BY",
+		}},
+		"order counts": {selectOrderCounts, []string{"SCAN order_days", "USE TEMP B-TREE FOR GROUP BY"}},
 		"oldest order": {selectOldestOrder, []string{
 			"SEARCH m USING COVERING INDEX merchants_by_name", "SEARCH o USING COVERING INDEX orders_by_state (merchant_id=? AND state=?)",
 		}},

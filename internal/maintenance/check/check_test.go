@@ -147,6 +147,14 @@ var (
 			"day count of nothing", exec(`INSERT INTO order_days (merchant_id, day, state, orders) VALUES (355, 5, 1, 2)`),
 			[]string{"merchant 355: 1970-01-06, registered: the day count is 2, but there are 0 orders"}, 0, 0,
 		},
+		{
+			"cursor of a webhook beyond the events", exec(`UPDATE webhooks SET acknowledged = 4000 WHERE merchant_id = 355 AND id = 1`),
+			[]string{"merchant 355: webhook 1 has acknowledged event 4000, but the newest is 13"}, 0, 0,
+		},
+		{
+			"deliveries of no webhook", exec(`DELETE FROM webhooks WHERE id = 3`),
+			[]string{"merchant 356: webhook 3 does not exist, but has 1 deliveries"}, 0, 0,
+		},
 		{"empty day count", exec(`INSERT INTO order_days (merchant_id, day, state, orders) VALUES (355, 5, 1, 0)`), nil, 0, 0},
 		{"event gap", exec(`DELETE FROM events WHERE merchant_id = 355 AND seq = 4`), []string{"merchant 355: event 4 is missing"}, 0, 0},
 		{

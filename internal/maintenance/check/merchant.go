@@ -52,6 +52,9 @@ func checkMerchant(
 		if err := c.checkAudit(ctx, options); err != nil {
 			return err
 		}
+		if err := c.checkWebhooks(ctx); err != nil {
+			return err
+		}
 		if err := c.checkOrders(ctx); err != nil {
 			return err
 		}

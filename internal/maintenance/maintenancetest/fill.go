@@ -10,6 +10,7 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/token"
+	"merchantorders/internal/webhook"
 )
 
 // The merchants of a filled installation. Gamma has no orders.
@@ -69,6 +70,36 @@ func (in *Installation) Fill(t testing.TB, orders int) {
 		in.process(t, merchant)
 	}
 	in.addTokens(t)
+	in.addWebhooks(t)
+}
+
+// addWebhooks adds webhooks with a delivery each.
+func (in *Installation) addWebhooks(t testing.TB) {
+	t.Helper()
+	for _, merchantID := range []int64{Alpha, Beta} {
+		for range 2 {
+			e := webhook.Endpoint{
+				Key: webhook.Key{MerchantID: merchantID}, URL: "https://hooks.example.com/Ω", Types: webhook.NewTypes(order.OrderCreated), CreatedAt: Now,
+				Secret: "whsec_a", OldSecret: "whsec_b", OldSecretUntil: Now.Add(time.Hour), State: webhook.Active, Acknowledged: 1,
+			}
+			err := in.Store.InWebhookTx(t.Context(), func(tx webhook.Tx) (err error) {
+				e.ID, err = tx.AddWebhook(t.Context(), e)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			lease, err := in.Store.BorrowWebhook(t.Context(), e.Key, Now, Now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := webhook.Progress{State: webhook.Active, Acknowledged: 2, Failures: 1, FailingSince: Now, NextAttempt: Now}
+			d := webhook.Delivery{At: Now, MessageID: "msg", Event: 3, Type: "order.created", Result: webhook.Result{Status: 500, Error: webhook.ErrorStatus, Response: "Σφάλμα"}}
+			if err := in.Store.SaveProgress(t.Context(), lease, p, &d); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 }
 
 // Import imports the orders from <= n < to of a merchant.
