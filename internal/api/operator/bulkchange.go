@@ -31,22 +31,33 @@ type changeLineView struct {
 	Allowed    []string `json:"allowed,omitempty"` // states to which a refused order can move
 }
 
-type changeLine = ingest.Line[order.BulkChange, order.BulkResult]
+// ChangeLine is a line of a bulk change with its result.
+type ChangeLine = ingest.Line[order.BulkChange, order.BulkResult]
+
+// ChangeStatuses are the statuses of the lines of a bulk change.
+var ChangeStatuses = []string{statusChanged, statusUnchanged, statusRefused, statusNotFound, statusInvalid}
+
+// ChangeResult returns the status of a line and why it changed nothing; empty if it
+// did, or did not need to.
+func ChangeResult(line *ChangeLine) (status, problem string) {
+	view := newChangeLineView(line)
+	return view.Status, view.Problem
+}
 
 // changeOrders serves POST /orders/transitions: changes of orders, one a line.
 func (a API) changeOrders(s *web.Stream) error {
-	b, err := newStream(s, statusChanged, statusUnchanged, statusRefused, statusNotFound, statusInvalid)
+	b, err := newStream(s, ChangeStatuses...)
 	if err != nil {
 		return err
 	}
 	source := web.Source(s.Request)
 	return b.end(ingest.Batches[order.BulkChange, order.BulkResult]{
-		Parse: parseBulkChange,
+		Parse: ParseChange,
 		Do: func(ctx context.Context, batch []order.BulkChange) ([]order.BulkResult, error) {
 			// A batch ends although the client disconnects.
 			return a.Orders.ChangeOrders(context.WithoutCancel(ctx), batch, source)
 		},
-		Done: func(lines []changeLine, _ int64) error {
+		Done: func(lines []ChangeLine, _ int64) error {
 			for i := range lines {
 				view := newChangeLineView(&lines[i])
 				if err := b.add(view.Line, view.Status, view.Problem != "", view); err != nil {
@@ -58,9 +69,9 @@ func (a API) changeOrders(s *web.Stream) error {
 	}.Run(s.Context(), s))
 }
 
-// parseBulkChange parses a line of a bulk change: a change with the merchant and the
+// ParseChange parses a line of a bulk change: a change with the merchant and the
 // reference of the order.
-func parseBulkChange(text []byte) (order.BulkChange, error) {
+func ParseChange(text []byte) (order.BulkChange, error) {
 	if len(text) > maxChange {
 		return order.BulkChange{}, errors.New("the line is longer than 1 MiB")
 	}
@@ -91,7 +102,7 @@ func lineProblem(err error) error {
 	return err
 }
 
-func newChangeLineView(line *changeLine) changeLineView {
+func newChangeLineView(line *ChangeLine) changeLineView {
 	view := changeLineView{Line: line.Number, Status: statusInvalid, Problem: line.Problem}
 	if line.Item == nil {
 		return view
