@@ -146,7 +146,7 @@ func TestWrongUsage(t *testing.T) {
 		args []string
 		want []string // lines of standard error
 	}{
-		{nil, []string{`expected one of "serve", "import", "merchant", "token", "purge", ...`, `see "merchant-orders --help"`}},
+		{nil, []string{`expected one of "serve", "import", "transition", "merchant", "token", ...`, `see "merchant-orders --help"`}},
 		{[]string{"srve"}, []string{`unexpected argument srve, did you mean "serve"?`, `see "merchant-orders --help"`}},
 		{[]string{"serve", "--lisen", "x"}, []string{`unknown flag --lisen, did you mean "--listen"?`, `see "merchant-orders serve --help"`}},
 		{[]string{"--listen", ":0", "serve"}, nil},
