@@ -153,7 +153,10 @@ func (s *service) serve(orders *order.Service, with setup, log *slog.Logger) {
 		v1.API{Endpoints: invoices, BaseURL: at.base}.Routes(),
 		v2.API{Endpoints: invoices, BaseURL: at.base, ErrorCodes: with.errorCodes, Webhooks: webhooks}.Routes(),
 		stored.Routes(), stored.LinkRoutes(),
-		operator.API{Orders: orders, Tokens: s.tokens, Log: log, Webhooks: webhooks}.Routes(),
+		operator.API{
+			Orders: orders, Tokens: s.tokens, Log: log, Webhooks: webhooks,
+			OrderView: func(o order.Order) any { return v2.NewOrderView(o, storageURL) }, EventViews: v2.NewEventViews,
+		}.Routes(),
 		docpages.DocumentRoutes(),
 		docpages.PageRoutes(at.base),
 		web.NewHealth(web.Readiness{Database: with.ready, Storage: func(context.Context) error { return nil }}).Routes(s.metrics),

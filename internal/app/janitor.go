@@ -15,6 +15,8 @@ const (
 	usageInterval  = 10 * time.Second // of writing the last-used times of tokens
 	recordInterval = time.Minute      // of deleting expired idempotency records
 	purgeInterval  = time.Hour        // of purgeDeletedFiles
+	indexInterval  = 5 * time.Second  // of indexOrders
+	dueInterval    = 10 * time.Second // of cancelExpired
 )
 
 // expireReservations expires the reservations made before a time, of uploads
@@ -36,10 +38,43 @@ func (b *backend) purgeDeletedFiles(ctx context.Context, before time.Time, log *
 	return err
 }
 
+// indexOrders writes the words of orders that a version without the search has
+// written, and merges the words of new ones.
+func (b *backend) indexOrders(ctx context.Context, log *slog.Logger) error {
+	indexed := 0
+	for {
+		n, err := b.db.IndexOrders(ctx)
+		if err != nil {
+			return err
+		}
+		if indexed += n; n == 0 {
+			break
+		}
+	}
+	if indexed > 0 {
+		log.Info("orders of an earlier version indexed for the search", "count", indexed)
+	}
+	for {
+		if merged, err := b.db.MergeWords(ctx); err != nil || !merged {
+			return err
+		}
+	}
+}
+
+// cancelExpired cancels orders past their deadline.
+func (b *backend) cancelExpired(ctx context.Context, log *slog.Logger) error {
+	count, err := b.orders.CancelExpired(ctx)
+	if count > 0 {
+		log.Info("orders canceled after their deadline", "count", count)
+	}
+	return err
+}
+
 // startJanitor starts the background jobs. Deleted files are purged after
-// purgeAfter; 0 means never. The returned function stops the jobs and waits until
+// purgeAfter; 0 means never. With cancelExpired orders are canceled after their
+// deadline. The returned function stops the jobs and waits until
 // they have ended.
-func (b *backend) startJanitor(purgeAfter time.Duration) (stop func()) {
+func (b *backend) startJanitor(purgeAfter time.Duration, cancelExpired bool) (stop func()) {
 	// The jobs outlive the server's context, so that the token uses of the last
 	// requests are written too.
 	ctx, cancel := context.WithCancel(context.Background())
@@ -70,6 +105,18 @@ func (b *backend) startJanitor(purgeAfter time.Duration) (stop func()) {
 			return err
 		})
 	})
+	index := b.jobs.add("index orders", indexInterval)
+	running.Go(func() {
+		run := func() error { return b.indexOrders(ctx, log) }
+		b.jobs.once(ctx, index, run)
+		b.jobs.repeat(ctx, index, run)
+	})
+	if cancelExpired {
+		due := b.jobs.add("cancel expired orders", dueInterval)
+		running.Go(func() {
+			b.jobs.repeat(ctx, due, func() error { return b.cancelExpired(ctx, log) })
+		})
+	}
 	if purgeAfter > 0 {
 		purge := b.jobs.add("purge deleted files", purgeInterval)
 		run := func() error { return b.purgeDeletedFiles(ctx, now().Add(-purgeAfter), log) }

@@ -54,7 +54,7 @@ func (s *server) startMonitor() *monitor {
 		read: m.readDisks, interval: disksInterval, timeout: disksTimeout, patience: scrapePatience, now: s.now, stopped: stopped,
 	}
 	m.survey = sharedRead[*store.Survey]{
-		read:     func(ctx context.Context) (*store.Survey, error) { return readSurvey(ctx, s.db, s.log) },
+		read:     func(ctx context.Context) (*store.Survey, error) { return readSurvey(ctx, s.db, s.now(), s.log) },
 		interval: surveyInterval, rest: surveyRest, timeout: surveyTimeout, patience: scrapePatience, now: s.now, stopped: stopped,
 	}
 	s.metrics.Watch(m.state)
@@ -104,6 +104,7 @@ func (m *monitor) state() web.State {
 	state.RateLimited = m.limits.Refused()
 	state.FeedWaiters, state.FeedLag = m.backend.orders.Waiting()
 	state.Deliveries, state.WebhooksInFlight = m.sender.Stats()
+	state.CanceledByDeadline = m.backend.orders.CanceledByDeadline()
 	uses := m.cache.Uses()
 	state.CacheHits, state.CacheMisses, state.CacheBytes = uses.Hits, uses.Misses, uses.Bytes
 	state.PageIndexMerchants, state.PageIndexBuckets = m.backend.db.PageIndexes()
@@ -133,8 +134,8 @@ func diskSpace(folder string) (web.Disk, error) {
 }
 
 // readSurvey reads a survey. It logs its error.
-func readSurvey(ctx context.Context, db *store.DB, log *slog.Logger) (*store.Survey, error) {
-	read, err := db.Survey(ctx)
+func readSurvey(ctx context.Context, db *store.DB, now time.Time, log *slog.Logger) (*store.Survey, error) {
+	read, err := db.Survey(ctx, now)
 	if err != nil {
 		if !errors.Is(err, context.Canceled) {
 			log.Warn("cannot count the orders for the metrics", "error", err)
@@ -153,6 +154,7 @@ func newSurvey(read *store.Survey, now time.Time) *web.Survey {
 	for state, count := range read.Orders {
 		survey.Orders[state.String()] = count
 	}
+	survey.Overdue = read.Overdue
 	if !read.OldestNew.IsZero() {
 		survey.OldestUnanswered = max(0, now.Sub(read.OldestNew))
 	}

@@ -20,8 +20,8 @@ import (
 
 // commands are the commands that use settings, with their flags.
 var commands = map[string][]string{
-	"serve":         {"listen", "admin-listen", "tls-cert", "tls-key", "trusted-proxies", "rate-limit", "max-connections", "idle-timeout", "drain", "purge-deleted-after", "hide-addresses", "log-format", "ready-requires-storage", "no-webhooks", "webhook-allow-private", "demo", "sandbox"},
-	"doctor":        {"listen", "admin-listen", "tls-cert", "tls-key", "trusted-proxies", "rate-limit", "max-connections", "idle-timeout", "drain", "purge-deleted-after", "hide-addresses", "log-format", "ready-requires-storage", "no-webhooks", "webhook-allow-private", "demo", "sandbox", "json"},
+	"serve":         {"listen", "admin-listen", "tls-cert", "tls-key", "trusted-proxies", "rate-limit", "max-connections", "idle-timeout", "drain", "purge-deleted-after", "cancel-expired", "hide-addresses", "log-format", "ready-requires-storage", "no-webhooks", "webhook-allow-private", "demo", "sandbox"},
+	"doctor":        {"listen", "admin-listen", "tls-cert", "tls-key", "trusted-proxies", "rate-limit", "max-connections", "idle-timeout", "drain", "purge-deleted-after", "cancel-expired", "hide-addresses", "log-format", "ready-requires-storage", "no-webhooks", "webhook-allow-private", "demo", "sandbox", "json"},
 	"import":        {"dry-run", "rejected"},
 	"merchant add":  {"id", "name"},
 	"merchant list": {"json"},

@@ -188,7 +188,7 @@ func (s *server) serveRequests(ctx context.Context, l *listeners) error {
 	options := web.ServerOptions{Connections: s.flags.Connections(maxOpenFiles()), Idle: s.flags.Idle()}
 	s.announce(l, baseURL, storageURL, options.Connections)
 	s.startWebhooks()
-	stop := s.startJanitor(s.flags.PurgeAfter())
+	stop := s.startJanitor(s.flags.PurgeAfter(), s.flags.CancelExpired)
 	defer stop()
 	defer s.runSender()()
 	s.cache = respcache.New(responseCacheSize, s.now)
@@ -302,7 +302,10 @@ func (s *server) routers(baseURL, storageURL string, operatorsOnMain bool) (main
 	invoices := invoiceapi.Endpoints{Orders: s.orders, Metrics: s.metrics, StorageURL: storageURL}
 	stored := storageapi.API{Orders: s.orders, Metrics: s.metrics}
 	webhooks := webhookapi.API{Webhooks: s.webhooks}
-	operators := operator.API{Orders: s.orders, Tokens: s.tokens, Log: s.log, Webhooks: webhooks}.Routes()
+	operators := operator.API{
+		Orders: s.orders, Tokens: s.tokens, Log: s.log, Webhooks: webhooks,
+		OrderView: func(o order.Order) any { return v2.NewOrderView(o, storageURL) }, EventViews: v2.NewEventViews,
+	}.Routes()
 	documents, pages := docpages.DocumentRoutes(), docpages.PageRoutes(baseURL)
 	groups := []web.RouteGroup{
 		v1.API{Endpoints: invoices, BaseURL: baseURL}.Routes(),

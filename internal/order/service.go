@@ -3,6 +3,7 @@ package order
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 )
 
@@ -13,9 +14,11 @@ type Service struct {
 	files   Files
 	waiters *waiters
 	records *recordCounts
-	now     func() time.Time
-	log     *slog.Logger
-	changed func(merchantID int64) // see OnChange
+	// canceled counts the orders that were canceled because of their deadline.
+	canceled atomic.Uint64
+	now      func() time.Time
+	log      *slog.Logger
+	changed  func(merchantID int64) // see OnChange
 }
 
 // NewService returns the service over a store and a file storage. now is the

@@ -33,6 +33,7 @@ type stateRow struct {
 	// order from this state.
 	byMerchant []State
 	byOperator []State
+	bySystem   []State // after the deadline
 }
 
 // states is the state table of decision 2.
@@ -41,6 +42,7 @@ var states = [...]stateRow{
 		name: "registered", code: 'O',
 		byMerchant: []State{InProcessing, RejectedByMerchant},
 		byOperator: []State{InProcessing, RejectedByMerchant, Canceled},
+		bySystem:   []State{Canceled},
 	},
 	InProcessing: {
 		name: "in-processing", code: 'G',
@@ -162,7 +164,7 @@ func (a Actor) String() string {
 }
 
 // CanTransition reports whether the actor may move an order from one state to
-// another (spec 3.2, decision 2). ActorSystem moves none.
+// another (spec 3.2, decision 2).
 func (a Actor) CanTransition(from, to State) bool {
 	if !from.Valid() {
 		return false
@@ -172,6 +174,8 @@ func (a Actor) CanTransition(from, to State) bool {
 		return slices.Contains(states[from].byMerchant, to)
 	case ActorOperator:
 		return slices.Contains(states[from].byOperator, to)
+	case ActorSystem:
+		return slices.Contains(states[from].bySystem, to)
 	}
 	return false
 }

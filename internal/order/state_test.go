@@ -121,7 +121,7 @@ func TestCanTransition(t *testing.T) {
 	for actor, legal := range map[order.Actor]map[string]bool{
 		order.ActorMerchant: allowedTransitions(merchantTransitions),
 		order.ActorOperator: allowedTransitions(operatorTransitions),
-		order.ActorSystem:   nil,
+		order.ActorSystem:   {"registered canceled": true},
 		0:                   nil,
 	} {
 		for _, from := range everything {

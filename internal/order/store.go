@@ -18,6 +18,16 @@ type Store interface {
 	List(ctx context.Context, merchantID int64, filter Filter) (Page, error)
 	// Search returns a page of orders of all merchants, or of one.
 	Search(ctx context.Context, search Search) (SearchPage, error)
+	// OrderMerchant returns the merchant of the order with a reference, or ErrNotFound.
+	OrderMerchant(ctx context.Context, reference string) (int64, error)
+	// FileEntries returns the entries of all files that an order has or had, oldest
+	// first, without unfinished uploads.
+	FileEntries(ctx context.Context, merchantID, legacyID int64) ([]FileEntry, error)
+	// DueOrders returns up to limit registered orders whose deadline is not later than
+	// a time, after one of them, by deadline and legacy id.
+	DueOrders(ctx context.Context, now time.Time, after Due, limit int) ([]Due, error)
+	// Overview returns the numbers of all merchants' orders, with a page of merchants.
+	Overview(ctx context.Context, query OverviewQuery, now time.Time) (Overview, error)
 	// InvoiceFile returns the active invoice of an order by its stored name, or
 	// ErrInvoiceNotFound.
 	InvoiceFile(ctx context.Context, merchantID int64, reference, name string) (Invoice, error)

@@ -17,6 +17,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"merchantorders/internal/order"
@@ -50,6 +51,8 @@ type DB struct {
 	grants  grants
 	feeds   feeds
 	words   *WordWriter
+	// newestBlock is that of the words when they were to be merged last.
+	newestBlock atomic.Int64
 
 	selectFeed string // statement
 }

@@ -28,29 +28,40 @@ type Survey struct {
 	SchemaVersion int64
 	Orders        map[order.State]int64   // every state has an entry
 	OldestNew     time.Time               // creation of the oldest order in state Registered; zero: none
+	Overdue       int64                   // registered orders past their deadline; at most order.MaxOverdue
 	Webhooks      map[webhook.State]int64 // every state has an entry
 	// OldestUndelivered is the time of the oldest event that an active webhook has yet to
 	// acknowledge; zero: none. Those of suspended merchants do not count.
 	OldestUndelivered time.Time
 }
 
-// Survey reads a survey. Its statements end with ctx.
-func (db *DB) Survey(ctx context.Context) (Survey, error) {
-	defer db.timed("survey")()
-	q := db.sql.WithoutTimeout()
-	survey := Survey{Orders: make(map[order.State]int64)}
+// readOrderCounts returns how many orders are in each state.
+func readOrderCounts(ctx context.Context, q sqldb.Querier) (map[order.State]int64, error) {
+	counts := make(map[order.State]int64)
 	for _, state := range order.States() {
-		survey.Orders[state] = 0
+		counts[state] = 0
 	}
 	err := sqldb.Each(ctx, q, selectOrderCounts, nil, func(rows sqldb.Rows) error {
 		var state order.State
 		var count int64
 		err := rows.Scan(sqldb.Int(&state), &count)
-		survey.Orders[state] = count
+		counts[state] = count
 		return err
 	})
-	if err != nil {
+	return counts, err
+}
+
+// Survey reads a survey at a time. Its statements end with ctx.
+func (db *DB) Survey(ctx context.Context, now time.Time) (Survey, error) {
+	defer db.timed("survey")()
+	q := db.sql.WithoutTimeout()
+	var survey Survey
+	var err error
+	if survey.Orders, err = readOrderCounts(ctx, q); err != nil {
 		return Survey{}, db.wrap(fmt.Errorf("count the orders by state: %w", err))
+	}
+	if err := q.QueryRow(ctx, selectOverdue, []any{now.Unix(), order.MaxOverdue}, &survey.Overdue); err != nil {
+		return Survey{}, db.wrap(fmt.Errorf("count the orders past their deadline: %w", err))
 	}
 	var oldest sql.NullInt64
 	if err := q.QueryRow(ctx, selectOldestOrder, []any{int64(order.Registered)}, &oldest); err != nil {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -23,7 +24,7 @@ func TestSurvey(t *testing.T) {
 		}
 		survey := func(when string) {
 			t.Helper()
-			got, err := db.Survey(t.Context())
+			got, err := db.Survey(t.Context(), testTime.Add(48*time.Hour))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,13 +49,13 @@ func TestSurvey(t *testing.T) {
 			t.Fatal(err)
 		}
 		want.Orders[order.Registered], want.Orders[order.Canceled] = 4, 1
-		want.OldestNew = batch[4].Order.CreatedAt
+		want.OldestNew, want.Overdue = batch[4].Order.CreatedAt, 4
 		survey("with orders")
 		if err := transitionTest(t.Context(), db, 2, results[4].LegacyID, order.InProcessing); err != nil {
 			t.Fatal(err)
 		}
 		want.Orders[order.Registered], want.Orders[order.InProcessing] = 3, 1
-		want.OldestNew = batch[1].Order.CreatedAt
+		want.OldestNew, want.Overdue = batch[1].Order.CreatedAt, 3
 		survey("after a transition")
 
 		// The webhook of merchant 1 has its first event, that of merchant 2 none.
@@ -67,7 +68,7 @@ func TestSurvey(t *testing.T) {
 
 		canceled, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := db.Survey(canceled); err == nil {
+		if _, err := db.Survey(canceled, testTime); err == nil {
 			t.Error("a survey outlives its context")
 		}
 	})

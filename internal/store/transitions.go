@@ -12,7 +12,7 @@ import (
 
 // Statements that lock an order.
 const (
-	selectLocked            = `SELECT legacy_id, reference, state, created_at, revision, active_invoices FROM orders WHERE merchant_id = $1 AND `
+	selectLocked            = `SELECT legacy_id, reference, state, created_at, expires_at, revision, active_invoices FROM orders WHERE merchant_id = $1 AND `
 	selectLockedByLegacyID  = selectLocked + `legacy_id = $2`
 	selectLockedByReference = selectLocked + `reference = $2`
 )
@@ -22,13 +22,14 @@ func (t *tx) LockOrder(ctx context.Context, merchantID int64, id order.Identifie
 	text, value := byIdentifier(id, selectLockedByLegacyID, selectLockedByReference)
 	o := order.LockedOrder{MerchantID: merchantID}
 	var createdAt int64
+	var expiresAt sql.NullInt64
 	err := t.QueryRow(ctx, text+t.db.dialect.RowLock, []any{merchantID, value},
-		&o.LegacyID, &o.Reference, sqldb.Int(&o.State), &createdAt, &o.Revision, sqldb.Int(&o.ActiveInvoices))
+		&o.LegacyID, &o.Reference, sqldb.Int(&o.State), &createdAt, &expiresAt, &o.Revision, sqldb.Int(&o.ActiveInvoices))
 	if errors.Is(err, sql.ErrNoRows) {
 		return order.LockedOrder{}, order.ErrNotFound
 	}
 	t.lockedOrder = o.LegacyID
-	o.CreatedAt, o.NextRevision = time.Unix(createdAt, 0).UTC(), order.NextRevision(o.Revision)
+	o.CreatedAt, o.ExpiresAt, o.NextRevision = time.Unix(createdAt, 0).UTC(), timeOf(expiresAt), order.NextRevision(o.Revision)
 	return o, err
 }
 

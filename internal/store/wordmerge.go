@@ -11,6 +11,8 @@ const (
 	// mergedBlocks is how many blocks MergeWords moves at a time. With fewer there is
 	// nothing to merge. A search reads each block.
 	mergedBlocks = 16
+	// maxBlocks is how many blocks may be left while words are being written.
+	maxBlocks = 64
 	// mergedRows is how many words of each block a transaction moves, so that others
 	// wait for about 10 ms.
 	mergedRows = 128
@@ -24,7 +26,7 @@ const (
 )
 
 // MergeWords moves the words of the oldest blocks into block 0 if there are mergedBlocks
-// or more, and reports whether it has. It may run beside everything else, and be
+// or more and no new ones are written, and reports whether it has. It may run beside everything else, and be
 // interrupted: what it leaves is moved by the next call.
 func (db *DB) MergeWords(ctx context.Context) (bool, error) {
 	blocks, err := wordBlocks(ctx, db.sql)
@@ -33,6 +35,11 @@ func (db *DB) MergeWords(ctx context.Context) (bool, error) {
 	}
 	blocks = slices.DeleteFunc(blocks, func(block int64) bool { return block == 0 })
 	if len(blocks) < mergedBlocks {
+		return false, nil
+	}
+	// An import is faster if it does not share the database with a merge.
+	newest := blocks[len(blocks)-1]
+	if db.newestBlock.Swap(newest) != newest && len(blocks) < maxBlocks {
 		return false, nil
 	}
 	blocks = blocks[:mergedBlocks]

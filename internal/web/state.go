@@ -18,6 +18,8 @@ type State struct {
 
 	RateLimited map[string]uint64 // requests refused with 429, by the name of the limit
 
+	CanceledByDeadline uint64 // orders, by this instance
+
 	FeedWaiters int           // requests that wait for events
 	FeedLag     time.Duration // see order.Service.Waiting
 
@@ -41,6 +43,7 @@ type Survey struct {
 	// OldestUndelivered is the age of the oldest event that an active webhook has yet to
 	// acknowledge; 0 if there is none.
 	OldestUndelivered time.Duration
+	Overdue          int64 // registered orders past their deadline
 }
 
 // Disk is the file system of a folder.
@@ -85,6 +88,8 @@ var (
 	descSchema      = describe("schema_version", "Version of the schema of the database.")
 	descOrders      = describe("orders", "Orders by state.", "state")
 	descUnanswered  = describe("oldest_unanswered_order_age_seconds", "Age of the oldest order that its merchant has neither accepted nor rejected; 0 if there is none.")
+	descOverdue     = describe("overdue_orders", "Orders that their merchant has neither accepted nor rejected before their deadline; at most 100000.")
+	descCanceled    = describe("orders_canceled_by_deadline_total", "Orders that this instance has canceled because of their deadline.")
 	descLimited     = describe("rate_limited_total", "Requests refused with 429, by the limit.", "limit")
 	descWaiters     = describe("feed_waiters", "Requests that wait for events.")
 	descLag         = describe("feed_lag_seconds", "Longest time for which a commit of another instance may have gone unnoticed by waiting requests; 0 if none waits.")
@@ -136,6 +141,7 @@ func (c stateCollector) Collect(ch chan<- prometheus.Metric) {
 	to.gauge(descConnections, float64(s.Pool.Idle), "idle")
 	to.gauge(descPoolSize, float64(s.Pool.Max))
 	to.counter(descWaits, s.Pool.Waits)
+	to.counter(descCanceled, s.CanceledByDeadline)
 	to.counter(descHits, s.CacheHits)
 	to.counter(descMisses, s.CacheMisses)
 	to.gauge(descCacheBytes, float64(s.CacheBytes))
@@ -187,6 +193,7 @@ func (to metricSender) job(job Job) {
 func (to metricSender) survey(s *Survey) {
 	to.gauge(descSchema, float64(s.SchemaVersion))
 	to.gauge(descUnanswered, s.OldestUnanswered.Seconds())
+	to.gauge(descOverdue, float64(s.Overdue))
 	for state, count := range s.Orders {
 		to.gauge(descOrders, float64(count), state)
 	}

@@ -29,6 +29,10 @@ type API struct {
 	Tokens   *token.Registry
 	Webhooks webhookapi.API
 	Log      *slog.Logger // gets the creations and revocations of tokens
+	// OrderView and EventViews return orders and events as merchants see them, so that
+	// both sides speak of the same thing.
+	OrderView  func(order.Order) any
+	EventViews func([]order.EventRecord) any
 }
 
 // Routes returns the routes of operators.
@@ -40,6 +44,9 @@ func (a API) Routes() web.RouteGroup {
 			web.OperatorChangeRoute(http.MethodPost, "/orders", token.OrdersIngest, a.importOrder),
 			web.OperatorStreamRoute("/orders/import", token.OrdersIngest, a.importOrders),
 			web.OperatorStreamRoute("/orders/transitions", token.OrdersTransition, a.changeOrders),
+			web.OperatorRoute(http.MethodGet, "/orders", token.OrdersRead, a.searchOrders),
+			web.OperatorRoute(http.MethodGet, "/orders/{orderReference}", token.OrdersRead, a.inspectOrder),
+			web.OperatorRoute(http.MethodGet, "/overview", token.OrdersRead, a.overview),
 			web.OperatorWriteRoute(http.MethodPost, "/merchants/{merchantId}/orders/{orderReference}/state", token.OrdersTransition, a.transitionOrder),
 			web.OperatorWriteRoute(http.MethodPatch, "/merchants/{merchantId}/orders/{orderReference}", token.OrdersTransition, a.correctOrder),
 			web.OperatorRoute(http.MethodGet, "/merchants", token.Merchants, a.listMerchants),

@@ -110,6 +110,9 @@ func parseFeedQuery(r *http.Request, ofFeed bool) (order.FeedQuery, error) {
 	return feed, err
 }
 
+// NewEventViews returns events as this version shows them, for the operator interface.
+func NewEventViews(events []order.EventRecord) any { return newEventsView(events, 0).Events }
+
 // newEventsView returns the view of events and the value of after for the next
 // page.
 func newEventsView(events []order.EventRecord, next int64) eventsView {

@@ -100,6 +100,9 @@ type paymentView struct {
 	Name string `json:"name"`
 }
 
+// NewOrderView returns an order as this version shows it, for the operator interface.
+func NewOrderView(o order.Order, storageURL string) any { return newSingleView(o, storageURL).Order }
+
 func newSingleView(o order.Order, storageURL string) singleView {
 	return singleView{Order: orderView{
 		ID:                  o.Reference,

@@ -1,0 +1,126 @@
+package operator
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"net/http"
+	"time"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/web"
+)
+
+// inspectionView is everything about one order.
+type inspectionView struct {
+	Merchant merchantRef `json:"merchant"`
+	OrderID  int64       `json:"orderId"`
+	Order    any         `json:"order"`   // as its merchant sees it
+	History  any         `json:"history"` // its events, oldest first, as its merchant sees them
+	Files    []fileView  `json:"files"`
+}
+
+// merchantRef is a merchant in the view of something else.
+type merchantRef struct {
+	ID   int64  `json:"id"`
+	Name string `json:"name"`
+}
+
+// fileView is an invoice file that an order has or had.
+type fileView struct {
+	ID         int64   `json:"id"`
+	Filename   string  `json:"filename"`
+	Size       int64   `json:"size"` // bytes
+	UploadedAt string  `json:"uploadedAt"`
+	DeletedAt  *string `json:"deletedAt"`
+	PurgedAt   *string `json:"purgedAt"` // when its bytes were removed
+}
+
+// inspectOrder serves GET /orders/{orderReference}.
+func (a API) inspectOrder(w http.ResponseWriter, r *http.Request) error {
+	all, err := a.Orders.Inspect(r.Context(), r.PathValue("orderReference"))
+	if err != nil {
+		return err
+	}
+	view := inspectionView{
+		Merchant: merchantRef{ID: all.Order.MerchantID, Name: all.Order.MerchantName}, OrderID: all.Order.LegacyID,
+		Order: a.OrderView(all.Order), History: a.EventViews(all.Events), Files: make([]fileView, 0, len(all.Files)),
+	}
+	for _, f := range all.Files {
+		view.Files = append(view.Files, fileView{
+			ID: f.ID, Filename: f.Name, Size: f.Size,
+			UploadedAt: f.CreatedAt.UTC().Format(time.RFC3339), DeletedAt: timeOf(f.DeletedAt), PurgedAt: timeOf(f.PurgedAt),
+		})
+	}
+	web.LogOrder(r, all.Order.Reference, all.Order.LegacyID)
+	return web.WriteJSON(w, http.StatusOK, view)
+}
+
+// overviewView is the numbers of all orders.
+type overviewView struct {
+	States           map[string]int64 `json:"states"`
+	OldestUnanswered *string          `json:"oldestUnanswered"`
+	Overdue          int64            `json:"overdue"`
+	Merchants        []unansweredView `json:"merchants"`
+	Next             *string          `json:"next"` // cursor of the next page of merchants; nil: there is none
+}
+
+// unansweredView is a merchant with orders that it has yet to accept or reject.
+type unansweredView struct {
+	ID               int64   `json:"id"`
+	Name             string  `json:"name"`
+	Unanswered       int64   `json:"unanswered"`
+	OldestUnanswered *string `json:"oldestUnanswered"`
+}
+
+// overview serves GET /overview.
+func (a API) overview(w http.ResponseWriter, r *http.Request) error {
+	query, err := parseOverview(r)
+	if err != nil {
+		return err
+	}
+	o, err := a.Orders.Overview(r.Context(), query)
+	if err != nil {
+		return err
+	}
+	view := overviewView{
+		States: make(map[string]int64, len(o.States)), OldestUnanswered: timeOf(o.OldestUnanswered), Overdue: o.Overdue,
+		Merchants: make([]unansweredView, 0, len(o.Merchants)),
+	}
+	for state, n := range o.States {
+		view.States[state.String()] = n
+	}
+	for _, m := range o.Merchants {
+		view.Merchants = append(view.Merchants, unansweredView{ID: m.MerchantID, Name: m.Name, Unanswered: m.Unanswered, OldestUnanswered: timeOf(m.Oldest)})
+	}
+	if o.Next != nil {
+		next := base64.RawURLEncoding.EncodeToString(binary.AppendVarint(binary.AppendVarint(nil, o.Next.Unanswered), o.Next.MerchantID))
+		view.Next = &next
+	}
+	return web.WriteJSON(w, http.StatusOK, view)
+}
+
+// parseOverview parses the query of GET /overview. Every error is a *web.ParamError.
+func parseOverview(r *http.Request) (order.OverviewQuery, error) {
+	query, err := web.ParseQuery(r)
+	if err != nil {
+		return order.OverviewQuery{}, err
+	}
+	if err := query.Allow("limit", "cursor"); err != nil {
+		return order.OverviewQuery{}, err
+	}
+	limit, err := query.Int("limit", order.DefaultOverviewLimit, 1, order.MaxOverviewLimit)
+	if err != nil {
+		return order.OverviewQuery{}, err
+	}
+	text, err := query.Text("cursor")
+	if err != nil || text == "" {
+		return order.OverviewQuery{Limit: int(limit)}, err
+	}
+	body, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	unanswered, n := binary.Varint(body)
+	merchantID, m := binary.Varint(body[max(n, 0):])
+	if err != nil || n <= 0 || m <= 0 || n+m != len(body) {
+		return order.OverviewQuery{}, &web.ParamError{Name: "cursor", Problem: "is not valid; start again from the first page"}
+	}
+	return order.OverviewQuery{Limit: int(limit), After: &order.OverviewCursor{Unanswered: unanswered, MerchantID: merchantID}}, nil
+}

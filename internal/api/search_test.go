@@ -1,0 +1,186 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/token"
+)
+
+// search reads all pages of a search and returns the references.
+func (s *service) search(query string) []string {
+	s.t.Helper()
+	references := []string{}
+	for cursor := ""; ; {
+		got := s.ask(s.operator, "GET", "/operator/orders?"+query+cursor, "")
+		var page struct {
+			Orders []struct{ OrderReference string }
+			Next   *string
+		}
+		if err := json.Unmarshal([]byte(got.body), &page); err != nil || got.status != http.StatusOK {
+			s.t.Fatalf("%s: %d %s", query, got.status, got.body)
+		}
+		for _, o := range page.Orders {
+			references = append(references, o.OrderReference)
+		}
+		if page.Next == nil {
+			return references
+		}
+		cursor = "&cursor=" + *page.Next
+	}
+}
+
+// importShoppers imports orders of both merchants.
+func (s *service) importShoppers() {
+	s.t.Helper()
+	for i, shopper := range [][4]string{
+		{"Γιώργος", "Παπαδόπουλος", "g@example.com", "+30 210 1234567"}, {"Maria", "Pappa", "maria@example.com", "6900000001"},
+		{"Müller", "Söhne", "m@example.de", "+49 30 1"}, {"Γιώργος", "Νικολάου", "gn@example.com", "2109999999"},
+	} {
+		document := fmt.Sprintf(`{"merchantId":%d,"reference":"Q-%d","createdAt":"2026-11-%02dT08:00:00Z","expiresAt":"2026-11-2%dT08:00:00Z","total":100,
+			"customer":{"firstName":%q,"lastName":%q,"email":%q,"phone":%q},"shippingAddress":{"city":"Athens","countryCode":"GR"},
+			"lineItems":[{"id":1,"productName":"Tea","unitPrice":100,"quantity":1}]}`,
+			[]int{355, otherMerchant}[i%2], i, 10+i, i, shopper[0], shopper[1], shopper[2], shopper[3])
+		if got := s.ask(s.operator, "POST", "/operator/orders", document); got.status != http.StatusCreated {
+			s.t.Fatalf("%d %s", got.status, got.body)
+		}
+	}
+}
+
+func TestSearch(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	s.importShoppers()
+	for query, want := range map[string][]string{
+		"reference=q-":                             {"Q-3", "Q-2", "Q-1", "Q-0"},
+		"q=q-&limit=1":                             {"Q-3", "Q-2", "Q-1", "Q-0"},
+		"name=ΠΑΠΑΔΟΠΟΥΛΟΣ":                        {"Q-0"},
+		"name=pap":                                 {"Q-1"},
+		"name=γιωργοσ":                             {"Q-3", "Q-0"},
+		"name=sohne+MULLER":                        {"Q-2"},
+		"email=G":                                  {"Q-3", "Q-0"},
+		"phone=0030210":                            {"Q-3", "Q-0"},
+		"q=%2B30+210+1":                            {"Q-0"},
+		"q=γιω+gn&state=registered":                {"Q-3"},
+		"reference=Q&merchantId=355":               {"Q-2", "Q-0"},
+		"reference=Q&state=canceled,in-processing": {},
+		"reference=Q&dateFrom=2026-11-11&dateTo=2026-11-12T23:00:00": {"Q-2", "Q-1"},
+		"expiresBefore=2026-11-22T08:00:00Z":                         {"Q-0", "Q-1"},
+		"expiresBefore=2026-11-22T10:00:01+02:00&name=pappa":         {"Q-1"},
+		"sort=expires&limit=3":                                       {"Q-0", "Q-1", "Q-2", "Q-3"},
+		"name=%21":                                                   {},
+	} {
+		if got := s.search(strings.ReplaceAll(query, "+02:00", "%2B02:00")); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", query, got, want)
+		}
+	}
+	all := s.search("limit=3")
+	if paged := s.search("limit=100"); !slices.Equal(all, paged) || len(all) < 4 {
+		t.Errorf("%q in pages of 3, %q in pages of 100", all, paged)
+	}
+}
+
+// TestSearchBadInput sends every parameter wrong in every way.
+func TestSearchBadInput(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	values := []string{
+		"-1", "0", "x", "1.5", "99999999999999999999", "\x00", "\xff", " ", "2026-13-01", "AAAA!", "é", strings.Repeat("9", 201), "registered,",
+		"AAAA", strings.Repeat("AA", 12),
+	}
+	texts := []string{"reference", "email", "phone", "name", "q"}
+	for _, path := range []string{"/orders", "/overview"} {
+		for _, name := range append(texts, "merchantId", "orderId", "state", "dateFrom", "dateTo", "expiresBefore", "sort", "limit", "cursor", "other") {
+			for _, value := range values {
+				got := s.ask(s.operator, "GET", "/operator"+path+"?"+name+"="+url.QueryEscape(value), "")
+				text := path == "/orders" && slices.Contains(texts, name) && len(value) <= order.MaxSearchText && value != "\xff"
+				switch {
+				case got.status == http.StatusOK && (text || value == "AAAA" && name == "cursor" && path == "/overview"):
+				case got.status != http.StatusBadRequest || text || !strings.Contains(got.body, `"code":"invalid_params","message":"`+name+" "):
+					t.Errorf("%s: %s=%q: %d %s", path, name, value, got.status, got.body)
+				}
+			}
+			if got := s.ask(s.operator, "GET", "/operator"+path+"?"+name+"=1&"+name+"=1", ""); got.status != http.StatusBadRequest {
+				t.Errorf("%s: %s twice: %d %s", path, name, got.status, got.body)
+			}
+		}
+	}
+	s.asOperator("GET", "/orders?dateFrom=2026-11-21&dateTo=2026-11-20", "", 400, coded("invalid_params", "dateFrom is after dateTo"))
+	s.asOperator("GET", "/orders?name=a&sort=updated", "", 400, coded("invalid_params", "sort must be created with reference, email, phone, name or q"))
+	s.asOperator("GET", "/orders/none", "", 404, coded("not_found", "The order was not found."))
+	s.asOperator("GET", "/orders/a%00", "", 404, coded("not_found", "The order was not found."))
+	s.importShoppers()
+	first := s.ask(s.operator, "GET", "/operator/orders?limit=1", "")
+	_, cursor, _ := strings.Cut(strings.TrimSuffix(first.body, `"}`), `"next":"`)
+	s.asOperator("GET", "/orders?state=registered&cursor="+cursor, "", 400,
+		coded("invalid_params", "cursor is not valid for this search; start again from the first page"))
+	unscoped, _, err := s.tokens.CreateOperator(t.Context(), token.OperatorScopes&^token.OrdersRead, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{unscoped, s.merchant} {
+		for _, path := range []string{"/orders", "/orders/Q-1", "/overview"} {
+			if got := s.ask(text, "GET", "/operator"+path, ""); got.status != http.StatusForbidden {
+				t.Errorf("%s without the scope: %d %s", path, got.status, got.body)
+			}
+		}
+	}
+}
+
+// TestInspect reads everything about an order with a deleted file, and the overview
+// page by page.
+func TestInspect(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	s.importShoppers()
+	if got := s.ask(s.merchant, "POST", "/v2/orders/Q-0/invoices", uploadBody("a.pdf", "content")); got.status != http.StatusOK {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	if got := s.ask(s.merchant, "DELETE", "/v2/orders/Q-0/invoices/1", ""); got.status != http.StatusOK {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	var all struct {
+		Merchant struct{ ID int64 }
+		Order    json.RawMessage
+		History  json.RawMessage
+		Files    []struct{ Filename, UploadedAt, DeletedAt string }
+	}
+	got := s.ask(s.operator, "GET", "/operator/orders/Q-0", "")
+	if err := json.Unmarshal([]byte(got.body), &all); err != nil || all.Merchant.ID != 355 || len(all.Files) != 1 || all.Files[0].DeletedAt == "" {
+		t.Errorf("%d %s: %v", got.status, got.body, err)
+	}
+	if want := s.ask(s.merchant, "GET", "/v2/orders/Q-0", "").body; want != `{"order":`+string(all.Order)+`}` {
+		t.Errorf("order %s, as its merchant sees it %s", all.Order, want)
+	}
+	if want := s.ask(s.merchant, "GET", "/v2/orders/Q-0/events", "").body; !strings.HasPrefix(want, `{"events":`+string(all.History)+`,`) {
+		t.Errorf("history %s, as its merchant sees it %s", all.History, want)
+	}
+	merchants := []int64{}
+	for cursor := ""; ; {
+		var page struct {
+			States    map[string]int64
+			Merchants []struct{ ID, Unanswered int64 }
+			Next      *string
+		}
+		got := s.ask(s.operator, "GET", "/operator/overview?limit=1"+cursor, "")
+		if err := json.Unmarshal([]byte(got.body), &page); err != nil || page.States["registered"] < 4 || len(page.States) != len(order.States()) {
+			t.Fatalf("%d %s: %v", got.status, got.body, err)
+		}
+		for _, m := range page.Merchants {
+			merchants = append(merchants, m.ID)
+		}
+		if page.Next == nil {
+			break
+		}
+		cursor = "&cursor=" + *page.Next
+	}
+	if !slices.Contains(merchants, 355) || !slices.Contains(merchants, otherMerchant) || len(merchants) != 2 {
+		t.Errorf("merchants %v", merchants)
+	}
+}

@@ -1,0 +1,76 @@
+package order
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// DeadlinePassed is the reason of a cancellation because the merchant did not answer
+// in time.
+const DeadlinePassed Reason = "deadline-passed"
+
+// Due is a registered order with a deadline.
+type Due struct {
+	MerchantID int64
+	LegacyID   int64
+	ExpiresAt  time.Time
+}
+
+// dueBatch is how many orders CancelExpired reads at a time.
+const dueBatch = 100
+
+// CancelExpired cancels the registered orders whose deadline has passed, on behalf of
+// the service itself. It returns how many it has canceled. Any number of instances may
+// run it: each order is canceled once, unless its merchant was faster.
+func (s *Service) CancelExpired(ctx context.Context) (int, error) {
+	canceled := 0
+	var failures error
+	for after := (Due{}); ; {
+		due, err := s.store.DueOrders(ctx, s.Now(), after, dueBatch)
+		if err != nil {
+			return canceled, errors.Join(failures, err)
+		}
+		for _, after = range due {
+			if err := ctx.Err(); err != nil {
+				return canceled, err
+			}
+			did, err := s.cancelExpired(ctx, after)
+			if err != nil {
+				failures = errors.Join(failures, fmt.Errorf("cancel order %d of merchant %d: %w", after.LegacyID, after.MerchantID, err))
+			}
+			if did {
+				canceled++
+				s.canceled.Add(1)
+			}
+		}
+		if len(due) < dueBatch {
+			return canceled, failures
+		}
+	}
+}
+
+// cancelExpired cancels an order and reports whether it has. It changes nothing if the
+// order is not registered any more, or has a later deadline now.
+func (s *Service) cancelExpired(ctx context.Context, due Due) (bool, error) {
+	did := false
+	err := s.inTx(ctx, due.MerchantID, func(tx Tx) error {
+		did = false
+		locked, err := tx.LockOrder(ctx, due.MerchantID, ByLegacyID(due.LegacyID))
+		if err != nil {
+			return err
+		}
+		now := s.Now()
+		if locked.ExpiresAt.IsZero() || now.Before(locked.ExpiresAt) || !ActorSystem.CanTransition(locked.State, Canceled) {
+			return nil
+		}
+		did = true
+		return tx.Transition(ctx, locked, Canceled, Cause{Actor: ActorSystem, At: now, Reason: DeadlinePassed})
+	})
+	return did && err == nil, err
+}
+
+// CanceledByDeadline returns how many orders this service has canceled because of their
+// deadline.
+func (s *Service) CanceledByDeadline() uint64 { return s.canceled.Load() }
