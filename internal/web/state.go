@@ -43,7 +43,7 @@ type Survey struct {
 	// OldestUndelivered is the age of the oldest event that an active webhook has yet to
 	// acknowledge; 0 if there is none.
 	OldestUndelivered time.Duration
-	Overdue          int64 // registered orders past their deadline
+	Overdue           int64 // registered orders past their deadline
 }
 
 // Disk is the file system of a folder.
