@@ -68,7 +68,25 @@ func TestImportFaults(t *testing.T) {
 			t.Errorf("the list has %d orders, want %d", got, len(good))
 		}
 		wantCounts(t, s.Run(t, file.String(), "import", "-"), 1, 0, len(good), 0, len(documentFaults))
+		wantBulkFaults(t, s, file.String())
 	})
+}
+
+// wantBulkFaults sends the file of TestImportFaults over HTTP: the results are those of
+// the command.
+func wantBulkFaults(t *testing.T, s *service, file string) {
+	t.Helper()
+	sent := s.do(t, post("/operator/orders/import", file).by(s.Folder.Token(t, "--operator"))).ok(t)
+	results := strings.Split(strings.TrimSpace(sent), "\n")
+	if len(results) != 2*len(documentFaults)+1 {
+		t.Fatalf("%d results", len(results))
+	}
+	for i, fault := range documentFaults {
+		if good := results[2*i]; !strings.Contains(good, `"status":"unchanged"`) {
+			t.Errorf("line %d: %s", 2*i+1, good)
+		}
+		t.Run("HTTP "+fault.name, func(t *testing.T) { fault.wantNamed(t, textAt(t, results[2*i+1], "problem")) })
+	}
 }
 
 // TestImportAgain runs an import again, whole and after a part of it had come
