@@ -28,9 +28,10 @@ var mayImport = map[string][]string{
 	"client":       {},
 	"internal/app": {everything},
 
-	"internal/api":            {"internal/web", "internal/order", "internal/token", "internal/ingest", "internal/webhook", "internal/api/invoiceapi", "internal/api/orderapi", "internal/api/webhookapi"},
+	"internal/api":            {"internal/web", "internal/order", "internal/token", "internal/ingest", "internal/webhook", "internal/api/invoiceapi", "internal/api/orderapi", "internal/api/tokenapi", "internal/api/webhookapi"},
 	"internal/api/orderapi":   {"internal/web", "internal/order"},
 	"internal/api/invoiceapi": {"internal/web", "internal/order", "internal/token"},
+	"internal/api/tokenapi":   {"internal/web", "internal/order", "internal/token"},
 	"internal/web": {
 		"internal/order", "internal/token",
 		"internal/web/compress", "internal/web/idempotency", "internal/web/ratelimit", "internal/web/respcache",

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"regexp"
 	"testing"
 
@@ -55,7 +56,7 @@ func fillExamples(s *service) {
 	}
 	must(s.orders.AddMerchant(ctx, 355, "Our Store", order.MerchantOptions{}))
 	must(s.orders.AddMerchant(ctx, 400, "Another Store", order.MerchantOptions{}))
-	s.merchant = s.token(355, token.DefaultScopes|token.Webhooks)
+	s.merchant = s.token(355, token.MerchantScopes)
 	var err error
 	s.operator, _, err = s.tokens.CreateOperator(ctx, token.OperatorScopes, 0)
 	must(err)
@@ -109,7 +110,7 @@ func upload(ctx context.Context, orders *order.Service, reference, name string) 
 // failingAuthenticator fails for every token.
 type failingAuthenticator struct{ err error }
 
-func (v failingAuthenticator) Authenticate(context.Context, string) (token.Grant, error) {
+func (v failingAuthenticator) Authenticate(context.Context, string, netip.Addr) (token.Grant, error) {
 	return token.Grant{}, v.err
 }
 

@@ -103,6 +103,7 @@ func TestSuspend(t *testing.T) {
 	s.asOperator("GET", "/merchants?suspended=true", "", 200, `{"merchants":[`+suspended+`],"next":null}`)
 	// Made during the suspension, and without any scope that helps.
 	later := s.token(apitest.MerchantID, token.Webhooks)
+	other := s.token(otherMerchant, token.MerchantScopes)
 	for _, endpoint := range endpoints {
 		want := v1
 		if endpoint.v2 {
@@ -111,7 +112,7 @@ func TestSuspend(t *testing.T) {
 		for _, text := range []string{s.merchant, later} {
 			s.compare(endpoint.path, s.ask(text, endpoint.method, endpoint.path, "{}"), 403, want)
 		}
-		if got := s.ask(s.other, endpoint.method, endpoint.path, "{}"); got.status == http.StatusForbidden {
+		if got := s.ask(other, endpoint.method, endpoint.path, "{}"); got.status == http.StatusForbidden {
 			t.Errorf("%s of another merchant: %d", endpoint.path, got.status)
 		}
 	}

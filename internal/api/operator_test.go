@@ -250,7 +250,7 @@ func TestOperatorAccess(t *testing.T) {
 	for _, endpoint := range []string{
 		"POST /orders", "POST /merchants/355/orders/R-1/state", "PATCH /merchants/355/orders/R-1", "POST /orders/import", "POST /orders/transitions", "GET /merchants", "POST /merchants",
 		"GET /merchants/355", "PATCH /merchants/355", "POST /merchants/355/suspend", "POST /merchants/355/resume",
-		"GET /tokens", "POST /tokens", "DELETE /tokens/1",
+		"GET /tokens", "POST /tokens", "POST /tokens/1/rotate", "DELETE /tokens/1", "DELETE /merchants/355/tokens",
 	} {
 		method, path, _ := strings.Cut(endpoint, " ")
 		s.compare(endpoint, s.ask("", method, "/operator"+path, "{}"), 401, v2Unauthorized)

@@ -151,7 +151,9 @@ func (s *service) serve(orders *order.Service, with setup, log *slog.Logger) {
 	webhooks := webhookapi.API{Webhooks: s.webhookService()}
 	router := web.NewRouter(config,
 		v1.API{Endpoints: invoices, BaseURL: at.base}.Routes(),
-		v2.API{Endpoints: invoices, BaseURL: at.base, ErrorCodes: with.errorCodes, Webhooks: webhooks}.Routes(),
+		v2.API{
+			Endpoints: invoices, BaseURL: at.base, ErrorCodes: with.errorCodes, Webhooks: webhooks, Tokens: s.tokens, Log: log,
+		}.Routes(),
 		stored.Routes(), stored.LinkRoutes(),
 		operator.API{
 			Orders: orders, Tokens: s.tokens, Log: log, Webhooks: webhooks,

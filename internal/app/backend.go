@@ -39,10 +39,12 @@ type files interface {
 
 // newBackend returns a backend on a database and a storage, which may be nil.
 func (p *process) newBackend(db *store.DB, files files, log *slog.Logger) *backend {
+	tokens := token.NewRegistry(db, p.now)
+	tokens.MaxLifetime = p.settings.TokenLifetime()
 	return &backend{
 		db: db, files: files,
 		orders: order.NewService(db, files, p.now, log),
-		tokens: token.NewRegistry(db, p.now),
+		tokens: tokens,
 		jobs:   &jobs{now: p.now, log: log},
 	}
 }

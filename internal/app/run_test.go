@@ -25,10 +25,10 @@ var commands = map[string][]string{
 	"import":        {"dry-run", "rejected"},
 	"merchant add":  {"id", "name"},
 	"merchant list": {"json"},
-	"token create":  {"merchant", "operator", "scopes", "expires"},
-	"token list":    {"json"},
+	"token create":  {"merchant", "operator", "scopes", "expires", "label"},
+	"token list":    {"merchant", "operator", "state", "label", "scope", "json"},
 	"token rotate":  {"overlap", "expires"},
-	"token revoke":  {},
+	"token revoke":  {"merchant"},
 	"migrate":       {"status", "json"},
 	"links revoke":  {},
 	"simulate":      {"merchant", "rate", "seed", "speed", "accept", "count", "duration"},
@@ -64,7 +64,7 @@ var remoteCommands = map[string][]string{
 }
 
 // settings are the flags of every command.
-var settings = []string{"data", "database", "storage", "base-url", "storage-url", "error-codes", "log-level"}
+var settings = []string{"data", "database", "storage", "base-url", "storage-url", "error-codes", "max-token-lifetime", "log-level"}
 
 func TestHelpNamesEveryFlagAndVariable(t *testing.T) {
 	t.Parallel()

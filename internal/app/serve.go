@@ -241,7 +241,11 @@ func (s *server) showDemo(ctx context.Context, baseURL string) (ok bool, err err
 	if err != nil {
 		return false, err
 	}
-	text, created, err := s.tokens.Create(ctx, demo.MerchantID, token.ScopesOf(false), demoTokenLifetime)
+	lifetime := demoTokenLifetime
+	if longest := s.tokens.MaxLifetime; longest > 0 {
+		lifetime = min(lifetime, longest)
+	}
+	text, created, err := s.tokens.Create(ctx, demo.MerchantID, token.ScopesOf(false), lifetime)
 	if err != nil {
 		return false, err
 	}
@@ -309,7 +313,10 @@ func (s *server) routers(baseURL, storageURL string, operatorsOnMain bool) (main
 	documents, pages := docpages.DocumentRoutes(), docpages.PageRoutes(baseURL)
 	groups := []web.RouteGroup{
 		v1.API{Endpoints: invoices, BaseURL: baseURL}.Routes(),
-		v2.API{Endpoints: invoices, BaseURL: baseURL, ErrorCodes: v2.ErrorCodes(s.settings.ErrorCodes), Webhooks: webhooks}.Routes(),
+		v2.API{
+			Endpoints: invoices, BaseURL: baseURL, ErrorCodes: v2.ErrorCodes(s.settings.ErrorCodes), Webhooks: webhooks,
+			Tokens: s.tokens, Log: s.log,
+		}.Routes(),
 		stored.Routes(), stored.LinkRoutes(),
 		documents, pages,
 	}

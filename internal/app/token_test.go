@@ -76,9 +76,9 @@ func TestTokenList(t *testing.T) {
 		}
 		hint := text[:strings.Index(text, "_")+5] + "..."
 		want := [][]string{
-			{"1", "355", "orders:read,orders:write,invoices:write", hint, table[i][4], expires, "-", "-"},
-			{"2", "355", "orders:read,orders:write", hint, table[i][4], expires, "-", "-"},
-			{"3", "operator", "orders:read,tokens,webhooks,orders:ingest,orders:transition,merchants,audit,customers", hint, table[i][4], expires, "-", "-"},
+			{"1", "355", "orders:read,orders:write,invoices:write", hint, table[i][4], expires, "-", "-", "-", "-"},
+			{"2", "355", "orders:read,orders:write", hint, table[i][4], expires, "-", "-", "-", "-"},
+			{"3", "operator", "orders:read,tokens,webhooks,orders:ingest,orders:transition,merchants,audit,customers", hint, table[i][4], expires, "-", "-", "-", "-"},
 		}[i]
 		if diff := cmp.Diff(want, table[i]); diff != "" {
 			t.Errorf("row %d (-want +got):\n%s", i, diff)
@@ -103,7 +103,7 @@ func TestTokenRevoke(t *testing.T) {
 		wantLogged(t, got.Stderr, "token revoked", second)
 	}
 	for _, row := range rows(t, f.Run(t, "", "token", "list").Stdout) {
-		if _, err := time.Parse(time.RFC3339, row[7]); err != nil {
+		if _, err := time.Parse(time.RFC3339, row[8]); err != nil {
 			t.Errorf("the list does not show token %s as revoked: %v", row[0], row)
 		}
 	}
@@ -162,6 +162,72 @@ func TestTokenRotate(t *testing.T) {
 		got := f.Run(t, "", "token", "rotate", name)
 		if got.Code != 1 || got.Stdout != "" || got.Stderr != "merchant-orders: "+want {
 			t.Errorf("%+v, want %q", got, want)
+		}
+	}
+}
+
+// TestTokenFilters lists tokens with each filter, and revokes all of a merchant.
+func TestTokenFilters(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	f.Merchant(t, 355)
+	f.Merchant(t, 356)
+	f.Token(t, "--merchant", "355", "--label", "Shop", "--scopes", "tokens")
+	f.Token(t, "--operator", "--label", "Shop 2")
+	for flags, want := range map[string]string{
+		"--merchant=355": "1 3", "--operator": "4", "--state=active": "1 2 3 4", "--state=revoked": "", "--label=Shop": "3 4", "--scope=tokens": "3 4",
+		"--scope=tokens --merchant=355": "3",
+	} {
+		var ids []string
+		for _, row := range rows(t, f.Run(t, "", append([]string{"token", "list"}, strings.Fields(flags)...)...).Stdout) {
+			ids = append(ids, row[0])
+		}
+		if got := strings.Join(ids, " "); got != want {
+			t.Errorf("token list %s: %s, want %s", flags, got, want)
+		}
+	}
+	for _, want := range []string{"merchant 355: tokens revoked: 2\n", "merchant 355: tokens revoked: 0\n"} {
+		if got := f.Run(t, "", "token", "revoke", "--merchant", "355"); got.Code != 0 || got.Stdout != want {
+			t.Errorf("%+v, want %q", got, want)
+		}
+	}
+	for args, want := range map[string]struct {
+		code int
+		text string
+	}{
+		"revoke --merchant=9": {1, "there is no merchant 9"}, "revoke": {2, "--merchant (MERCHANT_ORDERS_MERCHANT): or a token is required"},
+		"revoke 1 --merchant=355": {2, "must not be given together with a token"}, "list --state=valid": {2, "must be one of active, expired, revoked"},
+		"list --merchant=355 --operator": {2, "must not be given together with --operator"}, "list --scope=all": {2, "is not a scope"},
+		"create --merchant=355 --label=" + strings.Repeat("x", 101): {2, "must be text of at most 100 characters"},
+	} {
+		if got := f.Run(t, "", append([]string{"token"}, strings.Fields(args)...)...); got.Code != want.code || !strings.Contains(got.Stderr, want.text) {
+			t.Errorf("token %s: %+v", args, got)
+		}
+	}
+}
+
+// TestTokenLifetime creates and rotates tokens with a maximum lifetime.
+func TestTokenLifetime(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	f.Merchant(t, 355)
+	for _, test := range []struct {
+		args string
+		code int
+	}{
+		{"create --operator --max-token-lifetime=1h", 0}, {"create --operator --expires=1h --max-token-lifetime=1h", 0},
+		{"rotate 1 --max-token-lifetime=1h", 0}, {"create --operator --expires=1h1s --max-token-lifetime=1h", 2},
+		{"rotate 2 --expires=2h --max-token-lifetime=1h", 2}, {"create --operator --max-token-lifetime=30m", 2},
+	} {
+		got := f.Run(t, "", append([]string{"token"}, strings.Fields(test.args)...)...)
+		if got.Code != test.code || (test.code == 0) == strings.Contains(got.Stderr, "must be ") {
+			t.Errorf("token %s: %+v", test.args, got)
+		}
+	}
+	for _, row := range rows(t, f.Run(t, "", "token", "list", "--scope=audit").Stdout) {
+		created, _ := time.Parse(time.RFC3339, row[4])
+		if expires, err := time.Parse(time.RFC3339, row[5]); err != nil || expires.Sub(created) != time.Hour {
+			t.Errorf("token %s lives from %s to %s", row[0], row[4], row[5])
 		}
 	}
 }

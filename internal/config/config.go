@@ -10,6 +10,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"time"
 )
 
 // The values of ErrorCodes.
@@ -39,6 +40,8 @@ type Config struct {
 	// (decision 5).
 	ErrorCodes string `name:"error-codes" default:"samples" placeholder:"WORD" help:"v2 codes of a failed accept and an invalid reason: samples (10304, 10301) or table (10303, 10306)."`
 
+	MaxTokenLifetime string `name:"max-token-lifetime" default:"0" placeholder:"DURATION" help:"Longest lifetime of a new token, such as 8760h (a year), and its lifetime if none is requested. 0: no limit."`
+
 	LogLevel string `name:"log-level" default:"info" placeholder:"WORD" help:"Lowest level to log: debug, info, warn or error. Requests are logged at info."`
 }
 
@@ -52,6 +55,7 @@ func (c Config) Check() error {
 		Invalid("base-url", CheckURL(c.BaseURL)),
 		Invalid("storage-url", CheckURL(c.StorageURL)),
 		Invalid("error-codes", oneOf(c.ErrorCodes, Samples, Table)),
+		Invalid("max-token-lifetime", checkTokenLifetime(c.MaxTokenLifetime)),
 		Invalid("log-level", oneOf(c.LogLevel, "debug", "info", "warn", "error")),
 	)
 }
@@ -61,6 +65,20 @@ func (c Config) Level() slog.Level {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(c.LogLevel)) // Check has checked it it
 	return level
+}
+
+// checkTokenLifetime returns what is wrong with a MaxTokenLifetime.
+func checkTokenLifetime(text string) string {
+	if d, err := time.ParseDuration(text); text != "" && (err != nil || d < 0 || d > 0 && d < time.Hour) {
+		return "must be a duration of at least 1h, such as 8760h, or 0 for no limit"
+	}
+	return ""
+}
+
+// TokenLifetime returns MaxTokenLifetime as a duration; 0 means no limit.
+func (c Config) TokenLifetime() time.Duration {
+	d, _ := time.ParseDuration(c.MaxTokenLifetime) // Check has found it valid
+	return d
 }
 
 // Target has the target of a copy. What it does not name is not copied.

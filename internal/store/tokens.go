@@ -3,10 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
-	"maps"
-	"slices"
 	"sync"
-	"time"
 
 	"golang.org/x/sync/singleflight"
 
@@ -144,62 +141,6 @@ func (db *DB) readGrant(ctx context.Context, text string, args ...any) (token.Gr
 	return g, err
 }
 
-// ChangeTokens implements token.Store.
-func (db *DB) ChangeTokens(ctx context.Context, fn func(token.Tx) error) error {
-	return db.inTx(ctx, "token", func(t *tx) error { return fn(t) })
-}
-
-// AddToken implements token.Tx.
-func (t *tx) AddToken(ctx context.Context, hash token.Hash, added token.Token) (id int64, err error) {
-	if !added.Operator() {
-		exists, err := t.merchantExists(ctx, added.MerchantID)
-		if err != nil {
-			return 0, err
-		}
-		if !exists {
-			return 0, order.ErrMerchantNotFound
-		}
-	}
-	err = t.QueryRow(ctx, `UPDATE counters SET last = last + 1 WHERE name = 'token' RETURNING last`, nil, &id)
-	if err != nil {
-		return 0, err
-	}
-	_, err = t.Exec(ctx, `INSERT INTO tokens (id, hash, merchant_id, scopes, hint, created_at, expires_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-		id, hash[:], added.MerchantID, int64(added.Scopes), added.Hint, seconds(added.CreatedAt), seconds(added.ExpiresAt))
-	return id, err
-}
-
-// ReplaceToken implements token.Tx.
-func (t *tx) ReplaceToken(ctx context.Context, old int64, expires time.Time, hash token.Hash, added token.Token) (int64, error) {
-	err := t.update(ctx, token.ErrUnknown, `UPDATE tokens SET expires_at = CASE WHEN expires_at < $1 THEN expires_at ELSE $1 END
-		WHERE id = $2 AND revoked_at IS NULL`, seconds(expires), old)
-	if err != nil {
-		return 0, err
-	}
-	return t.AddToken(ctx, hash, added)
-}
-
-// Tokens implements token.Store.
-func (db *DB) Tokens(ctx context.Context) ([]token.Token, error) {
-	defer db.timed("tokens")()
-	tokens, err := sqldb.All(ctx, db.sql,
-		`SELECT id, merchant_id, scopes, hint, created_at, expires_at, revoked_at, last_used_at FROM tokens ORDER BY id`, nil,
-		func(rows sqldb.Rows) (token.Token, error) {
-			var t token.Token
-			var created, expires, revoked, used sql.NullInt64
-			err := rows.Scan(&t.ID, &t.MerchantID, sqldb.Int(&t.Scopes), &t.Hint, &created, &expires, &revoked, &used)
-			t.CreatedAt, t.ExpiresAt, t.RevokedAt, t.LastUsedAt = timeOf(created), timeOf(expires), timeOf(revoked), timeOf(used)
-			return t, err
-		})
-	return tokens, db.readError("list tokens", err, nil)
-}
-
-// RevokeToken implements token.Tx.
-func (t *tx) RevokeToken(ctx context.Context, id int64, at time.Time) error {
-	return t.update(ctx, token.ErrUnknown, `UPDATE tokens SET revoked_at = COALESCE(revoked_at, $1) WHERE id = $2`, seconds(at), id)
-}
-
 // selectRevoked is completed by Dialect.InList.
 const selectRevoked = `SELECT id FROM tokens WHERE revoked_at IS NOT NULL AND id `
 
@@ -208,17 +149,4 @@ func (db *DB) RevokedTokens(ctx context.Context, ids []int64) ([]int64, error) {
 	defer db.timed("revoked_tokens")()
 	revoked, err := sqldb.Column[int64](ctx, db.sql, selectRevoked+db.dialect.InList, ids)
 	return revoked, db.readError("read revoked tokens", err, nil)
-}
-
-// RecordTokenUse implements token.Store.
-func (db *DB) RecordTokenUse(ctx context.Context, used map[int64]time.Time) error {
-	return db.inTx(ctx, "token", func(t *tx) error {
-		// In the order of ids, so that two transactions cannot deadlock.
-		for _, id := range slices.Sorted(maps.Keys(used)) {
-			if _, err := t.Exec(ctx, `UPDATE tokens SET last_used_at = $1 WHERE id = $2`, seconds(used[id]), id); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }

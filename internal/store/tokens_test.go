@@ -44,7 +44,7 @@ func TestGrantWithoutCommitVersion(t *testing.T) {
 	if g, err := db.Grant(t.Context(), hash); err != nil || g.DataVersion == (order.DataVersion{}) {
 		t.Errorf("grant %+v after an import, error %v", g, err)
 	}
-	if _, err := registry.RevokeID(t.Context(), added.ID, token.RevokeOptions{}); err != nil {
+	if _, err := registry.RevokeID(t.Context(), added.ID, nil, token.RevokeOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if g, err := db.Grant(t.Context(), hash); err != nil || g.RevokedAt.IsZero() {

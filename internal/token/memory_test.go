@@ -22,8 +22,9 @@ type memory struct {
 	mu      sync.Mutex
 	hashes  map[token.Hash]int64
 	tokens  map[int64]token.Token
+	audit   []order.AuditEntry
 	lookups int
-	touches []map[int64]time.Time // as they were written
+	touches []map[int64]token.Use // as they were written
 	fail    error                 // of every method
 	hang    atomic.Bool           // RecordTokenUse waits for its context's end
 }
@@ -54,7 +55,7 @@ func (m *memory) SaveResponse(context.Context, int64, string, [sha256.Size]byte,
 	return nil
 }
 
-func (m *memory) AddToken(_ context.Context, hash token.Hash, t token.Token) (int64, error) {
+func (m *memory) AddToken(_ context.Context, hash token.Hash, t token.Token, entry order.AuditEntry) (int64, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.fail != nil {
@@ -65,44 +66,74 @@ func (m *memory) AddToken(_ context.Context, hash token.Hash, t token.Token) (in
 	}
 	t.ID = int64(len(m.tokens)) + 1
 	m.hashes[hash], m.tokens[t.ID] = t.ID, t
+	entry.SubjectID = t.ID
+	m.audit = append(m.audit, entry)
 	return t.ID, nil
 }
 
-func (m *memory) Tokens(context.Context) ([]token.Token, error) {
+func (m *memory) Tokens(context.Context, token.Filter, time.Time) ([]token.Token, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.SortedFunc(maps.Values(m.tokens), func(a, b token.Token) int { return int(a.ID - b.ID) }), m.fail
 }
 
-func (m *memory) ReplaceToken(ctx context.Context, old int64, expires time.Time, hash token.Hash, t token.Token) (int64, error) {
-	m.mu.Lock()
-	replaced, ok := m.tokens[old]
-	if ok && m.fail == nil {
-		replaced.ExpiresAt = expires
-		m.tokens[old] = replaced
-	}
-	m.mu.Unlock()
-	if !ok {
-		return 0, token.ErrUnknown
-	}
-	return m.AddToken(ctx, hash, t)
-}
-
-func (m *memory) RevokeToken(_ context.Context, id int64, at time.Time) error {
+func (m *memory) LockToken(_ context.Context, id int64) (token.Token, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	t, ok := m.tokens[id]
-	if !ok {
-		return token.ErrUnknown
+	if !ok && m.fail == nil {
+		return token.Token{}, token.ErrUnknown
 	}
-	if t.RevokedAt.IsZero() {
-		t.RevokedAt = at
-		m.tokens[id] = t
-	}
+	return t, m.fail
+}
+
+func (m *memory) ExpireToken(_ context.Context, id int64, at time.Time) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	t := m.tokens[id]
+	t.ExpiresAt = at
+	m.tokens[id] = t
 	return m.fail
 }
 
-func (m *memory) RecordTokenUse(ctx context.Context, used map[int64]time.Time) error {
+func (m *memory) RevokeToken(_ context.Context, id int64, at time.Time, entry order.AuditEntry) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	t := m.tokens[id]
+	t.RevokedAt = at
+	m.tokens[id] = t
+	m.audit = append(m.audit, entry)
+	return m.fail
+}
+
+func (m *memory) UnrevokedTokens(_ context.Context, merchantID int64) ([]int64, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var ids []int64
+	for id, t := range m.tokens {
+		if t.MerchantID == merchantID && t.RevokedAt.IsZero() {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids, m.fail
+}
+
+func (m *memory) CountTokens(_ context.Context, merchantID int64, now, after time.Time) (valid, created int, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, t := range m.tokens {
+		if t.MerchantID == merchantID && t.Valid(now) {
+			valid++
+		}
+		if t.MerchantID == merchantID && t.CreatedAt.After(after) {
+			created++
+		}
+	}
+	return valid, created, m.fail
+}
+
+func (m *memory) RecordTokenUse(ctx context.Context, used map[int64]token.Use) error {
 	if m.hang.Load() {
 		<-ctx.Done()
 		return ctx.Err()
@@ -116,7 +147,7 @@ func (m *memory) RecordTokenUse(ctx context.Context, used map[int64]time.Time) e
 }
 
 // written returns the calls of RecordTokenUse.
-func (m *memory) written() []map[int64]time.Time {
+func (m *memory) written() []map[int64]token.Use {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.touches)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/netip"
 	"strconv"
 	"strings"
 	"sync"
@@ -44,7 +45,7 @@ func TestCreateAndAuthenticate(t *testing.T) {
 	if !strings.HasPrefix(text, "mo_") || made.Operator() {
 		t.Errorf("%q, operator %v", text, made.Operator())
 	}
-	if got, err := registry.Authenticate(t.Context(), text); err != nil || got.Token != want {
+	if got, err := registry.Authenticate(t.Context(), text, netip.Addr{}); err != nil || got.Token != want {
 		t.Errorf("grant %+v, error %v", got, err)
 	}
 	hash, err := token.HashText(text)
@@ -56,10 +57,10 @@ func TestCreateAndAuthenticate(t *testing.T) {
 	if err != nil || !strings.HasPrefix(text, "mop_") || !made.Operator() || made.Scopes != token.OperatorScopes || !made.ExpiresAt.IsZero() {
 		t.Errorf("operator's token %q, %+v, error %v", text, made, err)
 	}
-	if got, err := registry.Authenticate(t.Context(), text); err != nil || got.Token != made {
+	if got, err := registry.Authenticate(t.Context(), text, netip.Addr{}); err != nil || got.Token != made {
 		t.Errorf("grant %+v, error %v", got, err)
 	}
-	if all, err := registry.List(t.Context()); err != nil || len(all) != 2 || all[1] != made {
+	if all, err := registry.List(t.Context(), token.Filter{}); err != nil || len(all) != 2 || all[1] != made {
 		t.Errorf("list %+v, error %v", all, err)
 	}
 }
@@ -97,12 +98,12 @@ func TestAuthenticateRefuses(t *testing.T) {
 	t.Parallel()
 	registry, store, clock := newRegistry()
 	unknown, _ := token.NewText(token.MerchantPrefix)
-	if _, err := registry.Authenticate(t.Context(), unknown); !errors.Is(err, token.ErrUnknown) {
+	if _, err := registry.Authenticate(t.Context(), unknown, netip.Addr{}); !errors.Is(err, token.ErrUnknown) {
 		t.Errorf("unknown: error %v", err)
 	}
 	lookups := store.lookups
 	for _, text := range []string{"", "good", unknown[:41], unknown + "x", "mop_" + unknown[3:], strings.ToLower(unknown) + "\x00"} {
-		if _, err := registry.Authenticate(t.Context(), text); !errors.Is(err, token.ErrUnknown) {
+		if _, err := registry.Authenticate(t.Context(), text, netip.Addr{}); !errors.Is(err, token.ErrUnknown) {
 			t.Errorf("%q: error %v", text, err)
 		}
 	}
@@ -115,15 +116,15 @@ func TestAuthenticateRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	clock.move(time.Hour - time.Second)
-	if _, err := registry.Authenticate(t.Context(), short); err != nil {
+	if _, err := registry.Authenticate(t.Context(), short, netip.Addr{}); err != nil {
 		t.Errorf("just before the expiry: %v", err)
 	}
 	clock.move(time.Second)
-	if got, err := registry.Authenticate(t.Context(), short); !errors.Is(err, token.ErrUnknown) || got != (token.Grant{}) {
+	if got, err := registry.Authenticate(t.Context(), short, netip.Addr{}); !errors.Is(err, token.ErrUnknown) || got != (token.Grant{}) {
 		t.Errorf("expired: %+v, error %v", got, err)
 	}
 	store.fail = errBroken
-	if _, err := registry.Authenticate(t.Context(), short); !errors.Is(err, errBroken) || errors.Is(err, token.ErrUnknown) {
+	if _, err := registry.Authenticate(t.Context(), short, netip.Addr{}); !errors.Is(err, errBroken) || errors.Is(err, token.ErrUnknown) {
 		t.Errorf("store broken: error %v", err)
 	}
 }
@@ -157,7 +158,7 @@ func TestRotate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, created, old, err := registry.Rotate(t.Context(), first, c.overlap, c.renewed)
+		text, created, old, err := rotate(t.Context(), registry, first, c.overlap, c.renewed)
 		if err != nil || text == first || created.ID != 2 || old.ID != 1 || created != store.tokens[2] || old != store.tokens[1] {
 			t.Errorf("%s: %+v, %+v, error %v", name, created, old, err)
 		}
@@ -178,14 +179,24 @@ func TestRotate(t *testing.T) {
 				t.Errorf("%s: token %d expires at %s, want %s", name, expiry.of.ID, expiry.of.ExpiresAt, want)
 			}
 		}
-		_, err = registry.Authenticate(t.Context(), first)
+		_, err = registry.Authenticate(t.Context(), first, netip.Addr{})
 		if valid := err == nil; valid != (c.overlap > 0) {
 			t.Errorf("%s: the old token: error %v", name, err)
 		}
-		if _, err := registry.Authenticate(t.Context(), text); err != nil {
+		if _, err := registry.Authenticate(t.Context(), text, netip.Addr{}); err != nil {
 			t.Errorf("%s: the new token: %v", name, err)
 		}
 	}
+}
+
+// rotate replaces a token by its id or its text, as the command does.
+func rotate(ctx context.Context, registry *token.Registry, idOrText string, overlap, lifetime time.Duration) (string, token.Token, token.Token, error) {
+	id, err := registry.ID(ctx, idOrText)
+	if err != nil {
+		return "", token.Token{}, token.Token{}, err
+	}
+	created, err := registry.Rotate(ctx, token.Rotation{ID: id, Overlap: overlap, Lifetime: lifetime}, token.CreateOptions{})
+	return created.Text, created.Token, created.Replaced, err
 }
 
 func TestRotateRefuses(t *testing.T) {
@@ -197,12 +208,12 @@ func TestRotateRefuses(t *testing.T) {
 	}
 	unknown, _ := token.NewText(token.MerchantPrefix)
 	for _, name := range []string{"2", "0", "x", unknown} {
-		if _, _, _, err := registry.Rotate(t.Context(), name, 0, 0); !errors.Is(err, token.ErrUnknown) {
+		if _, _, _, err := rotate(t.Context(), registry, name, 0, 0); !errors.Is(err, token.ErrUnknown) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
 	clock.move(time.Hour)
-	if _, _, _, err := registry.Rotate(t.Context(), text, 0, 0); err == nil || err.Error() != "token 1 has expired or is revoked" {
+	if _, _, _, err := rotate(t.Context(), registry, text, 0, 0); err == nil || err.Error() != "token 1 has expired or is revoked" {
 		t.Errorf("expired: error %v", err)
 	}
 	if len(store.tokens) != 1 {
@@ -235,10 +246,10 @@ func TestRevoke(t *testing.T) {
 			t.Errorf("%s: revoked at %s", name, at)
 		}
 		// In force at the very next request.
-		if _, err := registry.Authenticate(t.Context(), text); !errors.Is(err, token.ErrUnknown) {
+		if _, err := registry.Authenticate(t.Context(), text, netip.Addr{}); !errors.Is(err, token.ErrUnknown) {
 			t.Errorf("%s: the revoked token: error %v", name, err)
 		}
-		if _, err := registry.Authenticate(t.Context(), kept); err != nil {
+		if _, err := registry.Authenticate(t.Context(), kept, netip.Addr{}); err != nil {
 			t.Errorf("%s: the other token: error %v", name, err)
 		}
 	}
@@ -259,6 +270,9 @@ func TestRevokeUnknown(t *testing.T) {
 	}
 }
 
+// sameAddress compares addresses.
+var sameAddress = cmp.Comparer(func(a, b netip.Addr) bool { return a == b })
+
 // TestRecordUses checks that uses are written at the interval and at the end.
 func TestRecordUses(t *testing.T) {
 	t.Parallel()
@@ -272,8 +286,9 @@ func TestRecordUses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		verify := func(text string) {
-			if _, err := registry.Authenticate(t.Context(), text); err != nil {
+		here, there := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("2001:db8::1")
+		verify := func(text string, from netip.Addr) {
+			if _, err := registry.Authenticate(t.Context(), text, from); err != nil {
 				t.Errorf("authenticate: %v", err)
 			}
 		}
@@ -284,10 +299,10 @@ func TestRecordUses(t *testing.T) {
 			close(ended)
 		}()
 
-		verify(first)
+		verify(first, there)
 		clock.move(time.Second)
-		verify(first)
-		verify(second)
+		verify(first, here)
+		verify(second, netip.Addr{})
 		time.Sleep(59 * time.Second)
 		synctest.Wait()
 		if early := store.written(); len(early) > 0 {
@@ -297,14 +312,14 @@ func TestRecordUses(t *testing.T) {
 		synctest.Wait()
 		time.Sleep(5 * time.Minute) // with nothing to write
 		clock.move(time.Minute)
-		verify(second)
+		verify(second, there)
 		cancel()
 		<-ended
-		want := []map[int64]time.Time{
-			{1: noon.Add(time.Second), 2: noon.Add(time.Second)},
-			{2: noon.Add(61 * time.Second)},
+		want := []map[int64]token.Use{
+			{1: {noon.Add(time.Second), here}, 2: {noon.Add(time.Second), netip.Addr{}}},
+			{2: {noon.Add(61 * time.Second), there}},
 		}
-		if diff := cmp.Diff(want, store.written()); diff != "" {
+		if diff := cmp.Diff(want, store.written(), sameAddress); diff != "" {
 			t.Errorf("written (-want +got):\n%s", diff)
 		}
 	})
@@ -321,7 +336,7 @@ func TestRecordUsesRetries(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := registry.Authenticate(t.Context(), text); err != nil {
+			if _, err := registry.Authenticate(t.Context(), text, netip.Addr{}); err != nil {
 				t.Fatal(err)
 			}
 			texts = append(texts, text)
@@ -337,7 +352,7 @@ func TestRecordUsesRetries(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		clock.move(time.Minute)
-		if _, err := registry.Authenticate(t.Context(), texts[0]); err != nil { // while the writing hangs
+		if _, err := registry.Authenticate(t.Context(), texts[0], netip.Addr{}); err != nil { // while the writing hangs
 			t.Error(err)
 		}
 		time.Sleep(5 * time.Second)
@@ -345,8 +360,8 @@ func TestRecordUsesRetries(t *testing.T) {
 		store.hang.Store(false)
 		cancel()
 		<-ended
-		want := []map[int64]time.Time{{1: noon.Add(time.Minute), 2: noon}}
-		if diff := cmp.Diff(want, store.written()); diff != "" {
+		want := []map[int64]token.Use{{1: {At: noon.Add(time.Minute)}, 2: {At: noon}}}
+		if diff := cmp.Diff(want, store.written(), sameAddress); diff != "" {
 			t.Errorf("written (-want +got):\n%s", diff)
 		}
 		if !strings.Contains(log.String(), "cannot write the last-used times of tokens") || strings.Contains(log.String(), "mo_") {
@@ -364,7 +379,7 @@ func TestRecordUsesTimeout(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := registry.Authenticate(t.Context(), text); err != nil {
+		if _, err := registry.Authenticate(t.Context(), text, netip.Addr{}); err != nil {
 			t.Fatal(err)
 		}
 		store.hang.Store(true)
@@ -391,7 +406,7 @@ func TestConcurrentUse(t *testing.T) {
 	for range 8 {
 		all.Go(func() {
 			for range 200 {
-				if _, err := registry.Authenticate(t.Context(), text); err != nil {
+				if _, err := registry.Authenticate(t.Context(), text, netip.Addr{}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -399,13 +414,13 @@ func TestConcurrentUse(t *testing.T) {
 	}
 	all.Wait()
 	clock.move(time.Minute)
-	if _, err := registry.Authenticate(t.Context(), text); err != nil {
+	if _, err := registry.Authenticate(t.Context(), text, netip.Addr{}); err != nil {
 		t.Error(err)
 	}
 	cancel()
 	keeper.Wait()
 	written := store.written()
-	if last := written[len(written)-1]; !last[1].Equal(noon.Add(time.Minute)) {
-		t.Errorf("the last use written is %s", last[1])
+	if last := written[len(written)-1]; !last[1].At.Equal(noon.Add(time.Minute)) {
+		t.Errorf("the last use written is %v", last[1])
 	}
 }

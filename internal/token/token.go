@@ -129,11 +129,16 @@ type Token struct {
 	MerchantID int64 // 0: an operator's token
 	Scopes     Scope
 	Hint       string // the prefix and the first letters of the text
+	Label      string // what people call it; empty: nothing
 
-	CreatedAt  time.Time
-	ExpiresAt  time.Time // zero: never
-	RevokedAt  time.Time // zero: not revoked
-	LastUsedAt time.Time // zero: never used; accurate to about a minute
+	CreatedAt time.Time
+	CreatedBy int64     // id of the token that created it; 0: a command did
+	ExpiresAt time.Time // zero: never
+	RevokedAt time.Time // zero: not revoked
+	// LastUsedAt is zero if it was never used, and accurate to about a minute.
+	// LastUsedFrom is the address of the client at that time; empty if it is not known.
+	LastUsedAt   time.Time
+	LastUsedFrom string
 }
 
 // Grant is the token of an authenticated request.

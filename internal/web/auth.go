@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"net/http"
+	"net/netip"
 	"strings"
 
 	"merchantorders/internal/token"
@@ -12,9 +13,10 @@ import (
 )
 
 // Authenticator returns what the text of a token grants, or token.ErrUnknown if
-// the token is not valid.
+// the token is not valid. from is the address of the client, the zero one if it is not
+// known.
 type Authenticator interface {
-	Authenticate(ctx context.Context, text string) (token.Grant, error)
+	Authenticate(ctx context.Context, text string, from netip.Addr) (token.Grant, error)
 }
 
 // authenticator authenticates requests and applies the rate limits.
@@ -45,7 +47,7 @@ func (a authenticator) readGrant(h http.Header, r *http.Request) (token.Grant, e
 	if !ok {
 		return token.Grant{}, a.unauthorized(h, r)
 	}
-	grant, err := a.tokens.Authenticate(r.Context(), text)
+	grant, err := a.tokens.Authenticate(r.Context(), text, ClientAddress(r))
 	if invalid, ok := errors.AsType[*token.InvalidError](err); ok {
 		logEntryOf(r).deadToken = invalid.ID
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"testing"
@@ -39,7 +40,7 @@ type asked struct {
 	texts []string
 }
 
-func (v *asked) Authenticate(_ context.Context, text string) (token.Grant, error) {
+func (v *asked) Authenticate(_ context.Context, text string, _ netip.Addr) (token.Grant, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.texts = append(v.texts, text)
@@ -192,7 +193,7 @@ func TestChallenges(t *testing.T) {
 // verifyError is an Authenticator that fails.
 type verifyError struct{ error }
 
-func (v verifyError) Authenticate(context.Context, string) (token.Grant, error) {
+func (v verifyError) Authenticate(context.Context, string, netip.Addr) (token.Grant, error) {
 	return token.Grant{}, v.error
 }
 

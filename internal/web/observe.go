@@ -75,6 +75,9 @@ func Source(r *http.Request) order.Source {
 	return source
 }
 
+// ActingToken returns the token of a request; zero if none was authenticated.
+func ActingToken(r *http.Request) token.Token { return logEntryOf(r).grant.Token }
+
 // LogOrder adds to the log entry of a request the order that it has changed.
 func LogOrder(r *http.Request, reference string, legacyID int64) {
 	entry := logEntryOf(r)

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -128,11 +129,11 @@ type deadToken struct {
 	id int64
 }
 
-func (d deadToken) Authenticate(ctx context.Context, text string) (token.Grant, error) {
+func (d deadToken) Authenticate(ctx context.Context, text string, from netip.Addr) (token.Grant, error) {
 	if text == "dead" {
 		return token.Grant{}, &token.InvalidError{ID: d.id}
 	}
-	return d.Authenticator.Authenticate(ctx, text)
+	return d.Authenticator.Authenticate(ctx, text, from)
 }
 
 // TestLogHasNoSecrets searches the whole log for what the clients sent.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"runtime"
 	"strconv"
 	"strings"
@@ -32,7 +33,7 @@ type resources struct {
 }
 
 // Authenticate accepts "1" and "2" as the tokens of these merchants.
-func (s *resources) Authenticate(_ context.Context, text string) (token.Grant, error) {
+func (s *resources) Authenticate(_ context.Context, text string, _ netip.Addr) (token.Grant, error) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		return token.Grant{}, token.ErrUnknown

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"testing"
@@ -176,7 +177,7 @@ func form(name string) web.ErrorEncoder {
 // tokens is an Authenticator of a few tokens, by text.
 type tokens map[string]token.Token
 
-func (v tokens) Authenticate(_ context.Context, text string) (token.Grant, error) {
+func (v tokens) Authenticate(_ context.Context, text string, _ netip.Addr) (token.Grant, error) {
 	t, ok := v[text]
 	if !ok {
 		return token.Grant{}, token.ErrUnknown

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"merchantorders/internal/api/tokenapi"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 )
@@ -48,7 +49,7 @@ func (a API) inspectOrder(w http.ResponseWriter, r *http.Request) error {
 	for _, f := range all.Files {
 		view.Files = append(view.Files, fileView{
 			ID: f.ID, Filename: f.Name, Size: f.Size,
-			UploadedAt: f.CreatedAt.UTC().Format(time.RFC3339), DeletedAt: timeOf(f.DeletedAt), PurgedAt: timeOf(f.PurgedAt),
+			UploadedAt: f.CreatedAt.UTC().Format(time.RFC3339), DeletedAt: tokenapi.Time(f.DeletedAt), PurgedAt: tokenapi.Time(f.PurgedAt),
 		})
 	}
 	web.LogOrder(r, all.Order.Reference, all.Order.LegacyID)
@@ -83,14 +84,14 @@ func (a API) overview(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	view := overviewView{
-		States: make(map[string]int64, len(o.States)), OldestUnanswered: timeOf(o.OldestUnanswered), Overdue: o.Overdue,
+		States: make(map[string]int64, len(o.States)), OldestUnanswered: tokenapi.Time(o.OldestUnanswered), Overdue: o.Overdue,
 		Merchants: make([]unansweredView, 0, len(o.Merchants)),
 	}
 	for state, n := range o.States {
 		view.States[state.String()] = n
 	}
 	for _, m := range o.Merchants {
-		view.Merchants = append(view.Merchants, unansweredView{ID: m.MerchantID, Name: m.Name, Unanswered: m.Unanswered, OldestUnanswered: timeOf(m.Oldest)})
+		view.Merchants = append(view.Merchants, unansweredView{ID: m.MerchantID, Name: m.Name, Unanswered: m.Unanswered, OldestUnanswered: tokenapi.Time(m.Oldest)})
 	}
 	if o.Next != nil {
 		next := base64.RawURLEncoding.EncodeToString(binary.AppendVarint(binary.AppendVarint(nil, o.Next.Unanswered), o.Next.MerchantID))

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"merchantorders/internal/api/tokenapi"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 )
@@ -32,7 +33,7 @@ type merchantsView struct {
 }
 
 func newMerchantView(m order.Merchant) merchantView {
-	view := merchantView{ID: m.ID, Name: m.Name, CreatedAt: m.CreatedAt.UTC().Format(time.RFC3339), SuspendedAt: timeOf(m.SuspendedAt)}
+	view := merchantView{ID: m.ID, Name: m.Name, CreatedAt: m.CreatedAt.UTC().Format(time.RFC3339), SuspendedAt: tokenapi.Time(m.SuspendedAt)}
 	if m.Suspended() {
 		view.SuspensionReason = &m.SuspensionReason
 	}

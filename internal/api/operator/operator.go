@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 
+	"merchantorders/internal/api/tokenapi"
 	"merchantorders/internal/api/webhookapi"
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/order"
@@ -57,6 +58,8 @@ func (a API) Routes() web.RouteGroup {
 			web.OperatorChangeRoute(http.MethodPost, "/merchants/{merchantId}/resume", token.Merchants, a.resumeMerchant),
 			web.OperatorRoute(http.MethodGet, "/tokens", token.Tokens, a.listTokens),
 			web.OperatorChangeRoute(http.MethodPost, "/tokens", token.Tokens, a.createToken),
+			web.OperatorChangeRoute(http.MethodPost, "/tokens/{tokenId}/rotate", token.Tokens, a.rotateToken),
+			web.OperatorChangeRoute(http.MethodDelete, "/merchants/{merchantId}/tokens", token.Tokens, a.revokeTokens),
 			web.OperatorChangeRoute(http.MethodDelete, "/tokens/{tokenId}", token.Tokens, a.revokeToken),
 			web.OperatorRoute(http.MethodGet, "/audit", token.Audit, a.listAudit),
 			web.OperatorChangeRoute(http.MethodPost, "/customers/erase", token.CustomerData, a.eraseCustomer),
@@ -128,7 +131,6 @@ var refusals = []struct {
 	{web.ErrContentEncoding, http.StatusUnsupportedMediaType, "unsupported_encoding", "The body must be plain or compressed with gzip."},
 	{order.ErrMerchantExists, http.StatusConflict, "conflict", "A merchant with that id has another name."},
 	{order.ErrMerchantNotFound, http.StatusNotFound, "not_found", "The merchant was not found."},
-	{token.ErrUnknown, http.StatusNotFound, "not_found", "The token was not found."},
 }
 
 // encodeError is the ErrorEncoder of this group. The body is always web.CodedBody.
@@ -154,5 +156,7 @@ func encodeError(r *http.Request, err error) (int, any) {
 			return row.status, web.NewCodedBody(row.code, row.message)
 		}
 	}
-	return web.EncodeCoded(r, err)
+	return encodeTokenErrors(r, err)
 }
+
+var encodeTokenErrors = tokenapi.EncodeErrors(web.EncodeCoded)

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"merchantorders/internal/api/tokenapi"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 )
@@ -58,7 +59,7 @@ func (a API) searchOrders(w http.ResponseWriter, r *http.Request) error {
 func newFoundView(o *order.FoundOrder) foundView {
 	return foundView{
 		MerchantID: o.MerchantID, OrderID: o.LegacyID, OrderReference: o.Reference, State: o.State.String(),
-		CreatedAt: o.CreatedAt.UTC().Format(time.RFC3339), UpdatedAt: timeOf(o.UpdatedAt), ExpiresAt: timeOf(o.ExpiresAt),
+		CreatedAt: o.CreatedAt.UTC().Format(time.RFC3339), UpdatedAt: tokenapi.Time(o.UpdatedAt), ExpiresAt: tokenapi.Time(o.ExpiresAt),
 		CustomerName: strings.TrimSpace(o.Customer.FirstName + " " + o.Customer.LastName),
 		Total:        o.Total, Currency: o.Currency, Invoices: o.Invoices,
 	}

@@ -4,81 +4,99 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"strings"
-	"time"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
+	"merchantorders/internal/api/tokenapi"
 	"merchantorders/internal/order"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 )
 
-// tokenView is a token as operators see it: everything but its text.
+// tokenView is a token as operators see it.
 type tokenView struct {
-	ID         int64    `json:"id"`
-	MerchantID *int64   `json:"merchantId"` // nil: an operator's token
-	Scopes     []string `json:"scopes"`
-	Hint       string   `json:"hint"`
-	CreatedAt  string   `json:"createdAt"`
-	ExpiresAt  *string  `json:"expiresAt"`
-	RevokedAt  *string  `json:"revokedAt"`
-	LastUsedAt *string  `json:"lastUsedAt"`
+	ID         int64  `json:"id"`
+	MerchantID *int64 `json:"merchantId"` // nil: an operator's token
+	tokenapi.Fields
 }
 
 type tokensView struct {
 	Tokens []tokenView `json:"tokens"`
+	Next   *int64      `json:"next"` // the value of after for the next page; nil: the last one
 }
 
 func newTokenView(t token.Token) tokenView {
-	view := tokenView{
-		ID:         t.ID,
-		Scopes:     t.Scopes.Names(),
-		Hint:       t.Hint,
-		CreatedAt:  t.CreatedAt.UTC().Format(time.RFC3339),
-		ExpiresAt:  timeOf(t.ExpiresAt),
-		RevokedAt:  timeOf(t.RevokedAt),
-		LastUsedAt: timeOf(t.LastUsedAt),
-	}
+	view := tokenView{ID: t.ID, Fields: tokenapi.NewFields(t)}
 	if !t.Operator() {
 		view.MerchantID = &t.MerchantID
 	}
 	return view
 }
 
-// timeOf returns a time as text, nil if there is none.
-func timeOf(t time.Time) *string {
-	if t.IsZero() {
-		return nil
-	}
-	text := t.UTC().Format(time.RFC3339)
-	return &text
-}
-
 // listTokens serves GET /tokens.
 func (a API) listTokens(w http.ResponseWriter, r *http.Request) error {
-	tokens, err := a.Tokens.List(r.Context())
+	filter, err := parseTokenFilter(r)
 	if err != nil {
 		return err
 	}
-	view := tokensView{Tokens: make([]tokenView, 0, len(tokens))}
+	limit := filter.Limit
+	if limit > 0 {
+		filter.Limit++ // tells whether there is another page
+	}
+	tokens, err := a.Tokens.List(r.Context(), filter)
+	if err != nil {
+		return err
+	}
+	var view tokensView
+	if limit > 0 && len(tokens) > limit {
+		tokens = tokens[:limit]
+		view.Next = &tokens[limit-1].ID
+	}
+	view.Tokens = make([]tokenView, 0, len(tokens))
 	for _, t := range tokens {
 		view.Tokens = append(view.Tokens, newTokenView(t))
 	}
 	return web.WriteJSON(w, http.StatusOK, view)
 }
 
-// createdTokenView is the response to a new token. Only here its text is shown, and
-// only once: a repetition of the request gets null.
-type createdTokenView struct {
-	Text  *string   `json:"text"`
-	Token tokenView `json:"token"`
+// parseTokenFilter parses the query of a list of tokens. Without limit the list is
+// complete. Every error is a *web.ParamError.
+func parseTokenFilter(r *http.Request) (token.Filter, error) {
+	query, err := parsePage(r, "merchantId", "operator", "state", "label", "scope")
+	if err != nil {
+		return token.Filter{}, err
+	}
+	filter := token.Filter{After: query.after, Limit: query.limit}
+	if filter.MerchantID, err = query.Int("merchantId", 0, 1, web.MaxInt); err != nil {
+		return token.Filter{}, err
+	}
+	operator, err := query.oneOf("operator", "true")
+	if err != nil {
+		return token.Filter{}, err
+	}
+	if filter.Operator = operator != ""; filter.Operator && filter.MerchantID != 0 {
+		return token.Filter{}, &web.ParamError{Name: "operator", Problem: "must not be given together with merchantId"}
+	}
+	state, err := query.oneOf("state", token.StateNames...)
+	if err != nil {
+		return token.Filter{}, err
+	}
+	filter.State, _ = token.ParseState(state)
+	if filter.Label, err = query.Text("label"); err != nil {
+		return token.Filter{}, err
+	}
+	if problem := token.LabelProblem(filter.Label); problem != "" {
+		return token.Filter{}, &web.ParamError{Name: "label", Problem: problem}
+	}
+	all := token.MerchantScopes | token.OperatorScopes
+	scope, err := query.oneOf("scope", all.Names()...)
+	if scope != "" && err == nil {
+		filter.Scopes, err = token.ParseScopes([]string{scope}, all)
+	}
+	return filter, err
 }
 
 // createToken serves POST /tokens.
 func (a API) createToken(r *web.Request) (web.Change, error) {
-	body, err := readObject(r.Request, "merchantId", "operator", "scopes", "expires")
+	body, err := readObject(r.Request, "merchantId", "operator", "scopes", "expires", "label")
 	if err != nil {
 		return web.Change{}, err
 	}
@@ -86,25 +104,16 @@ func (a API) createToken(r *web.Request) (web.Change, error) {
 	if err != nil {
 		return web.Change{}, err
 	}
-	respond := func(text *string, t token.Token) web.Response {
-		return web.Response{Status: http.StatusCreated, Body: createdTokenView{Text: text, Token: newTokenView(t)}}
-	}
-	return web.NewSecretChange(func(ctx context.Context, options token.CreateOptions) (token.Created, error) {
-		created, err := a.Tokens.Add(ctx, request, options)
-		if err == nil {
-			token.LogCreated(a.Log, created.Token, by(r.Request)...)
-		}
-		return created, err
-	}, func(created token.Created) web.Response {
-		return respond(&created.Text, created.Token)
-	}, func(created token.Created) web.Response {
-		return respond(nil, created.Token)
+	acting := web.ActingToken(r.Request)
+	request.By = &acting
+	return tokenapi.NewCreation(a.Log, by(r.Request), newTokenView, func(ctx context.Context, options token.CreateOptions) (token.Created, error) {
+		return a.Tokens.Add(ctx, request, options)
 	}), nil
 }
 
 // parseTokenRequest parses the body of POST /tokens. It has either "merchantId" or
-// "operator": true. Without "scopes" the token gets the default ones. "expires" is a
-// duration such as "2160h". Every error is a *web.ParamError.
+// "operator": true. Without "scopes" the token gets the default ones. Every error is a
+// *web.ParamError.
 func parseTokenRequest(body web.Object) (token.Request, error) {
 	request := token.Request{Scopes: token.DefaultScopes}
 	if body.Has("operator") {
@@ -115,54 +124,44 @@ func parseTokenRequest(body web.Object) (token.Request, error) {
 	} else if request.MerchantID, _ = order.ParseID(string(body["merchantId"])); request.MerchantID == 0 {
 		return token.Request{}, &web.ParamError{Name: "merchantId", Problem: "must be a whole number from 1"}
 	}
-	if body.Has("scopes") {
-		var ok bool
-		allowed := token.ScopesOf(request.Operator)
-		if request.Scopes, ok = parseScopes(body["scopes"], allowed); !ok {
-			return token.Request{}, &web.ParamError{Name: "scopes", Problem: "must be a list of " + strings.Join(allowed.Names(), ", ")}
-		}
-	}
-	if body.Has("expires") {
-		text, _ := body.Text("expires")
-		lifetime, err := time.ParseDuration(text)
-		if err != nil || lifetime < time.Second {
-			return token.Request{}, &web.ParamError{Name: "expires", Problem: `must be a duration such as "2160h"`}
-		}
-		request.Lifetime = lifetime
-	}
-	return request, nil
+	return request, tokenapi.ParseRequest(body, &request)
 }
 
-// parseScopes parses a list of scopes, not empty, each one of allowed.
-func parseScopes(value jsontext.Value, allowed token.Scope) (token.Scope, bool) {
-	var names []string
-	if json.Unmarshal(value, &names) != nil {
-		return 0, false
-	}
-	scopes, err := token.ParseScopes(names, allowed)
-	return scopes, err == nil
+// rotateToken serves POST /tokens/{tokenId}/rotate.
+func (a API) rotateToken(r *web.Request) (web.Change, error) {
+	rotation, err := tokenapi.ParseRotation(r)
+	return tokenapi.NewCreation(a.Log, by(r.Request), newTokenView, func(ctx context.Context, options token.CreateOptions) (token.Created, error) {
+		return a.Tokens.Rotate(ctx, rotation, options)
+	}), err
 }
 
-// revokedView is the response to a revocation.
-type revokedView struct {
-	Success bool `json:"success"`
-}
-
-// revokeToken serves DELETE /tokens/{tokenId}. The path identifies a token by its
-// id, never by its text: paths are logged by proxies.
+// revokeToken serves DELETE /tokens/{tokenId}.
 func (a API) revokeToken(r *web.Request) (web.Change, error) {
-	id, ok := order.ParseID(r.PathValue("tokenId"))
-	if !ok || id == 0 {
-		return web.Change{}, token.ErrUnknown
-	}
-	return web.NewChange(func(ctx context.Context, options token.RevokeOptions) (int64, error) {
-		revoked, err := a.Tokens.RevokeID(ctx, id, options)
+	return tokenapi.NewRevocation(r, a.Tokens, a.Log, by(r.Request))
+}
+
+// revokedAllView is the response to the revocation of all tokens of a merchant.
+type revokedAllView struct {
+	Success bool    `json:"success"`
+	Revoked []int64 `json:"revoked"` // ids of the tokens that were not revoked before
+}
+
+// revokeTokens serves DELETE /merchants/{merchantId}/tokens.
+func (a API) revokeTokens(r *web.Request) (web.Change, error) {
+	id := merchantID(r.Request)
+	return web.NewChange(func(ctx context.Context, options token.RevokeManyOptions) ([]int64, error) {
+		revoked, err := a.Tokens.RevokeAll(ctx, id, options)
 		if err == nil {
-			token.LogRevoked(a.Log, id, by(r.Request)...)
+			for _, id := range revoked {
+				token.LogRevoked(a.Log, id, by(r.Request)...)
+			}
 		}
 		return revoked, err
-	}, func(int64) web.Response {
-		return web.Response{Status: http.StatusOK, Body: revokedView{Success: true}}
+	}, func(revoked []int64) web.Response {
+		if revoked == nil {
+			revoked = []int64{}
+		}
+		return web.Response{Status: http.StatusOK, Body: revokedAllView{Success: true, Revoked: revoked}}
 	}), nil
 }
 

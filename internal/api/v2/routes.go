@@ -7,9 +7,11 @@
 package v2
 
 import (
+	"log/slog"
 	"net/http"
 
 	"merchantorders/internal/api/invoiceapi"
+	"merchantorders/internal/api/tokenapi"
 	"merchantorders/internal/api/webhookapi"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
@@ -26,6 +28,8 @@ type API struct {
 	BaseURL    string     // of the service, without a slash at its end
 	ErrorCodes ErrorCodes // empty: Samples
 	Webhooks   webhookapi.API
+	Tokens     *token.Registry
+	Log        *slog.Logger // gets the creations and revocations of tokens
 }
 
 // Routes returns the routes of this version.
@@ -33,6 +37,7 @@ func (a API) Routes() web.RouteGroup {
 	encodeError := errorEncoder(a.ErrorCodes)
 	// Every error of these routes has the flat form (decision 5).
 	invoiceErrors := invoiceapi.ErrorEncoder("orderReference", web.EncodeMessage)
+	tokenErrors := tokenapi.EncodeErrors(encodeError)
 	return web.RouteGroup{
 		Prefix:       "/v2",
 		MergeSlashes: true,
@@ -42,6 +47,10 @@ func (a API) Routes() web.RouteGroup {
 			web.ReadRoute("/orders/{orderReference}", token.OrdersRead, a.getOrder),
 			web.GetRoute("/orders/{orderReference}/events", token.OrdersRead, a.listOrderEvents),
 			web.GetRoute("/events", token.OrdersRead, a.listEvents),
+			web.GetRoute("/tokens", token.Tokens, a.listTokens),
+			web.ChangeRoute(http.MethodPost, "/tokens", token.Tokens, a.createToken).WithErrors(tokenErrors),
+			web.ChangeRoute(http.MethodPost, "/tokens/{tokenId}/rotate", token.Tokens, a.rotateToken).WithErrors(tokenErrors),
+			web.ChangeRoute(http.MethodDelete, "/tokens/{tokenId}", token.Tokens, a.revokeToken).WithErrors(tokenErrors),
 			web.WriteRoute(http.MethodPatch, "/orders/{orderReference}/accept", token.OrdersWrite, a.acceptOrder),
 			web.WriteRoute(http.MethodPatch, "/orders/{orderReference}/reject", token.OrdersWrite, a.rejectOrder),
 			web.UploadRoute("/orders/{orderReference}/invoices", token.InvoicesWrite, a.uploadInvoice).WithErrors(invoiceErrors),

@@ -236,7 +236,7 @@ var (
 		},
 		{
 			"audit log cut off", exec(`DELETE FROM audit WHERE merchant_id = 356 AND seq > 10`),
-			[]string{"merchant 356: the newest audit entry is 10, but entry 14 was written last"}, 0, 0,
+			[]string{"merchant 356: the newest audit entry is 10, but entry 16 was written last"}, 0, 0,
 		},
 		{
 			"audit entries reordered", exec(`UPDATE audit SET seq = 1000 WHERE merchant_id = 355 AND seq = 3`,

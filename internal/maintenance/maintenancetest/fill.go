@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/netip"
 	"testing"
 	"time"
 
@@ -210,9 +211,9 @@ func (in *Installation) addTokens(t testing.TB) {
 		t.Fatal(err)
 	}
 	_, _, err = in.Tokens.CreateOperator(t.Context(), token.OperatorScopes, time.Hour)
-	_, revokeErr := in.Tokens.RevokeID(t.Context(), revoked.ID, token.RevokeOptions{})
+	_, revokeErr := in.Tokens.RevokeID(t.Context(), revoked.ID, nil, token.RevokeOptions{})
 	err = errors.Join(err, revokeErr,
-		in.Store.RecordTokenUse(t.Context(), map[int64]time.Time{used.ID: Now.Add(time.Minute)}))
+		in.Store.RecordTokenUse(t.Context(), map[int64]token.Use{used.ID: {At: Now.Add(time.Minute), From: netip.MustParseAddr("192.0.2.7")}}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,13 +55,13 @@ func calls(store Store) map[string]func(context.Context) error {
 			_, err := addToken(ctx, store, token.Hash{1}, token.Token{MerchantID: alpha, CreatedAt: noon})
 			return err
 		},
-		"Tokens": func(ctx context.Context) error { _, err := store.Tokens(ctx); return err },
+		"Tokens": func(ctx context.Context) error { _, err := store.Tokens(ctx, token.Filter{}, noon); return err },
 		"ReplaceToken": func(ctx context.Context) error {
-			_, err := replaceToken(ctx, store, 1, noon, token.Hash{9}, token.Token{CreatedAt: noon})
+			_, err := registry(store, noon).Rotate(ctx, token.Rotation{ID: 1}, token.CreateOptions{})
 			return err
 		},
 		"RevokeToken": func(ctx context.Context) error { return revokeToken(ctx, store, 1, noon) },
-		"TouchTokens": func(ctx context.Context) error { return store.RecordTokenUse(ctx, map[int64]time.Time{1: noon}) },
+		"TouchTokens": func(ctx context.Context) error { return store.RecordTokenUse(ctx, map[int64]token.Use{1: {At: noon}}) },
 		"Ping":        func(ctx context.Context) error { return store.Ping(ctx) },
 	}
 }

@@ -2,7 +2,10 @@ package storetest
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"fmt"
+	"net/netip"
 	"slices"
 	"sync"
 	"time"
@@ -17,6 +20,8 @@ var tokenSubjects = []subject{
 	{"tokens/a whole life", testTokenLife},
 	{"tokens/the merchant's events", testGrantVersion},
 	{"tokens/replaced", testTokenReplaced},
+	{"tokens/filters", testTokenFilters},
+	{"tokens/counts", testTokenCounts},
 	{"tokens/unknown", testTokenUnknown},
 	{"tokens/no merchant", testTokenNoMerchant},
 	{"tokens/through the registry", testTokenRegistry},
@@ -35,28 +40,29 @@ func (f *fixture) addToken(store Store, hash token.Hash, t token.Token) token.To
 
 func addToken(ctx context.Context, store token.Store, hash token.Hash, t token.Token) (id int64, err error) {
 	err = store.ChangeTokens(ctx, func(tx token.Tx) error {
-		id, err = tx.AddToken(ctx, hash, t)
+		id, err = tx.AddToken(ctx, hash, t, tokenEntry)
 		return err
 	})
 	return id, err
 }
 
-func replaceToken(ctx context.Context, store token.Store, old int64, expires time.Time, hash token.Hash, t token.Token) (id int64, err error) {
-	err = store.ChangeTokens(ctx, func(tx token.Tx) error {
-		id, err = tx.ReplaceToken(ctx, old, expires, hash, t)
-		return err
-	})
-	return id, err
+// tokenEntry is the audit entry of the changes of tokens.
+var tokenEntry = order.AuditEntry{At: noon, Action: token.ActionCreated, Actor: order.ActorOperator, Source: source}
+
+// registry returns a registry at a time.
+func registry(store token.Store, at time.Time) *token.Registry {
+	return token.NewRegistry(store, func() time.Time { return at })
 }
 
 func revokeToken(ctx context.Context, store token.Store, id int64, at time.Time) error {
-	return store.ChangeTokens(ctx, func(tx token.Tx) error { return tx.RevokeToken(ctx, id, at) })
+	_, err := registry(store, at).RevokeID(ctx, id, nil, token.RevokeOptions{})
+	return err
 }
 
 func (f *fixture) expectToken(when string, hash token.Hash, want token.Token) {
 	f.Helper()
 	for _, store := range []Store{f.a, f.b} {
-		all, err := store.Tokens(f.Context())
+		all, err := store.Tokens(f.Context(), token.Filter{}, noon)
 		if err != nil {
 			f.Fatalf("%s: %v", when, err)
 		}
@@ -148,7 +154,10 @@ func testTokenLife(f *fixture) {
 
 	first.LastUsedAt, third.LastUsedAt = noon.Add(2*time.Minute), noon.Add(3*time.Minute)
 	// One of no token is none's business.
-	uses := map[int64]time.Time{first.ID: first.LastUsedAt, third.ID: third.LastUsedAt, 999: noon}
+	first.LastUsedFrom = "2001:db8::7"
+	uses := map[int64]token.Use{
+		first.ID: {At: first.LastUsedAt, From: netip.MustParseAddr(first.LastUsedFrom)}, third.ID: {At: third.LastUsedAt}, 999: {At: noon},
+	}
 	if err := f.b.RecordTokenUse(f.Context(), uses); err != nil {
 		f.Errorf("touch: %v", err)
 	}
@@ -157,7 +166,7 @@ func testTokenLife(f *fixture) {
 	}
 	f.expectToken("used", full, first)
 	f.expectToken("unused", plain, second)
-	all, err := f.a.Tokens(f.Context())
+	all, err := f.a.Tokens(f.Context(), token.Filter{}, noon)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -167,35 +176,152 @@ func testTokenLife(f *fixture) {
 }
 
 func testTokenReplaced(f *fixture) {
-	first, second, third := token.Hash{1}, token.Hash{2}, token.Hash{3}
-	old := f.addToken(f.a, first, token.Token{MerchantID: alpha, Scopes: token.OrdersRead, Hint: "mo_1111", CreatedAt: noon})
-	replace := func(store Store, replaced *token.Token, expires time.Time, hash token.Hash, t token.Token) token.Token {
-		var err error
-		if t.ID, err = replaceToken(f.Context(), store, replaced.ID, expires, hash, t); err != nil {
-			f.Fatalf("replace token %d: %v", replaced.ID, err)
+	hash := token.Hash{1}
+	old := f.addToken(f.a, hash, token.Token{
+		MerchantID: alpha, Scopes: token.OrdersRead, Hint: "mo_1111", Label: "Ταμείο", CreatedAt: noon, CreatedBy: 1 << 40,
+	})
+	rotate := func(store Store, id int64, overlap time.Duration) token.Created {
+		created, err := registry(store, noon).Rotate(f.Context(), token.Rotation{ID: id, Overlap: overlap, Lifetime: 2 * time.Hour}, token.CreateOptions{Source: source})
+		if err != nil {
+			f.Fatalf("replace token %d: %v", id, err)
 		}
-		return t
+		return created
 	}
-	renewed := replace(f.b, &old, noon.Add(time.Hour), second,
-		token.Token{MerchantID: alpha, Scopes: token.OrdersRead, Hint: "mo_2222", CreatedAt: noon, ExpiresAt: noon.Add(2 * time.Hour)})
+	renewed := rotate(f.b, old.ID, time.Hour)
 	old.ExpiresAt = noon.Add(time.Hour)
-	f.expectToken("replaced", first, old)
-	f.expectToken("in its place", second, renewed)
-	// It expires earlier than requested.
-	last := replace(f.a, &renewed, noon.Add(3*time.Hour), third, token.Token{MerchantID: alpha, Hint: "mo_3333", CreatedAt: noon})
-	f.expectToken("expires earlier", second, renewed)
-
-	if err := revokeToken(f.Context(), f.a, last.ID, noon); err != nil {
+	f.expectToken("replaced", hash, old)
+	want := old
+	want.ID, want.Hint, want.CreatedBy, want.ExpiresAt = renewed.Token.ID, renewed.Token.Hint, source.TokenID, noon.Add(2*time.Hour)
+	newHash, err := token.HashText(renewed.Text)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.expectToken("in its place", newHash, want)
+	if err := revokeToken(f.Context(), f.a, renewed.Token.ID, noon); err != nil {
 		f.Fatal(err)
 	}
 	before := f.tables.rows()
-	for _, id := range []int64{last.ID, 999} {
-		if added, err := replaceToken(f.Context(), f.b, id, noon, token.Hash{4}, token.Token{CreatedAt: noon}); !errors.Is(err, token.ErrUnknown) {
-			f.Errorf("replace token %d by %d: %v, want %v", id, added, err, token.ErrUnknown)
+	for _, id := range []int64{renewed.Token.ID, 999} {
+		if added, err := registry(f.b, noon).Rotate(f.Context(), token.Rotation{ID: id}, token.CreateOptions{}); !errors.Is(err, token.ErrUnknown) {
+			f.Errorf("replace token %d by %+v: %v, want %v", id, added, err, token.ErrUnknown)
 		}
 	}
 	if diff := cmp.Diff(before, f.tables.rows()); diff != "" {
 		f.Errorf("the tables changed (-before +after):\n%s", diff)
+	}
+}
+
+// testTokenFilters reads lists of tokens with each filter, page by page.
+func testTokenFilters(f *fixture) {
+	past, later := noon.Add(-time.Minute), noon.Add(time.Minute)
+	ids := make(map[string]int64)
+	for i, t := range []token.Token{
+		{MerchantID: alpha, Scopes: token.DefaultScopes, Label: "Shop 1", CreatedAt: past},
+		{MerchantID: alpha, Scopes: token.OrdersRead, Label: "Shop 10", CreatedAt: past, ExpiresAt: later},
+		{MerchantID: alpha, Scopes: token.OrdersRead, Label: "shop", CreatedAt: past, ExpiresAt: noon},
+		{MerchantID: beta, Scopes: token.Tokens, CreatedAt: past},
+		{Scopes: token.Tokens | token.Audit, Label: "Shop", CreatedAt: past},
+		{MerchantID: beta, Scopes: token.Tokens, CreatedAt: past, ExpiresAt: past},
+	} {
+		ids[string(rune('a'+i))] = f.addToken(f.a, token.Hash{byte(i)}, t).ID
+	}
+	for _, name := range []string{"d", "f"} {
+		if err := revokeToken(f.Context(), f.b, ids[name], noon); err != nil {
+			f.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		filter token.Filter
+		want   string
+	}{
+		{token.Filter{}, "abcdef"},
+		{token.Filter{MerchantID: alpha}, "abc"},
+		{token.Filter{Operator: true}, "e"},
+		{token.Filter{State: token.Active}, "abe"},
+		{token.Filter{State: token.Expired}, "c"},
+		{token.Filter{State: token.Revoked}, "df"},
+		{token.Filter{Label: "Shop"}, "abe"},
+		{token.Filter{Label: "Shop 1", MerchantID: alpha, State: token.Active, Scopes: token.OrdersRead}, "ab"},
+		{token.Filter{Scopes: token.Tokens}, "def"},
+		{token.Filter{Scopes: token.OrdersRead | token.OrdersWrite}, "a"},
+		{token.Filter{Label: "_"}, ""},
+	} {
+		for limit := range 3 {
+			filter, got := test.filter, ""
+			filter.Limit = limit
+			for {
+				page, err := f.b.Tokens(f.Context(), filter, noon)
+				if err != nil {
+					f.Fatal(err)
+				}
+				for _, t := range page {
+					for name, id := range ids {
+						if id == t.ID {
+							got += name
+						}
+					}
+					filter.After = t.ID
+				}
+				if limit == 0 || len(page) < limit {
+					break
+				}
+			}
+			if got != test.want {
+				f.Errorf("%+v by pages of %d: %s, want %s", test.filter, limit, got, test.want)
+			}
+		}
+	}
+	// All of one merchant.
+	revoked, err := registry(f.a, noon).RevokeAll(f.Context(), alpha, token.RevokeManyOptions{Source: source})
+	if want := []int64{ids["a"], ids["b"], ids["c"]}; err != nil || !slices.Equal(revoked, want) {
+		f.Errorf("revoked %v, error %v, want %v", revoked, err, want)
+	}
+	if again, err := registry(f.b, noon).RevokeAll(f.Context(), alpha, token.RevokeManyOptions{}); err != nil || len(again) > 0 {
+		f.Errorf("revoked again %v, error %v", again, err)
+	}
+	if _, err := registry(f.b, noon).RevokeAll(f.Context(), 404, token.RevokeManyOptions{}); !errors.Is(err, order.ErrMerchantNotFound) {
+		f.Errorf("of no merchant: %v", err)
+	}
+	// Each change is in the audit log.
+	entries := make(map[string]int)
+	f.tables.each(`SELECT merchant_id, action, subject_id FROM audit WHERE action LIKE 'token.%'`, func(rows *sql.Rows) error {
+		var merchant, subject int64
+		var action string
+		err := rows.Scan(&merchant, &action, &subject)
+		entries[fmt.Sprint(merchant, " ", action)]++
+		if subject < ids["a"] || subject > ids["f"] {
+			f.Errorf("%s of token %d", action, subject)
+		}
+		return err
+	})
+	want := map[string]int{
+		"355 token.created": 3, "356 token.created": 2, "0 token.created": 1, "355 token.revoked": 3, "356 token.revoked": 2,
+	}
+	if diff := cmp.Diff(want, entries); diff != "" {
+		f.Errorf("audit entries (-want +got):\n%s", diff)
+	}
+}
+
+// testTokenCounts counts tokens for their limits.
+func testTokenCounts(f *fixture) {
+	for i, t := range []token.Token{
+		{MerchantID: alpha, CreatedAt: noon},
+		{MerchantID: alpha, CreatedAt: noon.Add(-time.Hour), ExpiresAt: noon.Add(time.Second)},
+		{MerchantID: alpha, CreatedAt: noon.Add(-time.Hour), ExpiresAt: noon},
+		{MerchantID: beta, CreatedAt: noon},
+		{CreatedAt: noon},
+	} {
+		f.addToken(f.a, token.Hash{byte(i)}, t)
+	}
+	err := f.b.ChangeTokens(f.Context(), func(tx token.Tx) error {
+		valid, created, err := tx.CountTokens(f.Context(), alpha, noon, noon.Add(-time.Hour))
+		if err != nil || valid != 2 || created != 1 {
+			f.Errorf("%d valid tokens, %d created, error %v", valid, created, err)
+		}
+		return err
+	})
+	if err != nil {
+		f.Error(err)
 	}
 }
 
@@ -236,7 +362,7 @@ func testTokenRegistry(f *fixture) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	got, err := server.Authenticate(f.Context(), text)
+	got, err := server.Authenticate(f.Context(), text, netip.Addr{})
 	if err != nil {
 		f.Fatalf("verify: %v", err)
 	}
@@ -247,7 +373,7 @@ func testTokenRegistry(f *fixture) {
 	if _, err := command.Revoke(f.Context(), text); err != nil {
 		f.Fatalf("revoke: %v", err)
 	}
-	if _, err := server.Authenticate(f.Context(), text); !errors.Is(err, token.ErrUnknown) {
+	if _, err := server.Authenticate(f.Context(), text, netip.Addr{}); !errors.Is(err, token.ErrUnknown) {
 		f.Errorf("verify what was revoked: %v, want %v", err, token.ErrUnknown)
 	}
 }

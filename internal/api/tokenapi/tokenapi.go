@@ -1,0 +1,248 @@
+// Package tokenapi has the parts of the endpoints for tokens that version 2 and the
+// operator interface share: the JSON form of a token, the fields of requests, and the
+// changes. It holds no business rule: package token decides who may do what.
+package tokenapi
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/token"
+	"merchantorders/internal/web"
+)
+
+// Fields are the fields of a token in both interfaces: everything but its text.
+type Fields struct {
+	Scopes       []string `json:"scopes"`
+	Label        *string  `json:"label"`
+	Hint         string   `json:"hint"`
+	CreatedAt    string   `json:"createdAt"`
+	CreatedBy    *int64   `json:"createdBy"` // id of a token; nil: a command
+	ExpiresAt    *string  `json:"expiresAt"`
+	RevokedAt    *string  `json:"revokedAt"`
+	LastUsedAt   *string  `json:"lastUsedAt"`
+	LastUsedFrom *string  `json:"lastUsedFrom"`
+}
+
+// NewFields returns the fields of a token.
+func NewFields(t token.Token) Fields {
+	return Fields{
+		Scopes: t.Scopes.Names(), Label: nonZero(t.Label), Hint: t.Hint,
+		CreatedAt: t.CreatedAt.UTC().Format(time.RFC3339), CreatedBy: nonZero(t.CreatedBy),
+		ExpiresAt: Time(t.ExpiresAt), RevokedAt: Time(t.RevokedAt), LastUsedAt: Time(t.LastUsedAt), LastUsedFrom: nonZero(t.LastUsedFrom),
+	}
+}
+
+// Time returns a time as text, nil if there is none.
+func Time(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	text := t.UTC().Format(time.RFC3339)
+	return &text
+}
+
+func nonZero[T comparable](value T) *T {
+	var zero T
+	if value == zero {
+		return nil
+	}
+	return &value
+}
+
+// CreatedView is the response to a new token. Only here its text is shown, and only
+// once: a repetition of the request gets null. V is the view of a token.
+type CreatedView[V any] struct {
+	Text     *string `json:"text"`
+	Token    V       `json:"token"`
+	Replaced *V      `json:"replaced,omitempty"` // of a rotation
+}
+
+// NewCreation returns the change that creates a token with apply.
+func NewCreation[V any](log *slog.Logger, by []slog.Attr, view func(token.Token) V,
+	apply func(context.Context, token.CreateOptions) (token.Created, error),
+) web.Change {
+	respond := func(text *string, created token.Created) web.Response {
+		body := CreatedView[V]{Text: text, Token: view(created.Token)}
+		if created.Replaced.ID != 0 {
+			replaced := view(created.Replaced)
+			body.Replaced = &replaced
+		}
+		return web.Response{Status: http.StatusCreated, Body: body}
+	}
+	return web.NewSecretChange(func(ctx context.Context, options token.CreateOptions) (token.Created, error) {
+		created, err := apply(ctx, options)
+		if err == nil {
+			if old := created.Replaced; old.ID != 0 {
+				by = append(by, slog.Int64("replaces", old.ID), slog.Time("old_expires", old.ExpiresAt))
+			}
+			token.LogCreated(log, created.Token, by...)
+		}
+		return created, err
+	}, func(created token.Created) web.Response {
+		return respond(&created.Text, created)
+	}, func(created token.Created) web.Response {
+		return respond(nil, created)
+	})
+}
+
+// RevokedView is the response to a revocation.
+type RevokedView struct {
+	Success bool `json:"success"`
+}
+
+// NewRevocation returns the change that revokes the token of the path. The path
+// identifies a token by its id, never by its text: paths are logged by proxies.
+func NewRevocation(r *web.Request, tokens *token.Registry, log *slog.Logger, by []slog.Attr) (web.Change, error) {
+	id, err := ID(r)
+	acting := web.ActingToken(r.Request)
+	return web.NewChange(func(ctx context.Context, options token.RevokeOptions) (int64, error) {
+		revoked, err := tokens.RevokeID(ctx, id, &acting, options)
+		if err == nil {
+			token.LogRevoked(log, id, by...)
+		}
+		return revoked, err
+	}, func(int64) web.Response {
+		return web.Response{Status: http.StatusOK, Body: RevokedView{Success: true}}
+	}), err
+}
+
+// ID returns the id of the path, or token.ErrUnknown.
+func ID(r *web.Request) (int64, error) {
+	id, ok := order.ParseID(r.PathValue("tokenId"))
+	if !ok || id == 0 {
+		return 0, token.ErrUnknown
+	}
+	return id, nil
+}
+
+// ReadObject reads a body that is an object with members of certain names only: a
+// misspelled limit must not count as absent. It returns web.ErrInvalidPayload or a
+// *web.ParamError. An absent body is an empty object if that is optional.
+func ReadObject(r *http.Request, optional bool, names ...string) (web.Object, error) {
+	body, err := web.ReadBody(r, web.MaxBody)
+	if err != nil || optional && len(body) == 0 {
+		return nil, err
+	}
+	object, err := web.ParseObject(body)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if !slices.Contains(names, name) {
+			return nil, &web.ParamError{Name: web.Echo(name), Problem: "is not a known key"}
+		}
+	}
+	return object, nil
+}
+
+// ParseRequest sets the fields scopes, expires and label of a request from a body, if the
+// body has them. Every error is a *web.ParamError.
+func ParseRequest(body web.Object, request *token.Request) error {
+	var err error
+	if body.Has("scopes") {
+		if request.Scopes, err = parseScopes(body, token.ScopesOf(request.Operator)); err != nil {
+			return err
+		}
+	}
+	if request.Lifetime, err = Duration(body, "expires", time.Second, 0); err != nil {
+		return err
+	}
+	if body.Has("label") && !body.Null("label") {
+		label, ok := body.Text("label")
+		problem := token.LabelProblem(label)
+		if !ok {
+			problem = "must be text or null"
+		}
+		if problem != "" {
+			return &web.ParamError{Name: "label", Problem: problem}
+		}
+		request.Label = label
+	}
+	return nil
+}
+
+// parseScopes parses a list of scopes, not empty, each one of allowed.
+func parseScopes(body web.Object, allowed token.Scope) (token.Scope, error) {
+	var names []string
+	err := json.Unmarshal(body["scopes"], &names)
+	var scopes token.Scope
+	if err == nil {
+		scopes, err = token.ParseScopes(names, allowed)
+	}
+	if err != nil {
+		return 0, &web.ParamError{Name: "scopes", Problem: "must be a list of " + strings.Join(allowed.Names(), ", ")}
+	}
+	return scopes, nil
+}
+
+// Duration returns a member that is a duration of at least a minimum, such as "2160h". It
+// returns absent if there is no such member.
+func Duration(body web.Object, name string, minimum, absent time.Duration) (time.Duration, error) {
+	if !body.Has(name) {
+		return absent, nil
+	}
+	text, _ := body.Text(name)
+	d, err := time.ParseDuration(text)
+	if err != nil || d < minimum {
+		return 0, &web.ParamError{Name: name, Problem: `must be a duration such as "2160h"`}
+	}
+	return d, nil
+}
+
+// ParseRotation parses a request to rotate the token of the path. Its body may be absent.
+func ParseRotation(r *web.Request) (token.Rotation, error) {
+	body, err := ReadObject(r.Request, true, "overlap", "expires")
+	if err != nil {
+		return token.Rotation{}, err
+	}
+	acting := web.ActingToken(r.Request)
+	rotation := token.Rotation{By: &acting}
+	if rotation.Overlap, err = Duration(body, "overlap", 0, token.DefaultOverlap); err != nil {
+		return token.Rotation{}, err
+	}
+	if rotation.Lifetime, err = Duration(body, "expires", time.Second, 0); err != nil {
+		return token.Rotation{}, err
+	}
+	rotation.ID, err = ID(r)
+	return rotation, err
+}
+
+// Error is an error of a change of tokens, for the pages of errors.
+type Error struct {
+	Err     error
+	Status  int
+	Code    string
+	Message string
+}
+
+// Errors are the errors of changes of tokens.
+var Errors = []Error{
+	{token.ErrUnknown, http.StatusNotFound, "not_found", "The token was not found."},
+	{token.ErrScopes, http.StatusForbidden, "forbidden", "A token cannot grant scopes that it does not have."},
+	{token.ErrTooMany, http.StatusConflict, "too_many_tokens", "The merchant has 100 valid tokens, or has created 100 tokens within a day."},
+}
+
+// EncodeErrors returns an ErrorEncoder for Errors, whose body is always web.CodedBody.
+func EncodeErrors(others web.ErrorEncoder) web.ErrorEncoder {
+	return func(r *http.Request, err error) (int, any) {
+		for _, row := range Errors {
+			if errors.Is(err, row.Err) {
+				return row.Status, web.NewCodedBody(row.Code, row.Message)
+			}
+		}
+		if lifetime, ok := errors.AsType[*token.LifetimeError](err); ok {
+			err = &web.ParamError{Name: "expires", Problem: "must be at most " + lifetime.Max.String()}
+		}
+		return others(r, err)
+	}
+}

@@ -1,0 +1,223 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"merchantorders/internal/api/apitest"
+	"merchantorders/internal/token"
+)
+
+// createdBody is the response to a new token.
+type createdBody struct {
+	Text     *string
+	Token    tokenBody
+	Replaced tokenBody
+}
+
+type tokenBody struct {
+	ID         int64
+	MerchantID *int64
+	Scopes     []string
+	Label      *string
+	CreatedBy  *int64
+	ExpiresAt  *string
+	RevokedAt  *string
+	Current    bool
+}
+
+// create sends a request for a new token and returns it.
+func (s *service) create(as, path, body string) createdBody {
+	s.t.Helper()
+	got := s.ask(as, "POST", path, body)
+	var created createdBody
+	if err := json.Unmarshal([]byte(got.body), &created); err != nil || got.status != http.StatusCreated || created.Text == nil {
+		s.t.Fatalf("POST %s %s: %d %s", path, body, got.status, got.body)
+	}
+	return created
+}
+
+// listed returns the ids of a list of tokens.
+func (s *service) listed(as, path string) (ids []int64, next *int64) {
+	s.t.Helper()
+	got := s.ask(as, "GET", path, "")
+	var list struct {
+		Tokens []tokenBody
+		Next   *int64
+	}
+	if err := json.Unmarshal([]byte(got.body), &list); err != nil || got.status != http.StatusOK {
+		s.t.Fatalf("GET %s: %d %s", path, got.status, got.body)
+	}
+	for _, t := range list.Tokens {
+		ids = append(ids, t.ID)
+	}
+	return ids, list.Next
+}
+
+// TestOwnTokens lets a merchant list, create, rotate and revoke its tokens.
+func TestOwnTokens(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	const path = "/v2/tokens"
+	manager := s.token(apitest.MerchantID, token.Tokens|token.OrdersRead) // id 4, after those of fill
+	made := s.create(manager, path, `{"scopes":["orders:read"],"expires":"2160h","label":"Αποθήκη"}`)
+	if made.Token.ID != 5 || *made.Token.CreatedBy != 4 || *made.Token.Label != "Αποθήκη" || *made.Token.ExpiresAt != "2027-02-18T10:00:00Z" || made.Token.Current {
+		t.Errorf("made %+v", made.Token)
+	}
+	if got := s.ask(*made.Text, "GET", "/v2/orders/R-1", ""); got.status != http.StatusOK {
+		t.Errorf("the new token: %d", got.status)
+	}
+	// Without a body: those of the default scopes that the manager has.
+	if plain := s.create(manager, path, ""); !slices.Equal(plain.Token.Scopes, []string{"orders:read"}) || plain.Token.Label != nil || plain.Token.ExpiresAt != nil {
+		t.Errorf("made %+v", plain.Token)
+	}
+	if ids, next := s.listed(manager, path); !slices.Equal(ids, []int64{1, 4, 5, 6}) || next != nil {
+		t.Errorf("listed %v, next %v", ids, next)
+	}
+	if ids, next := s.listed(manager, path+"?limit=2&after=1"); !slices.Equal(ids, []int64{4, 5}) || next == nil || *next != 5 {
+		t.Errorf("a page: %v, next %v", ids, next)
+	}
+	forbidden := coded("forbidden", "A token cannot grant scopes that it does not have.")
+	s.compare("more scopes", s.ask(manager, "POST", path, `{"scopes":["orders:read","orders:write"]}`), 403, forbidden)
+	s.compare("rotates a more powerful one", s.ask(manager, "POST", path+"/1/rotate", ""), 403, forbidden)
+	// Itself.
+	rotated := s.create(manager, path+"/4/rotate", `{"overlap":"1h"}`)
+	if !rotated.Replaced.Current || *rotated.Replaced.ExpiresAt != "2026-11-20T11:00:00Z" || rotated.Token.ExpiresAt != nil || len(rotated.Token.Scopes) != 2 {
+		t.Errorf("rotated %+v", rotated)
+	}
+	s.seconds.Store(3600)
+	s.compare("after the overlap", s.ask(manager, "GET", path, ""), 401, v2Unauthorized)
+	manager = *rotated.Text
+	s.compare("revoke", s.ask(manager, "DELETE", path+"/1", ""), 200, `{"success":true}`)
+	s.compare("revoke again", s.ask(manager, "DELETE", path+"/1", ""), 200, `{"success":true}`)
+	s.compare("revoked", s.ask(s.merchant, "GET", "/v2/orders/R-1", ""), 401, v2Unauthorized)
+	for state, want := range map[string][]int64{"active": {5, 6, 7}, "expired": {4}, "revoked": {1}} {
+		if ids, _ := s.listed(manager, path+"?state="+state); !slices.Equal(ids, want) {
+			t.Errorf("%s: %v, want %v", state, ids, want)
+		}
+	}
+	// Those of others do not exist: 2 is of another merchant, 3 of the operator.
+	notFound := coded("not_found", "The token was not found.")
+	for _, id := range []string{"2", "3", "99", "0", "x", "05", "99999999999999999999", *made.Text} {
+		s.compare("revoke "+id, s.ask(manager, "DELETE", path+"/"+id, ""), 404, notFound)
+		s.compare("rotate "+id, s.ask(manager, "POST", path+"/"+id+"/rotate", ""), 404, notFound)
+	}
+	s.compare("rotate a revoked one", s.ask(manager, "POST", path+"/1/rotate", ""), 404, notFound)
+	if got := s.ask(s.other, "GET", "/v2/orders/X-1", ""); got.status != http.StatusOK {
+		t.Errorf("the other merchant: %d", got.status)
+	}
+	s.compare("no default scope", s.ask(s.token(apitest.MerchantID, token.Tokens), "POST", path, ""), 400,
+		coded("invalid_params", "scopes is required: the token of the request has none of the default scopes"))
+}
+
+// TestTokenRequestsRefused sends every wrong field to every endpoint that creates tokens.
+// No token is made.
+func TestTokenRequestsRefused(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	s.tokens.MaxLifetime = 8760 * time.Hour
+	manager := s.token(apitest.MerchantID, token.MerchantScopes)
+	params := func(text string) string { return coded("invalid_params", text) }
+	scopes := params("scopes must be a list of orders:read, orders:write, invoices:write, tokens, webhooks")
+	label, lines := params("label must be text of at most 100 characters"), params("label must be on one line, without control characters")
+	duration := func(name string) string { return params(name + ` must be a duration such as "2160h"`) }
+	refused := map[string]string{`"label":"` + strings.Repeat("α", 101) + `"`: label, `"label":5`: params("label must be text or null")}
+	for _, value := range []string{`""`, `"0"`, `"0s"`, `"-1h"`, `"1ns"`, `"soon"`, `3600`, `null`, `[]`, `{}`, `true`, `"1y"`, `"99999999999h"`} {
+		refused[`"expires":`+value] = duration("expires")
+	}
+	refused[`"expires":"8760h1s"`] = params("expires must be at most 8760h0m0s")
+	for _, value := range []string{`"a\nb"`, `"\u0000"`, `"\u009f"`} {
+		refused[`"label":`+value] = lines
+	}
+	for _, value := range []string{`[]`, `null`, `"orders:read"`, `[5]`, `[""]`, `["orders:read","audit"]`, `["Orders:Read"]`, `{}`, `true`, `["orders:read",null]`} {
+		refused[`"scopes":`+value] = scopes
+	}
+	for field, want := range refused {
+		s.asOperator("POST", "/tokens", `{"merchantId":355,`+field+`}`, 400, want)
+		s.compare(field, s.ask(manager, "POST", "/v2/tokens", `{`+field+`}`), 400, want)
+		if strings.HasPrefix(field, `"expires"`) {
+			s.compare(field, s.ask(manager, "POST", "/v2/tokens/4/rotate", `{`+field+`}`), 400, want)
+			s.asOperator("POST", "/tokens/4/rotate", `{`+field+`}`, 400, want)
+		}
+	}
+	for _, value := range []string{`""`, `"-1s"`, `"soon"`, `5`, `null`, `[]`} {
+		s.asOperator("POST", "/tokens/4/rotate", `{"overlap":`+value+`}`, 400, duration("overlap"))
+	}
+	for _, body := range []string{`[]`, `"x"`, `{"label":"a","label":"b"}`, `{"label":"\ud800"}`, `{} {}`, `{"label":`} {
+		invalid := coded("invalid_payload", "Invalid payload.")
+		s.asOperator("POST", "/tokens", body, 400, invalid)
+		s.asOperator("POST", "/tokens/4/rotate", body, 400, invalid)
+		s.compare(body, s.ask(manager, "POST", "/v2/tokens", body), 400, invalid)
+		s.compare(body, s.ask(manager, "POST", "/v2/tokens/4/rotate", body), 400, invalid)
+	}
+	for _, path := range []string{"/v2/tokens", "/v2/tokens/4/rotate"} {
+		s.compare(path, s.ask(manager, "POST", path, `{"merchantId":400}`), 400, params("merchantId is not a known key"))
+	}
+	for query, want := range map[string]string{
+		"state=valid": "state must be one of active, expired, revoked", "state=active&state=active": "state is given twice",
+		"limit=0": "limit must be a whole number from 1 to 1000", "limit=1001": "limit must be a whole number from 1 to 1000",
+		"after=x": "after must be a whole number from 0",
+	} {
+		s.asOperator("GET", "/tokens?"+query, "", 400, params(want))
+		s.compare(query, s.ask(manager, "GET", "/v2/tokens?"+query, ""), 400, params(want))
+	}
+	for query, want := range map[string]string{
+		"merchantId=0": "merchantId must be a whole number from 1", "operator=false": "operator must be one of true",
+		"operator=true&merchantId=355": "operator must not be given together with merchantId", "label=%00": "label must be on one line, without control characters",
+		"scope=all":     "scope must be one of orders:read, orders:write, invoices:write, tokens, webhooks, orders:ingest, orders:transition, merchants, audit, customers",
+		"scopes=tokens": "scopes is not a known parameter",
+	} {
+		s.asOperator("GET", "/tokens?"+query, "", 400, params(want))
+	}
+	if ids, _ := s.listed(s.operator, "/operator/tokens"); len(ids) != 4 {
+		t.Errorf("tokens %v", ids)
+	}
+}
+
+// TestOperatorTokenChanges rotates tokens, filters their list, and revokes all of a
+// merchant.
+func TestOperatorTokenChanges(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	made := s.create(s.operator, "/operator/tokens", `{"merchantId":355,"label":"ERP","expires":"48h"}`)
+	rotated := s.create(s.operator, fmt.Sprintf("/operator/tokens/%d/rotate", made.Token.ID), `{"overlap":"0s","expires":"1h"}`)
+	if *rotated.Token.MerchantID != 355 || *rotated.Token.Label != "ERP" || *rotated.Token.CreatedBy != 3 || *rotated.Token.ExpiresAt != "2026-11-20T11:00:00Z" ||
+		*rotated.Replaced.ExpiresAt != "2026-11-20T10:00:00Z" {
+		t.Errorf("rotated %+v", rotated)
+	}
+	s.compare("the old one", s.ask(*made.Text, "GET", "/v2/orders/R-1", ""), 401, v2Unauthorized)
+	few := s.create(s.operator, "/operator/tokens", `{"operator":true,"scopes":["tokens"]}`)
+	s.compare("more scopes", s.ask(*few.Text, "POST", "/operator/tokens", `{"operator":true}`), 403,
+		coded("forbidden", "A token cannot grant scopes that it does not have."))
+	s.create(*few.Text, "/operator/tokens", `{"merchantId":355,"label":"Erp"}`) // id 7: any merchant's token
+	for query, want := range map[string][]int64{
+		"merchantId=355": {1, 4, 5, 7}, "operator=true": {3, 6}, "state=expired": {4}, "label=ER": {4, 5}, "scope=audit": {3},
+		"scope=tokens&operator=true&limit=1": {3}, "limit=2&after=5": {6, 7}, "merchantId=999": nil, "operator=&label=": {1, 2, 3, 4, 5, 6, 7},
+	} {
+		if ids, next := s.listed(s.operator, "/operator/tokens?"+query); !slices.Equal(ids, want) || (next != nil) != (query == "scope=tokens&operator=true&limit=1") {
+			t.Errorf("%s: %v, want %v, next %v", query, ids, want, next)
+		}
+	}
+	s.asOperator("DELETE", "/merchants/355/tokens", "", 200, `{"success":true,"revoked":[1,4,5,7]}`)
+	s.asOperator("DELETE", "/merchants/355/tokens", "", 200, `{"success":true,"revoked":[]}`)
+	for _, id := range []string{"999", "0", "x"} {
+		s.asOperator("DELETE", "/merchants/"+id+"/tokens", "", 404, coded("not_found", "The merchant was not found."))
+	}
+	s.compare("revoked", s.ask(s.merchant, "GET", "/v2/orders/R-1", ""), 401, v2Unauthorized)
+	if got := s.ask(s.other, "GET", "/v2/orders/X-1", ""); got.status != http.StatusOK {
+		t.Errorf("of another merchant: %d", got.status)
+	}
+	// A repeated rotation with its key rotates once, and does not show the text again.
+	var rotations []response
+	for range 2 {
+		rotations = append(rotations, s.operatorWithKey("k", "POST", "/tokens/2/rotate", ""))
+	}
+	if rotations[0].status != 201 || !rotations[1].replayed() || !strings.HasPrefix(rotations[1].body, `{"text":null,`) {
+		t.Errorf("rotations: %d %s, %d %s", rotations[0].status, rotations[0].body, rotations[1].status, rotations[1].body)
+	}
+}

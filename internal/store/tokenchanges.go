@@ -1,0 +1,192 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/store/sqldb"
+	"merchantorders/internal/token"
+)
+
+// selectTokens is completed by a condition.
+const selectTokens = `SELECT id, merchant_id, scopes, hint, label, created_at, created_by, expires_at, revoked_at, last_used_at, last_used_from
+	FROM tokens WHERE `
+
+// tokenRow is a row of selectTokens.
+type tokenRow struct {
+	token.Token
+	created, by, expires, revoked, used sql.NullInt64
+	from                                sql.NullString
+}
+
+// dest returns the Scan destinations of selectTokens.
+func (r *tokenRow) dest() []any {
+	return []any{
+		&r.ID, &r.MerchantID, sqldb.Int(&r.Scopes), &r.Hint, &r.Label, &r.created, &r.by, &r.expires, &r.revoked, &r.used, &r.from,
+	}
+}
+
+// token returns the scanned token.
+func (r *tokenRow) token() token.Token {
+	t := r.Token
+	t.CreatedAt, t.CreatedBy, t.ExpiresAt = timeOf(r.created), r.by.Int64, timeOf(r.expires)
+	t.RevokedAt, t.LastUsedAt, t.LastUsedFrom = timeOf(r.revoked), timeOf(r.used), r.from.String
+	return t
+}
+
+// Tokens implements token.Store.
+func (db *DB) Tokens(ctx context.Context, filter token.Filter, now time.Time) ([]token.Token, error) {
+	defer db.timed("tokens")()
+	text, args := db.tokensStatement(filter, now)
+	tokens, err := sqldb.All(ctx, db.sql, text, args, func(rows sqldb.Rows) (token.Token, error) {
+		var row tokenRow
+		err := rows.Scan(row.dest()...)
+		return row.token(), err
+	})
+	return tokens, db.readError("list tokens", err, nil)
+}
+
+// validToken is the condition for tokens that are valid at a time.
+const validToken = `revoked_at IS NULL AND (expires_at IS NULL OR expires_at > `
+
+// tokensStatement returns the statement that reads a page of tokens, and its arguments.
+func (db *DB) tokensStatement(filter token.Filter, now time.Time) (string, []any) {
+	var args []any
+	param := func(value any) string {
+		args = append(args, value)
+		return "$" + strconv.Itoa(len(args))
+	}
+	conditions := []string{`id > ` + param(filter.After)}
+	add := func(condition string) { conditions = append(conditions, condition) }
+	if filter.Operator || filter.MerchantID != 0 {
+		add(`merchant_id = ` + param(filter.MerchantID))
+	}
+	switch filter.State {
+	case token.AnyState:
+	case token.Active:
+		add(validToken + param(now.Unix()) + `)`)
+	case token.Expired:
+		add(`revoked_at IS NULL AND expires_at <= ` + param(now.Unix()))
+	case token.Revoked:
+		add(`revoked_at IS NOT NULL`)
+	}
+	if filter.Label != "" {
+		label := `label` + db.dialect.ByteOrder
+		add(label + ` >= ` + param(filter.Label) + ` AND ` + label + ` < ` + param(filter.Label+afterAnyText))
+	}
+	if filter.Scopes != 0 {
+		scopes := param(int64(filter.Scopes))
+		add(`scopes & ` + scopes + ` = ` + scopes)
+	}
+	text := selectTokens + strings.Join(conditions, ` AND `) + ` ORDER BY id`
+	if filter.Limit > 0 {
+		text += ` LIMIT ` + param(filter.Limit) + `+0`
+	}
+	return text, args
+}
+
+// ChangeTokens implements token.Store.
+func (db *DB) ChangeTokens(ctx context.Context, fn func(token.Tx) error) error {
+	return db.inTx(ctx, "token", func(t *tx) error { return fn(t) })
+}
+
+// LockToken implements token.Tx.
+func (t *tx) LockToken(ctx context.Context, id int64) (token.Token, error) {
+	var row tokenRow
+	err := t.QueryRow(ctx, selectTokens+`id = $1`+t.db.dialect.RowLock, []any{id}, row.dest()...)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = token.ErrUnknown
+	}
+	return row.token(), err
+}
+
+// AddToken implements token.Tx.
+func (t *tx) AddToken(ctx context.Context, hash token.Hash, added token.Token, entry order.AuditEntry) (int64, error) {
+	if !added.Operator() {
+		if err := t.expectMerchant(ctx, added.MerchantID); err != nil {
+			return 0, err
+		}
+	}
+	var id int64
+	err := t.QueryRow(ctx, `UPDATE counters SET last = last + 1 WHERE name = 'token' RETURNING last`, nil, &id)
+	if err != nil {
+		return 0, err
+	}
+	by := sql.NullInt64{Int64: added.CreatedBy, Valid: added.CreatedBy != 0}
+	_, err = t.Exec(ctx, `INSERT INTO tokens (id, hash, merchant_id, scopes, hint, label, created_at, created_by, expires_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+		id, hash[:], added.MerchantID, int64(added.Scopes), added.Hint, added.Label, seconds(added.CreatedAt), by, seconds(added.ExpiresAt))
+	if err != nil {
+		return 0, err
+	}
+	entry.SubjectID = id
+	return id, t.appendAudit(ctx, added.MerchantID, entry)
+}
+
+// expectMerchant returns order.ErrMerchantNotFound if there is no merchant with that id.
+func (t *tx) expectMerchant(ctx context.Context, id int64) error {
+	exists, err := t.merchantExists(ctx, id)
+	if err == nil && !exists {
+		err = order.ErrMerchantNotFound
+	}
+	return err
+}
+
+// ExpireToken implements token.Tx.
+func (t *tx) ExpireToken(ctx context.Context, id int64, at time.Time) error {
+	return t.update(ctx, token.ErrUnknown, `UPDATE tokens SET expires_at = $1 WHERE id = $2`, seconds(at), id)
+}
+
+// RevokeToken implements token.Tx.
+func (t *tx) RevokeToken(ctx context.Context, id int64, at time.Time, entry order.AuditEntry) error {
+	if err := t.update(ctx, token.ErrUnknown, `UPDATE tokens SET revoked_at = $1 WHERE id = $2`, seconds(at), id); err != nil {
+		return err
+	}
+	return t.appendAudit(ctx, entry.MerchantID, entry)
+}
+
+// UnrevokedTokens implements token.Tx.
+func (t *tx) UnrevokedTokens(ctx context.Context, merchantID int64) ([]int64, error) {
+	if err := t.expectMerchant(ctx, merchantID); err != nil {
+		return nil, err
+	}
+	// In the order of ids, so that two transactions cannot deadlock.
+	return sqldb.Column[int64](ctx, t, `SELECT id FROM tokens WHERE merchant_id = $1 AND revoked_at IS NULL ORDER BY id`+t.db.dialect.RowLock, merchantID)
+}
+
+// CountTokens implements token.Tx. It locks the row from which the next token takes its
+// id.
+func (t *tx) CountTokens(ctx context.Context, merchantID int64, now, after time.Time) (valid, created int, err error) {
+	var last int64
+	if err := t.QueryRow(ctx, `SELECT last FROM counters WHERE name = 'token'`+t.db.dialect.RowLock, nil, &last); err != nil {
+		return 0, 0, err
+	}
+	err = t.QueryRow(ctx, `SELECT COUNT(CASE WHEN `+validToken+`$1) THEN 1 END), COUNT(CASE WHEN created_at > $2 THEN 1 END)
+		FROM tokens WHERE merchant_id = $3`, []any{now.Unix(), after.Unix(), merchantID}, sqldb.Int(&valid), sqldb.Int(&created))
+	return valid, created, err
+}
+
+// RecordTokenUse implements token.Store.
+func (db *DB) RecordTokenUse(ctx context.Context, used map[int64]token.Use) error {
+	return db.inTx(ctx, "token", func(t *tx) error {
+		// In the order of ids, so that two transactions cannot deadlock.
+		for _, id := range slices.Sorted(maps.Keys(used)) {
+			use := used[id]
+			var from sql.NullString
+			if use.From.IsValid() {
+				from = sql.NullString{String: use.From.String(), Valid: true}
+			}
+			if _, err := t.Exec(ctx, `UPDATE tokens SET last_used_at = $1, last_used_from = $2 WHERE id = $3`, seconds(use.At), from, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,263 @@
+package token
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+// Limits of the tokens that a merchant creates itself.
+const (
+	// MaxValid is how many valid tokens the merchant may have.
+	MaxValid = 100
+	// MaxPerDay is how many tokens of the merchant may be created in 24 hours.
+	MaxPerDay = 100
+)
+
+// DefaultOverlap is the overlap of a rotation if none is requested.
+const DefaultOverlap = 24 * time.Hour
+
+// The actions on tokens in the audit log. The subject is the token; of ActionRotated the
+// new one, and the detail names the old one.
+const (
+	ActionCreated order.AuditAction = "token.created"
+	ActionRotated order.AuditAction = "token.rotated"
+	ActionRevoked order.AuditAction = "token.revoked"
+)
+
+// Request describes a new token.
+type Request struct {
+	Operator   bool  // of the operator; MerchantID is 0 then
+	MerchantID int64 // of the merchant
+	Scopes     Scope
+	Lifetime   time.Duration // 0: Registry.MaxLifetime
+	Label      string        // checked with LabelProblem
+	// By is the token that requests the change; nil: a command.
+	By *Token
+}
+
+// Created is a new token.
+type Created struct {
+	Text  string // cannot be read again
+	Token Token
+	// Replaced is the token that it replaces, with its new expiry; zero: none.
+	Replaced Token
+}
+
+// The options of changes of tokens.
+type (
+	CreateOptions     = order.ChangeOptions[Created]
+	RevokeOptions     = order.ChangeOptions[int64] // the result is the id
+	RevokeManyOptions = order.ChangeOptions[[]int64]
+)
+
+// Create creates a token for a merchant with a command and returns its text, which
+// cannot be read again. Lifetime 0 means Registry.MaxLifetime. The errors are those of
+// Add.
+func (r *Registry) Create(ctx context.Context, merchantID int64, scopes Scope, lifetime time.Duration) (string, Token, error) {
+	created, err := r.Add(ctx, Request{MerchantID: merchantID, Scopes: scopes, Lifetime: lifetime}, CreateOptions{})
+	return created.Text, created.Token, err
+}
+
+// CreateOperator is Create for a token for the operator interface.
+func (r *Registry) CreateOperator(ctx context.Context, scopes Scope, lifetime time.Duration) (string, Token, error) {
+	created, err := r.Add(ctx, Request{Operator: true, Scopes: scopes, Lifetime: lifetime}, CreateOptions{})
+	return created.Text, created.Token, err
+}
+
+// Add creates a token. Errors beside those of order.Change: order.ErrMerchantNotFound,
+// ErrLifetime, *LifetimeError, ErrScopes, ErrTooMany.
+func (r *Registry) Add(ctx context.Context, request Request, options CreateOptions) (Created, error) {
+	return order.Change(ctx, r.store.ChangeTokens, options, func(tx Tx) (Created, error) {
+		if request.Operator != (request.MerchantID == 0) || request.MerchantID < 0 {
+			// MerchantID 0 is an operator's token.
+			return Created{}, order.ErrMerchantNotFound
+		}
+		t := Token{MerchantID: request.MerchantID, Scopes: request.Scopes, Label: request.Label}
+		if err := r.mayAdd(ctx, tx, request.By, t); err != nil {
+			return Created{}, err
+		}
+		return r.complete(t, request.Lifetime, options.Source, func(hash Hash, t Token) (int64, error) {
+			entry := r.entry(ActionCreated, t, request.By, options.Source)
+			return tx.AddToken(ctx, hash, t, entry)
+		})
+	})
+}
+
+// mayAdd returns the error if a token may not add another one.
+func (r *Registry) mayAdd(ctx context.Context, tx Tx, by *Token, added Token) error {
+	switch {
+	case by == nil, by.Operator() && !added.Operator():
+		return nil
+	case !by.Scopes.Has(added.Scopes):
+		return ErrScopes
+	case by.Operator():
+		return nil
+	}
+	now := r.now()
+	valid, created, err := tx.CountTokens(ctx, added.MerchantID, now, now.Add(-24*time.Hour))
+	if err == nil && (valid >= MaxValid || created >= MaxPerDay) {
+		err = ErrTooMany
+	}
+	return err
+}
+
+// complete completes a token and stores it with a function that returns its id.
+func (r *Registry) complete(t Token, lifetime time.Duration, source order.Source, store func(Hash, Token) (int64, error)) (Created, error) {
+	switch {
+	case lifetime < 0:
+		// The check below would treat it as 0.
+		return Created{}, ErrLifetime
+	case r.MaxLifetime > 0 && lifetime > r.MaxLifetime:
+		return Created{}, &LifetimeError{Max: r.MaxLifetime}
+	case lifetime == 0:
+		lifetime = r.MaxLifetime
+	}
+	prefix := MerchantPrefix
+	if t.Operator() {
+		prefix = OperatorPrefix
+	}
+	text, hint := NewText(prefix)
+	t.Hint, t.CreatedBy = hint, source.TokenID
+	t.CreatedAt = r.now().UTC().Truncate(time.Second)
+	if lifetime > 0 {
+		t.ExpiresAt = t.CreatedAt.Add(lifetime)
+	}
+	hash, err := HashText(text)
+	if err != nil {
+		return Created{}, err
+	}
+	if t.ID, err = store(hash, t); err != nil {
+		return Created{}, err
+	}
+	return Created{Text: text, Token: t}, nil
+}
+
+// entry returns the audit entry of a change of a token.
+func (r *Registry) entry(action order.AuditAction, t Token, by *Token, source order.Source) order.AuditEntry {
+	actor := order.ActorOperator
+	if by != nil && !by.Operator() {
+		actor = order.ActorMerchant
+	}
+	entry := order.AuditEntry{
+		MerchantID: t.MerchantID, At: r.now().UTC().Truncate(time.Second), Action: action, Actor: actor, Source: source, SubjectID: t.ID,
+	}
+	if action == ActionCreated {
+		entry.Detail = order.AuditDetail("scopes", t.Scopes.String())
+	}
+	return entry
+}
+
+// Rotation describes the replacement of a token.
+type Rotation struct {
+	ID       int64         // of the old token
+	Overlap  time.Duration // after which it expires
+	Lifetime time.Duration // of the new one; 0: that of the old one, up to Registry.MaxLifetime
+	By       *Token        // the token that requests the change; nil: a command
+}
+
+// Rotate replaces a token: it creates one for the same merchant, or for the operator,
+// with the same scopes and label, and lets the old one expire after the overlap, or
+// earlier if it would anyway. Errors beside those of Add: ErrUnknown, and *InvalidError
+// if the old token has expired or is revoked.
+func (r *Registry) Rotate(ctx context.Context, rotation Rotation, options CreateOptions) (Created, error) {
+	return order.Change(ctx, r.store.ChangeTokens, options, func(tx Tx) (Created, error) {
+		old, err := lockFor(ctx, tx, rotation.ID, rotation.By)
+		if err != nil {
+			return Created{}, err
+		}
+		now := r.now().UTC()
+		if !old.Valid(now) {
+			return Created{}, &InvalidError{ID: old.ID}
+		}
+		t := Token{MerchantID: old.MerchantID, Scopes: old.Scopes, Label: old.Label}
+		if err := r.mayAdd(ctx, tx, rotation.By, t); err != nil {
+			return Created{}, err
+		}
+		lifetime := rotation.Lifetime
+		if lifetime == 0 && !old.ExpiresAt.IsZero() {
+			lifetime = old.ExpiresAt.Sub(old.CreatedAt)
+			if r.MaxLifetime > 0 {
+				lifetime = min(lifetime, r.MaxLifetime)
+			}
+		}
+		// Times are stored in whole seconds. Rounded down, so that without an overlap the
+		// old token is not valid for the rest of this second.
+		if end := now.Add(rotation.Overlap).Truncate(time.Second); old.ExpiresAt.IsZero() || end.Before(old.ExpiresAt) {
+			old.ExpiresAt = end
+		}
+		created, err := r.complete(t, lifetime, options.Source, func(hash Hash, t Token) (int64, error) {
+			entry := r.entry(ActionRotated, t, rotation.By, options.Source)
+			entry.Detail = order.AuditDetail("old", strconv.FormatInt(old.ID, 10))
+			return tx.AddToken(ctx, hash, t, entry)
+		})
+		if err != nil {
+			return Created{}, err
+		}
+		created.Replaced = old
+		return created, tx.ExpireToken(ctx, old.ID, old.ExpiresAt)
+	})
+}
+
+// lockFor locks a token that another one changes. For a merchant's token those of
+// others do not exist.
+func lockFor(ctx context.Context, tx Tx, id int64, by *Token) (Token, error) {
+	t, err := tx.LockToken(ctx, id)
+	if err == nil && by != nil && !by.Operator() && t.MerchantID != by.MerchantID {
+		return Token{}, ErrUnknown
+	}
+	return t, err
+}
+
+// ID returns the id of a token, given by its id or its text, or ErrUnknown. There need
+// not be a token with that id.
+func (r *Registry) ID(ctx context.Context, idOrText string) (int64, error) {
+	if id, err := strconv.ParseInt(idOrText, 10, 64); err == nil {
+		return id, nil
+	}
+	hash, err := HashText(idOrText)
+	if err != nil {
+		return 0, ErrUnknown
+	}
+	g, err := r.store.Grant(ctx, hash)
+	return g.ID, err
+}
+
+// Revoke revokes a token by its id or its text with a command and returns the id, or
+// ErrUnknown.
+func (r *Registry) Revoke(ctx context.Context, idOrText string) (int64, error) {
+	id, err := r.ID(ctx, idOrText)
+	if err != nil {
+		return 0, err
+	}
+	return r.RevokeID(ctx, id, nil, RevokeOptions{})
+}
+
+// RevokeID revokes a token by its id. by is the token that requests it; nil: a command.
+// Revoking it again has no effect. Errors beside those of order.Change: ErrUnknown.
+func (r *Registry) RevokeID(ctx context.Context, id int64, by *Token, options RevokeOptions) (int64, error) {
+	return order.Change(ctx, r.store.ChangeTokens, options, func(tx Tx) (int64, error) {
+		t, err := lockFor(ctx, tx, id, by)
+		if err != nil || !t.RevokedAt.IsZero() {
+			return id, err
+		}
+		return id, tx.RevokeToken(ctx, id, r.now(), r.entry(ActionRevoked, t, by, options.Source))
+	})
+}
+
+// RevokeAll revokes all tokens of a merchant and returns the ids of those that were not
+// revoked before. Errors beside those of order.Change: order.ErrMerchantNotFound.
+func (r *Registry) RevokeAll(ctx context.Context, merchantID int64, options RevokeManyOptions) ([]int64, error) {
+	return order.Change(ctx, r.store.ChangeTokens, options, func(tx Tx) ([]int64, error) {
+		ids, err := tx.UnrevokedTokens(ctx, merchantID)
+		for _, id := range ids {
+			if err == nil {
+				t := Token{ID: id, MerchantID: merchantID}
+				err = tx.RevokeToken(ctx, id, r.now(), r.entry(ActionRevoked, t, nil, options.Source))
+			}
+		}
+		return ids, err
+	})
+}

@@ -1,0 +1,195 @@
+package token_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/token"
+)
+
+// TestMaxLifetime creates and rotates tokens with every lifetime around the maximum.
+func TestMaxLifetime(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		lifetime, want time.Duration // 0: none; want -1: refused
+	}{
+		{0, time.Hour}, {time.Second, time.Second}, {time.Hour, time.Hour}, {time.Hour + 1, -1}, {1 << 62, -1},
+	} {
+		registry, store, _ := newRegistry()
+		_, old, err := registry.Create(t.Context(), 355, token.DefaultScopes, 0) // before there was a maximum
+		if err != nil {
+			t.Fatal(err)
+		}
+		registry.MaxLifetime = time.Hour
+		created, err := registry.Add(t.Context(), token.Request{MerchantID: 355, Scopes: token.OrdersRead, Lifetime: test.lifetime}, token.CreateOptions{})
+		rotated, rotateErr := registry.Rotate(t.Context(), token.Rotation{ID: old.ID, Lifetime: test.lifetime}, token.CreateOptions{})
+		var tooLong *token.LifetimeError
+		if test.want < 0 {
+			if !errors.As(err, &tooLong) || tooLong.Max != time.Hour || !errors.As(rotateErr, &tooLong) || len(store.tokens) != 1 || !store.tokens[1].ExpiresAt.IsZero() {
+				t.Errorf("%s: errors %v, %v, tokens %+v", test.lifetime, err, rotateErr, store.tokens)
+			}
+			continue
+		}
+		for _, c := range []token.Created{created, rotated} {
+			if got := c.Token.ExpiresAt.Sub(c.Token.CreatedAt); got != test.want || err != nil || rotateErr != nil {
+				t.Errorf("%s: lifetime %s, errors %v, %v", test.lifetime, got, err, rotateErr)
+			}
+		}
+		// The lifetime of an old token is cut.
+		registry.MaxLifetime = time.Minute
+		again, err := registry.Rotate(t.Context(), token.Rotation{ID: created.Token.ID}, token.CreateOptions{})
+		if got := again.Token.ExpiresAt.Sub(again.Token.CreatedAt); err != nil || got != min(test.want, time.Minute) {
+			t.Errorf("%s, rotated: lifetime %s, error %v", test.lifetime, got, err)
+		}
+	}
+}
+
+// TestActingToken changes tokens with tokens of all kinds: none can grant what it does
+// not have, and a merchant's token reaches no other merchant's.
+func TestActingToken(t *testing.T) {
+	t.Parallel()
+	const few, many = token.Tokens | token.OrdersRead, token.MerchantScopes
+	acting := map[string]*token.Token{
+		"command":           nil,
+		"merchant":          {ID: 91, MerchantID: 355, Scopes: few},
+		"another merchant":  {ID: 92, MerchantID: 356, Scopes: many},
+		"operator":          {ID: 93, Scopes: token.Tokens | token.OrdersRead},
+		"powerful operator": {ID: 94, Scopes: token.OperatorScopes},
+	}
+	for _, test := range []struct {
+		by      string
+		of      token.Token
+		rotated error // the error of a rotation
+		revoked error
+	}{
+		{"command", token.Token{MerchantID: 355, Scopes: many}, nil, nil},
+		{"command", token.Token{Scopes: token.OperatorScopes}, nil, nil},
+		{"merchant", token.Token{MerchantID: 355, Scopes: few}, nil, nil},
+		{"merchant", token.Token{MerchantID: 355, Scopes: many}, token.ErrScopes, nil},
+		{"merchant", token.Token{MerchantID: 356, Scopes: few}, token.ErrUnknown, token.ErrUnknown},
+		{"merchant", token.Token{Scopes: token.OrdersRead}, token.ErrUnknown, token.ErrUnknown},
+		{"another merchant", token.Token{MerchantID: 355, Scopes: few}, token.ErrUnknown, token.ErrUnknown},
+		{"operator", token.Token{MerchantID: 355, Scopes: many}, nil, nil},
+		{"operator", token.Token{Scopes: token.OrdersRead}, nil, nil},
+		{"operator", token.Token{Scopes: token.Audit}, token.ErrScopes, nil},
+		{"powerful operator", token.Token{Scopes: token.OperatorScopes}, nil, nil},
+	} {
+		registry, store, _ := newRegistry()
+		options := token.CreateOptions{Source: order.Source{TokenID: 90}}
+		by := acting[test.by]
+		request := token.Request{MerchantID: test.of.MerchantID, Operator: test.of.Operator(), Scopes: test.of.Scopes, Label: "label"}
+		old, err := registry.Add(t.Context(), request, options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.By = by
+		if test.rotated != token.ErrUnknown { // a request names no other merchant
+			if _, err := registry.Add(t.Context(), request, options); !errors.Is(err, test.rotated) {
+				t.Errorf("%s adds %+v: %v, want %v", test.by, test.of, err, test.rotated)
+			}
+		}
+		rotated, err := registry.Rotate(t.Context(), token.Rotation{ID: old.Token.ID, By: by, Overlap: time.Hour}, options)
+		if !errors.Is(err, test.rotated) || err == nil && (rotated.Token.Label != "label" || rotated.Token.CreatedBy != 90) {
+			t.Errorf("%s rotates %+v: %+v, %v, want %v", test.by, test.of, rotated, err, test.rotated)
+		}
+		if test.rotated != nil && !store.tokens[old.Token.ID].ExpiresAt.IsZero() {
+			t.Errorf("%s rotates %+v: the old token changed", test.by, test.of)
+		}
+		if _, err := registry.RevokeID(t.Context(), old.Token.ID, by, token.RevokeOptions{}); !errors.Is(err, test.revoked) {
+			t.Errorf("%s revokes %+v: %v, want %v", test.by, test.of, err, test.revoked)
+		}
+		want := order.ActorOperator
+		if by != nil && !by.Operator() {
+			want = order.ActorMerchant
+		}
+		if last := store.audit[len(store.audit)-1]; test.revoked == nil && (last.Actor != want || last.Action != token.ActionRevoked || last.MerchantID != test.of.MerchantID) {
+			t.Errorf("%s: audit %+v", test.by, last)
+		}
+	}
+}
+
+// TestTooMany creates tokens with a merchant's token up to both limits.
+func TestTooMany(t *testing.T) {
+	t.Parallel()
+	registry, _, clock := newRegistry()
+	_, acting, err := registry.Create(t.Context(), 355, token.MerchantScopes, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	add := func() error {
+		_, err := registry.Add(t.Context(), token.Request{MerchantID: 355, Scopes: token.OrdersRead, Lifetime: time.Hour, By: &acting}, token.CreateOptions{})
+		return err
+	}
+	for range token.MaxValid - 1 {
+		if err := add(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := add(); !errors.Is(err, token.ErrTooMany) {
+		t.Errorf("beyond the valid ones: %v", err)
+	}
+	if _, err := registry.Rotate(t.Context(), token.Rotation{ID: acting.ID, By: &acting}, token.CreateOptions{}); !errors.Is(err, token.ErrTooMany) {
+		t.Errorf("a rotation beyond: %v", err)
+	}
+	clock.move(2 * time.Hour) // they have expired
+	if err := add(); !errors.Is(err, token.ErrTooMany) {
+		t.Errorf("beyond those of a day: %v", err)
+	}
+	// Operators are not limited.
+	if _, _, err := registry.Create(t.Context(), 355, token.OrdersRead, 0); err != nil {
+		t.Error(err)
+	}
+	clock.move(24 * time.Hour)
+	if err := add(); err != nil {
+		t.Errorf("a day later: %v", err)
+	}
+}
+
+func TestRevokeAll(t *testing.T) {
+	t.Parallel()
+	registry, store, _ := newRegistry()
+	for _, merchant := range []int64{355, 356, 355} {
+		if _, _, err := registry.Create(t.Context(), merchant, token.DefaultScopes, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := registry.Revoke(t.Context(), "1"); err != nil {
+		t.Fatal(err)
+	}
+	got, err := registry.RevokeAll(t.Context(), 355, token.RevokeManyOptions{})
+	if err != nil || !slices.Equal(got, []int64{3}) || !store.tokens[2].RevokedAt.IsZero() {
+		t.Errorf("revoked %v, error %v, tokens %+v", got, err, store.tokens)
+	}
+}
+
+func TestLabelProblem(t *testing.T) {
+	t.Parallel()
+	for label, want := range map[string]string{
+		"": "", "Ταμείο 1": "", strings.Repeat("α", 100): "", "a|b": "",
+		strings.Repeat("α", 101): "must be text of at most 100 characters",
+		"\xff":                   "must be text of at most 100 characters",
+		"a\nb":                   "must be on one line, without control characters",
+		"\x00":                   "must be on one line, without control characters",
+		"\u0085":                 "must be on one line, without control characters",
+	} {
+		if got := token.LabelProblem(label); got != want {
+			t.Errorf("%q: %q, want %q", label, got, want)
+		}
+	}
+}
+
+func TestParseState(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]token.State{"": token.AnyState, "active": token.Active, "expired": token.Expired, "revoked": token.Revoked} {
+		if got, ok := token.ParseState(name); !ok || got != want {
+			t.Errorf("%q: %v, %v", name, got, ok)
+		}
+	}
+	if _, ok := token.ParseState("valid"); ok {
+		t.Error("valid is a state")
+	}
+}

@@ -1,0 +1,69 @@
+package token
+
+import (
+	"context"
+	"strconv"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	// MaxLabel is the longest label, in characters.
+	MaxLabel = 100
+	// MaxPage is the maximum of Filter.Limit.
+	MaxPage = 1000
+)
+
+// State is whether a token can be used.
+type State uint8
+
+// The states.
+const (
+	AnyState State = iota
+	Active
+	Expired // and not revoked
+	Revoked
+)
+
+// StateNames are the names of the states, from Active on.
+var StateNames = []string{"active", "expired", "revoked"}
+
+// ParseState returns the state with a name, AnyState for the empty name.
+func ParseState(name string) (state State, ok bool) {
+	for i, n := range StateNames {
+		if n == name {
+			return Active + State(i), true
+		}
+	}
+	return AnyState, name == ""
+}
+
+// Filter selects tokens. The zero filter selects all.
+type Filter struct {
+	Operator   bool  // only those of operators
+	MerchantID int64 // only those of this merchant; 0: of all
+	State      State
+	Label      string // only those whose label begins so; case-sensitive
+	Scopes     Scope  // only those that have all of these
+	After      int64  // id of the last token of the page before; 0: none
+	Limit      int    // up to MaxPage; 0: all
+}
+
+// List returns the tokens of a filter, by id.
+func (r *Registry) List(ctx context.Context, filter Filter) ([]Token, error) {
+	return r.store.Tokens(ctx, filter, r.now())
+}
+
+// LabelProblem returns what is wrong with a label, as a phrase that follows the name of
+// the field. It returns "" for a valid label; the empty one is valid.
+func LabelProblem(label string) string {
+	if !utf8.ValidString(label) || utf8.RuneCountInString(label) > MaxLabel {
+		return "must be text of at most " + strconv.Itoa(MaxLabel) + " characters"
+	}
+	for _, r := range label {
+		if unicode.IsControl(r) {
+			return "must be on one line, without control characters"
+		}
+	}
+	return ""
+}
