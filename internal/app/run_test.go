@@ -23,6 +23,8 @@ var commands = map[string][]string{
 	"serve":         {"listen", "admin-listen", "tls-cert", "tls-key", "trusted-proxies", "rate-limit", "max-connections", "idle-timeout", "drain", "purge-deleted-after", "cancel-expired", "hide-addresses", "log-format", "ready-requires-storage", "no-webhooks", "webhook-allow-private", "demo", "sandbox"},
 	"doctor":        {"listen", "admin-listen", "tls-cert", "tls-key", "trusted-proxies", "rate-limit", "max-connections", "idle-timeout", "drain", "purge-deleted-after", "cancel-expired", "hide-addresses", "log-format", "ready-requires-storage", "no-webhooks", "webhook-allow-private", "demo", "sandbox", "json"},
 	"import":        {"dry-run", "rejected"},
+	"search":        {"json", "merchant", "state", "from", "to", "expires-before", "limit"},
+	"inspect":       {"json"},
 	"merchant add":  {"id", "name"},
 	"merchant list": {"json"},
 	"token create":  {"merchant", "operator", "scopes", "expires", "label"},

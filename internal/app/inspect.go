@@ -1,0 +1,134 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+type inspectCommand struct {
+	jsonFlag
+	Reference string `arg:"" help:"Reference of the order."`
+}
+
+func (c *inspectCommand) check() error { return nil }
+
+// inspectionJSON is the JSON output of everything about an order.
+type inspectionJSON struct {
+	Found    foundJSON   `json:"order"`
+	Merchant string      `json:"merchant"`
+	History  []eventJSON `json:"history"`
+	Files    []fileJSON  `json:"files"`
+}
+
+type eventJSON struct {
+	Seq       int64     `json:"seq"`
+	Type      string    `json:"type"`
+	At        time.Time `json:"at"`
+	Actor     string    `json:"actor"`
+	From      string    `json:"from,omitempty"`
+	To        string    `json:"to,omitempty"`
+	Reason    string    `json:"reason,omitempty"`
+	FileName  string    `json:"filename,omitempty"`
+	TokenID   int64     `json:"tokenId,omitempty"`
+	RequestID string    `json:"requestId,omitempty"`
+}
+
+type fileJSON struct {
+	ID         int64      `json:"id"`
+	Name       string     `json:"filename"`
+	Size       int64      `json:"size"`
+	UploadedAt time.Time  `json:"uploadedAt"`
+	DeletedAt  *time.Time `json:"deletedAt"`
+}
+
+func newEventJSON(e order.EventRecord) eventJSON {
+	event := eventJSON{
+		Seq: e.Seq, Type: e.Type.String(), At: utc(e.At), Actor: e.Actor.String(), Reason: string(e.Reason), FileName: e.FileName,
+		TokenID: e.Source.TokenID, RequestID: e.Source.RequestID,
+	}
+	if e.From.Valid() {
+		event.From = e.From.String()
+	}
+	if e.To.Valid() {
+		event.To = e.To.String()
+	}
+	return event
+}
+
+func newFileJSON(f order.FileEntry) fileJSON {
+	file := fileJSON{ID: f.ID, Name: f.Name, Size: f.Size, UploadedAt: utc(f.CreatedAt)}
+	if !f.DeletedAt.IsZero() {
+		deletedAt := utc(f.DeletedAt)
+		file.DeletedAt = &deletedAt
+	}
+	return file
+}
+
+func (c *inspectCommand) run(ctx context.Context, p *process) error {
+	return p.withDatabase(ctx, existing, func(b *backend) error {
+		all, err := b.orders.Inspect(ctx, c.Reference)
+		if errors.Is(err, order.ErrNotFound) {
+			return errors.New("there is no order " + oneLine(c.Reference))
+		}
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return p.printJSON(newInspectionJSON(all))
+		}
+		return p.printInspection(all)
+	})
+}
+
+// foundOf returns an order as a search finds it.
+func foundOf(o *order.Order) order.FoundOrder {
+	return order.FoundOrder{
+		Summary: order.Summary{
+			LegacyID: o.LegacyID, Reference: o.Reference, State: o.State, Currency: o.Currency, CountryCode: o.CountryCode,
+			CreatedAt: o.CreatedAt, UpdatedAt: o.UpdatedAt, Total: o.Total, HasInvoice: o.InvoiceDetails != nil, Customer: o.Customer,
+		},
+		MerchantID: o.MerchantID, ExpiresAt: o.ExpiresAt, Invoices: len(o.Invoices),
+	}
+}
+
+func newInspectionJSON(all order.Inspection) inspectionJSON {
+	view := inspectionJSON{
+		Found: newFoundJSON(foundOf(&all.Order)), Merchant: all.Order.MerchantName, History: []eventJSON{}, Files: []fileJSON{},
+	}
+	for _, e := range all.Events {
+		view.History = append(view.History, newEventJSON(e))
+	}
+	for _, f := range all.Files {
+		view.Files = append(view.Files, newFileJSON(f))
+	}
+	return view
+}
+
+// printInspection prints everything about an order as tables.
+func (p *process) printInspection(all order.Inspection) error {
+	err := printTable(p, foundHeading, []order.FoundOrder{foundOf(&all.Order)}, foundRow)
+	if err == nil {
+		err = p.print("")
+	}
+	if err == nil {
+		err = printTable(p, []string{"TIME", "EVENT", "ACTOR", "FROM", "TO", "REASON", "FILE", "TOKEN", "REQUEST"}, all.Events, func(e order.EventRecord) []string {
+			event := newEventJSON(e)
+			return []string{
+				timestamp(e.At), event.Type, event.Actor, textOr(event.From), textOr(event.To), textOr(event.Reason), textOr(event.FileName),
+				numberOr(event.TokenID), textOr(event.RequestID),
+			}
+		})
+	}
+	if err == nil && len(all.Files) > 0 {
+		if err = p.print(""); err == nil {
+			err = printTable(p, []string{"FILE", "NAME", "BYTES", "UPLOADED", "DELETED"}, all.Files, func(f order.FileEntry) []string {
+				return []string{numberOr(f.ID), textOr(f.Name), strconv.FormatInt(f.Size, 10), timestamp(f.CreatedAt), timestamp(f.DeletedAt)}
+			})
+		}
+	}
+	return err
+}

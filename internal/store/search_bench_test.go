@@ -1,0 +1,114 @@
+package store
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+// searchSizes are the numbers of orders of BenchmarkSearch. With
+// MERCHANT_ORDERS_SEARCH=1000000 the larger one takes minutes to fill.
+func searchSizes() []int {
+	largest, err := strconv.Atoi(os.Getenv("MERCHANT_ORDERS_SEARCH"))
+	if err != nil {
+		return []int{10_000}
+	}
+	return []int{10_000, largest}
+}
+
+var syllables = []string{"πα", "πού", "λος", "γε", "ωρ", "γί", "ου", "δη", "μη", "τρί", "νι", "κο", "λα", "ΐδης", "κων", "στα", "ντί", "βα", "σι", "λεί", "μα", "ρί", "αν", "τω"}
+
+// fillSearch imports orders of 100 merchants over three years. First names are of 24,
+// a tenth of the last names are one of two, the others of thousands; addresses and
+// numbers are unique.
+func fillSearch(b *testing.B, db *DB, orders int) {
+	b.Helper()
+	r := rand.New(rand.NewPCG(14, 2))
+	for merchant := range int64(100) {
+		if err := addTestMerchant(b.Context(), db, merchant+1); err != nil {
+			b.Fatal(err)
+		}
+	}
+	syllable := func() string { return syllables[r.IntN(len(syllables))] }
+	step := 3 * 365 * 24 * time.Hour / time.Duration(orders)
+	for i := 0; i < orders; i += 1000 {
+		batch := testBatch(1, fmt.Sprintf("SF-%07d", i), min(1000, orders-i))
+		for j := range batch {
+			o := &batch[j].Order
+			o.MerchantID, o.CreatedAt = 1+r.Int64N(100), testTime.Add(-time.Duration(orders-i-j)*step)
+			o.State = order.Completed
+			if r.IntN(50) == 0 {
+				o.State = order.Registered
+			}
+			phone := fmt.Sprintf("69%08d", r.IntN(1e8))
+			o.Customer = order.Customer{
+				FirstName: syllable() + "νης", LastName: syllable() + syllable() + syllable(),
+				Email: fmt.Sprintf("buyer%d.%x@example.com", i+j, r.Uint32()), Phone: &phone,
+			}
+			if r.IntN(10) == 0 {
+				o.Customer.LastName = []string{"Παπαδόπουλος", "Νικολαΐδης"}[r.IntN(2)]
+			}
+		}
+		if _, err := db.ImportOrders(b.Context(), batch, order.Cause{At: testTime}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for calls := 0; calls < 2; calls++ {
+		merged, err := db.MergeWords(b.Context())
+		if err != nil {
+			b.Fatal(err)
+		}
+		if merged {
+			calls = 0
+		}
+	}
+}
+
+// BenchmarkSearch searches among few and many orders, and reports the median.
+func BenchmarkSearch(b *testing.B) {
+	any := order.Search{From: order.NoDay, To: order.NoDay, Limit: 20}
+	searches := map[string]func(*order.Search){
+		"newest":             func(*order.Search) {},
+		"state":              func(s *order.Search) { s.States = []order.State{order.Registered} },
+		"merchant":           func(s *order.Search) { s.MerchantID = 7 },
+		"deadlines":          func(s *order.Search) { s.Sort = order.SortExpires },
+		"email":              func(s *order.Search) { s.Email = "buyer5000." },
+		"phone":              func(s *order.Search) { s.Phone = "+30 69123" },
+		"common last name":   func(s *order.Search) { s.Name = "Παπαδόπουλος" },
+		"two common names":   func(s *order.Search) { s.Name = "γινης παπαδοπουλος" },
+		"three letters":      func(s *order.Search) { s.Name = "παπ" },
+		"anything":           func(s *order.Search) { s.Text = "νικολ" },
+		"name of a merchant": func(s *order.Search) { s.Name, s.MerchantID = "παπαδοπ", 7 },
+		"nobody":             func(s *order.Search) { s.Text = "zzzz" },
+	}
+	for _, database := range benchDatabases {
+		for _, size := range searchSizes() {
+			b.Run(fmt.Sprintf("%s/%d", database.name, size), func(b *testing.B) {
+				db := database.open(b)
+				fillSearch(b, db, size)
+				for name, set := range searches {
+					b.Run(name, func(b *testing.B) {
+						search := any
+						set(&search)
+						var took []time.Duration
+						for b.Loop() {
+							start := time.Now()
+							if _, err := db.Search(b.Context(), search); err != nil {
+								b.Fatal(err)
+							}
+							took = append(took, time.Since(start))
+						}
+						slices.Sort(took)
+						b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
+					})
+				}
+			})
+		}
+	}
+}
