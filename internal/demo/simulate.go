@@ -166,7 +166,7 @@ func (s *Simulator) transition(ctx context.Context, next step) error {
 	var err error
 	switch {
 	case !next.merchant:
-		change := order.OrderChange{To: next.to, Reason: next.reason, Correction: s.correction(next)}
+		change := order.Update{To: next.to, Reason: next.reason, Correction: s.correction(next)}
 		_, err = s.orders.ChangeOrder(ctx, s.settings.MerchantID, id, change, order.WriteOptions{})
 	case next.to == order.InProcessing:
 		_, err = s.orders.Accept(ctx, s.settings.MerchantID, id, order.WriteOptions{})

@@ -10,7 +10,7 @@ import (
 type BulkChange struct {
 	MerchantID int64
 	Reference  string
-	OrderChange
+	Update
 }
 
 // BulkResult is the result of a BulkChange.

@@ -87,7 +87,7 @@ func ParseChange(text []byte) (order.BulkChange, error) {
 	if change.Reference = reference; !order.ValidReference(reference) {
 		return change, errors.New("reference must be the reference of an order")
 	}
-	change.OrderChange, err = parseChange(body)
+	change.Update, err = parseChange(body)
 	if err == nil && change.To == 0 && change.Correction.Empty() {
 		err = errors.New("there is nothing to change: give state, or a field to correct")
 	}

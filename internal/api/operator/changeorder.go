@@ -23,8 +23,8 @@ var changeKeys = append([]string{"state", "reason"}, corrected...)
 
 // parseChange parses a change of an order. Keys that it does not know are the
 // caller's.
-func parseChange(body web.Object) (order.OrderChange, error) {
-	var change order.OrderChange
+func parseChange(body web.Object) (order.Update, error) {
+	var change order.Update
 	if body.Has("state") {
 		name, ok := body.Text("state")
 		if !ok {

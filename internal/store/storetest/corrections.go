@@ -37,18 +37,18 @@ func testCorrections(f *fixture) {
 		}
 	}
 
-	result, err := s.ChangeOrder(f.Context(), alpha, order.ByReference("R"), order.OrderChange{Correction: correction}, order.WriteOptions{Source: source})
+	result, err := s.ChangeOrder(f.Context(), alpha, order.ByReference("R"), order.Update{Correction: correction}, order.WriteOptions{Source: source})
 	changed := correction.Apply(&want)
 	expect("alone", result, err, noon.Add(time.Minute), len(changed), 1)
 
 	before := f.tables.rows()
-	result, err = later.ChangeOrder(f.Context(), alpha, order.ByReference("R"), order.OrderChange{Correction: correction}, order.WriteOptions{})
+	result, err = later.ChangeOrder(f.Context(), alpha, order.ByReference("R"), order.Update{Correction: correction}, order.WriteOptions{})
 	expect("the same again", result, err, noon.Add(time.Minute), 0, 1)
 	f.wantUnchanged(before)
 
 	second := order.Correction{Carrier: order.CarrierCorrection{Name: order.To("Other Courier"), TrackingCodes: order.To("Ω-1")}}
 	result, err = later.ChangeOrder(f.Context(), alpha, order.ByReference("R"),
-		order.OrderChange{To: order.Canceled, Reason: "customer-request", Correction: second}, order.WriteOptions{})
+		order.Update{To: order.Canceled, Reason: "customer-request", Correction: second}, order.WriteOptions{})
 	second.Apply(&want)
 	want.State = order.Canceled
 	expect("with a transition", result, err, noon.Add(time.Hour), 1, 3)
@@ -73,7 +73,7 @@ func testCorrections(f *fixture) {
 func testCorrectionRefused(f *fixture) {
 	f.create(minimal(alpha, "R"))
 	before := f.tables.rows()
-	change := order.OrderChange{To: order.Completed, Correction: order.Correction{Carrier: order.CarrierCorrection{Name: order.To("X")}}}
+	change := order.Update{To: order.Completed, Correction: order.Correction{Carrier: order.CarrierCorrection{Name: order.To("X")}}}
 	_, err := service(f.a, noon).ChangeOrder(f.Context(), alpha, order.ByReference("R"), change, order.WriteOptions{})
 	refused, ok := errors.AsType[*order.TransitionError](err)
 	if !ok || refused.From != order.Registered || !errors.Is(err, order.ErrInvalidTransition) {

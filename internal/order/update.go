@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// OrderChange is what the marketplace changes in an order: its state, other fields, or
+// Update is what the marketplace changes in an order: its state, other fields, or
 // both at once.
-type OrderChange struct {
+type Update struct {
 	To         State  // 0: the state stays
 	Reason     Reason // of the transition; empty: none given
 	Correction Correction
@@ -18,7 +18,7 @@ type OrderChange struct {
 // a change there is no event, and the order keeps its revision. Errors, in addition to
 // those of the idempotency key, in the order in which they are checked: ErrNotFound,
 // ErrPreconditionFailed, ErrInvalidReason, *TransitionError.
-func (s *Service) ChangeOrder(ctx context.Context, merchantID int64, id Identifier, change OrderChange, options WriteOptions) (WriteResult, error) {
+func (s *Service) ChangeOrder(ctx context.Context, merchantID int64, id Identifier, change Update, options WriteOptions) (WriteResult, error) {
 	return s.write(ctx, merchantID, id, options, func(tx Tx, locked LockedOrder) (WriteResult, error) {
 		return change.apply(ctx, tx, locked, Cause{Actor: ActorOperator, Source: options.Source, At: s.Now(), Reason: change.Reason})
 	})
@@ -26,12 +26,12 @@ func (s *Service) ChangeOrder(ctx context.Context, merchantID int64, id Identifi
 
 // Transition moves an order to a state; see ChangeOrder.
 func (s *Service) Transition(ctx context.Context, merchantID int64, id Identifier, to State, options WriteOptions) (WriteResult, error) {
-	return s.ChangeOrder(ctx, merchantID, id, OrderChange{To: to}, options)
+	return s.ChangeOrder(ctx, merchantID, id, Update{To: to}, options)
 }
 
 // apply makes the change of a locked order. The correction comes first, so that its
 // event is older than that of the transition.
-func (c OrderChange) apply(ctx context.Context, tx Tx, locked LockedOrder, cause Cause) (WriteResult, error) {
+func (c Update) apply(ctx context.Context, tx Tx, locked LockedOrder, cause Cause) (WriteResult, error) {
 	if c.To != 0 && !c.Reason.ValidFor(c.To) {
 		return WriteResult{}, ErrInvalidReason
 	}
