@@ -15,7 +15,7 @@ type auditCommand struct {
 	jsonFlag
 	Merchant  string `placeholder:"N" help:"Only changes of this merchant; 0: changes that belong to no merchant. Empty: all."`
 	Reference string `placeholder:"TEXT" help:"Only changes of the order with this reference."`
-	Token     string `placeholder:"N" help:"Only changes with the token of this id."`
+	TokenID   string `name:"token-id" placeholder:"N" help:"Only changes with the token of this id."`
 	Action    string `placeholder:"WORD" help:"Only this action, such as order.state_changed."`
 	From      string `placeholder:"DAY" help:"Only changes on or after this day (UTC), such as 2026-11-20."`
 	To        string `placeholder:"DAY" help:"Only changes on or before this day (UTC)."`
@@ -34,15 +34,15 @@ func (c *auditCommand) check() error {
 	if c.query.Reference = c.Reference; c.Reference != "" && !order.ByReference(c.Reference).Valid() {
 		reference = "is not the reference of an order"
 	}
-	if c.Token != "" {
-		c.query.TokenID, token = positive(c.Token)
+	if c.TokenID != "" {
+		c.query.TokenID, token = positive(c.TokenID)
 	}
 	c.query.Action = order.AuditAction(c.Action)
 	c.query.From, from = parseDay(c.From)
 	if c.query.To, to = parseDay(c.To); !c.query.To.IsZero() {
 		c.query.To = c.query.To.AddDate(0, 0, 1)
 	}
-	return errors.Join(config.Invalid("merchant", merchant), config.Invalid("reference", reference), config.Invalid("token", token),
+	return errors.Join(config.Invalid("merchant", merchant), config.Invalid("reference", reference), config.Invalid("token-id", token),
 		config.Invalid("from", from), config.Invalid("to", to))
 }
 

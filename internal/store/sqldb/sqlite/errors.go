@@ -8,6 +8,8 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 	zombiezen "zombiezen.com/go/sqlite"
+
+	"merchantorders/internal/store/sqldb"
 )
 
 // Unavailable implements sqldb.DB. The database is unavailable while it is locked
@@ -43,6 +45,15 @@ func extendedCode(err error) int {
 func diskFull(err error) error {
 	if code := extendedCode(err); code == sqlite3.SQLITE_FULL || code == sqlite3.SQLITE_IOERR_SHMSIZE {
 		return fmt.Errorf("%w: %w", syscall.ENOSPC, err)
+	}
+	return err
+}
+
+// damaged adds what to do to the error of a damaged file, which SQLite may find before
+// QuickCheck runs.
+func damaged(err error) error {
+	if resultCode(err) == sqlite3.SQLITE_CORRUPT {
+		return sqldb.CheckResult(err.Error())
 	}
 	return err
 }
