@@ -21,6 +21,7 @@ const (
 	OrderUpdated      EventType = "order.updated"
 	InvoiceUploaded   EventType = "invoice.uploaded"
 	InvoiceDeleted    EventType = "invoice.deleted"
+	OrderDeleted      EventType = "order.deleted" // after the marketplace's retention time
 )
 
 // Event is one change of one order.

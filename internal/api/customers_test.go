@@ -214,3 +214,38 @@ func TestCustomersBadInput(t *testing.T) {
 		coded("invalid_params", "email must not be given together with an order"))
 	s.asOperator("POST", "/customers/erase", `{"merchantId":400,"orderReference":"R-1"}`, 404, coded("not_found", "The order was not found."))
 }
+
+// TestRetention deletes an old order with its file: clients learn it from the feed.
+func TestRetention(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	old := strings.Replace(personalOrder("P-0", "zoe@secret.example"), "2026-11-20T", "2015-11-20T", 1)
+	for _, text := range []string{old, personalOrder("P-1", "a@example.com")} {
+		if got := s.ask(s.operator, "POST", "/operator/orders", text); got.status != http.StatusCreated {
+			t.Fatalf("%d %s", got.status, got.body)
+		}
+	}
+	if got := s.ask(s.merchant, "POST", "/v2/orders/P-0/invoices", uploadBody("a.pdf", "content")); got.status != http.StatusOK {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	for _, want := range []int{1, 0} {
+		if n, err := s.orders.DeleteOldOrders(t.Context(), startOfTime.AddDate(-10, 0, 0)); n != want || err != nil {
+			t.Errorf("%d orders deleted, want %d; error %v", n, want, err)
+		}
+	}
+	s.expect("GET", "/v2/orders/P-0", "", 404, v2NotFound("P-0"))
+	if got := s.ask(s.merchant, "GET", "/v2/orders/P-1", ""); got.status != http.StatusOK {
+		t.Errorf("a younger order: %d %s", got.status, got.body)
+	}
+	if found, err := filepath.Glob(filepath.Join(s.files, "invoices", "P-0", "*")); len(found) > 0 || err != nil {
+		t.Errorf("stored files %q, %v", found, err)
+	}
+	feed := s.ask(s.merchant, "GET", "/v2/events?limit=1000", "")
+	if feed.status != http.StatusOK || strings.Count(feed.body, `"orderReference":"P-0"`) != 4 ||
+		!strings.Contains(feed.body, `"type":"order.deleted","orderReference":"P-0"`) {
+		t.Errorf("feed: %d %s", feed.status, feed.body)
+	}
+	if got := s.ask(s.operator, "POST", "/operator/orders", old); got.status != http.StatusConflict {
+		t.Errorf("imported again: %d %s", got.status, got.body)
+	}
+}

@@ -14,7 +14,7 @@ const (
 	expireInterval = 15 * time.Second // of expireReservations
 	usageInterval  = 10 * time.Second // of writing the last-used times of tokens
 	recordInterval = time.Minute      // of deleting expired idempotency records
-	purgeInterval  = time.Hour        // of purgeDeletedFiles
+	purgeInterval  = time.Hour        // of purgeDeletedFiles and deleteOldOrders
 	indexInterval  = 5 * time.Second  // of indexOrders
 	dueInterval    = 10 * time.Second // of cancelExpired
 )
@@ -70,11 +70,20 @@ func (b *backend) cancelExpired(ctx context.Context, log *slog.Logger) error {
 	return err
 }
 
+// deleteOldOrders deletes the orders that were created before a time.
+func (b *backend) deleteOldOrders(ctx context.Context, before time.Time, log *slog.Logger) error {
+	count, err := b.orders.DeleteOldOrders(ctx, before)
+	if count > 0 {
+		log.Info("old orders deleted", "count", count)
+	}
+	return err
+}
+
 // startJanitor starts the background jobs. Deleted files are purged after
-// purgeAfter; 0 means never. With cancelExpired orders are canceled after their
-// deadline. The returned function stops the jobs and waits until
-// they have ended.
-func (b *backend) startJanitor(purgeAfter time.Duration, cancelExpired bool) (stop func()) {
+// purgeAfter, and orders are deleted after retain; 0 means never. With cancelExpired
+// orders are canceled after their deadline. The returned function stops the jobs and
+// waits until they have ended.
+func (b *backend) startJanitor(purgeAfter, retain time.Duration, cancelExpired bool) (stop func()) {
 	// The jobs outlive the server's context, so that the token uses of the last
 	// requests are written too.
 	ctx, cancel := context.WithCancel(context.Background())
@@ -91,40 +100,33 @@ func (b *backend) startJanitor(purgeAfter time.Duration, cancelExpired bool) (st
 		}
 	})
 	running.Go(func() { b.tokens.RecordUses(ctx, usageInterval, log) })
-	expire := b.jobs.add("expire reservations", expireInterval)
-	running.Go(func() {
-		b.jobs.repeat(ctx, expire, func() error {
-			// Uploads of every instance that can no longer be running.
-			return b.expireReservations(ctx, now().Add(-order.ReservationTimeout), log)
-		})
-	})
-	records := b.jobs.add("delete idempotency records", recordInterval)
-	running.Go(func() {
-		b.jobs.repeat(ctx, records, func() error {
-			_, err := b.orders.DeleteExpiredIdempotencyRecords(ctx)
-			return err
-		})
-	})
-	index := b.jobs.add("index orders", indexInterval)
-	running.Go(func() {
-		run := func() error { return b.indexOrders(ctx, log) }
-		b.jobs.once(ctx, index, run)
-		b.jobs.repeat(ctx, index, run)
-	})
-	if cancelExpired {
-		due := b.jobs.add("cancel expired orders", dueInterval)
+	// Some servers never run for an hour, so rare jobs also run at the start.
+	every := func(name string, interval time.Duration, atStart bool, run func() error) {
+		job := b.jobs.add(name, interval)
 		running.Go(func() {
-			b.jobs.repeat(ctx, due, func() error { return b.cancelExpired(ctx, log) })
+			if atStart {
+				b.jobs.once(ctx, job, run)
+			}
+			b.jobs.repeat(ctx, job, run)
 		})
 	}
+	every("expire reservations", expireInterval, false, func() error {
+		// Uploads of every instance that can no longer be running.
+		return b.expireReservations(ctx, now().Add(-order.ReservationTimeout), log)
+	})
+	every("delete idempotency records", recordInterval, false, func() error {
+		_, err := b.orders.DeleteExpiredIdempotencyRecords(ctx)
+		return err
+	})
+	every("index orders", indexInterval, true, func() error { return b.indexOrders(ctx, log) })
+	if cancelExpired {
+		every("cancel expired orders", dueInterval, false, func() error { return b.cancelExpired(ctx, log) })
+	}
 	if purgeAfter > 0 {
-		purge := b.jobs.add("purge deleted files", purgeInterval)
-		run := func() error { return b.purgeDeletedFiles(ctx, now().Add(-purgeAfter), log) }
-		running.Go(func() {
-			// Also at the start: some servers never run for an hour.
-			b.jobs.once(ctx, purge, run)
-			b.jobs.repeat(ctx, purge, run)
-		})
+		every("purge deleted files", purgeInterval, true, func() error { return b.purgeDeletedFiles(ctx, now().Add(-purgeAfter), log) })
+	}
+	if retain > 0 {
+		every("delete old orders", purgeInterval, true, func() error { return b.deleteOldOrders(ctx, now().Add(-retain), log) })
 	}
 	return func() {
 		cancel()

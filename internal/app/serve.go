@@ -188,7 +188,7 @@ func (s *server) serveRequests(ctx context.Context, l *listeners) error {
 	options := web.ServerOptions{Connections: s.flags.Connections(maxOpenFiles()), Idle: s.flags.Idle()}
 	s.announce(l, baseURL, storageURL, options.Connections)
 	s.startWebhooks()
-	stop := s.startJanitor(s.flags.PurgeAfter(), s.flags.CancelExpired)
+	stop := s.startJanitor(s.flags.PurgeAfter(), s.flags.RetainFor(), s.flags.CancelExpired)
 	defer stop()
 	defer s.runSender()()
 	s.cache = respcache.New(responseCacheSize, s.now)

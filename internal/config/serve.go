@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -32,6 +33,7 @@ type Serve struct {
 	IdleTimeout          string `name:"idle-timeout" default:"30s" placeholder:"DURATION" help:"Time after which a connection without a request is closed. Set it longer than the time after which a proxy closes its own."`
 	Drain                string `default:"0s" placeholder:"DURATION" help:"Time that a stop waits before the server stops to accept connections. /readyz is 503 meanwhile, so that load balancers send no more requests."`
 	PurgeDeletedAfter    string `name:"purge-deleted-after" default:"720h" placeholder:"DURATION" help:"Time after which the bytes of a deleted invoice file are removed from the storage. 0: never."`
+	Retain               string `default:"0" placeholder:"DURATION" help:"Age after which orders are deleted with their files, such as 3650d or 87600h; from 1d. Events, references and the audit log stay. 0: never."`
 	CancelExpired        bool   `name:"cancel-expired" help:"Cancel orders that their merchant has neither accepted nor rejected before their deadline (expiresAt)."`
 	HideAddresses        bool   `name:"hide-addresses" help:"Do not log the addresses of clients whose request is refused with 401 or 403."`
 	LogFormat            string `name:"log-format" default:"json" placeholder:"WORD" help:"Form of the lines of the log: json or text."`
@@ -60,13 +62,17 @@ func (s Serve) Check() error {
 	if d, err := time.ParseDuration(s.PurgeDeletedAfter); err != nil || d < 0 {
 		purge = "must be a duration such as 720h, or 0 for never"
 	}
+	retain := ""
+	if d, ok := parseDays(s.Retain); !ok || d != 0 && d < day {
+		retain = "must be a duration from 1d, such as 3650d or 87600h, or 0 for never"
+	}
 	drain := ""
 	if d, err := time.ParseDuration(s.Drain); err != nil || d < 0 || d > maxDrain {
 		drain = "must be a duration from 0s to 1h, such as 5s"
 	}
 	_, proxies := parseNetworks(s.TrustedProxies)
 	return errors.Join(Invalid("listen", listen), Invalid("admin-listen", checkAdminListen(s.AdminListen, s.Listen)), s.checkTLS(),
-		Invalid("trusted-proxies", proxies), Invalid("rate-limit", rate), Invalid("purge-deleted-after", purge),
+		Invalid("trusted-proxies", proxies), Invalid("rate-limit", rate), Invalid("purge-deleted-after", purge), Invalid("retain", retain),
 		Invalid("max-connections", connections), Invalid("idle-timeout", idle), Invalid("drain", drain),
 		Invalid("log-format", oneOf(s.LogFormat, LogJSON, LogText)))
 }
@@ -129,6 +135,24 @@ func (s Serve) DrainTime() time.Duration {
 // PurgeAfter returns PurgeDeletedAfter as a duration; 0 means never.
 func (s Serve) PurgeAfter() time.Duration {
 	d, _ := time.ParseDuration(s.PurgeDeletedAfter) // Check has found it valid
+	return d
+}
+
+const day = 24 * time.Hour
+
+// parseDays parses a duration that is not negative, or a number of days such as 3650d.
+func parseDays(text string) (time.Duration, bool) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		n, err := strconv.ParseUint(days, 10, 16)
+		return time.Duration(n) * day, err == nil
+	}
+	d, err := time.ParseDuration(text)
+	return d, err == nil && d >= 0
+}
+
+// RetainFor returns Retain as a duration; 0 means for ever.
+func (s Serve) RetainFor() time.Duration {
+	d, _ := parseDays(s.Retain) // Check has found it valid
 	return d
 }
 

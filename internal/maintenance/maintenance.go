@@ -36,8 +36,10 @@ type Files interface {
 
 // Statements for PerMerchant.
 const (
-	LastEvents     = `SELECT id, last_event FROM merchants` // the number of the newest event
-	OrderCounts    = `SELECT merchant_id, COUNT(*) FROM orders GROUP BY merchant_id`
+	LastEvents  = `SELECT id, last_event FROM merchants` // the number of the newest event
+	OrderCounts = `SELECT merchant_id, COUNT(*) FROM orders GROUP BY merchant_id`
+	// DeletedCounts counts the orders that were deleted after the retention time.
+	DeletedCounts  = `SELECT merchant_id, COUNT(*) FROM deleted_orders GROUP BY merchant_id`
 	OrderKeyCounts = `SELECT merchant_id, COUNT(*) FROM order_keys GROUP BY merchant_id`
 )
 

@@ -18,8 +18,8 @@ type Orphan struct {
 	Path      string
 	Reference string // of the order in whose folder the file is; empty elsewhere
 	Purged    bool   // the file has an entry, which says that it was purged
-	// Removable says that the order exists. Orders are never deleted: a file of
-	// another order may belong to another database. No upload can be about to commit a
+	// Removable says that the order exists or was deleted after the retention time: a
+	// file of another order may belong to another database. No upload can be about to commit a
 	// removable file, since no file is ever replaced.
 	Removable bool
 }
@@ -58,7 +58,7 @@ func (in Installation) EachOrphan(ctx context.Context, fn func(Orphan) error) er
 
 // entry is what the database knows of a file.
 type entry struct {
-	order          bool // the order exists
+	order          bool // the order exists, or did
 	exists, purged bool
 }
 

@@ -74,6 +74,8 @@ func (e Event) Audit(o LockedOrder, fields ...string) AuditEntry {
 		LegacyID: o.LegacyID, Reference: o.Reference, SubjectID: e.InvoiceID,
 	}
 	switch {
+	case e.Type == OrderDeleted:
+		entry.Detail = "from=" + e.From.String()
 	case e.From != 0:
 		entry.Detail = "from=" + e.From.String() + " to=" + e.To.String()
 	case e.To != 0:

@@ -18,6 +18,7 @@ const (
 	OrderUpdated
 	InvoiceUploaded
 	InvoiceDeleted
+	OrderDeleted // its data are gone, after the retention time
 )
 
 // String returns the published name of the type.
@@ -33,6 +34,8 @@ func (t EventType) String() string {
 		return "invoice.uploaded"
 	case InvoiceDeleted:
 		return "invoice.deleted"
+	case OrderDeleted:
+		return "order.deleted"
 	}
 	return "unknown"
 }

@@ -484,3 +484,11 @@ func (t *fakeTx) AppendAudit(context.Context, order.AuditEntry) error { return n
 func (t *fakeTx) EraseOrder(context.Context, order.LockedOrder, order.Cause) (bool, error) {
 	return false, nil
 }
+
+func (s *fakeStore) OrdersBefore(context.Context, time.Time, int) ([]order.LockedOrder, error) {
+	return nil, nil
+}
+
+func (t *fakeTx) DeleteOrder(context.Context, order.LockedOrder, order.Cause) (bool, error) {
+	return false, nil
+}

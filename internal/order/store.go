@@ -92,6 +92,9 @@ type Store interface {
 	// CustomerOrders returns merchant, legacy id and reference of the orders whose
 	// customer has an e-mail address, whatever its letter case.
 	CustomerOrders(ctx context.Context, email string) ([]LockedOrder, error)
+	// OrdersBefore returns merchant, legacy id and reference of up to limit orders that
+	// were created before a time.
+	OrdersBefore(ctx context.Context, before time.Time, limit int) ([]LockedOrder, error)
 	// FilesToRemove returns the files of an order that are deleted or expired and
 	// still stored.
 	FilesToRemove(ctx context.Context, merchantID, legacyID int64) ([]StoredInvoice, error)
@@ -144,6 +147,12 @@ type Tx interface {
 	// the delivery log, and its words in the search index. It writes the OrderUpdated event. It does nothing and returns false if the order is
 	// erased already.
 	EraseOrder(ctx context.Context, order LockedOrder, cause Cause) (changed bool, err error)
+
+	// DeleteOrder deletes an order with everything that is stored about it but its
+	// events, its order keys and its entries in the audit log, and writes the
+	// OrderDeleted event. It does nothing and returns false while files of the order
+	// are stored.
+	DeleteOrder(ctx context.Context, order LockedOrder, cause Cause) (deleted bool, err error)
 
 	// Invoices returns the active invoices of an order, oldest first.
 	Invoices(ctx context.Context, order LockedOrder) ([]Invoice, error)

@@ -132,6 +132,7 @@ func (db *DB) auditedOrder(ctx context.Context, reference string) (merchantID, l
 	if err != nil {
 		return 0, 0, err
 	}
-	err = db.sql.QueryRow(ctx, `SELECT legacy_id FROM orders WHERE merchant_id = $1 AND reference = $2`, []any{merchantID, reference}, &legacyID)
+	err = db.sql.QueryRow(ctx, `SELECT legacy_id FROM orders WHERE merchant_id = $1 AND reference = $2
+		UNION ALL SELECT legacy_id FROM deleted_orders WHERE merchant_id = $1 AND reference = $2`, []any{merchantID, reference}, &legacyID)
 	return merchantID, legacyID, err
 }

@@ -16,9 +16,9 @@ import (
 // Statements that read events. The entry of an invoice stays when its file is
 // deleted, so every event finds the file name.
 const (
-	eventColumns = `e.seq, e.mark, e.type, e.actor, e.at, e.from_state, e.to_state, e.reason, e.invoice_id, e.token_id, e.request_id,
-	o.legacy_id, o.reference, i.name`
-	joinInvoice = ` LEFT JOIN invoices i ON i.merchant_id = e.merchant_id AND i.legacy_id = e.legacy_id AND i.id = e.invoice_id`
+	eventFields  = `e.seq, e.mark, e.type, e.actor, e.at, e.from_state, e.to_state, e.reason, e.invoice_id, e.token_id, e.request_id`
+	eventColumns = eventFields + `, o.legacy_id, o.reference, i.name`
+	joinInvoice  = ` LEFT JOIN invoices i ON i.merchant_id = e.merchant_id AND i.legacy_id = e.legacy_id AND i.id = e.invoice_id`
 
 	// An order without matching events is a row too; no row means no order. The
 	// index alone yields the keys k first: SQLite would scan all events of the
@@ -36,8 +36,10 @@ const (
 // without events is a row too.
 func selectFeed(history string) string {
 	return `SELECT k.*, (SELECT mark FROM events WHERE merchant_id = $1 AND seq = $2), m.last_event, m.data_mark, ` + history + ` FROM merchants m
-	LEFT JOIN (SELECT ` + eventColumns + ` FROM events e
-		JOIN orders o ON o.merchant_id = e.merchant_id AND o.legacy_id = e.legacy_id` + joinInvoice + `
+	LEFT JOIN (SELECT ` + eventFields + `, e.legacy_id, COALESCE(o.reference,
+			(SELECT d.reference FROM deleted_orders d WHERE d.merchant_id = e.merchant_id AND d.legacy_id = e.legacy_id)) AS reference, i.name
+		FROM events e
+		LEFT JOIN orders o ON o.merchant_id = e.merchant_id AND o.legacy_id = e.legacy_id` + joinInvoice + `
 		WHERE e.merchant_id = $1 AND e.seq > $3 ORDER BY e.seq LIMIT $4+0) k ON TRUE
 	WHERE m.id = $1 ORDER BY k.seq`
 }

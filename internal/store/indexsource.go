@@ -57,7 +57,8 @@ func (s indexSource) DayCounts(ctx context.Context) ([]pageindex.DayCount, order
 const (
 	selectDeltas       = `SELECT seq, mark, from_state, to_state, order_day` + fromDeltas
 	selectDeltasByKeys = `SELECT seq, mark, from_state, to_state, order_day, legacy_id,
-		(SELECT o.created_at FROM orders o WHERE o.merchant_id = $1 AND o.legacy_id = events.legacy_id)` + fromDeltas
+		COALESCE((SELECT o.created_at FROM orders o WHERE o.merchant_id = $1 AND o.legacy_id = events.legacy_id),
+			(SELECT d.created_at FROM deleted_orders d WHERE d.merchant_id = $1 AND d.legacy_id = events.legacy_id))` + fromDeltas
 	fromDeltas = ` FROM events WHERE merchant_id = $1 AND seq >= $2 ORDER BY seq`
 )
 

@@ -172,7 +172,7 @@ func checkService(ctx context.Context, db sqldb.DB, totals map[int64]merchantTot
 
 // findForeignRows finds orders without a merchant and keys without an order.
 func findForeignRows(ctx context.Context, db sqldb.DB, totals map[int64]merchantTotals) ([]maintenance.Finding, error) {
-	var events, keys, orders map[int64]int64
+	var events, keys, orders, deleted map[int64]int64
 	err := db.Snapshot(ctx, func(q sqldb.Querier) (err error) {
 		q = q.WithoutTimeout()
 		events, err = maintenance.PerMerchant(ctx, q, maintenance.LastEvents)
@@ -181,6 +181,9 @@ func findForeignRows(ctx context.Context, db sqldb.DB, totals map[int64]merchant
 		}
 		if err == nil {
 			orders, err = maintenance.PerMerchant(ctx, q, maintenance.OrderCounts)
+		}
+		if err == nil {
+			deleted, err = maintenance.PerMerchant(ctx, q, maintenance.DeletedCounts)
 		}
 		return err
 	})
@@ -196,8 +199,8 @@ func findForeignRows(ctx context.Context, db sqldb.DB, totals map[int64]merchant
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(keys)) {
-		// An order has two keys.
-		if n := keys[id] - 2*orders[id] + totals[id].missingKeys; n > 0 {
+		// An order has two keys, also after it was deleted.
+		if n := keys[id] - 2*(orders[id]+deleted[id]) + totals[id].missingKeys; n > 0 {
 			findings = append(findings, maintenance.Finding{
 				MerchantID: id, Problem: fmt.Sprintf("order keys without an order: %d", n), Cure: maintenance.CureRows,
 			})

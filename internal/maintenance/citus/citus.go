@@ -47,6 +47,7 @@ var Tables = []Table{
 	{Name: "events", Column: byMerchant},
 	{Name: "idempotency_keys", Column: byMerchant},
 	{Name: "audit", Column: byMerchant},
+	{Name: "deleted_orders", Column: byMerchant},
 	{Name: "webhooks", Column: byMerchant},
 	{Name: "webhook_deliveries", Column: byMerchant},
 	{Name: "order_keys", Column: "key"},

@@ -127,6 +127,9 @@ func (j *job) copyChanges(ctx context.Context, id int64, since logEnds) error {
 				return err
 			}
 		}
+		if err := j.copyDeletedOrders(ctx, q, id); err != nil {
+			return err
+		}
 		days, err := readRows(ctx, q, daysTable, `merchant_id = $1`, id)
 		if err != nil {
 			return err
@@ -147,6 +150,38 @@ func (j *job) copyChanges(ctx context.Context, id int64, since logEnds) error {
 	now.target, err = countRows(ctx, j.target.DB.WithoutTimeout(), id)
 	j.copied[id] = now
 	return err
+}
+
+// copyDeletedOrders copies what is left of the orders of a merchant that are older than
+// the retention time, and their keys.
+func (j *job) copyDeletedOrders(ctx context.Context, q sqldb.Querier, id int64) error {
+	for deleted, err := range deletedOrdersTable.pages(ctx, q, id) {
+		if err != nil {
+			return err
+		}
+		if err := j.apply(ctx, deleted); err != nil {
+			return err
+		}
+		for page := range slices.Chunk(deleted.rows, orderPage) {
+			keys, err := readKeys(ctx, q, deletedOrdersTable, page)
+			if err != nil {
+				return err
+			}
+			ids := make([]int64, len(page))
+			for i, row := range page {
+				ids[i] = deletedOrdersTable.int(row, "legacy_id")
+			}
+			// An earlier copy may have brought the orders themselves.
+			orders, err := readOrders(ctx, q, id, ids)
+			if err != nil {
+				return err
+			}
+			if err := j.apply(ctx, keys, orders.orders, orders.invoices); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // copyChangedOrders copies the orders that have events after since and those

@@ -42,15 +42,20 @@ func readOrders(ctx context.Context, q sqldb.Querier, merchantID int64, legacyID
 	if set.invoices, err = readRows(ctx, q, invoicesTable, where, args...); err != nil {
 		return orderSet{}, err
 	}
+	set.keys, err = readKeys(ctx, q, ordersTable, set.orders.rows)
+	return set, err
+}
+
+// readKeys reads the keys of up to orderPage orders, which are rows of a table.
+func readKeys(ctx context.Context, q sqldb.Querier, t *table, orders [][]any) (rowSet, error) {
 	var keys []any
-	for _, row := range set.orders.rows {
-		keys = append(keys, ordersTable.text(row, "reference"), store.LegacyIDKey(ordersTable.int(row, "legacy_id")))
+	for _, row := range orders {
+		keys = append(keys, t.text(row, "reference"), store.LegacyIDKey(t.int(row, "legacy_id")))
 	}
 	for len(keys) < 2*orderPage {
-		keys = append(keys, "") // no key; fills up likewise
+		keys = append(keys, "") // no key; fills up
 	}
-	set.keys, err = readRows(ctx, q, orderKeysTable, `key IN (`+sqldb.Params(1, len(keys))+`)`, keys...)
-	return set, err
+	return readRows(ctx, q, orderKeysTable, `key IN (`+sqldb.Params(1, len(keys))+`)`, keys...)
 }
 
 // invoiceFiles returns the invoices whose files must be in the storage.
@@ -149,10 +154,10 @@ func (j *job) mendFile(ctx context.Context, file maintenance.InvoiceFile, missin
 }
 
 // removePurgedFiles removes files that an earlier copy wrote to the target and
-// that were purged in the source since. No purge of the target would find them.
+// that were purged in the source since, also those whose names were erased. No purge of the target would find them.
 func (j *job) removePurgedFiles(ctx context.Context) error {
 	return j.verified().EachOrphan(ctx, func(orphan maintenance.Orphan) error {
-		if !orphan.Purged {
+		if !orphan.Removable {
 			return nil
 		}
 		j.result.FilesPurged++

@@ -139,9 +139,9 @@ func (t *table) write(ctx context.Context, tx sqldb.Querier, d diff) error {
 	return nil
 }
 
-// rewriteWords replaces the words of orders that were written.
+// rewriteWords replaces the words of orders that were written or removed.
 func rewriteWords(ctx context.Context, tx sqldb.Querier, words *store.WordWriter, d diff) error {
-	before, after := wordsOf(d.old), wordsOf(d.write)
+	before, after := wordsOf(slices.Concat(d.old, d.remove)), wordsOf(d.write)
 	if slices.Equal(before, after) {
 		return nil
 	}

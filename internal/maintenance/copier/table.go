@@ -55,7 +55,9 @@ var (
 		"id, secret, created_at")
 	orderKeysTable = newTable(table{name: "order_keys", keyColumns: 1, permanent: true, immutable: true},
 		"key, merchant_id")
-	ordersTable = newTable(table{name: "orders", keyColumns: 2, permanent: true},
+	deletedOrdersTable = newTable(table{name: "deleted_orders", keyColumns: 2, pageColumn: "legacy_id", permanent: true, immutable: true},
+		"merchant_id, legacy_id, reference, created_at, deleted_at")
+	ordersTable = newTable(table{name: "orders", keyColumns: 2},
 		"merchant_id, legacy_id, reference, state, created_at, updated_at, currency, country_code, total, has_invoice,"+
 			" user_id, email, phone, first_name, last_name, company, revision, active_invoices, digest, details, expires_at, indexed")
 	daysTable = newTable(table{name: "order_days", keyColumns: 3},

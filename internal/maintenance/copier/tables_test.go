@@ -15,7 +15,7 @@ import (
 
 // tables are all tables that are copied.
 var tables = []*table{
-	merchantsTable, tokensTable, countersTable, linkKeyTable, orderKeysTable, ordersTable, daysTable, invoicesTable, eventsTable, auditTable, idempotencyTable,
+	merchantsTable, tokensTable, countersTable, linkKeyTable, orderKeysTable, ordersTable, daysTable, invoicesTable, eventsTable, auditTable, deletedOrdersTable, idempotencyTable,
 	webhooksTable, deliveriesTable,
 }
 

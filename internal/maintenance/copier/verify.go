@@ -13,13 +13,13 @@ import (
 
 // RowCounts is the number of rows of a merchant, or of all merchants, by table.
 type RowCounts struct {
-	Orders, Days, Invoices, Events, Audit int64
+	Orders, Days, Invoices, Events, Audit, Deleted int64
 }
 
 // countRows counts the rows of a merchant.
 func countRows(ctx context.Context, q sqldb.Querier, merchantID int64) (RowCounts, error) {
 	var c RowCounts
-	for table, count := range map[string]*int64{"orders": &c.Orders, "order_days": &c.Days, "invoices": &c.Invoices, "events": &c.Events, "audit": &c.Audit} {
+	for table, count := range map[string]*int64{"orders": &c.Orders, "order_days": &c.Days, "invoices": &c.Invoices, "events": &c.Events, "audit": &c.Audit, "deleted_orders": &c.Deleted} {
 		err := q.QueryRow(ctx, `SELECT COUNT(*) FROM `+table+` WHERE merchant_id = $1`, []any{merchantID}, count)
 		if err != nil {
 			return RowCounts{}, fmt.Errorf("count %s of merchant %d: %w", table, merchantID, err)
@@ -56,7 +56,7 @@ func (j *job) verifyRows(ctx context.Context) error {
 		if source != target {
 			j.find(id, "the source has the rows %+v, the target %+v", source, target)
 		}
-		if keys[id] != 2*target.Orders {
+		if keys[id] != 2*(target.Orders+target.Deleted) {
 			j.find(id, "the target has %d orders, but %d order keys", target.Orders, keys[id])
 		}
 		j.result.Merchants++
@@ -66,6 +66,7 @@ func (j *job) verifyRows(ctx context.Context) error {
 		j.result.Rows.Invoices += target.Invoices
 		j.result.Rows.Events += target.Events
 		j.result.Rows.Audit += target.Audit
+		j.result.Rows.Deleted += target.Deleted
 	}
 	return nil
 }

@@ -91,7 +91,7 @@ var (
 // Tables are the tables that the service reads and writes.
 var Tables = []string{
 	"merchants", "tokens", "counters", "order_keys", "orders", "order_words", "order_days", "invoices", "events",
-	"idempotency_keys", "audit", "webhooks", "webhook_deliveries", "link_key",
+	"idempotency_keys", "audit", "deleted_orders", "webhooks", "webhook_deliveries", "link_key",
 }
 
 // InvoiceIDs is the sequence that PostgreSQL has instead of a row in counters.

@@ -57,7 +57,7 @@ func Run(t *testing.T, fresh func(t *testing.T) Database) {
 	for _, subject := range slices.Concat(
 		orderSubjects, importSubjects, listSubjects, searchSubjects, transitionSubjects, correctionSubjects, invoiceSubjects,
 		cleanupSubjects, eventSubjects, eventListSubjects, tokenSubjects, merchantSubjects, linkSubjects, cancelSubjects, idempotencySubjects, webhookSubjects,
-		auditSubjects,
+		auditSubjects, retentionSubjects,
 	) {
 		t.Run(subject.name, func(t *testing.T) {
 			t.Parallel()

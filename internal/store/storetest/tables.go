@@ -37,6 +37,8 @@ var tableColumns = map[string]string{
 		"state_set_at, acknowledged, failures, failing_since, next_attempt_at, deliveries, lease_number, lease_until",
 	"webhook_deliveries": "merchant_id, webhook_id, id, at, message_id, event_seq, event_type, status, error, took_ms, response",
 
+	"deleted_orders": "merchant_id, legacy_id, reference, created_at, deleted_at",
+
 	"audit": "merchant_id, seq, at, action, actor, token_id, request_id, address, legacy_id, reference, subject_id, detail, hash",
 }
 
@@ -147,6 +149,7 @@ func (c tables) checkDays(orders map[int64]storedOrder) {
 // lead to the orders as they stand.
 func (c tables) checkEvents(orders map[int64]storedOrder) {
 	last, states := make(map[int64]order.DataVersion), make(map[int64]order.State)
+	deleted := c.deletedOrders()
 	c.each("SELECT merchant_id, seq, mark, legacy_id, order_day, from_state, to_state FROM events ORDER BY merchant_id, seq", func(rows *sql.Rows) error {
 		var merchantID, seq, mark, number int64
 		var day order.Day
@@ -157,7 +160,7 @@ func (c tables) checkEvents(orders map[int64]storedOrder) {
 		if seq != last[merchantID].Event+1 || mark == 0 {
 			c.Errorf("merchant %d: event %d with mark %d comes after %v", merchantID, seq, mark, last[merchantID])
 		}
-		if o := orders[number]; o.merchantID != merchantID || o.day != day {
+		if o := orders[number]; (o.merchantID != merchantID || o.day != day) && !deleted[number] {
 			c.Errorf("merchant %d: event %d is of order %d, day %v; there is %+v", merchantID, seq, number, day, o)
 		}
 		last[merchantID] = order.DataVersion{Event: seq, Mark: mark}
@@ -217,6 +220,18 @@ func (c tables) checkAudit() {
 	})
 }
 
+// deletedOrders returns the legacy ids of the orders that were deleted.
+func (c tables) deletedOrders() map[int64]bool {
+	deleted := make(map[int64]bool)
+	c.each("SELECT legacy_id FROM deleted_orders", func(rows *sql.Rows) error {
+		var number int64
+		err := rows.Scan(&number)
+		deleted[number] = true
+		return err
+	})
+	return deleted
+}
+
 // checkSlots counts the invoices that take a slot, statuses reserved (1) and
 // active (2), and compares with what the orders say.
 func (c tables) checkSlots(orders map[int64]storedOrder) {
@@ -270,6 +285,13 @@ func (c tables) checkKeys(orders map[int64]storedOrder) {
 		want[o.reference] = o.merchantID
 		want[fmt.Sprintf("#%d", number)] = o.merchantID
 	}
+	c.each("SELECT merchant_id, legacy_id, reference FROM deleted_orders", func(rows *sql.Rows) error {
+		var merchantID, number int64
+		var reference string
+		err := rows.Scan(&merchantID, &number, &reference)
+		want[reference], want[fmt.Sprintf("#%d", number)] = merchantID, merchantID
+		return err
+	})
 	c.each("SELECT key, merchant_id FROM order_keys", func(rows *sql.Rows) error {
 		var key string
 		var merchantID int64

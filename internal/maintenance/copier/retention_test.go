@@ -1,0 +1,32 @@
+package copier_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/maintenance/maintenancetest"
+)
+
+// TestCopyDeletedOrders deletes old orders between two copies, and before the first one
+// to another target: both targets are equal to the source.
+func TestCopyDeletedOrders(t *testing.T) {
+	t.Parallel()
+	source, target, late := maintenancetest.New(t, maintenancetest.Kind{}), maintenancetest.New(t, maintenancetest.Kind{}), maintenancetest.New(t, maintenancetest.Kind{})
+	source.Fill(t, 5)
+	mustCopy(t, source.Installation, target.Installation)
+	if n, err := source.Orders.DeleteOldOrders(t.Context(), maintenancetest.Now.Add(-36*time.Hour)); n == 0 || err != nil {
+		t.Fatalf("%d orders deleted, error %v", n, err)
+	}
+	want := source.Dump(t)
+	for _, in := range []*maintenancetest.Installation{target, late} {
+		mustCopy(t, source.Installation, in.Installation)
+		in.WantNoFindings(t)
+		got := in.Dump(t)
+		// The files of the first copy are purged with those of the source.
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("copy (-source +target):\n%.4000s", diff)
+		}
+	}
+}

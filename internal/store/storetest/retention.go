@@ -1,0 +1,88 @@
+package storetest
+
+import (
+	"errors"
+
+	"merchantorders/internal/order"
+)
+
+var retentionSubjects = []subject{
+	{"retention/deleted orders", testDeletedOrders},
+}
+
+// testDeletedOrders deletes an old order: its events, keys and audit entries stay, and
+// lists and the page index follow. The order of another merchant and a younger one stay.
+func testDeletedOrders(f *fixture) {
+	old, young := noon.AddDate(-10, 0, -1), noon.AddDate(-10, 0, 1)
+	number := f.create(dated(alpha, "OLD", old, order.Completed))
+	f.create(dated(alpha, "YOUNG", young, order.Completed))
+	f.create(dated(beta, "OLD-2", old, order.Registered))
+	if page, err := f.b.List(f.Context(), alpha, order.NewFilter()); err != nil || page.Total != 2 {
+		f.Fatalf("%d orders, %v", page.Total, err)
+	}
+	found, err := f.a.OrdersBefore(f.Context(), noon.AddDate(-10, 0, 0), 10)
+	if err != nil || len(found) != 2 {
+		f.Fatalf("old orders %+v, %v", found, err)
+	}
+	cause := order.Cause{Actor: order.ActorSystem, At: noon}
+	remove := func(want bool) {
+		f.Helper()
+		err := inOrder(f.Context(), f.a, alpha, order.ByReference("OLD"), func(tx order.Tx, o order.LockedOrder) error {
+			deleted, err := tx.DeleteOrder(f.Context(), o, cause)
+			if deleted != want {
+				f.Errorf("deleted: %t, want %t", deleted, want)
+			}
+			return err
+		})
+		if err != nil {
+			f.Fatal(err)
+		}
+	}
+	invoice := f.upload(f.a, order.ByLegacyID(number), "a.pdf")
+	remove(false) // its file is stored
+	err = inOrder(f.Context(), f.a, alpha, order.ByLegacyID(number), func(tx order.Tx, o order.LockedOrder) error {
+		return tx.DeleteInvoice(f.Context(), o, invoice, cause)
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	files, err := f.a.FilesToRemove(f.Context(), alpha, number)
+	if err != nil || len(files) != 1 {
+		f.Fatalf("files %+v, %v", files, err)
+	}
+	if err := f.a.MarkPurged(f.Context(), files[0], noon); err != nil {
+		f.Fatal(err)
+	}
+	remove(true)
+
+	if _, err := f.b.Order(f.Context(), alpha, order.ByLegacyID(number)); !errors.Is(err, order.ErrNotFound) {
+		f.Errorf("the deleted order: %v", err)
+	}
+	for _, store := range []Store{f.a, f.b} {
+		if page, err := store.List(f.Context(), alpha, order.NewFilter()); err != nil || page.Total != 1 || page.Orders[0].Reference != "YOUNG" {
+			f.Errorf("list %+v, %v", page, err)
+		}
+	}
+	feed, err := f.b.Events(f.Context(), alpha, 0, 100)
+	if err != nil || len(feed.Events) != 5 {
+		f.Fatalf("feed %+v, %v", feed, err)
+	}
+	for i, e := range feed.Events {
+		if e.Seq != int64(i+1) || i != 1 && (e.Reference != "OLD" || e.LegacyID != number) {
+			f.Errorf("event %+v", e)
+		}
+	}
+	if last := feed.Events[4]; last.Type != order.OrderDeleted || last.From != order.Completed {
+		f.Errorf("last event %+v", last)
+	}
+	if page, err := f.b.Search(f.Context(), order.Search{Reference: "OLD", From: order.NoDay, To: order.NoDay, Limit: 10}); err != nil || len(page.Orders) != 1 {
+		f.Errorf("search %+v, %v", page, err)
+	}
+	again := f.add(f.a, incoming(dated(alpha, "OLD", old, order.Completed)))
+	if again[0].Status != order.Conflict {
+		f.Errorf("imported again: %+v", again[0])
+	}
+	if got := f.auditLog(order.AuditQuery{Reference: "OLD", Limit: 10}); len(got) != 4 || got[0].Detail != "from=completed" {
+		f.Errorf("audit log %+v", got)
+	}
+}
