@@ -26,6 +26,7 @@ func TestSQLitePlans(t *testing.T) {
 		itsInvoices = "SEARCH i USING INDEX invoices_active (merchant_id=? AND legacy_id=?) LEFT-JOIN"
 		itsFile     = "SEARCH i USING INDEX sqlite_autoindex_invoices_1 (merchant_id=? AND legacy_id=? AND id=?) LEFT-JOIN"
 		itsEvents   = "SEARCH k USING COVERING INDEX events_by_order (merchant_id=? AND legacy_id=? AND seq>?) LEFT-JOIN"
+		ifDeleted   = "SEARCH d USING PRIMARY KEY (merchant_id=? AND legacy_id=?)" // only for an event without an order
 		thatEvent   = "SEARCH e USING PRIMARY KEY (merchant_id=? AND seq=?) LEFT-JOIN"
 		event       = "SEARCH merchants USING INTEGER PRIMARY KEY (rowid=?)"
 		toClean     = "SEARCH i USING INDEX invoices_to_clean (status=?)"
@@ -94,10 +95,10 @@ func TestSQLitePlans(t *testing.T) {
 		"words to merge":       {selectWordsFrom, []string{"SEARCH order_words USING PRIMARY KEY (block=? AND word>?)"}},
 		"words to delete":      {deleteWordsTo, []string{"SEARCH order_words USING PRIMARY KEY (block=? AND word>? AND (word,created_at,legacy_id,merchant_id)<(?,?,?,?))"}},
 		"deltas":               {selectDeltas, []string{"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>?)"}},
-		"deltas with keys":     {selectDeltasByKeys, []string{"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>?)", byLegacyID}},
+		"deltas with keys":     {selectDeltasByKeys, []string{"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>?)", byLegacyID, ifDeleted}},
 		"day counts":           {selectDayCounts, []string{"SEARCH order_days USING PRIMARY KEY (merchant_id=?)", event, event}},
 		"feed": {db.selectFeed, []string{
-			"SEARCH e USING PRIMARY KEY (merchant_id=? AND seq>?)", byLegacyID, itsFile, "SEARCH m USING INTEGER PRIMARY KEY (rowid=?)", "SCAN k LEFT-JOIN",
+			"SEARCH e USING PRIMARY KEY (merchant_id=? AND seq>?)", byLegacyID + " LEFT-JOIN", itsFile, ifDeleted, "SEARCH m USING INTEGER PRIMARY KEY (rowid=?)", "SCAN k LEFT-JOIN",
 			"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq=?)",
 		}},
 		"events of an order by legacy id": {selectOrderEventsByLegacyID, []string{byLegacyID, itsEvents, thatEvent, itsFile}},
