@@ -20,8 +20,11 @@ import (
 
 // commands are the commands that use settings, with their flags.
 var commands = map[string][]string{
-	"serve":         {"listen", "admin-listen", "tls-cert", "tls-key", "trusted-proxies", "rate-limit", "max-connections", "idle-timeout", "drain", "purge-deleted-after", "cancel-expired", "hide-addresses", "log-format", "ready-requires-storage", "no-webhooks", "webhook-allow-private", "demo", "sandbox"},
-	"doctor":        {"listen", "admin-listen", "tls-cert", "tls-key", "trusted-proxies", "rate-limit", "max-connections", "idle-timeout", "drain", "purge-deleted-after", "cancel-expired", "hide-addresses", "log-format", "ready-requires-storage", "no-webhooks", "webhook-allow-private", "demo", "sandbox", "json"},
+	"audit":         {"json", "merchant", "reference", "token", "action", "from", "to"},
+	"erase":         {"customer-email", "merchant", "reference", "files"},
+	"export":        {"customer-email"},
+	"serve":         {"listen", "admin-listen", "tls-cert", "tls-key", "trusted-proxies", "rate-limit", "max-connections", "idle-timeout", "drain", "purge-deleted-after", "retain", "cancel-expired", "hide-addresses", "log-format", "ready-requires-storage", "no-webhooks", "webhook-allow-private", "demo", "sandbox"},
+	"doctor":        {"listen", "admin-listen", "tls-cert", "tls-key", "trusted-proxies", "rate-limit", "max-connections", "idle-timeout", "drain", "purge-deleted-after", "retain", "cancel-expired", "hide-addresses", "log-format", "ready-requires-storage", "no-webhooks", "webhook-allow-private", "demo", "sandbox", "json"},
 	"import":        {"dry-run", "rejected"},
 	"search":        {"json", "merchant", "state", "from", "to", "expires-before", "limit"},
 	"inspect":       {"json"},

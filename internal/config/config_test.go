@@ -23,7 +23,7 @@ func good(t *testing.T) config.Config {
 // goodServe returns valid settings of serve.
 func goodServe() config.Serve {
 	return config.Serve{
-		Listen: ":0", RateLimit: "100", PurgeDeletedAfter: "720h", IdleTimeout: "30s", LogFormat: config.LogJSON, Drain: "0s",
+		Listen: ":0", RateLimit: "100", Retain: "0", PurgeDeletedAfter: "720h", IdleTimeout: "30s", LogFormat: config.LogJSON, Drain: "0s",
 	}
 }
 
@@ -370,6 +370,24 @@ func TestConnections(t *testing.T) {
 		s := goodServe()
 		s.IdleTimeout = text
 		if fault, ok := errors.AsType[*config.Error](s.Check()); !ok || fault.Flag != "idle-timeout" {
+			t.Errorf("%q is accepted", text)
+		}
+	}
+}
+
+func TestRetain(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]time.Duration{"0": 0, "0s": 0, "1d": 24 * time.Hour, "3650d": 87600 * time.Hour, "87600h": 87600 * time.Hour} {
+		s := goodServe()
+		s.Retain = text
+		if err := s.Check(); err != nil || s.RetainFor() != want {
+			t.Errorf("%q: %v, error %v", text, s.RetainFor(), err)
+		}
+	}
+	for _, text := range []string{"", "d", "30", "-1d", "-1h", "1.5d", "23h", "99999d", "x"} {
+		s := goodServe()
+		s.Retain = text
+		if fault, ok := errors.AsType[*config.Error](s.Check()); !ok || fault.Flag != "retain" {
 			t.Errorf("%q is accepted", text)
 		}
 	}
