@@ -65,6 +65,9 @@ func kindOf(call *call, e *Error) error {
 	case e.Code == "10304" && strings.HasSuffix(call.url, "/accept"):
 		return ErrCannotAccept
 	}
+	if e.Code == "not_found" && call.notFound != nil {
+		return call.notFound
+	}
 	if kind, ok := codeKinds[e.Code]; ok {
 		return kind
 	}
@@ -101,6 +104,8 @@ var codeKinds = map[string]error{
 	"precondition_failed":      ErrPrecondition,
 	"idempotency_key_reused":   ErrKeyReused,
 	"idempotency_key_running":  ErrInProgress,
+	"webhook_busy":             ErrInProgress,
+	"too_many_webhooks":        ErrRefused,
 }
 
 // messageKinds are the kinds of the messages of bodies {"message": ...}, which have

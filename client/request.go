@@ -27,7 +27,16 @@ type call struct {
 	timeout   time.Duration // of one attempt; 0: the client's
 	download  bool          // the response is a file: redirects are followed, compression is not used
 	anonymous bool          // whether to omit the token
+	creates   bool          // the status of success is 201, not 200
 	notFound  error         // kind of a 404 without words that are known; nil: ErrUnsupported
+}
+
+// success returns the status of success.
+func (call *call) success() int {
+	if call.creates {
+		return http.StatusCreated
+	}
+	return http.StatusOK
 }
 
 // orderCall returns a call below the path of an order.
@@ -113,7 +122,7 @@ func (c *Client) read(ctx context.Context, call *call, id string, httpResponse *
 	r := response{status: httpResponse.StatusCode, header: httpResponse.Header, requestID: id}
 	limit := maxResponse
 	switch {
-	case r.status != http.StatusOK:
+	case r.status != call.success():
 		limit = maxErrorBody
 	case call.download:
 		limit = MaxInvoiceSize
@@ -122,7 +131,7 @@ func (c *Client) read(ctx context.Context, call *call, id string, httpResponse *
 	r.body, err = io.ReadAll(io.LimitReader(httpResponse.Body, int64(limit)+1))
 	tooLong := len(r.body) > limit
 	switch {
-	case r.status != http.StatusOK:
+	case r.status != call.success():
 		if tooLong || err != nil {
 			r.body = nil // the status is sufficient
 		}

@@ -29,7 +29,7 @@ func fetch[T any](ctx context.Context, c *Client, call *call, decode func(respon
 }
 
 // do sends a call, with retries if they are safe, and returns a response with
-// status 200, or the error of the last attempt.
+// the status of success, or the error of the last attempt.
 func (c *Client) do(ctx context.Context, call *call) (response, *Error) {
 	if call.invalid != "" {
 		return response{}, c.notSent(call.op, ErrInvalidParams, call.invalid)

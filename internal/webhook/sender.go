@@ -34,9 +34,9 @@ const (
 	maxSlow    = 32
 	// slowAfter is how long a delivery takes that is slow.
 	slowAfter = time.Second
-	// leaseTime is how long a lease lasts. A Sender begins no attempt that could last
-	// longer than its lease. The difference to attemptTimeout is how much the clocks of
-	// two instances may differ.
+	// leaseTime is how long a lease lasts. A request begins in the first second of a
+	// lease, and leases end at whole seconds: so the clocks of two instances may differ by
+	// leaseTime - attemptTimeout - 2 s.
 	leaseTime = 20 * time.Second
 	// attemptTimeout bounds one request to an endpoint.
 	attemptTimeout = 10 * time.Second

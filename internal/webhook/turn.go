@@ -11,9 +11,9 @@ import (
 const (
 	// turnEvents is how many events an endpoint gets until it is another one's turn.
 	turnEvents = 100
-	// leaseMargin is how long before the end of its lease a request has ended. Times in
-	// the database are whole seconds.
-	leaseMargin = time.Second
+	// freshLease is how old a lease may be when a request begins; an older one is
+	// extended first.
+	freshLease = time.Second
 	// saveTimeout bounds the wait for the database to save the end of a request.
 	saveTimeout = 10 * time.Second
 )
@@ -96,7 +96,7 @@ func (t *turn) deliverEvent(before []order.EventRecord, event order.EventRecord,
 	if t.stop.Err() != nil {
 		return false, nil
 	}
-	if t.until.Sub(t.Now()) < t.Attempt+leaseMargin {
+	if t.until.Sub(t.Now()) < t.Lease-freshLease {
 		p := t.lease.progress()
 		if n := len(before); n > 0 {
 			p.Acknowledged = before[n-1].Seq

@@ -1,0 +1,180 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// ErrWebhookNotFound: the merchant has no such webhook, or no such event.
+var ErrWebhookNotFound = errors.New("the webhook or the event does not exist")
+
+// Webhook is an endpoint that receives the merchant's events.
+type Webhook struct {
+	ID             int64       `json:"id"`
+	URL            string      `json:"url"`
+	Description    string      `json:"description"`
+	Types          []EventType `json:"types"`  // empty: all
+	State          string      `json:"state"`  // active, disabled or failed
+	Reason         string      `json:"reason"` // why the service disabled it
+	CreatedAt      time.Time   `json:"createdAt"`
+	StateChangedAt time.Time   `json:"stateChangedAt,omitzero"`
+	OldSecretUntil time.Time   `json:"oldSecretUntil,omitzero"`
+	Acknowledged   int64       `json:"acknowledged"` // number of the last event delivered or skipped
+	Failures       int         `json:"failures"`     // since the last success
+	FailingSince   time.Time   `json:"failingSince,omitzero"`
+	NextAttemptAt  time.Time   `json:"nextAttemptAt,omitzero"`
+}
+
+// NewWebhook describes a webhook to be added.
+type NewWebhook struct {
+	URL         string      `json:"url"`
+	Description string      `json:"description,omitempty"`
+	Types       []EventType `json:"types,omitempty"` // none: all
+	After       *int64      `json:"after,omitempty"` // number of the event after which deliveries begin; nil: the newest
+}
+
+// WebhookChange says what to change of a webhook; nil: nothing.
+type WebhookChange struct {
+	URL         *string      `json:"url,omitempty"`
+	Description *string      `json:"description,omitempty"`
+	Types       *[]EventType `json:"types,omitempty"`
+	Enabled     *bool        `json:"enabled,omitempty"`
+}
+
+// Delivery is one attempt to deliver an event to a webhook.
+type Delivery struct {
+	ID        int64     `json:"id"`
+	At        time.Time `json:"at"`
+	MessageID string    `json:"messageId"`
+	Event     int64     `json:"event,omitzero"` // 0: a test
+	Type      EventType `json:"type"`
+	Status    int       `json:"status,omitzero"` // 0: no response
+	Error     string    `json:"error,omitempty"` // empty: acknowledged
+	TookMs    int64     `json:"tookMs"`
+	Response  string    `json:"response"` // first bytes
+}
+
+// webhookCall returns a call below /webhooks.
+func (c *Client) webhookCall(method, op string, below ...string) *call {
+	return &call{op: op, method: method, url: c.address(nil, append([]string{"webhooks"}, below...)...), notFound: ErrWebhookNotFound}
+}
+
+// changeWebhook sends a change. body is nil for none.
+func changeWebhook[T any](ctx context.Context, c *Client, call *call, body any, options []WriteOption, decode func(response) (T, error)) (T, error) {
+	if body != nil {
+		call.body, _ = json.Marshal(body) // texts and numbers can always be encoded
+	}
+	c.setOptions(call, options)
+	return fetch(ctx, c, call, decode)
+}
+
+// Webhooks returns the merchant's webhooks, by id. The token needs the scope webhooks,
+// as for all calls about webhooks.
+func (c *Client) Webhooks(ctx context.Context) ([]Webhook, error) {
+	return fetch(ctx, c, c.webhookCall(http.MethodGet, "list webhooks"), func(r response) ([]Webhook, error) {
+		wire, err := decode(r, func(w struct{ Webhooks []Webhook }) bool { return w.Webhooks != nil && validWebhooks(w.Webhooks...) })
+		return wire.Webhooks, err
+	})
+}
+
+// Webhook returns a webhook, or ErrWebhookNotFound.
+func (c *Client) Webhook(ctx context.Context, id int64) (Webhook, error) {
+	return fetch(ctx, c, c.webhookCall(http.MethodGet, "read webhook "+text(id), text(id)), decodeWebhook)
+}
+
+// AddWebhook adds a webhook and returns it with its secret, for VerifyWebhook. The
+// secret cannot be read again. It is empty if the response to an earlier attempt was
+// lost: then RotateWebhookSecret makes another one.
+func (c *Client) AddWebhook(ctx context.Context, webhook NewWebhook, options ...WriteOption) (Webhook, string, error) {
+	call := c.webhookCall(http.MethodPost, "add a webhook")
+	call.creates = true
+	added, err := changeWebhook(ctx, c, call, webhook, options, decodeSecret)
+	return added.Webhook, added.Secret, err
+}
+
+// ChangeWebhook changes a webhook, or returns ErrWebhookNotFound.
+func (c *Client) ChangeWebhook(ctx context.Context, id int64, change WebhookChange, options ...WriteOption) (Webhook, error) {
+	return changeWebhook(ctx, c, c.webhookCall(http.MethodPatch, "change webhook "+text(id), text(id)), change, options, decodeWebhook)
+}
+
+// RemoveWebhook removes a webhook, or returns ErrWebhookNotFound.
+func (c *Client) RemoveWebhook(ctx context.Context, id int64, options ...WriteOption) error {
+	_, err := changeWebhook(ctx, c, c.webhookCall(http.MethodDelete, "remove webhook "+text(id), text(id)), nil, options, decodeSuccess)
+	return err
+}
+
+// RotateWebhookSecret replaces the secret of a webhook and returns the new one, as
+// AddWebhook does. The old one signs too for the time of overlap, at most a week.
+func (c *Client) RotateWebhookSecret(ctx context.Context, id int64, overlap time.Duration, options ...WriteOption) (Webhook, string, error) {
+	body := map[string]string{"overlap": overlap.String()}
+	rotated, err := changeWebhook(ctx, c, c.webhookCall(http.MethodPost, "rotate the secret of webhook "+text(id), text(id), "secret"), body, options, decodeSecret)
+	return rotated.Webhook, rotated.Secret, err
+}
+
+// SendTestEvent sends a test event to a webhook and returns what came of it.
+func (c *Client) SendTestEvent(ctx context.Context, id int64, options ...WriteOption) (Delivery, error) {
+	return changeWebhook(ctx, c, c.webhookCall(http.MethodPost, "test webhook "+text(id), text(id), "test"), nil, options, decodeSent)
+}
+
+// RedeliverEvent sends an event to a webhook again and returns what came of it.
+func (c *Client) RedeliverEvent(ctx context.Context, id, event int64, options ...WriteOption) (Delivery, error) {
+	body := map[string]int64{"event": event}
+	return changeWebhook(ctx, c, c.webhookCall(http.MethodPost, "send an event to webhook "+text(id), text(id), "redeliver"), body, options, decodeSent)
+}
+
+// ReplayEvents delivers the events after a number to a webhook again, in order.
+func (c *Client) ReplayEvents(ctx context.Context, id, after int64, options ...WriteOption) (Webhook, error) {
+	body := map[string]int64{"after": after}
+	return changeWebhook(ctx, c, c.webhookCall(http.MethodPost, "replay events to webhook "+text(id), text(id), "replay"), body, options, decodeWebhook)
+}
+
+// Deliveries returns up to limit deliveries to a webhook, the newest first; those with
+// ids below before, unless that is 0. limit is 1 to 200; 0 means the default of the
+// service.
+func (c *Client) Deliveries(ctx context.Context, id, before int64, limit int) ([]Delivery, error) {
+	query := make(url.Values)
+	if before != 0 {
+		query.Set("before", text(before))
+	}
+	if limit != 0 {
+		query.Set("limit", strconv.Itoa(limit))
+	}
+	call := c.webhookCall(http.MethodGet, "list deliveries to webhook "+text(id))
+	call.url = c.address(query, "webhooks", text(id), "deliveries")
+	return fetch(ctx, c, call, func(r response) ([]Delivery, error) {
+		wire, err := decode(r, func(w struct{ Deliveries []Delivery }) bool { return w.Deliveries != nil })
+		return wire.Deliveries, err
+	})
+}
+
+func text(n int64) string { return strconv.FormatInt(n, 10) }
+
+// validWebhooks reports whether all webhooks have the required fields.
+func validWebhooks(webhooks ...Webhook) bool {
+	return !slices.ContainsFunc(webhooks, func(w Webhook) bool { return w.ID < 1 || w.URL == "" || w.State == "" || w.CreatedAt.IsZero() })
+}
+
+func decodeWebhook(r response) (Webhook, error) {
+	return decode(r, func(w Webhook) bool { return validWebhooks(w) })
+}
+
+// secretResponse is the response to a request that made a secret.
+type secretResponse struct {
+	Secret  string
+	Webhook Webhook
+}
+
+func decodeSecret(r response) (secretResponse, error) {
+	return decode(r, func(s secretResponse) bool { return validWebhooks(s.Webhook) })
+}
+
+func decodeSent(r response) (Delivery, error) {
+	wire, err := decode(r, func(w struct{ Delivery Delivery }) bool { return w.Delivery.MessageID != "" })
+	return wire.Delivery, err
+}

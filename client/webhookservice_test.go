@@ -1,0 +1,72 @@
+package client_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"merchantorders/client"
+	"merchantorders/internal/ingest/ingesttest"
+)
+
+// TestWebhooksAgainstService makes every call about webhooks.
+func TestWebhooksAgainstService(t *testing.T) {
+	t.Parallel()
+	server, _ := start(t, 0, "--webhook-allow-private")
+	c := connect(t, server.BaseURL, server.Folder.Token(t, "--merchant", "355", "--scopes", "webhooks"))
+	ctx, received := t.Context(), make(chan client.Event, 10)
+	var secret string
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		event, err := client.VerifyWebhook(r.Header, body, secret)
+		if err != nil {
+			t.Error(err)
+		}
+		received <- event
+	}))
+	t.Cleanup(receiver.Close)
+	zero, no := int64(0), false
+	added, text, err := c.AddWebhook(ctx, client.NewWebhook{URL: receiver.URL, Description: "a", Types: []client.EventType{client.OrderCreated}, After: &zero})
+	if err != nil || text == "" || added.State != "active" || len(added.Types) != 1 {
+		t.Fatalf("%+v, %v", added, err)
+	}
+	secret = text
+	if sent, err := c.SendTestEvent(ctx, added.ID); err != nil || sent.Error != "" || (<-received).Type != client.WebhookTest {
+		t.Errorf("%+v, %v", sent, err)
+	}
+	server.Import(t, ingesttest.Document(1))
+	if event := <-received; event.Seq != 1 || event.OrderReference != ingesttest.Reference(1) {
+		t.Errorf("received %+v", event)
+	}
+	changed, err := c.ChangeWebhook(ctx, added.ID, client.WebhookChange{Enabled: &no})
+	if err != nil || changed.State != "disabled" {
+		t.Errorf("%+v, %v", changed, err)
+	}
+	rotated, text, err := c.RotateWebhookSecret(ctx, added.ID, time.Hour)
+	if err != nil || text == "" || text == secret || rotated.OldSecretUntil.IsZero() {
+		t.Errorf("%+v, %v", rotated, err)
+	}
+	if sent, err := c.RedeliverEvent(ctx, added.ID, 1); err != nil || sent.Event != 1 || (<-received).Seq != 1 {
+		t.Errorf("%+v, %v", sent, err)
+	}
+	if replayed, err := c.ReplayEvents(ctx, added.ID, 0); err != nil || replayed.Acknowledged != 0 {
+		t.Errorf("%+v, %v", replayed, err)
+	}
+	deliveries, err := c.Deliveries(ctx, added.ID, 0, 1)
+	if err != nil || len(deliveries) != 1 || deliveries[0].Status != 200 {
+		t.Errorf("%+v, %v", deliveries, err)
+	}
+	list, err := c.Webhooks(ctx)
+	if one, err2 := c.Webhook(ctx, added.ID); err != nil || err2 != nil || len(list) != 1 || one.ID != list[0].ID {
+		t.Errorf("%+v %+v, %v, %v", list, one, err, err2)
+	}
+	if err := c.RemoveWebhook(ctx, added.ID); err != nil {
+		t.Error(err)
+	}
+	if _, err := c.Webhook(ctx, added.ID); !errors.Is(err, client.ErrWebhookNotFound) {
+		t.Errorf("after the removal: %v", err)
+	}
+}
