@@ -63,7 +63,7 @@ var mayImport = map[string][]string{
 	"internal/filestore":            {"internal/order", "internal/filestore", "internal/filestore/disk"},
 	"internal/maintenance": {
 		"internal/maintenance", "internal/maintenance/check", "internal/filestore", "internal/filestore/disk", "internal/order",
-		"internal/store", "internal/store/migrations", "internal/store/sqldb", "internal/store/sqldb/sqlite",
+		"internal/store", "internal/store/migrations", "internal/store/orderpb", "internal/store/sqldb", "internal/store/sqldb/sqlite",
 	},
 
 	"internal/docpages": {"internal/web", "internal/web/compress", "openapi", "docs"},

@@ -113,6 +113,9 @@ func checkDatabase(ctx context.Context, db sqldb.DB, options Options, reporter *
 		result.Events += t.events
 		reporter.Advance(OrdersStage, orders[merchant], total)
 	}
+	if err := checkWords(ctx, db, options, reporter); err != nil {
+		return err
+	}
 	return checkService(ctx, db, totals, reporter)
 }
 

@@ -252,6 +252,22 @@ var (
 			[]string{"the newest audit entry is 0, but entry 1 was written last"}, 0, 0,
 		},
 		{
+			"missing word", exec(`DELETE FROM order_words WHERE word = 'rm356-1'`),
+			[]string{"merchant 356: the words by which its orders are found are not those of the orders"}, 0, 0,
+		},
+		{
+			"word of another order", exec(`UPDATE order_words SET legacy_id = 1 WHERE word = 'rm356-1'`),
+			[]string{"merchant 356: the words by which its orders are found are not those of the orders"}, 0, 0,
+		},
+		{
+			"wrong deadline", exec(`UPDATE orders SET expires_at = 5 WHERE merchant_id = 356`),
+			[]string{"merchant 356: 4 orders have another deadline (expires_at) than their details"}, 0, 0,
+		},
+		{
+			"order that is not indexed", exec(`DELETE FROM order_words WHERE word = 'rm356-1' OR legacy_id = 5`,
+				`UPDATE orders SET indexed = 0, expires_at = NULL WHERE reference = 'M356-1'`), nil, 0, 0,
+		},
+		{
 			"invalid state", exec(`UPDATE orders SET state = 99 WHERE merchant_id = 356 AND reference = 'M356-1'`),
 			[]string{
 				"merchant 356, order M356-1: its state is 99, which is not valid",

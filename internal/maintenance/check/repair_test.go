@@ -42,17 +42,19 @@ func TestRepair(t *testing.T) {
 				`UPDATE order_days SET orders = orders + 1 WHERE merchant_id = 355 AND orders > 0`,
 				`INSERT INTO order_days (merchant_id, day, state, orders) VALUES (355, 5, 1, 2)`,
 				`DELETE FROM order_days WHERE merchant_id = 356 AND day = 20776 AND state = 7`,
+				`DELETE FROM order_words WHERE word = 'rm356-1'`,
+				`UPDATE orders SET expires_at = 7 WHERE merchant_id = 355`,
 			)(t, in)
 			for _, path := range []string{purged, left, "invoices/none/a.pdf", "notes/a.txt"} {
 				put(path)(t, in)
 			}
 			repairs, findings := repair(t, in)
-			if len(repairs) != 4 || findings != 0 || !strings.HasPrefix(repairs[0], "merchant 355: rebuilt the day counts, of which ") ||
-				!strings.HasPrefix(repairs[1], "merchant 356: rebuilt the day counts, of which 1 were wrong; ") {
+			if len(repairs) != 6 || findings != 0 || !strings.HasPrefix(repairs[0], "merchant 355: rebuilt the day counts, of which ") ||
+				!strings.HasPrefix(repairs[2], "merchant 356: rebuilt the day counts, of which 1 were wrong; ") {
 				t.Errorf("%d findings, repaired %q", findings, repairs)
 			}
 			removed := []string{"removed " + purged + ", which belonged to no invoice", "removed " + left + ", which belonged to no invoice"}
-			if diff := cmp.Diff(removed, repairs[2:]); diff != "" {
+			if diff := cmp.Diff(removed, repairs[4:]); diff != "" {
 				t.Errorf("removed (-want +got):\n%s", diff)
 			}
 			in.Replace(t, "notes/a.txt", nil)
