@@ -256,6 +256,6 @@ func TestOperatorAccess(t *testing.T) {
 		s.compare(endpoint, s.ask("", method, "/operator"+path, "{}"), 401, v2Unauthorized)
 		s.compare(endpoint, s.ask(s.merchant, method, "/operator"+path, "{}"), 403, v2Forbidden)
 	}
-	s.asOperator("GET", "/orders", "", 405, coded("method_not_allowed", "This path does not take that method."))
+	s.asOperator("PUT", "/orders", "", 405, coded("method_not_allowed", "This path does not take that method."))
 	s.asOperator("GET", "/x", "", 404, coded("not_found", "Nothing is served at this path."))
 }
