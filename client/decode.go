@@ -122,6 +122,27 @@ func decodeLink(r response) (InvoiceLink, error) {
 	return decode(r, func(l InvoiceLink) bool { return l.URL != "" && !l.ExpiresAt.IsZero() })
 }
 
+// tokenPage is a page of tokens.
+type tokenPage struct {
+	Tokens []Token `json:"tokens"`
+	Next   int64   `json:"next"` // 0: the last page
+}
+
+// decodeTokens decodes the response of a list of tokens.
+func decodeTokens(r response) (tokenPage, error) {
+	return decode(r, func(p tokenPage) bool {
+		return p.Tokens != nil && !slices.ContainsFunc(p.Tokens, func(t Token) bool { return !t.complete() })
+	})
+}
+
+// decodeNewToken decodes the response with a new token.
+func decodeNewToken(r response) (NewToken, error) {
+	return decode(r, func(n NewToken) bool { return n.Token.complete() })
+}
+
+// complete reports whether the token has the required fields.
+func (t Token) complete() bool { return t.ID > 0 && t.Scopes != nil && !t.CreatedAt.IsZero() }
+
 // complete reports whether all invoices have the required fields.
 func complete(invoices ...Invoice) bool {
 	return !slices.ContainsFunc(invoices, func(i Invoice) bool { return i.ID < 1 || i.URL == "" || i.CreatedAt.IsZero() })

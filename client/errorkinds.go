@@ -16,7 +16,7 @@ type errorBody struct {
 	Message string `json:"message"`
 }
 
-// responseError returns the error of a response whose status is not 200.
+// responseError returns the error of a response that is no success.
 func (c *Client) responseError(call *call, r response) *Error {
 	e := &Error{
 		Op: c.clean(call.op), Status: r.status, RequestID: r.requestID, RetryAfter: c.retryAfter(r.header),
@@ -58,10 +58,12 @@ func kindOf(call *call, e *Error) error {
 		}
 		return ErrInternal
 	}
-	// Two codes have two meanings.
+	// Three codes have two meanings.
 	switch {
 	case e.Code == "10301" && e.Status == http.StatusNotFound, e.Status == http.StatusNotFound && strings.HasPrefix(e.Message, "The order with id "):
 		return ErrNotFound
+	case e.Status == http.StatusNotFound && e.Message == "The token was not found.":
+		return ErrTokenNotFound
 	case e.Code == "10304" && strings.HasSuffix(call.url, "/accept"):
 		return ErrCannotAccept
 	}

@@ -27,6 +27,7 @@ var (
 	ErrFileType        = errors.New("the file is not a pdf, png, jpeg or jpg")    // 400
 	ErrFileTooBig      = errors.New("the file is larger than 4,000,000 bytes")    // 400; also found before anything was sent
 	ErrInvoiceNotFound = errors.New("no such invoice file")                       // 404, also if the order does not exist
+	ErrTokenNotFound   = errors.New("no such token")                              // 404, also for a token of another merchant
 	ErrPrecondition    = errors.New("the order has changed since it was read")    // 412, after IfMatch
 	ErrHistoryChanged  = errors.New("event numbers have started again")           // another history, or after beyond the newest; found in a success
 	ErrKeyReused       = errors.New("the key belongs to another write")           // 422, after IdempotencyKey

@@ -17,7 +17,7 @@ var kinds = []error{
 	client.ErrUnauthorized, client.ErrForbidden, client.ErrInvalidParams, client.ErrInvalidPayload, client.ErrUnsupported,
 	client.ErrNotFound, client.ErrCannotAccept, client.ErrCannotReject, client.ErrInvalidReason, client.ErrInvalidAction,
 	client.ErrTooManyFiles, client.ErrFileType, client.ErrFileTooBig, client.ErrInvoiceNotFound, client.ErrPrecondition,
-	client.ErrKeyReused, client.ErrHistoryChanged, client.ErrInProgress, client.ErrRateLimited, client.ErrUnavailable, client.ErrInternal,
+	client.ErrTokenNotFound, client.ErrKeyReused, client.ErrHistoryChanged, client.ErrInProgress, client.ErrRateLimited, client.ErrUnavailable, client.ErrInternal,
 	client.ErrTransport, client.ErrResponse, client.ErrRefused,
 }
 

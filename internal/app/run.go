@@ -110,7 +110,7 @@ var exitCodes = []struct {
 	kinds []error
 }{
 	{exitUsage, []error{client.ErrInvalidParams}},
-	{exitNotFound, []error{client.ErrNotFound, client.ErrInvoiceNotFound}},
+	{exitNotFound, []error{client.ErrNotFound, client.ErrInvoiceNotFound, client.ErrTokenNotFound}},
 	{exitRefused, []error{
 		client.ErrCannotAccept, client.ErrCannotReject, client.ErrInvalidReason, client.ErrInvalidAction, client.ErrInvalidPayload,
 		client.ErrTooManyFiles, client.ErrFileType, client.ErrFileTooBig, client.ErrPrecondition, client.ErrKeyReused,

@@ -1,0 +1,108 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// Token is a token of the merchant, without its text.
+type Token struct {
+	ID        int64     `json:"id"`
+	Scopes    []string  `json:"scopes"` // such as orders:read
+	Label     string    `json:"label"`  // empty: none
+	Hint      string    `json:"hint"`   // the first letters of the text
+	CreatedAt time.Time `json:"createdAt"`
+	CreatedBy int64     `json:"createdBy"` // id of a token; 0: the operator's command made it
+	ExpiresAt time.Time `json:"expiresAt"`
+	RevokedAt time.Time `json:"revokedAt"`
+	// LastUsedAt is accurate to about ten seconds. LastUsedFrom is the IP address of the
+	// client at that time.
+	LastUsedAt   time.Time `json:"lastUsedAt"`
+	LastUsedFrom string    `json:"lastUsedFrom"`
+	Current      bool      `json:"current"` // it is the token of this client
+}
+
+// TokenRequest describes a new token.
+type TokenRequest struct {
+	// Scopes are no others than those of the client's token. Empty: those of
+	// orders:read, orders:write and invoices:write that it has.
+	Scopes   []string      `json:"scopes,omitempty"`
+	Lifetime time.Duration `json:"-"` // 0: as long as the operator allows
+	Label    string        `json:"label,omitempty"`
+}
+
+// NewToken is a token that was created.
+type NewToken struct {
+	// Text is the token itself, which cannot be read again. It is empty in the response
+	// to a repetition of the request: revoke the token then.
+	Text     string `json:"text"`
+	Token    Token  `json:"token"`
+	Replaced Token  `json:"replaced"` // of a rotation
+}
+
+// Tokens returns all tokens of the merchant, by id, also those that have expired or are
+// revoked. It needs the scope tokens, as all calls for tokens do.
+func (c *Client) Tokens(ctx context.Context) ([]Token, error) {
+	var all []Token
+	for after := int64(0); ; {
+		query := url.Values{"after": {strconv.FormatInt(after, 10)}, "limit": {"1000"}}
+		call := &call{op: "list tokens", method: http.MethodGet, url: c.address(query, "tokens")}
+		page, err := fetch(ctx, c, call, decodeTokens)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, page.Tokens...)
+		if page.Next == 0 {
+			return all, nil
+		}
+		after = page.Next
+	}
+}
+
+// CreateToken creates a token of the merchant.
+func (c *Client) CreateToken(ctx context.Context, request TokenRequest, options ...WriteOption) (NewToken, error) {
+	body := struct {
+		TokenRequest
+		Expires string `json:"expires,omitempty"`
+	}{request, lifetime(request.Lifetime)}
+	return c.newToken(ctx, "create a token", c.address(nil, "tokens"), body, options)
+}
+
+// RotateToken replaces a token, which may be the client's own: it creates one with the
+// same scopes, label and lifetime, and lets the old one expire after the overlap. Errors
+// in addition to those of every call: ErrTokenNotFound.
+func (c *Client) RotateToken(ctx context.Context, id int64, overlap time.Duration, options ...WriteOption) (NewToken, error) {
+	address := c.address(nil, "tokens", strconv.FormatInt(id, 10), "rotate")
+	body := map[string]string{"overlap": overlap.String()}
+	return c.newToken(ctx, "rotate token "+strconv.FormatInt(id, 10), address, body, options)
+}
+
+// RevokeToken revokes a token; the service refuses it from the next request on. Errors in
+// addition to those of every call: ErrTokenNotFound.
+func (c *Client) RevokeToken(ctx context.Context, id int64, options ...WriteOption) error {
+	name := strconv.FormatInt(id, 10)
+	call := &call{op: "revoke token " + name, method: http.MethodDelete, url: c.address(nil, "tokens", name)}
+	c.setOptions(call, options)
+	_, err := fetch(ctx, c, call, decodeSuccess)
+	return err
+}
+
+// newToken sends a request for a new token.
+func (c *Client) newToken(ctx context.Context, op, address string, body any, options []WriteOption) (NewToken, error) {
+	call := &call{op: op, method: http.MethodPost, url: address, creates: true}
+	call.body, _ = json.Marshal(body) // texts can always be encoded
+	c.setOptions(call, options)
+	return fetch(ctx, c, call, decodeNewToken)
+}
+
+// lifetime returns a duration as the service reads it; empty for 0.
+func lifetime(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return d.String()
+}
