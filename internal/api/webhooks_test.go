@@ -129,7 +129,7 @@ func TestWebhookFields(t *testing.T) {
 		`"https://hooks.example.com/` + strings.Repeat("a", 1000) + `"`,
 	}, texts...)
 	descriptions := append([]string{`"a\nb"`, `"` + strings.Repeat("a", 201) + `"`, `"\u0000"`}, texts...)
-	types := []string{`null`, `"order.created"`, `1`, `true`, `{}`, `[1]`, `[null]`, `["order.deleted"]`, `["ORDER.CREATED"]`, `[["order.created"]]`}
+	types := []string{`null`, `"order.created"`, `1`, `true`, `{}`, `[1]`, `[null]`, `["order.unknown"]`, `["ORDER.CREATED"]`, `[["order.created"]]`}
 	for path, credential := range webhooksOf(s) {
 		if got := s.ask(credential, "POST", path, `{"url":"https://hooks.example.com/a"}`); got.status != http.StatusCreated {
 			t.Fatalf("%d %s", got.status, got.body)
@@ -177,5 +177,26 @@ func TestWebhookFields(t *testing.T) {
 		if got := s.ask(s.operator, "GET", "/operator/webhooks?"+query, ""); got.status != http.StatusBadRequest {
 			t.Errorf("%s: %d %s", query, got.status, got.body)
 		}
+	}
+}
+
+// TestWebhooksNeedScope checks that operators need the scope webhooks for each route.
+func TestWebhooksNeedScope(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	unscoped, _, err := s.tokens.CreateOperator(t.Context(), token.OperatorScopes&^token.Webhooks, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, request := range []string{
+		"GET ", "POST ", "GET /1", "PATCH /1", "DELETE /1", "POST /1/secret", "POST /1/test", "POST /1/redeliver", "POST /1/replay", "GET /1/deliveries",
+	} {
+		method, below, _ := strings.Cut(request, " ")
+		if got := s.ask(unscoped, method, "/operator/merchants/355/webhooks"+below, "{}"); got.status != http.StatusForbidden {
+			t.Errorf("%s: %d %s", request, got.status, got.body)
+		}
+	}
+	if got := s.ask(unscoped, "GET", "/operator/webhooks", ""); got.status != http.StatusForbidden {
+		t.Errorf("all webhooks: %d %s", got.status, got.body)
 	}
 }
