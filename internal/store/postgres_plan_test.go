@@ -83,10 +83,10 @@ func checkPlans(t *testing.T, db *DB, on sqldb.Querier) {
 			statement{selectOfDeadlines, []any{highest.CreatedAt, 0, 0, 20}}, 0, []string{"Limit", "Scan using orders_open_deadlines"},
 		},
 		"search, one word": {
-			statement{selectOfWord, []any{0, "n", highest.CreatedAt, highest.LegacyID, 20}}, 0, []string{"Limit", "Scan Backward using order_words_pkey"},
+			statement{selectOfWord, []any{0, "'n'", highest.CreatedAt, highest.LegacyID, 20}}, 0, []string{"Limit", "Scan Backward using order_words_pkey"},
 		},
-		"search, prefix":    {statement{selectMatches, []any{0, "n", "o", 20}}, 0, []string{"Limit", "Scan using order_words_pkey"}},
-		"search, next word": {statement{selectNextWord, []any{0, "n", "o"}}, 0, []string{"Limit", "Scan using order_words_pkey"}},
+		"search, prefix":    {statement{selectMatches, []any{0, "'n'", "'o'", 20}}, 0, []string{"Limit", "Scan using order_words_pkey"}},
+		"search, next word": {statement{selectNextWord, []any{0, "'n'", "'o'"}}, 0, []string{"Limit", "Scan using order_words_pkey"}},
 		"search, orders":    {statement{selectFound, slices.Repeat([]any{1, 2}, rowsAtATime)}, 0, []string{"BitmapOr", "orders_pkey"}},
 		"events":            {statement{selectDeltasByKeys, []any{1, 1}}, 0, []string{"Index Scan using orders_pkey"}},
 	} {
