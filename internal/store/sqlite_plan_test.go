@@ -94,9 +94,17 @@ func TestSQLitePlans(t *testing.T) {
 		"orders to index":      {selectToIndex, []string{"SCAN orders USING COVERING INDEX orders_to_index"}},
 		"words to merge":       {selectWordsFrom, []string{"SEARCH order_words USING PRIMARY KEY (block=? AND word>?)"}},
 		"words to delete":      {deleteWordsTo, []string{"SEARCH order_words USING PRIMARY KEY (block=? AND word>? AND (word,created_at,legacy_id,merchant_id)<(?,?,?,?))"}},
-		"deltas":               {selectDeltas, []string{"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>?)"}},
-		"deltas with keys":     {selectDeltasByKeys, []string{"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>?)", byLegacyID, ifDeleted}},
-		"day counts":           {selectDayCounts, []string{"SEARCH order_days USING PRIMARY KEY (merchant_id=?)", event, event}},
+		"audit of an order": {selectAuditOfOrder, []string{
+			"SEARCH audit USING COVERING INDEX audit_by_order (merchant_id=? AND legacy_id=? AND seq<?)",
+			"SCAN k", "SEARCH a USING PRIMARY KEY (merchant_id=? AND seq=?)",
+			"USE TEMP B-TREE FOR ORDER BY", // of the entries of one order
+		}},
+		"audit of a merchant": {selectAuditOfMerchant, []string{"SEARCH audit USING PRIMARY KEY (merchant_id=? AND seq<?)"}},
+		"audit by time":       {selectAuditByTime, []string{"SEARCH audit USING INDEX audit_by_time (at>? AND (at,merchant_id,seq)<(?,?,?))"}},
+		"files to remove":     {selectFilesToRemove, []string{byLegacyID, "SEARCH i USING INDEX sqlite_autoindex_invoices_2 (merchant_id=? AND legacy_id=?)"}},
+		"deltas":              {selectDeltas, []string{"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>?)"}},
+		"deltas with keys":    {selectDeltasByKeys, []string{"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq>?)", byLegacyID, ifDeleted}},
+		"day counts":          {selectDayCounts, []string{"SEARCH order_days USING PRIMARY KEY (merchant_id=?)", event, event}},
 		"feed": {db.selectFeed, []string{
 			"SEARCH e USING PRIMARY KEY (merchant_id=? AND seq>?)", byLegacyID + " LEFT-JOIN", itsFile, ifDeleted, "SEARCH m USING INTEGER PRIMARY KEY (rowid=?)", "SCAN k LEFT-JOIN",
 			"SEARCH events USING PRIMARY KEY (merchant_id=? AND seq=?)",
