@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// ErrWebhookNotFound: the merchant has no such webhook, or no such event.
+// ErrWebhookNotFound means that the merchant has no such webhook, or no such event.
 var ErrWebhookNotFound = errors.New("the webhook or the event does not exist")
 
 // Webhook is an endpoint that receives the merchant's events.
