@@ -36,6 +36,8 @@ type fakeOrder struct {
 // fakeStore is an order.Store in memory, whose transactions run one at a time
 // and can be made to fail.
 type fakeStore struct {
+	order.Store // nil: what no test of the rules needs
+
 	mu        sync.Mutex
 	orders    map[int64]*fakeOrder // by legacy id
 	merchants []order.Merchant

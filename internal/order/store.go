@@ -45,6 +45,15 @@ type Store interface {
 	// entry of that.
 	ReplaceLinkKey(ctx context.Context, key LinkKey, entry AuditEntry) error
 
+	// DayCounts returns the numbers of orders by day and state, of the days from a day
+	// on, in the order of days.
+	DayCounts(ctx context.Context, merchantID int64, from Day) ([]DayCount, error)
+	// Unanswered returns up to limit registered orders, oldest first.
+	Unanswered(ctx context.Context, merchantID int64, limit int) ([]UnansweredOrder, error)
+	// WithoutInvoice returns up to limit orders in a state that have no active invoice,
+	// newest first. It examines the newest orders of the state only, up to examined.
+	WithoutInvoice(ctx context.Context, merchantID int64, state State, examined, limit int) ([]Summary, error)
+
 	// Events returns up to limit events of a merchant with numbers above after, and
 	// the data version and history of the same moment. They are zero if the merchant
 	// does not exist.

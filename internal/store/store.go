@@ -189,3 +189,11 @@ func timeOf(s sql.NullInt64) time.Time {
 	}
 	return time.Unix(s.Int64, 0).UTC()
 }
+
+// flag returns a bool as it is stored.
+func flag(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -130,15 +130,33 @@ func (c *coalescer) do(ctx context.Context, hash token.Hash, read func(context.C
 }
 
 func (db *DB) readGrant(ctx context.Context, text string, args ...any) (token.Grant, error) {
-	var g token.Grant
-	var expires, revoked, event, mark, name, suspended, rate, burst sql.NullInt64
-	err := db.sql.QueryRow(ctx, text, args, &g.ID, &g.MerchantID, sqldb.Int(&g.Scopes), &expires, &revoked,
-		&event, &mark, &name, &suspended, &rate, &burst)
-	g.ExpiresAt, g.RevokedAt = timeOf(expires), timeOf(revoked)
-	g.DataVersion = order.DataVersion{Event: event.Int64, Mark: mark.Int64}
-	g.NameMark, g.Suspended = name.Int64, suspended.Valid
-	g.RateLimit = order.RateLimit{PerSecond: int(rate.Int64), Burst: int(burst.Int64)}
-	return g, err
+	var row grantRow
+	err := db.sql.QueryRow(ctx, text, args, row.dest()...)
+	return row.grant(), err
+}
+
+// grantRow is a row of selectGrant.
+type grantRow struct {
+	token.Grant
+	expires, revoked, event, mark, name, suspended, rate, burst sql.NullInt64
+}
+
+// dest returns the Scan destinations of the row.
+func (r *grantRow) dest() []any {
+	return []any{
+		&r.ID, &r.MerchantID, sqldb.Int(&r.Scopes), &r.expires, &r.revoked,
+		&r.event, &r.mark, &r.name, &r.suspended, &r.rate, &r.burst,
+	}
+}
+
+// grant returns the scanned grant.
+func (r *grantRow) grant() token.Grant {
+	g := r.Grant
+	g.ExpiresAt, g.RevokedAt = timeOf(r.expires), timeOf(r.revoked)
+	g.DataVersion = order.DataVersion{Event: r.event.Int64, Mark: r.mark.Int64}
+	g.NameMark, g.Suspended = r.name.Int64, r.suspended.Valid
+	g.RateLimit = order.RateLimit{PerSecond: int(r.rate.Int64), Burst: int(r.burst.Int64)}
+	return g
 }
 
 // selectRevoked is completed by Dialect.InList.

@@ -55,6 +55,10 @@ func (m *memory) SaveResponse(context.Context, int64, string, [sha256.Size]byte,
 	return nil
 }
 
+func (m *memory) AddLoginLink(context.Context, token.Hash, token.LoginLink, time.Time) error {
+	return nil
+}
+
 func (m *memory) AddToken(_ context.Context, hash token.Hash, t token.Token, entry order.AuditEntry) (int64, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

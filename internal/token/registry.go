@@ -88,6 +88,10 @@ type Tx interface {
 	// CountTokens returns how many tokens of a merchant are valid at a time, and how many
 	// were created after another one. Additions of others wait until the transaction ends.
 	CountTokens(ctx context.Context, merchantID int64, now, after time.Time) (valid, created int, err error)
+
+	// AddLoginLink stores a login link, and deletes those that expired before a
+	// time. It returns order.ErrMerchantNotFound if the merchant does not exist.
+	AddLoginLink(ctx context.Context, hash Hash, link LoginLink, expiredBefore time.Time) error
 }
 
 // Registry creates, authenticates and revokes tokens. It is safe for concurrent use.
@@ -125,8 +129,13 @@ func (r *Registry) Authenticate(ctx context.Context, text string, from netip.Add
 	if !g.Valid(now) {
 		return Grant{}, &InvalidError{ID: g.ID}
 	}
-	r.mu.Lock()
-	r.used[g.ID] = Use{At: now, From: from}
-	r.mu.Unlock()
+	r.recordUse(g.ID, Use{At: now, From: from})
 	return g, nil
+}
+
+// recordUse records that a token was used. flushUses writes it.
+func (r *Registry) recordUse(id int64, use Use) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.used[id] = use
 }

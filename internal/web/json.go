@@ -41,28 +41,12 @@ func WriteJSON(w http.ResponseWriter, status int, value any) error {
 	})
 }
 
-// Page is the body of a response that people read in a browser.
-type Page struct {
-	ContentType string
-	Text        string
-}
-
-// write sends the page with a status.
-func (p Page) write(w http.ResponseWriter, status int) {
-	h := w.Header()
-	body := []byte(p.Text)
-	setJSONHeaders(h, body)
-	h.Set("Content-Type", p.ContentType)
-	w.WriteHeader(status)
-	_, _ = w.Write(body) // an error means that the client disconnected
-}
-
-// writeResponse sends a response. Like WriteJSON, it sends nothing if it returns
-// an error.
+// writeResponse sends a response, whose body may be a Page. Like WriteJSON, it sends
+// nothing if it returns an error.
 func writeResponse(w http.ResponseWriter, response Response) error {
 	maps.Copy(w.Header(), response.Header)
 	if page, ok := response.Body.(Page); ok {
-		page.write(w, response.Status)
+		page.Write(w, response.Status)
 		return nil
 	}
 	return WriteJSON(w, response.Status, response.Body)

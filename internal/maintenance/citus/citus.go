@@ -37,7 +37,8 @@ const byMerchant = "merchant_id"
 // are distributed by themselves.
 //
 // The other tables stay on the coordinator: tokens, which are read before the
-// merchant is known, counters, the key of links, and the version of the schema.
+// merchant is known, sessions and login links, counters, the key of links, and the
+// version of the schema.
 var Tables = []Table{
 	{Name: "merchants", Column: "id"},
 	{Name: "orders", Column: byMerchant},

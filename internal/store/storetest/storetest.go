@@ -22,6 +22,7 @@ import (
 type Store interface {
 	order.Store
 	token.Store
+	token.SessionStore
 	webhook.Store
 	// Ping returns an error if the database cannot be read.
 	Ping(ctx context.Context) error
@@ -57,7 +58,7 @@ func Run(t *testing.T, fresh func(t *testing.T) Database) {
 	for _, subject := range slices.Concat(
 		orderSubjects, importSubjects, listSubjects, searchSubjects, transitionSubjects, correctionSubjects, invoiceSubjects,
 		cleanupSubjects, eventSubjects, eventListSubjects, tokenSubjects, merchantSubjects, linkSubjects, cancelSubjects, idempotencySubjects, webhookSubjects,
-		auditSubjects, retentionSubjects,
+		auditSubjects, sessionSubjects, retentionSubjects,
 	) {
 		t.Run(subject.name, func(t *testing.T) {
 			t.Parallel()

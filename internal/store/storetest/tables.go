@@ -37,6 +37,9 @@ var tableColumns = map[string]string{
 		"state_set_at, acknowledged, failures, failing_since, next_attempt_at, deliveries, lease_number, lease_until",
 	"webhook_deliveries": "merchant_id, webhook_id, id, at, message_id, event_seq, event_type, status, error, took_ms, response",
 
+	"sessions":    "hash, token_id, owns_token, created_at, last_used_at",
+	"login_links": "hash, merchant_id, scopes, expires_at",
+
 	"deleted_orders": "merchant_id, legacy_id, reference, created_at, deleted_at",
 
 	"audit": "merchant_id, seq, at, action, actor, token_id, request_id, address, legacy_id, reference, subject_id, detail, hash",

@@ -1,0 +1,54 @@
+package order
+
+import (
+	"context"
+	"time"
+)
+
+// DayCount is how many orders that were created on a day are in a state.
+type DayCount struct {
+	Day    Day
+	State  State
+	Orders int64
+}
+
+// UnansweredOrder is an order that its merchant has neither accepted nor rejected.
+type UnansweredOrder struct {
+	Summary
+	ExpiresAt time.Time // zero: does not expire
+}
+
+// MaxExamined is how many orders of a state WithoutInvoice examines at most, the
+// newest first: its cost does not grow with the number of orders.
+const MaxExamined = 300
+
+// invoiceStates are the states in which an order should have an invoice file: the
+// merchant has accepted it, and the customer does not have it yet.
+var invoiceStates = []State{InProcessing, ReadyForShipment, PickedByCourier}
+
+// DayCounts returns the numbers of a merchant's orders by day and state, of the days
+// from a day on, in the order of days. Days and states without orders are absent.
+func (s *Service) DayCounts(ctx context.Context, merchantID int64, from Day) ([]DayCount, error) {
+	return s.store.DayCounts(ctx, merchantID, from)
+}
+
+// Unanswered returns the oldest orders that wait for the merchant's answer, at most
+// limit of them, oldest first.
+func (s *Service) Unanswered(ctx context.Context, merchantID int64, limit int) ([]UnansweredOrder, error) {
+	return s.store.Unanswered(ctx, merchantID, limit)
+}
+
+// WithoutInvoice returns the newest orders that are accepted and on their way but
+// have no invoice file, at most limit of each state. It examines MaxExamined orders
+// of each state.
+func (s *Service) WithoutInvoice(ctx context.Context, merchantID int64, limit int) ([]Summary, error) {
+	var all []Summary
+	for _, state := range invoiceStates {
+		orders, err := s.store.WithoutInvoice(ctx, merchantID, state, MaxExamined, limit)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, orders...)
+	}
+	return all, nil
+}

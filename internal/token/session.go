@@ -1,0 +1,235 @@
+package token
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"log/slog"
+	"net/netip"
+	"strings"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+// Lifetimes of sessions and login links.
+const (
+	// SessionIdle is how long a session lasts without a request.
+	SessionIdle = 8 * time.Hour
+	// SessionLifetime is how long a session lasts at most.
+	SessionLifetime = 7 * 24 * time.Hour
+	// LoginLinkLifetime is how long a login link can be used.
+	LoginLinkLifetime = 15 * time.Minute
+
+	// touchInterval is how old the recorded last use of a session may be: a write
+	// for each request would cost more than the page.
+	touchInterval = 5 * time.Minute
+)
+
+// ErrNoSession means that a session does not exist or has expired, or that its
+// token is not valid any more. The person has to sign in again.
+var ErrNoSession = errors.New("there is no such session, or it has ended")
+
+// ErrNoLoginLink means that a login link does not exist, has expired, or was used.
+var ErrNoLoginLink = errors.New("there is no such login link, or it has expired or was used")
+
+// Session is the sign-in of a person in a browser. It acts as its token: with its
+// merchant and its scopes, and no longer than the token is valid.
+type Session struct {
+	TokenID int64
+	// OwnsToken: a login link made the token for this session. It is revoked when the
+	// person signs out.
+	OwnsToken  bool
+	CreatedAt  time.Time
+	LastUsedAt time.Time // accurate to touchInterval
+	// MerchantName is that of the token's merchant. Set on read.
+	MerchantName string
+}
+
+// Expired reports whether the session has expired at a time.
+func (s Session) Expired(now time.Time) bool {
+	return now.Sub(s.LastUsedAt) >= SessionIdle || now.Sub(s.CreatedAt) >= SessionLifetime
+}
+
+// LoginLink is a one-time link by which a person signs in without a token.
+type LoginLink struct {
+	MerchantID int64
+	Scopes     Scope // of the token that the session gets
+	ExpiresAt  time.Time
+}
+
+// SessionStore stores sessions and login links by the SHA-256 of their secrets.
+// Times are in whole seconds.
+type SessionStore interface {
+	// AddSession stores a session, and deletes those last used before a time.
+	AddSession(ctx context.Context, hash Hash, s Session, unusedSince time.Time) error
+	// SessionGrant returns a session, also an expired one, and the grant of its
+	// token as Store.Grant does. It returns ErrNoSession if it does not exist.
+	SessionGrant(ctx context.Context, hash Hash) (Session, Grant, error)
+	// TouchSession stores when a session was last used.
+	TouchSession(ctx context.Context, hash Hash, at time.Time) error
+	// EndSession deletes a session if it exists, and revokes its token if the
+	// session owns it.
+	EndSession(ctx context.Context, hash Hash, at time.Time) error
+	// UseLoginLink deletes a login link and stores the token and the session that it
+	// makes, in one transaction. make returns the two; it may be called more than
+	// once. UseLoginLink returns ErrNoLoginLink if there is no such link, and every
+	// error of make.
+	UseLoginLink(ctx context.Context, link Hash, session Hash, make func(LoginLink) (Hash, Token, Session, error)) error
+}
+
+// Sessions makes, finds and ends sessions. It is safe for concurrent use.
+type Sessions struct {
+	store  SessionStore
+	tokens *Registry
+}
+
+// NewSessions returns the sessions of a store. They act as the tokens of a registry.
+func NewSessions(store SessionStore, tokens *Registry) *Sessions {
+	return &Sessions{store: store, tokens: tokens}
+}
+
+// Begin signs a person in with the text of a token. It returns the secret of the new
+// session, which the browser keeps. Errors: those of Registry.Authenticate.
+func (s *Sessions) Begin(ctx context.Context, text string, from netip.Addr) (secret string, grant Grant, err error) {
+	grant, err = s.tokens.Authenticate(ctx, text, from)
+	if err != nil {
+		return "", Grant{}, err
+	}
+	now := s.now()
+	secret, hash := newSecret()
+	session := Session{TokenID: grant.ID, CreatedAt: now, LastUsedAt: now}
+	return secret, grant, s.store.AddSession(ctx, hash, session, now.Add(-SessionIdle))
+}
+
+// Find returns the session with a secret and the grant of its token, or ErrNoSession.
+// Each call reads both, so that a revocation is effective at the next request.
+func (s *Sessions) Find(ctx context.Context, secret string, from netip.Addr) (Session, Grant, error) {
+	session, grant, hash, err := s.read(ctx, secret, from)
+	if err != nil {
+		return Session{}, Grant{}, err
+	}
+	if now := s.now(); now.Sub(session.LastUsedAt) >= touchInterval {
+		err = s.store.TouchSession(ctx, hash, now)
+	}
+	return session, grant, err
+}
+
+// Look is Find for a request that nobody made: it does not count as use of the session.
+func (s *Sessions) Look(ctx context.Context, secret string, from netip.Addr) (Session, Grant, error) {
+	session, grant, _, err := s.read(ctx, secret, from)
+	return session, grant, err
+}
+
+// read returns a valid session, its grant and the hash of its secret, or ErrNoSession.
+func (s *Sessions) read(ctx context.Context, secret string, from netip.Addr) (Session, Grant, Hash, error) {
+	hash, err := hashSecret(secret)
+	if err != nil {
+		return Session{}, Grant{}, Hash{}, ErrNoSession
+	}
+	session, grant, err := s.store.SessionGrant(ctx, hash)
+	if err != nil {
+		return Session{}, Grant{}, Hash{}, err
+	}
+	now := s.now()
+	if session.Expired(now) || !grant.Valid(now) {
+		return Session{}, Grant{}, Hash{}, ErrNoSession
+	}
+	s.tokens.recordUse(grant.ID, Use{At: now, From: from})
+	return session, grant, hash, nil
+}
+
+// End signs out. It does nothing if there is no such session.
+func (s *Sessions) End(ctx context.Context, secret string) error {
+	hash, err := hashSecret(secret)
+	if err != nil {
+		return nil
+	}
+	return s.store.EndSession(ctx, hash, s.now())
+}
+
+// CreatedLink is a new login link.
+type CreatedLink struct {
+	LoginLink
+	Secret string // cannot be read again
+}
+
+// URL returns the address of the link at the service with a base URL.
+func (l CreatedLink) URL(baseURL string) string {
+	return strings.TrimSuffix(baseURL, "/") + "/console/login/" + l.Secret
+}
+
+// LogLoginLink logs that a login link was created. by says who did it.
+func LogLoginLink(log *slog.Logger, link LoginLink, by ...slog.Attr) {
+	attrs := append([]slog.Attr{slog.Int64("merchant", link.MerchantID), slog.String("scopes", link.Scopes.String())}, by...)
+	log.LogAttrs(context.Background(), slog.LevelInfo, "login link created", attrs...)
+}
+
+// LoginLinkOptions are the options of the creation of a login link.
+type LoginLinkOptions = order.ChangeOptions[CreatedLink]
+
+// NewLoginLink makes a login link for a merchant. The session that it makes has the
+// scopes. Errors beside those of order.Change: order.ErrMerchantNotFound.
+func (s *Sessions) NewLoginLink(ctx context.Context, merchantID int64, scopes Scope, options LoginLinkOptions) (CreatedLink, error) {
+	return order.Change(ctx, s.tokens.store.ChangeTokens, options, func(tx Tx) (CreatedLink, error) {
+		if merchantID <= 0 {
+			return CreatedLink{}, order.ErrMerchantNotFound
+		}
+		now := s.now()
+		secret, hash := newSecret()
+		link := LoginLink{MerchantID: merchantID, Scopes: scopes, ExpiresAt: now.Add(LoginLinkLifetime)}
+		return CreatedLink{LoginLink: link, Secret: secret}, tx.AddLoginLink(ctx, hash, link, now)
+	})
+}
+
+// linkLabel is the label of the tokens that login links make.
+const linkLabel = "login link"
+
+// UseLoginLink signs a person in with the secret of a login link. It returns the
+// secret of the new session. The session gets a token of its own, which is valid as
+// long as a session can last. Errors: ErrNoLoginLink.
+func (s *Sessions) UseLoginLink(ctx context.Context, secret string) (session string, err error) {
+	link, err := hashSecret(secret)
+	if err != nil {
+		return "", ErrNoLoginLink
+	}
+	session, sessionHash := newSecret()
+	err = s.store.UseLoginLink(ctx, link, sessionHash, func(link LoginLink) (Hash, Token, Session, error) {
+		now := s.now()
+		if !now.Before(link.ExpiresAt) {
+			return Hash{}, Token{}, Session{}, ErrNoLoginLink
+		}
+		// Nobody gets the text of the token: only the session acts as it.
+		text, hint := NewText(MerchantPrefix)
+		hash, err := HashText(text)
+		made := Token{
+			MerchantID: link.MerchantID, Scopes: link.Scopes, Hint: hint, Label: linkLabel,
+			CreatedAt: now, ExpiresAt: now.Add(SessionLifetime),
+		}
+		return hash, made, Session{OwnsToken: true, CreatedAt: now, LastUsedAt: now}, err
+	})
+	return session, err
+}
+
+func (s *Sessions) now() time.Time { return s.tokens.now().UTC().Truncate(time.Second) }
+
+// secretBytes is the size of the random secret of a session or a login link.
+const secretBytes = 32
+
+// newSecret returns a random secret as text, and its hash.
+func newSecret() (string, Hash) {
+	var random [secretBytes]byte
+	_, _ = rand.Read(random[:]) // never returns an error
+	return base64.RawURLEncoding.EncodeToString(random[:]), sha256.Sum256(random[:])
+}
+
+// hashSecret returns the hash of a secret.
+func hashSecret(text string) (Hash, error) {
+	random, err := base64.RawURLEncoding.DecodeString(text)
+	if err == nil && len(random) != secretBytes {
+		err = ErrMalformed
+	}
+	return sha256.Sum256(random), err
+}

@@ -1,0 +1,31 @@
+package web
+
+import (
+	"maps"
+	"net/http"
+
+	"merchantorders/internal/token"
+)
+
+// Page is the body of a response that people read in a browser. An ErrorEncoder
+// returns it where people are the readers.
+type Page struct {
+	ContentType string
+	Header      http.Header // further fields; nil: none
+	Text        string
+}
+
+// Write sends the page with a status. Nobody stores it, unless its header says so.
+func (p Page) Write(w http.ResponseWriter, status int) {
+	h := w.Header()
+	body := []byte(p.Text)
+	setJSONHeaders(h, body)
+	h.Set("Content-Type", p.ContentType)
+	maps.Copy(h, p.Header)
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // an error means that the client disconnected
+}
+
+// RecordGrant makes a grant that of a request, for the request log and for Source. A
+// handler calls it that authenticates requests by itself.
+func RecordGrant(r *http.Request, grant token.Grant) { logEntryOf(r).grant = grant }
