@@ -66,6 +66,7 @@ var mayImport = map[string][]string{
 		"internal/store", "internal/store/migrations", "internal/store/orderpb", "internal/store/sqldb", "internal/store/sqldb/sqlite",
 	},
 
+	"internal/console":  {"internal/web", "internal/web/ratelimit", "internal/order", "internal/token", "internal/webhook"},
 	"internal/docpages": {"internal/web", "internal/web/compress", "openapi", "docs"},
 	"openapi":           {},
 	"docs":              {},
@@ -97,7 +98,7 @@ var onlyIn = map[string][]string{
 	"github.com/getkin/kin-openapi":      {},
 	"github.com/chromedp":                {},
 	"go.yaml.in/yaml":                    {"openapi", "internal/config"},
-	"net/http":                           {"client", "internal/web", "internal/webhook", "internal/api", "internal/app", "internal/filestore", "internal/docpages", "internal/tracing"},
+	"net/http":                           {"client", "internal/web", "internal/webhook", "internal/api", "internal/app", "internal/filestore", "internal/docpages", "internal/console", "internal/tracing"},
 	"testing":                            {},
 	"github.com/google/go-cmp":           {},
 	"go.uber.org/goleak":                 {},

@@ -1,0 +1,91 @@
+// Makes forms more comfortable. They work without it.
+"use strict";
+
+// A form that makes a change is sent once. The server makes sure of it; this only
+// shows that something happens.
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (!form.matches("[data-once]")) return;
+  if (form.dataset.sent) event.preventDefault();
+  form.dataset.sent = "yes";
+  form.setAttribute("aria-busy", "true");
+});
+// A page that the browser kept may be sent again.
+addEventListener("pageshow", () => {
+  for (const form of document.querySelectorAll("form[data-sent]")) {
+    delete form.dataset.sent;
+    form.removeAttribute("aria-busy");
+  }
+});
+
+// Files: limits before the upload, drag and drop, progress.
+const extensions = /\.(pdf|png|jpe?g)$/i;
+function prepareUpload(form) {
+  const input = form.querySelector("input[type=file]");
+  const problem = form.querySelector("[data-problem]");
+  const progress = form.querySelector("progress");
+  const show = (text) => {
+    problem.textContent = text;
+    problem.hidden = !text;
+  };
+  const check = () => {
+    const data = form.dataset;
+    for (const file of input.files) {
+      if (!extensions.test(file.name)) return file.name + ": " + data.typeProblem;
+      if (file.size > Number(data.max)) return file.name + ": " + data.sizeProblem;
+    }
+    return input.files.length > Number(data.left) ? data.countProblem : "";
+  };
+  const send = () => {
+    const request = new XMLHttpRequest();
+    request.upload.addEventListener("progress", (event) => {
+      progress.value = event.loaded / event.total;
+    });
+    request.addEventListener("error", () => {
+      progress.hidden = true;
+      show(form.dataset.failed);
+    });
+    request.addEventListener("load", () => {
+      // The response is the page that follows, as without this script.
+      const main = new DOMParser().parseFromString(request.responseText, "text/html").querySelector("main");
+      if (request.status < 300 || !main) {
+        location.replace(request.responseURL);
+        return;
+      }
+      progress.hidden = true;
+      const notice = main.querySelector(".notice.bad, .lead");
+      show(notice ? notice.innerText.trim() : form.dataset.failed);
+    });
+    show("");
+    progress.hidden = false;
+    request.open("POST", form.action);
+    request.send(new FormData(form));
+  };
+  input.addEventListener("change", () => show(check()));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const text = check();
+    if (text) show(text);
+    else send();
+  });
+  for (const type of ["dragenter", "dragover"]) {
+    form.addEventListener(type, (event) => {
+      event.preventDefault();
+      form.classList.add("over");
+    });
+  }
+  form.addEventListener("dragleave", () => form.classList.remove("over"));
+  form.addEventListener("drop", (event) => {
+    event.preventDefault();
+    form.classList.remove("over");
+    if (!event.dataTransfer.files.length) return;
+    input.files = event.dataTransfer.files;
+    show(check());
+    if (problem.hidden) send();
+  });
+}
+
+// live.js replaces forms.
+const prepareUploads = (part) => part.querySelectorAll("form[data-upload]").forEach(prepareUpload);
+prepareUploads(document);
+document.addEventListener("live", (event) => prepareUploads(event.detail));

@@ -1,0 +1,109 @@
+// Shows changes of orders as they happen, also those made elsewhere. The server says
+// which orders have changed; the script then loads the page again in the background
+// and replaces the parts with the attribute data-live, which is their name.
+"use strict";
+
+(() => {
+  const body = document.body;
+  if (!body.dataset.liveUrl || !document.querySelector("[data-live]")) return;
+  const background = { headers: { "Console-Background": "1" }, redirect: "manual", cache: "no-store" };
+  let after = Number(body.dataset.liveAfter);
+  let history = "";
+  let request = null; // AbortController of the request that waits
+  let failures = 0;
+
+  // A browser opens few connections to a host, and a hidden page needs none: it asks
+  // for everything that it has missed when it is visible again.
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) request?.abort();
+    else watch();
+  });
+  addEventListener("online", () => watch());
+  addEventListener("pageshow", (event) => { if (event.persisted) watch(); });
+  addEventListener("pagehide", () => request?.abort());
+
+  async function watch() {
+    if (request) return;
+    while (!document.hidden) {
+      request = new AbortController();
+      try {
+        const response = await fetch(body.dataset.liveUrl + "?after=" + after, { ...background, signal: request.signal });
+        if (response.type === "opaqueredirect") { location.reload(); return; } // signed out
+        if (!response.ok) throw new Error(String(response.status));
+        const feed = await response.json();
+        // After a restore the numbers mean other events.
+        const other = (history && history !== feed.history) || after > feed.newest;
+        history = feed.history;
+        if (other || feed.orders.length) await refresh(other ? null : new Set(feed.orders));
+        after = other ? feed.newest : feed.next;
+        failures = 0;
+      } catch (error) {
+        if (error.name === "AbortError") break;
+        failures++;
+        await new Promise((done) => setTimeout(done, Math.min(60, 2 ** failures) * 1000));
+      }
+    }
+    request = null;
+  }
+
+  // refresh replaces the parts of the page that have changed. A page of one order
+  // names it, and is loaded for its changes only. orders is null if all may have changed.
+  async function refresh(orders) {
+    const own = body.dataset.liveOrder;
+    if (own && orders && !orders.has(own)) return;
+    const response = await fetch(location.href, { ...background, signal: request.signal });
+    if (response.type === "opaqueredirect") { location.reload(); return; }
+    if (!response.ok) throw new Error(String(response.status));
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    const fresh = new Map([...page.querySelectorAll("[data-live]")].map((part) => [part.dataset.live, part]));
+    let changed = false;
+    for (const part of document.querySelectorAll("[data-live]")) {
+      const next = fresh.get(part.dataset.live);
+      if (!next || part.liveSource === content(next)) continue;
+      changed = true;
+      if (busy(part)) document.querySelector("[data-live-notice]")?.removeAttribute("hidden");
+      else replace(part, next);
+    }
+    if (changed) announce();
+    for (const row of document.querySelectorAll("[data-order]")) row.classList.toggle("fresh", orders?.has(row.dataset.order) ?? false);
+  }
+
+  // busy reports whether a person is filling in a form of a part.
+  function busy(part) {
+    return [...part.querySelectorAll("input, select, textarea")].some((field) =>
+      field.type === "file" ? field.files.length > 0
+        : field.matches("select") ? [...field.options].some((option) => option.selected !== option.defaultSelected)
+          : field.type !== "hidden" && field.type !== "checkbox" && field.value !== field.defaultValue);
+  }
+
+  // replace keeps selections, open details and the focus.
+  function replace(part, next) {
+    const checked = new Set([...part.querySelectorAll("input:checked")].map((box) => box.value));
+    const open = new Set([...part.querySelectorAll("details[open]")].map((details) => details.id));
+    const focused = part.contains(document.activeElement) ? signature(document.activeElement) : "";
+    const source = content(next);
+    part.replaceChildren(...next.childNodes);
+    part.liveSource = source;
+    for (const box of part.querySelectorAll("input[type=checkbox]")) box.checked = checked.has(box.value);
+    for (const details of part.querySelectorAll("details")) if (open.has(details.id)) details.open = true;
+    if (focused) [...part.querySelectorAll("a, button, input, select, summary")].find((element) => signature(element) === focused)?.focus();
+    document.dispatchEvent(new CustomEvent("live", { detail: part }));
+  }
+
+  // content is the content of a part without what each rendering makes anew.
+  const content = (part) => part.innerHTML.replace(/name="key" value="[^"]*"/g, "");
+
+  const signature = (element) => [element.tagName, element.id, element.name, element.getAttribute("href"), element.type === "checkbox" ? element.value : element.textContent].join("|");
+
+  // announce tells a screen reader, politely.
+  function announce() {
+    const status = document.querySelector("[data-live-status]");
+    if (!status) return;
+    status.textContent = "";
+    setTimeout(() => { status.textContent = status.dataset.liveStatus; }, 100);
+  }
+
+  // Before other scripts change anything.
+  for (const part of document.querySelectorAll("[data-live]")) part.liveSource = content(part);
+  watch();
+})();

@@ -1,0 +1,122 @@
+package console
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+// auditPageSize is how many entries of the audit log a page shows.
+const auditPageSize = 50
+
+// auditView is the data of the page of the audit log.
+type auditView struct {
+	Form    formView
+	Entries []order.AuditEntry
+	Next    string // query of the next page; empty: there is none
+}
+
+// audit serves GET /operator/audit.
+func (s *site) audit(w http.ResponseWriter, r *request) error {
+	values := r.URL.Query()
+	form := newForm(values)
+	query := readAudit(form)
+	view := auditView{Form: form}
+	if !form.valid() {
+		return s.show(w, r, http.StatusBadRequest, "audit", view)
+	}
+	page, err := s.Orders.AuditLog(r.Context(), query)
+	if err != nil {
+		return err
+	}
+	view.Entries = page.Entries
+	if page.Next != nil {
+		values.Set("after", writeAuditCursor(*page.Next))
+		view.Next = "?" + values.Encode()
+	}
+	return s.show(w, r, http.StatusOK, "audit", view)
+}
+
+// readAudit reads the filter of the audit log from a form and refuses what is wrong in
+// it. Spaces around a value do not count.
+func readAudit(form formView) order.AuditQuery {
+	value := func(name string) string { return strings.TrimSpace(form.Value(name)) }
+	query := order.AuditQuery{Limit: auditPageSize, Reference: value("reference"), Action: order.AuditAction(value("action"))}
+	if text := value("merchant"); text != "" {
+		id, ok := order.ParseID(text)
+		if !ok {
+			form.refuse("merchant", "problem.id")
+		}
+		query.MerchantID = &id
+	}
+	if text := value("token"); text != "" {
+		id, ok := order.ParseID(text)
+		if !ok {
+			form.refuse("token", "problem.id")
+		}
+		query.TokenID = id
+	}
+	if query.Reference != "" && !order.ValidReference(query.Reference) {
+		form.refuse("reference", "problem.reference")
+	}
+	day := func(name string) order.Day {
+		text := value(name)
+		if text == "" {
+			return order.NoDay
+		}
+		day, ok := order.ParseDay(text)
+		if !ok {
+			form.refuse(name, "problem.day")
+		}
+		return day
+	}
+	from, to := day("from"), day("to")
+	if from != order.NoDay {
+		query.From = from.Start()
+	}
+	if to != order.NoDay {
+		query.To = (to + 1).Start()
+	}
+	if from != order.NoDay && to != order.NoDay && from > to {
+		form.refuse("to", "filter.range")
+	}
+	if text := value("after"); text != "" {
+		query.After = readAuditCursor(text)
+	}
+	return query
+}
+
+// writeAuditCursor returns a cursor as it stands in an address.
+func writeAuditCursor(c order.AuditCursor) string {
+	return strconv.FormatInt(c.At.Unix(), 10) + "-" + strconv.FormatInt(c.MerchantID, 10) + "-" + strconv.FormatInt(c.Seq, 10)
+}
+
+// readAuditCursor reads what writeAuditCursor returns. Another text is the first page.
+func readAuditCursor(text string) *order.AuditCursor {
+	var numbers [3]int64
+	parts := strings.Split(text, "-")
+	if len(parts) != len(numbers) {
+		return nil
+	}
+	for i, part := range parts {
+		n, err := strconv.ParseInt(part, 10, 64)
+		if err != nil {
+			return nil
+		}
+		numbers[i] = n
+	}
+	return &order.AuditCursor{At: time.Unix(numbers[0], 0).UTC(), MerchantID: numbers[1], Seq: numbers[2]}
+}
+
+// entriesView is a table of entries of the audit log.
+type entriesView struct {
+	Layout  layout
+	Entries []order.AuditEntry
+}
+
+func newEntriesView(l layout, entries []order.AuditEntry) entriesView {
+	return entriesView{l, entries}
+}

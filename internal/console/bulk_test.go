@@ -1,0 +1,133 @@
+package console_test
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+// TestBulkAccept accepts several orders, of which somebody else has accepted one.
+func TestBulkAccept(t *testing.T) {
+	t.Parallel()
+	s := start(t, newOrder(1, "FIRST"), newOrder(2, "SECOND"), newOrder(3, "TAKEN"), newOrder(4, "THEIRS", ofMerchant(theirs)))
+	b := s.signedIn(s.token)
+	form := b.get("/console/orders?state=registered").form(t, "/console/accept")
+	form["order"] = []string{"FIRST", "TAKEN", "THEIRS", "<script>", "SECOND", "FIRST"}
+	form.Set("back", "/console/orders?state=registered")
+	_, err := s.orders.Accept(t.Context(), ours, order.ByReference("TAKEN"), order.WriteOptions{Source: order.Source{TokenID: 77}})
+	s.must(err)
+
+	for _, repetition := range []string{"first", "second"} {
+		got := b.post("/console/accept", form)
+		got.expect(t, http.StatusOK, "2 orders were accepted", "3 orders were not accepted", "token 77", `href="/console/orders?state=registered"`, "&lt;script&gt;")
+		if strings.Contains(got.body, "<script>") {
+			t.Errorf("the %s page has a script of the form", repetition)
+		}
+	}
+	for reference, want := range map[string]int{"FIRST": 2, "SECOND": 2, "TAKEN": 2} {
+		events, err := s.orders.OrderEvents(t.Context(), ours, order.ByReference(reference), order.FeedQuery{Limit: 10})
+		if s.must(err); len(events) != want {
+			t.Errorf("%s has %d events, want %d", reference, len(events), want)
+		}
+	}
+	o, err := s.orders.Get(t.Context(), theirs, order.ByReference("THEIRS"))
+	if s.must(err); o.State != order.Registered {
+		t.Errorf("the order of another store is %s", o.State)
+	}
+}
+
+// TestBulkAcceptOfNothing sends the form without orders, and with too many.
+func TestBulkAcceptOfNothing(t *testing.T) {
+	t.Parallel()
+	s := start(t, newOrder(1, "FIRST"))
+	b := s.signedIn(s.token)
+	form := b.get("/console/orders").form(t, "/console/accept")
+	b.post("/console/accept", form).expect(t, http.StatusUnprocessableEntity, "No order was selected")
+	form["order"] = slices.Collect(func(yield func(string) bool) {
+		for i := range 101 {
+			if !yield("X" + strings.Repeat("x", i%60) + string(rune('A'+i/60))) {
+				return
+			}
+		}
+	})
+	b.post("/console/accept", form).expect(t, http.StatusUnprocessableEntity, "at most 100 orders")
+	b.post("/console/accept", url.Values{"order": {"FIRST"}}).expect(t, http.StatusBadRequest)
+	if got := b.get("/console/accept"); got.location() != "/console/orders?state=registered" {
+		t.Errorf("GET leads to %q", got.location())
+	}
+}
+
+// TestLive waits for changes of the orders of a store, and of no other.
+func TestLive(t *testing.T) {
+	t.Parallel()
+	s := start(t, newOrder(1, "OURS"), newOrder(2, "THEIRS", ofMerchant(theirs)))
+	b := s.signedIn(s.token)
+	got := b.get("/console/live?after=0")
+	got.expect(t, http.StatusOK, `"orders":["OURS"]`, `"next":1`)
+	b.get("/console/orders").expect(t, http.StatusOK, `data-live-url="/console/live" data-live-after="1"`)
+	for _, query := range []string{"", "?after=x", "?after=-1"} {
+		b.get("/console/live"+query).expect(t, http.StatusBadRequest)
+	}
+
+	changed := make(chan page)
+	go func() { changed <- b.get("/console/live?after=1") }()
+	s.waitForWaiters(1)
+	_, err := s.orders.Accept(t.Context(), ours, order.ByReference("OURS"), order.WriteOptions{})
+	s.must(err)
+	(<-changed).expect(t, http.StatusOK, `"orders":["OURS"]`, `"next":2`)
+
+	go func() { changed <- b.get("/console/live?after=2") }()
+	s.waitForWaiters(1)
+	_, err = s.tokens.Revoke(t.Context(), s.token)
+	s.must(err)
+	if got := <-changed; got.status != http.StatusSeeOther {
+		t.Errorf("after the revocation: %d %s", got.status, got.body)
+	}
+}
+
+// waitForWaiters returns when a number of requests wait for events.
+func (s *service) waitForWaiters(want int) {
+	s.t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		if waiting, _ := s.orders.Waiting(); waiting == want {
+			return
+		}
+		if time.Now().After(deadline) {
+			s.t.Fatal("nobody waits")
+		}
+	}
+}
+
+// TestLiveIsNoUse checks that requests of scripts do not keep a session.
+func TestLiveIsNoUse(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	watching, working := s.signedIn(s.token), s.signedIn(s.token)
+	watching.header.Set("Console-Background", "1")
+	for range 3 {
+		s.pass(3 * time.Hour)
+		watching.get("/console/orders")
+		working.get("/console/orders").expect(t, http.StatusOK)
+	}
+	if got := watching.get("/console/orders"); got.status != http.StatusSeeOther {
+		t.Errorf("status %d after 9 hours without use", got.status)
+	}
+}
+
+// TestPackingSlip has what goes into the parcel, and no prices.
+func TestPackingSlip(t *testing.T) {
+	t.Parallel()
+	s := start(t, newOrder(1, "FIRST"), newOrder(2, "THEIRS", ofMerchant(theirs)))
+	b := s.signedIn(s.token)
+	got := b.get("/console/orders/FIRST/print")
+	got.expect(t, http.StatusOK, "Packing slip", "FIRST", `class="box"`)
+	if strings.Contains(got.body, "€") {
+		t.Error("the slip has prices")
+	}
+	b.get("/console/orders/THEIRS/print").expect(t, http.StatusNotFound)
+}

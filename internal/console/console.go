@@ -1,0 +1,115 @@
+// Package console serves pages for people: a merchant's staff see what is new, answer
+// orders and add invoice files in a browser. The pages are rendered on the server,
+// work without scripts and are embedded in the program; they load nothing from
+// elsewhere.
+//
+// The pages do what the interfaces do, through the same services and rules. The
+// package holds no business rule and no SQL.
+package console
+
+import (
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/token"
+	"merchantorders/internal/web"
+	"merchantorders/internal/web/ratelimit"
+	"merchantorders/internal/webhook"
+)
+
+// Console serves the pages.
+type Console struct {
+	Orders   *order.Service
+	Sessions *token.Sessions
+	Tokens   *token.Registry
+	Webhooks *webhook.Service
+	Limits   *ratelimit.Limiter // nil: no rate limits
+	Metrics  *web.Metrics
+	Log      *slog.Logger // gets failures that a page shows without their cause
+	// BaseURL is the URL of the service. Its path is the prefix of every link; https
+	// makes the cookies secure also behind a proxy that ends TLS.
+	BaseURL string
+	// MerchantURL is the URL at which merchants sign in, for login links. Empty: BaseURL.
+	MerchantURL string
+	// Operators: there are pages for operators. OperatorsOnly: there are no others.
+	Operators, OperatorsOnly bool
+}
+
+// Prefix is the prefix of all pages but the sign-in.
+const Prefix = "/console"
+
+// site is a Console with what is made from it once.
+type site struct {
+	Console
+	root      string // path of BaseURL
+	https     bool   // browsers reach the service with https
+	templates map[string]*templates
+	assets    map[string]asset
+}
+
+func newSite(c Console) *site {
+	s := &site{Console: c, assets: loadAssets()}
+	if base, err := url.Parse(c.BaseURL); err == nil {
+		s.root, s.https = strings.TrimSuffix(base.EscapedPath(), "/"), base.Scheme == "https"
+	}
+	if s.MerchantURL == "" {
+		s.MerchantURL = s.BaseURL
+	}
+	s.templates = s.parseTemplates()
+	return s
+}
+
+// Routes returns the routes below Prefix, and those of the sign-in, which belong to
+// the group with the empty prefix.
+func (c Console) Routes() (pages web.RouteGroup, signIn []web.Route) {
+	s := newSite(c)
+	pages = web.RouteGroup{
+		Prefix: Prefix,
+		Errors: s.encodeError,
+		Routes: []web.Route{
+			s.get("", token.OrdersRead, s.overview),
+			s.get("/tokens", token.Tokens, s.tokens),
+			s.post("/tokens", token.Tokens, s.createToken),
+			s.get("/tokens/{token}/rotate", token.Tokens, s.askToken(true)),
+			s.post("/tokens/{token}/rotate", token.Tokens, s.rotateToken),
+			s.get("/tokens/{token}/revoke", token.Tokens, s.askToken(false)),
+			s.post("/tokens/{token}/revoke", token.Tokens, s.revokeToken),
+			s.get("/webhooks", token.Webhooks, s.webhooks),
+			s.post("/webhooks", token.Webhooks, s.addWebhook),
+			s.get("/webhooks/{webhook}", token.Webhooks, s.webhook),
+			s.post("/webhooks/{webhook}", token.Webhooks, s.changeWebhook),
+			s.get("/webhooks/{webhook}/remove", token.Webhooks, s.askRemoveWebhook),
+			s.get("/live", token.OrdersRead, s.live),
+			s.get("/accept", token.OrdersRead, s.bulkPage),
+			s.post("/accept", token.OrdersWrite, s.bulkAccept),
+			s.get("/orders", token.OrdersRead, s.list),
+			s.get("/orders.csv", token.OrdersRead, s.export("orders.csv", "text/csv; charset=utf-8", newCSVExport)),
+			s.get("/orders.ndjson", token.OrdersRead, s.export("orders.ndjson", "application/x-ndjson", newNDJSONExport)),
+			s.get("/orders/{reference}", token.OrdersRead, s.order),
+			s.post("/orders/{reference}/accept", token.OrdersWrite, s.accept),
+			s.post("/orders/{reference}/reject", token.OrdersWrite, s.reject),
+			s.upload("/orders/{reference}/files", token.InvoicesWrite, s.uploadFiles),
+			s.get("/orders/{reference}/files/{name}", token.OrdersRead, s.file),
+			s.get("/orders/{reference}/withdraw/{id}", token.InvoicesWrite, s.askWithdraw),
+			s.post("/orders/{reference}/withdraw/{id}", token.InvoicesWrite, s.withdraw),
+			s.get("/orders/{reference}/print", token.OrdersRead, s.print),
+			web.PublicRoute(http.MethodGet, "/assets/{asset}", s.asset),
+			web.PublicRoute(http.MethodPost, "/language", s.setLanguage),
+			web.PublicRoute(http.MethodPost, "/sign-out", s.signOut),
+			web.PublicRoute(http.MethodGet, "/login/{secret}", s.loginLink),
+			web.PublicRoute(http.MethodPost, "/login/{secret}", s.useLoginLink),
+		},
+	}
+	if c.Operators {
+		pages.Routes = append(pages.Routes, s.operatorRoutes()...)
+	}
+	const root = "/{$}"
+	signIn = []web.Route{
+		web.PublicRoute(http.MethodGet, root, s.signInPage).WithErrors(s.encodeError),
+		web.PublicRoute(http.MethodPost, root, s.signIn).WithErrors(s.encodeError),
+	}
+	return pages, signIn
+}

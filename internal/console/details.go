@@ -1,0 +1,135 @@
+package console
+
+import (
+	"strconv"
+	"strings"
+
+	"merchantorders/internal/order"
+)
+
+// field is a value of an order with the key of its label.
+type field struct {
+	Label, Value string
+}
+
+// fields collects those values that are given.
+type fields []field
+
+// add adds a value unless it is empty.
+func (f *fields) add(label, value string) {
+	if value != "" {
+		*f = append(*f, field{label, value})
+	}
+}
+
+// optional returns a text that may be absent.
+func optional(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+// yesNo writes a value that documents give as a bool or as a text.
+func (l language) yesNo(value any) string {
+	switch value := value.(type) {
+	case bool:
+		if value {
+			return l.text("yes")
+		}
+		return l.text("no")
+	case string:
+		return value
+	}
+	return ""
+}
+
+// invoiceFields returns the invoice that the customer asked for.
+func (l language) invoiceFields(d *order.InvoiceDetails) fields {
+	var f fields
+	f.add("invoice.company", optional(d.Company))
+	f.add("invoice.vat", d.VATNumber)
+	f.add("invoice.office", joined(" · ", optional(d.TaxOfficeCode), optional(d.TaxOfficeName)))
+	f.add("invoice.occupation", optional(d.Occupation))
+	f.add("invoice.address", joined(", ", optional(d.Address), joined(" ", optional(d.PostCode), optional(d.City))))
+	return f
+}
+
+// article39Fields returns what the customer gave for Article 39, the exemption from
+// VAT; nothing if it does not apply.
+func (l language) article39Fields(d *order.InvoiceDetails) fields {
+	var f fields
+	f.add("a39.article", optional(d.Article39))
+	f.add("a39.eligible", l.yesNo(d.Article39Eligible))
+	f.add("a39.valid", l.yesNo(d.Article39Valid))
+	f.add("a39.identity", joined(" ", optional(d.Article39IdentityType), optional(d.Article39IdentityNo)))
+	f.add("a39.phone", optional(d.Article39MobilePhone))
+	f.add("a39.otp", optional(d.Article39OTP))
+	return f
+}
+
+// carrierFields returns the shipment of an order.
+func (l language) carrierFields(c order.Carrier) fields {
+	var f fields
+	f.add("carrier.name", c.Name)
+	f.add("carrier.delivery", joined(" · ", c.DeliveryName, c.Method, c.DeliveryKey))
+	f.add("carrier.tracking", c.TrackingCodes)
+	ids := make([]string, len(c.ShipmentIDs))
+	for i, id := range c.ShipmentIDs {
+		ids[i] = strconv.FormatInt(id, 10)
+	}
+	f.add("carrier.shipments", strings.Join(ids, ", "))
+	f.add("carrier.pickup", optional(c.DeliveryToCourierEstimation))
+	f.add("carrier.arrival", optional(c.DeliveryToCustomerEstimation))
+	f.add("carrier.comments", optional(c.Comments))
+	return f
+}
+
+// addressLines returns an address as people write it on a parcel, without its phone;
+// nothing if it is empty.
+func addressLines(a order.Address) []string {
+	var lines []string
+	for _, line := range []string{
+		joined(" ", a.FirstName, a.LastName),
+		joined(" ", a.Street, a.StreetNumber),
+		a.Address2,
+		joined(" ", a.PostCode, a.City),
+		joined(", ", a.Region, first(a.Country, a.CountryCode)),
+	} {
+		if line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// codes returns the codes by which people find a line item in their warehouse.
+func codes(item order.LineItem) fields {
+	var f fields
+	f.add("item.merchantsku", item.MerchantSKU)
+	f.add("item.sku", item.SKU)
+	f.add("item.ean", first(item.MerchantEAN, optional(item.EAN)))
+	f.add("item.product", first(item.ProductCode, item.ProductID))
+	return f
+}
+
+// joined joins the texts that are not empty.
+func joined(separator string, texts ...string) string {
+	given := texts[:0:0]
+	for _, text := range texts {
+		if text != "" {
+			given = append(given, text)
+		}
+	}
+	return strings.Join(given, separator)
+}
+
+// first returns the first text that is not empty.
+func first(texts ...string) string {
+	for _, text := range texts {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}

@@ -1,0 +1,204 @@
+package console
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"io"
+	"iter"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/web"
+)
+
+// exportTimeout is how long a client may take to receive a page of an export.
+const exportTimeout = time.Minute
+
+// exporter writes the orders of an export.
+type exporter interface {
+	order(order.Summary) error
+	flush() error
+}
+
+// export returns a handler of the export of a view, streamed page by page. After an
+// error in the middle it aborts the connection, so that nobody takes a part for the
+// whole.
+func (s *site) export(name, mediaType string, begin func(io.Writer) exporter) handler {
+	return func(w http.ResponseWriter, r *request) error {
+		form, filter := readFilter(r.Request)
+		if !form.valid() {
+			return &web.ParamError{Name: "query", Problem: "is not that of a view"}
+		}
+		var to exporter
+		for orders, err := range s.pages(r, form, filter) {
+			if err != nil && to == nil {
+				return err
+			}
+			if err != nil {
+				panic(http.ErrAbortHandler)
+			}
+			if to == nil {
+				h := w.Header()
+				h.Set("Content-Type", mediaType)
+				h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
+				h.Set("X-Content-Type-Options", "nosniff")
+				h.Set("Cache-Control", "no-store")
+				to = begin(w)
+			}
+			control := http.NewResponseController(w)
+			_ = control.SetWriteDeadline(time.Now().Add(exportTimeout)) // fails without a connection
+			for _, o := range orders {
+				if err := to.order(o); err != nil {
+					return nil // the client disconnected
+				}
+			}
+			if to.flush() != nil || control.Flush() != nil {
+				return nil
+			}
+		}
+		return nil
+	}
+}
+
+// pages yields the pages of a view, at least one. Each begins after the last order of
+// the one before: orders that arrive meanwhile move none.
+func (s *site) pages(r *request, form filterForm, filter order.Filter) iter.Seq2[[]order.Summary, error] {
+	filter.Page, filter.PageSize = 1, order.MaxPageSize
+	if form.Query != "" {
+		return s.searchPages(r, form, filter)
+	}
+	return func(yield func([]order.Summary, error) bool) {
+		for {
+			page, err := s.Orders.List(r.Context(), r.grant.MerchantID, filter)
+			if !yield(page.Orders, err) || err != nil || page.Next == nil {
+				return
+			}
+			filter.After = page.Next
+		}
+	}
+}
+
+// searchPages is pages for a search.
+func (s *site) searchPages(r *request, form filterForm, filter order.Filter) iter.Seq2[[]order.Summary, error] {
+	return func(yield func([]order.Summary, error) bool) {
+		var after *order.SearchCursor
+		for {
+			page, err := s.Orders.Search(r.Context(), form.search(r.grant.MerchantID, filter, after))
+			orders := make([]order.Summary, len(page.Orders))
+			for i, found := range page.Orders {
+				orders[i] = found.Summary
+			}
+			if !yield(orders, err) || err != nil || page.Next == nil {
+				return
+			}
+			after = page.Next
+		}
+	}
+}
+
+// exportColumns are the columns of the CSV, which are the fields of the JSON.
+var exportColumns = []string{
+	"id", "legacyId", "state", "createdAt", "updatedAt", "currency", "total", "countryCode", "hasInvoice",
+	"firstName", "lastName", "company", "email", "phone",
+}
+
+// exportValues returns the values of exportColumns.
+func exportValues(o order.Summary) []string {
+	phone, updated := "", ""
+	if o.Customer.Phone != nil {
+		phone = *o.Customer.Phone
+	}
+	if !o.UpdatedAt.IsZero() {
+		updated = o.UpdatedAt.Format(time.RFC3339)
+	}
+	return []string{
+		o.Reference, strconv.FormatInt(o.LegacyID, 10), o.State.String(), o.CreatedAt.Format(time.RFC3339), updated, o.Currency,
+		order.Decimal(o.Total, o.Currency), o.CountryCode, strconv.FormatBool(o.HasInvoice),
+		o.Customer.FirstName, o.Customer.LastName, o.Customer.Company, o.Customer.Email, phone,
+	}
+}
+
+// csvExport writes orders as CSV for spreadsheets.
+type csvExport struct{ *csv.Writer }
+
+// byteOrderMark makes spreadsheets read UTF-8.
+const byteOrderMark = "\ufeff"
+
+func newCSVExport(w io.Writer) exporter {
+	_, _ = io.WriteString(w, byteOrderMark) // flush reports an error
+	writer := csv.NewWriter(w)
+	writer.UseCRLF = true
+	_ = writer.Write(exportColumns) // likewise
+	return csvExport{writer}
+}
+
+func (e csvExport) order(o order.Summary) error {
+	values := exportValues(o)
+	for i, value := range values {
+		values[i] = notFormula(value)
+	}
+	return e.Write(values)
+}
+
+func (e csvExport) flush() error {
+	e.Flush()
+	return e.Error()
+}
+
+// notFormula returns a text that no spreadsheet takes for a formula. A plain negative
+// number is none.
+func notFormula(text string) string {
+	if text == "" || !strings.ContainsRune("=+-@\t\r\n|", rune(text[0])) {
+		return text
+	}
+	if _, err := strconv.ParseFloat(text, 64); err == nil && text[0] == '-' {
+		return text
+	}
+	return "'" + text
+}
+
+// ndjsonExport writes orders as JSON objects, one a line.
+type ndjsonExport struct{ *json.Encoder }
+
+func newNDJSONExport(w io.Writer) exporter {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	return ndjsonExport{encoder}
+}
+
+// exportedOrder is an order in NDJSON.
+type exportedOrder struct {
+	ID          string  `json:"id"`
+	LegacyID    int64   `json:"legacyId"`
+	State       string  `json:"state"`
+	CreatedAt   string  `json:"createdAt"`
+	UpdatedAt   *string `json:"updatedAt"`
+	Currency    string  `json:"currency"`
+	Total       string  `json:"total"` // decimal
+	CountryCode string  `json:"countryCode"`
+	HasInvoice  bool    `json:"hasInvoice"`
+	FirstName   string  `json:"firstName"`
+	LastName    string  `json:"lastName"`
+	Company     string  `json:"company"`
+	Email       string  `json:"email"`
+	Phone       *string `json:"phone"`
+}
+
+func (e ndjsonExport) order(o order.Summary) error {
+	line := exportedOrder{
+		ID: o.Reference, LegacyID: o.LegacyID, State: o.State.String(), CreatedAt: o.CreatedAt.Format(time.RFC3339),
+		Currency: o.Currency, Total: order.Decimal(o.Total, o.Currency), CountryCode: o.CountryCode, HasInvoice: o.HasInvoice,
+		FirstName: o.Customer.FirstName, LastName: o.Customer.LastName, Company: o.Customer.Company,
+		Email: o.Customer.Email, Phone: o.Customer.Phone,
+	}
+	if !o.UpdatedAt.IsZero() {
+		updated := o.UpdatedAt.Format(time.RFC3339)
+		line.UpdatedAt = &updated
+	}
+	return e.Encode(line)
+}
+
+func (ndjsonExport) flush() error { return nil }

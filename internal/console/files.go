@@ -1,0 +1,207 @@
+package console
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/web"
+)
+
+const (
+	// maxUploadForm is the largest form with files, in bytes: as many files as an
+	// order may have, with room for what surrounds them.
+	maxUploadForm = order.MaxInvoices*order.MaxInvoiceSize + 1<<20
+	// maxField is the largest field of such a form that is not a file.
+	maxField = 1 << 10
+	// maxParts is how many parts such a form may have.
+	maxParts = 16
+)
+
+// uploadResult is what became of one file of a form.
+type uploadResult struct {
+	Name    string
+	Problem string // key of a message; empty: the file is stored
+}
+
+// uploadProblems are the refusals of a file and their messages.
+var uploadProblems = []struct {
+	err     error
+	message string
+}{
+	{order.ErrUnsupportedFileType, "upload.type"},
+	{order.ErrFileTooBig, "upload.big"},
+	{order.ErrTooManyFiles, "upload.many"},
+	{order.ErrIdempotencyKeyInUse, "upload.running"},
+}
+
+// uploadFiles serves POST /orders/{reference}/files, a form with one or more files.
+// Each file is an upload of its own: those that are refused do not affect the others.
+func (s *site) uploadFiles(w http.ResponseWriter, r *request) error {
+	web.ExtendUploadDeadline(r.Request)
+	mediaType, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || mediaType != "multipart/form-data" {
+		return web.ErrInvalidPayload
+	}
+	body := &io.LimitedReader{R: r.Body, N: maxUploadForm}
+	parts := multipart.NewReader(body, params["boundary"])
+	form, results := make(url.Values), []uploadResult(nil)
+	for range maxParts {
+		part, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			return s.uploaded(w, r, results)
+		}
+		if err != nil {
+			break
+		}
+		if part.FileName() == "" {
+			value, err := io.ReadAll(io.LimitReader(part, maxField))
+			if err != nil {
+				break
+			}
+			if part.FormName() != "file" { // a form without a chosen file has an empty one
+				form.Add(part.FormName(), string(value))
+			}
+			continue
+		}
+		result, err := s.uploadFile(r, form, part)
+		if errors.Is(err, web.ErrInvalidPayload) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		results = append(results, result)
+	}
+	if body.N == 0 {
+		return s.uploaded(w, r, append(results, uploadResult{Problem: "upload.form"}))
+	}
+	return web.ErrInvalidPayload
+}
+
+// uploadFile stores the file of a part.
+func (s *site) uploadFile(r *request, form url.Values, part *multipart.Part) (uploadResult, error) {
+	staged, err := s.Orders.StageFile(r.Context())
+	if err != nil {
+		return uploadResult{}, err
+	}
+	defer staged.Abort()
+	digest := sha256.New()
+	size, err := io.Copy(io.MultiWriter(staged, digest), io.LimitReader(part, order.MaxInvoiceSize+1))
+	if err != nil {
+		return uploadResult{}, web.ErrInvalidPayload
+	}
+	content := order.Content{Staged: staged, Size: size}
+	digest.Sum(content.SHA256[:0])
+	name, reference := part.FileName(), r.PathValue("reference")
+	options, err := writeOptions(r.Request, form, false, "upload", reference, name, string(content.SHA256[:]))
+	if err != nil {
+		return uploadResult{}, err
+	}
+	// Each file of the form has a key of its own.
+	options.IdempotencyKey += "-" + hex.EncodeToString(options.RequestDigest[:16])
+	_, err = s.Orders.Upload(r.Context(), r.grant.MerchantID, order.ByReference(reference), name, content, options)
+	if err = replayed(err); err == nil {
+		return uploadResult{Name: name}, nil
+	}
+	for _, problem := range uploadProblems {
+		if errors.Is(err, problem.err) {
+			return uploadResult{Name: name, Problem: problem.message}, nil
+		}
+	}
+	return uploadResult{}, err
+}
+
+// uploaded sends the browser to the page of the order, or shows which files were
+// refused.
+func (s *site) uploaded(w http.ResponseWriter, r *request, results []uploadResult) error {
+	if len(results) == 0 {
+		results = []uploadResult{{Problem: "upload.none"}}
+	}
+	for _, result := range results {
+		if result.Problem != "" {
+			return s.showOrder(w, r, http.StatusBadRequest, orderView{Uploads: results})
+		}
+	}
+	s.toOrder(w, r, "uploaded")
+	return nil
+}
+
+// file serves GET /orders/{reference}/files/{name}: a stored file, to be shown. Its
+// type is one of three that browsers do not run, whatever the content is.
+func (s *site) file(w http.ResponseWriter, r *request) error {
+	invoice, file, err := s.Orders.OpenInvoice(r.Context(), r.grant.MerchantID, r.PathValue("reference"), r.PathValue("name"))
+	if errors.Is(err, order.ErrInvoiceDamaged) {
+		s.Metrics.DamagedFile()
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	mediaType, ok := order.ContentType(invoice.Name)
+	if !ok {
+		return order.ErrInvoiceNotFound // not reached: no other file is stored
+	}
+	h := w.Header()
+	h.Set("Content-Type", mediaType)
+	h.Set("Content-Disposition", mime.FormatMediaType("inline", map[string]string{"filename": invoice.Name}))
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'; img-src 'self'; style-src 'unsafe-inline'; object-src 'self'; frame-ancestors 'none'")
+	h.Set("Cache-Control", "private, no-store")
+	http.ServeContent(w, r.Request, "", invoice.CreatedAt, file)
+	return nil
+}
+
+// withdrawView is the data of the question before a file is withdrawn.
+type withdrawView struct {
+	Reference string
+	Invoice   order.Invoice
+}
+
+// askWithdraw serves GET /orders/{reference}/withdraw/{id}.
+func (s *site) askWithdraw(w http.ResponseWriter, r *request) error {
+	o, err := s.Orders.Get(r.Context(), r.grant.MerchantID, order.ByReference(r.PathValue("reference")))
+	if err != nil {
+		return err
+	}
+	id, _ := order.ParseID(r.PathValue("id"))
+	for _, invoice := range o.Invoices {
+		if invoice.ID == id {
+			return s.show(w, r, http.StatusOK, "withdraw", withdrawView{Reference: o.Reference, Invoice: invoice})
+		}
+	}
+	return s.showOrder(w, r, http.StatusNotFound, orderView{Problem: "withdraw.gone"})
+}
+
+// withdraw serves POST /orders/{reference}/withdraw/{id}.
+func (s *site) withdraw(w http.ResponseWriter, r *request) error {
+	form, err := readForm(r.Request)
+	if err != nil {
+		return err
+	}
+	reference := r.PathValue("reference")
+	id, ok := order.ParseID(r.PathValue("id"))
+	if !ok || id == 0 {
+		return order.ErrInvoiceNotFound
+	}
+	options, err := writeOptions(r.Request, form, false, "withdraw", reference, r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	_, err = s.Orders.DeleteInvoice(r.Context(), r.grant.MerchantID, order.ByReference(reference), id, options)
+	err = replayed(err)
+	if errors.Is(err, order.ErrInvoiceNotFound) {
+		return s.showOrder(w, r, http.StatusConflict, orderView{Problem: "withdraw.gone"})
+	}
+	if err != nil {
+		return err
+	}
+	s.toOrder(w, r, "withdrawn")
+	return nil
+}

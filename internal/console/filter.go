@@ -1,0 +1,116 @@
+package console
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"merchantorders/internal/order"
+)
+
+// pageSize is how many orders a page of the list shows.
+const pageSize = 25
+
+// filterForm is the form above the list as it was sent: what is wrong in it comes back
+// with its problem.
+type filterForm struct {
+	Query, State, From, To string
+	// Keys of messages; empty: nothing is wrong.
+	QueryProblem, StateProblem, FromProblem, ToProblem string
+}
+
+// valid reports whether nothing is wrong in the form.
+func (f filterForm) valid() bool {
+	return f.QueryProblem == "" && f.StateProblem == "" && f.FromProblem == "" && f.ToProblem == ""
+}
+
+// Empty reports whether the form selects all orders.
+func (f filterForm) Empty() bool { return f.Query == "" && f.State == "" && f.From == "" && f.To == "" }
+
+// search returns the search that the form describes, with the conditions of a filter.
+func (f filterForm) search(merchantID int64, filter order.Filter, after *order.SearchCursor) order.Search {
+	return order.Search{
+		MerchantID: merchantID, Text: f.Query, States: filter.States, From: filter.From, To: filter.To,
+		Limit: int(filter.PageSize), After: after,
+	}
+}
+
+// further returns the query of the results of a search after some of them.
+func (f filterForm) further(after order.SearchCursor) string {
+	return f.query(1) + "&after=" + writeCursor(after)
+}
+
+// writeCursor returns a cursor as it stands in an address.
+func writeCursor(after order.SearchCursor) string {
+	return strconv.FormatInt(after.At, 10) + "." + strconv.FormatInt(after.LegacyID, 10)
+}
+
+// readCursor reads what writeCursor returns; nil if there is no such thing.
+func readCursor(r *http.Request) *order.SearchCursor {
+	first, second, _ := strings.Cut(r.URL.Query().Get("after"), ".")
+	at, err := strconv.ParseInt(first, 10, 64)
+	if err != nil {
+		return nil
+	}
+	legacyID, err := strconv.ParseInt(second, 10, 64)
+	if err != nil {
+		return nil
+	}
+	return &order.SearchCursor{At: at, LegacyID: legacyID}
+}
+
+// query returns the query of the view that the form selects, with a page.
+func (f filterForm) query(page int64) string {
+	values := make(url.Values)
+	for name, value := range map[string]string{"q": f.Query, "state": f.State, "from": f.From, "to": f.To} {
+		if value != "" {
+			values.Set(name, value)
+		}
+	}
+	if page > 1 {
+		values.Set("page", strconv.FormatInt(page, 10))
+	}
+	if len(values) == 0 {
+		return ""
+	}
+	return "?" + values.Encode()
+}
+
+// readFilter reads the filter of a view from the query of a request. A page that is
+// not a number is the first one.
+func readFilter(r *http.Request) (filterForm, order.Filter) {
+	query := r.URL.Query()
+	form := filterForm{Query: strings.TrimSpace(query.Get("q")), State: query.Get("state"), From: strings.TrimSpace(query.Get("from")), To: strings.TrimSpace(query.Get("to"))}
+	filter := order.NewFilter()
+	filter.PageSize = pageSize
+	if page, ok := order.ParseID(query.Get("page")); ok && page > 0 {
+		filter.Page = page
+	}
+	if len(form.Query) > order.MaxSearchText || !utf8.ValidString(form.Query) {
+		form.QueryProblem = "filter.query.long"
+	}
+	if form.State != "" {
+		state, ok := order.ParseState(form.State)
+		if !ok {
+			form.StateProblem = "filter.state.unknown"
+		}
+		filter.AnyState, filter.States = false, []order.State{state}
+	}
+	day := func(text string, problem *string) order.Day {
+		if text == "" {
+			return order.NoDay
+		}
+		day, ok := order.ParseDay(text)
+		if !ok {
+			*problem = "filter.day.malformed"
+		}
+		return day
+	}
+	filter.From, filter.To = day(form.From, &form.FromProblem), day(form.To, &form.ToProblem)
+	if form.valid() && filter.Normalize() != nil {
+		form.ToProblem = "filter.range"
+	}
+	return form, filter
+}

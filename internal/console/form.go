@@ -1,0 +1,51 @@
+package console
+
+import (
+	"net/url"
+	"slices"
+)
+
+// formView is a form as it was sent: what is wrong in it comes back with its problems.
+type formView struct {
+	values   url.Values
+	problems map[string]string // keys of messages, by the name of the field
+}
+
+// newForm returns a form with the values that were sent; nil: a new form.
+func newForm(values url.Values) formView { return formView{values, make(map[string]string)} }
+
+// refuse records what is wrong with a field, unless there is a problem already.
+func (f formView) refuse(field, problem string) {
+	if f.problems[field] == "" {
+		f.problems[field] = problem
+	}
+}
+
+// valid reports whether nothing is wrong.
+func (f formView) valid() bool { return len(f.problems) == 0 }
+
+// Value returns the value of a field.
+func (f formView) Value(field string) string { return f.values.Get(field) }
+
+// Has reports whether a field has a value among several, as check boxes do.
+func (f formView) Has(field, value string) bool { return slices.Contains(f.values[field], value) }
+
+// Problem returns the key of the message at a field; empty: none.
+func (f formView) Problem(field string) string { return f.problems[field] }
+
+// fieldView is an input of a form with its label.
+type fieldView struct {
+	Name, Label, Kind, Value, Problem string
+	Required                          bool
+}
+
+// newField returns an input. label is the key of a message, kind the type of the input.
+func newField(form formView, name, label, kind string) fieldView {
+	return fieldView{Name: name, Label: label, Kind: kind, Value: form.Value(name), Problem: form.Problem(name)}
+}
+
+// required returns a field that must be filled in.
+func required(f fieldView) fieldView {
+	f.Required = true
+	return f
+}

@@ -1,0 +1,168 @@
+package console
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+var verbs = regexp.MustCompile(`%[a-z]`)
+
+// TestMessages checks that each message has a text in every language, with the same
+// values, and that each key of a template or of the code has a message.
+func TestMessages(t *testing.T) {
+	t.Parallel()
+	for line := range strings.Lines(string(messagesTSV)) {
+		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(fields) != 1+len(languages) || slices.Contains(fields, "") {
+			t.Errorf("not a key and %d texts: %q", len(languages), line)
+			continue
+		}
+		for _, text := range fields[2:] {
+			if want, got := verbs.FindAllString(fields[1], -1), verbs.FindAllString(text, -1); !slices.Equal(want, got) {
+				t.Errorf("%s has the values %q, in another language %q", fields[0], want, got)
+			}
+		}
+	}
+	if n := strings.Count(string(messagesTSV), "\n"); n != len(messages["en"]) {
+		t.Errorf("%d lines have %d keys", n, len(messages["en"]))
+	}
+	keys := []string{"event.order.created", "event.order.updated", "event.invoice.uploaded", "event.invoice.deleted"}
+	for _, state := range order.States() {
+		keys = append(keys, "state."+state.String())
+	}
+	for _, reason := range order.Reasons {
+		keys = append(keys, "reason."+string(reason))
+	}
+	for _, group := range groups {
+		keys = append(keys, "chart."+group.name)
+	}
+	used := regexp.MustCompile(`\{\{[^}]*?\b(t|count) "([a-z0-9.-]+)"`)
+	files, err := filepath.Glob("templates/*.html")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no templates", err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range used.FindAllStringSubmatch(string(text), -1) {
+			switch key := found[2]; {
+			case found[1] == "count":
+				keys = append(keys, key+".one", key+".many")
+			case !strings.HasSuffix(key, "."): // else completed by a value
+				keys = append(keys, key)
+			}
+		}
+	}
+	for _, key := range keys {
+		if _, ok := messages["en"][key]; !ok {
+			t.Errorf("there is no message %q", key)
+		}
+	}
+}
+
+func TestLanguageOf(t *testing.T) {
+	t.Parallel()
+	for header, want := range map[string]string{
+		"": "en", "el": "el", "EL-gr": "el", "de,el;q=0.5": "el", "en,el;q=0.9": "en", "en;q=0.1, el;q=0.2": "el", "fr": "en", "el;q=0": "en", "el;q=x": "en", ",;": "en",
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+		r.Header.Set("Accept-Language", header)
+		if got := languageOf(r).code; got != want {
+			t.Errorf("%q: %s, want %s", header, got, want)
+		}
+		r.AddCookie(&http.Cookie{Name: languageCookie, Value: "el"})
+		if got := languageOf(r).code; got != "el" {
+			t.Errorf("%q with the switch: %s", header, got)
+		}
+	}
+}
+
+// TestFormats checks how people write amounts, sizes and times.
+func TestFormats(t *testing.T) {
+	t.Parallel()
+	en, el := language{"en"}, language{"el"}
+	noon := time.Date(2026, 5, 3, 12, 4, 0, 0, time.UTC)
+	for _, row := range [][2]string{
+		{en.money(123456789, "EUR"), "€1,234,567.89"},
+		{en.money(-5, "EUR"), "-€0.05"},
+		{en.money(1790, "JPY"), "JPY_1,790"},
+		{en.money(-100, "SEK"), "SEK_-1.00"},
+		{en.number(999), "999"},
+		{en.number(-1000), "-1,000"},
+		{en.size(4_000_000), "4_MB"},
+		{en.size(1), "0.1_kB"},
+		{en.size(2_345_678), "2.4_MB"},
+		{en.clock(noon), "3_May_2026, 12:04_UTC"},
+		{en.left(49 * time.Hour), "2 d 1 h"},
+		{en.left(61 * time.Minute), "1 h 1 min"},
+		{en.left(59 * time.Second), "0 min"},
+		{en.count("orders.count", 1), "1 order"},
+		{en.count("orders.count", 1234), "1,234 orders"},
+	} {
+		if got := strings.ReplaceAll(row[0], "\u00a0", "_"); got != row[1] {
+			t.Errorf("%s, want %s", got, row[1])
+		}
+	}
+	for _, row := range [][2]string{
+		{el.money(123456789, "EUR"), "1.234.567,89_€"}, {el.money(-5, "EUR"), "-0,05_€"}, {el.money(1790, "JPY"), "1.790_JPY"},
+		{el.size(2_345_678), "2,4_MB"}, {el.clock(noon), "3_Μαΐ_2026, 12:04_UTC"}, {el.count("orders.count", 1234), "1.234 παραγγελίες"},
+	} {
+		if got := strings.ReplaceAll(row[0], "\u00a0", "_"); got != row[1] {
+			t.Errorf("%s, want %s", got, row[1])
+		}
+	}
+}
+
+// TestChart checks the bars of a chart.
+func TestChart(t *testing.T) {
+	t.Parallel()
+	today := order.DayOf(time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC))
+	c := newChart([]order.DayCount{
+		{Day: today - chartDays, State: order.Registered, Orders: 100}, // before the first day
+		{Day: today - 1, State: order.Registered, Orders: 3}, {Day: today - 1, State: order.Canceled, Orders: 4},
+		{Day: today, State: order.InProcessing, Orders: 1}, {Day: today, State: order.ReadyForShipment, Orders: 1},
+		{Day: today + 1, State: order.Registered, Orders: 100}, // by another clock
+	}, today)
+	last, before := c.Days[chartDays-1], c.Days[chartDays-2]
+	if c.Total != 9 || last.Orders != 2 || len(last.Bars) != 1 || before.Orders != 7 || len(before.Bars) != 2 {
+		t.Errorf("total %d, today %+v, the day before %+v", c.Total, last, before)
+	}
+	base, sum := float64(chartHeight-chartBottom), 0.0
+	for _, bar := range before.Bars {
+		sum += bar.Height
+		if bar.Y+bar.Height > base+0.01 || bar.Y < chartTop {
+			t.Errorf("the bar %+v is outside", bar)
+		}
+	}
+	if want := (base - chartTop) * 7 / 8; sum < want-0.01 || sum > want+0.01 {
+		t.Errorf("the bars are %f high, want %f", sum, want)
+	}
+	for n, want := range map[int64]int64{0: 2, 1: 2, 3: 4, 7: 8, 9: 10, 11: 20, 61: 80, 100: 100, 1_000_001: 2_000_000} {
+		if got := niceCeiling(n); got != want {
+			t.Errorf("niceCeiling(%d) = %d, want %d", n, got, want)
+		}
+	}
+}
+
+func TestWebURL(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"https://shop.example/p?a=1": "https://shop.example/p?a=1", "http://x": "http://x", "": "", "javascript:alert(1)": "", "//x": "", "/p": "",
+		"HTTPS://X/": "https://X/", "data:text/html,x": "", " https://x": "", "https://": "", "ftp://x": "", "https://x\n": "",
+	} {
+		if got := webURL(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

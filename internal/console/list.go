@@ -1,0 +1,94 @@
+package console
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+
+	"merchantorders/internal/order"
+)
+
+// listView is the data of the list of orders.
+type listView struct {
+	Form   filterForm
+	States []order.State
+	Orders []order.Summary
+	Total  int64 // not of a search
+	Search bool
+
+	Page, Pages        int64
+	First, Last        int64  // numbers of the first and the last order shown
+	Previous, Next     string // queries of the pages; empty: there is none
+	View               string // query of the view without a page, for the exports
+	FirstPage, EndPage string // queries
+}
+
+// Selectable reports whether the merchant can accept some of the orders.
+func (v listView) Selectable() bool {
+	return slices.ContainsFunc(v.Orders, func(o order.Summary) bool {
+		return order.ActorMerchant.CanTransition(o.State, order.InProcessing)
+	})
+}
+
+// list serves GET /orders. A wrong form comes back with status 400 and no orders.
+func (s *site) list(w http.ResponseWriter, r *request) error {
+	form, filter := readFilter(r.Request)
+	view := listView{Form: form, States: order.States(), View: form.query(1)}
+	if !form.valid() {
+		return s.show(w, r, http.StatusBadRequest, "orders", view)
+	}
+	if form.Query != "" {
+		return s.searchOrders(w, r, view, filter)
+	}
+	page, err := s.Orders.List(r.Context(), r.grant.MerchantID, filter)
+	if err != nil {
+		return err
+	}
+	pages := max(1, (page.Total+pageSize-1)/pageSize)
+	if filter.Page > pages {
+		// Orders have changed, or somebody typed a number.
+		http.Redirect(w, r.Request, s.root+Prefix+"/orders"+form.query(pages), http.StatusSeeOther)
+		return nil
+	}
+	view.Orders, view.Total, view.Page, view.Pages = page.Orders, page.Total, filter.Page, pages
+	if len(page.Orders) > 0 {
+		view.First = (filter.Page-1)*pageSize + 1
+		view.Last = view.First + int64(len(page.Orders)) - 1
+	}
+	if filter.Page > 1 {
+		view.Previous, view.FirstPage = pageQuery(form, filter.Page-1), pageQuery(form, 1)
+	}
+	if filter.Page < pages {
+		view.Next, view.EndPage = pageQuery(form, filter.Page+1), pageQuery(form, pages)
+	}
+	return s.show(w, r, http.StatusOK, "orders", view)
+}
+
+// searchOrders sends a page of the results of a search. They have no total and no
+// numbers of pages: only a link to those that follow.
+func (s *site) searchOrders(w http.ResponseWriter, r *request, view listView, filter order.Filter) error {
+	after := readCursor(r.Request)
+	page, err := s.Orders.Search(r.Context(), view.Form.search(r.grant.MerchantID, filter, after))
+	if err != nil {
+		return err
+	}
+	for _, found := range page.Orders {
+		view.Orders = append(view.Orders, found.Summary)
+	}
+	view.Search, view.Page, view.Pages = true, 1, 1
+	if after != nil {
+		view.FirstPage = view.View
+	}
+	if page.Next != nil {
+		view.Next = view.Form.further(*page.Next)
+	}
+	return s.show(w, r, http.StatusOK, "orders", view)
+}
+
+// pageQuery returns the query of a page, never empty: it stands in a link.
+func pageQuery(form filterForm, page int64) string {
+	if query := form.query(page); query != "" {
+		return query
+	}
+	return "?page=" + strconv.FormatInt(page, 10)
+}

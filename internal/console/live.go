@@ -1,0 +1,60 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/token"
+	"merchantorders/internal/web"
+)
+
+const (
+	// liveWait is how long a request waits for events. It is shorter than the usual
+	// timeouts of proxies.
+	liveWait = 25 * time.Second
+	// backgroundHeader marks requests of scripts. They do not count as use of the
+	// session: a page that nobody looks at does not keep it.
+	backgroundHeader = "Console-Background"
+)
+
+// liveView is the body of GET /live.
+type liveView struct {
+	Next    int64    `json:"next"`    // the value of after for the next request
+	Newest  int64    `json:"newest"`  // number of the newest event
+	History string   `json:"history"` // of the feed; another one: numbers mean other events
+	Orders  []string `json:"orders"`  // references of the orders that have changed, each once
+}
+
+// live serves GET /live?after=5: it waits for the merchant's events after a number.
+func (s *site) live(w http.ResponseWriter, r *request) error {
+	after, err := strconv.ParseInt(r.URL.Query().Get("after"), 10, 64)
+	if err != nil || after < 0 {
+		return web.ErrInvalidPayload
+	}
+	feed, err := s.Orders.Events(r.Context(), r.grant.MerchantID, order.FeedQuery{
+		After: after, Limit: order.MaxFeedLimit, Wait: liveWait, TokenID: r.grant.ID, OnWait: r.leave,
+	})
+	if err != nil {
+		return err
+	}
+	if feed.Waited {
+		if _, _, err := s.find(r.Request); errors.Is(err, token.ErrNoSession) {
+			http.Redirect(w, r.Request, s.root+"/", http.StatusSeeOther)
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+	view := liveView{Next: feed.Next, Newest: feed.Version.Event, History: feed.History, Orders: []string{}}
+	seen := make(map[string]bool)
+	for _, event := range feed.Events {
+		if !seen[event.Reference] {
+			seen[event.Reference] = true
+			view.Orders = append(view.Orders, event.Reference)
+		}
+	}
+	return web.WriteJSON(w, http.StatusOK, view)
+}

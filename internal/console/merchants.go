@@ -1,0 +1,220 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/token"
+)
+
+// merchantsPageSize is how many merchants a page shows.
+const merchantsPageSize = 50
+
+// merchantsView is the data of the list of merchants.
+type merchantsView struct {
+	Filter    formView
+	Merchants []order.Merchant
+	Next      string   // query of the next page; empty: there is none
+	Add       formView // the form that adds one
+}
+
+// merchants serves GET /operator/merchants.
+func (s *site) merchants(w http.ResponseWriter, r *request) error {
+	return s.showMerchants(w, r, http.StatusOK, newForm(nil))
+}
+
+func (s *site) showMerchants(w http.ResponseWriter, r *request, status int, add formView) error {
+	query := r.URL.Query()
+	filter := order.MerchantFilter{NamePrefix: query.Get("name"), Limit: merchantsPageSize + 1}
+	filter.After, _ = order.ParseID(query.Get("after"))
+	if query.Get("suspended") != "" {
+		suspended := true
+		filter.Suspended = &suspended
+	}
+	merchants, err := s.Orders.Merchants(r.Context(), filter)
+	if err != nil {
+		return err
+	}
+	view := merchantsView{Filter: newForm(query), Merchants: merchants, Add: add}
+	if len(merchants) > merchantsPageSize {
+		view.Merchants = merchants[:merchantsPageSize]
+		query.Set("after", strconv.FormatInt(view.Merchants[merchantsPageSize-1].ID, 10))
+		view.Next = "?" + query.Encode()
+	}
+	return s.show(w, r, status, "merchants", view)
+}
+
+// addMerchant serves POST /operator/merchants.
+func (s *site) addMerchant(w http.ResponseWriter, r *request) error {
+	values, err := readForm(r.Request)
+	if err != nil {
+		return err
+	}
+	form := newForm(values)
+	id, ok := order.ParseID(values.Get("id"))
+	if !ok || id == 0 {
+		form.refuse("id", "problem.id")
+	}
+	checkName(form)
+	options, err := changeOptions[order.Merchant](s, r, values, "merchant.add", values.Get("id"), values.Get("name"))
+	if err != nil {
+		return err
+	}
+	if form.valid() {
+		err = replayed(s.Orders.AddMerchant(r.Context(), id, values.Get("name"), options))
+	}
+	if errors.Is(err, order.ErrMerchantExists) {
+		form.refuse("id", "merchants.exists")
+	} else if err != nil {
+		return err
+	}
+	if !form.valid() {
+		return s.showMerchants(w, r, http.StatusUnprocessableEntity, form)
+	}
+	s.toMerchant(w, r, id, "added")
+	return nil
+}
+
+// checkName refuses a name that no merchant may have.
+func checkName(form formView) {
+	switch name := form.Value("name"); {
+	case name == "":
+		form.refuse("name", "problem.required")
+	case order.MerchantNameProblem(name) != "":
+		form.refuse("name", "problem.line")
+	}
+}
+
+// merchantView is the data of the page of a merchant.
+type merchantView struct {
+	Merchant     order.Merchant
+	Rename       formView
+	Suspend      formView
+	Notice       string // key of a message: what was done; empty: nothing
+	LoginLink    string // URL; empty: none was made
+	LoginExpires time.Time
+}
+
+// merchantNotices are what the address of a merchant may say was done.
+var merchantNotices = map[string]string{
+	"added": "merchants.added", "renamed": "merchants.renamed", "suspended": "merchants.nowsuspended", "resumed": "merchants.resumed",
+}
+
+// merchant serves GET /operator/merchants/{merchant}.
+func (s *site) merchant(w http.ResponseWriter, r *request) error {
+	return s.showMerchant(w, r, http.StatusOK, merchantView{Notice: merchantNotices[r.URL.Query().Get("done")]})
+}
+
+// showMerchant sends the page of the merchant in the path. A form that the view does
+// not have is a new one.
+func (s *site) showMerchant(w http.ResponseWriter, r *request, status int, view merchantView) error {
+	var err error
+	if view.Merchant, err = s.Orders.Merchant(r.Context(), merchantOf(r)); err != nil {
+		return err
+	}
+	if view.Rename.problems == nil {
+		view.Rename = newForm(url.Values{"name": {view.Merchant.Name}})
+	}
+	if view.Suspend.problems == nil {
+		view.Suspend = newForm(nil)
+	}
+	return s.show(w, r, status, "merchant", view)
+}
+
+// renameMerchant serves POST /operator/merchants/{merchant}/rename.
+func (s *site) renameMerchant(w http.ResponseWriter, r *request) error {
+	values, err := readForm(r.Request)
+	if err != nil {
+		return err
+	}
+	form := newForm(values)
+	if checkName(form); !form.valid() {
+		return s.showMerchant(w, r, http.StatusUnprocessableEntity, merchantView{Rename: form})
+	}
+	name := values.Get("name")
+	options, err := changeOptions[order.Merchant](s, r, values, "merchant.rename", r.PathValue("merchant"), name)
+	if err != nil {
+		return err
+	}
+	_, err = s.Orders.UpdateMerchant(r.Context(), merchantOf(r), order.MerchantUpdate{Name: &name}, options)
+	return s.merchantChanged(w, r, "renamed", err)
+}
+
+// suspendMerchant serves POST /operator/merchants/{merchant}/suspend.
+func (s *site) suspendMerchant(w http.ResponseWriter, r *request) error {
+	values, err := readForm(r.Request)
+	if err != nil {
+		return err
+	}
+	form, reason := newForm(values), values.Get("reason")
+	switch {
+	case reason == "":
+		form.refuse("reason", "problem.required")
+	case order.SuspensionReasonProblem(reason) != "":
+		form.refuse("reason", "problem.line")
+	}
+	if !form.valid() {
+		return s.showMerchant(w, r, http.StatusUnprocessableEntity, merchantView{Suspend: form})
+	}
+	options, err := changeOptions[order.Merchant](s, r, values, "merchant.suspend", r.PathValue("merchant"), reason)
+	if err != nil {
+		return err
+	}
+	_, err = s.Orders.SuspendMerchant(r.Context(), merchantOf(r), reason, options)
+	return s.merchantChanged(w, r, "suspended", err)
+}
+
+// resumeMerchant serves POST /operator/merchants/{merchant}/resume.
+func (s *site) resumeMerchant(w http.ResponseWriter, r *request) error {
+	values, err := readForm(r.Request)
+	if err != nil {
+		return err
+	}
+	options, err := changeOptions[order.Merchant](s, r, values, "merchant.resume", r.PathValue("merchant"))
+	if err != nil {
+		return err
+	}
+	_, err = s.Orders.ResumeMerchant(r.Context(), merchantOf(r), options)
+	return s.merchantChanged(w, r, "resumed", err)
+}
+
+// merchantChanged sends the browser to the page of the merchant in the path after a
+// change.
+func (s *site) merchantChanged(w http.ResponseWriter, r *request, done string, err error) error {
+	if err := replayed(err); err != nil {
+		return err
+	}
+	s.toMerchant(w, r, merchantOf(r), done)
+	return nil
+}
+
+func (s *site) toMerchant(w http.ResponseWriter, r *request, id int64, done string) {
+	http.Redirect(w, r.Request, s.root+operatorPrefix+"/merchants/"+strconv.FormatInt(id, 10)+"?done="+done, http.StatusSeeOther)
+}
+
+// makeLoginLink serves POST /operator/merchants/{merchant}/login-link. The page that
+// follows shows the link, once.
+func (s *site) makeLoginLink(w http.ResponseWriter, r *request) error {
+	values, err := readForm(r.Request)
+	if err != nil {
+		return err
+	}
+	options, err := changeOptions[token.CreatedLink](s, r, values, "login-link", r.PathValue("merchant"))
+	if err != nil {
+		return err
+	}
+	link, err := s.Sessions.NewLoginLink(r.Context(), merchantOf(r), token.DefaultScopes, options)
+	switch {
+	case errors.As(err, new(*order.ReplayError)):
+		return s.showMerchant(w, r, http.StatusOK, merchantView{Notice: "merchants.linkshown"})
+	case err != nil:
+		return err
+	}
+	return s.showMerchant(w, r, http.StatusOK, merchantView{
+		LoginLink: s.MerchantURL + Prefix + "/login/" + link.Secret, LoginExpires: link.ExpiresAt,
+	})
+}

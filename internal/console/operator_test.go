@@ -1,0 +1,226 @@
+package console_test
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/token"
+)
+
+// operator returns a browser in which an operator with some scopes has signed in.
+func (s *service) operator(scopes token.Scope) *browser {
+	s.t.Helper()
+	text, _, err := s.tokens.CreateOperator(s.t.Context(), scopes, 0)
+	s.must(err)
+	return s.signedIn(text)
+}
+
+// sectionScopes are the scopes that the pages of operators need.
+var sectionScopes = map[string]token.Scope{
+	"orders": token.OrdersRead, "orders/355/FIRST": token.OrdersRead, "merchants": token.Merchants, "merchants/355": token.Merchants,
+	"webhooks": token.Webhooks, "audit": token.Audit, "customers": token.CustomerData,
+}
+
+// TestOperatorScopes opens every page for operators with each scope alone.
+func TestOperatorScopes(t *testing.T) {
+	t.Parallel()
+	s := start(t, newOrder(1, "FIRST"))
+	merchant := s.signedIn(s.token)
+	for _, name := range token.OperatorScopes.Names() {
+		scope, err := token.ParseScopes([]string{name}, token.OperatorScopes)
+		s.must(err)
+		b := s.operator(scope)
+		for path, needed := range sectionScopes {
+			got := b.get("/console/operator/" + path)
+			if want := map[bool]int{true: 200, false: 403}[scope == needed]; got.status != want {
+				t.Errorf("%s with %s: %d, want %d", path, name, got.status, want)
+			}
+			section, _, _ := strings.Cut(path, "/")
+			if got.status == http.StatusOK != strings.Contains(got.body, `href="/console/operator/`+section+`"`) {
+				t.Errorf("%s with %s: the navigation does not fit: %s", path, name, got.body)
+			}
+		}
+		b.get("/console/orders").expect(t, http.StatusForbidden)
+	}
+	for path := range sectionScopes {
+		merchant.get("/console/operator/"+path).expect(t, http.StatusForbidden)
+	}
+	if got := s.operator(token.Audit).get("/console"); got.location() != "/console/operator" {
+		t.Errorf("the overview leads operators to %q", got.location())
+	}
+	if got := s.operator(token.Audit).get("/console/operator"); got.location() != "/console/operator/audit" {
+		t.Errorf("the first page of an operator is %q", got.location())
+	}
+}
+
+// TestOperatorOrder finds an order and moves it; of two people the second one is told
+// who was first.
+func TestOperatorOrder(t *testing.T) {
+	t.Parallel()
+	s := start(t, newOrder(1, "FIRST"), newOrder(2, "OTHER", ofMerchant(theirs)))
+	b := s.operator(token.OperatorScopes)
+	b.get("/console/operator/orders?q=fir").expect(t, http.StatusOK, "/console/operator/orders/355/FIRST")
+	b.get("/console/operator/orders?merchant=400").expect(t, http.StatusOK, "/console/operator/orders/400/OTHER")
+	b.get("/console/operator/orders?merchant=%3Cb%3E&state=x&from=y").expect(t, http.StatusBadRequest,
+		"Enter a whole number", `value="&lt;b&gt;"`, "Enter a day", `value="y"`)
+	b.get("/console/operator/orders/400/FIRST").expect(t, http.StatusNotFound)
+
+	const address, action = "/console/operator/orders/355/FIRST", "/console/operator/orders/355/FIRST/state"
+	form, late := b.get(address).form(t, action), b.get(address).form(t, action)
+	form.Set("state", "canceled")
+	form.Set("reason", "Not A Reason")
+	b.post(action, form).expect(t, http.StatusUnprocessableEntity, "lower-case words", `value="Not A Reason"`, `value="canceled" selected`)
+	form.Set("reason", "customer-changed-mind")
+	for range 2 {
+		if got := b.post(action, form); got.location() != address+"?done=yes" {
+			t.Errorf("%d, leads to %q: %s", got.status, got.location(), got.body)
+		}
+	}
+	b.get(address+"?done=yes").expect(t, http.StatusOK, "The state was changed", "customer-changed-mind", "order.state_changed")
+	late.Set("state", "in-processing")
+	b.post(action, late).expect(t, http.StatusConflict, "the order has changed", "customer-changed-mind")
+}
+
+// TestMerchants adds a store, renames, suspends and resumes it.
+func TestMerchants(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	b := s.operator(token.OperatorScopes)
+	const list = "/console/operator/merchants"
+	form := b.get(list).postForm(t, list)
+	for field, wrong := range map[string][2]string{"id": {"x7", "Enter a whole number"}, "name": {"a\nb", "on one line"}} {
+		values := url.Values{"key": form["key"], "id": {"9"}, "name": {"Nine"}, field: {wrong[0]}}
+		b.post(list, values).expect(t, http.StatusUnprocessableEntity, wrong[1])
+	}
+	form.Set("id", strconv.Itoa(ours))
+	form.Set("name", "<script>alert(1)</script>")
+	b.post(list, form).expect(t, http.StatusUnprocessableEntity, "has another name", "&lt;script&gt;")
+	form.Set("id", "9")
+	if got := b.post(list, form); got.location() != list+"/9?done=added" {
+		t.Errorf("%d, leads to %q", got.status, got.location())
+	}
+	if got := b.get(list); strings.Contains(got.body, "<script>alert") || !strings.Contains(got.body, "&lt;script&gt;alert") {
+		t.Errorf("the name is not escaped: %s", got.body)
+	}
+
+	address, staff := list+"/"+strconv.Itoa(ours), s.signedIn(s.token)
+	suspend := b.get(address).form(t, address+"/suspend")
+	b.post(address+"/suspend", suspend).expect(t, http.StatusUnprocessableEntity, "Fill in this field")
+	suspend.Set("reason", "unpaid")
+	b.post(address+"/suspend", suspend).expect(t, http.StatusSeeOther)
+	staff.get("/console").expect(t, http.StatusForbidden, "Your store is suspended")
+	b.get(address).expect(t, http.StatusOK, "unpaid")
+	b.post(address+"/resume", b.get(address).form(t, address+"/resume")).expect(t, http.StatusSeeOther)
+	staff.get("/console").expect(t, http.StatusOK)
+	rename := b.get(address).form(t, address+"/rename")
+	rename.Set("name", "Another name")
+	b.post(address+"/rename", rename).expect(t, http.StatusSeeOther)
+	staff.get("/console").expect(t, http.StatusOK, "Another name")
+	b.get(list+"/12345").expect(t, http.StatusNotFound)
+}
+
+// TestOperatorLoginLink gives a store a link that works once.
+func TestOperatorLoginLink(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	b := s.operator(token.OperatorScopes)
+	const address = "/console/operator/merchants/355"
+	got := b.post(address+"/login-link", b.get(address).form(t, address+"/login-link"))
+	got.expect(t, http.StatusOK, "/console/login/")
+	_, link, _ := strings.Cut(got.body, s.url)
+	link, _, _ = strings.Cut(link, "<")
+	staff := s.browser()
+	staff.post(link, nil).expect(t, http.StatusSeeOther)
+	staff.get("/console").expect(t, http.StatusOK)
+	s.browser().post(link, nil).expect(t, http.StatusForbidden)
+}
+
+// TestErasePages erases the data of a customer after a question.
+func TestErasePages(t *testing.T) {
+	t.Parallel()
+	s := start(t, newOrder(1, "FIRST", func(document map[string]any) {
+		document["customer"].(map[string]any)["email"] = "someone@example.com"
+	}))
+	b := s.operator(token.OperatorScopes)
+	const ask, erase = "/console/operator/customers", "/console/operator/customers/erase"
+	for _, c := range []struct{ field, value, problem string }{
+		{"email", "", "Enter an e-mail address, or a store"},
+		{"email", "nobody", "not an e-mail address"},
+		{"reference", "%", "not the reference of an order"},
+		{"merchant", "-1", "Enter a whole number"},
+	} {
+		b.post(ask, url.Values{c.field: {c.value}}).expect(t, http.StatusUnprocessableEntity, c.problem)
+	}
+	b.post(ask, url.Values{"merchant": {"400"}, "reference": {"FIRST"}}).expect(t, http.StatusUnprocessableEntity, "no such order")
+	question := b.post(ask, url.Values{"email": {"someone@example.com"}})
+	question.expect(t, http.StatusOK, "Erase for ever?", `name="email" value="someone@example.com"`)
+	form := question.form(t, erase)
+	form.Set("email", "someone@example.com")
+	b.post(erase, form).expect(t, http.StatusOK, "Erased: 1 orders, 0 files")
+	o, err := s.orders.Get(t.Context(), ours, order.ByReference("FIRST"))
+	if s.must(err); o.Customer.Email != "" {
+		t.Errorf("the order still has %q", o.Customer.Email)
+	}
+}
+
+// TestAuditPage filters the audit log and pages through it.
+func TestAuditPage(t *testing.T) {
+	t.Parallel()
+	var documents [][]byte
+	for n := range 60 {
+		documents = append(documents, newOrder(n+1, "ORDER-"+strconv.Itoa(n)))
+	}
+	s := start(t, documents...)
+	b := s.operator(token.OperatorScopes)
+	const address = "/console/operator/audit"
+	b.get(address+"?reference=ORDER-7").expect(t, http.StatusOK, "order.created", "ORDER-7")
+	b.get(address+"?reference=%25&merchant=x&token=y&from=1&to=2").expect(t, http.StatusBadRequest,
+		"not the reference of an order", "Enter a whole number", "Enter a day", `value="y"`)
+	first := b.get(address + "?merchant=355")
+	_, rest, found := strings.Cut(first.body, `rel="next" href="`)
+	if !found {
+		t.Fatal("no further page")
+	}
+	next, _, _ := strings.Cut(rest, `"`)
+	b.get(strings.ReplaceAll(next, "&amp;", "&")).expect(t, http.StatusOK, "ORDER-")
+}
+
+// TestWebhookPages adds a webhook, changes and removes it.
+func TestWebhookPages(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	b, other := s.signedIn(s.token), s.signedIn(s.otherToken)
+	const list, one = "/console/webhooks", "/console/webhooks/1"
+	form := b.get(list).form(t, list)
+	form.Set("url", "http://127.0.0.1/x")
+	b.post(list, form).expect(t, http.StatusUnprocessableEntity, "begins with https://", `value="http://127.0.0.1/x"`)
+	form.Set("url", "https://example.com/hook")
+	b.post(list, form).expect(t, http.StatusOK, "whsec_")
+	b.post(list, form).expect(t, http.StatusOK, "shown already")
+	disable := b.get(one).form(t, one)
+	disable.Set("do", "test")
+	form = b.get(one+"/remove").form(t, one)
+	for _, do := range []string{"disable", "enable", "secret"} {
+		values := url.Values{"do": {do}, "key": {strings.Repeat("A", 25) + strings.ToUpper(do[:1])}}
+		b.post(one, values).expect(t, http.StatusOK)
+		other.post(one, values).expect(t, http.StatusNotFound)
+	}
+	s.operator(token.Webhooks).get("/console/operator/webhooks?state=active").expect(t, http.StatusOK, "https://example.com/hook")
+	s.operator(token.Webhooks).get("/console/operator/webhooks/355/1").expect(t, http.StatusOK, "https://example.com/hook")
+	other.get(one).expect(t, http.StatusNotFound)
+	form.Set("do", "remove")
+	b.post(one, form).expect(t, http.StatusSeeOther)
+	b.get(one).expect(t, http.StatusNotFound)
+}
+
+// postForm is form for a page with a search that has the same action.
+func (p page) postForm(t testing.TB, action string) url.Values {
+	t.Helper()
+	_, rest, _ := strings.Cut(p.body, `<main`)
+	_, rest, _ = strings.Cut(rest, `method="post" `)
+	return page{body: rest}.form(t, action)
+}

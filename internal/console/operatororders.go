@@ -1,0 +1,162 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/token"
+)
+
+// foundView is the data of the search over all merchants.
+type foundView struct {
+	Form     filterForm
+	Merchant formView
+	States   []order.State
+	Orders   []order.FoundOrder
+	First    string // query of the first page; empty: this is it
+	Next     string // query of the next page; empty: there is none
+}
+
+// operatorSearch serves GET /operator/orders.
+func (s *site) operatorSearch(w http.ResponseWriter, r *request) error {
+	form, filter := readFilter(r.Request)
+	view := foundView{Form: form, Merchant: newForm(r.URL.Query()), States: order.States()}
+	merchantID, text := int64(0), strings.TrimSpace(view.Merchant.Value("merchant"))
+	if text != "" {
+		var ok bool
+		if merchantID, ok = order.ParseID(text); !ok || merchantID == 0 {
+			view.Merchant.refuse("merchant", "problem.id")
+		}
+	}
+	if !form.valid() || !view.Merchant.valid() {
+		return s.show(w, r, http.StatusBadRequest, "found", view)
+	}
+	after := readCursor(r.Request)
+	page, err := s.Orders.Search(r.Context(), form.search(merchantID, filter, after))
+	if err != nil {
+		return err
+	}
+	view.Orders = page.Orders
+	query := r.URL.Query()
+	if query.Del("after"); after != nil {
+		view.First = "?" + query.Encode()
+	}
+	if page.Next != nil {
+		query.Set("after", writeCursor(*page.Next))
+		view.Next = "?" + query.Encode()
+	}
+	return s.show(w, r, http.StatusOK, "found", view)
+}
+
+// auditShown is how many entries of the audit log the page of an order shows.
+const auditShown = 50
+
+// operatorOrderView is the data of the page of an order for operators.
+type operatorOrderView struct {
+	orderView
+	To    []order.State // transitions that are allowed
+	Form  formView      // of a transition
+	Audit []order.AuditEntry
+}
+
+// operatorOrder serves GET /operator/orders/{merchant}/{reference}.
+func (s *site) operatorOrder(w http.ResponseWriter, r *request) error {
+	view := operatorOrderView{Form: newForm(nil)}
+	if r.URL.Query().Get("done") != "" {
+		view.Notice = "transition.done"
+	}
+	return s.showOperatorOrder(w, r, http.StatusOK, view)
+}
+
+// showOperatorOrder sends the page of the order in the path. The view says what
+// happened.
+func (s *site) showOperatorOrder(w http.ResponseWriter, r *request, status int, view operatorOrderView) error {
+	id, merchantID := order.ByReference(r.PathValue("reference")), merchantOf(r)
+	var err error
+	if view.Order, err = s.Orders.Get(r.Context(), merchantID, id); err != nil {
+		return err
+	}
+	if view.History, err = s.Orders.OrderEvents(r.Context(), merchantID, id, order.FeedQuery{Limit: order.MaxFeedLimit}); err != nil {
+		return err
+	}
+	if r.can(token.Audit) {
+		page, err := s.Orders.AuditLog(r.Context(), order.AuditQuery{MerchantID: &merchantID, Reference: view.Order.Reference, Limit: auditShown})
+		if err != nil {
+			return err
+		}
+		view.Audit = page.Entries
+	}
+	if r.can(token.OrdersTransition) {
+		for _, to := range order.States() {
+			if order.ActorOperator.CanTransition(view.Order.State, to) {
+				view.To = append(view.To, to)
+			}
+		}
+	}
+	view.Token = r.grant.ID
+	view.Reasons, view.Attributes = order.Reasons, attributesOf(view.Order.LineItems)
+	return s.show(w, r, status, "operatororder", view)
+}
+
+// transition serves POST /operator/orders/{merchant}/{reference}/state.
+func (s *site) transition(w http.ResponseWriter, r *request) error {
+	values, err := readForm(r.Request)
+	if err != nil {
+		return err
+	}
+	form, reason := newForm(values), order.Reason(strings.TrimSpace(values.Get("reason")))
+	to, ok := order.ParseState(values.Get("state"))
+	switch {
+	case !ok:
+		form.refuse("state", "transition.state")
+	case !reason.ValidFor(to):
+		form.refuse("reason", "transition.reason")
+		if to == order.RejectedByMerchant {
+			form.refuse("reason", "transition.rejection")
+		}
+	}
+	if !form.valid() {
+		return s.showOperatorOrder(w, r, http.StatusUnprocessableEntity, operatorOrderView{Form: form})
+	}
+	reference := r.PathValue("reference")
+	options, err := writeOptions(r.Request, values, true, "transition", r.PathValue("merchant"), reference, to.String(), string(reason))
+	if err != nil {
+		return err
+	}
+	options.Operator = true
+	change := order.Update{To: to, Reason: reason}
+	_, err = s.Orders.ChangeOrder(r.Context(), merchantOf(r), order.ByReference(reference), change, options)
+	switch err = replayed(err); {
+	case errors.Is(err, order.ErrPreconditionFailed), errors.Is(err, order.ErrInvalidTransition):
+		return s.showOperatorConflict(w, r)
+	case err != nil:
+		return err
+	}
+	http.Redirect(w, r.Request, s.root+operatorOrderPath(r.PathValue("merchant"), reference)+"?done=yes", http.StatusSeeOther)
+	return nil
+}
+
+// showOperatorConflict shows an order that has changed since the form was made, with
+// the newest change of it.
+func (s *site) showOperatorConflict(w http.ResponseWriter, r *request) error {
+	view := operatorOrderView{Form: newForm(nil)}
+	view.Problem = "conflict.changed"
+	events, err := s.Orders.OrderEvents(r.Context(), merchantOf(r), order.ByReference(r.PathValue("reference")), order.FeedQuery{Limit: order.MaxFeedLimit})
+	if err != nil {
+		return err
+	}
+	for _, event := range slices.Backward(events) {
+		view.First = &event
+		break
+	}
+	return s.showOperatorOrder(w, r, http.StatusConflict, view)
+}
+
+// operatorOrderPath returns the path of the page of an order for operators, below the
+// root. Both parts stand in the path of a request.
+func operatorOrderPath(merchant, reference string) string {
+	return operatorPrefix + "/orders/" + merchant + "/" + reference
+}

@@ -1,0 +1,222 @@
+package console_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+const (
+	orderPage  = "/console/orders/A-1"
+	acceptPath = orderPage + "/accept"
+	rejectPath = orderPage + "/reject"
+)
+
+// events returns the types of the events of an order.
+func (s *service) events(reference string) []order.EventRecord {
+	s.t.Helper()
+	events, err := s.orders.OrderEvents(s.t.Context(), ours, order.ByReference(reference), order.FeedQuery{Limit: 100})
+	s.must(err)
+	return events
+}
+
+// TestOrder checks that the page of an order shows everything that there is.
+func TestOrder(t *testing.T) {
+	t.Parallel()
+	s := start(t, newOrder(4, "A-1", func(document map[string]any) {
+		document["notes"] = "Ring twice"
+		document["discount"] = int64(100)
+		document["total"] = document["total"].(int64) - 100
+		document["dispatchUntil"] = "2026-11-25T10:00:00Z"
+		details := document["invoiceDetails"].(map[string]any)
+		details["article39"], details["article39Eligible"], details["article39Otp"] = "39a", true, "435366"
+		carrier := document["carrier"].(map[string]any)
+		carrier["trackingCodes"], carrier["comments"] = "TRACK-7", "Back door"
+	}))
+	b := s.signedIn(s.token)
+	o, err := s.orders.Get(t.Context(), ours, order.ByReference("A-1"))
+	s.must(err)
+	texts := []string{
+		"A-1", "no. 900004", `<span class="dot dot-registered"></span>New`, "Ring twice", "TRACK-7", "Back door", "435366", "39a",
+		o.Customer.FirstName, o.Customer.LastName, o.Customer.Email, *o.Customer.Phone, o.Shipping.Street + " " + o.Shipping.StreetNumber,
+		o.Shipping.PostCode + " " + o.Shipping.City, o.InvoiceDetails.VATNumber, *o.InvoiceDetails.TaxOfficeName,
+		"25&nbsp;Nov&nbsp;2026, 10:00&nbsp;UTC", "1 d 16 h", "-", "Placed", "the marketplace",
+	}
+	for _, item := range o.LineItems {
+		texts = append(texts, item.ProductName, item.MerchantSKU, item.SKU, item.MerchantEAN, `href="`+item.ProductURL+`"`)
+	}
+	got := b.get(orderPage)
+	got.body = strings.ReplaceAll(got.body, "\u00a0", "&nbsp;")
+	got.expect(t, http.StatusOK, texts...)
+	b.header.Set("Accept-Language", "el-GR,el;q=0.9,en;q=0.8")
+	b.get(orderPage).expect(t, http.StatusOK, `lang="el"`, "Άρθρο 39", "Αποδοχή", "\u00a0€")
+}
+
+func TestAccept(t *testing.T) {
+	t.Parallel()
+	s := start(t, newOrder(1, "A-1"))
+	b := s.signedIn(s.token)
+	form := b.get(orderPage).form(t, acceptPath)
+	for range 2 { // a double click
+		if got := b.post(acceptPath, form); got.status != http.StatusSeeOther || got.location() != orderPage+"?done=accepted" {
+			t.Errorf("accept: %d to %q: %s", got.status, got.location(), got.body)
+		}
+	}
+	if n := len(s.events("A-1")); n != 2 {
+		t.Errorf("%d events, want 2", n)
+	}
+	got := b.get(orderPage + "?done=accepted")
+	got.expect(t, http.StatusOK, "The order is accepted.", "In processing", "you")
+	if strings.Contains(got.body, acceptPath) || strings.Contains(got.body, rejectPath) {
+		t.Error("the page of an accepted order offers an answer")
+	}
+	if strings.Contains(b.get(orderPage+"?done=<b>").body, "<b>") {
+		t.Error("the page repeats its address")
+	}
+}
+
+func TestReject(t *testing.T) {
+	t.Parallel()
+	s := start(t, newOrder(1, "A-1"))
+	b := s.signedIn(s.token)
+	form := b.get(orderPage).form(t, rejectPath)
+	for _, reason := range []string{"", "boredom", "out-of-stock "} {
+		form.Set("reason", reason)
+		b.post(rejectPath, form).expect(t, http.StatusBadRequest, "Choose one of the reasons.", `aria-describedby="reason-problem"`, " open")
+	}
+	form.Set("reason", "out-of-stock")
+	if got := b.post(rejectPath, form); got.location() != orderPage+"?done=rejected" {
+		t.Fatalf("reject: %d %s", got.status, got.body)
+	}
+	events := s.events("A-1")
+	if last := events[len(events)-1]; last.To != order.RejectedByMerchant || last.Reason != "out-of-stock" {
+		t.Errorf("the last event is %+v", last)
+	}
+	b.get(orderPage).expect(t, http.StatusOK, "Rejected", "Out of stock")
+}
+
+// TestConflict checks that of two people who answer an order the second one is told
+// what was first.
+func TestConflict(t *testing.T) {
+	t.Parallel()
+	s := start(t, newOrder(1, "A-1"), newOrder(2, "A-2"))
+	first, second := s.signedIn(s.token), s.signedIn(s.token)
+	form := second.get(orderPage).form(t, rejectPath)
+	form.Set("reason", "damaged")
+	first.post(acceptPath, first.get(orderPage).form(t, acceptPath))
+	second.post(rejectPath, form).expect(t, http.StatusConflict, "Nothing was done", "In processing", "you")
+
+	form = second.get("/console/orders/A-2").form(t, "/console/orders/A-2/accept")
+	options := order.WriteOptions{Source: order.Source{TokenID: 77}}
+	if _, err := s.orders.Reject(t.Context(), ours, order.ByReference("A-2"), "damaged", options); err != nil {
+		t.Fatal(err)
+	}
+	second.post("/console/orders/A-2/accept", form).expect(t, http.StatusConflict, "Rejected", "token 77", "Damaged")
+}
+
+// TestWrongForms sends what no page of the console sends.
+func TestWrongForms(t *testing.T) {
+	t.Parallel()
+	s := start(t, newOrder(1, "A-1"))
+	b := s.signedIn(s.token)
+	for name, form := range map[string]url.Values{
+		"empty": {}, "no key": {"revision": {"1"}}, "no revision": {"key": {strings.Repeat("A", 26)}},
+		"short key": {"key": {"A"}, "revision": {"1"}}, "a revision that is no number": {"key": {strings.Repeat("A", 26)}, "revision": {"x"}},
+	} {
+		if got := b.post(acceptPath, form); got.status != http.StatusBadRequest {
+			t.Errorf("%s: status %d", name, got.status)
+		}
+	}
+	b.send(http.MethodPost, acceptPath, "application/x-www-form-urlencoded", strings.NewReader("%zz")).expect(t, http.StatusBadRequest)
+	b.send(http.MethodPost, acceptPath, "application/x-www-form-urlencoded", strings.NewReader(strings.Repeat("x", 1<<20))).expect(t, http.StatusBadRequest)
+	b.send(http.MethodPut, orderPage, "", nil).expect(t, http.StatusMethodNotAllowed, "Not possible")
+	for query, texts := range map[string][]string{
+		"state=nonsense":                 {"There is no such state"},
+		"from=2026-13-01":                {"“2026-13-01” is not a day", `value="2026-13-01"`},
+		"to=yesterday":                   {"“yesterday” is not a day"},
+		"from=2026-11-02&to=2026-11-01":  {"before the first one"},
+		"q=" + strings.Repeat("a", 300):  {"at most 200"},
+		"from=%3Cscript%3E&state=%00%FF": {"&lt;script&gt;"},
+	} {
+		b.get("/console/orders?"+query).expect(t, http.StatusBadRequest, append(texts, `aria-invalid="true"`)...)
+		b.get("/console/orders.csv?"+query).expect(t, http.StatusBadRequest)
+	}
+	if got := b.get("/console/orders?page=99999999999999999999"); got.status != http.StatusOK {
+		t.Errorf("a huge page: %d", got.status)
+	}
+	if got := b.get("/console/orders?page=7"); got.status != http.StatusSeeOther || got.location() != "/console/orders" {
+		t.Errorf("a page past the end: %d to %q", got.status, got.location())
+	}
+	b.get("/console/orders?q="+strings.Repeat("a", 9<<10)).expect(t, http.StatusBadRequest)
+}
+
+// TestForeign checks that a merchant reaches nothing of another one by any address.
+func TestForeign(t *testing.T) {
+	t.Parallel()
+	s := start(t, newOrder(1, "A-1"), newOrder(2, "B-1", ofMerchant(theirs)))
+	owner := s.signedIn(s.otherToken)
+	if got := owner.upload("/console/orders/B-1", "secret.pdf", "content"); got.status != http.StatusSeeOther {
+		t.Fatalf("upload: %d %s", got.status, got.body)
+	}
+	whole, err := s.orders.Get(t.Context(), theirs, order.ByReference("B-1"))
+	s.must(err)
+	b := s.signedIn(s.token)
+	form := b.get(orderPage).form(t, acceptPath)
+	form.Set("reason", "damaged")
+	missing := b.get("/console/orders/NONE").body
+	for _, path := range []string{"", "/files/secret.pdf", "/withdraw/1", "/print"} {
+		got := b.get("/console/orders/B-1" + path)
+		if got.status != http.StatusNotFound || strings.ReplaceAll(got.body, "B-1", "NONE") != strings.ReplaceAll(missing, "/console/orders/NONE", "/console/orders/NONE"+path) {
+			t.Errorf("GET %s: %d %s", path, got.status, got.body)
+		}
+	}
+	for _, path := range []string{"/accept", "/reject", "/withdraw/1"} {
+		if got := b.post("/console/orders/B-1"+path, form); got.status != http.StatusNotFound {
+			t.Errorf("POST %s: %d", path, got.status)
+		}
+	}
+	if got := b.upload("/console/orders/B-1", "a.pdf", "x"); got.status != http.StatusNotFound {
+		t.Errorf("upload: %d", got.status)
+	}
+	for _, path := range []string{"/console", "/console/orders", "/console/orders?q=B-1", "/console/orders.csv", "/console/orders.ndjson", "/console/orders.ndjson?q=B", "/console/live?after=0"} {
+		if got := b.get(path); got.status != http.StatusOK || strings.Contains(strings.ReplaceAll(got.body, `value="B-1"`, ""), ">B-1<") || strings.Contains(got.body, `"B-1"`) && !strings.Contains(path, "?q=") {
+			t.Errorf("%s: %d %s", path, got.status, got.body)
+		}
+	}
+	after, err := s.orders.Get(t.Context(), theirs, order.ByReference("B-1"))
+	s.must(err)
+	if after.Revision != whole.Revision {
+		t.Error("the order of another merchant has changed")
+	}
+}
+
+// TestOverview checks the numbers of the overview.
+func TestOverview(t *testing.T) {
+	t.Parallel()
+	var documents [][]byte
+	for n := range 12 {
+		documents = append(documents, newOrder(n+1, "A-"+string(rune('a'+n)), func(document map[string]any) {
+			document["state"] = []string{"registered", "in-processing", "delivered-to-customer"}[n%3]
+			if n == 0 {
+				document["expiresAt"] = startOfTime.Add(30 * time.Minute).Format(time.RFC3339)
+			}
+		}))
+	}
+	s := start(t, documents...)
+	b := s.signedIn(s.token)
+	got := b.get("/console")
+	got.expect(t, http.StatusOK, `<span class="left late">30 min</span>`, "1 d 16 h", "12 orders", `<rect class="bar-new"`)
+	if n := strings.Count(got.body, `<span class="count">4</span>`); n != 3 {
+		t.Errorf("%d states have 4 orders, want 3: %s", n, got.body)
+	}
+	if n := strings.Count(got.body, "#files"); n != 4 {
+		t.Errorf("%d orders lack an invoice, want 4", n)
+	}
+	s.pass(time.Hour)
+	b.get("/console").expect(t, http.StatusOK, "Time is over")
+	s.signedIn(s.otherToken).get("/console").expect(t, http.StatusOK, "No order waits", "0 orders")
+}

@@ -1,0 +1,94 @@
+package console
+
+import (
+	"net/http"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+const (
+	// shownUnanswered and shownWithoutInvoice bound the lists of the overview.
+	shownUnanswered     = 10
+	shownWithoutInvoice = 5
+	// chartDays is how many days the chart shows, today included.
+	chartDays = 42
+)
+
+// overviewView is the data of the overview.
+type overviewView struct {
+	New            []newOrder
+	States         []stateCount
+	All            int64
+	Chart          chart
+	WithoutInvoice []order.Summary
+}
+
+// stateCount is how many orders are in a state.
+type stateCount struct {
+	State  order.State
+	Orders int64
+}
+
+// newOrder is an order that waits for the merchant's answer.
+type newOrder struct {
+	order.UnansweredOrder
+	Left    time.Duration // until it expires; 0: it has expired or never does
+	Expired bool
+	Urgent  bool // less than urgentTime is left
+}
+
+// urgentTime is the time left from which an order is shown as urgent.
+const urgentTime = 4 * time.Hour
+
+func newOrders(unanswered []order.UnansweredOrder, now time.Time) []newOrder {
+	all := make([]newOrder, len(unanswered))
+	for i, o := range unanswered {
+		all[i].UnansweredOrder = o
+		if !o.ExpiresAt.IsZero() {
+			left := o.ExpiresAt.Sub(now)
+			all[i].Left, all[i].Expired, all[i].Urgent = max(0, left), left <= 0, left < urgentTime
+		}
+	}
+	return all
+}
+
+// overview serves GET /console.
+func (s *site) overview(w http.ResponseWriter, r *request) error {
+	ctx, merchantID, now := r.Context(), r.grant.MerchantID, s.Orders.Now()
+	unanswered, err := s.Orders.Unanswered(ctx, merchantID, shownUnanswered)
+	if err != nil {
+		return err
+	}
+	view := overviewView{New: newOrders(unanswered, now)}
+	if view.States, view.All, err = s.stateCounts(r); err != nil {
+		return err
+	}
+	today := order.DayOf(now)
+	days, err := s.Orders.DayCounts(ctx, merchantID, today-chartDays+1)
+	if err != nil {
+		return err
+	}
+	view.Chart = newChart(days, today)
+	if view.WithoutInvoice, err = s.Orders.WithoutInvoice(ctx, merchantID, shownWithoutInvoice); err != nil {
+		return err
+	}
+	return s.show(w, r, http.StatusOK, "overview", view)
+}
+
+// stateCounts returns how many orders are in each state, and in all states. Each list
+// has one order and takes its total from the page index, so nothing is counted.
+func (s *site) stateCounts(r *request) (counts []stateCount, all int64, err error) {
+	filter := order.NewFilter()
+	filter.PageSize, filter.AnyState = 1, false
+	for _, state := range order.States() {
+		filter.States = []order.State{state}
+		page, err := s.Orders.List(r.Context(), r.grant.MerchantID, filter)
+		if err != nil {
+			return nil, 0, err
+		}
+		counts = append(counts, stateCount{State: state, Orders: page.Total})
+		all += page.Total
+	}
+	return counts, all, nil
+}

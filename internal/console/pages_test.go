@@ -1,0 +1,134 @@
+package console_test
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"merchantorders/internal/order"
+)
+
+// hostile are texts that break out of a page that does not escape them, or that no
+// page expects.
+var hostile = []string{
+	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `'-alert(1)-'`, `{{7*7}}`, `${7*7}`, "\u202egnp.exe\u2066", `</title></textarea><svg onload=alert(1)>`,
+	`javascript:alert(1)`, strings.Repeat("Ω", 10_000), "=1+1", "&lt;b&gt;",
+}
+
+// hostileOrder returns an order each text of which is hostile.
+func hostileOrder(n int, reference string) []byte {
+	return newOrder(n*4, reference, func(document map[string]any) {
+		text := hostile[n%len(hostile)]
+		fill := func(object map[string]any, names ...string) {
+			for _, name := range names {
+				object[name] = text
+			}
+		}
+		document["notes"] = text
+		fill(document["customer"].(map[string]any), "firstName", "lastName", "company", "email", "phone")
+		for _, address := range []string{"billingAddress", "shippingAddress"} {
+			fill(document[address].(map[string]any), "firstName", "street", "address2", "city", "region", "country", "phone")
+		}
+		fill(document["carrier"].(map[string]any), "name", "method", "deliveryName", "trackingCodes", "comments")
+		fill(document["payment"].(map[string]any), "name")
+		fill(document["invoiceDetails"].(map[string]any), "company", "vatNumber", "occupation", "article39", "article39Otp", "article39Eligible")
+		for _, item := range document["lineItems"].([]any) {
+			fill(item.(map[string]any), "productName", "productUrl", "sku", "merchantSku", "ean", "article39Status")
+			item.(map[string]any)["extendedAttributes"] = []any{map[string]any{"a": text}}
+		}
+	})
+}
+
+// TestHostileData checks that no text of an order does anything on any page.
+func TestHostileData(t *testing.T) {
+	t.Parallel()
+	var documents [][]byte
+	for n := range hostile {
+		documents = append(documents, hostileOrder(n, "H-"+string(rune('a'+n))))
+	}
+	s := start(t, documents...)
+	b := s.signedIn(s.token)
+	paths := []string{"/console", "/console/orders", "/console/orders?q=%3Cscript%3Ealert(1)%3C/script%3E", "/console/orders?state=%22%3E%3Cscript%3E"}
+	for n := range hostile {
+		paths = append(paths, "/console/orders/H-"+string(rune('a'+n)), "/console/orders/H-"+string(rune('a'+n))+"/print")
+	}
+	for _, path := range paths {
+		got := b.get(path)
+		if got.status != http.StatusOK && got.status != http.StatusBadRequest {
+			t.Errorf("%s: status %d", path, got.status)
+		}
+		for _, text := range []string{"<script>alert", "<img src=x", "<svg onload", `href="javascript:`, `href="=1`, "49</"} {
+			if strings.Contains(got.body, text) {
+				t.Errorf("%s has %s", path, text)
+			}
+		}
+		checkPage(t, path, got)
+	}
+	got := b.get("/console/orders/H-i")
+	if !strings.Contains(got.body, strings.Repeat("Ω", 10_000)) {
+		t.Error("a long text is cut")
+	}
+}
+
+// Things that a page must not have: its policy forbids them.
+var (
+	inlineScript = regexp.MustCompile(`<script(>| [^>]*[^>"]>)|<style|\sstyle="|\son[a-z]+="`)
+	elsewhere    = regexp.MustCompile(`(src|action)="https?:|<link[^>]*href="https?:`)
+)
+
+// checkPage reports what no page may have.
+func checkPage(t *testing.T, path string, got page) {
+	t.Helper()
+	for name, want := range map[string]string{
+		"Content-Type": "text/html; charset=utf-8", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", "Referrer-Policy": "same-origin",
+		"Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+			"form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+	} {
+		if value := got.header.Get(name); value != want {
+			t.Errorf("%s: %s is %q, want %q", path, name, value, want)
+		}
+	}
+	if found := elsewhere.FindString(got.body); found != "" {
+		t.Errorf("%s loads from elsewhere: %s", path, found)
+	}
+	for _, found := range inlineScript.FindAllString(got.body, -1) {
+		if !strings.Contains(found, " src=") {
+			t.Errorf("%s has an inline script or style: %s", path, found)
+		}
+	}
+}
+
+// TestPages checks what all pages have in common, also those of errors.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	s := start(t, newOrder(1, "A-1"))
+	b := s.signedIn(s.token)
+	for _, path := range []string{"/console", "/console/orders", orderPage, "/console/orders/NONE", "/console/nothing", "/console/login/x", orderPage + "/withdraw/9"} {
+		checkPage(t, path, b.get(path))
+	}
+	checkPage(t, "/", s.browser().get("/"))
+	if got := b.get("/nothing"); !strings.HasPrefix(got.header.Get("Content-Type"), "application/json") {
+		t.Errorf("a path outside the console gets %s", got.header.Get("Content-Type"))
+	}
+	for _, name := range regexp.MustCompile(`/console/assets/[a-z.]+\?v=[0-9a-f]+`).FindAllString(b.get("/console").body, -1) {
+		got := s.browser().get(name)
+		if got.status != http.StatusOK || got.header.Get("Cache-Control") != "public, max-age=31536000, immutable" || got.header.Get("Content-Type") == "" {
+			t.Errorf("%s: %d %v", name, got.status, got.header)
+		}
+	}
+	b.get("/console/assets/none.css").expect(t, http.StatusNotFound)
+}
+
+// TestDamagedFile checks the page for a fault of the service: it says nothing of the
+// fault.
+func TestDamagedFile(t *testing.T) {
+	t.Parallel()
+	s := start(t, newOrder(1, "A-1"))
+	b := s.signedIn(s.token)
+	b.upload(orderPage, "a.pdf", "content")
+	s.must(s.removeFile(order.InvoicePath("A-1", "a.pdf")))
+	got := b.get(orderPage + "/files/a.pdf")
+	got.expect(t, http.StatusInternalServerError, "Something went wrong")
+	checkPage(t, "a damaged file", got)
+}

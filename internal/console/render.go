@@ -1,0 +1,177 @@
+package console
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/token"
+	"merchantorders/internal/web"
+	"merchantorders/internal/webhook"
+)
+
+//go:embed templates
+var templateFiles embed.FS
+
+// templates are the templates of one language.
+type templates = template.Template
+
+// policy is the Content-Security-Policy of every page: nothing from elsewhere, nothing
+// inline, no page of another site around it.
+const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+
+// parseTemplates returns the templates by language.
+func (s *site) parseTemplates() map[string]*templates {
+	all := make(map[string]*templates)
+	for _, code := range languages {
+		l := language{code}
+		all[code] = template.Must(s.parse(l, template.FuncMap{
+			"time": l.time, "badge": l.badge, "person": person, "orderLink": s.orderLink,
+			"t": l.text, "count": l.count, "number": l.number, "money": l.money, "day": l.day, "dayMonth": l.dayMonth, "clock": l.clock, "left": l.left,
+			"state":  func(state order.State) string { return l.text("state." + state.String()) },
+			"path":   func(path string) string { return s.root + path },
+			"order":  func(reference string) string { return s.root + orderPath(reference) },
+			"asset":  s.assetPath,
+			"iso":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+			"webURL": webURL,
+			"key":    newKey, "field": newField, "required": required, "entries": newEntriesView,
+			"webhookStates": func() []string { return []string{"failed", "active", "disabled"} },
+			"eraseFields":   func() []string { return []string{"email", "merchant", "reference", "files"} },
+			"tokenStates":   func() []string { return []string{"active", "expired", "revoked"} },
+
+			"address": newAddressView, "codes": codes, "carrier": l.carrierFields, "invoice": l.invoiceFields, "article39": l.article39Fields,
+			"event": l.event, "size": l.size, "segment": url.PathEscape, "maxSize": func() int64 { return order.MaxInvoiceSize },
+		}))
+	}
+	return all
+}
+
+// webURL returns an address that a link may lead to, empty for everything but http and
+// https.
+func webURL(text string) string {
+	target, err := url.Parse(text)
+	if err != nil || target.Scheme != "http" && target.Scheme != "https" || target.Host == "" {
+		return ""
+	}
+	return target.String()
+}
+
+// layout is the data of a whole page.
+type layout struct {
+	Language string
+	Other    string // the language that the switch leads to
+	Template string
+	Back     string // path of the page below the root, for the switch
+	Session  *token.Session
+	Operator bool   // the session is an operator's
+	Section  string // of the operator's pages
+	Scopes   token.Scope
+	Page     any
+
+	// Live: a script keeps the page current, from the event with the number After.
+	// Order is the reference of the order that the page is about; empty: of many.
+	Live  bool
+	After int64
+	Order string
+}
+
+// Can reports whether the session has a scope, by its name.
+func (l layout) Can(name string) bool {
+	scope, err := token.ParseScopes([]string{name}, token.ScopesOf(l.Operator))
+	return err == nil && l.Scopes.Has(scope)
+}
+
+// render sends a page to somebody who need not be signed in.
+func (s *site) render(w http.ResponseWriter, r *http.Request, status int, name string, page any) error {
+	return s.send(w, r, status, layout{Template: name, Page: page})
+}
+
+// show sends a page to somebody who is signed in.
+func (s *site) show(w http.ResponseWriter, r *request, status int, name string, page any) error {
+	return s.send(w, r.Request, status, layout{
+		Template: name, Page: page, Session: &r.session, Scopes: r.grant.Scopes, Operator: r.grant.Operator(), Section: sectionOf(r.URL.Path),
+		// A form that came back is not replaced under the person's hands.
+		Live: r.Method == http.MethodGet && !r.grant.Operator(), After: r.grant.DataVersion.Event, Order: r.PathValue("reference"),
+	})
+}
+
+// send renders a whole page before it sends anything: after an error another page can
+// still be sent.
+func (s *site) send(w http.ResponseWriter, r *http.Request, status int, l layout) error {
+	page, err := s.page(r, l)
+	if err != nil {
+		return err
+	}
+	page.Write(w, status)
+	return nil
+}
+
+func (s *site) page(r *http.Request, l layout) (web.Page, error) {
+	l.Language = languageOf(r).code
+	l.Other = languages[0]
+	if l.Language == l.Other {
+		l.Other = languages[1]
+	}
+	l.Back = r.URL.RequestURI()
+	if r.Method == http.MethodPost || strings.HasPrefix(l.Back, Prefix+"/login") {
+		l.Back = "/"
+		if reference := r.PathValue("reference"); reference != "" {
+			l.Back = orderPath(reference)
+		}
+	}
+	var body bytes.Buffer
+	if err := s.templates[l.Language].ExecuteTemplate(&body, l.Template+".html", l); err != nil {
+		return web.Page{}, err
+	}
+	header := http.Header{}
+	header.Set("Content-Language", l.Language)
+	header.Set("Content-Security-Policy", policy)
+	header.Set("Referrer-Policy", "same-origin")
+	header.Set("Vary", "Accept-Language, Cookie")
+	return web.Page{ContentType: "text/html; charset=utf-8", Header: header, Text: body.String()}, nil
+}
+
+// errorView is the data of an error page.
+type errorView struct {
+	Title, Text string // keys of messages
+}
+
+// encodeError is the ErrorEncoder of the pages.
+func (s *site) encodeError(r *http.Request, err error) (int, any) {
+	status := web.Status(err)
+	if errors.Is(err, order.ErrNotFound) || errors.Is(err, order.ErrInvoiceNotFound) || errors.Is(err, order.ErrMerchantNotFound) || errors.Is(err, webhook.ErrNotFound) || errors.Is(err, token.ErrUnknown) {
+		status = http.StatusNotFound
+	}
+	kind := "internal"
+	switch status {
+	case http.StatusBadRequest, http.StatusUnprocessableEntity:
+		kind = "request"
+	case http.StatusForbidden:
+		kind = "forbidden"
+	case http.StatusNotFound:
+		kind = "notfound"
+	case http.StatusMethodNotAllowed:
+		kind = "method"
+	case http.StatusConflict:
+		kind = "running"
+	case http.StatusTooManyRequests:
+		kind = "busy"
+	case http.StatusServiceUnavailable:
+		kind = "unavailable"
+	}
+	if errors.Is(err, web.ErrSuspended) {
+		kind = "suspended"
+	}
+	page, err := s.page(r, layout{Template: "error", Page: errorView{Title: "error." + kind + ".title", Text: "error." + kind + ".text"}})
+	if err != nil {
+		return http.StatusInternalServerError, web.MessageBody{Message: http.StatusText(http.StatusInternalServerError)}
+	}
+	return status, page
+}

@@ -1,0 +1,126 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"merchantorders/internal/token"
+	"merchantorders/internal/web"
+)
+
+// signInView is the data of the sign-in.
+type signInView struct {
+	Next    string // local path to go to afterwards
+	Problem string // key of a message; empty: none
+}
+
+// signInPage serves GET /.
+func (s *site) signInPage(w http.ResponseWriter, r *http.Request) error {
+	if _, _, err := s.find(r); err == nil {
+		http.Redirect(w, r, s.root+localPath(r.URL.Query().Get("next")), http.StatusSeeOther)
+		return nil
+	}
+	view := signInView{Next: localPath(r.URL.Query().Get("next"))}
+	if view.Next != Prefix {
+		view.Problem = "signin.expired"
+	}
+	return s.render(w, r, http.StatusOK, "signin", view)
+}
+
+// signIn serves POST /. The page comes back without what was typed: a token is a
+// secret.
+func (s *site) signIn(w http.ResponseWriter, r *http.Request) error {
+	form, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	view := signInView{Next: localPath(form.Get("next"))}
+	text := strings.TrimSpace(form.Get("token"))
+	if text == "" {
+		view.Problem = "signin.empty"
+		return s.render(w, r, http.StatusBadRequest, "signin", view)
+	}
+	secret, grant, err := s.Sessions.Begin(r.Context(), text, web.ClientAddress(r))
+	switch {
+	case errors.Is(err, token.ErrUnknown):
+		if err := s.Limits.AllowFailure(web.ClientAddress(r)); err != nil {
+			return err
+		}
+		view.Problem = "signin.unknown"
+		return s.render(w, r, http.StatusForbidden, "signin", view)
+	case err != nil:
+		return err
+	}
+	web.RecordGrant(r, grant)
+	if problem := s.notServed(grant); problem != "" {
+		if err := s.Sessions.End(r.Context(), secret); err != nil {
+			return err
+		}
+		view.Problem = problem
+		return s.render(w, r, http.StatusForbidden, "signin", view)
+	}
+	s.setSession(w, r, secret)
+	http.Redirect(w, r, s.root+view.Next, http.StatusSeeOther)
+	return nil
+}
+
+// notServed returns the key of a message if the site has no pages for a token.
+func (s *site) notServed(grant token.Grant) string {
+	switch {
+	case grant.Operator() && !s.Operators:
+		return "signin.operator"
+	case !grant.Operator() && s.OperatorsOnly:
+		return "signin.merchant"
+	}
+	return ""
+}
+
+// signOut serves POST /sign-out.
+func (s *site) signOut(w http.ResponseWriter, r *http.Request) error {
+	if cookie, err := r.Cookie(s.cookieName(r)); err == nil {
+		if err := s.Sessions.End(r.Context(), cookie.Value); err != nil {
+			return err
+		}
+	}
+	s.setSession(w, r, "")
+	http.Redirect(w, r, s.root+"/", http.StatusSeeOther)
+	return nil
+}
+
+// loginLink serves GET /login/{secret}: a page with a button. The GET changes nothing,
+// so that a program that opens the links in a mail does not use this one up.
+func (s *site) loginLink(w http.ResponseWriter, r *http.Request) error {
+	return s.render(w, r, http.StatusOK, "login", nil)
+}
+
+// useLoginLink serves POST /login/{secret}.
+func (s *site) useLoginLink(w http.ResponseWriter, r *http.Request) error {
+	secret, err := s.Sessions.UseLoginLink(r.Context(), r.PathValue("secret"))
+	if errors.Is(err, token.ErrNoLoginLink) {
+		if err := s.Limits.AllowFailure(web.ClientAddress(r)); err != nil {
+			return err
+		}
+		return s.render(w, r, http.StatusForbidden, "signin", signInView{Next: Prefix, Problem: "login.used"})
+	}
+	if err != nil {
+		return err
+	}
+	s.setSession(w, r, secret)
+	http.Redirect(w, r, s.root+Prefix, http.StatusSeeOther)
+	return nil
+}
+
+// readForm reads the form of a request.
+func readForm(r *http.Request) (url.Values, error) {
+	body, err := web.ReadBody(r, web.MaxBody)
+	if err != nil {
+		return nil, err
+	}
+	form, err := url.ParseQuery(string(body))
+	if err != nil {
+		return nil, web.ErrInvalidPayload
+	}
+	return form, nil
+}

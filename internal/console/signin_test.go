@@ -1,0 +1,234 @@
+package console_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/token"
+)
+
+func TestSignIn(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	revoked := s.newToken(ours, token.DefaultScopes)
+	if _, err := s.tokens.Revoke(t.Context(), revoked); err != nil {
+		t.Fatal(err)
+	}
+	b := s.browser()
+	if got := b.get("/console"); got.status != http.StatusSeeOther || got.location() != "/?next=%2Fconsole" {
+		t.Errorf("without a session: %d to %q", got.status, got.location())
+	}
+	for text, problem := range map[string]string{
+		"": "Enter the token.", "x": "not valid", revoked: "not valid", strings.ToUpper(s.token): "not valid",
+	} {
+		got := b.post("/", url.Values{"token": {text}})
+		if got.status != http.StatusForbidden && got.status != http.StatusBadRequest {
+			t.Errorf("%q: status %d", text, got.status)
+		}
+		got.expect(t, got.status, problem, `aria-invalid="true"`)
+		if text != "" && text != "x" && strings.Contains(got.body, text) {
+			t.Errorf("the page repeats the token %q", text)
+		}
+	}
+	got := b.post("/", url.Values{"token": {" " + s.token + "\n"}, "next": {"/console/orders?state=registered&page=2"}})
+	if got.status != http.StatusSeeOther || got.location() != "/console/orders?state=registered&page=2" {
+		t.Errorf("signed in: %d to %q", got.status, got.location())
+	}
+	if cookie := got.header.Get("Set-Cookie"); !strings.HasPrefix(cookie, "session=") || !strings.HasSuffix(cookie, "; Path=/; HttpOnly; SameSite=Lax") {
+		t.Errorf("Set-Cookie: %s", cookie)
+	}
+	b.get("/console").expect(t, http.StatusOK, "Store", "Overview")
+	if got := b.get("/"); got.location() != "/console" {
+		t.Errorf("the sign-in leads who is signed in to %q", got.location())
+	}
+	old := b.client.Jar.Cookies(mustURL(t, s.url))
+	if got := b.post("/console/sign-out", nil); got.location() != "/" {
+		t.Errorf("signed out: %d to %q", got.status, got.location())
+	}
+	b.client.Jar.SetCookies(mustURL(t, s.url), old)
+	if got := b.get("/console"); got.status != http.StatusSeeOther {
+		t.Errorf("the cookie of a session that ended: %d", got.status)
+	}
+}
+
+func mustURL(t *testing.T, text string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// TestNext checks that nobody can lead people from the sign-in to another site.
+func TestNext(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	for next, want := range map[string]string{
+		"": "/console", "/console/orders": "/console/orders", "//evil.example": "/console", "https://evil.example/console": "/console",
+		"/docs": "/console", "/console/../docs": "/console", "/console//evil": "/console", `/console\..\x`: "/console", "/consoles": "/console",
+		"/\\evil.example": "/console", "javascript:alert(1)": "/console", "/console/orders?q=//x": "/console/orders?q=//x", "\n/console": "/console",
+		"/console/login/x": "/console", "%2F%2Fevil.example": "/console",
+	} {
+		if got := s.browser().post("/", url.Values{"token": {s.token}, "next": {next}}); got.location() != want {
+			t.Errorf("next %q leads to %q, want %q", next, got.location(), want)
+		}
+	}
+}
+
+// TestSessionEnds checks every way in which a session ends.
+func TestSessionEnds(t *testing.T) {
+	t.Parallel()
+	s := start(t, newOrder(1, "A-1"))
+	ended := func(b *browser) bool { return b.get("/console/orders/A-1").status == http.StatusSeeOther }
+	idle, used := s.signedIn(s.token), s.signedIn(s.token)
+	expiring, _, err := s.tokens.Create(t.Context(), ours, token.DefaultScopes, 3*time.Hour)
+	s.must(err)
+	short := s.signedIn(expiring)
+	for range 3 {
+		s.pass(7 * time.Hour)
+		if ended(used) {
+			t.Fatalf("a session in use ended at %s", s.now())
+		}
+	}
+	if !ended(idle) || !ended(short) {
+		t.Errorf("idle session ended: %t, that of an expired token: %t", ended(idle), ended(short))
+	}
+	if got := short.post("/console/orders/A-1/accept", nil); got.location() != "/?next=%2Fconsole%2Forders%2FA-1" {
+		t.Errorf("a form after the session leads to %q", got.location())
+	}
+	for range 24 {
+		s.pass(7 * time.Hour)
+		ended(used)
+	}
+	if !ended(used) {
+		t.Error("a session lasts longer than 7 days")
+	}
+	text := s.newToken(ours, token.DefaultScopes)
+	b := s.signedIn(text)
+	if _, err := s.tokens.Revoke(t.Context(), text); err != nil {
+		t.Fatal(err)
+	}
+	if !ended(b) {
+		t.Error("a session lasts longer than its token")
+	}
+}
+
+// TestHTTPS checks the cookie of a service that browsers reach with https, through a
+// proxy that serves it below a path.
+func TestHTTPS(t *testing.T) {
+	t.Parallel()
+	s := startAt(t, "https://shop.example/orders/", newOrder(1, "A-1"))
+	b := s.browser()
+	got := b.post("/", url.Values{"token": {s.token}})
+	cookie := got.header.Get("Set-Cookie")
+	if !strings.HasPrefix(cookie, "__Host-session=") || !strings.HasSuffix(cookie, "; Path=/; HttpOnly; Secure; SameSite=Lax") {
+		t.Errorf("Set-Cookie: %s", cookie)
+	}
+	if got.location() != "/orders/console" {
+		t.Errorf("leads to %q", got.location())
+	}
+	value, _, _ := strings.Cut(cookie, ";")
+	b = s.browser() // its jar is empty
+	b.header.Set("Cookie", value)
+	b.get("/console").expect(t, http.StatusOK, `href="/orders/console/orders/A-1"`, `action="/orders/console/sign-out"`)
+	b.header.Set("Cookie", strings.TrimPrefix(value, "__Host-"))
+	if got := b.get("/console"); got.status != http.StatusSeeOther {
+		t.Errorf("a cookie that http could set is taken: %d", got.status)
+	}
+}
+
+func TestLoginLink(t *testing.T) {
+	t.Parallel()
+	s := start(t, newOrder(1, "A-1"))
+	link := func() string {
+		created, err := s.sessions.NewLoginLink(t.Context(), ours, token.DefaultScopes, token.LoginLinkOptions{})
+		s.must(err)
+		return strings.TrimPrefix(created.URL(s.url), s.url)
+	}
+	first := link()
+	b := s.browser()
+	for range 2 { // a program that opens links does not use it up
+		b.get(first).expect(t, http.StatusOK, "<button", "works once")
+	}
+	if got := b.post(first, nil); got.status != http.StatusSeeOther || got.location() != "/console" {
+		t.Fatalf("the link: %d to %q", got.status, got.location())
+	}
+	b.get("/console/orders/A-1").expect(t, http.StatusOK, "A-1")
+	b.post(first, nil).expect(t, http.StatusForbidden, "has expired or was used")
+	for _, path := range []string{"/console/login/x", "/console/login/" + strings.Repeat("A", 43)} {
+		s.browser().post(path, nil).expect(t, http.StatusForbidden, "has expired or was used")
+	}
+	late := link()
+	s.pass(15 * time.Minute)
+	s.browser().post(late, nil).expect(t, http.StatusForbidden, "has expired or was used")
+
+	tokens, err := s.tokens.List(t.Context(), token.Filter{})
+	s.must(err)
+	made := tokens[len(tokens)-1]
+	if made.MerchantID != ours || made.Scopes != token.DefaultScopes || made.ExpiresAt.IsZero() {
+		t.Errorf("the token of the session is %+v", made)
+	}
+	b.post("/console/sign-out", nil)
+	tokens, err = s.tokens.List(t.Context(), token.Filter{})
+	s.must(err)
+	if tokens[len(tokens)-1].RevokedAt.IsZero() {
+		t.Error("the token of a login link is valid after the sign-out")
+	}
+	if _, err := s.sessions.NewLoginLink(t.Context(), 999, token.DefaultScopes, token.LoginLinkOptions{}); err == nil {
+		t.Error("a link for a merchant that does not exist")
+	}
+}
+
+// TestSuspended checks that a session allows nothing while its merchant is suspended.
+func TestSuspended(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	b := s.signedIn(s.token)
+	if _, err := s.orders.SuspendMerchant(t.Context(), ours, "unpaid", order.MerchantOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	b.get("/console").expect(t, http.StatusForbidden, "suspended")
+}
+
+// TestScopes checks that a page offers only what the token allows, and that the
+// others are refused.
+func TestScopes(t *testing.T) {
+	t.Parallel()
+	s := start(t, newOrder(1, "A-1"))
+	b := s.signedIn(s.newToken(ours, token.OrdersRead))
+	got := b.get("/console/orders/A-1")
+	got.expect(t, http.StatusOK)
+	for _, action := range []string{"/accept", "/reject", "/files"} {
+		if strings.Contains(got.body, `action="/console/orders/A-1`+action+`"`) {
+			t.Errorf("the page offers %s", action)
+		}
+		if got := b.post("/console/orders/A-1"+action, nil); got.status != http.StatusForbidden {
+			t.Errorf("%s: status %d", action, got.status)
+		}
+	}
+	none := s.signedIn(s.newToken(ours, token.OrdersWrite))
+	for _, path := range []string{"/console", "/console/orders", "/console/orders/A-1", "/console/orders.csv", "/console/live"} {
+		if got := none.get(path); got.status != http.StatusForbidden {
+			t.Errorf("%s without orders:read: status %d", path, got.status)
+		}
+	}
+}
+
+// TestCrossSite checks that no other site can send a form.
+func TestCrossSite(t *testing.T) {
+	t.Parallel()
+	s := start(t, newOrder(1, "A-1"))
+	b := s.signedIn(s.token)
+	form := b.get("/console/orders/A-1").form(t, "/console/orders/A-1/accept")
+	for name, value := range map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"} {
+		b.header = http.Header{name: {value}}
+		b.post("/console/orders/A-1/accept", form).expect(t, http.StatusForbidden, "another site")
+	}
+	b.header = http.Header{}
+	b.get("/console/orders/A-1").expect(t, http.StatusOK, "/accept")
+}

@@ -1,0 +1,262 @@
+package console
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/token"
+	"merchantorders/internal/web"
+)
+
+const (
+	// tokensPageSize is how many tokens a page shows.
+	tokensPageSize = 50
+	// maxTokenDays is the longest lifetime that the form takes, in days.
+	maxTokenDays = 3650
+	// defaultTokenDays is what the form proposes.
+	defaultTokenDays = 365
+)
+
+// tokensView is the data of the page of tokens, for merchants and for operators.
+type tokensView struct {
+	Base   string // path of the page below the root
+	Filter formView
+	Tokens []token.Token
+	Next   string // query of the next page; empty: there is none
+	Now    time.Time
+
+	Form    formView // that creates a token
+	Scopes  []string // that the form offers
+	MaxDays int64    // 0: no limit
+	Created *token.Created
+	Notice  string // key of a message; empty: none
+}
+
+// tokensBase returns the path of the page of tokens of a session.
+func tokensBase(r *request) string {
+	if r.grant.Operator() {
+		return operatorPrefix + "/tokens"
+	}
+	return Prefix + "/tokens"
+}
+
+// tokens serves GET /tokens and GET /operator/tokens.
+func (s *site) tokens(w http.ResponseWriter, r *request) error {
+	notice := ""
+	if r.URL.Query().Get("done") == "revoked" {
+		notice = "tokens.nowrevoked"
+	}
+	form := url.Values{"days": {strconv.Itoa(defaultTokenDays)}, "merchant": {r.URL.Query().Get("merchant")}}
+	return s.showTokens(w, r, http.StatusOK, tokensView{Form: newForm(form), Notice: notice})
+}
+
+// showTokens sends the page of tokens. The view says what happened.
+func (s *site) showTokens(w http.ResponseWriter, r *request, status int, view tokensView) error {
+	query := r.URL.Query()
+	view.Filter = newForm(query)
+	filter := token.Filter{MerchantID: r.grant.MerchantID, State: token.Active, Limit: tokensPageSize + 1}
+	if text := query.Get("state"); text != "" {
+		filter.State, _ = token.ParseState(text) // any, for another text
+	}
+	if text := strings.TrimSpace(query.Get("merchant")); r.grant.Operator() && text != "" {
+		var ok bool
+		if filter.MerchantID, ok = order.ParseID(text); !ok || filter.MerchantID == 0 {
+			view.Filter.refuse("merchant", "problem.id")
+			filter.MerchantID = -1 // no merchant has it
+		}
+	}
+	filter.After, _ = order.ParseID(query.Get("after"))
+	var err error
+	if view.Tokens, err = s.Tokens.List(r.Context(), filter); err != nil {
+		return err
+	}
+	if len(view.Tokens) > tokensPageSize {
+		view.Tokens = view.Tokens[:tokensPageSize]
+		query.Set("after", strconv.FormatInt(view.Tokens[tokensPageSize-1].ID, 10))
+		view.Next = "?" + query.Encode()
+	}
+	view.Base, view.Now = tokensBase(r), s.Orders.Now()
+	view.Scopes = offeredScopes(r.grant)
+	view.MaxDays = int64(s.Tokens.MaxLifetime / (24 * time.Hour))
+	return s.show(w, r, status, "tokens", view)
+}
+
+// offeredScopes returns the names of the scopes that a person may give to a token.
+func offeredScopes(grant token.Grant) []string {
+	if grant.Operator() {
+		return (token.MerchantScopes | token.OperatorScopes).Names()
+	}
+	return (grant.Scopes & token.MerchantScopes).Names()
+}
+
+// createToken serves POST /tokens and POST /operator/tokens. The page that follows shows
+// the text of the token, once.
+func (s *site) createToken(w http.ResponseWriter, r *request) error {
+	values, err := readForm(r.Request)
+	if err != nil {
+		return err
+	}
+	form := newForm(values)
+	wanted := readTokenRequest(form, r.grant)
+	what := []string{"token.create", values.Get("merchant"), wanted.Scopes.String(), wanted.Lifetime.String(), wanted.Label}
+	options, err := changeOptions[token.Created](s, r, values, what...)
+	if err != nil {
+		return err
+	}
+	if !form.valid() {
+		return s.showTokens(w, r, http.StatusUnprocessableEntity, tokensView{Form: form})
+	}
+	created, err := s.Tokens.Add(r.Context(), wanted, options)
+	return s.showCreated(w, r, form, created, err)
+}
+
+// showCreated shows the text of a new token, or what was wrong in the form.
+func (s *site) showCreated(w http.ResponseWriter, r *request, form formView, created token.Created, err error) error {
+	switch {
+	case errors.As(err, new(*order.ReplayError)):
+		return s.showTokens(w, r, http.StatusOK, tokensView{Form: newForm(nil), Notice: "tokens.shown"})
+	case errors.As(err, new(*token.LifetimeError)):
+		form.refuse("days", "tokens.toolong")
+	case errors.Is(err, order.ErrMerchantNotFound):
+		form.refuse("merchant", "tokens.nomerchant")
+	case errors.Is(err, token.ErrScopes):
+		form.refuse("scope", "tokens.scopes.toomany")
+	case errors.Is(err, token.ErrTooMany):
+		form.refuse("label", "tokens.toomany")
+	case err != nil:
+		return err
+	default:
+		token.LogCreated(s.Log, created.Token, byPerson(r)...)
+		return s.showTokens(w, r, http.StatusOK, tokensView{Form: newForm(nil), Created: &created})
+	}
+	return s.showTokens(w, r, http.StatusUnprocessableEntity, tokensView{Form: form})
+}
+
+// byPerson says in the log who changed a token.
+func byPerson(r *request) []slog.Attr {
+	source := web.Source(r.Request)
+	return []slog.Attr{slog.String("by", "console"), slog.Int64("token", source.TokenID), slog.String("request", source.RequestID)}
+}
+
+// readTokenRequest reads the form of a new token and refuses what is wrong in it.
+func readTokenRequest(form formView, grant token.Grant) token.Request {
+	wanted := token.Request{MerchantID: grant.MerchantID, Label: strings.TrimSpace(form.Value("label")), By: &grant.Token}
+	if text := strings.TrimSpace(form.Value("merchant")); grant.Operator() && text != "" {
+		id, ok := order.ParseID(text)
+		if !ok || id == 0 {
+			form.refuse("merchant", "problem.id")
+		}
+		wanted.MerchantID = id
+	}
+	wanted.Operator = wanted.MerchantID == 0
+	var err error
+	if len(form.values["scope"]) == 0 {
+		form.refuse("scope", "tokens.scopes.none")
+	} else if wanted.Scopes, err = token.ParseScopes(form.values["scope"], token.ScopesOf(wanted.Operator)); err != nil {
+		form.refuse("scope", "tokens.scopes.wrong")
+	}
+	wanted.Lifetime = readDays(form)
+	if token.LabelProblem(wanted.Label) != "" {
+		form.refuse("label", "problem.line")
+	}
+	return wanted
+}
+
+// readDays reads the lifetime of a token; 0 if none is given.
+func readDays(form formView) time.Duration {
+	text := strings.TrimSpace(form.Value("days"))
+	if text == "" {
+		return 0
+	}
+	days, ok := order.ParseID(text)
+	if !ok || days == 0 || days > maxTokenDays {
+		form.refuse("days", "tokens.days")
+		return 0
+	}
+	return time.Duration(days) * 24 * time.Hour
+}
+
+// tokenView is the data of the question before a change of a token.
+type tokenView struct {
+	Base   string
+	Token  token.Token
+	Rotate bool // else: revoke
+	Own    bool // the session ends with the token
+	Form   formView
+}
+
+// overlaps are how long the old token may be valid after a rotation, in hours.
+var overlaps = []string{"24", "1", "168", "0"}
+
+// Overlaps returns the choices of the form.
+func (tokenView) Overlaps() []string { return overlaps }
+
+// askToken returns the handler of the question before a rotation or a revocation.
+func (s *site) askToken(rotate bool) handler {
+	return func(w http.ResponseWriter, r *request) error {
+		t, err := s.tokenOf(r)
+		if err != nil {
+			return err
+		}
+		return s.show(w, r, http.StatusOK, "token", tokenView{
+			Base: tokensBase(r), Token: t, Rotate: rotate, Own: t.ID == r.grant.ID, Form: newForm(nil),
+		})
+	}
+}
+
+// tokenOf returns the token of the path, or token.ErrUnknown.
+func (s *site) tokenOf(r *request) (token.Token, error) {
+	id, _ := order.ParseID(r.PathValue("token"))
+	tokens, err := s.Tokens.List(r.Context(), token.Filter{MerchantID: r.grant.MerchantID, After: id - 1, Limit: 1})
+	switch {
+	case err != nil:
+		return token.Token{}, err
+	case id == 0 || len(tokens) == 0 || tokens[0].ID != id:
+		return token.Token{}, token.ErrUnknown
+	}
+	return tokens[0], nil
+}
+
+// rotateToken serves POST /tokens/{token}/rotate.
+func (s *site) rotateToken(w http.ResponseWriter, r *request) error {
+	values, err := readForm(r.Request)
+	if err != nil {
+		return err
+	}
+	hours, err := strconv.Atoi(values.Get("overlap"))
+	if err != nil || hours < 0 || hours > 168 {
+		return web.ErrInvalidPayload
+	}
+	id, _ := order.ParseID(r.PathValue("token"))
+	options, err := changeOptions[token.Created](s, r, values, "token.rotate", r.PathValue("token"), strconv.Itoa(hours))
+	if err != nil {
+		return err
+	}
+	created, err := s.Tokens.Rotate(r.Context(), token.Rotation{ID: id, Overlap: time.Duration(hours) * time.Hour, By: &r.grant.Token}, options)
+	return s.showCreated(w, r, newForm(nil), created, err)
+}
+
+// revokeToken serves POST /tokens/{token}/revoke.
+func (s *site) revokeToken(w http.ResponseWriter, r *request) error {
+	values, err := readForm(r.Request)
+	if err != nil {
+		return err
+	}
+	id, _ := order.ParseID(r.PathValue("token"))
+	options, err := changeOptions[int64](s, r, values, "token.revoke", r.PathValue("token"))
+	if err != nil {
+		return err
+	}
+	if _, err = s.Tokens.RevokeID(r.Context(), id, &r.grant.Token, options); replayed(err) != nil {
+		return err
+	}
+	token.LogRevoked(s.Log, id, byPerson(r)...)
+	http.Redirect(w, r.Request, s.root+tokensBase(r)+"?done=revoked", http.StatusSeeOther)
+	return nil
+}
