@@ -14,6 +14,7 @@ import (
 	"merchantorders/internal/api/invoiceapi"
 	v1 "merchantorders/internal/api/v1"
 	v2 "merchantorders/internal/api/v2"
+	"merchantorders/internal/console"
 	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store"
@@ -61,10 +62,13 @@ func newBenchService(b *testing.B) benchService {
 	}
 	config := web.RouterConfig{Authenticator: tokens, ResponseCache: respcache.New(0, time.Now), Refuser: orders} // nothing is cached
 	invoices := invoiceapi.Endpoints{Orders: orders, Metrics: metrics, StorageURL: storageURL}
-	router := web.NewRouter(config,
+	pages, signIn := console.Console{
+		Orders: orders, Sessions: token.NewSessions(db, tokens), Tokens: tokens, Metrics: metrics, Log: log, BaseURL: baseURL,
+	}.Routes()
+	router := web.NewRouter(config, pages,
 		v1.API{Endpoints: invoices, BaseURL: baseURL}.Routes(),
 		v2.API{Endpoints: invoices, BaseURL: baseURL}.Routes(),
-		web.RouteGroup{Errors: web.EncodeMessage},
+		web.RouteGroup{Errors: web.EncodeMessage, Routes: signIn},
 	)
 	s.handler = web.Observe(router, web.EncodeMessage, web.RequestLog{Logger: log}, metrics, time.Now)
 	return s

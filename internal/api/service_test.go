@@ -49,11 +49,13 @@ var startOfTime = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 
 // service is a running service with two merchants and their orders.
 type service struct {
-	t       *testing.T
-	url     string
-	orders  *order.Service
-	tokens  *token.Registry
-	metrics *web.Metrics
+	t      *testing.T
+	url    string
+	orders *order.Service
+	tokens *token.Registry
+	// sessions are only made here: the console is not served.
+	sessions *token.Sessions
+	metrics  *web.Metrics
 
 	webhooks webhook.Store
 	files    string       // the folder of the stored files
@@ -104,6 +106,7 @@ func start(t *testing.T, with setup) *service {
 	log := slog.New(slog.NewJSONHandler(&s.log, nil))
 	s.orders = order.NewService(orders, files, s.now, log)
 	s.tokens = token.NewRegistry(db, s.now)
+	s.sessions = token.NewSessions(db, s.tokens)
 	s.webhooks = db
 	if with.fill != nil {
 		with.fill(s)
@@ -156,7 +159,7 @@ func (s *service) serve(orders *order.Service, with setup, log *slog.Logger) {
 		}.Routes(),
 		stored.Routes(), stored.LinkRoutes(),
 		operator.API{
-			Orders: orders, Tokens: s.tokens, Log: log, Webhooks: webhooks,
+			Orders: orders, Tokens: s.tokens, Log: log, Webhooks: webhooks, Sessions: s.sessions, BaseURL: at.base,
 			OrderView: func(o order.Order) any { return v2.NewOrderView(o, storageURL) }, EventViews: v2.NewEventViews,
 		}.Routes(),
 		docpages.DocumentRoutes(),

@@ -26,7 +26,9 @@ type backend struct {
 	files  files
 	orders *order.Service
 	tokens *token.Registry
-	jobs   *jobs
+	// sessions are the sign-ins at the console.
+	sessions *token.Sessions
+	jobs     *jobs
 }
 
 // files is a storage of invoice files.
@@ -44,8 +46,8 @@ func (p *process) newBackend(db *store.DB, files files, log *slog.Logger) *backe
 	return &backend{
 		db: db, files: files,
 		orders: order.NewService(db, files, p.now, log),
-		tokens: tokens,
-		jobs:   &jobs{now: p.now, log: log},
+		tokens: tokens, sessions: token.NewSessions(db, tokens),
+		jobs: &jobs{now: p.now, log: log},
 	}
 }
 

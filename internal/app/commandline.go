@@ -25,6 +25,7 @@ type commandLine struct {
 	Merchant   merchantCommand   `cmd:"" help:"Add and list merchants."`
 	Token      tokenCommand      `cmd:"" help:"Create, list and revoke tokens, the credentials of clients."`
 	Links      linksCommand      `cmd:"" help:"Revoke the links to invoice files."`
+	LoginLink  loginLinkCommand  `cmd:"" name:"login-link" help:"Print a link by which a person of a merchant signs in at the console, once, within 15 minutes."`
 	Audit      auditCommand      `cmd:"" help:"Show the audit log: who changed what, when and from where."`
 	Simulate   simulateCommand   `cmd:"" help:"Live as a marketplace for a merchant: make orders and move them on, for rehearsals."`
 	Erase      eraseCommand      `cmd:"" help:"Erase the personal data of an order, or of all orders of a customer."`

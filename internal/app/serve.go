@@ -19,6 +19,7 @@ import (
 	v2 "merchantorders/internal/api/v2"
 	"merchantorders/internal/api/webhookapi"
 	"merchantorders/internal/config"
+	"merchantorders/internal/console"
 	"merchantorders/internal/demo"
 	"merchantorders/internal/docpages"
 	"merchantorders/internal/order"
@@ -307,10 +308,15 @@ func (s *server) routers(baseURL, storageURL string, operatorsOnMain bool) (main
 	stored := storageapi.API{Orders: s.orders, Metrics: s.metrics}
 	webhooks := webhookapi.API{Webhooks: s.webhooks}
 	operators := operator.API{
-		Orders: s.orders, Tokens: s.tokens, Log: s.log, Webhooks: webhooks,
+		Orders: s.orders, Tokens: s.tokens, Log: s.log, Webhooks: webhooks, Sessions: s.sessions, BaseURL: baseURL,
 		OrderView: func(o order.Order) any { return v2.NewOrderView(o, storageURL) }, EventViews: v2.NewEventViews,
 	}.Routes()
 	documents, pages := docpages.DocumentRoutes(), docpages.PageRoutes(baseURL)
+	pagesOf := console.Console{Orders: s.orders, Sessions: s.sessions, Tokens: s.tokens, Webhooks: s.webhooks, Limits: s.limits, Metrics: s.metrics, Log: s.log}
+	pagesOf.Operators, pagesOf.OperatorsOnly, pagesOf.MerchantURL = true, true, baseURL
+	operatorPages, operatorSignIn := pagesOf.Routes()
+	pagesOf.Operators, pagesOf.OperatorsOnly, pagesOf.BaseURL = operatorsOnMain, false, baseURL
+	staff, signIn := pagesOf.Routes()
 	groups := []web.RouteGroup{
 		v1.API{Endpoints: invoices, BaseURL: baseURL}.Routes(),
 		v2.API{
@@ -318,13 +324,16 @@ func (s *server) routers(baseURL, storageURL string, operatorsOnMain bool) (main
 			Tokens: s.tokens, Log: s.log,
 		}.Routes(),
 		stored.Routes(), stored.LinkRoutes(),
-		documents, pages,
+		documents, pages, staff,
 	}
+	root := s.health.Routes(nil)
 	if operatorsOnMain {
-		groups = append(groups, operators, s.health.Routes(s.metrics))
-	} else {
-		groups = append(groups, s.health.Routes(nil))
+		groups, root = append(groups, operators), s.health.Routes(s.metrics)
 	}
+	root.Routes = append(root.Routes, signIn...)
+	groups = append(groups, root)
+	adminRoot := s.health.DetailedRoutes(s.metrics)
+	adminRoot.Routes = append(adminRoot.Routes, operatorSignIn...)
 	return web.NewRouter(config, groups...),
-		web.NewRouter(config, operators, documents, pages, web.ProfileRoutes(), s.health.DetailedRoutes(s.metrics))
+		web.NewRouter(config, operators, documents, pages, operatorPages, web.ProfileRoutes(), adminRoot)
 }

@@ -29,7 +29,10 @@ type API struct {
 	Orders   *order.Service
 	Tokens   *token.Registry
 	Webhooks webhookapi.API
-	Log      *slog.Logger // gets the creations and revocations of tokens
+	Log      *slog.Logger // gets the creations and revocations of tokens and login links
+
+	Sessions *token.Sessions
+	BaseURL  string // of the service, in login links
 	// OrderView and EventViews return orders and events as merchants see them, so that
 	// both sides speak of the same thing.
 	OrderView  func(order.Order) any
@@ -56,6 +59,7 @@ func (a API) Routes() web.RouteGroup {
 			web.OperatorChangeRoute(http.MethodPatch, "/merchants/{merchantId}", token.Merchants, a.updateMerchant),
 			web.OperatorChangeRoute(http.MethodPost, "/merchants/{merchantId}/suspend", token.Merchants, a.suspendMerchant),
 			web.OperatorChangeRoute(http.MethodPost, "/merchants/{merchantId}/resume", token.Merchants, a.resumeMerchant),
+			web.OperatorChangeRoute(http.MethodPost, "/merchants/{merchantId}/login-link", token.Tokens, a.createLoginLink),
 			web.OperatorRoute(http.MethodGet, "/tokens", token.Tokens, a.listTokens),
 			web.OperatorChangeRoute(http.MethodPost, "/tokens", token.Tokens, a.createToken),
 			web.OperatorChangeRoute(http.MethodPost, "/tokens/{tokenId}/rotate", token.Tokens, a.rotateToken),

@@ -150,7 +150,7 @@ func ReadObject(r *http.Request, optional bool, names ...string) (web.Object, er
 func ParseRequest(body web.Object, request *token.Request) error {
 	var err error
 	if body.Has("scopes") {
-		if request.Scopes, err = parseScopes(body, token.ScopesOf(request.Operator)); err != nil {
+		if request.Scopes, err = ParseScopes(body, token.ScopesOf(request.Operator)); err != nil {
 			return err
 		}
 	}
@@ -171,8 +171,8 @@ func ParseRequest(body web.Object, request *token.Request) error {
 	return nil
 }
 
-// parseScopes parses a list of scopes, not empty, each one of allowed.
-func parseScopes(body web.Object, allowed token.Scope) (token.Scope, error) {
+// ParseScopes parses the member scopes: a list, not empty, of scopes that are each one of allowed.
+func ParseScopes(body web.Object, allowed token.Scope) (token.Scope, error) {
 	var names []string
 	err := json.Unmarshal(body["scopes"], &names)
 	var scopes token.Scope
