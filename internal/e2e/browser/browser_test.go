@@ -6,10 +6,13 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/testenv"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -37,7 +40,7 @@ var browser struct {
 }
 
 func TestMain(m *testing.M) {
-	code := m.Run()
+	code := pgtest.Run(m.Run, apptest.Distribute)
 	if browser.stop != nil {
 		browser.stop()
 	}
@@ -158,6 +161,13 @@ func (w *tab) run(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
 			t.Fatalf("step %d: %v; faults so far: %q", i, err, w.seen())
 		}
 	}
+}
+
+// forgive forgets the faults so far that contain a text.
+func (w *tab) forgive(text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.faults = slices.DeleteFunc(w.faults, func(fault string) bool { return strings.Contains(fault, text) })
 }
 
 func (w *tab) seen() []string {
