@@ -20,7 +20,7 @@ import (
 
 // commands are the commands that use settings, with their flags.
 var commands = map[string][]string{
-	"audit":         {"json", "merchant", "reference", "token", "action", "from", "to"},
+	"audit":         {"json", "merchant", "reference", "token-id", "action", "from", "to"},
 	"erase":         {"customer-email", "merchant", "reference", "files"},
 	"export":        {"customer-email"},
 	"serve":         {"listen", "admin-listen", "tls-cert", "tls-key", "trusted-proxies", "rate-limit", "max-connections", "idle-timeout", "drain", "purge-deleted-after", "retain", "cancel-expired", "hide-addresses", "log-format", "ready-requires-storage", "no-webhooks", "webhook-allow-private", "demo", "sandbox"},
@@ -154,7 +154,7 @@ func TestWrongUsage(t *testing.T) {
 		args []string
 		want []string // lines of standard error
 	}{
-		{nil, []string{`expected one of "serve", "import", "transition", "merchant", "token", ...`, `see "merchant-orders --help"`}},
+		{nil, []string{`expected one of "serve", "import", "transition", "search", "inspect", ...`, `see "merchant-orders --help"`}},
 		{[]string{"srve"}, []string{`unexpected argument srve, did you mean "serve"?`, `see "merchant-orders --help"`}},
 		{[]string{"serve", "--lisen", "x"}, []string{`unknown flag --lisen, did you mean "--listen"?`, `see "merchant-orders serve --help"`}},
 		{[]string{"--listen", ":0", "serve"}, nil},

@@ -249,7 +249,7 @@ var (
 		},
 		{
 			"audit log of the service cut off", exec(`UPDATE counters SET last = last + 1 WHERE name = 'audit'`),
-			[]string{"the newest audit entry is 0, but entry 1 was written last"}, 0, 0,
+			[]string{"the newest audit entry is 1, but entry 2 was written last"}, 0, 0,
 		},
 		{
 			"missing word", exec(`DELETE FROM order_words WHERE word = 'rm356-1'`),

@@ -134,7 +134,8 @@ func testLock(f *fixture) {
 		}
 	}
 	want := order.LockedOrder{
-		MerchantID: alpha, LegacyID: number, Reference: "HEAD", State: o.State, CreatedAt: o.CreatedAt, Revision: 1, ActiveInvoices: 2,
+		MerchantID: alpha, LegacyID: number, Reference: "HEAD", State: o.State, CreatedAt: o.CreatedAt, ExpiresAt: o.ExpiresAt,
+		Revision: 1, ActiveInvoices: 2,
 	}
 	for _, key := range []order.Identifier{order.ByLegacyID(number), order.ByReference("HEAD")} {
 		err := inOrder(f.Context(), f.b, alpha, key, func(_ order.Tx, got order.LockedOrder) error {
