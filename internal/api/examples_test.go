@@ -74,7 +74,7 @@ func fillExamples(s *service) {
 	fillWebhooks(s, must)
 }
 
-// fillWebhooks adds two webhooks, one of them disabled, and a delivery to the first.
+// fillWebhooks adds two webhooks, one of them disabled, and a delivery to each.
 func fillWebhooks(s *service, must func(error)) {
 	ctx, hooks := s.t.Context(), s.webhookService()
 	added, err := hooks.Add(ctx, order.ActorMerchant, webhook.Addition{
@@ -86,6 +86,8 @@ func fillWebhooks(s *service, must func(error)) {
 	second, err := hooks.Add(ctx, order.ActorMerchant, webhook.Addition{
 		MerchantID: 355, URL: "https://erp.example.com/in?shop=355", Types: webhook.NewTypes(order.OrderCreated, order.OrderStateChanged),
 	}, webhook.ChangeOptions{})
+	must(err)
+	_, err = hooks.Redeliver(ctx, second.Key, 3, webhook.SendOptions{})
 	must(err)
 	enabled := false
 	_, err = hooks.Change(ctx, order.ActorMerchant, second.Key, webhook.Change{Enabled: &enabled}, webhook.ChangeOptions{})

@@ -133,7 +133,7 @@ func TestSearchBadInput(t *testing.T) {
 	}
 }
 
-// TestInspect reads everything about an order with a deleted file, and the overview
+// TestInspect reads everything about an order with a deleted file and a delivery, and the overview
 // page by page.
 func TestInspect(t *testing.T) {
 	t.Parallel()
@@ -150,6 +150,8 @@ func TestInspect(t *testing.T) {
 		Order    json.RawMessage
 		History  json.RawMessage
 		Files    []struct{ Filename, UploadedAt, DeletedAt string }
+
+		Deliveries json.RawMessage
 	}
 	got := s.ask(s.operator, "GET", "/operator/orders/Q-0", "")
 	if err := json.Unmarshal([]byte(got.body), &all); err != nil || all.Merchant.ID != 355 || len(all.Files) != 1 || all.Files[0].DeletedAt == "" {
@@ -160,6 +162,21 @@ func TestInspect(t *testing.T) {
 	}
 	if want := s.ask(s.merchant, "GET", "/v2/orders/Q-0/events", "").body; !strings.HasPrefix(want, `{"events":`+string(all.History)+`,`) {
 		t.Errorf("history %s, as its merchant sees it %s", all.History, want)
+	}
+	var events []struct{ Seq int64 }
+	if err := json.Unmarshal(all.History, &events); err != nil || string(all.Deliveries) != "[]" {
+		t.Errorf("deliveries %s, %v", all.Deliveries, err)
+	}
+	if got := s.ask(s.operator, "POST", "/operator/merchants/355/webhooks", `{"url":"https://hooks.example.com/"}`); got.status != http.StatusCreated {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	delivered := s.ask(s.operator, "POST", "/operator/merchants/355/webhooks/1/redeliver", fmt.Sprintf(`{"event":%d}`, events[0].Seq))
+	if delivered.status != http.StatusOK {
+		t.Fatalf("%d %s", delivered.status, delivered.body)
+	}
+	want := fmt.Sprintf(`"deliveries":[{"webhookId":1,"id":1,"at":"2026-11-20T10:00:00Z","event":%d,"type":"order.created","status":204,"error":null,"tookMs":0}]}`, events[0].Seq)
+	if got := s.ask(s.operator, "GET", "/operator/orders/Q-0", ""); !strings.HasSuffix(got.body, want) {
+		t.Errorf("%s does not end with %s", got.body, want)
 	}
 	merchants := []int64{}
 	for cursor := ""; ; {

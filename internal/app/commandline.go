@@ -21,7 +21,7 @@ type commandLine struct {
 	Import     importCommand     `cmd:"" help:"Import orders, one JSON document a line."`
 	Transition transitionCommand `cmd:"" help:"Change the states of orders and correct them, one JSON object a line."`
 	Search     searchCommand     `cmd:"" help:"Find orders of all merchants by words, states, dates and deadlines."`
-	Inspect    inspectCommand    `cmd:"" help:"Show one order of any merchant with its history and files."`
+	Inspect    inspectCommand    `cmd:"" help:"Show one order of any merchant with its history, files and deliveries."`
 	Merchant   merchantCommand   `cmd:"" help:"Add and list merchants."`
 	Token      tokenCommand      `cmd:"" help:"Create, list and revoke tokens, the credentials of clients."`
 	Links      linksCommand      `cmd:"" help:"Revoke the links to invoice files."`

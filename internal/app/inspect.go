@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/webhook"
 )
 
 type inspectCommand struct {
@@ -22,6 +23,8 @@ type inspectionJSON struct {
 	Merchant string      `json:"merchant"`
 	History  []eventJSON `json:"history"`
 	Files    []fileJSON  `json:"files"`
+
+	Deliveries []deliveryJSON `json:"deliveries"`
 }
 
 type eventJSON struct {
@@ -43,6 +46,22 @@ type fileJSON struct {
 	Size       int64      `json:"size"`
 	UploadedAt time.Time  `json:"uploadedAt"`
 	DeletedAt  *time.Time `json:"deletedAt"`
+}
+
+type deliveryJSON struct {
+	WebhookID int64     `json:"webhookId"`
+	At        time.Time `json:"at"`
+	Event     int64     `json:"event"`
+	Type      string    `json:"type"`
+	Status    int       `json:"status,omitempty"`
+	Error     string    `json:"error,omitempty"`
+	TookMs    int64     `json:"tookMs"`
+}
+
+func newDeliveryJSON(d webhook.OrderDelivery) deliveryJSON {
+	return deliveryJSON{
+		WebhookID: d.WebhookID, At: utc(d.At), Event: d.Event, Type: d.Type, Status: d.Status, Error: d.Error, TookMs: d.Took.Milliseconds(),
+	}
 }
 
 func newEventJSON(e order.EventRecord) eventJSON {
@@ -77,10 +96,14 @@ func (c *inspectCommand) run(ctx context.Context, p *process) error {
 		if err != nil {
 			return err
 		}
-		if c.JSON {
-			return p.printJSON(newInspectionJSON(all))
+		deliveries, err := b.db.OrderDeliveries(ctx, all.Order.MerchantID, all.Order.LegacyID, webhook.MaxOrderDeliveries)
+		if err != nil {
+			return err
 		}
-		return p.printInspection(all)
+		if c.JSON {
+			return p.printJSON(newInspectionJSON(all, deliveries))
+		}
+		return p.printInspection(all, deliveries)
 	})
 }
 
@@ -95,9 +118,10 @@ func foundOf(o *order.Order) order.FoundOrder {
 	}
 }
 
-func newInspectionJSON(all order.Inspection) inspectionJSON {
+func newInspectionJSON(all order.Inspection, deliveries []webhook.OrderDelivery) inspectionJSON {
 	view := inspectionJSON{
 		Found: newFoundJSON(foundOf(&all.Order)), Merchant: all.Order.MerchantName, History: []eventJSON{}, Files: []fileJSON{},
+		Deliveries: []deliveryJSON{},
 	}
 	for _, e := range all.Events {
 		view.History = append(view.History, newEventJSON(e))
@@ -105,11 +129,14 @@ func newInspectionJSON(all order.Inspection) inspectionJSON {
 	for _, f := range all.Files {
 		view.Files = append(view.Files, newFileJSON(f))
 	}
+	for _, d := range deliveries {
+		view.Deliveries = append(view.Deliveries, newDeliveryJSON(d))
+	}
 	return view
 }
 
 // printInspection prints everything about an order as tables.
-func (p *process) printInspection(all order.Inspection) error {
+func (p *process) printInspection(all order.Inspection, deliveries []webhook.OrderDelivery) error {
 	err := printTable(p, foundHeading, []order.FoundOrder{foundOf(&all.Order)}, foundRow)
 	if err == nil {
 		err = p.print("")
@@ -127,6 +154,16 @@ func (p *process) printInspection(all order.Inspection) error {
 		if err = p.print(""); err == nil {
 			err = printTable(p, []string{"FILE", "NAME", "BYTES", "UPLOADED", "DELETED"}, all.Files, func(f order.FileEntry) []string {
 				return []string{numberOr(f.ID), textOr(f.Name), strconv.FormatInt(f.Size, 10), timestamp(f.CreatedAt), timestamp(f.DeletedAt)}
+			})
+		}
+	}
+	if err == nil && len(deliveries) > 0 {
+		if err = p.print(""); err == nil {
+			err = printTable(p, []string{"DELIVERED", "WEBHOOK", "NUMBER", "EVENT", "STATUS", "ERROR", "MS"}, deliveries, func(d webhook.OrderDelivery) []string {
+				return []string{
+					timestamp(d.At), numberOr(d.WebhookID), numberOr(d.Event), d.Type, numberOr(int64(d.Status)), textOr(d.Error),
+					strconv.FormatInt(d.Took.Milliseconds(), 10),
+				}
 			})
 		}
 	}

@@ -1,6 +1,8 @@
 package app_test
 
 import (
+	"database/sql"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -30,6 +32,10 @@ func TestSearchAndInspect(t *testing.T) {
 	run("", "A-1", "search", "--expires-before", "2026-11-21T00:00:01Z", "--limit", "1")
 	run("", "order.created", "inspect", "A-1")
 	run("", `"merchant":"Our Store"`, "inspect", "A-1", "--json")
+	run("", `"deliveries":[]`, "inspect", "A-1", "--json")
+	addDelivery(t, folder.Data)
+	run("", "2026-11-20T10:00:00Z  7        1       order.created  -       timeout  42", "inspect", "A-1")
+	run("", `"deliveries":[{"webhookId":7,"at":"2026-11-20T10:00:00Z","event":1,"type":"order.created","error":"timeout","tookMs":42}]`, "inspect", "A-1", "--json")
 	if got := folder.Run(t, "", "search", "nobody", "--json"); got.Code != 0 || got.Stdout != "" {
 		t.Errorf("nobody: %+v", got)
 	}
@@ -44,5 +50,19 @@ func TestSearchAndInspect(t *testing.T) {
 		if got.Code != 2 || !strings.Contains(got.Stderr, flag) {
 			t.Errorf("%s is not refused: %+v", flag, got)
 		}
+	}
+}
+
+// addDelivery writes a delivery of the first event of a merchant.
+func addDelivery(t *testing.T, data string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(data, "orders.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), `INSERT INTO webhook_deliveries VALUES
+		(355, 7, 1, 1795168800, 'msg', 1, 'order.created', 0, 'timeout', 42, '')`); err != nil {
+		t.Fatal(err)
 	}
 }

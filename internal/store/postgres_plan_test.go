@@ -47,7 +47,10 @@ func TestPostgresPlans(t *testing.T) {
 
 func checkPlans(t *testing.T, db *DB, on sqldb.Querier) {
 	t.Helper()
-	for _, text := range []string{"ANALYZE", "SET plan_cache_mode = force_generic_plan"} {
+	for _, text := range []string{
+		"INSERT INTO webhook_deliveries SELECT 1, n % 3, n, 0, '', n, '', 0, '', 0, '' FROM generate_series(1, 3000) n", "ANALYZE",
+		"SET plan_cache_mode = force_generic_plan",
+	} {
 		if _, err := on.Exec(t.Context(), text); err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +91,11 @@ func checkPlans(t *testing.T, db *DB, on sqldb.Querier) {
 		"search, prefix":    {statement{selectMatches, []any{0, "'n'", "'o'", 20}}, 0, []string{"Limit", "Scan using order_words_pkey"}},
 		"search, next word": {statement{selectNextWord, []any{0, "'n'", "'o'"}}, 0, []string{"Limit", "Scan using order_words_pkey"}},
 		"search, orders":    {statement{selectFound, slices.Repeat([]any{1, 2}, rowsAtATime)}, 0, []string{"BitmapOr", "orders_pkey"}},
-		"events":            {statement{selectDeltasByKeys, []any{1, 1}}, 0, []string{"Index Scan using orders_pkey"}},
+		"deliveries of an order": {
+			statement{selectOrderDeliveries, []any{1, 1, 100}}, 1,
+			[]string{"Limit", "Scan using events_by_order", "Scan using webhook_deliveries_by_event"},
+		},
+		"events": {statement{selectDeltasByKeys, []any{1, 1}}, 0, []string{"Index Scan using orders_pkey"}},
 	} {
 		lines := genericPlan(t, on, test.statement)
 		plan := strings.Join(lines, "\n")

@@ -119,7 +119,13 @@ func TestSQLitePlans(t *testing.T) {
 		"webhook page":       {selectWebhookPage, []string{"SEARCH webhooks USING INDEX webhooks_by_id (id>?)"}},
 		"due webhooks":       {selectDue, []string{"SCAN w", "SEARCH m USING INTEGER PRIMARY KEY (rowid=?)"}},
 		"due of a merchant":  {selectDueOfMerchant, []string{"SEARCH m USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH w USING PRIMARY KEY (merchant_id=?)"}},
-		"webhook deliveries": {selectDeliveries, []string{"SEARCH webhook_deliveries USING PRIMARY KEY (merchant_id=? AND webhook_id=? AND id<?)"}},
+		"webhook deliveries": {selectDeliveries, []string{"SEARCH d USING PRIMARY KEY (merchant_id=? AND webhook_id=? AND id<?)"}},
+		"deliveries of an order": {selectOrderDeliveries, []string{
+			"SEARCH e USING COVERING INDEX events_by_order (merchant_id=? AND legacy_id=?)",
+			"SEARCH k USING COVERING INDEX webhook_deliveries_by_event (merchant_id=? AND event_seq=?)",
+			"SEARCH d USING PRIMARY KEY (merchant_id=? AND webhook_id=? AND id=?)",
+			"USE TEMP B-TREE FOR ORDER BY", // of the deliveries of one order
+		}},
 		"webhook counts": {selectWebhookCounts, []string{
 			"SCAN w USING INDEX webhooks_by_id", "SEARCH m USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN", "SEARCH e USING PRIMARY KEY (merchant_id=? AND seq=?) LEFT-JOIN",
 			"USE TEMP B-TREE FOR GROUP BY",

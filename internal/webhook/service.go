@@ -83,6 +83,12 @@ func (s *Service) Deliveries(ctx context.Context, key Key, before int64, limit i
 	return s.store.WebhookDeliveries(ctx, key, before, limit)
 }
 
+// OrderDeliveries returns the newest MaxOrderDeliveries deliveries of the events of an
+// order, the newest first. There are none if the order does not exist.
+func (s *Service) OrderDeliveries(ctx context.Context, merchantID, legacyID int64) ([]OrderDelivery, error) {
+	return s.store.OrderDeliveries(ctx, merchantID, legacyID, MaxOrderDeliveries)
+}
+
 // DeleteOldDeliveries deletes the deliveries older than DeliveryRetention and returns
 // how many it deleted.
 func (s *Service) DeleteOldDeliveries(ctx context.Context) (int, error) {

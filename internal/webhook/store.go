@@ -21,6 +21,9 @@ type Store interface {
 	// WebhookDeliveries returns up to limit deliveries to an endpoint with ids below
 	// before, the newest first.
 	WebhookDeliveries(ctx context.Context, key Key, before int64, limit int) ([]Delivery, error)
+	// OrderDeliveries returns up to limit deliveries of the events of an order, to any
+	// endpoint of its merchant, the newest first.
+	OrderDeliveries(ctx context.Context, merchantID, legacyID int64, limit int) ([]OrderDelivery, error)
 	// DeleteWebhookDeliveries deletes the deliveries to an endpoint from before a time
 	// and returns how many it deleted.
 	DeleteWebhookDeliveries(ctx context.Context, key Key, before time.Time) (int, error)

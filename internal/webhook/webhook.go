@@ -36,6 +36,8 @@ const (
 const (
 	// MaxDeliveries is how many deliveries the log has of one endpoint.
 	MaxDeliveries = 1000
+	// MaxOrderDeliveries is how many deliveries of one order are shown.
+	MaxOrderDeliveries = 100
 	// DeliveryRetention is how long a delivery stays in the log.
 	DeliveryRetention = 30 * 24 * time.Hour
 	// MaxResponse is how many bytes of a response the log keeps.
@@ -169,4 +171,10 @@ type Delivery struct {
 	Event     int64  // number of the event; 0: a test
 	Type      string // published name of the event's type
 	Result
+}
+
+// OrderDelivery is a delivery of an event of an order.
+type OrderDelivery struct {
+	WebhookID int64
+	Delivery
 }

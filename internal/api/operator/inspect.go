@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"merchantorders/internal/api/tokenapi"
+	"merchantorders/internal/api/webhookapi"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 )
@@ -18,6 +19,8 @@ type inspectionView struct {
 	Order    any         `json:"order"`   // as its merchant sees it
 	History  any         `json:"history"` // its events, oldest first, as its merchant sees them
 	Files    []fileView  `json:"files"`
+
+	Deliveries []webhookapi.OrderDelivery `json:"deliveries"` // of its events, newest first
 }
 
 // merchantRef is a merchant in the view of something else.
@@ -42,9 +45,14 @@ func (a API) inspectOrder(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	deliveries, err := a.Webhooks.Webhooks.OrderDeliveries(r.Context(), all.Order.MerchantID, all.Order.LegacyID)
+	if err != nil {
+		return err
+	}
 	view := inspectionView{
 		Merchant: merchantRef{ID: all.Order.MerchantID, Name: all.Order.MerchantName}, OrderID: all.Order.LegacyID,
 		Order: a.OrderView(all.Order), History: a.EventViews(all.Events), Files: make([]fileView, 0, len(all.Files)),
+		Deliveries: webhookapi.NewOrderDeliveries(deliveries),
 	}
 	for _, f := range all.Files {
 		view.Files = append(view.Files, fileView{

@@ -54,6 +54,19 @@ type deliveryView struct {
 	Response  string  `json:"response"` // the first bytes of its body
 }
 
+// OrderDelivery is a delivery of an event of an order. It has no part of the response:
+// that takes the scope of webhooks.
+type OrderDelivery struct {
+	WebhookID int64   `json:"webhookId"`
+	ID        int64   `json:"id"`
+	At        string  `json:"at"`
+	Event     int64   `json:"event"`
+	Type      string  `json:"type"`
+	Status    *int    `json:"status"` // nil: no response
+	Error     *string `json:"error"`  // nil: acknowledged
+	TookMs    int64   `json:"tookMs"`
+}
+
 type deliveriesView struct {
 	Deliveries []deliveryView `json:"deliveries"`
 	Next       *int64         `json:"next"` // the value of before for the next page; nil: there is none
@@ -95,6 +108,18 @@ func newDeliveryView(d webhook.Delivery) deliveryView {
 		ID: d.ID, At: textOf(d.At), MessageID: d.MessageID, Event: nonZero(d.Event), Type: d.Type,
 		Status: nonZero(d.Status), Error: nonZero(d.Error), TookMs: d.Took.Milliseconds(), Response: d.Response,
 	}
+}
+
+// NewOrderDeliveries returns deliveries as operators see them.
+func NewOrderDeliveries(deliveries []webhook.OrderDelivery) []OrderDelivery {
+	views := make([]OrderDelivery, len(deliveries))
+	for i, d := range deliveries {
+		views[i] = OrderDelivery{
+			WebhookID: d.WebhookID, ID: d.ID, At: textOf(d.At), Event: d.Event, Type: d.Type,
+			Status: nonZero(d.Status), Error: nonZero(d.Error), TookMs: d.Took.Milliseconds(),
+		}
+	}
+	return views
 }
 
 // nonZero returns a pointer to a value, nil if it is the zero value.

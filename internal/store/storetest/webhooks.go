@@ -21,6 +21,7 @@ var webhookSubjects = []subject{
 	{"webhooks/lease", testWebhookLease},
 	{"webhooks/progress", testWebhookProgress},
 	{"webhooks/delivery log", testWebhookDeliveries},
+	{"webhooks/deliveries of an order", testOrderDeliveries},
 }
 
 // sampleEndpoint returns an endpoint with all fields set.

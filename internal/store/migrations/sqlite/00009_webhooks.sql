@@ -41,6 +41,7 @@ CREATE TABLE webhook_deliveries (
     response    TEXT NOT NULL, -- first bytes of the body
     PRIMARY KEY (merchant_id, webhook_id, id)
 ) WITHOUT ROWID;
+CREATE INDEX webhook_deliveries_by_event ON webhook_deliveries (merchant_id, event_seq); -- for operators, who see those of an order
 
 -- +goose Down
 DROP TABLE webhook_deliveries;

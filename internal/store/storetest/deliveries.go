@@ -1,0 +1,58 @@
+package storetest
+
+import (
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/webhook"
+)
+
+// testOrderDeliveries has deliveries of two orders and of another merchant's order,
+// whose events have the same numbers.
+func testOrderDeliveries(f *fixture) {
+	first, second, theirs := f.create(minimal(alpha, "R")), f.create(minimal(alpha, "S")), f.create(minimal(beta, "T"))
+	f.upload(f.a, order.ByLegacyID(first), "a.pdf") // event 3
+	one, other := f.addWebhook(sampleEndpoint(alpha)), f.addWebhook(sampleEndpoint(alpha))
+	foreign := f.addWebhook(sampleEndpoint(beta))
+	deliver := func(e webhook.Endpoint, event int64, after time.Duration) webhook.OrderDelivery {
+		f.Helper()
+		at := noon.Add(after)
+		lease, err := f.a.BorrowWebhook(f.Context(), e.Key, at, at.Add(time.Second))
+		if err != nil {
+			f.Fatal(err)
+		}
+		d := webhook.OrderDelivery{WebhookID: e.ID, Delivery: webhook.Delivery{
+			At: at, MessageID: "msg", Event: event, Type: "order.created",
+			Result: webhook.Result{Status: 500, Error: "status", Took: 12 * time.Millisecond, Response: "ναι"},
+		}}
+		if err := f.a.SaveProgress(f.Context(), lease, webhook.Progress{State: webhook.Active}, &d.Delivery); err != nil {
+			f.Fatal(err)
+		}
+		return d
+	}
+	deliver(one, 0, 0) // a test
+	failed := deliver(one, 1, 2*time.Second)
+	repeated := deliver(one, 1, 2*time.Second)
+	ofSecond := deliver(one, 2, 3*time.Second)
+	uploaded := deliver(one, 3, 4*time.Second)
+	toOther := deliver(other, 1, time.Second)
+	ofTheirs := deliver(foreign, 1, time.Second)
+	for _, test := range []struct {
+		merchantID, legacyID int64
+		limit                int
+		want                 []webhook.OrderDelivery
+	}{
+		{alpha, first, 9, []webhook.OrderDelivery{uploaded, repeated, failed, toOther}},
+		{alpha, first, 2, []webhook.OrderDelivery{uploaded, repeated}},
+		{alpha, second, 9, []webhook.OrderDelivery{ofSecond}},
+		{beta, theirs, 9, []webhook.OrderDelivery{ofTheirs}},
+		{beta, first, 9, nil},
+	} {
+		got, err := f.b.OrderDeliveries(f.Context(), test.merchantID, test.legacyID, test.limit)
+		if diff := cmp.Diff(test.want, got); err != nil || diff != "" {
+			f.Errorf("order %d of merchant %d, error %v (-want +got):\n%s", test.legacyID, test.merchantID, err, diff)
+		}
+	}
+}

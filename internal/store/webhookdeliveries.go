@@ -1,0 +1,74 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"merchantorders/internal/store/sqldb"
+	"merchantorders/internal/webhook"
+)
+
+// addDelivery writes a delivery into the log, which has the newest of each endpoint.
+func (t *tx) addDelivery(ctx context.Context, key webhook.Key, d webhook.Delivery) error {
+	_, err := t.Exec(ctx, `INSERT INTO webhook_deliveries (merchant_id, webhook_id, id, at, message_id, event_seq, event_type, status, error, took_ms, response)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+		key.MerchantID, key.ID, d.ID, d.At.Unix(), d.MessageID, d.Event, d.Type, d.Status, d.Error, d.Took.Milliseconds(), d.Response)
+	if err == nil && d.ID > webhook.MaxDeliveries {
+		_, err = t.Exec(ctx, `DELETE FROM webhook_deliveries WHERE merchant_id = $1 AND webhook_id = $2 AND id <= $3`,
+			key.MerchantID, key.ID, d.ID-webhook.MaxDeliveries)
+	}
+	return err
+}
+
+// deliveryColumns are what deliveryOf scans.
+const deliveryColumns = `d.webhook_id, d.id, d.at, d.message_id, d.event_seq, d.event_type, d.status, d.error, d.took_ms, d.response`
+
+func deliveryOf(rows sqldb.Rows) (webhook.OrderDelivery, error) {
+	var d webhook.OrderDelivery
+	var at, took int64
+	err := rows.Scan(&d.WebhookID, &d.ID, &at, &d.MessageID, &d.Event, &d.Type, sqldb.Int(&d.Status), &d.Error, &took, &d.Response)
+	d.At, d.Took = time.Unix(at, 0).UTC(), time.Duration(took)*time.Millisecond
+	return d, err
+}
+
+const (
+	selectDeliveries = `SELECT ` + deliveryColumns + ` FROM webhook_deliveries d
+		WHERE d.merchant_id = $1 AND d.webhook_id = $2 AND d.id < $3 ORDER BY d.id DESC LIMIT $4+0`
+	// Times are seconds, within which the ids of an endpoint have the order. CROSS JOIN
+	// makes SQLite begin with the events of the order, which are few. Left to itself,
+	// and without the keys as a step, SQLite reads all deliveries of the merchant.
+	selectOrderDeliveries = `SELECT ` + deliveryColumns + ` FROM events e
+		CROSS JOIN webhook_deliveries k CROSS JOIN webhook_deliveries d
+		WHERE e.merchant_id = $1 AND e.legacy_id = $2 AND k.merchant_id = e.merchant_id AND k.event_seq = e.seq
+		AND d.merchant_id = k.merchant_id AND d.webhook_id = k.webhook_id AND d.id = k.id
+		ORDER BY d.at DESC, d.webhook_id DESC, d.id DESC LIMIT $3+0`
+)
+
+// WebhookDeliveries implements webhook.Store.
+func (db *DB) WebhookDeliveries(ctx context.Context, key webhook.Key, before int64, limit int) ([]webhook.Delivery, error) {
+	defer db.timed("webhook_deliveries")()
+	deliveries, err := sqldb.All(ctx, db.sql, selectDeliveries, []any{key.MerchantID, key.ID, before, limit}, func(rows sqldb.Rows) (webhook.Delivery, error) {
+		d, err := deliveryOf(rows)
+		return d.Delivery, err
+	})
+	return deliveries, db.readError("list deliveries", err, nil)
+}
+
+// OrderDeliveries implements webhook.Store.
+func (db *DB) OrderDeliveries(ctx context.Context, merchantID, legacyID int64, limit int) ([]webhook.OrderDelivery, error) {
+	defer db.timed("webhook_deliveries")()
+	deliveries, err := sqldb.All(ctx, db.sql, selectOrderDeliveries, []any{merchantID, legacyID, limit}, deliveryOf)
+	return deliveries, db.readError("list deliveries of an order", err, nil)
+}
+
+// DeleteWebhookDeliveries implements webhook.Store. The times of an endpoint's
+// deliveries grow with their ids, nearly: clocks of instances differ.
+func (db *DB) DeleteWebhookDeliveries(ctx context.Context, key webhook.Key, before time.Time) (int, error) {
+	var deleted int64
+	err := db.inTx(ctx, "webhook_deliveries", func(t *tx) (err error) {
+		deleted, err = t.Exec(ctx, `DELETE FROM webhook_deliveries WHERE merchant_id = $1 AND webhook_id = $2 AND at < $3`,
+			key.MerchantID, key.ID, before.Unix())
+		return err
+	})
+	return int(deleted), err
+}
