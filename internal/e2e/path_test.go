@@ -20,28 +20,58 @@ func wantAllow(t *testing.T, a response, want string) {
 	}
 }
 
+// readPath is a GET with the token that it needs.
+type readPath struct {
+	r     request
+	allow string // methods of the path
+}
+
+// furtherReads are the GETs of operators, and those of merchants that are not about
+// orders.
+func (s *service) furtherReads(t *testing.T, o placed) []readPath {
+	t.Helper()
+	operator, manager := s.Folder.Token(t, "--operator"), s.Folder.Token(t, "--merchant", "355", "--scopes", "tokens,webhooks")
+	return []readPath{
+		{get("/operator/orders").by(operator), "GET, HEAD, POST"},
+		{get("/operator/orders/" + o.reference).by(operator), "GET, HEAD"},
+		{get("/operator/overview").by(operator), "GET, HEAD"},
+		{get("/operator/audit").by(operator), "GET, HEAD"},
+		{get("/operator/merchants").by(operator), "GET, HEAD, POST"},
+		{get("/operator/tokens").by(operator), "GET, HEAD, POST"},
+		{get("/v2/tokens").by(manager), "GET, HEAD, POST"},
+		{get("/v2/webhooks").by(manager), "GET, HEAD, POST"},
+	}
+}
+
+// allowedPath is a path with the methods that it serves.
+type allowedPath struct {
+	v           version // whose form the errors have
+	path, allow string
+	auth        string // empty: the merchant's token
+}
+
 // TestMethods sends every method to every path (spec 4): those that are not
 // served are 405 with Allow, in the version's form (decision 5).
 func TestMethods(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		o := s.addOne(t, document{"state": "completed"})
-		paths := []struct {
-			v           version
-			path, allow string
-		}{
-			{v1, v1.list(), "GET, HEAD"},
-			{v1, v1.order(o), "GET, HEAD, PUT"},
-			{v1, v1.invoices(o), "POST"},
-			{v1, v1.invoice(o, 1), "DELETE"},
-			{v2, v2.list(), "GET, HEAD"},
-			{v2, v2.order(o), "GET, HEAD"},
-			{v2, "/v2/events", "GET, HEAD"},
-			{v2, v2.order(o) + "/events", "GET, HEAD"},
-			{v2, v2.order(o) + "/accept", "PATCH"},
-			{v2, v2.order(o) + "/reject", "PATCH"},
-			{v2, v2.invoices(o), "POST"},
-			{v2, v2.invoice(o, 1), "DELETE"},
-			{v2, v2.invoice(o, 1) + "/link", "POST"},
+		paths := []allowedPath{
+			{v1, v1.list(), "GET, HEAD", ""},
+			{v1, v1.order(o), "GET, HEAD, PUT", ""},
+			{v1, v1.invoices(o), "POST", ""},
+			{v1, v1.invoice(o, 1), "DELETE", ""},
+			{v2, v2.list(), "GET, HEAD", ""},
+			{v2, v2.order(o), "GET, HEAD", ""},
+			{v2, "/v2/events", "GET, HEAD", ""},
+			{v2, v2.order(o) + "/events", "GET, HEAD", ""},
+			{v2, v2.order(o) + "/accept", "PATCH", ""},
+			{v2, v2.order(o) + "/reject", "PATCH", ""},
+			{v2, v2.invoices(o), "POST", ""},
+			{v2, v2.invoice(o, 1), "DELETE", ""},
+			{v2, v2.invoice(o, 1) + "/link", "POST", ""},
+		}
+		for _, read := range s.furtherReads(t, o) {
+			paths = append(paths, allowedPath{v2, read.r.path, read.allow, read.r.auth})
 		}
 		methods := []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PURGE", "get"}
 		for _, p := range paths {
@@ -49,7 +79,7 @@ func TestMethods(t *testing.T) {
 				t.Run(method+" "+p.path, func(t *testing.T) {
 					allowed := slices.Contains(strings.Split(p.allow, ", "), method)
 					for _, path := range []string{p.path, p.path + "/"} {
-						a := s.do(t, request{method: method, path: path})
+						a := s.do(t, request{method: method, path: path, auth: p.auth})
 						if (a.status == http.StatusMethodNotAllowed) == allowed {
 							t.Fatalf("%s: status %d, allowed are %s", a, a.status, p.allow)
 						}
@@ -145,24 +175,34 @@ func TestHead(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		o := s.addOne(t)
 		missing := placed{number: 1, reference: "missing"}
+		for _, read := range s.furtherReads(t, o) {
+			s.do(t, read.r).ok(t)
+			s.wantHead(t, read.r)
+		}
 		inEachVersion(t, func(t *testing.T, v version) {
 			for _, r := range []request{
 				get(v.list()), get(v.order(o)), get(v.order(missing)), get(v.list("page", "x")), get(v.list()).as(noAuth), get(v.prefix + "/nothing"),
 			} {
-				full := s.do(t, r)
-				r.method = http.MethodHead
-				head := s.do(t, r)
-				if head.status != full.status || head.body != "" {
-					t.Errorf("%s: status %d and a body of %d bytes, GET has status %d", head, head.status, len(head.body), full.status)
-				}
-				for name, want := range full.header {
-					if name != "Date" && name != "X-Request-Id" && !slices.Equal(head.header[name], want) {
-						t.Errorf("%s: %s is %q, GET has %q", head, name, head.header[name], want)
-					}
-				}
+				s.wantHead(t, r)
 			}
 		})
 	})
+}
+
+// wantHead sees that HEAD gets what a GET gets, without the body.
+func (s *service) wantHead(t *testing.T, r request) {
+	t.Helper()
+	full := s.do(t, r)
+	r.method = http.MethodHead
+	head := s.do(t, r)
+	if head.status != full.status || head.body != "" {
+		t.Errorf("%s: status %d and a body of %d bytes, GET has status %d", head, head.status, len(head.body), full.status)
+	}
+	for name, want := range full.header {
+		if name != "Date" && name != "X-Request-Id" && !slices.Equal(head.header[name], want) {
+			t.Errorf("%s: %s is %q, GET has %q", head, name, head.header[name], want)
+		}
+	}
 }
 
 // TestOrderIDs has identifiers in paths that name no order (spec 7.1, 7.2,
