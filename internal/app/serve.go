@@ -254,8 +254,8 @@ func (s *server) showDemo(ctx context.Context, baseURL string) (ok bool, err err
 	curl := func(options, path string) string {
 		return "  curl " + options + "-H 'Authorization: Bearer " + text + "' " + quoted(baseURL+path)
 	}
-	_, err = fmt.Fprintf(s.stdout, "The demo merchant %d (%s) %s\n\n  %s\n\nTry a list, one order, and accepting it:\n\n%s\n%s\n%s\n\n",
-		demo.MerchantID, demo.MerchantName, status, text,
+	_, err = fmt.Fprintf(s.stdout, "The demo merchant %d (%s) %s\n\n  %s\n\nOpen %s in a browser and sign in with it. Or try a list, one order, and accepting it:\n\n%s\n%s\n%s\n\n",
+		demo.MerchantID, demo.MerchantName, status, text, baseURL+"/",
 		curl("", "/v2/orders?itemsPerPage=3"),
 		curl("", "/v2/orders/"+reference),
 		curl("-X PATCH ", "/v2/orders/"+reference+"/accept"))

@@ -35,7 +35,7 @@ var devices = []device{
 // picture.
 var consolePages = map[string]string{
 	"overview": "/console", "orders": "/console/orders?page=2", "orders-wrong": "/console/orders?from=2026-13-01",
-	"order-new": "/console/orders/DEMO-0060?done=uploaded", "order-a39": "/console/orders/DEMO-0002",
+	"order-new": "/console/orders/DEMO-0060", "order-a39": "/console/orders/DEMO-0002",
 	"order-shipped": "/console/orders/DEMO-0030", "order-extreme": "/console/orders/EXTREME-" + strings.Repeat("1", 50), "notfound": "/console/orders/NONE",
 }
 
