@@ -46,7 +46,7 @@ var mayImport = map[string][]string{
 	"internal/webhook": {"internal/order"},
 	"internal/ingest":  {"internal/order", "internal/store/orderpb"},
 	"internal/config":  {},
-	"internal/tracing": {"internal/order", "internal/store/sqldb"},
+	"internal/tracing": {"internal/order", "internal/store/sqldb", "internal/webhook"},
 	"internal/demo":    {"internal/order", "internal/ingest"},
 	"internal/lru":     {},
 	"internal/store": {

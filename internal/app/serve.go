@@ -177,6 +177,7 @@ func (s *server) prepare(ctx context.Context, locks *serveLocks) error {
 // listeners until ctx ends.
 func (s *server) serveRequests(ctx context.Context, l *listeners) error {
 	baseURL, storageURL := s.settings.Addresses(config.LocalURL(l.main.Addr(), l.mainTLS != nil))
+	s.startWebhooks() // before the first change
 	if s.flags.Demo {
 		created, err := s.showDemo(ctx, baseURL)
 		if err != nil {
@@ -188,7 +189,6 @@ func (s *server) serveRequests(ctx context.Context, l *listeners) error {
 	}
 	options := web.ServerOptions{Connections: s.flags.Connections(maxOpenFiles()), Idle: s.flags.Idle()}
 	s.announce(l, baseURL, storageURL, options.Connections)
-	s.startWebhooks()
 	stop := s.startJanitor(s.flags.PurgeAfter(), s.flags.RetainFor(), s.flags.CancelExpired)
 	defer stop()
 	defer s.runSender()()

@@ -16,6 +16,9 @@ func (s *server) startWebhooks() {
 	if s.sandbox() {
 		client = twicePoster{client}
 	}
+	if s.tracing != nil {
+		client = s.tracing.Poster(client)
+	}
 	s.sender = webhook.NewSender(webhook.Options{
 		Store: s.db, Poster: client, Encoder: v2.EventEncoder{}, Now: s.now, Random: rand.Float64, Log: s.log,
 	})

@@ -46,12 +46,15 @@ type Created struct {
 	Replaced Token
 }
 
-// The options of changes of tokens.
-type (
-	CreateOptions     = order.ChangeOptions[Created]
-	RevokeOptions     = order.ChangeOptions[int64] // the result is the id
-	RevokeManyOptions = order.ChangeOptions[[]int64]
-)
+// CreateOptions are the options of a change that creates a token.
+type CreateOptions = order.ChangeOptions[Created]
+
+// RevokeOptions are the options of the revocation of a token. The result is its id.
+type RevokeOptions = order.ChangeOptions[int64]
+
+// RevokeManyOptions are the options of the revocation of several tokens. The result is
+// their ids.
+type RevokeManyOptions = order.ChangeOptions[[]int64]
 
 // Create creates a token for a merchant with a command and returns its text, which
 // cannot be read again. Lifetime 0 means Registry.MaxLifetime. The errors are those of

@@ -87,7 +87,7 @@ func TestActingToken(t *testing.T) {
 			t.Fatal(err)
 		}
 		request.By = by
-		if test.rotated != token.ErrUnknown { // a request names no other merchant
+		if !errors.Is(test.rotated, token.ErrUnknown) { // a request names no other merchant
 			if _, err := registry.Add(t.Context(), request, options); !errors.Is(err, test.rotated) {
 				t.Errorf("%s adds %+v: %v, want %v", test.by, test.of, err, test.rotated)
 			}

@@ -1,6 +1,6 @@
 // Package tracing sends spans of requests to an OpenTelemetry collector: one for the
 // request, and below it one for each operation on orders, each database statement
-// and each call of the file storage.
+// and each call of the file storage; and one for each delivery to a webhook.
 //
 // It wraps the parts of the service at their interfaces, so no other package knows
 // of it. Nothing is wrapped unless tracing is on. A span holds no personal data: no

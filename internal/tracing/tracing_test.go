@@ -18,6 +18,7 @@ import (
 	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/tracing"
 	"merchantorders/internal/tracing/tracingtest"
+	"merchantorders/internal/webhook"
 )
 
 func start(t *testing.T, collector *tracingtest.Collector, log *slog.Logger) *tracing.Tracing {
@@ -153,6 +154,37 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) {
 	f(r)
 	return &http.Response{StatusCode: 200, Body: http.NoBody}, nil
 }
+
+// TestPoster checks that a delivery to a webhook has a span without its address, also
+// outside of a request, and that the receiver gets the ids of the span.
+func TestPoster(t *testing.T) {
+	t.Parallel()
+	var got []string
+	next := post(func(m webhook.Message) webhook.Result {
+		got = append(got, m.Header.Get("Traceparent"))
+		return webhook.Result{Status: 503, Error: webhook.ErrorStatus}
+	})
+	spans := serve(t, func(tracer *tracing.Tracing, _ context.Context) {
+		tracer.Poster(next).Post(context.Background(), webhook.Message{URL: "https://secret.example/secret"})
+	})
+	for _, span := range spans {
+		if span.Name != "webhook delivery" {
+			continue
+		}
+		if want := "00-" + span.Trace + "-" + span.ID + "-01"; !slices.Equal(got, []string{want}) {
+			t.Errorf("traceparent %q, want %q", got, want)
+		}
+		if !span.Failed || span.Attributes["http.response.status_code"] != "int_value:503" || strings.Contains(span.Text, "secret") {
+			t.Errorf("span %+v", span)
+		}
+		return
+	}
+	t.Errorf("no span of a delivery in %+v", spans)
+}
+
+type post func(webhook.Message) webhook.Result
+
+func (f post) Post(_ context.Context, m webhook.Message) webhook.Result { return f(m) }
 
 // TestSending checks that a busy collector is asked again, and that lost spans are
 // logged.

@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -54,6 +55,7 @@ type Message struct {
 	At        time.Time
 	Signature string
 	Body      []byte
+	Header    http.Header // further header fields; nil: none
 }
 
 // Client sends messages to endpoints over HTTP. It follows no redirect, ignores the
@@ -102,6 +104,7 @@ func (c *Client) Post(ctx context.Context, m Message) Result {
 	if err != nil {
 		return Result{Error: ErrorConnection}
 	}
+	maps.Copy(request.Header, m.Header)
 	request.Header.Set("Content-Type", "application/json; charset=utf-8")
 	request.Header.Set("User-Agent", "merchant-orders-webhooks/1")
 	request.Header.Set("webhook-id", m.ID)
