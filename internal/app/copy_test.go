@@ -53,7 +53,7 @@ func TestCopyThereAndBack(t *testing.T) {
 	t.Parallel()
 	s := filled(t)
 	database, storage := newTarget(t)
-	if got, want := mustCopy(t, s.Folder, "--to-database", database, "--to-storage", storage), "copied: rows 19, files 2; all else was there"; got != want {
+	if got, want := mustCopy(t, s.Folder, "--to-database", database, "--to-storage", storage), "copied: rows 26, files 2; all else was there"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if status, body := call(t, "PATCH", s.BaseURL+"/v2/orders/T-2/accept", s.Token, ""); status != 200 {

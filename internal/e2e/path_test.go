@@ -123,8 +123,8 @@ func TestUnknownPaths(t *testing.T) {
 			})
 		})
 		for _, path := range []string{
-			"/", "/orders", "/api2/orders", "/v1/orders", "/v3/orders", "/V2/orders", "/API/orders", "/apiorders", "/favicon.ico", "/index.html", "/debug/pprof/",
-			"//", "//api/orders", "//v2/orders", "/../api/orders", "/./v2/orders", "/%2e%2e/v2/orders", "/%00", "/%FF", "/etc/passwd", "/api%2Forders", "/v2%2Forders",
+			"/orders", "/api2/orders", "/v1/orders", "/v3/orders", "/V2/orders", "/API/orders", "/apiorders", "/favicon.ico", "/index.html", "/debug/pprof/",
+			"//api/orders", "//v2/orders", "/../api/orders", "/./v2/orders", "/%2e%2e/v2/orders", "/%00", "/%FF", "/etc/passwd", "/api%2Forders", "/v2%2Forders",
 		} {
 			t.Run(path, func(t *testing.T) {
 				for _, method := range []string{"GET", "PUT", "DELETE"} {

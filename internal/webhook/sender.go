@@ -44,7 +44,8 @@ const (
 	// time, of events of other instances, or of a request.
 	pollInterval = time.Second
 	// idlePolls is how many polls are left out while the database tells that nothing
-	// was committed.
+	// was committed, and while there is no webhook at all: a poll then only finds those
+	// that another instance has added, and keeps a connection from becoming idle.
 	idlePolls = 5
 	// stopTimeout is how long requests in flight may last after the end of Run.
 	stopTimeout = 5 * time.Second
@@ -162,6 +163,7 @@ func (s *Sender) Run(ctx context.Context) {
 type poller struct {
 	sender *Sender
 	seen   string // commit version before the last poll
+	none   bool   // the last poll found no webhook at all
 	skips  int
 }
 
@@ -169,7 +171,7 @@ type poller struct {
 func (p *poller) poll(ctx context.Context) {
 	s := p.sender
 	version, known := s.Store.CommitVersion() // before the statements
-	if known && version == p.seen && p.skips < idlePolls {
+	if (known && version == p.seen || p.none) && p.skips < idlePolls {
 		p.skips++
 		return
 	}
@@ -187,7 +189,7 @@ func (p *poller) poll(ctx context.Context) {
 		s.warn(ctx, "cannot look for webhooks that are due", err)
 		return
 	}
-	p.seen, p.skips = version, 0
+	p.seen, p.none, p.skips = version, len(merchants) == 0, 0
 }
 
 // pollChanged queues the endpoints of merchants with changes.

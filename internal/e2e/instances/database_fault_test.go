@@ -46,9 +46,10 @@ func (o outage) run(t *testing.T, i installation) {
 		if got := instance.ask(t, http.MethodGet, "/healthz", ""); got.status != http.StatusOK {
 			t.Errorf("/healthz: %d %s", got.status, got.body)
 		}
-		if got := instance.ask(t, http.MethodGet, "/readyz", ""); got.status != http.StatusServiceUnavailable {
-			t.Errorf("/readyz: %d %s, want 503", got.status, got.body)
-		}
+		// What /readyz says may be a second old.
+		eventually(t, "/readyz is 503", func() bool {
+			return instance.ask(t, http.MethodGet, "/readyz", "").status == http.StatusServiceUnavailable
+		})
 	}
 	if o.meanwhile != nil {
 		o.meanwhile(t, c)
