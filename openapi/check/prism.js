@@ -1,5 +1,7 @@
-// Sends one request of every operation through Prism, a proxy that compares requests
-// and responses with a document and responds with 500 or 422 if one of them does not conform.
+// Sends requests of the published interface and of the service through Prism, a proxy
+// that compares requests and responses with a document and responds with 500 or 422 if
+// one of them does not conform. The tests of internal/api compare every operation; this
+// is a second opinion on those that most clients use.
 // BASE is a service with demo data, TOKEN a merchant's token, OPERATOR an operator's.
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -36,8 +38,7 @@ async function start(name) {
   return { proxy, address: `http://127.0.0.1:${port}` }
 }
 
-// throughPrism calls use with a function that calls an operation of a document, and
-// then checks that every operation was called.
+// throughPrism calls use with a function that calls an operation of a document.
 async function throughPrism(name, token, use) {
   const { proxy, address } = await start(name)
   const operations = new Map()
@@ -46,9 +47,7 @@ async function throughPrism(name, token, use) {
       if (operationId) operations.set(operationId, { method: method.toUpperCase(), path })
     }
   }
-  const left = new Set(operations.keys())
   const call = async (operation, values = {}, body) => {
-    left.delete(operation)
     const { method, path } = operations.get(operation)
     const url = address + path.replace(/{(\w+)}/g, (_, key) => encodeURIComponent(values[key]))
     const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
@@ -59,7 +58,6 @@ async function throughPrism(name, token, use) {
   }
   try {
     await use(call)
-    if (left.size) throw new Error(`${name}: not called: ${[...left].join(', ')}`)
   } finally {
     proxy.kill()
   }
