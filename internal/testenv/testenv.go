@@ -53,12 +53,12 @@ func Long(t testing.TB, what string) {
 	}
 }
 
-// Release skips a test of the files of a release. To build them takes minutes, so only
-// scripts/release-check runs these tests.
+// Release skips a test that only scripts/release-check runs, because it takes long: the
+// tests of the files of a release, and those with large programs of others.
 func Release(t testing.TB) {
 	t.Helper()
 	if os.Getenv(Variable) != releaseTests {
-		t.Skipf("takes long: builds a release; set %s=%s to run it", Variable, releaseTests)
+		t.Skipf("takes long; set %s=%s to run it", Variable, releaseTests)
 	}
 }
 

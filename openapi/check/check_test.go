@@ -34,6 +34,7 @@ var inputs = []string{"package.json", "package-lock.json", "redocly.yaml", "chec
 // that validates requests and responses.
 func TestDocumentsWithThirdPartyTools(t *testing.T) {
 	t.Parallel()
+	testenv.Release(t)
 	testenv.Program(t, "node", "nodejs")
 	testenv.Program(t, "npm", "npm")
 	s := apptest.Start(t, "--demo")
