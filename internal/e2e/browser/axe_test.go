@@ -31,6 +31,7 @@ var (
 
 // TestAccessibility lets axe-core look for violations on every page of the console.
 func TestAccessibility(t *testing.T) {
+	testenv.Release(t)
 	axe := installAxe(t)
 	s := apptest.Start(t, "--demo")
 	all := s.Folder.Token(t, "--merchant", "355", "--scopes", "orders:read,orders:write,invoices:write,tokens,webhooks")
