@@ -90,7 +90,7 @@ func (a authenticator) merchant(route Route, handle merchantHandler) Handler {
 		if grant.Operator() || !grant.Scopes.Has(route.scope) {
 			return ErrForbidden
 		}
-		if err := checkQuery(r); err != nil {
+		if err := CheckQuery(r); err != nil {
 			return err
 		}
 		return handle(w, request)
@@ -113,7 +113,7 @@ func (a authenticator) operator(route Route, handle Handler) Handler {
 		if !grant.Operator() || !grant.Scopes.Has(route.scope) {
 			return ErrForbidden
 		}
-		if err := checkQuery(r); err != nil {
+		if err := CheckQuery(r); err != nil {
 			return err
 		}
 		return handle(w, r)

@@ -29,6 +29,28 @@ func NewCodedBody(code, message string) CodedBody {
 	return CodedBody{Error: CodedError{Code: code, Message: message}}
 }
 
+// CodedRefusal is an error with the response that it gets.
+type CodedRefusal struct {
+	Err     error
+	Status  int
+	Code    string
+	Message string
+}
+
+// CodedRefusals are the errors of some routes alone. The first match counts.
+type CodedRefusals []CodedRefusal
+
+// Encode returns the response to an error, whose body is a CodedBody. ok is false if
+// the error is none of the refusals.
+func (all CodedRefusals) Encode(err error) (status int, body any, ok bool) {
+	for _, refusal := range all {
+		if errors.Is(err, refusal.Err) {
+			return refusal.Status, NewCodedBody(refusal.Code, refusal.Message), true
+		}
+	}
+	return 0, nil, false
+}
+
 // EncodeMessage is the ErrorEncoder with MessageBody for errors that mean the same
 // in every group. An encoder of a group checks the group's errors first.
 func EncodeMessage(_ *http.Request, err error) (int, any) {

@@ -78,6 +78,13 @@ func Source(r *http.Request) order.Source {
 // ActingToken returns the token of a request; zero if none was authenticated.
 func ActingToken(r *http.Request) token.Token { return logEntryOf(r).grant.Token }
 
+// LoggedSource returns who sent a request, for log lines of the changes that it makes.
+// by is the interface: merchant, operator or console.
+func LoggedSource(r *http.Request, by string) []slog.Attr {
+	source := Source(r)
+	return []slog.Attr{slog.String("by", by), slog.Int64("token", source.TokenID), slog.String("request", source.RequestID)}
+}
+
 // LogOrder adds to the log entry of a request the order that it has changed.
 func LogOrder(r *http.Request, reference string, legacyID int64) {
 	entry := logEntryOf(r)

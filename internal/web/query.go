@@ -15,8 +15,8 @@ import (
 // maxQuery is the length of the longest query, in bytes.
 const maxQuery = 8 << 10
 
-// checkQuery returns a *ParamError if the query of a request is too long.
-func checkQuery(r *http.Request) error {
+// CheckQuery returns a *ParamError if the query of a request is too long.
+func CheckQuery(r *http.Request) error {
 	if len(r.URL.RawQuery) > maxQuery {
 		return &ParamError{Name: "query", Problem: "is longer than " + strconv.Itoa(maxQuery) + " bytes"}
 	}
@@ -49,6 +49,17 @@ func (q Query) Text(name string) (string, error) {
 		return values[0], nil
 	}
 	return "", &ParamError{Name: name, Problem: "is given twice"}
+}
+
+// CutPage returns the first limit rows of a page that was read with one row more, and
+// the key after which the next page begins; nil if there is none. limit 0 means that
+// all rows were read.
+func CutPage[T any](rows []T, limit int, key func(T) int64) ([]T, *int64) {
+	if limit == 0 || len(rows) <= limit {
+		return rows, nil
+	}
+	next := key(rows[limit-1])
+	return rows[:limit], &next
 }
 
 // Allow returns an error if the query has a parameter with another name.

@@ -75,7 +75,7 @@ func ParseChange(text []byte) (order.BulkChange, error) {
 	if len(text) > maxChange {
 		return order.BulkChange{}, errors.New("the line is longer than 1 MiB")
 	}
-	body, err := parseObject(text, append([]string{"merchantId", "reference"}, changeKeys...)...)
+	body, err := web.ParseKnownObject(text, append([]string{"merchantId", "reference"}, changeKeys...)...)
 	if err != nil {
 		return order.BulkChange{}, lineProblem(err)
 	}

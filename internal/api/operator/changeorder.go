@@ -75,7 +75,7 @@ func (a API) transitionOrder(r *web.Request) (web.Write, error) { return a.parse
 func (a API) correctOrder(r *web.Request) (web.Write, error) { return a.parseOrderChange(r, false) }
 
 func (a API) parseOrderChange(r *web.Request, needsState bool) (web.Write, error) {
-	body, err := readObjectOf(r.Request, maxChange, changeKeys...)
+	body, err := web.ReadLargeObject(r.Request, maxChange, changeKeys...)
 	if err != nil {
 		return web.Write{}, err
 	}

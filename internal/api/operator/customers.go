@@ -22,7 +22,7 @@ type erasedView struct {
 
 // eraseCustomer serves POST /customers/erase.
 func (a API) eraseCustomer(r *web.Request) (web.Change, error) {
-	body, err := readObject(r.Request, "email", "merchantId", "orderReference", "files")
+	body, err := web.ReadObject(r.Request, "email", "merchantId", "orderReference", "files")
 	if err != nil {
 		return web.Change{}, err
 	}
@@ -78,7 +78,7 @@ func parseEmail(body web.Object) (string, error) {
 // exportCustomer serves POST /customers/export: everything about a customer as NDJSON.
 // It is a POST so that the address of the customer is in no URL and in no log.
 func (a API) exportCustomer(w http.ResponseWriter, r *http.Request) error {
-	body, err := readObject(r, "email")
+	body, err := web.ReadObject(r, "email")
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ func TestGuideHasEveryError(t *testing.T) {
 	status, body := encodeError(httptest.NewRequest("POST", "/operator/orders", nil), &order.TransitionError{From: order.Completed, To: order.Canceled})
 	want = append(want, strconv.Itoa(status)+" "+body.(web.CodedBody).Error.Code+" names the current state and the allowed ones")
 	for _, refusal := range refusals {
-		want = append(want, strconv.Itoa(refusal.status)+" "+refusal.code+" "+refusal.message)
+		want = append(want, strconv.Itoa(refusal.Status)+" "+refusal.Code+" "+refusal.Message)
 	}
 	var got []string
 	for _, row := range docstest.Rows(t, "guide/errors.md", "The operator's side") {

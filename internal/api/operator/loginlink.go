@@ -21,7 +21,7 @@ type loginLinkView struct {
 
 // createLoginLink serves POST /merchants/{merchantId}/login-link.
 func (a API) createLoginLink(r *web.Request) (web.Change, error) {
-	body, err := readObject(r.Request, "scopes")
+	body, err := web.ReadObject(r.Request, "scopes")
 	if err != nil {
 		return web.Change{}, err
 	}
@@ -40,7 +40,7 @@ func (a API) createLoginLink(r *web.Request) (web.Change, error) {
 	return web.NewSecretChange(func(ctx context.Context, options token.LoginLinkOptions) (token.CreatedLink, error) {
 		created, err := a.Sessions.NewLoginLink(ctx, merchantID, scopes, options)
 		if err == nil {
-			token.LogLoginLink(a.Log, created.LoginLink, by(r.Request)...)
+			token.LogLoginLink(a.Log, created.LoginLink, web.LoggedSource(r.Request, "operator")...)
 		}
 		return created, err
 	}, func(created token.CreatedLink) web.Response {

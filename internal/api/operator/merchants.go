@@ -57,12 +57,8 @@ func (a API) listMerchants(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var view merchantsView
-	if limit > 0 && len(merchants) > limit {
-		merchants = merchants[:limit]
-		view.Next = &merchants[limit-1].ID
-	}
-	view.Merchants = make([]merchantView, 0, len(merchants))
+	merchants, next := web.CutPage(merchants, limit, func(m order.Merchant) int64 { return m.ID })
+	view := merchantsView{Merchants: make([]merchantView, 0, len(merchants)), Next: next}
 	for _, m := range merchants {
 		view.Merchants = append(view.Merchants, newMerchantView(m))
 	}
@@ -118,7 +114,7 @@ type addedMerchantView struct {
 
 // addMerchant serves POST /merchants. Adding the same merchant again is a success.
 func (a API) addMerchant(r *web.Request) (web.Change, error) {
-	body, err := readObject(r.Request, "id", "name")
+	body, err := web.ReadObject(r.Request, "id", "name")
 	if err != nil {
 		return web.Change{}, err
 	}
@@ -170,7 +166,7 @@ func (a API) updateMerchant(r *web.Request) (web.Change, error) {
 
 // suspendMerchant serves POST /merchants/{merchantId}/suspend.
 func (a API) suspendMerchant(r *web.Request) (web.Change, error) {
-	body, err := readObject(r.Request, "reason")
+	body, err := web.ReadObject(r.Request, "reason")
 	if err != nil {
 		return web.Change{}, err
 	}
@@ -187,7 +183,7 @@ func (a API) resumeMerchant(r *web.Request) (web.Change, error) {
 
 // parseMerchantUpdate parses the body of a change of a merchant.
 func parseMerchantUpdate(r *http.Request) (order.MerchantUpdate, error) {
-	body, err := readObject(r, "name", "limits")
+	body, err := web.ReadObject(r, "name", "limits")
 	if err != nil {
 		return order.MerchantUpdate{}, err
 	}
@@ -222,7 +218,7 @@ func parseLimits(body web.Object) (order.RateLimit, error) {
 	if err != nil {
 		return order.RateLimit{}, &web.ParamError{Name: "limits", Problem: "must be an object or null"}
 	}
-	if err := checkNames(limits, "limits.", "requestsPerSecond", "burst"); err != nil {
+	if err := limits.Allow("limits.", "requestsPerSecond", "burst"); err != nil {
 		return order.RateLimit{}, err
 	}
 	perSecond, err := wholeNumber(limits, "requestsPerSecond", order.MaxRequestsPerSecond)

@@ -10,9 +10,7 @@ package operator
 import (
 	"errors"
 	"log/slog"
-	"maps"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -72,42 +70,6 @@ func (a API) Routes() web.RouteGroup {
 	}
 }
 
-// readObject reads a body that is an object with members of certain names only: a
-// misspelled limit must not count as absent. It returns web.ErrInvalidPayload or a
-// *web.ParamError.
-func readObject(r *http.Request, names ...string) (web.Object, error) {
-	return readObjectOf(r, web.MaxBody, names...)
-}
-
-// readObjectOf is readObject for a body of at most limit bytes.
-func readObjectOf(r *http.Request, limit int64, names ...string) (web.Object, error) {
-	body, err := web.ReadBody(r, limit)
-	if err != nil {
-		return nil, err
-	}
-	return parseObject(body, names...)
-}
-
-// parseObject parses an object with members of certain names only.
-func parseObject(body []byte, names ...string) (web.Object, error) {
-	object, err := web.ParseObject(body)
-	if err != nil {
-		return nil, err
-	}
-	return object, checkNames(object, "", names...)
-}
-
-// checkNames returns a *web.ParamError if an object has a member without one of the
-// names. prefix is the path of the object.
-func checkNames(object web.Object, prefix string, names ...string) error {
-	for _, name := range slices.Sorted(maps.Keys(object)) {
-		if !slices.Contains(names, name) {
-			return &web.ParamError{Name: prefix + web.Echo(name), Problem: "is not a known key"}
-		}
-	}
-	return nil
-}
-
 // invalidReason is the message for order.ErrInvalidReason.
 var invalidReason = "reason must be lower-case words and numbers joined by hyphens, of at most " + strconv.Itoa(order.MaxReasonLength) +
 	" bytes; for rejected-by-merchant one of " + reasonNames()
@@ -124,17 +86,12 @@ func reasonNames() string {
 func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] + "." }
 
 // refusals are the errors of this group alone.
-var refusals = []struct {
-	err     error
-	status  int
-	code    string
-	message string
-}{
-	{order.ErrNotFound, http.StatusNotFound, "not_found", "The order was not found."},
-	{order.ErrInvalidReason, http.StatusBadRequest, "invalid_params", invalidReason},
-	{web.ErrContentEncoding, http.StatusUnsupportedMediaType, "unsupported_encoding", "The body must be plain or compressed with gzip."},
-	{order.ErrMerchantExists, http.StatusConflict, "conflict", "A merchant with that id has another name."},
-	{order.ErrMerchantNotFound, http.StatusNotFound, "not_found", "The merchant was not found."},
+var refusals = web.CodedRefusals{
+	{Err: order.ErrNotFound, Status: http.StatusNotFound, Code: "not_found", Message: "The order was not found."},
+	{Err: order.ErrInvalidReason, Status: http.StatusBadRequest, Code: "invalid_params", Message: invalidReason},
+	{Err: web.ErrContentEncoding, Status: http.StatusUnsupportedMediaType, Code: "unsupported_encoding", Message: "The body must be plain or compressed with gzip."},
+	{Err: order.ErrMerchantExists, Status: http.StatusConflict, Code: "conflict", Message: "A merchant with that id has another name."},
+	{Err: order.ErrMerchantNotFound, Status: http.StatusNotFound, Code: "not_found", Message: "The merchant was not found."},
 }
 
 // encodeError is the ErrorEncoder of this group. The body is always web.CodedBody.
@@ -152,15 +109,13 @@ func encodeError(r *http.Request, err error) (int, any) {
 	case errors.As(err, &result):
 		return http.StatusBadRequest, web.NewCodedBody("invalid_document", result.Reason)
 	}
-	if status, body, ok := webhookapi.Encode(err); ok {
+	if status, body, ok := webhookapi.Refusals.Encode(err); ok {
 		return status, body
 	}
-	for _, row := range refusals {
-		if errors.Is(err, row.err) {
-			return row.status, web.NewCodedBody(row.code, row.message)
-		}
+	if status, body, ok := refusals.Encode(err); ok {
+		return status, body
 	}
 	return encodeTokenErrors(r, err)
 }
 
-var encodeTokenErrors = tokenapi.EncodeErrors(web.EncodeCoded)
+var encodeTokenErrors = tokenapi.ErrorEncoder(web.EncodeCoded)

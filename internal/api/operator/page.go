@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -26,10 +25,8 @@ func parsePage(r *http.Request, filters ...string) (pageQuery, error) {
 	if err != nil {
 		return pageQuery{}, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.URL.Query())) {
-		if name != "after" && name != "limit" && !slices.Contains(filters, name) {
-			return pageQuery{}, &web.ParamError{Name: web.Echo(name), Problem: "is not a known parameter"}
-		}
+	if err := query.Allow(append(filters, "after", "limit")...); err != nil {
+		return pageQuery{}, err
 	}
 	page := pageQuery{Query: query}
 	if page.after, err = query.Int("after", 0, 0, web.MaxInt); err != nil {

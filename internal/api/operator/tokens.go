@@ -2,7 +2,6 @@ package operator
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
 
 	"merchantorders/internal/api/tokenapi"
@@ -37,24 +36,11 @@ func (a API) listTokens(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	limit := filter.Limit
-	if limit > 0 {
-		filter.Limit++ // tells whether there is another page
-	}
-	tokens, err := a.Tokens.List(r.Context(), filter)
+	tokens, next, err := tokenapi.ListPage(r.Context(), a.Tokens, filter, newTokenView)
 	if err != nil {
 		return err
 	}
-	var view tokensView
-	if limit > 0 && len(tokens) > limit {
-		tokens = tokens[:limit]
-		view.Next = &tokens[limit-1].ID
-	}
-	view.Tokens = make([]tokenView, 0, len(tokens))
-	for _, t := range tokens {
-		view.Tokens = append(view.Tokens, newTokenView(t))
-	}
-	return web.WriteJSON(w, http.StatusOK, view)
+	return web.WriteJSON(w, http.StatusOK, tokensView{Tokens: tokens, Next: next})
 }
 
 // parseTokenFilter parses the query of a list of tokens. Without limit the list is
@@ -96,7 +82,7 @@ func parseTokenFilter(r *http.Request) (token.Filter, error) {
 
 // createToken serves POST /tokens.
 func (a API) createToken(r *web.Request) (web.Change, error) {
-	body, err := readObject(r.Request, "merchantId", "operator", "scopes", "expires", "label")
+	body, err := web.ReadObject(r.Request, "merchantId", "operator", "scopes", "expires", "label")
 	if err != nil {
 		return web.Change{}, err
 	}
@@ -106,7 +92,7 @@ func (a API) createToken(r *web.Request) (web.Change, error) {
 	}
 	acting := web.ActingToken(r.Request)
 	request.By = &acting
-	return tokenapi.NewCreation(a.Log, by(r.Request), newTokenView, func(ctx context.Context, options token.CreateOptions) (token.Created, error) {
+	return tokenapi.NewCreation(a.Log, web.LoggedSource(r.Request, "operator"), newTokenView, func(ctx context.Context, options token.CreateOptions) (token.Created, error) {
 		return a.Tokens.Add(ctx, request, options)
 	}), nil
 }
@@ -130,14 +116,14 @@ func parseTokenRequest(body web.Object) (token.Request, error) {
 // rotateToken serves POST /tokens/{tokenId}/rotate.
 func (a API) rotateToken(r *web.Request) (web.Change, error) {
 	rotation, err := tokenapi.ParseRotation(r)
-	return tokenapi.NewCreation(a.Log, by(r.Request), newTokenView, func(ctx context.Context, options token.CreateOptions) (token.Created, error) {
+	return tokenapi.NewCreation(a.Log, web.LoggedSource(r.Request, "operator"), newTokenView, func(ctx context.Context, options token.CreateOptions) (token.Created, error) {
 		return a.Tokens.Rotate(ctx, rotation, options)
 	}), err
 }
 
 // revokeToken serves DELETE /tokens/{tokenId}.
 func (a API) revokeToken(r *web.Request) (web.Change, error) {
-	return tokenapi.NewRevocation(r, a.Tokens, a.Log, by(r.Request))
+	return tokenapi.NewRevocation(r, a.Tokens, a.Log, web.LoggedSource(r.Request, "operator"))
 }
 
 // revokedAllView is the response to the revocation of all tokens of a merchant.
@@ -153,7 +139,7 @@ func (a API) revokeTokens(r *web.Request) (web.Change, error) {
 		revoked, err := a.Tokens.RevokeAll(ctx, id, options)
 		if err == nil {
 			for _, id := range revoked {
-				token.LogRevoked(a.Log, id, by(r.Request)...)
+				token.LogRevoked(a.Log, id, web.LoggedSource(r.Request, "operator")...)
 			}
 		}
 		return revoked, err
@@ -163,10 +149,4 @@ func (a API) revokeTokens(r *web.Request) (web.Change, error) {
 		}
 		return web.Response{Status: http.StatusOK, Body: revokedAllView{Success: true, Revoked: revoked}}
 	}), nil
-}
-
-// by returns who sent a request, for the log.
-func by(r *http.Request) []slog.Attr {
-	source := web.Source(r)
-	return []slog.Attr{slog.String("by", "operator"), slog.Int64("token", source.TokenID), slog.String("request", source.RequestID)}
 }

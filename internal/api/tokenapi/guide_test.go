@@ -7,11 +7,11 @@ import (
 	"merchantorders/docs/docstest"
 )
 
-// TestGuideHasEveryError compares the guide's page of errors with Errors.
+// TestGuideHasEveryError compares the guide's page of errors with the refusals.
 func TestGuideHasEveryError(t *testing.T) {
 	t.Parallel()
 	var want, got []string
-	for _, row := range Errors {
+	for _, row := range Refusals {
 		want = append(want, strconv.Itoa(row.Status)+" "+row.Code+" "+row.Message)
 	}
 	for _, row := range docstest.Rows(t, "guide/errors.md", "Tokens") {

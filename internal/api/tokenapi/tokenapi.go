@@ -7,9 +7,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -125,26 +123,6 @@ func ID(r *web.Request) (int64, error) {
 	return id, nil
 }
 
-// ReadObject reads a body that is an object with members of certain names only: a
-// misspelled limit must not count as absent. It returns web.ErrInvalidPayload or a
-// *web.ParamError. An absent body is an empty object if that is optional.
-func ReadObject(r *http.Request, optional bool, names ...string) (web.Object, error) {
-	body, err := web.ReadBody(r, web.MaxBody)
-	if err != nil || optional && len(body) == 0 {
-		return nil, err
-	}
-	object, err := web.ParseObject(body)
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range slices.Sorted(maps.Keys(object)) {
-		if !slices.Contains(names, name) {
-			return nil, &web.ParamError{Name: web.Echo(name), Problem: "is not a known key"}
-		}
-	}
-	return object, nil
-}
-
 // ParseRequest sets the fields scopes, expires and label of a request from a body, if the
 // body has them. Every error is a *web.ParamError.
 func ParseRequest(body web.Object, request *token.Request) error {
@@ -201,7 +179,7 @@ func Duration(body web.Object, name string, minimum, absent time.Duration) (time
 
 // ParseRotation parses a request to rotate the token of the path. Its body may be absent.
 func ParseRotation(r *web.Request) (token.Rotation, error) {
-	body, err := ReadObject(r.Request, true, "overlap", "expires")
+	body, err := web.ReadOptionalObject(r.Request, "overlap", "expires")
 	if err != nil {
 		return token.Rotation{}, err
 	}
@@ -217,32 +195,42 @@ func ParseRotation(r *web.Request) (token.Rotation, error) {
 	return rotation, err
 }
 
-// Error is an error of a change of tokens, for the pages of errors.
-type Error struct {
-	Err     error
-	Status  int
-	Code    string
-	Message string
+// Refusals are the errors of changes of tokens.
+var Refusals = web.CodedRefusals{
+	{Err: token.ErrUnknown, Status: http.StatusNotFound, Code: "not_found", Message: "The token was not found."},
+	{Err: token.ErrScopes, Status: http.StatusForbidden, Code: "forbidden", Message: "A token cannot grant scopes that it does not have."},
+	{Err: token.ErrTooMany, Status: http.StatusConflict, Code: "too_many_tokens", Message: "The merchant has 100 valid tokens, or has created 100 tokens within a day."},
 }
 
-// Errors are the errors of changes of tokens.
-var Errors = []Error{
-	{token.ErrUnknown, http.StatusNotFound, "not_found", "The token was not found."},
-	{token.ErrScopes, http.StatusForbidden, "forbidden", "A token cannot grant scopes that it does not have."},
-	{token.ErrTooMany, http.StatusConflict, "too_many_tokens", "The merchant has 100 valid tokens, or has created 100 tokens within a day."},
-}
-
-// EncodeErrors returns an ErrorEncoder for Errors, whose body is always web.CodedBody.
-func EncodeErrors(others web.ErrorEncoder) web.ErrorEncoder {
+// ErrorEncoder returns the encoder of changes of tokens, whose body is web.CodedBody for
+// Refusals and for a lifetime that is too long. next encodes all other errors.
+func ErrorEncoder(next web.ErrorEncoder) web.ErrorEncoder {
 	return func(r *http.Request, err error) (int, any) {
-		for _, row := range Errors {
-			if errors.Is(err, row.Err) {
-				return row.Status, web.NewCodedBody(row.Code, row.Message)
-			}
+		if status, body, ok := Refusals.Encode(err); ok {
+			return status, body
 		}
 		if lifetime, ok := errors.AsType[*token.LifetimeError](err); ok {
 			err = &web.ParamError{Name: "expires", Problem: "must be at most " + lifetime.Max.String()}
 		}
-		return others(r, err)
+		return next(r, err)
 	}
+}
+
+// ListPage returns the views of the tokens that a filter selects, and the value of
+// Filter.After for the next page; nil if there is none. Filter.Limit 0 means all.
+func ListPage[T any](ctx context.Context, tokens *token.Registry, filter token.Filter, view func(token.Token) T) ([]T, *int64, error) {
+	limit := filter.Limit
+	if limit > 0 {
+		filter.Limit++ // tells whether there is another page
+	}
+	list, err := tokens.List(ctx, filter)
+	if err != nil {
+		return nil, nil, err
+	}
+	list, next := web.CutPage(list, limit, func(t token.Token) int64 { return t.ID })
+	views := make([]T, len(list))
+	for i, t := range list {
+		views[i] = view(t)
+	}
+	return views, next, nil
 }

@@ -48,7 +48,7 @@ func errorEncoder(codes ErrorCodes) web.ErrorEncoder {
 			message := invoiceapi.OrderNotFound(r.PathValue("orderReference"))
 			return http.StatusNotFound, web.NewCodedBody(codeNotFound, message)
 		}
-		if status, body, ok := webhookapi.Encode(err); ok {
+		if status, body, ok := webhookapi.Refusals.Encode(err); ok {
 			return status, body
 		}
 		for _, row := range refusals {

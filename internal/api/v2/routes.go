@@ -37,7 +37,7 @@ func (a API) Routes() web.RouteGroup {
 	encodeError := errorEncoder(a.ErrorCodes)
 	// Every error of these routes has the flat form (decision 5).
 	invoiceErrors := invoiceapi.ErrorEncoder("orderReference", web.EncodeMessage)
-	tokenErrors := tokenapi.EncodeErrors(encodeError)
+	tokenErrors := tokenapi.ErrorEncoder(encodeError)
 	return web.RouteGroup{
 		Prefix:       "/v2",
 		MergeSlashes: true,

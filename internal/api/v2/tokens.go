@@ -2,7 +2,6 @@ package v2
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
 
 	"merchantorders/internal/api/tokenapi"
@@ -39,22 +38,11 @@ func (a API) listTokens(w http.ResponseWriter, r *web.Request) error {
 	if err != nil {
 		return err
 	}
-	limit := filter.Limit
-	filter.Limit++ // tells whether there is another page
-	tokens, err := a.Tokens.List(r.Context(), filter)
+	tokens, next, err := tokenapi.ListPage(r.Context(), a.Tokens, filter, newTokenView(r))
 	if err != nil {
 		return err
 	}
-	var view tokensView
-	if len(tokens) > limit {
-		tokens = tokens[:limit]
-		view.Next = &tokens[limit-1].ID
-	}
-	view.Tokens = make([]tokenView, 0, len(tokens))
-	for _, t := range tokens {
-		view.Tokens = append(view.Tokens, newTokenView(r)(t))
-	}
-	return web.WriteJSON(w, http.StatusOK, view)
+	return web.WriteJSON(w, http.StatusOK, tokensView{Tokens: tokens, Next: next})
 }
 
 // parseTokenFilter parses the query of a list of tokens. Every error is a
@@ -86,7 +74,7 @@ func parseTokenFilter(r *web.Request) (token.Filter, error) {
 
 // createToken serves POST /tokens.
 func (a API) createToken(r *web.Request) (web.Change, error) {
-	body, err := tokenapi.ReadObject(r.Request, true, "scopes", "expires", "label")
+	body, err := web.ReadOptionalObject(r.Request, "scopes", "expires", "label")
 	if err != nil {
 		return web.Change{}, err
 	}
@@ -98,7 +86,7 @@ func (a API) createToken(r *web.Request) (web.Change, error) {
 	if request.Scopes == 0 {
 		return web.Change{}, &web.ParamError{Name: "scopes", Problem: "is required: the token of the request has none of the default scopes"}
 	}
-	return tokenapi.NewCreation(a.Log, by(r), newTokenView(r), func(ctx context.Context, options token.CreateOptions) (token.Created, error) {
+	return tokenapi.NewCreation(a.Log, web.LoggedSource(r.Request, "merchant"), newTokenView(r), func(ctx context.Context, options token.CreateOptions) (token.Created, error) {
 		return a.Tokens.Add(ctx, request, options)
 	}), nil
 }
@@ -106,18 +94,12 @@ func (a API) createToken(r *web.Request) (web.Change, error) {
 // rotateToken serves POST /tokens/{tokenId}/rotate.
 func (a API) rotateToken(r *web.Request) (web.Change, error) {
 	rotation, err := tokenapi.ParseRotation(r)
-	return tokenapi.NewCreation(a.Log, by(r), newTokenView(r), func(ctx context.Context, options token.CreateOptions) (token.Created, error) {
+	return tokenapi.NewCreation(a.Log, web.LoggedSource(r.Request, "merchant"), newTokenView(r), func(ctx context.Context, options token.CreateOptions) (token.Created, error) {
 		return a.Tokens.Rotate(ctx, rotation, options)
 	}), err
 }
 
 // revokeToken serves DELETE /tokens/{tokenId}.
 func (a API) revokeToken(r *web.Request) (web.Change, error) {
-	return tokenapi.NewRevocation(r, a.Tokens, a.Log, by(r))
-}
-
-// by returns who sent a request, for the log.
-func by(r *web.Request) []slog.Attr {
-	source := web.Source(r.Request)
-	return []slog.Attr{slog.String("by", "merchant"), slog.Int64("token", source.TokenID), slog.String("request", source.RequestID)}
+	return tokenapi.NewRevocation(r, a.Tokens, a.Log, web.LoggedSource(r.Request, "merchant"))
 }

@@ -5,7 +5,6 @@
 package webhookapi
 
 import (
-	"errors"
 	"net/http"
 
 	"merchantorders/internal/order"
@@ -92,30 +91,11 @@ func (c client) key(r *http.Request) webhook.Key {
 	return webhook.Key{MerchantID: c.merchantID, ID: id}
 }
 
-// Refusal is an error of webhooks with its response.
-type Refusal struct {
-	Err     error
-	Status  int
-	Code    string
-	Message string
-}
-
 // Refusals are the errors of these routes alone.
-var Refusals = []Refusal{
-	{webhook.ErrNotFound, http.StatusNotFound, "not_found", "The webhook was not found."},
-	{webhook.ErrNoMerchant, http.StatusNotFound, "not_found", "The merchant was not found."},
-	{webhook.ErrNoEvent, http.StatusNotFound, "not_found", "The merchant has no event with that number."},
-	{webhook.ErrTooMany, http.StatusConflict, "too_many_webhooks", "The merchant has 20 webhooks, which is the maximum."},
-	{webhook.ErrBusy, http.StatusConflict, "webhook_busy", "A delivery to the webhook is in progress; try again."},
-}
-
-// Encode returns the response to an error of webhooks. ok is false for every other
-// error.
-func Encode(err error) (status int, body any, ok bool) {
-	for _, r := range Refusals {
-		if errors.Is(err, r.Err) {
-			return r.Status, web.NewCodedBody(r.Code, r.Message), true
-		}
-	}
-	return 0, nil, false
+var Refusals = web.CodedRefusals{
+	{Err: webhook.ErrNotFound, Status: http.StatusNotFound, Code: "not_found", Message: "The webhook was not found."},
+	{Err: webhook.ErrNoMerchant, Status: http.StatusNotFound, Code: "not_found", Message: "The merchant was not found."},
+	{Err: webhook.ErrNoEvent, Status: http.StatusNotFound, Code: "not_found", Message: "The merchant has no event with that number."},
+	{Err: webhook.ErrTooMany, Status: http.StatusConflict, Code: "too_many_webhooks", Message: "The merchant has 20 webhooks, which is the maximum."},
+	{Err: webhook.ErrBusy, Status: http.StatusConflict, Code: "webhook_busy", Message: "A delivery to the webhook is in progress; try again."},
 }
