@@ -63,7 +63,8 @@ func newBenchService(b *testing.B) benchService {
 	config := web.RouterConfig{Authenticator: tokens, ResponseCache: respcache.New(0, time.Now), Refuser: orders} // nothing is cached
 	invoices := invoiceapi.Endpoints{Orders: orders, Metrics: metrics, StorageURL: storageURL}
 	pages, signIn := console.Console{
-		Orders: orders, Sessions: token.NewSessions(db, tokens), Tokens: tokens, Metrics: metrics, Log: log, BaseURL: baseURL,
+		Audience: console.Merchants,
+		Orders:   orders, Sessions: token.NewSessions(db, tokens), Tokens: tokens, Metrics: metrics, Log: log, BaseURL: baseURL,
 	}.Routes()
 	router := web.NewRouter(config, pages,
 		v1.API{Endpoints: invoices, BaseURL: baseURL}.Routes(),

@@ -43,9 +43,14 @@ type files interface {
 func (p *process) newBackend(db *store.DB, files files, log *slog.Logger) *backend {
 	tokens := token.NewRegistry(db, p.now)
 	tokens.MaxLifetime = p.settings.TokenLifetime()
+	var orders order.Store = db
+	var invoices order.Files = files
+	if p.tracing != nil {
+		orders, invoices = p.tracing.Store(db), p.tracing.Files(files)
+	}
 	return &backend{
 		db: db, files: files,
-		orders: order.NewService(db, files, p.now, log),
+		orders: order.NewService(orders, invoices, p.now, log),
 		tokens: tokens, sessions: token.NewSessions(db, tokens),
 		jobs: &jobs{now: p.now, log: log},
 	}

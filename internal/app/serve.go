@@ -125,7 +125,6 @@ func (s *server) open(ctx context.Context, schema migrations.Options) error {
 		return errors.Join(err, db.Close())
 	}
 	s.backend = s.newBackend(db, files, s.log)
-	s.traceBackend()
 	return nil
 }
 
@@ -159,12 +158,9 @@ func (s *server) prepare(ctx context.Context, locks *serveLocks) error {
 	if locks.aloneInDatabase() || s.settings.FilesInData() && locks.aloneInFolder() {
 		staged = future
 	}
-	if locks.aloneInDatabase() {
-		reserved = future
-	}
 	var leases error
 	if locks.aloneInDatabase() {
-		leases = s.db.ReleaseWebhooks(ctx)
+		reserved, leases = future, s.db.ReleaseWebhooks(ctx)
 	}
 	err := errors.Join(s.files.RemoveStagedFiles(staged), s.expireReservations(ctx, reserved, s.log), leases)
 	if err != nil {
@@ -246,7 +242,7 @@ func (s *server) showDemo(ctx context.Context, baseURL string) (ok bool, err err
 	if longest := s.tokens.MaxLifetime; longest > 0 {
 		lifetime = min(lifetime, longest)
 	}
-	text, created, err := s.tokens.Create(ctx, demo.MerchantID, token.ScopesOf(false), lifetime)
+	text, created, err := s.tokens.Create(ctx, demo.MerchantID, token.MerchantScopes, lifetime)
 	if err != nil {
 		return false, err
 	}
@@ -312,11 +308,17 @@ func (s *server) routers(baseURL, storageURL string, operatorsOnMain bool) (main
 		OrderView: func(o order.Order) any { return v2.NewOrderView(o, storageURL) }, EventViews: v2.NewEventViews,
 	}.Routes()
 	documents, pages := docpages.DocumentRoutes(), docpages.PageRoutes(baseURL)
-	pagesOf := console.Console{Orders: s.orders, Sessions: s.sessions, Tokens: s.tokens, Webhooks: s.webhooks, Limits: s.limits, Metrics: s.metrics, Log: s.log}
-	pagesOf.Operators, pagesOf.OperatorsOnly, pagesOf.MerchantURL = true, true, baseURL
-	operatorPages, operatorSignIn := pagesOf.Routes()
-	pagesOf.Operators, pagesOf.OperatorsOnly, pagesOf.BaseURL = operatorsOnMain, false, baseURL
-	staff, signIn := pagesOf.Routes()
+	people := console.Console{
+		Orders: s.orders, Sessions: s.sessions, Tokens: s.tokens, Webhooks: s.webhooks, Limits: s.limits, Metrics: s.metrics, Log: s.log,
+		MerchantURL: baseURL, Audience: console.Operators,
+	}
+	// The admin port has an address of its own, so its pages do not know their URL.
+	operatorPages, operatorSignIn := people.Routes()
+	people.BaseURL, people.Audience = baseURL, console.Merchants
+	if operatorsOnMain {
+		people.Audience |= console.Operators
+	}
+	staff, signIn := people.Routes()
 	groups := []web.RouteGroup{
 		v1.API{Endpoints: invoices, BaseURL: baseURL}.Routes(),
 		v2.API{

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"net/http"
 
-	"merchantorders/internal/order"
 	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/tracing"
 	"merchantorders/internal/web"
@@ -57,13 +56,6 @@ func (p *process) traceTransport() func(http.RoundTripper) http.RoundTripper {
 		return nil
 	}
 	return p.tracing.Transport
-}
-
-// traceBackend adds spans to the operations of the backend.
-func (s *server) traceBackend() {
-	if s.tracing != nil {
-		s.orders = order.NewService(s.tracing.Store(s.db), s.tracing.Files(s.files), s.now, s.log)
-	}
 }
 
 // observe returns the handler of the server that observes requests to next.

@@ -34,9 +34,17 @@ type Console struct {
 	BaseURL string
 	// MerchantURL is the URL at which merchants sign in, for login links. Empty: BaseURL.
 	MerchantURL string
-	// Operators: there are pages for operators. OperatorsOnly: there are no others.
-	Operators, OperatorsOnly bool
+	Audience    Audience
 }
+
+// Audience says who may sign in. The pages for operators exist only for Operators.
+type Audience uint8
+
+// The audiences. A Console may serve both.
+const (
+	Merchants Audience = 1 << iota
+	Operators
+)
 
 // Prefix is the prefix of all pages but the sign-in.
 const Prefix = "/console"
@@ -103,7 +111,7 @@ func (c Console) Routes() (pages web.RouteGroup, signIn []web.Route) {
 			web.PublicRoute(http.MethodPost, "/login/{secret}", s.useLoginLink),
 		},
 	}
-	if c.Operators {
+	if c.Audience&Operators != 0 {
 		pages.Routes = append(pages.Routes, s.operatorRoutes()...)
 	}
 	const root = "/{$}"

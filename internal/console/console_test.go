@@ -89,7 +89,7 @@ func startAt(t testing.TB, baseURL string, documents ...[]byte) *service {
 	metrics := web.NewMetrics()
 	pages, signIn := console.Console{
 		Orders: s.orders, Sessions: s.sessions, Tokens: s.tokens, Metrics: metrics, Log: log, BaseURL: baseURL,
-		Webhooks: webhook.NewService(webhook.ServiceOptions{Store: db, Now: s.now}), Operators: true,
+		Webhooks: webhook.NewService(webhook.ServiceOptions{Store: db, Now: s.now}), Audience: console.Merchants | console.Operators,
 	}.Routes()
 	root := web.NewHealth(web.Readiness{}).Routes(nil)
 	root.Routes = append(root.Routes, signIn...)

@@ -215,6 +215,6 @@ func (s *site) makeLoginLink(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	return s.showMerchant(w, r, http.StatusOK, merchantView{
-		LoginLink: s.MerchantURL + Prefix + "/login/" + link.Secret, LoginExpires: link.ExpiresAt,
+		LoginLink: link.URL(s.MerchantURL), LoginExpires: link.ExpiresAt,
 	})
 }

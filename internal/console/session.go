@@ -71,22 +71,19 @@ func (s *site) signedIn(access access, handle handler) web.Handler {
 		if grant.Suspended {
 			return web.ErrSuspended
 		}
-		if grant.Operator() && s.Operators && r.Method == http.MethodGet && r.URL.Path == Prefix {
+		if grant.Operator() && s.Audience&Operators != 0 && r.Method == http.MethodGet && r.URL.Path == Prefix {
 			http.Redirect(w, r, s.root+operatorPrefix, http.StatusSeeOther)
 			return nil
 		}
 		if grant.Operator() != access.operator || !grant.Scopes.Has(access.scope) {
 			return web.ErrForbidden
 		}
-		if len(r.URL.RawQuery) > maxQuery {
-			return &web.ParamError{Name: "query", Problem: "is too long"}
+		if err := web.CheckQuery(r); err != nil {
+			return err
 		}
 		return handle(w, &request{Request: r, session: session, grant: grant, leave: leave})
 	}
 }
-
-// maxQuery is the length of the longest query, in bytes.
-const maxQuery = 8 << 10
 
 // find returns the session of a request and its grant, or token.ErrNoSession.
 func (s *site) find(r *http.Request) (token.Session, token.Grant, error) {

@@ -69,9 +69,9 @@ func (s *site) signIn(w http.ResponseWriter, r *http.Request) error {
 // notServed returns the key of a message if the site has no pages for a token.
 func (s *site) notServed(grant token.Grant) string {
 	switch {
-	case grant.Operator() && !s.Operators:
+	case grant.Operator() && s.Audience&Operators == 0:
 		return "signin.operator"
-	case !grant.Operator() && s.OperatorsOnly:
+	case !grant.Operator() && s.Audience&Merchants == 0:
 		return "signin.merchant"
 	}
 	return ""

@@ -2,7 +2,6 @@ package console
 
 import (
 	"errors"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -132,16 +131,10 @@ func (s *site) showCreated(w http.ResponseWriter, r *request, form formView, cre
 	case err != nil:
 		return err
 	default:
-		token.LogCreated(s.Log, created.Token, byPerson(r)...)
+		token.LogCreated(s.Log, created.Token, web.LoggedSource(r.Request, "console")...)
 		return s.showTokens(w, r, http.StatusOK, tokensView{Form: newForm(nil), Created: &created})
 	}
 	return s.showTokens(w, r, http.StatusUnprocessableEntity, tokensView{Form: form})
-}
-
-// byPerson says in the log who changed a token.
-func byPerson(r *request) []slog.Attr {
-	source := web.Source(r.Request)
-	return []slog.Attr{slog.String("by", "console"), slog.Int64("token", source.TokenID), slog.String("request", source.RequestID)}
 }
 
 // readTokenRequest reads the form of a new token and refuses what is wrong in it.
@@ -256,7 +249,7 @@ func (s *site) revokeToken(w http.ResponseWriter, r *request) error {
 	if _, err = s.Tokens.RevokeID(r.Context(), id, &r.grant.Token, options); replayed(err) != nil {
 		return err
 	}
-	token.LogRevoked(s.Log, id, byPerson(r)...)
+	token.LogRevoked(s.Log, id, web.LoggedSource(r.Request, "console")...)
 	http.Redirect(w, r.Request, s.root+tokensBase(r)+"?done=revoked", http.StatusSeeOther)
 	return nil
 }
