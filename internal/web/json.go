@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	strictjson "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -75,6 +76,28 @@ func withJSON(value any, use func(body []byte)) error {
 	}
 	use(buffer.Bytes())
 	return nil
+}
+
+// TimeText returns a time as every JSON body shows it, except for the published ones of
+// orders.
+func TimeText(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// TimeOrNull is TimeText, but nil for the zero time.
+func TimeOrNull(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	text := TimeText(t)
+	return &text
+}
+
+// NonZero returns a pointer to a value; nil, which is null in a body, for the zero value.
+func NonZero[T comparable](value T) *T {
+	var zero T
+	if value == zero {
+		return nil
+	}
+	return &value
 }
 
 // Object is a JSON object from a request body. Its members are checked JSON, not

@@ -1,8 +1,6 @@
 package operator
 
 import (
-	"encoding/base64"
-	"encoding/binary"
 	"encoding/hex"
 	"net/http"
 	"time"
@@ -35,21 +33,12 @@ type auditView struct {
 
 func newAuditEntryView(e order.AuditEntry) auditEntryView {
 	return auditEntryView{
-		MerchantID: nonZero(e.MerchantID), Seq: e.Seq, At: e.At.UTC().Format(time.RFC3339),
+		MerchantID: web.NonZero(e.MerchantID), Seq: e.Seq, At: web.TimeText(e.At),
 		Action: string(e.Action), Actor: e.Actor.String(),
-		TokenID: nonZero(e.Source.TokenID), RequestID: nonZero(e.Source.RequestID), Address: nonZero(e.Source.Address),
-		OrderID: nonZero(e.LegacyID), OrderReference: nonZero(e.Reference), SubjectID: nonZero(e.SubjectID),
+		TokenID: web.NonZero(e.Source.TokenID), RequestID: web.NonZero(e.Source.RequestID), Address: web.NonZero(e.Source.Address),
+		OrderID: web.NonZero(e.LegacyID), OrderReference: web.NonZero(e.Reference), SubjectID: web.NonZero(e.SubjectID),
 		Detail: e.Detail, Hash: hex.EncodeToString(e.Hash[:]),
 	}
-}
-
-// nonZero returns a pointer to a value, nil if it is the zero value.
-func nonZero[T comparable](value T) *T {
-	var zero T
-	if value == zero {
-		return nil
-	}
-	return &value
 }
 
 // listAudit serves GET /audit: a page as JSON, or all entries as NDJSON.
@@ -151,11 +140,7 @@ func parseAuditTimes(query web.Query, q *order.AuditQuery) error {
 
 // auditCursor returns the text of a cursor.
 func auditCursor(c order.AuditCursor) string {
-	var b []byte
-	for _, n := range []int64{c.At.Unix(), c.MerchantID, c.Seq} {
-		b = binary.AppendVarint(b, n)
-	}
-	return base64.RawURLEncoding.EncodeToString(b)
+	return web.EncodeCursor("", c.At.Unix(), c.MerchantID, c.Seq)
 }
 
 // readAuditCursor sets the cursor of a query.
@@ -164,18 +149,15 @@ func readAuditCursor(query web.Query, q *order.AuditQuery) error {
 	if err != nil || text == "" {
 		return err
 	}
-	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	var numbers [3]int64
-	for i := range numbers {
-		n, length := binary.Varint(b)
-		if err != nil || length <= 0 {
-			return &web.ParamError{Name: "cursor", Problem: "is not valid; start again from the first page"}
-		}
-		numbers[i], b = n, b[length:]
+	var at int64
+	var after order.AuditCursor
+	if !web.DecodeCursor(text, "", &at, &after.MerchantID, &after.Seq) {
+		return errCursor
 	}
-	if len(b) > 0 {
-		return &web.ParamError{Name: "cursor", Problem: "is not valid; start again from the first page"}
-	}
-	q.After = &order.AuditCursor{At: time.Unix(numbers[0], 0).UTC(), MerchantID: numbers[1], Seq: numbers[2]}
+	after.At = time.Unix(at, 0).UTC()
+	q.After = &after
 	return nil
 }
+
+// errCursor is the error of a cursor that is valid for no list.
+var errCursor = &web.ParamError{Name: "cursor", Problem: "is not valid; start again from the first page"}

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
-	"time"
 
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/order"
@@ -122,19 +121,19 @@ func NewCustomerOrder(record order.CustomerRecord) (CustomerOrder, error) {
 	view := CustomerOrder{MerchantName: record.Order.MerchantName, Order: document, Files: []customerFile{}, Events: []customerEvent{}}
 	for _, f := range record.Order.Invoices {
 		view.Files = append(view.Files, customerFile{
-			ID: f.ID, Filename: f.Name, Size: f.Size, SHA256: hex.EncodeToString(f.SHA256[:]), CreatedAt: f.CreatedAt.UTC().Format(time.RFC3339),
+			ID: f.ID, Filename: f.Name, Size: f.Size, SHA256: hex.EncodeToString(f.SHA256[:]), CreatedAt: web.TimeText(f.CreatedAt),
 		})
 	}
 	for _, e := range record.Events {
 		event := customerEvent{
-			Seq: e.Seq, At: e.At.UTC().Format(time.RFC3339), Type: e.Type.String(), Actor: e.Actor.String(),
-			Reason: nonZero(string(e.Reason)), Filename: nonZero(e.FileName),
+			Seq: e.Seq, At: web.TimeText(e.At), Type: e.Type.String(), Actor: e.Actor.String(),
+			Reason: web.NonZero(string(e.Reason)), Filename: web.NonZero(e.FileName),
 		}
 		if e.From.Valid() {
-			event.From = nonZero(e.From.String())
+			event.From = web.NonZero(e.From.String())
 		}
 		if e.To.Valid() {
-			event.To = nonZero(e.To.String())
+			event.To = web.NonZero(e.To.String())
 		}
 		view.Events = append(view.Events, event)
 	}

@@ -1,12 +1,8 @@
 package operator
 
 import (
-	"encoding/base64"
-	"encoding/binary"
 	"net/http"
-	"time"
 
-	"merchantorders/internal/api/tokenapi"
 	"merchantorders/internal/api/webhookapi"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
@@ -57,7 +53,7 @@ func (a API) inspectOrder(w http.ResponseWriter, r *http.Request) error {
 	for _, f := range all.Files {
 		view.Files = append(view.Files, fileView{
 			ID: f.ID, Filename: f.Name, Size: f.Size,
-			UploadedAt: f.CreatedAt.UTC().Format(time.RFC3339), DeletedAt: tokenapi.Time(f.DeletedAt), PurgedAt: tokenapi.Time(f.PurgedAt),
+			UploadedAt: web.TimeText(f.CreatedAt), DeletedAt: web.TimeOrNull(f.DeletedAt), PurgedAt: web.TimeOrNull(f.PurgedAt),
 		})
 	}
 	web.LogOrder(r, all.Order.Reference, all.Order.LegacyID)
@@ -92,17 +88,17 @@ func (a API) overview(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	view := overviewView{
-		States: make(map[string]int64, len(o.States)), OldestUnanswered: tokenapi.Time(o.OldestUnanswered), Overdue: o.Overdue,
+		States: make(map[string]int64, len(o.States)), OldestUnanswered: web.TimeOrNull(o.OldestUnanswered), Overdue: o.Overdue,
 		Merchants: make([]unansweredView, 0, len(o.Merchants)),
 	}
 	for state, n := range o.States {
 		view.States[state.String()] = n
 	}
 	for _, m := range o.Merchants {
-		view.Merchants = append(view.Merchants, unansweredView{ID: m.MerchantID, Name: m.Name, Unanswered: m.Unanswered, OldestUnanswered: tokenapi.Time(m.Oldest)})
+		view.Merchants = append(view.Merchants, unansweredView{ID: m.MerchantID, Name: m.Name, Unanswered: m.Unanswered, OldestUnanswered: web.TimeOrNull(m.Oldest)})
 	}
 	if o.Next != nil {
-		next := base64.RawURLEncoding.EncodeToString(binary.AppendVarint(binary.AppendVarint(nil, o.Next.Unanswered), o.Next.MerchantID))
+		next := web.EncodeCursor("", o.Next.Unanswered, o.Next.MerchantID)
 		view.Next = &next
 	}
 	return web.WriteJSON(w, http.StatusOK, view)
@@ -125,11 +121,9 @@ func parseOverview(r *http.Request) (order.OverviewQuery, error) {
 	if err != nil || text == "" {
 		return order.OverviewQuery{Limit: int(limit)}, err
 	}
-	body, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	unanswered, n := binary.Varint(body)
-	merchantID, m := binary.Varint(body[max(n, 0):])
-	if err != nil || n <= 0 || m <= 0 || n+m != len(body) {
-		return order.OverviewQuery{}, &web.ParamError{Name: "cursor", Problem: "is not valid; start again from the first page"}
+	var after order.OverviewCursor
+	if !web.DecodeCursor(text, "", &after.Unanswered, &after.MerchantID) {
+		return order.OverviewQuery{}, errCursor
 	}
-	return order.OverviewQuery{Limit: int(limit), After: &order.OverviewCursor{Unanswered: unanswered, MerchantID: merchantID}}, nil
+	return order.OverviewQuery{Limit: int(limit), After: &after}, nil
 }

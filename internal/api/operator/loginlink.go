@@ -3,7 +3,6 @@ package operator
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"merchantorders/internal/api/tokenapi"
 	"merchantorders/internal/order"
@@ -34,7 +33,7 @@ func (a API) createLoginLink(r *web.Request) (web.Change, error) {
 	}
 	respond := func(url *string, link token.LoginLink) web.Response {
 		return web.Response{Status: http.StatusCreated, Body: loginLinkView{
-			URL: url, Scopes: link.Scopes.Names(), ExpiresAt: link.ExpiresAt.Format(time.RFC3339),
+			URL: url, Scopes: link.Scopes.Names(), ExpiresAt: web.TimeText(link.ExpiresAt),
 		}}
 	}
 	return web.NewSecretChange(func(ctx context.Context, options token.LoginLinkOptions) (token.CreatedLink, error) {

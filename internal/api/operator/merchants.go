@@ -4,9 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strconv"
-	"time"
 
-	"merchantorders/internal/api/tokenapi"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 )
@@ -33,7 +31,7 @@ type merchantsView struct {
 }
 
 func newMerchantView(m order.Merchant) merchantView {
-	view := merchantView{ID: m.ID, Name: m.Name, CreatedAt: m.CreatedAt.UTC().Format(time.RFC3339), SuspendedAt: tokenapi.Time(m.SuspendedAt)}
+	view := merchantView{ID: m.ID, Name: m.Name, CreatedAt: web.TimeText(m.CreatedAt), SuspendedAt: web.TimeOrNull(m.SuspendedAt)}
 	if m.Suspended() {
 		view.SuspensionReason = &m.SuspensionReason
 	}

@@ -1,16 +1,11 @@
 package operator
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/binary"
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
 	"unicode/utf8"
 
-	"merchantorders/internal/api/tokenapi"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 )
@@ -59,7 +54,7 @@ func (a API) searchOrders(w http.ResponseWriter, r *http.Request) error {
 func newFoundView(o *order.FoundOrder) foundView {
 	return foundView{
 		MerchantID: o.MerchantID, OrderID: o.LegacyID, OrderReference: o.Reference, State: o.State.String(),
-		CreatedAt: o.CreatedAt.UTC().Format(time.RFC3339), UpdatedAt: tokenapi.Time(o.UpdatedAt), ExpiresAt: tokenapi.Time(o.ExpiresAt),
+		CreatedAt: web.TimeText(o.CreatedAt), UpdatedAt: web.TimeOrNull(o.UpdatedAt), ExpiresAt: web.TimeOrNull(o.ExpiresAt),
 		CustomerName: strings.TrimSpace(o.Customer.FirstName + " " + o.Customer.LastName),
 		Total:        o.Total, Currency: o.Currency, Invoices: o.Invoices,
 	}
@@ -188,21 +183,15 @@ func parseSort(query web.Query, s *order.Search) error {
 	return nil
 }
 
-// cursorSum is how many bytes of a hash bind a cursor to its search. The hash catches
-// mistakes. It is no secret: a cursor gives no access to anything.
-const cursorSum = 8
-
 // searchCursor returns the text of a cursor of a search.
 func searchCursor(s order.Search, c order.SearchCursor) string {
-	body := binary.AppendVarint(binary.AppendVarint(nil, c.At), c.LegacyID)
-	return base64.RawURLEncoding.EncodeToString(append(body, searchSum(body, s)...))
+	return web.EncodeCursor(cursorList(s), c.At, c.LegacyID)
 }
 
-// searchSum binds a cursor to everything of a search but the limit.
-func searchSum(body []byte, s order.Search) []byte {
+// cursorList identifies a search for its cursors: everything but the limit.
+func cursorList(s order.Search) string {
 	s.Limit, s.After = 0, nil
-	sum := sha256.Sum256(fmt.Appendf(nil, "%x %+v", body, s))
-	return sum[:cursorSum]
+	return fmt.Sprintf("%+v", s)
 }
 
 // readSearchCursor sets the cursor of a search, whose other fields are set.
@@ -211,23 +200,10 @@ func readSearchCursor(query web.Query, s *order.Search) error {
 	if err != nil || text == "" {
 		return err
 	}
-	invalid := &web.ParamError{Name: "cursor", Problem: "is not valid for this search; start again from the first page"}
-	whole, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil || len(whole) < cursorSum {
-		return invalid
+	var after order.SearchCursor
+	if !web.DecodeCursor(text, cursorList(*s), &after.At, &after.LegacyID) {
+		return &web.ParamError{Name: "cursor", Problem: "is not valid for this search; start again from the first page"}
 	}
-	body := whole[:len(whole)-cursorSum]
-	if string(searchSum(body, *s)) != string(whole[len(body):]) {
-		return invalid
-	}
-	at, n := binary.Varint(body)
-	if n <= 0 {
-		return invalid
-	}
-	id, m := binary.Varint(body[n:])
-	if m <= 0 || n+m != len(body) {
-		return invalid
-	}
-	s.After = &order.SearchCursor{At: at, LegacyID: id}
+	s.After = &after
 	return nil
 }

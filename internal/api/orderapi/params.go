@@ -1,9 +1,6 @@
 package orderapi
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/binary"
 	"fmt"
 	"net/url"
 	"time"
@@ -76,25 +73,16 @@ func (p ListParams) Parse(r *web.Request) (List, error) {
 // ended. Its values are made by the service, in the Link headers of lists.
 const CursorName = "cursor"
 
-// checksumLength is how many bytes of a hash bind a cursor to its list. The hash
-// catches mistakes. It is no secret: a cursor gives no access to anything.
-const checksumLength = 8
-
 // newCursor returns the cursor of a page: its number, and the order after which it
 // begins, in the list of a merchant and filter.
 func newCursor(merchantID int64, filter order.Filter, page int64, after order.Cursor) string {
-	var body []byte
-	for _, n := range []int64{page, after.CreatedAt.Unix(), after.LegacyID} {
-		body = binary.AppendVarint(body, n)
-	}
-	return base64.RawURLEncoding.EncodeToString(append(body, checksum(body, merchantID, filter)...))
+	return web.EncodeCursor(cursorList(merchantID, filter), page, after.CreatedAt.Unix(), after.LegacyID)
 }
 
-// checksum binds a cursor to a list. It does not cover the page size, which may
-// change from page to page.
-func checksum(body []byte, merchantID int64, filter order.Filter) []byte {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%x %d %t %v %d %d", body, merchantID, filter.AnyState, filter.States, filter.From, filter.To))
-	return sum[:checksumLength]
+// cursorList identifies a list for its cursors. It does not cover the page size, which
+// may change from page to page.
+func cursorList(merchantID int64, filter order.Filter) string {
+	return fmt.Sprintf("%d %t %v %d %d", merchantID, filter.AnyState, filter.States, filter.From, filter.To)
 }
 
 // readCursor applies the cursor of a request, if it has one, to a filter. It
@@ -104,27 +92,11 @@ func readCursor(query web.Query, merchantID int64, filter *order.Filter) error {
 	if err != nil || text == "" {
 		return err
 	}
-	invalid := &web.ParamError{Name: CursorName, Problem: "is not valid; start again from the first page"}
-	whole, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil || len(whole) < checksumLength {
-		return invalid
+	var page, createdAt, legacyID int64
+	if !web.DecodeCursor(text, cursorList(merchantID, *filter), &page, &createdAt, &legacyID) || page < 1 {
+		return &web.ParamError{Name: CursorName, Problem: "is not valid; start again from the first page"}
 	}
-	body := whole[:len(whole)-checksumLength]
-	if string(checksum(body, merchantID, *filter)) != string(whole[len(body):]) {
-		return invalid
-	}
-	var numbers [3]int64
-	for i := range numbers {
-		n, length := binary.Varint(body)
-		if length <= 0 {
-			return invalid
-		}
-		numbers[i], body = n, body[length:]
-	}
-	if len(body) > 0 || numbers[0] < 1 {
-		return invalid
-	}
-	filter.Page, filter.After = numbers[0], &order.Cursor{CreatedAt: time.Unix(numbers[1], 0).UTC(), LegacyID: numbers[2]}
+	filter.Page, filter.After = page, &order.Cursor{CreatedAt: time.Unix(createdAt, 0).UTC(), LegacyID: legacyID}
 	return nil
 }
 

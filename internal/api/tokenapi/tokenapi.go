@@ -34,27 +34,10 @@ type Fields struct {
 // NewFields returns the fields of a token.
 func NewFields(t token.Token) Fields {
 	return Fields{
-		Scopes: t.Scopes.Names(), Label: nonZero(t.Label), Hint: t.Hint,
-		CreatedAt: t.CreatedAt.UTC().Format(time.RFC3339), CreatedBy: nonZero(t.CreatedBy),
-		ExpiresAt: Time(t.ExpiresAt), RevokedAt: Time(t.RevokedAt), LastUsedAt: Time(t.LastUsedAt), LastUsedFrom: nonZero(t.LastUsedFrom),
+		Scopes: t.Scopes.Names(), Label: web.NonZero(t.Label), Hint: t.Hint,
+		CreatedAt: web.TimeText(t.CreatedAt), CreatedBy: web.NonZero(t.CreatedBy),
+		ExpiresAt: web.TimeOrNull(t.ExpiresAt), RevokedAt: web.TimeOrNull(t.RevokedAt), LastUsedAt: web.TimeOrNull(t.LastUsedAt), LastUsedFrom: web.NonZero(t.LastUsedFrom),
 	}
-}
-
-// Time returns a time as text, nil if there is none.
-func Time(t time.Time) *string {
-	if t.IsZero() {
-		return nil
-	}
-	text := t.UTC().Format(time.RFC3339)
-	return &text
-}
-
-func nonZero[T comparable](value T) *T {
-	var zero T
-	if value == zero {
-		return nil
-	}
-	return &value
 }
 
 // CreatedView is the response to a new token. Only here its text is shown, and only

@@ -126,18 +126,9 @@ func newEventsView(events []order.EventRecord, next int64) eventsView {
 func newEventView(e order.EventRecord) eventView {
 	return eventView{
 		Seq: e.Seq, Type: e.Type.String(), OrderReference: e.Reference, OrderID: e.LegacyID,
-		At: e.At.UTC().Format(time.RFC3339), Actor: e.Actor.String(),
-		TokenID: nonZero(e.Source.TokenID), RequestID: nonZero(e.Source.RequestID), Data: newDataView(e),
+		At: web.TimeText(e.At), Actor: e.Actor.String(),
+		TokenID: web.NonZero(e.Source.TokenID), RequestID: web.NonZero(e.Source.RequestID), Data: newDataView(e),
 	}
-}
-
-// nonZero returns a pointer to a value, nil if it is the zero value.
-func nonZero[T comparable](value T) *T {
-	var zero T
-	if value == zero {
-		return nil
-	}
-	return &value
 }
 
 func newDataView(e order.EventRecord) any {

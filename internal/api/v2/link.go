@@ -2,7 +2,6 @@ package v2
 
 import (
 	"net/http"
-	"time"
 
 	"merchantorders/internal/api/invoiceapi"
 	"merchantorders/internal/order"
@@ -26,5 +25,5 @@ func (a API) linkInvoice(w http.ResponseWriter, r *web.Request) error {
 	if err != nil {
 		return err
 	}
-	return web.WriteJSON(w, http.StatusOK, linkView{URL: a.BaseURL + "/files/" + link, ExpiresAt: expires.Format(time.RFC3339)})
+	return web.WriteJSON(w, http.StatusOK, linkView{URL: a.BaseURL + "/files/" + link, ExpiresAt: web.TimeText(expires)})
 }

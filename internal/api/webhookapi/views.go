@@ -1,8 +1,7 @@
 package webhookapi
 
 import (
-	"time"
-
+	"merchantorders/internal/web"
 	"merchantorders/internal/webhook"
 )
 
@@ -89,9 +88,9 @@ func newWebhookView(e webhook.Endpoint) webhookView {
 	}
 	return webhookView{
 		ID: e.ID, MerchantID: e.MerchantID, URL: e.URL, Description: e.Description, Types: types,
-		State: e.State.String(), Reason: nonZero(e.Reason), StateChangedAt: timeOf(e.StateSet), CreatedAt: textOf(e.CreatedAt),
-		OldSecretUntil: timeOf(e.OldSecretUntil), Acknowledged: e.Acknowledged,
-		Failures: e.Failures, FailingSince: timeOf(e.FailingSince), NextAttemptAt: timeOf(e.NextAttempt),
+		State: e.State.String(), Reason: web.NonZero(e.Reason), StateChangedAt: web.TimeOrNull(e.StateSet), CreatedAt: web.TimeText(e.CreatedAt),
+		OldSecretUntil: web.TimeOrNull(e.OldSecretUntil), Acknowledged: e.Acknowledged,
+		Failures: e.Failures, FailingSince: web.TimeOrNull(e.FailingSince), NextAttemptAt: web.TimeOrNull(e.NextAttempt),
 	}
 }
 
@@ -105,8 +104,8 @@ func newWebhooksView(endpoints []webhook.Endpoint) webhooksView {
 
 func newDeliveryView(d webhook.Delivery) deliveryView {
 	return deliveryView{
-		ID: d.ID, At: textOf(d.At), MessageID: d.MessageID, Event: nonZero(d.Event), Type: d.Type,
-		Status: nonZero(d.Status), Error: nonZero(d.Error), TookMs: d.Took.Milliseconds(), Response: d.Response,
+		ID: d.ID, At: web.TimeText(d.At), MessageID: d.MessageID, Event: web.NonZero(d.Event), Type: d.Type,
+		Status: web.NonZero(d.Status), Error: web.NonZero(d.Error), TookMs: d.Took.Milliseconds(), Response: d.Response,
 	}
 }
 
@@ -115,29 +114,9 @@ func NewOrderDeliveries(deliveries []webhook.OrderDelivery) []OrderDelivery {
 	views := make([]OrderDelivery, len(deliveries))
 	for i, d := range deliveries {
 		views[i] = OrderDelivery{
-			WebhookID: d.WebhookID, ID: d.ID, At: textOf(d.At), Event: d.Event, Type: d.Type,
-			Status: nonZero(d.Status), Error: nonZero(d.Error), TookMs: d.Took.Milliseconds(),
+			WebhookID: d.WebhookID, ID: d.ID, At: web.TimeText(d.At), Event: d.Event, Type: d.Type,
+			Status: web.NonZero(d.Status), Error: web.NonZero(d.Error), TookMs: d.Took.Milliseconds(),
 		}
 	}
 	return views
-}
-
-// nonZero returns a pointer to a value, nil if it is the zero value.
-func nonZero[T comparable](value T) *T {
-	var zero T
-	if value == zero {
-		return nil
-	}
-	return &value
-}
-
-func textOf(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-
-// timeOf returns a time as text, nil if there is none.
-func timeOf(t time.Time) *string {
-	if t.IsZero() {
-		return nil
-	}
-	text := textOf(t)
-	return &text
 }
