@@ -20,6 +20,7 @@ import (
 
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/testenv"
+	"merchantorders/internal/token"
 	"merchantorders/openapi"
 )
 
@@ -37,7 +38,7 @@ func TestDocumentsWithThirdPartyTools(t *testing.T) {
 	testenv.Release(t)
 	testenv.Program(t, "node", "nodejs")
 	testenv.Program(t, "npm", "npm")
-	s := apptest.Start(t, "--demo")
+	s := apptest.Start(t, "--demo", "--webhook-allow-private")
 	folder := t.TempDir()
 	for _, name := range inputs {
 		text, err := os.ReadFile(name)
@@ -76,7 +77,7 @@ func run(t *testing.T, folder string, s *apptest.Server, name string, args ...st
 	defer cancel()
 	command := exec.CommandContext(ctx, name, args...)
 	command.Dir = folder
-	command.Env = append(os.Environ(), "BASE="+s.BaseURL, "TOKEN="+s.Token, "OPERATOR="+s.Folder.Token(t, "--operator"))
+	command.Env = append(os.Environ(), "BASE="+s.BaseURL, "TOKEN="+s.Folder.Token(t, "--merchant", "355", "--scopes", token.MerchantScopes.String()), "OPERATOR="+s.Folder.Token(t, "--operator"))
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr
 	if err := command.Run(); err != nil {

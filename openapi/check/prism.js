@@ -1,8 +1,7 @@
-// Sends requests of the published interface and of the service through Prism, a proxy
-// that compares requests and responses with a document and responds with 500 or 422 if
-// one of them does not conform. The tests of internal/api compare every operation; this
-// is a second opinion on those that most clients use.
-// BASE is a service with demo data, TOKEN a merchant's token, OPERATOR an operator's.
+// Sends one request of every operation through Prism, a proxy that compares requests
+// and responses with a document and responds with 500 or 422 if one of them does not conform.
+// BASE is a service with demo data, TOKEN a merchant's token with all scopes, OPERATOR an
+// operator's.
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -38,7 +37,8 @@ async function start(name) {
   return { proxy, address: `http://127.0.0.1:${port}` }
 }
 
-// throughPrism calls use with a function that calls an operation of a document.
+// throughPrism calls use with a function that calls an operation of a document, and
+// then checks that every operation was called.
 async function throughPrism(name, token, use) {
   const { proxy, address } = await start(name)
   const operations = new Map()
@@ -47,23 +47,45 @@ async function throughPrism(name, token, use) {
       if (operationId) operations.set(operationId, { method: method.toUpperCase(), path })
     }
   }
+  const left = new Set(operations.keys())
+  // A body that is an array is sent as lines.
   const call = async (operation, values = {}, body) => {
+    left.delete(operation)
     const { method, path } = operations.get(operation)
     const url = address + path.replace(/{(\w+)}/g, (_, key) => encodeURIComponent(values[key]))
-    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
-    const response = await fetch(url, { method, headers, body: body && JSON.stringify(body) })
-    const text = await response.text()
-    if (!response.ok) throw new Error(`${method} ${url}: ${response.status} ${text}`)
-    return response.headers.get('Content-Type').startsWith('application/json') ? JSON.parse(text) : text
+    const lines = Array.isArray(body)
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': lines ? 'application/x-ndjson' : 'application/json' }
+    const text = lines ? body.map((line) => JSON.stringify(line) + '\n').join('') : body && JSON.stringify(body)
+    const response = await fetch(url, { method, headers, body: text })
+    const result = await response.text()
+    if (!response.ok) throw new Error(`${method} ${url}: ${response.status} ${result}`)
+    return response.headers.get('Content-Type').startsWith('application/json') ? JSON.parse(result) : result
   }
   try {
     await use(call)
+    if (left.size) throw new Error(`${name}: not called: ${[...left].join(', ')}`)
   } finally {
     proxy.kill()
   }
 }
 
-let url
+// webhookCalls calls every operation of the webhooks of a merchant. values are those of
+// the path. Nobody listens at the address: that is the result of each delivery.
+async function webhookCalls(call, values) {
+  const { webhook } = await call('addWebhook', values, { url: 'https://127.0.0.1:1/orders' })
+  const at = { ...values, webhookId: webhook.id }
+  await call('listWebhooks', values)
+  await call('getWebhook', at)
+  await call('changeWebhook', at, { description: 'orders' })
+  await call('rotateWebhookSecret', at, {})
+  await call('testWebhook', at)
+  await call('redeliverEvent', at, { event: 1 })
+  await call('replayEvents', at, { after: 0 })
+  await call('listDeliveries', at)
+  await call('removeWebhook', at)
+}
+
+let url, link
 await throughPrism('v1', TOKEN, async (call) => {
   const { orders } = await call('listOrders')
   const orderId = orders.find((order) => order.status === 'O').order_id
@@ -80,13 +102,21 @@ await throughPrism('v2', TOKEN, async (call) => {
   await call('rejectOrder', { orderReference: second }, { status: 'D', reason: 'damaged' })
   const { id } = (await call('uploadInvoice', { orderReference: first }, file)).invoice
   await call('deleteInvoice', { orderReference: first, invoiceId: id })
-  url = (await call('uploadInvoice', { orderReference: first }, file)).invoice.url
+  const { invoice } = await call('uploadInvoice', { orderReference: first }, file)
+  url = invoice.url
+  link = (await call('linkInvoice', { orderReference: first, invoiceId: invoice.id })).url
   await call('listOrderEvents', { orderReference: first })
   await call('listEvents')
+  await call('createToken', {}, { scopes: ['orders:read'] })
+  const tokenId = (await call('listTokens')).tokens.at(-1).id
+  await call('rotateToken', { tokenId }, {})
+  await call('revokeToken', { tokenId })
+  await webhookCalls(call, {})
 })
 await throughPrism('service', TOKEN, async (call) => {
   const [region, bucket, , orderReference, filename] = new URL(url).pathname.split('/').slice(2)
   await call('getFile', { region, bucket, orderReference, filename })
+  await call('openLink', { link: new URL(link).pathname.split('/').pop() })
   for (const operation of ['healthz', 'readyz', 'metrics', 'docsIndex']) await call(operation)
   await call('getDocument', { document: 'v2.json' })
   await call('docsGuide', { page: 'first-call' })
@@ -100,8 +130,27 @@ await throughPrism('operator', OPERATOR, async (call) => {
     merchantId, reference: 'PRISM-1', createdAt: '2026-11-20T08:15:30Z', total: 990, customer: {}, shippingAddress: {},
     lineItems: [{ id: 1, productName: 'Adapter', unitPrice: 990, quantity: 1 }],
   })
-  await call('moveOrder', { merchantId, orderReference: 'PRISM-1' }, { state: 'in-processing' })
+  const orderReference = 'PRISM-1'
+  await call('moveOrder', { merchantId, orderReference }, { state: 'in-processing' })
+  await call('correctOrder', { merchantId, orderReference }, { carrier: { trackingCodes: 'T-1' } })
+  await call('importOrders', {}, [{ merchantId }])
+  await call('changeOrders', {}, [{ merchantId, reference: orderReference, state: 'ready-for-shipment' }])
+  await call('searchOrders')
+  await call('inspectOrder', { orderReference })
+  await call('overview')
+  await call('getMerchant', { merchantId })
+  await call('updateMerchant', { merchantId }, { limits: { requestsPerSecond: 100, burst: 100 } })
+  await call('suspendMerchant', { merchantId: merchantId + 1 }, { reason: 'a check' })
+  await call('resumeMerchant', { merchantId: merchantId + 1 })
+  await call('createLoginLink', { merchantId }, {})
   await call('createToken', {}, { merchantId, scopes: ['orders:read'] })
-  const { id } = (await call('listTokens')).tokens.at(-1)
-  await call('revokeToken', { tokenId: id })
+  const tokenId = (await call('listTokens')).tokens.at(-1).id
+  await call('rotateToken', { tokenId }, {})
+  await call('revokeToken', { tokenId })
+  await call('revokeTokens', { merchantId: merchantId + 1 })
+  await call('exportCustomer', {}, { email: 'nobody@example.com' })
+  await call('eraseCustomer', {}, { email: 'nobody@example.com' })
+  await call('listAudit')
+  await webhookCalls(call, { merchantId })
+  await call('listAllWebhooks')
 })
