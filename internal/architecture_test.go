@@ -66,7 +66,7 @@ var mayImport = map[string][]string{
 		"internal/store", "internal/store/migrations", "internal/store/orderpb", "internal/store/sqldb", "internal/store/sqldb/sqlite",
 	},
 
-	"internal/console":  {"internal/web", "internal/web/ratelimit", "internal/order", "internal/token", "internal/webhook"},
+	"internal/console":  {"internal/web", "internal/web/ratelimit", "internal/order", "internal/token", "internal/webhook", "internal/ingest"},
 	"internal/docpages": {"internal/web", "internal/web/compress", "openapi", "docs"},
 	"openapi":           {},
 	"docs":              {},

@@ -310,7 +310,7 @@ func (s *server) routers(baseURL, storageURL string, operatorsOnMain bool) (main
 	documents, pages := docpages.DocumentRoutes(), docpages.PageRoutes(baseURL)
 	people := console.Console{
 		Orders: s.orders, Sessions: s.sessions, Tokens: s.tokens, Webhooks: s.webhooks, Limits: s.limits, Metrics: s.metrics, Log: s.log,
-		MerchantURL: baseURL, Audience: console.Operators,
+		MerchantURL: baseURL, Audience: console.Operators, ParseChange: operator.ParseChange,
 	}
 	// The admin port has an address of its own, so its pages do not know their URL.
 	operatorPages, operatorSignIn := people.Routes()

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"merchantorders/internal/api/operator"
 	"merchantorders/internal/console"
 	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/ingest"
@@ -90,6 +91,7 @@ func startAt(t testing.TB, baseURL string, documents ...[]byte) *service {
 	pages, signIn := console.Console{
 		Orders: s.orders, Sessions: s.sessions, Tokens: s.tokens, Metrics: metrics, Log: log, BaseURL: baseURL,
 		Webhooks: webhook.NewService(webhook.ServiceOptions{Store: db, Now: s.now}), Audience: console.Merchants | console.Operators,
+		ParseChange: operator.ParseChange,
 	}.Routes()
 	root := web.NewHealth(web.Readiness{}).Routes(nil)
 	root.Routes = append(root.Routes, signIn...)

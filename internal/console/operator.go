@@ -12,13 +12,14 @@ import (
 // operatorPrefix is the prefix of the pages for operators.
 const operatorPrefix = Prefix + "/operator"
 
-// sections are the pages that the navigation of operators leads to, with the scope that
-// each needs. The names are segments of paths and parts of message keys.
+// sections are the pages that the navigation of operators leads to, with the scopes one
+// of which each needs. The names are segments of paths and parts of message keys.
 var sections = []struct {
-	name  string
-	scope token.Scope
+	name   string
+	scopes token.Scope
 }{
 	{"orders", token.OrdersRead},
+	{"imports", token.OrdersIngest | token.OrdersTransition},
 	{"merchants", token.Merchants},
 	{"tokens", token.Tokens},
 	{"webhooks", token.Webhooks},
@@ -34,8 +35,14 @@ func (s *site) operatorRoutes() []web.Route {
 	post := func(path string, scope token.Scope, handle handler) web.Route {
 		return web.PublicRoute(http.MethodPost, "/operator"+path, s.signedIn(access{scope: scope, operator: true}, handle))
 	}
+	file := func(path string, scope token.Scope, handle handler) web.Route {
+		return web.PublicRoute(http.MethodPost, "/operator"+path, s.signedIn(access{scope: scope, operator: true, upload: true}, handle))
+	}
 	return []web.Route{
 		get("", 0, s.operatorHome),
+		get("/imports", 0, s.imports),
+		file("/imports/orders", token.OrdersIngest, s.importOrders),
+		file("/imports/changes", token.OrdersTransition, s.importChanges),
 		get("/merchants", token.Merchants, s.merchants),
 		post("/merchants", token.Merchants, s.addMerchant),
 		get("/merchants/{merchant}", token.Merchants, s.merchant),
@@ -73,7 +80,7 @@ func sectionOf(path string) string {
 func (l layout) Sections() []string {
 	var names []string
 	for _, section := range sections {
-		if l.Scopes.Has(section.scope) {
+		if l.Scopes&section.scopes != 0 {
 			names = append(names, section.name)
 		}
 	}

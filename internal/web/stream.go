@@ -55,19 +55,13 @@ func OperatorStreamRoute(path string, scope token.Scope, handle StreamHandler) R
 // tests.
 func serveStream(timeout time.Duration, handle StreamHandler) Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		ctx, cancel := context.WithCancelCause(r.Context())
-		if stopping, ok := ctx.Value(stoppingKey{}).(context.Context); ok {
-			defer context.AfterFunc(stopping, func() { cancel(ErrStopping) })()
-		}
-		s := &Stream{timeout: timeout, cancel: cancel, Request: r.WithContext(ctx), w: w, control: http.NewResponseController(w)}
+		s, release := newStream(w, r, timeout)
+		defer release()
 		defer s.close()
-		s.encoder = json.NewEncoder(&s.lines)
-		s.encoder.SetEscapeHTML(false)
 		// HTTP/2 always works in both directions, and returns an error here.
 		_ = s.control.EnableFullDuplex()
 		switch encoding := strings.ToLower(r.Header.Get("Content-Encoding")); encoding {
 		case "", "identity":
-			s.body = streamBody{s}
 		case "gzip":
 			s.body = &gzipBody{compressed: streamBody{s}}
 		default:
@@ -80,6 +74,34 @@ func serveStream(timeout time.Duration, handle StreamHandler) Handler {
 			return nil
 		}
 		return err
+	}
+}
+
+// newStream returns the stream of a request, whose context ends when the server stops.
+// release frees what belongs to the context.
+func newStream(w http.ResponseWriter, r *http.Request, timeout time.Duration) (s *Stream, release func()) {
+	ctx, cancel := context.WithCancelCause(r.Context())
+	release = func() {}
+	if stopping, ok := ctx.Value(stoppingKey{}).(context.Context); ok {
+		stop := context.AfterFunc(stopping, func() { cancel(ErrStopping) })
+		release = func() { stop() }
+	}
+	s = &Stream{timeout: timeout, cancel: cancel, Request: r.WithContext(ctx), w: w, control: http.NewResponseController(w)}
+	s.body = streamBody{s}
+	s.encoder = json.NewEncoder(&s.lines)
+	s.encoder.SetEscapeHTML(false)
+	return s, release
+}
+
+// OpenBody returns the stream of a request whose handler reads a body of any length as
+// a Stream does, and then writes one response of its own. The handler calls end after
+// the last Read that it starts and before it writes.
+func OpenBody(w http.ResponseWriter, r *http.Request) (s *Stream, end func()) {
+	s, release := newStream(w, r, streamTimeout)
+	return s, func() {
+		release()
+		s.close()
+		_ = s.control.SetWriteDeadline(time.Now().Add(s.timeout)) // without a connection there is none
 	}
 }
 

@@ -1,0 +1,184 @@
+package console
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+
+	"merchantorders/internal/ingest"
+	"merchantorders/internal/order"
+	"merchantorders/internal/token"
+	"merchantorders/internal/web"
+)
+
+// importsView is the data of the page that imports files with one item a line.
+type importsView struct {
+	Orders, Changes bool     // the forms that the scopes of the session allow
+	Kind            string   // of the form that was sent: orders or changes; empty: none
+	Form            formView // that was sent
+	Result          *importResult
+}
+
+// newImportForm returns the field of one of the forms.
+func newImportForm(v importsView, kind string) fieldView {
+	field := fieldView{Name: kind}
+	if v.Kind == kind {
+		field.Problem = v.Form.Problem("file")
+	}
+	return field
+}
+
+// imports serves GET /operator/imports.
+func (s *site) imports(w http.ResponseWriter, r *request) error {
+	return s.showImports(w, r, http.StatusOK, importsView{Form: newForm(nil)})
+}
+
+func (s *site) showImports(w http.ResponseWriter, r *request, status int, view importsView) error {
+	view.Orders, view.Changes = r.can(token.OrdersIngest), r.can(token.OrdersTransition)
+	if !view.Orders && !view.Changes {
+		return web.ErrForbidden
+	}
+	return s.show(w, r, status, "imports", view)
+}
+
+// importOrders serves POST /operator/imports/orders: a file with an order document a
+// line. The rules are those of the operator interface.
+func (s *site) importOrders(w http.ResponseWriter, r *request) error {
+	source := web.Source(r.Request)
+	result := newImportResult(order.Created.String(), order.Unchanged.String(), order.Conflict.String(), order.Invalid.String())
+	return s.importFile(w, r, "orders", result, func(ctx context.Context, file io.Reader) error {
+		_, err := ingest.Import(ctx, file, func(ctx context.Context, batch []order.Incoming) ([]order.ImportResult, error) {
+			return s.Orders.Import(context.WithoutCancel(ctx), batch, source) // a batch ends although the browser leaves
+		}, ingest.Options{Imported: func(lines []ingest.ImportedLine) error {
+			for i := range lines {
+				line := &lines[i]
+				reference := ""
+				if line.Item != nil {
+					reference = line.Item.Order.Reference
+				}
+				result.add(line.Number, line.Result.Status.String(), reference, line.Result.Reason, line.Text)
+			}
+			return nil
+		}})
+		return err
+	})
+}
+
+// importChanges serves POST /operator/imports/changes: a file with a transition or a
+// correction of an order a line.
+func (s *site) importChanges(w http.ResponseWriter, r *request) error {
+	source := web.Source(r.Request)
+	result := newImportResult(changeStatuses...)
+	return s.importFile(w, r, "changes", result, func(ctx context.Context, file io.Reader) error {
+		return ingest.Batches[order.BulkChange, order.BulkResult]{
+			Parse: s.ParseChange,
+			Do: func(ctx context.Context, batch []order.BulkChange) ([]order.BulkResult, error) {
+				return s.Orders.ChangeOrders(context.WithoutCancel(ctx), batch, source)
+			},
+			Done: func(lines []ingest.Line[order.BulkChange, order.BulkResult], _ int64) error {
+				for i := range lines {
+					line := &lines[i]
+					status, problem := changeResult(line)
+					reference := ""
+					if line.Item != nil {
+						reference = line.Item.Reference
+					}
+					result.add(line.Number, status, reference, problem, line.Text)
+				}
+				return nil
+			},
+		}.Run(ctx, file)
+	})
+}
+
+// importFile reads the file of a form with a function, which fills the result, and
+// sends the page that shows it. The file may have any length: it is not stored.
+func (s *site) importFile(w http.ResponseWriter, r *request, kind string, result *importResult, read func(context.Context, io.Reader) error) error {
+	view := importsView{Kind: kind, Form: newForm(nil)}
+	stream, end := web.OpenBody(w, r.Request)
+	file, err := formFile(stream)
+	if err == nil {
+		err = read(stream.Context(), file)
+	}
+	stopping := errors.Is(context.Cause(stream.Context()), web.ErrStopping)
+	end()
+	switch {
+	case errors.Is(err, errNoFile):
+		view.Form.refuse("file", "imports.nofile")
+	case errors.Is(err, web.ErrInvalidPayload):
+		return err
+	case result.Last == 0 && errors.Is(err, ingest.ErrInput):
+		view.Form.refuse("file", "imports.unreadable")
+	case result.Last == 0 && err == nil:
+		view.Form.refuse("file", "imports.empty")
+	case result.Last == 0:
+		return err
+	case err != nil:
+		s.Log.Warn("an import in the console ended early", "last_line", result.Last, "error", err)
+		result.Problem = importProblem(err, stopping)
+	}
+	if !view.Form.valid() {
+		return s.showImports(w, r, http.StatusUnprocessableEntity, view)
+	}
+	view.Result = result
+	return s.showImports(w, r, http.StatusOK, view)
+}
+
+// importProblem returns the key of a message: why an import ended before the end of its
+// file.
+func importProblem(err error, stopping bool) string {
+	switch {
+	case stopping:
+		return "imports.stopping"
+	case errors.Is(err, ingest.ErrInput):
+		return "imports.broken"
+	case errors.Is(err, order.ErrUnavailable):
+		return "imports.unavailable"
+	}
+	return "imports.failed"
+}
+
+// errNoFile is the error of a form in which no file was chosen.
+var errNoFile = errors.New("no file is chosen")
+
+// formFile returns the file of a form as it arrives, decompressed if it is compressed
+// with gzip.
+func formFile(stream *web.Stream) (io.Reader, error) {
+	mediaType, params, err := mime.ParseMediaType(stream.Header.Get("Content-Type"))
+	if err != nil || mediaType != "multipart/form-data" {
+		return nil, web.ErrInvalidPayload
+	}
+	parts := multipart.NewReader(stream, params["boundary"])
+	for range maxParts {
+		part, err := parts.NextPart()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil, errNoFile
+		case err != nil:
+			return nil, web.ErrInvalidPayload
+		case part.FormName() == "file" && part.FileName() != "":
+			return decompressed(part)
+		}
+	}
+	return nil, errNoFile
+}
+
+// decompressed returns the content of a file that may be compressed with gzip.
+func decompressed(file io.Reader) (io.Reader, error) {
+	buffered := bufio.NewReader(file)
+	magic, err := buffered.Peek(2)
+	if err != nil || !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		return buffered, nil // an error comes again with the next Read
+	}
+	content, err := gzip.NewReader(buffered)
+	if err != nil {
+		return nil, errors.Join(ingest.ErrInput, err)
+	}
+	return content, nil
+}

@@ -1,0 +1,132 @@
+package console_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"fmt"
+	"mime/multipart"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/token"
+)
+
+const importOrders, importChanges = "/console/operator/imports/orders", "/console/operator/imports/changes"
+
+// sendFile sends a form with a file, without one if content is nil.
+func (b *browser) sendFile(path string, content []byte) page {
+	b.s.t.Helper()
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	name := ""
+	if content != nil {
+		name = "orders.jsonl"
+	}
+	part, err := form.CreateFormFile("file", name)
+	b.s.must(err)
+	_, err = part.Write(content)
+	b.s.must(err)
+	b.s.must(form.Close())
+	return b.send(http.MethodPost, path, form.FormDataContentType(), &body)
+}
+
+func lines(documents ...[]byte) []byte { return append(bytes.Join(documents, []byte("\n")), '\n') }
+
+func gzipped(t *testing.T, content []byte) []byte {
+	t.Helper()
+	var compressed bytes.Buffer
+	w := gzip.NewWriter(&compressed)
+	_, _ = w.Write(content)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return compressed.Bytes()
+}
+
+var refusedFile = regexp.MustCompile(`href="data:application/x-ndjson;base64,([^"]*)"`)
+
+// TestImportPage imports files with orders: plain and compressed, twice, with refused
+// lines, and files that are none.
+func TestImportPage(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	b := s.operator(token.OrdersIngest)
+	if got := b.get("/console/operator/imports"); got.status != http.StatusOK || strings.Contains(got.body, importChanges) {
+		t.Errorf("%d: a token that cannot change orders gets %s", got.status, got.body)
+	}
+	good, hostile := newOrder(1, "GOOD"), []byte(`{"reference":"BAD-1","<script>alert(1)</script>":1}`)
+	noTotal := []byte(`{"merchantId":355,"reference":"BAD-2","total":"x"}`)
+	file := lines(good, hostile, []byte("<b>"), noTotal)
+	got := b.sendFile(importOrders, file)
+	got.expect(t, http.StatusOK, "3 lines were refused", "BAD-1", "BAD-2", "<code>total</code>", "must be a whole number", "not a JSON object")
+	checkPage(t, "imports", got)
+	if strings.Contains(got.body, "<script>alert") {
+		t.Error("a key is not escaped")
+	}
+	found := refusedFile.FindStringSubmatch(strings.ReplaceAll(got.body, "&#43;", "+"))
+	if found == nil {
+		t.Fatal("no file of refused lines")
+	}
+	kept, err := base64.StdEncoding.DecodeString(found[1])
+	if s.must(err); !bytes.Equal(kept, lines(hostile, []byte("<b>"), noTotal)) {
+		t.Errorf("the file of refused lines is %s", kept)
+	}
+	if _, err := s.orders.Get(t.Context(), ours, order.ByReference("GOOD")); err != nil {
+		t.Error(err)
+	}
+	b.sendFile(importOrders, gzipped(t, lines(good, newOrder(2, "SECOND")))).expect(t, http.StatusOK, "Every line is done")
+	if _, err := s.orders.Get(t.Context(), ours, order.ByReference("SECOND")); err != nil {
+		t.Error(err)
+	}
+	for problem, content := range map[string][]byte{
+		"Choose a file": nil, "The file has no lines": {'\n'}, "The file cannot be read": []byte("\x1f\x8bnot gzip"),
+	} {
+		b.sendFile(importOrders, content).expect(t, http.StatusUnprocessableEntity, problem, `aria-invalid="true"`)
+	}
+	b.post(importOrders, nil).expect(t, http.StatusBadRequest)
+	b.sendFile(importChanges, []byte("{}")).expect(t, http.StatusForbidden)
+}
+
+// TestImportIsBounded imports a file most of whose lines are refused, and one that ends
+// in the middle of its compressed content: the page shows some lines and says how many
+// more there are, and where the file ended.
+func TestImportIsBounded(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	b := s.operator(token.OrdersIngest)
+	long := []byte(`{"x":"` + strings.Repeat("y", 10_000) + `"}`)
+	got := b.sendFile(importOrders, bytes.Repeat(append(long, '\n'), 300))
+	got.expect(t, http.StatusOK, "300 lines were refused", "200 more lines", "Save 104 refused lines")
+	if len(got.body) > 2<<20 {
+		t.Errorf("the page has %d bytes", len(got.body))
+	}
+	var random bytes.Buffer // content that gzip cannot compress to less than its blocks
+	for i := range 3000 {
+		fmt.Fprintf(&random, "{\"%x\":1}\n", i*7919)
+	}
+	cut := gzipped(t, random.Bytes())
+	b.sendFile(importOrders, cut[:len(cut)/2]).expect(t, http.StatusOK, "did not arrive completely, or is damaged. Lines up to")
+}
+
+// TestImportChangesPage changes orders with a file.
+func TestImportChangesPage(t *testing.T) {
+	t.Parallel()
+	s := start(t, newOrder(1, "FIRST"), newOrder(2, "SECOND"))
+	b := s.operator(token.OrdersTransition)
+	file := lines(
+		[]byte(`{"merchantId":355,"reference":"FIRST","state":"in-processing","carrier":{"trackingCodes":"77"}}`),
+		[]byte(`{"merchantId":355,"reference":"SECOND","state":"completed"}`),
+		[]byte(`{"merchantId":355,"reference":"NONE","state":"completed"}`),
+		[]byte(`{"merchantId":355,"reference":"SECOND","state":"canceled","reason":"Not Good"}`),
+		[]byte(`{"merchantId":0}`),
+	)
+	b.sendFile(importChanges, file).expect(t, http.StatusOK, "4 lines were refused", "cannot move to completed", "no such order", "<code>reason</code>", "merchantId must be")
+	o, err := s.orders.Get(t.Context(), ours, order.ByReference("FIRST"))
+	if s.must(err); o.State != order.InProcessing || o.Carrier.TrackingCodes != "77" {
+		t.Errorf("the order is %s with %q", o.State, o.Carrier.TrackingCodes)
+	}
+}
