@@ -43,6 +43,21 @@ type ParamError struct {
 // Error implements error.
 func (e *ParamError) Error() string { return e.Name + " " + e.Problem }
 
+// firstError is the first error of a request that is parsed. The parsing goes on after
+// it, so that only its end looks at it.
+type firstError struct{ err error }
+
+// Err returns the error: a *ParamError, or ErrInvalidPayload. If there is one, values that
+// were parsed count for nothing.
+func (e *firstError) Err() error { return e.err }
+
+// Refuse records what is wrong with a parameter or a member; empty: nothing.
+func (e *firstError) Refuse(name, problem string) {
+	if e.err == nil && problem != "" {
+		e.err = &ParamError{Name: name, Problem: problem}
+	}
+}
+
 // Status returns the HTTP status of an error that means the same in every group,
 // and 500 for every other error.
 func Status(err error) int {

@@ -6,47 +6,98 @@ import (
 	"slices"
 )
 
-// ReadObject reads a body that is an object with members of certain names only: a
-// misspelled limit must not count as absent. It returns ErrInvalidPayload or a
-// *ParamError.
-func ReadObject(r *http.Request, names ...string) (Object, error) {
-	return ReadLargeObject(r, MaxBody, names...)
+// Body is an object in the body of a request that has members of certain names only: a
+// misspelled limit must not count as absent. Methods that parse a member return its zero
+// value for one that is wrong. Err returns ErrInvalidPayload if the body is no object.
+type Body struct {
+	*firstError
+	Object
+	path string // of the object in the body, such as "limits."; empty: the body itself
 }
 
+// ReadObject reads a body that is an object with members of certain names only.
+func ReadObject(r *http.Request, names ...string) *Body { return ReadLargeObject(r, MaxBody, names...) }
+
 // ReadLargeObject is ReadObject for a body of at most limit bytes.
-func ReadLargeObject(r *http.Request, limit int64, names ...string) (Object, error) {
-	body, err := ReadBody(r, limit)
+func ReadLargeObject(r *http.Request, limit int64, names ...string) *Body {
+	text, err := ReadBody(r, limit)
 	if err != nil {
-		return nil, err
+		return &Body{firstError: &firstError{err}}
 	}
-	return ParseKnownObject(body, names...)
+	return ParseBody(text, names...)
 }
 
 // ReadOptionalObject is ReadObject, but an empty body is an object without members.
-func ReadOptionalObject(r *http.Request, names ...string) (Object, error) {
-	body, err := ReadBody(r, MaxBody)
-	if err != nil || len(body) == 0 {
-		return nil, err
+func ReadOptionalObject(r *http.Request, names ...string) *Body {
+	text, err := ReadBody(r, MaxBody)
+	if err != nil || len(text) == 0 {
+		return &Body{firstError: &firstError{err}}
 	}
-	return ParseKnownObject(body, names...)
+	return ParseBody(text, names...)
 }
 
-// ParseKnownObject parses an object with members of certain names only.
-func ParseKnownObject(body []byte, names ...string) (Object, error) {
-	object, err := ParseObject(body)
-	if err != nil {
-		return nil, err
-	}
-	return object, object.Allow("", names...)
+// ParseBody parses an object with members of certain names only.
+func ParseBody(text []byte, names ...string) *Body {
+	object, err := ParseObject(text)
+	b := &Body{firstError: &firstError{err}, Object: object}
+	b.allow(names)
+	return b
 }
 
-// Allow returns a *ParamError if the object has a member with another name. path
-// precedes the names in the error, such as "limits." for the members of limits.
-func (o Object) Allow(path string, names ...string) error {
-	for _, name := range slices.Sorted(maps.Keys(o)) {
+// allow refuses members with other names.
+func (b *Body) allow(names []string) {
+	for _, name := range slices.Sorted(maps.Keys(b.Object)) {
 		if !slices.Contains(names, name) {
-			return &ParamError{Name: path + Echo(name), Problem: "is not a known key"}
+			b.Refuse(b.path+Echo(name), "is not a known key")
 		}
 	}
-	return nil
+}
+
+// Text parses a member that is text. problemOf returns what is wrong with a text; empty if
+// it is valid.
+func (b *Body) Text(name string, problemOf func(string) string) string {
+	text, ok := b.Object.Text(name)
+	if !ok {
+		b.Refuse(b.path+name, "must be text")
+	} else {
+		b.Refuse(b.path+name, problemOf(text))
+	}
+	return text
+}
+
+// Valid parses a member that is text for which a function is true. problem is what is wrong
+// with any other member.
+func (b *Body) Valid(name string, valid func(string) bool, problem string) string {
+	text, ok := b.Object.Text(name)
+	if !ok || !valid(text) {
+		b.Refuse(b.path+name, problem)
+	}
+	return text
+}
+
+// Int parses a member that is a whole number from minimum to maximum.
+func (b *Body) Int(name string, minimum, maximum int64) int64 {
+	n, problem := parseInt(string(b.Object[name]), minimum, maximum) // the JSON of a number is its text
+	b.Refuse(b.path+name, problem)
+	return n
+}
+
+// Bool parses a member that is true or false.
+func (b *Body) Bool(name string) bool {
+	text := string(b.Object[name])
+	if text != "true" && text != "false" {
+		b.Refuse(b.path+name, "must be true or false")
+	}
+	return text == "true"
+}
+
+// Inner parses a member that is an object with members of certain names only.
+func (b *Body) Inner(name string, names ...string) *Body {
+	object, err := ParseObject(b.Object[name])
+	if err != nil {
+		b.Refuse(b.path+name, "must be an object or null")
+	}
+	inner := &Body{firstError: b.firstError, Object: object, path: b.path + name + "."}
+	inner.allow(names)
+	return inner
 }

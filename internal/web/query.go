@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"merchantorders/internal/order"
 )
@@ -23,53 +24,51 @@ func CheckQuery(r *http.Request) error {
 	return nil
 }
 
-// Query is the query of a request. A known parameter with an empty value counts as
-// absent; a parameter given twice is an error (decision 3). Every error is a
-// *ParamError.
+// Query parses the query of a request. A known parameter with an empty value counts as
+// absent; a parameter given twice is an error (decision 3). Methods return the value of
+// an absent parameter for one that is wrong. Every error is a *ParamError.
 type Query struct {
+	firstError
 	values url.Values
 }
 
-// ParseQuery parses the query of a request.
-func ParseQuery(r *http.Request) (Query, error) {
-	values, err := url.ParseQuery(r.URL.RawQuery)
-	if err != nil {
-		return Query{}, &ParamError{Name: "query", Problem: "is malformed"}
+// ParseQuery returns the query of a request. If there are names, parameters with other
+// names are refused: a misspelled filter would show everything.
+func ParseQuery(r *http.Request, names ...string) *Query {
+	q := &Query{}
+	var err error
+	if q.values, err = url.ParseQuery(r.URL.RawQuery); err != nil {
+		q.Refuse("query", "is malformed")
 	}
-	return Query{values: values}, nil
+	for _, name := range slices.Sorted(maps.Keys(q.values)) {
+		if len(names) > 0 && !slices.Contains(names, name) {
+			q.Refuse(Echo(name), "is not a known parameter")
+		}
+	}
+	return q
 }
 
 // Text returns a parameter unchanged, empty if it is absent.
-func (q Query) Text(name string) (string, error) {
+func (q *Query) Text(name string) string {
 	values := q.values[name]
 	switch len(values) {
 	case 0:
-		return "", nil
+		return ""
 	case 1:
-		return values[0], nil
+		return values[0]
 	}
-	return "", &ParamError{Name: name, Problem: "is given twice"}
+	q.Refuse(name, "is given twice")
+	return ""
 }
 
-// CutPage returns the first limit rows of a page that was read with one row more, and
-// the key after which the next page begins; nil if there is none. limit 0 means that
-// all rows were read.
-func CutPage[T any](rows []T, limit int, key func(T) int64) ([]T, *int64) {
-	if limit == 0 || len(rows) <= limit {
-		return rows, nil
+// OneOf returns a parameter that is one of some words, empty if it is absent.
+func (q *Query) OneOf(name string, words ...string) string {
+	text := q.Text(name)
+	if text != "" && !slices.Contains(words, text) {
+		q.Refuse(name, "must be one of "+strings.Join(words, ", "))
+		return ""
 	}
-	next := key(rows[limit-1])
-	return rows[:limit], &next
-}
-
-// Allow returns an error if the query has a parameter with another name.
-func (q Query) Allow(names ...string) error {
-	for _, name := range slices.Sorted(maps.Keys(q.values)) {
-		if !slices.Contains(names, name) {
-			return &ParamError{Name: Echo(name), Problem: "is not a known parameter"}
-		}
-	}
-	return nil
+	return text
 }
 
 // MaxInt is the largest maximum of Int.
@@ -77,30 +76,65 @@ const MaxInt = math.MaxInt64
 
 // Int returns a parameter that is a whole number in plain digits, from minimum to
 // maximum. It returns absent if there is no such parameter.
-func (q Query) Int(name string, absent, minimum, maximum int64) (int64, error) {
-	text, err := q.Text(name)
-	if err != nil || text == "" {
-		return absent, err
+func (q *Query) Int(name string, absent, minimum, maximum int64) int64 {
+	text := q.Text(name)
+	if text == "" {
+		return absent
 	}
+	n, problem := parseInt(text, minimum, maximum)
+	if problem != "" {
+		q.Refuse(name, problem)
+		return absent
+	}
+	return n
+}
+
+// Limit is Int for the number of rows of a page, from 1.
+func (q *Query) Limit(absent, maximum int) int {
+	return int(q.Int("limit", int64(absent), 1, int64(maximum)))
+}
+
+// parseInt parses a whole number in plain digits. It also returns what is wrong.
+func parseInt(text string, minimum, maximum int64) (n int64, problem string) {
 	n, ok := order.ParseID(text)
 	if text == "0" {
 		ok = true
 	} else if n == 0 {
 		ok = false // more than 64 bits
 	}
-	if !ok || n < minimum || n > maximum {
-		problem := "must be a whole number from " + strconv.FormatInt(minimum, 10)
-		if maximum < MaxInt {
-			problem += " to " + strconv.FormatInt(maximum, 10)
-		}
-		return 0, &ParamError{Name: name, Problem: problem}
+	if ok && n >= minimum && n <= maximum {
+		return n, ""
 	}
-	return n, nil
+	problem = "must be a whole number from " + strconv.FormatInt(minimum, 10)
+	if maximum < MaxInt {
+		problem += " to " + strconv.FormatInt(maximum, 10)
+	}
+	return 0, problem
+}
+
+// CursorName is the parameter of a list that says where the page before ended. The service
+// has made its values.
+const CursorName = "cursor"
+
+// Cursor sets numbers to those of the parameter cursor, which EncodeCursor has made for a
+// list, and reports whether there is one.
+func (q *Query) Cursor(list string, numbers ...*int64) bool {
+	text := q.Text(CursorName)
+	if text == "" || DecodeCursor(text, list, numbers...) {
+		return text != ""
+	}
+	q.RefuseCursor()
+	return false
+}
+
+// RefuseCursor records that the cursor is not one of the list.
+func (q *Query) RefuseCursor() {
+	q.Refuse(CursorName, "is not valid; start again from the first page")
 }
 
 // First returns the first of the names that the query has with a value, or the first
 // name if it has none of them.
-func (q Query) First(names ...string) string {
+func (q *Query) First(names ...string) string {
 	for _, name := range names {
 		if values := q.values[name]; len(values) > 1 || len(values) == 1 && values[0] != "" {
 			return name
@@ -110,7 +144,7 @@ func (q Query) First(names ...string) string {
 }
 
 // Only returns the parameters with certain names that have a value.
-func (q Query) Only(names ...string) url.Values {
+func (q *Query) Only(names ...string) url.Values {
 	only := make(url.Values)
 	for _, name := range names {
 		if value := q.values.Get(name); value != "" {
@@ -122,16 +156,25 @@ func (q Query) Only(names ...string) url.Values {
 
 // Day returns a parameter of the form YYYY-MM-DD, and order.NoDay if it is absent. A
 // time may follow the date: the day is that of the time in UTC (decision 3).
-func (q Query) Day(name string) (order.Day, error) {
-	text, err := q.Text(name)
-	if err != nil || text == "" {
-		return order.NoDay, err
+func (q *Query) Day(name string) order.Day {
+	text := q.Text(name)
+	if text == "" {
+		return order.NoDay
 	}
 	day, ok := parseDay(text)
 	if !ok {
-		return order.NoDay, &ParamError{Name: name, Problem: "must be a date of the form YYYY-MM-DD"}
+		q.Refuse(name, "must be a date of the form YYYY-MM-DD")
+		return order.NoDay
 	}
-	return day, nil
+	return day
+}
+
+// Days returns the days of two parameters, of which the first must not be the later one.
+func (q *Query) Days(from, to string) (first, last order.Day) {
+	if first, last = q.Day(from), q.Day(to); first != order.NoDay && last != order.NoDay && first > last {
+		q.Refuse(from, "is after "+to)
+	}
+	return first, last
 }
 
 // dayTime is a date with a time, as clients print it. A plus that the client does
@@ -154,4 +197,15 @@ func parseDay(text string) (order.Day, bool) {
 	}
 	t, ok := order.ParseTime(date + "T" + clock + zone)
 	return order.DayOf(t), ok
+}
+
+// CutPage returns the first limit rows of a page that was read with one row more, and
+// the key after which the next page begins; nil if there is none. limit 0 means that
+// all rows were read.
+func CutPage[T any](rows []T, limit int, key func(T) int64) ([]T, *int64) {
+	if limit == 0 || len(rows) <= limit {
+		return rows, nil
+	}
+	next := key(rows[limit-1])
+	return rows[:limit], &next
 }

@@ -10,8 +10,8 @@ import (
 	"merchantorders/internal/web"
 )
 
-func query(raw string) (web.Query, error) {
-	return web.ParseQuery(&http.Request{URL: &url.URL{RawQuery: raw}})
+func query(raw string, names ...string) *web.Query {
+	return web.ParseQuery(&http.Request{URL: &url.URL{RawQuery: raw}}, names...)
 }
 
 // wantParam checks that an error is a *web.ParamError about a parameter.
@@ -26,8 +26,7 @@ func wantParam(t *testing.T, what string, err error, name string) {
 func TestQueryMalformed(t *testing.T) {
 	t.Parallel()
 	for _, raw := range []string{"page=1;size=2", ";", "page=%zz", "page=%", "%gg=1"} {
-		_, err := query(raw)
-		wantParam(t, raw, err, "query")
+		wantParam(t, raw, query(raw).Err(), "query")
 	}
 }
 
@@ -77,12 +76,8 @@ func TestQueryInt(t *testing.T) {
 		"page=%0a1":                   0,
 		"page=100000000000000000000x": 0,
 	} {
-		q, err := query(raw)
-		if err != nil {
-			t.Errorf("%q: %v", raw, err)
-			continue
-		}
-		got, err := q.Int("page", otherwise, 1, web.MaxInt)
+		q := query(raw)
+		got, err := q.Int("page", otherwise, 1, web.MaxInt), q.Err()
 		if want == 0 {
 			wantParam(t, raw, err, "page")
 		} else if err != nil || got != want {
@@ -131,12 +126,8 @@ func TestQueryDay(t *testing.T) {
 		"from=2026-11-20&from=2026-11-2":      "refused",
 		"from=10000-01-01":                    "refused",
 	} {
-		q, err := query(raw)
-		if err != nil {
-			t.Errorf("%q: %v", raw, err)
-			continue
-		}
-		got, err := q.Day("from")
+		q := query(raw)
+		got, err := q.Day("from"), q.Err()
 		if want == "refused" {
 			wantParam(t, raw, err, "from")
 			if got != order.NoDay {
@@ -153,11 +144,7 @@ func TestQueryFirst(t *testing.T) {
 	for raw, want := range map[string]string{
 		"": "a", "a=1": "a", "b=1": "b", "b=1&a=1": "a", "a=&b=1": "b", "a=&b=": "a", "a=&a=&b=1": "a", "c=1": "a",
 	} {
-		q, err := query(raw)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := q.First("a", "b"); got != want {
+		if got := query(raw).First("a", "b"); got != want {
 			t.Errorf("%q: %s, want %s", raw, got, want)
 		}
 	}
@@ -168,23 +155,19 @@ func TestQueryText(t *testing.T) {
 	for raw, want := range map[string]string{
 		"": "", "status=": "", "status=O": "O", "status=%C3%A4+b": "ä b", "status=%00": "\x00", "Status=O": "", "status=a%26b%3Dc": "a&b=c",
 	} {
-		q, err := query(raw)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := q.Text("status"); got != want || err != nil {
-			t.Errorf("%q: %q, error %v", raw, got, err)
+		q := query(raw)
+		if got := q.Text("status"); got != want || q.Err() != nil {
+			t.Errorf("%q: %q, error %v", raw, got, q.Err())
 		}
 	}
-	q, err := query("status=O&x=1&status=O")
-	if err != nil {
-		t.Fatal(err)
+	q := query("status=O&x=1&status=O")
+	if x := q.Text("x"); x != "1" || q.Err() != nil {
+		t.Errorf("another parameter: %q, error %v", x, q.Err())
 	}
-	_, err = q.Text("status")
-	wantParam(t, "twice", err, "status")
-	if _, err := q.Text("x"); err != nil {
-		t.Errorf("another parameter: %v", err)
-	}
+	_ = q.Text("status")
+	wantParam(t, "twice", q.Err(), "status")
+	_ = q.Int("x", 0, 5, 9)
+	wantParam(t, "the first error stays", q.Err(), "status")
 }
 
 func FuzzQuery(f *testing.F) {
@@ -192,20 +175,21 @@ func FuzzQuery(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		q, err := query(raw)
-		if err != nil {
+		if err := query(raw).Err(); err != nil {
 			wantParam(t, raw, err, "query")
 			return
 		}
-		if page, err := q.Int("page", 1, 1, web.MaxInt); err != nil {
-			wantParam(t, raw, err, "page")
+		q := query(raw)
+		if page := q.Int("page", 1, 1, web.MaxInt); q.Err() != nil {
+			wantParam(t, raw, q.Err(), "page")
 		} else if page < 1 {
 			t.Errorf("%q: page %d", raw, page)
 		}
-		if day, err := q.Day("from"); err != nil {
-			wantParam(t, raw, err, "from")
-		} else if text, err := q.Text("from"); err != nil || len(text) <= len("2026-11-20") && day.String() != text {
-			t.Errorf("%q: day %s of %q, error %v", raw, day, text, err)
+		q = query(raw)
+		if day := q.Day("from"); q.Err() != nil {
+			wantParam(t, raw, q.Err(), "from")
+		} else if text := q.Text("from"); q.Err() != nil || len(text) <= len("2026-11-20") && day.String() != text {
+			t.Errorf("%q: day %s of %q, error %v", raw, day, text, q.Err())
 		}
 	})
 }

@@ -69,95 +69,41 @@ func (a API) listAudit(w http.ResponseWriter, r *http.Request) error {
 // maxAction is the length of the longest value of the parameter action.
 const maxAction = 64
 
-// parseAuditQuery parses the query of GET /audit. Every error is a *web.ParamError.
+// parseAuditQuery parses the query of GET /audit. The days from and to are both inclusive.
+// Every error is a *web.ParamError.
 func parseAuditQuery(r *http.Request) (order.AuditQuery, error) {
-	query, err := web.ParseQuery(r)
-	if err != nil {
-		return order.AuditQuery{}, err
-	}
-	// A misspelled filter would show everything.
-	if err := query.Allow("merchantId", "orderReference", "tokenId", "action", "from", "to", "limit", "cursor"); err != nil {
-		return order.AuditQuery{}, err
-	}
+	query := web.ParseQuery(r, "merchantId", "orderReference", "tokenId", "action", "from", "to", "limit", "cursor")
 	var q order.AuditQuery
 	const none = -1
-	merchant, err := query.Int("merchantId", none, 0, web.MaxInt)
-	if err != nil {
-		return order.AuditQuery{}, err
-	}
-	if merchant != none {
+	if merchant := query.Int("merchantId", none, 0, web.MaxInt); merchant != none {
 		q.MerchantID = &merchant
 	}
-	if q.TokenID, err = query.Int("tokenId", 0, 1, web.MaxInt); err != nil {
-		return order.AuditQuery{}, err
+	q.TokenID = query.Int("tokenId", 0, 1, web.MaxInt)
+	q.Limit = query.Limit(order.DefaultAuditLimit, order.MaxAuditLimit)
+	if q.Reference = query.Text("orderReference"); q.Reference != "" && !order.ByReference(q.Reference).Valid() {
+		query.Refuse("orderReference", "is not the reference of an order")
 	}
-	limit, err := query.Int("limit", order.DefaultAuditLimit, 1, order.MaxAuditLimit)
-	if err != nil {
-		return order.AuditQuery{}, err
+	action := query.Text("action")
+	if q.Action = order.AuditAction(action); len(action) > maxAction {
+		query.Refuse("action", "is not an action such as order.created")
 	}
-	q.Limit = int(limit)
-	if q.Reference, err = query.Text("orderReference"); err == nil && q.Reference != "" && !order.ByReference(q.Reference).Valid() {
-		err = &web.ParamError{Name: "orderReference", Problem: "is not the reference of an order"}
-	}
-	if err != nil {
-		return order.AuditQuery{}, err
-	}
-	action, err := query.Text("action")
-	if err == nil && len(action) > maxAction {
-		err = &web.ParamError{Name: "action", Problem: "is not an action such as order.created"}
-	}
-	if err != nil {
-		return order.AuditQuery{}, err
-	}
-	q.Action = order.AuditAction(action)
-	if err := parseAuditTimes(query, &q); err != nil {
-		return order.AuditQuery{}, err
-	}
-	return q, readAuditCursor(query, &q)
-}
-
-// parseAuditTimes parses the days from and to, both inclusive.
-func parseAuditTimes(query web.Query, q *order.AuditQuery) error {
-	from, err := query.Day("from")
-	if err != nil {
-		return err
-	}
-	to, err := query.Day("to")
-	if err != nil {
-		return err
-	}
+	from, to := query.Days("from", "to")
 	if from != order.NoDay {
 		q.From = from.Start()
 	}
 	if to != order.NoDay {
 		q.To = to.End().Add(time.Second)
 	}
-	if from != order.NoDay && to != order.NoDay && from > to {
-		return &web.ParamError{Name: "from", Problem: "is after to"}
+	var at int64
+	var after order.AuditCursor
+	if query.Cursor("", &at, &after.MerchantID, &after.Seq) {
+		after.At = time.Unix(at, 0).UTC()
+		q.After = &after
 	}
-	return nil
+	return q, query.Err()
 }
 
 // auditCursor returns the text of a cursor.
 func auditCursor(c order.AuditCursor) string {
 	return web.EncodeCursor("", c.At.Unix(), c.MerchantID, c.Seq)
 }
-
-// readAuditCursor sets the cursor of a query.
-func readAuditCursor(query web.Query, q *order.AuditQuery) error {
-	text, err := query.Text("cursor")
-	if err != nil || text == "" {
-		return err
-	}
-	var at int64
-	var after order.AuditCursor
-	if !web.DecodeCursor(text, "", &at, &after.MerchantID, &after.Seq) {
-		return errCursor
-	}
-	after.At = time.Unix(at, 0).UTC()
-	q.After = &after
-	return nil
-}
-
-// errCursor is the error of a cursor that is valid for no list.
-var errCursor = &web.ParamError{Name: "cursor", Problem: "is not valid; start again from the first page"}

@@ -75,19 +75,16 @@ func ParseChange(text []byte) (order.BulkChange, error) {
 	if len(text) > maxChange {
 		return order.BulkChange{}, errors.New("the line is longer than 1 MiB")
 	}
-	body, err := web.ParseKnownObject(text, append([]string{"merchantId", "reference"}, changeKeys...)...)
+	body := web.ParseBody(text, append([]string{"merchantId", "reference"}, changeKeys...)...)
+	change := order.BulkChange{
+		MerchantID: body.Int("merchantId", 1, web.MaxInt),
+		Reference:  body.Valid("reference", order.ValidReference, "must be the reference of an order"),
+	}
+	err := body.Err()
 	if err != nil {
-		return order.BulkChange{}, lineProblem(err)
+		return change, lineProblem(err)
 	}
-	var change order.BulkChange
-	if change.MerchantID, _ = order.ParseID(string(body["merchantId"])); change.MerchantID == 0 {
-		return change, errors.New("merchantId must be a whole number from 1")
-	}
-	reference, _ := body.Text("reference")
-	if change.Reference = reference; !order.ValidReference(reference) {
-		return change, errors.New("reference must be the reference of an order")
-	}
-	change.Update, err = parseChange(body)
+	change.Update, err = parseChange(body.Object)
 	if err == nil && change.To == 0 && change.Correction.Empty() {
 		err = errors.New("there is nothing to change: give state, or a field to correct")
 	}

@@ -75,11 +75,11 @@ func (a API) transitionOrder(r *web.Request) (web.Write, error) { return a.parse
 func (a API) correctOrder(r *web.Request) (web.Write, error) { return a.parseOrderChange(r, false) }
 
 func (a API) parseOrderChange(r *web.Request, needsState bool) (web.Write, error) {
-	body, err := web.ReadLargeObject(r.Request, maxChange, changeKeys...)
-	if err != nil {
+	body := web.ReadLargeObject(r.Request, maxChange, changeKeys...)
+	if err := body.Err(); err != nil {
 		return web.Write{}, err
 	}
-	change, err := parseChange(body)
+	change, err := parseChange(body.Object)
 	switch {
 	case err != nil:
 		return web.Write{}, err

@@ -21,68 +21,45 @@ type erasedView struct {
 
 // eraseCustomer serves POST /customers/erase.
 func (a API) eraseCustomer(r *web.Request) (web.Change, error) {
-	body, err := web.ReadObject(r.Request, "email", "merchantId", "orderReference", "files")
-	if err != nil {
-		return web.Change{}, err
-	}
-	target, err := parseEraseTarget(body)
-	if err != nil {
-		return web.Change{}, err
-	}
+	body := web.ReadObject(r.Request, "email", "merchantId", "orderReference", "files")
+	target := parseEraseTarget(body)
 	return web.NewChange(func(ctx context.Context, options order.EraseOptions) (order.Erasure, error) {
 		return a.Orders.Erase(ctx, target, options)
 	}, func(e order.Erasure) web.Response {
 		return web.Response{Status: http.StatusOK, Body: erasedView{Success: true, Orders: e.Orders, Files: e.Files, More: e.More}}
-	}), nil
+	}), body.Err()
 }
 
 // parseEraseTarget parses the body of POST /customers/erase. It has either "email", or
-// "merchantId" and "orderReference". Every error is a *web.ParamError.
-func parseEraseTarget(body web.Object) (order.EraseTarget, error) {
+// "merchantId" and "orderReference".
+func parseEraseTarget(body *web.Body) order.EraseTarget {
 	var target order.EraseTarget
 	if body.Has("files") {
-		text := string(body["files"])
-		if text != "true" && text != "false" {
-			return target, &web.ParamError{Name: "files", Problem: "must be true or false"}
-		}
-		target.Files = text == "true"
+		target.Files = body.Bool("files")
 	}
 	if body.Has("email") {
 		if body.Has("merchantId") || body.Has("orderReference") {
-			return target, &web.ParamError{Name: "email", Problem: "must not be given together with an order"}
+			body.Refuse("email", "must not be given together with an order")
 		}
-		var err error
-		target.Email, err = parseEmail(body)
-		return target, err
+		target.Email = parseEmail(body)
+		return target
 	}
-	if target.MerchantID, _ = order.ParseID(string(body["merchantId"])); target.MerchantID == 0 {
-		return target, &web.ParamError{Name: "merchantId", Problem: "must be a whole number from 1"}
-	}
-	var ok bool
-	if target.Reference, ok = body.Text("orderReference"); !ok || !order.ValidReference(target.Reference) {
-		return target, &web.ParamError{Name: "orderReference", Problem: "must be the reference of an order"}
-	}
-	return target, nil
+	target.MerchantID = body.Int("merchantId", 1, web.MaxInt)
+	target.Reference = body.Valid("orderReference", order.ValidReference, "must be the reference of an order")
+	return target
 }
 
 // parseEmail returns the e-mail address of a body. The error does not repeat it.
-func parseEmail(body web.Object) (string, error) {
-	email, ok := body.Text("email")
-	if !ok || !order.ValidEmail(email) {
-		return "", &web.ParamError{Name: "email", Problem: "must be an e-mail address"}
-	}
-	return email, nil
+func parseEmail(body *web.Body) string {
+	return body.Valid("email", order.ValidEmail, "must be an e-mail address")
 }
 
 // exportCustomer serves POST /customers/export: everything about a customer as NDJSON.
 // It is a POST so that the address of the customer is in no URL and in no log.
 func (a API) exportCustomer(w http.ResponseWriter, r *http.Request) error {
-	body, err := web.ReadObject(r, "email")
-	if err != nil {
-		return err
-	}
-	email, err := parseEmail(body)
-	if err != nil {
+	body := web.ReadObject(r, "email")
+	email := parseEmail(body)
+	if err := body.Err(); err != nil {
 		return err
 	}
 	return writeLines(w, r, a.Orders.CustomerData(r.Context(), email, web.Source(r)), NewCustomerOrder)

@@ -106,24 +106,11 @@ func (a API) overview(w http.ResponseWriter, r *http.Request) error {
 
 // parseOverview parses the query of GET /overview. Every error is a *web.ParamError.
 func parseOverview(r *http.Request) (order.OverviewQuery, error) {
-	query, err := web.ParseQuery(r)
-	if err != nil {
-		return order.OverviewQuery{}, err
-	}
-	if err := query.Allow("limit", "cursor"); err != nil {
-		return order.OverviewQuery{}, err
-	}
-	limit, err := query.Int("limit", order.DefaultOverviewLimit, 1, order.MaxOverviewLimit)
-	if err != nil {
-		return order.OverviewQuery{}, err
-	}
-	text, err := query.Text("cursor")
-	if err != nil || text == "" {
-		return order.OverviewQuery{Limit: int(limit)}, err
-	}
+	query := web.ParseQuery(r, "limit", "cursor")
+	overview := order.OverviewQuery{Limit: query.Limit(order.DefaultOverviewLimit, order.MaxOverviewLimit)}
 	var after order.OverviewCursor
-	if !web.DecodeCursor(text, "", &after.Unanswered, &after.MerchantID) {
-		return order.OverviewQuery{}, errCursor
+	if query.Cursor("", &after.Unanswered, &after.MerchantID) {
+		overview.After = &after
 	}
-	return order.OverviewQuery{Limit: int(limit), After: &after}, nil
+	return overview, query.Err()
 }

@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"merchantorders/internal/api/tokenapi"
-	"merchantorders/internal/order"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 )
@@ -20,16 +19,11 @@ type loginLinkView struct {
 
 // createLoginLink serves POST /merchants/{merchantId}/login-link.
 func (a API) createLoginLink(r *web.Request) (web.Change, error) {
-	body, err := web.ReadObject(r.Request, "scopes")
-	if err != nil {
-		return web.Change{}, err
-	}
-	merchantID, _ := order.ParseID(r.PathValue("merchantId")) // 0 is no merchant
+	body := web.ReadObject(r.Request, "scopes")
+	merchantID := merchantID(r.Request)
 	scopes := token.DefaultScopes
 	if body.Has("scopes") {
-		if scopes, err = tokenapi.ParseScopes(body, token.MerchantScopes); err != nil {
-			return web.Change{}, err
-		}
+		scopes = tokenapi.ParseScopes(body, token.MerchantScopes)
 	}
 	respond := func(url *string, link token.LoginLink) web.Response {
 		return web.Response{Status: http.StatusCreated, Body: loginLinkView{
@@ -47,5 +41,5 @@ func (a API) createLoginLink(r *web.Request) (web.Change, error) {
 		return respond(&url, created.LoginLink)
 	}, func(created token.CreatedLink) web.Response {
 		return respond(nil, created.LoginLink)
-	}), nil
+	}), body.Err()
 }

@@ -3,7 +3,6 @@ package operator
 import (
 	"context"
 	"net/http"
-	"strconv"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
@@ -66,25 +65,16 @@ func (a API) listMerchants(w http.ResponseWriter, r *http.Request) error {
 // parseMerchantFilter parses the query of a list of merchants. Without limit the list
 // is complete. Every error is a *web.ParamError.
 func parseMerchantFilter(r *http.Request) (order.MerchantFilter, error) {
-	query, err := parsePage(r, "name", "suspended")
-	if err != nil {
-		return order.MerchantFilter{}, err
-	}
-	filter := order.MerchantFilter{After: query.after, Limit: query.limit}
-	if filter.NamePrefix, err = query.Text("name"); err != nil {
-		return order.MerchantFilter{}, err
-	}
+	query, after, limit := parsePage(r, "name", "suspended")
+	filter := order.MerchantFilter{After: after, Limit: limit, NamePrefix: query.Text("name")}
 	if filter.NamePrefix != "" {
-		if problem := order.MerchantNameProblem(filter.NamePrefix); problem != "" {
-			return order.MerchantFilter{}, &web.ParamError{Name: "name", Problem: problem}
-		}
+		query.Refuse("name", order.MerchantNameProblem(filter.NamePrefix))
 	}
-	word, err := query.oneOf("suspended", "true", "false")
-	if word != "" {
+	if word := query.OneOf("suspended", "true", "false"); word != "" {
 		suspended := word == "true"
 		filter.Suspended = &suspended
 	}
-	return filter, err
+	return filter, query.Err()
 }
 
 // getMerchant serves GET /merchants/{merchantId}.
@@ -112,36 +102,13 @@ type addedMerchantView struct {
 
 // addMerchant serves POST /merchants. Adding the same merchant again is a success.
 func (a API) addMerchant(r *web.Request) (web.Change, error) {
-	body, err := web.ReadObject(r.Request, "id", "name")
-	if err != nil {
-		return web.Change{}, err
-	}
-	// The JSON of a number is its text.
-	id, _ := order.ParseID(string(body["id"]))
-	if id == 0 {
-		return web.Change{}, &web.ParamError{Name: "id", Problem: "must be a whole number from 1"}
-	}
-	name, err := checkedText(body, "name", order.MerchantNameProblem)
-	if err != nil {
-		return web.Change{}, err
-	}
+	body := web.ReadObject(r.Request, "id", "name")
+	id, name := body.Int("id", 1, web.MaxInt), body.Text("name", order.MerchantNameProblem)
 	return web.NewChange(func(ctx context.Context, options order.MerchantOptions) (order.Merchant, error) {
 		return order.Merchant{ID: id, Name: name}, a.Orders.AddMerchant(ctx, id, name, options)
 	}, func(m order.Merchant) web.Response {
 		return web.Response{Status: http.StatusOK, Body: addedMerchantView{Success: true, ID: m.ID, Name: m.Name}}
-	}), nil
-}
-
-// checkedText returns a member that must be text without a problem.
-func checkedText(body web.Object, name string, problemOf func(string) string) (string, error) {
-	text, ok := body.Text(name)
-	if !ok {
-		return "", &web.ParamError{Name: name, Problem: "must be text"}
-	}
-	if problem := problemOf(text); problem != "" {
-		return "", &web.ParamError{Name: name, Problem: problem}
-	}
-	return text, nil
+	}), body.Err()
 }
 
 // newMerchantChange returns a change of the merchant of the path.
@@ -164,14 +131,11 @@ func (a API) updateMerchant(r *web.Request) (web.Change, error) {
 
 // suspendMerchant serves POST /merchants/{merchantId}/suspend.
 func (a API) suspendMerchant(r *web.Request) (web.Change, error) {
-	body, err := web.ReadObject(r.Request, "reason")
-	if err != nil {
-		return web.Change{}, err
-	}
-	reason, err := checkedText(body, "reason", order.SuspensionReasonProblem)
+	body := web.ReadObject(r.Request, "reason")
+	reason := body.Text("reason", order.SuspensionReasonProblem)
 	return newMerchantChange(r, func(ctx context.Context, id int64, options order.MerchantOptions) (order.Merchant, error) {
 		return a.Orders.SuspendMerchant(ctx, id, reason, options)
-	}), err
+	}), body.Err()
 }
 
 // resumeMerchant serves POST /merchants/{merchantId}/resume, which needs no body.
@@ -181,61 +145,33 @@ func (a API) resumeMerchant(r *web.Request) (web.Change, error) {
 
 // parseMerchantUpdate parses the body of a change of a merchant.
 func parseMerchantUpdate(r *http.Request) (order.MerchantUpdate, error) {
-	body, err := web.ReadObject(r, "name", "limits")
-	if err != nil {
-		return order.MerchantUpdate{}, err
-	}
-	if len(body) == 0 {
-		return order.MerchantUpdate{}, &web.ParamError{Name: "name", Problem: "or limits is required"}
+	body := web.ReadObject(r, "name", "limits")
+	if len(body.Object) == 0 {
+		body.Refuse("name", "or limits is required")
 	}
 	var update order.MerchantUpdate
 	if body.Has("name") {
-		name, err := checkedText(body, "name", order.MerchantNameProblem)
-		if err != nil {
-			return order.MerchantUpdate{}, err
-		}
+		name := body.Text("name", order.MerchantNameProblem)
 		update.Name = &name
 	}
 	if body.Has("limits") {
-		limit, err := parseLimits(body)
-		if err != nil {
-			return order.MerchantUpdate{}, err
-		}
+		limit := parseLimits(body)
 		update.RateLimit = &limit
 	}
-	return update, nil
+	return update, body.Err()
 }
 
 // parseLimits parses the member limits. Null means those of the service. The default of
 // burst is twice the rate.
-func parseLimits(body web.Object) (order.RateLimit, error) {
+func parseLimits(body *web.Body) order.RateLimit {
 	if body.Null("limits") {
-		return order.RateLimit{}, nil
+		return order.RateLimit{}
 	}
-	limits, err := web.ParseObject(body["limits"])
-	if err != nil {
-		return order.RateLimit{}, &web.ParamError{Name: "limits", Problem: "must be an object or null"}
-	}
-	if err := limits.Allow("limits.", "requestsPerSecond", "burst"); err != nil {
-		return order.RateLimit{}, err
-	}
-	perSecond, err := wholeNumber(limits, "requestsPerSecond", order.MaxRequestsPerSecond)
-	if err != nil {
-		return order.RateLimit{}, err
-	}
+	limits := body.Inner("limits", "requestsPerSecond", "burst")
+	perSecond := int(limits.Int("requestsPerSecond", 1, order.MaxRequestsPerSecond))
 	limit := order.RateLimit{PerSecond: perSecond, Burst: 2 * perSecond}
 	if limits.Has("burst") {
-		limit.Burst, err = wholeNumber(limits, "burst", order.MaxBurst)
+		limit.Burst = int(limits.Int("burst", 1, order.MaxBurst))
 	}
-	return limit, err
-}
-
-// wholeNumber returns a member of limits that is a number from 1 to a maximum.
-func wholeNumber(limits web.Object, name string, maximum int) (int, error) {
-	// The JSON of a number is its text.
-	n, ok := order.ParseID(string(limits[name]))
-	if !ok || n < 1 || n > int64(maximum) {
-		return 0, &web.ParamError{Name: "limits." + name, Problem: "must be a whole number from 1 to " + strconv.Itoa(maximum)}
-	}
-	return int(n), nil
+	return limit
 }

@@ -65,122 +65,77 @@ var sorts = map[string]order.SearchSort{"created": order.SortCreated, "updated":
 
 // parseSearch parses the query of GET /orders. Every error is a *web.ParamError.
 func parseSearch(r *http.Request) (order.Search, error) {
-	query, err := web.ParseQuery(r)
-	if err != nil {
-		return order.Search{}, err
+	query := web.ParseQuery(r, "merchantId", "orderId", "reference", "email", "phone", "name", "q", "state", "dateFrom", "dateTo",
+		"expiresBefore", "sort", "limit", "cursor")
+	s := order.Search{
+		MerchantID: query.Int("merchantId", 0, 1, web.MaxInt),
+		LegacyID:   query.Int("orderId", 0, 1, web.MaxInt),
+		Limit:      query.Limit(order.DefaultSearchLimit, order.MaxSearchLimit),
+		Reference:  searchText(query, "reference"),
+		Email:      searchText(query, "email"),
+		Phone:      searchText(query, "phone"),
+		Name:       searchText(query, "name"),
+		Text:       searchText(query, "q"),
 	}
-	// A misspelled filter would show everything.
-	if err := query.Allow("merchantId", "orderId", "reference", "email", "phone", "name", "q", "state", "dateFrom", "dateTo",
-		"expiresBefore", "sort", "limit", "cursor"); err != nil {
-		return order.Search{}, err
+	s.From, s.To = query.Days("dateFrom", "dateTo")
+	if text := query.Text("expiresBefore"); text != "" {
+		var ok bool
+		// A plus that the client does not escape arrives as a space.
+		if s.ExpiresBefore, ok = order.ParseTime(strings.Replace(text, " ", "+", 1)); !ok {
+			query.Refuse("expiresBefore", "must be a time such as 2026-11-20T08:15:30Z")
+		}
 	}
-	var s order.Search
-	if s.MerchantID, err = query.Int("merchantId", 0, 1, web.MaxInt); err != nil {
-		return order.Search{}, err
-	}
-	if s.LegacyID, err = query.Int("orderId", 0, 1, web.MaxInt); err != nil {
-		return order.Search{}, err
-	}
-	limit, err := query.Int("limit", order.DefaultSearchLimit, 1, order.MaxSearchLimit)
-	if err != nil {
-		return order.Search{}, err
-	}
-	s.Limit = int(limit)
-	if err := parseSearchTexts(query, &s); err != nil {
-		return order.Search{}, err
-	}
-	if err := parseSearchTimes(query, &s); err != nil {
-		return order.Search{}, err
-	}
-	if s.States, err = parseStates(query); err != nil {
-		return order.Search{}, err
-	}
-	if err := parseSort(query, &s); err != nil {
-		return order.Search{}, err
-	}
-	return s, readSearchCursor(query, &s)
+	s.States = parseStates(query)
+	s.Sort = parseSort(query, s)
+	s.After = parseSearchCursor(query, s)
+	return s, query.Err()
 }
 
-func parseSearchTexts(query web.Query, s *order.Search) error {
-	for _, param := range []struct {
-		name string
-		text *string
-	}{{"reference", &s.Reference}, {"email", &s.Email}, {"phone", &s.Phone}, {"name", &s.Name}, {"q", &s.Text}} {
-		value, err := query.Text(param.name)
-		if err == nil && (len(value) > order.MaxSearchText || !utf8.ValidString(value)) {
-			err = &web.ParamError{Name: param.name, Problem: fmt.Sprintf("must be text of at most %d bytes", order.MaxSearchText)}
-		}
-		if err != nil {
-			return err
-		}
-		*param.text = value
+// searchText parses a text to search for.
+func searchText(query *web.Query, name string) string {
+	text := query.Text(name)
+	if len(text) > order.MaxSearchText || !utf8.ValidString(text) {
+		query.Refuse(name, fmt.Sprintf("must be text of at most %d bytes", order.MaxSearchText))
 	}
-	return nil
-}
-
-// parseSearchTimes parses the days of creation and the deadline.
-func parseSearchTimes(query web.Query, s *order.Search) (err error) {
-	if s.From, err = query.Day("dateFrom"); err != nil {
-		return err
-	}
-	if s.To, err = query.Day("dateTo"); err != nil {
-		return err
-	}
-	if s.From != order.NoDay && s.To != order.NoDay && s.From > s.To {
-		return &web.ParamError{Name: "dateFrom", Problem: "is after dateTo"}
-	}
-	text, err := query.Text("expiresBefore")
-	if err != nil || text == "" {
-		return err
-	}
-	// A plus that the client does not escape arrives as a space.
-	t, ok := order.ParseTime(strings.Replace(text, " ", "+", 1))
-	if !ok {
-		return &web.ParamError{Name: "expiresBefore", Problem: "must be a time such as 2026-11-20T08:15:30Z"}
-	}
-	s.ExpiresBefore = t
-	return nil
+	return text
 }
 
 // parseStates parses names of states, separated by commas.
-func parseStates(query web.Query) ([]order.State, error) {
-	text, err := query.Text("state")
-	if err != nil || text == "" {
-		return nil, err
+func parseStates(query *web.Query) []order.State {
+	text := query.Text("state")
+	if text == "" {
+		return nil
 	}
 	var states []order.State
-	for _, name := range strings.Split(text, ",") {
+	for name := range strings.SplitSeq(text, ",") {
 		state, ok := order.ParseState(name)
 		if !ok || len(states) >= order.NumStates {
-			return nil, &web.ParamError{Name: "state", Problem: "must be one or several, separated by commas, of " + order.StateNames()}
+			query.Refuse("state", "must be one or several, separated by commas, of "+order.StateNames())
+			return nil
 		}
 		states = append(states, state)
 	}
-	return states, nil
+	return states
 }
 
 // parseSort parses the order of the results. By default they are sorted by deadline if
 // that is searched for, else by creation.
-func parseSort(query web.Query, s *order.Search) error {
-	text, err := query.Text("sort")
-	if err != nil {
-		return err
-	}
+func parseSort(query *web.Query, s order.Search) order.SearchSort {
+	text := query.Text("sort")
 	if text == "" {
 		if !s.ExpiresBefore.IsZero() && !s.HasText() {
-			s.Sort = order.SortExpires
+			return order.SortExpires
 		}
-		return nil
+		return order.SortCreated
 	}
 	sort, ok := sorts[text]
 	if !ok {
-		return &web.ParamError{Name: "sort", Problem: "must be created, updated or expires"}
+		query.Refuse("sort", "must be created, updated or expires")
 	}
 	if sort != order.SortCreated && s.HasText() {
-		return &web.ParamError{Name: "sort", Problem: "must be created with reference, email, phone, name or q"}
+		query.Refuse("sort", "must be created with reference, email, phone, name or q")
 	}
-	s.Sort = sort
-	return nil
+	return sort
 }
 
 // searchCursor returns the text of a cursor of a search.
@@ -194,16 +149,15 @@ func cursorList(s order.Search) string {
 	return fmt.Sprintf("%+v", s)
 }
 
-// readSearchCursor sets the cursor of a search, whose other fields are set.
-func readSearchCursor(query web.Query, s *order.Search) error {
-	text, err := query.Text("cursor")
-	if err != nil || text == "" {
-		return err
+// parseSearchCursor parses the cursor of a search, whose other fields are set.
+func parseSearchCursor(query *web.Query, s order.Search) *order.SearchCursor {
+	text := query.Text("cursor")
+	if text == "" {
+		return nil
 	}
 	var after order.SearchCursor
-	if !web.DecodeCursor(text, cursorList(*s), &after.At, &after.LegacyID) {
-		return &web.ParamError{Name: "cursor", Problem: "is not valid for this search; start again from the first page"}
+	if !web.DecodeCursor(text, cursorList(s), &after.At, &after.LegacyID) {
+		query.Refuse("cursor", "is not valid for this search; start again from the first page")
 	}
-	s.After = &after
-	return nil
+	return &after
 }

@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"merchantorders/internal/api/tokenapi"
-	"merchantorders/internal/order"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 )
@@ -46,71 +45,48 @@ func (a API) listTokens(w http.ResponseWriter, r *http.Request) error {
 // parseTokenFilter parses the query of a list of tokens. Without limit the list is
 // complete. Every error is a *web.ParamError.
 func parseTokenFilter(r *http.Request) (token.Filter, error) {
-	query, err := parsePage(r, "merchantId", "operator", "state", "label", "scope")
-	if err != nil {
-		return token.Filter{}, err
+	query, after, limit := parsePage(r, "merchantId", "operator", "state", "label", "scope")
+	filter := token.Filter{
+		After: after, Limit: limit, MerchantID: query.Int("merchantId", 0, 1, web.MaxInt), Operator: query.OneOf("operator", "true") != "",
 	}
-	filter := token.Filter{After: query.after, Limit: query.limit}
-	if filter.MerchantID, err = query.Int("merchantId", 0, 1, web.MaxInt); err != nil {
-		return token.Filter{}, err
+	if filter.Operator && filter.MerchantID != 0 {
+		query.Refuse("operator", "must not be given together with merchantId")
 	}
-	operator, err := query.oneOf("operator", "true")
-	if err != nil {
-		return token.Filter{}, err
-	}
-	if filter.Operator = operator != ""; filter.Operator && filter.MerchantID != 0 {
-		return token.Filter{}, &web.ParamError{Name: "operator", Problem: "must not be given together with merchantId"}
-	}
-	state, err := query.oneOf("state", token.StateNames...)
-	if err != nil {
-		return token.Filter{}, err
-	}
-	filter.State, _ = token.ParseState(state)
-	if filter.Label, err = query.Text("label"); err != nil {
-		return token.Filter{}, err
-	}
-	if problem := token.LabelProblem(filter.Label); problem != "" {
-		return token.Filter{}, &web.ParamError{Name: "label", Problem: problem}
-	}
+	filter.State, _ = token.ParseState(query.OneOf("state", token.StateNames...))
+	filter.Label = query.Text("label")
+	query.Refuse("label", token.LabelProblem(filter.Label))
 	all := token.MerchantScopes | token.OperatorScopes
-	scope, err := query.oneOf("scope", all.Names()...)
-	if scope != "" && err == nil {
-		filter.Scopes, err = token.ParseScopes([]string{scope}, all)
+	if scope := query.OneOf("scope", all.Names()...); scope != "" {
+		filter.Scopes, _ = token.ParseScopes([]string{scope}, all)
 	}
-	return filter, err
+	return filter, query.Err()
 }
 
 // createToken serves POST /tokens.
 func (a API) createToken(r *web.Request) (web.Change, error) {
-	body, err := web.ReadObject(r.Request, "merchantId", "operator", "scopes", "expires", "label")
-	if err != nil {
-		return web.Change{}, err
-	}
-	request, err := parseTokenRequest(body)
-	if err != nil {
-		return web.Change{}, err
-	}
+	body := web.ReadObject(r.Request, "merchantId", "operator", "scopes", "expires", "label")
+	request := parseTokenRequest(body)
 	acting := web.ActingToken(r.Request)
 	request.By = &acting
 	return tokenapi.NewCreation(a.Log, web.LoggedSource(r.Request, "operator"), newTokenView, func(ctx context.Context, options token.CreateOptions) (token.Created, error) {
 		return a.Tokens.Add(ctx, request, options)
-	}), nil
+	}), body.Err()
 }
 
 // parseTokenRequest parses the body of POST /tokens. It has either "merchantId" or
-// "operator": true. Without "scopes" the token gets the default ones. Every error is a
-// *web.ParamError.
-func parseTokenRequest(body web.Object) (token.Request, error) {
+// "operator": true. Without "scopes" the token gets the default ones.
+func parseTokenRequest(body *web.Body) token.Request {
 	request := token.Request{Scopes: token.DefaultScopes}
 	if body.Has("operator") {
-		request.Operator, request.Scopes = string(body["operator"]) == "true", token.OperatorScopes
+		request.Operator, request.Scopes = string(body.Object["operator"]) == "true", token.OperatorScopes
 		if !request.Operator || body.Has("merchantId") {
-			return token.Request{}, &web.ParamError{Name: "operator", Problem: "must be true, without merchantId"}
+			body.Refuse("operator", "must be true, without merchantId")
 		}
-	} else if request.MerchantID, _ = order.ParseID(string(body["merchantId"])); request.MerchantID == 0 {
-		return token.Request{}, &web.ParamError{Name: "merchantId", Problem: "must be a whole number from 1"}
+	} else {
+		request.MerchantID = body.Int("merchantId", 1, web.MaxInt)
 	}
-	return request, tokenapi.ParseRequest(body, &request)
+	tokenapi.ParseRequest(body, &request)
+	return request
 }
 
 // rotateToken serves POST /tokens/{tokenId}/rotate.

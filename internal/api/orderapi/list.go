@@ -57,7 +57,7 @@ func pageLinks(merchantID int64, list List, page order.Page, address string) []s
 	query := list.inLinks
 	links := []string{link(address, query, "first")}
 	if page.Next != nil {
-		query.Set(CursorName, newCursor(merchantID, list.Filter, list.Page+1, *page.Next))
+		query.Set(web.CursorName, newCursor(merchantID, list.Filter, list.Page+1, *page.Next))
 		links = append(links, link(address, query, "next"))
 	}
 	return links

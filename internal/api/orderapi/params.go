@@ -31,47 +31,27 @@ type List struct {
 // Parse parses the query of a list (decision 3). Every error is a
 // *web.ParamError.
 func (p ListParams) Parse(r *web.Request) (List, error) {
-	query, err := web.ParseQuery(r.Request)
-	if err != nil {
-		return List{}, err
-	}
+	query := web.ParseQuery(r.Request)
 	list := List{Filter: order.NewFilter()}
-	if list.Page, err = query.Int("page", list.Page, 1, web.MaxInt); err != nil {
-		return List{}, err
-	}
-	size := query.First(p.PageSize...)
-	if list.PageSize, err = query.Int(size, list.PageSize, 1, web.MaxInt); err != nil {
-		return List{}, err
-	}
-	stateName := query.First(p.State...)
-	state, err := query.Text(stateName)
-	if err != nil {
-		return List{}, err
-	}
-	if state != "" {
-		states, problem := p.ParseStates(state)
-		if problem != "" {
-			return List{}, &web.ParamError{Name: stateName, Problem: problem}
-		}
-		list.State, list.AnyState, list.States = &state, false, states
+	list.Page = query.Int("page", list.Page, 1, web.MaxInt)
+	size, state := query.First(p.PageSize...), query.First(p.State...)
+	list.PageSize = query.Int(size, list.PageSize, 1, web.MaxInt)
+	if text := query.Text(state); text != "" {
+		states, problem := p.ParseStates(text)
+		query.Refuse(state, problem)
+		list.State, list.AnyState, list.States = &text, false, states
 	}
 	from, to := query.First(p.From...), query.First(p.To...)
-	if list.From, err = query.Day(from); err != nil {
-		return List{}, err
-	}
-	if list.To, err = query.Day(to); err != nil {
-		return List{}, err
-	}
+	list.From, list.To = query.Day(from), query.Day(to)
 	if list.Normalize() != nil {
-		return List{}, &web.ParamError{Name: from, Problem: "is after " + to}
+		query.Refuse(from, "is after "+to)
 	}
-	list.inLinks = query.Only(size, stateName, from, to)
-	return list, readCursor(query, r.MerchantID, &list.Filter)
+	list.inLinks = query.Only(size, state, from, to)
+	if query.Text(web.CursorName) != "" {
+		list.Page, list.After = parseCursor(query, cursorList(r.MerchantID, list.Filter))
+	}
+	return list, query.Err()
 }
-
-// CursorName is the query parameter of a list that says where the previous page
-// ended. Its values are made by the service, in the Link headers of lists.
-const CursorName = "cursor"
 
 // newCursor returns the cursor of a page: its number, and the order after which it
 // begins, in the list of a merchant and filter.
@@ -85,19 +65,14 @@ func cursorList(merchantID int64, filter order.Filter) string {
 	return fmt.Sprintf("%d %t %v %d %d", merchantID, filter.AnyState, filter.States, filter.From, filter.To)
 }
 
-// readCursor applies the cursor of a request, if it has one, to a filter. It
-// returns a *web.ParamError if the cursor is not one of this merchant and filter.
-func readCursor(query web.Query, merchantID int64, filter *order.Filter) error {
-	text, err := query.Text(CursorName)
-	if err != nil || text == "" {
-		return err
+// parseCursor parses the cursor of a list: the number of its page, and the order after
+// which the page begins.
+func parseCursor(query *web.Query, list string) (page int64, after *order.Cursor) {
+	var createdAt, legacyID int64
+	if query.Cursor(list, &page, &createdAt, &legacyID) && page < 1 {
+		query.RefuseCursor()
 	}
-	var page, createdAt, legacyID int64
-	if !web.DecodeCursor(text, cursorList(merchantID, *filter), &page, &createdAt, &legacyID) || page < 1 {
-		return &web.ParamError{Name: CursorName, Problem: "is not valid; start again from the first page"}
-	}
-	filter.Page, filter.After = page, &order.Cursor{CreatedAt: time.Unix(createdAt, 0).UTC(), LegacyID: legacyID}
-	return nil
+	return page, &order.Cursor{CreatedAt: time.Unix(createdAt, 0).UTC(), LegacyID: legacyID}
 }
 
 // ParseReason returns the "reason" of a request to reject an order, empty if there

@@ -107,74 +107,62 @@ func ID(r *web.Request) (int64, error) {
 }
 
 // ParseRequest sets the fields scopes, expires and label of a request from a body, if the
-// body has them. Every error is a *web.ParamError.
-func ParseRequest(body web.Object, request *token.Request) error {
-	var err error
+// body has them.
+func ParseRequest(body *web.Body, request *token.Request) {
 	if body.Has("scopes") {
-		if request.Scopes, err = ParseScopes(body, token.ScopesOf(request.Operator)); err != nil {
-			return err
-		}
+		request.Scopes = ParseScopes(body, token.ScopesOf(request.Operator))
 	}
-	if request.Lifetime, err = Duration(body, "expires", time.Second, 0); err != nil {
-		return err
-	}
+	request.Lifetime = duration(body, "expires", time.Second, 0)
 	if body.Has("label") && !body.Null("label") {
-		label, ok := body.Text("label")
+		label, ok := body.Object.Text("label")
 		problem := token.LabelProblem(label)
 		if !ok {
 			problem = "must be text or null"
 		}
-		if problem != "" {
-			return &web.ParamError{Name: "label", Problem: problem}
-		}
+		body.Refuse("label", problem)
 		request.Label = label
 	}
-	return nil
 }
 
 // ParseScopes parses the member scopes: a list, not empty, of scopes that are each one of allowed.
-func ParseScopes(body web.Object, allowed token.Scope) (token.Scope, error) {
+func ParseScopes(body *web.Body, allowed token.Scope) token.Scope {
 	var names []string
-	err := json.Unmarshal(body["scopes"], &names)
+	err := json.Unmarshal(body.Object["scopes"], &names)
 	var scopes token.Scope
 	if err == nil {
 		scopes, err = token.ParseScopes(names, allowed)
 	}
 	if err != nil {
-		return 0, &web.ParamError{Name: "scopes", Problem: "must be a list of " + strings.Join(allowed.Names(), ", ")}
+		body.Refuse("scopes", "must be a list of "+strings.Join(allowed.Names(), ", "))
 	}
-	return scopes, nil
+	return scopes
 }
 
-// Duration returns a member that is a duration of at least a minimum, such as "2160h". It
+// duration parses a member that is a duration of at least a minimum, such as "2160h". It
 // returns absent if there is no such member.
-func Duration(body web.Object, name string, minimum, absent time.Duration) (time.Duration, error) {
+func duration(body *web.Body, name string, minimum, absent time.Duration) time.Duration {
 	if !body.Has(name) {
-		return absent, nil
+		return absent
 	}
-	text, _ := body.Text(name)
+	text, _ := body.Object.Text(name)
 	d, err := time.ParseDuration(text)
 	if err != nil || d < minimum {
-		return 0, &web.ParamError{Name: name, Problem: `must be a duration such as "2160h"`}
+		body.Refuse(name, `must be a duration such as "2160h"`)
 	}
-	return d, nil
+	return d
 }
 
 // ParseRotation parses a request to rotate the token of the path. Its body may be absent.
 func ParseRotation(r *web.Request) (token.Rotation, error) {
-	body, err := web.ReadOptionalObject(r.Request, "overlap", "expires")
-	if err != nil {
-		return token.Rotation{}, err
-	}
+	body := web.ReadOptionalObject(r.Request, "overlap", "expires")
 	acting := web.ActingToken(r.Request)
-	rotation := token.Rotation{By: &acting}
-	if rotation.Overlap, err = Duration(body, "overlap", 0, token.DefaultOverlap); err != nil {
-		return token.Rotation{}, err
+	rotation := token.Rotation{
+		By: &acting, Overlap: duration(body, "overlap", 0, token.DefaultOverlap), Lifetime: duration(body, "expires", time.Second, 0),
 	}
-	if rotation.Lifetime, err = Duration(body, "expires", time.Second, 0); err != nil {
-		return token.Rotation{}, err
+	err := body.Err()
+	if err == nil {
+		rotation.ID, err = ID(r)
 	}
-	rotation.ID, err = ID(r)
 	return rotation, err
 }
 

@@ -87,27 +87,16 @@ func (a API) listOrderEvents(w http.ResponseWriter, r *web.Request) error {
 // parseFeedQuery parses the query of the feed. The events of a single order are the
 // same without waiting and without the latest. Every error is a *web.ParamError.
 func parseFeedQuery(r *http.Request, ofFeed bool) (order.FeedQuery, error) {
-	query, err := web.ParseQuery(r)
-	if err != nil {
-		return order.FeedQuery{}, err
-	}
+	query := web.ParseQuery(r)
 	var feed order.FeedQuery
-	if text, err := query.Text("after"); ofFeed && err == nil && text == "latest" {
-		feed.Latest = true
-	} else if feed.After, err = query.Int("after", 0, 0, web.MaxInt); err != nil {
-		return order.FeedQuery{}, err
+	if feed.Latest = ofFeed && query.Text("after") == "latest"; !feed.Latest {
+		feed.After = query.Int("after", 0, 0, web.MaxInt)
 	}
-	limit, err := query.Int("limit", order.DefaultFeedLimit, 1, order.MaxFeedLimit)
-	if err != nil {
-		return order.FeedQuery{}, err
+	feed.Limit = query.Limit(order.DefaultFeedLimit, order.MaxFeedLimit)
+	if ofFeed {
+		feed.Wait = time.Duration(query.Int("wait", 0, 0, int64(order.MaxFeedWait/time.Second))) * time.Second
 	}
-	feed.Limit = int(limit)
-	if !ofFeed {
-		return feed, nil
-	}
-	seconds, err := query.Int("wait", 0, 0, int64(order.MaxFeedWait/time.Second))
-	feed.Wait = time.Duration(seconds) * time.Second
-	return feed, err
+	return feed, query.Err()
 }
 
 // NewEventViews returns events as this version shows them, for the operator interface.

@@ -48,47 +48,26 @@ func (a API) listTokens(w http.ResponseWriter, r *web.Request) error {
 // parseTokenFilter parses the query of a list of tokens. Every error is a
 // *web.ParamError.
 func parseTokenFilter(r *web.Request) (token.Filter, error) {
-	query, err := web.ParseQuery(r.Request)
-	if err != nil {
-		return token.Filter{}, err
+	query := web.ParseQuery(r.Request)
+	filter := token.Filter{
+		MerchantID: r.MerchantID, After: query.Int("after", 0, 0, web.MaxInt), Limit: query.Limit(defaultTokens, token.MaxPage),
 	}
-	filter := token.Filter{MerchantID: r.MerchantID}
-	if filter.After, err = query.Int("after", 0, 0, web.MaxInt); err != nil {
-		return token.Filter{}, err
-	}
-	limit, err := query.Int("limit", defaultTokens, 1, token.MaxPage)
-	if err != nil {
-		return token.Filter{}, err
-	}
-	filter.Limit = int(limit)
-	name, err := query.Text("state")
-	if err != nil {
-		return token.Filter{}, err
-	}
-	var ok bool
-	if filter.State, ok = token.ParseState(name); !ok {
-		return token.Filter{}, &web.ParamError{Name: "state", Problem: "must be one of active, expired, revoked"}
-	}
-	return filter, nil
+	filter.State, _ = token.ParseState(query.OneOf("state", token.StateNames...))
+	return filter, query.Err()
 }
 
 // createToken serves POST /tokens.
 func (a API) createToken(r *web.Request) (web.Change, error) {
-	body, err := web.ReadOptionalObject(r.Request, "scopes", "expires", "label")
-	if err != nil {
-		return web.Change{}, err
-	}
+	body := web.ReadOptionalObject(r.Request, "scopes", "expires", "label")
 	acting := web.ActingToken(r.Request)
 	request := token.Request{MerchantID: r.MerchantID, Scopes: token.DefaultScopes & acting.Scopes, By: &acting}
-	if err := tokenapi.ParseRequest(body, &request); err != nil {
-		return web.Change{}, err
-	}
+	tokenapi.ParseRequest(body, &request)
 	if request.Scopes == 0 {
-		return web.Change{}, &web.ParamError{Name: "scopes", Problem: "is required: the token of the request has none of the default scopes"}
+		body.Refuse("scopes", "is required: the token of the request has none of the default scopes")
 	}
 	return tokenapi.NewCreation(a.Log, web.LoggedSource(r.Request, "merchant"), newTokenView(r), func(ctx context.Context, options token.CreateOptions) (token.Created, error) {
 		return a.Tokens.Add(ctx, request, options)
-	}), nil
+	}), body.Err()
 }
 
 // rotateToken serves POST /tokens/{tokenId}/rotate.

@@ -10,34 +10,21 @@ import (
 
 // add serves POST /webhooks.
 func (a API) add(r *web.Request, c client) (web.Change, error) {
-	body, err := web.ReadObject(r.Request, "url", "description", "types", "after")
-	if err != nil {
-		return web.Change{}, err
-	}
-	addition := webhook.Addition{MerchantID: c.merchantID}
-	if addition.URL, err = a.parseURL(body); err != nil {
-		return web.Change{}, err
-	}
+	body := web.ReadObject(r.Request, "url", "description", "types", "after")
+	addition := webhook.Addition{MerchantID: c.merchantID, URL: body.Text("url", a.Webhooks.URLProblem)}
 	if body.Has("description") {
-		if addition.Description, err = parseDescription(body); err != nil {
-			return web.Change{}, err
-		}
+		addition.Description = body.Text("description", webhook.DescriptionProblem)
 	}
 	if body.Has("types") {
-		if addition.Types, err = parseTypes(body); err != nil {
-			return web.Change{}, err
-		}
+		addition.Types = parseTypes(body)
 	}
 	if body.Has("after") {
-		after, err := parseNumber(body, "after", 0)
-		if err != nil {
-			return web.Change{}, err
-		}
+		after := body.Int("after", 0, web.MaxInt)
 		addition.After = &after
 	}
 	return withSecret(http.StatusCreated, func(ctx context.Context, options webhook.ChangeOptions) (webhook.Endpoint, error) {
 		return a.Webhooks.Add(ctx, c.actor, addition, options)
-	}), nil
+	}), body.Err()
 }
 
 // withSecret returns a change whose response shows the secret of the endpoint, but not
@@ -61,17 +48,11 @@ func showing(apply func(context.Context, webhook.ChangeOptions) (webhook.Endpoin
 
 // change serves PATCH /webhooks/{webhookId}.
 func (a API) change(r *web.Request, c client) (web.Change, error) {
-	body, err := web.ReadObject(r.Request, "url", "description", "types", "enabled")
-	if err != nil {
-		return web.Change{}, err
-	}
-	change, err := a.parseChange(body)
-	if err != nil {
-		return web.Change{}, err
-	}
+	body := web.ReadObject(r.Request, "url", "description", "types", "enabled")
+	change := a.parseChange(body)
 	return showing(func(ctx context.Context, options webhook.ChangeOptions) (webhook.Endpoint, error) {
 		return a.Webhooks.Change(ctx, c.actor, c.key(r.Request), change, options)
-	}), nil
+	}), body.Err()
 }
 
 // remove serves DELETE /webhooks/{webhookId}. It ignores the body.
@@ -85,32 +66,20 @@ func (a API) remove(r *web.Request, c client) (web.Change, error) {
 
 // rotateSecret serves POST /webhooks/{webhookId}/secret. The body may be empty.
 func (a API) rotateSecret(r *web.Request, c client) (web.Change, error) {
-	body, err := web.ReadOptionalObject(r.Request, "overlap")
-	if err != nil {
-		return web.Change{}, err
-	}
-	overlap, err := parseOverlap(body)
-	if err != nil {
-		return web.Change{}, err
-	}
+	body := web.ReadOptionalObject(r.Request, "overlap")
+	overlap := parseOverlap(body)
 	return withSecret(http.StatusOK, func(ctx context.Context, options webhook.ChangeOptions) (webhook.Endpoint, error) {
 		return a.Webhooks.RotateSecret(ctx, c.actor, c.key(r.Request), overlap, options)
-	}), nil
+	}), body.Err()
 }
 
 // replay serves POST /webhooks/{webhookId}/replay.
 func (a API) replay(r *web.Request, c client) (web.Change, error) {
-	body, err := web.ReadObject(r.Request, "after")
-	if err != nil {
-		return web.Change{}, err
-	}
-	after, err := parseNumber(body, "after", 0)
-	if err != nil {
-		return web.Change{}, err
-	}
+	body := web.ReadObject(r.Request, "after")
+	after := body.Int("after", 0, web.MaxInt)
 	return showing(func(ctx context.Context, options webhook.ChangeOptions) (webhook.Endpoint, error) {
 		return a.Webhooks.Replay(ctx, c.actor, c.key(r.Request), after, options)
-	}), nil
+	}), body.Err()
 }
 
 // test serves POST /webhooks/{webhookId}/test. It ignores the body.
@@ -122,17 +91,11 @@ func (a API) test(r *web.Request, c client) (web.Change, error) {
 
 // redeliver serves POST /webhooks/{webhookId}/redeliver.
 func (a API) redeliver(r *web.Request, c client) (web.Change, error) {
-	body, err := web.ReadObject(r.Request, "event")
-	if err != nil {
-		return web.Change{}, err
-	}
-	event, err := parseNumber(body, "event", 1)
-	if err != nil {
-		return web.Change{}, err
-	}
+	body := web.ReadObject(r.Request, "event")
+	event := body.Int("event", 1, web.MaxInt)
 	return web.NewChange(func(ctx context.Context, options webhook.SendOptions) (webhook.Delivery, error) {
 		return a.Webhooks.Redeliver(ctx, c.key(r.Request), event, options)
-	}, respondSent), nil
+	}, respondSent), body.Err()
 }
 
 // respondSent returns the response to a message that was sent, whatever came of it.

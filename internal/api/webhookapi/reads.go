@@ -29,35 +29,17 @@ func (a API) list(w http.ResponseWriter, r *http.Request, c client) error {
 
 // listAll serves GET /webhooks of operators.
 func (a API) listAll(w http.ResponseWriter, r *http.Request) error {
-	query, err := web.ParseQuery(r)
+	query := web.ParseQuery(r)
+	state := parseState(query.OneOf("state", "active", "disabled", "failed"))
+	after, limit := query.Int("after", 0, 0, web.MaxInt), query.Limit(defaultWebhooks, maxWebhooks)
+	if err := query.Err(); err != nil {
+		return err
+	}
+	endpoints, err := a.Webhooks.Page(r.Context(), state, after, limit+1)
 	if err != nil {
 		return err
 	}
-	var state webhook.State
-	if name, err := query.Text("state"); err != nil {
-		return err
-	} else if name != "" {
-		if state = parseState(name); state == 0 {
-			return &web.ParamError{Name: "state", Problem: "must be one of active, disabled, failed"}
-		}
-	}
-	after, err := query.Int("after", 0, 0, web.MaxInt)
-	if err != nil {
-		return err
-	}
-	limit, err := query.Int("limit", defaultWebhooks, 1, maxWebhooks)
-	if err != nil {
-		return err
-	}
-	endpoints, err := a.Webhooks.Page(r.Context(), state, after, int(limit)+1)
-	if err != nil {
-		return err
-	}
-	var next *int64
-	if len(endpoints) > int(limit) {
-		endpoints = endpoints[:limit]
-		next = &endpoints[limit-1].ID
-	}
+	endpoints, next := web.CutPage(endpoints, limit, func(e webhook.Endpoint) int64 { return e.ID })
 	return web.WriteJSON(w, http.StatusOK, pageView{newWebhooksView(endpoints), next})
 }
 
@@ -82,27 +64,17 @@ func (a API) get(w http.ResponseWriter, r *http.Request, c client) error {
 
 // listDeliveries serves GET /webhooks/{webhookId}/deliveries.
 func (a API) listDeliveries(w http.ResponseWriter, r *http.Request, c client) error {
-	query, err := web.ParseQuery(r)
+	query := web.ParseQuery(r)
+	before, limit := query.Int("before", web.MaxInt, 1, web.MaxInt), query.Limit(defaultDeliveries, maxDeliveries)
+	if err := query.Err(); err != nil {
+		return err
+	}
+	deliveries, err := a.Webhooks.Deliveries(r.Context(), c.key(r), before, limit+1)
 	if err != nil {
 		return err
 	}
-	before, err := query.Int("before", web.MaxInt, 1, web.MaxInt)
-	if err != nil {
-		return err
-	}
-	limit, err := query.Int("limit", defaultDeliveries, 1, maxDeliveries)
-	if err != nil {
-		return err
-	}
-	deliveries, err := a.Webhooks.Deliveries(r.Context(), c.key(r), before, int(limit)+1)
-	if err != nil {
-		return err
-	}
-	view := deliveriesView{Deliveries: make([]deliveryView, 0, len(deliveries))}
-	if len(deliveries) > int(limit) {
-		deliveries = deliveries[:limit]
-		view.Next = &deliveries[limit-1].ID
-	}
+	deliveries, next := web.CutPage(deliveries, limit, func(d webhook.Delivery) int64 { return d.ID })
+	view := deliveriesView{Deliveries: make([]deliveryView, 0, len(deliveries)), Next: next}
 	for _, d := range deliveries {
 		view.Deliveries = append(view.Deliveries, newDeliveryView(d))
 	}
