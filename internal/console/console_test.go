@@ -45,6 +45,7 @@ type service struct {
 	sessions *token.Sessions
 	seconds  atomic.Int64 // since startOfTime
 	files    *disk.Store
+	posted   atomic.Int64 // messages of webhooks
 
 	token, otherToken string // of ours and theirs, with all scopes of merchants
 }
@@ -90,7 +91,7 @@ func startAt(t testing.TB, baseURL string, documents ...[]byte) *service {
 	metrics := web.NewMetrics()
 	pages, signIn := console.Console{
 		Orders: s.orders, Sessions: s.sessions, Tokens: s.tokens, Metrics: metrics, Log: log, BaseURL: baseURL,
-		Webhooks: webhook.NewService(webhook.ServiceOptions{Store: db, Now: s.now}), Audience: console.Merchants | console.Operators,
+		Webhooks: webhook.NewService(webhook.ServiceOptions{Store: db, Now: s.now, Poster: s, Encoder: s}), Audience: console.Merchants | console.Operators,
 		ParseChange: operator.ParseChange,
 	}.Routes()
 	root := web.NewHealth(web.Readiness{}).Routes(nil)
@@ -102,6 +103,18 @@ func startAt(t testing.TB, baseURL string, documents ...[]byte) *service {
 	s.url = server.URL
 	return s
 }
+
+// Post implements webhook.Poster: every receiver refuses messages.
+func (s *service) Post(context.Context, webhook.Message) webhook.Result {
+	s.posted.Add(1)
+	return webhook.Result{Status: http.StatusTeapot, Error: "the receiver responded with status 418", Response: "<b>no</b>"}
+}
+
+// Event implements webhook.Encoder.
+func (s *service) Event(order.EventRecord) ([]byte, error) { return []byte("{}"), nil }
+
+// Test implements webhook.Encoder.
+func (s *service) Test(time.Time) ([]byte, string, error) { return []byte("{}"), "webhook.test", nil }
 
 func (s *service) must(err error) {
 	s.t.Helper()

@@ -62,6 +62,7 @@ func (s *site) operatorRoutes() []web.Route {
 		get("/webhooks", token.Webhooks, s.operatorWebhooks),
 		get("/webhooks/{merchant}/{webhook}", token.Webhooks, s.webhook),
 		post("/webhooks/{merchant}/{webhook}", token.Webhooks, s.changeWebhook),
+		get("/webhooks/{merchant}/{webhook}/remove", token.Webhooks, s.askRemoveWebhook),
 		get("/customers", token.CustomerData, s.erasePage),
 		post("/customers", token.CustomerData, s.askErase),
 		post("/customers/erase", token.CustomerData, s.erase),

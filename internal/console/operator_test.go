@@ -189,32 +189,61 @@ func TestAuditPage(t *testing.T) {
 	b.get(strings.ReplaceAll(next, "&amp;", "&")).expect(t, http.StatusOK, "ORDER-")
 }
 
-// TestWebhookPages adds a webhook, changes and removes it.
+// TestWebhookPages adds a webhook, changes, tests and removes it, as its merchant and as
+// an operator; a form that is sent twice does a thing once.
 func TestWebhookPages(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	b, other := s.signedIn(s.token), s.signedIn(s.otherToken)
-	const list, one = "/console/webhooks", "/console/webhooks/1"
-	form := b.get(list).form(t, list)
-	form.Set("url", "http://127.0.0.1/x")
-	b.post(list, form).expect(t, http.StatusUnprocessableEntity, "begins with https://", `value="http://127.0.0.1/x"`)
-	form.Set("url", "https://example.com/hook")
-	b.post(list, form).expect(t, http.StatusOK, "whsec_")
-	b.post(list, form).expect(t, http.StatusOK, "shown already")
-	disable := b.get(one).form(t, one)
-	disable.Set("do", "test")
-	form = b.get(one+"/remove").form(t, one)
-	for _, do := range []string{"disable", "enable", "secret"} {
-		values := url.Values{"do": {do}, "key": {strings.Repeat("A", 25) + strings.ToUpper(do[:1])}}
-		b.post(one, values).expect(t, http.StatusOK)
-		other.post(one, values).expect(t, http.StatusNotFound)
+	s := start(t, newOrder(1, "FIRST"))
+	merchant, other, operator := s.signedIn(s.token), s.signedIn(s.otherToken), s.operator(token.Webhooks)
+	const list, address = "/console/webhooks", "https://example.com/hook"
+	for _, c := range []struct {
+		b    *browser
+		one  string
+		list string
+	}{{merchant, "/console/webhooks/1", list}, {operator, "/console/operator/webhooks/355/2", "/console/operator/webhooks"}} {
+		form := merchant.get(list).form(t, list)
+		form.Set("url", address)
+		merchant.post(list, form).expect(t, http.StatusOK, "whsec_")
+		merchant.post(list, form).expect(t, http.StatusOK, "shown already")
+		send := func(do, event string) (first, second page) {
+			values := c.b.get(c.one).form(t, c.one)
+			values.Set("do", do)
+			values.Set("event", event)
+			other.post(c.one, values)
+			return c.b.post(c.one, values), c.b.post(c.one, values)
+		}
+		first, second := send("secret", "")
+		if !strings.Contains(first.body, "whsec_") || strings.Contains(second.body, "whsec_") || !strings.Contains(second.body, "shown already") {
+			t.Errorf("%s: the secret is not shown once", c.one)
+		}
+		for _, change := range [][2]string{{"disable", "Nothing is delivered"}, {"enable", "Deliveries continue"}} {
+			first, second = send(change[0], "")
+			first.expect(t, http.StatusOK, change[1])
+			second.expect(t, http.StatusOK, change[1])
+		}
+		for do, event := range map[string]string{"test": "", "redeliver": "1"} {
+			before := s.posted.Load()
+			first, second = send(do, event)
+			first.expect(t, http.StatusOK, "status 418", "&lt;b&gt;no&lt;/b&gt;")
+			second.expect(t, http.StatusOK, "sent already")
+			if n := s.posted.Load() - before; n != 1 {
+				t.Errorf("%s: %s sends %d messages", c.one, do, n)
+			}
+		}
+		first, _ = send("redeliver", "77")
+		first.expect(t, http.StatusUnprocessableEntity)
+		change := c.b.get(c.one).form(t, c.one)
+		change["do"], change["url"], change["description"], change["type"] = []string{"change"}, []string{address + "/2"}, []string{"till"}, []string{"order.created"}
+		c.b.post(c.one, change).expect(t, http.StatusOK, "The webhook was changed", address+"/2", "till", `value="order.created" checked`)
+		form = c.b.get(c.one+"/remove").form(t, c.one)
+		form.Set("do", "remove")
+		if got := c.b.post(c.one, form); got.location() != c.list+"?done=removed" {
+			t.Errorf("%d, leads to %q", got.status, got.location())
+		}
+		c.b.get(c.list+"?done=removed").expect(t, http.StatusOK, "was removed")
+		c.b.get(c.one).expect(t, http.StatusNotFound)
 	}
-	s.operator(token.Webhooks).get("/console/operator/webhooks?state=active").expect(t, http.StatusOK, "https://example.com/hook")
-	s.operator(token.Webhooks).get("/console/operator/webhooks/355/1").expect(t, http.StatusOK, "https://example.com/hook")
-	other.get(one).expect(t, http.StatusNotFound)
-	form.Set("do", "remove")
-	b.post(one, form).expect(t, http.StatusSeeOther)
-	b.get(one).expect(t, http.StatusNotFound)
+	other.get("/console/webhooks/1").expect(t, http.StatusNotFound)
 }
 
 // postForm is form for a page with a search that has the same action.

@@ -237,3 +237,54 @@ func TestSingleDeliveries(t *testing.T) {
 		t.Error(r.problems)
 	}
 }
+
+// slowPoster counts messages, and waits with each until it may end.
+type slowPoster struct {
+	sent atomic.Int64
+	end  chan struct{}
+}
+
+func (p *slowPoster) Post(context.Context, webhook.Message) webhook.Result {
+	p.sent.Add(1)
+	<-p.end
+	return webhook.Result{Status: 200}
+}
+
+// TestSingleDeliveryOnce sends the same request several times at once, the first time
+// by a client that disconnects: one message is sent.
+func TestSingleDeliveryOnce(t *testing.T) {
+	t.Parallel()
+	poster := &slowPoster{end: make(chan struct{})}
+	w := openWorld(t, poster)
+	e := w.addEndpoints(1, 1)[0]
+	ctx, disconnect := context.WithCancel(t.Context())
+	options := webhook.SendOptions{
+		Idempotency: w.orders.Idempotency(e.MerchantID, "a key", [32]byte{1}),
+		Response:    func(webhook.Delivery, error) ([]byte, error) { return []byte("{}"), nil },
+	}
+	results := make(chan error, 4)
+	test := func(ctx context.Context) {
+		_, err := w.hooks.Test(ctx, e.Key, options)
+		results <- err
+	}
+	go test(ctx)
+	waitFor(t, "the first message", func() bool { return poster.sent.Load() == 1 })
+	disconnect()
+	for range 3 {
+		go test(t.Context())
+	}
+	close(poster.end)
+	succeeded := 0
+	for range cap(results) {
+		err := <-results
+		switch {
+		case err == nil:
+			succeeded++
+		case !errors.As(err, new(*order.ReplayError)) && !errors.Is(err, webhook.ErrBusy):
+			t.Error(err)
+		}
+	}
+	if poster.sent.Load() != 1 || succeeded != 1 {
+		t.Errorf("%d messages, %d requests succeeded", poster.sent.Load(), succeeded)
+	}
+}

@@ -37,52 +37,74 @@ func (s *Service) Redeliver(ctx context.Context, key Key, event int64, options S
 	})
 }
 
-// errProceed means that no response is recorded for an idempotency key.
-var errProceed = errors.New("proceed")
-
-// sendOnce sends a message, unless a response is recorded for the idempotency key. The
-// message is not sent in the transaction of the key: two requests with the same key at
-// the same time may both send it.
+// sendOnce sends a message, unless a response is recorded for the idempotency key.
 func (s *Service) sendOnce(ctx context.Context, key Key, options SendOptions, message func() (outgoing, error)) (Delivery, error) {
-	probe := options
-	probe.Response = func(Delivery, error) ([]byte, error) { return nil, nil }
-	_, err := order.Change(ctx, s.store.InWebhookTx, probe, func(Tx) (Delivery, error) { return Delivery{}, errProceed })
-	if !errors.Is(err, errProceed) {
+	if err := s.replay(ctx, options); err != nil {
 		return Delivery{}, err
 	}
-	var delivery Delivery
 	_, refusal := s.store.Webhook(ctx, key)
+	var m outgoing
 	if refusal == nil {
-		var m outgoing
-		if m, refusal = message(); refusal == nil {
-			delivery, refusal = s.send(ctx, key, m)
-		}
+		m, refusal = message()
 	}
-	return order.Change(ctx, s.store.InWebhookTx, options, func(Tx) (Delivery, error) { return delivery, refusal })
+	var lease Lease
+	if refusal == nil {
+		lease, refusal = s.borrow(ctx, key)
+	}
+	if refusal != nil {
+		return s.record(ctx, options, Delivery{}, refusal)
+	}
+	return s.sendLeased(ctx, lease, options, m)
 }
 
-// send sends a message under the lease of the endpoint, so that nothing else is in
-// flight to it.
-func (s *Service) send(ctx context.Context, key Key, m outgoing) (Delivery, error) {
-	lease, err := s.borrow(ctx, key)
-	if err != nil {
-		return Delivery{}, err
+// sendLeased sends a message under a lease, so that nothing else is in flight to the
+// endpoint. It records the response before it ends the lease: another request with the
+// same key waits for the lease, and then finds the response. A client that disconnects
+// does not stop it, because it may send the same request again.
+func (s *Service) sendLeased(ctx context.Context, lease Lease, options SendOptions, m outgoing) (Delivery, error) {
+	ctx = context.WithoutCancel(ctx)
+	begin, cancelBegin := context.WithTimeout(ctx, time.Second) // see leaseTime
+	defer cancelBegin()
+	err := s.replay(begin, options)
+	var delivery Delivery
+	if err == nil {
+		delivery, err = s.courier.send(ctx, lease.Endpoint, m)
 	}
-	delivery, err := s.courier.send(ctx, lease.Endpoint, m)
-	save, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
+	save, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()
 	if err == nil {
-		err = s.store.SaveProgress(save, lease, lease.progress(), &delivery)
-	}
-	if err != nil {
-		release := s.store.ReleaseWebhook(save, lease)
+		progress := lease.progress()
+		progress.LeaseUntil = s.now().Add(leaseTime)
+		err = s.store.SaveProgress(save, lease, progress, &delivery)
 		if errors.Is(err, ErrLeaseLost) {
 			err = nil // changed or removed meanwhile: only the log lacks the delivery
 		}
-		err = errors.Join(err, release)
 	}
-	s.added(key.MerchantID) // events may have waited for the lease
+	if err == nil {
+		delivery, err = s.record(save, options, delivery, nil)
+	}
+	err = errors.Join(err, s.store.ReleaseWebhook(save, lease))
+	s.added(lease.MerchantID) // events may have waited for the lease
 	return delivery, err
+}
+
+// errProceed means that no response is recorded for an idempotency key.
+var errProceed = errors.New("proceed")
+
+// replay returns the errors of the idempotency key, such as *order.ReplayError if a
+// response is recorded.
+func (s *Service) replay(ctx context.Context, options SendOptions) error {
+	options.Response = func(Delivery, error) ([]byte, error) { return nil, nil }
+	_, err := order.Change(ctx, s.store.InWebhookTx, options, func(Tx) (Delivery, error) { return Delivery{}, errProceed })
+	if errors.Is(err, errProceed) {
+		return nil
+	}
+	return err
+}
+
+// record records the response to a request, with the delivery or the refusal.
+func (s *Service) record(ctx context.Context, options SendOptions, delivery Delivery, refusal error) (Delivery, error) {
+	return order.Change(ctx, s.store.InWebhookTx, options, func(Tx) (Delivery, error) { return delivery, refusal })
 }
 
 const (

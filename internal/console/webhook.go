@@ -1,0 +1,189 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/web"
+	"merchantorders/internal/webhook"
+)
+
+// webhookView is the data of the page of a webhook.
+type webhookView struct {
+	Base       string // path of the page below the root
+	Endpoint   webhook.Endpoint
+	Deliveries []webhook.Delivery
+	Older      int64    // the value of before for the next page; 0: there is none
+	Form       formView // that changes the webhook
+	Types      []string
+
+	Secret  string // a new one; empty: none
+	Sent    *webhook.Delivery
+	Notice  string // key of a message: what was done; empty: nothing
+	Problem string // key of a message: why it was not; empty: nothing
+}
+
+// webhookKey returns the key of the webhook of the path.
+func webhookKey(r *request) webhook.Key {
+	key := webhook.Key{MerchantID: r.grant.MerchantID}
+	if r.grant.Operator() {
+		key.MerchantID = merchantOf(r)
+	}
+	key.ID, _ = order.ParseID(r.PathValue("webhook"))
+	return key
+}
+
+// webhooksBase returns the path of the list of webhooks of a session.
+func webhooksBase(r *request) string {
+	if r.grant.Operator() {
+		return operatorPrefix + "/webhooks"
+	}
+	return Prefix + "/webhooks"
+}
+
+// webhookBase returns the path of the page of a webhook.
+func webhookBase(r *request, key webhook.Key) string {
+	base := webhooksBase(r)
+	if r.grant.Operator() {
+		base += "/" + strconv.FormatInt(key.MerchantID, 10)
+	}
+	return base + "/" + strconv.FormatInt(key.ID, 10)
+}
+
+// webhook serves GET /webhooks/{webhook} and GET /operator/webhooks/{merchant}/{webhook}.
+func (s *site) webhook(w http.ResponseWriter, r *request) error {
+	return s.showWebhook(w, r, http.StatusOK, webhookKey(r), webhookView{})
+}
+
+func (s *site) showWebhook(w http.ResponseWriter, r *request, status int, key webhook.Key, view webhookView) error {
+	var err error
+	if view.Endpoint, err = s.Webhooks.Get(r.Context(), key); err != nil {
+		return err
+	}
+	before, ok := order.ParseID(r.URL.Query().Get("before"))
+	if !ok || before == 0 {
+		before = web.MaxInt
+	}
+	if view.Deliveries, err = s.Webhooks.Deliveries(r.Context(), key, before, deliveriesPageSize); err != nil {
+		return err
+	}
+	if n := len(view.Deliveries); n == deliveriesPageSize {
+		view.Older = view.Deliveries[n-1].ID
+	}
+	if view.Form.problems == nil {
+		view.Form = newForm(webhookFields(view.Endpoint))
+	}
+	view.Base, view.Types = webhookBase(r, key), eventTypes
+	return s.show(w, r, status, "webhook", view)
+}
+
+// webhookFields returns the fields of a webhook as its form has them.
+func webhookFields(e webhook.Endpoint) url.Values {
+	values := url.Values{"url": {e.URL}, "description": {e.Description}}
+	for _, t := range e.Types.List() {
+		values.Add("type", t.String())
+	}
+	return values
+}
+
+// askRemoveWebhook serves GET remove below the page of a webhook: a question.
+func (s *site) askRemoveWebhook(w http.ResponseWriter, r *request) error {
+	key := webhookKey(r)
+	endpoint, err := s.Webhooks.Get(r.Context(), key)
+	if err != nil {
+		return err
+	}
+	return s.show(w, r, http.StatusOK, "webhookremove", webhookView{Endpoint: endpoint, Base: webhookBase(r, key)})
+}
+
+// changeWebhook serves POST to the page of a webhook. The field "do" names what to do.
+func (s *site) changeWebhook(w http.ResponseWriter, r *request) error {
+	values, err := readForm(r.Request)
+	if err != nil {
+		return err
+	}
+	key, do := webhookKey(r), values.Get("do")
+	what := []string{"webhook", do, webhookBase(r, key)}
+	if do == "test" || do == "redeliver" {
+		return s.sendWebhook(w, r, values, key, append(what, values.Get("event")))
+	}
+	view := webhookView{Form: newForm(values)}
+	var change webhook.Change
+	if do == "change" {
+		address, description, types := s.readWebhook(view.Form)
+		change = webhook.Change{URL: &address, Description: &description, Types: &types}
+		what = append(what, address, description, strings.Join(values["type"], ","))
+	}
+	options, err := changeOptions[webhook.Endpoint](s, r, values, what...)
+	if err != nil {
+		return err
+	}
+	if !view.Form.valid() {
+		return s.showWebhook(w, r, http.StatusUnprocessableEntity, key, view)
+	}
+	view = webhookView{Notice: webhookNotices[do]}
+	actor := order.ActorMerchant
+	if r.grant.Operator() {
+		actor = order.ActorOperator
+	}
+	switch do {
+	case "enable", "disable":
+		enabled := do == "enable"
+		change.Enabled = &enabled
+		fallthrough
+	case "change":
+		_, err = s.Webhooks.Change(r.Context(), actor, key, change, options)
+	case "secret":
+		var changed webhook.Endpoint
+		changed, err = s.Webhooks.RotateSecret(r.Context(), actor, key, secretOverlap, options)
+		if view.Secret = string(changed.Secret); view.Secret != "" {
+			view.Notice = ""
+		}
+	case "remove":
+		if _, err = s.Webhooks.Remove(r.Context(), actor, key, options); replayed(err) == nil {
+			http.Redirect(w, r.Request, s.root+webhooksBase(r)+"?done=removed", http.StatusSeeOther)
+			return nil
+		}
+	default:
+		return web.ErrInvalidPayload
+	}
+	if err := replayed(err); err != nil {
+		return err
+	}
+	return s.showWebhook(w, r, http.StatusOK, key, view)
+}
+
+// webhookNotices say what was done; that of a new secret says that it was shown.
+var webhookNotices = map[string]string{
+	"enable": "webhooks.enabled", "disable": "webhooks.disabled", "change": "webhooks.changed", "secret": "webhooks.secretshown",
+}
+
+// sendWebhook sends a test, or an event again, and shows what came of it.
+func (s *site) sendWebhook(w http.ResponseWriter, r *request, values url.Values, key webhook.Key, what []string) error {
+	options, err := changeOptions[webhook.Delivery](s, r, values, what...)
+	if err != nil {
+		return err
+	}
+	var sent webhook.Delivery
+	if values.Get("do") == "test" {
+		sent, err = s.Webhooks.Test(r.Context(), key, options)
+	} else {
+		number, _ := order.ParseID(values.Get("event"))
+		sent, err = s.Webhooks.Redeliver(r.Context(), key, number, options)
+	}
+	switch {
+	case errors.As(err, new(*order.ReplayError)):
+		return s.showWebhook(w, r, http.StatusOK, key, webhookView{Notice: "webhooks.sentalready"})
+	case errors.Is(err, webhook.ErrBusy):
+		return s.showWebhook(w, r, http.StatusConflict, key, webhookView{Problem: "webhooks.busy"})
+	case errors.Is(err, webhook.ErrNoEvent):
+		return s.showWebhook(w, r, http.StatusUnprocessableEntity, key, webhookView{Problem: "webhooks.noevent"})
+	case err != nil:
+		return err
+	}
+	return s.showWebhook(w, r, http.StatusOK, key, webhookView{Sent: &sent})
+}
