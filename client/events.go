@@ -100,7 +100,7 @@ func (c *Client) EventsPage(ctx context.Context, after int64, limit int, wait ti
 		query.Set("wait", strconv.FormatInt(seconds, 10))
 	}
 	return c.events(ctx, &call{
-		op: "read events after " + strconv.FormatInt(after, 10), method: http.MethodGet,
+		op: "read events after " + text(after), method: http.MethodGet,
 		url: c.address(query, "events"), timeout: c.timeout + max(wait, 0),
 	}, after)
 }
@@ -150,7 +150,7 @@ func (f *feed) read(ctx context.Context, after int64, wait time.Duration) (Event
 		problem = fmt.Sprintf("the newest event is %d", page.Newest)
 	}
 	if problem != "" {
-		err := f.client.notSent("read events after "+strconv.FormatInt(after, 10), ErrHistoryChanged, ErrHistoryChanged.Error()+": "+problem)
+		err := f.client.notSent("read events after "+text(after), ErrHistoryChanged, ErrHistoryChanged.Error()+": "+problem)
 		err.Tries = 1
 		return EventPage{}, err
 	}
@@ -216,7 +216,7 @@ func (c *Client) OrderEvents(ctx context.Context, reference string) iter.Seq2[Ev
 }
 
 func eventQuery(after int64, limit int) url.Values {
-	query := url.Values{"after": {strconv.FormatInt(after, 10)}}
+	query := url.Values{"after": {text(after)}}
 	if limit != 0 {
 		query.Set("limit", strconv.Itoa(limit))
 	}

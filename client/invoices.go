@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"path"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -54,10 +53,8 @@ type upload struct {
 // Errors in addition to those of every call: ErrInvoiceNotFound, also if the order
 // does not exist, and ErrPrecondition.
 func (c *Client) DeleteInvoice(ctx context.Context, reference string, invoiceID int64, options ...WriteOption) ([]Invoice, error) {
-	id := strconv.FormatInt(invoiceID, 10)
-	call := c.orderCall(http.MethodDelete, "delete invoice "+id+" of order "+reference, reference, "invoices", id)
-	c.setOptions(call, options)
-	return fetch(ctx, c, call, decodeDeleted)
+	call := c.orderCall(http.MethodDelete, "delete invoice "+text(invoiceID)+" of order "+reference, reference, "invoices", text(invoiceID))
+	return send(ctx, c, call, nil, options, decodeDeleted)
 }
 
 // InvoiceLink is an address that everybody can open in a browser, without a token,
@@ -71,8 +68,7 @@ type InvoiceLink struct {
 // has it can read the file. Errors in addition to those of every call:
 // ErrInvoiceNotFound, also if the order does not exist.
 func (c *Client) InvoiceLink(ctx context.Context, reference string, invoiceID int64) (InvoiceLink, error) {
-	id := strconv.FormatInt(invoiceID, 10)
-	call := c.orderCall(http.MethodPost, "link invoice "+id+" of order "+reference, reference, "invoices", id, "link")
+	call := c.orderCall(http.MethodPost, "link invoice "+text(invoiceID)+" of order "+reference, reference, "invoices", text(invoiceID), "link")
 	return fetch(ctx, c, call, decodeLink)
 }
 
@@ -91,7 +87,7 @@ type File struct {
 // WithStorage, not to other storages and not after a redirect to another address.
 // Errors in addition to those of every call: ErrInvoiceNotFound.
 func (c *Client) DownloadInvoice(ctx context.Context, invoice Invoice) (File, error) {
-	op := "download invoice " + strconv.FormatInt(invoice.ID, 10)
+	op := "download invoice " + text(invoice.ID)
 	address, err := url.Parse(invoice.URL)
 	if err != nil || address.Scheme != "http" && address.Scheme != "https" || address.Host == "" || address.User != nil {
 		return File{}, c.notSent(op, ErrInvalidParams, "its URL is not a URL to download from")

@@ -3,7 +3,6 @@ package client
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -138,21 +137,17 @@ func (c *Client) Accept(ctx context.Context, reference string, options ...WriteO
 // RejectedByMerchant. Errors in addition to those of every call: ErrNotFound,
 // ErrInvalidReason, ErrCannotReject, ErrPrecondition.
 func (c *Client) Reject(ctx context.Context, reference string, reason Reason, options ...WriteOption) error {
-	body := map[string]any{"status": "D"}
+	body := map[string]string{"status": "D"}
 	if reason != NoReason {
-		body["reason"] = reason
+		body["reason"] = string(reason)
 	}
 	return c.act(ctx, "reject", reference, body, options)
 }
 
 // act accepts or rejects an order.
-func (c *Client) act(ctx context.Context, action, reference string, body map[string]any, options []WriteOption) error {
+func (c *Client) act(ctx context.Context, action, reference string, body any, options []WriteOption) error {
 	call := c.orderCall(http.MethodPatch, action+" order "+reference, reference, action)
-	if body != nil {
-		call.body, _ = json.Marshal(body) // texts can always be encoded
-	}
-	c.setOptions(call, options)
-	_, err := fetch(ctx, c, call, decodeSuccess)
+	_, err := send(ctx, c, call, body, options, decodeSuccess)
 	return err
 }
 

@@ -49,6 +49,9 @@ func (c *Client) orderCall(method, op, reference string, below ...string) *call 
 	return call
 }
 
+// text returns a number in digits.
+func text(n int64) string { return strconv.FormatInt(n, 10) }
+
 // response is a response that was read completely.
 type response struct {
 	status    int

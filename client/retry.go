@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
@@ -26,6 +27,15 @@ func fetch[T any](ctx context.Context, c *Client, call *call, decode func(respon
 		return none, c.malformed(call, r, err)
 	}
 	return value, nil
+}
+
+// send sends a write with a body, which is nil for none.
+func send[T any](ctx context.Context, c *Client, call *call, body any, options []WriteOption, decode func(response) (T, error)) (T, error) {
+	if body != nil {
+		call.body, _ = json.Marshal(body) // texts and numbers can always be encoded
+	}
+	c.setOptions(call, options)
+	return fetch(ctx, c, call, decode)
 }
 
 // do sends a call, with retries if they are safe, and returns a response with

@@ -2,10 +2,8 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
-	"strconv"
 	"time"
 )
 
@@ -49,7 +47,7 @@ type NewToken struct {
 func (c *Client) Tokens(ctx context.Context) ([]Token, error) {
 	var all []Token
 	for after := int64(0); ; {
-		query := url.Values{"after": {strconv.FormatInt(after, 10)}, "limit": {"1000"}}
+		query := url.Values{"after": {text(after)}, "limit": {"1000"}}
 		call := &call{op: "list tokens", method: http.MethodGet, url: c.address(query, "tokens")}
 		page, err := fetch(ctx, c, call, decodeTokens)
 		if err != nil {
@@ -76,27 +74,22 @@ func (c *Client) CreateToken(ctx context.Context, request TokenRequest, options 
 // same scopes, label and lifetime, and lets the old one expire after the overlap. Errors
 // in addition to those of every call: ErrTokenNotFound.
 func (c *Client) RotateToken(ctx context.Context, id int64, overlap time.Duration, options ...WriteOption) (NewToken, error) {
-	address := c.address(nil, "tokens", strconv.FormatInt(id, 10), "rotate")
+	address := c.address(nil, "tokens", text(id), "rotate")
 	body := map[string]string{"overlap": overlap.String()}
-	return c.newToken(ctx, "rotate token "+strconv.FormatInt(id, 10), address, body, options)
+	return c.newToken(ctx, "rotate token "+text(id), address, body, options)
 }
 
 // RevokeToken revokes a token; the service refuses it from the next request on. Errors in
 // addition to those of every call: ErrTokenNotFound.
 func (c *Client) RevokeToken(ctx context.Context, id int64, options ...WriteOption) error {
-	name := strconv.FormatInt(id, 10)
-	call := &call{op: "revoke token " + name, method: http.MethodDelete, url: c.address(nil, "tokens", name)}
-	c.setOptions(call, options)
-	_, err := fetch(ctx, c, call, decodeSuccess)
+	call := &call{op: "revoke token " + text(id), method: http.MethodDelete, url: c.address(nil, "tokens", text(id))}
+	_, err := send(ctx, c, call, nil, options, decodeSuccess)
 	return err
 }
 
 // newToken sends a request for a new token.
 func (c *Client) newToken(ctx context.Context, op, address string, body any, options []WriteOption) (NewToken, error) {
-	call := &call{op: op, method: http.MethodPost, url: address, creates: true}
-	call.body, _ = json.Marshal(body) // texts can always be encoded
-	c.setOptions(call, options)
-	return fetch(ctx, c, call, decodeNewToken)
+	return send(ctx, c, &call{op: op, method: http.MethodPost, url: address, creates: true}, body, options, decodeNewToken)
 }
 
 // lifetime returns a duration as the service reads it; empty for 0.

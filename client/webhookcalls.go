@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -65,15 +64,6 @@ func (c *Client) webhookCall(method, op string, below ...string) *call {
 	return &call{op: op, method: method, url: c.address(nil, append([]string{"webhooks"}, below...)...), notFound: ErrWebhookNotFound}
 }
 
-// changeWebhook sends a change. body is nil for none.
-func changeWebhook[T any](ctx context.Context, c *Client, call *call, body any, options []WriteOption, decode func(response) (T, error)) (T, error) {
-	if body != nil {
-		call.body, _ = json.Marshal(body) // texts and numbers can always be encoded
-	}
-	c.setOptions(call, options)
-	return fetch(ctx, c, call, decode)
-}
-
 // Webhooks returns the merchant's webhooks, by id. The token needs the scope webhooks,
 // as for all calls about webhooks.
 func (c *Client) Webhooks(ctx context.Context) ([]Webhook, error) {
@@ -94,18 +84,18 @@ func (c *Client) Webhook(ctx context.Context, id int64) (Webhook, error) {
 func (c *Client) AddWebhook(ctx context.Context, webhook NewWebhook, options ...WriteOption) (Webhook, string, error) {
 	call := c.webhookCall(http.MethodPost, "add a webhook")
 	call.creates = true
-	added, err := changeWebhook(ctx, c, call, webhook, options, decodeSecret)
+	added, err := send(ctx, c, call, webhook, options, decodeSecret)
 	return added.Webhook, added.Secret, err
 }
 
 // ChangeWebhook changes a webhook, or returns ErrWebhookNotFound.
 func (c *Client) ChangeWebhook(ctx context.Context, id int64, change WebhookChange, options ...WriteOption) (Webhook, error) {
-	return changeWebhook(ctx, c, c.webhookCall(http.MethodPatch, "change webhook "+text(id), text(id)), change, options, decodeWebhook)
+	return send(ctx, c, c.webhookCall(http.MethodPatch, "change webhook "+text(id), text(id)), change, options, decodeWebhook)
 }
 
 // RemoveWebhook removes a webhook, or returns ErrWebhookNotFound.
 func (c *Client) RemoveWebhook(ctx context.Context, id int64, options ...WriteOption) error {
-	_, err := changeWebhook(ctx, c, c.webhookCall(http.MethodDelete, "remove webhook "+text(id), text(id)), nil, options, decodeSuccess)
+	_, err := send(ctx, c, c.webhookCall(http.MethodDelete, "remove webhook "+text(id), text(id)), nil, options, decodeSuccess)
 	return err
 }
 
@@ -113,25 +103,25 @@ func (c *Client) RemoveWebhook(ctx context.Context, id int64, options ...WriteOp
 // AddWebhook does. The old one signs too for the time of overlap, at most a week.
 func (c *Client) RotateWebhookSecret(ctx context.Context, id int64, overlap time.Duration, options ...WriteOption) (Webhook, string, error) {
 	body := map[string]string{"overlap": overlap.String()}
-	rotated, err := changeWebhook(ctx, c, c.webhookCall(http.MethodPost, "rotate the secret of webhook "+text(id), text(id), "secret"), body, options, decodeSecret)
+	rotated, err := send(ctx, c, c.webhookCall(http.MethodPost, "rotate the secret of webhook "+text(id), text(id), "secret"), body, options, decodeSecret)
 	return rotated.Webhook, rotated.Secret, err
 }
 
 // SendTestEvent sends a test event to a webhook and returns what came of it.
 func (c *Client) SendTestEvent(ctx context.Context, id int64, options ...WriteOption) (Delivery, error) {
-	return changeWebhook(ctx, c, c.webhookCall(http.MethodPost, "test webhook "+text(id), text(id), "test"), nil, options, decodeSent)
+	return send(ctx, c, c.webhookCall(http.MethodPost, "test webhook "+text(id), text(id), "test"), nil, options, decodeSent)
 }
 
 // RedeliverEvent sends an event to a webhook again and returns what came of it.
 func (c *Client) RedeliverEvent(ctx context.Context, id, event int64, options ...WriteOption) (Delivery, error) {
 	body := map[string]int64{"event": event}
-	return changeWebhook(ctx, c, c.webhookCall(http.MethodPost, "send an event to webhook "+text(id), text(id), "redeliver"), body, options, decodeSent)
+	return send(ctx, c, c.webhookCall(http.MethodPost, "send an event to webhook "+text(id), text(id), "redeliver"), body, options, decodeSent)
 }
 
 // ReplayEvents delivers the events after a number to a webhook again, in order.
 func (c *Client) ReplayEvents(ctx context.Context, id, after int64, options ...WriteOption) (Webhook, error) {
 	body := map[string]int64{"after": after}
-	return changeWebhook(ctx, c, c.webhookCall(http.MethodPost, "replay events to webhook "+text(id), text(id), "replay"), body, options, decodeWebhook)
+	return send(ctx, c, c.webhookCall(http.MethodPost, "replay events to webhook "+text(id), text(id), "replay"), body, options, decodeWebhook)
 }
 
 // Deliveries returns up to limit deliveries to a webhook, the newest first; those with
@@ -152,8 +142,6 @@ func (c *Client) Deliveries(ctx context.Context, id, before int64, limit int) ([
 		return wire.Deliveries, err
 	})
 }
-
-func text(n int64) string { return strconv.FormatInt(n, 10) }
 
 // validWebhooks reports whether all webhooks have the required fields.
 func validWebhooks(webhooks ...Webhook) bool {

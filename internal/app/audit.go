@@ -90,31 +90,6 @@ func numberOr(n int64) string {
 
 func (c *auditCommand) run(ctx context.Context, p *process) error {
 	return p.withDatabase(ctx, existing, func(b *backend) error {
-		rows := make([]order.AuditEntry, 0, tableRows)
-		printed := false
-		flush := func() error {
-			if printed = true; c.JSON {
-				return nil
-			}
-			err := printTable(p, auditHeading, rows, auditRow)
-			rows = rows[:0]
-			return err
-		}
-		for e, err := range b.orders.AuditEntries(ctx, c.query) {
-			if err == nil && c.JSON {
-				err = p.printJSON(newAuditJSON(e))
-			} else if err == nil {
-				if rows = append(rows, e); len(rows) == tableRows {
-					err = flush()
-				}
-			}
-			if err != nil {
-				return err
-			}
-		}
-		if printed && len(rows) == 0 {
-			return nil
-		}
-		return flush()
+		return printAll(p, c.JSON, auditHeading, b.orders.AuditEntries(ctx, c.query), 0, auditRow, func(e order.AuditEntry) any { return newAuditJSON(e) })
 	})
 }

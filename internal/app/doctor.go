@@ -118,22 +118,15 @@ func (c *doctorCommand) print(p *process, found []diagnosis) error {
 	if c.JSON {
 		return p.printJSON(doctorReport{Settings: c.shown, Checks: found})
 	}
-	err := printTable(p, []string{"SETTING", "VALUE", "FROM"}, c.shown, func(s shownSetting) []string {
+	return p.printSections(newSection([]string{"SETTING", "VALUE", "FROM"}, c.shown, func(s shownSetting) []string {
 		return []string{s.Name, textOr(s.Value), oneLine(s.From)}
-	})
-	if err == nil {
-		err = p.print("")
-	}
-	if err != nil {
-		return err
-	}
-	return printTable(p, []string{"STATUS", "CHECK", "RESULT"}, found, func(d diagnosis) []string {
+	}), newSection([]string{"STATUS", "CHECK", "RESULT"}, found, func(d diagnosis) []string {
 		text := oneLine(d.Detail)
 		if d.Advice != "" {
 			text += ": " + oneLine(d.Advice)
 		}
 		return []string{d.Status, d.Check, text}
-	})
+	}))
 }
 
 // doctor runs the checks.

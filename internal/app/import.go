@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,14 +85,10 @@ func (p *process) importFrom(ctx context.Context, importBatch ingest.ImportFunc,
 	switch {
 	case ctx.Err() != nil:
 		return errors.New("stopped before the end of the input; run the command again to import the rest")
-	case err != nil:
-		return err
-	case refused == 1:
-		return errors.New("1 line was refused")
-	case refused > 1:
-		return fmt.Errorf("%d lines were refused", refused)
+	case err == nil && refused > 0:
+		return errors.New(count(int64(refused), "line was", "lines were") + " refused")
 	}
-	return printErr
+	return cmp.Or(err, printErr)
 }
 
 // rejectedLines is the file of refused lines; nil: none.

@@ -137,35 +137,23 @@ func newInspectionJSON(all order.Inspection, deliveries []webhook.OrderDelivery)
 
 // printInspection prints everything about an order as tables.
 func (p *process) printInspection(all order.Inspection, deliveries []webhook.OrderDelivery) error {
-	err := printTable(p, foundHeading, []order.FoundOrder{foundOf(&all.Order)}, foundRow)
-	if err == nil {
-		err = p.print("")
-	}
-	if err == nil {
-		err = printTable(p, []string{"TIME", "EVENT", "ACTOR", "FROM", "TO", "REASON", "FILE", "TOKEN", "REQUEST"}, all.Events, func(e order.EventRecord) []string {
+	return p.printSections(
+		newSection(foundHeading, []order.FoundOrder{foundOf(&all.Order)}, foundRow),
+		newSection([]string{"TIME", "EVENT", "ACTOR", "FROM", "TO", "REASON", "FILE", "TOKEN", "REQUEST"}, all.Events, func(e order.EventRecord) []string {
 			event := newEventJSON(e)
 			return []string{
 				timestamp(e.At), event.Type, event.Actor, textOr(event.From), textOr(event.To), textOr(event.Reason), textOr(event.FileName),
 				numberOr(event.TokenID), textOr(event.RequestID),
 			}
-		})
-	}
-	if err == nil && len(all.Files) > 0 {
-		if err = p.print(""); err == nil {
-			err = printTable(p, []string{"FILE", "NAME", "BYTES", "UPLOADED", "DELETED"}, all.Files, func(f order.FileEntry) []string {
-				return []string{numberOr(f.ID), textOr(f.Name), strconv.FormatInt(f.Size, 10), timestamp(f.CreatedAt), timestamp(f.DeletedAt)}
-			})
-		}
-	}
-	if err == nil && len(deliveries) > 0 {
-		if err = p.print(""); err == nil {
-			err = printTable(p, []string{"DELIVERED", "WEBHOOK", "NUMBER", "EVENT", "STATUS", "ERROR", "MS"}, deliveries, func(d webhook.OrderDelivery) []string {
-				return []string{
-					timestamp(d.At), numberOr(d.WebhookID), numberOr(d.Event), d.Type, numberOr(int64(d.Status)), textOr(d.Error),
-					strconv.FormatInt(d.Took.Milliseconds(), 10),
-				}
-			})
-		}
-	}
-	return err
+		}),
+		newSection([]string{"FILE", "NAME", "BYTES", "UPLOADED", "DELETED"}, all.Files, func(f order.FileEntry) []string {
+			return []string{numberOr(f.ID), textOr(f.Name), strconv.FormatInt(f.Size, 10), timestamp(f.CreatedAt), timestamp(f.DeletedAt)}
+		}),
+		newSection([]string{"DELIVERED", "WEBHOOK", "NUMBER", "EVENT", "STATUS", "ERROR", "MS"}, deliveries, func(d webhook.OrderDelivery) []string {
+			return []string{
+				timestamp(d.At), numberOr(d.WebhookID), numberOr(d.Event), d.Type, numberOr(int64(d.Status)), textOr(d.Error),
+				strconv.FormatInt(d.Took.Milliseconds(), 10),
+			}
+		}),
+	)
 }

@@ -190,5 +190,5 @@ func (c *invoicesDelete) run(ctx context.Context, p *process) error {
 	if c.JSON {
 		return p.printJSON(map[string][]client.Invoice{"invoices": left})
 	}
-	return p.printInvoices(left)
+	return printTable(p, invoiceHeading, left, invoiceRow)
 }

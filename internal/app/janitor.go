@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"time"
 
 	"merchantorders/internal/order"
@@ -11,31 +10,27 @@ import (
 
 // Intervals of the background jobs.
 const (
-	expireInterval = 15 * time.Second // of expireReservations
+	expireInterval = 15 * time.Second // of ending the reservations of uploads
 	usageInterval  = 10 * time.Second // of writing the last-used times of tokens
 	recordInterval = time.Minute      // of deleting expired idempotency records
-	purgeInterval  = time.Hour        // of purgeDeletedFiles and deleteOldOrders
+	purgeInterval  = time.Hour        // of purging deleted files and deleting old orders
 	indexInterval  = 5 * time.Second  // of indexOrders
-	dueInterval    = 10 * time.Second // of cancelExpired
+	dueInterval    = 10 * time.Second // of canceling orders past their deadline
 )
+
+// logCount logs how often a job has done something, unless it is never. It returns err.
+func logCount(log *slog.Logger, what string, count int, err error) error {
+	if count > 0 {
+		log.Info(what, "count", count)
+	}
+	return err
+}
 
 // expireReservations expires the reservations made before a time, of uploads
 // that have not finished.
 func (b *backend) expireReservations(ctx context.Context, before time.Time, log *slog.Logger) error {
 	count, err := b.orders.ExpireReservations(ctx, before)
-	if count > 0 {
-		log.Info("reservations of unfinished uploads expired", "count", count)
-	}
-	return err
-}
-
-// purgeDeletedFiles removes the bytes of the files that were deleted before a time.
-func (b *backend) purgeDeletedFiles(ctx context.Context, before time.Time, log *slog.Logger) error {
-	count, err := b.orders.PurgeDeletedFiles(ctx, before)
-	if count > 0 {
-		log.Info("deleted files purged", "count", count)
-	}
-	return err
+	return logCount(log, "reservations of unfinished uploads expired", count, err)
 }
 
 // indexOrders writes the words of orders that a version without the search has
@@ -51,9 +46,7 @@ func (b *backend) indexOrders(ctx context.Context, log *slog.Logger) error {
 			break
 		}
 	}
-	if indexed > 0 {
-		log.Info("orders of an earlier version indexed for the search", "count", indexed)
-	}
+	_ = logCount(log, "orders of an earlier version indexed for the search", indexed, nil)
 	for {
 		if merged, err := b.db.MergeWords(ctx); err != nil || !merged {
 			return err
@@ -61,37 +54,15 @@ func (b *backend) indexOrders(ctx context.Context, log *slog.Logger) error {
 	}
 }
 
-// cancelExpired cancels orders past their deadline.
-func (b *backend) cancelExpired(ctx context.Context, log *slog.Logger) error {
-	count, err := b.orders.CancelExpired(ctx)
-	if count > 0 {
-		log.Info("orders canceled after their deadline", "count", count)
-	}
-	return err
-}
-
-// deleteOldOrders deletes the orders that were created before a time.
-func (b *backend) deleteOldOrders(ctx context.Context, before time.Time, log *slog.Logger) error {
-	count, err := b.orders.DeleteOldOrders(ctx, before)
-	if count > 0 {
-		log.Info("old orders deleted", "count", count)
-	}
-	return err
-}
-
 // startJanitor starts the background jobs. Deleted files are purged after
 // purgeAfter, and orders are deleted after retain; 0 means never. With cancelExpired
 // orders are canceled after their deadline. The returned function stops the jobs and
 // waits until they have ended.
 func (b *backend) startJanitor(purgeAfter, retain time.Duration, cancelExpired bool) (stop func()) {
-	// The jobs outlive the server's context, so that the token uses of the last
-	// requests are written too.
-	ctx, cancel := context.WithCancel(context.Background())
-	now, log := b.jobs.now, b.jobs.log
-	var running sync.WaitGroup
-	running.Go(func() {
-		err := b.db.CheckFile(ctx)
-		if ctx.Err() != nil {
+	now, log, group := b.jobs.now, b.jobs.log, b.jobs.newGroup()
+	group.running.Go(func() {
+		err := b.db.CheckFile(group.ctx)
+		if group.ctx.Err() != nil {
 			return
 		}
 		b.jobs.record(b.jobs.add("check the database file", 0), err)
@@ -99,37 +70,33 @@ func (b *backend) startJanitor(purgeAfter, retain time.Duration, cancelExpired b
 			log.Error("the database file failed its check", "error", err)
 		}
 	})
-	running.Go(func() { b.tokens.RecordUses(ctx, usageInterval, log) })
-	// Some servers never run for an hour, so rare jobs also run at the start.
-	every := func(name string, interval time.Duration, atStart bool, run func() error) {
-		job := b.jobs.add(name, interval)
-		running.Go(func() {
-			if atStart {
-				b.jobs.once(ctx, job, run)
-			}
-			b.jobs.repeat(ctx, job, run)
-		})
-	}
-	every("expire reservations", expireInterval, false, func() error {
+	group.running.Go(func() { b.tokens.RecordUses(group.ctx, usageInterval, log) })
+	group.every("expire reservations", expireInterval, false, func(ctx context.Context) error {
 		// Uploads of every instance that can no longer be running.
 		return b.expireReservations(ctx, now().Add(-order.ReservationTimeout), log)
 	})
-	every("delete idempotency records", recordInterval, false, func() error {
+	group.every("delete idempotency records", recordInterval, false, func(ctx context.Context) error {
 		_, err := b.orders.DeleteExpiredIdempotencyRecords(ctx)
 		return err
 	})
-	every("index orders", indexInterval, true, func() error { return b.indexOrders(ctx, log) })
+	group.every("index orders", indexInterval, true, func(ctx context.Context) error { return b.indexOrders(ctx, log) })
 	if cancelExpired {
-		every("cancel expired orders", dueInterval, false, func() error { return b.cancelExpired(ctx, log) })
+		group.every("cancel expired orders", dueInterval, false, func(ctx context.Context) error {
+			count, err := b.orders.CancelExpired(ctx)
+			return logCount(log, "orders canceled after their deadline", count, err)
+		})
 	}
 	if purgeAfter > 0 {
-		every("purge deleted files", purgeInterval, true, func() error { return b.purgeDeletedFiles(ctx, now().Add(-purgeAfter), log) })
+		group.every("purge deleted files", purgeInterval, true, func(ctx context.Context) error {
+			count, err := b.orders.PurgeDeletedFiles(ctx, now().Add(-purgeAfter))
+			return logCount(log, "deleted files purged", count, err)
+		})
 	}
 	if retain > 0 {
-		every("delete old orders", purgeInterval, true, func() error { return b.deleteOldOrders(ctx, now().Add(-retain), log) })
+		group.every("delete old orders", purgeInterval, true, func(ctx context.Context) error {
+			count, err := b.orders.DeleteOldOrders(ctx, now().Add(-retain))
+			return logCount(log, "old orders deleted", count, err)
+		})
 	}
-	return func() {
-		cancel()
-		running.Wait()
-	}
+	return group.stop
 }

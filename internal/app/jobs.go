@@ -38,24 +38,51 @@ func (j *jobs) all() []web.Job {
 	return all
 }
 
-// repeat runs a job at its interval until ctx ends. It first waits for one interval.
-func (j *jobs) repeat(ctx context.Context, job *web.Job, run func() error) {
-	ticker := time.NewTicker(job.Interval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
+// jobGroup is running jobs that are stopped together. They outlive the server's context,
+// so that they still do the work of the last requests.
+type jobGroup struct {
+	*jobs
+	ctx     context.Context
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+}
+
+func (j *jobs) newGroup() *jobGroup {
+	g := &jobGroup{jobs: j}
+	g.ctx, g.cancel = context.WithCancel(context.Background())
+	return g
+}
+
+// stop stops the jobs and waits until they have ended.
+func (g *jobGroup) stop() {
+	g.cancel()
+	g.running.Wait()
+}
+
+// every runs a job at its interval. It first waits for one interval, unless the job also
+// runs at the start: some servers never run for an hour.
+func (g *jobGroup) every(name string, interval time.Duration, atStart bool, run func(context.Context) error) {
+	job := g.add(name, interval)
+	g.running.Go(func() {
+		ticker := time.NewTicker(interval)
+		defer ticker.Stop()
+		for ; ; atStart = true {
+			if atStart {
+				g.once(g.ctx, job, run)
+			}
+			select {
+			case <-g.ctx.Done():
+				return
+			case <-ticker.C:
+			}
 		}
-		j.once(ctx, job, run)
-	}
+	})
 }
 
 // once runs a job, records its end and logs its error. An error because ctx ended
 // counts for nothing.
-func (j *jobs) once(ctx context.Context, job *web.Job, run func() error) {
-	err := run()
+func (j *jobs) once(ctx context.Context, job *web.Job, run func(context.Context) error) {
+	err := run(ctx)
 	if err != nil && ctx.Err() != nil {
 		return
 	}

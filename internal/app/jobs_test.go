@@ -6,7 +6,6 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,7 +22,7 @@ func TestJobs(t *testing.T) {
 		var log bytes.Buffer
 		j := &jobs{now: time.Now, log: slog.New(slog.NewTextHandler(&log, nil))}
 		started := time.Now()
-		job := j.add("purge", time.Hour)
+		group := j.newGroup()
 		want := web.Job{Name: "purge", Interval: time.Hour, LastSuccess: started}
 		check := func(when string) {
 			t.Helper()
@@ -31,21 +30,17 @@ func TestJobs(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", when, diff)
 			}
 		}
-		check("before the first run")
-		ctx, cancel := context.WithCancel(t.Context())
 		results := []error{nil, errors.New("first"), errors.New("second")}
-		var running sync.WaitGroup
-		running.Go(func() {
-			j.repeat(ctx, job, func() error {
-				if len(results) == 0 {
-					cancel()
-					return errors.New("stopped")
-				}
-				result := results[0]
-				results = results[1:]
-				return result
-			})
+		group.every("purge", time.Hour, false, func(context.Context) error {
+			if len(results) == 0 {
+				group.cancel()
+				return errors.New("stopped")
+			}
+			result := results[0]
+			results = results[1:]
+			return result
 		})
+		check("before the first run")
 		time.Sleep(time.Hour + time.Second)
 		want.LastRun, want.LastSuccess = started.Add(time.Hour), started.Add(time.Hour)
 		check("success")
@@ -54,7 +49,7 @@ func TestJobs(t *testing.T) {
 		check("two failures")
 		time.Sleep(time.Hour)
 		check("stopped")
-		running.Wait()
+		group.stop()
 		if text := log.String(); strings.Count(text, "background job failed") != 2 || !strings.Contains(text, `job=purge next_try_in=1h0m0s error=second`) {
 			t.Errorf("log:\n%s", text)
 		}

@@ -59,44 +59,10 @@ func parseDay(text string) (time.Time, string) {
 	return day, ""
 }
 
-// tableRows is the maximum number of rows in a table. A longer list has several
-// tables, which bounds the memory.
-const tableRows = 1000
-
 var orderHeading = []string{"REFERENCE", "STATE", "CREATED", "TOTAL", "COUNTRY", "INVOICE", "CUSTOMER"}
 
 func (c *ordersList) run(ctx context.Context, p *process) error {
-	var rows []client.Summary
-	flush := func() error {
-		table := rows
-		rows = nil
-		return printTable(p, orderHeading, table, orderRow)
-	}
-	listed := int64(0)
-	for order, err := range c.service.Orders(ctx, c.filter) {
-		if err != nil {
-			if len(rows) > 0 {
-				err = errors.Join(flush(), err)
-			}
-			return err
-		}
-		listed++
-		if c.JSON {
-			err = p.printJSON(order)
-		} else if rows = append(rows, order); len(rows) == tableRows {
-			err = flush()
-		}
-		if err != nil {
-			return err
-		}
-		if listed == c.limit {
-			break
-		}
-	}
-	if c.JSON || listed > 0 && len(rows) == 0 {
-		return nil
-	}
-	return flush()
+	return printAll(p, c.JSON, orderHeading, c.service.Orders(ctx, c.filter), c.limit, orderRow, func(o client.Summary) any { return o })
 }
 
 // orderRow returns the table row of an order.

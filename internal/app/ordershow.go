@@ -22,25 +22,15 @@ func (c *ordersShow) run(ctx context.Context, p *process) error {
 
 // printOrder prints an order as text.
 func (p *process) printOrder(o client.Order) error {
-	itself := func(row []string) []string { return row }
-	if err := printTable(p, []string{"ORDER", textOr(o.Reference)}, orderFields(o), itself); err != nil {
-		return err
-	}
-	if err := p.print(""); err != nil {
-		return err
-	}
-	err := printTable(p, []string{"QUANTITY", "SKU", "PRICE", "TOTAL", "PRODUCT"}, o.LineItems, func(line client.LineItem) []string {
-		return []string{
-			strconv.FormatInt(line.Quantity, 10), textOr(line.SKU), amount(line.UnitPrice), amount(line.TotalPrice), textOr(line.ProductName),
-		}
-	})
-	if err != nil || len(o.Invoices) == 0 {
-		return err
-	}
-	if err := p.print(""); err != nil {
-		return err
-	}
-	return p.printInvoices(o.Invoices)
+	return p.printSections(
+		section{[]string{"ORDER", textOr(o.Reference)}, orderFields(o)},
+		newSection([]string{"QUANTITY", "SKU", "PRICE", "TOTAL", "PRODUCT"}, o.LineItems, func(line client.LineItem) []string {
+			return []string{
+				strconv.FormatInt(line.Quantity, 10), textOr(line.SKU), amount(line.UnitPrice), amount(line.TotalPrice), textOr(line.ProductName),
+			}
+		}),
+		newSection(invoiceHeading, o.Invoices, invoiceRow),
+	)
 }
 
 // orderFields returns the names and values of the fields of an order.
@@ -73,9 +63,8 @@ func orderFields(o client.Order) [][]string {
 	return fields
 }
 
-// printInvoices prints invoice files as a table.
-func (p *process) printInvoices(invoices []client.Invoice) error {
-	return printTable(p, []string{"INVOICE", "UPLOADED", "ADDRESS"}, invoices, func(i client.Invoice) []string {
-		return []string{strconv.FormatInt(i.ID, 10), timestamp(i.CreatedAt), textOr(i.URL)}
-	})
+var invoiceHeading = []string{"INVOICE", "UPLOADED", "ADDRESS"}
+
+func invoiceRow(i client.Invoice) []string {
+	return []string{strconv.FormatInt(i.ID, 10), timestamp(i.CreatedAt), textOr(i.URL)}
 }

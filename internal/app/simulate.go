@@ -139,18 +139,10 @@ var demoLife = demo.Settings{MerchantID: demo.MerchantID, Seed: 1, Rate: 1, Spee
 // startSimulator starts the marketplace of serve --demo. The returned function stops it
 // and waits until it has ended.
 func (s *server) startSimulator() (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	simulator, ended := demo.NewSimulator(s.orders, demoLife), make(chan struct{})
-	job := s.jobs.add("simulate the marketplace", simulateInterval)
-	go func() {
-		defer close(ended)
-		s.jobs.repeat(ctx, job, func() error {
-			_, err := simulator.Step(context.WithoutCancel(ctx))
-			return err
-		})
-	}()
-	return func() {
-		cancel()
-		<-ended
-	}
+	simulator, group := demo.NewSimulator(s.orders, demoLife), s.jobs.newGroup()
+	group.every("simulate the marketplace", simulateInterval, false, func(ctx context.Context) error {
+		_, err := simulator.Step(context.WithoutCancel(ctx))
+		return err
+	})
+	return group.stop
 }

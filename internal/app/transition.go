@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +24,7 @@ func (c *transitionCommand) run(ctx context.Context, p *process) error {
 	}
 	defer func() { _ = input.Close() }()
 	return p.withDatabase(ctx, existing, func(b *backend) error {
-		bar, counts, failed := p.bar("changing", size, true), make(map[string]int), 0
+		bar, counts, failed := p.bar("changing", size, true), make(map[string]int), int64(0)
 		err := ingest.Batches[order.BulkChange, order.BulkResult]{
 			Parse: operator.ParseChange,
 			Do: func(ctx context.Context, batch []order.BulkChange) ([]order.BulkResult, error) {
@@ -49,14 +50,10 @@ func (c *transitionCommand) run(ctx context.Context, p *process) error {
 		switch {
 		case ctx.Err() != nil:
 			return errors.New("stopped before the end of the input; run the command again to make the rest of the changes")
-		case err != nil:
-			return err
-		case failed == 1:
-			return errors.New("1 line changed nothing")
-		case failed > 1:
-			return fmt.Errorf("%d lines changed nothing", failed)
+		case err == nil && failed > 0:
+			return errors.New(count(failed, "line", "lines") + " changed nothing")
 		}
-		return printErr
+		return cmp.Or(err, printErr)
 	})
 }
 

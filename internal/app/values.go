@@ -3,9 +3,12 @@ package app
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -115,12 +118,82 @@ func printList[T, J any](p *process, flag jsonFlag, heading []string, items []T,
 	return nil
 }
 
+// tableRows is the maximum number of rows in a table. A longer list has several
+// tables, which bounds the memory.
+const tableRows = 1000
+
+// printAll is printList for any number of items, of which it prints limit at most; 0: all.
+func printAll[T any](p *process, asJSON bool, heading []string, items iter.Seq2[T, error], limit int64, row func(T) []string, document func(T) any) error {
+	var rows []T
+	printed := int64(0)
+	flush := func() error {
+		table := rows
+		rows = nil
+		return printTable(p, heading, table, row)
+	}
+	for item, err := range items {
+		if err != nil {
+			if len(rows) > 0 {
+				err = errors.Join(flush(), err)
+			}
+			return err
+		}
+		printed++
+		if asJSON {
+			err = p.printJSON(document(item))
+		} else if rows = append(rows, item); len(rows) == tableRows {
+			err = flush()
+		}
+		if err != nil {
+			return err
+		}
+		if printed == limit {
+			break
+		}
+	}
+	if asJSON || printed > 0 && len(rows) == 0 {
+		return nil
+	}
+	return flush()
+}
+
 // utc returns a time for JSON; the zero time stays.
 func utc(t time.Time) time.Time {
 	if t.IsZero() {
 		return t
 	}
 	return t.UTC().Truncate(time.Second)
+}
+
+// section is one of several tables.
+type section struct {
+	heading []string
+	rows    [][]string
+}
+
+// newSection returns the table of items.
+func newSection[T any](heading []string, items []T, row func(T) []string) section {
+	s := section{heading: heading}
+	for _, item := range items {
+		s.rows = append(s.rows, row(item))
+	}
+	return s
+}
+
+// printSections prints tables, with an empty line between two of them. It leaves out those
+// without rows.
+func (p *process) printSections(sections ...section) error {
+	for i, s := range slices.DeleteFunc(sections, func(s section) bool { return len(s.rows) == 0 }) {
+		if i > 0 {
+			if err := p.print(""); err != nil {
+				return err
+			}
+		}
+		if err := printTable(p, s.heading, s.rows, func(row []string) []string { return row }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // printTable prints a table with aligned columns.

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"math/rand/v2"
-	"sync"
 	"time"
 
 	v2 "merchantorders/internal/api/v2"
@@ -36,22 +35,13 @@ const deliveriesInterval = time.Hour
 // deletion of old deliveries. The returned function stops both and waits until their
 // requests have ended.
 func (s *server) runSender() (stop func()) {
-	// They outlive the server's context, so that the events of the last requests are
-	// still delivered while the server stops.
-	ctx, cancel := context.WithCancel(context.Background())
-	var running sync.WaitGroup
+	group := s.jobs.newGroup()
 	if !s.flags.NoWebhooks {
-		running.Go(func() { s.sender.Run(ctx) })
+		group.running.Go(func() { s.sender.Run(group.ctx) })
 	}
-	job := s.jobs.add("delete webhook deliveries", deliveriesInterval)
-	running.Go(func() {
-		s.jobs.repeat(ctx, job, func() error {
-			_, err := s.webhooks.DeleteOldDeliveries(ctx)
-			return err
-		})
+	group.every("delete webhook deliveries", deliveriesInterval, false, func(ctx context.Context) error {
+		_, err := s.webhooks.DeleteOldDeliveries(ctx)
+		return err
 	})
-	return func() {
-		cancel()
-		running.Wait()
-	}
+	return group.stop
 }

@@ -40,9 +40,9 @@ func NewFields(t token.Token) Fields {
 	}
 }
 
-// CreatedView is the response to a new token. Only here its text is shown, and only
+// createdView is the response to a new token. Only here its text is shown, and only
 // once: a repetition of the request gets null. V is the view of a token.
-type CreatedView[V any] struct {
+type createdView[V any] struct {
 	Text     *string `json:"text"`
 	Token    V       `json:"token"`
 	Replaced *V      `json:"replaced,omitempty"` // of a rotation
@@ -53,7 +53,7 @@ func NewCreation[V any](log *slog.Logger, by []slog.Attr, view func(token.Token)
 	apply func(context.Context, token.CreateOptions) (token.Created, error),
 ) web.Change {
 	respond := func(text *string, created token.Created) web.Response {
-		body := CreatedView[V]{Text: text, Token: view(created.Token)}
+		body := createdView[V]{Text: text, Token: view(created.Token)}
 		if created.Replaced.ID != 0 {
 			replaced := view(created.Replaced)
 			body.Replaced = &replaced
@@ -76,15 +76,15 @@ func NewCreation[V any](log *slog.Logger, by []slog.Attr, view func(token.Token)
 	})
 }
 
-// RevokedView is the response to a revocation.
-type RevokedView struct {
+// revokedView is the response to a revocation.
+type revokedView struct {
 	Success bool `json:"success"`
 }
 
 // NewRevocation returns the change that revokes the token of the path. The path
 // identifies a token by its id, never by its text: paths are logged by proxies.
 func NewRevocation(r *web.Request, tokens *token.Registry, log *slog.Logger, by []slog.Attr) (web.Change, error) {
-	id, err := ID(r)
+	id, err := tokenID(r)
 	acting := web.ActingToken(r.Request)
 	return web.NewChange(func(ctx context.Context, options token.RevokeOptions) (int64, error) {
 		revoked, err := tokens.RevokeID(ctx, id, &acting, options)
@@ -93,12 +93,12 @@ func NewRevocation(r *web.Request, tokens *token.Registry, log *slog.Logger, by 
 		}
 		return revoked, err
 	}, func(int64) web.Response {
-		return web.Response{Status: http.StatusOK, Body: RevokedView{Success: true}}
+		return web.Response{Status: http.StatusOK, Body: revokedView{Success: true}}
 	}), err
 }
 
-// ID returns the id of the path, or token.ErrUnknown.
-func ID(r *web.Request) (int64, error) {
+// tokenID returns the id of the path, or token.ErrUnknown.
+func tokenID(r *web.Request) (int64, error) {
 	id, ok := order.ParseID(r.PathValue("tokenId"))
 	if !ok || id == 0 {
 		return 0, token.ErrUnknown
@@ -161,7 +161,7 @@ func ParseRotation(r *web.Request) (token.Rotation, error) {
 	}
 	err := body.Err()
 	if err == nil {
-		rotation.ID, err = ID(r)
+		rotation.ID, err = tokenID(r)
 	}
 	return rotation, err
 }
