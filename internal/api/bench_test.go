@@ -153,7 +153,7 @@ func (s benchService) ask(b *testing.B, method string, path func(n int) string) 
 }
 
 // BenchmarkReads reads the same resource again and again, and any of 20,000. Each
-// figure includes about 1 µs for making the request.
+// time includes about 1 µs for making the request.
 func BenchmarkReads(b *testing.B) {
 	s := newBenchService(b)
 	other := func(n int) int { return 1 + n*7919%benchOrders }

@@ -63,7 +63,7 @@ func (c Config) Check() error {
 // Level returns LogLevel as a slog.Level.
 func (c Config) Level() slog.Level {
 	var level slog.Level
-	_ = level.UnmarshalText([]byte(c.LogLevel)) // Check has checked it it
+	_ = level.UnmarshalText([]byte(c.LogLevel)) // Check has found it valid
 	return level
 }
 

@@ -127,7 +127,7 @@ func BenchmarkTransition(b *testing.B) {
 	}
 }
 
-// BenchmarkImportOrders takes orders in, the figures are for one order.
+// BenchmarkImportOrders imports orders. The results are for one order.
 func BenchmarkImportOrders(b *testing.B) {
 	for _, database := range benchDatabases {
 		for _, size := range []int{1, 100, 500} {

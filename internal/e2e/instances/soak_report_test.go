@@ -59,7 +59,7 @@ func (s *soak) measure() {
 	}
 }
 
-// report prints the figures as a Markdown table, and fails if an instance has grown.
+// report prints the results as a Markdown table, and fails if an instance has grown.
 func (s *soak) report(end time.Duration) {
 	s.t.Helper()
 	c := &s.counts
@@ -99,7 +99,7 @@ func (s *soak) report(end time.Duration) {
 		}
 	}
 	var table strings.Builder
-	table.WriteString("| figure | value |\n|---|---|\n")
+	table.WriteString("| measurement | value |\n|---|---|\n")
 	for _, row := range rows {
 		fmt.Fprintf(&table, "| %s |\n", strings.Join(row, " | "))
 	}
@@ -122,11 +122,11 @@ func (s *soak) thirds(slot int, end time.Duration) (first, last []resources) {
 	return first, last
 }
 
-// median returns the median of a figure, 0 if there is none.
-func median(of []resources, figure func(resources) int) int {
+// median returns the median of a measurement, 0 if there is none.
+func median(of []resources, measure func(resources) int) int {
 	var all []int
 	for _, r := range of {
-		all = append(all, figure(r))
+		all = append(all, measure(r))
 	}
 	slices.Sort(all)
 	if len(all) == 0 {

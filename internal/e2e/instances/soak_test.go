@@ -103,7 +103,7 @@ type soakMerchant struct {
 	orders []sample // that were ever imported, or tried to
 }
 
-// soakCounts are the figures of a soak.
+// soakCounts are the counts of a soak.
 type soakCounts struct {
 	requests, checked, between, events, faults, revocations, imports atomic.Int64
 
