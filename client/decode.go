@@ -152,7 +152,9 @@ func complete(invoices ...Invoice) bool {
 // increase: otherwise the caller might read the same events again and again.
 func decodeEvents(r response, after int64) (EventPage, error) {
 	page, err := decode(r, func(p EventPage) bool {
-		return p.Events != nil && !slices.ContainsFunc(p.Events, func(e Event) bool { return e.Type == "" || e.OrderReference == "" || e.At.IsZero() })
+		return p.Events != nil && !slices.ContainsFunc(p.Events, func(e Event) bool {
+			return e.Type == "" || e.OrderReference == "" && e.ofOrder() || e.At.IsZero()
+		})
 	})
 	if err != nil {
 		return EventPage{}, err

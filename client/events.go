@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -21,15 +22,16 @@ const (
 	OrderUpdated      EventType = "order.updated"
 	InvoiceUploaded   EventType = "invoice.uploaded"
 	InvoiceDeleted    EventType = "invoice.deleted"
-	OrderDeleted      EventType = "order.deleted" // after the marketplace's retention time
+	OrderDeleted      EventType = "order.deleted"  // after the marketplace's retention time
+	WebhookFailed     EventType = "webhook.failed" // the service has disabled a webhook; the event has no order
 )
 
-// Event is one change of one order.
+// Event is one change, of one order unless its type says otherwise.
 type Event struct {
 	Seq            int64           `json:"seq"` // a merchant's events are numbered 1, 2, 3, ...
 	Type           EventType       `json:"type"`
-	OrderReference string          `json:"orderReference"`
-	OrderID        int64           `json:"orderId"` // the numeric id of v1
+	OrderReference string          `json:"orderReference"` // empty: the event has no order
+	OrderID        int64           `json:"orderId"`        // the numeric id of v1
 	At             time.Time       `json:"at"`
 	Actor          string          `json:"actor"`              // merchant, operator or system
 	TokenID        int64           `json:"tokenId,omitzero"`   // of the token that made the change; 0: none
@@ -72,6 +74,27 @@ func (e Event) InvoiceChange() (InvoiceChange, bool) {
 		return InvoiceChange{}, false
 	}
 	return change, true
+}
+
+// WebhookFailure is the Data of WebhookFailed.
+type WebhookFailure struct {
+	WebhookID int64  `json:"webhookId"`
+	Reason    string `json:"reason"` // for people
+}
+
+// WebhookFailure returns the data of a WebhookFailed event, and false for other
+// events.
+func (e Event) WebhookFailure() (WebhookFailure, bool) {
+	var failure WebhookFailure
+	if e.Type != WebhookFailed || json.Unmarshal(e.Data, &failure) != nil {
+		return WebhookFailure{}, false
+	}
+	return failure, true
+}
+
+// ofOrder reports whether the event is of an order, by its type.
+func (e Event) ofOrder() bool {
+	return strings.HasPrefix(string(e.Type), "order.") || strings.HasPrefix(string(e.Type), "invoice.")
 }
 
 // EventPage is a page of the change feed, oldest first.

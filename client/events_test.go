@@ -196,6 +196,7 @@ func TestEventsOutOfOrder(t *testing.T) {
 		"next too low": fmt.Sprintf(`{"events":[%s],"next":17}`, event(18)),
 		"next is back": `{"events":[],"next":3}`,
 		"no events":    `{"next":17}`,
+		"no order":     `{"events":[{"seq":18,"type":"order.updated","orderReference":"","at":"2026-11-20T09:15:00Z"}],"next":18}`,
 		"no type":      `{"events":[{"seq":18,"orderReference":"SF-1","at":"2026-11-20T09:15:00Z"}],"next":18}`,
 	} {
 		f := newFake(t, always(200, body))
@@ -203,6 +204,21 @@ func TestEventsOutOfOrder(t *testing.T) {
 		if e := wantKind(t, err, client.ErrResponse); e == nil {
 			t.Error(name)
 		}
+	}
+}
+
+// TestEventsWithoutOrder reads events of a type that has no order, and of an unknown one.
+func TestEventsWithoutOrder(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, always(200, `{"events":[
+		{"seq":18,"type":"webhook.failed","orderReference":"","orderId":0,"at":"2026-11-20T09:15:00Z","data":{"webhookId":7,"reason":"gone"}},
+		{"seq":19,"type":"token.added","orderReference":"","orderId":0,"at":"2026-11-20T09:15:00Z","data":{}}],"next":19}`))
+	page, err := f.client.EventsPage(t.Context(), 17, 0, 0)
+	if err != nil || len(page.Events) != 2 {
+		t.Fatalf("%+v, %v", page, err)
+	}
+	if failure, ok := page.Events[0].WebhookFailure(); !ok || failure.WebhookID != 7 {
+		t.Errorf("%+v, %v", failure, ok)
 	}
 }
 
@@ -219,6 +235,13 @@ func TestEventData(t *testing.T) {
 	file := client.Event{Type: client.InvoiceDeleted, Data: []byte(`{"invoiceId":7,"filename":"a.pdf"}`)}
 	if got, ok := file.InvoiceChange(); !ok || got != (client.InvoiceChange{InvoiceID: 7, Filename: "a.pdf"}) {
 		t.Errorf("%+v, %v", got, ok)
+	}
+	failed := client.Event{Type: client.WebhookFailed, Data: []byte(`{"webhookId":7,"reason":"gone"}`)}
+	if got, ok := failed.WebhookFailure(); !ok || got != (client.WebhookFailure{WebhookID: 7, Reason: "gone"}) {
+		t.Errorf("%+v, %v", got, ok)
+	}
+	if _, ok := changed.WebhookFailure(); ok {
+		t.Error("a state change has data of a webhook")
 	}
 	if _, ok := (client.Event{Type: client.OrderStateChanged, Data: []byte(`[`)}).StateChange(); ok {
 		t.Error("broken data tell of a change")

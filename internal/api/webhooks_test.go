@@ -2,12 +2,16 @@ package api_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"merchantorders/internal/api/apitest"
+	"merchantorders/internal/order"
 	"merchantorders/internal/token"
+	"merchantorders/internal/webhook"
 )
 
 // webhooksOf are the paths of the webhooks of the first merchant, with the token that
@@ -86,6 +90,50 @@ func TestWebhooks(t *testing.T) {
 			t.Errorf("all webhooks: %d %s", list.status, list.body)
 		}
 		s = start(t, setup{})
+	}
+}
+
+// TestWebhookFailure checks the event of a webhook that the service disables, in the
+// feed, in a delivery, and beside the orders.
+func TestWebhookFailure(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	hooks := s.token(apitest.MerchantID, token.Webhooks)
+	newest := func() (feed struct{ Newest int64 }) {
+		t.Helper()
+		if err := json.Unmarshal([]byte(s.ask(s.merchant, "GET", "/v2/events?after=latest", "").body), &feed); err != nil {
+			t.Fatal(err)
+		}
+		return feed
+	}
+	before := newest().Newest
+	s.ask(hooks, "POST", "/v2/webhooks", `{"url":"https://hooks.example.com/a"}`)
+	key := webhook.Key{MerchantID: apitest.MerchantID, ID: 1}
+	lease, err := s.webhooks.BorrowWebhook(t.Context(), key, startOfTime, startOfTime.Add(time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	event := order.Event{Type: order.WebhookFailed, Actor: order.ActorSystem, At: startOfTime, Reason: "gone", WebhookID: 1}
+	err = s.webhooks.SaveProgress(t.Context(), lease, webhook.Progress{State: webhook.Failed, Failure: &webhook.Failure{
+		Event: event, Audit: order.AuditEntry{MerchantID: key.MerchantID, At: startOfTime, Action: webhook.AuditFailed, Actor: order.ActorSystem, SubjectID: 1},
+	}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if newest().Newest != before+1 {
+		t.Errorf("the newest event is %d after %d", newest().Newest, before)
+	}
+	want := fmt.Sprintf(`{"events":[{"seq":%d,"type":"webhook.failed","orderReference":"","orderId":0,"at":"2026-11-20T10:00:00Z","actor":"system",`+
+		`"tokenId":null,"requestId":null,"data":{"webhookId":1,"reason":"gone"}}]`, before+1)
+	if got := s.ask(s.merchant, "GET", fmt.Sprintf("/v2/events?after=%d", before), ""); !strings.HasPrefix(got.body, want) {
+		t.Errorf("feed: %s", got.body)
+	}
+	sent := s.ask(hooks, "POST", "/v2/webhooks/1/redeliver", fmt.Sprintf(`{"event":%d}`, before+1))
+	if sent.status != http.StatusOK || !strings.Contains(sent.body, `"type":"webhook.failed"`) {
+		t.Errorf("delivery: %d %s", sent.status, sent.body)
+	}
+	if got := s.ask(s.merchant, "GET", "/v2/orders?itemsPerPage=1", ""); got.status != http.StatusOK {
+		t.Errorf("list: %d %s", got.status, got.body)
 	}
 }
 

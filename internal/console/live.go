@@ -51,7 +51,7 @@ func (s *site) live(w http.ResponseWriter, r *request) error {
 	view := liveView{Next: feed.Next, Newest: feed.Version.Event, History: feed.History, Orders: []string{}}
 	seen := make(map[string]bool)
 	for _, event := range feed.Events {
-		if !seen[event.Reference] {
+		if event.Reference != "" && !seen[event.Reference] {
 			seen[event.Reference] = true
 			view.Orders = append(view.Orders, event.Reference)
 		}

@@ -18,7 +18,8 @@ const (
 	OrderUpdated
 	InvoiceUploaded
 	InvoiceDeleted
-	OrderDeleted // its data are gone, after the retention time
+	OrderDeleted  // its data are gone, after the retention time
+	WebhookFailed // the service has disabled a webhook; the event has no order
 )
 
 // String returns the published name of the type.
@@ -36,6 +37,8 @@ func (t EventType) String() string {
 		return "invoice.deleted"
 	case OrderDeleted:
 		return "order.deleted"
+	case WebhookFailed:
+		return "webhook.failed"
 	}
 	return "unknown"
 }
@@ -61,8 +64,9 @@ type Event struct {
 	Source Source
 
 	From, To  State  // of OrderStateChanged; To alone of OrderCreated
-	Reason    Reason // of OrderStateChanged; empty: none given
+	Reason    Reason // of OrderStateChanged, empty: none given; a text for people of WebhookFailed
 	InvoiceID int64  // of the invoice events
+	WebhookID int64  // of WebhookFailed
 }
 
 // Limits of one read of the change feed.
@@ -72,14 +76,14 @@ const (
 	MaxFeedWait      = 30 * time.Second
 )
 
-// EventRecord is an event with the names of its order and file.
+// EventRecord is an event with the names of its order, if it has one, and file.
 type EventRecord struct {
 	Event
 	// Mark is a random number of the transaction that wrote the event. It tells events
 	// apart whose number was given out twice.
 	Mark      int64
-	LegacyID  int64  // of the order
-	Reference string // of the order
+	LegacyID  int64  // of the order; 0 of WebhookFailed
+	Reference string // of the order; empty of WebhookFailed
 	FileName  string // stored name; set for the invoice events
 }
 

@@ -141,11 +141,12 @@ func TestPublishedNames(t *testing.T) {
 		t.Errorf("actors (-want +got):\n%s", diff)
 	}
 	var events []string
-	for e := range order.OrderDeleted + 2 {
+	for e := range order.WebhookFailed + 2 {
 		events = append(events, e.String())
 	}
 	want := []string{
-		"unknown", "order.created", "order.state_changed", "order.updated", "invoice.uploaded", "invoice.deleted", "order.deleted", "unknown",
+		"unknown", "order.created", "order.state_changed", "order.updated", "invoice.uploaded", "invoice.deleted", "order.deleted",
+		"webhook.failed", "unknown",
 	}
 	if diff := cmp.Diff(want, events); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)

@@ -16,7 +16,7 @@ import (
 // Statements that read events. The entry of an invoice stays when its file is
 // deleted, so every event finds the file name.
 const (
-	eventFields  = `e.seq, e.mark, e.type, e.actor, e.at, e.from_state, e.to_state, e.reason, e.invoice_id, e.token_id, e.request_id`
+	eventFields  = `e.seq, e.mark, e.type, e.actor, e.at, e.from_state, e.to_state, e.reason, e.invoice_id, e.token_id, e.request_id, e.webhook_id`
 	eventColumns = eventFields + `, o.legacy_id, o.reference, i.name`
 	joinInvoice  = ` LEFT JOIN invoices i ON i.merchant_id = e.merchant_id AND i.legacy_id = e.legacy_id AND i.id = e.invoice_id`
 
@@ -182,9 +182,9 @@ func (db *DB) OrderEvents(ctx context.Context, merchantID int64, id order.Identi
 // readEvents reads rows of eventColumns and of more columns. found reports whether
 // there were any, including rows without an event.
 func (db *DB) readEvents(ctx context.Context, text string, args []any, more ...any) (events []order.EventRecord, found bool, err error) {
-	var seq, mark, kind, actor, at, from, to, invoice, token, legacyID sql.NullInt64
+	var seq, mark, kind, actor, at, from, to, invoice, token, hook, legacyID sql.NullInt64
 	var reason, request, reference, name sql.NullString
-	dest := append([]any{&seq, &mark, &kind, &actor, &at, &from, &to, &reason, &invoice, &token, &request, &legacyID, &reference, &name}, more...)
+	dest := append([]any{&seq, &mark, &kind, &actor, &at, &from, &to, &reason, &invoice, &token, &request, &hook, &legacyID, &reference, &name}, more...)
 	err = sqldb.Each(ctx, db.sql, text, args, func(rows sqldb.Rows) error {
 		if err := rows.Scan(dest...); err != nil {
 			return err
@@ -196,7 +196,7 @@ func (db *DB) readEvents(ctx context.Context, text string, args []any, more ...a
 		e.Event = order.Event{
 			Seq: seq.Int64, Type: order.EventType(kind.Int64), Actor: order.Actor(actor.Int64), At: time.Unix(at.Int64, 0).UTC(),
 			From: order.State(from.Int64), To: order.State(to.Int64), Reason: order.Reason(reason.String), InvoiceID: invoice.Int64,
-			Source: order.Source{TokenID: token.Int64, RequestID: request.String},
+			Source: order.Source{TokenID: token.Int64, RequestID: request.String}, WebhookID: hook.Int64,
 		}
 		events = append(events, e)
 		return nil

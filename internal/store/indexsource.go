@@ -53,12 +53,14 @@ func (s indexSource) DayCounts(ctx context.Context) ([]pageindex.DayCount, order
 }
 
 // Statements that read events. An event has the day of its order but not the
-// order's key. Scan returns an error for the NULL of an order that is missing.
+// order's key. Scan returns an error for the NULL of an order that is missing. An event
+// without an order, whose legacy id is 0, changes no state.
 const (
 	selectDeltas       = `SELECT seq, mark, from_state, to_state, order_day` + fromDeltas
 	selectDeltasByKeys = `SELECT seq, mark, from_state, to_state, order_day, legacy_id,
 		COALESCE((SELECT o.created_at FROM orders o WHERE o.merchant_id = $1 AND o.legacy_id = events.legacy_id),
-			(SELECT d.created_at FROM deleted_orders d WHERE d.merchant_id = $1 AND d.legacy_id = events.legacy_id))` + fromDeltas
+			(SELECT d.created_at FROM deleted_orders d WHERE d.merchant_id = $1 AND d.legacy_id = events.legacy_id),
+			CASE legacy_id WHEN 0 THEN 0 END)` + fromDeltas
 	fromDeltas = ` FROM events WHERE merchant_id = $1 AND seq >= $2 ORDER BY seq`
 )
 

@@ -109,11 +109,31 @@ func (db *DB) SaveProgress(ctx context.Context, lease webhook.Lease, p webhook.P
 			delivery.ID = newest
 			err = t.addDelivery(ctx, lease.Key, *delivery)
 		}
-		if err == nil && p.Audit != nil {
-			err = t.appendAudit(ctx, lease.MerchantID, *p.Audit)
+		if err == nil && p.Failure != nil {
+			err = t.appendFailure(ctx, lease.MerchantID, *p.Failure)
 		}
 		return err
 	})
+}
+
+var insertWebhookEvent = newBulkInsert("events", `merchant_id, seq, mark, type, actor, at, legacy_id, order_day,
+	from_state, to_state, reason, webhook_id`, "")
+
+// appendFailure writes the event of an endpoint that the service disables, which has no
+// order, and its entry in the audit log. Like appendEvent it locks the merchant's row.
+func (t *tx) appendFailure(ctx context.Context, merchantID int64, f webhook.Failure) error {
+	version, chain, err := t.takeEvents(ctx, merchantID, 1)
+	if err != nil {
+		return err
+	}
+	e := f.Event
+	err = t.insert(ctx, insertWebhookEvent, []any{
+		merchantID, version.Event, version.Mark, int64(e.Type), int64(e.Actor), e.At.Unix(), 0, 0, 0, 0, string(e.Reason), e.WebhookID,
+	})
+	if err != nil {
+		return err
+	}
+	return t.insert(ctx, insertAudit, chain.add(nil, f.Audit))
 }
 
 // ReleaseWebhook implements webhook.Store.

@@ -57,8 +57,10 @@ func (e Endpoint) after(event int64, result Result, now time.Time, wait func(fai
 // fail disables the endpoint. word is the reason in the audit log.
 func (e Endpoint) fail(p *Progress, now time.Time, reason, word string) {
 	p.State, p.StateSet, p.Reason = Failed, now, reason
-	entry := e.audit(AuditFailed, now, order.ActorSystem, order.Source{}, order.AuditDetail("reason", word))
-	p.Audit = &entry
+	p.Failure = &Failure{
+		Event: order.Event{Type: order.WebhookFailed, Actor: order.ActorSystem, At: now, Reason: order.Reason(reason), WebhookID: e.ID},
+		Audit: e.audit(AuditFailed, now, order.ActorSystem, order.Source{}, order.AuditDetail("reason", word)),
+	}
 }
 
 // problem returns the error of a result for people.

@@ -78,8 +78,9 @@ func TestGivesUp(t *testing.T) {
 		e = e.apply(p)
 		if e.State == Active {
 			now = e.NextAttempt
-		} else if p.Audit == nil || p.Audit.Detail != "reason=status" || p.Audit.Action != AuditFailed {
-			t.Errorf("audit entry %+v", p.Audit)
+		} else if f := p.Failure; f == nil || f.Audit.Detail != "reason=status" || f.Audit.Action != AuditFailed ||
+			string(f.Event.Reason) != p.Reason || f.Event.WebhookID != e.ID {
+			t.Errorf("failure %+v", f)
 		}
 	}
 	if took := now.Sub(start); took < GiveUpAfter || took > GiveUpAfter+maxPause || attempts < 10 || attempts > 30 {

@@ -130,18 +130,24 @@ func TestReplayDuringDelivery(t *testing.T) {
 	}
 }
 
-// TestDisabled checks 410 Gone, a pause, and that a new URL ends the pause.
+// TestDisabled checks 410 Gone, of which the other endpoints of the merchant get an
+// event, a pause, and that a new URL ends the pause.
 func TestDisabled(t *testing.T) {
 	t.Parallel()
 	r := newReceiver()
 	w := openWorld(t, r)
 	endpoints := w.addEndpoints(2, 1)
-	r.know(endpoints...)
+	types := webhook.NewTypes(order.WebhookFailed)
+	watcher, err := w.hooks.Add(t.Context(), order.ActorMerchant, webhook.Addition{MerchantID: 1, URL: "https://w.example.com", Types: types}, webhook.ChangeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.know(append(endpoints, watcher)...)
 	var status atomic.Int64
 	status.Store(410)
-	r.answer = func(_ context.Context, key string, _ client.Event) webhook.Result {
+	r.answer = func(_ context.Context, key string, event client.Event) webhook.Result {
 		switch {
-		case status.Load() == 204:
+		case status.Load() == 204 || event.Type == client.WebhookFailed:
 			return webhook.Result{Status: 204}
 		case key == fmt.Sprint(endpoints[0].ID):
 			return webhook.Result{Status: 410, Error: webhook.ErrorStatus}
@@ -156,6 +162,7 @@ func TestDisabled(t *testing.T) {
 		late, err2 := w.hooks.Get(t.Context(), endpoints[1].Key)
 		return err == nil && err2 == nil && gone.State == webhook.Failed && gone.Reason != "" && late.Failures == 1
 	})
+	waitFor(t, "the event of the failure", func() bool { return r.last(watcher) == 3 })
 	status.Store(204)
 	yes, url := true, "https://new.example.com"
 	if _, err := w.hooks.Change(t.Context(), order.ActorMerchant, endpoints[0].Key, webhook.Change{Enabled: &yes}, webhook.ChangeOptions{}); err != nil {
@@ -164,8 +171,9 @@ func TestDisabled(t *testing.T) {
 	if _, err := w.hooks.Change(t.Context(), order.ActorMerchant, endpoints[1].Key, webhook.Change{URL: &url}, webhook.ChangeOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range endpoints {
-		waitFor(t, "both go on", func() bool { return r.last(e) == 2 })
+	for i, e := range endpoints {
+		// The first one also gets the event of its own failure.
+		waitFor(t, "both go on", func() bool { return r.last(e) == int64(3-i) })
 	}
 	if len(r.problems) > 0 {
 		t.Error(r.problems)

@@ -99,8 +99,15 @@ type Progress struct {
 	FailingSince, NextAttempt time.Time
 	// LeaseUntil extends the lease; the zero time ends it.
 	LeaseUntil time.Time
-	// Audit is an entry of the audit log; nil: none.
-	Audit *order.AuditEntry
+	// Failure is set if the endpoint becomes Failed.
+	Failure *Failure
+}
+
+// Failure is what is recorded of an endpoint that the service disables, in the
+// transaction that does so.
+type Failure struct {
+	Event order.Event // for the feed of the merchant
+	Audit order.AuditEntry
 }
 
 // progress returns the Progress that changes nothing and ends the lease.

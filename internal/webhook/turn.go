@@ -121,7 +121,11 @@ func (t *turn) deliverEvent(before []order.EventRecord, event order.EventRecord,
 		t.Log.Warn("webhook disabled", "merchant", t.lease.MerchantID, "webhook", t.lease.ID, "reason", p.Reason)
 	}
 	if delivery.Error != "" || last || t.stop.Err() != nil {
-		return false, t.save(p, &delivery)
+		err := t.save(p, &delivery)
+		if err == nil && p.State == Failed {
+			t.Changed(t.lease.MerchantID) // its other endpoints get the event of the failure
+		}
+		return false, err
 	}
 	return true, t.extend(p, &delivery)
 }

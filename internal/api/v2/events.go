@@ -24,8 +24,8 @@ type feedView struct {
 type eventView struct {
 	Seq            int64   `json:"seq"`
 	Type           string  `json:"type"`
-	OrderReference string  `json:"orderReference"`
-	OrderID        int64   `json:"orderId"`
+	OrderReference string  `json:"orderReference"` // empty: the event has no order
+	OrderID        int64   `json:"orderId"`        // 0: the event has no order
 	At             string  `json:"at"`
 	Actor          string  `json:"actor"`
 	TokenID        *int64  `json:"tokenId"`   // nil: no request made the change
@@ -46,6 +46,10 @@ type (
 	invoiceView struct {
 		InvoiceID int64  `json:"invoiceId"`
 		Filename  string `json:"filename"`
+	}
+	webhookFailedView struct {
+		WebhookID int64        `json:"webhookId"`
+		Reason    order.Reason `json:"reason"`
 	}
 	noDataView struct{}
 )
@@ -132,6 +136,8 @@ func newDataView(e order.EventRecord) any {
 		return view
 	case order.InvoiceUploaded, order.InvoiceDeleted:
 		return invoiceView{InvoiceID: e.InvoiceID, Filename: e.FileName}
+	case order.WebhookFailed:
+		return webhookFailedView{WebhookID: e.WebhookID, Reason: e.Reason}
 	}
 	return noDataView{}
 }

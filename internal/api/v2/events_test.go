@@ -133,14 +133,16 @@ func TestEventsView(t *testing.T) {
 			record(order.Event{Seq: 12, Type: order.OrderUpdated}),
 			record(order.Event{Seq: 13, Type: order.InvoiceUploaded, InvoiceID: 5}),
 			record(order.Event{Seq: 14, Type: order.InvoiceDeleted, InvoiceID: 5}),
-		}, 14, eventsView{[]eventView{
+			{Event: order.Event{Seq: 15, Type: order.WebhookFailed, At: at, Actor: order.ActorSystem, Reason: "gone", WebhookID: 3}},
+		}, 15, eventsView{[]eventView{
 			shown(8, "order.created", createdView{"registered"}),
 			shown(9, "order.state_changed", stateChangedView{"registered", "in-processing", nil}),
 			shown(11, "order.state_changed", stateChangedView{"registered", "rejected-by-merchant", &damaged}),
 			shown(12, "order.updated", noDataView{}),
 			shown(13, "invoice.uploaded", invoiceView{5, "a.pdf"}),
 			shown(14, "invoice.deleted", invoiceView{5, "a.pdf"}),
-		}, 14}},
+			{15, "webhook.failed", "", 0, "2026-11-20T09:15:00Z", "system", nil, nil, webhookFailedView{3, "gone"}},
+		}, 15}},
 	} {
 		if diff := cmp.Diff(test.want, newEventsView(test.events, test.next)); diff != "" {
 			t.Errorf("view (-want +got):\n%s", diff)

@@ -66,7 +66,7 @@ var (
 		"merchant_id, legacy_id, id, name, status, size, sha256, created_at, deleted_at, purged_at")
 	eventsTable = newTable(table{name: "events", keyColumns: 2, pageColumn: "seq", permanent: true, immutable: true, mark: "mark"},
 		"merchant_id, seq, mark, type, actor, at, legacy_id, order_day, from_state, to_state, reason, invoice_id,"+
-			" token_id, request_id")
+			" token_id, request_id, webhook_id")
 	auditTable = newTable(table{name: "audit", keyColumns: 2, pageColumn: "seq", permanent: true, immutable: true, mark: "hash"},
 		"merchant_id, seq, at, action, actor, token_id, request_id, address, legacy_id, reference, subject_id, detail, hash")
 	// The ends of leases are left out: they are of instances that use the source.

@@ -13,6 +13,7 @@ import (
 
 var listSubjects = []subject{
 	{"lists/like the model, beside changes", testListModel},
+	{"lists/beside events without an order", testListForeignEvents},
 	{"lists/one day", testListOneDay},
 	{"lists/one second", testListOneSecond},
 	{"lists/every page of full days, beside changes", testListEveryPage},
@@ -90,6 +91,19 @@ func (b *book) compareSome(n int) {
 		b.compare(b.fixture, b.a, alpha, filter)
 		b.compare(b.fixture, b.b, alpha, filter)
 	}
+}
+
+// testListForeignEvents reads lists after events that are of no order, among others.
+func testListForeignEvents(f *fixture) {
+	b := newBook(f, 12, manyDays[8:9])
+	b.grow(f.a, 40)
+	for range 3 {
+		b.compareSome(6)
+		f.failWebhook(alpha)
+		b.compareSome(6)
+		b.move(f.b)
+	}
+	b.compareSome(6)
 }
 
 func testListModel(f *fixture) {

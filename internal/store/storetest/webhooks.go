@@ -262,7 +262,7 @@ func testWebhookProgress(f *fixture) {
 	lease.Endpoint = e
 	failed := webhook.Progress{
 		Acknowledged: 1, State: webhook.Failed, Reason: "gone", StateSet: at, Failures: 2, FailingSince: at, NextAttempt: at,
-		Audit: &order.AuditEntry{MerchantID: alpha, At: at, Action: webhook.AuditFailed, Actor: order.ActorSystem, SubjectID: e.ID},
+		Failure: failure(e.Key, at),
 	}
 	if err := f.a.SaveProgress(f.Context(), lease, failed, nil); err != nil {
 		f.Fatal(err)
@@ -271,6 +271,39 @@ func testWebhookProgress(f *fixture) {
 	f.expectWebhook(e)
 	if err := f.a.SaveProgress(f.Context(), lease, p, nil); !errors.Is(err, webhook.ErrLeaseLost) {
 		f.Errorf("progress of an endpoint whose state has changed: %v", err)
+	}
+	if err := f.a.SaveProgress(f.Context(), lease, failed, nil); !errors.Is(err, webhook.ErrLeaseLost) {
+		f.Errorf("a second failure of one lease: %v", err)
+	}
+	// The event is the only one of the failure, and no order has it.
+	f.expectFeed(2, 10, []order.EventRecord{{Event: order.Event{
+		Seq: 3, Type: order.WebhookFailed, Actor: order.ActorSystem, At: at, Reason: "gone", WebhookID: e.ID,
+	}}})
+	if log := f.auditLog(order.AuditQuery{MerchantID: &e.MerchantID, Limit: 1}); len(log) == 0 ||
+		log[0].Action != webhook.AuditFailed || log[0].SubjectID != e.ID || log[0].Reference != "" {
+		f.Errorf("the newest audit entry is %+v", log)
+	}
+}
+
+// failure is what is recorded of an endpoint that the service disables.
+func failure(key webhook.Key, at time.Time) *webhook.Failure {
+	return &webhook.Failure{
+		Event: order.Event{Type: order.WebhookFailed, Actor: order.ActorSystem, At: at, Reason: "gone", WebhookID: key.ID},
+		Audit: order.AuditEntry{MerchantID: key.MerchantID, At: at, Action: webhook.AuditFailed, Actor: order.ActorSystem, SubjectID: key.ID},
+	}
+}
+
+// failWebhook adds an endpoint and disables it as the service does.
+func (f *fixture) failWebhook(merchantID int64) {
+	f.Helper()
+	e := f.addWebhook(sampleEndpoint(merchantID))
+	lease, err := f.a.BorrowWebhook(f.Context(), e.Key, noon, noon.Add(time.Minute))
+	if err == nil {
+		p := webhook.Progress{State: webhook.Failed, Reason: "gone", StateSet: noon, Failure: failure(e.Key, noon)}
+		err = f.a.SaveProgress(f.Context(), lease, p, nil)
+	}
+	if err != nil {
+		f.Fatal(err)
 	}
 }
 
