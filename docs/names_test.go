@@ -62,3 +62,37 @@ func TestTestsExist(t *testing.T) {
 		}
 	}
 }
+
+// cellForm is text in backquotes.
+var cellForm = regexp.MustCompile("`([^`]+)`")
+
+// TestChangesNameFiles checks that each file in the tables of CONTRIBUTING exists. A name
+// without a folder is of the folder of the name before it.
+func TestChangesNameFiles(t *testing.T) {
+	t.Parallel()
+	root, files := os.DirFS(".."), 0
+	for _, line := range proseOf(t, root, "CONTRIBUTING.md") {
+		cells := strings.Split(line, "|")
+		if len(cells) < 4 {
+			continue
+		}
+		folder := ""
+		for _, match := range cellForm.FindAllStringSubmatch(cells[1], -1) {
+			name := match[1]
+			if !strings.Contains(name, "/") {
+				name = path.Join(folder, name)
+			}
+			folder = path.Dir(name)
+			if futureForm.MatchString(name) {
+				continue
+			}
+			files++
+			if _, err := fs.Stat(root, path.Clean(name)); err != nil {
+				t.Errorf("%s: there is no %s", strings.TrimSpace(cells[1]), name)
+			}
+		}
+	}
+	if files < 40 {
+		t.Errorf("only %d files are named", files)
+	}
+}
