@@ -94,17 +94,17 @@ func (c Console) Routes() (pages web.RouteGroup, signIn []web.Route) {
 			s.get("/webhooks/{webhook}/remove", token.Webhooks, s.askRemoveWebhook),
 			s.get("/live", token.OrdersRead, s.live),
 			s.get("/accept", token.OrdersRead, s.bulkPage),
-			s.post("/accept", token.OrdersWrite, s.bulkAccept),
+			s.post("/accept", token.OrdersRead|token.OrdersWrite, s.bulkAccept),
 			s.get("/orders", token.OrdersRead, s.list),
 			s.get("/orders.csv", token.OrdersRead, s.export("orders.csv", "text/csv; charset=utf-8", newCSVExport)),
 			s.get("/orders.ndjson", token.OrdersRead, s.export("orders.ndjson", "application/x-ndjson", newNDJSONExport)),
 			s.get("/orders/{reference}", token.OrdersRead, s.order),
-			s.post("/orders/{reference}/accept", token.OrdersWrite, s.accept),
-			s.post("/orders/{reference}/reject", token.OrdersWrite, s.reject),
-			s.upload("/orders/{reference}/files", token.InvoicesWrite, s.uploadFiles),
+			s.post("/orders/{reference}/accept", token.OrdersRead|token.OrdersWrite, s.accept),
+			s.post("/orders/{reference}/reject", token.OrdersRead|token.OrdersWrite, s.reject),
+			s.upload("/orders/{reference}/files", token.OrdersRead|token.InvoicesWrite, s.uploadFiles),
 			s.get("/orders/{reference}/files/{name}", token.OrdersRead, s.file),
-			s.get("/orders/{reference}/withdraw/{id}", token.InvoicesWrite, s.askWithdraw),
-			s.post("/orders/{reference}/withdraw/{id}", token.InvoicesWrite, s.withdraw),
+			s.get("/orders/{reference}/withdraw/{id}", token.OrdersRead|token.InvoicesWrite, s.askWithdraw),
+			s.post("/orders/{reference}/withdraw/{id}", token.OrdersRead|token.InvoicesWrite, s.withdraw),
 			s.get("/orders/{reference}/print", token.OrdersRead, s.print),
 			web.PublicRoute(http.MethodGet, "/assets/{asset}", s.asset),
 			web.PublicRoute(http.MethodPost, "/language", s.setLanguage),
@@ -116,6 +116,7 @@ func (c Console) Routes() (pages web.RouteGroup, signIn []web.Route) {
 	if c.Audience&Operators != 0 {
 		pages.Routes = append(pages.Routes, s.operatorRoutes()...)
 	}
+	pages.Routes = append(pages.Routes, s.formPages(pages.Routes)...)
 	const root = "/{$}"
 	signIn = []web.Route{
 		web.PublicRoute(http.MethodGet, root, s.signInPage).WithErrors(s.encodeError),

@@ -45,6 +45,7 @@ type service struct {
 	sessions *token.Sessions
 	seconds  atomic.Int64 // since startOfTime
 	files    *disk.Store
+	webhooks *webhook.Service
 	posted   atomic.Int64 // messages of webhooks
 
 	token, otherToken string // of ours and theirs, with all scopes of merchants
@@ -89,9 +90,10 @@ func startAt(t testing.TB, baseURL string, documents ...[]byte) *service {
 		baseURL = "http://" + server.Listener.Addr().String()
 	}
 	metrics := web.NewMetrics()
+	s.webhooks = webhook.NewService(webhook.ServiceOptions{Store: db, Now: s.now, Poster: s, Encoder: s})
 	pages, signIn := console.Console{
 		Orders: s.orders, Sessions: s.sessions, Tokens: s.tokens, Metrics: metrics, Log: log, BaseURL: baseURL,
-		Webhooks: webhook.NewService(webhook.ServiceOptions{Store: db, Now: s.now, Poster: s, Encoder: s}), Audience: console.Merchants | console.Operators,
+		Webhooks: s.webhooks, Audience: console.Merchants | console.Operators,
 		ParseChange: operator.ParseChange,
 	}.Routes()
 	root := web.NewHealth(web.Readiness{}).Routes(nil)

@@ -120,11 +120,11 @@ func (s *site) page(r *http.Request, l layout) (web.Page, error) {
 		l.Other = languages[1]
 	}
 	l.Back = r.URL.RequestURI()
-	if r.Method == http.MethodPost || strings.HasPrefix(l.Back, Prefix+"/login") {
+	if r.Method == http.MethodPost {
+		l.Back = r.URL.EscapedPath() // see formPages
+	}
+	if strings.HasPrefix(l.Back, Prefix+"/login") {
 		l.Back = "/"
-		if reference := r.PathValue("reference"); reference != "" {
-			l.Back = orderPath(reference)
-		}
 	}
 	var body bytes.Buffer
 	if err := s.templates[l.Language].ExecuteTemplate(&body, l.Template+".html", l); err != nil {

@@ -30,6 +30,8 @@ type handler func(w http.ResponseWriter, r *request) error
 
 // access says who may send a request, and how large it is.
 type access struct {
+	// scope has all scopes that the session needs: also those of the page that comes
+	// back when the request is refused.
 	scope    token.Scope
 	operator bool // operators, else merchants
 	upload   bool // the request is large
@@ -71,8 +73,8 @@ func (s *site) signedIn(access access, handle handler) web.Handler {
 		if grant.Suspended {
 			return web.ErrSuspended
 		}
-		if grant.Operator() && s.Audience&Operators != 0 && r.Method == http.MethodGet && r.URL.Path == Prefix {
-			http.Redirect(w, r, s.root+operatorPrefix, http.StatusSeeOther)
+		if home := s.home(grant); home != "" && r.Method == http.MethodGet && r.URL.Path == Prefix {
+			http.Redirect(w, r, s.root+home, http.StatusSeeOther)
 			return nil
 		}
 		if grant.Operator() != access.operator || !grant.Scopes.Has(access.scope) {
@@ -131,11 +133,9 @@ func (s *site) setSession(w http.ResponseWriter, r *http.Request, secret string)
 func (s *site) signInURL(r *http.Request) string {
 	back := r.URL.RequestURI()
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		back = r.URL.EscapedPath()
+		back = r.URL.EscapedPath() // see formPages
 		if form, err := url.Parse(r.Referer()); err == nil && form.Host == r.Host {
 			back = strings.TrimPrefix(form.RequestURI(), s.root)
-		} else if reference := r.PathValue("reference"); reference != "" {
-			back = orderPath(reference)
 		}
 	}
 	return s.root + "/?next=" + url.QueryEscape(back)

@@ -98,8 +98,21 @@ func TestSessionEnds(t *testing.T) {
 	if !ended(idle) || !ended(short) {
 		t.Errorf("idle session ended: %t, that of an expired token: %t", ended(idle), ended(short))
 	}
-	if got := short.post("/console/orders/A-1/accept", nil); got.location() != "/?next=%2Fconsole%2Forders%2FA-1" {
-		t.Errorf("a form after the session leads to %q", got.location())
+	for referer, want := range map[string]string{
+		"": "/console/orders/A-1", s.url + "/console/orders/A-1/accept": "/console/orders/A-1", s.url + "/console/orders?page=2": "/console/orders?page=2",
+	} {
+		short.header = http.Header{"Referer": {referer}}
+		signIn := short.post("/console/orders/A-1/accept", nil)
+		_, next, _ := strings.Cut(signIn.location(), "/?next=")
+		next, err := url.QueryUnescape(next)
+		s.must(err)
+		page := s.browser().post("/", url.Values{"token": {s.token}, "next": {next}}).location()
+		if got := short.get(page).location(); !strings.HasPrefix(got, "/?") {
+			page = got
+		}
+		if page != want {
+			t.Errorf("a form after the session leads to %q, want %q", page, want)
+		}
 	}
 	for range 24 {
 		s.pass(7 * time.Hour)

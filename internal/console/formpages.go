@@ -1,0 +1,59 @@
+package console
+
+import (
+	"net/http"
+	"strings"
+
+	"merchantorders/internal/token"
+	"merchantorders/internal/web"
+)
+
+// formPages returns a GET route for each path that only takes a form. It leads to the
+// nearest page above the path, which has the form. A reload brings people there, and the
+// sign-in after a session has ended.
+func (s *site) formPages(routes []web.Route) []web.Route {
+	pages := make(map[string]bool)
+	for _, route := range routes {
+		if route.Method() == http.MethodGet {
+			pages[route.Path()] = true
+		}
+	}
+	var redirects []web.Route
+	for _, route := range routes {
+		if route.Method() != http.MethodPost || pages[route.Path()] {
+			continue
+		}
+		levels := 0
+		for page := route.Path(); !pages[page]; page = above(page) {
+			levels++
+		}
+		redirects = append(redirects, web.PublicRoute(http.MethodGet, route.Path(), func(w http.ResponseWriter, r *http.Request) error {
+			page := r.URL.EscapedPath()
+			for range levels {
+				page = above(page)
+			}
+			http.Redirect(w, r, s.root+page, http.StatusSeeOther)
+			return nil
+		}))
+	}
+	return redirects
+}
+
+// above returns a path without its last segment.
+func above(path string) string { return path[:strings.LastIndexByte(path, '/')] }
+
+// home returns the path of the page that a session begins with, other than the
+// overview; empty: it begins with the overview, or has no page.
+func (s *site) home(grant token.Grant) string {
+	switch {
+	case grant.Operator() && s.Audience&Operators != 0:
+		return operatorPrefix
+	case grant.Operator() || grant.Scopes.Has(token.OrdersRead):
+		return ""
+	case grant.Scopes.Has(token.Tokens):
+		return Prefix + "/tokens"
+	case grant.Scopes.Has(token.Webhooks):
+		return Prefix + "/webhooks"
+	}
+	return ""
+}

@@ -1,0 +1,144 @@
+package console_test
+
+import (
+	"html"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/token"
+	"merchantorders/internal/webhook"
+)
+
+// Pages that a session may open, by the scopes that each needs: one of them, unless
+// all says otherwise.
+type pageScopes struct {
+	scopes token.Scope
+	all    bool
+}
+
+var merchantPages = map[string]pageScopes{
+	"": {scopes: token.OrdersRead}, "/orders": {scopes: token.OrdersRead}, "/orders/FIRST": {scopes: token.OrdersRead},
+	"/orders/FIRST/print": {scopes: token.OrdersRead}, "/orders/FIRST/files/a.pdf": {scopes: token.OrdersRead},
+	"/orders/FIRST/withdraw/1": {scopes: token.OrdersRead | token.InvoicesWrite, all: true},
+	"/tokens":                  {scopes: token.Tokens}, "/tokens/1/rotate": {scopes: token.Tokens}, "/tokens/1/revoke": {scopes: token.Tokens},
+	"/webhooks": {scopes: token.Webhooks}, "/webhooks/1": {scopes: token.Webhooks}, "/webhooks/1/remove": {scopes: token.Webhooks},
+}
+
+var operatorPages = map[string]pageScopes{
+	"/operator/orders": {scopes: token.OrdersRead}, "/operator/orders/355/FIRST": {scopes: token.OrdersRead},
+	"/operator/imports": {scopes: token.OrdersIngest | token.OrdersTransition}, "/operator/merchants": {scopes: token.Merchants},
+	"/operator/merchants/355": {scopes: token.Merchants}, "/operator/tokens": {scopes: token.Tokens}, "/operator/tokens/1/revoke": {scopes: token.Tokens},
+	"/operator/tokens/1/rotate": {scopes: token.Tokens}, "/operator/audit": {scopes: token.Audit}, "/operator/customers": {scopes: token.CustomerData},
+	"/operator/webhooks": {scopes: token.Webhooks}, "/operator/webhooks/355/1": {scopes: token.Webhooks}, "/operator/webhooks/355/1/remove": {scopes: token.Webhooks},
+}
+
+// allowed reports whether scopes open a page.
+func (p pageScopes) allowed(scopes token.Scope) bool {
+	if p.all {
+		return scopes&p.scopes == p.scopes
+	}
+	return scopes&p.scopes != 0
+}
+
+var (
+	states  = regexp.MustCompile(`<option value="([a-z-]+)"`)
+	links   = regexp.MustCompile(`<a [^>]*href="(/console[^"#]*)"`)
+	actions = regexp.MustCompile(`<form [^>]*method="post"[^>]*action="(/console[^"]*)"|<form [^>]*action="(/console[^"]*)"[^>]*method="post"`)
+)
+
+// crawl opens every page that links and filters by state lead to from a page, and
+// returns their paths and where their forms go.
+func (b *browser) crawl(t *testing.T, name, from string) (pages, forms map[string]bool) {
+	t.Helper()
+	pages, forms = make(map[string]bool), make(map[string]bool)
+	seen := make(map[string]bool)
+	for open := []string{from}; len(open) > 0; open = open[1:] {
+		path, query, _ := strings.Cut(open[0], "?")
+		if seen[path] && !strings.HasPrefix(query, "state=") || seen[open[0]] {
+			continue
+		}
+		seen[path], seen[open[0]] = true, true
+		got := b.get(open[0])
+		if got.status == http.StatusSeeOther {
+			open = append(open, got.location())
+			continue
+		}
+		pages[path] = true
+		if got.status != http.StatusOK {
+			t.Errorf("%s: %s is linked and answers %d", name, open[0], got.status)
+			continue
+		}
+		for _, found := range links.FindAllStringSubmatch(got.body, -1) {
+			open = append(open, html.UnescapeString(found[1]))
+		}
+		if _, filter, found := strings.Cut(got.body, `method="get"`); found {
+			filter, _, _ = strings.Cut(filter, "</form>")
+			for _, state := range states.FindAllStringSubmatch(filter, -1) {
+				open = append(open, path+"?state="+state[1])
+			}
+		}
+		for _, found := range actions.FindAllStringSubmatch(got.body, -1) {
+			if action := found[1] + found[2]; !strings.HasSuffix(action, "/language") && !strings.HasSuffix(action, "/sign-out") {
+				forms[action] = true
+			}
+		}
+	}
+	return pages, forms
+}
+
+// TestScopesAndLinks follows all links with each scope alone, and with all of them: they
+// lead exactly to the pages that the scopes open, and no form is offered that is refused.
+func TestScopesAndLinks(t *testing.T) {
+	t.Parallel()
+	s := start(t, newOrder(1, "FIRST"))
+	s.signedIn(s.token).upload("/console/orders/FIRST", "a.pdf", "content")
+	hooks := webhook.Addition{MerchantID: ours, URL: "https://example.com/hook"}
+	_, err := s.webhooks.Add(t.Context(), order.ActorMerchant, hooks, webhook.ChangeOptions{})
+	s.must(err)
+	disabled := false
+	_, err = s.webhooks.Change(t.Context(), order.ActorMerchant, webhook.Key{MerchantID: ours, ID: 1}, webhook.Change{Enabled: &disabled}, webhook.ChangeOptions{})
+	s.must(err)
+	check := func(name string, b *browser, scopes token.Scope, all map[string]pageScopes, allForms map[string]bool) map[string]bool {
+		pages, forms := map[string]bool{}, map[string]bool{}
+		if home := b.home(); b.get(home).status == http.StatusOK {
+			pages, forms = b.crawl(t, name, home)
+		}
+		for path, page := range all {
+			path = "/console" + path
+			want, status := page.allowed(scopes), b.get(path).status
+			if got := status == http.StatusOK; got != want || pages[path] != want {
+				t.Errorf("%s: %s answers %d and is linked: %t, want %t", name, path, status, pages[path], want)
+			}
+		}
+		for action := range allForms {
+			if got := b.post(action, nil); (got.status == http.StatusForbidden) == forms[action] || got.status == http.StatusNotFound {
+				t.Errorf("%s: the form of %s is offered: %t, and answers %d", name, action, forms[action], got.status)
+			}
+		}
+		return forms
+	}
+	forms := check("merchant", s.signedIn(s.newToken(ours, token.MerchantScopes)), token.MerchantScopes, merchantPages, nil)
+	for _, name := range token.MerchantScopes.Names() {
+		scope, err := token.ParseScopes([]string{name}, token.MerchantScopes)
+		s.must(err)
+		check("merchant "+name, s.signedIn(s.newToken(ours, scope)), scope, merchantPages, forms)
+	}
+	forms = check("operator", s.operator(token.OperatorScopes), token.OperatorScopes, operatorPages, nil)
+	for _, name := range token.OperatorScopes.Names() {
+		scope, err := token.ParseScopes([]string{name}, token.OperatorScopes)
+		s.must(err)
+		check("operator "+name, s.operator(scope), scope, operatorPages, forms)
+	}
+}
+
+// home returns the path of the page that a session begins with.
+func (b *browser) home() string {
+	path := "/console"
+	for got := b.get(path); got.status == http.StatusSeeOther; got = b.get(path) {
+		path = got.location()
+	}
+	return path
+}
