@@ -3,12 +3,11 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"syscall"
-	"time"
 
+	"merchantorders/internal/filelock"
 	"merchantorders/internal/store/sqldb/sqlite"
 )
 
@@ -63,60 +62,35 @@ func (l *serveLocks) each(fn func(*fileLock) error) error {
 	return err
 }
 
-// fileLock is a lock on a file. The kernel releases it when the process ends, also
-// after a crash.
+// fileLock is a lock on a file.
 type fileLock struct {
 	file *os.File
 	// alone says that nobody else held the lock when it was acquired.
 	alone bool
 }
 
-// lockPoll is the interval of attempts to get a lock that another server holds.
-const lockPoll = 20 * time.Millisecond
-
 // lockFile acquires the lock of a file: exclusively if nobody else holds it, so
 // that others wait until it is shared, and otherwise shared.
 func lockFile(ctx context.Context, path string) (*fileLock, error) {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	lock := &fileLock{alone: true}
+	var err error
+	lock.file, err = filelock.Open(path, func(file *os.File) error {
+		err := filelock.Set(file, syscall.LOCK_EX)
+		if errors.Is(err, filelock.ErrLocked) {
+			lock.alone = false
+			err = filelock.Wait(ctx, file, syscall.LOCK_SH)
+		}
+		return err
+	})
 	if err != nil {
-		return nil, fmt.Errorf("open the lock %s: %w", path, errors.Unwrap(err))
-	}
-	lock := &fileLock{file: file}
-	lock.alone, err = lock.try(syscall.LOCK_EX)
-	if err == nil && !lock.alone {
-		err = lock.share(ctx)
-	}
-	if err != nil {
-		return nil, errors.Join(err, file.Close())
+		return nil, err
 	}
 	return lock, nil
 }
 
 // share converts the lock to a shared one. It waits for an exclusive owner.
 func (l *fileLock) share(ctx context.Context) error {
-	for {
-		acquired, err := l.try(syscall.LOCK_SH)
-		if acquired || err != nil {
-			return err
-		}
-		select {
-		case <-time.After(lockPoll):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-// try attempts to acquire the lock and reports whether it succeeded.
-func (l *fileLock) try(how int) (bool, error) {
-	err := syscall.Flock(int(l.file.Fd()), how|syscall.LOCK_NB)
-	switch {
-	case errors.Is(err, syscall.EWOULDBLOCK):
-		return false, nil
-	case err != nil:
-		return false, fmt.Errorf("lock %s: %w", l.file.Name(), err)
-	}
-	return true, nil
+	return filelock.Wait(ctx, l.file, syscall.LOCK_SH)
 }
 
 // release releases the lock.

@@ -18,103 +18,85 @@ type store struct {
 	t *Tracing
 }
 
-// operation begins the span of an operation.
-func (s store) operation(ctx context.Context, name string) (context.Context, trace.Span) {
-	return s.t.start(ctx, "orders "+name, trace.SpanKindInternal)
+// traced runs an operation with a span.
+func traced[T any](ctx context.Context, t *Tracing, name string, run func(context.Context) (T, error)) (T, error) {
+	ctx, span := t.start(ctx, "orders "+name, trace.SpanKindInternal)
+	result, err := run(ctx)
+	end(span, err)
+	return result, err
 }
 
 // Order implements order.Store.
 func (s store) Order(ctx context.Context, merchantID int64, id order.Identifier) (order.Order, error) {
-	ctx, span := s.operation(ctx, "get")
-	o, err := s.Store.Order(ctx, merchantID, id)
-	end(span, err)
-	return o, err
+	return traced(ctx, s.t, "get", func(ctx context.Context) (order.Order, error) { return s.Store.Order(ctx, merchantID, id) })
 }
 
 // Revision implements order.Store.
 func (s store) Revision(ctx context.Context, merchantID int64, id order.Identifier) (legacyID, revision int64, err error) {
-	ctx, span := s.operation(ctx, "revision")
-	legacyID, revision, err = s.Store.Revision(ctx, merchantID, id)
-	end(span, err)
+	_, err = traced(ctx, s.t, "revision", func(ctx context.Context) (struct{}, error) {
+		legacyID, revision, err = s.Store.Revision(ctx, merchantID, id)
+		return struct{}{}, err
+	})
 	return legacyID, revision, err
 }
 
 // List implements order.Store.
 func (s store) List(ctx context.Context, merchantID int64, filter order.Filter) (order.Page, error) {
-	ctx, span := s.operation(ctx, "list")
-	page, err := s.Store.List(ctx, merchantID, filter)
-	end(span, err)
-	return page, err
+	return traced(ctx, s.t, "list", func(ctx context.Context) (order.Page, error) { return s.Store.List(ctx, merchantID, filter) })
 }
 
 // Search implements order.Store.
 func (s store) Search(ctx context.Context, search order.Search) (order.SearchPage, error) {
-	ctx, span := s.operation(ctx, "search")
-	page, err := s.Store.Search(ctx, search)
-	end(span, err)
-	return page, err
+	return traced(ctx, s.t, "search", func(ctx context.Context) (order.SearchPage, error) { return s.Store.Search(ctx, search) })
 }
 
 // InvoiceFile implements order.Store.
 func (s store) InvoiceFile(ctx context.Context, merchantID int64, reference, name string) (order.Invoice, error) {
-	ctx, span := s.operation(ctx, "invoice")
-	invoice, err := s.Store.InvoiceFile(ctx, merchantID, reference, name)
-	end(span, err)
-	return invoice, err
+	return traced(ctx, s.t, "invoice", func(ctx context.Context) (order.Invoice, error) {
+		return s.Store.InvoiceFile(ctx, merchantID, reference, name)
+	})
 }
 
 // InvoiceByID implements order.Store.
-func (s store) InvoiceByID(ctx context.Context, merchantID, legacyID, invoiceID int64) (string, order.Invoice, error) {
-	ctx, span := s.operation(ctx, "invoice")
-	reference, invoice, err := s.Store.InvoiceByID(ctx, merchantID, legacyID, invoiceID)
-	end(span, err)
+func (s store) InvoiceByID(ctx context.Context, merchantID, legacyID, invoiceID int64) (reference string, invoice order.Invoice, err error) {
+	invoice, err = traced(ctx, s.t, "invoice", func(ctx context.Context) (order.Invoice, error) {
+		reference, invoice, err = s.Store.InvoiceByID(ctx, merchantID, legacyID, invoiceID)
+		return invoice, err
+	})
 	return reference, invoice, err
 }
 
 // AuditLog implements order.Store.
 func (s store) AuditLog(ctx context.Context, query order.AuditQuery) (order.AuditPage, error) {
-	ctx, span := s.operation(ctx, "audit log")
-	page, err := s.Store.AuditLog(ctx, query)
-	end(span, err)
-	return page, err
+	return traced(ctx, s.t, "audit log", func(ctx context.Context) (order.AuditPage, error) { return s.Store.AuditLog(ctx, query) })
 }
 
 // Events implements order.Store.
 func (s store) Events(ctx context.Context, merchantID, after int64, limit int) (order.Feed, error) {
-	ctx, span := s.operation(ctx, "events")
-	feed, err := s.Store.Events(ctx, merchantID, after, limit)
-	end(span, err)
-	return feed, err
+	return traced(ctx, s.t, "events", func(ctx context.Context) (order.Feed, error) { return s.Store.Events(ctx, merchantID, after, limit) })
 }
 
 // OrderEvents implements order.Store.
 func (s store) OrderEvents(ctx context.Context, merchantID int64, id order.Identifier, after int64, limit int) ([]order.EventRecord, error) {
-	ctx, span := s.operation(ctx, "events of an order")
-	events, err := s.Store.OrderEvents(ctx, merchantID, id, after, limit)
-	end(span, err)
-	return events, err
+	return traced(ctx, s.t, "events of an order", func(ctx context.Context) ([]order.EventRecord, error) {
+		return s.Store.OrderEvents(ctx, merchantID, id, after, limit)
+	})
 }
 
 // InTx implements order.Store.
 func (s store) InTx(ctx context.Context, fn func(order.Tx) error) error {
-	ctx, span := s.operation(ctx, "change")
-	err := s.Store.InTx(ctx, fn)
-	end(span, err)
+	_, err := traced(ctx, s.t, "change", func(ctx context.Context) (struct{}, error) { return struct{}{}, s.Store.InTx(ctx, fn) })
 	return err
 }
 
 // ImportOrders implements order.Store.
 func (s store) ImportOrders(ctx context.Context, batch []order.Incoming, cause order.Cause) ([]order.ImportResult, error) {
-	ctx, span := s.operation(ctx, "import")
-	results, err := s.Store.ImportOrders(ctx, batch, cause)
-	end(span, err)
-	return results, err
+	return traced(ctx, s.t, "import", func(ctx context.Context) ([]order.ImportResult, error) {
+		return s.Store.ImportOrders(ctx, batch, cause)
+	})
 }
 
 // Merchants implements order.Store.
 func (s store) Merchants(ctx context.Context, filter order.MerchantFilter) ([]order.Merchant, error) {
-	ctx, span := s.operation(ctx, "merchants")
-	merchants, err := s.Store.Merchants(ctx, filter)
-	end(span, err)
-	return merchants, err
+	return traced(ctx, s.t, "merchants", func(ctx context.Context) ([]order.Merchant, error) { return s.Store.Merchants(ctx, filter) })
 }

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"time"
 
-	"merchantorders/internal/store/sqldb"
+	"merchantorders/internal/filelock"
 )
 
 const (
@@ -39,7 +39,7 @@ func (t *turn) take(ctx context.Context) {
 		}
 	}
 	for range maxTurnWait / pollInterval {
-		if err := flock(t.file, syscall.LOCK_EX); !errors.Is(err, sqldb.ErrLocked) || !pause(ctx) {
+		if err := filelock.Set(t.file, syscall.LOCK_EX); !errors.Is(err, filelock.ErrLocked) || !pause(ctx) {
 			return
 		}
 	}
@@ -58,7 +58,7 @@ func pause(ctx context.Context) bool {
 // pass passes the turn on.
 func (t *turn) pass() {
 	if t.file != nil {
-		_ = flock(t.file, syscall.LOCK_UN)
+		_ = filelock.Set(t.file, syscall.LOCK_UN)
 	}
 }
 

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"merchantorders/internal/filelock"
 	"merchantorders/internal/store/sqldb"
 )
 
@@ -52,8 +54,8 @@ func awaitTurnTaken(t *testing.T, path string) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for {
-		file, err := tryLockFile(path+".turn.lock", syscall.LOCK_SH)
-		if errors.Is(err, sqldb.ErrLocked) {
+		file, err := filelock.Open(path+".turn.lock", func(file *os.File) error { return filelock.Set(file, syscall.LOCK_SH) })
+		if errors.Is(err, filelock.ErrLocked) {
 			return
 		}
 		if err != nil {
