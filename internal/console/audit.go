@@ -47,17 +47,20 @@ func readAudit(form formView) order.AuditQuery {
 	query := order.AuditQuery{Limit: auditPageSize, Reference: value("reference"), Action: order.AuditAction(value("action"))}
 	if text := value("merchant"); text != "" {
 		id, ok := order.ParseID(text)
-		if !ok {
+		if !ok || id == 0 && text != "0" {
 			form.refuse("merchant", "problem.id")
 		}
 		query.MerchantID = &id
 	}
 	if text := value("token"); text != "" {
 		id, ok := order.ParseID(text)
-		if !ok {
+		if !ok || id == 0 {
 			form.refuse("token", "problem.id")
 		}
 		query.TokenID = id
+	}
+	if !isLine(value("action")) {
+		form.refuse("action", "problem.line")
 	}
 	if query.Reference != "" && !order.ValidReference(query.Reference) {
 		form.refuse("reference", "problem.reference")

@@ -56,7 +56,7 @@ func readEraseTarget(form formView) order.EraseTarget {
 	if target.Email != "" {
 		if target.Reference != "" || merchant != "" {
 			form.refuse("email", "erase.either")
-		} else if !strings.Contains(target.Email, "@") {
+		} else if !strings.Contains(target.Email, "@") || !isLine(target.Email) {
 			form.refuse("email", "erase.email.wrong")
 		}
 		return target

@@ -136,7 +136,11 @@ func (s *site) uploaded(w http.ResponseWriter, r *request, results []uploadResul
 // file serves GET /orders/{reference}/files/{name}: a stored file, to be shown. Its
 // type is one of three that browsers do not run, whatever the content is.
 func (s *site) file(w http.ResponseWriter, r *request) error {
-	invoice, file, err := s.Orders.OpenInvoice(r.Context(), r.grant.MerchantID, r.PathValue("reference"), r.PathValue("name"))
+	merchantID := r.grant.MerchantID
+	if r.grant.Operator() {
+		merchantID = merchantOf(r)
+	}
+	invoice, file, err := s.Orders.OpenInvoice(r.Context(), merchantID, r.PathValue("reference"), r.PathValue("name"))
 	if errors.Is(err, order.ErrInvoiceDamaged) {
 		s.Metrics.DamagedFile()
 	}

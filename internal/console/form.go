@@ -3,7 +3,16 @@ package console
 import (
 	"net/url"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 )
+
+// isLine reports whether a text is one line without control characters, as the fields of
+// filters are. The database takes no other text.
+func isLine(text string) bool {
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
+}
 
 // formView is a form as it was sent: what is wrong in it comes back with its problems.
 type formView struct {
@@ -23,6 +32,9 @@ func (f formView) refuse(field, problem string) {
 
 // valid reports whether nothing is wrong.
 func (f formView) valid() bool { return len(f.problems) == 0 }
+
+// Refused reports whether something is wrong.
+func (f formView) Refused() bool { return !f.valid() }
 
 // Value returns the value of a field.
 func (f formView) Value(field string) string { return f.values.Get(field) }

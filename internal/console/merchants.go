@@ -35,11 +35,16 @@ func (s *site) showMerchants(w http.ResponseWriter, r *request, status int, add 
 		suspended := true
 		filter.Suspended = &suspended
 	}
+	view := merchantsView{Filter: newForm(query), Add: add}
+	if !isLine(filter.NamePrefix) {
+		view.Filter.refuse("name", "problem.line")
+		return s.show(w, r, http.StatusBadRequest, "merchants", view)
+	}
 	merchants, err := s.Orders.Merchants(r.Context(), filter)
 	if err != nil {
 		return err
 	}
-	view := merchantsView{Filter: newForm(query), Merchants: merchants, Add: add}
+	view.Merchants = merchants
 	if len(merchants) > merchantsPageSize {
 		view.Merchants = merchants[:merchantsPageSize]
 		query.Set("after", strconv.FormatInt(view.Merchants[merchantsPageSize-1].ID, 10))

@@ -53,6 +53,8 @@ func (s *site) operatorRoutes() []web.Route {
 		get("/orders", token.OrdersRead, s.operatorSearch),
 		get("/orders/{merchant}/{reference}", token.OrdersRead, s.operatorOrder),
 		post("/orders/{merchant}/{reference}/state", token.OrdersRead|token.OrdersTransition, s.transition),
+		post("/orders/{merchant}/{reference}/correct", token.OrdersRead|token.OrdersTransition, s.correct),
+		get("/orders/{merchant}/{reference}/files/{name}", token.OrdersRead, s.file),
 		get("/tokens", token.Tokens, s.tokens),
 		post("/tokens", token.Tokens, s.createToken),
 		get("/tokens/{token}/rotate", token.Tokens, s.askToken(true)),

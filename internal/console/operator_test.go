@@ -9,6 +9,7 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/token"
+	"merchantorders/internal/webhook"
 )
 
 // operator returns a browser in which an operator with some scopes has signed in.
@@ -252,4 +253,81 @@ func (p page) postForm(t testing.TB, action string) url.Values {
 	_, rest, _ := strings.Cut(p.body, `<main`)
 	_, rest, _ = strings.Cut(rest, `method="post" `)
 	return page{body: rest}.form(t, action)
+}
+
+// TestOperatorOrderParts shows the files and the deliveries of an order, as far as the
+// scopes allow.
+func TestOperatorOrderParts(t *testing.T) {
+	t.Parallel()
+	s := start(t, newOrder(1, "FIRST"))
+	const address = "/console/operator/orders/355/FIRST"
+	s.signedIn(s.token).upload("/console/orders/FIRST", "a.pdf", "content")
+	addition := webhook.Addition{MerchantID: ours, URL: "https://example.com/hook"}
+	endpoint, err := s.webhooks.Add(t.Context(), order.ActorMerchant, addition, webhook.ChangeOptions{})
+	s.must(err)
+	_, err = s.webhooks.Redeliver(t.Context(), endpoint.Key, 1, webhook.SendOptions{})
+	s.must(err)
+	all, reader := s.operator(token.OperatorScopes), s.operator(token.OrdersRead)
+	all.get(address).expect(t, http.StatusOK, "https://example.com/hook", "&lt;b&gt;no&lt;/b&gt;", "HTTP 418", `action="/console/operator/webhooks/355/1"`)
+	got := reader.get(address)
+	got.expect(t, http.StatusOK, "status 418", "a.pdf")
+	for _, hidden := range []string{"example.com/hook", "&lt;b&gt;no", "/console/operator/webhooks", "/correct"} {
+		if strings.Contains(got.body, hidden) {
+			t.Errorf("a token that reads orders sees %s", hidden)
+		}
+	}
+	reader.get(address+"/files/a.pdf").expect(t, http.StatusOK, "content")
+	reader.get("/console/operator/orders/400/FIRST/files/a.pdf").expect(t, http.StatusNotFound)
+	s.operator(token.Audit).get(address+"/files/a.pdf").expect(t, http.StatusForbidden)
+	s.signedIn(s.otherToken).get(address+"/files/a.pdf").expect(t, http.StatusForbidden)
+	_, err = s.orders.DeleteInvoice(t.Context(), ours, order.ByReference("FIRST"), 1, order.WriteOptions{})
+	s.must(err)
+	reader.get(address).expect(t, http.StatusOK, "a.pdf</bdi></s>", "deleted")
+	reader.get(address+"/files/a.pdf").expect(t, http.StatusNotFound)
+}
+
+// TestCorrection corrects an order: only fields that were changed in the form, once,
+// and not after somebody else has changed the order.
+func TestCorrection(t *testing.T) {
+	t.Parallel()
+	s := start(t, newOrder(1, "FIRST", func(document map[string]any) {
+		document["carrier"] = map[string]any{"name": "Line one\nline two", "comments": "a\nb", "shipmentIds": []any{1, 2}}
+		document["customer"].(map[string]any)["phone"] = ""
+	}))
+	b := s.operator(token.OperatorScopes)
+	const address, action = "/console/operator/orders/355/FIRST", "/console/operator/orders/355/FIRST/correct"
+	form, late := b.get(address).form(t, action), b.get(address).form(t, action)
+	for name, value := range map[string]string{ // as a browser sends them back
+		"carrier.name": "Line oneline two", "carrier.comments": "a\r\nb", "carrier.shipmentIds": "1, 2", "customer.phone": "", "carrier.method": "",
+	} {
+		form.Set(name, value)
+	}
+	unchanged := s.get("FIRST")
+	b.post(action, form).expect(t, http.StatusUnprocessableEntity, "no field was changed")
+	if got := s.get("FIRST"); got.Revision != unchanged.Revision {
+		t.Error("a form without a change corrects the order")
+	}
+	form.Set("carrier.trackingCodes", "77 88")
+	form.Set("carrier.shipmentIds", "")
+	form.Set("expiresAt", "2026-12-01T10:00")
+	for range 2 {
+		if got := b.post(action, form); got.location() != address+"?done=corrected" {
+			t.Errorf("%d, leads to %q", got.status, got.location())
+		}
+	}
+	got := s.get("FIRST")
+	if c := got.Carrier; c.TrackingCodes != "77 88" || len(c.ShipmentIDs) != 0 || c.Name != "Line one\nline two" || got.ExpiresAt.Format("15:04") != "10:00" {
+		t.Errorf("the order has %+v, until %s", c, got.ExpiresAt)
+	}
+	b.get(address+"?done=corrected").expect(t, http.StatusOK, "The order was corrected", "77 88", `value="2026-12-01T10:00"`)
+	late.Set("carrier.trackingCodes", "99")
+	b.post(action, late).expect(t, http.StatusConflict, "the order has changed", `value="99"`)
+}
+
+// get returns an order of ours.
+func (s *service) get(reference string) order.Order {
+	s.t.Helper()
+	o, err := s.orders.Get(s.t.Context(), ours, order.ByReference(reference))
+	s.must(err)
+	return o
 }

@@ -3,11 +3,11 @@ package console
 import (
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/token"
+	"merchantorders/internal/webhook"
 )
 
 // foundView is the data of the search over all merchants.
@@ -57,29 +57,45 @@ const auditShown = 50
 // operatorOrderView is the data of the page of an order for operators.
 type operatorOrderView struct {
 	orderView
-	To    []order.State // transitions that are allowed
-	Form  formView      // of a transition
-	Audit []order.AuditEntry
+	To          []order.State // transitions that are allowed
+	Form        formView      // of a transition
+	MayCorrect  bool
+	Correct     formView // of a correction
+	FileEntries []order.FileEntry
+	Deliveries  []orderDelivery
+	Audit       []order.AuditEntry
 }
+
+// orderDelivery is a delivery of an event of an order. Only operators who may see
+// webhooks see the address and the response.
+type orderDelivery struct {
+	webhook.OrderDelivery
+	URL string // empty: unknown
+}
+
+// operatorNotices are what the address of an order may say was done.
+var operatorNotices = map[string]string{"yes": "transition.done", "corrected": "correct.done"}
 
 // operatorOrder serves GET /operator/orders/{merchant}/{reference}.
 func (s *site) operatorOrder(w http.ResponseWriter, r *request) error {
-	view := operatorOrderView{Form: newForm(nil)}
-	if r.URL.Query().Get("done") != "" {
-		view.Notice = "transition.done"
-	}
+	view := operatorOrderView{}
+	view.Notice = operatorNotices[r.URL.Query().Get("done")]
 	return s.showOperatorOrder(w, r, http.StatusOK, view)
 }
 
 // showOperatorOrder sends the page of the order in the path. The view says what
-// happened.
+// happened. A form that the view does not have is a new one.
 func (s *site) showOperatorOrder(w http.ResponseWriter, r *request, status int, view operatorOrderView) error {
-	id, merchantID := order.ByReference(r.PathValue("reference")), merchantOf(r)
-	var err error
-	if view.Order, err = s.Orders.Get(r.Context(), merchantID, id); err != nil {
+	merchantID := merchantOf(r)
+	all, err := s.Orders.Inspect(r.Context(), r.PathValue("reference"))
+	if err == nil && all.Order.MerchantID != merchantID {
+		err = order.ErrNotFound
+	}
+	if err != nil {
 		return err
 	}
-	if view.History, err = s.Orders.OrderEvents(r.Context(), merchantID, id, order.FeedQuery{Limit: order.MaxFeedLimit}); err != nil {
+	view.Order, view.History, view.FileEntries = all.Order, all.Events, all.Files
+	if view.Deliveries, err = s.orderDeliveries(r, view.Order); err != nil {
 		return err
 	}
 	if r.can(token.Audit) {
@@ -89,16 +105,44 @@ func (s *site) showOperatorOrder(w http.ResponseWriter, r *request, status int, 
 		}
 		view.Audit = page.Entries
 	}
-	if r.can(token.OrdersTransition) {
-		for _, to := range order.States() {
-			if order.ActorOperator.CanTransition(view.Order.State, to) {
-				view.To = append(view.To, to)
-			}
+	view.MayCorrect = r.can(token.OrdersTransition)
+	for _, to := range order.States() {
+		if view.MayCorrect && order.ActorOperator.CanTransition(view.Order.State, to) {
+			view.To = append(view.To, to)
 		}
+	}
+	if view.Correct.problems == nil {
+		view.Correct = correctionForm(view.Order)
 	}
 	view.Token = r.grant.ID
 	view.Reasons, view.Attributes = order.Reasons, attributesOf(view.Order.LineItems)
 	return s.show(w, r, status, "operatororder", view)
+}
+
+// orderDeliveries returns the newest deliveries of the events of an order.
+func (s *site) orderDeliveries(r *request, o order.Order) ([]orderDelivery, error) {
+	deliveries, err := s.Webhooks.OrderDeliveries(r.Context(), o.MerchantID, o.LegacyID)
+	if err != nil || len(deliveries) == 0 {
+		return nil, err
+	}
+	addresses := make(map[int64]string)
+	if r.can(token.Webhooks) {
+		endpoints, err := s.Webhooks.List(r.Context(), o.MerchantID)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range endpoints {
+			addresses[e.ID] = e.URL
+		}
+	}
+	views := make([]orderDelivery, len(deliveries))
+	for i, d := range deliveries {
+		if !r.can(token.Webhooks) {
+			d.Response = ""
+		}
+		views[i] = orderDelivery{d, addresses[d.WebhookID]}
+	}
+	return views, nil
 }
 
 // transition serves POST /operator/orders/{merchant}/{reference}/state.
@@ -131,7 +175,7 @@ func (s *site) transition(w http.ResponseWriter, r *request) error {
 	_, err = s.Orders.ChangeOrder(r.Context(), merchantOf(r), order.ByReference(reference), change, options)
 	switch err = replayed(err); {
 	case errors.Is(err, order.ErrPreconditionFailed), errors.Is(err, order.ErrInvalidTransition):
-		return s.showOperatorConflict(w, r)
+		return s.showOperatorConflict(w, r, operatorOrderView{Form: form})
 	case err != nil:
 		return err
 	}
@@ -140,17 +184,15 @@ func (s *site) transition(w http.ResponseWriter, r *request) error {
 }
 
 // showOperatorConflict shows an order that has changed since the form was made, with
-// the newest change of it.
-func (s *site) showOperatorConflict(w http.ResponseWriter, r *request) error {
-	view := operatorOrderView{Form: newForm(nil)}
+// the newest change of it and what was typed.
+func (s *site) showOperatorConflict(w http.ResponseWriter, r *request, view operatorOrderView) error {
 	view.Problem = "conflict.changed"
 	events, err := s.Orders.OrderEvents(r.Context(), merchantOf(r), order.ByReference(r.PathValue("reference")), order.FeedQuery{Limit: order.MaxFeedLimit})
 	if err != nil {
 		return err
 	}
-	for _, event := range slices.Backward(events) {
-		view.First = &event
-		break
+	if n := len(events); n > 0 {
+		view.First = &events[n-1]
 	}
 	return s.showOperatorOrder(w, r, http.StatusConflict, view)
 }

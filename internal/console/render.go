@@ -41,7 +41,7 @@ func (s *site) parseTemplates() map[string]*templates {
 			"asset":  s.assetPath,
 			"iso":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 			"webURL": webURL,
-			"key":    newKey, "field": newField, "required": required, "entries": newEntriesView, "importForm": newImportForm,
+			"key":    newKey, "field": newField, "required": required, "entries": newEntriesView, "importForm": newImportForm, "correctionFields": correctionFields,
 			"webhookStates": func() []string { return []string{"failed", "active", "disabled"} },
 			"eraseFields":   func() []string { return []string{"email", "merchant", "reference", "files"} },
 			"tokenStates":   func() []string { return []string{"active", "expired", "revoked"} },

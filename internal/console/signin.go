@@ -113,8 +113,11 @@ func (s *site) useLoginLink(w http.ResponseWriter, r *http.Request) error {
 }
 
 // readForm reads the form of a request.
-func readForm(r *http.Request) (url.Values, error) {
-	body, err := web.ReadBody(r, web.MaxBody)
+func readForm(r *http.Request) (url.Values, error) { return readFormOf(r, web.MaxBody) }
+
+// readFormOf reads a form of at most limit bytes.
+func readFormOf(r *http.Request, limit int64) (url.Values, error) {
+	body, err := web.ReadBody(r, limit)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -68,6 +69,7 @@ func (s *site) showTokens(w http.ResponseWriter, r *request, status int, view to
 		if filter.MerchantID, ok = order.ParseID(text); !ok || filter.MerchantID == 0 {
 			view.Filter.refuse("merchant", "problem.id")
 			filter.MerchantID = -1 // no merchant has it
+			status = max(status, http.StatusBadRequest)
 		}
 	}
 	filter.After, _ = order.ParseID(query.Get("after"))
@@ -222,17 +224,36 @@ func (s *site) rotateToken(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	hours, err := strconv.Atoi(values.Get("overlap"))
-	if err != nil || hours < 0 || hours > 168 {
-		return web.ErrInvalidPayload
-	}
-	id, _ := order.ParseID(r.PathValue("token"))
-	options, err := changeOptions[token.Created](s, r, values, "token.rotate", r.PathValue("token"), strconv.Itoa(hours))
+	t, err := s.tokenOf(r)
 	if err != nil {
 		return err
 	}
-	created, err := s.Tokens.Rotate(r.Context(), token.Rotation{ID: id, Overlap: time.Duration(hours) * time.Hour, By: &r.grant.Token}, options)
-	return s.showCreated(w, r, newForm(nil), created, err)
+	view := tokenView{Base: tokensBase(r), Token: t, Rotate: true, Own: t.ID == r.grant.ID, Form: newForm(values)}
+	overlap := values.Get("overlap")
+	if !slices.Contains(overlaps, overlap) {
+		view.Form.refuse("overlap", "tokens.overlap.choose")
+		return s.show(w, r, http.StatusUnprocessableEntity, "token", view)
+	}
+	options, err := changeOptions[token.Created](s, r, values, "token.rotate", r.PathValue("token"), overlap)
+	if err != nil {
+		return err
+	}
+	hours, err := strconv.Atoi(overlap)
+	if err != nil {
+		return err
+	}
+	created, err := s.Tokens.Rotate(r.Context(), token.Rotation{ID: t.ID, Overlap: time.Duration(hours) * time.Hour, By: &r.grant.Token}, options)
+	switch {
+	case errors.As(err, new(*token.LifetimeError)):
+		view.Form.refuse("overlap", "tokens.toolong")
+	case errors.Is(err, token.ErrTooMany):
+		view.Form.refuse("overlap", "tokens.toomany")
+	case errors.Is(err, token.ErrScopes):
+		view.Form.refuse("overlap", "tokens.scopes.toomany")
+	default:
+		return s.showCreated(w, r, newForm(nil), created, err)
+	}
+	return s.show(w, r, http.StatusUnprocessableEntity, "token", view)
 }
 
 // revokeToken serves POST /tokens/{token}/revoke.

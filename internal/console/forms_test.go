@@ -1,0 +1,163 @@
+package console_test
+
+import (
+	"html"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/token"
+	"merchantorders/internal/webhook"
+)
+
+// Wrong values by the kind of a field.
+var (
+	wrongIDs     = []string{"x", "-1", "0", "1.5", "1 2", "99999999999999999999", "<b>", "١"}
+	wrongLines   = []string{"a\nb", "a\x00b", "\xff", "a\tb", strings.Repeat("Ω", 10_001)}
+	wrongURLs    = []string{"", "x", "http://example.com", "javascript:alert(1)", "https://", "https://u:p@example.com", "https://localhost", "https://exa mple.com/", "//example.com", strings.Repeat("https://example.com/", 500)}
+	wrongTimes   = []string{"x", "2026-13-01T00:00", "2026-01-01", "2026-01-01T25:00", "<b>"}
+	wrongDays    = []string{"x", "2026-02-30", "01/02/2026", "<b>", "2026-1-1"}
+	wrongTexts   = []string{strings.Repeat("Ω", 10_001), "a\x00b", "\xff"}
+	wrongChoices = []string{"no such thing", "<b>", "\xff"}
+	wrongQuery   = []string{strings.Repeat("Ω", 300), "\xff"}
+	wrongRefs    = []string{"%", "a b", "../x", strings.Repeat("A", 300), "Ω", "a\x00"}
+)
+
+// formCase is a form with values that are accepted, and wrong values of each field.
+type formCase struct {
+	page, action string // the same for a filter, which is sent with GET
+	valid        url.Values
+	wrong        map[string][]string
+	missing      []string // fields that must be filled in
+}
+
+var operatorForms = []formCase{
+	{"/operator/merchants", "/operator/merchants", url.Values{"id": {"9"}, "name": {"Nine"}}, map[string][]string{"id": wrongIDs, "name": wrongLines}, []string{"id", "name"}},
+	{"/operator/merchants/355", "/operator/merchants/355/rename", url.Values{"name": {"A"}}, map[string][]string{"name": wrongLines}, []string{"name"}},
+	{"/operator/merchants/355", "/operator/merchants/355/suspend", url.Values{"reason": {"A"}}, map[string][]string{"reason": wrongLines}, []string{"reason"}},
+	{
+		"/operator/tokens", "/operator/tokens", url.Values{"merchant": {"355"}, "label": {"A"}, "scope": {"orders:read"}, "days": {"30"}},
+		map[string][]string{"merchant": wrongIDs, "label": wrongLines, "scope": wrongChoices, "days": append([]string{"3651"}, wrongIDs...)}, []string{"scope"},
+	},
+	{
+		"/operator/webhooks/355/1", "/operator/webhooks/355/1", url.Values{"do": {"change"}, "url": {"https://example.com"}, "description": {"A"}, "type": {"order.created"}},
+		map[string][]string{"url": wrongURLs, "description": wrongLines, "type": wrongChoices}, []string{"url"},
+	},
+	{
+		"/operator/orders/355/FIRST", "/operator/orders/355/FIRST/state", url.Values{"state": {"canceled"}, "reason": {"customer-request"}},
+		map[string][]string{"state": wrongChoices, "reason": append([]string{"Two Words"}, wrongLines...)}, []string{"state"},
+	},
+	{
+		"/operator/orders/355/FIRST", "/operator/orders/355/FIRST/correct",
+		url.Values{"expiresAt": {"2026-12-01T10:00"}, "dispatchUntil": {"2026-12-02T10:00:30"}, "customer.phone": {"210"}, "carrier.name": {"C"}, "carrier.shipmentIds": {"1, 2"}, "carrier.comments": {"a\r\nb"}},
+		map[string][]string{
+			"expiresAt": wrongTimes, "dispatchUntil": wrongTimes, "customer.phone": wrongTexts, "carrier.name": wrongTexts, "carrier.comments": wrongTexts,
+			"carrier.shipmentIds": {"x", "1;2", "99999999999999999999"}, "carrier.deliveryToCourierEstimationDate": wrongTexts,
+		}, nil,
+	},
+	{"/operator/customers", "/operator/customers", url.Values{"email": {"a@example.com"}}, map[string][]string{"email": {"x", "a\x00@b", "\xff@b"}}, []string{"email"}},
+	{
+		"/operator/customers", "/operator/customers", url.Values{"merchant": {"355"}, "reference": {"FIRST"}},
+		map[string][]string{"merchant": wrongIDs, "reference": append([]string{"NONE"}, wrongRefs...)}, []string{"merchant", "reference"},
+	},
+	{
+		"/operator/audit", "", url.Values{"merchant": {"355"}, "reference": {"FIRST"}, "token": {"1"}, "from": {"2026-01-01"}, "to": {"2026-01-02"}, "action": {"order.created"}},
+		map[string][]string{"merchant": wrongIDs[:2], "reference": wrongRefs, "token": wrongIDs, "from": wrongDays, "to": append([]string{"2025-01-01"}, wrongDays...), "action": wrongLines[:3]}, nil,
+	},
+	{
+		"/operator/orders", "", url.Values{"q": {"x"}, "merchant": {"355"}, "state": {"canceled"}, "from": {"2026-01-01"}, "to": {"2026-01-02"}},
+		map[string][]string{"q": wrongQuery, "merchant": wrongIDs, "state": wrongChoices, "from": wrongDays, "to": wrongDays}, nil,
+	},
+	{"/operator/tokens", "", url.Values{"merchant": {"355"}}, map[string][]string{"merchant": wrongIDs}, nil},
+	{"/operator/merchants", "", url.Values{"name": {"A"}}, map[string][]string{"name": {"a\x00b", "\xff"}}, nil},
+}
+
+var merchantForms = []formCase{
+	{
+		"/tokens", "/tokens", url.Values{"label": {"A"}, "scope": {"orders:read"}, "days": {"30"}},
+		map[string][]string{"label": wrongLines, "scope": append([]string{"audit"}, wrongChoices...), "days": wrongIDs}, []string{"scope"},
+	},
+	{"/tokens/1/rotate", "/tokens/1/rotate", url.Values{"overlap": {"1"}}, map[string][]string{"overlap": {"x", "-1", "169", "99999999999999999999"}}, []string{"overlap"}},
+	{
+		"/webhooks", "/webhooks", url.Values{"url": {"https://example.com"}, "description": {"A"}, "type": {"order.created"}},
+		map[string][]string{"url": wrongURLs, "description": wrongLines, "type": wrongChoices}, []string{"url"},
+	},
+	{
+		"/webhooks/1", "/webhooks/1", url.Values{"do": {"change"}, "url": {"https://example.com"}, "description": {"A"}, "type": {"order.created"}},
+		map[string][]string{"url": wrongURLs, "description": wrongLines, "type": wrongChoices}, []string{"url"},
+	},
+	{"/orders/FIRST", "/orders/FIRST/reject", url.Values{"reason": {"out-of-stock"}}, map[string][]string{"reason": wrongChoices}, []string{"reason"}},
+	{
+		"/orders", "", url.Values{"q": {"x"}, "state": {"canceled"}, "from": {"2026-01-01"}, "to": {"2026-01-02"}},
+		map[string][]string{"q": wrongQuery, "state": wrongChoices, "from": wrongDays, "to": wrongDays}, nil,
+	},
+}
+
+// TestFormsComeBack sends each form with each wrong value: the page of the form comes
+// back with everything that was typed and a sentence at the field.
+func TestFormsComeBack(t *testing.T) {
+	t.Parallel()
+	s := start(t, newOrder(1, "FIRST"))
+	_, err := s.webhooks.Add(t.Context(), order.ActorMerchant, webhook.Addition{MerchantID: ours, URL: "https://example.com/hook"}, webhook.ChangeOptions{})
+	s.must(err)
+	key := strings.Repeat("A", 26)
+	send := func(b *browser, c formCase, field, value string) {
+		t.Helper()
+		values := url.Values{"key": {key}, "revision": {"1"}}
+		for name, valid := range c.valid {
+			values[name] = valid
+		}
+		values[field] = []string{value}
+		var got page
+		if c.action == "" {
+			got = b.get("/console" + c.page + "?" + values.Encode())
+		} else {
+			got = b.post("/console"+c.action, values)
+		}
+		if got.status != http.StatusUnprocessableEntity && got.status != http.StatusBadRequest || !strings.Contains(got.body, `class="field-problem"`) {
+			t.Errorf("%s with %s %.40q: status %d without a sentence at the field: %s", c.page+c.action, field, value, got.status, title(got))
+			return
+		}
+		text := html.UnescapeString(got.body)
+		for name, typed := range values {
+			// A check box or a choice that is not offered cannot be shown, and no page
+			// can have bytes that are no text.
+			if name == "key" || name == "revision" || name == field && c.chosen(name) || !utf8.ValidString(typed[0]) || strings.ContainsRune(typed[0], 0) {
+				continue
+			}
+			if want := strings.ReplaceAll(typed[0], "\r\n", "\n"); !strings.Contains(text, `value="`+want+`"`) && !strings.Contains(strings.ReplaceAll(text, "\r\n", "\n"), ">\n"+want+"</textarea>") {
+				t.Errorf("%s with %s %.40q: %s %.40q is lost", c.page+c.action, field, value, name, want)
+			}
+		}
+		checkPage(t, c.page, got)
+	}
+	all := func(b *browser, forms []formCase) {
+		for _, c := range forms {
+			for field, values := range c.wrong {
+				for _, value := range values {
+					send(b, c, field, value)
+				}
+			}
+			for _, field := range c.missing {
+				send(b, c, field, "")
+			}
+		}
+	}
+	all(s.operator(token.OperatorScopes), operatorForms)
+	all(s.signedIn(s.token), merchantForms)
+}
+
+// chosen reports whether a field is a choice among values that the page offers.
+func (c formCase) chosen(field string) bool {
+	return field == "scope" || field == "type" || field == "state" || field == "overlap" || field == "reason" && strings.HasSuffix(c.action, "/reject")
+}
+
+// title returns the first heading of a page.
+func title(p page) string {
+	_, rest, _ := strings.Cut(p.body, "<h1>")
+	rest, _, _ = strings.Cut(rest, "</h1>")
+	return rest
+}
