@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 
@@ -51,100 +52,86 @@ func (all CodedRefusals) Encode(err error) (status int, body any, ok bool) {
 	return 0, nil, false
 }
 
+// meaning is how an error that means the same in every group is sent.
+type meaning struct {
+	status        int
+	code, message string // of a CodedBody; the codes are those of decision 5
+	plain         string // of a MessageBody; empty: the text of the status
+}
+
+// meanings are those of errors without details. The first match counts.
+var meanings = []struct {
+	err error
+	meaning
+}{
+	{order.ErrTooManyIdempotencyKeys, meaning{http.StatusTooManyRequests, "too_many_requests", "Too many idempotency keys in a day.", tooMany}},
+	{ErrUnauthorized, meaning{http.StatusUnauthorized, "unauthorized", "The token is missing or not valid.", ""}},
+	{ErrForbidden, meaning{http.StatusForbidden, "forbidden", "The token does not allow this.", ""}},
+	{ErrSuspended, meaning{http.StatusForbidden, "merchant_suspended", suspended, suspended}},
+	{ErrRouteNotFound, meaning{http.StatusNotFound, "not_found", "Nothing is served at this path.", ""}},
+	{ErrInvalidPayload, meaning{http.StatusBadRequest, "invalid_payload", invalidPayload, invalidPayload}},
+	{order.ErrInvalidRange, meaning{http.StatusBadRequest, "invalid_params", order.ErrInvalidRange.Error(), invalidParams}},
+	{order.ErrPreconditionFailed, meaning{http.StatusPreconditionFailed, "precondition_failed", changed, changed}},
+	{order.ErrIdempotencyKeyReused, meaning{http.StatusUnprocessableEntity, "idempotency_key_reused", keyReused, keyReused}},
+	{order.ErrIdempotencyKeyInUse, meaning{http.StatusConflict, "idempotency_key_running", keyInUse, keyInUse}},
+	{order.ErrUnavailable, meaning{http.StatusServiceUnavailable, "unavailable", "The service cannot answer for now.", ""}},
+}
+
+// Messages of both forms of bodies.
+const (
+	suspended      = "The merchant is suspended."
+	invalidPayload = "Invalid payload."
+	invalidParams  = "Invalid request params."
+	tooMany        = "Too many requests."
+	changed        = "The order has changed."
+	keyReused      = "The Idempotency-Key was used for another request."
+	keyInUse       = "The first request with this Idempotency-Key is still running."
+)
+
+// limitMeanings are those of a *ratelimit.Error.
+var limitMeanings = map[ratelimit.Limit]meaning{
+	ratelimit.Rate:     {http.StatusTooManyRequests, "too_many_requests", "Too many requests in a short time.", tooMany},
+	ratelimit.InFlight: {http.StatusTooManyRequests, "too_many_requests", "Too many requests of this token at once.", tooMany},
+	ratelimit.SignIns:  {http.StatusTooManyRequests, "too_many_failed_sign_ins", "Too many requests from this address without a valid token.", tooMany},
+}
+
+// meaningOf returns the meaning of an error: that of a failure of the service for an
+// error that is not listed.
+func meaningOf(err error) meaning {
+	var limit *ratelimit.Error
+	var method *MethodError
+	var param *ParamError
+	switch {
+	case errors.As(err, &limit):
+		return limitMeanings[limit.Limit]
+	case errors.As(err, &method):
+		return meaning{http.StatusMethodNotAllowed, "method_not_allowed", "This path does not take that method.", ""}
+	case errors.As(err, &param):
+		return meaning{http.StatusBadRequest, "invalid_params", param.Error(), invalidParams}
+	}
+	for _, row := range meanings {
+		if errors.Is(err, row.err) {
+			return row.meaning
+		}
+	}
+	return meaning{http.StatusInternalServerError, "internal", "The service failed to answer.", ""}
+}
+
+// Status returns the HTTP status of an error that means the same in every group,
+// and 500 for every other error.
+func Status(err error) int { return meaningOf(err).status }
+
 // EncodeMessage is the ErrorEncoder with MessageBody for errors that mean the same
 // in every group. An encoder of a group checks the group's errors first.
 func EncodeMessage(_ *http.Request, err error) (int, any) {
-	status := Status(err)
-	switch {
-	case errors.Is(err, ErrInvalidPayload):
-		return status, MessageBody{Message: "Invalid payload."}
-	case errors.Is(err, ErrSuspended):
-		return status, MessageBody{Message: suspended}
-	case status == http.StatusTooManyRequests:
-		return status, MessageBody{Message: "Too many requests."}
-	case status == http.StatusBadRequest:
-		return status, MessageBody{Message: "Invalid request params."}
-	}
-	if _, message, ok := conditionalError(err); ok {
-		return status, MessageBody{Message: message}
-	}
-	return status, MessageBody{Message: http.StatusText(status)}
+	m := meaningOf(err)
+	return m.status, MessageBody{Message: cmp.Or(m.plain, http.StatusText(m.status))}
 }
 
-// suspended is the message of ErrSuspended.
-const suspended = "The merchant is suspended."
-
-// EncodeCoded is EncodeMessage with CodedBody. The codes are those of decision 5.
+// EncodeCoded is EncodeMessage with CodedBody.
 func EncodeCoded(_ *http.Request, err error) (int, any) {
-	status := Status(err)
-	code, message := "internal", "The service failed to answer."
-	switch status {
-	case http.StatusUnauthorized:
-		code, message = "unauthorized", "The token is missing or not valid."
-	case http.StatusForbidden:
-		code, message = "forbidden", "The token does not allow this."
-		if errors.Is(err, ErrSuspended) {
-			code, message = "merchant_suspended", suspended
-		}
-	case http.StatusNotFound:
-		code, message = "not_found", "Nothing is served at this path."
-	case http.StatusMethodNotAllowed:
-		code, message = "method_not_allowed", "This path does not take that method."
-	case http.StatusBadRequest:
-		code, message = badRequest(err)
-	case http.StatusTooManyRequests:
-		code, message = tooManyRequests(err)
-	case http.StatusServiceUnavailable:
-		code, message = "unavailable", "The service cannot answer for now."
-	default:
-		if c, m, ok := conditionalError(err); ok {
-			code, message = c, m
-		}
-	}
-	return status, NewCodedBody(code, message)
-}
-
-// tooManyRequests returns code and message of a 429.
-func tooManyRequests(err error) (code, message string) {
-	if errors.Is(err, order.ErrTooManyIdempotencyKeys) {
-		return "too_many_requests", "Too many idempotency keys in a day."
-	}
-	var limit *ratelimit.Error
-	if errors.As(err, &limit) {
-		switch limit.Limit {
-		case ratelimit.InFlight:
-			return "too_many_requests", "Too many requests of this token at once."
-		case ratelimit.SignIns:
-			return "too_many_failed_sign_ins", "Too many requests from this address without a valid token."
-		}
-	}
-	return "too_many_requests", "Too many requests in a short time."
-}
-
-// conditionalError returns code and message of an error of If-Match or
-// Idempotency-Key.
-func conditionalError(err error) (code, message string, ok bool) {
-	switch {
-	case errors.Is(err, order.ErrPreconditionFailed):
-		return "precondition_failed", "The order has changed.", true
-	case errors.Is(err, order.ErrIdempotencyKeyReused):
-		return "idempotency_key_reused", "The Idempotency-Key was used for another request.", true
-	case errors.Is(err, order.ErrIdempotencyKeyInUse):
-		return "idempotency_key_running", "The first request with this Idempotency-Key is still running.", true
-	}
-	return "", "", false
-}
-
-// badRequest returns code and message of a 400.
-func badRequest(err error) (code, message string) {
-	var param *ParamError
-	switch {
-	case errors.As(err, &param):
-		return "invalid_params", param.Error()
-	case errors.Is(err, order.ErrInvalidRange):
-		return "invalid_params", order.ErrInvalidRange.Error()
-	}
-	return "invalid_payload", "Invalid payload."
+	m := meaningOf(err)
+	return m.status, NewCodedBody(m.code, m.message)
 }
 
 // maxEcho is how many characters of a client's text a response repeats.

@@ -58,37 +58,6 @@ func (e *firstError) Refuse(name, problem string) {
 	}
 }
 
-// Status returns the HTTP status of an error that means the same in every group,
-// and 500 for every other error.
-func Status(err error) int {
-	var method *MethodError
-	var param *ParamError
-	var limit *ratelimit.Error
-	switch {
-	case errors.As(err, &limit), errors.Is(err, order.ErrTooManyIdempotencyKeys):
-		return http.StatusTooManyRequests
-	case errors.Is(err, ErrUnauthorized):
-		return http.StatusUnauthorized
-	case errors.Is(err, ErrForbidden), errors.Is(err, ErrSuspended):
-		return http.StatusForbidden
-	case errors.Is(err, ErrRouteNotFound):
-		return http.StatusNotFound
-	case errors.As(err, &method):
-		return http.StatusMethodNotAllowed
-	case errors.As(err, &param), errors.Is(err, ErrInvalidPayload), errors.Is(err, order.ErrInvalidRange):
-		return http.StatusBadRequest
-	case errors.Is(err, order.ErrPreconditionFailed):
-		return http.StatusPreconditionFailed
-	case errors.Is(err, order.ErrIdempotencyKeyReused):
-		return http.StatusUnprocessableEntity
-	case errors.Is(err, order.ErrIdempotencyKeyInUse):
-		return http.StatusConflict
-	case errors.Is(err, order.ErrUnavailable):
-		return http.StatusServiceUnavailable
-	}
-	return http.StatusInternalServerError
-}
-
 // Retry-After values, in seconds.
 const (
 	retryAfterUnavailable = "5"  // database or storage is out of reach
