@@ -72,7 +72,7 @@ func (b *benchmark) runSteps(ctx context.Context, steps []step) error {
 
 // measure creates an installation on a database, fills it and measures it.
 func (b *benchmark) measure(ctx context.Context, database string) error {
-	i, remove, err := b.newInstallation(ctx, database)
+	i, remove, err := b.newInstallation(ctx, database, database)
 	if err != nil {
 		return err
 	}
@@ -82,6 +82,7 @@ func (b *benchmark) measure(ctx context.Context, database string) error {
 		{"importing", i.measureImport},
 		{"starting and reading", i.measureReads},
 		{"reading short and long lists", i.measureLists},
+		{"reading everything else of small and large merchants", i.measureGrowth},
 		{"waiting for events", i.measureWaiting},
 		{"running bare queries", i.measureBareQueries},
 		{"accepting orders", i.measureAccepts},

@@ -61,7 +61,7 @@ func (i *installation) measureImport(ctx context.Context) error {
 		return err
 	}
 	i.add("Program", megabytes(float64(info.Size())/1e6), "< 40 MB", "built with go build")
-	if err := i.addMerchants(ctx); err != nil {
+	if err := i.addMerchants(ctx, i.all()...); err != nil {
 		return err
 	}
 	for _, m := range i.all() {

@@ -21,10 +21,10 @@ type installation struct {
 	tokens      map[*merchant]string
 }
 
-// newInstallation prepares an empty installation. The caller calls remove when
-// it is done.
-func (b *benchmark) newInstallation(ctx context.Context, database string) (i *installation, remove func(), err error) {
-	i = &installation{benchmark: b, database: database, dataDir: filepath.Join(b.workDir, database), tokens: make(map[*merchant]string)}
+// newInstallation prepares an empty installation in a folder. The caller calls remove
+// when it is done.
+func (b *benchmark) newInstallation(ctx context.Context, database, folder string) (i *installation, remove func(), err error) {
+	i = &installation{benchmark: b, database: database, dataDir: filepath.Join(b.workDir, folder), tokens: make(map[*merchant]string)}
 	i.flags = []string{"--data", i.dataDir}
 	removeData := func() { _ = os.RemoveAll(i.dataDir) }
 	if database != postgres {
@@ -77,10 +77,10 @@ func (i *installation) run(ctx context.Context, args ...string) (string, error) 
 	return strings.TrimSpace(string(out)), nil
 }
 
-// start starts a server on a free port. It has its default settings, but no
+// start starts a server on a free port. It has its default settings but for flags, no
 // rate limit, and writes its log to a file.
-func (i *installation) start(ctx context.Context) (*process, error) {
-	args := []string{"serve", "--listen", "127.0.0.1:0"}
+func (i *installation) start(ctx context.Context, flags ...string) (*process, error) {
+	args := append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...)
 	help, err := i.run(ctx, "serve", "--help")
 	if err != nil {
 		return nil, err
@@ -100,8 +100,8 @@ func (i *installation) start(ctx context.Context) (*process, error) {
 }
 
 // withServer starts a server, calls fn, and stops the server.
-func (i *installation) withServer(ctx context.Context, fn func(*process) error) error {
-	server, err := i.start(ctx)
+func (i *installation) withServer(ctx context.Context, fn func(*process) error, flags ...string) error {
+	server, err := i.start(ctx, flags...)
 	if err != nil {
 		return err
 	}
@@ -112,9 +112,9 @@ func (i *installation) withServer(ctx context.Context, fn func(*process) error) 
 	return server.stop()
 }
 
-// addMerchants adds the merchants and creates their tokens.
-func (i *installation) addMerchants(ctx context.Context) error {
-	for _, m := range i.all() {
+// addMerchants adds merchants and creates their tokens.
+func (i *installation) addMerchants(ctx context.Context, merchants ...*merchant) error {
+	for _, m := range merchants {
 		id := strconv.FormatInt(m.id, 10)
 		if _, err := i.run(ctx, "merchant", "add", "--id", id, "--name", "Store "+m.name); err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/testenv"
 	"merchantorders/internal/webhook"
 )
@@ -22,6 +24,11 @@ func TestManyEndpoints(t *testing.T) {
 	if !testenv.Soak() {
 		t.Skip("depends on the speed of the machine; TestHangingEndpoints checks that nobody waits for those that hang")
 	}
+	t.Run("sqlite", func(t *testing.T) { deliverToMany(t, filepath.Join(t.TempDir(), "orders.db")) })
+	t.Run("postgres", func(t *testing.T) { deliverToMany(t, pgtest.Database(t)) })
+}
+
+func deliverToMany(t *testing.T, database string) {
 	const merchants, each, hanging, rounds, limit = 50, 20, 50, 20, 2 * time.Second
 	var mu sync.Mutex
 	begun := time.Time{} // of the round
@@ -45,7 +52,7 @@ func TestManyEndpoints(t *testing.T) {
 	t.Cleanup(server.Close)
 	t.Cleanup(func() { close(release) })
 	poster := webhook.NewClient(true)
-	w := openWorld(t, poster)
+	w := openWorldOn(t, database, poster)
 	endpoints := w.addEndpoints(merchants, each)
 	for i, e := range endpoints {
 		url := server.URL + "/" + strconv.Itoa(i)

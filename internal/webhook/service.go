@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"math"
 	"strings"
 	"time"
 	"unicode"
@@ -57,10 +58,20 @@ func DescriptionProblem(text string) string {
 	return ""
 }
 
-// List returns the endpoints of a merchant, by id; those of all merchants if the id is
-// 0.
+// List returns the endpoints of a merchant, by id, or ErrNoMerchant.
 func (s *Service) List(ctx context.Context, merchantID int64) ([]Endpoint, error) {
-	return s.store.Webhooks(ctx, merchantID)
+	if merchantID == 0 {
+		return nil, ErrNoMerchant // the store would return those of all merchants
+	}
+	endpoints, err := s.store.Webhooks(ctx, merchantID)
+	if err != nil || len(endpoints) > 0 {
+		return endpoints, err
+	}
+	feed, err := s.store.Events(ctx, merchantID, math.MaxInt64, 1)
+	if err == nil && feed.History == "" { // the feed of every merchant has one
+		err = ErrNoMerchant
+	}
+	return nil, err
 }
 
 // Page returns up to limit endpoints of all merchants with ids above after, by id, in a

@@ -38,7 +38,13 @@ type world struct {
 
 func openWorld(t *testing.T, poster webhook.Poster) *world {
 	t.Helper()
-	db, err := store.OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "orders.db"), store.Options{})
+	return openWorldOn(t, filepath.Join(t.TempDir(), "orders.db"), poster)
+}
+
+// openWorldOn is openWorld on a database of either kind.
+func openWorldOn(t *testing.T, database string, poster webhook.Poster) *world {
+	t.Helper()
+	db, err := openStore(t.Context(), database)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,9 @@ type Example struct {
 	Operation string
 	Name      string
 	Method    string
-	Path      string // with its query
+	Route     string   // with {name} for a parameter of the path
+	Query     []string // names of the parameters of the query
+	Path      string   // with its query
 	Header    http.Header
 	Body      []byte // nil: none
 	As        string
@@ -78,7 +80,7 @@ func (o *operation) examples(document string) ([]Example, error) {
 			return nil, fmt.Errorf("status %d has no example", status)
 		}
 		for _, name := range shown.keys() {
-			e := Example{Document: document, Operation: id, Name: name, Method: o.method, Status: status}
+			e := Example{Document: document, Operation: id, Name: name, Method: o.method, Route: o.path, Status: status}
 			if err := o.fill(&e, shown.get(name), bodies.get(name, "value")); err != nil {
 				return nil, fmt.Errorf("example %s: %w", name, err)
 			}
@@ -103,6 +105,9 @@ func (o *operation) fill(e *Example, shown, body node) error {
 	}
 	path, query := o.path, url.Values{}
 	for _, p := range o.parameters {
+		if p.in == "query" {
+			e.Query = append(e.Query, p.name)
+		}
 		if p.in != "path" {
 			continue
 		}

@@ -17,12 +17,9 @@ const (
 
 // list serves GET /webhooks of a merchant, which has few.
 func (a API) list(w http.ResponseWriter, r *http.Request, c client) error {
-	var endpoints []webhook.Endpoint
-	if c.merchantID != 0 {
-		var err error
-		if endpoints, err = a.Webhooks.List(r.Context(), c.merchantID); err != nil {
-			return err
-		}
+	endpoints, err := a.Webhooks.List(r.Context(), c.merchantID)
+	if err != nil {
+		return err
 	}
 	return web.WriteJSON(w, http.StatusOK, newWebhooksView(endpoints))
 }

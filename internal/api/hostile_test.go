@@ -1,0 +1,161 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"merchantorders/internal/order"
+	"merchantorders/openapi/openapitest"
+)
+
+// Values that nothing has. Those of paths are escaped.
+var (
+	hostileSegments = []string{
+		"0", "-1", "9223372036854775808", "%00", "%ff%fe", "..%2f..%2fetc%2fpasswd", "%27%20OR%201=1--", "%CE%A9%E2%80%AE", strings.Repeat("x", 2000),
+	}
+	hostileValues = []string{"-1", "9223372036854775808", "1e3", "\x00", "\xff\xfe", "' OR 1=1 --", strings.Repeat("Ω", 2000)}
+	hostileJSON   = []string{
+		`null`, `true`, `-1`, `1.5`, `1e400`, `9223372036854775808`, `""`, `"\u0000"`, `"\ud800"`, `"` + strings.Repeat("x", 20_001) + `"`, `[]`, `{}`, `[null]`,
+	}
+	hostileBodies = []string{``, `null`, `[]`, `"x"`, `{`, `{}`, `{"unknown":1}`, "{\"\xff\":1}", strings.Repeat(`{"a":`, 2000)}
+)
+
+// TestHostileRequests sends a request of every operation of the OpenAPI documents with
+// every part replaced by what cannot be right. No response is a fault of the service,
+// what is accepted is described (CheckHandler compares it), and what is refused changes
+// nothing.
+func TestHostileRequests(t *testing.T) {
+	t.Parallel()
+	examples, err := openapitest.Published().Examples()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := hostile{service: startExamples(t, ""), T: t}
+	sent := make(map[string]bool)
+	for _, e := range examples {
+		operation := e.Method + " " + e.Route
+		if e.Document == "service" || e.Status >= 300 || sent[operation] {
+			continue
+		}
+		sent[operation] = true
+		h.paths(e)
+		h.queries(e)
+		h.bodies(e)
+	}
+	if len(sent) < 50 || h.refused < 1000 {
+		t.Errorf("%d operations, %d refused requests", len(sent), h.refused)
+	}
+}
+
+// hostile sends hostile requests.
+type hostile struct {
+	*service
+	*testing.T
+	refused int
+}
+
+// try sends a request. It returns the status.
+func (h *hostile) try(e openapitest.Example, path, body string) int {
+	h.Helper()
+	before := h.newest()
+	got := h.ask(h.tokenFor(h.T, e), e.Method, path, body)
+	switch {
+	case got.status >= 500:
+		h.Errorf("%s %.200s %.200q: %d %s", e.Method, path, body, got.status, got.body)
+	case got.status < 400:
+	case h.newest() != before:
+		h.Errorf("%s %.200s %.200q: %d, and something has changed", e.Method, path, body, got.status)
+	default:
+		h.refused++
+	}
+	return got.status
+}
+
+// newest returns the newest entry of the audit log: every change has one.
+func (h *hostile) newest() string {
+	h.Helper()
+	page, err := h.orders.AuditLog(h.Context(), order.AuditQuery{Limit: 1})
+	if err != nil || len(page.Entries) == 0 {
+		h.Fatalf("audit log: %+v, %v", page, err)
+	}
+	return fmt.Sprint(page.Entries[0].MerchantID, " ", page.Entries[0].Seq)
+}
+
+// paths replaces each parameter of the path.
+func (h *hostile) paths(e openapitest.Example) {
+	path, query, _ := strings.Cut(e.Path, "?")
+	segments := strings.Split(path, "/")
+	for i, name := range strings.Split(e.Route, "/") {
+		if !strings.HasPrefix(name, "{") {
+			continue
+		}
+		for _, value := range hostileSegments {
+			changed := slices.Clone(segments)
+			changed[i] = value
+			path := strings.Join(changed, "/")
+			if status := h.try(e, path+"?"+query, string(e.Body)); status < 400 {
+				h.Errorf("%s %.200s: %d", e.Method, path, status)
+			}
+		}
+	}
+}
+
+// queries replaces each parameter of the query, and sends it twice.
+func (h *hostile) queries(e openapitest.Example) {
+	path, query, _ := strings.Cut(e.Path, "?")
+	given, err := url.ParseQuery(query)
+	if err != nil {
+		h.Fatal(err)
+	}
+	for _, name := range e.Query {
+		changed := maps.Clone(given)
+		for _, value := range hostileValues {
+			changed[name] = []string{value}
+			h.try(e, path+"?"+changed.Encode(), "")
+		}
+		changed[name] = []string{"1", "2"}
+		if status := h.try(e, path+"?"+changed.Encode(), ""); status != 400 {
+			h.Errorf("%s %s with %s twice: %d", e.Method, path, name, status)
+		}
+	}
+}
+
+// bodies replaces the whole body, and each field of it.
+func (h *hostile) bodies(e openapitest.Example) {
+	var fields map[string]json.RawMessage
+	if e.Body == nil || json.Unmarshal(e.Body, &fields) != nil {
+		return
+	}
+	for _, body := range hostileBodies {
+		h.try(e, e.Path, body)
+	}
+	for _, body := range []string{string(e.Body) + "{}", string(e.Body[:len(e.Body)-1])} {
+		if status := h.try(e, e.Path, body); status < 400 {
+			h.Errorf("%s %s with %.200s: %d", e.Method, e.Path, body, status)
+		}
+	}
+	for name, value := range fields {
+		for _, text := range hostileJSON {
+			changed := maps.Clone(fields)
+			delete(changed, name)
+			rest, err := json.Marshal(changed)
+			if err != nil {
+				h.Fatal(err)
+			}
+			separator := ","
+			if len(changed) == 0 {
+				separator = ""
+			}
+			h.try(e, e.Path, fmt.Sprintf(`{%q:%s%s%s`, name, text, separator, rest[1:]))
+		}
+		twice := fmt.Sprintf(`{%q:%s,%q:%s}`, name, value, name, value)
+		if status := h.try(e, e.Path, twice); status < 400 {
+			h.Errorf("%s %s with %.200s: %d", e.Method, e.Path, twice, status)
+		}
+	}
+}
