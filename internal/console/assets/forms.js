@@ -37,6 +37,7 @@ function prepareUpload(form) {
     return input.files.length > Number(data.left) ? data.countProblem : "";
   };
   const send = () => {
+    if (!progress.hidden) return; // a double click
     const request = new XMLHttpRequest();
     request.upload.addEventListener("progress", (event) => {
       progress.value = event.loaded / event.total;

@@ -2,12 +2,15 @@ package browser
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
 	"merchantorders/internal/app/apptest"
@@ -25,28 +28,42 @@ func TestConsole(t *testing.T) {
 				settings = []string{"--database", pgtest.Database(t), "--storage", "file://" + t.TempDir()}
 			}
 			s := apptest.StartWith(t, settings)
-			var documents [][]byte
-			for n := range 30 {
+			documents := [][]byte{hostileOrder()}
+			for n := range consoleOrders {
 				documents = append(documents, consoleOrder(n+1))
 			}
 			s.Import(t, documents...)
-			p := &staff{tab: open(t, s.BaseURL), Server: s}
-			signIn(t, p.tab, s.BaseURL, s.Token)
+			p := newStaff(t, s)
+			p.signIn(t, s.Folder.Token(t, "--merchant", "355", "--scopes", allScopes))
 			p.findOrders(t)
 			p.answerOrders(t)
 			p.addFiles(t, "/console/orders/C-1")
 			p.seeChange(t)
+			p.beSecond(t)
+			p.acceptSeveral(t)
+			p.export(t, "?state=in-processing", "C-1", "C-3", "C-4", "C-5", "C-6", "C-7") // the newest first
+			p.seeHostile(t)
+			p.useTokens(t)
 			p.signOut(t)
+			if kind == "SQLite" { // what browsers do, whatever the database
+				t.Run("keyboard", func(t *testing.T) { newStaff(t, s).useKeyboard(t) })
+				t.Run("no scripts", func(t *testing.T) { newStaff(t, s).useNoScripts(t) })
+			}
+			t.Run("strangers", func(t *testing.T) { meetStrangers(t, s) })
 		})
 	}
 }
 
+// consoleOrders is how many orders consoleOrder adds; more than a page of a list has.
+const consoleOrders = 30
+
+// allScopes are all scopes of a merchant's token.
+const allScopes = "orders:read,orders:write,invoices:write,tokens,webhooks"
+
 // consoleOrder returns a registered order, the first ones the newest.
 func consoleOrder(n int) []byte {
 	return ingesttest.Document(n, func(document map[string]any) {
-		created := time.Now().UTC().Add(-time.Duration(n) * time.Hour)
-		document["reference"], document["state"] = fmt.Sprintf("C-%d", n), "registered"
-		document["createdAt"], document["expiresAt"] = created.Format(time.RFC3339), created.Add(48*time.Hour).Format(time.RFC3339)
+		register(document, fmt.Sprintf("C-%d", n), n)
 	})
 }
 
@@ -54,6 +71,22 @@ func consoleOrder(n int) []byte {
 type staff struct {
 	*tab
 	*apptest.Server
+	token string // that the person signed in with
+}
+
+// newStaff returns a person with a tab, who is not signed in.
+func newStaff(t *testing.T, s *apptest.Server) *staff {
+	t.Helper()
+	p := &staff{tab: open(t, s.BaseURL), Server: s}
+	command(t, p.tab, network.ClearBrowserCookies, cdp.Empty{})
+	return p
+}
+
+// signIn signs in with a token.
+func (p *staff) signIn(t *testing.T, token string) {
+	t.Helper()
+	signIn(t, p.tab, p.BaseURL, token)
+	p.token = token
 }
 
 // see opens a page and waits for an element that contains a text.
@@ -67,21 +100,23 @@ func (p *staff) see(t *testing.T, path, selector, text string) {
 func (p *staff) wait(t *testing.T, selector, text string) {
 	t.Helper()
 	condition := fmt.Sprintf(`document.readyState === "complete" && [...document.querySelectorAll(%q)].some(e => e.innerText.includes(%q))`, selector, text)
-	poll := time.NewTicker(20 * time.Millisecond)
+	poll := time.NewTicker(50 * time.Millisecond)
 	defer poll.Stop()
 	said := ""
-	for {
+	for n := 0; ; n++ {
 		// An error means that the browser is between two pages.
 		if found, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool](condition)); err == nil && found {
 			return
 		}
-		if text, err := chromedp.Run(p.ctx, chromedp.Evaluate[string](`location.href + " " + document.body.innerText`)); err == nil {
-			said = text
+		if n%100 == 99 {
+			if text, err := chromedp.Run(p.ctx, chromedp.Evaluate[string](`location.href + " " + document.body.innerText.slice(0, 900)`)); err == nil {
+				said = text
+			}
 		}
 		select {
 		case <-poll.C:
 		case <-p.ctx.Done():
-			t.Fatalf("no %s with %q; the page says %.900q; faults so far: %q", selector, text, said, p.seen())
+			t.Fatalf("no %s with %q; the page says %s; faults so far: %q", selector, text, said, p.seen())
 		}
 	}
 }
@@ -93,29 +128,48 @@ func (p *staff) click(t *testing.T, selector string) {
 
 func (p *staff) findOrders(t *testing.T) {
 	p.see(t, "/console", "h2", "New orders")
-	p.see(t, "/console/orders", "h2", "30 orders")
+	p.see(t, "/console/orders", "h2", fmt.Sprintf("%d orders", consoleOrders+1))
 	p.run(t, chromedp.SendKeys(chromedp.CSS("#q"), "C-17"))
 	p.click(t, ".filter button")
 	p.wait(t, "tbody a", "C-17")
 	p.click(t, "tbody a")
 	p.wait(t, "h1", "C-17")
-	p.see(t, "/console/orders?state=registered&page=2", ".where", "26–30 of 30")
+	p.see(t, "/console/orders?state=registered&page=2", ".where", fmt.Sprintf("26–%d of %[1]d", consoleOrders+1))
+}
+
+// clickTwice clicks a button, and again while the browser waits for the next page. The
+// second click cannot hit that page, as one with the mouse can.
+func (p *staff) clickTwice(t *testing.T, selector string) {
+	t.Helper()
+	const script = `(() => { const button = document.querySelector(%q); button.click(); setTimeout(() => button.click(), 1); return true })()`
+	value(t, p.tab, chromedp.Evaluate[bool](fmt.Sprintf(script, selector)))
+}
+
+// wantEvents checks how many events of a type an order has.
+func (p *staff) wantEvents(t *testing.T, reference, event string, want int) {
+	t.Helper()
+	status, body := p.api(t, p.Token, http.MethodGet, "/v2/orders/"+reference+"/events")
+	if got := strings.Count(body, `"type":"`+event+`"`); status != http.StatusOK || got != want {
+		t.Errorf("%s has %d events %s, want %d: %d %s", reference, got, event, want, status, body)
+	}
 }
 
 func (p *staff) answerOrders(t *testing.T) {
 	p.see(t, "/console/orders/C-1", "h2", "waits for your answer")
-	p.click(t, ".answer .primary")
+	p.clickTwice(t, ".answer .primary")
 	p.wait(t, ".notice", "The order is accepted.")
+	p.wantEvents(t, "C-1", "order.state_changed", 1)
 	p.see(t, "/console/orders/C-2", "h2", "waits for your answer")
 	p.click(t, ".reject summary")
 	p.run(t, chromedp.SendKeys(chromedp.CSS("#reason"), "Damaged"))
-	p.click(t, ".reject form button")
+	p.clickTwice(t, ".reject form button")
 	p.wait(t, ".notice", "The order is rejected.")
 	p.wait(t, ".history", "Damaged")
+	p.wantEvents(t, "C-2", "order.state_changed", 1)
 }
 
-// choose chooses files, names and contents in turn, and sends them.
-func (p *staff) choose(t *testing.T, files ...string) {
+// fill chooses files, names and contents in turn.
+func (p *staff) fill(t *testing.T, files ...string) {
 	t.Helper()
 	var script strings.Builder
 	script.WriteString("(() => { const chosen = new DataTransfer();")
@@ -124,19 +178,27 @@ func (p *staff) choose(t *testing.T, files ...string) {
 	}
 	script.WriteString(`const input = document.querySelector("#file"); input.files = chosen.files; input.dispatchEvent(new Event("change")); return true })()`)
 	value(t, p.tab, chromedp.Evaluate[bool](script.String()))
+}
+
+// choose chooses files and sends them.
+func (p *staff) choose(t *testing.T, files ...string) {
+	t.Helper()
+	p.fill(t, files...)
 	p.click(t, ".upload button")
 }
 
 func (p *staff) addFiles(t *testing.T, path string) {
 	p.see(t, path, "#file-help", "3 more files")
-	p.choose(t, "a.exe", `"x"`)
-	p.wait(t, "[data-problem]", "not a PDF")
+	p.choose(t, "<img src=x onerror=alert(1)>.exe", `"x"`)
+	p.wait(t, "[data-problem]", "<img src=x onerror=alert(1)>.exe: The file is not a PDF")
 	p.choose(t, "big.pdf", `new Uint8Array(4000001)`)
 	p.wait(t, "[data-problem]", "larger than 4 MB")
 	p.choose(t, "1.pdf", `"x"`, "2.pdf", `"x"`, "3.pdf", `"x"`, "4.pdf", `"x"`)
 	p.wait(t, "[data-problem]", "at most 3 files")
-	p.choose(t, "1.pdf", `"x"`, "2.png", `"x"`, "3.jpg", `"x"`)
+	p.fill(t, "1.pdf", `"x"`, "2.png", `"x"`, "3.jpg", `"x"`)
+	p.clickTwice(t, ".upload button")
 	p.wait(t, ".notice", "The files are stored.")
+	p.wantEvents(t, "C-1", "invoice.uploaded", 3)
 	p.wait(t, ".card .help", "which is the maximum")
 	p.click(t, ".files .button")
 	p.wait(t, "h1", "Withdraw this file?")
@@ -152,32 +214,98 @@ func (p *staff) addFiles(t *testing.T, path string) {
 	p.forgive("status of 400")
 }
 
-// seeChange sees a change that is made through the interface.
-func (p *staff) seeChange(t *testing.T) {
-	p.see(t, "/console/orders/C-3", "h2", "waits for your answer")
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, p.BaseURL+"/v2/orders/C-3/accept", nil)
+// api sends a request to the interface with a token and returns the status and the body.
+func (p *staff) api(t *testing.T, token, method, path string) (int, string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, p.BaseURL+path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	request.Header.Set("Authorization", "Bearer "+p.Token)
+	request.Header.Set("Authorization", "Bearer "+token)
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = response.Body.Close()
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(body)
+}
+
+// accept accepts an order through the interface.
+func (p *staff) accept(t *testing.T, reference string) {
+	t.Helper()
+	if status, body := p.api(t, p.Token, http.MethodPatch, "/v2/orders/"+reference+"/accept"); status != http.StatusOK {
+		t.Fatalf("accept %s: %d %s", reference, status, body)
+	}
+}
+
+// seeChange sees a change that is made through the interface.
+func (p *staff) seeChange(t *testing.T) {
+	p.see(t, "/console/orders/C-3", "h2", "waits for your answer")
+	p.accept(t, "C-3")
 	p.wait(t, ".title", "In processing")
 }
 
+// stopUpdates stops the live updates of the page, as a network that fails does.
+func (p *staff) stopUpdates(t *testing.T) {
+	t.Helper()
+	value(t, p.tab, chromedp.Evaluate[bool](`dispatchEvent(new Event("pagehide"))`))
+}
+
+// beSecond accepts an order that somebody else has accepted meanwhile.
+func (p *staff) beSecond(t *testing.T) {
+	p.see(t, "/console/orders/C-4", "h2", "waits for your answer")
+	p.stopUpdates(t)
+	p.accept(t, "C-4")
+	p.click(t, ".answer .primary")
+	p.wait(t, ".notice.bad", "Nothing was done")
+	p.wait(t, ".notice.bad", "token 1")
+	p.forgive("status of 409")
+}
+
+// acceptSeveral accepts three orders at once, one of which somebody else has accepted.
+func (p *staff) acceptSeveral(t *testing.T) {
+	p.see(t, "/console/orders?state=registered", "h2", "orders")
+	p.stopUpdates(t)
+	for _, reference := range []string{"C-5", "C-6", "C-7"} {
+		p.click(t, `input[value="`+reference+`"]`)
+	}
+	p.accept(t, "C-6")
+	p.clickTwice(t, ".bulk .primary")
+	p.wait(t, ".notice.good", "2 orders were accepted.")
+	p.wait(t, ".notice.bad", "1 order was not accepted.")
+	p.wait(t, "tbody tr:nth-child(1)", "Accepted")
+	p.wait(t, "tbody tr:nth-child(2)", "Somebody was first.")
+	p.wait(t, "tbody tr:nth-child(2)", "token 1")
+	p.wantEvents(t, "C-5", "order.state_changed", 1)
+	p.click(t, ".after a")
+	p.wait(t, "h2", fmt.Sprintf("%d orders", consoleOrders-7+1))
+}
+
+// signOut signs out in the middle of a session that has ended, and at the end of one.
 func (p *staff) signOut(t *testing.T) {
-	p.see(t, "/console", ".account", "Sign out")
+	p.see(t, "/console/orders/C-9", "h2", "waits for your answer")
+	if result := p.Run(t, "", "token", "revoke", p.token); result.Code != 0 {
+		t.Fatal(result.Stderr)
+	}
+	// The page learns of it by itself.
+	p.wait(t, "h1", "Sign in")
+	p.typeToken(t, p.token)
+	p.wait(t, ".field-problem", "not valid")
+	p.forgive("status of 403")
+	p.typeToken(t, p.Token)
+	p.wait(t, "h1", "C-9")
 	p.click(t, `form[action="/console/sign-out"] button`)
 	p.wait(t, "h1", "Sign in")
 	p.see(t, "/console/orders/C-1", "h1", "Sign in")
-	if result := p.Run(t, "", "token", "revoke", p.Token); result.Code != 0 {
-		t.Fatal(result.Stderr)
-	}
-	p.run(t, chromedp.SendKeys(chromedp.CSS("#token"), p.Token))
+}
+
+// typeToken signs in on the page that is open.
+func (p *staff) typeToken(t *testing.T, token string) {
+	t.Helper()
+	p.run(t, chromedp.SetValue(chromedp.CSS("#token"), token))
 	p.click(t, "main button")
-	p.wait(t, ".field-problem", "not valid")
-	p.forgive("status of 403")
 }

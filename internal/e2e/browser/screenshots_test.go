@@ -115,7 +115,7 @@ func (d device) picture(t *testing.T, page *tab, address, name string) {
 func signIn(t *testing.T, page *tab, base, token string) {
 	t.Helper()
 	page.run(t, chromedp.Navigate(base+"/"),
-		chromedp.SendKeys(chromedp.CSS("#token"), token),
+		chromedp.SetValue(chromedp.CSS("#token"), token),
 		chromedp.Click(chromedp.CSS("main button")),
 		chromedp.WaitVisible(chromedp.CSS(".tabs")))
 }

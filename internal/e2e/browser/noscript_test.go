@@ -1,0 +1,49 @@
+package browser
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+// useNoScripts works in a browser that runs no scripts.
+func (p *staff) useNoScripts(t *testing.T) {
+	command(t, p.tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	defer command(t, p.tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{})
+	p.signIn(t, p.Token)
+	p.see(t, "/console/orders/C-15", "h2", "waits for your answer")
+	p.click(t, ".answer .primary")
+	p.wait(t, ".notice.good", "The order is accepted.")
+
+	file := filepath.Join(t.TempDir(), "plain.pdf")
+	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.run(t, chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{file}))
+	p.click(t, ".upload button")
+	p.wait(t, ".notice.good", "The files are stored.")
+	p.click(t, ".files .button")
+	p.wait(t, "h1", "Withdraw this file?")
+	p.click(t, "main .danger")
+	p.wait(t, ".notice.good", "The file is withdrawn.")
+
+	p.see(t, "/console/orders/C-16", "h2", "waits for your answer")
+	p.click(t, ".reject summary")
+	p.run(t, chromedp.SetValue(chromedp.CSS("#reason"), "damaged"))
+	p.click(t, ".reject form button")
+	p.wait(t, ".notice.good", "The order is rejected.")
+
+	p.see(t, "/console/orders?state=registered", "h2", "orders")
+	for n := range 3 {
+		p.click(t, fmt.Sprintf(`input[value="C-%d"]`, 17+n))
+	}
+	p.accept(t, "C-18")
+	p.click(t, ".bulk .primary")
+	p.wait(t, ".notice.good", "2 orders were accepted.")
+	p.wait(t, ".notice.bad", "1 order was not accepted.")
+	p.export(t, "?q=C-18&state=in-processing", "C-18")
+}
