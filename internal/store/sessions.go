@@ -40,10 +40,26 @@ const (
 		WHERE s.hash = $2`
 )
 
-// SessionGrant implements token.SessionStore.
+// sessionGrant is a session with the grant of its token.
+type sessionGrant struct {
+	session token.Session
+	grant   token.Grant
+}
+
+// SessionGrant implements token.SessionStore. Where the database tells whether anything
+// was committed, sessions are cached until the next commit, as grants are.
 func (db *DB) SessionGrant(ctx context.Context, hash token.Hash) (token.Session, token.Grant, error) {
+	version, ok := db.sql.CommitVersion()
+	if ok {
+		if s, cached := db.sessions.get(version, hash); cached {
+			return s.session, s.grant, nil
+		}
+	}
 	defer db.timed("session")()
 	s, g, err := db.readSession(ctx, hash)
+	if ok && err == nil {
+		db.sessions.put(version, hash, sessionGrant{s, g})
+	}
 	return s, g, db.readError("read session", err, token.ErrNoSession)
 }
 

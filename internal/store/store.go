@@ -44,13 +44,14 @@ type Options struct {
 
 // DB is a store in an open database.
 type DB struct {
-	sql     sqldb.DB
-	dialect *sqldb.Dialect
-	options Options
-	indexes *pageindex.Cache
-	grants  grants
-	feeds   feeds
-	words   *WordWriter
+	sql      sqldb.DB
+	dialect  *sqldb.Dialect
+	options  Options
+	indexes  *pageindex.Cache
+	grants   grants
+	sessions commitCache[sessionGrant]
+	feeds    feeds
+	words    *WordWriter
 	// newestBlock is that of the words when they were to be merged last.
 	newestBlock atomic.Int64
 

@@ -25,43 +25,14 @@ const (
 	grantedColumns = `last_event, data_mark, name_mark, suspended_at, rate_limit, rate_burst`
 )
 
-// maxGrants limits the number of cached grants. They take about 1 MB.
-const maxGrants = 8192
-
 // grants makes reading grants cheap, because every request does it. Where the
 // database tells whether anything was committed (sqldb.DB.CommitVersion), grants
 // are cached until the next commit. Elsewhere concurrent reads of one token are
 // coalesced: with 16 clients that share a token, a fifth of the reads remains.
 type grants struct {
-	mu      sync.RWMutex
-	version sqldb.CommitVersion // of all cached grants
-	cache   map[token.Hash]token.Grant
-
+	cache     commitCache[token.Grant]
 	reads     coalescer
 	merchants sync.Map // token.Hash -> int64, the merchant of a token; it never changes
-}
-
-// get returns the cached grant of a token. ok is false if it is not cached as of
-// this version.
-func (g *grants) get(version sqldb.CommitVersion, hash token.Hash) (grant token.Grant, ok bool) {
-	g.mu.RLock()
-	defer g.mu.RUnlock()
-	if g.version != version {
-		return token.Grant{}, false
-	}
-	grant, ok = g.cache[hash]
-	return grant, ok
-}
-
-// put caches a grant. The version must have been read before the grant: then a
-// commit between the two makes the grant stale at once.
-func (g *grants) put(version sqldb.CommitVersion, hash token.Hash, grant token.Grant) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.version != version || g.cache == nil || len(g.cache) >= maxGrants {
-		g.version, g.cache = version, make(map[token.Hash]token.Grant)
-	}
-	g.cache[hash] = grant
 }
 
 // Grant implements token.Store.
@@ -72,13 +43,13 @@ func (db *DB) Grant(ctx context.Context, hash token.Hash) (token.Grant, error) {
 		g, err := db.coalesceGrant(ctx, hash)
 		return g, db.readError("read token", err, token.ErrUnknown)
 	}
-	if g, cached := db.grants.get(version, hash); cached {
+	if g, cached := db.grants.cache.get(version, hash); cached {
 		return g, nil
 	}
 	defer db.timed("token")()
 	g, err := db.readGrant(ctx, selectGrant, hash[:])
 	if err == nil {
-		db.grants.put(version, hash, g)
+		db.grants.cache.put(version, hash, g)
 	}
 	return g, db.readError("read token", err, token.ErrUnknown)
 }

@@ -30,6 +30,10 @@ func testSessionLife(f *fixture) {
 			f.Fatal(err)
 		}
 	}
+	// What an instance has read before does not hide later changes.
+	if _, _, err := f.b.SessionGrant(f.Context(), token.Hash{2}); err != nil {
+		f.Fatal(err)
+	}
 	f.create(minimal(alpha, "R-1"))
 	at := noon.Add(5 * time.Minute)
 	if err := f.a.TouchSession(f.Context(), token.Hash{2}, at); err != nil {
