@@ -41,7 +41,7 @@ func loadAssets() map[string]asset {
 		header.Set("Content-Security-Policy", "default-src 'none'; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'")
 		header.Set("Cache-Control", "public, max-age=31536000, immutable")
 		all[entry.Name()] = asset{
-			page:    web.Page{ContentType: mediaTypes[path.Ext(entry.Name())], Header: header, Text: string(body)},
+			page:    web.Page{ContentType: mediaTypes[path.Ext(entry.Name())], Header: header, Body: body},
 			version: hex.EncodeToString(digest[:6]),
 		}
 	}

@@ -42,6 +42,15 @@ func parseMessages() map[string]map[string]string {
 	return all
 }
 
+// months has the names of the months in each language.
+var months = func() map[string][]string {
+	all := make(map[string][]string)
+	for _, code := range languages {
+		all[code] = strings.Split(messages[code]["date.months"], " ")
+	}
+	return all
+}()
+
 // language writes texts, amounts and times as people of a language do.
 type language struct {
 	code string
@@ -78,10 +87,19 @@ func (l language) group(digits string) string {
 	if strings.HasPrefix(digits, "-") {
 		sign, digits = "-", digits[1:]
 	}
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + l.text("number.thousands") + digits[i:]
+	if len(digits) <= 3 {
+		return sign + digits
 	}
-	return sign + digits
+	var room [32]byte
+	grouped := append(room[:0], sign...)
+	separator := l.text("number.thousands")
+	for i := range len(digits) {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			grouped = append(grouped, separator...)
+		}
+		grouped = append(grouped, digits[i])
+	}
+	return string(grouped)
 }
 
 // symbols are the currencies that people write with a symbol.
@@ -124,15 +142,28 @@ func (l language) size(bytes int64) string {
 }
 
 // dayMonth writes a day without its year: 22 Nov.
-func (l language) dayMonth(t time.Time) string {
-	return strconv.Itoa(t.Day()) + "\u00a0" + strings.Split(l.text("date.months"), " ")[t.Month()-1]
-}
+func (l language) dayMonth(t time.Time) string { return string(l.appendDayMonth(nil, t)) }
 
 // day writes a day: 22 Nov 2026.
-func (l language) day(t time.Time) string { return l.dayMonth(t) + "\u00a0" + strconv.Itoa(t.Year()) }
+func (l language) day(t time.Time) string { return string(l.appendDay(nil, t)) }
 
 // clock writes a moment in UTC. A script shows it in the time zone of the browser.
-func (l language) clock(t time.Time) string { return l.day(t) + ", " + t.Format("15:04") + "\u00a0UTC" }
+func (l language) clock(t time.Time) string { return string(l.appendClock(nil, t)) }
+
+func (l language) appendDayMonth(text []byte, t time.Time) []byte {
+	text = strconv.AppendInt(text, int64(t.Day()), 10)
+	return append(append(text, "\u00a0"...), months[l.code][t.Month()-1]...)
+}
+
+func (l language) appendDay(text []byte, t time.Time) []byte {
+	text = append(l.appendDayMonth(text, t), "\u00a0"...)
+	return strconv.AppendInt(text, int64(t.Year()), 10)
+}
+
+func (l language) appendClock(text []byte, t time.Time) []byte {
+	text = append(l.appendDay(text, t), ", "...)
+	return append(t.AppendFormat(text, "15:04"), "\u00a0UTC"...)
+}
 
 // left writes how long it is until a time, in the two largest units.
 func (l language) left(d time.Duration) string {

@@ -35,7 +35,7 @@ func (s *site) list(w http.ResponseWriter, r *request) error {
 	form, filter := readFilter(r.Request)
 	view := listView{Form: form, States: order.States(), View: form.query(1)}
 	if !form.valid() {
-		return s.show(w, r, http.StatusBadRequest, "orders", view)
+		return s.show(w, r, http.StatusBadRequest, "orders", &view)
 	}
 	if form.Query != "" {
 		return s.searchOrders(w, r, view, filter)
@@ -61,7 +61,7 @@ func (s *site) list(w http.ResponseWriter, r *request) error {
 	if filter.Page < pages {
 		view.Next, view.EndPage = pageQuery(form, filter.Page+1), pageQuery(form, pages)
 	}
-	return s.show(w, r, http.StatusOK, "orders", view)
+	return s.show(w, r, http.StatusOK, "orders", &view)
 }
 
 // searchOrders sends a page of the results of a search. They have no total and no
@@ -82,7 +82,7 @@ func (s *site) searchOrders(w http.ResponseWriter, r *request, view listView, fi
 	if page.Next != nil {
 		view.Next = view.Form.further(*page.Next)
 	}
-	return s.show(w, r, http.StatusOK, "orders", view)
+	return s.show(w, r, http.StatusOK, "orders", &view)
 }
 
 // pageQuery returns the query of a page, never empty: it stands in a link.

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"path"
 	"regexp"
+	"strconv"
 	"time"
 
 	"merchantorders/internal/order"
@@ -15,14 +16,15 @@ import (
 // before the templates are parsed.
 var constant = regexp.MustCompile(`\{\{(t|path|asset) "([^"{}]*)"\}\}`)
 
-// parse parses all templates of one language, with their constants replaced.
-func (s *site) parse(l language, functions template.FuncMap) (*templates, error) {
+// parse parses and compiles all templates of one language, with their constants replaced.
+func (s *site) parse(l language) (templates, error) {
 	names, err := fs.Glob(templateFiles, "templates/*.html")
 	if err != nil {
 		return nil, err
 	}
-	all := template.New("").Funcs(functions)
-	for _, name := range names {
+	functions := s.functions(l)
+	all := template.New("").Funcs(functions.Map())
+	for i, name := range names {
 		text, err := templateFiles.ReadFile(name)
 		if err != nil {
 			return nil, err
@@ -43,8 +45,9 @@ func (s *site) parse(l language, functions template.FuncMap) (*templates, error)
 		if _, err := all.New(path.Base(name)).Parse(source); err != nil {
 			return nil, err
 		}
+		names[i] = path.Base(name)
 	}
-	return all, nil
+	return compile(all, functions, names...)
 }
 
 // assetPath returns the address of an asset.
@@ -57,13 +60,21 @@ func (s *site) assetPath(name string) string {
 
 // time returns the element of a moment.
 func (l language) time(t time.Time) template.HTML {
-	return template.HTML(`<time datetime="` + t.UTC().Format(time.RFC3339) + `" data-local>` + l.clock(t) + `</time>`)
+	var room [128]byte
+	text := append(room[:0], `<time datetime="`...)
+	text = t.UTC().AppendFormat(text, time.RFC3339)
+	text = l.appendClock(append(text, `" data-local>`...), t)
+	return template.HTML(append(text, `</time>`...))
 }
 
-// badge returns the element of a state.
-func (l language) badge(state order.State) template.HTML {
-	return template.HTML(`<span class="state"><span class="dot dot-` + state.String() + `"></span>` +
-		template.HTMLEscapeString(l.text("state."+state.String())) + `</span>`)
+// badges returns a function that returns the element of a state.
+func (l language) badges() func(order.State) template.HTML {
+	all := make(map[order.State]template.HTML)
+	for _, state := range order.States() {
+		all[state] = template.HTML(`<span class="state"><span class="dot dot-` + state.String() + `"></span>` +
+			template.HTMLEscapeString(l.text("state."+state.String())) + `</span>`)
+	}
+	return func(state order.State) template.HTML { return all[state] }
 }
 
 // person returns the element of a customer's name.
@@ -74,4 +85,19 @@ func person(c order.Customer) template.HTML {
 // orderLink returns the link to an order of the store.
 func (s *site) orderLink(reference string) template.HTML {
 	return template.HTML(`<a href="` + template.HTMLEscapeString(s.root+orderPath(reference)) + `">` + template.HTMLEscapeString(reference) + `</a>`)
+}
+
+// bars returns the elements of the bar of a day. A chart has up to 210 of them.
+func bars(all []chartBar) template.HTML {
+	var room [1024]byte
+	text := room[:0]
+	for _, bar := range all {
+		text = append(append(text, `<rect class="bar-`...), bar.Group...)
+		text = strconv.AppendFloat(append(text, `" x="`...), bar.X, 'f', 1, 64)
+		text = strconv.AppendFloat(append(text, `" y="`...), bar.Y, 'f', 1, 64)
+		text = strconv.AppendFloat(append(text, `" width="`...), bar.Width, 'f', 1, 64)
+		text = strconv.AppendFloat(append(text, `" height="`...), bar.Height, 'f', 1, 64)
+		text = append(text, `"/>`...)
+	}
+	return template.HTML(text)
 }

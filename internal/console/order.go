@@ -55,7 +55,7 @@ func (s *site) showOrder(w http.ResponseWriter, r *request, status int, view ord
 	view.FilesLeft = int64(max(0, order.MaxInvoices-len(o.Invoices)))
 	view.Reasons = order.Reasons
 	view.Attributes = attributesOf(o.LineItems)
-	return s.show(w, r, status, "order", view)
+	return s.show(w, r, status, "order", &view)
 }
 
 // attributesOf returns the extended attributes of lines that have some, as JSON: the

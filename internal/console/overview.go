@@ -73,7 +73,7 @@ func (s *site) overview(w http.ResponseWriter, r *request) error {
 	if view.WithoutInvoice, err = s.Orders.WithoutInvoice(ctx, merchantID, shownWithoutInvoice); err != nil {
 		return err
 	}
-	return s.show(w, r, http.StatusOK, "overview", view)
+	return s.show(w, r, http.StatusOK, "overview", &view)
 }
 
 // stateCounts returns how many orders are in each state, and in all states. Each list

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"bytes"
 	"embed"
 	"errors"
 	"html/template"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/pagetemplate"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 	"merchantorders/internal/webhook"
@@ -19,8 +19,16 @@ import (
 //go:embed templates
 var templateFiles embed.FS
 
-// templates are the templates of one language.
-type templates = template.Template
+// templates are the templates of one language. Append appends the output of one of them.
+type templates interface {
+	Append(buffer []byte, name string, data any) ([]byte, error)
+}
+
+// compile makes templates of a parsed set. Tests replace it to compare the pages with
+// those of html/template.
+var compile = func(set *template.Template, functions pagetemplate.Functions, names ...string) (templates, error) {
+	return pagetemplate.Compile(set, functions, names...)
+}
 
 // policy is the Content-Security-Policy of every page: nothing from elsewhere, nothing
 // inline, no page of another site around it.
@@ -28,29 +36,43 @@ const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
 // parseTemplates returns the templates by language.
-func (s *site) parseTemplates() map[string]*templates {
-	all := make(map[string]*templates)
+func (s *site) parseTemplates() map[string]templates {
+	all := make(map[string]templates)
 	for _, code := range languages {
-		l := language{code}
-		all[code] = template.Must(s.parse(l, template.FuncMap{
-			"time": l.time, "badge": l.badge, "person": person, "orderLink": s.orderLink,
-			"t": l.text, "count": l.count, "number": l.number, "money": l.money, "day": l.day, "dayMonth": l.dayMonth, "clock": l.clock, "left": l.left,
-			"state":  func(state order.State) string { return l.text("state." + state.String()) },
-			"path":   func(path string) string { return s.root + path },
-			"order":  func(reference string) string { return s.root + orderPath(reference) },
-			"asset":  s.assetPath,
-			"iso":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-			"webURL": webURL,
-			"key":    newKey, "field": newField, "required": required, "entries": newEntriesView, "importForm": newImportForm, "correctionFields": correctionFields,
-			"webhookStates": func() []string { return []string{"failed", "active", "disabled"} },
-			"eraseFields":   func() []string { return []string{"email", "merchant", "reference", "files"} },
-			"tokenStates":   func() []string { return []string{"active", "expired", "revoked"} },
-
-			"address": newAddressView, "codes": codes, "carrier": l.carrierFields, "invoice": l.invoiceFields, "article39": l.article39Fields,
-			"event": l.event, "size": l.size, "segment": url.PathEscape, "maxSize": func() int64 { return order.MaxInvoiceSize },
-		}))
+		var err error
+		if all[code], err = s.parse(language{code}); err != nil {
+			panic(err) // the templates are embedded
+		}
 	}
 	return all
+}
+
+// functions returns the functions that templates call.
+func (s *site) functions(l language) pagetemplate.Functions {
+	names := func(names ...string) pagetemplate.Function {
+		return pagetemplate.Func(func() []string { return names })
+	}
+	return pagetemplate.Functions{
+		"t": pagetemplate.FuncText(l.text), "count": pagetemplate.Func2(l.count),
+		"number": pagetemplate.Func1(l.number), "money": pagetemplate.Func2(l.money), "size": pagetemplate.Func1(l.size),
+		"time": pagetemplate.Func1(l.time), "day": pagetemplate.Func1(l.day), "dayMonth": pagetemplate.Func1(l.dayMonth), "left": pagetemplate.Func1(l.left),
+		"known": pagetemplate.Func1(func(t time.Time) bool { return !t.IsZero() }),
+		"badge": pagetemplate.Func1(l.badges()), "person": pagetemplate.Func1(person), "bars": pagetemplate.Func1(bars), "orderLink": pagetemplate.Func1(s.orderLink),
+		"state":   pagetemplate.Func1(func(state order.State) string { return l.text("state." + state.String()) }),
+		"path":    pagetemplate.Func1(func(path string) string { return s.root + path }),
+		"order":   pagetemplate.Func1(func(reference string) string { return s.root + orderPath(reference) }),
+		"asset":   pagetemplate.Func1(s.assetPath),
+		"webURL":  pagetemplate.Func1(webURL),
+		"segment": pagetemplate.Func1(url.PathEscape),
+		"key":     pagetemplate.Func(newKey), "maxSize": pagetemplate.Func(func() int64 { return order.MaxInvoiceSize }),
+		"field": pagetemplate.Func(newField), "required": pagetemplate.Func1(required), "entries": pagetemplate.Func2(newEntriesView), "importForm": pagetemplate.Func(newImportForm), "correctionFields": pagetemplate.Func(correctionFields),
+		"webhookStates": names("failed", "active", "disabled"),
+		"eraseFields":   names("email", "merchant", "reference", "files"),
+		"tokenStates":   names("active", "expired", "revoked"),
+
+		"address": pagetemplate.Func2(newAddressView), "codes": pagetemplate.Func1(codes), "carrier": pagetemplate.Func1(l.carrierFields),
+		"invoice": pagetemplate.Func1(l.invoiceFields), "article39": pagetemplate.Func1(l.article39Fields), "event": pagetemplate.Func2(l.event),
+	}
 }
 
 // webURL returns an address that a link may lead to, empty for everything but http and
@@ -126,8 +148,8 @@ func (s *site) page(r *http.Request, l layout) (web.Page, error) {
 	if strings.HasPrefix(l.Back, Prefix+"/login") {
 		l.Back = "/"
 	}
-	var body bytes.Buffer
-	if err := s.templates[l.Language].ExecuteTemplate(&body, l.Template+".html", l); err != nil {
+	body, err := s.templates[l.Language].Append(nil, l.Template+".html", &l)
+	if err != nil {
 		return web.Page{}, err
 	}
 	header := http.Header{}
@@ -135,7 +157,7 @@ func (s *site) page(r *http.Request, l layout) (web.Page, error) {
 	header.Set("Content-Security-Policy", policy)
 	header.Set("Referrer-Policy", "same-origin")
 	header.Set("Vary", "Accept-Language, Cookie")
-	return web.Page{ContentType: "text/html; charset=utf-8", Header: header, Text: body.String()}, nil
+	return web.Page{ContentType: "text/html; charset=utf-8", Header: header, Body: body}, nil
 }
 
 // errorView is the data of an error page.

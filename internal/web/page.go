@@ -12,18 +12,17 @@ import (
 type Page struct {
 	ContentType string
 	Header      http.Header // further fields; nil: none
-	Text        string
+	Body        []byte
 }
 
 // Write sends the page with a status. Nobody stores it, unless its header says so.
 func (p Page) Write(w http.ResponseWriter, status int) {
 	h := w.Header()
-	body := []byte(p.Text)
-	setJSONHeaders(h, body)
+	setJSONHeaders(h, p.Body)
 	h.Set("Content-Type", p.ContentType)
 	maps.Copy(h, p.Header)
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // an error means that the client disconnected
+	_, _ = w.Write(p.Body) // an error means that the client disconnected
 }
 
 // RecordGrant makes a grant that of a request, for the request log and for Source. A

@@ -69,10 +69,10 @@ func encodePage(r *http.Request, err error) (int, any) {
 		text = http.StatusText(status) + "."
 	}
 	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
-		return status, web.Page{ContentType: "text/plain; charset=utf-8", Text: text + "\n"}
+		return status, web.Page{ContentType: "text/plain; charset=utf-8", Body: []byte(text + "\n")}
 	}
 	return status, web.Page{
 		ContentType: "text/html; charset=utf-8",
-		Text:        "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>Invoice file</title>\n<p>" + html.EscapeString(text) + "</p>\n</html>\n",
+		Body:        []byte("<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>Invoice file</title>\n<p>" + html.EscapeString(text) + "</p>\n</html>\n"),
 	}
 }
