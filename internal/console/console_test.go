@@ -79,10 +79,11 @@ func startAt(t testing.TB, baseURL string, documents ...[]byte) *service {
 	s.orders = order.NewService(db, files, s.now, log)
 	s.tokens = token.NewRegistry(db, s.now)
 	s.sessions = token.NewSessions(db, s.tokens)
-	for id, text := range map[int64]*string{ours: &s.token, theirs: &s.otherToken} {
+	// The first token is ours: tests name it in paths.
+	for _, id := range []int64{ours, theirs} {
 		s.must(s.orders.AddMerchant(t.Context(), id, "Store "+string(rune('A'+id%2)), order.MerchantOptions{}))
-		*text = s.newToken(id, token.MerchantScopes)
 	}
+	s.token, s.otherToken = s.newToken(ours, token.MerchantScopes), s.newToken(theirs, token.MerchantScopes)
 	s.add(documents...)
 
 	server := httptest.NewUnstartedServer(nil)
