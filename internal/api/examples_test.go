@@ -48,50 +48,44 @@ var exampleOrders = []string{
 func fillExamples(s *service) {
 	s.t.Helper()
 	ctx := s.t.Context()
-	must := func(err error) {
-		s.t.Helper()
-		if err != nil {
-			s.t.Fatal(err)
-		}
-	}
-	must(s.orders.AddMerchant(ctx, 355, "Our Store", order.MerchantOptions{}))
-	must(s.orders.AddMerchant(ctx, 400, "Another Store", order.MerchantOptions{}))
+	s.noError(s.orders.AddMerchant(ctx, 355, "Our Store", order.MerchantOptions{}))
+	s.noError(s.orders.AddMerchant(ctx, 400, "Another Store", order.MerchantOptions{}))
 	s.merchant = s.token(355, token.MerchantScopes)
 	var err error
 	s.operator, _, err = s.tokens.CreateOperator(ctx, token.OperatorScopes, 0)
-	must(err)
+	s.noError(err)
 	for _, text := range exampleOrders {
 		incoming, err := ingest.Parse([]byte(text))
-		must(err)
+		s.noError(err)
 		_, err = s.orders.Import(ctx, []order.Incoming{incoming}, order.Source{})
-		must(err)
+		s.noError(err)
 	}
 	for _, file := range []struct{ reference, name string }{
 		{"SF-2026-000124", "invoice.pdf"}, {"SF-2026-000125", "a.pdf"}, {"SF-2026-000125", "b.pdf"}, {"SF-2026-000125", "c.pdf"},
 	} {
-		must(upload(ctx, s.orders, file.reference, file.name))
+		s.noError(upload(ctx, s.orders, file.reference, file.name))
 	}
-	fillWebhooks(s, must)
+	fillWebhooks(s)
 }
 
 // fillWebhooks adds two webhooks, one of them disabled, and a delivery to each.
-func fillWebhooks(s *service, must func(error)) {
+func fillWebhooks(s *service) {
 	ctx, hooks := s.t.Context(), s.webhookService()
 	added, err := hooks.Add(ctx, order.ActorMerchant, webhook.Addition{
 		MerchantID: 355, URL: "https://hooks.example.com/orders", Description: "Order system",
 	}, webhook.ChangeOptions{})
-	must(err)
+	s.noError(err)
 	_, err = hooks.Test(ctx, added.Key, webhook.SendOptions{})
-	must(err)
+	s.noError(err)
 	second, err := hooks.Add(ctx, order.ActorMerchant, webhook.Addition{
 		MerchantID: 355, URL: "https://erp.example.com/in?shop=355", Types: webhook.NewTypes(order.OrderCreated, order.OrderStateChanged),
 	}, webhook.ChangeOptions{})
-	must(err)
+	s.noError(err)
 	_, err = hooks.Redeliver(ctx, second.Key, 3, webhook.SendOptions{})
-	must(err)
+	s.noError(err)
 	enabled := false
 	_, err = hooks.Change(ctx, order.ActorMerchant, second.Key, webhook.Change{Enabled: &enabled}, webhook.ChangeOptions{})
-	must(err)
+	s.noError(err)
 }
 
 func upload(ctx context.Context, orders *order.Service, reference, name string) error {

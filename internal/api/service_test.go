@@ -172,25 +172,27 @@ func (s *service) serve(orders *order.Service, with setup, log *slog.Logger) {
 	s.url, s.stop = server.URL, server.Close
 }
 
+// noError ends the test if there is an error.
+func (s *service) noError(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
 // fill adds two merchants with a token each, the orders of apitest, and some
 // registered ones: with the legacy ids 101 to 109, and X-1 of the other
 // merchant with 201.
 func (s *service) fill() {
 	s.t.Helper()
 	ctx := s.t.Context()
-	must := func(err error) {
-		s.t.Helper()
-		if err != nil {
-			s.t.Fatal(err)
-		}
-	}
-	must(s.orders.AddMerchant(ctx, apitest.MerchantID, apitest.MerchantName, order.MerchantOptions{}))
-	must(s.orders.AddMerchant(ctx, otherMerchant, "Other", order.MerchantOptions{}))
+	s.noError(s.orders.AddMerchant(ctx, apitest.MerchantID, apitest.MerchantName, order.MerchantOptions{}))
+	s.noError(s.orders.AddMerchant(ctx, otherMerchant, "Other", order.MerchantOptions{}))
 	var err error
 	s.merchant = s.token(apitest.MerchantID, token.DefaultScopes)
 	s.other = s.token(otherMerchant, token.DefaultScopes)
 	s.operator, _, err = s.tokens.CreateOperator(ctx, token.OperatorScopes, 0)
-	must(err)
+	s.noError(err)
 
 	batch := []order.Incoming{apitest.Incoming(apitest.Rich()), apitest.Incoming(apitest.Minimal())}
 	for i := int64(1); i <= 9; i++ {
@@ -198,7 +200,7 @@ func (s *service) fill() {
 	}
 	batch = append(batch, apitest.Incoming(registered(otherMerchant, 201, "X-1")))
 	outcomes, err := s.orders.Import(ctx, batch, order.Source{})
-	must(err)
+	s.noError(err)
 	for i, outcome := range outcomes {
 		if outcome.Status != order.Created {
 			s.t.Fatalf("order %d: %v %s", i, outcome.Status, outcome.Reason)

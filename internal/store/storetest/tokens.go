@@ -247,31 +247,41 @@ func testTokenFilters(f *fixture) {
 		{token.Filter{Label: "_"}, ""},
 	} {
 		for limit := range 3 {
-			filter, got := test.filter, ""
-			filter.Limit = limit
-			for {
-				page, err := f.b.Tokens(f.Context(), filter, noon)
-				if err != nil {
-					f.Fatal(err)
-				}
-				for _, t := range page {
-					for name, id := range ids {
-						if id == t.ID {
-							got += name
-						}
-					}
-					filter.After = t.ID
-				}
-				if limit == 0 || len(page) < limit {
-					break
-				}
-			}
-			if got != test.want {
+			if got := f.tokenNames(test.filter, limit, ids); got != test.want {
 				f.Errorf("%+v by pages of %d: %s, want %s", test.filter, limit, got, test.want)
 			}
 		}
 	}
-	// All of one merchant.
+	f.revokeAll(ids)
+	f.checkTokenAudit(ids)
+}
+
+// tokenNames lists the tokens of a filter, page by page, and returns their names. ids are
+// the tokens by name. A limit of 0 means one page.
+func (f *fixture) tokenNames(filter token.Filter, limit int, ids map[string]int64) string {
+	got := ""
+	filter.Limit = limit
+	for {
+		page, err := f.b.Tokens(f.Context(), filter, noon)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, t := range page {
+			for name, id := range ids {
+				if id == t.ID {
+					got += name
+				}
+			}
+			filter.After = t.ID
+		}
+		if limit == 0 || len(page) < limit {
+			return got
+		}
+	}
+}
+
+// revokeAll revokes the tokens a, b and c, which are all of one merchant.
+func (f *fixture) revokeAll(ids map[string]int64) {
 	revoked, err := registry(f.a, noon).RevokeAll(f.Context(), alpha, token.RevokeManyOptions{Source: source})
 	if want := []int64{ids["a"], ids["b"], ids["c"]}; err != nil || !slices.Equal(revoked, want) {
 		f.Errorf("revoked %v, error %v, want %v", revoked, err, want)
@@ -282,7 +292,10 @@ func testTokenFilters(f *fixture) {
 	if _, err := registry(f.b, noon).RevokeAll(f.Context(), 404, token.RevokeManyOptions{}); !errors.Is(err, order.ErrMerchantNotFound) {
 		f.Errorf("of no merchant: %v", err)
 	}
-	// Each change is in the audit log.
+}
+
+// checkTokenAudit checks that each change of the tokens is in the audit log.
+func (f *fixture) checkTokenAudit(ids map[string]int64) {
 	entries := make(map[string]int)
 	f.tables.each(`SELECT merchant_id, action, subject_id FROM audit WHERE action LIKE 'token.%'`, func(rows *sql.Rows) error {
 		var merchant, subject int64

@@ -59,84 +59,56 @@ func testArguments(t *testing.T, open func() sqldb.DB) {
 	}
 }
 
+// scan reads a column of a row into a variable and returns the variable's value, or
+// "error" if the column has no such value.
+type scan func(t *testing.T, db sqldb.DB, column string, id int) any
+
+// into returns the scan into a variable with an initial value.
+func into[T any](initial T) scan { return through(initial, func(v *T) any { return v }) }
+
+// through is into for a destination of Scan that is made of the variable.
+func through[T any](initial T, dest func(*T) any) scan {
+	return func(t *testing.T, db sqldb.DB, column string, id int) any {
+		v := initial
+		if err := db.QueryRow(t.Context(), fmt.Sprintf(`SELECT %s FROM sample WHERE id = $1`, column), []any{id}, dest(&v)); err != nil {
+			return "error"
+		}
+		if raw, ok := any(v).(sql.RawBytes); ok {
+			return string(raw)
+		}
+		return v
+	}
+}
+
 func testScan(t *testing.T, open func() sqldb.DB) {
 	db := setUp(t, open)
 	mustExec(t, db, `INSERT INTO sample (id, number, small, text, bytes) VALUES (1, 300, 7, 'Μαρία', $1)`, []byte{0, 255})
 	mustExec(t, db, `INSERT INTO sample (id, number, text) VALUES (2, 0, '')`)
 	mustExec(t, db, `INSERT INTO sample (id) VALUES (3)`)
-	// scan returns what a value of a column is scanned to.
-	scan := func(column string, id int, dest any, value func() any) any {
-		err := db.QueryRow(t.Context(), fmt.Sprintf(`SELECT %s FROM sample WHERE id = $1`, column), []any{id}, dest)
-		if err != nil {
-			return "error"
-		}
-		return value()
-	}
+	intoInt32 := through(int32(0), func(v *int32) any { return sqldb.Int(v) })
 	// The rows are those above: values, zero values and NULL.
 	for _, test := range []struct {
 		name, column string
 		want         [3]any
-		scan         func(id int, column string) any
+		scan         scan
 	}{
-		{"int64", "number", [3]any{int64(300), int64(0), "error"}, func(id int, column string) any {
-			var v int64
-			return scan(column, id, &v, func() any { return v })
-		}},
-		{"int64", "text", [3]any{"error", "error", "error"}, func(id int, column string) any {
-			var v int64
-			return scan(column, id, &v, func() any { return v })
-		}},
-		{"Int of uint8", "number", [3]any{"error", uint8(0), "error"}, func(id int, column string) any {
-			var v uint8
-			return scan(column, id, sqldb.Int(&v), func() any { return v })
-		}},
-		{"Int of int32", "small", [3]any{int32(7), "error", "error"}, func(id int, column string) any {
-			var v int32
-			return scan(column, id, sqldb.Int(&v), func() any { return v })
-		}},
-		{"Int of int32", "text", [3]any{"error", "error", "error"}, func(id int, column string) any {
-			var v int32
-			return scan(column, id, sqldb.Int(&v), func() any { return v })
-		}},
-		{"NullInt64", "number", [3]any{sql.NullInt64{Int64: 300, Valid: true}, sql.NullInt64{Valid: true}, sql.NullInt64{}}, func(id int, column string) any {
-			var v sql.NullInt64
-			return scan(column, id, &v, func() any { return v })
-		}},
-		{"NullInt64", "text", [3]any{"error", "error", sql.NullInt64{}}, func(id int, column string) any {
-			var v sql.NullInt64
-			return scan(column, id, &v, func() any { return v })
-		}},
-		{"bool", "number = 300", [3]any{true, false, "error"}, func(id int, column string) any {
-			var v bool
-			return scan(column, id, &v, func() any { return v })
-		}},
-		{"string", "text", [3]any{"Μαρία", "", "error"}, func(id int, column string) any {
-			var v string
-			return scan(column, id, &v, func() any { return v })
-		}},
-		{"NullString", "text", [3]any{sql.NullString{String: "Μαρία", Valid: true}, sql.NullString{Valid: true}, sql.NullString{}}, func(id int, column string) any {
-			var v sql.NullString
-			return scan(column, id, &v, func() any { return v })
-		}},
-		{"[]byte", "bytes", [3]any{[]byte{0, 255}, []byte(nil), []byte(nil)}, func(id int, column string) any {
-			v := []byte("old")
-			return scan(column, id, &v, func() any { return v })
-		}},
-		{"RawBytes", "bytes", [3]any{"\x00\xff", "", ""}, func(id int, column string) any {
-			v := sql.RawBytes("old")
-			return scan(column, id, &v, func() any { return string(v) })
-		}},
-		{"any", "bytes", [3]any{[]byte{0, 255}, nil, nil}, func(id int, column string) any {
-			var v any
-			return scan(column, id, &v, func() any { return v })
-		}},
-		{"int32", "small", [3]any{"error", "error", "error"}, func(id int, column string) any {
-			var v int32
-			return scan(column, id, &v, func() any { return v })
-		}},
+		{"int64", "number", [3]any{int64(300), int64(0), "error"}, into(int64(0))},
+		{"int64", "text", [3]any{"error", "error", "error"}, into(int64(0))},
+		{"Int of uint8", "number", [3]any{"error", uint8(0), "error"}, through(uint8(0), func(v *uint8) any { return sqldb.Int(v) })},
+		{"Int of int32", "small", [3]any{int32(7), "error", "error"}, intoInt32},
+		{"Int of int32", "text", [3]any{"error", "error", "error"}, intoInt32},
+		{"NullInt64", "number", [3]any{sql.NullInt64{Int64: 300, Valid: true}, sql.NullInt64{Valid: true}, sql.NullInt64{}}, into(sql.NullInt64{})},
+		{"NullInt64", "text", [3]any{"error", "error", sql.NullInt64{}}, into(sql.NullInt64{})},
+		{"bool", "number = 300", [3]any{true, false, "error"}, into(false)},
+		{"string", "text", [3]any{"Μαρία", "", "error"}, into("")},
+		{"NullString", "text", [3]any{sql.NullString{String: "Μαρία", Valid: true}, sql.NullString{Valid: true}, sql.NullString{}}, into(sql.NullString{})},
+		{"[]byte", "bytes", [3]any{[]byte{0, 255}, []byte(nil), []byte(nil)}, into([]byte("old"))},
+		{"RawBytes", "bytes", [3]any{"\x00\xff", "", ""}, into(sql.RawBytes("old"))},
+		{"any", "bytes", [3]any{[]byte{0, 255}, nil, nil}, into[any](nil)},
+		{"int32", "small", [3]any{"error", "error", "error"}, into(int32(0))},
 	} {
 		for i, want := range test.want {
-			if diff := cmp.Diff(want, test.scan(1+i, test.column)); diff != "" {
+			if diff := cmp.Diff(want, test.scan(t, db, test.column, 1+i)); diff != "" {
 				t.Errorf("%s from %s of row %d (-want +got):\n%s", test.name, test.column, 1+i, diff)
 			}
 		}
