@@ -11,6 +11,6 @@ import (
 
 func TestMain(m *testing.M) {
 	os.Exit(s3test.Main(func() int {
-		return pgtest.Run(func() int { return apptest.Main(m) }, apptest.Distribute)
+		return pgtest.Run(func() int { return apptest.Main(m) }, apptest.SetUp)
 	}))
 }

@@ -10,5 +10,5 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	os.Exit(s3test.Main(func() int { return pgtest.Run(m.Run, apptest.Distribute) }))
+	os.Exit(s3test.Main(func() int { return pgtest.Run(m.Run, apptest.SetUp) }))
 }

@@ -14,15 +14,17 @@ func TestMain(m *testing.M) {
 	if work := os.Getenv(childVariable); work != "" {
 		os.Exit(childMain(work))
 	}
-	pgtest.Main(m, distributeTest)
+	pgtest.Main(m, setUpTest)
 }
 
-// distributeTest creates the tables of a database and distributes them.
-func distributeTest(ctx context.Context, url string) error {
+// setUpTest creates the tables of a database. On a cluster it distributes them.
+func setUpTest(ctx context.Context, url string, cluster bool) error {
 	db, err := OpenPostgres(ctx, url, Options{})
 	if err != nil {
 		return err
 	}
-	_, err = citus.Distribute(ctx, db.SQL())
+	if cluster {
+		_, err = citus.Distribute(ctx, db.SQL())
+	}
 	return errors.Join(err, db.Close())
 }

@@ -1,7 +1,6 @@
 package webhook_test
 
 import (
-	"context"
 	"os"
 	"testing"
 
@@ -12,5 +11,5 @@ func TestMain(m *testing.M) {
 	if database := os.Getenv(childVariable); database != "" {
 		os.Exit(childMain(database))
 	}
-	pgtest.Main(m, func(context.Context, string) error { return nil })
+	pgtest.Main(m, nil)
 }

@@ -40,7 +40,7 @@ var browser struct {
 }
 
 func TestMain(m *testing.M) {
-	code := pgtest.Run(m.Run, apptest.Distribute)
+	code := pgtest.Run(m.Run, apptest.SetUp)
 	if browser.stop != nil {
 		browser.stop()
 	}

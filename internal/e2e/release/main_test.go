@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(pgtest.Run(func() int {
 		defer os.RemoveAll(built)
 		return m.Run()
-	}, apptest.Distribute))
+	}, apptest.SetUp))
 }
 
 // release returns the path of a file of a version, built for this machine: kind

@@ -43,16 +43,18 @@ func (k Kind) String() string {
 
 // Main runs the tests of a package and stops the servers that they started.
 func Main(m *testing.M) {
-	os.Exit(s3test.Main(func() int { return pgtest.Run(m.Run, distribute) }))
+	os.Exit(s3test.Main(func() int { return pgtest.Run(m.Run, setUp) }))
 }
 
-// distribute creates the tables of a database and distributes them.
-func distribute(ctx context.Context, url string) error {
+// setUp creates the tables of a database. On a cluster it distributes them.
+func setUp(ctx context.Context, url string, cluster bool) error {
 	db, err := store.OpenPostgres(ctx, url, store.Options{})
 	if err != nil {
 		return err
 	}
-	_, err = citus.Distribute(ctx, db.SQL())
+	if cluster {
+		_, err = citus.Distribute(ctx, db.SQL())
+	}
 	return errors.Join(err, db.Close())
 }
 

@@ -60,15 +60,18 @@ func (s *Server) Database(t testing.TB) string {
 	if err != nil {
 		t.Fatalf("create a database: %v", err)
 	}
-	t.Cleanup(func() {
-		// A test may have stopped the server. Its databases are then not used again.
-		if s.empty(name) == nil {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			s.unused = append(s.unused, name)
-		}
-	})
+	t.Cleanup(func() { s.release(name) })
 	return s.URL(name)
+}
+
+// release empties a database and lets other tests use it. A test may have stopped the
+// server; its databases are then not used again.
+func (s *Server) release(name string) {
+	if s.empty(name) == nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.unused = append(s.unused, name)
+	}
 }
 
 // takeDatabase returns the name of an unused database, or creates one.
@@ -89,7 +92,7 @@ func (s *Server) takeDatabase() (string, error) {
 // empty ends the connections to a database and removes what is in it.
 func (s *Server) empty(name string) error {
 	return errors.Join(
-		s.exec("postgres", fmt.Sprintf("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '%s'", name)),
+		s.endConnections(name),
 		s.exec("postgres", fmt.Sprintf("ALTER DATABASE %s RESET ALL", name)),
 		s.exec(name,
 			"DROP SCHEMA public CASCADE",
@@ -97,19 +100,30 @@ func (s *Server) empty(name string) error {
 			"CREATE SCHEMA public AUTHORIZATION pg_database_owner", "GRANT USAGE ON SCHEMA public TO PUBLIC"))
 }
 
+// endConnections ends the connections to a database.
+func (s *Server) endConnections(name string) error {
+	return s.exec("postgres", fmt.Sprintf("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '%s'", name))
+}
+
 // exec runs statements in a database, for at most a minute.
 func (s *Server) exec(database string, statements ...string) error {
+	return s.connect(database, func(ctx context.Context, db *sql.DB) error {
+		for _, statement := range statements {
+			if _, err := db.ExecContext(ctx, statement); err != nil {
+				return fmt.Errorf("%s: %w", statement, err)
+			}
+		}
+		return nil
+	})
+}
+
+// connect calls fn with a connection to a database, for at most a minute.
+func (s *Server) connect(database string, fn func(ctx context.Context, db *sql.DB) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	db, err := sql.Open("pgx", s.URL(database))
 	if err != nil {
 		return err
 	}
-	defer func() { _ = db.Close() }()
-	for _, statement := range statements {
-		if _, err := db.ExecContext(ctx, statement); err != nil {
-			return fmt.Errorf("%s: %w", statement, err)
-		}
-	}
-	return nil
+	return errors.Join(fn(ctx, db), db.Close())
 }

@@ -44,19 +44,21 @@ var shared struct {
 	externalOnce sync.Once
 	external     *external // nil: Variable is not set
 	externalErr  error
-	distribute   func(ctx context.Context, url string) error
+	setUp        SetUp
 }
 
+// SetUp creates the tables of a new database. On a cluster it distributes them.
+type SetUp func(ctx context.Context, url string, cluster bool) error
+
 // Main runs the tests of a package and stops the shared server. It is called
-// from TestMain. If Variable names a cluster, distribute creates the tables of
-// a new database and distributes them.
-func Main(m *testing.M, distribute func(ctx context.Context, url string) error) {
-	os.Exit(Run(m.Run, distribute))
+// from TestMain. If setUp is nil, databases are empty.
+func Main(m *testing.M, setUp SetUp) {
+	os.Exit(Run(m.Run, setUp))
 }
 
 // Run is like Main but returns the exit code.
-func Run(run func() int, distribute func(ctx context.Context, url string) error) int {
-	shared.distribute = distribute
+func Run(run func() int, setUp SetUp) int {
+	shared.setUp = setUp
 	defer func() {
 		if shared.server != nil {
 			shared.server.Remove()
@@ -65,21 +67,27 @@ func Run(run func() int, distribute func(ctx context.Context, url string) error)
 	return run()
 }
 
-// Database returns the URL of a database on the shared server that no other
-// test uses. It is empty or, on a cluster, has empty distributed tables. The
-// package's TestMain must call Main or Run.
+// Database returns the URL of a database on the shared server that no other test uses.
+// It has the tables that the set-up of the package creates, as after their creation;
+// without a set-up it is empty. The package's TestMain must call Main or Run.
 func Database(t testing.TB) string {
 	t.Helper()
+	if shared.setUp == nil {
+		return Empty(t)
+	}
+	cluster := Distributed(t)
+	create := func(ctx context.Context, url string) error { return shared.setUp(ctx, url, cluster) }
+	if openExternalOnce(t) == nil {
+		return Shared(t).withTables(t, create)
+	}
 	url := Empty(t)
-	if Distributed(t) {
-		if err := shared.distribute(t.Context(), url); err != nil {
-			t.Fatalf("distribute the tables: %v", err)
-		}
+	if err := create(t.Context(), url); err != nil {
+		t.Fatalf("create the tables: %v", err)
 	}
 	return url
 }
 
-// Empty is like Database, but the database is empty on a cluster too.
+// Empty is like Database, but the database is empty.
 func Empty(t testing.TB) string {
 	t.Helper()
 	if e := openExternalOnce(t); e != nil {
@@ -140,6 +148,7 @@ type Server struct {
 	mu      sync.Mutex
 	created int      // databases
 	unused  []string // names of empty databases that no test uses
+	ready   []ready  // databases with tables that no test uses
 }
 
 // StartServer starts a server that the test may stop or damage. It is removed

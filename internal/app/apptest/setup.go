@@ -9,14 +9,18 @@ import (
 	"merchantorders/internal/app"
 )
 
-// Distribute runs the commands migrate and distribute, which create the tables of a
-// database on a cluster and distribute them. Its error is the output of the command.
-func Distribute(ctx context.Context, url string) error {
-	folder, err := os.MkdirTemp("", "distribute")
+// SetUp runs the command migrate, which creates the tables of a database, and on a
+// cluster the command distribute. Its error is the output of the command.
+func SetUp(ctx context.Context, url string, cluster bool) error {
+	folder, err := os.MkdirTemp("", "setup")
 	if err != nil {
 		return err
 	}
-	for _, command := range []string{"migrate", "distribute"} {
+	commands := []string{"migrate"}
+	if cluster {
+		commands = append(commands, "distribute")
+	}
+	for _, command := range commands {
 		var stderr bytes.Buffer
 		args := []string{"--data", folder, "--database", url, command}
 		if app.Run(ctx, args, new(bytes.Buffer), new(bytes.Buffer), &stderr, nil) != 0 {
