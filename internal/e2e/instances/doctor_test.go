@@ -14,7 +14,7 @@ import (
 // is made. It changes neither of them.
 func TestDoctorOnPostgres(t *testing.T) {
 	t.Parallel()
-	f := apptest.Folder{Data: t.TempDir(), Settings: []string{"--database", pgtest.Database(t), "--storage", bucket(t)}}
+	f := apptest.Folder{Data: t.TempDir(), Settings: []string{"--database", pgtest.Empty(t), "--storage", bucket(t)}}
 	for _, want := range []map[string]string{
 		{"database": "ok", "schema": "warning", "rights": "ok", "clock": "ok", "storage": "ok"},
 		{"database": "ok", "schema": "ok", "rights": "ok", "clock": "ok", "storage": "ok"},

@@ -170,7 +170,7 @@ func TestSQLiteOfANewerVersion(t *testing.T) {
 // installation is made, and that only where there are no files of another one.
 func TestEmptyDatabase(t *testing.T) {
 	t.Parallel()
-	database := pgtest.Database(t)
+	database := pgtest.Empty(t)
 	files := t.TempDir()
 	settings := []string{"--database", database, "--storage", "file://" + files}
 	empty := func() {
