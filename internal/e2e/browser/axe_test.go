@@ -21,10 +21,10 @@ import (
 var (
 	merchantPages = []string{
 		"/console", "/console/orders", "/console/orders?from=x", "/console/orders/DEMO-0060",
-		"/console/orders/DEMO-0060/print", "/console/orders/NONE", "/console/webhooks", "/console/tokens", "/console/tokens/1/revoke",
+		"/console/orders/DEMO-0060/print", "/console/orders/NONE", "/console/webhooks", "/console/tokens", "/console/tokens/1/revoke", "/console/tokens/1/rotate",
 	}
 	operatorPages = []string{
-		"/console/operator/orders?merchant=x", "/console/operator/orders/355/DEMO-0060", "/console/operator/merchants",
+		"/console/operator/orders?merchant=x", "/console/operator/orders/355/DEMO-0060", "/console/operator/merchants", "/console/operator/imports",
 		"/console/operator/merchants/355", "/console/operator/webhooks", "/console/operator/tokens", "/console/operator/audit", "/console/operator/audit?from=x", "/console/operator/customers",
 	}
 )

@@ -99,7 +99,14 @@ func (d device) apply(t *testing.T, page *tab) {
 func (d device) picture(t *testing.T, page *tab, address, name string) {
 	t.Helper()
 	page.run(t, chromedp.Navigate(address), chromedp.WaitVisible(chromedp.CSS("main h1")))
+	d.shoot(t, page, name)
+}
+
+// shoot takes a picture of the page that is open.
+func (d device) shoot(t *testing.T, page *tab, name string) {
+	t.Helper()
 	page.forgive("status of 40") // pages that say what is wrong
+	page.forgive("status of 422")
 	page.forgive("does not conform to the required format")
 	png := value(t, page, chromedp.FullScreenshot(100))
 	file := filepath.Join(pictures, fmt.Sprintf("%s-%s.png", name, d.name))
