@@ -1,7 +1,10 @@
 package store
 
 import (
+	"context"
+	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,5 +37,25 @@ func TestImportInSlices(t *testing.T) {
 		if transactions != want {
 			t.Errorf("%d orders took %d transactions, want %d", orders, transactions, want)
 		}
+	}
+}
+
+// TestFailedBulkInsert checks that nothing stays of a bulk insert whose last row fails:
+// its statement leaves the rows before, and its transaction removes them.
+func TestFailedBulkInsert(t *testing.T) {
+	t.Parallel()
+	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
+	into := newBulkInsert("deleted_orders", "merchant_id, legacy_id, reference, created_at, deleted_at", "")
+	var values []any
+	for i := range batchSize {
+		values = append(values, 1, i, fmt.Sprintf("R%d", i%(batchSize-1)), 0, 0) // the last reference is the first
+	}
+	err := db.inTx(t.Context(), "test", func(t *tx) error { return t.insert(context.Background(), into, values) })
+	if err == nil || !strings.Contains(err.Error(), "UNIQUE") {
+		t.Errorf("error %v, want one of a UNIQUE constraint", err)
+	}
+	var rows int64
+	if err := db.sql.QueryRow(t.Context(), `SELECT COUNT(*) FROM deleted_orders`, nil, &rows); err != nil || rows != 0 {
+		t.Errorf("%d rows, error %v; want none", rows, err)
 	}
 }

@@ -21,6 +21,11 @@ const (
 	// busyTimeout is how long a statement or transaction waits for another process
 	// that writes.
 	busyTimeout = 10 * time.Second
+	// writerCache is the size of the writer's page cache in KiB. It holds the pages that
+	// a transaction of an import changes: SQLite writes those that do not fit to the log
+	// before the commit, and reads them again. Its default is 2 MB. The memory is
+	// allocated as it is needed.
+	writerCache = "8000"
 )
 
 // dialect has no row locks: BEGIN IMMEDIATE locks the whole database.
@@ -123,7 +128,8 @@ func open(ctx context.Context, path string) (_ *DB, err error) {
 		}
 		db.put(reader)
 	}
-	writer, err := openConn(path, 0, pragmas...) // the committer repeats BEGIN
+	// The committer repeats BEGIN, so there is no busy timeout.
+	writer, err := openConn(path, 0, append(pragmas, "cache_size=-"+writerCache)...)
 	if err != nil {
 		return nil, err
 	}

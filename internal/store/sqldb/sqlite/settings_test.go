@@ -39,10 +39,10 @@ func TestSQLiteSettings(t *testing.T) {
 		// FULL is 2: a commit survives a power cut.
 		want := map[string]string{
 			"synchronous": "2", "journal_mode": "wal", "foreign_keys": "1", "page_size": "8192",
-			"busy_timeout": "10000", "query_only": "1",
+			"busy_timeout": "10000", "query_only": "1", "cache_size": "-2000",
 		}
 		if i == 0 {
-			want["busy_timeout"], want["query_only"] = "0", "0"
+			want["busy_timeout"], want["query_only"], want["cache_size"] = "0", "0", "-8000"
 		}
 		got := make(map[string]string)
 		for setting := range want {
