@@ -11,8 +11,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"merchantorders/internal/api/apitest"
+	"merchantorders/internal/order"
 	"merchantorders/internal/token"
+	"merchantorders/internal/webhook"
 )
 
 // personal are texts that no place may hold after an erasure.
@@ -105,6 +109,30 @@ func databaseTexts(t *testing.T, path string) string {
 	return all.String()
 }
 
+// deliverAbout adds a webhook that has answered to the first event of an order.
+func (s *service) deliverAbout(reference, response string) {
+	s.t.Helper()
+	ctx := s.t.Context()
+	events, err := s.orders.OrderEvents(ctx, apitest.MerchantID, order.ByReference(reference), order.FeedQuery{Limit: 1})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	hooks := s.webhookService()
+	added, err := hooks.Add(ctx, order.ActorMerchant, webhook.Addition{MerchantID: apitest.MerchantID, URL: "https://hooks.example.com"}, webhook.ChangeOptions{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	lease, err := s.webhooks.BorrowWebhook(ctx, added.Key, startOfTime, startOfTime.Add(time.Minute))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	delivery := webhook.Delivery{At: startOfTime, Event: events[0].Seq, Type: "order.created", Result: webhook.Result{Status: 200, Response: response}}
+	err = s.webhooks.SaveProgress(ctx, lease, webhook.Progress{State: webhook.Active, Acknowledged: lease.Acknowledged}, &delivery)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
 // TestErase erases a customer and one order, and looks for the personal data in all
 // files of the service.
 func TestErase(t *testing.T) {
@@ -117,7 +145,12 @@ func TestErase(t *testing.T) {
 	}
 	upload := s.send(s.merchant, "POST", "/v2/orders/P-0/invoices", strings.NewReader(uploadBody("Zoe-Secret.pdf", "Hidden-Street")),
 		http.Header{"Idempotency-Key": {"k1"}})
-	moved := s.ask(s.operator, "POST", "/operator/merchants/355/orders/P-0/state", `{"state":"canceled","reason":"customer-request"}`)
+	move := func() response {
+		return s.send(s.operator, "POST", "/operator/merchants/355/orders/P-0/state", strings.NewReader(`{"state":"canceled","reason":"customer-request"}`),
+			http.Header{"Idempotency-Key": {"k2"}})
+	}
+	moved := move()
+	s.deliverAbout("P-0", "thank you, Hidden-Street")
 	if upload.status != http.StatusOK || moved.status != http.StatusOK || len(s.personalTexts()) < len(personal) {
 		t.Fatalf("%d %d, stored %q", upload.status, moved.status, s.personalTexts())
 	}
@@ -141,6 +174,9 @@ func TestErase(t *testing.T) {
 	erase(`{"merchantId":355,"orderReference":"P-2"}`, `{"success":true,"orders":0,"files":0,"more":false}`)
 	if found := s.personalTexts(); found != nil {
 		t.Errorf("still stored: %q", found)
+	}
+	if again := move(); again.status != http.StatusConflict || again.header.Get("Idempotent-Replayed") != "" {
+		t.Errorf("the operator's idempotency record is still there: %d %s", again.status, again.body)
 	}
 
 	after := s.ask(s.merchant, "GET", "/v2/orders/P-0", "")
