@@ -125,36 +125,46 @@ func (s *site) changeWebhook(w http.ResponseWriter, r *request) error {
 	if !view.Form.valid() {
 		return s.showWebhook(w, r, http.StatusUnprocessableEntity, key, view)
 	}
-	view = webhookView{Notice: webhookNotices[do]}
-	actor := order.ActorMerchant
-	if r.grant.Operator() {
-		actor = order.ActorOperator
+	if do == "remove" {
+		if _, err = s.Webhooks.Remove(r.Context(), actorOf(r), key, options); replayed(err) == nil {
+			http.Redirect(w, r.Request, s.root+webhooksBase(r)+"?done=removed", http.StatusSeeOther)
+		}
+		return replayed(err)
 	}
+	view, err = s.applyToWebhook(r, do, key, change, options)
+	if err := replayed(err); err != nil {
+		return err
+	}
+	return s.showWebhook(w, r, http.StatusOK, key, view)
+}
+
+// actorOf returns on whose behalf a session makes changes.
+func actorOf(r *request) order.Actor {
+	if r.grant.Operator() {
+		return order.ActorOperator
+	}
+	return order.ActorMerchant
+}
+
+// applyToWebhook makes a change of a webhook and returns the view that says so.
+func (s *site) applyToWebhook(r *request, do string, key webhook.Key, change webhook.Change, options webhook.ChangeOptions) (webhookView, error) {
+	view := webhookView{Notice: webhookNotices[do]}
 	switch do {
 	case "enable", "disable":
 		enabled := do == "enable"
 		change.Enabled = &enabled
 		fallthrough
 	case "change":
-		_, err = s.Webhooks.Change(r.Context(), actor, key, change, options)
+		_, err := s.Webhooks.Change(r.Context(), actorOf(r), key, change, options)
+		return view, err
 	case "secret":
-		var changed webhook.Endpoint
-		changed, err = s.Webhooks.RotateSecret(r.Context(), actor, key, secretOverlap, options)
-		if view.Secret = string(changed.Secret); view.Secret != "" {
-			view.Notice = ""
+		changed, err := s.Webhooks.RotateSecret(r.Context(), actorOf(r), key, secretOverlap, options)
+		if err == nil {
+			view = webhookView{Secret: string(changed.Secret)}
 		}
-	case "remove":
-		if _, err = s.Webhooks.Remove(r.Context(), actor, key, options); replayed(err) == nil {
-			http.Redirect(w, r.Request, s.root+webhooksBase(r)+"?done=removed", http.StatusSeeOther)
-			return nil
-		}
-	default:
-		return web.ErrInvalidPayload
+		return view, err
 	}
-	if err := replayed(err); err != nil {
-		return err
-	}
-	return s.showWebhook(w, r, http.StatusOK, key, view)
+	return view, web.ErrInvalidPayload
 }
 
 // webhookNotices say what was done; that of a new secret says that it was shown.
