@@ -9,58 +9,36 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
-	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/testenv"
-)
-
-// merchantPages and operatorPages are the pages that axe checks. Those with a problem
-// have forms that came back.
-var (
-	merchantPages = []string{
-		"/console", "/console/orders", "/console/orders?from=x", "/console/orders/DEMO-0060",
-		"/console/orders/DEMO-0060/print", "/console/orders/NONE", "/console/webhooks", "/console/tokens", "/console/tokens/1/revoke", "/console/tokens/1/rotate",
-	}
-	operatorPages = []string{
-		"/console/operator/orders?merchant=x", "/console/operator/orders/355/DEMO-0060", "/console/operator/merchants", "/console/operator/imports",
-		"/console/operator/merchants/355", "/console/operator/webhooks", "/console/operator/tokens", "/console/operator/audit", "/console/operator/audit?from=x", "/console/operator/customers",
-	}
 )
 
 // TestAccessibility lets axe-core look for violations on every page of the console.
 func TestAccessibility(t *testing.T) {
 	testenv.Release(t)
 	axe := installAxe(t)
-	s := apptest.Start(t, "--demo")
-	all := s.Folder.Token(t, "--merchant", "355", "--scopes", "orders:read,orders:write,invoices:write,tokens,webhooks")
-	page := open(t, s.BaseURL)
-	check := func(path string) {
-		t.Helper()
-		page.run(t, chromedp.Navigate(s.BaseURL+path), chromedp.WaitVisible(chromedp.CSS("main h1")))
-		page.forgive("status of 40")     // pages that say what is wrong
-		page.forgive("does not conform") // a day that no browser sends
-		axe.check(t, page, path)
-	}
-	check("/")
-	signIn(t, page, s.BaseURL, all)
-	for _, path := range merchantPages {
-		check(path)
-	}
-	// Other colors, and another layout.
-	command(t, page, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}},
-	})
-	page.run(t, chromedp.EmulateViewport(390, 844))
-	for _, path := range []string{"/console", "/console/orders/DEMO-0060"} {
-		check(path)
-	}
-
-	page.run(t, chromedp.Click(chromedp.CSS(`form[action="/console/sign-out"] button`)), chromedp.WaitVisible(chromedp.CSS("#token")))
-	signIn(t, page, s.BaseURL, s.Folder.Token(t, "--operator"))
-	for _, path := range operatorPages {
-		check(path)
+	s, all := prepareConsole(t)
+	for _, visit := range []struct {
+		token string
+		pages []consolePage
+	}{{"", publicPages}, {all, merchantPages}, {s.Folder.Token(t, "--operator"), operatorPages}} {
+		p := newStaff(t, s)
+		if visit.token != "" {
+			p.signIn(t, visit.token)
+		}
+		check := func(page consolePage, device string) {
+			page.visit(t, p.tab, s.BaseURL)
+			axe.check(t, p.tab, page.name+device)
+		}
+		for _, page := range visit.pages {
+			check(page, "")
+		}
+		// Other colors, and another layout.
+		device{width: 390, height: 844, scheme: "dark", language: "el"}.apply(t, p.tab)
+		for _, page := range visit.pages {
+			check(page, " on a dark phone")
+		}
 	}
 }
 

@@ -72,7 +72,7 @@ func TestSettingsScreenshots(t *testing.T) {
 	post("/v2/webhooks/1/test", map[string]any{})
 	post("/v2/webhooks/1/redeliver", map[string]any{"event": 1})
 	operator := s.Folder.Token(t, "--operator")
-	for _, d := range devices {
+	for _, d := range devices() {
 		t.Run(d.name, func(t *testing.T) {
 			page := open(t, s.BaseURL)
 			d.apply(t, page)

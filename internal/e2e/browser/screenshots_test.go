@@ -23,20 +23,17 @@ type device struct {
 	language      string
 }
 
-// devices are all of them.
-var devices = []device{
-	{"desktop-light-en", 1280, 900, "light", "en"},
-	{"desktop-dark-el", 1280, 900, "dark", "el"},
-	{"phone-light-el", 390, 844, "light", "el"},
-	{"phone-dark-en", 390, 844, "dark", "en"},
-}
-
-// consolePages are the pages of a store with the demo's orders, by the name of the
-// picture.
-var consolePages = map[string]string{
-	"overview": "/console", "orders": "/console/orders?page=2", "orders-wrong": "/console/orders?from=2026-13-01",
-	"order-new": "/console/orders/DEMO-0060", "order-a39": "/console/orders/DEMO-0002",
-	"order-shipped": "/console/orders/DEMO-0030", "order-extreme": "/console/orders/EXTREME-" + strings.Repeat("1", 50), "notfound": "/console/orders/NONE",
+// devices returns all of them.
+func devices() []device {
+	var all []device
+	for _, screen := range []device{{name: "desktop", width: 1280, height: 900}, {name: "phone", width: 390, height: 844}} {
+		for _, scheme := range []string{"light", "dark"} {
+			for _, language := range []string{"en", "el"} {
+				all = append(all, device{screen.name + "-" + scheme + "-" + language, screen.width, screen.height, scheme, language})
+			}
+		}
+	}
+	return all
 }
 
 // TestScreenshots takes pictures of every page of the console, to be looked at. See
@@ -45,25 +42,34 @@ func TestScreenshots(t *testing.T) {
 	if pictures == "" {
 		t.Skip("set MERCHANT_ORDERS_TEST_PICTURES to a folder: see scripts/screenshots")
 	}
-	full := apptest.Start(t, "--demo")
-	full.Import(t, extremeOrder())
+	full, all := prepareConsole(t)
+	operator := full.Folder.Token(t, "--operator")
 	empty := apptest.Start(t)
-	for _, d := range devices {
+	nothing := empty.Folder.Token(t, "--merchant", "355", "--scopes", allScopes)
+	for _, d := range devices() {
 		t.Run(d.name, func(t *testing.T) {
-			page := open(t, full.BaseURL)
-			d.apply(t, page)
-			d.picture(t, page, full.BaseURL+"/", "signin")
-			d.picture(t, page, full.BaseURL+"/console/login/x", "login")
-			signIn(t, page, full.BaseURL, full.Token)
-			for name, path := range consolePages {
-				d.picture(t, page, full.BaseURL+path, name)
-			}
-			page = open(t, empty.BaseURL)
-			d.apply(t, page)
-			signIn(t, page, empty.BaseURL, empty.Token)
-			d.picture(t, page, empty.BaseURL+"/console", "overview-empty")
-			d.picture(t, page, empty.BaseURL+"/console/orders", "orders-empty")
+			d.pictures(t, full, "", "", publicPages)
+			d.pictures(t, full, all, "", merchantPages)
+			d.pictures(t, full, operator, "", operatorPages)
+			d.pictures(t, empty, nothing, "-empty", emptyPages)
 		})
+	}
+}
+
+// pictures takes pictures of pages as the holder of a token sees them; empty: nobody.
+func (d device) pictures(t *testing.T, s *apptest.Server, token, suffix string, pages []consolePage) {
+	t.Helper()
+	p := newStaff(t, s)
+	d.apply(t, p.tab)
+	if token != "" {
+		p.signIn(t, token)
+	}
+	for _, c := range pages {
+		c.visit(t, p.tab, s.BaseURL)
+		p.picture(t, fmt.Sprintf("%s%s-%s", c.name, suffix, d.name))
+		if wide := value(t, p.tab, chromedp.Evaluate[int64](`document.documentElement.scrollWidth`)); wide > d.width {
+			t.Errorf("%s is %d wide, by %q", c.name, wide, value(t, p.tab, chromedp.Evaluate[[]string](widest)))
+		}
 	}
 }
 
@@ -71,7 +77,7 @@ func TestScreenshots(t *testing.T) {
 func extremeOrder() []byte {
 	long := strings.Repeat("Ατελείωτη ", 12) + strings.Repeat("x", 120)
 	return ingesttest.Document(1, func(document map[string]any) {
-		document["reference"] = "EXTREME-" + strings.Repeat("1", 50)
+		document["reference"] = extremeReference
 		document["state"] = "registered"
 		document["notes"] = strings.Repeat(long+"\n", 20)
 		for _, name := range []string{"firstName", "lastName", "company", "email"} {

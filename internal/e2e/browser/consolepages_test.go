@@ -1,0 +1,168 @@
+package browser
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+
+	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/console"
+	"merchantorders/internal/ingest/ingesttest"
+)
+
+// consolePage is a page of the console that pictures are taken of and that axe checks.
+type consolePage struct {
+	name, path string
+	submit     string // script that sends a form of the page; empty: the page itself
+}
+
+// extremeReference is the reference of extremeOrder.
+var extremeReference = "EXTREME-" + strings.Repeat("1", 50)
+
+// publicPages, merchantPages and operatorPages are all pages of the console, of an
+// installation that prepareConsole has prepared. The last merchantPages are those that
+// look different without orders, tokens and webhooks.
+var (
+	publicPages = []consolePage{
+		{"signin", "/", ""}, {"signin-wrong", "/", send("main form", "token", "mo_wrong")}, {"signin-again", "/?next=/console/orders", ""},
+		{"login", "/console/login/x", ""}, {"login-used", "/console/login/x", send("main form")},
+	}
+	merchantPages = []consolePage{
+		{"order-new", "/console/orders/DEMO-0060", ""}, {"order-a39", "/console/orders/DEMO-0002", ""}, {"order-shipped", "/console/orders/DEMO-0030", ""},
+		{"order-extreme", "/console/orders/" + extremeReference, ""},
+		{"order-noreason", "/console/orders/" + extremeReference, send(".reject form")}, {"print", "/console/orders/DEMO-0060/print", ""},
+		{"print-extreme", "/console/orders/" + extremeReference + "/print", ""}, {"withdraw", "/console/orders/FILES/withdraw/1", ""},
+		{"files", "/console/orders/FILES", ""}, {"notfound", "/console/orders/NONE", ""}, {"orders-wrong", "/console/orders?from=2026-13-01", ""},
+		{"orders-nomatch", "/console/orders?q=nothing", ""}, {"orders-search", "/console/orders?q=DEMO", ""}, {"bulk-none", "/console/orders?state=registered", send("form[action='/console/accept']")},
+		{"bulk", "/console/orders?state=registered", send("form[action='/console/accept']", "order", "NONE")},
+		{"token-rotate", "/console/tokens/1/rotate", ""}, {"token-revoke", "/console/tokens/1/revoke", ""},
+		{"tokens-wrong", "/console/tokens", send("form.wide", "days", "-1")}, {"webhook", "/console/webhooks/1", ""}, {"webhook-remove", "/console/webhooks/1/remove", ""},
+		{"webhooks-wrong", "/console/webhooks", send("form.wide", "url", "https://10.0.0.1/")}, {"forbidden", "/console/operator/orders", ""},
+		{"overview", "/console", ""}, {"orders", "/console/orders?page=2", ""}, {"tokens", "/console/tokens", ""}, {"webhooks", "/console/webhooks", ""},
+	}
+	emptyPages    = merchantPages[len(merchantPages)-4:]
+	operatorPages = []consolePage{
+		{"op-orders", "/console/operator/orders", ""}, {"op-orders-wrong", "/console/operator/orders?merchant=x", ""},
+		{"op-order", "/console/operator/orders/355/DEMO-0060", ""}, {"op-merchants", "/console/operator/merchants", ""},
+		{"op-merchant", "/console/operator/merchants/355", ""}, {"op-webhooks", "/console/operator/webhooks?state=active", ""},
+		{"op-webhook", "/console/operator/webhooks/355/1", ""},
+		{"op-webhook-remove", "/console/operator/webhooks/355/1/remove", ""}, {"op-imports", "/console/operator/imports", ""}, {"op-tokens", "/console/operator/tokens", ""},
+		{"op-token-rotate", "/console/operator/tokens/1/rotate", ""}, {"op-token-revoke", "/console/operator/tokens/1/revoke", ""},
+		{"op-audit", "/console/operator/audit", ""}, {"op-erase-ask", "/console/operator/customers", send("main form", "reference", "NONE", "merchant", "355")}, {"op-audit-wrong", "/console/operator/audit?from=x", ""},
+		{"op-erase", "/console/operator/customers", ""}, {"op-notfound", "/console/operator/orders/355/NONE", ""},
+	}
+)
+
+// otherRoutes are the routes for GET that are no pages: they lead elsewhere or are files.
+var otherRoutes = []string{
+	"/console/assets/{asset}", "/console/live", "/console/orders.csv", "/console/orders.ndjson", "/console/orders/{reference}/files/{name}", "/console/operator",
+	"/console/operator/orders/{merchant}/{reference}/files/{name}",
+}
+
+// TestConsolePages checks that the lists have every page of the console.
+func TestConsolePages(t *testing.T) {
+	routes, signIn := console.Console{Audience: console.Merchants | console.Operators, BaseURL: "http://127.0.0.1"}.Routes()
+	posts, gets := make(map[string]bool), make(map[string]bool)
+	for _, route := range append(routes.Routes, signIn...) {
+		pattern := routes.Prefix + route.Path()
+		if route.Path() == "/{$}" {
+			pattern = route.Path()
+		}
+		if route.Method() == http.MethodPost {
+			posts[pattern] = true
+		} else {
+			gets[pattern] = true
+		}
+	}
+	mux := http.NewServeMux()
+	for pattern := range gets {
+		mux.HandleFunc(pattern, func(http.ResponseWriter, *http.Request) {})
+	}
+	for _, pages := range [][]consolePage{publicPages, merchantPages, operatorPages} {
+		for _, page := range pages {
+			target, err := url.Parse("http://127.0.0.1" + page.path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, pattern := mux.Handler(&http.Request{Method: http.MethodGet, URL: target, Host: target.Host})
+			delete(gets, pattern)
+		}
+	}
+	for _, pattern := range otherRoutes {
+		delete(gets, pattern)
+	}
+	for pattern := range gets {
+		// The addresses of forms lead to their pages.
+		if !posts[pattern] {
+			t.Errorf("no picture is taken of %s", pattern)
+		}
+	}
+}
+
+// send returns a script that sends a form with other values, whatever the browser thinks
+// of them.
+func send(form string, values ...string) string {
+	script := fmt.Sprintf(`(() => { const form = document.querySelector(%q);`, form)
+	for i := 0; i < len(values); i += 2 {
+		script += fmt.Sprintf(`
+			form.querySelectorAll("[name=%[1]s]").forEach(field => field.removeAttribute("name"));
+			form.append(Object.assign(document.createElement("input"), {type: "hidden", name: %[1]q, value: %[2]q}));`, values[i], values[i+1])
+	}
+	return script + `form.submit(); return true })()`
+}
+
+// prepareConsole starts a server with the demo's orders, with an order with files and an
+// extreme one, and a webhook. It returns it with a token that may do everything.
+func prepareConsole(t *testing.T) (*apptest.Server, string) {
+	t.Helper()
+	s := apptest.Start(t, "--demo")
+	s.Import(t, extremeOrder(), orderWithFiles())
+	all := s.Folder.Token(t, "--merchant", "355", "--scopes", allScopes, "--label", "Παλιό ταμείο")
+	for _, name := range []string{"invoice.pdf", strings.Repeat("long", 40) + ".png", "τιμολόγιο.jpg"} {
+		post(t, s, all, "/v2/orders/FILES/invoices", `{"filename":"`+name+`","contentBase64":"eA=="}`)
+	}
+	post(t, s, all, "/v2/webhooks", `{"url":"https://shop.example/hook","description":"Αποθήκη"}`)
+	return s, all
+}
+
+// post sends a request to the interface.
+func post(t *testing.T, s *apptest.Server, token, path, body string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.BaseURL+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode >= http.StatusBadRequest {
+		t.Fatalf("POST %s: %s", path, response.Status)
+	}
+}
+
+// orderWithFiles is an order for files.
+func orderWithFiles() []byte {
+	return ingesttest.Document(2, func(document map[string]any) { document["reference"], document["state"] = "FILES", "in-processing" })
+}
+
+// visit opens a page, and sends its form if it has one to be sent.
+func (c consolePage) visit(t *testing.T, page *tab, base string) {
+	t.Helper()
+	page.run(t, chromedp.Navigate(base+c.path), chromedp.WaitVisible(chromedp.CSS("main h1")))
+	if c.submit != "" {
+		value(t, page, chromedp.WaitEvent(cdppage.LoadEventFired, nil, chromedp.Evaluate[bool](c.submit)))
+		page.run(t, chromedp.WaitVisible(chromedp.CSS("main h1")))
+	}
+	page.forgive("status of 40") // pages that say what is wrong
+	page.forgive("status of 422")
+	page.forgive("does not conform") // a day that no browser sends
+}
