@@ -23,21 +23,17 @@ func TestAccessibility(t *testing.T) {
 		token string
 		pages []consolePage
 	}{{"", publicPages}, {all, merchantPages}, {s.Folder.Token(t, "--operator"), operatorPages}} {
-		p := newStaff(t, s)
-		if visit.token != "" {
-			p.signIn(t, visit.token)
-		}
-		check := func(page consolePage, device string) {
-			page.visit(t, p.tab, s.BaseURL)
-			axe.check(t, p.tab, page.name+device)
-		}
-		for _, page := range visit.pages {
-			check(page, "")
-		}
 		// Other colors, and another layout.
-		device{width: 390, height: 844, scheme: "dark", language: "el"}.apply(t, p.tab)
-		for _, page := range visit.pages {
-			check(page, " on a dark phone")
+		for _, d := range []device{{"", 1280, 900, "light", "en"}, {" on a dark phone", 390, 844, "dark", "el"}} {
+			p := newStaff(t, s)
+			d.apply(t, p.tab)
+			if visit.token != "" {
+				p.signIn(t, visit.token)
+			}
+			for _, page := range visit.pages {
+				page.visit(t, p.tab, s.BaseURL)
+				axe.check(t, p.tab, page.name+d.name)
+			}
 		}
 	}
 }
