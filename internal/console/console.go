@@ -56,7 +56,7 @@ type site struct {
 	Console
 	root      string // path of BaseURL
 	https     bool   // browsers reach the service with https
-	templates map[string]templates
+	templates map[string]func() templates
 	assets    map[string]asset
 }
 

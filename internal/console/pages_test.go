@@ -74,7 +74,7 @@ func TestHostileData(t *testing.T) {
 // Things that a page must not have: its policy forbids them.
 var (
 	inlineScript = regexp.MustCompile(`<script(>| [^>]*[^>"]>)|<style|\sstyle="|\son[a-z]+="`)
-	elsewhere    = regexp.MustCompile(`(src|action)="https?:|<link[^>]*href="https?:`)
+	elsewhere    = regexp.MustCompile(`(src|srcset|action|poster|data)="(https?:)?//|<(link|base|use|image)[^>]*href="(https?:)?//|http-equiv|url\(`)
 )
 
 // checkPage reports what no page may have.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"merchantorders/internal/order"
@@ -35,14 +36,18 @@ var compile = func(set *template.Template, functions pagetemplate.Functions, nam
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// parseTemplates returns the templates by language.
-func (s *site) parseTemplates() map[string]templates {
-	all := make(map[string]templates)
+// parseTemplates returns the templates by language. Those of a language are made when
+// its first page is requested, in about 20 ms.
+func (s *site) parseTemplates() map[string]func() templates {
+	all := make(map[string]func() templates)
 	for _, code := range languages {
-		var err error
-		if all[code], err = s.parse(language{code}); err != nil {
-			panic(err) // the templates are embedded
-		}
+		all[code] = sync.OnceValue(func() templates {
+			parsed, err := s.parse(language{code})
+			if err != nil {
+				panic(err) // the templates are embedded
+			}
+			return parsed
+		})
 	}
 	return all
 }
@@ -148,7 +153,7 @@ func (s *site) page(r *http.Request, l layout) (web.Page, error) {
 	if strings.HasPrefix(l.Back, Prefix+"/login") {
 		l.Back = "/"
 	}
-	body, err := s.templates[l.Language].Append(nil, l.Template+".html", &l)
+	body, err := s.templates[l.Language]().Append(nil, l.Template+".html", &l)
 	if err != nil {
 		return web.Page{}, err
 	}

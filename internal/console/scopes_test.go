@@ -71,6 +71,9 @@ func (b *browser) crawl(t *testing.T, name, from string) (pages, forms map[strin
 			t.Errorf("%s: %s is linked and answers %d", name, open[0], got.status)
 			continue
 		}
+		if strings.HasPrefix(got.header.Get("Content-Type"), "text/html") {
+			checkPage(t, open[0], got)
+		}
 		for _, found := range links.FindAllStringSubmatch(got.body, -1) {
 			open = append(open, html.UnescapeString(found[1]))
 		}
