@@ -78,6 +78,10 @@ func checkPlans(t *testing.T, db *DB, on sqldb.Querier) {
 			statement{selectOfState + literal(order.Registered) + ` AND ` + byCreation, []any{highest.CreatedAt, highest.LegacyID, 20}}, 0,
 			[]string{"Limit", "Scan Backward using orders_of_all_by_state"},
 		},
+		"search, one state of a period": {
+			statement{selectOfState + literal(order.Registered) + ` AND ` + byRange, []any{0, highest.CreatedAt, highest.LegacyID, 20}}, 0,
+			[]string{"Limit", "Scan Backward using orders_of_all_by_state"},
+		},
 		"search, updates": {
 			statement{selectOfUpdates, []any{highest.CreatedAt, highest.LegacyID, 20}}, 0,
 			[]string{"Limit", "Scan Backward using orders_of_all_by_update"},
@@ -85,12 +89,13 @@ func checkPlans(t *testing.T, db *DB, on sqldb.Querier) {
 		"search, deadlines": {
 			statement{selectOfDeadlines, []any{highest.CreatedAt, 0, 0, 20}}, 0, []string{"Limit", "Scan using orders_open_deadlines"},
 		},
-		"search, one word": {
-			statement{selectOfWord, []any{0, "'n'", highest.CreatedAt, highest.LegacyID, 20}}, 0, []string{"Limit", "Scan Backward using order_words_pkey"},
+		"search, words of periods": {
+			statement{selectMatches + db.dialect.InList + selectMatchesEnd, []any{"'{-2900,-2899}'", "'n'", "'o'", 20}}, 0,
+			[]string{"Limit", "Scan using order_words_pkey"},
 		},
-		"search, prefix":    {statement{selectMatches, []any{0, "'n'", "'o'", 20}}, 0, []string{"Limit", "Scan using order_words_pkey"}},
-		"search, next word": {statement{selectNextWord, []any{0, "'n'", "'o'"}}, 0, []string{"Limit", "Scan using order_words_pkey"}},
-		"search, orders":    {statement{selectFound, slices.Repeat([]any{1, 2}, rowsAtATime)}, 0, []string{"BitmapOr", "orders_pkey"}},
+		"search, next period":  {statement{selectNextPeriod, []any{-3000, -1}}, 0, []string{"Scan using order_words_pkey"}},
+		"search, staged block": {statement{selectStagedBlock, []any{0}}, 0, []string{"Scan using order_words_pkey"}},
+		"search, orders":       {statement{selectFound, slices.Repeat([]any{1, 2}, rowsAtATime)}, 0, []string{"BitmapOr", "orders_pkey"}},
 		"deliveries of an order": {
 			statement{selectOrderDeliveries, []any{1, 1, 100}}, 1,
 			[]string{"Limit", "Scan using events_by_order", "Scan using webhook_deliveries_by_event"},

@@ -17,74 +17,69 @@ import (
 // Bounds of what a page of a search costs, whatever the database holds.
 const (
 	// maxSearchRows is how many orders are read, maxSearchKeys how many keys of
-	// orders.
-	maxSearchRows = 1000
-	maxSearchKeys = 10_000
-	// maxMatches is how many words that begin with a prefix are read and sorted. A
-	// prefix with more is a common one.
-	maxMatches = 2000
-	// maxWholeWords is how many different words that begin with a common prefix are
-	// followed, each newest first.
-	maxWholeWords = 8
-	// rowsAtATime is how many orders a statement reads.
-	rowsAtATime = 20
+	// orders from an index of orders, and maxSearchWords how many words.
+	maxSearchRows  = 400
+	maxSearchKeys  = 4000
+	maxSearchWords = 4000
+	// rowsAtATime is how many orders a statement reads: a page, and the order after it.
+	rowsAtATime = order.DefaultSearchLimit + 1
 )
 
 // search is a search in progress.
 type search struct {
 	order.Search
-	q     sqldb.Querier
-	terms []orderwords.Term
-	sort  searchSort
-	keys  *mergedStream
-	read  int  // orders
-	ended bool // no keys are left
+	q      sqldb.Querier
+	inList string // Dialect.InList
+	terms  []orderwords.Term
+	sort   searchSort
+	keys   keySource
+	walk   *wordWalk // is keys, or nil
+
+	reached searchKey // every result up to it was found
+	ended   bool      // no keys are left
+	stopped bool      // keys are left, but enough words were read
+
+	read, examined, words int // orders, keys and words read
 }
 
-// Search implements order.Store. It reads the keys of orders that may match from one
-// or several indexes, merged in the order of the results, and then those orders. The
-// statements cover all merchants, because operators do.
+// Search implements order.Store. It reads the keys of orders that may match, from the
+// words of orders or from one or several indexes, in the order of the results, and then
+// those orders. The statements cover all merchants, because operators do.
 func (db *DB) Search(ctx context.Context, request order.Search) (order.SearchPage, error) {
 	defer db.timed("search")()
 	ctx, cancel := withTimeout(ctx, db.dialect.StatementTimeout)
 	defer cancel()
-	s := &search{Search: request, q: db.sql, terms: orderwords.Terms(&request), sort: searchSorts[request.Sort]}
+	page, err := newSearch(db, request).run(ctx)
+	return page, db.readError("search orders", err, nil)
+}
+
+func newSearch(db *DB, request order.Search) *search {
+	return &search{
+		Search: request, q: db.sql, inList: db.dialect.InList, terms: orderwords.Terms(&request), sort: searchSorts[request.Sort],
+	}
+}
+
+// run returns the page.
+func (s *search) run(ctx context.Context) (order.SearchPage, error) {
 	if !s.ExpiresBefore.IsZero() || s.Sort == order.SortExpires {
 		if len(s.States) > 0 && !slices.Contains(s.States, order.Registered) {
 			return order.SearchPage{}, nil
 		}
 		s.States = []order.State{order.Registered}
 	}
-	streams, err := s.streams(ctx)
-	var page order.SearchPage
-	if err == nil {
-		s.keys = &mergedStream{streams: streams, compare: s.sort.compare}
-		page, err = s.page(ctx)
+	if err := s.plan(ctx); err != nil {
+		return order.SearchPage{}, err
 	}
-	return page, db.readError("search orders", err, nil)
+	return s.page(ctx)
 }
 
 // page reads orders until the page is full, nothing is left, or too much was read.
 func (s *search) page(ctx context.Context) (order.SearchPage, error) {
 	var page order.SearchPage
-	examined := 0
-	var last searchKey
-	for s.read < maxSearchRows && examined < maxSearchKeys {
-		var batch []searchKey
-		for len(batch) < rowsAtATime && examined < maxSearchKeys {
-			key, ok, err := s.keys.next(ctx)
-			if err != nil {
-				return page, err
-			}
-			if !ok || s.Sort == order.SortCreated && s.From != order.NoDay && key.at < s.From.Start().Unix() {
-				s.ended = true
-				break
-			}
-			examined++
-			last = key
-			if s.MerchantID == 0 || key.merchantID == s.MerchantID {
-				batch = append(batch, key)
-			}
+	for !s.ended && !s.stopped && s.read < maxSearchRows && s.examined < maxSearchKeys {
+		batch, err := s.nextKeys(ctx)
+		if err != nil {
+			return page, err
 		}
 		found, err := s.readOrders(ctx, batch)
 		if err != nil {
@@ -100,13 +95,42 @@ func (s *search) page(ctx context.Context) (order.SearchPage, error) {
 			page.Orders = append(page.Orders, *found[i])
 			page.Next = &order.SearchCursor{At: key.at, LegacyID: key.legacyID}
 		}
-		if s.ended {
-			page.Next = nil
-			return page, nil
+	}
+	page.Next = nil
+	if !s.ended {
+		page.Next = &order.SearchCursor{At: s.reached.at, LegacyID: s.reached.legacyID}
+	}
+	return page, nil
+}
+
+// nextKeys returns the keys of the next orders to read.
+func (s *search) nextKeys(ctx context.Context) ([]searchKey, error) {
+	var batch []searchKey
+	for len(batch) < rowsAtATime && s.examined < maxSearchKeys {
+		key, ok, err := s.keys.next(ctx)
+		switch {
+		case err != nil:
+			return nil, err
+		case !ok && s.walk != nil && !s.walk.ended:
+			// The words are too many, and so are the orders that have them; or the
+			// merchant has few of these orders, and perhaps few at all.
+			if s.reached = s.walk.after; s.walk.common || s.MerchantID != 0 {
+				s.scanAfter(s.reached)
+				continue
+			}
+			s.stopped = true
+			return batch, nil
+		case !ok, s.Sort == order.SortCreated && s.From != order.NoDay && key.at < s.From.Start().Unix():
+			s.ended = true
+			return batch, nil
+		}
+		s.examined++
+		s.reached = key
+		if s.MerchantID == 0 || key.merchantID == s.MerchantID {
+			batch = append(batch, key)
 		}
 	}
-	page.Next = &order.SearchCursor{At: last.at, LegacyID: last.legacyID}
-	return page, nil
+	return batch, nil
 }
 
 const foundColumns = summaryColumns + `, o.merchant_id, o.expires_at, CASE WHEN o.active_invoices = 0 THEN 0 ELSE

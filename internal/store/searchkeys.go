@@ -30,6 +30,12 @@ func (s searchSort) compare(a, b searchKey) int {
 
 var searchSorts = map[order.SearchSort]searchSort{order.SortExpires: {ascending: true}}
 
+// keySource yields the keys of orders that may match, in the order of the results.
+type keySource interface {
+	// next returns the next key; false if there is none.
+	next(ctx context.Context) (searchKey, bool, error)
+}
+
 // keyStream yields keys in the order of the results, a chunk at a time.
 type keyStream struct {
 	// fetch returns up to limit keys after a key. nil: buffer has all keys.
@@ -87,7 +93,7 @@ func (m *mergedStream) next(ctx context.Context) (searchKey, bool, error) {
 		key := first.buffer[0]
 		first.buffer = first.buffer[1:]
 		if m.begun && key == m.last {
-			continue // another word of the same order
+			continue // its state changed in between
 		}
 		m.last, m.begun = key, true
 		return key, true, nil
@@ -102,19 +108,13 @@ func (s *search) indexStream(text string, args ...any) *keyStream {
 		limit: s.Limit + 1,
 		fetch: func(ctx context.Context, after searchKey, limit int) ([]searchKey, error) {
 			all := append(slices.Clone(args), after.at, after.legacyID, limit)
-			return sqldb.All(ctx, s.q, text, all, func(rows sqldb.Rows) (searchKey, error) {
-				var key searchKey
-				err := rows.Scan(&key.at, &key.legacyID, &key.merchantID)
-				return key, err
-			})
+			return sqldb.All(ctx, s.q, text, all, scanKey)
 		},
 	}
 }
 
-// sortedStream returns a stream of keys that were read already, in any order.
-func (s *search) sortedStream(keys []searchKey) *keyStream {
-	start := s.start()
-	keys = slices.DeleteFunc(keys, func(key searchKey) bool { return s.sort.compare(key, start) <= 0 })
-	slices.SortFunc(keys, s.sort.compare)
-	return &keyStream{buffer: keys}
+func scanKey(rows sqldb.Rows) (searchKey, error) {
+	var key searchKey
+	err := rows.Scan(&key.at, &key.legacyID, &key.merchantID)
+	return key, err
 }

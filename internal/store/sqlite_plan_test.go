@@ -74,6 +74,9 @@ func TestSQLitePlans(t *testing.T) {
 		"search, one state": {selectOfState + literal(order.Registered) + ` AND ` + byCreation, []string{
 			"SEARCH orders USING COVERING INDEX orders_of_all_by_state (state=? AND (created_at,legacy_id)<(?,?))",
 		}},
+		"search, one state of a period": {selectOfState + literal(order.Registered) + ` AND ` + byRange, []string{
+			"SEARCH orders USING COVERING INDEX orders_of_all_by_state (state=? AND created_at>? AND (created_at,legacy_id)<(?,?))",
+		}},
 		"search, one merchant": {selectOfMerchant, []string{
 			"SEARCH orders USING COVERING INDEX orders_by_time (merchant_id=? AND (created_at,legacy_id)<(?,?))",
 		}},
@@ -84,12 +87,11 @@ func TestSQLitePlans(t *testing.T) {
 		"search, deadlines": {selectOfDeadlines, []string{
 			"SEARCH orders USING COVERING INDEX orders_open_deadlines (state=? AND (expires_at,legacy_id)>(?,?) AND expires_at<?)",
 		}},
-		"search, one word": {selectOfWord, []string{
-			"SEARCH order_words USING PRIMARY KEY (block=? AND word=? AND (created_at,legacy_id)<(?,?))",
+		"search, words of periods": {selectMatches + db.dialect.InList + selectMatchesEnd, []string{
+			"SEARCH order_words USING PRIMARY KEY (block=? AND word>? AND word<?)", "SCAN json_each VIRTUAL TABLE INDEX 1:",
 		}},
-		"search, prefix":       {selectMatches, []string{"SEARCH order_words USING PRIMARY KEY (block=? AND word>? AND word<?)"}},
-		"search, next word":    {selectNextWord, []string{"SEARCH order_words USING PRIMARY KEY (block=? AND word>? AND word<?)"}},
-		"search, block":        {selectBlock, []string{"SEARCH order_words USING PRIMARY KEY (block>?)"}},
+		"search, next period":  {selectNextPeriod, []string{"SEARCH order_words USING PRIMARY KEY (block>? AND block<?)"}},
+		"search, staged block": {selectStagedBlock, []string{"SEARCH order_words USING PRIMARY KEY (block>?)"}},
 		"search, newest block": {selectNewestBlock, []string{"SEARCH order_words USING PRIMARY KEY"}},
 		"orders to index":      {selectToIndex, []string{"SCAN orders USING COVERING INDEX orders_to_index"}},
 		"words to merge":       {selectWordsFrom, []string{"SEARCH order_words USING PRIMARY KEY (block=? AND word>?)"}},

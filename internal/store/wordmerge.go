@@ -8,11 +8,12 @@ import (
 )
 
 const (
-	// mergedBlocks is how many blocks MergeWords moves at a time. With fewer there is
-	// nothing to merge. A search reads each block.
+	// mergedBlocks is how many blocks MergeWords moves at a time: the more, the more
+	// words of a page are changed together.
 	mergedBlocks = 16
-	// maxBlocks is how many blocks may be left while words are being written.
-	maxBlocks = 64
+	// minBlocks is how many blocks there must be, because a search reads each, and
+	// maxBlocks while words are being written.
+	minBlocks, maxBlocks = 4, 64
 	// mergedRows is how many words of each block a transaction moves, so that others
 	// wait for about 10 ms.
 	mergedRows = 128
@@ -25,16 +26,15 @@ const (
 		WHERE block = $1 AND word >= $2 AND (word, created_at, legacy_id, merchant_id) <= ($3, $4, $5, $6)`
 )
 
-// MergeWords moves the words of the oldest blocks into block 0 if there are mergedBlocks
-// or more and no new ones are written, and reports whether it has. It may run beside everything else, and be
-// interrupted: what it leaves is moved by the next call.
+// MergeWords moves the staged words of the oldest blocks to their periods, if there are
+// minBlocks or more and no new ones are written, and reports whether it has. It may run
+// beside everything else, and be interrupted: what it leaves is moved by the next call.
 func (db *DB) MergeWords(ctx context.Context) (bool, error) {
-	blocks, err := wordBlocks(ctx, db.sql)
+	blocks, err := stagedBlocks(ctx, db.sql)
 	if err != nil {
 		return false, db.readError("merge words", err, nil)
 	}
-	blocks = slices.DeleteFunc(blocks, func(block int64) bool { return block == 0 })
-	if len(blocks) < mergedBlocks {
+	if len(blocks) < minBlocks {
 		return false, nil
 	}
 	// An import is faster if it does not share the database with a merge.
@@ -42,7 +42,7 @@ func (db *DB) MergeWords(ctx context.Context) (bool, error) {
 	if db.newestBlock.Swap(newest) != newest && len(blocks) < maxBlocks {
 		return false, nil
 	}
-	blocks = blocks[:mergedBlocks]
+	blocks = blocks[:min(len(blocks), mergedBlocks)]
 	for from, more := "", true; more; {
 		var last string
 		err := db.inTx(ctx, "merge_words", func(t *tx) (err error) {
@@ -78,10 +78,10 @@ func (t *tx) mergeWords(ctx context.Context, blocks []int64, from string) (strin
 	if len(words) == 0 {
 		return "", false, nil
 	}
+	last := slices.MaxFunc(words, Word.Compare)
 	if err := t.db.words.write(ctx, t, 0, words); err != nil {
 		return "", false, err
 	}
-	last := words[len(words)-1] // write has sorted them
 	for _, block := range blocks {
 		if _, err := t.Exec(ctx, deleteWordsTo, block, from, last.Text, last.CreatedAt, last.LegacyID, last.MerchantID); err != nil {
 			return "", false, err

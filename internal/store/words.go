@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -13,11 +14,33 @@ import (
 	"merchantorders/internal/store/sqldb"
 )
 
-// The words of orders are rows of order_words. On SQLite a transaction pays for each
-// page that it changes, and sorted words are on as many pages as there are words. So
-// new words go into a small block of the table, all of whose pages a batch changes
-// anyway, and MergeWords moves them to the others later, many at a time. A reader
-// looks into each block; every word is in one of them.
+// The words of orders are rows of order_words. A block has the words of the orders that
+// were created in a period, so that a search reads the newest periods first, and from
+// each only the words that it is for. The blocks of periods have negative numbers, the
+// newest period the lowest.
+//
+// On SQLite a transaction pays for each page that it changes, and sorted words of many
+// periods are on as many pages as there are words. So new words are staged there: they
+// go into a small block with a positive number, all of whose pages a batch changes
+// anyway, and MergeWords moves them to their periods later, many at a time. A word is in
+// one block.
+
+// period is how many seconds a block of words covers, four weeks. A search for a rare
+// word looks into each period, and one for a common word reads all its words of a period:
+// a shorter period makes the former slower and the latter faster.
+const period = 28 * 24 * 60 * 60
+
+// periodBlock returns the block of the words of an order that was created at a time.
+// Block -1 also has everything earlier. Migration 14 has the same expression.
+func periodBlock(createdAt int64) int64 { return -max(createdAt/period, 1) }
+
+// periodStart returns the time at which the period of a block begins.
+func periodStart(block int64) int64 {
+	if block == -1 {
+		return math.MinInt64
+	}
+	return -block * period
+}
 
 // Word is a word of an order, a row of order_words without its block.
 type Word struct {
@@ -37,7 +60,11 @@ func WordsOf(o *order.Order) []Word {
 	return words
 }
 
-// Compare orders words as the table does.
+// Misplaced reports whether a word is in the block of another period than its own, where
+// searches do not find it.
+func (w Word) Misplaced(block int64) bool { return block < 0 && block != periodBlock(w.CreatedAt) }
+
+// Compare orders words as the table does, within a block.
 func (w Word) Compare(other Word) int {
 	return cmp.Or(strings.Compare(w.Text, other.Text), cmp.Compare(w.CreatedAt, other.CreatedAt),
 		cmp.Compare(w.LegacyID, other.LegacyID), cmp.Compare(w.MerchantID, other.MerchantID))
@@ -55,25 +82,41 @@ type WordWriter struct {
 // NewWordWriter returns a writer for one database.
 func NewWordWriter(dialect *sqldb.Dialect) *WordWriter { return &WordWriter{dialect: dialect} }
 
-const selectNewestBlock = `SELECT MAX(block) FROM order_words`
+const (
+	selectNewestBlock = `SELECT MAX(block) FROM order_words`
+	selectStagedBlock = `SELECT MIN(block) FROM order_words WHERE block > $1`
+)
+
+// stagedBlocks returns the blocks that have staged words. It reads one row for each.
+func stagedBlocks(ctx context.Context, q sqldb.Querier) ([]int64, error) {
+	var blocks []int64
+	for last := int64(0); ; {
+		var block sql.NullInt64
+		if err := q.QueryRow(ctx, selectStagedBlock, []any{last}, &block); err != nil || !block.Valid {
+			return blocks, err
+		}
+		last = block.Int64
+		blocks = append(blocks, last)
+	}
+}
 
 // insertWords has a tail because a background job may have written the same rows.
 var insertWords = newBulkInsert("order_words", "block, word, created_at, legacy_id, merchant_id", " ON CONFLICT DO NOTHING")
 
-// Add writes words to the current block, in a transaction.
+// Add writes words, in a transaction.
 func (w *WordWriter) Add(ctx context.Context, tx sqldb.Querier, words []Word) error {
 	if len(words) == 0 {
 		return nil
 	}
-	block := int64(0)
+	staged := int64(0)
 	if w.dialect.WordsPerBlock > 0 {
 		var newest sql.NullInt64
 		if err := tx.QueryRow(ctx, selectNewestBlock, nil, &newest); err != nil {
 			return err
 		}
-		block = w.take(newest.Int64, len(words))
+		staged = w.take(newest.Int64, len(words))
 	}
-	return w.write(ctx, tx, block, words)
+	return w.write(ctx, tx, staged, words)
 }
 
 // take returns the block for new words, if newest is the newest one of the table.
@@ -91,13 +134,20 @@ func (w *WordWriter) take(newest int64, words int) int64 {
 	return w.block
 }
 
-// write writes words in ascending order: neighbors one after the other, and so that two
-// transactions lock them in the same order.
-func (w *WordWriter) write(ctx context.Context, tx sqldb.Querier, block int64, words []Word) error {
-	slices.SortFunc(words, Word.Compare)
+// write writes words to a block of staged words, or to their periods if staged is 0. It
+// sorts them: neighbors come one after the other, and two transactions lock them in the
+// same order.
+func (w *WordWriter) write(ctx context.Context, tx sqldb.Querier, staged int64, words []Word) error {
+	compare := Word.Compare
+	if staged == 0 {
+		compare = func(a, b Word) int {
+			return cmp.Or(cmp.Compare(periodBlock(a.CreatedAt), periodBlock(b.CreatedAt)), a.Compare(b))
+		}
+	}
+	slices.SortFunc(words, compare)
 	values := make([]any, 0, len(words)*insertWords.columns)
 	for _, word := range words {
-		values = append(values, block, word.Text, word.CreatedAt, word.LegacyID, word.MerchantID)
+		values = append(values, cmp.Or(staged, periodBlock(word.CreatedAt)), word.Text, word.CreatedAt, word.LegacyID, word.MerchantID)
 	}
 	for text, args := range insertWords.statements(w.dialect, values) {
 		if _, err := tx.Exec(ctx, text, args...); err != nil {
@@ -112,12 +162,12 @@ func (w *WordWriter) Delete(ctx context.Context, tx sqldb.Querier, words []Word)
 	if len(words) == 0 {
 		return nil
 	}
-	blocks, err := wordBlocks(ctx, tx)
+	staged, err := stagedBlocks(ctx, tx)
 	if err != nil {
 		return err
 	}
-	for _, block := range blocks {
-		for _, word := range words {
+	for _, word := range words {
+		for _, block := range append(staged, periodBlock(word.CreatedAt)) {
 			_, err := tx.Exec(ctx, `DELETE FROM order_words WHERE block = $1 AND word = $2 AND created_at = $3 AND legacy_id = $4 AND merchant_id = $5`,
 				block, word.Text, word.CreatedAt, word.LegacyID, word.MerchantID)
 			if err != nil {

@@ -260,6 +260,10 @@ var (
 			[]string{"merchant 356: the words by which its orders are found are not those of the orders"}, 0, 0,
 		},
 		{
+			"word in another block", exec(`UPDATE order_words SET block = -5 WHERE word = 'rm356-1'`),
+			[]string{"merchant 356: the words by which its orders are found are not those of the orders"}, 0, 0,
+		},
+		{
 			"wrong deadline", exec(`UPDATE orders SET expires_at = 5 WHERE merchant_id = 356`),
 			[]string{"merchant 356: 4 orders have another deadline (expires_at) than their details"}, 0, 0,
 		},

@@ -91,12 +91,15 @@ func (c *wordCheck) readOrders(ctx context.Context, q sqldb.Querier) error {
 	})
 }
 
-// readWords subtracts the words that are stored.
+// readWords subtracts the words that are stored where searches find them.
 func (c *wordCheck) readWords(ctx context.Context, q sqldb.Querier) error {
-	return sqldb.Each(ctx, q, `SELECT word, created_at, legacy_id, merchant_id FROM order_words`, nil, func(rows sqldb.Rows) error {
+	return sqldb.Each(ctx, q, `SELECT block, word, created_at, legacy_id, merchant_id FROM order_words`, nil, func(rows sqldb.Rows) error {
+		var block int64
 		var word store.Word
-		err := rows.Scan(&word.Text, &word.CreatedAt, &word.LegacyID, &word.MerchantID)
-		c.sums[word.MerchantID] -= maphash.Comparable(c.seed, word)
+		err := rows.Scan(&block, &word.Text, &word.CreatedAt, &word.LegacyID, &word.MerchantID)
+		if !word.Misplaced(block) {
+			c.sums[word.MerchantID] -= maphash.Comparable(c.seed, word)
+		}
 		return err
 	})
 }

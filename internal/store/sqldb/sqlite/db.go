@@ -35,7 +35,7 @@ var dialect = sqldb.Dialect{
 	// loses a fifth of its rate beside 200 accepts a second, instead of a tenth. It is
 	// a multiple of the rows of a bulk insert.
 	MaxImportOrders: 6 * 64,
-	// About 80 pages. Without blocks each word changes a page of its own: an order of an
+	// About 80 pages. If words are not staged, each changes a page of its own: an order of an
 	// import then takes 220 µs instead of 73.
 	WordsPerBlock: 20_000,
 

@@ -1,0 +1,8 @@
+-- A block of order_words has the words of the orders of a week, so that a search reads
+-- the newest weeks first.
+
+-- +goose Up
+UPDATE order_words SET block = -GREATEST(created_at / 2419200, 1) WHERE block = 0;
+
+-- +goose Down
+UPDATE order_words SET block = 0 WHERE block < 0;

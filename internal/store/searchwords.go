@@ -1,0 +1,314 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"math"
+	"slices"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/store/orderwords"
+	"merchantorders/internal/store/sqldb"
+)
+
+const (
+	// maxTermWords is how many words that begin with a term's prefixes are read of one
+	// period, or of the staged words. A term with more is common.
+	maxTermWords = 1500
+	// maxPeriodsWords is the same for several periods, which can be read one by one.
+	maxPeriodsWords = 500
+	// maxStateKeys is how many orders of a state are read at a time, to compare their keys
+	// with those of words.
+	maxStateKeys = 600
+	// perState is how many orders with a word are read at a time for one in a wanted state.
+	perState = 8
+	// maxPeriods is how many periods are read at a time, at most periodGrowth times as
+	// many as before.
+	maxPeriods, periodGrowth = 256, 4
+	// fewKeys is how many orders are read rather than the words of another term.
+	fewKeys = rowsAtATime
+)
+
+const (
+	selectNextPeriod = `SELECT MIN(block) FROM order_words WHERE block >= $1 AND block <= $2`
+	// Dialect.InList comes between selectMatches and its end.
+	selectMatches    = `SELECT created_at, legacy_id, merchant_id FROM order_words WHERE block `
+	selectMatchesEnd = ` AND word >= $2 AND word < $3 LIMIT $4+0`
+)
+
+// wordWalk yields the keys of orders that have all terms of a search, or that may have
+// them, newest first. It reads the words of a few periods at a time, of more periods the
+// fewer orders are found. It implements keySource.
+type wordWalk struct {
+	*search
+	terms    []walkTerm // those that find most orders last
+	maxWords int
+
+	after     searchKey // every key up to it was found
+	block     int64     // the next period
+	lastBlock int64     // the oldest period
+	fullBlock int64     // up to it there is a period with many words
+	size      int       // how many periods are read next; 0: this is the first one
+	termWords int       // the most words of a term that were read of the last periods
+	buffer    []searchKey
+	found     int  // all keys in buffer so far
+	ended     bool // all was read
+	common    bool // a period has too many words of every term
+}
+
+// walkTerm is a term of a search.
+type walkTerm struct {
+	orderwords.Term
+	// staged are the keys of orders that no period need have: those of staged words, and
+	// the one with the legacy id.
+	staged []searchKey
+}
+
+// newWordWalk returns the keys of orders that have the terms of a search.
+func newWordWalk(ctx context.Context, s *search) (*wordWalk, error) {
+	w := &wordWalk{search: s, maxWords: maxSearchWords, after: s.start(), lastBlock: -1, fullBlock: math.MinInt64}
+	w.block = periodBlock(w.after.at)
+	if s.From != order.NoDay {
+		w.lastBlock = periodBlock(s.From.Start().Unix())
+	}
+	// Before the periods, because words are moved from here to there.
+	if err := w.readStaged(ctx); err != nil {
+		return nil, err
+	}
+	w.maxWords = w.words + maxSearchWords
+	return w, nil
+}
+
+// readStaged sets the terms: those that have not too many staged words.
+func (w *wordWalk) readStaged(ctx context.Context) error {
+	blocks, err := stagedBlocks(ctx, w.q)
+	if err != nil {
+		return err
+	}
+	for _, term := range w.search.terms {
+		keys, whole, err := w.matchesOf(ctx, term.Prefixes, blocks)
+		if err != nil {
+			return err
+		}
+		if !whole {
+			continue
+		}
+		if term.LegacyID != 0 {
+			key, ok, err := w.keyOf(ctx, term.LegacyID)
+			if err != nil {
+				return err
+			}
+			if ok {
+				keys = append(keys, key)
+			}
+		}
+		w.terms = append(w.terms, walkTerm{term, keys})
+	}
+	w.common = len(w.terms) == 0
+	return nil
+}
+
+// next implements keySource.
+func (w *wordWalk) next(ctx context.Context) (searchKey, bool, error) {
+	for len(w.buffer) == 0 {
+		if w.ended || w.common || w.words >= w.maxWords || !w.worthwhile() {
+			return searchKey{}, false, nil
+		}
+		if err := w.advance(ctx); err != nil {
+			return searchKey{}, false, err
+		}
+	}
+	key := w.buffer[0]
+	w.buffer = w.buffer[1:]
+	return key, true, nil
+}
+
+// worthwhile reports whether the page fills before too many words are read, as far as
+// one can tell. A merchant may have few of the orders with a word; then its orders are
+// fewer than these words.
+func (w *wordWalk) worthwhile() bool {
+	words := w.words - (w.maxWords - maxSearchWords) // without the staged ones
+	return w.MerchantID == 0 || words < maxTermWords/2 || w.found*maxSearchWords >= words*w.Limit
+}
+
+// advance reads the keys of the next periods.
+func (w *wordWalk) advance(ctx context.Context) error {
+	blocks, err := w.periods(ctx)
+	if err != nil {
+		return err
+	}
+	for {
+		end := int64(math.MinInt64)
+		last := len(blocks) == 0 || blocks[len(blocks)-1] == w.lastBlock
+		if !last {
+			end = periodStart(blocks[len(blocks)-1])
+		}
+		keys, ok, err := w.readPeriods(ctx, blocks, end)
+		if err != nil {
+			return err
+		}
+		if ok {
+			if err := w.take(ctx, keys, end); err != nil {
+				return err
+			}
+			if w.ended = last; !last {
+				w.after, w.block = searchKey{at: end}, blocks[len(blocks)-1]+1
+				w.size = w.nextSize(len(blocks))
+			}
+			return nil
+		}
+		if len(blocks) <= 1 || w.words >= w.maxWords {
+			w.common = len(blocks) <= 1
+			return nil
+		}
+		w.fullBlock = blocks[len(blocks)-1]
+		blocks = blocks[:max(len(blocks)/periodGrowth, 1)]
+	}
+}
+
+// take makes the keys of periods that begin at end the next ones.
+func (w *wordWalk) take(ctx context.Context, keys []searchKey, end int64) error {
+	keys = slices.DeleteFunc(keys, func(key searchKey) bool {
+		return w.sort.compare(key, w.after) <= 0 || w.MerchantID != 0 && key.merchantID != w.MerchantID
+	})
+	slices.SortFunc(keys, w.sort.compare)
+	keys, err := w.ofStates(ctx, slices.Compact(keys), end)
+	w.buffer = keys
+	w.found += len(keys)
+	return err
+}
+
+// nextSize returns how many periods to read after some that filled the buffer: enough
+// for another page, but not too many words of a term.
+func (w *wordWalk) nextSize(periods int) int {
+	switch {
+	case w.block <= w.fullBlock:
+		return periods
+	case w.termWords == 0:
+		return min(periods*periodGrowth, maxPeriods)
+	case w.size == 0:
+		return 1 // The newest period has only begun.
+	}
+	size := min(periods*periodGrowth, periods*maxPeriodsWords/w.termWords, maxPeriods)
+	want := max(w.Limit, rowsAtATime)
+	if len(w.States) > 0 {
+		want *= perState
+	}
+	if n := len(w.buffer); n > 0 {
+		size = min(size, 1+periods*want/n)
+	}
+	return max(size, 1)
+}
+
+// periods returns the blocks of the next periods, the first of which has words. None: no
+// period is left.
+func (w *wordWalk) periods(ctx context.Context) ([]int64, error) {
+	var first sql.NullInt64
+	err := w.q.QueryRow(ctx, selectNextPeriod, []any{w.block, w.lastBlock}, &first)
+	if err != nil || !first.Valid {
+		return nil, err
+	}
+	var blocks []int64
+	for block := first.Int64; block <= w.lastBlock && len(blocks) < max(w.size, 1); block++ {
+		blocks = append(blocks, block)
+	}
+	return blocks, nil
+}
+
+// readPeriods returns the keys of orders of periods, and of those between them up to an
+// end, that have all terms, or some and are few. It returns false if there are too many
+// words.
+func (w *wordWalk) readPeriods(ctx context.Context, blocks []int64, end int64) ([]searchKey, bool, error) {
+	var found []searchKey
+	var read, common []walkTerm
+	w.termWords = 0
+	for i, term := range w.terms {
+		keys, whole, err := w.matchesOf(ctx, term.Prefixes, blocks)
+		if err != nil {
+			return nil, false, err
+		}
+		if !whole {
+			common = append(common, term)
+			continue
+		}
+		w.termWords = max(w.termWords, len(keys))
+		for _, key := range term.staged {
+			if key.at >= end && w.sort.compare(key, w.after) > 0 {
+				keys = append(keys, key)
+			}
+		}
+		if read = append(read, term); len(read) == 1 {
+			found = keys
+		} else {
+			found = intersect(found, keys)
+		}
+		if len(found) <= fewKeys {
+			w.terms = slices.Concat(read, w.terms[i+1:], common)
+			return found, true, nil
+		}
+	}
+	w.terms = append(read, common...)
+	return found, len(read) > 0 && (len(common) == 0 || len(blocks) <= 1 || w.words >= w.maxWords), nil
+}
+
+// ofStates removes keys of orders that are in none of the wanted states, unless they
+// are few. It reads the newest orders with these states only. It changes keys.
+func (w *wordWalk) ofStates(ctx context.Context, keys []searchKey, end int64) ([]searchKey, error) {
+	if len(w.States) == 0 || len(keys) <= fewKeys {
+		return keys, nil
+	}
+	in := make(map[int64]bool)
+	for _, state := range w.States {
+		args := []any{keys[len(keys)-1].at, w.after.at, w.after.legacyID, maxStateKeys}
+		rows, err := sqldb.All(ctx, w.q, selectOfState+literal(state)+` AND `+byRange, args, scanKey)
+		if err != nil {
+			return nil, err
+		}
+		if w.words += len(rows); len(rows) == maxStateKeys {
+			end = max(end, rows[len(rows)-1].at+1)
+		}
+		for _, key := range rows {
+			in[key.legacyID] = true
+		}
+	}
+	return slices.DeleteFunc(keys, func(key searchKey) bool { return key.at >= end && !in[key.legacyID] }), nil
+}
+
+// intersect returns those of the keys in a that are in b. It changes a.
+func intersect(a, b []searchKey) []searchKey {
+	in := make(map[int64]bool, len(b))
+	for _, key := range b {
+		in[key.legacyID] = true
+	}
+	return slices.DeleteFunc(a, func(key searchKey) bool { return !in[key.legacyID] })
+}
+
+// matchesOf returns the keys of the words of blocks that begin with one of several
+// prefixes, and false if there are too many.
+func (w *wordWalk) matchesOf(ctx context.Context, prefixes []string, blocks []int64) (keys []searchKey, whole bool, err error) {
+	if len(blocks) == 0 {
+		return nil, true, nil
+	}
+	most := maxTermWords
+	if len(blocks) > 1 && blocks[0] < 0 {
+		most = maxPeriodsWords
+	}
+	for _, prefix := range prefixes {
+		limit := min(most-len(keys), w.maxWords-w.words)
+		if limit <= 0 {
+			return nil, false, nil
+		}
+		before := len(keys)
+		args := []any{blocks, prefix, orderwords.End(prefix), limit}
+		err := sqldb.Each(ctx, w.q, selectMatches+w.inList+selectMatchesEnd, args, func(rows sqldb.Rows) error {
+			key, err := scanKey(rows)
+			keys = append(keys, key)
+			return err
+		})
+		read := len(keys) - before
+		if w.words += read; err != nil || read == limit {
+			return nil, false, err
+		}
+	}
+	return keys, true, nil
+}

@@ -1,0 +1,105 @@
+package store
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+// fillPeriods imports orders of Άννα and Maria, ten in each of 40 periods, and one
+// second apart in the 20th newest one more of Γιώργος than may be read of a period.
+// Every hundredth order is registered. It returns the references of each first name,
+// and those of its registered orders, newest first.
+func fillPeriods(t *testing.T, db *DB) map[string][]string {
+	t.Helper()
+	if err := addTestMerchant(t.Context(), db, 7); err != nil {
+		t.Fatal(err)
+	}
+	const perPeriod, periods = 10, 40
+	batch := testBatch(7, "R", perPeriod*periods+maxTermWords+1)
+	for i := range batch {
+		o := &batch[i].Order
+		at := testTime.Unix() - int64(i/perPeriod*period+i%perPeriod)
+		o.State, o.Customer.FirstName = order.Completed, []string{"Άννα", "Maria"}[i%2]
+		if i >= perPeriod*periods {
+			at = testTime.Unix() - 20*period - int64(i)
+			o.Customer.FirstName = "Γιώργος"
+		}
+		if i%100 == 0 {
+			o.State = order.Registered
+		}
+		o.CreatedAt = time.Unix(at, 0).UTC()
+	}
+	if _, err := db.ImportOrders(t.Context(), batch, order.Cause{At: testTime}); err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(batch, func(a, b order.Incoming) int {
+		return cmp.Or(b.Order.CreatedAt.Compare(a.Order.CreatedAt), -cmp.Compare(a.Order.Reference, b.Order.Reference))
+	})
+	references := make(map[string][]string)
+	for _, incoming := range batch {
+		name := incoming.Order.Customer.FirstName
+		references[name] = append(references[name], incoming.Order.Reference)
+		if incoming.Order.State == order.Registered {
+			references[name+" registered"] = append(references[name+" registered"], incoming.Order.Reference)
+		}
+	}
+	return references
+}
+
+// TestSearchReads counts what the pages of a search read.
+func TestSearchReads(t *testing.T) {
+	t.Parallel()
+	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
+	db.dialect.WordsPerBlock = 0 // every word is in its period
+	references := fillPeriods(t, db)
+	for _, test := range []struct {
+		name   string
+		states []order.State
+		limit  int
+		first  string // first name of the orders to find
+		words  int    // the most that the first page reads
+		orders int
+	}{
+		{"a common word: the newest periods", nil, 20, "Άννα", 40, rowsAtATime},
+		{"a rare word: every period", nil, 100, "Maria", 4 * 5 * 40, 200 + rowsAtATime},
+		{"many in a period: the newest orders", nil, 20, "Γιώργος", 2*maxPeriodsWords + maxTermWords, 2 * rowsAtATime},
+		{"many in a period, all pages", nil, 100, "Γιώργος", 2*maxPeriodsWords + maxTermWords, 100 + 2*rowsAtATime},
+		{"few in a state", []order.State{order.Registered}, 4, "Άννα", 2 * 5 * 40, 100},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			request := order.Search{Name: test.first, States: test.states, From: order.NoDay, To: order.NoDay, Limit: test.limit}
+			var found []string
+			for pages := 0; pages == 0 || request.After != nil; pages++ {
+				s := newSearch(db, request)
+				page, err := s.run(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if pages == 0 && (s.words > test.words || s.read > test.orders || len(page.Orders) != test.limit) {
+					t.Errorf("the first page has %d orders and read %d words and %d orders, want %d, %d and %d",
+						len(page.Orders), s.words, s.read, test.limit, test.words, test.orders)
+				}
+				if s.words > 2*maxSearchWords || s.read > maxSearchRows+rowsAtATime {
+					t.Errorf("page %d read %d words and %d orders", pages, s.words, s.read)
+				}
+				for _, o := range page.Orders {
+					found = append(found, o.Reference)
+				}
+				request.After = page.Next
+			}
+			want := references[test.first]
+			if test.states != nil {
+				want = references[test.first+" registered"]
+			}
+			if !slices.Equal(found, want) {
+				t.Errorf("found %d orders: %s", len(found), fmt.Sprint(found))
+			}
+		})
+	}
+}
