@@ -148,7 +148,10 @@ func (l language) dayMonth(t time.Time) string { return string(l.appendDayMonth(
 func (l language) day(t time.Time) string { return string(l.appendDay(nil, t)) }
 
 // clock writes a moment in UTC. A script shows it in the time zone of the browser.
-func (l language) clock(t time.Time) string { return string(l.appendClock(nil, t)) }
+func (l language) clock(t time.Time) string {
+	text := append(l.appendDay(nil, t), ", "...)
+	return string(append(t.AppendFormat(text, "15:04"), "\u00a0UTC"...))
+}
 
 func (l language) appendDayMonth(text []byte, t time.Time) []byte {
 	text = strconv.AppendInt(text, int64(t.Day()), 10)
@@ -158,11 +161,6 @@ func (l language) appendDayMonth(text []byte, t time.Time) []byte {
 func (l language) appendDay(text []byte, t time.Time) []byte {
 	text = append(l.appendDayMonth(text, t), "\u00a0"...)
 	return strconv.AppendInt(text, int64(t.Year()), 10)
-}
-
-func (l language) appendClock(text []byte, t time.Time) []byte {
-	text = append(l.appendDay(text, t), ", "...)
-	return append(t.AppendFormat(text, "15:04"), "\u00a0UTC"...)
 }
 
 // left writes how long it is until a time, in the two largest units.

@@ -63,7 +63,7 @@ func (l language) time(t time.Time) template.HTML {
 	var room [128]byte
 	text := append(room[:0], `<time datetime="`...)
 	text = t.UTC().AppendFormat(text, time.RFC3339)
-	text = l.appendClock(append(text, `" data-local>`...), t)
+	text = append(append(text, `" data-local>`...), l.clock(t)...)
 	return template.HTML(append(text, `</time>`...))
 }
 
