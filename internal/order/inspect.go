@@ -65,8 +65,9 @@ type Overview struct {
 	Next             *OverviewCursor // nil: this is the last page of merchants
 }
 
-// MaxOverdue is how many orders past their deadline are counted.
-const MaxOverdue = 100_000
+// MaxOverdue is how many orders past their deadline are counted, which bounds the time of
+// an overview.
+const MaxOverdue = 1_000
 
 // MerchantUnanswered is a merchant with registered orders, which it has yet to accept
 // or reject. Those with the most come first.

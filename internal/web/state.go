@@ -88,7 +88,7 @@ var (
 	descSchema      = describe("schema_version", "Version of the schema of the database.")
 	descOrders      = describe("orders", "Orders by state.", "state")
 	descUnanswered  = describe("oldest_unanswered_order_age_seconds", "Age of the oldest order that its merchant has neither accepted nor rejected; 0 if there is none.")
-	descOverdue     = describe("overdue_orders", "Orders that their merchant has neither accepted nor rejected before their deadline; at most 100000.")
+	descOverdue     = describe("overdue_orders", "Orders that their merchant has neither accepted nor rejected before their deadline; at most 1000.")
 	descCanceled    = describe("orders_canceled_by_deadline_total", "Orders that this instance has canceled because of their deadline.")
 	descLimited     = describe("rate_limited_total", "Requests refused with 429, by the limit.", "limit")
 	descWaiters     = describe("feed_waiters", "Requests that wait for events.")
