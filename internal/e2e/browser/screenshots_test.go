@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
@@ -124,9 +125,11 @@ func (d device) shoot(t *testing.T, page *tab, name string) {
 	}
 }
 
-// signIn signs in with a token.
+// signIn signs in with a token. It ends the session of the browser first: a browser
+// that is signed in is not asked for a token.
 func signIn(t *testing.T, page *tab, base, token string) {
 	t.Helper()
+	command(t, page, network.ClearBrowserCookies, cdp.Empty{})
 	page.run(t, chromedp.Navigate(base+"/"),
 		chromedp.SetValue(chromedp.CSS("#token"), token),
 		chromedp.Click(chromedp.CSS("main button")),
