@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/webhook"
 )
 
 var verbs = regexp.MustCompile(`%[a-z]`)
@@ -44,6 +45,9 @@ func TestMessages(t *testing.T) {
 	}
 	for _, group := range groups {
 		keys = append(keys, "chart."+group.name)
+	}
+	for _, name := range webhook.Errors {
+		keys = append(keys, "delivery."+name)
 	}
 	used := regexp.MustCompile(`\{\{[^}]*?\b(t|count) "([a-z0-9.-]+)"`)
 	files, err := filepath.Glob("templates/*.html")

@@ -40,6 +40,9 @@ const (
 	ErrorConnection = "connection" // no connection, or it broke
 )
 
+// Errors are the values of Result.Error, except for the empty one.
+var Errors = []string{ErrorStatus, ErrorTimeout, ErrorAddress, ErrorResolve, ErrorTLS, ErrorConnection}
+
 // Result is how a request to an endpoint ended.
 type Result struct {
 	Status   int    // of the response; 0: none
