@@ -99,6 +99,8 @@ func (d device) apply(t *testing.T, page *tab) {
 		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: d.scheme}},
 	})
 	command(t, page, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": d.language}})
+	// A scrollbar would be cut off from the picture, with the edge of the page.
+	command(t, page, emulation.SetScrollbarsHidden, emulation.SetScrollbarsHiddenParams{Hidden: true})
 	page.run(t, chromedp.EmulateViewport(d.width, d.height))
 }
 
