@@ -20,7 +20,7 @@ func TestBulkAccept(t *testing.T) {
 	form["order"] = []string{"FIRST", "TAKEN", "THEIRS", "<script>", "SECOND", "FIRST"}
 	form.Set("back", "/console/orders?state=registered")
 	_, err := s.orders.Accept(t.Context(), ours, order.ByReference("TAKEN"), order.WriteOptions{Source: order.Source{TokenID: 77}})
-	s.must(err)
+	s.noError(err)
 
 	for _, repetition := range []string{"first", "second"} {
 		got := b.post("/console/accept", form)
@@ -31,12 +31,12 @@ func TestBulkAccept(t *testing.T) {
 	}
 	for reference, want := range map[string]int{"FIRST": 2, "SECOND": 2, "TAKEN": 2} {
 		events, err := s.orders.OrderEvents(t.Context(), ours, order.ByReference(reference), order.FeedQuery{Limit: 10})
-		if s.must(err); len(events) != want {
+		if s.noError(err); len(events) != want {
 			t.Errorf("%s has %d events, want %d", reference, len(events), want)
 		}
 	}
 	o, err := s.orders.Get(t.Context(), theirs, order.ByReference("THEIRS"))
-	if s.must(err); o.State != order.Registered {
+	if s.noError(err); o.State != order.Registered {
 		t.Errorf("the order of another store is %s", o.State)
 	}
 }
@@ -78,13 +78,13 @@ func TestLive(t *testing.T) {
 	go func() { changed <- b.get("/console/live?after=1") }()
 	s.waitForWaiters(1)
 	_, err := s.orders.Accept(t.Context(), ours, order.ByReference("OURS"), order.WriteOptions{})
-	s.must(err)
+	s.noError(err)
 	(<-changed).expect(t, http.StatusOK, `"orders":["OURS"]`, `"next":2`)
 
 	go func() { changed <- b.get("/console/live?after=2") }()
 	s.waitForWaiters(1)
 	_, err = s.tokens.Revoke(t.Context(), s.token)
-	s.must(err)
+	s.noError(err)
 	if got := <-changed; got.status != http.StatusSeeOther {
 		t.Errorf("after the revocation: %d %s", got.status, got.body)
 	}

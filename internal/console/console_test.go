@@ -69,10 +69,10 @@ func startAt(t testing.TB, baseURL string, documents ...[]byte) *service {
 	s := &service{t: t}
 	dir := t.TempDir()
 	db, err := store.OpenSQLite(t.Context(), filepath.Join(dir, "orders.db"), store.Options{Now: s.now})
-	s.must(err)
+	s.noError(err)
 	t.Cleanup(func() { _ = db.Close() })
 	files, err := disk.Open(filepath.Join(dir, "files"))
-	s.must(err)
+	s.noError(err)
 	t.Cleanup(func() { _ = files.Close() })
 	s.files = files
 	log := slog.New(slog.DiscardHandler)
@@ -81,7 +81,7 @@ func startAt(t testing.TB, baseURL string, documents ...[]byte) *service {
 	s.sessions = token.NewSessions(db, s.tokens)
 	// The first token is ours: tests name it in paths.
 	for _, id := range []int64{ours, theirs} {
-		s.must(s.orders.AddMerchant(t.Context(), id, "Store "+string(rune('A'+id%2)), order.MerchantOptions{}))
+		s.noError(s.orders.AddMerchant(t.Context(), id, "Store "+string(rune('A'+id%2)), order.MerchantOptions{}))
 	}
 	s.token, s.otherToken = s.newToken(ours, token.MerchantScopes), s.newToken(theirs, token.MerchantScopes)
 	s.add(documents...)
@@ -119,7 +119,8 @@ func (s *service) Event(order.EventRecord) ([]byte, error) { return []byte("{}")
 // Test implements webhook.Encoder.
 func (s *service) Test(time.Time) ([]byte, string, error) { return []byte("{}"), "webhook.test", nil }
 
-func (s *service) must(err error) {
+// noError ends the test after an error.
+func (s *service) noError(err error) {
 	s.t.Helper()
 	if err != nil {
 		s.t.Fatal(err)
@@ -129,7 +130,7 @@ func (s *service) must(err error) {
 func (s *service) newToken(merchantID int64, scopes token.Scope) string {
 	s.t.Helper()
 	text, _, err := s.tokens.Create(context.Background(), merchantID, scopes, 0)
-	s.must(err)
+	s.noError(err)
 	return text
 }
 
@@ -142,14 +143,14 @@ func (s *service) add(documents ...[]byte) {
 	var batch []order.Incoming
 	for _, document := range documents {
 		incoming, err := ingest.Parse(document)
-		s.must(err)
+		s.noError(err)
 		batch = append(batch, incoming)
 	}
 	if len(batch) == 0 {
 		return
 	}
 	results, err := s.orders.Import(context.Background(), batch, order.Source{})
-	s.must(err)
+	s.noError(err)
 	for i, result := range results {
 		if result.Status != order.Created {
 			s.t.Fatalf("order %d is %s: %s", i, result.Status, result.Reason)
@@ -190,7 +191,7 @@ func (p page) location() string { return p.header.Get("Location") }
 
 func (s *service) browser() *browser {
 	jar, err := cookiejar.New(nil)
-	s.must(err)
+	s.noError(err)
 	return &browser{s: s, header: http.Header{}, client: &http.Client{
 		Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
@@ -219,7 +220,7 @@ func (b *browser) post(path string, form url.Values) page {
 func (b *browser) send(method, path, contentType string, body io.Reader) page {
 	b.s.t.Helper()
 	request, err := http.NewRequestWithContext(context.Background(), method, b.s.url+path, body)
-	b.s.must(err)
+	b.s.noError(err)
 	for name, values := range b.header {
 		request.Header[name] = values
 	}
@@ -227,10 +228,10 @@ func (b *browser) send(method, path, contentType string, body io.Reader) page {
 		request.Header.Set("Content-Type", contentType)
 	}
 	response, err := b.client.Do(request)
-	b.s.must(err)
+	b.s.noError(err)
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
-	b.s.must(err)
+	b.s.noError(err)
 	return page{response.StatusCode, response.Header, string(text)}
 }
 

@@ -22,14 +22,14 @@ func (b *browser) upload(page string, files ...string) page {
 	if got := b.get(page); strings.Contains(got.body, `action="`+page+`/files"`) {
 		key = got.form(b.s.t, page+"/files").Get("key")
 	}
-	b.s.must(form.WriteField("key", key))
+	b.s.noError(form.WriteField("key", key))
 	for i := 0; i < len(files); i += 2 {
 		part, err := form.CreateFormFile("file", files[i])
-		b.s.must(err)
+		b.s.noError(err)
 		_, err = part.Write([]byte(files[i+1]))
-		b.s.must(err)
+		b.s.noError(err)
 	}
-	b.s.must(form.Close())
+	b.s.noError(form.Close())
 	return b.send(http.MethodPost, page+"/files", form.FormDataContentType(), &body)
 }
 
@@ -77,12 +77,12 @@ func TestUploadTwice(t *testing.T) {
 	b := s.signedIn(s.token)
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
-	s.must(form.WriteField("key", b.get(orderPage).form(t, orderPage+"/files").Get("key")))
+	s.noError(form.WriteField("key", b.get(orderPage).form(t, orderPage+"/files").Get("key")))
 	part, err := form.CreateFormFile("file", "a.pdf")
-	s.must(err)
+	s.noError(err)
 	_, err = part.Write([]byte("content"))
-	s.must(err)
-	s.must(form.Close())
+	s.noError(err)
+	s.noError(form.Close())
 	for range 2 {
 		got := b.send(http.MethodPost, orderPage+"/files", form.FormDataContentType(), bytes.NewReader(body.Bytes()))
 		if got.status != http.StatusSeeOther {
@@ -90,7 +90,7 @@ func TestUploadTwice(t *testing.T) {
 		}
 	}
 	o, err := s.orders.Get(t.Context(), ours, order.ByReference("A-1"))
-	s.must(err)
+	s.noError(err)
 	if len(o.Invoices) != 1 {
 		t.Errorf("%d files, want 1", len(o.Invoices))
 	}

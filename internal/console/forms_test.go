@@ -102,7 +102,7 @@ func TestFormsComeBack(t *testing.T) {
 	t.Parallel()
 	s := start(t, newOrder(1, "FIRST"))
 	_, err := s.webhooks.Add(t.Context(), order.ActorMerchant, webhook.Addition{MerchantID: ours, URL: "https://example.com/hook"}, webhook.ChangeOptions{})
-	s.must(err)
+	s.noError(err)
 	key := strings.Repeat("A", 26)
 	send := func(b *browser, c formCase, field, value string) {
 		t.Helper()

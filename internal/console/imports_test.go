@@ -27,10 +27,10 @@ func (b *browser) sendFile(path string, content []byte) page {
 		name = "orders.jsonl"
 	}
 	part, err := form.CreateFormFile("file", name)
-	b.s.must(err)
+	b.s.noError(err)
 	_, err = part.Write(content)
-	b.s.must(err)
-	b.s.must(form.Close())
+	b.s.noError(err)
+	b.s.noError(form.Close())
 	return b.send(http.MethodPost, path, form.FormDataContentType(), &body)
 }
 
@@ -72,7 +72,7 @@ func TestImportPage(t *testing.T) {
 		t.Fatal("no file of refused lines")
 	}
 	kept, err := base64.StdEncoding.DecodeString(found[1])
-	if s.must(err); !bytes.Equal(kept, lines(hostile, []byte("<b>"), noTotal)) {
+	if s.noError(err); !bytes.Equal(kept, lines(hostile, []byte("<b>"), noTotal)) {
 		t.Errorf("the file of refused lines is %s", kept)
 	}
 	if _, err := s.orders.Get(t.Context(), ours, order.ByReference("GOOD")); err != nil {
@@ -126,7 +126,7 @@ func TestImportChangesPage(t *testing.T) {
 	)
 	b.sendFile(importChanges, file).expect(t, http.StatusOK, "4 lines were refused", "cannot move to completed", "no such order", "<code>reason</code>", "merchantId must be")
 	o, err := s.orders.Get(t.Context(), ours, order.ByReference("FIRST"))
-	if s.must(err); o.State != order.InProcessing || o.Carrier.TrackingCodes != "77" {
+	if s.noError(err); o.State != order.InProcessing || o.Carrier.TrackingCodes != "77" {
 		t.Errorf("the order is %s with %q", o.State, o.Carrier.TrackingCodes)
 	}
 }

@@ -16,7 +16,7 @@ import (
 func (s *service) operator(scopes token.Scope) *browser {
 	s.t.Helper()
 	text, _, err := s.tokens.CreateOperator(s.t.Context(), scopes, 0)
-	s.must(err)
+	s.noError(err)
 	return s.signedIn(text)
 }
 
@@ -33,7 +33,7 @@ func TestOperatorScopes(t *testing.T) {
 	merchant := s.signedIn(s.token)
 	for _, name := range token.OperatorScopes.Names() {
 		scope, err := token.ParseScopes([]string{name}, token.OperatorScopes)
-		s.must(err)
+		s.noError(err)
 		b := s.operator(scope)
 		for path, needed := range sectionScopes {
 			got := b.get("/console/operator/" + path)
@@ -163,7 +163,7 @@ func TestErasePages(t *testing.T) {
 	form.Set("email", "someone@example.com")
 	b.post(erase, form).expect(t, http.StatusOK, "Erased: 1 orders, 0 files")
 	o, err := s.orders.Get(t.Context(), ours, order.ByReference("FIRST"))
-	if s.must(err); o.Customer.Email != "" {
+	if s.noError(err); o.Customer.Email != "" {
 		t.Errorf("the order still has %q", o.Customer.Email)
 	}
 }
@@ -264,9 +264,9 @@ func TestOperatorOrderParts(t *testing.T) {
 	s.signedIn(s.token).upload("/console/orders/FIRST", "a.pdf", "content")
 	addition := webhook.Addition{MerchantID: ours, URL: "https://example.com/hook"}
 	endpoint, err := s.webhooks.Add(t.Context(), order.ActorMerchant, addition, webhook.ChangeOptions{})
-	s.must(err)
+	s.noError(err)
 	_, err = s.webhooks.Redeliver(t.Context(), endpoint.Key, 1, webhook.SendOptions{})
-	s.must(err)
+	s.noError(err)
 	all, reader := s.operator(token.OperatorScopes), s.operator(token.OrdersRead)
 	all.get(address).expect(t, http.StatusOK, "https://example.com/hook", "&lt;b&gt;no&lt;/b&gt;", "HTTP 418", `action="/console/operator/webhooks/355/1"`)
 	got := reader.get(address)
@@ -281,7 +281,7 @@ func TestOperatorOrderParts(t *testing.T) {
 	s.operator(token.Audit).get(address+"/files/a.pdf").expect(t, http.StatusForbidden)
 	s.signedIn(s.otherToken).get(address+"/files/a.pdf").expect(t, http.StatusForbidden)
 	_, err = s.orders.DeleteInvoice(t.Context(), ours, order.ByReference("FIRST"), 1, order.WriteOptions{})
-	s.must(err)
+	s.noError(err)
 	reader.get(address).expect(t, http.StatusOK, "a.pdf</bdi></s>", "deleted")
 	reader.get(address+"/files/a.pdf").expect(t, http.StatusNotFound)
 }
@@ -328,6 +328,6 @@ func TestCorrection(t *testing.T) {
 func (s *service) get(reference string) order.Order {
 	s.t.Helper()
 	o, err := s.orders.Get(s.t.Context(), ours, order.ByReference(reference))
-	s.must(err)
+	s.noError(err)
 	return o
 }

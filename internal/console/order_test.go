@@ -20,7 +20,7 @@ const (
 func (s *service) events(reference string) []order.EventRecord {
 	s.t.Helper()
 	events, err := s.orders.OrderEvents(s.t.Context(), ours, order.ByReference(reference), order.FeedQuery{Limit: 100})
-	s.must(err)
+	s.noError(err)
 	return events
 }
 
@@ -39,7 +39,7 @@ func TestOrder(t *testing.T) {
 	}))
 	b := s.signedIn(s.token)
 	o, err := s.orders.Get(t.Context(), ours, order.ByReference("A-1"))
-	s.must(err)
+	s.noError(err)
 	texts := []string{
 		"A-1", "no. 900004", `<span class="dot dot-registered"></span>New`, "Ring twice", "TRACK-7", "Back door", "435366", "39a",
 		o.Customer.FirstName, o.Customer.LastName, o.Customer.Email, *o.Customer.Phone, o.Shipping.Street + " " + o.Shipping.StreetNumber,
@@ -163,7 +163,7 @@ func TestForeign(t *testing.T) {
 		t.Fatalf("upload: %d %s", got.status, got.body)
 	}
 	whole, err := s.orders.Get(t.Context(), theirs, order.ByReference("B-1"))
-	s.must(err)
+	s.noError(err)
 	b := s.signedIn(s.token)
 	form := b.get(orderPage).form(t, acceptPath)
 	form.Set("reason", "damaged")
@@ -188,7 +188,7 @@ func TestForeign(t *testing.T) {
 		}
 	}
 	after, err := s.orders.Get(t.Context(), theirs, order.ByReference("B-1"))
-	s.must(err)
+	s.noError(err)
 	if after.Revision != whole.Revision {
 		t.Error("the order of another merchant has changed")
 	}

@@ -100,10 +100,10 @@ func TestScopesAndLinks(t *testing.T) {
 	s.signedIn(s.token).upload("/console/orders/FIRST", "a.pdf", "content")
 	hooks := webhook.Addition{MerchantID: ours, URL: "https://example.com/hook"}
 	_, err := s.webhooks.Add(t.Context(), order.ActorMerchant, hooks, webhook.ChangeOptions{})
-	s.must(err)
+	s.noError(err)
 	disabled := false
 	_, err = s.webhooks.Change(t.Context(), order.ActorMerchant, webhook.Key{MerchantID: ours, ID: 1}, webhook.Change{Enabled: &disabled}, webhook.ChangeOptions{})
-	s.must(err)
+	s.noError(err)
 	check := func(name string, b *browser, scopes token.Scope, all map[string]pageScopes, allForms map[string]bool) map[string]bool {
 		pages, forms := map[string]bool{}, map[string]bool{}
 		if home := b.home(); b.get(home).status == http.StatusOK {
@@ -126,13 +126,13 @@ func TestScopesAndLinks(t *testing.T) {
 	forms := check("merchant", s.signedIn(s.newToken(ours, token.MerchantScopes)), token.MerchantScopes, merchantPages, nil)
 	for _, name := range token.MerchantScopes.Names() {
 		scope, err := token.ParseScopes([]string{name}, token.MerchantScopes)
-		s.must(err)
+		s.noError(err)
 		check("merchant "+name, s.signedIn(s.newToken(ours, scope)), scope, merchantPages, forms)
 	}
 	forms = check("operator", s.operator(token.OperatorScopes), token.OperatorScopes, operatorPages, nil)
 	for _, name := range token.OperatorScopes.Names() {
 		scope, err := token.ParseScopes([]string{name}, token.OperatorScopes)
-		s.must(err)
+		s.noError(err)
 		check("operator "+name, s.operator(scope), scope, operatorPages, forms)
 	}
 }

@@ -87,7 +87,7 @@ func TestSessionEnds(t *testing.T) {
 	ended := func(b *browser) bool { return b.get("/console/orders/A-1").status == http.StatusSeeOther }
 	idle, used := s.signedIn(s.token), s.signedIn(s.token)
 	expiring, _, err := s.tokens.Create(t.Context(), ours, token.DefaultScopes, 3*time.Hour)
-	s.must(err)
+	s.noError(err)
 	short := s.signedIn(expiring)
 	for range 3 {
 		s.pass(7 * time.Hour)
@@ -105,7 +105,7 @@ func TestSessionEnds(t *testing.T) {
 		signIn := short.post("/console/orders/A-1/accept", nil)
 		_, next, _ := strings.Cut(signIn.location(), "/?next=")
 		next, err := url.QueryUnescape(next)
-		s.must(err)
+		s.noError(err)
 		page := s.browser().post("/", url.Values{"token": {s.token}, "next": {next}}).location()
 		if got := short.get(page).location(); !strings.HasPrefix(got, "/?") {
 			page = got
@@ -160,7 +160,7 @@ func TestLoginLink(t *testing.T) {
 	s := start(t, newOrder(1, "A-1"))
 	link := func() string {
 		created, err := s.sessions.NewLoginLink(t.Context(), ours, token.DefaultScopes, token.LoginLinkOptions{})
-		s.must(err)
+		s.noError(err)
 		return strings.TrimPrefix(created.URL(s.url), s.url)
 	}
 	first := link()
@@ -181,14 +181,14 @@ func TestLoginLink(t *testing.T) {
 	s.browser().post(late, nil).expect(t, http.StatusForbidden, "has expired or was used")
 
 	tokens, err := s.tokens.List(t.Context(), token.Filter{})
-	s.must(err)
+	s.noError(err)
 	made := tokens[len(tokens)-1]
 	if made.MerchantID != ours || made.Scopes != token.DefaultScopes || made.ExpiresAt.IsZero() {
 		t.Errorf("the token of the session is %+v", made)
 	}
 	b.post("/console/sign-out", nil)
 	tokens, err = s.tokens.List(t.Context(), token.Filter{})
-	s.must(err)
+	s.noError(err)
 	if tokens[len(tokens)-1].RevokedAt.IsZero() {
 		t.Error("the token of a login link is valid after the sign-out")
 	}

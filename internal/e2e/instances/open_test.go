@@ -70,7 +70,7 @@ func TestDatabaseCannotBeOpened(t *testing.T) {
 	server := pgtest.Shared(t)
 	good := server.Database(t)
 	db := admin(t, server)
-	must(t, db, `CREATE ROLE locked LOGIN PASSWORD 'right'`)
+	execute(t, db, `CREATE ROLE locked LOGIN PASSWORD 'right'`)
 	askPasswordOf(t, "locked")
 	silent := silentServer(t)
 	with := func(change func(*url.URL)) string { return changed(t, good, change) }
@@ -107,7 +107,7 @@ func TestDatabaseCannotBeOpened(t *testing.T) {
 	}
 	t.Run("the right password", func(t *testing.T) {
 		t.Parallel()
-		must(t, db, `GRANT ALL ON DATABASE `+strings.TrimPrefix(urlOf(t, good).Path, "/")+` TO locked`)
+		execute(t, db, `GRANT ALL ON DATABASE `+strings.TrimPrefix(urlOf(t, good).Path, "/")+` TO locked`)
 		// Its rights end there, which shows that it came that far.
 		refused(t, "database", `permission denied for schema public`, nil, "--database", locked("right"))
 	})
@@ -119,7 +119,7 @@ func TestDatabaseWithoutRights(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Shared(t)
 	super := admin(t, server)
-	must(t, super, `CREATE ROLE modest LOGIN`)
+	execute(t, super, `CREATE ROLE modest LOGIN`)
 	as := func(address, role string) string {
 		return changed(t, address, func(u *url.URL) { u.User = url.User(role) })
 	}
@@ -128,8 +128,8 @@ func TestDatabaseWithoutRights(t *testing.T) {
 	for _, address := range []string{made, newer, standby} {
 		onPostgres(t, address).merchant(t, merchantID)
 	}
-	must(t, onPostgres(t, newer).tables(t), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, true)`)
-	must(t, super, `ALTER DATABASE `+strings.TrimPrefix(urlOf(t, standby).Path, "/")+` SET default_transaction_read_only = on`)
+	execute(t, onPostgres(t, newer).tables(t), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, true)`)
+	execute(t, super, `ALTER DATABASE `+strings.TrimPrefix(urlOf(t, standby).Path, "/")+` SET default_transaction_read_only = on`)
 
 	refused(t, "database", `permission denied for schema public`, nil, "--database", as(fresh, "modest"))
 	refused(t, "database", `migrated by a newer version of merchant-orders \(schema version 99999, `, nil, "--database", newer)
@@ -137,15 +137,15 @@ func TestDatabaseWithoutRights(t *testing.T) {
 
 	tables := onPostgres(t, made).tables(t)
 	refused(t, "database", `permission denied for table goose_db_version`, nil, "--database", as(made, "modest"))
-	must(t, tables, `GRANT SELECT ON ALL TABLES IN SCHEMA public TO modest`)
+	execute(t, tables, `GRANT SELECT ON ALL TABLES IN SCHEMA public TO modest`)
 	refused(t, "database", `the role needs SELECT, INSERT, UPDATE and DELETE on merchants, tokens, `, nil, "--database", as(made, "modest"))
-	must(t, tables, `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO modest`, `REVOKE DELETE ON invoices FROM modest`)
+	execute(t, tables, `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO modest`, `REVOKE DELETE ON invoices FROM modest`)
 	refused(t, "database", `the role needs SELECT, INSERT, UPDATE and DELETE on invoices`, nil, "--database", as(made, "modest"))
-	must(t, tables, `GRANT DELETE ON invoices TO modest`)
+	execute(t, tables, `GRANT DELETE ON invoices TO modest`)
 	refused(t, "database", `the role needs USAGE on the sequence invoice_ids`, nil, "--database", as(made, "modest"))
 
 	// With these and no more the service works: it need not make tables.
-	must(t, tables, `GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO modest`)
+	execute(t, tables, `GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO modest`)
 	i := onPostgres(t, as(made, "modest"))
 	token := i.run(t, "", "token", "create", "--merchant", fmt.Sprint(merchantID))
 	i.run(t, string(registered(merchantID, 1, 1)), "import", "-")
@@ -160,7 +160,7 @@ func TestSQLiteOfANewerVersion(t *testing.T) {
 	t.Parallel()
 	i := onSQLite(t)
 	i.merchant(t, merchantID)
-	must(t, i.tables(t), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, 1)`)
+	execute(t, i.tables(t), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, 1)`)
 	want := `migrated by a newer version of merchant-orders \(schema version 99999, `
 	refused(t, "data", want, nil, "--data", i.data)
 	refused(t, "database", want, nil, "--database", "sqlite://"+filepath.Join(i.data, "orders.db"))
@@ -338,7 +338,7 @@ func askPasswordOf(t *testing.T, role string) {
 	if err := os.WriteFile(path, append([]byte(rule), rules...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	must(t, db, `SELECT pg_reload_conf()`)
+	execute(t, db, `SELECT pg_reload_conf()`)
 	eventually(t, "the server has taken the rule over", func() bool {
 		return number(t, db, `SELECT COUNT(*) FROM pg_hba_file_rules WHERE auth_method = 'scram-sha-256'`) > 0
 	})

@@ -25,8 +25,8 @@ func admin(t testing.TB, server *pgtest.Server) *sql.DB {
 	return db
 }
 
-// must runs statements that have to succeed.
-func must(t testing.TB, db *sql.DB, statements ...string) {
+// execute runs statements that have to succeed.
+func execute(t testing.TB, db *sql.DB, statements ...string) {
 	t.Helper()
 	for _, statement := range statements {
 		if _, err := db.ExecContext(t.Context(), statement); err != nil {

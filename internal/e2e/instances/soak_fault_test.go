@@ -54,8 +54,8 @@ func (s *soak) kill(dice *rand.Rand, end time.Duration) {
 	s.counts.kills++
 }
 
-// must ends the test if something that the soak itself does has failed.
-func (s *soak) must(err error) {
+// noError ends the test if something that the soak itself does has failed.
+func (s *soak) noError(err error) {
 	s.t.Helper()
 	if err != nil {
 		s.t.Fatal(err)
@@ -77,9 +77,9 @@ func (s *soak) failover(loses bool) {
 		begin: func() {
 			d.primary.Remove()
 			if loses {
-				s.must(d.standby.Run())
+				s.noError(d.standby.Run())
 			}
-			s.must(d.standby.Promote())
+			s.noError(d.standby.Promote())
 			d.primary = d.standby
 		},
 	})
@@ -91,7 +91,7 @@ func (s *soak) failover(loses bool) {
 // opens its database.
 func (s *soak) restarted() *sql.DB {
 	s.t.Helper()
-	s.must(s.database.primary.Run())
+	s.noError(s.database.primary.Run())
 	return openDatabase(s.t, s.database.primary, s.database.name)
 }
 
@@ -103,20 +103,20 @@ func (s *soak) dumpOrRestore() {
 	if d.dump == nil {
 		var err error
 		d.dump, err = d.primary.Dump(d.name)
-		s.must(err)
+		s.noError(err)
 		return
 	}
 	const restored, gone = "restored", "gone"
-	s.must(d.primary.Restore(restored, d.dump))
+	s.noError(d.primary.Restore(restored, d.dump))
 	s.replace(replacement{
 		end: func() {
 			d.wire.move("")
-			s.must(d.primary.Rename(d.name, gone))
+			s.noError(d.primary.Rename(d.name, gone))
 		},
 		old: func() *sql.DB { return openDatabase(s.t, d.primary, gone) },
 		begin: func() {
-			s.must(d.primary.Drop(gone))
-			s.must(d.primary.Rename(restored, d.name))
+			s.noError(d.primary.Drop(gone))
+			s.noError(d.primary.Rename(restored, d.name))
 		},
 	})
 	d.dump = nil
@@ -145,12 +145,12 @@ func (s *soak) copyOrRestore() {
 		begin: func() {
 			d.primary.Remove()
 			d.standby.Remove()
-			s.must(d.copy.Run())
+			s.noError(d.copy.Run())
 			d.primary, d.copy = d.copy, nil
 			if !silent {
 				db := openDatabase(s.t, d.primary, d.name)
 				_, err := db.Exec(`UPDATE merchants SET history = md5(random()::text)`)
-				s.must(errors.Join(err, db.Close()))
+				s.noError(errors.Join(err, db.Close()))
 			}
 		},
 		silent: silent,
@@ -197,7 +197,7 @@ func (s *soak) loseStorage(stops bool) {
 	}
 	s.sleep(outageTime)
 	if stops {
-		s.must(o.server.Run())
+		s.noError(o.server.Run())
 	} else {
 		o.wire.heal()
 	}

@@ -258,7 +258,7 @@ func TestKilledInMidUpload(t *testing.T) {
 		t.Errorf("%v are shown of a file that is not there", got.invoices)
 	}
 	// As if it were longer ago than an upload can take.
-	must(t, tables, `UPDATE invoices SET created_at = created_at - 3600`)
+	execute(t, tables, `UPDATE invoices SET created_at = created_at - 3600`)
 	start := time.Now()
 	eventually(t, "the reservation is taken back", func() bool { return reserved() == 0 })
 	t.Logf("taken back after %v", time.Since(start).Round(time.Second))
