@@ -97,9 +97,11 @@ const acknowledged = "acknowledged"
 // noResults returns counts of 0 for all results, so that each metric exists from the
 // start.
 func noResults() map[string]uint64 {
-	return map[string]uint64{
-		acknowledged: 0, ErrorStatus: 0, ErrorTimeout: 0, ErrorAddress: 0, ErrorResolve: 0, ErrorTLS: 0, ErrorConnection: 0,
+	counts := map[string]uint64{acknowledged: 0}
+	for _, name := range Errors {
+		counts[name] = 0
 	}
+	return counts
 }
 
 // Changed says that a merchant may have new events. It returns at once, and does

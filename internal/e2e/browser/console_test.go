@@ -85,7 +85,10 @@ func newStaff(t *testing.T, s *apptest.Server) *staff {
 // signIn signs in with a token.
 func (p *staff) signIn(t *testing.T, token string) {
 	t.Helper()
-	signIn(t, p.tab, p.BaseURL, token)
+	p.run(t, chromedp.Navigate(p.BaseURL+"/"),
+		chromedp.SetValue(chromedp.CSS("#token"), token),
+		chromedp.Click(chromedp.CSS("main button")),
+		chromedp.WaitVisible(chromedp.CSS(".tabs")))
 	p.token = token
 }
 

@@ -41,22 +41,36 @@ var (
 		{"orders-nomatch", "/console/orders?q=nothing", ""}, {"orders-search", "/console/orders?q=DEMO", ""}, {"bulk-none", "/console/orders?state=registered", send("form[action='/console/accept']")},
 		{"bulk", "/console/orders?state=registered", send("form[action='/console/accept']", "order", "NONE")},
 		{"token-rotate", "/console/tokens/1/rotate", ""}, {"token-revoke", "/console/tokens/1/revoke", ""},
-		{"tokens-wrong", "/console/tokens", send("form.wide", "days", "-1")}, {"webhook", "/console/webhooks/1", ""}, {"webhook-remove", "/console/webhooks/1/remove", ""},
+		{"tokens-wrong", "/console/tokens", send("form.wide", "days", "-1")}, {"tokens-revoked", "/console/tokens?state=revoked", ""},
+		{"webhook", "/console/webhooks/1", ""}, {"webhook-remove", "/console/webhooks/1/remove", ""},
 		{"webhooks-wrong", "/console/webhooks", send("form.wide", "url", "https://10.0.0.1/")}, {"forbidden", "/console/operator/orders", ""},
 		{"overview", "/console", ""}, {"orders", "/console/orders?page=2", ""}, {"tokens", "/console/tokens", ""}, {"webhooks", "/console/webhooks", ""},
 	}
 	emptyPages    = merchantPages[len(merchantPages)-4:]
 	operatorPages = []consolePage{
-		{"op-orders", "/console/operator/orders", ""}, {"op-orders-wrong", "/console/operator/orders?merchant=x", ""},
-		{"op-order", "/console/operator/orders/355/DEMO-0060", ""}, {"op-merchants", "/console/operator/merchants", ""},
-		{"op-merchant", "/console/operator/merchants/355", ""}, {"op-webhooks", "/console/operator/webhooks?state=active", ""},
+		{"op-orders", "/console/operator/orders", ""}, {"op-orders-wrong", "/console/operator/orders?merchant=x&from=2026-13-01", ""},
+		{"op-order", "/console/operator/orders/355/DEMO-0060", ""}, {"op-order-extreme", "/console/operator/orders/355/" + extremeReference, ""},
+		{"op-order-correct", "/console/operator/orders/355/DEMO-0060", send("form[action$='/correct']", "expiresAt", "x")}, {"op-merchants", "/console/operator/merchants", ""},
+		{"op-merchant", "/console/operator/merchants/355", ""}, {"op-webhooks", "/console/operator/webhooks?state=active", ""}, {"op-webhooks-empty", "/console/operator/webhooks", ""},
 		{"op-webhook", "/console/operator/webhooks/355/1", ""},
-		{"op-webhook-remove", "/console/operator/webhooks/355/1/remove", ""}, {"op-imports", "/console/operator/imports", ""}, {"op-tokens", "/console/operator/tokens", ""},
+		{"op-webhook-remove", "/console/operator/webhooks/355/1/remove", ""}, {"op-imports", "/console/operator/imports", ""}, {"op-imports-refused", "/console/operator/imports", chooseFile},
+		{"op-tokens", "/console/operator/tokens", ""}, {"op-tokens-wrong", "/console/operator/tokens?merchant=x", ""},
 		{"op-token-rotate", "/console/operator/tokens/1/rotate", ""}, {"op-token-revoke", "/console/operator/tokens/1/revoke", ""},
-		{"op-audit", "/console/operator/audit", ""}, {"op-erase-ask", "/console/operator/customers", send("main form", "reference", "NONE", "merchant", "355")}, {"op-audit-wrong", "/console/operator/audit?from=x", ""},
+		{"op-audit", "/console/operator/audit", ""}, {"op-erase-ask", "/console/operator/customers", send("main form", "reference", "NONE", "merchant", "355")}, {"op-audit-wrong", "/console/operator/audit?from=x&token=x&reference=%25", ""},
 		{"op-erase", "/console/operator/customers", ""}, {"op-notfound", "/console/operator/orders/355/NONE", ""},
 	}
 )
+
+// chooseFile chooses a file with refused lines in the form that imports orders, and
+// sends it.
+const chooseFile = `(() => {
+	const input = document.querySelector("#orders-file"), files = new DataTransfer();
+	const lines = ['{"reference":"BAD-1","total":"x"}', "not an order", '{"' + "x".repeat(300) + '":1}'];
+	files.items.add(new File([lines.join("\n")], "orders.jsonl"));
+	input.files = files.files;
+	input.form.submit();
+	return true;
+})()`
 
 // otherRoutes are the routes for GET that are no pages: they lead elsewhere or are files.
 var otherRoutes = []string{
@@ -117,16 +131,19 @@ func send(form string, values ...string) string {
 }
 
 // prepareConsole starts a server with the demo's orders, with an order with files and an
-// extreme one, and a webhook. It returns it with a token that may do everything.
+// extreme one, and a webhook with deliveries that failed. It returns it with a token that may do everything.
 func prepareConsole(t *testing.T) (*apptest.Server, string) {
 	t.Helper()
 	s := apptest.Start(t, "--demo")
 	s.Import(t, extremeOrder(), orderWithFiles())
-	all := s.Folder.Token(t, "--merchant", "355", "--scopes", allScopes, "--label", "Παλιό ταμείο")
+	all := s.Folder.Token(t, "--merchant", "355", "--scopes", allScopes, "--label", "Ταμείο "+strings.Repeat("x", 80))
 	for _, name := range []string{"invoice.pdf", strings.Repeat("long", 40) + ".png", "τιμολόγιο.jpg"} {
 		post(t, s, all, "/v2/orders/FILES/invoices", `{"filename":"`+name+`","contentBase64":"eA=="}`)
 	}
-	post(t, s, all, "/v2/webhooks", `{"url":"https://shop.example/hook","description":"Αποθήκη"}`)
+	address := "https://shop.example/hook?" + strings.Repeat("a=1&", 60)
+	post(t, s, all, "/v2/webhooks", `{"url":"`+address+`","description":"`+strings.Repeat("Αποθήκη ", 12)+`"}`)
+	post(t, s, all, "/v2/webhooks/1/test", `{}`)
+	post(t, s, all, "/v2/webhooks/1/redeliver", `{"event":1}`)
 	return s, all
 }
 

@@ -2,12 +2,9 @@ package browser
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
@@ -102,38 +99,4 @@ func (d device) apply(t *testing.T, page *tab) {
 	// A scrollbar would be cut off from the picture, with the edge of the page.
 	command(t, page, emulation.SetScrollbarsHidden, emulation.SetScrollbarsHiddenParams{Hidden: true})
 	page.run(t, chromedp.EmulateViewport(d.width, d.height))
-}
-
-// picture takes a picture of an address.
-func (d device) picture(t *testing.T, page *tab, address, name string) {
-	t.Helper()
-	page.run(t, chromedp.Navigate(address), chromedp.WaitVisible(chromedp.CSS("main h1")))
-	d.shoot(t, page, name)
-}
-
-// shoot takes a picture of the page that is open.
-func (d device) shoot(t *testing.T, page *tab, name string) {
-	t.Helper()
-	page.forgive("status of 40") // pages that say what is wrong
-	page.forgive("status of 422")
-	page.forgive("does not conform to the required format")
-	png := value(t, page, chromedp.FullScreenshot(100))
-	file := filepath.Join(pictures, fmt.Sprintf("%s-%s.png", name, d.name))
-	if err := os.WriteFile(file, png, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if wide := value(t, page, chromedp.Evaluate[int64](`document.documentElement.scrollWidth`)); wide > d.width {
-		t.Errorf("%s is %d wide, by %q", name, wide, value(t, page, chromedp.Evaluate[[]string](widest)))
-	}
-}
-
-// signIn signs in with a token. It ends the session of the browser first: a browser
-// that is signed in is not asked for a token.
-func signIn(t *testing.T, page *tab, base, token string) {
-	t.Helper()
-	command(t, page, network.ClearBrowserCookies, cdp.Empty{})
-	page.run(t, chromedp.Navigate(base+"/"),
-		chromedp.SetValue(chromedp.CSS("#token"), token),
-		chromedp.Click(chromedp.CSS("main button")),
-		chromedp.WaitVisible(chromedp.CSS(".tabs")))
 }
