@@ -76,17 +76,26 @@ func (s *Server) release(name string) {
 
 // takeDatabase returns the name of an unused database, or creates one.
 func (s *Server) takeDatabase() (string, error) {
-	s.mu.Lock()
-	if last := len(s.unused) - 1; last >= 0 {
-		name := s.unused[last]
-		s.unused = s.unused[:last]
-		s.mu.Unlock()
+	if name, found := takeLast(s, &s.unused); found {
 		return name, nil
 	}
+	s.mu.Lock()
 	s.created++
 	name := fmt.Sprintf("test%d", s.created)
 	s.mu.Unlock()
 	return name, s.exec("postgres", "CREATE DATABASE "+name)
+}
+
+// takeLast removes and returns the last element of a list of the server; false if it is
+// empty.
+func takeLast[T any](s *Server, list *[]T) (last T, found bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := len(*list) - 1; n >= 0 {
+		last, found = (*list)[n], true
+		*list = (*list)[:n]
+	}
+	return last, found
 }
 
 // empty ends the connections to a database and removes what is in it.

@@ -26,29 +26,22 @@ type sequence struct {
 // their rows.
 func (s *Server) withTables(t testing.TB, setUp func(ctx context.Context, url string) error) string {
 	t.Helper()
-	s.mu.Lock()
-	last := len(s.ready) - 1
-	if last >= 0 {
-		ready := s.ready[last]
-		s.ready = s.ready[:last]
-		s.mu.Unlock()
-		s.keep(t, ready)
-		return s.URL(ready.name)
-	}
-	s.mu.Unlock()
-	name, err := s.takeDatabase()
-	if err == nil {
-		err = setUp(t.Context(), s.URL(name))
-	}
-	ready := ready{name: name}
-	if err == nil {
-		err = s.connect(name, func(ctx context.Context, db *sql.DB) error { return ready.read(ctx, db) })
-	}
-	if err != nil {
-		t.Fatalf("create a database with tables: %v", err)
+	ready, found := takeLast(s, &s.ready)
+	if !found {
+		name, err := s.takeDatabase()
+		if err == nil {
+			err = setUp(t.Context(), s.URL(name))
+		}
+		ready.name = name
+		if err == nil {
+			err = s.connect(name, ready.read)
+		}
+		if err != nil {
+			t.Fatalf("create a database with tables: %v", err)
+		}
 	}
 	s.keep(t, ready)
-	return s.URL(name)
+	return s.URL(ready.name)
 }
 
 // ready is a database whose tables are as after their creation.
