@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// batchSize is the maximum number of lines in a batch. SQLite imports it in two full
-// transactions (sqldb.Dialect.MaxImportOrders).
+// batchSize is the maximum number of lines in a batch. SQLite imports it in one full
+// transaction (sqldb.Dialect.MaxImportOrders).
 const batchSize = 2 * 3 * 64
 
 // Line is a line of an input after its batch.
