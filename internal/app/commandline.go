@@ -27,7 +27,7 @@ type commandLine struct {
 	Links      linksCommand      `cmd:"" help:"Revoke the links to invoice files."`
 	LoginLink  loginLinkCommand  `cmd:"" name:"login-link" help:"Print a link by which a person of a merchant signs in at the console, once, within 15 minutes."`
 	Audit      auditCommand      `cmd:"" help:"Show the audit log: who changed what, when and from where."`
-	Simulate   simulateCommand   `cmd:"" help:"Live as a marketplace for a merchant: make orders and move them on, for rehearsals."`
+	Simulate   simulateCommand   `cmd:"" help:"Act as the marketplace of a merchant, for rehearsals: create orders and change their states."`
 	Erase      eraseCommand      `cmd:"" help:"Erase the personal data of an order, or of all orders of a customer."`
 	Export     exportCommand     `cmd:"" help:"Export everything that is stored about a customer."`
 	Purge      purgeCommand      `cmd:"" help:"Remove the files of deleted invoices."`

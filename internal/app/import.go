@@ -19,7 +19,7 @@ type importCommand struct {
 	alwaysValid
 	File     string `arg:"" name:"file" help:"File of order documents, one JSON object a line. - is standard input."`
 	DryRun   bool   `name:"dry-run" help:"Change nothing: report what the import would do."`
-	Rejected string `placeholder:"FILE" help:"File for the refused lines as they came, to correct and import them again. It must not exist. Empty: none."`
+	Rejected string `placeholder:"FILE" help:"File to which refused lines are written unchanged, so that you can correct them and import them again. It must not exist. Empty: none."`
 }
 
 func (c *importCommand) run(ctx context.Context, p *process) error {

@@ -116,7 +116,7 @@ func (c *merchantResume) run(ctx context.Context, p *process) error {
 type merchantLimit struct {
 	merchantTarget
 	Requests string `name:"requests" placeholder:"N" help:"Requests a second of each token of the merchant. 0: the limit of serve --rate-limit. Required."`
-	Burst    string `name:"burst" placeholder:"N" help:"Requests that an idle token may send at once. Empty: twice as many as a second."`
+	Burst    string `name:"burst" placeholder:"N" help:"Requests that an idle token may send at once. Empty: twice --requests."`
 
 	limit order.RateLimit
 }

@@ -18,8 +18,8 @@ type searchCommand struct {
 	State         []string `placeholder:"STATE" help:"Only orders in this state; may be repeated."`
 	From          string   `placeholder:"DAY" help:"Only orders created on or after this day (UTC), such as 2026-11-20."`
 	To            string   `placeholder:"DAY" help:"Only orders created on or before this day (UTC)."`
-	ExpiresBefore string   `name:"expires-before" placeholder:"TIME" help:"Only orders that wait for an answer, with a deadline before this time, such as 2026-11-20T08:15:30Z."`
-	Limit         string   `default:"100" placeholder:"N" help:"Most orders to print."`
+	ExpiresBefore string   `name:"expires-before" placeholder:"TIME" help:"Only registered orders with a deadline before this time, such as 2026-11-20T08:15:30Z."`
+	Limit         string   `default:"100" placeholder:"N" help:"Maximum number of orders to print."`
 
 	search order.Search
 	limit  int64

@@ -100,6 +100,7 @@ func writeRows(b *strings.Builder, flags []*kong.Flag) {
 		if flag.Tag.Has("secret") {
 			variable += ", `" + config.Variable(flag.Name) + "_FILE`"
 		}
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", name, variable, fallback, strings.ReplaceAll(flag.Help, "|", `\|`))
+		cell := strings.NewReplacer("|", `\|`)
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", cell.Replace(name), variable, fallback, cell.Replace(flag.Help))
 	}
 }

@@ -19,10 +19,10 @@ import (
 type simulateCommand struct {
 	Merchant string `placeholder:"N" help:"Id of the merchant who gets the orders. Required."`
 	Rate     string `default:"5" placeholder:"N" help:"Orders a minute, on average."`
-	Seed     string `default:"1" placeholder:"N" help:"Number that decides what is ordered and what happens to it. The same seed gives the same orders."`
-	Speed    string `default:"60" placeholder:"N" help:"Hours of the marketplace in an hour: with 60, a carrier that needs a day needs 24 minutes, and orders expire after 48 minutes. 1: as in life."`
-	Accept   string `default:"0" placeholder:"PERCENT" help:"Share of the orders that the simulator answers in place of the merchant. It accepts nine of ten of them."`
-	Count    string `default:"0" placeholder:"N" help:"Orders to place. The command ends when none of them has a step left. 0: no limit."`
+	Seed     string `default:"1" placeholder:"N" help:"Number that decides which orders are created and what happens to them. The same seed gives the same orders."`
+	Speed    string `default:"60" placeholder:"N" help:"How many times faster than real time the marketplace acts: with 60, a carrier that takes a day takes 24 minutes, and orders expire after 48 minutes. 1: real time."`
+	Accept   string `default:"0" placeholder:"PERCENT" help:"Percentage of the orders that the simulator accepts or rejects in place of the merchant. It accepts nine of ten of these."`
+	Count    string `default:"0" placeholder:"N" help:"Number of orders to create. The command ends when all of them are in their last state. 0: no limit."`
 	Duration string `default:"0s" placeholder:"DURATION" help:"Time after which the command ends, such as 30m. 0s: when it is stopped."`
 
 	settings demo.Settings

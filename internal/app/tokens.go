@@ -86,7 +86,7 @@ type tokenList struct {
 	Merchant string `placeholder:"N" help:"Only the tokens of this merchant."`
 	Operator bool   `help:"Only the tokens of operators."`
 	State    string `placeholder:"WORD" help:"Only tokens in this state: active, expired or revoked."`
-	Label    string `placeholder:"TEXT" help:"Only tokens whose label begins so."`
+	Label    string `placeholder:"TEXT" help:"Only tokens whose label begins with this text."`
 	Scope    string `placeholder:"WORD" help:"Only tokens that have this scope."`
 	jsonFlag
 

@@ -29,7 +29,7 @@ type Config struct {
 	// Database may contain a password and is never printed.
 	Database string `secret:"" placeholder:"URL" help:"Database of the orders: postgres://user:password@host/database, or sqlite://PATH. Empty: the SQLite file orders.db in the data folder."`
 
-	Storage string `placeholder:"URL" help:"Storage of the invoice files: s3://bucket?region=REGION&endpoint=URL, with the credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or where all tools of Amazon find them, or file:///FOLDER. Empty: the data folder; not allowed with PostgreSQL."`
+	Storage string `placeholder:"URL" help:"Storage of the invoice files: s3://bucket?region=REGION&endpoint=URL, with the credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or in the other places where Amazon's tools look for them, or file:///FOLDER. Empty: the data folder; not allowed with PostgreSQL."`
 
 	BaseURL string `name:"base-url" placeholder:"URL" help:"URL at which clients reach the service, for example through a proxy. Empty: http:// or https:// and the listen address."`
 
@@ -85,7 +85,7 @@ func (c Config) TokenLifetime() time.Duration {
 type Target struct {
 	Data     string `name:"to-data" placeholder:"DIR" help:"Data folder to copy the database and the invoice files to, unless --to-database or --to-storage names another target. It is created if it does not exist."`
 	Database string `name:"to-database" secret:"" placeholder:"URL" help:"Database to copy to: postgres://user:password@host/database, or sqlite://PATH."`
-	Storage  string `name:"to-storage" placeholder:"URL" help:"Storage to copy invoice files to: s3://bucket?region=REGION&endpoint=URL, with the credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or where all tools of Amazon find them, or file:///FOLDER."`
+	Storage  string `name:"to-storage" placeholder:"URL" help:"Storage to copy invoice files to: s3://bucket?region=REGION&endpoint=URL, with the credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or in the other places where Amazon's tools look for them, or file:///FOLDER."`
 }
 
 // Config returns the settings of a service on the target.
