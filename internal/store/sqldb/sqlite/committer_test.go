@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -14,8 +15,8 @@ import (
 
 var errTest = errors.New("the caller's error")
 
-// runTogether runs transactions in one batch and returns their errors. Each gets
-// its index. A transaction before them holds the lead until all are queued.
+// runTogether runs transactions in one batch, in their order, and returns their errors.
+// Each gets its index. A transaction before them holds the lead until all are queued.
 func runTogether(t *testing.T, db transactor, n int, fn func(q sqldb.Querier, i int) error) []error {
 	t.Helper()
 	leading, queued := make(chan struct{}), make(chan struct{})
@@ -34,10 +35,9 @@ func runTogether(t *testing.T, db transactor, n int, fn func(q sqldb.Querier, i 
 	errs := make([]error, n)
 	for i := range errs {
 		group.Go(func() { errs[i] = db.InTx(t.Context(), func(q sqldb.Querier) error { return fn(q, i) }) })
-	}
-	for waiting := 0; waiting < n; {
-		runtime.Gosched()
-		waiting = db.queued()
+		for db.queued() <= i {
+			runtime.Gosched()
+		}
 	}
 	close(queued)
 	group.Wait()
@@ -95,31 +95,52 @@ func TestGroupCommit(t *testing.T) {
 	}
 }
 
-// TestGroupCommitWithoutSavepoint removes the savepoint of one transaction of a
-// batch, so that ROLLBACK TO and RELEASE fail. What it wrote must not be
-// committed unless its caller gets no error.
-func TestGroupCommitWithoutSavepoint(t *testing.T) {
+// TestGroupCommitRuns counts how often the transactions of a batch run. Number 1 fails,
+// in different ways.
+func TestGroupCommitRuns(t *testing.T) {
 	t.Parallel()
-	for name, result := range map[string]error{"rollback": errTest, "release": nil} {
+	for name, test := range map[string]struct {
+		fail func(q sqldb.Querier) error
+		want [3]int // how often each runs
+	}{
+		"before it writes": {func(sqldb.Querier) error { return errTest }, [3]int{1, 1, 1}},
+		"after writing no row": {func(q sqldb.Querier) error {
+			_, err := q.Exec(t.Context(), `INSERT INTO counters (name, last) VALUES ('order', 1) ON CONFLICT DO NOTHING`)
+			return cmp.Or(err, errTest)
+		}, [3]int{1, 1, 1}},
+		"after writing": {func(q sqldb.Querier) error { return cmp.Or(insertMerchant(t.Context(), q, 1), errTest) }, [3]int{2, 2, 2}},
+		"after writing more": {func(q sqldb.Querier) error {
+			var last int64
+			err := q.QueryRow(t.Context(), `UPDATE counters SET last = 7 WHERE name = 'order' RETURNING last`, nil, &last)
+			return cmp.Or(err, errTest)
+		}, [3]int{2, 2, 2}},
+		"after the transaction ended": {func(q sqldb.Querier) error {
+			_, _ = q.Exec(t.Context(), "ROLLBACK")
+			return errTest
+		}, [3]int{2, 2, 1}},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
+			var runs [3]int
 			errs := runTogether(t, db, 3, func(q sqldb.Querier, i int) error {
-				if err := insertMerchant(t.Context(), q, i); err != nil || i != 1 {
-					return err
+				if runs[i]++; i == 1 {
+					return test.fail(q)
 				}
-				_, _ = q.Exec(t.Context(), "RELEASE tx") // fails if there is no batch
-				return result
+				return insertMerchant(t.Context(), q, i)
 			})
-			want := []int64{0, 2}
-			if result == nil {
-				want = []int64{0, 1, 2}
-			}
-			if errs[0] != nil || !errors.Is(errs[1], result) || errs[2] != nil {
+			if errs[0] != nil || !errors.Is(errs[1], errTest) || errs[2] != nil {
 				t.Errorf("errors %v", errs)
 			}
-			if got := merchants(t, db); !slices.Equal(got, want) {
-				t.Errorf("merchants %v, want %v", got, want)
+			if got := merchants(t, db); !slices.Equal(got, []int64{0, 2}) {
+				t.Errorf("merchants %v", got)
+			}
+			var last int64
+			if err := db.QueryRow(t.Context(), `SELECT last FROM counters WHERE name = 'order'`, nil, &last); err != nil || last != 0 {
+				t.Errorf("the counter is %d, %v", last, err)
+			}
+			if runs != test.want {
+				t.Errorf("runs %v, want %v", runs, test.want)
 			}
 		})
 	}

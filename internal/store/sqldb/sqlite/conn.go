@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"zombiezen.com/go/sqlite"
@@ -21,6 +22,9 @@ import (
 // instead of 2.9.
 type conn struct {
 	sqlite *sqlite.Conn
+	// wrote is set by statements that may have written: by all except a SELECT, and an
+	// INSERT, UPDATE or DELETE of no rows.
+	wrote bool
 }
 
 // openConn opens a connection to an existing file.
@@ -65,13 +69,23 @@ func (c *conn) Exec(ctx context.Context, text string, args ...any) (int64, error
 	if err != nil {
 		return 0, err
 	}
+	before := c.wrote
+	c.wrote = true // also if it fails halfway
 	for more := true; more; {
 		if more, err = stmt.Step(); err != nil {
 			return 0, stepError(ctx, err)
 		}
 	}
 	n := c.sqlite.Changes()
+	if n == 0 && countsRows(text) {
+		c.wrote = before
+	}
 	return int64(n), stmt.Reset()
+}
+
+// countsRows reports whether Changes counts all that a statement changes.
+func countsRows(text string) bool {
+	return strings.HasPrefix(text, "INSERT") || strings.HasPrefix(text, "UPDATE") || strings.HasPrefix(text, "DELETE")
 }
 
 // Query implements sqldb.Querier.
@@ -80,6 +94,7 @@ func (c *conn) Query(ctx context.Context, text string, args ...any) (sqldb.Rows,
 	if err != nil {
 		return nil, err
 	}
+	c.wrote = c.wrote || !strings.HasPrefix(text, "SELECT")
 	return &rows{ctx: ctx, stmt: stmt, release: func() {}}, nil
 }
 
@@ -89,6 +104,7 @@ func (c *conn) QueryRow(ctx context.Context, text string, args []any, dest ...an
 	if err != nil {
 		return err
 	}
+	c.wrote = c.wrote || !strings.HasPrefix(text, "SELECT") // such as UPDATE ... RETURNING
 	found, err := stmt.Step()
 	if err != nil {
 		return stepError(ctx, err)
