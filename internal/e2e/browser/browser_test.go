@@ -23,7 +23,7 @@ import (
 )
 
 // timeout is how long a page may take. Only a test that fails waits that long.
-const timeout = 3 * time.Minute
+const timeout = 15 * time.Minute
 
 // flags disable all requests of the browser to other hosts than the service.
 var flags = []string{
