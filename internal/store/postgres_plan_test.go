@@ -93,6 +93,12 @@ func checkPlans(t *testing.T, db *DB, on sqldb.Querier) {
 			statement{selectMatches + db.dialect.InList + selectMatchesEnd, []any{"'{-2900,-2899}'", "'n'", "'o'", 20}}, 0,
 			[]string{"Limit", "Scan using order_words_pkey"},
 		},
+		"search, slice": {
+			statement{selectSlice, []any{-2900, "'n'", "'o'", 128, 0, 1000, 20}}, 0, []string{"Recursive Union", "Limit", "Scan using order_words_pkey on order_words o"},
+		},
+		"search, newest of a period": {
+			statement{selectNewest, []any{-2900, "'n'", "'o'", 128, 1000}}, 0, []string{"Recursive Union", "Scan Backward using order_words_pkey"},
+		},
 		"search, next period":  {statement{selectNextPeriod, []any{-3000, -1}}, 0, []string{"Scan using order_words_pkey"}},
 		"search, staged block": {statement{selectStagedBlock, []any{0}}, 0, []string{"Scan using order_words_pkey"}},
 		"search, orders":       {statement{selectFound, slices.Repeat([]any{1, 2}, rowsAtATime)}, 0, []string{"BitmapOr", "orders_pkey"}},

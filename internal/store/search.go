@@ -16,24 +16,41 @@ import (
 
 // Bounds of what a page of a search costs, whatever the database holds.
 const (
-	// maxSearchRows is how many orders are read, maxSearchKeys how many keys of
-	// orders from an index of orders, and maxSearchWords how many words.
-	maxSearchRows  = 400
-	maxSearchKeys  = 4000
-	maxSearchWords = 4000
+	// maxSearchRows is how many orders are read, and maxSearchKeys how many keys of
+	// orders from an index of orders.
+	maxSearchRows = 400
+	maxSearchKeys = 4000
 	// rowsAtATime is how many orders a statement reads: a page, and the order after it.
 	rowsAtATime = order.DefaultSearchLimit + 1
 )
+
+// wordLimits bound how many words a page of a search reads.
+type wordLimits struct {
+	// words limits those of the page, without what must be read in smaller parts again.
+	words int
+	// termWords is how many words that begin with a term's prefixes are read of one
+	// period, or of the staged words. A term with more is common. rangeWords is the same
+	// for several periods, and for a slice of one.
+	termWords, rangeWords int
+	// texts is how many different texts with one prefix a slice may have. Names have few,
+	// addresses and phone numbers one for each customer.
+	texts int
+}
+
+var defaultWordLimits = wordLimits{words: 4000, termWords: 1500, rangeWords: 500, texts: 128}
 
 // search is a search in progress.
 type search struct {
 	order.Search
 	q      sqldb.Querier
 	inList string // Dialect.InList
-	terms  []orderwords.Term
-	sort   searchSort
-	keys   keySource
-	walk   *wordWalk // is keys, or nil
+	// recursive is Dialect.RecursiveQueries.
+	recursive bool
+	limits    wordLimits
+	terms     []orderwords.Term
+	sort      searchSort
+	keys      keySource
+	walk      *wordWalk // is keys, or nil
 
 	reached searchKey // every result up to it was found
 	ended   bool      // no keys are left
@@ -55,7 +72,8 @@ func (db *DB) Search(ctx context.Context, request order.Search) (order.SearchPag
 
 func newSearch(db *DB, request order.Search) *search {
 	return &search{
-		Search: request, q: db.sql, inList: db.dialect.InList, terms: orderwords.Terms(&request), sort: searchSorts[request.Sort],
+		Search: request, q: db.sql, inList: db.dialect.InList, recursive: db.dialect.RecursiveQueries,
+		limits: defaultWordLimits, terms: orderwords.Terms(&request), sort: searchSorts[request.Sort],
 	}
 }
 

@@ -12,11 +12,6 @@ import (
 )
 
 const (
-	// maxTermWords is how many words that begin with a term's prefixes are read of one
-	// period, or of the staged words. A term with more is common.
-	maxTermWords = 1500
-	// maxPeriodsWords is the same for several periods, which can be read one by one.
-	maxPeriodsWords = 500
 	// maxStateKeys is how many orders of a state are read at a time, to compare their keys
 	// with those of words.
 	maxStateKeys = 600
@@ -38,11 +33,12 @@ const (
 
 // wordWalk yields the keys of orders that have all terms of a search, or that may have
 // them, newest first. It reads the words of a few periods at a time, of more periods the
-// fewer orders are found. It implements keySource.
+// fewer orders are found, and of a part of a period if it has too many. It implements
+// keySource.
 type wordWalk struct {
 	*search
 	terms    []walkTerm // those that find most orders last
-	maxWords int
+	maxWords int        // how many words may be read; more, if some had to be read again
 
 	after     searchKey // every key up to it was found
 	block     int64     // the next period
@@ -50,10 +46,11 @@ type wordWalk struct {
 	fullBlock int64     // up to it there is a period with many words
 	size      int       // how many periods are read next; 0: this is the first one
 	termWords int       // the most words of a term that were read of the last periods
+	slices    wordSlices
 	buffer    []searchKey
 	found     int  // all keys in buffer so far
 	ended     bool // all was read
-	common    bool // a period has too many words of every term
+	common    bool // there are too many words of every term
 }
 
 // walkTerm is a term of a search.
@@ -62,11 +59,13 @@ type walkTerm struct {
 	// staged are the keys of orders that no period need have: those of staged words, and
 	// the one with the legacy id.
 	staged []searchKey
+	// manyTexts is whether limits.texts texts or more of the period begin with a prefix.
+	manyTexts bool
 }
 
 // newWordWalk returns the keys of orders that have the terms of a search.
 func newWordWalk(ctx context.Context, s *search) (*wordWalk, error) {
-	w := &wordWalk{search: s, maxWords: maxSearchWords, after: s.start(), lastBlock: -1, fullBlock: math.MinInt64}
+	w := &wordWalk{search: s, maxWords: s.limits.words, after: s.start(), lastBlock: -1, fullBlock: math.MinInt64}
 	w.block = periodBlock(w.after.at)
 	if s.From != order.NoDay {
 		w.lastBlock = periodBlock(s.From.Start().Unix())
@@ -75,7 +74,7 @@ func newWordWalk(ctx context.Context, s *search) (*wordWalk, error) {
 	if err := w.readStaged(ctx); err != nil {
 		return nil, err
 	}
-	w.maxWords = w.words + maxSearchWords
+	w.maxWords = w.words + w.limits.words
 	return w, nil
 }
 
@@ -86,7 +85,7 @@ func (w *wordWalk) readStaged(ctx context.Context) error {
 		return err
 	}
 	for _, term := range w.search.terms {
-		keys, whole, err := w.matchesOf(ctx, term.Prefixes, blocks)
+		keys, whole, err := w.matchesOf(ctx, walkTerm{Term: term}, wordRange{blocks: blocks})
 		if err != nil {
 			return err
 		}
@@ -102,7 +101,7 @@ func (w *wordWalk) readStaged(ctx context.Context) error {
 				keys = append(keys, key)
 			}
 		}
-		w.terms = append(w.terms, walkTerm{term, keys})
+		w.terms = append(w.terms, walkTerm{Term: term, staged: keys})
 	}
 	w.common = len(w.terms) == 0
 	return nil
@@ -127,8 +126,8 @@ func (w *wordWalk) next(ctx context.Context) (searchKey, bool, error) {
 // one can tell. A merchant may have few of the orders with a word; then its orders are
 // fewer than these words.
 func (w *wordWalk) worthwhile() bool {
-	words := w.words - (w.maxWords - maxSearchWords) // without the staged ones
-	return w.MerchantID == 0 || words < maxTermWords/2 || w.found*maxSearchWords >= words*w.Limit
+	words := w.words - (w.maxWords - w.limits.words) // without the staged ones
+	return w.MerchantID == 0 || words < w.limits.termWords/2 || w.found*w.limits.words >= words*w.Limit
 }
 
 // advance reads the keys of the next periods.
@@ -137,13 +136,16 @@ func (w *wordWalk) advance(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if w.slices.length > 0 && len(blocks) > 0 {
+		return w.advanceSlice(ctx, blocks[0])
+	}
 	for {
 		end := int64(math.MinInt64)
 		last := len(blocks) == 0 || blocks[len(blocks)-1] == w.lastBlock
 		if !last {
 			end = periodStart(blocks[len(blocks)-1])
 		}
-		keys, ok, err := w.readPeriods(ctx, blocks, end)
+		keys, ok, err := w.readWords(ctx, wordRange{blocks: blocks, from: end})
 		if err != nil {
 			return err
 		}
@@ -157,9 +159,12 @@ func (w *wordWalk) advance(ctx context.Context) error {
 			}
 			return nil
 		}
-		if len(blocks) <= 1 || w.words >= w.maxWords {
-			w.common = len(blocks) <= 1
-			return nil
+		if len(blocks) == 1 {
+			if w.common = !w.recursive; w.common {
+				return nil
+			}
+			w.slices = wordSlices{length: firstSlice}
+			return w.advanceSlice(ctx, blocks[0])
 		}
 		w.fullBlock = blocks[len(blocks)-1]
 		blocks = blocks[:max(len(blocks)/periodGrowth, 1)]
@@ -189,7 +194,7 @@ func (w *wordWalk) nextSize(periods int) int {
 	case w.size == 0:
 		return 1 // The newest period has only begun.
 	}
-	size := min(periods*periodGrowth, periods*maxPeriodsWords/w.termWords, maxPeriods)
+	size := min(periods*periodGrowth, periods*w.limits.rangeWords/w.termWords, maxPeriods)
 	want := max(w.Limit, rowsAtATime)
 	if len(w.States) > 0 {
 		want *= perState
@@ -215,15 +220,25 @@ func (w *wordWalk) periods(ctx context.Context) ([]int64, error) {
 	return blocks, nil
 }
 
-// readPeriods returns the keys of orders of periods, and of those between them up to an
-// end, that have all terms, or some and are few. It returns false if there are too many
-// words.
-func (w *wordWalk) readPeriods(ctx context.Context, blocks []int64, end int64) ([]searchKey, bool, error) {
+// wordRange is a part of the words.
+type wordRange struct {
+	blocks []int64
+	from   int64 // creation of the oldest order
+	// to is the creation of the newest order, if the range is a slice of a period, which
+	// is the only block. Otherwise it is 0.
+	to int64
+}
+
+// readWords returns the keys of orders of a range, and of the staged ones that are not
+// older, that have all terms, or some and are few. It returns false if there are too
+// many words.
+func (w *wordWalk) readWords(ctx context.Context, of wordRange) ([]searchKey, bool, error) {
 	var found []searchKey
 	var read, common []walkTerm
+	before := w.words
 	w.termWords = 0
 	for i, term := range w.terms {
-		keys, whole, err := w.matchesOf(ctx, term.Prefixes, blocks)
+		keys, whole, err := w.matchesOf(ctx, term, of)
 		if err != nil {
 			return nil, false, err
 		}
@@ -233,7 +248,7 @@ func (w *wordWalk) readPeriods(ctx context.Context, blocks []int64, end int64) (
 		}
 		w.termWords = max(w.termWords, len(keys))
 		for _, key := range term.staged {
-			if key.at >= end && w.sort.compare(key, w.after) > 0 {
+			if key.at >= of.from && w.sort.compare(key, w.after) > 0 {
 				keys = append(keys, key)
 			}
 		}
@@ -248,7 +263,11 @@ func (w *wordWalk) readPeriods(ctx context.Context, blocks []int64, end int64) (
 		}
 	}
 	w.terms = append(read, common...)
-	return found, len(read) > 0 && (len(common) == 0 || len(blocks) <= 1 || w.words >= w.maxWords), nil
+	ok := len(read) > 0 && (len(common) == 0 || len(of.blocks) <= 1)
+	if !ok {
+		w.maxWords += w.words - before // a part of the range is read again
+	}
+	return found, ok, nil
 }
 
 // ofStates removes keys of orders that are in none of the wanted states, unless they
@@ -283,24 +302,27 @@ func intersect(a, b []searchKey) []searchKey {
 	return slices.DeleteFunc(a, func(key searchKey) bool { return !in[key.legacyID] })
 }
 
-// matchesOf returns the keys of the words of blocks that begin with one of several
-// prefixes, and false if there are too many.
-func (w *wordWalk) matchesOf(ctx context.Context, prefixes []string, blocks []int64) (keys []searchKey, whole bool, err error) {
-	if len(blocks) == 0 {
+// matchesOf returns the keys of the words of a range that a term finds, and false if
+// there are too many.
+func (w *wordWalk) matchesOf(ctx context.Context, term walkTerm, of wordRange) (keys []searchKey, whole bool, err error) {
+	switch {
+	case len(of.blocks) == 0:
 		return nil, true, nil
+	case of.to != 0 && term.manyTexts:
+		return nil, false, nil
 	}
-	most := maxTermWords
-	if len(blocks) > 1 && blocks[0] < 0 {
-		most = maxPeriodsWords
+	most := w.limits.termWords
+	if of.to != 0 || len(of.blocks) > 1 && of.blocks[0] < 0 {
+		most = w.limits.rangeWords
 	}
-	for _, prefix := range prefixes {
-		limit := min(most-len(keys), w.maxWords-w.words)
-		if limit <= 0 {
-			return nil, false, nil
+	for _, prefix := range term.Prefixes {
+		limit := most - len(keys)
+		text, args := selectMatches+w.inList+selectMatchesEnd, []any{of.blocks, prefix, orderwords.End(prefix), limit}
+		if of.to != 0 {
+			text, args = selectSlice, []any{of.blocks[0], prefix, orderwords.End(prefix), w.limits.texts, of.from, of.to, limit}
 		}
 		before := len(keys)
-		args := []any{blocks, prefix, orderwords.End(prefix), limit}
-		err := sqldb.Each(ctx, w.q, selectMatches+w.inList+selectMatchesEnd, args, func(rows sqldb.Rows) error {
+		err := sqldb.Each(ctx, w.q, text, args, func(rows sqldb.Rows) error {
 			key, err := scanKey(rows)
 			keys = append(keys, key)
 			return err

@@ -21,7 +21,7 @@ func fillPeriods(t *testing.T, db *DB) map[string][]string {
 		t.Fatal(err)
 	}
 	const perPeriod, periods = 10, 40
-	batch := testBatch(7, "R", perPeriod*periods+maxTermWords+1)
+	batch := testBatch(7, "R", perPeriod*periods+defaultWordLimits.termWords+1)
 	for i := range batch {
 		o := &batch[i].Order
 		at := testTime.Unix() - int64(i/perPeriod*period+i%perPeriod)
@@ -68,8 +68,8 @@ func TestSearchReads(t *testing.T) {
 	}{
 		{"a common word: the newest periods", nil, 20, "Άννα", 40, rowsAtATime},
 		{"a rare word: every period", nil, 100, "Maria", 4 * 5 * 40, 200 + rowsAtATime},
-		{"many in a period: the newest orders", nil, 20, "Γιώργος", 2*maxPeriodsWords + maxTermWords, 2 * rowsAtATime},
-		{"many in a period, all pages", nil, 100, "Γιώργος", 2*maxPeriodsWords + maxTermWords, 100 + 2*rowsAtATime},
+		{"many in a period: the newest orders", nil, 20, "Γιώργος", 3*defaultWordLimits.rangeWords + defaultWordLimits.termWords + firstSlice/sliceGrowth, rowsAtATime},
+		{"many in a period, all pages", nil, 100, "Γιώργος", 3*defaultWordLimits.rangeWords + defaultWordLimits.termWords + firstSlice/sliceGrowth, 100 + rowsAtATime},
 		{"few in a state", []order.State{order.Registered}, 4, "Άννα", 2 * 5 * 40, 100},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestSearchReads(t *testing.T) {
 					t.Errorf("the first page has %d orders and read %d words and %d orders, want %d, %d and %d",
 						len(page.Orders), s.words, s.read, test.limit, test.words, test.orders)
 				}
-				if s.words > 2*maxSearchWords || s.read > maxSearchRows+rowsAtATime {
+				if s.words > 2*defaultWordLimits.words || s.read > maxSearchRows+rowsAtATime {
 					t.Errorf("page %d read %d words and %d orders", pages, s.words, s.read)
 				}
 				for _, o := range page.Orders {

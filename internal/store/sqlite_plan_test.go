@@ -33,6 +33,10 @@ func TestSQLitePlans(t *testing.T) {
 		oneState    = "SEARCH orders USING COVERING INDEX orders_by_state (merchant_id=? AND state=? AND (created_at,legacy_id)<(?,?))"
 		merge       = "MERGE (UNION ALL)"
 	)
+	texts := []string{
+		"SCAN CONSTANT ROW", "SEARCH order_words USING PRIMARY KEY (block=? AND word>? AND word<?)", "SCAN t",
+		"SEARCH order_words USING PRIMARY KEY (block=? AND word>? AND word<?)",
+	}
 	page := func(states ...order.State) string {
 		text, _ := pageStatement(1, order.Filter{AnyState: states == nil, States: states}, pageindex.Position{Limit: 10})
 		return text
@@ -90,6 +94,12 @@ func TestSQLitePlans(t *testing.T) {
 		"search, words of periods": {selectMatches + db.dialect.InList + selectMatchesEnd, []string{
 			"SEARCH order_words USING PRIMARY KEY (block=? AND word>? AND word<?)", "SCAN json_each VIRTUAL TABLE INDEX 1:",
 		}},
+		"search, slice": {selectSlice, slices.Concat(texts, []string{
+			"SCAN t", "SEARCH o USING PRIMARY KEY (block=? AND word=? AND created_at>? AND created_at<?)",
+		})},
+		"search, newest of a period": {selectNewest, slices.Concat(texts, []string{
+			"SCAN t", "SEARCH order_words USING PRIMARY KEY (block=? AND word=? AND created_at<?)",
+		})},
 		"search, next period":  {selectNextPeriod, []string{"SEARCH order_words USING PRIMARY KEY (block>? AND block<?)"}},
 		"search, staged block": {selectStagedBlock, []string{"SEARCH order_words USING PRIMARY KEY (block>?)"}},
 		"search, newest block": {selectNewestBlock, []string{"SEARCH order_words USING PRIMARY KEY"}},

@@ -133,6 +133,9 @@ type Dialect struct {
 	NextInvoiceID, LastInvoiceID, SetInvoiceID string
 	// InList is the condition that the number before it is in the list $1.
 	InList string
+	// RecursiveQueries reports whether tables of several merchants can be read by a
+	// recursive query, which a Citus cluster cannot do.
+	RecursiveQueries bool
 	// ByteOrder follows a text that is compared and sorted by its bytes. It is empty
 	// where that is the default.
 	ByteOrder string

@@ -213,7 +213,11 @@ func testSearchCommon(f *fixture) {
 	const orders, names = 2100, 30
 	batch := make([]order.Incoming, orders)
 	for i := range batch {
-		o := dated(alpha, fmt.Sprintf("S-%05d", i), noon.Add(time.Duration(i)*20*time.Minute), order.Registered)
+		state := order.Registered
+		if i%50 == 0 {
+			state = order.Completed
+		}
+		o := dated(alpha, fmt.Sprintf("S-%05d", i), noon.Add(time.Duration(i)*20*time.Minute), state)
 		o.Customer = order.Customer{FirstName: "Γιώργος", LastName: fmt.Sprintf("Παπαδόπουλος%02d", i%names)}
 		batch[i] = incoming(o)
 	}
@@ -238,7 +242,13 @@ func testSearchCommon(f *fixture) {
 		if len(found) != want || pages > 1+orders/100 {
 			f.Errorf("%s: %d found on %d pages, want %d", name, len(found), pages, want)
 		}
-		search.MerchantID = beta
+		search.States = []order.State{order.Completed}
+		completed, _ := c.walk(search)
+		found = slices.DeleteFunc(found, func(o order.FoundOrder) bool { return o.State != order.Completed })
+		if diff := gocmp.Diff(found, completed, cmpopts.EquateEmpty()); diff != "" {
+			f.Errorf("%s, completed (-want +got):\n%s", name, diff)
+		}
+		search.MerchantID, search.States = beta, nil
 		if found, pages := c.walk(search); found != nil || pages > 3 {
 			f.Errorf("%s of a merchant without orders: %d found on %d pages", name, len(found), pages)
 		}

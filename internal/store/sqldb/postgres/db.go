@@ -61,8 +61,9 @@ var dialect = sqldb.Dialect{
 // DB is a database on a server. It implements sqldb.DB.
 type DB struct {
 	querier
-	pool  *pgxpool.Pool
-	admin *sql.DB // for Conn; it holds no connection
+	pool    *pgxpool.Pool
+	admin   *sql.DB // for Conn; it holds no connection
+	dialect sqldb.Dialect
 }
 
 var _ sqldb.DB = (*DB)(nil)
@@ -77,11 +78,17 @@ func Open(ctx context.Context, url string, schema migrations.Options) (*DB, erro
 		return nil, err
 	}
 	admin := stdlib.OpenDB(*config.ConnConfig)
+	cluster := false
 	if err = prepare(ctx, admin, schema); err == nil {
+		cluster, err = isCluster(ctx, admin)
+	}
+	if err == nil {
 		admin.SetMaxIdleConns(0)
 		var pool *pgxpool.Pool
 		if pool, err = pgxpool.NewWithConfig(ctx, config); err == nil {
-			return &DB{querier: querier{on: pool, timeout: statementTimeout}, pool: pool, admin: admin}, nil
+			db := &DB{querier: querier{on: pool, timeout: statementTimeout}, pool: pool, admin: admin, dialect: dialect}
+			db.dialect.RecursiveQueries = !cluster
+			return db, nil
 		}
 	}
 	// The error of Close would only repeat that the server cannot be reached.
@@ -145,7 +152,7 @@ func (db *DB) Pool() sqldb.PoolUse {
 }
 
 // Dialect implements sqldb.DB.
-func (db *DB) Dialect() *sqldb.Dialect { return &dialect }
+func (db *DB) Dialect() *sqldb.Dialect { return &db.dialect }
 
 // Ping implements sqldb.DB.
 func (db *DB) Ping(ctx context.Context) error { return db.pool.Ping(ctx) }

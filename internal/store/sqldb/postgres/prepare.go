@@ -63,12 +63,19 @@ func prepare(ctx context.Context, db *sql.DB, options migrations.Options) error 
 	return checkRights(ctx, db)
 }
 
+// isCluster reports whether the database is that of a Citus cluster.
+func isCluster(ctx context.Context, db *sql.DB) (cluster bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	err = db.QueryRowContext(ctx, `SELECT to_regclass('pg_catalog.pg_dist_local_group') IS NOT NULL`).Scan(&cluster)
+	return cluster, err
+}
+
 // checkNotWorker returns errOnWorker for a worker of a Citus cluster. Tables
 // created there would conflict with those that the coordinator creates.
 func checkNotWorker(ctx context.Context, db *sql.DB) error {
-	var clustered bool
-	err := db.QueryRowContext(ctx, `SELECT to_regclass('pg_catalog.pg_dist_local_group') IS NOT NULL`).Scan(&clustered)
-	if err != nil || !clustered {
+	cluster, err := isCluster(ctx, db)
+	if err != nil || !cluster {
 		return err
 	}
 	var group int64
