@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -103,7 +104,7 @@ func TestEncryptionFails(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		server := &fakeServer{}
+		server := &fakeServer{done: make(chan error, 1)}
 		if test.tls {
 			server.tls = &tls.Config{Certificates: []tls.Certificate{certificate}}
 		}
@@ -128,17 +129,21 @@ func TestEncryptionFails(t *testing.T) {
 // fakeServer is a PostgreSQL server that closes its only connection after the first
 // message.
 type fakeServer struct {
-	tls  *tls.Config // nil: refuses TLS
-	done chan error  // nil if a start-up message came
+	tls    *tls.Config // nil: refuses TLS
+	dialed atomic.Bool
+	done   chan error // nil if a start-up message came
 }
 
-// dial connects to the server, whatever the address.
+// dial connects to the server, whatever the address. It fails after the first time: the
+// client cancels requests on a connection of its own, at some later time.
 func (s *fakeServer) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	if s.dialed.Swap(true) {
+		return nil, errors.New("there was a connection")
+	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	s.done = make(chan error, 1)
 	go func() {
 		conn, err := listener.Accept()
 		if err == nil {
