@@ -42,51 +42,55 @@ const (
 type wordSlices struct {
 	length int64 // seconds of the next slice; 0: whole periods are read
 	block  int64 // of the period
-	next   int64 // creation of the newest order that may be in the next slice
+	// next is the creation of the newest order that may be in the next slice, or noOrder.
+	next int64
 }
 
-// advanceSlice reads the keys of the next slice of a period that has orders.
-func (w *wordWalk) advanceSlice(ctx context.Context, block int64) error {
-	s, start := &w.slices, periodStart(block)
-	if s.block != block {
-		s.block = block
-		for i := range w.terms {
-			w.terms[i].manyTexts = false
-		}
-		if _, err := w.findNext(ctx, w.after.at); err != nil {
-			return err
-		}
+// noOrder is earlier than every time.
+const noOrder = math.MinInt64
+
+// beginSlices makes slices of a period the next ones to read.
+func (w *wordWalk) beginSlices(ctx context.Context, block int64) error {
+	w.slices = wordSlices{length: firstSlice, block: block}
+	for i := range w.terms {
+		w.terms[i].manyTexts = false
 	}
-	for !w.common && w.words < w.maxWords && len(w.buffer) == 0 && s.next >= start {
-		to, from := s.next, max(start, s.next-s.length+1)
-		keys, ok, err := w.readWords(ctx, wordRange{blocks: []int64{block}, from: from, to: to})
-		if err != nil {
-			return err
-		}
-		if !ok {
-			w.common = s.length == 1
-			s.length = max(s.length/sliceGrowth, 1)
-			continue
-		}
-		// Another transaction may have added texts since they were counted.
-		if same, err := w.findNext(ctx, from-1); err != nil {
-			return err
-		} else if !same {
-			s.next = to
-			continue
-		}
-		if err := w.take(ctx, keys, from); err != nil {
-			return err
-		}
-		w.after = searchKey{at: from}
-		s.length = w.nextLength()
+	_, err := w.findNext(ctx, w.after.at)
+	return err
+}
+
+// advanceSlice reads the keys of the next slice of a period, or ends the period. If the
+// slice has too many words it makes the next one shorter.
+func (w *wordWalk) advanceSlice(ctx context.Context) error {
+	s, start := &w.slices, periodStart(w.slices.block)
+	if s.next == noOrder || s.next < start {
+		w.after, w.block, w.ended = searchKey{at: start}, s.block+1, s.block == w.lastBlock
+		w.slices, w.size = wordSlices{}, 1
+		return nil
 	}
-	if !w.common && s.next < start {
-		w.after, w.block, w.ended = searchKey{at: start}, block+1, block == w.lastBlock
-		if s.length == period {
-			s.length, w.size = 0, 1
-		}
+	to, from := s.next, max(start, s.next-s.length+1)
+	keys, ok, err := w.readWords(ctx, wordRange{blocks: []int64{s.block}, from: from, to: to})
+	if err != nil {
+		return err
 	}
+	if !ok {
+		w.common = s.length == 1
+		s.length = max(s.length/sliceGrowth, 1)
+		return nil
+	}
+	same, err := w.findNext(ctx, from-1)
+	if err != nil {
+		return err
+	}
+	if !same { // another transaction has added texts since they were counted
+		s.next = to
+		return nil
+	}
+	if err := w.take(ctx, keys, from); err != nil {
+		return err
+	}
+	w.after = searchKey{at: from}
+	s.length = w.nextLength()
 	return nil
 }
 
@@ -102,8 +106,8 @@ func (w *wordWalk) nextLength() int64 {
 	return max(next, length/sliceGrowth, 1)
 }
 
-// findNext finds the newest time up to a limit at which an order of the period may have
-// been created that has all terms with few texts. It returns false if a term has many
+// findNext sets next to the newest time up to a limit at which an order of the period may
+// have been created that has all terms with few texts. It returns false if a term has many
 // texts by now, and sets common if all have.
 func (w *wordWalk) findNext(ctx context.Context, limit int64) (same bool, err error) {
 	w.slices.next, w.common, same = limit, true, true
@@ -112,7 +116,7 @@ func (w *wordWalk) findNext(ctx context.Context, limit int64) (same bool, err er
 		if term.manyTexts {
 			continue
 		}
-		newest := int64(math.MinInt64)
+		newest := int64(noOrder)
 		for _, prefix := range term.Prefixes {
 			var texts int64
 			var last sql.NullInt64

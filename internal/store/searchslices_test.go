@@ -12,13 +12,13 @@ import (
 )
 
 // burst returns orders of two merchants, most of which were created within hours of one
-// period, and some in two others. The last ones are newer or older. Names are of few,
-// e-mail addresses unique.
+// period, and some in two others, one of which is the first since 1970. The last orders
+// are newer or older than the rest. Names are of few, e-mail addresses unique.
 func burst(r *rand.Rand, orders int) []order.Incoming {
 	batch := testBatch(7, "R", orders)
 	for i := range batch {
 		o := &batch[i].Order
-		at := testTime.Unix() - []int64{5, 5, 5, 40 * 86400, 300 * 86400}[r.IntN(5)] - r.Int64N(3*3600)
+		at := testTime.Unix() - []int64{5, 5, 5, 40 * 86400, testTime.Unix() - 9*86400}[r.IntN(5)] - r.Int64N(3*3600)
 		if i >= orders-30 {
 			at -= []int64{-3600, 3 * 3600}[i%2]
 		}

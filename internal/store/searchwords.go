@@ -130,14 +130,14 @@ func (w *wordWalk) worthwhile() bool {
 	return w.MerchantID == 0 || words < w.limits.termWords/2 || w.found*w.limits.words >= words*w.Limit
 }
 
-// advance reads the keys of the next periods.
+// advance reads the keys of the next periods, or of a part of one.
 func (w *wordWalk) advance(ctx context.Context) error {
+	if w.slices.length > 0 {
+		return w.advanceSlice(ctx)
+	}
 	blocks, err := w.periods(ctx)
 	if err != nil {
 		return err
-	}
-	if w.slices.length > 0 && len(blocks) > 0 {
-		return w.advanceSlice(ctx, blocks[0])
 	}
 	for {
 		end := int64(math.MinInt64)
@@ -163,8 +163,7 @@ func (w *wordWalk) advance(ctx context.Context) error {
 			if w.common = !w.recursive; w.common {
 				return nil
 			}
-			w.slices = wordSlices{length: firstSlice}
-			return w.advanceSlice(ctx, blocks[0])
+			return w.beginSlices(ctx, blocks[0])
 		}
 		w.fullBlock = blocks[len(blocks)-1]
 		blocks = blocks[:max(len(blocks)/periodGrowth, 1)]
