@@ -67,7 +67,7 @@ func TestPauses(t *testing.T) {
 func TestGivesUp(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	now, e := start, Endpoint{State: Active, Acknowledged: 4}
+	now, e := start, Endpoint{Key: Key{MerchantID: 355, ID: 7}, State: Active, Acknowledged: 4}
 	attempts := 0
 	for e.State == Active {
 		attempts++
@@ -79,7 +79,7 @@ func TestGivesUp(t *testing.T) {
 		if e.State == Active {
 			now = e.NextAttempt
 		} else if f := p.Failure; f == nil || f.Audit.Detail != "reason=status" || f.Audit.Action != AuditFailed ||
-			string(f.Event.Reason) != p.Reason || f.Event.WebhookID != e.ID {
+			string(f.Event.Reason) != p.Reason || f.Event.WebhookID != 7 {
 			t.Errorf("failure %+v", f)
 		}
 	}
