@@ -49,6 +49,20 @@ func gzipped(t *testing.T, content []byte) []byte {
 
 var refusedFile = regexp.MustCompile(`href="data:application/x-ndjson;base64,([^"]*)"`)
 
+// lineCounts returns the part of a page that counts lines, of pairs of a status and a
+// number.
+func lineCounts(pairs ...any) string {
+	var list strings.Builder
+	for i := 0; i < len(pairs); i += 2 {
+		class := "tile"
+		if pairs[i+1] == 0 {
+			class = "tile zero"
+		}
+		fmt.Fprintf(&list, `<li><span class="%s"><span class="count">%d</span> %s</span></li>`, class, pairs[i+1], pairs[i])
+	}
+	return `<ul class="counts">` + list.String() + `</ul>`
+}
+
 // TestImportPage imports files with orders: plain and compressed, twice, with refused
 // lines, and files that are none.
 func TestImportPage(t *testing.T) {
@@ -62,7 +76,7 @@ func TestImportPage(t *testing.T) {
 	noTotal := []byte(`{"merchantId":355,"reference":"BAD-2","total":"x"}`)
 	file := lines(good, hostile, []byte("<b>"), noTotal)
 	got := b.sendFile(importOrders, file)
-	got.expect(t, http.StatusOK, "3 lines were refused", "BAD-1", "BAD-2", "<code>total</code>", "must be a whole number", "not a JSON object")
+	got.expect(t, http.StatusOK, lineCounts("created", 1, "unchanged", 0, "conflicting", 0, "invalid", 3), "3 lines were refused", "BAD-1", "BAD-2", "<code>total</code>", "must be a whole number", "not a JSON object")
 	checkPage(t, "imports", got)
 	if strings.Contains(got.body, "<script>alert") {
 		t.Error("a key is not escaped")
@@ -78,7 +92,8 @@ func TestImportPage(t *testing.T) {
 	if _, err := s.orders.Get(t.Context(), ours, order.ByReference("GOOD")); err != nil {
 		t.Error(err)
 	}
-	b.sendFile(importOrders, gzipped(t, lines(good, newOrder(2, "SECOND")))).expect(t, http.StatusOK, "Every line is done")
+	b.sendFile(importOrders, gzipped(t, lines(good, newOrder(2, "SECOND")))).expect(t, http.StatusOK, "Every line is done",
+		lineCounts("created", 1, "unchanged", 1, "conflicting", 0, "invalid", 0))
 	if _, err := s.orders.Get(t.Context(), ours, order.ByReference("SECOND")); err != nil {
 		t.Error(err)
 	}
@@ -104,6 +119,9 @@ func TestImportIsBounded(t *testing.T) {
 	if len(got.body) > 2<<20 {
 		t.Errorf("the page has %d bytes", len(got.body))
 	}
+	// Line 105 would not fit; the file has the lines before it, not a shorter one after it.
+	got = b.sendFile(importOrders, append(bytes.Repeat(append(long, '\n'), 105), "{}\n"...))
+	got.expect(t, http.StatusOK, "106 lines were refused", "Save 104 refused lines")
 	var random bytes.Buffer // content that gzip cannot compress to less than its blocks
 	for i := range 3000 {
 		fmt.Fprintf(&random, "{\"%x\":1}\n", i*7919)
@@ -124,7 +142,9 @@ func TestImportChangesPage(t *testing.T) {
 		[]byte(`{"merchantId":355,"reference":"SECOND","state":"canceled","reason":"Not Good"}`),
 		[]byte(`{"merchantId":0}`),
 	)
-	b.sendFile(importChanges, file).expect(t, http.StatusOK, "4 lines were refused", "cannot move to completed", "no such order", "<code>reason</code>", "merchantId must be")
+	b.sendFile(importChanges, file).expect(t, http.StatusOK, "4 lines were refused",
+		lineCounts("changed", 1, "unchanged", 0, "not possible in the order’s state", 1, "not found", 1, "invalid", 2),
+		"cannot move to completed", "no such order", "<code>reason</code>", "merchantId must be")
 	o, err := s.orders.Get(t.Context(), ours, order.ByReference("FIRST"))
 	if s.noError(err); o.State != order.InProcessing || o.Carrier.TrackingCodes != "77" {
 		t.Errorf("the order is %s with %q", o.State, o.Carrier.TrackingCodes)
