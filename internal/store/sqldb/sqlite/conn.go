@@ -22,8 +22,8 @@ import (
 // instead of 2.9.
 type conn struct {
 	sqlite *sqlite.Conn
-	// wrote is set by statements that may have written: by all except a SELECT, and an
-	// INSERT, UPDATE or DELETE of no rows.
+	// wrote is set by statements that may have written, also if they failed: by all except
+	// a SELECT, and an INSERT, UPDATE or DELETE that Exec has run on no rows.
 	wrote bool
 }
 
@@ -52,6 +52,7 @@ func (c *conn) prepare(ctx context.Context, text string, args []any) (*sqlite.St
 	if err != nil {
 		return nil, err
 	}
+	c.wrote = c.wrote || !strings.HasPrefix(text, "SELECT")
 	if n := stmt.BindParamCount(); n != len(args) {
 		return nil, fmt.Errorf("statement takes %d arguments, not %d", n, len(args))
 	}
@@ -65,12 +66,11 @@ func (c *conn) prepare(ctx context.Context, text string, args []any) (*sqlite.St
 
 // Exec implements sqldb.Querier.
 func (c *conn) Exec(ctx context.Context, text string, args ...any) (int64, error) {
+	before := c.wrote
 	stmt, err := c.prepare(ctx, text, args)
 	if err != nil {
 		return 0, err
 	}
-	before := c.wrote
-	c.wrote = true // also if it fails halfway
 	for more := true; more; {
 		if more, err = stmt.Step(); err != nil {
 			return 0, stepError(ctx, err)
@@ -94,7 +94,6 @@ func (c *conn) Query(ctx context.Context, text string, args ...any) (sqldb.Rows,
 	if err != nil {
 		return nil, err
 	}
-	c.wrote = c.wrote || !strings.HasPrefix(text, "SELECT")
 	return &rows{ctx: ctx, stmt: stmt, release: func() {}}, nil
 }
 
@@ -104,7 +103,6 @@ func (c *conn) QueryRow(ctx context.Context, text string, args []any, dest ...an
 	if err != nil {
 		return err
 	}
-	c.wrote = c.wrote || !strings.HasPrefix(text, "SELECT") // such as UPDATE ... RETURNING
 	found, err := stmt.Step()
 	if err != nil {
 		return stepError(ctx, err)
