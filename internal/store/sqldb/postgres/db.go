@@ -78,10 +78,7 @@ func Open(ctx context.Context, url string, schema migrations.Options) (*DB, erro
 		return nil, err
 	}
 	admin := stdlib.OpenDB(*config.ConnConfig)
-	cluster := false
-	if err = prepare(ctx, admin, schema); err == nil {
-		cluster, err = isCluster(ctx, admin)
-	}
+	cluster, err := prepare(ctx, admin, schema)
 	if err == nil {
 		admin.SetMaxIdleConns(0)
 		var pool *pgxpool.Pool

@@ -37,19 +37,20 @@ var (
 )
 
 // prepare checks that the database takes writes and that the role has all
-// rights, and brings the schema up to date as far as the options allow.
-func prepare(ctx context.Context, db *sql.DB, options migrations.Options) error {
+// rights, and brings the schema up to date as far as the options allow. cluster reports
+// whether the database is that of a Citus cluster.
+func prepare(ctx context.Context, db *sql.DB, options migrations.Options) (cluster bool, err error) {
 	first, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	var readOnly string
 	if err := db.QueryRowContext(first, `SHOW transaction_read_only`).Scan(&readOnly); err != nil {
-		return err
+		return false, err
 	}
 	if readOnly == "on" {
-		return errReadOnly
+		return false, errReadOnly
 	}
-	if err := checkNotWorker(first, db); err != nil {
-		return err
+	if cluster, err = checkNotWorker(first, db); err != nil {
+		return false, err
 	}
 	// An instance that has nothing to change needs no lock and no right to create
 	// tables.
@@ -58,34 +59,27 @@ func prepare(ctx context.Context, db *sql.DB, options migrations.Options) error 
 		err = migrate(ctx, db, options)
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
-	return checkRights(ctx, db)
+	return cluster, checkRights(ctx, db)
 }
 
-// isCluster reports whether the database is that of a Citus cluster.
-func isCluster(ctx context.Context, db *sql.DB) (cluster bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, openTimeout)
-	defer cancel()
+// checkNotWorker reports whether the database is that of a Citus cluster. It returns
+// errOnWorker for a worker of a cluster: tables created there would conflict with those
+// that the coordinator creates.
+func checkNotWorker(ctx context.Context, db *sql.DB) (cluster bool, err error) {
 	err = db.QueryRowContext(ctx, `SELECT to_regclass('pg_catalog.pg_dist_local_group') IS NOT NULL`).Scan(&cluster)
-	return cluster, err
-}
-
-// checkNotWorker returns errOnWorker for a worker of a Citus cluster. Tables
-// created there would conflict with those that the coordinator creates.
-func checkNotWorker(ctx context.Context, db *sql.DB) error {
-	cluster, err := isCluster(ctx, db)
 	if err != nil || !cluster {
-		return err
+		return false, err
 	}
 	var group int64
 	if err := db.QueryRowContext(ctx, `SELECT groupid FROM pg_dist_local_group`).Scan(&group); err != nil {
-		return fmt.Errorf("read the node's role in the cluster: %w", err)
+		return false, fmt.Errorf("read the node's role in the cluster: %w", err)
 	}
 	if group != 0 {
-		return errOnWorker
+		return false, errOnWorker
 	}
-	return nil
+	return true, nil
 }
 
 // migrate brings the schema up to date under an advisory lock: of instances that
