@@ -42,15 +42,13 @@ var defaultWordLimits = wordLimits{words: 4000, termWords: 1500, rangeWords: 500
 // search is a search in progress.
 type search struct {
 	order.Search
-	q      sqldb.Querier
-	inList string // Dialect.InList
-	// recursive is Dialect.RecursiveQueries.
-	recursive bool
-	limits    wordLimits
-	terms     []orderwords.Term
-	sort      searchSort
-	keys      keySource
-	walk      *wordWalk // is keys, or nil
+	q       sqldb.Querier
+	dialect *sqldb.Dialect
+	limits  wordLimits
+	terms   []orderwords.Term
+	sort    searchSort
+	keys    keySource
+	walk    *wordWalk // is keys, or nil
 
 	reached searchKey // every result up to it was found
 	ended   bool      // no keys are left
@@ -72,8 +70,8 @@ func (db *DB) Search(ctx context.Context, request order.Search) (order.SearchPag
 
 func newSearch(db *DB, request order.Search) *search {
 	return &search{
-		Search: request, q: db.sql, inList: db.dialect.InList, recursive: db.dialect.RecursiveQueries,
-		limits: defaultWordLimits, terms: orderwords.Terms(&request), sort: searchSorts[request.Sort],
+		Search: request, q: db.sql, dialect: db.dialect, limits: defaultWordLimits,
+		terms: orderwords.Terms(&request), sort: searchSorts[request.Sort],
 	}
 }
 

@@ -160,7 +160,7 @@ func (w *wordWalk) advance(ctx context.Context) error {
 			return nil
 		}
 		if len(blocks) == 1 {
-			if w.common = !w.recursive; w.common {
+			if w.common = !w.dialect.RecursiveQueries; w.common {
 				return nil
 			}
 			return w.beginSlices(ctx, blocks[0])
@@ -316,7 +316,7 @@ func (w *wordWalk) matchesOf(ctx context.Context, term walkTerm, of wordRange) (
 	}
 	for _, prefix := range term.Prefixes {
 		limit := most - len(keys)
-		text, args := selectMatches+w.inList+selectMatchesEnd, []any{of.blocks, prefix, orderwords.End(prefix), limit}
+		text, args := selectMatches+w.dialect.InList+selectMatchesEnd, []any{of.blocks, prefix, orderwords.End(prefix), limit}
 		if of.to != 0 {
 			text, args = selectSlice, []any{of.blocks[0], prefix, orderwords.End(prefix), w.limits.texts, of.from, of.to, limit}
 		}
