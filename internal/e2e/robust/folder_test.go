@@ -103,3 +103,14 @@ func status(t testing.TB, pid int, name string) int {
 	t.Fatalf("no %s in the status of process %d", name, pid)
 	return 0
 }
+
+// nothingStored sees that an order has no file and nothing on the disk.
+func (r running) nothingStored(t *testing.T, n sample) {
+	t.Helper()
+	if shown := r.invoices(t, n); len(shown) > 0 {
+		t.Errorf("files are shown: %v", shown)
+	}
+	if left := append(stagedFiles(t, r.Data), stored(t, r.Data, n)...); len(left) > 0 {
+		t.Errorf("files are left on the disk: %v", left)
+	}
+}

@@ -93,17 +93,6 @@ func (r running) takesThree(t *testing.T, n sample, size int) {
 	}
 }
 
-// nothingStored sees that an order has no file and nothing on the disk.
-func (r running) nothingStored(t *testing.T, n sample) {
-	t.Helper()
-	if shown := r.invoices(t, n); len(shown) > 0 {
-		t.Errorf("files are shown: %v", shown)
-	}
-	if left := append(stagedFiles(t, r.Data), stored(t, r.Data, n)...); len(left) > 0 {
-		t.Errorf("files are left on the disk: %v", left)
-	}
-}
-
 // TestDiskFull fills the disk of the whole data folder, database included, and
 // makes room again.
 //

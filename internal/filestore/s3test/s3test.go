@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -88,8 +87,8 @@ type Server struct {
 	folder  string
 	address string
 
-	process *exec.Cmd  // nil: stopped
-	ended   chan error // receives the result of the process
+	process *exec.Cmd    // nil: stopped
+	ended   <-chan error // receives the result of the process
 
 	mu      sync.Mutex
 	created int // buckets
@@ -144,18 +143,8 @@ func (s *Server) Run() error {
 	}
 	cmd := exec.Command(program, append(args, "posix", s.folder)...)
 	cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY="+AccessKey, "ROOT_SECRET_KEY="+s.Secret)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	started, ended := make(chan error), make(chan error, 1)
-	go func() {
-		// The kernel kills the child when the thread that started it ends.
-		runtime.LockOSThread()
-		err := cmd.Start()
-		started <- err
-		if err == nil {
-			ended <- cmd.Wait()
-		}
-	}()
-	if err := <-started; err != nil {
+	ended, err := testenv.StartServer(cmd, syscall.SIGKILL)
+	if err != nil {
 		return err
 	}
 	s.process, s.ended = cmd, ended

@@ -15,7 +15,6 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
-	"runtime"
 	"sort"
 	"strconv"
 	"sync"
@@ -142,8 +141,8 @@ type Server struct {
 	port    int
 	account *syscall.Credential
 
-	process *exec.Cmd  // nil: stopped
-	ended   chan error // receives the result of the process
+	process *exec.Cmd    // nil: stopped
+	ended   <-chan error // receives the result of the process
 
 	mu      sync.Mutex
 	created int      // databases
@@ -243,10 +242,10 @@ func (s *Server) Run() error {
 	if err != nil {
 		return err
 	}
-	s.process = process
-	if err := s.startProcess(); err != nil {
+	if s.ended, err = testenv.StartServer(process, syscall.SIGQUIT); err != nil {
 		return err
 	}
+	s.process = process
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
 	db, err := sql.Open("pgx", s.URL("postgres"))
@@ -270,23 +269,6 @@ func (s *Server) Run() error {
 // waits that long.
 const startTimeout = 3 * time.Minute
 
-// startProcess starts the server from a thread that lives as long as it does:
-// the kernel sends Pdeathsig when the thread that started the process ends, and
-// the Go runtime may end threads at any time.
-func (s *Server) startProcess() error {
-	started, ended := make(chan error), make(chan error, 1)
-	go func() {
-		runtime.LockOSThread()
-		err := s.process.Start()
-		started <- err
-		if err == nil {
-			ended <- s.process.Wait()
-		}
-	}()
-	s.ended = ended
-	return <-started
-}
-
 // Stop stops the server immediately, like a crash.
 func (s *Server) Stop() {
 	if s.process != nil {
@@ -308,7 +290,7 @@ func (s *Server) Remove() {
 func (s *Server) data() string { return filepath.Join(s.folder, "data") }
 
 // command returns a command of a server program. The program runs as the
-// unprivileged account, and ends when the test process ends.
+// unprivileged account.
 func (s *Server) command(name string, args ...string) (*exec.Cmd, error) {
 	path, err := program(name)
 	if err != nil {
@@ -316,7 +298,7 @@ func (s *Server) command(name string, args ...string) (*exec.Cmd, error) {
 	}
 	cmd := exec.Command(path, args...)
 	cmd.Dir = s.folder
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.account, Pdeathsig: syscall.SIGQUIT}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.account}
 	return cmd, nil
 }
 
