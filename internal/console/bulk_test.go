@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -93,14 +94,10 @@ func TestLive(t *testing.T) {
 // waitForWaiters returns when a number of requests wait for events.
 func (s *service) waitForWaiters(want int) {
 	s.t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		if waiting, _ := s.orders.Waiting(); waiting == want {
-			return
-		}
-		if time.Now().After(deadline) {
-			s.t.Fatal("nobody waits")
-		}
-	}
+	s.eventually(fmt.Sprintf("%d requests wait", want), func() bool {
+		waiting, _ := s.orders.Waiting()
+		return waiting == want
+	})
 }
 
 // TestLiveIsNoUse checks that requests of scripts do not keep a session.

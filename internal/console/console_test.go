@@ -4,9 +4,9 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
-	"net/http/httptest"
 	"net/url"
 	"path/filepath"
 	"regexp"
@@ -47,6 +47,7 @@ type service struct {
 	files    *disk.Store
 	webhooks *webhook.Service
 	posted   atomic.Int64 // messages of webhooks
+	stop     func()       // begins to stop the server
 
 	token, otherToken string // of ours and theirs, with all scopes of merchants
 }
@@ -86,9 +87,11 @@ func startAt(t testing.TB, baseURL string, documents ...[]byte) *service {
 	s.token, s.otherToken = s.newToken(ours, token.MerchantScopes), s.newToken(theirs, token.MerchantScopes)
 	s.add(documents...)
 
-	server := httptest.NewUnstartedServer(nil)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	s.noError(err)
+	s.url = "http://" + listener.Addr().String()
 	if baseURL == "" {
-		baseURL = "http://" + server.Listener.Addr().String()
+		baseURL = s.url
 	}
 	metrics := web.NewMetrics()
 	s.webhooks = webhook.NewService(webhook.ServiceOptions{Store: db, Now: s.now, Poster: s, Encoder: s})
@@ -100,10 +103,15 @@ func startAt(t testing.TB, baseURL string, documents ...[]byte) *service {
 	root := web.NewHealth(web.Readiness{}).Routes(nil)
 	root.Routes = append(root.Routes, signIn...)
 	router := web.NewRouter(web.RouterConfig{Authenticator: s.tokens, Refuser: s.orders}, pages, root)
-	server.Config.Handler = web.Observe(router, router.EncodeError, web.RequestLog{Logger: log}, metrics, s.now)
-	server.Start()
-	t.Cleanup(server.Close)
-	s.url = server.URL
+	handler := web.Observe(router, router.EncodeError, web.RequestLog{Logger: log}, metrics, s.now)
+	serving, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- web.Serve(serving, listener, handler, log, web.ServerOptions{Connections: 100}) }()
+	s.stop = stop
+	t.Cleanup(func() {
+		stop()
+		s.noError(<-ended)
+	})
 	return s
 }
 
@@ -124,6 +132,16 @@ func (s *service) noError(err error) {
 	s.t.Helper()
 	if err != nil {
 		s.t.Fatal(err)
+	}
+}
+
+// eventually returns when a condition is met.
+func (s *service) eventually(what string, met func() bool) {
+	s.t.Helper()
+	for deadline := time.Now().Add(time.Minute); !met(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			s.t.Fatalf("it does not happen that %s", what)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"fmt"
+	"io"
 	"mime/multipart"
 	"net/http"
 	"regexp"
@@ -149,4 +150,26 @@ func TestImportChangesPage(t *testing.T) {
 	if s.noError(err); o.State != order.InProcessing || o.Carrier.TrackingCodes != "77" {
 		t.Errorf("the order is %s with %q", o.State, o.Carrier.TrackingCodes)
 	}
+}
+
+// TestImportIsCutByStop stops the server during an import: the page says which lines are
+// done.
+func TestImportIsCutByStop(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	b := s.operator(token.OrdersIngest)
+	body, arriving := io.Pipe()
+	form := multipart.NewWriter(arriving)
+	ended := make(chan page, 1)
+	go func() { ended <- b.send(http.MethodPost, importOrders, form.FormDataContentType(), body) }()
+	part, err := form.CreateFormFile("file", "orders.jsonl")
+	s.noError(err)
+	_, err = part.Write(lines(newOrder(1, "DONE")))
+	s.noError(err)
+	s.eventually("the order is imported", func() bool {
+		_, err := s.orders.Get(t.Context(), ours, order.ByReference("DONE"))
+		return err == nil
+	})
+	s.stop()
+	(<-ended).expect(t, http.StatusOK, "The service is stopping. Lines up to 1 are done.", lineCounts("created", 1, "unchanged", 0, "conflicting", 0, "invalid", 0))
 }
