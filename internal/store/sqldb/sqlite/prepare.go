@@ -16,10 +16,6 @@ import (
 	"merchantorders/internal/store/sqldb"
 )
 
-// pageSize makes the file a third smaller than the default of 4096 does, at the
-// same speed: an order takes about 2.5 KB.
-const pageSize = "8192"
-
 // prepare creates the file and brings its schema up to date, as far as the options
 // allow. checked reports whether it has checked the file for damage. A lock file
 // keeps processes that start at the same time from doing so at once.
@@ -55,10 +51,6 @@ func prepare(ctx context.Context, path string, options migrations.Options) (chec
 // switches the file to a write-ahead log.
 func migrate(ctx context.Context, db *sql.DB, options migrations.Options) error {
 	if _, err := migrations.SQLite.Check(ctx, db, options); err != nil {
-		return err
-	}
-	// The page size must be set before the file has its first page.
-	if _, err := db.ExecContext(ctx, "PRAGMA page_size="+pageSize); err != nil {
 		return err
 	}
 	var mode string
