@@ -50,7 +50,7 @@ func start(t *testing.T, program string, configure func(dir, listen, upstream st
 	service := apptest.Start(t, "--trusted-proxies=127.0.0.1")
 	service.Import(t, []byte(order))
 	dir := t.TempDir()
-	pair, listen := certtest.WriteTo(t, dir, time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)), freeAddress(t)
+	pair, listen := certtest.WriteTo(t, dir, time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)), testenv.FreeAddress(t)
 	check, run := configure(dir, listen, strings.TrimPrefix(service.BaseURL, "http://"), pair)
 	if output, err := exec.CommandContext(t.Context(), program, check...).CombinedOutput(); err != nil {
 		t.Fatalf("%s %v: %v\n%s", program, check, err, output)
@@ -76,19 +76,6 @@ func start(t *testing.T, program string, configure func(dir, listen, upstream st
 	}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &proxy{service: service, url: "https://" + listen, client: &http.Client{Transport: transport, Timeout: patience}}
-}
-
-// freeAddress returns an address that nothing listens on.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return listener.Addr().String()
 }
 
 // waitFor waits until something listens on an address.
@@ -197,7 +184,7 @@ func TestNginx(t *testing.T) {
 	start(t, program, func(dir, listen, upstream string, pair certtest.Pair) (check, run []string) {
 		example := filepath.Join(dir, "example.conf")
 		rewrite(t, "nginx/merchant-orders.conf", example, "",
-			"listen 443 ssl http2;", "listen "+listen+" ssl http2;", "listen 80;", "listen "+freeAddress(t)+";", "127.0.0.1:8080", upstream,
+			"listen 443 ssl http2;", "listen "+listen+" ssl http2;", "listen 80;", "listen "+testenv.FreeAddress(t)+";", "127.0.0.1:8080", upstream,
 			"/etc/nginx/orders.example.com.pem", pair.Cert, "/etc/nginx/orders.example.com.key", pair.Key)
 		main := filepath.Join(dir, "nginx.conf")
 		text := "daemon off; worker_processes 1; pid " + dir + "/nginx.pid; error_log stderr;\nevents {}\nhttp {\n\taccess_log off;\n"

@@ -70,7 +70,7 @@ func buildReceiver(t *testing.T, source, output string) string {
 // testReceiver starts a receiver and sends it deliveries.
 func testReceiver(t *testing.T, program string, args []string, dir string) {
 	t.Helper()
-	address := freeAddress(t)
+	address := testenv.FreeAddress(t)
 	_, port, _ := net.SplitHostPort(address)
 	for i, arg := range args {
 		args[i] = strings.Replace(arg, "ADDRESS", address, 1)
@@ -143,17 +143,6 @@ func testReceiver(t *testing.T, program string, args []string, dir string) {
 	if strings.Join(processed, "; ") != "17 order.created R-17; 18 order.created R-18" {
 		t.Errorf("the receiver has processed %q", processed)
 	}
-}
-
-// freeAddress returns an address of this machine that nobody uses.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
 }
 
 // waitForPort waits until a program listens.

@@ -77,7 +77,7 @@ func TestDatabaseCannotBeOpened(t *testing.T) {
 	locked := func(password string) string {
 		return with(func(u *url.URL) { u.User = url.UserPassword("locked", password) })
 	}
-	free := freeAddress(t)
+	refusing := testenv.RefusingAddress(t)
 	cases := []struct{ name, url, want string }{
 		{"no such scheme", "mysql://u:" + secret + "@db/orders", `must be empty, sqlite://PATH or postgres://`},
 		{"no database", "postgres://u:" + secret + "@db", `must be a URL such as postgres://`},
@@ -89,9 +89,9 @@ func TestDatabaseCannotBeOpened(t *testing.T) {
 		{"a wrong option", with(func(u *url.URL) { u.RawQuery += "&sslmode=perhaps" }), `not a PostgreSQL URL`},
 		{"a pool of one", with(func(u *url.URL) { u.RawQuery += "&pool_max_conns=1" }), `pool_max_conns must be a number from 2`},
 		{"an unknown host", "postgres://u:" + secret + "@nowhere.invalid/db", `open database db on nowhere\.invalid:5432: .*no such host`},
-		{"nothing listens", "postgres://u:" + secret + "@" + free + "/db", `open database db on ` + regexp.QuoteMeta(free) + `: connect: connection refused`},
+		{"nothing listens", "postgres://u:" + secret + "@" + refusing + "/db", `open database db on ` + regexp.QuoteMeta(refusing) + `: connect: connection refused`},
 		{"a server that says nothing", "postgres://u:" + secret + "@" + silent + "/db", `no response in time`},
-		{"several hosts, none of them there", "postgres://u:" + secret + "@" + free + "," + free + "/db", `connection refused`},
+		{"several hosts, none of them there", "postgres://u:" + secret + "@" + refusing + "," + refusing + "/db", `connection refused`},
 		{"a wrong password", locked(secret), `password authentication failed for user "locked"`},
 		{"no password", with(func(u *url.URL) { u.User = url.User("locked") }), `password|empty`},
 		{"an unknown role", with(func(u *url.URL) { u.User = url.UserPassword("nobody", secret) }), `role "nobody" does not exist`},
@@ -237,7 +237,7 @@ func storeFile(t *testing.T, bucket, endpoint string) {
 func TestStorageCannotBeOpened(t *testing.T) {
 	t.Parallel()
 	name, endpoint := s3test.Bucket(t)
-	free, silent := freeAddress(t), silentServer(t)
+	refusing, silent := testenv.RefusingAddress(t), silentServer(t)
 	wrongKey := []string{"AWS_ACCESS_KEY_ID=nobody", "AWS_SECRET_ACCESS_KEY=" + secret}
 	wrongSecret := []string{"AWS_SECRET_ACCESS_KEY=" + secret}
 	secretFile := filepath.Join(t.TempDir(), "secret")
@@ -261,7 +261,7 @@ func TestStorageCannotBeOpened(t *testing.T) {
 		{"a wrong secret in a file", storage(name, endpoint), `the secret in AWS_SECRET_ACCESS_KEY does not match the key`, wrongFile},
 		{"a secret that cannot be read", storage(name, endpoint), `MERCHANT_ORDERS_AWS_SECRET_ACCESS_KEY_FILE: cannot read the file: not a directory`, noFile},
 		{"an unknown host", storage(name, "http://nowhere.invalid"), `no such host`, nil},
-		{"nothing listens", storage(name, "http://"+free), `connection refused`, nil},
+		{"nothing listens", storage(name, "http://"+refusing), `connection refused`, nil},
 		{"a server that says nothing", storage(name, "http://"+silent), `no response in time`, nil},
 		{"encryption that is not there", storage(name, strings.Replace(endpoint, "http:", "https:", 1)), `HTTPS|TLS|tls`, nil},
 	}
@@ -342,17 +342,6 @@ func askPasswordOf(t *testing.T, role string) {
 	eventually(t, "the server has taken the rule over", func() bool {
 		return number(t, db, `SELECT COUNT(*) FROM pg_hba_file_rules WHERE auth_method = 'scram-sha-256'`) > 0
 	})
-}
-
-// freeAddress is an address where nothing listens.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
 }
 
 // silentServer takes connections and says nothing.

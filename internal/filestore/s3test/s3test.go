@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -113,14 +114,11 @@ func Start() (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := testenv.FreePort()
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Secret: SecretKey, folder: folder, address: listener.Addr().String()}
-	if err := listener.Close(); err != nil {
-		return nil, err
-	}
+	s := &Server{Secret: SecretKey, folder: folder, address: net.JoinHostPort("127.0.0.1", strconv.Itoa(port))}
 	if err := s.Run(); err != nil {
 		s.Remove()
 		return nil, err

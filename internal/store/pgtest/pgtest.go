@@ -10,7 +10,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"os/user"
@@ -194,7 +193,7 @@ func start(makeData func(*Server) (*exec.Cmd, error)) (*Server, error) {
 	if output, err := command.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%s: %w: %s", command.Path, err, output)
 	}
-	if s.port, err = freePort(); err != nil {
+	if s.port, err = testenv.FreePort(); err != nil {
 		return nil, err
 	}
 	if err := s.Run(); err != nil {
@@ -330,13 +329,4 @@ func program(name string) (string, error) {
 		return "", fmt.Errorf("%s is not installed (Debian: apt-get install postgresql): %w", name, err)
 	}
 	return path, nil
-}
-
-func freePort() (int, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().(*net.TCPAddr).Port, nil
 }
