@@ -23,6 +23,7 @@ func TestExport(t *testing.T) {
 				customer := document["customer"].(map[string]any)
 				customer["firstName"], customer["lastName"], customer["company"] = `=HYPERLINK("http://evil.example")`, "-1+1", "@SUM(A1)"
 				customer["email"], customer["phone"] = "\ttab", "+30 210"
+				document["total"] = 1205
 			}
 		}))
 	}
@@ -48,10 +49,11 @@ func TestExport(t *testing.T) {
 		}
 	}
 	got := b.get("/console/orders.csv")
-	for _, text := range []string{`"'=HYPERLINK(""http://evil.example"")",'-1+1,'@SUM(A1),'` + "\ttab,'+30 210"} {
-		if !strings.Contains(got.body, text) {
-			t.Errorf("%q is not in %.300s", text, got.body)
-		}
+	// Spreadsheets must not take a text for a formula.
+	row := `A-000,900001,registered,2026-11-20T11:59:00Z,,EUR,12.05,GR,false,` +
+		`"'=HYPERLINK(""http://evil.example"")",'-1+1,'@SUM(A1),'` + "\ttab,'+30 210\r\n"
+	if !strings.Contains(got.body, row) {
+		t.Errorf("%q is not in %.300s", row, got.body)
 	}
 	if got.header.Get("Content-Disposition") != `attachment; filename="orders.csv"` {
 		t.Errorf("Content-Disposition: %s", got.header.Get("Content-Disposition"))
