@@ -26,10 +26,6 @@ const (
 	// before the commit, and reads them again. Its default is 2 MB. The memory is
 	// allocated as it is needed.
 	writerCache = "8000"
-	// walPages is how many pages the log has when they are written to the database
-	// file, 16 MB. A page that several transactions change is then written once. The
-	// default is 1000.
-	walPages = "4000"
 )
 
 // dialect has no row locks: BEGIN IMMEDIATE locks the whole database.
@@ -134,7 +130,7 @@ func open(ctx context.Context, path string) (_ *DB, err error) {
 		db.put(reader)
 	}
 	// The committer repeats BEGIN, so there is no busy timeout.
-	writer, err := openConn(path, 0, append(pragmas, "cache_size=-"+writerCache, "wal_autocheckpoint="+walPages)...)
+	writer, err := openConn(path, 0, append(pragmas, "cache_size=-"+writerCache)...)
 	if err != nil {
 		return nil, err
 	}
