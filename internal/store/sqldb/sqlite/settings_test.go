@@ -38,7 +38,7 @@ func TestSQLiteSettings(t *testing.T) {
 	for i, connection := range connections {
 		// FULL is 2: a commit survives a power cut.
 		want := map[string]string{
-			"synchronous": "2", "journal_mode": "wal", "foreign_keys": "1",
+			"synchronous": "2", "journal_mode": "wal", "foreign_keys": "1", "page_size": "4096",
 			"busy_timeout": "10000", "query_only": "1", "cache_size": "-2000",
 		}
 		if i == 0 {
