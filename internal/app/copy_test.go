@@ -14,6 +14,7 @@ import (
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/filestore/s3test"
 	"merchantorders/internal/store/pgtest"
+	"merchantorders/internal/testenv"
 )
 
 // newTarget returns the addresses of a new PostgreSQL database and a new bucket.
@@ -128,7 +129,7 @@ func TestCopyBesideServer(t *testing.T) {
 		for range 20 {
 			permits <- struct{}{}
 		}
-		eventually(t, func() bool { return len(permits) < 19 })
+		testenv.Eventually(t, "an order is imported", func() bool { return len(permits) < 19 })
 		mustCopy(t, s.Folder, to...)
 		mustCheck(t, s.Folder, "--database", database, "--storage", storage)
 		mustCheck(t, s.Folder)

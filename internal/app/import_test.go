@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"merchantorders/internal/app"
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/testenv"
 )
 
 // document returns a small order document of merchant 355 whose reference and
@@ -175,7 +175,7 @@ func TestImportIsStopped(t *testing.T) {
 	if _, err := io.WriteString(writer, lines(document(1), document(2))); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, func() bool {
+	testenv.Eventually(t, "the order is imported", func() bool {
 		status, _ := get(t, s.BaseURL+"/v2/orders/T-2", s.Token)
 		return status == 200
 	})
@@ -192,15 +192,5 @@ func TestImportIsStopped(t *testing.T) {
 	got := s.Run(t, lines(document(1), document(2), document(3)), "import", "-")
 	if want := "created 1, unchanged 2, conflicting 0, invalid 0\n"; got.Code != 0 || got.Stdout != want {
 		t.Errorf("run again: %+v, want %q", got, want)
-	}
-}
-
-// eventually waits for a condition, for up to a minute.
-func eventually(t *testing.T, condition func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(3 * time.Minute); !condition(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the condition was not met in time")
-		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // TestBulkAccept accepts several orders, of which somebody else has accepted one.
@@ -94,7 +95,7 @@ func TestLive(t *testing.T) {
 // waitForWaiters returns when a number of requests wait for events.
 func (s *service) waitForWaiters(want int) {
 	s.t.Helper()
-	s.eventually(fmt.Sprintf("%d requests wait", want), func() bool {
+	testenv.Eventually(s.t, fmt.Sprintf("%d requests wait", want), func() bool {
 		waiting, _ := s.orders.Waiting()
 		return waiting == want
 	})

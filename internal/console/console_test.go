@@ -135,16 +135,6 @@ func (s *service) noError(err error) {
 	}
 }
 
-// eventually returns when a condition is met.
-func (s *service) eventually(what string, met func() bool) {
-	s.t.Helper()
-	for deadline := time.Now().Add(time.Minute); !met(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			s.t.Fatalf("it does not happen that %s", what)
-		}
-	}
-}
-
 func (s *service) newToken(merchantID int64, scopes token.Scope) string {
 	s.t.Helper()
 	text, _, err := s.tokens.Create(context.Background(), merchantID, scopes, 0)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
 )
 
@@ -166,7 +167,7 @@ func TestImportIsCutByStop(t *testing.T) {
 	s.noError(err)
 	_, err = part.Write(lines(newOrder(1, "DONE")))
 	s.noError(err)
-	s.eventually("the order is imported", func() bool {
+	testenv.Eventually(s.t, "the order is imported", func() bool {
 		_, err := s.orders.Get(t.Context(), ours, order.ByReference("DONE"))
 		return err == nil
 	})

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"merchantorders/internal/testenv"
 )
 
 // events is the request for events.
@@ -149,7 +151,7 @@ func TestEventsWait(t *testing.T) {
 		gone, leave := context.WithCancel(t.Context())
 		left, stays := ask(gone, "after=3&wait=30"), ask(t.Context(), "after=3&wait=30")
 		// Each looks before it waits.
-		eventually(t, func() bool { return s.looks(t) == looks+2 })
+		testenv.Eventually(t, "both requests have read events", func() bool { return s.looks(t) == looks+2 })
 		leave()
 		<-left
 		s.logged(t, `"route":"/v2/events","status":499`)
@@ -182,7 +184,7 @@ func TestEventsRevoked(t *testing.T) {
 				}
 				waiting <- a
 			}()
-			eventually(t, func() bool { return s.looks(t) == looks+1 })
+			testenv.Eventually(t, "the request has read events", func() bool { return s.looks(t) == looks+1 })
 			start := time.Now()
 			if result := s.Run(t, "", "token", "revoke", token); result.Code != 0 {
 				t.Fatalf("exit code %d: %s", result.Code, result.Stderr)
@@ -199,16 +201,6 @@ func TestEventsRevoked(t *testing.T) {
 	})
 }
 
-// eventually waits until a condition is true.
-func eventually(t *testing.T, condition func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(responseTimeout); !condition(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("not in time")
-		}
-	}
-}
-
 // looks is how often events have been read so far.
 func (s *service) looks(t *testing.T) float64 {
 	t.Helper()
@@ -218,7 +210,7 @@ func (s *service) looks(t *testing.T) float64 {
 // logged waits until the log has a text.
 func (s *service) logged(t *testing.T, text string) {
 	t.Helper()
-	eventually(t, func() bool { return strings.Contains(s.Log(), text) })
+	testenv.Eventually(t, "the log has "+text, func() bool { return strings.Contains(s.Log(), text) })
 }
 
 // TestEventsFollowed follows the feed, waiting, while two clients work: every

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 // tooManyRequests is the refusal of a request beyond the limit.
@@ -136,8 +138,8 @@ func TestInFlight(t *testing.T) {
 			}
 		})
 	}
-	eventually(t, func() bool { return s.looks(t) == 40 })
-	eventually(t, func() bool { return s.do(t, get(v1.list())).status == 200 })
+	testenv.Eventually(t, "all requests have read events", func() bool { return s.looks(t) == 40 })
+	testenv.Eventually(t, "a list succeeds", func() bool { return s.do(t, get(v1.list())).status == 200 })
 	for range 32 {
 		requests.Go(func() {
 			// Again, because a body may take ten seconds only.
@@ -147,7 +149,7 @@ func TestInFlight(t *testing.T) {
 		})
 	}
 	var refused response
-	eventually(t, func() bool {
+	testenv.Eventually(t, "a request is refused", func() bool {
 		refused = s.do(t, get(v1.list()))
 		return refused.status != 200
 	})

@@ -72,7 +72,7 @@ func deliverToMany(t *testing.T, database string) {
 		for m := range int64(merchants) {
 			w.addEvents(m+1, "R"+strconv.Itoa(round), 1)
 		}
-		waitFor(t, "the endpoints that respond", func() bool {
+		testenv.Eventually(t, "the endpoints that respond", func() bool {
 			mu.Lock()
 			defer mu.Unlock()
 			return len(delays) >= len(endpoints)-hanging

@@ -11,6 +11,7 @@ import (
 
 	"merchantorders/client"
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/webhook"
 )
 
@@ -37,7 +38,7 @@ func TestDelivery(t *testing.T) {
 		}
 	}
 	for _, e := range endpoints {
-		waitFor(t, fmt.Sprint("all events of ", e.ID), func() bool { return r.last(e) == 40 })
+		testenv.Eventually(t, fmt.Sprint("all events of ", e.ID), func() bool { return r.last(e) == 40 })
 	}
 	for _, e := range endpoints {
 		got := r.acked[fmt.Sprint(e.ID)]
@@ -51,7 +52,7 @@ func TestDelivery(t *testing.T) {
 		t.Error(r.problems)
 	}
 	key := endpoints[0].Key
-	waitFor(t, "the last progress", func() bool {
+	testenv.Eventually(t, "the last progress", func() bool {
 		e, err := w.hooks.Get(t.Context(), key)
 		return err == nil && e.Acknowledged == 40
 	})
@@ -81,11 +82,11 @@ func TestSkippedTypes(t *testing.T) {
 			return err == nil && got.Acknowledged == n
 		}
 	}
-	waitFor(t, "all skipped", acknowledged(150))
+	testenv.Eventually(t, "all skipped", acknowledged(150))
 	if _, err := w.orders.Transition(t.Context(), 1, order.ByReference("A-1-0"), order.Canceled, order.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, "the change of state", acknowledged(151))
+	testenv.Eventually(t, "the change of state", acknowledged(151))
 	if r.last(e) != 151 || len(r.acked[fmt.Sprint(e.ID)]) != 1 || len(r.problems) > 0 {
 		t.Errorf("%v %v", r.acked, r.problems)
 	}
@@ -117,7 +118,7 @@ func TestReplayDuringDelivery(t *testing.T) {
 		t.Fatal(err)
 	}
 	close(proceed)
-	waitFor(t, "the replay", func() bool {
+	testenv.Eventually(t, "the replay", func() bool {
 		got, err := w.hooks.Get(t.Context(), e.Key)
 		return err == nil && got.Acknowledged == 5
 	})
@@ -157,12 +158,12 @@ func TestDisabled(t *testing.T) {
 	w.run(r, func(o *webhook.Options) { o.Wait = func(int) time.Duration { return time.Hour } })
 	w.addEvents(1, "A", 2)
 	w.addEvents(2, "A", 2)
-	waitFor(t, "both have failed", func() bool {
+	testenv.Eventually(t, "both have failed", func() bool {
 		gone, err := w.hooks.Get(t.Context(), endpoints[0].Key)
 		late, err2 := w.hooks.Get(t.Context(), endpoints[1].Key)
 		return err == nil && err2 == nil && gone.State == webhook.Failed && gone.Reason != "" && late.Failures == 1
 	})
-	waitFor(t, "the event of the failure", func() bool { return r.last(watcher) == 3 })
+	testenv.Eventually(t, "the event of the failure", func() bool { return r.last(watcher) == 3 })
 	status.Store(204)
 	yes, url := true, "https://new.example.com"
 	if _, err := w.hooks.Change(t.Context(), order.ActorMerchant, endpoints[0].Key, webhook.Change{Enabled: &yes}, webhook.ChangeOptions{}); err != nil {
@@ -173,7 +174,7 @@ func TestDisabled(t *testing.T) {
 	}
 	for i, e := range endpoints {
 		// The first one also gets the event of its own failure.
-		waitFor(t, "both go on", func() bool { return r.last(e) == int64(3-i) })
+		testenv.Eventually(t, "both go on", func() bool { return r.last(e) == int64(3-i) })
 	}
 	if len(r.problems) > 0 {
 		t.Error(r.problems)
@@ -205,7 +206,7 @@ func TestHangingEndpoints(t *testing.T) {
 	}
 	for _, e := range endpoints {
 		if !hanging(fmt.Sprint(e.ID)) {
-			waitFor(t, "the others", func() bool { return r.last(e) == 3 })
+			testenv.Eventually(t, "the others", func() bool { return r.last(e) == 3 })
 		}
 	}
 	ended := time.AfterFunc(2*time.Minute, func() { panic("the sender does not stop") })
@@ -237,7 +238,7 @@ func TestSingleDeliveries(t *testing.T) {
 			t.Errorf("redelivery: %+v, %v", d, err)
 		}
 	}
-	waitFor(t, "all events", func() bool {
+	testenv.Eventually(t, "all events", func() bool {
 		got, err := w.hooks.Get(t.Context(), e.Key)
 		return err == nil && got.Acknowledged == 200
 	})
@@ -276,7 +277,7 @@ func TestSingleDeliveryOnce(t *testing.T) {
 		results <- err
 	}
 	go test(ctx)
-	waitFor(t, "the first message", func() bool { return poster.sent.Load() == 1 })
+	testenv.Eventually(t, "the first message", func() bool { return poster.sent.Load() == 1 })
 	disconnect()
 	for range 3 {
 		go test(t.Context())

@@ -119,16 +119,6 @@ func (w *world) run(poster webhook.Poster, change func(*webhook.Options)) (stop 
 	return stop
 }
 
-// waitFor waits until a condition holds, for a minute at most.
-func waitFor(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !condition(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited for a minute: %s", what)
-		}
-	}
-}
-
 // receiver is a Poster that records what arrives. It verifies each signature.
 type receiver struct {
 	mu       sync.Mutex

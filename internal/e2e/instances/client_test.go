@@ -13,6 +13,7 @@ import (
 
 	"merchantorders/internal/ingest/ingesttest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 	"merchantorders/openapi/openapitest"
 )
 
@@ -34,7 +35,7 @@ func newClient(t testing.TB, base, token string) client {
 // newClientOver is newClient with a transport of the caller's.
 func newClientOver(t testing.TB, base, token string, transport *http.Transport) client {
 	t.Cleanup(transport.CloseIdleConnections)
-	return client{base: base, token: token, http: &http.Client{Transport: openapitest.CheckTransport(t, transport), Timeout: waitTimeout}}
+	return client{base: base, token: token, http: &http.Client{Transport: openapitest.CheckTransport(t, transport), Timeout: testenv.WaitTimeout}}
 }
 
 // response is a response read to its end.

@@ -131,7 +131,7 @@ func (c *cutter) work(n sample, dice *rand.Rand) {
 // must be that of a success.
 func (c *cutter) write(dice *rand.Rand, method, path, body string) response {
 	key := fmt.Sprintf("%s %s %d", method, path, dice.Uint64())
-	for end := time.Now().Add(waitTimeout); time.Now().Before(end); {
+	for end := time.Now().Add(testenv.WaitTimeout); time.Now().Before(end); {
 		c.tries.Add(1)
 		got, err := c.cut[dice.IntN(2)].tryUnder(key, method, path, body)
 		switch {

@@ -13,6 +13,7 @@ import (
 
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/store/pgtest"
+	"merchantorders/internal/testenv"
 )
 
 // maxRequestTime is how long a request may take while the database hangs: far
@@ -39,15 +40,15 @@ func (o outage) run(t *testing.T, i installation) {
 	c := newCrowd(t, [2]client{newClient(t, processes[0].BaseURL, token), newClient(t, processes[1].BaseURL, token)})
 	quiet := goroutines(t, c.instances[0])
 	c.begin()
-	eventually(t, "all kinds of requests succeed", func() bool { return c.everyKind(c.done, nil) })
+	testenv.Eventually(t, "all kinds of requests succeed", func() bool { return c.everyKind(c.done, nil) })
 	o.begin(t)
-	eventually(t, "all kinds of requests meet the fault", func() bool { return c.everyKind(c.failed, nil) })
+	testenv.Eventually(t, "all kinds of requests meet the fault", func() bool { return c.everyKind(c.failed, nil) })
 	for _, instance := range c.instances {
 		if got := instance.ask(t, http.MethodGet, "/healthz", ""); got.status != http.StatusOK {
 			t.Errorf("/healthz: %d %s", got.status, got.body)
 		}
 		// What /readyz says may be a second old.
-		eventually(t, "/readyz is 503", func() bool {
+		testenv.Eventually(t, "/readyz is 503", func() bool {
 			return instance.ask(t, http.MethodGet, "/readyz", "").status == http.StatusServiceUnavailable
 		})
 	}
@@ -60,10 +61,10 @@ func (o outage) run(t *testing.T, i installation) {
 	c.check()
 	checkTotals(t, c.instances[0], i.tables(t), merchantID)
 	for n, instance := range c.instances {
-		eventually(t, "an instance is ready", func() bool {
+		testenv.Eventually(t, "an instance is ready", func() bool {
 			return instance.ask(t, http.MethodGet, "/readyz", "").status == http.StatusOK
 		})
-		eventually(t, "nothing of the outage is left under way", func() bool {
+		testenv.Eventually(t, "nothing of the outage is left under way", func() bool {
 			return goroutines(t, instance) < quiet+30
 		})
 		if strings.Contains(processes[n].Log(), secret) {
@@ -78,10 +79,10 @@ func (o outage) run(t *testing.T, i installation) {
 func (c *crowd) recovers() {
 	c.t.Helper()
 	const rounds = 5
-	eventually(c.t, "all kinds of requests succeed and none fails", func() bool {
+	testenv.Eventually(c.t, "all kinds of requests succeed and none fails", func() bool {
 		for range rounds {
 			before, failed := c.counts()
-			eventually(c.t, "all kinds of requests succeed again", func() bool { return c.everyKind(c.done, before) })
+			testenv.Eventually(c.t, "all kinds of requests succeed again", func() bool { return c.everyKind(c.done, before) })
 			if _, now := c.counts(); now != failed {
 				return false
 			}
@@ -156,13 +157,13 @@ func TestDatabaseMoves(t *testing.T) {
 	two := i.pair(t, token)
 	c := newCrowd(t, two)
 	c.begin()
-	eventually(t, "all kinds of requests succeed", func() bool { return c.everyKind(c.done, nil) })
+	testenv.Eventually(t, "all kinds of requests succeed", func() bool { return c.everyKind(c.done, nil) })
 	w.deafen()
 	c.recovers()
 	// Connections that have been idle for a while are asked first, and no request
 	// fails then. Not at every try: what an instance does by itself now and then
 	// may have used one just before.
-	eventually(t, "idle connections go silent and no request fails", func() bool {
+	testenv.Eventually(t, "idle connections go silent and no request fails", func() bool {
 		time.Sleep(1500 * time.Millisecond)
 		w.deafen()
 		for round := range 4 {

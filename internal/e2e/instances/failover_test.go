@@ -9,6 +9,7 @@ import (
 	"merchantorders/internal/ingest/ingesttest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/pgtest"
+	"merchantorders/internal/testenv"
 )
 
 // TestFailoverLosesCommits replaces the database by an asynchronous standby that
@@ -32,7 +33,7 @@ func TestFailoverLosesCommits(t *testing.T) {
 		sample(1).v1(), sample(1).v2(), sample(2).v2(), sample(5).v1(), sample(5).v2(),
 	}
 	sent := admin(t, primary)
-	eventually(t, "the standby has all commits", func() bool {
+	testenv.Eventually(t, "the standby has all commits", func() bool {
 		return number(t, sent, `SELECT COUNT(*) FROM pg_stat_replication WHERE replay_lsn = pg_current_wal_lsn()`) == 1
 	})
 	standby.Stop()
@@ -102,7 +103,7 @@ func responses(t *testing.T, c client, paths []string) map[string]response {
 	t.Helper()
 	all := make(map[string]response)
 	for _, path := range paths {
-		eventually(t, "the database is found", func() bool {
+		testenv.Eventually(t, "the database is found", func() bool {
 			all[path] = c.ask(t, http.MethodGet, path, "")
 			return all[path].status != http.StatusServiceUnavailable
 		})

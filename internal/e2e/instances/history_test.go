@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/anishathalye/porcupine"
+
+	"merchantorders/internal/testenv"
 )
 
 // target is what a history is taken of.
@@ -92,7 +94,7 @@ func TestHistory(t *testing.T) {
 		two := i.pair(t, token)
 		h, s := newHistory(), service{t: t, instances: two}
 		for n := sample(1); n <= orders; n++ {
-			together(clients, func(who int, ready func()) {
+			testenv.Together(clients, func(who int, ready func()) {
 				dice := rand.New(rand.NewPCG(uint64(n), uint64(who)))
 				ready()
 				for range each {

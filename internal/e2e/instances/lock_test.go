@@ -12,6 +12,7 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/pgtest"
+	"merchantorders/internal/testenv"
 )
 
 // waiting returns how many sessions of a database wait for a lock.
@@ -70,7 +71,7 @@ func TestLockIsHeldForLong(t *testing.T) {
 	if got := c.ask(t, d.method, d.path(2), d.body); got.status != http.StatusOK {
 		t.Errorf("accept of another order: %d %s", got.status, got.body)
 	}
-	eventually(t, "what waited for the lock is given up", func() bool { return waiting(t, tables) == 0 })
+	testenv.Eventually(t, "what waited for the lock is given up", func() bool { return waiting(t, tables) == 0 })
 	release()
 	if got := c.ask(t, d.method, d.path(1), d.body); got.status != http.StatusOK {
 		t.Errorf("accept when the lock is gone: %d %s", got.status, got.body)
@@ -92,18 +93,18 @@ func TestFrozenInstanceLosesLocks(t *testing.T) {
 	release := locked(t, tables, `SELECT last_event FROM merchants WHERE id = $1 FOR UPDATE`, merchantID)
 	responded := make(chan response, 1)
 	go func() { responded <- one.ask(t, d.method, d.path(1), d.body) }()
-	eventually(t, "the change waits for the counter", func() bool { return waiting(t, tables) == 1 })
+	testenv.Eventually(t, "the change waits for the counter", func() bool { return waiting(t, tables) == 1 })
 	if err := syscall.Kill(frozen.PID(), syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the instance is frozen", func() bool { return stopped(t, frozen.PID()) })
+	testenv.Eventually(t, "the instance is frozen", func() bool { return stopped(t, frozen.PID()) })
 	release()
-	eventually(t, "the frozen instance holds the lock", func() bool {
+	testenv.Eventually(t, "the frozen instance holds the lock", func() bool {
 		return number(t, tables, `SELECT COUNT(*) FROM pg_stat_activity
 			WHERE datname = current_database() AND state = 'idle in transaction'`) == 1
 	})
 	// Of the same merchant, whose counter is locked as well.
-	eventually(t, "another instance changes another order", func() bool {
+	testenv.Eventually(t, "another instance changes another order", func() bool {
 		return other.ask(t, d.method, d.path(2), d.body).status == http.StatusOK
 	})
 	if err := syscall.Kill(frozen.PID(), syscall.SIGCONT); err != nil {

@@ -46,7 +46,7 @@ func refusedCommand(t *testing.T, cmd *exec.Cmd, setting, want string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	timer := time.AfterFunc(waitTimeout, func() { _ = cmd.Process.Kill() })
+	timer := time.AfterFunc(testenv.WaitTimeout, func() { _ = cmd.Process.Kill() })
 	defer timer.Stop()
 	err := cmd.Run()
 	var exit *exec.ExitError
@@ -339,7 +339,7 @@ func askPasswordOf(t *testing.T, role string) {
 		t.Fatal(err)
 	}
 	execute(t, db, `SELECT pg_reload_conf()`)
-	eventually(t, "the server has taken the rule over", func() bool {
+	testenv.Eventually(t, "the server has taken the rule over", func() bool {
 		return number(t, db, `SELECT COUNT(*) FROM pg_hba_file_rules WHERE auth_method = 'scram-sha-256'`) > 0
 	})
 }

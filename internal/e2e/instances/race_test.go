@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 // TestOneDecisionWins has 32 clients of two instances accept and reject the same
@@ -19,7 +21,7 @@ func TestOneDecisionWins(t *testing.T) {
 		two := i.pair(t, i.filled(t, orders))
 		for n := sample(1); n <= orders; n++ {
 			responses := make([]response, clients)
-			together(clients, func(who int, ready func()) {
+			testenv.Together(clients, func(who int, ready func()) {
 				c, d := two[who%2], decisions[who/2%len(decisions)]
 				c.ask(t, http.MethodGet, "/healthz", "") // opens the connection
 				ready()
@@ -62,7 +64,7 @@ func TestThreeUploadsStay(t *testing.T) {
 				return bytes.Repeat(fmt.Appendf(nil, "order %d, client %02d. ", n, who), 2000+100*who)
 			}
 			responses, entries := make([]response, clients), make([]entry, clients)
-			together(clients, func(who int, ready func()) {
+			testenv.Together(clients, func(who int, ready func()) {
 				c := two[who%2]
 				c.ask(t, http.MethodGet, "/healthz", "") // opens the connection
 				ready()

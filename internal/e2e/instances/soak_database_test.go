@@ -12,6 +12,7 @@ import (
 
 	"merchantorders/internal/ingest/ingesttest"
 	"merchantorders/internal/store/pgtest"
+	"merchantorders/internal/testenv"
 )
 
 // soakDatabase is the database of a soak: a server that instances reach through a
@@ -174,7 +175,7 @@ func (s *soak) awaitHistories(ledgers map[int64]*ledger) {
 	s.t.Helper()
 	for _, m := range s.merchants {
 		for slot := range s.instances {
-			eventually(s.t, "the instance notices the other history", func() bool {
+			testenv.Eventually(s.t, "the instance notices the other history", func() bool {
 				var page soakPage
 				got := s.probe(slot, m, "/v2/events?after=latest")
 				return got.status == http.StatusOK && json.Unmarshal([]byte(got.body), &page) == nil && ledgers[m.id].mayBe(page.History)
@@ -187,7 +188,7 @@ func (s *soak) awaitHistories(ledgers map[int64]*ledger) {
 func (s *soak) awaitDatabase() {
 	s.t.Helper()
 	good := 0
-	eventually(s.t, "the instances find the database", func() bool {
+	testenv.Eventually(s.t, "the instances find the database", func() bool {
 		time.Sleep(50 * time.Millisecond)
 		good++
 		for slot := range s.instances {

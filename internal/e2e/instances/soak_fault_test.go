@@ -13,6 +13,7 @@ import (
 
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/filestore/s3test"
+	"merchantorders/internal/testenv"
 )
 
 // soakFaultPause is the longest time between two faults.
@@ -202,7 +203,7 @@ func (s *soak) loseStorage(stops bool) {
 		o.wire.heal()
 	}
 	for slot := range s.instances {
-		eventually(s.t, "the instance finds the storage", func() bool {
+		testenv.Eventually(s.t, "the instance finds the storage", func() bool {
 			got := s.probe(slot, s.merchants[0], "/readyz")
 			return got.status == http.StatusOK && got.body == "{\"status\":\"ready\"}\n"
 		})

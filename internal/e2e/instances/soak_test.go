@@ -157,7 +157,7 @@ func (s *soak) begin() *sync.WaitGroup {
 	}
 	transport := &http.Transport{MaxIdleConnsPerHost: soakMerchants * soakReaders}
 	s.t.Cleanup(transport.CloseIdleConnections)
-	feeds := client{http: &http.Client{Transport: transport, Timeout: waitTimeout}}
+	feeds := client{http: &http.Client{Transport: transport, Timeout: testenv.WaitTimeout}}
 	for who := range soakMerchants * soakReaders {
 		r := soakReader{soak: s, client: feeds, merchant: s.merchants[who%soakMerchants], home: who / soakMerchants % 2,
 			dice: rand.New(rand.NewPCG(*soakSeed, uint64(1000+who)))}

@@ -15,6 +15,7 @@ import (
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/filestore/s3test"
 	"merchantorders/internal/store/pgtest"
+	"merchantorders/internal/testenv"
 )
 
 // storageFault is a way in which an S3 server fails and comes back.
@@ -96,7 +97,7 @@ func TestStorageFails(t *testing.T) {
 			}
 			s.checkRest(t, stored, fault.reads)
 			if name != "cut off half-way" { // the check of the bucket succeeds
-				eventually(t, "/readyz tells that the storage is out of reach", func() bool {
+				testenv.Eventually(t, "/readyz tells that the storage is out of reach", func() bool {
 					got := s.ask(t, http.MethodGet, "/readyz", "")
 					return got.status == http.StatusOK && string(got.body) == `{"status":"ready","storage":"unavailable"}`+"\n"
 				})
@@ -188,8 +189,8 @@ func (s *storageTest) checkLeft(t *testing.T, quiet int) {
 	if reserved := number(t, s.tables, `SELECT COUNT(*) FROM invoices WHERE status = 1`); reserved != 0 {
 		t.Errorf("%d reservations are left", reserved)
 	}
-	eventually(t, "what the fault had under way has ended", func() bool { return goroutines(t, s.client) < quiet+10 })
-	eventually(t, "what may have been stored of failed uploads is removed", func() bool {
+	testenv.Eventually(t, "what the fault had under way has ended", func() bool { return goroutines(t, s.client) < quiet+10 })
+	testenv.Eventually(t, "what may have been stored of failed uploads is removed", func() bool {
 		return number(t, s.tables, `SELECT COUNT(*) FROM invoices WHERE status = 4 AND purged_at IS NULL`) == 0
 	})
 	for _, secret := range []string{"secret name", "secret%20name", s3test.SecretKey} {
@@ -246,7 +247,7 @@ func TestKilledInMidUpload(t *testing.T) {
 		broken <- err
 	}()
 	reserved := func() int { return number(t, tables, `SELECT COUNT(*) FROM invoices WHERE status = 1`) }
-	eventually(t, "the file is reserved", func() bool { return reserved() == 1 })
+	testenv.Eventually(t, "the file is reserved", func() bool { return reserved() == 1 })
 	doomed.Kill(t)
 	if err := <-broken; err == nil {
 		t.Error("the upload got a response")
@@ -260,7 +261,7 @@ func TestKilledInMidUpload(t *testing.T) {
 	// As if it were longer ago than an upload can take.
 	execute(t, tables, `UPDATE invoices SET created_at = created_at - 3600`)
 	start := time.Now()
-	eventually(t, "the reservation is taken back", func() bool { return reserved() == 0 })
+	testenv.Eventually(t, "the reservation is taken back", func() bool { return reserved() == 0 })
 	t.Logf("taken back after %v", time.Since(start).Round(time.Second))
 	for n := range 3 {
 		if got, _, err := other.upload(sample(1).v1(), "lost.pdf", []byte{byte(n)}); err != nil || got.status != http.StatusOK {

@@ -15,10 +15,6 @@ import (
 	"merchantorders/internal/testenv"
 )
 
-// waitTimeout is how long a test waits for something to happen. Only a test that
-// fails waits that long.
-const waitTimeout = 3 * time.Minute
-
 // machine is a machine of its own, see testdata/boot. What a test installs there
 // is gone afterwards.
 type machine struct {
@@ -59,7 +55,7 @@ func boot(t *testing.T) machine {
 		_ = log.Close()
 	})
 	var m machine
-	for end := time.Now().Add(waitTimeout); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(testenv.WaitTimeout); ; time.Sleep(20 * time.Millisecond) {
 		children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", cmd.Process.Pid))
 		m.first = strings.TrimSpace(string(children))
 		state, err := m.run("", "systemctl", "is-system-running", "--wait")
@@ -88,7 +84,7 @@ func removeGroup(t *testing.T, name string) {
 		t.Fatal(err)
 	}
 	root := filepath.Join(strings.Fields(string(mounts))[0], name)
-	for end := time.Now().Add(waitTimeout); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(testenv.WaitTimeout); ; time.Sleep(20 * time.Millisecond) {
 		var folders []string
 		_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 			if err == nil && entry.IsDir() {

@@ -194,7 +194,7 @@ func (b *balancer) send(t *testing.T, method, path, key string) {
 func (b *balancer) waitForRequests(t *testing.T) {
 	t.Helper()
 	wanted := b.done.Load() + 10*clients
-	for end := time.Now().Add(waitTimeout); b.done.Load() < wanted; time.Sleep(pause) {
+	for end := time.Now().Add(testenv.WaitTimeout); b.done.Load() < wanted; time.Sleep(pause) {
 		if time.Now().After(end) {
 			t.Fatalf("only %d requests", b.done.Load())
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // mostMemory is what the server may hold at most, in MB, during 32 simultaneous
@@ -31,7 +32,7 @@ func TestLargeUploadsAtOnce(t *testing.T) {
 	for i := range held {
 		held[i] = s.hold(t, sample(1+i/order.MaxInvoices).path(i), fmt.Sprintf("%02d.pdf", i), content)
 	}
-	eventually(t, "all uploads are under way", func() bool { return len(stagedFiles(t, s.Data)) == clients })
+	testenv.Eventually(t, "all uploads are under way", func() bool { return len(stagedFiles(t, s.Data)) == clients })
 	s.readAll(t, orders)
 
 	var uploads sync.WaitGroup

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/testenv"
 	"merchantorders/openapi/openapitest"
 )
 
@@ -46,7 +47,7 @@ type client struct {
 func newClient(t testing.TB, base, token string) client {
 	transport := &http.Transport{MaxIdleConnsPerHost: 256}
 	t.Cleanup(transport.CloseIdleConnections)
-	return client{base: base, token: token, http: &http.Client{Transport: openapitest.CheckTransport(t, transport), Timeout: waitTimeout}}
+	return client{base: base, token: token, http: &http.Client{Transport: openapitest.CheckTransport(t, transport), Timeout: testenv.WaitTimeout}}
 }
 
 // response is a response read to its end.

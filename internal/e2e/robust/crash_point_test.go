@@ -59,7 +59,7 @@ func TestKilledInTheMiddleOfAnUpload(t *testing.T) {
 			if tc.faults != nil {
 				held.release()
 			}
-			eventually(t, tc.name, func() bool { return tc.until(t, data) })
+			testenv.Eventually(t, tc.name, func() bool { return tc.until(t, data) })
 			server.kill(t)
 			held.release()
 			if got, err := held.result(); err == nil {

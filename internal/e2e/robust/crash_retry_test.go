@@ -89,7 +89,7 @@ func (r running) killedWhileWriting(t *testing.T, first sample, dice *rand.Rand)
 	for range 20 + dice.IntN(killedClients*killedOrders) {
 		select {
 		case <-heard:
-		case <-time.After(waitTimeout):
+		case <-time.After(testenv.WaitTimeout):
 			t.Fatal("the clients get no further")
 		}
 	}

@@ -105,7 +105,7 @@ func crashRound(t *testing.T, server running, first sample, dice *rand.Rand) *le
 	killsImport, moment := dice.IntN(2) == 0, time.Duration(dice.IntN(5000))*time.Microsecond
 	select {
 	case <-l.goal:
-	case <-time.After(waitTimeout):
+	case <-time.After(testenv.WaitTimeout):
 		t.Error("the clients get no further")
 	}
 	time.Sleep(moment)

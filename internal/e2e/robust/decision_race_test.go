@@ -10,6 +10,7 @@ import (
 
 	"merchantorders/internal/ingest/ingesttest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // attempt is one way to accept or reject an order.
@@ -79,7 +80,7 @@ func TestOneDecisionWins(t *testing.T) {
 func (r running) raceToDecide(t *testing.T, n sample, clients int) string {
 	t.Helper()
 	responses := make([]response, clients)
-	together(clients, func(i int, ready func()) {
+	testenv.Together(clients, func(i int, ready func()) {
 		r.ask(t, http.MethodGet, "/healthz", "") // opens the connection
 		ready()
 		a := attempts[i%len(attempts)]

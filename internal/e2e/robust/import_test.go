@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 // TestTwoImportsOfOneFile runs two imports of the same file at once, beside a
@@ -45,7 +47,7 @@ func TestTwoImportsOfOneFile(t *testing.T) {
 		}
 	})
 	var done [2]counts
-	together(len(done), func(i int, ready func()) {
+	testenv.Together(len(done), func(i int, ready func()) {
 		ready()
 		result := run(t, "--data", s.Data, "import", file)
 		if result.Code != 0 {
@@ -78,7 +80,7 @@ func TestKilledImportIsRunAgain(t *testing.T) {
 	if _, err := first.input.Write(text[:len(text)/2]); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "a quarter is taken in", func() bool { return marks.Load() > 100 })
+	testenv.Eventually(t, "a quarter is taken in", func() bool { return marks.Load() > 100 })
 	if err := first.command.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +121,7 @@ func TestStoppedImportCountsTruly(t *testing.T) {
 	if _, err := imports.input.Write(documents.text()); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "all is taken in", func() bool { return marks.Load() == 20 })
+	testenv.Eventually(t, "all is taken in", func() bool { return marks.Load() == 20 })
 	if err := imports.command.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +152,7 @@ func TestWaitingImportBlocksNobody(t *testing.T) {
 		if _, err := imports.input.Write(append(document, `{"merchantId":`...)); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "the order is there", func() bool { return s.total(t, "") == int(n) })
+		testenv.Eventually(t, "the order is there", func() bool { return s.total(t, "") == int(n) })
 		if got := s.ask(t, http.MethodPatch, n.v2()+"/accept", ""); got.status != http.StatusOK {
 			t.Errorf("accept while an import waits: %d %s", got.status, got.body)
 		}

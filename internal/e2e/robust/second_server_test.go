@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/testenv"
 )
 
 // run runs a command of the program as a process and returns its exit code and
@@ -112,7 +113,7 @@ func TestSecondServer(t *testing.T) {
 	first.Import(t, registered(1, 20)...)
 	content := bytes.Repeat([]byte("through the first "), 30_000)
 	held := first.hold(t, sample(1).v1(), "first.pdf", content)
-	eventually(t, "the upload is under way", func() bool { return len(stagedFiles(t, first.Data)) == 1 })
+	testenv.Eventually(t, "the upload is under way", func() bool { return len(stagedFiles(t, first.Data)) == 1 })
 
 	second := startOn(t, first.Data)
 	if left := stagedFiles(t, first.Data); len(left) != 1 {
@@ -156,7 +157,7 @@ func TestSecondServerOfAKilledOne(t *testing.T) {
 	second := startOn(t, first.Data)
 	first.hold(t, sample(1).v1(), "first.pdf", make([]byte, 400_000))
 	held := second.hold(t, sample(1).v2(), "second.pdf", make([]byte, 400_000))
-	eventually(t, "both uploads are under way", func() bool { return len(stagedFiles(t, first.Data)) == 2 })
+	testenv.Eventually(t, "both uploads are under way", func() bool { return len(stagedFiles(t, first.Data)) == 2 })
 	first.Kill(t)
 	third := startOn(t, first.Data)
 	held.release()

@@ -11,15 +11,16 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // connect opens a connection to a server. What is read from it or written to it
-// must come to an end within waitTimeout.
+// must come to an end within testenv.WaitTimeout.
 func (c client) connect(t testing.TB) net.Conn {
 	t.Helper()
 	connection, err := net.Dial("tcp", strings.TrimPrefix(c.base, "http://"))
 	if err == nil {
-		err = connection.SetDeadline(time.Now().Add(waitTimeout))
+		err = connection.SetDeadline(time.Now().Add(testenv.WaitTimeout))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +34,7 @@ const pace = 200 * time.Millisecond
 
 // trickle sends text one byte at a time, over and over, until the server is
 // tired of it, and returns the response. ok is false when the server has
-// borne it for as long as waitTimeout.
+// borne it for as long as testenv.WaitTimeout.
 func trickle(connection net.Conn, text string) (got string, ok bool) {
 	ended := make(chan struct{})
 	go func() {
@@ -161,9 +162,9 @@ func TestGoneInTheMiddle(t *testing.T) {
 	}
 	for n := sample(4); n <= 5; n++ {
 		held := s.hold(t, n.path(int(n)), "half.pdf", make([]byte, 400_000))
-		eventually(t, "the upload is under way", func() bool { return len(stagedFiles(t, s.Data)) > 0 })
+		testenv.Eventually(t, "the upload is under way", func() bool { return len(stagedFiles(t, s.Data)) > 0 })
 		held.cut()
-		eventually(t, "nothing is left of it", func() bool { return len(stagedFiles(t, s.Data)) == 0 })
+		testenv.Eventually(t, "nothing is left of it", func() bool { return len(stagedFiles(t, s.Data)) == 0 })
 		s.nothingStored(t, n)
 	}
 	if got := s.ask(t, http.MethodGet, "/readyz", ""); got.status != http.StatusOK {

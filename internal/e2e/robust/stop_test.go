@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"merchantorders/internal/testenv"
 )
 
 // TestStopFinishesWhatIsUnderWay stops a server with each of the two signals
@@ -26,7 +28,7 @@ func TestStopFinishesWhatIsUnderWay(t *testing.T) {
 			content := bytes.Repeat([]byte("until the end "), 30_000)
 			first := s.hold(t, sample(1).v1(), "first.pdf", content)
 			second := s.hold(t, sample(2).v2(), "second.pdf", content)
-			eventually(t, "both uploads are under way", func() bool { return len(stagedFiles(t, s.Data)) == 2 })
+			testenv.Eventually(t, "both uploads are under way", func() bool { return len(stagedFiles(t, s.Data)) == 2 })
 
 			s.signal(t, signal)
 			s.refusesConnections(t)
@@ -54,7 +56,7 @@ func TestStopFinishesWhatIsUnderWay(t *testing.T) {
 // refusesConnections waits until a server takes no new connections.
 func (r running) refusesConnections(t *testing.T) {
 	t.Helper()
-	eventually(t, "new connections are refused", func() bool {
+	testenv.Eventually(t, "new connections are refused", func() bool {
 		connection, err := net.Dial("tcp", strings.TrimPrefix(r.base, "http://"))
 		if err == nil {
 			_ = connection.Close()
@@ -73,7 +75,7 @@ func TestStopCutsWhatIsStuck(t *testing.T) {
 	s := start(t)
 	s.Import(t, registered(1, 1)...)
 	held := s.hold(t, sample(1).v1(), "stuck.pdf", make([]byte, 400_000))
-	eventually(t, "the upload is under way", func() bool { return len(stagedFiles(t, s.Data)) == 1 })
+	testenv.Eventually(t, "the upload is under way", func() bool { return len(stagedFiles(t, s.Data)) == 1 })
 	s.signal(t, syscall.SIGTERM)
 	if code := s.ended(t); code != 0 {
 		t.Errorf("exit code %d, want 0", code)
@@ -100,7 +102,7 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 	s := start(t)
 	s.Import(t, registered(1, 1)...)
 	s.hold(t, sample(1).v1(), "stuck.pdf", make([]byte, 400_000))
-	eventually(t, "the upload is under way", func() bool { return len(stagedFiles(t, s.Data)) == 1 })
+	testenv.Eventually(t, "the upload is under way", func() bool { return len(stagedFiles(t, s.Data)) == 1 })
 	s.signal(t, syscall.SIGTERM)
 	s.refusesConnections(t)
 	gone := make(chan int, 1)
@@ -124,7 +126,7 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 // where a signal has ended it.
 func (r running) ended(t testing.TB) int {
 	t.Helper()
-	eventually(t, "the server ends", func() bool { return errors.Is(syscall.Kill(r.PID(), 0), syscall.ESRCH) })
+	testenv.Eventually(t, "the server ends", func() bool { return errors.Is(syscall.Kill(r.PID(), 0), syscall.ESRCH) })
 	return r.Stop(t, syscall.Signal(0)) // which is none
 }
 

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/testenv"
 )
 
 const tooManyFiles = "You cannot upload more than 3 files."
@@ -49,7 +51,7 @@ type upload struct {
 func (r running) raceToUpload(t *testing.T, n sample, clients int) []upload {
 	t.Helper()
 	responses, entries := make([]response, clients), make([]entry, clients)
-	together(clients, func(i int, ready func()) {
+	testenv.Together(clients, func(i int, ready func()) {
 		r.ask(t, http.MethodGet, "/healthz", "") // opens the connection
 		content := contentOf(n, i)
 		ready()

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // Activity changes an installation in the background while a test does
@@ -123,7 +124,7 @@ func (a *Activity) AddOrders(t *testing.T) {
 	for range 45 {
 		a.permits <- struct{}{}
 	}
-	eventually(t, func() bool {
+	testenv.Eventually(t, "some orders are imported", func() bool {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		return len(a.orders) >= enough || a.err != nil

@@ -2,7 +2,6 @@ package maintenancetest
 
 import (
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -26,15 +25,5 @@ func (in *Installation) WantNoFindings(t *testing.T) {
 	})
 	if err != nil || result.Findings != 0 || result.Orphans != 0 {
 		t.Errorf("%v: %+v, error %v", in.Kind, result, err)
-	}
-}
-
-// eventually waits up to a minute for a condition.
-func eventually(t *testing.T, condition func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(3 * time.Minute); !condition(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the condition is still false after a minute")
-		}
 	}
 }
