@@ -57,6 +57,9 @@ var growthCases = []growthCase{
 	{name: "console of operators, one merchant", path: "/console/operator/merchants/{id}", who: operatorAtConsole},
 
 	{name: "operator, newest orders", path: "/operator/orders", whole: true},
+	{name: "operator, search by e-mail address", path: "/operator/orders?email=buyer500@example.com", whole: true},
+	{name: "operator, search by name", path: "/operator/orders?name=%CF%80%CE%B1%CF%80%CE%B1%CE%B4%CE%BF", whole: true}, // παπαδο
+	{name: "operator, search without result", path: "/operator/orders?q=zzzz", whole: true},
 	{name: "operator, overview", path: "/operator/overview", whole: true},
 	{name: "operator, merchants", path: "/operator/merchants", whole: true},
 	{name: "operator, webhooks", path: "/operator/webhooks", whole: true},

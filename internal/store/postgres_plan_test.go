@@ -99,7 +99,7 @@ func checkPlans(t *testing.T, db *DB, on sqldb.Querier) {
 		"search, newest of a period": {
 			statement{selectNewest, []any{-2900, "'n'", "'o'", 128, 1000}}, 0, []string{"Recursive Union", "Scan Backward using order_words_pkey"},
 		},
-		"search, next period":  {statement{selectNextPeriod, []any{-3000, -1}}, 0, []string{"Scan using order_words_pkey"}},
+		"search, periods":      {statement{selectPeriods, []any{-3000, -1}}, 0, []string{"Scan using order_words_pkey"}},
 		"search, staged block": {statement{selectStagedBlock, []any{0}}, 0, []string{"Scan using order_words_pkey"}},
 		"search, orders":       {statement{selectFound, slices.Repeat([]any{1, 2}, rowsAtATime)}, 0, []string{"BitmapOr", "orders_pkey"}},
 		"deliveries of an order": {

@@ -25,16 +25,18 @@ const (
 )
 
 const (
-	selectNextPeriod = `SELECT MIN(block) FROM order_words WHERE block >= $1 AND block <= $2`
+	// The first and the last period of some. Each is a seek of its own.
+	selectPeriods = `SELECT (SELECT MIN(block) FROM order_words WHERE block >= $1 AND block <= $2),
+		(SELECT MAX(block) FROM order_words WHERE block >= $1 AND block <= $2)`
 	// Dialect.InList comes between selectMatches and its end.
 	selectMatches    = `SELECT created_at, legacy_id, merchant_id FROM order_words WHERE block `
 	selectMatchesEnd = ` AND word >= $2 AND word < $3 LIMIT $4+0`
 )
 
 // wordWalk yields the keys of orders that have all terms of a search, or that may have
-// them, newest first. It reads the words of a few periods at a time, of more periods the
-// fewer orders are found, and of a part of a period if it has too many. It implements
-// keySource.
+// them, newest first. If few orders have a term, it finds them in all periods at once.
+// Otherwise it reads the words of a few periods at a time, of more periods the fewer
+// orders are found, and of a part of a period if it has too many. It implements keySource.
 type wordWalk struct {
 	*search
 	terms    []walkTerm // those that find most orders last
@@ -44,7 +46,7 @@ type wordWalk struct {
 	block     int64     // the next period
 	lastBlock int64     // the oldest period
 	fullBlock int64     // up to it there is a period with many words
-	size      int       // how many periods are read next; 0: this is the first one
+	size      int       // how many periods are read next; 0: none was read
 	termWords int       // the most words of a term that were read of the last periods
 	slices    wordSlices
 	buffer    []searchKey
@@ -139,13 +141,13 @@ func (w *wordWalk) advance(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for {
+	for few := w.size == 0; ; few = false {
 		end := int64(math.MinInt64)
 		last := len(blocks) == 0 || blocks[len(blocks)-1] == w.lastBlock
 		if !last {
 			end = periodStart(blocks[len(blocks)-1])
 		}
-		keys, ok, err := w.readWords(ctx, wordRange{blocks: blocks, from: end})
+		keys, ok, err := w.readWords(ctx, wordRange{blocks: blocks, from: end, few: few})
 		if err != nil {
 			return err
 		}
@@ -158,6 +160,10 @@ func (w *wordWalk) advance(ctx context.Context) error {
 				w.size = w.nextSize(len(blocks))
 			}
 			return nil
+		}
+		if few {
+			blocks = blocks[:1]
+			continue
 		}
 		if len(blocks) == 1 {
 			if w.common = !w.dialect.RecursiveQueries; w.common {
@@ -204,16 +210,21 @@ func (w *wordWalk) nextSize(periods int) int {
 	return max(size, 1)
 }
 
-// periods returns the blocks of the next periods, the first of which has words. None: no
-// period is left.
+// periods returns the blocks of the next periods, of as many as possible if none was read
+// yet. The first has words. None: no period is left.
 func (w *wordWalk) periods(ctx context.Context) ([]int64, error) {
-	var first sql.NullInt64
-	err := w.q.QueryRow(ctx, selectNextPeriod, []any{w.block, w.lastBlock}, &first)
+	var first, last sql.NullInt64
+	err := w.q.QueryRow(ctx, selectPeriods, []any{w.block, w.lastBlock}, &first, &last)
 	if err != nil || !first.Valid {
 		return nil, err
 	}
+	w.lastBlock = last.Int64
+	size := w.size
+	if size == 0 {
+		size = maxPeriods
+	}
 	var blocks []int64
-	for block := first.Int64; block <= w.lastBlock && len(blocks) < max(w.size, 1); block++ {
+	for block := first.Int64; block <= w.lastBlock && len(blocks) < size; block++ {
 		blocks = append(blocks, block)
 	}
 	return blocks, nil
@@ -225,7 +236,8 @@ type wordRange struct {
 	from   int64 // creation of the oldest order
 	// to is the creation of the newest order, if the range is a slice of a period, which
 	// is the only block. Otherwise it is 0.
-	to int64
+	to  int64
+	few bool // it is of interest only if it has at most fewKeys words of a term
 }
 
 // readWords returns the keys of orders of a range, and of the staged ones that are not
@@ -311,7 +323,10 @@ func (w *wordWalk) matchesOf(ctx context.Context, term walkTerm, of wordRange) (
 		return nil, false, nil
 	}
 	most := w.limits.termWords
-	if of.to != 0 || len(of.blocks) > 1 && of.blocks[0] < 0 {
+	switch {
+	case of.few:
+		most = fewKeys + 1
+	case of.to != 0 || len(of.blocks) > 1 && of.blocks[0] < 0:
 		most = w.limits.rangeWords
 	}
 	for _, prefix := range term.Prefixes {

@@ -52,7 +52,8 @@ type DB struct {
 	sessions commitCache[sessionGrant]
 	feeds    feeds
 	words    *WordWriter
-	// newestBlock is that of the words when they were to be merged last.
+	// newestBlock is that of the staged words at the last call of MergeWords. -1: there
+	// were none, 0: there was no call.
 	newestBlock atomic.Int64
 
 	selectFeed string // statement

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"slices"
 
 	"merchantorders/internal/store/sqldb"
 )
@@ -13,17 +12,17 @@ const (
 	mergedBlocks = 16
 	// minBlocks is how many blocks there must be, because a search reads each, and
 	// maxBlocks while words are being written.
-	minBlocks, maxBlocks = 4, 64
+	minBlocks, maxBlocks = 2, 64
 	// mergedRows is how many words of each block a transaction moves, so that others
 	// wait for about 10 ms.
 	mergedRows = 128
 )
 
 const (
-	selectWordsFrom = `SELECT word, created_at, legacy_id, merchant_id FROM order_words
-		WHERE block = $1 AND word >= $2 ORDER BY word, created_at, legacy_id, merchant_id LIMIT $3+0`
-	deleteWordsTo = `DELETE FROM order_words
-		WHERE block = $1 AND word >= $2 AND (word, created_at, legacy_id, merchant_id) <= ($3, $4, $5, $6)`
+	selectFirstWords = `SELECT word, created_at, legacy_id, merchant_id FROM order_words
+		WHERE block = $1 ORDER BY word, created_at, legacy_id, merchant_id LIMIT $2+0`
+	deleteFirstWords = `DELETE FROM order_words
+		WHERE block = $1 AND (word, created_at, legacy_id, merchant_id) <= ($2, $3, $4, $5)`
 )
 
 // MergeWords moves the staged words of the oldest blocks to their periods, if there are
@@ -34,60 +33,50 @@ func (db *DB) MergeWords(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, db.readError("merge words", err, nil)
 	}
-	if len(blocks) < minBlocks {
-		return false, nil
+	newest := int64(-1)
+	if len(blocks) > 0 {
+		newest = blocks[len(blocks)-1]
 	}
+	before := db.newestBlock.Swap(newest)
 	// An import is faster if it does not share the database with a merge.
-	newest := blocks[len(blocks)-1]
-	if db.newestBlock.Swap(newest) != newest && len(blocks) < maxBlocks {
+	busy := before != 0 && before != newest && len(blocks) < maxBlocks
+	if len(blocks) < minBlocks || busy {
 		return false, nil
 	}
 	blocks = blocks[:min(len(blocks), mergedBlocks)]
-	for from, more := "", true; more; {
-		var last string
+	for more := true; more; {
 		err := db.inTx(ctx, "merge_words", func(t *tx) (err error) {
-			last, more, err = t.mergeWords(ctx, blocks, from)
+			more, err = t.mergeWords(ctx, blocks)
 			return err
 		})
 		if err != nil {
 			return true, err
 		}
-		from = last
 	}
 	return true, nil
 }
 
-// mergeWords moves the next words of blocks, from a word on. It returns the last of
-// them, and false if there are no more.
-func (t *tx) mergeWords(ctx context.Context, blocks []int64, from string) (string, bool, error) {
+// mergeWords moves the first words of each of some blocks, and reports whether there may
+// be more. The blocks have about the same words, so what it moves at a time has neighbors in
+// the periods.
+func (t *tx) mergeWords(ctx context.Context, blocks []int64) (more bool, err error) {
 	var words []Word
-	var end *Word // the lowest end of what was read of a block; nil: all was read
 	for _, block := range blocks {
-		read, err := sqldb.All(ctx, t, selectWordsFrom, []any{block, from, mergedRows}, scanWord)
+		read, err := sqldb.All(ctx, t, selectFirstWords, []any{block, mergedRows}, scanWord)
 		if err != nil {
-			return "", false, err
+			return false, err
 		}
-		if n := len(read); n == mergedRows && (end == nil || read[n-1].Compare(*end) < 0) {
-			end = &read[n-1]
+		if len(read) == 0 {
+			continue
+		}
+		last := read[len(read)-1]
+		if _, err := t.Exec(ctx, deleteFirstWords, block, last.Text, last.CreatedAt, last.LegacyID, last.MerchantID); err != nil {
+			return false, err
 		}
 		words = append(words, read...)
+		more = more || len(read) == mergedRows
 	}
-	if end != nil {
-		words = slices.DeleteFunc(words, func(word Word) bool { return word.Compare(*end) > 0 })
-	}
-	if len(words) == 0 {
-		return "", false, nil
-	}
-	last := slices.MaxFunc(words, Word.Compare)
-	if err := t.db.words.write(ctx, t, 0, words); err != nil {
-		return "", false, err
-	}
-	for _, block := range blocks {
-		if _, err := t.Exec(ctx, deleteWordsTo, block, from, last.Text, last.CreatedAt, last.LegacyID, last.MerchantID); err != nil {
-			return "", false, err
-		}
-	}
-	return last.Text, end != nil, nil
+	return more, t.db.words.write(ctx, t, 0, words)
 }
 
 func scanWord(rows sqldb.Rows) (Word, error) {
