@@ -69,7 +69,7 @@ func TestCheck(t *testing.T) {
 	got = s.Run(t, "", "check", "--repair")
 	want = "merchant 355, order T-1, invoice 1: invoices/T-1/a.pdf is missing; put the file back from a backup, then check again\n" +
 		"repaired: released 1 expired reservation\n" +
-		"repaired: merchant 355: rebuilt the day counts, of which 1 were wrong; restart the servers, which remember the old ones\n" +
+		"repaired: merchant 355: rebuilt the counts of orders, of which 1 were wrong; restart the servers, which remember the old ones\n" +
 		"repaired: removed invoices/T-1/left.pdf, which belonged to no invoice\n" +
 		"checked: merchants 1, orders 3, invoices 3, events 5, files 1, orphans 0: 1 finding\n"
 	if got.Code != 1 || got.Stdout != want || got.Stderr != "merchant-orders: 1 finding\n" {

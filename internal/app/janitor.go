@@ -34,7 +34,8 @@ func (b *backend) expireReservations(ctx context.Context, before time.Time, log 
 }
 
 // indexOrders writes the words of orders that a version without the search has
-// written, and merges the words of new ones.
+// written, counts those of merchants whose orders it has changed, and merges the words of
+// new ones.
 func (b *backend) indexOrders(ctx context.Context, log *slog.Logger) error {
 	indexed := 0
 	for {
@@ -47,6 +48,10 @@ func (b *backend) indexOrders(ctx context.Context, log *slog.Logger) error {
 		}
 	}
 	_ = logCount(log, "orders of an earlier version indexed for the search", indexed, nil)
+	counted, err := b.db.CountOrders(ctx)
+	if err := logCount(log, "orders of merchants counted", counted, err); err != nil {
+		return err
+	}
 	for {
 		if merged, err := b.db.MergeWords(ctx); err != nil || !merged {
 			return err

@@ -20,11 +20,9 @@ import (
 	"merchantorders/internal/store/sqldb/postgres"
 )
 
-// TestDistributedPlans runs what requests do and has each of its statements
-// explained: it must be one task, on the merchant's node, or none, on the
-// coordinator. Only keys of orders are wherever their text leads.
-func TestDistributedPlans(t *testing.T) {
-	t.Parallel()
+// openCluster opens a database with merchants 1 to 8 on a cluster.
+func openCluster(t *testing.T) (*DB, *recorder) {
+	t.Helper()
 	needCluster(t)
 	db, recorded := openRecorded(t, pgtest.Database(t))
 	for id := range int64(8) {
@@ -32,6 +30,15 @@ func TestDistributedPlans(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	return db, recorded
+}
+
+// TestDistributedPlans runs what requests do and has each of its statements
+// explained: it must be one task, on the merchant's node, or none, on the
+// coordinator. Only keys of orders are wherever their text leads.
+func TestDistributedPlans(t *testing.T) {
+	t.Parallel()
+	db, recorded := openCluster(t)
 	nodes := make(map[string]bool)
 	for merchant := range int64(8) {
 		recorded.forget()
@@ -56,6 +63,33 @@ func TestDistributedPlans(t *testing.T) {
 		if tasks, _ := explain(t, db, statement{text, []any{1, 1}}); tasks < 2 {
 			t.Errorf("%s: %d tasks", name, tasks)
 		}
+	}
+}
+
+// TestDistributedCounts reads the numbers of all merchants on a cluster, before and after
+// they are counted.
+func TestDistributedCounts(t *testing.T) {
+	t.Parallel()
+	db, _ := openCluster(t)
+	for id := range int64(8) {
+		if _, err := db.ImportOrders(t.Context(), testBatch(1+id, fmt.Sprintf("M%d", id), 3), order.Cause{At: testTime}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := db.sql.Exec(t.Context(), `UPDATE merchants SET counted_mark = -1, in_state_1 = 7 WHERE id > 2`); err != nil {
+		t.Fatal(err)
+	}
+	for _, uncounted := range []int{6, 0} {
+		o, err := db.Overview(t.Context(), order.OverviewQuery{Limit: 20}, testTime)
+		if err != nil || o.States[order.Registered] != 24 || len(o.Merchants) != 8 || o.Merchants[7].Unanswered != 3 {
+			t.Errorf("overview %+v, %v", o, err)
+		}
+		if n, err := db.CountOrders(t.Context()); n != uncounted || err != nil {
+			t.Errorf("counted the orders of %d merchants, want %d; %v", n, uncounted, err)
+		}
+	}
+	if tasks, _ := explain(t, db, statement{updateCounts, []any{1}}); tasks != 1 {
+		t.Errorf("%d tasks: %s", tasks, updateCounts)
 	}
 }
 

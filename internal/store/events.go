@@ -232,7 +232,9 @@ func (db *DB) CommitVersion() (string, bool) {
 // the last statement of a change: it locks the merchant's row until the transaction
 // ends.
 func (t *tx) appendEvent(ctx context.Context, o order.LockedOrder, event order.Event, fields ...string) error {
-	version, chain, err := t.takeEvents(ctx, o.MerchantID, 1)
+	var moved stateCounts
+	moved.move(event.From, event.To)
+	version, chain, err := t.takeEvents(ctx, o.MerchantID, 1, moved)
 	if err != nil {
 		return err
 	}
@@ -244,22 +246,32 @@ func (t *tx) appendEvent(ctx context.Context, o order.LockedOrder, event order.E
 }
 
 // takeEvents takes the next n event numbers of a merchant, and as many numbers of its
-// audit log. It returns the data version that the merchant has after the transaction:
-// the last of the numbers and the mark of the events. The merchant's row stays locked
-// until the transaction ends, so numbers are in commit order and have no gaps.
-func (t *tx) takeEvents(ctx context.Context, merchantID int64, n int) (order.DataVersion, auditChain, error) {
+// audit log, and adds what the events change to its numbers of orders. It returns the
+// data version that the merchant has after the transaction: the last of the numbers and
+// the mark of the events. The merchant's row stays locked until the transaction ends, so
+// numbers are in commit order and have no gaps.
+func (t *tx) takeEvents(ctx context.Context, merchantID int64, n int, moved stateCounts) (order.DataVersion, auditChain, error) {
 	version := order.DataVersion{Mark: newMark()}
+	var args []any
+	for _, state := range order.States() {
+		args = append(args, moved[state])
+	}
 	var last int64
 	var hash []byte
-	err := t.QueryRow(ctx, `UPDATE merchants SET last_event = last_event + $1, data_mark = $2, audit_seq = audit_seq + $1 WHERE id = $3
-		RETURNING last_event, audit_seq, (SELECT hash FROM audit WHERE merchant_id = $3 AND seq = audit_seq - $1)`,
-		[]any{n, version.Mark, merchantID}, &version.Event, &last, &hash)
-	if err != nil {
+	if err := t.QueryRow(ctx, takeNumbers, append(args, n, version.Mark, merchantID), &version.Event, &last, &hash); err != nil {
 		return version, auditChain{}, err
 	}
 	chain, err := t.chainBefore(ctx, merchantID, last, n, hash)
 	return version, chain, err
 }
+
+// takeNumbers is the statement of takeEvents. The parameters of the states have their
+// numbers, and the others follow.
+var takeNumbers = fmt.Sprintf(`UPDATE merchants SET `+stateColumns(`in_state_%[1]d = in_state_%[1]d + $%[1]d`)+`,
+		last_event = last_event + $%[1]d, audit_seq = audit_seq + $%[1]d,
+		counted_mark = CASE WHEN counted_mark = data_mark THEN $%[2]d ELSE counted_mark END, data_mark = $%[2]d WHERE id = $%[3]d
+	RETURNING last_event, audit_seq, (SELECT hash FROM audit WHERE merchant_id = $%[3]d AND seq = audit_seq - $%[1]d)`,
+	order.NumStates, order.NumStates+1, order.NumStates+2)
 
 // newMark returns a random number, never 0.
 func newMark() int64 { return 1 + rand.Int64N(math.MaxInt64) }

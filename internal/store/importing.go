@@ -243,7 +243,11 @@ func (in *importTx) addDays(ctx context.Context, merchantID int64, items []*impo
 // appendEvents writes the events of a merchant's new orders, and their entries in the
 // audit log.
 func (in *importTx) appendEvents(ctx context.Context, merchantID int64, items []*importItem, cause order.Cause) error {
-	version, chain, err := in.takeEvents(ctx, merchantID, len(items))
+	var moved stateCounts
+	for _, item := range items {
+		moved.move(0, item.Order.State)
+	}
+	version, chain, err := in.takeEvents(ctx, merchantID, len(items), moved)
 	if err != nil {
 		return err
 	}

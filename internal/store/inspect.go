@@ -1,11 +1,9 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"math"
-	"slices"
 	"time"
 
 	"merchantorders/internal/order"
@@ -37,8 +35,6 @@ func (db *DB) FileEntries(ctx context.Context, merchantID, legacyID int64) ([]or
 
 // Statements of an overview. Their indexes have the registered orders only.
 const (
-	selectUnanswered = `SELECT d.merchant_id, CAST(SUM(d.orders) AS BIGINT) FROM order_days d
-		WHERE d.state = 1 AND d.orders > 0 GROUP BY d.merchant_id`
 	selectOldest   = `SELECT MIN(created_at) FROM orders WHERE state = 1`
 	selectOldestOf = `SELECT (SELECT MIN(o.created_at) FROM orders o WHERE o.merchant_id = $1 AND o.state = 1), m.name FROM merchants m WHERE m.id = $1`
 	selectOverdue  = `SELECT COUNT(*) FROM (SELECT 1 FROM orders WHERE state = 1 AND expires_at IS NOT NULL AND expires_at <= $1 LIMIT $2+0) o`
@@ -65,7 +61,11 @@ func (db *DB) Overview(ctx context.Context, query order.OverviewQuery, now time.
 
 // readUnanswered returns a page of the merchants with unanswered orders.
 func readUnanswered(ctx context.Context, q sqldb.Querier, query order.OverviewQuery) ([]order.MerchantUnanswered, *order.OverviewCursor, error) {
-	all, err := sqldb.All(ctx, q, selectUnanswered, nil, func(rows sqldb.Rows) (order.OverviewCursor, error) {
+	after := order.OverviewCursor{Unanswered: math.MaxInt64}
+	if query.After != nil {
+		after = *query.After
+	}
+	page, err := sqldb.All(ctx, q, selectUnanswered, []any{after.Unanswered, after.MerchantID, query.Limit + 1}, func(rows sqldb.Rows) (order.OverviewCursor, error) {
 		var c order.OverviewCursor
 		err := rows.Scan(&c.MerchantID, &c.Unanswered)
 		return c, err
@@ -73,20 +73,13 @@ func readUnanswered(ctx context.Context, q sqldb.Querier, query order.OverviewQu
 	if err != nil {
 		return nil, nil, err
 	}
-	compare := func(a, b order.OverviewCursor) int {
-		return cmp.Or(cmp.Compare(b.Unanswered, a.Unanswered), cmp.Compare(a.MerchantID, b.MerchantID))
-	}
-	if query.After != nil {
-		all = slices.DeleteFunc(all, func(c order.OverviewCursor) bool { return compare(c, *query.After) <= 0 })
-	}
-	slices.SortFunc(all, compare)
 	var next *order.OverviewCursor
-	if len(all) > query.Limit {
-		all = all[:query.Limit]
-		next = &all[query.Limit-1]
+	if len(page) > query.Limit {
+		page = page[:query.Limit]
+		next = &page[query.Limit-1]
 	}
-	merchants := make([]order.MerchantUnanswered, len(all))
-	for i, c := range all {
+	merchants := make([]order.MerchantUnanswered, len(page))
+	for i, c := range page {
 		var oldest sql.NullInt64
 		var name string
 		if err := q.QueryRow(ctx, selectOldestOf, []any{c.MerchantID}, &oldest, &name); err != nil {

@@ -12,10 +12,9 @@ import (
 )
 
 // The statements of a survey cover all merchants. None of them reads the orders of a
-// merchant: the day counts hold one row for each day and state, and the index by
-// state begins with the oldest order.
+// merchant: its row has their numbers by state, and the index by state begins with the
+// oldest order.
 const (
-	selectOrderCounts   = `SELECT state, CAST(SUM(orders) AS BIGINT) FROM order_days GROUP BY state`
 	selectOldestOrder   = `SELECT MIN((SELECT MIN(o.created_at) FROM orders o WHERE o.merchant_id = m.id AND o.state = $1)) FROM merchants m`
 	selectWebhookCounts = `SELECT w.state, COUNT(*), MIN(e.at) FROM webhooks w
 		LEFT JOIN merchants m ON m.id = w.merchant_id AND m.suspended_at IS NULL
@@ -33,22 +32,6 @@ type Survey struct {
 	// OldestUndelivered is the time of the oldest event that an active webhook has yet to
 	// acknowledge; zero: none. Those of suspended merchants do not count.
 	OldestUndelivered time.Time
-}
-
-// readOrderCounts returns how many orders are in each state.
-func readOrderCounts(ctx context.Context, q sqldb.Querier) (map[order.State]int64, error) {
-	counts := make(map[order.State]int64)
-	for _, state := range order.States() {
-		counts[state] = 0
-	}
-	err := sqldb.Each(ctx, q, selectOrderCounts, nil, func(rows sqldb.Rows) error {
-		var state order.State
-		var count int64
-		err := rows.Scan(sqldb.Int(&state), &count)
-		counts[state] = count
-		return err
-	})
-	return counts, err
 }
 
 // Survey reads a survey at a time. Its statements end with ctx.

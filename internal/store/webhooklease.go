@@ -122,7 +122,7 @@ var insertWebhookEvent = newBulkInsert("events", `merchant_id, seq, mark, type, 
 // appendFailure writes the event of an endpoint that the service disables, which has no
 // order, and its entry in the audit log. Like appendEvent it locks the merchant's row.
 func (t *tx) appendFailure(ctx context.Context, merchantID int64, f webhook.Failure) error {
-	version, chain, err := t.takeEvents(ctx, merchantID, 1)
+	version, chain, err := t.takeEvents(ctx, merchantID, 1, stateCounts{})
 	if err != nil {
 		return err
 	}

@@ -148,6 +148,14 @@ var (
 			[]string{"merchant 355: 1970-01-06, registered: the day count is 2, but there are 0 orders"}, 0, 0,
 		},
 		{
+			"wrong number by state", exec(`UPDATE merchants SET in_state_7 = in_state_7 + 1 WHERE id = 356`),
+			[]string{"merchant 356: rejected-by-merchant: the merchant's number of orders is 2, but there are 1"}, 0, 0,
+		},
+		{
+			"numbers by state of an earlier version",
+			exec(`UPDATE merchants SET in_state_7 = in_state_7 + 1, counted_mark = counted_mark - 1 WHERE id = 356`), nil, 0, 0,
+		},
+		{
 			"cursor of a webhook beyond the events", exec(`UPDATE webhooks SET acknowledged = 4000 WHERE merchant_id = 355 AND id = 1`),
 			[]string{"merchant 355: webhook 1 has acknowledged event 4000, but the newest is 13"}, 0, 0,
 		},
@@ -277,6 +285,7 @@ var (
 				"merchant 356, order M356-1: its state is 99, which is not valid",
 				"merchant 356: 2026-11-19, rejected-by-merchant: the day count is 1, but there are 0 orders",
 				"merchant 356: 2026-11-19, unknown: the day count is 0, but there are 1 orders",
+				"merchant 356: rejected-by-merchant: the merchant's number of orders is 1, but there are 0",
 			}, 0, 0,
 		},
 	}

@@ -6,6 +6,7 @@ import (
 
 	"merchantorders/internal/maintenance"
 	"merchantorders/internal/order"
+	"merchantorders/internal/store"
 	"merchantorders/internal/store/sqldb"
 )
 
@@ -27,7 +28,7 @@ type merchantCheck struct {
 	totals      merchantTotals
 	orders      map[dayState]int64
 	missingKeys []orderKey // to be confirmed
-	wrongCounts []string   // findings about day counts
+	wrongCounts []string   // findings about day counts and the merchant's numbers by state
 	badState    bool       // an order has a state that is not valid
 }
 
@@ -58,6 +59,11 @@ func checkMerchant(
 		if err := c.checkOrders(ctx); err != nil {
 			return err
 		}
+		wrong, err := wrongStateCounts(ctx, c.q, c.merchantID, c.orders)
+		if err != nil {
+			return err
+		}
+		c.wrongCounts = wrong
 		return c.checkDayCounts(ctx)
 	})
 	if err == nil {
@@ -69,18 +75,18 @@ func checkMerchant(
 	return c.totals, err
 }
 
-// settleDayCounts reports wrong day counts, or rebuilds them. The orders must be
+// settleDayCounts reports wrong counts of orders, or rebuilds them. The orders must be
 // right for that.
 func (c *merchantCheck) settleDayCounts(ctx context.Context, db sqldb.DB, options Options) error {
 	if len(c.wrongCounts) > 0 && options.Repair && !c.badState {
 		changed, err := rebuildDayCounts(ctx, db, c.merchantID)
 		if err == nil && changed > 0 {
-			options.OnRepair(fmt.Sprintf("merchant %d: rebuilt the day counts, of which %d were wrong; restart the servers, which remember the old ones",
+			options.OnRepair(fmt.Sprintf("merchant %d: rebuilt the counts of orders, of which %d were wrong; restart the servers, which remember the old ones",
 				c.merchantID, changed))
 		}
 		return err
 	}
-	cure := "check --repair rebuilds the day counts"
+	cure := "check --repair rebuilds the counts of orders"
 	if c.badState {
 		cure = maintenance.CureRows
 	}
@@ -138,6 +144,23 @@ func (c *merchantCheck) findGaps(ctx context.Context) error {
 		next = max(next, seq+1)
 	}
 	return err
+}
+
+// wrongStateCounts returns the findings about the numbers by state in a merchant's row,
+// compared with its orders.
+func wrongStateCounts(ctx context.Context, q sqldb.Querier, merchantID int64, orders map[dayState]int64) ([]string, error) {
+	counted := make(map[order.State]int64)
+	for key, n := range orders {
+		counted[key.state] += n
+	}
+	stored, err := store.ReadStateCounts(ctx, q, merchantID)
+	var wrong []string
+	for _, state := range order.States() {
+		if n := stored[state]; stored != nil && n != counted[state] {
+			wrong = append(wrong, fmt.Sprintf("%v: the merchant's number of orders is %d, but there are %d", state, n, counted[state]))
+		}
+	}
+	return wrong, err
 }
 
 // checkDayCounts compares the day counts with the orders that were read.

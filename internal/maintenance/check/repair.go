@@ -5,11 +5,12 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store"
 	"merchantorders/internal/store/sqldb"
 )
 
-// rebuildDayCounts makes the day counts of a merchant equal to its orders, and
-// returns how many were wrong. Other changes of the merchant wait meanwhile.
+// rebuildDayCounts makes the day counts of a merchant and its numbers by state equal to
+// its orders, and returns how many were wrong. Other changes of the merchant wait meanwhile.
 func rebuildDayCounts(ctx context.Context, db sqldb.DB, merchantID int64) (int, error) {
 	changed := 0
 	err := sqldb.RetryTx(ctx, db, func(q sqldb.Querier) error {
@@ -22,8 +23,15 @@ func rebuildDayCounts(ctx context.Context, db sqldb.DB, merchantID int64) (int, 
 		if err != nil {
 			return err
 		}
-		changed, err = writeDayCounts(ctx, q, merchantID, stored, counted)
-		return err
+		if changed, err = writeDayCounts(ctx, q, merchantID, stored, counted); err != nil {
+			return err
+		}
+		wrong, err := wrongStateCounts(ctx, q, merchantID, counted)
+		if err != nil {
+			return err
+		}
+		changed += len(wrong)
+		return store.WriteStateCounts(ctx, q, merchantID)
 	})
 	return changed, err
 }

@@ -46,7 +46,9 @@ const (
 // The tables of the schema, without the one that records migrations.
 var (
 	merchantsTable = newTable(table{name: "merchants", keyColumns: 1, permanent: true},
-		"id, name, created_at, last_event, data_mark, audit_seq, name_mark, suspended_at, suspension_reason, rate_limit, rate_burst")
+		"id, name, created_at, last_event, data_mark, audit_seq, name_mark, suspended_at, suspension_reason, rate_limit, rate_burst,"+
+			" counted_mark, in_state_1, in_state_2, in_state_3, in_state_4, in_state_5, in_state_6, in_state_7, in_state_8,"+
+			" in_state_9, in_state_10, in_state_11")
 	tokensTable = newTable(table{name: "tokens", keyColumns: 1, permanent: true},
 		"id, hash, merchant_id, scopes, hint, created_at, expires_at, revoked_at, last_used_at, label, created_by, last_used_from")
 	countersTable = newTable(table{name: "counters", keyColumns: 1, permanent: true},

@@ -28,8 +28,9 @@ type Store interface {
 	Ping(ctx context.Context) error
 	// NewImportCheck returns a function that foresees the results of imports.
 	NewImportCheck() func(context.Context, []order.Incoming) ([]order.ImportResult, error)
-	// IndexOrders and MergeWords are background jobs of the search.
+	// IndexOrders, CountOrders and MergeWords are background jobs.
 	IndexOrders(ctx context.Context) (int, error)
+	CountOrders(ctx context.Context) (int, error)
 	MergeWords(ctx context.Context) (bool, error)
 	// Close closes the handle.
 	Close() error
@@ -58,7 +59,7 @@ func Run(t *testing.T, fresh func(t *testing.T) Database) {
 	for _, subject := range slices.Concat(
 		orderSubjects, importSubjects, listSubjects, searchSubjects, transitionSubjects, correctionSubjects, invoiceSubjects,
 		cleanupSubjects, eventSubjects, eventListSubjects, tokenSubjects, merchantSubjects, linkSubjects, cancelSubjects, idempotencySubjects, webhookSubjects,
-		auditSubjects, sessionSubjects, retentionSubjects,
+		auditSubjects, sessionSubjects, retentionSubjects, overviewSubjects,
 	) {
 		t.Run(subject.name, func(t *testing.T) {
 			t.Parallel()

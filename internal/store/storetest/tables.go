@@ -20,7 +20,8 @@ import (
 
 // tableColumns are the tables with their columns, in the order of the schema.
 var tableColumns = map[string]string{
-	"merchants":  "id, name, created_at, last_event, data_mark, history, audit_seq, name_mark, suspended_at, suspension_reason, rate_limit, rate_burst",
+	"merchants": "id, name, created_at, last_event, data_mark, history, audit_seq, name_mark, suspended_at, suspension_reason, rate_limit, rate_burst, " +
+		"counted_mark, in_state_1, in_state_2, in_state_3, in_state_4, in_state_5, in_state_6, in_state_7, in_state_8, in_state_9, in_state_10, in_state_11",
 	"tokens":     "id, hash, merchant_id, scopes, hint, created_at, expires_at, revoked_at, last_used_at, label, created_by, last_used_from",
 	"counters":   "name, last",
 	"order_keys": "key, merchant_id",
@@ -110,6 +111,7 @@ func CheckTables(t testing.TB, db *sql.DB) {
 	c := tables{TB: t, sql: db}
 	orders := c.storedOrders()
 	c.checkDays(orders)
+	c.checkStateCounts(orders)
 	c.checkEvents(orders)
 	c.checkAudit()
 	c.checkSlots(orders)
@@ -147,6 +149,38 @@ func (c tables) checkDays(orders map[int64]storedOrder) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		c.Errorf("day counts (-counted +stored):\n%s", diff)
 	}
+}
+
+// checkStateCounts counts the orders and compares with the numbers in the merchants' rows.
+func (c tables) checkStateCounts(orders map[int64]storedOrder) {
+	type merchantState struct {
+		merchantID int64
+		state      order.State
+	}
+	want := make(map[merchantState]int64)
+	for _, o := range orders {
+		want[merchantState{o.merchantID, o.state}]++
+	}
+	var columns strings.Builder
+	for _, state := range order.States() {
+		fmt.Fprintf(&columns, ", in_state_%d", state)
+	}
+	c.each("SELECT id, counted_mark = data_mark"+columns.String()+" FROM merchants", func(rows *sql.Rows) error {
+		var id int64
+		var valid bool
+		var stored [order.NumStates]int64
+		dest := []any{&id, &valid}
+		for _, state := range order.States() {
+			dest = append(dest, &stored[state])
+		}
+		err := rows.Scan(dest...)
+		for _, state := range order.States() {
+			if n := want[merchantState{id, state}]; !valid || stored[state] != n {
+				c.Errorf("merchant %d: %v: counted %d, stored %d, valid %v", id, state, n, stored[state], valid)
+			}
+		}
+		return err
+	})
 }
 
 // checkEvents goes through the events: they must be numbered without gaps, and

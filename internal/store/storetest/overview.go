@@ -1,0 +1,135 @@
+package storetest
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/order"
+)
+
+var overviewSubjects = []subject{
+	{"overview/orders of all merchants", testOverviewCounts},
+	{"overview/pages", testOverviewPages},
+	{"overview/changes of an earlier version", testOverviewUncounted},
+}
+
+// expectOverview compares the numbers of the overview.
+func (f *fixture) expectOverview(when string, states map[order.State]int64, unanswered map[int64]int64) {
+	f.Helper()
+	o, err := f.b.Overview(f.Context(), order.OverviewQuery{Limit: 100}, noon)
+	if err != nil {
+		f.Fatal(err)
+	}
+	maps.DeleteFunc(o.States, func(_ order.State, n int64) bool { return n == 0 })
+	if !maps.Equal(o.States, states) {
+		f.Errorf("%s: states %v, want %v", when, o.States, states)
+	}
+	got := make(map[int64]int64)
+	for _, m := range o.Merchants {
+		got[m.MerchantID] = m.Unanswered
+	}
+	if !maps.Equal(got, unanswered) {
+		f.Errorf("%s: unanswered %v, want %v", when, got, unanswered)
+	}
+}
+
+// addCounted adds orders of two merchants and moves the first. It returns the numbers of
+// the orders, by reference.
+func (f *fixture) addCounted() map[string]int64 {
+	numbers := make(map[string]int64)
+	for _, o := range []order.Order{
+		dated(alpha, "A-1", noon.AddDate(0, 0, -3), order.Registered), dated(alpha, "A-2", noon, order.Registered),
+		dated(alpha, "A-3", noon, order.Completed), dated(beta, "B-1", noon, order.Registered), dated(beta, "B-2", noon, order.Canceled),
+	} {
+		numbers[o.Reference] = f.create(o)
+	}
+	f.moveCounted(numbers["A-1"], order.InProcessing)
+	return numbers
+}
+
+func (f *fixture) moveCounted(number int64, to order.State) {
+	f.Helper()
+	if err := transitionTo(f.Context(), f.a, alpha, number, to, noon); err != nil {
+		f.Fatal(err)
+	}
+}
+
+func testOverviewCounts(f *fixture) {
+	f.expectOverview("empty", map[order.State]int64{}, map[int64]int64{})
+	f.addCounted()
+	f.expectOverview("after an import and a transition", map[order.State]int64{
+		order.Registered: 2, order.InProcessing: 1, order.Completed: 1, order.Canceled: 1,
+	}, map[int64]int64{alpha: 1, beta: 1})
+	err := inOrder(f.Context(), f.a, beta, order.ByReference("B-1"), func(tx order.Tx, o order.LockedOrder) error {
+		_, err := tx.DeleteOrder(f.Context(), o, order.Cause{Actor: order.ActorSystem, At: noon})
+		return err
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.expectOverview("after an order was deleted", map[order.State]int64{
+		order.Registered: 1, order.InProcessing: 1, order.Completed: 1, order.Canceled: 1,
+	}, map[int64]int64{alpha: 1})
+}
+
+// testOverviewPages reads the merchants a page at a time: those with the most first, and
+// of two with as many the one with the lower id.
+func testOverviewPages(f *fixture) {
+	const gamma, delta = 12, 357
+	f.addMerchant(gamma, "Gamma Shop")
+	f.addMerchant(delta, "Delta Shop")
+	for i, merchant := range []int64{alpha, beta, beta, gamma} {
+		f.create(dated(merchant, fmt.Sprintf("P-%d", i), noon.AddDate(0, 0, -i), order.Registered))
+	}
+	want := []order.MerchantUnanswered{
+		{MerchantID: beta, Name: "Beta Shop", Unanswered: 2, Oldest: noon.AddDate(0, 0, -2)},
+		{MerchantID: gamma, Name: "Gamma Shop", Unanswered: 1, Oldest: noon.AddDate(0, 0, -3)},
+		{MerchantID: alpha, Name: "Alpha Shop", Unanswered: 1, Oldest: noon},
+	}
+	for limit := 1; limit <= 4; limit++ {
+		var got []order.MerchantUnanswered
+		query, pages := order.OverviewQuery{Limit: limit}, 0
+		for more := true; more; pages++ {
+			o, err := f.b.Overview(f.Context(), query, noon)
+			if err != nil {
+				f.Fatal(err)
+			}
+			got = append(got, o.Merchants...)
+			query.After, more = o.Next, o.Next != nil
+		}
+		if diff := cmp.Diff(want, got); diff != "" || pages != (len(want)+limit-1)/limit {
+			f.Errorf("limit %d: %d pages (-want +got):\n%s", limit, pages, diff)
+		}
+	}
+}
+
+// testOverviewUncounted changes an order as a version without the numbers in the
+// merchants' rows does. Changes of this version do not make them valid again.
+func testOverviewUncounted(f *fixture) {
+	numbers := f.addCounted()
+	f.uncount(alpha)
+	f.moveCounted(numbers["A-2"], order.RejectedByMerchant)
+	states := map[order.State]int64{order.Registered: 1, order.InProcessing: 1, order.RejectedByMerchant: 1, order.Completed: 1, order.Canceled: 1}
+	f.expectOverview("before the count", states, map[int64]int64{beta: 1})
+	for _, want := range []int{1, 0} {
+		if n, err := f.a.CountOrders(f.Context()); n != want || err != nil {
+			f.Errorf("counted the orders of %d merchants, want %d; %v", n, want, err)
+		}
+		f.expectOverview("after the count", states, map[int64]int64{beta: 1})
+	}
+	f.moveCounted(numbers["A-1"], order.Canceled)
+	f.expectOverview("after a change", map[order.State]int64{
+		order.Registered: 1, order.RejectedByMerchant: 1, order.Completed: 1, order.Canceled: 2,
+	}, map[int64]int64{beta: 1})
+}
+
+// uncount makes the numbers in the row of a merchant wrong, and no longer valid.
+func (f *fixture) uncount(merchantID int64) {
+	f.Helper()
+	_, err := f.tables.sql.ExecContext(f.Context(), `UPDATE merchants SET in_state_1 = 99, in_state_2 = -1, counted_mark = counted_mark - 1 WHERE id = $1`, merchantID)
+	if err != nil {
+		f.Fatal(err)
+	}
+}
