@@ -38,6 +38,27 @@ const operations = `[...document.querySelectorAll(".opblock")].map(block =>
 	block.querySelector(".opblock-summary-method").innerText + " " +
 	block.querySelector(".opblock-summary-path, .opblock-summary-path__deprecated").dataset.path).sort()`
 
+// openEach opens one operation after the other and returns how many show their
+// responses. What is folded away is rendered only when it is opened. It is folded away
+// again, because what is open is rendered again at each change of the page.
+const openEach = `(async () => {
+	const until = async condition => {
+		for (const end = Date.now() + 60_000; !condition() && Date.now() < end;)
+			await new Promise(resolve => setTimeout(resolve, 5))
+		return condition()
+	}
+	let opened = 0
+	for (const block of document.querySelectorAll(".opblock")) {
+		const control = block.querySelector(".opblock-summary-control")
+		const open = () => block.querySelector(".responses-wrapper") !== null
+		control.click()
+		if (await until(open)) opened++
+		control.click()
+		await until(() => !open())
+	}
+	return opened
+})()`
+
 // TestReference opens the reference of every document and finds every operation
 // on it, each with its description.
 func TestReference(t *testing.T) {
@@ -55,10 +76,8 @@ func TestReference(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("operations (-described +shown):\n%s", diff)
 			}
-			// What is folded away is rendered only when it is opened.
-			value(t, page, chromedp.Evaluate[bool](`document.querySelectorAll(".opblock-summary-control").forEach(control => control.click()), true`))
-			opened := value(t, page, chromedp.Poll[int](`document.querySelectorAll(".opblock .responses-wrapper").length`))
 			page.picture(t, "reference-"+document.Name)
+			opened := value(t, page, chromedp.Evaluate[int](openEach, chromedp.EvalAwaitPromise))
 			if opened != len(want) {
 				t.Errorf("%d of %d operations open", opened, len(want))
 			}
