@@ -134,6 +134,83 @@ func TestBulkTransitions(t *testing.T) {
 	}
 }
 
+// TestBulkKeys repeats lines with their Idempotency-Key: each takes effect once, although
+// it would take effect again.
+func TestBulkKeys(t *testing.T) {
+	t.Parallel()
+	s := start(t, setup{})
+	tracking := func(code string) string {
+		return `{"merchantId":355,"reference":"R-1","carrier":{"trackingCodes":"` + code + `"}}`
+	}
+	send := func(key string, body ...string) []string {
+		t.Helper()
+		got := s.operatorWithKey(key, "POST", "/orders/transitions", strings.Join(body, "\n"))
+		if got.status != 200 {
+			t.Errorf("%d %s", got.status, got.body)
+		}
+		return strings.Split(got.body, "\n")
+	}
+	compare := func(name string, got []string, want ...string) {
+		t.Helper()
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	summary := func(changed, unchanged, refused, notFound, invalid, last int) string {
+		return fmt.Sprintf(`{"summary":{"changed":%d,"invalid":%d,"not_found":%d,"refused":%d,"unchanged":%d},"complete":true,"lastLine":%d,"problem":null}`,
+			changed, invalid, notFound, refused, unchanged, last)
+	}
+	body := []string{
+		`{"merchantId":355,"reference":"R-1","state":"in-processing"}`,
+		tracking("A"),
+		tracking("B"),
+		tracking("B"),
+		`{"merchantId":355,"reference":"N-1","state":"canceled"}`,
+		`{"merchantId":355,"reference":"R-2","state":"completed"}`,
+		`{"merchantId":355}`,
+	}
+	const missing = `{"line":5,"merchantId":355,"reference":"N-1","status":"not_found","problem":"The merchant 355 has no such order."}`
+	first := send("k", body...)
+	compare("first", first,
+		`{"line":1,"merchantId":355,"reference":"R-1","status":"changed","state":"in-processing"}`,
+		`{"line":2,"merchantId":355,"reference":"R-1","status":"changed","state":"in-processing","corrected":["carrier.trackingCodes"]}`,
+		`{"line":3,"merchantId":355,"reference":"R-1","status":"changed","state":"in-processing","corrected":["carrier.trackingCodes"]}`,
+		`{"line":4,"merchantId":355,"reference":"R-1","status":"unchanged","state":"in-processing"}`,
+		missing, first[5], `{"line":7,"status":"invalid","problem":"reference must be the reference of an order"}`,
+		summary(3, 1, 1, 1, 1, 7))
+	s.ask(s.operator, "POST", "/operator/orders/transitions", `{"merchantId":355,"reference":"R-1","state":"ready-for-shipment"}`+"\n"+tracking("C"))
+
+	// What succeeded is not made again, and has its first result. What was refused is.
+	if a := s.ask(s.operator, "POST", "/operator/orders", document("N-1", 7200, "")); a.status != 201 {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	again := append([]string(nil), first...)
+	for i := range 4 {
+		again[i] = strings.TrimSuffix(first[i], "}") + `,"replayed":true}`
+	}
+	again[4] = `{"line":5,"merchantId":355,"reference":"N-1","status":"changed","state":"canceled"}`
+	again[7] = summary(4, 1, 1, 0, 1, 7)
+	compare("again", send("k", body...), again...)
+	if a := s.ask(s.merchant, "GET", "/v2/orders/R-1", ""); !strings.Contains(a.body, `"trackingCodes":"C"`) {
+		t.Errorf("an old correction was made again: %s", a.body)
+	}
+
+	const used = `"status":"invalid","problem":"The Idempotency-Key was used for another body, with another line here."}`
+	compare("another body", send("k", tracking("D"), body[1]),
+		`{"line":1,"merchantId":355,"reference":"R-1",`+used, again[1], summary(1, 0, 0, 0, 1, 2))
+	compare("another key", send("k 2", tracking("D")),
+		`{"line":1,"merchantId":355,"reference":"R-1","status":"changed","state":"ready-for-shipment","corrected":["carrier.trackingCodes"]}`,
+		summary(1, 0, 0, 0, 0, 1))
+	malformed := s.operatorWithKey(strings.Repeat("k", 256), "POST", "/orders/transitions", tracking("E"))
+	if malformed.status != 400 || !strings.Contains(malformed.body, "Idempotency-Key") {
+		t.Errorf("a malformed key: %d %s", malformed.status, malformed.body)
+	}
+	// A key of another request of operators is another key.
+	if a := s.operatorWithKey("k", "POST", "/merchants", `{"id":12,"name":"Νέο"}`); a.status != 200 || a.replayed() {
+		t.Errorf("another request with the key: %d %s", a.status, a.body)
+	}
+}
+
 // TestBulkContinue checks that a client that waits for "100 Continue" before it sends
 // the body gets that, and not the header of the response.
 func TestBulkContinue(t *testing.T) {

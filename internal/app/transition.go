@@ -26,10 +26,10 @@ func (c *transitionCommand) run(ctx context.Context, p *process) error {
 	return p.withDatabase(ctx, existing, func(b *backend) error {
 		bar, counts, failed := p.bar("changing", size, true), make(map[string]int), int64(0)
 		err := ingest.Batches[order.BulkChange, order.BulkResult]{
-			Parse: operator.ParseChange,
+			Parse: func(_ int, text []byte) (order.BulkChange, error) { return operator.ParseChange(text) },
 			Do: func(ctx context.Context, batch []order.BulkChange) ([]order.BulkResult, error) {
 				// Finish a batch after ctx ends, so that the counts are correct.
-				return b.orders.ChangeOrders(context.WithoutCancel(ctx), batch, order.Source{})
+				return b.orders.ChangeOrders(context.WithoutCancel(ctx), batch, order.BulkOptions{})
 			},
 			Done: func(lines []operator.ChangeLine, read int64) error {
 				for i := range lines {

@@ -73,13 +73,13 @@ func (s *site) importOrders(w http.ResponseWriter, r *request) error {
 // importChanges serves POST /operator/imports/changes: a file with a transition or a
 // correction of an order a line.
 func (s *site) importChanges(w http.ResponseWriter, r *request) error {
-	source := web.Source(r.Request)
+	options := order.BulkOptions{Source: web.Source(r.Request)}
 	result := newImportResult(changeStatuses...)
 	return s.importFile(w, r, "changes", result, func(ctx context.Context, file io.Reader) error {
 		return ingest.Batches[order.BulkChange, order.BulkResult]{
-			Parse: s.ParseChange,
+			Parse: func(_ int, text []byte) (order.BulkChange, error) { return s.ParseChange(text) },
 			Do: func(ctx context.Context, batch []order.BulkChange) ([]order.BulkResult, error) {
-				return s.Orders.ChangeOrders(context.WithoutCancel(ctx), batch, source)
+				return s.Orders.ChangeOrders(context.WithoutCancel(ctx), batch, options)
 			},
 			Done: func(lines []ingest.Line[order.BulkChange, order.BulkResult], _ int64) error {
 				for i := range lines {

@@ -25,7 +25,8 @@ type Line[T, R any] struct {
 // Batches reads items, one a line, and does something with them in batches, in the
 // order of the input.
 type Batches[T, R any] struct {
-	Parse func(text []byte) (T, error)
+	// Parse parses the line with a number, from 1. It is called from several goroutines.
+	Parse func(number int, text []byte) (T, error)
 	// Do handles a batch and returns a result for each item, in their order. It must
 	// not retain the batch.
 	Do func(ctx context.Context, batch []T) ([]R, error)

@@ -47,7 +47,7 @@ func Import(ctx context.Context, r io.Reader, importBatch ImportFunc, opts Optio
 	var counts Counts
 	var reported int64 // the last value given to Progress
 	err := Batches[order.Incoming, order.ImportResult]{
-		Parse: Parse,
+		Parse: func(_ int, text []byte) (order.Incoming, error) { return Parse(text) },
 		Do: func(ctx context.Context, batch []order.Incoming) ([]order.ImportResult, error) {
 			results, err := importBatch(ctx, batch)
 			if err != nil {

@@ -21,14 +21,14 @@ var ErrInput = errors.New("read the input")
 // lineReader splits an input into blocks of whole lines. A block ends at the
 // last line end of a read, so that no line waits for more input.
 type lineReader[T any] struct {
-	parse func(text []byte) (T, error)
+	parse func(number int, text []byte) (T, error)
 	r     *bufio.Reader
 	lines int   // number of lines read
 	read  int64 // number of bytes read
 	err   error // of r; io.EOF at its end
 }
 
-func newLineReader[T any](r io.Reader, parse func([]byte) (T, error)) *lineReader[T] {
+func newLineReader[T any](r io.Reader, parse func(int, []byte) (T, error)) *lineReader[T] {
 	return &lineReader[T]{parse: parse, r: bufio.NewReaderSize(r, readSize)}
 }
 
@@ -110,7 +110,7 @@ type parsedLine[T any] struct {
 }
 
 // parse parses the lines of the block.
-func (b *block[T]) parse(parse func([]byte) (T, error)) {
+func (b *block[T]) parse(parse func(int, []byte) (T, error)) {
 	defer close(b.parsed)
 	b.lines = make([]parsedLine[T], 0, bytes.Count(b.data, []byte{'\n'})+1)
 	number := b.first - 1
@@ -123,7 +123,7 @@ func (b *block[T]) parse(parse func([]byte) (T, error)) {
 			line.problem = "the line is longer than 4 MiB"
 		} else if len(bytes.Trim(text, " \t\r")) == 0 {
 			continue
-		} else if item, err := parse(text); err != nil {
+		} else if item, err := parse(number, text); err != nil {
 			line.problem = err.Error()
 		} else {
 			line.item = &item

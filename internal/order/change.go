@@ -30,7 +30,7 @@ type KeyTx interface {
 // Idempotency is the idempotency key of a change. Service.Idempotency makes it. The
 // zero value is that of a change without a key.
 type Idempotency struct {
-	merchantID int64 // whose key it is, or OperatorKeys
+	merchantID int64 // whose key it is, OperatorKeys or BulkKeys
 	key        string
 	request    [sha256.Size]byte
 	records    *recordCounts
@@ -38,8 +38,8 @@ type Idempotency struct {
 }
 
 // Idempotency returns the idempotency of a change whose request has a key. The key
-// belongs to a merchant, or to the operators for OperatorKeys. request is a digest of
-// the whole request. Without a key, the change is not idempotent.
+// belongs to a merchant, or to the operators for OperatorKeys and BulkKeys. request is a
+// digest of the whole request, or of a line of a bulk request. Without a key, the change is not idempotent.
 func (s *Service) Idempotency(merchantID int64, key string, request [sha256.Size]byte) Idempotency {
 	if key == "" {
 		return Idempotency{}
@@ -124,6 +124,11 @@ func (i Idempotency) reserve(ctx context.Context, tx KeyTx) error {
 	return tx.ReserveIdempotencyKey(ctx, i.merchantID, i.key, i.request, i.now())
 }
 
+// save stores the response in the record of the key.
+func (i Idempotency) save(ctx context.Context, tx KeyTx, response []byte) error {
+	return tx.SaveResponse(ctx, i.merchantID, i.key, i.request, response)
+}
+
 // record saves the response to a change in the idempotency record of its key. If
 // the refusal is not to be recorded it returns the refusal, so that the
 // transaction rolls back and the key is free.
@@ -140,7 +145,7 @@ func (o ChangeOptions[T]) record(ctx context.Context, tx KeyTx, result T, refusa
 	case response == nil:
 		return refusal
 	}
-	return tx.SaveResponse(ctx, o.Idempotency.merchantID, o.Idempotency.key, o.Idempotency.request, response)
+	return o.Idempotency.save(ctx, tx, response)
 }
 
 // Refuse returns the error of a request that is refused because of its form, before

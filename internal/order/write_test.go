@@ -318,3 +318,42 @@ func TestTooManyIdempotencyKeys(t *testing.T) {
 		t.Errorf("after another process filled it: error %v", err)
 	}
 }
+
+// TestTooManyBulkKeys fills the records of bulk changes: a batch with a new key is
+// refused as a whole, while recorded changes and those without a key pass.
+func TestTooManyBulkKeys(t *testing.T) {
+	t.Parallel()
+	ctx, store := t.Context(), newFakeStore(locked(order.Registered))
+	s := order.NewService(store, newFakeFiles(), func() time.Time { return noon }, slog.New(slog.DiscardHandler))
+	change := func(code, key string) order.BulkChange {
+		return order.BulkChange{
+			MerchantID: merchant, Reference: "SF-1",
+			Update:      order.Update{Correction: order.Correction{Carrier: order.CarrierCorrection{TrackingCodes: order.To(code)}}},
+			Idempotency: s.Idempotency(order.BulkKeys, key, sha256.Sum256([]byte(code))),
+		}
+	}
+	send := func(batch ...order.BulkChange) ([]order.BulkResult, error) {
+		return s.ChangeOrders(ctx, batch, order.BulkOptions{Response: func(order.BulkChange, order.BulkResult) ([]byte, error) {
+			return []byte("made"), nil
+		}})
+	}
+	for i := range order.MaxIdempotencyRecords - 1 {
+		store.keys[recordKey(order.BulkKeys, fmt.Sprint("filled ", i))] = fakeRecord{createdAt: noon}
+	}
+	if results, err := send(change("A", "1")); err != nil || !results[0].Changed {
+		t.Fatalf("the last key: %+v, %v", results, err)
+	}
+	if _, err := send(change("B", ""), change("C", "2")); !errors.Is(err, order.ErrTooManyIdempotencyKeys) {
+		t.Errorf("one more: error %v", err)
+	}
+	if n := len(store.orders[1].events); n != 1 {
+		t.Errorf("%d events", n)
+	}
+	results, err := send(change("A", "1"), change("D", ""), change("B", "1"))
+	if err != nil || string(results[0].Recorded) != "made" || !results[1].Changed || !errors.Is(results[2].Err, order.ErrIdempotencyKeyReused) {
+		t.Errorf("recorded, without a key, reused: %+v, %v", results, err)
+	}
+	if a := withKey("1"); errors.Is(s.Refuse(ctx, order.OperatorKeys, a, order.ErrTooManyIdempotencyKeys), order.ErrIdempotencyKeyReused) {
+		t.Error("the keys of bulk changes are those of other requests of operators")
+	}
+}

@@ -64,19 +64,18 @@ func (t *tx) EraseOrder(ctx context.Context, o order.LockedOrder, cause order.Ca
 
 // eraseTraces removes the personal data of an order outside of its row.
 func (t *tx) eraseTraces(ctx context.Context, o order.LockedOrder) error {
-	for _, text := range []string{
-		`UPDATE webhook_deliveries SET response = '' WHERE merchant_id = $1 AND response <> ''
-			AND event_seq IN (SELECT seq FROM events WHERE merchant_id = $1 AND legacy_id = $2)`,
-		// Keys of its writes: the merchant's and the operators'. Reservations stay.
-		`DELETE FROM idempotency_keys WHERE merchant_id = $1 AND legacy_id = $2 AND response IS NOT NULL`,
-	} {
-		if _, err := t.Exec(ctx, text, o.MerchantID, o.LegacyID); err != nil {
+	if _, err := t.Exec(ctx, `UPDATE webhook_deliveries SET response = '' WHERE merchant_id = $1 AND response <> ''
+		AND event_seq IN (SELECT seq FROM events WHERE merchant_id = $1 AND legacy_id = $2)`, o.MerchantID, o.LegacyID); err != nil {
+		return err
+	}
+	for _, owner := range []int64{o.MerchantID, order.OperatorKeys, order.BulkKeys} {
+		// Reservations stay.
+		if _, err := t.Exec(ctx, `DELETE FROM idempotency_keys WHERE merchant_id = $1 AND legacy_id = $2 AND response IS NOT NULL`,
+			owner, o.LegacyID); err != nil {
 			return err
 		}
 	}
-	_, err := t.Exec(ctx, `DELETE FROM idempotency_keys WHERE merchant_id = $1 AND legacy_id = $2 AND response IS NOT NULL`,
-		int64(order.OperatorKeys), o.LegacyID)
-	return err
+	return nil
 }
 
 // selectFilesToRemove has the conditions of the index invoices_to_clean.

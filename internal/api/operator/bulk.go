@@ -13,6 +13,7 @@ import (
 type stream struct {
 	*web.Stream
 	problemsOnly bool // responses to lines that did what they should are left out
+	keyed        bool // the request has an Idempotency-Key, which lines have by their number
 	counts       map[string]int
 	after        int // number of the last line with a result
 }
@@ -93,17 +94,23 @@ func (b *stream) end(err error) error {
 // problem returns what ended a request early, for its client; empty for a failure of
 // the service before it has sent anything.
 func (b *stream) problem(err error) string {
+	again := " Send the lines after lastLine again"
+	if b.keyed {
+		again = " Send the same body again"
+	}
 	switch {
 	case errors.Is(context.Cause(b.Context()), web.ErrStopping):
-		return "The service is stopping. Send the lines after lastLine again."
+		return "The service is stopping." + again + "."
 	case b.cut(err):
-		return "The body did not arrive completely. Send the lines after lastLine again."
+		return "The body did not arrive completely." + again + "."
 	case errors.Is(err, order.ErrUnavailable):
-		return "The service cannot store anything for now. Send the lines after lastLine again later."
+		return "The service cannot store anything for now." + again + " later."
 	case b.after == 0:
 		return ""
+	case errors.Is(err, order.ErrTooManyIdempotencyKeys):
+		return "Too many lines with an Idempotency-Key in a day. Send the lines after lastLine without it."
 	}
-	return "The service failed. Send the lines after lastLine again."
+	return "The service failed." + again + "."
 }
 
 // cut reports whether a request ended because of its client.

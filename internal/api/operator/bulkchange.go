@@ -2,12 +2,16 @@ package operator
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
+	"merchantorders/internal/web/idempotency"
 )
 
 // The statuses of a line of a bulk change.
@@ -29,6 +33,9 @@ type changeLineView struct {
 	Corrected  []string `json:"corrected,omitempty"`
 	Problem    string   `json:"problem,omitempty"`
 	Allowed    []string `json:"allowed,omitempty"` // states to which a refused order can move
+	// Replayed says that the line is the recorded response for the Idempotency-Key. The
+	// form of this type is stored: its names never change.
+	Replayed bool `json:"replayed,omitempty"`
 }
 
 // ChangeLine is a line of a bulk change with its result.
@@ -46,20 +53,36 @@ func ChangeResult(line *ChangeLine) (status, problem string) {
 
 // changeOrders serves POST /orders/transitions: changes of orders, one a line.
 func (a API) changeOrders(s *web.Stream) error {
+	key, err := idempotency.ParseKey(s.Header)
+	if err != nil {
+		return &web.ParamError{Name: idempotency.KeyHeader, Problem: err.Error()}
+	}
 	b, err := newStream(s, ChangeStatuses...)
 	if err != nil {
 		return err
 	}
-	source := web.Source(s.Request)
+	b.keyed = key != ""
+	options := order.BulkOptions{Source: web.Source(s.Request), Response: recordLine}
 	return b.end(ingest.Batches[order.BulkChange, order.BulkResult]{
-		Parse: ParseChange,
+		Parse: func(number int, text []byte) (order.BulkChange, error) {
+			change, err := ParseChange(text)
+			if b.keyed {
+				// No key that a client can send has a line feed.
+				lineKey := key + "\n" + strconv.Itoa(number)
+				change.Idempotency = a.Orders.Idempotency(order.BulkKeys, lineKey, sha256.Sum256(text))
+			}
+			return change, err
+		},
 		Do: func(ctx context.Context, batch []order.BulkChange) ([]order.BulkResult, error) {
 			// A batch ends although the client disconnects.
-			return a.Orders.ChangeOrders(context.WithoutCancel(ctx), batch, source)
+			return a.Orders.ChangeOrders(context.WithoutCancel(ctx), batch, options)
 		},
 		Done: func(lines []ChangeLine, _ int64) error {
 			for i := range lines {
-				view := newChangeLineView(&lines[i])
+				view, err := changeLineViewOf(&lines[i])
+				if err != nil {
+					return err
+				}
 				if err := b.add(view.Line, view.Status, view.Problem != "", view); err != nil {
 					return err
 				}
@@ -118,8 +141,29 @@ func newChangeLineView(line *ChangeLine) changeLineView {
 		view.Problem = sentence(transition.Error())
 	case errors.Is(result.Err, order.ErrNotFound):
 		view.Status, view.Problem = statusNotFound, fmt.Sprintf("The merchant %d has no such order.", view.MerchantID)
+	case errors.Is(result.Err, order.ErrIdempotencyKeyReused):
+		view.Problem = "The Idempotency-Key was used for another body, with another line here."
 	default:
 		view.Problem = invalidReason
 	}
 	return view
+}
+
+// recordLine encodes the result of a change for its idempotency record.
+func recordLine(change order.BulkChange, result order.BulkResult) ([]byte, error) {
+	return json.Marshal(newChangeLineView(&ChangeLine{Item: &change, Result: result}))
+}
+
+// changeLineViewOf returns the view of a line, or the one that was recorded when it was
+// sent first.
+func changeLineViewOf(line *ChangeLine) (changeLineView, error) {
+	if line.Result.Recorded == nil {
+		return newChangeLineView(line), nil
+	}
+	var view changeLineView
+	if err := json.Unmarshal(line.Result.Recorded, &view); err != nil {
+		return changeLineView{}, fmt.Errorf("decode the recorded response to a line: %w", err)
+	}
+	view.Line, view.Replayed = line.Number, true
+	return view, nil
 }

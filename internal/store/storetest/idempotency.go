@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 var idempotencySubjects = []subject{
@@ -21,6 +22,7 @@ var idempotencySubjects = []subject{
 	{"idempotency/what is not recorded", testNotRecorded},
 	{"idempotency/concurrent requests", testConcurrentRequests},
 	{"idempotency/many keys at once", testManyKeys},
+	{"idempotency/bulk changes", testBulkKeys},
 	{"idempotency/in use", testKeyInUse},
 	{"idempotency/retention", testRetention},
 	{"idempotency/old records are deleted", testDeleteOldRecords},
@@ -235,6 +237,61 @@ func testConcurrentRequests(f *fixture) {
 
 // testManyKeys has the same keys used on different orders at once, so that those
 // who wait for a key and those who wait for an order meet.
+// testBulkKeys sends the same changes at the same time, each with its key. Then it
+// erases one of the orders, and with it the records of its changes.
+func testBulkKeys(f *fixture) {
+	const orders, requests = 6, 8
+	f.add(f.a, numbered(alpha, "R", orders)...)
+	results := make([][]order.BulkResult, requests)
+	testenv.Together(requests, func(i int, ready func()) {
+		s := service([]Store{f.a, f.b}[i%2], noon)
+		var batch []order.BulkChange
+		for n, o := range numbered(alpha, "R", orders) {
+			for _, code := range []string{"A", "B"} {
+				key := fmt.Sprintf("k\n%d%s", n, code)
+				batch = append(batch, order.BulkChange{
+					MerchantID: alpha, Reference: o.Order.Reference,
+					Update:      order.Update{Correction: order.Correction{Carrier: order.CarrierCorrection{TrackingCodes: order.To(code)}}},
+					Idempotency: s.Idempotency(order.BulkKeys, key, sha256.Sum256([]byte(key))),
+				})
+			}
+		}
+		ready()
+		var err error
+		results[i], err = s.ChangeOrders(f.Context(), batch, order.BulkOptions{
+			Response: func(change order.BulkChange, result order.BulkResult) ([]byte, error) {
+				return fmt.Appendf(nil, "%s: revision %d", change.Reference, count(result.Revision)), nil
+			},
+		})
+		if err != nil {
+			f.Errorf("request %d: %v", i, err)
+		}
+	})
+	made := 0
+	for _, lines := range results {
+		for n, result := range lines {
+			want := fmt.Sprintf("R-%d: revision %d", n/2, 2+n%2)
+			if result.Recorded == nil && result.Changed {
+				made++
+			} else if string(result.Recorded) != want {
+				f.Errorf("change %d: %+v, want a replay of %q", n, result, want)
+			}
+		}
+	}
+	if got := f.order(f.b, alpha, order.ByReference("R-1")); made != 2*orders || got.Revision != 3 || got.Carrier.TrackingCodes != "B" {
+		f.Errorf("%d changes were made; R-1 has the revision %d and the code %q", made, got.Revision, got.Carrier.TrackingCodes)
+	}
+	if err := inOrder(f.Context(), f.a, alpha, order.ByReference("R-1"), func(tx order.Tx, locked order.LockedOrder) error {
+		_, err := tx.EraseOrder(f.Context(), locked, order.Cause{Actor: order.ActorOperator, At: noon})
+		return err
+	}); err != nil {
+		f.Fatal(err)
+	}
+	if left := f.tables.rows()["idempotency_keys"]; len(left) != 2*(orders-1) {
+		f.Errorf("%d records are left", len(left))
+	}
+}
+
 func testManyKeys(f *fixture) {
 	const orders = 6
 	for _, result := range f.add(f.a, numbered(alpha, "R", orders)...) {
