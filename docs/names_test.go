@@ -5,6 +5,7 @@ import (
 	"os"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -13,7 +14,9 @@ var (
 	// pathForm is a path of the repository in backquotes.
 	pathForm = regexp.MustCompile("`((?:client|cmd|docs|internal|openapi|bench|scripts|tools)/[A-Za-z0-9_./-]+)`")
 	// testForm is the name of a test in backquotes, with or without its package.
-	testForm = regexp.MustCompile("`(?:[a-z0-9/]+\\.)?((?:Test|Fuzz|Benchmark)[A-Z][A-Za-z0-9]*)[^`]*`")
+	testForm = regexp.MustCompile("`(?:([a-z0-9/]+)\\.)?((?:Test|Fuzz|Benchmark)[A-Z][A-Za-z0-9]*)[^`]*`")
+	// funcForm is the declaration of a test.
+	funcForm = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)[A-Z][A-Za-z0-9]*)\(`)
 	// futureForm is a path of an example that does not exist yet.
 	futureForm = regexp.MustCompile(`NAME|/v3`)
 )
@@ -36,17 +39,20 @@ func TestPathsExist(t *testing.T) {
 	}
 }
 
-// TestTestsExist checks that every test in backquotes exists.
+// TestTestsExist checks that every test in backquotes exists, in a folder that ends as
+// its package says.
 func TestTestsExist(t *testing.T) {
 	t.Parallel()
 	root := os.DirFS("..")
-	var sources strings.Builder
+	folders := make(map[string][]string) // of tests
 	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(name, "_test.go") {
 			return err
 		}
 		text, err := fs.ReadFile(root, name)
-		sources.Write(text)
+		for _, match := range funcForm.FindAllSubmatch(text, -1) {
+			folders[string(match[1])] = append(folders[string(match[1])], "/"+path.Dir(name))
+		}
 		return err
 	})
 	if err != nil {
@@ -55,8 +61,9 @@ func TestTestsExist(t *testing.T) {
 	for _, file := range documents(t, root) {
 		for _, line := range proseOf(t, root, file) {
 			for _, match := range testForm.FindAllStringSubmatch(line, -1) {
-				if !strings.Contains(sources.String(), "func "+match[1]+"(") {
-					t.Errorf("%s: there is no %s", file, match[1])
+				inPackage := func(folder string) bool { return match[1] == "" || strings.HasSuffix(folder, "/"+match[1]) }
+				if !slices.ContainsFunc(folders[match[2]], inPackage) {
+					t.Errorf("%s: there is no %s", file, match[0])
 				}
 			}
 		}
