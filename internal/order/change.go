@@ -39,7 +39,8 @@ type Idempotency struct {
 
 // Idempotency returns the idempotency of a change whose request has a key. The key
 // belongs to a merchant, or to the operators for OperatorKeys and BulkKeys. request is a
-// digest of the whole request, or of a line of a bulk request. Without a key, the change is not idempotent.
+// digest of the whole request, or of a line of a bulk request. Without a key, the change
+// is not idempotent.
 func (s *Service) Idempotency(merchantID int64, key string, request [sha256.Size]byte) Idempotency {
 	if key == "" {
 		return Idempotency{}

@@ -13,7 +13,7 @@ import (
 type stream struct {
 	*web.Stream
 	problemsOnly bool // responses to lines that did what they should are left out
-	keyed        bool // the request has an Idempotency-Key, which lines have by their number
+	keyed        bool // the request has an Idempotency-Key, which counts for the numbers of its lines
 	counts       map[string]int
 	after        int // number of the last line with a result
 }

@@ -23,7 +23,8 @@ const (
 	statusInvalid   = "invalid"
 )
 
-// changeLineView is the result of a line of a bulk change.
+// changeLineView is the result of a line of a bulk change. Idempotency records have it as
+// JSON: its names never change.
 type changeLineView struct {
 	Line       int      `json:"line"`
 	MerchantID int64    `json:"merchantId,omitempty"` // absent: the line is invalid
@@ -32,10 +33,8 @@ type changeLineView struct {
 	State      string   `json:"state,omitempty"` // of an order that was found
 	Corrected  []string `json:"corrected,omitempty"`
 	Problem    string   `json:"problem,omitempty"`
-	Allowed    []string `json:"allowed,omitempty"` // states to which a refused order can move
-	// Replayed says that the line is the recorded response for the Idempotency-Key. The
-	// form of this type is stored: its names never change.
-	Replayed bool `json:"replayed,omitempty"`
+	Allowed    []string `json:"allowed,omitempty"`  // states to which a refused order can move
+	Replayed   bool     `json:"replayed,omitempty"` // it is the recorded result for the Idempotency-Key
 }
 
 // ChangeLine is a line of a bulk change with its result.
@@ -79,7 +78,7 @@ func (a API) changeOrders(s *web.Stream) error {
 		},
 		Done: func(lines []ChangeLine, _ int64) error {
 			for i := range lines {
-				view, err := changeLineViewOf(&lines[i])
+				view, err := viewOf(&lines[i])
 				if err != nil {
 					return err
 				}
@@ -154,9 +153,9 @@ func recordLine(change order.BulkChange, result order.BulkResult) ([]byte, error
 	return json.Marshal(newChangeLineView(&ChangeLine{Item: &change, Result: result}))
 }
 
-// changeLineViewOf returns the view of a line, or the one that was recorded when it was
+// viewOf returns the view of a line, or the one that was recorded when it was
 // sent first.
-func changeLineViewOf(line *ChangeLine) (changeLineView, error) {
+func viewOf(line *ChangeLine) (changeLineView, error) {
 	if line.Result.Recorded == nil {
 		return newChangeLineView(line), nil
 	}
