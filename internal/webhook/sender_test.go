@@ -100,7 +100,7 @@ func TestReplayDuringDelivery(t *testing.T) {
 	w := openWorld(t, r)
 	e := w.addEndpoints(1, 1)[0]
 	r.know(e)
-	entered, proceed := make(chan struct{}), make(chan struct{})
+	entered, proceed := make(chan struct{}, 1), make(chan struct{})
 	r.answer = func(_ context.Context, _ string, event client.Event) webhook.Result {
 		if event.Seq == 5 {
 			select {
