@@ -101,9 +101,9 @@ func (a attempt) recordRefusal(refusal error) ([]byte, error) {
 // serveChange returns the handler of a change route.
 func serveChange(config RouterConfig, parse ChangeHandler, encode ErrorEncoder) merchantHandler {
 	return func(w http.ResponseWriter, r *Request) error {
-		key, err := idempotency.ParseKey(r.Header)
+		key, err := IdempotencyKey(r.Request)
 		if err != nil {
-			return &ParamError{Name: idempotency.KeyHeader, Problem: err.Error()}
+			return err
 		}
 		body := requestBodyOf(r.Request)
 		if body != nil && key != "" {
@@ -131,6 +131,16 @@ func serveChange(config RouterConfig, parse ChangeHandler, encode ErrorEncoder) 
 		}
 		return writeResponse(w, response)
 	}
+}
+
+// IdempotencyKey returns the Idempotency-Key of a request, empty if it has none. A
+// malformed one is a *ParamError.
+func IdempotencyKey(r *http.Request) (string, error) {
+	key, err := idempotency.ParseKey(r.Header)
+	if err != nil {
+		return "", &ParamError{Name: idempotency.KeyHeader, Problem: err.Error()}
+	}
+	return key, nil
 }
 
 // bodyDigest returns the hash of what was read of a body; nil if there is no body.

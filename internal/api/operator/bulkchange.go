@@ -11,7 +11,6 @@ import (
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
-	"merchantorders/internal/web/idempotency"
 )
 
 // The statuses of a line of a bulk change.
@@ -52,9 +51,9 @@ func ChangeResult(line *ChangeLine) (status, problem string) {
 
 // changeOrders serves POST /orders/transitions: changes of orders, one a line.
 func (a API) changeOrders(s *web.Stream) error {
-	key, err := idempotency.ParseKey(s.Header)
+	key, err := web.IdempotencyKey(s.Request)
 	if err != nil {
-		return &web.ParamError{Name: idempotency.KeyHeader, Problem: err.Error()}
+		return err
 	}
 	b, err := newStream(s, ChangeStatuses...)
 	if err != nil {
