@@ -23,6 +23,8 @@ func TestPostgresSettings(t *testing.T) {
 		"plan_cache_mode": {plans, "force_custom_plan"},
 		"jit":             {"off", "on"},
 		idleTxParameter:   {idleTxTimeout, "7s"},
+
+		"max_parallel_workers_per_gather": {"0", "2"},
 	} {
 		with := *address
 		for _, want := range []string{test.usual, test.other} {
