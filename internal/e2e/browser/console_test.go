@@ -134,6 +134,7 @@ func (p *staff) findOrders(t *testing.T) {
 	p.see(t, "/console/orders", "h2", fmt.Sprintf("%d orders", consoleOrders+1))
 	p.run(t, chromedp.SendKeys(chromedp.CSS("#q"), "C-17"))
 	p.click(t, ".filter button")
+	p.wait(t, `#q[value="C-17"]`, "") // the page before has the order, too
 	p.wait(t, "tbody a", "C-17")
 	p.click(t, "tbody a")
 	p.wait(t, "h1", "C-17")
