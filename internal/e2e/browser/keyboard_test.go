@@ -73,7 +73,7 @@ func (p *staff) useKeyboard(t *testing.T) {
 	p.press(t, kb.Enter)
 	p.tabTo(t, "#state")
 	p.press(t, kb.ArrowDown+kb.Enter)
-	p.wait(t, "option[selected]", "New") // in the page that the filter opens
+	p.wait(t, "option:checked", "New")
 	p.tabTo(t, `main a[href="/console/orders/C-13"]`)
 	p.press(t, kb.Enter)
 	p.wait(t, "h1", "C-13")
