@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -73,6 +74,17 @@ func TestBulkImport(t *testing.T) {
 	s.asOperator("POST", "/orders/import?limit=1", "", 400, coded("invalid_params", "limit is not a known parameter"))
 }
 
+func changeSummary(changed, unchanged, refused, notFound, invalid, last int) string {
+	return fmt.Sprintf(`{"summary":{"changed":%d,"invalid":%d,"not_found":%d,"refused":%d,"unchanged":%d},"complete":true,"lastLine":%d,"problem":null}`,
+		changed, invalid, notFound, refused, unchanged, last)
+}
+
+// notCompleted is the result of a line that completes R-2, which is registered.
+func notCompleted(line int) string {
+	return fmt.Sprintf(`{"line":%d,"merchantId":355,"reference":"R-2","status":"refused","state":"registered","problem":"An order in the state registered cannot `+
+		`move to completed: it can move to in-processing, rejected-by-merchant, canceled.","allowed":["in-processing","rejected-by-merchant","canceled"]}`, line)
+}
+
 func TestBulkTransitions(t *testing.T) {
 	t.Parallel()
 	s := start(t, setup{})
@@ -93,8 +105,7 @@ func TestBulkTransitions(t *testing.T) {
 		`{"merchantId":355,"reference":"R-5","carrier":{"name":5}}`,
 		`{"merchantId":355,"reference":"R-5","sta`,
 	}, "\n")
-	refused := `{"line":3,"merchantId":355,"reference":"R-2","status":"refused","state":"registered","problem":"An order in the state registered cannot ` +
-		`move to completed: it can move to in-processing, rejected-by-merchant, canceled.","allowed":["in-processing","rejected-by-merchant","canceled"]}`
+	refused := notCompleted(3)
 	problems := []string{
 		`{"line":6,"merchantId":355,"reference":"X-1","status":"not_found","problem":"The merchant 355 has no such order."}`,
 		`{"line":7,"merchantId":999,"reference":"R-1","status":"not_found","problem":"The merchant 999 has no such order."}`,
@@ -108,10 +119,6 @@ func TestBulkTransitions(t *testing.T) {
 		`{"line":14,"status":"invalid","problem":"carrier.name: must be text"}`,
 		`{"line":15,"status":"invalid","problem":"the line is not a JSON object with the members of a change"}`,
 	}
-	summary := func(changed, unchanged, refused int) string {
-		return fmt.Sprintf(`{"summary":{"changed":%d,"invalid":8,"not_found":2,"refused":%d,"unchanged":%d},"complete":true,"lastLine":15,"problem":null}`,
-			changed, refused, unchanged)
-	}
 	done := []string{
 		`{"line":1,"merchantId":355,"reference":"R-1","status":"changed","state":"in-processing"}`,
 		`{"line":2,"merchantId":355,"reference":"R-1","status":"changed","state":"ready-for-shipment","corrected":["carrier.trackingCodes"]}`,
@@ -119,13 +126,13 @@ func TestBulkTransitions(t *testing.T) {
 		`{"line":4,"merchantId":355,"reference":"R-3","status":"changed","state":"canceled"}`,
 		`{"line":5,"merchantId":355,"reference":"R-4","status":"changed","state":"registered","corrected":["customer.phone"]}`,
 	}
-	s.bulk("/orders/transitions", body, nil, append(append(done, problems...), summary(4, 0, 1))...)
+	s.bulk("/orders/transitions", body, nil, append(append(done, problems...), changeSummary(4, 0, 1, 2, 8, 15))...)
 	again := []string{
 		`{"line":1,"merchantId":355,"reference":"R-1","status":"refused","state":"ready-for-shipment","problem":"An order in the state ready-for-shipment ` +
 			`cannot move to in-processing: it can move to picked-by-courier, canceled.","allowed":["picked-by-courier","canceled"]}`,
 		refused,
 	}
-	s.bulk("/orders/transitions?results=problems", body, nil, append(append(again, problems...), summary(0, 3, 2))...)
+	s.bulk("/orders/transitions?results=problems", body, nil, append(append(again, problems...), changeSummary(0, 3, 2, 2, 8, 15))...)
 	if got := s.state("R-1"); got != order.ReadyForShipment {
 		t.Errorf("R-1 is %s", got)
 	}
@@ -142,25 +149,11 @@ func TestBulkKeys(t *testing.T) {
 	tracking := func(code string) string {
 		return `{"merchantId":355,"reference":"R-1","carrier":{"trackingCodes":"` + code + `"}}`
 	}
-	send := func(key string, body ...string) []string {
+	send := func(key, body string, want ...string) {
 		t.Helper()
-		got := s.operatorWithKey(key, "POST", "/orders/transitions", strings.Join(body, "\n"))
-		if got.status != 200 {
-			t.Errorf("%d %s", got.status, got.body)
-		}
-		return strings.Split(got.body, "\n")
+		s.bulk("/orders/transitions", body, http.Header{"Idempotency-Key": {key}}, want...)
 	}
-	compare := func(name string, got []string, want ...string) {
-		t.Helper()
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
-	}
-	summary := func(changed, unchanged, refused, notFound, invalid, last int) string {
-		return fmt.Sprintf(`{"summary":{"changed":%d,"invalid":%d,"not_found":%d,"refused":%d,"unchanged":%d},"complete":true,"lastLine":%d,"problem":null}`,
-			changed, invalid, notFound, refused, unchanged, last)
-	}
-	body := []string{
+	body := strings.Join([]string{
 		`{"merchantId":355,"reference":"R-1","state":"in-processing"}`,
 		tracking("A"),
 		tracking("B"),
@@ -168,39 +161,41 @@ func TestBulkKeys(t *testing.T) {
 		`{"merchantId":355,"reference":"N-1","state":"canceled"}`,
 		`{"merchantId":355,"reference":"R-2","state":"completed"}`,
 		`{"merchantId":355}`,
-	}
-	const missing = `{"line":5,"merchantId":355,"reference":"N-1","status":"not_found","problem":"The merchant 355 has no such order."}`
-	first := send("k", body...)
-	compare("first", first,
+	}, "\n")
+	effective := []string{
 		`{"line":1,"merchantId":355,"reference":"R-1","status":"changed","state":"in-processing"}`,
 		`{"line":2,"merchantId":355,"reference":"R-1","status":"changed","state":"in-processing","corrected":["carrier.trackingCodes"]}`,
 		`{"line":3,"merchantId":355,"reference":"R-1","status":"changed","state":"in-processing","corrected":["carrier.trackingCodes"]}`,
 		`{"line":4,"merchantId":355,"reference":"R-1","status":"unchanged","state":"in-processing"}`,
-		missing, first[5], `{"line":7,"status":"invalid","problem":"reference must be the reference of an order"}`,
-		summary(3, 1, 1, 1, 1, 7))
-	s.ask(s.operator, "POST", "/operator/orders/transitions", `{"merchantId":355,"reference":"R-1","state":"ready-for-shipment"}`+"\n"+tracking("C"))
+	}
+	const (
+		missing = `{"line":5,"merchantId":355,"reference":"N-1","status":"not_found","problem":"The merchant 355 has no such order."}`
+		invalid = `{"line":7,"status":"invalid","problem":"reference must be the reference of an order"}`
+	)
+	send("k", body, append(slices.Clone(effective), missing, notCompleted(6), invalid, changeSummary(3, 1, 1, 1, 1, 7))...)
+	s.bulk("/orders/transitions?results=problems", `{"merchantId":355,"reference":"R-1","state":"ready-for-shipment"}`+"\n"+tracking("C"), nil,
+		changeSummary(2, 0, 0, 0, 0, 2))
 
 	// What succeeded is not made again, and has its first result. What was refused is.
 	if a := s.ask(s.operator, "POST", "/operator/orders", document("N-1", 7200, "")); a.status != 201 {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
-	again := append([]string(nil), first...)
-	for i := range 4 {
-		again[i] = strings.TrimSuffix(first[i], "}") + `,"replayed":true}`
+	for i := range effective {
+		effective[i] = strings.TrimSuffix(effective[i], "}") + `,"replayed":true}`
 	}
-	again[4] = `{"line":5,"merchantId":355,"reference":"N-1","status":"changed","state":"canceled"}`
-	again[7] = summary(4, 1, 1, 0, 1, 7)
-	compare("again", send("k", body...), again...)
+	const found = `{"line":5,"merchantId":355,"reference":"N-1","status":"changed","state":"canceled"}`
+	send("k", body, append(slices.Clone(effective), found, notCompleted(6), invalid, changeSummary(4, 1, 1, 0, 1, 7))...)
 	if a := s.ask(s.merchant, "GET", "/v2/orders/R-1", ""); !strings.Contains(a.body, `"trackingCodes":"C"`) {
 		t.Errorf("an old correction was made again: %s", a.body)
 	}
 
-	const used = `"status":"invalid","problem":"The Idempotency-Key was used for another body, with another line here."}`
-	compare("another body", send("k", tracking("D"), body[1]),
-		`{"line":1,"merchantId":355,"reference":"R-1",`+used, again[1], summary(1, 0, 0, 0, 1, 2))
-	compare("another key", send("k 2", tracking("D")),
+	// Another body with the key, and another key.
+	send("k", tracking("D")+"\n"+tracking("A"),
+		`{"line":1,"merchantId":355,"reference":"R-1","status":"invalid","problem":"The Idempotency-Key was used for another body, with another line here."}`,
+		effective[1], changeSummary(1, 0, 0, 0, 1, 2))
+	send("k 2", tracking("D"),
 		`{"line":1,"merchantId":355,"reference":"R-1","status":"changed","state":"ready-for-shipment","corrected":["carrier.trackingCodes"]}`,
-		summary(1, 0, 0, 0, 0, 1))
+		changeSummary(1, 0, 0, 0, 0, 1))
 	malformed := s.operatorWithKey(strings.Repeat("k", 256), "POST", "/orders/transitions", tracking("E"))
 	if malformed.status != 400 || !strings.Contains(malformed.body, "Idempotency-Key") {
 		t.Errorf("a malformed key: %d %s", malformed.status, malformed.body)

@@ -33,9 +33,8 @@ func (b *backend) expireReservations(ctx context.Context, before time.Time, log 
 	return logCount(log, "reservations of unfinished uploads expired", count, err)
 }
 
-// indexOrders writes the words of orders that a version without the search has
-// written, counts those of merchants whose orders it has changed, and merges the words of
-// new ones.
+// indexOrders does what an earlier version has left undone: it writes words of orders, and
+// counts the orders of merchants by state. Then it merges the words of new orders.
 func (b *backend) indexOrders(ctx context.Context, log *slog.Logger) error {
 	indexed := 0
 	for {

@@ -10,6 +10,7 @@ import (
 	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store"
+	"merchantorders/internal/testenv"
 )
 
 // leaveReservation leaves what a crash during an upload leaves: a reservation made
@@ -142,13 +143,7 @@ func TestServerPurges(t *testing.T) {
 	// Times are stored in whole seconds.
 	time.Sleep(time.Until(deleted.Add(2 * time.Second)))
 	s.Folder.Serve(t, "--purge-deleted-after=1ns")
-	deadline := time.Now().Add(2 * time.Minute)
-	for len(allFiles(t, s.Folder)) > 0 {
-		if time.Now().After(deadline) {
-			t.Fatal("the deleted file is not purged")
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	testenv.Eventually(t, "the deleted file is purged", func() bool { return len(allFiles(t, s.Folder)) == 0 })
 }
 
 func TestPurge(t *testing.T) {

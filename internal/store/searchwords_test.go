@@ -14,9 +14,9 @@ import (
 )
 
 // fillPeriods imports orders of Άννα and Maria, ten in each of 40 periods, three of Ζωή in
-// old periods, and one second apart in the 20th newest one more of Γιώργος than may be read of a period.
-// Every hundredth order is registered. It returns the references of each first name,
-// and those of its registered orders, newest first.
+// old periods, and one second apart in the 20th newest one more of Γιώργος than may be
+// read of a period. Every hundredth order is registered. It returns the references of
+// each first name, and those of its registered orders, newest first.
 func fillPeriods(t *testing.T, db *DB) map[string][]string {
 	t.Helper()
 	if err := addTestMerchant(t.Context(), db, 7); err != nil {

@@ -12,8 +12,8 @@ import (
 // stream makes the lines of a bulk request and counts them.
 type stream struct {
 	*web.Stream
-	problemsOnly bool // responses to lines that did what they should are left out
-	keyed        bool // the request has an Idempotency-Key, which counts for the numbers of its lines
+	problemsOnly bool   // responses to lines that did what they should are left out
+	key          string // the Idempotency-Key, which each line has with its number; empty: none
 	counts       map[string]int
 	after        int // number of the last line with a result
 }
@@ -95,7 +95,7 @@ func (b *stream) end(err error) error {
 // the service before it has sent anything.
 func (b *stream) problem(err error) string {
 	again := " Send the lines after lastLine again"
-	if b.keyed {
+	if b.key != "" {
 		again = " Send the same body again"
 	}
 	switch {

@@ -59,12 +59,12 @@ func (a API) changeOrders(s *web.Stream) error {
 	if err != nil {
 		return err
 	}
-	b.keyed = key != ""
+	b.key = key
 	options := order.BulkOptions{Source: web.Source(s.Request), Response: recordLine}
 	return b.end(ingest.Batches[order.BulkChange, order.BulkResult]{
 		Parse: func(number int, text []byte) (order.BulkChange, error) {
 			change, err := ParseChange(text)
-			if b.keyed {
+			if key != "" {
 				// No key that a client can send has a line feed.
 				lineKey := key + "\n" + strconv.Itoa(number)
 				change.Idempotency = a.Orders.Idempotency(order.BulkKeys, lineKey, sha256.Sum256(text))
@@ -152,8 +152,7 @@ func recordLine(change order.BulkChange, result order.BulkResult) ([]byte, error
 	return json.Marshal(newChangeLineView(&ChangeLine{Item: &change, Result: result}))
 }
 
-// viewOf returns the view of a line, or the one that was recorded when it was
-// sent first.
+// viewOf returns the view of a line, or the one that was recorded when it was sent first.
 func viewOf(line *ChangeLine) (changeLineView, error) {
 	if line.Result.Recorded == nil {
 		return newChangeLineView(line), nil

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -9,10 +8,10 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"merchantorders/internal/filelock"
 	"merchantorders/internal/store/sqldb"
+	"merchantorders/internal/testenv"
 )
 
 // TestTurn checks that a process that commits in a loop does not keep another one
@@ -59,12 +58,10 @@ func transaction(t *testing.T, db *DB, fn func()) {
 // awaitTurnTaken waits until a process has taken the turn of a database.
 func awaitTurnTaken(t *testing.T, path string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for {
+	testenv.Eventually(t, "a process takes the turn", func() bool {
 		file, err := filelock.Open(path+".turn.lock", func(file *os.File) error { return filelock.Set(file, syscall.LOCK_SH) })
 		if errors.Is(err, filelock.ErrLocked) {
-			return
+			return true
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -72,8 +69,6 @@ func awaitTurnTaken(t *testing.T, path string) {
 		if err := file.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if ctx.Err() != nil {
-			t.Fatal("nobody takes the turn")
-		}
-	}
+		return false
+	})
 }
