@@ -79,9 +79,9 @@ const (
 // EventRecord is an event with the names of its order, if it has one, and file.
 type EventRecord struct {
 	Event
-	// Mark is a random number of the transaction that wrote the event. It tells events
+	// Nonce is a random number of the transaction that wrote the event. It tells events
 	// apart whose number was given out twice.
-	Mark      int64
+	Nonce     int64
 	LegacyID  int64  // of the order; 0 of WebhookFailed
 	Reference string // of the order; empty of WebhookFailed
 	FileName  string // stored name; set for the invoice events
@@ -200,16 +200,16 @@ func (s *Service) Waiting() (requests int, lag time.Duration) { return s.waiters
 type DataVersion struct {
 	// Event is the number of the merchant's newest event.
 	Event int64
-	// Mark is a random number written with that event. Event numbers may be
+	// Nonce is a random number written with that event. Event numbers may be
 	// given out a second time, after a failover that lost commits or after a
-	// restore; Mark then differs.
-	Mark int64
+	// restore; Nonce then differs.
+	Nonce int64
 }
 
 // String returns the version in a form that fits into an entity tag.
 func (v DataVersion) String() string {
-	if v.Mark == 0 {
+	if v.Nonce == 0 {
 		return strconv.FormatInt(v.Event, 10)
 	}
-	return strconv.FormatInt(v.Event, 10) + "-" + strconv.FormatUint(uint64(v.Mark), 36)
+	return strconv.FormatInt(v.Event, 10) + "-" + strconv.FormatUint(uint64(v.Nonce), 36)
 }

@@ -31,7 +31,7 @@ const (
 	selectOrderEventsByReference = selectOrderEvents + `o.reference = $3 ORDER BY k.seq LIMIT $4+0`
 )
 
-// selectFeed returns the statement that reads a page of the feed, with the mark of
+// selectFeed returns the statement that reads a page of the feed, with the nonce of
 // an earlier event and the data version and the history of the same moment. A page
 // without events is a row too.
 func selectFeed(history string) string {
@@ -128,24 +128,24 @@ func (db *DB) Events(ctx context.Context, merchantID, after int64, limit int) (o
 func (db *DB) readFeed(ctx context.Context, merchantID, after int64, limit int) (feed order.Feed, lost bool, err error) {
 	ends := db.feeds.of(merchantID)
 	seen := ends.last
-	feed, mark, err := db.readFeedFrom(ctx, merchantID, after, limit, seen.Version.Event)
+	feed, nonce, err := db.readFeedFrom(ctx, merchantID, after, limit, seen.Version.Event)
 	if end := ends.in(feed.History); err == nil && end.History != seen.History && end.History != "" {
 		seen = end
-		feed, mark, err = db.readFeedFrom(ctx, merchantID, after, limit, seen.Version.Event)
+		feed, nonce, err = db.readFeedFrom(ctx, merchantID, after, limit, seen.Version.Event)
 	}
-	if err != nil || feed.History == seen.History && mark != seen.Version.Mark {
+	if err != nil || feed.History == seen.History && nonce != seen.Version.Nonce {
 		return feed, err == nil, err
 	}
 	db.feeds.note(merchantID, order.Feed{Version: feed.Version, History: feed.History})
 	return feed, false, nil
 }
 
-// readFeedFrom reads a page of the feed, and the mark of an earlier event, 0 if it does
+// readFeedFrom reads a page of the feed, and the nonce of an earlier event, 0 if it does
 // not exist.
-func (db *DB) readFeedFrom(ctx context.Context, merchantID, after int64, limit int, earlier int64) (feed order.Feed, mark int64, err error) {
+func (db *DB) readFeedFrom(ctx context.Context, merchantID, after int64, limit int, earlier int64) (feed order.Feed, nonce int64, err error) {
 	var read sql.NullInt64
 	feed.Events, _, err = db.readEvents(ctx, db.selectFeed, []any{merchantID, earlier, after, limit},
-		&read, &feed.Version.Event, &feed.Version.Mark, &feed.History)
+		&read, &feed.Version.Event, &feed.Version.Nonce, &feed.History)
 	return feed, read.Int64, err
 }
 
@@ -182,9 +182,9 @@ func (db *DB) OrderEvents(ctx context.Context, merchantID int64, id order.Identi
 // readEvents reads rows of eventColumns and of more columns. found reports whether
 // there were any, including rows without an event.
 func (db *DB) readEvents(ctx context.Context, text string, args []any, more ...any) (events []order.EventRecord, found bool, err error) {
-	var seq, mark, kind, actor, at, from, to, invoice, token, hook, legacyID sql.NullInt64
+	var seq, nonce, kind, actor, at, from, to, invoice, token, hook, legacyID sql.NullInt64
 	var reason, request, reference, name sql.NullString
-	dest := append([]any{&seq, &mark, &kind, &actor, &at, &from, &to, &reason, &invoice, &token, &request, &hook, &legacyID, &reference, &name}, more...)
+	dest := append([]any{&seq, &nonce, &kind, &actor, &at, &from, &to, &reason, &invoice, &token, &request, &hook, &legacyID, &reference, &name}, more...)
 	err = sqldb.Each(ctx, db.sql, text, args, func(rows sqldb.Rows) error {
 		if err := rows.Scan(dest...); err != nil {
 			return err
@@ -192,7 +192,7 @@ func (db *DB) readEvents(ctx context.Context, text string, args []any, more ...a
 		if found = true; !seq.Valid {
 			return nil
 		}
-		e := order.EventRecord{Mark: mark.Int64, LegacyID: legacyID.Int64, Reference: reference.String, FileName: name.String}
+		e := order.EventRecord{Nonce: nonce.Int64, LegacyID: legacyID.Int64, Reference: reference.String, FileName: name.String}
 		e.Event = order.Event{
 			Seq: seq.Int64, Type: order.EventType(kind.Int64), Actor: order.Actor(actor.Int64), At: time.Unix(at.Int64, 0).UTC(),
 			From: order.State(from.Int64), To: order.State(to.Int64), Reason: order.Reason(reason.String), InvoiceID: invoice.Int64,
@@ -214,7 +214,7 @@ func (db *DB) DataVersions(ctx context.Context, merchantIDs []int64) (map[int64]
 	err := sqldb.Each(ctx, db.sql, selectDataVersions+db.dialect.InList, []any{merchantIDs}, func(rows sqldb.Rows) error {
 		var id int64
 		var v order.DataVersion
-		err := rows.Scan(&id, &v.Event, &v.Mark)
+		err := rows.Scan(&id, &v.Event, &v.Nonce)
 		versions[id] = v
 		return err
 	})
@@ -239,7 +239,7 @@ func (t *tx) appendEvent(ctx context.Context, o order.LockedOrder, event order.E
 		return err
 	}
 	event.Seq = version.Event
-	if err := t.insert(ctx, insertEvents, eventValues(nil, version.Mark, o, event)); err != nil {
+	if err := t.insert(ctx, insertEvents, eventValues(nil, version.Nonce, o, event)); err != nil {
 		return err
 	}
 	return t.insert(ctx, insertAudit, chain.add(nil, event.Audit(o, fields...)))
@@ -248,17 +248,17 @@ func (t *tx) appendEvent(ctx context.Context, o order.LockedOrder, event order.E
 // takeEvents takes the next n event numbers of a merchant, and as many numbers of its
 // audit log, and adds what the events change to its numbers of orders. It returns the
 // data version that the merchant has after the transaction: the last of the numbers and
-// the mark of the events. The merchant's row stays locked until the transaction ends, so
+// the nonce of the events. The merchant's row stays locked until the transaction ends, so
 // numbers are in commit order and have no gaps.
 func (t *tx) takeEvents(ctx context.Context, merchantID int64, n int, moved stateCounts) (order.DataVersion, auditChain, error) {
-	version := order.DataVersion{Mark: newMark()}
+	version := order.DataVersion{Nonce: newNonce()}
 	var args []any
 	for _, state := range order.States() {
 		args = append(args, moved[state])
 	}
 	var last int64
 	var hash []byte
-	if err := t.QueryRow(ctx, takeNumbers, append(args, n, version.Mark, merchantID), &version.Event, &last, &hash); err != nil {
+	if err := t.QueryRow(ctx, takeNumbers, append(args, n, version.Nonce, merchantID), &version.Event, &last, &hash); err != nil {
 		return version, auditChain{}, err
 	}
 	chain, err := t.chainBefore(ctx, merchantID, last, n, hash)
@@ -273,18 +273,18 @@ var takeNumbers = fmt.Sprintf(`UPDATE merchants SET `+stateColumns(`in_state_%[1
 	RETURNING last_event, audit_seq, (SELECT hash FROM audit WHERE merchant_id = $%[3]d AND seq = audit_seq - $%[1]d)`,
 	order.NumStates, order.NumStates+1, order.NumStates+2)
 
-// newMark returns a random number, never 0.
-func newMark() int64 { return 1 + rand.Int64N(math.MaxInt64) }
+// newNonce returns a random number, never 0.
+func newNonce() int64 { return 1 + rand.Int64N(math.MaxInt64) }
 
 var insertEvents = newBulkInsert("events", `merchant_id, seq, mark, type, actor, at, legacy_id, order_day,
 	from_state, to_state, reason, invoice_id, token_id, request_id`, "")
 
 // eventValues appends the values of a row of insertEvents.
-func eventValues(values []any, mark int64, o order.LockedOrder, e order.Event) []any {
+func eventValues(values []any, nonce int64, o order.LockedOrder, e order.Event) []any {
 	reason := sql.NullString{String: string(e.Reason), Valid: e.Reason != ""}
 	invoice := sql.NullInt64{Int64: e.InvoiceID, Valid: e.InvoiceID != 0}
 	token := sql.NullInt64{Int64: e.Source.TokenID, Valid: e.Source.TokenID != 0}
 	request := sql.NullString{String: e.Source.RequestID, Valid: e.Source.RequestID != ""}
-	return append(values, o.MerchantID, e.Seq, mark, int64(e.Type), int64(e.Actor), e.At.Unix(), o.LegacyID, int64(order.DayOf(o.CreatedAt)),
+	return append(values, o.MerchantID, e.Seq, nonce, int64(e.Type), int64(e.Actor), e.At.Unix(), o.LegacyID, int64(order.DayOf(o.CreatedAt)),
 		int64(e.From), int64(e.To), reason, invoice, token, request)
 }

@@ -34,7 +34,7 @@ func TestDataVersionsOfMany(t *testing.T) {
 			t.Errorf("%d versions with %d statements, error %v", len(versions), len(recorded.statements()), err)
 		}
 		for _, id := range ids {
-			if want := (order.DataVersion{Event: 10 * id, Mark: 7}); versions[id] != want {
+			if want := (order.DataVersion{Event: 10 * id, Nonce: 7}); versions[id] != want {
 				t.Fatalf("merchant %d: %v, want %v", id, versions[id], want)
 			}
 		}
@@ -46,7 +46,7 @@ func TestDataVersionsOfMany(t *testing.T) {
 func TestFeedEnds(t *testing.T) {
 	t.Parallel()
 	end := func(history string, event int64) order.Feed {
-		return order.Feed{History: history, Version: order.DataVersion{Event: event, Mark: 10 * event}}
+		return order.Feed{History: history, Version: order.DataVersion{Event: event, Nonce: 10 * event}}
 	}
 	var f feeds
 	for _, read := range []order.Feed{end("a", 1), end("a", 3), end("a", 2), end("b", 2), end("c", 5), end("a", 2), end("b", 1)} {

@@ -261,7 +261,7 @@ func (in *importTx) appendEvents(ctx context.Context, merchantID int64, items []
 			Seq: version.Event - int64(len(items)-1-i), Type: order.OrderCreated, Actor: cause.Actor, Source: cause.Source,
 			At: cause.At, To: item.Order.State,
 		}
-		values = eventValues(values, version.Mark, o, event)
+		values = eventValues(values, version.Nonce, o, event)
 		entries = chain.add(entries, event.Audit(o))
 	}
 	if err := in.insert(ctx, insertEvents, values); err != nil {

@@ -26,7 +26,7 @@ const selectDataVersion = `SELECT last_event, data_mark FROM merchants WHERE id 
 // exist.
 func (s indexSource) Version(ctx context.Context) (order.DataVersion, error) {
 	var version order.DataVersion
-	err := s.q.QueryRow(ctx, selectDataVersion, []any{s.merchantID}, &version.Event, &version.Mark)
+	err := s.q.QueryRow(ctx, selectDataVersion, []any{s.merchantID}, &version.Event, &version.Nonce)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return order.DataVersion{}, fmt.Errorf("read the data version: %w", err)
 	}
@@ -40,7 +40,7 @@ func (s indexSource) DayCounts(ctx context.Context) ([]pageindex.DayCount, order
 	var days []pageindex.DayCount
 	var version order.DataVersion
 	var d pageindex.DayCount
-	dest := []any{sqldb.Int(&d.Day), sqldb.Int(&d.State), sqldb.Int(&d.Orders), &version.Event, &version.Mark}
+	dest := []any{sqldb.Int(&d.Day), sqldb.Int(&d.State), sqldb.Int(&d.Orders), &version.Event, &version.Nonce}
 	err := sqldb.Each(ctx, s.q, selectDayCounts, []any{s.merchantID}, func(rows sqldb.Rows) error {
 		err := rows.Scan(dest...)
 		days = append(days, d)
@@ -71,7 +71,7 @@ func (s indexSource) Deltas(ctx context.Context, from int64, keys bool) ([]pagei
 	var d pageindex.Delta
 	var day order.Day
 	text := selectDeltas
-	dest := []any{&d.Version.Event, &d.Version.Mark, sqldb.Int(&d.From), sqldb.Int(&d.To), sqldb.Int(&day)}
+	dest := []any{&d.Version.Event, &d.Version.Nonce, sqldb.Int(&d.From), sqldb.Int(&d.To), sqldb.Int(&day)}
 	if keys {
 		text, dest = selectDeltasByKeys, append(dest, &d.Key.LegacyID, &d.Key.CreatedAt)
 	}
@@ -108,7 +108,7 @@ func selectKeys(ascending bool) string {
 func (s indexSource) Keys(ctx context.Context, r pageindex.SplitRange) (pageindex.Keys, error) {
 	var keys pageindex.Keys
 	var o pageindex.OrderState
-	dest := []any{&o.Key.CreatedAt, &o.Key.LegacyID, sqldb.Int(&o.State), &keys.Version.Event, &keys.Version.Mark}
+	dest := []any{&o.Key.CreatedAt, &o.Key.LegacyID, sqldb.Int(&o.State), &keys.Version.Event, &keys.Version.Nonce}
 	args := []any{s.merchantID, r.Low.CreatedAt, r.Low.LegacyID, r.High.CreatedAt, r.High.LegacyID, r.Limit}
 	keys.Orders = make([]pageindex.OrderState, 0, r.Limit)
 	err := sqldb.Each(ctx, s.q, selectKeys(r.Ascending), args, func(rows sqldb.Rows) error {

@@ -98,7 +98,7 @@ func readPage(ctx context.Context, q sqldb.Querier, merchantID int64, filter ord
 		text, args := pageStatement(merchantID, filter, at)
 		orders = make([]order.Summary, 0, at.Limit)
 		var row summaryRow
-		dest := append(row.dest(), &version.Event, &version.Mark)
+		dest := append(row.dest(), &version.Event, &version.Nonce)
 		err := sqldb.Each(ctx, q, text, args, func(rows sqldb.Rows) error {
 			if err := rows.Scan(dest...); err != nil {
 				return err

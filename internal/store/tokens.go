@@ -109,14 +109,14 @@ func (db *DB) readGrant(ctx context.Context, text string, args ...any) (token.Gr
 // grantRow is a row of selectGrant.
 type grantRow struct {
 	token.Grant
-	expires, revoked, event, mark, name, suspended, rate, burst sql.NullInt64
+	expires, revoked, event, nonce, name, suspended, rate, burst sql.NullInt64
 }
 
 // dest returns the Scan destinations of the row.
 func (r *grantRow) dest() []any {
 	return []any{
 		&r.ID, &r.MerchantID, sqldb.Int(&r.Scopes), &r.expires, &r.revoked,
-		&r.event, &r.mark, &r.name, &r.suspended, &r.rate, &r.burst,
+		&r.event, &r.nonce, &r.name, &r.suspended, &r.rate, &r.burst,
 	}
 }
 
@@ -124,8 +124,8 @@ func (r *grantRow) dest() []any {
 func (r *grantRow) grant() token.Grant {
 	g := r.Grant
 	g.ExpiresAt, g.RevokedAt = timeOf(r.expires), timeOf(r.revoked)
-	g.DataVersion = order.DataVersion{Event: r.event.Int64, Mark: r.mark.Int64}
-	g.NameMark, g.Suspended = r.name.Int64, r.suspended.Valid
+	g.DataVersion = order.DataVersion{Event: r.event.Int64, Nonce: r.nonce.Int64}
+	g.NameNonce, g.Suspended = r.name.Int64, r.suspended.Valid
 	g.RateLimit = order.RateLimit{PerSecond: int(r.rate.Int64), Burst: int(r.burst.Int64)}
 	return g
 }

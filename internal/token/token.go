@@ -147,9 +147,9 @@ type Grant struct {
 	// DataVersion is the version of the merchant's data, read after the request
 	// arrived. Zero for an operator's token.
 	DataVersion order.DataVersion
-	// NameMark is a random number that each renaming of the merchant replaces; 0: never
+	// NameNonce is a random number that each renaming of the merchant replaces; 0: never
 	// renamed.
-	NameMark int64
+	NameNonce int64
 	// Suspended means that the merchant is suspended: its tokens allow nothing.
 	Suspended bool
 	// RateLimit is the merchant's own limit; zero: the default.

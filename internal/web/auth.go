@@ -81,7 +81,7 @@ func (a authenticator) merchant(route Route, handle merchantHandler) Handler {
 		}
 		request := &Request{
 			Request: r, MerchantID: grant.MerchantID, DataVersion: grant.DataVersion,
-			nameMark: grant.NameMark, auth: a, leave: leave,
+			nameNonce: grant.NameNonce, auth: a, leave: leave,
 		}
 		defer request.Leave()
 		if grant.Suspended {

@@ -36,7 +36,7 @@ func serveRead(config RouterConfig, pattern string, handle ReadHandler) merchant
 		// A malformed header counts as absent: the response is right without it.
 		has, _ := ParseEntityTags(r.Header, "If-None-Match")
 		key := respcache.Key{
-			Route: pattern, MerchantID: r.MerchantID, NameMark: r.nameMark, Path: r.URL.Path, Query: r.URL.RawQuery,
+			Route: pattern, MerchantID: r.MerchantID, NameNonce: r.nameNonce, Path: r.URL.Path, Query: r.URL.RawQuery,
 		}
 		entry := cache.Lookup(key, r.DataVersion)
 		if entry == nil || entry.Body == nil && !has.MatchWeakly(entry.ETag[0]) {

@@ -15,18 +15,18 @@ type Request struct {
 	// DataVersion is that of the merchant's data, read after the request arrived.
 	DataVersion order.DataVersion
 
-	nameMark int64 // see token.Grant
-	auth     authenticator
-	leave    func() // nil after Leave
+	nameNonce int64 // see token.Grant
+	auth      authenticator
+	leave     func() // nil after Leave
 }
 
 // viewVersion returns the version of what bodies for the merchant show beside its data:
 // that of the service, and the name of the merchant, if that was ever changed.
 func (r *Request) viewVersion(service string) string {
-	if r.nameMark == 0 {
+	if r.nameNonce == 0 {
 		return service
 	}
-	return service + "-" + strconv.FormatInt(r.nameMark, 36)
+	return service + "-" + strconv.FormatInt(r.nameNonce, 36)
 }
 
 // Leave stops counting the request among those of its token in flight. A handler

@@ -23,10 +23,10 @@ type Encoder interface {
 }
 
 // messageID returns the id of an event's message to an endpoint. It is the same at
-// each attempt. The mark makes it another one if the number of the event is given out
+// each attempt. The nonce makes it another one if the number of the event is given out
 // again, after a restore or a failover that lost commits.
 func messageID(key Key, event order.EventRecord) string {
-	return fmt.Sprintf("msg_%d_%d_%s", key.ID, event.Seq, strconv.FormatUint(uint64(event.Mark), 36))
+	return fmt.Sprintf("msg_%d_%d_%s", key.ID, event.Seq, strconv.FormatUint(uint64(event.Nonce), 36))
 }
 
 // outgoing is a message and what the delivery log says of it.

@@ -143,8 +143,8 @@ func (r *receiver) problem(format string, args ...any) {
 // Post implements webhook.Poster.
 func (r *receiver) Post(ctx context.Context, m webhook.Message) webhook.Result {
 	var webhookID, seq int64
-	var mark string
-	if n, err := fmt.Sscanf(m.ID, "msg_%d_%d_%s", &webhookID, &seq, &mark); n != 3 || err != nil {
+	var nonce string
+	if n, err := fmt.Sscanf(m.ID, "msg_%d_%d_%s", &webhookID, &seq, &nonce); n != 3 || err != nil {
 		r.problem("message id %q", m.ID)
 	}
 	key := fmt.Sprint(webhookID)

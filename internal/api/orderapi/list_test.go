@@ -24,7 +24,7 @@ func (c changed) List(context.Context, int64, order.Filter) (order.Page, error) 
 // authentication has the tag of that change: two bodies never have the same tag.
 func TestTagOfNewerBody(t *testing.T) {
 	t.Parallel()
-	before, after := order.DataVersion{Event: 80, Mark: 1}, order.DataVersion{Event: 81, Mark: 2}
+	before, after := order.DataVersion{Event: 80, Nonce: 1}, order.DataVersion{Event: 81, Nonce: 2}
 	r := &web.Request{Request: httptest.NewRequest("GET", "/v2/orders", nil), MerchantID: 355, DataVersion: before}
 	rep := orderapi.Represent(r, changed{to: after}, orderapi.List{}, time.Unix(0, 0), "", func(order.Page) any { return nil })
 	if want := "355-" + before.String(); !strings.HasPrefix(rep.Tag, want) {

@@ -73,7 +73,7 @@ func readEvents(db *sql.DB, merchantID, after int64, add func(committed) error) 
 	for rows.Next() {
 		var e committed
 		var seq, at, legacyID int64
-		if err := rows.Scan(&seq, &e.mark, &e.kind, &e.actor, &at, &legacyID, &e.from, &e.to, &e.invoice, &e.request); err != nil {
+		if err := rows.Scan(&seq, &e.nonce, &e.kind, &e.actor, &at, &legacyID, &e.from, &e.to, &e.invoice, &e.request); err != nil {
 			return err
 		}
 		if after++; seq != after {

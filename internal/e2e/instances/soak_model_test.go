@@ -12,7 +12,7 @@ import (
 // committed is an event as the database has it. It is the truth of the soak: a
 // change has happened if and only if its event is in the table.
 type committed struct {
-	mark    int64 // differs between histories
+	nonce   int64 // differs between histories
 	kind    order.EventType
 	actor   order.Actor
 	at      time.Time

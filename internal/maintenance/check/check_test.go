@@ -178,8 +178,8 @@ var (
 			[]string{"merchant 356: the newest event is 12, but the merchant's last event is 2"}, 0, 0,
 		},
 		{
-			"wrong mark of the newest event", exec(`UPDATE merchants SET data_mark = data_mark + 1 WHERE id = 355`),
-			[]string{"merchant 355: the mark of event 13 is not the merchant's data mark"}, 0, 0,
+			"wrong nonce of the newest event", exec(`UPDATE merchants SET data_mark = data_mark + 1 WHERE id = 355`),
+			[]string{"merchant 355: the nonce of event 13 is not the one in the merchant's row"}, 0, 0,
 		},
 		{
 			"event 0", exec(`INSERT INTO events (merchant_id, seq, mark, type, actor, at, legacy_id, order_day, from_state, to_state) VALUES (355, 0, 1, 1, 1, 1, 1, 1, 0, 1)`),

@@ -102,12 +102,12 @@ func (c *merchantCheck) find(format string, args ...any) {
 }
 
 // checkEvents checks that events are numbered 1, 2, 3, ... and that the newest
-// one has the number and the mark in the merchant's row.
+// one has the number and the nonce in the merchant's row.
 func (c *merchantCheck) checkEvents(ctx context.Context) error {
-	var last, merchantMark, eventMark, first, newest int64
+	var last, merchantNonce, eventNonce, first, newest int64
 	err := c.q.QueryRow(ctx, `SELECT m.last_event, m.data_mark, COALESCE(e.mark, m.data_mark) FROM merchants m
 		LEFT JOIN events e ON e.merchant_id = m.id AND e.seq = m.last_event WHERE m.id = $1`,
-		[]any{c.merchantID}, &last, &merchantMark, &eventMark)
+		[]any{c.merchantID}, &last, &merchantNonce, &eventNonce)
 	if err != nil {
 		return err
 	}
@@ -119,8 +119,8 @@ func (c *merchantCheck) checkEvents(ctx context.Context) error {
 	switch {
 	case newest != last:
 		c.find("the newest event is %d, but the merchant's last event is %d", newest, last)
-	case merchantMark != eventMark:
-		c.find("the mark of event %d is not the merchant's data mark", last)
+	case merchantNonce != eventNonce:
+		c.find("the nonce of event %d is not the one in the merchant's row", last)
 	}
 	if first == 1 && newest == c.totals.events {
 		return nil

@@ -74,7 +74,7 @@ func (s rowSet) diff(ctx context.Context, q sqldb.Querier) (diff, error) {
 		other, exists := unmatched[key]
 		if !slices.EqualFunc(row, other, equalValues) {
 			d.write = append(d.write, row)
-			damaged := exists && s.table.mark != "" && equalValues(s.table.column(row, s.table.mark), s.table.column(other, s.table.mark))
+			damaged := exists && s.table.identity != "" && equalValues(s.table.column(row, s.table.identity), s.table.column(other, s.table.identity))
 			d.updates = d.updates || exists && !damaged
 			if exists {
 				d.old = append(d.old, other)

@@ -24,9 +24,9 @@ type table struct {
 	permanent bool
 	// immutable means that the service never updates a row.
 	immutable bool
-	// mark is the column that tells rows of the same key apart, if there is one: an
-	// immutable row with the same mark and other values is damaged.
-	mark string
+	// identity is the column that tells rows of the same key apart, if there is one: an
+	// immutable row with the same identity and other values is damaged.
+	identity string
 
 	selectWhere, insertOne, insertBatch, deleteOne string // statements
 	// selectPageEnd finds the end of a page, wherePage is the condition for its
@@ -66,10 +66,10 @@ var (
 		"merchant_id, day, state, orders")
 	invoicesTable = newTable(table{name: "invoices", keyColumns: 3, pageColumn: "legacy_id"},
 		"merchant_id, legacy_id, id, name, status, size, sha256, created_at, deleted_at, purged_at")
-	eventsTable = newTable(table{name: "events", keyColumns: 2, pageColumn: "seq", permanent: true, immutable: true, mark: "mark"},
+	eventsTable = newTable(table{name: "events", keyColumns: 2, pageColumn: "seq", permanent: true, immutable: true, identity: "mark"},
 		"merchant_id, seq, mark, type, actor, at, legacy_id, order_day, from_state, to_state, reason, invoice_id,"+
 			" token_id, request_id, webhook_id")
-	auditTable = newTable(table{name: "audit", keyColumns: 2, pageColumn: "seq", permanent: true, immutable: true, mark: "hash"},
+	auditTable = newTable(table{name: "audit", keyColumns: 2, pageColumn: "seq", permanent: true, immutable: true, identity: "hash"},
 		"merchant_id, seq, at, action, actor, token_id, request_id, address, legacy_id, reference, subject_id, detail, hash")
 	// The ends of leases are left out: they are of instances that use the source.
 	webhooksTable = newTable(table{name: "webhooks", keyColumns: 2},

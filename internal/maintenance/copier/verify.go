@@ -149,7 +149,7 @@ func checkIdentities(ctx context.Context, source, target sqldb.Querier, t *table
 }
 
 // checkEvents compares the target's newest event with the same event of the
-// source. The marks of events differ if the histories differ before them.
+// source. The nonces of events differ if the histories differ before them.
 func checkEvents(ctx context.Context, source, target sqldb.Querier, merchantID int64) error {
 	var newest int64
 	err := target.QueryRow(ctx, `SELECT COALESCE(MAX(seq), 0) FROM events WHERE merchant_id = $1`, []any{merchantID}, &newest)

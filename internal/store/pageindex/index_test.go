@@ -83,7 +83,7 @@ func TestLocateAt(t *testing.T) {
 			}
 		}
 		if event > 0 && event <= events {
-			version.Mark++
+			version.Nonce++
 			if _, ok := x.LocateAt(order.NewFilter(), version); ok {
 				t.Errorf("a version of another history is known: %v", version)
 			}
@@ -121,7 +121,7 @@ func TestApplyNextEventOnly(t *testing.T) {
 func TestLoadUnknownState(t *testing.T) {
 	t.Parallel()
 	x := NewIndex(smallSizes)
-	version := order.DataVersion{Event: 7, Mark: 1}
+	version := order.DataVersion{Event: 7, Nonce: 1}
 	if err := x.Load([]DayCount{{today, order.Registered, 5}}, version); err != nil {
 		t.Fatal(err)
 	}

@@ -164,7 +164,7 @@ func (s *Shared) applyEvents(ctx context.Context, source Source, version order.D
 	case !x.canApply(version.Event):
 		return false, nil
 	}
-	// The known event itself comes first, so that its mark can be compared. There
+	// The known event itself comes first, so that its nonce can be compared. There
 	// is none before the first event, and nothing that could differ.
 	deltas, err := source.Deltas(ctx, max(known.Event, 1), x.extraBuckets > 0)
 	if err != nil {

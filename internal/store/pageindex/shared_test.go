@@ -57,7 +57,7 @@ func replay(events int) func(*fakeSource) {
 	return func(s *fakeSource) {
 		for i := range s.events[:events] {
 			d := &s.events[i]
-			d.Version.Mark, d.To = s.random.Int64(), order.Completed
+			d.Version.Nonce, d.To = s.random.Int64(), order.Completed
 			s.orders[d.Key.LegacyID] = OrderState{d.Key, d.To}
 		}
 	}

@@ -73,7 +73,7 @@ func (s *fakeSource) upload(id int64) {
 }
 
 func (s *fakeSource) event(d Delta) {
-	d.Version = order.DataVersion{Event: int64(len(s.events)) + 1, Mark: s.random.Int64()}
+	d.Version = order.DataVersion{Event: int64(len(s.events)) + 1, Nonce: s.random.Int64()}
 	s.events = append(s.events, d)
 }
 

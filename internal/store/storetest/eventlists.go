@@ -82,7 +82,7 @@ func (f *fixture) expectFeed(after int64, limit int, want []order.EventRecord) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	if diff := cmp.Diff(want, withoutMarks(got.Events)); diff != "" {
+	if diff := cmp.Diff(want, withoutNonces(got.Events)); diff != "" {
 		f.Errorf("%d events after %d (-want +got):\n%s", limit, after, diff)
 	}
 }
@@ -93,16 +93,16 @@ func (f *fixture) expectHistory(key order.Identifier, after int64, limit int, wa
 	if err != nil {
 		f.Fatal(err)
 	}
-	if diff := cmp.Diff(want, withoutMarks(got)); diff != "" {
+	if diff := cmp.Diff(want, withoutNonces(got)); diff != "" {
 		f.Errorf("%d events of %v after %d (-want +got):\n%s", limit, key, after, diff)
 	}
 }
 
-// withoutMarks returns events without their marks, which are random.
-func withoutMarks(events []order.EventRecord) []order.EventRecord {
+// withoutNonces returns events without their nonces, which are random.
+func withoutNonces(events []order.EventRecord) []order.EventRecord {
 	without := append([]order.EventRecord{}, events...)
 	for i := range without {
-		without[i].Mark = 0
+		without[i].Nonce = 0
 	}
 	return without
 }

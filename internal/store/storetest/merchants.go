@@ -82,12 +82,12 @@ func testMerchantChanged(f *fixture) {
 	hash := token.Hash{1}
 	f.addToken(f.a, hash, token.Token{MerchantID: alpha, Scopes: token.DefaultScopes, CreatedAt: noon})
 	m := order.Merchant{ID: alpha, Name: "Alpha Shop", CreatedAt: noon}
-	marks := map[int64]bool{0: true}
+	nonces := map[int64]bool{0: true}
 	for i, change := range []func(){
 		func() { m.Name = "Άλφα" },
 		func() { m.RateLimit = order.RateLimit{PerSecond: 200, Burst: 500} },
 		func() { m.SuspendedAt, m.SuspensionReason = noon.Add(time.Hour), "unpaid" },
-		func() { m.Name = "Alpha Shop" }, // again: with a mark of its own
+		func() { m.Name = "Alpha Shop" }, // again: with a nonce of its own
 		func() { m.SuspendedAt, m.SuspensionReason, m.RateLimit = time.Time{}, "", order.RateLimit{} },
 	} {
 		before, err := f.a.Grant(f.Context(), hash)
@@ -117,10 +117,10 @@ func testMerchantChanged(f *fixture) {
 			if err != nil || grant.Suspended != m.Suspended() || grant.RateLimit != m.RateLimit {
 				f.Errorf("change %d: granted %+v, error %v", i, grant, err)
 			}
-			if (grant.NameMark != before.NameMark) != (m.Name != renamed) || m.Name != renamed && store == f.a && marks[grant.NameMark] {
-				f.Errorf("change %d: the mark of the name %q was %d and is %d", i, m.Name, before.NameMark, grant.NameMark)
+			if (grant.NameNonce != before.NameNonce) != (m.Name != renamed) || m.Name != renamed && store == f.a && nonces[grant.NameNonce] {
+				f.Errorf("change %d: the nonce of the name %q was %d and is %d", i, m.Name, before.NameNonce, grant.NameNonce)
 			}
-			marks[grant.NameMark] = true
+			nonces[grant.NameNonce] = true
 			versions, err := store.DataVersions(f.Context(), []int64{alpha, beta})
 			if _, ok := versions[alpha]; err != nil || ok == m.Suspended() || len(versions) == 0 {
 				f.Errorf("change %d: versions %v, error %v", i, versions, err)

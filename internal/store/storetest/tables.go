@@ -189,23 +189,23 @@ func (c tables) checkEvents(orders map[int64]storedOrder) {
 	last, states := make(map[int64]order.DataVersion), make(map[int64]order.State)
 	deleted := c.deletedOrders()
 	c.each("SELECT merchant_id, seq, mark, legacy_id, order_day, from_state, to_state FROM events ORDER BY merchant_id, seq", func(rows *sql.Rows) error {
-		var merchantID, seq, mark, number int64
+		var merchantID, seq, nonce, number int64
 		var day order.Day
 		var from, to order.State
-		if err := rows.Scan(&merchantID, &seq, &mark, &number, &day, &from, &to); err != nil {
+		if err := rows.Scan(&merchantID, &seq, &nonce, &number, &day, &from, &to); err != nil {
 			return err
 		}
-		if seq != last[merchantID].Event+1 || mark == 0 {
-			c.Errorf("merchant %d: event %d with mark %d comes after %v", merchantID, seq, mark, last[merchantID])
+		if seq != last[merchantID].Event+1 || nonce == 0 {
+			c.Errorf("merchant %d: event %d with nonce %d comes after %v", merchantID, seq, nonce, last[merchantID])
 		}
 		if number == 0 && from == 0 && to == 0 {
-			last[merchantID] = order.DataVersion{Event: seq, Mark: mark}
+			last[merchantID] = order.DataVersion{Event: seq, Nonce: nonce}
 			return nil // of a webhook
 		}
 		if o := orders[number]; (o.merchantID != merchantID || o.day != day) && !deleted[number] {
 			c.Errorf("merchant %d: event %d is of order %d, day %v; there is %+v", merchantID, seq, number, day, o)
 		}
-		last[merchantID] = order.DataVersion{Event: seq, Mark: mark}
+		last[merchantID] = order.DataVersion{Event: seq, Nonce: nonce}
 		if to.Valid() {
 			if states[number] != from {
 				c.Errorf("merchant %d: event %d moves order %d from %v, but it was in %v", merchantID, seq, number, from, states[number])
@@ -222,7 +222,7 @@ func (c tables) checkEvents(orders map[int64]storedOrder) {
 	c.each("SELECT id, last_event, data_mark FROM merchants", func(rows *sql.Rows) error {
 		var id int64
 		var version order.DataVersion
-		err := rows.Scan(&id, &version.Event, &version.Mark)
+		err := rows.Scan(&id, &version.Event, &version.Nonce)
 		if version != last[id] {
 			c.Errorf("merchant %d: the data version is %v, that of the newest event is %v", id, version, last[id])
 		}

@@ -88,7 +88,7 @@ func (f *fixture) expectToken(when string, hash token.Hash, want token.Token) {
 }
 
 // testGrantVersion checks that a grant has the data version after each change of
-// any instance, also for concurrent calls, and that each version has a mark of
+// any instance, also for concurrent calls, and that each version has a nonce of
 // its own.
 func testGrantVersion(f *fixture) {
 	hash := token.Hash{7}
@@ -96,7 +96,7 @@ func testGrantVersion(f *fixture) {
 	for _, o := range []order.Order{minimal(alpha, "R"), minimal(alpha, "S"), minimal(beta, "T")} {
 		f.create(o)
 	}
-	seen, marks := int64(2), make(map[int64]bool)
+	seen, nonces := int64(2), make(map[int64]bool)
 	for i, to := range []order.State{order.InProcessing, order.ReadyForShipment, order.PickedByCourier} {
 		if err := transitionTo(f.Context(), []Store{f.a, f.b}[i%2], alpha, 1, to, noon); err != nil {
 			f.Fatal(err)
@@ -104,10 +104,10 @@ func testGrantVersion(f *fixture) {
 		seen++
 		versions, err := f.b.DataVersions(f.Context(), []int64{alpha})
 		want := versions[alpha]
-		if err != nil || want.Event != seen || want.Mark == 0 || marks[want.Mark] {
+		if err != nil || want.Event != seen || want.Nonce == 0 || nonces[want.Nonce] {
 			f.Errorf("after event %d: data version %v, error %v", seen, want, err)
 		}
-		marks[want.Mark] = true
+		nonces[want.Nonce] = true
 		var group sync.WaitGroup
 		for n := range 16 {
 			group.Go(func() {

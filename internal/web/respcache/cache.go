@@ -29,7 +29,7 @@ const (
 type Key struct {
 	Route       string // pattern
 	MerchantID  int64
-	NameMark    int64 // see token.Grant: responses with an earlier name are not found
+	NameNonce   int64 // see token.Grant: responses with an earlier name are not found
 	Path, Query string
 }
 

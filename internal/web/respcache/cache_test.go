@@ -15,7 +15,7 @@ var (
 	noon  = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	today = order.DayOf(noon)
 	key   = Key{Route: "/orders", MerchantID: 1, Path: "/orders"}
-	v1    = order.DataVersion{Event: 1, Mark: 7}
+	v1    = order.DataVersion{Event: 1, Nonce: 7}
 )
 
 func newCache(maxBytes int) *Cache { return New(maxBytes, func() time.Time { return noon }) }
@@ -62,9 +62,9 @@ func TestLookupValidates(t *testing.T) {
 	}{
 		{"same version", entry(v1, order.NoDay, "x"), v1, key, true},
 		{"same version and day", entry(v1, today, "x"), v1, key, true},
-		{"later event", entry(v1, order.NoDay, "x"), order.DataVersion{Event: 2, Mark: 8}, key, false},
+		{"later event", entry(v1, order.NoDay, "x"), order.DataVersion{Event: 2, Nonce: 8}, key, false},
 		{"earlier event", entry(v1, order.NoDay, "x"), order.DataVersion{}, key, false},
-		{"same event of another history", entry(v1, order.NoDay, "x"), order.DataVersion{Event: 1, Mark: 8}, key, false},
+		{"same event of another history", entry(v1, order.NoDay, "x"), order.DataVersion{Event: 1, Nonce: 8}, key, false},
 		{"yesterday's", entry(v1, today-1, "x"), v1, key, false},
 		{"another merchant", entry(v1, order.NoDay, "x"), v1, Key{Route: key.Route, MerchantID: 2, Path: key.Path}, false},
 		{"another query", entry(v1, order.NoDay, "x"), v1, Key{Route: key.Route, MerchantID: 1, Path: key.Path, Query: "page=2"}, false},
@@ -88,7 +88,7 @@ func TestAdmission(t *testing.T) {
 	if c.Lookup(key, v1) == nil {
 		t.Error("not admitted at the second request")
 	}
-	v2 := order.DataVersion{Event: 2, Mark: 9}
+	v2 := order.DataVersion{Event: 2, Nonce: 9}
 	c.Store(key, entry(v2, order.NoDay, "y"))
 	if found := c.Lookup(key, v2); found == nil || string(found.Body) != "y" {
 		t.Error("not replaced by the next version")
@@ -174,7 +174,7 @@ func TestFlightsOfDifferentKeys(t *testing.T) {
 		{MerchantID: 1, Path: "/a b", Query: "c"}, {MerchantID: 1, Path: "/a", Query: " bc"},
 	} {
 		name := k.flight(v1)
-		if seen[name] || seen[k.flight(order.DataVersion{Event: 1, Mark: 8})] {
+		if seen[name] || seen[k.flight(order.DataVersion{Event: 1, Nonce: 8})] {
 			t.Errorf("%+v shares the name %q", k, name)
 		}
 		seen[name] = true
