@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/api/apitest"
+	"merchantorders/internal/order"
 	"merchantorders/internal/token"
 )
 
@@ -23,49 +24,49 @@ const (
 // endpoints are all endpoints for merchants, with the scope that each needs.
 var endpoints = []struct {
 	method, path string
-	scope        token.Scope
+	scope        order.Scope
 	v2           bool // its 401 and 403 have a web.CodedBody
 }{
-	{"GET", "/api/orders", token.OrdersRead, false},
-	{"GET", "/api/orders/101", token.OrdersRead, false},
-	{"PUT", "/api/orders/101", token.OrdersWrite, false},
-	{"POST", "/api/orders/101/invoices", token.InvoicesWrite, false},
-	{"DELETE", "/api/orders/101/invoices/1", token.InvoicesWrite, false},
-	{"GET", "/v2/orders", token.OrdersRead, true},
-	{"GET", "/v2/orders/R-1", token.OrdersRead, true},
-	{"GET", "/v2/orders/R-1/events", token.OrdersRead, true},
-	{"GET", "/v2/events", token.OrdersRead, true},
-	{"PATCH", "/v2/orders/R-1/accept", token.OrdersWrite, true},
-	{"PATCH", "/v2/orders/R-1/reject", token.OrdersWrite, true},
-	{"POST", "/v2/orders/R-1/invoices", token.InvoicesWrite, false},
-	{"DELETE", "/v2/orders/R-1/invoices/1", token.InvoicesWrite, false},
-	{"POST", "/v2/orders/R-1/invoices/1/link", token.OrdersRead, false},
-	{"GET", "/v2/tokens", token.Tokens, true},
-	{"POST", "/v2/tokens", token.Tokens, true},
-	{"POST", "/v2/tokens/99/rotate", token.Tokens, true},
-	{"DELETE", "/v2/tokens/99", token.Tokens, true},
-	{"GET", "/v2/webhooks", token.Webhooks, true},
-	{"POST", "/v2/webhooks", token.Webhooks, true},
-	{"GET", "/v2/webhooks/1", token.Webhooks, true},
-	{"PATCH", "/v2/webhooks/1", token.Webhooks, true},
-	{"DELETE", "/v2/webhooks/1", token.Webhooks, true},
-	{"POST", "/v2/webhooks/1/secret", token.Webhooks, true},
-	{"POST", "/v2/webhooks/1/test", token.Webhooks, true},
-	{"POST", "/v2/webhooks/1/redeliver", token.Webhooks, true},
-	{"POST", "/v2/webhooks/1/replay", token.Webhooks, true},
-	{"GET", "/v2/webhooks/1/deliveries", token.Webhooks, true},
-	{"GET", "/storage/eu/inv/invoices/R-1/a.pdf", token.OrdersRead, false},
+	{"GET", "/api/orders", order.ScopeOrdersRead, false},
+	{"GET", "/api/orders/101", order.ScopeOrdersRead, false},
+	{"PUT", "/api/orders/101", order.ScopeOrdersWrite, false},
+	{"POST", "/api/orders/101/invoices", order.ScopeInvoicesWrite, false},
+	{"DELETE", "/api/orders/101/invoices/1", order.ScopeInvoicesWrite, false},
+	{"GET", "/v2/orders", order.ScopeOrdersRead, true},
+	{"GET", "/v2/orders/R-1", order.ScopeOrdersRead, true},
+	{"GET", "/v2/orders/R-1/events", order.ScopeOrdersRead, true},
+	{"GET", "/v2/events", order.ScopeOrdersRead, true},
+	{"PATCH", "/v2/orders/R-1/accept", order.ScopeOrdersWrite, true},
+	{"PATCH", "/v2/orders/R-1/reject", order.ScopeOrdersWrite, true},
+	{"POST", "/v2/orders/R-1/invoices", order.ScopeInvoicesWrite, false},
+	{"DELETE", "/v2/orders/R-1/invoices/1", order.ScopeInvoicesWrite, false},
+	{"POST", "/v2/orders/R-1/invoices/1/link", order.ScopeOrdersRead, false},
+	{"GET", "/v2/tokens", order.ScopeTokens, true},
+	{"POST", "/v2/tokens", order.ScopeTokens, true},
+	{"POST", "/v2/tokens/99/rotate", order.ScopeTokens, true},
+	{"DELETE", "/v2/tokens/99", order.ScopeTokens, true},
+	{"GET", "/v2/webhooks", order.ScopeWebhooks, true},
+	{"POST", "/v2/webhooks", order.ScopeWebhooks, true},
+	{"GET", "/v2/webhooks/1", order.ScopeWebhooks, true},
+	{"PATCH", "/v2/webhooks/1", order.ScopeWebhooks, true},
+	{"DELETE", "/v2/webhooks/1", order.ScopeWebhooks, true},
+	{"POST", "/v2/webhooks/1/secret", order.ScopeWebhooks, true},
+	{"POST", "/v2/webhooks/1/test", order.ScopeWebhooks, true},
+	{"POST", "/v2/webhooks/1/redeliver", order.ScopeWebhooks, true},
+	{"POST", "/v2/webhooks/1/replay", order.ScopeWebhooks, true},
+	{"GET", "/v2/webhooks/1/deliveries", order.ScopeWebhooks, true},
+	{"GET", "/storage/eu/inv/invoices/R-1/a.pdf", order.ScopeOrdersRead, false},
 }
 
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	s := start(t, setup{})
-	expired, _, err := s.tokens.Create(t.Context(), apitest.MerchantID, token.DefaultScopes, time.Second)
+	expired, _, err := s.tokens.Create(t.Context(), apitest.MerchantID, order.DefaultScopes, time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.seconds.Store(2)
-	revoked := s.token(apitest.MerchantID, token.DefaultScopes)
+	revoked := s.token(apitest.MerchantID, order.DefaultScopes)
 	if _, err := s.tokens.Revoke(t.Context(), revoked); err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func TestTokens(t *testing.T) {
 				t.Errorf("%s: WWW-Authenticate (-want +got):\n%s", what, diff)
 			}
 		}
-		others := s.token(apitest.MerchantID, token.DefaultScopes&^endpoint.scope)
+		others := s.token(apitest.MerchantID, order.DefaultScopes&^endpoint.scope)
 		s.compare(what, s.ask(others, endpoint.method, endpoint.path, "ignored"), http.StatusForbidden, forbidden)
 		s.compare(what, s.ask(s.operator, endpoint.method, endpoint.path, "ignored"), http.StatusForbidden, forbidden)
 		alone := s.ask(s.token(apitest.MerchantID, endpoint.scope), endpoint.method, endpoint.path, "")

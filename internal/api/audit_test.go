@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"merchantorders/internal/token"
+	"merchantorders/internal/order"
 )
 
 // auditEntryOf is an entry of a response.
@@ -129,7 +129,7 @@ func TestAuditBadInput(t *testing.T) {
 		}
 	}
 	s.asOperator("GET", "/audit?from=2026-11-21&to=2026-11-20", "", 400, coded("invalid_params", "from is after to"))
-	unscoped, _, err := s.tokens.CreateOperator(t.Context(), token.OperatorScopes&^token.Audit, 0)
+	unscoped, _, err := s.tokens.CreateOperator(t.Context(), order.OperatorScopes&^order.ScopeAudit, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

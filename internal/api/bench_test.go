@@ -57,7 +57,7 @@ func newBenchService(b *testing.B) benchService {
 	for first := 1; first <= benchOrders; first += 1000 {
 		s.fill(b, first, 1000)
 	}
-	if s.token, _, err = tokens.Create(ctx, apitest.MerchantID, token.DefaultScopes, 0); err != nil {
+	if s.token, _, err = tokens.Create(ctx, apitest.MerchantID, order.DefaultScopes, 0); err != nil {
 		b.Fatal(err)
 	}
 	config := web.RouterConfig{Authenticator: tokens, ResponseCache: respcache.New(0, time.Now), Refuser: orders} // nothing is cached

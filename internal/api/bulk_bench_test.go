@@ -63,7 +63,7 @@ func startIntake(b *testing.B) (url, operatorToken string) {
 	if err := orders.AddMerchant(b.Context(), ingesttest.MerchantID, "Shop", order.MerchantOptions{}); err != nil {
 		b.Fatal(err)
 	}
-	if operatorToken, _, err = tokens.CreateOperator(b.Context(), token.OrdersIngest, 0); err != nil {
+	if operatorToken, _, err = tokens.CreateOperator(b.Context(), order.ScopeOrdersIngest, 0); err != nil {
 		b.Fatal(err)
 	}
 	router := web.NewRouter(web.RouterConfig{Authenticator: tokens, Refuser: orders},

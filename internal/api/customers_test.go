@@ -15,7 +15,6 @@ import (
 
 	"merchantorders/internal/api/apitest"
 	"merchantorders/internal/order"
-	"merchantorders/internal/token"
 	"merchantorders/internal/webhook"
 )
 
@@ -206,7 +205,7 @@ func TestCustomersBadInput(t *testing.T) {
 	t.Parallel()
 	s := start(t, setup{})
 	values := []string{"null", "5", "-1", "1.5", `""`, `"x"`, `"a\u0000@b"`, `"@"`, "[]", "{}", "[true]", `"` + strings.Repeat("a", 1000) + `@b"`}
-	unscoped, _, err := s.tokens.CreateOperator(t.Context(), token.OperatorScopes&^token.CustomerData, 0)
+	unscoped, _, err := s.tokens.CreateOperator(t.Context(), order.OperatorScopes&^order.ScopeCustomerData, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

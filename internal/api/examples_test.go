@@ -50,9 +50,9 @@ func fillExamples(s *service) {
 	ctx := s.t.Context()
 	s.noError(s.orders.AddMerchant(ctx, 355, "Our Store", order.MerchantOptions{}))
 	s.noError(s.orders.AddMerchant(ctx, 400, "Another Store", order.MerchantOptions{}))
-	s.merchant = s.token(355, token.MerchantScopes)
+	s.merchant = s.token(355, order.MerchantScopes)
 	var err error
-	s.operator, _, err = s.tokens.CreateOperator(ctx, token.OperatorScopes, 0)
+	s.operator, _, err = s.tokens.CreateOperator(ctx, order.OperatorScopes, 0)
 	s.noError(err)
 	for _, text := range exampleOrders {
 		incoming, err := ingest.Parse([]byte(text))

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/api/apitest"
-	"merchantorders/internal/token"
+	"merchantorders/internal/order"
 )
 
 // TestLoginLinks makes login links, and asks for them in every wrong way.
@@ -36,11 +36,11 @@ func TestLoginLinks(t *testing.T) {
 			t.Errorf("%s %s: %d %s, want %d with %s", row.path, row.body, got.status, got.body, row.status, row.text)
 		}
 	}
-	others, _, err := s.tokens.CreateOperator(t.Context(), token.OperatorScopes&^token.Tokens, 0)
+	others, _, err := s.tokens.CreateOperator(t.Context(), order.OperatorScopes&^order.ScopeTokens, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{others, s.token(apitest.MerchantID, token.MerchantScopes)} {
+	for _, text := range []string{others, s.token(apitest.MerchantID, order.MerchantScopes)} {
 		if got := s.ask(text, http.MethodPost, path, `{}`); got.status != http.StatusForbidden {
 			t.Errorf("without the scope: %d %s", got.status, got.body)
 		}

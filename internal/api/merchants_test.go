@@ -11,7 +11,6 @@ import (
 
 	"merchantorders/internal/api/apitest"
 	"merchantorders/internal/order"
-	"merchantorders/internal/token"
 )
 
 // merchantBody returns the body of a merchant. suspension is null, or the time and the
@@ -102,8 +101,8 @@ func TestSuspend(t *testing.T) {
 	s.asOperator("GET", "/merchants/355", "", 200, suspended)
 	s.asOperator("GET", "/merchants?suspended=true", "", 200, `{"merchants":[`+suspended+`],"next":null}`)
 	// Made during the suspension, and without any scope that helps.
-	later := s.token(apitest.MerchantID, token.Webhooks)
-	other := s.token(otherMerchant, token.MerchantScopes)
+	later := s.token(apitest.MerchantID, order.ScopeWebhooks)
+	other := s.token(otherMerchant, order.MerchantScopes)
 	for _, endpoint := range endpoints {
 		want := v1
 		if endpoint.v2 {

@@ -175,7 +175,7 @@ func TestOperatorTokens(t *testing.T) {
 		t.Errorf("made %+v", all)
 	}
 	second, operators := create(`{"operator":true}`)
-	if !strings.HasPrefix(second, token.OperatorPrefix) || operators.MerchantID != nil || len(operators.Scopes) != len(token.OperatorScopes.Names()) {
+	if !strings.HasPrefix(second, token.OperatorPrefix) || operators.MerchantID != nil || len(operators.Scopes) != len(order.OperatorScopes.Names()) {
 		t.Errorf("made %+v", operators)
 	}
 	if got := s.ask(second, "GET", "/operator/merchants", ""); got.status != http.StatusOK {

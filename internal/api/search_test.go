@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/token"
 )
 
 // search reads all pages of a search and returns the references.
@@ -120,7 +119,7 @@ func TestSearchBadInput(t *testing.T) {
 	_, cursor, _ := strings.Cut(strings.TrimSuffix(first.body, `"}`), `"next":"`)
 	s.asOperator("GET", "/orders?state=registered&cursor="+cursor, "", 400,
 		coded("invalid_params", "cursor is not valid for this search; start again from the first page"))
-	unscoped, _, err := s.tokens.CreateOperator(t.Context(), token.OperatorScopes&^token.OrdersRead, 0)
+	unscoped, _, err := s.tokens.CreateOperator(t.Context(), order.OperatorScopes&^order.ScopeOrdersRead, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

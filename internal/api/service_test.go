@@ -189,9 +189,9 @@ func (s *service) fill() {
 	s.noError(s.orders.AddMerchant(ctx, apitest.MerchantID, apitest.MerchantName, order.MerchantOptions{}))
 	s.noError(s.orders.AddMerchant(ctx, otherMerchant, "Other", order.MerchantOptions{}))
 	var err error
-	s.merchant = s.token(apitest.MerchantID, token.DefaultScopes)
-	s.other = s.token(otherMerchant, token.DefaultScopes)
-	s.operator, _, err = s.tokens.CreateOperator(ctx, token.OperatorScopes, 0)
+	s.merchant = s.token(apitest.MerchantID, order.DefaultScopes)
+	s.other = s.token(otherMerchant, order.DefaultScopes)
+	s.operator, _, err = s.tokens.CreateOperator(ctx, order.OperatorScopes, 0)
 	s.noError(err)
 
 	batch := []order.Incoming{apitest.Incoming(apitest.Rich()), apitest.Incoming(apitest.Minimal())}
@@ -216,7 +216,7 @@ func registered(merchantID, number int64, reference string) order.Order {
 }
 
 // token creates a token.
-func (s *service) token(merchantID int64, scopes token.Scope) string {
+func (s *service) token(merchantID int64, scopes order.Scope) string {
 	s.t.Helper()
 	text, _, err := s.tokens.Create(context.WithoutCancel(s.t.Context()), merchantID, scopes, 0)
 	if err != nil {

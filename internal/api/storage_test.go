@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"merchantorders/internal/order"
 
-	"merchantorders/internal/token"
+	"github.com/google/go-cmp/cmp"
 )
 
 // stored uploads a file to R-1 and returns the path of its URL.
@@ -194,7 +194,7 @@ func TestStorageNotFound(t *testing.T) {
 	s.compare("foreign", s.ask(s.other, "GET", path, ""), 404, notFound)
 	s.compare("without a token", s.ask("", "GET", path, ""), 401, v1Unauthorized)
 	s.compare("without a token, elsewhere", s.ask("", "GET", "/storage/us/x/invoices/R-1/a.pdf", ""), 401, v1Unauthorized)
-	s.compare("without the scope", s.ask(s.token(355, token.InvoicesWrite), "GET", path, ""), 403, v1Forbidden)
+	s.compare("without the scope", s.ask(s.token(355, order.ScopeInvoicesWrite), "GET", path, ""), 403, v1Forbidden)
 	s.expect("GET", "/storage/eu/inv/invoices/R-1", "", 404, `{"message":"Not Found"}`)
 	s.expect("GET", "/storage/eu/inv/invoices/R-1/", "", 404, `{"message":"Not Found"}`)
 	s.expect("GET", path, "", 200, "content")

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"merchantorders/internal/api/apitest"
-	"merchantorders/internal/token"
+	"merchantorders/internal/order"
 )
 
 // createdBody is the response to a new token.
@@ -64,7 +64,7 @@ func TestOwnTokens(t *testing.T) {
 	t.Parallel()
 	s := start(t, setup{})
 	const path = "/v2/tokens"
-	manager := s.token(apitest.MerchantID, token.Tokens|token.OrdersRead) // id 4, after those of fill
+	manager := s.token(apitest.MerchantID, order.ScopeTokens|order.ScopeOrdersRead) // id 4, after those of fill
 	made := s.create(manager, path, `{"scopes":["orders:read"],"expires":"2160h","label":"Αποθήκη"}`)
 	if made.Token.ID != 5 || *made.Token.CreatedBy != 4 || *made.Token.Label != "Αποθήκη" || *made.Token.ExpiresAt != "2027-02-18T10:00:00Z" || made.Token.Current {
 		t.Errorf("made %+v", made.Token)
@@ -111,7 +111,7 @@ func TestOwnTokens(t *testing.T) {
 	if got := s.ask(s.other, "GET", "/v2/orders/X-1", ""); got.status != http.StatusOK {
 		t.Errorf("the other merchant: %d", got.status)
 	}
-	s.compare("no default scope", s.ask(s.token(apitest.MerchantID, token.Tokens), "POST", path, ""), 400,
+	s.compare("no default scope", s.ask(s.token(apitest.MerchantID, order.ScopeTokens), "POST", path, ""), 400,
 		coded("invalid_params", "scopes is required: the token of the request has none of the default scopes"))
 }
 
@@ -121,7 +121,7 @@ func TestTokenRequestsRefused(t *testing.T) {
 	t.Parallel()
 	s := start(t, setup{})
 	s.tokens.MaxLifetime = 8760 * time.Hour
-	manager := s.token(apitest.MerchantID, token.MerchantScopes)
+	manager := s.token(apitest.MerchantID, order.MerchantScopes)
 	params := func(text string) string { return coded("invalid_params", text) }
 	scopes := params("scopes must be a list of orders:read, orders:write, invoices:write, tokens, webhooks")
 	label, lines := params("label must be text of at most 100 characters"), params("label must be on one line, without control characters")

@@ -10,7 +10,6 @@ import (
 
 	"merchantorders/internal/api/apitest"
 	"merchantorders/internal/order"
-	"merchantorders/internal/token"
 	"merchantorders/internal/webhook"
 )
 
@@ -18,7 +17,7 @@ import (
 // each needs.
 func webhooksOf(s *service) map[string]string {
 	return map[string]string{
-		"/v2/webhooks":                     s.token(apitest.MerchantID, token.Webhooks),
+		"/v2/webhooks":                     s.token(apitest.MerchantID, order.ScopeWebhooks),
 		"/operator/merchants/355/webhooks": s.operator,
 	}
 }
@@ -98,7 +97,7 @@ func TestWebhooks(t *testing.T) {
 func TestWebhookFailure(t *testing.T) {
 	t.Parallel()
 	s := start(t, setup{})
-	hooks := s.token(apitest.MerchantID, token.Webhooks)
+	hooks := s.token(apitest.MerchantID, order.ScopeWebhooks)
 	newest := func() (feed struct{ Newest int64 }) {
 		t.Helper()
 		if err := json.Unmarshal([]byte(s.ask(s.merchant, "GET", "/v2/events?after=latest", "").body), &feed); err != nil {
@@ -232,7 +231,7 @@ func TestWebhookFields(t *testing.T) {
 func TestWebhooksNeedScope(t *testing.T) {
 	t.Parallel()
 	s := start(t, setup{})
-	unscoped, _, err := s.tokens.CreateOperator(t.Context(), token.OperatorScopes&^token.Webhooks, 0)
+	unscoped, _, err := s.tokens.CreateOperator(t.Context(), order.OperatorScopes&^order.ScopeWebhooks, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

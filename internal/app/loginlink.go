@@ -19,17 +19,17 @@ type loginLinkCommand struct {
 	Scopes   string `placeholder:"LIST" help:"Scopes of the session, separated by commas: orders:read, orders:write (accept, reject), invoices:write (upload, withdraw), tokens, webhooks. Empty: the first three."`
 
 	merchantID int64
-	scopes     token.Scope
+	scopes     order.Scope
 }
 
 func (c *loginLinkCommand) check() error {
 	var merchant, scopes string
 	c.merchantID, merchant = positive(c.Merchant)
-	c.scopes = token.DefaultScopes
+	c.scopes = order.DefaultScopes
 	if c.Scopes != "" {
 		var err error
 		names := strings.Split(strings.ReplaceAll(c.Scopes, " ", ""), ",")
-		if c.scopes, err = token.ParseScopes(names, token.MerchantScopes); err != nil {
+		if c.scopes, err = order.ParseScopes(names, order.MerchantScopes); err != nil {
 			scopes = err.Error()
 		}
 	}

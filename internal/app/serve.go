@@ -242,7 +242,7 @@ func (s *server) showDemo(ctx context.Context, baseURL string) (ok bool, err err
 	if longest := s.tokens.MaxLifetime; longest > 0 {
 		lifetime = min(lifetime, longest)
 	}
-	text, created, err := s.tokens.Create(ctx, demo.MerchantID, token.MerchantScopes, lifetime)
+	text, created, err := s.tokens.Create(ctx, demo.MerchantID, order.MerchantScopes, lifetime)
 	if err != nil {
 		return false, err
 	}

@@ -33,9 +33,9 @@ type tokenCreate struct {
 
 func (c *tokenCreate) check() error {
 	var merchant, scopes, expires string
-	c.request = token.Request{Operator: c.Operator, Scopes: token.DefaultScopes, Label: c.Label}
+	c.request = token.Request{Operator: c.Operator, Scopes: order.DefaultScopes, Label: c.Label}
 	if c.Operator {
-		c.request.Scopes = token.OperatorScopes
+		c.request.Scopes = order.OperatorScopes
 	}
 	switch {
 	case c.Operator && c.Merchant != "":
@@ -48,7 +48,7 @@ func (c *tokenCreate) check() error {
 	if c.Scopes != "" {
 		var err error
 		names := strings.Split(strings.ReplaceAll(c.Scopes, " ", ""), ",")
-		if c.request.Scopes, err = token.ParseScopes(names, token.ScopesOf(c.Operator)); err != nil {
+		if c.request.Scopes, err = order.ParseScopes(names, order.ScopesOf(c.Operator)); err != nil {
 			scopes = err.Error()
 		}
 	}
@@ -108,7 +108,7 @@ func (c *tokenList) check() error {
 	}
 	if c.Scope != "" {
 		var err error
-		if c.filter.Scopes, err = token.ParseScopes([]string{c.Scope}, token.MerchantScopes|token.OperatorScopes); err != nil {
+		if c.filter.Scopes, err = order.ParseScopes([]string{c.Scope}, order.MerchantScopes|order.OperatorScopes); err != nil {
 			scope = err.Error()
 		}
 	}

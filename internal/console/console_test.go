@@ -84,7 +84,7 @@ func startAt(t testing.TB, baseURL string, documents ...[]byte) *service {
 	for _, id := range []int64{ours, theirs} {
 		s.noError(s.orders.AddMerchant(t.Context(), id, "Store "+string(rune('A'+id%2)), order.MerchantOptions{}))
 	}
-	s.token, s.otherToken = s.newToken(ours, token.MerchantScopes), s.newToken(theirs, token.MerchantScopes)
+	s.token, s.otherToken = s.newToken(ours, order.MerchantScopes), s.newToken(theirs, order.MerchantScopes)
 	s.add(documents...)
 
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -135,7 +135,7 @@ func (s *service) noError(err error) {
 	}
 }
 
-func (s *service) newToken(merchantID int64, scopes token.Scope) string {
+func (s *service) newToken(merchantID int64, scopes order.Scope) string {
 	s.t.Helper()
 	text, _, err := s.tokens.Create(context.Background(), merchantID, scopes, 0)
 	s.noError(err)

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"merchantorders/internal/order"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 )
@@ -48,11 +49,11 @@ func (s *site) home(grant token.Grant) string {
 	switch {
 	case grant.Operator() && s.Audience&Operators != 0:
 		return operatorPrefix
-	case grant.Operator() || grant.Scopes.Has(token.OrdersRead):
+	case grant.Operator() || grant.Scopes.Has(order.ScopeOrdersRead):
 		return ""
-	case grant.Scopes.Has(token.Tokens):
+	case grant.Scopes.Has(order.ScopeTokens):
 		return Prefix + "/tokens"
-	case grant.Scopes.Has(token.Webhooks):
+	case grant.Scopes.Has(order.ScopeWebhooks):
 		return Prefix + "/webhooks"
 	}
 	return ""

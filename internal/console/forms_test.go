@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/token"
 	"merchantorders/internal/webhook"
 )
 
@@ -146,7 +145,7 @@ func TestFormsComeBack(t *testing.T) {
 			}
 		}
 	}
-	all(s.operator(token.OperatorScopes), operatorForms)
+	all(s.operator(order.OperatorScopes), operatorForms)
 	all(s.signedIn(s.token), merchantForms)
 }
 

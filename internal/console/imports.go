@@ -13,7 +13,6 @@ import (
 
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/order"
-	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 )
 
@@ -40,7 +39,7 @@ func (s *site) imports(w http.ResponseWriter, r *request) error {
 }
 
 func (s *site) showImports(w http.ResponseWriter, r *request, status int, view importsView) error {
-	view.Orders, view.Changes = r.can(token.OrdersIngest), r.can(token.OrdersTransition)
+	view.Orders, view.Changes = r.can(order.ScopeOrdersIngest), r.can(order.ScopeOrdersTransition)
 	if !view.Orders && !view.Changes {
 		return web.ErrForbidden
 	}

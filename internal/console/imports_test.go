@@ -14,7 +14,6 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
-	"merchantorders/internal/token"
 )
 
 const importOrders, importChanges = "/console/operator/imports/orders", "/console/operator/imports/changes"
@@ -70,7 +69,7 @@ func lineCounts(pairs ...any) string {
 func TestImportPage(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	b := s.operator(token.OrdersIngest)
+	b := s.operator(order.ScopeOrdersIngest)
 	if got := b.get("/console/operator/imports"); got.status != http.StatusOK || strings.Contains(got.body, importChanges) {
 		t.Errorf("%d: a token that cannot change orders gets %s", got.status, got.body)
 	}
@@ -114,7 +113,7 @@ func TestImportPage(t *testing.T) {
 func TestImportIsBounded(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	b := s.operator(token.OrdersIngest)
+	b := s.operator(order.ScopeOrdersIngest)
 	long := []byte(`{"x":"` + strings.Repeat("y", 10_000) + `"}`)
 	got := b.sendFile(importOrders, bytes.Repeat(append(long, '\n'), 300))
 	got.expect(t, http.StatusOK, "300 lines were refused", "200 more lines", "Save 104 refused lines")
@@ -136,7 +135,7 @@ func TestImportIsBounded(t *testing.T) {
 func TestImportChangesPage(t *testing.T) {
 	t.Parallel()
 	s := start(t, newOrder(1, "FIRST"), newOrder(2, "SECOND"))
-	b := s.operator(token.OrdersTransition)
+	b := s.operator(order.ScopeOrdersTransition)
 	file := lines(
 		[]byte(`{"merchantId":355,"reference":"FIRST","state":"in-processing","carrier":{"trackingCodes":"77"}}`),
 		[]byte(`{"merchantId":355,"reference":"SECOND","state":"completed"}`),
@@ -158,7 +157,7 @@ func TestImportChangesPage(t *testing.T) {
 func TestImportIsCutByStop(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	b := s.operator(token.OrdersIngest)
+	b := s.operator(order.ScopeOrdersIngest)
 	body, arriving := io.Pipe()
 	form := multipart.NewWriter(arriving)
 	ended := make(chan page, 1)

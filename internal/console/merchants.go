@@ -212,7 +212,7 @@ func (s *site) makeLoginLink(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	link, err := s.Sessions.NewLoginLink(r.Context(), merchantOf(r), token.DefaultScopes, options)
+	link, err := s.Sessions.NewLoginLink(r.Context(), merchantOf(r), order.DefaultScopes, options)
 	switch {
 	case errors.As(err, new(*order.ReplayError)):
 		return s.showMerchant(w, r, http.StatusOK, merchantView{Notice: "merchants.linkshown"})

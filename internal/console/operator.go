@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 )
 
@@ -16,59 +15,59 @@ const operatorPrefix = Prefix + "/operator"
 // of which each needs. The names are segments of paths and parts of message keys.
 var sections = []struct {
 	name   string
-	scopes token.Scope
+	scopes order.Scope
 }{
-	{"orders", token.OrdersRead},
-	{"imports", token.OrdersIngest | token.OrdersTransition},
-	{"merchants", token.Merchants},
-	{"tokens", token.Tokens},
-	{"webhooks", token.Webhooks},
-	{"audit", token.Audit},
-	{"customers", token.CustomerData},
+	{"orders", order.ScopeOrdersRead},
+	{"imports", order.ScopeOrdersIngest | order.ScopeOrdersTransition},
+	{"merchants", order.ScopeMerchants},
+	{"tokens", order.ScopeTokens},
+	{"webhooks", order.ScopeWebhooks},
+	{"audit", order.ScopeAudit},
+	{"customers", order.ScopeCustomerData},
 }
 
 // operatorRoutes returns the routes for operators.
 func (s *site) operatorRoutes() []web.Route {
-	get := func(path string, scope token.Scope, handle handler) web.Route {
+	get := func(path string, scope order.Scope, handle handler) web.Route {
 		return web.PublicRoute(http.MethodGet, "/operator"+path, s.signedIn(access{scope: scope, operator: true}, handle))
 	}
-	post := func(path string, scope token.Scope, handle handler) web.Route {
+	post := func(path string, scope order.Scope, handle handler) web.Route {
 		return web.PublicRoute(http.MethodPost, "/operator"+path, s.signedIn(access{scope: scope, operator: true}, handle))
 	}
-	file := func(path string, scope token.Scope, handle handler) web.Route {
+	file := func(path string, scope order.Scope, handle handler) web.Route {
 		return web.PublicRoute(http.MethodPost, "/operator"+path, s.signedIn(access{scope: scope, operator: true, upload: true}, handle))
 	}
 	return []web.Route{
 		get("", 0, s.operatorHome),
 		get("/imports", 0, s.imports),
-		file("/imports/orders", token.OrdersIngest, s.importOrders),
-		file("/imports/changes", token.OrdersTransition, s.importChanges),
-		get("/merchants", token.Merchants, s.merchants),
-		post("/merchants", token.Merchants, s.addMerchant),
-		get("/merchants/{merchant}", token.Merchants, s.merchant),
-		post("/merchants/{merchant}/rename", token.Merchants, s.renameMerchant),
-		post("/merchants/{merchant}/suspend", token.Merchants, s.suspendMerchant),
-		post("/merchants/{merchant}/resume", token.Merchants, s.resumeMerchant),
-		post("/merchants/{merchant}/login-link", token.Merchants|token.Tokens, s.makeLoginLink),
-		get("/orders", token.OrdersRead, s.operatorSearch),
-		get("/orders/{merchant}/{reference}", token.OrdersRead, s.operatorOrder),
-		post("/orders/{merchant}/{reference}/state", token.OrdersRead|token.OrdersTransition, s.transition),
-		post("/orders/{merchant}/{reference}/correct", token.OrdersRead|token.OrdersTransition, s.correct),
-		get("/orders/{merchant}/{reference}/files/{name}", token.OrdersRead, s.file),
-		get("/tokens", token.Tokens, s.tokens),
-		post("/tokens", token.Tokens, s.createToken),
-		get("/tokens/{token}/rotate", token.Tokens, s.askToken(true)),
-		post("/tokens/{token}/rotate", token.Tokens, s.rotateToken),
-		get("/tokens/{token}/revoke", token.Tokens, s.askToken(false)),
-		post("/tokens/{token}/revoke", token.Tokens, s.revokeToken),
-		get("/webhooks", token.Webhooks, s.operatorWebhooks),
-		get("/webhooks/{merchant}/{webhook}", token.Webhooks, s.webhook),
-		post("/webhooks/{merchant}/{webhook}", token.Webhooks, s.changeWebhook),
-		get("/webhooks/{merchant}/{webhook}/remove", token.Webhooks, s.askRemoveWebhook),
-		get("/customers", token.CustomerData, s.erasePage),
-		post("/customers", token.CustomerData, s.askErase),
-		post("/customers/erase", token.CustomerData, s.erase),
-		get("/audit", token.Audit, s.audit),
+		file("/imports/orders", order.ScopeOrdersIngest, s.importOrders),
+		file("/imports/changes", order.ScopeOrdersTransition, s.importChanges),
+		get("/merchants", order.ScopeMerchants, s.merchants),
+		post("/merchants", order.ScopeMerchants, s.addMerchant),
+		get("/merchants/{merchant}", order.ScopeMerchants, s.merchant),
+		post("/merchants/{merchant}/rename", order.ScopeMerchants, s.renameMerchant),
+		post("/merchants/{merchant}/suspend", order.ScopeMerchants, s.suspendMerchant),
+		post("/merchants/{merchant}/resume", order.ScopeMerchants, s.resumeMerchant),
+		post("/merchants/{merchant}/login-link", order.ScopeMerchants|order.ScopeTokens, s.makeLoginLink),
+		get("/orders", order.ScopeOrdersRead, s.operatorSearch),
+		get("/orders/{merchant}/{reference}", order.ScopeOrdersRead, s.operatorOrder),
+		post("/orders/{merchant}/{reference}/state", order.ScopeOrdersRead|order.ScopeOrdersTransition, s.transition),
+		post("/orders/{merchant}/{reference}/correct", order.ScopeOrdersRead|order.ScopeOrdersTransition, s.correct),
+		get("/orders/{merchant}/{reference}/files/{name}", order.ScopeOrdersRead, s.file),
+		get("/tokens", order.ScopeTokens, s.tokens),
+		post("/tokens", order.ScopeTokens, s.createToken),
+		get("/tokens/{token}/rotate", order.ScopeTokens, s.askToken(true)),
+		post("/tokens/{token}/rotate", order.ScopeTokens, s.rotateToken),
+		get("/tokens/{token}/revoke", order.ScopeTokens, s.askToken(false)),
+		post("/tokens/{token}/revoke", order.ScopeTokens, s.revokeToken),
+		get("/webhooks", order.ScopeWebhooks, s.operatorWebhooks),
+		get("/webhooks/{merchant}/{webhook}", order.ScopeWebhooks, s.webhook),
+		post("/webhooks/{merchant}/{webhook}", order.ScopeWebhooks, s.changeWebhook),
+		get("/webhooks/{merchant}/{webhook}/remove", order.ScopeWebhooks, s.askRemoveWebhook),
+		get("/customers", order.ScopeCustomerData, s.erasePage),
+		post("/customers", order.ScopeCustomerData, s.askErase),
+		post("/customers/erase", order.ScopeCustomerData, s.erase),
+		get("/audit", order.ScopeAudit, s.audit),
 	}
 }
 

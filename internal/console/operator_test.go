@@ -8,12 +8,11 @@ import (
 	"testing"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/token"
 	"merchantorders/internal/webhook"
 )
 
 // operator returns a browser in which an operator with some scopes has signed in.
-func (s *service) operator(scopes token.Scope) *browser {
+func (s *service) operator(scopes order.Scope) *browser {
 	s.t.Helper()
 	text, _, err := s.tokens.CreateOperator(s.t.Context(), scopes, 0)
 	s.noError(err)
@@ -21,9 +20,9 @@ func (s *service) operator(scopes token.Scope) *browser {
 }
 
 // sectionScopes are the scopes that the pages of operators need.
-var sectionScopes = map[string]token.Scope{
-	"orders": token.OrdersRead, "orders/355/FIRST": token.OrdersRead, "merchants": token.Merchants, "merchants/355": token.Merchants,
-	"webhooks": token.Webhooks, "audit": token.Audit, "customers": token.CustomerData,
+var sectionScopes = map[string]order.Scope{
+	"orders": order.ScopeOrdersRead, "orders/355/FIRST": order.ScopeOrdersRead, "merchants": order.ScopeMerchants, "merchants/355": order.ScopeMerchants,
+	"webhooks": order.ScopeWebhooks, "audit": order.ScopeAudit, "customers": order.ScopeCustomerData,
 }
 
 // TestOperatorScopes opens every page for operators with each scope alone.
@@ -31,8 +30,8 @@ func TestOperatorScopes(t *testing.T) {
 	t.Parallel()
 	s := start(t, newOrder(1, "FIRST"))
 	merchant := s.signedIn(s.token)
-	for _, name := range token.OperatorScopes.Names() {
-		scope, err := token.ParseScopes([]string{name}, token.OperatorScopes)
+	for _, name := range order.OperatorScopes.Names() {
+		scope, err := order.ParseScopes([]string{name}, order.OperatorScopes)
 		s.noError(err)
 		b := s.operator(scope)
 		for path, needed := range sectionScopes {
@@ -50,10 +49,10 @@ func TestOperatorScopes(t *testing.T) {
 	for path := range sectionScopes {
 		merchant.get("/console/operator/"+path).expect(t, http.StatusForbidden)
 	}
-	if got := s.operator(token.Audit).get("/console"); got.location() != "/console/operator" {
+	if got := s.operator(order.ScopeAudit).get("/console"); got.location() != "/console/operator" {
 		t.Errorf("the overview leads operators to %q", got.location())
 	}
-	if got := s.operator(token.Audit).get("/console/operator"); got.location() != "/console/operator/audit" {
+	if got := s.operator(order.ScopeAudit).get("/console/operator"); got.location() != "/console/operator/audit" {
 		t.Errorf("the first page of an operator is %q", got.location())
 	}
 }
@@ -63,7 +62,7 @@ func TestOperatorScopes(t *testing.T) {
 func TestOperatorOrder(t *testing.T) {
 	t.Parallel()
 	s := start(t, newOrder(1, "FIRST"), newOrder(2, "OTHER", ofMerchant(theirs)))
-	b := s.operator(token.OperatorScopes)
+	b := s.operator(order.OperatorScopes)
 	b.get("/console/operator/orders?q=fir").expect(t, http.StatusOK, "/console/operator/orders/355/FIRST")
 	b.get("/console/operator/orders?merchant=400").expect(t, http.StatusOK, "/console/operator/orders/400/OTHER")
 	b.get("/console/operator/orders?merchant=%3Cb%3E&state=x&from=y").expect(t, http.StatusBadRequest,
@@ -90,7 +89,7 @@ func TestOperatorOrder(t *testing.T) {
 func TestMerchants(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	b := s.operator(token.OperatorScopes)
+	b := s.operator(order.OperatorScopes)
 	const list = "/console/operator/merchants"
 	form := b.get(list).postForm(t, list)
 	for field, wrong := range map[string][2]string{"id": {"x7", "Enter a whole number"}, "name": {"a\nb", "on one line"}} {
@@ -128,7 +127,7 @@ func TestMerchants(t *testing.T) {
 func TestOperatorLoginLink(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	b := s.operator(token.OperatorScopes)
+	b := s.operator(order.OperatorScopes)
 	const address = "/console/operator/merchants/355"
 	got := b.post(address+"/login-link", b.get(address).form(t, address+"/login-link"))
 	got.expect(t, http.StatusOK, "/console/login/")
@@ -146,7 +145,7 @@ func TestErasePages(t *testing.T) {
 	s := start(t, newOrder(1, "FIRST", func(document map[string]any) {
 		document["customer"].(map[string]any)["email"] = "someone@example.com"
 	}))
-	b := s.operator(token.OperatorScopes)
+	b := s.operator(order.OperatorScopes)
 	const ask, erase = "/console/operator/customers", "/console/operator/customers/erase"
 	for _, c := range []struct{ field, value, problem string }{
 		{"email", "", "Enter an e-mail address, or a store"},
@@ -176,7 +175,7 @@ func TestAuditPage(t *testing.T) {
 		documents = append(documents, newOrder(n+1, "ORDER-"+strconv.Itoa(n)))
 	}
 	s := start(t, documents...)
-	b := s.operator(token.OperatorScopes)
+	b := s.operator(order.OperatorScopes)
 	const address = "/console/operator/audit"
 	b.get(address+"?reference=ORDER-7").expect(t, http.StatusOK, "order.created", "ORDER-7")
 	b.get(address+"?reference=%25&merchant=x&token=y&from=1&to=2").expect(t, http.StatusBadRequest,
@@ -195,7 +194,7 @@ func TestAuditPage(t *testing.T) {
 func TestWebhookPages(t *testing.T) {
 	t.Parallel()
 	s := start(t, newOrder(1, "FIRST"))
-	merchant, other, operator := s.signedIn(s.token), s.signedIn(s.otherToken), s.operator(token.Webhooks)
+	merchant, other, operator := s.signedIn(s.token), s.signedIn(s.otherToken), s.operator(order.ScopeWebhooks)
 	const list, address = "/console/webhooks", "https://example.com/hook"
 	for _, c := range []struct {
 		b    *browser
@@ -267,7 +266,7 @@ func TestOperatorOrderParts(t *testing.T) {
 	s.noError(err)
 	_, err = s.webhooks.Redeliver(t.Context(), endpoint.Key, 1, webhook.SendOptions{})
 	s.noError(err)
-	all, reader := s.operator(token.OperatorScopes), s.operator(token.OrdersRead)
+	all, reader := s.operator(order.OperatorScopes), s.operator(order.ScopeOrdersRead)
 	all.get(address).expect(t, http.StatusOK, "https://example.com/hook", "&lt;b&gt;no&lt;/b&gt;", "HTTP 418", `action="/console/operator/webhooks/355/1"`)
 	got := reader.get(address)
 	got.expect(t, http.StatusOK, "status 418", "a.pdf")
@@ -278,7 +277,7 @@ func TestOperatorOrderParts(t *testing.T) {
 	}
 	reader.get(address+"/files/a.pdf").expect(t, http.StatusOK, "content")
 	reader.get("/console/operator/orders/400/FIRST/files/a.pdf").expect(t, http.StatusNotFound)
-	s.operator(token.Audit).get(address+"/files/a.pdf").expect(t, http.StatusForbidden)
+	s.operator(order.ScopeAudit).get(address+"/files/a.pdf").expect(t, http.StatusForbidden)
 	s.signedIn(s.otherToken).get(address+"/files/a.pdf").expect(t, http.StatusForbidden)
 	_, err = s.orders.DeleteInvoice(t.Context(), ours, order.ByReference("FIRST"), 1, order.WriteOptions{})
 	s.noError(err)
@@ -294,7 +293,7 @@ func TestCorrection(t *testing.T) {
 		document["carrier"] = map[string]any{"name": "Line one\nline two", "comments": "a\nb", "shipmentIds": []any{1, 2}}
 		document["customer"].(map[string]any)["phone"] = ""
 	}))
-	b := s.operator(token.OperatorScopes)
+	b := s.operator(order.OperatorScopes)
 	const address, action = "/console/operator/orders/355/FIRST", "/console/operator/orders/355/FIRST/correct"
 	form, late := b.get(address).form(t, action), b.get(address).form(t, action)
 	for name, value := range map[string]string{ // as a browser sends them back

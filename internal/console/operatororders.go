@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/token"
 	"merchantorders/internal/webhook"
 )
 
@@ -98,14 +97,14 @@ func (s *site) showOperatorOrder(w http.ResponseWriter, r *request, status int, 
 	if view.Deliveries, err = s.orderDeliveries(r, view.Order); err != nil {
 		return err
 	}
-	if r.can(token.Audit) {
+	if r.can(order.ScopeAudit) {
 		page, err := s.Orders.AuditLog(r.Context(), order.AuditQuery{MerchantID: &merchantID, Reference: view.Order.Reference, Limit: auditShown})
 		if err != nil {
 			return err
 		}
 		view.Audit = page.Entries
 	}
-	view.MayCorrect = r.can(token.OrdersTransition)
+	view.MayCorrect = r.can(order.ScopeOrdersTransition)
 	for _, to := range order.States() {
 		if view.MayCorrect && order.ActorOperator.CanTransition(view.Order.State, to) {
 			view.To = append(view.To, to)
@@ -126,7 +125,7 @@ func (s *site) orderDeliveries(r *request, o order.Order) ([]orderDelivery, erro
 		return nil, err
 	}
 	addresses := make(map[int64]string)
-	if r.can(token.Webhooks) {
+	if r.can(order.ScopeWebhooks) {
 		endpoints, err := s.Webhooks.List(r.Context(), o.MerchantID)
 		if err != nil {
 			return nil, err
@@ -137,7 +136,7 @@ func (s *site) orderDeliveries(r *request, o order.Order) ([]orderDelivery, erro
 	}
 	views := make([]orderDelivery, len(deliveries))
 	for i, d := range deliveries {
-		if !r.can(token.Webhooks) {
+		if !r.can(order.ScopeWebhooks) {
 			d.Response = ""
 		}
 		views[i] = orderDelivery{d, addresses[d.WebhookID]}

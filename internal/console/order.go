@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/token"
 )
 
 // orderView is the data of the page of an order.
@@ -48,10 +47,10 @@ func (s *site) showOrder(w http.ResponseWriter, r *request, status int, view ord
 	o := view.Order
 	view.Expiry = newOrders([]order.UnansweredOrder{{ExpiresAt: o.ExpiresAt}}, s.Orders.Now())[0]
 	view.Token = r.grant.ID
-	mayAnswer := r.can(token.OrdersWrite)
+	mayAnswer := r.can(order.ScopeOrdersWrite)
 	view.Accept = mayAnswer && order.ActorMerchant.CanTransition(o.State, order.InProcessing)
 	view.Reject = mayAnswer && order.ActorMerchant.CanTransition(o.State, order.RejectedByMerchant)
-	view.Files = r.can(token.InvoicesWrite)
+	view.Files = r.can(order.ScopeInvoicesWrite)
 	view.FilesLeft = int64(max(0, order.MaxInvoices-len(o.Invoices)))
 	view.Reasons = order.Reasons
 	view.Attributes = attributesOf(o.LineItems)

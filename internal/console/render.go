@@ -99,7 +99,7 @@ type layout struct {
 	Session  *token.Session
 	Operator bool   // the session is an operator's
 	Section  string // of the operator's pages
-	Scopes   token.Scope
+	Scopes   order.Scope
 	Page     any
 
 	// Live: a script keeps the page current, from the event with the number After.
@@ -111,7 +111,7 @@ type layout struct {
 
 // Can reports whether the session has a scope, by its name.
 func (l layout) Can(name string) bool {
-	scope, err := token.ParseScopes([]string{name}, token.ScopesOf(l.Operator))
+	scope, err := order.ParseScopes([]string{name}, order.ScopesOf(l.Operator))
 	return err == nil && l.Scopes.Has(scope)
 }
 

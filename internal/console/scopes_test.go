@@ -8,35 +8,34 @@ import (
 	"testing"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/token"
 	"merchantorders/internal/webhook"
 )
 
 // Pages that a session may open, by the scopes that each needs: one of them, unless
 // all says otherwise.
 type pageScopes struct {
-	scopes token.Scope
+	scopes order.Scope
 	all    bool
 }
 
 var merchantPages = map[string]pageScopes{
-	"": {scopes: token.OrdersRead}, "/orders": {scopes: token.OrdersRead}, "/orders/FIRST": {scopes: token.OrdersRead},
-	"/orders/FIRST/print": {scopes: token.OrdersRead}, "/orders/FIRST/files/a.pdf": {scopes: token.OrdersRead},
-	"/orders/FIRST/withdraw/1": {scopes: token.OrdersRead | token.InvoicesWrite, all: true},
-	"/tokens":                  {scopes: token.Tokens}, "/tokens/1/rotate": {scopes: token.Tokens}, "/tokens/1/revoke": {scopes: token.Tokens},
-	"/webhooks": {scopes: token.Webhooks}, "/webhooks/1": {scopes: token.Webhooks}, "/webhooks/1/remove": {scopes: token.Webhooks},
+	"": {scopes: order.ScopeOrdersRead}, "/orders": {scopes: order.ScopeOrdersRead}, "/orders/FIRST": {scopes: order.ScopeOrdersRead},
+	"/orders/FIRST/print": {scopes: order.ScopeOrdersRead}, "/orders/FIRST/files/a.pdf": {scopes: order.ScopeOrdersRead},
+	"/orders/FIRST/withdraw/1": {scopes: order.ScopeOrdersRead | order.ScopeInvoicesWrite, all: true},
+	"/tokens":                  {scopes: order.ScopeTokens}, "/tokens/1/rotate": {scopes: order.ScopeTokens}, "/tokens/1/revoke": {scopes: order.ScopeTokens},
+	"/webhooks": {scopes: order.ScopeWebhooks}, "/webhooks/1": {scopes: order.ScopeWebhooks}, "/webhooks/1/remove": {scopes: order.ScopeWebhooks},
 }
 
 var operatorPages = map[string]pageScopes{
-	"/operator/orders": {scopes: token.OrdersRead}, "/operator/orders/355/FIRST": {scopes: token.OrdersRead},
-	"/operator/imports": {scopes: token.OrdersIngest | token.OrdersTransition}, "/operator/merchants": {scopes: token.Merchants},
-	"/operator/merchants/355": {scopes: token.Merchants}, "/operator/tokens": {scopes: token.Tokens}, "/operator/tokens/1/revoke": {scopes: token.Tokens},
-	"/operator/tokens/1/rotate": {scopes: token.Tokens}, "/operator/audit": {scopes: token.Audit}, "/operator/customers": {scopes: token.CustomerData},
-	"/operator/webhooks": {scopes: token.Webhooks}, "/operator/webhooks/355/1": {scopes: token.Webhooks}, "/operator/webhooks/355/1/remove": {scopes: token.Webhooks},
+	"/operator/orders": {scopes: order.ScopeOrdersRead}, "/operator/orders/355/FIRST": {scopes: order.ScopeOrdersRead},
+	"/operator/imports": {scopes: order.ScopeOrdersIngest | order.ScopeOrdersTransition}, "/operator/merchants": {scopes: order.ScopeMerchants},
+	"/operator/merchants/355": {scopes: order.ScopeMerchants}, "/operator/tokens": {scopes: order.ScopeTokens}, "/operator/tokens/1/revoke": {scopes: order.ScopeTokens},
+	"/operator/tokens/1/rotate": {scopes: order.ScopeTokens}, "/operator/audit": {scopes: order.ScopeAudit}, "/operator/customers": {scopes: order.ScopeCustomerData},
+	"/operator/webhooks": {scopes: order.ScopeWebhooks}, "/operator/webhooks/355/1": {scopes: order.ScopeWebhooks}, "/operator/webhooks/355/1/remove": {scopes: order.ScopeWebhooks},
 }
 
 // allowed reports whether scopes open a page.
-func (p pageScopes) allowed(scopes token.Scope) bool {
+func (p pageScopes) allowed(scopes order.Scope) bool {
 	if p.all {
 		return scopes&p.scopes == p.scopes
 	}
@@ -104,7 +103,7 @@ func TestScopesAndLinks(t *testing.T) {
 	disabled := false
 	_, err = s.webhooks.Change(t.Context(), order.ActorMerchant, webhook.Key{MerchantID: ours, ID: 1}, webhook.Change{Enabled: &disabled}, webhook.ChangeOptions{})
 	s.noError(err)
-	check := func(name string, b *browser, scopes token.Scope, all map[string]pageScopes, allForms map[string]bool) map[string]bool {
+	check := func(name string, b *browser, scopes order.Scope, all map[string]pageScopes, allForms map[string]bool) map[string]bool {
 		pages, forms := map[string]bool{}, map[string]bool{}
 		if home := b.home(); b.get(home).status == http.StatusOK {
 			pages, forms = b.crawl(t, name, home)
@@ -123,15 +122,15 @@ func TestScopesAndLinks(t *testing.T) {
 		}
 		return forms
 	}
-	forms := check("merchant", s.signedIn(s.newToken(ours, token.MerchantScopes)), token.MerchantScopes, merchantPages, nil)
-	for _, name := range token.MerchantScopes.Names() {
-		scope, err := token.ParseScopes([]string{name}, token.MerchantScopes)
+	forms := check("merchant", s.signedIn(s.newToken(ours, order.MerchantScopes)), order.MerchantScopes, merchantPages, nil)
+	for _, name := range order.MerchantScopes.Names() {
+		scope, err := order.ParseScopes([]string{name}, order.MerchantScopes)
 		s.noError(err)
 		check("merchant "+name, s.signedIn(s.newToken(ours, scope)), scope, merchantPages, forms)
 	}
-	forms = check("operator", s.operator(token.OperatorScopes), token.OperatorScopes, operatorPages, nil)
-	for _, name := range token.OperatorScopes.Names() {
-		scope, err := token.ParseScopes([]string{name}, token.OperatorScopes)
+	forms = check("operator", s.operator(order.OperatorScopes), order.OperatorScopes, operatorPages, nil)
+	for _, name := range order.OperatorScopes.Names() {
+		scope, err := order.ParseScopes([]string{name}, order.OperatorScopes)
 		s.noError(err)
 		check("operator "+name, s.operator(scope), scope, operatorPages, forms)
 	}

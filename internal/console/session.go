@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"merchantorders/internal/order"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 	"merchantorders/internal/web/ratelimit"
@@ -22,7 +23,7 @@ type request struct {
 }
 
 // can reports whether the session has a scope.
-func (r *request) can(scope token.Scope) bool { return r.grant.Scopes.Has(scope) }
+func (r *request) can(scope order.Scope) bool { return r.grant.Scopes.Has(scope) }
 
 // handler serves a request of a person who is signed in, or returns an error before
 // it has written anything.
@@ -32,22 +33,22 @@ type handler func(w http.ResponseWriter, r *request) error
 type access struct {
 	// scope has all scopes that the session needs: also those of the page that comes
 	// back when the request is refused.
-	scope    token.Scope
+	scope    order.Scope
 	operator bool // operators, else merchants
 	upload   bool // the request is large
 }
 
 // get and post return routes for a merchant's staff who are signed in with a scope.
-func (s *site) get(path string, scope token.Scope, handle handler) web.Route {
+func (s *site) get(path string, scope order.Scope, handle handler) web.Route {
 	return web.PublicRoute(http.MethodGet, path, s.signedIn(access{scope: scope}, handle))
 }
 
-func (s *site) post(path string, scope token.Scope, handle handler) web.Route {
+func (s *site) post(path string, scope order.Scope, handle handler) web.Route {
 	return web.PublicRoute(http.MethodPost, path, s.signedIn(access{scope: scope}, handle))
 }
 
 // upload returns a route like post whose requests are large.
-func (s *site) upload(path string, scope token.Scope, handle handler) web.Route {
+func (s *site) upload(path string, scope order.Scope, handle handler) web.Route {
 	return web.PublicRoute(http.MethodPost, path, s.signedIn(access{scope: scope, upload: true}, handle))
 }
 

@@ -14,7 +14,7 @@ import (
 func TestSignIn(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	revoked := s.newToken(ours, token.DefaultScopes)
+	revoked := s.newToken(ours, order.DefaultScopes)
 	if _, err := s.tokens.Revoke(t.Context(), revoked); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestSessionEnds(t *testing.T) {
 	s := start(t, newOrder(1, "A-1"))
 	ended := func(b *browser) bool { return b.get("/console/orders/A-1").status == http.StatusSeeOther }
 	idle, used := s.signedIn(s.token), s.signedIn(s.token)
-	expiring, _, err := s.tokens.Create(t.Context(), ours, token.DefaultScopes, 3*time.Hour)
+	expiring, _, err := s.tokens.Create(t.Context(), ours, order.DefaultScopes, 3*time.Hour)
 	s.noError(err)
 	short := s.signedIn(expiring)
 	for range 3 {
@@ -121,7 +121,7 @@ func TestSessionEnds(t *testing.T) {
 	if !ended(used) {
 		t.Error("a session lasts longer than 7 days")
 	}
-	text := s.newToken(ours, token.DefaultScopes)
+	text := s.newToken(ours, order.DefaultScopes)
 	b := s.signedIn(text)
 	if _, err := s.tokens.Revoke(t.Context(), text); err != nil {
 		t.Fatal(err)
@@ -159,7 +159,7 @@ func TestLoginLink(t *testing.T) {
 	t.Parallel()
 	s := start(t, newOrder(1, "A-1"))
 	link := func() string {
-		created, err := s.sessions.NewLoginLink(t.Context(), ours, token.DefaultScopes, token.LoginLinkOptions{})
+		created, err := s.sessions.NewLoginLink(t.Context(), ours, order.DefaultScopes, token.LoginLinkOptions{})
 		s.noError(err)
 		return strings.TrimPrefix(created.URL(s.url), s.url)
 	}
@@ -183,7 +183,7 @@ func TestLoginLink(t *testing.T) {
 	tokens, err := s.tokens.List(t.Context(), token.Filter{})
 	s.noError(err)
 	made := tokens[len(tokens)-1]
-	if made.MerchantID != ours || made.Scopes != token.DefaultScopes || made.ExpiresAt.IsZero() {
+	if made.MerchantID != ours || made.Scopes != order.DefaultScopes || made.ExpiresAt.IsZero() {
 		t.Errorf("the token of the session is %+v", made)
 	}
 	b.post("/console/sign-out", nil)
@@ -192,7 +192,7 @@ func TestLoginLink(t *testing.T) {
 	if tokens[len(tokens)-1].RevokedAt.IsZero() {
 		t.Error("the token of a login link is valid after the sign-out")
 	}
-	if _, err := s.sessions.NewLoginLink(t.Context(), 999, token.DefaultScopes, token.LoginLinkOptions{}); err == nil {
+	if _, err := s.sessions.NewLoginLink(t.Context(), 999, order.DefaultScopes, token.LoginLinkOptions{}); err == nil {
 		t.Error("a link for a merchant that does not exist")
 	}
 }
@@ -213,7 +213,7 @@ func TestSuspended(t *testing.T) {
 func TestScopes(t *testing.T) {
 	t.Parallel()
 	s := start(t, newOrder(1, "A-1"))
-	b := s.signedIn(s.newToken(ours, token.OrdersRead))
+	b := s.signedIn(s.newToken(ours, order.ScopeOrdersRead))
 	got := b.get("/console/orders/A-1")
 	got.expect(t, http.StatusOK)
 	for _, action := range []string{"/accept", "/reject", "/files"} {
@@ -224,7 +224,7 @@ func TestScopes(t *testing.T) {
 			t.Errorf("%s: status %d", action, got.status)
 		}
 	}
-	none := s.signedIn(s.newToken(ours, token.OrdersWrite))
+	none := s.signedIn(s.newToken(ours, order.ScopeOrdersWrite))
 	for _, path := range []string{"/console", "/console/orders", "/console/orders/A-1", "/console/orders.csv", "/console/live"} {
 		if got := none.get(path); got.status != http.StatusForbidden {
 			t.Errorf("%s without orders:read: status %d", path, got.status)

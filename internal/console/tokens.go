@@ -91,9 +91,9 @@ func (s *site) showTokens(w http.ResponseWriter, r *request, status int, view to
 // offeredScopes returns the names of the scopes that a person may give to a token.
 func offeredScopes(grant token.Grant) []string {
 	if grant.Operator() {
-		return (token.MerchantScopes | token.OperatorScopes).Names()
+		return (order.MerchantScopes | order.OperatorScopes).Names()
 	}
-	return (grant.Scopes & token.MerchantScopes).Names()
+	return (grant.Scopes & order.MerchantScopes).Names()
 }
 
 // createToken serves POST /tokens and POST /operator/tokens. The page that follows shows
@@ -153,7 +153,7 @@ func readTokenRequest(form formView, grant token.Grant) token.Request {
 	var err error
 	if len(form.values["scope"]) == 0 {
 		form.refuse("scope", "tokens.scopes.none")
-	} else if wanted.Scopes, err = token.ParseScopes(form.values["scope"], token.ScopesOf(wanted.Operator)); err != nil {
+	} else if wanted.Scopes, err = order.ParseScopes(form.values["scope"], order.ScopesOf(wanted.Operator)); err != nil {
 		form.refuse("scope", "tokens.scopes.wrong")
 	}
 	wanted.Lifetime = readDays(form)

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"testing"
 
-	"merchantorders/internal/token"
+	"merchantorders/internal/order"
 )
 
 var tokenText = regexp.MustCompile(`mop?_[0-9A-Za-z]{39}`)
@@ -53,7 +53,7 @@ func TestTokens(t *testing.T) {
 	}
 	s.browser().post("/", url.Values{"token": {text}}).expect(t, http.StatusForbidden)
 
-	operator := s.operator(token.Tokens)
+	operator := s.operator(order.ScopeTokens)
 	const all = "/console/operator/tokens"
 	operator.get(all+"?merchant=400").expect(t, http.StatusOK)
 	form = operator.get(all).postForm(t, all)

@@ -24,7 +24,7 @@ func TestGrantWithoutCommitVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	registry := token.NewRegistry(db, func() time.Time { return testTime })
-	text, added, err := registry.Create(t.Context(), 7, token.OrdersRead, 0)
+	text, added, err := registry.Create(t.Context(), 7, order.ScopeOrdersRead, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ const (
 type Request struct {
 	Operator   bool  // of the operator; MerchantID is 0 then
 	MerchantID int64 // of the merchant
-	Scopes     Scope
+	Scopes     order.Scope
 	Lifetime   time.Duration // 0: Registry.MaxLifetime
 	Label      string        // checked with LabelProblem
 	// By is the token that requests the change; nil: a command.
@@ -59,13 +59,13 @@ type RevokeManyOptions = order.ChangeOptions[[]int64]
 // Create creates a token for a merchant with a command and returns its text, which
 // cannot be read again. Lifetime 0 means Registry.MaxLifetime. The errors are those of
 // Add.
-func (r *Registry) Create(ctx context.Context, merchantID int64, scopes Scope, lifetime time.Duration) (string, Token, error) {
+func (r *Registry) Create(ctx context.Context, merchantID int64, scopes order.Scope, lifetime time.Duration) (string, Token, error) {
 	created, err := r.Add(ctx, Request{MerchantID: merchantID, Scopes: scopes, Lifetime: lifetime}, CreateOptions{})
 	return created.Text, created.Token, err
 }
 
 // CreateOperator is Create for a token for the operator interface.
-func (r *Registry) CreateOperator(ctx context.Context, scopes Scope, lifetime time.Duration) (string, Token, error) {
+func (r *Registry) CreateOperator(ctx context.Context, scopes order.Scope, lifetime time.Duration) (string, Token, error) {
 	created, err := r.Add(ctx, Request{Operator: true, Scopes: scopes, Lifetime: lifetime}, CreateOptions{})
 	return created.Text, created.Token, err
 }

@@ -20,12 +20,12 @@ func TestMaxLifetime(t *testing.T) {
 		{0, time.Hour}, {time.Second, time.Second}, {time.Hour, time.Hour}, {time.Hour + 1, -1}, {1 << 62, -1},
 	} {
 		registry, store, _ := newRegistry()
-		_, old, err := registry.Create(t.Context(), 355, token.DefaultScopes, 0) // before there was a maximum
+		_, old, err := registry.Create(t.Context(), 355, order.DefaultScopes, 0) // before there was a maximum
 		if err != nil {
 			t.Fatal(err)
 		}
 		registry.MaxLifetime = time.Hour
-		created, err := registry.Add(t.Context(), token.Request{MerchantID: 355, Scopes: token.OrdersRead, Lifetime: test.lifetime}, token.CreateOptions{})
+		created, err := registry.Add(t.Context(), token.Request{MerchantID: 355, Scopes: order.ScopeOrdersRead, Lifetime: test.lifetime}, token.CreateOptions{})
 		rotated, rotateErr := registry.Rotate(t.Context(), token.Rotation{ID: old.ID, Lifetime: test.lifetime}, token.CreateOptions{})
 		var tooLong *token.LifetimeError
 		if test.want < 0 {
@@ -52,13 +52,13 @@ func TestMaxLifetime(t *testing.T) {
 // not have, and a merchant's token reaches no other merchant's.
 func TestActingToken(t *testing.T) {
 	t.Parallel()
-	const few, many = token.Tokens | token.OrdersRead, token.MerchantScopes
+	const few, many = order.ScopeTokens | order.ScopeOrdersRead, order.MerchantScopes
 	acting := map[string]*token.Token{
 		"command":           nil,
 		"merchant":          {ID: 91, MerchantID: 355, Scopes: few},
 		"another merchant":  {ID: 92, MerchantID: 356, Scopes: many},
-		"operator":          {ID: 93, Scopes: token.Tokens | token.OrdersRead},
-		"powerful operator": {ID: 94, Scopes: token.OperatorScopes},
+		"operator":          {ID: 93, Scopes: order.ScopeTokens | order.ScopeOrdersRead},
+		"powerful operator": {ID: 94, Scopes: order.OperatorScopes},
 	}
 	for _, test := range []struct {
 		by      string
@@ -67,16 +67,16 @@ func TestActingToken(t *testing.T) {
 		revoked error
 	}{
 		{"command", token.Token{MerchantID: 355, Scopes: many}, nil, nil},
-		{"command", token.Token{Scopes: token.OperatorScopes}, nil, nil},
+		{"command", token.Token{Scopes: order.OperatorScopes}, nil, nil},
 		{"merchant", token.Token{MerchantID: 355, Scopes: few}, nil, nil},
 		{"merchant", token.Token{MerchantID: 355, Scopes: many}, token.ErrScopes, nil},
 		{"merchant", token.Token{MerchantID: 356, Scopes: few}, token.ErrUnknown, token.ErrUnknown},
-		{"merchant", token.Token{Scopes: token.OrdersRead}, token.ErrUnknown, token.ErrUnknown},
+		{"merchant", token.Token{Scopes: order.ScopeOrdersRead}, token.ErrUnknown, token.ErrUnknown},
 		{"another merchant", token.Token{MerchantID: 355, Scopes: few}, token.ErrUnknown, token.ErrUnknown},
 		{"operator", token.Token{MerchantID: 355, Scopes: many}, nil, nil},
-		{"operator", token.Token{Scopes: token.OrdersRead}, nil, nil},
-		{"operator", token.Token{Scopes: token.Audit}, token.ErrScopes, nil},
-		{"powerful operator", token.Token{Scopes: token.OperatorScopes}, nil, nil},
+		{"operator", token.Token{Scopes: order.ScopeOrdersRead}, nil, nil},
+		{"operator", token.Token{Scopes: order.ScopeAudit}, token.ErrScopes, nil},
+		{"powerful operator", token.Token{Scopes: order.OperatorScopes}, nil, nil},
 	} {
 		registry, store, _ := newRegistry()
 		options := token.CreateOptions{Source: order.Source{TokenID: 90}}
@@ -116,12 +116,12 @@ func TestActingToken(t *testing.T) {
 func TestTooMany(t *testing.T) {
 	t.Parallel()
 	registry, _, clock := newRegistry()
-	_, acting, err := registry.Create(t.Context(), 355, token.MerchantScopes, 0)
+	_, acting, err := registry.Create(t.Context(), 355, order.MerchantScopes, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	add := func() error {
-		_, err := registry.Add(t.Context(), token.Request{MerchantID: 355, Scopes: token.OrdersRead, Lifetime: time.Hour, By: &acting}, token.CreateOptions{})
+		_, err := registry.Add(t.Context(), token.Request{MerchantID: 355, Scopes: order.ScopeOrdersRead, Lifetime: time.Hour, By: &acting}, token.CreateOptions{})
 		return err
 	}
 	for range token.MaxValid - 1 {
@@ -140,7 +140,7 @@ func TestTooMany(t *testing.T) {
 		t.Errorf("beyond those of a day: %v", err)
 	}
 	// Operators are not limited.
-	if _, _, err := registry.Create(t.Context(), 355, token.OrdersRead, 0); err != nil {
+	if _, _, err := registry.Create(t.Context(), 355, order.ScopeOrdersRead, 0); err != nil {
 		t.Error(err)
 	}
 	clock.move(24 * time.Hour)
@@ -153,7 +153,7 @@ func TestRevokeAll(t *testing.T) {
 	t.Parallel()
 	registry, store, _ := newRegistry()
 	for _, merchant := range []int64{355, 356, 355} {
-		if _, _, err := registry.Create(t.Context(), merchant, token.DefaultScopes, 0); err != nil {
+		if _, _, err := registry.Create(t.Context(), merchant, order.DefaultScopes, 0); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"unicode"
 	"unicode/utf8"
+
+	"merchantorders/internal/order"
 )
 
 const (
@@ -43,10 +45,10 @@ type Filter struct {
 	Operator   bool  // only those of operators
 	MerchantID int64 // only those of this merchant; 0: of all
 	State      State
-	Label      string // only those whose label begins so; case-sensitive
-	Scopes     Scope  // only those that have all of these
-	After      int64  // id of the last token of the page before; 0: none
-	Limit      int    // up to MaxPage; 0: all
+	Label      string      // only those whose label begins so; case-sensitive
+	Scopes     order.Scope // only those that have all of these
+	After      int64       // id of the last token of the page before; 0: none
+	Limit      int         // up to MaxPage; 0: all
 }
 
 // List returns the tokens of a filter, by id.

@@ -30,12 +30,12 @@ func newRegistry() (*token.Registry, *memory, *clock) {
 func TestCreateAndAuthenticate(t *testing.T) {
 	t.Parallel()
 	registry, store, _ := newRegistry()
-	text, made, err := registry.Create(t.Context(), 355, token.OrdersRead, 90*time.Minute)
+	text, made, err := registry.Create(t.Context(), 355, order.ScopeOrdersRead, 90*time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := token.Token{
-		ID: 1, MerchantID: 355, Scopes: token.OrdersRead, Hint: text[:7],
+		ID: 1, MerchantID: 355, Scopes: order.ScopeOrdersRead, Hint: text[:7],
 		CreatedAt: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC),
 		ExpiresAt: time.Date(2026, 11, 20, 13, 30, 0, 0, time.UTC),
 	}
@@ -53,8 +53,8 @@ func TestCreateAndAuthenticate(t *testing.T) {
 		t.Errorf("stored under %v, error %v", store.hashes, err)
 	}
 
-	text, made, err = registry.CreateOperator(t.Context(), token.OperatorScopes, 0)
-	if err != nil || !strings.HasPrefix(text, "mop_") || !made.Operator() || made.Scopes != token.OperatorScopes || !made.ExpiresAt.IsZero() {
+	text, made, err = registry.CreateOperator(t.Context(), order.OperatorScopes, 0)
+	if err != nil || !strings.HasPrefix(text, "mop_") || !made.Operator() || made.Scopes != order.OperatorScopes || !made.ExpiresAt.IsZero() {
 		t.Errorf("operator's token %q, %+v, error %v", text, made, err)
 	}
 	if got, err := registry.Authenticate(t.Context(), text, netip.Addr{}); err != nil || got.Token != made {
@@ -78,15 +78,15 @@ func TestCreateRefuses(t *testing.T) {
 		"a merchant not there": {404, 0, order.ErrMerchantNotFound},
 		"negative lifetime":    {355, -time.Hour, token.ErrLifetime},
 	} {
-		if text, made, err := registry.Create(t.Context(), test.merchant, token.DefaultScopes, test.lifetime); !errors.Is(err, test.want) || text != "" || made != (token.Token{}) {
+		if text, made, err := registry.Create(t.Context(), test.merchant, order.DefaultScopes, test.lifetime); !errors.Is(err, test.want) || text != "" || made != (token.Token{}) {
 			t.Errorf("%s: %q, %+v, error %v", name, text, made, err)
 		}
 	}
-	if _, _, err := registry.CreateOperator(t.Context(), token.OperatorScopes, -1); !errors.Is(err, token.ErrLifetime) {
+	if _, _, err := registry.CreateOperator(t.Context(), order.OperatorScopes, -1); !errors.Is(err, token.ErrLifetime) {
 		t.Errorf("operator's token: error %v", err)
 	}
 	store.fail = errBroken
-	if text, _, err := registry.Create(t.Context(), 355, token.DefaultScopes, 0); !errors.Is(err, errBroken) || text != "" {
+	if text, _, err := registry.Create(t.Context(), 355, order.DefaultScopes, 0); !errors.Is(err, errBroken) || text != "" {
 		t.Errorf("store broken: %q, error %v", text, err)
 	}
 	if len(store.tokens) > 0 {
@@ -111,7 +111,7 @@ func TestAuthenticateRefuses(t *testing.T) {
 		t.Error("a malformed token was looked up")
 	}
 
-	short, _, err := registry.Create(t.Context(), 355, token.DefaultScopes, time.Hour)
+	short, _, err := registry.Create(t.Context(), 355, order.DefaultScopes, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,11 +147,11 @@ func TestRotate(t *testing.T) {
 	} {
 		registry, store, _ := newRegistry()
 		create := func() (string, token.Token, error) {
-			return registry.Create(t.Context(), 355, token.OrdersRead|token.OrdersWrite, c.lifetime)
+			return registry.Create(t.Context(), 355, order.ScopeOrdersRead|order.ScopeOrdersWrite, c.lifetime)
 		}
 		if c.operator {
 			create = func() (string, token.Token, error) {
-				return registry.CreateOperator(t.Context(), token.OperatorScopes, c.lifetime)
+				return registry.CreateOperator(t.Context(), order.OperatorScopes, c.lifetime)
 			}
 		}
 		first, before, err := create()
@@ -202,7 +202,7 @@ func rotate(ctx context.Context, registry *token.Registry, idOrText string, over
 func TestRotateRefuses(t *testing.T) {
 	t.Parallel()
 	registry, store, clock := newRegistry()
-	text, _, err := registry.Create(t.Context(), 355, token.DefaultScopes, time.Hour)
+	text, _, err := registry.Create(t.Context(), 355, order.DefaultScopes, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,11 +228,11 @@ func TestRevoke(t *testing.T) {
 		"by text": func(_ token.Token, text string) string { return text },
 	} {
 		registry, store, clock := newRegistry()
-		kept, _, err := registry.Create(t.Context(), 355, token.DefaultScopes, 0)
+		kept, _, err := registry.Create(t.Context(), 355, order.DefaultScopes, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, made, err := registry.Create(t.Context(), 355, token.DefaultScopes, 0)
+		text, made, err := registry.Create(t.Context(), 355, order.DefaultScopes, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -278,11 +278,11 @@ func TestRecordUses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		registry, store, clock := newRegistry()
-		first, _, err := registry.Create(t.Context(), 355, token.DefaultScopes, 0)
+		first, _, err := registry.Create(t.Context(), 355, order.DefaultScopes, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		second, _, err := registry.Create(t.Context(), 356, token.DefaultScopes, 0)
+		second, _, err := registry.Create(t.Context(), 356, order.DefaultScopes, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -332,7 +332,7 @@ func TestRecordUsesRetries(t *testing.T) {
 		registry, store, clock := newRegistry()
 		var texts []string
 		for range 2 {
-			text, _, err := registry.Create(t.Context(), 355, token.DefaultScopes, 0)
+			text, _, err := registry.Create(t.Context(), 355, order.DefaultScopes, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -375,7 +375,7 @@ func TestRecordUsesTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		registry, store, _ := newRegistry()
-		text, _, err := registry.Create(t.Context(), 355, token.DefaultScopes, 0)
+		text, _, err := registry.Create(t.Context(), 355, order.DefaultScopes, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -396,7 +396,7 @@ func TestRecordUsesTimeout(t *testing.T) {
 func TestConcurrentUse(t *testing.T) {
 	t.Parallel()
 	registry, store, clock := newRegistry()
-	text, _, err := registry.Create(t.Context(), 355, token.DefaultScopes, 0)
+	text, _, err := registry.Create(t.Context(), 355, order.DefaultScopes, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

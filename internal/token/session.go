@@ -56,7 +56,7 @@ func (s Session) Expired(now time.Time) bool {
 // LoginLink is a one-time link by which a person signs in without a token.
 type LoginLink struct {
 	MerchantID int64
-	Scopes     Scope // of the token that the session gets
+	Scopes     order.Scope // of the token that the session gets
 	ExpiresAt  time.Time
 }
 
@@ -172,7 +172,7 @@ type LoginLinkOptions = order.ChangeOptions[CreatedLink]
 
 // NewLoginLink makes a login link for a merchant. The session that it makes has the
 // scopes. Errors beside those of order.Change: order.ErrMerchantNotFound.
-func (s *Sessions) NewLoginLink(ctx context.Context, merchantID int64, scopes Scope, options LoginLinkOptions) (CreatedLink, error) {
+func (s *Sessions) NewLoginLink(ctx context.Context, merchantID int64, scopes order.Scope, options LoginLinkOptions) (CreatedLink, error) {
 	return order.Change(ctx, s.tokens.store.ChangeTokens, options, func(tx Tx) (CreatedLink, error) {
 		if merchantID <= 0 {
 			return CreatedLink{}, order.ErrMerchantNotFound

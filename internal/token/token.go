@@ -8,7 +8,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"hash/crc32"
 	"math/big"
 	"strings"
@@ -33,101 +32,11 @@ const (
 
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// Scope is a set of rights. The numbers are stored: append, never reorder.
-type Scope uint16
-
-// The rights that a token may have. Some exist on both sides: an operator's token has
-// them for all merchants.
-const (
-	OrdersRead       Scope = 1 << iota // list and read orders and events, download invoice files
-	OrdersWrite                        // accept and reject
-	InvoicesWrite                      // upload and delete invoice files
-	Tokens                             // list, create, rotate and revoke tokens
-	Webhooks                           // manage webhooks and read their deliveries
-	OrdersIngest                       // import orders
-	OrdersTransition                   // change the state of orders and correct them
-	Merchants                          // list, add, rename, suspend and resume merchants
-	Audit                              // read the audit log
-	CustomerData                       // export and erase the personal data of customers
-)
-
-// Sets of scopes.
-const (
-	// DefaultScopes are those of a merchant's token if none are requested.
-	DefaultScopes = OrdersRead | OrdersWrite | InvoicesWrite
-	// MerchantScopes are those that a merchant's token may have.
-	MerchantScopes = DefaultScopes | Tokens | Webhooks
-	// OperatorScopes are those that an operator's token may have. It has all of them
-	// if none are requested.
-	OperatorScopes = OrdersRead | Tokens | Webhooks | OrdersIngest | OrdersTransition | Merchants | Audit | CustomerData
-)
-
-var scopeNames = []struct {
-	scope Scope
-	name  string
-}{
-	{OrdersRead, "orders:read"},
-	{OrdersWrite, "orders:write"},
-	{InvoicesWrite, "invoices:write"},
-	{Tokens, "tokens"},
-	{Webhooks, "webhooks"},
-	{OrdersIngest, "orders:ingest"},
-	{OrdersTransition, "orders:transition"},
-	{Merchants, "merchants"},
-	{Audit, "audit"},
-	{CustomerData, "customers"},
-}
-
-// Names returns the names of the scopes; an empty slice for none.
-func (s Scope) Names() []string {
-	names := make([]string, 0, len(scopeNames))
-	for _, row := range scopeNames {
-		if s&row.scope != 0 {
-			names = append(names, row.name)
-		}
-	}
-	return names
-}
-
-// String returns the names of the scopes, separated by commas.
-func (s Scope) String() string { return strings.Join(s.Names(), ",") }
-
-// Has reports whether s includes all scopes of wanted.
-func (s Scope) Has(wanted Scope) bool { return s&wanted == wanted }
-
-// ParseScopes parses names of scopes, each one of allowed. At least one is required.
-func ParseScopes(names []string, allowed Scope) (Scope, error) {
-	if len(names) == 0 {
-		return 0, fmt.Errorf("must name at least one of %s", strings.Join(allowed.Names(), ", "))
-	}
-	var all Scope
-next:
-	for _, name := range names {
-		for _, row := range scopeNames {
-			if name == row.name && allowed.Has(row.scope) {
-				all |= row.scope
-				continue next
-			}
-		}
-		return 0, fmt.Errorf("%q is not a scope; must be one of %s", name, strings.Join(allowed.Names(), ", "))
-	}
-	return all, nil
-}
-
-// ScopesOf returns the scopes that a token of a merchant, or of the operator, may
-// have.
-func ScopesOf(operator bool) Scope {
-	if operator {
-		return OperatorScopes
-	}
-	return MerchantScopes
-}
-
 // Token is a stored token, without its text.
 type Token struct {
 	ID         int64 // for listing and revocation
 	MerchantID int64 // 0: an operator's token
-	Scopes     Scope
+	Scopes     order.Scope
 	Hint       string // the prefix and the first letters of the text
 	Label      string // what people call it; empty: nothing
 

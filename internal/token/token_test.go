@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"merchantorders/internal/order"
 	"merchantorders/internal/token"
 )
 
@@ -168,27 +169,27 @@ func FuzzHashText(f *testing.F) {
 
 func TestParseScopes(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]token.Scope{
-		"orders:read":    token.OrdersRead,
-		"orders:write":   token.OrdersWrite,
-		"invoices:write": token.InvoicesWrite,
-		"orders:read,orders:write,invoices:write": token.DefaultScopes,
-		"invoices:write,orders:read":              token.OrdersRead | token.InvoicesWrite,
-		"tokens,webhooks":                         token.Tokens | token.Webhooks,
-		"orders:read,orders:read":                 token.OrdersRead,
+	for text, want := range map[string]order.Scope{
+		"orders:read":    order.ScopeOrdersRead,
+		"orders:write":   order.ScopeOrdersWrite,
+		"invoices:write": order.ScopeInvoicesWrite,
+		"orders:read,orders:write,invoices:write": order.DefaultScopes,
+		"invoices:write,orders:read":              order.ScopeOrdersRead | order.ScopeInvoicesWrite,
+		"tokens,webhooks":                         order.ScopeTokens | order.ScopeWebhooks,
+		"orders:read,orders:read":                 order.ScopeOrdersRead,
 	} {
-		got, err := token.ParseScopes(strings.Split(text, ","), token.MerchantScopes)
+		got, err := order.ParseScopes(strings.Split(text, ","), order.MerchantScopes)
 		if err != nil || got != want {
 			t.Errorf("ParseScopes(%q) = %v, error %v", text, got, err)
 		}
-		if again, err := token.ParseScopes(got.Names(), token.MerchantScopes); err != nil || again != got {
+		if again, err := order.ParseScopes(got.Names(), order.MerchantScopes); err != nil || again != got {
 			t.Errorf("%v does not parse to the same: %v, error %v", got, again, err)
 		}
 	}
 	for _, text := range []string{
 		"", " ", ",", "orders:read,", ",orders:read", "orders", "Orders:Read", "orders:read orders:write", "orders:read;orders:write", "*", "all", "admin", "audit",
 	} {
-		if got, err := token.ParseScopes(strings.Split(text, ","), token.MerchantScopes); err == nil || got != 0 {
+		if got, err := order.ParseScopes(strings.Split(text, ","), order.MerchantScopes); err == nil || got != 0 {
 			t.Errorf("ParseScopes(%q) = %v, error %v", text, got, err)
 		}
 	}
@@ -196,28 +197,28 @@ func TestParseScopes(t *testing.T) {
 
 func TestScopes(t *testing.T) {
 	t.Parallel()
-	for scopes, want := range map[token.Scope]string{
-		token.DefaultScopes:  "orders:read,orders:write,invoices:write",
-		token.MerchantScopes: "orders:read,orders:write,invoices:write,tokens,webhooks",
-		token.OperatorScopes: "orders:read,tokens,webhooks,orders:ingest,orders:transition,merchants,audit,customers",
+	for scopes, want := range map[order.Scope]string{
+		order.DefaultScopes:  "orders:read,orders:write,invoices:write",
+		order.MerchantScopes: "orders:read,orders:write,invoices:write,tokens,webhooks",
+		order.OperatorScopes: "orders:read,tokens,webhooks,orders:ingest,orders:transition,merchants,audit,customers",
 	} {
 		if got := scopes.String(); got != want {
 			t.Errorf("%d is %q, want %q", scopes, got, want)
 		}
-		if again, err := token.ParseScopes(scopes.Names(), scopes); err != nil || again != scopes {
+		if again, err := order.ParseScopes(scopes.Names(), scopes); err != nil || again != scopes {
 			t.Errorf("%v does not parse to the same: %v, error %v", scopes, again, err)
 		}
 	}
-	if scopes, err := token.ParseScopes(nil, token.MerchantScopes); err == nil {
+	if scopes, err := order.ParseScopes(nil, order.MerchantScopes); err == nil {
 		t.Errorf("no names are %v", scopes)
 	}
-	if got := token.Scope(0).String(); got != "" {
+	if got := order.Scope(0).String(); got != "" {
 		t.Errorf("no scope is %q", got)
 	}
-	for have := range token.DefaultScopes + 1 {
-		for wanted := range token.DefaultScopes + 1 {
+	for have := range order.DefaultScopes + 1 {
+		for wanted := range order.DefaultScopes + 1 {
 			all := true
-			for _, one := range []token.Scope{token.OrdersRead, token.OrdersWrite, token.InvoicesWrite} {
+			for _, one := range []order.Scope{order.ScopeOrdersRead, order.ScopeOrdersWrite, order.ScopeInvoicesWrite} {
 				if wanted&one != 0 && have&one == 0 {
 					all = false
 				}

@@ -26,10 +26,10 @@ func who(w http.ResponseWriter, r *web.Request) error {
 // guarded is a group with a route for each kind of token.
 func guarded() web.RouteGroup {
 	return web.RouteGroup{Errors: form("rest"), Routes: []web.Route{
-		web.GetRoute("/read", token.OrdersRead, who),
-		web.GetRoute("/write", token.OrdersWrite, who),
-		web.GetRoute("/invoices", token.InvoicesWrite, who),
-		web.OperatorRoute("GET", "/operator", token.OrdersIngest, tell("operator")),
+		web.GetRoute("/read", order.ScopeOrdersRead, who),
+		web.GetRoute("/write", order.ScopeOrdersWrite, who),
+		web.GetRoute("/invoices", order.ScopeInvoicesWrite, who),
+		web.OperatorRoute("GET", "/operator", order.ScopeOrdersIngest, tell("operator")),
 		public("GET", "/open", tell("open")),
 	}}
 }
@@ -45,7 +45,7 @@ func (v *asked) Authenticate(_ context.Context, text string, _ netip.Addr) (toke
 	defer v.mu.Unlock()
 	v.texts = append(v.texts, text)
 	if text == "good" {
-		return token.Grant{Token: token.Token{ID: 7, MerchantID: 355, Scopes: token.DefaultScopes}}, nil
+		return token.Grant{Token: token.Token{ID: 7, MerchantID: 355, Scopes: order.DefaultScopes}}, nil
 	}
 	return token.Grant{}, token.ErrUnknown
 }
@@ -127,13 +127,13 @@ func TestCredentials(t *testing.T) {
 func TestScopes(t *testing.T) {
 	t.Parallel()
 	verifier := tokens{
-		"all":      {ID: 1, MerchantID: 355, Scopes: token.DefaultScopes},
-		"read":     {ID: 2, MerchantID: 356, Scopes: token.OrdersRead},
-		"write":    {ID: 3, MerchantID: 357, Scopes: token.OrdersWrite},
-		"invoices": {ID: 4, MerchantID: 358, Scopes: token.InvoicesWrite},
+		"all":      {ID: 1, MerchantID: 355, Scopes: order.DefaultScopes},
+		"read":     {ID: 2, MerchantID: 356, Scopes: order.ScopeOrdersRead},
+		"write":    {ID: 3, MerchantID: 357, Scopes: order.ScopeOrdersWrite},
+		"invoices": {ID: 4, MerchantID: 358, Scopes: order.ScopeInvoicesWrite},
 		"none":     {ID: 5, MerchantID: 359},
-		"operator": {ID: 6, Scopes: token.OrdersIngest},
-		"audit":    {ID: 7, Scopes: token.Audit},
+		"operator": {ID: 6, Scopes: order.ScopeOrdersIngest},
+		"audit":    {ID: 7, Scopes: order.ScopeAudit},
 	}
 	server := serve(t, verifier, guarded())
 	for _, test := range []struct {

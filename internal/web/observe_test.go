@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"merchantorders/internal/order"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 )
@@ -78,7 +79,7 @@ func TestRequestID(t *testing.T) {
 
 func TestLogEntry(t *testing.T) {
 	t.Parallel()
-	verifier := tokens{"all": {ID: 7, MerchantID: 355, Scopes: token.DefaultScopes}, "operator": {ID: 8, Scopes: token.OrdersIngest}}
+	verifier := tokens{"all": {ID: 7, MerchantID: 355, Scopes: order.DefaultScopes}, "operator": {ID: 8, Scopes: order.ScopeOrdersIngest}}
 	server := serve(t, deadToken{verifier, 9}, guarded())
 	server.ask(t, "GET /read", "X-Request-Id: 1", "Authorization: Bearer all")
 	server.ask(t, "HEAD /read", "X-Request-Id: 2", "Authorization: Bearer all")
@@ -140,7 +141,7 @@ func (d deadToken) Authenticate(ctx context.Context, text string, from netip.Add
 func TestLogHasNoSecrets(t *testing.T) {
 	t.Parallel()
 	secret, _ := token.NewText(token.MerchantPrefix)
-	verifier := tokens{secret: {ID: 7, MerchantID: 355, Scopes: token.DefaultScopes}}
+	verifier := tokens{secret: {ID: 7, MerchantID: 355, Scopes: order.DefaultScopes}}
 	groups := append(shop(), web.RouteGroup{Prefix: "/guarded", Errors: form("guarded"), Routes: guarded().Routes})
 	groups[0].Routes = append(groups[0].Routes, public("GET", "/panic/{id}", func(http.ResponseWriter, *http.Request) error {
 		panic("on purpose")

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"merchantorders/internal/token"
+	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 	"merchantorders/internal/web/ratelimit"
 )
@@ -25,17 +25,17 @@ type limited struct {
 func newLimited(perSecond int, verifier web.Authenticator) *limited {
 	limits := ratelimit.New(perSecond, time.Now)
 	return &limited{web.NewRouter(web.RouterConfig{Authenticator: verifier, Limits: limits}, guarded(), web.RouteGroup{Prefix: "/v2", Errors: web.EncodeCoded, Routes: []web.Route{
-		web.GetRoute("/read", token.OrdersRead, who),
-		web.UploadRoute("/upload", token.InvoicesWrite, func(r *web.Request) (web.Write, error) {
+		web.GetRoute("/read", order.ScopeOrdersRead, who),
+		web.UploadRoute("/upload", order.ScopeInvoicesWrite, func(r *web.Request) (web.Write, error) {
 			<-r.Context().Done()
 			return web.Write{}, r.Context().Err()
 		}),
-		web.GetRoute("/long-poll", token.OrdersRead, func(_ http.ResponseWriter, r *web.Request) error {
+		web.GetRoute("/long-poll", order.ScopeOrdersRead, func(_ http.ResponseWriter, r *web.Request) error {
 			r.Leave()
 			<-r.Context().Done()
 			return r.Context().Err()
 		}),
-		web.GetRoute("/wait", token.OrdersRead, func(_ http.ResponseWriter, r *web.Request) error {
+		web.GetRoute("/wait", order.ScopeOrdersRead, func(_ http.ResponseWriter, r *web.Request) error {
 			<-r.Context().Done()
 			return r.Context().Err()
 		}),
@@ -58,7 +58,7 @@ const home = "192.0.2.1:4711"
 
 func twoTokens() tokens {
 	return tokens{
-		"one": {ID: 1, MerchantID: 355, Scopes: token.DefaultScopes}, "two": {ID: 2, MerchantID: 355, Scopes: token.DefaultScopes},
+		"one": {ID: 1, MerchantID: 355, Scopes: order.DefaultScopes}, "two": {ID: 2, MerchantID: 355, Scopes: order.DefaultScopes},
 		"operator": {ID: 3},
 	}
 }

@@ -38,7 +38,7 @@ func (s *resources) Authenticate(_ context.Context, text string, _ netip.Addr) (
 	if err != nil {
 		return token.Grant{}, token.ErrUnknown
 	}
-	t := token.Token{ID: id, MerchantID: id, Scopes: token.DefaultScopes}
+	t := token.Token{ID: id, MerchantID: id, Scopes: order.DefaultScopes}
 	return token.Grant{Token: t, DataVersion: order.DataVersion{Event: s.events[id-1].Load()}}, nil
 }
 
@@ -85,8 +85,8 @@ func serveReadings(t *testing.T, size int) *resources {
 	s.day.Store(20000)
 	config := web.RouterConfig{Authenticator: s, ResponseCache: respcache.New(size, s.now), ViewVersion: "0a1b2c3d"}
 	router := web.NewRouter(config, web.RouteGroup{Errors: web.EncodeMessage, Routes: []web.Route{
-		web.ReadRoute("/list", token.OrdersRead, s.list),
-		web.ReadRoute("/one/{name}", token.OrdersRead, s.one),
+		web.ReadRoute("/list", order.ScopeOrdersRead, s.list),
+		web.ReadRoute("/one/{name}", order.ScopeOrdersRead, s.one),
 	}})
 	s.Server = httptest.NewServer(router)
 	t.Cleanup(s.Close)

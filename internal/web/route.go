@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/token"
 )
 
 // Request is a request that a merchant's token authenticated.
@@ -80,7 +79,7 @@ const (
 type Route struct {
 	method, path string
 	access       access
-	scope        token.Scope
+	scope        order.Scope
 	upload       bool // its requests are large, so fewer are handled at once
 	errors       ErrorEncoder
 
@@ -94,51 +93,51 @@ type Route struct {
 
 // ReadRoute returns a GET route for merchants. Its responses are cached, and
 // answered with 304 Not Modified if the client has them.
-func ReadRoute(path string, scope token.Scope, handle ReadHandler) Route {
+func ReadRoute(path string, scope order.Scope, handle ReadHandler) Route {
 	return Route{method: http.MethodGet, path: path, scope: scope, read: handle}
 }
 
 // WriteRoute returns a route by which merchants change an order.
-func WriteRoute(method, path string, scope token.Scope, handle WriteHandler) Route {
+func WriteRoute(method, path string, scope order.Scope, handle WriteHandler) Route {
 	return Route{method: method, path: path, scope: scope, write: handle}
 }
 
 // UploadRoute returns a POST route by which merchants upload a file to an order.
-func UploadRoute(path string, scope token.Scope, handle WriteHandler) Route {
+func UploadRoute(path string, scope order.Scope, handle WriteHandler) Route {
 	return Route{method: http.MethodPost, path: path, scope: scope, write: handle, upload: true}
 }
 
 // ChangeRoute returns a route by which merchants change something other than an order.
-func ChangeRoute(method, path string, scope token.Scope, handle ChangeHandler) Route {
+func ChangeRoute(method, path string, scope order.Scope, handle ChangeHandler) Route {
 	return Route{method: method, path: path, scope: scope, change: handle}
 }
 
 // GetRoute returns a GET route for merchants whose handler writes the response
 // itself: a file, or a response that is not to be cached.
-func GetRoute(path string, scope token.Scope, handle func(http.ResponseWriter, *Request) error) Route {
+func GetRoute(path string, scope order.Scope, handle func(http.ResponseWriter, *Request) error) Route {
 	return Route{method: http.MethodGet, path: path, scope: scope, get: handle}
 }
 
 // UnrecordedRoute returns a POST route for merchants that changes no data that a client
 // can read. A client may repeat a request freely, so there is no Idempotency-Key.
-func UnrecordedRoute(path string, scope token.Scope, handle func(http.ResponseWriter, *Request) error) Route {
+func UnrecordedRoute(path string, scope order.Scope, handle func(http.ResponseWriter, *Request) error) Route {
 	return Route{method: http.MethodPost, path: path, scope: scope, get: handle}
 }
 
 // OperatorWriteRoute returns a route by which operators change an order. Its requests
 // have the MerchantID order.OperatorKeys.
-func OperatorWriteRoute(method, path string, scope token.Scope, handle WriteHandler) Route {
+func OperatorWriteRoute(method, path string, scope order.Scope, handle WriteHandler) Route {
 	return Route{method: method, path: path, access: forOperators, scope: scope, write: handle}
 }
 
 // OperatorChangeRoute returns a route by which operators change something else.
-func OperatorChangeRoute(method, path string, scope token.Scope, handle ChangeHandler) Route {
+func OperatorChangeRoute(method, path string, scope order.Scope, handle ChangeHandler) Route {
 	return Route{method: method, path: path, access: forOperators, scope: scope, change: handle}
 }
 
 // OperatorRoute returns a route for operators whose handler writes the response
 // itself. One that changes something is made by OperatorChangeRoute if it can be.
-func OperatorRoute(method, path string, scope token.Scope, handle Handler) Route {
+func OperatorRoute(method, path string, scope order.Scope, handle Handler) Route {
 	return Route{method: method, path: path, access: forOperators, scope: scope, plain: handle}
 }
 

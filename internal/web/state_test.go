@@ -15,7 +15,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 )
 
@@ -136,11 +135,11 @@ func TestUploadsInProgress(t *testing.T) {
 		during = append(during, series(t, metrics, "merchant_orders_uploads_in_progress")...)
 		return web.Write{}, order.ErrUnavailable
 	}
-	verifier := tokens{"all": {ID: 7, MerchantID: 355, Scopes: token.DefaultScopes}}
+	verifier := tokens{"all": {ID: 7, MerchantID: 355, Scopes: order.DefaultScopes}}
 	router := web.NewRouter(web.RouterConfig{Authenticator: verifier, Metrics: metrics, Refuser: refuser{}}, web.RouteGroup{
 		Errors: form("x"),
 		Routes: []web.Route{
-			web.UploadRoute("/upload", token.DefaultScopes, handle), web.WriteRoute("POST", "/write", token.DefaultScopes, handle),
+			web.UploadRoute("/upload", order.DefaultScopes, handle), web.WriteRoute("POST", "/write", order.DefaultScopes, handle),
 		},
 	})
 	for _, path := range []string{"/upload", "/write"} {

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"merchantorders/internal/token"
+	"merchantorders/internal/order"
 )
 
 // streamTimeout is how long the client of a stream may take to send the next bytes, or
@@ -47,7 +47,7 @@ type Stream struct {
 
 // OperatorStreamRoute returns a POST route for operators whose body and response are
 // lines. Its requests count as uploads in the limits of a token.
-func OperatorStreamRoute(path string, scope token.Scope, handle StreamHandler) Route {
+func OperatorStreamRoute(path string, scope order.Scope, handle StreamHandler) Route {
 	return Route{method: http.MethodPost, path: path, access: forOperators, scope: scope, upload: true, plain: serveStream(streamTimeout, handle)}
 }
 

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"merchantorders/internal/api/tokenapi"
+	"merchantorders/internal/order"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 )
@@ -21,9 +22,9 @@ type loginLinkView struct {
 func (a API) createLoginLink(r *web.Request) (web.Change, error) {
 	body := web.ReadObject(r.Request, "scopes")
 	merchantID := merchantID(r.Request)
-	scopes := token.DefaultScopes
+	scopes := order.DefaultScopes
 	if body.Has("scopes") {
-		scopes = tokenapi.ParseScopes(body, token.MerchantScopes)
+		scopes = tokenapi.ParseScopes(body, order.MerchantScopes)
 	}
 	respond := func(url *string, link token.LoginLink) web.Response {
 		return web.Response{Status: http.StatusCreated, Body: loginLinkView{

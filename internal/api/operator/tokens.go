@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"merchantorders/internal/api/tokenapi"
+	"merchantorders/internal/order"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 )
@@ -55,9 +56,9 @@ func parseTokenFilter(r *http.Request) (token.Filter, error) {
 	filter.State, _ = token.ParseState(query.OneOf("state", token.StateNames...))
 	filter.Label = query.Text("label")
 	query.Refuse("label", token.LabelProblem(filter.Label))
-	all := token.MerchantScopes | token.OperatorScopes
+	all := order.MerchantScopes | order.OperatorScopes
 	if scope := query.OneOf("scope", all.Names()...); scope != "" {
-		filter.Scopes, _ = token.ParseScopes([]string{scope}, all)
+		filter.Scopes, _ = order.ParseScopes([]string{scope}, all)
 	}
 	return filter, query.Err()
 }
@@ -76,9 +77,9 @@ func (a API) createToken(r *web.Request) (web.Change, error) {
 // parseTokenRequest parses the body of POST /tokens. It has either "merchantId" or
 // "operator": true. Without "scopes" the token gets the default ones.
 func parseTokenRequest(body *web.Body) token.Request {
-	request := token.Request{Scopes: token.DefaultScopes}
+	request := token.Request{Scopes: order.DefaultScopes}
 	if body.Has("operator") {
-		request.Operator, request.Scopes = string(body.Object["operator"]) == "true", token.OperatorScopes
+		request.Operator, request.Scopes = string(body.Object["operator"]) == "true", order.OperatorScopes
 		if !request.Operator || body.Has("merchantId") {
 			body.Refuse("operator", "must be true, without merchantId")
 		}

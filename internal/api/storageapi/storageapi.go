@@ -17,7 +17,6 @@ import (
 	"unicode"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 )
 
@@ -33,7 +32,7 @@ func (a API) Routes() web.RouteGroup {
 		Prefix: "/storage",
 		Errors: encodeError,
 		Routes: []web.Route{
-			web.GetRoute("/{region}/{bucket}/invoices/{orderReference}/{filename}", token.OrdersRead, a.getFile),
+			web.GetRoute("/{region}/{bucket}/invoices/{orderReference}/{filename}", order.ScopeOrdersRead, a.getFile),
 		},
 	}
 }

@@ -110,7 +110,7 @@ func tokenID(r *web.Request) (int64, error) {
 // body has them.
 func ParseRequest(body *web.Body, request *token.Request) {
 	if body.Has("scopes") {
-		request.Scopes = ParseScopes(body, token.ScopesOf(request.Operator))
+		request.Scopes = ParseScopes(body, order.ScopesOf(request.Operator))
 	}
 	request.Lifetime = duration(body, "expires", time.Second, 0)
 	if body.Has("label") && !body.Null("label") {
@@ -125,12 +125,12 @@ func ParseRequest(body *web.Body, request *token.Request) {
 }
 
 // ParseScopes parses the member scopes: a list, not empty, of scopes that are each one of allowed.
-func ParseScopes(body *web.Body, allowed token.Scope) token.Scope {
+func ParseScopes(body *web.Body, allowed order.Scope) order.Scope {
 	var names []string
 	err := json.Unmarshal(body.Object["scopes"], &names)
-	var scopes token.Scope
+	var scopes order.Scope
 	if err == nil {
-		scopes, err = token.ParseScopes(names, allowed)
+		scopes, err = order.ParseScopes(names, allowed)
 	}
 	if err != nil {
 		body.Refuse("scopes", "must be a list of "+strings.Join(allowed.Names(), ", "))

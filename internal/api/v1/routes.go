@@ -11,7 +11,6 @@ import (
 
 	"merchantorders/internal/api/invoiceapi"
 	"merchantorders/internal/order"
-	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 )
 
@@ -35,11 +34,11 @@ func (a API) Routes() web.RouteGroup {
 		BasicChallenge: true,
 		Errors:         encodeError,
 		Routes: []web.Route{
-			web.ReadRoute("/orders", token.OrdersRead, a.listOrders),
-			web.ReadRoute("/orders/{orderId}", token.OrdersRead, a.getOrder),
-			web.WriteRoute(http.MethodPut, "/orders/{orderId}", token.OrdersWrite, a.putOrder),
-			web.UploadRoute("/orders/{orderId}/invoices", token.InvoicesWrite, a.uploadInvoice).WithErrors(invoiceErrors),
-			web.WriteRoute(http.MethodDelete, "/orders/{orderId}/invoices/{invoiceId}", token.InvoicesWrite, a.deleteInvoice).WithErrors(invoiceErrors),
+			web.ReadRoute("/orders", order.ScopeOrdersRead, a.listOrders),
+			web.ReadRoute("/orders/{orderId}", order.ScopeOrdersRead, a.getOrder),
+			web.WriteRoute(http.MethodPut, "/orders/{orderId}", order.ScopeOrdersWrite, a.putOrder),
+			web.UploadRoute("/orders/{orderId}/invoices", order.ScopeInvoicesWrite, a.uploadInvoice).WithErrors(invoiceErrors),
+			web.WriteRoute(http.MethodDelete, "/orders/{orderId}/invoices/{invoiceId}", order.ScopeInvoicesWrite, a.deleteInvoice).WithErrors(invoiceErrors),
 		},
 	}
 }

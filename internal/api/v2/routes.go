@@ -13,6 +13,7 @@ import (
 	"merchantorders/internal/api/invoiceapi"
 	"merchantorders/internal/api/tokenapi"
 	"merchantorders/internal/api/webhookapi"
+	"merchantorders/internal/order"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 )
@@ -43,19 +44,19 @@ func (a API) Routes() web.RouteGroup {
 		MergeSlashes: true,
 		Errors:       encodeError,
 		Routes: append([]web.Route{
-			web.ReadRoute("/orders", token.OrdersRead, a.listOrders),
-			web.ReadRoute("/orders/{orderReference}", token.OrdersRead, a.getOrder),
-			web.GetRoute("/orders/{orderReference}/events", token.OrdersRead, a.listOrderEvents),
-			web.GetRoute("/events", token.OrdersRead, a.listEvents),
-			web.GetRoute("/tokens", token.Tokens, a.listTokens),
-			web.ChangeRoute(http.MethodPost, "/tokens", token.Tokens, a.createToken).WithErrors(tokenErrors),
-			web.ChangeRoute(http.MethodPost, "/tokens/{tokenId}/rotate", token.Tokens, a.rotateToken).WithErrors(tokenErrors),
-			web.ChangeRoute(http.MethodDelete, "/tokens/{tokenId}", token.Tokens, a.revokeToken).WithErrors(tokenErrors),
-			web.WriteRoute(http.MethodPatch, "/orders/{orderReference}/accept", token.OrdersWrite, a.acceptOrder),
-			web.WriteRoute(http.MethodPatch, "/orders/{orderReference}/reject", token.OrdersWrite, a.rejectOrder),
-			web.UploadRoute("/orders/{orderReference}/invoices", token.InvoicesWrite, a.uploadInvoice).WithErrors(invoiceErrors),
-			web.WriteRoute(http.MethodDelete, "/orders/{orderReference}/invoices/{invoiceId}", token.InvoicesWrite, a.deleteInvoice).WithErrors(invoiceErrors),
-			web.UnrecordedRoute("/orders/{orderReference}/invoices/{invoiceId}/link", token.OrdersRead, a.linkInvoice).WithErrors(invoiceErrors),
+			web.ReadRoute("/orders", order.ScopeOrdersRead, a.listOrders),
+			web.ReadRoute("/orders/{orderReference}", order.ScopeOrdersRead, a.getOrder),
+			web.GetRoute("/orders/{orderReference}/events", order.ScopeOrdersRead, a.listOrderEvents),
+			web.GetRoute("/events", order.ScopeOrdersRead, a.listEvents),
+			web.GetRoute("/tokens", order.ScopeTokens, a.listTokens),
+			web.ChangeRoute(http.MethodPost, "/tokens", order.ScopeTokens, a.createToken).WithErrors(tokenErrors),
+			web.ChangeRoute(http.MethodPost, "/tokens/{tokenId}/rotate", order.ScopeTokens, a.rotateToken).WithErrors(tokenErrors),
+			web.ChangeRoute(http.MethodDelete, "/tokens/{tokenId}", order.ScopeTokens, a.revokeToken).WithErrors(tokenErrors),
+			web.WriteRoute(http.MethodPatch, "/orders/{orderReference}/accept", order.ScopeOrdersWrite, a.acceptOrder),
+			web.WriteRoute(http.MethodPatch, "/orders/{orderReference}/reject", order.ScopeOrdersWrite, a.rejectOrder),
+			web.UploadRoute("/orders/{orderReference}/invoices", order.ScopeInvoicesWrite, a.uploadInvoice).WithErrors(invoiceErrors),
+			web.WriteRoute(http.MethodDelete, "/orders/{orderReference}/invoices/{invoiceId}", order.ScopeInvoicesWrite, a.deleteInvoice).WithErrors(invoiceErrors),
+			web.UnrecordedRoute("/orders/{orderReference}/invoices/{invoiceId}/link", order.ScopeOrdersRead, a.linkInvoice).WithErrors(invoiceErrors),
 		}, a.Webhooks.MerchantRoutes()...),
 	}
 }

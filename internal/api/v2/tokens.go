@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"merchantorders/internal/api/tokenapi"
+	"merchantorders/internal/order"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 )
@@ -60,7 +61,7 @@ func parseTokenFilter(r *web.Request) (token.Filter, error) {
 func (a API) createToken(r *web.Request) (web.Change, error) {
 	body := web.ReadOptionalObject(r.Request, "scopes", "expires", "label")
 	acting := web.ActingToken(r.Request)
-	request := token.Request{MerchantID: r.MerchantID, Scopes: token.DefaultScopes & acting.Scopes, By: &acting}
+	request := token.Request{MerchantID: r.MerchantID, Scopes: order.DefaultScopes & acting.Scopes, By: &acting}
 	tokenapi.ParseRequest(body, &request)
 	if request.Scopes == 0 {
 		body.Refuse("scopes", "is required: the token of the request has none of the default scopes")

@@ -8,7 +8,6 @@ import (
 	"net/http"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 	"merchantorders/internal/webhook"
 )
@@ -34,12 +33,12 @@ type (
 func (a API) MerchantRoutes() []web.Route {
 	by := func(r *web.Request) client { return client{order.ActorMerchant, r.MerchantID} }
 	get := func(path string, handle getHandler) web.Route {
-		return web.GetRoute("/webhooks"+path, token.Webhooks, func(w http.ResponseWriter, r *web.Request) error {
+		return web.GetRoute("/webhooks"+path, order.ScopeWebhooks, func(w http.ResponseWriter, r *web.Request) error {
 			return handle(w, r.Request, by(r))
 		})
 	}
 	change := func(method, path string, handle changeHandler) web.Route {
-		return web.ChangeRoute(method, "/webhooks"+path, token.Webhooks, func(r *web.Request) (web.Change, error) {
+		return web.ChangeRoute(method, "/webhooks"+path, order.ScopeWebhooks, func(r *web.Request) (web.Change, error) {
 			return handle(r, by(r))
 		})
 	}
@@ -55,16 +54,16 @@ func (a API) OperatorRoutes() []web.Route {
 		return client{order.ActorOperator, id}
 	}
 	get := func(path string, handle getHandler) web.Route {
-		return web.OperatorRoute(http.MethodGet, prefix+path, token.Webhooks, func(w http.ResponseWriter, r *http.Request) error {
+		return web.OperatorRoute(http.MethodGet, prefix+path, order.ScopeWebhooks, func(w http.ResponseWriter, r *http.Request) error {
 			return handle(w, r, by(r))
 		})
 	}
 	change := func(method, path string, handle changeHandler) web.Route {
-		return web.OperatorChangeRoute(method, prefix+path, token.Webhooks, func(r *web.Request) (web.Change, error) {
+		return web.OperatorChangeRoute(method, prefix+path, order.ScopeWebhooks, func(r *web.Request) (web.Change, error) {
 			return handle(r, by(r.Request))
 		})
 	}
-	all := web.OperatorRoute(http.MethodGet, "/webhooks", token.Webhooks, a.listAll)
+	all := web.OperatorRoute(http.MethodGet, "/webhooks", order.ScopeWebhooks, a.listAll)
 	return append(a.routes(get, change), all)
 }
 

@@ -15,7 +15,6 @@ import (
 	"merchantorders/internal/maintenance/maintenancetest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/sqldb"
-	"merchantorders/internal/token"
 )
 
 // mustCopy copies without findings.
@@ -207,7 +206,7 @@ func TestCopyRefusesForeignTarget(t *testing.T) {
 		},
 		"other tokens": func(t *testing.T, source, target *maintenancetest.Installation) {
 			mustCopy(t, source.Installation, target.Installation)
-			if _, _, err := target.Tokens.CreateOperator(t.Context(), token.OperatorScopes, 0); err != nil {
+			if _, _, err := target.Tokens.CreateOperator(t.Context(), order.OperatorScopes, 0); err != nil {
 				t.Fatal(err)
 			}
 		},

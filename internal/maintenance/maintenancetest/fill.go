@@ -202,15 +202,15 @@ func (in *Installation) Reserve(t testing.TB, merchantID int64, n int, name stri
 
 func (in *Installation) addTokens(t testing.TB) {
 	t.Helper()
-	_, used, err := in.Tokens.Create(t.Context(), Alpha, token.DefaultScopes, 0)
+	_, used, err := in.Tokens.Create(t.Context(), Alpha, order.DefaultScopes, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, revoked, err := in.Tokens.Create(t.Context(), Beta, token.DefaultScopes, time.Hour)
+	_, revoked, err := in.Tokens.Create(t.Context(), Beta, order.DefaultScopes, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = in.Tokens.CreateOperator(t.Context(), token.OperatorScopes, time.Hour)
+	_, _, err = in.Tokens.CreateOperator(t.Context(), order.OperatorScopes, time.Hour)
 	_, revokeErr := in.Tokens.RevokeID(t.Context(), revoked.ID, nil, token.RevokeOptions{})
 	err = errors.Join(err, revokeErr,
 		in.Store.RecordTokenUse(t.Context(), map[int64]token.Use{used.ID: {At: Now.Add(time.Minute), From: netip.MustParseAddr("192.0.2.7")}}))

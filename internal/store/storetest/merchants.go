@@ -80,7 +80,7 @@ func testMerchantAtOnce(f *fixture) {
 // it at once, in the merchant and in the grants of its tokens.
 func testMerchantChanged(f *fixture) {
 	hash := token.Hash{1}
-	f.addToken(f.a, hash, token.Token{MerchantID: alpha, Scopes: token.DefaultScopes, CreatedAt: noon})
+	f.addToken(f.a, hash, token.Token{MerchantID: alpha, Scopes: order.DefaultScopes, CreatedAt: noon})
 	m := order.Merchant{ID: alpha, Name: "Alpha Shop", CreatedAt: noon}
 	nonces := map[int64]bool{0: true}
 	for i, change := range []func(){

@@ -20,7 +20,7 @@ var sessionSubjects = []subject{
 
 // testSessionLife signs in at one instance and uses the session at the other.
 func testSessionLife(f *fixture) {
-	made := f.addToken(f.a, token.Hash{1}, token.Token{MerchantID: alpha, Scopes: token.DefaultScopes, CreatedAt: noon, ExpiresAt: noon.Add(time.Hour)})
+	made := f.addToken(f.a, token.Hash{1}, token.Token{MerchantID: alpha, Scopes: order.DefaultScopes, CreatedAt: noon, ExpiresAt: noon.Add(time.Hour)})
 	session := token.Session{TokenID: made.ID, CreatedAt: noon, LastUsedAt: noon}
 	old := token.Hash{7}
 	for hash, used := range map[token.Hash]time.Time{{2}: noon, old: noon.Add(-time.Hour), {8}: noon.Add(-time.Second)} {
@@ -78,7 +78,7 @@ func (f *fixture) expectNoSession(hash token.Hash) {
 
 // testLoginLink lets many use one link at once.
 func testLoginLink(f *fixture) {
-	link := token.LoginLink{MerchantID: alpha, Scopes: token.OrdersRead, ExpiresAt: noon.Add(time.Minute)}
+	link := token.LoginLink{MerchantID: alpha, Scopes: order.ScopeOrdersRead, ExpiresAt: noon.Add(time.Minute)}
 	add := func(store Store, hash token.Hash, link token.LoginLink) error {
 		return store.ChangeTokens(f.Context(), func(tx token.Tx) error { return tx.AddLoginLink(f.Context(), hash, link, noon) })
 	}
@@ -119,7 +119,7 @@ func testLoginLink(f *fixture) {
 	all.Wait()
 	n := byte(used.Load())
 	session, grant, err := f.b.SessionGrant(f.Context(), token.Hash{2, n})
-	if err != nil || !session.OwnsToken || grant.MerchantID != alpha || grant.Scopes != token.OrdersRead {
+	if err != nil || !session.OwnsToken || grant.MerchantID != alpha || grant.Scopes != order.ScopeOrdersRead {
 		f.Fatalf("session %+v, grant %+v, %v", session, grant, err)
 	}
 	if tokens, err := f.a.Tokens(f.Context(), token.Filter{}, noon); err != nil || len(tokens) != 1 {

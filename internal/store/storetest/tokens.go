@@ -92,7 +92,7 @@ func (f *fixture) expectToken(when string, hash token.Hash, want token.Token) {
 // its own.
 func testGrantVersion(f *fixture) {
 	hash := token.Hash{7}
-	f.addToken(f.a, hash, token.Token{MerchantID: alpha, Scopes: token.DefaultScopes, CreatedAt: noon})
+	f.addToken(f.a, hash, token.Token{MerchantID: alpha, Scopes: order.DefaultScopes, CreatedAt: noon})
 	for _, o := range []order.Order{minimal(alpha, "R"), minimal(alpha, "S"), minimal(beta, "T")} {
 		f.create(o)
 	}
@@ -124,9 +124,9 @@ func testGrantVersion(f *fixture) {
 func testTokenLife(f *fixture) {
 	full, plain, operator := token.Hash{1, 0, 0xff}, token.Hash{2}, token.Hash{3}
 	first := f.addToken(f.a, full, token.Token{
-		MerchantID: alpha, Scopes: token.DefaultScopes, Hint: "mo_aB3d", CreatedAt: noon, ExpiresAt: noon.Add(time.Hour),
+		MerchantID: alpha, Scopes: order.DefaultScopes, Hint: "mo_aB3d", CreatedAt: noon, ExpiresAt: noon.Add(time.Hour),
 	})
-	second := f.addToken(f.b, plain, token.Token{MerchantID: beta, Scopes: token.OrdersRead, Hint: "mo_0000", CreatedAt: noon})
+	second := f.addToken(f.b, plain, token.Token{MerchantID: beta, Scopes: order.ScopeOrdersRead, Hint: "mo_0000", CreatedAt: noon})
 	third := f.addToken(f.a, operator, token.Token{Hint: "mop_zzzz", CreatedAt: noon})
 	if first.ID <= 0 || second.ID <= first.ID || third.ID <= second.ID {
 		f.Errorf("tokens have the ids %d, %d, %d", first.ID, second.ID, third.ID)
@@ -178,7 +178,7 @@ func testTokenLife(f *fixture) {
 func testTokenReplaced(f *fixture) {
 	hash := token.Hash{1}
 	old := f.addToken(f.a, hash, token.Token{
-		MerchantID: alpha, Scopes: token.OrdersRead, Hint: "mo_1111", Label: "Ταμείο", CreatedAt: noon, CreatedBy: 1 << 40,
+		MerchantID: alpha, Scopes: order.ScopeOrdersRead, Hint: "mo_1111", Label: "Ταμείο", CreatedAt: noon, CreatedBy: 1 << 40,
 	})
 	rotate := func(store Store, id int64, overlap time.Duration) token.Created {
 		created, err := registry(store, noon).Rotate(f.Context(), token.Rotation{ID: id, Overlap: overlap, Lifetime: 2 * time.Hour}, token.CreateOptions{Source: source})
@@ -216,12 +216,12 @@ func testTokenFilters(f *fixture) {
 	past, later := noon.Add(-time.Minute), noon.Add(time.Minute)
 	ids := make(map[string]int64)
 	for i, t := range []token.Token{
-		{MerchantID: alpha, Scopes: token.DefaultScopes, Label: "Shop 1", CreatedAt: past},
-		{MerchantID: alpha, Scopes: token.OrdersRead, Label: "Shop 10", CreatedAt: past, ExpiresAt: later},
-		{MerchantID: alpha, Scopes: token.OrdersRead, Label: "shop", CreatedAt: past, ExpiresAt: noon},
-		{MerchantID: beta, Scopes: token.Tokens, CreatedAt: past},
-		{Scopes: token.Tokens | token.Audit, Label: "Shop", CreatedAt: past},
-		{MerchantID: beta, Scopes: token.Tokens, CreatedAt: past, ExpiresAt: past},
+		{MerchantID: alpha, Scopes: order.DefaultScopes, Label: "Shop 1", CreatedAt: past},
+		{MerchantID: alpha, Scopes: order.ScopeOrdersRead, Label: "Shop 10", CreatedAt: past, ExpiresAt: later},
+		{MerchantID: alpha, Scopes: order.ScopeOrdersRead, Label: "shop", CreatedAt: past, ExpiresAt: noon},
+		{MerchantID: beta, Scopes: order.ScopeTokens, CreatedAt: past},
+		{Scopes: order.ScopeTokens | order.ScopeAudit, Label: "Shop", CreatedAt: past},
+		{MerchantID: beta, Scopes: order.ScopeTokens, CreatedAt: past, ExpiresAt: past},
 	} {
 		ids[string(rune('a'+i))] = f.addToken(f.a, token.Hash{byte(i)}, t).ID
 	}
@@ -241,9 +241,9 @@ func testTokenFilters(f *fixture) {
 		{token.Filter{State: token.Expired}, "c"},
 		{token.Filter{State: token.Revoked}, "df"},
 		{token.Filter{Label: "Shop"}, "abe"},
-		{token.Filter{Label: "Shop 1", MerchantID: alpha, State: token.Active, Scopes: token.OrdersRead}, "ab"},
-		{token.Filter{Scopes: token.Tokens}, "def"},
-		{token.Filter{Scopes: token.OrdersRead | token.OrdersWrite}, "a"},
+		{token.Filter{Label: "Shop 1", MerchantID: alpha, State: token.Active, Scopes: order.ScopeOrdersRead}, "ab"},
+		{token.Filter{Scopes: order.ScopeTokens}, "def"},
+		{token.Filter{Scopes: order.ScopeOrdersRead | order.ScopeOrdersWrite}, "a"},
 		{token.Filter{Label: "_"}, ""},
 	} {
 		for limit := range 3 {
@@ -339,7 +339,7 @@ func testTokenCounts(f *fixture) {
 }
 
 func testTokenUnknown(f *fixture) {
-	f.addToken(f.a, token.Hash{1}, token.Token{MerchantID: alpha, Scopes: token.DefaultScopes, CreatedAt: noon})
+	f.addToken(f.a, token.Hash{1}, token.Token{MerchantID: alpha, Scopes: order.DefaultScopes, CreatedAt: noon})
 	if got, err := f.a.Grant(f.Context(), token.Hash{1, 1}); !errors.Is(err, token.ErrUnknown) {
 		f.Errorf("unknown token grants %+v, error %v", got, err)
 	}
@@ -357,7 +357,7 @@ func testTokenUnknown(f *fixture) {
 
 func testTokenNoMerchant(f *fixture) {
 	before := f.tables.rows()
-	id, err := addToken(f.Context(), f.a, token.Hash{1}, token.Token{MerchantID: 404, Scopes: token.DefaultScopes, CreatedAt: noon})
+	id, err := addToken(f.Context(), f.a, token.Hash{1}, token.Token{MerchantID: 404, Scopes: order.DefaultScopes, CreatedAt: noon})
 	if !errors.Is(err, order.ErrMerchantNotFound) {
 		f.Errorf("token %d, error %v, want %v", id, err, order.ErrMerchantNotFound)
 	}
@@ -371,7 +371,7 @@ func testTokenNoMerchant(f *fixture) {
 func testTokenRegistry(f *fixture) {
 	now := func() time.Time { return noon }
 	server, command := token.NewRegistry(f.a, now), token.NewRegistry(f.b, now)
-	text, made, err := command.Create(f.Context(), alpha, token.OrdersRead, time.Hour)
+	text, made, err := command.Create(f.Context(), alpha, order.ScopeOrdersRead, time.Hour)
 	if err != nil {
 		f.Fatal(err)
 	}
