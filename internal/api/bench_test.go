@@ -16,6 +16,7 @@ import (
 	v2 "merchantorders/internal/api/v2"
 	"merchantorders/internal/console"
 	"merchantorders/internal/filestore/disk"
+	"merchantorders/internal/metrics"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store"
 	"merchantorders/internal/token"
@@ -49,7 +50,7 @@ func newBenchService(b *testing.B) benchService {
 	if err != nil {
 		b.Fatal(err)
 	}
-	orders, tokens, metrics := order.NewService(db, files, time.Now, log), token.NewRegistry(db, time.Now), web.NewMetrics()
+	orders, tokens, metrics := order.NewService(db, files, time.Now, log), token.NewRegistry(db, time.Now), metrics.New()
 	if err := orders.AddMerchant(ctx, apitest.MerchantID, apitest.MerchantName, order.MerchantOptions{}); err != nil {
 		b.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"merchantorders/internal/api/operator"
 	"merchantorders/internal/ingest/ingesttest"
+	"merchantorders/internal/metrics"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store"
 	"merchantorders/internal/token"
@@ -68,7 +69,7 @@ func startIntake(b *testing.B) (url, operatorToken string) {
 	}
 	router := web.NewRouter(web.RouterConfig{Authenticator: tokens, Refuser: orders},
 		operator.API{Orders: orders, Tokens: tokens, Log: log}.Routes(), web.RouteGroup{Errors: web.EncodeMessage})
-	server := httptest.NewServer(web.Observe(router, router.EncodeError, web.RequestLog{Logger: log}, web.NewMetrics(), time.Now))
+	server := httptest.NewServer(web.Observe(router, router.EncodeError, web.RequestLog{Logger: log}, metrics.New(), time.Now))
 	b.Cleanup(server.Close)
 	return server.URL, operatorToken
 }

@@ -28,7 +28,9 @@ import (
 	"merchantorders/internal/api/webhookapi"
 	"merchantorders/internal/docpages"
 	"merchantorders/internal/filestore/disk"
+	"merchantorders/internal/metrics"
 	"merchantorders/internal/order"
+	"merchantorders/internal/server"
 	"merchantorders/internal/store"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
@@ -55,7 +57,7 @@ type service struct {
 	tokens *token.Registry
 	// sessions are only made here: the console is not served.
 	sessions *token.Sessions
-	metrics  *web.Metrics
+	metrics  *metrics.Metrics
 
 	webhooks webhook.Store
 	files    string       // the folder of the stored files
@@ -89,7 +91,7 @@ func (s *service) now() time.Time {
 // start starts a service that runs until the test ends.
 func start(t *testing.T, with setup) *service {
 	t.Helper()
-	s := &service{t: t, metrics: web.NewMetrics()}
+	s := &service{t: t, metrics: metrics.New()}
 	dir := t.TempDir()
 	db, err := store.OpenSQLite(t.Context(), filepath.Join(dir, "orders.db"), store.Options{Now: s.now})
 	if err != nil {
@@ -164,7 +166,7 @@ func (s *service) serve(orders *order.Service, with setup, log *slog.Logger) {
 		}.Routes(),
 		docpages.DocumentRoutes(),
 		docpages.PageRoutes(at.base),
-		web.NewHealth(web.Readiness{Database: with.ready, Storage: func(context.Context) error { return nil }}).Routes(s.metrics),
+		server.NewHealth(server.Readiness{Database: with.ready, Storage: func(context.Context) error { return nil }}).Routes(s.metrics),
 	)
 	watch := openapitest.CheckHandler(s.t)
 	server := httptest.NewServer(watch(web.Observe(router, router.EncodeError, web.RequestLog{Logger: log}, s.metrics, s.now)))

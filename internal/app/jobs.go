@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"merchantorders/internal/web"
+	"merchantorders/internal/metrics"
 )
 
 // jobs runs the background jobs of a server and records how they end.
@@ -15,23 +15,23 @@ type jobs struct {
 	log *slog.Logger
 
 	mu      sync.Mutex
-	records []*web.Job
+	records []*metrics.Job
 }
 
 // add adds a job. An interval of 0 means that it runs once.
-func (j *jobs) add(name string, interval time.Duration) *web.Job {
+func (j *jobs) add(name string, interval time.Duration) *metrics.Job {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	job := &web.Job{Name: name, Interval: interval, LastSuccess: j.now()}
+	job := &metrics.Job{Name: name, Interval: interval, LastSuccess: j.now()}
 	j.records = append(j.records, job)
 	return job
 }
 
 // all returns copies of all records.
-func (j *jobs) all() []web.Job {
+func (j *jobs) all() []metrics.Job {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	all := make([]web.Job, len(j.records))
+	all := make([]metrics.Job, len(j.records))
 	for i, job := range j.records {
 		all[i] = *job
 	}
@@ -81,7 +81,7 @@ func (g *jobGroup) every(name string, interval time.Duration, atStart bool, run 
 
 // once runs a job, records its end and logs its error. An error because ctx ended
 // counts for nothing.
-func (j *jobs) once(ctx context.Context, job *web.Job, run func(context.Context) error) {
+func (j *jobs) once(ctx context.Context, job *metrics.Job, run func(context.Context) error) {
 	err := run(ctx)
 	if err != nil && ctx.Err() != nil {
 		return
@@ -93,7 +93,7 @@ func (j *jobs) once(ctx context.Context, job *web.Job, run func(context.Context)
 }
 
 // record records the end of a run.
-func (j *jobs) record(job *web.Job, err error) {
+func (j *jobs) record(job *metrics.Job, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	job.LastRun = j.now()

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"merchantorders/internal/web"
+	"merchantorders/internal/metrics"
 )
 
 // TestJobs checks the record of a job that succeeds, fails, and is stopped.
@@ -23,10 +23,10 @@ func TestJobs(t *testing.T) {
 		j := &jobs{now: time.Now, log: slog.New(slog.NewTextHandler(&log, nil))}
 		started := time.Now()
 		group := j.newGroup()
-		want := web.Job{Name: "purge", Interval: time.Hour, LastSuccess: started}
+		want := metrics.Job{Name: "purge", Interval: time.Hour, LastSuccess: started}
 		check := func(when string) {
 			t.Helper()
-			if diff := cmp.Diff([]web.Job{want}, j.all()); diff != "" {
+			if diff := cmp.Diff([]metrics.Job{want}, j.all()); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", when, diff)
 			}
 		}

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"merchantorders/internal/config"
-	"merchantorders/internal/web"
+	httpserver "merchantorders/internal/server"
 )
 
 // adminConnections is how many connections the admin listener has at a time: enough
@@ -32,7 +32,7 @@ func (s *server) bind() (*listeners, error) {
 	l := &listeners{}
 	var err error
 	if s.flags.TLS() {
-		if l.mainTLS, err = web.TLSConfig(s.flags.Certificate, s.now, s.log); err != nil {
+		if l.mainTLS, err = httpserver.TLSConfig(s.flags.Certificate, s.now, s.log); err != nil {
 			return nil, usageError{err}
 		}
 	}
@@ -51,7 +51,7 @@ func (s *server) bind() (*listeners, error) {
 	return l, nil
 }
 
-// close closes the ports. web.Serve closes them too, which is harmless.
+// close closes the ports. httpserver.Serve closes them too, which is harmless.
 func (l *listeners) close() error {
 	err := l.main.Close()
 	if l.admin != nil {
@@ -126,7 +126,7 @@ func (s *server) warnUnencrypted(listener net.Listener, config *tls.Config) {
 
 // serveAll serves the requests of all ports until ctx ends and the drain time is
 // over.
-func (s *server) serveAll(ctx context.Context, l *listeners, main, admin http.Handler, options web.ServerOptions) error {
+func (s *server) serveAll(ctx context.Context, l *listeners, main, admin http.Handler, options httpserver.Options) error {
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	defer context.AfterFunc(ctx, func() {
@@ -138,11 +138,11 @@ func (s *server) serveAll(ctx context.Context, l *listeners, main, admin http.Ha
 	// Shutdown waits for requests in progress. Long polling requests end at once.
 	defer context.AfterFunc(both, s.orders.StopWaiting)()
 	options.TLS = l.mainTLS
-	all.Go(func() error { return web.Serve(both, l.main, main, s.log, options) })
+	all.Go(func() error { return httpserver.Serve(both, l.main, main, s.log, options) })
 	if l.admin != nil {
-		adminOptions := web.ServerOptions{Connections: adminConnections, Idle: options.Idle, TLS: l.adminTLS}
+		adminOptions := httpserver.Options{Connections: adminConnections, Idle: options.Idle, TLS: l.adminTLS}
 		all.Go(func() error {
-			if err := web.Serve(both, l.admin, admin, s.log, adminOptions); err != nil {
+			if err := httpserver.Serve(both, l.admin, admin, s.log, adminOptions); err != nil {
 				return fmt.Errorf("admin listener: %w", err)
 			}
 			return nil

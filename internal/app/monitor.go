@@ -9,8 +9,9 @@ import (
 	"syscall"
 	"time"
 
+	"merchantorders/internal/metrics"
+	httpserver "merchantorders/internal/server"
 	"merchantorders/internal/store"
-	"merchantorders/internal/web"
 	"merchantorders/internal/web/ratelimit"
 	"merchantorders/internal/web/respcache"
 	"merchantorders/internal/webhook"
@@ -37,8 +38,8 @@ type monitor struct {
 	now     func() time.Time
 	folders map[string]string // to be watched for free space, by what is in them
 
-	health  *web.Health
-	disks   sharedRead[[]web.Disk] // its own, because a disk may hang
+	health  *httpserver.Health
+	disks   sharedRead[[]metrics.Disk] // its own, because a disk may hang
 	survey  sharedRead[*store.Survey]
 	stopped context.Context
 	stop    context.CancelFunc
@@ -50,7 +51,7 @@ func (s *server) startMonitor() *monitor {
 	m := &monitor{
 		backend: s.backend, sender: s.sender, cache: s.cache, limits: s.limits, now: s.now, folders: s.folders(), health: s.health, stopped: stopped, stop: stop,
 	}
-	m.disks = sharedRead[[]web.Disk]{
+	m.disks = sharedRead[[]metrics.Disk]{
 		read: m.readDisks, interval: disksInterval, timeout: disksTimeout, patience: scrapePatience, now: s.now, stopped: stopped,
 	}
 	m.survey = sharedRead[*store.Survey]{
@@ -77,9 +78,9 @@ func (m *monitor) close() {
 }
 
 // state returns the state of the server now.
-func (m *monitor) state() web.State {
+func (m *monitor) state() metrics.State {
 	var databaseErr, storageErr error
-	var disks []web.Disk
+	var disks []metrics.Disk
 	var survey *store.Survey
 	var reads sync.WaitGroup
 	reads.Go(func() {
@@ -94,13 +95,13 @@ func (m *monitor) state() web.State {
 	})
 	reads.Go(func() { survey, _ = m.survey.get() }) // an older one, if it takes long
 	reads.Wait()
-	state := web.State{
+	state := metrics.State{
 		Version:  version(),
 		Database: databaseErr == nil, Storage: storageErr == nil, Disks: disks,
 		Jobs: m.backend.jobs.all(), Survey: newSurvey(survey, m.now()),
 	}
 	pool := m.backend.db.Pool()
-	state.Pool = web.ConnectionPool{InUse: pool.InUse, Idle: pool.Idle, Max: pool.Max, Waits: pool.Waits}
+	state.Pool = metrics.ConnectionPool{InUse: pool.InUse, Idle: pool.Idle, Max: pool.Max, Waits: pool.Waits}
 	state.RateLimited = m.limits.Refused()
 	state.FeedWaiters, state.FeedLag = m.backend.orders.Waiting()
 	state.Deliveries, state.WebhooksInFlight = m.sender.Stats()
@@ -112,7 +113,7 @@ func (m *monitor) state() web.State {
 }
 
 // readDisks reads the free space of the folders.
-func (m *monitor) readDisks(context.Context) (disks []web.Disk, err error) {
+func (m *monitor) readDisks(context.Context) (disks []metrics.Disk, err error) {
 	for name, folder := range m.folders {
 		if disk, err := diskSpace(folder); err == nil {
 			disk.Folder = name
@@ -124,13 +125,13 @@ func (m *monitor) readDisks(context.Context) (disks []web.Disk, err error) {
 
 // diskSpace returns the space of the file system of a folder. Free is what a process
 // without special rights can use.
-func diskSpace(folder string) (web.Disk, error) {
+func diskSpace(folder string) (metrics.Disk, error) {
 	var stat syscall.Statfs_t
 	if err := syscall.Statfs(folder, &stat); err != nil {
-		return web.Disk{}, err
+		return metrics.Disk{}, err
 	}
 	block := uint64(stat.Bsize)
-	return web.Disk{Free: stat.Bavail * block, Size: stat.Blocks * block}, nil
+	return metrics.Disk{Free: stat.Bavail * block, Size: stat.Blocks * block}, nil
 }
 
 // readSurvey reads a survey. It logs its error.
@@ -146,11 +147,11 @@ func readSurvey(ctx context.Context, db *store.DB, now time.Time, log *slog.Logg
 }
 
 // newSurvey returns a survey for the metrics; nil for nil.
-func newSurvey(read *store.Survey, now time.Time) *web.Survey {
+func newSurvey(read *store.Survey, now time.Time) *metrics.Survey {
 	if read == nil {
 		return nil
 	}
-	survey := &web.Survey{SchemaVersion: read.SchemaVersion, Orders: make(map[string]int64, len(read.Orders))}
+	survey := &metrics.Survey{SchemaVersion: read.SchemaVersion, Orders: make(map[string]int64, len(read.Orders))}
 	for state, count := range read.Orders {
 		survey.Orders[state.String()] = count
 	}

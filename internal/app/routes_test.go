@@ -8,7 +8,8 @@ import (
 
 	"merchantorders/internal/console"
 	"merchantorders/internal/filestore/disk"
-	"merchantorders/internal/web"
+	"merchantorders/internal/metrics"
+	httpserver "merchantorders/internal/server"
 	"merchantorders/openapi/openapitest"
 )
 
@@ -16,7 +17,7 @@ import (
 // of the OpenAPI documents.
 func TestEveryRouteIsDescribed(t *testing.T) {
 	t.Parallel()
-	s := &server{process: &process{}, backend: &backend{files: &disk.Store{}}, metrics: web.NewMetrics(), health: web.NewHealth(web.Readiness{})}
+	s := &server{process: &process{}, backend: &backend{files: &disk.Store{}}, metrics: metrics.New(), health: httpserver.NewHealth(httpserver.Readiness{})}
 	served := map[openapitest.Operation]bool{}
 	main, admin := s.routers("http://localhost", "http://localhost/storage", false)
 	for _, group := range slices.Concat(main.Groups(), admin.Groups()) {

@@ -22,7 +22,9 @@ import (
 	"merchantorders/internal/console"
 	"merchantorders/internal/demo"
 	"merchantorders/internal/docpages"
+	"merchantorders/internal/metrics"
 	"merchantorders/internal/order"
+	httpserver "merchantorders/internal/server"
 	"merchantorders/internal/store"
 	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/token"
@@ -51,7 +53,7 @@ func (c *serveCommand) run(ctx context.Context, p *process) error {
 // serve opens the backend, serves until ctx ends, and closes the backend.
 func (c *serveCommand) serve(ctx context.Context, p *process) error {
 	s := &server{
-		process: p, flags: c.Settings, metrics: web.NewMetrics(),
+		process: p, flags: c.Settings, metrics: metrics.New(),
 		log: slog.New(c.logHandler(p)),
 	}
 	if err := s.startTracing(ctx); err != nil {
@@ -134,10 +136,10 @@ type server struct {
 	*backend
 	flags   config.Serve
 	log     *slog.Logger
-	metrics *web.Metrics
+	metrics *metrics.Metrics
 	cache   *respcache.Cache
 	limits  *ratelimit.Limiter
-	health  *web.Health
+	health  *httpserver.Health
 
 	webhooks *webhook.Service
 	sender   *webhook.Sender
@@ -183,7 +185,7 @@ func (s *server) serveRequests(ctx context.Context, l *listeners) error {
 			defer s.startSimulator()()
 		}
 	}
-	options := web.ServerOptions{Connections: s.flags.Connections(maxOpenFiles()), Idle: s.flags.Idle()}
+	options := httpserver.Options{Connections: s.flags.Connections(maxOpenFiles()), Idle: s.flags.Idle()}
 	s.announce(l, baseURL, storageURL, options.Connections)
 	stop := s.startJanitor(s.flags.PurgeAfter(), s.flags.RetainFor(), s.flags.CancelExpired)
 	defer stop()
@@ -279,9 +281,9 @@ func (s *server) handler(router *web.Router) http.Handler {
 func (s *server) sandbox() bool { return s.flags.Sandbox || s.flags.Demo }
 
 // newHealth returns the health of the server.
-func (s *server) newHealth() *web.Health {
+func (s *server) newHealth() *httpserver.Health {
 	_, bucket := s.settings.Bucket()
-	return web.NewHealth(web.Readiness{
+	return httpserver.NewHealth(httpserver.Readiness{
 		Database: s.db.Ping, Storage: s.files.Check,
 		// Without its folder the server can hardly do anything.
 		StorageRequired: !bucket || s.flags.ReadyRequiresStorage,
@@ -337,5 +339,5 @@ func (s *server) routers(baseURL, storageURL string, operatorsOnMain bool) (main
 	adminRoot := s.health.DetailedRoutes(s.metrics)
 	adminRoot.Routes = append(adminRoot.Routes, operatorSignIn...)
 	return web.NewRouter(config, groups...),
-		web.NewRouter(config, operators, documents, pages, operatorPages, web.ProfileRoutes(), adminRoot)
+		web.NewRouter(config, operators, documents, pages, operatorPages, httpserver.ProfileRoutes(), adminRoot)
 }

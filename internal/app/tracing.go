@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 
+	httpserver "merchantorders/internal/server"
 	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/tracing"
 	"merchantorders/internal/web"
@@ -64,5 +65,5 @@ func (s *server) observe(next http.Handler, encode web.ErrorEncoder, log web.Req
 		return web.Observe(next, encode, log, s.metrics, s.now)
 	}
 	log.Finished = s.tracing.Finish
-	return s.tracing.Handler(web.Observe(next, encode, log, s.metrics, s.now), web.IsMonitoring)
+	return s.tracing.Handler(web.Observe(next, encode, log, s.metrics, s.now), httpserver.IsMonitoring)
 }

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"strings"
 
+	"merchantorders/internal/metrics"
 	"merchantorders/internal/order"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
@@ -27,7 +28,7 @@ type Console struct {
 	Tokens   *token.Registry
 	Webhooks *webhook.Service
 	Limits   *ratelimit.Limiter // nil: no rate limits
-	Metrics  *web.Metrics
+	Metrics  *metrics.Metrics
 	Log      *slog.Logger // gets failures that a page shows without their cause
 	// BaseURL is the URL of the service. Its path is the prefix of every link; https
 	// makes the cookies secure also behind a proxy that ends TLS.

@@ -20,7 +20,9 @@ import (
 	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/ingest/ingesttest"
+	"merchantorders/internal/metrics"
 	"merchantorders/internal/order"
+	"merchantorders/internal/server"
 	"merchantorders/internal/store"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
@@ -93,20 +95,20 @@ func startAt(t testing.TB, baseURL string, documents ...[]byte) *service {
 	if baseURL == "" {
 		baseURL = s.url
 	}
-	metrics := web.NewMetrics()
+	metrics := metrics.New()
 	s.webhooks = webhook.NewService(webhook.ServiceOptions{Store: db, Now: s.now, Poster: s, Encoder: s})
 	pages, signIn := console.Console{
 		Orders: s.orders, Sessions: s.sessions, Tokens: s.tokens, Metrics: metrics, Log: log, BaseURL: baseURL,
 		Webhooks: s.webhooks, Audience: console.Merchants | console.Operators,
 		ParseChange: operator.ParseChange,
 	}.Routes()
-	root := web.NewHealth(web.Readiness{}).Routes(nil)
+	root := server.NewHealth(server.Readiness{}).Routes(nil)
 	root.Routes = append(root.Routes, signIn...)
 	router := web.NewRouter(web.RouterConfig{Authenticator: s.tokens, Refuser: s.orders}, pages, root)
 	handler := web.Observe(router, router.EncodeError, web.RequestLog{Logger: log}, metrics, s.now)
 	serving, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- web.Serve(serving, listener, handler, log, web.ServerOptions{Connections: 100}) }()
+	go func() { ended <- server.Serve(serving, listener, handler, log, server.Options{Connections: 100}) }()
 	s.stop = stop
 	t.Cleanup(func() {
 		stop()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"merchantorders/internal/metrics"
 	"merchantorders/internal/web"
 )
 
@@ -232,7 +233,7 @@ func BenchmarkCompress(b *testing.B) {
 		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 		w.WriteHeader(200)
 		_, _ = io.WriteString(w, body)
-	}), form("top"), web.RequestLog{Logger: slog.New(slog.DiscardHandler)}, web.NewMetrics(), ticking())
+	}), form("top"), web.RequestLog{Logger: slog.New(slog.DiscardHandler)}, metrics.New(), ticking())
 	for name, header := range map[string]http.Header{"plain": {}, "gzip": {"Accept-Encoding": {"gzip"}}} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

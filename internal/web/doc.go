@@ -1,6 +1,6 @@
 // Package web is the HTTP layer that all parts of the service share: routing,
-// errors, authentication, the request log and metrics, JSON, query parameters,
-// conditional requests, and the limits of the server.
+// errors, authentication, the request log, JSON, query parameters, conditional requests,
+// and the response cache. What comes before a request is in package server.
 //
 // Of an order it knows the legacy id and the revision, for the entity tag. It
 // knows neither the other fields of an order, nor the representation of any

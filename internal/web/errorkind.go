@@ -7,6 +7,9 @@ import (
 	"merchantorders/internal/order"
 )
 
+// ErrStorage says that the database can be used and the storage of files cannot.
+var ErrStorage = errors.New("the storage is unavailable")
+
 // errorKindInternal is the kind of an error that is of no other kind.
 const errorKindInternal = "internal"
 
@@ -19,12 +22,21 @@ var errorKinds = []struct {
 	{"client_closed", context.Canceled},
 	{"panic", errPanic},
 	{"aborted", errAborted},
-	{"crowded", errCrowded},
+	{"crowded", ErrOverloaded},
 	{"upload", order.ErrUploadFailed},
 	{"damaged_file", order.ErrInvoiceDamaged},
-	{"storage", errStorage},
+	{"storage", ErrStorage},
 	{"unavailable", order.ErrUnavailable},
 	{"timeout", context.DeadlineExceeded},
+}
+
+// errorKindNames returns all kinds.
+func errorKindNames() []string {
+	names := []string{errorKindInternal}
+	for _, kind := range errorKinds {
+		names = append(names, kind.name)
+	}
+	return names
 }
 
 // errorKind returns the kind of the error of a request with a final status.

@@ -1,39 +1,20 @@
 package web_test
 
 import (
+	"context"
+	"crypto/sha256"
+	"errors"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"regexp"
-	"strings"
 	"testing"
-	"time"
 
+	"merchantorders/internal/metrics"
+	"merchantorders/internal/metrics/metricstest"
+	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 )
-
-// series returns the lines of the metrics that begin with a name.
-func series(t *testing.T, metrics *web.Metrics, name string) []string {
-	t.Helper()
-	recorder := httptest.NewRecorder()
-	metrics.Handler().ServeHTTP(recorder, httptest.NewRequest("GET", "/metrics", nil))
-	var found []string
-	for line := range strings.Lines(recorder.Body.String()) {
-		if strings.HasPrefix(line, name) {
-			found = append(found, strings.TrimSpace(line))
-		}
-	}
-	return found
-}
-
-// wantSeries checks that the metrics have a line.
-func wantSeries(t *testing.T, metrics *web.Metrics, line string) {
-	t.Helper()
-	name, _, _ := strings.Cut(line, " ")
-	found := series(t, metrics, name)
-	if len(found) != 1 || found[0] != line {
-		t.Errorf("metrics %q, want %q", found, line)
-	}
-}
 
 // TestMetricsAreBounded checks that requests with invented paths and methods do not
 // create new series.
@@ -50,7 +31,7 @@ func TestMetricsAreBounded(t *testing.T) {
 		}
 	}
 	server.stop()
-	lines := series(t, server.metrics, "merchant_orders_requests_total")
+	lines := metricstest.Series(t, server.metrics, "merchant_orders_requests_total")
 	allowed := regexp.MustCompile(`^merchant_orders_requests_total\{method="(GET|other)",` +
 		`route="(/api/orders/\{id\}|/v2/orders/\{id\}/accept|/guarded/read|unmatched)",status="(200|401|404|405)"\} [0-9]+$`)
 	for _, line := range lines {
@@ -61,28 +42,9 @@ func TestMetricsAreBounded(t *testing.T) {
 	if len(lines) != 8 {
 		t.Errorf("%d series: %q", len(lines), lines)
 	}
-	wantSeries(t, server.metrics, `merchant_orders_requests_total{method="GET",route="unmatched",status="404"} 120`)
-	wantSeries(t, server.metrics, `merchant_orders_requests_total{method="other",route="/api/orders/{id}",status="405"} 40`)
-	wantSeries(t, server.metrics, `merchant_orders_request_seconds_count{route="/guarded/read"} 80`)
-}
-
-func TestMetricValues(t *testing.T) {
-	t.Parallel()
-	metrics := web.NewMetrics()
-	metrics.Upload(web.UploadStored, 1000)
-	metrics.Upload(web.UploadStored, 234)
-	metrics.Upload(web.UploadRefused, 4_000_001)
-	metrics.Upload(web.UploadFailed, 77)
-	metrics.Database("list", 3*time.Millisecond)
-	wantSeries(t, metrics, `merchant_orders_uploads_total{result="stored"} 2`)
-	wantSeries(t, metrics, `merchant_orders_uploads_total{result="refused"} 1`)
-	wantSeries(t, metrics, `merchant_orders_uploads_total{result="failed"} 1`)
-	wantSeries(t, metrics, `merchant_orders_uploaded_bytes_total 1234`)
-	wantSeries(t, metrics, `merchant_orders_database_seconds_sum{operation="list"} 0.003`)
-	wantSeries(t, metrics, `merchant_orders_database_seconds_count{operation="list"} 1`)
-	if len(series(t, metrics, "go_goroutines ")) != 1 {
-		t.Error("the metrics of the runtime are missing")
-	}
+	metricstest.Want(t, server.metrics, `merchant_orders_requests_total{method="GET",route="unmatched",status="404"} 120`)
+	metricstest.Want(t, server.metrics, `merchant_orders_requests_total{method="other",route="/api/orders/{id}",status="405"} 40`)
+	metricstest.Want(t, server.metrics, `merchant_orders_request_seconds_count{route="/guarded/read"} 80`)
 }
 
 func TestRequestSeconds(t *testing.T) {
@@ -90,5 +52,72 @@ func TestRequestSeconds(t *testing.T) {
 	server := serve(t, tokens{}, shop()...)
 	server.ask(t, "GET /healthz")
 	server.stop()
-	wantSeries(t, server.metrics, `merchant_orders_request_seconds_sum{route="/healthz"} 0.0015`)
+	metricstest.Want(t, server.metrics, `merchant_orders_request_seconds_sum{route="/healthz"} 0.0015`)
+}
+
+// TestErrorKinds checks how failed requests are counted.
+func TestErrorKinds(t *testing.T) {
+	t.Parallel()
+	kinds := map[string]error{
+		"unavailable": fmt.Errorf("the database is %w", order.ErrUnavailable), "damaged_file": order.ErrInvoiceDamaged,
+		"upload": fmt.Errorf("%w: %w", order.ErrUploadFailed, order.ErrUnavailable), "internal": errors.New("something else"),
+	}
+	var routes []web.Route
+	for kind, err := range kinds {
+		routes = append(routes, public("GET", "/"+kind, func(http.ResponseWriter, *http.Request) error { return err }))
+	}
+	routes = append(routes,
+		public("GET", "/panic", func(http.ResponseWriter, *http.Request) error { panic("on purpose") }),
+		public("GET", "/aborted", func(http.ResponseWriter, *http.Request) error { panic(http.ErrAbortHandler) }),
+		public("GET", "/missing", func(http.ResponseWriter, *http.Request) error { return web.ErrRouteNotFound }))
+	server := serve(t, tokens{}, web.RouteGroup{Errors: form("x"), Routes: routes})
+	for _, route := range routes {
+		server.ask(t, "GET "+route.Path())
+	}
+	server.stop()
+	for _, kind := range []string{"unavailable", "damaged_file", "upload", "internal", "panic", "aborted"} {
+		metricstest.Want(t, server.metrics, `merchant_orders_errors_total{kind="`+kind+`"} 1`)
+	}
+	for _, kind := range []string{"client_closed", "crowded", "storage", "timeout"} {
+		metricstest.Want(t, server.metrics, `merchant_orders_errors_total{kind="`+kind+`"} 0`)
+	}
+}
+
+// TestUploadsInProgress checks that an upload counts from its authentication to its
+// response, and that other writes do not.
+func TestUploadsInProgress(t *testing.T) {
+	t.Parallel()
+	metrics := metrics.New()
+	var during []string
+	handle := func(*web.Request) (web.Write, error) {
+		during = append(during, metricstest.Series(t, metrics, "merchant_orders_uploads_in_progress")...)
+		return web.Write{}, order.ErrUnavailable
+	}
+	verifier := tokens{"all": {ID: 7, MerchantID: 355, Scopes: order.DefaultScopes}}
+	router := web.NewRouter(web.RouterConfig{Authenticator: verifier, Metrics: metrics, Refuser: refuser{}}, web.RouteGroup{
+		Errors: form("x"),
+		Routes: []web.Route{
+			web.UploadRoute("/upload", order.DefaultScopes, handle), web.WriteRoute("POST", "/write", order.DefaultScopes, handle),
+		},
+	})
+	for _, path := range []string{"/upload", "/write"} {
+		request := httptest.NewRequest("POST", path, nil)
+		request.Header.Set("Authorization", "Bearer all")
+		router.ServeHTTP(httptest.NewRecorder(), request)
+	}
+	if want := "[merchant_orders_uploads_in_progress 1 merchant_orders_uploads_in_progress 0]"; fmt.Sprint(during) != want {
+		t.Errorf("during an upload and another write: %v", during)
+	}
+	metricstest.Want(t, metrics, "merchant_orders_uploads_in_progress 0")
+}
+
+// refuser is a Refuser without idempotency records.
+type refuser struct{}
+
+func (refuser) Idempotency(int64, string, [sha256.Size]byte) order.Idempotency {
+	return order.Idempotency{}
+}
+
+func (refuser) Refuse(_ context.Context, _ int64, _ order.WriteOptions, refusal error) error {
+	return refusal
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"merchantorders/internal/metrics"
 	"merchantorders/internal/order"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web/compress"
@@ -91,6 +92,9 @@ func LogOrder(r *http.Request, reference string, legacyID int64) {
 	entry.order, entry.orderID = reference, legacyID
 }
 
+// LogError adds to the log entry of a request, which is served, what has failed beside it.
+func LogError(r *http.Request, err error) { logEntryOf(r).err = err }
+
 // RequestLog is where and how requests are logged.
 type RequestLog struct {
 	*slog.Logger
@@ -107,7 +111,8 @@ type RequestLog struct {
 // Observe wraps a handler. Each request gets an id, one log entry and its metrics.
 // A panic becomes the response that encode gives for an error, or an aborted
 // connection if the response had begun.
-func Observe(next http.Handler, encode ErrorEncoder, log RequestLog, metrics *Metrics, now func() time.Time) http.Handler {
+func Observe(next http.Handler, encode ErrorEncoder, log RequestLog, counts *metrics.Metrics, now func() time.Time) http.Handler {
+	counts.KnowErrors(errorKindNames()...)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := now()
 		entry := &requestLogEntry{id: requestID(r), route: unmatchedRoute, proxies: log.Proxies}
@@ -132,9 +137,9 @@ func Observe(next http.Handler, encode ErrorEncoder, log RequestLog, metrics *Me
 				defer panic(http.ErrAbortHandler)
 			}
 			took, status, method := now().Sub(start), recorder.finalStatus(r, p != nil), knownMethod(r.Method)
-			metrics.request(entry.route, method, status, took)
+			counts.Request(entry.route, method, status, took)
 			if entry.err != nil {
-				metrics.failed(entry.err, status)
+				counts.Failed(errorKind(entry.err, status))
 			}
 			if r.Method == http.MethodHead {
 				recorder.bytes = 0 // the handler wrote them, net/http did not send them
@@ -148,8 +153,8 @@ func Observe(next http.Handler, encode ErrorEncoder, log RequestLog, metrics *Me
 			}
 			logRequest(r.Context(), log.Logger, entry, method, status, recorder.bytes, took, client)
 		}()
-		if isCrowded(r) {
-			writeError(recorder, r, encode, errCrowded)
+		if isOverloaded(r) {
+			writeError(recorder, r, encode, ErrOverloaded)
 			return
 		}
 		compress.Serve(next, recorder, r)
@@ -188,7 +193,7 @@ func logRequest(ctx context.Context, log *slog.Logger, entry *requestLogEntry, m
 // is a 5xx or was not sent, nil if it was.
 func logLevel(err error, status int) slog.Level {
 	switch {
-	case err == nil, errors.Is(err, errStopping): // probes of a server that stops as planned
+	case err == nil, errors.Is(err, ErrStopping): // probes of a server that stops as planned
 		return slog.LevelInfo
 	case status == statusClientClosedRequest:
 		return slog.LevelWarn

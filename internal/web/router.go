@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"merchantorders/internal/metrics"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web/ratelimit"
 	"merchantorders/internal/web/respcache"
@@ -19,7 +20,7 @@ type RouterConfig struct {
 	Limits        *ratelimit.Limiter // nil: no rate limits
 	ResponseCache *respcache.Cache   // needed by read routes
 	Refuser       Refuser            // needed by write routes
-	Metrics       *Metrics           // counts the uploads in progress; nil: not counted
+	Metrics       *metrics.Metrics   // counts the uploads in progress; nil: not counted
 	// ViewVersion is part of every entity tag. It changes with everything that bodies
 	// show beside the data. Empty: entity tags have no such part.
 	ViewVersion string
@@ -80,7 +81,7 @@ func (rt *Router) handler(group RouteGroup, pattern string, route Route) Handler
 	case route.change != nil:
 		handle := serveChange(rt.config, route.change, route.errors)
 		if route.upload {
-			handle = rt.config.Metrics.countUploads(handle)
+			handle = countUploads(rt.config.Metrics, handle)
 		}
 		if route.access == forOperators {
 			return auth.operator(route, func(w http.ResponseWriter, r *http.Request) error {
@@ -94,6 +95,19 @@ func (rt *Router) handler(group RouteGroup, pattern string, route Route) Handler
 		return auth.operator(route, route.plain)
 	}
 	return route.plain
+}
+
+// countUploads returns the handler of an upload route that counts its requests in
+// progress. If counts is nil, it counts nothing.
+func countUploads(counts *metrics.Metrics, handle merchantHandler) merchantHandler {
+	if counts == nil {
+		return handle
+	}
+	return func(w http.ResponseWriter, r *Request) error {
+		counts.UploadBegins()
+		defer counts.UploadEnds()
+		return handle(w, r)
+	}
 }
 
 // Groups returns the groups, the longest prefix first.

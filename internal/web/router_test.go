@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"merchantorders/internal/metrics"
 	"merchantorders/internal/web"
 )
 
@@ -318,7 +319,7 @@ func FuzzPath(f *testing.F) {
 	}
 	router := web.NewRouter(web.RouterConfig{}, shop()...)
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	handler := web.Observe(router, form("top"), web.RequestLog{Logger: log}, web.NewMetrics(), ticking())
+	handler := web.Observe(router, form("top"), web.RequestLog{Logger: log}, metrics.New(), ticking())
 	f.Fuzz(func(t *testing.T, method, path string) {
 		request, err := http.ReadRequest(bufio.NewReader(strings.NewReader(method + " " + path + " HTTP/1.1\r\nHost: x\r\n\r\n")))
 		if err != nil {

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"merchantorders/internal/metrics"
+	"merchantorders/internal/server"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 )
@@ -61,7 +63,7 @@ func (j *journal) lines(t *testing.T, message string) []map[string]any {
 type running struct {
 	address string
 	log     *journal
-	metrics *web.Metrics
+	metrics *metrics.Metrics
 	stop    func() // stops the server and waits until it has ended; may be called again
 }
 
@@ -83,7 +85,7 @@ func serveLogging(t *testing.T, requestLog web.RequestLog, verifier web.Authenti
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &running{address: listener.Addr().String(), log: &journal{}, metrics: web.NewMetrics()}
+	r := &running{address: listener.Addr().String(), log: &journal{}, metrics: metrics.New()}
 	log := slog.New(slog.NewJSONHandler(r.log, nil))
 	router := web.NewRouter(web.RouterConfig{Authenticator: verifier}, groups...)
 	requestLog.Logger = log
@@ -91,7 +93,7 @@ func serveLogging(t *testing.T, requestLog web.RequestLog, verifier web.Authenti
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- web.Serve(ctx, listener, handler, log, web.ServerOptions{Connections: 1000, Idle: 30 * time.Second})
+		ended <- server.Serve(ctx, listener, handler, log, server.Options{Connections: 1000, Idle: 30 * time.Second})
 	}()
 	r.stop = sync.OnceFunc(func() {
 		cancel()

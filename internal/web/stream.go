@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -18,9 +17,6 @@ import (
 // streamTimeout is how long the client of a stream may take to send the next bytes, or
 // to take those that are sent to it. Both together may last for any time.
 const streamTimeout = 60 * time.Second
-
-// ErrStopping is the cause of the end of a Stream's context when the server stops.
-var ErrStopping = errors.New("the service is stopping")
 
 // StreamHandler serves a request whose body and response are lines. An error that it
 // returns before it has flushed becomes a response; a later one goes to the log.

@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"slices"
 
+	"merchantorders/internal/metrics"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 )
@@ -21,8 +22,8 @@ import (
 // Endpoints are the write handlers of upload and delete.
 type Endpoints struct {
 	Orders     *order.Service
-	Metrics    *web.Metrics // counts the uploads
-	StorageURL string       // of the stored files, without a slash at its end
+	Metrics    *metrics.Metrics // counts the uploads
+	StorageURL string           // of the stored files, without a slash at its end
 }
 
 // uploadedView is the response to an upload.
@@ -54,7 +55,7 @@ func (e Endpoints) Upload(r *web.Request, id order.Identifier) (web.Write, error
 			var replay *order.ReplayError
 			switch {
 			case err == nil:
-				e.Metrics.Upload(web.UploadStored, result.Invoice.Size)
+				e.Metrics.Upload(metrics.UploadStored, result.Invoice.Size)
 			case !errors.As(err, &replay):
 				e.Metrics.Upload(uploadResult(err), 0)
 			}
@@ -185,7 +186,7 @@ func OrderNotFound(id string) string {
 }
 
 // uploadResult returns how an upload that returned an error is counted.
-func uploadResult(err error) web.UploadResult {
+func uploadResult(err error) metrics.UploadResult {
 	status := web.Status(err)
 	if i := indexOf(refusals, err); i >= 0 {
 		status = refusals[i].Status
@@ -193,7 +194,7 @@ func uploadResult(err error) web.UploadResult {
 		status = http.StatusNotFound
 	}
 	if status < http.StatusInternalServerError {
-		return web.UploadRefused
+		return metrics.UploadRefused
 	}
-	return web.UploadFailed
+	return metrics.UploadFailed
 }

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"merchantorders/internal/metrics"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 )
@@ -18,22 +19,22 @@ func TestErrorEncoder(t *testing.T) {
 		err     error
 		status  int // 0: not an error of these endpoints
 		message string
-		result  web.UploadResult
+		result  metrics.UploadResult
 	}{
-		{order.ErrNotFound, 404, "The order with id 12 was not found", web.UploadRefused},
-		{web.ErrInvalidPayload, 400, "Invalid payload.", web.UploadRefused},
-		{order.ErrUnsupportedFileType, 400, "The file type is not supported.", web.UploadRefused},
-		{order.ErrFileTooBig, 400, "The file size is too big.", web.UploadRefused},
-		{order.ErrTooManyFiles, 400, "You cannot upload more than 3 files.", web.UploadRefused},
-		{order.ErrInvoiceNotFound, 404, "The invoice was not found.", web.UploadRefused},
-		{ErrInvalidParams, 400, "Invalid request params.", web.UploadRefused},
-		{order.ErrUploadFailed, 500, "There were errors during the upload.", web.UploadFailed},
-		{errors.Join(order.ErrUploadFailed, disk), 500, "There were errors during the upload.", web.UploadFailed},
-		{errors.Join(order.ErrUploadFailed, order.ErrUnavailable), 500, "There were errors during the upload.", web.UploadFailed},
-		{errors.Join(order.ErrUploadFailed, order.ErrNotFound), 500, "There were errors during the upload.", web.UploadFailed},
-		{order.ErrUnavailable, 0, "", web.UploadFailed},
-		{order.ErrPreconditionFailed, 0, "", web.UploadRefused},
-		{disk, 0, "", web.UploadFailed},
+		{order.ErrNotFound, 404, "The order with id 12 was not found", metrics.UploadRefused},
+		{web.ErrInvalidPayload, 400, "Invalid payload.", metrics.UploadRefused},
+		{order.ErrUnsupportedFileType, 400, "The file type is not supported.", metrics.UploadRefused},
+		{order.ErrFileTooBig, 400, "The file size is too big.", metrics.UploadRefused},
+		{order.ErrTooManyFiles, 400, "You cannot upload more than 3 files.", metrics.UploadRefused},
+		{order.ErrInvoiceNotFound, 404, "The invoice was not found.", metrics.UploadRefused},
+		{ErrInvalidParams, 400, "Invalid request params.", metrics.UploadRefused},
+		{order.ErrUploadFailed, 500, "There were errors during the upload.", metrics.UploadFailed},
+		{errors.Join(order.ErrUploadFailed, disk), 500, "There were errors during the upload.", metrics.UploadFailed},
+		{errors.Join(order.ErrUploadFailed, order.ErrUnavailable), 500, "There were errors during the upload.", metrics.UploadFailed},
+		{errors.Join(order.ErrUploadFailed, order.ErrNotFound), 500, "There were errors during the upload.", metrics.UploadFailed},
+		{order.ErrUnavailable, 0, "", metrics.UploadFailed},
+		{order.ErrPreconditionFailed, 0, "", metrics.UploadRefused},
+		{disk, 0, "", metrics.UploadFailed},
 	}
 	const fromNext = 599
 	encode := ErrorEncoder("orderId", func(*http.Request, error) (int, any) { return fromNext, web.MessageBody{} })

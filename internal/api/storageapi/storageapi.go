@@ -16,6 +16,7 @@ import (
 	"strings"
 	"unicode"
 
+	"merchantorders/internal/metrics"
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
 )
@@ -23,7 +24,7 @@ import (
 // API serves the requests for stored files.
 type API struct {
 	Orders  *order.Service
-	Metrics *web.Metrics
+	Metrics *metrics.Metrics
 }
 
 // Routes returns the route of the stored files.

@@ -1,4 +1,7 @@
-package web
+// Package metrics has the counters, histograms and gauges of the service in Prometheus'
+// form. It knows neither requests nor the parts that it measures: they tell it what
+// happened.
+package metrics
 
 import (
 	"net/http"
@@ -24,9 +27,9 @@ type Metrics struct {
 	uploading prometheus.Gauge
 }
 
-// NewMetrics returns metrics that are all zero, and those of the Go runtime and of
+// New returns metrics that are all zero, and those of the Go runtime and of
 // the process.
-func NewMetrics() *Metrics {
+func New() *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -76,10 +79,13 @@ func (m *Metrics) zero() {
 	for _, result := range []UploadResult{UploadStored, UploadRefused, UploadFailed} {
 		m.uploads.WithLabelValues(string(result))
 	}
-	for _, kind := range errorKinds {
-		m.errors.WithLabelValues(kind.name)
+}
+
+// KnowErrors does the same for kinds of errors.
+func (m *Metrics) KnowErrors(kinds ...string) {
+	for _, kind := range kinds {
+		m.errors.WithLabelValues(kind)
 	}
-	m.errors.WithLabelValues(errorKindInternal)
 }
 
 // Handler serves the metrics in Prometheus' text format.
@@ -114,26 +120,17 @@ func (m *Metrics) Upload(result UploadResult, size int64) {
 // damaged.
 func (m *Metrics) DamagedFile() { m.damaged.Inc() }
 
-// failed counts the error of a request with a final status.
-func (m *Metrics) failed(err error, status int) {
-	m.errors.WithLabelValues(errorKind(err, status)).Inc()
-}
+// Failed counts an error of a request by its kind, one of a bounded set.
+func (m *Metrics) Failed(kind string) { m.errors.WithLabelValues(kind).Inc() }
 
-// countUploads returns the handler of an upload route that counts its requests in
-// progress. A nil *Metrics counts nothing.
-func (m *Metrics) countUploads(handle merchantHandler) merchantHandler {
-	if m == nil {
-		return handle
-	}
-	return func(w http.ResponseWriter, r *Request) error {
-		m.uploading.Inc()
-		defer m.uploading.Dec()
-		return handle(w, r)
-	}
-}
+// UploadBegins and UploadEnds count the upload requests in progress.
+func (m *Metrics) UploadBegins() { m.uploading.Inc() }
 
-// request counts a request. route and method come from bounded sets.
-func (m *Metrics) request(route, method string, status int, took time.Duration) {
+// UploadEnds is called once after each UploadBegins.
+func (m *Metrics) UploadEnds() { m.uploading.Dec() }
+
+// Request counts a request. route and method come from bounded sets.
+func (m *Metrics) Request(route, method string, status int, took time.Duration) {
 	m.requests.WithLabelValues(route, method, strconv.Itoa(status)).Inc()
 	m.seconds.WithLabelValues(route).Observe(took.Seconds())
 }

@@ -1,4 +1,4 @@
-package web
+package server
 
 import (
 	"bufio"
@@ -11,6 +11,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"merchantorders/internal/metrics"
+	"merchantorders/internal/web"
 )
 
 // fewConnections is a small bound on connections.
@@ -33,11 +36,11 @@ func withBoundedServer(t *testing.T, test func(t *testing.T, s *boundedServer)) 
 			}
 		})
 		log := slog.New(slog.DiscardHandler)
-		handler := Observe(inner, EncodeMessage, RequestLog{Logger: log}, NewMetrics(), time.Now)
+		handler := web.Observe(inner, web.EncodeMessage, web.RequestLog{Logger: log}, metrics.New(), time.Now)
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() {
-			ended <- Serve(ctx, s, handler, log, ServerOptions{Connections: fewConnections, Idle: time.Hour})
+			ended <- Serve(ctx, s, handler, log, Options{Connections: fewConnections, Idle: time.Hour})
 		}()
 		test(t, s)
 		cancel()

@@ -1,4 +1,4 @@
-package web
+package server
 
 import (
 	"cmp"
@@ -9,7 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"merchantorders/internal/metrics"
 	"merchantorders/internal/order"
+	"merchantorders/internal/web"
 )
 
 const (
@@ -39,7 +41,8 @@ type Readiness struct {
 	Stopping func() bool
 }
 
-// Health serves the probes of load balancers, and tells the metrics what they see. All ports of a server share one.
+// Health serves the probes of load balancers, and tells the metrics what they see. All
+// ports of a server share one.
 type Health struct {
 	database, storage *probe
 	storageRequired   bool
@@ -71,25 +74,25 @@ func (h *Health) Check(ctx context.Context) (database, storage error) {
 // that the process serves. /readyz says within 2 seconds whether the service is
 // ready; the reason goes to the log only. /metrics shows the metrics, unless they are
 // nil. Every path outside the other groups is a 404 of this one.
-func (h *Health) Routes(metrics *Metrics) RouteGroup { return h.routes(metrics, false) }
+func (h *Health) Routes(m *metrics.Metrics) web.RouteGroup { return h.routes(m, false) }
 
 // DetailedRoutes is Routes for a port that only operators reach: /readyz also shows
 // the reason.
-func (h *Health) DetailedRoutes(metrics *Metrics) RouteGroup { return h.routes(metrics, true) }
+func (h *Health) DetailedRoutes(m *metrics.Metrics) web.RouteGroup { return h.routes(m, true) }
 
-func (h *Health) routes(metrics *Metrics, detailed bool) RouteGroup {
-	group := RouteGroup{
-		Errors: EncodeMessage,
-		Routes: []Route{
-			PublicRoute(http.MethodGet, healthPath, func(w http.ResponseWriter, _ *http.Request) error {
-				return WriteJSON(w, http.StatusOK, health{Status: "ok"})
+func (h *Health) routes(m *metrics.Metrics, detailed bool) web.RouteGroup {
+	group := web.RouteGroup{
+		Errors: web.EncodeMessage,
+		Routes: []web.Route{
+			web.PublicRoute(http.MethodGet, healthPath, func(w http.ResponseWriter, _ *http.Request) error {
+				return web.WriteJSON(w, http.StatusOK, health{Status: "ok"})
 			}),
-			PublicRoute(http.MethodGet, readyPath, h.readyHandler(detailed)).WithErrors(encodeNotReady),
+			web.PublicRoute(http.MethodGet, readyPath, h.readyHandler(detailed)).WithErrors(encodeNotReady),
 		},
 	}
-	if metrics != nil {
-		handler := metrics.Handler()
-		group.Routes = append(group.Routes, PublicRoute(http.MethodGet, metricsPath, func(w http.ResponseWriter, r *http.Request) error {
+	if m != nil {
+		handler := m.Handler()
+		group.Routes = append(group.Routes, web.PublicRoute(http.MethodGet, metricsPath, func(w http.ResponseWriter, r *http.Request) error {
 			handler.ServeHTTP(w, r)
 			return nil
 		}))
@@ -115,18 +118,12 @@ const checkPassed = "ok"
 
 // notReady is the body of a 503 of /readyz.
 type notReady struct {
-	MessageBody
+	web.MessageBody
 	Storage string  `json:"storage,omitempty"` // unavailable, or empty
 	Checks  *checks `json:"checks,omitempty"`
 }
 
 const storageUnavailable = "unavailable"
-
-// errStorage says that the database answers and the storage does not.
-var errStorage = errors.New("the storage is unavailable")
-
-// errStopping says that the server will stop soon.
-var errStopping = errors.New("the server is stopping")
 
 // readyError is the error of a service that is not ready. It also has the details.
 type readyError struct {
@@ -139,31 +136,31 @@ func (e readyError) Unwrap() error { return e.error }
 
 // encodeNotReady is the ErrorEncoder of /readyz.
 func encodeNotReady(r *http.Request, err error) (int, any) {
-	status, body := EncodeMessage(r, err)
+	status, body := web.EncodeMessage(r, err)
 	details, ok := errors.AsType[readyError](err)
-	message, plain := body.(MessageBody)
+	message, plain := body.(web.MessageBody)
 	if !ok || !plain {
 		return status, body
 	}
 	unready := notReady{MessageBody: message, Checks: details.checks}
-	if errors.Is(err, errStorage) {
+	if errors.Is(err, web.ErrStorage) {
 		unready.Storage = storageUnavailable
 	}
 	return status, unready
 }
 
 // readyHandler returns the handler of /readyz.
-func (h *Health) readyHandler(detailed bool) Handler {
+func (h *Health) readyHandler(detailed bool) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
 		defer cancel()
 		database, storage := h.Check(ctx)
 		if storage != nil {
-			storage = fmt.Errorf("%w: %w", errStorage, storage)
+			storage = fmt.Errorf("%w: %w", web.ErrStorage, storage)
 		}
 		var stopping error
 		if h.stopping() {
-			stopping = errStopping
+			stopping = web.ErrStopping
 		}
 		var details *checks
 		if detailed {
@@ -178,10 +175,10 @@ func (h *Health) readyHandler(detailed bool) Handler {
 		}
 		body := health{Status: "ready", Checks: details}
 		if storage != nil {
-			logEntryOf(r).err = storage
+			web.LogError(r, storage)
 			body.Storage = storageUnavailable
 		}
-		return WriteJSON(w, http.StatusOK, body)
+		return web.WriteJSON(w, http.StatusOK, body)
 	}
 }
 

@@ -1,4 +1,4 @@
-package web
+package server
 
 import (
 	"bytes"
@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+
+	"merchantorders/internal/web"
 )
 
 // textRefusal is what net/http sends after the status line of a response in plain text
@@ -51,7 +53,7 @@ func jsonRefusal(response []byte) []byte {
 	if !found || err != nil || bytes.Contains(statusLine, []byte("\r\n")) {
 		return nil
 	}
-	body, err := json.Marshal(MessageBody{Message: http.StatusText(status)})
+	body, err := json.Marshal(web.MessageBody{Message: http.StatusText(status)})
 	if err != nil {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package web
+package server
 
 import (
 	"context"
@@ -85,7 +85,7 @@ func TestServerTimeouts(t *testing.T) {
 					}
 				}
 				go func() {
-					ended <- Serve(ctx, listener, http.HandlerFunc(handler), slog.New(slog.DiscardHandler), ServerOptions{Connections: fewConnections, Idle: 30 * time.Second})
+					ended <- Serve(ctx, listener, http.HandlerFunc(handler), slog.New(slog.DiscardHandler), Options{Connections: fewConnections, Idle: 30 * time.Second})
 				}()
 				start := time.Now()
 				conn := listener.dial(t, test.text)
@@ -130,7 +130,7 @@ func TestStopTakesTenSeconds(t *testing.T) {
 					}
 				}
 				go func() {
-					ended <- Serve(ctx, listener, http.HandlerFunc(handler), slog.New(slog.DiscardHandler), ServerOptions{Connections: fewConnections, Idle: 30 * time.Second})
+					ended <- Serve(ctx, listener, http.HandlerFunc(handler), slog.New(slog.DiscardHandler), Options{Connections: fewConnections, Idle: 30 * time.Second})
 				}()
 				conn := listener.dial(t, aRequest)
 				synctest.Wait()

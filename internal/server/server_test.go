@@ -1,4 +1,4 @@
-package web
+package server
 
 import (
 	"bufio"
@@ -13,13 +13,15 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"merchantorders/internal/web"
 )
 
 // generous are timeouts that no test reaches.
-var generous = serverTimeouts{header: time.Minute, request: time.Minute, stop: time.Minute}
+var generous = timeLimits{header: time.Minute, request: time.Minute, stop: time.Minute}
 
 // roomy are settings that no test reaches.
-var roomy = ServerOptions{Connections: 1000, Idle: time.Minute}
+var roomy = Options{Connections: 1000, Idle: time.Minute}
 
 // closingListener has a channel that is closed with it.
 type closingListener struct {
@@ -41,7 +43,7 @@ type testServer struct {
 	log      bytes.Buffer // read it only after the server has ended
 }
 
-func startServer(t *testing.T, handler http.HandlerFunc, timeouts serverTimeouts) *testServer {
+func startServer(t *testing.T, handler http.HandlerFunc, timeouts timeLimits) *testServer {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -253,6 +255,28 @@ func TestStopAbortsLongRequests(t *testing.T) {
 				t.Errorf("log: %s", s.log.String())
 			}
 		})
+	}
+}
+
+// TestStopEndsStreams stops a server while a handler waits for the lines of a client.
+func TestStopEndsStreams(t *testing.T) {
+	t.Parallel()
+	started, cause := make(chan struct{}), make(chan error, 1)
+	s := startServer(t, func(w http.ResponseWriter, r *http.Request) {
+		stream, end := web.OpenBody(w, r)
+		defer end()
+		close(started)
+		<-stream.Context().Done()
+		cause <- context.Cause(stream.Context())
+	}, generous)
+	s.dial(t, aRequest)
+	<-started
+	s.stop(t)
+	if err := <-cause; !errors.Is(err, web.ErrStopping) {
+		t.Errorf("the stream ended with %v", err)
+	}
+	if s.log.Len() > 0 {
+		t.Errorf("log: %s", s.log.String())
 	}
 }
 

@@ -1,24 +1,20 @@
-package web
+package server
 
 import (
 	"container/list"
 	"context"
 	"crypto/tls"
-	"fmt"
 	"net"
 	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
 
-	"merchantorders/internal/order"
+	"merchantorders/internal/web"
 )
 
 // probeReserve is how many connections are left to probes if all others are busy.
 const probeReserve = 8
-
-// errCrowded is the error of a request that would leave no room for probes.
-var errCrowded = fmt.Errorf("%w: too many requests at once; see --max-connections", order.ErrUnavailable)
 
 // connections is a listener that bounds the open connections. A new one takes the
 // place of the one that has waited for a request for the longest time, so nobody
@@ -123,24 +119,19 @@ func (c *connection) CloseWrite() error {
 	return nil
 }
 
-// handler returns the handler of the server: next, or a refusal if the server is
-// crowded.
+// handler returns the handler of the server, which marks the requests that next must
+// refuse because the server is overloaded.
 func (c *connections) handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, _ := r.Context().Value(connectionKey{}).(*connection)
 		if c.begin(conn) && !isProbe(r) {
 			w.Header().Set("Connection", "close")
-			r = r.WithContext(context.WithValue(r.Context(), crowdedKey{}, true))
+			r = web.MarkOverloaded(r)
 		}
 		defer c.end(conn)
 		next.ServeHTTP(w, r)
 	})
 }
-
-type crowdedKey struct{}
-
-// isCrowded reports whether the server is too busy for a request.
-func isCrowded(r *http.Request) bool { return r.Context().Value(crowdedKey{}) != nil }
 
 // isProbe reports whether a request is a health check.
 func isProbe(r *http.Request) bool {
@@ -155,7 +146,7 @@ func IsMonitoring(r *http.Request) bool {
 }
 
 // begin adds a running request to a connection and reports whether the server is
-// crowded.
+// overloaded.
 func (c *connections) begin(conn *connection) bool {
 	conn.handling.Store(true)
 	conn.unanswered.Store(false)

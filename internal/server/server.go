@@ -1,4 +1,4 @@
-package web
+package server
 
 import (
 	"bytes"
@@ -11,6 +11,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"merchantorders/internal/web"
 )
 
 // Limits of the server. Each bounds what one slow or broken client can hold.
@@ -31,8 +33,8 @@ const (
 	stopTimeout = 10 * time.Second
 )
 
-// ServerOptions are the settings of a server.
-type ServerOptions struct {
+// Options are the settings of a server.
+type Options struct {
 	// Connections is how many connections are open at a time, more than probeReserve.
 	Connections int
 	// Idle is how long a connection may wait for its next request.
@@ -42,8 +44,8 @@ type ServerOptions struct {
 	TLS *tls.Config
 }
 
-// serverTimeouts are the time limits of a server beside ServerOptions.
-type serverTimeouts struct {
+// timeLimits are the time limits of a server beside Options.
+type timeLimits struct {
 	header, request, stop time.Duration
 }
 
@@ -52,19 +54,15 @@ type serverTimeouts struct {
 // close`, and after 10 seconds aborts those that remain and ends their contexts.
 // It returns nil for such a stop, with or without aborted requests; the log has a
 // warning for those. Serve closes the listener.
-func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger, options ServerOptions) error {
-	return serve(ctx, listener, handler, log, options, serverTimeouts{
+func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger, options Options) error {
+	return serve(ctx, listener, handler, log, options, timeLimits{
 		header: headerTimeout, request: requestTimeout, stop: stopTimeout,
 	})
 }
 
-// stoppingKey is the key, in the context of a request, of a context that ends when the
-// server begins to stop.
-type stoppingKey struct{}
-
-func serve(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger, options ServerOptions, timeouts serverTimeouts) error {
+func serve(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger, options Options, timeouts timeLimits) error {
 	// Requests outlive ctx: those that may still finish must not end with it.
-	requests, abort := context.WithCancel(context.WithValue(context.WithoutCancel(ctx), stoppingKey{}, ctx))
+	requests, abort := context.WithCancel(web.WithStopping(context.WithoutCancel(ctx), ctx))
 	defer abort()
 	bounded := &connections{Listener: listener, max: options.Connections}
 	server := newServer(bounded.handler(handler), log, options, timeouts)
@@ -101,7 +99,7 @@ func serve(ctx context.Context, listener net.Listener, handler http.Handler, log
 }
 
 // newServer returns a server for connections.
-func newServer(handler http.Handler, log *slog.Logger, options ServerOptions, timeouts serverTimeouts) *http.Server {
+func newServer(handler http.Handler, log *slog.Logger, options Options, timeouts timeLimits) *http.Server {
 	return &http.Server{
 		Handler:           handler,
 		ConnContext:       withConnection,

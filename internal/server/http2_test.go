@@ -1,0 +1,137 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"merchantorders/internal/certtest"
+	"merchantorders/internal/metrics"
+	"merchantorders/internal/web"
+)
+
+// http2Server is a server with TLS whose client uses HTTP/2.
+type http2Server struct {
+	url    string
+	client *http.Client
+	stop   func()
+	ended  chan error
+}
+
+func startHTTP2(t *testing.T, handler http.Handler, connections int, timeouts timeLimits) *http2Server {
+	t.Helper()
+	pair := certtest.New(t, time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC))
+	read := func() (tls.Certificate, error) { return tls.LoadX509KeyPair(pair.Cert, pair.Key) }
+	log := slog.New(slog.DiscardHandler)
+	config, err := TLSConfig(read, time.Now, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{RootCAs: pair.Pool}}
+	ctx, stop := context.WithCancel(context.Background())
+	s := &http2Server{
+		url: "https://" + listener.Addr().String(), client: &http.Client{Transport: transport, Timeout: 2 * time.Minute},
+		stop: stop, ended: make(chan error, 1),
+	}
+	options := Options{Connections: connections, Idle: time.Minute, TLS: config}
+	go func() { s.ended <- serve(ctx, listener, handler, log, options, timeouts) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-s.ended; err != nil {
+			t.Error(err)
+		}
+		transport.CloseIdleConnections()
+	})
+	return s
+}
+
+// send sends a request and returns the status of the response, 0 if there is none.
+func (s *http2Server) send(t *testing.T, path string, body io.Reader) int {
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+path, body)
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	response, err := s.client.Do(request)
+	if err != nil {
+		return 0
+	}
+	defer response.Body.Close()
+	if response.ProtoMajor != 2 {
+		t.Errorf("%s: %s", path, response.Proto)
+	}
+	return response.StatusCode
+}
+
+// TestHTTP2Overloaded checks that the requests of one connection are counted each, so that
+// one client leaves room for probes.
+func TestHTTP2Overloaded(t *testing.T) {
+	t.Parallel()
+	hold, held := make(chan struct{}), make(chan struct{})
+	inner := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/hold" {
+			held <- struct{}{}
+			<-hold
+		}
+	})
+	handler := web.Observe(inner, web.EncodeMessage, web.RequestLog{Logger: slog.New(slog.DiscardHandler)}, metrics.New(), time.Now)
+	s := startHTTP2(t, handler, fewConnections, generous)
+	statuses := make(chan int)
+	for range fewConnections - probeReserve {
+		go func() { statuses <- s.send(t, "/hold", nil) }()
+		<-held
+	}
+	if status := s.send(t, "/x", nil); status != http.StatusServiceUnavailable {
+		t.Errorf("another request: status %d", status)
+	}
+	if status := s.send(t, healthPath, nil); status != http.StatusOK {
+		t.Errorf("a probe: status %d", status)
+	}
+	close(hold)
+	for range fewConnections - probeReserve {
+		if status := <-statuses; status != http.StatusOK {
+			t.Errorf("a request that was held: status %d", status)
+		}
+	}
+}
+
+// TestHTTP2Stop checks that a stop finishes the requests of a connection.
+func TestHTTP2Stop(t *testing.T) {
+	t.Parallel()
+	started, release := make(chan struct{}), make(chan struct{})
+	s := startHTTP2(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		close(started)
+		<-release
+	}), 1000, generous)
+	finished := make(chan int, 1)
+	go func() { finished <- s.send(t, "/", strings.NewReader("body")) }()
+	<-started
+	s.stop()
+	for { // until the port is closed
+		conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "https://"))
+		if err != nil {
+			break
+		}
+		conn.Close()
+	}
+	select {
+	case err := <-s.ended:
+		s.ended <- err // for the cleanup
+		t.Fatalf("the stop did not wait: %v", err)
+	default:
+	}
+	close(release)
+	if status := <-finished; status != http.StatusOK {
+		t.Errorf("status %d", status)
+	}
+}

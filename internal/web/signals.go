@@ -1,0 +1,34 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"merchantorders/internal/order"
+)
+
+// ErrOverloaded is the error of a request that would leave no room for probes.
+var ErrOverloaded = fmt.Errorf("%w: too many requests at once; see --max-connections", order.ErrUnavailable)
+
+// ErrStopping says that the server is about to stop. It is also the cause of the end of
+// a Stream's context.
+var ErrStopping = errors.New("the server is stopping")
+
+type overloadedKey struct{}
+
+// MarkOverloaded returns the request with the mark that the server has no room for it:
+// Observe refuses it.
+func MarkOverloaded(r *http.Request) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), overloadedKey{}, true))
+}
+
+func isOverloaded(r *http.Request) bool { return r.Context().Value(overloadedKey{}) != nil }
+
+type stoppingKey struct{}
+
+// WithStopping returns a context for requests, whose streams end when stopping ends.
+func WithStopping(ctx, stopping context.Context) context.Context {
+	return context.WithValue(ctx, stoppingKey{}, stopping)
+}
