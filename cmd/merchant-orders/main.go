@@ -1,5 +1,5 @@
 // Command merchant-orders is the order service for merchants and its command
-// line. Everything it does is in internal/app.
+// line. Everything it does is in internal/app/commands.
 package main
 
 import (
@@ -8,7 +8,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"merchantorders/internal/app"
+	"merchantorders/internal/app/commands"
 )
 
 func main() {
@@ -17,5 +17,5 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// The second signal ends the process at once.
 	context.AfterFunc(ctx, stop)
-	os.Exit(app.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
+	os.Exit(commands.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
 }

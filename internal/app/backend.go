@@ -1,3 +1,8 @@
+// Package app opens the database and the storage, wires the packages of the service
+// together and serves. Its folder commands is the command line.
+//
+// It is the only package that knows which database and which storage are used. It
+// contains no rules of the domain and no SQL.
 package app
 
 import (
@@ -7,8 +12,10 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"strings"
 	"syscall"
 	"time"
+	"unicode"
 
 	"merchantorders/internal/config"
 	"merchantorders/internal/filestore/disk"
@@ -18,121 +25,144 @@ import (
 	"merchantorders/internal/store"
 	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/token"
+	"merchantorders/internal/tracing"
 )
 
-// backend is the database, the storage and the services on top of them.
-type backend struct {
-	db     *store.DB
-	files  files
-	orders *order.Service
-	tokens *token.Registry
-	// sessions are the sign-ins at the console.
-	sessions *token.Sessions
-	jobs     *jobs
+// Opener opens the database and the storage that settings name.
+type Opener struct {
+	Settings config.Config
+	// FlagPrefix is that of the flags of settings in errors: "to-" for the target of a copy.
+	FlagPrefix string
+	Sources    *config.Sources // of the credentials of a bucket
+	Now        func() time.Time
+	Tracing    *tracing.Tracing // nil: off
+
+	notNew string // why a new installation must not be made; empty: it may
 }
 
-// files is a storage of invoice files.
-type files interface {
+// UsageError is an error of the settings or the usage of a command. Nothing was done.
+type UsageError struct{ Err error }
+
+// Error implements error.
+func (e UsageError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error itself.
+func (e UsageError) Unwrap() error { return e.Err }
+
+// Backend is the database, the storage and the services on top of them.
+type Backend struct {
+	DB     *store.DB
+	Files  Files // nil: not open
+	Orders *order.Service
+	Tokens *token.Registry
+	// Sessions are the sign-ins at the console.
+	Sessions *token.Sessions
+
+	jobs *jobs
+}
+
+// Files is a storage of invoice files.
+type Files interface {
 	maintenance.Files
 	// RemoveStagedFiles removes the staged files last written before a time.
 	RemoveStagedFiles(before time.Time) error
 	Close() error
 }
 
-// newBackend returns a backend on a database and a storage, which may be nil.
-func (p *process) newBackend(db *store.DB, files files, log *slog.Logger) *backend {
-	tokens := token.NewRegistry(db, p.now)
-	tokens.MaxLifetime = p.settings.TokenLifetime()
+// NewBackend returns a backend on a database and a storage, which may be nil.
+func (o *Opener) NewBackend(db *store.DB, files Files, log *slog.Logger) *Backend {
+	tokens := token.NewRegistry(db, o.Now)
+	tokens.MaxLifetime = o.Settings.TokenLifetime()
 	var orders order.Store = db
 	var invoices order.Files = files
-	if p.tracing != nil {
-		orders, invoices = p.tracing.Store(db), p.tracing.Files(files)
+	if o.Tracing != nil {
+		orders, invoices = o.Tracing.Store(db), o.Tracing.Files(files)
 	}
-	return &backend{
-		db: db, files: files,
-		orders: order.NewService(orders, invoices, p.now, log),
-		tokens: tokens, sessions: token.NewSessions(db, tokens),
-		jobs: &jobs{now: p.now, log: log},
+	return &Backend{
+		DB: db, Files: files,
+		Orders: order.NewService(orders, invoices, o.Now, log),
+		Tokens: tokens, Sessions: token.NewSessions(db, tokens),
+		jobs: &jobs{now: o.Now, log: log},
 	}
 }
 
-// openDatabase opens the database of the settings. If it cannot be opened, the
-// error is a usageError of its setting.
-func (p *process) openDatabase(ctx context.Context, options store.Options) (*store.DB, error) {
+// OpenDatabase opens the database of the settings. If it cannot be opened, the
+// error is a UsageError of its setting.
+func (o *Opener) OpenDatabase(ctx context.Context, options store.Options) (*store.DB, error) {
 	if options.Schema.NoCreate {
-		if err := p.expectInstallation(); err != nil {
+		if err := o.ExpectInstallation(); err != nil {
 			return nil, err
 		}
 	}
-	open, address := store.OpenSQLite, p.settings.DatabasePath()
-	if url, ok := p.settings.PostgresURL(); ok {
+	open, address := store.OpenSQLite, o.Settings.DatabasePath()
+	if url, ok := o.Settings.PostgresURL(); ok {
 		open, address = store.OpenPostgres, url
 	}
-	options.Now = p.now
+	options.Now = o.Now
 	db, err := open(ctx, address, options)
-	if usage, ok := errors.AsType[usageError](err); ok {
+	if usage, ok := errors.AsType[UsageError](err); ok {
 		return nil, usage // of another setting
 	}
-	if errors.Is(err, migrations.ErrNoSchema) && p.notNew != "" {
-		return nil, usageError{config.Invalid(p.databaseFlag(), p.notNew)}
+	if errors.Is(err, migrations.ErrNoSchema) && o.notNew != "" {
+		return nil, UsageError{Err: config.Invalid(o.databaseFlag(), o.notNew)}
 	}
 	if err != nil {
-		return nil, p.cannotOpen(ctx, "database", p.settings.Database, err)
+		return nil, o.CannotOpen(ctx, "database", o.Settings.Database, err)
 	}
 	return db, nil
 }
 
-// openFiles opens the storage of the settings. The error is as in openDatabase.
+// OpenFiles opens the storage of the settings. The error is as in OpenDatabase.
 // create says whether folders may be created.
-func (p *process) openFiles(ctx context.Context, create bool) (files, error) {
-	bucket, err := p.openBucket(ctx)
+func (o *Opener) OpenFiles(ctx context.Context, create bool) (Files, error) {
+	bucket, err := o.OpenBucket(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return p.openStorage(ctx, bucket, create)
+	return o.openStorage(ctx, bucket, create)
 }
 
-// openBucket opens and tests the bucket of the settings. It returns nil if the files
+// OpenBucket opens and tests the bucket of the settings. It returns nil if the files
 // are in a folder.
-func (p *process) openBucket(ctx context.Context) (*s3.Store, error) {
-	settings, ok := p.settings.Bucket()
+func (o *Opener) OpenBucket(ctx context.Context) (*s3.Store, error) {
+	settings, ok := o.Settings.Bucket()
 	if !ok {
 		return nil, nil
 	}
-	credentials, err := p.sources.S3Credentials()
+	credentials, err := o.Sources.S3Credentials()
 	if err != nil {
-		return nil, p.cannotOpen(ctx, "storage", p.settings.Storage, err)
+		return nil, o.CannotOpen(ctx, "storage", o.Settings.Storage, err)
 	}
 	bucket, err := s3.Open(ctx, s3.Bucket{
 		Name: settings.Name, Region: settings.Region, Endpoint: settings.Endpoint, Credentials: s3.Credentials(credentials),
-		Wrap: p.traceTransport(),
+		Wrap: o.traceTransport(),
 	})
 	if err != nil {
-		return nil, p.cannotOpen(ctx, "storage", p.settings.Storage, err)
+		return nil, o.CannotOpen(ctx, "storage", o.Settings.Storage, err)
 	}
 	return bucket, nil
 }
 
-// openStorage is openFiles with the result of openBucket.
-func (p *process) openStorage(ctx context.Context, bucket *s3.Store, create bool) (files, error) {
-	var opened files = bucket
+// openStorage is OpenFiles with the result of OpenBucket.
+func (o *Opener) openStorage(ctx context.Context, bucket *s3.Store, create bool) (Files, error) {
+	var opened Files = bucket
 	var err error
 	switch {
 	case bucket == nil:
-		opened, err = p.openFolder(ctx, create)
+		opened, err = o.openFolder(ctx, create)
 	case create:
-		err = bucket.OpenStaging(p.settings.FilesPath())
+		err = bucket.OpenStaging(o.Settings.FilesPath())
 	}
 	if err != nil {
-		return nil, p.cannotOpen(ctx, "storage", p.settings.Storage, err)
+		return nil, o.CannotOpen(ctx, "storage", o.Settings.Storage, err)
 	}
 	return opened, nil
 }
 
 // openFolder opens the folder of invoice files.
-func (p *process) openFolder(ctx context.Context, create bool) (files, error) {
-	path := p.settings.FilesPath()
-	if _, err := os.Stat(path); !create && p.settings.Storage != "" && errors.Is(err, fs.ErrNotExist) {
+func (o *Opener) openFolder(ctx context.Context, create bool) (Files, error) {
+	path := o.Settings.FilesPath()
+	if _, err := os.Stat(path); !create && o.Settings.Storage != "" && errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there is no folder %s", path)
 	}
 	files, err := disk.Open(path)
@@ -147,73 +177,40 @@ func (p *process) openFolder(ctx context.Context, create bool) (files, error) {
 	return files, nil
 }
 
-// cannotOpen returns the usageError of a setting, or of --data if the setting is
+// CannotOpen returns the UsageError of a setting, or of --data if the setting is
 // empty.
-func (p *process) cannotOpen(ctx context.Context, flag, value string, err error) error {
+func (o *Opener) CannotOpen(ctx context.Context, flag, value string, err error) error {
 	if ctx.Err() != nil {
 		return err
 	}
 	if value == "" {
 		flag = "data"
 	}
-	return usageError{config.Invalid(p.flagPrefix+flag, oneLine(err.Error()))}
+	return UsageError{Err: config.Invalid(o.FlagPrefix+flag, OneLine(err.Error()))}
 }
 
-// installation returns what maintenance commands work on.
-func (b *backend) installation() maintenance.Installation {
-	return maintenance.Installation{DB: b.db.SQL(), Files: b.files}
+// Installation returns what maintenance commands work on.
+func (b *Backend) Installation() maintenance.Installation {
+	return maintenance.Installation{DB: b.DB.SQL(), Files: b.Files}
 }
 
-// close closes the database and the storage. No operation may be running.
-func (b *backend) close() error {
-	err := b.db.Close()
-	if b.files != nil {
-		err = errors.Join(err, b.files.Close())
+// Close closes the database and the storage. No operation may be running.
+func (b *Backend) Close() error {
+	err := b.DB.Close()
+	if b.Files != nil {
+		err = errors.Join(err, b.Files.Close())
 	}
 	return err
 }
 
-// existing are the options of commands that need an installation and do not change
-// its schema.
-var existing = migrations.Options{NoCreate: true, NoMigrate: true}
-
-// current are the options of commands that also need every table and column that
-// this program knows, and no other.
-var current = migrations.Options{NoCreate: true, NoMigrate: true, NoNewer: true}
-
-// withDatabase is with for commands that need the database alone.
-func (p *process) withDatabase(ctx context.Context, schema migrations.Options, fn func(*backend) error) error {
-	return p.with(ctx, schema, false, fn)
-}
-
-// withBackend is with for commands that need the database and the storage.
-func (p *process) withBackend(ctx context.Context, schema migrations.Options, fn func(*backend) error) error {
-	return p.with(ctx, schema, true, fn)
-}
-
-// with runs fn on the backend of the settings, for every command but serve. Where
-// the schema may be created, so may the folder of invoice files.
-func (p *process) with(ctx context.Context, schema migrations.Options, withFiles bool, fn func(*backend) error) error {
-	db, err := p.openDatabase(ctx, store.Options{Schema: schema})
-	if err != nil {
-		return err
-	}
-	var files files
-	if withFiles {
-		if files, err = p.openFiles(ctx, !schema.NoCreate); err != nil {
-			return errors.Join(err, db.Close())
+// OneLine makes untrusted text safe for a terminal: it replaces line ends, control
+// characters and direction marks by spaces.
+func OneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		// Direction marks, which can disguise a text, are not printable.
+		if unicode.IsPrint(r) {
+			return r
 		}
-	}
-	level := p.settings.Level()
-	if level == slog.LevelInfo {
-		// The command reports success itself.
-		level = slog.LevelWarn
-	}
-	b := p.newBackend(db, files, p.log(level))
-	return errors.Join(fn(b), b.close())
-}
-
-// log returns the log of a command but serve: text on standard error.
-func (p *process) log(level slog.Level) *slog.Logger {
-	return slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: level}))
+		return ' '
+	}, strings.TrimSpace(text))
 }

@@ -11,48 +11,48 @@ import (
 	"merchantorders/internal/store/sqldb/sqlite"
 )
 
-// serveLocks are the locks by which servers that share data detect each other. Each
+// ServeLocks are the locks by which servers that share data detect each other. Each
 // server holds them as shared locks.
-type serveLocks struct {
+type ServeLocks struct {
 	folder   *fileLock // of the data folder
 	database *fileLock // of the SQLite file; nil on PostgreSQL
 }
 
-// lockForServe acquires both locks. Both belong to real paths: other spellings of a
+// LockForServe acquires both locks. Both belong to real paths: other spellings of a
 // path, and symbolic links, take the same locks.
-func (p *process) lockForServe(ctx context.Context) (*serveLocks, error) {
-	var l serveLocks
-	if _, postgres := p.settings.PostgresURL(); !postgres {
-		path, err := sqlite.RealPath(p.settings.DatabasePath())
+func (o *Opener) LockForServe(ctx context.Context) (*ServeLocks, error) {
+	var l ServeLocks
+	if _, postgres := o.Settings.PostgresURL(); !postgres {
+		path, err := sqlite.RealPath(o.Settings.DatabasePath())
 		if err != nil {
-			return nil, p.cannotOpen(ctx, "database", p.settings.Database, err)
+			return nil, o.CannotOpen(ctx, "database", o.Settings.Database, err)
 		}
 		if l.database, err = lockFile(ctx, path+".serve.lock"); err != nil {
 			return nil, err
 		}
 	}
 	var err error
-	if l.folder, err = lockFile(ctx, filepath.Join(p.settings.Data, "serve.lock")); err != nil {
-		return nil, errors.Join(err, l.release())
+	if l.folder, err = lockFile(ctx, filepath.Join(o.Settings.Data, "serve.lock")); err != nil {
+		return nil, errors.Join(err, l.Release())
 	}
 	return &l, nil
 }
 
-// alone reports whether no other server uses the data folder, or the database.
-func (l *serveLocks) aloneInFolder() bool { return l.folder.alone }
-func (l *serveLocks) aloneInDatabase() bool {
+// AloneInFolder reports whether no other server uses the data folder, or the database.
+func (l *ServeLocks) AloneInFolder() bool { return l.folder.alone }
+func (l *ServeLocks) AloneInDatabase() bool {
 	return l.database != nil && l.database.alone && l.folder.alone
 }
 
 // share lets other servers start.
-func (l *serveLocks) share(ctx context.Context) error {
+func (l *ServeLocks) share(ctx context.Context) error {
 	return l.each(func(lock *fileLock) error { return lock.share(ctx) })
 }
 
-// release releases the locks.
-func (l *serveLocks) release() error { return l.each((*fileLock).release) }
+// Release releases the locks.
+func (l *ServeLocks) Release() error { return l.each((*fileLock).release) }
 
-func (l *serveLocks) each(fn func(*fileLock) error) error {
+func (l *ServeLocks) each(fn func(*fileLock) error) error {
 	var err error
 	for _, lock := range []*fileLock{l.database, l.folder} {
 		if lock != nil {

@@ -95,19 +95,19 @@ func TestLocksOfOneInstallation(t *testing.T) {
 	if err := errors.Join(os.Symlink(data, link), os.Symlink("data/orders.db", database)); err != nil {
 		t.Fatal(err)
 	}
-	lock := func(c config.Config) *serveLocks {
+	lock := func(c config.Config) *ServeLocks {
 		t.Helper()
-		locks, err := (&process{settings: c}).lockForServe(t.Context())
+		locks, err := (&Opener{Settings: c}).LockForServe(t.Context())
 		if err == nil {
 			err = locks.share(t.Context())
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = locks.release() })
+		t.Cleanup(func() { _ = locks.Release() })
 		return locks
 	}
-	if first := lock(config.Config{Data: data}); !first.aloneInFolder() || !first.aloneInDatabase() {
+	if first := lock(config.Config{Data: data}); !first.AloneInFolder() || !first.AloneInDatabase() {
 		t.Fatal("the first server is not alone")
 	}
 	for _, c := range []config.Config{
@@ -116,14 +116,14 @@ func TestLocksOfOneInstallation(t *testing.T) {
 		{Data: t.TempDir(), Database: "sqlite://" + database},
 		{Data: t.TempDir(), Database: "sqlite://" + link + "/./orders.db"},
 	} {
-		if locks := lock(c); locks.aloneInDatabase() {
+		if locks := lock(c); locks.AloneInDatabase() {
 			t.Errorf("%+v: alone in the database", c)
 		}
 	}
-	if locks := lock(config.Config{Data: link, Database: "sqlite://" + dir + "/other.db"}); locks.aloneInFolder() {
+	if locks := lock(config.Config{Data: link, Database: "sqlite://" + dir + "/other.db"}); locks.AloneInFolder() {
 		t.Error("another database: alone in the folder")
 	}
-	if locks := lock(config.Config{Data: t.TempDir()}); !locks.aloneInFolder() || !locks.aloneInDatabase() {
+	if locks := lock(config.Config{Data: t.TempDir()}); !locks.AloneInFolder() || !locks.AloneInDatabase() {
 		t.Error("another folder: not alone")
 	}
 }

@@ -28,17 +28,17 @@ func logCount(log *slog.Logger, what string, count int, err error) error {
 
 // expireReservations expires the reservations made before a time, of uploads
 // that have not finished.
-func (b *backend) expireReservations(ctx context.Context, before time.Time, log *slog.Logger) error {
-	count, err := b.orders.ExpireReservations(ctx, before)
+func (b *Backend) expireReservations(ctx context.Context, before time.Time, log *slog.Logger) error {
+	count, err := b.Orders.ExpireReservations(ctx, before)
 	return logCount(log, "reservations of unfinished uploads expired", count, err)
 }
 
 // indexOrders does what an earlier version has left undone: it writes words of orders, and
 // counts the orders of merchants by state. Then it merges the words of new orders.
-func (b *backend) indexOrders(ctx context.Context, log *slog.Logger) error {
+func (b *Backend) indexOrders(ctx context.Context, log *slog.Logger) error {
 	indexed := 0
 	for {
-		n, err := b.db.IndexOrders(ctx)
+		n, err := b.DB.IndexOrders(ctx)
 		if err != nil {
 			return err
 		}
@@ -47,12 +47,12 @@ func (b *backend) indexOrders(ctx context.Context, log *slog.Logger) error {
 		}
 	}
 	_ = logCount(log, "orders of an earlier version indexed for the search", indexed, nil)
-	counted, err := b.db.CountOrders(ctx)
+	counted, err := b.DB.CountOrders(ctx)
 	if err := logCount(log, "orders of merchants counted", counted, err); err != nil {
 		return err
 	}
 	for {
-		if merged, err := b.db.MergeWords(ctx); err != nil || !merged {
+		if merged, err := b.DB.MergeWords(ctx); err != nil || !merged {
 			return err
 		}
 	}
@@ -62,10 +62,10 @@ func (b *backend) indexOrders(ctx context.Context, log *slog.Logger) error {
 // purgeAfter, and orders are deleted after retain; 0 means never. With cancelExpired
 // orders are canceled after their deadline. The returned function stops the jobs and
 // waits until they have ended.
-func (b *backend) startJanitor(purgeAfter, retain time.Duration, cancelExpired bool) (stop func()) {
+func (b *Backend) startJanitor(purgeAfter, retain time.Duration, cancelExpired bool) (stop func()) {
 	now, log, group := b.jobs.now, b.jobs.log, b.jobs.newGroup()
 	group.running.Go(func() {
-		err := b.db.CheckFile(group.ctx)
+		err := b.DB.CheckFile(group.ctx)
 		if group.ctx.Err() != nil {
 			return
 		}
@@ -74,31 +74,31 @@ func (b *backend) startJanitor(purgeAfter, retain time.Duration, cancelExpired b
 			log.Error("the database file failed its check", "error", err)
 		}
 	})
-	group.running.Go(func() { b.tokens.RecordUses(group.ctx, usageInterval, log) })
+	group.running.Go(func() { b.Tokens.RecordUses(group.ctx, usageInterval, log) })
 	group.every("expire reservations", expireInterval, false, func(ctx context.Context) error {
 		// Uploads of every instance that can no longer be running.
 		return b.expireReservations(ctx, now().Add(-order.ReservationTimeout), log)
 	})
 	group.every("delete idempotency records", recordInterval, false, func(ctx context.Context) error {
-		_, err := b.orders.DeleteExpiredIdempotencyRecords(ctx)
+		_, err := b.Orders.DeleteExpiredIdempotencyRecords(ctx)
 		return err
 	})
 	group.every("index orders", indexInterval, true, func(ctx context.Context) error { return b.indexOrders(ctx, log) })
 	if cancelExpired {
 		group.every("cancel expired orders", dueInterval, false, func(ctx context.Context) error {
-			count, err := b.orders.CancelExpired(ctx)
+			count, err := b.Orders.CancelExpired(ctx)
 			return logCount(log, "orders canceled after their deadline", count, err)
 		})
 	}
 	if purgeAfter > 0 {
 		group.every("purge deleted files", purgeInterval, true, func(ctx context.Context) error {
-			count, err := b.orders.PurgeDeletedFiles(ctx, now().Add(-purgeAfter))
+			count, err := b.Orders.PurgeDeletedFiles(ctx, now().Add(-purgeAfter))
 			return logCount(log, "deleted files purged", count, err)
 		})
 	}
 	if retain > 0 {
 		group.every("delete old orders", purgeInterval, true, func(ctx context.Context) error {
-			count, err := b.orders.DeleteOldOrders(ctx, now().Add(-retain))
+			count, err := b.Orders.DeleteOldOrders(ctx, now().Add(-retain))
 			return logCount(log, "old orders deleted", count, err)
 		})
 	}

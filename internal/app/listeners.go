@@ -31,18 +31,18 @@ type listeners struct {
 func (s *server) bind() (*listeners, error) {
 	l := &listeners{}
 	var err error
-	if s.flags.TLS() {
-		if l.mainTLS, err = httpserver.TLSConfig(s.flags.Certificate, s.now, s.log); err != nil {
-			return nil, usageError{err}
+	if s.Flags.TLS() {
+		if l.mainTLS, err = httpserver.TLSConfig(s.Flags.Certificate, s.Now, s.log); err != nil {
+			return nil, UsageError{Err: err}
 		}
 	}
-	if l.main, err = listenOn("listen", s.flags.Listen); err != nil {
+	if l.main, err = listenOn("listen", s.Flags.Listen); err != nil {
 		return nil, err
 	}
-	if s.flags.AdminListen == "" {
+	if s.Flags.AdminListen == "" {
 		return l, nil
 	}
-	if l.admin, err = listenOn("admin-listen", s.flags.AdminListen); err != nil {
+	if l.admin, err = listenOn("admin-listen", s.Flags.AdminListen); err != nil {
 		return nil, errors.Join(err, l.close())
 	}
 	if !isLoopback(l.admin.Addr()) {
@@ -67,7 +67,7 @@ func (l *listeners) close() error {
 func listenOn(flag, address string) (net.Listener, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, usageError{config.Invalid(flag, cannotListen(address, err))}
+		return nil, UsageError{Err: config.Invalid(flag, cannotListen(address, err))}
 	}
 	return listener, nil
 }
@@ -86,7 +86,7 @@ func (l *listeners) operatorsOnMain() bool { return l.admin == nil && isLoopback
 func (s *server) announce(l *listeners, baseURL, storageURL string, maxConnections int) {
 	attributes := []any{
 		"max_connections", maxConnections, "address", l.main.Addr().String(), "base_url", baseURL, "storage_url", storageURL,
-		"database", s.settings.DatabaseName(), "storage", s.settings.StorageName(), "version", version(),
+		"database", s.Settings.DatabaseName(), "storage", s.Settings.StorageName(), "version", Version(),
 	}
 	if l.admin != nil {
 		attributes = append(attributes, "admin_address", l.admin.Addr().String())
@@ -94,7 +94,7 @@ func (s *server) announce(l *listeners, baseURL, storageURL string, maxConnectio
 	}
 	s.say("Merchant Orders listens on %s", config.LocalURL(l.main.Addr(), l.mainTLS != nil))
 	s.log.Info("listening", attributes...)
-	for _, warning := range s.warnings {
+	for _, warning := range s.Warnings {
 		s.log.Warn(warning)
 	}
 	if l.admin == nil && !l.operatorsOnMain() {
@@ -114,13 +114,13 @@ func (s *server) say(format, url string) {
 	}
 }
 
-// encryptAdvice says what to do about a port that sends tokens in plain text.
-const encryptAdvice = "set --tls-cert and --tls-key, or --trusted-proxies if a proxy with TLS is in front"
+// EncryptAdvice says what to do about a port that sends tokens in plain text.
+const EncryptAdvice = "set --tls-cert and --tls-key, or --trusted-proxies if a proxy with TLS is in front"
 
 // warnUnencrypted warns of a port that sends tokens over a network in plain text.
 func (s *server) warnUnencrypted(listener net.Listener, config *tls.Config) {
-	if config == nil && !isLoopback(listener.Addr()) && s.flags.TrustedProxies == "" {
-		s.log.Warn("other machines can reach the port, and its connections are not encrypted; "+encryptAdvice, "address", listener.Addr().String())
+	if config == nil && !isLoopback(listener.Addr()) && s.Flags.TrustedProxies == "" {
+		s.log.Warn("other machines can reach the port, and its connections are not encrypted; "+EncryptAdvice, "address", listener.Addr().String())
 	}
 }
 
@@ -130,13 +130,13 @@ func (s *server) serveAll(ctx context.Context, l *listeners, main, admin http.Ha
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	defer context.AfterFunc(ctx, func() {
-		s.drain(serving, s.flags.DrainTime())
+		s.drain(serving, s.Flags.DrainTime())
 		stop()
 	})()
 	// If one of the servers fails, the other one stops.
 	all, both := errgroup.WithContext(serving)
 	// Shutdown waits for requests in progress. Long polling requests end at once.
-	defer context.AfterFunc(both, s.orders.StopWaiting)()
+	defer context.AfterFunc(both, s.Orders.StopWaiting)()
 	options.TLS = l.mainTLS
 	all.Go(func() error { return httpserver.Serve(both, l.main, main, s.log, options) })
 	if l.admin != nil {

@@ -31,7 +31,7 @@ const (
 
 // monitor reads the state of a server for the metrics.
 type monitor struct {
-	backend *backend
+	backend *Backend
 	sender  *webhook.Sender
 	cache   *respcache.Cache
 	limits  *ratelimit.Limiter
@@ -49,14 +49,14 @@ type monitor struct {
 func (s *server) startMonitor() *monitor {
 	stopped, stop := context.WithCancel(context.Background())
 	m := &monitor{
-		backend: s.backend, sender: s.sender, cache: s.cache, limits: s.limits, now: s.now, folders: s.folders(), health: s.health, stopped: stopped, stop: stop,
+		backend: s.Backend, sender: s.sender, cache: s.cache, limits: s.limits, now: s.Now, folders: s.folders(), health: s.health, stopped: stopped, stop: stop,
 	}
 	m.disks = sharedRead[[]metrics.Disk]{
-		read: m.readDisks, interval: disksInterval, timeout: disksTimeout, patience: scrapePatience, now: s.now, stopped: stopped,
+		read: m.readDisks, interval: disksInterval, timeout: disksTimeout, patience: scrapePatience, now: s.Now, stopped: stopped,
 	}
 	m.survey = sharedRead[*store.Survey]{
-		read:     func(ctx context.Context) (*store.Survey, error) { return readSurvey(ctx, s.db, s.now(), s.log) },
-		interval: surveyInterval, rest: surveyRest, timeout: surveyTimeout, patience: scrapePatience, now: s.now, stopped: stopped,
+		read:     func(ctx context.Context) (*store.Survey, error) { return readSurvey(ctx, s.DB, s.Now(), s.log) },
+		interval: surveyInterval, rest: surveyRest, timeout: surveyTimeout, patience: scrapePatience, now: s.Now, stopped: stopped,
 	}
 	s.metrics.Watch(m.state)
 	return m
@@ -64,9 +64,9 @@ func (s *server) startMonitor() *monitor {
 
 // folders returns the folders of the server by what is in them.
 func (s *server) folders() map[string]string {
-	folders := map[string]string{"files": s.settings.FilesPath()}
-	if _, remote := s.settings.PostgresURL(); !remote {
-		folders["database"] = filepath.Dir(s.settings.DatabasePath())
+	folders := map[string]string{"files": s.Settings.FilesPath()}
+	if _, remote := s.Settings.PostgresURL(); !remote {
+		folders["database"] = filepath.Dir(s.Settings.DatabasePath())
 	}
 	return folders
 }
@@ -96,19 +96,19 @@ func (m *monitor) state() metrics.State {
 	reads.Go(func() { survey, _ = m.survey.get() }) // an older one, if it takes long
 	reads.Wait()
 	state := metrics.State{
-		Version:  version(),
+		Version:  Version(),
 		Database: databaseErr == nil, Storage: storageErr == nil, Disks: disks,
 		Jobs: m.backend.jobs.all(), Survey: newSurvey(survey, m.now()),
 	}
-	pool := m.backend.db.Pool()
+	pool := m.backend.DB.Pool()
 	state.Pool = metrics.ConnectionPool{InUse: pool.InUse, Idle: pool.Idle, Max: pool.Max, Waits: pool.Waits}
 	state.RateLimited = m.limits.Refused()
-	state.FeedWaiters, state.FeedLag = m.backend.orders.Waiting()
+	state.FeedWaiters, state.FeedLag = m.backend.Orders.Waiting()
 	state.Deliveries, state.WebhooksInFlight = m.sender.Stats()
-	state.CanceledByDeadline = m.backend.orders.CanceledByDeadline()
+	state.CanceledByDeadline = m.backend.Orders.CanceledByDeadline()
 	uses := m.cache.Uses()
 	state.CacheHits, state.CacheMisses, state.CacheBytes = uses.Hits, uses.Misses, uses.Bytes
-	state.PageIndexMerchants, state.PageIndexBuckets = m.backend.db.PageIndexes()
+	state.PageIndexMerchants, state.PageIndexBuckets = m.backend.DB.PageIndexes()
 	return state
 }
 

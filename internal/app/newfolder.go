@@ -16,65 +16,65 @@ import (
 	"merchantorders/internal/store/migrations"
 )
 
-// allowNew decides whether a command may make a new installation: in an empty
+// AllowNew decides whether a command may make a new installation: in an empty
 // folder only. A folder with files and without a database has lost it, for example
 // because a volume is not mounted; an empty database would refuse every client.
-// allowNew sets NoCreate if the command may not.
-func (p *process) allowNew(schema *migrations.Options) (err error) {
-	p.notNew, err = p.whyNotNew()
-	schema.NoCreate = p.notNew != ""
+// AllowNew sets NoCreate if the command may not.
+func (o *Opener) AllowNew(schema *migrations.Options) (err error) {
+	o.notNew, err = o.whyNotNew()
+	schema.NoCreate = o.notNew != ""
 	if err != nil || !schema.NoCreate {
 		return err
 	}
-	return p.expectInstallation()
+	return o.ExpectInstallation()
 }
 
 // whyNotNew returns why no new installation can be made; empty text if it can.
-func (p *process) whyNotNew() (string, error) {
-	if _, postgres := p.settings.PostgresURL(); !postgres {
-		database := filepath.Base(p.settings.DatabasePath())
-		reason, err := p.whatIsIn(p.settings.Data, func(name string) bool {
+func (o *Opener) whyNotNew() (string, error) {
+	if _, postgres := o.Settings.PostgresURL(); !postgres {
+		database := filepath.Base(o.Settings.DatabasePath())
+		reason, err := o.whatIsIn(o.Settings.Data, func(name string) bool {
 			// An empty folder may be the mount point of a volume for the files.
-			return strings.HasPrefix(name, database) || strings.HasSuffix(name, ".lock") || emptyFolder(filepath.Join(p.settings.Data, name))
+			return strings.HasPrefix(name, database) || strings.HasSuffix(name, ".lock") || emptyFolder(filepath.Join(o.Settings.Data, name))
 		})
 		if reason != "" || err != nil {
 			return reason, err
 		}
 	}
-	if p.settings.FilesInData() {
+	if o.Settings.FilesInData() {
 		return "", nil
 	}
-	return p.whatIsIn(p.settings.FilesPath(), func(name string) bool { return name == filestore.StagingDir })
+	return o.whatIsIn(o.Settings.FilesPath(), func(name string) bool { return name == filestore.StagingDir })
 }
 
 // expectEmptyBucket returns migrations.ErrNoSchema, and sets notNew, if a bucket
 // contains files. It is asked only if the database is empty. bucket may be nil.
-func (p *process) expectEmptyBucket(ctx context.Context, bucket *s3.Store) error {
+func (o *Opener) expectEmptyBucket(ctx context.Context, bucket *s3.Store) error {
 	if bucket == nil {
 		return nil
 	}
 	err := bucket.Each(ctx, func(string) error { return fs.ErrExist })
 	if errors.Is(err, fs.ErrExist) {
 		// Clients have chosen the names of files.
-		p.notNew = fmt.Sprintf("the bucket %s contains files, but the database %s is missing or empty: name the database of these files, or restore a backup of it;"+
-			" a new installation can be made with an empty bucket only", p.settings.StorageName(), p.settings.DatabaseName())
+		o.notNew = fmt.Sprintf("the bucket %s contains files, but the database %s is missing or empty: name the database of these files, or restore a backup of it;"+
+			" a new installation can be made with an empty bucket only", o.Settings.StorageName(), o.Settings.DatabaseName())
 		return migrations.ErrNoSchema
 	}
 	return err
 }
 
-// openEmptyBucket is expectEmptyBucket for commands that need no bucket otherwise.
-func (p *process) openEmptyBucket(ctx context.Context) error {
-	bucket, err := p.openBucket(ctx)
+// OpenEmptyBucket is expectEmptyBucket for commands that need no bucket otherwise.
+func (o *Opener) OpenEmptyBucket(ctx context.Context) error {
+	bucket, err := o.OpenBucket(ctx)
 	if err != nil {
 		return err
 	}
-	return p.expectEmptyBucket(ctx, bucket)
+	return o.expectEmptyBucket(ctx, bucket)
 }
 
 // whatIsIn returns an error text that names what is in a folder, unless ignored;
 // empty text if there is nothing.
-func (p *process) whatIsIn(folder string, ignored func(name string) bool) (string, error) {
+func (o *Opener) whatIsIn(folder string, ignored func(name string) bool) (string, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
@@ -82,7 +82,7 @@ func (p *process) whatIsIn(folder string, ignored func(name string) bool) (strin
 	for _, entry := range entries {
 		if name := entry.Name(); name != "lost+found" && !ignored(name) {
 			return fmt.Sprintf("the folder %s contains %s, but the database %s is missing or empty: mount the volume of the database, or restore a backup;"+
-				" a new installation can be made in an empty folder only", folder, name, p.settings.DatabaseName()), nil
+				" a new installation can be made in an empty folder only", folder, name, o.Settings.DatabaseName()), nil
 		}
 	}
 	return "", nil
@@ -93,11 +93,11 @@ func emptyFolder(path string) bool {
 	return err == nil && len(entries) == 0
 }
 
-// createDataFolder creates the data folder, accessible to its owner only, if it
+// CreateDataFolder creates the data folder, accessible to its owner only, if it
 // does not exist. It returns the full path of a new folder, so that the user
 // notices a mistyped name, and "" if the folder exists.
-func (p *process) createDataFolder() (string, error) {
-	path, err := filepath.Abs(p.settings.Data)
+func (o *Opener) CreateDataFolder() (string, error) {
+	path, err := filepath.Abs(o.Settings.Data)
 	if err != nil {
 		return "", err
 	}
@@ -110,28 +110,28 @@ func (p *process) createDataFolder() (string, error) {
 	return path, nil
 }
 
-// expectInstallation returns an error if the settings name an SQLite file that does
+// ExpectInstallation returns an error if the settings name an SQLite file that does
 // not exist, so that a mistyped data folder is not taken for an empty installation.
 // Opening the database reports any other error.
-func (p *process) expectInstallation() error {
-	if _, postgres := p.settings.PostgresURL(); postgres {
+func (o *Opener) ExpectInstallation() error {
+	if _, postgres := o.Settings.PostgresURL(); postgres {
 		return nil
 	}
-	path := p.settings.DatabasePath()
+	path := o.Settings.DatabasePath()
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	problem := p.notNew
+	problem := o.notNew
 	if problem == "" {
 		problem = "must name an installation: there is no " + path + "; serve or merchant add makes a new one in an empty folder"
 	}
-	return usageError{config.Invalid(p.databaseFlag(), problem)}
+	return UsageError{Err: config.Invalid(o.databaseFlag(), problem)}
 }
 
 // databaseFlag returns the flag that names the database.
-func (p *process) databaseFlag() string {
-	if p.settings.Database == "" {
-		return p.flagPrefix + "data"
+func (o *Opener) databaseFlag() string {
+	if o.Settings.Database == "" {
+		return o.FlagPrefix + "data"
 	}
-	return p.flagPrefix + "database"
+	return o.FlagPrefix + "database"
 }

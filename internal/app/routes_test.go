@@ -17,7 +17,7 @@ import (
 // of the OpenAPI documents.
 func TestEveryRouteIsDescribed(t *testing.T) {
 	t.Parallel()
-	s := &server{process: &process{}, backend: &backend{files: &disk.Store{}}, metrics: metrics.New(), health: httpserver.NewHealth(httpserver.Readiness{})}
+	s := &server{Backend: &Backend{Files: &disk.Store{}}, metrics: metrics.New(), health: httpserver.NewHealth(httpserver.Readiness{})}
 	served := map[openapitest.Operation]bool{}
 	main, admin := s.routers("http://localhost", "http://localhost/storage", false)
 	for _, group := range slices.Concat(main.Groups(), admin.Groups()) {

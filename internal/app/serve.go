@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"os"
@@ -34,15 +35,21 @@ import (
 	"merchantorders/internal/webhook"
 )
 
-type serveCommand struct {
-	withFiles
-	Settings config.Serve `embed:""`
+// ServeOptions are what serve works with.
+type ServeOptions struct {
+	Opener
+	Flags    config.Serve
+	Environ  []string // like os.Environ, for the settings of tracing
+	Warnings []string // about the command line, to be logged
+	Stdout   io.Writer
+	Stderr   io.Writer // of the log
+	// Wrap adds the outermost middleware; nil: none.
+	Wrap func(http.Handler) http.Handler
 }
 
-func (c *serveCommand) check() error { return c.Settings.Check() }
-
-func (c *serveCommand) run(ctx context.Context, p *process) error {
-	err := c.serve(ctx, p)
+// Serve opens the backend, serves until ctx ends, and closes the backend.
+func Serve(ctx context.Context, options ServeOptions) error {
+	err := serve(ctx, options)
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		// The server was stopped before it was ready.
 		return nil
@@ -50,18 +57,14 @@ func (c *serveCommand) run(ctx context.Context, p *process) error {
 	return err
 }
 
-// serve opens the backend, serves until ctx ends, and closes the backend.
-func (c *serveCommand) serve(ctx context.Context, p *process) error {
-	s := &server{
-		process: p, flags: c.Settings, metrics: metrics.New(),
-		log: slog.New(c.logHandler(p)),
-	}
+func serve(ctx context.Context, options ServeOptions) error {
+	s := &server{ServeOptions: options, metrics: metrics.New(), log: slog.New(options.logHandler())}
 	if err := s.startTracing(ctx); err != nil {
 		return err
 	}
 	defer s.stopTracing()
-	schema := migrations.Options{OnStep: logSteps(s.log)}
-	if err := p.allowNew(&schema); err != nil {
+	schema := migrations.Options{OnStep: LogSteps(s.log)}
+	if err := s.AllowNew(&schema); err != nil {
 		return err
 	}
 	// Bound before anything is created or migrated. Clients that connect meanwhile
@@ -71,16 +74,16 @@ func (c *serveCommand) serve(ctx context.Context, p *process) error {
 		return err
 	}
 	defer func() { _ = ports.close() }()
-	created, err := p.createDataFolder()
+	created, err := s.CreateDataFolder()
 	if err != nil {
 		return err
 	}
-	locks, err := p.lockForServe(ctx)
+	locks, err := s.LockForServe(ctx)
 	if err != nil {
 		return err
 	}
 	if err := s.open(ctx, schema); err != nil {
-		return errors.Join(err, locks.release())
+		return errors.Join(err, locks.Release())
 	}
 	if created != "" {
 		s.log.Info("data folder created", "path", created)
@@ -88,23 +91,23 @@ func (c *serveCommand) serve(ctx context.Context, p *process) error {
 	if err = s.prepare(ctx, locks); err == nil {
 		err = s.serveRequests(ctx, ports)
 	}
-	if err = errors.Join(err, s.backend.close(), locks.release()); err == nil {
+	if err = errors.Join(err, s.Backend.Close(), locks.Release()); err == nil {
 		s.log.Info("stopped")
 	}
 	return err
 }
 
 // logHandler returns the handler that writes the log to standard error.
-func (c *serveCommand) logHandler(p *process) slog.Handler {
-	options := &slog.HandlerOptions{Level: p.settings.Level()}
-	if c.Settings.LogFormat == config.LogText {
-		return slog.NewTextHandler(p.stderr, options)
+func (o *ServeOptions) logHandler() slog.Handler {
+	options := &slog.HandlerOptions{Level: o.Settings.Level()}
+	if o.Flags.LogFormat == config.LogText {
+		return slog.NewTextHandler(o.Stderr, options)
 	}
-	return slog.NewJSONHandler(p.stderr, options)
+	return slog.NewJSONHandler(o.Stderr, options)
 }
 
-// logSteps logs each step of the schema.
-func logSteps(log *slog.Logger) func(migrations.Step) {
+// LogSteps logs each step of the schema.
+func LogSteps(log *slog.Logger) func(migrations.Step) {
 	return func(step migrations.Step) {
 		log.Info("schema migrated", "schema", step.Version, "step", step.Name, "ms", step.Took.Milliseconds())
 	}
@@ -113,12 +116,12 @@ func logSteps(log *slog.Logger) func(migrations.Step) {
 // open opens the backend. The bucket is tested first, so that the schema does not
 // change if the server cannot start.
 func (s *server) open(ctx context.Context, schema migrations.Options) error {
-	bucket, err := s.openBucket(ctx)
+	bucket, err := s.OpenBucket(ctx)
 	if err != nil {
 		return err
 	}
 	schema.BeforeCreate = func(ctx context.Context) error { return s.expectEmptyBucket(ctx, bucket) }
-	db, err := s.openDatabase(ctx, store.Options{Observe: s.metrics.Database, Schema: schema, Wrap: s.traceDatabase()})
+	db, err := s.OpenDatabase(ctx, store.Options{Observe: s.metrics.Database, Schema: schema, Wrap: s.traceDatabase()})
 	if err != nil {
 		return err
 	}
@@ -126,15 +129,14 @@ func (s *server) open(ctx context.Context, schema migrations.Options) error {
 	if err != nil {
 		return errors.Join(err, db.Close())
 	}
-	s.backend = s.newBackend(db, files, s.log)
+	s.Backend = s.NewBackend(db, files, s.log)
 	return nil
 }
 
 // server is one run of serve.
 type server struct {
-	*process
-	*backend
-	flags   config.Serve
+	ServeOptions
+	*Backend
 	log     *slog.Logger
 	metrics *metrics.Metrics
 	cache   *respcache.Cache
@@ -150,21 +152,21 @@ type server struct {
 // prepare removes the staged files and reservations that crashed servers have
 // left, and lets other servers start. If no other server can use them, it removes
 // staged files and expires reservations of any age, and ends the leases of webhooks.
-func (s *server) prepare(ctx context.Context, locks *serveLocks) error {
-	if err := s.db.WatchCommits(ctx); err != nil {
+func (s *server) prepare(ctx context.Context, locks *ServeLocks) error {
+	if err := s.DB.WatchCommits(ctx); err != nil {
 		s.log.Warn("cannot watch the commits of the database; every request reads its token", "error", err)
 	}
 	// future is a year ahead, since an earlier clock may have been fast.
-	old, future := s.now().Add(-order.ReservationTimeout), s.now().AddDate(1, 0, 0)
+	old, future := s.Now().Add(-order.ReservationTimeout), s.Now().AddDate(1, 0, 0)
 	staged, reserved := old, old
-	if locks.aloneInDatabase() || s.settings.FilesInData() && locks.aloneInFolder() {
+	if locks.AloneInDatabase() || s.Settings.FilesInData() && locks.AloneInFolder() {
 		staged = future
 	}
 	var leases error
-	if locks.aloneInDatabase() {
-		reserved, leases = future, s.db.ReleaseWebhooks(ctx)
+	if locks.AloneInDatabase() {
+		reserved, leases = future, s.DB.ReleaseWebhooks(ctx)
 	}
-	err := errors.Join(s.files.RemoveStagedFiles(staged), s.expireReservations(ctx, reserved, s.log), leases)
+	err := errors.Join(s.Files.RemoveStagedFiles(staged), s.expireReservations(ctx, reserved, s.log), leases)
 	if err != nil {
 		return fmt.Errorf("clean up after a crashed server: %w", err)
 	}
@@ -174,9 +176,9 @@ func (s *server) prepare(ctx context.Context, locks *serveLocks) error {
 // serveRequests creates the demo if requested, and serves the requests of the
 // listeners until ctx ends.
 func (s *server) serveRequests(ctx context.Context, l *listeners) error {
-	baseURL, storageURL := s.settings.Addresses(config.LocalURL(l.main.Addr(), l.mainTLS != nil))
+	baseURL, storageURL := s.Settings.Addresses(config.LocalURL(l.main.Addr(), l.mainTLS != nil))
 	s.startWebhooks() // before the first change
-	if s.flags.Demo {
+	if s.Flags.Demo {
 		created, err := s.showDemo(ctx, baseURL)
 		if err != nil {
 			return err
@@ -185,21 +187,21 @@ func (s *server) serveRequests(ctx context.Context, l *listeners) error {
 			defer s.startSimulator()()
 		}
 	}
-	options := httpserver.Options{Connections: s.flags.Connections(maxOpenFiles()), Idle: s.flags.Idle()}
+	options := httpserver.Options{Connections: s.Flags.Connections(MaxOpenFiles()), Idle: s.Flags.Idle()}
 	s.announce(l, baseURL, storageURL, options.Connections)
-	stop := s.startJanitor(s.flags.PurgeAfter(), s.flags.RetainFor(), s.flags.CancelExpired)
+	stop := s.startJanitor(s.Flags.PurgeAfter(), s.Flags.RetainFor(), s.Flags.CancelExpired)
 	defer stop()
 	defer s.runSender()()
-	s.cache = respcache.New(responseCacheSize, s.now)
-	s.limits = ratelimit.New(s.flags.Requests(), s.now)
+	s.cache = respcache.New(responseCacheSize, s.Now)
+	s.limits = ratelimit.New(s.Flags.Requests(), s.Now)
 	s.health = s.newHealth()
 	defer s.startMonitor().close()
 	main, admin := s.routers(baseURL, storageURL, l.operatorsOnMain())
 	return s.serveAll(ctx, l, s.handler(main), s.handler(admin), options)
 }
 
-// maxOpenFiles returns how many files the process may open, 0 if that is not known.
-func maxOpenFiles() uint64 {
+// MaxOpenFiles returns how many files the process may open, 0 if that is not known.
+func MaxOpenFiles() uint64 {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return 0
@@ -216,7 +218,7 @@ func cannotListen(address string, err error) string {
 	case errors.As(err, &syscallErr):
 		return "cannot listen on " + address + ": " + syscallErr.Err.Error()
 	}
-	return "cannot listen on " + address + ": " + oneLine(err.Error())
+	return "cannot listen on " + address + ": " + OneLine(err.Error())
 }
 
 // demoTokenLifetime is short because the token is printed.
@@ -225,7 +227,7 @@ const demoTokenLifetime = 24 * time.Hour
 // showDemo creates the demo unless it exists, and a token for its merchant, and
 // prints the token with three commands to try. ok is false if there is no demo.
 func (s *server) showDemo(ctx context.Context, baseURL string) (ok bool, err error) {
-	result, err := demo.Prepare(ctx, s.orders, s.now())
+	result, err := demo.Prepare(ctx, s.Orders, s.Now())
 	if err != nil {
 		return false, fmt.Errorf("create the demo: %w", err)
 	}
@@ -236,15 +238,15 @@ func (s *server) showDemo(ctx context.Context, baseURL string) (ok bool, err err
 	if result == demo.Exists {
 		status = "exists already and was not changed. Another token for it, valid for 24 hours:"
 	}
-	reference, err := demo.Example(ctx, s.orders)
+	reference, err := demo.Example(ctx, s.Orders)
 	if err != nil {
 		return false, err
 	}
 	lifetime := demoTokenLifetime
-	if longest := s.tokens.MaxLifetime; longest > 0 {
+	if longest := s.Tokens.MaxLifetime; longest > 0 {
 		lifetime = min(lifetime, longest)
 	}
-	text, created, err := s.tokens.Create(ctx, demo.MerchantID, order.MerchantScopes, lifetime)
+	text, created, err := s.Tokens.Create(ctx, demo.MerchantID, order.MerchantScopes, lifetime)
 	if err != nil {
 		return false, err
 	}
@@ -252,12 +254,18 @@ func (s *server) showDemo(ctx context.Context, baseURL string) (ok bool, err err
 	curl := func(options, path string) string {
 		return "  curl " + options + "-H 'Authorization: Bearer " + text + "' " + quoted(baseURL+path)
 	}
-	_, err = fmt.Fprintf(s.stdout, "The demo merchant %d (%s) %s\n\n  %s\n\nOpen %s in a browser and sign in with it. Or try a list, one order, and accepting it:\n\n%s\n%s\n%s\n\n",
+	_, err = fmt.Fprintf(s.Stdout, "The demo merchant %d (%s) %s\n\n  %s\n\nOpen %s in a browser and sign in with it. Or try a list, one order, and accepting it:\n\n%s\n%s\n%s\n\n",
 		demo.MerchantID, demo.MerchantName, status, text, baseURL+"/",
 		curl("", "/v2/orders?itemsPerPage=3"),
 		curl("", "/v2/orders/"+reference),
 		curl("-X PATCH ", "/v2/orders/"+reference+"/accept"))
 	return true, err
+}
+
+// print writes one line to standard output.
+func (s *server) print(format string, args ...any) error {
+	_, err := fmt.Fprintln(s.Stdout, OneLine(fmt.Sprintf(format, args...)))
+	return err
 }
 
 // quoted quotes a text for the shell.
@@ -269,24 +277,24 @@ const responseCacheSize = 24 << 20
 
 // handler returns the handler of everything that a router serves.
 func (s *server) handler(router *web.Router) http.Handler {
-	log := web.RequestLog{Logger: s.log, NoAddresses: s.flags.HideAddresses, Proxies: s.flags.Proxies()}
+	log := web.RequestLog{Logger: s.log, NoAddresses: s.Flags.HideAddresses, Proxies: s.Flags.Proxies()}
 	var handler http.Handler = router
 	if s.sandbox() {
 		handler = web.WithFaults(router, router.EncodeError, wait)
 	}
-	return s.wrap(s.observe(handler, router.EncodeError, log))
+	return s.Wrap(s.observe(handler, router.EncodeError, log))
 }
 
 // sandbox reports whether integrators rehearse with the server.
-func (s *server) sandbox() bool { return s.flags.Sandbox || s.flags.Demo }
+func (s *server) sandbox() bool { return s.Flags.Sandbox || s.Flags.Demo }
 
 // newHealth returns the health of the server.
 func (s *server) newHealth() *httpserver.Health {
-	_, bucket := s.settings.Bucket()
+	_, bucket := s.Settings.Bucket()
 	return httpserver.NewHealth(httpserver.Readiness{
-		Database: s.db.Ping, Storage: s.files.Check,
+		Database: s.DB.Ping, Storage: s.Files.Check,
 		// Without its folder the server can hardly do anything.
-		StorageRequired: !bucket || s.flags.ReadyRequiresStorage,
+		StorageRequired: !bucket || s.Flags.ReadyRequiresStorage,
 		Stopping:        s.stopping.Load,
 	})
 }
@@ -295,23 +303,23 @@ func (s *server) newHealth() *httpserver.Health {
 // also has what is for operators, if operatorsOnMain is set.
 func (s *server) routers(baseURL, storageURL string, operatorsOnMain bool) (main, admin *web.Router) {
 	config := web.RouterConfig{
-		Authenticator: s.tokens,
+		Authenticator: s.Tokens,
 		Limits:        s.limits,
 		ResponseCache: s.cache,
 		Metrics:       s.metrics,
-		Refuser:       s.orders,
-		ViewVersion:   web.ViewVersion(v1.ViewVersion, v2.ViewVersion, baseURL, storageURL, s.settings.ErrorCodes),
+		Refuser:       s.Orders,
+		ViewVersion:   web.ViewVersion(v1.ViewVersion, v2.ViewVersion, baseURL, storageURL, s.Settings.ErrorCodes),
 	}
-	invoices := invoiceapi.Endpoints{Orders: s.orders, Metrics: s.metrics, StorageURL: storageURL}
-	stored := storageapi.API{Orders: s.orders, Metrics: s.metrics}
+	invoices := invoiceapi.Endpoints{Orders: s.Orders, Metrics: s.metrics, StorageURL: storageURL}
+	stored := storageapi.API{Orders: s.Orders, Metrics: s.metrics}
 	webhooks := webhookapi.API{Webhooks: s.webhooks}
 	operators := operator.API{
-		Orders: s.orders, Tokens: s.tokens, Log: s.log, Webhooks: webhooks, Sessions: s.sessions, BaseURL: baseURL,
+		Orders: s.Orders, Tokens: s.Tokens, Log: s.log, Webhooks: webhooks, Sessions: s.Sessions, BaseURL: baseURL,
 		OrderView: func(o order.Order) any { return v2.NewOrderView(o, storageURL) }, EventViews: v2.NewEventViews,
 	}.Routes()
 	documents, pages := docpages.DocumentRoutes(), docpages.PageRoutes(baseURL)
 	people := console.Console{
-		Orders: s.orders, Sessions: s.sessions, Tokens: s.tokens, Webhooks: s.webhooks, Limits: s.limits, Metrics: s.metrics, Log: s.log,
+		Orders: s.Orders, Sessions: s.Sessions, Tokens: s.Tokens, Webhooks: s.webhooks, Limits: s.limits, Metrics: s.metrics, Log: s.log,
 		MerchantURL: baseURL, Audience: console.Operators, ParseChange: operator.ParseChange,
 	}
 	// The admin port has an address of its own, so its pages do not know their URL.
@@ -324,8 +332,8 @@ func (s *server) routers(baseURL, storageURL string, operatorsOnMain bool) (main
 	groups := []web.RouteGroup{
 		v1.API{Endpoints: invoices, BaseURL: baseURL}.Routes(),
 		v2.API{
-			Endpoints: invoices, BaseURL: baseURL, ErrorCodes: v2.ErrorCodes(s.settings.ErrorCodes), Webhooks: webhooks,
-			Tokens: s.tokens, Log: s.log,
+			Endpoints: invoices, BaseURL: baseURL, ErrorCodes: v2.ErrorCodes(s.Settings.ErrorCodes), Webhooks: webhooks,
+			Tokens: s.Tokens, Log: s.log,
 		}.Routes(),
 		stored.Routes(), stored.LinkRoutes(),
 		documents, pages, staff,

@@ -12,17 +12,17 @@ import (
 )
 
 // startTracing starts tracing if the environment variables of OpenTelemetry ask for
-// it. Otherwise s.tracing stays nil, and nothing is wrapped.
+// it. Otherwise s.Tracing stays nil, and nothing is wrapped.
 func (s *server) startTracing(ctx context.Context) error {
-	settings, err := tracing.Read(s.environ)
+	settings, err := tracing.Read(s.Environ)
 	if err != nil {
-		return usageError{err}
+		return UsageError{Err: err}
 	}
 	if !settings.On() {
 		return nil
 	}
-	if s.tracing, err = tracing.Start(ctx, settings, version(), s.log); err != nil {
-		return usageError{err}
+	if s.Tracing, err = tracing.Start(ctx, settings, Version(), s.log); err != nil {
+		return UsageError{Err: err}
 	}
 	s.log = slog.New(tracing.LogHandler(s.log.Handler()))
 	return nil
@@ -31,39 +31,39 @@ func (s *server) startTracing(ctx context.Context) error {
 // stopTracing sends the last spans. A collector that cannot be reached does not make
 // the server fail.
 func (s *server) stopTracing() {
-	if s.tracing == nil {
+	if s.Tracing == nil {
 		return
 	}
-	if err := s.tracing.Stop(); err != nil {
+	if err := s.Tracing.Stop(); err != nil {
 		s.log.Warn("spans are lost", "error", err)
 	}
 }
 
 // traceDatabase returns store.Options.Wrap.
 func (s *server) traceDatabase() func(sqldb.DB) sqldb.DB {
-	if s.tracing == nil {
+	if s.Tracing == nil {
 		return nil
 	}
 	system := "sqlite"
-	if _, remote := s.settings.PostgresURL(); remote {
+	if _, remote := s.Settings.PostgresURL(); remote {
 		system = "postgresql"
 	}
-	return func(db sqldb.DB) sqldb.DB { return s.tracing.Database(db, system) }
+	return func(db sqldb.DB) sqldb.DB { return s.Tracing.Database(db, system) }
 }
 
 // traceTransport returns s3.Bucket.Wrap.
-func (p *process) traceTransport() func(http.RoundTripper) http.RoundTripper {
-	if p.tracing == nil {
+func (o *Opener) traceTransport() func(http.RoundTripper) http.RoundTripper {
+	if o.Tracing == nil {
 		return nil
 	}
-	return p.tracing.Transport
+	return o.Tracing.Transport
 }
 
 // observe returns the handler of the server that observes requests to next.
 func (s *server) observe(next http.Handler, encode web.ErrorEncoder, log web.RequestLog) http.Handler {
-	if s.tracing == nil {
-		return web.Observe(next, encode, log, s.metrics, s.now)
+	if s.Tracing == nil {
+		return web.Observe(next, encode, log, s.metrics, s.Now)
 	}
-	log.Finished = s.tracing.Finish
-	return s.tracing.Handler(web.Observe(next, encode, log, s.metrics, s.now), httpserver.IsMonitoring)
+	log.Finished = s.Tracing.Finish
+	return s.Tracing.Handler(web.Observe(next, encode, log, s.metrics, s.Now), httpserver.IsMonitoring)
 }

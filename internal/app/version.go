@@ -2,7 +2,6 @@ package app
 
 import (
 	"cmp"
-	"context"
 	"runtime"
 	"runtime/debug"
 	"sync"
@@ -12,9 +11,9 @@ import (
 // the commit, in RFC 3339.
 var releaseVersion, releaseCommit, releaseDate string
 
-// build says what the program was built from. A text is "unknown" if the Go tool
+// Build says what the program was built from. A text is "unknown" if the Go tool
 // recorded nothing.
-type build struct {
+type Build struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit"`
 	Date     string `json:"date"` // of the commit
@@ -22,10 +21,10 @@ type build struct {
 	Platform string `json:"platform"`
 }
 
-// thisBuild returns what this program was built from.
-var thisBuild = sync.OnceValue(func() build {
+// ThisBuild returns what this program was built from.
+var ThisBuild = sync.OnceValue(func() Build {
 	const unknown = "unknown"
-	b := build{releaseVersion, releaseCommit, releaseDate, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+	b := Build{releaseVersion, releaseCommit, releaseDate, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		b.Version = cmp.Or(b.Version, info.Main.Version)
 		for _, setting := range info.Settings {
@@ -41,18 +40,5 @@ var thisBuild = sync.OnceValue(func() build {
 	return b
 })
 
-// version returns the version of the program.
-func version() string { return thisBuild().Version }
-
-type versionCommand struct {
-	alwaysValid
-	JSON bool `name:"json" help:"Print JSON."`
-}
-
-func (c *versionCommand) run(_ context.Context, p *process) error {
-	b := thisBuild()
-	if c.JSON {
-		return p.printJSON(b)
-	}
-	return p.print("%s %s %s %s, commit %s of %s", programName, b.Version, b.Go, b.Platform, b.Commit, b.Date)
-}
+// Version returns the version of the program.
+func Version() string { return ThisBuild().Version }

@@ -11,21 +11,21 @@ import (
 
 // startWebhooks makes the service and the sender of webhooks.
 func (s *server) startWebhooks() {
-	var client webhook.Poster = webhook.NewClient(s.flags.WebhookAllowPrivate)
+	var client webhook.Poster = webhook.NewClient(s.Flags.WebhookAllowPrivate)
 	if s.sandbox() {
 		client = twicePoster{client}
 	}
-	if s.tracing != nil {
-		client = s.tracing.Poster(client)
+	if s.Tracing != nil {
+		client = s.Tracing.Poster(client)
 	}
 	s.sender = webhook.NewSender(webhook.Options{
-		Store: s.db, Poster: client, Encoder: v2.EventEncoder{}, Now: s.now, Random: rand.Float64, Log: s.log,
+		Store: s.DB, Poster: client, Encoder: v2.EventEncoder{}, Now: s.Now, Random: rand.Float64, Log: s.log,
 	})
 	s.webhooks = webhook.NewService(webhook.ServiceOptions{
-		Store: s.db, Poster: client, Encoder: v2.EventEncoder{}, Now: s.now,
-		AllowPrivate: s.flags.WebhookAllowPrivate, Added: s.sender.Added,
+		Store: s.DB, Poster: client, Encoder: v2.EventEncoder{}, Now: s.Now,
+		AllowPrivate: s.Flags.WebhookAllowPrivate, Added: s.sender.Added,
 	})
-	s.orders.OnChange(s.sender.Changed)
+	s.Orders.OnChange(s.sender.Changed)
 }
 
 // deliveriesInterval is the interval of deleting old deliveries from the log.
@@ -36,7 +36,7 @@ const deliveriesInterval = time.Hour
 // requests have ended.
 func (s *server) runSender() (stop func()) {
 	group := s.jobs.newGroup()
-	if !s.flags.NoWebhooks {
+	if !s.Flags.NoWebhooks {
 		group.running.Go(func() { s.sender.Run(group.ctx) })
 	}
 	group.every("delete webhook deliveries", deliveriesInterval, false, func(ctx context.Context) error {

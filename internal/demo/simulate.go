@@ -38,6 +38,9 @@ type Settings struct {
 	Observe func(at time.Time, reference string, state order.State)
 }
 
+// Interval is the time between two steps of a Simulator.
+const Interval = time.Second
+
 // Simulator plays the marketplace for one merchant: customers who place and cancel
 // orders, carriers who move them on, returns. It works on what the database holds: a
 // Simulator that is started again continues with the orders of the one before.

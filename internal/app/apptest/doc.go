@@ -2,6 +2,6 @@
 // process (Start) or as a process that can be killed (StartProcess), on a free
 // port and a new data folder, and its command line (Run).
 //
-// It uses app.Run and the built program only, so that a test sees what a user
+// It uses commands.Run and the built program only, so that a test sees what a user
 // sees. It checks nothing but that they work.
 package apptest

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"merchantorders/internal/app"
+	"merchantorders/internal/app/commands"
 )
 
 // Result is the result of a command.
@@ -25,7 +25,7 @@ func Run(t testing.TB, stdin string, args ...string) Result {
 func runIn(t testing.TB, environ []string, stdin string, args ...string) Result {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	code := app.Run(t.Context(), args, strings.NewReader(stdin), &stdout, &stderr, environ)
+	code := commands.Run(t.Context(), args, strings.NewReader(stdin), &stdout, &stderr, environ)
 	return Result{Code: code, Stdout: stdout.String(), Stderr: stderr.String()}
 }
 

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"merchantorders/internal/app"
+	"merchantorders/internal/app/commands"
 	"merchantorders/openapi/openapitest"
 )
 
@@ -86,11 +86,11 @@ func (f Folder) start(t testing.TB, check func(testing.TB) func(http.Handler) ht
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{Folder: f, stdout: newOutput(), log: newOutput(), cancel: cancel, ended: make(chan struct{})}
 	showAfterFailure(t, s.log)
-	wrapped := app.WrapHandler(check(t))
+	wrapped := commands.WrapHandler(check(t))
 	args := f.arguments(append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...)...)
 	go func() {
 		defer close(s.ended)
-		s.code = app.Run(ctx, args, strings.NewReader(""), s.stdout, s.log, f.Environ, wrapped)
+		s.code = commands.Run(ctx, args, strings.NewReader(""), s.stdout, s.log, f.Environ, wrapped)
 	}()
 	t.Cleanup(func() { s.Stop(t) })
 	s.BaseURL = s.stdout.address(t, s.ended, s.log)

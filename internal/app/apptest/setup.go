@@ -6,7 +6,7 @@ import (
 	"errors"
 	"os"
 
-	"merchantorders/internal/app"
+	"merchantorders/internal/app/commands"
 )
 
 // SetUp runs the command migrate, which creates the tables of a database, and on a
@@ -16,14 +16,14 @@ func SetUp(ctx context.Context, url string, cluster bool) error {
 	if err != nil {
 		return err
 	}
-	commands := []string{"migrate"}
+	steps := []string{"migrate"}
 	if cluster {
-		commands = append(commands, "distribute")
+		steps = append(steps, "distribute")
 	}
-	for _, command := range commands {
+	for _, command := range steps {
 		var stderr bytes.Buffer
 		args := []string{"--data", folder, "--database", url, command}
-		if app.Run(ctx, args, new(bytes.Buffer), new(bytes.Buffer), &stderr, nil) != 0 {
+		if commands.Run(ctx, args, new(bytes.Buffer), new(bytes.Buffer), &stderr, nil) != 0 {
 			return errors.Join(errors.New(stderr.String()), os.RemoveAll(folder))
 		}
 	}

@@ -1,0 +1,96 @@
+package commands
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"strconv"
+	"time"
+
+	"merchantorders/internal/app"
+	"merchantorders/internal/config"
+	"merchantorders/internal/order"
+)
+
+type auditCommand struct {
+	jsonFlag
+	Merchant  string `placeholder:"N" help:"Only changes of this merchant; 0: changes that belong to no merchant. Empty: all."`
+	Reference string `placeholder:"TEXT" help:"Only changes of the order with this reference."`
+	TokenID   string `name:"token-id" placeholder:"N" help:"Only changes with the token of this id."`
+	Action    string `placeholder:"WORD" help:"Only this action, such as order.state_changed."`
+	From      string `placeholder:"DAY" help:"Only changes on or after this day (UTC), such as 2026-11-20."`
+	To        string `placeholder:"DAY" help:"Only changes on or before this day (UTC)."`
+
+	query order.AuditQuery
+}
+
+func (c *auditCommand) check() error {
+	var merchant, reference, token, from, to string
+	if c.Merchant != "" {
+		id, ok := order.ParseID(c.Merchant)
+		if c.query.MerchantID = &id; !ok && c.Merchant != "0" {
+			merchant = "must be a whole number from 0"
+		}
+	}
+	if c.query.Reference = c.Reference; c.Reference != "" && !order.ByReference(c.Reference).Valid() {
+		reference = "is not the reference of an order"
+	}
+	if c.TokenID != "" {
+		c.query.TokenID, token = positive(c.TokenID)
+	}
+	c.query.Action = order.AuditAction(c.Action)
+	c.query.From, from = parseDay(c.From)
+	if c.query.To, to = parseDay(c.To); !c.query.To.IsZero() {
+		c.query.To = c.query.To.AddDate(0, 0, 1)
+	}
+	return errors.Join(config.Invalid("merchant", merchant), config.Invalid("reference", reference), config.Invalid("token-id", token),
+		config.Invalid("from", from), config.Invalid("to", to))
+}
+
+// auditJSON is the JSON output of an entry of the audit log.
+type auditJSON struct {
+	MerchantID     int64     `json:"merchantId"` // 0: of no merchant
+	Seq            int64     `json:"seq"`
+	At             time.Time `json:"at"`
+	Action         string    `json:"action"`
+	Actor          string    `json:"actor"`
+	TokenID        int64     `json:"tokenId,omitempty"`
+	RequestID      string    `json:"requestId,omitempty"`
+	Address        string    `json:"address,omitempty"`
+	OrderID        int64     `json:"orderId,omitempty"`
+	OrderReference string    `json:"orderReference,omitempty"`
+	SubjectID      int64     `json:"subjectId,omitempty"`
+	Detail         string    `json:"detail,omitempty"`
+	Hash           string    `json:"hash"`
+}
+
+func newAuditJSON(e order.AuditEntry) auditJSON {
+	return auditJSON{
+		MerchantID: e.MerchantID, Seq: e.Seq, At: utc(e.At), Action: string(e.Action), Actor: e.Actor.String(),
+		TokenID: e.Source.TokenID, RequestID: e.Source.RequestID, Address: e.Source.Address,
+		OrderID: e.LegacyID, OrderReference: e.Reference, SubjectID: e.SubjectID, Detail: e.Detail, Hash: hex.EncodeToString(e.Hash[:]),
+	}
+}
+
+var auditHeading = []string{"TIME", "MERCHANT", "SEQ", "ACTION", "ACTOR", "ORDER", "SUBJECT", "DETAIL", "TOKEN", "REQUEST", "ADDRESS"}
+
+func auditRow(e order.AuditEntry) []string {
+	return []string{
+		timestamp(e.At), numberOr(e.MerchantID), numberOr(e.Seq), textOr(string(e.Action)), e.Actor.String(), textOr(e.Reference),
+		numberOr(e.SubjectID), textOr(e.Detail), numberOr(e.Source.TokenID), textOr(e.Source.RequestID), textOr(e.Source.Address),
+	}
+}
+
+// numberOr returns a number; "-" for 0.
+func numberOr(n int64) string {
+	if n == 0 {
+		return "-"
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+func (c *auditCommand) run(ctx context.Context, p *process) error {
+	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
+		return printAll(p, c.JSON, auditHeading, b.Orders.AuditEntries(ctx, c.query), 0, auditRow, func(e order.AuditEntry) any { return newAuditJSON(e) })
+	})
+}

@@ -1,0 +1,56 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"merchantorders/internal/app"
+	"merchantorders/internal/store"
+	"merchantorders/internal/store/migrations"
+)
+
+// existing are the options of commands that need an installation and do not change
+// its schema.
+var existing = migrations.Options{NoCreate: true, NoMigrate: true}
+
+// current are the options of commands that also need every table and column that
+// this program knows, and no other.
+var current = migrations.Options{NoCreate: true, NoMigrate: true, NoNewer: true}
+
+// withDatabase is with for commands that need the database alone.
+func (p *process) withDatabase(ctx context.Context, schema migrations.Options, fn func(*app.Backend) error) error {
+	return p.with(ctx, schema, false, fn)
+}
+
+// withBackend is with for commands that need the database and the storage.
+func (p *process) withBackend(ctx context.Context, schema migrations.Options, fn func(*app.Backend) error) error {
+	return p.with(ctx, schema, true, fn)
+}
+
+// with runs fn on the backend of the settings, for every command but serve. Where
+// the schema may be created, so may the folder of invoice files.
+func (p *process) with(ctx context.Context, schema migrations.Options, withFiles bool, fn func(*app.Backend) error) error {
+	db, err := p.OpenDatabase(ctx, store.Options{Schema: schema})
+	if err != nil {
+		return err
+	}
+	var files app.Files
+	if withFiles {
+		if files, err = p.OpenFiles(ctx, !schema.NoCreate); err != nil {
+			return errors.Join(err, db.Close())
+		}
+	}
+	level := p.Settings.Level()
+	if level == slog.LevelInfo {
+		// The command reports success itself.
+		level = slog.LevelWarn
+	}
+	b := p.NewBackend(db, files, p.log(level))
+	return errors.Join(fn(b), b.Close())
+}
+
+// log returns the log of a command but serve: text on standard error.
+func (p *process) log(level slog.Level) *slog.Logger {
+	return slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: level}))
+}

@@ -1,0 +1,91 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"merchantorders/internal/app"
+	"merchantorders/internal/maintenance/backup"
+	"merchantorders/internal/maintenance/check"
+)
+
+type backupCommand struct {
+	To string `arg:"" name:"file|dir" help:"Path of the backup: a tar file if it ends in .tar, .tar.gz or .tgz, else a folder. It must not exist."`
+}
+
+func (c *backupCommand) check() error {
+	if c.To == "" {
+		return errors.New("the path of the backup is empty")
+	}
+	return nil
+}
+
+func (c *backupCommand) run(ctx context.Context, p *process) error {
+	if err := p.Settings.Embedded(); err != nil {
+		return app.UsageError{Err: err}
+	}
+	return p.withBackend(ctx, existing, func(b *app.Backend) error {
+		reporter, clearBar := p.progress(p.stderr)
+		result, err := backup.Create(ctx, b.Installation(), c.To, p.Now(), app.Version(), reporter)
+		clearBar()
+		if err != nil {
+			return err
+		}
+		err = p.print("backed up to %s: database %d bytes, invoice files %d with %d bytes", c.To, result.Database.Size, result.Files, result.FileBytes)
+		if result.Findings > 0 {
+			return errors.New("the backup is complete, but the installation has " + count(result.Findings, "missing or damaged file", "missing or damaged files"))
+		}
+		return err
+	})
+}
+
+type restoreCommand struct {
+	From         string `arg:"" name:"file|dir" help:"Path of a backup that merchant-orders backup made."`
+	WithFindings bool   `name:"with-faults" help:"Restore the backup even if invoice files are missing or damaged."`
+	Partial      bool   `help:"Restore what can be read of a backup that was cut off or damaged, and say what is missing. Its database must be complete."`
+}
+
+func (c *restoreCommand) check() error {
+	if c.From == "" {
+		return errors.New("the path of the backup is empty")
+	}
+	return nil
+}
+
+func (c *restoreCommand) run(ctx context.Context, p *process) error {
+	if err := p.Settings.Embedded(); err != nil {
+		return app.UsageError{Err: err}
+	}
+	if _, err := p.CreateDataFolder(); err != nil {
+		return err
+	}
+	// A server that starts meanwhile waits for the end of the restore.
+	locks, err := p.LockForServe(ctx)
+	if err != nil {
+		return err
+	}
+	if !locks.AloneInFolder() || !locks.AloneInDatabase() {
+		return errors.Join(errors.New("a server is running on the data folder"), locks.Release())
+	}
+	result, err := c.restore(ctx, p)
+	if err := errors.Join(err, locks.Release()); err != nil {
+		return err
+	}
+	return p.printCheckResult("restored and checked", result)
+}
+
+func (c *restoreCommand) restore(ctx context.Context, p *process) (check.Result, error) {
+	folder := backup.DataFolder{Path: p.Settings.Data, Database: p.Settings.DatabasePath(), Files: p.Settings.FilesPath()}
+	reporter, clearBar := p.progress(p.stderr)
+	options := backup.RestoreOptions{WithFindings: c.WithFindings, Partial: c.Partial, OnStep: app.LogSteps(p.log(slog.LevelInfo))}
+	result, err := backup.Restore(ctx, c.From, folder, options, reporter)
+	clearBar()
+	if errors.Is(err, backup.ErrDamaged) && result.Findings > 0 {
+		err = fmt.Errorf("%w, nothing was restored: %s (--with-faults restores it anyway)", err, count(result.Findings, "finding", "findings"))
+	} else if errors.Is(err, backup.ErrDamaged) && !c.Partial {
+		err = fmt.Errorf("%w; nothing was restored (--partial restores what can be read)", err)
+	}
+	return result, err
+}

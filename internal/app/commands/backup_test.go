@@ -1,0 +1,128 @@
+package commands_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"merchantorders/internal/app/apptest"
+)
+
+// TestBackupAndRestore backs up beside a running server and restores into another
+// data folder.
+func TestBackupAndRestore(t *testing.T) {
+	t.Parallel()
+	s := filled(t)
+	for _, form := range []string{"b.tar", "b.tar.gz", "b"} {
+		path := filepath.Join(t.TempDir(), form)
+		got := s.Run(t, "", "backup", path)
+		if got.Code != 0 || !strings.HasPrefix(got.Stdout, "backed up to "+path+": database ") ||
+			!strings.HasSuffix(got.Stdout, "bytes, invoice files 2 with 11 bytes\n") || got.Stderr != "" {
+			t.Errorf("backup: %+v", got)
+		}
+		if got := s.Run(t, "", "backup", path); got.Code != 1 || got.Stderr != "merchant-orders: "+path+" already exists\n" {
+			t.Errorf("backup to an existing path: %+v", got)
+		}
+		to := folder(t)
+		got = to.Run(t, "", "restore", path)
+		want := "restored and checked: merchants 1, orders 3, invoices 2, events 5, files 2, orphans 0: no findings\n"
+		if got.Code != 0 || got.Stdout != want || got.Stderr != "" {
+			t.Errorf("restore: got %+v, want %q", got, want)
+		}
+		if got := to.Run(t, "", "restore", path); got.Code != 1 || !strings.Contains(got.Stderr, " is not empty: it contains ") {
+			t.Errorf("restore again: %+v", got)
+		}
+		restored := apptest.StartOn(t, to.Data)
+		// Tokens are restored too.
+		if status, body := get(t, restored.BaseURL+"/v2/orders/T-1", s.Token); status != 200 || strings.Count(body, "/invoices/T-1/") != 2 {
+			t.Errorf("from the restored server: %d %s", status, body)
+		}
+		if status, body := get(t, restored.BaseURL+"/storage/local/merchant-orders/invoices/T-1/b.pdf", s.Token); status != 200 || body != "second" {
+			t.Errorf("a restored file: %d %q", status, body)
+		}
+	}
+}
+
+func TestBackupWithFindings(t *testing.T) {
+	t.Parallel()
+	s := filled(t)
+	if err := os.WriteFile(invoiceFile(s.Folder, "T-1", "a.pdf"), []byte("other"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "b.tar")
+	const finding = "merchant 355, order T-1, invoice 1: invoices/T-1/a.pdf does not have the content that its entry says (SHA-256); put the file back from a backup, then check again\n"
+	got := s.Run(t, "", "backup", path)
+	want := finding + "merchant-orders: the backup is complete, but the installation has 1 missing or damaged file\n"
+	if got.Code != 1 || got.Stderr != want {
+		t.Errorf("backup: got %+v, want %q", got, want)
+	}
+	to := folder(t)
+	got = to.Run(t, "", "restore", path)
+	want = finding + "merchant-orders: the backup is damaged, nothing was restored: 1 finding (--with-faults restores it anyway)\n"
+	if got.Code != 1 || got.Stderr != want || got.Stdout != "" {
+		t.Errorf("restore: got %+v, want %q", got, want)
+	}
+	got = to.Run(t, "", "restore", path, "--with-faults")
+	if got.Code != 1 || got.Stderr != finding+"merchant-orders: 1 finding\n" || !strings.HasSuffix(got.Stdout, ": 1 finding\n") {
+		t.Errorf("restore with findings: %+v", got)
+	}
+	if status, _ := get(t, apptest.StartOn(t, to.Data).BaseURL+"/v2/orders/T-1", s.Token); status != 200 {
+		t.Errorf("from the restored server: %d", status)
+	}
+	got = s.Run(t, "", "check", "--backup", path)
+	want = finding + "checked: merchants 1, orders 3, invoices 2, events 5, files 1, orphans 0: 1 finding\n"
+	if got.Code != 1 || got.Stdout != want {
+		t.Errorf("check of the backup: got %+v, want %q", got, want)
+	}
+	// Two blocks at its end, and the manifest.
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, info.Size()-3*512); err != nil {
+		t.Fatal(err)
+	}
+	to = folder(t)
+	got = to.Run(t, "", "restore", path)
+	want = "; nothing was restored (--partial restores what can be read)\n"
+	if got.Code != 1 || !strings.HasPrefix(got.Stderr, "merchant-orders: the backup is damaged: ") || !strings.HasSuffix(got.Stderr, want) {
+		t.Errorf("restore of a backup that was cut off: got %+v, want %q", got, want)
+	}
+	got = to.Run(t, "", "restore", path, "--partial")
+	if got.Code != 1 || !strings.Contains(got.Stderr, "; 2 invoice files could be read; use another backup if there is one\n"+finding) ||
+		!strings.HasSuffix(got.Stdout, ", files 1, orphans 0: 2 findings\n") {
+		t.Errorf("partial restore: got %+v", got)
+	}
+}
+
+func TestRestoreBesideServer(t *testing.T) {
+	t.Parallel()
+	s := filled(t)
+	path := filepath.Join(t.TempDir(), "b")
+	s.Run(t, "", "backup", path)
+	got := s.Run(t, "", "restore", path)
+	if got.Code != 1 || got.Stderr != "merchant-orders: a server is running on the data folder\n" {
+		t.Errorf("%+v", got)
+	}
+	if status, _ := get(t, s.BaseURL+"/v2/orders/T-1", s.Token); status != 200 {
+		t.Errorf("the server responds with %d", status)
+	}
+}
+
+func TestBackupNeedsDataFolder(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	got := f.Run(t, "", "backup", "x.tar", "--database", "postgres://u@localhost/d", "--storage", "s3://bucket?region=eu-central-1")
+	if want := "merchant-orders: --database (MERCHANT_ORDERS_DATABASE): is not supported by this command; docs/postgresql.md describes backups of PostgreSQL and S3\n" +
+		"merchant-orders: --storage (MERCHANT_ORDERS_STORAGE): is not supported by this command; docs/postgresql.md describes backups of PostgreSQL and S3\n"; got.Code != 2 || got.Stderr != want {
+		t.Errorf("backup: got %+v, want %q", got, want)
+	}
+	got = f.Run(t, "", "restore", "x.tar", "--storage", "s3://bucket?region=eu-central-1")
+	if got.Code != 2 || !strings.Contains(got.Stderr, "docs/postgresql.md") {
+		t.Errorf("restore: %+v", got)
+	}
+	if _, err := os.Stat(f.Data); err == nil {
+		t.Error("the data folder was created")
+	}
+}

@@ -1,0 +1,100 @@
+package commands
+
+import (
+	"errors"
+
+	"merchantorders/internal/maintenance"
+	"merchantorders/internal/maintenance/check"
+)
+
+// checkOutput prints what a check finds, as text or as one JSON document a line.
+type checkOutput struct {
+	*process
+	json bool
+	// later are printed at the end, so that they do not disturb a progress bar: each
+	// is a line of text or a value for JSON.
+	later []any
+	err   error // of a write
+}
+
+// checkLine is the JSON output of one result of a check.
+type checkLine struct {
+	Type string `json:"type"` // finding, orphan, repaired or note
+
+	// Of a finding.
+	MerchantID     int64  `json:"merchantId,omitempty"`
+	OrderReference string `json:"orderReference,omitempty"`
+	InvoiceID      int64  `json:"invoiceId,omitempty"`
+	Problem        string `json:"problem,omitempty"`
+	Cure           string `json:"cure,omitempty"`
+
+	Path      string `json:"path,omitempty"`      // of an orphan
+	Removable bool   `json:"removable,omitempty"` // check --repair removes the orphan
+	Text      string `json:"text,omitempty"`      // of a repair: what was done; of a note
+}
+
+// checkSummary is the JSON output at the end of a check.
+type checkSummary struct {
+	Type      string `json:"type"` // summary
+	Merchants int64  `json:"merchants"`
+	Orders    int64  `json:"orders"`
+	Invoices  int64  `json:"invoices"`
+	Events    int64  `json:"events"`
+	Files     int64  `json:"files"`
+	Orphans   int64  `json:"orphans"`
+	Findings  int64  `json:"findings"`
+}
+
+// finding prints a finding at once, as JSON.
+func (o *checkOutput) finding(f maintenance.Finding) {
+	o.err = errors.Join(o.err, o.printJSON(checkLine{
+		Type: "finding", MerchantID: f.MerchantID, OrderReference: f.OrderReference, InvoiceID: f.InvoiceID, Problem: f.Problem, Cure: f.Cure,
+	}))
+}
+
+func (o *checkOutput) orphan(orphan maintenance.Orphan) {
+	o.add("orphan: "+orphan.String(), checkLine{Type: "orphan", Path: orphan.Path, Removable: orphan.Removable})
+}
+
+func (o *checkOutput) repaired(text string) {
+	o.add("repaired: "+text, checkLine{Type: "repaired", Text: text})
+}
+
+func (o *checkOutput) note(text string) {
+	o.add("note: "+text, checkLine{Type: "note", Text: text})
+}
+
+func (o *checkOutput) add(text string, line checkLine) {
+	if o.json {
+		o.later = append(o.later, line)
+	} else {
+		o.later = append(o.later, text)
+	}
+}
+
+// flush prints what was kept for the end.
+func (o *checkOutput) flush() error {
+	for _, line := range o.later {
+		if text, ok := line.(string); ok {
+			o.err = errors.Join(o.err, o.print("%s", text))
+		} else {
+			o.err = errors.Join(o.err, o.printJSON(line))
+		}
+	}
+	return o.err
+}
+
+// summary prints the summary. It returns an error if there are findings.
+func (o *checkOutput) summary(r check.Result) error {
+	if !o.json {
+		return o.printCheckResult("checked", r)
+	}
+	err := errors.Join(o.err, o.printJSON(checkSummary{
+		Type: "summary", Merchants: r.Merchants, Orders: r.Orders, Invoices: r.Invoices, Events: r.Events,
+		Files: r.Files, Orphans: r.Orphans, Findings: r.Findings,
+	}))
+	if err == nil && r.Findings > 0 {
+		err = errors.New(count(r.Findings, "finding", "findings"))
+	}
+	return err
+}

@@ -1,0 +1,111 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"merchantorders/internal/app"
+	"merchantorders/internal/config"
+	"merchantorders/internal/maintenance"
+	"merchantorders/internal/maintenance/copier"
+	"merchantorders/internal/store"
+	"merchantorders/internal/store/migrations"
+)
+
+type copyCommand struct {
+	withFiles
+	Target config.Target `embed:""`
+}
+
+func (c *copyCommand) check() error { return c.Target.Check() }
+
+func (c *copyCommand) run(ctx context.Context, p *process) error {
+	return p.with(ctx, current, c.Target.MovesFiles(), func(b *app.Backend) error {
+		target := *p
+		target.Settings, target.FlagPrefix = c.Target.Config(), "to-"
+		installation, closeTarget, err := target.openTarget(ctx, c.Target, p.Settings.Data)
+		if err != nil {
+			return err
+		}
+		reporter, clearBar := p.progress(p.stderr)
+		result, err := copier.Copy(ctx, b.Installation(), installation, reporter)
+		clearBar()
+		err = errors.Join(err, closeTarget())
+		switch {
+		case ctx.Err() != nil:
+			return errors.New("the copy was stopped; run it again to resume it")
+		case errors.Is(err, copier.ErrForeignTarget):
+			return target.CannotOpen(ctx, "database", target.Settings.Database, err)
+		case err != nil:
+			return err
+		case result.Findings > 0:
+			return fmt.Errorf("%s between source and target; run check to see whether the source has them too",
+				count(result.Findings, "difference", "differences"))
+		}
+		return p.printCopyResult(result, installation)
+	})
+}
+
+// openTarget opens the target of a copy, which is named by flags and by the
+// settings of p. sourceData is the data folder of the source.
+func (p *process) openTarget(ctx context.Context, flags config.Target, sourceData string) (maintenance.Installation, func() error, error) {
+	var target maintenance.Installation
+	var closers []func() error
+	closeAll := func() error {
+		var err error
+		for _, closer := range closers {
+			err = errors.Join(err, closer())
+		}
+		return err
+	}
+	if p.Settings.Data == "" {
+		// For staged files of S3 only. A server that starts on the folder removes
+		// what a killed copy left there.
+		p.Settings.Data = sourceData
+	} else if _, err := p.CreateDataFolder(); err != nil {
+		return target, nil, err
+	}
+	if flags.MovesDatabase() {
+		db, err := p.OpenDatabase(ctx, store.Options{Schema: migrations.Options{NoMigrate: true, NoNewer: true}})
+		if err != nil {
+			return target, nil, err
+		}
+		target.DB = db.SQL()
+		closers = append(closers, db.Close)
+	}
+	if flags.MovesFiles() {
+		files, err := p.OpenFiles(ctx, true)
+		if err != nil {
+			return target, nil, errors.Join(err, closeAll())
+		}
+		target.Files = files
+		closers = append(closers, files.Close)
+	}
+	return target, closeAll, nil
+}
+
+// printCopyResult prints what was copied and verified, and what to do next.
+func (p *process) printCopyResult(r copier.Result, target maintenance.Installation) error {
+	err := p.print("copied: rows %d, files %d; all else was there", r.RowsChanged, r.FilesCopied)
+	if r.FilesMended > 0 && err == nil {
+		err = p.print("mended: %s in the target", count(r.FilesMended, "damaged file", "damaged files"))
+	}
+	if target.DB != nil && err == nil {
+		err = p.print("verified: merchants %d, orders %d, day counts %d, invoices %d, events %d, order keys %d, tokens %d",
+			r.Merchants, r.Rows.Orders, r.Rows.Days, r.Rows.Invoices, r.Rows.Events, r.OrderKeys, r.Tokens)
+	}
+	if target.Files != nil && err == nil {
+		err = p.print("verified: SHA-256 of %s", count(r.FilesVerified, "file", "files"))
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case r.SourceChanging:
+		return p.print("The source kept changing, and its last changes are not in the copy: stop servers and imports on the source, then run this command again.")
+	case r.SourceChanged:
+		return p.print("The source changed during this run: stop servers and imports on the source, then run this command again.")
+	}
+	return p.print("Nothing changed in the source during this run: if no server and no import runs on it, start servers on the target.")
+}

@@ -1,0 +1,253 @@
+package commands_test
+
+import (
+	"database/sql"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/filestore/s3test"
+	"merchantorders/internal/store/pgtest"
+	"merchantorders/internal/testenv"
+)
+
+// newTarget returns the addresses of a new PostgreSQL database and a new bucket.
+func newTarget(t *testing.T) (database, storage string) {
+	t.Helper()
+	bucket, endpoint := s3test.Bucket(t)
+	return pgtest.Database(t), "s3://" + bucket + "?region=" + s3test.Region + "&endpoint=" + endpoint
+}
+
+// copyEnds matches the last line of a copy, which says what to do.
+var copyEnds = regexp.MustCompile(`\n(Nothing changed in the source during this run|The source changed during this run|The source kept changing)[^\n]*\n$`)
+
+// mustCopy runs a copy that must succeed and returns the first line of its output.
+func mustCopy(t *testing.T, f apptest.Folder, args ...string) string {
+	t.Helper()
+	got := f.Run(t, "", append([]string{"copy"}, args...)...)
+	if got.Code != 0 || got.Stderr != "" || !copyEnds.MatchString(got.Stdout) {
+		t.Fatalf("copy: %+v", got)
+	}
+	first, _, _ := strings.Cut(got.Stdout, "\n")
+	return first
+}
+
+// mustCheck runs a check that must find nothing and returns its output.
+func mustCheck(t *testing.T, f apptest.Folder, args ...string) string {
+	t.Helper()
+	got := f.Run(t, "", append([]string{"check"}, args...)...)
+	if got.Code != 0 || !strings.HasSuffix(got.Stdout, "orphans 0: no findings\n") {
+		t.Errorf("check: %+v", got)
+	}
+	return got.Stdout
+}
+
+// TestCopyThereAndBack copies a data folder to PostgreSQL and S3 and from there to
+// another folder. A server on each returns the same orders.
+func TestCopyThereAndBack(t *testing.T) {
+	t.Parallel()
+	s := filled(t)
+	database, storage := newTarget(t)
+	if got, want := mustCopy(t, s.Folder, "--to-database", database, "--to-storage", storage), "copied: rows 26, files 2; all else was there"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if status, body := call(t, "PATCH", s.BaseURL+"/v2/orders/T-2/accept", s.Token, ""); status != 200 {
+		t.Fatalf("accept: %d %s", status, body)
+	}
+	upload(t, s.BaseURL, s.Token, "T-3", "late.pdf", "late")
+	orders := func(base string) string {
+		status, body := get(t, base+"/v2/orders", s.Token)
+		if status != 200 {
+			t.Errorf("list: %d %s", status, body)
+		}
+		return body
+	}
+	want := orders(s.BaseURL)
+	s.Stop(t)
+	mustCopy(t, s.Folder, "--to-database", database, "--to-storage", storage)
+	if got, want := mustCopy(t, s.Folder, "--to-database", database, "--to-storage", storage), "copied: rows 0, files 0; all else was there"; got != want {
+		t.Errorf("copied again: got %q, want %q", got, want)
+	}
+	target := []string{"--database", database, "--storage", storage}
+	if got, want := mustCheck(t, s.Folder, target...), mustCheck(t, s.Folder); got != want {
+		t.Errorf("check of the target prints %q, of the source %q", got, want)
+	}
+	onTarget := apptest.StartOn(t, filepath.Join(t.TempDir(), "spool"), target...)
+	if got := orders(onTarget.BaseURL); got != want {
+		t.Errorf("the server on PostgreSQL and S3 returns\n%s\nwant\n%s", got, want)
+	}
+	file := onTarget.BaseURL + "/storage/" + strings.Split(strings.TrimPrefix(storage, "s3://"), "?")[0]
+	file = strings.Replace(file, "/storage/", "/storage/"+s3test.Region+"/", 1) + "/invoices/T-3/late.pdf"
+	if status, body := get(t, file, s.Token); status != 200 || body != "late" {
+		t.Errorf("a file from S3: %d %q", status, body)
+	}
+	onTarget.Stop(t)
+	back := folder(t)
+	mustCopy(t, onTarget.Folder, append(target, "--to-data", back.Data)...)
+	mustCheck(t, back)
+	if got := orders(apptest.StartOn(t, back.Data).BaseURL); got != want {
+		t.Errorf("the server on the new folder returns\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestCopyBesideServer copies beside a server that imports and accepts orders and
+// stores files, and again after the server has stopped.
+func TestCopyBesideServer(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t)
+	database, storage := newTarget(t)
+	to := []string{"--to-database", database, "--to-storage", storage}
+	permits := make(chan struct{}, 1000) // one for each order
+	var writers sync.WaitGroup
+	for writer := range 2 {
+		writers.Go(func() {
+			n := 1 + writer
+			for range permits {
+				s.Import(t, document(n))
+				reference := fmt.Sprintf("T-%d", n)
+				if status, body := call(t, http.MethodPatch, s.BaseURL+"/v2/orders/"+reference+"/accept", s.Token, ""); status != 200 {
+					t.Errorf("accept: %d %s", status, body)
+				}
+				upload(t, s.BaseURL, s.Token, reference, "a.pdf", reference)
+				n += 2
+			}
+		})
+	}
+	stop := sync.OnceFunc(func() {
+		close(permits)
+		writers.Wait()
+	})
+	defer stop()
+	for range 3 {
+		// The first orders are imported before the copy begins, the others during it.
+		for range 20 {
+			permits <- struct{}{}
+		}
+		testenv.Eventually(t, "an order is imported", func() bool { return len(permits) < 19 })
+		mustCopy(t, s.Folder, to...)
+		mustCheck(t, s.Folder, "--database", database, "--storage", storage)
+		mustCheck(t, s.Folder)
+	}
+	stop()
+	s.Stop(t)
+	mustCopy(t, s.Folder, to...)
+	if got, want := mustCheck(t, s.Folder, "--database", database, "--storage", storage), mustCheck(t, s.Folder); got != want {
+		t.Errorf("check of the target prints %q, of the source %q", got, want)
+	}
+	if got, want := mustCopy(t, s.Folder, to...), "copied: rows 0, files 0; all else was there"; got != want {
+		t.Errorf("copied again: %q, want %q", got, want)
+	}
+}
+
+// TestCopyKilled kills a copy at several points and runs it again each time.
+func TestCopyKilled(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	f.Merchant(t, 355)
+	var documents [][]byte
+	for n := range 2500 {
+		documents = append(documents, document(n+1))
+	}
+	f.Import(t, documents...)
+	database, storage := newTarget(t)
+	args := []string{"copy", "--data", f.Data, "--to-database", database, "--to-storage", storage}
+	db, err := sql.Open("pgx", database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	orders := func() int {
+		n := 0 // also before the tables exist
+		_ = db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM orders").Scan(&n)
+		return n
+	}
+	for _, orderCount := range []int{1, 900, 1800} {
+		cmd := apptest.Command(t, args...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		exited := make(chan error, 1)
+		go func() { exited <- cmd.Wait() }()
+		ended := false
+		for !ended && orders() < orderCount {
+			select {
+			case err := <-exited:
+				t.Logf("ended before %d orders: %v", orderCount, err)
+				ended = true
+			default:
+			}
+		}
+		_ = cmd.Process.Kill()
+		if !ended {
+			<-exited
+		}
+	}
+	mustCopy(t, f, args[3:]...)
+	if got, want := mustCheck(t, f, "--database", database, "--storage", storage), mustCheck(t, f); got != want {
+		t.Errorf("check of the target prints %q, of the source %q", got, want)
+	}
+}
+
+// TestCopyMendsTarget damages a file of an earlier copy, and copies again, also
+// while the source changes.
+func TestCopyMendsTarget(t *testing.T) {
+	t.Parallel()
+	s, to := filled(t), folder(t)
+	const end = "Nothing changed in the source during this run: if no server and no import runs on it, start servers on the target.\n"
+	if got := s.Run(t, "", "copy", "--to-data", to.Data); got.Code != 0 || !strings.HasSuffix(got.Stdout, end) {
+		t.Fatalf("copy: %+v", got)
+	}
+	if err := os.WriteFile(invoiceFile(to, "T-1", "a.pdf"), []byte("other"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := s.Run(t, "", "copy", "--to-data", to.Data)
+	want := "copied: rows 0, files 0; all else was there\nmended: 1 damaged file in the target\n"
+	if got.Code != 0 || !strings.HasPrefix(got.Stdout, want) || !strings.HasSuffix(got.Stdout, end) {
+		t.Errorf("copied again: got %+v, want %q", got, want)
+	}
+	mustCheck(t, to)
+}
+
+// TestCommandsOpenWhatTheyNeed runs commands that need no storage while there is
+// none.
+func TestCommandsOpenWhatTheyNeed(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	f.Merchant(t, 355)
+	f.Settings = []string{"--storage", "s3://bucket?region=eu-central-1&endpoint=http://127.0.0.1:1"}
+	for _, args := range [][]string{
+		{"merchant", "list"}, {"merchant", "add", "--id=2", "--name=x"}, {"token", "list"}, {"token", "create", "--operator"},
+		{"token", "rotate", "1"}, {"token", "revoke", "1"}, {"migrate"}, {"migrate", "--status"},
+		{"copy", "--to-database", "sqlite://" + t.TempDir() + "/orders.db"},
+	} {
+		if got := f.Run(t, "", args...); got.Code != 0 {
+			t.Errorf("%v: %+v", args, got)
+		}
+	}
+	if got := f.Run(t, "", "check"); got.Code != 2 {
+		t.Errorf("check: %+v", got)
+	}
+}
+
+func TestCopyRefusesTarget(t *testing.T) {
+	t.Parallel()
+	s, other := filled(t), filled(t)
+	got := s.Run(t, "", "copy", "--to-data", other.Data)
+	if got.Code != 2 || !strings.HasPrefix(got.Stderr, "merchant-orders: --to-data (MERCHANT_ORDERS_TO_DATA): the target is neither empty nor an earlier copy of this installation: ") {
+		t.Errorf("to another installation: %+v", got)
+	}
+	got = s.Run(t, "", "copy", "--to-data", s.Data)
+	if got.Code != 1 || !strings.HasPrefix(got.Stderr, "merchant-orders: source and target are the same database, or ") {
+		t.Errorf("to itself: %+v", got)
+	}
+	got = runIn(t, []string{"MERCHANT_ORDERS_TO_DATABASE=postgres://nobody:secret@127.0.0.1:1/none"}, "copy", "--data", s.Data)
+	if got.Code != 2 || !strings.HasPrefix(got.Stderr, "merchant-orders: --to-database (MERCHANT_ORDERS_TO_DATABASE): ") || strings.Contains(got.Stderr, "secret") {
+		t.Errorf("to a server that does not exist: %+v", got)
+	}
+}

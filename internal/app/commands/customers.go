@@ -1,0 +1,91 @@
+package commands
+
+import (
+	"context"
+	"errors"
+
+	"merchantorders/internal/api/operator"
+	"merchantorders/internal/app"
+	"merchantorders/internal/config"
+	"merchantorders/internal/order"
+)
+
+type eraseCommand struct {
+	withFiles
+	CustomerEmail string `name:"customer-email" placeholder:"TEXT" help:"E-mail address of the customer whose orders to erase, of all merchants. This, or --merchant and --reference, is required."`
+	Merchant      string `placeholder:"N" help:"Merchant of the order to erase."`
+	Reference     string `placeholder:"TEXT" help:"Reference of the order to erase."`
+	Files         bool   `help:"Also delete the invoice files, remove their bytes at once and replace their names."`
+
+	merchantID int64
+}
+
+func (c *eraseCommand) check() error {
+	if c.CustomerEmail != "" {
+		other := ""
+		if c.Merchant != "" || c.Reference != "" {
+			other = "must not be given together with --merchant or --reference"
+		}
+		return errors.Join(config.Invalid("customer-email", other), checkEmail(c.CustomerEmail))
+	}
+	var merchant, reference string
+	c.merchantID, merchant = positive(c.Merchant)
+	if !order.ValidReference(c.Reference) {
+		reference = "must be the reference of an order"
+	}
+	if c.Merchant == "" && c.Reference == "" {
+		return config.Invalid("customer-email", "or --merchant and --reference are required")
+	}
+	return errors.Join(config.Invalid("merchant", merchant), config.Invalid("reference", reference))
+}
+
+func checkEmail(text string) error {
+	if !order.ValidEmail(text) {
+		return config.Invalid("customer-email", "must be an e-mail address")
+	}
+	return nil
+}
+
+func (c *eraseCommand) run(ctx context.Context, p *process) error {
+	return p.withBackend(ctx, existing, func(b *app.Backend) error {
+		target := order.EraseTarget{Email: c.CustomerEmail, MerchantID: c.merchantID, Reference: c.Reference, Files: c.Files}
+		var total order.Erasure
+		for more := true; more; {
+			erased, err := b.Orders.Erase(ctx, target, order.EraseOptions{})
+			total.Orders += erased.Orders
+			total.Files += erased.Files
+			if errors.Is(err, order.ErrNotFound) {
+				return errors.New("the merchant has no such order")
+			}
+			if err != nil {
+				return errors.Join(err, p.print("erased: orders %d, files %d; run the command again", total.Orders, total.Files))
+			}
+			more = erased.More
+		}
+		return p.print("erased: orders %d, files %d", total.Orders, total.Files)
+	})
+}
+
+type exportCommand struct {
+	CustomerEmail string `name:"customer-email" placeholder:"TEXT" help:"E-mail address of the customer. Required."`
+}
+
+func (c *exportCommand) check() error { return checkEmail(c.CustomerEmail) }
+
+func (c *exportCommand) run(ctx context.Context, p *process) error {
+	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
+		for record, err := range b.Orders.CustomerData(ctx, c.CustomerEmail, order.Source{}) {
+			if err != nil {
+				return err
+			}
+			view, err := operator.NewCustomerOrder(record)
+			if err == nil {
+				err = p.printJSON(view)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,130 @@
+package commands_test
+
+import (
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/testenv"
+)
+
+// printed returns the demo's token and the three commands from the standard
+// output of a server.
+func printed(t *testing.T, output string) (token string, curls []string) {
+	t.Helper()
+	token = regexp.MustCompile(`(?m)^  (mo_\w+)$`).FindString(output)
+	for line := range strings.Lines(output) {
+		if strings.HasPrefix(line, "  curl ") {
+			curls = append(curls, strings.TrimSpace(line))
+		}
+	}
+	if token == "" || len(curls) != 3 {
+		t.Fatalf("no token or not three commands in:\n%s", output)
+	}
+	return strings.TrimSpace(token), curls
+}
+
+var curlLine = regexp.MustCompile(`^curl (-X PATCH )?-H 'Authorization: Bearer (mo_\w+)' '(\S+)'$`)
+
+// try sends the request of a printed curl command.
+func try(t *testing.T, command string) (int, string) {
+	t.Helper()
+	parts := curlLine.FindStringSubmatch(command)
+	if parts == nil {
+		t.Fatalf("not of the form: %s", command)
+	}
+	method := "GET"
+	if parts[1] != "" {
+		method = "PATCH"
+	}
+	return call(t, method, parts[3], parts[2], "")
+}
+
+func TestDemo(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "data")
+	first := apptest.StartOn(t, data, "--demo")
+	token, curls := printed(t, first.Stdout())
+	for i, want := range []string{`"totalItems":60`, `"state":"registered"`, `"success":true`} {
+		if status, body := try(t, curls[i]); status != 200 || !strings.Contains(body, want) {
+			t.Errorf("%s: %d %s, want %s", curls[i], status, body, want)
+		}
+	}
+	if !strings.HasSuffix(first.Stdout(), "\nMerchant Orders listens on "+first.BaseURL+"\n") {
+		t.Errorf("standard output:\n%s", first.Stdout())
+	}
+	_, before := get(t, first.BaseURL+"/v2/orders?itemsPerPage=100", token)
+	first.Stop(t)
+
+	second := apptest.StartOn(t, data, "--demo")
+	other, curls := printed(t, second.Stdout())
+	if other == token {
+		t.Error("the second start has not created another token")
+	}
+	for i := range curls {
+		if status, body := try(t, curls[i]); status != 200 {
+			t.Errorf("%s: %d %s", curls[i], status, body)
+		}
+	}
+	if strings.Contains(curls[1], "DEMO-0060") {
+		t.Errorf("the example is an accepted order: %s", curls[1])
+	}
+	if status, _ := get(t, second.BaseURL+"/v2/orders", token); status != 200 {
+		t.Errorf("the first token is not valid: %d", status)
+	}
+	// The third command has accepted an order.
+	_, after := get(t, second.BaseURL+"/v2/orders?itemsPerPage=100", token)
+	if a, b := strings.Count(before, `"id":`), strings.Count(after, `"id":`); a != 60 || b != 60 {
+		t.Errorf("%d orders, then %d", a, b)
+	}
+	table := rows(t, second.Run(t, "", "token", "list").Stdout)
+	if len(table) != 2 {
+		t.Fatalf("tokens: %v", table)
+	}
+	for _, row := range table {
+		created, err := time.Parse(time.RFC3339, row[4])
+		expires, expiresErr := time.Parse(time.RFC3339, row[5])
+		if err != nil || expiresErr != nil || expires.Sub(created) != 24*time.Hour {
+			t.Errorf("a token of %s that is valid until %s, want 24 hours", row[4], row[5])
+		}
+	}
+}
+
+func TestDemoBesideOtherMerchants(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	f.Merchant(t, 1)
+	s := apptest.StartOn(t, f.Data, "--demo")
+	want := "The data folder already contains merchants: no demo was created.\nMerchant Orders listens on " + s.BaseURL + "\n"
+	if s.Stdout() != want {
+		t.Errorf("got %q, want %q", s.Stdout(), want)
+	}
+	if merchants := rows(t, s.Run(t, "", "merchant", "list").Stdout); len(merchants) != 1 {
+		t.Errorf("merchants: %v", merchants)
+	}
+}
+
+func TestDemoPrintsTheBaseURL(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t, "--demo", "--base-url", "https://orders.example.com/it's/")
+	if want := `'https://orders.example.com/it'\''s/v2/orders?itemsPerPage=3'`; !strings.Contains(s.Stdout(), want) {
+		t.Errorf("no %s in:\n%s", want, s.Stdout())
+	}
+}
+
+func TestDemoCommandsAsTyped(t *testing.T) {
+	t.Parallel()
+	testenv.Program(t, "curl", "curl")
+	s := apptest.StartOn(t, filepath.Join(t.TempDir(), "data"), "--demo")
+	_, curls := printed(t, s.Stdout())
+	for i, want := range []string{`"totalItems":60`, `"state":"registered"`, `"success":true`} {
+		out, err := exec.CommandContext(t.Context(), "sh", "-c", curls[i]).Output()
+		if err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("%s: %v, %s, want %s", curls[i], err, out, want)
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package commands_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/certtest"
+)
+
+type setting struct{ Name, Value, From string }
+
+// report is the JSON output of doctor.
+type report struct {
+	Settings []setting
+	Checks   []struct{ Status, Check, Detail, Advice string }
+}
+
+// doctor runs doctor --json. It returns the report, and the status of each check but
+// those of the machine, which depend on where the test runs.
+func doctor(t *testing.T, environ []string, args ...string) (apptest.Result, report, map[string]string) {
+	t.Helper()
+	got := runIn(t, environ, append([]string{"doctor", "--json"}, args...)...)
+	var r report
+	if err := json.Unmarshal([]byte(got.Stdout), &r); err != nil {
+		t.Fatalf("%v: %+v", err, got)
+	}
+	statuses := make(map[string]string)
+	for _, check := range r.Checks {
+		switch check.Check {
+		case "disk", "inodes", "limits":
+		default:
+			statuses[check.Check] = check.Status
+		}
+		if (check.Status == "ok") != (check.Advice == "") && check.Status != "problem" && check.Check != "secrets" {
+			t.Errorf("advice: %+v", check)
+		}
+	}
+	return got, r, statuses
+}
+
+func TestDoctor(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	f.Merchant(t, 355)
+	file := writeFile(t, "merchant-orders.yaml", "listen: 0.0.0.0:8443\n")
+	got, r, statuses := doctor(t, []string{"MERCHANT_ORDERS_BASE_URL=https://orders.example.com"}, "--data", f.Data, "--config", file, "--trusted-proxies=10.0.0.0/8")
+	want := map[string]string{"data folder": "ok", "database": "ok", "schema": "ok", "rights": "ok", "clock": "ok", "storage": "ok"}
+	if diff := cmp.Diff(want, statuses); diff != "" {
+		t.Errorf("checks (-want +got):\n%s\n%+v", diff, got)
+	}
+	from := make(map[string]string)
+	for _, s := range r.Settings {
+		from[s.Name] = s.Value + " from " + s.From
+	}
+	for name, want := range map[string]string{
+		"data": f.Data + " from flag", "config": file + " from flag", "listen": "0.0.0.0:8443 from " + file + ":1",
+		"base-url": "https://orders.example.com from MERCHANT_ORDERS_BASE_URL", "rate-limit": "100 from default",
+	} {
+		if from[name] != want {
+			t.Errorf("%s is %q, want %q", name, from[name], want)
+		}
+	}
+	// Nothing is left of the test of the storage.
+	if staged, err := os.ReadDir(filepath.Join(f.Data, "files", ".staging")); err == nil && len(staged) > 0 {
+		t.Errorf("left behind: %v", staged)
+	}
+	text := f.Run(t, "", "doctor")
+	for _, want := range []string{"\nlisten                  127.0.0.1:8080", "\nSTATUS ", "\nok ", "  sqlite://" + f.Data + "/orders.db\n"} {
+		if !strings.Contains(text.Stdout, want) {
+			t.Errorf("the output does not contain %q:\n%s", want, text.Stdout)
+		}
+	}
+}
+
+func TestDoctorOfNothing(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	_, _, statuses := doctor(t, nil, "--data", f.Data, "--listen=:80")
+	want := map[string]string{"data folder": "warning", "database": "warning", "storage": "warning", "base-url": "warning", "encryption": "warning"}
+	if diff := cmp.Diff(want, statuses); diff != "" {
+		t.Errorf("checks (-want +got):\n%s", diff)
+	}
+	if _, err := os.Stat(f.Data); err == nil {
+		t.Error("the data folder was created")
+	}
+}
+
+func TestDoctorFindsProblems(t *testing.T) {
+	t.Parallel()
+	secret := writeFile(t, "database", "postgres://u:secret@127.0.0.1:1/orders?sslmode=disable")
+	if err := os.Chmod(secret, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f := folder(t)
+	f.Merchant(t, 355)
+	setVersion(t, f.Data, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, 1)")
+	if err := os.Chmod(f.Data, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	files := writeFile(t, "files", "")
+	for name, c := range map[string]struct {
+		environ, args []string
+		want          map[string]string
+	}{
+		"unreachable": {
+			[]string{"MERCHANT_ORDERS_DATABASE_FILE=" + secret}, []string{"--data", t.TempDir(), "--storage=file://" + t.TempDir()},
+			map[string]string{"data folder": "ok", "secrets": "warning", "database": "problem", "storage": "ok"},
+		},
+		"newer": {
+			nil, []string{"--data", f.Data},
+			map[string]string{"data folder": "warning", "database": "ok", "schema": "problem", "rights": "ok", "clock": "ok", "storage": "ok"},
+		},
+		"no database": {
+			[]string{"AWS_ACCESS_KEY_ID=x", "MERCHANT_ORDERS_AWS_SECRET_ACCESS_KEY_FILE=/dev/null/x"},
+			[]string{"--data", f.Data, "--database=sqlite://" + files, "--storage=s3://bucket?region=r-1&endpoint=http://127.0.0.1:1"},
+			map[string]string{"data folder": "warning", "database": "ok", "schema": "warning", "rights": "ok", "clock": "ok", "storage": "problem"},
+		},
+	} {
+		if name == "unreachable" {
+			if err := os.Chmod(c.args[1], 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, r, statuses := doctor(t, c.environ, c.args...)
+		if diff := cmp.Diff(c.want, statuses); diff != "" || got.Code != 1 || !strings.HasSuffix(got.Stderr, " problem\n") {
+			t.Errorf("%s: checks (-want +got):\n%s\n%+v", name, diff, got)
+		}
+		if name == "no database" {
+			if last := r.Settings[len(r.Settings)-1]; last != (setting{"AWS_ACCESS_KEY_ID", "(secret)", "AWS_ACCESS_KEY_ID"}) {
+				t.Errorf("the last setting is %+v", last)
+			}
+		}
+		if strings.Contains(got.Stdout+got.Stderr, "secret@") || strings.Contains(got.Stdout, "u:") {
+			t.Errorf("%s: the output has the password: %+v", name, r)
+		}
+	}
+}
+
+func TestDoctorCertificate(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	f.Merchant(t, 355)
+	for expires, want := range map[time.Time]string{
+		nextCentury: "ok", time.Now().Add(24 * time.Hour): "warning", time.Unix(1e9, 0): "problem",
+	} {
+		pair := certtest.New(t, expires)
+		got, _, statuses := doctor(t, nil, "--data", f.Data, "--tls-cert", pair.Cert, "--tls-key", pair.Key)
+		if statuses["certificate"] != want || (got.Code == 0) != (want != "problem") {
+			t.Errorf("expires at %s: %s, want %s: %+v", expires, statuses["certificate"], want, got)
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package commands_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/app/commands"
+	"merchantorders/internal/testenv"
+)
+
+// document returns a small order document of merchant 355 whose reference and
+// line total depend on n.
+func document(n int, change ...func(map[string]any)) []byte {
+	fields := map[string]any{
+		"merchantId": 355, "reference": fmt.Sprintf("T-%d", n), "createdAt": "2026-11-20T08:15:30Z", "total": 100 + n,
+		"customer":        map[string]any{"email": "a@example.com", "firstName": "A", "lastName": "B"},
+		"shippingAddress": map[string]any{"city": "Αθήνα"},
+		"lineItems":       []any{map[string]any{"id": 1, "productName": "P", "unitPrice": 100 + n, "quantity": 1}},
+	}
+	for _, f := range change {
+		f(fields)
+	}
+	text, err := json.Marshal(fields)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+func lines(documents ...[]byte) string { return string(bytes.Join(documents, []byte("\n"))) + "\n" }
+
+func TestImport(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	f.Merchant(t, 355)
+	file := filepath.Join(t.TempDir(), "orders.jsonl")
+	if err := os.WriteFile(file, []byte(lines(document(1), document(2), document(3))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"created 3, unchanged 0, conflicting 0, invalid 0\n",
+		"created 0, unchanged 3, conflicting 0, invalid 0\n",
+	} {
+		// Standard error is not a terminal: no progress bar.
+		if got := f.Run(t, "", "import", file); got.Code != 0 || got.Stdout != want || got.Stderr != "" {
+			t.Errorf("got %+v, want %q and nothing on standard error", got, want)
+		}
+	}
+	input := lines(
+		document(4),
+		document(5, func(d map[string]any) { d["lineItems"].([]any)[0].(map[string]any)["quantity"] = 0 }),
+		document(1),
+		[]byte("{"),
+		document(2, func(d map[string]any) { d["notes"] = "other" }),
+		document(6, func(d map[string]any) { d["merchantId"] = 1 }),
+	)
+	got := f.Run(t, input, "import", "-")
+	if want := "created 1, unchanged 1, conflicting 1, invalid 3\n"; got.Code != 1 || got.Stdout != want {
+		t.Errorf("got %+v, want exit code 1 and %q", got, want)
+	}
+	output := strings.Split(got.Stderr, "\n")
+	if len(output) != 6 || output[0] != "line 2: lineItems[0].quantity: must be 1 or more" ||
+		!strings.HasPrefix(output[1], "line 4: not a JSON object: ") || !strings.HasPrefix(output[2], "line 5: reference") ||
+		!strings.HasPrefix(output[3], "line 6: merchantId") || output[4] != "merchant-orders: 4 lines were refused" {
+		t.Errorf("standard error:\n%s", got.Stderr)
+	}
+	if got := f.Run(t, "x", "import", "-"); got.Code != 1 || !strings.HasSuffix(got.Stderr, "merchant-orders: 1 line was refused\n") {
+		t.Errorf("one refused line: %+v", got)
+	}
+	if got := f.Run(t, "", "import", "-"); got.Code != 0 || got.Stdout != "created 0, unchanged 0, conflicting 0, invalid 0\n" {
+		t.Errorf("empty input: %+v", got)
+	}
+}
+
+func TestImportDryRun(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	f.Merchant(t, 355)
+	f.Import(t, document(1))
+	input := lines(document(1), document(2), document(2), document(2, func(d map[string]any) { d["notes"] = "other" }), []byte("{"))
+	const want = "created 1, unchanged 2, conflicting 1, invalid 1\n"
+	var first string
+	for range 2 {
+		got := f.Run(t, input, "import", "--dry-run", "-")
+		if got.Code != 1 || got.Stdout != want || !strings.HasPrefix(got.Stderr, "line 4: reference: ") || first != "" && got.Stderr != first {
+			t.Errorf("got %+v, want exit code 1 and %q", got, want)
+		}
+		first = got.Stderr
+	}
+	if got := f.Run(t, input, "import", "-"); got.Code != 1 || got.Stdout != want || got.Stderr != first {
+		t.Errorf("the import afterwards: %+v, want %q and %q", got, want, first)
+	}
+}
+
+func TestImportRejected(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	f.Merchant(t, 355)
+	bad := "  {\"reference\": 1}\r"
+	other := document(1, func(d map[string]any) { d["notes"] = "other" })
+	input := lines(document(1), []byte(bad), []byte(strings.Repeat("x", 5<<20)), nil, other)
+	file := filepath.Join(t.TempDir(), "rejected.jsonl")
+	got := f.Run(t, input, "import", "-", "--rejected", file)
+	if got.Code != 1 || !strings.HasSuffix(got.Stderr, "3 lines were refused\nmerchant-orders: 1 line is longer than 4 MiB and not in the file of refused lines\n") {
+		t.Errorf("got %+v", got)
+	}
+	text, err := os.ReadFile(file)
+	if want := bad + "\n" + string(other) + "\n"; err != nil || string(text) != want {
+		t.Errorf("refused lines %q, %v, want %q", text, err, want)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file is %v, %v", info, err)
+	}
+	got = f.Run(t, input, "import", "-", "--rejected", file)
+	if want := "merchant-orders: --rejected (MERCHANT_ORDERS_REJECTED): " + file + " exists already; remove it, or choose another name\n"; got.Code != 2 || got.Stderr != want || got.Stdout != "" {
+		t.Errorf("got %+v, want exit code 2 and %q", got, want)
+	}
+	none := filepath.Join(t.TempDir(), "none.jsonl")
+	if got := f.Run(t, lines(document(1)), "import", "-", "--rejected", none); got.Code != 0 {
+		t.Errorf("got %+v", got)
+	}
+	if _, err := os.Stat(none); err == nil {
+		t.Error("there is a file without refused lines")
+	}
+}
+
+func TestImportOfUnreadableFiles(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	missing := filepath.Join(t.TempDir(), "missing.jsonl")
+	got := f.Run(t, "", "import", missing)
+	if want := "merchant-orders: open " + missing + ": no such file or directory\n"; got.Code != 1 || got.Stderr != want {
+		t.Errorf("got %+v, want exit code 1 and %q", got, want)
+	}
+	dir := t.TempDir()
+	got = f.Run(t, "", "import", dir)
+	if want := "merchant-orders: " + dir + " is a folder\n"; got.Code != 1 || got.Stderr != want {
+		t.Errorf("got %+v, want exit code 1 and %q", got, want)
+	}
+	if _, err := os.Stat(f.Data); err == nil {
+		t.Error("the data folder was created")
+	}
+}
+
+func TestImportBesideAServer(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t)
+	s.Import(t, document(1), document(2))
+	if status, body := get(t, s.BaseURL+"/v2/orders/T-2", s.Token); status != 200 {
+		t.Errorf("an imported order: %d %s", status, body)
+	}
+}
+
+// TestImportIsStopped does not close the input, so that only the end of the
+// context can stop the import.
+func TestImportIsStopped(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t)
+	input, writer := io.Pipe()
+	defer func() { _ = writer.Close() }()
+	ctx, stop := context.WithCancel(t.Context())
+	var stdout, stderr bytes.Buffer
+	code := make(chan int)
+	go func() {
+		code <- commands.Run(ctx, []string{"import", "-", "--data", s.Data}, input, &stdout, &stderr, nil)
+	}()
+	if _, err := io.WriteString(writer, lines(document(1), document(2))); err != nil {
+		t.Fatal(err)
+	}
+	testenv.Eventually(t, "the order is imported", func() bool {
+		status, _ := get(t, s.BaseURL+"/v2/orders/T-2", s.Token)
+		return status == 200
+	})
+	stop()
+	if got := <-code; got != 1 {
+		t.Errorf("exit code %d, want 1", got)
+	}
+	if got, want := stdout.String(), "created 2, unchanged 0, conflicting 0, invalid 0\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if want := "merchant-orders: stopped before the end of the input; run the command again to import the rest\n"; stderr.String() != want {
+		t.Errorf("got %q, want %q", stderr.String(), want)
+	}
+	got := s.Run(t, lines(document(1), document(2), document(3)), "import", "-")
+	if want := "created 1, unchanged 2, conflicting 0, invalid 0\n"; got.Code != 0 || got.Stdout != want {
+		t.Errorf("run again: %+v, want %q", got, want)
+	}
+}

@@ -1,0 +1,372 @@
+package commands_test
+
+import (
+	"bytes"
+	"crypto/tls"
+	"encoding/base64"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/certtest"
+)
+
+// nextCentury is when certificates of these tests expire.
+var nextCentury = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// tlsServer is a server with TLS.
+type tlsServer struct {
+	*apptest.Server
+	client *http.Client
+}
+
+// startTLS starts a server with TLS, and a client that uses HTTP/2 if h2 is set.
+func startTLS(t *testing.T, h2 bool, flags ...string) *tlsServer {
+	t.Helper()
+	pair := certtest.New(t, nextCentury)
+	transport := &http.Transport{ForceAttemptHTTP2: h2, TLSClientConfig: &tls.Config{RootCAs: pair.Pool}}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &tlsServer{
+		Server: apptest.Start(t, append([]string{"--tls-cert", pair.Cert, "--tls-key", pair.Key}, flags...)...),
+		client: &http.Client{Transport: transport},
+	}
+}
+
+// tlsReply is a response of a tlsServer.
+type tlsReply struct {
+	status      int
+	proto, body string
+	reusedConn  bool // the request went over an open connection
+}
+
+// do sends a request with the token of the merchant.
+func (s *tlsServer) do(t *testing.T, method, path, body string) tlsReply {
+	t.Helper()
+	reused := false
+	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) { reused = info.Reused }})
+	request, err := http.NewRequestWithContext(ctx, method, s.BaseURL+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+s.Token)
+	response, err := s.client.Do(request)
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	read, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Errorf("%s %s: %v", method, path, err)
+	}
+	return tlsReply{status: response.StatusCode, proto: response.Proto, body: string(read), reusedConn: reused}
+}
+
+// TestServeTLS uploads the largest file, is refused one that is too large, waits for
+// events beside other requests, and stops, all over one connection for HTTP/2.
+func TestServeTLS(t *testing.T) {
+	t.Parallel()
+	for name, h2 := range map[string]bool{"HTTP/2.0": true, "HTTP/1.1": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := startTLS(t, h2)
+			if !strings.HasPrefix(s.BaseURL, "https://127.0.0.1:") || s.Stdout() != "Merchant Orders listens on "+s.BaseURL+"\n" {
+				t.Errorf("standard output is %q", s.Stdout())
+			}
+			s.Import(t, document(1))
+			content := base64.StdEncoding.EncodeToString(append([]byte("%PDF-1.7\n"), make([]byte, 4_000_000-9)...))
+			const uploads = "/v2/orders/T-1/invoices"
+			got := s.do(t, "POST", uploads, `{"filename":"a.pdf","contentBase64":"`+content+`"}`)
+			if got.proto != name || got.status != 200 || !strings.Contains(got.body, `"url":"`+s.BaseURL+`/storage/`) {
+				t.Errorf("upload: %+v", got)
+			}
+			got = s.do(t, "POST", uploads, `{"filename":"b.pdf","contentBase64":"`+content+`AAAA"}`)
+			if got.status != 413 && got.status != 400 {
+				t.Errorf("upload of a file that is too large: %+v", got)
+			}
+			got = s.do(t, "PATCH", "/v2/orders/T-1/reject", strings.Repeat(" ", 1<<20))
+			if got.status != 400 {
+				t.Errorf("a body that is too large: %+v", got)
+			}
+			events := make(chan string, 1)
+			go func() {
+				defer close(events)
+				events <- s.do(t, "GET", "/v2/events?after=2&wait=30", "").body
+			}()
+			for range 20 {
+				if got := s.do(t, "GET", "/v2/orders", ""); got.status != 200 || h2 && !got.reusedConn {
+					t.Fatalf("list: %+v", got)
+				}
+			}
+			if got := s.do(t, "PATCH", "/v2/orders/T-1/accept", ""); got.status != 200 {
+				t.Errorf("accept: %+v", got)
+			}
+			if text := <-events; !strings.Contains(text, "in-processing") {
+				t.Errorf("events: %s", text)
+			}
+			s.Stop(t)
+			if !strings.Contains(s.Log(), `"msg":"stopped"`) || strings.Contains(s.Log(), `"level":"WARN"`) {
+				t.Errorf("log:\n%s", s.Log())
+			}
+		})
+	}
+}
+
+// TestTLSVersion checks that old versions of TLS, and requests without TLS, are
+// refused.
+func TestTLSVersion(t *testing.T) {
+	t.Parallel()
+	s := startTLS(t, false)
+	address := strings.TrimPrefix(s.BaseURL, "https://")
+	for version, want := range map[uint16]bool{tls.VersionTLS11: false, tls.VersionTLS12: true, tls.VersionTLS13: true} {
+		config := s.client.Transport.(*http.Transport).TLSClientConfig.Clone()
+		config.MinVersion, config.MaxVersion = version, version
+		conn, err := tls.Dial("tcp", address, config)
+		if (err == nil) != want {
+			t.Errorf("%s: %v", tls.VersionName(version), err)
+		}
+		if err == nil {
+			_ = conn.Close()
+		}
+	}
+	if status, text := get(t, "http://"+address+"/healthz", ""); status != 400 {
+		t.Errorf("without TLS: %d %s", status, text)
+	}
+}
+
+// statuses returns the status of each path below an address.
+func statuses(t *testing.T, address, token string, paths ...string) map[string]int {
+	t.Helper()
+	found := make(map[string]int)
+	for _, path := range paths {
+		found[path], _ = get(t, address+path, token)
+	}
+	return found
+}
+
+// TestAdminListen checks which port serves what, for each way to listen.
+func TestAdminListen(t *testing.T) {
+	t.Parallel()
+	merchant := map[string]int{"/healthz": 200, "/readyz": 200, "/v2/orders": 403, "/docs": 200, "/debug/pprof/": 404}
+	operator := map[string]int{"/operator/merchants": 200, "/metrics": 200}
+	const hint = "metrics and the operator interface are not served"
+	const unencrypted = "its connections are not encrypted"
+	for _, test := range []struct {
+		name     string
+		flags    []string
+		onMain   bool // what is for operators
+		logged   []string
+		unlogged []string
+	}{
+		{"loopback", nil, true, nil, []string{hint, unencrypted}},
+		{"every address", []string{"--listen=0.0.0.0:0"}, false, []string{hint, unencrypted}, nil},
+		{"behind a proxy", []string{"--listen=0.0.0.0:0", "--trusted-proxies=127.0.0.1"}, false, []string{hint}, []string{unencrypted}},
+		{"admin", []string{"--admin-listen=127.0.0.1:0"}, false, nil, []string{hint, unencrypted}},
+		{"admin for others", []string{"--admin-listen=0.0.0.0:0"}, false, []string{unencrypted}, []string{hint}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := apptest.Folder{Data: filepath.Join(t.TempDir(), "data")}.ServeUnchecked(t, test.flags...)
+			token := s.Folder.Token(t, "--operator")
+			for path, want := range merchant {
+				if got := statuses(t, s.BaseURL, token, path)[path]; got != want {
+					t.Errorf("%s: %d, want %d", path, got, want)
+				}
+			}
+			for path, want := range operator {
+				if !test.onMain {
+					want = 404
+				}
+				if got := statuses(t, s.BaseURL, token, path)[path]; got != want {
+					t.Errorf("%s: %d, want %d", path, got, want)
+				}
+			}
+			if admin := s.AdminURL(); admin != "" {
+				checkAdmin(t, admin, token)
+			}
+			for _, text := range test.logged {
+				if !strings.Contains(s.Log(), text) {
+					t.Errorf("no line %q in the log:\n%s", text, s.Log())
+				}
+			}
+			for _, text := range test.unlogged {
+				if strings.Contains(s.Log(), text) {
+					t.Errorf("a line %q in the log:\n%s", text, s.Log())
+				}
+			}
+		})
+	}
+}
+
+// checkAdmin checks what the admin listener serves.
+func checkAdmin(t *testing.T, address, token string) {
+	t.Helper()
+	for path, want := range map[string]int{
+		"/healthz": 200, "/readyz": 200, "/metrics": 200, "/operator/merchants": 200, "/docs": 200, "/openapi/operator.json": 200,
+		"/debug/pprof/": 200, "/debug/pprof/heap": 200, "/debug/pprof/cmdline": 404,
+		"/v2/orders": 404, "/api/orders": 404, "/storage/local/merchant-orders/invoices/a/b.pdf": 404,
+	} {
+		if got, text := get(t, address+path, token); got != want {
+			t.Errorf("admin %s: %d, want %d: %.200s", path, got, want, text)
+		}
+	}
+	const want = `{"status":"ready","checks":{"server":"ok","database":"ok","storage":"ok"}}` + "\n"
+	if _, text := get(t, address+"/readyz", ""); text != want {
+		t.Errorf("admin /readyz: %s", text)
+	}
+	if status, _ := get(t, address+"/operator/merchants", ""); status != 401 {
+		t.Errorf("admin /operator/merchants without a token: %d", status)
+	}
+}
+
+// TestAdminListenTLS checks that the admin listener uses TLS, unless only this
+// machine can reach it.
+func TestAdminListenTLS(t *testing.T) {
+	t.Parallel()
+	local, others := startTLS(t, true, "--admin-listen=127.0.0.1:0"), startTLS(t, true, "--admin-listen=0.0.0.0:0")
+	if got, _ := get(t, local.AdminURL()+"/healthz", ""); got != 200 || !strings.HasPrefix(local.AdminURL(), "http://") {
+		t.Errorf("loopback: %s: %d", local.AdminURL(), got)
+	}
+	response, err := others.client.Get(others.AdminURL() + "/healthz")
+	if err != nil || !strings.HasPrefix(others.AdminURL(), "https://") {
+		t.Fatalf("every address: %s: %v", others.AdminURL(), err)
+	}
+	_ = response.Body.Close()
+	if strings.Contains(others.Log(), "not encrypted") {
+		t.Errorf("log:\n%s", others.Log())
+	}
+}
+
+// TestServeRefusesListeners starts servers with settings of listeners that are
+// wrong: one line each that names the setting.
+func TestServeRefusesListeners(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	one, other := certtest.New(t, nextCentury), certtest.New(t, nextCentury)
+	text := filepath.Join(dir, "text")
+	if err := os.WriteFile(text, []byte("no certificate"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		flags []string
+		want  string
+	}{
+		"no key":            {[]string{"--tls-cert", one.Cert}, "--tls-key (MERCHANT_ORDERS_TLS_KEY): is required with --tls-cert"},
+		"no certificate":    {[]string{"--tls-key", one.Key}, "--tls-cert (MERCHANT_ORDERS_TLS_CERT): is required with --tls-key"},
+		"no such file":      {[]string{"--tls-cert", dir + "/x", "--tls-key", one.Key}, "--tls-cert (MERCHANT_ORDERS_TLS_CERT): " + dir + "/x: cannot read the file: no such file or directory"},
+		"a folder":          {[]string{"--tls-cert", one.Cert, "--tls-key", dir}, "--tls-key (MERCHANT_ORDERS_TLS_KEY): " + dir + ": cannot read the file: is a directory"},
+		"text":              {[]string{"--tls-cert", text, "--tls-key", one.Key}, "--tls-cert (MERCHANT_ORDERS_TLS_CERT): must be a file with a certificate in PEM form: " + text + " has none"},
+		"a key for a cert":  {[]string{"--tls-cert", one.Key, "--tls-key", one.Key}, "--tls-cert (MERCHANT_ORDERS_TLS_CERT): must be a file with a certificate in PEM form: " + one.Key + " has none"},
+		"another key":       {[]string{"--tls-cert", one.Cert, "--tls-key", other.Key}, "--tls-key (MERCHANT_ORDERS_TLS_KEY): must be a file with the private key of the certificate in " + one.Cert + ", in PEM form: " + other.Key + ": private key does not match public key"},
+		"text for a key":    {[]string{"--tls-cert", one.Cert, "--tls-key", text}, "--tls-key (MERCHANT_ORDERS_TLS_KEY): must be a file with the private key of"},
+		"the same port":     {[]string{"--listen=127.0.0.1:18", "--admin-listen=127.0.0.1:18"}, "--admin-listen (MERCHANT_ORDERS_ADMIN_LISTEN): overlaps with --listen 127.0.0.1:18: choose another port"},
+		"no port":           {[]string{"--admin-listen=127.0.0.1"}, "--admin-listen (MERCHANT_ORDERS_ADMIN_LISTEN): must be host:port with a port"},
+		"not bindable":      {[]string{"--admin-listen=192.0.2.1:8081"}, "--admin-listen (MERCHANT_ORDERS_ADMIN_LISTEN): cannot listen on 192.0.2.1:8081: "},
+		"no network":        {[]string{"--trusted-proxies=10.0.0.0/8,proxy"}, "--trusted-proxies (MERCHANT_ORDERS_TRUSTED_PROXIES): must be networks or addresses, separated by commas, such as"},
+		"every address":     {[]string{"--trusted-proxies=0.0.0.0/0"}, "--trusted-proxies (MERCHANT_ORDERS_TRUSTED_PROXIES): must not trust every address: 0.0.0.0/0"},
+		"a drain below 0":   {[]string{"--drain=-1s"}, "--drain (MERCHANT_ORDERS_DRAIN): must be a duration from 0s to 1h, such as 5s"},
+		"a drain of a year": {[]string{"--drain=8760h"}, "--drain (MERCHANT_ORDERS_DRAIN): must be a duration from 0s to 1h, such as 5s"},
+	} {
+		data := filepath.Join(dir, "data")
+		got := apptest.Run(t, "", append([]string{"serve", "--data", data, "--listen=127.0.0.1:0"}, test.flags...)...)
+		if got.Code != 2 || strings.Count(got.Stderr, "\n") != 1 || !strings.HasPrefix(got.Stderr, "merchant-orders: "+test.want) || got.Stdout != "" {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if _, err := os.Stat(data); err == nil {
+			t.Fatalf("%s: the data folder was created", name)
+		}
+	}
+}
+
+// TestExpiredCertificate checks that an expired certificate is a warning.
+func TestExpiredCertificate(t *testing.T) {
+	t.Parallel()
+	pair := certtest.New(t, time.Date(2021, 1, 1, 0, 0, 0, 0, time.UTC))
+	s := apptest.Start(t, "--tls-cert", pair.Cert, "--tls-key", pair.Key)
+	if !strings.Contains(s.Log(), "the TLS certificate has expired") {
+		t.Errorf("log:\n%s", s.Log())
+	}
+	listen := strings.TrimPrefix(s.BaseURL, "https://")
+	if got := apptest.Run(t, "", "health", "--listen", listen, "--tls-cert", pair.Cert); got.Code != 0 || got.Stdout != "ready\n" {
+		t.Errorf("health: %+v", got)
+	}
+}
+
+// TestClientAddressOfServer checks that failed sign-ins are counted and logged by the
+// address in the header of a trusted proxy.
+func TestClientAddressOfServer(t *testing.T) {
+	t.Parallel()
+	s := apptest.Folder{Data: filepath.Join(t.TempDir(), "data")}.Serve(t, "--trusted-proxies", "127.0.0.0/8,::1", "--rate-limit=100")
+	signIn := func(client string) int {
+		t.Helper()
+		request, err := http.NewRequestWithContext(t.Context(), "GET", s.BaseURL+"/v2/orders", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Authorization", "Bearer wrong")
+		request.Header.Set("X-Forwarded-For", "198.51.100.1, "+client)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		return response.StatusCode
+	}
+	last := 0
+	for range 100 { // 60 a minute are allowed
+		if last = signIn("203.0.113.9"); last == 429 {
+			break
+		}
+	}
+	if other := signIn("203.0.113.10"); last != 429 || other != 401 {
+		t.Errorf("one client: %d, another one: %d", last, other)
+	}
+	s.Stop(t)
+	if !strings.Contains(s.Log(), `"client":"203.0.113.9"`) || !strings.Contains(s.Log(), `"client":"203.0.113.10"`) || strings.Contains(s.Log(), "198.51.100.1") {
+		t.Errorf("log:\n%.2000s", s.Log())
+	}
+}
+
+// TestProcessDrains checks that a server that is told to stop is not ready, and
+// serves requests until the drain time is over, or a second signal.
+func TestProcessDrains(t *testing.T) {
+	t.Parallel()
+	p := apptest.StartProcess(t, filepath.Join(t.TempDir(), "data"), "--drain=1h")
+	if status, text := get(t, p.BaseURL+"/readyz", ""); status != 200 {
+		t.Fatalf("/readyz before: %d %s", status, text)
+	}
+	process, err := os.FindProcess(p.PID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		status, text := get(t, p.BaseURL+"/readyz", "")
+		if status == 503 && text == `{"message":"Service Unavailable"}`+"\n" {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("/readyz while it drains: %d %s", status, text)
+		}
+	}
+	if status, text := get(t, p.BaseURL+"/healthz", ""); status != 200 {
+		t.Errorf("/healthz while it drains: %d %s", status, text)
+	}
+	if status, text := get(t, p.BaseURL+"/v2/orders", p.Merchant(t, 355)); status != 200 {
+		t.Errorf("a request while it drains: %d %s", status, text)
+	}
+	if !bytes.Contains([]byte(p.Log()), []byte(`"msg":"stopping","drain_seconds":3600`)) {
+		t.Errorf("log:\n%s", p.Log())
+	}
+	if code := p.Stop(t, syscall.SIGTERM); code == 0 {
+		t.Errorf("the second signal: exit code %d", code)
+	}
+}

@@ -1,0 +1,198 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"merchantorders/internal/app"
+	"merchantorders/internal/config"
+	"merchantorders/internal/maintenance/backup"
+	"merchantorders/internal/maintenance/check"
+	"merchantorders/internal/maintenance/citus"
+	"merchantorders/internal/order"
+	"merchantorders/internal/store"
+)
+
+type linksCommand struct {
+	Revoke linksRevoke `cmd:"" help:"End the validity of all links to invoice files that were made so far."`
+}
+
+type linksRevoke struct{ alwaysValid }
+
+func (c *linksRevoke) run(ctx context.Context, p *process) error {
+	return p.withDatabase(ctx, current, func(b *app.Backend) error {
+		if err := b.Orders.RevokeLinks(ctx); err != nil {
+			return err
+		}
+		return p.print("all links to invoice files are revoked")
+	})
+}
+
+type checkCommand struct {
+	withFiles
+	jsonFlag
+	Repair bool   `help:"Repair what can be repaired safely: remove files that belong to no invoice of an order, release expired reservations, rebuild wrong day counts. Everything else stays a finding."`
+	Backup string `placeholder:"FILE|DIR" help:"Check a backup instead of the installation. It is unpacked beside it, so that needs space."`
+}
+
+func (c *checkCommand) check() error {
+	if c.Repair && c.Backup != "" {
+		return config.Invalid("repair", "must not be given together with --backup: a backup is never changed")
+	}
+	return nil
+}
+
+func (c *checkCommand) run(ctx context.Context, p *process) error {
+	reporter, clearBar := p.progress(p.stdout)
+	output := checkOutput{process: p, json: c.JSON}
+	if c.JSON {
+		reporter.OnFinding = output.finding
+	}
+	if c.Backup != "" {
+		result, err := backup.Check(ctx, c.Backup, reporter)
+		clearBar()
+		if err != nil {
+			return errors.Join(err, output.err)
+		}
+		return output.summary(result)
+	}
+	schema := existing
+	if c.Repair {
+		schema = current
+	}
+	return p.withBackend(ctx, schema, func(b *app.Backend) error {
+		options := check.Options{
+			Repair:   c.Repair,
+			OnRepair: output.repaired,
+			OnOrphan: output.orphan,
+			OnNote:   output.note,
+		}
+		if c.Repair {
+			expired, err := b.Orders.ExpireReservations(ctx, p.Now().Add(-order.ReservationTimeout))
+			if err != nil {
+				return fmt.Errorf("release expired reservations: %w", err)
+			}
+			if expired > 0 {
+				options.OnRepair("released " + count(int64(expired), "expired reservation", "expired reservations"))
+			}
+		}
+		result, err := check.Run(ctx, b.Installation(), options, reporter)
+		clearBar()
+		if printErr := output.flush(); err == nil && printErr != nil {
+			return printErr
+		}
+		if err != nil {
+			return fmt.Errorf("the check is incomplete: %w", err)
+		}
+		return output.summary(result)
+	})
+}
+
+// printCheckResult prints a summary that begins with a verb. It returns an error
+// if there are findings.
+func (p *process) printCheckResult(verb string, r check.Result) error {
+	findings := "no findings"
+	if r.Findings > 0 {
+		findings = count(r.Findings, "finding", "findings")
+	}
+	err := p.print("%s: merchants %d, orders %d, invoices %d, events %d, files %d, orphans %d: %s",
+		verb, r.Merchants, r.Orders, r.Invoices, r.Events, r.Files, r.Orphans, findings)
+	if r.Findings > 0 {
+		return errors.New(findings)
+	}
+	return err
+}
+
+// count returns a number with the singular or the plural of what it counts.
+func count(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+type purgeCommand struct {
+	withFiles
+	DeletedBefore string `name:"deleted-before" default:"720h" placeholder:"TIME" help:"Minimum age of a deletion. 720h is 30 days; 0s removes all deleted files."`
+
+	age time.Duration
+}
+
+func (c *purgeCommand) check() error {
+	var problem string
+	c.age, problem = duration(c.DeletedBefore, 0)
+	return config.Invalid("deleted-before", problem)
+}
+
+func (c *purgeCommand) run(ctx context.Context, p *process) error {
+	return p.withBackend(ctx, existing, func(b *app.Backend) error {
+		// Deletions are stored in whole seconds. With the age 0s, one of the current
+		// second must count too.
+		before := p.Now().Add(-c.age)
+		if c.age == 0 {
+			before = before.Add(time.Second)
+		}
+		count, err := b.Orders.PurgeDeletedFiles(ctx, before)
+		if printErr := p.print("files purged: %d", count); err == nil {
+			err = printErr
+		}
+		return err
+	})
+}
+
+type distributeCommand struct {
+	alwaysValid
+	JSON bool `name:"json" help:"Print one JSON document."`
+}
+
+func (c *distributeCommand) run(ctx context.Context, p *process) error {
+	if _, ok := p.Settings.PostgresURL(); !ok {
+		return app.UsageError{Err: config.Invalid("database", "must be a PostgreSQL address: "+citus.ErrNotPostgres.Error())}
+	}
+	db, err := p.OpenDatabase(ctx, store.Options{Schema: current})
+	if err != nil {
+		return err
+	}
+	result, err := citus.Distribute(ctx, db.SQL())
+	if err := errors.Join(err, db.Close()); err != nil {
+		return err
+	}
+	return p.printDistribution(result, c.JSON)
+}
+
+// distributionJSON is the JSON output of distribute.
+type distributionJSON struct {
+	Tables []tableJSON `json:"tables"`
+	Nodes  int         `json:"nodes"` // that hold rows
+}
+
+type tableJSON struct {
+	Name   string `json:"name"`
+	Column string `json:"column"`
+	// Distributed is "now", or "before" if an earlier run has distributed the table.
+	Distributed string `json:"distributed"`
+}
+
+// printDistribution prints the distributed tables.
+func (p *process) printDistribution(result citus.Result, asJSON bool) error {
+	output := distributionJSON{Nodes: result.Nodes}
+	for _, table := range result.Tables {
+		when, state := "now", "distributed by"
+		if table.AlreadyDistributed {
+			when, state = "before", "already distributed by"
+		}
+		output.Tables = append(output.Tables, tableJSON{Name: table.Name, Column: table.Column, Distributed: when})
+		if asJSON {
+			continue
+		}
+		if err := p.print("%s: %s %s", table.Name, state, table.Column); err != nil {
+			return err
+		}
+	}
+	if asJSON {
+		return p.printJSON(output)
+	}
+	return p.print("nodes with data: %d", result.Nodes)
+}

@@ -1,0 +1,155 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"merchantorders/internal/app"
+	"merchantorders/internal/config"
+	"merchantorders/internal/order"
+)
+
+// merchantTarget is the merchant that a command shows or changes.
+type merchantTarget struct {
+	ID string `name:"id" placeholder:"N" help:"Store id of the merchant. Required."`
+
+	id int64
+}
+
+func (c *merchantTarget) check() error {
+	var problem string
+	c.id, problem = positive(c.ID)
+	return config.Invalid("id", problem)
+}
+
+// with runs a function that returns the merchant, and prints it with another one.
+func (c *merchantTarget) with(ctx context.Context, p *process, do func(*order.Service) (order.Merchant, error), print func(order.Merchant) error) error {
+	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
+		m, err := do(b.Orders)
+		if errors.Is(err, order.ErrMerchantNotFound) {
+			return fmt.Errorf("there is no merchant %d: see %q", c.id, programName+" merchant list")
+		}
+		if err != nil {
+			return err
+		}
+		return print(m)
+	})
+}
+
+type merchantShow struct {
+	merchantTarget
+	jsonFlag
+}
+
+func (c *merchantShow) run(ctx context.Context, p *process) error {
+	return c.with(ctx, p, func(orders *order.Service) (order.Merchant, error) {
+		return orders.Merchant(ctx, c.id)
+	}, func(m order.Merchant) error {
+		if c.JSON {
+			return p.printJSON(newMerchantJSON(m))
+		}
+		fields := [][]string{
+			{"Name", app.OneLine(m.Name)},
+			{"Created", timestamp(m.CreatedAt)},
+			{"Suspended", timestamp(m.SuspendedAt)},
+			{"Reason", textOr(m.SuspensionReason)},
+			{"Requests a second", limitText(m.RateLimit.PerSecond)},
+			{"Burst", limitText(m.RateLimit.Burst)},
+		}
+		return printTable(p, []string{"MERCHANT", strconv.FormatInt(m.ID, 10)}, fields, func(row []string) []string { return row })
+	})
+}
+
+// limitText formats a limit; 0 is that of the service.
+func limitText(n int) string {
+	if n == 0 {
+		return "default"
+	}
+	return strconv.Itoa(n)
+}
+
+type merchantRename struct {
+	merchantTarget
+	Name string `name:"name" placeholder:"TEXT" help:"New name of the merchant. v1 shows it as company_name. Required."`
+}
+
+func (c *merchantRename) check() error {
+	return errors.Join(c.merchantTarget.check(), config.Invalid("name", order.MerchantNameProblem(c.Name)))
+}
+
+func (c *merchantRename) run(ctx context.Context, p *process) error {
+	return c.with(ctx, p, func(orders *order.Service) (order.Merchant, error) {
+		return orders.UpdateMerchant(ctx, c.id, order.MerchantUpdate{Name: &c.Name}, order.MerchantOptions{})
+	}, func(m order.Merchant) error {
+		return p.print("merchant %d: %s", m.ID, m.Name)
+	})
+}
+
+type merchantSuspend struct {
+	merchantTarget
+	Reason string `name:"reason" placeholder:"TEXT" help:"Reason, for operators. Required."`
+}
+
+func (c *merchantSuspend) check() error {
+	return errors.Join(c.merchantTarget.check(), config.Invalid("reason", order.SuspensionReasonProblem(c.Reason)))
+}
+
+func (c *merchantSuspend) run(ctx context.Context, p *process) error {
+	return c.with(ctx, p, func(orders *order.Service) (order.Merchant, error) {
+		return orders.SuspendMerchant(ctx, c.id, c.Reason, order.MerchantOptions{})
+	}, func(m order.Merchant) error {
+		return p.print("merchant %d is suspended since %s: %s", m.ID, timestamp(m.SuspendedAt), m.SuspensionReason)
+	})
+}
+
+type merchantResume struct{ merchantTarget }
+
+func (c *merchantResume) run(ctx context.Context, p *process) error {
+	return c.with(ctx, p, func(orders *order.Service) (order.Merchant, error) {
+		return orders.ResumeMerchant(ctx, c.id, order.MerchantOptions{})
+	}, func(m order.Merchant) error {
+		return p.print("merchant %d is not suspended", m.ID)
+	})
+}
+
+type merchantLimit struct {
+	merchantTarget
+	Requests string `name:"requests" placeholder:"N" help:"Requests a second of each token of the merchant. 0: the limit of serve --rate-limit. Required."`
+	Burst    string `name:"burst" placeholder:"N" help:"Requests that an idle token may send at once. Empty: twice --requests."`
+
+	limit order.RateLimit
+}
+
+func (c *merchantLimit) check() error {
+	var requests, burst string
+	if c.Requests != "0" {
+		c.limit.PerSecond, requests = upTo(c.Requests, order.MaxRequestsPerSecond)
+		c.limit.Burst = 2 * c.limit.PerSecond
+	}
+	switch {
+	case c.Burst != "" && c.Requests == "0":
+		burst = "must not be given together with --requests 0"
+	case c.Burst != "":
+		c.limit.Burst, burst = upTo(c.Burst, order.MaxBurst)
+	}
+	return errors.Join(c.merchantTarget.check(), config.Invalid("requests", requests), config.Invalid("burst", burst))
+}
+
+// upTo parses a number from 1 to a maximum.
+func upTo(text string, maximum int) (int, string) {
+	n, problem := positive(text)
+	if problem == "" && n > int64(maximum) {
+		problem = "must be a whole number from 1 to " + strconv.Itoa(maximum)
+	}
+	return int(n), problem
+}
+
+func (c *merchantLimit) run(ctx context.Context, p *process) error {
+	return c.with(ctx, p, func(orders *order.Service) (order.Merchant, error) {
+		return orders.UpdateMerchant(ctx, c.id, order.MerchantUpdate{RateLimit: &c.limit}, order.MerchantOptions{})
+	}, func(m order.Merchant) error {
+		return p.print("merchant %d: requests a second %s, burst %s", m.ID, limitText(m.RateLimit.PerSecond), limitText(m.RateLimit.Burst))
+	})
+}

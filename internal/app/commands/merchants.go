@@ -1,0 +1,119 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/user"
+	"strconv"
+	"time"
+
+	"merchantorders/internal/app"
+	"merchantorders/internal/config"
+	"merchantorders/internal/order"
+	"merchantorders/internal/store/migrations"
+)
+
+type merchantCommand struct {
+	Add     merchantAdd     `cmd:"" help:"Add a merchant. Adding a merchant again with the same name is not an error."`
+	List    merchantList    `cmd:"" help:"List all merchants."`
+	Show    merchantShow    `cmd:"" help:"Show one merchant."`
+	Rename  merchantRename  `cmd:"" help:"Change the name of a merchant."`
+	Suspend merchantSuspend `cmd:"" help:"Suspend a merchant: its tokens are refused from the next request on; its orders still arrive."`
+	Resume  merchantResume  `cmd:"" help:"End the suspension of a merchant."`
+	Limit   merchantLimit   `cmd:"" help:"Set the request limit of each token of a merchant."`
+}
+
+type merchantAdd struct {
+	ID   string `name:"id" placeholder:"N" help:"Store id of the merchant, a positive number. Required."`
+	Name string `name:"name" placeholder:"TEXT" help:"Name of the merchant. v1 shows it as company_name. Required."`
+
+	id int64
+}
+
+func (c *merchantAdd) check() error {
+	var problem string
+	c.id, problem = positive(c.ID)
+	return errors.Join(config.Invalid("id", problem), config.Invalid("name", order.MerchantNameProblem(c.Name)))
+}
+
+func (c *merchantAdd) run(ctx context.Context, p *process) error {
+	schema := migrations.Options{NoMigrate: true, BeforeCreate: p.OpenEmptyBucket}
+	if err := p.AllowNew(&schema); err != nil {
+		return err
+	}
+	_, postgres := p.Settings.PostgresURL()
+	isNew := !postgres && !schema.NoCreate
+	if isNew {
+		created, err := p.CreateDataFolder()
+		if err != nil {
+			return err
+		}
+		if created != "" {
+			p.printError("created the data folder %s", created)
+		}
+	}
+	return p.with(ctx, schema, isNew, func(b *app.Backend) error {
+		err := b.Orders.AddMerchant(ctx, c.id, c.Name, order.MerchantOptions{})
+		if errors.Is(err, order.ErrMerchantExists) {
+			return fmt.Errorf("merchant %d exists already, with another name", c.id)
+		}
+		if err != nil {
+			return err
+		}
+		return p.print("merchant %d: %s", c.id, c.Name)
+	})
+}
+
+type merchantList struct {
+	alwaysValid
+	jsonFlag
+}
+
+// merchantJSON is the JSON output of a merchant.
+type merchantJSON struct {
+	ID               int64       `json:"id"`
+	Name             string      `json:"name"`
+	CreatedAt        time.Time   `json:"createdAt"`
+	SuspendedAt      time.Time   `json:"suspendedAt,omitzero"`
+	SuspensionReason string      `json:"suspensionReason,omitempty"`
+	Limits           *limitsJSON `json:"limits,omitempty"` // nil: those of the service
+}
+
+type limitsJSON struct {
+	RequestsPerSecond int `json:"requestsPerSecond"`
+	Burst             int `json:"burst"`
+}
+
+func newMerchantJSON(m order.Merchant) merchantJSON {
+	document := merchantJSON{
+		ID: m.ID, Name: m.Name, CreatedAt: utc(m.CreatedAt), SuspendedAt: utc(m.SuspendedAt), SuspensionReason: m.SuspensionReason,
+	}
+	if m.RateLimit != (order.RateLimit{}) {
+		document.Limits = &limitsJSON{m.RateLimit.PerSecond, m.RateLimit.Burst}
+	}
+	return document
+}
+
+func (c *merchantList) run(ctx context.Context, p *process) error {
+	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
+		merchants, err := b.Orders.Merchants(ctx, order.MerchantFilter{})
+		if err != nil {
+			return err
+		}
+		return printList(p, c.jsonFlag, []string{"ID", "NAME", "CREATED", "SUSPENDED"}, merchants, func(m order.Merchant) []string {
+			return []string{strconv.FormatInt(m.ID, 10), app.OneLine(m.Name), timestamp(m.CreatedAt), timestamp(m.SuspendedAt)}
+		}, newMerchantJSON)
+	})
+}
+
+// byCommand says who runs a command, for the log: the user of the operating system.
+func byCommand() slog.Attr {
+	name := strconv.Itoa(os.Getuid())
+	if account, err := user.Current(); err == nil {
+		name = account.Username
+	}
+	return slog.String("by", "command of user "+name)
+}

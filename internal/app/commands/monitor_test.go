@@ -1,0 +1,45 @@
+package commands_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+
+	"merchantorders/internal/app/apptest"
+)
+
+// TestMonitor checks the metrics of a whole server against what it has done.
+func TestMonitor(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t)
+	s.Import(t, document(1), document(2), document(3))
+	call(t, "PATCH", s.BaseURL+"/v2/orders/T-1/accept", s.Token, "")
+	upload(t, s.BaseURL, s.Token, "T-1", "a.pdf", "content")
+	for range 3 { // made, admitted to the cache, found in it
+		get(t, s.BaseURL+"/v2/orders", s.Token)
+	}
+	_, scrape := get(t, s.BaseURL+"/metrics", "")
+	for _, want := range []string{
+		`database_up 1`, `storage_up 1`, `orders{state="registered"} 2`, `orders{state="in-processing"} 1`, `orders{state="canceled"} 0`,
+		`schema_version [1-9]\d*`, `oldest_unanswered_order_age_seconds [1-9]\S*`, `webhooks{state="active"} 0`, `oldest_undelivered_event_age_seconds 0`, `webhook_deliveries_total{result="timeout"} 0`, `webhook_requests_in_flight 0`, `uploads_in_progress 0`, `feed_waiters 0`, `rate_limited_total{limit="sign_ins"} 0`, `feed_lag_seconds 0`,
+		`database_connections{use="idle"} \d+`, `database_connections_limit [1-9]\d*`, `response_cache_hits_total 1`, `response_cache_misses_total [1-9]\d*`,
+		`response_cache_bytes [1-9]\d*`, `page_index_merchants 1`, `page_index_buckets [1-9]\d*`,
+		`disk_free_bytes{folder="database"} [1-9]\S*`, `disk_size_bytes{folder="files"} [1-9]\S*`,
+		`build_info{go_version="go\S*",version="\S+"} 1`,
+		`job_failures_total{background_job="purge deleted files"} 0`, `job_interval_seconds{background_job="expire reservations"} 15`,
+		`job_last_success_timestamp_seconds{background_job="delete idempotency records"} \S+`,
+	} {
+		if !regexp.MustCompile(`(?m)^merchant_orders_` + want + `$`).MatchString(scrape) {
+			t.Errorf("no series %s", want)
+		}
+	}
+	problems, err := promlint.New(strings.NewReader(scrape)).Lint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, problem := range problems {
+		t.Errorf("%s: %s", problem.Metric, problem.Text)
+	}
+}

@@ -1,0 +1,296 @@
+package commands_test
+
+import (
+	"crypto/sha256"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/store/migrations"
+)
+
+// openSQL opens the database of a data folder.
+func openSQL(t *testing.T, data string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(data, "orders.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// setVersion makes the schema of a data folder look like that of another version.
+func setVersion(t *testing.T, data, statement string) {
+	t.Helper()
+	if _, err := openSQL(t, data).ExecContext(t.Context(), statement); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tree returns the paths of all files of a folder.
+func tree(t *testing.T, folder string) []string {
+	t.Helper()
+	var paths []string
+	err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
+		paths = append(paths, path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return paths
+}
+
+// TestFolderWithoutDatabase starts on folders that hold something and no database.
+func TestFolderWithoutDatabase(t *testing.T) {
+	t.Parallel()
+	for name, lose := range map[string]func(data string) error{
+		"missing": func(data string) error { return nil },
+		"empty":   func(data string) error { return os.WriteFile(filepath.Join(data, "orders.db"), nil, 0o600) },
+	} {
+		s := apptest.Start(t)
+		s.Stop(t)
+		paths, err := filepath.Glob(filepath.Join(s.Data, "orders.db*"))
+		if err != nil || len(paths) == 0 {
+			t.Fatal(paths, err)
+		}
+		for _, path := range paths {
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := lose(s.Data); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range [][]string{{"serve", "--listen=127.0.0.1:0"}, {"merchant", "add", "--id=1", "--name=x"}} {
+			got := s.Run(t, "", args...)
+			want := "merchant-orders: --data (MERCHANT_ORDERS_DATA): the folder " + s.Data + " contains files, but the database sqlite://" + s.Data + "/orders.db is missing or empty: "
+			if got.Code != 2 || got.Stdout != "" || !strings.HasPrefix(got.Stderr, want) {
+				t.Errorf("%s, %s: %+v, want exit code 2 and %q", name, args[0], got, want)
+			}
+		}
+		if info, err := os.Stat(filepath.Join(s.Data, "orders.db")); err == nil && info.Size() > 0 {
+			t.Errorf("%s: a database was made", name)
+		}
+	}
+}
+
+func TestFolderWithOtherFiles(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	if err := os.WriteFile(filepath.Join(data, "letter.txt"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := apptest.Run(t, "", "serve", "--listen=127.0.0.1:0", "--data", data)
+	if got.Code != 2 || !strings.Contains(got.Stderr, "contains letter.txt") || len(tree(t, data)) != 2 {
+		t.Errorf("%+v, files %v", got, tree(t, data))
+	}
+	// The volume of the files is mounted, that of the database is not.
+	storage := "file://" + data
+	got = apptest.Run(t, "", "serve", "--listen=127.0.0.1:0", "--data", filepath.Join(data, "x"), "--storage", storage)
+	if got.Code != 2 || !strings.Contains(got.Stderr, "contains letter.txt") || len(tree(t, data)) != 2 {
+		t.Errorf("%+v, files %v", got, tree(t, data))
+	}
+	// A new volume, on which an earlier start has failed.
+	data = t.TempDir()
+	if err := errors.Join(os.Mkdir(filepath.Join(data, "lost+found"), 0o700), os.WriteFile(filepath.Join(data, "serve.lock"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	apptest.StartOn(t, data)
+}
+
+// TestCommandsDoNotMigrate runs commands on a schema that is not theirs.
+func TestCommandsDoNotMigrate(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	f.Merchant(t, 1)
+	status := f.Run(t, "", "migrate", "--status")
+	lines := strings.Split(strings.TrimSpace(status.Stdout), "\n")
+	newest := strings.Fields(lines[len(lines)-2])[0]
+	if status.Code != 0 || lines[len(lines)-1] != "schema version "+newest+": up to date" || strings.Contains(status.Stdout, "pending") {
+		t.Fatalf("status: %+v", status)
+	}
+
+	backup := filepath.Join(t.TempDir(), "b.tar")
+	commands := [][]string{
+		{"merchant", "list"}, {"merchant", "add", "--id=2", "--name=x"}, {"token", "list"}, {"token", "create", "--operator"},
+		{"import", "-"}, {"check"}, {"purge"}, {"backup", backup}, {"copy", "--to-data", filepath.Join(t.TempDir(), "copy")},
+	}
+	setVersion(t, f.Data, "UPDATE goose_db_version SET version_id = version_id - 1 WHERE version_id = (SELECT MAX(version_id) FROM goose_db_version)")
+	for _, args := range commands {
+		got := f.Run(t, "", args...)
+		if got.Code != 2 || !strings.Contains(got.Stderr, "run merchant-orders migrate, or start merchant-orders serve") {
+			t.Errorf("%v on an older schema: %+v", args, got)
+		}
+	}
+	if got := f.Run(t, "", "migrate", "--status"); got.Code != 0 || !strings.Contains(got.Stdout, "pending\n") {
+		t.Errorf("status of an older schema: %+v", got)
+	}
+	var schema struct {
+		Version, Newest int
+		Steps           []struct{ Status string }
+	}
+	got := f.Run(t, "", "migrate", "--status", "--json")
+	if err := json.Unmarshal([]byte(got.Stdout), &schema); err != nil || strconv.Itoa(schema.Newest) != newest || schema.Version >= schema.Newest ||
+		len(schema.Steps) == 0 || schema.Steps[len(schema.Steps)-1].Status != "pending" || schema.Steps[0].Status != "applied" {
+		t.Errorf("status as JSON: %+v, %v", got, err)
+	}
+	setVersion(t, f.Data, "INSERT INTO goose_db_version (version_id, is_applied) VALUES ("+newest+", 1), (101, 1)")
+	for _, args := range commands {
+		want := 0
+		if args[0] == "copy" {
+			want = 2 // It does not know what is new, so it would lose that.
+		}
+		if got := f.Run(t, "", args...); got.Code != want || want == 2 && !strings.Contains(got.Stderr, "newer version") {
+			t.Errorf("%v on the schema of the next release: %+v", args, got)
+		}
+	}
+	if got := f.Run(t, "", "migrate"); got.Code != 2 || !strings.Contains(got.Stderr, "newer version") {
+		t.Errorf("migrate on the schema of the next release: %+v", got)
+	}
+	setVersion(t, f.Data, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (201, 1)")
+	for _, args := range commands {
+		if got := f.Run(t, "", args...); got.Code != 2 || !strings.Contains(got.Stderr, "newer version") {
+			t.Errorf("%v on the schema of the release after the next one: %+v", args, got)
+		}
+	}
+}
+
+// folderBackup makes a backup of the database of a data folder, whatever its schema.
+func folderBackup(t *testing.T, data string) string {
+	t.Helper()
+	path := t.TempDir()
+	_, err := openSQL(t, data).ExecContext(t.Context(), "VACUUM INTO ?", filepath.Join(path, "orders.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(filepath.Join(path, "orders.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest := fmt.Sprintf(`{"format":1,"database":{"size":%d,"sha256":"%x"}}`, len(content), sha256.Sum256(content))
+	if err := os.WriteFile(filepath.Join(path, "backup.json"), []byte(manifest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestMigrationsAreLogged takes the steps of the schema by a server and, after
+// going back to the first one, by restore and by migrate.
+func TestMigrationsAreLogged(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t)
+	if !strings.Contains(s.Log(), `"msg":"schema migrated","schema":1,"step":"initial"`) {
+		t.Errorf("a new installation: no step is logged in\n%s", s.Log())
+	}
+	s.Stop(t)
+	provider, err := migrations.SQLite.Provider(openSQL(t, s.Data))
+	if err == nil {
+		_, err = provider.DownTo(t.Context(), 1)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	restored := folder(t)
+	if got := restored.Run(t, "", "restore", folderBackup(t, s.Data)); got.Code != 0 || !strings.Contains(got.Stderr, `level=INFO msg="schema migrated" schema=2 step=`) {
+		t.Errorf("restore: %+v", got)
+	}
+	if got := s.Run(t, "", "migrate", "--status"); got.Code != 0 || !strings.Contains(got.Stdout, "\nschema version 1: run merchant-orders migrate, ") {
+		t.Errorf("status: %+v", got)
+	}
+	if got := s.Run(t, "", "migrate"); got.Code != 0 || !strings.Contains(got.Stderr, `level=INFO msg="schema migrated" schema=2 step=`) {
+		t.Errorf("migrate: %+v", got)
+	}
+	empty := folder(t)
+	if err := os.MkdirAll(empty.Data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	setVersion(t, empty.Data, "CREATE TABLE x (y); DROP TABLE x")
+	if got := empty.Run(t, "", "migrate"); got.Code != 2 || !strings.Contains(got.Stderr, "the database is empty") {
+		t.Errorf("migrate of an empty database: %+v", got)
+	}
+	if got := s.Run(t, "", "migrate"); got.Code != 0 || got.Stderr != "" || !strings.HasSuffix(got.Stdout, ": up to date\n") {
+		t.Errorf("migrate with nothing to do: %+v", got)
+	}
+}
+
+// TestDamagedDatabase starts on a database whose pages are overwritten.
+func TestDamagedDatabase(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t)
+	s.Import(t, document(1))
+	s.Stop(t)
+	path := filepath.Join(s.Data, "orders.db")
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 2 * 8192; i < len(content); i++ {
+		content[i] = 0xff
+	}
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := s.Run(t, "", "serve", "--listen=127.0.0.1:0")
+	if got.Code != 2 || got.Stdout != "" || !strings.Contains(got.Stderr, "merchant-orders: --data (MERCHANT_ORDERS_DATA): open database "+path+": the database is damaged: ") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestTwoSpellingsShareStagedFiles starts a second server on the database of
+// another one: it must not remove what that one is uploading.
+func TestTwoSpellingsShareStagedFiles(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t)
+	staged := filepath.Join(s.Data, "files", "tmp", "staged-upload")
+	if err := os.WriteFile(staged, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	second := apptest.Folder{Data: s.Data, Settings: []string{"--database", "sqlite://" + s.Data + "/orders.db"}}.Serve(t)
+	if _, err := os.Stat(staged); err != nil {
+		t.Errorf("the second server removed a staged file: %v", err)
+	}
+	second.Stop(t)
+	s.Stop(t)
+	apptest.StartOn(t, s.Data)
+	if _, err := os.Stat(staged); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a server that is alone left a staged file: %v", err)
+	}
+}
+
+// TestDatabaseBehindLink serves a database behind a symbolic link, also a new one.
+func TestDatabaseBehindLink(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	link := filepath.Join(dir, "link.db")
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "disk"), 0o700), os.Symlink("disk/real.db", link)); err != nil {
+		t.Fatal(err)
+	}
+	// What an older program left behind beside the link.
+	if err := os.WriteFile(link+"-shm", make([]byte, 32768), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := apptest.Folder{Data: filepath.Join(dir, "data"), Settings: []string{"--database", "sqlite://" + link}}.Serve(t)
+	token := s.Merchant(t, 355)
+	if status, body := get(t, s.BaseURL+"/v2/orders", token); status != 200 {
+		t.Errorf("%d %s", status, body)
+	}
+	if got := s.Run(t, "", "token", "revoke", "1"); got.Code != 0 {
+		t.Fatal(got)
+	}
+	if status, _ := get(t, s.BaseURL+"/v2/orders", token); status != 401 {
+		t.Errorf("a revoked token: %d", status)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "disk", "real.db")); err != nil {
+		t.Error(err)
+	}
+}

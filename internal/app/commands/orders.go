@@ -1,0 +1,207 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"time"
+
+	"merchantorders/client"
+	"merchantorders/internal/config"
+)
+
+type ordersCommand struct {
+	List   ordersList   `cmd:"" help:"List orders, newest first."`
+	Show   ordersShow   `cmd:"" help:"Show one order."`
+	Accept ordersAccept `cmd:"" help:"Accept an order."`
+	Reject ordersReject `cmd:"" help:"Reject an order."`
+	Watch  ordersWatch  `cmd:"" help:"Print the events of orders, and new events as they occur, until stopped."`
+}
+
+// remote marks commands that call a service; see isRemote.
+func (*ordersCommand) remote() {}
+
+type ordersList struct {
+	connection
+	State string `placeholder:"NAME" help:"Only orders in this state, such as registered. Empty: all."`
+	From  string `placeholder:"DAY" help:"Only orders created on or after this day (UTC), such as 2026-11-20."`
+	To    string `placeholder:"DAY" help:"Only orders created on or before this day (UTC)."`
+	Limit string `placeholder:"N" help:"Maximum number of orders. Empty: all."`
+
+	filter client.Filter
+	limit  int64
+}
+
+func (c *ordersList) check() error {
+	var from, to, limit string
+	c.filter.State = client.State(c.State)
+	c.filter.From, from = parseDay(c.From)
+	c.filter.To, to = parseDay(c.To)
+	if c.Limit != "" {
+		c.limit, limit = positive(c.Limit)
+	}
+	if c.limit > 0 && c.limit < client.MaxPageSize {
+		c.filter.PageSize = int(c.limit)
+	}
+	return errors.Join(c.connection.check(), config.Invalid("from", from), config.Invalid("to", to), config.Invalid("limit", limit))
+}
+
+// parseDay parses a day; the zero time for empty text.
+func parseDay(text string) (time.Time, string) {
+	if text == "" {
+		return time.Time{}, ""
+	}
+	day, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		return time.Time{}, "must be a day such as 2026-11-20"
+	}
+	return day, ""
+}
+
+var orderHeading = []string{"REFERENCE", "STATE", "CREATED", "TOTAL", "COUNTRY", "INVOICE", "CUSTOMER"}
+
+func (c *ordersList) run(ctx context.Context, p *process) error {
+	return printAll(p, c.JSON, orderHeading, c.service.Orders(ctx, c.filter), c.limit, orderRow, func(o client.Summary) any { return o })
+}
+
+// orderRow returns the table row of an order.
+func orderRow(o client.Summary) []string {
+	invoice := "no"
+	if o.HasInvoice {
+		invoice = "yes"
+	}
+	return []string{
+		textOr(o.Reference), textOr(string(o.State)), timestamp(o.CreatedAt), amount(o.TotalItemsAmount),
+		textOr(o.CountryCode), invoice, textOr(o.Customer.FirstName, o.Customer.LastName),
+	}
+}
+
+type ordersAccept struct {
+	orderTarget
+	writeFlags
+}
+
+func (c *ordersAccept) run(ctx context.Context, p *process) error {
+	var receipt client.Receipt
+	if err := c.service.Accept(ctx, c.Reference, c.options(&receipt)...); err != nil {
+		return err
+	}
+	return c.printChange(p, client.InProcessing, receipt)
+}
+
+type ordersReject struct {
+	orderTarget
+	writeFlags
+	Reason string `placeholder:"WORD" help:"Reason: out-of-stock, damaged, wrong-price, disabled-product or wrong-product. Empty: none."`
+}
+
+func (c *ordersReject) run(ctx context.Context, p *process) error {
+	var receipt client.Receipt
+	if err := c.service.Reject(ctx, c.Reference, client.Reason(c.Reason), c.options(&receipt)...); err != nil {
+		return err
+	}
+	return c.printChange(p, client.RejectedByMerchant, receipt)
+}
+
+// changed is the JSON output of a change.
+type changed struct {
+	OrderReference string       `json:"orderReference"`
+	State          client.State `json:"state"`
+	Tag            string       `json:"tag,omitempty"`
+	Replayed       bool         `json:"replayed"`
+	RequestID      string       `json:"requestId"`
+}
+
+// printChange prints the order and its new state.
+func (t *orderTarget) printChange(p *process, state client.State, r client.Receipt) error {
+	if t.JSON {
+		return p.printJSON(changed{OrderReference: t.Reference, State: state, Tag: r.Tag, Replayed: r.Replayed, RequestID: r.RequestID})
+	}
+	return p.print("order %s is %s", t.Reference, state)
+}
+
+type ordersWatch struct {
+	connection
+	After   string `placeholder:"N" help:"Only events after the one with this number; latest: only new events, after a line that tells where the feed ends. Empty: all events."`
+	History string `placeholder:"TEXT" help:"History in which --after was read (from orders watch --json): fail if event numbers have started again. Empty: do not compare."`
+	Once    bool   `help:"Stop at the newest event instead of waiting for more."`
+
+	after int64
+}
+
+// latest is the value of --after for the end of the feed.
+const latest = "latest"
+
+func (c *ordersWatch) check() error {
+	var after string
+	if c.After != "" && c.After != "0" && c.After != latest {
+		c.after, after = positive(c.After)
+	}
+	return errors.Join(c.connection.check(), config.Invalid("after", after))
+}
+
+func (c *ordersWatch) run(ctx context.Context, p *process) error {
+	if c.After == latest {
+		if err := c.printEnd(ctx, p); err != nil {
+			return err
+		}
+	}
+	follow := c.service.FollowEvents
+	if c.Once {
+		follow = c.service.Events
+	}
+	for event, err := range follow(ctx, c.after, client.InHistory(c.History)) {
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return err
+		case c.JSON:
+			err = p.printJSON(event)
+		default:
+			err = p.print("%s", eventLine(event))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// feedEnd is the JSON output of the end of the feed, as of the newest event.
+type feedEnd struct {
+	Seq     int64  `json:"seq"`
+	History string `json:"history"`
+}
+
+// printEnd prints where the feed ends, and has the command begin there.
+func (c *ordersWatch) printEnd(ctx context.Context, p *process) error {
+	end, err := c.service.FeedEnd(ctx)
+	if err != nil {
+		return err
+	}
+	if c.after = end.Next; c.History == "" {
+		c.History = end.History
+	}
+	if c.JSON {
+		return p.printJSON(feedEnd{Seq: end.Next, History: end.History})
+	}
+	return p.print("%d  newest event, history %s", end.Next, end.History)
+}
+
+// eventLine returns an event as one line.
+func eventLine(e client.Event) string {
+	line := strconv.FormatInt(e.Seq, 10) + "  " + timestamp(e.At) + "  " + e.OrderReference + "  " + string(e.Type) + "  " + e.Actor
+	if change, ok := e.StateChange(); ok {
+		line += "  " + string(change.From) + " -> " + string(change.To)
+		if change.Reason != client.NoReason {
+			line += " (" + string(change.Reason) + ")"
+		}
+		return line
+	}
+	if len(e.Data) > 0 && json.Valid(e.Data) && string(e.Data) != "{}" {
+		line += "  " + string(e.Data)
+	}
+	return line
+}

@@ -1,0 +1,127 @@
+// Package commands is the command line: it parses flags, environment variables and the
+// settings file, and runs one command, which package app opens the backend for. A file
+// has one command, or those of a group.
+//
+// It contains no rules of the domain and no SQL. It never exits: Run returns the exit
+// code, so that tests run the same code as the program.
+package commands
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"merchantorders/client"
+	"merchantorders/internal/app"
+)
+
+// programName is the prefix of every error line.
+const programName = "merchant-orders"
+
+// The exit codes.
+const (
+	exitDone   = 0
+	exitFailed = 1 // the command failed, at least in part
+	exitUsage  = 2 // invalid usage or settings, also a database or storage that cannot be opened; nothing was done
+
+	// Exit codes of the commands that call a service.
+	exitNotFound     = 3 // no such order or invoice file
+	exitRefused      = 4 // the service refused the request
+	exitUnauthorized = 5 // the token is not valid, or does not allow the request
+	exitUnavailable  = 6 // the service cannot be reached, or asks to retry later
+)
+
+// process is the environment of a command.
+type process struct {
+	app.Opener
+	warnings       []string // about the command line
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	wrap           func(http.Handler) http.Handler
+	environ        []string
+	model          *kong.Node // all commands and flags
+}
+
+// Option changes how a command runs.
+type Option func(*process)
+
+// WrapHandler adds the outermost middleware of a server. It sees each request and
+// response as it is on the wire.
+func WrapHandler(wrap func(http.Handler) http.Handler) Option {
+	return func(p *process) { p.wrap = wrap }
+}
+
+// Run runs the command in args, which do not include the program's name, and
+// returns the exit code: 0 done, 1 failed, 2 invalid settings or usage. Commands
+// that call a service also return 3 not found, 4 refused, 5 not authorized, 6
+// unavailable. environ has the environment variables, like os.Environ. When ctx
+// ends, a server shuts down gracefully, and every other command stops as soon
+// as it can.
+func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string, options ...Option) int {
+	p := &process{
+		Opener: app.Opener{Now: time.Now}, stdin: stdin, stdout: stdout, stderr: stderr, environ: environ,
+		wrap: func(h http.Handler) http.Handler { return h },
+	}
+	for _, option := range options {
+		option(p)
+	}
+	chosen, err := parse(args, p, environ)
+	if err == nil && chosen != nil {
+		p.printWarnings(chosen)
+		err = chosen.run(ctx, p)
+	}
+	if err == nil {
+		return exitDone
+	}
+	for line := range strings.Lines(p.annotated(err).Error()) {
+		p.printError("%s", line)
+	}
+	return exitCode(err)
+}
+
+// printWarnings prints the warnings about the command line, unless the command has
+// another place for them.
+func (p *process) printWarnings(chosen command) {
+	switch chosen.(type) {
+	case *serveCommand, *doctorCommand:
+		return
+	}
+	for _, warning := range p.warnings {
+		p.printError("warning: %s", warning)
+	}
+}
+
+// exitCodes are the exit codes of errors of a service.
+var exitCodes = []struct {
+	code  int
+	kinds []error
+}{
+	{exitUsage, []error{client.ErrInvalidParams}},
+	{exitNotFound, []error{client.ErrNotFound, client.ErrInvoiceNotFound, client.ErrTokenNotFound}},
+	{exitRefused, []error{
+		client.ErrCannotAccept, client.ErrCannotReject, client.ErrInvalidReason, client.ErrInvalidAction, client.ErrInvalidPayload,
+		client.ErrTooManyFiles, client.ErrFileType, client.ErrFileTooBig, client.ErrPrecondition, client.ErrKeyReused,
+		client.ErrHistoryChanged, client.ErrRefused,
+	}},
+	{exitUnauthorized, []error{client.ErrUnauthorized, client.ErrForbidden}},
+	{exitUnavailable, []error{client.ErrTransport, client.ErrUnavailable, client.ErrRateLimited, client.ErrInProgress}},
+}
+
+// exitCode returns the exit code for an error of a command.
+func exitCode(err error) int {
+	if _, usage := errors.AsType[app.UsageError](err); usage {
+		return exitUsage
+	}
+	for _, row := range exitCodes {
+		if slices.ContainsFunc(row.kinds, func(kind error) bool { return errors.Is(err, kind) }) {
+			return row.code
+		}
+	}
+	return exitFailed
+}

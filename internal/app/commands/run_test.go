@@ -1,0 +1,396 @@
+package commands_test
+
+import (
+	"bytes"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/app/commands"
+	"merchantorders/internal/config"
+)
+
+// settingsCommands are the commands that use settings, with their flags.
+var settingsCommands = map[string][]string{
+	"audit":         {"json", "merchant", "reference", "token-id", "action", "from", "to"},
+	"erase":         {"customer-email", "merchant", "reference", "files"},
+	"export":        {"customer-email"},
+	"serve":         {"listen", "admin-listen", "tls-cert", "tls-key", "trusted-proxies", "rate-limit", "max-connections", "idle-timeout", "drain", "purge-deleted-after", "retain", "cancel-expired", "hide-addresses", "log-format", "ready-requires-storage", "no-webhooks", "webhook-allow-private", "demo", "sandbox"},
+	"doctor":        {"listen", "admin-listen", "tls-cert", "tls-key", "trusted-proxies", "rate-limit", "max-connections", "idle-timeout", "drain", "purge-deleted-after", "retain", "cancel-expired", "hide-addresses", "log-format", "ready-requires-storage", "no-webhooks", "webhook-allow-private", "demo", "sandbox", "json"},
+	"import":        {"dry-run", "rejected"},
+	"search":        {"json", "merchant", "state", "from", "to", "expires-before", "limit"},
+	"inspect":       {"json"},
+	"merchant add":  {"id", "name"},
+	"merchant list": {"json"},
+	"token create":  {"merchant", "operator", "scopes", "expires", "label"},
+	"token list":    {"merchant", "operator", "state", "label", "scope", "json"},
+	"token rotate":  {"overlap", "expires"},
+	"token revoke":  {"merchant"},
+	"migrate":       {"status", "json"},
+	"links revoke":  {},
+	"simulate":      {"merchant", "rate", "seed", "speed", "accept", "count", "duration"},
+	"purge":         {"deleted-before"},
+	"check":         {"json", "repair", "backup"},
+	"backup":        {},
+	"restore":       {"with-faults", "partial"},
+	"copy":          {"to-data", "to-database", "to-storage"},
+	"version":       {"json"},
+
+	"merchant show":    {"id", "json"},
+	"merchant rename":  {"id", "name"},
+	"merchant suspend": {"id", "reason"},
+	"merchant resume":  {"id"},
+	"merchant limit":   {"id", "requests", "burst"},
+}
+
+// remoteCommands are the commands that call a service, with their flags. They have
+// no settings.
+var remoteCommands = map[string][]string{
+	"orders list":       {"address", "token", "json", "state", "from", "to", "limit"},
+	"orders show":       {"address", "token", "json"},
+	"orders accept":     {"address", "token", "json", "if-match", "key"},
+	"orders reject":     {"address", "token", "json", "if-match", "key", "reason"},
+	"orders watch":      {"address", "token", "json", "after", "history", "once"},
+	"invoices upload":   {"address", "token", "json", "if-match", "key", "name"},
+	"invoices download": {"address", "token", "json", "output", "trust"},
+	"invoices link":     {"address", "token", "json"},
+	"invoices delete":   {"address", "token", "json", "if-match", "key"},
+	"health":            {"listen", "tls-cert", "url", "live", "timeout"},
+	"orders":            {},
+	"invoices":          {},
+}
+
+// settings are the flags of every command.
+var settings = []string{"data", "database", "storage", "base-url", "storage-url", "error-codes", "max-token-lifetime", "log-level"}
+
+func TestHelpNamesEveryFlagAndVariable(t *testing.T) {
+	t.Parallel()
+	all := maps.Clone(remoteCommands)
+	for name, flags := range settingsCommands {
+		all[name] = slices.Concat(flags, settings)
+	}
+	for name, wanted := range all {
+		wanted = append([]string{"config"}, wanted...)
+		got := apptest.Run(t, "", append(strings.Fields(name), "--help")...)
+		if got.Code != 0 || got.Stderr != "" {
+			t.Errorf("%s --help: exit code %d, %s", name, got.Code, got.Stderr)
+		}
+		shown := []string{}
+		for _, found := range regexp.MustCompile(`(?m)^ +--([a-z-]+)(?:=| {2,})`).FindAllStringSubmatch(got.Stdout, -1) {
+			shown = append(shown, found[1])
+		}
+		if diff := cmp.Diff(wanted, shown); diff != "" {
+			t.Errorf("flags of %s --help (-want +got):\n%s", name, diff)
+		}
+		words := strings.Join(strings.Fields(got.Stdout), " ")
+		for _, flag := range wanted {
+			if variable := "[" + config.Variable(flag) + "]"; !strings.Contains(words, variable) {
+				t.Errorf("%s --help does not show %s", name, variable)
+			}
+		}
+	}
+}
+
+func TestHelpNamesEveryCommandDefaultAndExitCode(t *testing.T) {
+	t.Parallel()
+	got := apptest.Run(t, "", "--help")
+	words := strings.Join(strings.Fields(got.Stdout), " ")
+	for name := range settingsCommands {
+		if !strings.Contains(words, name) {
+			t.Errorf("--help does not show %s", name)
+		}
+	}
+	for _, wanted := range []string{
+		"Default: ./data.", "Default: samples.", "Default: info.", "merchant-orders serve --demo",
+		"Exit codes: 0 done; 1 the command failed, or an import refused lines; 2 invalid usage or settings, or a database or storage that cannot be opened: nothing was done.",
+		"3 no such order or invoice file; 4 refused, for example in this state of the order; 5 the token is not valid or does not allow this; 6 the service cannot be reached or asks to retry later.",
+		"the region is local, the bucket merchant-orders",
+	} {
+		if !strings.Contains(words, wanted) {
+			t.Errorf("--help does not contain %q", wanted)
+		}
+	}
+}
+
+// TestHelpTexts checks that every file of long help is shown by its command.
+func TestHelpTexts(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("help/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no help texts: %v", err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.TrimSuffix(filepath.Base(file), ".txt")
+		args := strings.Split(name, "-")
+		switch name {
+		case "merchant-orders":
+			args = nil
+		case "login-link":
+			args = []string{name} // not a command in a group
+		}
+		got := apptest.Run(t, "", append(args, "--help")...)
+		words := strings.Join(strings.Fields(got.Stdout), " ")
+		if want := strings.Join(strings.Fields(string(text)), " "); !strings.Contains(words, want) {
+			t.Errorf("%s --help does not show %q", name, want)
+		}
+	}
+}
+
+func TestWrongUsage(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		args []string
+		want []string // lines of standard error
+	}{
+		{nil, []string{`expected one of "serve", "import", "transition", "search", "inspect", ...`, `see "merchant-orders --help"`}},
+		{[]string{"srve"}, []string{`unexpected argument srve, did you mean "serve"?`, `see "merchant-orders --help"`}},
+		{[]string{"serve", "--lisen", "x"}, []string{`unknown flag --lisen, did you mean "--listen"?`, `see "merchant-orders serve --help"`}},
+		{[]string{"--listen", ":0", "serve"}, nil},
+		{[]string{"serve", "postgres://u:sec@ret@h/d"}, []string{`unexpected argument postgres://...@h/d`, `see "merchant-orders serve --help"`}},
+		{[]string{"import"}, []string{`expected "<file>"`, `see "merchant-orders import --help"`}},
+		{[]string{"merchant", "add"}, []string{
+			"--id (MERCHANT_ORDERS_ID): is required", "--name (MERCHANT_ORDERS_NAME): is required"}},
+		{[]string{"merchant", "add", "--id", "0x1", "--name", "a\nb"}, []string{
+			"--id (MERCHANT_ORDERS_ID): must be a whole number from 1",
+			"--name (MERCHANT_ORDERS_NAME): must be on one line, without control characters"}},
+		{[]string{"merchant", "add", "--id", "99999999999999999999", "--name", strings.Repeat("x", 1001)}, []string{
+			"--id (MERCHANT_ORDERS_ID): must be a whole number from 1",
+			"--name (MERCHANT_ORDERS_NAME): must be text of at most 1000 bytes"}},
+		{[]string{"token", "create"}, []string{"--merchant (MERCHANT_ORDERS_MERCHANT): or --operator is required"}},
+		{[]string{"token", "create", "--merchant", "-1"}, nil},
+		{[]string{"token", "create", "--merchant=x", "--scopes=all", "--expires=90d"}, []string{
+			"--merchant (MERCHANT_ORDERS_MERCHANT): must be a whole number from 1",
+			`--scopes (MERCHANT_ORDERS_SCOPES): "all" is not a scope; must be one of orders:read, orders:write, invoices:write, tokens, webhooks`,
+			"--expires (MERCHANT_ORDERS_EXPIRES): must be a duration from 1s, such as 2160h, 90m or 30s"}},
+		{[]string{"token", "create", "--operator", "--merchant=1", "--scopes=orders:write", "--expires=-1h"}, []string{
+			"--merchant (MERCHANT_ORDERS_MERCHANT): must not be given together with --operator",
+			`--scopes (MERCHANT_ORDERS_SCOPES): "orders:write" is not a scope; must be one of orders:read, tokens, webhooks, orders:ingest, orders:transition, merchants, audit, customers`,
+			"--expires (MERCHANT_ORDERS_EXPIRES): must be a duration from 1s, such as 2160h, 90m or 30s"}},
+		{[]string{"token", "create", "--operator", "--expires=500ms"}, []string{
+			"--expires (MERCHANT_ORDERS_EXPIRES): must be a duration from 1s, such as 2160h, 90m or 30s"}},
+		{[]string{"purge", "--deleted-before=-1s"}, []string{
+			"--deleted-before (MERCHANT_ORDERS_DELETED_BEFORE): must be a duration from 0s, such as 2160h, 90m or 30s"}},
+		{[]string{"copy"}, []string{"--to-database (MERCHANT_ORDERS_TO_DATABASE): or --to-storage or --to-data is required"}},
+		{[]string{"copy", "--to-database=mysql://u:secret@h/d", "--to-storage=/files", "--to-data=/dev/null/x"}, []string{
+			"--to-data (MERCHANT_ORDERS_TO_DATA): must be a folder that this user may write to: not a directory",
+			"--to-database (MERCHANT_ORDERS_TO_DATABASE): must be empty, sqlite://PATH or postgres://user:password@host/database",
+			"--to-storage (MERCHANT_ORDERS_TO_STORAGE): must be empty or s3://BUCKET?region=REGION&endpoint=URL, or file:///FOLDER"}},
+		{[]string{"backup"}, []string{`expected "<file|dir>"`, `see "merchant-orders backup --help"`}},
+		{[]string{"restore", ""}, []string{"the path of the backup is empty"}},
+		{[]string{"serve", "--listen=80", "--error-codes=x", "--base-url=example.com", "--rate-limit=many"}, []string{
+			"--base-url (MERCHANT_ORDERS_BASE_URL): must be a URL such as https://orders.example.com",
+			"--error-codes (MERCHANT_ORDERS_ERROR_CODES): must be samples or table",
+			"--listen (MERCHANT_ORDERS_LISTEN): must be host:port with a port from 0 to 65535, such as 127.0.0.1:8080 or [::]:8080",
+			"--rate-limit (MERCHANT_ORDERS_RATE_LIMIT): must be a whole number from 0 to 10000"}},
+		{[]string{"serve", "--demo", "--listen=0.0.0.0:8080"}, []string{
+			"--listen (MERCHANT_ORDERS_LISTEN): must be a loopback address such as 127.0.0.1:8080 with --demo, which prints a token"}},
+		{[]string{"serve", "--database=postgres://u:secret@h/d"}, []string{storageRequired}},
+		{[]string{"check", "--database=postgres://u:secret@h/d"}, []string{storageRequired}},
+		{[]string{"purge", "--database=postgres://u:secret@h/d"}, []string{storageRequired}},
+		{[]string{"copy", "--to-data=x", "--database=postgres://u:secret@h/d"}, []string{storageRequired}},
+	}
+	for _, tc := range cases {
+		t.Run(name(tc.args), func(t *testing.T) {
+			t.Parallel()
+			data := filepath.Join(t.TempDir(), "data")
+			got := apptest.Run(t, "", append(tc.args, "--data="+data)...)
+			if got.Code != 2 || got.Stdout != "" {
+				t.Errorf("exit code %d, standard output %q; want 2 and none", got.Code, got.Stdout)
+			}
+			var lines []string
+			for line := range strings.Lines(got.Stderr) {
+				text, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "merchant-orders: ")
+				if !ok {
+					t.Errorf("a line without the name of the program: %q", line)
+				}
+				lines = append(lines, text)
+			}
+			if diff := cmp.Diff(tc.want, lines); tc.want != nil && diff != "" {
+				t.Errorf("standard error (-want +got):\n%s", diff)
+			}
+			if _, err := os.Stat(data); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("the data folder was created: %v", err)
+			}
+		})
+	}
+}
+
+const storageRequired = "--storage (MERCHANT_ORDERS_STORAGE): is required with PostgreSQL: s3://BUCKET?region=REGION," +
+	" or file:///FOLDER for a folder that all instances share, such as file:///var/lib/merchant-orders/files"
+
+// name returns the name of a test case.
+func name(args []string) string {
+	text := strings.Join(args, " ")
+	return text[:min(len(text), 60)]
+}
+
+func TestEnvironment(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "from env")
+	run := func(variables map[string]string, args ...string) apptest.Result {
+		var stdout, stderr bytes.Buffer
+		var environ []string
+		for name, value := range variables {
+			environ = append(environ, name+"="+value)
+		}
+		code := commands.Run(t.Context(), args, strings.NewReader(""), &stdout, &stderr, environ)
+		return apptest.Result{Code: code, Stdout: stdout.String(), Stderr: stderr.String()}
+	}
+
+	got := run(map[string]string{
+		"MERCHANT_ORDERS_DATA": data, "MERCHANT_ORDERS_ID": "7", "MERCHANT_ORDERS_NAME": "From the environment",
+		"MERCHANT_ORDERS_ERROR_CODES": "", "MERCHANT_ORDERS_PORT": "tcp://10.0.0.1:80",
+	}, "merchant", "add", "--id", "8")
+	if want := "merchant 8: From the environment\n"; got.Code != 0 || got.Stdout != want {
+		t.Errorf("got %+v, want %q: the flag takes precedence, empty variables and those of Kubernetes are ignored", got, want)
+	}
+	if _, err := os.Stat(data); err != nil {
+		t.Errorf("the folder of the variable was not used: %v", err)
+	}
+
+	got = run(map[string]string{
+		"MERCHANT_ORDERS_DATA": data, "MERCHANT_ORDERS_OPERATOR": "perhaps", "MERCHANT_ORDERS_LOG_LEVEL": "loud",
+	}, "token", "create")
+	for _, variable := range []string{"MERCHANT_ORDERS_OPERATOR", "MERCHANT_ORDERS_LOG_LEVEL", "MERCHANT_ORDERS_MERCHANT"} {
+		if got.Code != 2 || !strings.Contains(got.Stderr, "("+variable+"): ") {
+			t.Errorf("exit code %d, no error of %s in:\n%s", got.Code, variable, got.Stderr)
+		}
+	}
+
+	for value, want := range map[string]int{"true": 0, "TRUE": 0, "1": 0, "false": 2, "0": 2} {
+		got := run(map[string]string{"MERCHANT_ORDERS_DATA": data, "MERCHANT_ORDERS_OPERATOR": value}, "token", "create")
+		if got.Code != want {
+			t.Errorf("MERCHANT_ORDERS_OPERATOR=%s: exit code %d, want %d: %s", value, got.Code, want, got.Stderr)
+		}
+	}
+}
+
+func TestUnknownVariables(t *testing.T) {
+	t.Parallel()
+	run := func(environ []string, args ...string) apptest.Result {
+		var stdout, stderr bytes.Buffer
+		code := commands.Run(t.Context(), args, strings.NewReader(""), &stdout, &stderr, environ)
+		return apptest.Result{Code: code, Stdout: stdout.String(), Stderr: stderr.String()}
+	}
+	for _, args := range [][]string{{"version"}, {"merchant", "list"}, {"serve"}, {"orders", "list", "--token=x"}} {
+		data := filepath.Join(t.TempDir(), "data")
+		got := run([]string{"MERCHANT_ORDERS_LISTN=:1", "MERCHANT_ORDERS_BASEURL=x", "MERCHANT_ORDERS_DATA=" + data}, args...)
+		want := `merchant-orders: the environment variable MERCHANT_ORDERS_BASEURL is not a setting; did you mean MERCHANT_ORDERS_BASE_URL?
+merchant-orders: the environment variable MERCHANT_ORDERS_LISTN is not a setting; did you mean MERCHANT_ORDERS_LISTEN?
+`
+		if got.Code != 2 || got.Stdout != "" || !strings.HasPrefix(got.Stderr, want) {
+			t.Errorf("%v: %+v, want exit code 2 and\n%s", args, got, want)
+		}
+		if _, err := os.Stat(data); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%v: the data folder was created: %v", args, err)
+		}
+	}
+	got := run([]string{
+		"OTHER=x", "MERCHANT_ORDERS=x", "MERCHANT_ORDERS_LISTN=", "MERCHANT_ORDERS_TEST=all", "MERCHANT_ORDERS_TEST_POSTGRES=x", "MERCHANT_ORDERS_TO_DATA=x",
+		"MERCHANT_ORDERS_SERVICE_HOST=10.0.0.1", "MERCHANT_ORDERS_SERVICE_PORT=80", "MERCHANT_ORDERS_SERVICE_PORT_HTTP=80",
+		"MERCHANT_ORDERS_PORT=tcp://10.0.0.1:80", "MERCHANT_ORDERS_PORT_80_TCP=tcp://10.0.0.1:80", "MERCHANT_ORDERS_PORT_80_TCP_PROTO=tcp",
+		"MERCHANT_ORDERS_PORT_80_TCP_PORT=80", "MERCHANT_ORDERS_PORT_80_TCP_ADDR=10.0.0.1", "MERCHANT_ORDERS_DB_SERVICE_HOST=10.0.0.1",
+	}, "version")
+	if got.Code != 0 {
+		t.Errorf("%+v, want no error of variables of Kubernetes, of tests, of other commands and empty ones", got)
+	}
+	if got := run([]string{"MERCHANT_ORDERS_PORT=8080"}, "version"); got.Code != 2 {
+		t.Errorf("MERCHANT_ORDERS_PORT=8080: %+v", got)
+	}
+}
+
+func TestSettingsBeforeAndAfterTheCommand(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	f.Merchant(t, 1)
+	data := f.Data
+	for _, args := range [][]string{
+		{"--data", data, "merchant", "list"},
+		{"merchant", "--data=" + data, "list"},
+		{"merchant", "list", "--data", data},
+	} {
+		if got := apptest.Run(t, "", args...); got.Code != 0 {
+			t.Errorf("%v: %+v", args, got)
+		}
+	}
+}
+
+func TestDataFolder(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "a", "data")
+	got := apptest.Run(t, "", "merchant", "add", "--id=1", "--name=x", "--data", data)
+	if want := "merchant-orders: created the data folder " + data + "\n"; got.Code != 0 || got.Stderr != want {
+		t.Errorf("first use: %+v, want on standard error %q", got, want)
+	}
+	info, err := os.Stat(data)
+	if err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the folder is %v, %v, want -rwx------", info.Mode(), err)
+	}
+	apptest.StartOn(t, data)
+	for _, name := range []string{"orders.db", "files"} {
+		info, err := os.Stat(filepath.Join(data, name))
+		if err != nil || info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s: %v, %v, want access for the owner only", name, info, err)
+		}
+	}
+	if got := apptest.Run(t, "", "merchant", "list", "--data", data); got.Code != 0 || got.Stderr != "" {
+		t.Errorf("second use: %+v", got)
+	}
+}
+
+func TestDatabaseElsewhere(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "other.db")
+	got := apptest.Run(t, "", "merchant", "add", "--id=1", "--name=x", "--data", filepath.Join(dir, "data"), "--database", "sqlite://"+path)
+	if got.Code != 0 {
+		t.Errorf("%+v", got)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestBrokenDatabaseIsOneLine(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	if err := os.WriteFile(filepath.Join(data, "orders.db"), bytes.Repeat([]byte("no database "), 1000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"merchant", "list"}, {"serve", "--listen=127.0.0.1:0"}} {
+		for flag, flags := range map[string][]string{
+			"data":     {"--data", data},
+			"database": {"--data", filepath.Join(data, "other"), "--database", "sqlite://" + filepath.Join(data, "orders.db")},
+		} {
+			got := apptest.Run(t, "", append(args, flags...)...)
+			want := "merchant-orders: --" + flag + " (" + config.Variable(flag) + "): open database "
+			if got.Code != 2 || got.Stdout != "" || strings.Count(got.Stderr, "\n") != 1 || !strings.HasPrefix(got.Stderr, want) {
+				t.Errorf("%v: %+v, want exit code 2 and one line that begins with %q", args, got, want)
+			}
+		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	got := apptest.Run(t, "", "version")
+	if got.Code != 0 || !regexp.MustCompile(`^merchant-orders \S+ go1\S* \S+/\S+, commit \S+ of \S+\n$`).MatchString(got.Stdout) {
+		t.Errorf("%+v", got)
+	}
+	got = apptest.Run(t, "", "version", "--json")
+	if got.Code != 0 || !regexp.MustCompile(`^\{"version":".+","commit":".+","date":".+","go":"go1.+","platform":".+/.+"\}\n$`).MatchString(got.Stdout) {
+		t.Errorf("--json: %+v", got)
+	}
+}

@@ -1,0 +1,107 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"merchantorders/internal/app"
+	"merchantorders/internal/config"
+	"merchantorders/internal/demo"
+	"merchantorders/internal/order"
+)
+
+type simulateCommand struct {
+	Merchant string `placeholder:"N" help:"Id of the merchant who gets the orders. Required."`
+	Rate     string `default:"5" placeholder:"N" help:"Orders a minute, on average."`
+	Seed     string `default:"1" placeholder:"N" help:"Number that decides which orders are created and what happens to them. The same seed gives the same orders."`
+	Speed    string `default:"60" placeholder:"N" help:"How many times faster than real time the marketplace acts: with 60, a carrier that takes a day takes 24 minutes, and orders expire after 48 minutes. 1: real time."`
+	Accept   string `default:"0" placeholder:"PERCENT" help:"Percentage of the orders that the simulator accepts or rejects in place of the merchant. It accepts nine of ten of these."`
+	Count    string `default:"0" placeholder:"N" help:"Number of orders to create. The command ends when all of them are in their last state. 0: no limit."`
+	Duration string `default:"0s" placeholder:"DURATION" help:"Time after which the command ends, such as 30m. 0s: when it is stopped."`
+
+	settings demo.Settings
+	duration time.Duration
+}
+
+// Limits of the flags of simulate.
+const (
+	maxRate  = 60_000 // orders a minute
+	maxSpeed = 100_000
+)
+
+func (c *simulateCommand) check() error {
+	var merchant, rate, seed, speed, accept, count, length string
+	c.settings.MerchantID, merchant = positive(c.Merchant)
+	c.settings.Rate, rate = number(c.Rate, 0.01, maxRate)
+	c.settings.Speed, speed = number(c.Speed, 0.01, maxSpeed)
+	var share uint64
+	share, accept = wholeNumber(c.Accept, 100)
+	c.settings.Count, count = wholeNumber(c.Count, 1e9)
+	c.settings.Accept = int(share)
+	c.settings.Seed, seed = wholeNumber(c.Seed, math.MaxUint32)
+	c.duration, length = duration(c.Duration, 0)
+	return errors.Join(config.Invalid("merchant", merchant), config.Invalid("rate", rate), config.Invalid("seed", seed),
+		config.Invalid("speed", speed), config.Invalid("accept", accept), config.Invalid("count", count), config.Invalid("duration", length))
+}
+
+// number parses a number from min to max.
+func number(text string, min, max float64) (float64, string) {
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(n >= min && n <= max) {
+		return 0, fmt.Sprintf("must be a number from %v to %v", min, max)
+	}
+	return n, ""
+}
+
+// wholeNumber parses a whole number from 0 to max.
+func wholeNumber(text string, max uint64) (uint64, string) {
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil || n > max {
+		return 0, fmt.Sprintf("must be a whole number from 0 to %d", max)
+	}
+	return n, ""
+}
+
+func (c *simulateCommand) run(ctx context.Context, p *process) error {
+	return p.withDatabase(ctx, current, func(b *app.Backend) error {
+		merchants, err := b.Orders.Merchants(ctx, order.MerchantFilter{})
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(merchants, func(m order.Merchant) bool { return m.ID == c.settings.MerchantID }) {
+			return fmt.Errorf("there is no merchant %d: see %q", c.settings.MerchantID, programName+" merchant add --help")
+		}
+		c.settings.Observe = func(at time.Time, reference string, state order.State) {
+			_ = p.print("%s  %s  %s", timestamp(at), reference, state)
+		}
+		return c.live(ctx, p, demo.NewSimulator(b.Orders, c.settings))
+	})
+}
+
+// live runs the simulator until it has nothing left to do or is stopped. It waits while
+// the database is unavailable.
+func (c *simulateCommand) live(ctx context.Context, p *process, s *demo.Simulator) error {
+	end := p.Now().Add(c.duration)
+	ticker := time.NewTicker(demo.Interval)
+	defer ticker.Stop()
+	for {
+		// A change that has begun is finished after ctx ends.
+		done, err := s.Step(context.WithoutCancel(ctx))
+		switch {
+		case errors.Is(err, order.ErrUnavailable):
+			p.printError("%v; trying again", err)
+		case err != nil || done || c.duration > 0 && !p.Now().Before(end):
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}

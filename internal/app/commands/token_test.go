@@ -1,0 +1,233 @@
+package commands_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/token"
+)
+
+// rows returns the rows of a printed table, without the heading. Columns are
+// at least two spaces apart.
+func rows(t *testing.T, table string) [][]string {
+	t.Helper()
+	var all [][]string
+	for line := range strings.Lines(table) {
+		all = append(all, regexp.MustCompile(` {2,}`).Split(strings.TrimRight(line, " \n"), -1))
+	}
+	return all[1:]
+}
+
+func TestTokenCreatePrintsOnlyTheToken(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	f.Merchant(t, 355)
+	for prefix, flags := range map[string][]string{"mo_": {"--merchant", "355"}, "mop_": {"--operator"}} {
+		got := f.Run(t, "", append([]string{"token", "create"}, flags...)...)
+		text := strings.TrimSuffix(got.Stdout, "\n")
+		if _, err := token.HashText(text); got.Code != 0 || err != nil || !strings.HasPrefix(text, prefix) {
+			t.Errorf("token create %v: %+v, %v", flags, got, err)
+		}
+		wantLogged(t, got.Stderr, "token created", text)
+	}
+	got := f.Run(t, "", "token", "create", "--merchant", "356")
+	want := `merchant-orders: there is no merchant 356: see "merchant-orders merchant add --help"` + "\n"
+	if got.Code != 1 || got.Stdout != "" || got.Stderr != want {
+		t.Errorf("unknown merchant: %+v", got)
+	}
+}
+
+// wantLogged checks that a command logged one message, with who ran it and
+// without the text of the token.
+func wantLogged(t *testing.T, stderr, message, text string) {
+	t.Helper()
+	if strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, `msg="`+message+`"`) ||
+		!strings.Contains(stderr, `by="command of user `) || strings.Contains(stderr, text) {
+		t.Errorf("standard error: %q", stderr)
+	}
+}
+
+func TestTokenList(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	first := f.Merchant(t, 355)
+	second := f.Token(t, "--merchant", "355", "--scopes", "orders:write,orders:read", "--expires", "2160h")
+	third := f.Token(t, "--operator", "--expires", "30s")
+	got := f.Run(t, "", "token", "list")
+	table := rows(t, got.Stdout)
+	if len(table) != 3 {
+		t.Fatalf("got %d rows:\n%s", len(table), got.Stdout)
+	}
+	for i, text := range []string{first, second, third} {
+		if strings.Contains(got.Stdout, text) {
+			t.Error("the list contains a whole token")
+		}
+		created, err := time.Parse(time.RFC3339, table[i][4])
+		if err != nil || time.Since(created) > time.Hour || time.Since(created) < -time.Hour {
+			t.Errorf("created %s, %v", table[i][4], err)
+		}
+		expires := "-"
+		if lifetime := []time.Duration{0, 2160 * time.Hour, 30 * time.Second}[i]; lifetime > 0 {
+			expires = created.Add(lifetime).Format(time.RFC3339)
+		}
+		hint := text[:strings.Index(text, "_")+5] + "..."
+		want := [][]string{
+			{"1", "355", "orders:read,orders:write,invoices:write", hint, table[i][4], expires, "-", "-", "-", "-"},
+			{"2", "355", "orders:read,orders:write", hint, table[i][4], expires, "-", "-", "-", "-"},
+			{"3", "operator", "orders:read,tokens,webhooks,orders:ingest,orders:transition,merchants,audit,customers", hint, table[i][4], expires, "-", "-", "-", "-"},
+		}[i]
+		if diff := cmp.Diff(want, table[i]); diff != "" {
+			t.Errorf("row %d (-want +got):\n%s", i, diff)
+		}
+	}
+}
+
+func TestTokenRevoke(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	f.Merchant(t, 355)
+	second := f.Token(t, "--operator")
+	for _, name := range []string{"1", "1", second} {
+		want := "token 1 is revoked\n"
+		if name == second {
+			want = "token 2 is revoked\n"
+		}
+		got := f.Run(t, "", "token", "revoke", name)
+		if got.Code != 0 || got.Stdout != want {
+			t.Errorf("got %+v, want %q", got, want)
+		}
+		wantLogged(t, got.Stderr, "token revoked", second)
+	}
+	for _, row := range rows(t, f.Run(t, "", "token", "list").Stdout) {
+		if _, err := time.Parse(time.RFC3339, row[8]); err != nil {
+			t.Errorf("the list does not show token %s as revoked: %v", row[0], row)
+		}
+	}
+	unknown, _ := token.NewText(token.MerchantPrefix)
+	for _, name := range []string{"3", "0", "x", unknown} {
+		got := f.Run(t, "", "token", "revoke", name)
+		if want := "merchant-orders: there is no such token\n"; got.Code != 1 || got.Stdout != "" || got.Stderr != want {
+			t.Errorf("revoke %s: %+v", name, got)
+		}
+	}
+}
+
+func TestTokenListJSON(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	f.Merchant(t, 355)
+	f.Token(t, "--merchant", "355", "--scopes", "orders:read", "--expires", "1h")
+	f.Token(t, "--operator")
+	got := f.Run(t, "", "token", "list", "--json")
+	output := regexp.MustCompile(`"20[^"]*Z"`).ReplaceAllString(got.Stdout, "TIME")
+	output = regexp.MustCompile(`_....",`).ReplaceAllString(output, `_",`)
+	const want = `{"id":1,"merchantId":355,"operator":false,"scopes":["orders:read","orders:write","invoices:write"],"hint":"mo_","createdAt":TIME}
+{"id":2,"merchantId":355,"operator":false,"scopes":["orders:read"],"hint":"mo_","createdAt":TIME,"expiresAt":TIME}
+{"id":3,"operator":true,"scopes":["orders:read","tokens","webhooks","orders:ingest","orders:transition","merchants","audit","customers"],"hint":"mop_","createdAt":TIME}
+`
+	if diff := cmp.Diff(want, output); got.Code != 0 || diff != "" {
+		t.Errorf("exit code %d, standard output (-want +got):\n%s", got.Code, diff)
+	}
+}
+
+func TestTokenRotate(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	first := f.Merchant(t, 355)
+	got := f.Run(t, "", "token", "rotate", "1", "--overlap=1h")
+	text := strings.TrimSuffix(got.Stdout, "\n")
+	if _, err := token.HashText(text); got.Code != 0 || err != nil || text == first {
+		t.Errorf("%+v, %v", got, err)
+	}
+	wantLogged(t, got.Stderr, "token created", text)
+	if !strings.Contains(got.Stderr, " created=2 merchant=355 ") || !strings.Contains(got.Stderr, " replaces=1 old_expires=20") {
+		t.Errorf("standard error: %s", got.Stderr)
+	}
+	table := rows(t, f.Run(t, "", "token", "list").Stdout)
+	expires, err := time.Parse(time.RFC3339, table[0][5])
+	if until := time.Until(expires); err != nil || until < 0 || until > time.Hour || table[1][5] != "-" {
+		t.Errorf("the old token expires at %v, %v; the list is %v", expires, err, table)
+	}
+	if got := f.Run(t, "", "token", "revoke", "1"); got.Code != 0 {
+		t.Fatal(got)
+	}
+	for name, want := range map[string]string{
+		first: "token 1 has expired or is revoked: create another one with merchant-orders token create\n",
+		"3":   "there is no such token\n",
+	} {
+		got := f.Run(t, "", "token", "rotate", name)
+		if got.Code != 1 || got.Stdout != "" || got.Stderr != "merchant-orders: "+want {
+			t.Errorf("%+v, want %q", got, want)
+		}
+	}
+}
+
+// TestTokenFilters lists tokens with each filter, and revokes all of a merchant.
+func TestTokenFilters(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	f.Merchant(t, 355)
+	f.Merchant(t, 356)
+	f.Token(t, "--merchant", "355", "--label", "Shop", "--scopes", "tokens")
+	f.Token(t, "--operator", "--label", "Shop 2")
+	for flags, want := range map[string]string{
+		"--merchant=355": "1 3", "--operator": "4", "--state=active": "1 2 3 4", "--state=revoked": "", "--label=Shop": "3 4", "--scope=tokens": "3 4",
+		"--scope=tokens --merchant=355": "3",
+	} {
+		var ids []string
+		for _, row := range rows(t, f.Run(t, "", append([]string{"token", "list"}, strings.Fields(flags)...)...).Stdout) {
+			ids = append(ids, row[0])
+		}
+		if got := strings.Join(ids, " "); got != want {
+			t.Errorf("token list %s: %s, want %s", flags, got, want)
+		}
+	}
+	for _, want := range []string{"merchant 355: tokens revoked: 2\n", "merchant 355: tokens revoked: 0\n"} {
+		if got := f.Run(t, "", "token", "revoke", "--merchant", "355"); got.Code != 0 || got.Stdout != want {
+			t.Errorf("%+v, want %q", got, want)
+		}
+	}
+	for args, want := range map[string]struct {
+		code int
+		text string
+	}{
+		"revoke --merchant=9": {1, "there is no merchant 9"}, "revoke": {2, "--merchant (MERCHANT_ORDERS_MERCHANT): or a token is required"},
+		"revoke 1 --merchant=355": {2, "must not be given together with a token"}, "list --state=valid": {2, "must be one of active, expired, revoked"},
+		"list --merchant=355 --operator": {2, "must not be given together with --operator"}, "list --scope=all": {2, "is not a scope"},
+		"create --merchant=355 --label=" + strings.Repeat("x", 101): {2, "must be text of at most 100 characters"},
+	} {
+		if got := f.Run(t, "", append([]string{"token"}, strings.Fields(args)...)...); got.Code != want.code || !strings.Contains(got.Stderr, want.text) {
+			t.Errorf("token %s: %+v", args, got)
+		}
+	}
+}
+
+// TestTokenLifetime creates and rotates tokens with a maximum lifetime.
+func TestTokenLifetime(t *testing.T) {
+	t.Parallel()
+	f := folder(t)
+	f.Merchant(t, 355)
+	for _, test := range []struct {
+		args string
+		code int
+	}{
+		{"create --operator --max-token-lifetime=1h", 0}, {"create --operator --expires=1h --max-token-lifetime=1h", 0},
+		{"rotate 1 --max-token-lifetime=1h", 0}, {"create --operator --expires=1h1s --max-token-lifetime=1h", 2},
+		{"rotate 2 --expires=2h --max-token-lifetime=1h", 2}, {"create --operator --max-token-lifetime=30m", 2},
+	} {
+		got := f.Run(t, "", append([]string{"token"}, strings.Fields(test.args)...)...)
+		if got.Code != test.code || (test.code == 0) == strings.Contains(got.Stderr, "must be ") {
+			t.Errorf("token %s: %+v", test.args, got)
+		}
+	}
+	for _, row := range rows(t, f.Run(t, "", "token", "list", "--scope=audit").Stdout) {
+		created, _ := time.Parse(time.RFC3339, row[4])
+		if expires, err := time.Parse(time.RFC3339, row[5]); err != nil || expires.Sub(created) != time.Hour {
+			t.Errorf("token %s lives from %s to %s", row[0], row[4], row[5])
+		}
+	}
+}

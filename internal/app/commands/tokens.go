@@ -1,0 +1,261 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"merchantorders/internal/app"
+	"merchantorders/internal/config"
+	"merchantorders/internal/order"
+	"merchantorders/internal/token"
+)
+
+type tokenCommand struct {
+	Create tokenCreate `cmd:"" help:"Create a token and print only it. It cannot be shown again."`
+	List   tokenList   `cmd:"" help:"List all tokens, without the secret."`
+	Rotate tokenRotate `cmd:"" help:"Replace a token: print a new one, and let the old one expire."`
+	Revoke tokenRevoke `cmd:"" help:"Revoke a token at once and permanently."`
+}
+
+type tokenCreate struct {
+	Merchant string `placeholder:"N" help:"Id of the merchant that the token acts for. This or --operator is required."`
+	Operator bool   `help:"Create a token for the operator interface only."`
+	Scopes   string `placeholder:"LIST" help:"Scopes, separated by commas. Of a merchant's token: orders:read, orders:write (accept, reject), invoices:write (upload, delete), tokens, webhooks; empty: the first three. Of an operator's token: orders:read, orders:ingest, orders:transition, merchants, tokens, webhooks, audit, customers; empty: all."`
+	Expires  string `placeholder:"TIME" help:"Lifetime of the token, such as 2160h (90 days). Empty: --max-token-lifetime, or until it is revoked."`
+	Label    string `placeholder:"TEXT" help:"What the token is for, on one line of up to 100 characters."`
+
+	request token.Request
+}
+
+func (c *tokenCreate) check() error {
+	var merchant, scopes, expires string
+	c.request = token.Request{Operator: c.Operator, Scopes: order.DefaultScopes, Label: c.Label}
+	if c.Operator {
+		c.request.Scopes = order.OperatorScopes
+	}
+	switch {
+	case c.Operator && c.Merchant != "":
+		merchant = "must not be given together with --operator"
+	case !c.Operator && c.Merchant == "":
+		merchant = "or --operator is required"
+	case !c.Operator:
+		c.request.MerchantID, merchant = positive(c.Merchant)
+	}
+	if c.Scopes != "" {
+		var err error
+		names := strings.Split(strings.ReplaceAll(c.Scopes, " ", ""), ",")
+		if c.request.Scopes, err = order.ParseScopes(names, order.ScopesOf(c.Operator)); err != nil {
+			scopes = err.Error()
+		}
+	}
+	if c.Expires != "" {
+		c.request.Lifetime, expires = duration(c.Expires, time.Second)
+	}
+	return errors.Join(config.Invalid("merchant", merchant), config.Invalid("scopes", scopes), config.Invalid("expires", expires),
+		config.Invalid("label", token.LabelProblem(c.Label)))
+}
+
+func (c *tokenCreate) run(ctx context.Context, p *process) error {
+	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
+		created, err := b.Tokens.Add(ctx, c.request, token.CreateOptions{})
+		if errors.Is(err, order.ErrMerchantNotFound) {
+			return fmt.Errorf("there is no merchant %d: see %q", c.request.MerchantID, programName+" merchant add --help")
+		}
+		if err != nil {
+			return lifetimeError(err)
+		}
+		token.LogCreated(p.log(p.Settings.Level()), created.Token, byCommand())
+		return p.print("%s", created.Text)
+	})
+}
+
+// lifetimeError returns the error of the flag for a lifetime that is too long, and every
+// other error unchanged.
+func lifetimeError(err error) error {
+	if lifetime, ok := errors.AsType[*token.LifetimeError](err); ok {
+		return app.UsageError{Err: config.Invalid("expires", "must be at most "+lifetime.Max.String()+", which is --max-token-lifetime")}
+	}
+	return err
+}
+
+type tokenList struct {
+	Merchant string `placeholder:"N" help:"Only the tokens of this merchant."`
+	Operator bool   `help:"Only the tokens of operators."`
+	State    string `placeholder:"WORD" help:"Only tokens in this state: active, expired or revoked."`
+	Label    string `placeholder:"TEXT" help:"Only tokens whose label begins with this text."`
+	Scope    string `placeholder:"WORD" help:"Only tokens that have this scope."`
+	jsonFlag
+
+	filter token.Filter
+}
+
+func (c *tokenList) check() error {
+	var merchant, state, scope string
+	c.filter = token.Filter{Operator: c.Operator, Label: c.Label}
+	switch {
+	case c.Operator && c.Merchant != "":
+		merchant = "must not be given together with --operator"
+	case c.Merchant != "":
+		c.filter.MerchantID, merchant = positive(c.Merchant)
+	}
+	var ok bool
+	if c.filter.State, ok = token.ParseState(c.State); !ok {
+		state = "must be one of " + strings.Join(token.StateNames, ", ")
+	}
+	if c.Scope != "" {
+		var err error
+		if c.filter.Scopes, err = order.ParseScopes([]string{c.Scope}, order.MerchantScopes|order.OperatorScopes); err != nil {
+			scope = err.Error()
+		}
+	}
+	return errors.Join(config.Invalid("merchant", merchant), config.Invalid("state", state), config.Invalid("scope", scope),
+		config.Invalid("label", token.LabelProblem(c.Label)))
+}
+
+// tokenJSON is the JSON output of a token.
+type tokenJSON struct {
+	ID         int64     `json:"id"`
+	MerchantID int64     `json:"merchantId,omitempty"` // 0: of the operator
+	Operator   bool      `json:"operator"`
+	Scopes     []string  `json:"scopes"`
+	Hint       string    `json:"hint"` // the beginning of the token
+	Label      string    `json:"label,omitempty"`
+	CreatedAt  time.Time `json:"createdAt"`
+	CreatedBy  int64     `json:"createdBy,omitempty"` // id of a token; 0: a command
+	ExpiresAt  time.Time `json:"expiresAt,omitzero"`
+	LastUsedAt time.Time `json:"lastUsedAt,omitzero"`
+	RevokedAt  time.Time `json:"revokedAt,omitzero"`
+
+	LastUsedFrom string `json:"lastUsedFrom,omitempty"`
+}
+
+func newTokenJSON(t token.Token) tokenJSON {
+	return tokenJSON{
+		ID: t.ID, MerchantID: t.MerchantID, Operator: t.Operator(), Hint: t.Hint,
+		Scopes: t.Scopes.Names(), Label: t.Label, CreatedBy: t.CreatedBy, LastUsedFrom: t.LastUsedFrom,
+		CreatedAt: utc(t.CreatedAt), ExpiresAt: utc(t.ExpiresAt), LastUsedAt: utc(t.LastUsedAt), RevokedAt: utc(t.RevokedAt),
+	}
+}
+
+func (c *tokenList) run(ctx context.Context, p *process) error {
+	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
+		tokens, err := b.Tokens.List(ctx, c.filter)
+		if err != nil {
+			return err
+		}
+		heading := []string{"ID", "MERCHANT", "SCOPES", "TOKEN", "CREATED", "EXPIRES", "LAST USED", "FROM", "REVOKED", "LABEL"}
+		return printList(p, c.jsonFlag, heading, tokens, func(t token.Token) []string {
+			merchant, scopes := strconv.FormatInt(t.MerchantID, 10), t.Scopes.String()
+			if t.Operator() {
+				merchant = "operator"
+			}
+			return []string{
+				strconv.FormatInt(t.ID, 10), merchant, scopes, app.OneLine(t.Hint) + "...",
+				timestamp(t.CreatedAt), timestamp(t.ExpiresAt), timestamp(t.LastUsedAt), textOr(t.LastUsedFrom), timestamp(t.RevokedAt),
+				textOr(t.Label),
+			}
+		}, newTokenJSON)
+	})
+}
+
+type tokenRotate struct {
+	Token   string `arg:"" name:"id|token" help:"The token's id, from token list, or the token itself."`
+	Overlap string `default:"24h" placeholder:"TIME" help:"Time after which the old token expires, such as 24h. 0s: at once."`
+	Expires string `placeholder:"TIME" help:"Lifetime of the new token, such as 2160h (90 days). Empty: as long as that of the old one."`
+
+	overlap, lifetime time.Duration
+}
+
+func (c *tokenRotate) check() error {
+	var overlap, expires string
+	c.overlap, overlap = duration(c.Overlap, 0)
+	if c.Expires != "" {
+		c.lifetime, expires = duration(c.Expires, time.Second)
+	}
+	return errors.Join(config.Invalid("overlap", overlap), config.Invalid("expires", expires))
+}
+
+func (c *tokenRotate) run(ctx context.Context, p *process) error {
+	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
+		id, err := b.Tokens.ID(ctx, c.Token)
+		var created token.Created
+		if err == nil {
+			created, err = b.Tokens.Rotate(ctx, token.Rotation{ID: id, Overlap: c.overlap, Lifetime: c.lifetime}, token.CreateOptions{})
+		}
+		switch {
+		case errors.Is(err, token.ErrUnknown):
+			return errNoToken(err)
+		case err != nil:
+			return lifetimeError(err)
+		}
+		token.LogCreated(p.log(p.Settings.Level()), created.Token,
+			byCommand(), slog.Int64("replaces", created.Replaced.ID), slog.Time("old_expires", created.Replaced.ExpiresAt))
+		return p.print("%s", created.Text)
+	})
+}
+
+// errNoToken returns the error for a token that cannot be used. The argument of the
+// command may be a mistyped token, so the error does not repeat it.
+func errNoToken(err error) error {
+	if invalid, ok := errors.AsType[*token.InvalidError](err); ok {
+		return fmt.Errorf("token %d has expired or is revoked: create another one with %s token create", invalid.ID, programName)
+	}
+	return errors.New("there is no such token")
+}
+
+type tokenRevoke struct {
+	Token    string `arg:"" optional:"" name:"id|token" help:"The token's id, from token list, or the token itself."`
+	Merchant string `placeholder:"N" help:"Instead of one token, revoke all of this merchant."`
+
+	merchantID int64
+}
+
+func (c *tokenRevoke) check() error {
+	var merchant string
+	switch {
+	case c.Token == "" && c.Merchant == "":
+		merchant = "or a token is required"
+	case c.Token != "" && c.Merchant != "":
+		merchant = "must not be given together with a token"
+	case c.Merchant != "":
+		c.merchantID, merchant = positive(c.Merchant)
+	}
+	return config.Invalid("merchant", merchant)
+}
+
+func (c *tokenRevoke) run(ctx context.Context, p *process) error {
+	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
+		if c.Token == "" {
+			return c.revokeAll(ctx, p, b.Tokens)
+		}
+		id, err := b.Tokens.Revoke(ctx, c.Token)
+		if errors.Is(err, token.ErrUnknown) {
+			return errNoToken(err)
+		}
+		if err != nil {
+			return err
+		}
+		token.LogRevoked(p.log(p.Settings.Level()), id, byCommand())
+		return p.print("token %d is revoked", id)
+	})
+}
+
+// revokeAll revokes all tokens of the merchant.
+func (c *tokenRevoke) revokeAll(ctx context.Context, p *process, tokens *token.Registry) error {
+	ids, err := tokens.RevokeAll(ctx, c.merchantID, token.RevokeManyOptions{})
+	if errors.Is(err, order.ErrMerchantNotFound) {
+		return fmt.Errorf("there is no merchant %d", c.merchantID)
+	}
+	for _, id := range ids {
+		token.LogRevoked(p.log(p.Settings.Level()), id, byCommand())
+	}
+	if err != nil {
+		return err
+	}
+	return p.print("merchant %d: tokens revoked: %d", c.merchantID, len(ids))
+}
