@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"merchantorders/internal/web"
 )
@@ -35,10 +34,6 @@ type connections struct {
 type connection struct {
 	net.Conn
 	all *connections
-
-	// handling says that a handler runs, unanswered that bytes arrived when none ran,
-	// and that no handler has begun since. They are for HTTP/1.1 only.
-	handling, unanswered atomic.Bool
 
 	// Guarded by all.mu.
 	place    *list.Element // in waiting; nil: a request is running, or it is closed
@@ -148,8 +143,6 @@ func IsMonitoring(r *http.Request) bool {
 // begin adds a running request to a connection and reports whether the server is
 // overloaded.
 func (c *connections) begin(conn *connection) bool {
-	conn.handling.Store(true)
-	conn.unanswered.Store(false)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	conn.requests++
@@ -163,7 +156,6 @@ func (c *connections) begin(conn *connection) bool {
 
 // end removes a running request from a connection, which waits if it was the last.
 func (c *connections) end(conn *connection) {
-	conn.handling.Store(false)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.busy--
