@@ -70,16 +70,15 @@ var mayImport = map[string][]string{
 		"internal/store", "internal/store/migrations", "internal/store/orderpb", "internal/store/sqldb", "internal/store/sqldb/sqlite",
 	},
 
-	"internal/console":      {"internal/metrics", "internal/web", "internal/web/ratelimit", "internal/order", "internal/token", "internal/webhook", "internal/ingest", "internal/pagetemplate"},
-	"internal/pagetemplate": {},
-	"internal/docpages":     {"internal/web", "internal/web/compress", "openapi", "docs"},
-	"openapi":               {},
-	"docs":                  {},
+	"internal/console":  {"internal/metrics", "internal/web", "internal/web/ratelimit", "internal/order", "internal/token", "internal/webhook", "internal/ingest"},
+	"internal/docpages": {"internal/web", "internal/web/compress", "openapi", "docs"},
+	"openapi":           {},
+	"docs":              {},
 }
 
 // standardOnly are the packages that depend on the standard library only, also
 // indirectly.
-var standardOnly = []string{"client", "internal/order", "internal/token", "internal/lru", "internal/filelock", "internal/pagetemplate"}
+var standardOnly = []string{"client", "internal/order", "internal/token", "internal/lru", "internal/filelock"}
 
 // onlyIn lists the only packages that may import a package or the packages below it.
 var onlyIn = map[string][]string{

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
@@ -14,11 +13,11 @@ import (
 	"merchantorders/internal/api/invoiceapi"
 	v1 "merchantorders/internal/api/v1"
 	v2 "merchantorders/internal/api/v2"
-	"merchantorders/internal/console"
 	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/metrics"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 	"merchantorders/internal/web/respcache"
@@ -63,14 +62,10 @@ func newBenchService(b *testing.B) benchService {
 	}
 	config := web.RouterConfig{Authenticator: tokens, ResponseCache: respcache.New(0, time.Now), Refuser: orders} // nothing is cached
 	invoices := invoiceapi.Endpoints{Orders: orders, Metrics: metrics, StorageURL: storageURL}
-	pages, signIn := console.Console{
-		Audience: console.Merchants,
-		Orders:   orders, Sessions: token.NewSessions(db, tokens), Tokens: tokens, Metrics: metrics, Log: log, BaseURL: baseURL,
-	}.Routes()
-	router := web.NewRouter(config, pages,
+	router := web.NewRouter(config,
 		v1.API{Endpoints: invoices, BaseURL: baseURL}.Routes(),
 		v2.API{Endpoints: invoices, BaseURL: baseURL}.Routes(),
-		web.RouteGroup{Errors: web.EncodeMessage, Routes: signIn},
+		web.RouteGroup{Errors: web.EncodeMessage},
 	)
 	s.handler = web.Observe(router, web.EncodeMessage, web.RequestLog{Logger: log}, metrics, time.Now)
 	return s
@@ -120,16 +115,6 @@ func (s benchService) get(b *testing.B, path, has string, want int) string {
 		b.Fatalf("%s: %d, want %d", path, w.status, want)
 	}
 	return w.header.Get("ETag")
-}
-
-// processorTime returns the processor time that the process has used.
-func processorTime(b *testing.B) time.Duration {
-	b.Helper()
-	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 // ask serves the requests of a benchmark. path returns the path of the nth.
@@ -201,17 +186,17 @@ func BenchmarkNotModified(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			const whole = 1000
 			tag := s.get(b, path, "", http.StatusOK)
-			began := processorTime(b)
+			began := testenv.ProcessorTime(b)
 			for range whole {
 				s.get(b, path, "", http.StatusOK)
 			}
-			full := (processorTime(b) - began) / whole
-			began = processorTime(b)
+			full := (testenv.ProcessorTime(b) - began) / whole
+			began = testenv.ProcessorTime(b)
 			b.ReportAllocs()
 			for b.Loop() {
 				s.get(b, path, tag, http.StatusNotModified)
 			}
-			each := (processorTime(b) - began) / time.Duration(b.N)
+			each := (testenv.ProcessorTime(b) - began) / time.Duration(b.N)
 			b.ReportMetric(float64(full.Nanoseconds()), "full-ns")
 			b.ReportMetric(float64(each)/float64(full), "of-full")
 		})

@@ -48,6 +48,11 @@ func loadAssets() map[string]asset {
 	return all
 }
 
+// assetPath returns the address of an asset.
+func (s *site) assetPath(name string) string {
+	return s.root + Prefix + "/assets/" + name + "?v=" + s.assets[name].version
+}
+
 // asset serves GET /assets/{asset}.
 func (s *site) asset(w http.ResponseWriter, r *http.Request) error {
 	a, ok := s.assets[r.PathValue("asset")]

@@ -8,6 +8,7 @@
 package console
 
 import (
+	"html/template"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -57,7 +58,7 @@ type site struct {
 	Console
 	root      string // path of BaseURL
 	https     bool   // browsers reach the service with https
-	templates map[string]func() templates
+	templates map[string]func() *template.Template
 	assets    map[string]asset
 }
 

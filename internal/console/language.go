@@ -83,23 +83,10 @@ func (l language) number(n int64) string { return l.group(strconv.FormatInt(n, 1
 
 // group separates the thousands of a number that is plain digits.
 func (l language) group(digits string) string {
-	sign := ""
-	if strings.HasPrefix(digits, "-") {
-		sign, digits = "-", digits[1:]
+	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
+		digits = digits[:i] + l.text("number.thousands") + digits[i:]
 	}
-	if len(digits) <= 3 {
-		return sign + digits
-	}
-	var room [32]byte
-	grouped := append(room[:0], sign...)
-	separator := l.text("number.thousands")
-	for i := range len(digits) {
-		if i > 0 && (len(digits)-i)%3 == 0 {
-			grouped = append(grouped, separator...)
-		}
-		grouped = append(grouped, digits[i])
-	}
-	return string(grouped)
+	return digits
 }
 
 // symbols are the currencies that people write with a symbol.
@@ -142,25 +129,18 @@ func (l language) size(bytes int64) string {
 }
 
 // dayMonth writes a day without its year: 22 Nov.
-func (l language) dayMonth(t time.Time) string { return string(l.appendDayMonth(nil, t)) }
+func (l language) dayMonth(t time.Time) string {
+	return strconv.Itoa(t.Day()) + "\u00a0" + months[l.code][t.Month()-1]
+}
 
 // day writes a day: 22 Nov 2026.
-func (l language) day(t time.Time) string { return string(l.appendDay(nil, t)) }
+func (l language) day(t time.Time) string {
+	return l.dayMonth(t) + "\u00a0" + strconv.Itoa(t.Year())
+}
 
 // clock writes a moment in UTC. A script shows it in the time zone of the browser.
 func (l language) clock(t time.Time) string {
-	text := append(l.appendDay(nil, t), ", "...)
-	return string(append(t.AppendFormat(text, "15:04"), "\u00a0UTC"...))
-}
-
-func (l language) appendDayMonth(text []byte, t time.Time) []byte {
-	text = strconv.AppendInt(text, int64(t.Day()), 10)
-	return append(append(text, "\u00a0"...), months[l.code][t.Month()-1]...)
-}
-
-func (l language) appendDay(text []byte, t time.Time) []byte {
-	text = append(l.appendDayMonth(text, t), "\u00a0"...)
-	return strconv.AppendInt(text, int64(t.Year()), 10)
+	return l.day(t) + ", " + t.Format("15:04") + "\u00a0UTC"
 }
 
 // left writes how long it is until a time, in the two largest units.

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"bytes"
 	"embed"
 	"errors"
 	"html/template"
@@ -8,10 +9,8 @@ import (
 	"net/url"
 	"strings"
 	"sync"
-	"time"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/pagetemplate"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 	"merchantorders/internal/webhook"
@@ -20,63 +19,44 @@ import (
 //go:embed templates
 var templateFiles embed.FS
 
-// templates are the templates of one language. Append appends the output of one of them.
-type templates interface {
-	Append(buffer []byte, name string, data any) ([]byte, error)
-}
-
-// compile makes templates of a parsed set. Tests replace it to compare the pages with
-// those of html/template.
-var compile = func(set *template.Template, functions pagetemplate.Functions, names ...string) (templates, error) {
-	return pagetemplate.Compile(set, functions, names...)
-}
-
 // policy is the Content-Security-Policy of every page: nothing from elsewhere, nothing
 // inline, no page of another site around it.
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// parseTemplates returns the templates by language. Those of a language are made when
-// its first page is requested, in about 20 ms.
-func (s *site) parseTemplates() map[string]func() templates {
-	all := make(map[string]func() templates)
+// parseTemplates returns the templates by language. Those of a language are parsed when
+// its first page is requested: most installations use one.
+func (s *site) parseTemplates() map[string]func() *template.Template {
+	all := make(map[string]func() *template.Template)
 	for _, code := range languages {
-		all[code] = sync.OnceValue(func() templates {
-			parsed, err := s.parse(language{code})
-			if err != nil {
-				panic(err) // the templates are embedded
-			}
-			return parsed
+		all[code] = sync.OnceValue(func() *template.Template {
+			return template.Must(template.New("").Funcs(s.functions(language{code})).ParseFS(templateFiles, "templates/*.html"))
 		})
 	}
 	return all
 }
 
 // functions returns the functions that templates call.
-func (s *site) functions(l language) pagetemplate.Functions {
-	names := func(names ...string) pagetemplate.Function {
-		return pagetemplate.Func(func() []string { return names })
+func (s *site) functions(l language) template.FuncMap {
+	names := func(names ...string) func() []string {
+		return func() []string { return names }
 	}
-	return pagetemplate.Functions{
-		"t": pagetemplate.FuncText(l.text), "count": pagetemplate.Func2(l.count),
-		"number": pagetemplate.Func1(l.number), "money": pagetemplate.Func2(l.money), "size": pagetemplate.Func1(l.size),
-		"time": pagetemplate.Func1(l.time), "day": pagetemplate.Func1(l.day), "dayMonth": pagetemplate.Func1(l.dayMonth), "left": pagetemplate.Func1(l.left),
-		"known": pagetemplate.Func1(func(t time.Time) bool { return !t.IsZero() }),
-		"badge": pagetemplate.Func1(l.badges()), "person": pagetemplate.Func1(person), "bars": pagetemplate.Func1(bars), "orderLink": pagetemplate.Func1(s.orderLink),
-		"state":   pagetemplate.Func1(func(state order.State) string { return l.text("state." + state.String()) }),
-		"path":    pagetemplate.Func1(func(path string) string { return s.root + path }),
-		"order":   pagetemplate.Func1(func(reference string) string { return s.root + orderPath(reference) }),
-		"asset":   pagetemplate.Func1(s.assetPath),
-		"webURL":  pagetemplate.Func1(webURL),
-		"segment": pagetemplate.Func1(url.PathEscape),
-		"key":     pagetemplate.Func(newKey), "maxSize": pagetemplate.Func(func() int64 { return order.MaxInvoiceSize }),
-		"field": pagetemplate.Func(newField), "required": pagetemplate.Func1(required), "entries": pagetemplate.Func2(newEntriesView), "importForm": pagetemplate.Func(newImportForm), "correctionFields": pagetemplate.Func(correctionFields),
+	return template.FuncMap{
+		"t": l.text, "count": l.count, "number": l.number, "money": l.money, "size": l.size,
+		"clock": l.clock, "day": l.day, "dayMonth": l.dayMonth, "left": l.left,
+		"state":  func(state order.State) string { return l.text("state." + state.String()) },
+		"path":   func(path string) string { return s.root + path },
+		"order":  func(reference string) string { return s.root + orderPath(reference) },
+		"asset":  s.assetPath,
+		"webURL": webURL, "segment": url.PathEscape,
+		"key": newKey, "maxSize": func() int64 { return order.MaxInvoiceSize },
+		"field": newField, "required": required, "entries": newEntriesView, "importForm": newImportForm, "correctionFields": correctionFields,
 		"webhookStates": names("failed", "active", "disabled"),
 		"eraseFields":   names("email", "merchant", "reference", "files"),
 		"tokenStates":   names("active", "expired", "revoked"),
 
-		"address": pagetemplate.Func2(newAddressView), "codes": pagetemplate.Func1(codes), "carrier": pagetemplate.Func1(l.carrierFields),
-		"invoice": pagetemplate.Func1(l.invoiceFields), "article39": pagetemplate.Func1(l.article39Fields), "event": pagetemplate.Func2(l.event),
+		"address": newAddressView, "codes": codes, "carrier": l.carrierFields,
+		"invoice": l.invoiceFields, "article39": l.article39Fields, "event": l.event,
 	}
 }
 
@@ -153,8 +133,8 @@ func (s *site) page(r *http.Request, l layout) (web.Page, error) {
 	if strings.HasPrefix(l.Back, Prefix+"/login") {
 		l.Back = "/"
 	}
-	body, err := s.templates[l.Language]().Append(nil, l.Template+".html", &l)
-	if err != nil {
+	var body bytes.Buffer
+	if err := s.templates[l.Language]().ExecuteTemplate(&body, l.Template+".html", &l); err != nil {
 		return web.Page{}, err
 	}
 	header := http.Header{}
@@ -162,7 +142,7 @@ func (s *site) page(r *http.Request, l layout) (web.Page, error) {
 	header.Set("Content-Security-Policy", policy)
 	header.Set("Referrer-Policy", "same-origin")
 	header.Set("Vary", "Accept-Language, Cookie")
-	return web.Page{ContentType: "text/html; charset=utf-8", Header: header, Body: body}, nil
+	return web.Page{ContentType: "text/html; charset=utf-8", Header: header, Body: body.Bytes()}, nil
 }
 
 // errorView is the data of an error page.

@@ -6,11 +6,11 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"syscall"
 	"testing"
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // searchSizes are the numbers of orders of BenchmarkSearch. With
@@ -71,15 +71,6 @@ func fillSearch(b *testing.B, db *DB, orders int) {
 	}
 }
 
-// processorTime is what this process has used; other programs do not change it.
-func processorTime(b *testing.B) time.Duration {
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
-}
-
 // benchSearches are the searches of BenchmarkSearch.
 var benchSearches = []struct {
 	name string
@@ -123,7 +114,7 @@ func runSearches(b *testing.B, db *DB) {
 			search := order.Search{From: order.NoDay, To: order.NoDay, Limit: 20}
 			bench.set(&search)
 			var took []time.Duration
-			before := processorTime(b)
+			before := testenv.ProcessorTime(b)
 			for b.Loop() {
 				start := time.Now()
 				if _, err := db.Search(b.Context(), search); err != nil {
@@ -132,7 +123,7 @@ func runSearches(b *testing.B, db *DB) {
 				took = append(took, time.Since(start))
 			}
 			slices.Sort(took)
-			b.ReportMetric(float64((processorTime(b)-before).Microseconds())/float64(len(took)), "cpu-µs")
+			b.ReportMetric(float64((testenv.ProcessorTime(b)-before).Microseconds())/float64(len(took)), "cpu-µs")
 			b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
 		})
 	}
