@@ -12,52 +12,61 @@ import (
 // before, whatever else happens to the others.
 func TestCancelExpired(t *testing.T) {
 	t.Parallel()
-	heads := make([]order.LockedOrder, 0, 120) // more than a batch
-	for id := range int64(120) {
-		head := order.LockedOrder{MerchantID: merchant, LegacyID: id + 1, State: order.Registered, ExpiresAt: noonUTC}
-		switch id % 5 {
-		case 0:
-			head.ExpiresAt = noonUTC.Add(time.Second)
-		case 1:
-			head.State = order.InProcessing
+	var orders []order.Order
+	for id := range int64(120) { // more than a batch
+		o := numbered(id+1, order.Registered)
+		o.ExpiresAt = noonUTC
+		if id%5 == 0 {
+			o.ExpiresAt = noonUTC.Add(time.Second)
 		}
-		heads = append(heads, head)
+		orders = append(orders, o)
 	}
-	store := newFakeStore(heads...)
-	s := newService(store, newFakeFiles())
-	broken := errors.New("broken")
-	locks := 0
-	store.fail = func(operation string) error {
-		if operation != "LockOrder" {
-			return nil
-		}
-		if locks++; locks == 5 { // of the third order, each transaction runs twice
-			return broken
+	db := newDatabase(t, orders...)
+	s, other := newService(db, nil), newService(db.DB, nil)
+	locks, reads := 0, 0
+	db.fail = func(operation string) error {
+		switch operation {
+		case "DueOrders":
+			// Merchants answer after the orders were read, before they are canceled.
+			if reads++; reads > 1 {
+				return nil
+			}
+			for i := 1; i < len(orders); i += 5 {
+				if _, err := other.Accept(t.Context(), merchant, order.ByLegacyID(orders[i].LegacyID), order.WriteOptions{}); err != nil {
+					t.Error(err)
+				}
+			}
+		case "LockOrder":
+			if locks++; locks == 5 { // of the third order, each transaction runs twice
+				return errBroken
+			}
 		}
 		return nil
 	}
-	store.rerun = true
-	if n, err := s.CancelExpired(t.Context()); n != 71 || !errors.Is(err, broken) {
+	db.rerun = true
+	if n, err := s.CancelExpired(t.Context()); n != 71 || !errors.Is(err, errBroken) {
 		t.Errorf("canceled %d orders, error %v", n, err)
 	}
 	if n, err := s.CancelExpired(t.Context()); n != 1 || err != nil || s.CanceledByDeadline() != 72 {
 		t.Errorf("canceled %d orders then, %d in all, error %v", n, s.CanceledByDeadline(), err)
 	}
-	for i, head := range heads {
-		want := head.State
-		if i%5 > 1 {
-			want = order.Canceled
+	for i, o := range orders {
+		want := order.Canceled
+		switch i % 5 {
+		case 0:
+			want = order.Registered
+		case 1:
+			want = order.InProcessing
 		}
-		if got := store.orders[head.LegacyID].head.State; got != want {
-			t.Errorf("order %d is in state %v, want %v", head.LegacyID, got, want)
+		if got := db.order(t, o.LegacyID).State; got != want {
+			t.Errorf("order %d is in state %v, want %v", o.LegacyID, got, want)
 		}
 	}
 }
 
 func TestSearchIsChecked(t *testing.T) {
 	t.Parallel()
-	store := newFakeStore()
-	s := newService(store, newFakeFiles())
+	s := newService(newDatabase(t), nil)
 	for _, test := range []struct {
 		search order.Search
 		want   error
@@ -71,8 +80,5 @@ func TestSearchIsChecked(t *testing.T) {
 		if _, err := s.Search(t.Context(), test.search); !errors.Is(err, test.want) {
 			t.Errorf("%+v: error %v, want %v", test.search, err, test.want)
 		}
-	}
-	if store.searched.Limit != order.MaxSearchLimit {
-		t.Errorf("limit %d", store.searched.Limit)
 	}
 }

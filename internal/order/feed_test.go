@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/sqldb"
 )
 
 // pollInterval is how often a service polls for changes of other instances.
@@ -22,8 +23,6 @@ const pollInterval = 250 * time.Millisecond
 func within(dice *rand.Rand, limit time.Duration) time.Duration {
 	return time.Duration(dice.Int64N(int64(limit)))
 }
-
-func feedStore() *fakeStore { return newFakeStore(locked(order.Registered)) }
 
 func feedService(store order.Store) *order.Service {
 	return order.NewService(store, nil, time.Now, slog.New(slog.DiscardHandler))
@@ -43,85 +42,86 @@ func waitFor(ctx context.Context, s *order.Service, after int64, wait time.Durat
 	return len(feed.Events), time.Since(start), err
 }
 
-// slowStore pauses between reading events and returning them.
-type slowStore struct {
-	*fakeStore
-	pause func()
+// feedStore returns a database with a registered order. The event of its creation has
+// the number 1. A watched database tells of its commits.
+func feedStore(t *testing.T, watched bool) *database {
+	t.Helper()
+	db := newDatabase(t, sample(order.Registered))
+	if watched {
+		if err := db.WatchCommits(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return db
 }
 
-func (s slowStore) Events(ctx context.Context, merchantID, after int64, limit int) (order.Feed, error) {
-	feed, err := s.fakeStore.Events(ctx, merchantID, after, limit)
-	s.pause()
-	return feed, err
-}
-
-// TestNoWakeUpIsLost makes a change at every moment of a long poll: before,
-// during and after its read. Polling is disabled because it would hide a missed
-// wake-up.
+// TestNoWakeUpIsLost makes changes at every moment of a long poll: before, during and
+// after its read. Polling is disabled because it would hide a missed wake-up.
 func TestNoWakeUpIsLost(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(300) {
-		synctest.Test(t, func(t *testing.T) {
-			dice := rand.New(rand.NewPCG(seed, 1))
-			var mu sync.Mutex
-			pause := func() {
+	testChanges(t, 300, func(dice *rand.Rand, db *database) (mine, others *order.Service, at, limit time.Duration) {
+		var mu sync.Mutex
+		db.breaking(func(operation string) error {
+			switch operation {
+			case "DataVersions":
+				return errors.New("polling is disabled")
+			case "Events": // a pause between reading events and returning them
 				mu.Lock()
 				d := within(dice, 4*time.Millisecond)
 				mu.Unlock()
 				time.Sleep(d)
 			}
-			store := feedStore()
-			store.fail = func(operation string) error {
-				if operation == "DataVersions" {
-					return errors.New("polling is disabled")
-				}
-				return nil
-			}
-			s := feedService(slowStore{store, pause})
-			at := within(dice, 12*time.Millisecond)
-			go func() {
-				time.Sleep(at)
-				accept(t, s)
-			}()
-			n, took, err := waitFor(t.Context(), s, 0, order.MaxFeedWait)
-			if n != 1 || err != nil || took > at+8*time.Millisecond {
-				t.Errorf("seed %d: %d events after %s, changed after %s, error %v", seed, n, took, at, err)
-			}
-			synctest.Wait()
+			return nil
 		})
-	}
+		s := feedService(db)
+		return s, s, within(dice, 12*time.Millisecond), 8 * time.Millisecond
+	})
 }
 
-// TestChangesOfOthersAreSeen makes a change through another instance.
+// TestChangesOfOthersAreSeen makes changes through another instance.
 func TestChangesOfOthersAreSeen(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(100) {
-		synctest.Test(t, func(t *testing.T) {
-			dice := rand.New(rand.NewPCG(seed, 2))
-			store := feedStore()
-			mine, others := feedService(store), feedService(store)
-			at := within(dice, 3*pollInterval)
+	testChanges(t, 100, func(dice *rand.Rand, db *database) (mine, others *order.Service, at, limit time.Duration) {
+		return feedService(db), feedService(db), within(dice, 3*pollInterval), pollInterval
+	})
+}
+
+// testChanges waits for changes of orders, one after the other. round returns the
+// services that wait and change, when the change is made, and how much later the wait
+// may end.
+func testChanges(t *testing.T, rounds int64, round func(*rand.Rand, *database) (mine, others *order.Service, at, limit time.Duration)) {
+	synctest.Test(t, func(t *testing.T) {
+		orders := make([]order.Order, rounds)
+		for i := range orders {
+			orders[i] = numbered(int64(i+1), order.Registered)
+		}
+		db := newDatabase(t, orders...)
+		for i := range rounds {
+			mine, others, at, limit := round(rand.New(rand.NewPCG(uint64(i), 1)), db)
 			go func() {
 				time.Sleep(at)
-				accept(t, others)
+				if _, err := others.Accept(t.Context(), merchant, order.ByLegacyID(i+1), order.WriteOptions{}); err != nil {
+					t.Errorf("accept: %v", err)
+				}
 			}()
-			n, took, err := waitFor(t.Context(), mine, 0, order.MaxFeedWait)
-			if n != 1 || err != nil || took > at+pollInterval {
-				t.Errorf("seed %d: %d events after %s, changed after %s, error %v", seed, n, took, at, err)
+			n, took, err := waitFor(t.Context(), mine, rounds+i, order.MaxFeedWait)
+			if n != 1 || err != nil || took > at+limit {
+				t.Errorf("seed %d: %d events after %s, changed after %s, error %v", i, n, took, at, err)
 			}
-		})
-	}
+			synctest.Wait()
+		}
+	})
 }
 
 func TestEventsWithoutWaiting(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := feedService(feedStore())
-		if n, took, err := waitFor(t.Context(), s, 0, 0); n != 0 || took != 0 || err != nil {
+		s := feedService(feedStore(t, false))
+		if n, took, err := waitFor(t.Context(), s, 1, 0); n != 0 || took != 0 || err != nil {
 			t.Errorf("none, and no wait: %d events after %s, error %v", n, took, err)
 		}
 		accept(t, s)
-		if n, took, err := waitFor(t.Context(), s, 0, order.MaxFeedWait); n != 1 || took != 0 || err != nil {
+		if n, took, err := waitFor(t.Context(), s, 1, order.MaxFeedWait); n != 1 || took != 0 || err != nil {
 			t.Errorf("one is there: %d events after %s, error %v", n, took, err)
 		}
 	})
@@ -133,24 +133,24 @@ func TestManyShareOnePoll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var looks atomic.Int32
-		store := feedStore()
-		store.fail = func(operation string) error {
+		db := feedStore(t, false)
+		db.fail = func(operation string) error {
 			if operation == "DataVersions" {
 				looks.Add(1)
 			}
 			return nil
 		}
-		s := feedService(store)
+		s := feedService(db)
 		var all sync.WaitGroup
 		for range order.MaxWaiters {
 			all.Go(func() {
-				if n, took, err := waitFor(t.Context(), s, 0, 10*time.Second); n != 0 || took != 10*time.Second || err != nil {
+				if n, took, err := waitFor(t.Context(), s, 1, 10*time.Second); n != 0 || took != 10*time.Second || err != nil {
 					t.Errorf("%d events after %s, error %v", n, took, err)
 				}
 			})
 		}
 		synctest.Wait()
-		if n, took, err := waitFor(t.Context(), s, 0, 10*time.Second); n != 0 || took != 0 || err != nil {
+		if n, took, err := waitFor(t.Context(), s, 1, 10*time.Second); n != 0 || took != 0 || err != nil {
 			t.Errorf("one too many: %d events after %s, error %v", n, took, err)
 		}
 		all.Wait()
@@ -161,35 +161,34 @@ func TestManyShareOnePoll(t *testing.T) {
 		if got := looks.Load(); got > 40 {
 			t.Errorf("looked %d times, with nobody waiting", got)
 		}
-		if _, took, _ := waitFor(t.Context(), s, 0, time.Second); took != time.Second {
+		if _, took, _ := waitFor(t.Context(), s, 1, time.Second); took != time.Second {
 			t.Errorf("there is room again, and it waited %s", took)
 		}
 	})
 }
 
 // TestManyMerchantsShareOnePoll counts the queries of an instance with waiters of
-// 5,000 merchants: one for each waiter, then two for each poll, and none if the
+// 500 merchants: one for each waiter, then two for each poll, and none if the
 // store tells that nothing was committed, but one for the tokens at the first poll. A
 // commit of another instance wakes the
 // waiters of its merchant only, within 500 ms.
 func TestManyMerchantsShareOnePoll(t *testing.T) {
 	t.Parallel()
-	const merchants, idle = 5000, 10 * time.Second
+	const merchants, idle = 500, 10 * time.Second
 	for name, test := range map[string]struct {
-		commitVersion string
+		watched       bool
 		idle, changed int32 // polls: while nothing changes, with the change
 		tokens        int32 // queries for tokens
 	}{
-		"commit version unknown": {"", int32(idle / pollInterval), 1, int32(idle/pollInterval) + 1},
-		"commit version known":   {"1", 0, 1, 2},
+		"commit version unknown": {false, int32(idle / pollInterval), 1, int32(idle/pollInterval) + 1},
+		"commit version known":   {true, 0, 1, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				var polls, reads, tokens atomic.Int32
-				store := feedStore()
-				store.commitVersion = test.commitVersion
-				store.fail = func(operation string) error {
+				db := feedStore(t, test.watched)
+				db.fail = func(operation string) error {
 					switch operation {
 					case "DataVersions":
 						polls.Add(1)
@@ -200,7 +199,7 @@ func TestManyMerchantsShareOnePoll(t *testing.T) {
 					}
 					return nil
 				}
-				s := feedService(store)
+				s := feedService(db)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				for id := range int64(merchants) {
@@ -210,17 +209,12 @@ func TestManyMerchantsShareOnePoll(t *testing.T) {
 				}
 				go func() {
 					time.Sleep(idle + pollInterval/2)
-					accept(t, feedService(store))
-					store.mu.Lock()
-					defer store.mu.Unlock()
-					if store.commitVersion != "" {
-						store.commitVersion = "2"
-					}
+					accept(t, feedService(db))
 					if polls.Load() != test.idle || reads.Load() != merchants {
 						t.Errorf("%d polls and %d reads of %d waiters in %s", polls.Load(), reads.Load(), merchants, idle)
 					}
 				}()
-				n, took, err := waitFor(ctx, s, 0, order.MaxFeedWait)
+				n, took, err := waitFor(ctx, s, 1, order.MaxFeedWait)
 				if late := took - idle - pollInterval/2; n != 1 || err != nil || late > 500*time.Millisecond {
 					t.Errorf("%d events %s after the commit, error %v", n, late, err)
 				}
@@ -254,15 +248,13 @@ func TestRevocationEndsWait(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				store := feedStore()
-				if test.known {
-					store.commitVersion = "1"
-				}
-				s := feedService(store)
+				db := feedStore(t, test.known)
+				revoked := db.addToken(t)
+				s := feedService(db)
 				var other sync.WaitGroup
 				defer other.Wait()
 				other.Go(func() {
-					if n, took, err := waitFor(t.Context(), s, 0, 5*time.Second); n != 0 || took != 5*time.Second || err != nil {
+					if n, took, err := waitFor(t.Context(), s, 1, 5*time.Second); n != 0 || took != 5*time.Second || err != nil {
 						t.Errorf("another token: %d events after %s, error %v", n, took, err)
 					}
 				})
@@ -270,20 +262,15 @@ func TestRevocationEndsWait(t *testing.T) {
 				start := time.Now()
 				revoke := func() {
 					time.Sleep(test.at)
-					store.mu.Lock()
-					defer store.mu.Unlock()
-					store.revoked = map[int64]bool{7: true}
-					if test.known && test.at > 0 {
-						store.commitVersion = "2"
-					}
+					db.revokeToken(t, revoked)
 					failed := !test.fails
-					store.fail = func(operation string) error {
+					db.breaking(func(operation string) error {
 						if operation != "RevokedTokens" || failed {
 							return nil
 						}
 						failed = true
 						return order.ErrUnavailable
-					}
+					})
 				}
 				if test.at == 0 {
 					revoke()
@@ -291,7 +278,7 @@ func TestRevocationEndsWait(t *testing.T) {
 					go revoke()
 				}
 				waits := 0
-				query := order.FeedQuery{Limit: 10, Wait: order.MaxFeedWait, TokenID: 7, OnWait: func() { waits++ }}
+				query := order.FeedQuery{After: 1, Limit: 10, Wait: order.MaxFeedWait, TokenID: revoked, OnWait: func() { waits++ }}
 				feed, err := s.Events(t.Context(), merchant, query)
 				if took := time.Since(start); took != test.took || !feed.Waited || len(feed.Events) != 0 || err != nil || waits != 1 {
 					t.Errorf("%+v after %s and %d waits, error %v; want it after %s", feed, took, waits, err, test.took)
@@ -306,26 +293,32 @@ func TestRevocationEndsWait(t *testing.T) {
 func TestHistoryEndsWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := feedStore()
-		s := feedService(store)
+		db := feedStore(t, false)
+		s := feedService(db)
 		accept(t, s)
 		go func() {
 			time.Sleep(time.Second)
-			store.mu.Lock()
-			store.history = "second"
-			store.mu.Unlock()
+			err := db.SQL().InTx(t.Context(), func(q sqldb.Querier) error {
+				_, err := q.Exec(t.Context(), `UPDATE merchants SET history = 'second' WHERE id = $1`, merchant)
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+			}
 			_, _ = s.Accept(t.Context(), merchant, order.ByLegacyID(1), order.WriteOptions{}) // refused
 		}()
 		start := time.Now()
 		feed, err := s.Events(t.Context(), merchant, order.FeedQuery{After: 7, Limit: 10, Wait: order.MaxFeedWait})
-		if want := (order.Feed{Version: order.DataVersion{Event: 1}, History: "second", Next: 7, Waited: true}); err != nil || !reflect.DeepEqual(feed, want) {
+		versions, _ := db.DB.DataVersions(t.Context(), []int64{merchant})
+		version := versions[merchant]
+		if want := (order.Feed{Version: version, History: "second", Next: 7, Waited: true}); err != nil || !reflect.DeepEqual(feed, want) {
 			t.Errorf("%+v, error %v; want %+v", feed, err, want)
 		}
 		if took := time.Since(start); took != time.Second {
 			t.Errorf("after %s", took)
 		}
 		feed, err = s.Events(t.Context(), merchant, order.FeedQuery{Latest: true, After: 7, Limit: 10, Wait: order.MaxFeedWait})
-		if want := (order.Feed{Version: order.DataVersion{Event: 1}, History: "second", Next: 1}); err != nil || !reflect.DeepEqual(feed, want) {
+		if want := (order.Feed{Version: version, History: "second", Next: 2}); err != nil || !reflect.DeepEqual(feed, want) {
 			t.Errorf("latest: %+v, error %v; want %+v", feed, err, want)
 		}
 	})
@@ -337,36 +330,34 @@ func TestWaitsEnd(t *testing.T) {
 	t.Parallel()
 	fault := errors.New("the disk is on fire")
 	for name, test := range map[string]struct {
-		end  func(s *order.Service, store *fakeStore, cancel func())
+		end  func(s *order.Service, db *database, cancel func())
 		want error
 		late bool // later requests wait
 	}{
-		"client gone": {func(_ *order.Service, _ *fakeStore, cancel func()) { cancel() }, context.Canceled, true},
-		"server ends": {func(s *order.Service, _ *fakeStore, _ func()) { s.StopWaiting(); s.StopWaiting() }, nil, false},
-		"store fails": {func(s *order.Service, store *fakeStore, _ func()) {
-			store.mu.Lock()
-			store.fail = func(operation string) error {
+		"client gone": {func(_ *order.Service, _ *database, cancel func()) { cancel() }, context.Canceled, true},
+		"server ends": {func(s *order.Service, _ *database, _ func()) { s.StopWaiting(); s.StopWaiting() }, nil, false},
+		"store fails": {func(s *order.Service, db *database, _ func()) {
+			db.breaking(func(operation string) error {
 				if operation == "Events" {
 					return fault
 				}
 				return nil
-			}
-			store.mu.Unlock()
+			})
 			_, _ = s.Accept(context.Background(), merchant, order.ByLegacyID(1), order.WriteOptions{})
 		}, fault, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				store := feedStore()
-				s := feedService(store)
+				db := feedStore(t, false)
+				s := feedService(db)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				go func() {
 					time.Sleep(time.Second)
-					test.end(s, store, cancel)
+					test.end(s, db, cancel)
 				}()
-				n, took, err := waitFor(ctx, s, 0, order.MaxFeedWait)
+				n, took, err := waitFor(ctx, s, 1, order.MaxFeedWait)
 				if n != 0 || took != time.Second || !errors.Is(err, test.want) {
 					t.Errorf("%d events after %s, error %v", n, took, err)
 				}
@@ -383,50 +374,33 @@ func TestWaitsEnd(t *testing.T) {
 func TestLostCommitResponseWakes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := feedStore()
-		s := feedService(store)
+		db := feedStore(t, false)
+		s := feedService(db)
 		go func() {
 			time.Sleep(time.Millisecond)
-			store.mu.Lock()
-			store.afterCommit = func() error { return order.ErrUnavailable }
-			store.mu.Unlock()
+			db.afterCommit = func() error { return order.ErrUnavailable }
 			if _, err := s.Accept(t.Context(), merchant, order.ByLegacyID(1), order.WriteOptions{}); err == nil {
 				t.Error("the response should be lost")
 			}
 		}()
-		if n, took, err := waitFor(t.Context(), s, 0, order.MaxFeedWait); n != 1 || took != time.Millisecond || err != nil {
+		if n, took, err := waitFor(t.Context(), s, 1, order.MaxFeedWait); n != 1 || took != time.Millisecond || err != nil {
 			t.Errorf("%d events after %s, error %v", n, took, err)
 		}
 	})
-}
-
-// importingStore imports every order and adds an event of it.
-type importingStore struct{ *fakeStore }
-
-func (s importingStore) ImportOrders(_ context.Context, batch []order.Incoming, _ order.Cause) ([]order.ImportResult, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	results := make([]order.ImportResult, len(batch))
-	for i := range batch {
-		o := s.orders[1]
-		o.events = append(o.events, order.Event{Seq: int64(len(o.events) + 1), Type: order.OrderCreated})
-		results[i] = order.ImportResult{Status: order.Created, LegacyID: 1}
-	}
-	return results, nil
 }
 
 // TestImportWakes: an import wakes the waiters before the next poll.
 func TestImportWakes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := feedService(importingStore{feedStore()})
+		s := feedService(feedStore(t, false))
 		go func() {
 			time.Sleep(time.Millisecond)
-			if _, err := s.Import(t.Context(), []order.Incoming{{Order: order.Order{MerchantID: merchant}}}, order.Source{}); err != nil {
+			if _, err := s.Import(t.Context(), []order.Incoming{{Order: numbered(2, order.Registered)}}, order.Source{}); err != nil {
 				t.Error(err)
 			}
 		}()
-		if n, took, err := waitFor(t.Context(), s, 0, order.MaxFeedWait); n != 1 || took != time.Millisecond || err != nil {
+		if n, took, err := waitFor(t.Context(), s, 1, order.MaxFeedWait); n != 1 || took != time.Millisecond || err != nil {
 			t.Errorf("%d events after %s, error %v", n, took, err)
 		}
 	})
@@ -434,9 +408,9 @@ func TestImportWakes(t *testing.T) {
 
 func TestOrderEventsNeedAKey(t *testing.T) {
 	t.Parallel()
-	store := feedStore()
+	s := feedService(feedStore(t, false))
 	for _, id := range []order.Identifier{{}, order.ByReference("a\x00"), order.ByReference("SF-2"), order.ByLegacyID(-1)} {
-		if _, err := feedService(store).OrderEvents(t.Context(), merchant, id, order.FeedQuery{Limit: 1}); !errors.Is(err, order.ErrNotFound) {
+		if _, err := s.OrderEvents(t.Context(), merchant, id, order.FeedQuery{Limit: 1}); !errors.Is(err, order.ErrNotFound) {
 			t.Errorf("%v: error %v", id, err)
 		}
 	}
@@ -448,14 +422,14 @@ func TestFeedLag(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var broken atomic.Bool
-		store := feedStore()
-		store.fail = func(operation string) error {
+		db := feedStore(t, false)
+		db.fail = func(operation string) error {
 			if operation == "DataVersions" && broken.Load() {
 				return errors.New("broken on purpose")
 			}
 			return nil
 		}
-		s := feedService(store)
+		s := feedService(db)
 		want := func(when string, requests int, least, most time.Duration) {
 			t.Helper()
 			synctest.Wait()
@@ -466,7 +440,7 @@ func TestFeedLag(t *testing.T) {
 		time.Sleep(time.Hour)
 		want("nobody waits", 0, 0, 0)
 		for range 2 {
-			go func() { _, _, _ = waitFor(t.Context(), s, 0, order.MaxFeedWait) }()
+			go func() { _, _, _ = waitFor(t.Context(), s, 1, order.MaxFeedWait) }()
 		}
 		want("the first poll is to come", 2, 0, 0)
 		time.Sleep(10*pollInterval + time.Millisecond)
@@ -488,21 +462,21 @@ func TestSuspensionEndsWaits(t *testing.T) {
 	t.Parallel()
 	for _, other := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			store := feedStore()
-			s := feedService(store)
+			db := feedStore(t, false)
+			s := feedService(db)
 			suspending, limit := s, time.Duration(0)
 			if other {
-				suspending, limit = feedService(store), pollInterval
+				suspending, limit = feedService(db), pollInterval
 			}
 			var all sync.WaitGroup
 			all.Go(func() {
-				if n, took, err := waitFor(t.Context(), s, 0, 20*time.Second); n != 0 || err != nil || took < time.Second || took > time.Second+limit {
+				if n, took, err := waitFor(t.Context(), s, 1, 20*time.Second); n != 0 || err != nil || took < time.Second || took > time.Second+limit {
 					t.Errorf("another instance %v: %d events after %s, error %v", other, n, took, err)
 				}
 			})
 			all.Go(func() {
 				start := time.Now()
-				_, err := s.Events(t.Context(), merchant+1, order.FeedQuery{Limit: 10, Wait: 20 * time.Second})
+				_, err := s.Events(t.Context(), stranger, order.FeedQuery{Limit: 10, Wait: 20 * time.Second})
 				if took := time.Since(start); err != nil || took != 20*time.Second {
 					t.Errorf("the wait of another merchant took %s, error %v", took, err)
 				}

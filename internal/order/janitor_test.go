@@ -17,9 +17,8 @@ import (
 
 func TestDeleteInvoice(t *testing.T) {
 	t.Parallel()
-	other := order.LockedOrder{MerchantID: merchant, LegacyID: 2, Reference: "SF-2", State: order.Registered}
-	store, files := newFakeStore(locked(order.Registered), other), newFakeFiles()
-	s := newService(store, files)
+	db, files := newDatabase(t, sample(order.Registered), numbered(2, order.Registered)), newFolder(t)
+	s := newService(db, files)
 	ids := make(map[string]int64)
 	for _, name := range []string{"a.pdf", "b.pdf", "c.pdf"} {
 		_, invoice, err := upload(t, s, name, name)
@@ -56,26 +55,26 @@ func TestDeleteInvoice(t *testing.T) {
 	if diff := cmp.Diff([]string{"a.pdf", "c.pdf"}, names); diff != "" {
 		t.Errorf("left (-want +got):\n%s", diff)
 	}
-	o := store.orders[1]
-	event := order.Event{Seq: 4, Type: order.InvoiceDeleted, Actor: order.ActorMerchant, At: noonUTC, InvoiceID: ids["b.pdf"]}
-	if diff := cmp.Diff(event, o.events[len(o.events)-1]); diff != "" {
+	events := db.events(t, 1)
+	event := order.Event{Type: order.InvoiceDeleted, Actor: order.ActorMerchant, At: noonUTC, InvoiceID: ids["b.pdf"]}
+	if diff := cmp.Diff(event, events[len(events)-1], ignoreSeq); diff != "" {
 		t.Errorf("event (-want +got):\n%s", diff)
 	}
-	if len(files.paths()) != 3 {
-		t.Errorf("the bytes of a deleted invoice are gone: %q", files.paths())
+	if len(files.paths(t)) != 3 {
+		t.Errorf("the bytes of a deleted invoice are gone: %q", files.paths(t))
 	}
 	if _, err := s.DeleteInvoice(t.Context(), merchant, order.ByLegacyID(1), ids["b.pdf"], order.WriteOptions{}); !errors.Is(err, order.ErrInvoiceNotFound) {
 		t.Errorf("deleted twice: error %v", err)
 	}
-	if len(o.events) != 4 {
-		t.Errorf("%d events", len(o.events))
+	if events := db.events(t, 1); len(events) != 4 {
+		t.Errorf("events %+v", events)
 	}
 }
 
 func TestOpenInvoice(t *testing.T) {
 	t.Parallel()
-	store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
-	s := newService(store, files)
+	db, files := newDatabase(t, sample(order.Registered)), newFolder(t)
+	s := newService(db, files)
 	_, invoice, err := upload(t, s, "a.pdf", "bytes")
 	if err != nil {
 		t.Fatal(err)
@@ -87,11 +86,12 @@ func TestOpenInvoice(t *testing.T) {
 	if got, err := io.ReadAll(file); string(got) != "bytes" || err != nil {
 		t.Errorf("read %q, error %v", got, err)
 	}
+	_ = file.Close()
 	if _, _, err := s.OpenInvoice(t.Context(), stranger, "SF-1", "a.pdf"); !errors.Is(err, order.ErrInvoiceNotFound) {
 		t.Errorf("another merchant's: error %v", err)
 	}
 
-	calls := store.calls
+	calls := db.calls
 	for _, path := range [][2]string{
 		{"..", "a.pdf"}, {"", "a.pdf"}, {"SF-1/..", "a.pdf"}, {"a\x00", "a.pdf"}, {"SF-1", ""}, {"SF-1", "../a.pdf"}, {"SF-1", `..\a.pdf`},
 		{"SF-1", "a.pdf\x00"}, {"SF-1", "\xff.pdf"}, {"SF-1", "x/a.pdf"},
@@ -100,7 +100,7 @@ func TestOpenInvoice(t *testing.T) {
 			t.Errorf("%q: error %v", path, err)
 		}
 	}
-	if store.calls != calls {
+	if db.calls != calls {
 		t.Error("a path that no file can have reached the store")
 	}
 
@@ -110,41 +110,82 @@ func TestOpenInvoice(t *testing.T) {
 	}
 	files.fail = nil
 	for _, content := range []string{"", "byte", "bytes2", "Bytes"} {
-		files.bytes["invoices/SF-1/a.pdf"] = []byte(content)
+		files.write(t, "invoices/SF-1/a.pdf", content)
 		_, _, err := s.OpenInvoice(t.Context(), merchant, "SF-1", "a.pdf")
 		if !errors.Is(err, order.ErrInvoiceDamaged) || errors.Is(err, order.ErrInvoiceNotFound) || errors.Is(err, order.ErrUnavailable) {
 			t.Errorf("content %q: error %v, want %v", content, err, order.ErrInvoiceDamaged)
 		}
 	}
-	files.bytes = nil
+	if err := files.Remove(t.Context(), "invoices/SF-1/a.pdf"); err != nil {
+		t.Fatal(err)
+	}
 	_, _, err = s.OpenInvoice(t.Context(), merchant, "SF-1", "a.pdf")
 	if !errors.Is(err, fs.ErrNotExist) || !errors.Is(err, order.ErrInvoiceDamaged) || errors.Is(err, order.ErrInvoiceNotFound) || errors.Is(err, order.ErrUnavailable) {
 		t.Errorf("an active invoice without its file: error %v, want a fault of the service", err)
 	}
 }
 
-// storeWithEntries returns a store with entries of one status, an hour old, and
-// their files.
-func storeWithEntries(entries, status int) (*fakeStore, *fakeFiles) {
-	store, files := newFakeStore(), newFakeFiles()
-	for n := range entries {
-		number := int64(n + 1)
-		h := order.LockedOrder{MerchantID: merchant, LegacyID: number, Reference: fmt.Sprint("SF-", number), State: order.Registered}
-		if status == reserved || status == active {
-			h.ActiveInvoices = 1
-		}
-		at := noonUTC.Add(-time.Hour)
-		store.orders[number] = &fakeOrder{head: h, entries: []fakeEntry{{
-			Invoice: order.Invoice{ID: number, Name: "a.pdf", CreatedAt: at}, status: status, ended: at,
-		}}}
-		files.bytes[order.InvoicePath(h.Reference, "a.pdf")] = []byte("bytes")
+// The statuses of a file for withEntries.
+const (
+	reserved = iota
+	expired
+	active
+	deleted
+)
+
+// withEntries returns a database whose orders have files of one status, an hour old.
+func withEntries(t *testing.T, orders, status int) (*database, *folder) {
+	t.Helper()
+	samples := make([]order.Order, orders)
+	for i := range samples {
+		samples[i] = numbered(int64(i+1), order.Registered)
 	}
-	return store, files
+	db, files := newDatabase(t, samples...), newFolder(t)
+	ctx, cause := t.Context(), order.Cause{Actor: order.ActorMerchant, At: noonUTC.Add(-time.Hour)}
+	for _, o := range samples {
+		stored := order.StoredInvoice{MerchantID: merchant, OrderLegacyID: o.LegacyID, Reference: o.Reference}
+		err := db.DB.InTx(ctx, func(tx order.Tx) error {
+			locked, err := tx.LockOrder(ctx, merchant, order.ByLegacyID(o.LegacyID))
+			if err == nil {
+				stored.ID, err = tx.ReserveInvoice(ctx, locked, order.Invoice{Name: "a.pdf", CreatedAt: cause.At})
+			}
+			if err == nil && status >= active {
+				err = tx.ActivateInvoice(ctx, locked, stored.ID, cause)
+			}
+			if err == nil && status == deleted {
+				err = tx.DeleteInvoice(ctx, locked, stored.ID, cause)
+			}
+			return err
+		})
+		if err == nil && status == expired {
+			_, err = db.DB.ExpireReservation(ctx, stored, cause.At)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		files.write(t, order.InvoicePath(o.Reference, "a.pdf"), "bytes")
+	}
+	return db, files
+}
+
+// toClean returns how many files of a database the janitor would remove.
+func (db *database) toClean(t *testing.T) int {
+	t.Helper()
+	reservations, err := db.DB.ExpiredReservations(t.Context(), noonUTC.Add(time.Hour), 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := db.DB.DeletedInvoices(t.Context(), noonUTC.Add(time.Hour), 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(reservations) + len(files)
 }
 
 func TestExpireAndPurge(t *testing.T) {
 	t.Parallel()
 	sweep, purge := (*order.Service).ExpireReservations, (*order.Service).PurgeDeletedFiles
+	const many = 110 // more than a batch
 	before, earlier := noonUTC, noonUTC.Add(-2*time.Hour)
 	for _, test := range []struct {
 		name   string
@@ -153,31 +194,36 @@ func TestExpireAndPurge(t *testing.T) {
 		before time.Time
 		want   int
 	}{
-		{"expires old reservations", sweep, reserved, before, 250},
+		{"expires old reservations", sweep, reserved, before, many},
 		{"does not expire recent reservations", sweep, reserved, earlier, 0},
-		{"purges files of expired reservations", sweep, expired, earlier, 250},
+		{"purges files of expired reservations", sweep, expired, earlier, many},
 		{"expiry ignores active files", sweep, active, before, 0},
 		{"expiry ignores deleted files", sweep, deleted, before, 0},
-		{"purge removes deleted files", purge, deleted, before, 250},
+		{"purge removes deleted files", purge, deleted, before, many},
 		{"purge ignores later deletions", purge, deleted, earlier, 0},
 		{"purge ignores active files", purge, active, before, 0},
 		{"purge ignores reservations", purge, reserved, before, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			store, files := storeWithEntries(250, test.status)
-			n, err := test.do(newService(store, files), t.Context(), test.before)
+			orders := max(test.want, 2)
+			db, files := withEntries(t, orders, test.status)
+			n, err := test.do(newService(db, files), t.Context(), test.before)
 			if n != test.want || err != nil {
 				t.Errorf("%d, want %d; error %v", n, test.want, err)
 			}
-			if got := len(files.paths()); got != 250-test.want {
+			if got := len(files.paths(t)); got != orders-test.want {
 				t.Errorf("%d files left", got)
 			}
-			for _, o := range store.orders {
-				e := o.entries[0]
-				if e.purged != (test.want > 0) || test.status == reserved && test.want > 0 && (e.status != expired || o.head.ActiveInvoices != 0) {
-					t.Errorf("order %+v", o)
-				}
+			wantClean, wantSlots := orders-test.want, 0
+			if test.status == active {
+				wantClean = 0
+			}
+			if test.want == 0 && (test.status == active || test.status == reserved) {
+				wantSlots = 1
+			}
+			if clean, slots := db.toClean(t), db.slots(t, 1); clean != wantClean || slots != wantSlots {
+				t.Errorf("%d files to remove, want %d; %d slots used, want %d", clean, wantClean, slots, wantSlots)
 			}
 		})
 	}
@@ -186,26 +232,23 @@ func TestExpireAndPurge(t *testing.T) {
 func TestJanitorStops(t *testing.T) {
 	t.Parallel()
 	for _, operation := range []string{"ExpiredReservations", "ExpireReservation", "MarkPurged"} {
-		store, files := storeWithEntries(3, reserved)
-		store.fail = failing(operation)
-		if n, err := newService(store, files).ExpireReservations(t.Context(), noonUTC); n != 0 || !errors.Is(err, errBroken) {
+		db, files := withEntries(t, 3, reserved)
+		db.fail = failing(operation)
+		if n, err := newService(db, files).ExpireReservations(t.Context(), noonUTC); n != 0 || !errors.Is(err, errBroken) {
 			t.Errorf("%s fails: %d, error %v", operation, n, err)
 		}
 	}
-	store, files := storeWithEntries(3, deleted)
+	db, files := withEntries(t, 3, deleted)
 	files.fail = failing("Remove")
-	if n, err := newService(store, files).PurgeDeletedFiles(t.Context(), noonUTC); n != 0 || !errors.Is(err, errBroken) {
+	if n, err := newService(db, files).PurgeDeletedFiles(t.Context(), noonUTC); n != 0 || !errors.Is(err, errBroken) {
 		t.Errorf("removing fails: %d, error %v", n, err)
 	}
-	for _, o := range store.orders {
-		if o.entries[0].purged {
-			t.Error("marked as purged, but the file exists")
-		}
+	if n := db.toClean(t); n != 3 {
+		t.Errorf("%d files to remove: others are marked as purged, but exist", n)
 	}
-	store, files = storeWithEntries(3, deleted)
 	ctx, cancel := context.WithCancel(t.Context())
 	files.fail = func(string) error { cancel(); return nil }
-	if n, err := newService(store, files).PurgeDeletedFiles(ctx, noonUTC); n != 0 || !errors.Is(err, context.Canceled) {
+	if n, err := newService(db, files).PurgeDeletedFiles(ctx, noonUTC); n != 0 || !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %d, error %v", n, err)
 	}
 }
@@ -215,8 +258,8 @@ func TestJanitorStops(t *testing.T) {
 // own bytes, the slots are counted right, and nothing else remains.
 func TestUploadsBesideExpiry(t *testing.T) {
 	t.Parallel()
-	store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
-	s := newService(store, files)
+	db, files := newDatabase(t, sample(order.Registered)), newFolder(t)
+	s := newService(db, files)
 	future := noonUTC.Add(time.Hour)
 	done := make(chan struct{})
 	var janitor, uploads sync.WaitGroup
@@ -258,19 +301,25 @@ func TestUploadsBesideExpiry(t *testing.T) {
 	close(done)
 	janitor.Wait()
 
-	o, shown, kept := store.orders[1], 0, 0
-	for _, e := range o.entries {
-		if e.status == active {
+	entries, err := db.FileEntries(t.Context(), merchant, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, kept := 0, 0
+	for _, e := range entries {
+		text, acknowledged := texts[e.ID]
+		if !acknowledged {
+			continue // expired
+		}
+		kept++
+		if e.DeletedAt.IsZero() {
 			shown++
 		}
-		if e.status == active || e.status == deleted {
-			kept++
-			if got := files.content(order.InvoicePath("SF-1", e.Name)); got != texts[e.ID] || got == "" {
-				t.Errorf("entry %d holds %q, want %q", e.ID, got, texts[e.ID])
-			}
+		if got := files.content(t, order.InvoicePath("SF-1", e.Name)); got != text {
+			t.Errorf("entry %d holds %q, want %q", e.ID, got, text)
 		}
 	}
-	if shown != o.head.ActiveInvoices || shown > order.MaxInvoices || kept != len(texts) || kept != len(files.paths()) {
-		t.Errorf("%d shown, %d slots used, %d kept, %d acknowledged, %d files", shown, o.head.ActiveInvoices, kept, len(texts), len(files.paths()))
+	if slots := db.slots(t, 1); shown != slots || shown > order.MaxInvoices || shown != len(db.order(t, 1).Invoices) || kept != len(texts) || kept != len(files.paths(t)) {
+		t.Errorf("%d shown, %d slots used, %d kept, %d acknowledged, %d files", shown, slots, kept, len(texts), len(files.paths(t)))
 	}
 }

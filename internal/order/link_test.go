@@ -2,24 +2,26 @@ package order_test
 
 import (
 	"errors"
-	"io"
 	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"merchantorders/internal/order"
 )
 
 // linked returns a service with one invoice file, a link to the file, and the clock of
 // the service.
-func linked(t testing.TB) (s *order.Service, store *fakeStore, link string, clock *time.Time) {
+func linked(t testing.TB) (s *order.Service, db *database, link string, clock *time.Time) {
 	t.Helper()
-	store, files := newFakeStore(locked(order.InProcessing)), newFakeFiles()
-	clock = new(noon)
-	s = order.NewService(store, files, func() time.Time { return *clock }, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	db, clock = newDatabase(t, sample(order.InProcessing)), new(noon)
+	s = order.NewService(db, newFolder(t), func() time.Time { return *clock }, slog.New(slog.DiscardHandler))
+	if _, err := open(t, s, order.InvoiceLink{MerchantID: merchant, LegacyID: 1, InvoiceID: 1, ExpiresAt: noonUTC.Add(time.Hour)}.Sign(order.LinkKey{})); !errors.Is(err, order.ErrLinkInvalid) {
+		t.Errorf("without a key: %v", err)
+	}
 	_, invoice, err := upload(t, s, "a.pdf", "%PDF")
 	if err != nil {
 		t.Fatal(err)
@@ -28,7 +30,7 @@ func linked(t testing.TB) (s *order.Service, store *fakeStore, link string, cloc
 	if err != nil || !expires.Equal(noonUTC.Add(order.InvoiceLinkLifetime)) {
 		t.Fatalf("link valid until %v, error %v", expires, err)
 	}
-	return s, store, link, clock
+	return s, db, link, clock
 }
 
 // open returns the name of the file that a link opens.
@@ -43,7 +45,7 @@ func open(t testing.TB, s *order.Service, link string) (string, error) {
 
 func TestLink(t *testing.T) {
 	t.Parallel()
-	s, store, link, clock := linked(t)
+	s, db, link, clock := linked(t)
 	if name, err := open(t, s, link); name != "a.pdf" || err != nil {
 		t.Fatalf("opened %q, error %v", name, err)
 	}
@@ -68,18 +70,16 @@ func TestLink(t *testing.T) {
 	if _, err := open(t, s, link); !errors.Is(err, order.ErrLinkInvalid) {
 		t.Errorf("of the key before: %v", err)
 	}
-	want := []order.AuditEntry{
+	for _, want := range []order.AuditEntry{
 		{MerchantID: merchant, At: noonUTC, Action: "invoice.linked", Actor: order.ActorMerchant, Source: order.Source{TokenID: 7}, LegacyID: 1, Reference: "SF-1", SubjectID: 1},
 		{At: noonUTC, Action: "links.revoked", Actor: order.ActorOperator},
+	} {
+		log, err := s.AuditLog(t.Context(), order.AuditQuery{Action: want.Action, Limit: 10})
+		if diff := cmp.Diff([]order.AuditEntry{want}, log.Entries, cmpopts.IgnoreFields(order.AuditEntry{}, "Seq", "Hash")); diff != "" || err != nil {
+			t.Errorf("audit entries (-want +got):\n%s\nerror %v", diff, err)
+		}
 	}
-	if diff := cmp.Diff(want, store.audited); diff != "" {
-		t.Errorf("audit entries (-want +got):\n%s", diff)
-	}
-	store.linkKey = order.LinkKey{}
-	if _, err := open(t, s, link); !errors.Is(err, order.ErrLinkInvalid) {
-		t.Errorf("without a key: %v", err)
-	}
-	store.fail = failing("LinkKey")
+	db.fail = failing("LinkKey")
 	if _, err := open(t, s, link); !errors.Is(err, errBroken) {
 		t.Errorf("from a broken store: %v", err)
 	}

@@ -2,56 +2,17 @@ package order_test
 
 import (
 	"errors"
-	"io"
-	"log/slog"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"merchantorders/internal/order"
 )
 
-// noon is the clock of these tests: half a second past 12 in another zone.
-var noon = time.Date(2026, 11, 20, 14, 0, 0, 5e8, time.FixedZone("EET", 2*60*60))
-
-// noonUTC is the same time as the service returns it.
-var noonUTC = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-
-const (
-	merchant = 355
-	stranger = 356
-)
-
-// errBroken is an error of a database or a disk.
-var errBroken = errors.New("it is broken")
-
-// locked returns the order of these tests in a state.
-func locked(state order.State) order.LockedOrder {
-	return order.LockedOrder{MerchantID: merchant, LegacyID: 1, Reference: "SF-1", State: state}
-}
-
-func newService(store *fakeStore, files *fakeFiles) *order.Service {
-	return order.NewService(store, files, func() time.Time { return noon }, slog.New(slog.NewTextHandler(io.Discard, nil)))
-}
-
-// failing returns a fail function with which one operation fails.
-func failing(operation string) func(string) error {
-	return func(asked string) error {
-		if asked == operation {
-			return errBroken
-		}
-		return nil
-	}
-}
-
-func TestServiceClock(t *testing.T) {
-	t.Parallel()
-	if got := newService(newFakeStore(), newFakeFiles()).Now(); got != noonUTC {
-		t.Errorf("the service says %s, want %s", got, noonUTC)
-	}
-}
+// ignoreSeq compares events without their numbers.
+var ignoreSeq = cmpopts.IgnoreFields(order.Event{}, "Seq")
 
 // TestTransitionFromEveryState checks accept, reject and every transition of the
 // operator against decision 2.
@@ -64,49 +25,52 @@ func TestTransitionFromEveryState(t *testing.T) {
 		to      order.State
 		legal   map[string]bool
 		refusal error
-		do      func(*order.Service) (order.LockedOrder, error)
+		do      func(*order.Service, order.Identifier) (order.LockedOrder, error)
 	}
-	ctx, id := t.Context(), order.ByLegacyID(1)
+	ctx := t.Context()
 	actions := []action{
-		{"accept", order.ActorMerchant, order.InProcessing, byMerchant, order.ErrCannotAccept, func(s *order.Service) (order.LockedOrder, error) {
+		{"accept", order.ActorMerchant, order.InProcessing, byMerchant, order.ErrCannotAccept, func(s *order.Service, id order.Identifier) (order.LockedOrder, error) {
 			done, err := s.Accept(ctx, merchant, id, order.WriteOptions{})
 			return done.LockedOrder, err
 		}},
-		{"reject", order.ActorMerchant, order.RejectedByMerchant, byMerchant, order.ErrCannotReject, func(s *order.Service) (order.LockedOrder, error) {
+		{"reject", order.ActorMerchant, order.RejectedByMerchant, byMerchant, order.ErrCannotReject, func(s *order.Service, id order.Identifier) (order.LockedOrder, error) {
 			done, err := s.Reject(ctx, merchant, id, "damaged", order.WriteOptions{})
 			return done.LockedOrder, err
 		}},
 	}
 	for _, to := range append(order.States(), 0, 200) {
-		actions = append(actions, action{"move", order.ActorOperator, to, byOperator, order.ErrInvalidTransition, func(s *order.Service) (order.LockedOrder, error) {
+		actions = append(actions, action{"move", order.ActorOperator, to, byOperator, order.ErrInvalidTransition, func(s *order.Service, id order.Identifier) (order.LockedOrder, error) {
 			done, err := s.Transition(ctx, merchant, id, to, order.WriteOptions{})
 			return done.LockedOrder, err
 		}})
 	}
+	var orders []order.Order
 	for _, from := range order.States() {
-		for _, a := range actions {
-			store := newFakeStore(locked(from))
-			moved, err := a.do(newService(store, newFakeFiles()))
-			stored := store.orders[1]
-			if !a.legal[from.String()+" "+a.to.String()] {
-				if !errors.Is(err, a.refusal) || stored.head.State != from || !stored.updated.IsZero() || stored.events != nil {
-					t.Errorf("%s to %s from %s: error %v, order %+v", a.name, a.to, from, err, stored)
-				}
-				continue
+		for range actions {
+			orders = append(orders, numbered(int64(len(orders)+1), from))
+		}
+	}
+	db := newDatabase(t, orders...)
+	s := newService(db, nil)
+	for i, before := range orders {
+		a, from, id := actions[i%len(actions)], before.State, before.LegacyID
+		moved, err := a.do(s, order.ByLegacyID(id))
+		stored, events := db.order(t, id), db.events(t, id)
+		if !a.legal[from.String()+" "+a.to.String()] {
+			if !errors.Is(err, a.refusal) || stored.State != from || !stored.UpdatedAt.IsZero() || events != nil {
+				t.Errorf("%s to %s from %s: error %v, order %+v", a.name, a.to, from, err, stored)
 			}
-			want := locked(from)
-			want.State = a.to
-			want.Revision, want.NextRevision = 1, 1
-			if err != nil || moved != want || stored.head.State != a.to || stored.updated != noonUTC {
-				t.Errorf("%s to %s from %s: error %v, returned %+v, order %+v", a.name, a.to, from, err, moved, stored)
-			}
-			event := order.Event{Seq: 1, Type: order.OrderStateChanged, Actor: a.actor, At: noonUTC, From: from, To: a.to}
-			if a.name == "reject" {
-				event.Reason = "damaged"
-			}
-			if diff := cmp.Diff([]order.Event{event}, stored.events); diff != "" {
-				t.Errorf("%s to %s from %s: events (-want +got):\n%s", a.name, a.to, from, diff)
-			}
+			continue
+		}
+		if err != nil || moved.State != a.to || moved.Revision != stored.Revision || changes(stored.Revision) != 1 || stored.State != a.to || stored.UpdatedAt != noonUTC {
+			t.Errorf("%s to %s from %s: error %v, returned %+v, order %+v", a.name, a.to, from, err, moved, stored)
+		}
+		event := order.Event{Type: order.OrderStateChanged, Actor: a.actor, At: noonUTC, From: from, To: a.to}
+		if a.name == "reject" {
+			event.Reason = "damaged"
+		}
+		if diff := cmp.Diff([]order.Event{event}, events, ignoreSeq); diff != "" {
+			t.Errorf("%s to %s from %s: events (-want +got):\n%s", a.name, a.to, from, diff)
 		}
 	}
 }
@@ -131,12 +95,12 @@ func TestOrderOfRefusals(t *testing.T) {
 		{"state alone", merchant, order.ByLegacyID(1), order.Completed, "damaged", order.ErrCannotReject},
 		{"nothing", merchant, order.ByReference("SF-1"), order.Registered, "", nil},
 	} {
-		store := newFakeStore(locked(test.state))
-		_, err := newService(store, newFakeFiles()).Reject(t.Context(), test.merchant, test.id, test.reason, order.WriteOptions{})
+		db := newDatabase(t, sample(test.state))
+		_, err := newService(db, nil).Reject(t.Context(), test.merchant, test.id, test.reason, order.WriteOptions{})
 		if !errors.Is(err, test.want) {
 			t.Errorf("%s: error %v, want %v", test.name, err, test.want)
 		}
-		if changed := len(store.orders[1].events) > 0; changed != (test.want == nil) {
+		if changed := db.events(t, 1) != nil; changed != (test.want == nil) {
 			t.Errorf("%s: changed %v", test.name, changed)
 		}
 	}
@@ -146,17 +110,16 @@ func TestOrderOfRefusals(t *testing.T) {
 // of them.
 func TestInvalidIdentifiersDoNotReachTheStore(t *testing.T) {
 	t.Parallel()
-	ctx := t.Context()
+	ctx, db := t.Context(), newDatabase(t, sample(order.Registered))
+	s := newService(db, nil)
 	for _, id := range []order.Identifier{
 		{}, order.ByLegacyID(-1), order.ByReference("a\x00"), order.ByReference("\xff"), order.ByReference(".."), order.ByReference("a/b"),
 	} {
-		store := newFakeStore(locked(order.Registered))
-		s := newService(store, newFakeFiles())
 		_, getErr := s.Get(ctx, merchant, id)
 		_, acceptErr := s.Accept(ctx, merchant, id, order.WriteOptions{})
 		_, rejectErr := s.Reject(ctx, merchant, id, "whim", order.WriteOptions{})
 		_, moveErr := s.Transition(ctx, merchant, id, order.Canceled, order.WriteOptions{})
-		_, uploadErr := s.Upload(ctx, merchant, id, "a.exe", order.Content{Staged: &fakeStagedFile{}}, order.WriteOptions{})
+		_, uploadErr := s.Upload(ctx, merchant, id, "a.exe", order.Content{}, order.WriteOptions{})
 		for name, err := range map[string]error{"get": getErr, "accept": acceptErr, "reject": rejectErr, "move": moveErr, "upload": uploadErr} {
 			if !errors.Is(err, order.ErrNotFound) {
 				t.Errorf("%s of %+v: error %v", name, id, err)
@@ -165,7 +128,7 @@ func TestInvalidIdentifiersDoNotReachTheStore(t *testing.T) {
 		if _, err := s.DeleteInvoice(ctx, merchant, id, 1, order.WriteOptions{}); !errors.Is(err, order.ErrInvoiceNotFound) {
 			t.Errorf("delete of %+v: error %v", id, err)
 		}
-		if store.calls != 0 {
+		if db.calls != 0 {
 			t.Errorf("%+v reached the store", id)
 		}
 	}
@@ -173,24 +136,24 @@ func TestInvalidIdentifiersDoNotReachTheStore(t *testing.T) {
 
 func TestTransitionIsAtomic(t *testing.T) {
 	t.Parallel()
-	for _, operation := range []string{"InTx", "LockOrder", "Transition", "appendEvent", "commit"} {
-		store := newFakeStore(locked(order.Registered))
-		store.fail = failing(operation)
-		_, err := newService(store, newFakeFiles()).Accept(t.Context(), merchant, order.ByLegacyID(1), order.WriteOptions{})
+	for _, operation := range []string{"InTx", "LockOrder", "Transition", "commit"} {
+		db := newDatabase(t, sample(order.Registered))
+		db.fail = failing(operation)
+		_, err := newService(db, nil).Accept(t.Context(), merchant, order.ByLegacyID(1), order.WriteOptions{})
 		if !errors.Is(err, errBroken) {
 			t.Errorf("%s fails: error %v", operation, err)
 		}
-		if o := store.orders[1]; o.head.State != order.Registered || o.events != nil {
-			t.Errorf("%s fails: the order is %+v", operation, o)
+		if o, events := db.order(t, 1), db.events(t, 1); o.State != order.Registered || events != nil {
+			t.Errorf("%s fails: the order is %+v, events %+v", operation, o, events)
 		}
 	}
 }
 
 func TestTransactionsAreRetried(t *testing.T) {
 	t.Parallel()
-	store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
-	store.rerun = true
-	s := newService(store, files)
+	db := newDatabase(t, sample(order.Registered))
+	db.rerun = true
+	s := newService(db, newFolder(t))
 	if _, err := s.Accept(t.Context(), merchant, order.ByLegacyID(1), order.WriteOptions{}); err != nil {
 		t.Errorf("accept: %v", err)
 	}
@@ -201,16 +164,15 @@ func TestTransactionsAreRetried(t *testing.T) {
 	if done, err := s.DeleteInvoice(t.Context(), merchant, order.ByLegacyID(1), invoice.ID, order.WriteOptions{}); err != nil || len(done.Invoices) != 0 {
 		t.Errorf("delete: %v, left %v", err, done.Invoices)
 	}
-	o := store.orders[1]
-	if len(o.events) != 3 || len(o.entries) != 1 || o.head.ActiveInvoices != 0 {
-		t.Errorf("the order is %+v", o)
+	if events, slots := db.events(t, 1), db.slots(t, 1); len(events) != 3 || slots != 0 {
+		t.Errorf("events %+v, %d slots used", events, slots)
 	}
 }
 
 func TestOneOfManyTransitionsWins(t *testing.T) {
 	t.Parallel()
-	store := newFakeStore(locked(order.Registered))
-	s := newService(store, newFakeFiles())
+	db := newDatabase(t, sample(order.Registered))
+	s := newService(db, nil)
 	errs := make([]error, 32)
 	var all sync.WaitGroup
 	for i := range errs {
@@ -236,42 +198,47 @@ func TestOneOfManyTransitionsWins(t *testing.T) {
 			t.Errorf("%d: error %v", i, err)
 		}
 	}
-	if won != 1 || len(store.orders[1].events) != 1 {
-		t.Errorf("%d won, with %d events", won, len(store.orders[1].events))
+	if events := db.events(t, 1); won != 1 || len(events) != 1 {
+		t.Errorf("%d won, with events %+v", won, events)
 	}
 }
 
 func TestListNormalizesItsFilter(t *testing.T) {
 	t.Parallel()
-	store := newFakeStore()
-	s := newService(store, newFakeFiles())
+	orders := make([]order.Order, order.MaxPageSize+1)
+	for i := range orders {
+		orders[i] = numbered(int64(i+1), order.Registered)
+	}
+	db := newDatabase(t, orders...)
+	s := newService(db, nil)
 	filter := order.NewFilter()
 	filter.PageSize = 5000
-	if _, err := s.List(t.Context(), merchant, filter); err != nil || store.listed.PageSize != order.MaxPageSize {
-		t.Errorf("error %v, page size %d", err, store.listed.PageSize)
+	if page, err := s.List(t.Context(), merchant, filter); err != nil || len(page.Orders) != order.MaxPageSize {
+		t.Errorf("error %v, %d orders on a page", err, len(page.Orders))
 	}
 	filter.From, filter.To = 10, 9
-	if _, err := s.List(t.Context(), merchant, filter); !errors.Is(err, order.ErrInvalidRange) || store.calls != 1 {
-		t.Errorf("reversed range: error %v, %d calls", err, store.calls)
+	if _, err := s.List(t.Context(), merchant, filter); !errors.Is(err, order.ErrInvalidRange) {
+		t.Errorf("reversed range: error %v", err)
+	}
+	if page, err := s.Search(t.Context(), order.Search{From: order.NoDay, To: order.NoDay, Limit: 1000}); err != nil || len(page.Orders) != order.MaxSearchLimit {
+		t.Errorf("search: error %v, %d orders on a page", err, len(page.Orders))
 	}
 }
 
 func TestAddMerchant(t *testing.T) {
 	t.Parallel()
-	store := newFakeStore()
-	s := newService(store, newFakeFiles())
+	s := newService(newDatabase(t), nil)
 	for _, bad := range []order.Merchant{{ID: 0, Name: "a"}, {ID: -1, Name: "a"}, {ID: 1, Name: ""}} {
 		if err := s.AddMerchant(t.Context(), bad.ID, bad.Name, order.MerchantOptions{}); err == nil {
 			t.Errorf("%+v is taken", bad)
 		}
 	}
-	if err := s.AddMerchant(t.Context(), merchant, "Shop", order.MerchantOptions{}); err != nil {
+	if err := s.AddMerchant(t.Context(), 7, "Shop", order.MerchantOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := s.Merchants(t.Context(), order.MerchantFilter{})
-	want := []order.Merchant{{ID: merchant, Name: "Shop", CreatedAt: noonUTC}}
-	if diff := cmp.Diff(want, got); diff != "" || err != nil {
-		t.Errorf("error %v, merchants (-want +got):\n%s", err, diff)
+	got, err := s.Merchant(t.Context(), 7)
+	if want := (order.Merchant{ID: 7, Name: "Shop", CreatedAt: noonUTC}); got != want || err != nil {
+		t.Errorf("merchant %+v, error %v", got, err)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -39,18 +38,15 @@ func uploadWith(ctx context.Context, t testing.TB, s *order.Service, filename, t
 }
 
 // wantNoTrace checks that nothing of an upload remains except its used name.
-func wantNoTrace(t *testing.T, store *fakeStore, files *fakeFiles) {
+func wantNoTrace(t *testing.T, db *database, files *folder) {
 	t.Helper()
-	o := store.orders[1]
-	for _, e := range o.entries {
-		if e.status != expired || !e.purged {
-			t.Errorf("entry left: %+v", e)
-		}
+	if n := db.toClean(t); n != 0 {
+		t.Errorf("%d reservations left", n)
 	}
-	if o.head.ActiveInvoices != 0 || o.events != nil {
-		t.Errorf("%d slots used, events %+v", o.head.ActiveInvoices, o.events)
+	if slots, events := db.slots(t, 1), db.events(t, 1); slots != 0 || events != nil {
+		t.Errorf("%d slots used, events %+v", slots, events)
 	}
-	if paths := files.paths(); len(paths) > 0 {
+	if paths := files.paths(t); len(paths) > 0 {
 		t.Errorf("files left: %q", paths)
 	}
 }
@@ -72,8 +68,8 @@ func wantUploadFailed(t *testing.T, err error) {
 
 func TestUpload(t *testing.T) {
 	t.Parallel()
-	store, files := newFakeStore(locked(order.Completed)), newFakeFiles()
-	got, invoice, err := upload(t, newService(store, files), `C:\my files\a?.PDF`, "bytes")
+	db, files := newDatabase(t, sample(order.Completed)), newFolder(t)
+	got, invoice, err := upload(t, newService(db, files), `C:\my files\a?.PDF`, "bytes")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,15 +80,14 @@ func TestUpload(t *testing.T) {
 	if diff := cmp.Diff(want, invoice); diff != "" {
 		t.Errorf("invoice (-want +got):\n%s", diff)
 	}
-	o := store.orders[1]
-	if len(o.entries) != 1 || o.entries[0].status != active || o.head.ActiveInvoices != 1 {
-		t.Errorf("order %+v", o)
+	if diff := cmp.Diff([]order.Invoice{want}, db.order(t, 1).Invoices); diff != "" || db.slots(t, 1) != 1 {
+		t.Errorf("%d slots used, invoices (-want +got):\n%s", db.slots(t, 1), diff)
 	}
-	event := order.Event{Seq: 1, Type: order.InvoiceUploaded, Actor: order.ActorMerchant, At: noonUTC, InvoiceID: 1}
-	if diff := cmp.Diff([]order.Event{event}, o.events); diff != "" {
+	event := order.Event{Type: order.InvoiceUploaded, Actor: order.ActorMerchant, At: noonUTC, InvoiceID: 1}
+	if diff := cmp.Diff([]order.Event{event}, db.events(t, 1), ignoreSeq); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
-	if got := files.content("invoices/SF-1/a?.PDF"); got != "bytes" {
+	if got := files.content(t, "invoices/SF-1/a?.PDF"); got != "bytes" {
 		t.Errorf("stored %q", got)
 	}
 }
@@ -118,29 +113,31 @@ func TestOrderOfUploadRefusals(t *testing.T) {
 		{"size alone", merchant, "a.pdf", tooBig, 0, order.ErrFileTooBig},
 		{"nothing", merchant, "a.pdf", order.MaxInvoiceSize, 2, nil},
 	} {
-		full := locked(order.Registered)
-		full.ActiveInvoices = test.taken
-		store := newFakeStore(full)
-		files := newFakeFiles()
-		staged := &fakeStagedFile{files: files}
-		_, err := newService(store, files).Upload(t.Context(), test.merchant, order.ByReference("SF-1"), test.filename,
-			order.Content{Staged: staged, Size: test.size}, order.WriteOptions{})
+		db, files := newDatabase(t, sample(order.Registered)), newFolder(t)
+		s := newService(db, files)
+		for range test.taken {
+			if _, _, err := upload(t, s, "a.pdf", "bytes"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := s.Upload(t.Context(), test.merchant, order.ByReference("SF-1"), test.filename,
+			order.Content{Staged: files.stage(t), Size: test.size}, order.WriteOptions{})
 		if !errors.Is(err, test.want) || errors.Is(err, order.ErrUploadFailed) {
 			t.Errorf("%s: error %v, want %v", test.name, err, test.want)
 		}
-		if stored := len(files.paths()) > 0; stored != (test.want == nil) {
+		if stored := len(files.paths(t)) > test.taken; stored != (test.want == nil) {
 			t.Errorf("%s: stored %v", test.name, stored)
 		}
-		if o := store.orders[1]; test.want != nil && (len(o.entries) > 0 || o.head.ActiveInvoices != test.taken) {
-			t.Errorf("%s: order %+v", test.name, o)
+		if slots := db.slots(t, 1); test.want != nil && (slots != test.taken || db.toClean(t) != 0) {
+			t.Errorf("%s: %d slots used, %d reservations", test.name, slots, db.toClean(t))
 		}
 	}
 }
 
 func TestNamesAreNeverReused(t *testing.T) {
 	t.Parallel()
-	store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
-	s := newService(store, files)
+	db, files := newDatabase(t, sample(order.Registered)), newFolder(t)
+	s := newService(db, files)
 	var names []string
 	for i := range 4 {
 		_, invoice, err := upload(t, s, "a.pdf", fmt.Sprint("file ", i))
@@ -160,7 +157,7 @@ func TestNamesAreNeverReused(t *testing.T) {
 	if diff := cmp.Diff([]string{"a.pdf", "a-1.pdf", "a-2.pdf", "a-3.pdf"}, names); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
-	if got := files.content("invoices/SF-1/a.pdf"); got != "file 0" {
+	if got := files.content(t, "invoices/SF-1/a.pdf"); got != "file 0" {
 		t.Errorf("the first file is now %q", got)
 	}
 	if _, _, err := upload(t, s, "a.pdf", "one too many"); !errors.Is(err, order.ErrTooManyFiles) {
@@ -187,7 +184,6 @@ func TestUploadFails(t *testing.T) {
 		{"commit", "commit", "", "a.pdf", 0},
 		{"store", "", "Commit", "a.pdf", 0},
 		{"activate", "ActivateInvoice", "", "a-1.pdf", 0},
-		{"event", "appendEvent", "", "a-1.pdf", 0},
 		{"store, release", "ReleaseInvoice", "Commit", "a-1.pdf", 1},
 		{"activate, expire", "ActivateInvoice|ExpireReservation", "", "a-1.pdf", 1},
 		{"activate, purge", "ActivateInvoice|MarkPurged", "", "a-1.pdf", 1},
@@ -195,28 +191,20 @@ func TestUploadFails(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
-			s := newService(store, files)
-			breaking := func(operations string) func(string) error {
-				return func(asked string) error {
-					if slices.Contains(strings.Split(operations, "|"), asked) {
-						return errors.Join(errBroken, order.ErrUnavailable)
-					}
-					return nil
-				}
-			}
-			store.fail, files.fail = breaking(test.store), breaking(test.file)
+			db, files := newDatabase(t, sample(order.Registered)), newFolder(t)
+			s := newService(db, files)
+			db.fail, files.fail = failing(strings.Split(test.store, "|")...), failing(test.file)
 			_, _, err := upload(t, s, "a.pdf", "bytes")
 			wantUploadFailed(t, err)
 			if err != nil && !strings.Contains(err.Error(), errBroken.Error()) {
 				t.Errorf("error %v does not contain the cause", err)
 			}
-			store.fail, files.fail = nil, nil
+			db.fail, files.fail = nil, nil
 			expired, err := s.ExpireReservations(t.Context(), noonUTC.Add(time.Second))
 			if expired != test.expires || err != nil {
 				t.Errorf("%d expired, want %d; error %v", expired, test.expires, err)
 			}
-			wantNoTrace(t, store, files)
+			wantNoTrace(t, db, files)
 			_, invoice, err := upload(t, s, "a.pdf", "again")
 			if err != nil || invoice.Name != test.name2 {
 				t.Errorf("the stored name of the next upload is %q, error %v", invoice.Name, err)
@@ -229,21 +217,20 @@ func TestUploadFails(t *testing.T) {
 // it returned an error is a success.
 func TestUploadWithLostCommitResponse(t *testing.T) {
 	t.Parallel()
-	store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
+	db, files := newDatabase(t, sample(order.Registered)), newFolder(t)
 	commits := 0
-	store.afterCommit = func() error {
+	db.afterCommit = func() error {
 		if commits++; commits == 2 {
 			return errBroken
 		}
 		return nil
 	}
-	_, invoice, err := upload(t, newService(store, files), "a.pdf", "bytes")
+	_, invoice, err := upload(t, newService(db, files), "a.pdf", "bytes")
 	if err != nil || invoice.Name != "a.pdf" {
 		t.Fatalf("invoice %+v, error %v", invoice, err)
 	}
-	o := store.orders[1]
-	if o.entries[0].status != active || o.head.ActiveInvoices != 1 || len(o.events) != 1 || len(files.paths()) != 1 {
-		t.Errorf("order %+v, files %q", o, files.paths())
+	if o, slots, events := db.order(t, 1), db.slots(t, 1), db.events(t, 1); len(o.Invoices) != 1 || slots != 1 || len(events) != 1 || len(files.paths(t)) != 1 {
+		t.Errorf("order %+v, %d slots used, events %+v, files %q", o, slots, events, files.paths(t))
 	}
 }
 
@@ -259,19 +246,19 @@ func TestUploadOutcomeUnknown(t *testing.T) {
 		{"alone", "", true},
 		{"and the store fails", "ExpireReservation", false},
 	} {
-		store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
-		s := newService(store, files)
+		db, files := newDatabase(t, sample(order.Registered)), newFolder(t)
+		s := newService(db, files)
 		files.committed = func() error { return fmt.Errorf("no response in time: %w", order.ErrOutcomeUnknown) }
-		store.fail = failing(test.fail)
+		db.fail = failing(test.fail)
 		_, _, err := upload(t, s, "a.pdf", "bytes")
 		wantUploadFailed(t, err)
-		if free := store.orders[1].head.ActiveInvoices == 0; free != test.free {
+		if free := db.slots(t, 1) == 0; free != test.free {
 			t.Errorf("%s: the slot is free: %v", test.name, free)
 		}
-		if len(files.paths()) != 1 {
-			t.Fatalf("%s: files %q", test.name, files.paths())
+		if len(files.paths(t)) != 1 {
+			t.Fatalf("%s: files %q", test.name, files.paths(t))
 		}
-		store.fail, files.committed = nil, nil
+		db.fail, files.committed = nil, nil
 		_, invoice, err := upload(t, s, "a.pdf", "again")
 		if err != nil || invoice.Name != "a-1.pdf" {
 			t.Errorf("%s: the stored name of the next upload is %q, error %v", test.name, invoice.Name, err)
@@ -280,10 +267,10 @@ func TestUploadOutcomeUnknown(t *testing.T) {
 		if n, err := s.ExpireReservations(t.Context(), noonUTC.Add(time.Second)); n != 1 || err != nil {
 			t.Errorf("%s: %d expired, error %v", test.name, n, err)
 		}
-		if diff := cmp.Diff([]string{"invoices/SF-1/a-1.pdf"}, files.paths()); diff != "" {
+		if diff := cmp.Diff([]string{"invoices/SF-1/a-1.pdf"}, files.paths(t)); diff != "" {
 			t.Errorf("%s: files (-want +got):\n%s", test.name, diff)
 		}
-		if got := store.orders[1].head.ActiveInvoices; got != 1 {
+		if got := db.slots(t, 1); got != 1 {
 			t.Errorf("%s: %d slots used", test.name, got)
 		}
 	}
@@ -293,8 +280,8 @@ func TestUploadOutcomeUnknown(t *testing.T) {
 // was stored after the reservation had expired.
 func TestReservationExpiresDuringUpload(t *testing.T) {
 	t.Parallel()
-	store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
-	s := newService(store, files)
+	db, files := newDatabase(t, sample(order.Registered)), newFolder(t)
+	s := newService(db, files)
 	files.committing = func(context.Context) {
 		if n, err := s.ExpireReservations(t.Context(), noonUTC.Add(time.Second)); n != 1 || err != nil {
 			t.Errorf("%d expired, error %v", n, err)
@@ -302,15 +289,15 @@ func TestReservationExpiresDuringUpload(t *testing.T) {
 	}
 	_, _, err := upload(t, s, "a.pdf", "bytes")
 	wantUploadFailed(t, err)
-	wantNoTrace(t, store, files)
+	wantNoTrace(t, db, files)
 }
 
 // TestReservationExpiresBeforeFailure: a slot is freed once, by the expiry, and
 // not again by the upload that fails.
 func TestReservationExpiresBeforeFailure(t *testing.T) {
 	t.Parallel()
-	store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
-	s := newService(store, files)
+	db, files := newDatabase(t, sample(order.Registered)), newFolder(t)
+	s := newService(db, files)
 	files.fail = failing("Commit")
 	files.committing = func(context.Context) {
 		if _, err := s.ExpireReservations(t.Context(), noonUTC.Add(time.Second)); err != nil {
@@ -319,14 +306,14 @@ func TestReservationExpiresBeforeFailure(t *testing.T) {
 	}
 	_, _, err := upload(t, s, "a.pdf", "bytes")
 	wantUploadFailed(t, err)
-	wantNoTrace(t, store, files)
+	wantNoTrace(t, db, files)
 }
 
 // TestClientDisconnects: after the reservation the upload goes on without the
 // client, with a deadline.
 func TestClientDisconnects(t *testing.T) {
 	t.Parallel()
-	store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
+	db, files := newDatabase(t, sample(order.Registered)), newFolder(t)
 	ctx, leave := context.WithCancel(t.Context())
 	files.committing = func(committing context.Context) {
 		leave()
@@ -337,18 +324,18 @@ func TestClientDisconnects(t *testing.T) {
 			t.Error("the commit has no deadline")
 		}
 	}
-	if _, _, err := uploadWith(ctx, t, newService(store, files), "a.pdf", "bytes"); err != nil {
+	if _, _, err := uploadWith(ctx, t, newService(db, files), "a.pdf", "bytes"); err != nil {
 		t.Fatal(err)
 	}
-	if got := store.orders[1].entries[0].status; got != active {
-		t.Errorf("the entry has status %d", got)
+	if got := db.order(t, 1).Invoices; len(got) != 1 {
+		t.Errorf("invoices %+v", got)
 	}
 }
 
 func TestSimultaneousUploads(t *testing.T) {
 	t.Parallel()
-	store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
-	s := newService(store, files)
+	db, files := newDatabase(t, sample(order.Registered)), newFolder(t)
+	s := newService(db, files)
 	var mu sync.Mutex
 	stored := make(map[string]string)
 	var all sync.WaitGroup
@@ -368,11 +355,11 @@ func TestSimultaneousUploads(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if len(stored) != order.MaxInvoices || len(files.paths()) != order.MaxInvoices {
-		t.Errorf("stored %q, files %q", stored, files.paths())
+	if len(stored) != order.MaxInvoices || len(files.paths(t)) != order.MaxInvoices {
+		t.Errorf("stored %q, files %q", stored, files.paths(t))
 	}
 	for name, text := range stored {
-		if got := files.content(order.InvoicePath("SF-1", name)); got != text {
+		if got := files.content(t, order.InvoicePath("SF-1", name)); got != text {
 			t.Errorf("%s holds %q, want %q", name, got, text)
 		}
 	}

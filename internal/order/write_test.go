@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,16 +22,15 @@ func withKey(key string) order.WriteOptions {
 			if errors.Is(refusal, order.ErrUnavailable) || errors.Is(refusal, errBroken) {
 				return nil, nil
 			}
-			return fmt.Appendf(nil, "revision %d, file %q, %d left, %v", done.Revision, done.Invoice.Name, len(done.Invoices), refusal), nil
+			return fmt.Appendf(nil, "revision %d, file %q, %d left, %v", changes(done.Revision), done.Invoice.Name, len(done.Invoices), refusal), nil
 		},
 	}
 }
 
 // uploadWithKey uploads a file with options.
-func uploadWithKey(ctx context.Context, s *order.Service, files *fakeFiles, options order.WriteOptions) (order.WriteResult, error) {
-	staged := &fakeStagedFile{files: files}
-	content := order.Content{Staged: staged, Size: 1}
-	return s.Upload(ctx, merchant, order.ByLegacyID(1), "a.pdf", content, options)
+func uploadWithKey(t *testing.T, s *order.Service, files *folder, options order.WriteOptions) (order.WriteResult, error) {
+	t.Helper()
+	return s.Upload(t.Context(), merchant, order.ByLegacyID(1), "a.pdf", order.Content{Staged: files.stage(t), Size: 1}, options)
 }
 
 // wantReplay checks that an error is a replay of a response.
@@ -47,9 +45,10 @@ func wantReplay(t *testing.T, err error, response string) {
 // TestReplay makes every kind of write again with the same key.
 func TestReplay(t *testing.T) {
 	t.Parallel()
-	store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
-	store.rerun = true
-	s, ctx, id := newService(store, files), t.Context(), order.ByLegacyID(1)
+	db, files := newDatabase(t, sample(order.Registered)), newFolder(t)
+	db.rerun = true
+	var uploaded int64
+	s, ctx, id := newService(db, files), t.Context(), order.ByLegacyID(1)
 	steps := []struct {
 		name, response string
 		do             func(order.WriteOptions) (order.WriteResult, error)
@@ -58,15 +57,17 @@ func TestReplay(t *testing.T) {
 			return s.Accept(ctx, merchant, id, a)
 		}},
 		{"upload", `revision 2, file "a.pdf", 0 left, <nil>`, func(a order.WriteOptions) (order.WriteResult, error) {
-			return uploadWithKey(ctx, s, files, a)
+			done, err := uploadWithKey(t, s, files, a)
+			uploaded = max(uploaded, done.Invoice.ID)
+			return done, err
 		}},
 		{"delete", `revision 3, file "", 0 left, <nil>`, func(a order.WriteOptions) (order.WriteResult, error) {
-			return s.DeleteInvoice(ctx, merchant, id, store.lastID, a)
+			return s.DeleteInvoice(ctx, merchant, id, uploaded, a)
 		}},
 	}
 	for i, step := range steps {
 		done, err := step.do(withKey(step.name))
-		if err != nil || done.Revision != int64(i)+1 {
+		if err != nil || changes(done.Revision) != int64(i)+1 {
 			t.Fatalf("%s: %+v, error %v", step.name, done, err)
 		}
 		for range 2 {
@@ -74,8 +75,8 @@ func TestReplay(t *testing.T) {
 			wantReplay(t, err, step.response)
 		}
 	}
-	if o := store.orders[1]; len(o.events) != 3 {
-		t.Errorf("events %+v", o.events)
+	if events := db.events(t, 1); len(events) != 3 {
+		t.Errorf("events %+v", events)
 	}
 	_, err := s.Reject(ctx, merchant, id, "", withKey("late"))
 	if !errors.Is(err, order.ErrCannotReject) {
@@ -100,11 +101,11 @@ func TestRefusedUploadIsRecorded(t *testing.T) {
 		{order.ByLegacyID(1), "a.exe", 1, order.ErrUnsupportedFileType},
 		{order.ByLegacyID(1), "a.pdf", order.MaxInvoiceSize + 1, order.ErrFileTooBig},
 	} {
-		store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
-		s := newService(store, files)
+		db, files := newDatabase(t, sample(order.Registered)), newFolder(t)
+		s := newService(db, files)
 		for i := range 2 {
 			_, err := s.Upload(t.Context(), merchant, test.id, test.filename,
-				order.Content{Staged: &fakeStagedFile{files: files}, Size: test.size}, withKey("k"))
+				order.Content{Staged: files.stage(t), Size: test.size}, withKey("k"))
 			if i == 0 || errors.Is(test.want, order.ErrNotFound) {
 				if !errors.Is(err, test.want) {
 					t.Errorf("error %v, want %v", err, test.want)
@@ -122,25 +123,19 @@ func TestKeyIsFreeAfterFailure(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ store, file string }{
 		{"InTx", ""}, {"ReserveIdempotencyKey", ""}, {"LockOrder", ""}, {"ReserveInvoice", ""}, {"HoldIdempotencyKey", ""}, {"commit", ""},
-		{"", "Commit"}, {"ActivateInvoice", ""}, {"SaveResponse", ""}, {"appendEvent", ""}, {"appendEvent|MarkPurged", ""},
+		{"", "Commit"}, {"ActivateInvoice", ""}, {"SaveResponse", ""}, {"ActivateInvoice|MarkPurged", ""},
 	} {
-		store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
-		s := newService(store, files)
-		store.fail = func(operation string) error {
-			if slices.Contains(strings.Split(test.store, "|"), operation) {
-				return errors.Join(errBroken, order.ErrUnavailable)
-			}
-			return nil
-		}
-		files.fail = failing(test.file)
-		_, err := uploadWithKey(t.Context(), s, files, withKey("k"))
+		db, files := newDatabase(t, sample(order.Registered)), newFolder(t)
+		s := newService(db, files)
+		db.fail, files.fail = failing(strings.Split(test.store, "|")...), failing(test.file)
+		_, err := uploadWithKey(t, s, files, withKey("k"))
 		wantUploadFailed(t, err)
-		store.fail, files.fail = nil, nil
-		done, err := uploadWithKey(t.Context(), s, files, withKey("k"))
-		if err != nil || done.Revision != 1 {
+		db.fail, files.fail = nil, nil
+		done, err := uploadWithKey(t, s, files, withKey("k"))
+		if err != nil || changes(done.Revision) != 1 {
 			t.Errorf("%+v: the next attempt: %+v, error %v", test, done, err)
 		}
-		if got := store.orders[1].head.ActiveInvoices; got != 1 {
+		if got := db.slots(t, 1); got != 1 {
 			t.Errorf("%+v: %d slots used", test, got)
 		}
 	}
@@ -150,23 +145,23 @@ func TestKeyIsFreeAfterFailure(t *testing.T) {
 // in use until the reservation expires.
 func TestKeyIsFreeAfterReservationExpires(t *testing.T) {
 	t.Parallel()
-	store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
-	s := newService(store, files)
+	db, files := newDatabase(t, sample(order.Registered)), newFolder(t)
+	s := newService(db, files)
 	// The upload can neither finish nor release its reservation, as after a crash.
-	files.fail, store.fail = failing("Commit"), failing("ReleaseInvoice")
-	if _, err := uploadWithKey(t.Context(), s, files, withKey("k")); err == nil {
+	files.fail, db.fail = failing("Commit"), failing("ReleaseInvoice")
+	if _, err := uploadWithKey(t, s, files, withKey("k")); err == nil {
 		t.Fatal("no error")
 	}
-	files.fail, store.fail = nil, nil
+	files.fail, db.fail = nil, nil
 	for range 2 {
-		if _, err := uploadWithKey(t.Context(), s, files, withKey("k")); !errors.Is(err, order.ErrIdempotencyKeyInUse) {
+		if _, err := uploadWithKey(t, s, files, withKey("k")); !errors.Is(err, order.ErrIdempotencyKeyInUse) {
 			t.Errorf("before the reservation expires: error %v", err)
 		}
 	}
 	if n, err := s.ExpireReservations(t.Context(), noonUTC.Add(time.Second)); n != 1 || err != nil {
 		t.Fatalf("%d expired, error %v", n, err)
 	}
-	if _, err := uploadWithKey(t.Context(), s, files, withKey("k")); err != nil {
+	if _, err := uploadWithKey(t, s, files, withKey("k")); err != nil {
 		t.Errorf("after the reservation has expired: %v", err)
 	}
 }
@@ -175,28 +170,28 @@ func TestKeyIsFreeAfterReservationExpires(t *testing.T) {
 // error, the next attempt replays its response.
 func TestReplayAfterLostCommitResponse(t *testing.T) {
 	t.Parallel()
-	store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
-	s, id := newService(store, files), order.ByLegacyID(1)
-	store.afterCommit = func() error { return errBroken }
+	db, files := newDatabase(t, sample(order.Registered)), newFolder(t)
+	s, id := newService(db, files), order.ByLegacyID(1)
+	db.afterCommit = func() error { return errBroken }
 	if _, err := s.Accept(t.Context(), merchant, id, withKey("accept")); !errors.Is(err, errBroken) {
 		t.Fatalf("error %v", err)
 	}
-	store.afterCommit = nil
+	db.afterCommit = nil
 	_, err := s.Accept(t.Context(), merchant, id, withKey("accept"))
 	wantReplay(t, err, `revision 1, file "", 0 left, <nil>`)
 
 	commits := 0
-	store.afterCommit = func() error {
+	db.afterCommit = func() error {
 		if commits++; commits == 2 {
-			store.fail = failing("ExpireReservation") // so that the upload cannot find out
+			db.fail = failing("ExpireReservation") // so that the upload cannot find out
 			return errBroken
 		}
 		return nil
 	}
-	_, err = uploadWithKey(t.Context(), s, files, withKey("upload"))
+	_, err = uploadWithKey(t, s, files, withKey("upload"))
 	wantUploadFailed(t, err)
-	store.afterCommit, store.fail = nil, nil
-	_, err = uploadWithKey(t.Context(), s, files, withKey("upload"))
+	db.afterCommit, db.fail = nil, nil
+	_, err = uploadWithKey(t, s, files, withKey("upload"))
 	wantReplay(t, err, `revision 2, file "a.pdf", 0 left, <nil>`)
 }
 
@@ -205,12 +200,12 @@ func TestReplayAfterLostCommitResponse(t *testing.T) {
 func TestIfMatch(t *testing.T) {
 	t.Parallel()
 	ctx, never := t.Context(), order.WriteOptions{IfMatch: func(order.LockedOrder) bool { return false }}
-	store, files := newFakeStore(locked(order.Completed)), newFakeFiles()
-	s := newService(store, files)
+	db, files := newDatabase(t, sample(order.Completed)), newFolder(t)
+	s := newService(db, files)
 	for id, want := range map[order.Identifier]error{order.ByLegacyID(1): order.ErrPreconditionFailed, order.ByLegacyID(9): order.ErrNotFound} {
 		_, acceptErr := s.Accept(ctx, merchant, id, never)
 		_, rejectErr := s.Reject(ctx, merchant, id, "whim", never)
-		_, uploadErr := s.Upload(ctx, merchant, id, "a.exe", order.Content{Staged: &fakeStagedFile{files: files}, Size: 1 << 40}, never)
+		_, uploadErr := s.Upload(ctx, merchant, id, "a.exe", order.Content{Staged: files.stage(t), Size: 1 << 40}, never)
 		_, deleteErr := s.DeleteInvoice(ctx, merchant, id, 1, never)
 		wantDelete := want
 		if errors.Is(want, order.ErrNotFound) {
@@ -225,8 +220,8 @@ func TestIfMatch(t *testing.T) {
 			t.Errorf("delete of %+v: error %v, want %v", id, deleteErr, wantDelete)
 		}
 	}
-	if o := store.orders[1]; o.events != nil || o.entries != nil || len(files.paths()) > 0 {
-		t.Errorf("order %+v, files %q", o, files.paths())
+	if events := db.events(t, 1); events != nil || db.toClean(t) != 0 || len(files.paths(t)) > 0 {
+		t.Errorf("events %+v, files %q", events, files.paths(t))
 	}
 }
 
@@ -235,19 +230,24 @@ func TestIfMatch(t *testing.T) {
 // fewer files than the limit.
 func TestIfMatchWithReservedSlots(t *testing.T) {
 	t.Parallel()
-	for status, want := range map[int]error{reserved: order.ErrPreconditionFailed, active: order.ErrTooManyFiles} {
-		store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
-		o := store.orders[1]
-		o.head.ActiveInvoices = order.MaxInvoices
-		for id := range int64(order.MaxInvoices) {
-			o.entries = append(o.entries, fakeEntry{Invoice: order.Invoice{ID: id + 1}, status: status})
+	for unfinished, want := range map[int]error{1: order.ErrPreconditionFailed, 0: order.ErrTooManyFiles} {
+		db, files := newDatabase(t, sample(order.Registered)), newFolder(t)
+		s := newService(db, files)
+		for i := range order.MaxInvoices {
+			if i == order.MaxInvoices-unfinished {
+				files.fail, db.fail = failing("Commit"), failing("ReleaseInvoice")
+			}
+			if _, err := uploadWithKey(t, s, files, order.WriteOptions{}); (err != nil) != (i == order.MaxInvoices-unfinished) {
+				t.Fatal(err)
+			}
 		}
+		files.fail, db.fail = nil, nil
 		match := order.WriteOptions{IfMatch: func(order.LockedOrder) bool { return true }}
-		if _, err := uploadWithKey(t.Context(), newService(store, files), files, match); !errors.Is(err, want) {
-			t.Errorf("status %d: error %v, want %v", status, err, want)
+		if _, err := uploadWithKey(t, s, files, match); !errors.Is(err, want) {
+			t.Errorf("%d reserved: error %v, want %v", unfinished, err, want)
 		}
-		if _, err := uploadWithKey(t.Context(), newService(store, files), files, order.WriteOptions{}); !errors.Is(err, order.ErrTooManyFiles) {
-			t.Errorf("status %d, without If-Match: error %v", status, err)
+		if _, err := uploadWithKey(t, s, files, order.WriteOptions{}); !errors.Is(err, order.ErrTooManyFiles) {
+			t.Errorf("%d reserved, without If-Match: error %v", unfinished, err)
 		}
 	}
 }
@@ -256,24 +256,24 @@ func TestIfMatchWithReservedSlots(t *testing.T) {
 // upload, of which only the recorded response remains.
 func TestIfMatchDuringUpload(t *testing.T) {
 	t.Parallel()
-	store, files := newFakeStore(locked(order.Registered)), newFakeFiles()
-	s := newService(store, files)
+	db, files := newDatabase(t, sample(order.Registered)), newFolder(t)
+	s := newService(db, files)
 	options := withKey("k")
-	known := store.orders[1].head.Revision
+	known := db.order(t, 1).Revision
 	options.IfMatch = func(head order.LockedOrder) bool { return head.Revision == known }
 	files.committing = func(context.Context) {
 		if _, err := s.Accept(t.Context(), merchant, order.ByLegacyID(1), order.WriteOptions{}); err != nil {
 			t.Error(err)
 		}
 	}
-	if _, err := uploadWithKey(t.Context(), s, files, options); !errors.Is(err, order.ErrPreconditionFailed) {
+	if _, err := uploadWithKey(t, s, files, options); !errors.Is(err, order.ErrPreconditionFailed) {
 		t.Errorf("error %v", err)
 	}
 	files.committing = nil
-	if o := store.orders[1]; o.head.ActiveInvoices != 0 || len(o.events) != 1 || len(files.paths()) != 0 {
-		t.Errorf("order %+v, files %q", o, files.paths())
+	if slots, events := db.slots(t, 1), db.events(t, 1); slots != 0 || len(events) != 1 || len(files.paths(t)) != 0 {
+		t.Errorf("%d slots used, events %+v, files %q", slots, events, files.paths(t))
 	}
-	_, err := uploadWithKey(t.Context(), s, files, options)
+	_, err := uploadWithKey(t, s, files, options)
 	wantReplay(t, err, `revision 0, file "", 0 left, the order has changed`)
 }
 
@@ -282,37 +282,32 @@ func TestIfMatchDuringUpload(t *testing.T) {
 // without a key pass. Records of other processes count too.
 func TestTooManyIdempotencyKeys(t *testing.T) {
 	t.Parallel()
-	ctx, store := t.Context(), newFakeStore(locked(order.Registered))
+	ctx, db := t.Context(), newDatabase(t, sample(order.Registered))
 	now := noon
-	s := order.NewService(store, newFakeFiles(), func() time.Time { return now }, slog.New(slog.DiscardHandler))
+	s := order.NewService(db, nil, func() time.Time { return now }, slog.New(slog.DiscardHandler))
 	reject := func(options order.WriteOptions) error {
 		_, err := s.Reject(ctx, merchant, order.ByLegacyID(1), "whim", options)
 		return err
 	}
-	fill := func(n int) {
-		for i := range n {
-			store.keys[recordKey(merchant, fmt.Sprint("filled ", i))] = fakeRecord{createdAt: now}
-		}
-	}
-	fill(order.MaxIdempotencyRecords - 2)
+	db.records = order.MaxIdempotencyRecords - 2
 	for i, want := range []error{order.ErrInvalidReason, order.ErrInvalidReason, order.ErrTooManyIdempotencyKeys, order.ErrTooManyIdempotencyKeys} {
 		if err := reject(withKey(fmt.Sprint(i))); !errors.Is(err, want) {
 			t.Errorf("key %d: error %v, want %v", i, err, want)
 		}
 	}
-	if n := len(store.keys); n != order.MaxIdempotencyRecords {
-		t.Errorf("%d records", n)
+	if n, err := db.DB.CountIdempotencyRecords(ctx, merchant, 100); n != 2 || err != nil {
+		t.Errorf("%d records, error %v", n, err)
 	}
 	wantReplay(t, reject(withKey("1")), `revision 0, file "", 0 left, `+order.ErrInvalidReason.Error())
 	if err := reject(order.WriteOptions{}); !errors.Is(err, order.ErrInvalidReason) {
 		t.Errorf("without a key: error %v", err)
 	}
-	clear(store.keys)
+	db.records = 0
 	now = now.Add(10 * time.Second)
 	if err := reject(withKey("4")); !errors.Is(err, order.ErrInvalidReason) {
 		t.Errorf("after the deletion: error %v", err)
 	}
-	fill(order.MaxIdempotencyRecords)
+	db.records = order.MaxIdempotencyRecords
 	now = now.Add(10 * time.Second)
 	if err := reject(withKey("5")); !errors.Is(err, order.ErrTooManyIdempotencyKeys) {
 		t.Errorf("after another process filled it: error %v", err)
@@ -323,8 +318,8 @@ func TestTooManyIdempotencyKeys(t *testing.T) {
 // refused as a whole, while recorded changes and those without a key pass.
 func TestTooManyBulkKeys(t *testing.T) {
 	t.Parallel()
-	ctx, store := t.Context(), newFakeStore(locked(order.Registered))
-	s := order.NewService(store, newFakeFiles(), func() time.Time { return noon }, slog.New(slog.DiscardHandler))
+	ctx, db := t.Context(), newDatabase(t, sample(order.Registered))
+	s := newService(db, nil)
 	change := func(code, key string) order.BulkChange {
 		return order.BulkChange{
 			MerchantID: merchant, Reference: "SF-1",
@@ -337,17 +332,15 @@ func TestTooManyBulkKeys(t *testing.T) {
 			return []byte("made"), nil
 		}})
 	}
-	for i := range order.MaxIdempotencyRecords - 1 {
-		store.keys[recordKey(order.BulkKeys, fmt.Sprint("filled ", i))] = fakeRecord{createdAt: noon}
-	}
+	db.records = order.MaxIdempotencyRecords - 1
 	if results, err := send(change("A", "1")); err != nil || !results[0].Changed {
 		t.Fatalf("the last key: %+v, %v", results, err)
 	}
 	if _, err := send(change("B", ""), change("C", "2")); !errors.Is(err, order.ErrTooManyIdempotencyKeys) {
 		t.Errorf("one more: error %v", err)
 	}
-	if n := len(store.orders[1].events); n != 1 {
-		t.Errorf("%d events", n)
+	if events := db.events(t, 1); len(events) != 1 {
+		t.Errorf("events %+v", events)
 	}
 	results, err := send(change("A", "1"), change("D", ""), change("B", "1"))
 	if err != nil || string(results[0].Recorded) != "made" || !results[1].Changed || !errors.Is(results[2].Err, order.ErrIdempotencyKeyReused) {
