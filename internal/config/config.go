@@ -29,7 +29,7 @@ type Config struct {
 	// Database may contain a password and is never printed.
 	Database string `secret:"" placeholder:"URL" help:"Database of the orders: postgres://user:password@host/database, or sqlite://PATH. Empty: the SQLite file orders.db in the data folder."`
 
-	Storage string `placeholder:"URL" help:"Storage of the invoice files: s3://bucket?region=REGION&endpoint=URL, with the credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or in the other places where Amazon's tools look for them, or file:///FOLDER. Empty: the data folder; not allowed with PostgreSQL."`
+	Storage string `placeholder:"URL" help:"Storage of the invoice files: s3://bucket?region=REGION&endpoint=URL, with credentials where Amazon's tools look for them, or file:///FOLDER. Empty: the data folder; not allowed with PostgreSQL."`
 
 	BaseURL string `name:"base-url" placeholder:"URL" help:"URL at which clients reach the service, for example through a proxy. Empty: http:// or https:// and the listen address."`
 
@@ -83,9 +83,9 @@ func (c Config) TokenLifetime() time.Duration {
 
 // Target has the target of a copy. What it does not name is not copied.
 type Target struct {
-	Data     string `name:"to-data" placeholder:"DIR" help:"Data folder to copy the database and the invoice files to, unless --to-database or --to-storage names another target. It is created if it does not exist."`
-	Database string `name:"to-database" secret:"" placeholder:"URL" help:"Database to copy to: postgres://user:password@host/database, or sqlite://PATH."`
-	Storage  string `name:"to-storage" placeholder:"URL" help:"Storage to copy invoice files to: s3://bucket?region=REGION&endpoint=URL, with the credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or in the other places where Amazon's tools look for them, or file:///FOLDER."`
+	Data     string `name:"to-data" placeholder:"DIR" help:"Data folder to copy to, created if it does not exist, unless --to-database or --to-storage names another target."`
+	Database string `name:"to-database" secret:"" placeholder:"URL" help:"Database to copy to, in the form of --database."`
+	Storage  string `name:"to-storage" placeholder:"URL" help:"Storage to copy invoice files to, in the form of --storage."`
 }
 
 // Config returns the settings of a service on the target.

@@ -24,22 +24,22 @@ const (
 // Serve has the settings of the command serve, with tags as in Config.
 type Serve struct {
 	Listen               string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to accept connections on. Port 0 selects a free port, which is printed."`
-	AdminListen          string `name:"admin-listen" placeholder:"HOST:PORT" help:"Address for /metrics, /operator, the details of /readyz and /debug/pprof. Empty: metrics and the operator interface are served on the address of --listen if that is a loopback address, else not at all."`
-	TLSCert              string `name:"tls-cert" placeholder:"FILE" help:"Certificate in PEM form, followed by those of its issuers. With it, connections use HTTPS and HTTP/2. The file is read again when it changes. It is also used for --admin-listen, unless that is a loopback address."`
+	AdminListen          string `name:"admin-listen" placeholder:"HOST:PORT" help:"Address for /metrics, /operator, the details of /readyz and /debug/pprof. Empty: /metrics and /operator are on --listen if that is a loopback address, else nowhere."`
+	TLSCert              string `name:"tls-cert" placeholder:"FILE" help:"Certificate in PEM form, followed by those of its issuers, for HTTPS. It is read again when it changes, and also used for --admin-listen, unless that is a loopback address."`
 	TLSKey               string `name:"tls-key" placeholder:"FILE" help:"Private key of --tls-cert in PEM form."`
-	TrustedProxies       string `name:"trusted-proxies" placeholder:"CIDR,..." help:"Networks of the proxies in front of the service. The address of a client is taken from their headers X-Forwarded-For and Forwarded."`
-	RateLimit            string `name:"rate-limit" default:"100" placeholder:"N" help:"Requests a second for each token, with bursts of twice as many. 0: no limit, also none for requests in flight and failed authentication."`
-	MaxConnections       string `name:"max-connections" placeholder:"N" help:"Connections at a time. Empty: as many as the limit on open files allows, 10000 at most."`
+	TrustedProxies       string `name:"trusted-proxies" placeholder:"CIDR,..." help:"Networks of the proxies whose headers X-Forwarded-For and Forwarded name the client's address."`
+	RateLimit            string `name:"rate-limit" default:"100" placeholder:"N" help:"Requests a second for each token, with bursts of twice as many; at most 10000. 0: no limit, also none for requests in flight and failed sign-ins."`
+	MaxConnections       string `name:"max-connections" placeholder:"N" help:"Connections at a time. Empty: half of the limit on open files, 10000 at most."`
 	IdleTimeout          string `name:"idle-timeout" default:"30s" placeholder:"DURATION" help:"Time after which a connection without a request is closed. Set it longer than the time after which a proxy closes its own."`
-	Drain                string `default:"0s" placeholder:"DURATION" help:"Time that the server, when it is told to stop, still accepts connections. /readyz is 503 meanwhile, so that load balancers send no more requests."`
+	Drain                string `default:"0s" placeholder:"DURATION" help:"Time, up to 1h, that a stopping server still serves requests while /readyz is 503, so that load balancers send no more."`
 	PurgeDeletedAfter    string `name:"purge-deleted-after" default:"720h" placeholder:"DURATION" help:"Time after which the bytes of a deleted invoice file are removed from the storage. 0: never."`
 	Retain               string `default:"0" placeholder:"DURATION" help:"Age after which orders are deleted with their files, such as 3650d or 87600h; from 1d. Events, references and the audit log stay. 0: never."`
 	CancelExpired        bool   `name:"cancel-expired" help:"Cancel orders that their merchant has neither accepted nor rejected before their deadline (expiresAt)."`
 	HideAddresses        bool   `name:"hide-addresses" help:"Do not log the addresses of clients whose request is refused with 401 or 403."`
 	LogFormat            string `name:"log-format" default:"json" placeholder:"WORD" help:"Format of the log: json or text."`
-	ReadyRequiresStorage bool   `name:"ready-requires-storage" help:"Not ready (/readyz is 503) while the bucket of the invoice files is out of reach. Without this setting /readyz only reports it, because all requests except those for files work."`
-	NoWebhooks           bool   `name:"no-webhooks" help:"Deliver no webhooks from this server. They can still be added and changed. For a copy of an installation, which must not send the events a second time, and for instances that only serve requests."`
-	WebhookAllowPrivate  bool   `name:"webhook-allow-private" help:"Webhooks may also have the scheme http, any port, and addresses that are not public, such as 127.0.0.1. Only for tests and sandboxes: merchants can then reach the network of the server."`
+	ReadyRequiresStorage bool   `name:"ready-requires-storage" help:"/readyz is 503 while the bucket of the invoice files is out of reach. Otherwise it only reports it, because other requests work."`
+	NoWebhooks           bool   `name:"no-webhooks" help:"Deliver no webhooks from this server, for example because it serves a copy of an installation."`
+	WebhookAllowPrivate  bool   `name:"webhook-allow-private" help:"Allow webhooks with the scheme http, any port, and addresses that are not public. Only for tests and sandboxes: merchants can then reach the network of the server."`
 	Demo                 bool   `help:"In an empty data folder, create merchant 355 with about 60 orders, and print a token for 24 hours and three commands to try. Then act as the marketplace of this merchant, as the command simulate does, and as a sandbox (--sandbox). Other data is not changed. Only on a loopback address."`
 	Sandbox              bool   `help:"Simulate faults, for rehearsals only: a request gets the fault that its header X-Sandbox-Fault names (slow, 503, reset or lost), and webhooks whose URL has sandbox-fault=twice are sent twice."`
 }

@@ -11,8 +11,6 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/google/go-cmp/cmp"
-
-	"merchantorders/internal/config"
 )
 
 var update = flag.Bool("update", false, "rewrite the table of all settings")
@@ -84,7 +82,7 @@ func settingsTable(t *testing.T) string {
 }
 
 func writeRows(b *strings.Builder, flags []*kong.Flag) {
-	b.WriteString("\n| flag | variable | default | meaning |\n|---|---|---|---|\n")
+	b.WriteString("\n| flag | default | meaning |\n|---|---|---|\n")
 	for _, flag := range flags {
 		if flag.Name == "help" {
 			continue
@@ -96,11 +94,7 @@ func writeRows(b *strings.Builder, flags []*kong.Flag) {
 		if flag.HasDefault {
 			fallback = "`" + flag.Default + "`"
 		}
-		variable := "`" + config.Variable(flag.Name) + "`"
-		if flag.Tag.Has("secret") {
-			variable += ", `" + config.Variable(flag.Name) + "_FILE`"
-		}
 		cell := strings.NewReplacer("|", `\|`)
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", cell.Replace(name), variable, fallback, cell.Replace(flag.Help))
+		fmt.Fprintf(b, "| `%s` | %s | %s |\n", cell.Replace(name), fallback, cell.Replace(flag.Help))
 	}
 }
