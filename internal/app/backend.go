@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
 	"strings"
 	"syscall"
@@ -21,10 +20,8 @@ import (
 	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/filestore/s3"
 	"merchantorders/internal/maintenance"
-	"merchantorders/internal/order"
 	"merchantorders/internal/store"
 	"merchantorders/internal/store/migrations"
-	"merchantorders/internal/token"
 	"merchantorders/internal/tracing"
 )
 
@@ -49,16 +46,11 @@ func (e UsageError) Error() string { return e.Err.Error() }
 // Unwrap returns the error itself.
 func (e UsageError) Unwrap() error { return e.Err }
 
-// Backend is the database, the storage and the services on top of them.
+// Backend is an open database and storage, and the service on top of them.
 type Backend struct {
-	DB     *store.DB
-	Files  Files // nil: not open
-	Orders *order.Service
-	Tokens *token.Registry
-	// Sessions are the sign-ins at the console.
-	Sessions *token.Sessions
-
-	jobs *jobs
+	DB    *store.DB
+	Files Files // nil: not open
+	*Service
 }
 
 // Files is a storage of invoice files.
@@ -69,21 +61,11 @@ type Files interface {
 	Close() error
 }
 
-// NewBackend returns a backend on a database and a storage, which may be nil.
-func (o *Opener) NewBackend(db *store.DB, files Files, log *slog.Logger) *Backend {
-	tokens := token.NewRegistry(db, o.Now)
-	tokens.MaxLifetime = o.Settings.TokenLifetime()
-	var orders order.Store = db
-	var invoices order.Files = files
-	if o.Tracing != nil {
-		orders, invoices = o.Tracing.Store(db), o.Tracing.Files(files)
-	}
-	return &Backend{
-		DB: db, Files: files,
-		Orders: order.NewService(orders, invoices, o.Now, log),
-		Tokens: tokens, Sessions: token.NewSessions(db, tokens),
-		jobs: &jobs{now: o.Now, log: log},
-	}
+// NewBackend returns a backend on a database and a storage, which may be nil, with the
+// other dependencies in d.
+func (o *Opener) NewBackend(db *store.DB, files Files, d Deps) *Backend {
+	d.Store, d.Files, d.Now, d.Settings, d.Tracing = db, files, o.Now, o.Settings, o.Tracing
+	return &Backend{DB: db, Files: files, Service: NewService(d)}
 }
 
 // OpenDatabase opens the database of the settings. If it cannot be opened, the

@@ -12,7 +12,7 @@ import (
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := &server{log: slog.New(slog.DiscardHandler)}
+		s := &server{Backend: &Backend{Service: new(Service)}, log: slog.New(slog.DiscardHandler)}
 		start := time.Now()
 		s.drain(t.Context(), 5*time.Second)
 		if took := time.Since(start); took != 5*time.Second || !s.stopping.Load() {

@@ -10,12 +10,13 @@ import (
 
 // Intervals of the background jobs.
 const (
-	expireInterval = 15 * time.Second // of ending the reservations of uploads
-	usageInterval  = 10 * time.Second // of writing the last-used times of tokens
-	recordInterval = time.Minute      // of deleting expired idempotency records
-	purgeInterval  = time.Hour        // of purging deleted files and deleting old orders
-	indexInterval  = 5 * time.Second  // of indexOrders
-	dueInterval    = 10 * time.Second // of canceling orders past their deadline
+	expireInterval     = 15 * time.Second // of ending the reservations of uploads
+	usageInterval      = 10 * time.Second // of writing the last-used times of tokens
+	recordInterval     = time.Minute      // of deleting expired idempotency records
+	purgeInterval      = time.Hour        // of purging deleted files and deleting old orders
+	indexInterval      = 5 * time.Second  // of indexOrders
+	dueInterval        = 10 * time.Second // of canceling orders past their deadline
+	deliveriesInterval = time.Hour        // of deleting old deliveries from the log of webhooks
 )
 
 // logCount logs how often a job has done something, unless it is never. It returns err.
@@ -58,49 +59,62 @@ func (b *Backend) indexOrders(ctx context.Context, log *slog.Logger) error {
 	}
 }
 
-// startJanitor starts the background jobs. Deleted files are purged after
-// purgeAfter, and orders are deleted after retain; 0 means never. With cancelExpired
-// orders are canceled after their deadline. The returned function stops the jobs and
-// waits until they have ended.
-func (b *Backend) startJanitor(purgeAfter, retain time.Duration, cancelExpired bool) (stop func()) {
-	now, log, group := b.jobs.now, b.jobs.log, b.jobs.newGroup()
-	group.running.Go(func() {
-		err := b.DB.CheckFile(group.ctx)
-		if group.ctx.Err() != nil {
-			return
-		}
-		b.jobs.record(b.jobs.add("check the database file", 0), err)
-		if err != nil {
-			log.Error("the database file failed its check", "error", err)
-		}
-	})
-	group.running.Go(func() { b.Tokens.RecordUses(group.ctx, usageInterval, log) })
+// startJanitor starts the background jobs. The returned function stops them and waits
+// until they have ended, with the requests of webhooks in flight.
+func (s *server) startJanitor() (stop func()) {
+	group := s.jobs.newGroup()
+	group.running.Go(func() { s.checkFile(group.ctx) })
+	group.running.Go(func() { s.Tokens.RecordUses(group.ctx, usageInterval, s.log) })
+	if !s.Flags.NoWebhooks {
+		group.running.Go(func() { s.Sender.Run(group.ctx) })
+	}
 	group.every("expire reservations", expireInterval, false, func(ctx context.Context) error {
 		// Uploads of every instance that can no longer be running.
-		return b.expireReservations(ctx, now().Add(-order.ReservationTimeout), log)
+		return s.expireReservations(ctx, s.Now().Add(-order.ReservationTimeout), s.log)
 	})
 	group.every("delete idempotency records", recordInterval, false, func(ctx context.Context) error {
-		_, err := b.Orders.DeleteExpiredIdempotencyRecords(ctx)
+		_, err := s.Orders.DeleteExpiredIdempotencyRecords(ctx)
 		return err
 	})
-	group.every("index orders", indexInterval, true, func(ctx context.Context) error { return b.indexOrders(ctx, log) })
-	if cancelExpired {
-		group.every("cancel expired orders", dueInterval, false, func(ctx context.Context) error {
-			count, err := b.Orders.CancelExpired(ctx)
-			return logCount(log, "orders canceled after their deadline", count, err)
-		})
-	}
-	if purgeAfter > 0 {
-		group.every("purge deleted files", purgeInterval, true, func(ctx context.Context) error {
-			count, err := b.Orders.PurgeDeletedFiles(ctx, now().Add(-purgeAfter))
-			return logCount(log, "deleted files purged", count, err)
-		})
-	}
-	if retain > 0 {
-		group.every("delete old orders", purgeInterval, true, func(ctx context.Context) error {
-			count, err := b.Orders.DeleteOldOrders(ctx, now().Add(-retain))
-			return logCount(log, "old orders deleted", count, err)
-		})
-	}
+	group.every("delete webhook deliveries", deliveriesInterval, false, func(ctx context.Context) error {
+		_, err := s.Webhooks.DeleteOldDeliveries(ctx)
+		return err
+	})
+	group.every("index orders", indexInterval, true, func(ctx context.Context) error { return s.indexOrders(ctx, s.log) })
+	s.startOptionalJobs(group)
 	return group.stop
+}
+
+// checkFile checks the database file once.
+func (s *server) checkFile(ctx context.Context) {
+	err := s.DB.CheckFile(ctx)
+	if ctx.Err() != nil {
+		return
+	}
+	s.jobs.record(s.jobs.add("check the database file", 0), err)
+	if err != nil {
+		s.log.Error("the database file failed its check", "error", err)
+	}
+}
+
+// startOptionalJobs starts the jobs that the settings ask for.
+func (s *server) startOptionalJobs(group *jobGroup) {
+	if s.Flags.CancelExpired {
+		group.every("cancel expired orders", dueInterval, false, func(ctx context.Context) error {
+			count, err := s.Orders.CancelExpired(ctx)
+			return logCount(s.log, "orders canceled after their deadline", count, err)
+		})
+	}
+	if age := s.Flags.PurgeAfter(); age > 0 {
+		group.every("purge deleted files", purgeInterval, true, func(ctx context.Context) error {
+			count, err := s.Orders.PurgeDeletedFiles(ctx, s.Now().Add(-age))
+			return logCount(s.log, "deleted files purged", count, err)
+		})
+	}
+	if age := s.Flags.RetainFor(); age > 0 {
+		group.every("delete old orders", purgeInterval, true, func(ctx context.Context) error {
+			count, err := s.Orders.DeleteOldOrders(ctx, s.Now().Add(-age))
+			return logCount(s.log, "old orders deleted", count, err)
+		})
+	}
 }

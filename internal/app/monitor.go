@@ -10,11 +10,7 @@ import (
 	"time"
 
 	"merchantorders/internal/metrics"
-	httpserver "merchantorders/internal/server"
 	"merchantorders/internal/store"
-	"merchantorders/internal/web/ratelimit"
-	"merchantorders/internal/web/respcache"
-	"merchantorders/internal/webhook"
 )
 
 // How often scrapes read, and for how long at most.
@@ -31,14 +27,8 @@ const (
 
 // monitor reads the state of a server for the metrics.
 type monitor struct {
-	backend *Backend
-	sender  *webhook.Sender
-	cache   *respcache.Cache
-	limits  *ratelimit.Limiter
-	now     func() time.Time
-	folders map[string]string // to be watched for free space, by what is in them
-
-	health  *httpserver.Health
+	server  *server
+	folders map[string]string          // to be watched for free space, by what is in them
 	disks   sharedRead[[]metrics.Disk] // its own, because a disk may hang
 	survey  sharedRead[*store.Survey]
 	stopped context.Context
@@ -49,7 +39,7 @@ type monitor struct {
 func (s *server) startMonitor() *monitor {
 	stopped, stop := context.WithCancel(context.Background())
 	m := &monitor{
-		backend: s.Backend, sender: s.sender, cache: s.cache, limits: s.limits, now: s.Now, folders: s.folders(), health: s.health, stopped: stopped, stop: stop,
+		server: s, folders: s.folders(), stopped: stopped, stop: stop,
 	}
 	m.disks = sharedRead[[]metrics.Disk]{
 		read: m.readDisks, interval: disksInterval, timeout: disksTimeout, patience: scrapePatience, now: s.Now, stopped: stopped,
@@ -86,7 +76,7 @@ func (m *monitor) state() metrics.State {
 	reads.Go(func() {
 		ctx, cancel := context.WithTimeout(m.stopped, scrapePatience)
 		defer cancel()
-		databaseErr, storageErr = m.health.Check(ctx)
+		databaseErr, storageErr = m.server.health.Check(ctx)
 	})
 	reads.Go(func() {
 		if read, current := m.disks.get(); current {
@@ -98,17 +88,17 @@ func (m *monitor) state() metrics.State {
 	state := metrics.State{
 		Version:  Version(),
 		Database: databaseErr == nil, Storage: storageErr == nil, Disks: disks,
-		Jobs: m.backend.jobs.all(), Survey: newSurvey(survey, m.now()),
+		Jobs: m.server.jobs.all(), Survey: newSurvey(survey, m.server.Now()),
 	}
-	pool := m.backend.DB.Pool()
+	pool := m.server.DB.Pool()
 	state.Pool = metrics.ConnectionPool{InUse: pool.InUse, Idle: pool.Idle, Max: pool.Max, Waits: pool.Waits}
-	state.RateLimited = m.limits.Refused()
-	state.FeedWaiters, state.FeedLag = m.backend.Orders.Waiting()
-	state.Deliveries, state.WebhooksInFlight = m.sender.Stats()
-	state.CanceledByDeadline = m.backend.Orders.CanceledByDeadline()
-	uses := m.cache.Uses()
+	state.RateLimited = m.server.limits.Refused()
+	state.FeedWaiters, state.FeedLag = m.server.Orders.Waiting()
+	state.Deliveries, state.WebhooksInFlight = m.server.Sender.Stats()
+	state.CanceledByDeadline = m.server.Orders.CanceledByDeadline()
+	uses := m.server.cache.Uses()
 	state.CacheHits, state.CacheMisses, state.CacheBytes = uses.Hits, uses.Misses, uses.Bytes
-	state.PageIndexMerchants, state.PageIndexBuckets = m.backend.DB.PageIndexes()
+	state.PageIndexMerchants, state.PageIndexBuckets = m.server.DB.PageIndexes()
 	return state
 }
 

@@ -1,15 +1,16 @@
 package app
 
 import (
+	"log/slog"
+	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/console"
-	"merchantorders/internal/filestore/disk"
-	"merchantorders/internal/metrics"
-	httpserver "merchantorders/internal/server"
+	"merchantorders/internal/store"
 	"merchantorders/openapi/openapitest"
 )
 
@@ -17,9 +18,14 @@ import (
 // of the OpenAPI documents.
 func TestEveryRouteIsDescribed(t *testing.T) {
 	t.Parallel()
-	s := &server{Backend: &Backend{Files: &disk.Store{}}, metrics: metrics.New(), health: httpserver.NewHealth(httpserver.Readiness{})}
+	db, err := store.OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "orders.db"), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	s := NewService(Deps{Store: db, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	served := map[openapitest.Operation]bool{}
-	main, admin := s.routers("http://localhost", "http://localhost/storage", false)
+	main, admin := s.routers("http://localhost", false)
 	for _, group := range slices.Concat(main.Groups(), admin.Groups()) {
 		if group.Prefix == "/debug/pprof" || group.Prefix == console.Prefix {
 			continue // for the tools of Go only, or pages for people

@@ -9,30 +9,17 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"time"
 
-	"merchantorders/internal/api/invoiceapi"
-	"merchantorders/internal/api/operator"
-	"merchantorders/internal/api/storageapi"
-	v1 "merchantorders/internal/api/v1"
-	v2 "merchantorders/internal/api/v2"
-	"merchantorders/internal/api/webhookapi"
 	"merchantorders/internal/config"
-	"merchantorders/internal/console"
 	"merchantorders/internal/demo"
-	"merchantorders/internal/docpages"
 	"merchantorders/internal/metrics"
 	"merchantorders/internal/order"
 	httpserver "merchantorders/internal/server"
 	"merchantorders/internal/store"
 	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/token"
-	"merchantorders/internal/web"
-	"merchantorders/internal/web/ratelimit"
-	"merchantorders/internal/web/respcache"
-	"merchantorders/internal/webhook"
 )
 
 // ServeOptions are what serve works with.
@@ -129,7 +116,8 @@ func (s *server) open(ctx context.Context, schema migrations.Options) error {
 	if err != nil {
 		return errors.Join(err, db.Close())
 	}
-	s.Backend = s.NewBackend(db, files, s.log)
+	s.Backend = s.NewBackend(db, files, Deps{Log: s.log, Flags: s.Flags, Metrics: s.metrics, CacheSize: responseCacheSize})
+	s.jobs = &jobs{now: s.Now, log: s.log}
 	return nil
 }
 
@@ -139,14 +127,7 @@ type server struct {
 	*Backend
 	log     *slog.Logger
 	metrics *metrics.Metrics
-	cache   *respcache.Cache
-	limits  *ratelimit.Limiter
-	health  *httpserver.Health
-
-	webhooks *webhook.Service
-	sender   *webhook.Sender
-	// stopping says that ctx has ended; requests are still served.
-	stopping atomic.Bool
+	jobs    *jobs
 }
 
 // prepare removes the staged files and reservations that crashed servers have
@@ -176,8 +157,8 @@ func (s *server) prepare(ctx context.Context, locks *ServeLocks) error {
 // serveRequests creates the demo if requested, and serves the requests of the
 // listeners until ctx ends.
 func (s *server) serveRequests(ctx context.Context, l *listeners) error {
-	baseURL, storageURL := s.Settings.Addresses(config.LocalURL(l.main.Addr(), l.mainTLS != nil))
-	s.startWebhooks() // before the first change
+	local := config.LocalURL(l.main.Addr(), l.mainTLS != nil)
+	baseURL, storageURL := s.Settings.Addresses(local)
 	if s.Flags.Demo {
 		created, err := s.showDemo(ctx, baseURL)
 		if err != nil {
@@ -189,15 +170,10 @@ func (s *server) serveRequests(ctx context.Context, l *listeners) error {
 	}
 	options := httpserver.Options{Connections: s.Flags.Connections(MaxOpenFiles()), Idle: s.Flags.Idle()}
 	s.announce(l, baseURL, storageURL, options.Connections)
-	stop := s.startJanitor(s.Flags.PurgeAfter(), s.Flags.RetainFor(), s.Flags.CancelExpired)
-	defer stop()
-	defer s.runSender()()
-	s.cache = respcache.New(responseCacheSize, s.Now)
-	s.limits = ratelimit.New(s.Flags.Requests(), s.Now)
-	s.health = s.newHealth()
+	defer s.startJanitor()()
 	defer s.startMonitor().close()
-	main, admin := s.routers(baseURL, storageURL, l.operatorsOnMain())
-	return s.serveAll(ctx, l, s.handler(main), s.handler(admin), options)
+	main, admin := s.Handlers(local, l.operatorsOnMain())
+	return s.serveAll(ctx, l, s.Wrap(main), s.Wrap(admin), options)
 }
 
 // MaxOpenFiles returns how many files the process may open, 0 if that is not known.
@@ -274,78 +250,3 @@ func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\
 // responseCacheSize is the size of the response cache in bytes: enough for what a
 // few thousand clients poll, while the whole process stays below 128 MB.
 const responseCacheSize = 24 << 20
-
-// handler returns the handler of everything that a router serves.
-func (s *server) handler(router *web.Router) http.Handler {
-	log := web.RequestLog{Logger: s.log, NoAddresses: s.Flags.HideAddresses, Proxies: s.Flags.Proxies()}
-	var handler http.Handler = router
-	if s.sandbox() {
-		handler = web.WithFaults(router, router.EncodeError, wait)
-	}
-	return s.Wrap(s.observe(handler, router.EncodeError, log))
-}
-
-// sandbox reports whether integrators rehearse with the server.
-func (s *server) sandbox() bool { return s.Flags.Sandbox || s.Flags.Demo }
-
-// newHealth returns the health of the server.
-func (s *server) newHealth() *httpserver.Health {
-	_, bucket := s.Settings.Bucket()
-	return httpserver.NewHealth(httpserver.Readiness{
-		Database: s.DB.Ping, Storage: s.Files.Check,
-		// Without its folder the server can hardly do anything.
-		StorageRequired: !bucket || s.Flags.ReadyRequiresStorage,
-		Stopping:        s.stopping.Load,
-	})
-}
-
-// routers returns the routers of the main port and of the admin port. The main one
-// also has what is for operators, if operatorsOnMain is set.
-func (s *server) routers(baseURL, storageURL string, operatorsOnMain bool) (main, admin *web.Router) {
-	config := web.RouterConfig{
-		Authenticator: s.Tokens,
-		Limits:        s.limits,
-		ResponseCache: s.cache,
-		Metrics:       s.metrics,
-		Refuser:       s.Orders,
-		ViewVersion:   web.ViewVersion(v1.ViewVersion, v2.ViewVersion, baseURL, storageURL, s.Settings.ErrorCodes),
-	}
-	invoices := invoiceapi.Endpoints{Orders: s.Orders, Metrics: s.metrics, StorageURL: storageURL}
-	stored := storageapi.API{Orders: s.Orders, Metrics: s.metrics}
-	webhooks := webhookapi.API{Webhooks: s.webhooks}
-	operators := operator.API{
-		Orders: s.Orders, Tokens: s.Tokens, Log: s.log, Webhooks: webhooks, Sessions: s.Sessions, BaseURL: baseURL,
-		OrderView: func(o order.Order) any { return v2.NewOrderView(o, storageURL) }, EventViews: v2.NewEventViews,
-	}.Routes()
-	documents, pages := docpages.DocumentRoutes(), docpages.PageRoutes(baseURL)
-	people := console.Console{
-		Orders: s.Orders, Sessions: s.Sessions, Tokens: s.Tokens, Webhooks: s.webhooks, Limits: s.limits, Metrics: s.metrics, Log: s.log,
-		MerchantURL: baseURL, Audience: console.Operators, ParseChange: operator.ParseChange,
-	}
-	// The admin port has an address of its own, so its pages do not know their URL.
-	operatorPages, operatorSignIn := people.Routes()
-	people.BaseURL, people.Audience = baseURL, console.Merchants
-	if operatorsOnMain {
-		people.Audience |= console.Operators
-	}
-	staff, signIn := people.Routes()
-	groups := []web.RouteGroup{
-		v1.API{Endpoints: invoices, BaseURL: baseURL}.Routes(),
-		v2.API{
-			Endpoints: invoices, BaseURL: baseURL, ErrorCodes: v2.ErrorCodes(s.Settings.ErrorCodes), Webhooks: webhooks,
-			Tokens: s.Tokens, Log: s.log,
-		}.Routes(),
-		stored.Routes(), stored.LinkRoutes(),
-		documents, pages, staff,
-	}
-	root := s.health.Routes(nil)
-	if operatorsOnMain {
-		groups, root = append(groups, operators), s.health.Routes(s.metrics)
-	}
-	root.Routes = append(root.Routes, signIn...)
-	groups = append(groups, root)
-	adminRoot := s.health.DetailedRoutes(s.metrics)
-	adminRoot.Routes = append(adminRoot.Routes, operatorSignIn...)
-	return web.NewRouter(config, groups...),
-		web.NewRouter(config, operators, documents, pages, operatorPages, httpserver.ProfileRoutes(), adminRoot)
-}

@@ -5,10 +5,8 @@ import (
 	"log/slog"
 	"net/http"
 
-	httpserver "merchantorders/internal/server"
 	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/tracing"
-	"merchantorders/internal/web"
 )
 
 // startTracing starts tracing if the environment variables of OpenTelemetry ask for
@@ -57,13 +55,4 @@ func (o *Opener) traceTransport() func(http.RoundTripper) http.RoundTripper {
 		return nil
 	}
 	return o.Tracing.Transport
-}
-
-// observe returns the handler of the server that observes requests to next.
-func (s *server) observe(next http.Handler, encode web.ErrorEncoder, log web.RequestLog) http.Handler {
-	if s.Tracing == nil {
-		return web.Observe(next, encode, log, s.metrics, s.Now)
-	}
-	log.Finished = s.Tracing.Finish
-	return s.Tracing.Handler(web.Observe(next, encode, log, s.metrics, s.Now), httpserver.IsMonitoring)
 }

@@ -1,0 +1,187 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"merchantorders/internal/api/invoiceapi"
+	"merchantorders/internal/api/operator"
+	"merchantorders/internal/api/storageapi"
+	v1 "merchantorders/internal/api/v1"
+	v2 "merchantorders/internal/api/v2"
+	"merchantorders/internal/api/webhookapi"
+	"merchantorders/internal/config"
+	"merchantorders/internal/console"
+	"merchantorders/internal/docpages"
+	"merchantorders/internal/metrics"
+	"merchantorders/internal/order"
+	httpserver "merchantorders/internal/server"
+	"merchantorders/internal/token"
+	"merchantorders/internal/tracing"
+	"merchantorders/internal/web"
+	"merchantorders/internal/web/ratelimit"
+	"merchantorders/internal/web/respcache"
+	"merchantorders/internal/webhook"
+)
+
+// Store is a database as the services need it; *store.DB implements it.
+type Store interface {
+	order.Store
+	token.Store
+	token.SessionStore
+	webhook.Store
+	// Ping returns an error if the database is out of reach.
+	Ping(ctx context.Context) error
+}
+
+// Deps are what a Service is made of. The settings are valid.
+type Deps struct {
+	Store    Store
+	Files    order.Files // nil: no method that needs files may be called
+	Now      func() time.Time
+	Log      *slog.Logger
+	Settings config.Config
+
+	// The others may be zero.
+	Flags     config.Serve     // for Handlers
+	Metrics   *metrics.Metrics // nil: new ones
+	CacheSize int              // of the response cache, in bytes; 0: nothing is cached
+	Poster    webhook.Poster   // nil: over HTTP
+	Tracing   *tracing.Tracing // nil: off
+}
+
+// Service is the whole service on a database and a storage: what commands call, and the
+// handlers of the ports. serve and the tests of the interfaces run the same one.
+type Service struct {
+	Deps
+	Orders   *order.Service
+	Tokens   *token.Registry
+	Sessions *token.Sessions // at the console
+	Webhooks *webhook.Service
+	Sender   *webhook.Sender // delivers while its Run does
+
+	cache  *respcache.Cache
+	limits *ratelimit.Limiter
+	health *httpserver.Health
+	// stopping says that the server is about to stop; requests are still served.
+	stopping atomic.Bool
+}
+
+// NewService returns the service. It starts nothing.
+func NewService(d Deps) *Service {
+	if d.Metrics == nil {
+		d.Metrics = metrics.New()
+	}
+	if d.Poster == nil {
+		d.Poster = webhook.NewClient(d.Flags.WebhookAllowPrivate)
+	}
+	s := &Service{Deps: d, cache: respcache.New(d.CacheSize, d.Now), limits: ratelimit.New(d.Flags.Requests(), d.Now)}
+	var orders order.Store = d.Store
+	files, poster := d.Files, d.Poster
+	if s.sandbox() {
+		poster = twicePoster{poster}
+	}
+	if d.Tracing != nil {
+		orders, files, poster = d.Tracing.Store(orders), d.Tracing.Files(files), d.Tracing.Poster(poster)
+	}
+	s.Orders = order.NewService(orders, files, d.Now, d.Log)
+	s.Tokens = token.NewRegistry(d.Store, d.Now)
+	s.Tokens.MaxLifetime = d.Settings.TokenLifetime()
+	s.Sessions = token.NewSessions(d.Store, s.Tokens)
+	s.Sender = webhook.NewSender(webhook.Options{
+		Store: d.Store, Poster: poster, Encoder: v2.EventEncoder{}, Now: d.Now, Random: rand.Float64, Log: d.Log,
+	})
+	s.Webhooks = webhook.NewService(webhook.ServiceOptions{
+		Store: d.Store, Poster: poster, Encoder: v2.EventEncoder{}, Now: d.Now,
+		AllowPrivate: d.Flags.WebhookAllowPrivate, Added: s.Sender.Added,
+	})
+	s.Orders.OnChange(s.Sender.Changed)
+	_, bucket := d.Settings.Bucket()
+	s.health = httpserver.NewHealth(httpserver.Readiness{
+		Database: func(ctx context.Context) error { return d.Store.Ping(ctx) },
+		Storage:  func(ctx context.Context) error { return d.Files.Check(ctx) },
+		// Without its folder the server can hardly do anything.
+		StorageRequired: !bucket || d.Flags.ReadyRequiresStorage,
+		Stopping:        s.stopping.Load,
+	})
+	return s
+}
+
+// sandbox reports whether integrators rehearse with the server.
+func (s *Service) sandbox() bool { return s.Flags.Sandbox || s.Flags.Demo }
+
+// Handlers returns the handlers of the main port, whose URL is local, and of the admin
+// port. The main one also has what is for operators, if operatorsOnMain is set.
+func (s *Service) Handlers(local string, operatorsOnMain bool) (main, admin http.Handler) {
+	mainRouter, adminRouter := s.routers(local, operatorsOnMain)
+	return s.handler(mainRouter), s.handler(adminRouter)
+}
+
+// handler returns the handler of everything that a router serves.
+func (s *Service) handler(router *web.Router) http.Handler {
+	var handler http.Handler = router
+	if s.sandbox() {
+		handler = web.WithFaults(router, router.EncodeError, wait)
+	}
+	log := web.RequestLog{Logger: s.Log, NoAddresses: s.Flags.HideAddresses, Proxies: s.Flags.Proxies()}
+	if s.Tracing == nil {
+		return web.Observe(handler, router.EncodeError, log, s.Metrics, s.Now)
+	}
+	log.Finished = s.Tracing.Finish
+	return s.Tracing.Handler(web.Observe(handler, router.EncodeError, log, s.Metrics, s.Now), httpserver.IsMonitoring)
+}
+
+// routers returns the routers of Handlers.
+func (s *Service) routers(local string, operatorsOnMain bool) (main, admin *web.Router) {
+	baseURL, storageURL := s.Settings.Addresses(local)
+	config := web.RouterConfig{
+		Authenticator: s.Tokens,
+		Limits:        s.limits,
+		ResponseCache: s.cache,
+		Metrics:       s.Metrics,
+		Refuser:       s.Orders,
+		ViewVersion:   web.ViewVersion(v1.ViewVersion, v2.ViewVersion, baseURL, storageURL, s.Settings.ErrorCodes),
+	}
+	invoices := invoiceapi.Endpoints{Orders: s.Orders, Metrics: s.Metrics, StorageURL: storageURL}
+	stored := storageapi.API{Orders: s.Orders, Metrics: s.Metrics}
+	webhooks := webhookapi.API{Webhooks: s.Webhooks}
+	operators := operator.API{
+		Orders: s.Orders, Tokens: s.Tokens, Log: s.Log, Webhooks: webhooks, Sessions: s.Sessions, BaseURL: baseURL,
+		OrderView: func(o order.Order) any { return v2.NewOrderView(o, storageURL) }, EventViews: v2.NewEventViews,
+	}.Routes()
+	documents, pages := docpages.DocumentRoutes(), docpages.PageRoutes(baseURL)
+	people := console.Console{
+		Orders: s.Orders, Sessions: s.Sessions, Tokens: s.Tokens, Webhooks: s.Webhooks, Limits: s.limits, Metrics: s.Metrics, Log: s.Log,
+		MerchantURL: baseURL, Audience: console.Operators, ParseChange: operator.ParseChange,
+	}
+	// The admin port has an address of its own, so its pages do not know their URL.
+	operatorPages, operatorSignIn := people.Routes()
+	people.BaseURL, people.Audience = baseURL, console.Merchants
+	if operatorsOnMain {
+		people.Audience |= console.Operators
+	}
+	staff, signIn := people.Routes()
+	groups := []web.RouteGroup{
+		v1.API{Endpoints: invoices, BaseURL: baseURL}.Routes(),
+		v2.API{
+			Endpoints: invoices, BaseURL: baseURL, ErrorCodes: v2.ErrorCodes(s.Settings.ErrorCodes), Webhooks: webhooks,
+			Tokens: s.Tokens, Log: s.Log,
+		}.Routes(),
+		stored.Routes(), stored.LinkRoutes(),
+		documents, pages, staff,
+	}
+	root := s.health.Routes(nil)
+	if operatorsOnMain {
+		groups, root = append(groups, operators), s.health.Routes(s.Metrics)
+	}
+	root.Routes = append(root.Routes, signIn...)
+	groups = append(groups, root)
+	adminRoot := s.health.DetailedRoutes(s.Metrics)
+	adminRoot.Routes = append(adminRoot.Routes, operatorSignIn...)
+	return web.NewRouter(config, groups...),
+		web.NewRouter(config, operators, documents, pages, operatorPages, httpserver.ProfileRoutes(), adminRoot)
+}
