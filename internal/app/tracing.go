@@ -12,14 +12,14 @@ import (
 // startTracing starts tracing if the environment variables of OpenTelemetry ask for
 // it. Otherwise s.Tracing stays nil, and nothing is wrapped.
 func (s *server) startTracing(ctx context.Context) error {
-	settings, err := tracing.Read(s.Environ)
+	endpoint, err := tracing.Endpoint(s.Environ)
 	if err != nil {
 		return UsageError{Err: err}
 	}
-	if !settings.On() {
+	if endpoint == "" {
 		return nil
 	}
-	if s.Tracing, err = tracing.Start(ctx, settings, Version(), s.log); err != nil {
+	if s.Tracing, err = tracing.Start(ctx, endpoint, Version(), s.log); err != nil {
 		return UsageError{Err: err}
 	}
 	s.log = slog.New(tracing.LogHandler(s.log.Handler()))

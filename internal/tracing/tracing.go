@@ -14,9 +14,11 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/go-logr/logr"
+	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -31,6 +33,8 @@ const (
 	serviceName = "merchant-orders"
 	// flushTimeout bounds the sending of the last spans at the end of a server.
 	flushTimeout = 5 * time.Second
+	// retryInterval is the time before a busy collector is asked again for the first time.
+	retryInterval = time.Second
 )
 
 // Tracing sends spans.
@@ -42,10 +46,14 @@ type Tracing struct {
 	propagator propagation.TraceContext
 }
 
-// Start begins to send spans. It does not connect. version is that of the program.
-// log gets the errors of sending.
-func Start(ctx context.Context, settings Settings, version string, log *slog.Logger) (*Tracing, error) {
-	exporter, err := otlptrace.New(ctx, newClient(settings))
+// Start begins to send spans to an endpoint, as the environment variables of
+// OpenTelemetry say. It does not connect. version is that of the program. log gets the
+// errors of sending.
+func Start(ctx context.Context, endpoint, version string, log *slog.Logger) (*Tracing, error) {
+	otel.SetLogger(logr.FromSlogHandler(log.Handler())) // what the library says of variables
+	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(endpoint), otlptracehttp.WithRetry(otlptracehttp.RetryConfig{
+		Enabled: true, InitialInterval: retryInterval, MaxInterval: 10 * retryInterval, MaxElapsedTime: 30 * retryInterval,
+	}))
 	if err != nil {
 		return nil, fmt.Errorf("start tracing: %w", err)
 	}

@@ -23,11 +23,11 @@ import (
 
 func start(t *testing.T, collector *tracingtest.Collector, log *slog.Logger) *tracing.Tracing {
 	t.Helper()
-	settings, err := tracing.Read(collector.Environ())
+	endpoint, err := tracing.Endpoint(collector.Environ())
 	if err != nil {
 		t.Fatal(err)
 	}
-	tracer, err := tracing.Start(t.Context(), settings, "v1", log)
+	tracer, err := tracing.Start(t.Context(), endpoint, "v1", log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func TestSending(t *testing.T) {
 		logged   string
 	}{
 		"busy":    {[]int{503, 200}, 2, ""},
-		"refused": {[]int{400}, 1, "status 400"},
+		"refused": {[]int{400}, 1, "400 Bad Request"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
