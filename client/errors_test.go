@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"merchantorders/client"
+	"merchantorders/internal/testenv"
 )
 
 // kinds are all kinds of errors.
@@ -204,9 +205,7 @@ func TestNotSent(t *testing.T) {
 func TestTokenIsNeverShown(t *testing.T) {
 	t.Parallel()
 	c, err := client.New("http://127.0.0.1:1", secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	holder := struct {
 		exported *client.Client
 		C        client.Client

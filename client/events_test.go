@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/client"
+	"merchantorders/internal/testenv"
 )
 
 // feed serves a feed of newest events, at most limit in a page.
@@ -48,9 +49,7 @@ func TestEventsToTheEnd(t *testing.T) {
 		before := len(f.requests())
 		var seqs []int64
 		for event, err := range test.events(t.Context()) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, err)
 			seqs = append(seqs, event.Seq)
 		}
 		if seqs[len(seqs)-1] != 25 || int64(len(seqs)) != 26-seqs[0] {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"merchantorders/client"
+	"merchantorders/internal/testenv"
 )
 
 // secret is the token of the clients.
@@ -102,9 +103,7 @@ func (f *fake) newClient(t testing.TB, options ...client.Option) *client.Client 
 		return ctx.Err()
 	})
 	c, err := client.New(f.URL, secret, append([]client.Option{wait}, options...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(c.Close)
 	return c
 }

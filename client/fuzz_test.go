@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"merchantorders/client"
+	"merchantorders/internal/testenv"
 )
 
 // FuzzDecode decodes any bytes as the response of every call. The result is a value
@@ -21,9 +22,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(503, "", []byte(`{"error":{"code":"`+secret+`","message":"a\u202eb\u0000"}}`))
 	f.Add(200, "application/json", []byte(`{"params":{"page":1,"itemsPerPage":9223372036854775807,"totalItems":-1},"orders":[{}],"order":{"id":"x","createdAt":5}}`))
 	c, err := client.New("http://127.0.0.1:1", secret)
-	if err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, err)
 	f.Fuzz(func(t *testing.T, status int, contentType string, body []byte) {
 		for _, err := range c.DecodeAll(status, contentType, body) {
 			var e *client.Error

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/client"
+	"merchantorders/internal/testenv"
 )
 
 // list writes a page of orders.
@@ -27,9 +28,7 @@ func references(t *testing.T, c *client.Client, filter client.Filter) []string {
 	t.Helper()
 	var found []string
 	for order, err := range c.Orders(t.Context(), filter) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		found = append(found, order.Reference)
 	}
 	return found
@@ -171,9 +170,7 @@ func TestPrefix(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, always(200, goodOrder))
 	c, err := client.New(f.URL+"/shop/", secret, client.WithUserAgent("sync/1"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	order, err := c.Order(t.Context(), "SF-1")
 	if err != nil || order.Tag != "" || order.ExpiresAt != time.Date(2026, 11, 22, 8, 15, 30, 0, time.UTC) || !order.UpdatedAt.IsZero() {
 		t.Errorf("%+v, %v", order, err)

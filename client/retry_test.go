@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/client"
+	"merchantorders/internal/testenv"
 )
 
 // failing responds to the first n requests with a status, then with success.
@@ -123,12 +124,8 @@ func TestKeys(t *testing.T) {
 	t.Parallel()
 	for _, call := range calls {
 		f := newFake(t, failing(2, 503, call.good))
-		if err := call.do(t.Context(), f.client); err != nil {
-			t.Fatal(err)
-		}
-		if err := call.do(t.Context(), f.client); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, call.do(t.Context(), f.client))
+		testenv.NoError(t, call.do(t.Context(), f.client))
 		var keys, ids []string
 		for _, r := range f.requests() {
 			keys = append(keys, r.Header.Get("Idempotency-Key"))
@@ -153,9 +150,7 @@ func TestWriteOptions(t *testing.T) {
 	})
 	var receipt client.Receipt
 	err := f.client.Accept(t.Context(), "SF-1", client.IfMatch(`"915664-17"`), client.IdempotencyKey("my key"), client.ReceiptTo(&receipt))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	header := f.requests()[0].Header
 	if header.Get("If-Match") != `"915664-17"` || header.Get("Idempotency-Key") != "my key" {
 		t.Errorf("header %v", header)
@@ -165,12 +160,8 @@ func TestWriteOptions(t *testing.T) {
 	}
 
 	once := f.newClient(t, client.WithoutWriteRetries())
-	if err := once.Accept(t.Context(), "SF-1"); err != nil {
-		t.Fatal(err)
-	}
-	if err := once.Accept(t.Context(), "SF-1", client.IdempotencyKey("mine")); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, once.Accept(t.Context(), "SF-1"))
+	testenv.NoError(t, once.Accept(t.Context(), "SF-1", client.IdempotencyKey("mine")))
 	requests := f.requests()
 	if a, b := requests[1].Header.Get("Idempotency-Key"), requests[2].Header.Get("Idempotency-Key"); a != "" || b != "mine" {
 		t.Errorf("without retries of writes: keys %q and %q", a, b)
@@ -228,9 +219,7 @@ func TestRealSleep(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, failing(1, 503, goodOrder))
 	c, err := client.New(f.URL, secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	if _, err := c.Order(t.Context(), "SF-1"); err != nil {
 		t.Error(err)
 	}

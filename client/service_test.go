@@ -18,6 +18,7 @@ import (
 	"merchantorders/client"
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/ingest/ingesttest"
+	"merchantorders/internal/testenv"
 )
 
 // start starts a service with the first orders of ingesttest.
@@ -35,9 +36,7 @@ func start(t *testing.T, orders int, flags ...string) (*apptest.Server, *client.
 func connect(t *testing.T, address, token string) *client.Client {
 	t.Helper()
 	c, err := client.New(address, token)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -47,9 +46,7 @@ func TestOrderAgainstService(t *testing.T) {
 	t.Parallel()
 	_, c := start(t, 3)
 	got, err := c.Order(t.Context(), ingesttest.Reference(2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	var document struct {
 		Total, Subtotal int64
 		Customer        client.Customer
@@ -61,9 +58,7 @@ func TestOrderAgainstService(t *testing.T) {
 			ProductName             string
 		}
 	}
-	if err := json.Unmarshal(ingesttest.Document(2), &document); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, json.Unmarshal(ingesttest.Document(2), &document))
 	want := client.Order{
 		Reference: ingesttest.Reference(2), State: client.Registered, CountryCode: "GR", HasInvoice: document.InvoiceDetails != nil,
 		SubTotalItemsAmount: document.Subtotal, TotalItemsAmount: document.Total, CreatedAt: ingesttest.CreatedAt(2), ExpiresAt: document.ExpiresAt,
@@ -87,9 +82,7 @@ func TestListsAgainstService(t *testing.T) {
 	_, c := start(t, 36)
 	var all []client.Summary
 	for order, err := range c.Orders(t.Context(), client.Filter{PageSize: 7}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		all = append(all, order)
 	}
 	seen := make(map[string]bool)
@@ -103,9 +96,7 @@ func TestListsAgainstService(t *testing.T) {
 		t.Errorf("%d orders, %d different ones, want 36", len(all), len(seen))
 	}
 	page, err := c.OrdersPage(t.Context(), client.Filter{State: client.Completed, From: ingesttest.CreatedAt(7), To: ingesttest.CreatedAt(7), PageSize: 5}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	day := ingesttest.CreatedAt(7).Truncate(24 * time.Hour)
 	if page.Number != 1 || page.Size != 5 || page.Total != 1 || page.State != client.Completed || page.From != day || page.To != day.Add(24*time.Hour-time.Second) ||
 		len(page.Orders) != 1 || page.Orders[0].Reference != ingesttest.Reference(7) {
@@ -127,16 +118,12 @@ func TestErrorsOfService(t *testing.T) {
 			if e := wantKind(t, c.Reject(ctx, first, "boredom"), client.ErrInvalidReason); e.Code != want[1] {
 				t.Errorf("%+v", e)
 			}
-			if err := c.Accept(ctx, first); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, c.Accept(ctx, first))
 			if e := wantKind(t, c.Accept(ctx, first), client.ErrCannotAccept); e.Code != want[0] || e.RequestID == "" {
 				t.Errorf("%+v", e)
 			}
 			wantKind(t, c.Reject(ctx, first, client.NoReason), client.ErrCannotReject)
-			if err := c.Reject(ctx, second, client.Damaged); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, c.Reject(ctx, second, client.Damaged))
 			for _, missing := range []string{"SF-0", "..", ".", "a/b", "\x00"} {
 				_, err := c.Order(ctx, missing)
 				wantKind(t, err, client.ErrNotFound)
@@ -162,9 +149,7 @@ func TestInvoicesAgainstService(t *testing.T) {
 	var stored []client.Invoice
 	for _, name := range []string{"τιμή 100% #1?.pdf", "b.PNG", "c.jpeg"} {
 		invoice, err := c.UploadInvoice(ctx, reference, name, bytes.NewReader(content))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		stored = append(stored, invoice)
 		file, err := c.DownloadInvoice(ctx, invoice)
 		if err != nil || file.Name != name || !bytes.Equal(file.Content, content) {
@@ -172,9 +157,7 @@ func TestInvoicesAgainstService(t *testing.T) {
 		}
 	}
 	order, err := c.Order(ctx, reference)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	if diff := cmp.Diff(stored, order.Invoices); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
@@ -236,9 +219,7 @@ func TestServiceStops(t *testing.T) {
 	t.Parallel()
 	server, _ := start(t, 1)
 	c, err := client.New(server.BaseURL, server.Token, client.WithSleep(func(ctx context.Context, _ time.Duration) error { return ctx.Err() }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	if _, err := c.Order(t.Context(), ingesttest.Reference(1)); err != nil {
 		t.Fatal(err)
 	}
@@ -252,21 +233,13 @@ func TestFeedAgainstService(t *testing.T) {
 	t.Parallel()
 	server, c := start(t, 3)
 	ctx, first, second := t.Context(), ingesttest.Reference(1), ingesttest.Reference(2)
-	if err := c.Accept(ctx, first); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Reject(ctx, second, client.Damaged); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, c.Accept(ctx, first))
+	testenv.NoError(t, c.Reject(ctx, second, client.Damaged))
 	invoice, err := c.UploadInvoice(ctx, first, "a.pdf", strings.NewReader("x"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	var events []string
 	for event, err := range c.Events(ctx, 3) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		change, _ := event.StateChange()
 		file, _ := event.InvoiceChange()
 		events = append(events, fmt.Sprintln(event.Seq, event.Type, event.OrderReference, event.OrderID, event.Actor, change, file))
@@ -293,9 +266,7 @@ func TestFeedAgainstService(t *testing.T) {
 	}
 	var history []int64
 	for event, err := range c.OrderEvents(ctx, first) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		history = append(history, event.Seq)
 	}
 	if diff := cmp.Diff([]int64{1, 4, 6}, history); diff != "" {
@@ -306,9 +277,7 @@ func TestFeedAgainstService(t *testing.T) {
 	}
 	// FollowEvents returns events that occur after its start.
 	for event, err := range c.FollowEvents(ctx, 5, client.InHistory(end.History)) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		if event.Seq == 6 {
 			server.Import(t, ingesttest.Document(4))
 		}
@@ -374,9 +343,7 @@ func TestLostResponses(t *testing.T) {
 	server, plain := start(t, 24)
 	c, err := client.New(server.BaseURL, server.Token, client.WithHTTPClient(&http.Client{Transport: &lossyTransport{base: http.DefaultTransport}}),
 		client.WithSleep(func(ctx context.Context, _ time.Duration) error { return ctx.Err() }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	for n := 1; n <= 24; n++ {
 		reference := ingesttest.Reference(n)
 		var receipt client.Receipt

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"merchantorders/client"
+	"merchantorders/internal/testenv"
 )
 
 // TestBrokenJSON truncates every successful response at every byte, with a matching
@@ -120,9 +121,7 @@ type cutter struct {
 func newCutter(t *testing.T, body string, always bool) *cutter {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	c := &cutter{Listener: listener}
 	c.response = fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 	c.done.Go(func() {
@@ -150,9 +149,7 @@ func (c *cutter) client(t *testing.T, options ...client.Option) *client.Client {
 	t.Helper()
 	options = append(options, client.WithSleep(func(ctx context.Context, _ time.Duration) error { return ctx.Err() }))
 	made, err := client.New("http://"+c.Addr().String(), secret, options...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	return made
 }
 

@@ -16,6 +16,7 @@ import (
 	"testing/iotest"
 
 	"merchantorders/client"
+	"merchantorders/internal/testenv"
 )
 
 // received is the body of an upload.
@@ -59,21 +60,15 @@ func TestUploadContent(t *testing.T) {
 	t.Parallel()
 	big := bytes.Repeat([]byte("0123456789abcdef"), client.MaxInvoiceSize/16)
 	file := filepath.Join(t.TempDir(), "a.pdf")
-	if err := os.WriteFile(file, append([]byte("skip"), big[:100_000]...), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(file, append([]byte("skip"), big[:100_000]...), 0o600))
 	opened, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = opened.Close() })
 	if _, err := opened.Seek(4, io.SeekStart); err != nil {
 		t.Fatal(err)
 	}
 	pipe, pipeWriter, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = pipe.Close() })
 	go func() { _, _ = pipeWriter.Write(big[:50_000]); _ = pipeWriter.Close() }()
 	for name, test := range map[string]struct {
@@ -214,9 +209,7 @@ func TestDownload(t *testing.T) {
 		wantKind(t, err, kind)
 	}
 	elsewhere, err := client.New("http://127.0.0.1:1", secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	_, err = get(elsewhere, "locked.pdf")
 	if e := wantKind(t, err, client.ErrForbidden); !strings.Contains(e.Message, "the client did not send the token") {
 		t.Errorf("%v", e)

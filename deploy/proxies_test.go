@@ -59,9 +59,7 @@ func start(t *testing.T, program string, configure func(dir, listen, upstream st
 	process := exec.Command(program, run...)
 	process.Stdout, process.Stderr = &output, &output
 	process.Env = append(os.Environ(), "HOME="+dir)
-	if err := process.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, process.Start())
 	t.Cleanup(func() {
 		_ = process.Process.Signal(os.Interrupt) // it may have ended
 		_ = process.Wait()
@@ -98,18 +96,14 @@ func waitFor(t *testing.T, address string) {
 func rewrite(t *testing.T, from, to, prefix string, oldNew ...string) {
 	t.Helper()
 	content, err := os.ReadFile(from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	for i := 0; i < len(oldNew); i += 2 {
 		if !strings.Contains(string(content), oldNew[i]) {
 			t.Fatalf("%s has no %q", from, oldNew[i])
 		}
 	}
 	text := prefix + strings.NewReplacer(oldNew...).Replace(string(content))
-	if err := os.WriteFile(to, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(to, []byte(text), 0o600))
 }
 
 // send sends a request, with headers given as name and value in turn.
@@ -194,9 +188,7 @@ func TestNginx(t *testing.T) {
 		if os.Getuid() == 0 {
 			text = "user root; " + text // who owns the folder
 		}
-		if err := os.WriteFile(main, []byte(text+"\tinclude "+example+";\n}\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, os.WriteFile(main, []byte(text+"\tinclude "+example+";\n}\n"), 0o600))
 		return []string{"-t", "-e", "stderr", "-c", main}, []string{"-e", "stderr", "-c", main}
 	}).check(t)
 }

@@ -14,15 +14,14 @@ import (
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/migrations"
+	"merchantorders/internal/testenv"
 )
 
 // blockOf returns the first code block of a document in a language.
 func blockOf(t *testing.T, file, language string) string {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	_, rest, _ := strings.Cut(string(text), "```"+language+"\n")
 	block, _, found := strings.Cut(rest, "```")
 	if !found {
@@ -79,9 +78,7 @@ func TestStateDiagram(t *testing.T) {
 func TestUpgradeNotes(t *testing.T) {
 	t.Parallel()
 	steps, err := migrations.SQLite.Steps()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	rows := docstest.Rows(t, "upgrading.md", "Versions")
 	if got, want := rows[0][1], strconv.FormatInt(steps[len(steps)-1].Version, 10); got != want {
 		t.Errorf("the first row of the upgrade notes has schema %s, want %s", got, want)

@@ -17,6 +17,8 @@ import (
 	"unicode"
 
 	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/testenv"
 )
 
 // TestLinks checks that every relative link leads to an existing file and, if it
@@ -147,9 +149,7 @@ func anchorOf(heading string) string {
 func proseOf(t *testing.T, tree fs.FS, file string) []string {
 	t.Helper()
 	text, err := fs.ReadFile(tree, file)
-	if err != nil {
-		t.Fatalf("read a document: %v", err)
-	}
+	testenv.NoError(t, err)
 	var prose []string
 	inCode := false
 	for line := range strings.Lines(string(text)) {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 var (
@@ -55,9 +57,7 @@ func TestTestsExist(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	for _, file := range documents(t, root) {
 		for _, line := range proseOf(t, root, file) {
 			for _, match := range testForm.FindAllStringSubmatch(line, -1) {

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 const module = "merchantorders/"
@@ -132,18 +134,14 @@ func listed(t *testing.T) map[string]goPackage {
 			}
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 	}
 	command := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Standard,GoFiles,Imports,Deps",
 		"./client/...", "./cmd/...", "./internal/...", "./openapi/...", "./docs/...")
 	command.Dir = ".."
 	command.Stderr = os.Stderr
 	output, err := command.Output()
-	if err != nil {
-		t.Fatalf("go list: %v", err)
-	}
+	testenv.NoError(t, err)
 	packages := make(map[string]goPackage)
 	for decoder := json.NewDecoder(strings.NewReader(string(output))); ; {
 		var p goPackage
@@ -151,9 +149,7 @@ func listed(t *testing.T) map[string]goPackage {
 		if err == io.EOF {
 			return packages
 		}
-		if err != nil {
-			t.Fatalf("go list: %v", err)
-		}
+		testenv.NoError(t, err)
 		packages[p.ImportPath] = p
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
+	"merchantorders/internal/testenv"
 	"merchantorders/openapi"
 )
 
@@ -37,20 +38,12 @@ func TestFormatsHaveEqualContent(t *testing.T) {
 	t.Parallel()
 	for _, document := range openapi.Documents() {
 		var fromYAML, fromJSON any
-		if err := yaml.Unmarshal(document.YAML, &fromYAML); err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(document.JSON, &fromJSON); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, yaml.Unmarshal(document.YAML, &fromYAML))
+		testenv.NoError(t, json.Unmarshal(document.JSON, &fromJSON))
 		text, err := json.Marshal(fromYAML)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		var again any
-		if err := json.Unmarshal(text, &again); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, json.Unmarshal(text, &again))
 		if diff := cmp.Diff(again, fromJSON); diff != "" {
 			t.Errorf("%s (-YAML +JSON):\n%s", document.Name, diff)
 		}
@@ -61,9 +54,7 @@ func TestFormatsHaveEqualContent(t *testing.T) {
 func TestEveryDocumentIsListed(t *testing.T) {
 	t.Parallel()
 	entries, err := os.ReadDir(".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	var files, listed []string
 	for _, entry := range entries {
 		if name, ok := strings.CutSuffix(entry.Name(), ".yaml"); ok {
@@ -106,9 +97,7 @@ func TestParse(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, err)
 			if got := compact(t, document.JSON); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
@@ -119,14 +108,10 @@ func TestParse(t *testing.T) {
 func compact(t *testing.T, text []byte) string {
 	t.Helper()
 	var value json.RawMessage
-	if err := json.Unmarshal(text, &value); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, json.Unmarshal(text, &value))
 	var out strings.Builder
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, encoder.Encode(value))
 	return strings.TrimSpace(out.String())
 }

@@ -17,6 +17,8 @@ import (
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
+
+	"merchantorders/internal/testenv"
 )
 
 // manifests are the objects that kustomize makes of the folder.
@@ -31,9 +33,7 @@ type manifests struct {
 func build(t *testing.T) manifests {
 	t.Helper()
 	objects, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), "../kubernetes")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	var m manifests
 	targets := map[string]any{
 		"ConfigMap": &m.config, "Service": &m.service, "Deployment": &m.deployment,
@@ -107,13 +107,9 @@ func TestCompose(t *testing.T) {
 	options, err := cli.NewProjectOptions([]string{"../compose/compose.yaml"}, cli.WithEnv([]string{
 		"DATABASE_PASSWORD=x", "STORAGE_KEY=x", "STORAGE_SECRET=x", "HOST=orders.example.com",
 	}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	project, err := options.LoadProject(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	for _, name := range []string{"first", "second"} {
 		service, err := project.GetService(name)
 		if err != nil || !service.ReadOnly || service.Image != "merchant-orders" || len(service.DependsOn) == 0 {
@@ -121,9 +117,7 @@ func TestCompose(t *testing.T) {
 		}
 	}
 	without, err := cli.NewProjectOptions([]string{"../compose/compose.yaml"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	if _, err := without.LoadProject(t.Context()); err == nil {
 		t.Error("the file loads without passwords")
 	}

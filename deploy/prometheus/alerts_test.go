@@ -38,9 +38,7 @@ type rules struct {
 func read(t *testing.T, path string) string {
 	t.Helper()
 	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	return string(content)
 }
 
@@ -75,9 +73,7 @@ func TestRules(t *testing.T) {
 	for n, expression := range strings.Split(expressions(t), "\n") {
 		text += fmt.Sprintf("      - {record: 'panel%d', expr: '%s'}\n", n, expression)
 	}
-	if err := os.WriteFile(queries, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(queries, []byte(text), 0o600))
 	for _, args := range [][]string{{"check", "config", "prometheus.yml"}, {"check", "rules", queries}, {"test", "rules", "alerts_test.yml"}} {
 		output, err := exec.CommandContext(t.Context(), promtool(t), args...).CombinedOutput()
 		if err != nil {
@@ -155,9 +151,7 @@ func scrape(t *testing.T) map[string]bool {
 	// The second scrape has the metrics of the first request.
 	for range 2 {
 		response, err := http.Get(s.BaseURL + "/metrics")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		body, err = io.ReadAll(response.Body)
 		if closeErr := response.Body.Close(); err != nil || closeErr != nil {
 			t.Fatal(err, closeErr)
@@ -182,9 +176,7 @@ func expressions(t *testing.T) string {
 			Targets []struct{ Expr string }
 		}
 	}
-	if err := json.Unmarshal([]byte(read(t, "../grafana/merchant-orders.json")), &dashboard); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, json.Unmarshal([]byte(read(t, "../grafana/merchant-orders.json")), &dashboard))
 	var lines []string
 	ids := make(map[int]bool)
 	for _, panel := range dashboard.Panels {

@@ -86,23 +86,17 @@ func startPrometheus(t *testing.T, target string) prometheus {
 		program = testenv.Program(t, "prometheus", "prometheus")
 	}
 	rules, err := filepath.Abs("alerts.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	dir := t.TempDir()
 	config := strings.NewReplacer("127.0.0.1:8081", target, "- alerts.yml", "- "+rules, "15s", "1s").Replace(read(t, "prometheus.yml"))
-	if err := os.WriteFile(filepath.Join(dir, "prometheus.yml"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(filepath.Join(dir, "prometheus.yml"), []byte(config), 0o600))
 	address := testenv.FreeAddress(t)
 	ctx, stop := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(ctx, program, "--config.file="+filepath.Join(dir, "prometheus.yml"),
 		"--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+address)
 	var log strings.Builder
 	cmd.Stdout, cmd.Stderr = &log, &log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, cmd.Start())
 	t.Cleanup(func() {
 		stop()
 		_ = cmd.Wait() // it was killed

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 // Rows returns the rows of all tables between a heading of level 2 and the next
@@ -16,9 +18,7 @@ import (
 func Rows(t testing.TB, file, heading string) [][]string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(moduleRoot(t), "docs", filepath.FromSlash(file)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	_, below, found := strings.Cut(string(text), "\n## "+heading+"\n")
 	if !found {
 		t.Fatalf("%s has no heading %q", file, heading)

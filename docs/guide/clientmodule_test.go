@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 // TestClientInAnotherModule builds a module that uses the client, with the commands
@@ -14,9 +16,7 @@ import (
 func TestClientInAnotherModule(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("client.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	section := regexp.MustCompile(`(?s)### In another module\n(.*?)\n### `).Find(text)
 	commands := regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllSubmatch(section, -1)
 	program := regexp.MustCompile("(?s)```go\n(.*?)```").FindSubmatch(section)
@@ -24,21 +24,13 @@ func TestClientInAnotherModule(t *testing.T) {
 		t.Fatalf("the page has %d blocks of commands, want 2, and a program", len(commands))
 	}
 	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	dir := t.TempDir()
 	source, shop := filepath.Join(dir, "merchant-orders"), filepath.Join(dir, "shop")
-	if err := os.Symlink(root, source); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(shop, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.Symlink(root, source))
+	testenv.NoError(t, os.Mkdir(shop, 0o700))
 	for name, content := range map[string][]byte{"main.go": program[1], "go.mod": []byte("module example.com/shop\n\ngo 1.26.0\n")} {
-		if err := os.WriteFile(filepath.Join(shop, name), content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, os.WriteFile(filepath.Join(shop, name), content, 0o600))
 	}
 	run := func(script string) {
 		t.Helper()
@@ -52,17 +44,13 @@ func TestClientInAnotherModule(t *testing.T) {
 	}
 	built := filepath.Join(shop, "shop")
 	run(string(commands[0][1]))
-	if err := os.Remove(built); err != nil {
-		t.Fatalf("no program was built: %v", err)
-	}
+	testenv.NoError(t, os.Remove(built))
 	if _, err := os.Stat(filepath.Join(shop, "go.sum")); err == nil {
 		t.Error("the client needs other modules")
 	}
 	vendor, build, _ := strings.Cut(string(commands[1][1]), "\n")
 	run(vendor)
-	if err := os.Remove(source); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.Remove(source))
 	run(build)
 	if _, err := os.Stat(built); err != nil {
 		t.Errorf("no program was built from the folder vendor: %v", err)

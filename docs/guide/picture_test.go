@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 var update = flag.Bool("update", false, "rewrite the picture of the states")
@@ -25,14 +26,10 @@ func TestStatePicture(t *testing.T) {
 	t.Parallel()
 	want := picture(t)
 	if *update {
-		if err := os.WriteFile(pictureFile, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, os.WriteFile(pictureFile, []byte(want), 0o644))
 	}
 	got, err := os.ReadFile(pictureFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("states.svg does not match the allowed transitions; redraw it with go test ./docs/guide -update (-want +got):\n%s", diff)
 	}

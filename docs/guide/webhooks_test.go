@@ -23,9 +23,7 @@ import (
 func TestWebhookReceivers(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("webhooks.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	for language, commands := range map[string][]string{
 		"go": {"go", "build", "-o", "receiver", "main.go"}, "php": {"php", "-S", "ADDRESS", "main.php"}, "python": {"python3", "main.python"},
 	} {
@@ -44,9 +42,7 @@ func TestWebhookReceivers(t *testing.T) {
 			}
 			dir := t.TempDir()
 			source := filepath.Join(dir, "main."+language)
-			if err := os.WriteFile(source, code[1], 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, os.WriteFile(source, code[1], 0o600))
 			if language == "go" {
 				program = buildReceiver(t, source, filepath.Join(dir, "receiver"))
 				commands = []string{"receiver"}
@@ -80,13 +76,9 @@ func testReceiver(t *testing.T, program string, args []string, dir string) {
 	receiver.Dir = dir
 	receiver.Env = append(os.Environ(), "WEBHOOK_SECRET="+string(secret), "PORT="+port, "SEEN_FOLDER="+dir, "PYTHONUNBUFFERED=1")
 	output, err := receiver.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	receiver.Stdout = receiver.Stderr
-	if err := receiver.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, receiver.Start())
 	t.Cleanup(func() {
 		_ = receiver.Process.Kill()
 		_ = receiver.Wait() // the error says that it was killed
@@ -121,9 +113,7 @@ func testReceiver(t *testing.T, program string, args []string, dir string) {
 			signed = d.sent
 		}
 		signature, err := webhook.Sign(d.id, d.at, []byte(signed), d.secrets...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		client := webhook.NewClient(true)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		got := client.Post(ctx, webhook.Message{ID: d.id, URL: "http://" + address + "/hook", At: d.at, Signature: signature, Body: []byte(d.sent)})

@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"merchantorders/internal/testenv"
 )
 
 // Host is a name in the certificates beside those of this machine.
@@ -61,7 +63,5 @@ func WriteTo(t testing.TB, dir string, notAfter time.Time) Pair {
 
 func check(t testing.TB, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 }

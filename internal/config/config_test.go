@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/config"
+	"merchantorders/internal/testenv"
 )
 
 // good returns valid settings.
@@ -30,9 +31,7 @@ func goodServe() config.Serve {
 func TestCheckAcceptsDefaultsAndCreatesNothing(t *testing.T) {
 	t.Parallel()
 	c := good(t)
-	if err := c.Check(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, c.Check())
 	if _, err := os.Stat(c.Data); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the data folder was touched: %v", err)
 	}
@@ -41,9 +40,7 @@ func TestCheckAcceptsDefaultsAndCreatesNothing(t *testing.T) {
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(file, nil, 0o600))
 	cases := []struct {
 		name   string
 		change func(*config.Config)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/config"
+	"merchantorders/internal/testenv"
 )
 
 var flags = []config.Flag{
@@ -18,9 +19,7 @@ var flags = []config.Flag{
 func write(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 	return path
 }
 
@@ -40,9 +39,7 @@ func TestSecrets(t *testing.T) {
 	file, empty, large := write(t, "a", secret+"\n"), write(t, "b", "\n"), write(t, "c", strings.Repeat("x", 1<<17))
 	credentials := filepath.Dir(write(t, "database", secret+"\r\n"))
 	fifo := filepath.Join(t.TempDir(), "fifo")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, syscall.Mkfifo(fifo, 0o600))
 	go func() { _ = os.WriteFile(fifo, []byte(secret), 0o600) }()
 	const variable, fileVariable = "MERCHANT_ORDERS_DATABASE", "MERCHANT_ORDERS_DATABASE_FILE"
 	for name, c := range map[string]struct {
@@ -165,9 +162,7 @@ func TestPrecedence(t *testing.T) {
 	secret := write(t, "secret", "postgres://h/d\n")
 	path := write(t, "settings.yaml", "listen: ':80'\ndemo: true\ndata: true\nrate-limit: 0100\ndatabase-file: "+secret+"\n")
 	s := config.NewSources([]string{"MERCHANT_ORDERS_LISTEN=:81"}, flags)
-	if err := s.ReadFile(path); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, s.ReadFile(path))
 	for name, want := range map[string][3]string{
 		"listen":     {":81", "MERCHANT_ORDERS_LISTEN", ""},
 		"demo":       {"true", path + ":2", ""},
@@ -191,9 +186,7 @@ func TestPrecedence(t *testing.T) {
 	}
 	s = config.NewSources(nil, flags)
 	both := write(t, "settings.yaml", "database: x\ndatabase-file: "+secret)
-	if err := s.ReadFile(both); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, s.ReadFile(both))
 	if _, _, err := lookup(s, "database"); err == nil || err.Error() != both+":2: set database or database-file, not both" {
 		t.Errorf("two values: error %v", err)
 	}

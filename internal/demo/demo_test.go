@@ -20,6 +20,7 @@ import (
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store"
+	"merchantorders/internal/testenv"
 )
 
 // newest is the reference of the newest demo order.
@@ -40,13 +41,9 @@ func openAt(t *testing.T, now func() time.Time) (*order.Service, *breakable) {
 	t.Helper()
 	dir := t.TempDir()
 	db, err := store.OpenSQLite(t.Context(), filepath.Join(dir, "orders.db"), store.Options{Now: now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	disk, err := disk.Open(filepath.Join(dir, "files"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Error(err)
@@ -78,15 +75,11 @@ func all(t *testing.T, orders *order.Service) []order.Order {
 	filter := order.NewFilter()
 	filter.PageSize = order.MaxPageSize
 	page, err := orders.List(t.Context(), demo.MerchantID, filter)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	var found []order.Order
 	for _, summary := range page.Orders {
 		o, err := orders.Get(t.Context(), demo.MerchantID, order.ByReference(summary.Reference))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		found = append(found, o)
 	}
 	return found
@@ -210,9 +203,7 @@ func TestPrepareDoesNotChangeAnExistingDemo(t *testing.T) {
 func TestPrepareCompletesAnInterruptedDemo(t *testing.T) {
 	t.Parallel()
 	orders := open(t)
-	if err := orders.AddMerchant(t.Context(), demo.MerchantID, demo.MerchantName, order.MerchantOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, orders.AddMerchant(t.Context(), demo.MerchantID, demo.MerchantName, order.MerchantOptions{}))
 	prepare(t, orders, demo.Created)
 	prepare(t, orders, demo.Exists)
 }
@@ -221,9 +212,7 @@ func TestPrepareSkipsOtherMerchants(t *testing.T) {
 	t.Parallel()
 	for _, merchant := range []order.Merchant{{ID: 1, Name: "Other"}, {ID: demo.MerchantID, Name: "A real one"}} {
 		orders := open(t)
-		if err := orders.AddMerchant(t.Context(), merchant.ID, merchant.Name, order.MerchantOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, orders.AddMerchant(t.Context(), merchant.ID, merchant.Name, order.MerchantOptions{}))
 		prepare(t, orders, demo.Skipped)
 		merchants, err := orders.Merchants(t.Context(), order.MerchantFilter{})
 		if err != nil || len(merchants) != 1 {
@@ -257,9 +246,7 @@ func TestDocumentsHaveNoRealContacts(t *testing.T) {
 	documents := demo.Documents(noon)
 	for _, document := range documents {
 		in, err := ingest.Parse(document)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		o := in.Order
 		if !strings.HasSuffix(o.Customer.Email, "@example.com") {
 			t.Errorf("%s: e-mail %s", o.Reference, o.Customer.Email)
@@ -299,16 +286,10 @@ func TestInvoiceFilesAreValidPDFs(t *testing.T) {
 		for _, invoice := range o.Invoices {
 			files++
 			_, file, err := orders.OpenInvoice(t.Context(), demo.MerchantID, o.Reference, invoice.Name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, err)
 			content, err := io.ReadAll(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := file.Close(); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, err)
+			testenv.NoError(t, file.Close())
 			if sha256.Sum256(content) != invoice.SHA256 || int64(len(content)) != invoice.Size {
 				t.Errorf("%s: the entry does not match the file", invoice.Name)
 			}

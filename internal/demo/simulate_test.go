@@ -11,6 +11,7 @@ import (
 
 	"merchantorders/internal/demo"
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // marketplace is a database with a merchant, and a clock.
@@ -25,9 +26,7 @@ func newMarketplace(t *testing.T) *marketplace {
 	t.Helper()
 	m := &marketplace{clock: noon}
 	m.Service, m.store = openAt(t, func() time.Time { return m.clock })
-	if err := m.AddMerchant(t.Context(), demo.MerchantID, demo.MerchantName, order.MerchantOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, m.AddMerchant(t.Context(), demo.MerchantID, demo.MerchantName, order.MerchantOptions{}))
 	return m
 }
 
@@ -49,9 +48,7 @@ func (m *marketplace) run(t *testing.T, s *demo.Simulator, until time.Time) {
 	t.Helper()
 	for ; m.clock.Before(until); m.clock = m.clock.Add(time.Minute) {
 		done, err := s.Step(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		if done {
 			return
 		}
@@ -66,9 +63,7 @@ func (m *marketplace) states(t *testing.T) map[order.State]int64 {
 		filter := order.NewFilter()
 		filter.AnyState, filter.States = false, []order.State{state}
 		page, err := m.List(t.Context(), demo.MerchantID, filter)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		if page.Total > 0 {
 			count[state] = page.Total
 		}

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 // unpacked returns the response with its body unpacked, which has to be
@@ -17,13 +19,9 @@ func (a response) unpacked(t *testing.T) response {
 		return a
 	}
 	reader, err := gzip.NewReader(strings.NewReader(a.body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	text, err := io.ReadAll(reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	a.body = string(text)
 	return a
 }

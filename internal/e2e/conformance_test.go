@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 // mention is the name of a test in the document: a folder where it is not this
@@ -23,9 +25,7 @@ var mention = regexp.MustCompile("`(?:([a-z0-9/]+)\\.)?((?:Test|Fuzz)[A-Z][A-Za-
 func TestConformanceDocument(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.FromSlash("../../docs/conformance.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	sources := map[string]testSource{}
 	named := map[string]bool{}
 	for _, found := range mention.FindAllStringSubmatch(string(text), -1) {
@@ -70,9 +70,7 @@ func readTests(t *testing.T, folder string) testSource {
 	source := testSource{texts: map[string]bool{}}
 	for _, name := range files {
 		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(folder, name), nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		ast.Inspect(file, func(node ast.Node) bool {
 			switch node := node.(type) {
 			case *ast.FuncDecl:

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/testenv"
 )
 
 // wantCounts sees that an import ended with counts and an exit code.
@@ -45,9 +46,7 @@ func TestImportFaults(t *testing.T) {
 			file.WriteString(doc.text(t) + "\n" + fault.text(t) + "\n")
 		}
 		path := filepath.Join(t.TempDir(), "orders.jsonl")
-		if err := os.WriteFile(path, []byte(file.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, os.WriteFile(path, []byte(file.String()), 0o600))
 		result := s.Run(t, "", "import", path)
 		wantCounts(t, result, 1, len(good), 0, 0, len(documentFaults))
 		reported := reports(t, result)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/testenv"
 )
 
 // anyText stands in an expected JSON for a text that is there, whatever it
@@ -130,8 +132,6 @@ func asJSON(t testing.TB, value any) string {
 	var text strings.Builder
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, encoder.Encode(value))
 	return strings.TrimSuffix(text.String(), "\n")
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 // TestPolling asks again for what it has: 304 as long as nothing has changed,
@@ -130,9 +132,7 @@ func TestLinkParameters(t *testing.T) {
 				target, relation, _ := strings.Cut(strings.TrimPrefix(link, "<"), `>; rel="`)
 				relation = strings.TrimSuffix(relation, `"`)
 				address, err := url.Parse(target)
-				if err != nil {
-					t.Fatal(err)
-				}
+				testenv.NoError(t, err)
 				got := slices.Sorted(maps.Keys(address.Query()))
 				slices.Sort(want[relation])
 				if relation != "successor-version" && !slices.Equal(got, want[relation]) {
@@ -154,9 +154,7 @@ func TestForeignCursors(t *testing.T) {
 			o := s.addMany(t, 3)[0]
 			next := s.do(t, get(v.list(v.size, "1"))).next()
 			address, err := url.Parse(next)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, err)
 			cursor := address.Query().Get("cursor")
 			s.do(t, get(v.list("cursor", cursor))).ok(t)
 			s.do(t, get(v.list(v.size, "2", "cursor", cursor))).ok(t)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 // atOnce sends requests at the same time and returns their responses, in the
@@ -22,9 +24,7 @@ func (s *service) atOnce(t *testing.T, requests []request) []response {
 	}
 	close(start)
 	senders.Wait()
-	if err := errors.Join(faults...); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, errors.Join(faults...))
 	return responses
 }
 

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/testenv"
 )
 
 const replayed = "Idempotent-Replayed"
@@ -285,9 +287,7 @@ func TestRetryOfCutBody(t *testing.T) {
 				if _, err := io.WriteString(conn, text); err != nil {
 					t.Fatal(err)
 				}
-				if err := conn.CloseWrite(); err != nil {
-					t.Fatal(err)
-				}
+				testenv.NoError(t, conn.CloseWrite())
 				if a := readAnswer(t, bufio.NewReader(conn), r.path); a.status != 400 {
 					t.Errorf("half of it: status %d: %s", a.status, a.body)
 				}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"merchantorders/internal/testenv"
 )
 
 // dial opens a connection to the service for a client that writes its requests
@@ -16,13 +18,9 @@ import (
 func (s *service) dial(t *testing.T) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.BaseURL, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(responseTimeout)); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, conn.SetDeadline(time.Now().Add(responseTimeout)))
 	return conn
 }
 
@@ -90,9 +88,7 @@ func TestExpectContinue(t *testing.T) {
 				conn := s.dial(t)
 				_, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n",
 					r.path, token, len(r.body))
-				if err != nil {
-					t.Fatal(err)
-				}
+				testenv.NoError(t, err)
 				return conn, bufio.NewReader(conn)
 			}
 			conn, reader := begin(s.token)
@@ -131,9 +127,7 @@ func TestBrokenOffBody(t *testing.T) {
 					if _, err := io.WriteString(conn, text); err != nil {
 						t.Fatal(err)
 					}
-					if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
-						t.Fatal(err)
-					}
+					testenv.NoError(t, conn.(*net.TCPConn).CloseWrite())
 					if _, err := io.Copy(io.Discard, conn); err != nil {
 						t.Fatal(err)
 					}

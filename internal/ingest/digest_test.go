@@ -4,6 +4,8 @@ import (
 	"encoding/hex"
 	"os"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 // TestDigestIsStable checks the digest of decision 7's example. Digests are stored:
@@ -11,9 +13,7 @@ import (
 func TestDigestIsStable(t *testing.T) {
 	t.Parallel()
 	document, err := os.ReadFile("testdata/decision7.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	digest := mustParse(t, string(document)).Digest
 	const want = "d6b567cdd6ff231819065d1d691fa6f801c27c42b642281c6f54c12d842385b8"
 	if got := hex.EncodeToString(digest[:]); got != want {

@@ -7,6 +7,7 @@ import (
 
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/ingest/ingesttest"
+	"merchantorders/internal/testenv"
 )
 
 // TestEncode encodes parsed documents and parses them again: nothing is lost.
@@ -14,13 +15,9 @@ func TestEncode(t *testing.T) {
 	t.Parallel()
 	for n := range 50 {
 		want, err := ingest.Parse(ingesttest.Document(1 + n))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		text, err := ingest.Encode(&want.Order)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		got, err := ingest.Parse(text)
 		if err != nil {
 			t.Fatalf("%v: %s", err, text)

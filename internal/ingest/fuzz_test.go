@@ -16,13 +16,12 @@ import (
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/ingest/ingesttest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 func FuzzParse(f *testing.F) {
 	example, err := os.ReadFile("testdata/decision7.json")
-	if err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, err)
 	f.Add(example)
 	f.Add(ingesttest.Document(1))
 	f.Add(ingesttest.Document(4))
@@ -90,9 +89,7 @@ func checkOrder(t *testing.T, o *order.Order) {
 func compact(t *testing.T, document []byte) []byte {
 	t.Helper()
 	value := jsontext.Value(document).Clone()
-	if err := value.Compact(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, value.Compact())
 	return value
 }
 
@@ -101,9 +98,7 @@ func sorted(t *testing.T, document []byte) []byte {
 	t.Helper()
 	value := jsontext.Value(document).Clone()
 	err := value.Canonicalize(jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	return value
 }
 

@@ -12,6 +12,7 @@ import (
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/ingest/ingesttest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // The tests in this file use synctest: synctest.Wait returns when every goroutine
@@ -57,9 +58,7 @@ func TestImportDoesNotWaitForFullBatch(t *testing.T) {
 		if len(s.references) != 4 {
 			t.Errorf("a line without line end was imported: %q", s.references)
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, w.Close())
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
@@ -93,9 +92,7 @@ func TestImportGathersDuringImport(t *testing.T) {
 		if diff := cmp.Diff([][]string{references(1, 1), references(2, 300)}, s.batches); diff != "" {
 			t.Errorf("batches (-want +got):\n%s", diff)
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, w.Close())
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
@@ -125,9 +122,7 @@ func TestImportCanceledWhileWaiting(t *testing.T) {
 			t.Errorf("counts %+v", counts)
 		}
 		// Closing the pipe ends the pending Read and its goroutine.
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, w.Close())
 	})
 }
 

@@ -18,6 +18,7 @@ import (
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/ingest/ingesttest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // fakeStore imports orders in memory and records the batches.
@@ -110,9 +111,7 @@ func TestImport(t *testing.T) {
 		doc(6), // without a line end
 	}, "\n")
 	counts, err := ingest.Import(t.Context(), strings.NewReader(input), s.add, reported.options())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	if want := (ingest.Counts{Created: 4, Unchanged: 1, Conflicting: 1, Invalid: 4}); counts != want {
 		t.Errorf("counts %+v, want %+v", counts, want)
 	}
@@ -176,9 +175,7 @@ func TestImportPreservesOrder(t *testing.T) {
 			var s fakeStore
 			var reported report
 			counts, err := ingest.Import(t.Context(), wrap(bytes.NewReader(input.Bytes())), s.add, reported.options())
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, err)
 			want, wantRefused := references(1, orders), wantRefused
 			if name == "one byte" { // the limit truncates the last document
 				created := counts.Created

@@ -12,6 +12,7 @@ import (
 
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // minimal is a document with the required fields only.
@@ -50,9 +51,7 @@ func text(s string) *string { return &s }
 func TestParseExampleOfDecision7(t *testing.T) {
 	t.Parallel()
 	document, err := os.ReadFile("testdata/decision7.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	address := order.Address{
 		FirstName: "...", LastName: "...", Street: "...", StreetNumber: "12", City: "...", Region: "...", RegionCode: "ATT",
 		Country: "Greece", CountryCode: "GR", PostCode: "14234", Phone: "2100000000",
@@ -207,9 +206,7 @@ func TestParseDoesNotRetainTheDocument(t *testing.T) {
 	t.Parallel()
 	document := []byte(inLine(`"extendedAttributes":["a",1],"ean":"123"`))
 	in, err := ingest.Parse(document)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	clear(document)
 	if diff := cmp.Diff(mustParse(t, inLine(`"extendedAttributes":["a",1],"ean":"123"`)), in); diff != "" {
 		t.Errorf("order (-want +got):\n%s", diff)

@@ -13,6 +13,7 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
 )
 
@@ -77,14 +78,10 @@ func newDatabase(t testing.TB, orders ...order.Order) *database {
 		defer db.mu.Unlock()
 		db.calls++
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	for _, id := range []int64{merchant, stranger} {
-		if err := newService(db, nil).AddMerchant(t.Context(), id, "Shop", order.MerchantOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, newService(db, nil).AddMerchant(t.Context(), id, "Shop", order.MerchantOptions{}))
 	}
 	incoming := make([]order.Incoming, len(orders))
 	for i, o := range orders {
@@ -96,9 +93,7 @@ func newDatabase(t testing.TB, orders ...order.Order) *database {
 			t.Fatalf("import: %+v", result)
 		}
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	db.calls = 0
 	return db
 }
@@ -129,9 +124,7 @@ func (db *database) breaking(fail func(operation string) error) {
 func (db *database) order(t testing.TB, legacyID int64) order.Order {
 	t.Helper()
 	o, err := db.Order(t.Context(), merchant, order.ByLegacyID(legacyID))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	return o
 }
 
@@ -157,9 +150,7 @@ func (db *database) slots(t testing.TB, legacyID int64) int {
 		locked, err = tx.LockOrder(t.Context(), merchant, order.ByLegacyID(legacyID))
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	return locked.ActiveInvoices
 }
 
@@ -170,9 +161,7 @@ func (db *database) addToken(t testing.TB) (id int64) {
 		id, err = tx.AddToken(t.Context(), token.Hash{}, token.Token{MerchantID: merchant, CreatedAt: noonUTC}, order.AuditEntry{MerchantID: merchant, At: noonUTC})
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	return id
 }
 

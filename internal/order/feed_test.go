@@ -14,6 +14,7 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/sqldb"
+	"merchantorders/internal/testenv"
 )
 
 // pollInterval is how often a service polls for changes of other instances.
@@ -48,9 +49,7 @@ func feedStore(t *testing.T, watched bool) *database {
 	t.Helper()
 	db := newDatabase(t, sample(order.Registered))
 	if watched {
-		if err := db.WatchCommits(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, db.WatchCommits(t.Context()))
 	}
 	return db
 }

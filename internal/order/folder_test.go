@@ -9,6 +9,7 @@ import (
 
 	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // folder is a file storage of a test's own whose operations can be made to fail.
@@ -66,21 +67,15 @@ func (f *folder) content(t testing.TB, path string) string {
 func (f *folder) write(t testing.TB, path, content string) {
 	t.Helper()
 	name := filepath.Join(f.dir, path)
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
+	testenv.NoError(t, os.WriteFile(name, []byte(content), 0o600))
 }
 
 // stage returns a staged file without content.
 func (f *folder) stage(t testing.TB) order.StagedFile {
 	t.Helper()
 	staged, err := f.Stage(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(staged.Abort)
 	return staged
 }

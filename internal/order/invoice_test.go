@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 func TestStoredName(t *testing.T) {
@@ -117,9 +118,7 @@ func TestFreeName(t *testing.T) {
 func freeName(t *testing.T, name string, used []string) string {
 	t.Helper()
 	free, err := order.FreeName(name, func(name string) (bool, error) { return slices.Contains(used, name), nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	return free
 }
 

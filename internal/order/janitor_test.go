@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 func TestDeleteInvoice(t *testing.T) {
@@ -22,9 +23,7 @@ func TestDeleteInvoice(t *testing.T) {
 	ids := make(map[string]int64)
 	for _, name := range []string{"a.pdf", "b.pdf", "c.pdf"} {
 		_, invoice, err := upload(t, s, name, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		ids[name] = invoice.ID
 	}
 	for _, test := range []struct {
@@ -76,9 +75,7 @@ func TestOpenInvoice(t *testing.T) {
 	db, files := newDatabase(t, sample(order.Registered)), newFolder(t)
 	s := newService(db, files)
 	_, invoice, err := upload(t, s, "a.pdf", "bytes")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	found, file, err := s.OpenInvoice(t.Context(), merchant, "SF-1", "a.pdf")
 	if err != nil || found != invoice {
 		t.Fatalf("invoice %+v, error %v", found, err)
@@ -116,9 +113,7 @@ func TestOpenInvoice(t *testing.T) {
 			t.Errorf("content %q: error %v, want %v", content, err, order.ErrInvoiceDamaged)
 		}
 	}
-	if err := files.Remove(t.Context(), "invoices/SF-1/a.pdf"); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, files.Remove(t.Context(), "invoices/SF-1/a.pdf"))
 	_, _, err = s.OpenInvoice(t.Context(), merchant, "SF-1", "a.pdf")
 	if !errors.Is(err, fs.ErrNotExist) || !errors.Is(err, order.ErrInvoiceDamaged) || errors.Is(err, order.ErrInvoiceNotFound) || errors.Is(err, order.ErrUnavailable) {
 		t.Errorf("an active invoice without its file: error %v, want a fault of the service", err)
@@ -160,9 +155,7 @@ func withEntries(t *testing.T, orders, status int) (*database, *folder) {
 		if err == nil && status == expired {
 			_, err = db.DB.ExpireReservation(ctx, stored, cause.At)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		files.write(t, order.InvoicePath(o.Reference, "a.pdf"), "bytes")
 	}
 	return db, files
@@ -172,13 +165,9 @@ func withEntries(t *testing.T, orders, status int) (*database, *folder) {
 func (db *database) toClean(t *testing.T) int {
 	t.Helper()
 	reservations, err := db.DB.ExpiredReservations(t.Context(), noonUTC.Add(time.Hour), 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	files, err := db.DB.DeletedInvoices(t.Context(), noonUTC.Add(time.Hour), 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	return len(reservations) + len(files)
 }
 
@@ -302,9 +291,7 @@ func TestUploadsBesideExpiry(t *testing.T) {
 	janitor.Wait()
 
 	entries, err := db.FileEntries(t.Context(), merchant, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	shown, kept := 0, 0
 	for _, e := range entries {
 		text, acknowledged := texts[e.ID]

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // linked returns a service with one invoice file, a link to the file, and the clock of
@@ -23,9 +24,7 @@ func linked(t testing.TB) (s *order.Service, db *database, link string, clock *t
 		t.Errorf("without a key: %v", err)
 	}
 	_, invoice, err := upload(t, s, "a.pdf", "%PDF")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	link, expires, err := s.LinkInvoice(t.Context(), merchant, order.ByReference("SF-1"), invoice.ID, order.Source{TokenID: 7})
 	if err != nil || !expires.Equal(noonUTC.Add(order.InvoiceLinkLifetime)) {
 		t.Fatalf("link valid until %v, error %v", expires, err)
@@ -64,9 +63,7 @@ func TestLink(t *testing.T) {
 	if _, err := open(t, s, link); !errors.Is(err, order.ErrInvoiceNotFound) {
 		t.Errorf("of a deleted file: %v", err)
 	}
-	if err := s.RevokeLinks(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, s.RevokeLinks(t.Context()))
 	if _, err := open(t, s, link); !errors.Is(err, order.ErrLinkInvalid) {
 		t.Errorf("of the key before: %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // ignoreSeq compares events without their numbers.
@@ -158,9 +159,7 @@ func TestTransactionsAreRetried(t *testing.T) {
 		t.Errorf("accept: %v", err)
 	}
 	_, invoice, err := upload(t, s, "a.pdf", "bytes")
-	if err != nil {
-		t.Fatalf("upload: %v", err)
-	}
+	testenv.NoError(t, err)
 	if done, err := s.DeleteInvoice(t.Context(), merchant, order.ByLegacyID(1), invoice.ID, order.WriteOptions{}); err != nil || len(done.Invoices) != 0 {
 		t.Errorf("delete: %v, left %v", err, done.Invoices)
 	}
@@ -233,9 +232,7 @@ func TestAddMerchant(t *testing.T) {
 			t.Errorf("%+v is taken", bad)
 		}
 	}
-	if err := s.AddMerchant(t.Context(), 7, "Shop", order.MerchantOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, s.AddMerchant(t.Context(), 7, "Shop", order.MerchantOptions{}))
 	got, err := s.Merchant(t.Context(), 7)
 	if want := (order.Merchant{ID: 7, Name: "Shop", CreatedAt: noonUTC}); got != want || err != nil {
 		t.Errorf("merchant %+v, error %v", got, err)

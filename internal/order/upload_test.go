@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // upload uploads a file to the order of these tests.
@@ -70,9 +71,7 @@ func TestUpload(t *testing.T) {
 	t.Parallel()
 	db, files := newDatabase(t, sample(order.Completed)), newFolder(t)
 	got, invoice, err := upload(t, newService(db, files), `C:\my files\a?.PDF`, "bytes")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	if got.LegacyID != 1 || got.Reference != "SF-1" {
 		t.Errorf("order %+v", got)
 	}
@@ -141,9 +140,7 @@ func TestNamesAreNeverReused(t *testing.T) {
 	var names []string
 	for i := range 4 {
 		_, invoice, err := upload(t, s, "a.pdf", fmt.Sprint("file ", i))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		names = append(names, invoice.Name)
 		if i == 1 {
 			if _, err := s.DeleteInvoice(t.Context(), merchant, order.ByLegacyID(1), invoice.ID, order.WriteOptions{}); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/migrations"
+	"merchantorders/internal/testenv"
 )
 
 // TestCheckFile checks an intact database file, and one with overwritten pages.
@@ -18,16 +19,12 @@ func TestCheckFile(t *testing.T) {
 	open := func() *DB {
 		// Opening does not check a file whose schema stays.
 		db, err := OpenSQLite(t.Context(), path, Options{Schema: migrations.Options{NoMigrate: true}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		t.Cleanup(func() { _ = db.Close() })
 		return db
 	}
 	db := openTest(t, path)
-	if err := addTestMerchant(t.Context(), db, 7); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, addTestMerchant(t.Context(), db, 7))
 	if _, err := db.ImportOrders(t.Context(), testBatch(7, "R", 100), order.Cause{At: testTime}); err != nil {
 		t.Fatal(err)
 	}
@@ -39,19 +36,13 @@ func TestCheckFile(t *testing.T) {
 		t.Error(err)
 	}
 	// The last to close writes the orders from the log into the file.
-	if err := errors.Join(db.Close(), intact.Close()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, errors.Join(db.Close(), intact.Close()))
 	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	for i := len(content) - 4*8192; i < len(content); i++ {
 		content[i] = 0xff
 	}
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(path, content, 0o600))
 	if err := open().CheckFile(t.Context()); err == nil || !strings.Contains(err.Error(), "damaged") {
 		t.Errorf("error %v of a damaged file", err)
 	}

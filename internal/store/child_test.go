@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // The test program starts itself as another process that has the database open.
@@ -28,9 +29,7 @@ const childMerchant = 355
 func child(t testing.TB, work, path string) *exec.Cmd {
 	t.Helper()
 	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	cmd := exec.CommandContext(t.Context(), program)
 	cmd.Env = append(os.Environ(), childVariable+"="+work, childPath+"="+path)
 	cmd.Stderr = os.Stderr

@@ -18,6 +18,7 @@ import (
 	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/store/sqldb/postgres"
+	"merchantorders/internal/testenv"
 )
 
 // openCluster opens a database with merchants 1 to 8 on a cluster.
@@ -26,9 +27,7 @@ func openCluster(t *testing.T) (*DB, *recorder) {
 	needCluster(t)
 	db, recorded := openRecorded(t, pgtest.Database(t))
 	for id := range int64(8) {
-		if err := addTestMerchant(t.Context(), db, 1+id); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, addTestMerchant(t.Context(), db, 1+id))
 	}
 	return db, recorded
 }
@@ -100,13 +99,9 @@ func requestsOf(t *testing.T, db *DB, recorded *recorder, merchant int64) []stat
 	ctx := t.Context()
 	db.indexes = pageindex.NewCache(pageindex.Sizes{BucketOrders: 1, MaxBuckets: 100, MinKeys: 10, MaxKeys: 10, MaxDeltas: 10}, pageindex.DefaultMaxWeight)
 	results, err := db.ImportOrders(ctx, testBatch(merchant, fmt.Sprintf("M%d", merchant), 8), order.Cause{Actor: order.ActorOperator, At: testTime})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	number := results[0].LegacyID
-	if err := transitionTest(ctx, db, merchant, number, order.Canceled); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, transitionTest(ctx, db, merchant, number, order.Canceled))
 	fileTest(t, db, merchant, number)
 	for _, key := range []order.Identifier{order.ByLegacyID(number), order.ByReference(fmt.Sprintf("M%d-0", merchant))} {
 		if _, err := db.Order(ctx, merchant, key); err != nil {
@@ -130,9 +125,7 @@ func requestsOf(t *testing.T, db *DB, recorded *recorder, merchant int64) []stat
 		filter := order.NewFilter()
 		filter.Page, filter.PageSize = page, 1
 		if page == 1 {
-			if err := transitionTest(ctx, db, merchant, number, order.Registered); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, transitionTest(ctx, db, merchant, number, order.Registered))
 		}
 		if _, err := db.List(ctx, merchant, filter); err != nil {
 			t.Fatal(err)
@@ -195,9 +188,7 @@ func fileTest(t *testing.T, db *DB, merchant, number int64) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	err = db.InTx(ctx, func(tx order.Tx) error { return tx.ReserveIdempotencyKey(ctx, merchant, "k", request, testTime) })
 	var repeated *order.ReplayError
 	if !errors.As(err, &repeated) {
@@ -247,9 +238,7 @@ type recorder struct {
 func openRecorded(t *testing.T, url string) (*DB, *recorder) {
 	t.Helper()
 	db, err := postgres.Open(t.Context(), url, migrations.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	r := &recorder{DB: db}
 	t.Cleanup(func() { _ = db.Close() })
 	return New(r, Options{}), r

@@ -6,6 +6,7 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/sqldb"
+	"merchantorders/internal/testenv"
 )
 
 // TestDataVersionsOfMany reads the data versions of many merchants with one
@@ -25,9 +26,7 @@ func TestDataVersionsOfMany(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		recorded := &recorder{DB: db.sql}
 		versions, err := New(recorded, Options{}).DataVersions(t.Context(), append(ids, merchants+1))
 		if err != nil || len(versions) != merchants || len(recorded.statements()) != 1 {

@@ -9,6 +9,7 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/pgtest"
+	"merchantorders/internal/testenv"
 )
 
 // TestNoKeyCostsNothing: a change without a key has nothing to do with keys.
@@ -17,9 +18,7 @@ func TestNoKeyCostsNothing(t *testing.T) {
 	url := pgtest.Database(t)
 	openPostgresTest(t, url) // makes the tables
 	db, statements := openRecorded(t, url)
-	if err := addTestMerchant(t.Context(), db, 1); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, addTestMerchant(t.Context(), db, 1))
 	batch := testBatch(1, "R", 2)
 	if _, err := db.ImportOrders(t.Context(), batch, order.Cause{Actor: order.ActorOperator, At: testTime}); err != nil {
 		t.Fatal(err)

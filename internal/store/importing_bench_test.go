@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 const (
@@ -34,27 +35,19 @@ func importOrders(ctx context.Context, db *DB, prefix string) error {
 func BenchmarkImportBesideAccepts(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "orders.db")
 	db, err := OpenSQLite(b.Context(), path, Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	testenv.NoError(b, err)
 	b.Cleanup(func() { _ = db.Close() })
 	for _, id := range []int64{1, childMerchant} {
-		if err := addTestMerchant(b.Context(), db, id); err != nil {
-			b.Fatal(err)
-		}
+		testenv.NoError(b, addTestMerchant(b.Context(), db, id))
 	}
 	results, err := db.ImportOrders(b.Context(), testBatch(1, "R", importedBatch), order.Cause{Actor: order.ActorOperator, At: testTime})
-	if err != nil {
-		b.Fatal(err)
-	}
+	testenv.NoError(b, err)
 	accepts := 0
 	accept := func(times []time.Duration) []time.Duration {
 		time.Sleep(5 * time.Millisecond)
 		to := order.States()[accepts%2]
 		began := time.Now()
-		if err := transitionTest(b.Context(), db, 1, results[accepts%len(results)].LegacyID, to); err != nil {
-			b.Fatal(err)
-		}
+		testenv.NoError(b, transitionTest(b.Context(), db, 1, results[accepts%len(results)].LegacyID, to))
 		accepts++
 		return append(times, time.Since(began))
 	}
@@ -86,9 +79,7 @@ func importInChild(b *testing.B, path, prefix string, meanwhile func()) float64 
 	cmd := child(b, "import", path)
 	cmd.Env = append(cmd.Env, childPrefix+"="+prefix)
 	began := time.Now()
-	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
-	}
+	testenv.NoError(b, cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	for {
@@ -97,9 +88,7 @@ func importInChild(b *testing.B, path, prefix string, meanwhile func()) float64 
 		}
 		select {
 		case err := <-ended:
-			if err != nil {
-				b.Fatal(err)
-			}
+			testenv.NoError(b, err)
 			return importedOrders / time.Since(began).Seconds()
 		default:
 			if meanwhile == nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // TestImportInSlices checks that no transaction of an import on SQLite, for which all
@@ -21,13 +22,9 @@ func TestImportInSlices(t *testing.T) {
 			transactions++
 		}
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
-	if err := addTestMerchant(t.Context(), db, 1); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, addTestMerchant(t.Context(), db, 1))
 	for orders, want := range map[int]int{1: 1, 384: 1, 385: 2, 1000: 3} {
 		transactions = 0
 		results, err := db.ImportOrders(t.Context(), testBatch(1, time.Duration(orders).String(), orders), order.Cause{Actor: order.ActorOperator, At: testTime})

@@ -9,6 +9,7 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/pageindex"
+	"merchantorders/internal/testenv"
 )
 
 // TestIndexSource compares what a page index reads with the orders and events
@@ -22,20 +23,14 @@ func TestIndexSource(t *testing.T) {
 		}
 		fullDays(t, db, 30)
 		for id, state := range map[int64]order.State{3: order.Canceled, 11: order.Completed} {
-			if err := transitionTest(t.Context(), db, 1, id, state); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, transitionTest(t.Context(), db, 1, id, state))
 		}
 		filter := order.NewFilter()
 		filter.PageSize = order.MaxPageSize
 		page, err := db.List(t.Context(), 1, filter)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		versions, err := db.DataVersions(t.Context(), []int64{1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		checkSourceCounts(t, source, page.Orders, versions[1])
 		checkSourceKeys(t, source, page.Orders, versions[1])
 		checkSourceDeltas(t, source, page.Orders, versions[1])
@@ -130,9 +125,7 @@ func checkSourceDeltas(t *testing.T, source indexSource, orders []order.Summary,
 			t.Errorf("the last delta has the version %v, want %v", keyed[last].Version, version)
 		}
 		days, err := source.Deltas(t.Context(), from, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		if diff := gocmp.Diff(keyed, days); diff != "" {
 			t.Errorf("without keys (-want +got):\n%s", diff)
 		}

@@ -13,6 +13,7 @@ import (
 	"merchantorders/internal/store/orderpb"
 	"merchantorders/internal/store/pageindex"
 	"merchantorders/internal/store/pgtest"
+	"merchantorders/internal/testenv"
 )
 
 // layout is a number of orders of a merchant and the distribution of their
@@ -41,14 +42,10 @@ const rare = order.ReturnCanceled
 // takes half a minute.
 func fillLayout(b *testing.B, db *DB, l layout) {
 	b.Helper()
-	if err := addTestMerchant(b.Context(), db, 1); err != nil {
-		b.Fatal(err)
-	}
+	testenv.NoError(b, addTestMerchant(b.Context(), db, 1))
 	sample := testOrder(1, "R").Order
 	details, err := orderpb.EncodeDetails(&sample)
-	if err != nil {
-		b.Fatal(err)
-	}
+	testenv.NoError(b, err)
 	change(b, db, `INSERT INTO orders (merchant_id, legacy_id, reference, state, created_at, updated_at,
 			currency, country_code, total, has_invoice, user_id, email, phone, first_name, last_name, company,
 			revision, active_invoices, digest, details)
@@ -246,9 +243,7 @@ func BenchmarkListBesideTransitions(b *testing.B) {
 	i := 0
 	for b.Loop() {
 		b.StopTimer()
-		if err := transitionTest(b.Context(), db, 1, numbers[i*7919%len(numbers)], states[i%len(states)]); err != nil {
-			b.Fatal(err)
-		}
+		testenv.NoError(b, transitionTest(b.Context(), db, 1, numbers[i*7919%len(numbers)], states[i%len(states)]))
 		i++
 		b.StartTimer()
 		if _, err := db.List(b.Context(), 1, order.NewFilter()); err != nil {

@@ -16,6 +16,7 @@ import (
 	"merchantorders/internal/store/pageindex"
 	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/store/sqldb"
+	"merchantorders/internal/testenv"
 )
 
 // onBoth runs a test on both databases, with page indexes that split days of a
@@ -41,9 +42,7 @@ func onBoth(t *testing.T, test func(*testing.T, *DB)) {
 // in one second each.
 func fullDays(t *testing.T, db *DB, orders int) {
 	t.Helper()
-	if err := addTestMerchant(t.Context(), db, 1); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, addTestMerchant(t.Context(), db, 1))
 	addTo(t, db, "R", orders)
 }
 
@@ -71,9 +70,7 @@ func addTo(t *testing.T, db *DB, prefix string, orders int) {
 func firstPage(t *testing.T, db *DB) order.Page {
 	t.Helper()
 	page, err := db.List(t.Context(), 1, order.NewFilter())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	return page
 }
 
@@ -86,9 +83,7 @@ func pagesTest(t *testing.T, db *DB) []order.Page {
 		filter.AnyState, filter.States, filter.PageSize = states == nil, states, 7
 		for more := true; more; filter.Page++ {
 			page, err := db.List(t.Context(), 1, filter)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, err)
 			pages = append(pages, page)
 			more = page.Next != nil
 		}
@@ -142,9 +137,7 @@ func TestListAfterAnError(t *testing.T) {
 				// The index is loaded, and three events behind.
 				firstPage(t, db)
 				for id := range int64(3) {
-					if err := transitionTest(t.Context(), db, 1, id+1, order.Canceled); err != nil {
-						t.Fatal(err)
-					}
+					testenv.NoError(t, transitionTest(t.Context(), db, 1, id+1, order.Canceled))
 				}
 			},
 			corrupt: "UPDATE events SET order_day = 'no day' WHERE seq = (SELECT MAX(seq) - 1 FROM events)",
@@ -155,9 +148,7 @@ func TestListAfterAnError(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "orders.db")
 			db := openTest(t, path)
-			if err := addTestMerchant(t.Context(), db, 1); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, addTestMerchant(t.Context(), db, 1))
 			batch := testBatch(1, "R", 30)
 			for i := range batch {
 				batch[i].Order.State = order.States()[i%3]
@@ -227,9 +218,7 @@ func TestListInSnapshot(t *testing.T) {
 
 func testListInSnapshot(t *testing.T, db, fresh *DB) {
 	t.Helper()
-	if err := addTestMerchant(t.Context(), db, 1); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, addTestMerchant(t.Context(), db, 1))
 	const size = 60
 	if _, err := db.ImportOrders(t.Context(), testBatch(1, "R", size), order.Cause{Actor: order.ActorOperator, At: testTime}); err != nil {
 		t.Fatal(err)
@@ -257,9 +246,7 @@ func testListInSnapshot(t *testing.T, db, fresh *DB) {
 	filter.AnyState, filter.States, filter.PageSize = false, []order.State{order.Registered}, size
 	for read := 0; ctx.Err() == nil && (read < 100 || moves.Load() < 200); read++ {
 		page, err := db.listInSnapshot(t.Context(), 1, filter)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		if int64(len(page.Orders)) != page.Total {
 			t.Errorf("%d orders of %d on one page", len(page.Orders), page.Total)
 		}
@@ -274,13 +261,9 @@ func testListInSnapshot(t *testing.T, db, fresh *DB) {
 	filter.PageSize = 10
 	for filter.Page = 1; filter.Page < 9; filter.Page++ {
 		want, err := fresh.List(t.Context(), 1, filter)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		got, err := db.listInSnapshot(t.Context(), 1, filter)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("page %d (-optimistic +snapshot):\n%s", filter.Page, diff)
 		}
@@ -295,9 +278,7 @@ func TestListManyMerchants(t *testing.T) {
 	db.indexes = pageindex.NewCache(pageindex.DefaultSizes, 200) // about 5 merchants
 	const merchants, rounds = 9, 25
 	for id := range int64(merchants) {
-		if err := addTestMerchant(t.Context(), db, id+1); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, addTestMerchant(t.Context(), db, id+1))
 	}
 	var group sync.WaitGroup
 	for reader := range 4 {
@@ -389,9 +370,7 @@ func TestListEmptiedPage(t *testing.T) {
 		filter := order.NewFilter()
 		filter.AnyState, filter.States = false, []order.State{order.ReturnCanceled}
 		transition := func(to order.State) {
-			if err := transitionTest(t.Context(), db, 1, 7, to); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, transitionTest(t.Context(), db, 1, 7, to))
 		}
 		transition(order.ReturnCanceled)
 		expect := func() {

@@ -8,15 +8,14 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/pgtest"
+	"merchantorders/internal/testenv"
 )
 
 // benchDatabase is a database with a merchant 1.
 func benchDatabase(b *testing.B) *DB {
 	b.Helper()
 	db := openTest(b, filepath.Join(b.TempDir(), "orders.db"))
-	if err := addTestMerchant(b.Context(), db, 1); err != nil {
-		b.Fatal(err)
-	}
+	testenv.NoError(b, addTestMerchant(b.Context(), db, 1))
 	return db
 }
 
@@ -28,13 +27,9 @@ var benchDatabases = []struct {
 	{"sqlite", benchDatabase},
 	{"postgres", func(b *testing.B) *DB {
 		db, err := OpenPostgres(b.Context(), pgtest.Database(b), Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		testenv.NoError(b, err)
 		b.Cleanup(func() { _ = db.Close() })
-		if err := addTestMerchant(b.Context(), db, 1); err != nil {
-			b.Fatal(err)
-		}
+		testenv.NoError(b, addTestMerchant(b.Context(), db, 1))
 		return db
 	}},
 }
@@ -55,9 +50,7 @@ func fill(b *testing.B, db *DB, merchantID int64, n int) []int64 {
 			o.State = states[(begin+i)%len(states)]
 		}
 		results, err := db.ImportOrders(b.Context(), batch, order.Cause{Actor: order.ActorOperator, At: testTime})
-		if err != nil {
-			b.Fatal(err)
-		}
+		testenv.NoError(b, err)
 		for _, result := range results {
 			numbers = append(numbers, result.LegacyID)
 		}
@@ -72,9 +65,7 @@ func BenchmarkOrder(b *testing.B) {
 	withFiles := numbers[:100]
 	for _, number := range withFiles {
 		for _, name := range []string{"a.pdf", "b.pdf", "c.pdf"} {
-			if err := uploadTest(b, db, number, name); err != nil {
-				b.Fatal(err)
-			}
+			testenv.NoError(b, uploadTest(b, db, number, name))
 		}
 	}
 	read := func(key func() order.Identifier) func(*testing.B) {
@@ -118,9 +109,7 @@ func BenchmarkTransition(b *testing.B) {
 			b.ReportAllocs()
 			i := 0
 			for b.Loop() {
-				if err := transitionTest(b.Context(), db, 1, numbers[i*7919%len(numbers)], states[i%len(states)]); err != nil {
-					b.Fatal(err)
-				}
+				testenv.NoError(b, transitionTest(b.Context(), db, 1, numbers[i*7919%len(numbers)], states[i%len(states)]))
 				i++
 			}
 		})

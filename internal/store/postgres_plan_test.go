@@ -13,6 +13,7 @@ import (
 	"merchantorders/internal/store/pageindex"
 	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/store/sqldb"
+	"merchantorders/internal/testenv"
 )
 
 // TestPostgresPlans verifies that lists and the reading of keys follow an index
@@ -24,9 +25,7 @@ func TestPostgresPlans(t *testing.T) {
 		t.Skip("a cluster makes no plan for all arguments; TestDistributedPlans checks its plans")
 	}
 	db := postgresURL(pgtest.Database(t)).Open(t).(*DB)
-	if err := addTestMerchant(t.Context(), db, 1); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, addTestMerchant(t.Context(), db, 1))
 	batch := testBatch(1, "R", 3000)
 	for i := range batch {
 		batch[i].Order.State = order.States()[i%11]
@@ -40,9 +39,7 @@ func TestPostgresPlans(t *testing.T) {
 		checkPlans(t, db, q.WithoutTimeout())
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 }
 
 func checkPlans(t *testing.T, db *DB, on sqldb.Querier) {

@@ -6,6 +6,7 @@ import (
 
 	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/store/storetest"
+	"merchantorders/internal/testenv"
 )
 
 func TestPostgres(t *testing.T) {
@@ -32,9 +33,7 @@ func (url postgresURL) SQL(t *testing.T) *sql.DB {
 	t.Helper()
 	url.Open(t) // makes the tables
 	db, err := sql.Open("pgx", string(url))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }
@@ -42,9 +41,7 @@ func (url postgresURL) SQL(t *testing.T) *sql.DB {
 func openPostgresTest(t testing.TB, url string) *DB {
 	t.Helper()
 	db, err := OpenPostgres(t.Context(), url, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Errorf("close: %v", err)

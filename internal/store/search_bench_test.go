@@ -32,9 +32,7 @@ func fillSearch(b *testing.B, db *DB, orders int) {
 	b.Helper()
 	r := rand.New(rand.NewPCG(14, 2))
 	for merchant := range int64(100) {
-		if err := addTestMerchant(b.Context(), db, merchant+1); err != nil {
-			b.Fatal(err)
-		}
+		testenv.NoError(b, addTestMerchant(b.Context(), db, merchant+1))
 	}
 	syllable := func() string { return syllables[r.IntN(len(syllables))] }
 	step := 3 * 365 * 24 * time.Hour / time.Duration(orders)
@@ -62,9 +60,7 @@ func fillSearch(b *testing.B, db *DB, orders int) {
 	}
 	for calls := 0; calls < 2; calls++ {
 		merged, err := db.MergeWords(b.Context())
-		if err != nil {
-			b.Fatal(err)
-		}
+		testenv.NoError(b, err)
 		if merged {
 			calls = 0
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // burst returns orders of two merchants, most of which were created within hours of one
@@ -36,9 +37,7 @@ func TestSearchLimits(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
 	for _, merchant := range []int64{7, 8} {
-		if err := addTestMerchant(t.Context(), db, merchant); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, addTestMerchant(t.Context(), db, merchant))
 	}
 	r := rand.New(rand.NewPCG(22, 11))
 	batch := burst(r, 1200)
@@ -46,9 +45,7 @@ func TestSearchLimits(t *testing.T) {
 	for i, part := range [][]order.Incoming{batch[:1170], batch[1170:]} {
 		db.dialect.WordsPerBlock = i * 1000 // the newer part is staged
 		results, err := db.ImportOrders(t.Context(), part, order.Cause{At: testTime})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		for j := range part {
 			part[j].Order.LegacyID = results[j].LegacyID
 		}
@@ -101,9 +98,7 @@ func compareSearch(t *testing.T, db *DB, request order.Search, limits wordLimits
 		s := newSearch(db, request)
 		s.limits = limits
 		page, err := s.run(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		for _, o := range page.Orders {
 			got = append(got, o.Reference)
 		}

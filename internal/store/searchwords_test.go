@@ -11,6 +11,7 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/sqldb"
+	"merchantorders/internal/testenv"
 )
 
 // fillPeriods imports orders of Άννα and Maria, ten in each of 40 periods, three of Ζωή in
@@ -19,9 +20,7 @@ import (
 // each first name, and those of its registered orders, newest first.
 func fillPeriods(t *testing.T, db *DB) map[string][]string {
 	t.Helper()
-	if err := addTestMerchant(t.Context(), db, 7); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, addTestMerchant(t.Context(), db, 7))
 	const perPeriod, periods = 10, 40
 	batch := testBatch(7, "R", perPeriod*periods+defaultWordLimits.termWords+1)
 	for i := range batch {
@@ -86,9 +85,7 @@ func TestSearchReads(t *testing.T) {
 				counter := &statementCounter{Querier: s.q}
 				s.q = counter
 				page, err := s.run(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				testenv.NoError(t, err)
 				if pages == 0 && (s.words > test.words+fewKeys+1 || s.read > test.orders || len(page.Orders) != test.limit || counter.statements > test.statements) {
 					t.Errorf("the first page has %d orders and read %d words and %d orders in %d statements, want %d, %d, %d and %d",
 						len(page.Orders), s.words, s.read, counter.statements, test.limit, test.words, test.orders, test.statements)

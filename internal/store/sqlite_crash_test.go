@@ -8,6 +8,7 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/storetest"
+	"merchantorders/internal/testenv"
 )
 
 // TestSQLiteKilled kills a process that commits without pause, again and again,
@@ -15,9 +16,7 @@ import (
 func TestSQLiteKilled(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "orders.db")
-	if err := addTestMerchant(t.Context(), openTest(t, path), childMerchant); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, addTestMerchant(t.Context(), openTest(t, path), childMerchant))
 	var lines []string
 	for round := range 4 {
 		lines = append(lines, killed(t, path, 5+40*round)...)
@@ -44,19 +43,13 @@ func killed(t *testing.T, path string, enough int) []string {
 	t.Helper()
 	cmd := child(t, "commit", path)
 	output, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
+	testenv.NoError(t, cmd.Start())
 	var lines []string
 	for scanner := bufio.NewScanner(output); scanner.Scan(); {
 		lines = append(lines, scanner.Text())
 		if len(lines) == enough {
-			if err := cmd.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, cmd.Process.Kill())
 		}
 	}
 	if err := cmd.Wait(); err == nil || len(lines) < enough {
@@ -72,23 +65,15 @@ func TestSQLiteKeepsItsLocks(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "orders.db")
 	db := openTest(t, path)
-	if err := addTestMerchant(t.Context(), db, childMerchant); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, addTestMerchant(t.Context(), db, childMerchant))
 	for i := range 3 {
 		beside, err := OpenSQLite(t.Context(), path, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := beside.Close(); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
+		testenv.NoError(t, beside.Close())
 		if locked, err := child(t, "locked", path).Output(); err != nil || string(locked) != "true" {
 			t.Errorf("another process finds the database locked: %s, error %v, want true", locked, err)
 		}
-		if err := child(t, "open", path).Run(); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, child(t, "open", path).Run())
 		if _, err := db.ImportOrders(t.Context(), testBatch(childMerchant, strconv.Itoa(i), 5), order.Cause{Actor: order.ActorOperator, At: testTime}); err != nil {
 			t.Errorf("add orders: %v", err)
 		}

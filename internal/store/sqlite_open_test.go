@@ -13,6 +13,7 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/migrations"
+	"merchantorders/internal/testenv"
 )
 
 func TestSQLiteOpenAtOnce(t *testing.T) {
@@ -59,9 +60,7 @@ func TestSQLitePaths(t *testing.T) {
 	} {
 		folder := t.TempDir()
 		path := filepath.Join(folder, "sub #?%20 folder", name)
-		if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, os.Mkdir(filepath.Dir(path), 0o700))
 		db := openTest(t, path)
 		if err := addTestMerchant(t.Context(), db, 1); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -89,14 +88,10 @@ func TestSQLitePaths(t *testing.T) {
 func TestSQLiteFileMode(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "orders.db")
-	if err := addTestMerchant(t.Context(), openTest(t, path), 1); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, addTestMerchant(t.Context(), openTest(t, path), 1))
 	for _, end := range []string{"", "-wal", "-shm", ".lock"} {
 		info, err := os.Stat(path + end)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		if info.Mode().Perm() != 0o600 {
 			t.Errorf("%s has the mode %v, want -rw-------", info.Name(), info.Mode())
 		}
@@ -129,9 +124,7 @@ func TestSQLiteCannotOpen(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	text := filepath.Join(folder, "text.db")
-	if err := os.WriteFile(text, []byte(strings.Repeat("this is no database\n", 1000)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(text, []byte(strings.Repeat("this is no database\n", 1000)), 0o600))
 	for path, says := range map[string]string{
 		filepath.Join(folder, "no", "orders.db"): "no such file or directory",
 		filepath.Join(text, "orders.db"):         "not a directory",
@@ -156,9 +149,7 @@ func TestMigrationsGoBack(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
 	provider, err := migrations.SQLite.Provider(sqlOn(t, db))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	made := sqliteSchema(t, db)
 	if _, err := provider.DownTo(t.Context(), 0); err != nil {
 		t.Fatalf("down: %v", err)
@@ -186,20 +177,14 @@ func sqliteSchema(t *testing.T, db *DB) map[string]string {
 	t.Helper()
 	rows, err := sqlOn(t, db).QueryContext(t.Context(),
 		"SELECT name, COALESCE(sql, '') FROM sqlite_schema WHERE name NOT LIKE 'goose%' AND name NOT LIKE 'sqlite_%'")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	defer func() { _ = rows.Close() }()
 	schema := make(map[string]string)
 	for rows.Next() {
 		var name, text string
-		if err := rows.Scan(&name, &text); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, rows.Scan(&name, &text))
 		schema[name] = text
 	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, rows.Err())
 	return schema
 }

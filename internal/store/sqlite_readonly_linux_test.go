@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 // TestSQLiteReadOnlyFolder opens databases in a folder that may not be written
@@ -17,13 +19,9 @@ func TestSQLiteReadOnlyFolder(t *testing.T) {
 	there := filepath.Join(folder, "there.db")
 	openTest(t, there)
 	for _, file := range []string{there, there + ".lock"} {
-		if err := os.Chmod(file, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, os.Chmod(file, 0o644))
 	}
-	if err := os.Chmod(folder, 0o555); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.Chmod(folder, 0o555))
 	t.Cleanup(func() { _ = os.Chmod(folder, 0o755) })
 	for _, path := range []string{filepath.Join(folder, "new.db"), there} {
 		err := openUnprivileged(t, path)

@@ -8,6 +8,7 @@ import (
 
 	"merchantorders/internal/store/pageindex"
 	"merchantorders/internal/store/storetest"
+	"merchantorders/internal/testenv"
 )
 
 func TestSQLite(t *testing.T) {
@@ -66,13 +67,9 @@ func (path sqliteFile) SQL(t *testing.T) *sql.DB {
 func sqlOn(t *testing.T, db *DB) *sql.DB {
 	t.Helper()
 	var path string
-	if err := db.sql.QueryRow(t.Context(), `SELECT file FROM pragma_database_list WHERE name = 'main'`, nil, &path); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, db.sql.QueryRow(t.Context(), `SELECT file FROM pragma_database_list WHERE name = 'main'`, nil, &path))
 	connections, err := sql.Open("sqlite", "file:"+url.PathEscape(path)+"?_txlock=immediate&_pragma=busy_timeout(60000)&_pragma=foreign_keys(1)")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = connections.Close() })
 	return connections
 }
@@ -81,12 +78,8 @@ func sqlOn(t *testing.T, db *DB) *sql.DB {
 func openTest(t testing.TB, path string) *DB {
 	t.Helper()
 	db, err := OpenSQLite(t.Context(), path, Options{})
-	if err != nil {
-		t.Fatalf("open: %v", err)
-	}
-	if err := db.WatchCommits(t.Context()); err != nil {
-		t.Fatalf("watch commits: %v", err)
-	}
+	testenv.NoError(t, err)
+	testenv.NoError(t, db.WatchCommits(t.Context()))
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Errorf("close: %v", err)

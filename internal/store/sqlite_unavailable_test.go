@@ -11,6 +11,7 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/sqldb"
+	"merchantorders/internal/testenv"
 )
 
 // blocked opens a database whose lock for writing somebody else holds. The lock
@@ -19,22 +20,16 @@ func blocked(t *testing.T) (db *DB, unblock func()) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "orders.db")
 	first := openTest(t, path)
-	if err := addTestMerchant(t.Context(), first, 1); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, addTestMerchant(t.Context(), first, 1))
 	if _, err := first.ImportOrders(t.Context(), testBatch(1, "R", 1), order.Cause{Actor: order.ActorOperator, At: testTime}); err != nil {
 		t.Fatal(err)
 	}
 	db = openTest(t, path)
 	lock, err := sqlOn(t, db).BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	return db, func() {
 		t.Helper()
-		if err := lock.Rollback(); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, lock.Rollback())
 	}
 }
 
@@ -71,9 +66,7 @@ func (c *countingContext) Err() error {
 func TestSQLiteFull(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
-	if err := addTestMerchant(t.Context(), db, 1); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, addTestMerchant(t.Context(), db, 1))
 	// The number of pages cannot be set below what there are.
 	limitPages(t, db, 1)
 	const size = 50
@@ -100,7 +93,5 @@ func limitPages(t *testing.T, db *DB, n int) {
 		_, err := q.Exec(t.Context(), fmt.Sprintf("PRAGMA max_page_count = %d", n))
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
 )
 
@@ -28,9 +29,7 @@ func TestObserve(t *testing.T) {
 			return clock
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	ctx := t.Context()
 	canceled, cancel := context.WithCancel(ctx)
@@ -56,12 +55,8 @@ func TestObserve(t *testing.T) {
 func TestClosed(t *testing.T) {
 	t.Parallel()
 	db, err := OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "orders.db"), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
+	testenv.NoError(t, db.Close())
 	if err := db.Close(); err != nil {
 		t.Errorf("close again: %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/migrations"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/webhook"
 )
 
@@ -25,18 +26,14 @@ func TestSurvey(t *testing.T) {
 		survey := func(when string) {
 			t.Helper()
 			got, err := db.Survey(t.Context(), testTime.Add(48*time.Hour))
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, err)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("%s: survey (-want +got):\n%s", when, diff)
 			}
 		}
 		survey("empty")
 		for merchant := range int64(3) {
-			if err := addTestMerchant(t.Context(), db, 1+merchant); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, addTestMerchant(t.Context(), db, 1+merchant))
 		}
 		// Merchant 1 has a canceled order that is older than all others, and merchant 3
 		// has none.
@@ -45,15 +42,11 @@ func TestSurvey(t *testing.T) {
 		batch[1].Order.CreatedAt = testTime.AddDate(0, 0, -2)
 		batch[4].Order.CreatedAt = testTime.AddDate(0, 0, -3)
 		results, err := db.ImportOrders(t.Context(), batch, order.Cause{Actor: order.ActorOperator, At: testTime})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		want.Orders[order.Registered], want.Orders[order.Canceled] = 4, 1
 		want.OldestNew, want.Overdue = batch[4].Order.CreatedAt, 4
 		survey("with orders")
-		if err := transitionTest(t.Context(), db, 2, results[4].LegacyID, order.InProcessing); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, transitionTest(t.Context(), db, 2, results[4].LegacyID, order.InProcessing))
 		want.Orders[order.Registered], want.Orders[order.InProcessing] = 3, 1
 		want.OldestNew, want.Overdue = batch[1].Order.CreatedAt, 3
 		survey("after a transition")
@@ -83,17 +76,13 @@ func addTestWebhook(t *testing.T, db *DB, merchantID int64, state webhook.State,
 		})
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 }
 
 // newestSchema returns the version of the schema that this program knows.
 func newestSchema(t *testing.T) int64 {
 	t.Helper()
 	steps, err := migrations.SQLite.Steps()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	return steps[len(steps)-1].Version
 }

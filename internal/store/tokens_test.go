@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
 )
 
@@ -16,22 +17,14 @@ func TestGrantWithoutCommitVersion(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "orders.db")
 	db, err := OpenSQLite(t.Context(), path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
-	if err := addTestMerchant(t.Context(), db, 7); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, addTestMerchant(t.Context(), db, 7))
 	registry := token.NewRegistry(db, func() time.Time { return testTime })
 	text, added, err := registry.Create(t.Context(), 7, order.ScopeOrdersRead, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	hash, err := token.HashText(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	for range 2 {
 		g, err := db.Grant(t.Context(), hash)
 		if err != nil || g.MerchantID != 7 || !g.RevokedAt.IsZero() {

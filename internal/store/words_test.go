@@ -9,20 +9,17 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/sqldb"
+	"merchantorders/internal/testenv"
 )
 
 // readWords returns all words, and how many blocks have staged ones.
 func readWords(t *testing.T, db *DB) (rows []Word, blocks int) {
 	t.Helper()
 	rows, err := sqldb.All(t.Context(), db.sql, `SELECT word, created_at, legacy_id, merchant_id FROM order_words`, nil, scanWord)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	slices.SortFunc(rows, Word.Compare)
 	all, err := stagedBlocks(t.Context(), db.sql)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	return rows, len(all)
 }
 
@@ -32,9 +29,7 @@ func TestMergeWords(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "orders.db")
 	db := openTest(t, path)
 	db.dialect.WordsPerBlock = 100
-	if err := addTestMerchant(t.Context(), db, 7); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, addTestMerchant(t.Context(), db, 7))
 	add := func(ctx context.Context, prefix string, n int) error {
 		_, err := db.ImportOrders(ctx, testBatch(7, prefix, n), order.Cause{At: testTime})
 		return err
@@ -43,9 +38,7 @@ func TestMergeWords(t *testing.T) {
 		t.Errorf("merged nothing: %v, %v", merged, err)
 	}
 	for i := range 40 {
-		if err := add(t.Context(), fmt.Sprintf("R%d", i), 20); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, add(t.Context(), fmt.Sprintf("R%d", i), 20))
 	}
 	before, blocks := readWords(t, db)
 	if len(before) < 800*5 || blocks < 2*mergedBlocks {
@@ -61,18 +54,14 @@ func TestMergeWords(t *testing.T) {
 		// Twice, because the first call sees the newest block.
 		for calls := 0; calls < 2; calls++ {
 			merged, err := db.MergeWords(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, err)
 			if merged {
 				calls = 0
 			}
 		}
 	}
 	merge()
-	if err := <-added; err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, <-added)
 	merge()
 	after, blocks := readWords(t, db)
 	if blocks >= minBlocks {
@@ -91,9 +80,7 @@ func TestMergeWords(t *testing.T) {
 func TestChangeIndexed(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
-	if err := addTestMerchant(t.Context(), db, 7); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, addTestMerchant(t.Context(), db, 7))
 	if _, err := db.ImportOrders(t.Context(), testBatch(7, "R", 3), order.Cause{At: testTime}); err != nil {
 		t.Fatal(err)
 	}
@@ -108,15 +95,11 @@ func TestChangeIndexed(t *testing.T) {
 				return err
 			})
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 	}
 	found := func(phone string) int {
 		page, err := db.Search(t.Context(), order.Search{Phone: phone, From: order.NoDay, To: order.NoDay, Limit: 100})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		return len(page.Orders)
 	}
 	words, _ := readWords(t, db)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
 )
 
@@ -21,9 +22,7 @@ func TestMaxLifetime(t *testing.T) {
 	} {
 		registry, store, _ := newRegistry()
 		_, old, err := registry.Create(t.Context(), 355, order.DefaultScopes, 0) // before there was a maximum
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		registry.MaxLifetime = time.Hour
 		created, err := registry.Add(t.Context(), token.Request{MerchantID: 355, Scopes: order.ScopeOrdersRead, Lifetime: test.lifetime}, token.CreateOptions{})
 		rotated, rotateErr := registry.Rotate(t.Context(), token.Rotation{ID: old.ID, Lifetime: test.lifetime}, token.CreateOptions{})
@@ -83,9 +82,7 @@ func TestActingToken(t *testing.T) {
 		by := acting[test.by]
 		request := token.Request{MerchantID: test.of.MerchantID, Operator: test.of.Operator(), Scopes: test.of.Scopes, Label: "label"}
 		old, err := registry.Add(t.Context(), request, options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		request.By = by
 		if !errors.Is(test.rotated, token.ErrUnknown) { // a request names no other merchant
 			if _, err := registry.Add(t.Context(), request, options); !errors.Is(err, test.rotated) {
@@ -117,17 +114,13 @@ func TestTooMany(t *testing.T) {
 	t.Parallel()
 	registry, _, clock := newRegistry()
 	_, acting, err := registry.Create(t.Context(), 355, order.MerchantScopes, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	add := func() error {
 		_, err := registry.Add(t.Context(), token.Request{MerchantID: 355, Scopes: order.ScopeOrdersRead, Lifetime: time.Hour, By: &acting}, token.CreateOptions{})
 		return err
 	}
 	for range token.MaxValid - 1 {
-		if err := add(); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, add())
 	}
 	if err := add(); !errors.Is(err, token.ErrTooMany) {
 		t.Errorf("beyond the valid ones: %v", err)

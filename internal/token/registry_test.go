@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
 )
 
@@ -31,9 +32,7 @@ func TestCreateAndAuthenticate(t *testing.T) {
 	t.Parallel()
 	registry, store, _ := newRegistry()
 	text, made, err := registry.Create(t.Context(), 355, order.ScopeOrdersRead, 90*time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	want := token.Token{
 		ID: 1, MerchantID: 355, Scopes: order.ScopeOrdersRead, Hint: text[:7],
 		CreatedAt: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC),
@@ -112,9 +111,7 @@ func TestAuthenticateRefuses(t *testing.T) {
 	}
 
 	short, _, err := registry.Create(t.Context(), 355, order.DefaultScopes, time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	clock.move(time.Hour - time.Second)
 	if _, err := registry.Authenticate(t.Context(), short, netip.Addr{}); err != nil {
 		t.Errorf("just before the expiry: %v", err)
@@ -155,9 +152,7 @@ func TestRotate(t *testing.T) {
 			}
 		}
 		first, before, err := create()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		text, created, old, err := rotate(t.Context(), registry, first, c.overlap, c.renewed)
 		if err != nil || text == first || created.ID != 2 || old.ID != 1 || created != store.tokens[2] || old != store.tokens[1] {
 			t.Errorf("%s: %+v, %+v, error %v", name, created, old, err)
@@ -203,9 +198,7 @@ func TestRotateRefuses(t *testing.T) {
 	t.Parallel()
 	registry, store, clock := newRegistry()
 	text, _, err := registry.Create(t.Context(), 355, order.DefaultScopes, time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	unknown, _ := token.NewText(token.MerchantPrefix)
 	for _, name := range []string{"2", "0", "x", unknown} {
 		if _, _, _, err := rotate(t.Context(), registry, name, 0, 0); !errors.Is(err, token.ErrUnknown) {
@@ -229,13 +222,9 @@ func TestRevoke(t *testing.T) {
 	} {
 		registry, store, clock := newRegistry()
 		kept, _, err := registry.Create(t.Context(), 355, order.DefaultScopes, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		text, made, err := registry.Create(t.Context(), 355, order.DefaultScopes, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		for range 2 { // revoking again changes nothing
 			clock.move(time.Minute)
 			if id, err := registry.Revoke(t.Context(), by(made, text)); err != nil || id != made.ID {
@@ -279,13 +268,9 @@ func TestRecordUses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		registry, store, clock := newRegistry()
 		first, _, err := registry.Create(t.Context(), 355, order.DefaultScopes, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		second, _, err := registry.Create(t.Context(), 356, order.DefaultScopes, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		here, there := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("2001:db8::1")
 		verify := func(text string, from netip.Addr) {
 			if _, err := registry.Authenticate(t.Context(), text, from); err != nil {
@@ -333,9 +318,7 @@ func TestRecordUsesRetries(t *testing.T) {
 		var texts []string
 		for range 2 {
 			text, _, err := registry.Create(t.Context(), 355, order.DefaultScopes, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, err)
 			if _, err := registry.Authenticate(t.Context(), text, netip.Addr{}); err != nil {
 				t.Fatal(err)
 			}
@@ -376,9 +359,7 @@ func TestRecordUsesTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		registry, store, _ := newRegistry()
 		text, _, err := registry.Create(t.Context(), 355, order.DefaultScopes, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		if _, err := registry.Authenticate(t.Context(), text, netip.Addr{}); err != nil {
 			t.Fatal(err)
 		}
@@ -397,9 +378,7 @@ func TestConcurrentUse(t *testing.T) {
 	t.Parallel()
 	registry, store, clock := newRegistry()
 	text, _, err := registry.Create(t.Context(), 355, order.DefaultScopes, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	var keeper, all sync.WaitGroup
 	keeper.Go(func() { registry.RecordUses(ctx, time.Microsecond, slog.New(slog.DiscardHandler)) })

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"code.dny.dev/ssrf"
+
+	"merchantorders/internal/testenv"
 )
 
 // hostile are hosts of URLs that must never be connected to. Names are resolved to the
@@ -43,9 +45,7 @@ var hostile = []string{
 func listener(t *testing.T) (port string, connections *atomic.Int64) {
 	t.Helper()
 	l, err := net.Listen("tcp", ":0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	connections = new(atomic.Int64)
 	go func() {

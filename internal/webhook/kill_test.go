@@ -143,9 +143,7 @@ func TestKilledSenders(t *testing.T) {
 func killSenders(t *testing.T, database string) {
 	merchants, events, kills := testenv.Count(10, 100), testenv.Count(100, 1000), testenv.Count(2, 50)
 	db, err := openStore(t.Context(), database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	s := &shops{TB: t, byPath: make(map[string]*shop)}
 	server := httptest.NewServer(s)
@@ -156,15 +154,11 @@ func killSenders(t *testing.T, database string) {
 	var children [2]*exec.Cmd
 	start := func(i int) {
 		program, err := os.Executable()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		children[i] = exec.CommandContext(t.Context(), program)
 		children[i].Env = append(os.Environ(), childVariable+"="+database)
 		children[i].Stderr = os.Stderr
-		if err := children[i].Start(); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, children[i].Start())
 	}
 	kill := func(i int) {
 		_ = children[i].Process.Kill()
@@ -212,13 +206,9 @@ func addShops(t *testing.T, s *shops, db *store.DB, orders *order.Service, url s
 	hooks := webhook.NewService(webhook.ServiceOptions{Store: db, Encoder: plainEncoder{}, Now: time.Now, AllowPrivate: true})
 	for m := range merchants {
 		id, path := int64(1+m), fmt.Sprintf("/%d", 1+m)
-		if err := orders.AddMerchant(t.Context(), id, "Shop", order.MerchantOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, orders.AddMerchant(t.Context(), id, "Shop", order.MerchantOptions{}))
 		e, err := hooks.Add(t.Context(), order.ActorMerchant, webhook.Addition{MerchantID: id, URL: url + path}, webhook.ChangeOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		s.byPath[path] = &shop{secret: string(e.Secret)}
 	}
 }

@@ -140,9 +140,7 @@ func TestDisabled(t *testing.T) {
 	endpoints := w.addEndpoints(2, 1)
 	types := webhook.NewTypes(order.WebhookFailed)
 	watcher, err := w.hooks.Add(t.Context(), order.ActorMerchant, webhook.Addition{MerchantID: 1, URL: "https://w.example.com", Types: types}, webhook.ChangeOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	r.know(append(endpoints, watcher)...)
 	var status atomic.Int64
 	status.Store(410)

@@ -14,6 +14,7 @@ import (
 	"merchantorders/client"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/webhook"
 )
 
@@ -45,13 +46,9 @@ func openWorld(t *testing.T, poster webhook.Poster) *world {
 func openWorldOn(t *testing.T, database string, poster webhook.Poster) *world {
 	t.Helper()
 	db, err := openStore(t.Context(), database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
-	if err := db.WatchCommits(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, db.WatchCommits(t.Context()))
 	w := &world{T: t, db: db, orders: order.NewService(db, nil, time.Now, slog.New(slog.DiscardHandler))}
 	w.hooks = webhook.NewService(webhook.ServiceOptions{Store: db, Poster: poster, Encoder: plainEncoder{}, Now: time.Now})
 	return w

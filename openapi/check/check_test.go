@@ -42,9 +42,7 @@ func TestDocumentsWithThirdPartyTools(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range inputs {
 		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		write(t, filepath.Join(folder, name), text)
 	}
 	for _, document := range openapi.Documents() {
@@ -88,21 +86,15 @@ func run(t *testing.T, folder string, s *apptest.Server, name string, args ...st
 
 func write(t *testing.T, path string, text []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(path, text, 0o600))
 }
 
 func fetch(t *testing.T, address string) []byte {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
 	if err != nil || response.StatusCode != http.StatusOK {

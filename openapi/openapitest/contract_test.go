@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"merchantorders/internal/testenv"
 	"merchantorders/openapi"
 )
 
@@ -167,17 +168,13 @@ func changed(t *testing.T, name, old, new string) *Contract {
 				t.Fatalf("%s does not have %q", name, old)
 			}
 			changed, err := openapi.Parse(name, []byte(text))
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, err)
 			document = changed
 		}
 		documents = append(documents, document)
 	}
 	contract, err := Load(documents)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	return contract
 }
 

@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 // fakeTest is a testing.TB whose cleanups a test can run.
@@ -61,14 +63,10 @@ func reject(t *testing.T, handler http.Handler, transport http.RoundTripper) {
 	server := httptest.NewServer(handler)
 	defer server.Close()
 	request, err := http.NewRequestWithContext(t.Context(), "PATCH", server.URL+"/v2/orders/SF-1/reject", strings.NewReader(`{"status":"D"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	request.Header.Set("Authorization", "Bearer mo_x")
 	response, err := transport.RoundTrip(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	if text, err := io.ReadAll(response.Body); err != nil || !strings.HasPrefix(string(text), `{"success":`) {
 		t.Errorf("the client reads %q, %v", text, err)
 	}

@@ -49,12 +49,8 @@ func installAxe(t *testing.T) axeScript {
 	folder := t.TempDir()
 	for _, name := range []string{"package.json", "package-lock.json"} {
 		text, err := os.ReadFile(filepath.Join("axe", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(folder, name), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
+		testenv.NoError(t, os.WriteFile(filepath.Join(folder, name), text, 0o600))
 	}
 	install := exec.CommandContext(t.Context(), npm, "ci", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts")
 	install.Dir = folder
@@ -62,9 +58,7 @@ func installAxe(t *testing.T) axeScript {
 		t.Fatalf("install axe-core: %v: %s", err, output)
 	}
 	text, err := os.ReadFile(filepath.Join(folder, "node_modules", "axe-core", "axe.min.js"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	return axeScript(text)
 }
 

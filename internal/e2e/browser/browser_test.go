@@ -96,18 +96,12 @@ func open(t *testing.T, base string) *tab {
 	t.Helper()
 	tabContext, closeTab := chromedp.NewContext(startBrowser(t))
 	// The time counts for what is done on the tab, not for the tab.
-	if err := chromedp.Do(tabContext); err != nil {
-		t.Fatalf("open a tab: %v", err)
-	}
+	testenv.NoError(t, chromedp.Do(tabContext))
 	ctx, cancel := context.WithTimeout(tabContext, timeout)
 	watched := &tab{ctx: ctx}
 	own, err := url.Parse(base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := chromedp.Listen(ctx, func(event any) { watched.note(own.Host, event) }); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
+	testenv.NoError(t, chromedp.Listen(ctx, func(event any) { watched.note(own.Host, event) }))
 	t.Cleanup(func() {
 		cancel()
 		closeTab()

@@ -16,6 +16,7 @@ import (
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/ingest/ingesttest"
 	"merchantorders/internal/store/pgtest"
+	"merchantorders/internal/testenv"
 )
 
 // TestConsole goes through the console as a merchant's staff do, on each database.
@@ -222,19 +223,13 @@ func (p *staff) addFiles(t *testing.T, path string) {
 func (p *staff) api(t *testing.T, token, method, path string) (int, string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, p.BaseURL+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	request.Header.Set("Authorization", "Bearer "+token)
 	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	return response.StatusCode, string(body)
 }
 

@@ -13,6 +13,7 @@ import (
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/console"
 	"merchantorders/internal/ingest/ingesttest"
+	"merchantorders/internal/testenv"
 )
 
 // consolePage is a page of the console that pictures are taken of and that axe checks.
@@ -100,9 +101,7 @@ func TestConsolePages(t *testing.T) {
 	for _, pages := range [][]consolePage{publicPages, merchantPages, operatorPages} {
 		for _, page := range pages {
 			target, err := url.Parse("http://127.0.0.1" + page.path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, err)
 			_, pattern := mux.Handler(&http.Request{Method: http.MethodGet, URL: target, Host: target.Host})
 			delete(gets, pattern)
 		}
@@ -151,15 +150,11 @@ func prepareConsole(t *testing.T) (*apptest.Server, string) {
 func post(t *testing.T, s *apptest.Server, token, path, body string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.BaseURL+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	request.Header.Set("Authorization", "Bearer "+token)
 	request.Header.Set("Content-Type", "application/json")
 	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	defer response.Body.Close()
 	if response.StatusCode >= http.StatusBadRequest {
 		t.Fatalf("POST %s: %s", path, response.Status)

@@ -12,6 +12,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"merchantorders/internal/testenv"
 )
 
 // stop is the element that has the focus.
@@ -96,9 +98,7 @@ func (p *staff) insert(t *testing.T, text string) {
 func (p *staff) uploadByKeyboard(t *testing.T) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "keyboard.pdf")
-	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(file, []byte("x"), 0o600))
 	p.tabTo(t, "#file")
 	command(t, p.tab, page.SetInterceptFileChooserDialog, page.SetInterceptFileChooserDialogParams{Enabled: true})
 	value(t, p.tab, chromedp.WaitEvent(page.FileChooserOpened, nil, chromedp.KeyEvent(kb.Enter)))

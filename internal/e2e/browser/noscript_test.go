@@ -8,6 +8,8 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+
+	"merchantorders/internal/testenv"
 )
 
 // useNoScripts works in a browser that runs no scripts.
@@ -20,9 +22,7 @@ func (p *staff) useNoScripts(t *testing.T) {
 	p.wait(t, ".notice.good", "The order is accepted.")
 
 	file := filepath.Join(t.TempDir(), "plain.pdf")
-	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(file, []byte("x"), 0o600))
 	p.run(t, chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{file}))
 	p.click(t, ".upload button")
 	p.wait(t, ".notice.good", "The files are stored.")

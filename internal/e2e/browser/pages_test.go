@@ -13,6 +13,7 @@ import (
 
 	"merchantorders/docs"
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/testenv"
 	"merchantorders/openapi"
 	"merchantorders/openapi/openapitest"
 )
@@ -28,9 +29,7 @@ func (w *tab) picture(t *testing.T, name string) {
 		return
 	}
 	png := value(t, w, chromedp.FullScreenshot(100))
-	if err := os.WriteFile(filepath.Join(pictures, name+".png"), png, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(filepath.Join(pictures, name+".png"), png, 0o600))
 }
 
 // operations is what a reference shows, once it does.

@@ -16,6 +16,7 @@ import (
 
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/ingest/ingesttest"
+	"merchantorders/internal/testenv"
 )
 
 // visitor is a person at the console, without a browser.
@@ -28,9 +29,7 @@ type visitor struct {
 func visit(t *testing.T, base, token string) *visitor {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	v := &visitor{http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, base}
 	if status, body := v.ask(t, address{"POST", "/"}, url.Values{"token": {token}}); status != http.StatusSeeOther {
 		t.Fatalf("sign in: %d %s", status, body)
@@ -52,19 +51,13 @@ func (v *visitor) ask(t *testing.T, to address, form url.Values) (int, string) {
 		contentType = "multipart/form-data; boundary=b"
 	}
 	request, err := http.NewRequestWithContext(t.Context(), to.method, v.base+to.path, strings.NewReader(content))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	request.Header.Set("Content-Type", contentType)
 	response, err := v.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	for _, name := range []string{"Date", "X-Request-Id", "Content-Length"} {
 		response.Header.Del(name)
 	}

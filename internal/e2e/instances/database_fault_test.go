@@ -113,9 +113,7 @@ func TestDatabaseStopsAndReturns(t *testing.T) {
 	outage{
 		begin: func(*testing.T) { server.Stop() },
 		end: func(t *testing.T) {
-			if err := server.Run(); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, server.Run())
 		},
 	}.run(t, onPostgres(t, withPassword(t, server.Database(t))))
 }
@@ -188,8 +186,6 @@ func goroutines(t testing.TB, c client) int {
 		t.Fatal("the metrics do not tell of goroutines")
 	}
 	n, err := strconv.Atoi(found[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	return n
 }

@@ -47,12 +47,8 @@ func TestFailoverLosesCommits(t *testing.T) {
 		t.Fatalf("the order does not name its merchant: %s", lostName.body)
 	}
 	primary.Stop()
-	if err := standby.Run(); err != nil {
-		t.Fatal(err)
-	}
-	if err := standby.Promote(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, standby.Run())
+	testenv.NoError(t, standby.Promote())
 
 	same := func(survivor client, paths []string, lost map[string]response) {
 		t.Helper()

@@ -86,22 +86,16 @@ func TestSyncThroughTheFeed(t *testing.T) {
 func storedStates(t *testing.T, i installation) map[string]string {
 	t.Helper()
 	rows, err := i.tables(t).QueryContext(t.Context(), `SELECT reference, state FROM orders WHERE merchant_id = $1`, merchantID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	defer func() { _ = rows.Close() }()
 	states := map[string]string{}
 	for rows.Next() {
 		var reference string
 		var state order.State
-		if err := rows.Scan(&reference, &state); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, rows.Scan(&reference, &state))
 		states[reference] = state.String()
 	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, rows.Err())
 	return states
 }
 

@@ -14,6 +14,7 @@ import (
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/filestore/s3test"
 	"merchantorders/internal/store/pgtest"
+	"merchantorders/internal/testenv"
 )
 
 const merchantID = apptest.MerchantID
@@ -143,9 +144,7 @@ func (i installation) pair(t testing.TB, token string) [2]client {
 func (i installation) tables(t testing.TB) *sql.DB {
 	t.Helper()
 	db, err := sql.Open(i.driver, i.source)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }
@@ -154,8 +153,6 @@ func (i installation) tables(t testing.TB) *sql.DB {
 func number(t testing.TB, db *sql.DB, query string, args ...any) int {
 	t.Helper()
 	var n int
-	if err := db.QueryRowContext(t.Context(), query, args...).Scan(&n); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, db.QueryRowContext(t.Context(), query, args...).Scan(&n))
 	return n
 }

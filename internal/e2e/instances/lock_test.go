@@ -25,9 +25,7 @@ func waiting(t *testing.T, db *sql.DB) int {
 func locked(t *testing.T, db *sql.DB, statement string, args ...any) (release func()) {
 	t.Helper()
 	tx, err := db.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	if _, err := tx.ExecContext(t.Context(), statement, args...); err != nil {
 		t.Fatal(err)
 	}
@@ -94,9 +92,7 @@ func TestFrozenInstanceLosesLocks(t *testing.T) {
 	responded := make(chan response, 1)
 	go func() { responded <- one.ask(t, d.method, d.path(1), d.body) }()
 	testenv.Eventually(t, "the change waits for the counter", func() bool { return waiting(t, tables) == 1 })
-	if err := syscall.Kill(frozen.PID(), syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, syscall.Kill(frozen.PID(), syscall.SIGSTOP))
 	testenv.Eventually(t, "the instance is frozen", func() bool { return stopped(t, frozen.PID()) })
 	release()
 	testenv.Eventually(t, "the frozen instance holds the lock", func() bool {
@@ -107,9 +103,7 @@ func TestFrozenInstanceLosesLocks(t *testing.T) {
 	testenv.Eventually(t, "another instance changes another order", func() bool {
 		return other.ask(t, d.method, d.path(2), d.body).status == http.StatusOK
 	})
-	if err := syscall.Kill(frozen.PID(), syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, syscall.Kill(frozen.PID(), syscall.SIGCONT))
 	if got := <-responded; got.status != http.StatusServiceUnavailable {
 		t.Errorf("the change of the frozen instance: %d %s, want 503", got.status, got.body)
 	}

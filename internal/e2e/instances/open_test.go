@@ -190,9 +190,7 @@ func TestEmptyDatabase(t *testing.T) {
 		}
 		empty()
 	}
-	if err := os.Mkdir(filepath.Join(files, "invoices"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.Mkdir(filepath.Join(files, "invoices"), 0o700))
 	refused(t, "database", `the folder `+files+` contains invoices, but the database postgres://[^@]* is missing or empty`, nil, settings...)
 	empty()
 	bucket, endpoint := s3test.Bucket(t)
@@ -214,12 +212,8 @@ func TestEmptyDatabase(t *testing.T) {
 func storeFile(t *testing.T, bucket, endpoint string) {
 	t.Helper()
 	files, err := s3.Open(t.Context(), s3.Bucket{Name: bucket, Region: s3test.Region, Endpoint: endpoint})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := files.OpenStaging(t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
+	testenv.NoError(t, files.OpenStaging(t.TempDir()))
 	staged, err := files.Stage(t.Context())
 	if err == nil {
 		_, err = staged.Write([]byte("x"))
@@ -227,9 +221,7 @@ func storeFile(t *testing.T, bucket, endpoint string) {
 	if err == nil {
 		err = staged.Commit(t.Context(), "invoices/R-1/a.pdf")
 	}
-	if err := errors.Join(err, files.Close()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, errors.Join(err, files.Close()))
 }
 
 // TestStorageCannotBeOpened starts servers with storages that are not what they
@@ -241,9 +233,7 @@ func TestStorageCannotBeOpened(t *testing.T) {
 	wrongKey := []string{"AWS_ACCESS_KEY_ID=nobody", "AWS_SECRET_ACCESS_KEY=" + secret}
 	wrongSecret := []string{"AWS_SECRET_ACCESS_KEY=" + secret}
 	secretFile := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(secretFile, []byte(secret), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(secretFile, []byte(secret), 0o600))
 	wrongFile := []string{"AWS_SECRET_ACCESS_KEY=", "MERCHANT_ORDERS_AWS_SECRET_ACCESS_KEY_FILE=" + secretFile}
 	noFile := []string{"AWS_SECRET_ACCESS_KEY=", "MERCHANT_ORDERS_AWS_SECRET_ACCESS_KEY_FILE=/dev/null/x"}
 	none := []string{"AWS_ACCESS_KEY_ID=", "AWS_SECRET_ACCESS_KEY=", "AWS_EC2_METADATA_DISABLED=true"}
@@ -276,14 +266,10 @@ func TestStorageCannotBeOpened(t *testing.T) {
 		server := s3test.StartServer(t)
 		defer server.Remove()
 		bucket, err := server.NewBucket()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		server.Stop()
 		server.ReadOnly = true
-		if err := server.Run(); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, server.Run())
 		refused(t, "storage", `cannot be written to: the credentials do not allow this`, nil, "--storage", storage(bucket, server.Endpoint()))
 	})
 }
@@ -318,9 +304,7 @@ func readOnly(folder string, command ...string) *exec.Cmd {
 func urlOf(t testing.TB, address string) *url.URL {
 	t.Helper()
 	u, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	return u
 }
 
@@ -331,13 +315,9 @@ func askPasswordOf(t *testing.T, role string) {
 	db := admin(t, pgtest.Shared(t))
 	path := setting(t, db, "hba_file")
 	rules, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	rule := fmt.Sprintf("host all %s 127.0.0.1/32 scram-sha-256\n", role)
-	if err := os.WriteFile(path, append([]byte(rule), rules...), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(path, append([]byte(rule), rules...), 0o600))
 	execute(t, db, `SELECT pg_reload_conf()`)
 	testenv.Eventually(t, "the server has taken the rule over", func() bool {
 		return number(t, db, `SELECT COUNT(*) FROM pg_hba_file_rules WHERE auth_method = 'scram-sha-256'`) > 0
@@ -348,9 +328,7 @@ func askPasswordOf(t *testing.T, role string) {
 func silentServer(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
 	return listener.Addr().String()
 }

@@ -12,15 +12,14 @@ import (
 	"testing"
 
 	"merchantorders/internal/store/pgtest"
+	"merchantorders/internal/testenv"
 )
 
 // admin opens the database of a server that is always there.
 func admin(t testing.TB, server *pgtest.Server) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("pgx", server.URL("postgres"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }
@@ -39,9 +38,7 @@ func execute(t testing.TB, db *sql.DB, statements ...string) {
 func setting(t testing.TB, db *sql.DB, name string) string {
 	t.Helper()
 	var value string
-	if err := db.QueryRowContext(t.Context(), "SHOW "+name).Scan(&value); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, db.QueryRowContext(t.Context(), "SHOW "+name).Scan(&value))
 	return value
 }
 
@@ -52,14 +49,10 @@ func freeze(t *testing.T, server *pgtest.Server) (thaw func()) {
 	db := admin(t, server)
 	text, err := os.ReadFile(filepath.Join(setting(t, db, "data_directory"), "postmaster.pid"))
 	_ = db.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	first, _, _ := strings.Cut(string(text), "\n")
 	main, err := strconv.Atoi(first)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	// First the one that starts the others.
 	frozen := []int{main}
 	stop := func(pid int) {
@@ -90,17 +83,13 @@ func freeze(t *testing.T, server *pgtest.Server) (thaw func()) {
 func children(t *testing.T, parent int) []int {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/status")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	var found []int
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err == nil && strings.Contains(string(text), fmt.Sprintf("\nPPid:\t%d\n", parent)) {
 			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, err)
 			found = append(found, pid)
 		}
 	}
@@ -114,9 +103,7 @@ func children(t *testing.T, parent int) []int {
 func changed(t testing.TB, address string, change func(*url.URL)) string {
 	t.Helper()
 	u, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	change(u)
 	return u.String()
 }

@@ -55,9 +55,7 @@ func (d *soakDatabase) open(t *testing.T) {
 func openDatabase(t *testing.T, server *pgtest.Server, name string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("pgx", server.URL(name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }

@@ -58,9 +58,7 @@ func (s *soak) kill(dice *rand.Rand, end time.Duration) {
 // noError ends the test if something that the soak itself does has failed.
 func (s *soak) noError(err error) {
 	s.t.Helper()
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	testenv.NoError(s.t, err)
 }
 
 // failover kills the primary and promotes its asynchronous standby. If it loses
@@ -172,13 +170,9 @@ func (o *soakStorage) start(t *testing.T) {
 	t.Helper()
 	o.server = s3test.StartServer(t)
 	name, err := o.server.NewBucket()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	address, err := url.Parse(o.server.Endpoint())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	o.wire = newWire(t, address.Host)
 	o.setting = storage(name, "http://"+o.wire.address())
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // TestSoakLedgerSeesFaults gives the ledger of the soak responses with a fault each.
@@ -23,9 +24,7 @@ func TestSoakLedgerSeesFaults(t *testing.T) {
 			{kind: order.OrderCreated, order: 1, to: order.Registered},
 			{kind: order.OrderStateChanged, actor: order.ActorMerchant, order: 1, from: order.Registered, to: order.InProcessing, request: "accept"},
 		} {
-			if err := l.add(e); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, l.add(e))
 			if i == 0 {
 				l.start()
 			}
@@ -120,9 +119,7 @@ func TestSoakTimelineRefuses(t *testing.T) {
 		"no type of an event": {order: 1},
 	} {
 		l := newTimeline()
-		if err := l.append(created); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, l.append(created))
 		if l.append(e) == nil {
 			t.Errorf("%s: appended", name)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/store/pgtest"
+	"merchantorders/internal/testenv"
 )
 
 // TestStartTogether starts four instances at the same time on an empty
@@ -60,13 +61,9 @@ func beginStart(t *testing.T, flags ...string) *startingInstance {
 	args := append([]string{"serve", "--data", filepath.Join(t.TempDir(), "data"), "--listen", "127.0.0.1:0"}, flags...)
 	s := &startingInstance{cmd: apptest.Command(t, args...)}
 	stdout, err := s.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	s.stdout, s.cmd.Stderr = bufio.NewReader(stdout), &s.stderr
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, s.cmd.Start())
 	t.Cleanup(func() {
 		_ = s.cmd.Process.Kill()
 		_ = s.cmd.Wait()

@@ -62,9 +62,7 @@ var storageFaults = map[string]storageFault{
 
 func (s *storageTest) run(t *testing.T) {
 	t.Helper()
-	if err := s.server.Run(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, s.server.Run())
 }
 
 // TestStorageFails uploads while the S3 server fails in one way or another. The
@@ -121,13 +119,9 @@ func newStorageTest(t *testing.T) *storageTest {
 	t.Helper()
 	server := s3test.StartServer(t)
 	name, err := server.NewBucket()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	address, err := url.Parse(server.Endpoint())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	w := newWire(t, address.Host)
 	i := onSQLite(t, "--storage", storage(name, "http://"+w.address()))
 	token := i.filled(t, 3)
@@ -229,9 +223,7 @@ func TestKilledInMidUpload(t *testing.T) {
 	t.Parallel()
 	name, endpoint := s3test.Bucket(t)
 	address, err := url.Parse(endpoint)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	w := newWire(t, address.Host)
 	database := pgtest.Database(t)
 	i := onPostgres(t, database, "--storage", storage(name, endpoint))

@@ -38,9 +38,7 @@ func TestSyncBesideWriters(t *testing.T) {
 		const writers = 4
 		token := i.merchant(t, merchantID)
 		orders, err := documents()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		i.run(t, "", "import", orders)
 		operator := i.run(t, "", "token", "create", "--operator")
 		f := newFleet(t, i, 2)
@@ -92,9 +90,7 @@ type syncProgram struct {
 func (p *syncProgram) client() *merchant.Client {
 	p.t.Helper()
 	c, err := merchant.New(p.base, p.token)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	testenv.NoError(p.t, err)
 	return c
 }
 
@@ -107,9 +103,7 @@ func (p *syncProgram) page() map[string]int {
 	clear(p.states)
 	shown := make(map[string]int)
 	for o, err := range c.Orders(p.t.Context(), merchant.Filter{PageSize: 100}) {
-		if err != nil {
-			p.t.Fatal(err)
-		}
+		testenv.NoError(p.t, err)
 		shown[o.Reference]++
 		p.states[o.Reference] = string(o.State)
 	}
@@ -123,9 +117,7 @@ func (p *syncProgram) followEvents(after int64) {
 	defer c.Close()
 	p.seq = after
 	for e, err := range c.Events(p.t.Context(), after) {
-		if err != nil {
-			p.t.Fatal(err)
-		}
+		testenv.NoError(p.t, err)
 		if e.Seq != p.seq+1 {
 			p.t.Fatalf("after event %d comes %d", p.seq, e.Seq)
 		}

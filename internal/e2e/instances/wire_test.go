@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 // wire is a network between the service and a server that can be disturbed.
@@ -27,9 +29,7 @@ type wire struct {
 func newWire(t testing.TB, target string) *wire {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	w := &wire{listener: listener, target: target, lines: make(map[*line]bool)}
 	var ended sync.WaitGroup
 	ended.Go(func() {

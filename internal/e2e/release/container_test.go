@@ -54,9 +54,7 @@ func TestContainerImage(t *testing.T) {
 			Config containerConfig `json:"config"`
 		}
 	}
-	if err := json.Unmarshal([]byte(run("inspect", "--type", "image", "image")), &image); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, json.Unmarshal([]byte(run("inspect", "--type", "image", "image")), &image))
 	want := containerConfig{
 		User: "65532:65532", Entrypoint: []string{"merchant-orders"}, Cmd: []string{"serve"},
 		Volumes: map[string]struct{}{"/data": {}},
@@ -78,9 +76,7 @@ func stageFolder(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
 	text, err := os.ReadFile("../../../Dockerfile")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	_, last, found := strings.Cut(string(text), "\nFROM scratch\n")
 	if !found {
 		t.Fatal("the Dockerfile has no stage from scratch")
@@ -91,22 +87,14 @@ func stageFolder(t *testing.T) string {
 		"image/data/.keep":                        "",
 	}
 	program, err := os.ReadFile(release(t, newVersion, ""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	files["image/usr/bin/merchant-orders"] = string(program)
 	for name, content := range files {
 		path := filepath.Join(folder, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		testenv.NoError(t, os.WriteFile(path, []byte(content), 0o755))
 	}
-	if err := os.Remove(filepath.Join(folder, "image/data/.keep")); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.Remove(filepath.Join(folder, "image/data/.keep")))
 	return folder
 }
 

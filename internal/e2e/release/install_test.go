@@ -19,9 +19,7 @@ func TestInstallation(t *testing.T) {
 	testenv.Release(t)
 	t.Parallel()
 	text, err := os.ReadFile("../../../docs/install.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	var script strings.Builder
 	blocks := shellBlock.FindAllStringSubmatch(string(text), -1)
 	for _, block := range blocks {

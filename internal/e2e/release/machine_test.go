@@ -36,13 +36,9 @@ func boot(t *testing.T) machine {
 	group := "merchant-orders-" + strconv.Itoa(os.Getpid()) + "-" + t.Name()
 	cmd := exec.Command("bash", "testdata/boot", t.TempDir(), group)
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	cmd.Stdout, cmd.Stderr = log, log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, cmd.Start())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -80,9 +76,7 @@ func boot(t *testing.T) machine {
 func removeGroup(t *testing.T, name string) {
 	t.Helper()
 	mounts, err := exec.Command("findmnt", "--noheadings", "--output", "TARGET", "--types", "cgroup2").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	root := filepath.Join(strings.Fields(string(mounts))[0], name)
 	for end := time.Now().Add(testenv.WaitTimeout); ; time.Sleep(20 * time.Millisecond) {
 		var folders []string
@@ -131,10 +125,6 @@ func (m machine) script(t *testing.T, text string) string {
 func (m machine) put(t *testing.T, from, to string) {
 	t.Helper()
 	content, err := os.ReadFile(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile("/proc/"+m.first+"/root"+to, content, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
+	testenv.NoError(t, os.WriteFile("/proc/"+m.first+"/root"+to, content, 0o644))
 }

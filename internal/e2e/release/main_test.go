@@ -38,13 +38,9 @@ func TestMain(m *testing.M) {
 func release(t *testing.T, version, kind string) string {
 	t.Helper()
 	testenv.Need(t, "the files of a release")
-	if err := builds[version](); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, builds[version]())
 	found, err := filepath.Glob(filepath.Join(built, version, "merchant-orders_*_linux_*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	for _, path := range found {
 		if filepath.Ext(path) == kind || kind == "" && filepath.Ext(path) != ".deb" {
 			return path

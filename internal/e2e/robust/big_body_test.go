@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 const (
@@ -132,13 +134,9 @@ func TestTooLongIsRefusedUnsent(t *testing.T) {
 		connection := s.connect(t)
 		_, err := fmt.Fprintf(connection, "POST %s/invoices HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n",
 			orderPath, s.token, hugeBody)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		raw, err := http.ReadResponse(bufio.NewReader(connection), nil)
-		if err != nil {
-			t.Fatalf("no response: %v", err)
-		}
+		testenv.NoError(t, err)
 		_ = raw.Body.Close()
 		if raw.StatusCode != http.StatusBadRequest {
 			t.Errorf("status %d, want 400", raw.StatusCode)

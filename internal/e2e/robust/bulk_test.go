@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/ingest/ingesttest"
+	"merchantorders/internal/testenv"
 )
 
 // bulkLine is a line of the response to a bulk import.
@@ -24,14 +25,10 @@ type bulkLine struct {
 func (r running) openImport(t *testing.T, operator string, body io.Reader) *bufio.Scanner {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.base+"/operator/orders/import", body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	request.Header.Set("Authorization", "Bearer "+operator)
 	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = response.Body.Close() })
 	return bufio.NewScanner(response.Body)
 }
@@ -91,9 +88,7 @@ func TestBulkImportSurvives(t *testing.T) {
 			lines = again.openImport(t, operator, bytes.NewReader(documents.Bytes()))
 			for n := 1; lines.Scan(); n++ {
 				var line bulkLine
-				if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
-					t.Fatal(err)
-				}
+				testenv.NoError(t, json.Unmarshal(lines.Bytes(), &line))
 				switch {
 				case line.Summary != nil:
 					if !line.Complete || line.Summary["created"]+line.Summary["unchanged"] != orders {

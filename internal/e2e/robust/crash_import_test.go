@@ -13,6 +13,7 @@ import (
 
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/ingest/ingesttest"
+	"merchantorders/internal/testenv"
 )
 
 // markEvery is how many documents there are between two marks.
@@ -46,9 +47,7 @@ func startImport(t *testing.T, data string, heard func(line int)) *importing {
 	if err == nil {
 		err = p.command.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = p.command.Process.Kill() })
 	go func() {
 		defer close(p.stderrDone)

@@ -112,9 +112,7 @@ func startTraced(t *testing.T, data string, faults []string) traced {
 	if err == nil {
 		err = command.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	server := traced{command: command}
 	t.Cleanup(func() { _ = command.Process.Kill() })
 	lines := bufio.NewScanner(stdout)

@@ -15,6 +15,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // stagedFiles returns the names of what lies in a data folder's place for files on
@@ -69,14 +70,10 @@ func reserved(t testing.TB, data string) int {
 func look(t testing.TB, data, query string, args ...any) int {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(data, "orders.db")+"?_pragma=busy_timeout(10000)&_pragma=query_only(1)")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	defer func() { _ = db.Close() }()
 	var number int
-	if err := db.QueryRowContext(t.Context(), query, args...).Scan(&number); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, db.QueryRowContext(t.Context(), query, args...).Scan(&number))
 	return number
 }
 
@@ -88,15 +85,11 @@ func memory(t testing.TB, pid int, metric string) int { return status(t, pid, me
 func status(t testing.TB, pid int, name string) int {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	for line := range strings.Lines(string(text)) {
 		if value, ok := strings.CutPrefix(line, name+":"); ok {
 			number, err := strconv.Atoi(strings.Fields(value)[0])
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, err)
 			return number
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 const uploadFailed = "There were errors during the upload."
@@ -38,9 +39,7 @@ func TestDiskOfFilesFull(t *testing.T) {
 	junk := leaveOneFile(t, filepath.Join(data, "files"))
 	s.failToUpload(t, 1, []byte("fits, but there is no space for its folder"))
 	for _, file := range junk {
-		if err := os.Remove(file); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, os.Remove(file))
 	}
 	s.takesThree(t, 1, 100_000)
 }
@@ -56,15 +55,11 @@ func leaveOneFile(t *testing.T, dir string) []string {
 		if errors.Is(err, syscall.ENOSPC) {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		junk = append(junk, path)
 	}
 	last := len(junk) - 1
-	if err := os.Remove(junk[last]); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.Remove(junk[last]))
 	return junk[:last]
 }
 
@@ -116,9 +111,7 @@ func TestDiskFull(t *testing.T) {
 	ballast := fillDisk(t, data)
 	refusedAt := s.acceptUntilFull(t, orders)
 	s.checkWhileFull(t, refusedAt)
-	if err := os.Remove(ballast); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.Remove(ballast))
 	s.checkRoomAgain(t, refusedAt)
 	want := s.walk(t)
 	if code := s.Stop(t, syscall.SIGTERM); code != 0 {
@@ -133,9 +126,7 @@ func TestDiskFull(t *testing.T) {
 func fillDisk(t *testing.T, dir string) string {
 	t.Helper()
 	file, err := os.Create(filepath.Join(dir, "ballast"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	for err == nil {
 		_, err = file.Write(make([]byte, 4096))
 	}

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"sync"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 // heldUpload is an upload of which the second half is held back.
@@ -30,9 +32,7 @@ func (c client) hold(t testing.TB, orderPath, filename string, content []byte) *
 	t.Cleanup(func() { cut(); held.release() })
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+orderPath+"/invoices",
 		io.MultiReader(bytes.NewReader(body[:half]), &gatedReader{gate, bytes.NewReader(body[half:])}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	request.ContentLength = int64(len(body))
 	request.Header.Set("Authorization", "Bearer "+c.token)
 	go func() {

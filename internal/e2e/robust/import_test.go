@@ -25,9 +25,7 @@ func TestTwoImportsOfOneFile(t *testing.T) {
 	s := start(t)
 	s.Import(t, registered(orders+1, accepts)...)
 	file := filepath.Join(t.TempDir(), "orders.jsonl")
-	if err := os.WriteFile(file, bytes.Join(registered(1, orders), []byte("\n")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(file, bytes.Join(registered(1, orders), []byte("\n")), 0o600))
 	var others sync.WaitGroup
 	var ended atomic.Bool
 	others.Go(func() {
@@ -81,9 +79,7 @@ func TestKilledImportIsRunAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	testenv.Eventually(t, "a quarter is taken in", func() bool { return marks.Load() > 100 })
-	if err := first.command.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, first.command.Process.Kill())
 	first.end()
 	sure := int(marks.Load()) * markEvery
 	there := s.total(t, "")
@@ -122,9 +118,7 @@ func TestStoppedImportCountsTruly(t *testing.T) {
 		t.Fatal(err)
 	}
 	testenv.Eventually(t, "all is taken in", func() bool { return marks.Load() == 20 })
-	if err := imports.command.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, imports.command.Process.Signal(syscall.SIGTERM))
 	if code := imports.end(); code != 1 {
 		t.Errorf("exit code %d, want 1", code)
 	}

@@ -32,9 +32,7 @@ func mayMount(t *testing.T) bool {
 		return true
 	}
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	again := exec.CommandContext(t.Context(), self, "-test.run=^"+t.Name()+"$", "-test.v")
 	again.Env = append(os.Environ(), insideVariable+"=1")
 	again.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
@@ -60,9 +58,7 @@ func mayMount(t *testing.T) bool {
 // tinyDisk mounts a file system of a size, such as 1m, on a folder.
 func tinyDisk(t *testing.T, dir, size string) {
 	t.Helper()
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.MkdirAll(dir, 0o700))
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "mode=700,size="+size); err != nil {
 		testenv.Unable(t, cannotMount, err)
 	}

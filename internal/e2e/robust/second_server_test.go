@@ -72,9 +72,7 @@ func TestRevocationIsEffectiveAtOnce(t *testing.T) {
 func TestWrongSettingsOpenNothing(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	defer func() { _ = taken.Close() }()
 	data := filepath.Join(t.TempDir(), "data")
 	got := run(t, "serve", "--data", data, "--listen", taken.Addr().String(), "--error-codes", "both", "--base-url", "ftp://x",

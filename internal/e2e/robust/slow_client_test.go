@@ -22,9 +22,7 @@ func (c client) connect(t testing.TB) net.Conn {
 	if err == nil {
 		err = connection.SetDeadline(time.Now().Add(testenv.WaitTimeout))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = connection.Close() })
 	return connection
 }
@@ -146,12 +144,8 @@ func TestGoneInTheMiddle(t *testing.T) {
 	} {
 		connection := s.connect(t)
 		_, err := io.WriteString(connection, "PUT "+n.v1()+" HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "+s.token+"\r\n"+body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := connection.(*net.TCPConn).CloseWrite(); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
+		testenv.NoError(t, connection.(*net.TCPConn).CloseWrite())
 		text, err := io.ReadAll(connection)
 		if err != nil || len(text) > 0 && !strings.HasPrefix(string(text), "HTTP/1.1 400") {
 			t.Errorf("half a body: %q %v", text, err)

@@ -14,6 +14,7 @@ import (
 	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/filestore/filestoretest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // farFuture is after every modification time.
@@ -37,9 +38,7 @@ func TestOpenDisk(t *testing.T) {
 	wantFile(t, openDisk(t, dir), path, "content")
 
 	existing := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(existing, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(existing, nil, 0o600))
 	if files, err := disk.Open(existing); err == nil {
 		_ = files.Close()
 		t.Error("a file was opened as a folder")
@@ -62,9 +61,7 @@ func TestDiskModes(t *testing.T) {
 		got[strings.TrimPrefix(path, dir)] = info.Mode()
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	folder := fs.ModeDir | 0o700
 	want := map[string]fs.FileMode{
 		"": folder, "/tmp": folder, "/invoices": folder, "/invoices/SF-1": folder, "/invoices/SF-1/a.pdf": 0o600,
@@ -79,9 +76,7 @@ func TestDiskHidesStagedFiles(t *testing.T) {
 	dir := t.TempDir()
 	files := openDisk(t, dir)
 	staged, err := files.Stage(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	defer staged.Abort()
 	entries, err := os.ReadDir(filepath.Join(dir, "tmp"))
 	if err != nil || len(entries) != 1 {
@@ -101,15 +96,9 @@ func TestDiskStaysInside(t *testing.T) {
 	t.Parallel()
 	dir, outside := t.TempDir(), t.TempDir()
 	files := openDisk(t, dir)
-	if err := os.WriteFile(filepath.Join(outside, "a.pdf"), []byte("secret"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(dir, "invoices"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(outside, filepath.Join(dir, "invoices", "SF-1")); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(filepath.Join(outside, "a.pdf"), []byte("secret"), 0o600))
+	testenv.NoError(t, os.Mkdir(filepath.Join(dir, "invoices"), 0o700))
+	testenv.NoError(t, os.Symlink(outside, filepath.Join(dir, "invoices", "SF-1")))
 	if file, err := files.Open(t.Context(), order.InvoicePath("SF-1", "a.pdf")); err == nil {
 		_ = file.Close()
 		t.Error("a file outside the folder was opened")
@@ -118,9 +107,7 @@ func TestDiskStaysInside(t *testing.T) {
 		t.Error("a file outside the folder was removed")
 	}
 	staged, err := files.Stage(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	if err := staged.Commit(t.Context(), order.InvoicePath("SF-1", "b.pdf")); err == nil {
 		t.Error("a file was committed outside the folder")
 	}
@@ -138,9 +125,7 @@ func TestDiskErrorsNameNoFile(t *testing.T) {
 	path := order.InvoicePath("SF-1", name)
 	store(t, files, path, "content")
 	staged, err := files.Stage(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	_, missingErr := files.Open(t.Context(), order.InvoicePath("SF-2", name))
 	for what, err := range map[string]error{
 		"commit over a file":  staged.Commit(t.Context(), path),
@@ -164,12 +149,8 @@ func TestRemoveStagedFiles(t *testing.T) {
 	leave := func(name string, at time.Time) {
 		t.Helper()
 		left := filepath.Join(dir, "tmp", name)
-		if err := os.WriteFile(left, []byte("half"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(left, at, at); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, os.WriteFile(left, []byte("half"), 0o600))
+		testenv.NoError(t, os.Chtimes(left, at, at))
 	}
 	leave("staged-OLD", before.Add(-time.Second))
 	leave("staged-ON-THE-DOT", before)
@@ -177,16 +158,12 @@ func TestRemoveStagedFiles(t *testing.T) {
 	leave("other-file", before.Add(-time.Hour))
 
 	files := openDisk(t, dir)
-	if err := files.RemoveStagedFiles(before); err != nil {
-		t.Fatalf("remove staged files: %v", err)
-	}
+	testenv.NoError(t, files.RemoveStagedFiles(before))
 	if diff := cmp.Diff([]string{"other-file", "staged-ON-THE-DOT", "staged-YOUNG"}, stagedFiles(t, dir)); diff != "" {
 		t.Errorf("left in the staging directory (-want +got):\n%s", diff)
 	}
 	wantFile(t, files, path, "content")
-	if err := files.RemoveStagedFiles(farFuture); err != nil {
-		t.Fatalf("remove staged files: %v", err)
-	}
+	testenv.NoError(t, files.RemoveStagedFiles(farFuture))
 	if diff := cmp.Diff([]string{"other-file"}, stagedFiles(t, dir)); diff != "" {
 		t.Errorf("left in the staging directory (-want +got):\n%s", diff)
 	}

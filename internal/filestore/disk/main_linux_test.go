@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 // roleVariable makes the test program run a role instead of tests. A role is
@@ -43,9 +45,7 @@ func TestMain(m *testing.M) {
 func runRole(t *testing.T, role, dir string, wrapper ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatalf("find the test program: %v", err)
-	}
+	testenv.NoError(t, err)
 	arguments := append(wrapper, self, dir)
 	command := exec.CommandContext(t.Context(), arguments[0], arguments[1:]...)
 	command.Env = append(os.Environ(), roleVariable+"="+role)

@@ -10,15 +10,14 @@ import (
 	"testing"
 
 	"merchantorders/internal/filestore/disk"
+	"merchantorders/internal/testenv"
 )
 
 // openDisk opens a folder as a store until the test ends.
 func openDisk(t *testing.T, dir string) *disk.Store {
 	t.Helper()
 	files, err := disk.Open(dir)
-	if err != nil {
-		t.Fatalf("open the store: %v", err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(func() {
 		if err := files.Close(); err != nil {
 			t.Errorf("close the store: %v", err)
@@ -31,9 +30,7 @@ func openDisk(t *testing.T, dir string) *disk.Store {
 func store(t *testing.T, files *disk.Store, path, content string) {
 	t.Helper()
 	staged, err := files.Stage(t.Context())
-	if err != nil {
-		t.Fatalf("stage: %v", err)
-	}
+	testenv.NoError(t, err)
 	defer staged.Abort()
 	if _, err := io.WriteString(staged, content); err != nil {
 		t.Fatalf("write: %v", err)
@@ -68,9 +65,7 @@ func wantFile(t *testing.T, files *disk.Store, path, content string) {
 func stagedFiles(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Join(dir, "tmp"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	var names []string
 	for _, entry := range entries {
 		names = append(names, entry.Name())

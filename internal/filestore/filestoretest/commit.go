@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 func testRoundTrip(t *testing.T, files Files) {
@@ -68,18 +69,14 @@ func testHiddenBeforeCommit(t *testing.T, files Files) {
 	path := order.InvoicePath(reference, "a.pdf")
 	file := stage(t, files, []byte("content"))
 	wantMissing(t, files, path)
-	if err := file.Commit(t.Context(), path); err != nil {
-		t.Fatalf("commit: %v", err)
-	}
+	testenv.NoError(t, file.Commit(t.Context(), path))
 	wantStored(t, files, path, []byte("content"))
 }
 
 func testAbort(t *testing.T, files Files) {
 	path := order.InvoicePath(reference, "a.pdf")
 	empty, err := files.Stage(t.Context())
-	if err != nil {
-		t.Fatalf("stage: %v", err)
-	}
+	testenv.NoError(t, err)
 	empty.Abort()
 	empty.Abort()
 
@@ -94,9 +91,7 @@ func testAbort(t *testing.T, files Files) {
 	wantMissing(t, files, path)
 
 	file = stage(t, files, []byte("content"))
-	if err := file.Commit(t.Context(), path); err != nil {
-		t.Fatalf("commit: %v", err)
-	}
+	testenv.NoError(t, file.Commit(t.Context(), path))
 	file.Abort()
 	file.Abort()
 	wantStored(t, files, path, []byte("content"))
@@ -105,9 +100,7 @@ func testAbort(t *testing.T, files Files) {
 func testCommitTwice(t *testing.T, files Files) {
 	first, second := order.InvoicePath(reference, "a.pdf"), order.InvoicePath(reference, "b.pdf")
 	file := stage(t, files, []byte("content"))
-	if err := file.Commit(t.Context(), first); err != nil {
-		t.Fatalf("commit: %v", err)
-	}
+	testenv.NoError(t, file.Commit(t.Context(), first))
 	for _, path := range []string{first, second} {
 		if err := file.Commit(t.Context(), path); err == nil {
 			t.Errorf("committed again as %q", path)

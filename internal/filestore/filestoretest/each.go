@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 func testEach(t *testing.T, files Files) {
@@ -48,9 +49,7 @@ func testEach(t *testing.T, files Files) {
 	}
 	// The folders may remain, as after a purge.
 	for _, path := range want {
-		if err := files.Remove(t.Context(), path); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, files.Remove(t.Context(), path))
 	}
 	if err := files.Each(t.Context(), func(path string) error { return fmt.Errorf("%s: %w", path, fs.ErrExist) }); err != nil {
 		t.Errorf("after all were removed: %v", err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // Files is a storage whose stored files can be listed.
@@ -60,9 +61,7 @@ const reference = "SF-2026-000123"
 func stage(t *testing.T, files Files, content []byte) order.StagedFile {
 	t.Helper()
 	file, err := files.Stage(t.Context())
-	if err != nil {
-		t.Fatalf("stage: %v", err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(file.Abort)
 	// Two writes, as an upload arrives in several.
 	for _, piece := range [][]byte{content[:len(content)/2], content[len(content)/2:]} {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 func testOpenMissing(t *testing.T, files Files) {
@@ -35,9 +36,7 @@ func testSeek(t *testing.T, files Files) {
 	path := order.InvoicePath(reference, "a.pdf")
 	store(t, files, path, content)
 	file, err := files.Open(t.Context(), path)
-	if err != nil {
-		t.Fatalf("open: %v", err)
-	}
+	testenv.NoError(t, err)
 	defer func() { _ = file.Close() }()
 	tests := []struct {
 		offset int64
@@ -68,9 +67,7 @@ func testRange(t *testing.T, files Files) {
 	path := order.InvoicePath(reference, "a.pdf")
 	store(t, files, path, content)
 	file, err := files.Open(t.Context(), path)
-	if err != nil {
-		t.Fatalf("open: %v", err)
-	}
+	testenv.NoError(t, err)
 	defer func() { _ = file.Close() }()
 	request := httptest.NewRequest(http.MethodGet, "/", nil)
 	request.Header.Set("Range", "bytes=99985-99994")

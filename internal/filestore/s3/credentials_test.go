@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"merchantorders/internal/testenv"
 )
 
 // cloud is a fake of a bucket's server, and of the services that have the credentials
@@ -96,9 +98,7 @@ func TestCredentials(t *testing.T) {
 	write := func(name, content string) string {
 		t.Helper()
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 		return path
 	}
 	shared := write("credentials", "[default]\naws_access_key_id = shared\naws_secret_access_key = secret\n"+
@@ -168,9 +168,7 @@ func TestCredentialsAreRenewed(t *testing.T) {
 	fake := newCloud(t)
 	t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", fake.URL)
 	client, err := newClient(Bucket{Name: "files", Region: "eu-central-1", Endpoint: fake.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	for _, step := range []struct {
 		lifetime time.Duration
 		want     string

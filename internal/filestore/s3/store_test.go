@@ -7,6 +7,7 @@ import (
 	"merchantorders/internal/filestore/filestoretest"
 	"merchantorders/internal/filestore/s3"
 	"merchantorders/internal/filestore/s3test"
+	"merchantorders/internal/testenv"
 )
 
 func TestMain(m *testing.M) { os.Exit(s3test.Main(m.Run)) }
@@ -18,9 +19,7 @@ func TestStore(t *testing.T) {
 		if err == nil {
 			err = files.OpenStaging(t.TempDir())
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		t.Cleanup(func() {
 			if err := files.Close(); err != nil {
 				t.Error(err)

@@ -72,9 +72,7 @@ func Bucket(t testing.TB) (name, endpoint string) {
 		t.Fatalf("no S3 server for the tests: %v", shared.err)
 	}
 	name, err := shared.server.NewBucket()
-	if err != nil {
-		t.Fatalf("create a bucket: %v", err)
-	}
+	testenv.NoError(t, err)
 	return name, shared.server.Endpoint()
 }
 
@@ -101,9 +99,7 @@ func StartServer(t testing.TB) *Server {
 	t.Helper()
 	testenv.Need(t, "an S3 server")
 	server, err := Start()
-	if err != nil {
-		t.Fatalf("no S3 server for the test: %v", err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(server.Remove)
 	return server
 }

@@ -8,6 +8,7 @@ import (
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/ingest/ingesttest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 func TestDocumentsAreValidAndDiffer(t *testing.T) {
@@ -55,9 +56,7 @@ func TestDocumentTakesChanges(t *testing.T) {
 		doc["lineItems"].([]any)[0].(map[string]any)["giftWrap"] = true
 	})
 	in, err := ingest.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	o := in.Order
 	if o.MerchantID != 12 || o.Total != o.Subtotal+401 || o.Customer.UserID != 0 || o.LegacyID != 0 || !o.LineItems[0].GiftWrap {
 		t.Errorf("order %+v", o)

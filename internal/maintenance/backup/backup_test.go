@@ -18,6 +18,7 @@ import (
 	"merchantorders/internal/maintenance/check"
 	"merchantorders/internal/maintenance/maintenancetest"
 	"merchantorders/internal/store/sqldb"
+	"merchantorders/internal/testenv"
 )
 
 // forms are file names of backups in each form.
@@ -122,9 +123,7 @@ func TestBackupNeverOverwrites(t *testing.T) {
 		} else {
 			err = os.WriteFile(path, []byte("precious"), 0o600)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		if _, err := backup.Create(t.Context(), in.Installation, path, maintenancetest.Now, "", new(maintenance.Reporter)); !errors.Is(err, backup.ErrExists) {
 			t.Errorf("%s: %v, want %v", form, err, backup.ErrExists)
 		}
@@ -192,31 +191,21 @@ func TestRestoreDamagedBackup(t *testing.T) {
 	archive := func(form string, damage func([]byte) []byte) (string, func(*testing.T, string)) {
 		return form, func(t *testing.T, path string) {
 			content, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, damage(content), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, err)
+			testenv.NoError(t, os.WriteFile(path, damage(content), 0o600))
 		}
 	}
 	remove := func(name string) func(*testing.T, string) {
 		return func(t *testing.T, path string) {
-			if err := os.Remove(filepath.Join(path, name)); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, os.Remove(filepath.Join(path, name)))
 		}
 	}
 	flip := func(name string) func(*testing.T, string) {
 		return func(t *testing.T, path string) {
 			content, err := os.ReadFile(filepath.Join(path, name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, err)
 			content[len(content)/2] ^= 1
-			if err := os.WriteFile(filepath.Join(path, name), content, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, os.WriteFile(filepath.Join(path, name), content, 0o600))
 		}
 	}
 	file := filepath.Join("files", maintenancetest.InvoicePath(maintenancetest.Alpha, 0, "a.pdf"))
@@ -247,9 +236,7 @@ func TestRestoreDamagedBackup(t *testing.T) {
 		},
 		"newer format": func() (string, func(*testing.T, string)) {
 			return folder(func(t *testing.T, path string) {
-				if err := os.WriteFile(filepath.Join(path, "backup.json"), []byte(`{"format":2}`), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				testenv.NoError(t, os.WriteFile(filepath.Join(path, "backup.json"), []byte(`{"format":2}`), 0o600))
 			})
 		},
 	} {
@@ -282,20 +269,12 @@ func TestRestoreNewerBackup(t *testing.T) {
 	in := maintenancetest.New(t, maintenancetest.Kind{})
 	in.Exec(t, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, 1)`)
 	path := filepath.Join(t.TempDir(), "backup")
-	if err := os.MkdirAll(filepath.Join(path, "files"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := in.DB.Backup(t.Context(), filepath.Join(path, "orders.db")); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.MkdirAll(filepath.Join(path, "files"), 0o700))
+	testenv.NoError(t, in.DB.Backup(t.Context(), filepath.Join(path, "orders.db")))
 	content, err := os.ReadFile(filepath.Join(path, "orders.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	manifest := fmt.Sprintf(`{"format":1,"database":{"size":%d,"sha256":"%x"}}`, len(content), sha256.Sum256(content))
-	if err := os.WriteFile(filepath.Join(path, "backup.json"), []byte(manifest), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(filepath.Join(path, "backup.json"), []byte(manifest), 0o600))
 	_, err = backup.Restore(t.Context(), path, dataFolderIn(t.TempDir()), backup.RestoreOptions{}, new(maintenance.Reporter))
 	if err == nil || !strings.HasPrefix(err.Error(), "the backup was made by a newer version (schema 99, this one knows ") || errors.Is(err, backup.ErrDamaged) {
 		t.Errorf("restore: %v", err)
@@ -311,9 +290,7 @@ func TestRestoreNeedsEmptyFolder(t *testing.T) {
 	path := backUp(t, in, "b.tar")
 	for _, name := range []string{"orders.db", "files", "notes.txt"} {
 		folder := t.TempDir()
-		if err := os.WriteFile(filepath.Join(folder, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, os.WriteFile(filepath.Join(folder, name), nil, 0o600))
 		if _, err := backup.Restore(t.Context(), path, dataFolderIn(folder), backup.RestoreOptions{}, new(maintenance.Reporter)); err == nil {
 			t.Errorf("restored into a folder with %s", name)
 		}
@@ -322,13 +299,9 @@ func TestRestoreNeedsEmptyFolder(t *testing.T) {
 		}
 	}
 	folder := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(folder, "files.partial", "invoices"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.MkdirAll(filepath.Join(folder, "files.partial", "invoices"), 0o700))
 	for _, name := range []string{"orders.db.partial", "orders.db.partial-wal", "serve.lock"} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte("partial"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte("partial"), 0o600))
 	}
 	if _, err := backup.Restore(t.Context(), path, dataFolderIn(folder), backup.RestoreOptions{}, new(maintenance.Reporter)); err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"merchantorders/internal/maintenance/maintenancetest"
 	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/store/sqldb/sqlite"
+	"merchantorders/internal/testenv"
 )
 
 // The environment variable makes the test program run backUpToFullDisk on its
@@ -33,9 +34,7 @@ func TestDiskFull(t *testing.T) {
 	in := maintenancetest.New(t, maintenancetest.Kind{})
 	in.Fill(t, 250)
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	command := exec.CommandContext(t.Context(), self, in.Folder)
 	command.Env = append(os.Environ(), fullDiskVariable+"="+t.TempDir())
 	command.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}

@@ -13,6 +13,7 @@ import (
 	"merchantorders/internal/maintenance"
 	"merchantorders/internal/maintenance/backup"
 	"merchantorders/internal/maintenance/maintenancetest"
+	"merchantorders/internal/testenv"
 )
 
 // entriesOf returns the names of the files in a tar file, and where the content of
@@ -38,9 +39,7 @@ func TestRestorePartial(t *testing.T) {
 	in.Fill(t, 5)
 	want := in.Dump(t)
 	content, err := os.ReadFile(backUp(t, in, "b.tar"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	names, ends := entriesOf(t, content)
 	if len(names) != 8 || names[0] != "orders.db" || names[7] != "backup.json" {
 		t.Fatalf("the backup contains %q", names)
@@ -60,9 +59,7 @@ func TestRestorePartial(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "b.tar")
-			if err := os.WriteFile(path, content[:test.size], 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, os.WriteFile(path, content[:test.size], 0o600))
 			to := dataFolderIn(filepath.Join(t.TempDir(), "to"))
 			var findings []string
 			result, err := backup.Restore(t.Context(), path, to, backup.RestoreOptions{Partial: true}, &maintenance.Reporter{
@@ -121,20 +118,14 @@ func TestCheckBackup(t *testing.T) {
 		t.Errorf("finding %q, error %v", finding, err)
 	}
 	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	_, ends := entriesOf(t, content)
-	if err := os.Truncate(path, int64(ends[5]-1)); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.Truncate(path, int64(ends[5]-1)))
 	result, err := backup.Check(t.Context(), path, new(maintenance.Reporter))
 	if err != nil || result.Files < 3 || result.Files > 4 || result.Findings < 2 {
 		t.Errorf("a backup that was cut off: %+v, error %v", result, err)
 	}
-	if err := os.Truncate(path, 2000); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.Truncate(path, 2000))
 	if _, err := backup.Check(t.Context(), path, new(maintenance.Reporter)); !errors.Is(err, backup.ErrDamaged) {
 		t.Errorf("a backup without its database: %v", err)
 	}

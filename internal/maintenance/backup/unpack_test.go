@@ -10,6 +10,7 @@ import (
 
 	"merchantorders/internal/filestore/disk"
 	"merchantorders/internal/maintenance"
+	"merchantorders/internal/testenv"
 )
 
 // entry is a file of an archive.
@@ -41,14 +42,10 @@ func tarOf(entries ...entry) []byte {
 // unpackBytes unpacks an archive into a folder.
 func unpackBytes(t *testing.T, folder string, archive []byte) error {
 	files, err := disk.Open(filepath.Join(folder, "files"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	defer func() { _ = files.Close() }()
 	path := filepath.Join(folder, "archive")
-	if err := os.WriteFile(path, archive, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(path, archive, 0o600))
 	u := unpacking{database: filepath.Join(folder, "db"), files: files}
 	if err := u.unpack(t.Context(), path); err != nil {
 		return err
@@ -90,9 +87,7 @@ func TestUnpackInvalidArchives(t *testing.T) {
 func wantNoOtherFiles(t *testing.T, folder string) {
 	t.Helper()
 	entries, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	for _, e := range entries {
 		if !slices.Contains([]string{"files", "db", "archive"}, e.Name()) {
 			t.Errorf("%s was created", e.Name())

@@ -17,6 +17,7 @@ import (
 	"merchantorders/internal/maintenance/check"
 	"merchantorders/internal/maintenance/maintenancetest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 const (
@@ -38,9 +39,7 @@ func runCheck(t *testing.T, in *maintenancetest.Installation) (check.Result, []s
 			findings = append(findings, f.String())
 		},
 	})
-	if err != nil {
-		t.Fatalf("check: %v", err)
-	}
+	testenv.NoError(t, err)
 	if result.Findings != int64(len(findings)) {
 		t.Errorf("%d findings counted, but reported %q", result.Findings, findings)
 	}
@@ -361,25 +360,17 @@ func TestDamagedDatabaseFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(folder, "orders.db")+"?mode=ro")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	var page, size int64
 	err = db.QueryRowContext(t.Context(), `SELECT rootpage, page_size FROM sqlite_master, pragma_page_size WHERE name = 'orders_by_time'`).Scan(&page, &size)
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, errors.Join(err, db.Close()))
 	file, err := os.OpenFile(filepath.Join(folder, "orders.db"), os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	// SQLite fills a page from its end: the last byte is in the first entry.
 	if _, err := file.WriteAt([]byte{0xee}, page*size-1); err != nil {
 		t.Fatal(err)
 	}
-	if err := file.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, file.Close())
 	_, findings := runCheck(t, maintenancetest.Open(t, folder))
 	if len(findings) == 0 || !strings.HasPrefix(findings[0], "database file: ") || !strings.Contains(findings[0], "orders_by_time") {
 		t.Errorf("findings %q", findings)

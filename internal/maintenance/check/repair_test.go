@@ -11,6 +11,7 @@ import (
 	"merchantorders/internal/maintenance/check"
 	"merchantorders/internal/maintenance/maintenancetest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // repair repairs an installation. It returns what was repaired, in ascending order,
@@ -20,9 +21,7 @@ func repair(t *testing.T, in *maintenancetest.Installation) (repairs []string, f
 	result, err := check.Run(t.Context(), in.Installation, check.Options{
 		Repair: true, OnRepair: func(text string) { repairs = append(repairs, text) },
 	}, new(maintenance.Reporter))
-	if err != nil {
-		t.Fatalf("repair: %v", err)
-	}
+	testenv.NoError(t, err)
 	slices.Sort(repairs)
 	return repairs, result.Findings
 }

@@ -14,6 +14,7 @@ import (
 	"merchantorders/internal/store"
 	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/store/storetest"
+	"merchantorders/internal/testenv"
 )
 
 func TestMain(m *testing.M) { maintenancetest.Main(m) }
@@ -47,9 +48,7 @@ func TestDistributeInUse(t *testing.T) {
 	needCluster(t)
 	url := pgtest.Empty(t)
 	db, err := store.OpenPostgres(t.Context(), url, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	for id := int64(1); id <= 5; id++ {
 		addOrders(t, db, id, 20)
@@ -59,9 +58,7 @@ func TestDistributeInUse(t *testing.T) {
 	go func() { transitions <- transitionUntil(ctx, db) }()
 	for _, before := range []bool{false, true} {
 		result, err := citus.Distribute(t.Context(), db.SQL())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		want := citus.Result{Nodes: result.Nodes}
 		for _, table := range citus.Tables {
 			table.AlreadyDistributed = before
@@ -90,9 +87,7 @@ func addOrders(t *testing.T, db *store.DB, merchantID int64, n int) {
 	err := db.InTx(t.Context(), func(tx order.Tx) error {
 		return tx.AddMerchant(t.Context(), order.Merchant{ID: merchantID, Name: fmt.Sprintf("Merchant %d", merchantID), CreatedAt: maintenancetest.Now}, order.AuditEntry{At: maintenancetest.Now})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	var batch []order.Incoming
 	for i := range n {
 		batch = append(batch, maintenancetest.Incoming(merchantID, i))
@@ -129,9 +124,7 @@ func TestMigrateDistributed(t *testing.T) {
 	in := maintenancetest.New(t, maintenancetest.Kind{Postgres: true})
 	addOrders(t, in.Store, 1, 0)
 	tx, err := in.SQL.BeginTx(t.Context(), nil) // like goose: one transaction for each step
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	defer func() { _ = tx.Rollback() }()
 	for _, text := range []string{
 		`ALTER TABLE merchants ADD COLUMN later TEXT`,
@@ -144,9 +137,7 @@ func TestMigrateDistributed(t *testing.T) {
 			t.Fatalf("%s: %v", text, err)
 		}
 	}
-	if err := tx.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, tx.Commit())
 	var later string
 	if err := in.DB.QueryRow(t.Context(), `SELECT later FROM merchants WHERE id = 1`, nil, &later); err != nil || later != "x" {
 		t.Errorf("got %q, error %v", later, err)

@@ -15,15 +15,14 @@ import (
 	"merchantorders/internal/maintenance/maintenancetest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/sqldb"
+	"merchantorders/internal/testenv"
 )
 
 // mustCopy copies without findings.
 func mustCopy(t *testing.T, source, target maintenance.Installation) copier.Result {
 	t.Helper()
 	result, err := copier.Copy(t.Context(), source, target, &maintenance.Reporter{OnFinding: func(f maintenance.Finding) { t.Errorf("difference: %v", f) }})
-	if err != nil {
-		t.Fatalf("copy: %v", err)
-	}
+	testenv.NoError(t, err)
 	return result
 }
 
@@ -100,9 +99,7 @@ func TestCopyChanges(t *testing.T) {
 			source.Delete(t, alpha, 5, deleted)
 			source.Import(t, alpha, 30, 40)
 			source.Import(t, maintenancetest.Gamma, 0, 3)
-			if err := source.Orders.AddMerchant(t.Context(), 7, "New", order.MerchantOptions{}); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, source.Orders.AddMerchant(t.Context(), 7, "New", order.MerchantOptions{}))
 			// Without events: an expired reservation, a released one whose name is used
 			// again, a new one, a purged file.
 			released := source.Reserve(t, alpha, 6, "again.pdf")
@@ -181,14 +178,10 @@ func TestCopyRefusesForeignTarget(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(t *testing.T, source, target *maintenancetest.Installation){
 		"other merchants": func(t *testing.T, _, target *maintenancetest.Installation) {
-			if err := target.Orders.AddMerchant(t.Context(), 9, "Other", order.MerchantOptions{}); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, target.Orders.AddMerchant(t.Context(), 9, "Other", order.MerchantOptions{}))
 		},
 		"the same merchant, added twice": func(t *testing.T, _, target *maintenancetest.Installation) {
-			if err := target.Orders.AddMerchant(t.Context(), maintenancetest.Alpha, "Other", order.MerchantOptions{}); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, target.Orders.AddMerchant(t.Context(), maintenancetest.Alpha, "Other", order.MerchantOptions{}))
 		},
 		"other orders": func(t *testing.T, source, target *maintenancetest.Installation) {
 			mustCopy(t, source.Installation, target.Installation)

@@ -11,6 +11,7 @@ import (
 
 	"merchantorders/internal/maintenance/maintenancetest"
 	"merchantorders/internal/store/sqldb"
+	"merchantorders/internal/testenv"
 )
 
 // tables are all tables that are copied.
@@ -59,9 +60,7 @@ func TestCopiedTables(t *testing.T) {
 			}
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		got := make(map[string]string)
 		for table, names := range columns {
 			got[table] = strings.Join(names, ", ")
@@ -124,9 +123,7 @@ func TestApply(t *testing.T) {
 				t.Errorf("applied %d rows, error %v, want %d", n, err, want)
 			}
 			got, err := days.readFrom(t.Context(), in.DB)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, err)
 			slices.SortFunc(got, func(a, b []any) int { return int(a[1].(int64) - b[1].(int64)) })
 			if diff := cmp.Diff(days.rows, got); diff != "" {
 				t.Errorf("rows (-want +got):\n%s", diff)
@@ -156,36 +153,22 @@ func TestLockForCopy(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, in *maintenancetest.Installation) {
 		a, b := in.DB, in.Reopen(t)
 		first, err := a.LockForCopy(t.Context(), true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		second, err := b.LockForCopy(t.Context(), true)
-		if err != nil {
-			t.Fatalf("second shared lock: %v", err)
-		}
+		testenv.NoError(t, err)
 		if _, err := b.LockForCopy(t.Context(), false); !errors.Is(err, sqldb.ErrLocked) {
 			t.Errorf("exclusive beside shared locks: %v, want %v", err, sqldb.ErrLocked)
 		}
-		if err := errors.Join(first.Close(), second.Close()); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, errors.Join(first.Close(), second.Close()))
 		exclusive, err := b.LockForCopy(t.Context(), false)
-		if err != nil {
-			t.Fatalf("exclusive: %v", err)
-		}
+		testenv.NoError(t, err)
 		if _, err := a.LockForCopy(t.Context(), true); !errors.Is(err, sqldb.ErrLocked) {
 			t.Errorf("shared beside an exclusive lock: %v, want %v", err, sqldb.ErrLocked)
 		}
-		if err := exclusive.Close(); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, exclusive.Close())
 		again, err := a.LockForCopy(t.Context(), false)
-		if err != nil {
-			t.Fatalf("exclusive after release: %v", err)
-		}
-		if err := again.Close(); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
+		testenv.NoError(t, again.Close())
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if _, err := a.LockForCopy(ctx, false); err == nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // Dump returns everything that the installation holds, by table: one text for
@@ -27,9 +28,7 @@ func (in *Installation) Dump(t testing.TB) map[string][]string {
 		dump["files"] = append(dump["files"], fmt.Sprintf("%s %x", path, sha256.Sum256(in.Read(t, path))))
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	slices.Sort(dump["files"])
 	return dump
 }
@@ -44,9 +43,7 @@ func (in *Installation) tables(t testing.TB) []string {
 	var tables []string
 	in.each(t, text, func(rows *sql.Rows) {
 		var name string
-		if err := rows.Scan(&name); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, rows.Scan(&name))
 		if !strings.HasPrefix(name, "goose") && !strings.HasPrefix(name, "citus") {
 			tables = append(tables, name)
 		}
@@ -66,16 +63,12 @@ func (in *Installation) rows(t testing.TB, table string) []string {
 	texts := []string{}
 	in.each(t, text, func(rows *sql.Rows) {
 		columns, err := rows.Columns()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		values, dest := make([]any, len(columns)), make([]any, len(columns))
 		for i := range values {
 			dest[i] = &values[i]
 		}
-		if err := rows.Scan(dest...); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, rows.Scan(dest...))
 		for i, column := range columns {
 			if column == "history" || column == "block" {
 				values[i] = nil
@@ -93,9 +86,7 @@ func (in *Installation) Histories(t testing.TB) []string {
 	var histories []string
 	for _, merchantID := range []int64{Alpha, Beta, Gamma} {
 		feed, err := in.Store.Events(t.Context(), merchantID, 0, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		histories = append(histories, feed.History)
 	}
 	return histories
@@ -109,9 +100,7 @@ func (in *Installation) lastInvoice(t testing.TB) int64 {
 		text = `SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM invoice_ids`
 	}
 	var last int64
-	if err := in.SQL.QueryRowContext(t.Context(), text).Scan(&last); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, in.SQL.QueryRowContext(t.Context(), text).Scan(&last))
 	return last
 }
 
@@ -119,25 +108,19 @@ func (in *Installation) lastInvoice(t testing.TB) int64 {
 func (in *Installation) each(t testing.TB, text string, scan func(*sql.Rows), args ...any) {
 	t.Helper()
 	rows, err := in.SQL.QueryContext(t.Context(), text, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		scan(rows)
 	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, rows.Err())
 }
 
 // Exec runs a statement that must change a row.
 func (in *Installation) Exec(t testing.TB, text string, args ...any) {
 	t.Helper()
 	result, err := in.SQL.ExecContext(t.Context(), text, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	if n, err := result.RowsAffected(); n == 0 || err != nil {
 		t.Fatalf("%s: %d rows, error %v", text, n, err)
 	}
@@ -147,37 +130,27 @@ func (in *Installation) Exec(t testing.TB, text string, args ...any) {
 func (in *Installation) Read(t testing.TB, path string) []byte {
 	t.Helper()
 	file, err := in.Files.Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	defer func() { _ = file.Close() }()
 	content, err := io.ReadAll(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	return content
 }
 
 // Replace replaces the content of a file. It removes the file if content is nil.
 func (in *Installation) Replace(t testing.TB, path string, content []byte) {
 	t.Helper()
-	if err := in.Files.Remove(t.Context(), path); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, in.Files.Remove(t.Context(), path))
 	if content == nil {
 		return
 	}
 	staged, err := in.Files.Stage(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	defer staged.Abort()
 	if _, err := staged.Write(content); err != nil {
 		t.Fatal(err)
 	}
-	if err := staged.Commit(t.Context(), path); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, staged.Commit(t.Context(), path))
 }
 
 // InvoicePath returns the path of an invoice file of order n of a merchant.
@@ -197,9 +170,7 @@ func (in *Installation) QueryPlan(t testing.TB, text string) []string {
 	in.each(t, "EXPLAIN QUERY PLAN "+text, func(rows *sql.Rows) {
 		var id, parent, unused int64
 		var step string
-		if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, rows.Scan(&id, &parent, &unused, &step))
 		first, _, _ := strings.Cut(step, " ")
 		if slices.Contains([]string{"SEARCH", "SCAN", "USE", "MERGE"}, first) {
 			steps = append(steps, step)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
 	"merchantorders/internal/webhook"
 )
@@ -55,9 +56,7 @@ func Incoming(merchantID int64, n int) order.Incoming {
 func (in *Installation) Fill(t testing.TB, orders int) {
 	t.Helper()
 	for _, merchant := range []int64{Alpha, Beta, Gamma} {
-		if err := in.Orders.AddMerchant(t.Context(), merchant, fmt.Sprintf("Μαγαζί %d", merchant), order.MerchantOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, in.Orders.AddMerchant(t.Context(), merchant, fmt.Sprintf("Μαγαζί %d", merchant), order.MerchantOptions{}))
 	}
 	in.Import(t, Alpha, 0, orders)
 	in.Import(t, Beta, 0, orders/10+4)
@@ -87,18 +86,12 @@ func (in *Installation) addWebhooks(t testing.TB) {
 				e.ID, err = tx.AddWebhook(t.Context(), e)
 				return err
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, err)
 			lease, err := in.Store.BorrowWebhook(t.Context(), e.Key, Now, Now)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, err)
 			p := webhook.Progress{State: webhook.Active, Acknowledged: 2, Failures: 1, FailingSince: Now, NextAttempt: Now}
 			d := webhook.Delivery{At: Now, MessageID: "msg", Event: 3, Type: "order.created", Result: webhook.Result{Status: 500, Error: webhook.ErrorStatus, Response: "Σφάλμα"}}
-			if err := in.Store.SaveProgress(t.Context(), lease, p, &d); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, in.Store.SaveProgress(t.Context(), lease, p, &d))
 		}
 	}
 }
@@ -112,9 +105,7 @@ func (in *Installation) Import(t testing.TB, merchantID int64, from, to int) {
 			batch = append(batch, Incoming(merchantID, from))
 		}
 		results, err := in.Orders.Import(t.Context(), batch, order.Source{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		for _, result := range results {
 			if result.Status != order.Created {
 				t.Fatalf("order is %v: %s", result.Status, result.Reason)
@@ -129,9 +120,7 @@ func (in *Installation) process(t testing.TB, merchantID int64) {
 	id := func(n int) order.Identifier { return order.ByReference(Reference(merchantID, n)) }
 	_, acceptErr := in.Orders.Accept(t.Context(), merchantID, id(0), writeOptions("accept"))
 	_, rejectErr := in.Orders.Reject(t.Context(), merchantID, id(1), order.Reason("out-of-stock"), writeOptions("reject"))
-	if err := errors.Join(acceptErr, rejectErr); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, errors.Join(acceptErr, rejectErr))
 	first := in.Upload(t, merchantID, 0, "a.pdf", "first of "+Reference(merchantID, 0))
 	if _, _, err := in.Orders.LinkInvoice(t.Context(), merchantID, id(0), first, order.Source{}); err != nil {
 		t.Fatal(err)
@@ -157,18 +146,14 @@ func writeOptions(key string) order.WriteOptions {
 func (in *Installation) Upload(t testing.TB, merchantID int64, n int, name, content string) int64 {
 	t.Helper()
 	staged, err := in.Orders.StageFile(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	defer staged.Abort()
 	if _, err := staged.Write([]byte(content)); err != nil {
 		t.Fatal(err)
 	}
 	result, err := in.Orders.Upload(t.Context(), merchantID, order.ByReference(Reference(merchantID, n)), name,
 		order.Content{Staged: staged, Size: int64(len(content)), SHA256: sha256.Sum256([]byte(content))}, order.WriteOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	return result.Invoice.ID
 }
 
@@ -176,9 +161,7 @@ func (in *Installation) Upload(t testing.TB, merchantID int64, n int, name, cont
 func (in *Installation) Delete(t testing.TB, merchantID int64, n int, id int64) {
 	t.Helper()
 	_, err := in.Orders.DeleteInvoice(t.Context(), merchantID, order.ByReference(Reference(merchantID, n)), id, order.WriteOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 }
 
 // Reserve reserves an invoice for order n, whose file is never uploaded.
@@ -194,27 +177,19 @@ func (in *Installation) Reserve(t testing.TB, merchantID int64, n int, name stri
 		reserved.ID, err = tx.ReserveInvoice(t.Context(), locked, order.Invoice{Name: name, Size: 1, CreatedAt: Now})
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	return reserved
 }
 
 func (in *Installation) addTokens(t testing.TB) {
 	t.Helper()
 	_, used, err := in.Tokens.Create(t.Context(), Alpha, order.DefaultScopes, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	_, revoked, err := in.Tokens.Create(t.Context(), Beta, order.DefaultScopes, time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	_, _, err = in.Tokens.CreateOperator(t.Context(), order.OperatorScopes, time.Hour)
 	_, revokeErr := in.Tokens.RevokeID(t.Context(), revoked.ID, nil, token.RevokeOptions{})
 	err = errors.Join(err, revokeErr,
 		in.Store.RecordTokenUse(t.Context(), map[int64]token.Use{used.ID: {At: Now.Add(time.Minute), From: netip.MustParseAddr("192.0.2.7")}}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 }

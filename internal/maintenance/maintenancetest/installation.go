@@ -20,6 +20,7 @@ import (
 	"merchantorders/internal/store"
 	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/store/sqldb"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
 )
 
@@ -112,9 +113,7 @@ func (in *Installation) openStore(t testing.TB) *store.DB {
 		open = store.OpenPostgres
 	}
 	db, err := open(t.Context(), in.database, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Error(err)
@@ -138,9 +137,7 @@ func OpenSQL(t testing.TB, database string) *sql.DB {
 		driver, source = "pgx", database
 	}
 	db, err := sql.Open(driver, source)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }
@@ -163,9 +160,7 @@ func (in *Installation) openFiles(t testing.TB) {
 	} else {
 		files, err = disk.Open(folder)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	in.Files = files
 	t.Cleanup(func() {
 		if err := files.Close(); err != nil {

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // asIs is the canonical form of attributes that have no other spelling.
@@ -31,9 +32,7 @@ func TestDigestIsStable(t *testing.T) {
 	}
 	const want = "08e302120152180130004a0052172a003a0042004a005a0d0801980101a201025b5db00104"
 	encoded, err := newDocument(&small).MarshalVT()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	if got := hex.EncodeToString(encoded); got != want {
 		t.Errorf("the bytes are\n%s, want\n%s", got, want)
 	}
@@ -125,13 +124,9 @@ func TestDigestOfNewerSchema(t *testing.T) {
 	o := testOrder()
 	document := newDocument(&o)
 	stored, err := document.MarshalVT()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	newer := dynamicpb.NewMessage(newerSchema(t).Messages().ByName("Document"))
-	if err := proto.Unmarshal(stored, newer); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, proto.Unmarshal(stored, newer))
 	if got := encodeNewer(t, newer); !bytes.Equal(got, stored) {
 		t.Errorf("%x is hashed with the newer schema, want %x", got, stored)
 	}
@@ -147,9 +142,7 @@ func TestDigestOfNewerSchema(t *testing.T) {
 func encodeNewer(t *testing.T, m proto.Message) []byte {
 	t.Helper()
 	encoded, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	return encoded
 }
 
@@ -164,9 +157,7 @@ func newerSchema(t *testing.T) protoreflect.FileDescriptor {
 		})
 	}
 	newer, err := protodesc.NewFile(file, protoregistry.GlobalFiles)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	return newer
 }
 

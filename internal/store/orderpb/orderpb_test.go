@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 var testTime = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -75,9 +76,7 @@ func TestDetails(t *testing.T) {
 		"nothing": {LineItems: []order.LineItem{}},
 	} {
 		encoded, err := EncodeDetails(&o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		var got order.Order
 		if err := DecodeDetails(encoded, &got); err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -93,9 +92,7 @@ func TestDetails(t *testing.T) {
 func FuzzDetails(f *testing.F) {
 	o := testOrder()
 	encoded, err := EncodeDetails(&o)
-	if err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, err)
 	f.Add(encoded)
 	f.Add([]byte("{}"))
 	f.Add([]byte(nil))
@@ -105,12 +102,8 @@ func FuzzDetails(f *testing.F) {
 			return
 		}
 		again, err := EncodeDetails(&first)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := DecodeDetails(again, &second); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
+		testenv.NoError(t, DecodeDetails(again, &second))
 		if diff := cmp.Diff(first, second); diff != "" {
 			t.Errorf("decoded again (-first +second):\n%s", diff)
 		}
@@ -120,16 +113,12 @@ func FuzzDetails(f *testing.F) {
 func BenchmarkDetails(b *testing.B) {
 	o := testOrder()
 	encoded, err := EncodeDetails(&o)
-	if err != nil {
-		b.Fatal(err)
-	}
+	testenv.NoError(b, err)
 	b.Run("decode", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			var o order.Order
-			if err := DecodeDetails(encoded, &o); err != nil {
-				b.Fatal(err)
-			}
+			testenv.NoError(b, DecodeDetails(encoded, &o))
 		}
 	})
 	b.Run("encode", func(b *testing.B) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // generated is a Source of many orders. A higher legacy id has a higher key, and
@@ -183,9 +184,7 @@ func BenchmarkSplit(b *testing.B) {
 	keys, _ := g.Keys(b.Context(), r)
 	for b.Loop() {
 		x := NewIndex(DefaultSizes)
-		if err := x.Load(days, version); err != nil {
-			b.Fatal(err)
-		}
+		testenv.NoError(b, x.Load(days, version))
 		if split, err := x.Split(r, keys); !split || err != nil {
 			b.Fatal(split, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // TestCacheWeight loads indexes and looks at their weights in the cache.
@@ -16,9 +17,7 @@ func TestCacheWeight(t *testing.T) {
 		for day := range order.Day(days) {
 			source.create(StartOfDay(today-day).CreatedAt, order.Registered)
 		}
-		if err := index.Invalidate(t.Context(), index.index.version); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, index.Invalidate(t.Context(), index.index.version))
 		refresh(t, index, source)
 	}
 	expect := func(when string, weight int, merchants ...int64) {

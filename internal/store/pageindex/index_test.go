@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // checkPosition compares what a position reads from a source, as of the same
@@ -51,9 +52,7 @@ func TestLocateAt(t *testing.T) {
 	if _, ok := x.LocateAt(order.NewFilter(), order.DataVersion{}); ok {
 		t.Error("an index that is not loaded has a position")
 	}
-	if err := x.Load(nil, order.DataVersion{}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, x.Load(nil, order.DataVersion{}))
 	const events = 3 * maxRecent
 	for range events {
 		switch id := int64(len(source.orders)); {
@@ -101,9 +100,7 @@ func TestApplyNextEventOnly(t *testing.T) {
 		t.Error("an index that is not loaded applies an event")
 	}
 	days, version, _ := source.asOf(5).DayCounts(t.Context())
-	if err := x.Load(days, version); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, x.Load(days, version))
 	for event, want := range map[int]bool{5: false, 7: false, 8: false} {
 		if got := x.Apply(source.events[event-1]); got != want {
 			t.Errorf("event %d after 5 is applied: %v", event, got)
@@ -122,9 +119,7 @@ func TestLoadUnknownState(t *testing.T) {
 	t.Parallel()
 	x := NewIndex(smallSizes)
 	version := order.DataVersion{Event: 7, Nonce: 1}
-	if err := x.Load([]DayCount{{today, order.Registered, 5}}, version); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, x.Load([]DayCount{{today, order.Registered, 5}}, version))
 	err := x.Load([]DayCount{{today, order.Registered, 6}, {today, 99, 1}}, order.DataVersion{Event: 8})
 	if err == nil || !strings.Contains(err.Error(), "state 99") {
 		t.Errorf("error %v", err)
@@ -147,9 +142,7 @@ func splitAll(t *testing.T, x *Index, s *fakeSource, filter order.Filter) {
 			t.Fatalf("split again and again: %+v", *p.split)
 		}
 		keys, err := s.Keys(t.Context(), *p.split)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		if split, err := x.Split(*p.split, keys); !split || err != nil {
 			t.Fatalf("split %v, error %v", split, err)
 		}
@@ -170,9 +163,7 @@ func FuzzIndex(f *testing.F) {
 	f.Fuzz(func(t *testing.T, operations []byte) {
 		source := newFakeSource()
 		x := NewIndex(smallSizes)
-		if err := x.Load(nil, order.DataVersion{}); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, x.Load(nil, order.DataVersion{}))
 		filters := testFilters()
 		for i, op := range operations[:min(len(operations), 500)] {
 			argument, orders := int64(op/8), int64(len(source.orders))
@@ -216,9 +207,7 @@ func FuzzIndex(f *testing.F) {
 func TestLocatePastTheEnd(t *testing.T) {
 	t.Parallel()
 	x := NewIndex(smallSizes)
-	if err := x.Load([]DayCount{{today, order.Registered, 5}}, order.DataVersion{Event: 5}); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, x.Load([]DayCount{{today, order.Registered, 5}}, order.DataVersion{Event: 5}))
 	filter := order.NewFilter()
 	for _, filter.Page = range []int64{2, 1 << 40, 1 << 60, math.MaxInt64} {
 		if p := x.Locate(filter); p.Total != 5 || p.Limit != 0 || p.More {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // TestRefresh brings an index to the newest version in each way there is.
@@ -109,9 +110,7 @@ func TestWaitEndsWithContext(t *testing.T) {
 		shared := refreshed(t, smallSizes, source)
 		filter := order.NewFilter()
 		filter.Page = 2 // needs a split
-		if err := shared.updating.Acquire(t.Context(), 1); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, shared.updating.Acquire(t.Context(), 1))
 		ctx, cancel := context.WithCancel(t.Context())
 		waits := map[string]func() error{
 			"Locate":     func() error { _, err := shared.Locate(ctx, source, filter); return err },

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // refreshed returns a shared index that has the content of a source.
@@ -23,9 +24,7 @@ func refresh(t *testing.T, shared *Shared, s *fakeSource) {
 	s.mu.Lock()
 	version := s.version()
 	s.mu.Unlock()
-	if err := shared.Refresh(t.Context(), s, version); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, shared.Refresh(t.Context(), s, version))
 }
 
 // changingSource changes while keys are read.
@@ -113,9 +112,7 @@ func TestSplitOnce(t *testing.T) {
 		filter := order.NewFilter()
 		for filter.Page = 1; filter.Page <= 30; filter.Page++ {
 			p, err := shared.Locate(t.Context(), source, filter)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, err)
 			if p.Offset > 2*sizes.BucketOrders || p.split != nil {
 				t.Errorf("page %d has the offset %d", filter.Page, p.Offset)
 			}
@@ -173,9 +170,7 @@ func TestSplitWithoutRest(t *testing.T) {
 			{Low: key(9), High: key(17), Ascending: ascending, Limit: 8, bucketOrders: 4},                     // all of the rest
 		} {
 			keys, err := source.Keys(t.Context(), r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, err)
 			if split, err := x.Split(r, keys); !split || err != nil {
 				t.Fatalf("split %v, error %v", split, err)
 			}
@@ -205,9 +200,7 @@ func TestSplitMismatch(t *testing.T) {
 		x := refreshed(t, smallSizes, source).index
 		r := SplitRange{Low: StartOfDay(today), High: StartOfDay(today + 1), Limit: 100, bucketOrders: 3}
 		keys, err := source.Keys(t.Context(), r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		spoil(&keys)
 		split, err := x.Split(r, keys)
 		if split || err == nil || errors.Is(err, ErrMismatch) == (name == "an unknown state") {

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"merchantorders/internal/testenv"
 )
 
 // Dump returns a dump of a database, for Restore.
@@ -57,9 +59,7 @@ func (s *Server) URL(database string) string {
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
 	name, err := s.takeDatabase()
-	if err != nil {
-		t.Fatalf("create a database: %v", err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(func() { s.release(name) })
 	return s.URL(name)
 }

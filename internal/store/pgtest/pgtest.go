@@ -79,9 +79,7 @@ func Database(t testing.TB) string {
 		return Shared(t).withTables(t, create)
 	}
 	url := Empty(t)
-	if err := create(t.Context(), url); err != nil {
-		t.Fatalf("create the tables: %v", err)
-	}
+	testenv.NoError(t, create(t.Context(), url))
 	return url
 }
 
@@ -90,9 +88,7 @@ func Empty(t testing.TB) string {
 	t.Helper()
 	if e := openExternalOnce(t); e != nil {
 		url, err := e.newDatabase(t)
-		if err != nil {
-			t.Fatalf("create a database: %v", err)
-		}
+		testenv.NoError(t, err)
 		return url
 	}
 	return Shared(t).Database(t)
@@ -155,9 +151,7 @@ func StartServer(t testing.TB) *Server {
 	t.Helper()
 	testenv.Need(t, "a PostgreSQL server")
 	server, err := Start()
-	if err != nil {
-		t.Fatalf("no PostgreSQL server for the test: %v", err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(server.Remove)
 	return server
 }
@@ -223,9 +217,7 @@ func (s *Server) startCopy(t testing.TB, flags ...string) *Server {
 		return started.command("pg_basebackup", append(flags, "--dbname", s.URL("postgres"), "--pgdata", started.data(),
 			"--checkpoint", "fast", "--no-sync")...)
 	})
-	if err != nil {
-		t.Fatalf("no copy of the server for the test: %v", err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(started.Remove)
 	return started
 }

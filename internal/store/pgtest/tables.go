@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 // tables is what the set-up of a package left in a new database. To restore it after a
@@ -36,9 +38,7 @@ func (s *Server) withTables(t testing.TB, setUp func(ctx context.Context, url st
 		if err == nil {
 			err = s.connect(name, ready.read)
 		}
-		if err != nil {
-			t.Fatalf("create a database with tables: %v", err)
-		}
+		testenv.NoError(t, err)
 	}
 	s.keep(t, ready)
 	return s.URL(ready.name)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 var auditSubjects = []subject{
@@ -24,9 +25,7 @@ func testAuditSelected(f *fixture) {
 		err := inOrder(f.Context(), f.b, alpha, order.ByReference("A-0"), func(tx order.Tx, o order.LockedOrder) error {
 			return tx.Transition(f.Context(), o, order.States()[i+1], cause)
 		})
-		if err != nil {
-			f.Fatal(err)
-		}
+		testenv.NoError(f, err)
 	}
 	all := f.auditLog(order.AuditQuery{Limit: 1000})
 	if len(all) < 9 || !slices.IsSortedFunc(all, func(a, b order.AuditEntry) int { return b.At.Compare(a.At) }) {
@@ -67,9 +66,7 @@ func (f *fixture) auditLog(query order.AuditQuery) []order.AuditEntry {
 	var all []order.AuditEntry
 	for {
 		page, err := f.b.AuditLog(f.Context(), query)
-		if err != nil {
-			f.Fatal(err)
-		}
+		testenv.NoError(f, err)
 		if all = append(all, page.Entries...); page.Next == nil {
 			return all
 		}

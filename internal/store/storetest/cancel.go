@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
 )
 
@@ -88,9 +89,7 @@ func testCanceledWhileWaiting(f *fixture) {
 	f.create(minimal(alpha, "R"))
 	before := f.tables.rows()
 	blocker, err := f.tables.sql.BeginTx(f.Context(), nil)
-	if err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, err)
 	if _, err := blocker.ExecContext(f.Context(), "UPDATE merchants SET name = name"); err != nil {
 		f.Fatal(err)
 	}
@@ -112,9 +111,7 @@ func testCanceledWhileWaiting(f *fixture) {
 		})
 	}
 	group.Wait()
-	if err := blocker.Rollback(); err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, blocker.Rollback())
 	if diff := cmp.Diff(before, f.tables.rows()); diff != "" {
 		f.Errorf("the tables changed (-before +after):\n%s", diff)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 var cleanupSubjects = []subject{
@@ -130,9 +131,7 @@ func testNotAbandoned(f *fixture) {
 		f.Fatal(err)
 	}
 	released := f.mustReserve(f.a, key, "released.pdf", noon)
-	if err := f.release(f.a, key, released); err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, f.release(f.a, key, released))
 	before := f.tables.rows()
 	f.abandon(f.b, stored("R", number, active, "active.pdf"), false)
 	f.abandon(f.b, stored("R", number, deleted, "deleted.pdf"), false)
@@ -180,9 +179,7 @@ func testCleaningBatches(f *fixture) {
 	swept := make(map[int64]bool)
 	for batch := 0; ; batch++ {
 		found, err := f.b.ExpiredReservations(f.Context(), noon.Add(time.Hour), 7)
-		if err != nil {
-			f.Fatal(err)
-		}
+		testenv.NoError(f, err)
 		if len(found) == 0 {
 			break
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/webhook"
 )
 
@@ -20,16 +21,12 @@ func testOrderDeliveries(f *fixture) {
 		f.Helper()
 		at := noon.Add(after)
 		lease, err := f.a.BorrowWebhook(f.Context(), e.Key, at, at.Add(time.Second))
-		if err != nil {
-			f.Fatal(err)
-		}
+		testenv.NoError(f, err)
 		d := webhook.OrderDelivery{WebhookID: e.ID, Delivery: webhook.Delivery{
 			At: at, MessageID: "msg", Event: event, Type: "order.created",
 			Result: webhook.Result{Status: 500, Error: "status", Took: 12 * time.Millisecond, Response: "ναι"},
 		}}
-		if err := f.a.SaveProgress(f.Context(), lease, webhook.Progress{State: webhook.Active}, &d.Delivery); err != nil {
-			f.Fatal(err)
-		}
+		testenv.NoError(f, f.a.SaveProgress(f.Context(), lease, webhook.Progress{State: webhook.Active}, &d.Delivery))
 		return d
 	}
 	deliver(one, 0, 0) // a test

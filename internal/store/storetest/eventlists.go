@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 var eventListSubjects = []subject{
@@ -79,9 +80,7 @@ func testFeedContent(f *fixture) {
 func (f *fixture) expectFeed(after int64, limit int, want []order.EventRecord) {
 	f.Helper()
 	got, err := f.b.Events(f.Context(), alpha, after, limit)
-	if err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, err)
 	if diff := cmp.Diff(want, withoutNonces(got.Events)); diff != "" {
 		f.Errorf("%d events after %d (-want +got):\n%s", limit, after, diff)
 	}
@@ -90,9 +89,7 @@ func (f *fixture) expectFeed(after int64, limit int, want []order.EventRecord) {
 func (f *fixture) expectHistory(key order.Identifier, after int64, limit int, want []order.EventRecord) {
 	f.Helper()
 	got, err := f.b.OrderEvents(f.Context(), alpha, key, after, limit)
-	if err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, err)
 	if diff := cmp.Diff(want, withoutNonces(got)); diff != "" {
 		f.Errorf("%d events of %v after %d (-want +got):\n%s", limit, key, after, diff)
 	}
@@ -113,9 +110,7 @@ func testFeedParts(f *fixture) {
 		var seen []int64
 		for last := int64(0); ; {
 			feed, err := f.a.Events(f.Context(), alpha, last, limit)
-			if err != nil {
-				f.Fatal(err)
-			}
+			testenv.NoError(f, err)
 			events := feed.Events
 			for _, e := range events {
 				seen, last = append(seen, e.Seq), e.Seq
@@ -158,13 +153,9 @@ func testFeedEnd(f *fixture) {
 	end := func(store Store, merchantID int64) order.Feed {
 		f.Helper()
 		versions, err := store.DataVersions(f.Context(), []int64{merchantID})
-		if err != nil {
-			f.Fatal(err)
-		}
+		testenv.NoError(f, err)
 		first, err := store.Events(f.Context(), merchantID, 0, 1)
-		if err != nil {
-			f.Fatal(err)
-		}
+		testenv.NoError(f, err)
 		first.Events = nil
 		for after := range int64(8) {
 			feed, err := store.Events(f.Context(), merchantID, after, 100)
@@ -228,9 +219,7 @@ func testFeedNumbersAgain(f *fixture) {
 func testFeedHistoryAgain(f *fixture) {
 	f.add(f.a, numbered(alpha, "a", 3)...)
 	var stored string
-	if err := f.tables.sql.QueryRowContext(f.Context(), `SELECT history FROM merchants WHERE id = $1`, alpha).Scan(&stored); err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, f.tables.sql.QueryRowContext(f.Context(), `SELECT history FROM merchants WHERE id = $1`, alpha).Scan(&stored))
 	known := map[string]bool{}
 	read := func(store Store) string {
 		f.Helper()

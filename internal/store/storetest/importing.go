@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 var importSubjects = []subject{
@@ -107,9 +108,7 @@ func testImportCheck(f *fixture) {
 		results, foresee := []order.ImportResult(nil), f.b.NewImportCheck()
 		for batch := range slices.Chunk(all, size) {
 			part, err := foresee(f.Context(), batch)
-			if err != nil {
-				f.Fatal(err)
-			}
+			testenv.NoError(f, err)
 			results = append(results, part...)
 		}
 		return results

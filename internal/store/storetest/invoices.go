@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 var invoiceSubjects = []subject{
@@ -132,13 +133,9 @@ func testInvoiceLife(f *fixture) {
 	}
 	f.found("reserved", "R", first.Name, order.Invoice{}, order.ErrInvoiceNotFound)
 
-	if err := f.activate(f.a, key, second.ID); err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, f.activate(f.a, key, second.ID))
 	f.expect("second active", key, 2, second)
-	if err := f.activate(f.b, key, first.ID); err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, f.activate(f.b, key, first.ID))
 	f.expect("both active", key, 3, first, second)
 	f.found("active", "R", first.Name, first, nil)
 	if err := f.activate(f.a, key, first.ID); !errors.Is(err, order.ErrInvoiceNotFound) {
@@ -147,9 +144,7 @@ func testInvoiceLife(f *fixture) {
 	f.expect("active a second time", key, 3, first, second)
 
 	left, err := f.remove(f.b, key, first.ID, noon)
-	if err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, err)
 	if diff := cmp.Diff([]order.Invoice{second}, left); diff != "" {
 		f.Errorf("left after the deletion (-want +got):\n%s", diff)
 	}
@@ -228,9 +223,7 @@ func testNamesOnce(f *fixture) {
 	f.mustReserve(f.a, key, "d.pdf", noon)
 	for _, invoice := range []int64{deleted, abandoned.ID} {
 		purged := order.StoredInvoice{MerchantID: alpha, OrderLegacyID: key.LegacyID, ID: invoice}
-		if err := f.a.MarkPurged(f.Context(), purged, noon); err != nil {
-			f.Fatal(err)
-		}
+		testenv.NoError(f, f.a.MarkPurged(f.Context(), purged, noon))
 	}
 	used := []string{"a.pdf", "b.pdf", "c.pdf", "d.pdf"}
 	if diff := cmp.Diff(used, f.used(f.b, key, append(used, "A.pdf", "")...)); diff != "" {
@@ -258,9 +251,7 @@ func testHadMaxInvoices(f *fixture) {
 			is, err = tx.HadMaxInvoices(f.Context(), locked)
 			return err
 		})
-		if err != nil {
-			f.Fatal(err)
-		}
+		testenv.NoError(f, err)
 		return is
 	}
 	expired := order.StoredInvoice{MerchantID: alpha, OrderLegacyID: key.LegacyID, ID: f.mustReserve(f.a, key, "expired.pdf", noon)}
@@ -290,9 +281,7 @@ func testReleased(f *fixture) {
 	}
 	for range 2 {
 		// A second time it must not give a second place back.
-		if err := f.release(f.b, key, ids[0]); err != nil {
-			f.Fatalf("release: %v", err)
-		}
+		testenv.NoError(f, f.release(f.b, key, ids[0]))
 	}
 	if diff := cmp.Diff([]string{"1.pdf", "2.pdf"}, f.used(f.a, key, "0.pdf", "1.pdf", "2.pdf")); diff != "" {
 		f.Errorf("names after the release (-want +got):\n%s", diff)
@@ -305,9 +294,7 @@ func testReleased(f *fixture) {
 		f.Errorf("one more: %v, want %v", err, order.ErrTooManyFiles)
 	}
 	active := f.order(f.a, alpha, key).Invoices[0]
-	if err := f.release(f.a, key, active.ID); err != nil {
-		f.Fatalf("release what is active: %v", err)
-	}
+	testenv.NoError(f, f.release(f.a, key, active.ID))
 	f.expect("an active one released", key, 2, active)
 }
 

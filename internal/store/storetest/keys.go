@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // hold reserves a key and an invoice, as an upload does.
@@ -44,18 +45,14 @@ func testKeyInUse(f *fixture) {
 	})
 	// Neither has left the key stuck.
 	id, err := f.hold(f.b, key, attempt, "a.pdf", noon)
-	if err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, err)
 	err = inOrder(f.Context(), f.a, alpha, key, func(tx order.Tx, locked order.LockedOrder) error {
 		return errors.Join(
 			tx.ActivateInvoice(f.Context(), locked, id, order.Cause{Actor: order.ActorMerchant, At: noon}),
 			tx.SaveResponse(f.Context(), alpha, "k", attempt.RequestDigest, []byte("stored")),
 		)
 	})
-	if err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, err)
 	_, err = f.hold(f.b, key, attempt, "again.pdf", noon)
 	f.wantReplay(err, "stored")
 	// Deleting the file does not change the recorded response.
@@ -93,9 +90,7 @@ func testRetention(f *fixture) {
 		_, err := service(f.a, at).Accept(f.Context(), alpha, order.ByLegacyID(number), under("k", request))
 		return err
 	}
-	if err := accept(noon, "accept"); err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, accept(noon, "accept"))
 	last := noon.Add(order.IdempotencyRetention - time.Second)
 	f.wantReplay(accept(last, "accept"), acceptedResponse)
 	if err := accept(last, "other"); !errors.Is(err, order.ErrIdempotencyKeyReused) {

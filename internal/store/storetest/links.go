@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 var linkSubjects = []subject{
@@ -37,9 +38,7 @@ func testLinkKey(f *fixture) {
 		}
 	}
 	second := order.LinkKey{99}
-	if err := f.a.ReplaceLinkKey(f.Context(), second, order.AuditEntry{At: noon, Action: order.LinksRevoked, Actor: order.ActorOperator}); err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, f.a.ReplaceLinkKey(f.Context(), second, order.AuditEntry{At: noon, Action: order.LinksRevoked, Actor: order.ActorOperator}))
 	if key, ok, err := f.b.LinkKey(f.Context()); key != second || !ok || err != nil {
 		f.Errorf("after the replacement: %v, %v, error %v", key, ok, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
 )
 
@@ -48,9 +49,7 @@ func testMerchantTwice(f *fixture) {
 		first, {ID: alpha, Name: "Alpha Shop", CreatedAt: noon}, {ID: beta, Name: "Beta Shop", CreatedAt: noon},
 	}
 	got, err := f.a.Merchants(f.Context(), order.MerchantFilter{})
-	if err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		f.Errorf("merchants (-want +got):\n%s", diff)
 	}
@@ -91,9 +90,7 @@ func testMerchantChanged(f *fixture) {
 		func() { m.SuspendedAt, m.SuspensionReason, m.RateLimit = time.Time{}, "", order.RateLimit{} },
 	} {
 		before, err := f.a.Grant(f.Context(), hash)
-		if err != nil {
-			f.Fatal(err)
-		}
+		testenv.NoError(f, err)
 		renamed := m.Name
 		change()
 		err = []Store{f.a, f.b}[i%2].InTx(f.Context(), func(tx order.Tx) error {
@@ -148,9 +145,7 @@ func testMerchantPages(f *fixture) {
 		m := order.Merchant{ID: 7, Name: "Beta", CreatedAt: noon, SuspendedAt: noon, SuspensionReason: "x"}
 		return tx.UpdateMerchant(f.Context(), m, merchantEntry)
 	})
-	if err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, err)
 	yes, no := true, false
 	for _, test := range []struct {
 		filter order.MerchantFilter
@@ -171,9 +166,7 @@ func testMerchantPages(f *fixture) {
 			filter.Limit = limit
 			for {
 				page, err := f.b.Merchants(f.Context(), filter)
-				if err != nil {
-					f.Fatal(err)
-				}
+				testenv.NoError(f, err)
 				for _, m := range page {
 					got = append(got, m.ID)
 				}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // model is the plainest list there could be: every order of a merchant, gone
@@ -64,9 +65,7 @@ func (m *model) compare(f *fixture, store Store, merchantID int64, filter order.
 		f.Fatalf("list %+v: %v", filter, err)
 	}
 	versions, err := store.DataVersions(f.Context(), []int64{merchantID})
-	if err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, err)
 	want := m.page(filter)
 	want.Version = versions[merchantID]
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {

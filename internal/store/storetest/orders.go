@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 var orderSubjects = []subject{
@@ -81,9 +82,7 @@ func testInvoiceRequestKinds(f *fixture) {
 			f.Errorf("invoice details %s (-want +got):\n%s", name, diff)
 		}
 		page, err := f.b.List(f.Context(), alpha, order.NewFilter())
-		if err != nil {
-			f.Fatal(err)
-		}
+		testenv.NoError(f, err)
 		if listed := page.Orders[0]; listed.LegacyID != number || !listed.HasInvoice {
 			f.Errorf("%s: the list shows order %d, has invoice %v, want %d, true", name, listed.LegacyID, listed.HasInvoice, number)
 		}

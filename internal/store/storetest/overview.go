@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 var overviewSubjects = []subject{
@@ -19,9 +20,7 @@ var overviewSubjects = []subject{
 func (f *fixture) expectOverview(when string, states map[order.State]int64, unanswered map[int64]int64) {
 	f.Helper()
 	o, err := f.b.Overview(f.Context(), order.OverviewQuery{Limit: 100}, noon)
-	if err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, err)
 	maps.DeleteFunc(o.States, func(_ order.State, n int64) bool { return n == 0 })
 	if !maps.Equal(o.States, states) {
 		f.Errorf("%s: states %v, want %v", when, o.States, states)
@@ -51,9 +50,7 @@ func (f *fixture) addCounted() map[string]int64 {
 
 func (f *fixture) moveCounted(number int64, to order.State) {
 	f.Helper()
-	if err := transitionTo(f.Context(), f.a, alpha, number, to, noon); err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, transitionTo(f.Context(), f.a, alpha, number, to, noon))
 }
 
 func testOverviewCounts(f *fixture) {
@@ -66,9 +63,7 @@ func testOverviewCounts(f *fixture) {
 		_, err := tx.DeleteOrder(f.Context(), o, order.Cause{Actor: order.ActorSystem, At: noon})
 		return err
 	})
-	if err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, err)
 	f.expectOverview("after an order was deleted", map[order.State]int64{
 		order.Registered: 1, order.InProcessing: 1, order.Completed: 1, order.Canceled: 1,
 	}, map[int64]int64{alpha: 1})
@@ -93,9 +88,7 @@ func testOverviewPages(f *fixture) {
 		query, pages := order.OverviewQuery{Limit: limit}, 0
 		for more := true; more; pages++ {
 			o, err := f.b.Overview(f.Context(), query, noon)
-			if err != nil {
-				f.Fatal(err)
-			}
+			testenv.NoError(f, err)
 			got = append(got, o.Merchants...)
 			query.After, more = o.Next, o.Next != nil
 		}
@@ -129,7 +122,5 @@ func testOverviewUncounted(f *fixture) {
 func (f *fixture) uncount(merchantID int64) {
 	f.Helper()
 	_, err := f.tables.sql.ExecContext(f.Context(), `UPDATE merchants SET in_state_1 = 99, in_state_2 = -1, counted_mark = counted_mark - 1 WHERE id = $1`, merchantID)
-	if err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, err)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 var retentionSubjects = []subject{
@@ -34,25 +35,19 @@ func testDeletedOrders(f *fixture) {
 			}
 			return err
 		})
-		if err != nil {
-			f.Fatal(err)
-		}
+		testenv.NoError(f, err)
 	}
 	invoice := f.upload(f.a, order.ByLegacyID(number), "a.pdf")
 	remove(false) // its file is stored
 	err = inOrder(f.Context(), f.a, alpha, order.ByLegacyID(number), func(tx order.Tx, o order.LockedOrder) error {
 		return tx.DeleteInvoice(f.Context(), o, invoice, cause)
 	})
-	if err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, err)
 	files, err := f.a.FilesToRemove(f.Context(), alpha, number)
 	if err != nil || len(files) != 1 {
 		f.Fatalf("files %+v, %v", files, err)
 	}
-	if err := f.a.MarkPurged(f.Context(), files[0], noon); err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, f.a.MarkPurged(f.Context(), files[0], noon))
 	remove(true)
 
 	if _, err := f.b.Order(f.Context(), alpha, order.ByLegacyID(number)); !errors.Is(err, order.ErrNotFound) {

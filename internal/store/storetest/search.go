@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 var searchSubjects = []subject{
@@ -172,9 +173,7 @@ func (f *fixture) mergeWords() {
 	f.Helper()
 	for calls := 0; calls < 2; calls++ {
 		merged, err := f.a.MergeWords(f.Context())
-		if err != nil {
-			f.Fatal(err)
-		}
+		testenv.NoError(f, err)
 		if merged {
 			calls = 0
 		}
@@ -271,9 +270,7 @@ func testSearchUnindexed(f *fixture) {
 	total := 0
 	for more := true; more; {
 		n, err := f.a.IndexOrders(f.Context())
-		if err != nil {
-			f.Fatal(err)
-		}
+		testenv.NoError(f, err)
 		total, more = total+n, n > 0
 	}
 	if total != len(c.orders) {

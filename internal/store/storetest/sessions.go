@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
 )
 
@@ -26,9 +27,7 @@ func testSessionLife(f *fixture) {
 	for hash, used := range map[token.Hash]time.Time{{2}: noon, old: noon.Add(-time.Hour), {8}: noon.Add(-time.Second)} {
 		s := session
 		s.LastUsedAt = used
-		if err := f.b.AddSession(f.Context(), hash, s, noon.Add(-2*time.Hour)); err != nil {
-			f.Fatal(err)
-		}
+		testenv.NoError(f, f.b.AddSession(f.Context(), hash, s, noon.Add(-2*time.Hour)))
 	}
 	// What an instance has read before does not hide later changes.
 	if _, _, err := f.b.SessionGrant(f.Context(), token.Hash{2}); err != nil {
@@ -36,14 +35,10 @@ func testSessionLife(f *fixture) {
 	}
 	f.create(minimal(alpha, "R-1"))
 	at := noon.Add(5 * time.Minute)
-	if err := f.a.TouchSession(f.Context(), token.Hash{2}, at); err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, f.a.TouchSession(f.Context(), token.Hash{2}, at))
 	session.LastUsedAt, session.MerchantName = at, "Alpha Shop"
 	got, grant, err := f.b.SessionGrant(f.Context(), token.Hash{2})
-	if err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, err)
 	if diff := cmp.Diff(session, got); diff != "" {
 		f.Errorf("session (-want +got):\n%s", diff)
 	}
@@ -52,14 +47,10 @@ func testSessionLife(f *fixture) {
 		f.Errorf("grant of the token and of the session (-token +session), %v:\n%s", err, diff)
 	}
 	// A sign-in deletes the sessions that have expired.
-	if err := f.a.AddSession(f.Context(), token.Hash{3}, session, noon.Add(-time.Minute)); err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, f.a.AddSession(f.Context(), token.Hash{3}, session, noon.Add(-time.Minute)))
 	f.expectNoSession(old)
 	for range 2 {
-		if err := f.a.EndSession(f.Context(), token.Hash{2}, noon); err != nil {
-			f.Fatal(err)
-		}
+		testenv.NoError(f, f.a.EndSession(f.Context(), token.Hash{2}, noon))
 		f.expectNoSession(token.Hash{2})
 	}
 	if g, err := f.a.Grant(f.Context(), token.Hash{1}); err != nil || !g.RevokedAt.IsZero() {
@@ -87,9 +78,7 @@ func testLoginLink(f *fixture) {
 	if err := add(f.a, token.Hash{9}, unknown); !errors.Is(err, order.ErrMerchantNotFound) {
 		f.Errorf("a link for a merchant that does not exist: %v", err)
 	}
-	if err := add(f.a, token.Hash{1}, link); err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, add(f.a, token.Hash{1}, link))
 	use := func(store Store, n byte, refuse error) error {
 		return store.UseLoginLink(f.Context(), token.Hash{1}, token.Hash{2, n}, func(got token.LoginLink) (token.Hash, token.Token, token.Session, error) {
 			if got != link {
@@ -125,9 +114,7 @@ func testLoginLink(f *fixture) {
 	if tokens, err := f.a.Tokens(f.Context(), token.Filter{}, noon); err != nil || len(tokens) != 1 {
 		f.Errorf("%d tokens, %v: a link was used more than once", len(tokens), err)
 	}
-	if err := f.a.EndSession(f.Context(), token.Hash{2, n}, noon); err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, f.a.EndSession(f.Context(), token.Hash{2, n}, noon))
 	if g, err := f.b.Grant(f.Context(), token.Hash{3, n}); err != nil || g.RevokedAt.IsZero() {
 		f.Errorf("the token of the link after the sign-out: %+v, %v", g, err)
 	}

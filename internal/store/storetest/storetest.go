@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
 	"merchantorders/internal/webhook"
 )
@@ -121,9 +122,7 @@ var source = order.Source{TokenID: 1<<40 + 7, RequestID: "request-1"}
 func (f *fixture) add(store Store, batch ...order.Incoming) []order.ImportResult {
 	f.Helper()
 	results, err := store.ImportOrders(f.Context(), batch, order.Cause{Actor: order.ActorOperator, Source: source, At: noon})
-	if err != nil {
-		f.Fatalf("add orders: %v", err)
-	}
+	testenv.NoError(f, err)
 	if len(results) != len(batch) {
 		f.Fatalf("%d results of %d orders", len(results), len(batch))
 	}

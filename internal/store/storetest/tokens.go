@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
 )
 
@@ -31,9 +32,7 @@ var tokenSubjects = []subject{
 func (f *fixture) addToken(store Store, hash token.Hash, t token.Token) token.Token {
 	f.Helper()
 	id, err := addToken(f.Context(), store, hash, t)
-	if err != nil {
-		f.Fatalf("add token: %v", err)
-	}
+	testenv.NoError(f, err)
 	t.ID = id
 	return t
 }
@@ -98,9 +97,7 @@ func testGrantVersion(f *fixture) {
 	}
 	seen, nonces := int64(2), make(map[int64]bool)
 	for i, to := range []order.State{order.InProcessing, order.ReadyForShipment, order.PickedByCourier} {
-		if err := transitionTo(f.Context(), []Store{f.a, f.b}[i%2], alpha, 1, to, noon); err != nil {
-			f.Fatal(err)
-		}
+		testenv.NoError(f, transitionTo(f.Context(), []Store{f.a, f.b}[i%2], alpha, 1, to, noon))
 		seen++
 		versions, err := f.b.DataVersions(f.Context(), []int64{alpha})
 		want := versions[alpha]
@@ -167,9 +164,7 @@ func testTokenLife(f *fixture) {
 	f.expectToken("used", full, first)
 	f.expectToken("unused", plain, second)
 	all, err := f.a.Tokens(f.Context(), token.Filter{}, noon)
-	if err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, err)
 	if diff := cmp.Diff([]token.Token{first, second, third}, all); diff != "" {
 		f.Errorf("tokens (-want +got):\n%s", diff)
 	}
@@ -193,13 +188,9 @@ func testTokenReplaced(f *fixture) {
 	want := old
 	want.ID, want.Hint, want.CreatedBy, want.ExpiresAt = renewed.Token.ID, renewed.Token.Hint, source.TokenID, noon.Add(2*time.Hour)
 	newHash, err := token.HashText(renewed.Text)
-	if err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, err)
 	f.expectToken("in its place", newHash, want)
-	if err := revokeToken(f.Context(), f.a, renewed.Token.ID, noon); err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, revokeToken(f.Context(), f.a, renewed.Token.ID, noon))
 	before := f.tables.rows()
 	for _, id := range []int64{renewed.Token.ID, 999} {
 		if added, err := registry(f.b, noon).Rotate(f.Context(), token.Rotation{ID: id}, token.CreateOptions{}); !errors.Is(err, token.ErrUnknown) {
@@ -226,9 +217,7 @@ func testTokenFilters(f *fixture) {
 		ids[string(rune('a'+i))] = f.addToken(f.a, token.Hash{byte(i)}, t).ID
 	}
 	for _, name := range []string{"d", "f"} {
-		if err := revokeToken(f.Context(), f.b, ids[name], noon); err != nil {
-			f.Fatal(err)
-		}
+		testenv.NoError(f, revokeToken(f.Context(), f.b, ids[name], noon))
 	}
 	for _, test := range []struct {
 		filter token.Filter
@@ -263,9 +252,7 @@ func (f *fixture) tokenNames(filter token.Filter, limit int, ids map[string]int6
 	filter.Limit = limit
 	for {
 		page, err := f.b.Tokens(f.Context(), filter, noon)
-		if err != nil {
-			f.Fatal(err)
-		}
+		testenv.NoError(f, err)
 		for _, t := range page {
 			for name, id := range ids {
 				if id == t.ID {
@@ -372,13 +359,9 @@ func testTokenRegistry(f *fixture) {
 	now := func() time.Time { return noon }
 	server, command := token.NewRegistry(f.a, now), token.NewRegistry(f.b, now)
 	text, made, err := command.Create(f.Context(), alpha, order.ScopeOrdersRead, time.Hour)
-	if err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, err)
 	got, err := server.Authenticate(f.Context(), text, netip.Addr{})
-	if err != nil {
-		f.Fatalf("verify: %v", err)
-	}
+	testenv.NoError(f, err)
 	made.Hint, made.CreatedAt = "", time.Time{} // of no interest to a request
 	if diff := cmp.Diff(made, got.Token); diff != "" {
 		f.Errorf("token (-made +verified):\n%s", diff)

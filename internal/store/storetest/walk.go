@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // testListWalk follows lists from page to page: without changes it sees what the
@@ -50,9 +51,7 @@ func (b *book) walk(filter order.Filter, between func()) []int64 {
 	var numbers []int64
 	for {
 		page, err := b.a.List(b.Context(), alpha, filter)
-		if err != nil {
-			b.Fatal(err)
-		}
+		testenv.NoError(b, err)
 		for _, o := range page.Orders {
 			numbers = append(numbers, o.LegacyID)
 		}
@@ -73,9 +72,7 @@ func (b *book) byNumber(filter order.Filter) []int64 {
 	var numbers []int64
 	for ; ; filter.Page++ {
 		page, err := b.a.List(b.Context(), alpha, filter)
-		if err != nil {
-			b.Fatal(err)
-		}
+		testenv.NoError(b, err)
 		if len(page.Orders) == 0 {
 			return numbers
 		}

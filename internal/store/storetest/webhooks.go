@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/webhook"
 )
 
@@ -43,9 +44,7 @@ func (f *fixture) addWebhook(e webhook.Endpoint) webhook.Endpoint {
 		e.ID, err = tx.AddWebhook(f.Context(), e)
 		return err
 	})
-	if err != nil {
-		f.Fatalf("add webhook: %v", err)
-	}
+	testenv.NoError(f, err)
 	return e
 }
 
@@ -86,9 +85,7 @@ func testWebhookLife(f *fixture) {
 		}
 		return tx.Audit(f.Context(), order.AuditEntry{MerchantID: alpha, At: noon, Action: webhook.AuditChanged, Actor: order.ActorMerchant, SubjectID: e.ID})
 	})
-	if err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, err)
 	f.expectWebhook(e)
 	remove := func(key webhook.Key) error {
 		return f.a.InWebhookTx(f.Context(), func(tx webhook.Tx) error { return tx.RemoveWebhook(f.Context(), key) })
@@ -245,14 +242,10 @@ func testWebhookProgress(f *fixture) {
 	f.create(minimal(alpha, "R"))
 	f.create(minimal(alpha, "S"))
 	lease, err := f.a.LeaseWebhook(f.Context(), e.Key, noon, noon.Add(time.Minute))
-	if err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, err)
 	at := noon.Add(time.Second)
 	p := webhook.Progress{Acknowledged: 1, State: webhook.Active, StateSet: e.StateSet, LeaseUntil: noon.Add(time.Hour)}
-	if err := f.a.SaveProgress(f.Context(), lease, p, nil); err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, f.a.SaveProgress(f.Context(), lease, p, nil))
 	e.Acknowledged = 1
 	f.expectWebhook(e)
 	f.expectDue("the lease was extended", 0, noon.Add(30*time.Minute))
@@ -264,9 +257,7 @@ func testWebhookProgress(f *fixture) {
 		Acknowledged: 1, State: webhook.Failed, Reason: "gone", StateSet: at, Failures: 2, FailingSince: at, NextAttempt: at,
 		Failure: failure(e.Key, at),
 	}
-	if err := f.a.SaveProgress(f.Context(), lease, failed, nil); err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, f.a.SaveProgress(f.Context(), lease, failed, nil))
 	e.State, e.Reason, e.StateSet, e.Failures, e.FailingSince, e.NextAttempt = webhook.Failed, "gone", at, 2, at, at
 	f.expectWebhook(e)
 	if err := f.a.SaveProgress(f.Context(), lease, p, nil); !errors.Is(err, webhook.ErrLeaseLost) {
@@ -302,9 +293,7 @@ func (f *fixture) failWebhook(merchantID int64) {
 		p := webhook.Progress{State: webhook.Failed, Reason: "gone", StateSet: noon, Failure: failure(e.Key, noon)}
 		err = f.a.SaveProgress(f.Context(), lease, p, nil)
 	}
-	if err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, err)
 }
 
 func testWebhookDeliveries(f *fixture) {
@@ -316,16 +305,12 @@ func testWebhookDeliveries(f *fixture) {
 		}
 	}
 	lease, err := f.a.BorrowWebhook(f.Context(), e.Key, noon, noon.Add(time.Hour))
-	if err != nil {
-		f.Fatal(err)
-	}
+	testenv.NoError(f, err)
 	p := webhook.Progress{State: webhook.Active, LeaseUntil: noon.Add(time.Hour)}
 	const extra = 3
 	for i := range webhook.MaxDeliveries + extra {
 		d := sent(i + 1)
-		if err := f.a.SaveProgress(f.Context(), lease, p, &d); err != nil {
-			f.Fatal(err)
-		}
+		testenv.NoError(f, f.a.SaveProgress(f.Context(), lease, p, &d))
 	}
 	all, err := f.b.WebhookDeliveries(f.Context(), e.Key, 1<<62, 2*webhook.MaxDeliveries)
 	if err != nil || len(all) != webhook.MaxDeliveries {

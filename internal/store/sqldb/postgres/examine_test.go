@@ -8,6 +8,7 @@ import (
 
 	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/store/pgtest"
+	"merchantorders/internal/testenv"
 )
 
 func TestExamine(t *testing.T) {
@@ -16,9 +17,7 @@ func TestExamine(t *testing.T) {
 	examine := func(url string) Info {
 		t.Helper()
 		info, err := Examine(t.Context(), url)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		return info
 	}
 	empty := examine(url)

@@ -5,6 +5,7 @@ import (
 
 	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/store/pgtest"
+	"merchantorders/internal/testenv"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m, nil) }
@@ -13,9 +14,7 @@ func TestMain(m *testing.M) { pgtest.Main(m, nil) }
 func openTest(t *testing.T, url string) *DB {
 	t.Helper()
 	db, err := Open(t.Context(), url, migrations.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/store/pgtest"
+	"merchantorders/internal/testenv"
 )
 
 // TestPostgresSettings checks the settings of connections, which the URL may
@@ -12,9 +13,7 @@ import (
 func TestPostgresSettings(t *testing.T) {
 	t.Parallel()
 	address, err := url.Parse(pgtest.Database(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	plans := "force_generic_plan"
 	if pgtest.Distributed(t) {
 		plans = "auto"

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"merchantorders/internal/certtest"
+	"merchantorders/internal/testenv"
 )
 
 // TestEncryptionByDefault checks that connections to another machine are encrypted and
@@ -84,9 +85,7 @@ func TestEncryptionFails(t *testing.T) {
 	t.Parallel()
 	pair := certtest.New(t, time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC))
 	certificate, err := tls.LoadX509KeyPair(pair.Cert, pair.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	const hint = "the default for other machines is sslmode=verify-full"
 	root := "?sslrootcert=" + url.QueryEscape(pair.Cert)
 	for _, test := range []struct {
@@ -101,9 +100,7 @@ func TestEncryptionFails(t *testing.T) {
 		{"valid", "postgres://u:p@" + certtest.Host + "/orders" + root, true, nil, true},
 	} {
 		config, err := parseURL(test.address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		server := &fakeServer{done: make(chan error, 1)}
 		if test.tls {
 			server.tls = &tls.Config{Certificates: []tls.Certificate{certificate}}

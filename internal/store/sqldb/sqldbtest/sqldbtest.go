@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/store/sqldb"
+	"merchantorders/internal/testenv"
 )
 
 // Run runs the tests. open opens a new handle of one database; its first call in
@@ -50,9 +51,7 @@ func mustExec(t *testing.T, db sqldb.DB, text string, args ...any) {
 func count(t *testing.T, q sqldb.Querier) int64 {
 	t.Helper()
 	var n int64
-	if err := q.QueryRow(t.Context(), `SELECT COUNT(*) FROM sample`, nil, &n); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, q.QueryRow(t.Context(), `SELECT COUNT(*) FROM sample`, nil, &n))
 	return n
 }
 
@@ -127,9 +126,7 @@ func testCommitVersion(t *testing.T, open func() sqldb.DB) {
 	if _, ok := db.CommitVersion(); ok {
 		t.Error("there is a commit version before WatchCommits")
 	}
-	if err := db.WatchCommits(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, db.WatchCommits(t.Context()))
 	first, ok := db.CommitVersion()
 	if !ok {
 		t.Skip("this database cannot tell without a query")
@@ -152,9 +149,7 @@ func testPool(t *testing.T, open func() sqldb.DB) {
 	var held []sqldb.Rows
 	for range db.Pool().Max {
 		rows, err := db.Query(t.Context(), `SELECT id FROM sample`)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		held = append(held, rows)
 		if use := db.Pool(); use.InUse != len(held) || use.InUse+use.Idle > use.Max {
 			t.Errorf("%d connections are in use: %+v", len(held), use)
@@ -224,9 +219,7 @@ func testContext(t *testing.T, open func() sqldb.DB) {
 
 func testClose(t *testing.T, open func() sqldb.DB) {
 	db := setUp(t, open)
-	if err := db.WatchCommits(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, db.WatchCommits(t.Context()))
 	for range 2 {
 		if err := db.Close(); err != nil {
 			t.Errorf("close: %v", err)

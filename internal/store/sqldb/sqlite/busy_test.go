@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"merchantorders/internal/store/sqldb"
+	"merchantorders/internal/testenv"
 )
 
 // TestSQLiteLockedTooLong writes while another process holds the write lock for
@@ -16,14 +17,10 @@ func TestSQLiteLockedTooLong(t *testing.T) {
 	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
 	db.committer.timeout = 20 * time.Millisecond
 	conn, err := db.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	defer func() { _ = conn.Close() }()
 	lock, err := conn.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	if err := addMerchant(t.Context(), db, 1); !db.Unavailable(err) {
 		t.Errorf("error %v, want one that means that the database is unavailable", err)
 	}
@@ -32,9 +29,7 @@ func TestSQLiteLockedTooLong(t *testing.T) {
 	if err := db.QueryRow(t.Context(), `SELECT COUNT(*) FROM merchants`, nil, &n); err != nil || n != 0 {
 		t.Errorf("%d merchants, error %v, want none", n, err)
 	}
-	if err := lock.Rollback(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, lock.Rollback())
 	db.committer.timeout = time.Hour
 	if err := addMerchant(t.Context(), db, 1); err != nil {
 		t.Errorf("afterwards: %v", err)

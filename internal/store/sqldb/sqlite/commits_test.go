@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/store/sqldb"
+	"merchantorders/internal/testenv"
 )
 
 // TestCommitsBehindLink opens a database through a symbolic link that has a
@@ -16,21 +17,13 @@ func TestCommitsBehindLink(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	path := filepath.Join(folder, "data", "orders.db")
-	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.Mkdir(filepath.Dir(path), 0o700))
 	other := openTest(t, path)
 	link := filepath.Join(folder, "link.db")
-	if err := os.Symlink(path, link); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(link+"-shm", make([]byte, 32<<10), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.Symlink(path, link))
+	testenv.NoError(t, os.WriteFile(link+"-shm", make([]byte, 32<<10), 0o600))
 	db := openTest(t, link)
-	if err := db.WatchCommits(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, db.WatchCommits(t.Context()))
 	before, ok := db.CommitVersion()
 	if !ok {
 		t.Fatal("no commit version")
@@ -57,12 +50,8 @@ func TestCommitsFailClosed(t *testing.T) {
 		t.Errorf("error %v without a file, want %v", err, os.ErrNotExist)
 	}
 	header, err := os.ReadFile(real + "-shm")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(db.path+"-shm", header, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
+	testenv.NoError(t, os.WriteFile(db.path+"-shm", header, 0o600))
 	if err := db.WatchCommits(t.Context()); !errors.Is(err, errUnnoticed) {
 		t.Errorf("error %v with a copy of the file, want %v", err, errUnnoticed)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/store/sqldb"
+	"merchantorders/internal/testenv"
 )
 
 var errTest = errors.New("the caller's error")
@@ -69,9 +70,7 @@ func merchants(t *testing.T, db *DB) []int64 {
 		err := rows.Scan(&id)
 		return id, err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	return ids
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/store/migrations"
+	"merchantorders/internal/testenv"
 )
 
 // TestSQLiteOpenWaits opens while another process is at the schema, and stops
@@ -17,9 +18,7 @@ func TestSQLiteOpenWaits(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "orders.db")
 	lock, err := lockFile(t.Context(), path+".lock")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	opened := make(chan error)
 	go func() {
@@ -36,8 +35,6 @@ func TestSQLiteOpenWaits(t *testing.T) {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the database was made without the lock: %v", err)
 	}
-	if err := lock.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, lock.Close())
 	openTest(t, path)
 }

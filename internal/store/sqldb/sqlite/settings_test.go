@@ -9,15 +9,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/store/migrations"
+	"merchantorders/internal/testenv"
 )
 
 // openTest opens a database until the end of the test.
 func openTest(t testing.TB, path string) *DB {
 	t.Helper()
 	db, err := Open(t.Context(), path, migrations.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }
@@ -29,9 +28,7 @@ func TestSQLiteSettings(t *testing.T) {
 	connections := []*conn{opened.committer.conn}
 	for range cap(opened.free) {
 		reader, err := opened.take(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		defer opened.put(reader)
 		connections = append(connections, reader)
 	}
@@ -64,9 +61,7 @@ func TestSQLiteVersion(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
 	var version string
-	if err := db.QueryRow(t.Context(), "SELECT sqlite_version()", nil, &version); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, db.QueryRow(t.Context(), "SELECT sqlite_version()", nil, &version))
 	var parts [3]int
 	if n, err := fmt.Sscanf(strings.ReplaceAll(version, ".", " "), "%d %d %d", &parts[0], &parts[1], &parts[2]); n != 3 {
 		t.Fatalf("version %q: %v", version, err)

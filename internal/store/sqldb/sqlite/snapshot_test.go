@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/store/sqldb"
+	"merchantorders/internal/testenv"
 )
 
 // TestSnapshotCancelled ends the context of a snapshot while it reads. The
@@ -29,9 +30,7 @@ func TestSnapshotCancelled(t *testing.T) {
 	}
 	for range cap(db.free) {
 		reader, err := db.take(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		defer db.put(reader)
 		if !reader.sqlite.AutocommitEnabled() {
 			t.Error("a connection is still in the transaction")

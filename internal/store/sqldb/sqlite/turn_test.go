@@ -63,12 +63,8 @@ func awaitTurnTaken(t *testing.T, path string) {
 		if errors.Is(err, filelock.ErrLocked) {
 			return true
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := file.Close(); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
+		testenv.NoError(t, file.Close())
 		return false
 	})
 }
