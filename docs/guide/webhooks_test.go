@@ -118,7 +118,6 @@ func testReceiver(t *testing.T, program string, args []string, dir string) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		got := client.Post(ctx, webhook.Message{ID: d.id, URL: "http://" + address + "/hook", At: d.at, Signature: signature, Body: []byte(d.sent)})
 		cancel()
-		client.Close()
 		if got.Status != d.status {
 			t.Errorf("%s: %+v, want status %d", d.what, got, d.status)
 		}

@@ -117,8 +117,9 @@ func (s *Service) sandbox() bool { return s.Flags.Sandbox || s.Flags.Demo }
 // Handlers returns the handlers of the main port, whose URL is local, and of the admin
 // port. The main one also has what is for operators, if operatorsOnMain is set.
 func (s *Service) Handlers(local string, operatorsOnMain bool) (main, admin http.Handler) {
-	mainRouter, adminRouter := s.routers(local, operatorsOnMain)
-	return s.handler(mainRouter), s.handler(adminRouter)
+	config := s.routerConfig(local)
+	mainGroups, adminGroups := s.groups(local, operatorsOnMain)
+	return s.handler(web.NewRouter(config, mainGroups...)), s.handler(web.NewRouter(config, adminGroups...))
 }
 
 // handler returns the handler of everything that a router serves.
@@ -135,10 +136,9 @@ func (s *Service) handler(router *web.Router) http.Handler {
 	return s.Tracing.Handler(web.Observe(handler, router.EncodeError, log, s.Metrics, s.Now), httpserver.IsMonitoring)
 }
 
-// routers returns the routers of Handlers.
-func (s *Service) routers(local string, operatorsOnMain bool) (main, admin *web.Router) {
+func (s *Service) routerConfig(local string) web.RouterConfig {
 	baseURL, storageURL := s.Settings.Addresses(local)
-	config := web.RouterConfig{
+	return web.RouterConfig{
 		Authenticator: s.Tokens,
 		Limits:        s.limits,
 		ResponseCache: s.cache,
@@ -146,6 +146,11 @@ func (s *Service) routers(local string, operatorsOnMain bool) (main, admin *web.
 		Refuser:       s.Orders,
 		ViewVersion:   web.ViewVersion(v1.ViewVersion, v2.ViewVersion, baseURL, storageURL, s.Settings.ErrorCodes),
 	}
+}
+
+// groups returns the routes of Handlers.
+func (s *Service) groups(local string, operatorsOnMain bool) (main, admin []web.RouteGroup) {
+	baseURL, storageURL := s.Settings.Addresses(local)
 	invoices := invoiceapi.Endpoints{Orders: s.Orders, Metrics: s.Metrics, StorageURL: storageURL}
 	stored := storageapi.API{Orders: s.Orders, Metrics: s.Metrics}
 	webhooks := webhookapi.API{Webhooks: s.Webhooks}
@@ -165,7 +170,7 @@ func (s *Service) routers(local string, operatorsOnMain bool) (main, admin *web.
 		people.Audience |= console.Operators
 	}
 	staff, signIn := people.Routes()
-	groups := []web.RouteGroup{
+	main = []web.RouteGroup{
 		v1.API{Endpoints: invoices, BaseURL: baseURL}.Routes(),
 		v2.API{
 			Endpoints: invoices, BaseURL: baseURL, ErrorCodes: v2.ErrorCodes(s.Settings.ErrorCodes), Webhooks: webhooks,
@@ -176,12 +181,10 @@ func (s *Service) routers(local string, operatorsOnMain bool) (main, admin *web.
 	}
 	root := s.health.Routes(nil)
 	if operatorsOnMain {
-		groups, root = append(groups, operators), s.health.Routes(s.Metrics)
+		main, root = append(main, operators), s.health.Routes(s.Metrics)
 	}
 	root.Routes = append(root.Routes, signIn...)
-	groups = append(groups, root)
 	adminRoot := s.health.DetailedRoutes(s.Metrics)
 	adminRoot.Routes = append(adminRoot.Routes, operatorSignIn...)
-	return web.NewRouter(config, groups...),
-		web.NewRouter(config, operators, documents, pages, operatorPages, httpserver.ProfileRoutes(), adminRoot)
+	return append(main, root), []web.RouteGroup{operators, documents, pages, operatorPages, httpserver.ProfileRoutes(), adminRoot}
 }

@@ -110,9 +110,6 @@ func countUploads(counts *metrics.Metrics, handle merchantHandler) merchantHandl
 	}
 }
 
-// Groups returns the groups, the longest prefix first.
-func (rt *Router) Groups() []RouteGroup { return slices.Clone(rt.groups) }
-
 // ServeHTTP implements http.Handler.
 func (rt *Router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r, body := withRequestBody(w, rt.withPlainPath(withLogEntry(r)))

@@ -89,7 +89,7 @@ func TestHostileAddresses(t *testing.T) {
 		}
 		client := newClient(dialer, nil)
 		result := client.Post(t.Context(), Message{URL: url, At: time.Now()})
-		client.Close()
+		client.http.CloseIdleConnections()
 		if result.Error != ErrorAddress && attempts.Load() > 0 {
 			t.Errorf("%s: %+v after %d attempts to connect", host, result, attempts.Load())
 		}

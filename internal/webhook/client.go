@@ -97,9 +97,6 @@ func newClient(dialer *net.Dialer, roots *x509.CertPool) *Client {
 	}}
 }
 
-// Close closes idle connections.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
-
 // Post sends a message. The caller bounds the time with ctx. Took of the result is not
 // set.
 func (c *Client) Post(ctx context.Context, m Message) Result {
