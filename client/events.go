@@ -104,7 +104,7 @@ type EventPage struct {
 
 	// These are missing in the responses of older services.
 	Newest  int64  `json:"newest"`  // number of the newest event
-	History string `json:"history"` // another one if numbers may have been given out again
+	History string `json:"history"` // another one if numbers may have been reused
 }
 
 // Limits of EventsPage.
