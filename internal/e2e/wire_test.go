@@ -39,44 +39,6 @@ func readAnswer(t *testing.T, reader *bufio.Reader, what string) response {
 	return response{request: request{path: what}, status: raw.StatusCode, header: raw.Header, body: string(body)}
 }
 
-// TestHugeBody announces a body of 100 MB and sends as much of it as the
-// service takes: the refusal comes, and comes without the rest.
-func TestHugeBody(t *testing.T) {
-	const size = 100_000_000
-	onBothDatabases(t, func(t *testing.T, s *service) {
-		o := s.addOne(t)
-		inEachVersion(t, func(t *testing.T, v version) {
-			for _, test := range []struct{ name, length, chunk string }{
-				{"announced", fmt.Sprintf("Content-Length: %d\r\n\r\n", size), strings.Repeat("A", 1<<16)},
-				{"in chunks", "Transfer-Encoding: chunked\r\n\r\n", "10000\r\n" + strings.Repeat("A", 1<<16) + "\r\n"},
-			} {
-				t.Run(test.name, func(t *testing.T) {
-					conn := s.dial(t)
-					head := "POST " + v.invoices(o) + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + s.token + "\r\n" + test.length
-					sent := make(chan int)
-					go func() {
-						n, err := io.WriteString(conn, head)
-						for err == nil && n < size {
-							var more int
-							more, err = io.WriteString(conn, test.chunk)
-							n += more
-						}
-						sent <- n
-					}()
-					readAnswer(t, bufio.NewReader(conn), test.name).wantRefusal(t, v, sizeTooBig, o)
-					_ = conn.Close()
-					if n := <-sent; n >= size {
-						t.Errorf("all of %d bytes were taken in", n)
-					}
-				})
-			}
-		})
-		if got := s.entries(t, o); len(got) != 0 {
-			t.Errorf("the order shows %v", got)
-		}
-	})
-}
-
 // TestExpectContinue uploads with a client that waits for leave to send its
 // body, as curl and PHP do with large ones: it gets it, or the refusal.
 func TestExpectContinue(t *testing.T) {
@@ -140,51 +102,5 @@ func TestBrokenOffBody(t *testing.T) {
 				t.Errorf("half a body has left %v", got)
 			}
 		})
-	})
-}
-
-// TestRawRequests writes requests that no client library would: none is
-// gets a redirect, another's data or no response.
-func TestRawRequests(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
-		o := s.addOne(t)
-		auth := "Authorization: Bearer " + s.token + "\r\n"
-		tests := []struct {
-			name, text string
-			status     []int
-		}{
-			{"absolute address", "GET http://elsewhere.example/v2/orders HTTP/1.1\r\nHost: x\r\n" + auth, []int{200}},
-			{"HTTP/1.0", "GET /v2/orders HTTP/1.0\r\n" + auth, []int{200}},
-			{"asterisk", "OPTIONS * HTTP/1.1\r\nHost: x\r\n", []int{404, 405}},
-			{"two slashes", "PUT //api/orders/" + v1.id(o) + " HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n" + auth, []int{404}},
-			{"dots", "PUT /api/../api/orders/" + v1.id(o) + " HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n" + auth, []int{404}},
-			{"backslash", "GET /v2\\orders HTTP/1.1\r\nHost: x\r\n" + auth, []int{404}},
-			{"fragment", "GET /v2/orders#x HTTP/1.1\r\nHost: x\r\n" + auth, []int{200, 400, 404}},
-			{"two Authorization headers", "GET /v2/orders HTTP/1.1\r\nHost: x\r\n" + auth + auth, []int{401}},
-			{"two Authorization headers, the first good", "GET /v2/orders HTTP/1.1\r\nHost: x\r\n" + auth + "Authorization: Bearer mo_x\r\n", []int{401}},
-			{"two Authorization headers, the second good", "GET /v2/orders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer mo_x\r\n" + auth, []int{401}},
-			{"no Host", "GET /v2/orders HTTP/1.1\r\n" + auth, []int{400}},
-			{"raw bytes in the path", "GET /v2/orders/\xff\xfe HTTP/1.1\r\nHost: x\r\n" + auth, []int{400, 404}},
-			{"broken escape", "GET /v2/orders/%zz HTTP/1.1\r\nHost: x\r\n" + auth, []int{400}},
-			{"two lengths", "PUT " + v1.order(o) + " HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n" + auth, []int{400}},
-			{"header of 1 MB", "GET /v2/orders HTTP/1.1\r\nHost: x\r\n" + auth + "X-Long: " + strings.Repeat("x", 1<<20) + "\r\n", []int{431}},
-		}
-		for _, test := range tests {
-			t.Run(test.name, func(t *testing.T) {
-				conn := s.dial(t)
-				go func() { _, _ = io.WriteString(conn, test.text+"\r\n") }()
-				a := readAnswer(t, bufio.NewReader(conn), test.name)
-				found := false
-				for _, status := range test.status {
-					found = found || a.status == status
-				}
-				if !found {
-					t.Errorf("status %d, want one of %v: %s", a.status, test.status, a.short())
-				}
-			})
-		}
-		if got := v2.stateOf(t, s, o); got != "registered" {
-			t.Errorf("one of them has moved the order to %s", got)
-		}
 	})
 }

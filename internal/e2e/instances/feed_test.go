@@ -22,10 +22,12 @@ import (
 // instances while two readers follow the feed from its beginning, each keeping
 // its own copy of the states. Readers are killed at random, and go on from what
 // they had saved; instances are killed at random, and others replace them.
-// In the end each copy must be what the database has.
+// In the end each copy must be what the database has, and lists, orders and day counts
+// must tell the same.
 //
-// It guards that events are written with the change they tell of and numbered in
-// commit order, and that what is read has no gap.
+// It guards that events and counts are written with the change they tell of, and
+// numbered in commit order, that what is read has no gap, and that an instance finds
+// out what the others have done.
 func TestSyncThroughTheFeed(t *testing.T) {
 	onEach(t, func(t *testing.T, i installation) {
 		const writers, readers, orders = 4, 2, 40
@@ -77,6 +79,9 @@ func TestSyncThroughTheFeed(t *testing.T) {
 			if diff := cmp.Diff(states, copied.states); diff != "" {
 				t.Errorf("reader %d (-database +copy):\n%s", who, diff)
 			}
+		}
+		for _, one := range f.running {
+			checkTotals(t, newClient(t, one.BaseURL, token), db, merchantID)
 		}
 		t.Logf("%d events of %d orders, %d rounds", last, len(states), total)
 	})

@@ -10,8 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-
-	"merchantorders/internal/testenv"
 )
 
 const (
@@ -118,58 +116,5 @@ func (r running) sendHuge(t *testing.T, connection net.Conn, request, message st
 	_, _ = io.Copy(io.Discard, reader)
 	if n := sent.Load(); n > mostTaken {
 		t.Errorf("%s, %s: %d bytes of the body went out, want %d at most", request, form.header, n, mostTaken)
-	}
-}
-
-// TestTooLongIsRefusedUnsent announces bodies that are too long and sends
-// nothing of them.
-//
-// It guards that their length alone is enough: where the body is read first,
-// the response never comes.
-func TestTooLongIsRefusedUnsent(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	s.Import(t, registered(1, 1)...)
-	for _, orderPath := range []string{sample(1).v1(), sample(1).v2()} {
-		connection := s.connect(t)
-		_, err := fmt.Fprintf(connection, "POST %s/invoices HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n",
-			orderPath, s.token, hugeBody)
-		testenv.NoError(t, err)
-		raw, err := http.ReadResponse(bufio.NewReader(connection), nil)
-		testenv.NoError(t, err)
-		_ = raw.Body.Close()
-		if raw.StatusCode != http.StatusBadRequest {
-			t.Errorf("status %d, want 400", raw.StatusCode)
-		}
-	}
-}
-
-// TestResponseIsReadAfterAll has clients that send a body which is too big, but
-// not by much, to its end before they read, as simple clients do.
-//
-// It guards that the rest of a refused body is read and dropped: otherwise the
-// connection is reset while the client still sends, and the response lost.
-func TestResponseIsReadAfterAll(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	s.Import(t, registered(1, 1)...)
-	body := objectBegin + strings.Repeat("A", 12_000_000) + `"}`
-	for _, orderPath := range []string{sample(1).v1(), sample(1).v2()} {
-		for _, sent := range []string{
-			fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body),
-			"Transfer-Encoding: chunked\r\n\r\n" + chunk(body) + chunk(""),
-		} {
-			connection := s.connect(t)
-			head := "POST " + orderPath + "/invoices HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + s.token + "\r\n"
-			if _, err := io.WriteString(connection, head+sent); err != nil {
-				t.Errorf("the connection broke before all was sent: %v", err)
-				continue
-			}
-			raw, err := http.ReadResponse(bufio.NewReader(connection), nil)
-			if err != nil || raw.StatusCode != http.StatusBadRequest {
-				t.Fatalf("response %v, error %v, want status 400", raw, err)
-			}
-			_ = raw.Body.Close()
-		}
 	}
 }

@@ -2,6 +2,7 @@ package robust
 
 import (
 	"fmt"
+	"net/http"
 	"testing"
 
 	"merchantorders/internal/ingest/ingesttest"
@@ -23,6 +24,26 @@ func (n sample) path(round int) string {
 	}
 	return n.v2()
 }
+
+// attempt is one way to accept or reject an order.
+type attempt struct {
+	method, body string
+	path         func(sample) string
+	makes        string // the state after success
+}
+
+var (
+	accepted, rejected = order.InProcessing.String(), order.RejectedByMerchant.String()
+
+	attempts = []attempt{
+		{http.MethodPut, `{"status":"G"}`, sample.v1, accepted},
+		{http.MethodPut, `{"status":"D","reason":"damaged"}`, sample.v1, rejected},
+		{http.MethodPatch, "", func(n sample) string { return n.v2() + "/accept" }, accepted},
+		{http.MethodPatch, `{"status":"D"}`, func(n sample) string { return n.v2() + "/reject" }, rejected},
+	}
+)
+
+const tooManyFiles = "You cannot upload more than 3 files."
 
 // registered returns the documents of samples, each in the state in which an
 // order can be accepted or rejected.
