@@ -28,11 +28,11 @@ const uploadFailed = "There were errors during the upload."
 // no space.
 func TestDiskOfFilesFull(t *testing.T) {
 	t.Parallel()
-	if !mayMount(t) {
+	if !testenv.MayMount(t) {
 		return
 	}
 	data := filepath.Join(t.TempDir(), "data")
-	tinyDisk(t, filepath.Join(data, "files"), "1m,nr_inodes=64")
+	testenv.SmallDisk(t, filepath.Join(data, "files"), "size=1m,nr_inodes=64")
 	s := startOn(t, data)
 	s.Import(t, registered(1, 1)...)
 	s.failToUpload(t, 1, bytes.Repeat([]byte("does not fit"), 200_000))
@@ -97,12 +97,12 @@ func (r running) takesThree(t *testing.T, n sample, size int) {
 // disk, what follows fails.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
-	if !mayMount(t) {
+	if !testenv.MayMount(t) {
 		return
 	}
 	const orders = 60
 	data := filepath.Join(t.TempDir(), "data")
-	tinyDisk(t, data, "8m")
+	testenv.SmallDisk(t, data, "size=8m")
 	token := apptest.Folder{Data: data}.Merchant(t, apptest.MerchantID)
 	apptest.Folder{Data: data}.Import(t, registered(1, orders)...)
 	p := apptest.StartProcess(t, data)

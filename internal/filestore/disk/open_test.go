@@ -2,7 +2,6 @@ package disk_test
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -73,22 +72,10 @@ func stagedFiles(t *testing.T, dir string) []string {
 	return names
 }
 
-// noStagedFiles returns an error if a staged file is left.
-func noStagedFiles(dir string) error {
-	entries, err := os.ReadDir(filepath.Join(dir, "tmp"))
-	if err != nil {
-		return err
-	}
-	if len(entries) > 0 {
-		return fmt.Errorf("%d staged files are left", len(entries))
-	}
-	return nil
-}
-
 // wantNoStagedFiles fails the test if a staged file is left.
 func wantNoStagedFiles(t *testing.T, dir string) {
 	t.Helper()
-	if err := noStagedFiles(dir); err != nil {
-		t.Error(err)
+	if left := stagedFiles(t, dir); len(left) > 0 {
+		t.Errorf("staged files are left: %v", left)
 	}
 }

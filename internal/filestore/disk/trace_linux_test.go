@@ -53,7 +53,7 @@ func trace(t *testing.T, dir string, arguments ...string) ([]string, bool) {
 	wrapper := append([]string{
 		strace, "-f", "-y", "-e", "signal=none", "-e", "trace=fsync,fdatasync,/renameat,mkdirat", "-o", log,
 	}, arguments...)
-	output, runErr := runRole(t, "commit", dir, wrapper...).CombinedOutput()
+	output, runErr := runCommit(t, dir, wrapper...).CombinedOutput()
 	calls, err := os.ReadFile(log)
 	if err != nil {
 		t.Fatalf("read the trace: %v; strace said: %s", err, output)

@@ -1,5 +1,3 @@
-//go:build !linux
-
 package backup_test
 
 import (

@@ -1,4 +1,4 @@
-package robust
+package testenv
 
 import (
 	"errors"
@@ -8,33 +8,30 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-
-	"merchantorders/internal/testenv"
 )
 
-// insideVariable says that a test it runs where it may mount file systems.
-const insideVariable = "ROBUST_MAY_MOUNT"
+// mountVariable says that a test runs where it may mount file systems.
+const mountVariable = "MERCHANT_ORDERS_TEST_MOUNT"
 
-const cannotMount = "no disk can be made full here, as this user may mount none, neither as root nor in a user namespace: %v"
+const cannotMount = "this user may mount no file system, neither as root nor in a user namespace: %v"
 
-// mayMount has the test that calls it run once more in a process that may mount
-// file systems which nobody else sees, as `unshare --mount` does it, and with a
-// user namespace too unless we are root. It reports whether this is that
-// process. In the other one it returns when that has ended, and the test has
-// its result.
-func mayMount(t *testing.T) bool {
+// MayMount runs the test that calls it once more in a process that may mount file
+// systems which nobody else sees, as `unshare --mount` does, with a user namespace
+// unless the user is root. It reports whether this is that process. In the other one it
+// returns when that has ended, and the test has its result.
+func MayMount(t *testing.T) bool {
 	t.Helper()
-	if os.Getenv(insideVariable) != "" {
+	if os.Getenv(mountVariable) != "" {
 		// Mounts made here are not to be seen outside.
 		if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
-			testenv.Unable(t, cannotMount, err)
+			Unable(t, cannotMount, err)
 		}
 		return true
 	}
 	self, err := os.Executable()
-	testenv.NoError(t, err)
+	NoError(t, err)
 	again := exec.CommandContext(t.Context(), self, "-test.run=^"+t.Name()+"$", "-test.v")
-	again.Env = append(os.Environ(), insideVariable+"=1")
+	again.Env = append(os.Environ(), mountVariable+"=1")
 	again.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
 	if os.Geteuid() != 0 {
 		again.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
@@ -44,7 +41,7 @@ func mayMount(t *testing.T) bool {
 	output, err := again.CombinedOutput()
 	switch {
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EINVAL):
-		testenv.Unable(t, cannotMount, err)
+		Unable(t, cannotMount, err)
 	case strings.Contains(string(output), "--- SKIP: "+t.Name()):
 		t.Skipf("%s", output)
 	case err != nil:
@@ -55,12 +52,13 @@ func mayMount(t *testing.T) bool {
 	return false
 }
 
-// tinyDisk mounts a file system of a size, such as 1m, on a folder.
-func tinyDisk(t *testing.T, dir, size string) {
+// SmallDisk mounts an empty file system on a folder until the test ends. options are
+// those of tmpfs, such as size=1m.
+func SmallDisk(t *testing.T, dir, options string) {
 	t.Helper()
-	testenv.NoError(t, os.MkdirAll(dir, 0o700))
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "mode=700,size="+size); err != nil {
-		testenv.Unable(t, cannotMount, err)
+	NoError(t, os.MkdirAll(dir, 0o700))
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "mode=700,"+options); err != nil {
+		Unable(t, cannotMount, err)
 	}
 	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
 }
