@@ -39,9 +39,8 @@ var mayImport = map[string][]string{
 	"internal/metrics":        {},
 	"internal/web": {
 		"internal/metrics", "internal/order", "internal/token",
-		"internal/web/compress", "internal/web/idempotency", "internal/web/ratelimit", "internal/web/respcache",
+		"internal/web/idempotency", "internal/web/ratelimit", "internal/web/respcache",
 	},
-	"internal/web/compress":    {},
 	"internal/web/idempotency": {},
 	"internal/web/ratelimit":   {"internal/lru", "internal/order"},
 	"internal/web/respcache":   {"internal/lru", "internal/order"},
@@ -73,7 +72,7 @@ var mayImport = map[string][]string{
 	},
 
 	"internal/console":  {"internal/metrics", "internal/web", "internal/web/ratelimit", "internal/order", "internal/token", "internal/webhook", "internal/ingest"},
-	"internal/docpages": {"internal/web", "internal/web/compress", "openapi", "docs"},
+	"internal/docpages": {"internal/web", "openapi", "docs"},
 	"openapi":           {},
 	"docs":              {},
 }

@@ -141,7 +141,7 @@ func (s *site) page(r *http.Request, l layout) (web.Page, error) {
 	header.Set("Content-Language", l.Language)
 	header.Set("Content-Security-Policy", policy)
 	header.Set("Referrer-Policy", "same-origin")
-	header.Set("Vary", "Accept-Language, Cookie")
+	header.Set("Vary", "Accept-Encoding, Accept-Language, Cookie")
 	return web.Page{ContentType: "text/html; charset=utf-8", Header: header, Body: body.Bytes()}, nil
 }
 

@@ -15,7 +15,6 @@ import (
 
 	"merchantorders/docs"
 	"merchantorders/internal/web"
-	"merchantorders/internal/web/compress"
 	"merchantorders/openapi"
 )
 
@@ -24,7 +23,6 @@ type content struct {
 	mediaType string
 	policy    string // Content-Security-Policy; empty: none
 	body      []byte
-	gzipped   []byte // the body as gzip; nil: not available
 	tag       string // entity tag, in quotes
 }
 
@@ -45,24 +43,16 @@ func (c content) serve(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(c.mediaType, "text/html") {
 		h.Set("Referrer-Policy", "no-referrer")
 	}
-	if c.gzipped != nil {
-		h.Set("ETag", "W/"+c.tag) // one tag for both forms
-		h.Set("Vary", "Accept-Encoding")
-	}
 	// A malformed header is ignored: it matches nothing.
 	has, _ := web.ParseEntityTags(r.Header, "If-None-Match")
 	if has.MatchWeakly(c.tag) {
+		h.Set("ETag", has.Held(c.tag))
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	body := c.body
-	if c.gzipped != nil && compress.Accepted(r.Header["Accept-Encoding"]) {
-		h.Set("Content-Encoding", "gzip")
-		body = c.gzipped
-	}
 	h.Set("Content-Type", c.mediaType)
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	_, _ = w.Write(body) // an error means that the client disconnected
+	h.Set("Content-Length", strconv.Itoa(len(c.body)))
+	_, _ = w.Write(c.body) // an error means that the client disconnected
 }
 
 // route returns a public route. load returns all contents by their path in the
@@ -118,9 +108,7 @@ func addAssets(all map[string]content) {
 	all["/docs/assets/states.svg"] = newContent(svg, policy, docs.StatePicture)
 	// The module of Swagger UI, which shows the OpenAPI documents, has gzip files.
 	for name, mediaType := range map[string]string{"swagger-ui.css": css, "swagger-ui-bundle.js": javascript} {
-		gzipped := must(swaggerui.FS.ReadFile(name + ".gz"))
-		c := newContent(mediaType, policy, must(io.ReadAll(must(gzip.NewReader(bytes.NewReader(gzipped))))))
-		c.gzipped = gzipped
-		all["/docs/assets/"+name] = c
+		gzipped := bytes.NewReader(must(swaggerui.FS.ReadFile(name + ".gz")))
+		all["/docs/assets/"+name] = newContent(mediaType, policy, must(io.ReadAll(must(gzip.NewReader(gzipped)))))
 	}
 }

@@ -1,8 +1,6 @@
 package docpages_test
 
 import (
-	"bytes"
-	"compress/gzip"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -165,7 +163,7 @@ func TestNotModified(t *testing.T) {
 	server := serve(t)
 	for _, path := range []string{"/docs", "/docs/guide/errors", "/docs/assets/pages.css", "/docs/assets/swagger-ui.css", "/openapi/v2.json"} {
 		first := get(t, server, below+path, nil)
-		tag := strings.TrimPrefix(first.header.Get("ETag"), "W/")
+		tag := first.header.Get("ETag")
 		for condition, want := range map[string]int{tag: 304, "W/" + tag: 304, `"other", ` + tag: 304, "*": 304, `"other"`: 200} {
 			got := get(t, server, below+path, map[string]string{"If-None-Match": condition})
 			if got.status != want || want == 304 && got.body != "" || want == 200 && got.body != first.body {
@@ -173,44 +171,6 @@ func TestNotModified(t *testing.T) {
 			}
 		}
 	}
-}
-
-// TestCompressed requests what is stored as gzip in both forms.
-func TestCompressed(t *testing.T) {
-	t.Parallel()
-	server := serve(t)
-	const path = below + "/docs/assets/swagger-ui-bundle.js"
-	plain := get(t, server, path, nil)
-	if plain.header.Get("Content-Encoding") != "" || len(plain.body) < 1_000_000 {
-		t.Errorf("plain: %q, %d bytes", plain.header.Get("Content-Encoding"), len(plain.body))
-	}
-	for accepted, want := range map[string]bool{"gzip": true, "br, gzip;q=0.8": true, "gzip;q=1": true, "GZIP": true, "br": false, "gzip;q=0": false, "gzip;q=0.0": false, "gzip; q=0.1": true} {
-		got := get(t, server, path, map[string]string{"Accept-Encoding": accepted})
-		if zipped := got.header.Get("Content-Encoding") == "gzip"; zipped != want {
-			t.Errorf("%s: gzip is %t", accepted, zipped)
-			continue
-		}
-		body := got.body
-		if want {
-			body = unzipped(t, body)
-		}
-		if body != plain.body || got.header.Get("Vary") != "Accept-Encoding" {
-			t.Errorf("%s: another body, or no Vary", accepted)
-		}
-	}
-}
-
-func unzipped(t *testing.T, body string) string {
-	t.Helper()
-	reader, err := gzip.NewReader(bytes.NewReader([]byte(body)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }
 
 // TestDocumentsAreServed compares the served documents with the files.

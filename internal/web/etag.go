@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"merchantorders/internal/web/compress"
 )
 
 // OrderTag returns the own part of the entity tag of a single order, the same in both
@@ -40,9 +38,10 @@ func entityTag(own, viewVersion string) string {
 
 // EntityTags are the entity tags of a header such as If-Match.
 type EntityTags struct {
-	any    bool     // *
-	strong []string // without quotes and compress.TagSuffix
-	weak   []string
+	any        bool     // *
+	strong     []string // without quotes and tagSuffix
+	weak       []string // likewise
+	compressed []string // likewise; those of strong that had tagSuffix
 }
 
 // ParseEntityTags parses a header of entity tags, on one line or several (RFC
@@ -85,11 +84,14 @@ func (t *EntityTags) parseFirst(list string) (rest string, ok bool) {
 	if !opened || !closed || strings.ContainsFunc(opaque, isForbiddenInTag) {
 		return "", false
 	}
-	opaque = strings.TrimSuffix(opaque, compress.TagSuffix)
+	opaque, compressed := strings.CutSuffix(opaque, tagSuffix)
 	if weak {
 		t.weak = append(t.weak, opaque)
 	} else {
 		t.strong = append(t.strong, opaque)
+		if compressed {
+			t.compressed = append(t.compressed, opaque)
+		}
 	}
 	rest = strings.TrimLeft(rest, " \t")
 	return rest, rest == "" || rest[0] == ','
@@ -114,6 +116,15 @@ func (t *EntityTags) MatchOwn(own string) bool {
 func (t *EntityTags) MatchWeakly(current string) bool {
 	opaque := opaqueTag(current)
 	return t != nil && (t.any || slices.Contains(t.strong, opaque) || slices.Contains(t.weak, opaque))
+}
+
+// Held returns the current tag for a 304: with tagSuffix if the client has the compressed
+// representation, whose bytes are others.
+func (t *EntityTags) Held(current string) string {
+	if slices.Contains(t.compressed, opaqueTag(current)) {
+		return strings.TrimSuffix(current, `"`) + tagSuffix + `"`
+	}
+	return current
 }
 
 // opaqueTag returns what is between the quotes of a tag.

@@ -15,7 +15,6 @@ import (
 	"merchantorders/internal/metrics"
 	"merchantorders/internal/order"
 	"merchantorders/internal/token"
-	"merchantorders/internal/web/compress"
 )
 
 // requestIDHeader carries the id of a request in both directions.
@@ -113,6 +112,7 @@ type RequestLog struct {
 // connection if the response had begun.
 func Observe(next http.Handler, encode ErrorEncoder, log RequestLog, counts *metrics.Metrics, now func() time.Time) http.Handler {
 	counts.KnowErrors(errorKindNames()...)
+	next = compressed(refusingOverload(next, encode))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := now()
 		entry := &requestLogEntry{id: requestID(r), route: unmatchedRoute, proxies: log.Proxies}
@@ -153,11 +153,19 @@ func Observe(next http.Handler, encode ErrorEncoder, log RequestLog, counts *met
 			}
 			logRequest(r.Context(), log.Logger, entry, method, status, recorder.bytes, took, client)
 		}()
+		next.ServeHTTP(recorder, r)
+	})
+}
+
+// refusingOverload returns a handler that serves no request beyond a limit of the whole
+// server.
+func refusingOverload(next http.Handler, encode ErrorEncoder) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if isOverloaded(r) {
-			writeError(recorder, r, encode, ErrOverloaded)
+			writeError(w, r, encode, ErrOverloaded)
 			return
 		}
-		compress.Serve(next, recorder, r)
+		next.ServeHTTP(w, r)
 	})
 }
 
@@ -251,7 +259,6 @@ type responseRecorder struct {
 func (w *responseRecorder) WriteHeader(status int) {
 	if w.status == 0 && status >= http.StatusOK {
 		w.status = status
-		compress.SetVary(w.Header(), status)
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
@@ -277,6 +284,14 @@ func (w *responseRecorder) finalStatus(r *http.Request, aborted bool) int {
 	}
 	return w.status
 }
+
+// FlushError implements the interface that http.ResponseController looks for.
+func (w *responseRecorder) FlushError() error {
+	return http.NewResponseController(w.ResponseWriter).Flush()
+}
+
+// Flush implements http.Flusher, which gzhttp looks for.
+func (w *responseRecorder) Flush() { _ = w.FlushError() }
 
 // Unwrap lets http.ResponseController reach the connection.
 func (w *responseRecorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -98,6 +98,7 @@ func writeEntry(w http.ResponseWriter, entry *respcache.Entry, has *EntityTags) 
 		h["Link"] = entry.Link
 	}
 	if has.MatchWeakly(entry.ETag[0]) {
+		h.Set("ETag", has.Held(entry.ETag[0]))
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
