@@ -11,6 +11,7 @@ import (
 
 	"merchantorders/internal/api/apitest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
 )
 
@@ -60,14 +61,14 @@ var endpoints = []struct {
 
 func TestTokens(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
-	expired, _, err := s.tokens.Create(t.Context(), apitest.MerchantID, order.DefaultScopes, time.Second)
+	s := start(t)
+	expired, _, err := s.Tokens.Create(t.Context(), apitest.MerchantID, order.DefaultScopes, time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.seconds.Store(2)
-	revoked := s.token(apitest.MerchantID, order.DefaultScopes)
-	if _, err := s.tokens.Revoke(t.Context(), revoked); err != nil {
+	s.At(2 * time.Second)
+	revoked := s.NewToken(apitest.MerchantID, order.DefaultScopes)
+	if _, err := s.Tokens.Revoke(t.Context(), revoked); err != nil {
 		t.Fatal(err)
 	}
 	unknown, _ := token.NewText(token.MerchantPrefix)
@@ -78,51 +79,50 @@ func TestTokens(t *testing.T) {
 		}
 		what := endpoint.method + " " + endpoint.path
 		for _, text := range []string{"", "x", unknown, expired, revoked, s.merchant + "x", strings.ToUpper(s.merchant)} {
-			got := s.ask(text, endpoint.method, endpoint.path, "ignored")
-			s.compare(what, got, http.StatusUnauthorized, unauthorized)
+			got := s.Send(text, endpoint.method, endpoint.path, "ignored")
+			got.Want(s.T, what, http.StatusUnauthorized, unauthorized)
 			challenges := []string{`Bearer realm="merchant-orders"`}
 			if strings.HasPrefix(endpoint.path, "/api") {
 				challenges = append(challenges, `Basic realm="merchant-orders", charset="UTF-8"`)
 			}
-			if diff := cmp.Diff(challenges, got.header.Values("WWW-Authenticate")); diff != "" {
+			if diff := cmp.Diff(challenges, got.Header.Values("WWW-Authenticate")); diff != "" {
 				t.Errorf("%s: WWW-Authenticate (-want +got):\n%s", what, diff)
 			}
 		}
-		others := s.token(apitest.MerchantID, order.DefaultScopes&^endpoint.scope)
-		s.compare(what, s.ask(others, endpoint.method, endpoint.path, "ignored"), http.StatusForbidden, forbidden)
-		s.compare(what, s.ask(s.operator, endpoint.method, endpoint.path, "ignored"), http.StatusForbidden, forbidden)
-		alone := s.ask(s.token(apitest.MerchantID, endpoint.scope), endpoint.method, endpoint.path, "")
-		if alone.status == http.StatusUnauthorized || alone.status == http.StatusForbidden {
-			t.Errorf("%s with the scope %s alone: %d", what, endpoint.scope, alone.status)
+		others := s.NewToken(apitest.MerchantID, order.DefaultScopes&^endpoint.scope)
+		s.Send(others, endpoint.method, endpoint.path, "ignored").Want(s.T, what, http.StatusForbidden, forbidden)
+		s.Send(s.operator, endpoint.method, endpoint.path, "ignored").Want(s.T, what, http.StatusForbidden, forbidden)
+		alone := s.Send(s.NewToken(apitest.MerchantID, endpoint.scope), endpoint.method, endpoint.path, "")
+		if alone.Status == http.StatusUnauthorized || alone.Status == http.StatusForbidden {
+			t.Errorf("%s with the scope %s alone: %d", what, endpoint.scope, alone.Status)
 		}
 	}
 }
 
 func TestBasic(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
-	basic := func(user, password string) http.Header {
+	s := start(t)
+	basic := func(user, password string) testenv.Response {
 		pair := base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
-		return http.Header{"Authorization": {"Basic " + pair}}
+		return s.Send("", "GET", "/api/orders/101", "", "Authorization", "Basic "+pair)
 	}
 	for _, user := range []string{"", "shop@example.com"} {
-		if got := s.send("", "GET", "/api/orders/101", nil, basic(user, s.merchant)); got.status != http.StatusOK {
-			t.Errorf("user %q: %d %s", user, got.status, got.body)
+		if got := basic(user, s.merchant); got.Status != http.StatusOK {
+			t.Errorf("user %q: %d %s", user, got.Status, got.Body)
 		}
 	}
-	got := s.send("", "GET", "/api/orders/101", nil, basic(s.merchant, "x"))
-	s.compare("the token as user", got, http.StatusUnauthorized, v1Unauthorized)
+	basic(s.merchant, "x").Want(s.T, "the token as user", http.StatusUnauthorized, v1Unauthorized)
 }
 
 // TestForeignOrders checks that another merchant's order gets the same response as
 // one that does not exist, apart from the id in the message.
 func TestForeignOrders(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	upload := uploadBody("a.pdf", "content")
-	posted := s.ask(s.other, "POST", "/api/orders/201/invoices", upload)
-	if posted.status != http.StatusOK {
-		t.Fatalf("%d %s", posted.status, posted.body)
+	posted := s.Send(s.other, "POST", "/api/orders/201/invoices", upload)
+	if posted.Status != http.StatusOK {
+		t.Fatalf("%d %s", posted.Status, posted.Body)
 	}
 	tests := []struct {
 		method, path string // with ID for the order
@@ -146,16 +146,16 @@ func TestForeignOrders(t *testing.T) {
 	for _, test := range tests {
 		var seen [2]string
 		for i, id := range test.ids {
-			got := s.ask(s.merchant, test.method, strings.ReplaceAll(test.path, "ID", id), test.body)
+			got := s.Send(s.merchant, test.method, strings.ReplaceAll(test.path, "ID", id), test.body)
 			for _, varies := range []string{"Date", "X-Request-Id"} {
-				got.header.Del(varies)
+				got.Header.Del(varies)
 			}
-			if got.status != http.StatusNotFound {
-				t.Errorf("%s %s %s: %d", test.method, test.path, id, got.status)
+			if got.Status != http.StatusNotFound {
+				t.Errorf("%s %s %s: %d", test.method, test.path, id, got.Status)
 			}
 			var text strings.Builder
-			_ = got.header.Write(&text)
-			seen[i] = text.String() + strings.ReplaceAll(got.body, id, "ID")
+			_ = got.Header.Write(&text)
+			seen[i] = text.String() + strings.ReplaceAll(got.Body, id, "ID")
 		}
 		if seen[0] != seen[1] {
 			t.Errorf("%s %s tells foreign from missing:\n%s\n%s", test.method, test.path, seen[0], seen[1])

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"merchantorders/internal/order"
 )
@@ -33,16 +34,16 @@ func (e auditEntryOf) String() string {
 
 // audit reads all pages of the audit log.
 func (s *service) audit(query string) []auditEntryOf {
-	s.t.Helper()
+	s.T.Helper()
 	var all []auditEntryOf
 	for cursor := ""; ; {
-		got := s.ask(s.operator, "GET", "/operator/audit?"+query+cursor, "")
+		got := s.Send(s.operator, "GET", "/operator/audit?"+query+cursor, "")
 		var page struct {
 			Entries []auditEntryOf
 			Next    *string
 		}
-		if err := json.Unmarshal([]byte(got.body), &page); err != nil || got.status != http.StatusOK {
-			s.t.Fatalf("%s: %d %s", query, got.status, got.body)
+		if err := json.Unmarshal([]byte(got.Body), &page); err != nil || got.Status != http.StatusOK {
+			s.T.Fatalf("%s: %d %s", query, got.Status, got.Body)
 		}
 		all = append(all, page.Entries...)
 		if page.Next == nil {
@@ -55,15 +56,14 @@ func (s *service) audit(query string) []auditEntryOf {
 // TestAudit changes orders in every way and reads the audit log.
 func TestAudit(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	s.expect("PATCH", "/v2/orders/R-1/accept", "", 200, `{"success":true}`)
-	if got := s.ask(s.merchant, "POST", "/v2/orders/R-1/invoices", uploadBody("secret-name.pdf", "content")); got.status != http.StatusOK {
-		t.Fatalf("%d %s", got.status, got.body)
+	if got := s.Send(s.merchant, "POST", "/v2/orders/R-1/invoices", uploadBody("secret-name.pdf", "content")); got.Status != http.StatusOK {
+		t.Fatalf("%d %s", got.Status, got.Body)
 	}
-	s.seconds.Store(90_000) // the next day
-	s.send(s.operator, "POST", "/operator/merchants/355/orders/R-1/state", strings.NewReader(`{"state":"ready-for-shipment"}`),
-		http.Header{"X-Request-Id": {"request-7"}})
-	s.ask(s.operator, "POST", "/operator/merchants/355/orders/R-1/state", `{"state":"completed"}`) // refused: no entry
+	s.At(90_000 * time.Second) // the next day
+	s.Send(s.operator, "POST", "/operator/merchants/355/orders/R-1/state", `{"state":"ready-for-shipment"}`, "X-Request-Id", "request-7")
+	s.Send(s.operator, "POST", "/operator/merchants/355/orders/R-1/state", `{"state":"completed"}`) // refused: no entry
 
 	ofOrder := s.audit("orderReference=R-1&limit=2")
 	want := []string{
@@ -93,49 +93,49 @@ func TestAudit(t *testing.T) {
 			t.Errorf("%s: %d entries, want %d", query, len(got), want)
 		}
 	}
-	lines := s.send(s.operator, "GET", "/operator/audit?limit=1", nil, http.Header{"Accept": {"text/html, Application/X-NDJSON;q=0.9"}})
-	if n := strings.Count(lines.body, "\n") + 1; lines.status != http.StatusOK || n != len(all) || strings.Contains(lines.body, "secret") {
-		t.Errorf("%d lines, want %d: %s", n, len(all), lines.body)
+	lines := s.Send(s.operator, "GET", "/operator/audit?limit=1", "", "Accept", "text/html, Application/X-NDJSON;q=0.9")
+	if n := strings.Count(lines.Body, "\n") + 1; lines.Status != http.StatusOK || n != len(all) || strings.Contains(lines.Body, "secret") {
+		t.Errorf("%d lines, want %d: %s", n, len(all), lines.Body)
 	}
-	none := s.send(s.operator, "GET", "/operator/audit?merchantId=999", nil, http.Header{"Accept": {"application/x-ndjson"}})
-	if none.status != http.StatusOK || none.body != "" || none.header.Get("Content-Type") != "application/x-ndjson" {
-		t.Errorf("no entries: %d %q", none.status, none.body)
+	none := s.Send(s.operator, "GET", "/operator/audit?merchantId=999", "", "Accept", "application/x-ndjson")
+	if none.Status != http.StatusOK || none.Body != "" || none.Header.Get("Content-Type") != "application/x-ndjson" {
+		t.Errorf("no entries: %d %q", none.Status, none.Body)
 	}
 }
 
 // TestAuditBadInput sends every parameter wrong in every way.
 func TestAuditBadInput(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	values := []string{"-1", "x", "1.5", "99999999999999999999", "%00", " ", "2026-13-01", "AAAA!", "é", strings.Repeat("9", 70)}
 	for _, name := range []string{"merchantId", "orderReference", "tokenId", "action", "from", "to", "limit", "cursor", "other"} {
 		allowed := 0
 		for _, value := range values {
 			for _, accept := range []string{"", "application/x-ndjson"} {
-				got := s.send(s.operator, "GET", "/operator/audit?"+name+"="+url.QueryEscape(value), nil, http.Header{"Accept": {accept}})
-				if got.status == http.StatusOK {
+				got := s.Send(s.operator, "GET", "/operator/audit?"+name+"="+url.QueryEscape(value), "", "Accept", accept)
+				if got.Status == http.StatusOK {
 					allowed++
-				} else if got.status != http.StatusBadRequest || !strings.Contains(got.body, `"code":"invalid_params","message":"`+name+" ") {
-					t.Errorf("%s=%q: %d %s", name, value, got.status, got.body)
+				} else if got.Status != http.StatusBadRequest || !strings.Contains(got.Body, `"code":"invalid_params","message":"`+name+" ") {
+					t.Errorf("%s=%q: %d %s", name, value, got.Status, got.Body)
 				}
 			}
 		}
 		if name != "action" && name != "orderReference" && allowed > 0 {
 			t.Errorf("%s: %d bad values are allowed", name, allowed)
 		}
-		got := s.ask(s.operator, "GET", "/operator/audit?"+name+"=1&"+name+"=1", "")
-		if got.status != http.StatusBadRequest {
-			t.Errorf("%s twice: %d %s", name, got.status, got.body)
+		got := s.Send(s.operator, "GET", "/operator/audit?"+name+"=1&"+name+"=1", "")
+		if got.Status != http.StatusBadRequest {
+			t.Errorf("%s twice: %d %s", name, got.Status, got.Body)
 		}
 	}
 	s.asOperator("GET", "/audit?from=2026-11-21&to=2026-11-20", "", 400, coded("invalid_params", "from is after to"))
-	unscoped, _, err := s.tokens.CreateOperator(t.Context(), order.OperatorScopes&^order.ScopeAudit, 0)
+	unscoped, _, err := s.Tokens.CreateOperator(t.Context(), order.OperatorScopes&^order.ScopeAudit, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, text := range []string{unscoped, s.merchant} {
-		if got := s.ask(text, "GET", "/operator/audit", ""); got.status != http.StatusForbidden {
-			t.Errorf("without the scope: %d %s", got.status, got.body)
+		if got := s.Send(text, "GET", "/operator/audit", ""); got.Status != http.StatusForbidden {
+			t.Errorf("without the scope: %d %s", got.Status, got.Body)
 		}
 	}
 }

@@ -3,24 +3,15 @@ package api_test
 import (
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"merchantorders/internal/api/apitest"
-	"merchantorders/internal/api/invoiceapi"
-	v1 "merchantorders/internal/api/v1"
-	v2 "merchantorders/internal/api/v2"
-	"merchantorders/internal/filestore/disk"
-	"merchantorders/internal/metrics"
+	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/config"
 	"merchantorders/internal/order"
-	"merchantorders/internal/store"
 	"merchantorders/internal/testenv"
-	"merchantorders/internal/token"
-	"merchantorders/internal/web"
-	"merchantorders/internal/web/respcache"
 )
 
 // benchOrders is the number of orders in the benchmarks.
@@ -36,38 +27,13 @@ type benchService struct {
 
 func newBenchService(b *testing.B) benchService {
 	b.Helper()
-	ctx, log := b.Context(), slog.New(slog.NewJSONHandler(io.Discard, nil))
-	db, err := store.OpenSQLite(ctx, filepath.Join(b.TempDir(), "orders.db"), store.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := db.WatchCommits(ctx); err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { _ = db.Close() })
-	files, err := disk.Open(b.TempDir())
-	if err != nil {
-		b.Fatal(err)
-	}
-	orders, tokens, metrics := order.NewService(db, files, time.Now, log), token.NewRegistry(db, time.Now), metrics.New()
-	if err := orders.AddMerchant(ctx, apitest.MerchantID, apitest.MerchantName, order.MerchantOptions{}); err != nil {
-		b.Fatal(err)
-	}
-	s := benchService{orders: orders}
+	ctx := b.Context()
+	whole := apptest.New(b, apptest.Setup{NoCache: true, Log: io.Discard, Settings: config.Config{BaseURL: baseURL, StorageURL: storageURL}})
+	testenv.NoError(b, whole.Orders.AddMerchant(ctx, apitest.MerchantID, apitest.MerchantName, order.MerchantOptions{}))
+	s := benchService{orders: whole.Orders, handler: whole.Handler, token: whole.NewToken(apitest.MerchantID, order.DefaultScopes)}
 	for first := 1; first <= benchOrders; first += 1000 {
 		s.fill(b, first, 1000)
 	}
-	if s.token, _, err = tokens.Create(ctx, apitest.MerchantID, order.DefaultScopes, 0); err != nil {
-		b.Fatal(err)
-	}
-	config := web.RouterConfig{Authenticator: tokens, ResponseCache: respcache.New(0, time.Now), Refuser: orders} // nothing is cached
-	invoices := invoiceapi.Endpoints{Orders: orders, Metrics: metrics, StorageURL: storageURL}
-	router := web.NewRouter(config,
-		v1.API{Endpoints: invoices, BaseURL: baseURL}.Routes(),
-		v2.API{Endpoints: invoices, BaseURL: baseURL}.Routes(),
-		web.RouteGroup{Errors: web.EncodeMessage},
-	)
-	s.handler = web.Observe(router, web.EncodeMessage, web.RequestLog{Logger: log}, metrics, time.Now)
 	return s
 }
 

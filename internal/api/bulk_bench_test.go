@@ -3,20 +3,14 @@ package api_test
 import (
 	"bytes"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"testing"
-	"time"
 
-	"merchantorders/internal/api/operator"
+	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/ingest/ingesttest"
-	"merchantorders/internal/metrics"
 	"merchantorders/internal/order"
-	"merchantorders/internal/store"
-	"merchantorders/internal/token"
-	"merchantorders/internal/web"
+	"merchantorders/internal/testenv"
 )
 
 // BenchmarkBulkImport imports 50,000 orders over a connection and reads their results.
@@ -54,22 +48,9 @@ func BenchmarkBulkImport(b *testing.B) {
 // startIntake starts a server with an empty database and returns its URL and a token.
 func startIntake(b *testing.B) (url, operatorToken string) {
 	b.Helper()
-	db, err := store.OpenSQLite(b.Context(), filepath.Join(b.TempDir(), "orders.db"), store.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { _ = db.Close() })
-	log := slog.New(slog.DiscardHandler)
-	orders, tokens := order.NewService(db, nil, time.Now, log), token.NewRegistry(db, time.Now)
-	if err := orders.AddMerchant(b.Context(), ingesttest.MerchantID, "Shop", order.MerchantOptions{}); err != nil {
-		b.Fatal(err)
-	}
-	if operatorToken, _, err = tokens.CreateOperator(b.Context(), order.ScopeOrdersIngest, 0); err != nil {
-		b.Fatal(err)
-	}
-	router := web.NewRouter(web.RouterConfig{Authenticator: tokens, Refuser: orders},
-		operator.API{Orders: orders, Tokens: tokens, Log: log}.Routes(), web.RouteGroup{Errors: web.EncodeMessage})
-	server := httptest.NewServer(web.Observe(router, router.EncodeError, web.RequestLog{Logger: log}, metrics.New(), time.Now))
+	s := apptest.New(b, apptest.Setup{Log: io.Discard})
+	testenv.NoError(b, s.Orders.AddMerchant(b.Context(), ingesttest.MerchantID, "Shop", order.MerchantOptions{}))
+	server := httptest.NewServer(s.Handler) // nothing is compared with the OpenAPI documents
 	b.Cleanup(server.Close)
-	return server.URL, operatorToken
+	return server.URL, s.NewOperatorToken(order.ScopeOrdersIngest)
 }

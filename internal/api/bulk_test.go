@@ -12,18 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"merchantorders/internal/order"
 )
 
 // bulk sends lines of the operator and compares the lines of the response.
-func (s *service) bulk(path, body string, header http.Header, want ...string) {
-	s.t.Helper()
-	got := s.send(s.operator, "POST", "/operator"+path, strings.NewReader(body), header)
-	if diff := cmp.Diff(want, strings.Split(got.body, "\n")); diff != "" || got.status != 200 {
-		s.t.Errorf("%s: %d (-want +got):\n%s", path, got.status, diff)
-	}
+func (s *service) bulk(path, body string, header []string, want ...string) {
+	s.T.Helper()
+	s.Send(s.operator, "POST", "/operator"+path, body, header...).Want(s.T, path, 200, strings.Join(want, "\n"))
 }
 
 func importSummary(created, unchanged, conflicting, invalid, last int) string {
@@ -38,7 +33,7 @@ func line(reference string, number int, extra string) string {
 
 func TestBulkImport(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	body := line("B-1", 7001, "") + "\n" + line("B-2", 7002, `,"totl":5`) + line("R-1", 7003, "") + line("B-1", 7001, "") +
 		`{"merchantId":355,"refer` // the body ends in the middle of a line
 	results := func(first string) []string {
@@ -62,14 +57,14 @@ func TestBulkImport(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s.bulk("/orders/import", compressed.String(), http.Header{"Content-Encoding": {"gzip"}},
+	s.bulk("/orders/import", compressed.String(), []string{"Content-Encoding", "gzip"},
 		`{"line":1,"reference":"B-3","status":"created","orderId":7004}`, importSummary(1, 0, 0, 0, 1))
-	cut := s.send(s.operator, "POST", "/operator/orders/import", bytes.NewReader(compressed.Bytes()[:compressed.Len()-9]), http.Header{"Content-Encoding": {"gzip"}})
-	if !strings.Contains(cut.body, `"complete":false`) || !strings.Contains(cut.body, `The body did not arrive completely.`) {
-		t.Errorf("cut off: %d %s", cut.status, cut.body)
+	cut := s.Send(s.operator, "POST", "/operator/orders/import", compressed.String()[:compressed.Len()-9], "Content-Encoding", "gzip")
+	if !strings.Contains(cut.Body, `"complete":false`) || !strings.Contains(cut.Body, `The body did not arrive completely.`) {
+		t.Errorf("cut off: %d %s", cut.Status, cut.Body)
 	}
-	other := s.send(s.operator, "POST", "/operator/orders/import", strings.NewReader("x"), http.Header{"Content-Encoding": {"br"}})
-	s.compare("br", other, 415, coded("unsupported_encoding", "The body must be plain or compressed with gzip."))
+	other := s.Send(s.operator, "POST", "/operator/orders/import", "x", "Content-Encoding", "br")
+	other.Want(s.T, "br", 415, coded("unsupported_encoding", "The body must be plain or compressed with gzip."))
 	s.asOperator("POST", "/orders/import?results=some", "", 400, coded("invalid_params", "results must be all or problems"))
 	s.asOperator("POST", "/orders/import?limit=1", "", 400, coded("invalid_params", "limit is not a known parameter"))
 }
@@ -87,7 +82,7 @@ func notCompleted(line int) string {
 
 func TestBulkTransitions(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	body := strings.Join([]string{
 		`{"merchantId":355,"reference":"R-1","state":"in-processing"}`,
 		`{"merchantId":355,"reference":"R-1","state":"ready-for-shipment","carrier":{"trackingCodes":"T-1"}}`,
@@ -136,7 +131,7 @@ func TestBulkTransitions(t *testing.T) {
 	if got := s.state("R-1"); got != order.ReadyForShipment {
 		t.Errorf("R-1 is %s", got)
 	}
-	if events := s.ask(s.merchant, "GET", "/v2/orders/R-1/events", "").body; strings.Count(events, `"type":`) != 4 {
+	if events := s.Send(s.merchant, "GET", "/v2/orders/R-1/events", "").Body; strings.Count(events, `"type":`) != 4 {
 		t.Errorf("events of R-1: %s", events)
 	}
 }
@@ -145,13 +140,13 @@ func TestBulkTransitions(t *testing.T) {
 // it would take effect again.
 func TestBulkKeys(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	tracking := func(code string) string {
 		return `{"merchantId":355,"reference":"R-1","carrier":{"trackingCodes":"` + code + `"}}`
 	}
 	send := func(key, body string, want ...string) {
 		t.Helper()
-		s.bulk("/orders/transitions", body, http.Header{"Idempotency-Key": {key}}, want...)
+		s.bulk("/orders/transitions", body, []string{"Idempotency-Key", key}, want...)
 	}
 	body := strings.Join([]string{
 		`{"merchantId":355,"reference":"R-1","state":"in-processing"}`,
@@ -177,16 +172,16 @@ func TestBulkKeys(t *testing.T) {
 		changeSummary(2, 0, 0, 0, 0, 2))
 
 	// What succeeded is not made again, and has its first result. What was refused is.
-	if a := s.ask(s.operator, "POST", "/operator/orders", document("N-1", 7200, "")); a.status != 201 {
-		t.Fatalf("%d %s", a.status, a.body)
+	if a := s.Send(s.operator, "POST", "/operator/orders", document("N-1", 7200, "")); a.Status != 201 {
+		t.Fatalf("%d %s", a.Status, a.Body)
 	}
 	for i := range effective {
 		effective[i] = strings.TrimSuffix(effective[i], "}") + `,"replayed":true}`
 	}
 	const found = `{"line":5,"merchantId":355,"reference":"N-1","status":"changed","state":"canceled"}`
 	send("k", body, append(slices.Clone(effective), found, notCompleted(6), invalid, changeSummary(4, 1, 1, 0, 1, 7))...)
-	if a := s.ask(s.merchant, "GET", "/v2/orders/R-1", ""); !strings.Contains(a.body, `"trackingCodes":"C"`) {
-		t.Errorf("an old correction was made again: %s", a.body)
+	if a := s.Send(s.merchant, "GET", "/v2/orders/R-1", ""); !strings.Contains(a.Body, `"trackingCodes":"C"`) {
+		t.Errorf("an old correction was made again: %s", a.Body)
 	}
 
 	// Another body with the key, and another key.
@@ -197,12 +192,12 @@ func TestBulkKeys(t *testing.T) {
 		`{"line":1,"merchantId":355,"reference":"R-1","status":"changed","state":"ready-for-shipment","corrected":["carrier.trackingCodes"]}`,
 		changeSummary(1, 0, 0, 0, 0, 1))
 	malformed := s.operatorWithKey(strings.Repeat("k", 256), "POST", "/orders/transitions", tracking("E"))
-	if malformed.status != 400 || !strings.Contains(malformed.body, "Idempotency-Key") {
-		t.Errorf("a malformed key: %d %s", malformed.status, malformed.body)
+	if malformed.Status != 400 || !strings.Contains(malformed.Body, "Idempotency-Key") {
+		t.Errorf("a malformed key: %d %s", malformed.Status, malformed.Body)
 	}
 	// A key of another request of operators is another key.
-	if a := s.operatorWithKey("k", "POST", "/merchants", `{"id":12,"name":"Νέο"}`); a.status != 200 || a.replayed() {
-		t.Errorf("another request with the key: %d %s", a.status, a.body)
+	if a := s.operatorWithKey("k", "POST", "/merchants", `{"id":12,"name":"Νέο"}`); a.Status != 200 || a.Replayed() {
+		t.Errorf("another request with the key: %d %s", a.Status, a.Body)
 	}
 }
 
@@ -210,10 +205,10 @@ func TestBulkKeys(t *testing.T) {
 // the body gets that, and not the header of the response.
 func TestBulkContinue(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	continued := false
 	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{Got100Continue: func() { continued = true }})
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"/operator/orders/import", strings.NewReader(line("C-1", 7100, "")))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/operator/orders/import", strings.NewReader(line("C-1", 7100, "")))
 	if err != nil {
 		t.Fatal(err)
 	}

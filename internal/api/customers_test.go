@@ -14,7 +14,9 @@ import (
 	"time"
 
 	"merchantorders/internal/api/apitest"
+	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/webhook"
 )
 
@@ -34,10 +36,10 @@ func personalOrder(reference, email string) string {
 // personalTexts returns the texts of personal that a service stores anywhere: in a column of a
 // table, or in a file or its name.
 func (s *service) personalTexts() []string {
-	s.t.Helper()
-	folder := filepath.Dir(s.files)
-	all := []byte(databaseTexts(s.t, filepath.Join(folder, "orders.db")))
-	err := filepath.WalkDir(s.files, func(path string, entry os.DirEntry, err error) error {
+	s.T.Helper()
+	folder := filepath.Dir(s.Folder)
+	all := []byte(databaseTexts(s.T, filepath.Join(folder, "orders.db")))
+	err := filepath.WalkDir(s.Folder, func(path string, entry os.DirEntry, err error) error {
 		all = append(all, path...)
 		if err != nil || entry.IsDir() {
 			return err
@@ -47,7 +49,7 @@ func (s *service) personalTexts() []string {
 		return err
 	})
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	var found []string
 	for _, text := range personal {
@@ -59,7 +61,7 @@ func (s *service) personalTexts() []string {
 }
 
 // databaseTexts returns all values of all tables, also those in recorded responses.
-func databaseTexts(t *testing.T, path string) string {
+func databaseTexts(t testing.TB, path string) string {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro")
 	if err != nil {
@@ -110,25 +112,25 @@ func databaseTexts(t *testing.T, path string) string {
 
 // deliverAbout adds a webhook that has answered to the first event of an order.
 func (s *service) deliverAbout(reference, response string) {
-	s.t.Helper()
-	ctx := s.t.Context()
-	events, err := s.orders.OrderEvents(ctx, apitest.MerchantID, order.ByReference(reference), order.FeedQuery{Limit: 1})
+	s.T.Helper()
+	ctx := s.T.Context()
+	events, err := s.Orders.OrderEvents(ctx, apitest.MerchantID, order.ByReference(reference), order.FeedQuery{Limit: 1})
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
-	hooks := s.webhookService()
+	hooks := s.Webhooks
 	added, err := hooks.Add(ctx, order.ActorMerchant, webhook.Addition{MerchantID: apitest.MerchantID, URL: "https://hooks.example.com"}, webhook.ChangeOptions{})
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
-	lease, err := s.webhooks.BorrowWebhook(ctx, added.Key, startOfTime, startOfTime.Add(time.Minute))
+	lease, err := s.DB.BorrowWebhook(ctx, added.Key, apptest.StartOfTime, apptest.StartOfTime.Add(time.Minute))
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
-	delivery := webhook.Delivery{At: startOfTime, Event: events[0].Seq, Type: "order.created", Result: webhook.Result{Status: 200, Response: response}}
-	err = s.webhooks.SaveProgress(ctx, lease, webhook.Progress{State: webhook.Active, Acknowledged: lease.Acknowledged}, &delivery)
+	delivery := webhook.Delivery{At: apptest.StartOfTime, Event: events[0].Seq, Type: "order.created", Result: webhook.Result{Status: 200, Response: response}}
+	err = s.DB.SaveProgress(ctx, lease, webhook.Progress{State: webhook.Active, Acknowledged: lease.Acknowledged}, &delivery)
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 }
 
@@ -136,29 +138,27 @@ func (s *service) deliverAbout(reference, response string) {
 // files of the service.
 func TestErase(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	for i, email := range []string{"zoe@secret.example", "ZOE@Secret.example", "other@example.com"} {
-		if got := s.ask(s.operator, "POST", "/operator/orders", personalOrder(fmt.Sprintf("P-%d", i), email)); got.status != http.StatusCreated {
-			t.Fatalf("%d %s", got.status, got.body)
+		if got := s.Send(s.operator, "POST", "/operator/orders", personalOrder(fmt.Sprintf("P-%d", i), email)); got.Status != http.StatusCreated {
+			t.Fatalf("%d %s", got.Status, got.Body)
 		}
 	}
-	upload := s.send(s.merchant, "POST", "/v2/orders/P-0/invoices", strings.NewReader(uploadBody("Zoe-Secret.pdf", "Hidden-Street")),
-		http.Header{"Idempotency-Key": {"k1"}})
-	move := func() response {
-		return s.send(s.operator, "POST", "/operator/merchants/355/orders/P-0/state", strings.NewReader(`{"state":"canceled","reason":"customer-request"}`),
-			http.Header{"Idempotency-Key": {"k2"}})
+	upload := s.withKey("k1", "POST", "/v2/orders/P-0/invoices", uploadBody("Zoe-Secret.pdf", "Hidden-Street"))
+	move := func() testenv.Response {
+		return s.operatorWithKey("k2", "POST", "/merchants/355/orders/P-0/state", `{"state":"canceled","reason":"customer-request"}`)
 	}
 	moved := move()
 	s.deliverAbout("P-0", "thank you, Hidden-Street")
-	if upload.status != http.StatusOK || moved.status != http.StatusOK || len(s.personalTexts()) < len(personal) {
-		t.Fatalf("%d %d, stored %q", upload.status, moved.status, s.personalTexts())
+	if upload.Status != http.StatusOK || moved.Status != http.StatusOK || len(s.personalTexts()) < len(personal) {
+		t.Fatalf("%d %d, stored %q", upload.Status, moved.Status, s.personalTexts())
 	}
-	exported := s.ask(s.operator, "POST", "/operator/customers/export", `{"email":"Zoe@secret.example"}`)
-	if strings.Count(exported.body, "\n") != 1 {
-		t.Errorf("exported %s", exported.body)
+	exported := s.Send(s.operator, "POST", "/operator/customers/export", `{"email":"Zoe@secret.example"}`)
+	if strings.Count(exported.Body, "\n") != 1 {
+		t.Errorf("exported %s", exported.Body)
 	}
 	for _, text := range personal {
-		if !strings.Contains(exported.body, text) {
+		if !strings.Contains(exported.Body, text) {
 			t.Errorf("the export lacks %s", text)
 		}
 	}
@@ -166,7 +166,7 @@ func TestErase(t *testing.T) {
 		t.Helper()
 		s.asOperator("POST", "/customers/erase", body, 200, want)
 	}
-	before := s.ask(s.merchant, "GET", "/v2/orders/P-0", "").header.Get("ETag")
+	before := s.Send(s.merchant, "GET", "/v2/orders/P-0", "").Header.Get("ETag")
 	erase(`{"email":"zoe@SECRET.example","files":true}`, `{"success":true,"orders":2,"files":1,"more":false}`)
 	erase(`{"email":"zoe@secret.example","files":true}`, `{"success":true,"orders":0,"files":0,"more":false}`)
 	erase(`{"merchantId":355,"orderReference":"P-2"}`, `{"success":true,"orders":1,"files":0,"more":false}`)
@@ -174,14 +174,14 @@ func TestErase(t *testing.T) {
 	if found := s.personalTexts(); found != nil {
 		t.Errorf("still stored: %q", found)
 	}
-	if again := move(); again.status != http.StatusConflict || again.header.Get("Idempotent-Replayed") != "" {
-		t.Errorf("the operator's idempotency record is still there: %d %s", again.status, again.body)
+	if again := move(); again.Status != http.StatusConflict || again.Header.Get("Idempotent-Replayed") != "" {
+		t.Errorf("the operator's idempotency record is still there: %d %s", again.Status, again.Body)
 	}
 
-	after := s.ask(s.merchant, "GET", "/v2/orders/P-0", "")
-	if !strings.Contains(after.body, `"state":"canceled"`) || after.header.Get("ETag") == before ||
-		!strings.Contains(after.body, "Cable") || !strings.Contains(after.body, "1390") || !strings.Contains(after.body, `"GR"`) {
-		t.Errorf("erased order: %s", after.body)
+	after := s.Send(s.merchant, "GET", "/v2/orders/P-0", "")
+	if !strings.Contains(after.Body, `"state":"canceled"`) || after.Header.Get("ETag") == before ||
+		!strings.Contains(after.Body, "Cable") || !strings.Contains(after.Body, "1390") || !strings.Contains(after.Body, `"GR"`) {
+		t.Errorf("erased order: %s", after.Body)
 	}
 	var actions []string
 	for _, e := range s.audit("orderReference=P-0") {
@@ -194,18 +194,18 @@ func TestErase(t *testing.T) {
 	if got := s.audit("merchantId=0&action=customer.exported"); len(got) != 1 || got[0].Detail != "orders=2" {
 		t.Errorf("audit log of the export %v", got)
 	}
-	again := s.ask(s.operator, "POST", "/operator/orders", personalOrder("P-0", "zoe@secret.example"))
-	if again.status != http.StatusConflict {
-		t.Errorf("imported again: %d %s", again.status, again.body)
+	again := s.Send(s.operator, "POST", "/operator/orders", personalOrder("P-0", "zoe@secret.example"))
+	if again.Status != http.StatusConflict {
+		t.Errorf("imported again: %d %s", again.Status, again.Body)
 	}
 }
 
 // TestCustomersBadInput sends every field wrong in every way.
 func TestCustomersBadInput(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	values := []string{"null", "5", "-1", "1.5", `""`, `"x"`, `"a\u0000@b"`, `"@"`, "[]", "{}", "[true]", `"` + strings.Repeat("a", 1000) + `@b"`}
-	unscoped, _, err := s.tokens.CreateOperator(t.Context(), order.OperatorScopes&^order.ScopeCustomerData, 0)
+	unscoped, _, err := s.Tokens.CreateOperator(t.Context(), order.OperatorScopes&^order.ScopeCustomerData, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,13 +225,13 @@ func TestCustomersBadInput(t *testing.T) {
 						}
 					}
 					body := "{" + strings.Join(members, ",") + "}"
-					got := s.ask(s.operator, "POST", "/operator"+path, body)
+					got := s.Send(s.operator, "POST", "/operator"+path, body)
 					numbered := wrong == "merchantId" && value == "5" || wrong == "orderReference" && value == `"x"`
 					if wrong == "other" && fields[0] == "email" && len(members) == 1 || numbered && path == "/customers/erase" {
 						continue // well-formed
 					}
-					if got.status != http.StatusBadRequest || !strings.Contains(got.body, `"code":"invalid_params"`) {
-						t.Errorf("%s %s: %d %s", path, body, got.status, got.body)
+					if got.Status != http.StatusBadRequest || !strings.Contains(got.Body, `"code":"invalid_params"`) {
+						t.Errorf("%s %s: %d %s", path, body, got.Status, got.Body)
 					}
 				}
 			}
@@ -240,8 +240,8 @@ func TestCustomersBadInput(t *testing.T) {
 			s.asOperator("POST", path, body, 400, coded("invalid_payload", "Invalid payload."))
 		}
 		for _, text := range []string{unscoped, s.merchant} {
-			if got := s.ask(text, "POST", "/operator"+path, `{"email":"a@example.com"}`); got.status != http.StatusForbidden {
-				t.Errorf("%s without the scope: %d %s", path, got.status, got.body)
+			if got := s.Send(text, "POST", "/operator"+path, `{"email":"a@example.com"}`); got.Status != http.StatusForbidden {
+				t.Errorf("%s without the scope: %d %s", path, got.Status, got.Body)
 			}
 		}
 	}
@@ -253,34 +253,34 @@ func TestCustomersBadInput(t *testing.T) {
 // TestRetention deletes an old order with its file: clients learn it from the feed.
 func TestRetention(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	old := strings.Replace(personalOrder("P-0", "zoe@secret.example"), "2026-11-20T", "2015-11-20T", 1)
 	for _, text := range []string{old, personalOrder("P-1", "a@example.com")} {
-		if got := s.ask(s.operator, "POST", "/operator/orders", text); got.status != http.StatusCreated {
-			t.Fatalf("%d %s", got.status, got.body)
+		if got := s.Send(s.operator, "POST", "/operator/orders", text); got.Status != http.StatusCreated {
+			t.Fatalf("%d %s", got.Status, got.Body)
 		}
 	}
-	if got := s.ask(s.merchant, "POST", "/v2/orders/P-0/invoices", uploadBody("a.pdf", "content")); got.status != http.StatusOK {
-		t.Fatalf("%d %s", got.status, got.body)
+	if got := s.Send(s.merchant, "POST", "/v2/orders/P-0/invoices", uploadBody("a.pdf", "content")); got.Status != http.StatusOK {
+		t.Fatalf("%d %s", got.Status, got.Body)
 	}
 	for _, want := range []int{1, 0} {
-		if n, err := s.orders.DeleteOldOrders(t.Context(), startOfTime.AddDate(-10, 0, 0)); n != want || err != nil {
+		if n, err := s.Orders.DeleteOldOrders(t.Context(), apptest.StartOfTime.AddDate(-10, 0, 0)); n != want || err != nil {
 			t.Errorf("%d orders deleted, want %d; error %v", n, want, err)
 		}
 	}
 	s.expect("GET", "/v2/orders/P-0", "", 404, v2NotFound("P-0"))
-	if got := s.ask(s.merchant, "GET", "/v2/orders/P-1", ""); got.status != http.StatusOK {
-		t.Errorf("a younger order: %d %s", got.status, got.body)
+	if got := s.Send(s.merchant, "GET", "/v2/orders/P-1", ""); got.Status != http.StatusOK {
+		t.Errorf("a younger order: %d %s", got.Status, got.Body)
 	}
-	if found, err := filepath.Glob(filepath.Join(s.files, "invoices", "P-0", "*")); len(found) > 0 || err != nil {
+	if found, err := filepath.Glob(filepath.Join(s.Folder, "invoices", "P-0", "*")); len(found) > 0 || err != nil {
 		t.Errorf("stored files %q, %v", found, err)
 	}
-	feed := s.ask(s.merchant, "GET", "/v2/events?limit=1000", "")
-	if feed.status != http.StatusOK || strings.Count(feed.body, `"orderReference":"P-0"`) != 4 ||
-		!strings.Contains(feed.body, `"type":"order.deleted","orderReference":"P-0"`) {
-		t.Errorf("feed: %d %s", feed.status, feed.body)
+	feed := s.Send(s.merchant, "GET", "/v2/events?limit=1000", "")
+	if feed.Status != http.StatusOK || strings.Count(feed.Body, `"orderReference":"P-0"`) != 4 ||
+		!strings.Contains(feed.Body, `"type":"order.deleted","orderReference":"P-0"`) {
+		t.Errorf("feed: %d %s", feed.Status, feed.Body)
 	}
-	if got := s.ask(s.operator, "POST", "/operator/orders", old); got.status != http.StatusConflict {
-		t.Errorf("imported again: %d %s", got.status, got.body)
+	if got := s.Send(s.operator, "POST", "/operator/orders", old); got.Status != http.StatusConflict {
+		t.Errorf("imported again: %d %s", got.Status, got.Body)
 	}
 }

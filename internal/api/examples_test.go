@@ -1,21 +1,22 @@
 package api_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/netip"
 	"regexp"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"merchantorders/internal/app"
+	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
 	"merchantorders/internal/webhook"
 	"merchantorders/openapi/openapitest"
@@ -46,46 +47,46 @@ var exampleOrders = []string{
 
 // fillExamples adds the data that the examples need.
 func fillExamples(s *service) {
-	s.t.Helper()
-	ctx := s.t.Context()
-	s.noError(s.orders.AddMerchant(ctx, 355, "Our Store", order.MerchantOptions{}))
-	s.noError(s.orders.AddMerchant(ctx, 400, "Another Store", order.MerchantOptions{}))
-	s.merchant = s.token(355, order.MerchantScopes)
+	s.T.Helper()
+	ctx := s.T.Context()
+	testenv.NoError(s.T, s.Orders.AddMerchant(ctx, 355, "Our Store", order.MerchantOptions{}))
+	testenv.NoError(s.T, s.Orders.AddMerchant(ctx, 400, "Another Store", order.MerchantOptions{}))
+	s.merchant = s.NewToken(355, order.MerchantScopes)
 	var err error
-	s.operator, _, err = s.tokens.CreateOperator(ctx, order.OperatorScopes, 0)
-	s.noError(err)
+	s.operator, _, err = s.Tokens.CreateOperator(ctx, order.OperatorScopes, 0)
+	testenv.NoError(s.T, err)
 	for _, text := range exampleOrders {
 		incoming, err := ingest.Parse([]byte(text))
-		s.noError(err)
-		_, err = s.orders.Import(ctx, []order.Incoming{incoming}, order.Source{})
-		s.noError(err)
+		testenv.NoError(s.T, err)
+		_, err = s.Orders.Import(ctx, []order.Incoming{incoming}, order.Source{})
+		testenv.NoError(s.T, err)
 	}
 	for _, file := range []struct{ reference, name string }{
 		{"SF-2026-000124", "invoice.pdf"}, {"SF-2026-000125", "a.pdf"}, {"SF-2026-000125", "b.pdf"}, {"SF-2026-000125", "c.pdf"},
 	} {
-		s.noError(upload(ctx, s.orders, file.reference, file.name))
+		testenv.NoError(s.T, upload(ctx, s.Orders, file.reference, file.name))
 	}
 	fillWebhooks(s)
 }
 
 // fillWebhooks adds two webhooks, one of them disabled, and a delivery to each.
 func fillWebhooks(s *service) {
-	ctx, hooks := s.t.Context(), s.webhookService()
+	ctx, hooks := s.T.Context(), s.Webhooks
 	added, err := hooks.Add(ctx, order.ActorMerchant, webhook.Addition{
 		MerchantID: 355, URL: "https://hooks.example.com/orders", Description: "Order system",
 	}, webhook.ChangeOptions{})
-	s.noError(err)
+	testenv.NoError(s.T, err)
 	_, err = hooks.Test(ctx, added.Key, webhook.SendOptions{})
-	s.noError(err)
+	testenv.NoError(s.T, err)
 	second, err := hooks.Add(ctx, order.ActorMerchant, webhook.Addition{
 		MerchantID: 355, URL: "https://erp.example.com/in?shop=355", Types: webhook.NewTypes(order.OrderCreated, order.OrderStateChanged),
 	}, webhook.ChangeOptions{})
-	s.noError(err)
+	testenv.NoError(s.T, err)
 	_, err = hooks.Redeliver(ctx, second.Key, 3, webhook.SendOptions{})
-	s.noError(err)
+	testenv.NoError(s.T, err)
 	enabled := false
 	_, err = hooks.Change(ctx, order.ActorMerchant, second.Key, webhook.Change{Enabled: &enabled}, webhook.ChangeOptions{})
-	s.noError(err)
+	testenv.NoError(s.T, err)
 }
 
 func upload(ctx context.Context, orders *order.Service, reference, name string) error {
@@ -103,21 +104,29 @@ func upload(ctx context.Context, orders *order.Service, reference, name string) 
 	return err
 }
 
-// failingAuthenticator fails for every token.
-type failingAuthenticator struct{ err error }
-
-func (v failingAuthenticator) Authenticate(context.Context, string, netip.Addr) (token.Grant, error) {
-	return token.Grant{}, v.err
+// failingGrants is a database that fails for every token.
+type failingGrants struct {
+	app.Store
+	err error
 }
+
+func (s failingGrants) Grant(context.Context, token.Hash) (token.Grant, error) {
+	return token.Grant{}, s.err
+}
+
+// silent is a database that does not respond.
+type silent struct{ app.Store }
+
+func (silent) Ping(context.Context) error { return errors.New("out of reach") }
 
 // faulty are services in which something is broken, by the name of the fault in the
 // examples.
-var faulty = map[string]setup{
+var faulty = map[string]apptest.Setup{
 	"":            {},
-	"broken":      {verifier: failingAuthenticator{errors.New("a fault")}},
-	"unavailable": {verifier: failingAuthenticator{order.ErrUnavailable}},
-	"files":       {files: func(f order.Files) order.Files { return fullDisk{f} }},
-	"unready":     {ready: func(context.Context) error { return errors.New("out of reach") }},
+	"broken":      {Store: func(s app.Store) app.Store { return failingGrants{s, errors.New("a fault")} }},
+	"unavailable": {Store: func(s app.Store) app.Store { return failingGrants{s, order.ErrUnavailable} }},
+	"files":       {Files: func(f order.Files) order.Files { return fullDisk{f} }},
+	"unready":     {Store: func(s app.Store) app.Store { return silent{s} }},
 }
 
 // TestExamples sends every example of the OpenAPI documents to a service and
@@ -142,19 +151,17 @@ func TestExamples(t *testing.T) {
 				t.Fatalf("unknown fault %q", e.Fault)
 			}
 			// A refusal changes nothing. A success needs the initial data.
-			s := refusing[e.Fault].reportingTo(t)
+			s := refusing[e.Fault]
 			if e.Status < 400 {
 				s = startExamples(t, e.Fault)
 			}
-			var body io.Reader
-			if e.Body != nil {
-				body = bytes.NewReader(e.Body)
+			var header []string
+			for name := range e.Header {
+				header = append(header, name, e.Header.Get(name))
 			}
-			got := s.send(s.tokenFor(t, e), e.Method, e.Path, body, e.Header)
-			if got.status != e.Status {
-				t.Errorf("status %d: %s", got.status, got.body)
-			}
-			if diff := cmp.Diff(comparable(t, e.Want), comparable(t, json.RawMessage(got.body))); diff != "" {
+			got := testenv.Send(t, s.tokenFor(t, e), e.Method, s.URL+e.Path, string(e.Body), header...)
+			got.WantStatus(t, e.String(), e.Status)
+			if diff := cmp.Diff(comparable(t, e.Want), comparable(t, json.RawMessage(got.Body))); diff != "" {
 				t.Errorf("%s %s (-document +service):\n%s", e.Method, e.Path, diff)
 			}
 		})
@@ -165,15 +172,14 @@ func TestExamples(t *testing.T) {
 // unless that is empty.
 func startExamples(t *testing.T, fault string) *service {
 	t.Helper()
-	with := faulty[fault]
-	with.fill = fillExamples
-	with.at = addresses{base: "https://orders.example.com", region: "local", bucket: "merchant-orders"}
-	return start(t, with)
-}
-
-// reportingTo returns the service with its failures reported to another test.
-func (s *service) reportingTo(t *testing.T) *service {
-	return &service{t: t, url: s.url, merchant: s.merchant, operator: s.operator}
+	with, s := faulty[fault], new(service)
+	with.Settings.BaseURL = "https://orders.example.com"
+	with.Fill = func(filled *apptest.Service) {
+		s.Service = filled
+		fillExamples(s)
+	}
+	apptest.New(t, with)
+	return s
 }
 
 // tokenFor returns the token of an example.

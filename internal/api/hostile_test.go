@@ -63,23 +63,23 @@ type hostile struct {
 func (h *hostile) try(e openapitest.Example, path, body string) int {
 	h.Helper()
 	before := h.newest()
-	got := h.ask(h.tokenFor(h.T, e), e.Method, path, body)
+	got := h.Send(h.tokenFor(h.T, e), e.Method, path, body)
 	switch {
-	case got.status >= 500:
-		h.Errorf("%s %.200s %.200q: %d %s", e.Method, path, body, got.status, got.body)
-	case got.status < 400:
+	case got.Status >= 500:
+		h.Errorf("%s %.200s %.200q: %d %s", e.Method, path, body, got.Status, got.Body)
+	case got.Status < 400:
 	case h.newest() != before:
-		h.Errorf("%s %.200s %.200q: %d, and something has changed", e.Method, path, body, got.status)
+		h.Errorf("%s %.200s %.200q: %d, and something has changed", e.Method, path, body, got.Status)
 	default:
 		h.refused++
 	}
-	return got.status
+	return got.Status
 }
 
 // newest returns the newest entry of the audit log: every change has one.
 func (h *hostile) newest() string {
 	h.Helper()
-	page, err := h.orders.AuditLog(h.Context(), order.AuditQuery{Limit: 1})
+	page, err := h.Orders.AuditLog(h.Context(), order.AuditQuery{Limit: 1})
 	if err != nil || len(page.Entries) == 0 {
 		h.Fatalf("audit log: %+v, %v", page, err)
 	}

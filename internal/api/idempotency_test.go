@@ -7,48 +7,49 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"merchantorders/internal/app"
+	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // withKey sends a request of the merchant with an Idempotency-Key.
-func (s *service) withKey(key, method, path, body string) response {
-	s.t.Helper()
-	return s.send(s.merchant, method, path, strings.NewReader(body), http.Header{"Idempotency-Key": {key}})
+func (s *service) withKey(key, method, path, body string) testenv.Response {
+	s.T.Helper()
+	return s.Send(s.merchant, method, path, body, "Idempotency-Key", key)
 }
-
-// replayed reports whether a response is a replay.
-func (a response) replayed() bool { return a.header.Get("Idempotent-Replayed") == "true" }
 
 // TestIdempotencyRetention checks that a response is replayed for 24 hours.
 func TestIdempotencyRetention(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
-	accept := func() response { return s.withKey("k", "PATCH", "/v2/orders/R-1/accept", "") }
-	s.compare("the first", accept(), 200, success2)
-	s.seconds.Store(24*3600 - 1)
-	if a := accept(); a.status != 200 || !a.replayed() {
-		t.Errorf("a second before the end: %d %s", a.status, a.body)
+	s := start(t)
+	accept := func() testenv.Response { return s.withKey("k", "PATCH", "/v2/orders/R-1/accept", "") }
+	accept().Want(s.T, "the first", 200, success2)
+	s.At(24*3600 - 1*time.Second)
+	if a := accept(); a.Status != 200 || !a.Replayed() {
+		t.Errorf("a second before the end: %d %s", a.Status, a.Body)
 	}
-	if n, err := s.orders.DeleteExpiredIdempotencyRecords(t.Context()); n != 0 || err != nil {
+	if n, err := s.Orders.DeleteExpiredIdempotencyRecords(t.Context()); n != 0 || err != nil {
 		t.Errorf("deleted %d records, error %v", n, err)
 	}
-	s.seconds.Store(24 * 3600)
-	if a := accept(); a.status != 400 || a.replayed() {
-		t.Errorf("after a day: %d %s", a.status, a.body)
+	s.At(24 * 3600 * time.Second)
+	if a := accept(); a.Status != 400 || a.Replayed() {
+		t.Errorf("after a day: %d %s", a.Status, a.Body)
 	}
-	if a := accept(); a.status != 400 || !a.replayed() {
-		t.Errorf("the same again: %d %s", a.status, a.body)
+	if a := accept(); a.Status != 400 || !a.Replayed() {
+		t.Errorf("the same again: %d %s", a.Status, a.Body)
 	}
-	s.seconds.Store(48 * 3600)
-	if n, err := s.orders.DeleteExpiredIdempotencyRecords(t.Context()); n != 1 || err != nil {
+	s.At(48 * 3600 * time.Second)
+	if n, err := s.Orders.DeleteExpiredIdempotencyRecords(t.Context()); n != 1 || err != nil {
 		t.Errorf("deleted %d records, error %v", n, err)
 	}
 }
 
 // failingStore is a database that cannot be written while broken is set.
 type failingStore struct {
-	order.Store
+	app.Store
 	broken *atomic.Bool
 }
 
@@ -64,9 +65,9 @@ func (s failingStore) InTx(ctx context.Context, fn func(order.Tx) error) error {
 func TestFailuresAreNotRecorded(t *testing.T) {
 	t.Parallel()
 	var broken atomic.Bool
-	s := start(t, setup{
-		store: func(s order.Store) order.Store { return failingStore{s, &broken} },
-		files: func(f order.Files) order.Files { return failingFiles{f, &broken} },
+	s := startWith(t, apptest.Setup{
+		Store: func(s app.Store) app.Store { return failingStore{s, &broken} },
+		Files: func(f order.Files) order.Files { return failingFiles{f, &broken} },
 	})
 	for _, r := range []struct{ method, path, body string }{
 		{"PUT", "/api/orders/101", `{"status":"G"}`},
@@ -77,14 +78,14 @@ func TestFailuresAreNotRecorded(t *testing.T) {
 		key := r.method + r.path
 		broken.Store(true)
 		for range 2 {
-			if a := s.withKey(key, r.method, r.path, r.body); a.status < 500 || a.replayed() {
-				t.Errorf("%s, broken: %d %s", r.path, a.status, a.body)
+			if a := s.withKey(key, r.method, r.path, r.body); a.Status < 500 || a.Replayed() {
+				t.Errorf("%s, broken: %d %s", r.path, a.Status, a.Body)
 			}
 		}
 		broken.Store(false)
 		for i := range 2 {
-			if a := s.withKey(key, r.method, r.path, r.body); a.status != 200 || a.replayed() != (i == 1) {
-				t.Errorf("%s, repaired: %d %s, replayed %v", r.path, a.status, a.body, a.replayed())
+			if a := s.withKey(key, r.method, r.path, r.body); a.Status != 200 || a.Replayed() != (i == 1) {
+				t.Errorf("%s, repaired: %d %s, replayed %v", r.path, a.Status, a.Body, a.Replayed())
 			}
 		}
 	}
@@ -132,7 +133,7 @@ func (d heldFile) Commit(ctx context.Context, path string) error {
 func TestRepeatedUpload(t *testing.T) {
 	t.Parallel()
 	held := heldFiles{waiting: make(chan struct{}, 9), release: make(chan struct{})}
-	s := start(t, setup{files: func(f order.Files) order.Files { held.Files = f; return held }})
+	s := startWith(t, apptest.Setup{Files: func(f order.Files) order.Files { held.Files = f; return held }})
 	const running, reused = "The first request with this Idempotency-Key is still running.", "The Idempotency-Key was used for another request."
 	tests := []struct{ path, running, reused string }{
 		{"/api/orders/101/invoices", `{"message":"` + running + `"}`, `{"message":"` + reused + `"}`},
@@ -143,25 +144,25 @@ func TestRepeatedUpload(t *testing.T) {
 		},
 	}
 	const body = `{"filename":"a.pdf","contentBase64":"YQ=="}`
-	firsts := make([]response, len(tests))
+	firsts := make([]testenv.Response, len(tests))
 	var uploads sync.WaitGroup
 	for i, test := range tests {
 		uploads.Go(func() { firsts[i] = s.withKey(test.path, "POST", test.path, body) })
 		<-held.waiting
 		running := s.withKey(test.path, "POST", test.path, body)
-		s.compare(test.path+", repeated", running, http.StatusConflict, test.running)
-		if got := running.header.Get("Retry-After"); got != "1" {
+		running.Want(s.T, test.path+", repeated", http.StatusConflict, test.running)
+		if got := running.Header.Get("Retry-After"); got != "1" {
 			t.Errorf("Retry-After is %q", got)
 		}
-		s.compare(test.path+", with other bytes", s.withKey(test.path, "POST", test.path, strings.Replace(body, "YQ", "Yg", 1)),
-			http.StatusUnprocessableEntity, test.reused)
+		other := s.withKey(test.path, "POST", test.path, strings.Replace(body, "YQ", "Yg", 1))
+		other.Want(t, test.path+", with other bytes", http.StatusUnprocessableEntity, test.reused)
 	}
 	close(held.release)
 	uploads.Wait()
 	for i, test := range tests {
 		again := s.withKey(test.path, "POST", test.path, body)
-		s.compare(test.path+", replayed", again, 200, firsts[i].body)
-		if firsts[i].replayed() || !again.replayed() || firsts[i].status != 200 {
+		again.Want(s.T, test.path+", replayed", 200, firsts[i].Body)
+		if firsts[i].Replayed() || !again.Replayed() || firsts[i].Status != 200 {
 			t.Errorf("%s: %+v, then %+v", test.path, firsts[i], again)
 		}
 	}
@@ -172,7 +173,7 @@ func TestRepeatedUpload(t *testing.T) {
 		`merchant_orders_uploads_total{result="stored"} 2`,
 		`merchant_orders_uploads_total{result="refused"} 4`,
 	} {
-		if !strings.Contains(metricsText(s), want) {
+		if !strings.Contains(s.metricsText(), want) {
 			t.Errorf("the metrics do not have %s", want)
 		}
 	}
@@ -181,7 +182,7 @@ func TestRepeatedUpload(t *testing.T) {
 // TestPreconditionFailed checks the 412 of every write in the forms of both versions.
 func TestPreconditionFailed(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	for path, want := range map[string]string{
 		"PUT /api/orders/101":               `{"message":"The order has changed."}`,
 		"DELETE /api/orders/101/invoices/1": `{"message":"The order has changed."}`,
@@ -189,8 +190,8 @@ func TestPreconditionFailed(t *testing.T) {
 		"DELETE /v2/orders/R-1/invoices/1":  `{"message":"The order has changed."}`,
 	} {
 		method, path, _ := strings.Cut(path, " ")
-		a := s.send(s.merchant, method, path, strings.NewReader(`{"status":"G"}`), http.Header{"If-Match": {`"101-2"`}})
-		s.compare(method+" "+path, a, http.StatusPreconditionFailed, want)
+		a := s.Send(s.merchant, method, path, `{"status":"G"}`, "If-Match", `"101-2"`)
+		a.Want(s.T, method+" "+path, http.StatusPreconditionFailed, want)
 	}
 	if got := s.state("R-1"); got != order.Registered {
 		t.Errorf("the order is %v", got)
@@ -198,7 +199,7 @@ func TestPreconditionFailed(t *testing.T) {
 }
 
 // brokenRecord is a store with a recorded response that cannot be decoded.
-type brokenRecord struct{ order.Store }
+type brokenRecord struct{ app.Store }
 
 func (brokenRecord) InTx(context.Context, func(order.Tx) error) error {
 	return &order.ReplayError{Response: []byte("{")}
@@ -206,7 +207,7 @@ func (brokenRecord) InTx(context.Context, func(order.Tx) error) error {
 
 func TestBrokenRecord(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{store: func(s order.Store) order.Store { return brokenRecord{s} }})
-	s.compare("accept", s.withKey("k", "PATCH", "/v2/orders/R-1/accept", ""), 500,
+	s := startWith(t, apptest.Setup{Store: func(s app.Store) app.Store { return brokenRecord{s} }})
+	s.withKey("k", "PATCH", "/v2/orders/R-1/accept", "").Want(t, "accept", 500,
 		`{"error":{"code":"internal","message":"The service failed to answer."}}`)
 }

@@ -8,13 +8,16 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"merchantorders/internal/app"
+	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // uploadBody returns the body of an upload.
@@ -39,20 +42,20 @@ func TestInvoices(t *testing.T) {
 	for version, path := range invoicePaths {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			s := start(t, setup{})
+			s := start(t)
 			one := entry(1, "R-1", "a.pdf", "2026-11-20T10:00:00Z")
 			two := entry(2, "R-1", "a-1.pdf", "2026-11-20T10:00:09Z")
 			three := entry(3, "R-1", "%CF%84%20%25.JPeG", "2026-11-20T10:00:09Z")
 			four := entry(4, "R-1", "a-2.pdf", "2026-11-20T10:00:09Z")
 			s.expect("POST", path, uploadBody("a.pdf", "first"), 200, `{"message":"success","invoice":`+one+`}`)
-			s.seconds.Store(9)
+			s.At(9 * time.Second)
 			s.expect("POST", path, uploadBody(`C:\scans\a.pdf`, "second"), 200, `{"message":"success","invoice":`+two+`}`)
 			s.expect("POST", path+"/", uploadBody("../../τ %.JPeG", "third"), 200, `{"message":"success","invoice":`+three+`}`)
 			s.expect("POST", path, uploadBody("b.pdf", "fourth"), 400, `{"message":"You cannot upload more than 3 files."}`)
 
 			for _, single := range []string{"/api/orders/101", "/v2/orders/R-1"} {
-				if got := s.ask(s.merchant, "GET", single, ""); !strings.Contains(got.body, `"invoices":[`+one+","+two+","+three+`]`) {
-					t.Errorf("%s does not show the invoices: %s", single, got.body)
+				if got := s.Send(s.merchant, "GET", single, ""); !strings.Contains(got.Body, `"invoices":[`+one+","+two+","+three+`]`) {
+					t.Errorf("%s does not show the invoices: %s", single, got.Body)
 				}
 			}
 			s.expect("DELETE", path+"/1", "", 200, `{"message":"success","invoices":[`+two+","+three+`]}`)
@@ -69,15 +72,15 @@ func TestInvoices(t *testing.T) {
 // whatever their names.
 func TestHundredFiles(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	paths := []string{invoicePaths["v1"], invoicePaths["v2"]}
 	for i := range 100 {
 		name := []string{"a.pdf", fmt.Sprintf("%d.pdf", i)}[i%2]
-		if got := s.ask(s.merchant, "POST", paths[i/2%2], uploadBody(name, "x")); got.status != http.StatusOK {
-			t.Fatalf("file %d: %d %s", i+1, got.status, got.body)
+		if got := s.Send(s.merchant, "POST", paths[i/2%2], uploadBody(name, "x")); got.Status != http.StatusOK {
+			t.Fatalf("file %d: %d %s", i+1, got.Status, got.Body)
 		}
-		if got := s.ask(s.merchant, "DELETE", fmt.Sprintf("%s/%d", paths[i/2%2], i+1), ""); got.status != http.StatusOK {
-			t.Fatalf("delete file %d: %d %s", i+1, got.status, got.body)
+		if got := s.Send(s.merchant, "DELETE", fmt.Sprintf("%s/%d", paths[i/2%2], i+1), ""); got.Status != http.StatusOK {
+			t.Fatalf("delete file %d: %d %s", i+1, got.Status, got.Body)
 		}
 	}
 	for _, path := range paths {
@@ -99,7 +102,7 @@ func TestUploadRefusals(t *testing.T) {
 	for version, path := range invoicePaths {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			s := start(t, setup{})
+			s := start(t)
 			missing, id := strings.NewReplacer("101", "999", "R-1", "Y-1").Replace(path), "999"
 			if version == "v2" {
 				id = "Y-1"
@@ -122,8 +125,8 @@ func TestUploadRefusals(t *testing.T) {
 			s.expect("POST", path, uploadBody("a.pdf", bigContent[1:]), 200,
 				`{"message":"success","invoice":`+entry(1, "R-1", "a.pdf", "2026-11-20T10:00:00Z")+`}`)
 			for _, name := range []string{"b.png", "c.jpg"} {
-				if got := s.ask(s.merchant, "POST", path, uploadBody(name, "x")); got.status != http.StatusOK {
-					t.Fatalf("%s: %d %s", name, got.status, got.body)
+				if got := s.Send(s.merchant, "POST", path, uploadBody(name, "x")); got.Status != http.StatusOK {
+					t.Fatalf("%s: %d %s", name, got.Status, got.Body)
 				}
 			}
 			s.expect("POST", path, uploadBody("a.pdf", bigContent), 400, tooBig)
@@ -136,21 +139,21 @@ func TestUploadRefusals(t *testing.T) {
 // TestRefusedUploadLeavesNoFile checks that no file of a refused upload remains.
 func TestRefusedUploadLeavesNoFile(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	for _, upload := range []struct{ path, body string }{
 		{"/api/orders/999/invoices", uploadBody("a.pdf", "x")},
 		{"/v2/orders/R-1/invoices", uploadBody("a.exe", "x")},
 		{"/v2/orders/R-1/invoices", uploadBody("a.pdf", strings.Repeat("x", order.MaxInvoiceSize+1))},
 		{"/v2/orders/R-1/invoices", strings.TrimSuffix(uploadBody("a.pdf", strings.Repeat("x", 100_000)), "}")},
 	} {
-		if got := s.ask(s.merchant, "POST", upload.path, upload.body); got.status == http.StatusOK {
-			t.Errorf("%s: %s", upload.path, got.body)
+		if got := s.Send(s.merchant, "POST", upload.path, upload.body); got.Status == http.StatusOK {
+			t.Errorf("%s: %s", upload.path, got.Body)
 		}
 		if left := s.storedFiles(); len(left) > 0 {
 			t.Errorf("%s, %.30s: %v left", upload.path, upload.body, left)
 		}
 	}
-	s.ask(s.merchant, "POST", "/v2/orders/R-1/invoices", uploadBody("a.pdf", "x"))
+	s.Send(s.merchant, "POST", "/v2/orders/R-1/invoices", uploadBody("a.pdf", "x"))
 	if stored := s.storedFiles(); len(stored) != 1 {
 		t.Errorf("stored %v, want one file", stored)
 	}
@@ -161,7 +164,7 @@ func TestRefusedUploadLeavesNoFile(t *testing.T) {
 func TestUploadTooLong(t *testing.T) {
 	t.Parallel()
 	const tooBig = `{"message":"The file size is too big."}`
-	s := start(t, setup{})
+	s := start(t)
 	pad := func(body string, size int) string { return body + strings.Repeat(" ", size-len(body)) }
 	longest, tooLong := 11<<20, 11<<20+1
 	for path, body := range map[string]string{
@@ -170,12 +173,12 @@ func TestUploadTooLong(t *testing.T) {
 		"/v2/orders/R-1/invoices":  pad(uploadBody("a.exe", "x"), tooLong),
 		"/v2/orders/Y-1/invoices":  pad("", tooLong),
 	} {
-		declared := s.send(s.merchant, "POST", path, strings.NewReader(body), nil)
-		s.compare(path+", declared", declared, http.StatusBadRequest, tooBig)
-		chunked := s.send(s.merchant, "POST", path, io.MultiReader(strings.NewReader(body)), nil)
-		s.compare(path+", chunked", chunked, http.StatusBadRequest, tooBig)
+		declared := s.Send(s.merchant, "POST", path, body)
+		declared.Want(s.T, path+", declared", http.StatusBadRequest, tooBig)
+		chunked := s.SendStream(s.merchant, "POST", path, io.MultiReader(strings.NewReader(body)))
+		chunked.Want(s.T, path+", chunked", http.StatusBadRequest, tooBig)
 	}
-	s.compare("no token", s.ask("", "POST", "/v2/orders/R-1/invoices", pad("", tooLong)), http.StatusUnauthorized, v1Unauthorized)
+	s.Send("", "POST", "/v2/orders/R-1/invoices", pad("", tooLong)).Want(s.T, "no token", http.StatusUnauthorized, v1Unauthorized)
 	for i, path := range []string{"/api/orders/101/invoices", "/v2/orders/R-1/invoices"} {
 		name := []string{"a.pdf", "a-1.pdf"}[i]
 		s.expect("POST", path, pad(uploadBody("a.pdf", "x"), longest), 200,
@@ -186,7 +189,7 @@ func TestUploadTooLong(t *testing.T) {
 // TestInvoicePaths sends identifiers without the form of one.
 func TestInvoicePaths(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	const params, notFound = `{"message":"Invalid request params."}`, `{"message":"The invoice was not found."}`
 	for _, id := range []string{"0", "-1", "x", "1.0", "+1", "01", "%00", "%FF", "1%2F2", ".%2e"} {
 		s.expect("DELETE", "/api/orders/101/invoices/"+id, "", 400, params)
@@ -208,7 +211,7 @@ func TestInvoicePaths(t *testing.T) {
 	s.expect("POST", "/v2/orders/%FF/invoices", body, 404, v1NotFound("\ufffd"))
 
 	// An invoice of another order.
-	s.ask(s.merchant, "POST", "/api/orders/101/invoices", body)
+	s.Send(s.merchant, "POST", "/api/orders/101/invoices", body)
 	s.expect("DELETE", "/api/orders/102/invoices/1", "", 404, notFound)
 	s.expect("DELETE", "/v2/orders/R-2/invoices/1", "", 404, notFound)
 }
@@ -216,18 +219,18 @@ func TestInvoicePaths(t *testing.T) {
 // TestConcurrentUploads uploads 24 files at once through both versions.
 func TestConcurrentUploads(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	var stored atomic.Int32
 	var all sync.WaitGroup
 	for i := range 24 {
 		all.Go(func() {
 			path := invoicePaths[[]string{"v1", "v2"}[i%2]]
-			switch got := s.ask(s.merchant, "POST", path, uploadBody("same.pdf", fmt.Sprint("content ", i))); got.status {
+			switch got := s.Send(s.merchant, "POST", path, uploadBody("same.pdf", fmt.Sprint("content ", i))); got.Status {
 			case http.StatusOK:
 				stored.Add(1)
 			case http.StatusBadRequest:
 			default:
-				t.Errorf("%d %s", got.status, got.body)
+				t.Errorf("%d %s", got.Status, got.Body)
 			}
 		})
 	}
@@ -271,7 +274,7 @@ func (uncommittableFile) Commit(context.Context, string) error {
 }
 
 // outOfReach is a database that is not available.
-type outOfReach struct{ order.Store }
+type outOfReach struct{ app.Store }
 
 func (outOfReach) InTx(context.Context, func(order.Tx) error) error {
 	return fmt.Errorf("dial tcp 10.0.0.1: %w", order.ErrUnavailable)
@@ -289,23 +292,23 @@ func (outOfReach) List(context.Context, int64, order.Filter) (order.Page, error)
 // leaves no file.
 func TestUploadFailures(t *testing.T) {
 	t.Parallel()
-	setups := map[string]setup{
-		"full disk":    {files: func(f order.Files) order.Files { return fullDisk{f} }},
-		"no drafts":    {files: func(f order.Files) order.Files { return unstageable{f} }},
-		"no publish":   {files: func(f order.Files) order.Files { return uncommittable{f} }},
-		"out of reach": {store: func(s order.Store) order.Store { return outOfReach{s} }},
+	setups := map[string]apptest.Setup{
+		"full disk":    {Files: func(f order.Files) order.Files { return fullDisk{f} }},
+		"no drafts":    {Files: func(f order.Files) order.Files { return unstageable{f} }},
+		"no publish":   {Files: func(f order.Files) order.Files { return uncommittable{f} }},
+		"out of reach": {Store: func(s app.Store) app.Store { return outOfReach{s} }},
 	}
 	for name, with := range setups {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := start(t, with)
+			s := startWith(t, with)
 			for _, path := range invoicePaths {
 				got := s.expect("POST", path, uploadBody("a.pdf", strings.Repeat("x", 1<<20)), 500, `{"message":"There were errors during the upload."}`)
-				if got.header.Get("Retry-After") != "" {
+				if got.Header.Get("Retry-After") != "" {
 					t.Error("a failed upload has Retry-After")
 				}
 			}
-			o, err := s.orders.Get(t.Context(), 355, order.ByLegacyID(101))
+			o, err := s.Orders.Get(t.Context(), 355, order.ByLegacyID(101))
 			if err != nil || len(o.Invoices) != 0 {
 				t.Errorf("invoices %v, error %v", o.Invoices, err)
 			}
@@ -317,10 +320,10 @@ func TestUploadFailures(t *testing.T) {
 // fails, in both forms, and that they do not show the cause.
 func TestDatabaseFailures(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{store: func(s order.Store) order.Store { return outOfReach{s} }})
+	s := startWith(t, apptest.Setup{Store: func(s app.Store) app.Store { return outOfReach{s} }})
 	const v1Unavailable = `{"message":"Service Unavailable"}`
 	const v2Unavailable = `{"error":{"code":"unavailable","message":"The service cannot answer for now."}}`
-	for _, got := range []response{
+	for _, got := range []testenv.Response{
 		s.expect("GET", "/api/orders", "", 503, v1Unavailable),
 		s.expect("PUT", "/api/orders/101", `{"status":"G"}`, 503, v1Unavailable),
 		s.expect("DELETE", "/api/orders/101/invoices/1", "", 503, v1Unavailable),
@@ -328,7 +331,7 @@ func TestDatabaseFailures(t *testing.T) {
 		s.expect("PATCH", "/v2/orders/R-1/accept", "", 503, v2Unavailable),
 		s.expect("DELETE", "/v2/orders/R-1/invoices/1", "", 503, v1Unavailable),
 	} {
-		if got.header.Get("Retry-After") == "" {
+		if got.Header.Get("Retry-After") == "" {
 			t.Error("503 without Retry-After")
 		}
 	}
@@ -339,12 +342,12 @@ func TestDatabaseFailures(t *testing.T) {
 // TestUploadMetrics checks that every upload is counted once.
 func TestUploadMetrics(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
-	s.ask(s.merchant, "POST", "/api/orders/101/invoices", uploadBody("a.pdf", "12345"))
-	s.ask(s.merchant, "POST", "/v2/orders/R-1/invoices", uploadBody("a.pdf", "1234567"))
-	s.ask(s.merchant, "POST", "/v2/orders/R-1/invoices", uploadBody("a.exe", "1"))
-	s.ask(s.merchant, "POST", "/v2/orders/R-1/invoices", "")
-	got := metricsText(s)
+	s := start(t)
+	s.Send(s.merchant, "POST", "/api/orders/101/invoices", uploadBody("a.pdf", "12345"))
+	s.Send(s.merchant, "POST", "/v2/orders/R-1/invoices", uploadBody("a.pdf", "1234567"))
+	s.Send(s.merchant, "POST", "/v2/orders/R-1/invoices", uploadBody("a.exe", "1"))
+	s.Send(s.merchant, "POST", "/v2/orders/R-1/invoices", "")
+	got := s.metricsText()
 	for _, want := range []string{
 		`merchant_orders_uploads_total{result="stored"} 2`,
 		`merchant_orders_uploads_total{result="refused"} 2`,
@@ -354,10 +357,4 @@ func TestUploadMetrics(t *testing.T) {
 			t.Errorf("the metrics have no %q", want)
 		}
 	}
-}
-
-func metricsText(s *service) string {
-	recorder := httptest.NewRecorder()
-	s.metrics.Handler().ServeHTTP(recorder, httptest.NewRequest("GET", "/metrics", nil))
-	return recorder.Body.String()
 }

@@ -7,12 +7,13 @@ import (
 
 	"merchantorders/internal/api/apitest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // TestLoginLinks makes login links, and asks for them in every wrong way.
 func TestLoginLinks(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	const path = "/operator/merchants/355/login-link"
 	for _, row := range []struct {
 		path, body string
@@ -31,24 +32,25 @@ func TestLoginLinks(t *testing.T) {
 		{"/operator/merchants/x/login-link", `{}`, http.StatusNotFound, "The merchant was not found."},
 		{"/operator/merchants/0/login-link", `{}`, http.StatusNotFound, "The merchant was not found."},
 	} {
-		got := s.ask(s.operator, http.MethodPost, row.path, row.body)
-		if got.status != row.status || !strings.Contains(string(got.body), row.text) {
-			t.Errorf("%s %s: %d %s, want %d with %s", row.path, row.body, got.status, got.body, row.status, row.text)
+		got := s.Send(s.operator, http.MethodPost, row.path, row.body)
+		if got.Status != row.status || !strings.Contains(string(got.Body), row.text) {
+			t.Errorf("%s %s: %d %s, want %d with %s", row.path, row.body, got.Status, got.Body, row.status, row.text)
 		}
 	}
-	others, _, err := s.tokens.CreateOperator(t.Context(), order.OperatorScopes&^order.ScopeTokens, 0)
+	others, _, err := s.Tokens.CreateOperator(t.Context(), order.OperatorScopes&^order.ScopeTokens, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{others, s.token(apitest.MerchantID, order.MerchantScopes)} {
-		if got := s.ask(text, http.MethodPost, path, `{}`); got.status != http.StatusForbidden {
-			t.Errorf("without the scope: %d %s", got.status, got.body)
+	for _, text := range []string{others, s.NewToken(apitest.MerchantID, order.MerchantScopes)} {
+		if got := s.Send(text, http.MethodPost, path, `{}`); got.Status != http.StatusForbidden {
+			t.Errorf("without the scope: %d %s", got.Status, got.Body)
 		}
 	}
-	key := http.Header{"Idempotency-Key": {"link"}}
-	first := s.send(s.operator, http.MethodPost, path, strings.NewReader(`{}`), key)
-	again := s.send(s.operator, http.MethodPost, path, strings.NewReader(`{}`), key)
-	if !strings.Contains(string(first.body), `"url":"`) || again.status != http.StatusCreated || !strings.Contains(string(again.body), `"url":null`) {
-		t.Errorf("the first request got %s, its repetition %d %s", first.body, again.status, again.body)
+	make := func() testenv.Response {
+		return s.Send(s.operator, http.MethodPost, path, `{}`, "Idempotency-Key", "link")
+	}
+	first, again := make(), make()
+	if !strings.Contains(first.Body, `"url":"`) || again.Status != http.StatusCreated || !strings.Contains(again.Body, `"url":null`) {
+		t.Errorf("the first request got %s, its repetition %d %s", first.Body, again.Status, again.Body)
 	}
 }

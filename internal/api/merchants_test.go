@@ -8,9 +8,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"merchantorders/internal/api/apitest"
+	"merchantorders/internal/app"
+	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // merchantBody returns the body of a merchant. suspension is null, or the time and the
@@ -28,9 +32,9 @@ func merchantBody(id int, name, suspension, limits string) string {
 // own cache or from that of the service.
 func TestRename(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
-	read := func(tag string) response {
-		return s.send(s.merchant, "GET", "/api/orders/101", nil, http.Header{"If-None-Match": {tag}})
+	s := start(t)
+	read := func(tag string) testenv.Response {
+		return s.Send(s.merchant, "GET", "/api/orders/101", "", "If-None-Match", tag)
 	}
 	tags := make(map[string]bool)
 	for i, name := range []string{"Κατάστημα & Υιοί", "Νέο όνομα", "Νέο όνομα", "Κατάστημα & Υιοί"} {
@@ -38,18 +42,18 @@ func TestRename(t *testing.T) {
 			s.asOperator("PATCH", "/merchants/355", `{"name":"`+name+`"}`, 200, merchantBody(355, name, "null", "null"))
 		}
 		for tag := range tags {
-			if got := read(tag); (got.status == http.StatusNotModified) != (i == 2 && got.header.Get("ETag") == tag) {
-				t.Errorf("%s: a client with the tag %s gets %d", name, tag, got.status)
+			if got := read(tag); (got.Status == http.StatusNotModified) != (i == 2 && got.Header.Get("ETag") == tag) {
+				t.Errorf("%s: a client with the tag %s gets %d", name, tag, got.Status)
 			}
 		}
 		for range 3 { // the response cache takes a response that is requested twice
 			got := read("")
-			if got.status != http.StatusOK || !strings.Contains(got.body, `"company_name":"`+name+`"`) {
-				t.Errorf("%s: %d %s", name, got.status, got.body)
+			if got.Status != http.StatusOK || !strings.Contains(got.Body, `"company_name":"`+name+`"`) {
+				t.Errorf("%s: %d %s", name, got.Status, got.Body)
 			}
-			tags[got.header.Get("ETag")] = true
-			if again := read(got.header.Get("ETag")); again.status != http.StatusNotModified {
-				t.Errorf("%s: %d with the present tag", name, again.status)
+			tags[got.Header.Get("ETag")] = true
+			if again := read(got.Header.Get("ETag")); again.Status != http.StatusNotModified {
+				t.Errorf("%s: %d with the present tag", name, again.Status)
 			}
 		}
 	}
@@ -59,16 +63,16 @@ func TestRename(t *testing.T) {
 	// A tag with an old name is good for If-Match: the order has not changed. The tag of
 	// the response to a write is that of the order.
 	old := slices.Min(slices.Collect(maps.Keys(tags)))
-	wrote := s.send(s.merchant, "PUT", "/api/orders/101", strings.NewReader(`{"status":"G"}`), http.Header{"If-Match": {old}})
-	if got := read(wrote.header.Get("ETag")); wrote.status != http.StatusOK || got.status != http.StatusNotModified {
-		t.Errorf("after a write: %d %s, then %d", wrote.status, wrote.body, got.status)
+	wrote := s.Send(s.merchant, "PUT", "/api/orders/101", `{"status":"G"}`, "If-Match", old)
+	if got := read(wrote.Header.Get("ETag")); wrote.Status != http.StatusOK || got.Status != http.StatusNotModified {
+		t.Errorf("after a write: %d %s, then %d", wrote.Status, wrote.Body, got.Status)
 	}
 }
 
 // readingStore sends to reading when a request for events reads them. It is among the
 // waiters by then.
 type readingStore struct {
-	order.Store
+	app.Store
 	reading chan struct{}
 }
 
@@ -85,43 +89,43 @@ func (s readingStore) Events(ctx context.Context, merchantID, after int64, limit
 func TestSuspend(t *testing.T) {
 	t.Parallel()
 	reading := make(chan struct{}, 1)
-	s := start(t, setup{store: func(s order.Store) order.Store { return readingStore{s, reading} }})
+	s := startWith(t, apptest.Setup{Store: func(s app.Store) app.Store { return readingStore{s, reading} }})
 	const (
 		v1 = `{"message":"The merchant is suspended."}`
 		v2 = `{"error":{"code":"merchant_suspended","message":"The merchant is suspended."}}`
 	)
-	waiting := make(chan response)
-	go func() { waiting <- s.ask(s.merchant, "GET", "/v2/events?after=11&wait=30", "") }()
+	waiting := make(chan testenv.Response)
+	go func() { waiting <- s.Send(s.merchant, "GET", "/v2/events?after=11&wait=30", "") }()
 	<-reading
 	suspended := merchantBody(355, apitest.MerchantName, `"2026-11-20T10:00:00Z" "unpaid \"bill\""`, "null")
 	s.asOperator("POST", "/merchants/355/suspend", `{"reason":"unpaid \"bill\""}`, 200, suspended)
-	s.compare("the request that waits", <-waiting, 403, v2)
-	s.seconds.Store(5)
+	(<-waiting).Want(t, "the request that waits", 403, v2)
+	s.At(5 * time.Second)
 	s.asOperator("POST", "/merchants/355/suspend", `{"reason":"another"}`, 200, suspended)
 	s.asOperator("GET", "/merchants/355", "", 200, suspended)
 	s.asOperator("GET", "/merchants?suspended=true", "", 200, `{"merchants":[`+suspended+`],"next":null}`)
 	// Made during the suspension, and without any scope that helps.
-	later := s.token(apitest.MerchantID, order.ScopeWebhooks)
-	other := s.token(otherMerchant, order.MerchantScopes)
+	later := s.NewToken(apitest.MerchantID, order.ScopeWebhooks)
+	other := s.NewToken(otherMerchant, order.MerchantScopes)
 	for _, endpoint := range endpoints {
 		want := v1
 		if endpoint.v2 {
 			want = v2
 		}
 		for _, text := range []string{s.merchant, later} {
-			s.compare(endpoint.path, s.ask(text, endpoint.method, endpoint.path, "{}"), 403, want)
+			s.Send(text, endpoint.method, endpoint.path, "{}").Want(s.T, endpoint.path, 403, want)
 		}
-		if got := s.ask(other, endpoint.method, endpoint.path, "{}"); got.status == http.StatusForbidden {
-			t.Errorf("%s of another merchant: %d", endpoint.path, got.status)
+		if got := s.Send(other, endpoint.method, endpoint.path, "{}"); got.Status == http.StatusForbidden {
+			t.Errorf("%s of another merchant: %d", endpoint.path, got.Status)
 		}
 	}
-	if got := s.ask(s.operator, "POST", "/operator/orders", document("N-1", 5000, "")); got.status != http.StatusCreated {
-		t.Errorf("import: %d %s", got.status, got.body)
+	if got := s.Send(s.operator, "POST", "/operator/orders", document("N-1", 5000, "")); got.Status != http.StatusCreated {
+		t.Errorf("import: %d %s", got.Status, got.Body)
 	}
 	for range 2 {
 		s.asOperator("POST", "/merchants/355/resume", "", 200, merchantBody(355, apitest.MerchantName, "null", "null"))
-		if got := s.ask(s.merchant, "GET", "/v2/orders/N-1", ""); got.status != http.StatusOK {
-			t.Errorf("resumed: %d %s", got.status, got.body)
+		if got := s.Send(s.merchant, "GET", "/v2/orders/N-1", ""); got.Status != http.StatusOK {
+			t.Errorf("resumed: %d %s", got.Status, got.Body)
 		}
 	}
 }
@@ -130,7 +134,7 @@ func TestSuspend(t *testing.T) {
 // Nothing changes.
 func TestMerchantChangesRefused(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	params := func(text string) string { return coded("invalid_params", text) }
 	invalid := coded("invalid_payload", "Invalid payload.")
 	long := func(n int) string { return `"` + strings.Repeat("α", n/2) + `b"` }

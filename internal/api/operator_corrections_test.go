@@ -5,34 +5,35 @@ import (
 	"testing"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // TestOperatorCorrections checks what a merchant sees of a correction: the order, its
 // list, its entity tag and its events.
 func TestOperatorCorrections(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	const path = "/merchants/355/orders/R-1"
-	seen := func(path string) response { return s.ask(s.merchant, "GET", path, "") }
+	seen := func(path string) testenv.Response { return s.Send(s.merchant, "GET", path, "") }
 	before, list := seen("/v2/orders/R-1"), seen("/v2/orders")
 	s.asOperator("PATCH", path, `{"customer":{"phone":"210 1"},"carrier":{"name":"ACS","shipmentIds":[5]},"expiresAt":"2026-11-30T00:00:00Z"}`, 200,
 		`{"success":true,"state":"registered","corrected":["expiresAt","customer.phone","carrier.shipmentIds","carrier.name"]}`)
 	after := seen("/v2/orders/R-1")
 	for _, text := range []string{`"210 1"`, `"ACS"`, `"shipmentId":5`, `"2026-11-30 00:00:00"`} {
-		if !strings.Contains(after.body, text) || strings.Contains(before.body, text) {
-			t.Errorf("%s in %s, before in %s", text, after.body, before.body)
+		if !strings.Contains(after.Body, text) || strings.Contains(before.Body, text) {
+			t.Errorf("%s in %s, before in %s", text, after.Body, before.Body)
 		}
 	}
-	if after.header.Get("ETag") == before.header.Get("ETag") || seen("/v2/orders").header.Get("ETag") == list.header.Get("ETag") {
+	if after.Header.Get("ETag") == before.Header.Get("ETag") || seen("/v2/orders").Header.Get("ETag") == list.Header.Get("ETag") {
 		t.Error("an entity tag stays")
 	}
 	s.asOperator("PATCH", path, `{"carrier":{"name":"ACS"}}`, 200, `{"success":true,"state":"registered"}`)
-	if again := seen("/v2/orders/R-1"); again.header.Get("ETag") != after.header.Get("ETag") {
+	if again := seen("/v2/orders/R-1"); again.Header.Get("ETag") != after.Header.Get("ETag") {
 		t.Error("the entity tag changes without a change")
 	}
 	s.asOperator("POST", path+"/state", `{"state":"canceled","reason":"customer-request","carrier":{"trackingCodes":"T"}}`, 200,
 		`{"success":true,"state":"canceled","corrected":["carrier.trackingCodes"]}`)
-	events := seen("/v2/orders/R-1/events").body
+	events := seen("/v2/orders/R-1/events").Body
 	for _, text := range []string{
 		`"type":"order.updated"`, `"data":{}`, `"data":{"from":"registered","to":"canceled","reason":"customer-request"}`,
 	} {
@@ -49,7 +50,7 @@ func TestOperatorCorrections(t *testing.T) {
 // anything.
 func TestCorrectionRefusals(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	const path = "/merchants/355/orders/R-1"
 	payload, reason := coded("invalid_payload", "Invalid payload."), coded("invalid_params", "reason must be lower-case words and numbers joined by "+
 		"hyphens, of at most 64 bytes; for rejected-by-merchant one of out-of-stock, damaged, wrong-price, disabled-product, wrong-product")
@@ -79,7 +80,7 @@ func TestCorrectionRefusals(t *testing.T) {
 	for _, missing := range []string{"/merchants/355/orders/Y-1", "/merchants/355/orders/X-1", "/merchants/x/orders/R-1", "/merchants/999/orders/R-1"} {
 		s.asOperator("PATCH", missing, `{"carrier":{"name":"x"}}`, 404, coded("not_found", "The order was not found."))
 	}
-	if got := s.ask(s.merchant, "GET", "/v2/orders/R-1/events", ""); strings.Count(got.body, `"type":`) != 1 || s.state("R-1") != order.Registered {
-		t.Errorf("R-1 is %s: %s", s.state("R-1"), got.body)
+	if got := s.Send(s.merchant, "GET", "/v2/orders/R-1/events", ""); strings.Count(got.Body, `"type":`) != 1 || s.state("R-1") != order.Registered {
+		t.Errorf("R-1 is %s: %s", s.state("R-1"), got.Body)
 	}
 }

@@ -2,17 +2,17 @@ package api_test
 
 import (
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // operatorWithKey sends a request of the operator with an Idempotency-Key.
-func (s *service) operatorWithKey(key, method, path, body string) response {
-	s.t.Helper()
-	return s.send(s.operator, method, "/operator"+path, strings.NewReader(body), http.Header{"Idempotency-Key": {key}})
+func (s *service) operatorWithKey(key, method, path, body string) testenv.Response {
+	s.T.Helper()
+	return s.Send(s.operator, method, "/operator"+path, body, "Idempotency-Key", key)
 }
 
 // TestOperatorKeys repeats every write of an operator with its key: the response is a
@@ -20,7 +20,7 @@ func (s *service) operatorWithKey(key, method, path, body string) response {
 // key is refused.
 func TestOperatorKeys(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	writes := []struct {
 		method, path, body string
 		status             int
@@ -39,23 +39,23 @@ func TestOperatorKeys(t *testing.T) {
 		key := fmt.Sprintf("key %d", i)
 		first := s.operatorWithKey(key, w.method, w.path, w.body)
 		again := s.operatorWithKey(key, w.method, w.path, w.body)
-		if first.status != w.status || first.replayed() {
-			t.Errorf("%s: %d %s", w.path, first.status, first.body)
+		if first.Status != w.status || first.Replayed() {
+			t.Errorf("%s: %d %s", w.path, first.Status, first.Body)
 		}
-		if again.status != first.status || again.body != first.body || again.header.Get("ETag") != first.header.Get("ETag") ||
-			again.replayed() != (w.status < 300) {
-			t.Errorf("%s again: %d %s, replayed %v", w.path, again.status, again.body, again.replayed())
+		if again.Status != first.Status || again.Body != first.Body || again.Header.Get("ETag") != first.Header.Get("ETag") ||
+			again.Replayed() != (w.status < 300) {
+			t.Errorf("%s again: %d %s, replayed %v", w.path, again.Status, again.Body, again.Replayed())
 		}
-		if other := s.operatorWithKey(key, "POST", "/merchants", `{"id":13,"name":"Other"}`); w.status < 300 && other.status != 422 {
-			t.Errorf("%s, another request: %d %s", w.path, other.status, other.body)
+		if other := s.operatorWithKey(key, "POST", "/merchants", `{"id":13,"name":"Other"}`); w.status < 300 && other.Status != 422 {
+			t.Errorf("%s, another request: %d %s", w.path, other.Status, other.Body)
 		}
 	}
 	// The keys of merchants are others.
-	if a := s.withKey("key 1", "PATCH", "/v2/orders/R-2/accept", ""); a.status != 200 || a.replayed() {
-		t.Errorf("a merchant's: %d %s", a.status, a.body)
+	if a := s.withKey("key 1", "PATCH", "/v2/orders/R-2/accept", ""); a.Status != 200 || a.Replayed() {
+		t.Errorf("a merchant's: %d %s", a.Status, a.Body)
 	}
-	if a := s.operatorWithKey(strings.Repeat("k", 256), "POST", "/merchants", `{"id":14,"name":"x"}`); a.status != 400 {
-		t.Errorf("a malformed key: %d %s", a.status, a.body)
+	if a := s.operatorWithKey(strings.Repeat("k", 256), "POST", "/merchants", `{"id":14,"name":"x"}`); a.Status != 400 {
+		t.Errorf("a malformed key: %d %s", a.Status, a.Body)
 	}
 	if got := s.state("R-1"); got != order.InProcessing {
 		t.Errorf("R-1 is %s", got)
@@ -66,38 +66,37 @@ func TestOperatorKeys(t *testing.T) {
 // of the token: it is not stored.
 func TestTokenIsNotRecorded(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
-	create := func() response {
+	s := start(t)
+	create := func() testenv.Response {
 		return s.operatorWithKey("k", "POST", "/tokens", `{"merchantId":355,"scopes":["orders:read"]}`)
 	}
 	first, again := create(), create()
-	text, rest, _ := strings.Cut(strings.TrimPrefix(first.body, `{"text":"`), `"`)
-	if first.status != 201 || s.ask(text, "GET", "/v2/orders/R-1", "").status != 200 {
-		t.Fatalf("%d %s", first.status, first.body)
+	text, rest, _ := strings.Cut(strings.TrimPrefix(first.Body, `{"text":"`), `"`)
+	if first.Status != 201 || s.Send(text, "GET", "/v2/orders/R-1", "").Status != 200 {
+		t.Fatalf("%d %s", first.Status, first.Body)
 	}
-	if again.status != 201 || !again.replayed() || again.body != `{"text":null`+rest {
-		t.Errorf("again: %d %s", again.status, again.body)
+	if again.Status != 201 || !again.Replayed() || again.Body != `{"text":null`+rest {
+		t.Errorf("again: %d %s", again.Status, again.Body)
 	}
 }
 
 // TestOperatorIfMatch checks the precondition of an operator's change of an order.
 func TestOperatorIfMatch(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
-	move := func(tag, state string) response {
-		return s.send(s.operator, "POST", "/operator/merchants/355/orders/R-1/state", strings.NewReader(`{"state":"`+state+`"}`),
-			http.Header{"If-Match": {tag}})
+	s := start(t)
+	move := func(tag, state string) testenv.Response {
+		return s.Send(s.operator, "POST", "/operator/merchants/355/orders/R-1/state", `{"state":"`+state+`"}`, "If-Match", tag)
 	}
-	tag := s.ask(s.merchant, "GET", "/v2/orders/R-1", "").header.Get("ETag")
+	tag := s.Send(s.merchant, "GET", "/v2/orders/R-1", "").Header.Get("ETag")
 	moved := move(tag, "in-processing")
-	if moved.status != 200 {
-		t.Fatalf("%d %s", moved.status, moved.body)
+	if moved.Status != 200 {
+		t.Fatalf("%d %s", moved.Status, moved.Body)
 	}
-	s.compare("an old version", move(tag, "ready-for-shipment"), 412, coded("precondition_failed", "The order has changed."))
-	if now := s.ask(s.merchant, "GET", "/v2/orders/R-1", "").header.Get("ETag"); now != moved.header.Get("ETag") {
-		t.Errorf("ETag %s after the change, now %s", moved.header.Get("ETag"), now)
+	move(tag, "ready-for-shipment").Want(t, "an old version", 412, coded("precondition_failed", "The order has changed."))
+	if now := s.Send(s.merchant, "GET", "/v2/orders/R-1", "").Header.Get("ETag"); now != moved.Header.Get("ETag") {
+		t.Errorf("ETag %s after the change, now %s", moved.Header.Get("ETag"), now)
 	}
-	if a := move(moved.header.Get("ETag"), "ready-for-shipment"); a.status != 200 {
-		t.Errorf("the current version: %d %s", a.status, a.body)
+	if a := move(moved.Header.Get("ETag"), "ready-for-shipment"); a.Status != 200 {
+		t.Errorf("the current version: %d %s", a.Status, a.Body)
 	}
 }

@@ -15,8 +15,8 @@ import (
 
 // asOperator sends a request of the operator and compares status and body.
 func (s *service) asOperator(method, path, body string, status int, want string) {
-	s.t.Helper()
-	s.compare(method+" "+path+" "+body, s.ask(s.operator, method, "/operator"+path, body), status, want)
+	s.T.Helper()
+	s.Send(s.operator, method, "/operator"+path, body).Want(s.T, method+" "+path+" "+body, status, want)
 }
 
 func coded(code, message string) string {
@@ -34,15 +34,15 @@ func document(reference string, number int, extra string) string {
 
 func TestOperatorOrders(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	added := func(result string, number int, reference string) string {
 		return fmt.Sprintf(`{"result":%q,"merchantId":355,"orderId":%d,"orderReference":%q}`, result, number, reference)
 	}
 	s.asOperator("POST", "/orders", document("N-1", 5000, ""), 201, added("created", 5000, "N-1"))
 	s.asOperator("POST", "/orders", document("N-1", 5000, ""), 200, added("unchanged", 5000, "N-1"))
-	got := s.ask(s.merchant, "GET", "/v2/orders/N-1", "")
-	if got.status != http.StatusOK || !strings.Contains(got.body, `"createdAt":"2026-11-20 06:15:30"`) {
-		t.Errorf("%d %s", got.status, got.body)
+	got := s.Send(s.merchant, "GET", "/v2/orders/N-1", "")
+	if got.Status != http.StatusOK || !strings.Contains(got.Body, `"createdAt":"2026-11-20 06:15:30"`) {
+		t.Errorf("%d %s", got.Status, got.Body)
 	}
 
 	for name, conflict := range map[string]string{
@@ -50,9 +50,9 @@ func TestOperatorOrders(t *testing.T) {
 		"a taken number": document("N-2", 5000, ""),
 		"a taken name":   document("X-1", 5001, ""),
 	} {
-		refused := s.ask(s.operator, "POST", "/operator/orders", conflict)
-		if refused.status != http.StatusConflict || !strings.Contains(refused.body, `{"error":{"code":"conflict","message":"`) {
-			t.Errorf("%s: %d %s", name, refused.status, refused.body)
+		refused := s.Send(s.operator, "POST", "/operator/orders", conflict)
+		if refused.Status != http.StatusConflict || !strings.Contains(refused.Body, `{"error":{"code":"conflict","message":"`) {
+			t.Errorf("%s: %d %s", name, refused.Status, refused.Body)
 		}
 	}
 	for body, field := range map[string]string{
@@ -66,10 +66,10 @@ func TestOperatorOrders(t *testing.T) {
 		"":                             "object",
 		document("N-3", 1, "") + " {}": "object",
 	} {
-		refused := s.ask(s.operator, "POST", "/operator/orders", body)
-		if refused.status != http.StatusBadRequest || !strings.Contains(refused.body, `{"error":{"code":"invalid_document","message":"`) ||
-			!strings.Contains(refused.body, field) {
-			t.Errorf("%s: %d %s", field, refused.status, refused.body)
+		refused := s.Send(s.operator, "POST", "/operator/orders", body)
+		if refused.Status != http.StatusBadRequest || !strings.Contains(refused.Body, `{"error":{"code":"invalid_document","message":"`) ||
+			!strings.Contains(refused.Body, field) {
+			t.Errorf("%s: %d %s", field, refused.Status, refused.Body)
 		}
 	}
 	tooLong := document("N-4", 1, "") + strings.Repeat(" ", 4<<20)
@@ -79,7 +79,7 @@ func TestOperatorOrders(t *testing.T) {
 
 func TestOperatorTransitions(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	const path = "/merchants/355/orders/R-1/state"
 	moved := func(state string) string { return `{"success":true,"state":"` + state + `"}` }
 	notMoved := func(from, to, allowed string) string {
@@ -118,7 +118,7 @@ func TestOperatorTransitions(t *testing.T) {
 
 func TestOperatorMerchants(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	s.asOperator("POST", "/merchants", `{"id":12,"name":"Νέο"}`, 200, `{"success":true,"id":12,"name":"Νέο"}`)
 	s.asOperator("POST", "/merchants", `{"id":12,"name":"Νέο"}`, 200, `{"success":true,"id":12,"name":"Νέο"}`)
 	s.asOperator("POST", "/merchants", `{"id":12,"name":"Άλλο"}`, 409, coded("conflict", "A merchant with that id has another name."))
@@ -139,7 +139,7 @@ func TestOperatorMerchants(t *testing.T) {
 
 func TestOperatorTokens(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	type tokenView struct {
 		ID         int64
 		MerchantID *int64
@@ -150,13 +150,13 @@ func TestOperatorTokens(t *testing.T) {
 	}
 	create := func(body string) (string, tokenView) {
 		t.Helper()
-		got := s.ask(s.operator, "POST", "/operator/tokens", body)
+		got := s.Send(s.operator, "POST", "/operator/tokens", body)
 		var made struct {
 			Text  string
 			Token tokenView
 		}
-		if err := json.Unmarshal([]byte(got.body), &made); err != nil || got.status != http.StatusCreated {
-			t.Fatalf("%s: %d %s", body, got.status, got.body)
+		if err := json.Unmarshal([]byte(got.Body), &made); err != nil || got.Status != http.StatusCreated {
+			t.Fatalf("%s: %d %s", body, got.Status, got.Body)
 		}
 		return made.Text, made.Token
 	}
@@ -165,10 +165,10 @@ func TestOperatorTokens(t *testing.T) {
 		made.ExpiresAt == nil || *made.ExpiresAt != "2027-02-18T10:00:00Z" {
 		t.Errorf("made %+v", made)
 	}
-	if got := s.ask(text, "GET", "/v2/orders/R-1", ""); got.status != http.StatusOK {
-		t.Errorf("the token made is not good: %d", got.status)
+	if got := s.Send(text, "GET", "/v2/orders/R-1", ""); got.Status != http.StatusOK {
+		t.Errorf("the token made is not good: %d", got.Status)
 	}
-	s.compare("not its scope", s.ask(text, "PATCH", "/v2/orders/R-1/accept", ""), 403, v2Forbidden)
+	s.Send(text, "PATCH", "/v2/orders/R-1/accept", "").Want(s.T, "not its scope", 403, v2Forbidden)
 
 	_, all := create(`{"merchantId":355}`)
 	if len(all.Scopes) != 3 || all.ExpiresAt != nil {
@@ -178,26 +178,26 @@ func TestOperatorTokens(t *testing.T) {
 	if !strings.HasPrefix(second, token.OperatorPrefix) || operators.MerchantID != nil || len(operators.Scopes) != len(order.OperatorScopes.Names()) {
 		t.Errorf("made %+v", operators)
 	}
-	if got := s.ask(second, "GET", "/operator/merchants", ""); got.status != http.StatusOK {
-		t.Errorf("the operator's token made is not good: %d", got.status)
+	if got := s.Send(second, "GET", "/operator/merchants", ""); got.Status != http.StatusOK {
+		t.Errorf("the operator's token made is not good: %d", got.Status)
 	}
 
 	s.asOperator("DELETE", fmt.Sprintf("/tokens/%d", made.ID), "", 200, `{"success":true}`)
 	s.asOperator("DELETE", fmt.Sprintf("/tokens/%d", made.ID), "", 200, `{"success":true}`)
-	s.compare("revoked", s.ask(text, "GET", "/v2/orders/R-1", ""), 401, v2Unauthorized)
+	s.Send(text, "GET", "/v2/orders/R-1", "").Want(s.T, "revoked", 401, v2Unauthorized)
 	for _, id := range []string{"999", "0", "x", "99999999999999999999", second} {
 		s.asOperator("DELETE", "/tokens/"+id, "", 404, coded("not_found", "The token was not found."))
 	}
 
-	list := s.ask(s.operator, "GET", "/operator/tokens", "")
+	list := s.Send(s.operator, "GET", "/operator/tokens", "")
 	for _, secret := range []string{text, second, s.merchant, s.operator} {
-		if strings.Contains(list.body, secret) {
+		if strings.Contains(list.Body, secret) {
 			t.Error("the list shows a token's text")
 		}
 	}
 	var tokens struct{ Tokens []tokenView }
-	if err := json.Unmarshal([]byte(list.body), &tokens); err != nil || len(tokens.Tokens) != 6 {
-		t.Fatalf("%v: %s", err, list.body)
+	if err := json.Unmarshal([]byte(list.Body), &tokens); err != nil || len(tokens.Tokens) != 6 {
+		t.Fatalf("%v: %s", err, list.Body)
 	}
 	for _, one := range tokens.Tokens {
 		if (one.RevokedAt != nil) != (one.ID == made.ID) || !strings.HasPrefix(one.Hint, "mo") {
@@ -208,7 +208,7 @@ func TestOperatorTokens(t *testing.T) {
 
 func TestOperatorTokenRefusals(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	params := func(text string) string { return coded("invalid_params", text) }
 	merchantID := params("merchantId must be a whole number from 1")
 	scopes := params("scopes must be a list of orders:read, orders:write, invoices:write, tokens, webhooks")
@@ -246,15 +246,15 @@ func TestOperatorTokenRefusals(t *testing.T) {
 // TestOperatorAccess checks that only operators have access.
 func TestOperatorAccess(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	for _, endpoint := range []string{
 		"POST /orders", "POST /merchants/355/orders/R-1/state", "PATCH /merchants/355/orders/R-1", "POST /orders/import", "POST /orders/transitions", "GET /merchants", "POST /merchants",
 		"GET /merchants/355", "PATCH /merchants/355", "POST /merchants/355/suspend", "POST /merchants/355/resume",
 		"GET /tokens", "POST /tokens", "POST /tokens/1/rotate", "DELETE /tokens/1", "DELETE /merchants/355/tokens",
 	} {
 		method, path, _ := strings.Cut(endpoint, " ")
-		s.compare(endpoint, s.ask("", method, "/operator"+path, "{}"), 401, v2Unauthorized)
-		s.compare(endpoint, s.ask(s.merchant, method, "/operator"+path, "{}"), 403, v2Forbidden)
+		s.Send("", method, "/operator"+path, "{}").Want(s.T, endpoint, 401, v2Unauthorized)
+		s.Send(s.merchant, method, "/operator"+path, "{}").Want(s.T, endpoint, 403, v2Forbidden)
 	}
 	s.asOperator("PUT", "/orders", "", 405, coded("method_not_allowed", "This path does not take that method."))
 	s.asOperator("GET", "/x", "", 404, coded("not_found", "Nothing is served at this path."))

@@ -10,7 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/api/apitest"
-	v2 "merchantorders/internal/api/v2"
+	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/config"
 	"merchantorders/internal/order"
 )
 
@@ -25,7 +26,7 @@ func v2NotFound(id string) string {
 // TestList compares the params of lists in both versions.
 func TestList(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	tests := []struct {
 		v1, v2       string
 		want1, want2 string // params
@@ -53,13 +54,13 @@ func TestList(t *testing.T) {
 	}
 	for _, test := range tests {
 		for path, want := range map[string]string{"/api/orders" + test.v1: test.want1, "/v2/orders" + test.v2: test.want2} {
-			got := s.ask(s.merchant, "GET", path, "")
+			got := s.Send(s.merchant, "GET", path, "")
 			var list struct{ Params, Orders json.RawMessage }
-			if err := json.Unmarshal([]byte(got.body), &list); err != nil {
-				t.Fatalf("%s: %v: %s", path, err, got.body)
+			if err := json.Unmarshal([]byte(got.Body), &list); err != nil {
+				t.Fatalf("%s: %v: %s", path, err, got.Body)
 			}
-			if diff := cmp.Diff(want, string(list.Params)); diff != "" || got.status != http.StatusOK {
-				t.Errorf("%s: %d (-want +got):\n%s", path, got.status, diff)
+			if diff := cmp.Diff(want, string(list.Params)); diff != "" || got.Status != http.StatusOK {
+				t.Errorf("%s: %d (-want +got):\n%s", path, got.Status, diff)
 			}
 			if strings.Contains(want, `otal_items":0`) && string(list.Orders) != "[]" {
 				t.Errorf("%s: orders are %s", path, list.Orders)
@@ -70,7 +71,7 @@ func TestList(t *testing.T) {
 
 func TestListOrders(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	page := func(path string) (ids []string) {
 		t.Helper()
 		var list struct {
@@ -79,7 +80,7 @@ func TestListOrders(t *testing.T) {
 				Reference string `json:"order_reference"`
 			}
 		}
-		if err := json.Unmarshal([]byte(s.ask(s.merchant, "GET", path, "").body), &list); err != nil {
+		if err := json.Unmarshal([]byte(s.Send(s.merchant, "GET", path, "").Body), &list); err != nil {
 			t.Fatal(err)
 		}
 		for _, o := range list.Orders {
@@ -116,7 +117,7 @@ func TestListOrders(t *testing.T) {
 
 func TestListRefusals(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	s.expect("GET", "/api/orders?page=0", "", 400, `{"message":"Invalid request params."}`)
 	s.expect("GET", "/api/orders?date_from=2026-02-30", "", 400, `{"message":"Invalid request params."}`)
 	s.expect("GET", "/v2/orders?page=0", "", 400,
@@ -129,15 +130,15 @@ func TestListRefusals(t *testing.T) {
 
 func TestGet(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	for _, path := range []string{"/api/orders/915664", "/api/orders/915664/", "/v2/orders/SF-2026-000123"} {
-		got := s.ask(s.merchant, "GET", path, "")
-		if got.status != http.StatusOK || !strings.Contains(got.body, apitest.Rich().Customer.Email) {
-			t.Errorf("%s: %d %s", path, got.status, got.body)
+		got := s.Send(s.merchant, "GET", path, "")
+		if got.Status != http.StatusOK || !strings.Contains(got.Body, apitest.Rich().Customer.Email) {
+			t.Errorf("%s: %d %s", path, got.Status, got.Body)
 		}
-		head := s.ask(s.merchant, "HEAD", path, "")
-		if head.status != http.StatusOK || head.body != "" || head.header.Get("Content-Length") != got.header.Get("Content-Length") {
-			t.Errorf("HEAD %s: %d, %d bytes, Content-Length %s", path, head.status, len(head.body), head.header.Get("Content-Length"))
+		head := s.Send(s.merchant, "HEAD", path, "")
+		if head.Status != http.StatusOK || head.Body != "" || head.Header.Get("Content-Length") != got.Header.Get("Content-Length") {
+			t.Errorf("HEAD %s: %d, %d bytes, Content-Length %s", path, head.Status, len(head.Body), head.Header.Get("Content-Length"))
 		}
 	}
 	missing := map[string]string{
@@ -157,7 +158,7 @@ func TestGet(t *testing.T) {
 
 func TestSuccessorLink(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	one := func(reference string) string {
 		return "<" + baseURL + "/v2/orders/" + reference + `>; rel="successor-version"`
 	}
@@ -177,9 +178,9 @@ func TestSuccessorLink(t *testing.T) {
 		{"GET", "/v2/orders/R-1", "", 200, ""},
 	}
 	for _, test := range tests {
-		got := s.ask(s.merchant, test.method, test.path, test.body)
-		if got.status != test.status || got.header.Get("Link") != test.want {
-			t.Errorf("%s %s: %d, Link %q, want %d, %q", test.method, test.path, got.status, got.header.Get("Link"), test.status, test.want)
+		got := s.Send(s.merchant, test.method, test.path, test.body)
+		if got.Status != test.status || got.Header.Get("Link") != test.want {
+			t.Errorf("%s %s: %d, Link %q, want %d, %q", test.method, test.path, got.Status, got.Header.Get("Link"), test.status, test.want)
 		}
 	}
 }
@@ -188,7 +189,7 @@ func TestSuccessorLink(t *testing.T) {
 // of decision 5: body, order, reason, state.
 func TestActionsV1(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	const cannotAccept, cannotReject = `{"message":"Cannot Accept Order"}`, `{"message":"Cannot Reject Order"}`
 	const payload, action, reason = `{"message":"Invalid payload."}`, `{"message":"Invalid Action"}`, `{"message":"Reason Is Not Valid"}`
 	put := func(id, body string, status int, want string) {
@@ -231,10 +232,10 @@ func TestActionsV1(t *testing.T) {
 // TestActionsV2 does the same for version 2, with both sets of codes.
 func TestActionsV2(t *testing.T) {
 	t.Parallel()
-	for codes, code := range map[v2.ErrorCodes][2]string{v2.Samples: {"10304", "10301"}, v2.Table: {"10303", "10306"}} {
-		t.Run(string(codes), func(t *testing.T) {
+	for codes, code := range map[string][2]string{config.Samples: {"10304", "10301"}, config.Table: {"10303", "10306"}} {
+		t.Run(codes, func(t *testing.T) {
 			t.Parallel()
-			s := start(t, setup{errorCodes: codes})
+			s := startWith(t, apptest.Setup{Settings: config.Config{ErrorCodes: codes}})
 			coded := func(code, message string) string {
 				return `{"error":{"code":"` + code + `","message":"` + message + `"}}`
 			}
@@ -272,7 +273,7 @@ func TestActionsV2(t *testing.T) {
 // once.
 func TestConcurrentTransitions(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	type try struct{ method, path, body string }
 	tries := []try{
 		{"PUT", "/api/orders/101", `{"status":"G"}`}, {"PUT", "/api/orders/101", `{"status":"D"}`},
@@ -283,10 +284,10 @@ func TestConcurrentTransitions(t *testing.T) {
 	for i := range 32 {
 		all.Go(func() {
 			one := tries[i%len(tries)]
-			if got := s.ask(s.merchant, one.method, one.path, one.body); got.status == http.StatusOK {
+			if got := s.Send(s.merchant, one.method, one.path, one.body); got.Status == http.StatusOK {
 				won.Store(i, one)
-			} else if got.status != http.StatusBadRequest {
-				t.Errorf("%s %s: %d %s", one.method, one.path, got.status, got.body)
+			} else if got.Status != http.StatusBadRequest {
+				t.Errorf("%s %s: %d %s", one.method, one.path, got.Status, got.Body)
 			}
 		})
 	}
@@ -300,7 +301,7 @@ func TestConcurrentTransitions(t *testing.T) {
 
 func TestUnservedPaths(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	const v1Nothing = `{"message":"Not Found"}`
 	const v2Nothing = `{"error":{"code":"not_found","message":"Nothing is served at this path."}}`
 	for _, path := range []string{"/api", "/api/", "/api/order", "/api/orders/1/2", "/api/orders/../orders", "/api/orders/101/invoices/1/2"} {
@@ -330,8 +331,8 @@ func TestUnservedPaths(t *testing.T) {
 		if test.coded {
 			want = `{"error":{"code":"method_not_allowed","message":"This path does not take that method."}}`
 		}
-		if got := s.expect(test.method, test.path, "", 405, want); got.header.Get("Allow") != test.allow {
-			t.Errorf("%s %s: Allow %q, want %q", test.method, test.path, got.header.Get("Allow"), test.allow)
+		if got := s.expect(test.method, test.path, "", 405, want); got.Header.Get("Allow") != test.allow {
+			t.Errorf("%s %s: Allow %q, want %q", test.method, test.path, got.Header.Get("Allow"), test.allow)
 		}
 	}
 }

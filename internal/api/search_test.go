@@ -14,16 +14,16 @@ import (
 
 // search reads all pages of a search and returns the references.
 func (s *service) search(query string) []string {
-	s.t.Helper()
+	s.T.Helper()
 	references := []string{}
 	for cursor := ""; ; {
-		got := s.ask(s.operator, "GET", "/operator/orders?"+query+cursor, "")
+		got := s.Send(s.operator, "GET", "/operator/orders?"+query+cursor, "")
 		var page struct {
 			Orders []struct{ OrderReference string }
 			Next   *string
 		}
-		if err := json.Unmarshal([]byte(got.body), &page); err != nil || got.status != http.StatusOK {
-			s.t.Fatalf("%s: %d %s", query, got.status, got.body)
+		if err := json.Unmarshal([]byte(got.Body), &page); err != nil || got.Status != http.StatusOK {
+			s.T.Fatalf("%s: %d %s", query, got.Status, got.Body)
 		}
 		for _, o := range page.Orders {
 			references = append(references, o.OrderReference)
@@ -37,7 +37,7 @@ func (s *service) search(query string) []string {
 
 // importShoppers imports orders of both merchants.
 func (s *service) importShoppers() {
-	s.t.Helper()
+	s.T.Helper()
 	for i, shopper := range [][4]string{
 		{"Γιώργος", "Παπαδόπουλος", "g@example.com", "+30 210 1234567"}, {"Maria", "Pappa", "maria@example.com", "6900000001"},
 		{"Müller", "Söhne", "m@example.de", "+49 30 1"}, {"Γιώργος", "Νικολάου", "gn@example.com", "2109999999"},
@@ -46,15 +46,15 @@ func (s *service) importShoppers() {
 			"customer":{"firstName":%q,"lastName":%q,"email":%q,"phone":%q},"shippingAddress":{"city":"Athens","countryCode":"GR"},
 			"lineItems":[{"id":1,"productName":"Tea","unitPrice":100,"quantity":1}]}`,
 			[]int{355, otherMerchant}[i%2], i, 10+i, i, shopper[0], shopper[1], shopper[2], shopper[3])
-		if got := s.ask(s.operator, "POST", "/operator/orders", document); got.status != http.StatusCreated {
-			s.t.Fatalf("%d %s", got.status, got.body)
+		if got := s.Send(s.operator, "POST", "/operator/orders", document); got.Status != http.StatusCreated {
+			s.T.Fatalf("%d %s", got.Status, got.Body)
 		}
 	}
 }
 
 func TestSearch(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	s.importShoppers()
 	for query, want := range map[string][]string{
 		"reference=q-":                             {"Q-3", "Q-2", "Q-1", "Q-0"},
@@ -88,7 +88,7 @@ func TestSearch(t *testing.T) {
 // TestSearchBadInput sends every parameter wrong in every way.
 func TestSearchBadInput(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	values := []string{
 		"-1", "0", "x", "1.5", "99999999999999999999", "\x00", "\xff", " ", "2026-13-01", "AAAA!", "é", strings.Repeat("9", 201), "registered,",
 		"AAAA", strings.Repeat("AA", 12),
@@ -97,16 +97,16 @@ func TestSearchBadInput(t *testing.T) {
 	for _, path := range []string{"/orders", "/overview"} {
 		for _, name := range append(texts, "merchantId", "orderId", "state", "dateFrom", "dateTo", "expiresBefore", "sort", "limit", "cursor", "other") {
 			for _, value := range values {
-				got := s.ask(s.operator, "GET", "/operator"+path+"?"+name+"="+url.QueryEscape(value), "")
+				got := s.Send(s.operator, "GET", "/operator"+path+"?"+name+"="+url.QueryEscape(value), "")
 				text := path == "/orders" && slices.Contains(texts, name) && len(value) <= order.MaxSearchText && value != "\xff"
 				switch {
-				case got.status == http.StatusOK && (text || value == "AAAA" && name == "cursor" && path == "/overview"):
-				case got.status != http.StatusBadRequest || text || !strings.Contains(got.body, `"code":"invalid_params","message":"`+name+" "):
-					t.Errorf("%s: %s=%q: %d %s", path, name, value, got.status, got.body)
+				case got.Status == http.StatusOK && (text || value == "AAAA" && name == "cursor" && path == "/overview"):
+				case got.Status != http.StatusBadRequest || text || !strings.Contains(got.Body, `"code":"invalid_params","message":"`+name+" "):
+					t.Errorf("%s: %s=%q: %d %s", path, name, value, got.Status, got.Body)
 				}
 			}
-			if got := s.ask(s.operator, "GET", "/operator"+path+"?"+name+"=1&"+name+"=1", ""); got.status != http.StatusBadRequest {
-				t.Errorf("%s: %s twice: %d %s", path, name, got.status, got.body)
+			if got := s.Send(s.operator, "GET", "/operator"+path+"?"+name+"=1&"+name+"=1", ""); got.Status != http.StatusBadRequest {
+				t.Errorf("%s: %s twice: %d %s", path, name, got.Status, got.Body)
 			}
 		}
 	}
@@ -115,18 +115,18 @@ func TestSearchBadInput(t *testing.T) {
 	s.asOperator("GET", "/orders/none", "", 404, coded("not_found", "The order was not found."))
 	s.asOperator("GET", "/orders/a%00", "", 404, coded("not_found", "The order was not found."))
 	s.importShoppers()
-	first := s.ask(s.operator, "GET", "/operator/orders?limit=1", "")
-	_, cursor, _ := strings.Cut(strings.TrimSuffix(first.body, `"}`), `"next":"`)
+	first := s.Send(s.operator, "GET", "/operator/orders?limit=1", "")
+	_, cursor, _ := strings.Cut(strings.TrimSuffix(first.Body, `"}`), `"next":"`)
 	s.asOperator("GET", "/orders?state=registered&cursor="+cursor, "", 400,
 		coded("invalid_params", "cursor is not valid for this search; start again from the first page"))
-	unscoped, _, err := s.tokens.CreateOperator(t.Context(), order.OperatorScopes&^order.ScopeOrdersRead, 0)
+	unscoped, _, err := s.Tokens.CreateOperator(t.Context(), order.OperatorScopes&^order.ScopeOrdersRead, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, text := range []string{unscoped, s.merchant} {
 		for _, path := range []string{"/orders", "/orders/Q-1", "/overview"} {
-			if got := s.ask(text, "GET", "/operator"+path, ""); got.status != http.StatusForbidden {
-				t.Errorf("%s without the scope: %d %s", path, got.status, got.body)
+			if got := s.Send(text, "GET", "/operator"+path, ""); got.Status != http.StatusForbidden {
+				t.Errorf("%s without the scope: %d %s", path, got.Status, got.Body)
 			}
 		}
 	}
@@ -136,13 +136,13 @@ func TestSearchBadInput(t *testing.T) {
 // page by page.
 func TestInspect(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	s.importShoppers()
-	if got := s.ask(s.merchant, "POST", "/v2/orders/Q-0/invoices", uploadBody("a.pdf", "content")); got.status != http.StatusOK {
-		t.Fatalf("%d %s", got.status, got.body)
+	if got := s.Send(s.merchant, "POST", "/v2/orders/Q-0/invoices", uploadBody("a.pdf", "content")); got.Status != http.StatusOK {
+		t.Fatalf("%d %s", got.Status, got.Body)
 	}
-	if got := s.ask(s.merchant, "DELETE", "/v2/orders/Q-0/invoices/1", ""); got.status != http.StatusOK {
-		t.Fatalf("%d %s", got.status, got.body)
+	if got := s.Send(s.merchant, "DELETE", "/v2/orders/Q-0/invoices/1", ""); got.Status != http.StatusOK {
+		t.Fatalf("%d %s", got.Status, got.Body)
 	}
 	var all struct {
 		Merchant struct{ ID int64 }
@@ -152,30 +152,30 @@ func TestInspect(t *testing.T) {
 
 		Deliveries json.RawMessage
 	}
-	got := s.ask(s.operator, "GET", "/operator/orders/Q-0", "")
-	if err := json.Unmarshal([]byte(got.body), &all); err != nil || all.Merchant.ID != 355 || len(all.Files) != 1 || all.Files[0].DeletedAt == "" {
-		t.Errorf("%d %s: %v", got.status, got.body, err)
+	got := s.Send(s.operator, "GET", "/operator/orders/Q-0", "")
+	if err := json.Unmarshal([]byte(got.Body), &all); err != nil || all.Merchant.ID != 355 || len(all.Files) != 1 || all.Files[0].DeletedAt == "" {
+		t.Errorf("%d %s: %v", got.Status, got.Body, err)
 	}
-	if want := s.ask(s.merchant, "GET", "/v2/orders/Q-0", "").body; want != `{"order":`+string(all.Order)+`}` {
+	if want := s.Send(s.merchant, "GET", "/v2/orders/Q-0", "").Body; want != `{"order":`+string(all.Order)+`}` {
 		t.Errorf("order %s, as its merchant sees it %s", all.Order, want)
 	}
-	if want := s.ask(s.merchant, "GET", "/v2/orders/Q-0/events", "").body; !strings.HasPrefix(want, `{"events":`+string(all.History)+`,`) {
+	if want := s.Send(s.merchant, "GET", "/v2/orders/Q-0/events", "").Body; !strings.HasPrefix(want, `{"events":`+string(all.History)+`,`) {
 		t.Errorf("history %s, as its merchant sees it %s", all.History, want)
 	}
 	var events []struct{ Seq int64 }
 	if err := json.Unmarshal(all.History, &events); err != nil || string(all.Deliveries) != "[]" {
 		t.Errorf("deliveries %s, %v", all.Deliveries, err)
 	}
-	if got := s.ask(s.operator, "POST", "/operator/merchants/355/webhooks", `{"url":"https://hooks.example.com/"}`); got.status != http.StatusCreated {
-		t.Fatalf("%d %s", got.status, got.body)
+	if got := s.Send(s.operator, "POST", "/operator/merchants/355/webhooks", `{"url":"https://hooks.example.com/"}`); got.Status != http.StatusCreated {
+		t.Fatalf("%d %s", got.Status, got.Body)
 	}
-	delivered := s.ask(s.operator, "POST", "/operator/merchants/355/webhooks/1/redeliver", fmt.Sprintf(`{"event":%d}`, events[0].Seq))
-	if delivered.status != http.StatusOK {
-		t.Fatalf("%d %s", delivered.status, delivered.body)
+	delivered := s.Send(s.operator, "POST", "/operator/merchants/355/webhooks/1/redeliver", fmt.Sprintf(`{"event":%d}`, events[0].Seq))
+	if delivered.Status != http.StatusOK {
+		t.Fatalf("%d %s", delivered.Status, delivered.Body)
 	}
 	want := fmt.Sprintf(`"deliveries":[{"webhookId":1,"id":1,"at":"2026-11-20T10:00:00Z","event":%d,"type":"order.created","status":204,"error":null,"tookMs":0}]}`, events[0].Seq)
-	if got := s.ask(s.operator, "GET", "/operator/orders/Q-0", ""); !strings.HasSuffix(got.body, want) {
-		t.Errorf("%s does not end with %s", got.body, want)
+	if got := s.Send(s.operator, "GET", "/operator/orders/Q-0", ""); !strings.HasSuffix(got.Body, want) {
+		t.Errorf("%s does not end with %s", got.Body, want)
 	}
 	merchants := []int64{}
 	for cursor := ""; ; {
@@ -184,9 +184,9 @@ func TestInspect(t *testing.T) {
 			Merchants []struct{ ID, Unanswered int64 }
 			Next      *string
 		}
-		got := s.ask(s.operator, "GET", "/operator/overview?limit=1"+cursor, "")
-		if err := json.Unmarshal([]byte(got.body), &page); err != nil || page.States["registered"] < 4 || len(page.States) != len(order.States()) {
-			t.Fatalf("%d %s: %v", got.status, got.body, err)
+		got := s.Send(s.operator, "GET", "/operator/overview?limit=1"+cursor, "")
+		if err := json.Unmarshal([]byte(got.Body), &page); err != nil || page.States["registered"] < 4 || len(page.States) != len(order.States()) {
+			t.Fatalf("%d %s: %v", got.Status, got.Body, err)
 		}
 		for _, m := range page.Merchants {
 			merchants = append(merchants, m.ID)

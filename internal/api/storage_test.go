@@ -11,22 +11,23 @@ import (
 	"strings"
 	"testing"
 
-	"merchantorders/internal/order"
-
 	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // stored uploads a file to R-1 and returns the path of its URL.
 func (s *service) stored(filename, content string) string {
-	s.t.Helper()
-	got := s.ask(s.merchant, "POST", "/v2/orders/R-1/invoices", uploadBody(filename, content))
+	s.T.Helper()
+	got := s.Send(s.merchant, "POST", "/v2/orders/R-1/invoices", uploadBody(filename, content))
 	var uploaded struct{ Invoice struct{ URL string } }
-	if err := json.Unmarshal([]byte(got.body), &uploaded); err != nil || got.status != http.StatusOK {
-		s.t.Fatalf("%d %s", got.status, got.body)
+	if err := json.Unmarshal([]byte(got.Body), &uploaded); err != nil || got.Status != http.StatusOK {
+		s.T.Fatalf("%d %s", got.Status, got.Body)
 	}
 	path, ok := strings.CutPrefix(uploaded.Invoice.URL, baseURL)
 	if !ok {
-		s.t.Fatalf("the address %s is not below %s", uploaded.Invoice.URL, baseURL)
+		s.T.Fatalf("the address %s is not below %s", uploaded.Invoice.URL, baseURL)
 	}
 	return path
 }
@@ -53,7 +54,7 @@ func TestStorage(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.filename, func(t *testing.T) {
 			t.Parallel()
-			s := start(t, setup{})
+			s := start(t)
 			path := s.stored(test.filename, content)
 			got := s.expect("GET", path, "", 200, content)
 			want := map[string]string{
@@ -66,17 +67,17 @@ func TestStorage(t *testing.T) {
 				"Set-Cookie":              "",
 			}
 			for name, value := range want {
-				if diff := cmp.Diff(value, got.header.Get(name)); diff != "" {
+				if diff := cmp.Diff(value, got.Header.Get(name)); diff != "" {
 					t.Errorf("%s (-want +got):\n%s", name, diff)
 				}
 			}
-			disposition, params, err := mime.ParseMediaType(got.header.Get("Content-Disposition"))
+			disposition, params, err := mime.ParseMediaType(got.Header.Get("Content-Disposition"))
 			if err != nil || disposition != "attachment" || params["filename"] != test.name {
-				t.Errorf("Content-Disposition %q: %v", got.header.Get("Content-Disposition"), err)
+				t.Errorf("Content-Disposition %q: %v", got.Header.Get("Content-Disposition"), err)
 			}
 			head := s.expect("HEAD", path, "", 200, "")
-			if head.header.Get("Content-Length") != strconv.Itoa(len(content)) {
-				t.Errorf("HEAD: Content-Length %q", head.header.Get("Content-Length"))
+			if head.Header.Get("Content-Length") != strconv.Itoa(len(content)) {
+				t.Errorf("HEAD: Content-Length %q", head.Header.Get("Content-Length"))
 			}
 		})
 	}
@@ -84,45 +85,45 @@ func TestStorage(t *testing.T) {
 
 func TestStorageRanges(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	path := s.stored("a.pdf", "0123456789")
-	ranged := func(value string) response {
+	ranged := func(value string) testenv.Response {
 		t.Helper()
-		return s.send(s.merchant, "GET", path, nil, http.Header{"Range": {value}})
+		return s.Send(s.merchant, "GET", path, "", "Range", value)
 	}
 	got := ranged("bytes=2-4")
-	s.compare("a range", got, http.StatusPartialContent, "234")
-	if got.header.Get("Content-Range") != "bytes 2-4/10" {
-		t.Errorf("Content-Range %q", got.header.Get("Content-Range"))
+	got.Want(s.T, "a range", http.StatusPartialContent, "234")
+	if got.Header.Get("Content-Range") != "bytes 2-4/10" {
+		t.Errorf("Content-Range %q", got.Header.Get("Content-Range"))
 	}
-	s.compare("a range to the end", ranged("bytes=8-"), http.StatusPartialContent, "89")
-	s.compare("the last bytes", ranged("bytes=-3"), http.StatusPartialContent, "789")
+	ranged("bytes=8-").Want(s.T, "a range to the end", http.StatusPartialContent, "89")
+	ranged("bytes=-3").Want(s.T, "the last bytes", http.StatusPartialContent, "789")
 
 	got = ranged("bytes=10-")
-	s.compare("a range past the end", got, http.StatusRequestedRangeNotSatisfiable, `{"message":"Requested Range Not Satisfiable"}`)
+	got.Want(s.T, "a range past the end", http.StatusRequestedRangeNotSatisfiable, `{"message":"Requested Range Not Satisfiable"}`)
 	for name, want := range map[string]string{
 		"Content-Type": "application/json; charset=utf-8", "Content-Range": "bytes */10", "Content-Disposition": "",
 	} {
-		if got.header.Get(name) != want {
-			t.Errorf("past the end: %s %q, want %q", name, got.header.Get(name), want)
+		if got.Header.Get(name) != want {
+			t.Errorf("past the end: %s %q, want %q", name, got.Header.Get(name), want)
 		}
 	}
-	refused := s.send(s.merchant, "GET", path, nil, http.Header{"If-Match": {`"another"`}})
-	s.compare("If-Match", refused, http.StatusPreconditionFailed, `{"message":"Precondition Failed"}`)
+	refused := s.Send(s.merchant, "GET", path, "", "If-Match", `"another"`)
+	refused.Want(s.T, "If-Match", http.StatusPreconditionFailed, `{"message":"Precondition Failed"}`)
 
-	etag := s.ask(s.merchant, "GET", path, "").header.Get("ETag")
-	same := s.send(s.merchant, "GET", path, nil, http.Header{"If-None-Match": {etag}})
-	s.compare("If-None-Match "+etag, same, http.StatusNotModified, "")
+	etag := s.Send(s.merchant, "GET", path, "").Header.Get("ETag")
+	same := s.Send(s.merchant, "GET", path, "", "If-None-Match", etag)
+	same.Want(s.T, "If-None-Match "+etag, http.StatusNotModified, "")
 }
 
 // TestDamagedFiles checks that no byte of a file is sent whose content is not that
 // of the upload: the response is a 500, logged and counted.
 func TestDamagedFiles(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	content := strings.Repeat("0123456789", 100)
 	path := s.stored("a.pdf", content)
-	file := filepath.Join(s.files, "invoices", "R-1", "a.pdf")
+	file := filepath.Join(s.Folder, "invoices", "R-1", "a.pdf")
 	flipped := []byte(content)
 	flipped[990] ^= 1
 	requests := 0
@@ -138,10 +139,10 @@ func TestDamagedFiles(t *testing.T) {
 			}
 		}
 		for _, ranged := range []string{"", "bytes=0-9", "bytes=985-", "bytes=0-1,5-6"} {
-			got := s.send(s.merchant, "GET", path, nil, http.Header{"Range": {ranged}})
-			s.compare(name+" "+ranged, got, http.StatusInternalServerError, `{"message":"Internal Server Error"}`)
-			if got.header.Get("Content-Disposition") != "" || got.header.Get("ETag") != "" {
-				t.Errorf("%s: headers of a file: %v", name, got.header)
+			got := s.Send(s.merchant, "GET", path, "", "Range", ranged)
+			got.Want(s.T, name+" "+ranged, http.StatusInternalServerError, `{"message":"Internal Server Error"}`)
+			if got.Header.Get("Content-Disposition") != "" || got.Header.Get("ETag") != "" {
+				t.Errorf("%s: headers of a file: %v", name, got.Header)
 			}
 			requests++
 		}
@@ -152,7 +153,7 @@ func TestDamagedFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.expect("GET", path, "", 200, content)
-	if want := fmt.Sprintf("merchant_orders_damaged_files_total %d", requests); !strings.Contains(metricsText(s), want) {
+	if want := fmt.Sprintf("merchant_orders_damaged_files_total %d", requests); !strings.Contains(s.metricsText(), want) {
 		t.Errorf("the metrics have no %q", want)
 	}
 	logged := 0
@@ -170,10 +171,10 @@ func TestDamagedFiles(t *testing.T) {
 // same 404.
 func TestStorageNotFound(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	path := s.stored("a.pdf", "content")
 	deleted := s.stored("b.pdf", "deleted")
-	s.ask(s.merchant, "DELETE", "/api/orders/101/invoices/2", "")
+	s.Send(s.merchant, "DELETE", "/api/orders/101/invoices/2", "")
 	const notFound = `{"message":"The invoice was not found."}`
 	for _, hidden := range []string{
 		deleted,
@@ -184,17 +185,17 @@ func TestStorageNotFound(t *testing.T) {
 		strings.Replace(path, "R-1", "%00", 1),
 	} {
 		got := s.expect("GET", hidden, "", 404, notFound)
-		if got.header.Get("Content-Type") != "application/json; charset=utf-8" || got.header.Get("Content-Disposition") != "" {
-			t.Errorf("%s: %v", hidden, got.header)
+		if got.Header.Get("Content-Type") != "application/json; charset=utf-8" || got.Header.Get("Content-Disposition") != "" {
+			t.Errorf("%s: %v", hidden, got.Header)
 		}
 	}
 	for _, place := range []string{"/us/inv/", "/eu/other/", "/%65u/i%00v/"} {
 		s.expect("GET", strings.Replace(path, "/eu/inv/", place, 1), "", 200, "content")
 	}
-	s.compare("foreign", s.ask(s.other, "GET", path, ""), 404, notFound)
-	s.compare("without a token", s.ask("", "GET", path, ""), 401, v1Unauthorized)
-	s.compare("without a token, elsewhere", s.ask("", "GET", "/storage/us/x/invoices/R-1/a.pdf", ""), 401, v1Unauthorized)
-	s.compare("without the scope", s.ask(s.token(355, order.ScopeInvoicesWrite), "GET", path, ""), 403, v1Forbidden)
+	s.Send(s.other, "GET", path, "").Want(s.T, "foreign", 404, notFound)
+	s.Send("", "GET", path, "").Want(s.T, "without a token", 401, v1Unauthorized)
+	s.Send("", "GET", "/storage/us/x/invoices/R-1/a.pdf", "").Want(s.T, "without a token, elsewhere", 401, v1Unauthorized)
+	s.Send(s.NewToken(355, order.ScopeInvoicesWrite), "GET", path, "").Want(s.T, "without the scope", 403, v1Forbidden)
 	s.expect("GET", "/storage/eu/inv/invoices/R-1", "", 404, `{"message":"Not Found"}`)
 	s.expect("GET", "/storage/eu/inv/invoices/R-1/", "", 404, `{"message":"Not Found"}`)
 	s.expect("GET", path, "", 200, "content")
@@ -204,14 +205,14 @@ func TestStorageNotFound(t *testing.T) {
 // uploaded.
 func TestStorageSameBytes(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	content := make([]byte, 4_000_000)
 	for i := range content {
 		content[i] = byte(i * i >> 3)
 	}
 	path := s.stored("big.pdf", string(content))
-	got := s.ask(s.merchant, "GET", path, "")
-	if got.status != http.StatusOK || got.body != strings.TrimSuffix(string(content), "\n") {
-		t.Errorf("%d, %d bytes are not those that were sent", got.status, len(got.body))
+	got := s.Send(s.merchant, "GET", path, "")
+	if got.Status != http.StatusOK || got.Body != strings.TrimSuffix(string(content), "\n") {
+		t.Errorf("%d, %d bytes are not those that were sent", got.Status, len(got.Body))
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"merchantorders/internal/api/apitest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // createdBody is the response to a new token.
@@ -33,25 +34,25 @@ type tokenBody struct {
 
 // create sends a request for a new token and returns it.
 func (s *service) create(as, path, body string) createdBody {
-	s.t.Helper()
-	got := s.ask(as, "POST", path, body)
+	s.T.Helper()
+	got := s.Send(as, "POST", path, body)
 	var created createdBody
-	if err := json.Unmarshal([]byte(got.body), &created); err != nil || got.status != http.StatusCreated || created.Text == nil {
-		s.t.Fatalf("POST %s %s: %d %s", path, body, got.status, got.body)
+	if err := json.Unmarshal([]byte(got.Body), &created); err != nil || got.Status != http.StatusCreated || created.Text == nil {
+		s.T.Fatalf("POST %s %s: %d %s", path, body, got.Status, got.Body)
 	}
 	return created
 }
 
 // listed returns the ids of a list of tokens.
 func (s *service) listed(as, path string) (ids []int64, next *int64) {
-	s.t.Helper()
-	got := s.ask(as, "GET", path, "")
+	s.T.Helper()
+	got := s.Send(as, "GET", path, "")
 	var list struct {
 		Tokens []tokenBody
 		Next   *int64
 	}
-	if err := json.Unmarshal([]byte(got.body), &list); err != nil || got.status != http.StatusOK {
-		s.t.Fatalf("GET %s: %d %s", path, got.status, got.body)
+	if err := json.Unmarshal([]byte(got.Body), &list); err != nil || got.Status != http.StatusOK {
+		s.T.Fatalf("GET %s: %d %s", path, got.Status, got.Body)
 	}
 	for _, t := range list.Tokens {
 		ids = append(ids, t.ID)
@@ -62,15 +63,15 @@ func (s *service) listed(as, path string) (ids []int64, next *int64) {
 // TestOwnTokens lets a merchant list, create, rotate and revoke its tokens.
 func TestOwnTokens(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	const path = "/v2/tokens"
-	manager := s.token(apitest.MerchantID, order.ScopeTokens|order.ScopeOrdersRead) // id 4, after those of fill
+	manager := s.NewToken(apitest.MerchantID, order.ScopeTokens|order.ScopeOrdersRead) // id 4, after those of fill
 	made := s.create(manager, path, `{"scopes":["orders:read"],"expires":"2160h","label":"Αποθήκη"}`)
 	if made.Token.ID != 5 || *made.Token.CreatedBy != 4 || *made.Token.Label != "Αποθήκη" || *made.Token.ExpiresAt != "2027-02-18T10:00:00Z" || made.Token.Current {
 		t.Errorf("made %+v", made.Token)
 	}
-	if got := s.ask(*made.Text, "GET", "/v2/orders/R-1", ""); got.status != http.StatusOK {
-		t.Errorf("the new token: %d", got.status)
+	if got := s.Send(*made.Text, "GET", "/v2/orders/R-1", ""); got.Status != http.StatusOK {
+		t.Errorf("the new token: %d", got.Status)
 	}
 	// Without a body: those of the default scopes that the manager has.
 	if plain := s.create(manager, path, ""); !slices.Equal(plain.Token.Scopes, []string{"orders:read"}) || plain.Token.Label != nil || plain.Token.ExpiresAt != nil {
@@ -83,19 +84,19 @@ func TestOwnTokens(t *testing.T) {
 		t.Errorf("a page: %v, next %v", ids, next)
 	}
 	forbidden := coded("forbidden", "A token cannot grant scopes that it does not have.")
-	s.compare("more scopes", s.ask(manager, "POST", path, `{"scopes":["orders:read","orders:write"]}`), 403, forbidden)
-	s.compare("rotates a more powerful one", s.ask(manager, "POST", path+"/1/rotate", ""), 403, forbidden)
+	s.Send(manager, "POST", path, `{"scopes":["orders:read","orders:write"]}`).Want(s.T, "more scopes", 403, forbidden)
+	s.Send(manager, "POST", path+"/1/rotate", "").Want(s.T, "rotates a more powerful one", 403, forbidden)
 	// Itself.
 	rotated := s.create(manager, path+"/4/rotate", `{"overlap":"1h"}`)
 	if !rotated.Replaced.Current || *rotated.Replaced.ExpiresAt != "2026-11-20T11:00:00Z" || rotated.Token.ExpiresAt != nil || len(rotated.Token.Scopes) != 2 {
 		t.Errorf("rotated %+v", rotated)
 	}
-	s.seconds.Store(3600)
-	s.compare("after the overlap", s.ask(manager, "GET", path, ""), 401, v2Unauthorized)
+	s.At(3600 * time.Second)
+	s.Send(manager, "GET", path, "").Want(s.T, "after the overlap", 401, v2Unauthorized)
 	manager = *rotated.Text
-	s.compare("revoke", s.ask(manager, "DELETE", path+"/1", ""), 200, `{"success":true}`)
-	s.compare("revoke again", s.ask(manager, "DELETE", path+"/1", ""), 200, `{"success":true}`)
-	s.compare("revoked", s.ask(s.merchant, "GET", "/v2/orders/R-1", ""), 401, v2Unauthorized)
+	s.Send(manager, "DELETE", path+"/1", "").Want(s.T, "revoke", 200, `{"success":true}`)
+	s.Send(manager, "DELETE", path+"/1", "").Want(s.T, "revoke again", 200, `{"success":true}`)
+	s.Send(s.merchant, "GET", "/v2/orders/R-1", "").Want(s.T, "revoked", 401, v2Unauthorized)
 	for state, want := range map[string][]int64{"active": {5, 6, 7}, "expired": {4}, "revoked": {1}} {
 		if ids, _ := s.listed(manager, path+"?state="+state); !slices.Equal(ids, want) {
 			t.Errorf("%s: %v, want %v", state, ids, want)
@@ -104,14 +105,14 @@ func TestOwnTokens(t *testing.T) {
 	// Those of others do not exist: 2 is of another merchant, 3 of the operator.
 	notFound := coded("not_found", "The token was not found.")
 	for _, id := range []string{"2", "3", "99", "0", "x", "05", "99999999999999999999", *made.Text} {
-		s.compare("revoke "+id, s.ask(manager, "DELETE", path+"/"+id, ""), 404, notFound)
-		s.compare("rotate "+id, s.ask(manager, "POST", path+"/"+id+"/rotate", ""), 404, notFound)
+		s.Send(manager, "DELETE", path+"/"+id, "").Want(s.T, "revoke "+id, 404, notFound)
+		s.Send(manager, "POST", path+"/"+id+"/rotate", "").Want(s.T, "rotate "+id, 404, notFound)
 	}
-	s.compare("rotate a revoked one", s.ask(manager, "POST", path+"/1/rotate", ""), 404, notFound)
-	if got := s.ask(s.other, "GET", "/v2/orders/X-1", ""); got.status != http.StatusOK {
-		t.Errorf("the other merchant: %d", got.status)
+	s.Send(manager, "POST", path+"/1/rotate", "").Want(s.T, "rotate a revoked one", 404, notFound)
+	if got := s.Send(s.other, "GET", "/v2/orders/X-1", ""); got.Status != http.StatusOK {
+		t.Errorf("the other merchant: %d", got.Status)
 	}
-	s.compare("no default scope", s.ask(s.token(apitest.MerchantID, order.ScopeTokens), "POST", path, ""), 400,
+	s.Send(s.NewToken(apitest.MerchantID, order.ScopeTokens), "POST", path, "").Want(t, "no default scope", 400,
 		coded("invalid_params", "scopes is required: the token of the request has none of the default scopes"))
 }
 
@@ -119,9 +120,9 @@ func TestOwnTokens(t *testing.T) {
 // No token is made.
 func TestTokenRequestsRefused(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
-	s.tokens.MaxLifetime = 8760 * time.Hour
-	manager := s.token(apitest.MerchantID, order.MerchantScopes)
+	s := start(t)
+	s.Tokens.MaxLifetime = 8760 * time.Hour
+	manager := s.NewToken(apitest.MerchantID, order.MerchantScopes)
 	params := func(text string) string { return coded("invalid_params", text) }
 	scopes := params("scopes must be a list of orders:read, orders:write, invoices:write, tokens, webhooks")
 	label, lines := params("label must be text of at most 100 characters"), params("label must be on one line, without control characters")
@@ -139,9 +140,9 @@ func TestTokenRequestsRefused(t *testing.T) {
 	}
 	for field, want := range refused {
 		s.asOperator("POST", "/tokens", `{"merchantId":355,`+field+`}`, 400, want)
-		s.compare(field, s.ask(manager, "POST", "/v2/tokens", `{`+field+`}`), 400, want)
+		s.Send(manager, "POST", "/v2/tokens", `{`+field+`}`).Want(s.T, field, 400, want)
 		if strings.HasPrefix(field, `"expires"`) {
-			s.compare(field, s.ask(manager, "POST", "/v2/tokens/4/rotate", `{`+field+`}`), 400, want)
+			s.Send(manager, "POST", "/v2/tokens/4/rotate", `{`+field+`}`).Want(s.T, field, 400, want)
 			s.asOperator("POST", "/tokens/4/rotate", `{`+field+`}`, 400, want)
 		}
 	}
@@ -152,11 +153,11 @@ func TestTokenRequestsRefused(t *testing.T) {
 		invalid := coded("invalid_payload", "Invalid payload.")
 		s.asOperator("POST", "/tokens", body, 400, invalid)
 		s.asOperator("POST", "/tokens/4/rotate", body, 400, invalid)
-		s.compare(body, s.ask(manager, "POST", "/v2/tokens", body), 400, invalid)
-		s.compare(body, s.ask(manager, "POST", "/v2/tokens/4/rotate", body), 400, invalid)
+		s.Send(manager, "POST", "/v2/tokens", body).Want(s.T, body, 400, invalid)
+		s.Send(manager, "POST", "/v2/tokens/4/rotate", body).Want(s.T, body, 400, invalid)
 	}
 	for _, path := range []string{"/v2/tokens", "/v2/tokens/4/rotate"} {
-		s.compare(path, s.ask(manager, "POST", path, `{"merchantId":400}`), 400, params("merchantId is not a known key"))
+		s.Send(manager, "POST", path, `{"merchantId":400}`).Want(s.T, path, 400, params("merchantId is not a known key"))
 	}
 	for query, want := range map[string]string{
 		"state=valid": "state must be one of active, expired, revoked", "state=active&state=active": "state is given twice",
@@ -164,7 +165,7 @@ func TestTokenRequestsRefused(t *testing.T) {
 		"after=x": "after must be a whole number from 0",
 	} {
 		s.asOperator("GET", "/tokens?"+query, "", 400, params(want))
-		s.compare(query, s.ask(manager, "GET", "/v2/tokens?"+query, ""), 400, params(want))
+		s.Send(manager, "GET", "/v2/tokens?"+query, "").Want(s.T, query, 400, params(want))
 	}
 	for query, want := range map[string]string{
 		"merchantId=0": "merchantId must be a whole number from 1", "operator=false": "operator must be one of true",
@@ -183,16 +184,16 @@ func TestTokenRequestsRefused(t *testing.T) {
 // merchant.
 func TestOperatorTokenChanges(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	made := s.create(s.operator, "/operator/tokens", `{"merchantId":355,"label":"ERP","expires":"48h"}`)
 	rotated := s.create(s.operator, fmt.Sprintf("/operator/tokens/%d/rotate", made.Token.ID), `{"overlap":"0s","expires":"1h"}`)
 	if *rotated.Token.MerchantID != 355 || *rotated.Token.Label != "ERP" || *rotated.Token.CreatedBy != 3 || *rotated.Token.ExpiresAt != "2026-11-20T11:00:00Z" ||
 		*rotated.Replaced.ExpiresAt != "2026-11-20T10:00:00Z" {
 		t.Errorf("rotated %+v", rotated)
 	}
-	s.compare("the old one", s.ask(*made.Text, "GET", "/v2/orders/R-1", ""), 401, v2Unauthorized)
+	s.Send(*made.Text, "GET", "/v2/orders/R-1", "").Want(s.T, "the old one", 401, v2Unauthorized)
 	few := s.create(s.operator, "/operator/tokens", `{"operator":true,"scopes":["tokens"]}`)
-	s.compare("more scopes", s.ask(*few.Text, "POST", "/operator/tokens", `{"operator":true}`), 403,
+	s.Send(*few.Text, "POST", "/operator/tokens", `{"operator":true}`).Want(t, "more scopes", 403,
 		coded("forbidden", "A token cannot grant scopes that it does not have."))
 	s.create(*few.Text, "/operator/tokens", `{"merchantId":355,"label":"Erp"}`) // id 7: any merchant's token
 	for query, want := range map[string][]int64{
@@ -208,16 +209,16 @@ func TestOperatorTokenChanges(t *testing.T) {
 	for _, id := range []string{"999", "0", "x"} {
 		s.asOperator("DELETE", "/merchants/"+id+"/tokens", "", 404, coded("not_found", "The merchant was not found."))
 	}
-	s.compare("revoked", s.ask(s.merchant, "GET", "/v2/orders/R-1", ""), 401, v2Unauthorized)
-	if got := s.ask(s.other, "GET", "/v2/orders/X-1", ""); got.status != http.StatusOK {
-		t.Errorf("of another merchant: %d", got.status)
+	s.Send(s.merchant, "GET", "/v2/orders/R-1", "").Want(s.T, "revoked", 401, v2Unauthorized)
+	if got := s.Send(s.other, "GET", "/v2/orders/X-1", ""); got.Status != http.StatusOK {
+		t.Errorf("of another merchant: %d", got.Status)
 	}
 	// A repeated rotation with its key rotates once, and does not show the text again.
-	var rotations []response
+	var rotations []testenv.Response
 	for range 2 {
 		rotations = append(rotations, s.operatorWithKey("k", "POST", "/tokens/2/rotate", ""))
 	}
-	if rotations[0].status != 201 || !rotations[1].replayed() || !strings.HasPrefix(rotations[1].body, `{"text":null,`) {
-		t.Errorf("rotations: %d %s, %d %s", rotations[0].status, rotations[0].body, rotations[1].status, rotations[1].body)
+	if rotations[0].Status != 201 || !rotations[1].Replayed() || !strings.HasPrefix(rotations[1].Body, `{"text":null,`) {
+		t.Errorf("rotations: %d %s, %d %s", rotations[0].Status, rotations[0].Body, rotations[1].Status, rotations[1].Body)
 	}
 }

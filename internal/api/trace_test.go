@@ -17,13 +17,13 @@ type trace struct {
 
 // logLines returns the lines of the log with a message. The service has stopped.
 func (s *service) logLines(message string) []map[string]any {
-	s.t.Helper()
-	s.stop()
+	s.T.Helper()
+	s.Stop()
 	var found []map[string]any
-	for line := range strings.Lines(s.log.String()) {
+	for line := range strings.Lines(s.Log.String()) {
 		fields := make(map[string]any)
 		if err := json.Unmarshal([]byte(line), &fields); err != nil {
-			s.t.Fatal(err)
+			s.T.Fatal(err)
 		}
 		if fields["msg"] == message {
 			found = append(found, fields)
@@ -36,7 +36,7 @@ func (s *service) logLines(message string) []map[string]any {
 // its order, its token and its request, and that other log lines name no order.
 func TestChangesAreTraced(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	var want []trace
 	const merchant, operator = 1, 3
 	change := func(token int64, reference, method, path, body string, status int) {
@@ -45,12 +45,12 @@ func TestChangesAreTraced(t *testing.T) {
 		if token == operator {
 			text = s.operator
 		}
-		got := s.ask(text, method, path, body)
-		if got.status != status {
-			t.Fatalf("%s %s: %d %s", method, path, got.status, got.body)
+		got := s.Send(text, method, path, body)
+		if got.Status != status {
+			t.Fatalf("%s %s: %d %s", method, path, got.Status, got.Body)
 		}
 		if status < 300 {
-			want = append(want, trace{reference, got.header.Get("X-Request-Id"), token})
+			want = append(want, trace{reference, got.Header.Get("X-Request-Id"), token})
 		}
 	}
 	change(merchant, "R-1", "PATCH", "/v2/orders/R-1/accept", "", 200)
@@ -68,7 +68,7 @@ func TestChangesAreTraced(t *testing.T) {
 			RequestID      string
 		}
 	}
-	if err := json.Unmarshal([]byte(s.ask(s.merchant, "GET", "/v2/events?limit=1000", "").body), &feed); err != nil {
+	if err := json.Unmarshal([]byte(s.Send(s.merchant, "GET", "/v2/events?limit=1000", "").Body), &feed); err != nil {
 		t.Fatal(err)
 	}
 	var events, logged []trace
@@ -94,21 +94,21 @@ func TestChangesAreTraced(t *testing.T) {
 // that a request with the revoked token is logged with its id and its address.
 func TestTokensAreTraced(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
-	got := s.ask(s.operator, "POST", "/operator/tokens", `{"merchantId":355,"scopes":["orders:read"]}`)
+	s := start(t)
+	got := s.Send(s.operator, "POST", "/operator/tokens", `{"merchantId":355,"scopes":["orders:read"]}`)
 	var made struct {
 		Text  string
 		Token struct{ ID int64 }
 	}
-	if err := json.Unmarshal([]byte(got.body), &made); err != nil {
-		t.Fatalf("%v: %s", err, got.body)
+	if err := json.Unmarshal([]byte(got.Body), &made); err != nil {
+		t.Fatalf("%v: %s", err, got.Body)
 	}
-	s.ask(made.Text, "PATCH", "/v2/orders/R-1/accept", "")
-	revoked := s.ask(s.operator, "DELETE", fmt.Sprintf("/operator/tokens/%d", made.Token.ID), "")
-	s.ask(made.Text, "GET", "/v2/orders/R-1", "")
+	s.Send(made.Text, "PATCH", "/v2/orders/R-1/accept", "")
+	revoked := s.Send(s.operator, "DELETE", fmt.Sprintf("/operator/tokens/%d", made.Token.ID), "")
+	s.Send(made.Text, "GET", "/v2/orders/R-1", "")
 	for message, want := range map[string]map[string]any{
-		"token created": {"created": 4.0, "merchant": 355.0, "scopes": "orders:read", "by": "operator", "token": 3.0, "request": got.header.Get("X-Request-Id")},
-		"token revoked": {"revoked": 4.0, "by": "operator", "token": 3.0, "request": revoked.header.Get("X-Request-Id")},
+		"token created": {"created": 4.0, "merchant": 355.0, "scopes": "orders:read", "by": "operator", "token": 3.0, "request": got.Header.Get("X-Request-Id")},
+		"token revoked": {"revoked": 4.0, "by": "operator", "token": 3.0, "request": revoked.Header.Get("X-Request-Id")},
 	} {
 		lines := s.logLines(message)
 		if len(lines) != 1 {
@@ -130,7 +130,7 @@ func TestTokensAreTraced(t *testing.T) {
 	if !refused[401] || !refused[403] {
 		t.Errorf("refused requests whose log line names token and address: %v", refused)
 	}
-	if strings.Contains(s.log.String(), made.Text) {
+	if strings.Contains(s.Log.String(), made.Text) {
 		t.Error("the log has the text of a token")
 	}
 }

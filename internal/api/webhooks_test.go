@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"merchantorders/internal/api/apitest"
+	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/webhook"
 )
@@ -17,7 +18,7 @@ import (
 // each needs.
 func webhooksOf(s *service) map[string]string {
 	return map[string]string{
-		"/v2/webhooks":                     s.token(apitest.MerchantID, order.ScopeWebhooks),
+		"/v2/webhooks":                     s.NewToken(apitest.MerchantID, order.ScopeWebhooks),
 		"/operator/merchants/355/webhooks": s.operator,
 	}
 }
@@ -27,20 +28,20 @@ func webhooksOf(s *service) map[string]string {
 func TestWebhooks(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/v2/webhooks", "/operator/merchants/355/webhooks"} {
-		s := start(t, setup{})
+		s := start(t)
 		credential := webhooksOf(s)[path]
 		send := func(method, below, body string, status int, want ...string) string {
 			t.Helper()
-			got := s.ask(credential, method, path+below, body)
-			if got.status != status {
-				t.Fatalf("%s %s%s: %d %s", method, path, below, got.status, got.body)
+			got := s.Send(credential, method, path+below, body)
+			if got.Status != status {
+				t.Fatalf("%s %s%s: %d %s", method, path, below, got.Status, got.Body)
 			}
 			for _, part := range want {
-				if !strings.Contains(got.body, part) {
-					t.Errorf("%s %s%s: no %s in %s", method, path, below, part, got.body)
+				if !strings.Contains(got.Body, part) {
+					t.Errorf("%s %s%s: no %s in %s", method, path, below, part, got.Body)
 				}
 			}
-			return got.body
+			return got.Body
 		}
 		var added struct {
 			Secret  string
@@ -84,11 +85,11 @@ func TestWebhooks(t *testing.T) {
 			send("POST", "", `{"url":"https://hooks.example.com/a"}`, 201)
 		}
 		send("POST", "", `{"url":"https://hooks.example.com/a"}`, 409, "too_many_webhooks")
-		list := s.ask(s.operator, "GET", "/operator/webhooks?limit=3", "")
-		if list.status != http.StatusOK || strings.Count(list.body, `"url"`) != 3 || strings.Contains(list.body, `"next":null`) {
-			t.Errorf("all webhooks: %d %s", list.status, list.body)
+		list := s.Send(s.operator, "GET", "/operator/webhooks?limit=3", "")
+		if list.Status != http.StatusOK || strings.Count(list.Body, `"url"`) != 3 || strings.Contains(list.Body, `"next":null`) {
+			t.Errorf("all webhooks: %d %s", list.Status, list.Body)
 		}
-		s = start(t, setup{})
+		s = start(t)
 	}
 }
 
@@ -96,25 +97,25 @@ func TestWebhooks(t *testing.T) {
 // feed, in a delivery, and beside the orders.
 func TestWebhookFailure(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
-	hooks := s.token(apitest.MerchantID, order.ScopeWebhooks)
+	s := start(t)
+	hooks := s.NewToken(apitest.MerchantID, order.ScopeWebhooks)
 	newest := func() (feed struct{ Newest int64 }) {
 		t.Helper()
-		if err := json.Unmarshal([]byte(s.ask(s.merchant, "GET", "/v2/events?after=latest", "").body), &feed); err != nil {
+		if err := json.Unmarshal([]byte(s.Send(s.merchant, "GET", "/v2/events?after=latest", "").Body), &feed); err != nil {
 			t.Fatal(err)
 		}
 		return feed
 	}
 	before := newest().Newest
-	s.ask(hooks, "POST", "/v2/webhooks", `{"url":"https://hooks.example.com/a"}`)
+	s.Send(hooks, "POST", "/v2/webhooks", `{"url":"https://hooks.example.com/a"}`)
 	key := webhook.Key{MerchantID: apitest.MerchantID, ID: 1}
-	lease, err := s.webhooks.BorrowWebhook(t.Context(), key, startOfTime, startOfTime.Add(time.Minute))
+	lease, err := s.DB.BorrowWebhook(t.Context(), key, apptest.StartOfTime, apptest.StartOfTime.Add(time.Minute))
 	if err != nil {
 		t.Fatal(err)
 	}
-	event := order.Event{Type: order.WebhookFailed, Actor: order.ActorSystem, At: startOfTime, Reason: "gone", WebhookID: 1}
-	err = s.webhooks.SaveProgress(t.Context(), lease, webhook.Progress{State: webhook.Failed, Failure: &webhook.Failure{
-		Event: event, Audit: order.AuditEntry{MerchantID: key.MerchantID, At: startOfTime, Action: webhook.AuditFailed, Actor: order.ActorSystem, SubjectID: 1},
+	event := order.Event{Type: order.WebhookFailed, Actor: order.ActorSystem, At: apptest.StartOfTime, Reason: "gone", WebhookID: 1}
+	err = s.DB.SaveProgress(t.Context(), lease, webhook.Progress{State: webhook.Failed, Failure: &webhook.Failure{
+		Event: event, Audit: order.AuditEntry{MerchantID: key.MerchantID, At: apptest.StartOfTime, Action: webhook.AuditFailed, Actor: order.ActorSystem, SubjectID: 1},
 	}}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -124,15 +125,15 @@ func TestWebhookFailure(t *testing.T) {
 	}
 	want := fmt.Sprintf(`{"events":[{"seq":%d,"type":"webhook.failed","orderReference":"","orderId":0,"at":"2026-11-20T10:00:00Z","actor":"system",`+
 		`"tokenId":null,"requestId":null,"data":{"webhookId":1,"reason":"gone"}}]`, before+1)
-	if got := s.ask(s.merchant, "GET", fmt.Sprintf("/v2/events?after=%d", before), ""); !strings.HasPrefix(got.body, want) {
-		t.Errorf("feed: %s", got.body)
+	if got := s.Send(s.merchant, "GET", fmt.Sprintf("/v2/events?after=%d", before), ""); !strings.HasPrefix(got.Body, want) {
+		t.Errorf("feed: %s", got.Body)
 	}
-	sent := s.ask(hooks, "POST", "/v2/webhooks/1/redeliver", fmt.Sprintf(`{"event":%d}`, before+1))
-	if sent.status != http.StatusOK || !strings.Contains(sent.body, `"type":"webhook.failed"`) {
-		t.Errorf("delivery: %d %s", sent.status, sent.body)
+	sent := s.Send(hooks, "POST", "/v2/webhooks/1/redeliver", fmt.Sprintf(`{"event":%d}`, before+1))
+	if sent.Status != http.StatusOK || !strings.Contains(sent.Body, `"type":"webhook.failed"`) {
+		t.Errorf("delivery: %d %s", sent.Status, sent.Body)
 	}
-	if got := s.ask(s.merchant, "GET", "/v2/orders?itemsPerPage=1", ""); got.status != http.StatusOK {
-		t.Errorf("list: %d %s", got.status, got.body)
+	if got := s.Send(s.merchant, "GET", "/v2/orders?itemsPerPage=1", ""); got.Status != http.StatusOK {
+		t.Errorf("list: %d %s", got.Status, got.Body)
 	}
 }
 
@@ -140,26 +141,26 @@ func TestWebhookFailure(t *testing.T) {
 // the record does not have its secret.
 func TestWebhookKeys(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	for path, credential := range webhooksOf(s) {
 		for i, want := range []string{`{"secret":"whsec_`, `{"secret":null,`} {
-			got := s.send(credential, "POST", path, strings.NewReader(`{"url":"https://hooks.example.com/a"}`), http.Header{"Idempotency-Key": {"k"}})
-			if got.status != http.StatusCreated || !strings.HasPrefix(got.body, want) {
-				t.Errorf("request %d: %d %s", i, got.status, got.body)
+			got := s.Send(credential, "POST", path, `{"url":"https://hooks.example.com/a"}`, "Idempotency-Key", "k")
+			if got.Status != http.StatusCreated || !strings.HasPrefix(got.Body, want) {
+				t.Errorf("request %d: %d %s", i, got.Status, got.Body)
 			}
 		}
 		for _, below := range []string{"/1/test", "/1/redeliver"} {
 			var ids [2]string
 			for i := range ids {
-				got := s.send(credential, "POST", path+below, strings.NewReader(`{"event":1}`), http.Header{"Idempotency-Key": {below}})
-				ids[i] = got.body
+				got := s.Send(credential, "POST", path+below, `{"event":1}`, "Idempotency-Key", below)
+				ids[i] = got.Body
 			}
 			if ids[0] != ids[1] || !strings.Contains(ids[0], `"acknowledged":true`) {
 				t.Errorf("%s twice: %s", below, ids)
 			}
 		}
-		if got := s.ask(credential, "GET", path+"/1/deliveries", ""); strings.Count(got.body, `"messageId"`)%2 != 0 || got.status != 200 {
-			t.Errorf("%d %s", got.status, got.body)
+		if got := s.Send(credential, "GET", path+"/1/deliveries", ""); strings.Count(got.Body, `"messageId"`)%2 != 0 || got.Status != 200 {
+			t.Errorf("%d %s", got.Status, got.Body)
 		}
 	}
 }
@@ -167,7 +168,7 @@ func TestWebhookKeys(t *testing.T) {
 // TestWebhookFields sends every field wrong in every way: 400, naming the field.
 func TestWebhookFields(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
+	s := start(t)
 	numbers := []string{`null`, `"1"`, `-1`, `1.5`, `1e3`, `01`, `true`, `[]`, `{}`, `99999999999999999999`}
 	texts := []string{`null`, `1`, `true`, `[]`, `{}`}
 	urls := append([]string{
@@ -178,8 +179,8 @@ func TestWebhookFields(t *testing.T) {
 	descriptions := append([]string{`"a\nb"`, `"` + strings.Repeat("a", 201) + `"`, `"\u0000"`}, texts...)
 	types := []string{`null`, `"order.created"`, `1`, `true`, `{}`, `[1]`, `[null]`, `["order.unknown"]`, `["ORDER.CREATED"]`, `[["order.created"]]`}
 	for path, credential := range webhooksOf(s) {
-		if got := s.ask(credential, "POST", path, `{"url":"https://hooks.example.com/a"}`); got.status != http.StatusCreated {
-			t.Fatalf("%d %s", got.status, got.body)
+		if got := s.Send(credential, "POST", path, `{"url":"https://hooks.example.com/a"}`); got.Status != http.StatusCreated {
+			t.Fatalf("%d %s", got.Status, got.Body)
 		}
 		for _, row := range []struct {
 			method, below, field, others string
@@ -199,30 +200,30 @@ func TestWebhookFields(t *testing.T) {
 		} {
 			for _, value := range row.values {
 				body := `{` + row.others + `"` + row.field + `":` + value + `}`
-				got := s.ask(credential, row.method, path+row.below, body)
-				refused := strings.Contains(got.body, `"message":"`+row.field+" ") || strings.Contains(got.body, "invalid_payload")
-				if got.status != http.StatusBadRequest || !refused {
-					t.Errorf("%s %s%s %s: %d %s", row.method, path, row.below, body, got.status, got.body)
+				got := s.Send(credential, row.method, path+row.below, body)
+				refused := strings.Contains(got.Body, `"message":"`+row.field+" ") || strings.Contains(got.Body, "invalid_payload")
+				if got.Status != http.StatusBadRequest || !refused {
+					t.Errorf("%s %s%s %s: %d %s", row.method, path, row.below, body, got.Status, got.Body)
 				}
 			}
 			for _, body := range []string{`[]`, `null`, `{"x":1}`, `{`, `{"` + strings.ToUpper(row.field) + `":1}`} {
-				if got := s.ask(credential, row.method, path+row.below, body); got.status != http.StatusBadRequest {
-					t.Errorf("%s %s%s %s: %d %s", row.method, path, row.below, body, got.status, got.body)
+				if got := s.Send(credential, row.method, path+row.below, body); got.Status != http.StatusBadRequest {
+					t.Errorf("%s %s%s %s: %d %s", row.method, path, row.below, body, got.Status, got.Body)
 				}
 			}
 		}
 		for _, query := range []string{"limit=0", "limit=201", "limit=x", "before=0", "before=-1", "before=1&before=2", "limit=%zz"} {
-			if got := s.ask(credential, "GET", path+"/1/deliveries?"+query, ""); got.status != http.StatusBadRequest {
-				t.Errorf("%s: %d %s", query, got.status, got.body)
+			if got := s.Send(credential, "GET", path+"/1/deliveries?"+query, ""); got.Status != http.StatusBadRequest {
+				t.Errorf("%s: %d %s", query, got.Status, got.Body)
 			}
 		}
-		if got := s.ask(credential, "GET", path, ""); strings.Count(got.body, `"id":`) > 2 {
-			t.Errorf("a refused request added a webhook: %s", got.body)
+		if got := s.Send(credential, "GET", path, ""); strings.Count(got.Body, `"id":`) > 2 {
+			t.Errorf("a refused request added a webhook: %s", got.Body)
 		}
 	}
 	for _, query := range []string{"limit=0", "limit=501", "state=x", "state=active&state=failed", "after=-1", "after=x"} {
-		if got := s.ask(s.operator, "GET", "/operator/webhooks?"+query, ""); got.status != http.StatusBadRequest {
-			t.Errorf("%s: %d %s", query, got.status, got.body)
+		if got := s.Send(s.operator, "GET", "/operator/webhooks?"+query, ""); got.Status != http.StatusBadRequest {
+			t.Errorf("%s: %d %s", query, got.Status, got.Body)
 		}
 	}
 }
@@ -230,8 +231,8 @@ func TestWebhookFields(t *testing.T) {
 // TestWebhooksNeedScope checks that operators need the scope webhooks for each route.
 func TestWebhooksNeedScope(t *testing.T) {
 	t.Parallel()
-	s := start(t, setup{})
-	unscoped, _, err := s.tokens.CreateOperator(t.Context(), order.OperatorScopes&^order.ScopeWebhooks, 0)
+	s := start(t)
+	unscoped, _, err := s.Tokens.CreateOperator(t.Context(), order.OperatorScopes&^order.ScopeWebhooks, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,11 +240,11 @@ func TestWebhooksNeedScope(t *testing.T) {
 		"GET ", "POST ", "GET /1", "PATCH /1", "DELETE /1", "POST /1/secret", "POST /1/test", "POST /1/redeliver", "POST /1/replay", "GET /1/deliveries",
 	} {
 		method, below, _ := strings.Cut(request, " ")
-		if got := s.ask(unscoped, method, "/operator/merchants/355/webhooks"+below, "{}"); got.status != http.StatusForbidden {
-			t.Errorf("%s: %d %s", request, got.status, got.body)
+		if got := s.Send(unscoped, method, "/operator/merchants/355/webhooks"+below, "{}"); got.Status != http.StatusForbidden {
+			t.Errorf("%s: %d %s", request, got.Status, got.Body)
 		}
 	}
-	if got := s.ask(unscoped, "GET", "/operator/webhooks", ""); got.status != http.StatusForbidden {
-		t.Errorf("all webhooks: %d %s", got.status, got.body)
+	if got := s.Send(unscoped, "GET", "/operator/webhooks", ""); got.Status != http.StatusForbidden {
+		t.Errorf("all webhooks: %d %s", got.Status, got.Body)
 	}
 }
