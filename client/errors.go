@@ -13,31 +13,31 @@ import (
 // these kinds, unless the call's context ended or a reader of the caller failed.
 // Then errors.Is finds the context's or the reader's error.
 var (
-	ErrUnauthorized    = errors.New("the token is missing or not valid")          // 401
-	ErrForbidden       = errors.New("the token does not allow this")              // 403
-	ErrInvalidParams   = errors.New("a parameter is not valid")                   // 400; also found before anything was sent
-	ErrInvalidPayload  = errors.New("the body is not valid")                      // 400
-	ErrUnsupported     = errors.New("the service does not support this")          // 404 or 405 of the path: an older service, or not the address of a service
-	ErrNotFound        = errors.New("no such order")                              // 404, also for an order of another merchant
-	ErrCannotAccept    = errors.New("the order's state does not allow accepting") // 400
-	ErrCannotReject    = errors.New("the order's state does not allow rejecting") // 400
-	ErrInvalidReason   = errors.New("the reason is not an allowed one")           // 400
-	ErrInvalidAction   = errors.New("the action is not an allowed one")           // 400
-	ErrTooManyFiles    = errors.New("the order has three invoice files already")  // 400
-	ErrFileType        = errors.New("the file is not a pdf, png, jpeg or jpg")    // 400
-	ErrFileTooBig      = errors.New("the file is larger than 4,000,000 bytes")    // 400; also found before anything was sent
-	ErrInvoiceNotFound = errors.New("no such invoice file")                       // 404, also if the order does not exist
-	ErrTokenNotFound   = errors.New("no such token")                              // 404, also for a token of another merchant
-	ErrPrecondition    = errors.New("the order has changed since it was read")    // 412, after IfMatch
-	ErrHistoryChanged  = errors.New("event numbers have started again")           // another history, or after beyond the newest; found in a success
-	ErrKeyReused       = errors.New("the key belongs to another write")           // 422, after IdempotencyKey
-	ErrInProgress      = errors.New("the same write is still in progress")        // 409
-	ErrRateLimited     = errors.New("too many requests")                          // 429
-	ErrUnavailable     = errors.New("the service is temporarily unavailable")     // 502, 503, 504
-	ErrInternal        = errors.New("the service failed")                         // 500 and every other 5xx
-	ErrTransport       = errors.New("no response")                                // no connection, a broken one, a time-out
-	ErrResponse        = errors.New("unexpected response")                        // broken JSON, another content type, too large, a redirect
-	ErrRefused         = errors.New("the service refused the request")            // any other 4xx
+	ErrUnauthorized    = errors.New("the token is missing or not valid")                // 401
+	ErrForbidden       = errors.New("the token does not allow this")                    // 403
+	ErrInvalidParams   = errors.New("a parameter is not valid")                         // 400; also found before anything was sent
+	ErrInvalidPayload  = errors.New("the body is not valid")                            // 400
+	ErrUnsupported     = errors.New("the service does not support this")                // 404 or 405 of the path: an older service, or not the address of a service
+	ErrNotFound        = errors.New("no such order")                                    // 404, also for an order of another merchant
+	ErrCannotAccept    = errors.New("the order's state does not allow accepting")       // 400
+	ErrCannotReject    = errors.New("the order's state does not allow rejecting")       // 400
+	ErrInvalidReason   = errors.New("the reason is not an allowed one")                 // 400
+	ErrInvalidAction   = errors.New("the action is not an allowed one")                 // 400
+	ErrTooManyFiles    = errors.New("the order has three invoice files already")        // 400
+	ErrFileType        = errors.New("the file is not a pdf, png, jpeg or jpg")          // 400
+	ErrFileTooBig      = fmt.Errorf("the file is larger than %d bytes", MaxInvoiceSize) // 400; also found before anything was sent
+	ErrInvoiceNotFound = errors.New("no such invoice file")                             // 404, also if the order does not exist
+	ErrTokenNotFound   = errors.New("no such token")                                    // 404, also for a token of another merchant
+	ErrPrecondition    = errors.New("the order has changed since it was read")          // 412, after IfMatch
+	ErrHistoryChanged  = errors.New("event numbers have started again")                 // another history, or after beyond the newest; found in a success
+	ErrKeyReused       = errors.New("the key belongs to another write")                 // 422, after IdempotencyKey
+	ErrInProgress      = errors.New("the same write is still in progress")              // 409
+	ErrRateLimited     = errors.New("too many requests")                                // 429
+	ErrUnavailable     = errors.New("the service is temporarily unavailable")           // 502, 503, 504
+	ErrInternal        = errors.New("the service failed")                               // 500 and every other 5xx
+	ErrTransport       = errors.New("no response")                                      // no connection, a broken one, a time-out
+	ErrResponse        = errors.New("unexpected response")                              // broken JSON, another content type, too large, a redirect
+	ErrRefused         = errors.New("the service refused the request")                  // any other 4xx
 )
 
 // Error is the error of a call. It never contains the token.

@@ -18,6 +18,7 @@ import (
 	"merchantorders/client"
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/ingest/ingesttest"
+	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 )
 
@@ -143,6 +144,9 @@ func TestErrorsOfService(t *testing.T) {
 
 func TestInvoicesAgainstService(t *testing.T) {
 	t.Parallel()
+	if client.MaxInvoiceSize != order.MaxInvoiceSize {
+		t.Errorf("files have at most %d bytes here, and %d in the service", client.MaxInvoiceSize, order.MaxInvoiceSize)
+	}
 	_, c := start(t, 1)
 	ctx, reference := t.Context(), ingesttest.Reference(1)
 	content := bytes.Repeat([]byte("0123456789abcdef"), client.MaxInvoiceSize/16)

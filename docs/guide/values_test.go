@@ -1,12 +1,17 @@
 package guide_test
 
 import (
+	"os"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"merchantorders/docs/docstest"
+	"merchantorders/internal/api/invoiceapi"
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // TestLimits compares the table of limits with the constants of the domain.
@@ -33,6 +38,33 @@ func TestLimits(t *testing.T) {
 	}
 	for name := range want {
 		t.Errorf("the guide has no limit for: %s", name)
+	}
+}
+
+// TestUploadLimits compares the limits of uploads, where documents name them, with the
+// code.
+func TestUploadLimits(t *testing.T) {
+	t.Parallel()
+	want := []string{
+		strconv.Itoa(order.MaxInvoiceSize/1e6) + ",000,000 bytes",
+		strconv.Itoa(invoiceapi.MaxBody>>20) + " MiB",
+	}
+	limits := regexp.MustCompile(`[0-9]+,[0-9]{3},[0-9]{3} bytes|[0-9]{2} MiB`)
+	for _, file := range []string{
+		"client.md", "errors.md", "invoices.md", "limits.md", "../interface.md", "../../openapi/v1.yaml", "../../openapi/v2.yaml",
+		"../../deploy/nginx/merchant-orders.conf", "../../deploy/caddy/Caddyfile",
+	} {
+		text, err := os.ReadFile(file)
+		testenv.NoError(t, err)
+		found := limits.FindAllString(string(text), -1)
+		if len(found) == 0 {
+			t.Errorf("%s names no limit of an upload", file)
+		}
+		for _, limit := range found {
+			if !slices.Contains(want, limit) {
+				t.Errorf("%s has a limit of %s, the code %q", file, limit, want)
+			}
+		}
 	}
 }
 

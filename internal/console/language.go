@@ -18,7 +18,7 @@ import (
 var languages = []string{"en", "el"}
 
 // messagesTSV has a message a line: its key and its text in each language, separated
-// by tabs. Verbs such as %s stand for values.
+// by tabs. Verbs such as %s stand for values, and names in braces for limits.
 //
 //go:embed messages.tsv
 var messagesTSV []byte
@@ -27,6 +27,10 @@ var messagesTSV []byte
 var messages = parseMessages()
 
 func parseMessages() map[string]map[string]string {
+	limits := strings.NewReplacer(
+		"{invoices}", strconv.Itoa(order.MaxInvoices),
+		"{invoice MB}", strconv.Itoa(order.MaxInvoiceSize/1_000_000),
+		"{form MB}", strconv.Itoa(maxUploadForm/1_000_000))
 	all := make(map[string]map[string]string)
 	for _, code := range languages {
 		all[code] = make(map[string]string)
@@ -35,7 +39,7 @@ func parseMessages() map[string]map[string]string {
 		fields := strings.Split(lines.Text(), "\t")
 		for i, code := range languages {
 			if i+1 < len(fields) {
-				all[code][fields[0]] = fields[i+1]
+				all[code][fields[0]] = limits.Replace(fields[i+1])
 			}
 		}
 	}

@@ -20,9 +20,11 @@ import (
 )
 
 const (
-	// MaxBody is the largest body of an upload, in bytes: the largest file in
-	// base64, with every slash escaped (decision 6).
-	MaxBody = 11 << 20
+	// MaxBody is the largest body of an upload, in whole MiB: the largest file in
+	// base64, with every slash escaped, and maxOther (decision 6).
+	MaxBody = (2*maxBase64 + maxOther + 1<<20 - 1) >> 20 << 20
+	// maxBase64 is the length of the largest file in base64.
+	maxBase64 = (order.MaxInvoiceSize + 2) / 3 * 4
 	// maxOther is how many bytes of a body may be neither the content's string nor
 	// white space. To find duplicates, the decoder remembers the names of all
 	// members, also those in values that are ignored: without a bound, a body full

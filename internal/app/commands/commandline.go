@@ -4,11 +4,13 @@ import (
 	"context"
 	"embed"
 	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 
 	"github.com/alecthomas/kong"
 
+	"merchantorders/client"
 	"merchantorders/internal/app"
 	"merchantorders/internal/config"
 )
@@ -95,6 +97,7 @@ func newParser(line *commandLine, p *process, exit func(int), resolver kong.Reso
 		kong.Name(programName), kong.Description(helpText(programName)), kong.Writers(p.stdout, p.stderr), kong.Exit(exit),
 		kong.ConfigureHelp(kong.HelpOptions{WrapUpperBound: 100}), kong.ValueFormatter(flagHelp), kong.Help(withoutSettings),
 		kong.Groups{settingsGroup: "Settings of every command:"},
+		kong.Vars{"max_invoice": fmt.Sprintf("%d MB", client.MaxInvoiceSize/1_000_000)},
 		kong.Resolvers(resolver),
 	)
 	if err != nil {

@@ -26,7 +26,7 @@ func (*invoicesCommand) remote() {}
 
 type invoicesUpload struct {
 	orderTarget
-	File string `arg:"" help:"The file: pdf, png, jpeg or jpg, at most 4,000,000 bytes; - is standard input, with --name."`
+	File string `arg:"" help:"The file: pdf, png, jpeg or jpg, at most ${max_invoice}; - is standard input, with --name."`
 	writeFlags
 	Name string `placeholder:"NAME" help:"File name for the service. Empty: the name of the file."`
 }
