@@ -94,7 +94,7 @@ var onlyIn = map[string][]string{
 	"go.opentelemetry.io":                {"internal/tracing"},
 	"github.com/klauspost/compress":      {"internal/web"},
 	"golang.org/x/time":                  {"internal/web"},
-	"golang.org/x/text":                  {"internal/store/orderwords"},
+	"golang.org/x/text":                  {"internal/console", "internal/store/orderwords"},
 	"code.dny.dev/ssrf":                  {"internal/webhook"},
 	"github.com/go-json-experiment/json": {"internal/web", "internal/api", "internal/ingest", "openapi"},
 	"github.com/yuin/goldmark":           {"internal/docpages"},

@@ -10,12 +10,23 @@ import (
 	"strings"
 	"time"
 
+	bcp47 "golang.org/x/text/language"
+
 	"merchantorders/internal/order"
 )
 
 // languages are the codes of the languages, in the order of the columns of
 // messages.tsv. The first one is the default.
 var languages = []string{"en", "el"}
+
+// matcher finds the best of languages for a list of preferences.
+var matcher = func() bcp47.Matcher {
+	var tags []bcp47.Tag
+	for _, code := range languages {
+		tags = append(tags, bcp47.MustParse(code))
+	}
+	return bcp47.NewMatcher(tags)
+}()
 
 // messagesTSV has a message a line: its key and its text in each language, separated
 // by tabs. Verbs such as %s stand for values, and names in braces for limits.
@@ -164,22 +175,12 @@ const languageCookie = "language"
 // languageOf returns the language of a request: that of the switch, else the one that
 // the browser prefers.
 func languageOf(r *http.Request) language {
-	if cookie, err := r.Cookie(languageCookie); err == nil && messages[cookie.Value] != nil {
-		return language{cookie.Value}
+	chosen := ""
+	if cookie, err := r.Cookie(languageCookie); err == nil {
+		chosen = cookie.Value
 	}
-	best, highest := languages[0], 0.0
-	for part := range strings.SplitSeq(r.Header.Get("Accept-Language"), ",") {
-		tag, weight, _ := strings.Cut(strings.TrimSpace(part), ";")
-		quality := 1.0
-		if text, ok := strings.CutPrefix(strings.TrimSpace(weight), "q="); ok {
-			quality, _ = strconv.ParseFloat(text, 64) // 0 if it is malformed
-		}
-		primary, _, _ := strings.Cut(strings.ToLower(tag), "-")
-		if messages[primary] != nil && quality > highest {
-			best, highest = primary, quality
-		}
-	}
-	return language{best}
+	_, i := bcp47.MatchStrings(matcher, chosen, r.Header.Get("Accept-Language"))
+	return language{languages[i]}
 }
 
 // setLanguage serves POST /language, the switch.
