@@ -20,7 +20,7 @@ func BenchmarkPages(b *testing.B) {
 	s := start(b, documents...)
 	merchant, operator := s.signedIn(s.token), s.operator(order.OperatorScopes)
 	for n := range 100 {
-		s.newToken(ours, order.ScopeOrdersRead)
+		s.NewToken(ours, order.ScopeOrdersRead)
 		accept := orderPageOf(n) + "/accept"
 		merchant.post(accept, merchant.get(orderPageOf(n)).form(b, accept))
 	}

@@ -21,24 +21,24 @@ func TestBulkAccept(t *testing.T) {
 	form := b.get("/console/orders?state=registered").form(t, "/console/accept")
 	form["order"] = []string{"FIRST", "TAKEN", "THEIRS", "<script>", "SECOND", "FIRST"}
 	form.Set("back", "/console/orders?state=registered")
-	_, err := s.orders.Accept(t.Context(), ours, order.ByReference("TAKEN"), order.WriteOptions{Source: order.Source{TokenID: 77}})
-	s.noError(err)
+	_, err := s.Orders.Accept(t.Context(), ours, order.ByReference("TAKEN"), order.WriteOptions{Source: order.Source{TokenID: 77}})
+	testenv.NoError(s.T, err)
 
 	for _, repetition := range []string{"first", "second"} {
 		got := b.post("/console/accept", form)
 		got.expect(t, http.StatusOK, "2 orders were accepted", "3 orders were not accepted", "token 77", `href="/console/orders?state=registered"`, "&lt;script&gt;")
-		if strings.Contains(got.body, "<script>") {
+		if strings.Contains(got.Body, "<script>") {
 			t.Errorf("the %s page has a script of the form", repetition)
 		}
 	}
 	for reference, want := range map[string]int{"FIRST": 2, "SECOND": 2, "TAKEN": 2} {
-		events, err := s.orders.OrderEvents(t.Context(), ours, order.ByReference(reference), order.FeedQuery{Limit: 10})
-		if s.noError(err); len(events) != want {
+		events, err := s.Orders.OrderEvents(t.Context(), ours, order.ByReference(reference), order.FeedQuery{Limit: 10})
+		if testenv.NoError(s.T, err); len(events) != want {
 			t.Errorf("%s has %d events, want %d", reference, len(events), want)
 		}
 	}
-	o, err := s.orders.Get(t.Context(), theirs, order.ByReference("THEIRS"))
-	if s.noError(err); o.State != order.Registered {
+	o, err := s.Orders.Get(t.Context(), theirs, order.ByReference("THEIRS"))
+	if testenv.NoError(s.T, err); o.State != order.Registered {
 		t.Errorf("the order of another store is %s", o.State)
 	}
 }
@@ -79,24 +79,24 @@ func TestLive(t *testing.T) {
 	changed := make(chan page)
 	go func() { changed <- b.get("/console/live?after=1") }()
 	s.waitForWaiters(1)
-	_, err := s.orders.Accept(t.Context(), ours, order.ByReference("OURS"), order.WriteOptions{})
-	s.noError(err)
+	_, err := s.Orders.Accept(t.Context(), ours, order.ByReference("OURS"), order.WriteOptions{})
+	testenv.NoError(s.T, err)
 	(<-changed).expect(t, http.StatusOK, `"orders":["OURS"]`, `"next":2`)
 
 	go func() { changed <- b.get("/console/live?after=2") }()
 	s.waitForWaiters(1)
-	_, err = s.tokens.Revoke(t.Context(), s.token)
-	s.noError(err)
-	if got := <-changed; got.status != http.StatusSeeOther {
-		t.Errorf("after the revocation: %d %s", got.status, got.body)
+	_, err = s.Tokens.Revoke(t.Context(), s.token)
+	testenv.NoError(s.T, err)
+	if got := <-changed; got.Status != http.StatusSeeOther {
+		t.Errorf("after the revocation: %d %s", got.Status, got.Body)
 	}
 }
 
 // waitForWaiters returns when a number of requests wait for events.
 func (s *service) waitForWaiters(want int) {
-	s.t.Helper()
-	testenv.Eventually(s.t, fmt.Sprintf("%d requests wait", want), func() bool {
-		waiting, _ := s.orders.Waiting()
+	s.T.Helper()
+	testenv.Eventually(s.T, fmt.Sprintf("%d requests wait", want), func() bool {
+		waiting, _ := s.Orders.Waiting()
 		return waiting == want
 	})
 }
@@ -108,12 +108,12 @@ func TestLiveIsNoUse(t *testing.T) {
 	watching, working := s.signedIn(s.token), s.signedIn(s.token)
 	watching.header.Set("Console-Background", "1")
 	for range 3 {
-		s.pass(3 * time.Hour)
+		s.Pass(3 * time.Hour)
 		watching.get("/console/orders")
 		working.get("/console/orders").expect(t, http.StatusOK)
 	}
-	if got := watching.get("/console/orders"); got.status != http.StatusSeeOther {
-		t.Errorf("status %d after 9 hours without use", got.status)
+	if got := watching.get("/console/orders"); got.Status != http.StatusSeeOther {
+		t.Errorf("status %d after 9 hours without use", got.Status)
 	}
 }
 
@@ -124,7 +124,7 @@ func TestPackingSlip(t *testing.T) {
 	b := s.signedIn(s.token)
 	got := b.get("/console/orders/FIRST/print")
 	got.expect(t, http.StatusOK, "Packing slip", "FIRST", `class="box"`)
-	if strings.Contains(got.body, "€") {
+	if strings.Contains(got.Body, "€") {
 		t.Error("the slip has prices")
 	}
 	b.get("/console/orders/THEIRS/print").expect(t, http.StatusNotFound)

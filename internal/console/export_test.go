@@ -32,12 +32,12 @@ func TestExport(t *testing.T) {
 	for query, want := range map[string]int{"": orders, "?state=in-processing": orders / 2, "?q=a-00": 10, "?from=2026-11-21": 0, "?from=2026-11-20&to=2026-11-20": orders} {
 		got := b.get("/console/orders.csv" + query)
 		got.expect(t, http.StatusOK)
-		rows, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(got.body, "\ufeff"))).ReadAll()
-		if err != nil || len(rows) != want+1 || !strings.HasPrefix(got.body, "\ufeffid,legacyId,") {
+		rows, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(got.Body, "\ufeff"))).ReadAll()
+		if err != nil || len(rows) != want+1 || !strings.HasPrefix(got.Body, "\ufeffid,legacyId,") {
 			t.Errorf("%q: %d rows, want %d with the heading: %v", query, len(rows), want+1, err)
 		}
 		seen := make(map[string]bool)
-		for lines := json.NewDecoder(strings.NewReader(b.get("/console/orders.ndjson" + query).body)); lines.More(); {
+		for lines := json.NewDecoder(strings.NewReader(b.get("/console/orders.ndjson" + query).Body)); lines.More(); {
 			var line struct{ ID, Total string }
 			if err := lines.Decode(&line); err != nil || line.Total == "" {
 				t.Fatalf("%q: %+v: %v", query, line, err)
@@ -50,13 +50,13 @@ func TestExport(t *testing.T) {
 	}
 	got := b.get("/console/orders.csv")
 	// Spreadsheets must not take a text for a formula.
-	row := `A-000,900001,registered,2026-11-20T11:59:00Z,,EUR,12.05,GR,false,` +
+	row := `A-000,900001,registered,2026-11-20T09:59:00Z,,EUR,12.05,GR,false,` +
 		`"'=HYPERLINK(""http://evil.example"")",'-1+1,'@SUM(A1),'` + "\ttab,'+30 210\r\n"
-	if !strings.Contains(got.body, row) {
-		t.Errorf("%q is not in %.300s", row, got.body)
+	if !strings.Contains(got.Body, row) {
+		t.Errorf("%q is not in %.300s", row, got.Body)
 	}
-	if got.header.Get("Content-Disposition") != `attachment; filename="orders.csv"` {
-		t.Errorf("Content-Disposition: %s", got.header.Get("Content-Disposition"))
+	if got.Header.Get("Content-Disposition") != `attachment; filename="orders.csv"` {
+		t.Errorf("Content-Disposition: %s", got.Header.Get("Content-Disposition"))
 	}
 }
 
@@ -73,7 +73,7 @@ func TestList(t *testing.T) {
 	b.get("/console/orders?page=3&state=registered").expect(t, http.StatusOK, "51–60 of 60", "A-059", `href="/console/orders?page=2&amp;state=registered"`)
 	first := b.get("/console/orders?q=a-0")
 	first.expect(t, http.StatusOK, "Orders found", "A-024", `value="a-0"`)
-	_, next, _ := strings.Cut(first.body, `rel="next" href="`)
+	_, next, _ := strings.Cut(first.Body, `rel="next" href="`)
 	next, _, _ = strings.Cut(next, `"`)
 	b.get(strings.ReplaceAll(next, "&amp;", "&")).expect(t, http.StatusOK, "A-025", "A-049")
 	b.get("/console/orders?q=nothing").expect(t, http.StatusOK, "No order matches")

@@ -10,26 +10,27 @@ import (
 	"testing"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // upload sends a form with files, names and contents in turn, as the page of an order
 // does.
 func (b *browser) upload(page string, files ...string) page {
-	b.s.t.Helper()
+	b.s.T.Helper()
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
 	key := "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	if got := b.get(page); strings.Contains(got.body, `action="`+page+`/files"`) {
-		key = got.form(b.s.t, page+"/files").Get("key")
+	if got := b.get(page); strings.Contains(got.Body, `action="`+page+`/files"`) {
+		key = got.form(b.s.T, page+"/files").Get("key")
 	}
-	b.s.noError(form.WriteField("key", key))
+	testenv.NoError(b.s.T, form.WriteField("key", key))
 	for i := 0; i < len(files); i += 2 {
 		part, err := form.CreateFormFile("file", files[i])
-		b.s.noError(err)
+		testenv.NoError(b.s.T, err)
 		_, err = part.Write([]byte(files[i+1]))
-		b.s.noError(err)
+		testenv.NoError(b.s.T, err)
 	}
-	b.s.noError(form.Close())
+	testenv.NoError(b.s.T, form.Close())
 	return b.send(http.MethodPost, page+"/files", form.FormDataContentType(), &body)
 }
 
@@ -49,7 +50,7 @@ func TestUpload(t *testing.T) {
 	b.upload(orderPage, "Τιμολόγιο 1.pdf", "one", "x.txt", "two", "<b>.png", "one").expect(t, http.StatusBadRequest,
 		"<bdi>x.txt</bdi>", "&lt;b&gt;.png", "1 more file is possible")
 	if got := b.upload(orderPage, "last.jpg", "four"); got.location() != orderPage+"?done=uploaded" {
-		t.Errorf("upload: %d %s", got.status, got.body)
+		t.Errorf("upload: %d %s", got.Status, got.Body)
 	}
 	b.get(orderPage).expect(t, http.StatusOK, "which is the maximum", "File added:")
 	b.upload(orderPage, "fifth.pdf", "five").expect(t, http.StatusBadRequest, "at most 3 files")
@@ -60,11 +61,11 @@ func TestUpload(t *testing.T) {
 		"Content-Type": "application/pdf", "X-Content-Type-Options": "nosniff", "Cache-Control": "private, no-store",
 		"Content-Disposition": "inline; filename*=utf-8''%CE%A4%CE%B9%CE%BC%CE%BF%CE%BB%CF%8C%CE%B3%CE%B9%CE%BF%201.pdf",
 	} {
-		if value := got.header.Get(name); value != want {
+		if value := got.Header.Get(name); value != want {
 			t.Errorf("%s: %q, want %q", name, value, want)
 		}
 	}
-	if policy := got.header.Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none'") {
+	if policy := got.Header.Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none'") {
 		t.Errorf("Content-Security-Policy: %q", policy)
 	}
 	b.get(orderPage+"/files/other.pdf").expect(t, http.StatusNotFound)
@@ -77,20 +78,20 @@ func TestUploadTwice(t *testing.T) {
 	b := s.signedIn(s.token)
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
-	s.noError(form.WriteField("key", b.get(orderPage).form(t, orderPage+"/files").Get("key")))
+	testenv.NoError(s.T, form.WriteField("key", b.get(orderPage).form(t, orderPage+"/files").Get("key")))
 	part, err := form.CreateFormFile("file", "a.pdf")
-	s.noError(err)
+	testenv.NoError(s.T, err)
 	_, err = part.Write([]byte("content"))
-	s.noError(err)
-	s.noError(form.Close())
+	testenv.NoError(s.T, err)
+	testenv.NoError(s.T, form.Close())
 	for range 2 {
 		got := b.send(http.MethodPost, orderPage+"/files", form.FormDataContentType(), bytes.NewReader(body.Bytes()))
-		if got.status != http.StatusSeeOther {
-			t.Errorf("%d %s", got.status, got.body)
+		if got.Status != http.StatusSeeOther {
+			t.Errorf("%d %s", got.Status, got.Body)
 		}
 	}
-	o, err := s.orders.Get(t.Context(), ours, order.ByReference("A-1"))
-	s.noError(err)
+	o, err := s.Orders.Get(t.Context(), ours, order.ByReference("A-1"))
+	testenv.NoError(s.T, err)
 	if len(o.Invoices) != 1 {
 		t.Errorf("%d files, want 1", len(o.Invoices))
 	}
@@ -107,7 +108,7 @@ func TestWithdraw(t *testing.T) {
 	s := start(t, newOrder(1, "A-1"))
 	b := s.signedIn(s.token)
 	b.upload(orderPage, "a.pdf", "content")
-	link := withdrawLink.FindStringSubmatch(b.get(orderPage).body)
+	link := withdrawLink.FindStringSubmatch(b.get(orderPage).Body)
 	if link == nil {
 		t.Fatal("the page does not offer to withdraw the file")
 	}
@@ -116,7 +117,7 @@ func TestWithdraw(t *testing.T) {
 	form := question.form(t, link[1])
 	for range 2 {
 		if got := b.post(link[1], form); got.location() != orderPage+"?done=withdrawn" {
-			t.Errorf("withdraw: %d %s", got.status, got.body)
+			t.Errorf("withdraw: %d %s", got.Status, got.Body)
 		}
 	}
 	b.get(orderPage).expect(t, http.StatusOK, "No files yet.", "File withdrawn:")
@@ -125,8 +126,8 @@ func TestWithdraw(t *testing.T) {
 	b.post(link[1], form).expect(t, http.StatusConflict, "withdrawn already")
 	b.get(orderPage+"/files/a.pdf").expect(t, http.StatusNotFound)
 	for _, id := range []string{"0", "x", fmt.Sprint(uint64(1) << 63)} {
-		if got := b.post(orderPage+"/withdraw/"+id, form); got.status != http.StatusNotFound && got.status != http.StatusConflict {
-			t.Errorf("id %s: %d", id, got.status)
+		if got := b.post(orderPage+"/withdraw/"+id, form); got.Status != http.StatusNotFound && got.Status != http.StatusConflict {
+			t.Errorf("id %s: %d", id, got.Status)
 		}
 	}
 }

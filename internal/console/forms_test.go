@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/webhook"
 )
 
@@ -100,8 +101,8 @@ var merchantForms = []formCase{
 func TestFormsComeBack(t *testing.T) {
 	t.Parallel()
 	s := start(t, newOrder(1, "FIRST"))
-	_, err := s.webhooks.Add(t.Context(), order.ActorMerchant, webhook.Addition{MerchantID: ours, URL: "https://example.com/hook"}, webhook.ChangeOptions{})
-	s.noError(err)
+	_, err := s.Webhooks.Add(t.Context(), order.ActorMerchant, webhook.Addition{MerchantID: ours, URL: "https://example.com/hook"}, webhook.ChangeOptions{})
+	testenv.NoError(s.T, err)
 	key := strings.Repeat("A", 26)
 	send := func(b *browser, c formCase, field, value string) {
 		t.Helper()
@@ -116,11 +117,11 @@ func TestFormsComeBack(t *testing.T) {
 		} else {
 			got = b.post("/console"+c.action, values)
 		}
-		if got.status != http.StatusUnprocessableEntity && got.status != http.StatusBadRequest || !strings.Contains(got.body, `class="field-problem"`) {
-			t.Errorf("%s with %s %.40q: status %d without a sentence at the field: %s", c.page+c.action, field, value, got.status, title(got))
+		if got.Status != http.StatusUnprocessableEntity && got.Status != http.StatusBadRequest || !strings.Contains(got.Body, `class="field-problem"`) {
+			t.Errorf("%s with %s %.40q: status %d without a sentence at the field: %s", c.page+c.action, field, value, got.Status, title(got))
 			return
 		}
-		text := html.UnescapeString(got.body)
+		text := html.UnescapeString(got.Body)
 		for name, typed := range values {
 			// A check box or a choice that is not offered cannot be shown, and no page
 			// can have bytes that are no text.
@@ -156,7 +157,7 @@ func (c formCase) chosen(field string) bool {
 
 // title returns the first heading of a page.
 func title(p page) string {
-	_, rest, _ := strings.Cut(p.body, "<h1>")
+	_, rest, _ := strings.Cut(p.Body, "<h1>")
 	rest, _, _ = strings.Cut(rest, "</h1>")
 	return rest
 }

@@ -20,7 +20,7 @@ const importOrders, importChanges = "/console/operator/imports/orders", "/consol
 
 // sendFile sends a form with a file, without one if content is nil.
 func (b *browser) sendFile(path string, content []byte) page {
-	b.s.t.Helper()
+	b.s.T.Helper()
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
 	name := ""
@@ -28,10 +28,10 @@ func (b *browser) sendFile(path string, content []byte) page {
 		name = "orders.jsonl"
 	}
 	part, err := form.CreateFormFile("file", name)
-	b.s.noError(err)
+	testenv.NoError(b.s.T, err)
 	_, err = part.Write(content)
-	b.s.noError(err)
-	b.s.noError(form.Close())
+	testenv.NoError(b.s.T, err)
+	testenv.NoError(b.s.T, form.Close())
 	return b.send(http.MethodPost, path, form.FormDataContentType(), &body)
 }
 
@@ -70,8 +70,8 @@ func TestImportPage(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	b := s.operator(order.ScopeOrdersIngest)
-	if got := b.get("/console/operator/imports"); got.status != http.StatusOK || strings.Contains(got.body, importChanges) {
-		t.Errorf("%d: a token that cannot change orders gets %s", got.status, got.body)
+	if got := b.get("/console/operator/imports"); got.Status != http.StatusOK || strings.Contains(got.Body, importChanges) {
+		t.Errorf("%d: a token that cannot change orders gets %s", got.Status, got.Body)
 	}
 	good, hostile := newOrder(1, "GOOD"), []byte(`{"reference":"BAD-1","<script>alert(1)</script>":1}`)
 	noTotal := []byte(`{"merchantId":355,"reference":"BAD-2","total":"x"}`)
@@ -79,23 +79,23 @@ func TestImportPage(t *testing.T) {
 	got := b.sendFile(importOrders, file)
 	got.expect(t, http.StatusOK, lineCounts("created", 1, "unchanged", 0, "conflicting", 0, "invalid", 3), "3 lines were refused", "BAD-1", "BAD-2", "<code>total</code>", "must be a whole number", "not a JSON object")
 	checkPage(t, "imports", got)
-	if strings.Contains(got.body, "<script>alert") {
+	if strings.Contains(got.Body, "<script>alert") {
 		t.Error("a key is not escaped")
 	}
-	found := refusedFile.FindStringSubmatch(strings.ReplaceAll(got.body, "&#43;", "+"))
+	found := refusedFile.FindStringSubmatch(strings.ReplaceAll(got.Body, "&#43;", "+"))
 	if found == nil {
 		t.Fatal("no file of refused lines")
 	}
 	kept, err := base64.StdEncoding.DecodeString(found[1])
-	if s.noError(err); !bytes.Equal(kept, lines(hostile, []byte("<b>"), noTotal)) {
+	if testenv.NoError(s.T, err); !bytes.Equal(kept, lines(hostile, []byte("<b>"), noTotal)) {
 		t.Errorf("the file of refused lines is %s", kept)
 	}
-	if _, err := s.orders.Get(t.Context(), ours, order.ByReference("GOOD")); err != nil {
+	if _, err := s.Orders.Get(t.Context(), ours, order.ByReference("GOOD")); err != nil {
 		t.Error(err)
 	}
 	b.sendFile(importOrders, gzipped(t, lines(good, newOrder(2, "SECOND")))).expect(t, http.StatusOK, "Every line is done",
 		lineCounts("created", 1, "unchanged", 1, "conflicting", 0, "invalid", 0))
-	if _, err := s.orders.Get(t.Context(), ours, order.ByReference("SECOND")); err != nil {
+	if _, err := s.Orders.Get(t.Context(), ours, order.ByReference("SECOND")); err != nil {
 		t.Error(err)
 	}
 	for problem, content := range map[string][]byte{
@@ -117,8 +117,8 @@ func TestImportIsBounded(t *testing.T) {
 	long := []byte(`{"x":"` + strings.Repeat("y", 10_000) + `"}`)
 	got := b.sendFile(importOrders, bytes.Repeat(append(long, '\n'), 300))
 	got.expect(t, http.StatusOK, "300 lines were refused", "200 more lines", "Save 104 refused lines")
-	if len(got.body) > 2<<20 {
-		t.Errorf("the page has %d bytes", len(got.body))
+	if len(got.Body) > 2<<20 {
+		t.Errorf("the page has %d bytes", len(got.Body))
 	}
 	// Line 105 would not fit; the file has the lines before it, not a shorter one after it.
 	got = b.sendFile(importOrders, append(bytes.Repeat(append(long, '\n'), 105), "{}\n"...))
@@ -146,8 +146,8 @@ func TestImportChangesPage(t *testing.T) {
 	b.sendFile(importChanges, file).expect(t, http.StatusOK, "4 lines were refused",
 		lineCounts("changed", 1, "unchanged", 0, "not possible in the order’s state", 1, "not found", 1, "invalid", 2),
 		"cannot move to completed", "no such order", "<code>reason</code>", "merchantId must be")
-	o, err := s.orders.Get(t.Context(), ours, order.ByReference("FIRST"))
-	if s.noError(err); o.State != order.InProcessing || o.Carrier.TrackingCodes != "77" {
+	o, err := s.Orders.Get(t.Context(), ours, order.ByReference("FIRST"))
+	if testenv.NoError(s.T, err); o.State != order.InProcessing || o.Carrier.TrackingCodes != "77" {
 		t.Errorf("the order is %s with %q", o.State, o.Carrier.TrackingCodes)
 	}
 }
@@ -163,13 +163,13 @@ func TestImportIsCutByStop(t *testing.T) {
 	ended := make(chan page, 1)
 	go func() { ended <- b.send(http.MethodPost, importOrders, form.FormDataContentType(), body) }()
 	part, err := form.CreateFormFile("file", "orders.jsonl")
-	s.noError(err)
+	testenv.NoError(s.T, err)
 	_, err = part.Write(lines(newOrder(1, "DONE")))
-	s.noError(err)
-	testenv.Eventually(s.t, "the order is imported", func() bool {
-		_, err := s.orders.Get(t.Context(), ours, order.ByReference("DONE"))
+	testenv.NoError(s.T, err)
+	testenv.Eventually(s.T, "the order is imported", func() bool {
+		_, err := s.Orders.Get(t.Context(), ours, order.ByReference("DONE"))
 		return err == nil
 	})
-	s.stop()
+	s.Stop()
 	(<-ended).expect(t, http.StatusOK, "The service is stopping. Lines up to 1 are done.", lineCounts("created", 1, "unchanged", 0, "conflicting", 0, "invalid", 0))
 }

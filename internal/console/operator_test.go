@@ -8,14 +8,15 @@ import (
 	"testing"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/webhook"
 )
 
 // operator returns a browser in which an operator with some scopes has signed in.
 func (s *service) operator(scopes order.Scope) *browser {
-	s.t.Helper()
-	text, _, err := s.tokens.CreateOperator(s.t.Context(), scopes, 0)
-	s.noError(err)
+	s.T.Helper()
+	text, _, err := s.Tokens.CreateOperator(s.T.Context(), scopes, 0)
+	testenv.NoError(s.T, err)
 	return s.signedIn(text)
 }
 
@@ -32,16 +33,16 @@ func TestOperatorScopes(t *testing.T) {
 	merchant := s.signedIn(s.token)
 	for _, name := range order.OperatorScopes.Names() {
 		scope, err := order.ParseScopes([]string{name}, order.OperatorScopes)
-		s.noError(err)
+		testenv.NoError(s.T, err)
 		b := s.operator(scope)
 		for path, needed := range sectionScopes {
 			got := b.get("/console/operator/" + path)
-			if want := map[bool]int{true: 200, false: 403}[scope == needed]; got.status != want {
-				t.Errorf("%s with %s: %d, want %d", path, name, got.status, want)
+			if want := map[bool]int{true: 200, false: 403}[scope == needed]; got.Status != want {
+				t.Errorf("%s with %s: %d, want %d", path, name, got.Status, want)
 			}
 			section, _, _ := strings.Cut(path, "/")
-			if got.status == http.StatusOK != strings.Contains(got.body, `href="/console/operator/`+section+`"`) {
-				t.Errorf("%s with %s: the navigation does not fit: %s", path, name, got.body)
+			if got.Status == http.StatusOK != strings.Contains(got.Body, `href="/console/operator/`+section+`"`) {
+				t.Errorf("%s with %s: the navigation does not fit: %s", path, name, got.Body)
 			}
 		}
 		b.get("/console/orders").expect(t, http.StatusForbidden)
@@ -77,7 +78,7 @@ func TestOperatorOrder(t *testing.T) {
 	form.Set("reason", "customer-changed-mind")
 	for range 2 {
 		if got := b.post(action, form); got.location() != address+"?done=yes" {
-			t.Errorf("%d, leads to %q: %s", got.status, got.location(), got.body)
+			t.Errorf("%d, leads to %q: %s", got.Status, got.location(), got.Body)
 		}
 	}
 	b.get(address+"?done=yes").expect(t, http.StatusOK, "The state was changed", "customer-changed-mind", "order.state_changed")
@@ -101,10 +102,10 @@ func TestMerchants(t *testing.T) {
 	b.post(list, form).expect(t, http.StatusUnprocessableEntity, "has another name", "&lt;script&gt;")
 	form.Set("id", "9")
 	if got := b.post(list, form); got.location() != list+"/9?done=added" {
-		t.Errorf("%d, leads to %q", got.status, got.location())
+		t.Errorf("%d, leads to %q", got.Status, got.location())
 	}
-	if got := b.get(list); strings.Contains(got.body, "<script>alert") || !strings.Contains(got.body, "&lt;script&gt;alert") {
-		t.Errorf("the name is not escaped: %s", got.body)
+	if got := b.get(list); strings.Contains(got.Body, "<script>alert") || !strings.Contains(got.Body, "&lt;script&gt;alert") {
+		t.Errorf("the name is not escaped: %s", got.Body)
 	}
 
 	address, staff := list+"/"+strconv.Itoa(ours), s.signedIn(s.token)
@@ -131,7 +132,7 @@ func TestOperatorLoginLink(t *testing.T) {
 	const address = "/console/operator/merchants/355"
 	got := b.post(address+"/login-link", b.get(address).form(t, address+"/login-link"))
 	got.expect(t, http.StatusOK, "/console/login/")
-	_, link, _ := strings.Cut(got.body, s.url)
+	_, link, _ := strings.Cut(got.Body, s.URL)
 	link, _, _ = strings.Cut(link, "<")
 	staff := s.browser()
 	staff.post(link, nil).expect(t, http.StatusSeeOther)
@@ -161,8 +162,8 @@ func TestErasePages(t *testing.T) {
 	form := question.form(t, erase)
 	form.Set("email", "someone@example.com")
 	b.post(erase, form).expect(t, http.StatusOK, "Erased: 1 orders, 0 files")
-	o, err := s.orders.Get(t.Context(), ours, order.ByReference("FIRST"))
-	if s.noError(err); o.Customer.Email != "" {
+	o, err := s.Orders.Get(t.Context(), ours, order.ByReference("FIRST"))
+	if testenv.NoError(s.T, err); o.Customer.Email != "" {
 		t.Errorf("the order still has %q", o.Customer.Email)
 	}
 }
@@ -181,7 +182,7 @@ func TestAuditPage(t *testing.T) {
 	b.get(address+"?reference=%25&merchant=x&token=y&from=1&to=2").expect(t, http.StatusBadRequest,
 		"not the reference of an order", "Enter a whole number", "Enter a day", `value="y"`)
 	first := b.get(address + "?merchant=355")
-	_, rest, found := strings.Cut(first.body, `rel="next" href="`)
+	_, rest, found := strings.Cut(first.Body, `rel="next" href="`)
 	if !found {
 		t.Fatal("no further page")
 	}
@@ -213,7 +214,7 @@ func TestWebhookPages(t *testing.T) {
 			return c.b.post(c.one, values), c.b.post(c.one, values)
 		}
 		first, second := send("secret", "")
-		if !strings.Contains(first.body, "whsec_") || strings.Contains(second.body, "whsec_") || !strings.Contains(second.body, "shown already") {
+		if !strings.Contains(first.Body, "whsec_") || strings.Contains(second.Body, "whsec_") || !strings.Contains(second.Body, "shown already") {
 			t.Errorf("%s: the secret is not shown once", c.one)
 		}
 		for _, change := range [][2]string{{"disable", "Nothing is delivered"}, {"enable", "Deliveries continue"}} {
@@ -238,7 +239,7 @@ func TestWebhookPages(t *testing.T) {
 		form = c.b.get(c.one+"/remove").form(t, c.one)
 		form.Set("do", "remove")
 		if got := c.b.post(c.one, form); got.location() != c.list+"?done=removed" {
-			t.Errorf("%d, leads to %q", got.status, got.location())
+			t.Errorf("%d, leads to %q", got.Status, got.location())
 		}
 		c.b.get(c.list+"?done=removed").expect(t, http.StatusOK, "was removed")
 		c.b.get(c.one).expect(t, http.StatusNotFound)
@@ -249,9 +250,9 @@ func TestWebhookPages(t *testing.T) {
 // postForm is form for a page with a search that has the same action.
 func (p page) postForm(t testing.TB, action string) url.Values {
 	t.Helper()
-	_, rest, _ := strings.Cut(p.body, `<main`)
+	_, rest, _ := strings.Cut(p.Body, `<main`)
 	_, rest, _ = strings.Cut(rest, `method="post" `)
-	return page{body: rest}.form(t, action)
+	return page{testenv.Response{Body: rest}}.form(t, action)
 }
 
 // TestOperatorOrderParts shows the files and the deliveries of an order, as far as the
@@ -262,16 +263,16 @@ func TestOperatorOrderParts(t *testing.T) {
 	const address = "/console/operator/orders/355/FIRST"
 	s.signedIn(s.token).upload("/console/orders/FIRST", "a.pdf", "content")
 	addition := webhook.Addition{MerchantID: ours, URL: "https://example.com/hook"}
-	endpoint, err := s.webhooks.Add(t.Context(), order.ActorMerchant, addition, webhook.ChangeOptions{})
-	s.noError(err)
-	_, err = s.webhooks.Redeliver(t.Context(), endpoint.Key, 1, webhook.SendOptions{})
-	s.noError(err)
+	endpoint, err := s.Webhooks.Add(t.Context(), order.ActorMerchant, addition, webhook.ChangeOptions{})
+	testenv.NoError(s.T, err)
+	_, err = s.Webhooks.Redeliver(t.Context(), endpoint.Key, 1, webhook.SendOptions{})
+	testenv.NoError(s.T, err)
 	all, reader := s.operator(order.OperatorScopes), s.operator(order.ScopeOrdersRead)
 	all.get(address).expect(t, http.StatusOK, "https://example.com/hook", "&lt;b&gt;no&lt;/b&gt;", "HTTP 418", `action="/console/operator/webhooks/355/1"`)
 	got := reader.get(address)
 	got.expect(t, http.StatusOK, "status 418", "a.pdf")
 	for _, hidden := range []string{"example.com/hook", "&lt;b&gt;no", "/console/operator/webhooks", "/correct"} {
-		if strings.Contains(got.body, hidden) {
+		if strings.Contains(got.Body, hidden) {
 			t.Errorf("a token that reads orders sees %s", hidden)
 		}
 	}
@@ -279,8 +280,8 @@ func TestOperatorOrderParts(t *testing.T) {
 	reader.get("/console/operator/orders/400/FIRST/files/a.pdf").expect(t, http.StatusNotFound)
 	s.operator(order.ScopeAudit).get(address+"/files/a.pdf").expect(t, http.StatusForbidden)
 	s.signedIn(s.otherToken).get(address+"/files/a.pdf").expect(t, http.StatusForbidden)
-	_, err = s.orders.DeleteInvoice(t.Context(), ours, order.ByReference("FIRST"), 1, order.WriteOptions{})
-	s.noError(err)
+	_, err = s.Orders.DeleteInvoice(t.Context(), ours, order.ByReference("FIRST"), 1, order.WriteOptions{})
+	testenv.NoError(s.T, err)
 	reader.get(address).expect(t, http.StatusOK, "a.pdf</bdi></s>", "deleted")
 	reader.get(address+"/files/a.pdf").expect(t, http.StatusNotFound)
 }
@@ -311,7 +312,7 @@ func TestCorrection(t *testing.T) {
 	form.Set("expiresAt", "2026-12-01T10:00")
 	for range 2 {
 		if got := b.post(action, form); got.location() != address+"?done=corrected" {
-			t.Errorf("%d, leads to %q", got.status, got.location())
+			t.Errorf("%d, leads to %q", got.Status, got.location())
 		}
 	}
 	got := s.get("FIRST")
@@ -325,8 +326,8 @@ func TestCorrection(t *testing.T) {
 
 // get returns an order of ours.
 func (s *service) get(reference string) order.Order {
-	s.t.Helper()
-	o, err := s.orders.Get(s.t.Context(), ours, order.ByReference(reference))
-	s.noError(err)
+	s.T.Helper()
+	o, err := s.Orders.Get(s.T.Context(), ours, order.ByReference(reference))
+	testenv.NoError(s.T, err)
 	return o
 }

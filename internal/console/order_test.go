@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 const (
@@ -18,9 +20,9 @@ const (
 
 // events returns the types of the events of an order.
 func (s *service) events(reference string) []order.EventRecord {
-	s.t.Helper()
-	events, err := s.orders.OrderEvents(s.t.Context(), ours, order.ByReference(reference), order.FeedQuery{Limit: 100})
-	s.noError(err)
+	s.T.Helper()
+	events, err := s.Orders.OrderEvents(s.T.Context(), ours, order.ByReference(reference), order.FeedQuery{Limit: 100})
+	testenv.NoError(s.T, err)
 	return events
 }
 
@@ -38,8 +40,8 @@ func TestOrder(t *testing.T) {
 		carrier["trackingCodes"], carrier["comments"] = "TRACK-7", "Back door"
 	}))
 	b := s.signedIn(s.token)
-	o, err := s.orders.Get(t.Context(), ours, order.ByReference("A-1"))
-	s.noError(err)
+	o, err := s.Orders.Get(t.Context(), ours, order.ByReference("A-1"))
+	testenv.NoError(s.T, err)
 	texts := []string{
 		"A-1", "no. 900004", `<span class="dot dot-registered"></span>New`, "Ring twice", "TRACK-7", "Back door", "435366", "39a",
 		o.Customer.FirstName, o.Customer.LastName, o.Customer.Email, *o.Customer.Phone, o.Shipping.Street + " " + o.Shipping.StreetNumber,
@@ -50,7 +52,7 @@ func TestOrder(t *testing.T) {
 		texts = append(texts, item.ProductName, item.MerchantSKU, item.SKU, item.MerchantEAN, `href="`+item.ProductURL+`"`)
 	}
 	got := b.get(orderPage)
-	got.body = strings.ReplaceAll(got.body, "\u00a0", "&nbsp;")
+	got.Body = strings.ReplaceAll(got.Body, "\u00a0", "&nbsp;")
 	got.expect(t, http.StatusOK, texts...)
 	b.header.Set("Accept-Language", "el-GR,el;q=0.9,en;q=0.8")
 	b.get(orderPage).expect(t, http.StatusOK, `lang="el"`, "Άρθρο 39", "Αποδοχή", "\u00a0€")
@@ -62,8 +64,8 @@ func TestAccept(t *testing.T) {
 	b := s.signedIn(s.token)
 	form := b.get(orderPage).form(t, acceptPath)
 	for range 2 { // a double click
-		if got := b.post(acceptPath, form); got.status != http.StatusSeeOther || got.location() != orderPage+"?done=accepted" {
-			t.Errorf("accept: %d to %q: %s", got.status, got.location(), got.body)
+		if got := b.post(acceptPath, form); got.Status != http.StatusSeeOther || got.location() != orderPage+"?done=accepted" {
+			t.Errorf("accept: %d to %q: %s", got.Status, got.location(), got.Body)
 		}
 	}
 	if n := len(s.events("A-1")); n != 2 {
@@ -71,10 +73,10 @@ func TestAccept(t *testing.T) {
 	}
 	got := b.get(orderPage + "?done=accepted")
 	got.expect(t, http.StatusOK, "The order is accepted.", "In processing", "you")
-	if strings.Contains(got.body, acceptPath) || strings.Contains(got.body, rejectPath) {
+	if strings.Contains(got.Body, acceptPath) || strings.Contains(got.Body, rejectPath) {
 		t.Error("the page of an accepted order offers an answer")
 	}
-	if strings.Contains(b.get(orderPage+"?done=<b>").body, "<b>") {
+	if strings.Contains(b.get(orderPage+"?done=<b>").Body, "<b>") {
 		t.Error("the page repeats its address")
 	}
 }
@@ -90,7 +92,7 @@ func TestReject(t *testing.T) {
 	}
 	form.Set("reason", "out-of-stock")
 	if got := b.post(rejectPath, form); got.location() != orderPage+"?done=rejected" {
-		t.Fatalf("reject: %d %s", got.status, got.body)
+		t.Fatalf("reject: %d %s", got.Status, got.Body)
 	}
 	events := s.events("A-1")
 	if last := events[len(events)-1]; last.To != order.RejectedByMerchant || last.Reason != "out-of-stock" {
@@ -112,7 +114,7 @@ func TestConflict(t *testing.T) {
 
 	form = second.get("/console/orders/A-2").form(t, "/console/orders/A-2/accept")
 	options := order.WriteOptions{Source: order.Source{TokenID: 77}}
-	if _, err := s.orders.Reject(t.Context(), ours, order.ByReference("A-2"), "damaged", options); err != nil {
+	if _, err := s.Orders.Reject(t.Context(), ours, order.ByReference("A-2"), "damaged", options); err != nil {
 		t.Fatal(err)
 	}
 	second.post("/console/orders/A-2/accept", form).expect(t, http.StatusConflict, "Rejected", "token 77", "Damaged")
@@ -127,8 +129,8 @@ func TestWrongForms(t *testing.T) {
 		"empty": {}, "no key": {"revision": {"1"}}, "no revision": {"key": {strings.Repeat("A", 26)}},
 		"short key": {"key": {"A"}, "revision": {"1"}}, "a revision that is no number": {"key": {strings.Repeat("A", 26)}, "revision": {"x"}},
 	} {
-		if got := b.post(acceptPath, form); got.status != http.StatusBadRequest {
-			t.Errorf("%s: status %d", name, got.status)
+		if got := b.post(acceptPath, form); got.Status != http.StatusBadRequest {
+			t.Errorf("%s: status %d", name, got.Status)
 		}
 	}
 	b.send(http.MethodPost, acceptPath, "application/x-www-form-urlencoded", strings.NewReader("%zz")).expect(t, http.StatusBadRequest)
@@ -145,11 +147,11 @@ func TestWrongForms(t *testing.T) {
 		b.get("/console/orders?"+query).expect(t, http.StatusBadRequest, append(texts, `aria-invalid="true"`)...)
 		b.get("/console/orders.csv?"+query).expect(t, http.StatusBadRequest)
 	}
-	if got := b.get("/console/orders?page=99999999999999999999"); got.status != http.StatusOK {
-		t.Errorf("a huge page: %d", got.status)
+	if got := b.get("/console/orders?page=99999999999999999999"); got.Status != http.StatusOK {
+		t.Errorf("a huge page: %d", got.Status)
 	}
-	if got := b.get("/console/orders?page=7"); got.status != http.StatusSeeOther || got.location() != "/console/orders" {
-		t.Errorf("a page past the end: %d to %q", got.status, got.location())
+	if got := b.get("/console/orders?page=7"); got.Status != http.StatusSeeOther || got.location() != "/console/orders" {
+		t.Errorf("a page past the end: %d to %q", got.Status, got.location())
 	}
 	b.get("/console/orders?q="+strings.Repeat("a", 9<<10)).expect(t, http.StatusBadRequest)
 }
@@ -159,36 +161,36 @@ func TestForeign(t *testing.T) {
 	t.Parallel()
 	s := start(t, newOrder(1, "A-1"), newOrder(2, "B-1", ofMerchant(theirs)))
 	owner := s.signedIn(s.otherToken)
-	if got := owner.upload("/console/orders/B-1", "secret.pdf", "content"); got.status != http.StatusSeeOther {
-		t.Fatalf("upload: %d %s", got.status, got.body)
+	if got := owner.upload("/console/orders/B-1", "secret.pdf", "content"); got.Status != http.StatusSeeOther {
+		t.Fatalf("upload: %d %s", got.Status, got.Body)
 	}
-	whole, err := s.orders.Get(t.Context(), theirs, order.ByReference("B-1"))
-	s.noError(err)
+	whole, err := s.Orders.Get(t.Context(), theirs, order.ByReference("B-1"))
+	testenv.NoError(s.T, err)
 	b := s.signedIn(s.token)
 	form := b.get(orderPage).form(t, acceptPath)
 	form.Set("reason", "damaged")
-	missing := b.get("/console/orders/NONE").body
+	missing := b.get("/console/orders/NONE").Body
 	for _, path := range []string{"", "/files/secret.pdf", "/withdraw/1", "/print"} {
 		got := b.get("/console/orders/B-1" + path)
-		if got.status != http.StatusNotFound || strings.ReplaceAll(got.body, "B-1", "NONE") != strings.ReplaceAll(missing, "/console/orders/NONE", "/console/orders/NONE"+path) {
-			t.Errorf("GET %s: %d %s", path, got.status, got.body)
+		if got.Status != http.StatusNotFound || strings.ReplaceAll(got.Body, "B-1", "NONE") != strings.ReplaceAll(missing, "/console/orders/NONE", "/console/orders/NONE"+path) {
+			t.Errorf("GET %s: %d %s", path, got.Status, got.Body)
 		}
 	}
 	for _, path := range []string{"/accept", "/reject", "/withdraw/1"} {
-		if got := b.post("/console/orders/B-1"+path, form); got.status != http.StatusNotFound {
-			t.Errorf("POST %s: %d", path, got.status)
+		if got := b.post("/console/orders/B-1"+path, form); got.Status != http.StatusNotFound {
+			t.Errorf("POST %s: %d", path, got.Status)
 		}
 	}
-	if got := b.upload("/console/orders/B-1", "a.pdf", "x"); got.status != http.StatusNotFound {
-		t.Errorf("upload: %d", got.status)
+	if got := b.upload("/console/orders/B-1", "a.pdf", "x"); got.Status != http.StatusNotFound {
+		t.Errorf("upload: %d", got.Status)
 	}
 	for _, path := range []string{"/console", "/console/orders", "/console/orders?q=B-1", "/console/orders.csv", "/console/orders.ndjson", "/console/orders.ndjson?q=B", "/console/live?after=0"} {
-		if got := b.get(path); got.status != http.StatusOK || strings.Contains(strings.ReplaceAll(got.body, `value="B-1"`, ""), ">B-1<") || strings.Contains(got.body, `"B-1"`) && !strings.Contains(path, "?q=") {
-			t.Errorf("%s: %d %s", path, got.status, got.body)
+		if got := b.get(path); got.Status != http.StatusOK || strings.Contains(strings.ReplaceAll(got.Body, `value="B-1"`, ""), ">B-1<") || strings.Contains(got.Body, `"B-1"`) && !strings.Contains(path, "?q=") {
+			t.Errorf("%s: %d %s", path, got.Status, got.Body)
 		}
 	}
-	after, err := s.orders.Get(t.Context(), theirs, order.ByReference("B-1"))
-	s.noError(err)
+	after, err := s.Orders.Get(t.Context(), theirs, order.ByReference("B-1"))
+	testenv.NoError(s.T, err)
 	if after.Revision != whole.Revision {
 		t.Error("the order of another merchant has changed")
 	}
@@ -202,7 +204,7 @@ func TestOverview(t *testing.T) {
 		documents = append(documents, newOrder(n+1, "A-"+string(rune('a'+n)), func(document map[string]any) {
 			document["state"] = []string{"registered", "in-processing", "delivered-to-customer"}[n%3]
 			if n == 0 {
-				document["expiresAt"] = startOfTime.Add(30 * time.Minute).Format(time.RFC3339)
+				document["expiresAt"] = apptest.StartOfTime.Add(30 * time.Minute).Format(time.RFC3339)
 			}
 		}))
 	}
@@ -210,13 +212,13 @@ func TestOverview(t *testing.T) {
 	b := s.signedIn(s.token)
 	got := b.get("/console")
 	got.expect(t, http.StatusOK, `<span class="left late">30 min</span>`, "1 d 16 h", "12 orders", `<rect class="bar-new"`)
-	if n := strings.Count(got.body, `<span class="count">4</span>`); n != 3 {
-		t.Errorf("%d states have 4 orders, want 3: %s", n, got.body)
+	if n := strings.Count(got.Body, `<span class="count">4</span>`); n != 3 {
+		t.Errorf("%d states have 4 orders, want 3: %s", n, got.Body)
 	}
-	if n := strings.Count(got.body, "#files"); n != 4 {
+	if n := strings.Count(got.Body, "#files"); n != 4 {
 		t.Errorf("%d orders lack an invoice, want 4", n)
 	}
-	s.pass(time.Hour)
+	s.Pass(time.Hour)
 	b.get("/console").expect(t, http.StatusOK, "Time is over")
 	s.signedIn(s.otherToken).get("/console").expect(t, http.StatusOK, "No order waits", "0 orders")
 }

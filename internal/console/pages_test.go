@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // hostile are texts that break out of a page that does not escape them, or that no
@@ -55,18 +56,18 @@ func TestHostileData(t *testing.T) {
 	}
 	for _, path := range paths {
 		got := b.get(path)
-		if got.status != http.StatusOK && got.status != http.StatusBadRequest {
-			t.Errorf("%s: status %d", path, got.status)
+		if got.Status != http.StatusOK && got.Status != http.StatusBadRequest {
+			t.Errorf("%s: status %d", path, got.Status)
 		}
 		for _, text := range []string{"<script>alert", "<img src=x", "<svg onload", `href="javascript:`, `href="=1`, "49</"} {
-			if strings.Contains(got.body, text) {
+			if strings.Contains(got.Body, text) {
 				t.Errorf("%s has %s", path, text)
 			}
 		}
 		checkPage(t, path, got)
 	}
 	got := b.get("/console/orders/H-i")
-	if !strings.Contains(got.body, strings.Repeat("Ω", 10_000)) {
+	if !strings.Contains(got.Body, strings.Repeat("Ω", 10_000)) {
 		t.Error("a long text is cut")
 	}
 }
@@ -85,14 +86,14 @@ func checkPage(t *testing.T, path string, got page) {
 		"Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; " +
 			"form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
 	} {
-		if value := got.header.Get(name); value != want {
+		if value := got.Header.Get(name); value != want {
 			t.Errorf("%s: %s is %q, want %q", path, name, value, want)
 		}
 	}
-	if found := elsewhere.FindString(got.body); found != "" {
+	if found := elsewhere.FindString(got.Body); found != "" {
 		t.Errorf("%s loads from elsewhere: %s", path, found)
 	}
-	for _, found := range inlineScript.FindAllString(got.body, -1) {
+	for _, found := range inlineScript.FindAllString(got.Body, -1) {
 		if !strings.Contains(found, " src=") {
 			t.Errorf("%s has an inline script or style: %s", path, found)
 		}
@@ -108,13 +109,13 @@ func TestPages(t *testing.T) {
 		checkPage(t, path, b.get(path))
 	}
 	checkPage(t, "/", s.browser().get("/"))
-	if got := b.get("/nothing"); !strings.HasPrefix(got.header.Get("Content-Type"), "application/json") {
-		t.Errorf("a path outside the console gets %s", got.header.Get("Content-Type"))
+	if got := b.get("/nothing"); !strings.HasPrefix(got.Header.Get("Content-Type"), "application/json") {
+		t.Errorf("a path outside the console gets %s", got.Header.Get("Content-Type"))
 	}
-	for _, name := range regexp.MustCompile(`/console/assets/[a-z.]+\?v=[0-9a-f]+`).FindAllString(b.get("/console").body, -1) {
+	for _, name := range regexp.MustCompile(`/console/assets/[a-z.]+\?v=[0-9a-f]+`).FindAllString(b.get("/console").Body, -1) {
 		got := s.browser().get(name)
-		if got.status != http.StatusOK || got.header.Get("Cache-Control") != "public, max-age=31536000, immutable" || got.header.Get("Content-Type") == "" {
-			t.Errorf("%s: %d %v", name, got.status, got.header)
+		if got.Status != http.StatusOK || got.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" || got.Header.Get("Content-Type") == "" {
+			t.Errorf("%s: %d %v", name, got.Status, got.Header)
 		}
 	}
 	b.get("/console/assets/none.css").expect(t, http.StatusNotFound)
@@ -127,7 +128,7 @@ func TestDamagedFile(t *testing.T) {
 	s := start(t, newOrder(1, "A-1"))
 	b := s.signedIn(s.token)
 	b.upload(orderPage, "a.pdf", "content")
-	s.noError(s.removeFile(order.InvoicePath("A-1", "a.pdf")))
+	testenv.NoError(s.T, s.Disk.Remove(t.Context(), order.InvoicePath("A-1", "a.pdf")))
 	got := b.get(orderPage + "/files/a.pdf")
 	got.expect(t, http.StatusInternalServerError, "Something went wrong")
 	checkPage(t, "a damaged file", got)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/webhook"
 )
 
@@ -61,28 +62,28 @@ func (b *browser) crawl(t *testing.T, name, from string) (pages, forms map[strin
 		}
 		seen[path], seen[open[0]] = true, true
 		got := b.get(open[0])
-		if got.status == http.StatusSeeOther {
+		if got.Status == http.StatusSeeOther {
 			open = append(open, got.location())
 			continue
 		}
 		pages[path] = true
-		if got.status != http.StatusOK {
-			t.Errorf("%s: %s is linked and answers %d", name, open[0], got.status)
+		if got.Status != http.StatusOK {
+			t.Errorf("%s: %s is linked and answers %d", name, open[0], got.Status)
 			continue
 		}
-		if strings.HasPrefix(got.header.Get("Content-Type"), "text/html") {
+		if strings.HasPrefix(got.Header.Get("Content-Type"), "text/html") {
 			checkPage(t, open[0], got)
 		}
-		for _, found := range links.FindAllStringSubmatch(got.body, -1) {
+		for _, found := range links.FindAllStringSubmatch(got.Body, -1) {
 			open = append(open, html.UnescapeString(found[1]))
 		}
-		if _, filter, found := strings.Cut(got.body, `method="get"`); found {
+		if _, filter, found := strings.Cut(got.Body, `method="get"`); found {
 			filter, _, _ = strings.Cut(filter, "</form>")
 			for _, state := range states.FindAllStringSubmatch(filter, -1) {
 				open = append(open, path+"?state="+state[1])
 			}
 		}
-		for _, found := range actions.FindAllStringSubmatch(got.body, -1) {
+		for _, found := range actions.FindAllStringSubmatch(got.Body, -1) {
 			if action := found[1] + found[2]; !strings.HasSuffix(action, "/language") && !strings.HasSuffix(action, "/sign-out") {
 				forms[action] = true
 			}
@@ -98,40 +99,40 @@ func TestScopesAndLinks(t *testing.T) {
 	s := start(t, newOrder(1, "FIRST"))
 	s.signedIn(s.token).upload("/console/orders/FIRST", "a.pdf", "content")
 	hooks := webhook.Addition{MerchantID: ours, URL: "https://example.com/hook"}
-	_, err := s.webhooks.Add(t.Context(), order.ActorMerchant, hooks, webhook.ChangeOptions{})
-	s.noError(err)
+	_, err := s.Webhooks.Add(t.Context(), order.ActorMerchant, hooks, webhook.ChangeOptions{})
+	testenv.NoError(s.T, err)
 	disabled := false
-	_, err = s.webhooks.Change(t.Context(), order.ActorMerchant, webhook.Key{MerchantID: ours, ID: 1}, webhook.Change{Enabled: &disabled}, webhook.ChangeOptions{})
-	s.noError(err)
+	_, err = s.Webhooks.Change(t.Context(), order.ActorMerchant, webhook.Key{MerchantID: ours, ID: 1}, webhook.Change{Enabled: &disabled}, webhook.ChangeOptions{})
+	testenv.NoError(s.T, err)
 	check := func(name string, b *browser, scopes order.Scope, all map[string]pageScopes, allForms map[string]bool) map[string]bool {
 		pages, forms := map[string]bool{}, map[string]bool{}
-		if home := b.home(); b.get(home).status == http.StatusOK {
+		if home := b.home(); b.get(home).Status == http.StatusOK {
 			pages, forms = b.crawl(t, name, home)
 		}
 		for path, page := range all {
 			path = "/console" + path
-			want, status := page.allowed(scopes), b.get(path).status
+			want, status := page.allowed(scopes), b.get(path).Status
 			if got := status == http.StatusOK; got != want || pages[path] != want {
 				t.Errorf("%s: %s answers %d and is linked: %t, want %t", name, path, status, pages[path], want)
 			}
 		}
 		for action := range allForms {
-			if got := b.post(action, nil); (got.status == http.StatusForbidden) == forms[action] || got.status == http.StatusNotFound {
-				t.Errorf("%s: the form of %s is offered: %t, and answers %d", name, action, forms[action], got.status)
+			if got := b.post(action, nil); (got.Status == http.StatusForbidden) == forms[action] || got.Status == http.StatusNotFound {
+				t.Errorf("%s: the form of %s is offered: %t, and answers %d", name, action, forms[action], got.Status)
 			}
 		}
 		return forms
 	}
-	forms := check("merchant", s.signedIn(s.newToken(ours, order.MerchantScopes)), order.MerchantScopes, merchantPages, nil)
+	forms := check("merchant", s.signedIn(s.NewToken(ours, order.MerchantScopes)), order.MerchantScopes, merchantPages, nil)
 	for _, name := range order.MerchantScopes.Names() {
 		scope, err := order.ParseScopes([]string{name}, order.MerchantScopes)
-		s.noError(err)
-		check("merchant "+name, s.signedIn(s.newToken(ours, scope)), scope, merchantPages, forms)
+		testenv.NoError(s.T, err)
+		check("merchant "+name, s.signedIn(s.NewToken(ours, scope)), scope, merchantPages, forms)
 	}
 	forms = check("operator", s.operator(order.OperatorScopes), order.OperatorScopes, operatorPages, nil)
 	for _, name := range order.OperatorScopes.Names() {
 		scope, err := order.ParseScopes([]string{name}, order.OperatorScopes)
-		s.noError(err)
+		testenv.NoError(s.T, err)
 		check("operator "+name, s.operator(scope), scope, operatorPages, forms)
 	}
 }
@@ -139,7 +140,7 @@ func TestScopesAndLinks(t *testing.T) {
 // home returns the path of the page that a session begins with.
 func (b *browser) home() string {
 	path := "/console"
-	for got := b.get(path); got.status == http.StatusSeeOther; got = b.get(path) {
+	for got := b.get(path); got.Status == http.StatusSeeOther; got = b.get(path) {
 		path = got.location()
 	}
 	return path

@@ -8,50 +8,51 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
 )
 
 func TestSignIn(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	revoked := s.newToken(ours, order.DefaultScopes)
-	if _, err := s.tokens.Revoke(t.Context(), revoked); err != nil {
+	revoked := s.NewToken(ours, order.DefaultScopes)
+	if _, err := s.Tokens.Revoke(t.Context(), revoked); err != nil {
 		t.Fatal(err)
 	}
 	b := s.browser()
-	if got := b.get("/console"); got.status != http.StatusSeeOther || got.location() != "/?next=%2Fconsole" {
-		t.Errorf("without a session: %d to %q", got.status, got.location())
+	if got := b.get("/console"); got.Status != http.StatusSeeOther || got.location() != "/?next=%2Fconsole" {
+		t.Errorf("without a session: %d to %q", got.Status, got.location())
 	}
 	for text, problem := range map[string]string{
 		"": "Enter the token.", "x": "not valid", revoked: "not valid", strings.ToUpper(s.token): "not valid",
 	} {
 		got := b.post("/", url.Values{"token": {text}})
-		if got.status != http.StatusForbidden && got.status != http.StatusBadRequest {
-			t.Errorf("%q: status %d", text, got.status)
+		if got.Status != http.StatusForbidden && got.Status != http.StatusBadRequest {
+			t.Errorf("%q: status %d", text, got.Status)
 		}
-		got.expect(t, got.status, problem, `aria-invalid="true"`)
-		if text != "" && text != "x" && strings.Contains(got.body, text) {
+		got.expect(t, got.Status, problem, `aria-invalid="true"`)
+		if text != "" && text != "x" && strings.Contains(got.Body, text) {
 			t.Errorf("the page repeats the token %q", text)
 		}
 	}
 	got := b.post("/", url.Values{"token": {" " + s.token + "\n"}, "next": {"/console/orders?state=registered&page=2"}})
-	if got.status != http.StatusSeeOther || got.location() != "/console/orders?state=registered&page=2" {
-		t.Errorf("signed in: %d to %q", got.status, got.location())
+	if got.Status != http.StatusSeeOther || got.location() != "/console/orders?state=registered&page=2" {
+		t.Errorf("signed in: %d to %q", got.Status, got.location())
 	}
-	if cookie := got.header.Get("Set-Cookie"); !strings.HasPrefix(cookie, "session=") || !strings.HasSuffix(cookie, "; Path=/; HttpOnly; SameSite=Lax") {
+	if cookie := got.Header.Get("Set-Cookie"); !strings.HasPrefix(cookie, "session=") || !strings.HasSuffix(cookie, "; Path=/; HttpOnly; SameSite=Lax") {
 		t.Errorf("Set-Cookie: %s", cookie)
 	}
 	b.get("/console").expect(t, http.StatusOK, "Store", "Overview")
 	if got := b.get("/"); got.location() != "/console" {
 		t.Errorf("the sign-in leads who is signed in to %q", got.location())
 	}
-	old := b.client.Jar.Cookies(mustURL(t, s.url))
+	old := b.client.Jar.Cookies(mustURL(t, s.URL))
 	if got := b.post("/console/sign-out", nil); got.location() != "/" {
-		t.Errorf("signed out: %d to %q", got.status, got.location())
+		t.Errorf("signed out: %d to %q", got.Status, got.location())
 	}
-	b.client.Jar.SetCookies(mustURL(t, s.url), old)
-	if got := b.get("/console"); got.status != http.StatusSeeOther {
-		t.Errorf("the cookie of a session that ended: %d", got.status)
+	b.client.Jar.SetCookies(mustURL(t, s.URL), old)
+	if got := b.get("/console"); got.Status != http.StatusSeeOther {
+		t.Errorf("the cookie of a session that ended: %d", got.Status)
 	}
 }
 
@@ -84,28 +85,28 @@ func TestNext(t *testing.T) {
 func TestSessionEnds(t *testing.T) {
 	t.Parallel()
 	s := start(t, newOrder(1, "A-1"))
-	ended := func(b *browser) bool { return b.get("/console/orders/A-1").status == http.StatusSeeOther }
+	ended := func(b *browser) bool { return b.get("/console/orders/A-1").Status == http.StatusSeeOther }
 	idle, used := s.signedIn(s.token), s.signedIn(s.token)
-	expiring, _, err := s.tokens.Create(t.Context(), ours, order.DefaultScopes, 3*time.Hour)
-	s.noError(err)
+	expiring, _, err := s.Tokens.Create(t.Context(), ours, order.DefaultScopes, 3*time.Hour)
+	testenv.NoError(s.T, err)
 	short := s.signedIn(expiring)
 	for range 3 {
-		s.pass(7 * time.Hour)
+		s.Pass(7 * time.Hour)
 		if ended(used) {
-			t.Fatalf("a session in use ended at %s", s.now())
+			t.Fatalf("a session in use ended at %s", s.Now())
 		}
 	}
 	if !ended(idle) || !ended(short) {
 		t.Errorf("idle session ended: %t, that of an expired token: %t", ended(idle), ended(short))
 	}
 	for referer, want := range map[string]string{
-		"": "/console/orders/A-1", s.url + "/console/orders/A-1/accept": "/console/orders/A-1", s.url + "/console/orders?page=2": "/console/orders?page=2",
+		"": "/console/orders/A-1", s.URL + "/console/orders/A-1/accept": "/console/orders/A-1", s.URL + "/console/orders?page=2": "/console/orders?page=2",
 	} {
 		short.header = http.Header{"Referer": {referer}}
 		signIn := short.post("/console/orders/A-1/accept", nil)
 		_, next, _ := strings.Cut(signIn.location(), "/?next=")
 		next, err := url.QueryUnescape(next)
-		s.noError(err)
+		testenv.NoError(s.T, err)
 		page := s.browser().post("/", url.Values{"token": {s.token}, "next": {next}}).location()
 		if got := short.get(page).location(); !strings.HasPrefix(got, "/?") {
 			page = got
@@ -115,15 +116,15 @@ func TestSessionEnds(t *testing.T) {
 		}
 	}
 	for range 24 {
-		s.pass(7 * time.Hour)
+		s.Pass(7 * time.Hour)
 		ended(used)
 	}
 	if !ended(used) {
 		t.Error("a session lasts longer than 7 days")
 	}
-	text := s.newToken(ours, order.DefaultScopes)
+	text := s.NewToken(ours, order.DefaultScopes)
 	b := s.signedIn(text)
-	if _, err := s.tokens.Revoke(t.Context(), text); err != nil {
+	if _, err := s.Tokens.Revoke(t.Context(), text); err != nil {
 		t.Fatal(err)
 	}
 	if !ended(b) {
@@ -138,7 +139,7 @@ func TestHTTPS(t *testing.T) {
 	s := startAt(t, "https://shop.example/orders/", newOrder(1, "A-1"))
 	b := s.browser()
 	got := b.post("/", url.Values{"token": {s.token}})
-	cookie := got.header.Get("Set-Cookie")
+	cookie := got.Header.Get("Set-Cookie")
 	if !strings.HasPrefix(cookie, "__Host-session=") || !strings.HasSuffix(cookie, "; Path=/; HttpOnly; Secure; SameSite=Lax") {
 		t.Errorf("Set-Cookie: %s", cookie)
 	}
@@ -150,8 +151,8 @@ func TestHTTPS(t *testing.T) {
 	b.header.Set("Cookie", value)
 	b.get("/console").expect(t, http.StatusOK, `href="/orders/console/orders/A-1"`, `action="/orders/console/sign-out"`)
 	b.header.Set("Cookie", strings.TrimPrefix(value, "__Host-"))
-	if got := b.get("/console"); got.status != http.StatusSeeOther {
-		t.Errorf("a cookie that http could set is taken: %d", got.status)
+	if got := b.get("/console"); got.Status != http.StatusSeeOther {
+		t.Errorf("a cookie that http could set is taken: %d", got.Status)
 	}
 }
 
@@ -159,17 +160,17 @@ func TestLoginLink(t *testing.T) {
 	t.Parallel()
 	s := start(t, newOrder(1, "A-1"))
 	link := func() string {
-		created, err := s.sessions.NewLoginLink(t.Context(), ours, order.DefaultScopes, token.LoginLinkOptions{})
-		s.noError(err)
-		return strings.TrimPrefix(created.URL(s.url), s.url)
+		created, err := s.Sessions.NewLoginLink(t.Context(), ours, order.DefaultScopes, token.LoginLinkOptions{})
+		testenv.NoError(s.T, err)
+		return strings.TrimPrefix(created.URL(s.URL), s.URL)
 	}
 	first := link()
 	b := s.browser()
 	for range 2 { // a program that opens links does not use it up
 		b.get(first).expect(t, http.StatusOK, "<button", "works once")
 	}
-	if got := b.post(first, nil); got.status != http.StatusSeeOther || got.location() != "/console" {
-		t.Fatalf("the link: %d to %q", got.status, got.location())
+	if got := b.post(first, nil); got.Status != http.StatusSeeOther || got.location() != "/console" {
+		t.Fatalf("the link: %d to %q", got.Status, got.location())
 	}
 	b.get("/console/orders/A-1").expect(t, http.StatusOK, "A-1")
 	b.post(first, nil).expect(t, http.StatusForbidden, "has expired or was used")
@@ -177,22 +178,22 @@ func TestLoginLink(t *testing.T) {
 		s.browser().post(path, nil).expect(t, http.StatusForbidden, "has expired or was used")
 	}
 	late := link()
-	s.pass(15 * time.Minute)
+	s.Pass(15 * time.Minute)
 	s.browser().post(late, nil).expect(t, http.StatusForbidden, "has expired or was used")
 
-	tokens, err := s.tokens.List(t.Context(), token.Filter{})
-	s.noError(err)
+	tokens, err := s.Tokens.List(t.Context(), token.Filter{})
+	testenv.NoError(s.T, err)
 	made := tokens[len(tokens)-1]
 	if made.MerchantID != ours || made.Scopes != order.DefaultScopes || made.ExpiresAt.IsZero() {
 		t.Errorf("the token of the session is %+v", made)
 	}
 	b.post("/console/sign-out", nil)
-	tokens, err = s.tokens.List(t.Context(), token.Filter{})
-	s.noError(err)
+	tokens, err = s.Tokens.List(t.Context(), token.Filter{})
+	testenv.NoError(s.T, err)
 	if tokens[len(tokens)-1].RevokedAt.IsZero() {
 		t.Error("the token of a login link is valid after the sign-out")
 	}
-	if _, err := s.sessions.NewLoginLink(t.Context(), 999, order.DefaultScopes, token.LoginLinkOptions{}); err == nil {
+	if _, err := s.Sessions.NewLoginLink(t.Context(), 999, order.DefaultScopes, token.LoginLinkOptions{}); err == nil {
 		t.Error("a link for a merchant that does not exist")
 	}
 }
@@ -202,7 +203,7 @@ func TestSuspended(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	b := s.signedIn(s.token)
-	if _, err := s.orders.SuspendMerchant(t.Context(), ours, "unpaid", order.MerchantOptions{}); err != nil {
+	if _, err := s.Orders.SuspendMerchant(t.Context(), ours, "unpaid", order.MerchantOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	b.get("/console").expect(t, http.StatusForbidden, "suspended")
@@ -213,21 +214,21 @@ func TestSuspended(t *testing.T) {
 func TestScopes(t *testing.T) {
 	t.Parallel()
 	s := start(t, newOrder(1, "A-1"))
-	b := s.signedIn(s.newToken(ours, order.ScopeOrdersRead))
+	b := s.signedIn(s.NewToken(ours, order.ScopeOrdersRead))
 	got := b.get("/console/orders/A-1")
 	got.expect(t, http.StatusOK)
 	for _, action := range []string{"/accept", "/reject", "/files"} {
-		if strings.Contains(got.body, `action="/console/orders/A-1`+action+`"`) {
+		if strings.Contains(got.Body, `action="/console/orders/A-1`+action+`"`) {
 			t.Errorf("the page offers %s", action)
 		}
-		if got := b.post("/console/orders/A-1"+action, nil); got.status != http.StatusForbidden {
-			t.Errorf("%s: status %d", action, got.status)
+		if got := b.post("/console/orders/A-1"+action, nil); got.Status != http.StatusForbidden {
+			t.Errorf("%s: status %d", action, got.Status)
 		}
 	}
-	none := s.signedIn(s.newToken(ours, order.ScopeOrdersWrite))
+	none := s.signedIn(s.NewToken(ours, order.ScopeOrdersWrite))
 	for _, path := range []string{"/console", "/console/orders", "/console/orders/A-1", "/console/orders.csv", "/console/live"} {
-		if got := none.get(path); got.status != http.StatusForbidden {
-			t.Errorf("%s without orders:read: status %d", path, got.status)
+		if got := none.get(path); got.Status != http.StatusForbidden {
+			t.Errorf("%s without orders:read: status %d", path, got.Status)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 var tokenText = regexp.MustCompile(`mop?_[0-9A-Za-z]{39}`)
@@ -31,24 +32,24 @@ func TestTokens(t *testing.T) {
 	form.Set("label", "<b>till</b>")
 	created := b.post(list, form)
 	created.expect(t, http.StatusOK, "not shown again", "&lt;b&gt;till&lt;/b&gt;")
-	text := tokenText.FindString(created.body)
-	if again := b.post(list, form); tokenText.MatchString(again.body) {
+	text := tokenText.FindString(created.Body)
+	if again := b.post(list, form); tokenText.MatchString(again.Body) {
 		t.Error("a double click shows the text again")
 	}
 	s.signedIn(text).get("/console/orders").expect(t, http.StatusOK)
 	s.signedIn(text).get(list).expect(t, http.StatusForbidden)
 
-	grant, err := s.tokens.Authenticate(t.Context(), text, netip.Addr{})
-	s.noError(err)
+	grant, err := s.Tokens.Authenticate(t.Context(), text, netip.Addr{})
+	testenv.NoError(s.T, err)
 	one := list + "/" + strconv.FormatInt(grant.ID, 10)
 	other.get(one+"/revoke").expect(t, http.StatusNotFound)
 	other.post(one+"/revoke", url.Values{"key": form["key"]}).expect(t, http.StatusNotFound)
-	key := hiddenField.FindStringSubmatch(b.get(one + "/rotate").body)[2]
+	key := hiddenField.FindStringSubmatch(b.get(one + "/rotate").Body)[2]
 	rotated := b.post(one+"/rotate", url.Values{"key": {key}, "overlap": {"1"}})
 	rotated.expect(t, http.StatusOK, "not shown again", "is valid until")
-	key = hiddenField.FindStringSubmatch(b.get(one + "/revoke").body)[2]
+	key = hiddenField.FindStringSubmatch(b.get(one + "/revoke").Body)[2]
 	b.post(one+"/revoke", url.Values{"key": {key}}).expect(t, http.StatusSeeOther)
-	if _, err := s.tokens.Authenticate(t.Context(), text, netip.Addr{}); err == nil {
+	if _, err := s.Tokens.Authenticate(t.Context(), text, netip.Addr{}); err == nil {
 		t.Error("the revoked token is valid")
 	}
 	s.browser().post("/", url.Values{"token": {text}}).expect(t, http.StatusForbidden)

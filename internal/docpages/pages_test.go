@@ -1,7 +1,6 @@
 package docpages_test
 
 import (
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -9,50 +8,27 @@ import (
 	"testing"
 
 	"merchantorders/docs"
-	"merchantorders/internal/docpages"
-	"merchantorders/internal/web"
+	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/config"
+	"merchantorders/internal/testenv"
 	"merchantorders/openapi"
 )
 
 // below is the path below which a proxy serves the service in these tests.
 const below = "/shop"
 
-// serve starts a server of the pages.
-func serve(t *testing.T) *httptest.Server {
+// start starts a service behind such a proxy, and returns the address of the proxy.
+func start(t *testing.T) (url string) {
 	t.Helper()
-	router := web.NewRouter(web.RouterConfig{}, docpages.DocumentRoutes(),
-		docpages.PageRoutes("https://orders.example.com"+below), web.RouteGroup{Errors: web.EncodeMessage})
-	server := httptest.NewServer(http.StripPrefix(below, router))
-	t.Cleanup(server.Close)
-	return server
+	s := apptest.New(t, apptest.Setup{Settings: config.Config{BaseURL: "https://orders.example.com" + below}})
+	proxy := httptest.NewServer(http.StripPrefix(below, s.Handler))
+	t.Cleanup(proxy.Close)
+	return proxy.URL
 }
 
-type response struct {
-	status int
-	header http.Header
-	body   string
-}
-
-func get(t *testing.T, server *httptest.Server, path string, header map[string]string) response {
+func get(t *testing.T, url string, header ...string) testenv.Response {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Accept-Encoding", "identity")
-	for name, value := range header {
-		request.Header.Set(name, value)
-	}
-	got, err := server.Client().Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer got.Body.Close()
-	body, err := io.ReadAll(got.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return response{got.StatusCode, got.Header, string(body)}
+	return testenv.Send(t, "", http.MethodGet, url, "", header...)
 }
 
 // paths are the paths of all pages.
@@ -77,15 +53,15 @@ var (
 // that it has nothing inline, and that every link leads to a page of the service.
 func TestPages(t *testing.T) {
 	t.Parallel()
-	server := serve(t)
+	server := start(t)
 	for _, address := range paths(t) {
 		t.Run(address, func(t *testing.T) {
 			t.Parallel()
-			page := get(t, server, address, nil)
-			if page.status != 200 || page.header.Get("Content-Type") != "text/html; charset=utf-8" {
-				t.Fatalf("status %d, %s", page.status, page.header.Get("Content-Type"))
+			page := get(t, server+address)
+			if page.Status != 200 || page.Header.Get("Content-Type") != "text/html; charset=utf-8" {
+				t.Fatalf("status %d, %s", page.Status, page.Header.Get("Content-Type"))
 			}
-			policy := page.header.Get("Content-Security-Policy")
+			policy := page.Header.Get("Content-Security-Policy")
 			if !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "frame-ancestors 'none'") || strings.Contains(policy, "script-src 'self' 'unsafe") {
 				t.Errorf("policy %q", policy)
 			}
@@ -93,17 +69,17 @@ func TestPages(t *testing.T) {
 				t.Errorf("scripts are allowed: %t", scripts)
 			}
 			for header, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"} {
-				if got := page.header.Get(header); got != want {
+				if got := page.Header.Get(header); got != want {
 					t.Errorf("%s is %q", header, got)
 				}
 			}
-			if found := inlineForm.FindString(page.body); found != "" {
+			if found := inlineForm.FindString(page.Body); found != "" {
 				t.Errorf("the page has something inline: %q", found)
 			}
-			if !strings.Contains(page.body, `<meta name="viewport" content="width=device-width, initial-scale=1">`) || !strings.Contains(page.body, "<title>") {
+			if !strings.Contains(page.Body, `<meta name="viewport" content="width=device-width, initial-scale=1">`) || !strings.Contains(page.Body, "<title>") {
 				t.Error("the page has no viewport or no title")
 			}
-			for _, link := range linkForm.FindAllStringSubmatch(page.body, -1) {
+			for _, link := range linkForm.FindAllStringSubmatch(page.Body, -1) {
 				follow(t, server, address, link[1])
 			}
 		})
@@ -111,7 +87,7 @@ func TestPages(t *testing.T) {
 }
 
 // follow checks that the target of a link exists.
-func follow(t *testing.T, server *httptest.Server, from, link string) {
+func follow(t *testing.T, server string, from, link string) {
 	t.Helper()
 	path, anchor, _ := strings.Cut(link, "#")
 	if path == "" {
@@ -121,11 +97,11 @@ func follow(t *testing.T, server *httptest.Server, from, link string) {
 		t.Errorf("%q leads elsewhere", link)
 		return
 	}
-	target := get(t, server, path, nil)
-	if target.status != 200 {
-		t.Errorf("%q: status %d", link, target.status)
+	target := get(t, server+path)
+	if target.Status != 200 {
+		t.Errorf("%q: status %d", link, target.Status)
 	}
-	if anchor != "" && !strings.Contains(target.body, ` id="`+anchor+`"`) {
+	if anchor != "" && !strings.Contains(target.Body, ` id="`+anchor+`"`) {
 		t.Errorf("%q: no such place on the page", link)
 	}
 }
@@ -134,9 +110,9 @@ func follow(t *testing.T, server *httptest.Server, from, link string) {
 // alternative, and not its Mermaid source.
 func TestStateDiagram(t *testing.T) {
 	t.Parallel()
-	server := serve(t)
+	server := start(t)
 	for _, page := range []string{"accepting", "operator"} {
-		body := get(t, server, below+"/docs/guide/"+page, nil).body
+		body := get(t, server+below+"/docs/guide/"+page).Body
 		if !strings.Contains(body, `<img src="`+below+`/docs/assets/states.svg" alt="The states`) {
 			t.Errorf("%s does not show the picture", page)
 		}
@@ -149,10 +125,10 @@ func TestStateDiagram(t *testing.T) {
 // TestNotFound requests paths without a page.
 func TestNotFound(t *testing.T) {
 	t.Parallel()
-	server := serve(t)
+	server := start(t)
 	for _, path := range []string{"/docs/guide", "/docs/guide/nothing", "/docs/reference/v3", "/docs/assets/pages.html", "/docs/assets/..%2Fpages.css", "/docs/nothing", "/openapi", "/openapi/v1", "/openapi/v3.yaml"} {
-		if got := get(t, server, below+path, nil); got.status != 404 || got.body != "{\"message\":\"Not Found\"}\n" {
-			t.Errorf("%s: status %d: %.100s", path, got.status, got.body)
+		if got := get(t, server+below+path); got.Status != 404 || got.Body != `{"message":"Not Found"}` {
+			t.Errorf("%s: status %d: %.100s", path, got.Status, got.Body)
 		}
 	}
 }
@@ -160,14 +136,14 @@ func TestNotFound(t *testing.T) {
 // TestNotModified requests what the client already has.
 func TestNotModified(t *testing.T) {
 	t.Parallel()
-	server := serve(t)
+	server := start(t)
 	for _, path := range []string{"/docs", "/docs/guide/errors", "/docs/assets/pages.css", "/docs/assets/swagger-ui.css", "/openapi/v2.json"} {
-		first := get(t, server, below+path, nil)
-		tag := first.header.Get("ETag")
+		first := get(t, server+below+path)
+		tag := first.Header.Get("ETag")
 		for condition, want := range map[string]int{tag: 304, "W/" + tag: 304, `"other", ` + tag: 304, "*": 304, `"other"`: 200} {
-			got := get(t, server, below+path, map[string]string{"If-None-Match": condition})
-			if got.status != want || want == 304 && got.body != "" || want == 200 && got.body != first.body {
-				t.Errorf("%s with %s: status %d, %d bytes", path, condition, got.status, len(got.body))
+			got := get(t, server+below+path, "If-None-Match", condition)
+			if got.Status != want || want == 304 && got.Body != "" || want == 200 && got.Body != first.Body {
+				t.Errorf("%s with %s: status %d, %d bytes", path, condition, got.Status, len(got.Body))
 			}
 		}
 	}
@@ -176,15 +152,15 @@ func TestNotModified(t *testing.T) {
 // TestDocumentsAreServed compares the served documents with the files.
 func TestDocumentsAreServed(t *testing.T) {
 	t.Parallel()
-	server := serve(t)
+	server := start(t)
 	for _, document := range openapi.Documents() {
 		for form, want := range map[string]struct{ text, mediaType string }{
 			"yaml": {string(document.YAML), "application/yaml"},
 			"json": {string(document.JSON), "application/json; charset=utf-8"},
 		} {
-			got := get(t, server, below+"/openapi/"+document.Name+"."+form, nil)
-			if got.status != 200 || got.body != want.text || got.header.Get("Content-Type") != want.mediaType {
-				t.Errorf("%s.%s: status %d, %s, %d bytes", document.Name, form, got.status, got.header.Get("Content-Type"), len(got.body))
+			got := get(t, server+below+"/openapi/"+document.Name+"."+form)
+			if got.Status != 200 || got.Body != strings.TrimSuffix(want.text, "\n") || got.Header.Get("Content-Type") != want.mediaType {
+				t.Errorf("%s.%s: status %d, %s, %d bytes", document.Name, form, got.Status, got.Header.Get("Content-Type"), len(got.Body))
 			}
 		}
 	}
