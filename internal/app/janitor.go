@@ -14,7 +14,7 @@ const (
 	usageInterval      = 10 * time.Second // of writing the last-used times of tokens
 	recordInterval     = time.Minute      // of deleting expired idempotency records
 	purgeInterval      = time.Hour        // of purging deleted files and deleting old orders
-	indexInterval      = 5 * time.Second  // of indexOrders
+	mergeInterval      = 5 * time.Second  // of moving the words of new orders to their periods
 	dueInterval        = 10 * time.Second // of canceling orders past their deadline
 	deliveriesInterval = time.Hour        // of deleting old deliveries from the log of webhooks
 )
@@ -34,24 +34,8 @@ func (b *Backend) expireReservations(ctx context.Context, before time.Time, log 
 	return logCount(log, "reservations of unfinished uploads expired", count, err)
 }
 
-// indexOrders does what an earlier version has left undone: it writes words of orders, and
-// counts the orders of merchants by state. Then it merges the words of new orders.
-func (b *Backend) indexOrders(ctx context.Context, log *slog.Logger) error {
-	indexed := 0
-	for {
-		n, err := b.DB.IndexOrders(ctx)
-		if err != nil {
-			return err
-		}
-		if indexed += n; n == 0 {
-			break
-		}
-	}
-	_ = logCount(log, "orders of an earlier version indexed for the search", indexed, nil)
-	counted, err := b.DB.CountOrders(ctx)
-	if err := logCount(log, "orders of merchants counted", counted, err); err != nil {
-		return err
-	}
+// mergeWords moves the staged words of new orders to their periods.
+func (b *Backend) mergeWords(ctx context.Context) error {
 	for {
 		if merged, err := b.DB.MergeWords(ctx); err != nil || !merged {
 			return err
@@ -80,7 +64,7 @@ func (s *server) startJanitor() (stop func()) {
 		_, err := s.Webhooks.DeleteOldDeliveries(ctx)
 		return err
 	})
-	group.every("index orders", indexInterval, true, func(ctx context.Context) error { return s.indexOrders(ctx, s.log) })
+	group.every("merge words", mergeInterval, true, s.mergeWords)
 	s.startOptionalJobs(group)
 	return group.stop
 }

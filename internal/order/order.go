@@ -85,7 +85,7 @@ type LockedOrder struct {
 	Reference      string
 	State          State
 	CreatedAt      time.Time
-	ExpiresAt      time.Time // zero: does not expire, or the order is not indexed yet
+	ExpiresAt      time.Time // zero: does not expire
 	Revision       int64
 	NextRevision   int64 // after a change
 	ActiveInvoices int   // active files and reservations

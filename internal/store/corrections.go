@@ -44,8 +44,9 @@ func (t *tx) Correct(ctx context.Context, locked order.LockedOrder, correction o
 // may change. The digest stays that of the imported document: importing that again
 // changes nothing.
 func (t *tx) rewrite(ctx context.Context, o *order.Order, details []byte) error {
-	return t.changeIndexed(ctx, o.MerchantID, o.LegacyID, func() error {
-		return t.update(ctx, errNoRow, `UPDATE orders SET phone = $1, details = $2, updated_at = $3, revision = $4
-			WHERE merchant_id = $5 AND legacy_id = $6`, o.Customer.Phone, details, o.UpdatedAt.Unix(), o.Revision, o.MerchantID, o.LegacyID)
+	return t.changeWords(ctx, o.MerchantID, o.LegacyID, func() error {
+		return t.update(ctx, errNoRow, `UPDATE orders SET phone = $1, expires_at = $2, details = $3, updated_at = $4, revision = $5
+			WHERE merchant_id = $6 AND legacy_id = $7`,
+			o.Customer.Phone, seconds(o.ExpiresAt), details, o.UpdatedAt.Unix(), o.Revision, o.MerchantID, o.LegacyID)
 	})
 }

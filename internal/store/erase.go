@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
-	"slices"
 	"strings"
 
 	"merchantorders/internal/order"
@@ -44,7 +43,7 @@ func (t *tx) EraseOrder(ctx context.Context, o order.LockedOrder, cause order.Ca
 	if details, err = orderpb.EncodeDetails(&whole); err != nil || erased && bytes.Equal(before, details) {
 		return false, err
 	}
-	err = t.changeIndexed(ctx, o.MerchantID, o.LegacyID, func() error {
+	err = t.changeWords(ctx, o.MerchantID, o.LegacyID, func() error {
 		return t.update(ctx, errNoRow, `UPDATE orders SET user_id = $1, email = $2, phone = NULL, first_name = $3, last_name = $4, company = $5,
 				digest = $6, details = $7, revision = $8
 			WHERE merchant_id = $9 AND legacy_id = $10`,
@@ -100,10 +99,6 @@ func (db *DB) EraseFileNames(ctx context.Context, merchantID, legacyID int64) er
 	})
 }
 
-// selectNotIndexed reads the e-mail addresses of orders that the search does not know
-// yet: those that a version without the search has written.
-const selectNotIndexed = `SELECT merchant_id, legacy_id, reference, email FROM orders WHERE indexed = 0`
-
 // CustomerOrders implements order.Store.
 func (db *DB) CustomerOrders(ctx context.Context, email string) ([]order.LockedOrder, error) {
 	var found []order.LockedOrder
@@ -119,18 +114,7 @@ func (db *DB) CustomerOrders(ctx context.Context, email string) ([]order.LockedO
 			}
 		}
 		if search.After = page.Next; page.Next == nil {
-			break
+			return found, nil
 		}
 	}
-	defer db.timed("customer")()
-	err := sqldb.Each(ctx, db.sql.WithoutTimeout(), selectNotIndexed, nil, func(rows sqldb.Rows) error {
-		var o order.LockedOrder
-		var stored string
-		err := rows.Scan(&o.MerchantID, &o.LegacyID, &o.Reference, &stored)
-		if strings.EqualFold(stored, email) && !slices.Contains(found, o) {
-			found = append(found, o)
-		}
-		return err
-	})
-	return found, db.readError("find the orders of a customer", err, nil)
 }

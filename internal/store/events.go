@@ -16,7 +16,7 @@ import (
 // Statements that read events. The entry of an invoice stays when its file is
 // deleted, so every event finds the file name.
 const (
-	eventFields  = `e.seq, e.mark, e.type, e.actor, e.at, e.from_state, e.to_state, e.reason, e.invoice_id, e.token_id, e.request_id, e.webhook_id`
+	eventFields  = `e.seq, e.nonce, e.type, e.actor, e.at, e.from_state, e.to_state, e.reason, e.invoice_id, e.token_id, e.request_id, e.webhook_id`
 	eventColumns = eventFields + `, o.legacy_id, o.reference, i.name`
 	joinInvoice  = ` LEFT JOIN invoices i ON i.merchant_id = e.merchant_id AND i.legacy_id = e.legacy_id AND i.id = e.invoice_id`
 
@@ -35,7 +35,7 @@ const (
 // an earlier event and the data version and the history of the same moment. A page
 // without events is a row too.
 func selectFeed(history string) string {
-	return `SELECT k.*, (SELECT mark FROM events WHERE merchant_id = $1 AND seq = $2), m.last_event, m.data_mark, ` + history + ` FROM merchants m
+	return `SELECT k.*, (SELECT nonce FROM events WHERE merchant_id = $1 AND seq = $2), m.last_event, m.data_nonce, ` + history + ` FROM merchants m
 	LEFT JOIN (SELECT ` + eventFields + `, e.legacy_id, COALESCE(o.reference,
 			(SELECT d.reference FROM deleted_orders d WHERE d.merchant_id = e.merchant_id AND d.legacy_id = e.legacy_id)) AS reference, i.name
 		FROM events e
@@ -205,7 +205,7 @@ func (db *DB) readEvents(ctx context.Context, text string, args []any, more ...a
 }
 
 // selectDataVersions is completed by Dialect.InList.
-const selectDataVersions = `SELECT id, last_event, data_mark FROM merchants WHERE suspended_at IS NULL AND id `
+const selectDataVersions = `SELECT id, last_event, data_nonce FROM merchants WHERE suspended_at IS NULL AND id `
 
 // DataVersions implements order.Store.
 func (db *DB) DataVersions(ctx context.Context, merchantIDs []int64) (map[int64]order.DataVersion, error) {
@@ -268,15 +268,14 @@ func (t *tx) takeEvents(ctx context.Context, merchantID int64, n int, moved stat
 // takeNumbers is the statement of takeEvents. The parameters of the states have their
 // numbers, and the others follow.
 var takeNumbers = fmt.Sprintf(`UPDATE merchants SET `+stateColumns(`in_state_%[1]d = in_state_%[1]d + $%[1]d`)+`,
-		last_event = last_event + $%[1]d, audit_seq = audit_seq + $%[1]d,
-		counted_mark = CASE WHEN counted_mark = data_mark THEN $%[2]d ELSE counted_mark END, data_mark = $%[2]d WHERE id = $%[3]d
+		last_event = last_event + $%[1]d, audit_seq = audit_seq + $%[1]d, data_nonce = $%[2]d WHERE id = $%[3]d
 	RETURNING last_event, audit_seq, (SELECT hash FROM audit WHERE merchant_id = $%[3]d AND seq = audit_seq - $%[1]d)`,
 	order.NumStates, order.NumStates+1, order.NumStates+2)
 
 // newNonce returns a random number, never 0.
 func newNonce() int64 { return 1 + rand.Int64N(math.MaxInt64) }
 
-var insertEvents = newBulkInsert("events", `merchant_id, seq, mark, type, actor, at, legacy_id, order_day,
+var insertEvents = newBulkInsert("events", `merchant_id, seq, nonce, type, actor, at, legacy_id, order_day,
 	from_state, to_state, reason, invoice_id, token_id, request_id`, "")
 
 // eventValues appends the values of a row of insertEvents.

@@ -19,7 +19,7 @@ func TestDataVersionsOfMany(t *testing.T) {
 		err := db.sql.InTx(t.Context(), func(q sqldb.Querier) error {
 			for i := range ids {
 				ids[i] = int64(i + 1)
-				if _, err := q.Exec(t.Context(), `INSERT INTO merchants (id, name, created_at, last_event, data_mark) VALUES ($1, $2, 0, $3, 7)`,
+				if _, err := q.Exec(t.Context(), `INSERT INTO merchants (id, name, created_at, last_event, data_nonce) VALUES ($1, $2, 0, $3, 7)`,
 					ids[i], fmt.Sprintf("Merchant %d", ids[i]), 10*ids[i]); err != nil {
 					return err
 				}

@@ -201,8 +201,8 @@ func (i *importItem) compareWith(legacyID int64, same bool) {
 }
 
 var insertOrders = newBulkInsert("orders", `merchant_id, legacy_id, reference, state, created_at, updated_at,
-	currency, country_code, total, has_invoice, user_id, email, phone, first_name, last_name, company,
-	revision, active_invoices, digest, details, expires_at, indexed`, "")
+	expires_at, currency, country_code, total, has_invoice, user_id, email, phone, first_name, last_name, company,
+	revision, active_invoices, digest, details`, "")
 
 // insertOrders inserts orders of one merchant.
 func (in *importTx) insertOrders(ctx context.Context, items []*importItem) error {
@@ -214,9 +214,8 @@ func (in *importTx) insertOrders(ctx context.Context, items []*importItem) error
 			hasInvoice = 1
 		}
 		values = append(values, o.MerchantID, item.legacyID, o.Reference, int64(o.State), o.CreatedAt.Unix(), seconds(o.UpdatedAt),
-			o.Currency, o.CountryCode, o.Total, hasInvoice, c.UserID, c.Email, c.Phone, c.FirstName, c.LastName, c.Company,
-			order.NextRevision(0), 0, item.Digest[:], item.details,
-			seconds(o.ExpiresAt), 1)
+			seconds(o.ExpiresAt), o.Currency, o.CountryCode, o.Total, hasInvoice, c.UserID, c.Email, c.Phone, c.FirstName, c.LastName, c.Company,
+			order.NextRevision(0), 0, item.Digest[:], item.details)
 	}
 	return in.insert(ctx, insertOrders, values)
 }

@@ -20,7 +20,7 @@ type indexSource struct {
 
 var _ pageindex.Source = indexSource{}
 
-const selectDataVersion = `SELECT last_event, data_mark FROM merchants WHERE id = $1`
+const selectDataVersion = `SELECT last_event, data_nonce FROM merchants WHERE id = $1`
 
 // Version returns the data version, the zero version of a merchant that does not
 // exist.
@@ -56,8 +56,8 @@ func (s indexSource) DayCounts(ctx context.Context) ([]pageindex.DayCount, order
 // order's key. Scan returns an error for the NULL of an order that is missing. An event
 // without an order, whose legacy id is 0, changes no state.
 const (
-	selectDeltas       = `SELECT seq, mark, from_state, to_state, order_day` + fromDeltas
-	selectDeltasByKeys = `SELECT seq, mark, from_state, to_state, order_day, legacy_id,
+	selectDeltas       = `SELECT seq, nonce, from_state, to_state, order_day` + fromDeltas
+	selectDeltasByKeys = `SELECT seq, nonce, from_state, to_state, order_day, legacy_id,
 		COALESCE((SELECT o.created_at FROM orders o WHERE o.merchant_id = $1 AND o.legacy_id = events.legacy_id),
 			(SELECT d.created_at FROM deleted_orders d WHERE d.merchant_id = $1 AND d.legacy_id = events.legacy_id),
 			CASE legacy_id WHEN 0 THEN 0 END)` + fromDeltas

@@ -142,7 +142,7 @@ func makePage(filter order.Filter, at pageindex.Position, orders []order.Summary
 
 // dataVersion are two columns with a merchant's data version, in the snapshot of
 // the statement that they are part of.
-const dataVersion = `(SELECT last_event FROM merchants WHERE id = $1), (SELECT data_mark FROM merchants WHERE id = $1)`
+const dataVersion = `(SELECT last_event FROM merchants WHERE id = $1), (SELECT data_nonce FROM merchants WHERE id = $1)`
 
 // pageStatement returns the statement that reads a page, and its arguments. Each
 // row ends with the data version.

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/store/orderpb"
 	"merchantorders/internal/store/sqldb"
 )
 
@@ -23,22 +22,18 @@ func (db *DB) DayCounts(ctx context.Context, merchantID int64, from order.Day) (
 }
 
 // selectOldestNew reads the oldest orders in the state registered.
-var selectOldestNew = `SELECT ` + summaryColumns + `, o.details FROM orders o
+var selectOldestNew = `SELECT ` + summaryColumns + `, o.expires_at FROM orders o
 	WHERE o.merchant_id = $1 AND o.state = ` + literal(order.Registered) + ` ORDER BY o.created_at, o.legacy_id LIMIT $2+0`
 
 // Unanswered implements order.Store.
 func (db *DB) Unanswered(ctx context.Context, merchantID int64, limit int) ([]order.UnansweredOrder, error) {
 	defer db.timed("unanswered")()
 	var row summaryRow
-	var details sql.RawBytes
-	dest := append(row.dest(), &details)
+	var expiresAt sql.NullInt64
+	dest := append(row.dest(), &expiresAt)
 	orders, err := sqldb.All(ctx, db.sql, selectOldestNew, []any{merchantID, limit}, func(rows sqldb.Rows) (order.UnansweredOrder, error) {
-		if err := rows.Scan(dest...); err != nil {
-			return order.UnansweredOrder{}, err
-		}
-		var whole order.Order
-		err := orderpb.DecodeDetails(details, &whole)
-		return order.UnansweredOrder{Summary: row.summary(), ExpiresAt: whole.ExpiresAt}, err
+		err := rows.Scan(dest...)
+		return order.UnansweredOrder{Summary: row.summary(), ExpiresAt: timeOf(expiresAt)}, err
 	})
 	return orders, db.readError("read unanswered orders", err, nil)
 }

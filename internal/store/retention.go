@@ -34,11 +34,11 @@ func (t *tx) DeleteOrder(ctx context.Context, o order.LockedOrder, cause order.C
 	if err := t.QueryRow(ctx, countStoredFiles, []any{o.MerchantID, o.LegacyID}, &files); err != nil || files > 0 {
 		return false, err
 	}
-	indexed, err := t.readIndexed(ctx, o.MerchantID, o.LegacyID)
+	words, err := t.readWords(ctx, o.MerchantID, o.LegacyID)
 	if err != nil {
 		return false, err
 	}
-	if err := t.db.words.Delete(ctx, t, indexed.words); err != nil {
+	if err := t.db.words.Delete(ctx, t, words); err != nil {
 		return false, err
 	}
 	if err := t.eraseTraces(ctx, o); err != nil {

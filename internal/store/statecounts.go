@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -12,9 +10,7 @@ import (
 )
 
 // The row of a merchant has the numbers of its orders in each state, so that numbers of
-// all merchants cost one row for each. They are valid if counted_mark is data_mark: a
-// version without these columns changes only data_mark. Until CountOrders counts again,
-// readers then add up the day counts.
+// all merchants cost one row for each.
 
 // stateCounts are numbers of orders by state. Index 0 has no meaning.
 type stateCounts [order.NumStates]int64
@@ -36,23 +32,15 @@ func stateColumns(format string) string {
 	return strings.Join(columns, ", ")
 }
 
-// Expressions about a merchant m; %[1]d is the number of the state.
-const (
-	countDays    = `(SELECT COALESCE(SUM(d.orders), 0) FROM order_days d WHERE d.merchant_id = m.id AND d.state = %[1]d)`
-	countOfState = `CASE WHEN m.counted_mark = m.data_mark THEN m.in_state_%[1]d ELSE ` + countDays + ` END`
-)
-
 var (
-	selectOrderCounts = `SELECT ` + stateColumns(`CAST(COALESCE(SUM(`+countOfState+`), 0) AS BIGINT)`) + ` FROM merchants m`
-	selectUnanswered  = `SELECT c.id, c.orders FROM (SELECT m.id, CAST(` + fmt.Sprintf(countOfState, order.Registered) + ` AS BIGINT) AS orders FROM merchants m) c
-		WHERE c.orders > 0 AND (c.orders < $1 OR c.orders = $1 AND c.id > $2) ORDER BY c.orders DESC, c.id LIMIT $3+0`
+	selectOrderCounts = `SELECT ` + stateColumns(`CAST(COALESCE(SUM(in_state_%[1]d), 0) AS BIGINT)`) + ` FROM merchants`
+	selectUnanswered  = fmt.Sprintf(`SELECT id, in_state_%[1]d FROM merchants
+		WHERE in_state_%[1]d > 0 AND (in_state_%[1]d < $1 OR in_state_%[1]d = $1 AND id > $2) ORDER BY in_state_%[1]d DESC, id LIMIT $3+0`, order.Registered)
 
-	selectStateCounts = `SELECT ` + stateColumns(`in_state_%[1]d`) + ` FROM merchants WHERE id = $1 AND counted_mark = data_mark`
-
-	selectUncounted = `SELECT id FROM merchants WHERE counted_mark <> data_mark ORDER BY id`
-	// The merchant's number instead of m.id tells a cluster that one node has all rows.
-	updateCounts = `UPDATE merchants SET counted_mark = data_mark, ` +
-		stateColumns(`in_state_%[1]d = `+strings.ReplaceAll(countDays, "m.id", "$1")) + ` WHERE id = $1`
+	selectStateCounts = `SELECT ` + stateColumns(`in_state_%[1]d`) + ` FROM merchants WHERE id = $1`
+	// A cluster runs it on one node, because each table has the merchant's number.
+	updateCounts = `UPDATE merchants SET ` +
+		stateColumns(`in_state_%[1]d = (SELECT COALESCE(SUM(orders), 0) FROM order_days WHERE merchant_id = $1 AND state = %[1]d)`) + ` WHERE id = $1`
 )
 
 // readOrderCounts returns how many orders are in each state. Every state has an entry.
@@ -77,14 +65,9 @@ func readStateCounts(ctx context.Context, q sqldb.Querier, text string, args []a
 	return counts, nil
 }
 
-// ReadStateCounts returns the numbers in a merchant's row, for maintenance commands. It
-// returns nil if they are not valid.
+// ReadStateCounts returns the numbers in a merchant's row, for maintenance commands.
 func ReadStateCounts(ctx context.Context, q sqldb.Querier, merchantID int64) (map[order.State]int64, error) {
-	counts, err := readStateCounts(ctx, q, selectStateCounts, []any{merchantID})
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
-	return counts, err
+	return readStateCounts(ctx, q, selectStateCounts, []any{merchantID})
 }
 
 // WriteStateCounts adds up the day counts of a merchant, whose row must be locked, and
@@ -92,27 +75,4 @@ func ReadStateCounts(ctx context.Context, q sqldb.Querier, merchantID int64) (ma
 func WriteStateCounts(ctx context.Context, q sqldb.Querier, merchantID int64) error {
 	_, err := q.Exec(ctx, updateCounts, merchantID)
 	return err
-}
-
-// CountOrders counts the orders of merchants whose numbers are not valid, and returns how
-// many merchants these were.
-func (db *DB) CountOrders(ctx context.Context) (int, error) {
-	merchants, err := sqldb.Column[int64](ctx, db.sql, selectUncounted)
-	if err != nil {
-		return 0, db.readError("find merchants to count orders of", err, nil)
-	}
-	for i, id := range merchants {
-		err := db.inTx(ctx, "count", func(t *tx) error {
-			// A change writes day counts and then locks the merchant. A statement after
-			// the lock sees those of every change that is in data_mark.
-			if err := t.QueryRow(ctx, `SELECT id FROM merchants WHERE id = $1`+t.db.dialect.RowLock, []any{id}, &id); err != nil {
-				return err
-			}
-			return WriteStateCounts(ctx, t, id)
-		})
-		if err != nil {
-			return i, err
-		}
-	}
-	return len(merchants), nil
 }

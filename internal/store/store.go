@@ -103,11 +103,11 @@ func OpenPostgres(ctx context.Context, url string, options Options) (*DB, error)
 	return New(db, options), nil
 }
 
-// SQLiteVersion and PostgresVersion return the version of the schema of a database,
-// by its path or URL; 0 if it has none.
+// SQLiteSchema and PostgresSchema return the migration history of a database, by its
+// path or URL.
 var (
-	SQLiteVersion   = sqlite.SchemaVersion
-	PostgresVersion = postgres.SchemaVersion
+	SQLiteSchema   = sqlite.SchemaStatus
+	PostgresSchema = postgres.SchemaStatus
 )
 
 // ExaminePostgres returns what a PostgreSQL server tells of itself and of the rights

@@ -22,7 +22,7 @@ const (
 	selectGrantOf = `SELECT t.id, merchant_id, scopes, expires_at, revoked_at, ` + grantedColumns + `
 		FROM tokens t LEFT JOIN (SELECT ` + grantedColumns + ` FROM merchants WHERE id = $1) m ON TRUE WHERE hash = $2`
 	// grantedColumns are the columns of merchants that a grant shows.
-	grantedColumns = `last_event, data_mark, name_mark, suspended_at, rate_limit, rate_burst`
+	grantedColumns = `last_event, data_nonce, name_nonce, suspended_at, rate_limit, rate_burst`
 )
 
 // grants makes reading grants cheap, because every request does it. Where the

@@ -31,7 +31,7 @@ import (
 const period = 28 * 24 * 60 * 60
 
 // periodBlock returns the block of the words of an order that was created at a time.
-// Block -1 also has everything earlier. Migration 14 has the same expression.
+// Block -1 also has everything earlier.
 func periodBlock(createdAt int64) int64 { return -max(createdAt/period, 1) }
 
 // periodStart returns the time at which the period of a block begins.
@@ -100,7 +100,7 @@ func stagedBlocks(ctx context.Context, q sqldb.Querier) ([]int64, error) {
 	}
 }
 
-// insertWords has a tail because a background job may have written the same rows.
+// insertWords leaves a word that is there already: it fails no change.
 var insertWords = newBulkInsert("order_words", "block, word, created_at, legacy_id, merchant_id", " ON CONFLICT DO NOTHING")
 
 // Add writes words, in a transaction.

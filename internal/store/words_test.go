@@ -76,8 +76,8 @@ func TestMergeWords(t *testing.T) {
 	}
 }
 
-// TestChangeIndexed changes what words and the deadline are derived from.
-func TestChangeIndexed(t *testing.T) {
+// TestChangeWords changes what words are derived from.
+func TestChangeWords(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
 	testenv.NoError(t, addTestMerchant(t.Context(), db, 7))
@@ -90,7 +90,7 @@ func TestChangeIndexed(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return o.(*tx).changeIndexed(t.Context(), 7, locked.LegacyID, func() error {
+			return o.(*tx).changeWords(t.Context(), 7, locked.LegacyID, func() error {
 				_, err := o.(*tx).Exec(t.Context(), `UPDATE orders SET phone = $1 WHERE merchant_id = $2 AND legacy_id = $3`, phone, 7, locked.LegacyID)
 				return err
 			})

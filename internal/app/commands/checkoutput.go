@@ -19,7 +19,7 @@ type checkOutput struct {
 
 // checkLine is the JSON output of one result of a check.
 type checkLine struct {
-	Type string `json:"type"` // finding, orphan, repaired or note
+	Type string `json:"type"` // finding, orphan or repaired
 
 	// Of a finding.
 	MerchantID     int64  `json:"merchantId,omitempty"`
@@ -30,7 +30,7 @@ type checkLine struct {
 
 	Path      string `json:"path,omitempty"`      // of an orphan
 	Removable bool   `json:"removable,omitempty"` // check --repair removes the orphan
-	Text      string `json:"text,omitempty"`      // of a repair: what was done; of a note
+	Text      string `json:"text,omitempty"`      // of a repair: what was done
 }
 
 // checkSummary is the JSON output at the end of a check.
@@ -58,10 +58,6 @@ func (o *checkOutput) orphan(orphan maintenance.Orphan) {
 
 func (o *checkOutput) repaired(text string) {
 	o.add("repaired: "+text, checkLine{Type: "repaired", Text: text})
-}
-
-func (o *checkOutput) note(text string) {
-	o.add("note: "+text, checkLine{Type: "note", Text: text})
 }
 
 func (o *checkOutput) add(text string, line checkLine) {

@@ -100,7 +100,7 @@ func TestDoctorFindsProblems(t *testing.T) {
 	}
 	f := folder(t)
 	f.Merchant(t, 355)
-	setVersion(t, f.Data, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, 1)")
+	setVersion(t, f.Data, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (201, 1)")
 	if err := os.Chmod(f.Data, 0o755); err != nil {
 		t.Fatal(err)
 	}

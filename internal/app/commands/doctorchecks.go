@@ -60,7 +60,7 @@ func (d *doctor) checkDatabase(ctx context.Context) {
 	default:
 		d.add(statusOK, "database", name, "")
 	}
-	d.checkSchema(info.Schema, migrations.Postgres)
+	d.checkSchema(info.Schema)
 	switch {
 	case len(info.Foreign) > 0:
 		d.add(statusProblem, "rights", "the user does not own, or may not read and change: "+strings.Join(info.Foreign, ", "), "run ALTER TABLE ... OWNER TO for each as a superuser")
@@ -101,13 +101,13 @@ func (d *doctor) checkSQLite(ctx context.Context) {
 		d.add(statusWarning, "database", name+" does not exist", "serve and merchant add make a new installation in an empty folder")
 		return
 	}
-	version, err := store.SQLiteVersion(ctx, path)
+	schema, err := store.SQLiteSchema(ctx, path)
 	if err != nil {
 		d.problem("database", d.CannotOpen(ctx, "database", d.Settings.Database, err))
 		return
 	}
 	d.add(statusOK, "database", name, "")
-	d.checkSchema(version, migrations.SQLite)
+	d.checkSchema(schema)
 	for _, needed := range []string{path, filepath.Dir(path)} {
 		if err := syscall.Access(needed, accessWrite); err != nil {
 			d.add(statusProblem, "rights", needed+" is not writable for this user", "change its owner or its mode")
@@ -121,15 +121,12 @@ func (d *doctor) checkSQLite(ctx context.Context) {
 const accessWrite = 0x2 // of access(2)
 
 // checkSchema compares the schema of the database with this program.
-func (d *doctor) checkSchema(version int64, schema migrations.Schema) {
-	steps, err := schema.Steps()
-	if err != nil {
-		d.problem("schema", err)
-		return
-	}
-	newest := steps[len(steps)-1].Version
+func (d *doctor) checkSchema(schema migrations.Status) {
+	version, newest := schema.Version, schema.Newest
 	detail := fmt.Sprintf("version %d, this program knows %d", version, newest)
 	switch {
+	case schema.Foreign != nil:
+		d.problem("schema", schema.Foreign)
 	case version == 0:
 		d.add(statusWarning, "schema", "the database is empty", "serve and merchant add make a new installation")
 	case version < newest:

@@ -67,7 +67,6 @@ func (c *checkCommand) run(ctx context.Context, p *process) error {
 			Repair:   c.Repair,
 			OnRepair: output.repaired,
 			OnOrphan: output.orphan,
-			OnNote:   output.note,
 		}
 		if c.Repair {
 			expired, err := b.Orders.ExpireReservations(ctx, p.Now().Add(-order.ReservationTimeout))

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"strconv"
@@ -40,25 +41,24 @@ func (c *migrateCommand) run(ctx context.Context, p *process) error {
 	if err := db.Close(); err != nil {
 		return err
 	}
-	version, _, err := p.schema(ctx)
+	status, err := p.schema(ctx)
 	if err != nil {
 		return err
 	}
-	return p.print("schema version %d: up to date", version)
+	return p.print("schema version %d: up to date", status.Version)
 }
 
-// schema returns the version and the steps of the schema of the database.
-func (p *process) schema(ctx context.Context) (int64, []migrations.Step, error) {
-	version, address, all := store.SQLiteVersion, p.Settings.DatabasePath(), migrations.SQLite
+// schema returns the migration history of the database. The error is as in OpenDatabase.
+func (p *process) schema(ctx context.Context) (migrations.Status, error) {
+	read, address := store.SQLiteSchema, p.Settings.DatabasePath()
 	if url, ok := p.Settings.PostgresURL(); ok {
-		version, address, all = store.PostgresVersion, url, migrations.Postgres
+		read, address = store.PostgresSchema, url
 	}
-	applied, err := version(ctx, address)
-	if err != nil {
-		return 0, nil, p.CannotOpen(ctx, "database", p.Settings.Database, err)
+	status, err := read(ctx, address)
+	if err = cmp.Or(err, status.Foreign); err != nil {
+		return status, p.CannotOpen(ctx, "database", p.Settings.Database, err)
 	}
-	steps, err := all.Steps()
-	return applied, steps, err
+	return status, nil
 }
 
 // schemaStatus is the JSON output of migrate --status.
@@ -79,15 +79,15 @@ func (p *process) printSchema(ctx context.Context, asJSON bool) error {
 	if err := p.ExpectInstallation(); err != nil {
 		return err
 	}
-	version, steps, err := p.schema(ctx)
+	schema, err := p.schema(ctx)
 	if err != nil {
 		return err
 	}
-	status := schemaStatus{Version: version, Newest: steps[len(steps)-1].Version}
-	for _, step := range steps {
-		word := "applied"
-		if step.Version > version {
-			word = "pending"
+	status := schemaStatus{Version: schema.Version, Newest: schema.Newest}
+	for _, step := range schema.Steps {
+		word := "pending"
+		if step.Applied {
+			word = "applied"
 		}
 		status.Steps = append(status.Steps, stepStatus{Version: step.Version, Step: step.Name, Status: word})
 	}
@@ -100,11 +100,11 @@ func (p *process) printSchema(ctx context.Context, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	switch newest := status.Newest; {
+	switch version, newest := status.Version, status.Newest; {
 	case version > newest:
 		return p.print("schema version %d: migrated by a newer version of merchant-orders", version)
 	case version < newest:
 		return p.print("schema version %d: run merchant-orders migrate, or start merchant-orders serve, for version %d", version, newest)
 	}
-	return p.print("schema version %d: up to date", version)
+	return p.print("schema version %d: up to date", status.Version)
 }

@@ -62,7 +62,7 @@ func openDatabase(t *testing.T, server *pgtest.Server, name string) *sql.DB {
 
 // readEvents calls add for the events of a merchant after one.
 func readEvents(db *sql.DB, merchantID, after int64, add func(committed) error) error {
-	rows, err := db.Query(`SELECT seq, mark, type, actor, at, legacy_id, from_state, to_state, COALESCE(invoice_id, 0), COALESCE(request_id, '')
+	rows, err := db.Query(`SELECT seq, nonce, type, actor, at, legacy_id, from_state, to_state, COALESCE(invoice_id, 0), COALESCE(request_id, '')
 		FROM events WHERE merchant_id = $1 AND seq > $2 ORDER BY seq`, merchantID, after)
 	if err != nil {
 		return err

@@ -267,7 +267,7 @@ func TestRestoreDamagedBackup(t *testing.T) {
 func TestRestoreNewerBackup(t *testing.T) {
 	t.Parallel()
 	in := maintenancetest.New(t, maintenancetest.Kind{})
-	in.Exec(t, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, 1)`)
+	in.Exec(t, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (201, 1)`)
 	path := filepath.Join(t.TempDir(), "backup")
 	testenv.NoError(t, os.MkdirAll(filepath.Join(path, "files"), 0o700))
 	testenv.NoError(t, in.DB.Backup(t.Context(), filepath.Join(path, "orders.db")))
@@ -276,7 +276,7 @@ func TestRestoreNewerBackup(t *testing.T) {
 	manifest := fmt.Sprintf(`{"format":1,"database":{"size":%d,"sha256":"%x"}}`, len(content), sha256.Sum256(content))
 	testenv.NoError(t, os.WriteFile(filepath.Join(path, "backup.json"), []byte(manifest), 0o600))
 	_, err = backup.Restore(t.Context(), path, dataFolderIn(t.TempDir()), backup.RestoreOptions{}, new(maintenance.Reporter))
-	if err == nil || !strings.HasPrefix(err.Error(), "the backup was made by a newer version (schema 99, this one knows ") || errors.Is(err, backup.ErrDamaged) {
+	if err == nil || !strings.HasPrefix(err.Error(), "the backup was made by a newer version (schema 201, this one knows ") || errors.Is(err, backup.ErrDamaged) {
 		t.Errorf("restore: %v", err)
 	}
 }

@@ -128,10 +128,12 @@ func unpackAndCheck(
 		return check.Result{}, err
 	}
 	db, err := sqlite.Open(ctx, database, migrations.Options{NoCreate: true, OnStep: options.OnStep})
-	var newer *migrations.NewerSchemaError
-	if errors.As(err, &newer) {
+	if newer, ok := errors.AsType[*migrations.NewerSchemaError](err); ok {
 		return check.Result{}, fmt.Errorf("the backup was made by a newer version (schema %d, this one knows %d); restore it with that version",
 			newer.Version, newer.Known)
+	}
+	if foreign, ok := errors.AsType[*migrations.ForeignSchemaError](err); ok {
+		return check.Result{}, foreign
 	}
 	if err != nil {
 		return check.Result{}, fmt.Errorf("%w: %w", ErrDamaged, err)

@@ -31,8 +31,6 @@ type Options struct {
 	// stays. Each may be nil.
 	OnRepair func(text string)
 	OnOrphan func(maintenance.Orphan)
-	// OnNote is called with what is no problem, but worth to know; nil: not called.
-	OnNote func(text string)
 }
 
 // Result counts what was checked and found.
@@ -48,9 +46,6 @@ type Result struct {
 func Run(ctx context.Context, in maintenance.Installation, options Options, reporter *maintenance.Reporter) (Result, error) {
 	if options.OnRepair == nil {
 		options.OnRepair = func(string) {}
-	}
-	if options.OnNote == nil {
-		options.OnNote = func(string) {}
 	}
 	if options.OnOrphan == nil {
 		options.OnOrphan = func(maintenance.Orphan) {}

@@ -50,7 +50,7 @@ func checkMerchant(
 		if err := c.checkEvents(ctx); err != nil {
 			return err
 		}
-		if err := c.checkAudit(ctx, options); err != nil {
+		if err := c.checkAudit(ctx); err != nil {
 			return err
 		}
 		if err := c.checkWebhooks(ctx); err != nil {
@@ -105,7 +105,7 @@ func (c *merchantCheck) find(format string, args ...any) {
 // one has the number and the nonce in the merchant's row.
 func (c *merchantCheck) checkEvents(ctx context.Context) error {
 	var last, merchantNonce, eventNonce, first, newest int64
-	err := c.q.QueryRow(ctx, `SELECT m.last_event, m.data_mark, COALESCE(e.mark, m.data_mark) FROM merchants m
+	err := c.q.QueryRow(ctx, `SELECT m.last_event, m.data_nonce, COALESCE(e.nonce, m.data_nonce) FROM merchants m
 		LEFT JOIN events e ON e.merchant_id = m.id AND e.seq = m.last_event WHERE m.id = $1`,
 		[]any{c.merchantID}, &last, &merchantNonce, &eventNonce)
 	if err != nil {
@@ -156,7 +156,7 @@ func wrongStateCounts(ctx context.Context, q sqldb.Querier, merchantID int64, or
 	stored, err := store.ReadStateCounts(ctx, q, merchantID)
 	var wrong []string
 	for _, state := range order.States() {
-		if n := stored[state]; stored != nil && n != counted[state] {
+		if n := stored[state]; n != counted[state] {
 			wrong = append(wrong, fmt.Sprintf("%v: the merchant's number of orders is %d, but there are %d", state, n, counted[state]))
 		}
 	}

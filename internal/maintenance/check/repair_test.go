@@ -1,6 +1,7 @@
 package check_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -79,13 +80,14 @@ func TestRepairLeavesFindings(t *testing.T) {
 	}
 }
 
-// TestRepairInUse rebuilds day counts while orders move between states.
+// TestRepairInUse rebuilds day counts and words while orders move between states and
+// phone numbers change.
 func TestRepairInUse(t *testing.T) {
 	t.Parallel()
 	for _, kind := range maintenancetest.Kinds[:2] {
 		t.Run(kind.String(), func(t *testing.T) {
 			t.Parallel()
-			const first, last = 20, 80
+			const first, last = 20, 150
 			in := maintenancetest.New(t, kind)
 			in.Fill(t, 5)
 			in.Import(t, alpha, first, last)
@@ -93,7 +95,12 @@ func TestRepairInUse(t *testing.T) {
 			go func() {
 				defer close(done)
 				for n := first; n < last; n++ {
-					if _, err := in.Orders.Accept(t.Context(), alpha, order.ByReference(maintenancetest.Reference(alpha, n)), order.WriteOptions{}); err != nil {
+					id, phone := order.ByReference(maintenancetest.Reference(alpha, n)), fmt.Sprint(6900000000+n)
+					if _, err := in.Orders.Accept(t.Context(), alpha, id, order.WriteOptions{}); err != nil {
+						t.Error(err)
+					}
+					change := order.Update{Correction: order.Correction{Phone: order.To(&phone)}}
+					if _, err := in.Orders.ChangeOrder(t.Context(), alpha, id, change, order.WriteOptions{}); err != nil {
 						t.Error(err)
 					}
 				}
@@ -105,6 +112,7 @@ func TestRepairInUse(t *testing.T) {
 				default:
 				}
 				in.Exec(t, `UPDATE order_days SET orders = orders + 1 WHERE merchant_id = 355 AND state = 1`)
+				in.Exec(t, `DELETE FROM order_words WHERE merchant_id = 355 AND word = 'rm355-1'`)
 				if _, findings := repair(t, in); findings != 0 {
 					t.Errorf("%d findings", findings)
 				}

@@ -24,8 +24,7 @@ type wordCheck struct {
 	wrong map[int64]int64  // orders whose column expires_at differs from their details
 }
 
-// checkWords checks the words and the deadlines by which orders are found. Orders that
-// are yet to be indexed count for nothing.
+// checkWords checks the words and the deadlines by which orders are found.
 func checkWords(ctx context.Context, db sqldb.DB, options Options, reporter *maintenance.Reporter) error {
 	c := &wordCheck{seed: maphash.MakeSeed(), sums: make(map[int64]uint64), wrong: make(map[int64]int64)}
 	err := db.Snapshot(ctx, func(q sqldb.Querier) error {
@@ -59,35 +58,47 @@ func checkWords(ctx context.Context, db sqldb.DB, options Options, reporter *mai
 	return nil
 }
 
-const selectIndexedOrders = `SELECT merchant_id, legacy_id, reference, created_at, email, phone, first_name, last_name, company,
-	expires_at, details FROM orders WHERE indexed = 1`
+// selectDerived reads orders and what is derived from them.
+const selectDerived = `SELECT merchant_id, legacy_id, reference, created_at, email, phone, first_name, last_name, company,
+	expires_at, details FROM orders`
+
+// derivedOrder is an order with what is derived from it.
+type derivedOrder struct {
+	order.Order
+	wrongDeadline bool // the column expires_at differs from the details
+}
+
+func scanDerived(rows sqldb.Rows) (derivedOrder, error) {
+	var o derivedOrder
+	var createdAt int64
+	var phone sql.NullString
+	var expiresAt sql.NullInt64
+	var encoded sql.RawBytes
+	var details order.Order
+	err := rows.Scan(&o.MerchantID, &o.LegacyID, &o.Reference, &createdAt, &o.Customer.Email, &phone,
+		&o.Customer.FirstName, &o.Customer.LastName, &o.Customer.Company, &expiresAt, &encoded)
+	if err == nil {
+		err = orderpb.DecodeDetails(encoded, &details)
+	}
+	if o.CreatedAt = time.Unix(createdAt, 0); phone.Valid {
+		o.Customer.Phone = &phone.String
+	}
+	o.ExpiresAt = details.ExpiresAt
+	o.wrongDeadline = expiresAt.Valid == o.ExpiresAt.IsZero() || expiresAt.Valid && expiresAt.Int64 != o.ExpiresAt.Unix()
+	return o, err
+}
 
 // readOrders adds what the orders should have.
 func (c *wordCheck) readOrders(ctx context.Context, q sqldb.Querier) error {
-	return sqldb.Each(ctx, q, selectIndexedOrders, nil, func(rows sqldb.Rows) error {
-		var o order.Order
-		var createdAt int64
-		var phone sql.NullString
-		var expiresAt sql.NullInt64
-		var details sql.RawBytes
-		err := rows.Scan(&o.MerchantID, &o.LegacyID, &o.Reference, &createdAt, &o.Customer.Email, &phone,
-			&o.Customer.FirstName, &o.Customer.LastName, &o.Customer.Company, &expiresAt, &details)
-		if err != nil {
-			return err
-		}
-		if o.CreatedAt = time.Unix(createdAt, 0); phone.Valid {
-			o.Customer.Phone = &phone.String
-		}
-		for _, word := range store.WordsOf(&o) {
+	return sqldb.Each(ctx, q, selectDerived, nil, func(rows sqldb.Rows) error {
+		o, err := scanDerived(rows)
+		for _, word := range store.WordsOf(&o.Order) {
 			c.sums[o.MerchantID] += maphash.Comparable(c.seed, word)
 		}
-		if err := orderpb.DecodeDetails(details, &o); err != nil {
-			return err
-		}
-		if expiresAt.Valid == o.ExpiresAt.IsZero() || expiresAt.Valid && expiresAt.Int64 != o.ExpiresAt.Unix() {
+		if o.wrongDeadline {
 			c.wrong[o.MerchantID]++
 		}
-		return nil
+		return err
 	})
 }
 
@@ -104,21 +115,55 @@ func (c *wordCheck) readWords(ctx context.Context, q sqldb.Querier) error {
 	})
 }
 
-// rebuildWords deletes the words of a merchant and indexes its orders again. Servers
-// may do the latter too.
+// rebuildPage is how many orders a transaction of rebuildWords derives the words of.
+const rebuildPage = 100
+
+// rebuildWords deletes the words of a merchant, and derives words and deadlines from its
+// orders again. Servers may change orders meanwhile. If it is interrupted, the next check
+// finds what is missing.
 func rebuildWords(ctx context.Context, db sqldb.DB, merchantID int64) error {
+	words := store.NewWordWriter(db.Dialect())
 	err := sqldb.RetryTx(ctx, db, func(q sqldb.Querier) error {
-		q = q.WithoutTimeout()
-		// The orders first, so that no other transaction indexes one in between.
-		if _, err := q.Exec(ctx, `UPDATE orders SET indexed = 0 WHERE merchant_id = $1`, merchantID); err != nil {
-			return err
-		}
-		_, err := q.Exec(ctx, `DELETE FROM order_words WHERE merchant_id = $1`, merchantID)
+		_, err := q.WithoutTimeout().Exec(ctx, `DELETE FROM order_words WHERE merchant_id = $1`, merchantID)
 		return err
 	})
-	orders := store.New(db, store.Options{})
-	for n := 1; n > 0 && err == nil; {
-		n, err = orders.IndexOrders(ctx)
+	for after, n := int64(0), rebuildPage; n == rebuildPage && err == nil; {
+		var page []derivedOrder
+		err = sqldb.RetryTx(ctx, db, func(q sqldb.Querier) (err error) {
+			page, err = rebuildOrders(ctx, q, words, db.Dialect().RowLock, merchantID, after)
+			return err
+		})
+		if n = len(page); n > 0 {
+			after = page[n-1].LegacyID
+		}
 	}
 	return err
+}
+
+// rebuildOrders derives the words and deadlines of the next orders of a merchant, and
+// returns these orders. It locks them, as a change does that rewrites their words.
+func rebuildOrders(
+	ctx context.Context, q sqldb.Querier, words *store.WordWriter, lock string, merchantID, after int64,
+) ([]derivedOrder, error) {
+	orders, err := sqldb.All(ctx, q, selectDerived+` WHERE merchant_id = $1 AND legacy_id > $2 ORDER BY legacy_id LIMIT $3+0`+lock,
+		[]any{merchantID, after, rebuildPage}, scanDerived)
+	if err != nil {
+		return nil, err
+	}
+	var derived []store.Word
+	for _, o := range orders {
+		derived = append(derived, store.WordsOf(&o.Order)...)
+		if !o.wrongDeadline {
+			continue
+		}
+		expiresAt := sql.NullInt64{Int64: o.ExpiresAt.Unix(), Valid: !o.ExpiresAt.IsZero()}
+		_, err := q.Exec(ctx, `UPDATE orders SET expires_at = $1 WHERE merchant_id = $2 AND legacy_id = $3`, expiresAt, merchantID, o.LegacyID)
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err := words.Delete(ctx, q, derived); err != nil {
+		return nil, err
+	}
+	return orders, words.Add(ctx, q, derived)
 }

@@ -151,13 +151,10 @@ func rewriteWords(ctx context.Context, tx sqldb.Querier, words *store.WordWriter
 	return words.Add(ctx, tx, after)
 }
 
-// wordsOf returns the words of rows of orders, without those that are yet to be indexed.
+// wordsOf returns the words of rows of orders.
 func wordsOf(rows [][]any) []store.Word {
 	var words []store.Word
 	for _, row := range rows {
-		if ordersTable.int(row, "indexed") == 0 {
-			continue
-		}
 		o := order.Order{
 			MerchantID: ordersTable.int(row, "merchant_id"), LegacyID: ordersTable.int(row, "legacy_id"), Reference: ordersTable.text(row, "reference"),
 			CreatedAt: time.Unix(ordersTable.int(row, "created_at"), 0),

@@ -43,14 +43,14 @@ const (
 	allRows = `TRUE`
 )
 
-// The tables of the schema, without the one that records migrations.
+// The tables of the schema, without those of the migration history.
 var (
 	merchantsTable = newTable(table{name: "merchants", keyColumns: 1, permanent: true},
-		"id, name, created_at, last_event, data_mark, audit_seq, name_mark, suspended_at, suspension_reason, rate_limit, rate_burst,"+
-			" counted_mark, in_state_1, in_state_2, in_state_3, in_state_4, in_state_5, in_state_6, in_state_7, in_state_8,"+
+		"id, name, name_nonce, created_at, suspended_at, suspension_reason, rate_limit, rate_burst, last_event, data_nonce, audit_seq,"+
+			" in_state_1, in_state_2, in_state_3, in_state_4, in_state_5, in_state_6, in_state_7, in_state_8,"+
 			" in_state_9, in_state_10, in_state_11")
 	tokensTable = newTable(table{name: "tokens", keyColumns: 1, permanent: true},
-		"id, hash, merchant_id, scopes, hint, created_at, expires_at, revoked_at, last_used_at, label, created_by, last_used_from")
+		"id, hash, merchant_id, scopes, hint, label, created_at, created_by, expires_at, revoked_at, last_used_at, last_used_from")
 	countersTable = newTable(table{name: "counters", keyColumns: 1, permanent: true},
 		"name, last")
 	linkKeyTable = newTable(table{name: "link_key", keyColumns: 1, permanent: true},
@@ -60,15 +60,15 @@ var (
 	deletedOrdersTable = newTable(table{name: "deleted_orders", keyColumns: 2, pageColumn: "legacy_id", permanent: true, immutable: true},
 		"merchant_id, legacy_id, reference, created_at, deleted_at")
 	ordersTable = newTable(table{name: "orders", keyColumns: 2},
-		"merchant_id, legacy_id, reference, state, created_at, updated_at, currency, country_code, total, has_invoice,"+
-			" user_id, email, phone, first_name, last_name, company, revision, active_invoices, digest, details, expires_at, indexed")
+		"merchant_id, legacy_id, reference, state, created_at, updated_at, expires_at, currency, country_code, total, has_invoice,"+
+			" user_id, email, phone, first_name, last_name, company, revision, active_invoices, digest, details")
 	daysTable = newTable(table{name: "order_days", keyColumns: 3},
 		"merchant_id, day, state, orders")
 	invoicesTable = newTable(table{name: "invoices", keyColumns: 3, pageColumn: "legacy_id"},
 		"merchant_id, legacy_id, id, name, status, size, sha256, created_at, deleted_at, purged_at")
-	eventsTable = newTable(table{name: "events", keyColumns: 2, pageColumn: "seq", permanent: true, immutable: true, identity: "mark"},
-		"merchant_id, seq, mark, type, actor, at, legacy_id, order_day, from_state, to_state, reason, invoice_id,"+
-			" token_id, request_id, webhook_id")
+	eventsTable = newTable(table{name: "events", keyColumns: 2, pageColumn: "seq", permanent: true, immutable: true, identity: "nonce"},
+		"merchant_id, seq, nonce, type, actor, at, legacy_id, order_day, from_state, to_state, reason, invoice_id,"+
+			" webhook_id, token_id, request_id")
 	auditTable = newTable(table{name: "audit", keyColumns: 2, pageColumn: "seq", permanent: true, immutable: true, identity: "hash"},
 		"merchant_id, seq, at, action, actor, token_id, request_id, address, legacy_id, reference, subject_id, detail, hash")
 	// The ends of leases are left out: they are of instances that use the source.

@@ -137,7 +137,7 @@ func checkIdentities(ctx context.Context, source, target sqldb.Querier, t *table
 		ids[id] = true
 		other, ok := inSource[id]
 		for _, column := range columns {
-			if ok && column == "name" && !equalValues(t.column(row, "name_mark"), t.column(other, "name_mark")) {
+			if ok && column == "name" && !equalValues(t.column(row, "name_nonce"), t.column(other, "name_nonce")) {
 				continue // the source was renamed after the copy
 			}
 			if !ok || !equalValues(t.column(row, column), t.column(other, column)) {

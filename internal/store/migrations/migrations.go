@@ -1,9 +1,11 @@
 // Package migrations holds the schema of each database, in steps with the same
-// numbers, and brings a database up to date.
+// numbers, and brings a database up to date. A database that has run other steps than
+// these has a foreign migration history and is refused.
 package migrations
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"embed"
 	"errors"
@@ -18,32 +20,6 @@ import (
 
 //go:embed sqlite postgres
 var files embed.FS
-
-// ErrNoSchema means that a database has no schema, so no installation is in it.
-var ErrNoSchema = errors.New("the database is empty; merchant-orders serve or merchant-orders merchant add makes a new installation")
-
-// OlderSchemaError means that the database has yet to be migrated for this program.
-type OlderSchemaError struct {
-	Version int64 // of the database's schema
-	Known   int64 // the newest version that this program knows
-}
-
-func (e *OlderSchemaError) Error() string {
-	return fmt.Sprintf("the database has schema version %d and this program needs %d; make a backup with the program of that version,"+
-		" then run merchant-orders migrate, or start merchant-orders serve", e.Version, e.Known)
-}
-
-// NewerSchemaError means that a newer version of the service has migrated the
-// database.
-type NewerSchemaError struct {
-	Version int64 // of the database's schema
-	Known   int64 // the newest version that this program knows
-}
-
-func (e *NewerSchemaError) Error() string {
-	return fmt.Sprintf("the database was migrated by a newer version of merchant-orders"+
-		" (schema version %d, this program knows %d); start that version", e.Version, e.Known)
-}
 
 // Options say what may be done to the schema of a database that is opened. The
 // zero value allows everything.
@@ -67,25 +43,26 @@ const stepsPerRelease = 100
 
 // Step is a step of a schema.
 type Step struct {
-	Version int64
-	Name    string        // such as initial
-	Took    time.Duration // 0 if it was not run
+	Version     int64
+	Name        string        // such as initial
+	Applied     bool          // the database has run it
+	Took        time.Duration // 0 if it was not run now
+	fingerprint string        // of its file
 }
 
 // Schema is the schema of one kind of database.
 type Schema struct {
 	dialect goose.Dialect
-	folder  string
-	// hasVersions tells whether there is the table of applied steps.
-	hasVersions string
+	files   fs.FS
+	folder  string // in files
+	// hasTable tells whether there is a table.
+	hasTable string
 }
 
 // The schemas.
 var (
-	SQLite = Schema{goose.DialectSQLite3, "sqlite",
-		`SELECT COUNT(*) > 0 FROM sqlite_schema WHERE type = 'table' AND name = 'goose_db_version'`}
-	Postgres = Schema{goose.DialectPostgres, "postgres",
-		`SELECT to_regclass('goose_db_version') IS NOT NULL`}
+	SQLite   = Schema{goose.DialectSQLite3, files, "sqlite", `SELECT COUNT(*) > 0 FROM sqlite_schema WHERE type = 'table' AND name = $1`}
+	Postgres = Schema{goose.DialectPostgres, files, "postgres", `SELECT to_regclass($1) IS NOT NULL`}
 )
 
 // Tables are the tables that the service reads and writes.
@@ -101,29 +78,15 @@ const InvoiceIDs = "invoice_ids"
 // Check reports whether Up has something to do, and returns the error of a
 // schema that the options do not allow. It changes nothing.
 func (s Schema) Check(ctx context.Context, db *sql.DB, options Options) (bool, error) {
-	version, err := s.Version(ctx, db)
+	status, err := s.Status(ctx, db)
 	if err != nil {
 		return false, err
 	}
-	steps, err := s.Steps()
-	if err != nil {
-		return false, err
+	change, err := status.check(options)
+	if err == nil && status.Version == 0 && options.BeforeCreate != nil {
+		err = options.BeforeCreate(ctx)
 	}
-	newest := steps[len(steps)-1].Version
-	neighbor := version/stepsPerRelease <= newest/stepsPerRelease+1 && options.NoMigrate && !options.NoNewer
-	switch {
-	case version > newest && !neighbor:
-		return false, &NewerSchemaError{Version: version, Known: newest}
-	case version >= newest:
-		return false, nil
-	case version == 0 && options.NoCreate:
-		return false, ErrNoSchema
-	case version == 0 && options.BeforeCreate != nil:
-		return true, options.BeforeCreate(ctx)
-	case version > 0 && options.NoMigrate:
-		return false, &OlderSchemaError{Version: version, Known: newest}
-	}
-	return true, nil
+	return change, err
 }
 
 // Up brings the schema of a database up to date, each step in a transaction, if
@@ -133,7 +96,7 @@ func (s Schema) Up(ctx context.Context, db *sql.DB, options Options) error {
 	if change, err := s.Check(ctx, db, options); err != nil || !change {
 		return err
 	}
-	provider, err := s.Provider(db)
+	provider, err := s.provider(db)
 	if err != nil {
 		return err
 	}
@@ -146,30 +109,14 @@ func (s Schema) Up(ctx context.Context, db *sql.DB, options Options) error {
 			return fmt.Errorf("migrate: %w", err)
 		}
 		if options.OnStep != nil {
-			step := stepOf(result.Source.Path, result.Source.Version)
-			step.Took = result.Duration
-			options.OnStep(step)
+			options.OnStep(Step{Version: result.Source.Version, Name: stepName(result.Source.Path), Applied: true, Took: result.Duration})
 		}
 	}
 }
 
-// Version returns the version of the schema of a database; 0 if it has none.
-func (s Schema) Version(ctx context.Context, db *sql.DB) (int64, error) {
-	var exists bool
-	var version int64
-	err := db.QueryRowContext(ctx, s.hasVersions).Scan(&exists)
-	if err == nil && exists {
-		err = db.QueryRowContext(ctx, `SELECT COALESCE(MAX(version_id), 0) FROM goose_db_version WHERE is_applied`).Scan(&version)
-	}
-	if err != nil {
-		return 0, fmt.Errorf("read schema version: %w", err)
-	}
-	return version, nil
-}
-
 // Steps returns all steps in their order.
 func (s Schema) Steps() ([]Step, error) {
-	entries, err := fs.ReadDir(files, s.folder)
+	entries, err := fs.ReadDir(s.files, s.folder)
 	if err != nil {
 		return nil, fmt.Errorf("read migrations: %w", err)
 	}
@@ -179,26 +126,18 @@ func (s Schema) Steps() ([]Step, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read migrations: %w", err)
 		}
-		steps[i] = stepOf(entry.Name(), version)
+		content, err := fs.ReadFile(s.files, path.Join(s.folder, entry.Name()))
+		if err != nil {
+			return nil, fmt.Errorf("read migrations: %w", err)
+		}
+		hash := sha256.Sum256(content)
+		steps[i] = Step{Version: version, Name: stepName(entry.Name()), fingerprint: fmt.Sprintf("%x", hash[:8])}
 	}
 	return steps, nil
 }
 
-// stepOf returns the step of a file such as 00001_initial.sql.
-func stepOf(file string, version int64) Step {
+// stepName returns the name of the step in a file such as 00001_initial.sql.
+func stepName(file string) string {
 	_, name, _ := strings.Cut(strings.TrimSuffix(path.Base(file), ".sql"), "_")
-	return Step{Version: version, Name: name}
-}
-
-// Provider returns what runs the steps one by one.
-func (s Schema) Provider(db *sql.DB) (*goose.Provider, error) {
-	steps, err := fs.Sub(files, s.folder)
-	if err != nil {
-		return nil, err
-	}
-	provider, err := goose.NewProvider(s.dialect, db, steps)
-	if err != nil {
-		return nil, fmt.Errorf("read migrations: %w", err)
-	}
-	return provider, nil
+	return name
 }

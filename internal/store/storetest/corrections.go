@@ -40,6 +40,15 @@ func testCorrections(f *fixture) {
 	result, err := s.ChangeOrder(f.Context(), alpha, order.ByReference("R"), order.Update{Correction: correction}, order.WriteOptions{Source: source})
 	changed := correction.Apply(&want)
 	expect("alone", result, err, noon.Add(time.Minute), len(changed), 1)
+	err = inOrder(f.Context(), f.a, alpha, order.ByReference("R"), func(_ order.Tx, locked order.LockedOrder) error {
+		if !locked.ExpiresAt.Equal(want.ExpiresAt) {
+			f.Errorf("the column of the deadline has %s, want %s", locked.ExpiresAt, want.ExpiresAt)
+		}
+		return nil
+	})
+	if err != nil {
+		f.Error(err)
+	}
 
 	before := f.tables.rows()
 	result, err = later.ChangeOrder(f.Context(), alpha, order.ByReference("R"), order.Update{Correction: correction}, order.WriteOptions{})

@@ -198,7 +198,7 @@ func testFeedNumbersAgain(f *fixture) {
 		f.Errorf("the handles have the histories %s and %s", first, other)
 	}
 	for _, text := range []string{
-		`UPDATE events SET mark = mark - 1 WHERE merchant_id = $1 AND seq = 3`, `UPDATE merchants SET data_mark = data_mark - 1, counted_mark = counted_mark - 1 WHERE id = $1`,
+		`UPDATE events SET nonce = nonce - 1 WHERE merchant_id = $1 AND seq = 3`, `UPDATE merchants SET data_nonce = data_nonce - 1 WHERE id = $1`,
 	} {
 		if _, err := f.tables.sql.ExecContext(f.Context(), text, alpha); err != nil {
 			f.Fatal(err)
@@ -233,8 +233,8 @@ func testFeedHistoryAgain(f *fixture) {
 		nil,
 		{`UPDATE merchants SET history = 'other' WHERE id = $1`},
 		{
-			`UPDATE merchants SET history = '` + stored + `', data_mark = data_mark - 1, counted_mark = counted_mark - 1 WHERE id = $1`,
-			`UPDATE events SET mark = mark - 1 WHERE merchant_id = $1 AND seq = 3`,
+			`UPDATE merchants SET history = '` + stored + `', data_nonce = data_nonce - 1 WHERE id = $1`,
+			`UPDATE events SET nonce = nonce - 1 WHERE merchant_id = $1 AND seq = 3`,
 		},
 	} {
 		for _, text := range texts {

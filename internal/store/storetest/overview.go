@@ -13,7 +13,6 @@ import (
 var overviewSubjects = []subject{
 	{"overview/orders of all merchants", testOverviewCounts},
 	{"overview/pages", testOverviewPages},
-	{"overview/changes of an earlier version", testOverviewUncounted},
 }
 
 // expectOverview compares the numbers of the overview.
@@ -96,31 +95,4 @@ func testOverviewPages(f *fixture) {
 			f.Errorf("limit %d: %d pages (-want +got):\n%s", limit, pages, diff)
 		}
 	}
-}
-
-// testOverviewUncounted changes an order as a version without the numbers in the
-// merchants' rows does. Changes of this version do not make them valid again.
-func testOverviewUncounted(f *fixture) {
-	numbers := f.addCounted()
-	f.uncount(alpha)
-	f.moveCounted(numbers["A-2"], order.RejectedByMerchant)
-	states := map[order.State]int64{order.Registered: 1, order.InProcessing: 1, order.RejectedByMerchant: 1, order.Completed: 1, order.Canceled: 1}
-	f.expectOverview("before the count", states, map[int64]int64{beta: 1})
-	for _, want := range []int{1, 0} {
-		if n, err := f.a.CountOrders(f.Context()); n != want || err != nil {
-			f.Errorf("counted the orders of %d merchants, want %d; %v", n, want, err)
-		}
-		f.expectOverview("after the count", states, map[int64]int64{beta: 1})
-	}
-	f.moveCounted(numbers["A-1"], order.Canceled)
-	f.expectOverview("after a change", map[order.State]int64{
-		order.Registered: 1, order.RejectedByMerchant: 1, order.Completed: 1, order.Canceled: 2,
-	}, map[int64]int64{beta: 1})
-}
-
-// uncount makes the numbers in the row of a merchant wrong, and no longer valid.
-func (f *fixture) uncount(merchantID int64) {
-	f.Helper()
-	_, err := f.tables.sql.ExecContext(f.Context(), `UPDATE merchants SET in_state_1 = 99, in_state_2 = -1, counted_mark = counted_mark - 1 WHERE id = $1`, merchantID)
-	testenv.NoError(f, err)
 }

@@ -17,7 +17,6 @@ import (
 var searchSubjects = []subject{
 	{"search/like the model", testSearchModel},
 	{"search/common words", testSearchCommon},
-	{"search/orders of an earlier version", testSearchUnindexed},
 }
 
 // shoppers are customers whose names, addresses and numbers share their beginnings.
@@ -252,30 +251,4 @@ func testSearchCommon(f *fixture) {
 			f.Errorf("%s of a merchant without orders: %d found on %d pages", name, len(found), pages)
 		}
 	}
-}
-
-// testSearchUnindexed has orders as a version without the search writes them.
-func testSearchUnindexed(f *fixture) {
-	c := &crowd{fixture: f, dice: newDice(16)}
-	c.grow(250)
-	for _, text := range []string{`DELETE FROM order_words`, `UPDATE orders SET indexed = 0, expires_at = NULL`} {
-		if _, err := f.tables.sql.ExecContext(f.Context(), text); err != nil {
-			f.Fatal(err)
-		}
-	}
-	search := order.Search{Name: "παπα", Limit: 100, From: order.NoDay, To: order.NoDay}
-	if found, _ := c.walk(search); found != nil {
-		f.Errorf("found %d orders without words", len(found))
-	}
-	total := 0
-	for more := true; more; {
-		n, err := f.a.IndexOrders(f.Context())
-		testenv.NoError(f, err)
-		total, more = total+n, n > 0
-	}
-	if total != len(c.orders) {
-		f.Errorf("%d orders indexed", total)
-	}
-	c.compare(search, searchTexts[1].finds)
-	c.compare(order.Search{Sort: order.SortExpires, Limit: 7, From: order.NoDay, To: order.NoDay}, searchTexts[0].finds)
 }

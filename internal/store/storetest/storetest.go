@@ -29,9 +29,7 @@ type Store interface {
 	Ping(ctx context.Context) error
 	// NewImportCheck returns a function that foresees the results of imports.
 	NewImportCheck() func(context.Context, []order.Incoming) ([]order.ImportResult, error)
-	// IndexOrders, CountOrders and MergeWords are background jobs.
-	IndexOrders(ctx context.Context) (int, error)
-	CountOrders(ctx context.Context) (int, error)
+	// MergeWords is a background job.
 	MergeWords(ctx context.Context) (bool, error)
 	// Close closes the handle.
 	Close() error

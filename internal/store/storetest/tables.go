@@ -20,17 +20,17 @@ import (
 
 // tableColumns are the tables with their columns, in the order of the schema.
 var tableColumns = map[string]string{
-	"merchants": "id, name, created_at, last_event, data_mark, history, audit_seq, name_mark, suspended_at, suspension_reason, rate_limit, rate_burst, " +
-		"counted_mark, in_state_1, in_state_2, in_state_3, in_state_4, in_state_5, in_state_6, in_state_7, in_state_8, in_state_9, in_state_10, in_state_11",
-	"tokens":     "id, hash, merchant_id, scopes, hint, created_at, expires_at, revoked_at, last_used_at, label, created_by, last_used_from",
+	"merchants": "id, name, name_nonce, created_at, suspended_at, suspension_reason, rate_limit, rate_burst, last_event, data_nonce, history, audit_seq, " +
+		"in_state_1, in_state_2, in_state_3, in_state_4, in_state_5, in_state_6, in_state_7, in_state_8, in_state_9, in_state_10, in_state_11",
+	"tokens":     "id, hash, merchant_id, scopes, hint, label, created_at, created_by, expires_at, revoked_at, last_used_at, last_used_from",
 	"counters":   "name, last",
 	"order_keys": "key, merchant_id",
-	"orders": "merchant_id, legacy_id, reference, state, created_at, updated_at, currency, country_code, total, has_invoice, " +
-		"user_id, email, phone, first_name, last_name, company, revision, active_invoices, digest, details, expires_at, indexed",
+	"orders": "merchant_id, legacy_id, reference, state, created_at, updated_at, expires_at, currency, country_code, total, has_invoice, " +
+		"user_id, email, phone, first_name, last_name, company, revision, active_invoices, digest, details",
 	"order_words": "word, created_at, legacy_id, merchant_id", // not in which block
 	"order_days":  "merchant_id, day, state, orders",
 	"invoices":    "merchant_id, legacy_id, id, name, status, size, sha256, created_at, deleted_at, purged_at",
-	"events":      "merchant_id, seq, mark, type, actor, at, legacy_id, order_day, from_state, to_state, reason, invoice_id, token_id, request_id",
+	"events":      "merchant_id, seq, nonce, type, actor, at, legacy_id, order_day, from_state, to_state, reason, invoice_id, webhook_id, token_id, request_id",
 
 	"link_key":         "id, secret, created_at",
 	"idempotency_keys": "merchant_id, key, request_digest, created_at, legacy_id, invoice_id, response",
@@ -165,18 +165,17 @@ func (c tables) checkStateCounts(orders map[int64]storedOrder) {
 	for _, state := range order.States() {
 		fmt.Fprintf(&columns, ", in_state_%d", state)
 	}
-	c.each("SELECT id, counted_mark = data_mark"+columns.String()+" FROM merchants", func(rows *sql.Rows) error {
+	c.each("SELECT id"+columns.String()+" FROM merchants", func(rows *sql.Rows) error {
 		var id int64
-		var valid bool
 		var stored [order.NumStates]int64
-		dest := []any{&id, &valid}
+		dest := []any{&id}
 		for _, state := range order.States() {
 			dest = append(dest, &stored[state])
 		}
 		err := rows.Scan(dest...)
 		for _, state := range order.States() {
-			if n := want[merchantState{id, state}]; !valid || stored[state] != n {
-				c.Errorf("merchant %d: %v: counted %d, stored %d, valid %v", id, state, n, stored[state], valid)
+			if n := want[merchantState{id, state}]; stored[state] != n {
+				c.Errorf("merchant %d: %v: counted %d, stored %d", id, state, n, stored[state])
 			}
 		}
 		return err
@@ -188,7 +187,7 @@ func (c tables) checkStateCounts(orders map[int64]storedOrder) {
 func (c tables) checkEvents(orders map[int64]storedOrder) {
 	last, states := make(map[int64]order.DataVersion), make(map[int64]order.State)
 	deleted := c.deletedOrders()
-	c.each("SELECT merchant_id, seq, mark, legacy_id, order_day, from_state, to_state FROM events ORDER BY merchant_id, seq", func(rows *sql.Rows) error {
+	c.each("SELECT merchant_id, seq, nonce, legacy_id, order_day, from_state, to_state FROM events ORDER BY merchant_id, seq", func(rows *sql.Rows) error {
 		var merchantID, seq, nonce, number int64
 		var day order.Day
 		var from, to order.State
@@ -219,7 +218,7 @@ func (c tables) checkEvents(orders map[int64]storedOrder) {
 			c.Errorf("order %d is in state %v, its events lead to %v", number, o.state, states[number])
 		}
 	}
-	c.each("SELECT id, last_event, data_mark FROM merchants", func(rows *sql.Rows) error {
+	c.each("SELECT id, last_event, data_nonce FROM merchants", func(rows *sql.Rows) error {
 		var id int64
 		var version order.DataVersion
 		err := rows.Scan(&id, &version.Event, &version.Nonce)
@@ -294,7 +293,7 @@ func (c tables) checkSlots(orders map[int64]storedOrder) {
 // checkWords compares the words of the search with the orders.
 func (c tables) checkWords() {
 	var want, got []string
-	c.each("SELECT merchant_id, legacy_id, reference, created_at, email, phone, first_name, last_name, company FROM orders WHERE indexed = 1",
+	c.each("SELECT merchant_id, legacy_id, reference, created_at, email, phone, first_name, last_name, company FROM orders",
 		func(rows *sql.Rows) error {
 			var merchantID, number, createdAt int64
 			var reference string

@@ -2,35 +2,98 @@
 -- The numbers of states, actors and event types are those of package order, the
 -- statuses of invoices those of package store. Both are stored: append new ones,
 -- never renumber. Every key begins with the merchant, except in the small tables
--- of what is unique in the whole service.
+-- of what is unique in the whole service, and in the words of the search.
 
 -- +goose Up
-CREATE TABLE merchants (
-    id         BIGINT   NOT NULL PRIMARY KEY,
-    name       TEXT     NOT NULL,
-    created_at BIGINT   NOT NULL,
-    last_event BIGINT   NOT NULL DEFAULT 0, -- number of the newest event
-    data_mark  BIGINT   NOT NULL DEFAULT 0  -- mark of the newest event
+-- The migration history. goose_db_version has its steps too, but not what they were.
+CREATE TABLE schema_steps (
+    version     BIGINT NOT NULL PRIMARY KEY,
+    fingerprint TEXT   NOT NULL -- of the file that was run, see package migrations
 );
 
+CREATE TABLE merchants (
+    id                BIGINT NOT NULL PRIMARY KEY,
+    name              TEXT   NOT NULL,
+    name_nonce        BIGINT NOT NULL DEFAULT 0, -- of the newest renaming; 0: none
+    created_at        BIGINT NOT NULL,
+    suspended_at      BIGINT, -- NULL: not suspended
+    suspension_reason TEXT   NOT NULL DEFAULT '',
+    rate_limit        BIGINT NOT NULL DEFAULT 0, -- requests a second of each token; 0: the default
+    rate_burst        BIGINT NOT NULL DEFAULT 0,
+    last_event        BIGINT NOT NULL DEFAULT 0, -- number of the newest event
+    data_nonce        BIGINT NOT NULL DEFAULT 0, -- of the newest event
+    -- Names a sequence of the merchant's events: numbers may be given out again in another
+    -- one only. It is new wherever the merchant is inserted, so copies have histories of
+    -- their own.
+    history           TEXT   NOT NULL DEFAULT substr(replace(CAST(gen_random_uuid() AS TEXT), '-', ''), 1, 16),
+    audit_seq         BIGINT NOT NULL DEFAULT 0, -- number of the newest entry in audit
+    -- How many orders are in each state, so that numbers of all merchants read one row for
+    -- each.
+    in_state_1        BIGINT NOT NULL DEFAULT 0,
+    in_state_2        BIGINT NOT NULL DEFAULT 0,
+    in_state_3        BIGINT NOT NULL DEFAULT 0,
+    in_state_4        BIGINT NOT NULL DEFAULT 0,
+    in_state_5        BIGINT NOT NULL DEFAULT 0,
+    in_state_6        BIGINT NOT NULL DEFAULT 0,
+    in_state_7        BIGINT NOT NULL DEFAULT 0,
+    in_state_8        BIGINT NOT NULL DEFAULT 0,
+    in_state_9        BIGINT NOT NULL DEFAULT 0,
+    in_state_10       BIGINT NOT NULL DEFAULT 0,
+    in_state_11       BIGINT NOT NULL DEFAULT 0
+);
+CREATE INDEX merchants_by_name ON merchants (name COLLATE "C", id);
+CREATE INDEX merchants_suspended ON merchants (id) WHERE suspended_at IS NOT NULL;
+
 CREATE TABLE tokens (
-    id           BIGINT   NOT NULL PRIMARY KEY,
-    hash         BYTEA    NOT NULL UNIQUE, -- SHA-256 of the token, which is not stored
-    merchant_id  BIGINT   NOT NULL, -- 0: an operator's token
-    scopes       SMALLINT NOT NULL,
-    hint         TEXT     NOT NULL,
+    id             BIGINT   NOT NULL PRIMARY KEY,
+    hash           BYTEA    NOT NULL UNIQUE, -- SHA-256 of the token, which is not stored
+    merchant_id    BIGINT   NOT NULL, -- 0: an operator's token
+    scopes         SMALLINT NOT NULL,
+    hint           TEXT     NOT NULL,
+    label          TEXT     NOT NULL DEFAULT '',
+    created_at     BIGINT   NOT NULL,
+    created_by     BIGINT, -- id of the token that made it; NULL: a command did
+    expires_at     BIGINT,
+    revoked_at     BIGINT,
+    last_used_at   BIGINT,
+    last_used_from TEXT -- IP address
+);
+CREATE INDEX tokens_by_merchant ON tokens (merchant_id, id);
+
+-- Sign-ins of people at the console. Cookies and links are not stored, only the
+-- SHA-256 of their random part. A session acts as its token. It is no data of a
+-- merchant: it is not copied to another database, where people sign in again.
+CREATE TABLE sessions (
+    hash         BYTEA    NOT NULL PRIMARY KEY,
+    token_id     BIGINT   NOT NULL,
+    owns_token   SMALLINT NOT NULL, -- 0 or 1: a login link made the token for this session
     created_at   BIGINT   NOT NULL,
-    expires_at   BIGINT,
-    revoked_at   BIGINT,
-    last_used_at BIGINT
+    last_used_at BIGINT   NOT NULL -- accurate to a few minutes
+);
+-- To delete those that have expired.
+CREATE INDEX sessions_by_use ON sessions (last_used_at);
+
+CREATE TABLE login_links (
+    hash        BYTEA    NOT NULL PRIMARY KEY,
+    merchant_id BIGINT   NOT NULL,
+    scopes      SMALLINT NOT NULL, -- of the token that the session gets
+    expires_at  BIGINT   NOT NULL
+);
+CREATE INDEX login_links_by_expiry ON login_links (expires_at);
+
+-- The key that signs the links to invoice files, one row or none.
+CREATE TABLE link_key (
+    id         SMALLINT NOT NULL PRIMARY KEY CHECK (id = 1),
+    secret     BYTEA    NOT NULL, -- 32 random bytes
+    created_at BIGINT   NOT NULL
 );
 
 -- The highest number given out of each kind, for the whole service.
 CREATE TABLE counters (
-    name TEXT     NOT NULL PRIMARY KEY,
-    last BIGINT   NOT NULL
+    name TEXT   NOT NULL PRIMARY KEY,
+    last BIGINT NOT NULL
 );
-INSERT INTO counters (name, last) VALUES ('order', 0), ('token', 0);
+INSERT INTO counters (name, last) VALUES ('order', 0), ('token', 0), ('webhook', 0), ('audit', 0);
 
 -- Ids of invoices. Unlike a row in counters it is not locked until the commit.
 CREATE SEQUENCE invoice_ids;
@@ -38,11 +101,11 @@ CREATE SEQUENCE invoice_ids;
 -- Two rows for each order: its reference, and '#' with its legacy id. Both are
 -- unique in the whole service.
 CREATE TABLE order_keys (
-    key         TEXT     NOT NULL PRIMARY KEY,
-    merchant_id BIGINT   NOT NULL
+    key         TEXT   NOT NULL PRIMARY KEY,
+    merchant_id BIGINT NOT NULL
 );
 
--- Lists read the columns before details only.
+-- Lists and searches read the columns before digest only.
 CREATE TABLE orders (
     merchant_id     BIGINT   NOT NULL,
     legacy_id       BIGINT   NOT NULL,
@@ -50,6 +113,7 @@ CREATE TABLE orders (
     state           SMALLINT NOT NULL,
     created_at      BIGINT   NOT NULL,
     updated_at      BIGINT,
+    expires_at      BIGINT, -- NULL: none
     currency        TEXT     NOT NULL,
     country_code    TEXT     NOT NULL,
     total           BIGINT   NOT NULL,
@@ -69,6 +133,35 @@ CREATE TABLE orders (
 );
 CREATE INDEX orders_by_time ON orders (merchant_id, created_at, legacy_id);
 CREATE INDEX orders_by_state ON orders (merchant_id, state, created_at, legacy_id);
+-- For operators, who search the orders of all merchants. The orders of each state,
+-- merged, are those of any state.
+CREATE INDEX orders_of_all_by_state ON orders (state, created_at, legacy_id, merchant_id);
+CREATE INDEX orders_of_all_by_update ON orders (updated_at, legacy_id, merchant_id) WHERE updated_at IS NOT NULL;
+-- Registered orders, whose merchant has yet to answer.
+CREATE INDEX orders_open_deadlines ON orders (state, expires_at, legacy_id, merchant_id) WHERE state = 1 AND expires_at IS NOT NULL;
+
+-- What is left of an order that is older than the retention time: enough for its events
+-- and its order keys.
+CREATE TABLE deleted_orders (
+    merchant_id BIGINT NOT NULL,
+    legacy_id   BIGINT NOT NULL,
+    reference   TEXT   NOT NULL,
+    created_at  BIGINT NOT NULL, -- of the order
+    deleted_at  BIGINT NOT NULL,
+    PRIMARY KEY (merchant_id, legacy_id),
+    UNIQUE (merchant_id, reference)
+);
+
+-- The words by which operators find an order. A block with a negative number has the
+-- words of a period.
+CREATE TABLE order_words (
+    block       BIGINT NOT NULL,
+    word        TEXT   NOT NULL COLLATE "C",
+    created_at  BIGINT NOT NULL, -- of the order
+    legacy_id   BIGINT NOT NULL,
+    merchant_id BIGINT NOT NULL,
+    PRIMARY KEY (block, word, created_at, legacy_id, merchant_id)
+);
 
 -- How many orders created on a day (days since 1970-01-01) are in a state.
 CREATE TABLE order_days (
@@ -93,33 +186,61 @@ CREATE TABLE invoices (
     PRIMARY KEY (merchant_id, legacy_id, id),
     UNIQUE (merchant_id, legacy_id, name)
 );
+-- The active invoices of an order, however many of its files were deleted.
+CREATE INDEX invoices_active ON invoices (merchant_id, legacy_id, id) WHERE status = 2;
 -- For the janitor. It has no active invoices.
 CREATE INDEX invoices_to_clean ON invoices (status, created_at) WHERE purged_at IS NULL AND status <> 2;
 
 CREATE TABLE events (
     merchant_id BIGINT   NOT NULL,
     seq         BIGINT   NOT NULL, -- 1, 2, 3, ... for each merchant, in commit order
-    mark        BIGINT   NOT NULL, -- a random number of the transaction
+    nonce       BIGINT   NOT NULL, -- a random number of the transaction
     type        SMALLINT NOT NULL,
     actor       SMALLINT NOT NULL,
     at          BIGINT   NOT NULL,
-    legacy_id   BIGINT   NOT NULL, -- of the order
+    legacy_id   BIGINT   NOT NULL, -- of the order; 0: the event is of a webhook
     order_day   INTEGER  NOT NULL, -- day on which the order was created
     from_state  SMALLINT NOT NULL, -- 0: none
     to_state    SMALLINT NOT NULL, -- 0: none
     reason      TEXT,
     invoice_id  BIGINT,
+    webhook_id  BIGINT,
+    token_id    BIGINT, -- that made the change; NULL: none did, such as for a command
+    request_id  TEXT,
     PRIMARY KEY (merchant_id, seq)
 );
 CREATE INDEX events_by_order ON events (merchant_id, legacy_id, seq);
 
+-- The audit log: one row for each change, never updated or deleted. Each merchant has
+-- a chain of its own, and merchant 0 has that of what belongs to no merchant. The
+-- number of its last entry is in merchants.audit_seq or in counters, and that row is
+-- locked while an entry is appended. No column holds personal data of customers.
+CREATE TABLE audit (
+    merchant_id BIGINT   NOT NULL, -- 0: of no merchant
+    seq         BIGINT   NOT NULL, -- 1, 2, 3, ... for each merchant, in commit order
+    at          BIGINT   NOT NULL,
+    action      TEXT     NOT NULL, -- such as order.created
+    actor       SMALLINT NOT NULL,
+    token_id    BIGINT   NOT NULL, -- 0: a command, or the service itself
+    request_id  TEXT     NOT NULL,
+    address     TEXT     NOT NULL, -- IP address of the client
+    legacy_id   BIGINT   NOT NULL, -- of the order; 0: none
+    reference   TEXT     NOT NULL, -- of the order
+    subject_id  BIGINT   NOT NULL, -- of the file, token or webhook; 0: none
+    detail      TEXT     NOT NULL, -- key=value of state and field names, separated by spaces
+    hash        BYTEA    NOT NULL, -- SHA-256 of the previous hash and this entry, see order.AuditEntry
+    PRIMARY KEY (merchant_id, seq)
+);
+CREATE INDEX audit_by_time ON audit (at, merchant_id, seq);
+CREATE INDEX audit_by_order ON audit (merchant_id, legacy_id, seq) WHERE legacy_id <> 0;
+
 -- Idempotency records: the responses recorded for keys. A record is written in
 -- the transaction of the change.
 CREATE TABLE idempotency_keys (
-    merchant_id    BIGINT   NOT NULL,
-    key            TEXT     NOT NULL, -- chosen by the merchant
-    request_digest BYTEA    NOT NULL, -- SHA-256 of the request
-    created_at     BIGINT   NOT NULL,
+    merchant_id    BIGINT NOT NULL,
+    key            TEXT   NOT NULL, -- chosen by the merchant
+    request_digest BYTEA  NOT NULL, -- SHA-256 of the request
+    created_at     BIGINT NOT NULL,
     legacy_id      BIGINT, -- with invoice_id: the reservation of an upload
     invoice_id     BIGINT,
     response       BYTEA, -- NULL: in progress as long as that reservation exists
@@ -128,14 +249,45 @@ CREATE TABLE idempotency_keys (
 -- For the janitor, which deletes the oldest.
 CREATE INDEX idempotency_keys_by_time ON idempotency_keys (created_at);
 
--- +goose Down
-DROP TABLE idempotency_keys;
-DROP TABLE events;
-DROP TABLE invoices;
-DROP TABLE order_days;
-DROP TABLE orders;
-DROP TABLE order_keys;
-DROP SEQUENCE invoice_ids;
-DROP TABLE counters;
-DROP TABLE tokens;
-DROP TABLE merchants;
+-- Endpoints of webhooks. An endpoint is a cursor on the merchant's events: nothing is
+-- stored for an event that is yet to be delivered.
+CREATE TABLE webhooks (
+    merchant_id      BIGINT   NOT NULL,
+    id               BIGINT   NOT NULL, -- unique in the whole service
+    url              TEXT     NOT NULL,
+    description      TEXT     NOT NULL,
+    types            BIGINT   NOT NULL, -- bits of event types; 0: all
+    created_at       BIGINT   NOT NULL,
+    secret           TEXT     NOT NULL, -- in plain text: it signs
+    old_secret       TEXT     NOT NULL, -- signs too until old_secret_until; empty: none
+    old_secret_until BIGINT,
+    state            SMALLINT NOT NULL, -- see webhook.State
+    reason           TEXT     NOT NULL, -- why the service disabled it
+    state_set_at     BIGINT,
+    acknowledged     BIGINT   NOT NULL, -- cursor: number of the last event delivered or skipped
+    failures         BIGINT   NOT NULL, -- since the last success
+    failing_since    BIGINT,
+    next_attempt_at  BIGINT,
+    deliveries       BIGINT   NOT NULL DEFAULT 0, -- id of the newest row in webhook_deliveries
+    lease_number     BIGINT   NOT NULL DEFAULT 0, -- counts the leases
+    lease_until      BIGINT, -- NULL: free
+    PRIMARY KEY (merchant_id, id)
+);
+CREATE INDEX webhooks_by_id ON webhooks (id); -- for operators
+
+-- What was delivered to endpoints.
+CREATE TABLE webhook_deliveries (
+    merchant_id BIGINT NOT NULL,
+    webhook_id  BIGINT NOT NULL,
+    id          BIGINT NOT NULL, -- 1, 2, 3, ... for each webhook
+    at          BIGINT NOT NULL,
+    message_id  TEXT   NOT NULL,
+    event_seq   BIGINT NOT NULL, -- 0: a test
+    event_type  TEXT   NOT NULL,
+    status      BIGINT NOT NULL, -- of the response; 0: none
+    error       TEXT   NOT NULL, -- empty: acknowledged
+    took_ms     BIGINT NOT NULL,
+    response    TEXT   NOT NULL, -- first bytes of the body
+    PRIMARY KEY (merchant_id, webhook_id, id)
+);
+CREATE INDEX webhook_deliveries_by_event ON webhook_deliveries (merchant_id, event_seq); -- for operators, who see those of an order

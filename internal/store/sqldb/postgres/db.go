@@ -176,21 +176,21 @@ func (db *DB) LockForCopy(ctx context.Context, shared bool) (io.Closer, error) {
 	return lock, err
 }
 
-// SchemaVersion returns the version of the schema of a database; 0 if it has none.
-func SchemaVersion(ctx context.Context, url string) (int64, error) {
+// SchemaStatus returns the migration history of a database.
+func SchemaStatus(ctx context.Context, url string) (migrations.Status, error) {
 	config, err := parseURL(url)
 	if err != nil {
-		return 0, err
+		return migrations.Status{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	db := stdlib.OpenDB(*config.ConnConfig)
 	defer func() { _ = db.Close() }()
-	version, err := migrations.Postgres.Version(ctx, db)
+	status, err := migrations.Postgres.Status(ctx, db)
 	if err != nil {
-		return 0, openError(config.ConnConfig, err)
+		err = openError(config.ConnConfig, err)
 	}
-	return version, nil
+	return status, err
 }
 
 // openError returns the error of a database that cannot be opened.

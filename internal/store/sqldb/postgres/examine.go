@@ -18,7 +18,7 @@ type Info struct {
 	ReadOnly  bool      // a standby, or a database that refuses changes
 	CanCreate bool      // the user may create tables
 	Foreign   []string  // tables that the user may not read, write or migrate
-	Schema    int64     // version of the schema; 0 if there is none
+	Schema    migrations.Status
 }
 
 // Examine returns what a server tells of itself. It changes nothing.
@@ -50,7 +50,7 @@ func examine(ctx context.Context, db *sql.DB) (Info, error) {
 		return Info{}, err
 	}
 	info.Now, info.CanCreate = time.UnixMicro(int64(clock*1e6)), canCreate.Bool
-	if info.Schema, err = migrations.Postgres.Version(ctx, db); err != nil {
+	if info.Schema, err = migrations.Postgres.Status(ctx, db); err != nil {
 		return Info{}, err
 	}
 	rows, err := db.QueryContext(ctx, `SELECT relname FROM pg_class

@@ -21,19 +21,19 @@ func TestExamine(t *testing.T) {
 		return info
 	}
 	empty := examine(url)
-	if empty.Schema != 0 || !empty.CanCreate || empty.ReadOnly || empty.Foreign != nil || empty.Version < 100_000 || !strings.Contains(empty.Name, ".") {
+	if empty.Schema.Version != 0 || !empty.CanCreate || empty.ReadOnly || empty.Foreign != nil || empty.Version < 100_000 || !strings.Contains(empty.Name, ".") {
 		t.Errorf("an empty database: %+v", empty)
 	}
 	if apart := time.Since(empty.Now).Abs(); apart > time.Hour {
 		t.Errorf("the clock of the server is %s apart", apart)
 	}
 	db := openTest(t, url)
-	if full := examine(url); full.Schema == 0 || full.Foreign != nil {
+	if full := examine(url); full.Schema.Version != full.Schema.Newest || full.Foreign != nil {
 		t.Errorf("a whole installation: %+v", full)
 	}
 	for _, text := range []string{
 		`DO $$ BEGIN CREATE ROLE examine_limited LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$`,
-		`GRANT SELECT ON goose_db_version, orders TO examine_limited`,
+		`GRANT SELECT ON goose_db_version, schema_steps, orders TO examine_limited`,
 	} {
 		if _, err := db.Exec(t.Context(), text); err != nil {
 			t.Fatal(err)

@@ -92,21 +92,21 @@ func quickCheck(ctx context.Context, db *sql.DB, path string) (bool, error) {
 	return true, sqldb.CheckResult(finding)
 }
 
-// SchemaVersion returns the version of the schema of a database; 0 if it has none.
-func SchemaVersion(ctx context.Context, path string) (version int64, err error) {
-	// SQLite would create the file.
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
-	db, err := openSQL(path)
+// SchemaStatus returns the migration history of a database in a file that exists.
+func SchemaStatus(ctx context.Context, path string) (status migrations.Status, err error) {
+	_, err = os.Stat(path) // SQLite would create the file
+	var db *sql.DB
 	if err == nil {
-		version, err = migrations.SQLite.Version(ctx, db)
+		db, err = openSQL(path)
+	}
+	if err == nil {
+		status, err = migrations.SQLite.Status(ctx, db)
 		err = errors.Join(err, db.Close())
 	}
 	if err != nil {
-		return 0, fmt.Errorf("open database %s: %w", path, err)
+		return migrations.Status{}, fmt.Errorf("open database %s: %w", path, err)
 	}
-	return version, nil
+	return status, nil
 }
 
 // dsn returns the data source name of a file for database/sql.

@@ -1,0 +1,182 @@
+package migrations
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/database"
+)
+
+// Status is the migration history of a database, compared with the steps of this
+// program.
+type Status struct {
+	Version int64  // the newest step that the database has run; 0: none
+	Newest  int64  // the newest step of this program
+	Steps   []Step // all steps of this program
+	Foreign error  // a ForeignSchemaError; nil if the database has run only these steps, or also those of later releases
+}
+
+// historyTable is goose's table. The program writes the fingerprints of the steps into
+// schema_steps, which the first step creates.
+const (
+	historyTable  = goose.DefaultTablename
+	selectHistory = `SELECT version_id, '' FROM ` + historyTable + ` WHERE is_applied AND version_id > 0`
+	selectSteps   = `SELECT g.version_id, COALESCE(s.fingerprint, '') FROM ` + historyTable + ` g
+		LEFT JOIN schema_steps s ON s.version = g.version_id WHERE g.is_applied AND g.version_id > 0`
+	insertStep = `INSERT INTO schema_steps (version, fingerprint) VALUES ($1, $2)
+		ON CONFLICT (version) DO UPDATE SET fingerprint = excluded.fingerprint`
+)
+
+// Status returns the migration history of a database. It changes nothing.
+func (s Schema) Status(ctx context.Context, db *sql.DB) (Status, error) {
+	steps, err := s.Steps()
+	if err != nil {
+		return Status{}, err
+	}
+	applied, err := s.applied(ctx, db)
+	if err != nil {
+		return Status{}, fmt.Errorf("read the migration history: %w", err)
+	}
+	return newStatus(steps, applied), nil
+}
+
+// applied returns the fingerprints of the steps that a database has run, by their
+// numbers. They are empty if another build has run them.
+func (s Schema) applied(ctx context.Context, db *sql.DB) (map[int64]string, error) {
+	text := ""
+	for _, table := range []struct{ name, text string }{{historyTable, selectHistory}, {"schema_steps", selectSteps}} {
+		var exists bool
+		if err := db.QueryRowContext(ctx, s.hasTable, table.name).Scan(&exists); err != nil || !exists && text == "" {
+			return nil, err
+		}
+		if exists {
+			text = table.text
+		}
+	}
+	rows, err := db.QueryContext(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	applied := make(map[int64]string)
+	for rows.Next() {
+		var version int64
+		var fingerprint string
+		if err := rows.Scan(&version, &fingerprint); err != nil {
+			return nil, err
+		}
+		applied[version] = fingerprint
+	}
+	return applied, rows.Err()
+}
+
+// newStatus compares steps with those that a database has run.
+func newStatus(steps []Step, applied map[int64]string) Status {
+	status := Status{Newest: steps[len(steps)-1].Version, Steps: steps}
+	for version := range applied {
+		status.Version = max(status.Version, version)
+	}
+	known := make(map[int64]bool)
+	var missing, changed, unknown []int64
+	for i := range steps {
+		step := &steps[i]
+		fingerprint, ok := applied[step.Version]
+		step.Applied, known[step.Version] = ok, true
+		switch {
+		case !ok && step.Version < status.Version:
+			missing = append(missing, step.Version)
+		case ok && fingerprint != step.fingerprint:
+			changed = append(changed, step.Version)
+		}
+	}
+	for _, version := range slices.Sorted(maps.Keys(applied)) {
+		// Later releases may have any steps.
+		if !known[version] && version/stepsPerRelease <= status.Newest/stepsPerRelease {
+			unknown = append(unknown, version)
+		}
+	}
+	switch {
+	case unknown != nil:
+		status.Foreign = &ForeignSchemaError{"it has run steps that this program does not have (" + list(unknown) + ")"}
+	case missing != nil:
+		status.Foreign = &ForeignSchemaError{"it has run step " + strconv.FormatInt(status.Version, 10) + ", but not all before it (" + list(missing) + ")"}
+	case changed != nil:
+		status.Foreign = &ForeignSchemaError{"it has run other steps than this program under the same numbers (" + list(changed) + ")"}
+	}
+	return status
+}
+
+func list(versions []int64) string {
+	texts := make([]string, len(versions))
+	for i, version := range versions {
+		texts[i] = strconv.FormatInt(version, 10)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// check reports whether there are steps to run, and returns the error of a schema that
+// the options do not allow.
+func (s Status) check(options Options) (change bool, err error) {
+	neighbor := s.Version/stepsPerRelease <= s.Newest/stepsPerRelease+1 && options.NoMigrate && !options.NoNewer
+	switch {
+	case s.Foreign != nil:
+		return false, s.Foreign
+	case s.Version > s.Newest && !neighbor:
+		return false, &NewerSchemaError{Version: s.Version, Known: s.Newest}
+	case s.Version >= s.Newest:
+		return false, nil
+	case s.Version == 0 && options.NoCreate:
+		return false, ErrNoSchema
+	case s.Version > 0 && options.NoMigrate:
+		return false, &OlderSchemaError{Version: s.Version, Known: s.Newest}
+	}
+	return true, nil
+}
+
+// provider returns what runs the steps one by one.
+func (s Schema) provider(db *sql.DB) (*goose.Provider, error) {
+	folder, err := fs.Sub(s.files, s.folder)
+	if err != nil {
+		return nil, fmt.Errorf("read migrations: %w", err)
+	}
+	steps, err := s.Steps()
+	if err != nil {
+		return nil, err
+	}
+	store, err := database.NewStore(s.dialect, historyTable)
+	if err != nil {
+		return nil, fmt.Errorf("read migrations: %w", err)
+	}
+	provider, err := goose.NewProvider(goose.DialectCustom, db, folder, goose.WithStore(&history{store, steps}))
+	if err != nil {
+		return nil, fmt.Errorf("read migrations: %w", err)
+	}
+	return provider, nil
+}
+
+// history also records the fingerprints of steps.
+type history struct {
+	database.Store
+	steps []Step
+}
+
+// Insert implements database.Store. The fingerprint is first: a step without a
+// transaction that is interrupted before the end runs again.
+func (h *history) Insert(ctx context.Context, db database.DBTxConn, request database.InsertRequest) error {
+	for _, step := range h.steps {
+		if step.Version != request.Version {
+			continue
+		}
+		if _, err := db.ExecContext(ctx, insertStep, step.Version, step.fingerprint); err != nil {
+			return err
+		}
+	}
+	return h.Store.Insert(ctx, db, request)
+}

@@ -1,0 +1,120 @@
+package migrations
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	_ "modernc.org/sqlite" // the driver "sqlite" of database/sql
+)
+
+// published are the fingerprints of the steps of each database. From the first release on
+// this list only grows: a database that has run a step is refused if the step changes.
+var published = map[string][]string{
+	"sqlite":   {"1 initial ef5d9ca32ec2d0cf"},
+	"postgres": {"1 initial 6aab7acc98199253"},
+}
+
+func TestPublishedSteps(t *testing.T) {
+	t.Parallel()
+	for _, schema := range []Schema{SQLite, Postgres} {
+		steps, err := schema.Steps()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, step := range steps {
+			got = append(got, list([]int64{step.Version})+" "+step.Name+" "+step.fingerprint)
+		}
+		if diff := cmp.Diff(published[schema.folder], got); diff != "" {
+			t.Errorf("steps for %s (-published +got):\n%s", schema.folder, diff)
+		}
+	}
+}
+
+// TestStatus compares the steps 1, 2 and 101 with what databases have run.
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	steps := []Step{{Version: 1, fingerprint: "a"}, {Version: 2, fingerprint: "b"}, {Version: 101, fingerprint: "c"}}
+	for name, c := range map[string]struct {
+		applied                 map[int64]string
+		open, existing, current string // errors of a server, of commands, and of commands that need this schema
+	}{
+		"empty":       {nil, "", "the database is empty", "the database is empty"},
+		"older":       {map[int64]string{1: "a", 2: "b"}, "", "schema version 2 and this program needs 101", "schema version 2 and this program needs 101"},
+		"up to date":  {map[int64]string{1: "a", 2: "b", 101: "c"}, "", "", ""},
+		"next":        {map[int64]string{1: "a", 2: "b", 101: "c", 201: "d"}, "schema version 201, this program knows 101", "", "schema version 201"},
+		"after next":  {map[int64]string{1: "a", 2: "b", 101: "c", 301: "d"}, "schema version 301", "schema version 301", "schema version 301"},
+		"changed":     {map[int64]string{1: "a", 2: "x"}, "under the same numbers (2)", "under the same numbers (2)", "under the same numbers (2)"},
+		"unrecorded":  {map[int64]string{1: ""}, "under the same numbers (1)", "under the same numbers (1)", "under the same numbers (1)"},
+		"unknown":     {map[int64]string{1: "a", 2: "b", 3: "x", 16: "y"}, "does not have (3, 16)", "does not have (3, 16)", "does not have (3, 16)"},
+		"unknown new": {map[int64]string{1: "a", 2: "b", 101: "c", 102: "x"}, "does not have (102)", "does not have (102)", "does not have (102)"},
+		"gap":         {map[int64]string{1: "a", 101: "c"}, "run step 101, but not all before it (2)", "run step 101, but not all before it (2)", "before it (2)"},
+		"gap, next":   {map[int64]string{1: "a", 2: "b", 201: "c"}, "run step 201, but not all before it (101)", "before it (101)", "before it (101)"},
+	} {
+		status := newStatus(append([]Step(nil), steps...), c.applied)
+		for _, use := range []struct {
+			options Options
+			want    string
+		}{{Options{}, c.open}, {Options{NoCreate: true, NoMigrate: true}, c.existing}, {Options{NoCreate: true, NoMigrate: true, NoNewer: true}, c.current}} {
+			change, err := status.check(use.options)
+			if use.want == "" && (err != nil || change != (name == "empty" || name == "older")) || use.want != "" && (err == nil || !strings.Contains(err.Error(), use.want)) {
+				t.Errorf("%s, %+v: %v, error %v, want %q", name, use.options, change, err, use.want)
+			}
+		}
+		for _, step := range status.Steps {
+			if _, applied := c.applied[step.Version]; step.Applied != applied {
+				t.Errorf("%s: step %d: %v", name, step.Version, step.Applied)
+			}
+		}
+	}
+}
+
+// TestUp runs the steps of a release, then those of the next one, one of which is
+// interrupted once.
+func TestUp(t *testing.T) {
+	t.Parallel()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "test.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	db.SetMaxOpenConns(1)
+	first := fstest.MapFS{"x/00001_initial.sql": {Data: []byte("-- +goose Up\nCREATE TABLE schema_steps (version INTEGER PRIMARY KEY, fingerprint TEXT);\n")}}
+	next := fstest.MapFS{
+		"x/00001_initial.sql": first["x/00001_initial.sql"],
+		"x/00101_a.sql":       {Data: []byte("-- +goose Up\nCREATE TABLE a (x);\n")},
+		"x/00102_b.sql":       {Data: []byte("-- +goose NO TRANSACTION\n-- +goose Up\nCREATE TABLE IF NOT EXISTS b (x);\nINSERT INTO c VALUES (1);\n")},
+	}
+	up := func(files fstest.MapFS) (steps []int64, err error) {
+		schema := Schema{SQLite.dialect, files, "x", SQLite.hasTable}
+		err = schema.Up(t.Context(), db, Options{OnStep: func(step Step) { steps = append(steps, step.Version) }})
+		return steps, err
+	}
+	refused := errors.New("refused")
+	if err := (Schema{SQLite.dialect, first, "x", SQLite.hasTable}).Up(t.Context(), db, Options{BeforeCreate: func(context.Context) error { return refused }}); !errors.Is(err, refused) {
+		t.Errorf("before creation: %v", err)
+	}
+	if steps, err := up(first); err != nil || !cmp.Equal(steps, []int64{1}) {
+		t.Fatalf("steps %v, error %v", steps, err)
+	}
+	if steps, err := up(next); err == nil || !cmp.Equal(steps, []int64{101}) {
+		t.Errorf("steps %v, error %v, want one because there is no table c", steps, err)
+	}
+	if _, err := db.ExecContext(t.Context(), `CREATE TABLE c (x)`); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range [][]int64{{102}, nil} {
+		if steps, err := up(next); err != nil || !cmp.Equal(steps, want) {
+			t.Errorf("steps %v, error %v, want %v", steps, err, want)
+		}
+	}
+	if _, err := up(first); err == nil || !strings.Contains(err.Error(), "newer version") {
+		t.Errorf("the first release again: %v", err)
+	}
+}
