@@ -113,6 +113,15 @@ func codes(item order.LineItem) fields {
 	return f
 }
 
+// attributes returns the extended attributes of a line item as JSON: the service does not
+// know what they mean. It returns an empty text if there are none.
+func attributes(item order.LineItem) string {
+	if text := string(item.ExtendedAttributes); text != "[]" {
+		return text
+	}
+	return ""
+}
+
 // joined joins the texts that are not empty.
 func joined(separator string, texts ...string) string {
 	given := texts[:0:0]

@@ -16,7 +16,7 @@ type listView struct {
 	Total  int64 // not of a search
 	Search bool
 
-	Page, Pages        int64
+	Page               int64
 	First, Last        int64  // numbers of the first and the last order shown
 	Previous, Next     string // queries of the pages; empty: there is none
 	View               string // query of the view without a page, for the exports
@@ -50,7 +50,7 @@ func (s *site) list(w http.ResponseWriter, r *request) error {
 		http.Redirect(w, r.Request, s.root+Prefix+"/orders"+form.query(pages), http.StatusSeeOther)
 		return nil
 	}
-	view.Orders, view.Total, view.Page, view.Pages = page.Orders, page.Total, filter.Page, pages
+	view.Orders, view.Total, view.Page = page.Orders, page.Total, filter.Page
 	if len(page.Orders) > 0 {
 		view.First = (filter.Page-1)*pageSize + 1
 		view.Last = view.First + int64(len(page.Orders)) - 1
@@ -75,7 +75,7 @@ func (s *site) searchOrders(w http.ResponseWriter, r *request, view listView, fi
 	for _, found := range page.Orders {
 		view.Orders = append(view.Orders, found.Summary)
 	}
-	view.Search, view.Page, view.Pages = true, 1, 1
+	view.Search, view.Page = true, 1
 	if after != nil {
 		view.FirstPage = view.View
 	}

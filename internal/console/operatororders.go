@@ -114,7 +114,7 @@ func (s *site) showOperatorOrder(w http.ResponseWriter, r *request, status int, 
 		view.Correct = correctionForm(view.Order)
 	}
 	view.Token = r.grant.ID
-	view.Reasons, view.Attributes = order.Reasons, attributesOf(view.Order.LineItems)
+	view.Reasons = order.Reasons
 	return s.show(w, r, status, "operatororder", view)
 }
 

@@ -17,7 +17,6 @@ type orderView struct {
 	Accept, Reject, Files bool // what is offered
 	FilesLeft             int64
 	Reasons               []order.Reason
-	Attributes            map[int64]string // of a line item, by its id; those without are absent
 
 	Notice        string // key of a message: what was done; empty: nothing
 	Problem       string // key of a message: why it was not; empty: nothing
@@ -53,20 +52,7 @@ func (s *site) showOrder(w http.ResponseWriter, r *request, status int, view ord
 	view.Files = r.can(order.ScopeInvoicesWrite)
 	view.FilesLeft = int64(max(0, order.MaxInvoices-len(o.Invoices)))
 	view.Reasons = order.Reasons
-	view.Attributes = attributesOf(o.LineItems)
 	return s.show(w, r, status, "order", &view)
-}
-
-// attributesOf returns the extended attributes of lines that have some, as JSON: the
-// service does not know what they mean.
-func attributesOf(lines []order.LineItem) map[int64]string {
-	all := make(map[int64]string)
-	for _, line := range lines {
-		if text := string(line.ExtendedAttributes); text != "[]" && text != "" {
-			all[line.ID] = text
-		}
-	}
-	return all
 }
 
 // accept serves POST /orders/{reference}/accept.

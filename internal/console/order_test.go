@@ -36,6 +36,7 @@ func TestOrder(t *testing.T) {
 		document["dispatchUntil"] = "2026-11-25T10:00:00Z"
 		details := document["invoiceDetails"].(map[string]any)
 		details["article39"], details["article39Eligible"], details["article39Otp"] = "39a", true, "435366"
+		document["lineItems"].([]any)[0].(map[string]any)["extendedAttributes"] = []any{"ribbon"}
 		carrier := document["carrier"].(map[string]any)
 		carrier["trackingCodes"], carrier["comments"] = "TRACK-7", "Back door"
 	}))
@@ -43,7 +44,7 @@ func TestOrder(t *testing.T) {
 	o, err := s.Orders.Get(t.Context(), ours, order.ByReference("A-1"))
 	testenv.NoError(s.T, err)
 	texts := []string{
-		"A-1", "no. 900004", `<span class="dot dot-registered"></span>New`, "Ring twice", "TRACK-7", "Back door", "435366", "39a",
+		"A-1", "no. 900004", `<span class="dot dot-registered"></span>New`, "Ring twice", "TRACK-7", "Back door", `<code class="attributes">[&#34;ribbon&#34;]</code>`, "435366", "39a",
 		o.Customer.FirstName, o.Customer.LastName, o.Customer.Email, *o.Customer.Phone, o.Shipping.Street + " " + o.Shipping.StreetNumber,
 		o.Shipping.PostCode + " " + o.Shipping.City, o.InvoiceDetails.VATNumber, *o.InvoiceDetails.TaxOfficeName,
 		"25&nbsp;Nov&nbsp;2026, 10:00&nbsp;UTC", "1 d 16 h", "-", "Placed", "the marketplace",
