@@ -10,31 +10,31 @@ import (
 // maxCommitCache limits the number of entries of a commitCache. They take about 1 MB.
 const maxCommitCache = 8192
 
-// commitCache has what was read for the secrets of requests, until the next commit.
-type commitCache[V any] struct {
+// commitCache has the grants that were read, until the next commit.
+type commitCache struct {
 	mu      sync.RWMutex
 	version sqldb.CommitVersion // of all entries
-	entries map[token.Hash]V
+	entries map[token.Hash]token.Grant
 }
 
 // get returns an entry. ok is false if there is none as of this version.
-func (c *commitCache[V]) get(version sqldb.CommitVersion, hash token.Hash) (value V, ok bool) {
+func (c *commitCache) get(version sqldb.CommitVersion, hash token.Hash) (g token.Grant, ok bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	if c.version != version {
-		return value, false
+		return g, false
 	}
-	value, ok = c.entries[hash]
-	return value, ok
+	g, ok = c.entries[hash]
+	return g, ok
 }
 
-// put adds an entry. The version must have been read before the value: then a commit
+// put adds an entry. The version must have been read before the grant: then a commit
 // between the two makes the entry stale at once.
-func (c *commitCache[V]) put(version sqldb.CommitVersion, hash token.Hash, value V) {
+func (c *commitCache) put(version sqldb.CommitVersion, hash token.Hash, g token.Grant) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.version != version || c.entries == nil || len(c.entries) >= maxCommitCache {
-		c.version, c.entries = version, make(map[token.Hash]V)
+		c.version, c.entries = version, make(map[token.Hash]token.Grant)
 	}
-	c.entries[hash] = value
+	c.entries[hash] = g
 }

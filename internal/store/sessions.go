@@ -40,33 +40,12 @@ const (
 		WHERE s.hash = $2`
 )
 
-// sessionGrant is a session with the grant of its token.
-type sessionGrant struct {
-	session token.Session
-	grant   token.Grant
-}
-
-// SessionGrant implements token.SessionStore. Where the database tells whether anything
-// was committed, sessions are cached until the next commit, as grants are.
+// SessionGrant implements token.SessionStore.
 func (db *DB) SessionGrant(ctx context.Context, hash token.Hash) (token.Session, token.Grant, error) {
-	version, ok := db.sql.CommitVersion()
-	if ok {
-		if s, cached := db.sessions.get(version, hash); cached {
-			return s.session, s.grant, nil
-		}
-	}
 	defer db.timed("session")()
-	s, g, err := db.readSession(ctx, hash)
-	if ok && err == nil {
-		db.sessions.put(version, hash, sessionGrant{s, g})
-	}
-	return s, g, db.readError("read session", err, token.ErrNoSession)
-}
-
-func (db *DB) readSession(ctx context.Context, hash token.Hash) (token.Session, token.Grant, error) {
 	var merchantID, owns, created, used int64
 	if err := db.sql.QueryRow(ctx, selectSessionMerchant, []any{hash[:]}, &merchantID); err != nil {
-		return token.Session{}, token.Grant{}, err
+		return token.Session{}, token.Grant{}, db.readError("read session", err, token.ErrNoSession)
 	}
 	var row grantRow
 	var name sql.NullString
@@ -75,7 +54,7 @@ func (db *DB) readSession(ctx context.Context, hash token.Hash) (token.Session, 
 		TokenID: row.ID, OwnsToken: owns != 0, MerchantName: name.String,
 		CreatedAt: time.Unix(created, 0).UTC(), LastUsedAt: time.Unix(used, 0).UTC(),
 	}
-	return session, row.grant(), err
+	return session, row.grant(), db.readError("read session", err, token.ErrNoSession)
 }
 
 // TouchSession implements token.SessionStore.

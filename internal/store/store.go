@@ -44,14 +44,13 @@ type Options struct {
 
 // DB is a store in an open database.
 type DB struct {
-	sql      sqldb.DB
-	dialect  *sqldb.Dialect
-	options  Options
-	indexes  *pageindex.Cache
-	grants   grants
-	sessions commitCache[sessionGrant]
-	feeds    feeds
-	words    *WordWriter
+	sql     sqldb.DB
+	dialect *sqldb.Dialect
+	options Options
+	indexes *pageindex.Cache
+	grants  grants
+	feeds   feeds
+	words   *WordWriter
 	// newestBlock is that of the staged words at the last call of MergeWords. -1: there
 	// were none, 0: there was no call.
 	newestBlock atomic.Int64
