@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"testing"
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/testenv"
 )
 
@@ -21,6 +23,20 @@ func searchSizes() []int {
 		return []int{10_000}
 	}
 	return []int{10_000, largest}
+}
+
+// benchDatabases are the kinds of databases.
+var benchDatabases = []struct {
+	name string
+	open func(b *testing.B) *DB
+}{
+	{"sqlite", func(b *testing.B) *DB { return openTest(b, filepath.Join(b.TempDir(), "orders.db")) }},
+	{"postgres", func(b *testing.B) *DB {
+		db, err := OpenPostgres(b.Context(), pgtest.Database(b), Options{})
+		testenv.NoError(b, err)
+		b.Cleanup(func() { _ = db.Close() })
+		return db
+	}},
 }
 
 var syllables = []string{"πα", "πού", "λος", "γε", "ωρ", "γί", "ου", "δη", "μη", "τρί", "νι", "κο", "λα", "ΐδης", "κων", "στα", "ντί", "βα", "σι", "λεί", "μα", "ρί", "αν", "τω"}

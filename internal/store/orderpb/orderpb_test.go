@@ -109,30 +109,3 @@ func FuzzDetails(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkDetails(b *testing.B) {
-	o := testOrder()
-	encoded, err := EncodeDetails(&o)
-	testenv.NoError(b, err)
-	b.Run("decode", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			var o order.Order
-			testenv.NoError(b, DecodeDetails(encoded, &o))
-		}
-	})
-	b.Run("encode", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := EncodeDetails(&o); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("digest", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			Digest(&o, asIs)
-		}
-	})
-}
