@@ -26,11 +26,6 @@ func (b backend) start(t *testing.T, flags ...string) *apptest.Server {
 	return apptest.StartWith(t, b.settings(t), flags...)
 }
 
-// again starts a server with the data of a stopped one.
-func (b backend) again(t *testing.T, stopped *apptest.Server) *apptest.Server {
-	return stopped.Serve(t)
-}
-
 // backends are all combinations of a database and a file storage.
 var backends = []backend{
 	{"sqlite-disk", func(*testing.T) []string { return nil }},

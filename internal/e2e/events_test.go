@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -211,54 +210,4 @@ func (s *service) looks(t *testing.T) float64 {
 func (s *service) logged(t *testing.T, text string) {
 	t.Helper()
 	testenv.Eventually(t, "the log has "+text, func() bool { return strings.Contains(s.Log(), text) })
-}
-
-// TestEventsFollowed follows the feed, waiting, while two clients work: every
-// event comes once, in order.
-func TestEventsFollowed(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
-		const each = 15
-		orders := s.addMany(t, 2*each)
-		failed := make(chan error, 2)
-		for worker := range 2 {
-			go func() {
-				var problem error
-				for _, o := range orders[worker*each : (worker+1)*each] {
-					a, err := s.trySend(t.Context(), versions[worker].accept(o))
-					if err != nil || a.status != 200 {
-						problem = errors.Join(problem, fmt.Errorf("%s: status %d, %w", a, a.status, err))
-					}
-				}
-				failed <- problem
-			}()
-		}
-		states := map[string]string{}
-		for last := int64(0); last < 4*each; {
-			body := s.do(t, events(fmt.Sprintf("after=%d&limit=7&wait=30", last))).ok(t)
-			shown := parse(t, at(t, body, "events")).([]any)
-			if len(shown) == 0 {
-				t.Fatalf("after %d nothing comes", last)
-			}
-			for i := range shown {
-				one := at(t, body, fmt.Sprintf("events.%d", i))
-				last++
-				if seq := numberAt(t, one, "seq"); seq != last {
-					t.Fatalf("after %d comes %d", last-1, seq)
-				}
-				reference, from := textAt(t, one, "orderReference"), at(t, one, "data.from")
-				if from != states[reference] {
-					t.Fatalf("event %d goes on from %s, the order is %s", last, from, states[reference])
-				}
-				states[reference] = at(t, one, "data.to") + at(t, one, "data.state")
-			}
-			if next := numberAt(t, body, "next"); next != last {
-				t.Fatalf("next is %d after %d", next, last)
-			}
-		}
-		for range 2 {
-			if err := <-failed; err != nil {
-				t.Error(err)
-			}
-		}
-	})
 }

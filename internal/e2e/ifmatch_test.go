@@ -12,7 +12,6 @@ import (
 var (
 	preconditionFailed = coded(412, anyText, "precondition_failed", anyText)
 	keyReused          = coded(422, anyText, "idempotency_key_reused", anyText)
-	keyRunning         = coded(409, anyText, "idempotency_key_running", anyText)
 )
 
 // tag returns the own part of the entity tag of an order, which If-Match compares.
@@ -138,36 +137,6 @@ func TestIfMatchBadInput(t *testing.T) {
 				s.do(t, remove(v.invoice(missing, 1)).with("If-Match", any)).wantRefusal(t, v, invoiceNotFound, missing)
 			}
 		})
-	})
-}
-
-// TestIfMatchAtOnce sends many concurrent writes with the same entity tag: one
-// succeeds.
-func TestIfMatchAtOnce(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
-		o := s.addOne(t)
-		now := s.tag(t, o)
-		requests := make([]request, 24)
-		for i := range requests {
-			v := versions[i%2]
-			r := []request{v.accept(o), v.reject(o), v.upload(o, "a.pdf", fmt.Sprint(i))}[i/2%3]
-			requests[i] = r.with("If-Match", now)
-		}
-		made := 0
-		for i, a := range s.atOnce(t, requests) {
-			if a.status == 200 {
-				made++
-				continue
-			}
-			a.wantRefusal(t, versions[i%2], preconditionFailed, o)
-		}
-		a := s.do(t, v2.upload(o, "b.pdf", "b"))
-		if got := a.ownTag(); made != 1 || changes(t, o, got) != 3 {
-			t.Errorf("%d changes were made, the next one makes it %s", made, got)
-		}
-		if files := len(s.entries(t, o)); files > 2 {
-			t.Errorf("%d files", files)
-		}
 	})
 }
 

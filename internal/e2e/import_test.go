@@ -222,36 +222,3 @@ func TestImportLongTexts(t *testing.T) {
 		}
 	})
 }
-
-// TestImportNumbers gives orders without a number the next free one, in both
-// versions' lists at once.
-func TestImportNumbers(t *testing.T) {
-	onBothDatabases(t, func(t *testing.T, s *service) {
-		s.addOne(t, document{"orderId": int64(9223372036854775807)}) // must not use up the rest
-		documents := make([]document, 20)
-		lines := make([][]byte, len(documents))
-		for i := range documents {
-			documents[i] = newDocument()
-			if i%3 != 0 {
-				delete(documents[i], "orderId")
-			}
-			lines[i] = []byte(documents[i].text(t))
-		}
-		s.Import(t, lines...)
-		body := s.do(t, get("/api/orders?items_per_page=100")).ok(t)
-		seen := map[int64]bool{}
-		for i := range len(documents) + 1 {
-			o := placed{
-				number:    numberAt(t, body, fmt.Sprintf("orders.%d.order_id", i)),
-				reference: textAt(t, body, fmt.Sprintf("orders.%d.order_reference", i)),
-			}
-			if o.number <= 0 || seen[o.number] {
-				t.Errorf("order %s has the number %d", o.reference, o.number)
-			}
-			seen[o.number] = true
-			if got := textAt(t, v1.shown(t, s, o), "order_reference"); got != o.reference {
-				t.Errorf("order %d is %s, listed as %s", o.number, got, o.reference)
-			}
-		}
-	})
-}

@@ -102,35 +102,3 @@ func TestSimultaneousUploads(t *testing.T) {
 		}
 	})
 }
-
-// TestSimultaneousUploadsAndDeletes deletes files while others are
-// taken: there are never more than three.
-func TestSimultaneousUploadsAndDeletes(t *testing.T) {
-	onEveryBackend(t, func(t *testing.T, s *service) {
-		o := s.addOne(t)
-		var requests []request
-		for i := range 3 {
-			e := s.uploaded(t, v1, o, fmt.Sprintf("old-%d.pdf", i), "old")
-			requests = append(requests, remove(v1.invoice(o, e.id)), remove(v2.invoice(o, e.id)))
-		}
-		for i := range 12 {
-			requests = append(requests, versions[i%2].upload(o, "new.pdf", fmt.Sprintf("new %d", i)))
-		}
-		deleted, added := 0, 0
-		for i, a := range s.atOnce(t, requests) {
-			switch {
-			case a.status == 200 && i < 6:
-				deleted++
-			case a.status == 200:
-				added++
-			case i < 6:
-				a.wantRefusal(t, versions[i%2], invoiceNotFound, o)
-			default:
-				a.wantRefusal(t, versions[i%2], tooManyFiles, o)
-			}
-		}
-		if deleted != 3 || added > 3 || len(s.entries(t, o)) != added {
-			t.Errorf("%d deleted, %d added, %d shown; want 3 deleted and what was added, at most 3, shown", deleted, added, len(s.entries(t, o)))
-		}
-	})
-}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -235,45 +234,6 @@ func TestRetryKeys(t *testing.T) {
 	})
 }
 
-// TestRetryAtOnce sends one request many times at once: it is made once, and
-// all get the same response; of an upload some may be asked to wait.
-func TestRetryAtOnce(t *testing.T) {
-	const tries = 16
-	onBothDatabases(t, func(t *testing.T, s *service) {
-		eachWrite(t, s, func(t *testing.T, v version, o placed, r request, now string) {
-			requests := make([]request, tries)
-			key := newKey()
-			for i := range requests {
-				requests[i] = r.under(key)
-			}
-			made, bodies := 0, map[string]bool{}
-			for _, a := range s.atOnce(t, requests) {
-				switch {
-				case a.status == 409 && strings.HasSuffix(r.path, "/invoices"):
-					a.wantRefusal(t, v, keyRunning, o)
-					if got := a.header.Get("Retry-After"); got != "1" {
-						t.Errorf("Retry-After is %q", got)
-					}
-				case a.status != 200:
-					t.Errorf("status %d: %s", a.status, a.body)
-				default:
-					bodies[a.recorded()] = true
-					if a.header.Get(replayed) == "" {
-						made++
-					}
-				}
-			}
-			if made != 1 || len(bodies) != 1 {
-				t.Errorf("%d of %d made the change, there are %d responses", made, tries, len(bodies))
-			}
-			next := s.do(t, v.upload(o, "next.pdf", "next"))
-			if got := next.ownTag(); changes(t, o, got) != changes(t, o, now)+2 {
-				t.Errorf("after the next change it is at %s, before both at %s", got, now)
-			}
-		})
-	})
-}
-
 // TestRetryOfCutBody sends half of a body and no more: what was asked for is not
 // known then, and the whole request is taken as if it were the first.
 func TestRetryOfCutBody(t *testing.T) {
@@ -297,32 +257,4 @@ func TestRetryOfCutBody(t *testing.T) {
 			}
 		})
 	})
-}
-
-// TestRetryAfterRestart gives responses again that another run of the service has
-// given.
-func TestRetryAfterRestart(t *testing.T) {
-	t.Parallel()
-	for _, b := range backends {
-		t.Run(b.name, func(t *testing.T) {
-			t.Parallel()
-			server := b.start(t, "--base-url", "https://orders.example.com")
-			s := newService(t, server)
-			var requests []request
-			var responses []response
-			eachWrite(t, s, func(t *testing.T, _ version, _ placed, r request, _ string) {
-				r = r.under(newKey())
-				requests, responses = append(requests, r), append(responses, s.first(t, r))
-			})
-			s.Stop(t)
-			again := newService(t, server.Serve(t, "--base-url", "https://elsewhere.example.com"))
-			again.token = s.token
-			for i, r := range requests {
-				if responses[i].status != http.StatusOK {
-					t.Errorf("%s: status %d", responses[i], responses[i].status)
-				}
-				again.wantAgain(t, r, responses[i])
-			}
-		})
-	}
 }

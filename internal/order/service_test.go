@@ -2,7 +2,6 @@ package order_test
 
 import (
 	"errors"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -165,40 +164,6 @@ func TestTransactionsAreRetried(t *testing.T) {
 	}
 	if events, slots := db.events(t, 1), db.slots(t, 1); len(events) != 3 || slots != 0 {
 		t.Errorf("events %+v, %d slots used", events, slots)
-	}
-}
-
-func TestOneOfManyTransitionsWins(t *testing.T) {
-	t.Parallel()
-	db := newDatabase(t, sample(order.Registered))
-	s := newService(db, nil)
-	errs := make([]error, 32)
-	var all sync.WaitGroup
-	for i := range errs {
-		all.Go(func() {
-			if i%2 == 0 {
-				_, errs[i] = s.Accept(t.Context(), merchant, order.ByLegacyID(1), order.WriteOptions{})
-			} else {
-				_, errs[i] = s.Reject(t.Context(), merchant, order.ByReference("SF-1"), "damaged", order.WriteOptions{})
-			}
-		})
-	}
-	all.Wait()
-	won := 0
-	for i, err := range errs {
-		refusal := order.ErrCannotAccept
-		if i%2 == 1 {
-			refusal = order.ErrCannotReject
-		}
-		switch {
-		case err == nil:
-			won++
-		case !errors.Is(err, refusal):
-			t.Errorf("%d: error %v", i, err)
-		}
-	}
-	if events := db.events(t, 1); won != 1 || len(events) != 1 {
-		t.Errorf("%d won, with events %+v", won, events)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -326,38 +325,5 @@ func TestClientDisconnects(t *testing.T) {
 	}
 	if got := db.order(t, 1).Invoices; len(got) != 1 {
 		t.Errorf("invoices %+v", got)
-	}
-}
-
-func TestSimultaneousUploads(t *testing.T) {
-	t.Parallel()
-	db, files := newDatabase(t, sample(order.Registered)), newFolder(t)
-	s := newService(db, files)
-	var mu sync.Mutex
-	stored := make(map[string]string)
-	var all sync.WaitGroup
-	for i := range 24 {
-		all.Go(func() {
-			text := fmt.Sprint("file ", i)
-			_, invoice, err := upload(t, s, "a.pdf", text)
-			if err != nil {
-				if !errors.Is(err, order.ErrTooManyFiles) {
-					t.Errorf("upload %d: %v", i, err)
-				}
-				return
-			}
-			mu.Lock()
-			stored[invoice.Name] = text
-			mu.Unlock()
-		})
-	}
-	all.Wait()
-	if len(stored) != order.MaxInvoices || len(files.paths(t)) != order.MaxInvoices {
-		t.Errorf("stored %q, files %q", stored, files.paths(t))
-	}
-	for name, text := range stored {
-		if got := files.content(t, order.InvoicePath("SF-1", name)); got != text {
-			t.Errorf("%s holds %q, want %q", name, got, text)
-		}
 	}
 }

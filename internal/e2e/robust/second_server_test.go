@@ -1,27 +1,11 @@
 package robust
 
 import (
-	"bytes"
 	"net/http"
 	"testing"
 
-	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/testenv"
 )
-
-// run runs a command of the program as a process and returns its exit code and
-// what it wrote.
-func run(t *testing.T, args ...string) apptest.Result {
-	t.Helper()
-	command := apptest.Command(t, args...)
-	var stdout, stderr bytes.Buffer
-	command.Stdout, command.Stderr = &stdout, &stderr
-	if err := command.Run(); command.ProcessState == nil {
-		t.Error(err)
-		return apptest.Result{Code: -1}
-	}
-	return apptest.Result{Code: command.ProcessState.ExitCode(), Stdout: stdout.String(), Stderr: stderr.String()}
-}
 
 // TestSecondServerOfAKilledOne leaves the files of a killed server to one that
 // still runs beside it, and to the next one that starts.

@@ -21,7 +21,6 @@ var cleanupSubjects = []subject{
 	{"cleaning/abandon or activate", testAbandonOrActivate},
 	{"cleaning/what cannot be abandoned", testNotAbandoned},
 	{"cleaning/deleted files", testDeletedFiles},
-	{"cleaning/batches", testCleaningBatches},
 }
 
 // stored is an invoice as cleaning names it.
@@ -164,35 +163,4 @@ func testDeletedFiles(f *fixture) {
 	f.cleanable("the first purged", f.a.DeletedInvoices, noon.Add(2*time.Hour), deleted[1])
 	f.purged(f.b, deleted[1])
 	f.cleanable("both purged", f.a.DeletedInvoices, noon.Add(2*time.Hour))
-}
-
-// testCleaningBatches works through more than a batch, as a sweep does.
-func testCleaningBatches(f *fixture) {
-	const orders = 10
-	f.add(f.a, numbered(alpha, "R", orders)...)
-	for number := range int64(orders) {
-		key := order.ByLegacyID(number + 1)
-		for i := range order.MaxInvoices {
-			f.mustReserve(f.a, key, fmt.Sprintf("%d.pdf", i), noon.Add(time.Duration(i)*time.Second))
-		}
-	}
-	swept := make(map[int64]bool)
-	for batch := 0; ; batch++ {
-		found, err := f.b.ExpiredReservations(f.Context(), noon.Add(time.Hour), 7)
-		testenv.NoError(f, err)
-		if len(found) == 0 {
-			break
-		}
-		if len(found) > 7 || batch > 5 {
-			f.Fatalf("%d in batch %d of at most 7", len(found), batch)
-		}
-		for _, invoice := range found {
-			f.abandon(f.b, invoice, true)
-			f.purged(f.b, invoice)
-			swept[invoice.ID] = true
-		}
-	}
-	if len(swept) != orders*order.MaxInvoices {
-		f.Errorf("%d reservations swept, want %d", len(swept), orders*order.MaxInvoices)
-	}
 }

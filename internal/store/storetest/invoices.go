@@ -22,7 +22,6 @@ var invoiceSubjects = []subject{
 	{"invoices/one hundred in all", testHadMaxInvoices},
 	{"invoices/released", testReleased},
 	{"invoices/not there", testInvoiceNotThere},
-	{"invoices/of one order alone", testInvoicesOfOneOrder},
 }
 
 // fileNamed is an invoice file before it has an entry.
@@ -342,18 +341,5 @@ func testInvoiceNotThere(f *fixture) {
 	}
 	if diff := cmp.Diff(before, f.tables.rows()); diff != "" {
 		f.Errorf("what was refused changed the tables (-before +after):\n%s", diff)
-	}
-}
-
-func testInvoicesOfOneOrder(f *fixture) {
-	mine, other := order.ByLegacyID(f.create(minimal(alpha, "MINE"))), order.ByLegacyID(f.create(minimal(alpha, "OTHER")))
-	f.upload(f.a, mine, "a.pdf")
-	f.upload(f.a, other, "a.pdf")
-	f.upload(f.a, other, "b.pdf")
-	if got := len(f.order(f.a, alpha, mine).Invoices); got != 1 {
-		f.Errorf("%d invoices, want 1", got)
-	}
-	if got := len(f.order(f.a, alpha, other).Invoices); got != 2 {
-		f.Errorf("%d invoices of the other order, want 2", got)
 	}
 }
