@@ -45,15 +45,14 @@ var mayImport = map[string][]string{
 	"internal/web/ratelimit":   {"internal/lru", "internal/order"},
 	"internal/web/respcache":   {"internal/lru", "internal/order"},
 
-	"internal/order":    {},
-	"internal/token":    {"internal/order"},
-	"internal/webhook":  {"internal/order"},
-	"internal/ingest":   {"internal/order", "internal/store/orderpb"},
-	"internal/config":   {},
-	"internal/tracing":  {"internal/order", "internal/store/sqldb", "internal/webhook"},
-	"internal/demo":     {"internal/order", "internal/ingest"},
-	"internal/lru":      {},
-	"internal/filelock": {},
+	"internal/order":   {},
+	"internal/token":   {"internal/order"},
+	"internal/webhook": {"internal/order"},
+	"internal/ingest":  {"internal/order", "internal/store/orderpb"},
+	"internal/config":  {},
+	"internal/tracing": {"internal/order", "internal/store/sqldb", "internal/webhook"},
+	"internal/demo":    {"internal/order", "internal/ingest"},
+	"internal/lru":     {},
 	"internal/store": {
 		"internal/order", "internal/token", "internal/webhook", "internal/lru", "internal/store/migrations", "internal/store/orderpb", "internal/store/pageindex",
 		"internal/store/orderwords", "internal/store/sqldb", "internal/store/sqldb/postgres", "internal/store/sqldb/sqlite",
@@ -64,7 +63,7 @@ var mayImport = map[string][]string{
 	"internal/store/pageindex":      {"internal/order", "internal/lru"},
 	"internal/store/sqldb":          {},
 	"internal/store/sqldb/postgres": {"internal/store/migrations", "internal/store/sqldb"},
-	"internal/store/sqldb/sqlite":   {"internal/filelock", "internal/store/migrations", "internal/store/sqldb"},
+	"internal/store/sqldb/sqlite":   {"internal/store/migrations", "internal/store/sqldb"},
 	"internal/filestore":            {"internal/order", "internal/filestore", "internal/filestore/disk"},
 	"internal/maintenance": {
 		"internal/maintenance", "internal/maintenance/check", "internal/filestore", "internal/filestore/disk", "internal/order",
@@ -79,7 +78,7 @@ var mayImport = map[string][]string{
 
 // standardOnly are the packages that depend on the standard library only, also
 // indirectly.
-var standardOnly = []string{"client", "internal/order", "internal/token", "internal/lru", "internal/filelock"}
+var standardOnly = []string{"client", "internal/order", "internal/token", "internal/lru"}
 
 // onlyIn lists the only packages that may import a package or the packages below it.
 var onlyIn = map[string][]string{
@@ -89,6 +88,7 @@ var onlyIn = map[string][]string{
 	"github.com/pressly/goose":           {"internal/store"},
 	"github.com/minio/minio-go":          {"internal/filestore"},
 	"github.com/alecthomas/kong":         {"internal/app/commands"},
+	"github.com/gofrs/flock":             {"internal/app", "internal/store/sqldb/sqlite"},
 	"github.com/schollz/progressbar":     {"internal/app/commands"},
 	"github.com/prometheus":              {"internal/metrics"},
 	"go.opentelemetry.io":                {"internal/tracing"},

@@ -3,11 +3,12 @@ package app
 import (
 	"context"
 	"errors"
-	"os"
+	"fmt"
 	"path/filepath"
-	"syscall"
+	"time"
 
-	"merchantorders/internal/filelock"
+	"github.com/gofrs/flock"
+
 	"merchantorders/internal/store/sqldb/sqlite"
 )
 
@@ -50,7 +51,7 @@ func (l *ServeLocks) share(ctx context.Context) error {
 }
 
 // Release releases the locks.
-func (l *ServeLocks) Release() error { return l.each((*fileLock).release) }
+func (l *ServeLocks) Release() error { return l.each(func(lock *fileLock) error { return lock.Unlock() }) }
 
 func (l *ServeLocks) each(fn func(*fileLock) error) error {
 	var err error
@@ -62,9 +63,12 @@ func (l *ServeLocks) each(fn func(*fileLock) error) error {
 	return err
 }
 
+// lockInterval is how often a server tries to get a lock.
+const lockInterval = 20 * time.Millisecond
+
 // fileLock is a lock on a file.
 type fileLock struct {
-	file *os.File
+	*flock.Flock
 	// alone says that nobody else held the lock when it was acquired.
 	alone bool
 }
@@ -72,26 +76,25 @@ type fileLock struct {
 // lockFile acquires the lock of a file: exclusively if nobody else holds it, so
 // that others wait until it is shared, and otherwise shared.
 func lockFile(ctx context.Context, path string) (*fileLock, error) {
-	lock := &fileLock{alone: true}
+	lock := &fileLock{Flock: flock.New(path)}
 	var err error
-	lock.file, err = filelock.Open(path, func(file *os.File) error {
-		err := filelock.Set(file, syscall.LOCK_EX)
-		if errors.Is(err, filelock.ErrLocked) {
-			lock.alone = false
-			err = filelock.Wait(ctx, file, syscall.LOCK_SH)
-		}
-		return err
-	})
-	if err != nil {
+	if lock.alone, err = lock.TryLock(); err != nil {
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	if lock.alone {
+		return lock, nil
+	}
+	if err := lock.share(ctx); err != nil {
 		return nil, err
 	}
 	return lock, nil
 }
 
-// share converts the lock to a shared one. It waits for an exclusive owner.
+// share acquires the lock as a shared one, or converts it. It waits for an exclusive
+// owner.
 func (l *fileLock) share(ctx context.Context) error {
-	return filelock.Wait(ctx, l.file, syscall.LOCK_SH)
+	if _, err := l.TryRLockContext(ctx, lockInterval); err != nil {
+		return fmt.Errorf("lock %s: %w", l, err)
+	}
+	return nil
 }
-
-// release releases the lock.
-func (l *fileLock) release() error { return l.file.Close() }

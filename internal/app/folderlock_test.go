@@ -22,7 +22,7 @@ func take(t *testing.T, path string) (*fileLock, bool) {
 func release(t *testing.T, locks ...*fileLock) {
 	t.Helper()
 	for _, lock := range locks {
-		if err := lock.release(); err != nil {
+		if err := lock.Unlock(); err != nil {
 			t.Error(err)
 		}
 	}
@@ -70,7 +70,7 @@ func TestFileLockWaitsForExclusiveOwner(t *testing.T) {
 	go func() {
 		lock, err := lockFile(t.Context(), path)
 		if err == nil {
-			err = lock.release()
+			err = lock.Unlock()
 		}
 		second <- err == nil && !lock.alone
 	}()

@@ -61,7 +61,7 @@ func (tx *writeTx) failed() bool { return tx.err != nil || tx.panicked != nil }
 var errTxLost = errors.New("the transaction was rolled back by SQLite")
 
 func newCommitter(c *conn, turnPath string) *committer {
-	return &committer{conn: c, turn: turn{path: turnPath}, timeout: busyTimeout}
+	return &committer{conn: c, turn: newTurn(turnPath), timeout: busyTimeout}
 }
 
 // inTx runs fn in a transaction. It returns once that is durable or rolled back.
@@ -124,7 +124,7 @@ func (c *committer) close() error {
 		return nil
 	}
 	c.closed = true
-	return errors.Join(c.conn.sqlite.Close(), c.turn.close())
+	return c.conn.sqlite.Close()
 }
 
 // lead runs the leader's transaction in a batch with those that are queued when

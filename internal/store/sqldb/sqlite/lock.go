@@ -2,19 +2,25 @@ package sqlite
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"io"
-	"os"
-	"syscall"
+	"time"
 
-	"merchantorders/internal/filelock"
+	"github.com/gofrs/flock"
+
 	"merchantorders/internal/store/sqldb"
 )
 
-// lockFile creates a lock file and locks it exclusively. It waits until ctx
-// ends. Closing the file releases the lock.
-func lockFile(ctx context.Context, path string) (*os.File, error) {
-	return filelock.Open(path, func(file *os.File) error { return filelock.Wait(ctx, file, syscall.LOCK_EX) })
+// lockInterval is how often lockFile tries to get a lock.
+const lockInterval = 20 * time.Millisecond
+
+// lockFile creates a lock file and locks it exclusively. It waits until ctx ends.
+func lockFile(ctx context.Context, path string) (io.Closer, error) {
+	lock := flock.New(path)
+	if _, err := lock.TryLockContext(ctx, lockInterval); err != nil {
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	return lock, nil
 }
 
 // LockForCopy implements sqldb.DB with a lock file beside the database.
@@ -22,16 +28,17 @@ func (db *DB) LockForCopy(ctx context.Context, shared bool) (io.Closer, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	how := syscall.LOCK_EX
+	lock := flock.New(db.path + ".copy.lock")
+	try := lock.TryLock
 	if shared {
-		how = syscall.LOCK_SH
+		try = lock.TryRLock
 	}
-	file, err := filelock.Open(db.path+".copy.lock", func(file *os.File) error { return filelock.Set(file, how) })
-	if errors.Is(err, filelock.ErrLocked) {
+	locked, err := try()
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", lock, err)
+	}
+	if !locked {
 		return nil, sqldb.ErrLocked
 	}
-	if err != nil {
-		return nil, err
-	}
-	return file, nil
+	return lock, nil
 }

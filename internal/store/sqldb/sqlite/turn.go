@@ -2,12 +2,9 @@ package sqlite
 
 import (
 	"context"
-	"errors"
-	"os"
-	"syscall"
 	"time"
 
-	"merchantorders/internal/filelock"
+	"github.com/gofrs/flock"
 )
 
 const (
@@ -25,25 +22,19 @@ const (
 //
 // The turn is a lock file. It is for fairness only: without it, a process still
 // waits for the write lock.
-type turn struct {
-	path string
-	file *os.File // nil before the first transaction, and where files cannot be written
-}
+type turn struct{ *flock.Flock }
+
+func newTurn(path string) turn { return turn{flock.New(path)} }
 
 // take takes the turn. It waits until ctx ends, but not longer than maxTurnWait.
-func (t *turn) take(ctx context.Context) {
-	if t.file == nil {
-		var err error
-		if t.file, err = os.OpenFile(t.path, os.O_CREATE|os.O_RDWR, 0o600); err != nil {
-			return
-		}
-	}
-	for range maxTurnWait / pollInterval {
-		if err := filelock.Set(t.file, syscall.LOCK_EX); !errors.Is(err, filelock.ErrLocked) || !pause(ctx) {
-			return
-		}
-	}
+func (t turn) take(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, maxTurnWait)
+	defer cancel()
+	_, _ = t.TryLockContext(ctx, pollInterval) // an error is that of a file that cannot be written, or of ctx
 }
+
+// pass passes the turn on.
+func (t turn) pass() { _ = t.Unlock() }
 
 // pause waits for pollInterval. It returns false if ctx has ended.
 func pause(ctx context.Context) bool {
@@ -53,18 +44,4 @@ func pause(ctx context.Context) bool {
 	case <-ctx.Done():
 		return false
 	}
-}
-
-// pass passes the turn on.
-func (t *turn) pass() {
-	if t.file != nil {
-		_ = filelock.Set(t.file, syscall.LOCK_UN)
-	}
-}
-
-func (t *turn) close() error {
-	if t.file == nil {
-		return nil
-	}
-	return t.file.Close()
 }

@@ -1,15 +1,13 @@
 package sqlite
 
 import (
-	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
-	"syscall"
 	"testing"
 
-	"merchantorders/internal/filelock"
+	"github.com/gofrs/flock"
+
 	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/testenv"
 )
@@ -59,12 +57,10 @@ func transaction(t *testing.T, db *DB, fn func()) {
 func awaitTurnTaken(t *testing.T, path string) {
 	t.Helper()
 	testenv.Eventually(t, "a process takes the turn", func() bool {
-		file, err := filelock.Open(path+".turn.lock", func(file *os.File) error { return filelock.Set(file, syscall.LOCK_SH) })
-		if errors.Is(err, filelock.ErrLocked) {
-			return true
-		}
+		lock := flock.New(path + ".turn.lock")
+		free, err := lock.TryRLock()
 		testenv.NoError(t, err)
-		testenv.NoError(t, file.Close())
-		return false
+		testenv.NoError(t, lock.Close())
+		return !free
 	})
 }
