@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/sqldb"
 )
 
 // auditChain is where the next entries of the audit log go: the end of a merchant's
@@ -72,7 +73,7 @@ func (t *tx) AppendAudit(ctx context.Context, entry order.AuditEntry) error {
 	return t.appendAudit(ctx, entry.MerchantID, entry)
 }
 
-var insertAudit = newBulkInsert("audit", `merchant_id, seq, at, action, actor, token_id, request_id, address,
+var insertAudit = sqldb.NewBulkInsert("audit", `merchant_id, seq, at, action, actor, token_id, request_id, address,
 	legacy_id, reference, subject_id, detail, hash`, "")
 
 // add makes an entry the next one of the chain, and appends the values of its row of

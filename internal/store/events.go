@@ -275,7 +275,7 @@ var takeNumbers = fmt.Sprintf(`UPDATE merchants SET `+stateColumns(`in_state_%[1
 // newNonce returns a random number, never 0.
 func newNonce() int64 { return 1 + rand.Int64N(math.MaxInt64) }
 
-var insertEvents = newBulkInsert("events", `merchant_id, seq, nonce, type, actor, at, legacy_id, order_day,
+var insertEvents = sqldb.NewBulkInsert("events", `merchant_id, seq, nonce, type, actor, at, legacy_id, order_day,
 	from_state, to_state, reason, invoice_id, token_id, request_id`, "")
 
 // eventValues appends the values of a row of insertEvents.

@@ -89,7 +89,7 @@ func (c *importCheck) claim(in *importTx, item *importItem, taken map[string]boo
 	c.seen[item.Order.Reference] = seenOrder{merchantID: item.Order.MerchantID, legacyID: item.legacyID, digest: item.Digest}
 }
 
-var selectOrderKeys = `SELECT key FROM order_keys WHERE key IN (` + sqldb.Params(1, batchSize) + `)`
+var selectOrderKeys = `SELECT key FROM order_keys WHERE key IN (` + sqldb.Params(1, sqldb.BatchSize) + `)`
 
 // takenKeys returns which references and requested legacy ids of orders exist.
 func (in *importTx) takenKeys(ctx context.Context, items []*importItem) (map[string]bool, error) {
@@ -101,8 +101,8 @@ func (in *importTx) takenKeys(ctx context.Context, items []*importItem) (map[str
 		}
 	}
 	taken := make(map[string]bool)
-	for chunk := range slices.Chunk(keys, batchSize) {
-		for len(chunk) < batchSize {
+	for chunk := range slices.Chunk(keys, sqldb.BatchSize) {
+		for len(chunk) < sqldb.BatchSize {
 			chunk = append(chunk, chunk[0]) // one statement for any number
 		}
 		found, err := sqldb.Column[string](ctx, in, selectOrderKeys, chunk...)

@@ -14,6 +14,7 @@ import (
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/orderpb"
 	"merchantorders/internal/store/orderwords"
+	"merchantorders/internal/store/sqldb"
 )
 
 // importTx imports orders with different references in a transaction. Their
@@ -200,13 +201,13 @@ func (i *importItem) compareWith(legacyID int64, same bool) {
 	}
 }
 
-var insertOrders = newBulkInsert("orders", `merchant_id, legacy_id, reference, state, created_at, updated_at,
+var insertOrders = sqldb.NewBulkInsert("orders", `merchant_id, legacy_id, reference, state, created_at, updated_at,
 	expires_at, currency, country_code, total, has_invoice, user_id, email, phone, first_name, last_name, company,
 	revision, active_invoices, digest, details`, "")
 
 // insertOrders inserts orders of one merchant.
 func (in *importTx) insertOrders(ctx context.Context, items []*importItem) error {
-	values := make([]any, 0, len(items)*insertOrders.columns)
+	values := make([]any, 0, len(items)*insertOrders.Columns)
 	for _, item := range items {
 		o, c := &item.Order, &item.Order.Customer
 		hasInvoice := 0
@@ -250,8 +251,8 @@ func (in *importTx) appendEvents(ctx context.Context, merchantID int64, items []
 	if err != nil {
 		return err
 	}
-	values := make([]any, 0, len(items)*insertEvents.columns)
-	entries := make([]any, 0, len(items)*insertAudit.columns)
+	values := make([]any, 0, len(items)*insertEvents.Columns)
+	entries := make([]any, 0, len(items)*insertAudit.Columns)
 	for i, item := range items {
 		o := order.LockedOrder{
 			MerchantID: merchantID, LegacyID: item.legacyID, Reference: item.Order.Reference, CreatedAt: item.Order.CreatedAt,

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/testenv"
 )
 
@@ -42,10 +43,10 @@ func TestImportInSlices(t *testing.T) {
 func TestFailedBulkInsert(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
-	into := newBulkInsert("deleted_orders", "merchant_id, legacy_id, reference, created_at, deleted_at", "")
+	into := sqldb.NewBulkInsert("deleted_orders", "merchant_id, legacy_id, reference, created_at, deleted_at", "")
 	var values []any
-	for i := range batchSize {
-		values = append(values, 1, i, fmt.Sprintf("R%d", i%(batchSize-1)), 0, 0) // the last reference is the first
+	for i := range sqldb.BatchSize {
+		values = append(values, 1, i, fmt.Sprintf("R%d", i%(sqldb.BatchSize-1)), 0, 0) // the last reference is the first
 	}
 	err := db.inTx(t.Context(), "test", func(t *tx) error { return t.insert(context.Background(), into, values) })
 	if err == nil || !strings.Contains(err.Error(), "UNIQUE") {

@@ -22,18 +22,18 @@ const MaxCountedLegacyID = 1 << 53
 // LegacyIDKey returns the order key of a legacy id. No reference begins with #.
 func LegacyIDKey(legacyID int64) string { return "#" + strconv.FormatInt(legacyID, 10) }
 
-var insertKeys = newBulkInsert("order_keys", "key, merchant_id", " ON CONFLICT (key) DO NOTHING RETURNING key")
+var insertKeys = sqldb.NewBulkInsert("order_keys", "key, merchant_id", " ON CONFLICT (key) DO NOTHING RETURNING key")
 
 // claimKeys inserts those keys that do not exist, each with its merchant, and
 // returns them. It sorts the keys, so that two batches rarely wait for each
 // other.
 func (in *importTx) claimKeys(ctx context.Context, merchants map[string]int64) (map[string]bool, error) {
-	values := make([]any, 0, len(merchants)*insertKeys.columns)
+	values := make([]any, 0, len(merchants)*insertKeys.Columns)
 	for _, key := range slices.Sorted(maps.Keys(merchants)) {
 		values = append(values, key, merchants[key])
 	}
 	claimed := make(map[string]bool, len(merchants))
-	for text, args := range insertKeys.statements(in.db.dialect, values) {
+	for text, args := range insertKeys.Statements(in.db.dialect, values) {
 		keys, err := sqldb.Column[string](ctx, in, text, args...)
 		if err != nil {
 			return nil, err

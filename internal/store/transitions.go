@@ -57,5 +57,5 @@ func (t *tx) Transition(ctx context.Context, o order.LockedOrder, to order.State
 
 // addDayCounts adds to day counts. Each day and state may occur only once in a
 // statement.
-var addDayCounts = newBulkInsert("order_days", "merchant_id, day, state, orders",
+var addDayCounts = sqldb.NewBulkInsert("order_days", "merchant_id, day, state, orders",
 	" ON CONFLICT (merchant_id, day, state) DO UPDATE SET orders = order_days.orders + excluded.orders")

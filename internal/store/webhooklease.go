@@ -116,7 +116,7 @@ func (db *DB) SaveProgress(ctx context.Context, lease webhook.Lease, p webhook.P
 	})
 }
 
-var insertWebhookEvent = newBulkInsert("events", `merchant_id, seq, nonce, type, actor, at, legacy_id, order_day,
+var insertWebhookEvent = sqldb.NewBulkInsert("events", `merchant_id, seq, nonce, type, actor, at, legacy_id, order_day,
 	from_state, to_state, reason, webhook_id`, "")
 
 // appendFailure writes the event of an endpoint that the service disables, which has no

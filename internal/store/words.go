@@ -101,7 +101,7 @@ func stagedBlocks(ctx context.Context, q sqldb.Querier) ([]int64, error) {
 }
 
 // insertWords leaves a word that is there already: it fails no change.
-var insertWords = newBulkInsert("order_words", "block, word, created_at, legacy_id, merchant_id", " ON CONFLICT DO NOTHING")
+var insertWords = sqldb.NewBulkInsert("order_words", "block, word, created_at, legacy_id, merchant_id", " ON CONFLICT DO NOTHING")
 
 // Add writes words, in a transaction.
 func (w *WordWriter) Add(ctx context.Context, tx sqldb.Querier, words []Word) error {
@@ -145,16 +145,11 @@ func (w *WordWriter) write(ctx context.Context, tx sqldb.Querier, staged int64, 
 		}
 	}
 	slices.SortFunc(words, compare)
-	values := make([]any, 0, len(words)*insertWords.columns)
+	values := make([]any, 0, len(words)*insertWords.Columns)
 	for _, word := range words {
 		values = append(values, cmp.Or(staged, periodBlock(word.CreatedAt)), word.Text, word.CreatedAt, word.LegacyID, word.MerchantID)
 	}
-	for text, args := range insertWords.statements(w.dialect, values) {
-		if _, err := tx.Exec(ctx, text, args...); err != nil {
-			return err
-		}
-	}
-	return nil
+	return insertWords.Insert(ctx, tx, w.dialect, values)
 }
 
 // Delete deletes words, whatever their blocks, in a transaction.
