@@ -34,10 +34,12 @@ func (db *DB) FileEntries(ctx context.Context, merchantID, legacyID int64) ([]or
 }
 
 // Statements of an overview. Their indexes have the registered orders only.
-const (
-	selectOldest   = `SELECT MIN(created_at) FROM orders WHERE state = 1`
-	selectOldestOf = `SELECT (SELECT MIN(o.created_at) FROM orders o WHERE o.merchant_id = $1 AND o.state = 1), m.name FROM merchants m WHERE m.id = $1`
-	selectOverdue  = `SELECT COUNT(*) FROM (SELECT 1 FROM orders WHERE state = 1 AND expires_at IS NOT NULL AND expires_at <= $1 LIMIT $2+0) o`
+var (
+	registered     = sqldb.Literal(order.Registered)
+	selectOldest   = `SELECT MIN(created_at) FROM orders WHERE state = ` + registered
+	selectOldestOf = `SELECT (SELECT MIN(o.created_at) FROM orders o WHERE o.merchant_id = $1 AND o.state = ` + registered + `), m.name
+		FROM merchants m WHERE m.id = $1`
+	selectOverdue = `SELECT COUNT(*) FROM (SELECT 1 FROM orders WHERE state = ` + registered + ` AND expires_at IS NOT NULL AND expires_at <= $1 LIMIT $2+0) o`
 )
 
 // Overview implements order.Store.

@@ -156,7 +156,7 @@ func pageStatement(merchantID int64, filter order.Filter, at pageindex.Position)
 		if len(filter.States) != 1 {
 			return multiStateStatement(filter.States, at.Offset+at.Limit), args
 		}
-		state = ` AND o.state = ` + literal(filter.States[0])
+		state = ` AND o.state = ` + sqldb.Literal(filter.States[0])
 	}
 	return `SELECT ` + summaryColumns + `, ` + dataVersion + ` FROM orders o
 		WHERE o.merchant_id = $1 AND (o.created_at, o.legacy_id) < ($2, $3)` + state + `
@@ -196,11 +196,7 @@ func mergedKeys(states []order.State, columns, where, direction string) string {
 	branches := make([]string, len(states))
 	for i, state := range states {
 		branches[i] = `SELECT * FROM (SELECT ` + columns + ` FROM orders
-			WHERE merchant_id = $1 AND state = ` + literal(state) + ` AND ` + where + sorted + `) s` + strconv.Itoa(i)
+			WHERE merchant_id = $1 AND state = ` + sqldb.Literal(state) + ` AND ` + where + sorted + `) s` + strconv.Itoa(i)
 	}
 	return `SELECT ` + columns + ` FROM (` + strings.Join(branches, ` UNION ALL `) + `) u` + sorted
 }
-
-// literal writes a state into a statement: one statement for each state, with
-// the plan that suits it.
-func literal(state order.State) string { return strconv.Itoa(int(state)) }

@@ -23,7 +23,7 @@ func (db *DB) DayCounts(ctx context.Context, merchantID int64, from order.Day) (
 
 // selectOldestNew reads the oldest orders in the state registered.
 var selectOldestNew = `SELECT ` + summaryColumns + `, o.expires_at FROM orders o
-	WHERE o.merchant_id = $1 AND o.state = ` + literal(order.Registered) + ` ORDER BY o.created_at, o.legacy_id LIMIT $2+0`
+	WHERE o.merchant_id = $1 AND o.state = ` + sqldb.Literal(order.Registered) + ` ORDER BY o.created_at, o.legacy_id LIMIT $2+0`
 
 // Unanswered implements order.Store.
 func (db *DB) Unanswered(ctx context.Context, merchantID int64, limit int) ([]order.UnansweredOrder, error) {
@@ -45,7 +45,7 @@ func (db *DB) WithoutInvoice(ctx context.Context, merchantID int64, state order.
 	var row summaryRow
 	dest := row.dest()
 	orders, err := sqldb.All(ctx, db.sql, `SELECT `+summaryColumns+` FROM (
-			SELECT * FROM orders WHERE merchant_id = $1 AND state = `+literal(state)+`
+			SELECT * FROM orders WHERE merchant_id = $1 AND state = `+sqldb.Literal(state)+`
 			ORDER BY created_at DESC, legacy_id DESC LIMIT $2+0
 		) o WHERE o.active_invoices = 0 ORDER BY o.created_at DESC, o.legacy_id DESC LIMIT $3+0`, []any{merchantID, examined, limit},
 		func(rows sqldb.Rows) (order.Summary, error) {

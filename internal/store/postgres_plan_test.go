@@ -72,11 +72,11 @@ func checkPlans(t *testing.T, db *DB, on sqldb.Querier) {
 		"feed":             {statement{db.selectFeed, []any{1, 0, 0, 100}}, 1, []string{"Limit", "Index Scan using events_pkey on events e"}},
 		"oldest order":     {statement{selectOldestOrder, []any{1}}, 0, []string{"Index Only Scan using orders_by_state"}},
 		"search, one state": {
-			statement{selectOfState + literal(order.Registered) + ` AND ` + byCreation, []any{highest.CreatedAt, highest.LegacyID, 20}}, 0,
+			statement{selectOfState + sqldb.Literal(order.Registered) + ` AND ` + byCreation, []any{highest.CreatedAt, highest.LegacyID, 20}}, 0,
 			[]string{"Limit", "Scan Backward using orders_of_all_by_state"},
 		},
 		"search, one state of a period": {
-			statement{selectOfState + literal(order.Registered) + ` AND ` + byRange, []any{0, highest.CreatedAt, highest.LegacyID, 20}}, 0,
+			statement{selectOfState + sqldb.Literal(order.Registered) + ` AND ` + byRange, []any{0, highest.CreatedAt, highest.LegacyID, 20}}, 0,
 			[]string{"Limit", "Scan Backward using orders_of_all_by_state"},
 		},
 		"search, updates": {

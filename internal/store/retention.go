@@ -13,7 +13,7 @@ func (db *DB) OrdersBefore(ctx context.Context, before time.Time, limit int) ([]
 	defer db.timed("retention")()
 	var orders []order.LockedOrder
 	for _, state := range order.States() {
-		text := `SELECT merchant_id, legacy_id, reference FROM orders WHERE state = ` + literal(state) + ` AND created_at < $1
+		text := `SELECT merchant_id, legacy_id, reference FROM orders WHERE state = ` + sqldb.Literal(state) + ` AND created_at < $1
 			ORDER BY created_at, legacy_id LIMIT $2+0`
 		some, err := sqldb.All(ctx, db.sql, text, []any{before.Unix(), limit - len(orders)}, func(rows sqldb.Rows) (o order.LockedOrder, err error) {
 			err = rows.Scan(&o.MerchantID, &o.LegacyID, &o.Reference)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/sqldb"
 )
 
 // Statements of the streams of a search. Each reads one range of one index.
@@ -14,12 +15,13 @@ const (
 	selectOfState   = `SELECT created_at, legacy_id, merchant_id FROM orders WHERE state = ` // and a literal
 	selectOfUpdates = `SELECT updated_at, legacy_id, merchant_id FROM orders WHERE updated_at IS NOT NULL
 		AND (updated_at, legacy_id) < ($1, $2) ORDER BY updated_at DESC, legacy_id DESC LIMIT $3+0`
-	selectOfDeadlines = `SELECT expires_at, legacy_id, merchant_id FROM orders WHERE state = 1 AND expires_at IS NOT NULL
-		AND expires_at < $1 AND (expires_at, legacy_id) > ($2, $3) ORDER BY expires_at, legacy_id LIMIT $4+0`
-
 	ofMerchant       = `merchant_id = $1 AND (created_at, legacy_id) < ($2, $3) ORDER BY created_at DESC, legacy_id DESC LIMIT $4+0`
 	selectOfMerchant = `SELECT created_at, legacy_id, merchant_id FROM orders WHERE ` + ofMerchant
 )
+
+// selectOfDeadlines reads registered orders, which its index has only.
+var selectOfDeadlines = `SELECT expires_at, legacy_id, merchant_id FROM orders WHERE state = ` + sqldb.Literal(order.Registered) + ` AND expires_at IS NOT NULL
+	AND expires_at < $1 AND (expires_at, legacy_id) > ($2, $3) ORDER BY expires_at, legacy_id LIMIT $4+0`
 
 // plan chooses where the keys of the results come from: the words of orders if the
 // search has a text, else an index in the order of the results.
@@ -81,7 +83,7 @@ func (s *search) scan() []*keyStream {
 	}
 	var streams []*keyStream
 	for _, state := range states {
-		text := selectOfState + literal(state) + ` AND `
+		text := selectOfState + sqldb.Literal(state) + ` AND `
 		if s.MerchantID != 0 {
 			streams = append(streams, s.indexStream(text+ofMerchant, s.MerchantID))
 		} else {

@@ -290,7 +290,7 @@ func (w *wordWalk) ofStates(ctx context.Context, keys []searchKey, end int64) ([
 	in := make(map[int64]bool)
 	for _, state := range w.States {
 		args := []any{keys[len(keys)-1].at, w.after.at, w.after.legacyID, maxStateKeys}
-		rows, err := sqldb.All(ctx, w.q, selectOfState+literal(state)+` AND `+byRange, args, scanKey)
+		rows, err := sqldb.All(ctx, w.q, selectOfState+sqldb.Literal(state)+` AND `+byRange, args, scanKey)
 		if err != nil {
 			return nil, err
 		}

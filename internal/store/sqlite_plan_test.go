@@ -76,16 +76,16 @@ func TestSQLitePlans(t *testing.T) {
 		"grant": {selectGrant, []string{
 			"SEARCH t USING INDEX sqlite_autoindex_tokens_1 (hash=?)", "SEARCH m USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",
 		}},
-		"search, one state": {selectOfState + literal(order.Registered) + ` AND ` + byCreation, []string{
+		"search, one state": {selectOfState + sqldb.Literal(order.Registered) + ` AND ` + byCreation, []string{
 			"SEARCH orders USING COVERING INDEX orders_of_all_by_state (state=? AND (created_at,legacy_id)<(?,?))",
 		}},
-		"search, one state of a period": {selectOfState + literal(order.Registered) + ` AND ` + byRange, []string{
+		"search, one state of a period": {selectOfState + sqldb.Literal(order.Registered) + ` AND ` + byRange, []string{
 			"SEARCH orders USING COVERING INDEX orders_of_all_by_state (state=? AND created_at>? AND (created_at,legacy_id)<(?,?))",
 		}},
 		"search, one merchant": {selectOfMerchant, []string{
 			"SEARCH orders USING COVERING INDEX orders_by_time (merchant_id=? AND (created_at,legacy_id)<(?,?))",
 		}},
-		"search, state of a merchant": {selectOfState + literal(order.Registered) + ` AND ` + ofMerchant, []string{oneState}},
+		"search, state of a merchant": {selectOfState + sqldb.Literal(order.Registered) + ` AND ` + ofMerchant, []string{oneState}},
 		"search, updates": {selectOfUpdates, []string{
 			"SEARCH orders USING COVERING INDEX orders_of_all_by_update (updated_at>? AND (updated_at,legacy_id)<(?,?))",
 		}},

@@ -233,6 +233,10 @@ func Params(first, n int) string {
 	return strings.Join(names, ", ")
 }
 
+// Literal returns a number as it is written into a statement: a statement for each
+// value, with the plan and the partial index that suit it.
+func Literal[T integer](n T) string { return fmt.Sprint(int64(n)) }
+
 // integer is any integer type.
 type integer interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64
