@@ -68,6 +68,15 @@ func (o *Opener) NewBackend(db *store.DB, files Files, d Deps) *Backend {
 	return &Backend{DB: db, Files: files, Service: NewService(d)}
 }
 
+// engines are the kinds of database.
+var engines = map[config.DatabaseKind]store.Engine{config.SQLite: store.SQLite, config.Postgres: store.Postgres}
+
+// Engine returns the kind and the address of the database.
+func (o *Opener) Engine() (engine store.Engine, address string) {
+	at := o.Settings.DatabaseLocation()
+	return engines[at.Kind], at.Address
+}
+
 // OpenDatabase opens the database of the settings. If it cannot be opened, the
 // error is a UsageError of its setting.
 func (o *Opener) OpenDatabase(ctx context.Context, options store.Options) (*store.DB, error) {
@@ -76,12 +85,9 @@ func (o *Opener) OpenDatabase(ctx context.Context, options store.Options) (*stor
 			return nil, err
 		}
 	}
-	open, address := store.OpenSQLite, o.Settings.DatabasePath()
-	if url, ok := o.Settings.PostgresURL(); ok {
-		open, address = store.OpenPostgres, url
-	}
 	options.Now = o.Now
-	db, err := open(ctx, address, options)
+	engine, address := o.Engine()
+	db, err := engine.Open(ctx, address, options)
 	if usage, ok := errors.AsType[UsageError](err); ok {
 		return nil, usage // of another setting
 	}

@@ -8,31 +8,29 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
-
-	"merchantorders/internal/store/sqldb/sqlite"
 )
 
 // ServeLocks are the locks by which servers that share data detect each other. Each
 // server holds them as shared locks.
 type ServeLocks struct {
 	folder   *fileLock // of the data folder
-	database *fileLock // of the SQLite file; nil on PostgreSQL
+	database *fileLock // of the SQLite file; nil: it has none
 }
 
 // LockForServe acquires both locks. Both belong to real paths: other spellings of a
 // path, and symbolic links, take the same locks.
 func (o *Opener) LockForServe(ctx context.Context) (*ServeLocks, error) {
 	var l ServeLocks
-	if _, postgres := o.Settings.PostgresURL(); !postgres {
-		path, err := sqlite.RealPath(o.Settings.DatabasePath())
-		if err != nil {
-			return nil, o.CannotOpen(ctx, "database", o.Settings.Database, err)
-		}
-		if l.database, err = lockFile(ctx, path+".serve.lock"); err != nil {
+	engine, address := o.Engine()
+	path, err := engine.LockFile(address)
+	if err != nil {
+		return nil, o.CannotOpen(ctx, "database", o.Settings.Database, err)
+	}
+	if path != "" {
+		if l.database, err = lockFile(ctx, path); err != nil {
 			return nil, err
 		}
 	}
-	var err error
 	if l.folder, err = lockFile(ctx, filepath.Join(o.Settings.Data, "serve.lock")); err != nil {
 		return nil, errors.Join(err, l.Release())
 	}
@@ -51,7 +49,9 @@ func (l *ServeLocks) share(ctx context.Context) error {
 }
 
 // Release releases the locks.
-func (l *ServeLocks) Release() error { return l.each(func(lock *fileLock) error { return lock.Unlock() }) }
+func (l *ServeLocks) Release() error {
+	return l.each(func(lock *fileLock) error { return lock.Unlock() })
+}
 
 func (l *ServeLocks) each(fn func(*fileLock) error) error {
 	var err error

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
@@ -39,7 +38,7 @@ type monitor struct {
 func (s *server) startMonitor() *monitor {
 	stopped, stop := context.WithCancel(context.Background())
 	m := &monitor{
-		server: s, folders: s.folders(), stopped: stopped, stop: stop,
+		server: s, stopped: stopped, stop: stop,
 	}
 	m.disks = sharedRead[[]metrics.Disk]{
 		read: m.readDisks, interval: disksInterval, timeout: disksTimeout, patience: scrapePatience, now: s.Now, stopped: stopped,
@@ -50,15 +49,6 @@ func (s *server) startMonitor() *monitor {
 	}
 	s.metrics.Watch(m.state)
 	return m
-}
-
-// folders returns the folders of the server by what is in them.
-func (s *server) folders() map[string]string {
-	folders := map[string]string{"files": s.Settings.FilesPath()}
-	if _, remote := s.Settings.PostgresURL(); !remote {
-		folders["database"] = filepath.Dir(s.Settings.DatabasePath())
-	}
-	return folders
 }
 
 // close ends running reads and waits for the survey. A read of the disks may hang.
@@ -104,7 +94,7 @@ func (m *monitor) state() metrics.State {
 
 // readDisks reads the free space of the folders.
 func (m *monitor) readDisks(context.Context) (disks []metrics.Disk, err error) {
-	for name, folder := range m.folders {
+	for name, folder := range m.server.Settings.Folders() {
 		if disk, err := diskSpace(folder); err == nil {
 			disk.Folder = name
 			disks = append(disks, disk)

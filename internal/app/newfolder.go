@@ -31,8 +31,8 @@ func (o *Opener) AllowNew(schema *migrations.Options) (err error) {
 
 // whyNotNew returns why no new installation can be made; empty text if it can.
 func (o *Opener) whyNotNew() (string, error) {
-	if _, postgres := o.Settings.PostgresURL(); !postgres {
-		database := filepath.Base(o.Settings.DatabasePath())
+	if file := o.Settings.DatabaseLocation().File(); file != "" {
+		database := filepath.Base(file)
 		reason, err := o.whatIsIn(o.Settings.Data, func(name string) bool {
 			// An empty folder may be the mount point of a volume for the files.
 			return strings.HasPrefix(name, database) || strings.HasSuffix(name, ".lock") || emptyFolder(filepath.Join(o.Settings.Data, name))
@@ -110,20 +110,26 @@ func (o *Opener) CreateDataFolder() (string, error) {
 	return path, nil
 }
 
+// DatabaseMissing reports whether the settings name a database file that does not exist.
+func (o *Opener) DatabaseMissing() bool {
+	file := o.Settings.DatabaseLocation().File()
+	if file == "" {
+		return false
+	}
+	_, err := os.Stat(file)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
 // ExpectInstallation returns an error if the settings name an SQLite file that does
 // not exist, so that a mistyped data folder is not taken for an empty installation.
 // Opening the database reports any other error.
 func (o *Opener) ExpectInstallation() error {
-	if _, postgres := o.Settings.PostgresURL(); postgres {
-		return nil
-	}
-	path := o.Settings.DatabasePath()
-	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+	if !o.DatabaseMissing() {
 		return nil
 	}
 	problem := o.notNew
 	if problem == "" {
-		problem = "must name an installation: there is no " + path + "; serve or merchant add makes a new one in an empty folder"
+		problem = "must name an installation: there is no " + o.Settings.DatabaseLocation().File() + "; serve or merchant add makes a new one in an empty folder"
 	}
 	return UsageError{Err: config.Invalid(o.databaseFlag(), problem)}
 }

@@ -42,11 +42,8 @@ func (s *server) traceDatabase() func(sqldb.DB) sqldb.DB {
 	if s.Tracing == nil {
 		return nil
 	}
-	system := "sqlite"
-	if _, remote := s.Settings.PostgresURL(); remote {
-		system = "postgresql"
-	}
-	return func(db sqldb.DB) sqldb.DB { return s.Tracing.Database(db, system) }
+	engine, _ := s.Engine()
+	return func(db sqldb.DB) sqldb.DB { return s.Tracing.Database(db, engine.Name) }
 }
 
 // traceTransport returns s3.Bucket.Wrap.

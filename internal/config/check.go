@@ -60,8 +60,8 @@ func checkDatabase(c Config) string {
 	if c.Database == "" {
 		return ""
 	}
-	if address, ok := c.PostgresURL(); ok {
-		return checkPostgres(address)
+	if at := c.DatabaseLocation(); at.Kind == Postgres {
+		return checkPostgres(at.Address)
 	}
 	path, ok := strings.CutPrefix(c.Database, sqliteScheme)
 	if !ok {

@@ -119,7 +119,7 @@ func (t Target) Check() error {
 // named. The instances of a service would each store files in a folder that the
 // others do not see.
 func (c Config) CheckStorage() error {
-	if _, ok := c.PostgresURL(); ok && c.Storage == "" {
+	if c.DatabaseLocation().Kind == Postgres && c.Storage == "" {
 		return Invalid("storage", "is required with PostgreSQL: s3://BUCKET?region=REGION, or file:///FOLDER for a folder that all instances share, such as file:///var/lib/merchant-orders/files")
 	}
 	return nil
@@ -130,7 +130,7 @@ func (c Config) CheckStorage() error {
 func (c Config) Embedded() error {
 	const elsewhere = "is not supported by this command; docs/postgresql.md describes backups of PostgreSQL and S3"
 	var database, storage string
-	if _, ok := c.PostgresURL(); ok {
+	if c.DatabaseLocation().Kind != SQLite {
 		database = elsewhere
 	}
 	if strings.HasPrefix(c.Storage, s3Scheme) {

@@ -290,11 +290,11 @@ func TestAddresses(t *testing.T) {
 func TestPaths(t *testing.T) {
 	t.Parallel()
 	c := config.Config{Data: "d"}
-	if got := c.DatabasePath(); got != filepath.Join("d", "orders.db") {
+	if got := c.DatabaseLocation().File(); got != filepath.Join("d", "orders.db") {
 		t.Errorf("database in the data folder: %s", got)
 	}
 	c.Database = "sqlite:///var/lib/o.db"
-	if got := c.DatabasePath(); got != "/var/lib/o.db" {
+	if got := c.DatabaseLocation().File(); got != "/var/lib/o.db" {
 		t.Errorf("database elsewhere: %s", got)
 	}
 }

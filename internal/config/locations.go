@@ -18,23 +18,49 @@ const (
 // postgresSchemes are the two schemes that PostgreSQL's tools accept.
 var postgresSchemes = []string{"postgres://", "postgresql://"}
 
-// PostgresURL returns Database if it is the URL of a PostgreSQL database, and
-// whether it is.
-func (c Config) PostgresURL() (string, bool) {
-	for _, scheme := range postgresSchemes {
-		if strings.HasPrefix(c.Database, scheme) {
-			return c.Database, true
-		}
-	}
-	return "", false
+// DatabaseKind is a kind of database.
+type DatabaseKind int
+
+// The kinds of database.
+const (
+	SQLite DatabaseKind = iota
+	Postgres
+)
+
+// Location is where the orders are stored.
+type Location struct {
+	Kind    DatabaseKind
+	Address string // the path of the SQLite file; the URL of PostgreSQL, which may contain a password
 }
 
-// DatabasePath returns the path of the SQLite file, if the database is SQLite.
-func (c Config) DatabasePath() string {
-	if path, ok := strings.CutPrefix(c.Database, sqliteScheme); ok {
-		return path
+// File returns the path of the database file; empty if a server has the database.
+func (l Location) File() string {
+	if l.Kind == SQLite {
+		return l.Address
 	}
-	return filepath.Join(c.Data, "orders.db")
+	return ""
+}
+
+// DatabaseLocation returns where the orders are stored.
+func (c Config) DatabaseLocation() Location {
+	for _, scheme := range postgresSchemes {
+		if strings.HasPrefix(c.Database, scheme) {
+			return Location{Postgres, c.Database}
+		}
+	}
+	if path, ok := strings.CutPrefix(c.Database, sqliteScheme); ok {
+		return Location{SQLite, path}
+	}
+	return Location{SQLite, filepath.Join(c.Data, "orders.db")}
+}
+
+// Folders returns the local folders that the service writes to, by what is in them.
+func (c Config) Folders() map[string]string {
+	folders := map[string]string{"files": c.FilesPath()}
+	if file := c.DatabaseLocation().File(); file != "" {
+		folders["database"] = filepath.Dir(file)
+	}
+	return folders
 }
 
 // FilesPath returns the folder of the invoice files. If they are in a bucket, it
@@ -48,11 +74,11 @@ func (c Config) FilesPath() string {
 
 // DatabaseName returns the database for people, without user name and password.
 func (c Config) DatabaseName() string {
-	address, ok := c.PostgresURL()
-	if !ok {
-		return sqliteScheme + absolute(c.DatabasePath())
+	at := c.DatabaseLocation()
+	if file := at.File(); file != "" {
+		return sqliteScheme + absolute(file)
 	}
-	address, options, _ := strings.Cut(address, "?")
+	address, options, _ := strings.Cut(at.Address, "?")
 	_, rest, _ := strings.Cut(address, "://")
 	hosts, name, _ := strings.Cut(rest[strings.LastIndex(rest, "@")+1:], "/")
 	if query, err := url.ParseQuery(options); err == nil {

@@ -102,17 +102,6 @@ func OpenPostgres(ctx context.Context, url string, options Options) (*DB, error)
 	return New(db, options), nil
 }
 
-// SQLiteSchema and PostgresSchema return the migration history of a database, by its
-// path or URL.
-var (
-	SQLiteSchema   = sqlite.SchemaStatus
-	PostgresSchema = postgres.SchemaStatus
-)
-
-// ExaminePostgres returns what a PostgreSQL server tells of itself and of the rights
-// of its user.
-var ExaminePostgres = postgres.Examine
-
 // SQL returns the database, for maintenance commands.
 func (db *DB) SQL() sqldb.DB { return db.sql }
 

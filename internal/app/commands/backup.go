@@ -77,7 +77,7 @@ func (c *restoreCommand) run(ctx context.Context, p *process) error {
 }
 
 func (c *restoreCommand) restore(ctx context.Context, p *process) (check.Result, error) {
-	folder := backup.DataFolder{Path: p.Settings.Data, Database: p.Settings.DatabasePath(), Files: p.Settings.FilesPath()}
+	folder := backup.DataFolder{Path: p.Settings.Data, Database: p.Settings.DatabaseLocation().Address, Files: p.Settings.FilesPath()}
 	reporter, clearBar := p.progress(p.stderr)
 	options := backup.RestoreOptions{WithFindings: c.WithFindings, Partial: c.Partial, OnStep: app.LogSteps(p.log(slog.LevelInfo))}
 	result, err := backup.Restore(ctx, c.From, folder, options, reporter)

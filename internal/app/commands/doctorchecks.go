@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"merchantorders/internal/filestore/disk"
-	"merchantorders/internal/store"
 	"merchantorders/internal/store/migrations"
+	"merchantorders/internal/store/sqldb"
 )
 
 // checkFolder examines the data folder and the settings file.
@@ -40,41 +38,43 @@ func (d *doctor) checkFolder() {
 // checkDatabase examines the database: whether it can be opened, its version, the
 // rights of the user, and its clock.
 func (d *doctor) checkDatabase(ctx context.Context) {
-	url, postgres := d.Settings.PostgresURL()
-	if !postgres {
-		d.checkSQLite(ctx)
+	name := d.Settings.DatabaseName()
+	if d.DatabaseMissing() {
+		d.add(statusWarning, "database", name+" does not exist", "serve and merchant add make a new installation in an empty folder")
 		return
 	}
+	engine, address := d.Engine()
+	schema, err := engine.Schema(ctx, address)
+	var found sqldb.Examination
 	before := d.Now()
-	info, err := store.ExaminePostgres(ctx, url)
+	if err == nil {
+		found, err = engine.Examine(ctx, address)
+	}
 	if err != nil {
 		d.problem("database", d.CannotOpen(ctx, "database", d.Settings.Database, err))
 		return
 	}
-	name := d.Settings.DatabaseName() + ", PostgreSQL " + info.Name
-	switch {
-	case info.Version < oldestPostgres*10_000:
-		d.add(statusProblem, "database", name, fmt.Sprintf("the service needs PostgreSQL %d or later", oldestPostgres))
-	case info.ReadOnly:
-		d.add(statusProblem, "database", name+" accepts no changes", "name the primary server, not a standby")
-	default:
+	if found.Product != "" {
+		name += ", " + found.Product
+	}
+	if flaw := found.Unusable; flaw != nil {
+		d.add(statusProblem, "database", strings.TrimSpace(name+" "+flaw.Problem), flaw.Advice)
+	} else {
 		d.add(statusOK, "database", name, "")
 	}
-	d.checkSchema(info.Schema)
-	switch {
-	case len(info.Foreign) > 0:
-		d.add(statusProblem, "rights", "the user does not own, or may not read and change: "+strings.Join(info.Foreign, ", "), "run ALTER TABLE ... OWNER TO for each as a superuser")
-	case !info.CanCreate:
-		d.add(statusProblem, "rights", "the user may not create tables", "run GRANT CREATE ON SCHEMA public as the owner of the database; migrations need it")
-	default:
-		d.add(statusOK, "rights", "the user may read, change and migrate all tables", "")
+	d.checkSchema(schema)
+	if flaw := found.Lacking; flaw != nil {
+		d.add(statusProblem, "rights", flaw.Problem, flaw.Advice)
+	} else {
+		d.add(statusOK, "rights", found.Rights, "")
+	}
+	if found.Now.IsZero() {
+		d.add(statusOK, "clock", "the database has the clock of this machine", "")
+		return
 	}
 	// The statement takes part of the time between the two readings.
-	d.checkClock(max(before.Sub(info.Now), info.Now.Sub(d.Now())))
+	d.checkClock(max(before.Sub(found.Now), found.Now.Sub(d.Now())))
 }
-
-// oldestPostgres is the oldest major version of the server that is supported.
-const oldestPostgres = 15
 
 const (
 	clockWarning = 2 * time.Second
@@ -94,31 +94,6 @@ func (d *doctor) checkClock(apart time.Duration) {
 		d.add(statusOK, "clock", detail, "")
 	}
 }
-
-func (d *doctor) checkSQLite(ctx context.Context) {
-	path, name := d.Settings.DatabasePath(), d.Settings.DatabaseName()
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		d.add(statusWarning, "database", name+" does not exist", "serve and merchant add make a new installation in an empty folder")
-		return
-	}
-	schema, err := store.SQLiteSchema(ctx, path)
-	if err != nil {
-		d.problem("database", d.CannotOpen(ctx, "database", d.Settings.Database, err))
-		return
-	}
-	d.add(statusOK, "database", name, "")
-	d.checkSchema(schema)
-	for _, needed := range []string{path, filepath.Dir(path)} {
-		if err := syscall.Access(needed, accessWrite); err != nil {
-			d.add(statusProblem, "rights", needed+" is not writable for this user", "change its owner or its mode")
-			return
-		}
-	}
-	d.add(statusOK, "rights", "the user may write the file and its folder", "")
-	d.add(statusOK, "clock", "the database has the clock of this machine", "")
-}
-
-const accessWrite = 0x2 // of access(2)
 
 // checkSchema compares the schema of the database with this program.
 func (d *doctor) checkSchema(schema migrations.Status) {

@@ -3,7 +3,8 @@ package commands
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
+	"maps"
+	"slices"
 	"syscall"
 	"time"
 
@@ -20,10 +21,7 @@ const (
 // checkDisks examines the file systems of the data folder, the database and the
 // invoice files.
 func (d *doctor) checkDisks() {
-	folders := []string{d.Settings.Data, d.Settings.FilesPath()}
-	if _, postgres := d.Settings.PostgresURL(); !postgres {
-		folders = append(folders, filepath.Dir(d.Settings.DatabasePath()))
-	}
+	folders := append([]string{d.Settings.Data}, slices.Sorted(maps.Values(d.Settings.Folders()))...)
 	seen := make(map[uint64]bool)
 	for _, folder := range folders {
 		folder, err := config.Existing(folder)

@@ -147,7 +147,7 @@ type distributeCommand struct {
 }
 
 func (c *distributeCommand) run(ctx context.Context, p *process) error {
-	if _, ok := p.Settings.PostgresURL(); !ok {
+	if p.Settings.DatabaseLocation().Kind != config.Postgres {
 		return app.UsageError{Err: config.Invalid("database", "must be a PostgreSQL address: "+citus.ErrNotPostgres.Error())}
 	}
 	db, err := p.OpenDatabase(ctx, store.Options{Schema: current})

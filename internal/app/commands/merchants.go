@@ -44,8 +44,7 @@ func (c *merchantAdd) run(ctx context.Context, p *process) error {
 	if err := p.AllowNew(&schema); err != nil {
 		return err
 	}
-	_, postgres := p.Settings.PostgresURL()
-	isNew := !postgres && !schema.NoCreate
+	isNew := !schema.NoCreate && p.Settings.DatabaseLocation().File() != ""
 	if isNew {
 		created, err := p.CreateDataFolder()
 		if err != nil {

@@ -29,7 +29,7 @@ func (c *migrateCommand) run(ctx context.Context, p *process) error {
 		return p.printSchema(ctx, c.JSON)
 	}
 	schema := migrations.Options{NoCreate: true, BeforeCreate: p.OpenEmptyBucket, OnStep: app.LogSteps(p.log(slog.LevelInfo))}
-	if _, postgres := p.Settings.PostgresURL(); postgres {
+	if p.Settings.DatabaseLocation().File() == "" {
 		if err := p.AllowNew(&schema); err != nil {
 			return err
 		}
@@ -50,11 +50,8 @@ func (c *migrateCommand) run(ctx context.Context, p *process) error {
 
 // schema returns the migration history of the database. The error is as in OpenDatabase.
 func (p *process) schema(ctx context.Context) (migrations.Status, error) {
-	read, address := store.SQLiteSchema, p.Settings.DatabasePath()
-	if url, ok := p.Settings.PostgresURL(); ok {
-		read, address = store.PostgresSchema, url
-	}
-	status, err := read(ctx, address)
+	engine, address := p.Engine()
+	status, err := engine.Schema(ctx, address)
 	if err = cmp.Or(err, status.Foreign); err != nil {
 		return status, p.CannotOpen(ctx, "database", p.Settings.Database, err)
 	}

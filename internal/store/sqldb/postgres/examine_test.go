@@ -14,22 +14,28 @@ import (
 func TestExamine(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Shared(t).Database(t)
-	examine := func(url string) Info {
+	examine := func(url string) info {
 		t.Helper()
-		info, err := Examine(t.Context(), url)
+		info, err := read(t.Context(), url)
 		testenv.NoError(t, err)
 		return info
 	}
+	version := func() migrations.Status {
+		t.Helper()
+		schema, err := SchemaStatus(t.Context(), url)
+		testenv.NoError(t, err)
+		return schema
+	}
 	empty := examine(url)
-	if empty.Schema.Version != 0 || !empty.CanCreate || empty.ReadOnly || empty.Foreign != nil || empty.Version < 100_000 || !strings.Contains(empty.Name, ".") {
+	if version().Version != 0 || !empty.canCreate || empty.readOnly || empty.foreign != nil || empty.version < 100_000 || !strings.Contains(empty.name, ".") {
 		t.Errorf("an empty database: %+v", empty)
 	}
-	if apart := time.Since(empty.Now).Abs(); apart > time.Hour {
+	if apart := time.Since(empty.now).Abs(); apart > time.Hour {
 		t.Errorf("the clock of the server is %s apart", apart)
 	}
 	db := openTest(t, url)
-	if full := examine(url); full.Schema.Version != full.Schema.Newest || full.Foreign != nil {
-		t.Errorf("a whole installation: %+v", full)
+	if schema, full := version(), examine(url); schema.Version != schema.Newest || full.foreign != nil {
+		t.Errorf("a whole installation: %+v %+v", schema, full)
 	}
 	for _, text := range []string{
 		`DO $$ BEGIN CREATE ROLE examine_limited LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$`,
@@ -41,7 +47,7 @@ func TestExamine(t *testing.T) {
 	}
 	limited := examine(strings.Replace(url, "postgres@", "examine_limited@", 1) + "&default_transaction_read_only=on")
 	want := slices.Sorted(slices.Values(migrations.Tables))
-	if limited.CanCreate || !limited.ReadOnly || !slices.Equal(limited.Foreign, want) {
+	if limited.canCreate || !limited.readOnly || !slices.Equal(limited.foreign, want) {
 		t.Errorf("a user without rights: %+v, want the tables %v", limited, want)
 	}
 	if _, err := Examine(t.Context(), "postgres://u:secret@127.0.0.1:1/d?sslmode=disable"); err == nil || strings.Contains(err.Error(), "secret") {
