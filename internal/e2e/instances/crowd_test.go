@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/order"
 )
 
@@ -73,8 +74,8 @@ func (c *crowd) begin() {
 		c.each(1, 1, 1, func(sample) bool {
 			looks++
 			n := sample(1 + looks%50)
-			c.look(who, "order v1", n.v1())
-			c.look(who, "order v2", n.v2())
+			c.look(who, "order v1", n.V1())
+			c.look(who, "order v2", n.V2())
 			c.look(who, "list v1", "/api/orders?items_per_page=20")
 			c.look(who, "list v2", "/v2/orders?state=registered&page=2")
 			return false
@@ -118,12 +119,12 @@ func (c *crowd) ask(who int, kind string, send func(client) (response, error)) (
 	switch {
 	case err != nil:
 		c.t.Errorf("%s: %v", key, err)
-	case got.status < http.StatusInternalServerError:
+	case got.Status < http.StatusInternalServerError:
 		c.done[key]++
 		return got, true
 	default:
 		if problem := faultForm(kind, got); problem != "" {
-			c.t.Errorf("%s: %s: %d %v %s", key, problem, got.status, got.header, got.body)
+			c.t.Errorf("%s: %s: %d %v %s", key, problem, got.Status, got.Header, got.Body)
 		}
 		c.failed[key]++
 	}
@@ -139,25 +140,25 @@ var (
 
 // faultForm says what is wrong with the form of a response that met a fault.
 func faultForm(kind string, got response) string {
-	if kind == "upload" && got.status == http.StatusInternalServerError {
-		if !flatUploadFailed.MatchString(got.body) {
+	if kind == "upload" && got.Status == http.StatusInternalServerError {
+		if !flatUploadFailed.MatchString(got.Body) {
 			return "not the published text"
 		}
 		return ""
 	}
 	switch {
-	case got.status != http.StatusServiceUnavailable:
+	case got.Status != http.StatusServiceUnavailable:
 		return "not 503"
-	case !regexp.MustCompile(`^[1-9][0-9]*$`).MatchString(got.header.Get("Retry-After")):
+	case !regexp.MustCompile(`^[1-9][0-9]*$`).MatchString(got.Header.Get("Retry-After")):
 		return "no Retry-After"
-	case !flatUnavailable.MatchString(got.body) && !codedUnavailable.MatchString(got.body):
+	case !flatUnavailable.MatchString(got.Body) && !codedUnavailable.MatchString(got.Body):
 		return "not the text of either version"
 	case kind == "order v1" || kind == "list v1":
-		if !flatUnavailable.MatchString(got.body) {
+		if !flatUnavailable.MatchString(got.Body) {
 			return "not the form of version 1"
 		}
 	case kind == "order v2" || kind == "list v2":
-		if !codedUnavailable.MatchString(got.body) {
+		if !codedUnavailable.MatchString(got.Body) {
 			return "not the form of version 2"
 		}
 	}
@@ -171,15 +172,15 @@ func (c *crowd) decide(who int, n sample) bool {
 	c.mu.Lock()
 	_, again := c.states[n]
 	c.mu.Unlock()
-	c.note(n, decided{state: d.makes})
-	got, ok := c.ask(who, "decide", func(one client) (response, error) { return one.try(d.method, d.path(n), d.body) })
+	c.note(n, decided{state: d.Makes})
+	got, ok := c.ask(who, "decide", func(one client) (response, error) { return one.Try(d.Method, d.Path(n), d.Body) })
 	if !ok {
 		return false
 	}
-	if got.status != http.StatusOK && (!again || got.message() != d.refusal) {
-		c.t.Errorf("%s %s: %d %s", d.method, d.path(n), got.status, got.body)
+	if got.Status != http.StatusOK && (!again || apptest.Message(got) != d.Refusal) {
+		c.t.Errorf("%s %s: %d %s", d.Method, d.Path(n), got.Status, got.Body)
 	}
-	c.note(n, decided{state: d.makes, sure: true})
+	c.note(n, decided{state: d.Makes, sure: true})
 	return true
 }
 
@@ -193,15 +194,15 @@ func (c *crowd) note(n sample, d decided) {
 func (c *crowd) upload(who int, n sample) bool {
 	var stored entry
 	got, ok := c.ask(who, "upload", func(one client) (response, error) {
-		got, e, err := one.upload(n.path(int(n)/2), "invoice.pdf", fileOf(n))
+		got, e, err := one.Upload(n.Path(int(n)/2), "invoice.pdf", fileOf(n))
 		stored = e
 		return got, err
 	})
 	if !ok {
 		return false
 	}
-	if got.status != http.StatusOK {
-		c.t.Errorf("upload to %s: %d %s", n.v2(), got.status, got.body)
+	if got.Status != http.StatusOK {
+		c.t.Errorf("upload to %s: %d %s", n.V2(), got.Status, got.Body)
 		return true
 	}
 	c.mu.Lock()
@@ -215,9 +216,9 @@ func fileOf(n sample) []byte { return bytes.Repeat(fmt.Appendf(nil, "file of ord
 
 // look reads something.
 func (c *crowd) look(who int, kind, path string) {
-	got, ok := c.ask(who, kind, func(one client) (response, error) { return one.try(http.MethodGet, path, "") })
-	if ok && got.status != http.StatusOK {
-		c.t.Errorf("GET %s: %d %s", path, got.status, got.body)
+	got, ok := c.ask(who, kind, func(one client) (response, error) { return one.Try(http.MethodGet, path, "") })
+	if ok && got.Status != http.StatusOK {
+		c.t.Errorf("GET %s: %d %s", path, got.Status, got.Body)
 	}
 }
 
@@ -239,21 +240,21 @@ func (c *crowd) everyKind(count, before map[string]int) bool {
 // check compares what the crowd knows with what the instances show.
 func (c *crowd) check() {
 	c.t.Helper()
-	walked := c.instances[0].walk(c.t)
+	walked := c.instances[0].Walk(c.t)
 	for n, d := range c.states {
-		got := walked[n.reference()]
+		got := walked[n.Reference()]
 		if got != d.state.String() && (d.sure || got != order.Registered.String()) {
-			c.t.Errorf("order %s is %q; a client made it %s, acknowledged: %v", n.reference(), got, d.state, d.sure)
+			c.t.Errorf("order %s is %q; a client made it %s, acknowledged: %v", n.Reference(), got, d.state, d.sure)
 		}
 	}
 	for n, stored := range c.files {
-		shown := c.instances[1].whole(c.t, n, int(n)).invoices
+		shown := c.instances[1].Order(c.t, n, int(n)).Files
 		if !slices.ContainsFunc(shown, func(e entry) bool { return e.ID == stored.ID }) {
-			c.t.Errorf("order %s shows %v, %v was acknowledged", n.reference(), shown, stored)
+			c.t.Errorf("order %s shows %v, %v was acknowledged", n.Reference(), shown, stored)
 		}
 		// Of those too that were stored with no acknowledgement.
 		for _, e := range shown {
-			if !bytes.Equal(c.instances[1].download(c.t, e), fileOf(n)) {
+			if !bytes.Equal(c.instances[1].Download(c.t, e), fileOf(n)) {
 				c.t.Errorf("%s does not hold what was sent", e.URL)
 			}
 		}

@@ -1,8 +1,6 @@
 package instances
 
 import (
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -14,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/testenv"
 )
 
@@ -36,7 +35,7 @@ func TestCutConnections(t *testing.T) {
 		c := &cutter{t: t}
 		for n := range c.whole {
 			base := i.process(t, "--log-level", "warn").BaseURL
-			c.whole[n] = newClient(t, base, token)
+			c.whole[n] = apptest.NewClient(t, base, token)
 			c.cut[n] = cutClient(t, base, token)
 		}
 		const workers = 8
@@ -85,7 +84,7 @@ func cutClient(t *testing.T, base, token string) client {
 		}
 		return never, never
 	})
-	return newClientOver(t, "http://"+w.address(), token, &http.Transport{DisableKeepAlives: true})
+	return apptest.NewClientOver(t, "http://"+w.address(), token, &http.Transport{DisableKeepAlives: true})
 }
 
 // cutter makes writes over connections that are cut.
@@ -100,30 +99,28 @@ type cutter struct {
 // work makes the writes of one order and sees what has become of it.
 func (c *cutter) work(n sample, dice *rand.Rand) {
 	d := decisions[dice.IntN(len(decisions))]
-	c.write(dice, d.method, d.path(n), d.body)
+	c.write(dice, d.Method, d.Path(n), d.Body)
 	var entries [2]entry
 	contents := [2]string{fmt.Sprintf("first of %d", n), fmt.Sprintf("second of %d", n) + strings.Repeat("x", dice.IntN(2000))}
 	for i, content := range contents {
-		body := fmt.Sprintf(`{"filename":"a.pdf","contentBase64":%q}`, base64.StdEncoding.EncodeToString([]byte(content)))
-		got := c.write(dice, http.MethodPost, n.path(dice.IntN(2))+"/invoices", body)
-		var form struct{ Invoice entry }
-		if err := json.Unmarshal([]byte(got.body), &form); err != nil {
-			c.t.Errorf("upload to %s: %v: %s", n.reference(), err, got.body)
+		got := c.write(dice, http.MethodPost, n.Path(dice.IntN(2))+"/invoices", apptest.UploadBody("a.pdf", []byte(content)))
+		var err error
+		if entries[i], err = apptest.Uploaded(got); err != nil {
+			c.t.Errorf("upload to %s: %v: %s", n.Reference(), err, got.Body)
 		}
-		entries[i] = form.Invoice
 	}
-	c.write(dice, http.MethodDelete, fmt.Sprintf("%s/invoices/%d", n.path(dice.IntN(2)), entries[0].ID), "")
+	c.write(dice, http.MethodDelete, fmt.Sprintf("%s/invoices/%d", n.Path(dice.IntN(2)), entries[0].ID), "")
 
-	now := c.whole[0].whole(c.t, n, 0)
-	if now.state != d.makes.String() {
-		c.t.Errorf("order %s is %s, want %s", n.reference(), now.state, d.makes)
+	now := c.whole[0].Order(c.t, n, 0)
+	if now.State != d.Makes.String() {
+		c.t.Errorf("order %s is %s, want %s", n.Reference(), now.State, d.Makes)
 	}
-	if len(now.invoices) != 1 || now.invoices[0].ID != entries[1].ID {
-		c.t.Errorf("order %s shows %+v, want %+v", n.reference(), now.invoices, entries[1])
+	if len(now.Files) != 1 || now.Files[0].ID != entries[1].ID {
+		c.t.Errorf("order %s shows %+v, want %+v", n.Reference(), now.Files, entries[1])
 		return
 	}
-	if got := string(c.whole[1].download(c.t, now.invoices[0])); got != contents[1] {
-		c.t.Errorf("%s has %.30q", now.invoices[0].URL, got)
+	if got := string(c.whole[1].Download(c.t, now.Files[0])); got != contents[1] {
+		c.t.Errorf("%s has %.30q", now.Files[0].URL, got)
 	}
 }
 
@@ -133,18 +130,18 @@ func (c *cutter) write(dice *rand.Rand, method, path, body string) response {
 	key := fmt.Sprintf("%s %s %d", method, path, dice.Uint64())
 	for end := time.Now().Add(testenv.WaitTimeout); time.Now().Before(end); {
 		c.tries.Add(1)
-		got, err := c.cut[dice.IntN(2)].tryUnder(key, method, path, body)
+		got, err := tryUnder(c.cut[dice.IntN(2)], key, method, path, body)
 		switch {
 		case err != nil:
 			c.cuts.Add(1)
-		case got.status == http.StatusConflict:
+		case got.Status == http.StatusConflict:
 			c.waits.Add(1)
 			time.Sleep(5 * time.Millisecond)
-		case got.status != http.StatusOK:
-			c.t.Errorf("%s %s: %d %s", method, path, got.status, got.body)
+		case got.Status != http.StatusOK:
+			c.t.Errorf("%s %s: %d %s", method, path, got.Status, got.Body)
 			return got
 		default:
-			if got.header.Get("Idempotent-Replayed") != "" {
+			if got.Header.Get("Idempotent-Replayed") != "" {
 				c.again.Add(1)
 			}
 			c.wantAgain(key, method, path, body, got)
@@ -158,20 +155,18 @@ func (c *cutter) write(dice *rand.Rand, method, path, body string) response {
 // wantAgain sees that every instance gives a response again.
 func (c *cutter) wantAgain(key, method, path, body string, want response) {
 	for _, instance := range c.whole {
-		got, err := instance.tryUnder(key, method, path, body)
-		if err != nil || got.status != want.status || got.body != want.body ||
-			got.header.Get("ETag") != want.header.Get("ETag") || got.header.Get("Idempotent-Replayed") != "true" {
+		got, err := tryUnder(instance, key, method, path, body)
+		if err != nil || got.Status != want.Status || got.Body != want.Body ||
+			got.Header.Get("ETag") != want.Header.Get("ETag") || got.Header.Get("Idempotent-Replayed") != "true" {
 			c.t.Errorf("%s %s again: %v, %+v; the response was %+v", method, path, err, got, want)
 		}
 	}
 }
 
 // tryUnder is try with a key.
-func (c client) tryUnder(key, method, path, body string) (response, error) {
-	keyed := c
-	keyed.key = key
-	got, err := keyed.try(method, path, body)
-	if err == nil && got.header.Get("Content-Length") != strconv.Itoa(len(got.body)) {
+func tryUnder(c client, key, method, path, body string) (response, error) {
+	got, err := c.With("Idempotency-Key", key).Try(method, path, body)
+	if err == nil && got.Header.Get("Content-Length") != strconv.Itoa(len(got.Body)) {
 		err = errors.New("the response is not whole")
 	}
 	return got, err

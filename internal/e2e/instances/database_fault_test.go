@@ -37,19 +37,19 @@ type outage struct {
 func (o outage) run(t *testing.T, i installation) {
 	token := i.filled(t, crowdOrders)
 	processes := []*apptest.Process{i.process(t), i.process(t)}
-	c := newCrowd(t, [2]client{newClient(t, processes[0].BaseURL, token), newClient(t, processes[1].BaseURL, token)})
+	c := newCrowd(t, [2]client{apptest.NewClient(t, processes[0].BaseURL, token), apptest.NewClient(t, processes[1].BaseURL, token)})
 	quiet := goroutines(t, c.instances[0])
 	c.begin()
 	testenv.Eventually(t, "all kinds of requests succeed", func() bool { return c.everyKind(c.done, nil) })
 	o.begin(t)
 	testenv.Eventually(t, "all kinds of requests meet the fault", func() bool { return c.everyKind(c.failed, nil) })
 	for _, instance := range c.instances {
-		if got := instance.ask(t, http.MethodGet, "/healthz", ""); got.status != http.StatusOK {
-			t.Errorf("/healthz: %d %s", got.status, got.body)
+		if got := instance.Ask(t, http.MethodGet, "/healthz", ""); got.Status != http.StatusOK {
+			t.Errorf("/healthz: %d %s", got.Status, got.Body)
 		}
 		// What /readyz says may be a second old.
 		testenv.Eventually(t, "/readyz is 503", func() bool {
-			return instance.ask(t, http.MethodGet, "/readyz", "").status == http.StatusServiceUnavailable
+			return instance.Ask(t, http.MethodGet, "/readyz", "").Status == http.StatusServiceUnavailable
 		})
 	}
 	if o.meanwhile != nil {
@@ -62,7 +62,7 @@ func (o outage) run(t *testing.T, i installation) {
 	checkTotals(t, c.instances[0], i.tables(t), merchantID)
 	for n, instance := range c.instances {
 		testenv.Eventually(t, "an instance is ready", func() bool {
-			return instance.ask(t, http.MethodGet, "/readyz", "").status == http.StatusOK
+			return instance.Ask(t, http.MethodGet, "/readyz", "").Status == http.StatusOK
 		})
 		testenv.Eventually(t, "nothing of the outage is left under way", func() bool {
 			return goroutines(t, instance) < quiet+30
@@ -132,7 +132,7 @@ func TestDatabaseHangs(t *testing.T) {
 			const burst = 200
 			var wait sync.WaitGroup
 			for n := range burst {
-				wait.Go(func() { c.look(n, "order v2", sample(1+n).v2()) })
+				wait.Go(func() { c.look(n, "order v2", sample(1+n).V2()) })
 			}
 			wait.Wait()
 		},
@@ -165,7 +165,7 @@ func TestDatabaseMoves(t *testing.T) {
 		time.Sleep(1500 * time.Millisecond)
 		w.deafen()
 		for round := range 4 {
-			if two[round%2].ask(t, http.MethodGet, sample(1+round).v2(), "").status != http.StatusOK {
+			if two[round%2].Ask(t, http.MethodGet, sample(1+round).V2(), "").Status != http.StatusOK {
 				return false
 			}
 		}
@@ -180,8 +180,8 @@ var goroutineCount = regexp.MustCompile(`(?m)^go_goroutines (\d+)$`)
 // that this client has left open.
 func goroutines(t testing.TB, c client) int {
 	t.Helper()
-	c.http.CloseIdleConnections()
-	found := goroutineCount.FindStringSubmatch(c.ask(t, http.MethodGet, "/metrics", "").body)
+	c.HTTP.CloseIdleConnections()
+	found := goroutineCount.FindStringSubmatch(c.Ask(t, http.MethodGet, "/metrics", "").Body)
 	if found == nil {
 		t.Fatal("the metrics do not tell of goroutines")
 	}

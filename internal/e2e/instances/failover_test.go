@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/ingest/ingesttest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/pgtest"
@@ -27,10 +28,10 @@ func TestFailoverLosesCommits(t *testing.T) {
 		u.RawQuery += "&target_session_attrs=read-write"
 	}), "--base-url", "https://orders.example.com")
 	token := i.filled(t, 4)
-	survivor := newClient(t, i.start(t), token)
+	survivor := apptest.NewClient(t, i.start(t), token)
 	paths := []string{
 		"/v2/orders", "/v2/orders?status=registered&itemsPerPage=2", "/v2/orders?status=in-processing", "/api/orders", "/v2/events",
-		sample(1).v1(), sample(1).v2(), sample(2).v2(), sample(5).v1(), sample(5).v2(),
+		sample(1).V1(), sample(1).V2(), sample(2).V2(), sample(5).V1(), sample(5).V2(),
 	}
 	sent := admin(t, primary)
 	testenv.Eventually(t, "the standby has all commits", func() bool {
@@ -41,10 +42,10 @@ func TestFailoverLosesCommits(t *testing.T) {
 	branch(t, i, survivor, "Lost", decisions[2])
 	lost := responses(t, survivor, paths)
 	responses(t, survivor, paths) // from the caches
-	lostOther := newClient(t, survivor.base, i.run(t, "", "token", "create", "--merchant", "400"))
-	lostName := lostOther.ask(t, http.MethodGet, sample(7).v1(), "")
-	if !strings.Contains(lostName.body, `"Lost"`) {
-		t.Fatalf("the order does not name its merchant: %s", lostName.body)
+	lostOther := apptest.NewClient(t, survivor.Base, i.run(t, "", "token", "create", "--merchant", "400"))
+	lostName := lostOther.Ask(t, http.MethodGet, sample(7).V1(), "")
+	if !strings.Contains(lostName.Body, `"Lost"`) {
+		t.Fatalf("the order does not name its merchant: %s", lostName.Body)
 	}
 	primary.Stop()
 	testenv.NoError(t, standby.Run())
@@ -53,37 +54,37 @@ func TestFailoverLosesCommits(t *testing.T) {
 	same := func(survivor client, paths []string, lost map[string]response) {
 		t.Helper()
 		got := responses(t, survivor, paths)
-		want := responses(t, newClient(t, i.start(t), survivor.token), paths)
+		want := responses(t, apptest.NewClient(t, i.start(t), survivor.Token), paths)
 		for path := range want {
-			if got[path].body != want[path].body || got[path].header.Get("ETag") != want[path].header.Get("ETag") {
-				t.Errorf("GET %s: %d %s, a new instance has %d %s", path, got[path].status, got[path].body, want[path].status, want[path].body)
+			if got[path].Body != want[path].Body || got[path].Header.Get("ETag") != want[path].Header.Get("ETag") {
+				t.Errorf("GET %s: %d %s, a new instance has %d %s", path, got[path].Status, got[path].Body, want[path].Status, want[path].Body)
 			}
-			if got[path].body == lost[path].body {
-				t.Errorf("GET %s is as before the failover: %s", path, got[path].body)
+			if got[path].Body == lost[path].Body {
+				t.Errorf("GET %s is as before the failover: %s", path, got[path].Body)
 			}
-			had := survivor
-			if had.has = lost[path].header.Get("ETag"); had.has != "" && had.ask(t, http.MethodGet, path, "").status == http.StatusNotModified {
-				t.Errorf("GET %s with the tag %s of a lost commit: 304", path, had.has)
+			tag := lost[path].Header.Get("ETag")
+			if tag != "" && survivor.With("If-None-Match", tag).Ask(t, http.MethodGet, path, "").Status == http.StatusNotModified {
+				t.Errorf("GET %s with the tag %s of a lost commit: 304", path, tag)
 			}
 		}
 	}
-	if got := responses(t, lostOther, []string{"/v2/orders"}); got["/v2/orders"].status != http.StatusUnauthorized {
+	if got := responses(t, lostOther, []string{"/v2/orders"}); got["/v2/orders"].Status != http.StatusUnauthorized {
 		t.Errorf("a lost token: %+v", got)
 	}
-	changedPaths := []string{"/v2/orders", "/v2/orders?status=registered&itemsPerPage=2", "/api/orders", "/v2/events", sample(1).v1(), sample(5).v2()}
+	changedPaths := []string{"/v2/orders", "/v2/orders?status=registered&itemsPerPage=2", "/api/orders", "/v2/events", sample(1).V1(), sample(5).V2()}
 	same(survivor, changedPaths, lost)
-	branch(t, i, newClient(t, i.start(t), token), "Found", decisions[3])
+	branch(t, i, apptest.NewClient(t, i.start(t), token), "Found", decisions[3])
 	same(survivor, changedPaths, lost)
-	found := newClient(t, survivor.base, i.run(t, "", "token", "create", "--merchant", "400"))
-	same(found, []string{sample(7).v1()}, map[string]response{sample(7).v1(): lostName})
+	found := apptest.NewClient(t, survivor.Base, i.run(t, "", "token", "create", "--merchant", "400"))
+	same(found, []string{sample(7).V1()}, map[string]response{sample(7).V1(): lostName})
 }
 
 // branch makes the commits that are different before and after the failover: a
 // decision, an order, and a merchant with an order.
 func branch(t *testing.T, i installation, c client, name string, d decision) {
 	t.Helper()
-	if got := c.ask(t, d.method, d.path(1), d.body); got.status != http.StatusOK {
-		t.Fatalf("%s: %d %s", d.path(1), got.status, got.body)
+	if got := c.Ask(t, d.Method, d.Path(1), d.Body); got.Status != http.StatusOK {
+		t.Fatalf("%s: %d %s", d.Path(1), got.Status, got.Body)
 	}
 	i.run(t, "", "merchant", "add", "--id", "400", "--name", name)
 	for n, merchant := range map[int]int64{5: merchantID, 7: 400} {
@@ -100,8 +101,8 @@ func responses(t *testing.T, c client, paths []string) map[string]response {
 	all := make(map[string]response)
 	for _, path := range paths {
 		testenv.Eventually(t, "the database is found", func() bool {
-			all[path] = c.ask(t, http.MethodGet, path, "")
-			return all[path].status != http.StatusServiceUnavailable
+			all[path] = c.Ask(t, http.MethodGet, path, "")
+			return all[path].Status != http.StatusServiceUnavailable
 		})
 	}
 	return all

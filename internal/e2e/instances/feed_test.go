@@ -7,13 +7,13 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 )
@@ -40,14 +40,14 @@ func TestSyncThroughTheFeed(t *testing.T) {
 		var writing, reading sync.WaitGroup
 		for who := range writers {
 			w := feedWriter{fleet: f, first: sample(1 + who*orders), orders: orders, fresh: sample(10_000 * (1 + who)), dice: rand.New(rand.NewPCG(23, uint64(who)))}
-			w.merchant, w.operator = newClient(t, "", token), newClient(t, "", operator)
+			w.merchant, w.operator = apptest.NewClient(t, "", token), apptest.NewClient(t, "", operator)
 			writing.Go(func() { w.work(t, stop) })
 		}
 		kills, newest := make([]chan struct{}, readers), make([]chan int64, readers)
 		copies := make([]feedCopy, readers)
 		for who := range readers {
 			kills[who], newest[who] = make(chan struct{}), make(chan int64)
-			r := feedReader{fleet: f, client: newClient(t, "", token), dice: rand.New(rand.NewPCG(29, uint64(who)))}
+			r := feedReader{fleet: f, client: apptest.NewClient(t, "", token), dice: rand.New(rand.NewPCG(29, uint64(who)))}
 			reading.Go(func() { copies[who] = r.follow(t, kills[who], newest[who]) })
 		}
 
@@ -81,7 +81,7 @@ func TestSyncThroughTheFeed(t *testing.T) {
 			}
 		}
 		for _, one := range f.running {
-			checkTotals(t, newClient(t, one.BaseURL, token), db, merchantID)
+			checkTotals(t, apptest.NewClient(t, one.BaseURL, token), db, merchantID)
 		}
 		t.Logf("%d events of %d orders, %d rounds", last, len(states), total)
 	})
@@ -122,23 +122,23 @@ func (w feedWriter) work(t *testing.T, stop <-chan struct{}) {
 		default:
 		}
 		n := w.first + sample(w.dice.IntN(w.orders))
-		c, method, path, body := w.operator, http.MethodPost, fmt.Sprintf("/operator/merchants/%d/orders/%s/state", merchantID, n.reference()), ""
+		c, method, path, body := w.operator, http.MethodPost, fmt.Sprintf("/operator/merchants/%d/orders/%s/state", merchantID, n.Reference()), ""
 		switch w.dice.IntN(3) {
 		case 0:
 			d := decisions[w.dice.IntN(len(decisions))]
-			c, method, path, body = w.merchant, d.method, d.path(n), d.body
+			c, method, path, body = w.merchant, d.Method, d.Path(n), d.Body
 		case 1:
 			w.fresh++
-			path, body = "/operator/orders", string(registered(merchantID, w.fresh, 1))
+			path, body = "/operator/orders", string(apptest.Registered(merchantID, w.fresh, 1))
 		default:
 			body = `{"state":"` + operatorMoves[w.dice.IntN(len(operatorMoves))].String() + `"}`
 		}
-		c.base = w.fleet.any(w.dice)
-		got, err := c.try(method, path, body)
+		c.Base = w.fleet.any(w.dice)
+		got, err := c.Try(method, path, body)
 		switch {
-		case err != nil, got.status == http.StatusServiceUnavailable: // an instance that is killed
-		case got.status >= 300 && got.status != http.StatusBadRequest && got.status != http.StatusConflict:
-			t.Errorf("%s %s: %d %s", method, path, got.status, got.body)
+		case err != nil, got.Status == http.StatusServiceUnavailable: // an instance that is killed
+		case got.Status >= 300 && got.Status != http.StatusBadRequest && got.Status != http.StatusConflict:
+			t.Errorf("%s %s: %d %s", method, path, got.Status, got.Body)
 			return
 		}
 	}
@@ -229,20 +229,12 @@ type feedPage struct {
 // read asks whichever instance is there for the next events, and reports whether
 // it has sent a response.
 func (r *feedReader) read(ctx context.Context, after int64) (feedPage, bool) {
-	path := fmt.Sprintf("%s/v2/events?after=%d&limit=%d&wait=5", r.fleet.any(r.dice), after, 1+r.dice.IntN(60))
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, path, strings.NewReader(""))
-	if err != nil {
-		return feedPage{}, false
-	}
-	request.Header.Set("Authorization", "Bearer "+r.client.token)
-	raw, err := r.client.http.Do(request)
-	if err != nil {
-		return feedPage{}, false
-	}
-	defer func() { _ = raw.Body.Close() }()
+	r.client.Base = r.fleet.any(r.dice)
+	path := fmt.Sprintf("/v2/events?after=%d&limit=%d&wait=5", after, 1+r.dice.IntN(60))
+	got, err := r.client.TryContext(ctx, http.MethodGet, path, http.NoBody)
 	var page feedPage
-	err = json.NewDecoder(raw.Body).Decode(&page)
-	return page, err == nil && raw.StatusCode == http.StatusOK
+	ok := err == nil && got.Status == http.StatusOK && json.Unmarshal([]byte(got.Body), &page) == nil
+	return page, ok
 }
 
 // apply takes over the events of a page. It returns what is wrong with them.

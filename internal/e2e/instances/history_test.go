@@ -10,6 +10,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
+	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/testenv"
 )
 
@@ -127,7 +128,7 @@ type service struct {
 // do implements target.
 func (s service) do(r request) (outcome, error) {
 	c := s.instances[r.instance]
-	path := r.order.path(r.version - 1)
+	path := r.order.Path(r.version - 1)
 	var got response
 	var done outcome
 	var err error
@@ -138,19 +139,19 @@ func (s service) do(r request) (outcome, error) {
 		if r.verb == reject {
 			d = decisions[2*(r.version-1)+1]
 		}
-		refusal = d.refusal
-		got, err = c.try(d.method, d.path(r.order), d.body)
+		refusal = d.Refusal
+		got, err = c.Try(d.Method, d.Path(r.order), d.Body)
 	case upload:
 		var e entry
-		got, e, err = c.upload(path, "invoice.pdf", fmt.Append(nil, r.file))
+		got, e, err = c.Upload(path, "invoice.pdf", fmt.Append(nil, r.file))
 		done.id, refusal = e.ID, tooManyFiles
 	case remove:
 		refusal, status = notThere, http.StatusNotFound
-		got, err = c.try(http.MethodDelete, fmt.Sprintf("%s/invoices/%d", path, r.file), "")
+		got, err = c.Try(http.MethodDelete, fmt.Sprintf("%s/invoices/%d", path, r.file), "")
 	case read:
-		shown := c.whole(s.t, r.order, r.version-1)
-		done.state = shown.state
-		for _, e := range shown.invoices {
+		shown := c.Order(s.t, r.order, r.version-1)
+		done.state = shown.State
+		for _, e := range shown.Files {
 			done.files = append(done.files, e.ID)
 		}
 		return done, nil
@@ -158,11 +159,11 @@ func (s service) do(r request) (outcome, error) {
 	switch {
 	case err != nil:
 		return outcome{}, err
-	case got.status == http.StatusOK:
+	case got.Status == http.StatusOK:
 		done.done = true
 		return done, nil
-	case got.status == status && got.message() == refusal:
+	case got.Status == status && apptest.Message(got) == refusal:
 		return outcome{}, nil
 	}
-	return outcome{}, fmt.Errorf("%d %s", got.status, got.body)
+	return outcome{}, fmt.Errorf("%d %s", got.Status, got.Body)
 }

@@ -115,7 +115,7 @@ func (i installation) merchant(t testing.TB, id int64) string {
 func (i installation) filled(t testing.TB, orders int) string {
 	t.Helper()
 	token := i.merchant(t, merchantID)
-	i.run(t, string(registered(merchantID, 1, orders)), "import", "-")
+	i.run(t, string(apptest.Registered(merchantID, 1, orders)), "import", "-")
 	return token
 }
 
@@ -137,7 +137,7 @@ func (i installation) process(t testing.TB, flags ...string) *apptest.Process {
 // pair starts two instances and returns a client of each.
 func (i installation) pair(t testing.TB, token string) [2]client {
 	t.Helper()
-	return [2]client{newClient(t, i.start(t), token), newClient(t, i.start(t), token)}
+	return [2]client{apptest.NewClient(t, i.start(t), token), apptest.NewClient(t, i.start(t), token)}
 }
 
 // tables opens the database beside the service.

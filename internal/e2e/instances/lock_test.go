@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/pgtest"
 	"merchantorders/internal/testenv"
@@ -55,24 +56,24 @@ func stopped(t *testing.T, pid int) bool {
 func TestLockIsHeldForLong(t *testing.T) {
 	t.Parallel()
 	i := onPostgres(t, pgtest.Shared(t).Database(t))
-	c := newClient(t, i.start(t), i.filled(t, 2))
+	c := apptest.NewClient(t, i.start(t), i.filled(t, 2))
 	tables := i.tables(t)
-	release := locked(t, tables, `SELECT state FROM orders WHERE legacy_id = $1 FOR UPDATE`, sample(1).number())
+	release := locked(t, tables, `SELECT state FROM orders WHERE legacy_id = $1 FOR UPDATE`, sample(1).Number())
 	d := decisions[2]
-	got := c.ask(t, d.method, d.path(1), d.body)
-	if got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") == "" || !codedUnavailable.MatchString(got.body) {
-		t.Errorf("accept: %d %v %s, want 503 with Retry-After", got.status, got.header, got.body)
+	got := c.Ask(t, d.Method, d.Path(1), d.Body)
+	if got.Status != http.StatusServiceUnavailable || got.Header.Get("Retry-After") == "" || !codedUnavailable.MatchString(got.Body) {
+		t.Errorf("accept: %d %v %s, want 503 with Retry-After", got.Status, got.Header, got.Body)
 	}
-	if got := c.whole(t, 1, 1).state; got != order.Registered.String() {
+	if got := c.Order(t, 1, 1).State; got != order.Registered.String() {
 		t.Errorf("the order is %s", got)
 	}
-	if got := c.ask(t, d.method, d.path(2), d.body); got.status != http.StatusOK {
-		t.Errorf("accept of another order: %d %s", got.status, got.body)
+	if got := c.Ask(t, d.Method, d.Path(2), d.Body); got.Status != http.StatusOK {
+		t.Errorf("accept of another order: %d %s", got.Status, got.Body)
 	}
 	testenv.Eventually(t, "what waited for the lock is given up", func() bool { return waiting(t, tables) == 0 })
 	release()
-	if got := c.ask(t, d.method, d.path(1), d.body); got.status != http.StatusOK {
-		t.Errorf("accept when the lock is gone: %d %s", got.status, got.body)
+	if got := c.Ask(t, d.Method, d.Path(1), d.Body); got.Status != http.StatusOK {
+		t.Errorf("accept when the lock is gone: %d %s", got.Status, got.Body)
 	}
 }
 
@@ -84,13 +85,13 @@ func TestFrozenInstanceLosesLocks(t *testing.T) {
 	i := onPostgres(t, pgtest.Shared(t).Database(t))
 	token := i.filled(t, 2)
 	frozen := i.process(t)
-	one, other := newClient(t, frozen.BaseURL, token), newClient(t, i.start(t), token)
+	one, other := apptest.NewClient(t, frozen.BaseURL, token), apptest.NewClient(t, i.start(t), token)
 	tables, d := i.tables(t), decisions[2]
 
 	// The change gets as far as the merchant's counter, the order locked.
 	release := locked(t, tables, `SELECT last_event FROM merchants WHERE id = $1 FOR UPDATE`, merchantID)
 	responded := make(chan response, 1)
-	go func() { responded <- one.ask(t, d.method, d.path(1), d.body) }()
+	go func() { responded <- one.Ask(t, d.Method, d.Path(1), d.Body) }()
 	testenv.Eventually(t, "the change waits for the counter", func() bool { return waiting(t, tables) == 1 })
 	testenv.NoError(t, syscall.Kill(frozen.PID(), syscall.SIGSTOP))
 	testenv.Eventually(t, "the instance is frozen", func() bool { return stopped(t, frozen.PID()) })
@@ -101,17 +102,17 @@ func TestFrozenInstanceLosesLocks(t *testing.T) {
 	})
 	// Of the same merchant, whose counter is locked as well.
 	testenv.Eventually(t, "another instance changes another order", func() bool {
-		return other.ask(t, d.method, d.path(2), d.body).status == http.StatusOK
+		return other.Ask(t, d.Method, d.Path(2), d.Body).Status == http.StatusOK
 	})
 	testenv.NoError(t, syscall.Kill(frozen.PID(), syscall.SIGCONT))
-	if got := <-responded; got.status != http.StatusServiceUnavailable {
-		t.Errorf("the change of the frozen instance: %d %s, want 503", got.status, got.body)
+	if got := <-responded; got.Status != http.StatusServiceUnavailable {
+		t.Errorf("the change of the frozen instance: %d %s, want 503", got.Status, got.Body)
 	}
-	if got := other.whole(t, 1, 1).state; got != order.Registered.String() {
+	if got := other.Order(t, 1, 1).State; got != order.Registered.String() {
 		t.Errorf("the order is %s", got)
 	}
-	if got := one.ask(t, d.method, d.path(1), d.body); got.status != http.StatusOK {
-		t.Errorf("the change again: %d %s", got.status, got.body)
+	if got := one.Ask(t, d.Method, d.Path(1), d.Body); got.Status != http.StatusOK {
+		t.Errorf("the change again: %d %s", got.Status, got.Body)
 	}
 	checkTotals(t, one, tables, merchantID)
 }

@@ -148,10 +148,10 @@ func TestDatabaseWithoutRights(t *testing.T) {
 	execute(t, tables, `GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO modest`)
 	i := onPostgres(t, as(made, "modest"))
 	token := i.run(t, "", "token", "create", "--merchant", fmt.Sprint(merchantID))
-	i.run(t, string(registered(merchantID, 1, 1)), "import", "-")
-	c := newClient(t, i.start(t), token)
-	if got, _, err := c.upload(sample(1).v2(), "a.pdf", []byte("x")); err != nil || got.status != 200 {
-		t.Errorf("upload: %d %s, %v", got.status, got.body, err)
+	i.run(t, string(apptest.Registered(merchantID, 1, 1)), "import", "-")
+	c := apptest.NewClient(t, i.start(t), token)
+	if got, _, err := c.Upload(sample(1).V2(), "a.pdf", []byte("x")); err != nil || got.Status != 200 {
+		t.Errorf("upload: %d %s, %v", got.Status, got.Body, err)
 	}
 }
 

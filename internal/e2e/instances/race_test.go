@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/testenv"
 )
 
@@ -23,26 +24,26 @@ func TestOneDecisionWins(t *testing.T) {
 			responses := make([]response, clients)
 			testenv.Together(clients, func(who int, ready func()) {
 				c, d := two[who%2], decisions[who/2%len(decisions)]
-				c.ask(t, http.MethodGet, "/healthz", "") // opens the connection
+				c.Ask(t, http.MethodGet, "/healthz", "") // opens the connection
 				ready()
-				responses[who] = c.ask(t, d.method, d.path(n), d.body)
+				responses[who] = c.Ask(t, d.Method, d.Path(n), d.Body)
 			})
 			state, won := "", 0
 			for who, got := range responses {
 				d := decisions[who/2%len(decisions)]
 				switch {
-				case got.status == http.StatusOK:
+				case got.Status == http.StatusOK:
 					won++
-					state = d.makes.String()
-				case got.status != http.StatusBadRequest || got.message() != d.refusal:
-					t.Errorf("order %d, client %d: %d %s, want 400 %s", n, who, got.status, got.body, d.refusal)
+					state = d.Makes.String()
+				case got.Status != http.StatusBadRequest || apptest.Message(got) != d.Refusal:
+					t.Errorf("order %d, client %d: %d %s, want 400 %s", n, who, got.Status, got.Body, d.Refusal)
 				}
 			}
 			if won != 1 {
 				t.Errorf("order %d: %d of %d clients succeeded, want 1", n, won, clients)
 			}
 			for round := range 4 {
-				if got := two[round/2].whole(t, n, round).state; got != state {
+				if got := two[round/2].Order(t, n, round).State; got != state {
 					t.Errorf("order %d is %s, but the client that succeeded made it %s", n, got, state)
 				}
 			}
@@ -66,30 +67,30 @@ func TestThreeUploadsStay(t *testing.T) {
 			responses, entries := make([]response, clients), make([]entry, clients)
 			testenv.Together(clients, func(who int, ready func()) {
 				c := two[who%2]
-				c.ask(t, http.MethodGet, "/healthz", "") // opens the connection
+				c.Ask(t, http.MethodGet, "/healthz", "") // opens the connection
 				ready()
 				var err error
-				if responses[who], entries[who], err = c.upload(n.path(who/2), "invoice.pdf", content(who)); err != nil {
+				if responses[who], entries[who], err = c.Upload(n.Path(who/2), "invoice.pdf", content(who)); err != nil {
 					t.Errorf("order %d, client %d: %v", n, who, err)
 				}
 			})
 			var stored []int64
 			for who, got := range responses {
 				switch {
-				case got.status == http.StatusOK:
+				case got.Status == http.StatusOK:
 					stored = append(stored, entries[who].ID)
 					// Of the instance that has not stored it.
-					if !bytes.Equal(two[1-who%2].download(t, entries[who]), content(who)) {
+					if !bytes.Equal(two[1-who%2].Download(t, entries[who]), content(who)) {
 						t.Errorf("%s does not hold the bytes that were sent", entries[who].URL)
 					}
-				case got.status != http.StatusBadRequest || got.message() != tooManyFiles:
-					t.Errorf("order %d, client %d: %d %s, want 400 %s", n, who, got.status, got.body, tooManyFiles)
+				case got.Status != http.StatusBadRequest || apptest.Message(got) != tooManyFiles:
+					t.Errorf("order %d, client %d: %d %s, want 400 %s", n, who, got.Status, got.Body, tooManyFiles)
 				}
 			}
 			slices.Sort(stored)
 			for round := range 4 {
 				var shown []int64
-				for _, e := range two[round/2].whole(t, n, round).invoices {
+				for _, e := range two[round/2].Order(t, n, round).Files {
 					shown = append(shown, e.ID)
 				}
 				if len(stored) != 3 || !slices.Equal(shown, stored) {

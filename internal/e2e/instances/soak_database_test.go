@@ -176,7 +176,7 @@ func (s *soak) awaitHistories(ledgers map[int64]*ledger) {
 			testenv.Eventually(s.t, "the instance notices the other history", func() bool {
 				var page soakPage
 				got := s.probe(slot, m, "/v2/events?after=latest")
-				return got.status == http.StatusOK && json.Unmarshal([]byte(got.body), &page) == nil && ledgers[m.id].mayBe(page.History)
+				return got.Status == http.StatusOK && json.Unmarshal([]byte(got.Body), &page) == nil && ledgers[m.id].mayBe(page.History)
 			})
 		}
 	}
@@ -190,7 +190,7 @@ func (s *soak) awaitDatabase() {
 		time.Sleep(50 * time.Millisecond)
 		good++
 		for slot := range s.instances {
-			if s.probe(slot, s.merchants[good%soakMerchants], "/v2/orders").status != http.StatusOK {
+			if s.probe(slot, s.merchants[good%soakMerchants], "/v2/orders").Status != http.StatusOK {
 				good = 0
 			}
 		}
@@ -201,8 +201,8 @@ func (s *soak) awaitDatabase() {
 // probe reads something from an instance.
 func (s *soak) probe(slot int, m *soakMerchant, path string) response {
 	c := s.http
-	c.base, c.token = s.instances[slot].Load().process.BaseURL, m.tokens[0]
-	got, err := c.try(http.MethodGet, path, "")
+	c.Base, c.Token = s.instances[slot].Load().process.BaseURL, m.tokens[0]
+	got, err := c.Try(http.MethodGet, path, "")
 	if err != nil {
 		s.problem("GET %s: %v", path, err)
 	}

@@ -97,10 +97,10 @@ func feedEnd(p soakPage) func(*timeline, int64) bool {
 
 // tells reports whether an event of the feed is an event of the table.
 func (e soakEvent) tells(c committed) bool {
-	if e.Type != c.kind.String() || e.OrderReference != c.order.reference() || e.RequestID != c.request || e.Data.InvoiceID != c.invoice {
+	if e.Type != c.kind.String() || e.OrderReference != c.order.Reference() || e.RequestID != c.request || e.Data.InvoiceID != c.invoice {
 		return false
 	}
-	if e.OrderID != 0 && (e.OrderID != c.order.number() || e.Actor != c.actor.String() || !e.At.Equal(c.at)) {
+	if e.OrderID != 0 && (e.OrderID != c.order.Number() || e.Actor != c.actor.String() || !e.At.Equal(c.at)) {
 		return false
 	}
 	switch c.kind {
@@ -176,7 +176,7 @@ func readSingle(body string, n sample, version int) (explains func(*timeline, in
 	if version == 2 {
 		reference, state, files = form.Order.ID, form.Order.State, form.Order.Invoices
 	}
-	if reference != n.reference() {
+	if reference != n.Reference() {
 		return nil, "", nil, fmt.Errorf("it is order %q", reference)
 	}
 	var ids []int64

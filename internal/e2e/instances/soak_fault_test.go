@@ -199,7 +199,7 @@ func (s *soak) loseStorage(stops bool) {
 	for slot := range s.instances {
 		testenv.Eventually(s.t, "the instance finds the storage", func() bool {
 			got := s.probe(slot, s.merchants[0], "/readyz")
-			return got.status == http.StatusOK && got.body == "{\"status\":\"ready\"}\n"
+			return got.Status == http.StatusOK && got.Body == "{\"status\":\"ready\"}\n"
 		})
 	}
 	o.outage.end()
@@ -226,7 +226,7 @@ func (i *soakImporter) work() {
 			orders = append(orders, m.any(i.dice))
 		}
 		for _, n := range orders {
-			documents = append(append(documents, registered(m.id, n, 1)...), '\n')
+			documents = append(append(documents, apptest.Registered(m.id, n, 1)...), '\n')
 		}
 		a, database := i.ask(), i.database.outage.mark()
 		got := apptest.Run(i.t, string(documents), slices.Concat([]string{"--data", i.folder(i.t)}, i.settings, []string{"import", "-"})...)

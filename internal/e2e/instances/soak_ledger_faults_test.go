@@ -75,9 +75,9 @@ func ledgerCases() map[string]ledgerCase {
 		return at(20, 30, observed{what: "accept", wrote: "accept", right: func(e committed) bool { return e.to == state }})
 	}
 	accepted := acceptedAs(order.InProcessing)
-	created := soakEvent{Seq: 1, Type: "order.created", OrderReference: n.reference()}
+	created := soakEvent{Seq: 1, Type: "order.created", OrderReference: n.Reference()}
 	created.Data.State = "registered"
-	moved := soakEvent{Seq: 2, Type: "order.state_changed", OrderReference: n.reference(), RequestID: "accept"}
+	moved := soakEvent{Seq: 2, Type: "order.state_changed", OrderReference: n.Reference(), RequestID: "accept"}
 	moved.Data.From, moved.Data.To = "registered", "in-processing"
 	registered, processing := seenOrder{n, "registered"}, seenOrder{n, "in-processing"}
 	const wrong = "not what any moment shows"

@@ -63,7 +63,7 @@ func (w *soakWorker) change(m *soakMerchant, write func(*soakMerchant, sample, s
 // client returns the client of a merchant, with one of its tokens.
 func (w *soakWorker) client(m *soakMerchant) client {
 	c := w.http
-	c.token = m.tokens[w.dice.IntN(len(m.tokens))]
+	c.Token = m.tokens[w.dice.IntN(len(m.tokens))]
 	return c
 }
 
@@ -72,20 +72,21 @@ func (w *soakWorker) client(m *soakMerchant) client {
 func (w *soakWorker) get(m *soakMerchant, where string, read func(response) (func(*timeline, int64) bool, error)) {
 	c, key := w.client(m), fmt.Sprint(m.id, where)
 	had := w.seen[key]
-	if w.dice.IntN(2) == 0 {
-		c.has = had.tag
+	conditional := had.tag != "" && w.dice.IntN(2) == 0
+	if conditional {
+		c = c.With("If-None-Match", had.tag)
 	}
 	a := w.ask()
 	got, ok := w.send(w.prefer(w.at), http.MethodGet, where, func(base string) (response, error) {
-		c.base = base
-		return c.try(http.MethodGet, where, "")
+		c.Base = base
+		return c.Try(http.MethodGet, where, "")
 	})
 	if !ok {
 		return
 	}
 	w.checkTag(m, where, got)
-	o := observed{what: fmt.Sprintf("GET %s: %d %.2000s", where, got.status, got.body)}
-	if got.status == http.StatusNotModified && c.has != "" {
+	o := observed{what: fmt.Sprintf("GET %s: %d %.2000s", where, got.Status, got.Body)}
+	if got.Status == http.StatusNotModified && conditional {
 		o.explains = had.explains
 		o.what += " of " + had.tag
 	} else {
@@ -94,7 +95,7 @@ func (w *soakWorker) get(m *soakMerchant, where string, read func(response) (fun
 			w.problem("%s: %v", o.what, err)
 			return
 		}
-		w.seen[key] = tagged{got.header.Get("ETag"), o.explains}
+		w.seen[key] = tagged{got.Header.Get("ETag"), o.explains}
 	}
 	w.saw(m, a, o)
 }
@@ -114,10 +115,10 @@ func (w *soakWorker) readList(m *soakMerchant, version, page, size int, filter s
 		where = fmt.Sprintf("/api/orders?page=%d&items_per_page=%d&status=%s", page, size, filter)
 	}
 	w.get(m, where, func(got response) (func(*timeline, int64) bool, error) {
-		if got.status != http.StatusOK {
+		if got.Status != http.StatusOK {
 			return nil, fmt.Errorf("want 200")
 		}
-		return readList(got.body, version, filter, page, size)
+		return readList(got.Body, version, filter, page, size)
 	})
 }
 
@@ -138,16 +139,16 @@ func (w *soakWorker) some(m *soakMerchant) sample {
 
 // readSingle reads an order and returns the state and the files that it shows.
 func (w *soakWorker) readSingle(m *soakMerchant, n sample, version int) (state string, shown []entry) {
-	w.get(m, n.path(version-1), func(got response) (func(*timeline, int64) bool, error) {
-		if got.status == http.StatusNotFound {
+	w.get(m, n.Path(version-1), func(got response) (func(*timeline, int64) bool, error) {
+		if got.Status == http.StatusNotFound {
 			return missing(n), nil
 		}
-		if got.status != http.StatusOK {
+		if got.Status != http.StatusOK {
 			return nil, fmt.Errorf("want 200 or 404")
 		}
 		var explains func(*timeline, int64) bool
 		var err error
-		explains, state, shown, err = readSingle(got.body, n, version)
+		explains, state, shown, err = readSingle(got.Body, n, version)
 		return explains, err
 	})
 	return state, shown
@@ -169,11 +170,11 @@ func (w *soakWorker) download(m *soakMerchant) {
 	w.get(m, u.EscapedPath(), func(got response) (func(*timeline, int64) bool, error) {
 		has := func(m moment) bool { return slices.Contains(m.files, e.ID) }
 		switch {
-		case got.status == http.StatusNotFound:
+		case got.Status == http.StatusNotFound:
 			return func(l *timeline, seq int64) bool { return !where(n, has)(l, seq) }, nil
-		case got.status != http.StatusOK:
+		case got.Status != http.StatusOK:
 			return nil, fmt.Errorf("want 200 or 404")
-		case !bytes.Equal([]byte(got.body), contentOf(n, path.Base(u.Path))):
+		case !bytes.Equal([]byte(got.Body), contentOf(n, path.Base(u.Path))):
 			return nil, fmt.Errorf("not what was uploaded")
 		}
 		return where(n, has), nil
@@ -187,8 +188,8 @@ func (w *soakWorker) events(m *soakMerchant) {
 	a := w.ask()
 	c := w.client(m)
 	got, ok := w.send(w.pick(w.dice), http.MethodGet, from, func(base string) (response, error) {
-		c.base = base
-		return c.try(http.MethodGet, from, "")
+		c.Base = base
+		return c.Try(http.MethodGet, from, "")
 	})
 	if ok {
 		w.sawFeed(m, a, got, from, after, limit, false)
@@ -199,11 +200,11 @@ func (w *soakWorker) events(m *soakMerchant) {
 // it is none.
 func (s *soak) sawFeed(m *soakMerchant, a asked, got response, from string, after, limit int64, waited bool) (soakPage, bool) {
 	var page soakPage
-	if err := json.Unmarshal([]byte(got.body), &page); err != nil || got.status != http.StatusOK || page.History == "" {
-		s.problem("GET %s of merchant %d: %d %s, %v", from, m.id, got.status, got.body, err)
+	if err := json.Unmarshal([]byte(got.Body), &page); err != nil || got.Status != http.StatusOK || page.History == "" {
+		s.problem("GET %s of merchant %d: %d %s, %v", from, m.id, got.Status, got.Body, err)
 		return page, false
 	}
-	o := observed{what: fmt.Sprintf("GET %s: %.2000s", from, got.body), history: page.History, explains: feedOf(page, after, limit)}
+	o := observed{what: fmt.Sprintf("GET %s: %.2000s", from, got.Body), history: page.History, explains: feedOf(page, after, limit)}
 	if waited && len(page.Events) == 0 {
 		o.waited = after
 	}

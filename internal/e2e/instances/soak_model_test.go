@@ -61,24 +61,24 @@ func (l *timeline) append(e committed) error {
 	switch e.kind {
 	case order.OrderCreated:
 		if len(moments) > 0 {
-			return fmt.Errorf("event %d creates %s again", seq, e.order.reference())
+			return fmt.Errorf("event %d creates %s again", seq, e.order.Reference())
 		}
 		next.state = e.to
 		at, _ := slices.BinarySearchFunc(l.sorted, e.order, newestFirst)
 		l.sorted = slices.Insert(l.sorted, at, e.order)
 	case order.OrderStateChanged:
 		if e.from != next.state || !e.actor.CanTransition(e.from, e.to) {
-			return fmt.Errorf("event %d: %s moves %s from %s to %s, and it was %s", seq, e.actor, e.order.reference(), e.from, e.to, next.state)
+			return fmt.Errorf("event %d: %s moves %s from %s to %s, and it was %s", seq, e.actor, e.order.Reference(), e.from, e.to, next.state)
 		}
 		next.state, next.updated = e.to, e.at
 	case order.InvoiceUploaded:
 		next.files = with(next.files, e.invoice)
 		if len(next.files) > order.MaxInvoices {
-			return fmt.Errorf("event %d: %s has %d files", seq, e.order.reference(), len(next.files))
+			return fmt.Errorf("event %d: %s has %d files", seq, e.order.Reference(), len(next.files))
 		}
 	case order.InvoiceDeleted:
 		if !slices.Contains(next.files, e.invoice) {
-			return fmt.Errorf("event %d deletes file %d of %s, which has %v", seq, e.invoice, e.order.reference(), next.files)
+			return fmt.Errorf("event %d deletes file %d of %s, which has %v", seq, e.invoice, e.order.Reference(), next.files)
 		}
 		next.files = without(next.files, e.invoice)
 	default:

@@ -38,8 +38,8 @@ func (r *soakReader) follow() {
 		a := r.ask()
 		got, ok := r.send(r.prefer(r.home), http.MethodGet, from, func(base string) (response, error) {
 			c := r.client
-			c.base, c.token = base, r.token
-			return c.tryContext(r.context, http.MethodGet, from, "")
+			c.Base, c.Token = base, r.token
+			return c.TryContext(r.context, http.MethodGet, from, http.NoBody)
 		})
 		if !ok {
 			r.sleep(time.Duration(r.dice.Int64N(int64(soakErrorPause))))

@@ -43,9 +43,9 @@ func (s *soak) measure() {
 		status, err := os.ReadFile(filepath.Join(process, "status"))
 		open, openErr := os.ReadDir(filepath.Join(process, "fd"))
 		c := s.http
-		c.base = one.process.BaseURL
-		metrics, metricsErr := c.try(http.MethodGet, "/metrics", "")
-		memory, goroutines := residentMemory.FindSubmatch(status), goroutineCount.FindStringSubmatch(metrics.body)
+		c.Base = one.process.BaseURL
+		metrics, metricsErr := c.Try(http.MethodGet, "/metrics", "")
+		memory, goroutines := residentMemory.FindSubmatch(status), goroutineCount.FindStringSubmatch(metrics.Body)
 		if err != nil || openErr != nil || metricsErr != nil || memory == nil || goroutines == nil {
 			if !one.killed.Load() {
 				s.problem("measure instance %d: %v, %v, %v", slot, err, openErr, metricsErr)

@@ -58,15 +58,15 @@ func (s *soak) send(at *incarnation, method, path string, try func(base string) 
 		if !at.killed.Load() && s.context.Err() == nil {
 			s.problem("%s %s: %v", method, path, err)
 		}
-	case got.status < http.StatusInternalServerError:
+	case got.Status < http.StatusInternalServerError:
 		return got, true
 	case s.database.outage.since(database):
 	case s.storage.outage.since(storage) && (strings.HasPrefix(path, "/storage/") || strings.HasSuffix(path, "/invoices")):
-		if got.status == http.StatusInternalServerError && got.message() == uploadFailed {
+		if got.Status == http.StatusInternalServerError && apptest.Message(got) == uploadFailed {
 			return got, true
 		}
 	default:
-		s.problem("%s %s: %d %s", method, path, got.status, got.body)
+		s.problem("%s %s: %d %s", method, path, got.Status, got.Body)
 	}
 	s.counts.faults.Add(1)
 	return response{}, false
@@ -76,17 +76,17 @@ var soakHash = maphash.MakeSeed()
 
 // checkTag sees that the same ETag never stands for two bodies.
 func (s *soak) checkTag(m *soakMerchant, path string, got response) {
-	tag := got.header.Get("ETag")
-	if tag == "" || got.status != http.StatusOK {
+	tag := got.Header.Get("ETag")
+	if tag == "" || got.Status != http.StatusOK {
 		return
 	}
-	hash := maphash.String(soakHash, got.body)
+	hash := maphash.String(soakHash, got.Body)
 	key := struct {
 		merchant  int64
 		path, tag string
 	}{m.id, path, strings.Replace(tag, "-gzip", "", 1)}
 	if other, found := s.tags.LoadOrStore(key, hash); found && other != hash {
-		s.problem("GET %s of merchant %d: two bodies with the tag %s, the second is %s", path, m.id, tag, got.body)
+		s.problem("GET %s of merchant %d: two bodies with the tag %s, the second is %s", path, m.id, tag, got.Body)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/testenv"
 )
 
@@ -130,12 +131,12 @@ func newSoak(t *testing.T) *soak {
 		}
 		s.merchants = append(s.merchants, one)
 		first := s.fresh(one, soakOrders)[0]
-		s.run(t, string(registered(id, first, soakOrders)), "import", "-")
+		s.run(t, string(apptest.Registered(id, first, soakOrders)), "import", "-")
 		s.ledgers[id] = newLedger(s.times)
 	}
-	s.http = newClient(t, "", "")
+	s.http = apptest.NewClient(t, "", "")
 	s.operator = s.http
-	s.operator.token = s.run(t, "", "token", "create", "--operator")
+	s.operator.Token = s.run(t, "", "token", "create", "--operator")
 	s.database.open(t)
 	s.checkEvents()
 	for _, l := range s.ledgers {
@@ -157,7 +158,7 @@ func (s *soak) begin() *sync.WaitGroup {
 	}
 	transport := &http.Transport{MaxIdleConnsPerHost: soakMerchants * soakReaders}
 	s.t.Cleanup(transport.CloseIdleConnections)
-	feeds := client{http: &http.Client{Transport: transport, Timeout: testenv.WaitTimeout}}
+	feeds := client{HTTP: &http.Client{Transport: transport, Timeout: testenv.WaitTimeout}}
 	for who := range soakMerchants * soakReaders {
 		r := soakReader{soak: s, client: feeds, merchant: s.merchants[who%soakMerchants], home: who / soakMerchants % 2,
 			dice: rand.New(rand.NewPCG(*soakSeed, uint64(1000+who)))}
@@ -287,7 +288,7 @@ func (s *soak) checkEnd() {
 	for _, m := range s.merchants {
 		for slot := range s.instances {
 			c := s.http
-			c.base, c.token = s.instances[slot].Load().process.BaseURL, m.tokens[0]
+			c.Base, c.Token = s.instances[slot].Load().process.BaseURL, m.tokens[0]
 			checkTotals(s.t, c, db, m.id)
 		}
 	}

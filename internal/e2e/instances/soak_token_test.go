@@ -60,12 +60,12 @@ func (r *soakRevoker) round(m *soakMerchant) {
 	path := fmt.Sprintf("/operator/tokens/%d", t.id)
 	got, ok := r.send(r.pick(r.dice), http.MethodDelete, path, func(base string) (response, error) {
 		c := r.operator
-		c.base = base
-		return c.try(http.MethodDelete, path, "")
+		c.Base = base
+		return c.Try(http.MethodDelete, path, "")
 	})
-	if !ok || got.status != http.StatusOK {
+	if !ok || got.Status != http.StatusOK {
 		if ok && r.ask().phase == a.phase {
-			r.problem("revoke token %d: %d %s", t.id, got.status, got.body)
+			r.problem("revoke token %d: %d %s", t.id, got.Status, got.Body)
 		}
 		return
 	}
@@ -82,8 +82,8 @@ func (r *soakRevoker) create(m *soakMerchant) (soakToken, bool) {
 	a := r.ask()
 	got, ok := r.send(r.pick(r.dice), http.MethodPost, "/operator/tokens", func(base string) (response, error) {
 		c := r.operator
-		c.base = base
-		return c.try(http.MethodPost, "/operator/tokens", fmt.Sprintf(`{"merchantId":%d}`, m.id))
+		c.Base = base
+		return c.Try(http.MethodPost, "/operator/tokens", fmt.Sprintf(`{"merchantId":%d}`, m.id))
 	})
 	if !ok {
 		return soakToken{}, false
@@ -92,8 +92,8 @@ func (r *soakRevoker) create(m *soakMerchant) (soakToken, bool) {
 		Text  string
 		Token struct{ ID int64 }
 	}
-	if err := json.Unmarshal([]byte(got.body), &form); err != nil || got.status != http.StatusCreated {
-		r.problem("create a token: %d %s, %v", got.status, got.body, err)
+	if err := json.Unmarshal([]byte(got.Body), &form); err != nil || got.Status != http.StatusCreated {
+		r.problem("create a token: %d %s, %v", got.Status, got.Body, err)
 		return soakToken{}, false
 	}
 	return soakToken{form.Token.ID, form.Text, m, a.phase, true}, true
@@ -110,14 +110,14 @@ func (r *soakRevoker) use(a asked, t soakToken) bool {
 		for _, path := range []string{"/v2/orders?itemsPerPage=1", "/api/orders", "/v2/events?after=latest"} {
 			got, ok := r.send(r.prefer(slot), http.MethodGet, path, func(base string) (response, error) {
 				c := r.http
-				c.base, c.token = base, t.text
-				return c.try(http.MethodGet, path, "")
+				c.Base, c.Token = base, t.text
+				return c.Try(http.MethodGet, path, "")
 			})
 			if r.ask().phase != a.phase || a.phase%2 == 1 {
 				return false
 			}
-			if ok && got.status != want {
-				r.problem("GET %s with token %d, valid: %v: %d %s", path, t.id, t.valid, got.status, got.body)
+			if ok && got.Status != want {
+				r.problem("GET %s with token %d, valid: %v: %d %s", path, t.id, t.valid, got.Status, got.Body)
 			}
 		}
 	}
@@ -132,15 +132,15 @@ func (r *soakRevoker) wait(t soakToken, slot int, revoked *atomic.Int64) {
 		a := r.ask()
 		got, ok := r.send(r.prefer(slot), http.MethodGet, path, func(base string) (response, error) {
 			c := r.waiting
-			c.base, c.token = base, t.text
-			return c.tryContext(r.context, http.MethodGet, path, "")
+			c.Base, c.Token = base, t.text
+			return c.TryContext(r.context, http.MethodGet, path, http.NoBody)
 		})
-		if !ok || got.status == http.StatusUnauthorized || r.ask().phase != phase {
+		if !ok || got.Status == http.StatusUnauthorized || r.ask().phase != phase {
 			return
 		}
 		var page soakPage
-		if err := json.Unmarshal([]byte(got.body), &page); err != nil || got.status != http.StatusOK {
-			r.problem("wait with token %d: %d %s, %v", t.id, got.status, got.body, err)
+		if err := json.Unmarshal([]byte(got.Body), &page); err != nil || got.Status != http.StatusOK {
+			r.problem("wait with token %d: %d %s, %v", t.id, got.Status, got.Body, err)
 			return
 		}
 		if at := time.Duration(revoked.Load()); at > 0 {
@@ -150,7 +150,7 @@ func (r *soakRevoker) wait(t soakToken, slot int, revoked *atomic.Int64) {
 				}
 			}
 			if a.at > at {
-				r.problem("token %d, revoked at %v, got a response to a request at %v: %s", t.id, at, a.at, got.body)
+				r.problem("token %d, revoked at %v, got a response to a request at %v: %s", t.id, at, a.at, got.Body)
 			}
 		}
 		path = fmt.Sprintf("/v2/events?after=%d&wait=%d", page.Next, soakWait)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/order"
 )
 
@@ -38,19 +39,20 @@ const maxTries = 5
 func (w *soakWorker) write(m *soakMerchant, c change) (response, bool) {
 	w.made++
 	id := fmt.Sprintf("soak-%d-%d", w.who, w.made)
-	c.client.id = id
-	if w.dice.IntN(2) == 0 && strings.HasPrefix(c.client.token, "mo_") {
-		c.client.key = id
+	c.client = c.client.With("X-Request-Id", id)
+	keyed := w.dice.IntN(2) == 0 && strings.HasPrefix(c.client.Token, "mo_")
+	if keyed {
+		c.client = c.client.With("Idempotency-Key", id)
 	}
 	a := w.ask()
 	w.times.call(id, a.at)
-	for try := 0; try < maxTries && (try == 0 || c.client.key != ""); try++ {
+	for try := 0; try < maxTries && (try == 0 || keyed); try++ {
 		got, ok := w.send(w.pick(w.dice), c.method, c.path, func(base string) (response, error) {
-			c.client.base = base
-			return c.client.try(c.method, c.path, c.body)
+			c.client.Base = base
+			return c.client.Try(c.method, c.path, c.body)
 		})
 		switch {
-		case ok && (got.status != http.StatusConflict || c.client.key == ""):
+		case ok && (got.Status != http.StatusConflict || !keyed):
 			w.judge(m, a, id, c, got)
 			return got, true
 		case !w.sleep(time.Second):
@@ -62,8 +64,8 @@ func (w *soakWorker) write(m *soakMerchant, c change) (response, bool) {
 
 // judge takes the response to a change to be checked.
 func (w *soakWorker) judge(m *soakMerchant, a asked, id string, c change, got response) {
-	o := observed{what: fmt.Sprintf("%s %s %s: %d %s", c.method, c.path, id, got.status, got.body)}
-	if got.status == max(c.done, http.StatusOK) {
+	o := observed{what: fmt.Sprintf("%s %s %s: %d %s", c.method, c.path, id, got.Status, got.Body)}
+	if got.Status == max(c.done, http.StatusOK) {
 		w.times.finish(id, w.now())
 		o.wrote, o.right = id, func(e committed) bool { return c.right(got, e) }
 		w.saw(m, a, o)
@@ -71,7 +73,7 @@ func (w *soakWorker) judge(m *soakMerchant, a asked, id string, c change, got re
 	}
 	o.failed = id
 	for _, r := range c.refusals {
-		if got.status == r.status && strings.Contains(got.message(), r.message) {
+		if got.Status == r.status && strings.Contains(apptest.Message(got), r.message) {
 			o.explains = r.explains
 			w.saw(m, a, o)
 			return
@@ -105,18 +107,18 @@ func (w *soakWorker) move(m *soakMerchant, n sample, state string) {
 func (w *soakWorker) decide(m *soakMerchant, n sample) {
 	d := decisions[w.dice.IntN(len(decisions))]
 	w.write(m, change{
-		client: w.client(m), method: d.method, path: d.path(n), body: d.body,
+		client: w.client(m), method: d.Method, path: d.Path(n), body: d.Body,
 		right: func(_ response, e committed) bool {
-			return e.kind == order.OrderStateChanged && e.order == n && e.to == d.makes && e.actor == order.ActorMerchant
+			return e.kind == order.OrderStateChanged && e.order == n && e.to == d.Makes && e.actor == order.ActorMerchant
 		},
-		refusals: []refusal{notFound(n), {http.StatusBadRequest, d.refusal, where(n, func(m moment) bool { return m.state != order.Registered })}},
+		refusals: []refusal{notFound(n), {http.StatusBadRequest, d.Refusal, where(n, func(m moment) bool { return m.state != order.Registered })}},
 	})
 }
 
 // transition moves an order as the marketplace does.
 func (w *soakWorker) transition(m *soakMerchant, n sample, to order.State) {
 	w.write(m, change{
-		client: w.operator, method: http.MethodPost, path: fmt.Sprintf("/operator/merchants/%d/orders/%s/state", m.id, n.reference()),
+		client: w.operator, method: http.MethodPost, path: fmt.Sprintf("/operator/merchants/%d/orders/%s/state", m.id, n.Reference()),
 		body: `{"state":"` + to.String() + `"}`,
 		right: func(_ response, e committed) bool {
 			return e.kind == order.OrderStateChanged && e.order == n && e.to == to && e.actor == order.ActorOperator
@@ -134,7 +136,7 @@ func (w *soakWorker) post(m *soakMerchant, n sample, _ string) {
 		n = w.fresh(m, 1)[0]
 	}
 	w.write(m, change{
-		client: w.operator, method: http.MethodPost, path: "/operator/orders", body: string(registered(m.id, n, 1)), done: http.StatusCreated,
+		client: w.operator, method: http.MethodPost, path: "/operator/orders", body: string(apptest.Registered(m.id, n, 1)), done: http.StatusCreated,
 		right:    func(_ response, e committed) bool { return e.kind == order.OrderCreated && e.order == n },
 		refusals: []refusal{{http.StatusOK, "", allExist([]sample{n})}},
 	})
@@ -149,9 +151,9 @@ func (w *soakWorker) upload(m *soakMerchant, n sample, _ string) {
 		return afterReplacement || len(m.files)+w.uploads.beside(n, one) >= order.MaxInvoices
 	}
 	_, known := w.write(m, change{
-		client: w.client(m), method: http.MethodPost, path: n.path(w.dice.IntN(2)) + "/invoices", body: uploadBody(name, contentOf(n, name)),
+		client: w.client(m), method: http.MethodPost, path: n.Path(w.dice.IntN(2)) + "/invoices", body: apptest.UploadBody(name, contentOf(n, name)),
 		right: func(got response, e committed) bool {
-			shown, err := uploaded(got)
+			shown, err := apptest.Uploaded(got)
 			return err == nil && e.kind == order.InvoiceUploaded && e.order == n && e.invoice == shown.ID
 		},
 		refusals: []refusal{
@@ -173,7 +175,7 @@ func (w *soakWorker) remove(m *soakMerchant, n sample, _ string) {
 		id = files[w.dice.IntN(len(files))].ID
 	}
 	w.write(m, change{
-		client: w.client(m), method: http.MethodDelete, path: fmt.Sprintf("%s/invoices/%d", n.path(version-1), id),
+		client: w.client(m), method: http.MethodDelete, path: fmt.Sprintf("%s/invoices/%d", n.Path(version-1), id),
 		right: func(_ response, e committed) bool {
 			return e.kind == order.InvoiceDeleted && e.order == n && e.invoice == id
 		},

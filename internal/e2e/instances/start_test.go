@@ -34,10 +34,10 @@ func TestStartTogether(t *testing.T) {
 		}
 		token := i.filled(t, 1)
 		for n, base := range bases {
-			c := newClient(t, base, token)
-			for _, path := range []string{"/readyz", sample(1).v1(), sample(1).v2(), "/v2/orders"} {
-				if got := c.ask(t, http.MethodGet, path, ""); got.status != http.StatusOK {
-					t.Errorf("instance %d: GET %s: %d %s", n, path, got.status, got.body)
+			c := apptest.NewClient(t, base, token)
+			for _, path := range []string{"/readyz", sample(1).V1(), sample(1).V2(), "/v2/orders"} {
+				if got := c.Ask(t, http.MethodGet, path, ""); got.Status != http.StatusOK {
+					t.Errorf("instance %d: GET %s: %d %s", n, path, got.Status, got.Body)
 				}
 			}
 		}

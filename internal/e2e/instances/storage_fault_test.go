@@ -81,32 +81,32 @@ func TestStorageFails(t *testing.T) {
 
 			fault.begin(t, s)
 			big := bytes.Repeat([]byte("more than a wire carries before it is cut "), 80_000)
-			got, _, err := s.upload(n.path(fault.version), "secret name.pdf", big)
-			if err != nil || got.status != http.StatusInternalServerError || got.message() != uploadFailed {
-				t.Errorf("upload: %d %s, %v; want 500 %s", got.status, got.body, err, uploadFailed)
+			got, _, err := s.Upload(n.Path(fault.version), "secret name.pdf", big)
+			if err != nil || got.Status != http.StatusInternalServerError || apptest.Message(got) != uploadFailed {
+				t.Errorf("upload: %d %s, %v; want 500 %s", got.Status, got.Body, err, uploadFailed)
 			}
 			for round := range 2 {
-				if shown := s.whole(t, n, round).invoices; len(shown) != 2 {
+				if shown := s.Order(t, n, round).Files; len(shown) != 2 {
 					t.Errorf("%v are shown, want the 2 that were stored before", shown)
 				}
 			}
-			if taken := number(t, s.tables, `SELECT active_invoices FROM orders WHERE legacy_id = $1`, n.number()); taken != 2 {
+			if taken := number(t, s.tables, `SELECT active_invoices FROM orders WHERE legacy_id = $1`, n.Number()); taken != 2 {
 				t.Errorf("%d reservations are left, want 2", taken)
 			}
 			s.checkRest(t, stored, fault.reads)
 			if name != "cut off half-way" { // the check of the bucket succeeds
 				testenv.Eventually(t, "/readyz tells that the storage is out of reach", func() bool {
-					got := s.ask(t, http.MethodGet, "/readyz", "")
-					return got.status == http.StatusOK && string(got.body) == `{"status":"ready","storage":"unavailable"}`+"\n"
+					got := s.Ask(t, http.MethodGet, "/readyz", "")
+					return got.Status == http.StatusOK && got.Body == `{"status":"ready","storage":"unavailable"}`+"\n"
 				})
 			}
 			fault.end(t, s)
 
 			s.stored(t, n, "secret name.pdf")
-			if got, _, err := s.upload(n.v2(), "fourth.pdf", []byte("x")); err != nil || got.message() != tooManyFiles {
-				t.Errorf("a fourth upload: %d %s, %v", got.status, got.body, err)
+			if got, _, err := s.Upload(n.V2(), "fourth.pdf", []byte("x")); err != nil || apptest.Message(got) != tooManyFiles {
+				t.Errorf("a fourth upload: %d %s, %v", got.Status, got.Body, err)
 			}
-			if got := s.download(t, stored); !bytes.Equal(got, contentOf(n, "stored.pdf")) {
+			if got := s.Download(t, stored); !bytes.Equal(got, contentOf(n, "stored.pdf")) {
 				t.Errorf("the file that was stored before has changed")
 			}
 			s.checkLeft(t, quiet)
@@ -127,7 +127,7 @@ func newStorageTest(t *testing.T) *storageTest {
 	token := i.filled(t, 3)
 	p := i.process(t)
 	return &storageTest{
-		client: newClient(t, p.BaseURL, token), process: p, tables: i.tables(t), server: server, wire: w,
+		client: apptest.NewClient(t, p.BaseURL, token), process: p, tables: i.tables(t), server: server, wire: w,
 	}
 }
 
@@ -138,9 +138,9 @@ func contentOf(n sample, name string) []byte {
 // stored uploads a file, which has to succeed.
 func (s *storageTest) stored(t *testing.T, n sample, name string) entry {
 	t.Helper()
-	got, e, err := s.upload(n.v2(), name, contentOf(n, name))
-	if err != nil || got.status != http.StatusOK {
-		t.Fatalf("upload: %d %s, %v", got.status, got.body, err)
+	got, e, err := s.Upload(n.V2(), name, contentOf(n, name))
+	if err != nil || got.Status != http.StatusOK {
+		t.Fatalf("upload: %d %s, %v", got.Status, got.Body, err)
 	}
 	return e
 }
@@ -149,26 +149,26 @@ func (s *storageTest) stored(t *testing.T, n sample, name string) entry {
 // everything else does not.
 func (s *storageTest) checkRest(t *testing.T, stored entry, reads bool) {
 	t.Helper()
-	got := s.ask(t, http.MethodGet, stored.path(t), "")
+	got := s.Ask(t, http.MethodGet, stored.Path(t), "")
 	switch {
-	case reads && got.status != http.StatusOK:
-		t.Errorf("download: %d %s", got.status, got.body)
-	case !reads && (got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") == "" || !flatUnavailable.MatchString(got.body)):
-		t.Errorf("download: %d %v %s, want 503 with Retry-After", got.status, got.header, got.body)
+	case reads && got.Status != http.StatusOK:
+		t.Errorf("download: %d %s", got.Status, got.Body)
+	case !reads && (got.Status != http.StatusServiceUnavailable || got.Header.Get("Retry-After") == "" || !flatUnavailable.MatchString(got.Body)):
+		t.Errorf("download: %d %v %s, want 503 with Retry-After", got.Status, got.Header, got.Body)
 	}
-	for _, path := range []string{"/healthz", sample(1).v1(), sample(1).v2(), "/api/orders", "/v2/orders"} {
-		if got := s.ask(t, http.MethodGet, path, ""); got.status != http.StatusOK {
-			t.Errorf("GET %s: %d %s", path, got.status, got.body)
+	for _, path := range []string{"/healthz", sample(1).V1(), sample(1).V2(), "/api/orders", "/v2/orders"} {
+		if got := s.Ask(t, http.MethodGet, path, ""); got.Status != http.StatusOK {
+			t.Errorf("GET %s: %d %s", path, got.Status, got.Body)
 		}
 	}
 	for round, n := range []sample{2, 3} {
 		d := decisions[2*round]
-		if got := s.ask(t, d.method, d.path(n), d.body); got.status != http.StatusOK {
-			t.Errorf("%s %s: %d %s", d.method, d.path(n), got.status, got.body)
+		if got := s.Ask(t, d.Method, d.Path(n), d.Body); got.Status != http.StatusOK {
+			t.Errorf("%s %s: %d %s", d.Method, d.Path(n), got.Status, got.Body)
 		}
 	}
-	if got := s.ask(t, http.MethodDelete, fmt.Sprintf("%s/invoices/%d", sample(1).v1(), stored.ID+1000), ""); got.status != http.StatusNotFound {
-		t.Errorf("delete: %d %s", got.status, got.body)
+	if got := s.Ask(t, http.MethodDelete, fmt.Sprintf("%s/invoices/%d", sample(1).V1(), stored.ID+1000), ""); got.Status != http.StatusNotFound {
+		t.Errorf("delete: %d %s", got.Status, got.Body)
 	}
 }
 
@@ -208,11 +208,11 @@ func TestStorageResponsesAreLost(t *testing.T) {
 	for lost := range 3 {
 		s.wire.loseAnswers(lost)
 		name := fmt.Sprintf("lost %d.pdf", lost)
-		if got := s.download(t, s.stored(t, n, name)); !bytes.Equal(got, contentOf(n, name)) {
+		if got := s.Download(t, s.stored(t, n, name)); !bytes.Equal(got, contentOf(n, name)) {
 			t.Errorf("%s does not hold what was sent", name)
 		}
 	}
-	if shown := s.whole(t, n, 1).invoices; len(shown) != 3 {
+	if shown := s.Order(t, n, 1).Files; len(shown) != 3 {
 		t.Errorf("%v are shown, want 3", shown)
 	}
 }
@@ -229,13 +229,13 @@ func TestKilledInMidUpload(t *testing.T) {
 	i := onPostgres(t, database, "--storage", storage(name, endpoint))
 	token := i.filled(t, 1)
 	doomed := onPostgres(t, database, "--storage", storage(name, "http://"+w.address())).process(t)
-	other := newClient(t, i.process(t).BaseURL, token)
+	other := apptest.NewClient(t, i.process(t).BaseURL, token)
 	tables := i.tables(t)
 
 	w.hang()
 	broken := make(chan error, 1)
 	go func() {
-		_, _, err := newClient(t, doomed.BaseURL, token).upload(sample(1).v2(), "lost.pdf", bytes.Repeat([]byte("lost"), 1000))
+		_, _, err := apptest.NewClient(t, doomed.BaseURL, token).Upload(sample(1).V2(), "lost.pdf", bytes.Repeat([]byte("lost"), 1000))
 		broken <- err
 	}()
 	reserved := func() int { return number(t, tables, `SELECT COUNT(*) FROM invoices WHERE status = 1`) }
@@ -247,8 +247,8 @@ func TestKilledInMidUpload(t *testing.T) {
 	if reserved() != 1 {
 		t.Error("the reservation has not outlived the instance")
 	}
-	if got := other.whole(t, 1, 2); len(got.invoices) != 0 {
-		t.Errorf("%v are shown of a file that is not there", got.invoices)
+	if got := other.Order(t, 1, 2); len(got.Files) != 0 {
+		t.Errorf("%v are shown of a file that is not there", got.Files)
 	}
 	// As if it were longer ago than an upload can take.
 	execute(t, tables, `UPDATE invoices SET created_at = created_at - 3600`)
@@ -256,11 +256,11 @@ func TestKilledInMidUpload(t *testing.T) {
 	testenv.Eventually(t, "the reservation is taken back", func() bool { return reserved() == 0 })
 	t.Logf("taken back after %v", time.Since(start).Round(time.Second))
 	for n := range 3 {
-		if got, _, err := other.upload(sample(1).v1(), "lost.pdf", []byte{byte(n)}); err != nil || got.status != http.StatusOK {
-			t.Errorf("upload %d: %d %s, %v", n, got.status, got.body, err)
+		if got, _, err := other.Upload(sample(1).V1(), "lost.pdf", []byte{byte(n)}); err != nil || got.Status != http.StatusOK {
+			t.Errorf("upload %d: %d %s, %v", n, got.Status, got.Body, err)
 		}
 	}
-	if got, _, _ := other.upload(sample(1).v1(), "lost.pdf", []byte("fourth")); got.message() != tooManyFiles {
-		t.Errorf("a fourth upload: %d %s", got.status, got.body)
+	if got, _, _ := other.Upload(sample(1).V1(), "lost.pdf", []byte("fourth")); apptest.Message(got) != tooManyFiles {
+		t.Errorf("a fourth upload: %d %s", got.Status, got.Body)
 	}
 }

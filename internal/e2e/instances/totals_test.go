@@ -2,7 +2,6 @@ package instances
 
 import (
 	"database/sql"
-	"fmt"
 	"maps"
 	"testing"
 
@@ -18,49 +17,18 @@ var operatorMoves = []order.State{
 	order.Completed, order.ReturnCanceled,
 }
 
-// list is one page of orders.
-type list struct {
-	Params struct{ TotalItems int }
-	Orders []struct{ ID, State string }
-}
-
-func (c client) list(t testing.TB, query string) list {
-	t.Helper()
-	var page list
-	c.read(t, "/v2/orders?"+query, &page)
-	return page
-}
-
-// walk goes through all pages and returns the state of every order.
-func (c client) walk(t testing.TB) map[string]string {
-	t.Helper()
-	states := map[string]string{}
-	for page := 1; ; page++ {
-		got := c.list(t, fmt.Sprintf("itemsPerPage=100&page=%d", page))
-		for _, o := range got.Orders {
-			if _, twice := states[o.ID]; twice {
-				t.Errorf("order %s is on two pages", o.ID)
-			}
-			states[o.ID] = o.State
-		}
-		if len(got.Orders) == 0 {
-			return states
-		}
-	}
-}
-
 // checkTotals compares the totals of the lists, by state and by day, with the
 // orders on the pages, the rows of the orders and the stored counts.
 func checkTotals(t *testing.T, c client, db *sql.DB, merchantID int64) {
 	t.Helper()
 	walked := map[string]int{}
-	for _, state := range c.walk(t) {
+	for _, state := range c.Walk(t) {
 		walked[state]++
 	}
 	listed, rows, stored := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, state := range order.States() {
 		name := state.String()
-		listed[name] = c.list(t, "itemsPerPage=1&state="+name).Params.TotalItems
+		listed[name] = c.List(t, "itemsPerPage=1&state="+name).Params.TotalItems
 		rows[name] = number(t, db, `SELECT COUNT(*) FROM orders WHERE merchant_id = $1 AND state = $2`, merchantID, state)
 		stored[name] = number(t, db, `SELECT COALESCE(SUM(orders), 0) FROM order_days WHERE merchant_id = $1 AND state = $2`, merchantID, state)
 	}

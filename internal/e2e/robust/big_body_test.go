@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"merchantorders/internal/app/apptest"
 )
 
 const (
@@ -35,13 +37,13 @@ func TestHugeBodiesAreRefusedEarly(t *testing.T) {
 	t.Parallel()
 	const clients = 4 // of each kind
 	s := start(t)
-	s.Import(t, registered(1, 1)...)
+	s.Import(t, registered(1, 1))
 	n := sample(1)
 	kinds := []struct{ request, message string }{
-		{"POST " + n.v1() + "/invoices", fileTooBig},
-		{"POST " + n.v2() + "/invoices", fileTooBig},
-		{"PUT " + n.v1(), "Invalid payload."},
-		{"PATCH " + n.v2() + "/reject", "Invalid payload."},
+		{"POST " + n.V1() + "/invoices", fileTooBig},
+		{"POST " + n.V2() + "/invoices", fileTooBig},
+		{"PUT " + n.V1(), "Invalid payload."},
+		{"PATCH " + n.V2() + "/reject", "Invalid payload."},
 	}
 	var all sync.WaitGroup
 	for _, kind := range kinds {
@@ -60,7 +62,7 @@ func TestHugeBodiesAreRefusedEarly(t *testing.T) {
 	if peak > flatMemory {
 		t.Errorf("the server has held %d MB, want %d at most", peak, flatMemory)
 	}
-	if got := s.state(t, n); got != "registered" {
+	if got := s.shown(t, n).State; got != "registered" {
 		t.Errorf("the order is %s", got)
 	}
 	s.nothingStored(t, n)
@@ -94,7 +96,7 @@ func chunk(text string) string { return fmt.Sprintf("%x\r\n%s\r\n", len(text), t
 func (r running) sendHuge(t *testing.T, connection net.Conn, request, message string, form bodyForm) {
 	var sent atomic.Int64
 	go func() {
-		head := request + " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + r.token + "\r\n" + form.header + "\r\n\r\n"
+		head := request + " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + r.client.Token + "\r\n" + form.header + "\r\n\r\n"
 		_, err := io.WriteString(connection, head+form.begin)
 		for err == nil && sent.Load() < hugeBody-int64(len(letters)) {
 			_, err = io.WriteString(connection, form.piece)
@@ -109,8 +111,8 @@ func (r running) sendHuge(t *testing.T, connection net.Conn, request, message st
 	}
 	defer func() { _ = raw.Body.Close() }()
 	body, err := io.ReadAll(raw.Body)
-	if got := (response{status: raw.StatusCode, body: body}); err != nil || got.status != http.StatusBadRequest || got.message() != message {
-		t.Errorf("%s, %s: %d %s %v, want 400 %s", request, form.header, got.status, got.body, err, message)
+	if got := (response{Status: raw.StatusCode, Body: string(body)}); err != nil || got.Status != http.StatusBadRequest || apptest.Message(got) != message {
+		t.Errorf("%s, %s: %d %s %v, want 400 %s", request, form.header, got.Status, got.Body, err, message)
 	}
 	// The connection ends here, one way or the other.
 	_, _ = io.Copy(io.Discard, reader)

@@ -26,11 +26,11 @@ func TestLargeUploadsAtOnce(t *testing.T) {
 	t.Parallel()
 	const clients, orders = 32, 11
 	s := start(t)
-	s.Import(t, registered(1, orders)...)
+	s.Import(t, registered(1, orders))
 	content := bytes.Repeat([]byte("0123456789"), order.MaxInvoiceSize/10)
 	held := make([]*heldUpload, clients)
 	for i := range held {
-		held[i] = s.hold(t, sample(1+i/order.MaxInvoices).path(i), fmt.Sprintf("%02d.pdf", i), content)
+		held[i] = s.hold(t, sample(1+i/order.MaxInvoices).Path(i), fmt.Sprintf("%02d.pdf", i), content)
 	}
 	testenv.Eventually(t, "all uploads are under way", func() bool { return len(stagedFiles(t, s.Data)) == clients })
 	s.readAll(t, orders)
@@ -42,8 +42,8 @@ func TestLargeUploadsAtOnce(t *testing.T) {
 		held[i].release()
 		uploads.Go(func() {
 			defer under.Add(-1)
-			if got, err := held[i].result(); err != nil || got.status != http.StatusOK {
-				t.Errorf("upload %d: %d %s %v", i, got.status, got.body, err)
+			if got, err := held[i].result(); err != nil || got.Status != http.StatusOK {
+				t.Errorf("upload %d: %d %s %v", i, got.Status, got.Body, err)
 			}
 		})
 	}
@@ -57,8 +57,8 @@ func TestLargeUploadsAtOnce(t *testing.T) {
 		t.Errorf("the server has held %d MB, want %d at most", peak, mostMemory)
 	}
 	for n := sample(1); n <= orders; n++ {
-		for _, e := range s.invoices(t, n) {
-			if !bytes.Equal(s.download(t, e), content) {
+		for _, e := range s.shown(t, n).Files {
+			if !bytes.Equal(s.Download(t, e), content) {
 				t.Errorf("%s does not hold the bytes that were sent", e.URL)
 			}
 		}
@@ -68,8 +68,8 @@ func TestLargeUploadsAtOnce(t *testing.T) {
 // readAll reads what others read: a list and an order.
 func (r running) readAll(t *testing.T, orders int) {
 	t.Helper()
-	if got := r.total(t, "state=registered"); got != orders {
+	if got := r.List(t, "state=registered").Params.TotalItems; got != orders {
 		t.Errorf("%d orders, want %d", got, orders)
 	}
-	r.state(t, 1)
+	r.Order(t, 1, orders)
 }

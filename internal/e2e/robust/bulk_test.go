@@ -24,7 +24,7 @@ type bulkLine struct {
 // openImport sends a body to the bulk import and returns the lines of the response.
 func (r running) openImport(t *testing.T, operator string, body io.Reader) *bufio.Scanner {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.base+"/operator/orders/import", body)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.Base+"/operator/orders/import", body)
 	testenv.NoError(t, err)
 	request.Header.Set("Authorization", "Bearer "+operator)
 	response, err := http.DefaultClient.Do(request)

@@ -26,18 +26,18 @@ func (r running) checkFolders(t *testing.T) {
 // are those of all orders, from a walk through the pages.
 func (r running) checkLedger(t *testing.T, l *ledger, states map[string]string) {
 	t.Helper()
-	if diff := cmp.Diff(counted(states), r.totals(t, "")); diff != "" {
+	if diff := cmp.Diff(counted(states), r.Totals(t)); diff != "" {
 		t.Errorf("orders by state (-counted on the pages +totals of the lists):\n%s", diff)
 	}
 	for n, note := range l.states {
-		got := states[n.reference()]
+		got := states[n.Reference()]
 		if got != note.state && (note.sure || got != order.Registered.String()) {
-			t.Errorf("order %s is %q; a client made it %s, acknowledged: %v", n.reference(), got, note.state, note.sure)
+			t.Errorf("order %s is %q; a client made it %s, acknowledged: %v", n.Reference(), got, note.state, note.sure)
 		}
 	}
 	for _, n := range l.imported {
-		if states[n.reference()] == "" {
-			t.Errorf("order %s was taken in and is not there", n.reference())
+		if states[n.Reference()] == "" {
+			t.Errorf("order %s was taken in and is not there", n.Reference())
 		}
 	}
 	for n := range l.files {
@@ -49,19 +49,19 @@ func (r running) checkLedger(t *testing.T, l *ledger, states map[string]string) 
 // it shows and what is stored.
 func (r running) checkFiles(t *testing.T, l *ledger, n sample) {
 	t.Helper()
-	shown := r.invoices(t, n)
+	shown := r.shown(t, n).Files
 	if len(shown) > order.MaxInvoices {
-		t.Errorf("order %s has %d files", n.reference(), len(shown))
+		t.Errorf("order %s has %d files", n.Reference(), len(shown))
 	}
 	seen := make(map[[32]byte]entry)
 	var known []string // names that may lie on the disk
 	for _, e := range shown {
-		digest := sha256.Sum256(r.download(t, e))
+		digest := sha256.Sum256(r.Download(t, e))
 		if _, twice := seen[digest]; twice {
-			t.Errorf("order %s shows the same upload twice", n.reference())
+			t.Errorf("order %s shows the same upload twice", n.Reference())
 		}
 		seen[digest] = e
-		known = append(known, e.name(t))
+		known = append(known, nameOf(t, e))
 		if note := l.files[n][digest]; note == nil {
 			t.Errorf("%s holds what nobody has sent", e.URL)
 		}
@@ -69,7 +69,7 @@ func (r running) checkFiles(t *testing.T, l *ledger, n sample) {
 	for digest, note := range l.files[n] {
 		e, there := seen[digest]
 		if note.leaving {
-			known = append(known, note.entry.name(t)) // there until purged
+			known = append(known, nameOf(t, note.entry)) // there until purged
 		}
 		switch {
 		case note.gone && there:
@@ -80,7 +80,7 @@ func (r running) checkFiles(t *testing.T, l *ledger, n sample) {
 	}
 	for _, name := range stored(t, r.Data, n) {
 		if !slices.Contains(known, name) {
-			t.Errorf("the file %s of order %s belongs to no entry", name, n.reference())
+			t.Errorf("the file %s of order %s belongs to no entry", name, n.Reference())
 		}
 	}
 }
@@ -91,23 +91,23 @@ func (r running) checkFiles(t *testing.T, l *ledger, n sample) {
 func (r running) fillUp(t *testing.T, l *ledger) {
 	t.Helper()
 	for n := range l.files {
-		free := order.MaxInvoices - len(r.invoices(t, n))
+		free := order.MaxInvoices - len(r.shown(t, n).Files)
 		for i := range order.MaxInvoices + 1 {
 			content := bytes.Repeat([]byte{byte(i)}, 100+i)
-			got, e, err := r.upload(n.path(i), "again.pdf", content)
-			if want := i < free; err != nil || (got.status == http.StatusOK) != want {
-				t.Errorf("order %s, %d files less than the maximum: upload %d: %d %s %v", n.reference(), free, i+1, got.status, got.body, err)
+			got, e, err := r.Upload(n.Path(i), "again.pdf", content)
+			if want := i < free; err != nil || (got.Status == http.StatusOK) != want {
+				t.Errorf("order %s, %d files less than the maximum: upload %d: %d %s %v", n.Reference(), free, i+1, got.Status, got.Body, err)
 				return
 			}
-			if got.status != http.StatusOK {
+			if got.Status != http.StatusOK {
 				break
 			}
 			note := l.sends(n, content)
 			note.entry, note.stored, note.leaving, note.gone = e, true, true, true
-			path := fmt.Sprintf("%s/invoices/%d", n.v2(), e.ID)
+			path := fmt.Sprintf("%s/invoices/%d", n.V2(), e.ID)
 			defer func() {
-				if got := r.ask(t, http.MethodDelete, path, ""); got.status != http.StatusOK {
-					t.Errorf("DELETE %s: %d %s", path, got.status, got.body)
+				if got := r.Ask(t, http.MethodDelete, path, ""); got.Status != http.StatusOK {
+					t.Errorf("DELETE %s: %d %s", path, got.Status, got.Body)
 				}
 			}()
 		}

@@ -1,12 +1,13 @@
 package robust
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"sync"
 	"testing"
+
+	"merchantorders/internal/app/apptest"
 )
 
 // crowd is the clients that work on a server until it is killed.
@@ -28,14 +29,14 @@ func (c *crowd) answerAll(number int, orders []sample) {
 	dice := c.dice(number)
 	c.wait.Go(func() {
 		for _, n := range orders {
-			a := attempts[dice.IntN(len(attempts))]
-			c.ledger.wants(n, a.makes)
-			got, err := c.try(a.method, a.path(n), bytes.NewReader([]byte(a.body)))
+			a := apptest.Decisions[dice.IntN(len(apptest.Decisions))]
+			c.ledger.wants(n, a.Makes.String())
+			got, err := c.Try(a.Method, a.Path(n), a.Body)
 			if err != nil {
 				return // the server was killed
 			}
-			if got.status != http.StatusOK {
-				c.t.Errorf("%s %s: %d %s", a.method, a.path(n), got.status, got.body)
+			if got.Status != http.StatusOK {
+				c.t.Errorf("%s %s: %d %s", a.Method, a.Path(n), got.Status, got.Body)
 				return
 			}
 			c.ledger.has(n)
@@ -55,20 +56,20 @@ func (c *crowd) uploadAll(number int, n sample, largest int) {
 		for round := 0; ; round++ {
 			content := randomContent(dice, largest, fmt.Sprintf("client %d, upload %d", number, round))
 			note := c.ledger.sends(n, content)
-			got, e, err := c.upload(n.path(dice.IntN(2)), fileNames[dice.IntN(len(fileNames))], content)
+			got, e, err := c.Upload(n.Path(dice.IntN(2)), fileNames[dice.IntN(len(fileNames))], content)
 			switch {
 			case err != nil:
 				return // the server was killed
-			case got.status == http.StatusOK:
+			case got.Status == http.StatusOK:
 				c.ledger.change(func() { note.entry, note.stored = e, true })
 				mine = append(mine, note)
-			case got.status != http.StatusBadRequest || got.message() != tooManyFiles:
-				c.t.Errorf("upload to %s: %d %s", n.v2(), got.status, got.body)
+			case got.Status != http.StatusBadRequest || apptest.Message(got) != tooManyFiles:
+				c.t.Errorf("upload to %s: %d %s", n.V2(), got.Status, got.Body)
 				return
 			}
-			full := got.status != http.StatusOK
+			full := got.Status != http.StatusOK
 			if len(mine) > 0 && (full || dice.IntN(3) == 0) {
-				if !c.deleteFile(n.path(dice.IntN(2)), mine[0]) {
+				if !c.deleteFile(n.Path(dice.IntN(2)), mine[0]) {
 					return
 				}
 				mine = mine[1:]
@@ -90,12 +91,12 @@ func randomContent(dice *rand.Rand, largest int, end string) []byte {
 // deleteFile deletes a file and reports whether the server is still there.
 func (c *crowd) deleteFile(orderPath string, note *fileNote) bool {
 	c.ledger.deletes(note)
-	got, err := c.try(http.MethodDelete, fmt.Sprintf("%s/invoices/%d", orderPath, note.entry.ID), nil)
+	got, err := c.Try(http.MethodDelete, fmt.Sprintf("%s/invoices/%d", orderPath, note.entry.ID), "")
 	if err != nil {
 		return false
 	}
-	if got.status != http.StatusOK {
-		c.t.Errorf("delete %s: %d %s", note.entry.URL, got.status, got.body)
+	if got.Status != http.StatusOK {
+		c.t.Errorf("delete %s: %d %s", note.entry.URL, got.Status, got.Body)
 		return false
 	}
 	c.ledger.change(func() { note.gone = true })

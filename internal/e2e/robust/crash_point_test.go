@@ -52,10 +52,10 @@ func TestKilledInTheMiddleOfAnUpload(t *testing.T) {
 			data := filepath.Join(t.TempDir(), "data")
 			start := apptest.Folder{Data: data}
 			token := start.Merchant(t, apptest.MerchantID)
-			start.Import(t, registered(1, 1)...)
+			start.Import(t, registered(1, 1))
 			server := startTraced(t, data, tc.faults)
 			c := newClient(t, server.base, token)
-			held := c.hold(t, sample(1).v2(), "invoice.pdf", content)
+			held := c.hold(t, sample(1).V2(), "invoice.pdf", content)
 			if tc.faults != nil {
 				held.release()
 			}
@@ -63,7 +63,7 @@ func TestKilledInTheMiddleOfAnUpload(t *testing.T) {
 			server.kill(t)
 			held.release()
 			if got, err := held.result(); err == nil {
-				t.Fatalf("the upload got a response: %d %s", got.status, got.body)
+				t.Fatalf("the upload got a response: %d %s", got.Status, got.Body)
 			}
 			checkAfterKill(t, data, tc.swept)
 		})
@@ -75,7 +75,7 @@ func checkAfterKill(t *testing.T, data string, swept bool) {
 	t.Helper()
 	server := startOn(t, data)
 	server.checkFolders(t)
-	if shown := server.invoices(t, 1); len(shown) > 0 {
+	if shown := server.shown(t, 1).Files; len(shown) > 0 {
 		t.Errorf("files are shown that were not acknowledged: %v", shown)
 	}
 	if left := stored(t, data, 1); len(left) > 0 {

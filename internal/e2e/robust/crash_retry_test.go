@@ -12,22 +12,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 )
 
 // keyed is a write with its key, and what is known of it.
 type keyed struct {
-	key, method, path string
-	body              []byte
-	response          response // status 0: none has arrived
+	key, method, path, body string
+	response                response // status 0: none has arrived
 }
 
 // tryKeyed sends a write.
 func (c client) tryKeyed(w keyed) (response, error) {
-	other := c
-	other.key = w.key
-	return other.try(w.method, w.path, bytes.NewReader(w.body))
+	return c.With("Idempotency-Key", w.key).Try(w.method, w.path, w.body)
 }
 
 // TestRetryAfterKill kills a server, as kill -9 does, while clients accept,
@@ -46,11 +44,11 @@ func TestRetryAfterKill(t *testing.T) {
 	repeated, late := 0, 0
 	for round := range rounds {
 		first := sample(1 + round*killedClients*killedOrders)
-		server.Import(t, registered(first, killedClients*killedOrders)...)
+		server.Import(t, registered(first, killedClients*killedOrders))
 		writes := server.killedWhileWriting(t, first, dice)
 		server = startOn(t, data, "--log-level", "warn")
 		for _, w := range writes {
-			if w.response.status != 0 {
+			if w.response.Status != 0 {
 				repeated++
 			} else {
 				late++
@@ -60,7 +58,7 @@ func TestRetryAfterKill(t *testing.T) {
 		for n := first; n < first+killedClients*killedOrders; n++ {
 			moved, stored := events(t, data, n, order.OrderStateChanged), events(t, data, n, order.InvoiceUploaded)
 			if moved > 1 || stored > 1 {
-				t.Errorf("order %s was moved %d times and got %d files", n.reference(), moved, stored)
+				t.Errorf("order %s was moved %d times and got %d files", n.Reference(), moved, stored)
 			}
 		}
 		if left := reserved(t, data); left != 0 || t.Failed() {
@@ -104,11 +102,11 @@ func (r running) killedWhileWriting(t *testing.T, first sample, dice *rand.Rand)
 func (r running) writeUnderKeys(t *testing.T, first sample, count int, heard chan<- struct{}) []keyed {
 	var writes []keyed
 	for n := first; n < first+sample(count); n++ {
-		a := attempts[int(n)%len(attempts)]
-		content := bytes.Repeat([]byte(n.reference()), 2000)
+		a := apptest.Decisions[int(n)%len(apptest.Decisions)]
+		content := bytes.Repeat([]byte(n.Reference()), 2000)
 		for _, w := range []keyed{
-			{key: "decide " + n.reference(), method: a.method, path: a.path(n), body: []byte(a.body)},
-			{key: "upload " + n.reference(), method: http.MethodPost, path: n.path(int(n)) + "/invoices", body: uploadBody("a.pdf", content)},
+			{key: "decide " + n.Reference(), method: a.Method, path: a.Path(n), body: a.Body},
+			{key: "upload " + n.Reference(), method: http.MethodPost, path: n.Path(int(n)) + "/invoices", body: apptest.UploadBody("a.pdf", content)},
 		} {
 			got, err := r.tryKeyed(w)
 			if err == nil {
@@ -119,8 +117,8 @@ func (r running) writeUnderKeys(t *testing.T, first sample, count int, heard cha
 			if err != nil {
 				return writes // the server was killed
 			}
-			if got.status != http.StatusOK {
-				t.Errorf("%s: %d %s", w.key, got.status, got.body)
+			if got.Status != http.StatusOK {
+				t.Errorf("%s: %d %s", w.key, got.Status, got.Body)
 			}
 		}
 	}
@@ -133,16 +131,16 @@ func (r running) settle(t *testing.T, w keyed) {
 	t.Helper()
 	for range 2 {
 		got, err := r.tryKeyed(w)
-		if err != nil || got.status != http.StatusOK {
-			t.Errorf("%s again: %d %s, %v", w.key, got.status, got.body, err)
+		if err != nil || got.Status != http.StatusOK {
+			t.Errorf("%s again: %d %s, %v", w.key, got.Status, got.Body, err)
 			return
 		}
-		again := got.header.Get("Idempotent-Replayed") == "true"
-		if w.response.status != 0 {
-			if diff := cmp.Diff(string(w.response.body), string(got.body)); diff != "" || !again {
+		again := got.Header.Get("Idempotent-Replayed") == "true"
+		if w.response.Status != 0 {
+			if diff := cmp.Diff(w.response.Body, got.Body); diff != "" || !again {
 				t.Errorf("%s again: given again %v (-first +again):\n%s", w.key, again, diff)
 			}
-			if want, got := w.response.header.Get("ETag"), got.header.Get("ETag"); got != want {
+			if want, got := w.response.Header.Get("ETag"), got.Header.Get("ETag"); got != want {
 				t.Errorf("%s again: ETag %s, want %s", w.key, got, want)
 			}
 		}

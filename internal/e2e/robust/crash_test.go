@@ -58,14 +58,14 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		interrupted += len(stagedFiles(t, data))
 		server = startOn(t, data, "--log-level", "warn")
 		server.checkFolders(t)
-		server.checkLedger(t, ledgers[round], server.walk(t))
+		server.checkLedger(t, ledgers[round], server.Walk(t))
 		if t.Failed() {
 			t.Fatalf("after round %d", round)
 		}
 		server.fillUp(t, ledgers[round])
 	}
 	// What a round has left must outlive the rounds after it.
-	states := server.walk(t)
+	states := server.Walk(t)
 	for _, l := range ledgers {
 		server.checkLedger(t, l, states)
 	}
@@ -76,7 +76,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 // acknowledged, and kills the server a little later.
 func crashRound(t *testing.T, server running, first sample, dice *rand.Rand) *ledger {
 	t.Helper()
-	server.Import(t, registered(first, answeredOrders+uploadOrders)...)
+	server.Import(t, registered(first, answeredOrders+uploadOrders))
 	l := newLedger(10 + dice.IntN(150))
 	crowd := &crowd{client: server.client, t: t, ledger: l, seed: dice.Uint64()}
 	for i := range answerers {

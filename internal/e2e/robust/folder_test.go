@@ -26,7 +26,7 @@ func stagedFiles(t testing.TB, data string) []string {
 
 // stored returns the names of the files stored for an order.
 func stored(t testing.TB, data string, n sample) []string {
-	return names(t, filepath.Join(data, "files", "invoices", n.reference()))
+	return names(t, filepath.Join(data, "files", "invoices", n.Reference()))
 }
 
 // names lists a folder; one that is not there is empty.
@@ -43,8 +43,8 @@ func names(t testing.TB, dir string) []string {
 	return found
 }
 
-// name returns the stored name of an entry.
-func (e entry) name(t testing.TB) string {
+// nameOf returns the stored name of a file.
+func nameOf(t testing.TB, e entry) string {
 	t.Helper()
 	name, err := url.PathUnescape(path.Base(e.URL))
 	if err != nil {
@@ -57,7 +57,7 @@ func (e entry) name(t testing.TB) string {
 // shows them yet.
 func events(t testing.TB, data string, n sample, kind order.EventType) int {
 	t.Helper()
-	return look(t, data, `SELECT COUNT(*) FROM events WHERE legacy_id = $1 AND type = $2`, n.number(), kind)
+	return look(t, data, `SELECT COUNT(*) FROM events WHERE legacy_id = $1 AND type = $2`, n.Number(), kind)
 }
 
 // reserved counts the files that are reserved and not shown yet.
@@ -100,7 +100,7 @@ func status(t testing.TB, pid int, name string) int {
 // nothingStored sees that an order has no file and nothing on the disk.
 func (r running) nothingStored(t *testing.T, n sample) {
 	t.Helper()
-	if shown := r.invoices(t, n); len(shown) > 0 {
+	if shown := r.shown(t, n).Files; len(shown) > 0 {
 		t.Errorf("files are shown: %v", shown)
 	}
 	if left := append(stagedFiles(t, r.Data), stored(t, r.Data, n)...); len(left) > 0 {

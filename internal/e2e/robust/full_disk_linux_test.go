@@ -17,8 +17,6 @@ import (
 	"merchantorders/internal/testenv"
 )
 
-const uploadFailed = "There were errors during the upload."
-
 // TestDiskOfFilesFull has the disk of the invoice files, and only this one, run
 // full in the middle of uploads: first of bytes, so that the file cannot be
 // written, then of files, so that a written one cannot get its name.
@@ -34,7 +32,7 @@ func TestDiskOfFilesFull(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	testenv.SmallDisk(t, filepath.Join(data, "files"), "size=1m,nr_inodes=64")
 	s := startOn(t, data)
-	s.Import(t, registered(1, 1)...)
+	s.Import(t, registered(1, 1))
 	s.failToUpload(t, 1, bytes.Repeat([]byte("does not fit"), 200_000))
 	junk := leaveOneFile(t, filepath.Join(data, "files"))
 	s.failToUpload(t, 1, []byte("fits, but there is no space for its folder"))
@@ -68,9 +66,9 @@ func leaveOneFile(t *testing.T, dir string) []string {
 func (r running) failToUpload(t *testing.T, n sample, content []byte) {
 	t.Helper()
 	for try := range 2 * order.MaxInvoices {
-		got, _, err := r.upload(n.path(try), "lost.pdf", content)
-		if err != nil || got.status != http.StatusInternalServerError || string(got.body) != `{"message":"`+uploadFailed+`"}`+"\n" {
-			t.Fatalf("upload on a full disk: %d %s %v", got.status, got.body, err)
+		got, _, err := r.Upload(n.Path(try), "lost.pdf", content)
+		if err != nil || got.Status != http.StatusInternalServerError || got.Body != `{"message":"`+uploadFailed+`"}`+"\n" {
+			t.Fatalf("upload on a full disk: %d %s %v", got.Status, got.Body, err)
 		}
 		r.nothingStored(t, n)
 	}
@@ -81,9 +79,9 @@ func (r running) takesThree(t *testing.T, n sample, size int) {
 	t.Helper()
 	for try := range order.MaxInvoices {
 		content := bytes.Repeat([]byte{'a' + byte(try)}, size)
-		got, e, err := r.upload(n.path(try), "small.pdf", content)
-		if err != nil || got.status != http.StatusOK || !bytes.Equal(r.download(t, e), content) {
-			t.Errorf("upload %d with room again: %d %s %v", try, got.status, got.body, err)
+		got, e, err := r.Upload(n.Path(try), "small.pdf", content)
+		if err != nil || got.Status != http.StatusOK || !bytes.Equal(r.Download(t, e), content) {
+			t.Errorf("upload %d with room again: %d %s %v", try, got.Status, got.Body, err)
 		}
 	}
 }
@@ -104,7 +102,7 @@ func TestDiskFull(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	testenv.SmallDisk(t, data, "size=8m")
 	token := apptest.Folder{Data: data}.Merchant(t, apptest.MerchantID)
-	apptest.Folder{Data: data}.Import(t, registered(1, orders)...)
+	apptest.Folder{Data: data}.Import(t, registered(1, orders))
 	p := apptest.StartProcess(t, data)
 	s := running{p, newClient(t, p.BaseURL, token)}
 
@@ -113,11 +111,11 @@ func TestDiskFull(t *testing.T) {
 	s.checkWhileFull(t, refusedAt)
 	testenv.NoError(t, os.Remove(ballast))
 	s.checkRoomAgain(t, refusedAt)
-	want := s.walk(t)
+	want := s.Walk(t)
 	if code := s.Stop(t, syscall.SIGTERM); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	if diff := cmp.Diff(want, startOn(t, data).walk(t)); diff != "" {
+	if diff := cmp.Diff(want, startOn(t, data).Walk(t)); diff != "" {
 		t.Errorf("orders (-before a restart +after it):\n%s", diff)
 	}
 }
@@ -144,8 +142,8 @@ func fillDisk(t *testing.T, dir string) string {
 func (r running) acceptUntilFull(t *testing.T, orders sample) sample {
 	t.Helper()
 	for n := sample(1); n <= orders; n++ {
-		got := r.ask(t, http.MethodPatch, n.v2()+"/accept", "")
-		if got.status == http.StatusOK {
+		got := r.Ask(t, http.MethodPatch, n.V2()+"/accept", "")
+		if got.Status == http.StatusOK {
 			continue
 		}
 		r.unavailable(t, "v2 accept", got, `{"error":{"code":"unavailable","message":"The service cannot answer for now."}}`)
@@ -158,8 +156,8 @@ func (r running) acceptUntilFull(t *testing.T, orders sample) sample {
 // unavailable checks a response that says that the service cannot work for now.
 func (r running) unavailable(t *testing.T, what string, got response, body string) {
 	t.Helper()
-	if got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") == "" || string(got.body) != body+"\n" {
-		t.Errorf("%s on a full disk: %d %v %s, want 503 with Retry-After and %s", what, got.status, got.header, got.body, body)
+	if got.Status != http.StatusServiceUnavailable || got.Header.Get("Retry-After") == "" || got.Body != body+"\n" {
+		t.Errorf("%s on a full disk: %d %v %s, want 503 with Retry-After and %s", what, got.Status, got.Header, got.Body, body)
 	}
 }
 
@@ -167,21 +165,21 @@ func (r running) unavailable(t *testing.T, what string, got response, body strin
 // in its form and change nothing.
 func (r running) checkWhileFull(t *testing.T, n sample) {
 	t.Helper()
-	r.unavailable(t, "v1 reject", r.ask(t, http.MethodPut, n.v1(), `{"status":"D"}`), `{"message":"Service Unavailable"}`)
+	r.unavailable(t, "v1 reject", r.Ask(t, http.MethodPut, n.V1(), `{"status":"D"}`), `{"message":"Service Unavailable"}`)
 	for try := range 2 {
-		got, _, err := r.upload(n.path(try), "a.pdf", []byte("content"))
-		if err != nil || got.status != http.StatusInternalServerError || got.message() != uploadFailed {
-			t.Errorf("upload on a full disk: %d %s %v", got.status, got.body, err)
+		got, _, err := r.Upload(n.Path(try), "a.pdf", []byte("content"))
+		if err != nil || got.Status != http.StatusInternalServerError || apptest.Message(got) != uploadFailed {
+			t.Errorf("upload on a full disk: %d %s %v", got.Status, got.Body, err)
 		}
 	}
-	if got := r.ask(t, http.MethodGet, "/readyz", ""); got.status != http.StatusServiceUnavailable {
-		t.Errorf("/readyz on a full disk: %d %s", got.status, got.body)
+	if got := r.Ask(t, http.MethodGet, "/readyz", ""); got.Status != http.StatusServiceUnavailable {
+		t.Errorf("/readyz on a full disk: %d %s", got.Status, got.Body)
 	}
-	if got := r.ask(t, http.MethodGet, "/healthz", ""); got.status != http.StatusOK {
-		t.Errorf("/healthz on a full disk: %d %s", got.status, got.body)
+	if got := r.Ask(t, http.MethodGet, "/healthz", ""); got.Status != http.StatusOK {
+		t.Errorf("/healthz on a full disk: %d %s", got.Status, got.Body)
 	}
 	// What is there can be read.
-	if got := r.state(t, n); got != order.Registered.String() {
+	if got := r.shown(t, n).State; got != order.Registered.String() {
 		t.Errorf("order %d is %s, and its accept failed", n, got)
 	}
 	r.nothingStored(t, n)
@@ -190,18 +188,18 @@ func (r running) checkWhileFull(t *testing.T, n sample) {
 // checkRoomAgain does, now that there is room, what could not be done.
 func (r running) checkRoomAgain(t *testing.T, n sample) {
 	t.Helper()
-	if got := r.ask(t, http.MethodPatch, n.v2()+"/accept", ""); got.status != http.StatusOK {
-		t.Errorf("accept with room again: %d %s", got.status, got.body)
+	if got := r.Ask(t, http.MethodPatch, n.V2()+"/accept", ""); got.Status != http.StatusOK {
+		t.Errorf("accept with room again: %d %s", got.Status, got.Body)
 	}
-	if got := r.state(t, n); got != accepted {
-		t.Errorf("order %d is %s, want %s", n, got, accepted)
+	if got := r.shown(t, n).State; got != order.InProcessing.String() {
+		t.Errorf("order %d is %s, want %s", n, got, order.InProcessing)
 	}
 	r.takesThree(t, n, 10_000)
-	if got := r.ask(t, http.MethodGet, "/readyz", ""); got.status != http.StatusOK {
-		t.Errorf("/readyz with room again: %d %s", got.status, got.body)
+	if got := r.Ask(t, http.MethodGet, "/readyz", ""); got.Status != http.StatusOK {
+		t.Errorf("/readyz with room again: %d %s", got.Status, got.Body)
 	}
-	totals := r.totals(t, "")
-	if totals[accepted] != int(n) {
-		t.Errorf("%d orders are %s, want %d", totals[accepted], accepted, n)
+	totals := r.Totals(t)
+	if totals[order.InProcessing.String()] != int(n) {
+		t.Errorf("%d orders are %s, want %d", totals[order.InProcessing.String()], order.InProcessing, n)
 	}
 }

@@ -1,14 +1,14 @@
 package robust
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 
-	"merchantorders/internal/testenv"
+	"merchantorders/internal/app/apptest"
 )
 
 // heldUpload is an upload of which the second half is held back.
@@ -23,27 +23,17 @@ type heldUpload struct {
 // hold begins an upload and sends half of it.
 func (c client) hold(t testing.TB, orderPath, filename string, content []byte) *heldUpload {
 	t.Helper()
-	body := uploadBody(filename, content)
+	body := apptest.UploadBody(filename, content)
 	gate := make(chan struct{})
 	held := &heldUpload{release: sync.OnceFunc(func() { close(gate) }), done: make(chan struct{})}
 	half := len(body) / 2
 	ctx, cut := context.WithCancel(context.Background())
 	held.cut = cut
 	t.Cleanup(func() { cut(); held.release() })
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+orderPath+"/invoices",
-		io.MultiReader(bytes.NewReader(body[:half]), &gatedReader{gate, bytes.NewReader(body[half:])}))
-	testenv.NoError(t, err)
-	request.ContentLength = int64(len(body))
-	request.Header.Set("Authorization", "Bearer "+c.token)
+	text := io.MultiReader(strings.NewReader(body[:half]), &gatedReader{gate, strings.NewReader(body[half:])})
 	go func() {
 		defer close(held.done)
-		var response *http.Response
-		if response, held.err = c.http.Do(request); held.err != nil {
-			return
-		}
-		defer func() { _ = response.Body.Close() }()
-		held.response.status, held.response.header = response.StatusCode, response.Header
-		held.response.body, held.err = io.ReadAll(response.Body)
+		held.response, held.err = c.TryContext(ctx, http.MethodPost, orderPath+"/invoices", text)
 	}()
 	return held
 }

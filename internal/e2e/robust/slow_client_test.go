@@ -18,7 +18,7 @@ import (
 // must come to an end within testenv.WaitTimeout.
 func (c client) connect(t testing.TB) net.Conn {
 	t.Helper()
-	connection, err := net.Dial("tcp", strings.TrimPrefix(c.base, "http://"))
+	connection, err := net.Dial("tcp", strings.TrimPrefix(c.Base, "http://"))
 	if err == nil {
 		err = connection.SetDeadline(time.Now().Add(testenv.WaitTimeout))
 	}
@@ -62,7 +62,7 @@ func TestSlowHeadersAreDropped(t *testing.T) {
 	t.Parallel()
 	const clients = 200
 	s := start(t)
-	s.Import(t, registered(1, 20)...)
+	s.Import(t, registered(1, 20))
 	var slow sync.WaitGroup
 	for range clients {
 		connection := s.connect(t)
@@ -81,7 +81,7 @@ func TestSlowHeadersAreDropped(t *testing.T) {
 		slow.Wait()
 	}()
 	for {
-		if got := s.total(t, ""); got != 20 {
+		if got := s.List(t, "").Params.TotalItems; got != 20 {
 			t.Fatalf("%d orders, want 20", got)
 		}
 		select {
@@ -100,7 +100,7 @@ func TestSlowHeadersAreDropped(t *testing.T) {
 func TestSlowBodiesAreCut(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	s.Import(t, registered(1, 2)...)
+	s.Import(t, registered(1, 2))
 	bodies := []struct{ header, begin, more string }{
 		// Nothing but blanks is missing.
 		{"Content-Length: 20000", `{"status":"G"}`, " "},
@@ -110,7 +110,7 @@ func TestSlowBodiesAreCut(t *testing.T) {
 	for i, body := range bodies {
 		n := sample(1 + i)
 		connection := s.connect(t)
-		head := "PUT " + n.v1() + " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + s.token + "\r\n" + body.header + "\r\n\r\n"
+		head := "PUT " + n.V1() + " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + s.client.Token + "\r\n" + body.header + "\r\n\r\n"
 		if _, err := io.WriteString(connection, head+body.begin); err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func TestSlowBodiesAreCut(t *testing.T) {
 			if response != "" && !strings.HasPrefix(response, "HTTP/1.1 400") {
 				t.Errorf("%s: response %q", body.header, response)
 			}
-			if got := s.state(t, n); got != order.Registered.String() {
+			if got := s.shown(t, n).State; got != order.Registered.String() {
 				t.Errorf("%s: half a body made the order %s", body.header, got)
 			}
 		})
@@ -136,32 +136,32 @@ func TestSlowBodiesAreCut(t *testing.T) {
 func TestGoneInTheMiddle(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	s.Import(t, registered(1, 5)...)
+	s.Import(t, registered(1, 5))
 	for n, body := range map[sample]string{
 		1: "Content-Length: 200\r\n\r\n" + `{"status":"G"}`,
 		2: "Transfer-Encoding: chunked\r\n\r\nE\r\n" + `{"status":"G"}` + "\r\n",
 		3: "Transfer-Encoding: chunked\r\n\r\nE\r\n" + `{"status":"G"}` + "\r\n0\r\nX",
 	} {
 		connection := s.connect(t)
-		_, err := io.WriteString(connection, "PUT "+n.v1()+" HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "+s.token+"\r\n"+body)
+		_, err := io.WriteString(connection, "PUT "+n.V1()+" HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "+s.client.Token+"\r\n"+body)
 		testenv.NoError(t, err)
 		testenv.NoError(t, connection.(*net.TCPConn).CloseWrite())
 		text, err := io.ReadAll(connection)
 		if err != nil || len(text) > 0 && !strings.HasPrefix(string(text), "HTTP/1.1 400") {
 			t.Errorf("half a body: %q %v", text, err)
 		}
-		if got := s.state(t, n); got != order.Registered.String() {
+		if got := s.shown(t, n).State; got != order.Registered.String() {
 			t.Errorf("half a body made the order %s", got)
 		}
 	}
 	for n := sample(4); n <= 5; n++ {
-		held := s.hold(t, n.path(int(n)), "half.pdf", make([]byte, 400_000))
+		held := s.hold(t, n.Path(int(n)), "half.pdf", make([]byte, 400_000))
 		testenv.Eventually(t, "the upload is under way", func() bool { return len(stagedFiles(t, s.Data)) > 0 })
 		held.cut()
 		testenv.Eventually(t, "nothing is left of it", func() bool { return len(stagedFiles(t, s.Data)) == 0 })
 		s.nothingStored(t, n)
 	}
-	if got := s.ask(t, http.MethodGet, "/readyz", ""); got.status != http.StatusOK {
-		t.Errorf("/readyz: %d %s", got.status, got.body)
+	if got := s.Ask(t, http.MethodGet, "/readyz", ""); got.Status != http.StatusOK {
+		t.Errorf("/readyz: %d %s", got.Status, got.Body)
 	}
 }

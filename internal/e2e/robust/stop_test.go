@@ -24,10 +24,10 @@ func TestStopFinishesWhatIsUnderWay(t *testing.T) {
 		t.Run(signal.String(), func(t *testing.T) {
 			t.Parallel()
 			s := start(t)
-			s.Import(t, registered(1, 2)...)
+			s.Import(t, registered(1, 2))
 			content := bytes.Repeat([]byte("until the end "), 30_000)
-			first := s.hold(t, sample(1).v1(), "first.pdf", content)
-			second := s.hold(t, sample(2).v2(), "second.pdf", content)
+			first := s.hold(t, sample(1).V1(), "first.pdf", content)
+			second := s.hold(t, sample(2).V2(), "second.pdf", content)
 			testenv.Eventually(t, "both uploads are under way", func() bool { return len(stagedFiles(t, s.Data)) == 2 })
 
 			s.signal(t, signal)
@@ -35,8 +35,8 @@ func TestStopFinishesWhatIsUnderWay(t *testing.T) {
 			for _, held := range []*heldUpload{first, second} {
 				held.release()
 				got, err := held.result()
-				if err != nil || got.status != 200 {
-					t.Errorf("upload under way: %d %s %v", got.status, got.body, err)
+				if err != nil || got.Status != 200 {
+					t.Errorf("upload under way: %d %s %v", got.Status, got.Body, err)
 				}
 			}
 			if code := s.ended(t); code != 0 {
@@ -44,8 +44,8 @@ func TestStopFinishesWhatIsUnderWay(t *testing.T) {
 			}
 			again := startOn(t, s.Data)
 			for n := sample(1); n <= 2; n++ {
-				shown := again.invoices(t, n)
-				if len(shown) != 1 || !bytes.Equal(again.download(t, shown[0]), content) {
+				shown := again.shown(t, n).Files
+				if len(shown) != 1 || !bytes.Equal(again.Download(t, shown[0]), content) {
 					t.Errorf("order %d has files %v, and not the one that was stored", n, shown)
 				}
 			}
@@ -57,7 +57,7 @@ func TestStopFinishesWhatIsUnderWay(t *testing.T) {
 func (r running) refusesConnections(t *testing.T) {
 	t.Helper()
 	testenv.Eventually(t, "new connections are refused", func() bool {
-		connection, err := net.Dial("tcp", strings.TrimPrefix(r.base, "http://"))
+		connection, err := net.Dial("tcp", strings.TrimPrefix(r.Base, "http://"))
 		if err == nil {
 			_ = connection.Close()
 		}
@@ -73,16 +73,16 @@ func (r running) refusesConnections(t *testing.T) {
 func TestStopCutsWhatIsStuck(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	s.Import(t, registered(1, 1)...)
-	held := s.hold(t, sample(1).v1(), "stuck.pdf", make([]byte, 400_000))
+	s.Import(t, registered(1, 1))
+	held := s.hold(t, sample(1).V1(), "stuck.pdf", make([]byte, 400_000))
 	testenv.Eventually(t, "the upload is under way", func() bool { return len(stagedFiles(t, s.Data)) == 1 })
 	s.signal(t, syscall.SIGTERM)
 	if code := s.ended(t); code != 0 {
 		t.Errorf("exit code %d, want 0", code)
 	}
 	held.release()
-	if got, err := held.result(); err == nil && got.status < 400 {
-		t.Errorf("half an upload got a response: %d %s", got.status, got.body)
+	if got, err := held.result(); err == nil && got.Status < 400 {
+		t.Errorf("half an upload got a response: %d %s", got.Status, got.Body)
 	}
 	if !strings.Contains(s.Log(), "cut off") {
 		t.Error("the log does not tell of the request that was cut off")
@@ -100,8 +100,8 @@ func TestStopCutsWhatIsStuck(t *testing.T) {
 func TestSecondSignalEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	s.Import(t, registered(1, 1)...)
-	s.hold(t, sample(1).v1(), "stuck.pdf", make([]byte, 400_000))
+	s.Import(t, registered(1, 1))
+	s.hold(t, sample(1).V1(), "stuck.pdf", make([]byte, 400_000))
 	testenv.Eventually(t, "the upload is under way", func() bool { return len(stagedFiles(t, s.Data)) == 1 })
 	s.signal(t, syscall.SIGTERM)
 	s.refusesConnections(t)
