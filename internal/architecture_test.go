@@ -55,11 +55,11 @@ var mayImport = map[string][]string{
 	"internal/lru":     {},
 	"internal/store": {
 		"internal/order", "internal/token", "internal/webhook", "internal/lru", "internal/store/migrations", "internal/store/orderpb", "internal/store/pageindex",
-		"internal/store/orderwords", "internal/store/sqldb", "internal/store/sqldb/postgres", "internal/store/sqldb/sqlite",
+		"internal/store/search", "internal/store/sqldb", "internal/store/sqldb/postgres", "internal/store/sqldb/sqlite",
 	},
 	"internal/store/migrations":     {},
 	"internal/store/orderpb":        {"internal/order"},
-	"internal/store/orderwords":     {"internal/order"},
+	"internal/store/search":         {"internal/order", "internal/store/sqldb"},
 	"internal/store/pageindex":      {"internal/order", "internal/lru"},
 	"internal/store/sqldb":          {},
 	"internal/store/sqldb/postgres": {"internal/store/migrations", "internal/store/sqldb"},
@@ -67,7 +67,7 @@ var mayImport = map[string][]string{
 	"internal/filestore":            {"internal/order", "internal/filestore", "internal/filestore/disk"},
 	"internal/maintenance": {
 		"internal/maintenance", "internal/maintenance/check", "internal/filestore", "internal/filestore/disk", "internal/order",
-		"internal/store", "internal/store/migrations", "internal/store/orderpb", "internal/store/sqldb", "internal/store/sqldb/sqlite",
+		"internal/store", "internal/store/migrations", "internal/store/orderpb", "internal/store/search", "internal/store/sqldb", "internal/store/sqldb/sqlite",
 	},
 
 	"internal/console":  {"internal/metrics", "internal/web", "internal/web/ratelimit", "internal/order", "internal/token", "internal/webhook", "internal/ingest"},
@@ -94,7 +94,7 @@ var onlyIn = map[string][]string{
 	"go.opentelemetry.io":                {"internal/tracing"},
 	"github.com/klauspost/compress":      {"internal/web"},
 	"golang.org/x/time":                  {"internal/web"},
-	"golang.org/x/text":                  {"internal/console", "internal/store/orderwords"},
+	"golang.org/x/text":                  {"internal/console", "internal/store/search"},
 	"code.dny.dev/ssrf":                  {"internal/webhook"},
 	"github.com/go-json-experiment/json": {"internal/web", "internal/api", "internal/ingest", "openapi"},
 	"github.com/yuin/goldmark":           {"internal/docpages"},

@@ -13,7 +13,7 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/orderpb"
-	"merchantorders/internal/store/orderwords"
+	"merchantorders/internal/store/search"
 	"merchantorders/internal/store/sqldb"
 )
 
@@ -28,14 +28,14 @@ type importTx struct {
 type importItem struct {
 	order.Incoming
 	details  []byte
-	words    []string
-	legacyID int64 // assigned to it; 0: none yet
+	words    []search.Word // without the legacy id
+	legacyID int64         // assigned to it; 0: none yet
 	result   order.ImportResult
 }
 
 func newImportItem(incoming order.Incoming) (*importItem, error) {
 	details, err := orderpb.EncodeDetails(&incoming.Order)
-	return &importItem{Incoming: incoming, details: details, words: orderwords.Of(incoming.Order.Reference, &incoming.Order.Customer)}, err
+	return &importItem{Incoming: incoming, details: details, words: search.WordsOf(&incoming.Order)}, err
 }
 
 // reject sets the result of an order that is not imported.
@@ -219,6 +219,18 @@ func (in *importTx) insertOrders(ctx context.Context, items []*importItem) error
 			order.NextRevision(0), 0, item.Digest[:], item.details)
 	}
 	return in.insert(ctx, insertOrders, values)
+}
+
+// insertWords writes the words of new orders.
+func (in *importTx) insertWords(ctx context.Context, items []*importItem) error {
+	var words []search.Word
+	for _, item := range items {
+		for _, word := range item.words {
+			word.LegacyID = item.legacyID
+			words = append(words, word)
+		}
+	}
+	return in.db.words.Add(ctx, in, words)
 }
 
 // addDays adds new orders of a merchant to the day counts.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/search"
 	"merchantorders/internal/store/sqldb"
 )
 
@@ -99,12 +100,10 @@ func (db *DB) DueOrders(ctx context.Context, now time.Time, after order.Due, lim
 	if !after.ExpiresAt.IsZero() {
 		from = after.ExpiresAt.Unix()
 	}
-	due, err := sqldb.All(ctx, db.sql, selectOfDeadlines, []any{now.Unix() + 1, from, after.LegacyID, limit}, func(rows sqldb.Rows) (order.Due, error) {
-		var d order.Due
-		var expiresAt int64
-		err := rows.Scan(&expiresAt, &d.LegacyID, &d.MerchantID)
-		d.ExpiresAt = time.Unix(expiresAt, 0).UTC()
-		return d, err
-	})
+	keys, err := search.Due(ctx, db.sql, now.Unix()+1, search.Key{At: from, LegacyID: after.LegacyID}, limit)
+	due := make([]order.Due, len(keys))
+	for i, key := range keys {
+		due[i] = order.Due{ExpiresAt: time.Unix(key.At, 0).UTC(), LegacyID: key.LegacyID, MerchantID: key.MerchantID}
+	}
 	return due, db.readError("read orders past their deadline", err, nil)
 }

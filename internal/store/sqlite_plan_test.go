@@ -3,7 +3,6 @@ package store
 import (
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -11,7 +10,7 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/pageindex"
-	"merchantorders/internal/store/sqldb"
+	"merchantorders/internal/store/sqldb/sqldbtest"
 )
 
 // TestSQLitePlans verifies the query plan of each statement. A step that scans a
@@ -34,10 +33,6 @@ func TestSQLitePlans(t *testing.T) {
 		oneState    = "SEARCH orders USING COVERING INDEX orders_by_state (merchant_id=? AND state=? AND (created_at,legacy_id)<(?,?))"
 		merge       = "MERGE (UNION ALL)"
 	)
-	texts := []string{
-		"SCAN CONSTANT ROW", "SEARCH order_words USING PRIMARY KEY (block=? AND word>? AND word<?)", "SCAN t",
-		"SEARCH order_words USING PRIMARY KEY (block=? AND word>? AND word<?)",
-	}
 	page := func(states ...order.State) string {
 		text, _ := pageStatement(1, order.Filter{AnyState: states == nil, States: states}, pageindex.Position{Limit: 10})
 		return text
@@ -76,36 +71,6 @@ func TestSQLitePlans(t *testing.T) {
 		"grant": {selectGrant, []string{
 			"SEARCH t USING INDEX sqlite_autoindex_tokens_1 (hash=?)", "SEARCH m USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",
 		}},
-		"search, one state": {selectOfState + sqldb.Literal(order.Registered) + ` AND ` + byCreation, []string{
-			"SEARCH orders USING COVERING INDEX orders_of_all_by_state (state=? AND (created_at,legacy_id)<(?,?))",
-		}},
-		"search, one state of a period": {selectOfState + sqldb.Literal(order.Registered) + ` AND ` + byRange, []string{
-			"SEARCH orders USING COVERING INDEX orders_of_all_by_state (state=? AND created_at>? AND (created_at,legacy_id)<(?,?))",
-		}},
-		"search, one merchant": {selectOfMerchant, []string{
-			"SEARCH orders USING COVERING INDEX orders_by_time (merchant_id=? AND (created_at,legacy_id)<(?,?))",
-		}},
-		"search, state of a merchant": {selectOfState + sqldb.Literal(order.Registered) + ` AND ` + ofMerchant, []string{oneState}},
-		"search, updates": {selectOfUpdates, []string{
-			"SEARCH orders USING COVERING INDEX orders_of_all_by_update (updated_at>? AND (updated_at,legacy_id)<(?,?))",
-		}},
-		"search, deadlines": {selectOfDeadlines, []string{
-			"SEARCH orders USING COVERING INDEX orders_open_deadlines (state=? AND (expires_at,legacy_id)>(?,?) AND expires_at<?)",
-		}},
-		"search, words of periods": {selectMatches + db.dialect.InList + selectMatchesEnd, []string{
-			"SEARCH order_words USING PRIMARY KEY (block=? AND word>? AND word<?)", "SCAN json_each VIRTUAL TABLE INDEX 1:",
-		}},
-		"search, slice": {selectSlice, slices.Concat(texts, []string{
-			"SCAN t", "SEARCH o USING PRIMARY KEY (block=? AND word=? AND created_at>? AND created_at<?)",
-		})},
-		"search, newest of a period": {selectNewest, slices.Concat(texts, []string{
-			"SCAN t", "SEARCH order_words USING PRIMARY KEY (block=? AND word=? AND created_at<?)",
-		})},
-		"search, periods":      {selectPeriods, []string{"SCAN CONSTANT ROW", "SEARCH order_words USING PRIMARY KEY (block>? AND block<?)", "SEARCH order_words USING PRIMARY KEY (block>? AND block<?)"}},
-		"search, staged block": {selectStagedBlock, []string{"SEARCH order_words USING PRIMARY KEY (block>?)"}},
-		"search, newest block": {selectNewestBlock, []string{"SEARCH order_words USING PRIMARY KEY"}},
-		"words to merge":       {selectFirstWords, []string{"SEARCH order_words USING PRIMARY KEY (block=?)"}},
-		"words to delete":      {deleteFirstWords, []string{"SEARCH order_words USING PRIMARY KEY (block=? AND (word,created_at,legacy_id,merchant_id)<(?,?,?,?))"}},
 		"audit of an order": {selectAuditOfOrder, []string{
 			"SEARCH audit USING COVERING INDEX audit_by_order (merchant_id=? AND legacy_id=? AND seq<?)",
 			"SCAN k", "SEARCH a USING PRIMARY KEY (merchant_id=? AND seq=?)",
@@ -142,7 +107,6 @@ func TestSQLitePlans(t *testing.T) {
 			"SCAN w USING INDEX webhooks_by_id", "SEARCH m USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN", "SEARCH e USING PRIMARY KEY (merchant_id=? AND seq=?) LEFT-JOIN",
 			"USE TEMP B-TREE FOR GROUP BY",
 		}},
-		// The day counts are read of merchants whose numbers are not valid.
 		"order counts": {selectOrderCounts, []string{"SCAN merchants"}},
 		"unanswered":   {selectUnanswered, []string{"SCAN merchants", "USE TEMP B-TREE FOR ORDER BY"}},
 		"count orders": {updateCounts, append([]string{event}, slices.Repeat([]string{daysOf}, order.NumStates-1)...)},
@@ -153,7 +117,7 @@ func TestSQLitePlans(t *testing.T) {
 			"SEARCH tokens USING INTEGER PRIMARY KEY (rowid=?)", "SCAN json_each VIRTUAL TABLE INDEX 1:",
 		}},
 	} {
-		if diff := cmp.Diff(test.want, plan(t, db, test.text)); diff != "" {
+		if diff := cmp.Diff(test.want, sqldbtest.SQLitePlan(t, db.sql, test.text)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -172,36 +136,11 @@ func TestSQLitePlanOfKeys(t *testing.T) {
 	}
 	for _, ascending := range []bool{false, true} {
 		got := make(map[string]int)
-		for _, step := range plan(t, db, selectKeys(ascending)) {
+		for _, step := range sqldbtest.SQLitePlan(t, db.sql, selectKeys(ascending)) {
 			got[step]++
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("ascending %v (-want +got):\n%s", ascending, diff)
 		}
 	}
-}
-
-// plan returns the steps in which SQLite goes about a statement, those apart
-// that only hold others together.
-func plan(t *testing.T, db *DB, text string) []string {
-	t.Helper()
-	var args []any
-	for n := 1; strings.Contains(text, "$"+strconv.Itoa(n)); n++ {
-		args = append(args, 1) // any value will do
-	}
-	var steps []string
-	err := sqldb.Each(t.Context(), db.sql, "EXPLAIN QUERY PLAN "+text, args, func(rows sqldb.Rows) error {
-		var id, parent, unused int64
-		var step string
-		err := rows.Scan(&id, &parent, &unused, &step)
-		first, _, _ := strings.Cut(step, " ")
-		if slices.Contains([]string{"SEARCH", "SCAN", "USE", "MERGE"}, first) {
-			steps = append(steps, step)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatalf("%s: %v", text, err)
-	}
-	return steps
 }

@@ -17,12 +17,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/migrations"
 	"merchantorders/internal/store/pageindex"
+	"merchantorders/internal/store/search"
 	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/store/sqldb/postgres"
 	"merchantorders/internal/store/sqldb/sqlite"
@@ -50,10 +50,7 @@ type DB struct {
 	indexes *pageindex.Cache
 	grants  grants
 	feeds   feeds
-	words   *WordWriter
-	// newestBlock is that of the staged words at the last call of MergeWords. -1: there
-	// were none, 0: there was no call.
-	newestBlock atomic.Int64
+	words   *search.Writer
 
 	selectFeed string // statement
 }
@@ -79,7 +76,7 @@ func New(db sqldb.DB, options Options) *DB {
 	dialect := db.Dialect()
 	return &DB{
 		sql: db, dialect: dialect, options: options, selectFeed: selectFeed(dialect.History),
-		words:   NewWordWriter(dialect),
+		words:   search.NewWriter(dialect),
 		indexes: pageindex.NewCache(pageindex.DefaultSizes, pageindex.DefaultMaxWeight),
 	}
 }

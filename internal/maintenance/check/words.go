@@ -11,8 +11,8 @@ import (
 
 	"merchantorders/internal/maintenance"
 	"merchantorders/internal/order"
-	"merchantorders/internal/store"
 	"merchantorders/internal/store/orderpb"
+	"merchantorders/internal/store/search"
 	"merchantorders/internal/store/sqldb"
 )
 
@@ -92,7 +92,7 @@ func scanDerived(rows sqldb.Rows) (derivedOrder, error) {
 func (c *wordCheck) readOrders(ctx context.Context, q sqldb.Querier) error {
 	return sqldb.Each(ctx, q, selectDerived, nil, func(rows sqldb.Rows) error {
 		o, err := scanDerived(rows)
-		for _, word := range store.WordsOf(&o.Order) {
+		for _, word := range search.WordsOf(&o.Order) {
 			c.sums[o.MerchantID] += maphash.Comparable(c.seed, word)
 		}
 		if o.wrongDeadline {
@@ -106,7 +106,7 @@ func (c *wordCheck) readOrders(ctx context.Context, q sqldb.Querier) error {
 func (c *wordCheck) readWords(ctx context.Context, q sqldb.Querier) error {
 	return sqldb.Each(ctx, q, `SELECT block, word, created_at, legacy_id, merchant_id FROM order_words`, nil, func(rows sqldb.Rows) error {
 		var block int64
-		var word store.Word
+		var word search.Word
 		err := rows.Scan(&block, &word.Text, &word.CreatedAt, &word.LegacyID, &word.MerchantID)
 		if !word.Misplaced(block) {
 			c.sums[word.MerchantID] -= maphash.Comparable(c.seed, word)
@@ -122,7 +122,7 @@ const rebuildPage = 100
 // orders again. Servers may change orders meanwhile. If it is interrupted, the next check
 // finds what is missing.
 func rebuildWords(ctx context.Context, db sqldb.DB, merchantID int64) error {
-	words := store.NewWordWriter(db.Dialect())
+	words := search.NewWriter(db.Dialect())
 	err := sqldb.RetryTx(ctx, db, func(q sqldb.Querier) error {
 		_, err := q.WithoutTimeout().Exec(ctx, `DELETE FROM order_words WHERE merchant_id = $1`, merchantID)
 		return err
@@ -143,16 +143,16 @@ func rebuildWords(ctx context.Context, db sqldb.DB, merchantID int64) error {
 // rebuildOrders derives the words and deadlines of the next orders of a merchant, and
 // returns these orders. It locks them, as a change does that rewrites their words.
 func rebuildOrders(
-	ctx context.Context, q sqldb.Querier, words *store.WordWriter, lock string, merchantID, after int64,
+	ctx context.Context, q sqldb.Querier, words *search.Writer, lock string, merchantID, after int64,
 ) ([]derivedOrder, error) {
 	orders, err := sqldb.All(ctx, q, selectDerived+` WHERE merchant_id = $1 AND legacy_id > $2 ORDER BY legacy_id LIMIT $3+0`+lock,
 		[]any{merchantID, after, rebuildPage}, scanDerived)
 	if err != nil {
 		return nil, err
 	}
-	var derived []store.Word
+	var derived []search.Word
 	for _, o := range orders {
-		derived = append(derived, store.WordsOf(&o.Order)...)
+		derived = append(derived, search.WordsOf(&o.Order)...)
 		if !o.wrongDeadline {
 			continue
 		}

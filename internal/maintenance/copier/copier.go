@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 
 	"merchantorders/internal/maintenance"
-	"merchantorders/internal/store"
+	"merchantorders/internal/store/search"
 	"merchantorders/internal/store/sqldb"
 )
 
@@ -54,7 +54,7 @@ type Result struct {
 func Copy(ctx context.Context, source, target maintenance.Installation, reporter *maintenance.Reporter) (Result, error) {
 	j := &job{source: source, target: target, reporter: reporter, copied: make(map[int64]copiedMerchant)}
 	if target.DB != nil {
-		j.words = store.NewWordWriter(target.DB.Dialect())
+		j.words = search.NewWriter(target.DB.Dialect())
 	}
 	err := j.watchEvents(ctx, j.copy)
 	j.result.FilesCopied, j.result.FilesMended = j.filesCopied.Load(), j.filesMended.Load()
@@ -67,9 +67,9 @@ type job struct {
 	source, target maintenance.Installation
 	reporter       *maintenance.Reporter
 	copied         map[int64]copiedMerchant
-	words          *store.WordWriter // of the target's database
-	orders         int64             // in the source at the start, for progress
-	sourceTokens   int64             // in the last round
+	words          *search.Writer // of the target's database
+	orders         int64          // in the source at the start, for progress
+	sourceTokens   int64          // in the last round
 	filesCopied    atomic.Int64
 	filesMended    atomic.Int64
 	result         Result

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/store"
+	"merchantorders/internal/store/search"
 	"merchantorders/internal/store/sqldb"
 )
 
@@ -99,7 +99,7 @@ func equalValues(a, b any) bool {
 // how many it wrote and removed. It returns ErrForeignTarget if the service
 // would never make such a change. The words of orders are not copied but derived from
 // the orders again.
-func (s rowSet) applyTo(ctx context.Context, tx sqldb.Querier, words *store.WordWriter) (int, error) {
+func (s rowSet) applyTo(ctx context.Context, tx sqldb.Querier, words *search.Writer) (int, error) {
 	d, err := s.diff(ctx, tx)
 	if err != nil {
 		return 0, err
@@ -140,7 +140,7 @@ func (t *table) write(ctx context.Context, tx sqldb.Querier, d diff) error {
 }
 
 // rewriteWords replaces the words of orders that were written or removed.
-func rewriteWords(ctx context.Context, tx sqldb.Querier, words *store.WordWriter, d diff) error {
+func rewriteWords(ctx context.Context, tx sqldb.Querier, words *search.Writer, d diff) error {
 	before, after := wordsOf(slices.Concat(d.old, d.remove)), wordsOf(d.write)
 	if slices.Equal(before, after) {
 		return nil
@@ -152,8 +152,8 @@ func rewriteWords(ctx context.Context, tx sqldb.Querier, words *store.WordWriter
 }
 
 // wordsOf returns the words of rows of orders.
-func wordsOf(rows [][]any) []store.Word {
-	var words []store.Word
+func wordsOf(rows [][]any) []search.Word {
+	var words []search.Word
 	for _, row := range rows {
 		o := order.Order{
 			MerchantID: ordersTable.int(row, "merchant_id"), LegacyID: ordersTable.int(row, "legacy_id"), Reference: ordersTable.text(row, "reference"),
@@ -166,7 +166,7 @@ func wordsOf(rows [][]any) []store.Word {
 		if phone, ok := ordersTable.column(row, "phone").(string); ok {
 			o.Customer.Phone = &phone
 		}
-		words = append(words, store.WordsOf(&o)...)
+		words = append(words, search.WordsOf(&o)...)
 	}
 	return words
 }

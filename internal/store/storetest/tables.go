@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/store/orderwords"
+	"merchantorders/internal/store/search"
 	"merchantorders/internal/webhook"
 )
 
@@ -295,13 +295,13 @@ func (c tables) checkWords() {
 	var want, got []string
 	c.each("SELECT merchant_id, legacy_id, reference, created_at, email, phone, first_name, last_name, company FROM orders",
 		func(rows *sql.Rows) error {
-			var merchantID, number, createdAt int64
-			var reference string
-			var customer order.Customer
-			err := rows.Scan(&merchantID, &number, &reference, &createdAt, &customer.Email, &customer.Phone,
-				&customer.FirstName, &customer.LastName, &customer.Company)
-			for _, word := range orderwords.Of(reference, &customer) {
-				want = append(want, fmt.Sprintln(word, createdAt, number, merchantID))
+			var o order.Order
+			var createdAt int64
+			err := rows.Scan(&o.MerchantID, &o.LegacyID, &o.Reference, &createdAt, &o.Customer.Email, &o.Customer.Phone,
+				&o.Customer.FirstName, &o.Customer.LastName, &o.Customer.Company)
+			o.CreatedAt = time.Unix(createdAt, 0)
+			for _, word := range search.WordsOf(&o) {
+				want = append(want, fmt.Sprintln(word.Text, createdAt, o.LegacyID, o.MerchantID))
 			}
 			return err
 		})

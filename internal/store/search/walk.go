@@ -1,4 +1,4 @@
-package store
+package search
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/store/orderwords"
 	"merchantorders/internal/store/sqldb"
 )
 
@@ -21,7 +20,7 @@ const (
 	// many as before.
 	maxPeriods, periodGrowth = 256, 4
 	// fewKeys is how many orders are read rather than the words of another term.
-	fewKeys = rowsAtATime
+	fewKeys = ReadLimit
 )
 
 const (
@@ -38,18 +37,18 @@ const (
 // Otherwise it reads the words of a few periods at a time, of more periods the fewer
 // orders are found, and of a part of a period if it has too many. It implements keySource.
 type wordWalk struct {
-	*search
+	*reader
 	terms    []walkTerm // those that find most orders last
 	maxWords int        // how many words may be read; more, if some had to be read again
 
-	after     searchKey // every key up to it was found
-	block     int64     // the next period
-	lastBlock int64     // the oldest period
-	fullBlock int64     // up to it there is a period with many words
-	size      int       // how many periods are read next; 0: none was read
-	termWords int       // the most words of a term that were read of the last periods
+	after     Key   // every key up to it was found
+	block     int64 // the next period
+	lastBlock int64 // the oldest period
+	fullBlock int64 // up to it there is a period with many words
+	size      int   // how many periods are read next; 0: none was read
+	termWords int   // the most words of a term that were read of the last periods
 	slices    wordSlices
-	buffer    []searchKey
+	buffer    []Key
 	found     int  // all keys in buffer so far
 	ended     bool // all was read
 	common    bool // there are too many words of every term
@@ -57,20 +56,20 @@ type wordWalk struct {
 
 // walkTerm is a term of a search.
 type walkTerm struct {
-	orderwords.Term
+	term
 	// staged are the keys of orders that no period need have: those of staged words, and
 	// the one with the legacy id.
-	staged []searchKey
+	staged []Key
 	// manyTexts is whether limits.texts texts or more of the period begin with a prefix.
 	manyTexts bool
 }
 
 // newWordWalk returns the keys of orders that have the terms of a search.
-func newWordWalk(ctx context.Context, s *search) (*wordWalk, error) {
-	w := &wordWalk{search: s, maxWords: s.limits.words, after: s.start(), lastBlock: -1, fullBlock: math.MinInt64}
-	w.block = periodBlock(w.after.at)
-	if s.From != order.NoDay {
-		w.lastBlock = periodBlock(s.From.Start().Unix())
+func newWordWalk(ctx context.Context, r *reader) (*wordWalk, error) {
+	w := &wordWalk{reader: r, maxWords: r.limits.words, after: r.start(), lastBlock: -1, fullBlock: math.MinInt64}
+	w.block = periodBlock(w.after.At)
+	if r.From != order.NoDay {
+		w.lastBlock = periodBlock(r.From.Start().Unix())
 	}
 	// Before the periods, because words are moved from here to there.
 	if err := w.readStaged(ctx); err != nil {
@@ -86,8 +85,8 @@ func (w *wordWalk) readStaged(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, term := range w.search.terms {
-		keys, whole, err := w.matchesOf(ctx, walkTerm{Term: term}, wordRange{blocks: blocks})
+	for _, term := range w.reader.terms {
+		keys, whole, err := w.matchesOf(ctx, walkTerm{term: term}, wordRange{blocks: blocks})
 		if err != nil {
 			return err
 		}
@@ -95,7 +94,7 @@ func (w *wordWalk) readStaged(ctx context.Context) error {
 			continue
 		}
 		if term.LegacyID != 0 {
-			key, ok, err := w.keyOf(ctx, term.LegacyID)
+			key, ok, err := w.orders.Key(ctx, term.LegacyID)
 			if err != nil {
 				return err
 			}
@@ -103,20 +102,20 @@ func (w *wordWalk) readStaged(ctx context.Context) error {
 				keys = append(keys, key)
 			}
 		}
-		w.terms = append(w.terms, walkTerm{Term: term, staged: keys})
+		w.terms = append(w.terms, walkTerm{term: term, staged: keys})
 	}
 	w.common = len(w.terms) == 0
 	return nil
 }
 
 // next implements keySource.
-func (w *wordWalk) next(ctx context.Context) (searchKey, bool, error) {
+func (w *wordWalk) next(ctx context.Context) (Key, bool, error) {
 	for len(w.buffer) == 0 {
 		if w.ended || w.common || w.words >= w.maxWords || !w.worthwhile() {
-			return searchKey{}, false, nil
+			return Key{}, false, nil
 		}
 		if err := w.advance(ctx); err != nil {
-			return searchKey{}, false, err
+			return Key{}, false, err
 		}
 	}
 	key := w.buffer[0]
@@ -156,7 +155,7 @@ func (w *wordWalk) advance(ctx context.Context) error {
 				return err
 			}
 			if w.ended = last; !last {
-				w.after, w.block = searchKey{at: end}, blocks[len(blocks)-1]+1
+				w.after, w.block = Key{At: end}, blocks[len(blocks)-1]+1
 				w.size = w.nextSize(len(blocks))
 			}
 			return nil
@@ -177,9 +176,9 @@ func (w *wordWalk) advance(ctx context.Context) error {
 }
 
 // take makes the keys of periods that begin at end the next ones.
-func (w *wordWalk) take(ctx context.Context, keys []searchKey, end int64) error {
-	keys = slices.DeleteFunc(keys, func(key searchKey) bool {
-		return w.sort.compare(key, w.after) <= 0 || w.MerchantID != 0 && key.merchantID != w.MerchantID
+func (w *wordWalk) take(ctx context.Context, keys []Key, end int64) error {
+	keys = slices.DeleteFunc(keys, func(key Key) bool {
+		return w.sort.compare(key, w.after) <= 0 || w.MerchantID != 0 && key.MerchantID != w.MerchantID
 	})
 	slices.SortFunc(keys, w.sort.compare)
 	keys, err := w.ofStates(ctx, slices.Compact(keys), end)
@@ -200,7 +199,7 @@ func (w *wordWalk) nextSize(periods int) int {
 		return 1 // The newest period has only begun.
 	}
 	size := min(periods*periodGrowth, periods*w.limits.rangeWords/w.termWords, maxPeriods)
-	want := max(w.Limit, rowsAtATime)
+	want := max(w.Limit, ReadLimit)
 	if len(w.States) > 0 {
 		want *= perState
 	}
@@ -243,8 +242,8 @@ type wordRange struct {
 // readWords returns the keys of orders of a range, and of the staged ones that are not
 // older, that have all terms, or some and are few. It returns false if there are too
 // many words.
-func (w *wordWalk) readWords(ctx context.Context, of wordRange) ([]searchKey, bool, error) {
-	var found []searchKey
+func (w *wordWalk) readWords(ctx context.Context, of wordRange) ([]Key, bool, error) {
+	var found []Key
 	var read, common []walkTerm
 	before := w.words
 	w.termWords = 0
@@ -259,7 +258,7 @@ func (w *wordWalk) readWords(ctx context.Context, of wordRange) ([]searchKey, bo
 		}
 		w.termWords = max(w.termWords, len(keys))
 		for _, key := range term.staged {
-			if key.at >= of.from && w.sort.compare(key, w.after) > 0 {
+			if key.At >= of.from && w.sort.compare(key, w.after) > 0 {
 				keys = append(keys, key)
 			}
 		}
@@ -283,39 +282,39 @@ func (w *wordWalk) readWords(ctx context.Context, of wordRange) ([]searchKey, bo
 
 // ofStates removes keys of orders that are in none of the wanted states, unless they
 // are few. It reads the newest orders with these states only. It changes keys.
-func (w *wordWalk) ofStates(ctx context.Context, keys []searchKey, end int64) ([]searchKey, error) {
+func (w *wordWalk) ofStates(ctx context.Context, keys []Key, end int64) ([]Key, error) {
 	if len(w.States) == 0 || len(keys) <= fewKeys {
 		return keys, nil
 	}
 	in := make(map[int64]bool)
 	for _, state := range w.States {
-		args := []any{keys[len(keys)-1].at, w.after.at, w.after.legacyID, maxStateKeys}
+		args := []any{keys[len(keys)-1].At, w.after.At, w.after.LegacyID, maxStateKeys}
 		rows, err := sqldb.All(ctx, w.q, selectOfState+sqldb.Literal(state)+` AND `+byRange, args, scanKey)
 		if err != nil {
 			return nil, err
 		}
 		if w.words += len(rows); len(rows) == maxStateKeys {
-			end = max(end, rows[len(rows)-1].at+1)
+			end = max(end, rows[len(rows)-1].At+1)
 		}
 		for _, key := range rows {
-			in[key.legacyID] = true
+			in[key.LegacyID] = true
 		}
 	}
-	return slices.DeleteFunc(keys, func(key searchKey) bool { return key.at >= end && !in[key.legacyID] }), nil
+	return slices.DeleteFunc(keys, func(key Key) bool { return key.At >= end && !in[key.LegacyID] }), nil
 }
 
 // intersect returns those of the keys in a that are in b. It changes a.
-func intersect(a, b []searchKey) []searchKey {
+func intersect(a, b []Key) []Key {
 	in := make(map[int64]bool, len(b))
 	for _, key := range b {
-		in[key.legacyID] = true
+		in[key.LegacyID] = true
 	}
-	return slices.DeleteFunc(a, func(key searchKey) bool { return !in[key.legacyID] })
+	return slices.DeleteFunc(a, func(key Key) bool { return !in[key.LegacyID] })
 }
 
 // matchesOf returns the keys of the words of a range that a term finds, and false if
 // there are too many.
-func (w *wordWalk) matchesOf(ctx context.Context, term walkTerm, of wordRange) (keys []searchKey, whole bool, err error) {
+func (w *wordWalk) matchesOf(ctx context.Context, term walkTerm, of wordRange) (keys []Key, whole bool, err error) {
 	switch {
 	case len(of.blocks) == 0:
 		return nil, true, nil
@@ -331,9 +330,9 @@ func (w *wordWalk) matchesOf(ctx context.Context, term walkTerm, of wordRange) (
 	}
 	for _, prefix := range term.Prefixes {
 		limit := most - len(keys)
-		text, args := selectMatches+w.dialect.InList+selectMatchesEnd, []any{of.blocks, prefix, orderwords.End(prefix), limit}
+		text, args := selectMatches+w.dialect.InList+selectMatchesEnd, []any{of.blocks, prefix, endOf(prefix), limit}
 		if of.to != 0 {
-			text, args = selectSlice, []any{of.blocks[0], prefix, orderwords.End(prefix), w.limits.texts, of.from, of.to, limit}
+			text, args = selectSlice, []any{of.blocks[0], prefix, endOf(prefix), w.limits.texts, of.from, of.to, limit}
 		}
 		before := len(keys)
 		err := sqldb.Each(ctx, w.q, text, args, func(rows sqldb.Rows) error {

@@ -1,4 +1,4 @@
-package store
+package search
 
 import (
 	"cmp"
@@ -9,41 +9,42 @@ import (
 	"merchantorders/internal/store/sqldb"
 )
 
-// searchKey is the key of an order in the results of a search.
-type searchKey struct {
-	at, legacyID, merchantID int64
+// Key is the key of an order in the results of a search.
+type Key struct {
+	At                   int64 // by which the results are sorted
+	LegacyID, MerchantID int64
 }
 
-// searchSort is an order of results.
-type searchSort struct {
+// sorting is an order of results.
+type sorting struct {
 	ascending bool
 }
 
 // compare is negative if a comes before b.
-func (s searchSort) compare(a, b searchKey) int {
-	n := cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.legacyID, b.legacyID))
+func (s sorting) compare(a, b Key) int {
+	n := cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.LegacyID, b.LegacyID))
 	if s.ascending {
 		return n
 	}
 	return -n
 }
 
-var searchSorts = map[order.SearchSort]searchSort{order.SortExpires: {ascending: true}}
+var sortings = map[order.SearchSort]sorting{order.SortExpires: {ascending: true}}
 
 // keySource yields the keys of orders that may match, in the order of the results.
 type keySource interface {
 	// next returns the next key; false if there is none.
-	next(ctx context.Context) (searchKey, bool, error)
+	next(ctx context.Context) (Key, bool, error)
 }
 
 // keyStream yields keys in the order of the results, a chunk at a time.
 type keyStream struct {
 	// fetch returns up to limit keys after a key. nil: buffer has all keys.
-	fetch func(ctx context.Context, after searchKey, limit int) ([]searchKey, error)
+	fetch func(ctx context.Context, after Key, limit int) ([]Key, error)
 
-	after  searchKey // the last key that was fetched
-	limit  int       // of the next chunk
-	buffer []searchKey
+	after  Key // the last key that was fetched
+	limit  int // of the next chunk
+	buffer []Key
 }
 
 // maxChunk is how many keys a stream reads at a time; the first chunk is smaller.
@@ -70,25 +71,25 @@ func (s *keyStream) fill(ctx context.Context) error {
 // mergedStream yields the keys of several streams, each once.
 type mergedStream struct {
 	streams []*keyStream
-	compare func(a, b searchKey) int
-	last    searchKey
+	compare func(a, b Key) int
+	last    Key
 	begun   bool
 }
 
 // next returns the next key; false if there is none.
-func (m *mergedStream) next(ctx context.Context) (searchKey, bool, error) {
+func (m *mergedStream) next(ctx context.Context) (Key, bool, error) {
 	for {
 		var first *keyStream
 		for _, s := range m.streams {
 			if err := s.fill(ctx); err != nil {
-				return searchKey{}, false, err
+				return Key{}, false, err
 			}
 			if len(s.buffer) > 0 && (first == nil || m.compare(s.buffer[0], first.buffer[0]) < 0) {
 				first = s
 			}
 		}
 		if first == nil {
-			return searchKey{}, false, nil
+			return Key{}, false, nil
 		}
 		key := first.buffer[0]
 		first.buffer = first.buffer[1:]
@@ -102,19 +103,19 @@ func (m *mergedStream) next(ctx context.Context) (searchKey, bool, error) {
 
 // indexStream returns a stream of the keys that a statement reads. Its last three
 // arguments are the key after which it begins, and the limit.
-func (s *search) indexStream(text string, args ...any) *keyStream {
+func (r *reader) indexStream(text string, args ...any) *keyStream {
 	return &keyStream{
-		after: s.start(),
-		limit: s.Limit + 1,
-		fetch: func(ctx context.Context, after searchKey, limit int) ([]searchKey, error) {
-			all := append(slices.Clone(args), after.at, after.legacyID, limit)
-			return sqldb.All(ctx, s.q, text, all, scanKey)
+		after: r.start(),
+		limit: r.Limit + 1,
+		fetch: func(ctx context.Context, after Key, limit int) ([]Key, error) {
+			all := append(slices.Clone(args), after.At, after.LegacyID, limit)
+			return sqldb.All(ctx, r.q, text, all, scanKey)
 		},
 	}
 }
 
-func scanKey(rows sqldb.Rows) (searchKey, error) {
-	var key searchKey
-	err := rows.Scan(&key.at, &key.legacyID, &key.merchantID)
+func scanKey(rows sqldb.Rows) (Key, error) {
+	var key Key
+	err := rows.Scan(&key.At, &key.LegacyID, &key.MerchantID)
 	return key, err
 }

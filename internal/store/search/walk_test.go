@@ -1,10 +1,9 @@
-package store
+package search
 
 import (
 	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -14,17 +13,16 @@ import (
 	"merchantorders/internal/testenv"
 )
 
-// fillPeriods imports orders of Άννα and Maria, ten in each of 40 periods, three of Ζωή in
+// fillPeriods writes orders of Άννα and Maria, ten in each of 40 periods, three of Ζωή in
 // old periods, and one second apart in the 20th newest one more of Γιώργος than may be
 // read of a period. Every hundredth order is registered. It returns the references of
 // each first name, and those of its registered orders, newest first.
-func fillPeriods(t *testing.T, db *DB) map[string][]string {
+func fillPeriods(t *testing.T, db sqldb.DB) (*stored, map[string][]string) {
 	t.Helper()
-	testenv.NoError(t, addTestMerchant(t.Context(), db, 7))
 	const perPeriod, periods = 10, 40
-	batch := testBatch(7, "R", perPeriod*periods+defaultWordLimits.termWords+1)
-	for i := range batch {
-		o := &batch[i].Order
+	orders := sampleOrders(perPeriod*periods + defaultWordLimits.termWords + 1)
+	for i := range orders {
+		o := &orders[i]
 		at := testTime.Unix() - int64(i/perPeriod*period+i%perPeriod)
 		o.State, o.Customer.FirstName = order.Completed, []string{"Άννα", "Maria"}[i%2]
 		if i >= perPeriod*periods {
@@ -39,29 +37,27 @@ func fillPeriods(t *testing.T, db *DB) map[string][]string {
 		}
 		o.CreatedAt = time.Unix(at, 0).UTC()
 	}
-	if _, err := db.ImportOrders(t.Context(), batch, order.Cause{At: testTime}); err != nil {
-		t.Fatal(err)
-	}
-	slices.SortFunc(batch, func(a, b order.Incoming) int {
-		return cmp.Or(b.Order.CreatedAt.Compare(a.Order.CreatedAt), -cmp.Compare(a.Order.Reference, b.Order.Reference))
+	all := fill(t, db, NewWriter(db.Dialect()), orders)
+	slices.SortFunc(orders, func(a, b order.Order) int {
+		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), -cmp.Compare(a.LegacyID, b.LegacyID))
 	})
 	references := make(map[string][]string)
-	for _, incoming := range batch {
-		name := incoming.Order.Customer.FirstName
-		references[name] = append(references[name], incoming.Order.Reference)
-		if incoming.Order.State == order.Registered {
-			references[name+" registered"] = append(references[name+" registered"], incoming.Order.Reference)
+	for _, o := range orders {
+		name := o.Customer.FirstName
+		references[name] = append(references[name], o.Reference)
+		if o.State == order.Registered {
+			references[name+" registered"] = append(references[name+" registered"], o.Reference)
 		}
 	}
-	return references
+	return all, references
 }
 
-// TestSearchReads counts what the pages of a search read.
-func TestSearchReads(t *testing.T) {
+// TestReads counts what the pages of a search read.
+func TestReads(t *testing.T) {
 	t.Parallel()
-	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
-	db.dialect.WordsPerBlock = 0 // every word is in its period
-	references := fillPeriods(t, db)
+	db := openSQLite(t)
+	db.Dialect().WordsPerBlock = 0 // every word is in its period
+	all, references := fillPeriods(t, db)
 	for _, test := range []struct {
 		name   string
 		states []order.State
@@ -70,27 +66,28 @@ func TestSearchReads(t *testing.T) {
 		// The most that the first page reads; words without the attempt to find few.
 		words, orders, statements int
 	}{
-		{"a common word: the newest periods", nil, 20, "Άννα", 40, rowsAtATime, 10},
-		{"a less common word: every period", nil, 100, "Maria", 4 * 5 * 40, 200 + rowsAtATime, 25},
+		{"a common word: the newest periods", nil, 20, "Άννα", 40, ReadLimit, 10},
+		{"a less common word: every period", nil, 100, "Maria", 4 * 5 * 40, 200 + ReadLimit, 25},
 		{"a rare word: all periods at once", nil, 3, "Ζωή", 3, 3, 4},
-		{"many in a period: the newest orders", nil, 20, "Γιώργος", 3*defaultWordLimits.rangeWords + defaultWordLimits.termWords + firstSlice/sliceGrowth, rowsAtATime, 30},
-		{"many in a period, all pages", nil, 100, "Γιώργος", 3*defaultWordLimits.rangeWords + defaultWordLimits.termWords + firstSlice/sliceGrowth, 100 + rowsAtATime, 35},
+		{"many in a period: the newest orders", nil, 20, "Γιώργος", 3*defaultWordLimits.rangeWords + defaultWordLimits.termWords + firstSlice/sliceGrowth, ReadLimit, 30},
+		{"many in a period, all pages", nil, 100, "Γιώργος", 3*defaultWordLimits.rangeWords + defaultWordLimits.termWords + firstSlice/sliceGrowth, 100 + ReadLimit, 35},
 		{"few in a state", []order.State{order.Registered}, 4, "Άννα", 2 * 5 * 40, 100, 25},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			request := order.Search{Name: test.first, States: test.states, From: order.NoDay, To: order.NoDay, Limit: test.limit}
 			var found []string
 			for pages := 0; pages == 0 || request.After != nil; pages++ {
-				s := newSearch(db, request)
-				counter := &statementCounter{Querier: s.q}
-				s.q = counter
+				counter := &statementCounter{Querier: db}
+				all.reads = 0
+				s := newReader(counter, db.Dialect(), all, request)
 				page, err := s.run(t.Context())
+				counter.statements += all.reads
 				testenv.NoError(t, err)
 				if pages == 0 && (s.words > test.words+fewKeys+1 || s.read > test.orders || len(page.Orders) != test.limit || counter.statements > test.statements) {
 					t.Errorf("the first page has %d orders and read %d words and %d orders in %d statements, want %d, %d, %d and %d",
 						len(page.Orders), s.words, s.read, counter.statements, test.limit, test.words, test.orders, test.statements)
 				}
-				if s.words > 2*defaultWordLimits.words || s.read > maxSearchRows+rowsAtATime {
+				if s.words > 2*defaultWordLimits.words || s.read > maxRows+ReadLimit {
 					t.Errorf("page %d read %d words and %d orders", pages, s.words, s.read)
 				}
 				for _, o := range page.Orders {

@@ -1,4 +1,4 @@
-package store
+package search
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// mergedBlocks is how many blocks MergeWords moves at a time: the more, the more
+	// mergedBlocks is how many blocks are merged at a time: the more, the more
 	// words of a page are changed together.
 	mergedBlocks = 16
 	// minBlocks is how many blocks there must be, because a search reads each, and
@@ -25,44 +25,34 @@ const (
 		WHERE block = $1 AND (word, created_at, legacy_id, merchant_id) <= ($2, $3, $4, $5)`
 )
 
-// MergeWords moves the staged words of the oldest blocks to their periods, if there are
-// minBlocks or more and no new ones are written, and reports whether it has. It may run
-// beside everything else, and be interrupted: what it leaves is moved by the next call.
-func (db *DB) MergeWords(ctx context.Context) (bool, error) {
-	blocks, err := stagedBlocks(ctx, db.sql)
+// ToMerge returns the oldest blocks of staged words, if there are minBlocks or more and no
+// new ones are written since the last call; else none.
+func (w *Writer) ToMerge(ctx context.Context, q sqldb.Querier) ([]int64, error) {
+	blocks, err := stagedBlocks(ctx, q)
 	if err != nil {
-		return false, db.readError("merge words", err, nil)
+		return nil, err
 	}
 	newest := int64(-1)
 	if len(blocks) > 0 {
 		newest = blocks[len(blocks)-1]
 	}
-	before := db.newestBlock.Swap(newest)
+	before := w.newestBlock.Swap(newest)
 	// An import is faster if it does not share the database with a merge.
 	busy := before != 0 && before != newest && len(blocks) < maxBlocks
 	if len(blocks) < minBlocks || busy {
-		return false, nil
+		return nil, nil
 	}
-	blocks = blocks[:min(len(blocks), mergedBlocks)]
-	for more := true; more; {
-		err := db.inTx(ctx, "merge_words", func(t *tx) (err error) {
-			more, err = t.mergeWords(ctx, blocks)
-			return err
-		})
-		if err != nil {
-			return true, err
-		}
-	}
-	return true, nil
+	return blocks[:min(len(blocks), mergedBlocks)], nil
 }
 
-// mergeWords moves the first words of each of some blocks, and reports whether there may
-// be more. The blocks have about the same words, so what it moves at a time has neighbors in
-// the periods.
-func (t *tx) mergeWords(ctx context.Context, blocks []int64) (more bool, err error) {
+// Merge moves the first words of each of some blocks to their periods, in a transaction,
+// and reports whether there may be more. The blocks have about the same words, so what it
+// moves at a time has neighbors in the periods. It may run beside everything else, and be
+// interrupted: what it leaves is moved by the next call.
+func (w *Writer) Merge(ctx context.Context, tx sqldb.Querier, blocks []int64) (more bool, err error) {
 	var words []Word
 	for _, block := range blocks {
-		read, err := sqldb.All(ctx, t, selectFirstWords, []any{block, mergedRows}, scanWord)
+		read, err := sqldb.All(ctx, tx, selectFirstWords, []any{block, mergedRows}, scanWord)
 		if err != nil {
 			return false, err
 		}
@@ -70,13 +60,13 @@ func (t *tx) mergeWords(ctx context.Context, blocks []int64) (more bool, err err
 			continue
 		}
 		last := read[len(read)-1]
-		if _, err := t.Exec(ctx, deleteFirstWords, block, last.Text, last.CreatedAt, last.LegacyID, last.MerchantID); err != nil {
+		if _, err := tx.Exec(ctx, deleteFirstWords, block, last.Text, last.CreatedAt, last.LegacyID, last.MerchantID); err != nil {
 			return false, err
 		}
 		words = append(words, read...)
 		more = more || len(read) == mergedRows
 	}
-	return more, t.db.words.write(ctx, t, 0, words)
+	return more, w.write(ctx, tx, 0, words)
 }
 
 func scanWord(rows sqldb.Rows) (Word, error) {

@@ -1,4 +1,4 @@
-package store
+package search
 
 import (
 	"cmp"
@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/store/orderwords"
 	"merchantorders/internal/store/sqldb"
 )
 
@@ -22,7 +22,7 @@ import (
 // On SQLite a transaction pays for each page that it changes, and sorted words of many
 // periods are on as many pages as there are words. So new words are staged there: they
 // go into a small block with a positive number, all of whose pages a batch changes
-// anyway, and MergeWords moves them to their periods later, many at a time. A word is in
+// anyway, and Merge moves them to their periods later, many at a time. A word is in
 // one block.
 
 // period is how many seconds a block of words covers, four weeks. A search for a rare
@@ -52,7 +52,7 @@ type Word struct {
 
 // WordsOf returns the words of an order in ascending order.
 func WordsOf(o *order.Order) []Word {
-	texts := orderwords.Of(o.Reference, &o.Customer)
+	texts := textsOf(o.Reference, &o.Customer)
 	words := make([]Word, len(texts))
 	for i, text := range texts {
 		words[i] = Word{text, o.CreatedAt.Unix(), o.LegacyID, o.MerchantID}
@@ -70,17 +70,20 @@ func (w Word) Compare(other Word) int {
 		cmp.Compare(w.LegacyID, other.LegacyID), cmp.Compare(w.MerchantID, other.MerchantID))
 }
 
-// WordWriter writes the words of orders. It is safe for concurrent use.
-type WordWriter struct {
+// Writer writes the words of orders. It is safe for concurrent use.
+type Writer struct {
 	dialect *sqldb.Dialect
+	// newestBlock is that of the staged words at the last call of ToMerge. -1: there were
+	// none, 0: there was no call.
+	newestBlock atomic.Int64
 
 	mu      sync.Mutex
 	block   int64 // that this writer writes to
 	written int   // words that it has written to the block
 }
 
-// NewWordWriter returns a writer for one database.
-func NewWordWriter(dialect *sqldb.Dialect) *WordWriter { return &WordWriter{dialect: dialect} }
+// NewWriter returns a writer for one database.
+func NewWriter(dialect *sqldb.Dialect) *Writer { return &Writer{dialect: dialect} }
 
 const (
 	selectNewestBlock = `SELECT MAX(block) FROM order_words`
@@ -104,7 +107,7 @@ func stagedBlocks(ctx context.Context, q sqldb.Querier) ([]int64, error) {
 var insertWords = sqldb.NewBulkInsert("order_words", "block, word, created_at, legacy_id, merchant_id", " ON CONFLICT DO NOTHING")
 
 // Add writes words, in a transaction.
-func (w *WordWriter) Add(ctx context.Context, tx sqldb.Querier, words []Word) error {
+func (w *Writer) Add(ctx context.Context, tx sqldb.Querier, words []Word) error {
 	if len(words) == 0 {
 		return nil
 	}
@@ -120,7 +123,7 @@ func (w *WordWriter) Add(ctx context.Context, tx sqldb.Querier, words []Word) er
 }
 
 // take returns the block for new words, if newest is the newest one of the table.
-func (w *WordWriter) take(newest int64, words int) int64 {
+func (w *Writer) take(newest int64, words int) int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	newest = max(newest, 1)
@@ -137,7 +140,7 @@ func (w *WordWriter) take(newest int64, words int) int64 {
 // write writes words to a block of staged words, or to their periods if staged is 0. It
 // sorts them: neighbors come one after the other, and two transactions lock them in the
 // same order.
-func (w *WordWriter) write(ctx context.Context, tx sqldb.Querier, staged int64, words []Word) error {
+func (w *Writer) write(ctx context.Context, tx sqldb.Querier, staged int64, words []Word) error {
 	compare := Word.Compare
 	if staged == 0 {
 		compare = func(a, b Word) int {
@@ -153,7 +156,7 @@ func (w *WordWriter) write(ctx context.Context, tx sqldb.Querier, staged int64, 
 }
 
 // Delete deletes words, whatever their blocks, in a transaction.
-func (w *WordWriter) Delete(ctx context.Context, tx sqldb.Querier, words []Word) error {
+func (w *Writer) Delete(ctx context.Context, tx sqldb.Querier, words []Word) error {
 	if len(words) == 0 {
 		return nil
 	}
@@ -171,15 +174,4 @@ func (w *WordWriter) Delete(ctx context.Context, tx sqldb.Querier, words []Word)
 		}
 	}
 	return nil
-}
-
-// insertWords writes the words of new orders.
-func (in *importTx) insertWords(ctx context.Context, items []*importItem) error {
-	words := make([]Word, 0, 6*len(items))
-	for _, item := range items {
-		for _, text := range item.words {
-			words = append(words, Word{text, item.Order.CreatedAt.Unix(), item.legacyID, item.Order.MerchantID})
-		}
-	}
-	return in.db.words.Add(ctx, in, words)
 }

@@ -1,11 +1,4 @@
-// Package orderwords makes the words by which operators find an order: its
-// reference, and the e-mail address, the phone number and the names of its customer,
-// in a form without upper case and accents. The words are stored with the order, so a
-// change of this package makes stored words wrong until `check --repair` rebuilds
-// them.
-//
-// The package is pure: it knows neither SQL nor where the words are stored.
-package orderwords
+package search
 
 import (
 	"slices"
@@ -17,6 +10,10 @@ import (
 
 	"merchantorders/internal/order"
 )
+
+// Words are made of a reference, and of the e-mail address, the phone number and the names
+// of a customer, in a form without upper case and accents. They are stored with the order,
+// so a change of this file makes stored words wrong until `check --repair` rebuilds them.
 
 // The first letter of a word says what it is a word of, so that a search for a name
 // does not read e-mail addresses.
@@ -35,8 +32,8 @@ const (
 	maxWords = 16
 )
 
-// Of returns the words of an order in ascending order, each once.
-func Of(reference string, customer *order.Customer) []string {
+// textsOf returns the words of an order in ascending order, each once.
+func textsOf(reference string, customer *order.Customer) []string {
 	words := make([]string, 0, 8)
 	add := func(kind, text string) {
 		if text != "" && len(words) < maxWords {
@@ -57,9 +54,9 @@ func Of(reference string, customer *order.Customer) []string {
 	return slices.Compact(words)
 }
 
-// End returns the lowest text above every word that begins with a prefix. No word
+// endOf returns the lowest text above every word that begins with a prefix. No word
 // contains this noncharacter.
-func End(prefix string) string { return prefix + "\U0010ffff" }
+func endOf(prefix string) string { return prefix + "\U0010ffff" }
 
 // fold returns a text in lower case without accents: compatible forms of a character
 // are one (NFKD), and so are both forms of sigma.

@@ -1,11 +1,9 @@
-package store
+package search
 
 import (
 	"context"
 	"database/sql"
 	"math"
-
-	"merchantorders/internal/store/orderwords"
 )
 
 // Many orders may have been created in one period. Then a search for a common word
@@ -55,7 +53,7 @@ func (w *wordWalk) beginSlices(ctx context.Context, block int64) error {
 	for i := range w.terms {
 		w.terms[i].manyTexts = false
 	}
-	_, err := w.findNext(ctx, w.after.at)
+	_, err := w.findNext(ctx, w.after.At)
 	return err
 }
 
@@ -64,7 +62,7 @@ func (w *wordWalk) beginSlices(ctx context.Context, block int64) error {
 func (w *wordWalk) advanceSlice(ctx context.Context) error {
 	s, start := &w.slices, periodStart(w.slices.block)
 	if s.next == noOrder || s.next < start {
-		w.after, w.block, w.ended = searchKey{at: start}, s.block+1, s.block == w.lastBlock
+		w.after, w.block, w.ended = Key{At: start}, s.block+1, s.block == w.lastBlock
 		w.slices, w.size = wordSlices{}, 1
 		return nil
 	}
@@ -89,7 +87,7 @@ func (w *wordWalk) advanceSlice(ctx context.Context) error {
 	if err := w.take(ctx, keys, from); err != nil {
 		return err
 	}
-	w.after = searchKey{at: from}
+	w.after = Key{At: from}
 	s.length = w.nextLength()
 	return nil
 }
@@ -98,7 +96,7 @@ func (w *wordWalk) advanceSlice(ctx context.Context) error {
 // for another page, but not too many words of a term.
 func (w *wordWalk) nextLength() int64 {
 	length := w.slices.length
-	want, found := int64(max(w.Limit, rowsAtATime)), int64(max(len(w.buffer), 1))
+	want, found := int64(max(w.Limit, ReadLimit)), int64(max(len(w.buffer), 1))
 	next := min(length*want/found, length*sliceGrowth, period)
 	if w.termWords > 0 {
 		next = min(next, length*int64(w.limits.rangeWords)*3/4/int64(w.termWords))
@@ -120,7 +118,7 @@ func (w *wordWalk) findNext(ctx context.Context, limit int64) (same bool, err er
 		for _, prefix := range term.Prefixes {
 			var texts int64
 			var last sql.NullInt64
-			if err := w.q.QueryRow(ctx, selectNewest, []any{w.slices.block, prefix, orderwords.End(prefix), w.limits.texts, limit}, &texts, &last); err != nil {
+			if err := w.q.QueryRow(ctx, selectNewest, []any{w.slices.block, prefix, endOf(prefix), w.limits.texts, limit}, &texts, &last); err != nil {
 				return false, err
 			}
 			if term.manyTexts = texts >= int64(w.limits.texts); term.manyTexts {
@@ -135,8 +133,8 @@ func (w *wordWalk) findNext(ctx context.Context, limit int64) (same bool, err er
 			continue
 		}
 		for _, key := range term.staged {
-			if key.at <= limit {
-				newest = max(newest, key.at)
+			if key.At <= limit {
+				newest = max(newest, key.At)
 			}
 		}
 		w.slices.next, w.common = min(w.slices.next, newest), false

@@ -1,4 +1,4 @@
-package orderwords
+package search
 
 import (
 	"slices"
@@ -7,9 +7,9 @@ import (
 	"merchantorders/internal/order"
 )
 
-// Term is a part of a search. An order has it if one of its words begins with one of
+// term is a part of a search. An order has it if one of its words begins with one of
 // the prefixes, or if it has the legacy id. So no order has a term without both.
-type Term struct {
+type term struct {
 	Prefixes []string // at most one of each kind of word
 	LegacyID int64    // 0: none
 }
@@ -17,16 +17,16 @@ type Term struct {
 // maxTerms limits the terms of a search; the others are ignored. Each costs a read.
 const maxTerms = 5
 
-// Terms returns the terms of a search, the longest first: an order is found if it has
+// termsOf returns the terms of a search, the longest first: an order is found if it has
 // all of them.
-func Terms(search *order.Search) []Term {
-	var terms []Term
+func termsOf(search *order.Search) []term {
+	var terms []term
 	add := func(kind, text string, prefixes ...string) {
 		if strings.TrimSpace(text) == "" {
 			return
 		}
 		if len(prefixes) == 0 {
-			terms = append(terms, Term{}) // a text without letters and digits: nothing has it
+			terms = append(terms, term{}) // a text without letters and digits: nothing has it
 		}
 		for _, prefix := range prefixes {
 			terms = append(terms, newTerm(kind, prefix))
@@ -39,7 +39,7 @@ func Terms(search *order.Search) []Term {
 	for _, part := range parts(search.Text) {
 		terms = append(terms, anyTerm(part))
 	}
-	slices.SortStableFunc(terms, func(a, b Term) int { return b.length() - a.length() })
+	slices.SortStableFunc(terms, func(a, b term) int { return b.length() - a.length() })
 	return terms[:min(len(terms), maxTerms)]
 }
 
@@ -57,20 +57,20 @@ func isPhone(text string) bool {
 }
 
 // newTerm returns a term with one prefix, or with none if the prefix is empty.
-func newTerm(kind, prefix string) Term {
-	var term Term
-	term.add(kind, prefix)
-	return term
+func newTerm(kind, prefix string) term {
+	var t term
+	t.add(kind, prefix)
+	return t
 }
 
-func (t *Term) add(kind, prefix string) {
+func (t *term) add(kind, prefix string) {
 	if prefix != "" {
 		t.Prefixes = append(t.Prefixes, kind+cut(prefix))
 	}
 }
 
 // anyTerm returns the term of a text that may be anything.
-func anyTerm(text string) Term {
+func anyTerm(text string) term {
 	term := newTerm(referenceKind, fold(text))
 	term.add(emailKind, address(text))
 	if isPhone(text) {
@@ -84,7 +84,7 @@ func anyTerm(text string) Term {
 }
 
 // length returns the length of the shortest prefix of a term, which finds most orders.
-func (t Term) length() int {
+func (t term) length() int {
 	shortest := maxLength
 	for _, prefix := range t.Prefixes {
 		shortest = min(shortest, len(prefix))
@@ -92,8 +92,8 @@ func (t Term) length() int {
 	return shortest
 }
 
-// Match reports whether an order with a legacy id and words has all terms.
-func Match(terms []Term, legacyID int64, words []string) bool {
+// matchesAll reports whether an order with a legacy id and words has all terms.
+func matchesAll(terms []term, legacyID int64, words []string) bool {
 	for _, term := range terms {
 		if !term.has(legacyID, words) {
 			return false
@@ -102,7 +102,7 @@ func Match(terms []Term, legacyID int64, words []string) bool {
 	return true
 }
 
-func (t Term) has(legacyID int64, words []string) bool {
+func (t term) has(legacyID int64, words []string) bool {
 	if t.LegacyID != 0 && t.LegacyID == legacyID {
 		return true
 	}

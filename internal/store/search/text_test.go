@@ -1,4 +1,4 @@
-package orderwords
+package search
 
 import (
 	"slices"
@@ -13,7 +13,7 @@ func customer(first, last, company, email, phone string) *order.Customer {
 	return &order.Customer{FirstName: first, LastName: last, Company: company, Email: email, Phone: &phone}
 }
 
-func TestOf(t *testing.T) {
+func TestTextsOf(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		customer *order.Customer
@@ -35,11 +35,11 @@ func TestOf(t *testing.T) {
 		},
 	} {
 		slices.Sort(test.want)
-		if got := Of("SF-1", test.customer); !slices.Equal(got, test.want) {
+		if got := textsOf("SF-1", test.customer); !slices.Equal(got, test.want) {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
-	if n := len(Of("SF-1", customer("a b c d e f g h", "i j k l m n o p", "q r s t", "e", "1"))); n != maxWords {
+	if n := len(textsOf("SF-1", customer("a b c d e f g h", "i j k l m n o p", "q r s t", "e", "1"))); n != maxWords {
 		t.Errorf("%d words", n)
 	}
 }
@@ -56,9 +56,9 @@ func TestDigits(t *testing.T) {
 	}
 }
 
-func TestMatch(t *testing.T) {
+func TestMatchesAll(t *testing.T) {
 	t.Parallel()
-	words := Of("SF-2026-0000017", customer("Γιώργος", "Παπαδόπουλος", "Tea & Co", "George.P@example.com", "+30 2101234567"))
+	words := textsOf("SF-2026-0000017", customer("Γιώργος", "Παπαδόπουλος", "Tea & Co", "George.P@example.com", "+30 2101234567"))
 	const legacyID = 900017
 	for _, test := range []struct {
 		search order.Search
@@ -90,7 +90,7 @@ func TestMatch(t *testing.T) {
 		{order.Search{Text: "\u0301"}, false},
 		{order.Search{Name: "γ π", Email: "x"}, false},
 	} {
-		if got := Match(Terms(&test.search), legacyID, words); got != test.want {
+		if got := matchesAll(termsOf(&test.search), legacyID, words); got != test.want {
 			t.Errorf("%+v: %v", test.search, got)
 		}
 	}
@@ -103,13 +103,13 @@ func FuzzWords(f *testing.F) {
 	f.Add("ẞİﬀ ϓ Σς\u0345", "a b\x00", "００30")
 	f.Add("\xff\U0010ffff", "Kΐ\u1fd3", "٣")
 	f.Fuzz(func(t *testing.T, name, email, phone string) {
-		words := Of("R", customer(name, name, "", email, phone))
+		words := textsOf("R", customer(name, name, "", email, phone))
 		if len(words) > maxWords || !slices.IsSorted(words) {
 			t.Errorf("words %q", words)
 		}
 		for _, word := range words {
 			if !utf8.ValidString(word) || len(word) > maxLength+1 || strings.ContainsFunc(word, func(r rune) bool { return r < ' ' }) ||
-				word >= End(word[:1]) || fold(word) != word {
+				word >= endOf(word[:1]) || fold(word) != word {
 				t.Errorf("word %q, folded %q", word, fold(word))
 			}
 		}
@@ -117,11 +117,11 @@ func FuzzWords(f *testing.F) {
 			return // some are left out
 		}
 		for _, search := range []order.Search{{Name: name}, {Email: email}, {Phone: phone}} {
-			terms := Terms(&search)
-			if slices.ContainsFunc(terms, func(term Term) bool { return len(term.Prefixes) == 0 }) {
+			terms := termsOf(&search)
+			if slices.ContainsFunc(terms, func(term term) bool { return len(term.Prefixes) == 0 }) {
 				continue // nothing to find
 			}
-			if !Match(terms, 1, words) {
+			if !matchesAll(terms, 1, words) {
 				t.Errorf("%+v with the terms %v does not find %q", search, terms, words)
 			}
 		}

@@ -1,4 +1,4 @@
-package store
+package search
 
 import (
 	"context"
@@ -23,71 +23,77 @@ const (
 var selectOfDeadlines = `SELECT expires_at, legacy_id, merchant_id FROM orders WHERE state = ` + sqldb.Literal(order.Registered) + ` AND expires_at IS NOT NULL
 	AND expires_at < $1 AND (expires_at, legacy_id) > ($2, $3) ORDER BY expires_at, legacy_id LIMIT $4+0`
 
+// Due returns the keys of registered orders with a deadline before a time, the earliest
+// first, after a key.
+func Due(ctx context.Context, q sqldb.Querier, before int64, after Key, limit int) ([]Key, error) {
+	return sqldb.All(ctx, q, selectOfDeadlines, []any{before, after.At, after.LegacyID, limit}, scanKey)
+}
+
 // plan chooses where the keys of the results come from: the words of orders if the
 // search has a text, else an index in the order of the results.
-func (s *search) plan(ctx context.Context) error {
+func (r *reader) plan(ctx context.Context) error {
 	switch {
-	case s.LegacyID != 0:
-		streams, err := s.single(ctx, s.LegacyID)
-		s.keys = s.merged(streams)
+	case r.LegacyID != 0:
+		streams, err := r.single(ctx, r.LegacyID)
+		r.keys = r.merged(streams)
 		return err
-	case len(s.terms) > 0:
-		walk, err := newWordWalk(ctx, s)
-		s.keys, s.walk = walk, walk
+	case len(r.terms) > 0:
+		walk, err := newWordWalk(ctx, r)
+		r.keys, r.walk = walk, walk
 		return err
 	}
-	s.keys = s.merged(s.scan())
+	r.keys = r.merged(r.scan())
 	return nil
 }
 
 // scanAfter makes all orders after a key the source of the next keys.
-func (s *search) scanAfter(key searchKey) {
-	s.After = &order.SearchCursor{At: key.at, LegacyID: key.legacyID}
-	s.keys, s.walk = s.merged(s.scan()), nil
+func (r *reader) scanAfter(key Key) {
+	r.After = &order.SearchCursor{At: key.At, LegacyID: key.LegacyID}
+	r.keys, r.walk = r.merged(r.scan()), nil
 }
 
-func (s *search) merged(streams []*keyStream) *mergedStream {
-	return &mergedStream{streams: streams, compare: s.sort.compare}
+func (r *reader) merged(streams []*keyStream) *mergedStream {
+	return &mergedStream{streams: streams, compare: r.sort.compare}
 }
 
 // single returns a stream of one order.
-func (s *search) single(ctx context.Context, legacyID int64) ([]*keyStream, error) {
-	key, ok, err := s.keyOf(ctx, legacyID)
+func (r *reader) single(ctx context.Context, legacyID int64) ([]*keyStream, error) {
+	key, ok, err := r.orders.Key(ctx, legacyID)
 	if !ok {
 		return nil, err
 	}
-	stream := &keyStream{buffer: []searchKey{key}}
-	if s.After != nil {
+	stream := &keyStream{buffer: []Key{key}}
+	if r.After != nil {
 		stream.buffer = nil // it was on the first page
 	}
 	return []*keyStream{stream}, nil
 }
 
 // scan returns streams of all orders, or of those with the wanted states.
-func (s *search) scan() []*keyStream {
+func (r *reader) scan() []*keyStream {
 	switch {
-	case s.Sort == order.SortUpdated:
-		return []*keyStream{s.indexStream(selectOfUpdates)}
-	case s.Sort == order.SortExpires:
+	case r.Sort == order.SortUpdated:
+		return []*keyStream{r.indexStream(selectOfUpdates)}
+	case r.Sort == order.SortExpires:
 		before := maxTime
-		if !s.ExpiresBefore.IsZero() {
-			before = s.ExpiresBefore.Unix()
+		if !r.ExpiresBefore.IsZero() {
+			before = r.ExpiresBefore.Unix()
 		}
-		return []*keyStream{s.indexStream(selectOfDeadlines, before)}
-	case s.MerchantID != 0 && len(s.States) == 0:
-		return []*keyStream{s.indexStream(selectOfMerchant, s.MerchantID)}
+		return []*keyStream{r.indexStream(selectOfDeadlines, before)}
+	case r.MerchantID != 0 && len(r.States) == 0:
+		return []*keyStream{r.indexStream(selectOfMerchant, r.MerchantID)}
 	}
-	states := s.States
+	states := r.States
 	if len(states) == 0 {
 		states = order.States()
 	}
 	var streams []*keyStream
 	for _, state := range states {
 		text := selectOfState + sqldb.Literal(state) + ` AND `
-		if s.MerchantID != 0 {
-			streams = append(streams, s.indexStream(text+ofMerchant, s.MerchantID))
+		if r.MerchantID != 0 {
+			streams = append(streams, r.indexStream(text+ofMerchant, r.MerchantID))
 		} else {
-			streams = append(streams, s.indexStream(text+byCreation))
+			streams = append(streams, r.indexStream(text+byCreation))
 		}
 	}
 	return streams

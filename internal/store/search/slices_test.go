@@ -1,26 +1,27 @@
-package store
+package search
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/testenv"
 )
 
 // burst returns orders of two merchants, most of which were created within hours of one
 // period, and some in two others, one of which is the first since 1970. The last orders
 // are newer or older than the rest. Names are of few, e-mail addresses unique.
-func burst(r *rand.Rand, orders int) []order.Incoming {
-	batch := testBatch(7, "R", orders)
-	for i := range batch {
-		o := &batch[i].Order
+func burst(r *rand.Rand, n int) []order.Order {
+	orders := sampleOrders(n)
+	for i := range orders {
+		o := &orders[i]
 		at := testTime.Unix() - []int64{5, 5, 5, 40 * 86400, testTime.Unix() - 9*86400}[r.IntN(5)] - r.Int64N(3*3600)
-		if i >= orders-30 {
+		if i >= n-30 {
 			at -= []int64{-3600, 3 * 3600}[i%2]
 		}
 		o.MerchantID, o.State, o.CreatedAt = 7+r.Int64N(2), order.States()[r.IntN(2)], time.Unix(at, 0).UTC()
@@ -28,30 +29,23 @@ func burst(r *rand.Rand, orders int) []order.Incoming {
 		o.Customer.LastName = fmt.Sprint("Παπα", r.IntN(8), " Νίκος", r.IntN(40))
 		o.Customer.Email = fmt.Sprintf("m%d@example.com", i)
 	}
-	return batch
+	return orders
 }
 
-// TestSearchLimits compares searches with their results if the pages may read few words
-// only, so that periods are read in slices, and slices are divided.
-func TestSearchLimits(t *testing.T) {
+// TestLimits compares searches with their results if the pages may read few words only,
+// so that periods are read in slices, and slices are divided.
+func TestLimits(t *testing.T) {
 	t.Parallel()
-	db := openTest(t, filepath.Join(t.TempDir(), "orders.db"))
-	for _, merchant := range []int64{7, 8} {
-		testenv.NoError(t, addTestMerchant(t.Context(), db, merchant))
-	}
+	db := openSQLite(t)
 	r := rand.New(rand.NewPCG(22, 11))
-	batch := burst(r, 1200)
-	db.dialect.WordsPerBlock = 0
-	for i, part := range [][]order.Incoming{batch[:1170], batch[1170:]} {
-		db.dialect.WordsPerBlock = i * 1000 // the newer part is staged
-		results, err := db.ImportOrders(t.Context(), part, order.Cause{At: testTime})
-		testenv.NoError(t, err)
-		for j := range part {
-			part[j].Order.LegacyID = results[j].LegacyID
-		}
-	}
-	slices.SortFunc(batch, func(a, b order.Incoming) int {
-		return searchSort{}.compare(searchKey{at: a.Order.CreatedAt.Unix(), legacyID: a.Order.LegacyID}, searchKey{at: b.Order.CreatedAt.Unix(), legacyID: b.Order.LegacyID})
+	orders := burst(r, 1200)
+	words := NewWriter(db.Dialect())
+	db.Dialect().WordsPerBlock = 0
+	all := fill(t, db, words, orders[:1170])
+	db.Dialect().WordsPerBlock = 1000 // the newer part is staged
+	maps.Copy(all.orders, fill(t, db, words, orders[1170:]).orders)
+	slices.SortFunc(orders, func(a, b order.Order) int {
+		return sorting{}.compare(Key{At: a.CreatedAt.Unix(), LegacyID: a.LegacyID}, Key{At: b.CreatedAt.Unix(), LegacyID: b.LegacyID})
 	})
 	limits := []wordLimits{
 		{words: 4000, termWords: 200, rangeWords: 40, texts: 60},
@@ -74,30 +68,26 @@ func TestSearchLimits(t *testing.T) {
 			if r.IntN(4) == 0 {
 				request.Name, request.Text = "", name
 			}
-			compareSearch(t, db, request, limits[r.IntN(len(limits))], batch)
+			comparePages(t, db, all, request, limits[r.IntN(len(limits))], orders)
 		}
 	}
 }
 
-// compareSearch compares all pages of a search with the orders that it finds.
-func compareSearch(t *testing.T, db *DB, request order.Search, limits wordLimits, orders []order.Incoming) {
+// comparePages compares all pages of a search with the orders that it finds.
+func comparePages(t *testing.T, db sqldb.DB, all *stored, request order.Search, limits wordLimits, orders []order.Order) {
 	t.Helper()
 	var want, got []string
-	s := newSearch(db, request)
+	r := newReader(db, db.Dialect(), all, request)
 	for i := range orders {
-		o := &orders[i].Order
-		found := order.FoundOrder{MerchantID: o.MerchantID, Summary: order.Summary{
-			LegacyID: o.LegacyID, Reference: o.Reference, State: o.State, CreatedAt: o.CreatedAt, Customer: o.Customer,
-		}}
-		if s.matches(&found) {
-			want = append(want, o.Reference)
+		if r.matches(all.orders[orders[i].LegacyID]) {
+			want = append(want, orders[i].Reference)
 		}
 	}
 	pages := 0
 	for begin := true; begin || request.After != nil; begin = false {
-		s := newSearch(db, request)
-		s.limits = limits
-		page, err := s.run(t.Context())
+		r := newReader(db, db.Dialect(), all, request)
+		r.limits = limits
+		page, err := r.run(t.Context())
 		testenv.NoError(t, err)
 		for _, o := range page.Orders {
 			got = append(got, o.Reference)
