@@ -20,7 +20,8 @@ const (
 	surveyTimeout  = 30 * time.Second
 	// surveyRest bounds the load of surveys: at most 1 % of the time.
 	surveyRest = 100
-	// scrapePatience is how long a scrape waits for its reads, which run at the same time. Prometheus waits for 10 seconds by default.
+	// scrapePatience is how long a scrape waits for its reads, which run at the same
+	// time. Prometheus waits for 10 seconds by default.
 	scrapePatience = 3 * time.Second
 )
 

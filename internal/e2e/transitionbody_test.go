@@ -190,7 +190,8 @@ func TestActionContentType(t *testing.T) {
 }
 
 // TestActionChecks has the order of checks of accept and reject (decision 5):
-// token, body, order, reason, state. If a request has two faults, the response names the earlier one.
+// token, body, order, reason, state. If a request has two faults, the response names
+// the earlier one.
 func TestActionChecks(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		readOnly := s.Folder.Token(t, "--merchant", "355", "--scopes", "orders:read,invoices:write")

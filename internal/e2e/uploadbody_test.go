@@ -218,7 +218,8 @@ func TestUploadBodySize(t *testing.T) {
 }
 
 // TestUploadChecks has the order of checks of an upload (decision 6): token,
-// body, order, extension, size, count. If a request has two faults, the response names the earlier one.
+// body, order, extension, size, count. If a request has two faults, the response names
+// the earlier one.
 func TestUploadChecks(t *testing.T) {
 	onBothDatabases(t, func(t *testing.T, s *service) {
 		readOnly := s.Folder.Token(t, "--merchant", "355", "--scopes", "orders:read,orders:write")

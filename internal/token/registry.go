@@ -115,7 +115,8 @@ func NewRegistry(store Store, now func() time.Time) *Registry {
 // Authenticate returns the grant of a token. It returns ErrUnknown if the text is
 // malformed or the token is unknown, and an *InvalidError, which is an ErrUnknown
 // too, if the token has expired or is revoked. from is the address of the client, which
-// may be the zero one. Each call reads the token, so that a revocation by another process is effective at the next request.
+// may be the zero one. Each call reads the token, so that a revocation by another
+// process is effective at the next request.
 func (r *Registry) Authenticate(ctx context.Context, text string, from netip.Addr) (Grant, error) {
 	hash, err := HashText(text)
 	if err != nil {

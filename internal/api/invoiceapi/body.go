@@ -33,8 +33,8 @@ const (
 )
 
 var (
-	// ErrPayload means that the body is not a valid upload, or that it is incomplete (spec 7, "Invalid
-	// payload.").
+	// ErrPayload means that the body is not a valid upload, or that it is incomplete
+	// (spec 7, "Invalid payload.").
 	ErrPayload = errors.New("invalid payload")
 	// ErrBodyTooBig means that the body is larger than MaxBody, valid or not (decision 6, "The
 	// file size is too big.").

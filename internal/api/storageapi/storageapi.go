@@ -1,7 +1,8 @@
 // Package storageapi serves stored invoice files to the merchant that owns them,
-// below /storage, and to everybody who has a signed link, below /files (decision 6). The URLs in orders lead here unless the service is
-// configured with another storage URL. The region and the bucket in a URL make no
-// difference: it stays valid after the files have moved to another storage.
+// below /storage, and to everybody who has a signed link, below /files (decision 6).
+// The URLs in orders lead here unless the service is configured with another storage
+// URL. The region and the bucket in a URL make no difference: it stays valid after the
+// files have moved to another storage.
 //
 // It does not know how files are stored and does not inspect their content. It
 // makes sure that a browser does not run what a merchant uploaded.

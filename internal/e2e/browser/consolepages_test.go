@@ -130,7 +130,8 @@ func send(form string, values ...string) string {
 }
 
 // prepareConsole starts a server with the demo's orders, with an order with files and an
-// extreme one, and a webhook with deliveries that failed. It returns it with a token that may do everything.
+// extreme one, and a webhook with deliveries that failed. It returns it with a token
+// that may do everything.
 func prepareConsole(t *testing.T) (*apptest.Server, string) {
 	t.Helper()
 	s := apptest.Start(t, "--demo")

@@ -124,8 +124,8 @@ func (r *soakRevoker) use(a asked, t soakToken) bool {
 	return true
 }
 
-// wait waits at an instance for events with a token that is revoked meanwhile. Events whose request
-// begins after the revocation must not be sent to it.
+// wait waits at an instance for events with a token that is revoked meanwhile. Events
+// whose request begins after the revocation must not be sent to it.
 func (r *soakRevoker) wait(t soakToken, slot int, revoked *atomic.Int64) {
 	phase, path := r.ask().phase, "/v2/events?after=latest"
 	for r.context.Err() == nil {

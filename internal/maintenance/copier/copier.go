@@ -42,8 +42,9 @@ type Result struct {
 }
 
 // Copy makes the target equal to the source: rows as they are, files byte for
-// byte. What is damaged in the target is copied again. A target without DB or Files leaves those where they are. A copy that
-// was stopped is resumed by copying again: what is equal already is not written.
+// byte. What is damaged in the target is copied again. A target without DB or Files
+// leaves those where they are. A copy that was stopped is resumed by copying again:
+// what is equal already is not written.
 //
 // The source may be in use. Each merchant is copied from a snapshot, and copied
 // again if it has new events afterwards. The target must not be in use. It must

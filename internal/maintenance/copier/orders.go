@@ -154,7 +154,8 @@ func (j *job) mendFile(ctx context.Context, file maintenance.InvoiceFile, missin
 }
 
 // removePurgedFiles removes files that an earlier copy wrote to the target and
-// that were purged in the source since, also those whose names were erased. No purge of the target would find them.
+// that were purged in the source since, also those whose names were erased. No purge of
+// the target would find them.
 func (j *job) removePurgedFiles(ctx context.Context) error {
 	return j.verified().EachOrphan(ctx, func(orphan maintenance.Orphan) error {
 		if !orphan.Removable {

@@ -105,7 +105,8 @@ type storedOrder struct {
 
 // CheckTables reports what is inconsistent in the tables: day
 // counts that are not those of the orders, events with gaps or that lead
-// elsewhere, audit chains that are broken or lack a change, slots that no file takes, keys of no order.
+// elsewhere, audit chains that are broken or lack a change, slots that no file takes,
+// keys of no order.
 func CheckTables(t testing.TB, db *sql.DB) {
 	t.Helper()
 	c := tables{TB: t, sql: db}

@@ -134,8 +134,9 @@ func newPolicy(limit order.RateLimit) *policy {
 }
 
 // New returns a limiter that allows each token perSecond requests a second, with a
-// burst of twice that, unless its merchant has a limit of its own, and each address 60 failed authentications a minute. If
-// perSecond is 0 there are no limits at all and New returns nil. now is the clock.
+// burst of twice that, unless its merchant has a limit of its own, and each address 60
+// failed authentications a minute. If perSecond is 0 there are no limits at all and New
+// returns nil. now is the clock.
 func New(perSecond int, now func() time.Time) *Limiter {
 	if perSecond == 0 {
 		return nil

@@ -69,9 +69,9 @@ type DB struct {
 var _ sqldb.DB = (*DB)(nil)
 
 // Open opens a database by its URL and brings its schema up to date as far as the
-// options allow. Any number of instances may have it open. Beside the parameters of PostgreSQL's own tools
-// the URL may have pool_max_conns, the most connections of this instance. Errors
-// never contain the password.
+// options allow. Any number of instances may have it open. Beside the parameters of
+// PostgreSQL's own tools the URL may have pool_max_conns, the most connections of this
+// instance. Errors never contain the password.
 func Open(ctx context.Context, url string, schema migrations.Options) (*DB, error) {
 	config, err := parseURL(url)
 	if err != nil {
