@@ -48,7 +48,7 @@ func (s *server) startMonitor() *monitor {
 		read:     func(ctx context.Context) (*store.Survey, error) { return readSurvey(ctx, s.DB, s.Now(), s.log) },
 		interval: surveyInterval, rest: surveyRest, timeout: surveyTimeout, patience: scrapePatience, now: s.Now, stopped: stopped,
 	}
-	s.metrics.Watch(m.state)
+	s.metrics.Watch(m.snapshot)
 	return m
 }
 
@@ -58,8 +58,8 @@ func (m *monitor) close() {
 	m.survey.wait()
 }
 
-// state returns the state of the server now.
-func (m *monitor) state() metrics.State {
+// snapshot returns the state of the server now.
+func (m *monitor) snapshot() metrics.Snapshot {
 	var databaseErr, storageErr error
 	var disks []metrics.Disk
 	var survey *store.Survey
@@ -76,21 +76,21 @@ func (m *monitor) state() metrics.State {
 	})
 	reads.Go(func() { survey, _ = m.survey.get() }) // an older one, if it takes long
 	reads.Wait()
-	state := metrics.State{
+	snapshot := metrics.Snapshot{
 		Version:  Version(),
 		Database: databaseErr == nil, Storage: storageErr == nil, Disks: disks,
 		Jobs: m.server.jobs.all(), Survey: newSurvey(survey, m.server.Now()),
 	}
 	pool := m.server.DB.Pool()
-	state.Pool = metrics.ConnectionPool{InUse: pool.InUse, Idle: pool.Idle, Max: pool.Max, Waits: pool.Waits}
-	state.RateLimited = m.server.limits.Refused()
-	state.FeedWaiters, state.FeedLag = m.server.Orders.Waiting()
-	state.Deliveries, state.WebhooksInFlight = m.server.Sender.Stats()
-	state.CanceledByDeadline = m.server.Orders.CanceledByDeadline()
+	snapshot.Pool = metrics.ConnectionPool{InUse: pool.InUse, Idle: pool.Idle, Max: pool.Max, Waits: pool.Waits}
+	snapshot.RateLimited = m.server.limits.Refused()
+	snapshot.FeedWaiters, snapshot.FeedLag = m.server.Orders.Waiting()
+	snapshot.Deliveries, snapshot.WebhooksInFlight = m.server.Sender.Stats()
+	snapshot.CanceledByDeadline = m.server.Orders.CanceledByDeadline()
 	uses := m.server.cache.Uses()
-	state.CacheHits, state.CacheMisses, state.CacheBytes = uses.Hits, uses.Misses, uses.Bytes
-	state.PageIndexMerchants, state.PageIndexBuckets = m.server.DB.PageIndexes()
-	return state
+	snapshot.CacheHits, snapshot.CacheMisses, snapshot.CacheBytes = uses.Hits, uses.Misses, uses.Bytes
+	snapshot.PageIndexMerchants, snapshot.PageIndexBuckets = m.server.DB.PageIndexes()
+	return snapshot
 }
 
 // readDisks reads the free space of the folders.

@@ -170,7 +170,7 @@ func (s *server) serveRequests(ctx context.Context, l *listeners) error {
 	}
 	options := httpserver.Options{Connections: s.Flags.Connections(MaxOpenFiles()), Idle: s.Flags.Idle()}
 	s.announce(l, baseURL, storageURL, options.Connections)
-	defer s.startJanitor()()
+	defer s.startJobs()()
 	defer s.startMonitor().close()
 	main, admin := s.Handlers(local, l.operatorsOnMain())
 	return s.serveAll(ctx, l, s.Wrap(main), s.Wrap(admin), options)

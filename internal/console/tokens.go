@@ -60,9 +60,9 @@ func (s *site) tokens(w http.ResponseWriter, r *request) error {
 func (s *site) showTokens(w http.ResponseWriter, r *request, status int, view tokensView) error {
 	query := r.URL.Query()
 	view.Filter = newForm(query)
-	filter := token.Filter{MerchantID: r.grant.MerchantID, State: token.Active, Limit: tokensPageSize + 1}
+	filter := token.Filter{MerchantID: r.grant.MerchantID, Validity: token.Active, Limit: tokensPageSize + 1}
 	if text := query.Get("state"); text != "" {
-		filter.State, _ = token.ParseState(text) // any, for another text
+		filter.Validity, _ = token.ParseValidity(text) // any, for another text
 	}
 	if text := strings.TrimSpace(query.Get("merchant")); r.grant.Operator() && text != "" {
 		var ok bool

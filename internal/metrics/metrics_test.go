@@ -31,11 +31,11 @@ func TestMetricValues(t *testing.T) {
 	}
 }
 
-// TestState checks the metrics of a state, and of one of which little is known.
-func TestState(t *testing.T) {
+// TestSnapshot checks the metrics of a state, and of one of which little is known.
+func TestSnapshot(t *testing.T) {
 	t.Parallel()
 	started := time.Unix(1_000_000, 0)
-	state := metrics.State{
+	state := metrics.Snapshot{
 		Version: "v1.2.3", Database: true,
 		Disks: []metrics.Disk{{Folder: "database", Free: 10, Size: 40}},
 		Jobs: []metrics.Job{
@@ -52,7 +52,7 @@ func TestState(t *testing.T) {
 		Deliveries: map[string]uint64{"acknowledged": 8}, WebhooksInFlight: 2,
 	}
 	m := metrics.New()
-	m.Watch(func() metrics.State { return state })
+	m.Watch(func() metrics.Snapshot { return state })
 	for _, line := range []string{
 		`database_up 1`, `storage_up 0`, `schema_version 4`, `orders{state="registered"} 12`, `orders{state="canceled"} 0`,
 		`oldest_unanswered_order_age_seconds 3600`, `webhooks{state="failed"} 1`, `oldest_undelivered_event_age_seconds 60`,
@@ -76,7 +76,7 @@ func TestState(t *testing.T) {
 			t.Errorf("unexpected %q", found)
 		}
 	}
-	state = metrics.State{}
+	state = metrics.Snapshot{}
 	metricstest.Want(t, m, "merchant_orders_database_up 0")
 	for _, name := range []string{"orders{", "schema_version", "oldest_unanswered", "webhooks{", "oldest_undelivered", "disk_", "job_"} {
 		if found := metricstest.Series(t, m, "merchant_orders_"+name); len(found) > 0 {
@@ -89,8 +89,8 @@ func TestState(t *testing.T) {
 func TestMetricNames(t *testing.T) {
 	t.Parallel()
 	m := metrics.New()
-	m.Watch(func() metrics.State {
-		return metrics.State{
+	m.Watch(func() metrics.Snapshot {
+		return metrics.Snapshot{
 			Disks: []metrics.Disk{{Folder: "files"}}, Survey: &metrics.Survey{Orders: map[string]int64{"registered": 1}},
 			Jobs: []metrics.Job{{Name: "purge", Interval: time.Hour, LastRun: time.Unix(1, 0)}},
 		}

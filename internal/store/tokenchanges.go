@@ -68,8 +68,8 @@ func (db *DB) tokensStatement(filter token.Filter, now time.Time) (string, []any
 	if filter.Operator || filter.MerchantID != 0 {
 		add(`merchant_id = ` + param(filter.MerchantID))
 	}
-	switch filter.State {
-	case token.AnyState:
+	switch filter.Validity {
+	case token.AnyValidity:
 	case token.Active:
 		add(validToken + param(now.Unix()) + `)`)
 	case token.Expired:

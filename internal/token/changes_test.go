@@ -175,14 +175,14 @@ func TestLabelProblem(t *testing.T) {
 	}
 }
 
-func TestParseState(t *testing.T) {
+func TestParseValidity(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]token.State{"": token.AnyState, "active": token.Active, "expired": token.Expired, "revoked": token.Revoked} {
-		if got, ok := token.ParseState(name); !ok || got != want {
+	for name, want := range map[string]token.Validity{"": token.AnyValidity, "active": token.Active, "expired": token.Expired, "revoked": token.Revoked} {
+		if got, ok := token.ParseValidity(name); !ok || got != want {
 			t.Errorf("%q: %v, %v", name, got, ok)
 		}
 	}
-	if _, ok := token.ParseState("valid"); ok {
+	if _, ok := token.ParseValidity("valid"); ok {
 		t.Error("valid is a state")
 	}
 }

@@ -16,35 +16,35 @@ const (
 	MaxPage = 1000
 )
 
-// State is whether a token can be used.
-type State uint8
+// Validity is whether a token can be used.
+type Validity uint8
 
-// The states.
+// The validities.
 const (
-	AnyState State = iota
+	AnyValidity Validity = iota
 	Active
 	Expired // and not revoked
 	Revoked
 )
 
-// StateNames are the names of the states, from Active on.
-var StateNames = []string{"active", "expired", "revoked"}
+// ValidityNames are the names of all but AnyValidity, from Active on.
+var ValidityNames = []string{"active", "expired", "revoked"}
 
-// ParseState returns the state with a name, AnyState for the empty name.
-func ParseState(name string) (state State, ok bool) {
-	for i, n := range StateNames {
+// ParseValidity returns the validity with a name, AnyValidity for the empty name.
+func ParseValidity(name string) (validity Validity, ok bool) {
+	for i, n := range ValidityNames {
 		if n == name {
-			return Active + State(i), true
+			return Active + Validity(i), true
 		}
 	}
-	return AnyState, name == ""
+	return AnyValidity, name == ""
 }
 
 // Filter selects tokens. The zero filter selects all.
 type Filter struct {
 	Operator   bool  // only those of operators
 	MerchantID int64 // only those of this merchant; 0: of all
-	State      State
+	Validity   Validity
 	Label      string      // only those whose label begins so; case-sensitive
 	Scopes     order.Scope // only those that have all of these
 	After      int64       // id of the last token of the page before; 0: none

@@ -43,24 +43,24 @@ func newOutgoing(encoder Encoder, key Key, event order.EventRecord) (outgoing, e
 	return outgoing{id: messageID(key, event), event: event.Seq, typeName: event.Type.String(), body: body}, err
 }
 
-// courier sends messages to endpoints.
-type courier struct {
+// attempter sends messages to endpoints.
+type attempter struct {
 	poster  Poster
 	now     func() time.Time
 	timeout time.Duration // of one request
 }
 
 // send sends a message to an endpoint.
-func (c courier) send(ctx context.Context, e Endpoint, m outgoing) (Delivery, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+func (a attempter) send(ctx context.Context, e Endpoint, m outgoing) (Delivery, error) {
+	ctx, cancel := context.WithTimeout(ctx, a.timeout)
 	defer cancel()
-	now := c.now
+	now := a.now
 	at := now().UTC()
 	signature, err := Sign(m.id, at, m.body, e.secrets(at)...)
 	if err != nil {
 		return Delivery{}, err
 	}
-	result := c.poster.Post(ctx, Message{ID: m.id, URL: e.URL, At: at, Signature: signature, Body: m.body})
+	result := a.poster.Post(ctx, Message{ID: m.id, URL: e.URL, At: at, Signature: signature, Body: m.body})
 	result.Took = now().Sub(at)
 	return Delivery{At: at.Truncate(time.Second), MessageID: m.id, Event: m.event, Type: m.typeName, Result: result}, nil
 }

@@ -59,15 +59,12 @@ type Sender struct {
 	mu        sync.Mutex
 	merchants map[int64]bool // with active endpoints, as of the last poll
 	changed   map[int64]bool // of them, those with changes since
-	pending   map[Key]*task  // queued or running
+	pending   map[Key]bool   // queued or running; true: its merchant has changed since
 	slow      map[Key]bool   // endpoints whose last delivery was slow or failed
 	lanes     [2]lane        // healthy and slow
 	inFlight  int            // requests
 	results   map[string]uint64
 }
-
-// task is an endpoint that is queued or being delivered to.
-type task struct{ again bool } // its merchant has changed since
 
 // lane is a queue of endpoints with a limit of its own.
 type lane struct {
@@ -85,7 +82,7 @@ func NewSender(options Options) *Sender {
 	}
 	return &Sender{
 		Options: options, kick: make(chan struct{}, 1),
-		changed: make(map[int64]bool), pending: make(map[Key]*task), slow: make(map[Key]bool),
+		changed: make(map[int64]bool), pending: make(map[Key]bool), slow: make(map[Key]bool),
 		results: noResults(),
 		lanes:   [2]lane{{limit: cmp.Or(options.Lanes[0], maxHealthy)}, {limit: cmp.Or(options.Lanes[1], maxSlow)}},
 	}
@@ -199,9 +196,9 @@ func (s *Sender) pollChanged(ctx context.Context) {
 	s.mu.Lock()
 	changed := s.changed
 	s.changed = make(map[int64]bool)
-	for key, t := range s.pending {
+	for key, again := range s.pending {
 		// It may have read the events already, and is not due while it has the lease.
-		t.again = t.again || changed[key.MerchantID]
+		s.pending[key] = again || changed[key.MerchantID]
 	}
 	s.mu.Unlock()
 	for id := range changed {
@@ -216,13 +213,13 @@ func (s *Sender) queueDue(ctx context.Context, merchantID int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, d := range due {
-		if s.pending[d.Key] != nil {
+		if _, pending := s.pending[d.Key]; pending {
 			continue
 		}
 		if d.Failing {
 			s.slow[d.Key] = true
 		}
-		s.pending[d.Key] = new(task)
+		s.pending[d.Key] = false
 		s.enqueue(d.Key)
 	}
 	return err
@@ -241,7 +238,7 @@ func (s *Sender) lane(key Key) *lane {
 	return &s.lanes[0]
 }
 
-// start starts the queued endpoints that the limits allow. Their turns begin nothing
+// start starts the queued endpoints that the limits allow. Their rounds begin nothing
 // after the end of ctx, and end with work.
 func (s *Sender) start(ctx, work context.Context, running *sync.WaitGroup) {
 	s.mu.Lock()
@@ -252,22 +249,22 @@ func (s *Sender) start(ctx, work context.Context, running *sync.WaitGroup) {
 			l.queue = l.queue[1:]
 			l.running++
 			running.Go(func() {
-				more := s.turn(ctx, work, key)
+				more := s.round(ctx, work, key)
 				s.ended(l, key, more)
 			})
 		}
 	}
 }
 
-// ended records the end of a turn. more says that the endpoint has more events.
+// ended records the end of a round. more says that the endpoint has more events.
 func (s *Sender) ended(l *lane, key Key, more bool) {
 	s.mu.Lock()
 	l.running--
-	if t := s.pending[key]; more {
+	if again := s.pending[key]; more {
 		s.enqueue(key) // behind the others
 	} else {
 		delete(s.pending, key)
-		if t.again {
+		if again {
 			s.changed[key.MerchantID] = true
 		}
 	}

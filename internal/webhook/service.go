@@ -14,7 +14,7 @@ import (
 type Service struct {
 	store        Store
 	encoder      Encoder
-	courier      courier
+	attempter    attempter
 	now          func() time.Time
 	allowPrivate bool
 	added        func(merchantID int64)
@@ -38,7 +38,7 @@ func NewService(o ServiceOptions) *Service {
 		o.Added = func(int64) {}
 	}
 	return &Service{
-		store: o.Store, encoder: o.Encoder, courier: courier{o.Poster, o.Now, attemptTimeout}, now: o.Now,
+		store: o.Store, encoder: o.Encoder, attempter: attempter{o.Poster, o.Now, attemptTimeout}, now: o.Now,
 		allowPrivate: o.AllowPrivate, added: o.Added,
 	}
 }

@@ -68,7 +68,7 @@ func (s *Service) sendLeased(ctx context.Context, lease Lease, options SendOptio
 	err := s.replay(begin, options)
 	var delivery Delivery
 	if err == nil {
-		delivery, err = s.courier.send(ctx, lease.Endpoint, m)
+		delivery, err = s.attempter.send(ctx, lease.Endpoint, m)
 	}
 	save, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()

@@ -53,7 +53,7 @@ func parseTokenFilter(r *http.Request) (token.Filter, error) {
 	if filter.Operator && filter.MerchantID != 0 {
 		query.Refuse("operator", "must not be given together with merchantId")
 	}
-	filter.State, _ = token.ParseState(query.OneOf("state", token.StateNames...))
+	filter.Validity, _ = token.ParseValidity(query.OneOf("state", token.ValidityNames...))
 	filter.Label = query.Text("label")
 	query.Refuse("label", token.LabelProblem(filter.Label))
 	all := order.MerchantScopes | order.OperatorScopes

@@ -53,7 +53,7 @@ func parseTokenFilter(r *web.Request) (token.Filter, error) {
 	filter := token.Filter{
 		MerchantID: r.MerchantID, After: query.Int("after", 0, 0, web.MaxInt), Limit: query.Limit(defaultTokens, token.MaxPage),
 	}
-	filter.State, _ = token.ParseState(query.OneOf("state", token.StateNames...))
+	filter.Validity, _ = token.ParseValidity(query.OneOf("state", token.ValidityNames...))
 	return filter, query.Err()
 }
 

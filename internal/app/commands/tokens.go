@@ -104,8 +104,8 @@ func (c *tokenList) check() error {
 		c.filter.MerchantID, merchant = positive(c.Merchant)
 	}
 	var ok bool
-	if c.filter.State, ok = token.ParseState(c.State); !ok {
-		state = "must be one of " + strings.Join(token.StateNames, ", ")
+	if c.filter.Validity, ok = token.ParseValidity(c.State); !ok {
+		state = "must be one of " + strings.Join(token.ValidityNames, ", ")
 	}
 	if c.Scope != "" {
 		var err error

@@ -23,10 +23,10 @@ const (
 	// burstSeconds is the window of the token limit: an idle token may send the
 	// requests of this many seconds at once.
 	burstSeconds = 2
-	// maxDelay is how long a request waits for its turn before it is refused.
+	// maxDelay is how long a request waits at most; one that must wait longer is refused.
 	maxDelay = time.Second
 	// maxRequests and maxUploads bound the requests of a token that are handled or
-	// wait for their turn at the same time, and the uploads among them. Requests that
+	// delayed at the same time, and the uploads among them. Requests that
 	// wait for events leave: order.MaxWaiters bounds them.
 	maxRequests = 32
 	maxUploads  = 8
@@ -167,8 +167,8 @@ type client struct {
 }
 
 // Enter counts a request of a token, which may be an upload, until leave is
-// called. If the token is over its rate, Enter waits for the request's turn. It
-// returns an *Error if that is too far away or too many requests of the token are in
+// called. If the token is over its rate, Enter waits until the rate allows the request.
+// It returns an *Error if that takes too long or too many requests of the token are in
 // flight, and the error of ctx if that ends. It sets the headers of the response if
 // few requests are left.
 func (l *Limiter) Enter(ctx context.Context, h http.Header, token Token, upload bool) (leave func(), err error) {
@@ -182,10 +182,10 @@ func (l *Limiter) Enter(ctx context.Context, h http.Header, token Token, upload 
 	}
 	leave = func() { c.leave(upload) }
 	if delay > 0 {
-		turn := time.NewTimer(delay)
-		defer turn.Stop()
+		timer := time.NewTimer(delay)
+		defer timer.Stop()
 		select {
-		case <-turn.C:
+		case <-timer.C:
 		case <-ctx.Done():
 			leave()
 			return nil, ctx.Err()
@@ -211,9 +211,9 @@ func (l *Limiter) enter(c *client, limit order.RateLimit, now time.Time, upload 
 		l.refused[InFlight].Add(1)
 		return nil, 0, 0, &Error{Limit: InFlight}
 	}
-	turn := c.bucket.ReserveN(now, 1)
-	if delay = turn.DelayFrom(now); delay > maxDelay {
-		turn.CancelAt(now)
+	reservation := c.bucket.ReserveN(now, 1)
+	if delay = reservation.DelayFrom(now); delay > maxDelay {
+		reservation.CancelAt(now)
 		l.refused[Rate].Add(1)
 		return nil, 0, 0, p.exceeded
 	}

@@ -78,7 +78,7 @@ func TestAddressBucketsAreBounded(t *testing.T) {
 }
 
 // TestDelay has requests of a token at once: those of the burst pass, those of the
-// next second wait for their turn, and the others are refused and use up nothing.
+// next second are delayed, and the others are refused and use up nothing.
 func TestDelay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -100,12 +100,12 @@ func TestDelay(t *testing.T) {
 			})
 		}
 		all.Wait()
-		const turn = time.Second / 5
-		want := map[time.Duration]int{0: 10, turn: 1, 2 * turn: 1, 3 * turn: 1, 4 * turn: 1, 5 * turn: 1}
+		const delay = time.Second / 5
+		want := map[time.Duration]int{0: 10, delay: 1, 2 * delay: 1, 3 * delay: 1, 4 * delay: 1, 5 * delay: 1}
 		if !maps.Equal(passed, want) || refused != maxRequests-15 {
 			t.Errorf("passed after %v, %d refused; want %v", passed, refused, want)
 		}
-		if err := enter(t, l, 7); err != nil || time.Since(start) != 6*turn {
+		if err := enter(t, l, 7); err != nil || time.Since(start) != 6*delay {
 			t.Errorf("the next one passed after %s, error %v", time.Since(start), err)
 		}
 	})
@@ -213,7 +213,7 @@ func BenchmarkEnterNearLimit(b *testing.B) {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	l := New(1, func() time.Time { return noon })
-	for range 5 { // two at once, and one that waits for its turn a second
+	for range 5 { // two at once, and one that is delayed by a second
 		_ = l.tokens.get(7).bucket.AllowN(noon, 1)
 	}
 	l.tokens.get(7).bucket.ReserveN(noon, 1)

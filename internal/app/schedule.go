@@ -43,9 +43,9 @@ func (b *Backend) mergeWords(ctx context.Context) error {
 	}
 }
 
-// startJanitor starts the background jobs. The returned function stops them and waits
+// startJobs starts the background jobs. The returned function stops them and waits
 // until they have ended, with the requests of webhooks in flight.
-func (s *server) startJanitor() (stop func()) {
+func (s *server) startJobs() (stop func()) {
 	group := s.jobs.newGroup()
 	group.running.Go(func() { s.checkFile(group.ctx) })
 	group.running.Go(func() { s.Tokens.RecordUses(group.ctx, usageInterval, s.log) })

@@ -7,8 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// State is the state of the parts of the service at one moment, for the metrics.
-type State struct {
+// Snapshot is the state of the parts of the service at one moment, for the metrics.
+type Snapshot struct {
 	Version           string // of the program
 	Database, Storage bool   // whether they can be used
 	Disks             []Disk
@@ -69,7 +69,7 @@ type ConnectionPool struct {
 	Waits            uint64 // how often a statement has waited for a connection
 }
 
-// descriptions are the metrics of a State, by their names without prefix.
+// descriptions are the metrics of a Snapshot, by their names without prefix.
 var descriptions = make(map[string]*prometheus.Desc)
 
 // describe adds a metric to descriptions.
@@ -115,22 +115,22 @@ var (
 
 // Watch adds the metrics of the state of the service. read is called by each scrape
 // and must not wait for requests. Watch is called at most once.
-func (m *Metrics) Watch(read func() State) {
-	m.registry.MustRegister(stateCollector{read})
+func (m *Metrics) Watch(read func() Snapshot) {
+	m.registry.MustRegister(snapshotCollector{read})
 }
 
-// stateCollector is the prometheus.Collector of a State.
-type stateCollector struct{ read func() State }
+// snapshotCollector is the prometheus.Collector of a Snapshot.
+type snapshotCollector struct{ read func() Snapshot }
 
 // Describe implements prometheus.Collector.
-func (stateCollector) Describe(ch chan<- *prometheus.Desc) {
+func (snapshotCollector) Describe(ch chan<- *prometheus.Desc) {
 	for _, desc := range descriptions {
 		ch <- desc
 	}
 }
 
 // Collect implements prometheus.Collector.
-func (c stateCollector) Collect(ch chan<- prometheus.Metric) {
+func (c snapshotCollector) Collect(ch chan<- prometheus.Metric) {
 	s, to := c.read(), metricSender(ch)
 	to.gauge(descBuild, 1, s.Version, runtime.Version())
 	to.gauge(descDatabaseUp, oneIf(s.Database))

@@ -1,0 +1,161 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+const (
+	// roundEvents is how many events an endpoint gets in a round at most: then others follow.
+	roundEvents = 100
+	// freshLease is how old a lease may be when a request begins; an older one is
+	// extended first.
+	freshLease = time.Second
+	// saveTimeout bounds the wait for the database to save the end of a request.
+	saveTimeout = 10 * time.Second
+)
+
+// round delivers events to an endpoint: until it has all, has had roundEvents, or has
+// failed. more says that it is to have another round. After the end of ctx it begins
+// nothing.
+func (s *Sender) round(ctx, work context.Context, key Key) (more bool) {
+	if ctx.Err() != nil {
+		return false
+	}
+	now := s.Now()
+	lease, err := s.Store.LeaseWebhook(ctx, key, now, now.Add(s.Lease))
+	if errors.Is(err, ErrNotDue) || errors.Is(err, ErrNotFound) {
+		return false
+	}
+	if err != nil {
+		s.warn(ctx, "cannot lease a webhook", err, "webhook", key.ID)
+		return false
+	}
+	r := round{Sender: s, stop: ctx, work: work, lease: lease, until: now.Add(s.Lease)}
+	more, err = r.deliver()
+	if err != nil && !errors.Is(err, ErrLeaseLost) {
+		s.warn(ctx, "cannot deliver to a webhook", err, "webhook", key.ID)
+	}
+	if !r.released {
+		// A request changed the endpoint meanwhile, or the service failed.
+		save, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
+		defer cancel()
+		if err := s.Store.ReleaseWebhook(save, r.lease); err != nil {
+			s.warn(ctx, "cannot release a webhook", err, "webhook", key.ID)
+		}
+	}
+	return more || errors.Is(err, ErrLeaseLost) && ctx.Err() == nil
+}
+
+// round is the delivery to one endpoint under one lease.
+type round struct {
+	*Sender
+	stop, work context.Context
+	lease      Lease
+	until      time.Time // end of the lease
+	released   bool
+}
+
+// deliver reads events and delivers them.
+func (r *round) deliver() (more bool, err error) {
+	feed, err := r.Store.Events(r.work, r.lease.MerchantID, r.lease.Acknowledged, roundEvents)
+	if err != nil {
+		return false, err
+	}
+	if newest := feed.Version.Event; r.lease.Acknowledged > newest {
+		// Not reached while cursor and events are in one database; never skip ahead.
+		p := r.lease.progress()
+		p.Acknowledged = newest
+		return false, r.save(p, nil)
+	}
+	for i, event := range feed.Events {
+		if !r.lease.Types.Has(event.Type) {
+			continue
+		}
+		last := i == len(feed.Events)-1 && event.Seq == feed.Version.Event
+		ok, err := r.deliverEvent(feed.Events[:i], event, last)
+		if err != nil || !ok {
+			return false, err
+		}
+	}
+	n := len(feed.Events)
+	if n > 0 && feed.Events[n-1].Seq > r.lease.Acknowledged {
+		p := r.lease.progress() // the last events are of types that it does not want
+		p.Acknowledged = feed.Events[n-1].Seq
+		err = r.save(p, nil)
+	}
+	return n > 0 && feed.Events[n-1].Seq < feed.Version.Event, err
+}
+
+// deliverEvent delivers an event. The events before it are acknowledged or skipped. It
+// reports whether the next one may follow. last says that none follows.
+func (r *round) deliverEvent(before []order.EventRecord, event order.EventRecord, last bool) (bool, error) {
+	if r.stop.Err() != nil {
+		return false, nil
+	}
+	if r.until.Sub(r.Now()) < r.Lease-freshLease {
+		p := r.lease.progress()
+		if n := len(before); n > 0 {
+			p.Acknowledged = before[n-1].Seq
+		}
+		if err := r.extend(p, nil); err != nil {
+			return false, err
+		}
+	}
+	m, err := newOutgoing(r.Encoder, r.lease.Key, event)
+	if err != nil {
+		return false, err
+	}
+	r.count(1)
+	delivery, err := attempter{r.Poster, r.Now, r.Attempt}.send(r.work, r.lease.Endpoint, m)
+	r.count(-1)
+	if err != nil || r.work.Err() != nil {
+		return false, err // canceled at the end of Run: nothing is known, and nothing counts
+	}
+	r.record(r.lease.Key, delivery.Result)
+	p := r.lease.after(event.Seq, delivery.Result, r.Now().UTC().Truncate(time.Second), r.Wait)
+	if p.State == Failed {
+		r.Log.Warn("webhook disabled", "merchant", r.lease.MerchantID, "webhook", r.lease.ID, "reason", p.Reason)
+	}
+	if delivery.Error != "" || last || r.stop.Err() != nil {
+		err := r.save(p, &delivery)
+		if err == nil && p.State == Failed {
+			r.Changed(r.lease.MerchantID) // its other endpoints get the event of the failure
+		}
+		return false, err
+	}
+	return true, r.extend(p, &delivery)
+}
+
+// save saves progress and ends the lease.
+func (r *round) save(p Progress, delivery *Delivery) error {
+	// Also after the end of Run: what was delivered is not to be delivered again.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.work), saveTimeout)
+	defer cancel()
+	err := r.Store.SaveProgress(ctx, r.lease, p, delivery)
+	if err == nil {
+		r.lease.Endpoint = r.lease.apply(p)
+		r.released = p.LeaseUntil.IsZero()
+	}
+	return err
+}
+
+// extend saves progress and extends the lease.
+func (r *round) extend(p Progress, delivery *Delivery) error {
+	until := r.Now().Add(r.Lease)
+	p.LeaseUntil = until
+	err := r.save(p, delivery)
+	if err == nil {
+		r.until = until
+	}
+	return err
+}
+
+func (r *round) count(change int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.inFlight += change
+}
