@@ -22,7 +22,7 @@ var errorKinds = []struct {
 	{"client_closed", context.Canceled},
 	{"panic", errPanic},
 	{"aborted", errAborted},
-	{"crowded", ErrOverloaded},
+	{"overloaded", ErrOverloaded},
 	{"upload", order.ErrUploadFailed},
 	{"damaged_file", order.ErrInvoiceDamaged},
 	{"storage", ErrStorage},

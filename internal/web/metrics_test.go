@@ -78,7 +78,7 @@ func TestErrorKinds(t *testing.T) {
 	for _, kind := range []string{"unavailable", "damaged_file", "upload", "internal", "panic", "aborted"} {
 		metricstest.Want(t, server.metrics, `merchant_orders_errors_total{kind="`+kind+`"} 1`)
 	}
-	for _, kind := range []string{"client_closed", "crowded", "storage", "timeout"} {
+	for _, kind := range []string{"client_closed", "overloaded", "storage", "timeout"} {
 		metricstest.Want(t, server.metrics, `merchant_orders_errors_total{kind="`+kind+`"} 0`)
 	}
 }
