@@ -63,9 +63,7 @@ func TestTokens(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	expired, _, err := s.Tokens.Create(t.Context(), apitest.MerchantID, order.DefaultScopes, time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	s.At(2 * time.Second)
 	revoked := s.NewToken(apitest.MerchantID, order.DefaultScopes)
 	if _, err := s.Tokens.Revoke(t.Context(), revoked); err != nil {
@@ -107,9 +105,7 @@ func TestBasic(t *testing.T) {
 		return s.Send("", "GET", "/api/orders/101", "", "Authorization", "Basic "+pair)
 	}
 	for _, user := range []string{"", "shop@example.com"} {
-		if got := basic(user, s.merchant); got.Status != http.StatusOK {
-			t.Errorf("user %q: %d %s", user, got.Status, got.Body)
-		}
+		basic(user, s.merchant).WantStatus(t, http.StatusOK)
 	}
 	basic(s.merchant, "x").Want(s.T, "the token as user", http.StatusUnauthorized, v1Unauthorized)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // auditEntryOf is an entry of a response.
@@ -58,9 +59,7 @@ func TestAudit(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.expect("PATCH", "/v2/orders/R-1/accept", "", 200, `{"success":true}`)
-	if got := s.Send(s.merchant, "POST", "/v2/orders/R-1/invoices", uploadBody("secret-name.pdf", "content")); got.Status != http.StatusOK {
-		t.Fatalf("%d %s", got.Status, got.Body)
-	}
+	s.Send(s.merchant, "POST", "/v2/orders/R-1/invoices", uploadBody("secret-name.pdf", "content")).WantStatus(t, http.StatusOK)
 	s.At(90_000 * time.Second) // the next day
 	s.Send(s.operator, "POST", "/operator/merchants/355/orders/R-1/state", `{"state":"ready-for-shipment"}`, "X-Request-Id", "request-7")
 	s.Send(s.operator, "POST", "/operator/merchants/355/orders/R-1/state", `{"state":"completed"}`) // refused: no entry
@@ -130,12 +129,8 @@ func TestAuditBadInput(t *testing.T) {
 	}
 	s.asOperator("GET", "/audit?from=2026-11-21&to=2026-11-20", "", 400, coded("invalid_params", "from is after to"))
 	unscoped, _, err := s.Tokens.CreateOperator(t.Context(), order.OperatorScopes&^order.ScopeAudit, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	for _, text := range []string{unscoped, s.merchant} {
-		if got := s.Send(text, "GET", "/operator/audit", ""); got.Status != http.StatusForbidden {
-			t.Errorf("without the scope: %d %s", got.Status, got.Body)
-		}
+		s.Send(text, "GET", "/operator/audit", "").WantStatus(t, http.StatusForbidden)
 	}
 }

@@ -69,9 +69,7 @@ func (u *unread) Write(body []byte) (int, error) { return len(body), nil }
 func (s benchService) get(b *testing.B, path, has string, want int) string {
 	b.Helper()
 	r, err := http.NewRequestWithContext(b.Context(), http.MethodGet, path, http.NoBody)
-	if err != nil {
-		b.Fatal(err)
-	}
+	testenv.NoError(b, err)
 	r.Header.Set("Authorization", "Bearer "+s.token)
 	if has != "" {
 		r.Header.Set("If-None-Match", has)
@@ -91,9 +89,7 @@ func (s benchService) ask(b *testing.B, method string, path func(n int) string) 
 	n := 0
 	for b.Loop() {
 		r, err := http.NewRequestWithContext(b.Context(), method, path(n), http.NoBody)
-		if err != nil {
-			b.Fatal(err)
-		}
+		testenv.NoError(b, err)
 		r.Header.Set("Authorization", "Bearer "+s.token)
 		clear(w.header)
 		w.status = http.StatusOK

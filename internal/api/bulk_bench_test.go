@@ -26,15 +26,11 @@ func BenchmarkBulkImport(b *testing.B) {
 		b.StopTimer()
 		url, operatorToken := startIntake(b)
 		r, err := http.NewRequestWithContext(b.Context(), http.MethodPost, url+"/operator/orders/import", bytes.NewReader(body.Bytes()))
-		if err != nil {
-			b.Fatal(err)
-		}
+		testenv.NoError(b, err)
 		r.Header.Set("Authorization", "Bearer "+operatorToken)
 		b.StartTimer()
 		response, err := http.DefaultClient.Do(r)
-		if err != nil {
-			b.Fatal(err)
-		}
+		testenv.NoError(b, err)
 		results, err := io.ReadAll(response.Body)
 		_ = response.Body.Close()
 		if err != nil || bytes.Count(results, []byte(`"status":"created"`)) != orders {

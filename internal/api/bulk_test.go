@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // bulk sends lines of the operator and compares the lines of the response.
@@ -54,9 +55,7 @@ func TestBulkImport(t *testing.T) {
 	var compressed bytes.Buffer
 	w := gzip.NewWriter(&compressed)
 	_, _ = io.WriteString(w, line("B-3", 7004, ""))
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, w.Close())
 	s.bulk("/orders/import", compressed.String(), []string{"Content-Encoding", "gzip"},
 		`{"line":1,"reference":"B-3","status":"created","orderId":7004}`, importSummary(1, 0, 0, 0, 1))
 	cut := s.Send(s.operator, "POST", "/operator/orders/import", compressed.String()[:compressed.Len()-9], "Content-Encoding", "gzip")
@@ -172,9 +171,7 @@ func TestBulkKeys(t *testing.T) {
 		changeSummary(2, 0, 0, 0, 0, 2))
 
 	// What succeeded is not made again, and has its first result. What was refused is.
-	if a := s.Send(s.operator, "POST", "/operator/orders", document("N-1", 7200, "")); a.Status != 201 {
-		t.Fatalf("%d %s", a.Status, a.Body)
-	}
+	s.Send(s.operator, "POST", "/operator/orders", document("N-1", 7200, "")).WantStatus(t, 201)
 	for i := range effective {
 		effective[i] = strings.TrimSuffix(effective[i], "}") + `,"replayed":true}`
 	}
@@ -209,17 +206,13 @@ func TestBulkContinue(t *testing.T) {
 	continued := false
 	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{Got100Continue: func() { continued = true }})
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/operator/orders/import", strings.NewReader(line("C-1", 7100, "")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	r.Header.Set("Authorization", "Bearer "+s.operator)
 	r.Header.Set("Expect", "100-continue")
 	transport := &http.Transport{ExpectContinueTimeout: time.Minute}
 	defer transport.CloseIdleConnections()
 	response, err := transport.RoundTrip(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	defer func() { _ = response.Body.Close() }()
 	if body, err := io.ReadAll(response.Body); err != nil || !continued || !strings.Contains(string(body), `"created"`) {
 		t.Errorf("continued %v, body %s, error %v", continued, body, err)

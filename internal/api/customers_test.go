@@ -48,9 +48,7 @@ func (s *service) personalTexts() []string {
 		all = append(all, content...)
 		return err
 	})
-	if err != nil {
-		s.T.Fatal(err)
-	}
+	testenv.NoError(s.T, err)
 	var found []string
 	for _, text := range personal {
 		if bytes.Contains(bytes.ToLower(all), []byte(strings.ToLower(text))) {
@@ -64,9 +62,7 @@ func (s *service) personalTexts() []string {
 func databaseTexts(t testing.TB, path string) string {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	defer func() { _ = db.Close() }()
 	var all strings.Builder
 	each := func(text string, scan func(values []any)) {
@@ -76,22 +72,16 @@ func databaseTexts(t testing.TB, path string) string {
 		}
 		defer func() { _ = rows.Close() }()
 		columns, err := rows.Columns()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		for rows.Next() {
 			values, dest := make([]any, len(columns)), make([]any, len(columns))
 			for i := range values {
 				dest[i] = &values[i]
 			}
-			if err := rows.Scan(dest...); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, rows.Scan(dest...))
 			scan(values)
 		}
-		if err := rows.Err(); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, rows.Err())
 	}
 	var tables []string
 	each(`SELECT name FROM sqlite_master WHERE type = 'table'`, func(values []any) { tables = append(tables, values[0].(string)) })
@@ -115,23 +105,15 @@ func (s *service) deliverAbout(reference, response string) {
 	s.T.Helper()
 	ctx := s.T.Context()
 	events, err := s.Orders.OrderEvents(ctx, apitest.MerchantID, order.ByReference(reference), order.FeedQuery{Limit: 1})
-	if err != nil {
-		s.T.Fatal(err)
-	}
+	testenv.NoError(s.T, err)
 	hooks := s.Webhooks
 	added, err := hooks.Add(ctx, order.ActorMerchant, webhook.Addition{MerchantID: apitest.MerchantID, URL: "https://hooks.example.com"}, webhook.ChangeOptions{})
-	if err != nil {
-		s.T.Fatal(err)
-	}
+	testenv.NoError(s.T, err)
 	lease, err := s.DB.BorrowWebhook(ctx, added.Key, apptest.StartOfTime, apptest.StartOfTime.Add(time.Minute))
-	if err != nil {
-		s.T.Fatal(err)
-	}
+	testenv.NoError(s.T, err)
 	delivery := webhook.Delivery{At: apptest.StartOfTime, Event: events[0].Seq, Type: "order.created", Result: webhook.Result{Status: 200, Response: response}}
 	err = s.DB.SaveProgress(ctx, lease, webhook.Progress{State: webhook.Active, Acknowledged: lease.Acknowledged}, &delivery)
-	if err != nil {
-		s.T.Fatal(err)
-	}
+	testenv.NoError(s.T, err)
 }
 
 // TestErase erases a customer and one order, and looks for the personal data in all
@@ -140,9 +122,7 @@ func TestErase(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	for i, email := range []string{"zoe@secret.example", "ZOE@Secret.example", "other@example.com"} {
-		if got := s.Send(s.operator, "POST", "/operator/orders", personalOrder(fmt.Sprintf("P-%d", i), email)); got.Status != http.StatusCreated {
-			t.Fatalf("%d %s", got.Status, got.Body)
-		}
+		s.Send(s.operator, "POST", "/operator/orders", personalOrder(fmt.Sprintf("P-%d", i), email)).WantStatus(t, http.StatusCreated)
 	}
 	upload := s.withKey("k1", "POST", "/v2/orders/P-0/invoices", uploadBody("Zoe-Secret.pdf", "Hidden-Street"))
 	move := func() testenv.Response {
@@ -206,9 +186,7 @@ func TestCustomersBadInput(t *testing.T) {
 	s := start(t)
 	values := []string{"null", "5", "-1", "1.5", `""`, `"x"`, `"a\u0000@b"`, `"@"`, "[]", "{}", "[true]", `"` + strings.Repeat("a", 1000) + `@b"`}
 	unscoped, _, err := s.Tokens.CreateOperator(t.Context(), order.OperatorScopes&^order.ScopeCustomerData, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	valid := map[string]string{"email": `"a@example.com"`, "merchantId": "355", "orderReference": `"R-1"`, "files": "true"}
 	for _, path := range []string{"/customers/erase", "/customers/export"} {
 		for _, fields := range [][]string{{"email", "files"}, {"merchantId", "orderReference", "files"}, {"email", "other"}} {
@@ -240,9 +218,7 @@ func TestCustomersBadInput(t *testing.T) {
 			s.asOperator("POST", path, body, 400, coded("invalid_payload", "Invalid payload."))
 		}
 		for _, text := range []string{unscoped, s.merchant} {
-			if got := s.Send(text, "POST", "/operator"+path, `{"email":"a@example.com"}`); got.Status != http.StatusForbidden {
-				t.Errorf("%s without the scope: %d %s", path, got.Status, got.Body)
-			}
+			s.Send(text, "POST", "/operator"+path, `{"email":"a@example.com"}`).WantStatus(t, http.StatusForbidden)
 		}
 	}
 	s.asOperator("POST", "/customers/erase", `{"email":"a@example.com","merchantId":355,"orderReference":"R-1"}`, 400,
@@ -256,22 +232,16 @@ func TestRetention(t *testing.T) {
 	s := start(t)
 	old := strings.Replace(personalOrder("P-0", "zoe@secret.example"), "2026-11-20T", "2015-11-20T", 1)
 	for _, text := range []string{old, personalOrder("P-1", "a@example.com")} {
-		if got := s.Send(s.operator, "POST", "/operator/orders", text); got.Status != http.StatusCreated {
-			t.Fatalf("%d %s", got.Status, got.Body)
-		}
+		s.Send(s.operator, "POST", "/operator/orders", text).WantStatus(t, http.StatusCreated)
 	}
-	if got := s.Send(s.merchant, "POST", "/v2/orders/P-0/invoices", uploadBody("a.pdf", "content")); got.Status != http.StatusOK {
-		t.Fatalf("%d %s", got.Status, got.Body)
-	}
+	s.Send(s.merchant, "POST", "/v2/orders/P-0/invoices", uploadBody("a.pdf", "content")).WantStatus(t, http.StatusOK)
 	for _, want := range []int{1, 0} {
 		if n, err := s.Orders.DeleteOldOrders(t.Context(), apptest.StartOfTime.AddDate(-10, 0, 0)); n != want || err != nil {
 			t.Errorf("%d orders deleted, want %d; error %v", n, want, err)
 		}
 	}
 	s.expect("GET", "/v2/orders/P-0", "", 404, v2NotFound("P-0"))
-	if got := s.Send(s.merchant, "GET", "/v2/orders/P-1", ""); got.Status != http.StatusOK {
-		t.Errorf("a younger order: %d %s", got.Status, got.Body)
-	}
+	s.Send(s.merchant, "GET", "/v2/orders/P-1", "").WantStatus(t, http.StatusOK)
 	if found, err := filepath.Glob(filepath.Join(s.Folder, "invoices", "P-0", "*")); len(found) > 0 || err != nil {
 		t.Errorf("stored files %q, %v", found, err)
 	}
@@ -280,7 +250,5 @@ func TestRetention(t *testing.T) {
 		!strings.Contains(feed.Body, `"type":"order.deleted","orderReference":"P-0"`) {
 		t.Errorf("feed: %d %s", feed.Status, feed.Body)
 	}
-	if got := s.Send(s.operator, "POST", "/operator/orders", old); got.Status != http.StatusConflict {
-		t.Errorf("imported again: %d %s", got.Status, got.Body)
-	}
+	s.Send(s.operator, "POST", "/operator/orders", old).WantStatus(t, http.StatusConflict)
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 	"merchantorders/openapi/openapitest"
 )
 
@@ -32,9 +33,7 @@ var (
 func TestHostileRequests(t *testing.T) {
 	t.Parallel()
 	examples, err := openapitest.Published().Examples()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	h := hostile{service: startExamples(t, ""), T: t}
 	sent := make(map[string]bool)
 	for _, e := range examples {
@@ -109,9 +108,7 @@ func (h *hostile) paths(e openapitest.Example) {
 func (h *hostile) queries(e openapitest.Example) {
 	path, query, _ := strings.Cut(e.Path, "?")
 	given, err := url.ParseQuery(query)
-	if err != nil {
-		h.Fatal(err)
-	}
+	testenv.NoError(h.T, err)
 	for _, name := range e.Query {
 		changed := maps.Clone(given)
 		for _, value := range hostileValues {
@@ -144,9 +141,7 @@ func (h *hostile) bodies(e openapitest.Example) {
 			changed := maps.Clone(fields)
 			delete(changed, name)
 			rest, err := json.Marshal(changed)
-			if err != nil {
-				h.Fatal(err)
-			}
+			testenv.NoError(h.T, err)
 			separator := ","
 			if len(changed) == 0 {
 				separator = ""

@@ -76,12 +76,8 @@ func TestHundredFiles(t *testing.T) {
 	paths := []string{invoicePaths["v1"], invoicePaths["v2"]}
 	for i := range 100 {
 		name := []string{"a.pdf", fmt.Sprintf("%d.pdf", i)}[i%2]
-		if got := s.Send(s.merchant, "POST", paths[i/2%2], uploadBody(name, "x")); got.Status != http.StatusOK {
-			t.Fatalf("file %d: %d %s", i+1, got.Status, got.Body)
-		}
-		if got := s.Send(s.merchant, "DELETE", fmt.Sprintf("%s/%d", paths[i/2%2], i+1), ""); got.Status != http.StatusOK {
-			t.Fatalf("delete file %d: %d %s", i+1, got.Status, got.Body)
-		}
+		s.Send(s.merchant, "POST", paths[i/2%2], uploadBody(name, "x")).WantStatus(t, http.StatusOK)
+		s.Send(s.merchant, "DELETE", fmt.Sprintf("%s/%d", paths[i/2%2], i+1), "").WantStatus(t, http.StatusOK)
 	}
 	for _, path := range paths {
 		s.expect("POST", path, uploadBody("b.pdf", "x"), 400, `{"message":"You cannot upload more than 3 files."}`)
@@ -125,9 +121,7 @@ func TestUploadRefusals(t *testing.T) {
 			s.expect("POST", path, uploadBody("a.pdf", bigContent[1:]), 200,
 				`{"message":"success","invoice":`+entry(1, "R-1", "a.pdf", "2026-11-20T10:00:00Z")+`}`)
 			for _, name := range []string{"b.png", "c.jpg"} {
-				if got := s.Send(s.merchant, "POST", path, uploadBody(name, "x")); got.Status != http.StatusOK {
-					t.Fatalf("%s: %d %s", name, got.Status, got.Body)
-				}
+				s.Send(s.merchant, "POST", path, uploadBody(name, "x")).WantStatus(t, http.StatusOK)
 			}
 			s.expect("POST", path, uploadBody("a.pdf", bigContent), 400, tooBig)
 			s.expect("POST", path, uploadBody("a.exe", "x"), 400, fileType)

@@ -38,13 +38,9 @@ func TestLoginLinks(t *testing.T) {
 		}
 	}
 	others, _, err := s.Tokens.CreateOperator(t.Context(), order.OperatorScopes&^order.ScopeTokens, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	for _, text := range []string{others, s.NewToken(apitest.MerchantID, order.MerchantScopes)} {
-		if got := s.Send(text, http.MethodPost, path, `{}`); got.Status != http.StatusForbidden {
-			t.Errorf("without the scope: %d %s", got.Status, got.Body)
-		}
+		s.Send(text, http.MethodPost, path, `{}`).WantStatus(t, http.StatusForbidden)
 	}
 	make := func() testenv.Response {
 		return s.Send(s.operator, http.MethodPost, path, `{}`, "Idempotency-Key", "link")

@@ -119,14 +119,10 @@ func TestSuspend(t *testing.T) {
 			t.Errorf("%s of another merchant: %d", endpoint.path, got.Status)
 		}
 	}
-	if got := s.Send(s.operator, "POST", "/operator/orders", document("N-1", 5000, "")); got.Status != http.StatusCreated {
-		t.Errorf("import: %d %s", got.Status, got.Body)
-	}
+	s.Send(s.operator, "POST", "/operator/orders", document("N-1", 5000, "")).WantStatus(t, http.StatusCreated)
 	for range 2 {
 		s.asOperator("POST", "/merchants/355/resume", "", 200, merchantBody(355, apitest.MerchantName, "null", "null"))
-		if got := s.Send(s.merchant, "GET", "/v2/orders/N-1", ""); got.Status != http.StatusOK {
-			t.Errorf("resumed: %d %s", got.Status, got.Body)
-		}
+		s.Send(s.merchant, "GET", "/v2/orders/N-1", "").WantStatus(t, http.StatusOK)
 	}
 }
 

@@ -165,9 +165,7 @@ func TestOperatorTokens(t *testing.T) {
 		made.ExpiresAt == nil || *made.ExpiresAt != "2027-02-18T10:00:00Z" {
 		t.Errorf("made %+v", made)
 	}
-	if got := s.Send(text, "GET", "/v2/orders/R-1", ""); got.Status != http.StatusOK {
-		t.Errorf("the token made is not good: %d", got.Status)
-	}
+	s.Send(text, "GET", "/v2/orders/R-1", "").WantStatus(t, http.StatusOK)
 	s.Send(text, "PATCH", "/v2/orders/R-1/accept", "").Want(s.T, "not its scope", 403, v2Forbidden)
 
 	_, all := create(`{"merchantId":355}`)
@@ -178,9 +176,7 @@ func TestOperatorTokens(t *testing.T) {
 	if !strings.HasPrefix(second, token.OperatorPrefix) || operators.MerchantID != nil || len(operators.Scopes) != len(order.OperatorScopes.Names()) {
 		t.Errorf("made %+v", operators)
 	}
-	if got := s.Send(second, "GET", "/operator/merchants", ""); got.Status != http.StatusOK {
-		t.Errorf("the operator's token made is not good: %d", got.Status)
-	}
+	s.Send(second, "GET", "/operator/merchants", "").WantStatus(t, http.StatusOK)
 
 	s.asOperator("DELETE", fmt.Sprintf("/tokens/%d", made.ID), "", 200, `{"success":true}`)
 	s.asOperator("DELETE", fmt.Sprintf("/tokens/%d", made.ID), "", 200, `{"success":true}`)

@@ -13,6 +13,7 @@ import (
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/config"
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 const success1, success2 = `{"message":"success"}`, `{"success":true}`
@@ -80,9 +81,7 @@ func TestListOrders(t *testing.T) {
 				Reference string `json:"order_reference"`
 			}
 		}
-		if err := json.Unmarshal([]byte(s.Send(s.merchant, "GET", path, "").Body), &list); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, json.Unmarshal([]byte(s.Send(s.merchant, "GET", path, "").Body), &list))
 		for _, o := range list.Orders {
 			ids = append(ids, o.ID+o.Reference)
 		}

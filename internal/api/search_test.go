@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // search reads all pages of a search and returns the references.
@@ -46,9 +47,7 @@ func (s *service) importShoppers() {
 			"customer":{"firstName":%q,"lastName":%q,"email":%q,"phone":%q},"shippingAddress":{"city":"Athens","countryCode":"GR"},
 			"lineItems":[{"id":1,"productName":"Tea","unitPrice":100,"quantity":1}]}`,
 			[]int{355, otherMerchant}[i%2], i, 10+i, i, shopper[0], shopper[1], shopper[2], shopper[3])
-		if got := s.Send(s.operator, "POST", "/operator/orders", document); got.Status != http.StatusCreated {
-			s.T.Fatalf("%d %s", got.Status, got.Body)
-		}
+		s.Send(s.operator, "POST", "/operator/orders", document).WantStatus(s.T, http.StatusCreated)
 	}
 }
 
@@ -105,9 +104,7 @@ func TestSearchBadInput(t *testing.T) {
 					t.Errorf("%s: %s=%q: %d %s", path, name, value, got.Status, got.Body)
 				}
 			}
-			if got := s.Send(s.operator, "GET", "/operator"+path+"?"+name+"=1&"+name+"=1", ""); got.Status != http.StatusBadRequest {
-				t.Errorf("%s: %s twice: %d %s", path, name, got.Status, got.Body)
-			}
+			s.Send(s.operator, "GET", "/operator"+path+"?"+name+"=1&"+name+"=1", "").WantStatus(t, http.StatusBadRequest)
 		}
 	}
 	s.asOperator("GET", "/orders?dateFrom=2026-11-21&dateTo=2026-11-20", "", 400, coded("invalid_params", "dateFrom is after dateTo"))
@@ -120,14 +117,10 @@ func TestSearchBadInput(t *testing.T) {
 	s.asOperator("GET", "/orders?state=registered&cursor="+cursor, "", 400,
 		coded("invalid_params", "cursor is not valid for this search; start again from the first page"))
 	unscoped, _, err := s.Tokens.CreateOperator(t.Context(), order.OperatorScopes&^order.ScopeOrdersRead, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	for _, text := range []string{unscoped, s.merchant} {
 		for _, path := range []string{"/orders", "/orders/Q-1", "/overview"} {
-			if got := s.Send(text, "GET", "/operator"+path, ""); got.Status != http.StatusForbidden {
-				t.Errorf("%s without the scope: %d %s", path, got.Status, got.Body)
-			}
+			s.Send(text, "GET", "/operator"+path, "").WantStatus(t, http.StatusForbidden)
 		}
 	}
 }
@@ -138,12 +131,8 @@ func TestInspect(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.importShoppers()
-	if got := s.Send(s.merchant, "POST", "/v2/orders/Q-0/invoices", uploadBody("a.pdf", "content")); got.Status != http.StatusOK {
-		t.Fatalf("%d %s", got.Status, got.Body)
-	}
-	if got := s.Send(s.merchant, "DELETE", "/v2/orders/Q-0/invoices/1", ""); got.Status != http.StatusOK {
-		t.Fatalf("%d %s", got.Status, got.Body)
-	}
+	s.Send(s.merchant, "POST", "/v2/orders/Q-0/invoices", uploadBody("a.pdf", "content")).WantStatus(t, http.StatusOK)
+	s.Send(s.merchant, "DELETE", "/v2/orders/Q-0/invoices/1", "").WantStatus(t, http.StatusOK)
 	var all struct {
 		Merchant struct{ ID int64 }
 		Order    json.RawMessage
@@ -166,9 +155,7 @@ func TestInspect(t *testing.T) {
 	if err := json.Unmarshal(all.History, &events); err != nil || string(all.Deliveries) != "[]" {
 		t.Errorf("deliveries %s, %v", all.Deliveries, err)
 	}
-	if got := s.Send(s.operator, "POST", "/operator/merchants/355/webhooks", `{"url":"https://hooks.example.com/"}`); got.Status != http.StatusCreated {
-		t.Fatalf("%d %s", got.Status, got.Body)
-	}
+	s.Send(s.operator, "POST", "/operator/merchants/355/webhooks", `{"url":"https://hooks.example.com/"}`).WantStatus(t, http.StatusCreated)
 	delivered := s.Send(s.operator, "POST", "/operator/merchants/355/webhooks/1/redeliver", fmt.Sprintf(`{"event":%d}`, events[0].Seq))
 	if delivered.Status != http.StatusOK {
 		t.Fatalf("%d %s", delivered.Status, delivered.Body)

@@ -130,13 +130,9 @@ func TestDamagedFiles(t *testing.T) {
 	for name, damaged := range map[string]string{
 		"shorter": content[:999], "longer": content + "x", "empty": "", "changed": string(flipped), "missing": "",
 	} {
-		if err := os.WriteFile(file, []byte(damaged), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, os.WriteFile(file, []byte(damaged), 0o600))
 		if name == "missing" {
-			if err := os.Remove(file); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, os.Remove(file))
 		}
 		for _, ranged := range []string{"", "bytes=0-9", "bytes=985-", "bytes=0-1,5-6"} {
 			got := s.Send(s.merchant, "GET", path, "", "Range", ranged)
@@ -149,9 +145,7 @@ func TestDamagedFiles(t *testing.T) {
 		s.expect("HEAD", path, "", 500, "")
 		requests++
 	}
-	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(file, []byte(content), 0o600))
 	s.expect("GET", path, "", 200, content)
 	if want := fmt.Sprintf("merchant_orders_damaged_files_total %d", requests); !strings.Contains(s.metricsText(), want) {
 		t.Errorf("the metrics have no %q", want)

@@ -70,9 +70,7 @@ func TestOwnTokens(t *testing.T) {
 	if made.Token.ID != 5 || *made.Token.CreatedBy != 4 || *made.Token.Label != "Αποθήκη" || *made.Token.ExpiresAt != "2027-02-18T10:00:00Z" || made.Token.Current {
 		t.Errorf("made %+v", made.Token)
 	}
-	if got := s.Send(*made.Text, "GET", "/v2/orders/R-1", ""); got.Status != http.StatusOK {
-		t.Errorf("the new token: %d", got.Status)
-	}
+	s.Send(*made.Text, "GET", "/v2/orders/R-1", "").WantStatus(t, http.StatusOK)
 	// Without a body: those of the default scopes that the manager has.
 	if plain := s.create(manager, path, ""); !slices.Equal(plain.Token.Scopes, []string{"orders:read"}) || plain.Token.Label != nil || plain.Token.ExpiresAt != nil {
 		t.Errorf("made %+v", plain.Token)
@@ -109,9 +107,7 @@ func TestOwnTokens(t *testing.T) {
 		s.Send(manager, "POST", path+"/"+id+"/rotate", "").Want(s.T, "rotate "+id, 404, notFound)
 	}
 	s.Send(manager, "POST", path+"/1/rotate", "").Want(s.T, "rotate a revoked one", 404, notFound)
-	if got := s.Send(s.other, "GET", "/v2/orders/X-1", ""); got.Status != http.StatusOK {
-		t.Errorf("the other merchant: %d", got.Status)
-	}
+	s.Send(s.other, "GET", "/v2/orders/X-1", "").WantStatus(t, http.StatusOK)
 	s.Send(s.NewToken(apitest.MerchantID, order.ScopeTokens), "POST", path, "").Want(t, "no default scope", 400,
 		coded("invalid_params", "scopes is required: the token of the request has none of the default scopes"))
 }
@@ -210,9 +206,7 @@ func TestOperatorTokenChanges(t *testing.T) {
 		s.asOperator("DELETE", "/merchants/"+id+"/tokens", "", 404, coded("not_found", "The merchant was not found."))
 	}
 	s.Send(s.merchant, "GET", "/v2/orders/R-1", "").Want(s.T, "revoked", 401, v2Unauthorized)
-	if got := s.Send(s.other, "GET", "/v2/orders/X-1", ""); got.Status != http.StatusOK {
-		t.Errorf("of another merchant: %d", got.Status)
-	}
+	s.Send(s.other, "GET", "/v2/orders/X-1", "").WantStatus(t, http.StatusOK)
 	// A repeated rotation with its key rotates once, and does not show the text again.
 	var rotations []testenv.Response
 	for range 2 {

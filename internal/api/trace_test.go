@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/testenv"
 )
 
 // trace is what an event or a log line tells about a change.
@@ -22,9 +24,7 @@ func (s *service) logLines(message string) []map[string]any {
 	var found []map[string]any
 	for line := range strings.Lines(s.Log.String()) {
 		fields := make(map[string]any)
-		if err := json.Unmarshal([]byte(line), &fields); err != nil {
-			s.T.Fatal(err)
-		}
+		testenv.NoError(s.T, json.Unmarshal([]byte(line), &fields))
 		if fields["msg"] == message {
 			found = append(found, fields)
 		}
@@ -68,9 +68,7 @@ func TestChangesAreTraced(t *testing.T) {
 			RequestID      string
 		}
 	}
-	if err := json.Unmarshal([]byte(s.Send(s.merchant, "GET", "/v2/events?limit=1000", "").Body), &feed); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, json.Unmarshal([]byte(s.Send(s.merchant, "GET", "/v2/events?limit=1000", "").Body), &feed))
 	var events, logged []trace
 	for _, e := range feed.Events {
 		if e.RequestID != "" { // no request made the orders of the test

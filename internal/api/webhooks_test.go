@@ -11,6 +11,7 @@ import (
 	"merchantorders/internal/api/apitest"
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/webhook"
 )
 
@@ -101,25 +102,19 @@ func TestWebhookFailure(t *testing.T) {
 	hooks := s.NewToken(apitest.MerchantID, order.ScopeWebhooks)
 	newest := func() (feed struct{ Newest int64 }) {
 		t.Helper()
-		if err := json.Unmarshal([]byte(s.Send(s.merchant, "GET", "/v2/events?after=latest", "").Body), &feed); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, json.Unmarshal([]byte(s.Send(s.merchant, "GET", "/v2/events?after=latest", "").Body), &feed))
 		return feed
 	}
 	before := newest().Newest
 	s.Send(hooks, "POST", "/v2/webhooks", `{"url":"https://hooks.example.com/a"}`)
 	key := webhook.Key{MerchantID: apitest.MerchantID, ID: 1}
 	lease, err := s.DB.BorrowWebhook(t.Context(), key, apptest.StartOfTime, apptest.StartOfTime.Add(time.Minute))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	event := order.Event{Type: order.WebhookFailed, Actor: order.ActorSystem, At: apptest.StartOfTime, Reason: "gone", WebhookID: 1}
 	err = s.DB.SaveProgress(t.Context(), lease, webhook.Progress{State: webhook.Failed, Failure: &webhook.Failure{
 		Event: event, Audit: order.AuditEntry{MerchantID: key.MerchantID, At: apptest.StartOfTime, Action: webhook.AuditFailed, Actor: order.ActorSystem, SubjectID: 1},
 	}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	if newest().Newest != before+1 {
 		t.Errorf("the newest event is %d after %d", newest().Newest, before)
 	}
@@ -132,9 +127,7 @@ func TestWebhookFailure(t *testing.T) {
 	if sent.Status != http.StatusOK || !strings.Contains(sent.Body, `"type":"webhook.failed"`) {
 		t.Errorf("delivery: %d %s", sent.Status, sent.Body)
 	}
-	if got := s.Send(s.merchant, "GET", "/v2/orders?itemsPerPage=1", ""); got.Status != http.StatusOK {
-		t.Errorf("list: %d %s", got.Status, got.Body)
-	}
+	s.Send(s.merchant, "GET", "/v2/orders?itemsPerPage=1", "").WantStatus(t, http.StatusOK)
 }
 
 // TestWebhookKeys checks that a repeated request with a key adds one webhook and that
@@ -179,9 +172,7 @@ func TestWebhookFields(t *testing.T) {
 	descriptions := append([]string{`"a\nb"`, `"` + strings.Repeat("a", 201) + `"`, `"\u0000"`}, texts...)
 	types := []string{`null`, `"order.created"`, `1`, `true`, `{}`, `[1]`, `[null]`, `["order.unknown"]`, `["ORDER.CREATED"]`, `[["order.created"]]`}
 	for path, credential := range webhooksOf(s) {
-		if got := s.Send(credential, "POST", path, `{"url":"https://hooks.example.com/a"}`); got.Status != http.StatusCreated {
-			t.Fatalf("%d %s", got.Status, got.Body)
-		}
+		s.Send(credential, "POST", path, `{"url":"https://hooks.example.com/a"}`).WantStatus(t, http.StatusCreated)
 		for _, row := range []struct {
 			method, below, field, others string
 			values                       []string
@@ -207,24 +198,18 @@ func TestWebhookFields(t *testing.T) {
 				}
 			}
 			for _, body := range []string{`[]`, `null`, `{"x":1}`, `{`, `{"` + strings.ToUpper(row.field) + `":1}`} {
-				if got := s.Send(credential, row.method, path+row.below, body); got.Status != http.StatusBadRequest {
-					t.Errorf("%s %s%s %s: %d %s", row.method, path, row.below, body, got.Status, got.Body)
-				}
+				s.Send(credential, row.method, path+row.below, body).WantStatus(t, http.StatusBadRequest)
 			}
 		}
 		for _, query := range []string{"limit=0", "limit=201", "limit=x", "before=0", "before=-1", "before=1&before=2", "limit=%zz"} {
-			if got := s.Send(credential, "GET", path+"/1/deliveries?"+query, ""); got.Status != http.StatusBadRequest {
-				t.Errorf("%s: %d %s", query, got.Status, got.Body)
-			}
+			s.Send(credential, "GET", path+"/1/deliveries?"+query, "").WantStatus(t, http.StatusBadRequest)
 		}
 		if got := s.Send(credential, "GET", path, ""); strings.Count(got.Body, `"id":`) > 2 {
 			t.Errorf("a refused request added a webhook: %s", got.Body)
 		}
 	}
 	for _, query := range []string{"limit=0", "limit=501", "state=x", "state=active&state=failed", "after=-1", "after=x"} {
-		if got := s.Send(s.operator, "GET", "/operator/webhooks?"+query, ""); got.Status != http.StatusBadRequest {
-			t.Errorf("%s: %d %s", query, got.Status, got.Body)
-		}
+		s.Send(s.operator, "GET", "/operator/webhooks?"+query, "").WantStatus(t, http.StatusBadRequest)
 	}
 }
 
@@ -233,18 +218,12 @@ func TestWebhooksNeedScope(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	unscoped, _, err := s.Tokens.CreateOperator(t.Context(), order.OperatorScopes&^order.ScopeWebhooks, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	for _, request := range []string{
 		"GET ", "POST ", "GET /1", "PATCH /1", "DELETE /1", "POST /1/secret", "POST /1/test", "POST /1/redeliver", "POST /1/replay", "GET /1/deliveries",
 	} {
 		method, below, _ := strings.Cut(request, " ")
-		if got := s.Send(unscoped, method, "/operator/merchants/355/webhooks"+below, "{}"); got.Status != http.StatusForbidden {
-			t.Errorf("%s: %d %s", request, got.Status, got.Body)
-		}
+		s.Send(unscoped, method, "/operator/merchants/355/webhooks"+below, "{}").WantStatus(t, http.StatusForbidden)
 	}
-	if got := s.Send(unscoped, "GET", "/operator/webhooks", ""); got.Status != http.StatusForbidden {
-		t.Errorf("all webhooks: %d %s", got.Status, got.Body)
-	}
+	s.Send(unscoped, "GET", "/operator/webhooks", "").WantStatus(t, http.StatusForbidden)
 }

@@ -8,14 +8,13 @@ import (
 	"testing"
 
 	"merchantorders/internal/config"
+	"merchantorders/internal/testenv"
 )
 
 func take(t *testing.T, path string) (*fileLock, bool) {
 	t.Helper()
 	lock, err := lockFile(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	return lock, lock.alone
 }
 
@@ -35,9 +34,7 @@ func TestFileLockDetectsOtherServers(t *testing.T) {
 	if !alone {
 		t.Fatal("the first is not alone")
 	}
-	if err := first.share(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, first.share(t.Context()))
 	second, alone := take(t, path)
 	if alone {
 		t.Error("the second is alone beside the first")
@@ -74,9 +71,7 @@ func TestFileLockWaitsForExclusiveOwner(t *testing.T) {
 		}
 		second <- err == nil && !lock.alone
 	}()
-	if err := first.share(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, first.share(t.Context()))
 	if !<-second {
 		t.Error("the second did not get the lock beside the first")
 	}
@@ -89,21 +84,15 @@ func TestLocksOfOneInstallation(t *testing.T) {
 	dir := t.TempDir()
 	data, link := filepath.Join(dir, "data"), filepath.Join(dir, "link")
 	database := filepath.Join(dir, "link.db")
-	if err := os.Mkdir(data, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(os.Symlink(data, link), os.Symlink("data/orders.db", database)); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.Mkdir(data, 0o700))
+	testenv.NoError(t, errors.Join(os.Symlink(data, link), os.Symlink("data/orders.db", database)))
 	lock := func(c config.Config) *ServeLocks {
 		t.Helper()
 		locks, err := (&Opener{Settings: c}).LockForServe(t.Context())
 		if err == nil {
 			err = locks.share(t.Context())
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		t.Cleanup(func() { _ = locks.Release() })
 		return locks
 	}

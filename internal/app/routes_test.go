@@ -11,6 +11,7 @@ import (
 
 	"merchantorders/internal/console"
 	"merchantorders/internal/store"
+	"merchantorders/internal/testenv"
 	"merchantorders/openapi/openapitest"
 )
 
@@ -19,9 +20,7 @@ import (
 func TestEveryRouteIsDescribed(t *testing.T) {
 	t.Parallel()
 	db, err := store.OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "orders.db"), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	s := NewService(Deps{Store: db, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	served := map[openapitest.Operation]bool{}

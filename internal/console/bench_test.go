@@ -38,7 +38,7 @@ func BenchmarkPages(b *testing.B) {
 		b.Run(url.PathEscape(page.path), func(b *testing.B) {
 			began := testenv.ProcessorTime(b)
 			for b.Loop() {
-				page.browser.get(page.path).expect(b, http.StatusOK)
+				page.browser.get(page.path).WantText(b, http.StatusOK)
 			}
 			b.ReportMetric(float64((testenv.ProcessorTime(b)-began).Microseconds())/1000/float64(b.N), "cpu-ms")
 		})

@@ -26,7 +26,7 @@ func TestBulkAccept(t *testing.T) {
 
 	for _, repetition := range []string{"first", "second"} {
 		got := b.post("/console/accept", form)
-		got.expect(t, http.StatusOK, "2 orders were accepted", "3 orders were not accepted", "token 77", `href="/console/orders?state=registered"`, "&lt;script&gt;")
+		got.WantText(t, http.StatusOK, "2 orders were accepted", "3 orders were not accepted", "token 77", `href="/console/orders?state=registered"`, "&lt;script&gt;")
 		if strings.Contains(got.Body, "<script>") {
 			t.Errorf("the %s page has a script of the form", repetition)
 		}
@@ -49,7 +49,7 @@ func TestBulkAcceptOfNothing(t *testing.T) {
 	s := start(t, newOrder(1, "FIRST"))
 	b := s.signedIn(s.token)
 	form := b.get("/console/orders").form(t, "/console/accept")
-	b.post("/console/accept", form).expect(t, http.StatusUnprocessableEntity, "No order was selected")
+	b.post("/console/accept", form).WantText(t, http.StatusUnprocessableEntity, "No order was selected")
 	form["order"] = slices.Collect(func(yield func(string) bool) {
 		for i := range 101 {
 			if !yield("X" + strings.Repeat("x", i%60) + string(rune('A'+i/60))) {
@@ -57,8 +57,8 @@ func TestBulkAcceptOfNothing(t *testing.T) {
 			}
 		}
 	})
-	b.post("/console/accept", form).expect(t, http.StatusUnprocessableEntity, "at most 100 orders")
-	b.post("/console/accept", url.Values{"order": {"FIRST"}}).expect(t, http.StatusBadRequest)
+	b.post("/console/accept", form).WantText(t, http.StatusUnprocessableEntity, "at most 100 orders")
+	b.post("/console/accept", url.Values{"order": {"FIRST"}}).WantText(t, http.StatusBadRequest)
 	if got := b.get("/console/accept"); got.location() != "/console/orders?state=registered" {
 		t.Errorf("GET leads to %q", got.location())
 	}
@@ -70,10 +70,10 @@ func TestLive(t *testing.T) {
 	s := start(t, newOrder(1, "OURS"), newOrder(2, "THEIRS", ofMerchant(theirs)))
 	b := s.signedIn(s.token)
 	got := b.get("/console/live?after=0")
-	got.expect(t, http.StatusOK, `"orders":["OURS"]`, `"next":1`)
-	b.get("/console/orders").expect(t, http.StatusOK, `data-live-url="/console/live" data-live-after="1"`)
+	got.WantText(t, http.StatusOK, `"orders":["OURS"]`, `"next":1`)
+	b.get("/console/orders").WantText(t, http.StatusOK, `data-live-url="/console/live" data-live-after="1"`)
 	for _, query := range []string{"", "?after=x", "?after=-1"} {
-		b.get("/console/live"+query).expect(t, http.StatusBadRequest)
+		b.get("/console/live"+query).WantText(t, http.StatusBadRequest)
 	}
 
 	changed := make(chan page)
@@ -81,7 +81,7 @@ func TestLive(t *testing.T) {
 	s.waitForWaiters(1)
 	_, err := s.Orders.Accept(t.Context(), ours, order.ByReference("OURS"), order.WriteOptions{})
 	testenv.NoError(s.T, err)
-	(<-changed).expect(t, http.StatusOK, `"orders":["OURS"]`, `"next":2`)
+	(<-changed).WantText(t, http.StatusOK, `"orders":["OURS"]`, `"next":2`)
 
 	go func() { changed <- b.get("/console/live?after=2") }()
 	s.waitForWaiters(1)
@@ -110,11 +110,9 @@ func TestLiveIsNoUse(t *testing.T) {
 	for range 3 {
 		s.Pass(3 * time.Hour)
 		watching.get("/console/orders")
-		working.get("/console/orders").expect(t, http.StatusOK)
+		working.get("/console/orders").WantText(t, http.StatusOK)
 	}
-	if got := watching.get("/console/orders"); got.Status != http.StatusSeeOther {
-		t.Errorf("status %d after 9 hours without use", got.Status)
-	}
+	watching.get("/console/orders").WantStatus(t, http.StatusSeeOther)
 }
 
 // TestPackingSlip has what goes into the parcel, and no prices.
@@ -123,9 +121,9 @@ func TestPackingSlip(t *testing.T) {
 	s := start(t, newOrder(1, "FIRST"), newOrder(2, "THEIRS", ofMerchant(theirs)))
 	b := s.signedIn(s.token)
 	got := b.get("/console/orders/FIRST/print")
-	got.expect(t, http.StatusOK, "Packing slip", "FIRST", `class="box"`)
+	got.WantText(t, http.StatusOK, "Packing slip", "FIRST", `class="box"`)
 	if strings.Contains(got.Body, "€") {
 		t.Error("the slip has prices")
 	}
-	b.get("/console/orders/THEIRS/print").expect(t, http.StatusNotFound)
+	b.get("/console/orders/THEIRS/print").WantText(t, http.StatusNotFound)
 }

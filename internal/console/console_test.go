@@ -114,9 +114,7 @@ func (s *service) browser() *browser {
 func (s *service) signedIn(text string) *browser {
 	s.T.Helper()
 	b := s.browser()
-	if got := b.post("/", url.Values{"token": {text}}); got.Status != http.StatusSeeOther {
-		s.T.Fatalf("sign in: %d %s", got.Status, got.Body)
-	}
+	b.post("/", url.Values{"token": {text}}).WantStatus(s.T, http.StatusSeeOther)
 	return b
 }
 
@@ -157,17 +155,4 @@ func (p page) form(t testing.TB, action string) url.Values {
 		values.Set(field[1], field[2])
 	}
 	return values
-}
-
-// expect reports a page that has another status, or lacks a text.
-func (p page) expect(t testing.TB, status int, texts ...string) {
-	t.Helper()
-	if p.Status != status {
-		t.Errorf("status %d, want %d: %s", p.Status, status, p.Body)
-	}
-	for _, text := range texts {
-		if !strings.Contains(p.Body, text) {
-			t.Errorf("%q is not in %s", text, p.Body)
-		}
-	}
 }

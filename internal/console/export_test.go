@@ -31,7 +31,7 @@ func TestExport(t *testing.T) {
 	b := s.signedIn(s.token)
 	for query, want := range map[string]int{"": orders, "?state=in-processing": orders / 2, "?q=a-00": 10, "?from=2026-11-21": 0, "?from=2026-11-20&to=2026-11-20": orders} {
 		got := b.get("/console/orders.csv" + query)
-		got.expect(t, http.StatusOK)
+		got.WantText(t, http.StatusOK)
 		rows, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(got.Body, "\ufeff"))).ReadAll()
 		if err != nil || len(rows) != want+1 || !strings.HasPrefix(got.Body, "\ufeffid,legacyId,") {
 			t.Errorf("%q: %d rows, want %d with the heading: %v", query, len(rows), want+1, err)
@@ -69,12 +69,12 @@ func TestList(t *testing.T) {
 	}
 	s := start(t, documents...)
 	b := s.signedIn(s.token)
-	b.get("/console/orders").expect(t, http.StatusOK, "60 orders", "1–25 of 60", "A-000", `href="/console/orders?page=2"`, `href="/console/orders?page=3"`)
-	b.get("/console/orders?page=3&state=registered").expect(t, http.StatusOK, "51–60 of 60", "A-059", `href="/console/orders?page=2&amp;state=registered"`)
+	b.get("/console/orders").WantText(t, http.StatusOK, "60 orders", "1–25 of 60", "A-000", `href="/console/orders?page=2"`, `href="/console/orders?page=3"`)
+	b.get("/console/orders?page=3&state=registered").WantText(t, http.StatusOK, "51–60 of 60", "A-059", `href="/console/orders?page=2&amp;state=registered"`)
 	first := b.get("/console/orders?q=a-0")
-	first.expect(t, http.StatusOK, "Orders found", "A-024", `value="a-0"`)
+	first.WantText(t, http.StatusOK, "Orders found", "A-024", `value="a-0"`)
 	_, next, _ := strings.Cut(first.Body, `rel="next" href="`)
 	next, _, _ = strings.Cut(next, `"`)
-	b.get(strings.ReplaceAll(next, "&amp;", "&")).expect(t, http.StatusOK, "A-025", "A-049")
-	b.get("/console/orders?q=nothing").expect(t, http.StatusOK, "No order matches")
+	b.get(strings.ReplaceAll(next, "&amp;", "&")).WantText(t, http.StatusOK, "A-025", "A-049")
+	b.get("/console/orders?q=nothing").WantText(t, http.StatusOK, "No order matches")
 }

@@ -38,25 +38,25 @@ func TestUpload(t *testing.T) {
 	t.Parallel()
 	s := start(t, newOrder(1, "A-1"))
 	b := s.signedIn(s.token)
-	b.get(orderPage).expect(t, http.StatusOK, "up to 4\u00a0MB each", "3 more files are possible", `accept=".pdf,.png,.jpg,.jpeg"`)
+	b.get(orderPage).WantText(t, http.StatusOK, "up to 4\u00a0MB each", "3 more files are possible", `accept=".pdf,.png,.jpg,.jpeg"`)
 	big := strings.Repeat("x", order.MaxInvoiceSize+1)
 	for name, files := range map[string][]string{
 		"The file is not a PDF, PNG or JPEG.": {"virus.exe", "x"}, "The file is larger than 4 MB.": {"big.pdf", big}, "Choose a file first.": nil,
 		"larger than 13 MB": {"1.pdf", big, "2.pdf", big, "3.pdf", big, "4.pdf", big},
 	} {
-		b.upload(orderPage, files...).expect(t, http.StatusBadRequest, "These files were not stored", name)
+		b.upload(orderPage, files...).WantText(t, http.StatusBadRequest, "These files were not stored", name)
 	}
 	// Of three files one is refused; the other two are stored.
-	b.upload(orderPage, "Τιμολόγιο 1.pdf", "one", "x.txt", "two", "<b>.png", "one").expect(t, http.StatusBadRequest,
+	b.upload(orderPage, "Τιμολόγιο 1.pdf", "one", "x.txt", "two", "<b>.png", "one").WantText(t, http.StatusBadRequest,
 		"<bdi>x.txt</bdi>", "&lt;b&gt;.png", "1 more file is possible")
 	if got := b.upload(orderPage, "last.jpg", "four"); got.location() != orderPage+"?done=uploaded" {
 		t.Errorf("upload: %d %s", got.Status, got.Body)
 	}
-	b.get(orderPage).expect(t, http.StatusOK, "which is the maximum", "File added:")
-	b.upload(orderPage, "fifth.pdf", "five").expect(t, http.StatusBadRequest, "at most 3 files")
+	b.get(orderPage).WantText(t, http.StatusOK, "which is the maximum", "File added:")
+	b.upload(orderPage, "fifth.pdf", "five").WantText(t, http.StatusBadRequest, "at most 3 files")
 
 	got := b.get(orderPage + "/files/%CE%A4%CE%B9%CE%BC%CE%BF%CE%BB%CF%8C%CE%B3%CE%B9%CE%BF%201.pdf")
-	got.expect(t, http.StatusOK, "one")
+	got.WantText(t, http.StatusOK, "one")
 	for name, want := range map[string]string{
 		"Content-Type": "application/pdf", "X-Content-Type-Options": "nosniff", "Cache-Control": "private, no-store",
 		"Content-Disposition": "inline; filename*=utf-8''%CE%A4%CE%B9%CE%BC%CE%BF%CE%BB%CF%8C%CE%B3%CE%B9%CE%BF%201.pdf",
@@ -68,7 +68,7 @@ func TestUpload(t *testing.T) {
 	if policy := got.Header.Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none'") {
 		t.Errorf("Content-Security-Policy: %q", policy)
 	}
-	b.get(orderPage+"/files/other.pdf").expect(t, http.StatusNotFound)
+	b.get(orderPage+"/files/other.pdf").WantText(t, http.StatusNotFound)
 }
 
 // TestUploadTwice sends the same form twice, as a double click does.
@@ -96,9 +96,9 @@ func TestUploadTwice(t *testing.T) {
 		t.Errorf("%d files, want 1", len(o.Invoices))
 	}
 	for _, cut := range []int{10, body.Len() / 2, body.Len() - 70} {
-		b.send(http.MethodPost, orderPage+"/files", form.FormDataContentType(), bytes.NewReader(body.Bytes()[:cut])).expect(t, http.StatusBadRequest)
+		b.send(http.MethodPost, orderPage+"/files", form.FormDataContentType(), bytes.NewReader(body.Bytes()[:cut])).WantText(t, http.StatusBadRequest)
 	}
-	b.send(http.MethodPost, orderPage+"/files", "text/plain", strings.NewReader("x")).expect(t, http.StatusBadRequest)
+	b.send(http.MethodPost, orderPage+"/files", "text/plain", strings.NewReader("x")).WantText(t, http.StatusBadRequest)
 }
 
 var withdrawLink = regexp.MustCompile(`href="(/console/orders/A-1/withdraw/[0-9]+)"`)
@@ -113,18 +113,18 @@ func TestWithdraw(t *testing.T) {
 		t.Fatal("the page does not offer to withdraw the file")
 	}
 	question := b.get(link[1])
-	question.expect(t, http.StatusOK, "Withdraw this file?", "a.pdf", "7")
+	question.WantText(t, http.StatusOK, "Withdraw this file?", "a.pdf", "7")
 	form := question.form(t, link[1])
 	for range 2 {
 		if got := b.post(link[1], form); got.location() != orderPage+"?done=withdrawn" {
 			t.Errorf("withdraw: %d %s", got.Status, got.Body)
 		}
 	}
-	b.get(orderPage).expect(t, http.StatusOK, "No files yet.", "File withdrawn:")
-	b.get(link[1]).expect(t, http.StatusNotFound, "withdrawn already")
+	b.get(orderPage).WantText(t, http.StatusOK, "No files yet.", "File withdrawn:")
+	b.get(link[1]).WantText(t, http.StatusNotFound, "withdrawn already")
 	form.Set("key", strings.Repeat("B", 26))
-	b.post(link[1], form).expect(t, http.StatusConflict, "withdrawn already")
-	b.get(orderPage+"/files/a.pdf").expect(t, http.StatusNotFound)
+	b.post(link[1], form).WantText(t, http.StatusConflict, "withdrawn already")
+	b.get(orderPage+"/files/a.pdf").WantText(t, http.StatusNotFound)
 	for _, id := range []string{"0", "x", fmt.Sprint(uint64(1) << 63)} {
 		if got := b.post(orderPage+"/withdraw/"+id, form); got.Status != http.StatusNotFound && got.Status != http.StatusConflict {
 			t.Errorf("id %s: %d", id, got.Status)

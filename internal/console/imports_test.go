@@ -42,9 +42,7 @@ func gzipped(t *testing.T, content []byte) []byte {
 	var compressed bytes.Buffer
 	w := gzip.NewWriter(&compressed)
 	_, _ = w.Write(content)
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, w.Close())
 	return compressed.Bytes()
 }
 
@@ -77,7 +75,7 @@ func TestImportPage(t *testing.T) {
 	noTotal := []byte(`{"merchantId":355,"reference":"BAD-2","total":"x"}`)
 	file := lines(good, hostile, []byte("<b>"), noTotal)
 	got := b.sendFile(importOrders, file)
-	got.expect(t, http.StatusOK, lineCounts("created", 1, "unchanged", 0, "conflicting", 0, "invalid", 3), "3 lines were refused", "BAD-1", "BAD-2", "<code>total</code>", "must be a whole number", "not a JSON object")
+	got.WantText(t, http.StatusOK, lineCounts("created", 1, "unchanged", 0, "conflicting", 0, "invalid", 3), "3 lines were refused", "BAD-1", "BAD-2", "<code>total</code>", "must be a whole number", "not a JSON object")
 	checkPage(t, "imports", got)
 	if strings.Contains(got.Body, "<script>alert") {
 		t.Error("a key is not escaped")
@@ -93,7 +91,7 @@ func TestImportPage(t *testing.T) {
 	if _, err := s.Orders.Get(t.Context(), ours, order.ByReference("GOOD")); err != nil {
 		t.Error(err)
 	}
-	b.sendFile(importOrders, gzipped(t, lines(good, newOrder(2, "SECOND")))).expect(t, http.StatusOK, "Every line is done",
+	b.sendFile(importOrders, gzipped(t, lines(good, newOrder(2, "SECOND")))).WantText(t, http.StatusOK, "Every line is done",
 		lineCounts("created", 1, "unchanged", 1, "conflicting", 0, "invalid", 0))
 	if _, err := s.Orders.Get(t.Context(), ours, order.ByReference("SECOND")); err != nil {
 		t.Error(err)
@@ -101,10 +99,10 @@ func TestImportPage(t *testing.T) {
 	for problem, content := range map[string][]byte{
 		"Choose a file": nil, "The file has no lines": {'\n'}, "The file cannot be read": []byte("\x1f\x8bnot gzip"),
 	} {
-		b.sendFile(importOrders, content).expect(t, http.StatusUnprocessableEntity, problem, `aria-invalid="true"`)
+		b.sendFile(importOrders, content).WantText(t, http.StatusUnprocessableEntity, problem, `aria-invalid="true"`)
 	}
-	b.post(importOrders, nil).expect(t, http.StatusBadRequest)
-	b.sendFile(importChanges, []byte("{}")).expect(t, http.StatusForbidden)
+	b.post(importOrders, nil).WantText(t, http.StatusBadRequest)
+	b.sendFile(importChanges, []byte("{}")).WantText(t, http.StatusForbidden)
 }
 
 // TestImportIsBounded imports a file most of whose lines are refused, and one that ends
@@ -116,19 +114,19 @@ func TestImportIsBounded(t *testing.T) {
 	b := s.operator(order.ScopeOrdersIngest)
 	long := []byte(`{"x":"` + strings.Repeat("y", 10_000) + `"}`)
 	got := b.sendFile(importOrders, bytes.Repeat(append(long, '\n'), 300))
-	got.expect(t, http.StatusOK, "300 lines were refused", "200 more lines", "Save 104 refused lines")
+	got.WantText(t, http.StatusOK, "300 lines were refused", "200 more lines", "Save 104 refused lines")
 	if len(got.Body) > 2<<20 {
 		t.Errorf("the page has %d bytes", len(got.Body))
 	}
 	// Line 105 would not fit; the file has the lines before it, not a shorter one after it.
 	got = b.sendFile(importOrders, append(bytes.Repeat(append(long, '\n'), 105), "{}\n"...))
-	got.expect(t, http.StatusOK, "106 lines were refused", "Save 104 refused lines")
+	got.WantText(t, http.StatusOK, "106 lines were refused", "Save 104 refused lines")
 	var random bytes.Buffer // content that gzip cannot compress to less than its blocks
 	for i := range 3000 {
 		fmt.Fprintf(&random, "{\"%x\":1}\n", i*7919)
 	}
 	cut := gzipped(t, random.Bytes())
-	b.sendFile(importOrders, cut[:len(cut)/2]).expect(t, http.StatusOK, "did not arrive completely, or is damaged. Lines up to")
+	b.sendFile(importOrders, cut[:len(cut)/2]).WantText(t, http.StatusOK, "did not arrive completely, or is damaged. Lines up to")
 }
 
 // TestImportChangesPage changes orders with a file.
@@ -143,7 +141,7 @@ func TestImportChangesPage(t *testing.T) {
 		[]byte(`{"merchantId":355,"reference":"SECOND","state":"canceled","reason":"Not Good"}`),
 		[]byte(`{"merchantId":0}`),
 	)
-	b.sendFile(importChanges, file).expect(t, http.StatusOK, "4 lines were refused",
+	b.sendFile(importChanges, file).WantText(t, http.StatusOK, "4 lines were refused",
 		lineCounts("changed", 1, "unchanged", 0, "not possible in the order’s state", 1, "not found", 1, "invalid", 2),
 		"cannot move to completed", "no such order", "<code>reason</code>", "merchantId must be")
 	o, err := s.Orders.Get(t.Context(), ours, order.ByReference("FIRST"))
@@ -171,5 +169,5 @@ func TestImportIsCutByStop(t *testing.T) {
 		return err == nil
 	})
 	s.Stop()
-	(<-ended).expect(t, http.StatusOK, "The service is stopping. Lines up to 1 are done.", lineCounts("created", 1, "unchanged", 0, "conflicting", 0, "invalid", 0))
+	(<-ended).WantText(t, http.StatusOK, "The service is stopping. Lines up to 1 are done.", lineCounts("created", 1, "unchanged", 0, "conflicting", 0, "invalid", 0))
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/webhook"
 )
 
@@ -56,9 +57,7 @@ func TestMessages(t *testing.T) {
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		for _, found := range used.FindAllStringSubmatch(string(text), -1) {
 			switch key := found[2]; {
 			case found[1] == "count":

@@ -45,10 +45,10 @@ func TestOperatorScopes(t *testing.T) {
 				t.Errorf("%s with %s: the navigation does not fit: %s", path, name, got.Body)
 			}
 		}
-		b.get("/console/orders").expect(t, http.StatusForbidden)
+		b.get("/console/orders").WantText(t, http.StatusForbidden)
 	}
 	for path := range sectionScopes {
-		merchant.get("/console/operator/"+path).expect(t, http.StatusForbidden)
+		merchant.get("/console/operator/"+path).WantText(t, http.StatusForbidden)
 	}
 	if got := s.operator(order.ScopeAudit).get("/console"); got.location() != "/console/operator" {
 		t.Errorf("the overview leads operators to %q", got.location())
@@ -64,26 +64,26 @@ func TestOperatorOrder(t *testing.T) {
 	t.Parallel()
 	s := start(t, newOrder(1, "FIRST"), newOrder(2, "OTHER", ofMerchant(theirs)))
 	b := s.operator(order.OperatorScopes)
-	b.get("/console/operator/orders?q=fir").expect(t, http.StatusOK, "/console/operator/orders/355/FIRST")
-	b.get("/console/operator/orders?merchant=400").expect(t, http.StatusOK, "/console/operator/orders/400/OTHER")
-	b.get("/console/operator/orders?merchant=%3Cb%3E&state=x&from=y").expect(t, http.StatusBadRequest,
+	b.get("/console/operator/orders?q=fir").WantText(t, http.StatusOK, "/console/operator/orders/355/FIRST")
+	b.get("/console/operator/orders?merchant=400").WantText(t, http.StatusOK, "/console/operator/orders/400/OTHER")
+	b.get("/console/operator/orders?merchant=%3Cb%3E&state=x&from=y").WantText(t, http.StatusBadRequest,
 		"Enter a whole number", `value="&lt;b&gt;"`, "Enter a day", `value="y"`)
-	b.get("/console/operator/orders/400/FIRST").expect(t, http.StatusNotFound)
+	b.get("/console/operator/orders/400/FIRST").WantText(t, http.StatusNotFound)
 
 	const address, action = "/console/operator/orders/355/FIRST", "/console/operator/orders/355/FIRST/state"
 	form, late := b.get(address).form(t, action), b.get(address).form(t, action)
 	form.Set("state", "canceled")
 	form.Set("reason", "Not A Reason")
-	b.post(action, form).expect(t, http.StatusUnprocessableEntity, "lower-case words", `value="Not A Reason"`, `value="canceled" selected`)
+	b.post(action, form).WantText(t, http.StatusUnprocessableEntity, "lower-case words", `value="Not A Reason"`, `value="canceled" selected`)
 	form.Set("reason", "customer-changed-mind")
 	for range 2 {
 		if got := b.post(action, form); got.location() != address+"?done=yes" {
 			t.Errorf("%d, leads to %q: %s", got.Status, got.location(), got.Body)
 		}
 	}
-	b.get(address+"?done=yes").expect(t, http.StatusOK, "The state was changed", "customer-changed-mind", "order.state_changed")
+	b.get(address+"?done=yes").WantText(t, http.StatusOK, "The state was changed", "customer-changed-mind", "order.state_changed")
 	late.Set("state", "in-processing")
-	b.post(action, late).expect(t, http.StatusConflict, "the order has changed", "customer-changed-mind")
+	b.post(action, late).WantText(t, http.StatusConflict, "the order has changed", "customer-changed-mind")
 }
 
 // TestMerchants adds a store, renames, suspends and resumes it.
@@ -95,11 +95,11 @@ func TestMerchants(t *testing.T) {
 	form := b.get(list).postForm(t, list)
 	for field, wrong := range map[string][2]string{"id": {"x7", "Enter a whole number"}, "name": {"a\nb", "on one line"}} {
 		values := url.Values{"key": form["key"], "id": {"9"}, "name": {"Nine"}, field: {wrong[0]}}
-		b.post(list, values).expect(t, http.StatusUnprocessableEntity, wrong[1])
+		b.post(list, values).WantText(t, http.StatusUnprocessableEntity, wrong[1])
 	}
 	form.Set("id", strconv.Itoa(ours))
 	form.Set("name", "<script>alert(1)</script>")
-	b.post(list, form).expect(t, http.StatusUnprocessableEntity, "has another name", "&lt;script&gt;")
+	b.post(list, form).WantText(t, http.StatusUnprocessableEntity, "has another name", "&lt;script&gt;")
 	form.Set("id", "9")
 	if got := b.post(list, form); got.location() != list+"/9?done=added" {
 		t.Errorf("%d, leads to %q", got.Status, got.location())
@@ -110,18 +110,18 @@ func TestMerchants(t *testing.T) {
 
 	address, staff := list+"/"+strconv.Itoa(ours), s.signedIn(s.token)
 	suspend := b.get(address).form(t, address+"/suspend")
-	b.post(address+"/suspend", suspend).expect(t, http.StatusUnprocessableEntity, "Fill in this field")
+	b.post(address+"/suspend", suspend).WantText(t, http.StatusUnprocessableEntity, "Fill in this field")
 	suspend.Set("reason", "unpaid")
-	b.post(address+"/suspend", suspend).expect(t, http.StatusSeeOther)
-	staff.get("/console").expect(t, http.StatusForbidden, "Your store is suspended")
-	b.get(address).expect(t, http.StatusOK, "unpaid")
-	b.post(address+"/resume", b.get(address).form(t, address+"/resume")).expect(t, http.StatusSeeOther)
-	staff.get("/console").expect(t, http.StatusOK)
+	b.post(address+"/suspend", suspend).WantText(t, http.StatusSeeOther)
+	staff.get("/console").WantText(t, http.StatusForbidden, "Your store is suspended")
+	b.get(address).WantText(t, http.StatusOK, "unpaid")
+	b.post(address+"/resume", b.get(address).form(t, address+"/resume")).WantText(t, http.StatusSeeOther)
+	staff.get("/console").WantText(t, http.StatusOK)
 	rename := b.get(address).form(t, address+"/rename")
 	rename.Set("name", "Another name")
-	b.post(address+"/rename", rename).expect(t, http.StatusSeeOther)
-	staff.get("/console").expect(t, http.StatusOK, "Another name")
-	b.get(list+"/12345").expect(t, http.StatusNotFound)
+	b.post(address+"/rename", rename).WantText(t, http.StatusSeeOther)
+	staff.get("/console").WantText(t, http.StatusOK, "Another name")
+	b.get(list+"/12345").WantText(t, http.StatusNotFound)
 }
 
 // TestOperatorLoginLink gives a store a link that works once.
@@ -131,13 +131,13 @@ func TestOperatorLoginLink(t *testing.T) {
 	b := s.operator(order.OperatorScopes)
 	const address = "/console/operator/merchants/355"
 	got := b.post(address+"/login-link", b.get(address).form(t, address+"/login-link"))
-	got.expect(t, http.StatusOK, "/console/login/")
+	got.WantText(t, http.StatusOK, "/console/login/")
 	_, link, _ := strings.Cut(got.Body, s.URL)
 	link, _, _ = strings.Cut(link, "<")
 	staff := s.browser()
-	staff.post(link, nil).expect(t, http.StatusSeeOther)
-	staff.get("/console").expect(t, http.StatusOK)
-	s.browser().post(link, nil).expect(t, http.StatusForbidden)
+	staff.post(link, nil).WantText(t, http.StatusSeeOther)
+	staff.get("/console").WantText(t, http.StatusOK)
+	s.browser().post(link, nil).WantText(t, http.StatusForbidden)
 }
 
 // TestErasePages erases the data of a customer after a question.
@@ -154,14 +154,14 @@ func TestErasePages(t *testing.T) {
 		{"reference", "%", "not the reference of an order"},
 		{"merchant", "-1", "Enter a whole number"},
 	} {
-		b.post(ask, url.Values{c.field: {c.value}}).expect(t, http.StatusUnprocessableEntity, c.problem)
+		b.post(ask, url.Values{c.field: {c.value}}).WantText(t, http.StatusUnprocessableEntity, c.problem)
 	}
-	b.post(ask, url.Values{"merchant": {"400"}, "reference": {"FIRST"}}).expect(t, http.StatusUnprocessableEntity, "no such order")
+	b.post(ask, url.Values{"merchant": {"400"}, "reference": {"FIRST"}}).WantText(t, http.StatusUnprocessableEntity, "no such order")
 	question := b.post(ask, url.Values{"email": {"someone@example.com"}})
-	question.expect(t, http.StatusOK, "Erase for ever?", `name="email" value="someone@example.com"`)
+	question.WantText(t, http.StatusOK, "Erase for ever?", `name="email" value="someone@example.com"`)
 	form := question.form(t, erase)
 	form.Set("email", "someone@example.com")
-	b.post(erase, form).expect(t, http.StatusOK, "Erased: 1 orders, 0 files")
+	b.post(erase, form).WantText(t, http.StatusOK, "Erased: 1 orders, 0 files")
 	o, err := s.Orders.Get(t.Context(), ours, order.ByReference("FIRST"))
 	if testenv.NoError(s.T, err); o.Customer.Email != "" {
 		t.Errorf("the order still has %q", o.Customer.Email)
@@ -178,8 +178,8 @@ func TestAuditPage(t *testing.T) {
 	s := start(t, documents...)
 	b := s.operator(order.OperatorScopes)
 	const address = "/console/operator/audit"
-	b.get(address+"?reference=ORDER-7").expect(t, http.StatusOK, "order.created", "ORDER-7")
-	b.get(address+"?reference=%25&merchant=x&token=y&from=1&to=2").expect(t, http.StatusBadRequest,
+	b.get(address+"?reference=ORDER-7").WantText(t, http.StatusOK, "order.created", "ORDER-7")
+	b.get(address+"?reference=%25&merchant=x&token=y&from=1&to=2").WantText(t, http.StatusBadRequest,
 		"not the reference of an order", "Enter a whole number", "Enter a day", `value="y"`)
 	first := b.get(address + "?merchant=355")
 	_, rest, found := strings.Cut(first.Body, `rel="next" href="`)
@@ -187,7 +187,7 @@ func TestAuditPage(t *testing.T) {
 		t.Fatal("no further page")
 	}
 	next, _, _ := strings.Cut(rest, `"`)
-	b.get(strings.ReplaceAll(next, "&amp;", "&")).expect(t, http.StatusOK, "ORDER-")
+	b.get(strings.ReplaceAll(next, "&amp;", "&")).WantText(t, http.StatusOK, "ORDER-")
 }
 
 // TestWebhookPages adds a webhook, changes, tests and removes it, as its merchant and as
@@ -204,8 +204,8 @@ func TestWebhookPages(t *testing.T) {
 	}{{merchant, "/console/webhooks/1", list}, {operator, "/console/operator/webhooks/355/2", "/console/operator/webhooks"}} {
 		form := merchant.get(list).form(t, list)
 		form.Set("url", address)
-		merchant.post(list, form).expect(t, http.StatusOK, "whsec_")
-		merchant.post(list, form).expect(t, http.StatusOK, "shown already")
+		merchant.post(list, form).WantText(t, http.StatusOK, "whsec_")
+		merchant.post(list, form).WantText(t, http.StatusOK, "shown already")
 		send := func(do, event string) (first, second page) {
 			values := c.b.get(c.one).form(t, c.one)
 			values.Set("do", do)
@@ -219,32 +219,32 @@ func TestWebhookPages(t *testing.T) {
 		}
 		for _, change := range [][2]string{{"disable", "Nothing is delivered"}, {"enable", "Deliveries continue"}} {
 			first, second = send(change[0], "")
-			first.expect(t, http.StatusOK, change[1])
-			second.expect(t, http.StatusOK, change[1])
+			first.WantText(t, http.StatusOK, change[1])
+			second.WantText(t, http.StatusOK, change[1])
 		}
 		for do, event := range map[string]string{"test": "", "redeliver": "1"} {
 			before := s.posted.Load()
 			first, second = send(do, event)
-			first.expect(t, http.StatusOK, "status 418", "&lt;b&gt;no&lt;/b&gt;")
-			second.expect(t, http.StatusOK, "sent already")
+			first.WantText(t, http.StatusOK, "status 418", "&lt;b&gt;no&lt;/b&gt;")
+			second.WantText(t, http.StatusOK, "sent already")
 			if n := s.posted.Load() - before; n != 1 {
 				t.Errorf("%s: %s sends %d messages", c.one, do, n)
 			}
 		}
 		first, _ = send("redeliver", "77")
-		first.expect(t, http.StatusUnprocessableEntity)
+		first.WantText(t, http.StatusUnprocessableEntity)
 		change := c.b.get(c.one).form(t, c.one)
 		change["do"], change["url"], change["description"], change["type"] = []string{"change"}, []string{address + "/2"}, []string{"till"}, []string{"order.created"}
-		c.b.post(c.one, change).expect(t, http.StatusOK, "The webhook was changed", address+"/2", "till", `value="order.created" checked`)
+		c.b.post(c.one, change).WantText(t, http.StatusOK, "The webhook was changed", address+"/2", "till", `value="order.created" checked`)
 		form = c.b.get(c.one+"/remove").form(t, c.one)
 		form.Set("do", "remove")
 		if got := c.b.post(c.one, form); got.location() != c.list+"?done=removed" {
 			t.Errorf("%d, leads to %q", got.Status, got.location())
 		}
-		c.b.get(c.list+"?done=removed").expect(t, http.StatusOK, "was removed")
-		c.b.get(c.one).expect(t, http.StatusNotFound)
+		c.b.get(c.list+"?done=removed").WantText(t, http.StatusOK, "was removed")
+		c.b.get(c.one).WantText(t, http.StatusNotFound)
 	}
-	other.get("/console/webhooks/1").expect(t, http.StatusNotFound)
+	other.get("/console/webhooks/1").WantText(t, http.StatusNotFound)
 }
 
 // postForm is form for a page with a search that has the same action.
@@ -268,22 +268,22 @@ func TestOperatorOrderParts(t *testing.T) {
 	_, err = s.Webhooks.Redeliver(t.Context(), endpoint.Key, 1, webhook.SendOptions{})
 	testenv.NoError(s.T, err)
 	all, reader := s.operator(order.OperatorScopes), s.operator(order.ScopeOrdersRead)
-	all.get(address).expect(t, http.StatusOK, "https://example.com/hook", "&lt;b&gt;no&lt;/b&gt;", "HTTP 418", `action="/console/operator/webhooks/355/1"`)
+	all.get(address).WantText(t, http.StatusOK, "https://example.com/hook", "&lt;b&gt;no&lt;/b&gt;", "HTTP 418", `action="/console/operator/webhooks/355/1"`)
 	got := reader.get(address)
-	got.expect(t, http.StatusOK, "status 418", "a.pdf")
+	got.WantText(t, http.StatusOK, "status 418", "a.pdf")
 	for _, hidden := range []string{"example.com/hook", "&lt;b&gt;no", "/console/operator/webhooks", "/correct"} {
 		if strings.Contains(got.Body, hidden) {
 			t.Errorf("a token that reads orders sees %s", hidden)
 		}
 	}
-	reader.get(address+"/files/a.pdf").expect(t, http.StatusOK, "content")
-	reader.get("/console/operator/orders/400/FIRST/files/a.pdf").expect(t, http.StatusNotFound)
-	s.operator(order.ScopeAudit).get(address+"/files/a.pdf").expect(t, http.StatusForbidden)
-	s.signedIn(s.otherToken).get(address+"/files/a.pdf").expect(t, http.StatusForbidden)
+	reader.get(address+"/files/a.pdf").WantText(t, http.StatusOK, "content")
+	reader.get("/console/operator/orders/400/FIRST/files/a.pdf").WantText(t, http.StatusNotFound)
+	s.operator(order.ScopeAudit).get(address+"/files/a.pdf").WantText(t, http.StatusForbidden)
+	s.signedIn(s.otherToken).get(address+"/files/a.pdf").WantText(t, http.StatusForbidden)
 	_, err = s.Orders.DeleteInvoice(t.Context(), ours, order.ByReference("FIRST"), 1, order.WriteOptions{})
 	testenv.NoError(s.T, err)
-	reader.get(address).expect(t, http.StatusOK, "a.pdf</bdi></s>", "deleted")
-	reader.get(address+"/files/a.pdf").expect(t, http.StatusNotFound)
+	reader.get(address).WantText(t, http.StatusOK, "a.pdf</bdi></s>", "deleted")
+	reader.get(address+"/files/a.pdf").WantText(t, http.StatusNotFound)
 }
 
 // TestCorrection corrects an order: only fields that were changed in the form, once,
@@ -303,7 +303,7 @@ func TestCorrection(t *testing.T) {
 		form.Set(name, value)
 	}
 	unchanged := s.get("FIRST")
-	b.post(action, form).expect(t, http.StatusUnprocessableEntity, "no field was changed")
+	b.post(action, form).WantText(t, http.StatusUnprocessableEntity, "no field was changed")
 	if got := s.get("FIRST"); got.Revision != unchanged.Revision {
 		t.Error("a form without a change corrects the order")
 	}
@@ -319,9 +319,9 @@ func TestCorrection(t *testing.T) {
 	if c := got.Carrier; c.TrackingCodes != "77 88" || len(c.ShipmentIDs) != 0 || c.Name != "Line one\nline two" || got.ExpiresAt.Format("15:04") != "10:00" {
 		t.Errorf("the order has %+v, until %s", c, got.ExpiresAt)
 	}
-	b.get(address+"?done=corrected").expect(t, http.StatusOK, "The order was corrected", "77 88", `value="2026-12-01T10:00"`)
+	b.get(address+"?done=corrected").WantText(t, http.StatusOK, "The order was corrected", "77 88", `value="2026-12-01T10:00"`)
 	late.Set("carrier.trackingCodes", "99")
-	b.post(action, late).expect(t, http.StatusConflict, "the order has changed", `value="99"`)
+	b.post(action, late).WantText(t, http.StatusConflict, "the order has changed", `value="99"`)
 }
 
 // get returns an order of ours.

@@ -54,9 +54,9 @@ func TestOrder(t *testing.T) {
 	}
 	got := b.get(orderPage)
 	got.Body = strings.ReplaceAll(got.Body, "\u00a0", "&nbsp;")
-	got.expect(t, http.StatusOK, texts...)
+	got.WantText(t, http.StatusOK, texts...)
 	b.header.Set("Accept-Language", "el-GR,el;q=0.9,en;q=0.8")
-	b.get(orderPage).expect(t, http.StatusOK, `lang="el"`, "Άρθρο 39", "Αποδοχή", "\u00a0€")
+	b.get(orderPage).WantText(t, http.StatusOK, `lang="el"`, "Άρθρο 39", "Αποδοχή", "\u00a0€")
 }
 
 func TestAccept(t *testing.T) {
@@ -73,7 +73,7 @@ func TestAccept(t *testing.T) {
 		t.Errorf("%d events, want 2", n)
 	}
 	got := b.get(orderPage + "?done=accepted")
-	got.expect(t, http.StatusOK, "The order is accepted.", "In processing", "you")
+	got.WantText(t, http.StatusOK, "The order is accepted.", "In processing", "you")
 	if strings.Contains(got.Body, acceptPath) || strings.Contains(got.Body, rejectPath) {
 		t.Error("the page of an accepted order offers an answer")
 	}
@@ -89,7 +89,7 @@ func TestReject(t *testing.T) {
 	form := b.get(orderPage).form(t, rejectPath)
 	for _, reason := range []string{"", "boredom", "out-of-stock "} {
 		form.Set("reason", reason)
-		b.post(rejectPath, form).expect(t, http.StatusBadRequest, "Choose one of the reasons.", `aria-describedby="reason-problem"`, " open")
+		b.post(rejectPath, form).WantText(t, http.StatusBadRequest, "Choose one of the reasons.", `aria-describedby="reason-problem"`, " open")
 	}
 	form.Set("reason", "out-of-stock")
 	if got := b.post(rejectPath, form); got.location() != orderPage+"?done=rejected" {
@@ -99,7 +99,7 @@ func TestReject(t *testing.T) {
 	if last := events[len(events)-1]; last.To != order.RejectedByMerchant || last.Reason != "out-of-stock" {
 		t.Errorf("the last event is %+v", last)
 	}
-	b.get(orderPage).expect(t, http.StatusOK, "Rejected", "Out of stock")
+	b.get(orderPage).WantText(t, http.StatusOK, "Rejected", "Out of stock")
 }
 
 // TestConflict checks that of two people who answer an order the second one is told
@@ -111,14 +111,14 @@ func TestConflict(t *testing.T) {
 	form := second.get(orderPage).form(t, rejectPath)
 	form.Set("reason", "damaged")
 	first.post(acceptPath, first.get(orderPage).form(t, acceptPath))
-	second.post(rejectPath, form).expect(t, http.StatusConflict, "Nothing was done", "In processing", "you")
+	second.post(rejectPath, form).WantText(t, http.StatusConflict, "Nothing was done", "In processing", "you")
 
 	form = second.get("/console/orders/A-2").form(t, "/console/orders/A-2/accept")
 	options := order.WriteOptions{Source: order.Source{TokenID: 77}}
 	if _, err := s.Orders.Reject(t.Context(), ours, order.ByReference("A-2"), "damaged", options); err != nil {
 		t.Fatal(err)
 	}
-	second.post("/console/orders/A-2/accept", form).expect(t, http.StatusConflict, "Rejected", "token 77", "Damaged")
+	second.post("/console/orders/A-2/accept", form).WantText(t, http.StatusConflict, "Rejected", "token 77", "Damaged")
 }
 
 // TestWrongForms sends what no page of the console sends.
@@ -126,17 +126,15 @@ func TestWrongForms(t *testing.T) {
 	t.Parallel()
 	s := start(t, newOrder(1, "A-1"))
 	b := s.signedIn(s.token)
-	for name, form := range map[string]url.Values{
+	for _, form := range map[string]url.Values{
 		"empty": {}, "no key": {"revision": {"1"}}, "no revision": {"key": {strings.Repeat("A", 26)}},
 		"short key": {"key": {"A"}, "revision": {"1"}}, "a revision that is no number": {"key": {strings.Repeat("A", 26)}, "revision": {"x"}},
 	} {
-		if got := b.post(acceptPath, form); got.Status != http.StatusBadRequest {
-			t.Errorf("%s: status %d", name, got.Status)
-		}
+		b.post(acceptPath, form).WantStatus(t, http.StatusBadRequest)
 	}
-	b.send(http.MethodPost, acceptPath, "application/x-www-form-urlencoded", strings.NewReader("%zz")).expect(t, http.StatusBadRequest)
-	b.send(http.MethodPost, acceptPath, "application/x-www-form-urlencoded", strings.NewReader(strings.Repeat("x", 1<<20))).expect(t, http.StatusBadRequest)
-	b.send(http.MethodPut, orderPage, "", nil).expect(t, http.StatusMethodNotAllowed, "Not possible")
+	b.send(http.MethodPost, acceptPath, "application/x-www-form-urlencoded", strings.NewReader("%zz")).WantText(t, http.StatusBadRequest)
+	b.send(http.MethodPost, acceptPath, "application/x-www-form-urlencoded", strings.NewReader(strings.Repeat("x", 1<<20))).WantText(t, http.StatusBadRequest)
+	b.send(http.MethodPut, orderPage, "", nil).WantText(t, http.StatusMethodNotAllowed, "Not possible")
 	for query, texts := range map[string][]string{
 		"state=nonsense":                 {"There is no such state"},
 		"from=2026-13-01":                {"“2026-13-01” is not a day", `value="2026-13-01"`},
@@ -145,16 +143,14 @@ func TestWrongForms(t *testing.T) {
 		"q=" + strings.Repeat("a", 300):  {"at most 200"},
 		"from=%3Cscript%3E&state=%00%FF": {"&lt;script&gt;"},
 	} {
-		b.get("/console/orders?"+query).expect(t, http.StatusBadRequest, append(texts, `aria-invalid="true"`)...)
-		b.get("/console/orders.csv?"+query).expect(t, http.StatusBadRequest)
+		b.get("/console/orders?"+query).WantText(t, http.StatusBadRequest, append(texts, `aria-invalid="true"`)...)
+		b.get("/console/orders.csv?"+query).WantText(t, http.StatusBadRequest)
 	}
-	if got := b.get("/console/orders?page=99999999999999999999"); got.Status != http.StatusOK {
-		t.Errorf("a huge page: %d", got.Status)
-	}
+	b.get("/console/orders?page=99999999999999999999").WantStatus(t, http.StatusOK)
 	if got := b.get("/console/orders?page=7"); got.Status != http.StatusSeeOther || got.location() != "/console/orders" {
 		t.Errorf("a page past the end: %d to %q", got.Status, got.location())
 	}
-	b.get("/console/orders?q="+strings.Repeat("a", 9<<10)).expect(t, http.StatusBadRequest)
+	b.get("/console/orders?q="+strings.Repeat("a", 9<<10)).WantText(t, http.StatusBadRequest)
 }
 
 // TestForeign checks that a merchant reaches nothing of another one by any address.
@@ -162,9 +158,7 @@ func TestForeign(t *testing.T) {
 	t.Parallel()
 	s := start(t, newOrder(1, "A-1"), newOrder(2, "B-1", ofMerchant(theirs)))
 	owner := s.signedIn(s.otherToken)
-	if got := owner.upload("/console/orders/B-1", "secret.pdf", "content"); got.Status != http.StatusSeeOther {
-		t.Fatalf("upload: %d %s", got.Status, got.Body)
-	}
+	owner.upload("/console/orders/B-1", "secret.pdf", "content").WantStatus(t, http.StatusSeeOther)
 	whole, err := s.Orders.Get(t.Context(), theirs, order.ByReference("B-1"))
 	testenv.NoError(s.T, err)
 	b := s.signedIn(s.token)
@@ -178,13 +172,9 @@ func TestForeign(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/accept", "/reject", "/withdraw/1"} {
-		if got := b.post("/console/orders/B-1"+path, form); got.Status != http.StatusNotFound {
-			t.Errorf("POST %s: %d", path, got.Status)
-		}
+		b.post("/console/orders/B-1"+path, form).WantStatus(t, http.StatusNotFound)
 	}
-	if got := b.upload("/console/orders/B-1", "a.pdf", "x"); got.Status != http.StatusNotFound {
-		t.Errorf("upload: %d", got.Status)
-	}
+	b.upload("/console/orders/B-1", "a.pdf", "x").WantStatus(t, http.StatusNotFound)
 	for _, path := range []string{"/console", "/console/orders", "/console/orders?q=B-1", "/console/orders.csv", "/console/orders.ndjson", "/console/orders.ndjson?q=B", "/console/live?after=0"} {
 		if got := b.get(path); got.Status != http.StatusOK || strings.Contains(strings.ReplaceAll(got.Body, `value="B-1"`, ""), ">B-1<") || strings.Contains(got.Body, `"B-1"`) && !strings.Contains(path, "?q=") {
 			t.Errorf("%s: %d %s", path, got.Status, got.Body)
@@ -212,7 +202,7 @@ func TestOverview(t *testing.T) {
 	s := start(t, documents...)
 	b := s.signedIn(s.token)
 	got := b.get("/console")
-	got.expect(t, http.StatusOK, `<span class="left late">30 min</span>`, "1 d 16 h", "12 orders", `<rect class="bar-new"`)
+	got.WantText(t, http.StatusOK, `<span class="left late">30 min</span>`, "1 d 16 h", "12 orders", `<rect class="bar-new"`)
 	if n := strings.Count(got.Body, `<span class="count">4</span>`); n != 3 {
 		t.Errorf("%d states have 4 orders, want 3: %s", n, got.Body)
 	}
@@ -220,6 +210,6 @@ func TestOverview(t *testing.T) {
 		t.Errorf("%d orders lack an invoice, want 4", n)
 	}
 	s.Pass(time.Hour)
-	b.get("/console").expect(t, http.StatusOK, "Time is over")
-	s.signedIn(s.otherToken).get("/console").expect(t, http.StatusOK, "No order waits", "0 orders")
+	b.get("/console").WantText(t, http.StatusOK, "Time is over")
+	s.signedIn(s.otherToken).get("/console").WantText(t, http.StatusOK, "No order waits", "0 orders")
 }

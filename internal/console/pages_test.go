@@ -118,7 +118,7 @@ func TestPages(t *testing.T) {
 			t.Errorf("%s: %d %v", name, got.Status, got.Header)
 		}
 	}
-	b.get("/console/assets/none.css").expect(t, http.StatusNotFound)
+	b.get("/console/assets/none.css").WantText(t, http.StatusNotFound)
 }
 
 // TestDamagedFile checks the page for a fault of the service: it says nothing of the
@@ -130,6 +130,6 @@ func TestDamagedFile(t *testing.T) {
 	b.upload(orderPage, "a.pdf", "content")
 	testenv.NoError(s.T, s.Disk.Remove(t.Context(), order.InvoicePath("A-1", "a.pdf")))
 	got := b.get(orderPage + "/files/a.pdf")
-	got.expect(t, http.StatusInternalServerError, "Something went wrong")
+	got.WantText(t, http.StatusInternalServerError, "Something went wrong")
 	checkPage(t, "a damaged file", got)
 }

@@ -30,7 +30,7 @@ func TestSignIn(t *testing.T) {
 		if got.Status != http.StatusForbidden && got.Status != http.StatusBadRequest {
 			t.Errorf("%q: status %d", text, got.Status)
 		}
-		got.expect(t, got.Status, problem, `aria-invalid="true"`)
+		got.WantText(t, got.Status, problem, `aria-invalid="true"`)
 		if text != "" && text != "x" && strings.Contains(got.Body, text) {
 			t.Errorf("the page repeats the token %q", text)
 		}
@@ -42,7 +42,7 @@ func TestSignIn(t *testing.T) {
 	if cookie := got.Header.Get("Set-Cookie"); !strings.HasPrefix(cookie, "session=") || !strings.HasSuffix(cookie, "; Path=/; HttpOnly; SameSite=Lax") {
 		t.Errorf("Set-Cookie: %s", cookie)
 	}
-	b.get("/console").expect(t, http.StatusOK, "Store", "Overview")
+	b.get("/console").WantText(t, http.StatusOK, "Store", "Overview")
 	if got := b.get("/"); got.location() != "/console" {
 		t.Errorf("the sign-in leads who is signed in to %q", got.location())
 	}
@@ -51,17 +51,13 @@ func TestSignIn(t *testing.T) {
 		t.Errorf("signed out: %d to %q", got.Status, got.location())
 	}
 	b.client.Jar.SetCookies(mustURL(t, s.URL), old)
-	if got := b.get("/console"); got.Status != http.StatusSeeOther {
-		t.Errorf("the cookie of a session that ended: %d", got.Status)
-	}
+	b.get("/console").WantStatus(t, http.StatusSeeOther)
 }
 
 func mustURL(t *testing.T, text string) *url.URL {
 	t.Helper()
 	u, err := url.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	return u
 }
 
@@ -149,11 +145,9 @@ func TestHTTPS(t *testing.T) {
 	value, _, _ := strings.Cut(cookie, ";")
 	b = s.browser() // its jar is empty
 	b.header.Set("Cookie", value)
-	b.get("/console").expect(t, http.StatusOK, `href="/orders/console/orders/A-1"`, `action="/orders/console/sign-out"`)
+	b.get("/console").WantText(t, http.StatusOK, `href="/orders/console/orders/A-1"`, `action="/orders/console/sign-out"`)
 	b.header.Set("Cookie", strings.TrimPrefix(value, "__Host-"))
-	if got := b.get("/console"); got.Status != http.StatusSeeOther {
-		t.Errorf("a cookie that http could set is taken: %d", got.Status)
-	}
+	b.get("/console").WantStatus(t, http.StatusSeeOther)
 }
 
 func TestLoginLink(t *testing.T) {
@@ -167,19 +161,19 @@ func TestLoginLink(t *testing.T) {
 	first := link()
 	b := s.browser()
 	for range 2 { // a program that opens links does not use it up
-		b.get(first).expect(t, http.StatusOK, "<button", "works once")
+		b.get(first).WantText(t, http.StatusOK, "<button", "works once")
 	}
 	if got := b.post(first, nil); got.Status != http.StatusSeeOther || got.location() != "/console" {
 		t.Fatalf("the link: %d to %q", got.Status, got.location())
 	}
-	b.get("/console/orders/A-1").expect(t, http.StatusOK, "A-1")
-	b.post(first, nil).expect(t, http.StatusForbidden, "has expired or was used")
+	b.get("/console/orders/A-1").WantText(t, http.StatusOK, "A-1")
+	b.post(first, nil).WantText(t, http.StatusForbidden, "has expired or was used")
 	for _, path := range []string{"/console/login/x", "/console/login/" + strings.Repeat("A", 43)} {
-		s.browser().post(path, nil).expect(t, http.StatusForbidden, "has expired or was used")
+		s.browser().post(path, nil).WantText(t, http.StatusForbidden, "has expired or was used")
 	}
 	late := link()
 	s.Pass(15 * time.Minute)
-	s.browser().post(late, nil).expect(t, http.StatusForbidden, "has expired or was used")
+	s.browser().post(late, nil).WantText(t, http.StatusForbidden, "has expired or was used")
 
 	tokens, err := s.Tokens.List(t.Context(), token.Filter{})
 	testenv.NoError(s.T, err)
@@ -206,7 +200,7 @@ func TestSuspended(t *testing.T) {
 	if _, err := s.Orders.SuspendMerchant(t.Context(), ours, "unpaid", order.MerchantOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	b.get("/console").expect(t, http.StatusForbidden, "suspended")
+	b.get("/console").WantText(t, http.StatusForbidden, "suspended")
 }
 
 // TestScopes checks that a page offers only what the token allows, and that the
@@ -216,14 +210,12 @@ func TestScopes(t *testing.T) {
 	s := start(t, newOrder(1, "A-1"))
 	b := s.signedIn(s.NewToken(ours, order.ScopeOrdersRead))
 	got := b.get("/console/orders/A-1")
-	got.expect(t, http.StatusOK)
+	got.WantText(t, http.StatusOK)
 	for _, action := range []string{"/accept", "/reject", "/files"} {
 		if strings.Contains(got.Body, `action="/console/orders/A-1`+action+`"`) {
 			t.Errorf("the page offers %s", action)
 		}
-		if got := b.post("/console/orders/A-1"+action, nil); got.Status != http.StatusForbidden {
-			t.Errorf("%s: status %d", action, got.Status)
-		}
+		b.post("/console/orders/A-1"+action, nil).WantStatus(t, http.StatusForbidden)
 	}
 	none := s.signedIn(s.NewToken(ours, order.ScopeOrdersWrite))
 	for _, path := range []string{"/console", "/console/orders", "/console/orders/A-1", "/console/orders.csv", "/console/live"} {
@@ -241,8 +233,8 @@ func TestCrossSite(t *testing.T) {
 	form := b.get("/console/orders/A-1").form(t, "/console/orders/A-1/accept")
 	for name, value := range map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"} {
 		b.header = http.Header{name: {value}}
-		b.post("/console/orders/A-1/accept", form).expect(t, http.StatusForbidden, "another site")
+		b.post("/console/orders/A-1/accept", form).WantText(t, http.StatusForbidden, "another site")
 	}
 	b.header = http.Header{}
-	b.get("/console/orders/A-1").expect(t, http.StatusOK, "/accept")
+	b.get("/console/orders/A-1").WantText(t, http.StatusOK, "/accept")
 }

@@ -25,39 +25,39 @@ func TestTokens(t *testing.T) {
 		"scope": {"audit", "not possible"}, "days": {"0", "from 1 to 3650"}, "label": {"a\nb", "on one line"},
 	} {
 		values := url.Values{"key": form["key"], "scope": {"orders:read"}, "days": {"30"}, "label": {"x"}, field: {wrong[0]}}
-		b.post(list, values).expect(t, http.StatusUnprocessableEntity, wrong[1])
+		b.post(list, values).WantText(t, http.StatusUnprocessableEntity, wrong[1])
 	}
-	b.post(list, form).expect(t, http.StatusUnprocessableEntity, "at least one right")
+	b.post(list, form).WantText(t, http.StatusUnprocessableEntity, "at least one right")
 	form["scope"] = []string{"orders:read"}
 	form.Set("label", "<b>till</b>")
 	created := b.post(list, form)
-	created.expect(t, http.StatusOK, "not shown again", "&lt;b&gt;till&lt;/b&gt;")
+	created.WantText(t, http.StatusOK, "not shown again", "&lt;b&gt;till&lt;/b&gt;")
 	text := tokenText.FindString(created.Body)
 	if again := b.post(list, form); tokenText.MatchString(again.Body) {
 		t.Error("a double click shows the text again")
 	}
-	s.signedIn(text).get("/console/orders").expect(t, http.StatusOK)
-	s.signedIn(text).get(list).expect(t, http.StatusForbidden)
+	s.signedIn(text).get("/console/orders").WantText(t, http.StatusOK)
+	s.signedIn(text).get(list).WantText(t, http.StatusForbidden)
 
 	grant, err := s.Tokens.Authenticate(t.Context(), text, netip.Addr{})
 	testenv.NoError(s.T, err)
 	one := list + "/" + strconv.FormatInt(grant.ID, 10)
-	other.get(one+"/revoke").expect(t, http.StatusNotFound)
-	other.post(one+"/revoke", url.Values{"key": form["key"]}).expect(t, http.StatusNotFound)
+	other.get(one+"/revoke").WantText(t, http.StatusNotFound)
+	other.post(one+"/revoke", url.Values{"key": form["key"]}).WantText(t, http.StatusNotFound)
 	key := hiddenField.FindStringSubmatch(b.get(one + "/rotate").Body)[2]
 	rotated := b.post(one+"/rotate", url.Values{"key": {key}, "overlap": {"1"}})
-	rotated.expect(t, http.StatusOK, "not shown again", "is valid until")
+	rotated.WantText(t, http.StatusOK, "not shown again", "is valid until")
 	key = hiddenField.FindStringSubmatch(b.get(one + "/revoke").Body)[2]
-	b.post(one+"/revoke", url.Values{"key": {key}}).expect(t, http.StatusSeeOther)
+	b.post(one+"/revoke", url.Values{"key": {key}}).WantText(t, http.StatusSeeOther)
 	if _, err := s.Tokens.Authenticate(t.Context(), text, netip.Addr{}); err == nil {
 		t.Error("the revoked token is valid")
 	}
-	s.browser().post("/", url.Values{"token": {text}}).expect(t, http.StatusForbidden)
+	s.browser().post("/", url.Values{"token": {text}}).WantText(t, http.StatusForbidden)
 
 	operator := s.operator(order.ScopeTokens)
 	const all = "/console/operator/tokens"
-	operator.get(all+"?merchant=400").expect(t, http.StatusOK)
+	operator.get(all+"?merchant=400").WantText(t, http.StatusOK)
 	form = operator.get(all).postForm(t, all)
 	form["scope"], form["merchant"] = []string{"orders:read"}, []string{"12345"}
-	operator.post(all, form).expect(t, http.StatusUnprocessableEntity, `value="12345"`)
+	operator.post(all, form).WantText(t, http.StatusUnprocessableEntity, `value="12345"`)
 }

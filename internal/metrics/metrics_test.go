@@ -10,6 +10,7 @@ import (
 
 	"merchantorders/internal/metrics"
 	"merchantorders/internal/metrics/metricstest"
+	"merchantorders/internal/testenv"
 )
 
 func TestMetricValues(t *testing.T) {
@@ -100,9 +101,7 @@ func TestMetricNames(t *testing.T) {
 	recorder := httptest.NewRecorder()
 	m.Handler().ServeHTTP(recorder, httptest.NewRequest("GET", "/metrics", nil))
 	problems, err := promlint.New(recorder.Body).Lint()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	for _, problem := range problems {
 		t.Errorf("%s: %s", problem.Metric, problem.Text)
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"merchantorders/internal/certtest"
+	"merchantorders/internal/testenv"
 )
 
 // tlsFiles are the files of a TLS server, with a clock.
@@ -57,13 +58,9 @@ func TestCertificateIsReloaded(t *testing.T) {
 	files := &tlsFiles{at: start, pair: first}
 	log := slog.New(slog.NewTextHandler(&files.log, nil))
 	config, err := TLSConfig(files.read, files.now, log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	handler := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"merchantorders/internal/metrics"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/web"
 )
 
@@ -77,9 +78,7 @@ func ask(t *testing.T, conn net.Conn, path string) result {
 func read(t *testing.T, conn net.Conn) result {
 	t.Helper()
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	defer response.Body.Close()
 	if _, err := io.Copy(io.Discard, response.Body); err != nil {
 		t.Error(err)

@@ -15,6 +15,7 @@ import (
 
 	"merchantorders/internal/metrics"
 	"merchantorders/internal/server"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/web"
 )
 
@@ -36,9 +37,7 @@ func (o *observed) ask(t *testing.T, requestLine string) *httptest.ResponseRecor
 	t.Helper()
 	text := requestLine + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer nonsense\r\n\r\n"
 	request, err := http.ReadRequest(bufio.NewReader(strings.NewReader(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	recorder := httptest.NewRecorder()
 	o.handler.ServeHTTP(recorder, request.WithContext(t.Context()))
 	return recorder

@@ -13,6 +13,7 @@ import (
 
 	"merchantorders/internal/certtest"
 	"merchantorders/internal/metrics"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/web"
 )
 
@@ -30,13 +31,9 @@ func startHTTP2(t *testing.T, handler http.Handler, connections int, timeouts ti
 	read := func() (tls.Certificate, error) { return tls.LoadX509KeyPair(pair.Cert, pair.Key) }
 	log := slog.New(slog.DiscardHandler)
 	config, err := TLSConfig(read, time.Now, log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	transport := &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{RootCAs: pair.Pool}}
 	ctx, stop := context.WithCancel(context.Background())
 	s := &http2Server{

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/web"
 )
 
@@ -46,9 +47,7 @@ type testServer struct {
 func startServer(t *testing.T, handler http.HandlerFunc, timeouts timeLimits) *testServer {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	s := &testServer{listener: &closingListener{Listener: listener, closed: make(chan struct{})}, ended: make(chan error, 1)}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
@@ -75,13 +74,9 @@ func (s *testServer) stop(t *testing.T) {
 func (s *testServer) dial(t *testing.T, text string) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", s.listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(func() { conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(2 * time.Minute)); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, conn.SetDeadline(time.Now().Add(2*time.Minute)))
 	if _, err := io.WriteString(conn, text); err != nil {
 		t.Fatal(err)
 	}
@@ -157,9 +152,7 @@ func TestHeadersAreBounded(t *testing.T) {
 	for size, want := range map[int]int{60 << 10: 200, 80 << 10: 431} {
 		conn := s.dial(t, "GET / HTTP/1.1\r\nHost: x\r\nX-Long: "+strings.Repeat("a", size)+"\r\n\r\n")
 		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		response.Body.Close()
 		if response.StatusCode != want {
 			t.Errorf("a header of %d bytes: status %d, want %d", size, response.StatusCode, want)
@@ -207,9 +200,7 @@ func TestStopFinishesRequests(t *testing.T) {
 	close(release)
 	reader := bufio.NewReader(slow)
 	response, err := http.ReadResponse(reader, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	defer func() { _ = response.Body.Close() }()
 	body, err := io.ReadAll(response.Body)
 	if string(body) != "finished" || err != nil || !response.Close {
@@ -283,9 +274,7 @@ func TestStopEndsStreams(t *testing.T) {
 func TestServeFails(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	listener.Close()
 	err = Serve(t.Context(), listener, refuse(t), slog.New(slog.DiscardHandler), roomy)
 	if !errors.Is(err, net.ErrClosed) {
@@ -296,9 +285,7 @@ func TestServeFails(t *testing.T) {
 func TestServeAfterStop(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := Serve(ctx, listener, refuse(t), slog.New(slog.DiscardHandler), roomy); err != nil {

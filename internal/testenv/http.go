@@ -3,6 +3,7 @@ package testenv
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -17,6 +18,8 @@ type Response struct {
 	Status int
 	Header http.Header
 	Body   string // the whole, without a line end after the last line
+
+	request string // for messages
 }
 
 // NewRequest returns a request with a Bearer token, unless that is empty, and with
@@ -54,7 +57,10 @@ func Do(t testing.TB, send func(*http.Request) (*http.Response, error), r *http.
 	if err != nil {
 		t.Fatalf("%s %.200s: %v", r.Method, r.URL, err)
 	}
-	return Response{Status: got.StatusCode, Header: got.Header, Body: strings.TrimSuffix(string(body), "\n")}
+	return Response{
+		Status: got.StatusCode, Header: got.Header, Body: strings.TrimSuffix(string(body), "\n"),
+		request: fmt.Sprintf("%s %.200s", r.Method, r.URL.RequestURI()),
+	}
 }
 
 // Replayed reports whether the response repeats that of an earlier request with the same
@@ -72,11 +78,22 @@ func (r Response) Want(t testing.TB, what string, status int, body string) {
 	}
 }
 
-// WantStatus reports a response with another status. what names the request.
-func (r Response) WantStatus(t testing.TB, what string, status int) {
+// WantStatus reports a response with another status.
+func (r Response) WantStatus(t testing.TB, status int) {
 	t.Helper()
 	if r.Status != status {
-		t.Errorf("%s: status %d, want %d: %s", what, r.Status, status, r.Body)
+		t.Errorf("%s: status %d, want %d: %.1000s", r.request, r.Status, status, r.Body)
+	}
+}
+
+// WantText reports a response with another status, or whose body lacks a text.
+func (r Response) WantText(t testing.TB, status int, texts ...string) {
+	t.Helper()
+	r.WantStatus(t, status)
+	for _, text := range texts {
+		if !strings.Contains(r.Body, text) {
+			t.Errorf("%s: %q is not in %s", r.request, text, r.Body)
+		}
 	}
 }
 

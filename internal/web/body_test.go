@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/web"
 )
 
@@ -129,13 +130,9 @@ func TestBodyDeadlines(t *testing.T) {
 func (r *running) dial(t *testing.T) (net.Conn, *bufio.Reader) {
 	t.Helper()
 	conn, err := net.Dial("tcp", r.address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, conn.SetDeadline(time.Now().Add(patience)))
 	return conn, bufio.NewReader(conn)
 }
 
@@ -143,14 +140,10 @@ func (r *running) dial(t *testing.T) (net.Conn, *bufio.Reader) {
 func readReply(t *testing.T, from *bufio.Reader) reply {
 	t.Helper()
 	response, err := http.ReadResponse(from, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	defer func() { _ = response.Body.Close() }()
 	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	if response.Close {
 		response.Header.Set("Connection", "close") // which http.ReadResponse removes
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/metrics"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/web"
 )
 
@@ -57,9 +58,7 @@ func unzip(t *testing.T, body string) string {
 		t.Fatalf("not compressed: %v", err)
 	}
 	plain, err := io.ReadAll(reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	return string(plain)
 }
 
@@ -185,14 +184,10 @@ func TestFlushWhileCompressing(t *testing.T) {
 	stop := sync.OnceFunc(func() { close(read) })
 	defer time.AfterFunc(patience, stop).Stop()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+server.address+"/x", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	request.Header.Set("Accept-Encoding", "gzip")
 	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	defer response.Body.Close()
 	first := make([]byte, len("first"))
 	if _, err := io.ReadFull(response.Body, first); err != nil || string(first) != "first" {

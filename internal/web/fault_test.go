@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/web"
 )
 
@@ -45,9 +46,7 @@ func TestFaults(t *testing.T) {
 	} {
 		served.Store(0)
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, server.URL, strings.NewReader("sent"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		r.Header.Set(web.FaultHeader, test.fault)
 		status, body := 0, ""
 		if response, err := server.Client().Do(r); err == nil {

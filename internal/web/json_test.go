@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/web"
 )
 
@@ -152,9 +153,7 @@ func TestWriteJSON(t *testing.T) {
 	t.Parallel()
 	recorder := httptest.NewRecorder()
 	value := map[string]any{"text": "<b>&'\u2028Ω\xff"}
-	if err := web.WriteJSON(recorder, 418, value); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, web.WriteJSON(recorder, 418, value))
 	if got, want := recorder.Body.String(), "{\"text\":\"<b>&'\\u2028Ω\\ufffd\"}\n"; recorder.Code != 418 || got != want {
 		t.Errorf("status %d, body %q, want %q", recorder.Code, got, want)
 	}

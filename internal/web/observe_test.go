@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 )
@@ -252,16 +253,12 @@ func TestClientDisconnects(t *testing.T) {
 		}),
 	}})
 	conn, err := net.Dial("tcp", server.address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	if _, err := io.WriteString(conn, "GET /wait HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
 	<-started
-	if err := conn.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, conn.Close())
 	server.stop()
 	lines := server.log.lines(t, "request")
 	if len(lines) != 1 || lines[0]["status"] != 499.0 || lines[0]["level"] != "WARN" || lines[0]["error"] != "read orders: context canceled" {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 	"merchantorders/internal/web/respcache"
@@ -98,22 +99,16 @@ func serveReadings(t *testing.T, size int) *resources {
 func (s *resources) get(t *testing.T, merchant, path, has string) (int, string, string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	request.Header.Set("Authorization", "Bearer "+merchant)
 	if has != "" {
 		request.Header.Set("If-None-Match", has)
 	}
 	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	defer func() { _ = response.Body.Close() }()
 	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	if response.StatusCode == http.StatusOK {
 		if got := response.Header.Get("Cache-Control"); got != "private, no-cache" {
 			t.Errorf("Cache-Control %q", got)

@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"merchantorders/internal/testenv"
 )
 
 // TestWriteRouteNeedsWriteHandler compiles declarations of routes. A merchant's
@@ -55,9 +57,7 @@ func newCompiler(t *testing.T) func(declaration string) error {
 	list := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", ".")
 	list.Stderr = os.Stderr
 	output, err := list.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	exports := make(map[string]string)
 	for line := range strings.Lines(string(output)) {
 		path, file, _ := strings.Cut(strings.TrimSpace(line), " ")

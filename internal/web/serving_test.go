@@ -18,6 +18,7 @@ import (
 
 	"merchantorders/internal/metrics"
 	"merchantorders/internal/server"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 )
@@ -82,9 +83,7 @@ func serveHidingAddresses(t *testing.T, verifier web.Authenticator, groups ...we
 func serveLogging(t *testing.T, requestLog web.RequestLog, verifier web.Authenticator, groups ...web.RouteGroup) *running {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	r := &running{address: listener.Addr().String(), log: &journal{}, metrics: metrics.New()}
 	log := slog.New(slog.NewJSONHandler(r.log, nil))
 	router := web.NewRouter(web.RouterConfig{Authenticator: verifier}, groups...)
@@ -136,13 +135,9 @@ func (r *running) ask(t *testing.T, requestLine string, headers ...string) reply
 func (r *running) send(t *testing.T, text string) reply {
 	t.Helper()
 	conn, err := net.Dial("tcp", r.address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, conn.SetDeadline(time.Now().Add(patience)))
 	if _, err := io.WriteString(conn, text); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"merchantorders/internal/testenv"
 )
 
 // streamServer is a server with a stream route.
@@ -39,13 +41,9 @@ func openStream(t *testing.T, s *streamServer, first string) (*io.PipeWriter, *b
 	t.Cleanup(func() { _ = send.Close() })
 	go func() { _, _ = io.WriteString(send, first) }()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL, body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = response.Body.Close() })
 	return send, bufio.NewScanner(response.Body)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/testenv"
 )
 
 // TestBackupAndRestore backs up beside a running server and restores into another
@@ -35,21 +36,15 @@ func TestBackupAndRestore(t *testing.T) {
 		}
 		restored := apptest.StartOn(t, to.Data)
 		// Tokens are restored too.
-		if status, body := get(t, restored.BaseURL+"/v2/orders/T-1", s.Token); status != 200 || strings.Count(body, "/invoices/T-1/") != 2 {
-			t.Errorf("from the restored server: %d %s", status, body)
-		}
-		if status, body := get(t, restored.BaseURL+"/storage/local/merchant-orders/invoices/T-1/b.pdf", s.Token); status != 200 || body != "second" {
-			t.Errorf("a restored file: %d %q", status, body)
-		}
+		testenv.Send(t, s.Token, "GET", restored.BaseURL+"/v2/orders/T-1", "").WantText(t, 200, "/invoices/T-1/a.pdf", "/invoices/T-1/b.pdf")
+		testenv.Send(t, s.Token, "GET", restored.BaseURL+"/storage/local/merchant-orders/invoices/T-1/b.pdf", "").Want(t, "the file", 200, "second")
 	}
 }
 
 func TestBackupWithFindings(t *testing.T) {
 	t.Parallel()
 	s := filled(t)
-	if err := os.WriteFile(invoiceFile(s.Folder, "T-1", "a.pdf"), []byte("other"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(invoiceFile(s.Folder, "T-1", "a.pdf"), []byte("other"), 0o600))
 	path := filepath.Join(t.TempDir(), "b.tar")
 	const finding = "merchant 355, order T-1, invoice 1: invoices/T-1/a.pdf does not have the content that its entry says (SHA-256); put the file back from a backup, then check again\n"
 	got := s.Run(t, "", "backup", path)
@@ -67,9 +62,7 @@ func TestBackupWithFindings(t *testing.T) {
 	if got.Code != 1 || got.Stderr != finding+"merchant-orders: 1 finding\n" || !strings.HasSuffix(got.Stdout, ": 1 finding\n") {
 		t.Errorf("restore with findings: %+v", got)
 	}
-	if status, _ := get(t, apptest.StartOn(t, to.Data).BaseURL+"/v2/orders/T-1", s.Token); status != 200 {
-		t.Errorf("from the restored server: %d", status)
-	}
+	testenv.Send(t, s.Token, "GET", apptest.StartOn(t, to.Data).BaseURL+"/v2/orders/T-1", "").WantStatus(t, 200)
 	got = s.Run(t, "", "check", "--backup", path)
 	want = finding + "checked: merchants 1, orders 3, invoices 2, events 5, files 1, orphans 0: 1 finding\n"
 	if got.Code != 1 || got.Stdout != want {
@@ -77,12 +70,8 @@ func TestBackupWithFindings(t *testing.T) {
 	}
 	// Two blocks at its end, and the manifest.
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(path, info.Size()-3*512); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
+	testenv.NoError(t, os.Truncate(path, info.Size()-3*512))
 	to = folder(t)
 	got = to.Run(t, "", "restore", path)
 	want = "; nothing was restored (--partial restores what can be read)\n"
@@ -105,9 +94,7 @@ func TestRestoreBesideServer(t *testing.T) {
 	if got.Code != 1 || got.Stderr != "merchant-orders: a server is running on the data folder\n" {
 		t.Errorf("%+v", got)
 	}
-	if status, _ := get(t, s.BaseURL+"/v2/orders/T-1", s.Token); status != 200 {
-		t.Errorf("the server responds with %d", status)
-	}
+	testenv.Send(t, s.Token, "GET", s.BaseURL+"/v2/orders/T-1", "").WantStatus(t, 200)
 }
 
 func TestBackupNeedsDataFolder(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // filled starts a server with a merchant, three orders and two invoice files of
@@ -34,18 +35,14 @@ func TestCheck(t *testing.T) {
 	if got.Code != 0 || got.Stdout != want || got.Stderr != "" {
 		t.Errorf("got %+v, want %q", got, want)
 	}
-	if err := os.WriteFile(invoiceFile(s.Folder, "T-1", "left.pdf"), []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(invoiceFile(s.Folder, "T-1", "left.pdf"), []byte("x"), 0o600))
 	got = s.Run(t, "", "check")
 	want = "orphan: invoices/T-1/left.pdf belongs to no invoice; check --repair removes it\n" +
 		"checked: merchants 1, orders 3, invoices 2, events 5, files 2, orphans 1: no findings\n"
 	if got.Code != 0 || got.Stdout != want {
 		t.Errorf("with an orphan: got %+v, want %q", got, want)
 	}
-	if err := os.Remove(invoiceFile(s.Folder, "T-1", "a.pdf")); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.Remove(invoiceFile(s.Folder, "T-1", "a.pdf")))
 	got = s.Run(t, "", "check")
 	want = "merchant 355, order T-1, invoice 1: invoices/T-1/a.pdf is missing; put the file back from a backup, then check again\n" +
 		"orphan: invoices/T-1/left.pdf belongs to no invoice; check --repair removes it\n" +

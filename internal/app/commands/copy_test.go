@@ -3,7 +3,6 @@ package commands_test
 import (
 	"database/sql"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -57,16 +56,12 @@ func TestCopyThereAndBack(t *testing.T) {
 	if got, want := mustCopy(t, s.Folder, "--to-database", database, "--to-storage", storage), "copied: rows 26, files 2; all else was there"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if status, body := call(t, "PATCH", s.BaseURL+"/v2/orders/T-2/accept", s.Token, ""); status != 200 {
-		t.Fatalf("accept: %d %s", status, body)
-	}
+	testenv.Send(t, s.Token, "PATCH", s.BaseURL+"/v2/orders/T-2/accept", "").WantStatus(t, 200)
 	upload(t, s.BaseURL, s.Token, "T-3", "late.pdf", "late")
 	orders := func(base string) string {
-		status, body := get(t, base+"/v2/orders", s.Token)
-		if status != 200 {
-			t.Errorf("list: %d %s", status, body)
-		}
-		return body
+		list := testenv.Send(t, s.Token, "GET", base+"/v2/orders", "")
+		list.WantStatus(t, 200)
+		return list.Body
 	}
 	want := orders(s.BaseURL)
 	s.Stop(t)
@@ -84,9 +79,7 @@ func TestCopyThereAndBack(t *testing.T) {
 	}
 	file := onTarget.BaseURL + "/storage/" + strings.Split(strings.TrimPrefix(storage, "s3://"), "?")[0]
 	file = strings.Replace(file, "/storage/", "/storage/"+s3test.Region+"/", 1) + "/invoices/T-3/late.pdf"
-	if status, body := get(t, file, s.Token); status != 200 || body != "late" {
-		t.Errorf("a file from S3: %d %q", status, body)
-	}
+	testenv.Send(t, s.Token, "GET", file, "").Want(t, "the file", 200, "late")
 	onTarget.Stop(t)
 	back := folder(t)
 	mustCopy(t, onTarget.Folder, append(target, "--to-data", back.Data)...)
@@ -111,9 +104,7 @@ func TestCopyBesideServer(t *testing.T) {
 			for range permits {
 				s.Import(t, document(n))
 				reference := fmt.Sprintf("T-%d", n)
-				if status, body := call(t, http.MethodPatch, s.BaseURL+"/v2/orders/"+reference+"/accept", s.Token, ""); status != 200 {
-					t.Errorf("accept: %d %s", status, body)
-				}
+				testenv.Send(t, s.Token, "PATCH", s.BaseURL+"/v2/orders/"+reference+"/accept", "").WantStatus(t, 200)
 				upload(t, s.BaseURL, s.Token, reference, "a.pdf", reference)
 				n += 2
 			}
@@ -158,9 +149,7 @@ func TestCopyKilled(t *testing.T) {
 	database, storage := newTarget(t)
 	args := []string{"copy", "--data", f.Data, "--to-database", database, "--to-storage", storage}
 	db, err := sql.Open("pgx", database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	orders := func() int {
 		n := 0 // also before the tables exist
@@ -169,9 +158,7 @@ func TestCopyKilled(t *testing.T) {
 	}
 	for _, orderCount := range []int{1, 900, 1800} {
 		cmd := apptest.Command(t, args...)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, cmd.Start())
 		exited := make(chan error, 1)
 		go func() { exited <- cmd.Wait() }()
 		ended := false
@@ -203,9 +190,7 @@ func TestCopyMendsTarget(t *testing.T) {
 	if got := s.Run(t, "", "copy", "--to-data", to.Data); got.Code != 0 || !strings.HasSuffix(got.Stdout, end) {
 		t.Fatalf("copy: %+v", got)
 	}
-	if err := os.WriteFile(invoiceFile(to, "T-1", "a.pdf"), []byte("other"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(invoiceFile(to, "T-1", "a.pdf"), []byte("other"), 0o600))
 	got := s.Run(t, "", "copy", "--to-data", to.Data)
 	want := "copied: rows 0, files 0; all else was there\nmended: 1 damaged file in the target\n"
 	if got.Code != 0 || !strings.HasPrefix(got.Stdout, want) || !strings.HasSuffix(got.Stdout, end) {

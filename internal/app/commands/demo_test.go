@@ -31,7 +31,7 @@ func printed(t *testing.T, output string) (token string, curls []string) {
 var curlLine = regexp.MustCompile(`^curl (-X PATCH )?-H 'Authorization: Bearer (mo_\w+)' '(\S+)'$`)
 
 // try sends the request of a printed curl command.
-func try(t *testing.T, command string) (int, string) {
+func try(t *testing.T, command string) testenv.Response {
 	t.Helper()
 	parts := curlLine.FindStringSubmatch(command)
 	if parts == nil {
@@ -41,7 +41,7 @@ func try(t *testing.T, command string) (int, string) {
 	if parts[1] != "" {
 		method = "PATCH"
 	}
-	return call(t, method, parts[3], parts[2], "")
+	return testenv.Send(t, parts[2], method, parts[3], "")
 }
 
 func TestDemo(t *testing.T) {
@@ -50,14 +50,12 @@ func TestDemo(t *testing.T) {
 	first := apptest.StartOn(t, data, "--demo")
 	token, curls := printed(t, first.Stdout())
 	for i, want := range []string{`"totalItems":60`, `"state":"registered"`, `"success":true`} {
-		if status, body := try(t, curls[i]); status != 200 || !strings.Contains(body, want) {
-			t.Errorf("%s: %d %s, want %s", curls[i], status, body, want)
-		}
+		try(t, curls[i]).WantText(t, 200, want)
 	}
 	if !strings.HasSuffix(first.Stdout(), "\nMerchant Orders listens on "+first.BaseURL+"\n") {
 		t.Errorf("standard output:\n%s", first.Stdout())
 	}
-	_, before := get(t, first.BaseURL+"/v2/orders?itemsPerPage=100", token)
+	before := testenv.Send(t, token, "GET", first.BaseURL+"/v2/orders?itemsPerPage=100", "").Body
 	first.Stop(t)
 
 	second := apptest.StartOn(t, data, "--demo")
@@ -66,18 +64,14 @@ func TestDemo(t *testing.T) {
 		t.Error("the second start has not created another token")
 	}
 	for i := range curls {
-		if status, body := try(t, curls[i]); status != 200 {
-			t.Errorf("%s: %d %s", curls[i], status, body)
-		}
+		try(t, curls[i]).WantStatus(t, 200)
 	}
 	if strings.Contains(curls[1], "DEMO-0060") {
 		t.Errorf("the example is an accepted order: %s", curls[1])
 	}
-	if status, _ := get(t, second.BaseURL+"/v2/orders", token); status != 200 {
-		t.Errorf("the first token is not valid: %d", status)
-	}
+	testenv.Send(t, token, "GET", second.BaseURL+"/v2/orders", "").WantStatus(t, 200)
 	// The third command has accepted an order.
-	_, after := get(t, second.BaseURL+"/v2/orders?itemsPerPage=100", token)
+	after := testenv.Send(t, token, "GET", second.BaseURL+"/v2/orders?itemsPerPage=100", "").Body
 	if a, b := strings.Count(before, `"id":`), strings.Count(after, `"id":`); a != 60 || b != 60 {
 		t.Errorf("%d orders, then %d", a, b)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/certtest"
+	"merchantorders/internal/testenv"
 )
 
 type setting struct{ Name, Value, From string }
@@ -95,15 +96,11 @@ func TestDoctorOfNothing(t *testing.T) {
 func TestDoctorFindsProblems(t *testing.T) {
 	t.Parallel()
 	secret := writeFile(t, "database", "postgres://u:secret@127.0.0.1:1/orders?sslmode=disable")
-	if err := os.Chmod(secret, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.Chmod(secret, 0o644))
 	f := folder(t)
 	f.Merchant(t, 355)
 	setVersion(t, f.Data, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (201, 1)")
-	if err := os.Chmod(f.Data, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.Chmod(f.Data, 0o755))
 	files := writeFile(t, "files", "")
 	for name, c := range map[string]struct {
 		environ, args []string
@@ -124,9 +121,7 @@ func TestDoctorFindsProblems(t *testing.T) {
 		},
 	} {
 		if name == "unreachable" {
-			if err := os.Chmod(c.args[1], 0o700); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, os.Chmod(c.args[1], 0o700))
 		}
 		got, r, statuses := doctor(t, c.environ, c.args...)
 		if diff := cmp.Diff(c.want, statuses); diff != "" || got.Code != 1 || !strings.HasSuffix(got.Stderr, " problem\n") {

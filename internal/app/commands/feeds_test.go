@@ -25,17 +25,13 @@ func TestSources(t *testing.T) {
 	testenv.Program(t, "jq", "jq")
 	testenv.Program(t, "psql", "postgresql-client")
 	text, err := os.ReadFile("../../../docs/sources.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	folder := t.TempDir()
 	var scripts []string
 	for _, b := range block.FindAllStringSubmatch(string(text), -1) {
 		switch {
 		case b[2] != "":
-			if err := os.WriteFile(filepath.Join(folder, b[2]), []byte(b[3]), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, os.WriteFile(filepath.Join(folder, b[2]), []byte(b[3]), 0o600))
 		case b[1] == "sh":
 			scripts = append(scripts, b[3])
 		}

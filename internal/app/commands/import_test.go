@@ -42,9 +42,7 @@ func TestImport(t *testing.T) {
 	f := folder(t)
 	f.Merchant(t, 355)
 	file := filepath.Join(t.TempDir(), "orders.jsonl")
-	if err := os.WriteFile(file, []byte(lines(document(1), document(2), document(3))), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(file, []byte(lines(document(1), document(2), document(3))), 0o600))
 	for _, want := range []string{
 		"created 3, unchanged 0, conflicting 0, invalid 0\n",
 		"created 0, unchanged 3, conflicting 0, invalid 0\n",
@@ -154,9 +152,7 @@ func TestImportBesideAServer(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t)
 	s.Import(t, document(1), document(2))
-	if status, body := get(t, s.BaseURL+"/v2/orders/T-2", s.Token); status != 200 {
-		t.Errorf("an imported order: %d %s", status, body)
-	}
+	testenv.Send(t, s.Token, "GET", s.BaseURL+"/v2/orders/T-2", "").WantStatus(t, 200)
 }
 
 // TestImportIsStopped does not close the input, so that only the end of the
@@ -176,8 +172,7 @@ func TestImportIsStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	testenv.Eventually(t, "the order is imported", func() bool {
-		status, _ := get(t, s.BaseURL+"/v2/orders/T-2", s.Token)
-		return status == 200
+		return testenv.Send(t, s.Token, "GET", s.BaseURL+"/v2/orders/T-2", "").Status == 200
 	})
 	stop()
 	if got := <-code; got != 1 {

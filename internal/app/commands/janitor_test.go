@@ -18,9 +18,7 @@ import (
 func leaveReservation(t *testing.T, f apptest.Folder, at time.Time) {
 	t.Helper()
 	db, err := store.OpenSQLite(t.Context(), filepath.Join(f.Data, "orders.db"), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	err = db.InTx(t.Context(), func(tx order.Tx) error {
 		head, err := tx.LockOrder(t.Context(), 355, order.ByReference("T-1"))
 		if err != nil {
@@ -29,34 +27,22 @@ func leaveReservation(t *testing.T, f apptest.Folder, at time.Time) {
 		_, err = tx.ReserveInvoice(t.Context(), head, order.Invoice{Name: "left.pdf", Size: 1, CreatedAt: at})
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
+	testenv.NoError(t, db.Close())
 	files, err := disk.Open(filepath.Join(f.Data, "files"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	for _, path := range []string{order.InvoicePath("T-1", "left.pdf"), ""} {
 		staged, err := files.Stage(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		if _, err := staged.Write([]byte("x")); err != nil {
 			t.Fatal(err)
 		}
 		if path == "" {
 			break // neither committed nor aborted, as after a crash
 		}
-		if err := staged.Commit(t.Context(), path); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, staged.Commit(t.Context(), path))
 	}
-	if err := files.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, files.Close())
 }
 
 // allFiles returns the names of all stored and staged files.
@@ -69,9 +55,7 @@ func allFiles(t *testing.T, f apptest.Folder) []string {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	return names
 }
 
@@ -101,9 +85,7 @@ func TestSecondServerKeepsRunningUploads(t *testing.T) {
 		t.Errorf("a file of a running upload was removed: %v left", left)
 	}
 	for _, base := range []string{first.BaseURL, second.BaseURL} {
-		if status, body := get(t, base+"/v2/orders/T-1", first.Token); status != 200 {
-			t.Errorf("%d %s", status, body)
-		}
+		testenv.Send(t, first.Token, "GET", base+"/v2/orders/T-1", "").WantStatus(t, 200)
 	}
 	first.Stop(t)
 	second.Stop(t)
@@ -131,9 +113,7 @@ func TestServerPurges(t *testing.T) {
 	s := apptest.Start(t)
 	s.Import(t, document(1))
 	upload(t, s.BaseURL, s.Token, "T-1", "a.pdf", "x")
-	if status, body := call(t, "DELETE", s.BaseURL+"/v2/orders/T-1/invoices/1", s.Token, ""); status != 200 {
-		t.Fatalf("%d %s", status, body)
-	}
+	testenv.Send(t, s.Token, "DELETE", s.BaseURL+"/v2/orders/T-1/invoices/1", "").WantStatus(t, 200)
 	deleted := time.Now()
 	s.Stop(t)
 	apptest.StartOn(t, s.Data).Stop(t)
@@ -152,9 +132,7 @@ func TestPurge(t *testing.T) {
 	s.Import(t, document(1))
 	upload(t, s.BaseURL, s.Token, "T-1", "a.pdf", "x")
 	upload(t, s.BaseURL, s.Token, "T-1", "b.pdf", "x")
-	if status, body := call(t, "DELETE", s.BaseURL+"/v2/orders/T-1/invoices/1", s.Token, ""); status != 200 {
-		t.Fatalf("%d %s", status, body)
-	}
+	testenv.Send(t, s.Token, "DELETE", s.BaseURL+"/v2/orders/T-1/invoices/1", "").WantStatus(t, 200)
 	for _, tc := range []struct {
 		flags []string
 		want  string

@@ -1,10 +1,8 @@
 package commands_test
 
 import (
-	"bytes"
 	"crypto/tls"
 	"encoding/base64"
-	"io"
 	"net/http"
 	"net/http/httptrace"
 	"os"
@@ -16,6 +14,7 @@ import (
 
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/certtest"
+	"merchantorders/internal/testenv"
 )
 
 // nextCentury is when certificates of these tests expire.
@@ -41,31 +40,26 @@ func startTLS(t *testing.T, h2 bool, flags ...string) *tlsServer {
 
 // tlsReply is a response of a tlsServer.
 type tlsReply struct {
-	status      int
-	proto, body string
-	reusedConn  bool // the request went over an open connection
+	testenv.Response
+	proto      string
+	reusedConn bool // the request went over an open connection
 }
 
 // do sends a request with the token of the merchant.
-func (s *tlsServer) do(t *testing.T, method, path, body string) tlsReply {
+func (s *tlsServer) do(t *testing.T, method, path, body string) (reply tlsReply) {
 	t.Helper()
-	reused := false
-	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) { reused = info.Reused }})
-	request, err := http.NewRequestWithContext(ctx, method, s.BaseURL+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Authorization", "Bearer "+s.Token)
-	response, err := s.client.Do(request)
-	if err != nil {
-		t.Fatalf("%s %s: %v", method, path, err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	read, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Errorf("%s %s: %v", method, path, err)
-	}
-	return tlsReply{status: response.StatusCode, proto: response.Proto, body: string(read), reusedConn: reused}
+	request := testenv.NewRequest(t, s.Token, method, s.BaseURL+path, strings.NewReader(body))
+	request = request.WithContext(httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
+		GotConn: func(info httptrace.GotConnInfo) { reply.reusedConn = info.Reused },
+	}))
+	reply.Response = testenv.Do(t, func(r *http.Request) (*http.Response, error) {
+		response, err := s.client.Do(r)
+		if err == nil {
+			reply.proto = response.Proto
+		}
+		return response, err
+	}, request)
+	return reply
 }
 
 // TestServeTLS uploads the largest file, is refused one that is too large, waits for
@@ -83,28 +77,28 @@ func TestServeTLS(t *testing.T) {
 			content := base64.StdEncoding.EncodeToString(append([]byte("%PDF-1.7\n"), make([]byte, 4_000_000-9)...))
 			const uploads = "/v2/orders/T-1/invoices"
 			got := s.do(t, "POST", uploads, `{"filename":"a.pdf","contentBase64":"`+content+`"}`)
-			if got.proto != name || got.status != 200 || !strings.Contains(got.body, `"url":"`+s.BaseURL+`/storage/`) {
+			if got.proto != name || got.Status != 200 || !strings.Contains(got.Body, `"url":"`+s.BaseURL+`/storage/`) {
 				t.Errorf("upload: %+v", got)
 			}
 			got = s.do(t, "POST", uploads, `{"filename":"b.pdf","contentBase64":"`+content+`AAAA"}`)
-			if got.status != 413 && got.status != 400 {
+			if got.Status != 413 && got.Status != 400 {
 				t.Errorf("upload of a file that is too large: %+v", got)
 			}
 			got = s.do(t, "PATCH", "/v2/orders/T-1/reject", strings.Repeat(" ", 1<<20))
-			if got.status != 400 {
+			if got.Status != 400 {
 				t.Errorf("a body that is too large: %+v", got)
 			}
 			events := make(chan string, 1)
 			go func() {
 				defer close(events)
-				events <- s.do(t, "GET", "/v2/events?after=2&wait=30", "").body
+				events <- s.do(t, "GET", "/v2/events?after=2&wait=30", "").Body
 			}()
 			for range 20 {
-				if got := s.do(t, "GET", "/v2/orders", ""); got.status != 200 || h2 && !got.reusedConn {
+				if got := s.do(t, "GET", "/v2/orders", ""); got.Status != 200 || h2 && !got.reusedConn {
 					t.Fatalf("list: %+v", got)
 				}
 			}
-			if got := s.do(t, "PATCH", "/v2/orders/T-1/accept", ""); got.status != 200 {
+			if got := s.do(t, "PATCH", "/v2/orders/T-1/accept", ""); got.Status != 200 {
 				t.Errorf("accept: %+v", got)
 			}
 			if text := <-events; !strings.Contains(text, "in-processing") {
@@ -135,19 +129,7 @@ func TestTLSVersion(t *testing.T) {
 			_ = conn.Close()
 		}
 	}
-	if status, text := get(t, "http://"+address+"/healthz", ""); status != 400 {
-		t.Errorf("without TLS: %d %s", status, text)
-	}
-}
-
-// statuses returns the status of each path below an address.
-func statuses(t *testing.T, address, token string, paths ...string) map[string]int {
-	t.Helper()
-	found := make(map[string]int)
-	for _, path := range paths {
-		found[path], _ = get(t, address+path, token)
-	}
-	return found
+	testenv.Send(t, "", "GET", "http://"+address+"/healthz", "").WantStatus(t, 400)
 }
 
 // TestAdminListen checks which port serves what, for each way to listen.
@@ -175,17 +157,13 @@ func TestAdminListen(t *testing.T) {
 			s := apptest.Folder{Data: filepath.Join(t.TempDir(), "data")}.ServeUnchecked(t, test.flags...)
 			token := s.Folder.Token(t, "--operator")
 			for path, want := range merchant {
-				if got := statuses(t, s.BaseURL, token, path)[path]; got != want {
-					t.Errorf("%s: %d, want %d", path, got, want)
-				}
+				testenv.Send(t, token, "GET", s.BaseURL+path, "").WantStatus(t, want)
 			}
 			for path, want := range operator {
 				if !test.onMain {
 					want = 404
 				}
-				if got := statuses(t, s.BaseURL, token, path)[path]; got != want {
-					t.Errorf("%s: %d, want %d", path, got, want)
-				}
+				testenv.Send(t, token, "GET", s.BaseURL+path, "").WantStatus(t, want)
 			}
 			if admin := s.AdminURL(); admin != "" {
 				checkAdmin(t, admin, token)
@@ -212,17 +190,10 @@ func checkAdmin(t *testing.T, address, token string) {
 		"/debug/pprof/": 200, "/debug/pprof/heap": 200, "/debug/pprof/cmdline": 404,
 		"/v2/orders": 404, "/api/orders": 404, "/storage/local/merchant-orders/invoices/a/b.pdf": 404,
 	} {
-		if got, text := get(t, address+path, token); got != want {
-			t.Errorf("admin %s: %d, want %d: %.200s", path, got, want, text)
-		}
+		testenv.Send(t, token, "GET", address+path, "").WantStatus(t, want)
 	}
-	const want = `{"status":"ready","checks":{"server":"ok","database":"ok","storage":"ok"}}` + "\n"
-	if _, text := get(t, address+"/readyz", ""); text != want {
-		t.Errorf("admin /readyz: %s", text)
-	}
-	if status, _ := get(t, address+"/operator/merchants", ""); status != 401 {
-		t.Errorf("admin /operator/merchants without a token: %d", status)
-	}
+	testenv.Send(t, "", "GET", address+"/readyz", "").Want(t, "admin /readyz", 200, `{"status":"ready","checks":{"server":"ok","database":"ok","storage":"ok"}}`)
+	testenv.Send(t, "", "GET", address+"/operator/merchants", "").WantStatus(t, 401)
 }
 
 // TestAdminListenTLS checks that the admin listener uses TLS, unless only this
@@ -230,8 +201,9 @@ func checkAdmin(t *testing.T, address, token string) {
 func TestAdminListenTLS(t *testing.T) {
 	t.Parallel()
 	local, others := startTLS(t, true, "--admin-listen=127.0.0.1:0"), startTLS(t, true, "--admin-listen=0.0.0.0:0")
-	if got, _ := get(t, local.AdminURL()+"/healthz", ""); got != 200 || !strings.HasPrefix(local.AdminURL(), "http://") {
-		t.Errorf("loopback: %s: %d", local.AdminURL(), got)
+	testenv.Send(t, "", "GET", local.AdminURL()+"/healthz", "").WantStatus(t, 200)
+	if !strings.HasPrefix(local.AdminURL(), "http://") {
+		t.Errorf("loopback: %s", local.AdminURL())
 	}
 	response, err := others.client.Get(others.AdminURL() + "/healthz")
 	if err != nil || !strings.HasPrefix(others.AdminURL(), "https://") {
@@ -250,9 +222,7 @@ func TestServeRefusesListeners(t *testing.T) {
 	dir := t.TempDir()
 	one, other := certtest.New(t, nextCentury), certtest.New(t, nextCentury)
 	text := filepath.Join(dir, "text")
-	if err := os.WriteFile(text, []byte("no certificate"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(text, []byte("no certificate"), 0o600))
 	for name, test := range map[string]struct {
 		flags []string
 		want  string
@@ -305,18 +275,7 @@ func TestClientAddressOfServer(t *testing.T) {
 	s := apptest.Folder{Data: filepath.Join(t.TempDir(), "data")}.Serve(t, "--trusted-proxies", "127.0.0.0/8,::1", "--rate-limit=100")
 	signIn := func(client string) int {
 		t.Helper()
-		request, err := http.NewRequestWithContext(t.Context(), "GET", s.BaseURL+"/v2/orders", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Header.Set("Authorization", "Bearer wrong")
-		request.Header.Set("X-Forwarded-For", "198.51.100.1, "+client)
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = response.Body.Close()
-		return response.StatusCode
+		return testenv.Send(t, "wrong", "GET", s.BaseURL+"/v2/orders", "", "X-Forwarded-For", "198.51.100.1, "+client).Status
 	}
 	last := 0
 	for range 100 { // 60 a minute are allowed
@@ -338,32 +297,17 @@ func TestClientAddressOfServer(t *testing.T) {
 func TestProcessDrains(t *testing.T) {
 	t.Parallel()
 	p := apptest.StartProcess(t, filepath.Join(t.TempDir(), "data"), "--drain=1h")
-	if status, text := get(t, p.BaseURL+"/readyz", ""); status != 200 {
-		t.Fatalf("/readyz before: %d %s", status, text)
-	}
+	testenv.Send(t, "", "GET", p.BaseURL+"/readyz", "").WantStatus(t, 200)
 	process, err := os.FindProcess(p.PID())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		status, text := get(t, p.BaseURL+"/readyz", "")
-		if status == 503 && text == `{"message":"Service Unavailable"}`+"\n" {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("/readyz while it drains: %d %s", status, text)
-		}
-	}
-	if status, text := get(t, p.BaseURL+"/healthz", ""); status != 200 {
-		t.Errorf("/healthz while it drains: %d %s", status, text)
-	}
-	if status, text := get(t, p.BaseURL+"/v2/orders", p.Merchant(t, 355)); status != 200 {
-		t.Errorf("a request while it drains: %d %s", status, text)
-	}
-	if !bytes.Contains([]byte(p.Log()), []byte(`"msg":"stopping","drain_seconds":3600`)) {
+	testenv.NoError(t, err)
+	testenv.NoError(t, process.Signal(syscall.SIGTERM))
+	testenv.Eventually(t, "it is not ready", func() bool {
+		got := testenv.Send(t, "", "GET", p.BaseURL+"/readyz", "")
+		return got.Status == 503 && got.Body == `{"message":"Service Unavailable"}`
+	})
+	testenv.Send(t, "", "GET", p.BaseURL+"/healthz", "").WantStatus(t, 200)
+	testenv.Send(t, p.Merchant(t, 355), "GET", p.BaseURL+"/v2/orders", "").WantStatus(t, 200)
+	if !strings.Contains(p.Log(), `"msg":"stopping","drain_seconds":3600`) {
 		t.Errorf("log:\n%s", p.Log())
 	}
 	if code := p.Stop(t, syscall.SIGTERM); code == 0 {

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/testenv"
 )
 
 // TestMonitor checks the metrics of a whole server against what it has done.
@@ -15,12 +16,12 @@ func TestMonitor(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t)
 	s.Import(t, document(1), document(2), document(3))
-	call(t, "PATCH", s.BaseURL+"/v2/orders/T-1/accept", s.Token, "")
+	testenv.Send(t, s.Token, "PATCH", s.BaseURL+"/v2/orders/T-1/accept", "")
 	upload(t, s.BaseURL, s.Token, "T-1", "a.pdf", "content")
 	for range 3 { // made, admitted to the cache, found in it
-		get(t, s.BaseURL+"/v2/orders", s.Token)
+		testenv.Send(t, s.Token, "GET", s.BaseURL+"/v2/orders", "")
 	}
-	_, scrape := get(t, s.BaseURL+"/metrics", "")
+	scrape := testenv.Send(t, "", "GET", s.BaseURL+"/metrics", "").Body
 	for _, want := range []string{
 		`database_up 1`, `storage_up 1`, `orders{state="registered"} 2`, `orders{state="in-processing"} 1`, `orders{state="canceled"} 0`,
 		`schema_version [1-9]\d*`, `oldest_unanswered_order_age_seconds [1-9]\S*`, `webhooks{state="active"} 0`, `oldest_undelivered_event_age_seconds 0`, `webhook_deliveries_total{result="timeout"} 0`, `webhook_requests_in_flight 0`, `uploads_in_progress 0`, `feed_waiters 0`, `rate_limited_total{limit="sign_ins"} 0`, `feed_lag_seconds 0`,
@@ -35,10 +36,8 @@ func TestMonitor(t *testing.T) {
 			t.Errorf("no series %s", want)
 		}
 	}
-	problems, err := promlint.New(strings.NewReader(scrape)).Lint()
-	if err != nil {
-		t.Fatal(err)
-	}
+	problems, err := promlint.New(strings.NewReader(scrape + "\n")).Lint()
+	testenv.NoError(t, err)
 	for _, problem := range problems {
 		t.Errorf("%s: %s", problem.Metric, problem.Text)
 	}

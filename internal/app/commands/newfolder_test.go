@@ -14,15 +14,14 @@ import (
 	"testing"
 
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/testenv"
 )
 
 // openSQL opens the database of a data folder.
 func openSQL(t *testing.T, data string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(data, "orders.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }
@@ -43,9 +42,7 @@ func tree(t *testing.T, folder string) []string {
 		paths = append(paths, path)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	return paths
 }
 
@@ -63,13 +60,9 @@ func TestFolderWithoutDatabase(t *testing.T) {
 			t.Fatal(paths, err)
 		}
 		for _, path := range paths {
-			if err := os.Remove(path); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, os.Remove(path))
 		}
-		if err := lose(s.Data); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, lose(s.Data))
 		for _, args := range [][]string{{"serve", "--listen=127.0.0.1:0"}, {"merchant", "add", "--id=1", "--name=x"}} {
 			got := s.Run(t, "", args...)
 			want := "merchant-orders: --data (MERCHANT_ORDERS_DATA): the folder " + s.Data + " contains files, but the database sqlite://" + s.Data + "/orders.db is missing or empty: "
@@ -86,9 +79,7 @@ func TestFolderWithoutDatabase(t *testing.T) {
 func TestFolderWithOtherFiles(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	if err := os.WriteFile(filepath.Join(data, "letter.txt"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(filepath.Join(data, "letter.txt"), nil, 0o600))
 	got := apptest.Run(t, "", "serve", "--listen=127.0.0.1:0", "--data", data)
 	if got.Code != 2 || !strings.Contains(got.Stderr, "contains letter.txt") || len(tree(t, data)) != 2 {
 		t.Errorf("%+v, files %v", got, tree(t, data))
@@ -101,9 +92,7 @@ func TestFolderWithOtherFiles(t *testing.T) {
 	}
 	// A new volume, on which an earlier start has failed.
 	data = t.TempDir()
-	if err := errors.Join(os.Mkdir(filepath.Join(data, "lost+found"), 0o700), os.WriteFile(filepath.Join(data, "serve.lock"), nil, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, errors.Join(os.Mkdir(filepath.Join(data, "lost+found"), 0o700), os.WriteFile(filepath.Join(data, "serve.lock"), nil, 0o600)))
 	apptest.StartOn(t, data)
 }
 
@@ -163,9 +152,7 @@ func TestForeignHistory(t *testing.T) {
 			f.Merchant(t, 1)
 			setVersion(t, f.Data, c.statement)
 			before, err := os.ReadFile(filepath.Join(f.Data, "orders.db"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, err)
 			for _, args := range [][]string{
 				{"serve", "--listen=127.0.0.1:0"}, {"migrate"}, {"migrate", "--status"}, {"merchant", "list"}, {"merchant", "add", "--id=2", "--name=x"},
 				{"import", "-"}, {"check"}, {"check", "--repair"}, {"purge"}, {"backup", filepath.Join(t.TempDir(), "b.tar")},
@@ -191,17 +178,11 @@ func folderBackup(t *testing.T, data string) string {
 	t.Helper()
 	path := t.TempDir()
 	_, err := openSQL(t, data).ExecContext(t.Context(), "VACUUM INTO ?", filepath.Join(path, "orders.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	content, err := os.ReadFile(filepath.Join(path, "orders.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	manifest := fmt.Sprintf(`{"format":1,"database":{"size":%d,"sha256":"%x"}}`, len(content), sha256.Sum256(content))
-	if err := os.WriteFile(filepath.Join(path, "backup.json"), []byte(manifest), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(filepath.Join(path, "backup.json"), []byte(manifest), 0o600))
 	return path
 }
 
@@ -216,9 +197,7 @@ func TestMigrationsAreLogged(t *testing.T) {
 		t.Errorf("migrate with nothing to do: %+v", got)
 	}
 	empty := folder(t)
-	if err := os.MkdirAll(empty.Data, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.MkdirAll(empty.Data, 0o700))
 	setVersion(t, empty.Data, "CREATE TABLE x (y); DROP TABLE x")
 	if got := empty.Run(t, "", "migrate"); got.Code != 2 || !strings.Contains(got.Stderr, "the database is empty") {
 		t.Errorf("migrate of an empty database: %+v", got)
@@ -246,15 +225,11 @@ func TestDamagedDatabase(t *testing.T) {
 	s.Stop(t)
 	path := filepath.Join(s.Data, "orders.db")
 	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	for i := 2 * 8192; i < len(content); i++ {
 		content[i] = 0xff
 	}
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(path, content, 0o600))
 	got := s.Run(t, "", "serve", "--listen=127.0.0.1:0")
 	if got.Code != 2 || got.Stdout != "" || !strings.Contains(got.Stderr, "merchant-orders: --data (MERCHANT_ORDERS_DATA): open database "+path+": the database is damaged: ") {
 		t.Errorf("%+v", got)
@@ -267,9 +242,7 @@ func TestTwoSpellingsShareStagedFiles(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t)
 	staged := filepath.Join(s.Data, "files", "tmp", "staged-upload")
-	if err := os.WriteFile(staged, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(staged, nil, 0o600))
 	second := apptest.Folder{Data: s.Data, Settings: []string{"--database", "sqlite://" + s.Data + "/orders.db"}}.Serve(t)
 	if _, err := os.Stat(staged); err != nil {
 		t.Errorf("the second server removed a staged file: %v", err)
@@ -287,24 +260,16 @@ func TestDatabaseBehindLink(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	link := filepath.Join(dir, "link.db")
-	if err := errors.Join(os.Mkdir(filepath.Join(dir, "disk"), 0o700), os.Symlink("disk/real.db", link)); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, errors.Join(os.Mkdir(filepath.Join(dir, "disk"), 0o700), os.Symlink("disk/real.db", link)))
 	// What an older program left behind beside the link.
-	if err := os.WriteFile(link+"-shm", make([]byte, 32768), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(link+"-shm", make([]byte, 32768), 0o600))
 	s := apptest.Folder{Data: filepath.Join(dir, "data"), Settings: []string{"--database", "sqlite://" + link}}.Serve(t)
 	token := s.Merchant(t, 355)
-	if status, body := get(t, s.BaseURL+"/v2/orders", token); status != 200 {
-		t.Errorf("%d %s", status, body)
-	}
+	testenv.Send(t, token, "GET", s.BaseURL+"/v2/orders", "").WantStatus(t, 200)
 	if got := s.Run(t, "", "token", "revoke", "1"); got.Code != 0 {
 		t.Fatal(got)
 	}
-	if status, _ := get(t, s.BaseURL+"/v2/orders", token); status != 401 {
-		t.Errorf("a revoked token: %d", status)
-	}
+	testenv.Send(t, token, "GET", s.BaseURL+"/v2/orders", "").WantStatus(t, 401)
 	if _, err := os.Stat(filepath.Join(dir, "disk", "real.db")); err != nil {
 		t.Error(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/app/commands"
 	"merchantorders/internal/ingest/ingesttest"
+	"merchantorders/internal/testenv"
 )
 
 // remote runs commands against a service.
@@ -152,9 +153,7 @@ func TestInvoices(t *testing.T) {
 	server, r := startRemote(t, 1)
 	dir, reference := t.TempDir(), ingesttest.Reference(1)
 	file := filepath.Join(dir, "τιμή.pdf")
-	if err := os.WriteFile(file, []byte("%PDF-1.4"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(file, []byte("%PDF-1.4"), 0o600))
 	got := r.run(t, "", "invoices", "upload", reference, file)
 	if got.Code != 0 || !strings.HasPrefix(got.Stdout, "invoice 1: "+r.address+"/storage/") || !strings.HasSuffix(got.Stdout, "/%CF%84%CE%B9%CE%BC%CE%AE.pdf\n") {
 		t.Errorf("upload: %+v", got)
@@ -185,18 +184,14 @@ func TestInvoices(t *testing.T) {
 
 	got = r.run(t, "", "invoices", "link", reference, "2")
 	link := strings.TrimSpace(got.Stdout)
-	if status, body := get(t, link, ""); status != http.StatusOK || body != "from a pipe" {
-		t.Errorf("%+v: the link returns %d %s", got, status, body)
-	}
+	testenv.Send(t, "", "GET", link, "").Want(t, "the file", http.StatusOK, "from a pipe")
 	if got := r.run(t, "", "invoices", "link", reference, "2", "--json"); got.Code != 0 || !strings.HasPrefix(got.Stdout, `{"url":"`+r.address+`/files/355.`) {
 		t.Errorf("link as JSON: %+v", got)
 	}
 	if got := server.Folder.Run(t, "", "links", "revoke"); got.Code != 0 || got.Stdout != "all links to invoice files are revoked\n" {
 		t.Errorf("revoke: %+v", got)
 	}
-	if status, body := get(t, link, ""); status != http.StatusNotFound {
-		t.Errorf("after the revocation: %d %s", status, body)
-	}
+	testenv.Send(t, "", "GET", link, "").WantStatus(t, http.StatusNotFound)
 	if got := r.run(t, "", "invoices", "delete", reference, "1"); got.Code != 0 || strings.Contains(got.Stdout, "%CF%84") || !strings.Contains(got.Stdout, "b.png") {
 		t.Errorf("delete: %+v", got)
 	}
@@ -280,9 +275,7 @@ func TestRemoteTextIsSanitized(t *testing.T) {
 	t.Parallel()
 	evil := "\x1b[2J\u202eevil\r\n\u2028\t\x9b"
 	text, err := json.Marshal(evil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	response := fmt.Sprintf(`{"params":{"page":1,"itemsPerPage":100,"totalItems":1,"dateFrom":"1970-01-01 00:00:00","dateTo":"2026-11-20 23:59:59"},
 		"orders":[{"id":%[1]s,"state":%[1]s,"createdAt":"2026-11-20 08:15:30","customer":{"firstName":%[1]s,"lastName":""}}],
 		"order":{"id":"SF-1","state":%[1]s,"createdAt":"2026-11-20 08:15:30","customer":{"email":%[1]s},"addressDetails":{"city":%[1]s},"invoices":[

@@ -16,6 +16,7 @@ import (
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/app/commands"
 	"merchantorders/internal/config"
+	"merchantorders/internal/testenv"
 )
 
 // settingsCommands are the commands that use settings, with their flags.
@@ -129,9 +130,7 @@ func TestHelpTexts(t *testing.T) {
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		name := strings.TrimSuffix(filepath.Base(file), ".txt")
 		args := strings.Split(name, "-")
 		switch name {
@@ -366,9 +365,7 @@ func TestDatabaseElsewhere(t *testing.T) {
 func TestBrokenDatabaseIsOneLine(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	if err := os.WriteFile(filepath.Join(data, "orders.db"), bytes.Repeat([]byte("no database "), 1000), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(filepath.Join(data, "orders.db"), bytes.Repeat([]byte("no database "), 1000), 0o600))
 	for _, args := range [][]string{{"merchant", "list"}, {"serve", "--listen=127.0.0.1:0"}} {
 		for flag, flags := range map[string][]string{
 			"data":     {"--data", data},

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/testenv"
 )
 
 func TestSearchAndInspect(t *testing.T) {
@@ -57,9 +58,7 @@ func TestSearchAndInspect(t *testing.T) {
 func addDelivery(t *testing.T, data string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(data, "orders.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	defer db.Close()
 	if _, err := db.ExecContext(t.Context(), `INSERT INTO webhook_deliveries VALUES
 		(355, 7, 1, 1795168800, 'msg', 1, 'order.created', 0, 'timeout', 42, '')`); err != nil {

@@ -18,44 +18,15 @@ import (
 	"testing"
 
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/testenv"
 )
-
-// call sends one request with a token, unless that is empty.
-func call(t *testing.T, method, url, token, body string) (int, string) {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if token != "" {
-		request.Header.Set("Authorization", "Bearer "+token)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	content, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return response.StatusCode, string(content)
-}
-
-func get(t *testing.T, url, token string) (int, string) {
-	t.Helper()
-	return call(t, http.MethodGet, url, token, "")
-}
 
 // upload stores an invoice file for an order and returns its address.
 func upload(t *testing.T, baseURL, token, reference, filename, content string) string {
 	t.Helper()
 	body := `{"filename":"` + filename + `","contentBase64":"` + base64.StdEncoding.EncodeToString([]byte(content)) + `"}`
-	status, response := call(t, http.MethodPost, baseURL+"/v2/orders/"+reference+"/invoices", token, body)
 	var uploaded struct{ Invoice struct{ URL string } }
-	if err := json.Unmarshal([]byte(response), &uploaded); status != 200 || err != nil {
-		t.Fatalf("upload: %d %s", status, response)
-	}
+	testenv.Send(t, token, "POST", baseURL+"/v2/orders/"+reference+"/invoices", body).Decode(t, &uploaded)
 	return uploaded.Invoice.URL
 }
 
@@ -69,32 +40,26 @@ func TestServe(t *testing.T) {
 		"/healthz": 200, "/readyz": 200, "/metrics": 200, "/nothing": 404,
 		"/api/orders": 401, "/v2/orders": 401, "/operator/tokens": 401, "/storage/local/merchant-orders/invoices/a/b.pdf": 401,
 	} {
-		if got, body := get(t, s.BaseURL+path, ""); got != want {
-			t.Errorf("%s: %d %s, want %d", path, got, body, want)
-		}
+		testenv.Send(t, "", "GET", s.BaseURL+path, "").WantStatus(t, want)
 	}
 	operator := s.Folder.Token(t, "--operator")
 	for _, tc := range []struct{ path, token string }{
 		{"/api/orders", s.Token}, {"/v2/orders", s.Token}, {"/operator/merchants", operator},
 	} {
-		if got, body := get(t, s.BaseURL+tc.path, tc.token); got != 200 {
-			t.Errorf("%s: %d %s", tc.path, got, body)
-		}
+		testenv.Send(t, tc.token, "GET", s.BaseURL+tc.path, "").WantStatus(t, 200)
 	}
 	s.Import(t, document(1))
 	address := upload(t, s.BaseURL, s.Token, "T-1", "a.pdf", "content")
 	if want := s.BaseURL + "/storage/local/merchant-orders/invoices/T-1/a.pdf"; address != want {
 		t.Errorf("the file's address is %s, want %s", address, want)
 	}
-	if status, body := get(t, address, s.Token); status != 200 || body != "content" {
-		t.Errorf("the file: %d %q", status, body)
-	}
+	testenv.Send(t, s.Token, "GET", address, "").Want(t, "the file", 200, "content")
 }
 
 func TestServeLogsJSONWithoutTokens(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t)
-	get(t, s.BaseURL+"/v2/orders", s.Token)
+	testenv.Send(t, s.Token, "GET", s.BaseURL+"/v2/orders", "")
 	s.Stop(t)
 	requests := 0
 	for line := range strings.Lines(s.Log()) {
@@ -120,7 +85,7 @@ func TestServeLogsJSONWithoutTokens(t *testing.T) {
 func TestServeLogLevel(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, "--log-level", "warn")
-	get(t, s.BaseURL+"/v2/orders", s.Token)
+	testenv.Send(t, s.Token, "GET", s.BaseURL+"/v2/orders", "")
 	s.Stop(t)
 	if s.Log() != "" {
 		t.Errorf("at warn the log is %s", s.Log())
@@ -134,16 +99,7 @@ func TestServeAddresses(t *testing.T) {
 	if got, want := upload(t, s.BaseURL, s.Token, "T-1", "a.pdf", "x"), "https://cdn.example.com/x/invoices/T-1/a.pdf"; got != want {
 		t.Errorf("the file's address is %s, want %s", got, want)
 	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.BaseURL+"/api/orders", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Authorization", "Bearer "+s.Token)
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
+	response := testenv.Send(t, s.Token, "GET", s.BaseURL+"/api/orders", "")
 	if got, want := response.Header.Get("Link"), `<https://orders.example.com/v2/orders>; rel="successor-version"`; got != want {
 		t.Errorf("Link is %s, want %s", got, want)
 	}
@@ -154,10 +110,7 @@ func TestServeErrorCodes(t *testing.T) {
 	for codes, want := range map[string]string{"samples": `"10304"`, "table": `"10303"`} {
 		s := apptest.Start(t, "--error-codes", codes)
 		s.Import(t, document(1, func(d map[string]any) { d["state"] = "canceled" }))
-		status, body := call(t, http.MethodPatch, s.BaseURL+"/v2/orders/T-1/accept", s.Token, "")
-		if status != 400 || !strings.Contains(body, want) {
-			t.Errorf("%s: %d %s, want code %s", codes, status, body, want)
-		}
+		testenv.Send(t, s.Token, "PATCH", s.BaseURL+"/v2/orders/T-1/accept", "").WantText(t, 400, want)
 	}
 }
 
@@ -165,9 +118,7 @@ func TestServeErrorCodes(t *testing.T) {
 func TestServePortInUse(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	defer func() { _ = listener.Close() }()
 	f := folder(t)
 	got := f.Run(t, "", "serve", "--log-level=error", "--listen", listener.Addr().String())
@@ -217,7 +168,7 @@ func TestServeLogsDatabaseAndStorage(t *testing.T) {
 func TestServeLogsText(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, "--log-format=text")
-	get(t, s.BaseURL+"/healthz", "")
+	testenv.Send(t, "", "GET", s.BaseURL+"/healthz", "")
 	s.Stop(t)
 	if !regexp.MustCompile(`(?m)^time=\S+ level=INFO msg=request request=\S+ method=GET route=/healthz status=200 `).MatchString(s.Log()) {
 		t.Errorf("the log is not text:\n%s", s.Log())
@@ -227,7 +178,7 @@ func TestServeLogsText(t *testing.T) {
 func TestServeWritesTokenUsesAtShutdown(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t)
-	get(t, s.BaseURL+"/v2/orders", s.Token)
+	testenv.Send(t, s.Token, "GET", s.BaseURL+"/v2/orders", "")
 	s.Stop(t)
 	if used := rows(t, s.Run(t, "", "token", "list").Stdout)[0][6]; used == "-" {
 		t.Error("the use of the token was not written at shutdown")
@@ -237,24 +188,18 @@ func TestServeWritesTokenUsesAtShutdown(t *testing.T) {
 func TestRevocationIsEffectiveAtOnce(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t)
-	if status, _ := get(t, s.BaseURL+"/v2/orders", s.Token); status != 200 {
-		t.Fatalf("before: %d", status)
-	}
+	testenv.Send(t, s.Token, "GET", s.BaseURL+"/v2/orders", "").WantStatus(t, 200)
 	if got := s.Run(t, "", "token", "revoke", "1"); got.Code != 0 {
 		t.Fatal(got)
 	}
-	if status, _ := get(t, s.BaseURL+"/v2/orders", s.Token); status != 401 {
-		t.Errorf("after: %d, want 401", status)
-	}
+	testenv.Send(t, s.Token, "GET", s.BaseURL+"/v2/orders", "").WantStatus(t, 401)
 }
 
 func TestProcessStopsOnSignals(t *testing.T) {
 	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		p := apptest.StartProcess(t, filepath.Join(t.TempDir(), "data"))
-		if status, body := get(t, p.BaseURL+"/healthz", ""); status != 200 {
-			t.Errorf("%d %s", status, body)
-		}
+		testenv.Send(t, "", "GET", p.BaseURL+"/healthz", "").WantStatus(t, 200)
 		if code := p.Stop(t, signal); code != 0 {
 			t.Errorf("after %s: exit code %d", signal, code)
 		}
@@ -281,20 +226,13 @@ func TestKilledServerRestarts(t *testing.T) {
 	first := apptest.StartProcess(t, data)
 	token := first.Merchant(t, 355)
 	first.Import(t, document(1))
-	if status, body := call(t, http.MethodPatch, first.BaseURL+"/v2/orders/T-1/accept", token, ""); status != 200 {
-		t.Fatalf("accept: %d %s", status, body)
-	}
+	testenv.Send(t, token, "PATCH", first.BaseURL+"/v2/orders/T-1/accept", "").WantStatus(t, 200)
 	address := upload(t, first.BaseURL, token, "T-1", "a.pdf", "content")
 	first.Kill(t)
 	second := apptest.StartProcess(t, data)
-	status, body := get(t, second.BaseURL+"/v2/orders/T-1", token)
-	if status != 200 || !strings.Contains(body, `"state":"in-processing"`) {
-		t.Errorf("the accepted order: %d %s", status, body)
-	}
+	testenv.Send(t, token, "GET", second.BaseURL+"/v2/orders/T-1", "").WantText(t, 200, `"state":"in-processing"`)
 	path := regexp.MustCompile(`/storage/.*`).FindString(address)
-	if status, body := get(t, second.BaseURL+path, token); status != 200 || body != "content" {
-		t.Errorf("the uploaded file: %d %q", status, body)
-	}
+	testenv.Send(t, token, "GET", second.BaseURL+path, "").Want(t, "the file", 200, "content")
 	if code := second.Stop(t, syscall.SIGTERM); code != 0 {
 		t.Errorf("exit code %d", code)
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/google/go-cmp/cmp"
+
+	"merchantorders/internal/testenv"
 )
 
 var update = flag.Bool("update", false, "rewrite the table of all settings")
@@ -20,18 +22,14 @@ func TestSettingsTable(t *testing.T) {
 	t.Parallel()
 	const file, heading = "../../../docs/settings.md", "## Settings of the service\n"
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	before, table, found := strings.Cut(string(text), heading)
 	if !found {
 		t.Fatalf("%s has no %q", file, heading)
 	}
 	want := settingsTable(t)
 	if *update {
-		if err := os.WriteFile(file, []byte(before+heading+want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, os.WriteFile(file, []byte(before+heading+want), 0o644))
 		return
 	}
 	if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(table, "\n")); diff != "" {
@@ -45,9 +43,7 @@ func settingsTable(t *testing.T) string {
 	t.Helper()
 	var line commandLine
 	parser, err := newParser(&line, &process{stdout: io.Discard, stderr: io.Discard}, func(int) {}, new(resolver))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	var b strings.Builder
 	b.WriteString("\nEvery command:\n")
 	writeRows(&b, parser.Model.Flags)

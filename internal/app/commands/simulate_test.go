@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/testenv"
 )
 
 // TestSimulate runs a simulator beside a server.
@@ -65,13 +66,7 @@ func TestLostResponse(t *testing.T) {
 // faulty sends a request that asks for a fault.
 func faulty(t *testing.T, method, url, token, fault string) (int, http.Header, error) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+token)
-	r.Header.Set("X-Sandbox-Fault", fault)
-	r.Header.Set("Idempotency-Key", "rehearsal-1")
+	r := testenv.NewRequest(t, token, method, url, http.NoBody, "X-Sandbox-Fault", fault, "Idempotency-Key", "rehearsal-1")
 	response, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return 0, nil, err

@@ -12,6 +12,7 @@ import (
 
 	"merchantorders/internal/app/apptest"
 	"merchantorders/internal/app/commands"
+	"merchantorders/internal/testenv"
 )
 
 // runIn runs a command with environment variables.
@@ -26,9 +27,7 @@ func runIn(t *testing.T, environ []string, args ...string) apptest.Result {
 func writeFile(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 	return path
 }
 
@@ -147,15 +146,11 @@ func TestCrashShowsNoSecret(t *testing.T) {
 	command := apptest.Command(t, "orders", "watch", "--address", server.URL)
 	command.Env = append(command.Env, "MERCHANT_ORDERS_TOKEN="+secret)
 	command.Stderr = &stderr
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, command.Start())
 	if got := <-received; got != "Bearer "+secret {
 		t.Errorf("the request has %q", got)
 	}
-	if err := command.Process.Signal(syscall.SIGABRT); err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, command.Process.Signal(syscall.SIGABRT))
 	if err := command.Wait(); err == nil || !strings.Contains(stderr.String(), "goroutine ") || strings.Contains(stderr.String(), "secretsecret") {
 		t.Errorf("%v, standard error has no stacks, or the token:\n%s", err, stderr.String())
 	}

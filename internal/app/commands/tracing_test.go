@@ -12,27 +12,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/tracing/tracingtest"
 )
 
 // traced sends a request below a span of its client, and returns the response.
 func traced(t *testing.T, method, url, token, trace, body string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Authorization", "Bearer "+token)
-	request.Header.Set("Traceparent", "00-"+trace+"-00f067aa0ba902b7-01")
-	request.Header.Set("Baggage", "userId=baggage-secret")
-	request.Header.Set("User-Agent", "agent-secret")
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := response.Body.Close(); err != nil || response.StatusCode != http.StatusOK {
-		t.Errorf("%s %s: %d, %v", method, url, response.StatusCode, err)
-	}
+	testenv.Send(t, token, method, url, body, "Traceparent", "00-"+trace+"-00f067aa0ba902b7-01",
+		"Baggage", "userId=baggage-secret", "User-Agent", "agent-secret").WantStatus(t, 200)
 }
 
 // spanTree returns the spans of a trace as lines, each indented below its parent.
@@ -68,8 +56,8 @@ func TestTracing(t *testing.T) {
 	traced(t, "GET", s.BaseURL+"/v2/orders?createdAtFrom=2026-01-01&states=registered", token, list, "")
 	traced(t, "PATCH", s.BaseURL+"/v2/orders/T-1/accept", token, change, "")
 	traced(t, "POST", s.BaseURL+"/v2/orders/T-1/invoices", token, store, `{"filename":"name-secret.pdf","contentBase64":"eA=="}`)
-	get(t, s.BaseURL+"/healthz", "")
-	get(t, s.BaseURL+"/metrics", "")
+	testenv.Send(t, "", "GET", s.BaseURL+"/healthz", "")
+	testenv.Send(t, "", "GET", s.BaseURL+"/metrics", "")
 	s.Stop(t)
 
 	spans := collector.Spans()

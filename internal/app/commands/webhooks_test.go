@@ -1,17 +1,17 @@
 package commands_test
 
 import (
-	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"merchantorders/client"
 	"merchantorders/internal/app/apptest"
+	"merchantorders/internal/testenv"
 )
 
 // hookServer records the bodies that it receives. It verifies their signatures.
@@ -33,19 +33,15 @@ func (h *hookServer) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 }
 
 // received waits until there are n bodies and returns them.
-func (h *hookServer) received(n int) []string {
+func (h *hookServer) received(n int) (bodies []string) {
 	h.t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+	testenv.Eventually(h.t, fmt.Sprintf("%d messages are received", n), func() bool {
 		h.mu.Lock()
-		bodies := h.bodies
-		h.mu.Unlock()
-		if len(bodies) >= n {
-			return bodies
-		}
-		if time.Now().After(end) {
-			h.t.Fatalf("received %q in a minute", bodies)
-		}
-	}
+		defer h.mu.Unlock()
+		bodies = h.bodies
+		return len(bodies) >= n
+	})
+	return bodies
 }
 
 // TestServeWebhooks delivers over HTTP what the feed has, before and after a restart
@@ -57,23 +53,19 @@ func TestServeWebhooks(t *testing.T) {
 	receiver := httptest.NewServer(hook)
 	t.Cleanup(receiver.Close)
 	credential := s.Folder.Token(t, "--merchant", "355", "--scopes", "webhooks,orders:read,orders:write")
-	status, response := call(t, "POST", s.BaseURL+"/v2/webhooks", credential, `{"url":"`+receiver.URL+`"}`)
 	var added struct{ Secret string }
-	if err := json.Unmarshal([]byte(response), &added); status != http.StatusCreated || err != nil {
-		t.Fatalf("%d %s", status, response)
-	}
+	testenv.Send(t, credential, "POST", s.BaseURL+"/v2/webhooks", `{"url":"`+receiver.URL+`"}`).Decode(t, &added)
 	hook.secret = added.Secret
 	s.Import(t, document(1), document(2))
-	call(t, "PATCH", s.BaseURL+"/v2/orders/T-1/accept", credential, "")
+	testenv.Send(t, credential, "PATCH", s.BaseURL+"/v2/orders/T-1/accept", "")
 	got := hook.received(3)
-	_, feed := get(t, s.BaseURL+"/v2/events", credential)
+	feed := testenv.Send(t, credential, "GET", s.BaseURL+"/v2/events", "").Body
 	if !strings.Contains(feed, strings.Join(got, ",")) {
 		t.Errorf("received %s\nthe feed is %s", got, feed)
 	}
-	status, response = call(t, "POST", s.BaseURL+"/v2/webhooks/1/test", credential, "")
-	if tested := hook.received(4)[3]; status != 200 || !strings.Contains(response, `"acknowledged":true`) ||
-		!strings.Contains(tested, `"seq":0,"type":"webhook.test","orderReference":""`) {
-		t.Errorf("test: %d %s, received %s", status, response, tested)
+	testenv.Send(t, credential, "POST", s.BaseURL+"/v2/webhooks/1/test", "").WantText(t, 200, `"acknowledged":true`)
+	if tested := hook.received(4)[3]; !strings.Contains(tested, `"seq":0,"type":"webhook.test","orderReference":""`) {
+		t.Errorf("test: received %s", tested)
 	}
 	s.Stop(t)
 
@@ -97,8 +89,6 @@ func TestServeRefusesPrivateWebhooks(t *testing.T) {
 	s := apptest.Start(t)
 	credential := s.Folder.Token(t, "--merchant", "355", "--scopes", "webhooks")
 	for _, url := range []string{"http://127.0.0.1:8080/", "https://127.0.0.1/", "https://169.254.169.254/"} {
-		if status, response := call(t, "POST", s.BaseURL+"/v2/webhooks", credential, `{"url":"`+url+`"}`); status != http.StatusBadRequest {
-			t.Errorf("%s: %d %s", url, status, response)
-		}
+		testenv.Send(t, credential, "POST", s.BaseURL+"/v2/webhooks", `{"url":"`+url+`"}`).WantStatus(t, http.StatusBadRequest)
 	}
 }

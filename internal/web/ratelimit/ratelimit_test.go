@@ -14,6 +14,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -36,9 +37,7 @@ func TestTokenBucketsAreBounded(t *testing.T) {
 		l := New(1, time.Now)
 		const busy = -1
 		for range 3 { // the third one waits, and then the bucket is empty
-			if err := enter(t, l, busy); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, enter(t, l, busy))
 		}
 		for id := range int64(3 * maxBuckets) {
 			_ = enter(t, l, id)
@@ -187,9 +186,7 @@ func BenchmarkEnter(b *testing.B) {
 	l := New(10_000, func() time.Time { past += time.Millisecond; return noon.Add(past) })
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := enter(b, l, 123456); err != nil {
-			b.Fatal(err)
-		}
+		testenv.NoError(b, enter(b, l, 123456))
 	}
 }
 
@@ -203,9 +200,7 @@ func BenchmarkEnterNearLimit(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		now = now.Add(10 * time.Millisecond)
-		if err := enter(b, l, 123456); err != nil {
-			b.Fatal(err)
-		}
+		testenv.NoError(b, enter(b, l, 123456))
 	}
 }
 
@@ -245,17 +240,13 @@ func TestLimitOfMerchant(t *testing.T) {
 		burst := func(limit order.RateLimit) (n int, policy string) {
 			// The bucket gets the size at the next request, and is full later.
 			leave, err := l.Enter(t.Context(), http.Header{}, Token{ID: 7, Limit: limit}, false)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, err)
 			leave()
 			time.Sleep(time.Hour)
 			for ; ; n++ {
 				h, start := http.Header{}, time.Now()
 				leave, err := l.Enter(t.Context(), h, Token{ID: 7, Limit: limit}, false)
-				if err != nil {
-					t.Fatal(err)
-				}
+				testenv.NoError(t, err)
 				leave()
 				if time.Since(start) > 0 {
 					return n, h.Get(policyHeader)
