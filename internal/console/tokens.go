@@ -192,17 +192,24 @@ var overlaps = []string{"24", "1", "168", "0"}
 // Overlaps returns the choices of the form.
 func (tokenView) Overlaps() []string { return overlaps }
 
-// askToken returns the handler of the question before a rotation or a revocation.
-func (s *site) askToken(rotate bool) handler {
-	return func(w http.ResponseWriter, r *request) error {
-		t, err := s.tokenOf(r)
-		if err != nil {
-			return err
-		}
-		return s.show(w, r, http.StatusOK, "token", tokenView{
-			Base: tokensBase(r), Token: t, Rotate: rotate, Own: t.ID == r.grant.ID, Form: newForm(nil),
-		})
+// askRotation serves GET /tokens/{token}/rotate, the question before a rotation.
+func (s *site) askRotation(w http.ResponseWriter, r *request) error {
+	return s.ask(w, r, tokenView{Rotate: true})
+}
+
+// askRevocation serves GET /tokens/{token}/revoke, the question before a revocation.
+func (s *site) askRevocation(w http.ResponseWriter, r *request) error {
+	return s.ask(w, r, tokenView{})
+}
+
+// ask shows a question about the token of the path.
+func (s *site) ask(w http.ResponseWriter, r *request, view tokenView) error {
+	t, err := s.tokenOf(r)
+	if err != nil {
+		return err
 	}
+	view.Base, view.Token, view.Own, view.Form = tokensBase(r), t, t.ID == r.grant.ID, newForm(nil)
+	return s.show(w, r, http.StatusOK, "token", view)
 }
 
 // tokenOf returns the token of the path, or token.ErrUnknown.

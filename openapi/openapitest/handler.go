@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// maxBody is the largest request body, in bytes, that is checked. It is larger than any
-// that the service accepts.
+// maxBody is the largest request body, in bytes, that is checked.
 const maxBody = 9 << 20
 
 // maxReported is how many violations a test reports.
