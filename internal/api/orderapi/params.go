@@ -59,10 +59,11 @@ func newCursor(merchantID int64, filter order.Filter, page int64, after order.Cu
 	return web.EncodeCursor(cursorList(merchantID, filter), page, after.CreatedAt.Unix(), after.LegacyID)
 }
 
-// cursorList identifies a list for its cursors. It does not cover the page size, which
-// may change from page to page.
+// cursorList identifies a list for its cursors: everything but the page, and its size,
+// which may change from page to page.
 func cursorList(merchantID int64, filter order.Filter) string {
-	return fmt.Sprintf("%d %t %v %d %d", merchantID, filter.AnyState, filter.States, filter.From, filter.To)
+	filter.Page, filter.PageSize, filter.After = 0, 0, nil
+	return fmt.Sprintf("%d %+v", merchantID, filter)
 }
 
 // parseCursor parses the cursor of a list: the number of its page, and the order after
