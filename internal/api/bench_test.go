@@ -29,7 +29,7 @@ func newBenchService(b *testing.B) benchService {
 	b.Helper()
 	ctx := b.Context()
 	whole := apptest.New(b, apptest.Setup{NoCache: true, Log: io.Discard, Settings: config.Config{BaseURL: baseURL, StorageURL: storageURL}})
-	testenv.NoError(b, whole.Orders.AddMerchant(ctx, apitest.MerchantID, apitest.MerchantName, order.MerchantOptions{}))
+	testenv.NoError(b, whole.Orders.AddMerchant(ctx, order.Command(), apitest.MerchantID, apitest.MerchantName, order.Options[order.Merchant]{}))
 	s := benchService{orders: whole.Orders, handler: whole.Handler, token: whole.NewToken(apitest.MerchantID, order.DefaultScopes)}
 	for first := 1; first <= benchOrders; first += 1000 {
 		s.fill(b, first, 1000)
@@ -47,7 +47,7 @@ func (s benchService) fill(b *testing.B, first, count int) {
 		o.CreatedAt = o.CreatedAt.Add(-time.Duration((first+i)%benchOrders) * time.Hour)
 		batch[i] = apitest.Incoming(o)
 	}
-	if _, err := s.orders.Import(b.Context(), batch, order.Source{}); err != nil {
+	if _, err := s.orders.Import(b.Context(), order.Command(), batch); err != nil {
 		b.Fatal(err)
 	}
 }

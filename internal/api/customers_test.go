@@ -107,7 +107,7 @@ func (s *service) deliverAbout(reference, response string) {
 	events, err := s.Orders.OrderEvents(ctx, apitest.MerchantID, order.ByReference(reference), order.FeedQuery{Limit: 1})
 	testenv.NoError(s.T, err)
 	hooks := s.Webhooks
-	added, err := hooks.Add(ctx, order.ActorMerchant, webhook.Addition{MerchantID: apitest.MerchantID, URL: "https://hooks.example.com"}, webhook.ChangeOptions{})
+	added, err := hooks.Add(ctx, order.CommandFor(apitest.MerchantID), webhook.Addition{MerchantID: apitest.MerchantID, URL: "https://hooks.example.com"}, order.Options[webhook.Endpoint]{})
 	testenv.NoError(s.T, err)
 	lease, err := s.DB.BorrowWebhook(ctx, added.Key, apptest.StartOfTime, apptest.StartOfTime.Add(time.Minute))
 	testenv.NoError(s.T, err)

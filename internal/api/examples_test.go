@@ -49,8 +49,8 @@ var exampleOrders = []string{
 func fillExamples(s *service) {
 	s.T.Helper()
 	ctx := s.T.Context()
-	testenv.NoError(s.T, s.Orders.AddMerchant(ctx, 355, "Our Store", order.MerchantOptions{}))
-	testenv.NoError(s.T, s.Orders.AddMerchant(ctx, 400, "Another Store", order.MerchantOptions{}))
+	testenv.NoError(s.T, s.Orders.AddMerchant(ctx, order.Command(), 355, "Our Store", order.Options[order.Merchant]{}))
+	testenv.NoError(s.T, s.Orders.AddMerchant(ctx, order.Command(), 400, "Another Store", order.Options[order.Merchant]{}))
 	s.merchant = s.NewToken(355, order.MerchantScopes)
 	var err error
 	s.operator, _, err = s.Tokens.CreateOperator(ctx, order.OperatorScopes, 0)
@@ -58,7 +58,7 @@ func fillExamples(s *service) {
 	for _, text := range exampleOrders {
 		incoming, err := ingest.Parse([]byte(text))
 		testenv.NoError(s.T, err)
-		_, err = s.Orders.Import(ctx, []order.Incoming{incoming}, order.Source{})
+		_, err = s.Orders.Import(ctx, order.Command(), []order.Incoming{incoming})
 		testenv.NoError(s.T, err)
 	}
 	for _, file := range []struct{ reference, name string }{
@@ -72,20 +72,20 @@ func fillExamples(s *service) {
 // fillWebhooks adds two webhooks, one of them disabled, and a delivery to each.
 func fillWebhooks(s *service) {
 	ctx, hooks := s.T.Context(), s.Webhooks
-	added, err := hooks.Add(ctx, order.ActorMerchant, webhook.Addition{
+	added, err := hooks.Add(ctx, order.CommandFor(355), webhook.Addition{
 		MerchantID: 355, URL: "https://hooks.example.com/orders", Description: "Order system",
-	}, webhook.ChangeOptions{})
+	}, order.Options[webhook.Endpoint]{})
 	testenv.NoError(s.T, err)
-	_, err = hooks.Test(ctx, added.Key, webhook.SendOptions{})
+	_, err = hooks.Test(ctx, order.CommandFor(355), added.Key, order.Options[webhook.Delivery]{})
 	testenv.NoError(s.T, err)
-	second, err := hooks.Add(ctx, order.ActorMerchant, webhook.Addition{
+	second, err := hooks.Add(ctx, order.CommandFor(355), webhook.Addition{
 		MerchantID: 355, URL: "https://erp.example.com/in?shop=355", Types: webhook.NewTypes(order.OrderCreated, order.OrderStateChanged),
-	}, webhook.ChangeOptions{})
+	}, order.Options[webhook.Endpoint]{})
 	testenv.NoError(s.T, err)
-	_, err = hooks.Redeliver(ctx, second.Key, 3, webhook.SendOptions{})
+	_, err = hooks.Redeliver(ctx, order.CommandFor(355), second.Key, 3, order.Options[webhook.Delivery]{})
 	testenv.NoError(s.T, err)
 	enabled := false
-	_, err = hooks.Change(ctx, order.ActorMerchant, second.Key, webhook.Change{Enabled: &enabled}, webhook.ChangeOptions{})
+	_, err = hooks.Change(ctx, order.CommandFor(355), second.Key, webhook.Change{Enabled: &enabled}, order.Options[webhook.Endpoint]{})
 	testenv.NoError(s.T, err)
 }
 
@@ -100,7 +100,7 @@ func upload(ctx context.Context, orders *order.Service, reference, name string) 
 		return err
 	}
 	content := order.Content{Staged: staged, Size: int64(len(text)), SHA256: sha256.Sum256([]byte(text))}
-	_, err = orders.Upload(ctx, 355, order.ByReference(reference), name, content, order.WriteOptions{})
+	_, err = orders.Upload(ctx, order.CommandFor(355), order.ByReference(reference), name, content, order.Options[order.WriteResult]{})
 	return err
 }
 

@@ -110,9 +110,9 @@ func TestWebhookFailure(t *testing.T) {
 	key := webhook.Key{MerchantID: apitest.MerchantID, ID: 1}
 	lease, err := s.DB.BorrowWebhook(t.Context(), key, apptest.StartOfTime, apptest.StartOfTime.Add(time.Minute))
 	testenv.NoError(t, err)
-	event := order.Event{Type: order.WebhookFailed, Actor: order.ActorSystem, At: apptest.StartOfTime, Reason: "gone", WebhookID: 1}
+	event := order.Event{Type: order.WebhookFailed, By: order.System(), At: apptest.StartOfTime, Reason: "gone", WebhookID: 1}
 	err = s.DB.SaveProgress(t.Context(), lease, webhook.Progress{State: webhook.Failed, Failure: &webhook.Failure{
-		Event: event, Audit: order.AuditEntry{MerchantID: key.MerchantID, At: apptest.StartOfTime, Action: webhook.AuditFailed, Actor: order.ActorSystem, SubjectID: 1},
+		Event: event, Audit: order.AuditEntry{MerchantID: key.MerchantID, At: apptest.StartOfTime, Action: webhook.AuditFailed, By: order.Caller{Actor: order.ActorSystem}, SubjectID: 1},
 	}}, nil)
 	testenv.NoError(t, err)
 	if newest().Newest != before+1 {

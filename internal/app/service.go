@@ -141,6 +141,7 @@ func (s *Service) routerConfig(local string) web.RouterConfig {
 	return web.RouterConfig{
 		Authenticator: s.Tokens,
 		Limits:        s.limits,
+		Proxies:       s.Flags.Proxies(),
 		ResponseCache: s.cache,
 		Metrics:       s.Metrics,
 		Refuser:       s.Orders,

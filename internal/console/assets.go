@@ -54,7 +54,7 @@ func (s *site) assetPath(name string) string {
 }
 
 // asset serves GET /assets/{asset}.
-func (s *site) asset(w http.ResponseWriter, r *http.Request) error {
+func (s *site) asset(w http.ResponseWriter, r *web.Request) error {
 	a, ok := s.assets[r.PathValue("asset")]
 	if !ok {
 		return web.ErrRouteNotFound

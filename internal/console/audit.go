@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/web"
 )
 
 // auditPageSize is how many entries of the audit log a page shows.
@@ -20,7 +21,7 @@ type auditView struct {
 }
 
 // audit serves GET /operator/audit.
-func (s *site) audit(w http.ResponseWriter, r *request) error {
+func (s *site) audit(w http.ResponseWriter, r *web.Request) error {
 	values := r.URL.Query()
 	form := newForm(values)
 	query := readAudit(form)

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"slices"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/web"
 )
 
 // maxSelected is how many orders one form may accept: those of the largest page.
@@ -33,11 +35,7 @@ type bulkResult struct {
 
 // bulkAccept serves POST /accept: it accepts the selected orders one by one. A
 // refusal of one does not affect the others.
-func (s *site) bulkAccept(w http.ResponseWriter, r *request) error {
-	form, err := readForm(r.Request)
-	if err != nil {
-		return err
-	}
+func (s *site) bulkAccept(w http.ResponseWriter, r *web.Request, form url.Values) error {
 	view := bulkView{Back: localPath(form.Get("back"))}
 	selected := form["order"]
 	slices.Sort(selected)
@@ -51,14 +49,10 @@ func (s *site) bulkAccept(w http.ResponseWriter, r *request) error {
 		return s.show(w, r, http.StatusUnprocessableEntity, "bulk", view)
 	}
 	for _, reference := range selected {
-		options, err := writeOptions(r.Request, form, false, "accept", reference)
-		if err != nil {
-			return err
-		}
 		// A key for each order: the same form with another selection, as after going
 		// back, accepts what is new in it.
-		options.IdempotencyKey += "-" + reference
-		_, err = s.Orders.Accept(r.Context(), r.grant.MerchantID, order.ByReference(reference), options)
+		options := web.FormOptions[order.WriteResult](r, reference)
+		_, err := s.Orders.Accept(r.Context(), r.Caller, order.ByReference(reference), options)
 		result := s.bulkResult(r, reference, replayed(err))
 		if result.Accepted {
 			view.Accepted++
@@ -70,7 +64,7 @@ func (s *site) bulkAccept(w http.ResponseWriter, r *request) error {
 
 // bulkResult returns the result for an order whose acceptance returned an error, or
 // nil.
-func (s *site) bulkResult(r *request, reference string, err error) bulkResult {
+func (s *site) bulkResult(r *web.Request, reference string, err error) bulkResult {
 	result := bulkResult{Reference: reference, Accepted: err == nil}
 	switch {
 	case err == nil:
@@ -78,7 +72,7 @@ func (s *site) bulkResult(r *request, reference string, err error) bulkResult {
 		result.Problem = "bulk.unknown"
 	case errors.Is(err, order.ErrCannotAccept):
 		result.Problem = "bulk.conflict"
-		if first, err := s.lastTransition(r.Context(), r.grant.MerchantID, reference); err == nil {
+		if first, err := s.lastTransition(r.Context(), r.Caller.MerchantID, reference); err == nil {
 			result.First = first
 		}
 	default:
@@ -104,7 +98,7 @@ func (s *site) lastTransition(ctx context.Context, merchantID int64, reference s
 }
 
 // bulkPage serves GET /accept, which only a sign-in leads to: the form is gone.
-func (s *site) bulkPage(w http.ResponseWriter, r *request) error {
+func (s *site) bulkPage(w http.ResponseWriter, r *web.Request) error {
 	http.Redirect(w, r.Request, s.root+Prefix+"/orders?state="+order.Registered.String(), http.StatusSeeOther)
 	return nil
 }

@@ -21,7 +21,7 @@ func TestBulkAccept(t *testing.T) {
 	form := b.get("/console/orders?state=registered").form(t, "/console/accept")
 	form["order"] = []string{"FIRST", "TAKEN", "THEIRS", "<script>", "SECOND", "FIRST"}
 	form.Set("back", "/console/orders?state=registered")
-	_, err := s.Orders.Accept(t.Context(), ours, order.ByReference("TAKEN"), order.WriteOptions{Source: order.Source{TokenID: 77}})
+	_, err := s.Orders.Accept(t.Context(), order.Caller{Actor: order.ActorMerchant, MerchantID: ours, TokenID: 77}, order.ByReference("TAKEN"), order.Options[order.WriteResult]{})
 	testenv.NoError(s.T, err)
 
 	for _, repetition := range []string{"first", "second"} {
@@ -79,7 +79,7 @@ func TestLive(t *testing.T) {
 	changed := make(chan page)
 	go func() { changed <- b.get("/console/live?after=1") }()
 	s.waitForWaiters(1)
-	_, err := s.Orders.Accept(t.Context(), ours, order.ByReference("OURS"), order.WriteOptions{})
+	_, err := s.Orders.Accept(t.Context(), order.CommandFor(ours), order.ByReference("OURS"), order.Options[order.WriteResult]{})
 	testenv.NoError(s.T, err)
 	(<-changed).WantText(t, http.StatusOK, `"orders":["OURS"]`, `"next":2`)
 

@@ -38,7 +38,7 @@ type Console struct {
 	MerchantURL string
 	Audience    Audience
 	// ParseChange parses a line of a file with changes of orders. Set for Operators.
-	ParseChange func(text []byte) (order.BulkChange, error)
+	ParseChange func(text []byte) (order.BatchChange, error)
 }
 
 // Audience says who may sign in. The pages for operators exist only for Operators.
@@ -79,35 +79,36 @@ func newSite(c Console) *site {
 func (c Console) Routes() (pages web.RouteGroup, signIn []web.Route) {
 	s := newSite(c)
 	pages = web.RouteGroup{
-		Prefix: Prefix,
-		Errors: s.encodeError,
+		Prefix:      Prefix,
+		Errors:      s.encodeError,
+		Credentials: cookies{s},
 		Routes: []web.Route{
-			s.get("", order.ScopeOrdersRead, s.overview),
-			s.get("/tokens", order.ScopeTokens, s.tokens),
-			s.post("/tokens", order.ScopeTokens, s.createToken),
-			s.get("/tokens/{token}/rotate", order.ScopeTokens, s.askRotation),
-			s.post("/tokens/{token}/rotate", order.ScopeTokens, s.rotateToken),
-			s.get("/tokens/{token}/revoke", order.ScopeTokens, s.askRevocation),
-			s.post("/tokens/{token}/revoke", order.ScopeTokens, s.revokeToken),
-			s.get("/webhooks", order.ScopeWebhooks, s.webhooks),
-			s.post("/webhooks", order.ScopeWebhooks, s.addWebhook),
-			s.get("/webhooks/{webhook}", order.ScopeWebhooks, s.webhook),
-			s.post("/webhooks/{webhook}", order.ScopeWebhooks, s.changeWebhook),
-			s.get("/webhooks/{webhook}/remove", order.ScopeWebhooks, s.askRemoveWebhook),
-			s.get("/live", order.ScopeOrdersRead, s.live),
-			s.get("/accept", order.ScopeOrdersRead, s.bulkPage),
-			s.post("/accept", order.ScopeOrdersRead|order.ScopeOrdersWrite, s.bulkAccept),
-			s.get("/orders", order.ScopeOrdersRead, s.list),
-			s.get("/orders.csv", order.ScopeOrdersRead, s.export("orders.csv", "text/csv; charset=utf-8", newCSVExport)),
-			s.get("/orders.ndjson", order.ScopeOrdersRead, s.export("orders.ndjson", "application/x-ndjson", newNDJSONExport)),
-			s.get("/orders/{reference}", order.ScopeOrdersRead, s.order),
-			s.post("/orders/{reference}/accept", order.ScopeOrdersRead|order.ScopeOrdersWrite, s.accept),
-			s.post("/orders/{reference}/reject", order.ScopeOrdersRead|order.ScopeOrdersWrite, s.reject),
-			s.upload("/orders/{reference}/files", order.ScopeOrdersRead|order.ScopeInvoicesWrite, s.uploadFiles),
-			s.get("/orders/{reference}/files/{name}", order.ScopeOrdersRead, s.file),
-			s.get("/orders/{reference}/withdraw/{id}", order.ScopeOrdersRead|order.ScopeInvoicesWrite, s.askWithdraw),
-			s.post("/orders/{reference}/withdraw/{id}", order.ScopeOrdersRead|order.ScopeInvoicesWrite, s.withdraw),
-			s.get("/orders/{reference}/print", order.ScopeOrdersRead, s.print),
+			web.GetRoute("", web.Authenticated(), s.overview),
+			get("/tokens", order.ScopeTokens, s.tokens),
+			post("/tokens", order.ScopeTokens, s.createToken),
+			get("/tokens/{token}/rotate", order.ScopeTokens, s.askRotation),
+			post("/tokens/{token}/rotate", order.ScopeTokens, s.rotateToken),
+			get("/tokens/{token}/revoke", order.ScopeTokens, s.askRevocation),
+			post("/tokens/{token}/revoke", order.ScopeTokens, s.revokeToken),
+			get("/webhooks", order.ScopeWebhooks, s.webhooks),
+			post("/webhooks", order.ScopeWebhooks, s.addWebhook),
+			get("/webhooks/{webhook}", order.ScopeWebhooks, s.webhook),
+			post("/webhooks/{webhook}", order.ScopeWebhooks, s.changeWebhook),
+			get("/webhooks/{webhook}/remove", order.ScopeWebhooks, s.askRemoveWebhook),
+			get("/live", order.ScopeOrdersRead, s.live),
+			get("/accept", order.ScopeOrdersRead, s.bulkPage),
+			post("/accept", order.ScopeOrdersRead|order.ScopeOrdersWrite, s.bulkAccept),
+			get("/orders", order.ScopeOrdersRead, s.list),
+			get("/orders.csv", order.ScopeOrdersRead, s.export("orders.csv", "text/csv; charset=utf-8", newCSVExport)),
+			get("/orders.ndjson", order.ScopeOrdersRead, s.export("orders.ndjson", "application/x-ndjson", newNDJSONExport)),
+			get("/orders/{reference}", order.ScopeOrdersRead, s.order),
+			post("/orders/{reference}/accept", order.ScopeOrdersRead|order.ScopeOrdersWrite, web.FormHandler(s.accept).OfRevision()),
+			post("/orders/{reference}/reject", order.ScopeOrdersRead|order.ScopeOrdersWrite, web.FormHandler(s.reject).OfRevision()),
+			web.PostRoute("/orders/{reference}/files", web.Merchants(order.ScopeOrdersRead|order.ScopeInvoicesWrite), s.uploadFiles).AsUpload(),
+			get("/orders/{reference}/files/{name}", order.ScopeOrdersRead, s.file),
+			get("/orders/{reference}/withdraw/{id}", order.ScopeOrdersRead|order.ScopeInvoicesWrite, s.askWithdraw),
+			post("/orders/{reference}/withdraw/{id}", order.ScopeOrdersRead|order.ScopeInvoicesWrite, s.withdraw),
+			get("/orders/{reference}/print", order.ScopeOrdersRead, s.print),
 			web.PublicRoute(http.MethodGet, "/assets/{asset}", s.asset),
 			web.PublicRoute(http.MethodPost, "/language", s.setLanguage),
 			web.PublicRoute(http.MethodPost, "/sign-out", s.signOut),

@@ -12,6 +12,7 @@ import (
 
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/web"
 )
 
 // maxCorrection is the largest form of a correction, in bytes: the longest texts fit.
@@ -161,11 +162,7 @@ func (c correctable) parse(text string) (value any, problem string) {
 }
 
 // correct serves POST /operator/orders/{merchant}/{reference}/correct.
-func (s *site) correct(w http.ResponseWriter, r *request) error {
-	values, err := readFormOf(r.Request, maxCorrection)
-	if err != nil {
-		return err
-	}
+func (s *site) correct(w http.ResponseWriter, r *web.Request, values url.Values) error {
 	id, form := order.ByReference(r.PathValue("reference")), newForm(values)
 	o, err := s.Orders.Get(r.Context(), merchantOf(r), id)
 	if err != nil {
@@ -175,12 +172,8 @@ func (s *site) correct(w http.ResponseWriter, r *request) error {
 	if !form.valid() {
 		return s.showOperatorOrder(w, r, http.StatusUnprocessableEntity, operatorOrderView{Correct: form})
 	}
-	options, err := writeOptions(r.Request, values, true, "correct", r.PathValue("merchant"), o.Reference, values.Encode())
-	if err != nil {
-		return err
-	}
-	options.Operator = true
-	_, err = s.Orders.ChangeOrder(r.Context(), merchantOf(r), id, order.Update{Correction: correction}, options)
+	options := web.FormOptions[order.WriteResult](r)
+	_, err = s.Orders.ChangeOrder(r.Context(), r.Caller, merchantOf(r), id, order.Update{Correction: correction}, options)
 	switch err = replayed(err); {
 	case errors.Is(err, order.ErrPreconditionFailed):
 		return s.showOperatorConflict(w, r, operatorOrderView{Correct: form})

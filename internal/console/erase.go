@@ -4,10 +4,10 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/web"
 )
 
 // eraseView is the data of the pages that erase personal data. What is to be erased is
@@ -20,13 +20,13 @@ type eraseView struct {
 }
 
 // erasePage serves GET /operator/customers.
-func (s *site) erasePage(w http.ResponseWriter, r *request) error {
+func (s *site) erasePage(w http.ResponseWriter, r *web.Request) error {
 	return s.show(w, r, http.StatusOK, "erase", eraseView{Form: newForm(nil)})
 }
 
 // askErase serves POST /operator/customers: the question before an erasure.
-func (s *site) askErase(w http.ResponseWriter, r *request) error {
-	values, err := readForm(r.Request)
+func (s *site) askErase(w http.ResponseWriter, r *web.Request) error {
+	values, err := web.ReadForm(r, web.MaxBody)
 	if err != nil {
 		return err
 	}
@@ -76,22 +76,13 @@ func readEraseTarget(form formView) order.EraseTarget {
 }
 
 // erase serves POST /operator/customers/erase.
-func (s *site) erase(w http.ResponseWriter, r *request) error {
-	values, err := readForm(r.Request)
-	if err != nil {
-		return err
-	}
+func (s *site) erase(w http.ResponseWriter, r *web.Request, values url.Values) error {
 	form := newForm(values)
 	target := readEraseTarget(form)
 	if !form.valid() {
 		return s.show(w, r, http.StatusUnprocessableEntity, "erase", eraseView{Form: form})
 	}
-	options, err := changeOptions[order.Erasure](s, r, values, "erase", target.Email, strconv.FormatInt(target.MerchantID, 10),
-		target.Reference, strconv.FormatBool(target.Files))
-	if err != nil {
-		return err
-	}
-	erased, err := s.Orders.Erase(r.Context(), target, options)
+	erased, err := s.Orders.Erase(r.Context(), r.Caller, target, web.FormOptions[order.Erasure](r))
 	switch {
 	case errors.As(err, new(*order.ReplayError)):
 		return s.show(w, r, http.StatusOK, "erase", eraseView{Form: newForm(nil), Again: true})

@@ -17,13 +17,13 @@ type eventView struct {
 
 // event returns an event as people read it. session is the token of the session.
 func (l language) event(e order.EventRecord, session int64) eventView {
-	view := eventView{At: e.At, File: e.FileName, Text: l.text("event." + e.Type.String()), Who: l.text("who." + e.Actor.String())}
+	view := eventView{At: e.At, File: e.FileName, Text: l.text("event." + e.Type.String()), Who: l.text("who." + e.By.Actor.String())}
 	if e.Type == order.OrderStateChanged {
 		view.Text = l.text("state." + e.To.String())
 	}
-	if e.Actor == order.ActorMerchant && e.Source.TokenID != 0 {
-		view.Who = l.text("who.token", e.Source.TokenID)
-		if e.Source.TokenID == session {
+	if e.By.Actor == order.ActorMerchant && e.By.TokenID != 0 {
+		view.Who = l.text("who.token", e.By.TokenID)
+		if e.By.TokenID == session {
 			view.Who = l.text("who.you")
 		}
 	}

@@ -26,8 +26,8 @@ type exporter interface {
 // export returns a handler of the export of a view, streamed page by page. After an
 // error in the middle it aborts the connection, so that nobody takes a part for the
 // whole.
-func (s *site) export(name, mediaType string, begin func(io.Writer) exporter) handler {
-	return func(w http.ResponseWriter, r *request) error {
+func (s *site) export(name, mediaType string, begin func(io.Writer) exporter) web.Handler {
+	return func(w http.ResponseWriter, r *web.Request) error {
 		form, filter := readFilter(r.Request)
 		if !form.valid() {
 			return &web.ParamError{Name: "query", Problem: "is not that of a view"}
@@ -65,14 +65,14 @@ func (s *site) export(name, mediaType string, begin func(io.Writer) exporter) ha
 
 // pages yields the pages of a view, at least one. Each begins after the last order of
 // the one before: orders that arrive meanwhile move none.
-func (s *site) pages(r *request, form filterForm, filter order.Filter) iter.Seq2[[]order.Summary, error] {
+func (s *site) pages(r *web.Request, form filterForm, filter order.Filter) iter.Seq2[[]order.Summary, error] {
 	filter.Page, filter.PageSize = 1, order.MaxPageSize
 	if form.Query != "" {
 		return s.searchPages(r, form, filter)
 	}
 	return func(yield func([]order.Summary, error) bool) {
 		for {
-			page, err := s.Orders.List(r.Context(), r.grant.MerchantID, filter)
+			page, err := s.Orders.List(r.Context(), r.Caller.MerchantID, filter)
 			if !yield(page.Orders, err) || err != nil || page.Next == nil {
 				return
 			}
@@ -82,11 +82,11 @@ func (s *site) pages(r *request, form filterForm, filter order.Filter) iter.Seq2
 }
 
 // searchPages is pages for a search.
-func (s *site) searchPages(r *request, form filterForm, filter order.Filter) iter.Seq2[[]order.Summary, error] {
+func (s *site) searchPages(r *web.Request, form filterForm, filter order.Filter) iter.Seq2[[]order.Summary, error] {
 	return func(yield func([]order.Summary, error) bool) {
 		var after *order.SearchCursor
 		for {
-			page, err := s.Orders.Search(r.Context(), form.search(r.grant.MerchantID, filter, after))
+			page, err := s.Orders.Search(r.Context(), form.search(r.Caller.MerchantID, filter, after))
 			orders := make([]order.Summary, len(page.Orders))
 			for i, found := range page.Orders {
 				orders[i] = found.Summary

@@ -2,7 +2,6 @@ package console
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"io"
 	"mime"
@@ -43,8 +42,8 @@ var uploadProblems = []struct {
 
 // uploadFiles serves POST /orders/{reference}/files, a form with one or more files.
 // Each file is an upload of its own: those that are refused do not affect the others.
-func (s *site) uploadFiles(w http.ResponseWriter, r *request) error {
-	web.ExtendUploadDeadline(r.Request)
+func (s *site) uploadFiles(w http.ResponseWriter, r *web.Request) error {
+	web.ExtendUploadDeadline(r)
 	mediaType, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || mediaType != "multipart/form-data" {
 		return web.ErrInvalidPayload
@@ -86,7 +85,7 @@ func (s *site) uploadFiles(w http.ResponseWriter, r *request) error {
 }
 
 // uploadFile stores the file of a part.
-func (s *site) uploadFile(r *request, form url.Values, part *multipart.Part) (uploadResult, error) {
+func (s *site) uploadFile(r *web.Request, form url.Values, part *multipart.Part) (uploadResult, error) {
 	staged, err := s.Orders.StageFile(r.Context())
 	if err != nil {
 		return uploadResult{}, err
@@ -99,14 +98,13 @@ func (s *site) uploadFile(r *request, form url.Values, part *multipart.Part) (up
 	}
 	content := order.Content{Staged: staged, Size: size}
 	digest.Sum(content.SHA256[:0])
-	name, reference := part.FileName(), r.PathValue("reference")
-	options, err := writeOptions(r.Request, form, false, "upload", reference, name, string(content.SHA256[:]))
-	if err != nil {
+	if err := r.SetForm(form); err != nil {
 		return uploadResult{}, err
 	}
+	name, reference := part.FileName(), order.ByReference(r.PathValue("reference"))
 	// Each file of the form has a key of its own.
-	options.IdempotencyKey += "-" + hex.EncodeToString(options.RequestDigest[:16])
-	_, err = s.Orders.Upload(r.Context(), r.grant.MerchantID, order.ByReference(reference), name, content, options)
+	options := web.FormOptions[order.WriteResult](r, name, string(content.SHA256[:]))
+	_, err = s.Orders.Upload(r.Context(), r.Caller, reference, name, content, options)
 	if err = replayed(err); err == nil {
 		return uploadResult{Name: name}, nil
 	}
@@ -120,7 +118,7 @@ func (s *site) uploadFile(r *request, form url.Values, part *multipart.Part) (up
 
 // uploaded sends the browser to the page of the order, or shows which files were
 // refused.
-func (s *site) uploaded(w http.ResponseWriter, r *request, results []uploadResult) error {
+func (s *site) uploaded(w http.ResponseWriter, r *web.Request, results []uploadResult) error {
 	if len(results) == 0 {
 		results = []uploadResult{{Problem: "upload.none"}}
 	}
@@ -135,9 +133,9 @@ func (s *site) uploaded(w http.ResponseWriter, r *request, results []uploadResul
 
 // file serves GET /orders/{reference}/files/{name}: a stored file, to be shown. Its
 // type is one of three that browsers do not run, whatever the content is.
-func (s *site) file(w http.ResponseWriter, r *request) error {
-	merchantID := r.grant.MerchantID
-	if r.grant.Operator() {
+func (s *site) file(w http.ResponseWriter, r *web.Request) error {
+	merchantID := r.Caller.MerchantID
+	if r.Caller.Operator() {
 		merchantID = merchantOf(r)
 	}
 	invoice, file, err := s.Orders.OpenInvoice(r.Context(), merchantID, r.PathValue("reference"), r.PathValue("name"))
@@ -169,8 +167,8 @@ type withdrawView struct {
 }
 
 // askWithdraw serves GET /orders/{reference}/withdraw/{id}.
-func (s *site) askWithdraw(w http.ResponseWriter, r *request) error {
-	o, err := s.Orders.Get(r.Context(), r.grant.MerchantID, order.ByReference(r.PathValue("reference")))
+func (s *site) askWithdraw(w http.ResponseWriter, r *web.Request) error {
+	o, err := s.Orders.Get(r.Context(), r.Caller.MerchantID, order.ByReference(r.PathValue("reference")))
 	if err != nil {
 		return err
 	}
@@ -184,21 +182,14 @@ func (s *site) askWithdraw(w http.ResponseWriter, r *request) error {
 }
 
 // withdraw serves POST /orders/{reference}/withdraw/{id}.
-func (s *site) withdraw(w http.ResponseWriter, r *request) error {
-	form, err := readForm(r.Request)
-	if err != nil {
-		return err
-	}
+func (s *site) withdraw(w http.ResponseWriter, r *web.Request, form url.Values) error {
 	reference := r.PathValue("reference")
 	id, ok := order.ParseID(r.PathValue("id"))
 	if !ok || id == 0 {
 		return order.ErrInvoiceNotFound
 	}
-	options, err := writeOptions(r.Request, form, false, "withdraw", reference, r.PathValue("id"))
-	if err != nil {
-		return err
-	}
-	_, err = s.Orders.DeleteInvoice(r.Context(), r.grant.MerchantID, order.ByReference(reference), id, options)
+	options := web.FormOptions[order.WriteResult](r)
+	_, err := s.Orders.DeleteInvoice(r.Context(), r.Caller, order.ByReference(reference), id, options)
 	err = replayed(err)
 	if errors.Is(err, order.ErrInvoiceNotFound) {
 		return s.showOrder(w, r, http.StatusConflict, orderView{Problem: "withdraw.gone"})

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 )
 
@@ -28,12 +27,12 @@ func (s *site) formPages(routes []web.Route) []web.Route {
 		for page := route.Path(); !pages[page]; page = above(page) {
 			levels++
 		}
-		redirects = append(redirects, web.PublicRoute(http.MethodGet, route.Path(), func(w http.ResponseWriter, r *http.Request) error {
+		redirects = append(redirects, web.PublicRoute(http.MethodGet, route.Path(), func(w http.ResponseWriter, r *web.Request) error {
 			page := r.URL.EscapedPath()
 			for range levels {
 				page = above(page)
 			}
-			http.Redirect(w, r, s.root+page, http.StatusSeeOther)
+			http.Redirect(w, r.Request, s.root+page, http.StatusSeeOther)
 			return nil
 		}))
 	}
@@ -45,15 +44,15 @@ func above(path string) string { return path[:strings.LastIndexByte(path, '/')] 
 
 // home returns the path of the page that a session begins with, other than the
 // overview; empty: it begins with the overview, or has no page.
-func (s *site) home(grant token.Grant) string {
+func (s *site) home(caller order.Caller) string {
 	switch {
-	case grant.Operator() && s.Audience&Operators != 0:
+	case caller.Operator() && s.Audience&Operators != 0:
 		return operatorPrefix
-	case grant.Operator() || grant.Scopes.Has(order.ScopeOrdersRead):
+	case caller.Operator() || caller.Can(order.ScopeOrdersRead):
 		return ""
-	case grant.Scopes.Has(order.ScopeTokens):
+	case caller.Can(order.ScopeTokens):
 		return Prefix + "/tokens"
-	case grant.Scopes.Has(order.ScopeWebhooks):
+	case caller.Can(order.ScopeWebhooks):
 		return Prefix + "/webhooks"
 	}
 	return ""

@@ -124,7 +124,7 @@ var changeStatuses = []string{changeDone, changeUnchanged, changeRefused, change
 
 // changeResult returns the status of a line of a bulk change and why it was refused;
 // empty if it was not.
-func changeResult(line *ingest.Line[order.BulkChange, order.BulkResult]) (status, problem string) {
+func changeResult(line *ingest.Line[order.BatchChange, order.BatchResult]) (status, problem string) {
 	switch err := line.Result.Err; {
 	case line.Item == nil:
 		return changeInvalid, line.Problem

@@ -34,12 +34,12 @@ func newImportForm(v importsView, kind string) fieldView {
 }
 
 // imports serves GET /operator/imports.
-func (s *site) imports(w http.ResponseWriter, r *request) error {
+func (s *site) imports(w http.ResponseWriter, r *web.Request) error {
 	return s.showImports(w, r, http.StatusOK, importsView{Form: newForm(nil)})
 }
 
-func (s *site) showImports(w http.ResponseWriter, r *request, status int, view importsView) error {
-	view.Orders, view.Changes = r.can(order.ScopeOrdersIngest), r.can(order.ScopeOrdersTransition)
+func (s *site) showImports(w http.ResponseWriter, r *web.Request, status int, view importsView) error {
+	view.Orders, view.Changes = r.Caller.Can(order.ScopeOrdersIngest), r.Caller.Can(order.ScopeOrdersTransition)
 	if !view.Orders && !view.Changes {
 		return web.ErrForbidden
 	}
@@ -48,12 +48,11 @@ func (s *site) showImports(w http.ResponseWriter, r *request, status int, view i
 
 // importOrders serves POST /operator/imports/orders: a file with an order document a
 // line. The rules are those of the operator interface.
-func (s *site) importOrders(w http.ResponseWriter, r *request) error {
-	source := web.Source(r.Request)
+func (s *site) importOrders(w http.ResponseWriter, r *web.Request) error {
 	result := newImportResult(order.Created.String(), order.Unchanged.String(), order.Conflict.String(), order.Invalid.String())
 	return s.importFile(w, r, "orders", result, func(ctx context.Context, file io.Reader) error {
 		_, err := ingest.Import(ctx, file, func(ctx context.Context, batch []order.Incoming) ([]order.ImportResult, error) {
-			return s.Orders.Import(context.WithoutCancel(ctx), batch, source) // a batch ends although the browser leaves
+			return s.Orders.Import(context.WithoutCancel(ctx), r.Caller, batch) // a batch ends although the browser leaves
 		}, ingest.Options{Imported: func(lines []ingest.ImportedLine) error {
 			for i := range lines {
 				line := &lines[i]
@@ -71,16 +70,15 @@ func (s *site) importOrders(w http.ResponseWriter, r *request) error {
 
 // importChanges serves POST /operator/imports/changes: a file with a transition or a
 // correction of an order a line.
-func (s *site) importChanges(w http.ResponseWriter, r *request) error {
-	options := order.BulkOptions{Source: web.Source(r.Request)}
+func (s *site) importChanges(w http.ResponseWriter, r *web.Request) error {
 	result := newImportResult(changeStatuses...)
 	return s.importFile(w, r, "changes", result, func(ctx context.Context, file io.Reader) error {
-		return ingest.Batches[order.BulkChange, order.BulkResult]{
-			Parse: func(_ int, text []byte) (order.BulkChange, error) { return s.ParseChange(text) },
-			Do: func(ctx context.Context, batch []order.BulkChange) ([]order.BulkResult, error) {
-				return s.Orders.ChangeOrders(context.WithoutCancel(ctx), batch, options)
+		return ingest.Batches[order.BatchChange, order.BatchResult]{
+			Parse: func(_ int, text []byte) (order.BatchChange, error) { return s.ParseChange(text) },
+			Do: func(ctx context.Context, batch []order.BatchChange) ([]order.BatchResult, error) {
+				return s.Orders.ChangeOrders(context.WithoutCancel(ctx), r.Caller, batch, nil)
 			},
-			Done: func(lines []ingest.Line[order.BulkChange, order.BulkResult], _ int64) error {
+			Done: func(lines []ingest.Line[order.BatchChange, order.BatchResult], _ int64) error {
 				for i := range lines {
 					line := &lines[i]
 					status, problem := changeResult(line)
@@ -98,9 +96,9 @@ func (s *site) importChanges(w http.ResponseWriter, r *request) error {
 
 // importFile reads the file of a form with a function, which fills the result, and
 // sends the page that shows it. The file may have any length: it is not stored.
-func (s *site) importFile(w http.ResponseWriter, r *request, kind string, result *importResult, read func(context.Context, io.Reader) error) error {
+func (s *site) importFile(w http.ResponseWriter, r *web.Request, kind string, result *importResult, read func(context.Context, io.Reader) error) error {
 	view := importsView{Kind: kind, Form: newForm(nil)}
-	stream, end := web.OpenBody(w, r.Request)
+	stream, end := web.OpenBody(w, r)
 	file, err := formFile(stream)
 	if err == nil {
 		err = read(stream.Context(), file)

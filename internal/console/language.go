@@ -13,6 +13,7 @@ import (
 	bcp47 "golang.org/x/text/language"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/web"
 )
 
 // languages are the codes of the languages, in the order of the columns of
@@ -184,21 +185,21 @@ func languageOf(r *http.Request) language {
 }
 
 // setLanguage serves POST /language, the switch.
-func (s *site) setLanguage(w http.ResponseWriter, r *http.Request) error {
-	form, err := readForm(r)
+func (s *site) setLanguage(w http.ResponseWriter, r *web.Request) error {
+	form, err := web.ReadForm(r, web.MaxBody)
 	if err != nil {
 		return err
 	}
 	if code := form.Get("language"); messages[code] != nil {
 		http.SetCookie(w, &http.Cookie{
 			Name: languageCookie, Value: code, Path: "/", MaxAge: 365 * 24 * 60 * 60,
-			Secure: s.secure(r), HttpOnly: true, SameSite: http.SameSiteLaxMode,
+			Secure: s.secure(r.Request), HttpOnly: true, SameSite: http.SameSiteLaxMode,
 		})
 	}
 	back := form.Get("back")
 	if back != "/" {
 		back = localPath(back)
 	}
-	http.Redirect(w, r, s.root+back, http.StatusSeeOther)
+	http.Redirect(w, r.Request, s.root+back, http.StatusSeeOther)
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/web"
 )
 
 // listView is the data of the list of orders.
@@ -31,7 +32,7 @@ func (v listView) Selectable() bool {
 }
 
 // list serves GET /orders. A wrong form comes back with status 400 and no orders.
-func (s *site) list(w http.ResponseWriter, r *request) error {
+func (s *site) list(w http.ResponseWriter, r *web.Request) error {
 	form, filter := readFilter(r.Request)
 	view := listView{Form: form, States: order.States(), View: form.query(1)}
 	if !form.valid() {
@@ -40,7 +41,7 @@ func (s *site) list(w http.ResponseWriter, r *request) error {
 	if form.Query != "" {
 		return s.searchOrders(w, r, view, filter)
 	}
-	page, err := s.Orders.List(r.Context(), r.grant.MerchantID, filter)
+	page, err := s.Orders.List(r.Context(), r.Caller.MerchantID, filter)
 	if err != nil {
 		return err
 	}
@@ -66,9 +67,9 @@ func (s *site) list(w http.ResponseWriter, r *request) error {
 
 // searchOrders sends a page of the results of a search. They have no total and no
 // numbers of pages: only a link to those that follow.
-func (s *site) searchOrders(w http.ResponseWriter, r *request, view listView, filter order.Filter) error {
+func (s *site) searchOrders(w http.ResponseWriter, r *web.Request, view listView, filter order.Filter) error {
 	after := readCursor(r.Request)
-	page, err := s.Orders.Search(r.Context(), view.Form.search(r.grant.MerchantID, filter, after))
+	page, err := s.Orders.Search(r.Context(), view.Form.search(r.Caller.MerchantID, filter, after))
 	if err != nil {
 		return err
 	}

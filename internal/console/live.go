@@ -29,19 +29,19 @@ type liveView struct {
 }
 
 // live serves GET /live?after=5: it waits for the merchant's events after a number.
-func (s *site) live(w http.ResponseWriter, r *request) error {
+func (s *site) live(w http.ResponseWriter, r *web.Request) error {
 	after, err := strconv.ParseInt(r.URL.Query().Get("after"), 10, 64)
 	if err != nil || after < 0 {
 		return web.ErrInvalidPayload
 	}
-	feed, err := s.Orders.Events(r.Context(), r.grant.MerchantID, order.FeedQuery{
-		After: after, Limit: order.MaxFeedLimit, Wait: liveWait, TokenID: r.grant.ID, OnWait: r.leave,
+	feed, err := s.Orders.Events(r.Context(), r.Caller.MerchantID, order.FeedQuery{
+		After: after, Limit: order.MaxFeedLimit, Wait: liveWait, TokenID: r.Caller.TokenID, OnWait: r.Leave,
 	})
 	if err != nil {
 		return err
 	}
 	if feed.Waited {
-		if _, _, err := s.find(r.Request); errors.Is(err, token.ErrNoSession) {
+		if _, _, err := s.find(r); errors.Is(err, token.ErrNoSession) {
 			http.Redirect(w, r.Request, s.root+"/", http.StatusSeeOther)
 			return nil
 		} else if err != nil {

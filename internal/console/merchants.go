@@ -9,6 +9,7 @@ import (
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/token"
+	"merchantorders/internal/web"
 )
 
 // merchantsPageSize is how many merchants a page shows.
@@ -23,11 +24,11 @@ type merchantsView struct {
 }
 
 // merchants serves GET /operator/merchants.
-func (s *site) merchants(w http.ResponseWriter, r *request) error {
+func (s *site) merchants(w http.ResponseWriter, r *web.Request) error {
 	return s.showMerchants(w, r, http.StatusOK, newForm(nil))
 }
 
-func (s *site) showMerchants(w http.ResponseWriter, r *request, status int, add formView) error {
+func (s *site) showMerchants(w http.ResponseWriter, r *web.Request, status int, add formView) error {
 	query := r.URL.Query()
 	filter := order.MerchantFilter{NamePrefix: query.Get("name"), Limit: merchantsPageSize + 1}
 	filter.After, _ = order.ParseID(query.Get("after"))
@@ -54,28 +55,21 @@ func (s *site) showMerchants(w http.ResponseWriter, r *request, status int, add 
 }
 
 // addMerchant serves POST /operator/merchants.
-func (s *site) addMerchant(w http.ResponseWriter, r *request) error {
-	values, err := readForm(r.Request)
-	if err != nil {
-		return err
-	}
+func (s *site) addMerchant(w http.ResponseWriter, r *web.Request, values url.Values) error {
 	form := newForm(values)
 	id, ok := order.ParseID(values.Get("id"))
 	if !ok || id == 0 {
 		form.refuse("id", "problem.id")
 	}
 	checkName(form)
-	options, err := changeOptions[order.Merchant](s, r, values, "merchant.add", values.Get("id"), values.Get("name"))
-	if err != nil {
-		return err
-	}
+	options := web.FormOptions[order.Merchant](r)
 	if form.valid() {
-		err = replayed(s.Orders.AddMerchant(r.Context(), id, values.Get("name"), options))
-	}
-	if errors.Is(err, order.ErrMerchantExists) {
-		form.refuse("id", "merchants.exists")
-	} else if err != nil {
-		return err
+		err := s.Orders.AddMerchant(r.Context(), r.Caller, id, values.Get("name"), options)
+		if errors.Is(err, order.ErrMerchantExists) {
+			form.refuse("id", "merchants.exists")
+		} else if replayed(err) != nil {
+			return err
+		}
 	}
 	if !form.valid() {
 		return s.showMerchants(w, r, http.StatusUnprocessableEntity, form)
@@ -110,13 +104,13 @@ var merchantNotices = map[string]string{
 }
 
 // merchant serves GET /operator/merchants/{merchant}.
-func (s *site) merchant(w http.ResponseWriter, r *request) error {
+func (s *site) merchant(w http.ResponseWriter, r *web.Request) error {
 	return s.showMerchant(w, r, http.StatusOK, merchantView{Notice: merchantNotices[r.URL.Query().Get("done")]})
 }
 
 // showMerchant sends the page of the merchant in the path. A form that the view does
 // not have is a new one.
-func (s *site) showMerchant(w http.ResponseWriter, r *request, status int, view merchantView) error {
+func (s *site) showMerchant(w http.ResponseWriter, r *web.Request, status int, view merchantView) error {
 	var err error
 	if view.Merchant, err = s.Orders.Merchant(r.Context(), merchantOf(r)); err != nil {
 		return err
@@ -131,30 +125,19 @@ func (s *site) showMerchant(w http.ResponseWriter, r *request, status int, view 
 }
 
 // renameMerchant serves POST /operator/merchants/{merchant}/rename.
-func (s *site) renameMerchant(w http.ResponseWriter, r *request) error {
-	values, err := readForm(r.Request)
-	if err != nil {
-		return err
-	}
+func (s *site) renameMerchant(w http.ResponseWriter, r *web.Request, values url.Values) error {
 	form := newForm(values)
 	if checkName(form); !form.valid() {
 		return s.showMerchant(w, r, http.StatusUnprocessableEntity, merchantView{Rename: form})
 	}
 	name := values.Get("name")
-	options, err := changeOptions[order.Merchant](s, r, values, "merchant.rename", r.PathValue("merchant"), name)
-	if err != nil {
-		return err
-	}
-	_, err = s.Orders.UpdateMerchant(r.Context(), merchantOf(r), order.MerchantUpdate{Name: &name}, options)
+	options := web.FormOptions[order.Merchant](r)
+	_, err := s.Orders.UpdateMerchant(r.Context(), r.Caller, merchantOf(r), order.MerchantUpdate{Name: &name}, options)
 	return s.merchantChanged(w, r, "renamed", err)
 }
 
 // suspendMerchant serves POST /operator/merchants/{merchant}/suspend.
-func (s *site) suspendMerchant(w http.ResponseWriter, r *request) error {
-	values, err := readForm(r.Request)
-	if err != nil {
-		return err
-	}
+func (s *site) suspendMerchant(w http.ResponseWriter, r *web.Request, values url.Values) error {
 	form, reason := newForm(values), values.Get("reason")
 	switch {
 	case reason == "":
@@ -165,31 +148,21 @@ func (s *site) suspendMerchant(w http.ResponseWriter, r *request) error {
 	if !form.valid() {
 		return s.showMerchant(w, r, http.StatusUnprocessableEntity, merchantView{Suspend: form})
 	}
-	options, err := changeOptions[order.Merchant](s, r, values, "merchant.suspend", r.PathValue("merchant"), reason)
-	if err != nil {
-		return err
-	}
-	_, err = s.Orders.SuspendMerchant(r.Context(), merchantOf(r), reason, options)
+	options := web.FormOptions[order.Merchant](r)
+	_, err := s.Orders.SuspendMerchant(r.Context(), r.Caller, merchantOf(r), reason, options)
 	return s.merchantChanged(w, r, "suspended", err)
 }
 
 // resumeMerchant serves POST /operator/merchants/{merchant}/resume.
-func (s *site) resumeMerchant(w http.ResponseWriter, r *request) error {
-	values, err := readForm(r.Request)
-	if err != nil {
-		return err
-	}
-	options, err := changeOptions[order.Merchant](s, r, values, "merchant.resume", r.PathValue("merchant"))
-	if err != nil {
-		return err
-	}
-	_, err = s.Orders.ResumeMerchant(r.Context(), merchantOf(r), options)
+func (s *site) resumeMerchant(w http.ResponseWriter, r *web.Request, values url.Values) error {
+	options := web.FormOptions[order.Merchant](r)
+	_, err := s.Orders.ResumeMerchant(r.Context(), r.Caller, merchantOf(r), options)
 	return s.merchantChanged(w, r, "resumed", err)
 }
 
 // merchantChanged sends the browser to the page of the merchant in the path after a
 // change.
-func (s *site) merchantChanged(w http.ResponseWriter, r *request, done string, err error) error {
+func (s *site) merchantChanged(w http.ResponseWriter, r *web.Request, done string, err error) error {
 	if err := replayed(err); err != nil {
 		return err
 	}
@@ -197,22 +170,15 @@ func (s *site) merchantChanged(w http.ResponseWriter, r *request, done string, e
 	return nil
 }
 
-func (s *site) toMerchant(w http.ResponseWriter, r *request, id int64, done string) {
+func (s *site) toMerchant(w http.ResponseWriter, r *web.Request, id int64, done string) {
 	http.Redirect(w, r.Request, s.root+operatorPrefix+"/merchants/"+strconv.FormatInt(id, 10)+"?done="+done, http.StatusSeeOther)
 }
 
 // makeLoginLink serves POST /operator/merchants/{merchant}/login-link. The page that
 // follows shows the link, once.
-func (s *site) makeLoginLink(w http.ResponseWriter, r *request) error {
-	values, err := readForm(r.Request)
-	if err != nil {
-		return err
-	}
-	options, err := changeOptions[token.CreatedLink](s, r, values, "login-link", r.PathValue("merchant"))
-	if err != nil {
-		return err
-	}
-	link, err := s.Sessions.NewLoginLink(r.Context(), merchantOf(r), order.DefaultScopes, options)
+func (s *site) makeLoginLink(w http.ResponseWriter, r *web.Request, values url.Values) error {
+	options := web.FormOptions[token.CreatedLink](r)
+	link, err := s.Sessions.NewLoginLink(r.Context(), r.Caller, merchantOf(r), order.DefaultScopes, options)
 	switch {
 	case errors.As(err, new(*order.ReplayError)):
 		return s.showMerchant(w, r, http.StatusOK, merchantView{Notice: "merchants.linkshown"})

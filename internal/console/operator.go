@@ -28,14 +28,17 @@ var sections = []struct {
 
 // operatorRoutes returns the routes for operators.
 func (s *site) operatorRoutes() []web.Route {
-	get := func(path string, scope order.Scope, handle handler) web.Route {
-		return web.PublicRoute(http.MethodGet, "/operator"+path, s.signedIn(access{scope: scope, operator: true}, handle))
+	get := func(path string, scope order.Scope, handle web.Handler) web.Route {
+		return web.GetRoute("/operator"+path, web.Operators(scope), handle)
 	}
-	post := func(path string, scope order.Scope, handle handler) web.Route {
-		return web.PublicRoute(http.MethodPost, "/operator"+path, s.signedIn(access{scope: scope, operator: true}, handle))
+	form := func(path string, scope order.Scope, limit int64, handle web.FormHandler) web.Route {
+		return web.FormRoute("/operator"+path, web.Operators(scope), limit, handle)
 	}
-	file := func(path string, scope order.Scope, handle handler) web.Route {
-		return web.PublicRoute(http.MethodPost, "/operator"+path, s.signedIn(access{scope: scope, operator: true, upload: true}, handle))
+	post := func(path string, scope order.Scope, handle web.FormHandler) web.Route {
+		return form(path, scope, web.MaxBody, handle)
+	}
+	file := func(path string, scope order.Scope, handle web.Handler) web.Route {
+		return web.PostRoute("/operator"+path, web.Operators(scope), handle).AsUpload()
 	}
 	return []web.Route{
 		get("", 0, s.operatorHome),
@@ -51,8 +54,8 @@ func (s *site) operatorRoutes() []web.Route {
 		post("/merchants/{merchant}/login-link", order.ScopeMerchants|order.ScopeTokens, s.makeLoginLink),
 		get("/orders", order.ScopeOrdersRead, s.operatorSearch),
 		get("/orders/{merchant}/{reference}", order.ScopeOrdersRead, s.operatorOrder),
-		post("/orders/{merchant}/{reference}/state", order.ScopeOrdersRead|order.ScopeOrdersTransition, s.transition),
-		post("/orders/{merchant}/{reference}/correct", order.ScopeOrdersRead|order.ScopeOrdersTransition, s.correct),
+		post("/orders/{merchant}/{reference}/state", order.ScopeOrdersRead|order.ScopeOrdersTransition, web.FormHandler(s.transition).OfRevision()),
+		form("/orders/{merchant}/{reference}/correct", order.ScopeOrdersRead|order.ScopeOrdersTransition, maxCorrection, web.FormHandler(s.correct).OfRevision()),
 		get("/orders/{merchant}/{reference}/files/{name}", order.ScopeOrdersRead, s.file),
 		get("/tokens", order.ScopeTokens, s.tokens),
 		post("/tokens", order.ScopeTokens, s.createToken),
@@ -65,7 +68,7 @@ func (s *site) operatorRoutes() []web.Route {
 		post("/webhooks/{merchant}/{webhook}", order.ScopeWebhooks, s.changeWebhook),
 		get("/webhooks/{merchant}/{webhook}/remove", order.ScopeWebhooks, s.askRemoveWebhook),
 		get("/customers", order.ScopeCustomerData, s.erasePage),
-		post("/customers", order.ScopeCustomerData, s.askErase),
+		web.PostRoute("/operator/customers", web.Operators(order.ScopeCustomerData), s.askErase),
 		post("/customers/erase", order.ScopeCustomerData, s.erase),
 		get("/audit", order.ScopeAudit, s.audit),
 	}
@@ -90,8 +93,8 @@ func (l layout) Sections() []string {
 }
 
 // operatorHome serves GET /operator: it leads to the first section.
-func (s *site) operatorHome(w http.ResponseWriter, r *request) error {
-	for _, name := range (layout{Scopes: r.grant.Scopes}).Sections() {
+func (s *site) operatorHome(w http.ResponseWriter, r *web.Request) error {
+	for _, name := range (layout{Scopes: r.Caller.Scopes}).Sections() {
 		http.Redirect(w, r.Request, s.root+operatorPrefix+"/"+name, http.StatusSeeOther)
 		return nil
 	}
@@ -100,7 +103,7 @@ func (s *site) operatorHome(w http.ResponseWriter, r *request) error {
 
 // merchantOf returns the merchant id of the path of an operator's page. An invalid id
 // becomes 0, which no merchant has.
-func merchantOf(r *request) int64 {
+func merchantOf(r *web.Request) int64 {
 	id, _ := order.ParseID(r.PathValue("merchant"))
 	return id
 }

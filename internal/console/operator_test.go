@@ -263,9 +263,9 @@ func TestOperatorOrderParts(t *testing.T) {
 	const address = "/console/operator/orders/355/FIRST"
 	s.signedIn(s.token).upload("/console/orders/FIRST", "a.pdf", "content")
 	addition := webhook.Addition{MerchantID: ours, URL: "https://example.com/hook"}
-	endpoint, err := s.Webhooks.Add(t.Context(), order.ActorMerchant, addition, webhook.ChangeOptions{})
+	endpoint, err := s.Webhooks.Add(t.Context(), order.CommandFor(ours), addition, order.Options[webhook.Endpoint]{})
 	testenv.NoError(s.T, err)
-	_, err = s.Webhooks.Redeliver(t.Context(), endpoint.Key, 1, webhook.SendOptions{})
+	_, err = s.Webhooks.Redeliver(t.Context(), order.Command(), endpoint.Key, 1, order.Options[webhook.Delivery]{})
 	testenv.NoError(s.T, err)
 	all, reader := s.operator(order.OperatorScopes), s.operator(order.ScopeOrdersRead)
 	all.get(address).WantText(t, http.StatusOK, "https://example.com/hook", "&lt;b&gt;no&lt;/b&gt;", "HTTP 418", `action="/console/operator/webhooks/355/1"`)
@@ -280,7 +280,7 @@ func TestOperatorOrderParts(t *testing.T) {
 	reader.get("/console/operator/orders/400/FIRST/files/a.pdf").WantText(t, http.StatusNotFound)
 	s.operator(order.ScopeAudit).get(address+"/files/a.pdf").WantText(t, http.StatusForbidden)
 	s.signedIn(s.otherToken).get(address+"/files/a.pdf").WantText(t, http.StatusForbidden)
-	_, err = s.Orders.DeleteInvoice(t.Context(), ours, order.ByReference("FIRST"), 1, order.WriteOptions{})
+	_, err = s.Orders.DeleteInvoice(t.Context(), order.CommandFor(ours), order.ByReference("FIRST"), 1, order.Options[order.WriteResult]{})
 	testenv.NoError(s.T, err)
 	reader.get(address).WantText(t, http.StatusOK, "a.pdf</bdi></s>", "deleted")
 	reader.get(address+"/files/a.pdf").WantText(t, http.StatusNotFound)

@@ -3,9 +3,11 @@ package console
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/web"
 	"merchantorders/internal/webhook"
 )
 
@@ -20,7 +22,7 @@ type foundView struct {
 }
 
 // operatorSearch serves GET /operator/orders.
-func (s *site) operatorSearch(w http.ResponseWriter, r *request) error {
+func (s *site) operatorSearch(w http.ResponseWriter, r *web.Request) error {
 	form, filter := readFilter(r.Request)
 	view := foundView{Form: form, Merchant: newForm(r.URL.Query()), States: order.States()}
 	merchantID, text := int64(0), strings.TrimSpace(view.Merchant.Value("merchant"))
@@ -76,7 +78,7 @@ type orderDelivery struct {
 var operatorNotices = map[string]string{"yes": "transition.done", "corrected": "correct.done"}
 
 // operatorOrder serves GET /operator/orders/{merchant}/{reference}.
-func (s *site) operatorOrder(w http.ResponseWriter, r *request) error {
+func (s *site) operatorOrder(w http.ResponseWriter, r *web.Request) error {
 	view := operatorOrderView{}
 	view.Notice = operatorNotices[r.URL.Query().Get("done")]
 	return s.showOperatorOrder(w, r, http.StatusOK, view)
@@ -84,7 +86,7 @@ func (s *site) operatorOrder(w http.ResponseWriter, r *request) error {
 
 // showOperatorOrder sends the page of the order in the path. The view says what
 // happened. A form that the view does not have is a new one.
-func (s *site) showOperatorOrder(w http.ResponseWriter, r *request, status int, view operatorOrderView) error {
+func (s *site) showOperatorOrder(w http.ResponseWriter, r *web.Request, status int, view operatorOrderView) error {
 	merchantID := merchantOf(r)
 	all, err := s.Orders.Inspect(r.Context(), r.PathValue("reference"))
 	if err == nil && all.Order.MerchantID != merchantID {
@@ -97,14 +99,14 @@ func (s *site) showOperatorOrder(w http.ResponseWriter, r *request, status int, 
 	if view.Deliveries, err = s.orderDeliveries(r, view.Order); err != nil {
 		return err
 	}
-	if r.can(order.ScopeAudit) {
+	if r.Caller.Can(order.ScopeAudit) {
 		page, err := s.Orders.AuditLog(r.Context(), order.AuditQuery{MerchantID: &merchantID, Reference: view.Order.Reference, Limit: auditShown})
 		if err != nil {
 			return err
 		}
 		view.Audit = page.Entries
 	}
-	view.MayCorrect = r.can(order.ScopeOrdersTransition)
+	view.MayCorrect = r.Caller.Can(order.ScopeOrdersTransition)
 	for _, to := range order.States() {
 		if view.MayCorrect && order.ActorOperator.CanTransition(view.Order.State, to) {
 			view.To = append(view.To, to)
@@ -113,19 +115,19 @@ func (s *site) showOperatorOrder(w http.ResponseWriter, r *request, status int, 
 	if view.Correct.problems == nil {
 		view.Correct = correctionForm(view.Order)
 	}
-	view.Token = r.grant.ID
+	view.Token = r.Caller.TokenID
 	view.Reasons = order.Reasons
 	return s.show(w, r, status, "operatororder", view)
 }
 
 // orderDeliveries returns the newest deliveries of the events of an order.
-func (s *site) orderDeliveries(r *request, o order.Order) ([]orderDelivery, error) {
+func (s *site) orderDeliveries(r *web.Request, o order.Order) ([]orderDelivery, error) {
 	deliveries, err := s.Webhooks.OrderDeliveries(r.Context(), o.MerchantID, o.LegacyID)
 	if err != nil || len(deliveries) == 0 {
 		return nil, err
 	}
 	addresses := make(map[int64]string)
-	if r.can(order.ScopeWebhooks) {
+	if r.Caller.Can(order.ScopeWebhooks) {
 		endpoints, err := s.Webhooks.List(r.Context(), o.MerchantID)
 		if err != nil {
 			return nil, err
@@ -136,7 +138,7 @@ func (s *site) orderDeliveries(r *request, o order.Order) ([]orderDelivery, erro
 	}
 	views := make([]orderDelivery, len(deliveries))
 	for i, d := range deliveries {
-		if !r.can(order.ScopeWebhooks) {
+		if !r.Caller.Can(order.ScopeWebhooks) {
 			d.Response = ""
 		}
 		views[i] = orderDelivery{d, addresses[d.WebhookID]}
@@ -145,11 +147,7 @@ func (s *site) orderDeliveries(r *request, o order.Order) ([]orderDelivery, erro
 }
 
 // transition serves POST /operator/orders/{merchant}/{reference}/state.
-func (s *site) transition(w http.ResponseWriter, r *request) error {
-	values, err := readForm(r.Request)
-	if err != nil {
-		return err
-	}
+func (s *site) transition(w http.ResponseWriter, r *web.Request, values url.Values) error {
 	form, reason := newForm(values), order.Reason(strings.TrimSpace(values.Get("reason")))
 	to, ok := order.ParseState(values.Get("state"))
 	switch {
@@ -165,13 +163,9 @@ func (s *site) transition(w http.ResponseWriter, r *request) error {
 		return s.showOperatorOrder(w, r, http.StatusUnprocessableEntity, operatorOrderView{Form: form})
 	}
 	reference := r.PathValue("reference")
-	options, err := writeOptions(r.Request, values, true, "transition", r.PathValue("merchant"), reference, to.String(), string(reason))
-	if err != nil {
-		return err
-	}
-	options.Operator = true
+	options := web.FormOptions[order.WriteResult](r)
 	change := order.Update{To: to, Reason: reason}
-	_, err = s.Orders.ChangeOrder(r.Context(), merchantOf(r), order.ByReference(reference), change, options)
+	_, err := s.Orders.ChangeOrder(r.Context(), r.Caller, merchantOf(r), order.ByReference(reference), change, options)
 	switch err = replayed(err); {
 	case errors.Is(err, order.ErrPreconditionFailed), errors.Is(err, order.ErrInvalidTransition):
 		return s.showOperatorConflict(w, r, operatorOrderView{Form: form})
@@ -184,7 +178,7 @@ func (s *site) transition(w http.ResponseWriter, r *request) error {
 
 // showOperatorConflict shows an order that has changed since the form was made, with
 // the newest change of it and what was typed.
-func (s *site) showOperatorConflict(w http.ResponseWriter, r *request, view operatorOrderView) error {
+func (s *site) showOperatorConflict(w http.ResponseWriter, r *web.Request, view operatorOrderView) error {
 	view.Problem = "conflict.changed"
 	events, err := s.Orders.OrderEvents(r.Context(), merchantOf(r), order.ByReference(r.PathValue("reference")), order.FeedQuery{Limit: order.MaxFeedLimit})
 	if err != nil {

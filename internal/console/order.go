@@ -3,8 +3,10 @@ package console
 import (
 	"errors"
 	"net/http"
+	"net/url"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/web"
 )
 
 // orderView is the data of the page of an order.
@@ -29,13 +31,13 @@ type orderView struct {
 var notices = map[string]string{"accepted": "done.accepted", "rejected": "done.rejected", "uploaded": "done.uploaded", "withdrawn": "done.withdrawn"}
 
 // order serves GET /orders/{reference}.
-func (s *site) order(w http.ResponseWriter, r *request) error {
+func (s *site) order(w http.ResponseWriter, r *web.Request) error {
 	return s.showOrder(w, r, http.StatusOK, orderView{Notice: notices[r.URL.Query().Get("done")]})
 }
 
 // showOrder sends the page of the order in the path. The view says what happened.
-func (s *site) showOrder(w http.ResponseWriter, r *request, status int, view orderView) error {
-	id, merchantID := order.ByReference(r.PathValue("reference")), r.grant.MerchantID
+func (s *site) showOrder(w http.ResponseWriter, r *web.Request, status int, view orderView) error {
+	id, merchantID := order.ByReference(r.PathValue("reference")), r.Caller.MerchantID
 	var err error
 	if view.Order, err = s.Orders.Get(r.Context(), merchantID, id); err != nil {
 		return err
@@ -45,53 +47,39 @@ func (s *site) showOrder(w http.ResponseWriter, r *request, status int, view ord
 	}
 	o := view.Order
 	view.Expiry = newOrders([]order.UnansweredOrder{{ExpiresAt: o.ExpiresAt}}, s.Orders.Now())[0]
-	view.Token = r.grant.ID
-	mayAnswer := r.can(order.ScopeOrdersWrite)
+	view.Token = r.Caller.TokenID
+	mayAnswer := r.Caller.Can(order.ScopeOrdersWrite)
 	view.Accept = mayAnswer && order.ActorMerchant.CanTransition(o.State, order.InProcessing)
 	view.Reject = mayAnswer && order.ActorMerchant.CanTransition(o.State, order.RejectedByMerchant)
-	view.Files = r.can(order.ScopeInvoicesWrite)
+	view.Files = r.Caller.Can(order.ScopeInvoicesWrite)
 	view.FilesLeft = int64(max(0, order.MaxInvoices-len(o.Invoices)))
 	view.Reasons = order.Reasons
 	return s.show(w, r, status, "order", &view)
 }
 
 // accept serves POST /orders/{reference}/accept.
-func (s *site) accept(w http.ResponseWriter, r *request) error {
-	form, err := readForm(r.Request)
-	if err != nil {
-		return err
-	}
+func (s *site) accept(w http.ResponseWriter, r *web.Request, form url.Values) error {
 	reference := r.PathValue("reference")
-	options, err := writeOptions(r.Request, form, true, "accept", reference)
-	if err != nil {
-		return err
-	}
-	_, err = s.Orders.Accept(r.Context(), r.grant.MerchantID, order.ByReference(reference), options)
+	options := web.FormOptions[order.WriteResult](r)
+	_, err := s.Orders.Accept(r.Context(), r.Caller, order.ByReference(reference), options)
 	return s.answered(w, r, "accepted", err)
 }
 
 // reject serves POST /orders/{reference}/reject. The console asks for a reason,
 // although the interfaces do not: the customer reads it.
-func (s *site) reject(w http.ResponseWriter, r *request) error {
-	form, err := readForm(r.Request)
-	if err != nil {
-		return err
-	}
+func (s *site) reject(w http.ResponseWriter, r *web.Request, form url.Values) error {
 	reference, reason := r.PathValue("reference"), order.Reason(form.Get("reason"))
 	if reason == "" || !reason.Valid() {
 		return s.showOrder(w, r, http.StatusBadRequest, orderView{ReasonProblem: "reject.reason.missing"})
 	}
-	options, err := writeOptions(r.Request, form, true, "reject", reference, string(reason))
-	if err != nil {
-		return err
-	}
-	_, err = s.Orders.Reject(r.Context(), r.grant.MerchantID, order.ByReference(reference), reason, options)
+	options := web.FormOptions[order.WriteResult](r)
+	_, err := s.Orders.Reject(r.Context(), r.Caller, order.ByReference(reference), reason, options)
 	return s.answered(w, r, "rejected", err)
 }
 
 // answered sends the browser to the page of the order after an answer, or shows why
 // there was none: somebody else was first.
-func (s *site) answered(w http.ResponseWriter, r *request, done string, err error) error {
+func (s *site) answered(w http.ResponseWriter, r *web.Request, done string, err error) error {
 	err = replayed(err)
 	switch {
 	case err == nil:
@@ -105,9 +93,9 @@ func (s *site) answered(w http.ResponseWriter, r *request, done string, err erro
 
 // showConflict shows an order that has changed since the form was made, with the
 // newest change of it.
-func (s *site) showConflict(w http.ResponseWriter, r *request) error {
+func (s *site) showConflict(w http.ResponseWriter, r *web.Request) error {
 	view := orderView{Problem: "conflict.changed"}
-	events, err := s.Orders.OrderEvents(r.Context(), r.grant.MerchantID, order.ByReference(r.PathValue("reference")),
+	events, err := s.Orders.OrderEvents(r.Context(), r.Caller.MerchantID, order.ByReference(r.PathValue("reference")),
 		order.FeedQuery{Limit: order.MaxFeedLimit})
 	if err != nil {
 		return err
@@ -120,6 +108,6 @@ func (s *site) showConflict(w http.ResponseWriter, r *request) error {
 
 // toOrder sends the browser to the page of the order in the path, which says what was
 // done.
-func (s *site) toOrder(w http.ResponseWriter, r *request, done string) {
+func (s *site) toOrder(w http.ResponseWriter, r *web.Request, done string) {
 	http.Redirect(w, r.Request, s.root+orderPath(r.PathValue("reference"))+"?done="+done, http.StatusSeeOther)
 }

@@ -114,8 +114,8 @@ func TestConflict(t *testing.T) {
 	second.post(rejectPath, form).WantText(t, http.StatusConflict, "Nothing was done", "In processing", "you")
 
 	form = second.get("/console/orders/A-2").form(t, "/console/orders/A-2/accept")
-	options := order.WriteOptions{Source: order.Source{TokenID: 77}}
-	if _, err := s.Orders.Reject(t.Context(), ours, order.ByReference("A-2"), "damaged", options); err != nil {
+	caller := order.Caller{Actor: order.ActorMerchant, MerchantID: ours, TokenID: 77}
+	if _, err := s.Orders.Reject(t.Context(), caller, order.ByReference("A-2"), "damaged", order.Options[order.WriteResult]{}); err != nil {
 		t.Fatal(err)
 	}
 	second.post("/console/orders/A-2/accept", form).WantText(t, http.StatusConflict, "Rejected", "token 77", "Damaged")

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/web"
 )
 
 const (
@@ -53,8 +54,15 @@ func newOrders(unanswered []order.UnansweredOrder, now time.Time) []newOrder {
 }
 
 // overview serves GET /console.
-func (s *site) overview(w http.ResponseWriter, r *request) error {
-	ctx, merchantID, now := r.Context(), r.grant.MerchantID, s.Orders.Now()
+func (s *site) overview(w http.ResponseWriter, r *web.Request) error {
+	if home := s.home(r.Caller); home != "" {
+		http.Redirect(w, r.Request, s.root+home, http.StatusSeeOther)
+		return nil
+	}
+	if r.Caller.Operator() || !r.Caller.Can(order.ScopeOrdersRead) {
+		return web.ErrForbidden
+	}
+	ctx, merchantID, now := r.Context(), r.Caller.MerchantID, s.Orders.Now()
 	unanswered, err := s.Orders.Unanswered(ctx, merchantID, shownUnanswered)
 	if err != nil {
 		return err
@@ -77,13 +85,13 @@ func (s *site) overview(w http.ResponseWriter, r *request) error {
 
 // stateCounts returns how many orders are in each state. Each list has one order and
 // takes its total from the page index, so nothing is counted.
-func (s *site) stateCounts(r *request) ([]stateCount, error) {
+func (s *site) stateCounts(r *web.Request) ([]stateCount, error) {
 	filter := order.NewFilter()
 	filter.PageSize, filter.AnyState = 1, false
 	var counts []stateCount
 	for _, state := range order.States() {
 		filter.States = []order.State{state}
-		page, err := s.Orders.List(r.Context(), r.grant.MerchantID, filter)
+		page, err := s.Orders.List(r.Context(), r.Caller.MerchantID, filter)
 		if err != nil {
 			return nil, err
 		}

@@ -4,12 +4,13 @@ import (
 	"net/http"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/web"
 )
 
 // print serves GET /orders/{reference}/print: what goes into the parcel and where it
 // goes to, without prices.
-func (s *site) print(w http.ResponseWriter, r *request) error {
-	o, err := s.Orders.Get(r.Context(), r.grant.MerchantID, order.ByReference(r.PathValue("reference")))
+func (s *site) print(w http.ResponseWriter, r *web.Request) error {
+	o, err := s.Orders.Get(r.Context(), r.Caller.MerchantID, order.ByReference(r.PathValue("reference")))
 	if err != nil {
 		return err
 	}

@@ -96,16 +96,16 @@ func (l layout) Can(name string) bool {
 }
 
 // render sends a page to somebody who need not be signed in.
-func (s *site) render(w http.ResponseWriter, r *http.Request, status int, name string, page any) error {
-	return s.send(w, r, status, layout{Template: name, Page: page})
+func (s *site) render(w http.ResponseWriter, r *web.Request, status int, name string, page any) error {
+	return s.send(w, r.Request, status, layout{Template: name, Page: page})
 }
 
 // show sends a page to somebody who is signed in.
-func (s *site) show(w http.ResponseWriter, r *request, status int, name string, page any) error {
+func (s *site) show(w http.ResponseWriter, r *web.Request, status int, name string, page any) error {
 	return s.send(w, r.Request, status, layout{
-		Template: name, Page: page, Session: &r.session, Scopes: r.grant.Scopes, Operator: r.grant.Operator(), Section: sectionOf(r.URL.Path),
+		Template: name, Page: page, Session: &r.Session, Scopes: r.Caller.Scopes, Operator: r.Caller.Operator(), Section: sectionOf(r.URL.Path),
 		// A form that came back is not replaced under the person's hands.
-		Live: r.Method == http.MethodGet && !r.grant.Operator(), After: r.grant.DataVersion.Event, Order: r.PathValue("reference"),
+		Live: r.Method == http.MethodGet && !r.Caller.Operator(), After: r.DataVersion.Event, Order: r.PathValue("reference"),
 	})
 }
 

@@ -99,10 +99,10 @@ func TestScopesAndLinks(t *testing.T) {
 	s := start(t, newOrder(1, "FIRST"))
 	s.signedIn(s.token).upload("/console/orders/FIRST", "a.pdf", "content")
 	hooks := webhook.Addition{MerchantID: ours, URL: "https://example.com/hook"}
-	_, err := s.Webhooks.Add(t.Context(), order.ActorMerchant, hooks, webhook.ChangeOptions{})
+	_, err := s.Webhooks.Add(t.Context(), order.CommandFor(ours), hooks, order.Options[webhook.Endpoint]{})
 	testenv.NoError(s.T, err)
 	disabled := false
-	_, err = s.Webhooks.Change(t.Context(), order.ActorMerchant, webhook.Key{MerchantID: ours, ID: 1}, webhook.Change{Enabled: &disabled}, webhook.ChangeOptions{})
+	_, err = s.Webhooks.Change(t.Context(), order.CommandFor(ours), webhook.Key{MerchantID: ours, ID: 1}, webhook.Change{Enabled: &disabled}, order.Options[webhook.Endpoint]{})
 	testenv.NoError(s.T, err)
 	check := func(name string, b *browser, scopes order.Scope, all map[string]pageScopes, allForms map[string]bool) map[string]bool {
 		pages, forms := map[string]bool{}, map[string]bool{}

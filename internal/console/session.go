@@ -6,98 +6,46 @@ import (
 	"net/url"
 	"path"
 	"strings"
-	"sync"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
-	"merchantorders/internal/web/ratelimit"
 )
 
-// request is a request of a person who is signed in.
-type request struct {
-	*http.Request
-	session token.Session
-	grant   token.Grant
-	leave   func() // stops counting the request among those of its token; for a handler that waits
+// get returns a route of a page for a merchant's staff who are signed in with a scope.
+func get(path string, scope order.Scope, handle web.Handler) web.Route {
+	return web.GetRoute(path, web.Merchants(scope), handle)
 }
 
-// can reports whether the session has a scope.
-func (r *request) can(scope order.Scope) bool { return r.grant.Scopes.Has(scope) }
-
-// handler serves a request of a person who is signed in, or returns an error before
-// it has written anything.
-type handler func(w http.ResponseWriter, r *request) error
-
-// access says who may send a request, and how large it is.
-type access struct {
-	// scope has all scopes that the session needs: also those of the page that comes
-	// back when the request is refused.
-	scope    order.Scope
-	operator bool // operators, else merchants
-	upload   bool // the request is large
+// post returns a route of a form for a merchant's staff.
+func post(path string, scope order.Scope, handle web.FormHandler) web.Route {
+	return web.FormRoute(path, web.Merchants(scope), web.MaxBody, handle)
 }
 
-// get and post return routes for a merchant's staff who are signed in with a scope.
-func (s *site) get(path string, scope order.Scope, handle handler) web.Route {
-	return web.PublicRoute(http.MethodGet, path, s.signedIn(access{scope: scope}, handle))
-}
+// cookies authenticates requests by the cookie of a session. It implements
+// web.Credentials.
+type cookies struct{ *site }
 
-func (s *site) post(path string, scope order.Scope, handle handler) web.Route {
-	return web.PublicRoute(http.MethodPost, path, s.signedIn(access{scope: scope}, handle))
-}
-
-// upload returns a route like post whose requests are large.
-func (s *site) upload(path string, scope order.Scope, handle handler) web.Route {
-	return web.PublicRoute(http.MethodPost, path, s.signedIn(access{scope: scope, upload: true}, handle))
-}
-
-// signedIn returns a handler that lets requests with a valid session pass, within the
-// limits of its token. It sends others to the sign-in.
-func (s *site) signedIn(access access, handle handler) web.Handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		session, grant, err := s.find(r)
-		if errors.Is(err, token.ErrNoSession) {
-			http.Redirect(w, r, s.signInURL(r), http.StatusSeeOther)
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		web.RecordGrant(r, grant)
-		leave, err := s.Limits.Enter(r.Context(), w.Header(), ratelimit.Token{ID: grant.ID, Limit: grant.RateLimit}, access.upload)
-		if err != nil {
-			return err
-		}
-		leave = sync.OnceFunc(leave)
-		defer leave()
-		if grant.Suspended {
-			return web.ErrSuspended
-		}
-		if home := s.home(grant); home != "" && r.Method == http.MethodGet && r.URL.Path == Prefix {
-			http.Redirect(w, r, s.root+home, http.StatusSeeOther)
-			return nil
-		}
-		if grant.Operator() != access.operator || !grant.Scopes.Has(access.scope) {
-			return web.ErrForbidden
-		}
-		if err := web.CheckQuery(r); err != nil {
-			return err
-		}
-		return handle(w, &request{Request: r, session: session, grant: grant, leave: leave})
+// Authenticate implements web.Credentials. It leads to the sign-in if the session does not
+// exist or has ended.
+func (c cookies) Authenticate(_ http.Header, r *web.Request) (token.Session, token.Grant, error) {
+	session, grant, err := c.find(r)
+	if errors.Is(err, token.ErrNoSession) {
+		err = &web.RedirectError{To: c.signInURL(r.Request)}
 	}
+	return session, grant, err
 }
 
 // find returns the session of a request and its grant, or token.ErrNoSession.
-func (s *site) find(r *http.Request) (token.Session, token.Grant, error) {
-	cookie, err := r.Cookie(s.cookieName(r))
+func (s *site) find(r *web.Request) (token.Session, token.Grant, error) {
+	cookie, err := r.Cookie(s.cookieName(r.Request))
 	if err != nil {
 		return token.Session{}, token.Grant{}, token.ErrNoSession
 	}
 	if r.Header.Get(backgroundHeader) != "" {
-		return s.Sessions.Look(r.Context(), cookie.Value, web.ClientAddress(r))
+		return s.Sessions.Look(r.Context(), cookie.Value, r.Address())
 	}
-	return s.Sessions.Find(r.Context(), cookie.Value, web.ClientAddress(r))
+	return s.Sessions.Find(r.Context(), cookie.Value, r.Address())
 }
 
 const (

@@ -3,7 +3,6 @@ package console
 import (
 	"errors"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"merchantorders/internal/token"
@@ -17,9 +16,9 @@ type signInView struct {
 }
 
 // signInPage serves GET /.
-func (s *site) signInPage(w http.ResponseWriter, r *http.Request) error {
+func (s *site) signInPage(w http.ResponseWriter, r *web.Request) error {
 	if _, _, err := s.find(r); err == nil {
-		http.Redirect(w, r, s.root+localPath(r.URL.Query().Get("next")), http.StatusSeeOther)
+		http.Redirect(w, r.Request, s.root+localPath(r.URL.Query().Get("next")), http.StatusSeeOther)
 		return nil
 	}
 	view := signInView{Next: localPath(r.URL.Query().Get("next"))}
@@ -31,8 +30,8 @@ func (s *site) signInPage(w http.ResponseWriter, r *http.Request) error {
 
 // signIn serves POST /. The page comes back without what was typed: a token is a
 // secret.
-func (s *site) signIn(w http.ResponseWriter, r *http.Request) error {
-	form, err := readForm(r)
+func (s *site) signIn(w http.ResponseWriter, r *web.Request) error {
+	form, err := web.ReadForm(r, web.MaxBody)
 	if err != nil {
 		return err
 	}
@@ -42,10 +41,10 @@ func (s *site) signIn(w http.ResponseWriter, r *http.Request) error {
 		view.Problem = "signin.empty"
 		return s.render(w, r, http.StatusBadRequest, "signin", view)
 	}
-	secret, grant, err := s.Sessions.Begin(r.Context(), text, web.ClientAddress(r))
+	secret, grant, err := s.Sessions.Begin(r.Context(), text, r.Address())
 	switch {
 	case errors.Is(err, token.ErrUnknown):
-		if err := s.Limits.AllowFailure(web.ClientAddress(r)); err != nil {
+		if err := s.Limits.AllowFailure(r.Address()); err != nil {
 			return err
 		}
 		view.Problem = "signin.unknown"
@@ -53,7 +52,7 @@ func (s *site) signIn(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return err
 	}
-	web.RecordGrant(r, grant)
+	r.Identify(grant)
 	if problem := s.notServed(grant); problem != "" {
 		if err := s.Sessions.End(r.Context(), secret); err != nil {
 			return err
@@ -61,8 +60,8 @@ func (s *site) signIn(w http.ResponseWriter, r *http.Request) error {
 		view.Problem = problem
 		return s.render(w, r, http.StatusForbidden, "signin", view)
 	}
-	s.setSession(w, r, secret)
-	http.Redirect(w, r, s.root+view.Next, http.StatusSeeOther)
+	s.setSession(w, r.Request, secret)
+	http.Redirect(w, r.Request, s.root+view.Next, http.StatusSeeOther)
 	return nil
 }
 
@@ -78,28 +77,28 @@ func (s *site) notServed(grant token.Grant) string {
 }
 
 // signOut serves POST /sign-out.
-func (s *site) signOut(w http.ResponseWriter, r *http.Request) error {
-	if cookie, err := r.Cookie(s.cookieName(r)); err == nil {
+func (s *site) signOut(w http.ResponseWriter, r *web.Request) error {
+	if cookie, err := r.Cookie(s.cookieName(r.Request)); err == nil {
 		if err := s.Sessions.End(r.Context(), cookie.Value); err != nil {
 			return err
 		}
 	}
-	s.setSession(w, r, "")
-	http.Redirect(w, r, s.root+"/", http.StatusSeeOther)
+	s.setSession(w, r.Request, "")
+	http.Redirect(w, r.Request, s.root+"/", http.StatusSeeOther)
 	return nil
 }
 
 // loginLink serves GET /login/{secret}: a page with a button. The GET changes nothing,
 // so that a program that opens the links in a mail does not use this one up.
-func (s *site) loginLink(w http.ResponseWriter, r *http.Request) error {
+func (s *site) loginLink(w http.ResponseWriter, r *web.Request) error {
 	return s.render(w, r, http.StatusOK, "login", nil)
 }
 
 // useLoginLink serves POST /login/{secret}.
-func (s *site) useLoginLink(w http.ResponseWriter, r *http.Request) error {
+func (s *site) useLoginLink(w http.ResponseWriter, r *web.Request) error {
 	secret, err := s.Sessions.UseLoginLink(r.Context(), r.PathValue("secret"))
 	if errors.Is(err, token.ErrNoLoginLink) {
-		if err := s.Limits.AllowFailure(web.ClientAddress(r)); err != nil {
+		if err := s.Limits.AllowFailure(r.Address()); err != nil {
 			return err
 		}
 		return s.render(w, r, http.StatusForbidden, "signin", signInView{Next: Prefix, Problem: "login.used"})
@@ -107,23 +106,7 @@ func (s *site) useLoginLink(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.setSession(w, r, secret)
-	http.Redirect(w, r, s.root+Prefix, http.StatusSeeOther)
+	s.setSession(w, r.Request, secret)
+	http.Redirect(w, r.Request, s.root+Prefix, http.StatusSeeOther)
 	return nil
-}
-
-// readForm reads the form of a request.
-func readForm(r *http.Request) (url.Values, error) { return readFormOf(r, web.MaxBody) }
-
-// readFormOf reads a form of at most limit bytes.
-func readFormOf(r *http.Request, limit int64) (url.Values, error) {
-	body, err := web.ReadBody(r, limit)
-	if err != nil {
-		return nil, err
-	}
-	form, err := url.ParseQuery(string(body))
-	if err != nil {
-		return nil, web.ErrInvalidPayload
-	}
-	return form, nil
 }

@@ -154,7 +154,7 @@ func TestLoginLink(t *testing.T) {
 	t.Parallel()
 	s := start(t, newOrder(1, "A-1"))
 	link := func() string {
-		created, err := s.Sessions.NewLoginLink(t.Context(), ours, order.DefaultScopes, token.LoginLinkOptions{})
+		created, err := s.Sessions.NewLoginLink(t.Context(), order.Command(), ours, order.DefaultScopes, order.Options[token.CreatedLink]{})
 		testenv.NoError(s.T, err)
 		return strings.TrimPrefix(created.URL(s.URL), s.URL)
 	}
@@ -187,7 +187,7 @@ func TestLoginLink(t *testing.T) {
 	if tokens[len(tokens)-1].RevokedAt.IsZero() {
 		t.Error("the token of a login link is valid after the sign-out")
 	}
-	if _, err := s.Sessions.NewLoginLink(t.Context(), 999, order.DefaultScopes, token.LoginLinkOptions{}); err == nil {
+	if _, err := s.Sessions.NewLoginLink(t.Context(), order.Command(), 999, order.DefaultScopes, order.Options[token.CreatedLink]{}); err == nil {
 		t.Error("a link for a merchant that does not exist")
 	}
 }
@@ -197,7 +197,7 @@ func TestSuspended(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	b := s.signedIn(s.token)
-	if _, err := s.Orders.SuspendMerchant(t.Context(), ours, "unpaid", order.MerchantOptions{}); err != nil {
+	if _, err := s.Orders.SuspendMerchant(t.Context(), order.Command(), ours, "unpaid", order.Options[order.Merchant]{}); err != nil {
 		t.Fatal(err)
 	}
 	b.get("/console").WantText(t, http.StatusForbidden, "suspended")

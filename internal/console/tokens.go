@@ -39,15 +39,15 @@ type tokensView struct {
 }
 
 // tokensBase returns the path of the page of tokens of a session.
-func tokensBase(r *request) string {
-	if r.grant.Operator() {
+func tokensBase(r *web.Request) string {
+	if r.Caller.Operator() {
 		return operatorPrefix + "/tokens"
 	}
 	return Prefix + "/tokens"
 }
 
 // tokens serves GET /tokens and GET /operator/tokens.
-func (s *site) tokens(w http.ResponseWriter, r *request) error {
+func (s *site) tokens(w http.ResponseWriter, r *web.Request) error {
 	notice := ""
 	if r.URL.Query().Get("done") == "revoked" {
 		notice = "tokens.nowrevoked"
@@ -57,14 +57,14 @@ func (s *site) tokens(w http.ResponseWriter, r *request) error {
 }
 
 // showTokens sends the page of tokens. The view says what happened.
-func (s *site) showTokens(w http.ResponseWriter, r *request, status int, view tokensView) error {
+func (s *site) showTokens(w http.ResponseWriter, r *web.Request, status int, view tokensView) error {
 	query := r.URL.Query()
 	view.Filter = newForm(query)
-	filter := token.Filter{MerchantID: r.grant.MerchantID, Validity: token.Active, Limit: tokensPageSize + 1}
+	filter := token.Filter{MerchantID: r.Caller.MerchantID, Validity: token.Active, Limit: tokensPageSize + 1}
 	if text := query.Get("state"); text != "" {
 		filter.Validity, _ = token.ParseValidity(text) // any, for another text
 	}
-	if text := strings.TrimSpace(query.Get("merchant")); r.grant.Operator() && text != "" {
+	if text := strings.TrimSpace(query.Get("merchant")); r.Caller.Operator() && text != "" {
 		var ok bool
 		if filter.MerchantID, ok = order.ParseID(text); !ok || filter.MerchantID == 0 {
 			view.Filter.refuse("merchant", "problem.id")
@@ -83,42 +83,34 @@ func (s *site) showTokens(w http.ResponseWriter, r *request, status int, view to
 		view.Next = "?" + query.Encode()
 	}
 	view.Base, view.Now = tokensBase(r), s.Orders.Now()
-	view.Scopes = offeredScopes(r.grant)
+	view.Scopes = offeredScopes(r.Caller)
 	view.MaxDays = int64(s.Tokens.MaxLifetime / (24 * time.Hour))
 	return s.show(w, r, status, "tokens", view)
 }
 
 // offeredScopes returns the names of the scopes that a person may give to a token.
-func offeredScopes(grant token.Grant) []string {
-	if grant.Operator() {
+func offeredScopes(caller order.Caller) []string {
+	if caller.Operator() {
 		return (order.MerchantScopes | order.OperatorScopes).Names()
 	}
-	return (grant.Scopes & order.MerchantScopes).Names()
+	return (caller.Scopes & order.MerchantScopes).Names()
 }
 
 // createToken serves POST /tokens and POST /operator/tokens. The page that follows shows
 // the text of the token, once.
-func (s *site) createToken(w http.ResponseWriter, r *request) error {
-	values, err := readForm(r.Request)
-	if err != nil {
-		return err
-	}
+func (s *site) createToken(w http.ResponseWriter, r *web.Request, values url.Values) error {
 	form := newForm(values)
-	wanted := readTokenRequest(form, r.grant)
-	what := []string{"token.create", values.Get("merchant"), wanted.Scopes.String(), wanted.Lifetime.String(), wanted.Label}
-	options, err := changeOptions[token.Created](s, r, values, what...)
-	if err != nil {
-		return err
-	}
+	wanted := readTokenRequest(form, r.Caller)
+	options := web.FormOptions[token.Created](r)
 	if !form.valid() {
 		return s.showTokens(w, r, http.StatusUnprocessableEntity, tokensView{Form: form})
 	}
-	created, err := s.Tokens.Add(r.Context(), wanted, options)
+	created, err := s.Tokens.Add(r.Context(), r.Caller, wanted, options)
 	return s.showCreated(w, r, form, created, err)
 }
 
 // showCreated shows the text of a new token, or what was wrong in the form.
-func (s *site) showCreated(w http.ResponseWriter, r *request, form formView, created token.Created, err error) error {
+func (s *site) showCreated(w http.ResponseWriter, r *web.Request, form formView, created token.Created, err error) error {
 	switch {
 	case errors.As(err, new(*order.ReplayError)):
 		return s.showTokens(w, r, http.StatusOK, tokensView{Form: newForm(nil), Notice: "tokens.shown"})
@@ -133,16 +125,16 @@ func (s *site) showCreated(w http.ResponseWriter, r *request, form formView, cre
 	case err != nil:
 		return err
 	default:
-		token.LogCreated(s.Log, created.Token, web.LoggedSource(r.Request, "console")...)
+		token.LogCreated(s.Log, created.Token, r.LogAttrs()...)
 		return s.showTokens(w, r, http.StatusOK, tokensView{Form: newForm(nil), Created: &created})
 	}
 	return s.showTokens(w, r, http.StatusUnprocessableEntity, tokensView{Form: form})
 }
 
 // readTokenRequest reads the form of a new token and refuses what is wrong in it.
-func readTokenRequest(form formView, grant token.Grant) token.Request {
-	wanted := token.Request{MerchantID: grant.MerchantID, Label: strings.TrimSpace(form.Value("label")), By: &grant.Token}
-	if text := strings.TrimSpace(form.Value("merchant")); grant.Operator() && text != "" {
+func readTokenRequest(form formView, caller order.Caller) token.Request {
+	wanted := token.Request{MerchantID: caller.MerchantID, Label: strings.TrimSpace(form.Value("label"))}
+	if text := strings.TrimSpace(form.Value("merchant")); caller.Operator() && text != "" {
 		id, ok := order.ParseID(text)
 		if !ok || id == 0 {
 			form.refuse("merchant", "problem.id")
@@ -193,29 +185,29 @@ var overlaps = []string{"24", "1", "168", "0"}
 func (tokenView) Overlaps() []string { return overlaps }
 
 // askRotation serves GET /tokens/{token}/rotate, the question before a rotation.
-func (s *site) askRotation(w http.ResponseWriter, r *request) error {
+func (s *site) askRotation(w http.ResponseWriter, r *web.Request) error {
 	return s.ask(w, r, tokenView{Rotate: true})
 }
 
 // askRevocation serves GET /tokens/{token}/revoke, the question before a revocation.
-func (s *site) askRevocation(w http.ResponseWriter, r *request) error {
+func (s *site) askRevocation(w http.ResponseWriter, r *web.Request) error {
 	return s.ask(w, r, tokenView{})
 }
 
 // ask shows a question about the token of the path.
-func (s *site) ask(w http.ResponseWriter, r *request, view tokenView) error {
+func (s *site) ask(w http.ResponseWriter, r *web.Request, view tokenView) error {
 	t, err := s.tokenOf(r)
 	if err != nil {
 		return err
 	}
-	view.Base, view.Token, view.Own, view.Form = tokensBase(r), t, t.ID == r.grant.ID, newForm(nil)
+	view.Base, view.Token, view.Own, view.Form = tokensBase(r), t, t.ID == r.Caller.TokenID, newForm(nil)
 	return s.show(w, r, http.StatusOK, "token", view)
 }
 
 // tokenOf returns the token of the path, or token.ErrUnknown.
-func (s *site) tokenOf(r *request) (token.Token, error) {
+func (s *site) tokenOf(r *web.Request) (token.Token, error) {
 	id, _ := order.ParseID(r.PathValue("token"))
-	tokens, err := s.Tokens.List(r.Context(), token.Filter{MerchantID: r.grant.MerchantID, After: id - 1, Limit: 1})
+	tokens, err := s.Tokens.List(r.Context(), token.Filter{MerchantID: r.Caller.MerchantID, After: id - 1, Limit: 1})
 	switch {
 	case err != nil:
 		return token.Token{}, err
@@ -226,30 +218,23 @@ func (s *site) tokenOf(r *request) (token.Token, error) {
 }
 
 // rotateToken serves POST /tokens/{token}/rotate.
-func (s *site) rotateToken(w http.ResponseWriter, r *request) error {
-	values, err := readForm(r.Request)
-	if err != nil {
-		return err
-	}
+func (s *site) rotateToken(w http.ResponseWriter, r *web.Request, values url.Values) error {
 	t, err := s.tokenOf(r)
 	if err != nil {
 		return err
 	}
-	view := tokenView{Base: tokensBase(r), Token: t, Rotate: true, Own: t.ID == r.grant.ID, Form: newForm(values)}
+	view := tokenView{Base: tokensBase(r), Token: t, Rotate: true, Own: t.ID == r.Caller.TokenID, Form: newForm(values)}
 	overlap := values.Get("overlap")
 	if !slices.Contains(overlaps, overlap) {
 		view.Form.refuse("overlap", "tokens.overlap.choose")
 		return s.show(w, r, http.StatusUnprocessableEntity, "token", view)
 	}
-	options, err := changeOptions[token.Created](s, r, values, "token.rotate", r.PathValue("token"), overlap)
-	if err != nil {
-		return err
-	}
+	options := web.FormOptions[token.Created](r)
 	hours, err := strconv.Atoi(overlap)
 	if err != nil {
 		return err
 	}
-	created, err := s.Tokens.Rotate(r.Context(), token.Rotation{ID: t.ID, Overlap: time.Duration(hours) * time.Hour, By: &r.grant.Token}, options)
+	created, err := s.Tokens.Rotate(r.Context(), r.Caller, token.Rotation{ID: t.ID, Overlap: time.Duration(hours) * time.Hour}, options)
 	switch {
 	case errors.As(err, new(*token.LifetimeError)):
 		view.Form.refuse("overlap", "tokens.toolong")
@@ -264,20 +249,13 @@ func (s *site) rotateToken(w http.ResponseWriter, r *request) error {
 }
 
 // revokeToken serves POST /tokens/{token}/revoke.
-func (s *site) revokeToken(w http.ResponseWriter, r *request) error {
-	values, err := readForm(r.Request)
-	if err != nil {
-		return err
-	}
+func (s *site) revokeToken(w http.ResponseWriter, r *web.Request, values url.Values) error {
 	id, _ := order.ParseID(r.PathValue("token"))
-	options, err := changeOptions[int64](s, r, values, "token.revoke", r.PathValue("token"))
-	if err != nil {
+	options := web.FormOptions[int64](r)
+	if _, err := s.Tokens.RevokeID(r.Context(), r.Caller, id, options); replayed(err) != nil {
 		return err
 	}
-	if _, err = s.Tokens.RevokeID(r.Context(), id, &r.grant.Token, options); replayed(err) != nil {
-		return err
-	}
-	token.LogRevoked(s.Log, id, web.LoggedSource(r.Request, "console")...)
+	token.LogRevoked(s.Log, id, r.LogAttrs()...)
 	http.Redirect(w, r.Request, s.root+tokensBase(r)+"?done=revoked", http.StatusSeeOther)
 	return nil
 }

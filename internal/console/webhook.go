@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/web"
@@ -28,9 +27,9 @@ type webhookView struct {
 }
 
 // webhookKey returns the key of the webhook of the path.
-func webhookKey(r *request) webhook.Key {
-	key := webhook.Key{MerchantID: r.grant.MerchantID}
-	if r.grant.Operator() {
+func webhookKey(r *web.Request) webhook.Key {
+	key := webhook.Key{MerchantID: r.Caller.MerchantID}
+	if r.Caller.Operator() {
 		key.MerchantID = merchantOf(r)
 	}
 	key.ID, _ = order.ParseID(r.PathValue("webhook"))
@@ -38,28 +37,28 @@ func webhookKey(r *request) webhook.Key {
 }
 
 // webhooksBase returns the path of the list of webhooks of a session.
-func webhooksBase(r *request) string {
-	if r.grant.Operator() {
+func webhooksBase(r *web.Request) string {
+	if r.Caller.Operator() {
 		return operatorPrefix + "/webhooks"
 	}
 	return Prefix + "/webhooks"
 }
 
 // webhookBase returns the path of the page of a webhook.
-func webhookBase(r *request, key webhook.Key) string {
+func webhookBase(r *web.Request, key webhook.Key) string {
 	base := webhooksBase(r)
-	if r.grant.Operator() {
+	if r.Caller.Operator() {
 		base += "/" + strconv.FormatInt(key.MerchantID, 10)
 	}
 	return base + "/" + strconv.FormatInt(key.ID, 10)
 }
 
 // webhook serves GET /webhooks/{webhook} and GET /operator/webhooks/{merchant}/{webhook}.
-func (s *site) webhook(w http.ResponseWriter, r *request) error {
+func (s *site) webhook(w http.ResponseWriter, r *web.Request) error {
 	return s.showWebhook(w, r, http.StatusOK, webhookKey(r), webhookView{})
 }
 
-func (s *site) showWebhook(w http.ResponseWriter, r *request, status int, key webhook.Key, view webhookView) error {
+func (s *site) showWebhook(w http.ResponseWriter, r *web.Request, status int, key webhook.Key, view webhookView) error {
 	var err error
 	if view.Endpoint, err = s.Webhooks.Get(r.Context(), key); err != nil {
 		return err
@@ -91,7 +90,7 @@ func webhookFields(e webhook.Endpoint) url.Values {
 }
 
 // askRemoveWebhook serves GET remove below the page of a webhook: a question.
-func (s *site) askRemoveWebhook(w http.ResponseWriter, r *request) error {
+func (s *site) askRemoveWebhook(w http.ResponseWriter, r *web.Request) error {
 	key := webhookKey(r)
 	endpoint, err := s.Webhooks.Get(r.Context(), key)
 	if err != nil {
@@ -101,53 +100,37 @@ func (s *site) askRemoveWebhook(w http.ResponseWriter, r *request) error {
 }
 
 // changeWebhook serves POST to the page of a webhook. The field "do" names what to do.
-func (s *site) changeWebhook(w http.ResponseWriter, r *request) error {
-	values, err := readForm(r.Request)
-	if err != nil {
-		return err
-	}
+func (s *site) changeWebhook(w http.ResponseWriter, r *web.Request, values url.Values) error {
 	key, do := webhookKey(r), values.Get("do")
-	what := []string{"webhook", do, webhookBase(r, key)}
 	if do == "test" || do == "redeliver" {
-		return s.sendWebhook(w, r, values, key, append(what, values.Get("event")))
+		return s.sendWebhook(w, r, values, key)
 	}
 	view := webhookView{Form: newForm(values)}
 	var change webhook.Change
 	if do == "change" {
 		address, description, types := s.readWebhook(view.Form)
 		change = webhook.Change{URL: &address, Description: &description, Types: &types}
-		what = append(what, address, description, strings.Join(values["type"], ","))
 	}
-	options, err := changeOptions[webhook.Endpoint](s, r, values, what...)
-	if err != nil {
-		return err
-	}
+	options := web.FormOptions[webhook.Endpoint](r)
 	if !view.Form.valid() {
 		return s.showWebhook(w, r, http.StatusUnprocessableEntity, key, view)
 	}
 	if do == "remove" {
-		if _, err = s.Webhooks.Remove(r.Context(), actorOf(r), key, options); replayed(err) == nil {
-			http.Redirect(w, r.Request, s.root+webhooksBase(r)+"?done=removed", http.StatusSeeOther)
+		if _, err := s.Webhooks.Remove(r.Context(), r.Caller, key, options); replayed(err) != nil {
+			return err
 		}
-		return replayed(err)
+		http.Redirect(w, r.Request, s.root+webhooksBase(r)+"?done=removed", http.StatusSeeOther)
+		return nil
 	}
-	view, err = s.applyToWebhook(r, do, key, change, options)
+	view, err := s.applyToWebhook(r, do, key, change, options)
 	if err := replayed(err); err != nil {
 		return err
 	}
 	return s.showWebhook(w, r, http.StatusOK, key, view)
 }
 
-// actorOf returns on whose behalf a session makes changes.
-func actorOf(r *request) order.Actor {
-	if r.grant.Operator() {
-		return order.ActorOperator
-	}
-	return order.ActorMerchant
-}
-
 // applyToWebhook makes a change of a webhook and returns the view that says so.
-func (s *site) applyToWebhook(r *request, do string, key webhook.Key, change webhook.Change, options webhook.ChangeOptions) (webhookView, error) {
+func (s *site) applyToWebhook(r *web.Request, do string, key webhook.Key, change webhook.Change, options order.Options[webhook.Endpoint]) (webhookView, error) {
 	view := webhookView{Notice: webhookNotices[do]}
 	switch do {
 	case "enable", "disable":
@@ -155,10 +138,10 @@ func (s *site) applyToWebhook(r *request, do string, key webhook.Key, change web
 		change.Enabled = &enabled
 		fallthrough
 	case "change":
-		_, err := s.Webhooks.Change(r.Context(), actorOf(r), key, change, options)
+		_, err := s.Webhooks.Change(r.Context(), r.Caller, key, change, options)
 		return view, err
 	case "secret":
-		changed, err := s.Webhooks.RotateSecret(r.Context(), actorOf(r), key, secretOverlap, options)
+		changed, err := s.Webhooks.RotateSecret(r.Context(), r.Caller, key, secretOverlap, options)
 		if err == nil {
 			view = webhookView{Secret: string(changed.Secret)}
 		}
@@ -173,17 +156,15 @@ var webhookNotices = map[string]string{
 }
 
 // sendWebhook sends a test, or an event again, and shows what came of it.
-func (s *site) sendWebhook(w http.ResponseWriter, r *request, values url.Values, key webhook.Key, what []string) error {
-	options, err := changeOptions[webhook.Delivery](s, r, values, what...)
-	if err != nil {
-		return err
-	}
+func (s *site) sendWebhook(w http.ResponseWriter, r *web.Request, values url.Values, key webhook.Key) error {
+	options := web.FormOptions[webhook.Delivery](r)
 	var sent webhook.Delivery
+	var err error
 	if values.Get("do") == "test" {
-		sent, err = s.Webhooks.Test(r.Context(), key, options)
+		sent, err = s.Webhooks.Test(r.Context(), r.Caller, key, options)
 	} else {
 		number, _ := order.ParseID(values.Get("event"))
-		sent, err = s.Webhooks.Redeliver(r.Context(), key, number, options)
+		sent, err = s.Webhooks.Redeliver(r.Context(), r.Caller, key, number, options)
 	}
 	switch {
 	case errors.As(err, new(*order.ReplayError)):

@@ -3,11 +3,13 @@ package console
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/web"
 	"merchantorders/internal/webhook"
 )
 
@@ -40,21 +42,21 @@ var eventTypes = func() []string {
 }()
 
 // webhooks serves GET /webhooks.
-func (s *site) webhooks(w http.ResponseWriter, r *request) error {
+func (s *site) webhooks(w http.ResponseWriter, r *web.Request) error {
 	return s.showWebhooks(w, r, http.StatusOK, webhooksView{Form: newForm(nil), Notice: removedNotice(r)})
 }
 
 // removedNotice returns the notice of a list to which a removal led.
-func removedNotice(r *request) string {
+func removedNotice(r *web.Request) string {
 	if r.URL.Query().Get("done") == "" {
 		return ""
 	}
 	return "webhooks.removed"
 }
 
-func (s *site) showWebhooks(w http.ResponseWriter, r *request, status int, view webhooksView) error {
+func (s *site) showWebhooks(w http.ResponseWriter, r *web.Request, status int, view webhooksView) error {
 	var err error
-	if view.Endpoints, err = s.Webhooks.List(r.Context(), r.grant.MerchantID); err != nil {
+	if view.Endpoints, err = s.Webhooks.List(r.Context(), r.Caller.MerchantID); err != nil {
 		return err
 	}
 	view.Types, view.Full = eventTypes, len(view.Endpoints) >= webhook.MaxEndpoints
@@ -63,7 +65,7 @@ func (s *site) showWebhooks(w http.ResponseWriter, r *request, status int, view 
 
 // operatorWebhooks serves GET /operator/webhooks: those of all merchants, and first
 // those that the service has given up.
-func (s *site) operatorWebhooks(w http.ResponseWriter, r *request) error {
+func (s *site) operatorWebhooks(w http.ResponseWriter, r *web.Request) error {
 	query := r.URL.Query()
 	view := webhooksView{State: query.Get("state"), Notice: removedNotice(r)}
 	states := map[string]webhook.State{"": webhook.Failed, "failed": webhook.Failed, "active": webhook.Active, "disabled": webhook.Disabled}
@@ -82,22 +84,15 @@ func (s *site) operatorWebhooks(w http.ResponseWriter, r *request) error {
 }
 
 // addWebhook serves POST /webhooks. The page that follows shows the secret, once.
-func (s *site) addWebhook(w http.ResponseWriter, r *request) error {
-	values, err := readForm(r.Request)
-	if err != nil {
-		return err
-	}
+func (s *site) addWebhook(w http.ResponseWriter, r *web.Request, values url.Values) error {
 	form := newForm(values)
 	address, description, types := s.readWebhook(form)
-	addition := webhook.Addition{MerchantID: r.grant.MerchantID, URL: address, Description: description, Types: types}
-	options, err := changeOptions[webhook.Endpoint](s, r, values, "webhook.add", address, description, strings.Join(values["type"], ","))
-	if err != nil {
-		return err
-	}
+	addition := webhook.Addition{MerchantID: r.Caller.MerchantID, URL: address, Description: description, Types: types}
+	options := web.FormOptions[webhook.Endpoint](r)
 	if !form.valid() {
 		return s.showWebhooks(w, r, http.StatusUnprocessableEntity, webhooksView{Form: form})
 	}
-	added, err := s.Webhooks.Add(r.Context(), order.ActorMerchant, addition, options)
+	added, err := s.Webhooks.Add(r.Context(), r.Caller, addition, options)
 	switch {
 	case errors.As(err, new(*order.ReplayError)):
 		return s.showWebhooks(w, r, http.StatusOK, webhooksView{Form: newForm(nil), Notice: "webhooks.shown"})

@@ -56,7 +56,7 @@ func Prepare(ctx context.Context, orders *order.Service, now time.Time) (Result,
 			return Exists, nil
 		}
 	}
-	if err := orders.AddMerchant(ctx, MerchantID, MerchantName, order.MerchantOptions{}); err != nil {
+	if err := orders.AddMerchant(ctx, order.Command(), MerchantID, MerchantName, order.Options[order.Merchant]{}); err != nil {
 		return 0, err
 	}
 	if err := addOrders(ctx, orders, now); err != nil {
@@ -78,7 +78,7 @@ func addOrders(ctx context.Context, orders *order.Service, now time.Time) error 
 			return err
 		}
 	}
-	results, err := orders.Import(ctx, batch, order.Source{})
+	results, err := orders.Import(ctx, order.Command(), batch)
 	if err != nil {
 		return err
 	}

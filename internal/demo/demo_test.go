@@ -177,7 +177,7 @@ func TestExampleIsTheNewestThatCanBeAccepted(t *testing.T) {
 		if got, err := demo.Example(t.Context(), orders); got != o.Reference || err != nil {
 			t.Errorf("got %q, %v, want %s", got, err, o.Reference)
 		}
-		if _, err := orders.Accept(t.Context(), demo.MerchantID, order.ByReference(o.Reference), order.WriteOptions{}); err != nil {
+		if _, err := orders.Accept(t.Context(), order.CommandFor(demo.MerchantID), order.ByReference(o.Reference), order.Options[order.WriteResult]{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -190,7 +190,7 @@ func TestPrepareDoesNotChangeAnExistingDemo(t *testing.T) {
 	t.Parallel()
 	orders := open(t)
 	prepare(t, orders, demo.Created)
-	if _, err := orders.Accept(t.Context(), demo.MerchantID, order.ByReference(newest), order.WriteOptions{}); err != nil {
+	if _, err := orders.Accept(t.Context(), order.CommandFor(demo.MerchantID), order.ByReference(newest), order.Options[order.WriteResult]{}); err != nil {
 		t.Fatal(err)
 	}
 	before := all(t, orders)
@@ -203,7 +203,7 @@ func TestPrepareDoesNotChangeAnExistingDemo(t *testing.T) {
 func TestPrepareCompletesAnInterruptedDemo(t *testing.T) {
 	t.Parallel()
 	orders := open(t)
-	testenv.NoError(t, orders.AddMerchant(t.Context(), demo.MerchantID, demo.MerchantName, order.MerchantOptions{}))
+	testenv.NoError(t, orders.AddMerchant(t.Context(), order.Command(), demo.MerchantID, demo.MerchantName, order.Options[order.Merchant]{}))
 	prepare(t, orders, demo.Created)
 	prepare(t, orders, demo.Exists)
 }
@@ -212,7 +212,7 @@ func TestPrepareSkipsOtherMerchants(t *testing.T) {
 	t.Parallel()
 	for _, merchant := range []order.Merchant{{ID: 1, Name: "Other"}, {ID: demo.MerchantID, Name: "A real one"}} {
 		orders := open(t)
-		testenv.NoError(t, orders.AddMerchant(t.Context(), merchant.ID, merchant.Name, order.MerchantOptions{}))
+		testenv.NoError(t, orders.AddMerchant(t.Context(), order.Command(), merchant.ID, merchant.Name, order.Options[order.Merchant]{}))
 		prepare(t, orders, demo.Skipped)
 		merchants, err := orders.Merchants(t.Context(), order.MerchantFilter{})
 		if err != nil || len(merchants) != 1 {

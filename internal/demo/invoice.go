@@ -38,9 +38,9 @@ func upload(ctx context.Context, orders *order.Service, reference, filename stri
 	if _, err := staged.Write(content); err != nil {
 		return err
 	}
-	_, err = orders.Upload(ctx, MerchantID, order.ByReference(reference), filename, order.Content{
+	_, err = orders.Upload(ctx, order.CommandFor(MerchantID), order.ByReference(reference), filename, order.Content{
 		Staged: staged, Size: int64(len(content)), SHA256: sha256.Sum256(content),
-	}, order.WriteOptions{})
+	}, order.Options[order.WriteResult]{})
 	return err
 }
 

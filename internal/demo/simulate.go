@@ -170,12 +170,12 @@ func (s *Simulator) transition(ctx context.Context, next step) error {
 	switch {
 	case !next.merchant:
 		change := order.Update{To: next.to, Reason: next.reason, Correction: s.correction(next)}
-		_, err = s.orders.ChangeOrder(ctx, s.settings.MerchantID, id, change, order.WriteOptions{})
+		_, err = s.orders.ChangeOrder(ctx, order.Command(), s.settings.MerchantID, id, change, order.Options[order.WriteResult]{})
 	case next.to == order.InProcessing:
-		_, err = s.orders.Accept(ctx, s.settings.MerchantID, id, order.WriteOptions{})
+		_, err = s.orders.Accept(ctx, order.CommandFor(s.settings.MerchantID), id, order.Options[order.WriteResult]{})
 	default:
 		reason := pick(choices(s.settings.Seed, next.reference, reasonStep), order.Reasons)
-		_, err = s.orders.Reject(ctx, s.settings.MerchantID, id, reason, order.WriteOptions{})
+		_, err = s.orders.Reject(ctx, order.CommandFor(s.settings.MerchantID), id, reason, order.Options[order.WriteResult]{})
 	}
 	switch {
 	case errors.Is(err, order.ErrInvalidTransition), errors.Is(err, order.ErrNotFound), errors.Is(err, order.ErrCannotAccept), errors.Is(err, order.ErrCannotReject):
@@ -228,7 +228,7 @@ func (s *Simulator) place(ctx context.Context, now time.Time) error {
 	if len(batch) == 0 {
 		return nil
 	}
-	results, err := s.orders.Import(ctx, batch, order.Source{})
+	results, err := s.orders.Import(ctx, order.Command(), batch)
 	if err != nil {
 		return err
 	}

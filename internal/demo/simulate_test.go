@@ -26,7 +26,7 @@ func newMarketplace(t *testing.T) *marketplace {
 	t.Helper()
 	m := &marketplace{clock: noon}
 	m.Service, m.store = openAt(t, func() time.Time { return m.clock })
-	testenv.NoError(t, m.AddMerchant(t.Context(), demo.MerchantID, demo.MerchantName, order.MerchantOptions{}))
+	testenv.NoError(t, m.AddMerchant(t.Context(), order.Command(), demo.MerchantID, demo.MerchantName, order.Options[order.Merchant]{}))
 	return m
 }
 
@@ -121,7 +121,7 @@ func TestSimulatorFollowsTheMerchant(t *testing.T) {
 		t.Fatalf("without the merchant: %v", count)
 	}
 	const accepted = "SIM1-000010"
-	if _, err := m.Accept(t.Context(), demo.MerchantID, order.ByReference(accepted), order.WriteOptions{}); err != nil {
+	if _, err := m.Accept(t.Context(), order.CommandFor(demo.MerchantID), order.ByReference(accepted), order.Options[order.WriteResult]{}); err != nil {
 		t.Fatal(err)
 	}
 	m.run(t, s, noon.AddDate(0, 1, 0))

@@ -58,12 +58,12 @@ func (c content) serve(w http.ResponseWriter, r *http.Request) {
 // route returns a public route. load returns all contents by their path in the
 // service.
 func route(path string, load func() map[string]content) web.Route {
-	return web.PublicRoute(http.MethodGet, path, func(w http.ResponseWriter, r *http.Request) error {
+	return web.PublicRoute(http.MethodGet, path, func(w http.ResponseWriter, r *web.Request) error {
 		c, ok := load()[r.URL.Path]
 		if !ok {
 			return web.ErrRouteNotFound
 		}
-		c.serve(w, r)
+		c.serve(w, r.Request)
 		return nil
 	})
 }

@@ -22,8 +22,7 @@ type AuditEntry struct {
 	Seq    int64
 	At     time.Time // in whole seconds
 	Action AuditAction
-	Actor  Actor
-	Source Source
+	By     Caller // its actor, token, request id and address are stored
 
 	LegacyID  int64  // of the order; 0: none
 	Reference string // of the order; empty: none
@@ -40,10 +39,10 @@ type AuditEntry struct {
 func (e *AuditEntry) Sum(previous [sha256.Size]byte) [sha256.Size]byte {
 	var space [512]byte
 	b := append(space[:0], previous[:]...)
-	for _, n := range []int64{e.MerchantID, e.Seq, e.At.Unix(), int64(e.Actor), e.Source.TokenID, e.LegacyID, e.SubjectID} {
+	for _, n := range []int64{e.MerchantID, e.Seq, e.At.Unix(), int64(e.By.Actor), e.By.TokenID, e.LegacyID, e.SubjectID} {
 		b = binary.BigEndian.AppendUint64(b, uint64(n))
 	}
-	for _, s := range []string{string(e.Action), e.Source.RequestID, e.Source.Address, e.Reference, e.Detail} {
+	for _, s := range []string{string(e.Action), e.By.RequestID, e.By.Address, e.Reference, e.Detail} {
 		b = binary.BigEndian.AppendUint64(b, uint64(len(s)))
 		b = append(b, s...)
 	}
@@ -70,7 +69,7 @@ func AuditDetail(pairs ...string) string {
 // order's fields that it changed, of OrderUpdated.
 func (e Event) Audit(o LockedOrder, fields ...string) AuditEntry {
 	entry := AuditEntry{
-		MerchantID: o.MerchantID, At: e.At, Action: AuditAction(e.Type.String()), Actor: e.Actor, Source: e.Source,
+		MerchantID: o.MerchantID, At: e.At, Action: AuditAction(e.Type.String()), By: e.By,
 		LegacyID: o.LegacyID, Reference: o.Reference, SubjectID: e.InvoiceID,
 	}
 	switch {

@@ -30,7 +30,7 @@ type AuditQuery struct {
 // the store.
 func (q *AuditQuery) Selects(e *AuditEntry) bool {
 	return (q.MerchantID == nil || *q.MerchantID == e.MerchantID) &&
-		(q.TokenID == 0 || q.TokenID == e.Source.TokenID) &&
+		(q.TokenID == 0 || q.TokenID == e.By.TokenID) &&
 		(q.Action == "" || q.Action == e.Action) &&
 		(q.From.IsZero() || !e.At.Before(q.From)) &&
 		(q.To.IsZero() || e.At.Before(q.To))

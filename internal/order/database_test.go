@@ -57,7 +57,8 @@ func numbered(legacyID int64, state order.State) order.Order {
 type database struct {
 	*store.DB
 
-	mu sync.Mutex
+	path string
+	mu   sync.Mutex
 	// fail is called with the name of a method: before one of the database that writes,
 	// after one that reads, after one of a transaction; and with "commit" before a
 	// commit. afterCommit returns an error after a successful commit.
@@ -71,9 +72,9 @@ type database struct {
 // newDatabase returns a database with two merchants and orders of the first.
 func newDatabase(t testing.TB, orders ...order.Order) *database {
 	t.Helper()
-	db := new(database)
+	db := &database{path: filepath.Join(t.TempDir(), "orders.db")}
 	var err error
-	db.DB, err = store.OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "orders.db"), store.Options{Observe: func(string, time.Duration) {
+	db.DB, err = store.OpenSQLite(t.Context(), db.path, store.Options{Observe: func(string, time.Duration) {
 		db.mu.Lock()
 		defer db.mu.Unlock()
 		db.calls++
@@ -81,13 +82,13 @@ func newDatabase(t testing.TB, orders ...order.Order) *database {
 	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	for _, id := range []int64{merchant, stranger} {
-		testenv.NoError(t, newService(db, nil).AddMerchant(t.Context(), id, "Shop", order.MerchantOptions{}))
+		testenv.NoError(t, newService(db, nil).AddMerchant(t.Context(), order.Command(), id, "Shop", order.Options[order.Merchant]{}))
 	}
 	incoming := make([]order.Incoming, len(orders))
 	for i, o := range orders {
 		incoming[i] = order.Incoming{Order: o, Digest: sha256.Sum256([]byte(o.Reference))}
 	}
-	results, err := newService(db, nil).Import(t.Context(), incoming, order.Source{})
+	results, err := newService(db, nil).Import(t.Context(), order.Command(), incoming)
 	for _, result := range results {
 		if result.Status != order.Created {
 			t.Fatalf("import: %+v", result)
@@ -96,6 +97,15 @@ func newDatabase(t testing.TB, orders ...order.Order) *database {
 	testenv.NoError(t, err)
 	db.calls = 0
 	return db
+}
+
+// another opens the database as another process does.
+func (db *database) another(t testing.TB) *store.DB {
+	t.Helper()
+	opened, err := store.OpenSQLite(t.Context(), db.path, store.Options{})
+	testenv.NoError(t, err)
+	t.Cleanup(func() { _ = opened.Close() })
+	return opened
 }
 
 // newService returns a service at noon. It stores no files if files is nil.
@@ -254,11 +264,6 @@ func (db *database) MarkPurged(ctx context.Context, invoice order.StoredInvoice,
 	return db.DB.MarkPurged(ctx, invoice, at)
 }
 
-func (db *database) CountIdempotencyRecords(ctx context.Context, merchantID int64, limit int) (int, error) {
-	n, err := db.DB.CountIdempotencyRecords(ctx, merchantID, limit)
-	return min(n+db.records, limit), err
-}
-
 // failingTx is a transaction whose operations can be made to fail after they had their
 // effect.
 type failingTx struct {
@@ -298,14 +303,19 @@ func (t failingTx) ReleaseInvoice(ctx context.Context, locked order.LockedOrder,
 	return errors.Join(t.Tx.ReleaseInvoice(ctx, locked, id), t.db.ask("ReleaseInvoice"))
 }
 
-func (t failingTx) ReserveIdempotencyKey(ctx context.Context, merchantID int64, key string, request [sha256.Size]byte, at time.Time) error {
-	return errors.Join(t.Tx.ReserveIdempotencyKey(ctx, merchantID, key, request, at), t.db.ask("ReserveIdempotencyKey"))
+func (t failingTx) ReserveIdempotencyKey(ctx context.Context, merchantID int64, key order.Key, at time.Time) error {
+	return errors.Join(t.Tx.ReserveIdempotencyKey(ctx, merchantID, key, at), t.db.ask("ReserveIdempotencyKey"))
 }
 
-func (t failingTx) HoldIdempotencyKey(ctx context.Context, locked order.LockedOrder, key string, invoiceID int64) error {
+func (t failingTx) HoldIdempotencyKey(ctx context.Context, locked order.LockedOrder, key order.Key, invoiceID int64) error {
 	return errors.Join(t.Tx.HoldIdempotencyKey(ctx, locked, key, invoiceID), t.db.ask("HoldIdempotencyKey"))
 }
 
-func (t failingTx) SaveResponse(ctx context.Context, merchantID int64, key string, request [sha256.Size]byte, response []byte) error {
-	return errors.Join(t.Tx.SaveResponse(ctx, merchantID, key, request, response), t.db.ask("SaveResponse"))
+func (t failingTx) SaveResponse(ctx context.Context, merchantID int64, key order.Key, response []byte) error {
+	return errors.Join(t.Tx.SaveResponse(ctx, merchantID, key, response), t.db.ask("SaveResponse"))
+}
+
+func (t failingTx) CountIdempotencyRecords(ctx context.Context, merchantID int64, lines bool, limit int) (int, error) {
+	n, err := t.Tx.CountIdempotencyRecords(ctx, merchantID, lines, limit)
+	return min(n+t.db.records, limit), err
 }

@@ -54,21 +54,13 @@ func (s *Service) CancelExpired(ctx context.Context) (int, error) {
 // cancelExpired cancels an order and reports whether it has. It changes nothing if the
 // order is not registered any more, or has a later deadline now.
 func (s *Service) cancelExpired(ctx context.Context, due Due) (bool, error) {
-	did := false
-	err := s.inTx(ctx, due.MerchantID, func(tx Tx) error {
-		did = false
-		locked, err := tx.LockOrder(ctx, due.MerchantID, ByLegacyID(due.LegacyID))
-		if err != nil {
-			return err
-		}
-		now := s.Now()
-		if locked.ExpiresAt.IsZero() || now.Before(locked.ExpiresAt) || !ActorSystem.CanTransition(locked.State, Canceled) {
-			return nil
-		}
-		did = true
-		return tx.Transition(ctx, locked, Canceled, Cause{Actor: ActorSystem, At: now, Reason: DeadlinePassed})
-	})
-	return did && err == nil, err
+	expired := Options[WriteResult]{IfMatch: func(o LockedOrder) bool { return !o.ExpiresAt.IsZero() && !s.Now().Before(o.ExpiresAt) }}
+	change := Update{To: Canceled, Reason: DeadlinePassed}
+	_, err := s.ChangeOrder(ctx, System(), due.MerchantID, ByLegacyID(due.LegacyID), change, expired)
+	if errors.Is(err, ErrPreconditionFailed) || errors.Is(err, ErrInvalidTransition) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // CanceledByDeadline returns how many orders this service has canceled because of their

@@ -32,7 +32,7 @@ func TestCancelExpired(t *testing.T) {
 				return nil
 			}
 			for i := 1; i < len(orders); i += 5 {
-				if _, err := other.Accept(t.Context(), merchant, order.ByLegacyID(orders[i].LegacyID), order.WriteOptions{}); err != nil {
+				if _, err := other.Accept(t.Context(), order.CommandFor(merchant), order.ByLegacyID(orders[i].LegacyID), order.Options[order.WriteResult]{}); err != nil {
 					t.Error(err)
 				}
 			}

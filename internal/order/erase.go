@@ -54,9 +54,6 @@ type EraseTarget struct {
 	Files bool
 }
 
-// EraseOptions are the options of an erasure.
-type EraseOptions = ChangeOptions[Erasure]
-
 // Erasure counts what was erased.
 type Erasure struct {
 	Orders int // that had personal data or files
@@ -69,31 +66,31 @@ type Erasure struct {
 // repeated: what is erased already is left alone, and an erasure that was interrupted is
 // completed. Of a customer with many orders it erases some: repeat it while Erasure.More
 // is set. Errors, in addition to those of Change: ErrNotFound, ErrInvalidEmail.
-func (s *Service) Erase(ctx context.Context, target EraseTarget, options EraseOptions) (Erasure, error) {
+func (s *Service) Erase(ctx context.Context, caller Caller, target EraseTarget, options Options[Erasure]) (Erasure, error) {
 	var result Erasure
 	var refusal error
 	if target.Email != "" {
-		result, refusal = s.eraseCustomer(ctx, target, options.Source)
+		result, refusal = s.eraseCustomer(ctx, caller, target)
 	} else {
-		result, refusal = s.eraseOrder(ctx, target.MerchantID, ByReference(target.Reference), target.Files, options.Source)
+		result, refusal = s.eraseOrder(ctx, caller, target.MerchantID, ByReference(target.Reference), target.Files)
 	}
 	if refusal != nil && !errors.Is(refusal, ErrNotFound) && !errors.Is(refusal, ErrInvalidEmail) {
 		return result, refusal
 	}
 	// The orders have transactions of their own. A repetition after a crash erases the
 	// rest, and then finds or records the response.
-	return Change(ctx, s.store.InTx, options, func(Tx) (Erasure, error) { return result, refusal })
+	return Change(ctx, s.changes, caller, options, func(Tx) (Erasure, error) { return result, refusal })
 }
 
 // eraseOrder erases one order, or returns ErrNotFound.
-func (s *Service) eraseOrder(ctx context.Context, merchantID int64, id Identifier, files bool, source Source) (Erasure, error) {
+func (s *Service) eraseOrder(ctx context.Context, caller Caller, merchantID int64, id Identifier, files bool) (Erasure, error) {
 	if !id.Valid() {
 		return Erasure{}, ErrNotFound
 	}
 	var result Erasure
 	var locked LockedOrder
-	cause := Cause{Actor: ActorOperator, Source: source, At: s.Now()}
-	err := s.inTx(ctx, merchantID, func(tx Tx) error {
+	cause := Cause{By: caller, At: s.Now()}
+	err := s.store.InTx(ctx, func(tx Tx) error {
 		result = Erasure{}
 		var err error
 		if locked, err = tx.LockOrder(ctx, merchantID, id); err != nil {
@@ -150,7 +147,7 @@ const eraseBatch = 100
 
 // eraseCustomer erases up to eraseBatch orders of a customer. Orders that are erased are
 // not found any more.
-func (s *Service) eraseCustomer(ctx context.Context, target EraseTarget, source Source) (Erasure, error) {
+func (s *Service) eraseCustomer(ctx context.Context, caller Caller, target EraseTarget) (Erasure, error) {
 	var total Erasure
 	orders, err := s.customerOrders(ctx, target.Email)
 	if err != nil {
@@ -160,7 +157,7 @@ func (s *Service) eraseCustomer(ctx context.Context, target EraseTarget, source 
 		orders, total.More = orders[:eraseBatch], true
 	}
 	for _, o := range orders {
-		one, err := s.eraseOrder(ctx, o.MerchantID, ByLegacyID(o.LegacyID), target.Files, source)
+		one, err := s.eraseOrder(ctx, caller, o.MerchantID, ByLegacyID(o.LegacyID), target.Files)
 		if errors.Is(err, ErrNotFound) {
 			continue // deleted meanwhile
 		}
@@ -200,13 +197,13 @@ type CustomerRecord struct {
 
 // CustomerData yields everything that is stored about a customer, order by order, or
 // ErrInvalidEmail. The audit log records who has read it, but not about whom.
-func (s *Service) CustomerData(ctx context.Context, email string, source Source) iter.Seq2[CustomerRecord, error] {
+func (s *Service) CustomerData(ctx context.Context, caller Caller, email string) iter.Seq2[CustomerRecord, error] {
 	return func(yield func(CustomerRecord, error) bool) {
 		orders, err := s.customerOrders(ctx, email)
 		if err == nil {
 			err = s.store.InTx(ctx, func(tx Tx) error {
 				return tx.AppendAudit(ctx, AuditEntry{
-					At: s.Now(), Action: AuditExported, Actor: ActorOperator, Source: source, Detail: "orders=" + strconv.Itoa(len(orders)),
+					At: s.Now(), Action: AuditExported, By: caller, Detail: "orders=" + strconv.Itoa(len(orders)),
 				})
 			})
 		}

@@ -43,25 +43,15 @@ func (t EventType) String() string {
 	return "unknown"
 }
 
-// Source is the request that makes a change. The zero Source is a command of the
-// command line.
-type Source struct {
-	TokenID   int64
-	RequestID string // of at most 64 characters, as the request log shows it
-	Address   string // IP address of the client; empty if it is not known
-}
-
 // Event records one change. The store writes it in the transaction of the
 // change.
 type Event struct {
 	// Seq numbers a merchant's events 1, 2, 3, ... in commit order without
 	// gaps. The store assigns it.
-	Seq   int64
-	Type  EventType
-	Actor Actor
-	At    time.Time
-	// Source is zero also for changes of versions that did not record it.
-	Source Source
+	Seq  int64
+	Type EventType
+	By   Caller // its actor, token and request id are stored
+	At   time.Time
 
 	From, To  State  // of OrderStateChanged; To alone of OrderCreated
 	Reason    Reason // of OrderStateChanged, empty: none given; a text for people of WebhookFailed

@@ -30,7 +30,7 @@ func feedService(store order.Store) *order.Service {
 }
 
 func accept(t *testing.T, s *order.Service) {
-	if _, err := s.Accept(t.Context(), merchant, order.ByLegacyID(1), order.WriteOptions{}); err != nil {
+	if _, err := s.Accept(t.Context(), order.CommandFor(merchant), order.ByLegacyID(1), order.Options[order.WriteResult]{}); err != nil {
 		t.Errorf("accept: %v", err)
 	}
 }
@@ -58,7 +58,7 @@ func feedStore(t *testing.T, watched bool) *database {
 // after its read. Polling is disabled because it would hide a missed wake-up.
 func TestNoWakeUpIsLost(t *testing.T) {
 	t.Parallel()
-	testChanges(t, 300, func(dice *rand.Rand, db *database) (mine, others *order.Service, at, limit time.Duration) {
+	testChanges(t, 300, func(t *testing.T, dice *rand.Rand, db *database) (mine, others *order.Service, at, limit time.Duration) {
 		var mu sync.Mutex
 		db.breaking(func(operation string) error {
 			switch operation {
@@ -80,15 +80,15 @@ func TestNoWakeUpIsLost(t *testing.T) {
 // TestChangesOfOthersAreSeen makes changes through another instance.
 func TestChangesOfOthersAreSeen(t *testing.T) {
 	t.Parallel()
-	testChanges(t, 100, func(dice *rand.Rand, db *database) (mine, others *order.Service, at, limit time.Duration) {
-		return feedService(db), feedService(db), within(dice, 3*pollInterval), pollInterval
+	testChanges(t, 100, func(t *testing.T, dice *rand.Rand, db *database) (mine, others *order.Service, at, limit time.Duration) {
+		return feedService(db), feedService(db.another(t)), within(dice, 3*pollInterval), pollInterval
 	})
 }
 
 // testChanges waits for changes of orders, one after the other. round returns the
 // services that wait and change, when the change is made, and how much later the wait
 // may end.
-func testChanges(t *testing.T, rounds int64, round func(*rand.Rand, *database) (mine, others *order.Service, at, limit time.Duration)) {
+func testChanges(t *testing.T, rounds int64, round func(*testing.T, *rand.Rand, *database) (mine, others *order.Service, at, limit time.Duration)) {
 	synctest.Test(t, func(t *testing.T) {
 		orders := make([]order.Order, rounds)
 		for i := range orders {
@@ -96,10 +96,10 @@ func testChanges(t *testing.T, rounds int64, round func(*rand.Rand, *database) (
 		}
 		db := newDatabase(t, orders...)
 		for i := range rounds {
-			mine, others, at, limit := round(rand.New(rand.NewPCG(uint64(i), 1)), db)
+			mine, others, at, limit := round(t, rand.New(rand.NewPCG(uint64(i), 1)), db)
 			go func() {
 				time.Sleep(at)
-				if _, err := others.Accept(t.Context(), merchant, order.ByLegacyID(i+1), order.WriteOptions{}); err != nil {
+				if _, err := others.Accept(t.Context(), order.CommandFor(merchant), order.ByLegacyID(i+1), order.Options[order.WriteResult]{}); err != nil {
 					t.Errorf("accept: %v", err)
 				}
 			}()
@@ -198,7 +198,7 @@ func TestManyMerchantsShareOnePoll(t *testing.T) {
 					}
 					return nil
 				}
-				s := feedService(db)
+				s, other := feedService(db), db.another(t)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				for id := range int64(merchants) {
@@ -208,7 +208,7 @@ func TestManyMerchantsShareOnePoll(t *testing.T) {
 				}
 				go func() {
 					time.Sleep(idle + pollInterval/2)
-					accept(t, feedService(db))
+					accept(t, feedService(other))
 					if polls.Load() != test.idle || reads.Load() != merchants {
 						t.Errorf("%d polls and %d reads of %d waiters in %s", polls.Load(), reads.Load(), merchants, idle)
 					}
@@ -304,7 +304,10 @@ func TestHistoryEndsWait(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-			_, _ = s.Accept(t.Context(), merchant, order.ByLegacyID(1), order.WriteOptions{}) // refused
+			change := order.Update{To: order.Canceled}
+			if _, err := s.ChangeOrder(t.Context(), order.Command(), merchant, order.ByLegacyID(1), change, order.Options[order.WriteResult]{}); err != nil {
+				t.Error(err)
+			}
 		}()
 		start := time.Now()
 		feed, err := s.Events(t.Context(), merchant, order.FeedQuery{After: 7, Limit: 10, Wait: order.MaxFeedWait})
@@ -317,7 +320,7 @@ func TestHistoryEndsWait(t *testing.T) {
 			t.Errorf("after %s", took)
 		}
 		feed, err = s.Events(t.Context(), merchant, order.FeedQuery{Latest: true, After: 7, Limit: 10, Wait: order.MaxFeedWait})
-		if want := (order.Feed{Version: version, History: "second", Next: 2}); err != nil || !reflect.DeepEqual(feed, want) {
+		if want := (order.Feed{Version: version, History: "second", Next: 3}); err != nil || !reflect.DeepEqual(feed, want) {
 			t.Errorf("latest: %+v, error %v; want %+v", feed, err, want)
 		}
 	})
@@ -342,7 +345,7 @@ func TestWaitsEnd(t *testing.T) {
 				}
 				return nil
 			})
-			_, _ = s.Accept(context.Background(), merchant, order.ByLegacyID(1), order.WriteOptions{})
+			_, _ = s.Accept(context.Background(), order.CommandFor(merchant), order.ByLegacyID(1), order.Options[order.WriteResult]{})
 		}, fault, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -378,7 +381,7 @@ func TestLostCommitResponseWakes(t *testing.T) {
 		go func() {
 			time.Sleep(time.Millisecond)
 			db.afterCommit = func() error { return order.ErrUnavailable }
-			if _, err := s.Accept(t.Context(), merchant, order.ByLegacyID(1), order.WriteOptions{}); err == nil {
+			if _, err := s.Accept(t.Context(), order.CommandFor(merchant), order.ByLegacyID(1), order.Options[order.WriteResult]{}); err == nil {
 				t.Error("the response should be lost")
 			}
 		}()
@@ -395,7 +398,7 @@ func TestImportWakes(t *testing.T) {
 		s := feedService(feedStore(t, false))
 		go func() {
 			time.Sleep(time.Millisecond)
-			if _, err := s.Import(t.Context(), []order.Incoming{{Order: numbered(2, order.Registered)}}, order.Source{}); err != nil {
+			if _, err := s.Import(t.Context(), order.Command(), []order.Incoming{{Order: numbered(2, order.Registered)}}); err != nil {
 				t.Error(err)
 			}
 		}()
@@ -481,7 +484,7 @@ func TestSuspensionEndsWaits(t *testing.T) {
 				}
 			})
 			time.Sleep(time.Second)
-			if _, err := suspending.SuspendMerchant(t.Context(), merchant, "unpaid", order.MerchantOptions{}); err != nil {
+			if _, err := suspending.SuspendMerchant(t.Context(), order.Command(), merchant, "unpaid", order.Options[order.Merchant]{}); err != nil {
 				t.Fatal(err)
 			}
 			all.Wait()

@@ -39,13 +39,13 @@ type File interface {
 	io.ReadSeekCloser
 }
 
-// DeleteInvoice soft-deletes an invoice file: its entry is marked, its bytes are
+// DeleteInvoice soft-deletes an invoice file of the caller's merchant: its entry is marked, its bytes are
 // stored until they are purged. It returns the order and the remaining files.
 // Errors, in addition to those of the idempotency key: ErrInvoiceNotFound,
 // ErrPreconditionFailed.
-func (s *Service) DeleteInvoice(ctx context.Context, merchantID int64, id Identifier, invoiceID int64, options WriteOptions) (WriteResult, error) {
-	result, err := s.write(ctx, merchantID, id, options, func(tx Tx, locked LockedOrder) (WriteResult, error) {
-		if err := tx.DeleteInvoice(ctx, locked, invoiceID, Cause{Actor: ActorMerchant, Source: options.Source, At: s.Now()}); err != nil {
+func (s *Service) DeleteInvoice(ctx context.Context, caller Caller, id Identifier, invoiceID int64, options Options[WriteResult]) (WriteResult, error) {
+	result, err := s.write(ctx, caller, caller.MerchantID, id, options, func(tx Tx, locked LockedOrder) (WriteResult, error) {
+		if err := tx.DeleteInvoice(ctx, locked, invoiceID, Cause{By: caller, At: s.Now()}); err != nil {
 			return WriteResult{}, err
 		}
 		remaining, err := tx.Invoices(ctx, locked)

@@ -39,11 +39,11 @@ func TestDeleteInvoice(t *testing.T) {
 		{"zero", merchant, order.ByLegacyID(1), 0},
 		{"negative", merchant, order.ByLegacyID(1), -1},
 	} {
-		if _, err := s.DeleteInvoice(t.Context(), test.merchant, test.order, test.id, order.WriteOptions{}); !errors.Is(err, order.ErrInvoiceNotFound) || errors.Is(err, order.ErrNotFound) {
+		if _, err := s.DeleteInvoice(t.Context(), order.CommandFor(test.merchant), test.order, test.id, order.Options[order.WriteResult]{}); !errors.Is(err, order.ErrInvoiceNotFound) || errors.Is(err, order.ErrNotFound) {
 			t.Errorf("%s: error %v", test.name, err)
 		}
 	}
-	got, err := s.DeleteInvoice(t.Context(), merchant, order.ByReference("SF-1"), ids["b.pdf"], order.WriteOptions{})
+	got, err := s.DeleteInvoice(t.Context(), order.CommandFor(merchant), order.ByReference("SF-1"), ids["b.pdf"], order.Options[order.WriteResult]{})
 	if err != nil || got.LegacyID != 1 {
 		t.Fatalf("order %+v, error %v", got, err)
 	}
@@ -55,14 +55,14 @@ func TestDeleteInvoice(t *testing.T) {
 		t.Errorf("left (-want +got):\n%s", diff)
 	}
 	events := db.events(t, 1)
-	event := order.Event{Type: order.InvoiceDeleted, Actor: order.ActorMerchant, At: noonUTC, InvoiceID: ids["b.pdf"]}
+	event := order.Event{Type: order.InvoiceDeleted, By: order.Caller{Actor: order.ActorMerchant}, At: noonUTC, InvoiceID: ids["b.pdf"]}
 	if diff := cmp.Diff(event, events[len(events)-1], ignoreSeq); diff != "" {
 		t.Errorf("event (-want +got):\n%s", diff)
 	}
 	if len(files.paths(t)) != 3 {
 		t.Errorf("the bytes of a deleted invoice are gone: %q", files.paths(t))
 	}
-	if _, err := s.DeleteInvoice(t.Context(), merchant, order.ByLegacyID(1), ids["b.pdf"], order.WriteOptions{}); !errors.Is(err, order.ErrInvoiceNotFound) {
+	if _, err := s.DeleteInvoice(t.Context(), order.CommandFor(merchant), order.ByLegacyID(1), ids["b.pdf"], order.Options[order.WriteResult]{}); !errors.Is(err, order.ErrInvoiceNotFound) {
 		t.Errorf("deleted twice: error %v", err)
 	}
 	if events := db.events(t, 1); len(events) != 4 {
@@ -136,7 +136,7 @@ func withEntries(t *testing.T, orders, status int) (*database, *folder) {
 		samples[i] = numbered(int64(i+1), order.Registered)
 	}
 	db, files := newDatabase(t, samples...), newFolder(t)
-	ctx, cause := t.Context(), order.Cause{Actor: order.ActorMerchant, At: noonUTC.Add(-time.Hour)}
+	ctx, cause := t.Context(), order.Cause{By: order.Caller{Actor: order.ActorMerchant}, At: noonUTC.Add(-time.Hour)}
 	for _, o := range samples {
 		stored := order.StoredInvoice{MerchantID: merchant, OrderLegacyID: o.LegacyID, Reference: o.Reference}
 		err := db.DB.InTx(ctx, func(tx order.Tx) error {
@@ -280,7 +280,7 @@ func TestUploadsBesideExpiry(t *testing.T) {
 			texts[invoice.ID] = text
 			mu.Unlock()
 			if i%3 == 0 {
-				if _, err := s.DeleteInvoice(t.Context(), merchant, order.ByLegacyID(1), invoice.ID, order.WriteOptions{}); err != nil {
+				if _, err := s.DeleteInvoice(t.Context(), order.CommandFor(merchant), order.ByLegacyID(1), invoice.ID, order.Options[order.WriteResult]{}); err != nil {
 					t.Errorf("delete %d: %v", i, err)
 				}
 			}

@@ -79,10 +79,11 @@ func parseLink(text string) (link InvoiceLink, ok bool) {
 	return link, true
 }
 
-// LinkInvoice returns a signed link to an active invoice file of an order, and until
+// LinkInvoice returns a signed link to an active invoice file of an order of
+// the caller's merchant, and until
 // when it is valid. It returns ErrInvoiceNotFound, also if the order does not exist.
-func (s *Service) LinkInvoice(ctx context.Context, merchantID int64, id Identifier, invoiceID int64, source Source) (text string, expires time.Time, err error) {
-	o, err := s.Get(ctx, merchantID, id)
+func (s *Service) LinkInvoice(ctx context.Context, caller Caller, id Identifier, invoiceID int64) (text string, expires time.Time, err error) {
+	o, err := s.Get(ctx, caller.MerchantID, id)
 	if errors.Is(err, ErrNotFound) {
 		err = ErrInvoiceNotFound
 	}
@@ -94,13 +95,13 @@ func (s *Service) LinkInvoice(ctx context.Context, merchantID int64, id Identifi
 	}
 	now := s.Now()
 	key, err := s.store.AddLink(ctx, newLinkKey(), AuditEntry{
-		MerchantID: merchantID, At: now, Action: InvoiceLinked, Actor: ActorMerchant, Source: source,
+		MerchantID: caller.MerchantID, At: now, Action: InvoiceLinked, By: caller,
 		LegacyID: o.LegacyID, Reference: o.Reference, SubjectID: invoiceID,
 	})
 	if err != nil {
 		return "", time.Time{}, err
 	}
-	link := InvoiceLink{merchantID, o.LegacyID, invoiceID, now.Add(InvoiceLinkLifetime)}
+	link := InvoiceLink{caller.MerchantID, o.LegacyID, invoiceID, now.Add(InvoiceLinkLifetime)}
 	return link.Sign(key), link.ExpiresAt, nil
 }
 
@@ -135,6 +136,6 @@ func (s *Service) OpenLink(ctx context.Context, text string) (Invoice, File, err
 }
 
 // RevokeLinks makes every link invalid that was made so far, by replacing the key.
-func (s *Service) RevokeLinks(ctx context.Context) error {
-	return s.store.ReplaceLinkKey(ctx, newLinkKey(), AuditEntry{At: s.Now(), Action: LinksRevoked, Actor: ActorOperator})
+func (s *Service) RevokeLinks(ctx context.Context, caller Caller) error {
+	return s.store.ReplaceLinkKey(ctx, newLinkKey(), AuditEntry{At: s.Now(), Action: LinksRevoked, By: caller})
 }

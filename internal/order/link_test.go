@@ -25,7 +25,7 @@ func linked(t testing.TB) (s *order.Service, db *database, link string, clock *t
 	}
 	_, invoice, err := upload(t, s, "a.pdf", "%PDF")
 	testenv.NoError(t, err)
-	link, expires, err := s.LinkInvoice(t.Context(), merchant, order.ByReference("SF-1"), invoice.ID, order.Source{TokenID: 7})
+	link, expires, err := s.LinkInvoice(t.Context(), order.Caller{Actor: order.ActorMerchant, MerchantID: merchant, TokenID: 7}, order.ByReference("SF-1"), invoice.ID)
 	if err != nil || !expires.Equal(noonUTC.Add(order.InvoiceLinkLifetime)) {
 		t.Fatalf("link valid until %v, error %v", expires, err)
 	}
@@ -57,19 +57,19 @@ func TestLink(t *testing.T) {
 		t.Errorf("at the expiry: %v", err)
 	}
 	*clock = noon
-	if _, err := s.DeleteInvoice(t.Context(), merchant, order.ByReference("SF-1"), 1, order.WriteOptions{}); err != nil {
+	if _, err := s.DeleteInvoice(t.Context(), order.CommandFor(merchant), order.ByReference("SF-1"), 1, order.Options[order.WriteResult]{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := open(t, s, link); !errors.Is(err, order.ErrInvoiceNotFound) {
 		t.Errorf("of a deleted file: %v", err)
 	}
-	testenv.NoError(t, s.RevokeLinks(t.Context()))
+	testenv.NoError(t, s.RevokeLinks(t.Context(), order.Command()))
 	if _, err := open(t, s, link); !errors.Is(err, order.ErrLinkInvalid) {
 		t.Errorf("of the key before: %v", err)
 	}
 	for _, want := range []order.AuditEntry{
-		{MerchantID: merchant, At: noonUTC, Action: "invoice.linked", Actor: order.ActorMerchant, Source: order.Source{TokenID: 7}, LegacyID: 1, Reference: "SF-1", SubjectID: 1},
-		{At: noonUTC, Action: "links.revoked", Actor: order.ActorOperator},
+		{MerchantID: merchant, At: noonUTC, Action: "invoice.linked", By: order.Caller{Actor: order.ActorMerchant, TokenID: 7}, LegacyID: 1, Reference: "SF-1", SubjectID: 1},
+		{At: noonUTC, Action: "links.revoked", By: order.Caller{Actor: order.ActorOperator}},
 	} {
 		log, err := s.AuditLog(t.Context(), order.AuditQuery{Action: want.Action, Limit: 10})
 		if diff := cmp.Diff([]order.AuditEntry{want}, log.Entries, cmpopts.IgnoreFields(order.AuditEntry{}, "Seq", "Hash")); diff != "" || err != nil {
@@ -91,7 +91,7 @@ func TestLinkOfNoFile(t *testing.T) {
 		reference string
 		id        int64
 	}{{merchant, "SF-1", 2}, {merchant, "SF-1", 0}, {merchant, "SF-2", 1}, {stranger, "SF-1", 1}, {merchant, "", 1}} {
-		text, _, err := s.LinkInvoice(t.Context(), of.merchant, order.ByReference(of.reference), of.id, order.Source{})
+		text, _, err := s.LinkInvoice(t.Context(), order.CommandFor(of.merchant), order.ByReference(of.reference), of.id)
 		if text != "" || !errors.Is(err, order.ErrInvoiceNotFound) {
 			t.Errorf("%+v: link %q, error %v", of, text, err)
 		}

@@ -67,27 +67,19 @@ type MerchantUpdate struct {
 	RateLimit *RateLimit // a pointer to the zero RateLimit: back to the default
 }
 
-// MerchantOptions are the options of a change of a merchant.
-type MerchantOptions = ChangeOptions[Merchant]
-
 // AddMerchant adds a merchant; see Tx.AddMerchant. Its errors are also those of Change.
-func (s *Service) AddMerchant(ctx context.Context, id int64, name string, options MerchantOptions) error {
+func (s *Service) AddMerchant(ctx context.Context, caller Caller, id int64, name string, options Options[Merchant]) error {
 	if id <= 0 {
 		return errors.New("merchant id must be a positive number")
 	}
 	if problem := MerchantNameProblem(name); problem != "" {
 		return errors.New("merchant name " + problem)
 	}
-	_, err := Change(ctx, s.store.InTx, options, func(tx Tx) (Merchant, error) {
+	_, err := Change(ctx, s.changes, caller, options, func(tx Tx) (Merchant, error) {
 		merchant := Merchant{ID: id, Name: name, CreatedAt: s.Now()}
-		return merchant, tx.AddMerchant(ctx, merchant, merchantAudit(merchant.CreatedAt, MerchantAdded, options.Source))
+		return merchant, tx.AddMerchant(ctx, merchant, AuditEntry{At: merchant.CreatedAt, Action: MerchantAdded, By: caller})
 	})
 	return err
-}
-
-// merchantAudit returns the audit entry of a change of a merchant.
-func merchantAudit(at time.Time, action AuditAction, source Source) AuditEntry {
-	return AuditEntry{At: at, Action: action, Actor: ActorOperator, Source: source}
 }
 
 // Merchants returns the merchants of a filter, ordered by id, or by name and id if the
@@ -103,8 +95,8 @@ func (s *Service) Merchant(ctx context.Context, id int64) (Merchant, error) {
 
 // UpdateMerchant changes a merchant and returns it. The caller has checked the fields.
 // Errors beside those of Change: ErrMerchantNotFound.
-func (s *Service) UpdateMerchant(ctx context.Context, id int64, update MerchantUpdate, options MerchantOptions) (Merchant, error) {
-	return s.changeMerchant(ctx, id, MerchantUpdated, options, func(m *Merchant) {
+func (s *Service) UpdateMerchant(ctx context.Context, caller Caller, id int64, update MerchantUpdate, options Options[Merchant]) (Merchant, error) {
+	return s.changeMerchant(ctx, caller, id, MerchantUpdated, options, func(m *Merchant) {
 		if update.Name != nil {
 			m.Name = *update.Name
 		}
@@ -116,8 +108,8 @@ func (s *Service) UpdateMerchant(ctx context.Context, id int64, update MerchantU
 
 // SuspendMerchant suspends a merchant and returns it. A suspension that exists keeps its
 // time and its reason. The errors are those of UpdateMerchant.
-func (s *Service) SuspendMerchant(ctx context.Context, id int64, reason string, options MerchantOptions) (Merchant, error) {
-	m, err := s.changeMerchant(ctx, id, MerchantSuspended, options, func(m *Merchant) {
+func (s *Service) SuspendMerchant(ctx context.Context, caller Caller, id int64, reason string, options Options[Merchant]) (Merchant, error) {
+	m, err := s.changeMerchant(ctx, caller, id, MerchantSuspended, options, func(m *Merchant) {
 		if !m.Suspended() {
 			m.SuspendedAt, m.SuspensionReason = s.Now(), reason
 		}
@@ -130,15 +122,15 @@ func (s *Service) SuspendMerchant(ctx context.Context, id int64, reason string, 
 
 // ResumeMerchant ends the suspension of a merchant, if there is one, and returns the
 // merchant. The errors are those of UpdateMerchant.
-func (s *Service) ResumeMerchant(ctx context.Context, id int64, options MerchantOptions) (Merchant, error) {
-	return s.changeMerchant(ctx, id, MerchantResumed, options, func(m *Merchant) {
+func (s *Service) ResumeMerchant(ctx context.Context, caller Caller, id int64, options Options[Merchant]) (Merchant, error) {
+	return s.changeMerchant(ctx, caller, id, MerchantResumed, options, func(m *Merchant) {
 		m.SuspendedAt, m.SuspensionReason = time.Time{}, ""
 	})
 }
 
 // changeMerchant changes a merchant with a function and returns it.
-func (s *Service) changeMerchant(ctx context.Context, id int64, action AuditAction, options MerchantOptions, change func(*Merchant)) (Merchant, error) {
-	return Change(ctx, s.store.InTx, options, func(tx Tx) (Merchant, error) {
+func (s *Service) changeMerchant(ctx context.Context, caller Caller, id int64, action AuditAction, options Options[Merchant], change func(*Merchant)) (Merchant, error) {
+	return Change(ctx, s.changes, caller, options, func(tx Tx) (Merchant, error) {
 		before, err := tx.LockMerchant(ctx, id)
 		if err != nil {
 			return Merchant{}, err
@@ -147,7 +139,7 @@ func (s *Service) changeMerchant(ctx context.Context, id int64, action AuditActi
 		if change(&m); m == before {
 			return m, nil
 		}
-		entry := merchantAudit(s.Now(), action, options.Source)
+		entry := AuditEntry{At: s.Now(), Action: action, By: caller}
 		if action == MerchantUpdated {
 			entry.Detail = AuditDetail("fields", strings.Join(m.changedFields(before), ","))
 		}

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// MaxIdempotencyRecords is how many idempotency records a merchant may have at
-	// a time.
+	// MaxIdempotencyRecords is how many idempotency records a merchant, or all operators
+	// together, may have at a time: of requests, and as many of lines.
 	MaxIdempotencyRecords = 100_000
 	// recountInterval is how soon a service notices the records that other ones
 	// have made or deleted.
@@ -17,61 +17,75 @@ const (
 	maxRecordCounts = 10_000
 )
 
-// recordCounts holds the number of idempotency records of merchants, so that no
-// write has to count them. It counts the records in the store at an interval, and
-// those of this service in between.
+// recordCounts holds the numbers of idempotency records, so that no change has to count
+// them. It counts the records in the store at an interval, and those of this service in
+// between.
 type recordCounts struct {
-	// count counts the records of a merchant in the store, up to a limit.
-	count func(ctx context.Context, merchantID int64, limit int) (int, error)
-	now   func() time.Time
+	now func() time.Time
 
-	mu         sync.Mutex
-	byMerchant map[int64]*recordCount
+	mu      sync.Mutex
+	byOwner map[recordOwner]*recordCount
+}
+
+// recordOwner is whose records have a limit of their own. Lines have one, so that a large
+// batch leaves keys for other requests.
+type recordOwner struct {
+	merchantID int64 // 0: the operators
+	lines      bool
 }
 
 type recordCount struct {
-	mu      sync.Mutex // held during a count: other writes of the merchant wait for it
+	mu      sync.Mutex // held during a count: other changes of the owner wait for it
 	records int
 	at      time.Time // of the count; zero: never
 }
 
-func newRecordCounts(count func(context.Context, int64, int) (int, error), now func() time.Time) *recordCounts {
-	return &recordCounts{count: count, now: now, byMerchant: make(map[int64]*recordCount)}
+func newRecordCounts(now func() time.Time) *recordCounts {
+	return &recordCounts{now: now, byOwner: make(map[recordOwner]*recordCount)}
 }
 
-// of returns the count of a merchant.
-func (c *recordCounts) of(merchantID int64) *recordCount {
+// of returns the count of the owner of a key.
+func (c *recordCounts) of(owner recordOwner) *recordCount {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	n := c.byMerchant[merchantID]
+	n := c.byOwner[owner]
 	if n == nil {
-		if len(c.byMerchant) == maxRecordCounts {
-			clear(c.byMerchant) // they are counted again
+		if len(c.byOwner) == maxRecordCounts {
+			clear(c.byOwner) // they are counted again
 		}
 		n = new(recordCount)
-		c.byMerchant[merchantID] = n
+		c.byOwner[owner] = n
 	}
 	return n
 }
 
-// full reports whether a merchant must not create another record.
-func (c *recordCounts) full(ctx context.Context, merchantID int64) (bool, error) {
-	n := c.of(merchantID)
+// full reports whether the owner of a key has no room for its record. It is false without
+// a key.
+func (c *recordCounts) full(ctx context.Context, tx KeyTx, caller Caller, key Key) (bool, error) {
+	if key.Text == "" {
+		return false, nil
+	}
+	owner := recordOwner{caller.MerchantID, key.Line > 0}
+	n := c.of(owner)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if now := c.now(); n.at.IsZero() || now.Sub(n.at) >= recountInterval {
-		records, err := c.count(ctx, merchantID, MaxIdempotencyRecords)
+		// The record of the key itself exists already.
+		records, err := tx.CountIdempotencyRecords(ctx, owner.merchantID, owner.lines, MaxIdempotencyRecords+1)
 		if err != nil {
 			return false, err
 		}
-		n.records, n.at = records, now
+		n.records, n.at = records-1, now
 	}
 	return n.records >= MaxIdempotencyRecords, nil
 }
 
-// add counts a record that a change has created.
-func (c *recordCounts) add(merchantID int64) {
-	n := c.of(merchantID)
+// add counts the record that a change has created, if it has a key.
+func (c *recordCounts) add(caller Caller, key Key) {
+	if key.Text == "" {
+		return
+	}
+	n := c.of(recordOwner{caller.MerchantID, key.Line > 0})
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.records++

@@ -46,8 +46,8 @@ const retentionBatch = 100
 // deleteOrder deletes an order: its files first, because nothing finds them without the
 // order. It returns false if another instance was faster, or while a file is uploaded.
 func (s *Service) deleteOrder(ctx context.Context, o LockedOrder) (bool, error) {
-	cause := Cause{Actor: ActorSystem, At: s.Now()}
-	err := s.inTx(ctx, o.MerchantID, func(tx Tx) error {
+	cause := Cause{By: System(), At: s.Now()}
+	err := s.store.InTx(ctx, func(tx Tx) error {
 		locked, err := tx.LockOrder(ctx, o.MerchantID, ByLegacyID(o.LegacyID))
 		if err == nil && locked.ActiveInvoices > 0 {
 			_, err = deleteAll(ctx, tx, locked, cause)
@@ -59,7 +59,7 @@ func (s *Service) deleteOrder(ctx context.Context, o LockedOrder) (bool, error) 
 	}
 	deleted := false
 	if err == nil {
-		err = s.inTx(ctx, o.MerchantID, func(tx Tx) error {
+		err = s.store.InTx(ctx, func(tx Tx) error {
 			locked, err := tx.LockOrder(ctx, o.MerchantID, ByLegacyID(o.LegacyID))
 			if err == nil {
 				deleted, err = tx.DeleteOrder(ctx, locked, cause)

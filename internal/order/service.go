@@ -11,9 +11,9 @@ import (
 // idempotency records there are, so any number of services can work on one store.
 type Service struct {
 	store   Store
+	changes *Changes[Tx]
 	files   Files
 	waiters *waiters
-	records *recordCounts
 	// canceled counts the orders that were canceled because of their deadline.
 	canceled atomic.Uint64
 	now      func() time.Time
@@ -25,18 +25,21 @@ type Service struct {
 // clock. log gets the problems of background work, which has no caller to
 // return an error to.
 func NewService(store Store, files Files, now func() time.Time, log *slog.Logger) *Service {
-	return &Service{
-		store: store, files: files, now: now, log: log, changed: func(int64) {},
-		waiters: newWaiters(store, now), records: newRecordCounts(store.CountIdempotencyRecords, now),
+	s := &Service{
+		store: store, changes: NewChanges(store.InTx, now), files: files, now: now, log: log, changed: func(int64) {},
+		waiters: newWaiters(store, now),
 	}
+	store.OnEvents(s.notify)
+	return s
 }
 
-// OnChange sets a function that is called after each commit of this service that may
-// have added events of a merchant. It must return at once. OnChange is called at most
-// once, before any change.
+// OnChange sets a function that is called when the store may have new events of a
+// merchant, after the requests that wait for them. It must return at once. OnChange is
+// called at most once, before any change.
 func (s *Service) OnChange(changed func(merchantID int64)) { s.changed = changed }
 
-// notify tells those who wait for events of a merchant that there may be some.
+// notify tells those who wait for events of a merchant that there may be some. The store
+// calls it after each transaction that wrote some, so no change can forget it.
 func (s *Service) notify(merchantID int64) {
 	s.waiters.notify(merchantID)
 	s.changed(merchantID)
@@ -73,23 +76,15 @@ func (s *Service) List(ctx context.Context, merchantID int64, filter Filter) (Pa
 
 // Import adds a batch of orders (decision 7) and returns one result for each. A
 // refused order does not affect the others.
-func (s *Service) Import(ctx context.Context, batch []Incoming, source Source) ([]ImportResult, error) {
-	results, err := s.store.ImportOrders(ctx, batch, Cause{Actor: ActorOperator, Source: source, At: s.Now()})
-	for i, result := range results {
-		if result.Status == Created {
-			s.notify(batch[i].Order.MerchantID)
-		}
-	}
-	return results, err
+func (s *Service) Import(ctx context.Context, caller Caller, batch []Incoming) ([]ImportResult, error) {
+	return s.store.ImportOrders(ctx, batch, Cause{By: caller, At: s.Now()})
 }
 
 // ImportOne adds one order, as Import does. Errors beside those of Change:
 // *ImportError.
-func (s *Service) ImportOne(ctx context.Context, incoming Incoming, options ImportOptions) (ImportResult, error) {
-	cause := Cause{Actor: ActorOperator, Source: options.Source, At: s.Now()}
-	inTx := func(ctx context.Context, fn func(Tx) error) error { return s.inTx(ctx, incoming.Order.MerchantID, fn) }
-	return Change(ctx, inTx, options, func(tx Tx) (ImportResult, error) {
-		result, err := tx.ImportOrder(ctx, incoming, cause)
+func (s *Service) ImportOne(ctx context.Context, caller Caller, incoming Incoming, options Options[ImportResult]) (ImportResult, error) {
+	return Change(ctx, s.changes, caller, options, func(tx Tx) (ImportResult, error) {
+		result, err := tx.ImportOrder(ctx, incoming, Cause{By: caller, At: s.Now()})
 		if err == nil && result.Status != Created && result.Status != Unchanged {
 			err = &ImportError{result}
 		}
@@ -97,5 +92,8 @@ func (s *Service) ImportOne(ctx context.Context, incoming Incoming, options Impo
 	})
 }
 
-// ImportOptions are the options of the import of one order.
-type ImportOptions = ChangeOptions[ImportResult]
+// Refuse returns the error of a request that is refused because of its form; see
+// Changes.Refuse.
+func (s *Service) Refuse(ctx context.Context, caller Caller, key Key, refusal error) error {
+	return s.changes.Refuse(ctx, caller, key, refusal)
+}

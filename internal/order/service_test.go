@@ -30,17 +30,17 @@ func TestTransitionFromEveryState(t *testing.T) {
 	ctx := t.Context()
 	actions := []action{
 		{"accept", order.ActorMerchant, order.InProcessing, byMerchant, order.ErrCannotAccept, func(s *order.Service, id order.Identifier) (order.LockedOrder, error) {
-			done, err := s.Accept(ctx, merchant, id, order.WriteOptions{})
+			done, err := s.Accept(ctx, order.CommandFor(merchant), id, order.Options[order.WriteResult]{})
 			return done.LockedOrder, err
 		}},
 		{"reject", order.ActorMerchant, order.RejectedByMerchant, byMerchant, order.ErrCannotReject, func(s *order.Service, id order.Identifier) (order.LockedOrder, error) {
-			done, err := s.Reject(ctx, merchant, id, "damaged", order.WriteOptions{})
+			done, err := s.Reject(ctx, order.CommandFor(merchant), id, "damaged", order.Options[order.WriteResult]{})
 			return done.LockedOrder, err
 		}},
 	}
 	for _, to := range append(order.States(), 0, 200) {
 		actions = append(actions, action{"move", order.ActorOperator, to, byOperator, order.ErrInvalidTransition, func(s *order.Service, id order.Identifier) (order.LockedOrder, error) {
-			done, err := s.Transition(ctx, merchant, id, to, order.WriteOptions{})
+			done, err := s.ChangeOrder(ctx, order.Command(), merchant, id, order.Update{To: to}, order.Options[order.WriteResult]{})
 			return done.LockedOrder, err
 		}})
 	}
@@ -65,7 +65,7 @@ func TestTransitionFromEveryState(t *testing.T) {
 		if err != nil || moved.State != a.to || moved.Revision != stored.Revision || changes(stored.Revision) != 1 || stored.State != a.to || stored.UpdatedAt != noonUTC {
 			t.Errorf("%s to %s from %s: error %v, returned %+v, order %+v", a.name, a.to, from, err, moved, stored)
 		}
-		event := order.Event{Type: order.OrderStateChanged, Actor: a.actor, At: noonUTC, From: from, To: a.to}
+		event := order.Event{Type: order.OrderStateChanged, By: order.Caller{Actor: a.actor}, At: noonUTC, From: from, To: a.to}
 		if a.name == "reject" {
 			event.Reason = "damaged"
 		}
@@ -96,7 +96,7 @@ func TestOrderOfRefusals(t *testing.T) {
 		{"nothing", merchant, order.ByReference("SF-1"), order.Registered, "", nil},
 	} {
 		db := newDatabase(t, sample(test.state))
-		_, err := newService(db, nil).Reject(t.Context(), test.merchant, test.id, test.reason, order.WriteOptions{})
+		_, err := newService(db, nil).Reject(t.Context(), order.CommandFor(test.merchant), test.id, test.reason, order.Options[order.WriteResult]{})
 		if !errors.Is(err, test.want) {
 			t.Errorf("%s: error %v, want %v", test.name, err, test.want)
 		}
@@ -116,16 +116,16 @@ func TestInvalidIdentifiersDoNotReachTheStore(t *testing.T) {
 		{}, order.ByLegacyID(-1), order.ByReference("a\x00"), order.ByReference("\xff"), order.ByReference(".."), order.ByReference("a/b"),
 	} {
 		_, getErr := s.Get(ctx, merchant, id)
-		_, acceptErr := s.Accept(ctx, merchant, id, order.WriteOptions{})
-		_, rejectErr := s.Reject(ctx, merchant, id, "whim", order.WriteOptions{})
-		_, moveErr := s.Transition(ctx, merchant, id, order.Canceled, order.WriteOptions{})
-		_, uploadErr := s.Upload(ctx, merchant, id, "a.exe", order.Content{}, order.WriteOptions{})
+		_, acceptErr := s.Accept(ctx, order.CommandFor(merchant), id, order.Options[order.WriteResult]{})
+		_, rejectErr := s.Reject(ctx, order.CommandFor(merchant), id, "whim", order.Options[order.WriteResult]{})
+		_, moveErr := s.ChangeOrder(ctx, order.Command(), merchant, id, order.Update{To: order.Canceled}, order.Options[order.WriteResult]{})
+		_, uploadErr := s.Upload(ctx, order.CommandFor(merchant), id, "a.exe", order.Content{}, order.Options[order.WriteResult]{})
 		for name, err := range map[string]error{"get": getErr, "accept": acceptErr, "reject": rejectErr, "move": moveErr, "upload": uploadErr} {
 			if !errors.Is(err, order.ErrNotFound) {
 				t.Errorf("%s of %+v: error %v", name, id, err)
 			}
 		}
-		if _, err := s.DeleteInvoice(ctx, merchant, id, 1, order.WriteOptions{}); !errors.Is(err, order.ErrInvoiceNotFound) {
+		if _, err := s.DeleteInvoice(ctx, order.CommandFor(merchant), id, 1, order.Options[order.WriteResult]{}); !errors.Is(err, order.ErrInvoiceNotFound) {
 			t.Errorf("delete of %+v: error %v", id, err)
 		}
 		if db.calls != 0 {
@@ -139,7 +139,7 @@ func TestTransitionIsAtomic(t *testing.T) {
 	for _, operation := range []string{"InTx", "LockOrder", "Transition", "commit"} {
 		db := newDatabase(t, sample(order.Registered))
 		db.fail = failing(operation)
-		_, err := newService(db, nil).Accept(t.Context(), merchant, order.ByLegacyID(1), order.WriteOptions{})
+		_, err := newService(db, nil).Accept(t.Context(), order.CommandFor(merchant), order.ByLegacyID(1), order.Options[order.WriteResult]{})
 		if !errors.Is(err, errBroken) {
 			t.Errorf("%s fails: error %v", operation, err)
 		}
@@ -154,12 +154,12 @@ func TestTransactionsAreRetried(t *testing.T) {
 	db := newDatabase(t, sample(order.Registered))
 	db.rerun = true
 	s := newService(db, newFolder(t))
-	if _, err := s.Accept(t.Context(), merchant, order.ByLegacyID(1), order.WriteOptions{}); err != nil {
+	if _, err := s.Accept(t.Context(), order.CommandFor(merchant), order.ByLegacyID(1), order.Options[order.WriteResult]{}); err != nil {
 		t.Errorf("accept: %v", err)
 	}
 	_, invoice, err := upload(t, s, "a.pdf", "bytes")
 	testenv.NoError(t, err)
-	if done, err := s.DeleteInvoice(t.Context(), merchant, order.ByLegacyID(1), invoice.ID, order.WriteOptions{}); err != nil || len(done.Invoices) != 0 {
+	if done, err := s.DeleteInvoice(t.Context(), order.CommandFor(merchant), order.ByLegacyID(1), invoice.ID, order.Options[order.WriteResult]{}); err != nil || len(done.Invoices) != 0 {
 		t.Errorf("delete: %v, left %v", err, done.Invoices)
 	}
 	if events, slots := db.events(t, 1), db.slots(t, 1); len(events) != 3 || slots != 0 {
@@ -193,11 +193,11 @@ func TestAddMerchant(t *testing.T) {
 	t.Parallel()
 	s := newService(newDatabase(t), nil)
 	for _, bad := range []order.Merchant{{ID: 0, Name: "a"}, {ID: -1, Name: "a"}, {ID: 1, Name: ""}} {
-		if err := s.AddMerchant(t.Context(), bad.ID, bad.Name, order.MerchantOptions{}); err == nil {
+		if err := s.AddMerchant(t.Context(), order.Command(), bad.ID, bad.Name, order.Options[order.Merchant]{}); err == nil {
 			t.Errorf("%+v is taken", bad)
 		}
 	}
-	testenv.NoError(t, s.AddMerchant(t.Context(), 7, "Shop", order.MerchantOptions{}))
+	testenv.NoError(t, s.AddMerchant(t.Context(), order.Command(), 7, "Shop", order.Options[order.Merchant]{}))
 	got, err := s.Merchant(t.Context(), 7)
 	if want := (order.Merchant{ID: 7, Name: "Shop", CreatedAt: noonUTC}); got != want || err != nil {
 		t.Errorf("merchant %+v, error %v", got, err)

@@ -72,6 +72,10 @@ type Store interface {
 	// ok is false if the store cannot tell without a query.
 	CommitVersion() (version string, ok bool)
 
+	// OnEvents adds a function that is called with the merchant after each transaction
+	// that has written events, also if it is not known whether the commit succeeded. It
+	// must return at once. OnEvents is called before any change.
+	OnEvents(notify func(merchantID int64))
 	// InTx runs fn in one transaction. If fn returns nil, InTx commits durably;
 	// otherwise it rolls back and returns the error of fn. The database may ask
 	// for a retry: InTx then calls fn again. So fn must have no effect except
@@ -114,9 +118,6 @@ type Store interface {
 	// DeleteIdempotencyRecords deletes up to limit records created at or before
 	// a time and returns how many it deleted.
 	DeleteIdempotencyRecords(ctx context.Context, before time.Time, limit int) (int, error)
-	// CountIdempotencyRecords returns how many records a merchant has, or limit if
-	// there are more.
-	CountIdempotencyRecords(ctx context.Context, merchantID int64, limit int) (int, error)
 
 	// Merchants returns the merchants of a filter.
 	Merchants(ctx context.Context, filter MerchantFilter) ([]Merchant, error)
@@ -194,7 +195,7 @@ type Tx interface {
 
 	// HoldIdempotencyKey leaves a record without a response. The key is in use
 	// as long as the reservation of the invoice exists.
-	HoldIdempotencyKey(ctx context.Context, order LockedOrder, key string, invoiceID int64) error
+	HoldIdempotencyKey(ctx context.Context, order LockedOrder, key Key, invoiceID int64) error
 }
 
 // StoredInvoice identifies an invoice entry and its order.

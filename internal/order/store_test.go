@@ -12,7 +12,7 @@ import (
 // that it can see, and so write no event.
 var withoutEvent = []string{
 	"AddMerchant", "AppendAudit", "LockMerchant", "UpdateMerchant", "LockOrder", "Invoices", "InvoiceNameUsed", "HadMaxInvoices", "ReserveInvoice", "ReleaseInvoice",
-	"ReserveIdempotencyKey", "HoldIdempotencyKey", "SaveResponse",
+	"ReserveIdempotencyKey", "HoldIdempotencyKey", "SaveResponse", "CountIdempotencyRecords",
 }
 
 // TestVisibleChangesHaveACause: every method of order.Tx that changes what a

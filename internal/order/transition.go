@@ -2,6 +2,7 @@ package order
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -9,61 +10,79 @@ import (
 
 // Cause says who makes a change, when, and why. It becomes part of the event.
 type Cause struct {
-	Actor  Actor
-	Source Source
+	By     Caller
 	At     time.Time
 	Reason Reason // empty: none given
 }
 
-// Accept moves a registered order to in-processing on behalf of its merchant.
-// Errors, in addition to those of the idempotency key: ErrNotFound,
-// ErrPreconditionFailed, ErrCannotAccept.
-func (s *Service) Accept(ctx context.Context, merchantID int64, id Identifier, options WriteOptions) (WriteResult, error) {
-	return s.transition(ctx, merchantID, id, options,
-		transition{actor: ActorMerchant, to: InProcessing, refusal: ErrCannotAccept})
+// WriteResult is an order after a change, and what else the change produced.
+type WriteResult struct {
+	LockedOrder           // State and Revision are the new ones
+	Invoice     Invoice   // of an upload
+	Invoices    []Invoice // of a deletion: the remaining active invoices, oldest first
+	Corrected   []string  // of a correction: the fields that changed, as in the order document
 }
 
-// Reject moves a registered order to rejected-by-merchant on behalf of its
-// merchant. Errors, in addition to those of the idempotency key, in the order in
-// which they are checked: ErrNotFound, ErrPreconditionFailed, ErrInvalidReason,
-// ErrCannotReject.
-func (s *Service) Reject(ctx context.Context, merchantID int64, id Identifier, reason Reason, options WriteOptions) (WriteResult, error) {
-	return s.transition(ctx, merchantID, id, options,
-		transition{actor: ActorMerchant, to: RejectedByMerchant, reason: reason, refusal: ErrCannotReject})
-}
-
-// transition is a requested change of state.
-type transition struct {
-	actor   Actor
-	to      State
-	reason  Reason
-	refusal error // returned if the state table does not allow the transition
-}
-
-// transition makes the changes of state by merchants. Of several simultaneous
-// transitions from one state exactly one succeeds, because the order is locked between
-// the check of its state and the change.
-func (s *Service) transition(ctx context.Context, merchantID int64, id Identifier, options WriteOptions, change transition) (WriteResult, error) {
-	return s.write(ctx, merchantID, id, options, func(tx Tx, locked LockedOrder) (WriteResult, error) {
-		if !change.reason.Valid() {
-			return WriteResult{}, ErrInvalidReason
+// write makes one change of an order, as Change does. fn makes the change of the locked
+// order, or returns a refusal before it has changed anything. The response to a refusal
+// is recorded unless the order was not found. Errors beside those of fn and of Change:
+// ErrNotFound, ErrPreconditionFailed.
+func (s *Service) write(ctx context.Context, caller Caller, merchantID int64, id Identifier, options Options[WriteResult], fn func(Tx, LockedOrder) (WriteResult, error)) (WriteResult, error) {
+	if !id.Valid() {
+		return WriteResult{}, s.changes.Refuse(ctx, caller, options.Key, ErrNotFound)
+	}
+	if encode := options.Record; encode != nil {
+		options.Record = func(result WriteResult, refusal error) ([]byte, error) {
+			if errors.Is(refusal, ErrNotFound) {
+				return nil, nil
+			}
+			return encode(result, refusal)
 		}
-		if !change.actor.CanTransition(locked.State, change.to) {
-			return WriteResult{}, change.refusal
+	}
+	return Change(ctx, s.changes, caller, options, func(tx Tx) (WriteResult, error) {
+		locked, err := options.lock(ctx, tx, merchantID, id)
+		if err != nil {
+			return WriteResult{}, err
 		}
-		cause := Cause{Actor: change.actor, Source: options.Source, At: s.Now(), Reason: change.reason}
-		return moveTo(ctx, tx, locked, change.to, cause)
+		return fn(tx, locked)
 	})
 }
 
-// moveTo sets the state of a locked order.
-func moveTo(ctx context.Context, tx Tx, locked LockedOrder, to State, cause Cause) (WriteResult, error) {
-	if err := tx.Transition(ctx, locked, to, cause); err != nil {
-		return WriteResult{}, err
+// lock locks the order to be changed. It returns ErrNotFound or ErrPreconditionFailed.
+func (o Options[T]) lock(ctx context.Context, tx Tx, merchantID int64, id Identifier) (LockedOrder, error) {
+	locked, err := tx.LockOrder(ctx, merchantID, id)
+	if err != nil {
+		return LockedOrder{}, err
 	}
-	locked.State = to
-	locked.Revision = locked.NextRevision
-	return WriteResult{LockedOrder: locked}, nil
+	if o.IfMatch != nil && !o.IfMatch(locked) {
+		return locked, ErrPreconditionFailed
+	}
+	return locked, nil
+}
+
+// Accept moves a registered order of the caller's merchant to in-processing. Errors, in
+// addition to those of Change: ErrNotFound, ErrPreconditionFailed, ErrCannotAccept.
+func (s *Service) Accept(ctx context.Context, caller Caller, id Identifier, options Options[WriteResult]) (WriteResult, error) {
+	return s.answer(ctx, caller, id, Update{To: InProcessing}, ErrCannotAccept, options)
+}
+
+// Reject moves a registered order of the caller's merchant to rejected-by-merchant.
+// Errors, in addition to those of Change, in the order in which they are checked:
+// ErrNotFound, ErrPreconditionFailed, ErrInvalidReason, ErrCannotReject.
+func (s *Service) Reject(ctx context.Context, caller Caller, id Identifier, reason Reason, options Options[WriteResult]) (WriteResult, error) {
+	return s.answer(ctx, caller, id, Update{To: RejectedByMerchant, Reason: reason}, ErrCannotReject, options)
+}
+
+// answer makes the changes of state by merchants. It returns refusal if the state table
+// does not allow the transition.
+func (s *Service) answer(ctx context.Context, caller Caller, id Identifier, change Update, refusal error, options Options[WriteResult]) (WriteResult, error) {
+	return s.write(ctx, caller, caller.MerchantID, id, options, func(tx Tx, locked LockedOrder) (WriteResult, error) {
+		result, err := s.update(ctx, tx, caller, locked, change)
+		if errors.Is(err, ErrInvalidTransition) {
+			err = refusal
+		}
+		return result, err
+	})
 }
 
 // Reason is why a state changes. Empty: none given.

@@ -13,49 +13,47 @@ type Update struct {
 	Correction Correction
 }
 
-// ChangeOrder changes an order on behalf of the marketplace (decision 2). Corrections
-// do not depend on the state. A value that an order has already is no change; without
-// a change there is no event, and the order keeps its revision. Errors, in addition to
-// those of the idempotency key, in the order in which they are checked: ErrNotFound,
+// ChangeOrder changes an order of a merchant on behalf of the marketplace (decision 2).
+// Corrections do not depend on the state. A value that an order has already is no change;
+// without a change there is no event, and the order keeps its revision. Errors, in
+// addition to those of Change, in the order in which they are checked: ErrNotFound,
 // ErrPreconditionFailed, ErrInvalidReason, *TransitionError.
-func (s *Service) ChangeOrder(ctx context.Context, merchantID int64, id Identifier, change Update, options WriteOptions) (WriteResult, error) {
-	return s.write(ctx, merchantID, id, options, func(tx Tx, locked LockedOrder) (WriteResult, error) {
-		return change.apply(ctx, tx, locked, Cause{Actor: ActorOperator, Source: options.Source, At: s.Now(), Reason: change.Reason})
+func (s *Service) ChangeOrder(ctx context.Context, caller Caller, merchantID int64, id Identifier, change Update, options Options[WriteResult]) (WriteResult, error) {
+	return s.write(ctx, caller, merchantID, id, options, func(tx Tx, locked LockedOrder) (WriteResult, error) {
+		return s.update(ctx, tx, caller, locked, change)
 	})
 }
 
-// Transition moves an order to a state; see ChangeOrder.
-func (s *Service) Transition(ctx context.Context, merchantID int64, id Identifier, to State, options WriteOptions) (WriteResult, error) {
-	return s.ChangeOrder(ctx, merchantID, id, Update{To: to}, options)
-}
-
-// apply makes the change of a locked order. The correction comes first, so that its
-// event is older than that of the transition.
-func (c Update) apply(ctx context.Context, tx Tx, locked LockedOrder, cause Cause) (WriteResult, error) {
-	if c.To != 0 && !c.Reason.ValidFor(c.To) {
+// update changes a locked order, or returns ErrInvalidReason or *TransitionError. Of
+// several simultaneous transitions from one state exactly one succeeds, because the order
+// is locked between the check of its state and the change. The correction comes first, so
+// that its event is older than that of the transition.
+func (s *Service) update(ctx context.Context, tx Tx, caller Caller, locked LockedOrder, change Update) (WriteResult, error) {
+	if change.To != 0 && !change.Reason.ValidFor(change.To) {
 		return WriteResult{}, ErrInvalidReason
 	}
-	if (c.To != 0 || c.Correction.Empty()) && !cause.Actor.CanTransition(locked.State, c.To) {
-		return WriteResult{}, &TransitionError{From: locked.State, To: c.To}
+	if (change.To != 0 || change.Correction.Empty()) && !caller.Actor.CanTransition(locked.State, change.To) {
+		return WriteResult{}, &TransitionError{From: locked.State, To: change.To}
 	}
-	result := WriteResult{LockedOrder: locked}
-	if !c.Correction.Empty() {
-		fields, err := tx.Correct(ctx, locked, c.Correction, cause)
-		if err != nil {
+	cause := Cause{By: caller, At: s.Now(), Reason: change.Reason}
+	var corrected []string
+	if !change.Correction.Empty() {
+		var err error
+		if corrected, err = tx.Correct(ctx, locked, change.Correction, cause); err != nil {
 			return WriteResult{}, err
 		}
-		if len(fields) > 0 {
+		if len(corrected) > 0 {
 			locked.Revision = locked.NextRevision
 			locked.NextRevision = NextRevision(locked.Revision)
 		}
-		result = WriteResult{LockedOrder: locked, Corrected: fields}
 	}
-	if c.To == 0 {
-		return result, nil
+	if change.To != 0 {
+		if err := tx.Transition(ctx, locked, change.To, cause); err != nil {
+			return WriteResult{}, err
+		}
+		locked.State, locked.Revision = change.To, locked.NextRevision
 	}
-	moved, err := moveTo(ctx, tx, locked, c.To, cause)
-	moved.Corrected = result.Corrected
-	return moved, err
+	return WriteResult{LockedOrder: locked, Corrected: corrected}, nil
 }
 
 // TransitionError is the ErrInvalidTransition of an order in a state.

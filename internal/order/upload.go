@@ -34,7 +34,7 @@ func (s *Service) StageFile(ctx context.Context) (StagedFile, error) {
 	return staged, nil
 }
 
-// Upload stores an invoice file for an order. When it returns nil the file and
+// Upload stores an invoice file for an order of the caller's merchant. When it returns nil the file and
 // its entry are durable. Errors, in addition to those of the idempotency key, in
 // the order in which they are checked: ErrNotFound, ErrPreconditionFailed,
 // ErrUnsupportedFileType, ErrFileTooBig, ErrTooManyFiles, ErrUploadFailed.
@@ -44,8 +44,8 @@ func (s *Service) StageFile(ctx context.Context) (StagedFile, error) {
 // written. A crash in between leaves a reservation that nobody sees and that
 // expires. The idempotency key is in use as long as the reservation exists; its
 // response is recorded at the activation.
-func (s *Service) Upload(ctx context.Context, merchantID int64, id Identifier, filename string, content Content, options WriteOptions) (WriteResult, error) {
-	reserved, err := s.reserve(ctx, merchantID, id, filename, content, options)
+func (s *Service) Upload(ctx context.Context, caller Caller, id Identifier, filename string, content Content, options Options[WriteResult]) (WriteResult, error) {
+	reserved, err := s.reserve(ctx, caller, id, filename, content, options)
 	if err != nil {
 		return WriteResult{}, err
 	}
@@ -54,16 +54,16 @@ func (s *Service) Upload(ctx context.Context, merchantID int64, id Identifier, f
 	defer cancel()
 	path := InvoicePath(reserved.Reference, reserved.Invoice.Name)
 	if err := content.Staged.Commit(ctx, path); err != nil {
-		s.cancelReservation(ctx, reserved, !errors.Is(err, ErrOutcomeUnknown))
+		s.cancelReservation(ctx, caller, reserved, !errors.Is(err, ErrOutcomeUnknown))
 		return WriteResult{}, uploadError(err)
 	}
-	result, err := s.activate(ctx, reserved, options)
-	if err == nil || s.activated(ctx, reserved) {
+	result, err := s.activate(ctx, caller, reserved, options)
+	if err == nil || s.activated(ctx, caller, reserved) {
 		return result, nil
 	}
 	if errors.Is(err, ErrPreconditionFailed) {
 		// The reservation has expired, which freed the key: record the refusal.
-		return s.write(ctx, merchantID, id, options, func(Tx, LockedOrder) (WriteResult, error) {
+		return s.write(ctx, caller, caller.MerchantID, id, options, func(Tx, LockedOrder) (WriteResult, error) {
 			return WriteResult{}, ErrPreconditionFailed
 		})
 	}
@@ -77,9 +77,9 @@ func uploadError(err error) error { return fmt.Errorf("%w: %v", ErrUploadFailed,
 
 // reserve checks an upload against the order and reserves a slot and a name. It
 // returns the order as it is and the invoice.
-func (s *Service) reserve(ctx context.Context, merchantID int64, id Identifier, filename string, content Content, options WriteOptions) (WriteResult, error) {
-	options.reserves = true
-	reserved, err := s.write(ctx, merchantID, id, options, func(tx Tx, locked LockedOrder) (WriteResult, error) {
+func (s *Service) reserve(ctx context.Context, caller Caller, id Identifier, filename string, content Content, options Options[WriteResult]) (WriteResult, error) {
+	options.held = true
+	reserved, err := s.write(ctx, caller, caller.MerchantID, id, options, func(tx Tx, locked LockedOrder) (WriteResult, error) {
 		name := StoredName(filename)
 		if _, supported := ContentType(name); !supported {
 			return WriteResult{}, ErrUnsupportedFileType
@@ -103,7 +103,10 @@ func (s *Service) reserve(ctx context.Context, merchantID int64, id Identifier, 
 		}
 		invoice := Invoice{Name: name, Size: content.Size, SHA256: content.SHA256, CreatedAt: s.Now()}
 		invoice.ID, err = tx.ReserveInvoice(ctx, locked, invoice)
-		return WriteResult{LockedOrder: locked, Invoice: invoice, source: options.Source}, err
+		if err == nil && options.Key.Text != "" {
+			err = tx.HoldIdempotencyKey(ctx, locked, options.Key, invoice.ID)
+		}
+		return WriteResult{LockedOrder: locked, Invoice: invoice}, err
 	})
 	if err != nil && !isUploadRefusal(err) {
 		err = uploadError(err)
@@ -114,7 +117,7 @@ func (s *Service) reserve(ctx context.Context, merchantID int64, id Identifier, 
 // refuseFull returns why an order without a free slot refuses an upload. If some
 // slots are only reserved, an upload with If-Match is refused as if one of these
 // reservations were active already: the order would have changed.
-func (s *Service) refuseFull(ctx context.Context, tx Tx, locked LockedOrder, options WriteOptions) error {
+func (s *Service) refuseFull(ctx context.Context, tx Tx, locked LockedOrder, options Options[WriteResult]) error {
 	if options.IfMatch == nil {
 		return ErrTooManyFiles
 	}
@@ -144,9 +147,9 @@ func isUploadRefusal(err error) bool {
 // activate makes a reserved invoice visible. After an error, including
 // ErrPreconditionFailed, the reservation still exists. The result is also right
 // if the error hides a commit that succeeded.
-func (s *Service) activate(ctx context.Context, reserved WriteResult, options WriteOptions) (WriteResult, error) {
+func (s *Service) activate(ctx context.Context, caller Caller, reserved WriteResult, options Options[WriteResult]) (WriteResult, error) {
 	result := reserved
-	err := s.inTx(ctx, reserved.MerchantID, func(tx Tx) error {
+	err := s.store.InTx(ctx, func(tx Tx) error {
 		// If-Match is checked again: another upload may have changed the order
 		// since the reservation.
 		locked, err := options.lock(ctx, tx, reserved.MerchantID, ByLegacyID(reserved.LegacyID))
@@ -155,10 +158,10 @@ func (s *Service) activate(ctx context.Context, reserved WriteResult, options Wr
 		}
 		result.LockedOrder = locked
 		result.Revision = locked.NextRevision
-		if err := options.change(s.idempotency(reserved.MerchantID, options)).record(ctx, tx, result, nil); err != nil {
+		if err := record(ctx, tx, caller, options, outcome[WriteResult]{result: result}); err != nil {
 			return err
 		}
-		cause := Cause{Actor: ActorMerchant, Source: options.Source, At: reserved.Invoice.CreatedAt}
+		cause := Cause{By: caller, At: reserved.Invoice.CreatedAt}
 		return tx.ActivateInvoice(ctx, locked, reserved.Invoice.ID, cause)
 	})
 	return result, err
@@ -167,12 +170,12 @@ func (s *Service) activate(ctx context.Context, reserved WriteResult, options Wr
 // activated finds out whether an invoice is active after activate returned an
 // error: the commit may have succeeded. If it is not, activated expires the
 // reservation; if that fails the janitor does it later.
-func (s *Service) activated(ctx context.Context, reserved WriteResult) bool {
+func (s *Service) activated(ctx context.Context, caller Caller, reserved WriteResult) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), CommitTimeout)
 	defer cancel()
 	expired, err := s.expire(ctx, reserved.storedInvoice())
 	if err != nil {
-		s.logReservation(ctx, reserved, err)
+		s.logReservation(ctx, caller, reserved, err)
 		return false
 	}
 	return !expired
@@ -181,7 +184,7 @@ func (s *Service) activated(ctx context.Context, reserved WriteResult) bool {
 // cancelReservation frees what a failed upload has reserved: its slot and, if
 // certainly nothing was stored, its name. Otherwise the janitor removes the
 // file, as it does everything that fails here. The client need not wait for it.
-func (s *Service) cancelReservation(ctx context.Context, reserved WriteResult, nothingStored bool) {
+func (s *Service) cancelReservation(ctx context.Context, caller Caller, reserved WriteResult, nothingStored bool) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), CommitTimeout)
 	defer cancel()
 	var err error
@@ -197,15 +200,15 @@ func (s *Service) cancelReservation(ctx context.Context, reserved WriteResult, n
 		_, err = s.store.ExpireReservation(ctx, reserved.storedInvoice(), s.Now())
 	}
 	if err != nil {
-		s.logReservation(ctx, reserved, err)
+		s.logReservation(ctx, caller, reserved, err)
 	}
 }
 
 // logReservation reports a reservation that the janitor has to expire.
-func (s *Service) logReservation(ctx context.Context, reserved WriteResult, err error) {
+func (s *Service) logReservation(ctx context.Context, caller Caller, reserved WriteResult, err error) {
 	s.log.WarnContext(ctx, "reservation could not be ended; it expires later",
 		"order", reserved.Reference, "invoice", reserved.Invoice.ID,
-		"token", reserved.source.TokenID, "request", reserved.source.RequestID, "error", err)
+		"token", caller.TokenID, "request", caller.RequestID, "error", err)
 }
 
 // storedInvoice identifies the invoice of an upload.

@@ -33,7 +33,7 @@ func uploadWith(ctx context.Context, t testing.TB, s *order.Service, filename, t
 		t.Errorf("write to a staged: %v", err)
 	}
 	content := order.Content{Staged: staged, Size: int64(len(text)), SHA256: sha256.Sum256([]byte(text))}
-	done, err := s.Upload(ctx, merchant, order.ByLegacyID(1), filename, content, order.WriteOptions{})
+	done, err := s.Upload(ctx, order.CommandFor(merchant), order.ByLegacyID(1), filename, content, order.Options[order.WriteResult]{})
 	return done.LockedOrder, done.Invoice, err
 }
 
@@ -81,7 +81,7 @@ func TestUpload(t *testing.T) {
 	if diff := cmp.Diff([]order.Invoice{want}, db.order(t, 1).Invoices); diff != "" || db.slots(t, 1) != 1 {
 		t.Errorf("%d slots used, invoices (-want +got):\n%s", db.slots(t, 1), diff)
 	}
-	event := order.Event{Type: order.InvoiceUploaded, Actor: order.ActorMerchant, At: noonUTC, InvoiceID: 1}
+	event := order.Event{Type: order.InvoiceUploaded, By: order.Caller{Actor: order.ActorMerchant}, At: noonUTC, InvoiceID: 1}
 	if diff := cmp.Diff([]order.Event{event}, db.events(t, 1), ignoreSeq); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
@@ -118,8 +118,8 @@ func TestOrderOfUploadRefusals(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		_, err := s.Upload(t.Context(), test.merchant, order.ByReference("SF-1"), test.filename,
-			order.Content{Staged: files.stage(t), Size: test.size}, order.WriteOptions{})
+		_, err := s.Upload(t.Context(), order.CommandFor(test.merchant), order.ByReference("SF-1"), test.filename,
+			order.Content{Staged: files.stage(t), Size: test.size}, order.Options[order.WriteResult]{})
 		if !errors.Is(err, test.want) || errors.Is(err, order.ErrUploadFailed) {
 			t.Errorf("%s: error %v, want %v", test.name, err, test.want)
 		}
@@ -142,7 +142,7 @@ func TestNamesAreNeverReused(t *testing.T) {
 		testenv.NoError(t, err)
 		names = append(names, invoice.Name)
 		if i == 1 {
-			if _, err := s.DeleteInvoice(t.Context(), merchant, order.ByLegacyID(1), invoice.ID, order.WriteOptions{}); err != nil {
+			if _, err := s.DeleteInvoice(t.Context(), order.CommandFor(merchant), order.ByLegacyID(1), invoice.ID, order.Options[order.WriteResult]{}); err != nil {
 				t.Fatal(err)
 			}
 			if n, err := s.PurgeDeletedFiles(t.Context(), noonUTC.Add(time.Second)); n != 1 || err != nil {

@@ -11,14 +11,15 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // withKey returns options with an idempotency key. The response shows the result.
 // Failures of the service are not recorded.
-func withKey(key string) order.WriteOptions {
-	return order.WriteOptions{
-		IdempotencyKey: key, RequestDigest: sha256.Sum256([]byte(key)),
-		Response: func(done order.WriteResult, refusal error) ([]byte, error) {
+func withKey(key string) order.Options[order.WriteResult] {
+	return order.Options[order.WriteResult]{
+		Key: order.Key{Text: key, Digest: sha256.Sum256([]byte(key))},
+		Record: func(done order.WriteResult, refusal error) ([]byte, error) {
 			if errors.Is(refusal, order.ErrUnavailable) || errors.Is(refusal, errBroken) {
 				return nil, nil
 			}
@@ -28,9 +29,9 @@ func withKey(key string) order.WriteOptions {
 }
 
 // uploadWithKey uploads a file with options.
-func uploadWithKey(t *testing.T, s *order.Service, files *folder, options order.WriteOptions) (order.WriteResult, error) {
+func uploadWithKey(t *testing.T, s *order.Service, files *folder, options order.Options[order.WriteResult]) (order.WriteResult, error) {
 	t.Helper()
-	return s.Upload(t.Context(), merchant, order.ByLegacyID(1), "a.pdf", order.Content{Staged: files.stage(t), Size: 1}, options)
+	return s.Upload(t.Context(), order.CommandFor(merchant), order.ByLegacyID(1), "a.pdf", order.Content{Staged: files.stage(t), Size: 1}, options)
 }
 
 // wantReplay checks that an error is a replay of a response.
@@ -51,18 +52,18 @@ func TestReplay(t *testing.T) {
 	s, ctx, id := newService(db, files), t.Context(), order.ByLegacyID(1)
 	steps := []struct {
 		name, response string
-		do             func(order.WriteOptions) (order.WriteResult, error)
+		do             func(order.Options[order.WriteResult]) (order.WriteResult, error)
 	}{
-		{"accept", `revision 1, file "", 0 left, <nil>`, func(a order.WriteOptions) (order.WriteResult, error) {
-			return s.Accept(ctx, merchant, id, a)
+		{"accept", `revision 1, file "", 0 left, <nil>`, func(a order.Options[order.WriteResult]) (order.WriteResult, error) {
+			return s.Accept(ctx, order.CommandFor(merchant), id, a)
 		}},
-		{"upload", `revision 2, file "a.pdf", 0 left, <nil>`, func(a order.WriteOptions) (order.WriteResult, error) {
+		{"upload", `revision 2, file "a.pdf", 0 left, <nil>`, func(a order.Options[order.WriteResult]) (order.WriteResult, error) {
 			done, err := uploadWithKey(t, s, files, a)
 			uploaded = max(uploaded, done.Invoice.ID)
 			return done, err
 		}},
-		{"delete", `revision 3, file "", 0 left, <nil>`, func(a order.WriteOptions) (order.WriteResult, error) {
-			return s.DeleteInvoice(ctx, merchant, id, uploaded, a)
+		{"delete", `revision 3, file "", 0 left, <nil>`, func(a order.Options[order.WriteResult]) (order.WriteResult, error) {
+			return s.DeleteInvoice(ctx, order.CommandFor(merchant), id, uploaded, a)
 		}},
 	}
 	for i, step := range steps {
@@ -78,11 +79,11 @@ func TestReplay(t *testing.T) {
 	if events := db.events(t, 1); len(events) != 3 {
 		t.Errorf("events %+v", events)
 	}
-	_, err := s.Reject(ctx, merchant, id, "", withKey("late"))
+	_, err := s.Reject(ctx, order.CommandFor(merchant), id, "", withKey("late"))
 	if !errors.Is(err, order.ErrCannotReject) {
 		t.Errorf("error %v", err)
 	}
-	_, err = s.Reject(ctx, merchant, id, "", withKey("late"))
+	_, err = s.Reject(ctx, order.CommandFor(merchant), id, "", withKey("late"))
 	wantReplay(t, err, `revision 0, file "", 0 left, the order cannot be rejected in its current state`)
 }
 
@@ -104,7 +105,7 @@ func TestRefusedUploadIsRecorded(t *testing.T) {
 		db, files := newDatabase(t, sample(order.Registered)), newFolder(t)
 		s := newService(db, files)
 		for i := range 2 {
-			_, err := s.Upload(t.Context(), merchant, test.id, test.filename,
+			_, err := s.Upload(t.Context(), order.CommandFor(merchant), test.id, test.filename,
 				order.Content{Staged: files.stage(t), Size: test.size}, withKey("k"))
 			if i == 0 || errors.Is(test.want, order.ErrNotFound) {
 				if !errors.Is(err, test.want) {
@@ -173,11 +174,11 @@ func TestReplayAfterLostCommitResponse(t *testing.T) {
 	db, files := newDatabase(t, sample(order.Registered)), newFolder(t)
 	s, id := newService(db, files), order.ByLegacyID(1)
 	db.afterCommit = func() error { return errBroken }
-	if _, err := s.Accept(t.Context(), merchant, id, withKey("accept")); !errors.Is(err, errBroken) {
+	if _, err := s.Accept(t.Context(), order.CommandFor(merchant), id, withKey("accept")); !errors.Is(err, errBroken) {
 		t.Fatalf("error %v", err)
 	}
 	db.afterCommit = nil
-	_, err := s.Accept(t.Context(), merchant, id, withKey("accept"))
+	_, err := s.Accept(t.Context(), order.CommandFor(merchant), id, withKey("accept"))
 	wantReplay(t, err, `revision 1, file "", 0 left, <nil>`)
 
 	commits := 0
@@ -199,14 +200,14 @@ func TestReplayAfterLostCommitResponse(t *testing.T) {
 // with the request. A missing order is not found.
 func TestIfMatch(t *testing.T) {
 	t.Parallel()
-	ctx, never := t.Context(), order.WriteOptions{IfMatch: func(order.LockedOrder) bool { return false }}
+	ctx, never := t.Context(), order.Options[order.WriteResult]{IfMatch: func(order.LockedOrder) bool { return false }}
 	db, files := newDatabase(t, sample(order.Completed)), newFolder(t)
 	s := newService(db, files)
 	for id, want := range map[order.Identifier]error{order.ByLegacyID(1): order.ErrPreconditionFailed, order.ByLegacyID(9): order.ErrNotFound} {
-		_, acceptErr := s.Accept(ctx, merchant, id, never)
-		_, rejectErr := s.Reject(ctx, merchant, id, "whim", never)
-		_, uploadErr := s.Upload(ctx, merchant, id, "a.exe", order.Content{Staged: files.stage(t), Size: 1 << 40}, never)
-		_, deleteErr := s.DeleteInvoice(ctx, merchant, id, 1, never)
+		_, acceptErr := s.Accept(ctx, order.CommandFor(merchant), id, never)
+		_, rejectErr := s.Reject(ctx, order.CommandFor(merchant), id, "whim", never)
+		_, uploadErr := s.Upload(ctx, order.CommandFor(merchant), id, "a.exe", order.Content{Staged: files.stage(t), Size: 1 << 40}, never)
+		_, deleteErr := s.DeleteInvoice(ctx, order.CommandFor(merchant), id, 1, never)
 		wantDelete := want
 		if errors.Is(want, order.ErrNotFound) {
 			wantDelete = order.ErrInvoiceNotFound
@@ -237,16 +238,16 @@ func TestIfMatchWithReservedSlots(t *testing.T) {
 			if i == order.MaxInvoices-unfinished {
 				files.fail, db.fail = failing("Commit"), failing("ReleaseInvoice")
 			}
-			if _, err := uploadWithKey(t, s, files, order.WriteOptions{}); (err != nil) != (i == order.MaxInvoices-unfinished) {
+			if _, err := uploadWithKey(t, s, files, order.Options[order.WriteResult]{}); (err != nil) != (i == order.MaxInvoices-unfinished) {
 				t.Fatal(err)
 			}
 		}
 		files.fail, db.fail = nil, nil
-		match := order.WriteOptions{IfMatch: func(order.LockedOrder) bool { return true }}
+		match := order.Options[order.WriteResult]{IfMatch: func(order.LockedOrder) bool { return true }}
 		if _, err := uploadWithKey(t, s, files, match); !errors.Is(err, want) {
 			t.Errorf("%d reserved: error %v, want %v", unfinished, err, want)
 		}
-		if _, err := uploadWithKey(t, s, files, order.WriteOptions{}); !errors.Is(err, order.ErrTooManyFiles) {
+		if _, err := uploadWithKey(t, s, files, order.Options[order.WriteResult]{}); !errors.Is(err, order.ErrTooManyFiles) {
 			t.Errorf("%d reserved, without If-Match: error %v", unfinished, err)
 		}
 	}
@@ -262,7 +263,7 @@ func TestIfMatchDuringUpload(t *testing.T) {
 	known := db.order(t, 1).Revision
 	options.IfMatch = func(head order.LockedOrder) bool { return head.Revision == known }
 	files.committing = func(context.Context) {
-		if _, err := s.Accept(t.Context(), merchant, order.ByLegacyID(1), order.WriteOptions{}); err != nil {
+		if _, err := s.Accept(t.Context(), order.CommandFor(merchant), order.ByLegacyID(1), order.Options[order.WriteResult]{}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -285,8 +286,8 @@ func TestTooManyIdempotencyKeys(t *testing.T) {
 	ctx, db := t.Context(), newDatabase(t, sample(order.Registered))
 	now := noon
 	s := order.NewService(db, nil, func() time.Time { return now }, slog.New(slog.DiscardHandler))
-	reject := func(options order.WriteOptions) error {
-		_, err := s.Reject(ctx, merchant, order.ByLegacyID(1), "whim", options)
+	reject := func(options order.Options[order.WriteResult]) error {
+		_, err := s.Reject(ctx, order.CommandFor(merchant), order.ByLegacyID(1), "whim", options)
 		return err
 	}
 	db.records = order.MaxIdempotencyRecords - 2
@@ -295,11 +296,15 @@ func TestTooManyIdempotencyKeys(t *testing.T) {
 			t.Errorf("key %d: error %v, want %v", i, err, want)
 		}
 	}
-	if n, err := db.DB.CountIdempotencyRecords(ctx, merchant, 100); n != 2 || err != nil {
-		t.Errorf("%d records, error %v", n, err)
-	}
+	err := db.DB.InTx(ctx, func(tx order.Tx) error {
+		if n, err := tx.CountIdempotencyRecords(ctx, merchant, false, 100); n != 2 || err != nil {
+			t.Errorf("%d records, error %v", n, err)
+		}
+		return nil
+	})
+	testenv.NoError(t, err)
 	wantReplay(t, reject(withKey("1")), `revision 0, file "", 0 left, `+order.ErrInvalidReason.Error())
-	if err := reject(order.WriteOptions{}); !errors.Is(err, order.ErrInvalidReason) {
+	if err := reject(order.Options[order.WriteResult]{}); !errors.Is(err, order.ErrInvalidReason) {
 		t.Errorf("without a key: error %v", err)
 	}
 	db.records = 0
@@ -320,17 +325,17 @@ func TestTooManyBulkKeys(t *testing.T) {
 	t.Parallel()
 	ctx, db := t.Context(), newDatabase(t, sample(order.Registered))
 	s := newService(db, nil)
-	change := func(code, key string) order.BulkChange {
-		return order.BulkChange{
+	change := func(code, key string) order.BatchChange {
+		return order.BatchChange{
 			MerchantID: merchant, Reference: "SF-1",
-			Update:      order.Update{Correction: order.Correction{Carrier: order.CarrierCorrection{TrackingCodes: order.To(code)}}},
-			Idempotency: s.Idempotency(order.BulkKeys, key, sha256.Sum256([]byte(code))),
+			Update: order.Update{Correction: order.Correction{Carrier: order.CarrierCorrection{TrackingCodes: order.To(code)}}},
+			Key:    order.Key{Text: key, Line: 1, Digest: sha256.Sum256([]byte(code))},
 		}
 	}
-	send := func(batch ...order.BulkChange) ([]order.BulkResult, error) {
-		return s.ChangeOrders(ctx, batch, order.BulkOptions{Response: func(order.BulkChange, order.BulkResult) ([]byte, error) {
+	send := func(batch ...order.BatchChange) ([]order.BatchResult, error) {
+		return s.ChangeOrders(ctx, order.Command(), batch, func(order.BatchChange, order.BatchResult) ([]byte, error) {
 			return []byte("made"), nil
-		}})
+		})
 	}
 	db.records = order.MaxIdempotencyRecords - 1
 	if results, err := send(change("A", "1")); err != nil || !results[0].Changed {
@@ -343,10 +348,11 @@ func TestTooManyBulkKeys(t *testing.T) {
 		t.Errorf("events %+v", events)
 	}
 	results, err := send(change("A", "1"), change("D", ""), change("B", "1"))
-	if err != nil || string(results[0].Recorded) != "made" || !results[1].Changed || !errors.Is(results[2].Err, order.ErrIdempotencyKeyReused) {
-		t.Errorf("recorded, without a key, reused: %+v, %v", results, err)
+	if err != nil || !results[1].Changed || !errors.Is(results[2].Err, order.ErrIdempotencyKeyReused) {
+		t.Fatalf("recorded, without a key, reused: %+v, %v", results, err)
 	}
-	if a := withKey("1"); errors.Is(s.Refuse(ctx, order.OperatorKeys, a, order.ErrTooManyIdempotencyKeys), order.ErrIdempotencyKeyReused) {
+	wantReplay(t, results[0].Err, "made")
+	if key := withKey("1").Key; errors.Is(s.Refuse(ctx, order.Command(), key, order.ErrTooManyIdempotencyKeys), order.ErrIdempotencyKeyReused) {
 		t.Error("the keys of bulk changes are those of other requests of operators")
 	}
 }

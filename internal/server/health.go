@@ -84,7 +84,7 @@ func (h *Health) routes(m *metrics.Metrics, detailed bool) web.RouteGroup {
 	group := web.RouteGroup{
 		Errors: web.EncodeMessage,
 		Routes: []web.Route{
-			web.PublicRoute(http.MethodGet, healthPath, func(w http.ResponseWriter, _ *http.Request) error {
+			web.PublicRoute(http.MethodGet, healthPath, func(w http.ResponseWriter, _ *web.Request) error {
 				return web.WriteJSON(w, http.StatusOK, health{Status: "ok"})
 			}),
 			web.PublicRoute(http.MethodGet, readyPath, h.readyHandler(detailed)).WithErrors(encodeNotReady),
@@ -92,8 +92,8 @@ func (h *Health) routes(m *metrics.Metrics, detailed bool) web.RouteGroup {
 	}
 	if m != nil {
 		handler := m.Handler()
-		group.Routes = append(group.Routes, web.PublicRoute(http.MethodGet, metricsPath, func(w http.ResponseWriter, r *http.Request) error {
-			handler.ServeHTTP(w, r)
+		group.Routes = append(group.Routes, web.PublicRoute(http.MethodGet, metricsPath, func(w http.ResponseWriter, r *web.Request) error {
+			handler.ServeHTTP(w, r.Request)
 			return nil
 		}))
 	}
@@ -151,7 +151,7 @@ func encodeNotReady(r *http.Request, err error) (int, any) {
 
 // readyHandler returns the handler of /readyz.
 func (h *Health) readyHandler(detailed bool) web.Handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
+	return func(w http.ResponseWriter, r *web.Request) error {
 		ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
 		defer cancel()
 		database, storage := h.Check(ctx)
@@ -175,7 +175,7 @@ func (h *Health) readyHandler(detailed bool) web.Handler {
 		}
 		body := health{Status: "ready", Checks: details}
 		if storage != nil {
-			web.LogError(r, storage)
+			r.LogError(storage)
 			body.Storage = storageUnavailable
 		}
 		return web.WriteJSON(w, http.StatusOK, body)

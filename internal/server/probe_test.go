@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"merchantorders/internal/web"
 )
 
 // TestProbeIsBounded checks that a probe of a check that hangs and ignores its
@@ -128,7 +130,7 @@ func TestCheckIsShared(t *testing.T) {
 		})
 		handle := h.readyHandler(false)
 		for range 100 {
-			if err := handle(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, readyPath, nil)); err != nil {
+			if err := handle(httptest.NewRecorder(), &web.Request{Request: httptest.NewRequest(http.MethodGet, readyPath, nil)}); err != nil {
 				t.Error(err)
 			}
 			if database, storage := h.Check(t.Context()); database != nil || storage != nil {

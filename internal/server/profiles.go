@@ -12,8 +12,8 @@ import (
 // is not among them.
 func ProfileRoutes() web.RouteGroup {
 	profile := func(path string, handler http.HandlerFunc) web.Route {
-		return web.PublicRoute(http.MethodGet, path, func(w http.ResponseWriter, r *http.Request) error {
-			handler(w, r)
+		return web.PublicRoute(http.MethodGet, path, func(w http.ResponseWriter, r *web.Request) error {
+			handler(w, r.Request)
 			return nil
 		})
 	}

@@ -254,7 +254,7 @@ func TestStopEndsStreams(t *testing.T) {
 	t.Parallel()
 	started, cause := make(chan struct{}), make(chan error, 1)
 	s := startServer(t, func(w http.ResponseWriter, r *http.Request) {
-		stream, end := web.OpenBody(w, r)
+		stream, end := web.OpenBody(w, &web.Request{Request: r})
 		defer end()
 		close(started)
 		<-stream.Context().Done()

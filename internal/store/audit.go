@@ -82,6 +82,6 @@ func (c *auditChain) add(values []any, e order.AuditEntry) []any {
 	c.last++
 	e.MerchantID, e.Seq = c.merchantID, c.last
 	c.hash = e.Sum(c.hash)
-	return append(values, e.MerchantID, e.Seq, e.At.Unix(), string(e.Action), int64(e.Actor), e.Source.TokenID, e.Source.RequestID,
-		e.Source.Address, e.LegacyID, e.Reference, e.SubjectID, e.Detail, append([]byte(nil), c.hash[:]...))
+	return append(values, e.MerchantID, e.Seq, e.At.Unix(), string(e.Action), int64(e.By.Actor), e.By.TokenID, e.By.RequestID,
+		e.By.Address, e.LegacyID, e.Reference, e.SubjectID, e.Detail, append([]byte(nil), c.hash[:]...))
 }

@@ -40,8 +40,8 @@ const (
 func ScanAudit(rows sqldb.Rows, e *order.AuditEntry) error {
 	var at int64
 	var hash sql.RawBytes
-	err := rows.Scan(&e.MerchantID, &e.Seq, &at, (*string)(&e.Action), sqldb.Int(&e.Actor), &e.Source.TokenID, &e.Source.RequestID,
-		&e.Source.Address, &e.LegacyID, &e.Reference, &e.SubjectID, &e.Detail, &hash)
+	err := rows.Scan(&e.MerchantID, &e.Seq, &at, (*string)(&e.Action), sqldb.Int(&e.By.Actor), &e.By.TokenID, &e.By.RequestID,
+		&e.By.Address, &e.LegacyID, &e.Reference, &e.SubjectID, &e.Detail, &hash)
 	e.At = time.Unix(at, 0).UTC()
 	copy(e.Hash[:], hash)
 	return err

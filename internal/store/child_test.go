@@ -116,7 +116,7 @@ func commitForever(ctx context.Context, db *DB) error {
 				for j := range batch {
 					batch[j] = testOrder(childMerchant, fmt.Sprintf("P%d-%d-%d-%d", os.Getpid(), worker, i, j))
 				}
-				results, err := db.ImportOrders(ctx, batch, order.Cause{Actor: order.ActorOperator, At: testTime})
+				results, err := db.ImportOrders(ctx, batch, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime})
 				if err != nil {
 					failed <- err
 					return

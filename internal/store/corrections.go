@@ -36,7 +36,7 @@ func (t *tx) Correct(ctx context.Context, locked order.LockedOrder, correction o
 		return nil, err
 	}
 	return fields, t.appendEvent(ctx, locked, order.Event{
-		Type: order.OrderUpdated, Actor: cause.Actor, Source: cause.Source, At: cause.At,
+		Type: order.OrderUpdated, By: cause.By, At: cause.At,
 	}, fields...)
 }
 

@@ -92,7 +92,7 @@ func requestsOf(t *testing.T, db *DB, recorded *recorder, merchant int64) []stat
 	t.Helper()
 	ctx := t.Context()
 	db.indexes = pageindex.NewCache(pageindex.Sizes{BucketOrders: 1, MaxBuckets: 100, MinKeys: 10, MaxKeys: 10, MaxDeltas: 10}, pageindex.DefaultMaxWeight)
-	results, err := db.ImportOrders(ctx, testBatch(merchant, fmt.Sprintf("M%d", merchant), 8), order.Cause{Actor: order.ActorOperator, At: testTime})
+	results, err := db.ImportOrders(ctx, testBatch(merchant, fmt.Sprintf("M%d", merchant), 8), order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime})
 	testenv.NoError(t, err)
 	number := results[0].LegacyID
 	testenv.NoError(t, transitionTest(ctx, db, merchant, number, order.Canceled))
@@ -145,9 +145,9 @@ func requestsOf(t *testing.T, db *DB, recorded *recorder, merchant int64) []stat
 func fileTest(t *testing.T, db *DB, merchant, number int64) {
 	t.Helper()
 	ctx := t.Context()
-	request := sha256.Sum256([]byte("upload"))
+	key := order.Key{Text: "k", Digest: sha256.Sum256([]byte("upload"))}
 	err := db.InTx(ctx, func(tx order.Tx) error {
-		if err := tx.ReserveIdempotencyKey(ctx, merchant, "k", request, testTime); err != nil {
+		if err := tx.ReserveIdempotencyKey(ctx, merchant, key, testTime); err != nil {
 			return err
 		}
 		locked, err := tx.LockOrder(ctx, merchant, order.ByLegacyID(number))
@@ -168,22 +168,22 @@ func fileTest(t *testing.T, db *DB, merchant, number int64) {
 			if name == "b.pdf" {
 				return tx.ReleaseInvoice(ctx, locked, id)
 			}
-			if err := errors.Join(tx.HoldIdempotencyKey(ctx, locked, "k", id),
-				tx.ActivateInvoice(ctx, locked, id, order.Cause{Actor: order.ActorMerchant, At: testTime}),
-				tx.SaveResponse(ctx, merchant, "k", request, []byte("answer"))); err != nil {
+			if err := errors.Join(tx.HoldIdempotencyKey(ctx, locked, key, id),
+				tx.ActivateInvoice(ctx, locked, id, order.Cause{By: order.Caller{Actor: order.ActorMerchant}, At: testTime}),
+				tx.SaveResponse(ctx, merchant, key, []byte("answer"))); err != nil {
 				return err
 			}
 			if _, err := tx.Invoices(ctx, locked); err != nil {
 				return err
 			}
-			if err := tx.DeleteInvoice(ctx, locked, id, order.Cause{Actor: order.ActorMerchant, At: testTime}); err != nil {
+			if err := tx.DeleteInvoice(ctx, locked, id, order.Cause{By: order.Caller{Actor: order.ActorMerchant}, At: testTime}); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	testenv.NoError(t, err)
-	err = db.InTx(ctx, func(tx order.Tx) error { return tx.ReserveIdempotencyKey(ctx, merchant, "k", request, testTime) })
+	err = db.InTx(ctx, func(tx order.Tx) error { return tx.ReserveIdempotencyKey(ctx, merchant, key, testTime) })
 	var repeated *order.ReplayError
 	if !errors.As(err, &repeated) {
 		t.Fatalf("error %v, want a replay", err)

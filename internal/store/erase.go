@@ -52,12 +52,12 @@ func (t *tx) EraseOrder(ctx context.Context, o order.LockedOrder, cause order.Ca
 	if err != nil {
 		return false, err
 	}
-	event := order.Event{Type: order.OrderUpdated, Actor: cause.Actor, Source: cause.Source, At: cause.At}
+	event := order.Event{Type: order.OrderUpdated, By: cause.By, At: cause.At}
 	if err := t.appendEvent(ctx, o, event, order.ErasedFields...); err != nil {
 		return false, err
 	}
 	return true, t.appendAudit(ctx, o.MerchantID, order.AuditEntry{
-		At: cause.At, Action: order.AuditErased, Actor: cause.Actor, Source: cause.Source, LegacyID: o.LegacyID, Reference: o.Reference,
+		At: cause.At, Action: order.AuditErased, By: cause.By, LegacyID: o.LegacyID, Reference: o.Reference,
 	})
 }
 
@@ -67,7 +67,7 @@ func (t *tx) eraseTraces(ctx context.Context, o order.LockedOrder) error {
 		AND event_seq IN (SELECT seq FROM events WHERE merchant_id = $1 AND legacy_id = $2)`, o.MerchantID, o.LegacyID); err != nil {
 		return err
 	}
-	for _, owner := range []int64{o.MerchantID, order.OperatorKeys, order.BulkKeys} {
+	for _, owner := range []int64{o.MerchantID, 0} { // 0: the operators
 		// Reservations stay.
 		if _, err := t.Exec(ctx, `DELETE FROM idempotency_keys WHERE merchant_id = $1 AND legacy_id = $2 AND response IS NOT NULL`,
 			owner, o.LegacyID); err != nil {

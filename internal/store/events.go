@@ -194,9 +194,9 @@ func (db *DB) readEvents(ctx context.Context, text string, args []any, more ...a
 		}
 		e := order.EventRecord{Nonce: nonce.Int64, LegacyID: legacyID.Int64, Reference: reference.String, FileName: name.String}
 		e.Event = order.Event{
-			Seq: seq.Int64, Type: order.EventType(kind.Int64), Actor: order.Actor(actor.Int64), At: time.Unix(at.Int64, 0).UTC(),
+			Seq: seq.Int64, Type: order.EventType(kind.Int64), By: order.Caller{Actor: order.Actor(actor.Int64), TokenID: token.Int64, RequestID: request.String}, At: time.Unix(at.Int64, 0).UTC(),
 			From: order.State(from.Int64), To: order.State(to.Int64), Reason: order.Reason(reason.String), InvoiceID: invoice.Int64,
-			Source: order.Source{TokenID: token.Int64, RequestID: request.String}, WebhookID: hook.Int64,
+			WebhookID: hook.Int64,
 		}
 		events = append(events, e)
 		return nil
@@ -261,6 +261,7 @@ func (t *tx) takeEvents(ctx context.Context, merchantID int64, n int, moved stat
 	if err := t.QueryRow(ctx, takeNumbers, append(args, n, version.Nonce, merchantID), &version.Event, &last, &hash); err != nil {
 		return version, auditChain{}, err
 	}
+	*t.changed = append(*t.changed, merchantID)
 	chain, err := t.chainBefore(ctx, merchantID, last, n, hash)
 	return version, chain, err
 }
@@ -282,8 +283,8 @@ var insertEvents = sqldb.NewBulkInsert("events", `merchant_id, seq, nonce, type,
 func eventValues(values []any, nonce int64, o order.LockedOrder, e order.Event) []any {
 	reason := sql.NullString{String: string(e.Reason), Valid: e.Reason != ""}
 	invoice := sql.NullInt64{Int64: e.InvoiceID, Valid: e.InvoiceID != 0}
-	token := sql.NullInt64{Int64: e.Source.TokenID, Valid: e.Source.TokenID != 0}
-	request := sql.NullString{String: e.Source.RequestID, Valid: e.Source.RequestID != ""}
-	return append(values, o.MerchantID, e.Seq, nonce, int64(e.Type), int64(e.Actor), e.At.Unix(), o.LegacyID, int64(order.DayOf(o.CreatedAt)),
+	token := sql.NullInt64{Int64: e.By.TokenID, Valid: e.By.TokenID != 0}
+	request := sql.NullString{String: e.By.RequestID, Valid: e.By.RequestID != ""}
+	return append(values, o.MerchantID, e.Seq, nonce, int64(e.Type), int64(e.By.Actor), e.At.Unix(), o.LegacyID, int64(order.DayOf(o.CreatedAt)),
 		int64(e.From), int64(e.To), reason, invoice, token, request)
 }

@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -14,23 +13,23 @@ import (
 )
 
 const selectIdempotencyRecord = `SELECT request_digest, created_at, legacy_id, invoice_id, response FROM idempotency_keys
-	WHERE merchant_id = $1 AND key = $2`
+	WHERE merchant_id = $1 AND key = $2 AND line = $3`
 
 const selectReservation = `SELECT COUNT(*) FROM invoices
 	WHERE merchant_id = $1 AND legacy_id = $2 AND id = $3 AND status = ` + InvoiceReserved
 
 // ReserveIdempotencyKey implements order.Tx.
-func (t *tx) ReserveIdempotencyKey(ctx context.Context, merchantID int64, key string, request [sha256.Size]byte, at time.Time) error {
+func (t *tx) ReserveIdempotencyKey(ctx context.Context, merchantID int64, key order.Key, at time.Time) error {
 	// Waits for another transaction that has inserted the same key.
-	n, err := t.Exec(ctx, `INSERT INTO idempotency_keys (merchant_id, key, request_digest, created_at)
-		VALUES ($1, $2, $3, $4) ON CONFLICT (merchant_id, key) DO NOTHING`, merchantID, key, request[:], at.Unix())
+	n, err := t.Exec(ctx, `INSERT INTO idempotency_keys (merchant_id, key, line, request_digest, created_at)
+		VALUES ($1, $2, $3, $4, $5) ON CONFLICT (merchant_id, key, line) DO NOTHING`, merchantID, key.Text, key.Line, key.Digest[:], at.Unix())
 	if err != nil || n > 0 {
 		return err
 	}
 	var recorded, response []byte
 	var createdAt int64
 	var legacyID, invoiceID sql.NullInt64
-	err = t.QueryRow(ctx, selectIdempotencyRecord+t.db.dialect.RowLock, []any{merchantID, key},
+	err = t.QueryRow(ctx, selectIdempotencyRecord+t.db.dialect.RowLock, []any{merchantID, key.Text, key.Line},
 		&recorded, &createdAt, &legacyID, &invoiceID, &response)
 	if errors.Is(err, sql.ErrNoRows) {
 		// Deleted between the two statements because it was too old.
@@ -52,8 +51,8 @@ func (t *tx) ReserveIdempotencyKey(ctx context.Context, merchantID int64, key st
 	case expired:
 		return t.update(ctx, errNoRow, `UPDATE idempotency_keys
 			SET request_digest = $1, created_at = $2, legacy_id = NULL, invoice_id = NULL, response = NULL
-			WHERE merchant_id = $3 AND key = $4`, request[:], at.Unix(), merchantID, key)
-	case !bytes.Equal(recorded, request[:]):
+			WHERE merchant_id = $3 AND key = $4 AND line = $5`, key.Digest[:], at.Unix(), merchantID, key.Text, key.Line)
+	case !bytes.Equal(recorded, key.Digest[:]):
 		return order.ErrIdempotencyKeyReused
 	case response == nil:
 		return order.ErrIdempotencyKeyInUse
@@ -62,52 +61,50 @@ func (t *tx) ReserveIdempotencyKey(ctx context.Context, merchantID int64, key st
 }
 
 // HoldIdempotencyKey implements order.Tx.
-func (t *tx) HoldIdempotencyKey(ctx context.Context, o order.LockedOrder, key string, invoiceID int64) error {
+func (t *tx) HoldIdempotencyKey(ctx context.Context, o order.LockedOrder, key order.Key, invoiceID int64) error {
 	return t.update(ctx, errNoRow, `UPDATE idempotency_keys SET legacy_id = $1, invoice_id = $2
-		WHERE merchant_id = $3 AND key = $4`, o.LegacyID, invoiceID, o.MerchantID, key)
+		WHERE merchant_id = $3 AND key = $4 AND line = $5`, o.LegacyID, invoiceID, o.MerchantID, key.Text, key.Line)
 }
 
 // SaveResponse implements order.Tx.
-func (t *tx) SaveResponse(ctx context.Context, merchantID int64, key string, request [sha256.Size]byte, response []byte) error {
+func (t *tx) SaveResponse(ctx context.Context, merchantID int64, key order.Key, response []byte) error {
 	// The order of the change, so that the record goes when the order is erased.
 	legacyID := sql.NullInt64{Int64: t.lockedOrder, Valid: t.lockedOrder != 0}
 	return t.update(ctx, errNoRow, `UPDATE idempotency_keys SET response = $1, legacy_id = COALESCE($2, legacy_id)
-		WHERE merchant_id = $3 AND key = $4 AND request_digest = $5 AND response IS NULL`, response, legacyID, merchantID, key, request[:])
+		WHERE merchant_id = $3 AND key = $4 AND line = $5 AND request_digest = $6 AND response IS NULL`,
+		response, legacyID, merchantID, key.Text, key.Line, key.Digest[:])
 }
 
-const countIdempotencyRecords = `SELECT count(*) FROM (SELECT 1 FROM idempotency_keys WHERE merchant_id = $1 LIMIT $2+0) AS records`
+const countIdempotencyRecords = `SELECT count(*) FROM (SELECT 1 FROM idempotency_keys WHERE merchant_id = $1 AND (line > 0) = ($2 > 0) LIMIT $3+0) AS records`
 
-// CountIdempotencyRecords implements order.Store.
-func (db *DB) CountIdempotencyRecords(ctx context.Context, merchantID int64, limit int) (int, error) {
-	defer db.timed("count_keys")()
+// CountIdempotencyRecords implements order.KeyTx.
+func (t *tx) CountIdempotencyRecords(ctx context.Context, merchantID int64, lines bool, limit int) (int, error) {
 	var count int64
-	if err := db.sql.QueryRow(ctx, countIdempotencyRecords, []any{merchantID, limit}, &count); err != nil {
-		return 0, db.wrap(fmt.Errorf("count idempotency records: %w", err))
-	}
-	return int(count), nil
+	err := t.QueryRow(ctx, countIdempotencyRecords, []any{merchantID, flag(lines), limit}, &count)
+	return int(count), err
 }
 
 // selectOldIdempotencyKeys finds the records to delete, the oldest first. It
 // names no merchant: its rows are not shown to anyone.
-const selectOldIdempotencyKeys = `SELECT merchant_id, key FROM idempotency_keys WHERE created_at <= $1 ORDER BY created_at LIMIT $2+0`
+const selectOldIdempotencyKeys = `SELECT merchant_id, key, line FROM idempotency_keys WHERE created_at <= $1 ORDER BY created_at LIMIT $2+0`
 
 // DeleteIdempotencyRecords implements order.Store. It uses one transaction for
 // each merchant, because merchants may be on different nodes of a cluster.
 func (db *DB) DeleteIdempotencyRecords(ctx context.Context, before time.Time, limit int) (int, error) {
 	type record struct {
 		merchantID int64
-		key        string
+		key        order.Key
 	}
 	stop := db.timed("forget")
 	records, err := sqldb.All(ctx, db.sql, selectOldIdempotencyKeys, []any{before.Unix(), limit}, func(rows sqldb.Rows) (r record, err error) {
-		err = rows.Scan(&r.merchantID, &r.key)
+		err = rows.Scan(&r.merchantID, &r.key.Text, &r.key.Line)
 		return r, err
 	})
 	stop()
 	if err != nil {
 		return 0, db.readError("find old idempotency records", err, nil)
 	}
-	byMerchant := make(map[int64][]string)
+	byMerchant := make(map[int64][]order.Key)
 	for _, r := range records {
 		byMerchant[r.merchantID] = append(byMerchant[r.merchantID], r.key)
 	}
@@ -116,8 +113,8 @@ func (db *DB) DeleteIdempotencyRecords(ctx context.Context, before time.Time, li
 		err := db.inTx(ctx, "forget", func(t *tx) error {
 			for _, key := range keys {
 				// Unless it has been used again since it was found.
-				if _, err := t.Exec(ctx, `DELETE FROM idempotency_keys WHERE merchant_id = $1 AND key = $2 AND created_at <= $3`,
-					id, key, before.Unix()); err != nil {
+				if _, err := t.Exec(ctx, `DELETE FROM idempotency_keys WHERE merchant_id = $1 AND key = $2 AND line = $3 AND created_at <= $4`,
+					id, key.Text, key.Line, before.Unix()); err != nil {
 					return err
 				}
 			}

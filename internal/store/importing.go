@@ -270,7 +270,7 @@ func (in *importTx) appendEvents(ctx context.Context, merchantID int64, items []
 			MerchantID: merchantID, LegacyID: item.legacyID, Reference: item.Order.Reference, CreatedAt: item.Order.CreatedAt,
 		}
 		event := order.Event{
-			Seq: version.Event - int64(len(items)-1-i), Type: order.OrderCreated, Actor: cause.Actor, Source: cause.Source,
+			Seq: version.Event - int64(len(items)-1-i), Type: order.OrderCreated, By: cause.By,
 			At: cause.At, To: item.Order.State,
 		}
 		values = eventValues(values, version.Nonce, o, event)

@@ -21,7 +21,7 @@ const (
 func importOrders(ctx context.Context, db *DB, prefix string) error {
 	for i := 0; i < importedOrders; i += importedBatch {
 		batch := testBatch(childMerchant, fmt.Sprintf("%s-%d", prefix, i), importedBatch)
-		if _, err := db.ImportOrders(ctx, batch, order.Cause{Actor: order.ActorOperator, At: testTime}); err != nil {
+		if _, err := db.ImportOrders(ctx, batch, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime}); err != nil {
 			return err
 		}
 	}
@@ -40,7 +40,7 @@ func BenchmarkImportBesideAccepts(b *testing.B) {
 	for _, id := range []int64{1, childMerchant} {
 		testenv.NoError(b, addTestMerchant(b.Context(), db, id))
 	}
-	results, err := db.ImportOrders(b.Context(), testBatch(1, "R", importedBatch), order.Cause{Actor: order.ActorOperator, At: testTime})
+	results, err := db.ImportOrders(b.Context(), testBatch(1, "R", importedBatch), order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime})
 	testenv.NoError(b, err)
 	accepts := 0
 	accept := func(times []time.Duration) []time.Duration {

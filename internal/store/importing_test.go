@@ -28,7 +28,7 @@ func TestImportInSlices(t *testing.T) {
 	testenv.NoError(t, addTestMerchant(t.Context(), db, 1))
 	for orders, want := range map[int]int{1: 1, 384: 1, 385: 2, 1000: 3} {
 		transactions = 0
-		results, err := db.ImportOrders(t.Context(), testBatch(1, time.Duration(orders).String(), orders), order.Cause{Actor: order.ActorOperator, At: testTime})
+		results, err := db.ImportOrders(t.Context(), testBatch(1, time.Duration(orders).String(), orders), order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime})
 		if err != nil || len(results) != orders || results[orders-1].Status != order.Created {
 			t.Fatalf("%d orders: %d results, error %v", orders, len(results), err)
 		}

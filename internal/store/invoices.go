@@ -159,7 +159,7 @@ func (t *tx) recordInvoice(ctx context.Context, o order.LockedOrder, slots int, 
 	if err != nil {
 		return err
 	}
-	return t.appendEvent(ctx, o, order.Event{Type: kind, Actor: cause.Actor, Source: cause.Source, At: cause.At, InvoiceID: id})
+	return t.appendEvent(ctx, o, order.Event{Type: kind, By: cause.By, At: cause.At, InvoiceID: id})
 }
 
 // ReleaseInvoice implements order.Tx.

@@ -61,7 +61,7 @@ func addTo(t *testing.T, db *DB, prefix string, orders int) {
 			o.CreatedAt = order.DayOf(testTime.AddDate(0, 0, -2)).End()
 		}
 	}
-	if _, err := db.ImportOrders(t.Context(), batch, order.Cause{Actor: order.ActorOperator, At: testTime}); err != nil {
+	if _, err := db.ImportOrders(t.Context(), batch, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -153,7 +153,7 @@ func TestListAfterAnError(t *testing.T) {
 			for i := range batch {
 				batch[i].Order.State = order.States()[i%3]
 			}
-			if _, err := db.ImportOrders(t.Context(), batch, order.Cause{Actor: order.ActorOperator, At: testTime}); err != nil {
+			if _, err := db.ImportOrders(t.Context(), batch, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime}); err != nil {
 				t.Fatal(err)
 			}
 			test.before(t, db)
@@ -220,7 +220,7 @@ func testListInSnapshot(t *testing.T, db, fresh *DB) {
 	t.Helper()
 	testenv.NoError(t, addTestMerchant(t.Context(), db, 1))
 	const size = 60
-	if _, err := db.ImportOrders(t.Context(), testBatch(1, "R", size), order.Cause{Actor: order.ActorOperator, At: testTime}); err != nil {
+	if _, err := db.ImportOrders(t.Context(), testBatch(1, "R", size), order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -304,7 +304,7 @@ func TestListManyMerchants(t *testing.T) {
 			incoming.Order.CreatedAt = testTime.AddDate(0, 0, -round)
 			batch = append(batch, incoming)
 		}
-		if _, err := db.ImportOrders(t.Context(), batch, order.Cause{Actor: order.ActorOperator, At: testTime}); err != nil {
+		if _, err := db.ImportOrders(t.Context(), batch, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -434,7 +434,7 @@ func TestListOtherHistory(t *testing.T) {
 					for i := range batch {
 						batch[i].Order.State, batch[i].Order.CreatedAt = order.Canceled, testTime.AddDate(0, 0, -9)
 					}
-					if _, err := db.ImportOrders(t.Context(), batch, order.Cause{Actor: order.ActorOperator, At: testTime}); err != nil {
+					if _, err := db.ImportOrders(t.Context(), batch, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime}); err != nil {
 						t.Fatal(err)
 					}
 				}

@@ -31,7 +31,7 @@ func TestPostgresPlans(t *testing.T) {
 		batch[i].Order.State = order.States()[i%11]
 		batch[i].Order.CreatedAt = testTime.Add(time.Duration(rand.IntN(86400)) * time.Second)
 	}
-	if _, err := db.ImportOrders(t.Context(), batch, order.Cause{Actor: order.ActorOperator, At: testTime}); err != nil {
+	if _, err := db.ImportOrders(t.Context(), batch, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime}); err != nil {
 		t.Fatal(err)
 	}
 	// One transaction: one connection.

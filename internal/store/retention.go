@@ -59,6 +59,6 @@ func (t *tx) DeleteOrder(ctx context.Context, o order.LockedOrder, cause order.C
 		return false, err
 	}
 	return true, t.appendEvent(ctx, o, order.Event{
-		Type: order.OrderDeleted, Actor: cause.Actor, Source: cause.Source, At: cause.At, From: o.State,
+		Type: order.OrderDeleted, By: cause.By, At: cause.At, From: o.State,
 	})
 }

@@ -69,6 +69,6 @@ func transitionTest(ctx context.Context, db *DB, merchantID, number int64, to or
 		if err != nil {
 			return err
 		}
-		return tx.Transition(ctx, locked, to, order.Cause{Actor: order.ActorOperator, At: testTime})
+		return tx.Transition(ctx, locked, to, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime})
 	})
 }

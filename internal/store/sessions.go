@@ -131,7 +131,7 @@ func (db *DB) UseLoginLink(ctx context.Context, hash, session token.Hash, made f
 // a person of the merchant signs in or out.
 func sessionAudit(action order.AuditAction, t token.Token, at time.Time) order.AuditEntry {
 	return order.AuditEntry{
-		MerchantID: t.MerchantID, At: at, Action: action, Actor: order.ActorMerchant, SubjectID: t.ID,
+		MerchantID: t.MerchantID, At: at, Action: action, By: order.Caller{Actor: order.ActorMerchant}, SubjectID: t.ID,
 		Detail: order.AuditDetail("by", "login-link", "scopes", t.Scopes.String()),
 	}
 }

@@ -74,7 +74,7 @@ func TestSQLiteKeepsItsLocks(t *testing.T) {
 			t.Errorf("another process finds the database locked: %s, error %v, want true", locked, err)
 		}
 		testenv.NoError(t, child(t, "open", path).Run())
-		if _, err := db.ImportOrders(t.Context(), testBatch(childMerchant, strconv.Itoa(i), 5), order.Cause{Actor: order.ActorOperator, At: testTime}); err != nil {
+		if _, err := db.ImportOrders(t.Context(), testBatch(childMerchant, strconv.Itoa(i), 5), order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime}); err != nil {
 			t.Errorf("add orders: %v", err)
 		}
 		count, err := child(t, "count", path).Output()

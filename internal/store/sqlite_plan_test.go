@@ -63,7 +63,7 @@ func TestSQLitePlans(t *testing.T) {
 		}},
 		"expired reservations": {selectExpiredReservations, []string{toClean, byLegacyID, "USE TEMP B-TREE FOR ORDER BY"}},
 		"deleted invoices":     {selectDeletedInvoices, []string{toClean, byLegacyID, "USE TEMP B-TREE FOR LAST TERM OF ORDER BY"}},
-		"idempotency record":   {selectIdempotencyRecord, []string{"SEARCH idempotency_keys USING PRIMARY KEY (merchant_id=? AND key=?)"}},
+		"idempotency record":   {selectIdempotencyRecord, []string{"SEARCH idempotency_keys USING PRIMARY KEY (merchant_id=? AND key=? AND line=?)"}},
 		"reservation": {selectReservation, []string{
 			"SEARCH invoices USING INDEX sqlite_autoindex_invoices_1 (merchant_id=? AND legacy_id=? AND id=?)",
 		}},

@@ -21,7 +21,7 @@ func blocked(t *testing.T) (db *DB, unblock func()) {
 	path := filepath.Join(t.TempDir(), "orders.db")
 	first := openTest(t, path)
 	testenv.NoError(t, addTestMerchant(t.Context(), first, 1))
-	if _, err := first.ImportOrders(t.Context(), testBatch(1, "R", 1), order.Cause{Actor: order.ActorOperator, At: testTime}); err != nil {
+	if _, err := first.ImportOrders(t.Context(), testBatch(1, "R", 1), order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime}); err != nil {
 		t.Fatal(err)
 	}
 	db = openTest(t, path)
@@ -70,7 +70,7 @@ func TestSQLiteFull(t *testing.T) {
 	// The number of pages cannot be set below what there are.
 	limitPages(t, db, 1)
 	const size = 50
-	if _, err := db.ImportOrders(t.Context(), testBatch(1, "R", size), order.Cause{Actor: order.ActorOperator, At: testTime}); !errors.Is(err, order.ErrUnavailable) || strings.Contains(err.Error(), "storage") {
+	if _, err := db.ImportOrders(t.Context(), testBatch(1, "R", size), order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime}); !errors.Is(err, order.ErrUnavailable) || strings.Contains(err.Error(), "storage") {
 		t.Errorf("add: %v, want %v, and no word of the file storage", err, order.ErrUnavailable)
 	}
 	page, err := db.List(t.Context(), 1, order.NewFilter())
@@ -78,7 +78,7 @@ func TestSQLiteFull(t *testing.T) {
 		t.Errorf("%d orders, error %v, want none", page.Total, err)
 	}
 	limitPages(t, db, 1_000_000)
-	if _, err := db.ImportOrders(t.Context(), testBatch(1, "R", size), order.Cause{Actor: order.ActorOperator, At: testTime}); err != nil {
+	if _, err := db.ImportOrders(t.Context(), testBatch(1, "R", size), order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime}); err != nil {
 		t.Errorf("add afterwards: %v", err)
 	}
 	if page, err = db.List(t.Context(), 1, order.NewFilter()); err != nil || page.Total != size {

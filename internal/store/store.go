@@ -44,13 +44,14 @@ type Options struct {
 
 // DB is a store in an open database.
 type DB struct {
-	sql     sqldb.DB
-	dialect *sqldb.Dialect
-	options Options
-	indexes *pageindex.Cache
-	grants  grants
-	feeds   feeds
-	words   *search.Writer
+	sql      sqldb.DB
+	dialect  *sqldb.Dialect
+	options  Options
+	indexes  *pageindex.Cache
+	grants   grants
+	feeds    feeds
+	onEvents subscribers
+	words    *search.Writer
 
 	selectFeed string // statement
 }

@@ -35,7 +35,7 @@ func TestObserve(t *testing.T) {
 	canceled, cancel := context.WithCancel(ctx)
 	cancel()
 	_ = addTestMerchant(ctx, db, 1)
-	_, _ = db.ImportOrders(ctx, testBatch(1, "R", 2), order.Cause{Actor: order.ActorOperator, At: testTime})
+	_, _ = db.ImportOrders(ctx, testBatch(1, "R", 2), order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime})
 	_, _ = db.Order(ctx, 1, order.ByLegacyID(1))
 	_, _ = db.List(ctx, 1, order.NewFilter())
 	_, _ = db.List(canceled, 1, order.NewFilter())

@@ -41,7 +41,7 @@ func TestSurvey(t *testing.T) {
 		batch[0].Order.State, batch[0].Order.CreatedAt = order.Canceled, testTime.AddDate(0, 0, -9)
 		batch[1].Order.CreatedAt = testTime.AddDate(0, 0, -2)
 		batch[4].Order.CreatedAt = testTime.AddDate(0, 0, -3)
-		results, err := db.ImportOrders(t.Context(), batch, order.Cause{Actor: order.ActorOperator, At: testTime})
+		results, err := db.ImportOrders(t.Context(), batch, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime})
 		testenv.NoError(t, err)
 		want.Orders[order.Registered], want.Orders[order.Canceled] = 4, 1
 		want.OldestNew, want.Overdue = batch[4].Order.CreatedAt, 4

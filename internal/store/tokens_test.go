@@ -31,13 +31,13 @@ func TestGrantWithoutCommitVersion(t *testing.T) {
 			t.Errorf("grant %+v, error %v", g, err)
 		}
 	}
-	if _, err := db.ImportOrders(t.Context(), testBatch(7, "R", 1), order.Cause{Actor: order.ActorOperator, At: testTime}); err != nil {
+	if _, err := db.ImportOrders(t.Context(), testBatch(7, "R", 1), order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: testTime}); err != nil {
 		t.Fatal(err)
 	}
 	if g, err := db.Grant(t.Context(), hash); err != nil || g.DataVersion == (order.DataVersion{}) {
 		t.Errorf("grant %+v after an import, error %v", g, err)
 	}
-	if _, err := registry.RevokeID(t.Context(), added.ID, nil, token.RevokeOptions{}); err != nil {
+	if _, err := registry.RevokeID(t.Context(), order.Command(), added.ID, order.Options[int64]{}); err != nil {
 		t.Fatal(err)
 	}
 	if g, err := db.Grant(t.Context(), hash); err != nil || g.RevokedAt.IsZero() {

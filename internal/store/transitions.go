@@ -51,7 +51,7 @@ func (t *tx) Transition(ctx context.Context, o order.LockedOrder, to order.State
 		return err
 	}
 	return t.appendEvent(ctx, o, order.Event{
-		Type: order.OrderStateChanged, Actor: cause.Actor, Source: cause.Source, At: cause.At, From: o.State, To: to, Reason: cause.Reason,
+		Type: order.OrderStateChanged, By: cause.By, At: cause.At, From: o.State, To: to, Reason: cause.Reason,
 	})
 }
 

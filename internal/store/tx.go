@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	"merchantorders/internal/order"
@@ -15,6 +17,8 @@ type tx struct {
 	sqldb.Querier
 	db          *DB
 	lockedOrder int64 // legacy id of the last order that was locked; 0: none
+	// changed collects the merchants whose events were written, at every attempt.
+	changed *[]int64
 }
 
 // InTx implements order.Store.
@@ -35,12 +39,44 @@ func (db *DB) inTxWithin(ctx context.Context, timeout time.Duration, operation s
 	defer db.timed(operation)()
 	ctx, cancel := withTimeout(ctx, timeout)
 	defer cancel()
-	err := sqldb.RetryTx(ctx, db.sql, func(q sqldb.Querier) error { return fn(&tx{Querier: q, db: db}) })
+	var changed []int64
+	err := sqldb.RetryTx(ctx, db.sql, func(q sqldb.Querier) error { return fn(&tx{Querier: q, db: db, changed: &changed}) })
+	db.onEvents.notify(changed)
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		// The error of a statement need not say that it failed for this reason.
 		err = fmt.Errorf("%w: %w", err, ctx.Err())
 	}
 	return db.wrap(err)
+}
+
+// OnEvents implements order.Store.
+func (db *DB) OnEvents(notify func(merchantID int64)) { db.onEvents.add(notify) }
+
+// subscribers are the functions of OnEvents.
+type subscribers struct {
+	mu  sync.RWMutex
+	all []func(merchantID int64)
+}
+
+func (s *subscribers) add(notify func(merchantID int64)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all = append(s.all, notify)
+}
+
+// notify calls the functions for merchants, of which some may occur more than once.
+func (s *subscribers) notify(merchants []int64) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if len(merchants) > 1 {
+		slices.Sort(merchants)
+		merchants = slices.Compact(merchants)
+	}
+	for _, id := range merchants {
+		for _, notify := range s.all {
+			notify(id)
+		}
+	}
 }
 
 // errNoRow means that a row is missing that a statement should have changed.

@@ -128,7 +128,7 @@ func (t *tx) appendFailure(ctx context.Context, merchantID int64, f webhook.Fail
 	}
 	e := f.Event
 	err = t.insert(ctx, insertWebhookEvent, []any{
-		merchantID, version.Event, version.Nonce, int64(e.Type), int64(e.Actor), e.At.Unix(), 0, 0, 0, 0, string(e.Reason), e.WebhookID,
+		merchantID, version.Event, version.Nonce, int64(e.Type), int64(e.By.Actor), e.At.Unix(), 0, 0, 0, 0, string(e.Reason), e.WebhookID,
 	})
 	if err != nil {
 		return err

@@ -34,8 +34,6 @@ type Request struct {
 	Scopes     order.Scope
 	Lifetime   time.Duration // 0: Registry.MaxLifetime
 	Label      string        // checked with LabelProblem
-	// By is the token that requests the change; nil: a command.
-	By *Token
 }
 
 // Created is a new token.
@@ -46,57 +44,47 @@ type Created struct {
 	Replaced Token
 }
 
-// CreateOptions are the options of a change that creates a token.
-type CreateOptions = order.ChangeOptions[Created]
-
-// RevokeOptions are the options of the revocation of a token. The result is its id.
-type RevokeOptions = order.ChangeOptions[int64]
-
-// RevokeManyOptions are the options of the revocation of several tokens. The result is
-// their ids.
-type RevokeManyOptions = order.ChangeOptions[[]int64]
-
 // Create creates a token for a merchant with a command and returns its text, which
 // cannot be read again. Lifetime 0 means Registry.MaxLifetime. The errors are those of
 // Add.
 func (r *Registry) Create(ctx context.Context, merchantID int64, scopes order.Scope, lifetime time.Duration) (string, Token, error) {
-	created, err := r.Add(ctx, Request{MerchantID: merchantID, Scopes: scopes, Lifetime: lifetime}, CreateOptions{})
+	created, err := r.Add(ctx, order.Command(), Request{MerchantID: merchantID, Scopes: scopes, Lifetime: lifetime}, order.Options[Created]{})
 	return created.Text, created.Token, err
 }
 
 // CreateOperator is Create for a token for the operator interface.
 func (r *Registry) CreateOperator(ctx context.Context, scopes order.Scope, lifetime time.Duration) (string, Token, error) {
-	created, err := r.Add(ctx, Request{Operator: true, Scopes: scopes, Lifetime: lifetime}, CreateOptions{})
+	created, err := r.Add(ctx, order.Command(), Request{Operator: true, Scopes: scopes, Lifetime: lifetime}, order.Options[Created]{})
 	return created.Text, created.Token, err
 }
 
 // Add creates a token. Errors beside those of order.Change: order.ErrMerchantNotFound,
 // ErrLifetime, *LifetimeError, ErrScopes, ErrTooMany.
-func (r *Registry) Add(ctx context.Context, request Request, options CreateOptions) (Created, error) {
-	return order.Change(ctx, r.store.ChangeTokens, options, func(tx Tx) (Created, error) {
+func (r *Registry) Add(ctx context.Context, caller order.Caller, request Request, options order.Options[Created]) (Created, error) {
+	return order.Change(ctx, r.changes, caller, options, func(tx Tx) (Created, error) {
 		if request.Operator != (request.MerchantID == 0) || request.MerchantID < 0 {
 			// MerchantID 0 is an operator's token.
 			return Created{}, order.ErrMerchantNotFound
 		}
 		t := Token{MerchantID: request.MerchantID, Scopes: request.Scopes, Label: request.Label}
-		if err := r.mayAdd(ctx, tx, request.By, t); err != nil {
+		if err := r.mayAdd(ctx, tx, caller, t); err != nil {
 			return Created{}, err
 		}
-		return r.complete(t, request.Lifetime, options.Source, func(hash Hash, t Token) (int64, error) {
-			entry := r.entry(ActionCreated, t, request.By, options.Source)
+		return r.complete(t, request.Lifetime, caller, func(hash Hash, t Token) (int64, error) {
+			entry := r.entry(ActionCreated, t, caller)
 			return tx.AddToken(ctx, hash, t, entry)
 		})
 	})
 }
 
-// mayAdd returns the error if a token may not add another one.
-func (r *Registry) mayAdd(ctx context.Context, tx Tx, by *Token, added Token) error {
+// mayAdd returns the error if a caller may not add a token.
+func (r *Registry) mayAdd(ctx context.Context, tx Tx, caller order.Caller, added Token) error {
 	switch {
-	case by == nil, by.Operator() && !added.Operator():
+	case caller.Operator() && !added.Operator():
 		return nil
-	case !by.Scopes.Has(added.Scopes):
+	case !caller.Scopes.Has(added.Scopes):
 		return ErrScopes
-	case by.Operator():
+	case caller.Operator():
 		return nil
 	}
 	now := r.now()
@@ -108,7 +96,7 @@ func (r *Registry) mayAdd(ctx context.Context, tx Tx, by *Token, added Token) er
 }
 
 // complete completes a token and stores it with a function that returns its id.
-func (r *Registry) complete(t Token, lifetime time.Duration, source order.Source, store func(Hash, Token) (int64, error)) (Created, error) {
+func (r *Registry) complete(t Token, lifetime time.Duration, caller order.Caller, store func(Hash, Token) (int64, error)) (Created, error) {
 	switch {
 	case lifetime < 0:
 		// The check below would treat it as 0.
@@ -123,7 +111,7 @@ func (r *Registry) complete(t Token, lifetime time.Duration, source order.Source
 		prefix = OperatorPrefix
 	}
 	text, hint := NewText(prefix)
-	t.Hint, t.CreatedBy = hint, source.TokenID
+	t.Hint, t.CreatedBy = hint, caller.TokenID
 	t.CreatedAt = r.now().UTC().Truncate(time.Second)
 	if lifetime > 0 {
 		t.ExpiresAt = t.CreatedAt.Add(lifetime)
@@ -139,13 +127,9 @@ func (r *Registry) complete(t Token, lifetime time.Duration, source order.Source
 }
 
 // entry returns the audit entry of a change of a token.
-func (r *Registry) entry(action order.AuditAction, t Token, by *Token, source order.Source) order.AuditEntry {
-	actor := order.ActorOperator
-	if by != nil && !by.Operator() {
-		actor = order.ActorMerchant
-	}
+func (r *Registry) entry(action order.AuditAction, t Token, caller order.Caller) order.AuditEntry {
 	entry := order.AuditEntry{
-		MerchantID: t.MerchantID, At: r.now().UTC().Truncate(time.Second), Action: action, Actor: actor, Source: source, SubjectID: t.ID,
+		MerchantID: t.MerchantID, At: r.now().UTC().Truncate(time.Second), Action: action, By: caller, SubjectID: t.ID,
 	}
 	if action == ActionCreated {
 		entry.Detail = order.AuditDetail("scopes", t.Scopes.String())
@@ -158,16 +142,15 @@ type Rotation struct {
 	ID       int64         // of the old token
 	Overlap  time.Duration // after which it expires
 	Lifetime time.Duration // of the new one; 0: that of the old one, up to Registry.MaxLifetime
-	By       *Token        // the token that requests the change; nil: a command
 }
 
 // Rotate replaces a token: it creates one for the same merchant, or for the operator,
 // with the same scopes and label, and lets the old one expire after the overlap, or
 // earlier if it would anyway. Errors beside those of Add: ErrUnknown, and *InvalidError
 // if the old token has expired or is revoked.
-func (r *Registry) Rotate(ctx context.Context, rotation Rotation, options CreateOptions) (Created, error) {
-	return order.Change(ctx, r.store.ChangeTokens, options, func(tx Tx) (Created, error) {
-		old, err := lockFor(ctx, tx, rotation.ID, rotation.By)
+func (r *Registry) Rotate(ctx context.Context, caller order.Caller, rotation Rotation, options order.Options[Created]) (Created, error) {
+	return order.Change(ctx, r.changes, caller, options, func(tx Tx) (Created, error) {
+		old, err := lockFor(ctx, tx, rotation.ID, caller)
 		if err != nil {
 			return Created{}, err
 		}
@@ -176,7 +159,7 @@ func (r *Registry) Rotate(ctx context.Context, rotation Rotation, options Create
 			return Created{}, &InvalidError{ID: old.ID}
 		}
 		t := Token{MerchantID: old.MerchantID, Scopes: old.Scopes, Label: old.Label}
-		if err := r.mayAdd(ctx, tx, rotation.By, t); err != nil {
+		if err := r.mayAdd(ctx, tx, caller, t); err != nil {
 			return Created{}, err
 		}
 		lifetime := rotation.Lifetime
@@ -191,8 +174,8 @@ func (r *Registry) Rotate(ctx context.Context, rotation Rotation, options Create
 		if end := now.Add(rotation.Overlap).Truncate(time.Second); old.ExpiresAt.IsZero() || end.Before(old.ExpiresAt) {
 			old.ExpiresAt = end
 		}
-		created, err := r.complete(t, lifetime, options.Source, func(hash Hash, t Token) (int64, error) {
-			entry := r.entry(ActionRotated, t, rotation.By, options.Source)
+		created, err := r.complete(t, lifetime, caller, func(hash Hash, t Token) (int64, error) {
+			entry := r.entry(ActionRotated, t, caller)
 			entry.Detail = order.AuditDetail("old", strconv.FormatInt(old.ID, 10))
 			return tx.AddToken(ctx, hash, t, entry)
 		})
@@ -204,11 +187,11 @@ func (r *Registry) Rotate(ctx context.Context, rotation Rotation, options Create
 	})
 }
 
-// lockFor locks a token that another one changes. For a merchant's token those of
-// others do not exist.
-func lockFor(ctx context.Context, tx Tx, id int64, by *Token) (Token, error) {
+// lockFor locks a token that a caller changes. For a merchant those of others do not
+// exist.
+func lockFor(ctx context.Context, tx Tx, id int64, caller order.Caller) (Token, error) {
 	t, err := tx.LockToken(ctx, id)
-	if err == nil && by != nil && !by.Operator() && t.MerchantID != by.MerchantID {
+	if err == nil && !caller.Operator() && (t.Operator() || t.MerchantID != caller.MerchantID) {
 		return Token{}, ErrUnknown
 	}
 	return t, err
@@ -235,30 +218,30 @@ func (r *Registry) Revoke(ctx context.Context, idOrText string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return r.RevokeID(ctx, id, nil, RevokeOptions{})
+	return r.RevokeID(ctx, order.Command(), id, order.Options[int64]{})
 }
 
-// RevokeID revokes a token by its id. by is the token that requests it; nil: a command.
-// Revoking it again has no effect. Errors beside those of order.Change: ErrUnknown.
-func (r *Registry) RevokeID(ctx context.Context, id int64, by *Token, options RevokeOptions) (int64, error) {
-	return order.Change(ctx, r.store.ChangeTokens, options, func(tx Tx) (int64, error) {
-		t, err := lockFor(ctx, tx, id, by)
+// RevokeID revokes a token by its id and returns the id. Revoking it again has no effect.
+// Errors beside those of order.Change: ErrUnknown.
+func (r *Registry) RevokeID(ctx context.Context, caller order.Caller, id int64, options order.Options[int64]) (int64, error) {
+	return order.Change(ctx, r.changes, caller, options, func(tx Tx) (int64, error) {
+		t, err := lockFor(ctx, tx, id, caller)
 		if err != nil || !t.RevokedAt.IsZero() {
 			return id, err
 		}
-		return id, tx.RevokeToken(ctx, id, r.now(), r.entry(ActionRevoked, t, by, options.Source))
+		return id, tx.RevokeToken(ctx, id, r.now(), r.entry(ActionRevoked, t, caller))
 	})
 }
 
 // RevokeAll revokes all tokens of a merchant and returns the ids of those that were not
 // revoked before. Errors beside those of order.Change: order.ErrMerchantNotFound.
-func (r *Registry) RevokeAll(ctx context.Context, merchantID int64, options RevokeManyOptions) ([]int64, error) {
-	return order.Change(ctx, r.store.ChangeTokens, options, func(tx Tx) ([]int64, error) {
+func (r *Registry) RevokeAll(ctx context.Context, caller order.Caller, merchantID int64, options order.Options[[]int64]) ([]int64, error) {
+	return order.Change(ctx, r.changes, caller, options, func(tx Tx) ([]int64, error) {
 		ids, err := tx.UnrevokedTokens(ctx, merchantID)
 		for _, id := range ids {
 			if err == nil {
 				t := Token{ID: id, MerchantID: merchantID}
-				err = tx.RevokeToken(ctx, id, r.now(), r.entry(ActionRevoked, t, nil, options.Source))
+				err = tx.RevokeToken(ctx, id, r.now(), r.entry(ActionRevoked, t, caller))
 			}
 		}
 		return ids, err

@@ -24,8 +24,8 @@ func TestMaxLifetime(t *testing.T) {
 		_, old, err := registry.Create(t.Context(), 355, order.DefaultScopes, 0) // before there was a maximum
 		testenv.NoError(t, err)
 		registry.MaxLifetime = time.Hour
-		created, err := registry.Add(t.Context(), token.Request{MerchantID: 355, Scopes: order.ScopeOrdersRead, Lifetime: test.lifetime}, token.CreateOptions{})
-		rotated, rotateErr := registry.Rotate(t.Context(), token.Rotation{ID: old.ID, Lifetime: test.lifetime}, token.CreateOptions{})
+		created, err := registry.Add(t.Context(), order.Command(), token.Request{MerchantID: 355, Scopes: order.ScopeOrdersRead, Lifetime: test.lifetime}, order.Options[token.Created]{})
+		rotated, rotateErr := registry.Rotate(t.Context(), order.Command(), token.Rotation{ID: old.ID, Lifetime: test.lifetime}, order.Options[token.Created]{})
 		var tooLong *token.LifetimeError
 		if test.want < 0 {
 			if !errors.As(err, &tooLong) || tooLong.Max != time.Hour || !errors.As(rotateErr, &tooLong) || len(store.tokens) != 1 || !store.tokens[1].ExpiresAt.IsZero() {
@@ -40,7 +40,7 @@ func TestMaxLifetime(t *testing.T) {
 		}
 		// The lifetime of an old token is cut.
 		registry.MaxLifetime = time.Minute
-		again, err := registry.Rotate(t.Context(), token.Rotation{ID: created.Token.ID}, token.CreateOptions{})
+		again, err := registry.Rotate(t.Context(), order.Command(), token.Rotation{ID: created.Token.ID}, order.Options[token.Created]{})
 		if got := again.Token.ExpiresAt.Sub(again.Token.CreatedAt); err != nil || got != min(test.want, time.Minute) {
 			t.Errorf("%s, rotated: lifetime %s, error %v", test.lifetime, got, err)
 		}
@@ -52,12 +52,13 @@ func TestMaxLifetime(t *testing.T) {
 func TestActingToken(t *testing.T) {
 	t.Parallel()
 	const few, many = order.ScopeTokens | order.ScopeOrdersRead, order.MerchantScopes
-	acting := map[string]*token.Token{
-		"command":           nil,
-		"merchant":          {ID: 91, MerchantID: 355, Scopes: few},
-		"another merchant":  {ID: 92, MerchantID: 356, Scopes: many},
-		"operator":          {ID: 93, Scopes: order.ScopeTokens | order.ScopeOrdersRead},
-		"powerful operator": {ID: 94, Scopes: order.OperatorScopes},
+	callers := map[string]order.Caller{
+		"nobody":            {},
+		"command":           order.Command(),
+		"merchant":          {Actor: order.ActorMerchant, TokenID: 90, MerchantID: 355, Scopes: few},
+		"another merchant":  {Actor: order.ActorMerchant, TokenID: 90, MerchantID: 356, Scopes: many},
+		"operator":          {Actor: order.ActorOperator, TokenID: 90, Scopes: order.ScopeTokens | order.ScopeOrdersRead},
+		"powerful operator": {Actor: order.ActorOperator, TokenID: 90, Scopes: order.OperatorScopes},
 	}
 	for _, test := range []struct {
 		by      string
@@ -65,6 +66,8 @@ func TestActingToken(t *testing.T) {
 		rotated error // the error of a rotation
 		revoked error
 	}{
+		{"nobody", token.Token{MerchantID: 355, Scopes: few}, token.ErrUnknown, token.ErrUnknown},
+		{"nobody", token.Token{Scopes: order.ScopeOrdersRead}, token.ErrUnknown, token.ErrUnknown},
 		{"command", token.Token{MerchantID: 355, Scopes: many}, nil, nil},
 		{"command", token.Token{Scopes: order.OperatorScopes}, nil, nil},
 		{"merchant", token.Token{MerchantID: 355, Scopes: few}, nil, nil},
@@ -78,32 +81,27 @@ func TestActingToken(t *testing.T) {
 		{"powerful operator", token.Token{Scopes: order.OperatorScopes}, nil, nil},
 	} {
 		registry, store, _ := newRegistry()
-		options := token.CreateOptions{Source: order.Source{TokenID: 90}}
-		by := acting[test.by]
+		options := order.Options[token.Created]{}
+		caller := callers[test.by]
 		request := token.Request{MerchantID: test.of.MerchantID, Operator: test.of.Operator(), Scopes: test.of.Scopes, Label: "label"}
-		old, err := registry.Add(t.Context(), request, options)
+		old, err := registry.Add(t.Context(), order.Command(), request, options)
 		testenv.NoError(t, err)
-		request.By = by
 		if !errors.Is(test.rotated, token.ErrUnknown) { // a request names no other merchant
-			if _, err := registry.Add(t.Context(), request, options); !errors.Is(err, test.rotated) {
+			if _, err := registry.Add(t.Context(), caller, request, options); !errors.Is(err, test.rotated) {
 				t.Errorf("%s adds %+v: %v, want %v", test.by, test.of, err, test.rotated)
 			}
 		}
-		rotated, err := registry.Rotate(t.Context(), token.Rotation{ID: old.Token.ID, By: by, Overlap: time.Hour}, options)
-		if !errors.Is(err, test.rotated) || err == nil && (rotated.Token.Label != "label" || rotated.Token.CreatedBy != 90) {
+		rotated, err := registry.Rotate(t.Context(), caller, token.Rotation{ID: old.Token.ID, Overlap: time.Hour}, options)
+		if !errors.Is(err, test.rotated) || err == nil && (rotated.Token.Label != "label" || rotated.Token.CreatedBy != caller.TokenID) {
 			t.Errorf("%s rotates %+v: %+v, %v, want %v", test.by, test.of, rotated, err, test.rotated)
 		}
 		if test.rotated != nil && !store.tokens[old.Token.ID].ExpiresAt.IsZero() {
 			t.Errorf("%s rotates %+v: the old token changed", test.by, test.of)
 		}
-		if _, err := registry.RevokeID(t.Context(), old.Token.ID, by, token.RevokeOptions{}); !errors.Is(err, test.revoked) {
+		if _, err := registry.RevokeID(t.Context(), caller, old.Token.ID, order.Options[int64]{}); !errors.Is(err, test.revoked) {
 			t.Errorf("%s revokes %+v: %v, want %v", test.by, test.of, err, test.revoked)
 		}
-		want := order.ActorOperator
-		if by != nil && !by.Operator() {
-			want = order.ActorMerchant
-		}
-		if last := store.audit[len(store.audit)-1]; test.revoked == nil && (last.Actor != want || last.Action != token.ActionRevoked || last.MerchantID != test.of.MerchantID) {
+		if last := store.audit[len(store.audit)-1]; test.revoked == nil && (last.By != caller || last.Action != token.ActionRevoked || last.MerchantID != test.of.MerchantID) {
 			t.Errorf("%s: audit %+v", test.by, last)
 		}
 	}
@@ -115,8 +113,9 @@ func TestTooMany(t *testing.T) {
 	registry, _, clock := newRegistry()
 	_, acting, err := registry.Create(t.Context(), 355, order.MerchantScopes, 0)
 	testenv.NoError(t, err)
+	caller := order.Caller{Actor: order.ActorMerchant, MerchantID: 355, TokenID: acting.ID, Scopes: acting.Scopes}
 	add := func() error {
-		_, err := registry.Add(t.Context(), token.Request{MerchantID: 355, Scopes: order.ScopeOrdersRead, Lifetime: time.Hour, By: &acting}, token.CreateOptions{})
+		_, err := registry.Add(t.Context(), caller, token.Request{MerchantID: 355, Scopes: order.ScopeOrdersRead, Lifetime: time.Hour}, order.Options[token.Created]{})
 		return err
 	}
 	for range token.MaxValid - 1 {
@@ -125,7 +124,7 @@ func TestTooMany(t *testing.T) {
 	if err := add(); !errors.Is(err, token.ErrTooMany) {
 		t.Errorf("beyond the valid ones: %v", err)
 	}
-	if _, err := registry.Rotate(t.Context(), token.Rotation{ID: acting.ID, By: &acting}, token.CreateOptions{}); !errors.Is(err, token.ErrTooMany) {
+	if _, err := registry.Rotate(t.Context(), caller, token.Rotation{ID: acting.ID}, order.Options[token.Created]{}); !errors.Is(err, token.ErrTooMany) {
 		t.Errorf("a rotation beyond: %v", err)
 	}
 	clock.move(2 * time.Hour) // they have expired
@@ -153,7 +152,7 @@ func TestRevokeAll(t *testing.T) {
 	if _, err := registry.Revoke(t.Context(), "1"); err != nil {
 		t.Fatal(err)
 	}
-	got, err := registry.RevokeAll(t.Context(), 355, token.RevokeManyOptions{})
+	got, err := registry.RevokeAll(t.Context(), order.Command(), 355, order.Options[[]int64]{})
 	if err != nil || !slices.Equal(got, []int64{3}) || !store.tokens[2].RevokedAt.IsZero() {
 		t.Errorf("revoked %v, error %v, tokens %+v", got, err, store.tokens)
 	}

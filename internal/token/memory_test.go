@@ -2,7 +2,6 @@ package token_test
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"maps"
 	"slices"
@@ -47,11 +46,15 @@ func (m *memory) Grant(_ context.Context, hash token.Hash) (token.Grant, error) 
 // memory is also the token.Tx of its transactions, which nothing rolls back.
 func (m *memory) ChangeTokens(_ context.Context, fn func(token.Tx) error) error { return fn(m) }
 
-func (m *memory) ReserveIdempotencyKey(context.Context, int64, string, [sha256.Size]byte, time.Time) error {
+func (m *memory) ReserveIdempotencyKey(context.Context, int64, order.Key, time.Time) error {
 	return nil
 }
 
-func (m *memory) SaveResponse(context.Context, int64, string, [sha256.Size]byte, []byte) error {
+func (m *memory) CountIdempotencyRecords(context.Context, int64, bool, int) (int, error) {
+	return 0, nil
+}
+
+func (m *memory) SaveResponse(context.Context, int64, order.Key, []byte) error {
 	return nil
 }
 

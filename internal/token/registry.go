@@ -100,8 +100,9 @@ type Registry struct {
 	// requested; 0: no limit. Set it before the first use.
 	MaxLifetime time.Duration
 
-	store Store
-	now   func() time.Time
+	store   Store
+	changes *order.Changes[Tx]
+	now     func() time.Time
 
 	mu   sync.Mutex
 	used map[int64]Use // uses not yet written
@@ -109,7 +110,7 @@ type Registry struct {
 
 // NewRegistry returns a registry on a store. now is the clock.
 func NewRegistry(store Store, now func() time.Time) *Registry {
-	return &Registry{store: store, now: now, used: make(map[int64]Use)}
+	return &Registry{store: store, changes: order.NewChanges(store.ChangeTokens, now), now: now, used: make(map[int64]Use)}
 }
 
 // Authenticate returns the grant of a token. It returns ErrUnknown if the text is

@@ -190,7 +190,7 @@ func rotate(ctx context.Context, registry *token.Registry, idOrText string, over
 	if err != nil {
 		return "", token.Token{}, token.Token{}, err
 	}
-	created, err := registry.Rotate(ctx, token.Rotation{ID: id, Overlap: overlap, Lifetime: lifetime}, token.CreateOptions{})
+	created, err := registry.Rotate(ctx, order.Command(), token.Rotation{ID: id, Overlap: overlap, Lifetime: lifetime}, order.Options[token.Created]{})
 	return created.Text, created.Token, created.Replaced, err
 }
 

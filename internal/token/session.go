@@ -167,13 +167,10 @@ func LogLoginLink(log *slog.Logger, link LoginLink, by ...slog.Attr) {
 	log.LogAttrs(context.Background(), slog.LevelInfo, "login link created", attrs...)
 }
 
-// LoginLinkOptions are the options of the creation of a login link.
-type LoginLinkOptions = order.ChangeOptions[CreatedLink]
-
 // NewLoginLink makes a login link for a merchant. The session that it makes has the
 // scopes. Errors beside those of order.Change: order.ErrMerchantNotFound.
-func (s *Sessions) NewLoginLink(ctx context.Context, merchantID int64, scopes order.Scope, options LoginLinkOptions) (CreatedLink, error) {
-	return order.Change(ctx, s.tokens.store.ChangeTokens, options, func(tx Tx) (CreatedLink, error) {
+func (s *Sessions) NewLoginLink(ctx context.Context, caller order.Caller, merchantID int64, scopes order.Scope, options order.Options[CreatedLink]) (CreatedLink, error) {
+	return order.Change(ctx, s.tokens.changes, caller, options, func(tx Tx) (CreatedLink, error) {
 		if merchantID <= 0 {
 			return CreatedLink{}, order.ErrMerchantNotFound
 		}

@@ -8,9 +8,69 @@ import (
 	"net/netip"
 	"strings"
 
+	"merchantorders/internal/order"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web/ratelimit"
 )
+
+// Credentials finds who sends a request.
+type Credentials interface {
+	// Authenticate returns the grant of a request, and its session if it has one. It may
+	// set fields of the header of the response.
+	Authenticate(h http.Header, r *Request) (token.Session, token.Grant, error)
+}
+
+// Access says who may send a request.
+type Access struct {
+	merchants, operators bool
+	scope                order.Scope // all that the caller needs
+}
+
+// Merchants lets merchants with a scope pass.
+func Merchants(scope order.Scope) Access { return Access{merchants: true, scope: scope} }
+
+// Operators lets operators with a scope pass.
+func Operators(scope order.Scope) Access { return Access{operators: true, scope: scope} }
+
+// Authenticated lets everybody pass who is authenticated.
+func Authenticated() Access { return Access{merchants: true, operators: true} }
+
+// allows reports whether a caller may send a request.
+func (a Access) allows(c order.Caller) bool {
+	actor := a.merchants
+	if c.Operator() {
+		actor = a.operators
+	}
+	return actor && c.Can(a.scope)
+}
+
+// authenticated returns a handler that lets requests pass whose credentials allow the
+// route, within the limits of their token.
+func (rt *Router) authenticated(credentials Credentials, route Route, handle Handler) Handler {
+	return func(w http.ResponseWriter, r *Request) error {
+		session, grant, err := credentials.Authenticate(w.Header(), r)
+		if err != nil {
+			return err
+		}
+		r.credentials = credentials
+		r.identify(session, grant)
+		r.leave, err = rt.config.Limits.Enter(r.Context(), w.Header(), ratelimit.Token{ID: grant.ID, Limit: grant.RateLimit}, route.upload)
+		if err != nil {
+			return err
+		}
+		defer r.Leave()
+		switch {
+		case grant.Suspended:
+			return ErrSuspended
+		case !route.access.allows(r.Caller):
+			return ErrForbidden
+		}
+		if err := CheckQuery(r); err != nil {
+			return err
+		}
+		return handle(w, r)
+	}
+}
 
 // Authenticator returns what the text of a token grants, or token.ErrUnknown if
 // the token is not valid. from is the address of the client, the zero one if it is not
@@ -19,105 +79,45 @@ type Authenticator interface {
 	Authenticate(ctx context.Context, text string, from netip.Addr) (token.Grant, error)
 }
 
-// authenticator authenticates requests and applies the rate limits.
-type authenticator struct {
+// tokenCredentials authenticates requests by the token in their header.
+type tokenCredentials struct {
 	tokens Authenticator
 	limits *ratelimit.Limiter // nil: none
 	// basicChallenge is that of the RouteGroup.
 	basicChallenge bool
+	// bearerOnly refuses Basic: a browser remembers it (decision 1).
+	bearerOnly bool
 }
 
-// authenticate returns the grant of a request's token and counts the request
-// against the limits of that token until leave is called. A failure counts against
-// the address of the request instead, so failures of others never slow down a valid
-// token.
-func (a authenticator) authenticate(h http.Header, r *http.Request, upload bool) (grant token.Grant, leave func(), err error) {
-	if grant, err = a.readGrant(h, r); err != nil {
-		return token.Grant{}, nil, err
+// Authenticate implements Credentials. A failure counts against the address of the
+// request, so failures of others never slow down a valid token.
+func (c tokenCredentials) Authenticate(h http.Header, r *Request) (token.Session, token.Grant, error) {
+	text, basic, ok := credential(r.Request)
+	if !ok || basic && c.bearerOnly {
+		return token.Session{}, token.Grant{}, c.unauthorized(h, r)
 	}
-	logEntryOf(r).grant = grant
-	leave, err = a.limits.Enter(r.Context(), h, ratelimit.Token{ID: grant.ID, Limit: grant.RateLimit}, upload)
-	return grant, leave, err
-}
-
-// readGrant returns the grant of a request's token, or the error of unauthorized if
-// the token is not valid.
-func (a authenticator) readGrant(h http.Header, r *http.Request) (token.Grant, error) {
-	text, _, ok := credential(r)
-	if !ok {
-		return token.Grant{}, a.unauthorized(h, r)
-	}
-	grant, err := a.tokens.Authenticate(r.Context(), text, ClientAddress(r))
+	grant, err := c.tokens.Authenticate(r.Context(), text, r.address)
 	if invalid, ok := errors.AsType[*token.InvalidError](err); ok {
-		logEntryOf(r).deadToken = invalid.ID
+		r.log.deadToken = invalid.ID
 	}
 	if errors.Is(err, token.ErrUnknown) {
-		err = a.unauthorized(h, r)
+		err = c.unauthorized(h, r)
 	}
-	return grant, err
+	return token.Session{}, grant, err
 }
 
 // unauthorized returns ErrUnauthorized, or a *ratelimit.Error if authentication
 // fails too often at the address of the request. It sets the challenges (RFC 9110,
 // 11.6.1).
-func (a authenticator) unauthorized(h http.Header, r *http.Request) error {
-	if err := a.limits.AllowFailure(ClientAddress(r)); err != nil {
+func (c tokenCredentials) unauthorized(h http.Header, r *Request) error {
+	if err := c.limits.AllowFailure(r.address); err != nil {
 		return err
 	}
 	h.Set("WWW-Authenticate", `Bearer realm="merchant-orders"`)
-	if a.basicChallenge {
+	if c.basicChallenge {
 		h.Add("WWW-Authenticate", `Basic realm="merchant-orders", charset="UTF-8"`)
 	}
 	return ErrUnauthorized
-}
-
-// merchant returns a handler that lets requests with a merchant's token and the
-// route's scope pass.
-func (a authenticator) merchant(route Route, handle merchantHandler) Handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		grant, leave, err := a.authenticate(w.Header(), r, route.upload)
-		if err != nil {
-			return err
-		}
-		request := &Request{
-			Request: r, MerchantID: grant.MerchantID, DataVersion: grant.DataVersion,
-			nameNonce: grant.NameNonce, auth: a, leave: leave,
-		}
-		defer request.Leave()
-		if grant.Suspended {
-			return ErrSuspended
-		}
-		if grant.Operator() || !grant.Scopes.Has(route.scope) {
-			return ErrForbidden
-		}
-		if err := CheckQuery(r); err != nil {
-			return err
-		}
-		return handle(w, request)
-	}
-}
-
-// operator returns a handler that lets requests with an operator's token and the
-// route's scope pass. It must be a Bearer token: a browser remembers Basic
-// credentials (decision 1).
-func (a authenticator) operator(route Route, handle Handler) Handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		if _, basic, _ := credential(r); basic {
-			return a.unauthorized(w.Header(), r)
-		}
-		grant, leave, err := a.authenticate(w.Header(), r, route.upload)
-		if err != nil {
-			return err
-		}
-		defer leave()
-		if !grant.Operator() || !grant.Scopes.Has(route.scope) {
-			return ErrForbidden
-		}
-		if err := CheckQuery(r); err != nil {
-			return err
-		}
-		return handle(w, r)
-	}
 }
 
 // credential returns the text of the token that a request carries: as a Bearer

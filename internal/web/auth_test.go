@@ -20,16 +20,16 @@ import (
 
 // who responds with the merchant of the request's token.
 func who(w http.ResponseWriter, r *web.Request) error {
-	return web.WriteJSON(w, http.StatusOK, r.MerchantID)
+	return web.WriteJSON(w, http.StatusOK, r.Caller.MerchantID)
 }
 
 // guarded is a group with a route for each kind of token.
 func guarded() web.RouteGroup {
 	return web.RouteGroup{Errors: form("rest"), Routes: []web.Route{
-		web.GetRoute("/read", order.ScopeOrdersRead, who),
-		web.GetRoute("/write", order.ScopeOrdersWrite, who),
-		web.GetRoute("/invoices", order.ScopeInvoicesWrite, who),
-		web.OperatorRoute("GET", "/operator", order.ScopeOrdersIngest, tell("operator")),
+		web.GetRoute("/read", web.Merchants(order.ScopeOrdersRead), who),
+		web.GetRoute("/write", web.Merchants(order.ScopeOrdersWrite), who),
+		web.GetRoute("/invoices", web.Merchants(order.ScopeInvoicesWrite), who),
+		web.GetRoute("/operator", web.Operators(order.ScopeOrdersIngest), tell("operator")),
 		public("GET", "/open", tell("open")),
 	}}
 }

@@ -25,7 +25,7 @@ const (
 
 // ReadBody reads a body of at most limit bytes. It returns ErrInvalidPayload if
 // the body is longer or does not arrive completely in time.
-func ReadBody(r *http.Request, limit int64) ([]byte, error) {
+func ReadBody(r *Request, limit int64) ([]byte, error) {
 	if r.ContentLength > limit {
 		return nil, ErrInvalidPayload
 	}
@@ -38,8 +38,8 @@ func ReadBody(r *http.Request, limit int64) ([]byte, error) {
 
 // ExtendUploadDeadline gives the client the time that an upload may take. A
 // handler calls it before it reads the body.
-func ExtendUploadDeadline(r *http.Request) {
-	requestBodyOf(r).setTimeout(uploadTimeout)
+func ExtendUploadDeadline(r *Request) {
+	requestBodyOf(r.Request).setTimeout(uploadTimeout)
 }
 
 // requestBody is the body of a request as handlers see it. It bounds the time that

@@ -20,8 +20,8 @@ import (
 // /small) and of a large one (POST /upload), and routes that respond (PATCH /deaf)
 // and refuse (POST /no) without reading the body.
 func readers() []web.RouteGroup {
-	length := func(limit int64, before func(*http.Request)) web.Handler {
-		return func(w http.ResponseWriter, r *http.Request) error {
+	length := func(limit int64, before func(*web.Request)) web.Handler {
+		return func(w http.ResponseWriter, r *web.Request) error {
 			before(r)
 			body, err := web.ReadBody(r, limit)
 			if err != nil {
@@ -31,10 +31,10 @@ func readers() []web.RouteGroup {
 		}
 	}
 	return []web.RouteGroup{{Errors: web.EncodeMessage, Routes: []web.Route{
-		public("POST", "/small", length(web.MaxBody, func(*http.Request) {})),
+		public("POST", "/small", length(web.MaxBody, func(*web.Request) {})),
 		public("POST", "/upload", length(8<<20, web.ExtendUploadDeadline)),
-		public("PATCH", "/deaf", func(w http.ResponseWriter, _ *http.Request) error { return web.WriteJSON(w, http.StatusOK, "done") }),
-		public("POST", "/no", func(http.ResponseWriter, *http.Request) error { return web.ErrUnauthorized }),
+		public("PATCH", "/deaf", func(w http.ResponseWriter, _ *web.Request) error { return web.WriteJSON(w, http.StatusOK, "done") }),
+		public("POST", "/no", func(http.ResponseWriter, *web.Request) error { return web.ErrUnauthorized }),
 	}}}
 }
 
@@ -58,7 +58,7 @@ func TestReadBody(t *testing.T) {
 	for _, test := range tests {
 		r := httptest.NewRequest("POST", "/", test.body)
 		r.ContentLength = test.length
-		body, err := web.ReadBody(r, 10)
+		body, err := web.ReadBody(&web.Request{Request: r}, 10)
 		if test.want < 0 && (!errors.Is(err, web.ErrInvalidPayload) || body != nil) {
 			t.Errorf("%s: %q, error %v, want ErrInvalidPayload", test.name, body, err)
 		}

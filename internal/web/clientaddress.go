@@ -13,12 +13,8 @@ import (
 // X-Forwarded-For are believed.
 type TrustedProxies []netip.Prefix
 
-// ClientAddress returns the address of the client of a request, the zero address if
-// the connection has none. Everything that needs the address of a client calls it.
-// The trusted proxies are those of Observe.
-func ClientAddress(r *http.Request) netip.Addr { return logEntryOf(r).proxies.client(r) }
-
-// client returns the address of the connection, unless that is a trusted proxy. Then
+// client returns the address of the client of a request, the zero address if the
+// connection has none. It is the address of the connection, unless that is a trusted proxy. Then
 // it is the rightmost address in the header of the proxies that is not trusted: what
 // is left of it comes from the client. Where an entry is not an address, the client
 // is the proxy that wrote the entry.

@@ -25,7 +25,7 @@ var longText = strings.Repeat("Ελληνικά <b> ", 400)
 // text returns a handler that responds with a text as JSON and a tag, or with 304 to
 // any If-None-Match.
 func text(value, tag string) web.Handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
+	return func(w http.ResponseWriter, r *web.Request) error {
 		if tag != "" {
 			w.Header().Set("ETag", tag)
 		}
@@ -39,7 +39,7 @@ func text(value, tag string) web.Handler {
 
 // raw returns a handler that responds with headers and a body in pieces.
 func raw(status int, headers map[string]string, pieces ...string) web.Handler {
-	return func(w http.ResponseWriter, _ *http.Request) error {
+	return func(w http.ResponseWriter, _ *web.Request) error {
 		for name, value := range headers {
 			w.Header().Set(name, value)
 		}
@@ -139,8 +139,8 @@ func TestNotCompressed(t *testing.T) {
 		"a part":            {raw(206, with("Content-Range", "bytes 0-4999/9000"), long), 206, long, nil},
 		"no content":        {raw(204, json), 204, "", nil},
 		"not modified":      {raw(304, map[string]string{"ETag": `"1"`}), 304, "", nil},
-		"an error":          {func(http.ResponseWriter, *http.Request) error { return errors.New("a fault") }, 500, `{"form":"rest","error":500}` + "\n", nil},
-		"a panic":           {func(http.ResponseWriter, *http.Request) error { panic("on the way") }, 500, `{"form":"top","error":500}` + "\n", nil},
+		"an error":          {func(http.ResponseWriter, *web.Request) error { return errors.New("a fault") }, 500, `{"form":"rest","error":500}` + "\n", nil},
+		"a panic":           {func(http.ResponseWriter, *web.Request) error { panic("on the way") }, 500, `{"form":"top","error":500}` + "\n", nil},
 		"not accepted":      {raw(200, with(), long), 200, long, []string{"Accept-Encoding: br, gzip;q=0"}},
 		"another's page":    {raw(200, with(), long), 200, long, []string{gzipPlease, "Sec-Fetch-Site: cross-site"}},
 		"a neighbor's page": {raw(200, with(), long), 200, long, []string{gzipPlease, "Sec-Fetch-Site: same-site"}},
@@ -173,7 +173,7 @@ func TestFlushWhileCompressing(t *testing.T) {
 	t.Parallel()
 	read := make(chan struct{})
 	server := serve(t, tokens{}, web.RouteGroup{Errors: form("rest"), Routes: []web.Route{
-		public("GET", "/x", func(w http.ResponseWriter, _ *http.Request) error {
+		public("GET", "/x", func(w http.ResponseWriter, _ *web.Request) error {
 			w.Header().Set("Content-Type", "text/csv")
 			_, _ = io.WriteString(w, "first")
 			_ = http.NewResponseController(w).Flush()

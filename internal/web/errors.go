@@ -25,6 +25,14 @@ var (
 	ErrInvalidPayload = errors.New("invalid payload")
 )
 
+// RedirectError sends a browser to another address.
+type RedirectError struct {
+	To string
+}
+
+// Error implements error.
+func (e *RedirectError) Error() string { return "redirected to the sign-in" }
+
 // MethodError says that a path has no route for a method.
 type MethodError struct {
 	Allow string // the methods that it has, as in the Allow header
@@ -67,8 +75,13 @@ const (
 
 // errorResponse returns the response to an error.
 func errorResponse(r *http.Request, encode ErrorEncoder, err error) Response {
-	status, body := encode(r, err)
 	h := make(http.Header)
+	var redirect *RedirectError
+	if errors.As(err, &redirect) {
+		h.Set("Location", redirect.To)
+		return Response{Status: http.StatusSeeOther, Header: h, Body: Page{ContentType: "text/plain; charset=utf-8"}}
+	}
+	status, body := encode(r, err)
 	var method *MethodError
 	if errors.As(err, &method) {
 		h.Set("Allow", method.Allow)

@@ -16,7 +16,7 @@ import (
 func TestTooManyIdempotencyKeys(t *testing.T) {
 	t.Parallel()
 	server := serve(t, tokens{}, web.RouteGroup{Errors: web.EncodeCoded, Routes: []web.Route{
-		public("POST", "/full", func(http.ResponseWriter, *http.Request) error { return order.ErrTooManyIdempotencyKeys }),
+		public("POST", "/full", func(http.ResponseWriter, *web.Request) error { return order.ErrTooManyIdempotencyKeys }),
 	}})
 	got := server.ask(t, "POST /full")
 	const want = `{"error":{"code":"too_many_requests","message":"Too many idempotency keys in a day."}}` + "\n"

@@ -2,7 +2,6 @@ package web_test
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net/http"
@@ -64,12 +63,12 @@ func TestErrorKinds(t *testing.T) {
 	}
 	var routes []web.Route
 	for kind, err := range kinds {
-		routes = append(routes, public("GET", "/"+kind, func(http.ResponseWriter, *http.Request) error { return err }))
+		routes = append(routes, public("GET", "/"+kind, func(http.ResponseWriter, *web.Request) error { return err }))
 	}
 	routes = append(routes,
-		public("GET", "/panic", func(http.ResponseWriter, *http.Request) error { panic("on purpose") }),
-		public("GET", "/aborted", func(http.ResponseWriter, *http.Request) error { panic(http.ErrAbortHandler) }),
-		public("GET", "/missing", func(http.ResponseWriter, *http.Request) error { return web.ErrRouteNotFound }))
+		public("GET", "/panic", func(http.ResponseWriter, *web.Request) error { panic("on purpose") }),
+		public("GET", "/aborted", func(http.ResponseWriter, *web.Request) error { panic(http.ErrAbortHandler) }),
+		public("GET", "/missing", func(http.ResponseWriter, *web.Request) error { return web.ErrRouteNotFound }))
 	server := serve(t, tokens{}, web.RouteGroup{Errors: form("x"), Routes: routes})
 	for _, route := range routes {
 		server.ask(t, "GET "+route.Path())
@@ -89,15 +88,15 @@ func TestUploadsInProgress(t *testing.T) {
 	t.Parallel()
 	metrics := metrics.New()
 	var during []string
-	handle := func(*web.Request) (web.Write, error) {
+	handle := func(*web.Request) (web.Response, error) {
 		during = append(during, metricstest.Series(t, metrics, "merchant_orders_uploads_in_progress")...)
-		return web.Write{}, order.ErrUnavailable
+		return web.Response{}, order.ErrUnavailable
 	}
 	verifier := tokens{"all": {ID: 7, MerchantID: 355, Scopes: order.DefaultScopes}}
 	router := web.NewRouter(web.RouterConfig{Authenticator: verifier, Metrics: metrics, Refuser: refuser{}}, web.RouteGroup{
 		Errors: form("x"),
 		Routes: []web.Route{
-			web.UploadRoute("/upload", order.DefaultScopes, handle), web.WriteRoute("POST", "/write", order.DefaultScopes, handle),
+			web.UploadRoute("/upload", web.Merchants(order.DefaultScopes), handle), web.WriteRoute("POST", "/write", web.Merchants(order.DefaultScopes), handle),
 		},
 	})
 	for _, path := range []string{"/upload", "/write"} {
@@ -114,10 +113,6 @@ func TestUploadsInProgress(t *testing.T) {
 // refuser is a Refuser without idempotency records.
 type refuser struct{}
 
-func (refuser) Idempotency(int64, string, [sha256.Size]byte) order.Idempotency {
-	return order.Idempotency{}
-}
-
-func (refuser) Refuse(_ context.Context, _ int64, _ order.WriteOptions, refusal error) error {
+func (refuser) Refuse(_ context.Context, _ order.Caller, _ order.Key, refusal error) error {
 	return refusal
 }

@@ -2,7 +2,6 @@ package web
 
 import (
 	"maps"
-	"net/http"
 	"slices"
 )
 
@@ -16,10 +15,10 @@ type Body struct {
 }
 
 // ReadObject reads a body that is an object with members of certain names only.
-func ReadObject(r *http.Request, names ...string) *Body { return ReadLargeObject(r, MaxBody, names...) }
+func ReadObject(r *Request, names ...string) *Body { return ReadLargeObject(r, MaxBody, names...) }
 
 // ReadLargeObject is ReadObject for a body of at most limit bytes.
-func ReadLargeObject(r *http.Request, limit int64, names ...string) *Body {
+func ReadLargeObject(r *Request, limit int64, names ...string) *Body {
 	text, err := ReadBody(r, limit)
 	if err != nil {
 		return &Body{firstError: &firstError{err}}
@@ -28,7 +27,7 @@ func ReadLargeObject(r *http.Request, limit int64, names ...string) *Body {
 }
 
 // ReadOptionalObject is ReadObject, but an empty body is an object without members.
-func ReadOptionalObject(r *http.Request, names ...string) *Body {
+func ReadOptionalObject(r *Request, names ...string) *Body {
 	text, err := ReadBody(r, MaxBody)
 	if err != nil || len(text) == 0 {
 		return &Body{firstError: &firstError{err}}

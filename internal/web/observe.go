@@ -35,21 +35,22 @@ var errPanic = errors.New("a handler panicked")
 var errAborted = errors.New("the response was aborted")
 
 // requestLogEntry is what the log shows of a request. It holds no personal data,
-// tokens, paths or queries.
+// tokens, paths or queries. Nothing is decided by it: who sends the request is
+// Request.Caller.
 type requestLogEntry struct {
 	id        string
-	route     string      // pattern
-	grant     token.Grant // zero if no token was authenticated
-	deadToken int64       // id of the token that was refused, if it is known
-	order     string      // reference of the order that the request has changed
-	orderID   int64       // its legacy id
-	err       error       // why the response is a 5xx or was not sent
-	proxies   TrustedProxies
+	route     string       // pattern
+	caller    order.Caller // zero if nobody was authenticated
+	deadToken int64        // id of the token that was refused, if it is known
+	order     string       // reference of the order that the request has changed
+	orderID   int64        // its legacy id
+	err       error        // why the response is a 5xx or was not sent
 }
 
 type logEntryKey struct{}
 
-// logEntryOf returns the log entry of a request.
+// logEntryOf returns the log entry of a request; one that is not logged if Observe gave
+// it none.
 func logEntryOf(r *http.Request) *requestLogEntry {
 	if entry, ok := r.Context().Value(logEntryKey{}).(*requestLogEntry); ok {
 		return entry
@@ -57,50 +58,13 @@ func logEntryOf(r *http.Request) *requestLogEntry {
 	return &requestLogEntry{}
 }
 
-// withLogEntry returns the request with a log entry, if Observe gave it none.
-func withLogEntry(r *http.Request) *http.Request {
-	if r.Context().Value(logEntryKey{}) != nil {
-		return r
-	}
-	return r.WithContext(context.WithValue(r.Context(), logEntryKey{}, &requestLogEntry{}))
-}
-
-// Source returns who makes the changes of a request, for the events that they write.
-func Source(r *http.Request) order.Source {
-	entry := logEntryOf(r)
-	source := order.Source{TokenID: entry.grant.ID, RequestID: entry.id}
-	if address := ClientAddress(r); address.IsValid() {
-		source.Address = address.String()
-	}
-	return source
-}
-
-// ActingToken returns the token of a request; zero if none was authenticated.
-func ActingToken(r *http.Request) token.Token { return logEntryOf(r).grant.Token }
-
-// LoggedSource returns who sent a request, for log lines of the changes that it makes.
-// by is the interface: merchant, operator or console.
-func LoggedSource(r *http.Request, by string) []slog.Attr {
-	source := Source(r)
-	return []slog.Attr{slog.String("by", by), slog.Int64("token", source.TokenID), slog.String("request", source.RequestID)}
-}
-
-// LogOrder adds to the log entry of a request the order that it has changed.
-func LogOrder(r *http.Request, reference string, legacyID int64) {
-	entry := logEntryOf(r)
-	entry.order, entry.orderID = reference, legacyID
-}
-
-// LogError adds to the log entry of a request, which is served, what has failed beside it.
-func LogError(r *http.Request, err error) { logEntryOf(r).err = err }
-
 // RequestLog is where and how requests are logged.
 type RequestLog struct {
 	*slog.Logger
 	// NoAddresses leaves out the addresses of clients whose request was refused with
 	// 401 or 403.
 	NoAddresses bool
-	// Proxies are those that ClientAddress believes.
+	// Proxies are those that tell the address of the client.
 	Proxies TrustedProxies
 	// Finished is called with the context of each request after its response; nil: not
 	// called. method and route come from bounded sets.
@@ -115,7 +79,7 @@ func Observe(next http.Handler, encode ErrorEncoder, log RequestLog, counts *met
 	next = compressed(refusingOverload(next, encode))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := now()
-		entry := &requestLogEntry{id: requestID(r), route: unmatchedRoute, proxies: log.Proxies}
+		entry := &requestLogEntry{id: requestID(r), route: unmatchedRoute}
 		r = r.WithContext(context.WithValue(r.Context(), logEntryKey{}, entry))
 		w.Header().Set(requestIDHeader, entry.id)
 		recorder := &responseRecorder{ResponseWriter: w}
@@ -146,7 +110,7 @@ func Observe(next http.Handler, encode ErrorEncoder, log RequestLog, counts *met
 			}
 			var client netip.Addr
 			if !log.NoAddresses && (status == http.StatusUnauthorized || status == http.StatusForbidden) {
-				client = ClientAddress(r)
+				client = log.Proxies.client(r)
 			}
 			if log.Finished != nil {
 				log.Finished(r.Context(), method, entry.route, status)
@@ -180,8 +144,8 @@ func logRequest(ctx context.Context, log *slog.Logger, entry *requestLogEntry, m
 		slog.Int64("bytes", bytes),
 		slog.Float64("ms", float64(took.Microseconds())/1000),
 	)
-	if entry.grant.ID != 0 {
-		attrs = append(attrs, slog.Int64("merchant", entry.grant.MerchantID), slog.Int64("token", entry.grant.ID))
+	if entry.caller.TokenID != 0 {
+		attrs = append(attrs, slog.Int64("merchant", entry.caller.MerchantID), slog.Int64("token", entry.caller.TokenID))
 	} else if entry.deadToken != 0 {
 		attrs = append(attrs, slog.Int64("token", entry.deadToken))
 	}

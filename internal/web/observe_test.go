@@ -144,7 +144,7 @@ func TestLogHasNoSecrets(t *testing.T) {
 	secret, _ := token.NewText(token.MerchantPrefix)
 	verifier := tokens{secret: {ID: 7, MerchantID: 355, Scopes: order.DefaultScopes}}
 	groups := append(shop(), web.RouteGroup{Prefix: "/guarded", Errors: form("guarded"), Routes: guarded().Routes})
-	groups[0].Routes = append(groups[0].Routes, public("GET", "/panic/{id}", func(http.ResponseWriter, *http.Request) error {
+	groups[0].Routes = append(groups[0].Routes, public("GET", "/panic/{id}", func(http.ResponseWriter, *web.Request) error {
 		panic("on purpose")
 	}))
 	server := serveHidingAddresses(t, verifier, groups...)
@@ -181,15 +181,15 @@ func TestPanic(t *testing.T) {
 		_ = http.NewResponseController(w).Flush()
 	}
 	server := serve(t, tokens{}, web.RouteGroup{Prefix: "/x", Errors: form("x"), Routes: []web.Route{
-		public("GET", "/before", func(http.ResponseWriter, *http.Request) error { panic("password") }),
-		public("GET", "/within", func(w http.ResponseWriter, _ *http.Request) error { begin(w); panic("password") }),
-		public("GET", "/nil", func(w http.ResponseWriter, r *http.Request) error {
+		public("GET", "/before", func(http.ResponseWriter, *web.Request) error { panic("password") }),
+		public("GET", "/within", func(w http.ResponseWriter, _ *web.Request) error { begin(w); panic("password") }),
+		public("GET", "/nil", func(w http.ResponseWriter, r *web.Request) error {
 			var none http.Handler
-			none.ServeHTTP(w, r)
+			none.ServeHTTP(w, r.Request)
 			return nil
 		}),
-		public("GET", "/abort", func(w http.ResponseWriter, _ *http.Request) error { begin(w); panic(http.ErrAbortHandler) }),
-		public("GET", "/abort/early", func(http.ResponseWriter, *http.Request) error { panic(http.ErrAbortHandler) }),
+		public("GET", "/abort", func(w http.ResponseWriter, _ *web.Request) error { begin(w); panic(http.ErrAbortHandler) }),
+		public("GET", "/abort/early", func(http.ResponseWriter, *web.Request) error { panic(http.ErrAbortHandler) }),
 	}}, web.RouteGroup{Errors: form("rest")})
 
 	for _, path := range []string{"/x/before", "/x/nil"} {
@@ -246,7 +246,7 @@ func TestClientDisconnects(t *testing.T) {
 	t.Parallel()
 	started := make(chan struct{})
 	server := serve(t, tokens{}, web.RouteGroup{Errors: form("rest"), Routes: []web.Route{
-		public("GET", "/wait", func(_ http.ResponseWriter, r *http.Request) error {
+		public("GET", "/wait", func(_ http.ResponseWriter, r *web.Request) error {
 			close(started)
 			<-r.Context().Done()
 			return fmt.Errorf("read orders: %w", r.Context().Err())
@@ -269,9 +269,9 @@ func TestClientDisconnects(t *testing.T) {
 func TestEmptyResponseIsOK(t *testing.T) {
 	t.Parallel()
 	server := serve(t, tokens{}, web.RouteGroup{Errors: form("rest"), Routes: []web.Route{
-		public("GET", "/silent", func(http.ResponseWriter, *http.Request) error { return nil }),
-		public("GET", "/plain", func(w http.ResponseWriter, _ *http.Request) error { _, err := io.WriteString(w, "ok"); return err }),
-		public("GET", "/early", func(w http.ResponseWriter, _ *http.Request) error {
+		public("GET", "/silent", func(http.ResponseWriter, *web.Request) error { return nil }),
+		public("GET", "/plain", func(w http.ResponseWriter, _ *web.Request) error { _, err := io.WriteString(w, "ok"); return err }),
+		public("GET", "/early", func(w http.ResponseWriter, _ *web.Request) error {
 			w.WriteHeader(http.StatusEarlyHints)
 			w.WriteHeader(http.StatusNoContent)
 			return nil

@@ -3,8 +3,6 @@ package web
 import (
 	"maps"
 	"net/http"
-
-	"merchantorders/internal/token"
 )
 
 // Page is the body of a response that people read in a browser. An ErrorEncoder
@@ -24,7 +22,3 @@ func (p Page) Write(w http.ResponseWriter, status int) {
 	w.WriteHeader(status)
 	_, _ = w.Write(p.Body) // an error means that the client disconnected
 }
-
-// RecordGrant makes a grant that of a request, for the request log and for Source. A
-// handler calls it that authenticates requests by itself.
-func RecordGrant(r *http.Request, grant token.Grant) { logEntryOf(r).grant = grant }

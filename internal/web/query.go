@@ -3,7 +3,6 @@ package web
 import (
 	"maps"
 	"math"
-	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
@@ -17,7 +16,7 @@ import (
 const maxQuery = 8 << 10
 
 // CheckQuery returns a *ParamError if the query of a request is too long.
-func CheckQuery(r *http.Request) error {
+func CheckQuery(r *Request) error {
 	if len(r.URL.RawQuery) > maxQuery {
 		return &ParamError{Name: "query", Problem: "is longer than " + strconv.Itoa(maxQuery) + " bytes"}
 	}
@@ -34,7 +33,7 @@ type Query struct {
 
 // ParseQuery returns the query of a request. If there are names, parameters with other
 // names are refused: a misspelled filter would show everything.
-func ParseQuery(r *http.Request, names ...string) *Query {
+func ParseQuery(r *Request, names ...string) *Query {
 	q := &Query{}
 	var err error
 	if q.values, err = url.ParseQuery(r.URL.RawQuery); err != nil {

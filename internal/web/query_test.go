@@ -11,7 +11,7 @@ import (
 )
 
 func query(raw string, names ...string) *web.Query {
-	return web.ParseQuery(&http.Request{URL: &url.URL{RawQuery: raw}}, names...)
+	return web.ParseQuery(&web.Request{Request: &http.Request{URL: &url.URL{RawQuery: raw}}}, names...)
 }
 
 // wantParam checks that an error is a *web.ParamError about a parameter.

@@ -25,17 +25,17 @@ type limited struct {
 func newLimited(perSecond int, verifier web.Authenticator) *limited {
 	limits := ratelimit.New(perSecond, time.Now)
 	return &limited{web.NewRouter(web.RouterConfig{Authenticator: verifier, Limits: limits}, guarded(), web.RouteGroup{Prefix: "/v2", Errors: web.EncodeCoded, Routes: []web.Route{
-		web.GetRoute("/read", order.ScopeOrdersRead, who),
-		web.UploadRoute("/upload", order.ScopeInvoicesWrite, func(r *web.Request) (web.Write, error) {
+		web.GetRoute("/read", web.Merchants(order.ScopeOrdersRead), who),
+		web.UploadRoute("/upload", web.Merchants(order.ScopeInvoicesWrite), func(r *web.Request) (web.Response, error) {
 			<-r.Context().Done()
-			return web.Write{}, r.Context().Err()
+			return web.Response{}, r.Context().Err()
 		}),
-		web.GetRoute("/long-poll", order.ScopeOrdersRead, func(_ http.ResponseWriter, r *web.Request) error {
+		web.GetRoute("/long-poll", web.Merchants(order.ScopeOrdersRead), func(_ http.ResponseWriter, r *web.Request) error {
 			r.Leave()
 			<-r.Context().Done()
 			return r.Context().Err()
 		}),
-		web.GetRoute("/wait", order.ScopeOrdersRead, func(_ http.ResponseWriter, r *web.Request) error {
+		web.GetRoute("/wait", web.Merchants(order.ScopeOrdersRead), func(_ http.ResponseWriter, r *web.Request) error {
 			<-r.Context().Done()
 			return r.Context().Err()
 		}),

@@ -30,13 +30,13 @@ type Representation struct {
 }
 
 // serveRead returns the handler of a read route.
-func serveRead(config RouterConfig, pattern string, handle ReadHandler) merchantHandler {
+func serveRead(config RouterConfig, pattern string, handle ReadHandler) Handler {
 	cache := config.ResponseCache
 	return func(w http.ResponseWriter, r *Request) error {
 		// A malformed header counts as absent: the response is right without it.
 		has, _ := ParseEntityTags(r.Header, "If-None-Match")
 		key := respcache.Key{
-			Route: pattern, MerchantID: r.MerchantID, NameNonce: r.nameNonce, Path: r.URL.Path, Query: r.URL.RawQuery,
+			Route: pattern, MerchantID: r.Caller.MerchantID, NameNonce: r.nameNonce, Path: r.URL.Path, Query: r.URL.RawQuery,
 		}
 		entry := cache.Lookup(key, r.DataVersion)
 		if entry == nil || entry.Body == nil && !has.MatchWeakly(entry.ETag[0]) {

@@ -77,7 +77,7 @@ func (s *resources) body(r *web.Request) (any, error) {
 	if r.URL.Query().Get("fault") != "" {
 		return nil, errors.New("fault")
 	}
-	return map[string]any{"merchant": r.MerchantID, "event": r.DataVersion.Event, "asked": r.URL.RequestURI()}, nil
+	return map[string]any{"merchant": r.Caller.MerchantID, "event": r.DataVersion.Event, "asked": r.URL.RequestURI()}, nil
 }
 
 func serveReadings(t *testing.T, size int) *resources {
@@ -86,8 +86,8 @@ func serveReadings(t *testing.T, size int) *resources {
 	s.day.Store(20000)
 	config := web.RouterConfig{Authenticator: s, ResponseCache: respcache.New(size, s.now), ViewVersion: "0a1b2c3d"}
 	router := web.NewRouter(config, web.RouteGroup{Errors: web.EncodeMessage, Routes: []web.Route{
-		web.ReadRoute("/list", order.ScopeOrdersRead, s.list),
-		web.ReadRoute("/one/{name}", order.ScopeOrdersRead, s.one),
+		web.ReadRoute("/list", web.Merchants(order.ScopeOrdersRead), s.list),
+		web.ReadRoute("/one/{name}", web.Merchants(order.ScopeOrdersRead), s.one),
 	}})
 	s.Server = httptest.NewServer(router)
 	t.Cleanup(s.Close)

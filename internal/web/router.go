@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"merchantorders/internal/metrics"
-	"merchantorders/internal/order"
 	"merchantorders/internal/web/ratelimit"
 	"merchantorders/internal/web/respcache"
 )
@@ -18,6 +17,7 @@ import (
 type RouterConfig struct {
 	Authenticator Authenticator
 	Limits        *ratelimit.Limiter // nil: no rate limits
+	Proxies       TrustedProxies     // those that tell the address of the client
 	ResponseCache *respcache.Cache   // needed by read routes
 	Refuser       Refuser            // needed by write routes
 	Metrics       *metrics.Metrics   // counts the uploads in progress; nil: not counted
@@ -53,7 +53,7 @@ func NewRouter(config RouterConfig, groups ...RouteGroup) *Router {
 				route.errors = group.Errors
 			}
 			pattern := group.Prefix + route.path
-			byPath[route.path][route.method] = encodingErrors(rt.handler(group, pattern, route), route.errors)
+			byPath[route.path][route.method] = rt.encodingErrors(rt.handler(group, pattern, route), route.errors)
 			rt.errors[pattern] = route.errors
 		}
 		for pathPattern, methods := range byPath {
@@ -71,35 +71,33 @@ func NewRouter(config RouterConfig, groups ...RouteGroup) *Router {
 
 // handler returns the handler of a route, with everything that its kind demands.
 func (rt *Router) handler(group RouteGroup, pattern string, route Route) Handler {
-	auth := authenticator{tokens: rt.config.Authenticator, limits: rt.config.Limits, basicChallenge: group.BasicChallenge}
-	if route.write != nil {
-		route.change = writeChange(rt.config, route.write)
-	}
+	handle := route.handle
 	switch {
 	case route.read != nil:
-		return auth.merchant(route, serveRead(rt.config, pattern, route.read))
-	case route.change != nil:
-		handle := serveChange(rt.config, route.change, route.errors)
+		handle = serveRead(rt.config, pattern, route.read)
+	case route.write != nil:
+		handle = serveWrite(rt.config, route.write, route.errors)
 		if route.upload {
-			handle = countUploads(rt.config.Metrics, handle)
+			handle = rt.countUploads(handle)
 		}
-		if route.access == forOperators {
-			return auth.operator(route, func(w http.ResponseWriter, r *http.Request) error {
-				return handle(w, &Request{Request: r, MerchantID: order.OperatorKeys, auth: auth})
-			})
-		}
-		return auth.merchant(route, handle)
-	case route.get != nil:
-		return auth.merchant(route, route.get)
-	case route.access == forOperators:
-		return auth.operator(route, route.plain)
 	}
-	return route.plain
+	if route.public {
+		return handle
+	}
+	credentials := group.Credentials
+	if credentials == nil {
+		credentials = tokenCredentials{
+			tokens: rt.config.Authenticator, limits: rt.config.Limits,
+			basicChallenge: group.BasicChallenge, bearerOnly: !route.access.merchants,
+		}
+	}
+	return rt.authenticated(credentials, route, handle)
 }
 
 // countUploads returns the handler of an upload route that counts its requests in
-// progress. If counts is nil, it counts nothing.
-func countUploads(counts *metrics.Metrics, handle merchantHandler) merchantHandler {
+// progress.
+func (rt *Router) countUploads(handle Handler) Handler {
+	counts := rt.config.Metrics
 	if counts == nil {
 		return handle
 	}
@@ -112,7 +110,7 @@ func countUploads(counts *metrics.Metrics, handle merchantHandler) merchantHandl
 
 // ServeHTTP implements http.Handler.
 func (rt *Router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	r, body := withRequestBody(w, rt.withPlainPath(withLogEntry(r)))
+	r, body := withRequestBody(w, rt.withPlainPath(r))
 	escaped := r.URL.EscapedPath()
 	switch {
 	case rt.crossSite.Check(r) != nil:
@@ -174,9 +172,9 @@ func (m methodHandlers) handler(pattern string, encode ErrorEncoder) http.Handle
 }
 
 // encodingErrors returns handle as an http.Handler that sends its errors.
-func encodingErrors(handle Handler, encode ErrorEncoder) http.Handler {
+func (rt *Router) encodingErrors(handle Handler, encode ErrorEncoder) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := handle(w, r); err != nil {
+		if err := handle(w, rt.newRequest(r)); err != nil {
 			writeError(w, r, encode, err)
 		}
 	})
@@ -184,7 +182,7 @@ func encodingErrors(handle Handler, encode ErrorEncoder) http.Handler {
 
 // serveError returns a handler that responds to every request with one error.
 func serveError(encode ErrorEncoder, err error) http.Handler {
-	return encodingErrors(func(http.ResponseWriter, *http.Request) error { return err }, encode)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { writeError(w, r, encode, err) })
 }
 
 // withPlainPath returns the request with one slash less at the end of its path, if

@@ -27,7 +27,7 @@ type routed struct {
 // tell returns a handler that responds with the name of its route and the id in the
 // path, quoted, because it may be invalid UTF-8.
 func tell(route string) web.Handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
+	return func(w http.ResponseWriter, r *web.Request) error {
 		return web.WriteJSON(w, http.StatusOK, routed{Route: route, ID: fmt.Sprintf("%+q", r.PathValue("id"))})
 	}
 }
@@ -279,8 +279,8 @@ func TestEncodeError(t *testing.T) {
 // not to the client.
 func TestInternalErrors(t *testing.T) {
 	t.Parallel()
-	fail := func(http.ResponseWriter, *http.Request) error { return errors.New("SELECT secret FROM orders") }
-	unwritable := func(w http.ResponseWriter, _ *http.Request) error { return web.WriteJSON(w, 200, func() {}) }
+	fail := func(http.ResponseWriter, *web.Request) error { return errors.New("SELECT secret FROM orders") }
+	unwritable := func(w http.ResponseWriter, _ *web.Request) error { return web.WriteJSON(w, 200, func() {}) }
 	server := serve(t, tokens{}, web.RouteGroup{Errors: form("rest"), Routes: []web.Route{
 		public("GET", "/fail", fail), public("GET", "/unwritable", unwritable),
 	}})

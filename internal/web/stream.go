@@ -10,8 +10,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"merchantorders/internal/order"
 )
 
 // streamTimeout is how long the client of a stream may take to send the next bytes, or
@@ -26,7 +24,7 @@ type StreamHandler func(s *Stream) error
 // is sent while the body arrives. The client must read while it sends. One that stalls
 // for streamTimeout is cut off.
 type Stream struct {
-	*http.Request
+	*Request
 	timeout time.Duration
 	cancel  context.CancelCauseFunc
 	w       http.ResponseWriter
@@ -41,16 +39,10 @@ type Stream struct {
 	begun   bool // the header is sent
 }
 
-// OperatorStreamRoute returns a POST route for operators whose body and response are
-// lines. Its requests count as uploads in the limits of a token.
-func OperatorStreamRoute(path string, scope order.Scope, handle StreamHandler) Route {
-	return Route{method: http.MethodPost, path: path, access: forOperators, scope: scope, upload: true, plain: serveStream(streamTimeout, handle)}
-}
-
 // serveStream returns the handler of a stream route. timeout is streamTimeout, except in
 // tests.
 func serveStream(timeout time.Duration, handle StreamHandler) Handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
+	return func(w http.ResponseWriter, r *Request) error {
 		s, release := newStream(w, r, timeout)
 		defer release()
 		defer s.close()
@@ -66,7 +58,7 @@ func serveStream(timeout time.Duration, handle StreamHandler) Handler {
 		}
 		err := handle(s)
 		if err != nil && s.begun {
-			logEntryOf(r).err = err
+			r.LogError(err)
 			return nil
 		}
 		return err
@@ -75,7 +67,7 @@ func serveStream(timeout time.Duration, handle StreamHandler) Handler {
 
 // newStream returns the stream of a request, whose context ends when the server stops.
 // release frees what belongs to the context.
-func newStream(w http.ResponseWriter, r *http.Request, timeout time.Duration) (s *Stream, release func()) {
+func newStream(w http.ResponseWriter, r *Request, timeout time.Duration) (s *Stream, release func()) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	release = func() {}
 	if stopping, ok := ctx.Value(stoppingKey{}).(context.Context); ok {
@@ -92,7 +84,7 @@ func newStream(w http.ResponseWriter, r *http.Request, timeout time.Duration) (s
 // OpenBody returns the stream of a request whose handler reads a body of any length as
 // a Stream does, and then writes one response of its own. The handler calls end after
 // the last Read that it starts and before it writes.
-func OpenBody(w http.ResponseWriter, r *http.Request) (s *Stream, end func()) {
+func OpenBody(w http.ResponseWriter, r *Request) (s *Stream, end func()) {
 	s, release := newStream(w, r, streamTimeout)
 	return s, func() {
 		release()
@@ -134,7 +126,7 @@ func (s *Stream) Flush() error {
 func (s *Stream) close() {
 	// Before the deadline is set: a Read that begins later returns at once.
 	s.cancel(context.Canceled)
-	body := requestBodyOf(s.Request)
+	body := requestBodyOf(s.Request.Request)
 	if body == nil {
 		return
 	}
@@ -159,7 +151,7 @@ func (b streamBody) Read(p []byte) (int, error) {
 	if b.closed {
 		return 0, http.ErrBodyReadAfterClose
 	}
-	requestBodyOf(b.Request).setTimeout(b.timeout)
+	requestBodyOf(b.Request.Request).setTimeout(b.timeout)
 	if err := b.Context().Err(); err != nil {
 		return 0, err
 	}

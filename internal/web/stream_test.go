@@ -24,8 +24,8 @@ func startStream(t *testing.T, timeout time.Duration, handle StreamHandler) *str
 	t.Helper()
 	stopping, stop := context.WithCancel(t.Context())
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r, body := withRequestBody(w, withLogEntry(r))
-		_ = serveStream(timeout, handle)(w, r) // nobody looks at the log
+		r, body := withRequestBody(w, r)
+		_ = serveStream(timeout, handle)(w, &Request{Request: r, log: &requestLogEntry{}}) // nobody looks at the log
 		body.drain()
 	}))
 	server.Config.BaseContext = func(net.Listener) context.Context { return WithStopping(context.Background(), stopping) }

@@ -1,80 +1,196 @@
 package web
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"errors"
+	"hash"
+	"maps"
 	"net/http"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/web/idempotency"
 )
 
-// WriteHandler parses a request for a change of one order. It does not make the
-// change: the router does, with the If-Match and the Idempotency-Key of the
-// request.
-type WriteHandler func(r *Request) (Write, error)
+// WriteHandler serves a request that changes something. It parses the request, calls the
+// service with the Caller and the Options of the request, and returns the response. It
+// reads the body before it calls Options.
+type WriteHandler func(r *Request) (Response, error)
 
-// Write is a parsed request for a change of one order.
-type Write struct {
-	// Apply passes the options to a method of order.Service that makes the change.
-	// It is called exactly once.
-	Apply func(context.Context, order.WriteOptions) (order.WriteResult, error)
-	// Respond returns the response to a change. The router adds the ETag. If the
-	// request has an idempotency key, Respond also runs inside the transaction,
-	// possibly more than once: it must have no effects, and return the same
-	// response for the same result.
-	Respond func(order.WriteResult) Response
+// Response is a response with a JSON body.
+type Response struct {
+	Status int
+	Header http.Header // nil: none beside those that every JSON response has
+	Body   any         // encoded as JSON
+	// Order is the order that the request has changed, for the log and, if it has a
+	// revision, for the ETag; zero: none.
+	Order order.LockedOrder
+}
+
+// Refuser knows the idempotency records. order.Service implements it.
+type Refuser interface {
+	// Refuse returns the error of a request that is refused because of its form, before
+	// any change: an error of the idempotency key comes first.
+	Refuse(ctx context.Context, caller order.Caller, key order.Key, refusal error) error
 }
 
 const ifMatch = "If-Match"
 
-// writeChange returns the ChangeHandler that makes the writes of a WriteHandler.
-func writeChange(config RouterConfig, parse WriteHandler) ChangeHandler {
-	return func(r *Request) (Change, error) {
-		tags, err := ParseEntityTags(r.Header, ifMatch)
-		if err != nil {
-			return Change{}, err
-		}
-		write, err := parse(r)
-		if err != nil {
-			return Change{}, err
-		}
-		write = write.withTag(r.viewVersion(config.ViewVersion))
-		return Change{run: func(ctx context.Context, attempt attempt) (Response, error) {
-			result, err := write.Apply(ctx, writeOptions(attempt, tags, write))
-			if err != nil {
-				return Response{}, err
-			}
-			LogOrder(r.Request, result.Reference, result.LegacyID)
-			return write.Respond(result), nil
-		}}, nil
-	}
+// write is the change that a request asks for: its key, its precondition, and how its
+// response is recorded.
+type write struct {
+	key     string // empty: none
+	digest  func() [sha256.Size]byte
+	matches func(order.LockedOrder) bool // nil: any version
+	used    bool                         // Options was called: the change is made
+	encode  ErrorEncoder
+	config  RouterConfig
 }
 
-// writeOptions returns what order.Service must know of a write request beside the
-// change itself.
-func writeOptions(attempt attempt, tags *EntityTags, write Write) order.WriteOptions {
-	options := attempt.options()
-	if tags != nil {
-		options.IfMatch = func(o order.LockedOrder) bool { return tags.MatchOwn(OrderTag(o.LegacyID, o.Revision)) }
+// Options returns the options of the change with the result T that a request asks for.
+// respond returns the response to the change. If the request has an idempotency key,
+// respond also runs inside the transaction, possibly more than once: it has no effects,
+// and returns the same response for the same result. A response with a secret must not be
+// stored: respond then leaves the secret out, and the first response alone has it.
+func Options[T any](r *Request, respond func(T) Response) order.Options[T] {
+	w := r.write
+	w.used = true
+	options := order.Options[T]{IfMatch: w.matches}
+	if w.key == "" {
+		return options
 	}
-	options.Response = func(result order.WriteResult, refusal error) ([]byte, error) {
-		if refusal != nil {
-			return attempt.recordRefusal(refusal)
+	options.Key = w.orderKey()
+	options.Record = func(result T, refusal error) ([]byte, error) {
+		switch {
+		case refusal == nil:
+			return encodeRecord(w.withTag(r, respond(result)))
+		case !w.recordable(r, refusal):
+			return nil, nil
 		}
-		return encodeRecord(write.Respond(result))
+		return encodeRecord(errorResponse(r.Request, w.encode, refusal))
 	}
 	return options
 }
 
-// withTag returns the write with the order's new ETag in its response.
-func (w Write) withTag(viewVersion string) Write {
-	respond := w.Respond
-	w.Respond = func(result order.WriteResult) Response {
-		response := respond(result)
+// orderKey returns the key of the request.
+func (w *write) orderKey() order.Key { return order.Key{Text: w.key, Digest: w.digest()} }
+
+// withTag returns a response with the entity tag of its order.
+func (w *write) withTag(r *Request, response Response) Response {
+	if o := response.Order; o.Revision != 0 {
+		response.Header = maps.Clone(response.Header)
 		if response.Header == nil {
 			response.Header = make(http.Header)
 		}
-		response.Header.Set("ETag", entityTag(OrderTag(result.LegacyID, result.Revision), viewVersion))
-		return response
+		response.Header.Set("ETag", entityTag(OrderTag(o.LegacyID, o.Revision), r.viewVersion(w.config.ViewVersion)))
 	}
-	return w
+	return response
+}
+
+// serveWrite returns the handler of a write route.
+func serveWrite(config RouterConfig, handle WriteHandler, encode ErrorEncoder) Handler {
+	return func(w http.ResponseWriter, r *Request) error {
+		response, err := makeWrite(config, handle, encode, r)
+		var replay *order.ReplayError
+		switch {
+		case errors.As(err, &replay):
+			return writeReplay(w, replay.Response)
+		case err != nil:
+			return err
+		}
+		if o := response.Order; o.Reference != "" {
+			r.LogOrder(o.Reference, o.LegacyID)
+		}
+		return writeResponse(w, r.write.withTag(r, response))
+	}
+}
+
+// errKeyIgnored is the error of a handler that has not called Options.
+var errKeyIgnored = errors.New("the handler has ignored the Idempotency-Key")
+
+// makeWrite runs the handler of a write route.
+func makeWrite(config RouterConfig, handle WriteHandler, encode ErrorEncoder, r *Request) (Response, error) {
+	key, err := IdempotencyKey(r)
+	if err != nil {
+		return Response{}, err
+	}
+	body := requestBodyOf(r.Request)
+	if body != nil && key != "" {
+		body.digest = sha256.New()
+	}
+	r.write = &write{key: key, encode: encode, config: config, digest: func() [sha256.Size]byte {
+		return idempotency.Digest(r.Request, bodyDigest(body))
+	}}
+	tags, err := ParseEntityTags(r.Header, ifMatch)
+	if tags != nil {
+		r.write.matches = func(o order.LockedOrder) bool { return tags.MatchOwn(OrderTag(o.LegacyID, o.Revision)) }
+	}
+	var response Response
+	if err == nil {
+		response, err = handle(r)
+	}
+	switch {
+	case key == "" || r.write.used:
+	case err == nil:
+		err = errKeyIgnored
+	case r.write.recordable(r, err):
+		err = config.Refuser.Refuse(r.Context(), r.Caller, r.write.orderKey(), err)
+	}
+	return response, err
+}
+
+// IdempotencyKey returns the Idempotency-Key of a request, empty if it has none. A
+// malformed one is a *ParamError.
+func IdempotencyKey(r *Request) (string, error) {
+	key, err := idempotency.ParseKey(r.Header)
+	if err != nil {
+		return "", &ParamError{Name: idempotency.KeyHeader, Problem: err.Error()}
+	}
+	return key, nil
+}
+
+// bodyDigest returns the hash of what was read of a body; nil if there is no body.
+func bodyDigest(body *requestBody) hash.Hash {
+	if body == nil {
+		return nil
+	}
+	return body.digest
+}
+
+// recordable reports whether the response to a refusal is recorded. The response
+// to an incomplete body is not: what the client requested is unknown.
+func (w *write) recordable(r *Request, refusal error) bool {
+	if body := requestBodyOf(r.Request); body != nil && body.incomplete {
+		return false
+	}
+	status, _ := w.encode(r.Request, refusal)
+	return idempotency.Recordable(status)
+}
+
+// encodeRecord encodes a response for its idempotency record.
+func encodeRecord(response Response) ([]byte, error) {
+	record := idempotency.Record{Status: response.Status, Header: make(http.Header)}
+	err := withJSON(response.Body, func(body []byte) {
+		maps.Copy(record.Header, response.Header)
+		setJSONHeaders(record.Header, body)
+		record.Body = bytes.Clone(body)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return record.Encode()
+}
+
+// writeReplay sends a recorded response again.
+func writeReplay(w http.ResponseWriter, stored []byte) error {
+	record, err := idempotency.Decode(stored)
+	if err != nil {
+		return err
+	}
+	maps.Copy(w.Header(), record.Header)
+	w.Header().Set(idempotency.ReplayedHeader, "true")
+	w.WriteHeader(record.Status)
+	_, _ = w.Write(record.Body) // an error means that the client disconnected
+	return nil
 }

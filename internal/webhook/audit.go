@@ -18,9 +18,9 @@ const (
 )
 
 // audit returns an entry of the audit log about the endpoint.
-func (e Endpoint) audit(action order.AuditAction, at time.Time, actor order.Actor, source order.Source, detail string) order.AuditEntry {
+func (e Endpoint) audit(action order.AuditAction, at time.Time, caller order.Caller, detail string) order.AuditEntry {
 	return order.AuditEntry{
-		MerchantID: e.MerchantID, At: at, Action: action, Actor: actor, Source: source, SubjectID: e.ID, Detail: detail,
+		MerchantID: e.MerchantID, At: at, Action: action, By: caller, SubjectID: e.ID, Detail: detail,
 	}
 }
 

@@ -26,21 +26,18 @@ type Change struct {
 	Enabled     *bool
 }
 
-// ChangeOptions are the source and the idempotency of a change of an endpoint.
-type ChangeOptions = order.ChangeOptions[Endpoint]
-
 // second returns the time of the service's clock in whole seconds.
 func (s *Service) second() time.Time { return s.now().UTC().Truncate(time.Second) }
 
 // Add adds an active endpoint with a random secret. Errors: ErrNoMerchant, ErrTooMany,
 // ErrNoEvent if After is above the newest event.
-func (s *Service) Add(ctx context.Context, by order.Actor, a Addition, options ChangeOptions) (Endpoint, error) {
+func (s *Service) Add(ctx context.Context, caller order.Caller, a Addition, options order.Options[Endpoint]) (Endpoint, error) {
 	at := s.second()
 	e := Endpoint{
 		Key: Key{MerchantID: a.MerchantID}, URL: a.URL, Description: a.Description, Types: a.Types,
 		CreatedAt: at, Secret: NewSecret(), State: Active,
 	}
-	return s.inTx(ctx, e.MerchantID, options, func(tx Tx) (Endpoint, error) {
+	return s.inTx(ctx, caller, e.MerchantID, options, func(tx Tx) (Endpoint, error) {
 		var err error
 		if e.Acknowledged, err = cursor(ctx, tx, e.MerchantID, a.After); err != nil {
 			return Endpoint{}, err
@@ -48,7 +45,7 @@ func (s *Service) Add(ctx context.Context, by order.Actor, a Addition, options C
 		if e.ID, err = tx.AddWebhook(ctx, e); err != nil {
 			return Endpoint{}, err
 		}
-		return e, tx.Audit(ctx, e.audit(AuditAdded, at, by, options.Source, ""))
+		return e, tx.Audit(ctx, e.audit(AuditAdded, at, caller, ""))
 	})
 }
 
@@ -67,11 +64,11 @@ func cursor(ctx context.Context, tx Tx, merchantID int64, after *int64) (int64, 
 
 // Change changes an endpoint. Another URL, or enabling it, ends the pause after a
 // failure. Deliveries continue where they ended. Errors: ErrNotFound.
-func (s *Service) Change(ctx context.Context, by order.Actor, key Key, c Change, options ChangeOptions) (Endpoint, error) {
+func (s *Service) Change(ctx context.Context, caller order.Caller, key Key, c Change, options order.Options[Endpoint]) (Endpoint, error) {
 	at := s.second()
-	return s.change(ctx, key, options, func(tx Tx, e *Endpoint) (order.AuditEntry, error) {
+	return s.change(ctx, caller, key, options, func(tx Tx, e *Endpoint) (order.AuditEntry, error) {
 		fields := e.update(c, at)
-		return e.audit(AuditChanged, at, by, options.Source, order.AuditDetail("fields", strings.Join(fields, ","), "state", e.State.String())), nil
+		return e.audit(AuditChanged, at, caller, order.AuditDetail("fields", strings.Join(fields, ","), "state", e.State.String())), nil
 	})
 }
 
@@ -110,9 +107,9 @@ func (e *Endpoint) retryNow() {
 }
 
 // Remove removes an endpoint with its deliveries, or returns ErrNotFound.
-func (s *Service) Remove(ctx context.Context, by order.Actor, key Key, options ChangeOptions) (Endpoint, error) {
+func (s *Service) Remove(ctx context.Context, caller order.Caller, key Key, options order.Options[Endpoint]) (Endpoint, error) {
 	at := s.second()
-	return s.inTx(ctx, key.MerchantID, options, func(tx Tx) (Endpoint, error) {
+	return s.inTx(ctx, caller, key.MerchantID, options, func(tx Tx) (Endpoint, error) {
 		e, err := tx.LockWebhook(ctx, key)
 		if err != nil {
 			return Endpoint{}, err
@@ -120,44 +117,44 @@ func (s *Service) Remove(ctx context.Context, by order.Actor, key Key, options C
 		if err := tx.RemoveWebhook(ctx, key); err != nil {
 			return Endpoint{}, err
 		}
-		return e, tx.Audit(ctx, e.audit(AuditRemoved, at, by, options.Source, ""))
+		return e, tx.Audit(ctx, e.audit(AuditRemoved, at, caller, ""))
 	})
 }
 
 // RotateSecret gives an endpoint a new random secret. The old one signs too for the
 // time of overlap. Errors: ErrNotFound.
-func (s *Service) RotateSecret(ctx context.Context, by order.Actor, key Key, overlap time.Duration, options ChangeOptions) (Endpoint, error) {
+func (s *Service) RotateSecret(ctx context.Context, caller order.Caller, key Key, overlap time.Duration, options order.Options[Endpoint]) (Endpoint, error) {
 	at := s.second()
 	secret := NewSecret()
-	return s.change(ctx, key, options, func(_ Tx, e *Endpoint) (order.AuditEntry, error) {
+	return s.change(ctx, caller, key, options, func(_ Tx, e *Endpoint) (order.AuditEntry, error) {
 		e.OldSecret, e.OldSecretUntil = e.Secret, at.Add(overlap)
 		if overlap == 0 {
 			e.OldSecret, e.OldSecretUntil = "", time.Time{}
 		}
 		e.Secret = secret
-		return e.audit(AuditSecretRotated, at, by, options.Source, ""), nil
+		return e.audit(AuditSecretRotated, at, caller, ""), nil
 	})
 }
 
 // Replay sets the cursor of an endpoint: the events after a number are delivered, also
 // those that it has acknowledged. Errors: ErrNotFound, ErrNoEvent if the number is
 // above the newest event.
-func (s *Service) Replay(ctx context.Context, by order.Actor, key Key, after int64, options ChangeOptions) (Endpoint, error) {
+func (s *Service) Replay(ctx context.Context, caller order.Caller, key Key, after int64, options order.Options[Endpoint]) (Endpoint, error) {
 	at := s.second()
-	return s.change(ctx, key, options, func(tx Tx, e *Endpoint) (order.AuditEntry, error) {
+	return s.change(ctx, caller, key, options, func(tx Tx, e *Endpoint) (order.AuditEntry, error) {
 		var err error
 		if e.Acknowledged, err = cursor(ctx, tx, key.MerchantID, &after); err != nil {
 			return order.AuditEntry{}, err
 		}
 		e.retryNow()
-		return e.audit(AuditReplayed, at, by, options.Source, order.AuditDetail("after", number(after))), nil
+		return e.audit(AuditReplayed, at, caller, order.AuditDetail("after", number(after))), nil
 	})
 }
 
 // change changes a locked endpoint with a function that returns the entry of the audit
 // log.
-func (s *Service) change(ctx context.Context, key Key, options ChangeOptions, fn func(Tx, *Endpoint) (order.AuditEntry, error)) (Endpoint, error) {
-	return s.inTx(ctx, key.MerchantID, options, func(tx Tx) (Endpoint, error) {
+func (s *Service) change(ctx context.Context, caller order.Caller, key Key, options order.Options[Endpoint], fn func(Tx, *Endpoint) (order.AuditEntry, error)) (Endpoint, error) {
+	return s.inTx(ctx, caller, key.MerchantID, options, func(tx Tx) (Endpoint, error) {
 		e, err := tx.LockWebhook(ctx, key)
 		if err != nil {
 			return Endpoint{}, err
@@ -175,8 +172,8 @@ func (s *Service) change(ctx context.Context, key Key, options ChangeOptions, fn
 
 // inTx makes a change in a transaction. It then wakes the Sender of this instance.
 // Errors beside those of fn are those of order.Change.
-func (s *Service) inTx(ctx context.Context, merchantID int64, options ChangeOptions, fn func(Tx) (Endpoint, error)) (Endpoint, error) {
-	e, err := order.Change(ctx, s.store.InWebhookTx, options, fn)
+func (s *Service) inTx(ctx context.Context, caller order.Caller, merchantID int64, options order.Options[Endpoint], fn func(Tx) (Endpoint, error)) (Endpoint, error) {
+	e, err := order.Change(ctx, s.changes, caller, options, fn)
 	if err == nil {
 		s.added(merchantID)
 	}

@@ -206,8 +206,8 @@ func addShops(t *testing.T, s *shops, db *store.DB, orders *order.Service, url s
 	hooks := webhook.NewService(webhook.ServiceOptions{Store: db, Encoder: plainEncoder{}, Now: time.Now, AllowPrivate: true})
 	for m := range merchants {
 		id, path := int64(1+m), fmt.Sprintf("/%d", 1+m)
-		testenv.NoError(t, orders.AddMerchant(t.Context(), id, "Shop", order.MerchantOptions{}))
-		e, err := hooks.Add(t.Context(), order.ActorMerchant, webhook.Addition{MerchantID: id, URL: url + path}, webhook.ChangeOptions{})
+		testenv.NoError(t, orders.AddMerchant(t.Context(), order.Command(), id, "Shop", order.Options[order.Merchant]{}))
+		e, err := hooks.Add(t.Context(), order.CommandFor(id), webhook.Addition{MerchantID: id, URL: url + path}, order.Options[webhook.Endpoint]{})
 		testenv.NoError(t, err)
 		s.byPath[path] = &shop{secret: string(e.Secret)}
 	}

@@ -59,7 +59,7 @@ func deliverToMany(t *testing.T, database string) {
 		if i%(len(endpoints)/hanging) == 0 {
 			stuck[url[len(server.URL):]] = true
 		}
-		if _, err := w.hooks.Change(t.Context(), order.ActorMerchant, e.Key, webhook.Change{URL: &url}, webhook.ChangeOptions{}); err != nil {
+		if _, err := w.hooks.Change(t.Context(), order.CommandFor(1), e.Key, webhook.Change{URL: &url}, order.Options[webhook.Endpoint]{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -58,8 +58,8 @@ func (e Endpoint) after(event int64, result Result, now time.Time, wait func(fai
 func (e Endpoint) fail(p *Progress, now time.Time, reason, word string) {
 	p.State, p.StateSet, p.Reason = Failed, now, reason
 	p.Failure = &Failure{
-		Event: order.Event{Type: order.WebhookFailed, Actor: order.ActorSystem, At: now, Reason: order.Reason(reason), WebhookID: e.ID},
-		Audit: e.audit(AuditFailed, now, order.ActorSystem, order.Source{}, order.AuditDetail("reason", word)),
+		Event: order.Event{Type: order.WebhookFailed, By: order.Caller{Actor: order.ActorSystem}, At: now, Reason: order.Reason(reason), WebhookID: e.ID},
+		Audit: e.audit(AuditFailed, now, order.System(), order.AuditDetail("reason", word)),
 	}
 }
 

@@ -71,7 +71,7 @@ func TestSkippedTypes(t *testing.T) {
 	e := w.addEndpoints(1, 1)[0]
 	r.know(e)
 	types := webhook.NewTypes(order.OrderStateChanged)
-	if _, err := w.hooks.Change(t.Context(), order.ActorMerchant, e.Key, webhook.Change{Types: &types}, webhook.ChangeOptions{}); err != nil {
+	if _, err := w.hooks.Change(t.Context(), order.CommandFor(1), e.Key, webhook.Change{Types: &types}, order.Options[webhook.Endpoint]{}); err != nil {
 		t.Fatal(err)
 	}
 	w.run(r, nil)
@@ -83,7 +83,7 @@ func TestSkippedTypes(t *testing.T) {
 		}
 	}
 	testenv.Eventually(t, "all skipped", acknowledged(150))
-	if _, err := w.orders.Transition(t.Context(), 1, order.ByReference("A-1-0"), order.Canceled, order.WriteOptions{}); err != nil {
+	if _, err := w.orders.ChangeOrder(t.Context(), order.Command(), 1, order.ByReference("A-1-0"), order.Update{To: order.Canceled}, order.Options[order.WriteResult]{}); err != nil {
 		t.Fatal(err)
 	}
 	testenv.Eventually(t, "the change of state", acknowledged(151))
@@ -114,7 +114,7 @@ func TestReplayDuringDelivery(t *testing.T) {
 	stop := w.run(r, nil)
 	w.addEvents(1, "A", 5)
 	<-entered
-	if _, err := w.hooks.Replay(t.Context(), order.ActorMerchant, e.Key, 2, webhook.ChangeOptions{}); err != nil {
+	if _, err := w.hooks.Replay(t.Context(), order.CommandFor(1), e.Key, 2, order.Options[webhook.Endpoint]{}); err != nil {
 		t.Fatal(err)
 	}
 	close(proceed)
@@ -126,7 +126,7 @@ func TestReplayDuringDelivery(t *testing.T) {
 	if got := r.acked[fmt.Sprint(e.ID)]; !slices.Equal(got, []int64{1, 2, 3, 4, 5, 3, 4, 5}) || len(r.problems) > 0 {
 		t.Errorf("acknowledged %v, %v", got, r.problems)
 	}
-	if _, err := w.hooks.Replay(t.Context(), order.ActorMerchant, e.Key, 6, webhook.ChangeOptions{}); !errors.Is(err, webhook.ErrNoEvent) {
+	if _, err := w.hooks.Replay(t.Context(), order.CommandFor(1), e.Key, 6, order.Options[webhook.Endpoint]{}); !errors.Is(err, webhook.ErrNoEvent) {
 		t.Errorf("replay after an event that does not exist: %v", err)
 	}
 }
@@ -139,7 +139,7 @@ func TestDisabled(t *testing.T) {
 	w := openWorld(t, r)
 	endpoints := w.addEndpoints(2, 1)
 	types := webhook.NewTypes(order.WebhookFailed)
-	watcher, err := w.hooks.Add(t.Context(), order.ActorMerchant, webhook.Addition{MerchantID: 1, URL: "https://w.example.com", Types: types}, webhook.ChangeOptions{})
+	watcher, err := w.hooks.Add(t.Context(), order.CommandFor(1), webhook.Addition{MerchantID: 1, URL: "https://w.example.com", Types: types}, order.Options[webhook.Endpoint]{})
 	testenv.NoError(t, err)
 	r.know(append(endpoints, watcher)...)
 	var status atomic.Int64
@@ -164,10 +164,10 @@ func TestDisabled(t *testing.T) {
 	testenv.Eventually(t, "the event of the failure", func() bool { return r.last(watcher) == 3 })
 	status.Store(204)
 	yes, url := true, "https://new.example.com"
-	if _, err := w.hooks.Change(t.Context(), order.ActorMerchant, endpoints[0].Key, webhook.Change{Enabled: &yes}, webhook.ChangeOptions{}); err != nil {
+	if _, err := w.hooks.Change(t.Context(), order.CommandFor(1), endpoints[0].Key, webhook.Change{Enabled: &yes}, order.Options[webhook.Endpoint]{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.hooks.Change(t.Context(), order.ActorMerchant, endpoints[1].Key, webhook.Change{URL: &url}, webhook.ChangeOptions{}); err != nil {
+	if _, err := w.hooks.Change(t.Context(), order.CommandFor(1), endpoints[1].Key, webhook.Change{URL: &url}, order.Options[webhook.Endpoint]{}); err != nil {
 		t.Fatal(err)
 	}
 	for i, e := range endpoints {
@@ -231,7 +231,7 @@ func TestSingleDeliveries(t *testing.T) {
 	w.run(r, nil)
 	w.addEvents(1, "A", 200)
 	for range 5 {
-		d, err := w.hooks.Redeliver(t.Context(), e.Key, 7, webhook.SendOptions{})
+		d, err := w.hooks.Redeliver(t.Context(), order.Command(), e.Key, 7, order.Options[webhook.Delivery]{})
 		if err != nil || d.Event != 7 || d.Error != "" || d.MessageID == "" {
 			t.Errorf("redelivery: %+v, %v", d, err)
 		}
@@ -265,13 +265,13 @@ func TestSingleDeliveryOnce(t *testing.T) {
 	w := openWorld(t, poster)
 	e := w.addEndpoints(1, 1)[0]
 	ctx, disconnect := context.WithCancel(t.Context())
-	options := webhook.SendOptions{
-		Idempotency: w.orders.Idempotency(e.MerchantID, "a key", [32]byte{1}),
-		Response:    func(webhook.Delivery, error) ([]byte, error) { return []byte("{}"), nil },
+	options := order.Options[webhook.Delivery]{
+		Key:    order.Key{Text: "a key", Digest: [32]byte{1}},
+		Record: func(webhook.Delivery, error) ([]byte, error) { return []byte("{}"), nil },
 	}
 	results := make(chan error, 4)
 	test := func(ctx context.Context) {
-		_, err := w.hooks.Test(ctx, e.Key, options)
+		_, err := w.hooks.Test(ctx, order.Command(), e.Key, options)
 		results <- err
 	}
 	go test(ctx)

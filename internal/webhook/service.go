@@ -7,12 +7,15 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"merchantorders/internal/order"
 )
 
 // Service manages endpoints. It has no state, so any number of services can work on
 // one store.
 type Service struct {
 	store        Store
+	changes      *order.Changes[Tx]
 	encoder      Encoder
 	attempter    attempter
 	now          func() time.Time
@@ -38,7 +41,7 @@ func NewService(o ServiceOptions) *Service {
 		o.Added = func(int64) {}
 	}
 	return &Service{
-		store: o.Store, encoder: o.Encoder, attempter: attempter{o.Poster, o.Now, attemptTimeout}, now: o.Now,
+		store: o.Store, changes: order.NewChanges(o.Store.InWebhookTx, o.Now), encoder: o.Encoder, attempter: attempter{o.Poster, o.Now, attemptTimeout}, now: o.Now,
 		allowPrivate: o.AllowPrivate, added: o.Added,
 	}
 }

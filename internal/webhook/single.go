@@ -8,13 +8,10 @@ import (
 	"merchantorders/internal/order"
 )
 
-// SendOptions are the source and the idempotency of a single delivery.
-type SendOptions = order.ChangeOptions[Delivery]
-
 // Test sends a test event to an endpoint, in any state, and returns what came of it.
 // Errors beside those of order.Change: ErrNotFound, ErrBusy.
-func (s *Service) Test(ctx context.Context, key Key, options SendOptions) (Delivery, error) {
-	return s.sendOnce(ctx, key, options, func() (outgoing, error) {
+func (s *Service) Test(ctx context.Context, caller order.Caller, key Key, options order.Options[Delivery]) (Delivery, error) {
+	return s.sendOnce(ctx, caller, key, options, func() (outgoing, error) {
 		now := s.now().UTC()
 		body, name, err := s.encoder.Test(now)
 		return outgoing{id: "msg_" + number(key.ID) + "_test_" + number(now.UnixNano()), typeName: name, body: body}, err
@@ -24,8 +21,8 @@ func (s *Service) Test(ctx context.Context, key Key, options SendOptions) (Deliv
 // Redeliver sends an event to an endpoint again, in any state, with the same message
 // id. It does not move the cursor. Errors beside those of order.Change: ErrNotFound,
 // ErrBusy, ErrNoEvent.
-func (s *Service) Redeliver(ctx context.Context, key Key, event int64, options SendOptions) (Delivery, error) {
-	return s.sendOnce(ctx, key, options, func() (outgoing, error) {
+func (s *Service) Redeliver(ctx context.Context, caller order.Caller, key Key, event int64, options order.Options[Delivery]) (Delivery, error) {
+	return s.sendOnce(ctx, caller, key, options, func() (outgoing, error) {
 		feed, err := s.store.Events(ctx, key.MerchantID, event-1, 1)
 		if err != nil {
 			return outgoing{}, err
@@ -38,8 +35,8 @@ func (s *Service) Redeliver(ctx context.Context, key Key, event int64, options S
 }
 
 // sendOnce sends a message, unless a response is recorded for the idempotency key.
-func (s *Service) sendOnce(ctx context.Context, key Key, options SendOptions, message func() (outgoing, error)) (Delivery, error) {
-	if err := s.replay(ctx, options); err != nil {
+func (s *Service) sendOnce(ctx context.Context, caller order.Caller, key Key, options order.Options[Delivery], message func() (outgoing, error)) (Delivery, error) {
+	if err := s.replay(ctx, caller, options.Key); err != nil {
 		return Delivery{}, err
 	}
 	_, refusal := s.store.Webhook(ctx, key)
@@ -52,20 +49,20 @@ func (s *Service) sendOnce(ctx context.Context, key Key, options SendOptions, me
 		lease, refusal = s.borrow(ctx, key)
 	}
 	if refusal != nil {
-		return s.record(ctx, options, Delivery{}, refusal)
+		return s.record(ctx, caller, options, Delivery{}, refusal)
 	}
-	return s.sendLeased(ctx, lease, options, m)
+	return s.sendLeased(ctx, caller, lease, options, m)
 }
 
 // sendLeased sends a message under a lease, so that nothing else is in flight to the
 // endpoint. It records the response before it ends the lease: another request with the
 // same key waits for the lease, and then finds the response. A client that disconnects
 // does not stop it, because it may send the same request again.
-func (s *Service) sendLeased(ctx context.Context, lease Lease, options SendOptions, m outgoing) (Delivery, error) {
+func (s *Service) sendLeased(ctx context.Context, caller order.Caller, lease Lease, options order.Options[Delivery], m outgoing) (Delivery, error) {
 	ctx = context.WithoutCancel(ctx)
 	begin, cancelBegin := context.WithTimeout(ctx, time.Second) // see leaseTime
 	defer cancelBegin()
-	err := s.replay(begin, options)
+	err := s.replay(begin, caller, options.Key)
 	var delivery Delivery
 	if err == nil {
 		delivery, err = s.attempter.send(ctx, lease.Endpoint, m)
@@ -81,7 +78,7 @@ func (s *Service) sendLeased(ctx context.Context, lease Lease, options SendOptio
 		}
 	}
 	if err == nil {
-		delivery, err = s.record(save, options, delivery, nil)
+		delivery, err = s.record(save, caller, options, delivery, nil)
 	}
 	err = errors.Join(err, s.store.ReleaseWebhook(save, lease))
 	s.added(lease.MerchantID) // events may have waited for the lease
@@ -91,20 +88,18 @@ func (s *Service) sendLeased(ctx context.Context, lease Lease, options SendOptio
 // errProceed means that no response is recorded for an idempotency key.
 var errProceed = errors.New("proceed")
 
-// replay returns the errors of the idempotency key, such as *order.ReplayError if a
+// replay returns the errors of an idempotency key, such as *order.ReplayError if a
 // response is recorded.
-func (s *Service) replay(ctx context.Context, options SendOptions) error {
-	options.Response = func(Delivery, error) ([]byte, error) { return nil, nil }
-	_, err := order.Change(ctx, s.store.InWebhookTx, options, func(Tx) (Delivery, error) { return Delivery{}, errProceed })
-	if errors.Is(err, errProceed) {
-		return nil
+func (s *Service) replay(ctx context.Context, caller order.Caller, key order.Key) error {
+	if err := s.changes.Refuse(ctx, caller, key, errProceed); !errors.Is(err, errProceed) {
+		return err
 	}
-	return err
+	return nil
 }
 
 // record records the response to a request, with the delivery or the refusal.
-func (s *Service) record(ctx context.Context, options SendOptions, delivery Delivery, refusal error) (Delivery, error) {
-	return order.Change(ctx, s.store.InWebhookTx, options, func(Tx) (Delivery, error) { return delivery, refusal })
+func (s *Service) record(ctx context.Context, caller order.Caller, options order.Options[Delivery], delivery Delivery, refusal error) (Delivery, error) {
+	return order.Change(ctx, s.changes, caller, options, func(Tx) (Delivery, error) { return delivery, refusal })
 }
 
 const (

@@ -62,7 +62,7 @@ func addEvents(ctx context.Context, orders *order.Service, merchantID int64, pre
 			MerchantID: merchantID, Reference: fmt.Sprintf("%s-%d-%d", prefix, merchantID, i), State: order.Registered, Currency: "EUR", CreatedAt: noon,
 		}}
 	}
-	_, err := orders.Import(ctx, batch, order.Source{})
+	_, err := orders.Import(ctx, order.Command(), batch)
 	return err
 }
 
@@ -79,11 +79,11 @@ func (w *world) addEndpoints(merchants, each int) []webhook.Endpoint {
 	var endpoints []webhook.Endpoint
 	for m := range merchants {
 		id := int64(1 + m)
-		if err := w.orders.AddMerchant(w.Context(), id, "Shop", order.MerchantOptions{}); err != nil {
+		if err := w.orders.AddMerchant(w.Context(), order.Command(), id, "Shop", order.Options[order.Merchant]{}); err != nil {
 			w.Fatal(err)
 		}
 		for range each {
-			e, err := w.hooks.Add(w.Context(), order.ActorMerchant, webhook.Addition{MerchantID: id, URL: fmt.Sprintf("https://m%d.example.com", id)}, webhook.ChangeOptions{})
+			e, err := w.hooks.Add(w.Context(), order.CommandFor(1), webhook.Addition{MerchantID: id, URL: fmt.Sprintf("https://m%d.example.com", id)}, order.Options[webhook.Endpoint]{})
 			if err != nil {
 				w.Fatal(err)
 			}

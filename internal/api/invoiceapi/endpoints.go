@@ -7,7 +7,6 @@
 package invoiceapi
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -19,7 +18,7 @@ import (
 	"merchantorders/internal/web"
 )
 
-// Endpoints are the write handlers of upload and delete.
+// Endpoints serve upload and delete.
 type Endpoints struct {
 	Orders     *order.Service
 	Metrics    *metrics.Metrics // counts the uploads
@@ -40,39 +39,43 @@ type deletedView struct {
 
 const success = "success"
 
-// Upload reads the invoice file in the body of a request, to be stored for an
-// order.
-func (e Endpoints) Upload(r *web.Request, id order.Identifier) (web.Write, error) {
+// Upload stores the invoice file in the body of a request for an order. adapt changes
+// the response to that of a version; nil: not called.
+func (e Endpoints) Upload(r *web.Request, id order.Identifier, adapt func(web.Response) web.Response) (web.Response, error) {
 	filename, content, err := e.readUpload(r)
 	if err != nil {
 		e.Metrics.Upload(uploadResult(err), 0)
-		return web.Write{}, err
+		return web.Response{}, err
 	}
-	return web.Write{
-		Apply: func(ctx context.Context, options order.WriteOptions) (order.WriteResult, error) {
-			defer content.Staged.Abort()
-			result, err := e.Orders.Upload(ctx, r.MerchantID, id, filename, content, options)
-			var replay *order.ReplayError
-			switch {
-			case err == nil:
-				e.Metrics.Upload(metrics.UploadStored, result.Invoice.Size)
-			case !errors.As(err, &replay):
-				e.Metrics.Upload(uploadResult(err), 0)
-			}
-			return result, err
-		},
-		Respond: func(result order.WriteResult) web.Response {
-			entry := NewEntry(e.StorageURL, result.Reference, result.Invoice)
-			return web.Response{Status: http.StatusOK, Body: uploadedView{Message: success, Invoice: entry}}
-		},
-	}, nil
+	defer content.Staged.Abort()
+	respond := func(result order.WriteResult) web.Response {
+		entry := NewEntry(e.StorageURL, result.Reference, result.Invoice)
+		return adapted(adapt, result, uploadedView{Message: success, Invoice: entry})
+	}
+	result, err := e.Orders.Upload(r.Context(), r.Caller, id, filename, content, web.Options(r, respond))
+	switch {
+	case err == nil:
+		e.Metrics.Upload(metrics.UploadStored, result.Invoice.Size)
+	case !errors.As(err, new(*order.ReplayError)):
+		e.Metrics.Upload(uploadResult(err), 0)
+	}
+	return respond(result), err
+}
+
+// adapted returns the response with a body to a change of an order.
+func adapted(adapt func(web.Response) web.Response, result order.WriteResult, body any) web.Response {
+	response := web.Response{Status: http.StatusOK, Body: body, Order: result.LockedOrder}
+	if adapt != nil {
+		response = adapt(response)
+	}
+	return response
 }
 
 func (e Endpoints) readUpload(r *web.Request) (string, order.Content, error) {
 	if r.ContentLength > MaxBody {
 		return "", order.Content{}, order.ErrFileTooBig
 	}
-	web.ExtendUploadDeadline(r.Request)
+	web.ExtendUploadDeadline(r)
 	filename, content, err := ReadUpload(r.Context(), r.Body, e.Orders.StageFile)
 	switch {
 	case errors.Is(err, ErrBodyTooBig):
@@ -85,21 +88,18 @@ func (e Endpoints) readUpload(r *web.Request) (string, order.Content, error) {
 	return filename, content, err
 }
 
-// Delete parses a request to withdraw the invoice file {invoiceId} of an order.
-func (e Endpoints) Delete(r *web.Request, id order.Identifier) (web.Write, error) {
+// Delete withdraws the invoice file {invoiceId} of an order. adapt is as in Upload.
+func (e Endpoints) Delete(r *web.Request, id order.Identifier, adapt func(web.Response) web.Response) (web.Response, error) {
 	invoiceID, ok := order.ParseID(r.PathValue("invoiceId"))
 	if !ok {
-		return web.Write{}, ErrInvalidParams
+		return web.Response{}, ErrInvalidParams
 	}
-	return web.Write{
-		Apply: func(ctx context.Context, options order.WriteOptions) (order.WriteResult, error) {
-			return e.Orders.DeleteInvoice(ctx, r.MerchantID, id, invoiceID, options)
-		},
-		Respond: func(result order.WriteResult) web.Response {
-			entries := NewEntries(e.StorageURL, result.Reference, result.Invoices)
-			return web.Response{Status: http.StatusOK, Body: deletedView{Message: success, Invoices: entries}}
-		},
-	}, nil
+	respond := func(result order.WriteResult) web.Response {
+		entries := NewEntries(e.StorageURL, result.Reference, result.Invoices)
+		return adapted(adapt, result, deletedView{Message: success, Invoices: entries})
+	}
+	result, err := e.Orders.DeleteInvoice(r.Context(), r.Caller, id, invoiceID, web.Options(r, respond))
+	return respond(result), err
 }
 
 // Entry is an invoice file as both versions show it (spec 2.1).

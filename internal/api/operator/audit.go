@@ -34,15 +34,15 @@ type auditView struct {
 func newAuditEntryView(e order.AuditEntry) auditEntryView {
 	return auditEntryView{
 		MerchantID: web.NonZero(e.MerchantID), Seq: e.Seq, At: web.TimeText(e.At),
-		Action: string(e.Action), Actor: e.Actor.String(),
-		TokenID: web.NonZero(e.Source.TokenID), RequestID: web.NonZero(e.Source.RequestID), Address: web.NonZero(e.Source.Address),
+		Action: string(e.Action), Actor: e.By.Actor.String(),
+		TokenID: web.NonZero(e.By.TokenID), RequestID: web.NonZero(e.By.RequestID), Address: web.NonZero(e.By.Address),
 		OrderID: web.NonZero(e.LegacyID), OrderReference: web.NonZero(e.Reference), SubjectID: web.NonZero(e.SubjectID),
 		Detail: e.Detail, Hash: hex.EncodeToString(e.Hash[:]),
 	}
 }
 
 // listAudit serves GET /audit: a page as JSON, or all entries as NDJSON.
-func (a API) listAudit(w http.ResponseWriter, r *http.Request) error {
+func (a API) listAudit(w http.ResponseWriter, r *web.Request) error {
 	query, err := parseAuditQuery(r)
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ const maxAction = 64
 
 // parseAuditQuery parses the query of GET /audit. The days from and to are both inclusive.
 // Every error is a *web.ParamError.
-func parseAuditQuery(r *http.Request) (order.AuditQuery, error) {
+func parseAuditQuery(r *web.Request) (order.AuditQuery, error) {
 	query := web.ParseQuery(r, "merchantId", "orderReference", "tokenId", "action", "from", "to", "limit", "cursor")
 	var q order.AuditQuery
 	const none = -1

@@ -133,10 +133,9 @@ func (a API) importOrders(s *web.Stream) error {
 	if err != nil {
 		return err
 	}
-	source := web.Source(s.Request)
 	_, err = ingest.Import(s.Context(), s, func(ctx context.Context, batch []order.Incoming) ([]order.ImportResult, error) {
 		// A batch ends although the client disconnects.
-		return a.Orders.Import(context.WithoutCancel(ctx), batch, source)
+		return a.Orders.Import(context.WithoutCancel(ctx), s.Caller, batch)
 	}, ingest.Options{Imported: func(lines []ingest.ImportedLine) error {
 		for i := range lines {
 			line := &lines[i]

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/order"
@@ -37,7 +36,7 @@ type changeLineView struct {
 }
 
 // ChangeLine is a line of a bulk change with its result.
-type ChangeLine = ingest.Line[order.BulkChange, order.BulkResult]
+type ChangeLine = ingest.Line[order.BatchChange, order.BatchResult]
 
 // ChangeStatuses are the statuses of the lines of a bulk change.
 var ChangeStatuses = []string{statusChanged, statusUnchanged, statusRefused, statusNotFound, statusInvalid}
@@ -60,20 +59,17 @@ func (a API) changeOrders(s *web.Stream) error {
 		return err
 	}
 	b.key = key
-	options := order.BulkOptions{Source: web.Source(s.Request), Response: recordLine}
-	return b.end(ingest.Batches[order.BulkChange, order.BulkResult]{
-		Parse: func(number int, text []byte) (order.BulkChange, error) {
+	return b.end(ingest.Batches[order.BatchChange, order.BatchResult]{
+		Parse: func(number int, text []byte) (order.BatchChange, error) {
 			change, err := ParseChange(text)
 			if key != "" {
-				// No key that a client can send has a line feed.
-				lineKey := key + "\n" + strconv.Itoa(number)
-				change.Idempotency = a.Orders.Idempotency(order.BulkKeys, lineKey, sha256.Sum256(text))
+				change.Key = order.Key{Text: key, Line: int64(number), Digest: sha256.Sum256(text)}
 			}
 			return change, err
 		},
-		Do: func(ctx context.Context, batch []order.BulkChange) ([]order.BulkResult, error) {
+		Do: func(ctx context.Context, batch []order.BatchChange) ([]order.BatchResult, error) {
 			// A batch ends although the client disconnects.
-			return a.Orders.ChangeOrders(context.WithoutCancel(ctx), batch, options)
+			return a.Orders.ChangeOrders(context.WithoutCancel(ctx), s.Caller, batch, recordLine)
 		},
 		Done: func(lines []ChangeLine, _ int64) error {
 			for i := range lines {
@@ -92,12 +88,12 @@ func (a API) changeOrders(s *web.Stream) error {
 
 // ParseChange parses a line of a bulk change: a change with the merchant and the
 // reference of the order.
-func ParseChange(text []byte) (order.BulkChange, error) {
+func ParseChange(text []byte) (order.BatchChange, error) {
 	if len(text) > maxChange {
-		return order.BulkChange{}, errors.New("the line is longer than 1 MiB")
+		return order.BatchChange{}, errors.New("the line is longer than 1 MiB")
 	}
 	body := web.ParseBody(text, append([]string{"merchantId", "reference"}, changeKeys...)...)
-	change := order.BulkChange{
+	change := order.BatchChange{
 		MerchantID: body.Int("merchantId", 1, web.MaxInt),
 		Reference:  body.Valid("reference", order.ValidReference, "must be the reference of an order"),
 	}
@@ -148,17 +144,18 @@ func newChangeLineView(line *ChangeLine) changeLineView {
 }
 
 // recordLine encodes the result of a change for its idempotency record.
-func recordLine(change order.BulkChange, result order.BulkResult) ([]byte, error) {
+func recordLine(change order.BatchChange, result order.BatchResult) ([]byte, error) {
 	return json.Marshal(newChangeLineView(&ChangeLine{Item: &change, Result: result}))
 }
 
 // viewOf returns the view of a line, or the one that was recorded when it was sent first.
 func viewOf(line *ChangeLine) (changeLineView, error) {
-	if line.Result.Recorded == nil {
+	var replay *order.ReplayError
+	if !errors.As(line.Result.Err, &replay) {
 		return newChangeLineView(line), nil
 	}
 	var view changeLineView
-	if err := json.Unmarshal(line.Result.Recorded, &view); err != nil {
+	if err := json.Unmarshal(replay.Response, &view); err != nil {
 		return changeLineView{}, fmt.Errorf("decode the recorded response to a line: %w", err)
 	}
 	view.Line, view.Replayed = line.Number, true

@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"context"
 	"net/http"
 
 	"github.com/go-json-experiment/json"
@@ -66,36 +65,33 @@ type changedView struct {
 	Corrected []string `json:"corrected,omitempty"`
 }
 
+func respondChanged(result order.WriteResult) web.Response {
+	return web.Response{Status: http.StatusOK, Order: result.LockedOrder, Body: changedView{
+		Success: true, State: result.State.String(), Corrected: result.Corrected,
+	}}
+}
+
 // transitionOrder serves POST
 // /merchants/{merchantId}/orders/{orderReference}/state: a change with a state.
-func (a API) transitionOrder(r *web.Request) (web.Write, error) { return a.parseOrderChange(r, true) }
+func (a API) transitionOrder(r *web.Request) (web.Response, error) { return a.changeOrder(r, true) }
 
 // correctOrder serves PATCH /merchants/{merchantId}/orders/{orderReference}: any
 // change.
-func (a API) correctOrder(r *web.Request) (web.Write, error) { return a.parseOrderChange(r, false) }
+func (a API) correctOrder(r *web.Request) (web.Response, error) { return a.changeOrder(r, false) }
 
-func (a API) parseOrderChange(r *web.Request, needsState bool) (web.Write, error) {
-	body := web.ReadLargeObject(r.Request, maxChange, changeKeys...)
+func (a API) changeOrder(r *web.Request, needsState bool) (web.Response, error) {
+	body := web.ReadLargeObject(r, maxChange, changeKeys...)
 	if err := body.Err(); err != nil {
-		return web.Write{}, err
+		return web.Response{}, err
 	}
 	change, err := parseChange(body.Object)
 	switch {
 	case err != nil:
-		return web.Write{}, err
+		return web.Response{}, err
 	case needsState && change.To == 0, change.To == 0 && change.Correction.Empty():
-		return web.Write{}, web.ErrInvalidPayload
+		return web.Response{}, web.ErrInvalidPayload
 	}
-	// An invalid id becomes 0, which no merchant has.
-	merchantID, _ := order.ParseID(r.PathValue("merchantId"))
-	return web.Write{
-		Apply: func(ctx context.Context, options order.WriteOptions) (order.WriteResult, error) {
-			return a.Orders.ChangeOrder(ctx, merchantID, order.ByReference(r.PathValue("orderReference")), change, options)
-		},
-		Respond: func(result order.WriteResult) web.Response {
-			return web.Response{Status: http.StatusOK, Body: changedView{
-				Success: true, State: result.State.String(), Corrected: result.Corrected,
-			}}
-		},
-	}, nil
+	reference := order.ByReference(r.PathValue("orderReference"))
+	result, err := a.Orders.ChangeOrder(r.Context(), r.Caller, merchantID(r), reference, change, web.Options(r, respondChanged))
+	return respondChanged(result), err
 }

@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"context"
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
@@ -19,15 +18,19 @@ type erasedView struct {
 	More    bool `json:"more"` // more orders follow: send the request again
 }
 
+func respondErased(e order.Erasure) web.Response {
+	return web.Response{Status: http.StatusOK, Body: erasedView{Success: true, Orders: e.Orders, Files: e.Files, More: e.More}}
+}
+
 // eraseCustomer serves POST /customers/erase.
-func (a API) eraseCustomer(r *web.Request) (web.Change, error) {
-	body := web.ReadObject(r.Request, "email", "merchantId", "orderReference", "files")
+func (a API) eraseCustomer(r *web.Request) (web.Response, error) {
+	body := web.ReadObject(r, "email", "merchantId", "orderReference", "files")
 	target := parseEraseTarget(body)
-	return web.NewChange(func(ctx context.Context, options order.EraseOptions) (order.Erasure, error) {
-		return a.Orders.Erase(ctx, target, options)
-	}, func(e order.Erasure) web.Response {
-		return web.Response{Status: http.StatusOK, Body: erasedView{Success: true, Orders: e.Orders, Files: e.Files, More: e.More}}
-	}), body.Err()
+	if err := body.Err(); err != nil {
+		return web.Response{}, err
+	}
+	erased, err := a.Orders.Erase(r.Context(), r.Caller, target, web.Options(r, respondErased))
+	return respondErased(erased), err
 }
 
 // parseEraseTarget parses the body of POST /customers/erase. It has either "email", or
@@ -56,13 +59,13 @@ func parseEmail(body *web.Body) string {
 
 // exportCustomer serves POST /customers/export: everything about a customer as NDJSON.
 // It is a POST so that the address of the customer is in no URL and in no log.
-func (a API) exportCustomer(w http.ResponseWriter, r *http.Request) error {
+func (a API) exportCustomer(w http.ResponseWriter, r *web.Request) error {
 	body := web.ReadObject(r, "email")
 	email := parseEmail(body)
 	if err := body.Err(); err != nil {
 		return err
 	}
-	return writeLines(w, r, a.Orders.CustomerData(r.Context(), email, web.Source(r)), NewCustomerOrder)
+	return writeLines(w, r, a.Orders.CustomerData(r.Context(), r.Caller, email), NewCustomerOrder)
 }
 
 // CustomerOrder is what the service stores about an order of a customer.
@@ -103,7 +106,7 @@ func NewCustomerOrder(record order.CustomerRecord) (CustomerOrder, error) {
 	}
 	for _, e := range record.Events {
 		event := customerEvent{
-			Seq: e.Seq, At: web.TimeText(e.At), Type: e.Type.String(), Actor: e.Actor.String(),
+			Seq: e.Seq, At: web.TimeText(e.At), Type: e.Type.String(), Actor: e.By.Actor.String(),
 			Reason: web.NonZero(string(e.Reason)), Filename: web.NonZero(e.FileName),
 		}
 		if e.From.Valid() {

@@ -36,7 +36,7 @@ type fileView struct {
 }
 
 // inspectOrder serves GET /orders/{orderReference}.
-func (a API) inspectOrder(w http.ResponseWriter, r *http.Request) error {
+func (a API) inspectOrder(w http.ResponseWriter, r *web.Request) error {
 	all, err := a.Orders.Inspect(r.Context(), r.PathValue("orderReference"))
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func (a API) inspectOrder(w http.ResponseWriter, r *http.Request) error {
 			UploadedAt: web.TimeText(f.CreatedAt), DeletedAt: web.TimeOrNull(f.DeletedAt), PurgedAt: web.TimeOrNull(f.PurgedAt),
 		})
 	}
-	web.LogOrder(r, all.Order.Reference, all.Order.LegacyID)
+	r.LogOrder(all.Order.Reference, all.Order.LegacyID)
 	return web.WriteJSON(w, http.StatusOK, view)
 }
 
@@ -78,7 +78,7 @@ type unansweredView struct {
 }
 
 // overview serves GET /overview.
-func (a API) overview(w http.ResponseWriter, r *http.Request) error {
+func (a API) overview(w http.ResponseWriter, r *web.Request) error {
 	query, err := parseOverview(r)
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func (a API) overview(w http.ResponseWriter, r *http.Request) error {
 }
 
 // parseOverview parses the query of GET /overview. Every error is a *web.ParamError.
-func parseOverview(r *http.Request) (order.OverviewQuery, error) {
+func parseOverview(r *web.Request) (order.OverviewQuery, error) {
 	query := web.ParseQuery(r, "limit", "cursor")
 	overview := order.OverviewQuery{Limit: query.Limit(order.DefaultOverviewLimit, order.MaxOverviewLimit)}
 	var after order.OverviewCursor

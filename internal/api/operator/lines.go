@@ -7,13 +7,15 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"merchantorders/internal/web"
 )
 
 // linesType is the media type of NDJSON, one JSON document a line.
 const linesType = "application/x-ndjson"
 
 // acceptsLines reports whether the client asks for NDJSON.
-func acceptsLines(r *http.Request) bool {
+func acceptsLines(r *web.Request) bool {
 	for _, header := range r.Header["Accept"] {
 		for _, mediaType := range strings.Split(header, ",") {
 			mediaType, _, _ = strings.Cut(mediaType, ";")
@@ -34,7 +36,7 @@ const (
 // writeLines sends values as NDJSON while it reads them. An error of the first value is
 // returned. A later one breaks the connection, so that the client does not take the
 // response for complete.
-func writeLines[T, V any](w http.ResponseWriter, r *http.Request, values iter.Seq2[T, error], view func(T) (V, error)) error {
+func writeLines[T, V any](w http.ResponseWriter, r *web.Request, values iter.Seq2[T, error], view func(T) (V, error)) error {
 	control := http.NewResponseController(w)
 	buffer := bufio.NewWriterSize(w, 32<<10)
 	encoder := json.NewEncoder(buffer)

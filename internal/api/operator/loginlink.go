@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"context"
 	"net/http"
 
 	"merchantorders/internal/api/tokenapi"
@@ -19,28 +18,26 @@ type loginLinkView struct {
 }
 
 // createLoginLink serves POST /merchants/{merchantId}/login-link.
-func (a API) createLoginLink(r *web.Request) (web.Change, error) {
-	body := web.ReadObject(r.Request, "scopes")
-	merchantID := merchantID(r.Request)
+func (a API) createLoginLink(r *web.Request) (web.Response, error) {
+	body := web.ReadObject(r, "scopes")
 	scopes := order.DefaultScopes
 	if body.Has("scopes") {
 		scopes = tokenapi.ParseScopes(body, order.MerchantScopes)
+	}
+	if err := body.Err(); err != nil {
+		return web.Response{}, err
 	}
 	respond := func(url *string, link token.LoginLink) web.Response {
 		return web.Response{Status: http.StatusCreated, Body: loginLinkView{
 			URL: url, Scopes: link.Scopes.Names(), ExpiresAt: web.TimeText(link.ExpiresAt),
 		}}
 	}
-	return web.NewSecretChange(func(ctx context.Context, options token.LoginLinkOptions) (token.CreatedLink, error) {
-		created, err := a.Sessions.NewLoginLink(ctx, merchantID, scopes, options)
-		if err == nil {
-			token.LogLoginLink(a.Log, created.LoginLink, web.LoggedSource(r.Request, "operator")...)
-		}
-		return created, err
-	}, func(created token.CreatedLink) web.Response {
-		url := created.URL(a.BaseURL)
-		return respond(&url, created.LoginLink)
-	}, func(created token.CreatedLink) web.Response {
-		return respond(nil, created.LoginLink)
-	}), body.Err()
+	options := web.Options(r, func(created token.CreatedLink) web.Response { return respond(nil, created.LoginLink) })
+	created, err := a.Sessions.NewLoginLink(r.Context(), r.Caller, merchantID(r), scopes, options)
+	if err != nil {
+		return web.Response{}, err
+	}
+	token.LogLoginLink(a.Log, created.LoginLink, r.LogAttrs()...)
+	url := created.URL(a.BaseURL)
+	return respond(&url, created.LoginLink), nil
 }

@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"context"
 	"net/http"
 
 	"merchantorders/internal/order"
@@ -41,7 +40,7 @@ func newMerchantView(m order.Merchant) merchantView {
 }
 
 // listMerchants serves GET /merchants.
-func (a API) listMerchants(w http.ResponseWriter, r *http.Request) error {
+func (a API) listMerchants(w http.ResponseWriter, r *web.Request) error {
 	filter, err := parseMerchantFilter(r)
 	if err != nil {
 		return err
@@ -64,7 +63,7 @@ func (a API) listMerchants(w http.ResponseWriter, r *http.Request) error {
 
 // parseMerchantFilter parses the query of a list of merchants. Without limit the list
 // is complete. Every error is a *web.ParamError.
-func parseMerchantFilter(r *http.Request) (order.MerchantFilter, error) {
+func parseMerchantFilter(r *web.Request) (order.MerchantFilter, error) {
 	query, after, limit := parsePage(r, "name", "suspended")
 	filter := order.MerchantFilter{After: after, Limit: limit, NamePrefix: query.Text("name")}
 	if filter.NamePrefix != "" {
@@ -78,7 +77,7 @@ func parseMerchantFilter(r *http.Request) (order.MerchantFilter, error) {
 }
 
 // getMerchant serves GET /merchants/{merchantId}.
-func (a API) getMerchant(w http.ResponseWriter, r *http.Request) error {
+func (a API) getMerchant(w http.ResponseWriter, r *web.Request) error {
 	m, err := a.Orders.Merchant(r.Context(), merchantID(r))
 	if err != nil {
 		return err
@@ -88,7 +87,7 @@ func (a API) getMerchant(w http.ResponseWriter, r *http.Request) error {
 
 // merchantID returns the merchant of the path. An invalid id becomes 0, which no
 // merchant has.
-func merchantID(r *http.Request) int64 {
+func merchantID(r *web.Request) int64 {
 	id, _ := order.ParseID(r.PathValue("merchantId"))
 	return id
 }
@@ -100,51 +99,53 @@ type addedMerchantView struct {
 	Name    string `json:"name"`
 }
 
-// addMerchant serves POST /merchants. Adding the same merchant again is a success.
-func (a API) addMerchant(r *web.Request) (web.Change, error) {
-	body := web.ReadObject(r.Request, "id", "name")
-	id, name := body.Int("id", 1, web.MaxInt), body.Text("name", order.MerchantNameProblem)
-	return web.NewChange(func(ctx context.Context, options order.MerchantOptions) (order.Merchant, error) {
-		return order.Merchant{ID: id, Name: name}, a.Orders.AddMerchant(ctx, id, name, options)
-	}, func(m order.Merchant) web.Response {
-		return web.Response{Status: http.StatusOK, Body: addedMerchantView{Success: true, ID: m.ID, Name: m.Name}}
-	}), body.Err()
+func respondMerchant(m order.Merchant) web.Response {
+	return web.Response{Status: http.StatusOK, Body: newMerchantView(m)}
 }
 
-// newMerchantChange returns a change of the merchant of the path.
-func newMerchantChange(r *web.Request, apply func(ctx context.Context, id int64, options order.MerchantOptions) (order.Merchant, error)) web.Change {
-	id := merchantID(r.Request)
-	return web.NewChange(func(ctx context.Context, options order.MerchantOptions) (order.Merchant, error) {
-		return apply(ctx, id, options)
-	}, func(m order.Merchant) web.Response {
-		return web.Response{Status: http.StatusOK, Body: newMerchantView(m)}
-	})
+// addMerchant serves POST /merchants. Adding the same merchant again is a success.
+func (a API) addMerchant(r *web.Request) (web.Response, error) {
+	body := web.ReadObject(r, "id", "name")
+	id, name := body.Int("id", 1, web.MaxInt), body.Text("name", order.MerchantNameProblem)
+	if err := body.Err(); err != nil {
+		return web.Response{}, err
+	}
+	respond := func(order.Merchant) web.Response {
+		return web.Response{Status: http.StatusOK, Body: addedMerchantView{Success: true, ID: id, Name: name}}
+	}
+	err := a.Orders.AddMerchant(r.Context(), r.Caller, id, name, web.Options(r, respond))
+	return respond(order.Merchant{}), err
 }
 
 // updateMerchant serves PATCH /merchants/{merchantId}.
-func (a API) updateMerchant(r *web.Request) (web.Change, error) {
-	update, err := parseMerchantUpdate(r.Request)
-	return newMerchantChange(r, func(ctx context.Context, id int64, options order.MerchantOptions) (order.Merchant, error) {
-		return a.Orders.UpdateMerchant(ctx, id, update, options)
-	}), err
+func (a API) updateMerchant(r *web.Request) (web.Response, error) {
+	update, err := parseMerchantUpdate(r)
+	if err != nil {
+		return web.Response{}, err
+	}
+	m, err := a.Orders.UpdateMerchant(r.Context(), r.Caller, merchantID(r), update, web.Options(r, respondMerchant))
+	return respondMerchant(m), err
 }
 
 // suspendMerchant serves POST /merchants/{merchantId}/suspend.
-func (a API) suspendMerchant(r *web.Request) (web.Change, error) {
-	body := web.ReadObject(r.Request, "reason")
+func (a API) suspendMerchant(r *web.Request) (web.Response, error) {
+	body := web.ReadObject(r, "reason")
 	reason := body.Text("reason", order.SuspensionReasonProblem)
-	return newMerchantChange(r, func(ctx context.Context, id int64, options order.MerchantOptions) (order.Merchant, error) {
-		return a.Orders.SuspendMerchant(ctx, id, reason, options)
-	}), body.Err()
+	if err := body.Err(); err != nil {
+		return web.Response{}, err
+	}
+	m, err := a.Orders.SuspendMerchant(r.Context(), r.Caller, merchantID(r), reason, web.Options(r, respondMerchant))
+	return respondMerchant(m), err
 }
 
 // resumeMerchant serves POST /merchants/{merchantId}/resume, which needs no body.
-func (a API) resumeMerchant(r *web.Request) (web.Change, error) {
-	return newMerchantChange(r, a.Orders.ResumeMerchant), nil
+func (a API) resumeMerchant(r *web.Request) (web.Response, error) {
+	m, err := a.Orders.ResumeMerchant(r.Context(), r.Caller, merchantID(r), web.Options(r, respondMerchant))
+	return respondMerchant(m), err
 }
 
 // parseMerchantUpdate parses the body of a change of a merchant.
-func parseMerchantUpdate(r *http.Request) (order.MerchantUpdate, error) {
+func parseMerchantUpdate(r *web.Request) (order.MerchantUpdate, error) {
 	body := web.ReadObject(r, "name", "limits")
 	if len(body.Object) == 0 {
 		body.Refuse("name", "or limits is required")

@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"context"
 	"net/http"
 
 	"merchantorders/internal/ingest"
@@ -21,31 +20,28 @@ type importView struct {
 }
 
 // importOrder serves POST /orders: it imports one order document.
-func (a API) importOrder(r *web.Request) (web.Change, error) {
-	document, err := web.ReadBody(r.Request, maxDocument)
+func (a API) importOrder(r *web.Request) (web.Response, error) {
+	document, err := web.ReadBody(r, maxDocument)
 	if err != nil {
-		return web.Change{}, err
+		return web.Response{}, err
 	}
 	incoming, err := ingest.Parse(document)
 	if err != nil {
-		return web.Change{}, err
+		return web.Response{}, err
 	}
-	return web.NewChange(func(ctx context.Context, options order.ImportOptions) (order.ImportResult, error) {
-		result, err := a.Orders.ImportOne(ctx, incoming, options)
-		if result.Status == order.Created {
-			web.LogOrder(r.Request, incoming.Order.Reference, result.LegacyID)
-		}
-		return result, err
-	}, func(result order.ImportResult) web.Response {
-		status := http.StatusOK
-		if result.Status == order.Created {
-			status = http.StatusCreated
-		}
-		return web.Response{Status: status, Body: importView{
+	respond := func(result order.ImportResult) web.Response {
+		view := importView{
 			Result:         result.Status.String(),
 			MerchantID:     incoming.Order.MerchantID,
 			OrderID:        result.LegacyID,
 			OrderReference: incoming.Order.Reference,
-		}}
-	}), nil
+		}
+		if result.Status != order.Created {
+			return web.Response{Status: http.StatusOK, Body: view}
+		}
+		created := order.LockedOrder{Reference: incoming.Order.Reference, LegacyID: result.LegacyID}
+		return web.Response{Status: http.StatusCreated, Body: view, Order: created}
+	}
+	result, err := a.Orders.ImportOne(r.Context(), r.Caller, incoming, web.Options(r, respond))
+	return respond(result), err
 }

@@ -31,7 +31,7 @@ type searchView struct {
 }
 
 // searchOrders serves GET /orders.
-func (a API) searchOrders(w http.ResponseWriter, r *http.Request) error {
+func (a API) searchOrders(w http.ResponseWriter, r *web.Request) error {
 	search, err := parseSearch(r)
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func newFoundView(o *order.FoundOrder) foundView {
 var sorts = map[string]order.SearchSort{"created": order.SortCreated, "updated": order.SortUpdated, "expires": order.SortExpires}
 
 // parseSearch parses the query of GET /orders. Every error is a *web.ParamError.
-func parseSearch(r *http.Request) (order.Search, error) {
+func parseSearch(r *web.Request) (order.Search, error) {
 	query := web.ParseQuery(r, "merchantId", "orderId", "reference", "email", "phone", "name", "q", "state", "dateFrom", "dateTo",
 		"expiresBefore", "sort", "limit", "cursor")
 	s := order.Search{

@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"context"
 	"net/http"
 
 	"merchantorders/internal/api/tokenapi"
@@ -31,7 +30,7 @@ func newTokenView(t token.Token) tokenView {
 }
 
 // listTokens serves GET /tokens.
-func (a API) listTokens(w http.ResponseWriter, r *http.Request) error {
+func (a API) listTokens(w http.ResponseWriter, r *web.Request) error {
 	filter, err := parseTokenFilter(r)
 	if err != nil {
 		return err
@@ -45,7 +44,7 @@ func (a API) listTokens(w http.ResponseWriter, r *http.Request) error {
 
 // parseTokenFilter parses the query of a list of tokens. Without limit the list is
 // complete. Every error is a *web.ParamError.
-func parseTokenFilter(r *http.Request) (token.Filter, error) {
+func parseTokenFilter(r *web.Request) (token.Filter, error) {
 	query, after, limit := parsePage(r, "merchantId", "operator", "state", "label", "scope")
 	filter := token.Filter{
 		After: after, Limit: limit, MerchantID: query.Int("merchantId", 0, 1, web.MaxInt), Operator: query.OneOf("operator", "true") != "",
@@ -64,14 +63,15 @@ func parseTokenFilter(r *http.Request) (token.Filter, error) {
 }
 
 // createToken serves POST /tokens.
-func (a API) createToken(r *web.Request) (web.Change, error) {
-	body := web.ReadObject(r.Request, "merchantId", "operator", "scopes", "expires", "label")
+func (a API) createToken(r *web.Request) (web.Response, error) {
+	body := web.ReadObject(r, "merchantId", "operator", "scopes", "expires", "label")
 	request := parseTokenRequest(body)
-	acting := web.ActingToken(r.Request)
-	request.By = &acting
-	return tokenapi.NewCreation(a.Log, web.LoggedSource(r.Request, "operator"), newTokenView, func(ctx context.Context, options token.CreateOptions) (token.Created, error) {
-		return a.Tokens.Add(ctx, request, options)
-	}), body.Err()
+	if err := body.Err(); err != nil {
+		return web.Response{}, err
+	}
+	return tokenapi.Create(r, a.Log, newTokenView, func(options order.Options[token.Created]) (token.Created, error) {
+		return a.Tokens.Add(r.Context(), r.Caller, request, options)
+	})
 }
 
 // parseTokenRequest parses the body of POST /tokens. It has either "merchantId" or
@@ -91,16 +91,19 @@ func parseTokenRequest(body *web.Body) token.Request {
 }
 
 // rotateToken serves POST /tokens/{tokenId}/rotate.
-func (a API) rotateToken(r *web.Request) (web.Change, error) {
+func (a API) rotateToken(r *web.Request) (web.Response, error) {
 	rotation, err := tokenapi.ParseRotation(r)
-	return tokenapi.NewCreation(a.Log, web.LoggedSource(r.Request, "operator"), newTokenView, func(ctx context.Context, options token.CreateOptions) (token.Created, error) {
-		return a.Tokens.Rotate(ctx, rotation, options)
-	}), err
+	if err != nil {
+		return web.Response{}, err
+	}
+	return tokenapi.Create(r, a.Log, newTokenView, func(options order.Options[token.Created]) (token.Created, error) {
+		return a.Tokens.Rotate(r.Context(), r.Caller, rotation, options)
+	})
 }
 
 // revokeToken serves DELETE /tokens/{tokenId}.
-func (a API) revokeToken(r *web.Request) (web.Change, error) {
-	return tokenapi.NewRevocation(r, a.Tokens, a.Log, web.LoggedSource(r.Request, "operator"))
+func (a API) revokeToken(r *web.Request) (web.Response, error) {
+	return tokenapi.Revoke(r, a.Tokens, a.Log)
 }
 
 // revokedAllView is the response to the revocation of all tokens of a merchant.
@@ -109,21 +112,18 @@ type revokedAllView struct {
 	Revoked []int64 `json:"revoked"` // ids of the tokens that were not revoked before
 }
 
+func respondRevoked(revoked []int64) web.Response {
+	if revoked == nil {
+		revoked = []int64{}
+	}
+	return web.Response{Status: http.StatusOK, Body: revokedAllView{Success: true, Revoked: revoked}}
+}
+
 // revokeTokens serves DELETE /merchants/{merchantId}/tokens.
-func (a API) revokeTokens(r *web.Request) (web.Change, error) {
-	id := merchantID(r.Request)
-	return web.NewChange(func(ctx context.Context, options token.RevokeManyOptions) ([]int64, error) {
-		revoked, err := a.Tokens.RevokeAll(ctx, id, options)
-		if err == nil {
-			for _, id := range revoked {
-				token.LogRevoked(a.Log, id, web.LoggedSource(r.Request, "operator")...)
-			}
-		}
-		return revoked, err
-	}, func(revoked []int64) web.Response {
-		if revoked == nil {
-			revoked = []int64{}
-		}
-		return web.Response{Status: http.StatusOK, Body: revokedAllView{Success: true, Revoked: revoked}}
-	}), nil
+func (a API) revokeTokens(r *web.Request) (web.Response, error) {
+	revoked, err := a.Tokens.RevokeAll(r.Context(), r.Caller, merchantID(r), web.Options(r, respondRevoked))
+	for _, id := range revoked {
+		token.LogRevoked(a.Log, id, r.LogAttrs()...)
+	}
+	return respondRevoked(revoked), err
 }

@@ -28,14 +28,14 @@ func Represent(r *web.Request, lists Lister, list List, now time.Time, address s
 	if list.To == order.NoDay {
 		day = order.DayOf(now)
 	}
-	return web.Representation{Day: day, Tag: listTag(r.MerchantID, r.DataVersion, day), Body: func(rep *web.Representation) (any, error) {
-		page, err := lists.List(r.Context(), r.MerchantID, list.Filter)
+	return web.Representation{Day: day, Tag: listTag(r.Caller.MerchantID, r.DataVersion, day), Body: func(rep *web.Representation) (any, error) {
+		page, err := lists.List(r.Context(), r.Caller.MerchantID, list.Filter)
 		if err != nil {
 			return nil, err
 		}
 		// The page may show changes from after the authentication.
-		rep.Tag = listTag(r.MerchantID, page.Version, day)
-		rep.Links = append(rep.Links, pageLinks(r.MerchantID, list, page, address)...)
+		rep.Tag = listTag(r.Caller.MerchantID, page.Version, day)
+		rep.Links = append(rep.Links, pageLinks(r.Caller.MerchantID, list, page, address)...)
 		return view(page), nil
 	}}
 }

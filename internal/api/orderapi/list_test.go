@@ -25,7 +25,7 @@ func (c changed) List(context.Context, int64, order.Filter) (order.Page, error) 
 func TestTagOfNewerBody(t *testing.T) {
 	t.Parallel()
 	before, after := order.DataVersion{Event: 80, Nonce: 1}, order.DataVersion{Event: 81, Nonce: 2}
-	r := &web.Request{Request: httptest.NewRequest("GET", "/v2/orders", nil), MerchantID: 355, DataVersion: before}
+	r := &web.Request{Request: httptest.NewRequest("GET", "/v2/orders", nil), Caller: order.CommandFor(355), DataVersion: before}
 	rep := orderapi.Represent(r, changed{to: after}, orderapi.List{}, time.Unix(0, 0), "", func(order.Page) any { return nil })
 	if want := "355-" + before.String(); !strings.HasPrefix(rep.Tag, want) {
 		t.Errorf("tag before the body %q, want %q", rep.Tag, want)

@@ -31,7 +31,7 @@ type List struct {
 // Parse parses the query of a list (decision 3). Every error is a
 // *web.ParamError.
 func (p ListParams) Parse(r *web.Request) (List, error) {
-	query := web.ParseQuery(r.Request)
+	query := web.ParseQuery(r)
 	list := List{Filter: order.NewFilter()}
 	list.Page = query.Int("page", list.Page, 1, web.MaxInt)
 	size, state := query.First(p.PageSize...), query.First(p.State...)
@@ -48,7 +48,7 @@ func (p ListParams) Parse(r *web.Request) (List, error) {
 	}
 	list.inLinks = query.Only(size, state, from, to)
 	if query.Text(web.CursorName) != "" {
-		list.Page, list.After = parseCursor(query, cursorList(r.MerchantID, list.Filter))
+		list.Page, list.After = parseCursor(query, cursorList(r.Caller.MerchantID, list.Filter))
 	}
 	return list, query.Err()
 }

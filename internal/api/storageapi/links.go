@@ -22,7 +22,7 @@ func (a API) LinkRoutes() web.RouteGroup {
 
 // openLink serves GET /{link}. The link in the path is as secret as a token: nothing
 // may log it or pass it on.
-func (a API) openLink(w http.ResponseWriter, r *http.Request) error {
+func (a API) openLink(w http.ResponseWriter, r *web.Request) error {
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	w.Header().Set("Content-Security-Policy", pagePolicy)
 	invoice, file, err := a.Orders.OpenLink(r.Context(), r.PathValue("link"))

@@ -34,7 +34,7 @@ func (a API) Routes() web.RouteGroup {
 		Prefix: "/storage",
 		Errors: encodeError,
 		Routes: []web.Route{
-			web.GetRoute("/{region}/{bucket}/invoices/{orderReference}/{filename}", order.ScopeOrdersRead, a.getFile),
+			web.GetRoute("/{region}/{bucket}/invoices/{orderReference}/{filename}", web.Merchants(order.ScopeOrdersRead), a.getFile),
 		},
 	}
 }
@@ -54,12 +54,12 @@ func encodeError(r *http.Request, err error) (int, any) {
 
 // getFile serves GET /{region}/{bucket}/invoices/{orderReference}/{filename}.
 func (a API) getFile(w http.ResponseWriter, r *web.Request) error {
-	invoice, file, err := a.Orders.OpenInvoice(r.Context(), r.MerchantID, r.PathValue("orderReference"), r.PathValue("filename"))
-	return a.send(w, r.Request, invoice, file, err)
+	invoice, file, err := a.Orders.OpenInvoice(r.Context(), r.Caller.MerchantID, r.PathValue("orderReference"), r.PathValue("filename"))
+	return a.send(w, r, invoice, file, err)
 }
 
 // send sends an opened file, or returns the error of opening it.
-func (a API) send(w http.ResponseWriter, r *http.Request, invoice order.Invoice, file order.File, err error) error {
+func (a API) send(w http.ResponseWriter, r *web.Request, invoice order.Invoice, file order.File, err error) error {
 	if errors.Is(err, order.ErrInvoiceDamaged) {
 		a.Metrics.DamagedFile()
 	}
@@ -69,7 +69,7 @@ func (a API) send(w http.ResponseWriter, r *http.Request, invoice order.Invoice,
 	defer file.Close()
 	setHeaders(w.Header(), invoice)
 	content := &contentWriter{ResponseWriter: w}
-	http.ServeContent(content, r, "", invoice.CreatedAt, file)
+	http.ServeContent(content, r.Request, "", invoice.CreatedAt, file)
 	if content.errorStatus != 0 {
 		w.Header().Del("Content-Disposition")
 		return &contentError{status: content.errorStatus}

@@ -48,10 +48,9 @@ type createdView[V any] struct {
 	Replaced *V      `json:"replaced,omitempty"` // of a rotation
 }
 
-// NewCreation returns the change that creates a token with apply.
-func NewCreation[V any](log *slog.Logger, by []slog.Attr, view func(token.Token) V,
-	apply func(context.Context, token.CreateOptions) (token.Created, error),
-) web.Change {
+// Create makes a token with apply and returns the response. view returns the view of a
+// token.
+func Create[V any](r *web.Request, log *slog.Logger, view func(token.Token) V, apply func(order.Options[token.Created]) (token.Created, error)) (web.Response, error) {
 	respond := func(text *string, created token.Created) web.Response {
 		body := createdView[V]{Text: text, Token: view(created.Token)}
 		if created.Replaced.ID != 0 {
@@ -60,20 +59,16 @@ func NewCreation[V any](log *slog.Logger, by []slog.Attr, view func(token.Token)
 		}
 		return web.Response{Status: http.StatusCreated, Body: body}
 	}
-	return web.NewSecretChange(func(ctx context.Context, options token.CreateOptions) (token.Created, error) {
-		created, err := apply(ctx, options)
-		if err == nil {
-			if old := created.Replaced; old.ID != 0 {
-				by = append(by, slog.Int64("replaces", old.ID), slog.Time("old_expires", old.ExpiresAt))
-			}
-			token.LogCreated(log, created.Token, by...)
-		}
-		return created, err
-	}, func(created token.Created) web.Response {
-		return respond(&created.Text, created)
-	}, func(created token.Created) web.Response {
-		return respond(nil, created)
-	})
+	created, err := apply(web.Options(r, func(created token.Created) web.Response { return respond(nil, created) }))
+	if err != nil {
+		return web.Response{}, err
+	}
+	by := r.LogAttrs()
+	if old := created.Replaced; old.ID != 0 {
+		by = append(by, slog.Int64("replaces", old.ID), slog.Time("old_expires", old.ExpiresAt))
+	}
+	token.LogCreated(log, created.Token, by...)
+	return respond(&created.Text, created), nil
 }
 
 // revokedView is the response to a revocation.
@@ -81,20 +76,22 @@ type revokedView struct {
 	Success bool `json:"success"`
 }
 
-// NewRevocation returns the change that revokes the token of the path. The path
-// identifies a token by its id, never by its text: paths are logged by proxies.
-func NewRevocation(r *web.Request, tokens *token.Registry, log *slog.Logger, by []slog.Attr) (web.Change, error) {
+func respondRevoked(int64) web.Response {
+	return web.Response{Status: http.StatusOK, Body: revokedView{Success: true}}
+}
+
+// Revoke revokes the token of the path and returns the response. The path identifies a
+// token by its id, never by its text: paths are logged by proxies.
+func Revoke(r *web.Request, tokens *token.Registry, log *slog.Logger) (web.Response, error) {
 	id, err := tokenID(r)
-	acting := web.ActingToken(r.Request)
-	return web.NewChange(func(ctx context.Context, options token.RevokeOptions) (int64, error) {
-		revoked, err := tokens.RevokeID(ctx, id, &acting, options)
-		if err == nil {
-			token.LogRevoked(log, id, by...)
-		}
-		return revoked, err
-	}, func(int64) web.Response {
-		return web.Response{Status: http.StatusOK, Body: revokedView{Success: true}}
-	}), err
+	if err != nil {
+		return web.Response{}, err
+	}
+	if id, err = tokens.RevokeID(r.Context(), r.Caller, id, web.Options(r, respondRevoked)); err != nil {
+		return web.Response{}, err
+	}
+	token.LogRevoked(log, id, r.LogAttrs()...)
+	return respondRevoked(id), nil
 }
 
 // tokenID returns the id of the path, or token.ErrUnknown.
@@ -154,10 +151,9 @@ func duration(body *web.Body, name string, minimum, absent time.Duration) time.D
 
 // ParseRotation parses a request to rotate the token of the path. Its body may be absent.
 func ParseRotation(r *web.Request) (token.Rotation, error) {
-	body := web.ReadOptionalObject(r.Request, "overlap", "expires")
-	acting := web.ActingToken(r.Request)
+	body := web.ReadOptionalObject(r, "overlap", "expires")
 	rotation := token.Rotation{
-		By: &acting, Overlap: duration(body, "overlap", 0, token.DefaultOverlap), Lifetime: duration(body, "expires", time.Second, 0),
+		Overlap: duration(body, "overlap", 0, token.DefaultOverlap), Lifetime: duration(body, "expires", time.Second, 0),
 	}
 	err := body.Err()
 	if err == nil {

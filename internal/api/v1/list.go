@@ -17,7 +17,7 @@ func (a API) listOrders(r *web.Request) (web.Representation, error) {
 	}
 	now := a.Orders.Now()
 	rep := orderapi.Represent(r, a.Orders, list, now, a.BaseURL+"/api/orders", func(page order.Page) any {
-		return newListView(list, page, r.MerchantID, now)
+		return newListView(list, page, r.Caller.MerchantID, now)
 	})
 	rep.Links = append(rep.Links, a.successorLink(""))
 	return rep, nil

@@ -18,11 +18,11 @@ func (a API) getOrder(r *web.Request) (web.Representation, error) {
 	return web.Representation{
 		Day: order.NoDay,
 		CurrentTag: func() (string, error) {
-			legacyID, revision, err := a.Orders.Revision(r.Context(), r.MerchantID, id)
+			legacyID, revision, err := a.Orders.Revision(r.Context(), r.Caller.MerchantID, id)
 			return web.OrderTag(legacyID, revision), err
 		},
 		Body: func(rep *web.Representation) (any, error) {
-			found, err := a.Orders.Get(r.Context(), r.MerchantID, id)
+			found, err := a.Orders.Get(r.Context(), r.Caller.MerchantID, id)
 			if err != nil {
 				return nil, err
 			}

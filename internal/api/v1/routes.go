@@ -34,25 +34,20 @@ func (a API) Routes() web.RouteGroup {
 		BasicChallenge: true,
 		Errors:         encodeError,
 		Routes: []web.Route{
-			web.ReadRoute("/orders", order.ScopeOrdersRead, a.listOrders),
-			web.ReadRoute("/orders/{orderId}", order.ScopeOrdersRead, a.getOrder),
-			web.WriteRoute(http.MethodPut, "/orders/{orderId}", order.ScopeOrdersWrite, a.putOrder),
-			web.UploadRoute("/orders/{orderId}/invoices", order.ScopeInvoicesWrite, a.uploadInvoice).WithErrors(invoiceErrors),
-			web.WriteRoute(http.MethodDelete, "/orders/{orderId}/invoices/{invoiceId}", order.ScopeInvoicesWrite, a.deleteInvoice).WithErrors(invoiceErrors),
+			web.ReadRoute("/orders", web.Merchants(order.ScopeOrdersRead), a.listOrders),
+			web.ReadRoute("/orders/{orderId}", web.Merchants(order.ScopeOrdersRead), a.getOrder),
+			web.WriteRoute(http.MethodPut, "/orders/{orderId}", web.Merchants(order.ScopeOrdersWrite), a.putOrder),
+			web.UploadRoute("/orders/{orderId}/invoices", web.Merchants(order.ScopeInvoicesWrite), a.uploadInvoice).WithErrors(invoiceErrors),
+			web.WriteRoute(http.MethodDelete, "/orders/{orderId}/invoices/{invoiceId}", web.Merchants(order.ScopeInvoicesWrite), a.deleteInvoice).WithErrors(invoiceErrors),
 		},
 	}
 }
 
-// withSuccessorLink adds the Link to the order in version 2 to the response of a
-// write.
-func (a API) withSuccessorLink(write web.Write) web.Write {
-	respond := write.Respond
-	write.Respond = func(result order.WriteResult) web.Response {
-		response := respond(result)
-		response.Header = http.Header{"Link": {a.successorLink(result.Reference)}}
-		return response
-	}
-	return write
+// withSuccessorLink adds the Link to the order in version 2 to the response to a change
+// of the order.
+func (a API) withSuccessorLink(response web.Response) web.Response {
+	response.Header = http.Header{"Link": {a.successorLink(response.Order.Reference)}}
+	return response
 }
 
 // successorLink returns the Link to the order with a reference in version 2, or to

@@ -1,7 +1,6 @@
 package v1
 
 import (
-	"context"
 	"net/http"
 
 	"merchantorders/internal/api/invoiceapi"
@@ -11,26 +10,26 @@ import (
 )
 
 // putOrder serves PUT /orders/{orderId}: it accepts or rejects the order.
-func (a API) putOrder(r *web.Request) (web.Write, error) {
-	body, err := web.ReadBody(r.Request, web.MaxBody)
+func (a API) putOrder(r *web.Request) (web.Response, error) {
+	body, err := web.ReadBody(r, web.MaxBody)
 	if err != nil {
-		return web.Write{}, err
+		return web.Response{}, err
 	}
 	action, err := parseAction(body)
 	if err != nil {
-		return web.Write{}, err
+		return web.Response{}, err
 	}
-	return a.withSuccessorLink(web.Write{
-		Apply: func(ctx context.Context, options order.WriteOptions) (order.WriteResult, error) {
-			if action.accept {
-				return a.Orders.Accept(ctx, r.MerchantID, orderID(r), options)
-			}
-			return a.Orders.Reject(ctx, r.MerchantID, orderID(r), action.reason, options)
-		},
-		Respond: func(order.WriteResult) web.Response {
-			return web.Response{Status: http.StatusOK, Body: web.MessageBody{Message: "success"}}
-		},
-	}), nil
+	var result order.WriteResult
+	if options := web.Options(r, a.respondSuccess); action.accept {
+		result, err = a.Orders.Accept(r.Context(), r.Caller, orderID(r), options)
+	} else {
+		result, err = a.Orders.Reject(r.Context(), r.Caller, orderID(r), action.reason, options)
+	}
+	return a.respondSuccess(result), err
+}
+
+func (a API) respondSuccess(result order.WriteResult) web.Response {
+	return a.withSuccessorLink(web.Response{Status: http.StatusOK, Body: web.MessageBody{Message: "success"}, Order: result.LockedOrder})
 }
 
 // action is what the body of a PUT requests.
@@ -60,17 +59,15 @@ func parseAction(body []byte) (action, error) {
 }
 
 // uploadInvoice serves POST /orders/{orderId}/invoices.
-func (a API) uploadInvoice(r *web.Request) (web.Write, error) {
-	write, err := a.Upload(r, orderID(r))
-	return a.withSuccessorLink(write), err
+func (a API) uploadInvoice(r *web.Request) (web.Response, error) {
+	return a.Upload(r, orderID(r), a.withSuccessorLink)
 }
 
 // deleteInvoice serves DELETE /orders/{orderId}/invoices/{invoiceId}. Unlike the
 // other routes it distinguishes an invalid order id from an unknown one.
-func (a API) deleteInvoice(r *web.Request) (web.Write, error) {
+func (a API) deleteInvoice(r *web.Request) (web.Response, error) {
 	if _, ok := order.ParseID(r.PathValue("orderId")); !ok {
-		return web.Write{}, invoiceapi.ErrInvalidParams
+		return web.Response{}, invoiceapi.ErrInvalidParams
 	}
-	write, err := a.Delete(r, orderID(r))
-	return a.withSuccessorLink(write), err
+	return a.Delete(r, orderID(r), a.withSuccessorLink)
 }

@@ -56,12 +56,12 @@ type (
 
 // listEvents serves GET /events.
 func (a API) listEvents(w http.ResponseWriter, r *web.Request) error {
-	query, err := parseFeedQuery(r.Request, true)
+	query, err := parseFeedQuery(r, true)
 	if err != nil {
 		return err
 	}
-	query.TokenID, query.OnWait = web.Source(r.Request).TokenID, r.Leave
-	feed, err := a.Orders.Events(r.Context(), r.MerchantID, query)
+	query.TokenID, query.OnWait = r.Caller.TokenID, r.Leave
+	feed, err := a.Orders.Events(r.Context(), r.Caller.MerchantID, query)
 	if err == nil && feed.Waited {
 		err = r.Reauthenticate(w.Header())
 	}
@@ -73,11 +73,11 @@ func (a API) listEvents(w http.ResponseWriter, r *web.Request) error {
 
 // listOrderEvents serves GET /orders/{orderReference}/events.
 func (a API) listOrderEvents(w http.ResponseWriter, r *web.Request) error {
-	query, err := parseFeedQuery(r.Request, false)
+	query, err := parseFeedQuery(r, false)
 	if err != nil {
 		return err
 	}
-	events, err := a.Orders.OrderEvents(r.Context(), r.MerchantID, orderID(r), query)
+	events, err := a.Orders.OrderEvents(r.Context(), r.Caller.MerchantID, orderID(r), query)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (a API) listOrderEvents(w http.ResponseWriter, r *web.Request) error {
 
 // parseFeedQuery parses the query of the feed. The events of a single order are the
 // same without waiting and without the latest. Every error is a *web.ParamError.
-func parseFeedQuery(r *http.Request, ofFeed bool) (order.FeedQuery, error) {
+func parseFeedQuery(r *web.Request, ofFeed bool) (order.FeedQuery, error) {
 	query := web.ParseQuery(r)
 	var feed order.FeedQuery
 	if feed.Latest = ofFeed && query.Text("after") == "latest"; !feed.Latest {
@@ -119,8 +119,8 @@ func newEventsView(events []order.EventRecord, next int64) eventsView {
 func newEventView(e order.EventRecord) eventView {
 	return eventView{
 		Seq: e.Seq, Type: e.Type.String(), OrderReference: e.Reference, OrderID: e.LegacyID,
-		At: web.TimeText(e.At), Actor: e.Actor.String(),
-		TokenID: web.NonZero(e.Source.TokenID), RequestID: web.NonZero(e.Source.RequestID), Data: newDataView(e),
+		At: web.TimeText(e.At), Actor: e.By.Actor.String(),
+		TokenID: web.NonZero(e.By.TokenID), RequestID: web.NonZero(e.By.RequestID), Data: newDataView(e),
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 func parseFeed(query string, waits bool) (order.FeedQuery, error) {
 	r := httptest.NewRequest("GET", "/v2/events", nil)
 	r.URL.RawQuery = query
-	return parseFeedQuery(r, waits)
+	return parseFeedQuery(&web.Request{Request: r}, waits)
 }
 
 func TestParseFeedQuery(t *testing.T) {
@@ -113,7 +113,7 @@ func TestEventsView(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 20, 11, 15, 0, 0, time.FixedZone("EET", 2*60*60))
 	record := func(e order.Event) order.EventRecord {
-		e.At, e.Actor = at, order.ActorMerchant
+		e.At, e.By.Actor = at, order.ActorMerchant
 		return order.EventRecord{Event: e, LegacyID: 915664, Reference: "SF-1", FileName: "a.pdf"}
 	}
 	shown := func(seq int64, kind string, data any) eventView {
@@ -133,7 +133,7 @@ func TestEventsView(t *testing.T) {
 			record(order.Event{Seq: 12, Type: order.OrderUpdated}),
 			record(order.Event{Seq: 13, Type: order.InvoiceUploaded, InvoiceID: 5}),
 			record(order.Event{Seq: 14, Type: order.InvoiceDeleted, InvoiceID: 5}),
-			{Event: order.Event{Seq: 15, Type: order.WebhookFailed, At: at, Actor: order.ActorSystem, Reason: "gone", WebhookID: 3}},
+			{Event: order.Event{Seq: 15, Type: order.WebhookFailed, At: at, By: order.Caller{Actor: order.ActorSystem}, Reason: "gone", WebhookID: 3}},
 		}, 15, eventsView{[]eventView{
 			shown(8, "order.created", createdView{"registered"}),
 			shown(9, "order.state_changed", stateChangedView{"registered", "in-processing", nil}),

@@ -1,7 +1,6 @@
 package v2
 
 import (
-	"context"
 	"net/http"
 
 	"merchantorders/internal/api/tokenapi"
@@ -27,7 +26,7 @@ type tokensView struct {
 
 // newTokenView returns the function that makes views for a request.
 func newTokenView(r *web.Request) func(token.Token) tokenView {
-	current := web.ActingToken(r.Request).ID
+	current := r.Caller.TokenID
 	return func(t token.Token) tokenView {
 		return tokenView{ID: t.ID, Fields: tokenapi.NewFields(t), Current: t.ID == current}
 	}
@@ -49,37 +48,42 @@ func (a API) listTokens(w http.ResponseWriter, r *web.Request) error {
 // parseTokenFilter parses the query of a list of tokens. Every error is a
 // *web.ParamError.
 func parseTokenFilter(r *web.Request) (token.Filter, error) {
-	query := web.ParseQuery(r.Request)
+	query := web.ParseQuery(r)
 	filter := token.Filter{
-		MerchantID: r.MerchantID, After: query.Int("after", 0, 0, web.MaxInt), Limit: query.Limit(defaultTokens, token.MaxPage),
+		MerchantID: r.Caller.MerchantID, After: query.Int("after", 0, 0, web.MaxInt), Limit: query.Limit(defaultTokens, token.MaxPage),
 	}
 	filter.Validity, _ = token.ParseValidity(query.OneOf("state", token.ValidityNames...))
 	return filter, query.Err()
 }
 
 // createToken serves POST /tokens.
-func (a API) createToken(r *web.Request) (web.Change, error) {
-	body := web.ReadOptionalObject(r.Request, "scopes", "expires", "label")
-	acting := web.ActingToken(r.Request)
-	request := token.Request{MerchantID: r.MerchantID, Scopes: order.DefaultScopes & acting.Scopes, By: &acting}
+func (a API) createToken(r *web.Request) (web.Response, error) {
+	body := web.ReadOptionalObject(r, "scopes", "expires", "label")
+	request := token.Request{MerchantID: r.Caller.MerchantID, Scopes: order.DefaultScopes & r.Caller.Scopes}
 	tokenapi.ParseRequest(body, &request)
 	if request.Scopes == 0 {
 		body.Refuse("scopes", "is required: the token of the request has none of the default scopes")
 	}
-	return tokenapi.NewCreation(a.Log, web.LoggedSource(r.Request, "merchant"), newTokenView(r), func(ctx context.Context, options token.CreateOptions) (token.Created, error) {
-		return a.Tokens.Add(ctx, request, options)
-	}), body.Err()
+	if err := body.Err(); err != nil {
+		return web.Response{}, err
+	}
+	return tokenapi.Create(r, a.Log, newTokenView(r), func(options order.Options[token.Created]) (token.Created, error) {
+		return a.Tokens.Add(r.Context(), r.Caller, request, options)
+	})
 }
 
 // rotateToken serves POST /tokens/{tokenId}/rotate.
-func (a API) rotateToken(r *web.Request) (web.Change, error) {
+func (a API) rotateToken(r *web.Request) (web.Response, error) {
 	rotation, err := tokenapi.ParseRotation(r)
-	return tokenapi.NewCreation(a.Log, web.LoggedSource(r.Request, "merchant"), newTokenView(r), func(ctx context.Context, options token.CreateOptions) (token.Created, error) {
-		return a.Tokens.Rotate(ctx, rotation, options)
-	}), err
+	if err != nil {
+		return web.Response{}, err
+	}
+	return tokenapi.Create(r, a.Log, newTokenView(r), func(options order.Options[token.Created]) (token.Created, error) {
+		return a.Tokens.Rotate(r.Context(), r.Caller, rotation, options)
+	})
 }
 
 // revokeToken serves DELETE /tokens/{tokenId}.
-func (a API) revokeToken(r *web.Request) (web.Change, error) {
-	return tokenapi.NewRevocation(r, a.Tokens, a.Log, web.LoggedSource(r.Request, "merchant"))
+func (a API) revokeToken(r *web.Request) (web.Response, error) {
+	return tokenapi.Revoke(r, a.Tokens, a.Log)
 }

@@ -21,7 +21,7 @@ const testType = "webhook.test"
 
 // Test returns a test event, and the name of its type.
 func (EventEncoder) Test(at time.Time) (body []byte, name string, err error) {
-	view := newEventView(order.EventRecord{Event: order.Event{Actor: order.ActorSystem, At: at}})
+	view := newEventView(order.EventRecord{Event: order.Event{By: order.Caller{Actor: order.ActorSystem}, At: at}})
 	view.Type = testType
 	body, err = encodeView(view)
 	return body, testType, err

@@ -1,7 +1,6 @@
 package v2
 
 import (
-	"context"
 	"net/http"
 
 	"merchantorders/internal/api/orderapi"
@@ -10,31 +9,23 @@ import (
 )
 
 // acceptOrder serves PATCH /orders/{orderReference}/accept. It ignores the body.
-func (a API) acceptOrder(r *web.Request) (web.Write, error) {
-	return web.Write{
-		Apply: func(ctx context.Context, options order.WriteOptions) (order.WriteResult, error) {
-			return a.Orders.Accept(ctx, r.MerchantID, orderID(r), options)
-		},
-		Respond: respondSuccess,
-	}, nil
+func (a API) acceptOrder(r *web.Request) (web.Response, error) {
+	result, err := a.Orders.Accept(r.Context(), r.Caller, orderID(r), web.Options(r, respondSuccess))
+	return respondSuccess(result), err
 }
 
 // rejectOrder serves PATCH /orders/{orderReference}/reject.
-func (a API) rejectOrder(r *web.Request) (web.Write, error) {
-	body, err := web.ReadBody(r.Request, web.MaxBody)
+func (a API) rejectOrder(r *web.Request) (web.Response, error) {
+	body, err := web.ReadBody(r, web.MaxBody)
 	if err != nil {
-		return web.Write{}, err
+		return web.Response{}, err
 	}
 	reason, err := parseRejection(body)
 	if err != nil {
-		return web.Write{}, err
+		return web.Response{}, err
 	}
-	return web.Write{
-		Apply: func(ctx context.Context, options order.WriteOptions) (order.WriteResult, error) {
-			return a.Orders.Reject(ctx, r.MerchantID, orderID(r), reason, options)
-		},
-		Respond: respondSuccess,
-	}, nil
+	result, err := a.Orders.Reject(r.Context(), r.Caller, orderID(r), reason, web.Options(r, respondSuccess))
+	return respondSuccess(result), err
 }
 
 // successView is the response to a transition.
@@ -42,8 +33,8 @@ type successView struct {
 	Success bool `json:"success"`
 }
 
-func respondSuccess(order.WriteResult) web.Response {
-	return web.Response{Status: http.StatusOK, Body: successView{Success: true}}
+func respondSuccess(result order.WriteResult) web.Response {
+	return web.Response{Status: http.StatusOK, Body: successView{Success: true}, Order: result.LockedOrder}
 }
 
 // parseRejection parses the body of a rejection. An empty body is a rejection
@@ -64,11 +55,11 @@ func parseRejection(body []byte) (order.Reason, error) {
 }
 
 // uploadInvoice serves POST /orders/{orderReference}/invoices.
-func (a API) uploadInvoice(r *web.Request) (web.Write, error) {
-	return a.Upload(r, orderID(r))
+func (a API) uploadInvoice(r *web.Request) (web.Response, error) {
+	return a.Upload(r, orderID(r), nil)
 }
 
 // deleteInvoice serves DELETE /orders/{orderReference}/invoices/{invoiceId}.
-func (a API) deleteInvoice(r *web.Request) (web.Write, error) {
-	return a.Delete(r, orderID(r))
+func (a API) deleteInvoice(r *web.Request) (web.Response, error) {
+	return a.Delete(r, orderID(r), nil)
 }

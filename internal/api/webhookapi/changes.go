@@ -1,7 +1,6 @@
 package webhookapi
 
 import (
-	"context"
 	"net/http"
 
 	"merchantorders/internal/web"
@@ -9,9 +8,9 @@ import (
 )
 
 // add serves POST /webhooks.
-func (a API) add(r *web.Request, c client) (web.Change, error) {
-	body := web.ReadObject(r.Request, "url", "description", "types", "after")
-	addition := webhook.Addition{MerchantID: c.merchantID, URL: body.Text("url", a.Webhooks.URLProblem)}
+func (a API) add(r *web.Request) (web.Response, error) {
+	body := web.ReadObject(r, "url", "description", "types", "after")
+	addition := webhook.Addition{MerchantID: merchantOf(r), URL: body.Text("url", a.Webhooks.URLProblem)}
 	if body.Has("description") {
 		addition.Description = body.Text("description", webhook.DescriptionProblem)
 	}
@@ -22,80 +21,92 @@ func (a API) add(r *web.Request, c client) (web.Change, error) {
 		after := body.Int("after", 0, web.MaxInt)
 		addition.After = &after
 	}
-	return withSecret(http.StatusCreated, func(ctx context.Context, options webhook.ChangeOptions) (webhook.Endpoint, error) {
-		return a.Webhooks.Add(ctx, c.actor, addition, options)
-	}), body.Err()
-}
-
-// withSecret returns a change whose response shows the secret of the endpoint, but not
-// to a repetition of the request.
-func withSecret(status int, apply func(context.Context, webhook.ChangeOptions) (webhook.Endpoint, error)) web.Change {
-	respond := func(secret *string, e webhook.Endpoint) web.Response {
-		return web.Response{Status: status, Body: secretView{Secret: secret, Webhook: newWebhookView(e)}}
+	if err := body.Err(); err != nil {
+		return web.Response{}, err
 	}
-	return web.NewSecretChange(apply, func(e webhook.Endpoint) web.Response {
-		secret := string(e.Secret)
-		return respond(&secret, e)
-	}, func(e webhook.Endpoint) web.Response { return respond(nil, e) })
+	e, err := a.Webhooks.Add(r.Context(), r.Caller, addition, web.Options(r, respondAdded))
+	return respondSecret(http.StatusCreated, e), err
 }
 
-// showing returns a change whose response is the endpoint.
-func showing(apply func(context.Context, webhook.ChangeOptions) (webhook.Endpoint, error)) web.Change {
-	return web.NewChange(apply, func(e webhook.Endpoint) web.Response {
-		return web.Response{Status: http.StatusOK, Body: newWebhookView(e)}
-	})
+// respondSecret returns a response that shows the secret of an endpoint.
+func respondSecret(status int, e webhook.Endpoint) web.Response {
+	secret := string(e.Secret)
+	return web.Response{Status: status, Body: secretView{Secret: &secret, Webhook: newWebhookView(e)}}
+}
+
+// respondAdded and respondRotated return the responses to a repetition of a request whose
+// response has shown the secret.
+func respondAdded(e webhook.Endpoint) web.Response {
+	return web.Response{Status: http.StatusCreated, Body: secretView{Webhook: newWebhookView(e)}}
+}
+
+func respondRotated(e webhook.Endpoint) web.Response {
+	return web.Response{Status: http.StatusOK, Body: secretView{Webhook: newWebhookView(e)}}
+}
+
+// respondEndpoint returns the response that shows an endpoint.
+func respondEndpoint(e webhook.Endpoint) web.Response {
+	return web.Response{Status: http.StatusOK, Body: newWebhookView(e)}
 }
 
 // change serves PATCH /webhooks/{webhookId}.
-func (a API) change(r *web.Request, c client) (web.Change, error) {
-	body := web.ReadObject(r.Request, "url", "description", "types", "enabled")
+func (a API) change(r *web.Request) (web.Response, error) {
+	body := web.ReadObject(r, "url", "description", "types", "enabled")
 	change := a.parseChange(body)
-	return showing(func(ctx context.Context, options webhook.ChangeOptions) (webhook.Endpoint, error) {
-		return a.Webhooks.Change(ctx, c.actor, c.key(r.Request), change, options)
-	}), body.Err()
+	if err := body.Err(); err != nil {
+		return web.Response{}, err
+	}
+	e, err := a.Webhooks.Change(r.Context(), r.Caller, keyOf(r), change, web.Options(r, respondEndpoint))
+	return respondEndpoint(e), err
 }
 
 // remove serves DELETE /webhooks/{webhookId}. It ignores the body.
-func (a API) remove(r *web.Request, c client) (web.Change, error) {
-	return web.NewChange(func(ctx context.Context, options webhook.ChangeOptions) (webhook.Endpoint, error) {
-		return a.Webhooks.Remove(ctx, c.actor, c.key(r.Request), options)
-	}, func(webhook.Endpoint) web.Response {
-		return web.Response{Status: http.StatusOK, Body: successView{Success: true}}
-	}), nil
+func (a API) remove(r *web.Request) (web.Response, error) {
+	e, err := a.Webhooks.Remove(r.Context(), r.Caller, keyOf(r), web.Options(r, respondRemoved))
+	return respondRemoved(e), err
+}
+
+func respondRemoved(webhook.Endpoint) web.Response {
+	return web.Response{Status: http.StatusOK, Body: successView{Success: true}}
 }
 
 // rotateSecret serves POST /webhooks/{webhookId}/secret. The body may be empty.
-func (a API) rotateSecret(r *web.Request, c client) (web.Change, error) {
-	body := web.ReadOptionalObject(r.Request, "overlap")
+func (a API) rotateSecret(r *web.Request) (web.Response, error) {
+	body := web.ReadOptionalObject(r, "overlap")
 	overlap := parseOverlap(body)
-	return withSecret(http.StatusOK, func(ctx context.Context, options webhook.ChangeOptions) (webhook.Endpoint, error) {
-		return a.Webhooks.RotateSecret(ctx, c.actor, c.key(r.Request), overlap, options)
-	}), body.Err()
+	if err := body.Err(); err != nil {
+		return web.Response{}, err
+	}
+	e, err := a.Webhooks.RotateSecret(r.Context(), r.Caller, keyOf(r), overlap, web.Options(r, respondRotated))
+	return respondSecret(http.StatusOK, e), err
 }
 
 // replay serves POST /webhooks/{webhookId}/replay.
-func (a API) replay(r *web.Request, c client) (web.Change, error) {
-	body := web.ReadObject(r.Request, "after")
+func (a API) replay(r *web.Request) (web.Response, error) {
+	body := web.ReadObject(r, "after")
 	after := body.Int("after", 0, web.MaxInt)
-	return showing(func(ctx context.Context, options webhook.ChangeOptions) (webhook.Endpoint, error) {
-		return a.Webhooks.Replay(ctx, c.actor, c.key(r.Request), after, options)
-	}), body.Err()
+	if err := body.Err(); err != nil {
+		return web.Response{}, err
+	}
+	e, err := a.Webhooks.Replay(r.Context(), r.Caller, keyOf(r), after, web.Options(r, respondEndpoint))
+	return respondEndpoint(e), err
 }
 
 // test serves POST /webhooks/{webhookId}/test. It ignores the body.
-func (a API) test(r *web.Request, c client) (web.Change, error) {
-	return web.NewChange(func(ctx context.Context, options webhook.SendOptions) (webhook.Delivery, error) {
-		return a.Webhooks.Test(ctx, c.key(r.Request), options)
-	}, respondSent), nil
+func (a API) test(r *web.Request) (web.Response, error) {
+	delivery, err := a.Webhooks.Test(r.Context(), r.Caller, keyOf(r), web.Options(r, respondSent))
+	return respondSent(delivery), err
 }
 
 // redeliver serves POST /webhooks/{webhookId}/redeliver.
-func (a API) redeliver(r *web.Request, c client) (web.Change, error) {
-	body := web.ReadObject(r.Request, "event")
+func (a API) redeliver(r *web.Request) (web.Response, error) {
+	body := web.ReadObject(r, "event")
 	event := body.Int("event", 1, web.MaxInt)
-	return web.NewChange(func(ctx context.Context, options webhook.SendOptions) (webhook.Delivery, error) {
-		return a.Webhooks.Redeliver(ctx, c.key(r.Request), event, options)
-	}, respondSent), body.Err()
+	if err := body.Err(); err != nil {
+		return web.Response{}, err
+	}
+	delivery, err := a.Webhooks.Redeliver(r.Context(), r.Caller, keyOf(r), event, web.Options(r, respondSent))
+	return respondSent(delivery), err
 }
 
 // respondSent returns the response to a message that was sent, whatever came of it.

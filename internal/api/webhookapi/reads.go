@@ -16,8 +16,8 @@ const (
 )
 
 // list serves GET /webhooks of a merchant, which has few.
-func (a API) list(w http.ResponseWriter, r *http.Request, c client) error {
-	endpoints, err := a.Webhooks.List(r.Context(), c.merchantID)
+func (a API) list(w http.ResponseWriter, r *web.Request) error {
+	endpoints, err := a.Webhooks.List(r.Context(), merchantOf(r))
 	if err != nil {
 		return err
 	}
@@ -25,7 +25,7 @@ func (a API) list(w http.ResponseWriter, r *http.Request, c client) error {
 }
 
 // listAll serves GET /webhooks of operators.
-func (a API) listAll(w http.ResponseWriter, r *http.Request) error {
+func (a API) listAll(w http.ResponseWriter, r *web.Request) error {
 	query := web.ParseQuery(r)
 	state := parseState(query.OneOf("state", "active", "disabled", "failed"))
 	after, limit := query.Int("after", 0, 0, web.MaxInt), query.Limit(defaultWebhooks, maxWebhooks)
@@ -51,8 +51,8 @@ func parseState(name string) webhook.State {
 }
 
 // get serves GET /webhooks/{webhookId}.
-func (a API) get(w http.ResponseWriter, r *http.Request, c client) error {
-	endpoint, err := a.Webhooks.Get(r.Context(), c.key(r))
+func (a API) get(w http.ResponseWriter, r *web.Request) error {
+	endpoint, err := a.Webhooks.Get(r.Context(), keyOf(r))
 	if err != nil {
 		return err
 	}
@@ -60,13 +60,13 @@ func (a API) get(w http.ResponseWriter, r *http.Request, c client) error {
 }
 
 // listDeliveries serves GET /webhooks/{webhookId}/deliveries.
-func (a API) listDeliveries(w http.ResponseWriter, r *http.Request, c client) error {
+func (a API) listDeliveries(w http.ResponseWriter, r *web.Request) error {
 	query := web.ParseQuery(r)
 	before, limit := query.Int("before", web.MaxInt, 1, web.MaxInt), query.Limit(defaultDeliveries, maxDeliveries)
 	if err := query.Err(); err != nil {
 		return err
 	}
-	deliveries, err := a.Webhooks.Deliveries(r.Context(), c.key(r), before, limit+1)
+	deliveries, err := a.Webhooks.Deliveries(r.Context(), keyOf(r), before, limit+1)
 	if err != nil {
 		return err
 	}

@@ -17,77 +17,47 @@ type API struct {
 	Webhooks *webhook.Service
 }
 
-// client is on whose behalf a request is made.
-type client struct {
-	actor      order.Actor
-	merchantID int64 // whose webhooks are meant; 0: of no merchant
-}
-
-// getHandler reads; changeHandler parses a change.
-type (
-	getHandler    func(http.ResponseWriter, *http.Request, client) error
-	changeHandler func(*web.Request, client) (web.Change, error)
-)
-
-// MerchantRoutes returns the routes for merchants, below /webhooks.
-func (a API) MerchantRoutes() []web.Route {
-	by := func(r *web.Request) client { return client{order.ActorMerchant, r.MerchantID} }
-	get := func(path string, handle getHandler) web.Route {
-		return web.GetRoute("/webhooks"+path, order.ScopeWebhooks, func(w http.ResponseWriter, r *web.Request) error {
-			return handle(w, r.Request, by(r))
-		})
-	}
-	change := func(method, path string, handle changeHandler) web.Route {
-		return web.ChangeRoute(method, "/webhooks"+path, order.ScopeWebhooks, func(r *web.Request) (web.Change, error) {
-			return handle(r, by(r))
-		})
-	}
-	return a.routes(get, change)
-}
-
-// OperatorRoutes returns the routes for operators: the same as those for merchants
-// below /merchants/{merchantId}/webhooks, and a list of all webhooks.
-func (a API) OperatorRoutes() []web.Route {
-	const prefix = "/merchants/{merchantId}/webhooks"
-	by := func(r *http.Request) client {
-		id, _ := order.ParseID(r.PathValue("merchantId")) // an invalid id becomes 0, which no merchant has
-		return client{order.ActorOperator, id}
-	}
-	get := func(path string, handle getHandler) web.Route {
-		return web.OperatorRoute(http.MethodGet, prefix+path, order.ScopeWebhooks, func(w http.ResponseWriter, r *http.Request) error {
-			return handle(w, r, by(r))
-		})
-	}
-	change := func(method, path string, handle changeHandler) web.Route {
-		return web.OperatorChangeRoute(method, prefix+path, order.ScopeWebhooks, func(r *web.Request) (web.Change, error) {
-			return handle(r, by(r.Request))
-		})
-	}
-	all := web.OperatorRoute(http.MethodGet, "/webhooks", order.ScopeWebhooks, a.listAll)
-	return append(a.routes(get, change), all)
-}
-
-func (a API) routes(get func(string, getHandler) web.Route, change func(string, string, changeHandler) web.Route) []web.Route {
-	const one = "/{webhookId}"
+// Routes returns the routes of the webhooks of one merchant, below prefix/webhooks: the
+// merchant of the caller, or of an operator's path.
+func (a API) Routes(prefix string, access web.Access) []web.Route {
+	all := prefix + "/webhooks"
+	one := all + "/{webhookId}"
 	return []web.Route{
-		get("", a.list),
-		change(http.MethodPost, "", a.add),
-		get(one, a.get),
-		change(http.MethodPatch, one, a.change),
-		change(http.MethodDelete, one, a.remove),
-		change(http.MethodPost, one+"/secret", a.rotateSecret),
-		change(http.MethodPost, one+"/test", a.test),
-		change(http.MethodPost, one+"/redeliver", a.redeliver),
-		change(http.MethodPost, one+"/replay", a.replay),
-		get(one+"/deliveries", a.listDeliveries),
+		web.GetRoute(all, access, a.list),
+		web.WriteRoute(http.MethodPost, all, access, a.add),
+		web.GetRoute(one, access, a.get),
+		web.WriteRoute(http.MethodPatch, one, access, a.change),
+		web.WriteRoute(http.MethodDelete, one, access, a.remove),
+		web.WriteRoute(http.MethodPost, one+"/secret", access, a.rotateSecret),
+		web.WriteRoute(http.MethodPost, one+"/test", access, a.test),
+		web.WriteRoute(http.MethodPost, one+"/redeliver", access, a.redeliver),
+		web.WriteRoute(http.MethodPost, one+"/replay", access, a.replay),
+		web.GetRoute(one+"/deliveries", access, a.listDeliveries),
 	}
 }
 
-// key returns the endpoint that a request names. An invalid id becomes 0, which no
+// OperatorRoutes returns the routes for operators: those of one merchant below
+// /merchants/{merchantId}/webhooks, and a list of all webhooks.
+func (a API) OperatorRoutes() []web.Route {
+	access := web.Operators(order.ScopeWebhooks)
+	return append(a.Routes("/merchants/{merchantId}", access), web.GetRoute("/webhooks", access, a.listAll))
+}
+
+// merchantOf returns whose webhooks a request means. An invalid id in the path becomes 0,
+// which no merchant has.
+func merchantOf(r *web.Request) int64 {
+	if !r.Caller.Operator() {
+		return r.Caller.MerchantID
+	}
+	id, _ := order.ParseID(r.PathValue("merchantId"))
+	return id
+}
+
+// keyOf returns the endpoint that a request names. An invalid id becomes 0, which no
 // endpoint has.
-func (c client) key(r *http.Request) webhook.Key {
+func keyOf(r *web.Request) webhook.Key {
 	id, _ := order.ParseID(r.PathValue("webhookId"))
-	return webhook.Key{MerchantID: c.merchantID, ID: id}
+	return webhook.Key{MerchantID: merchantOf(r), ID: id}
 }
 
 // Refusals are the errors of these routes alone.

@@ -186,7 +186,7 @@ func (s *Service) MustImport(orders ...order.Incoming) {
 	if len(orders) == 0 {
 		return
 	}
-	results, err := s.Orders.Import(context.WithoutCancel(s.T.Context()), orders, order.Source{})
+	results, err := s.Orders.Import(context.WithoutCancel(s.T.Context()), order.Command(), orders)
 	testenv.NoError(s.T, err)
 	for i, result := range results {
 		if result.Status != order.Created {

@@ -66,8 +66,8 @@ type auditJSON struct {
 
 func newAuditJSON(e order.AuditEntry) auditJSON {
 	return auditJSON{
-		MerchantID: e.MerchantID, Seq: e.Seq, At: utc(e.At), Action: string(e.Action), Actor: e.Actor.String(),
-		TokenID: e.Source.TokenID, RequestID: e.Source.RequestID, Address: e.Source.Address,
+		MerchantID: e.MerchantID, Seq: e.Seq, At: utc(e.At), Action: string(e.Action), Actor: e.By.Actor.String(),
+		TokenID: e.By.TokenID, RequestID: e.By.RequestID, Address: e.By.Address,
 		OrderID: e.LegacyID, OrderReference: e.Reference, SubjectID: e.SubjectID, Detail: e.Detail, Hash: hex.EncodeToString(e.Hash[:]),
 	}
 }
@@ -76,8 +76,8 @@ var auditHeading = []string{"TIME", "MERCHANT", "SEQ", "ACTION", "ACTOR", "ORDER
 
 func auditRow(e order.AuditEntry) []string {
 	return []string{
-		timestamp(e.At), numberOr(e.MerchantID), numberOr(e.Seq), textOr(string(e.Action)), e.Actor.String(), textOr(e.Reference),
-		numberOr(e.SubjectID), textOr(e.Detail), numberOr(e.Source.TokenID), textOr(e.Source.RequestID), textOr(e.Source.Address),
+		timestamp(e.At), numberOr(e.MerchantID), numberOr(e.Seq), textOr(string(e.Action)), e.By.Actor.String(), textOr(e.Reference),
+		numberOr(e.SubjectID), textOr(e.Detail), numberOr(e.By.TokenID), textOr(e.By.RequestID), textOr(e.By.Address),
 	}
 }
 

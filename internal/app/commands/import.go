@@ -36,7 +36,7 @@ func (c *importCommand) run(ctx context.Context, p *process) error {
 		}
 		// Finish a batch after ctx ends, so that the counts are correct.
 		importBatch := func(ctx context.Context, batch []order.Incoming) ([]order.ImportResult, error) {
-			return b.Orders.Import(context.WithoutCancel(ctx), batch, order.Source{})
+			return b.Orders.Import(context.WithoutCancel(ctx), order.Command(), batch)
 		}
 		if c.DryRun {
 			importBatch = b.DB.NewImportCheck()

@@ -67,8 +67,8 @@ func newDeliveryJSON(d webhook.OrderDelivery) deliveryJSON {
 
 func newEventJSON(e order.EventRecord) eventJSON {
 	event := eventJSON{
-		Seq: e.Seq, Type: e.Type.String(), At: utc(e.At), Actor: e.Actor.String(), Reason: string(e.Reason), FileName: e.FileName,
-		TokenID: e.Source.TokenID, RequestID: e.Source.RequestID,
+		Seq: e.Seq, Type: e.Type.String(), At: utc(e.At), Actor: e.By.Actor.String(), Reason: string(e.Reason), FileName: e.FileName,
+		TokenID: e.By.TokenID, RequestID: e.By.RequestID,
 	}
 	if e.From.Valid() {
 		event.From = e.From.String()

@@ -39,7 +39,7 @@ func (c *loginLinkCommand) check() error {
 
 func (c *loginLinkCommand) run(ctx context.Context, p *process) error {
 	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
-		created, err := b.Sessions.NewLoginLink(ctx, c.merchantID, c.scopes, token.LoginLinkOptions{})
+		created, err := b.Sessions.NewLoginLink(ctx, order.Command(), c.merchantID, c.scopes, order.Options[token.CreatedLink]{})
 		if errors.Is(err, order.ErrMerchantNotFound) {
 			return fmt.Errorf("there is no merchant %d: see %q", c.merchantID, programName+" merchant add --help")
 		}

@@ -81,7 +81,7 @@ func (c *merchantRename) check() error {
 
 func (c *merchantRename) run(ctx context.Context, p *process) error {
 	return c.with(ctx, p, func(orders *order.Service) (order.Merchant, error) {
-		return orders.UpdateMerchant(ctx, c.id, order.MerchantUpdate{Name: &c.Name}, order.MerchantOptions{})
+		return orders.UpdateMerchant(ctx, order.Command(), c.id, order.MerchantUpdate{Name: &c.Name}, order.Options[order.Merchant]{})
 	}, func(m order.Merchant) error {
 		return p.print("merchant %d: %s", m.ID, m.Name)
 	})
@@ -98,7 +98,7 @@ func (c *merchantSuspend) check() error {
 
 func (c *merchantSuspend) run(ctx context.Context, p *process) error {
 	return c.with(ctx, p, func(orders *order.Service) (order.Merchant, error) {
-		return orders.SuspendMerchant(ctx, c.id, c.Reason, order.MerchantOptions{})
+		return orders.SuspendMerchant(ctx, order.Command(), c.id, c.Reason, order.Options[order.Merchant]{})
 	}, func(m order.Merchant) error {
 		return p.print("merchant %d is suspended since %s: %s", m.ID, timestamp(m.SuspendedAt), m.SuspensionReason)
 	})
@@ -108,7 +108,7 @@ type merchantResume struct{ merchantTarget }
 
 func (c *merchantResume) run(ctx context.Context, p *process) error {
 	return c.with(ctx, p, func(orders *order.Service) (order.Merchant, error) {
-		return orders.ResumeMerchant(ctx, c.id, order.MerchantOptions{})
+		return orders.ResumeMerchant(ctx, order.Command(), c.id, order.Options[order.Merchant]{})
 	}, func(m order.Merchant) error {
 		return p.print("merchant %d is not suspended", m.ID)
 	})
@@ -148,7 +148,7 @@ func upTo(text string, maximum int) (int, string) {
 
 func (c *merchantLimit) run(ctx context.Context, p *process) error {
 	return c.with(ctx, p, func(orders *order.Service) (order.Merchant, error) {
-		return orders.UpdateMerchant(ctx, c.id, order.MerchantUpdate{RateLimit: &c.limit}, order.MerchantOptions{})
+		return orders.UpdateMerchant(ctx, order.Command(), c.id, order.MerchantUpdate{RateLimit: &c.limit}, order.Options[order.Merchant]{})
 	}, func(m order.Merchant) error {
 		return p.print("merchant %d: requests a second %s, burst %s", m.ID, limitText(m.RateLimit.PerSecond), limitText(m.RateLimit.Burst))
 	})

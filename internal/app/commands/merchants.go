@@ -55,7 +55,7 @@ func (c *merchantAdd) run(ctx context.Context, p *process) error {
 		}
 	}
 	return p.with(ctx, schema, isNew, func(b *app.Backend) error {
-		err := b.Orders.AddMerchant(ctx, c.id, c.Name, order.MerchantOptions{})
+		err := b.Orders.AddMerchant(ctx, order.Command(), c.id, c.Name, order.Options[order.Merchant]{})
 		if errors.Is(err, order.ErrMerchantExists) {
 			return fmt.Errorf("merchant %d exists already, with another name", c.id)
 		}

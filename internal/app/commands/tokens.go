@@ -62,7 +62,7 @@ func (c *tokenCreate) check() error {
 
 func (c *tokenCreate) run(ctx context.Context, p *process) error {
 	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
-		created, err := b.Tokens.Add(ctx, c.request, token.CreateOptions{})
+		created, err := b.Tokens.Add(ctx, order.Command(), c.request, order.Options[token.Created]{})
 		if errors.Is(err, order.ErrMerchantNotFound) {
 			return fmt.Errorf("there is no merchant %d: see %q", c.request.MerchantID, programName+" merchant add --help")
 		}
@@ -185,7 +185,7 @@ func (c *tokenRotate) run(ctx context.Context, p *process) error {
 		id, err := b.Tokens.ID(ctx, c.Token)
 		var created token.Created
 		if err == nil {
-			created, err = b.Tokens.Rotate(ctx, token.Rotation{ID: id, Overlap: c.overlap, Lifetime: c.lifetime}, token.CreateOptions{})
+			created, err = b.Tokens.Rotate(ctx, order.Command(), token.Rotation{ID: id, Overlap: c.overlap, Lifetime: c.lifetime}, order.Options[token.Created]{})
 		}
 		switch {
 		case errors.Is(err, token.ErrUnknown):
@@ -247,7 +247,7 @@ func (c *tokenRevoke) run(ctx context.Context, p *process) error {
 
 // revokeAll revokes all tokens of the merchant.
 func (c *tokenRevoke) revokeAll(ctx context.Context, p *process, tokens *token.Registry) error {
-	ids, err := tokens.RevokeAll(ctx, c.merchantID, token.RevokeManyOptions{})
+	ids, err := tokens.RevokeAll(ctx, order.Command(), c.merchantID, order.Options[[]int64]{})
 	if errors.Is(err, order.ErrMerchantNotFound) {
 		return fmt.Errorf("there is no merchant %d", c.merchantID)
 	}

@@ -26,11 +26,11 @@ func (c *transitionCommand) run(ctx context.Context, p *process) error {
 	defer func() { _ = input.Close() }()
 	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
 		bar, counts, failed := p.bar("changing", size, true), make(map[string]int), int64(0)
-		err := ingest.Batches[order.BulkChange, order.BulkResult]{
-			Parse: func(_ int, text []byte) (order.BulkChange, error) { return operator.ParseChange(text) },
-			Do: func(ctx context.Context, batch []order.BulkChange) ([]order.BulkResult, error) {
+		err := ingest.Batches[order.BatchChange, order.BatchResult]{
+			Parse: func(_ int, text []byte) (order.BatchChange, error) { return operator.ParseChange(text) },
+			Do: func(ctx context.Context, batch []order.BatchChange) ([]order.BatchResult, error) {
 				// Finish a batch after ctx ends, so that the counts are correct.
-				return b.Orders.ChangeOrders(context.WithoutCancel(ctx), batch, order.BulkOptions{})
+				return b.Orders.ChangeOrders(context.WithoutCancel(ctx), order.Command(), batch, nil)
 			},
 			Done: func(lines []operator.ChangeLine, read int64) error {
 				for i := range lines {

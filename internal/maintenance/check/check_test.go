@@ -357,7 +357,7 @@ func TestCheckInUse(t *testing.T) {
 					default:
 					}
 					in.Import(t, alpha, n, n+1)
-					if _, err := in.Orders.Accept(t.Context(), alpha, order.ByReference(maintenancetest.Reference(alpha, n)), order.WriteOptions{}); err != nil {
+					if _, err := in.Orders.Accept(t.Context(), order.CommandFor(alpha), order.ByReference(maintenancetest.Reference(alpha, n)), order.Options[order.WriteResult]{}); err != nil {
 						t.Error(err)
 					}
 					in.Upload(t, alpha, n, "a.pdf", "stays")

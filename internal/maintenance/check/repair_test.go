@@ -96,11 +96,11 @@ func TestRepairInUse(t *testing.T) {
 				defer close(done)
 				for n := first; n < last; n++ {
 					id, phone := order.ByReference(maintenancetest.Reference(alpha, n)), fmt.Sprint(6900000000+n)
-					if _, err := in.Orders.Accept(t.Context(), alpha, id, order.WriteOptions{}); err != nil {
+					if _, err := in.Orders.Accept(t.Context(), order.CommandFor(alpha), id, order.Options[order.WriteResult]{}); err != nil {
 						t.Error(err)
 					}
 					change := order.Update{Correction: order.Correction{Phone: order.To(&phone)}}
-					if _, err := in.Orders.ChangeOrder(t.Context(), alpha, id, change, order.WriteOptions{}); err != nil {
+					if _, err := in.Orders.ChangeOrder(t.Context(), order.Command(), alpha, id, change, order.Options[order.WriteResult]{}); err != nil {
 						t.Error(err)
 					}
 				}

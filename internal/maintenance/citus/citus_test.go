@@ -92,7 +92,7 @@ func addOrders(t *testing.T, db *store.DB, merchantID int64, n int) {
 	for i := range n {
 		batch = append(batch, maintenancetest.Incoming(merchantID, i))
 	}
-	if _, err := db.ImportOrders(t.Context(), batch, order.Cause{Actor: order.ActorOperator, At: maintenancetest.Now}); err != nil {
+	if _, err := db.ImportOrders(t.Context(), batch, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: maintenancetest.Now}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -107,7 +107,7 @@ func transitionUntil(ctx context.Context, db *store.DB) error {
 			if err != nil {
 				return err
 			}
-			return tx.Transition(ctx, locked, to, order.Cause{Actor: order.ActorOperator, At: maintenancetest.Now})
+			return tx.Transition(ctx, locked, to, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: maintenancetest.Now})
 		})
 		if err != nil && ctx.Err() == nil {
 			return err

@@ -77,8 +77,8 @@ var (
 			" state_set_at, acknowledged, failures, failing_since, next_attempt_at, deliveries, lease_number")
 	deliveriesTable = newTable(table{name: "webhook_deliveries", keyColumns: 3, pageColumn: "at"},
 		"merchant_id, webhook_id, id, at, message_id, event_seq, event_type, status, error, took_ms, response")
-	idempotencyTable = newTable(table{name: "idempotency_keys", keyColumns: 2, pageColumn: "created_at"},
-		"merchant_id, key, request_digest, created_at, legacy_id, invoice_id, response")
+	idempotencyTable = newTable(table{name: "idempotency_keys", keyColumns: 3, pageColumn: "created_at"},
+		"merchant_id, key, line, request_digest, created_at, legacy_id, invoice_id, response")
 )
 
 // newTable completes a table with its columns and statements.

@@ -61,14 +61,14 @@ func StartActivity(t *testing.T, in *Installation, first int) *Activity {
 func (a *Activity) processOrder(t *testing.T, n int) error {
 	ctx, merchant := context.WithoutCancel(t.Context()), []int64{Alpha, Beta}[n%2]
 	reference := Reference(merchant, n)
-	if _, err := a.in.Orders.Import(ctx, []order.Incoming{Incoming(merchant, n)}, order.Source{}); err != nil {
+	if _, err := a.in.Orders.Import(ctx, order.Command(), []order.Incoming{Incoming(merchant, n)}); err != nil {
 		return err
 	}
 	a.mu.Lock()
 	a.orders = append(a.orders, reference)
 	a.mu.Unlock()
 	id := order.ByReference(reference)
-	if _, err := a.in.Orders.Accept(ctx, merchant, id, order.WriteOptions{}); err != nil {
+	if _, err := a.in.Orders.Accept(ctx, order.CommandFor(merchant), id, order.Options[order.WriteResult]{}); err != nil {
 		return err
 	}
 	for i := range 3 {
@@ -89,14 +89,14 @@ func (a *Activity) upload(ctx context.Context, merchant int64, id order.Identifi
 	if _, err := staged.Write([]byte(content)); err != nil {
 		return err
 	}
-	result, err := a.in.Orders.Upload(ctx, merchant, id, "a.pdf", order.Content{
+	result, err := a.in.Orders.Upload(ctx, order.CommandFor(merchant), id, "a.pdf", order.Content{
 		Staged: staged, Size: int64(len(content)), SHA256: sha256.Sum256([]byte(content)),
-	}, order.WriteOptions{})
+	}, order.Options[order.WriteResult]{})
 	if err != nil {
 		return err
 	}
 	if thenDelete {
-		_, err := a.in.Orders.DeleteInvoice(ctx, merchant, id, result.Invoice.ID, order.WriteOptions{})
+		_, err := a.in.Orders.DeleteInvoice(ctx, order.CommandFor(merchant), id, result.Invoice.ID, order.Options[order.WriteResult]{})
 		return err
 	}
 	a.mu.Lock()

@@ -56,7 +56,7 @@ func Incoming(merchantID int64, n int) order.Incoming {
 func (in *Installation) Fill(t testing.TB, orders int) {
 	t.Helper()
 	for _, merchant := range []int64{Alpha, Beta, Gamma} {
-		testenv.NoError(t, in.Orders.AddMerchant(t.Context(), merchant, fmt.Sprintf("Μαγαζί %d", merchant), order.MerchantOptions{}))
+		testenv.NoError(t, in.Orders.AddMerchant(t.Context(), order.Command(), merchant, fmt.Sprintf("Μαγαζί %d", merchant), order.Options[order.Merchant]{}))
 	}
 	in.Import(t, Alpha, 0, orders)
 	in.Import(t, Beta, 0, orders/10+4)
@@ -104,7 +104,7 @@ func (in *Installation) Import(t testing.TB, merchantID int64, from, to int) {
 		for ; from < to && len(batch) < 100; from++ {
 			batch = append(batch, Incoming(merchantID, from))
 		}
-		results, err := in.Orders.Import(t.Context(), batch, order.Source{})
+		results, err := in.Orders.Import(t.Context(), order.Command(), batch)
 		testenv.NoError(t, err)
 		for _, result := range results {
 			if result.Status != order.Created {
@@ -118,11 +118,11 @@ func (in *Installation) Import(t testing.TB, merchantID int64, from, to int) {
 func (in *Installation) process(t testing.TB, merchantID int64) {
 	t.Helper()
 	id := func(n int) order.Identifier { return order.ByReference(Reference(merchantID, n)) }
-	_, acceptErr := in.Orders.Accept(t.Context(), merchantID, id(0), writeOptions("accept"))
-	_, rejectErr := in.Orders.Reject(t.Context(), merchantID, id(1), order.Reason("out-of-stock"), writeOptions("reject"))
+	_, acceptErr := in.Orders.Accept(t.Context(), order.CommandFor(merchantID), id(0), writeOptions("accept"))
+	_, rejectErr := in.Orders.Reject(t.Context(), order.CommandFor(merchantID), id(1), order.Reason("out-of-stock"), writeOptions("reject"))
 	testenv.NoError(t, errors.Join(acceptErr, rejectErr))
 	first := in.Upload(t, merchantID, 0, "a.pdf", "first of "+Reference(merchantID, 0))
-	if _, _, err := in.Orders.LinkInvoice(t.Context(), merchantID, id(0), first, order.Source{}); err != nil {
+	if _, _, err := in.Orders.LinkInvoice(t.Context(), order.CommandFor(merchantID), id(0), first); err != nil {
 		t.Fatal(err)
 	}
 	in.Upload(t, merchantID, 0, "τιμολόγιο Νο 5?.PNG", "second")
@@ -135,10 +135,10 @@ func (in *Installation) process(t testing.TB, merchantID int64) {
 }
 
 // writeOptions returns options with an idempotency key.
-func writeOptions(key string) order.WriteOptions {
-	return order.WriteOptions{
-		IdempotencyKey: key, RequestDigest: sha256.Sum256([]byte(key)),
-		Response: func(order.WriteResult, error) ([]byte, error) { return []byte("response to " + key), nil },
+func writeOptions(key string) order.Options[order.WriteResult] {
+	return order.Options[order.WriteResult]{
+		Key:    order.Key{Text: key, Digest: sha256.Sum256([]byte(key))},
+		Record: func(order.WriteResult, error) ([]byte, error) { return []byte("response to " + key), nil },
 	}
 }
 
@@ -151,8 +151,8 @@ func (in *Installation) Upload(t testing.TB, merchantID int64, n int, name, cont
 	if _, err := staged.Write([]byte(content)); err != nil {
 		t.Fatal(err)
 	}
-	result, err := in.Orders.Upload(t.Context(), merchantID, order.ByReference(Reference(merchantID, n)), name,
-		order.Content{Staged: staged, Size: int64(len(content)), SHA256: sha256.Sum256([]byte(content))}, order.WriteOptions{})
+	result, err := in.Orders.Upload(t.Context(), order.CommandFor(merchantID), order.ByReference(Reference(merchantID, n)), name,
+		order.Content{Staged: staged, Size: int64(len(content)), SHA256: sha256.Sum256([]byte(content))}, order.Options[order.WriteResult]{})
 	testenv.NoError(t, err)
 	return result.Invoice.ID
 }
@@ -160,7 +160,7 @@ func (in *Installation) Upload(t testing.TB, merchantID int64, n int, name, cont
 // Delete soft-deletes an invoice of order n.
 func (in *Installation) Delete(t testing.TB, merchantID int64, n int, id int64) {
 	t.Helper()
-	_, err := in.Orders.DeleteInvoice(t.Context(), merchantID, order.ByReference(Reference(merchantID, n)), id, order.WriteOptions{})
+	_, err := in.Orders.DeleteInvoice(t.Context(), order.CommandFor(merchantID), order.ByReference(Reference(merchantID, n)), id, order.Options[order.WriteResult]{})
 	testenv.NoError(t, err)
 }
 
@@ -188,7 +188,7 @@ func (in *Installation) addTokens(t testing.TB) {
 	_, revoked, err := in.Tokens.Create(t.Context(), Beta, order.DefaultScopes, time.Hour)
 	testenv.NoError(t, err)
 	_, _, err = in.Tokens.CreateOperator(t.Context(), order.OperatorScopes, time.Hour)
-	_, revokeErr := in.Tokens.RevokeID(t.Context(), revoked.ID, nil, token.RevokeOptions{})
+	_, revokeErr := in.Tokens.RevokeID(t.Context(), order.Command(), revoked.ID, order.Options[int64]{})
 	err = errors.Join(err, revokeErr,
 		in.Store.RecordTokenUse(t.Context(), map[int64]token.Use{used.ID: {At: Now.Add(time.Minute), From: netip.MustParseAddr("192.0.2.7")}}))
 	testenv.NoError(t, err)

@@ -17,7 +17,7 @@ var auditSubjects = []subject{
 // pages of every size: the pages together are what the filter selects of all entries.
 func testAuditSelected(f *fixture) {
 	for i := range 3 {
-		cause := order.Cause{Actor: order.ActorOperator, Source: order.Source{TokenID: int64(i), Address: "192.0.2.1"}, At: noon.AddDate(0, 0, i)}
+		cause := order.Cause{By: order.Caller{Actor: order.ActorOperator, TokenID: int64(i), Address: "192.0.2.1"}, At: noon.AddDate(0, 0, i)}
 		batch := []order.Incoming{incoming(minimal(alpha, fmt.Sprintf("A-%d", i))), incoming(minimal(beta, fmt.Sprintf("B-%d", i)))}
 		if _, err := f.a.ImportOrders(f.Context(), batch, cause); err != nil {
 			f.Fatal(err)

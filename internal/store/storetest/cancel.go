@@ -40,7 +40,7 @@ func calls(store Store) map[string]func(context.Context) error {
 		"DataVersions": func(ctx context.Context) error { _, err := store.DataVersions(ctx, []int64{alpha}); return err },
 		"InTx":         func(ctx context.Context) error { return transitionTo(ctx, store, alpha, 1, order.Canceled, noon) },
 		"ImportOrders": func(ctx context.Context) error {
-			_, err := store.ImportOrders(ctx, []order.Incoming{incoming(minimal(alpha, "NEW"))}, order.Cause{Actor: order.ActorOperator, At: noon})
+			_, err := store.ImportOrders(ctx, []order.Incoming{incoming(minimal(alpha, "NEW"))}, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: noon})
 			return err
 		},
 		"ExpiredReservations": func(ctx context.Context) error { _, err := store.ExpiredReservations(ctx, noon, 1); return err },
@@ -58,7 +58,7 @@ func calls(store Store) map[string]func(context.Context) error {
 		},
 		"Tokens": func(ctx context.Context) error { _, err := store.Tokens(ctx, token.Filter{}, noon); return err },
 		"ReplaceToken": func(ctx context.Context) error {
-			_, err := registry(store, noon).Rotate(ctx, token.Rotation{ID: 1}, token.CreateOptions{})
+			_, err := registry(store, noon).Rotate(ctx, order.Command(), token.Rotation{ID: 1}, order.Options[token.Created]{})
 			return err
 		},
 		"RevokeToken": func(ctx context.Context) error { return revokeToken(ctx, store, 1, noon) },
@@ -131,7 +131,7 @@ func testCanceledImport(f *fixture) {
 	for i := range 60 {
 		prefix := fmt.Sprintf("R-%d", i)
 		ctx, cancel := context.WithTimeout(f.Context(), time.Duration(dice.IntN(1+500*i))*time.Microsecond)
-		_, err := []Store{f.a, f.b}[i%2].ImportOrders(ctx, numbered(alpha, prefix, size), order.Cause{Actor: order.ActorOperator, At: noon})
+		_, err := []Store{f.a, f.b}[i%2].ImportOrders(ctx, numbered(alpha, prefix, size), order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: noon})
 		cancel()
 		// Counted in one statement: a canceled commit may still happen.
 		there := 0

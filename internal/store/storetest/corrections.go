@@ -37,7 +37,7 @@ func testCorrections(f *fixture) {
 		}
 	}
 
-	result, err := s.ChangeOrder(f.Context(), alpha, order.ByReference("R"), order.Update{Correction: correction}, order.WriteOptions{Source: source})
+	result, err := s.ChangeOrder(f.Context(), requester(order.ActorOperator), alpha, order.ByReference("R"), order.Update{Correction: correction}, order.Options[order.WriteResult]{})
 	changed := correction.Apply(&want)
 	expect("alone", result, err, noon.Add(time.Minute), len(changed), 1)
 	err = inOrder(f.Context(), f.a, alpha, order.ByReference("R"), func(_ order.Tx, locked order.LockedOrder) error {
@@ -51,13 +51,13 @@ func testCorrections(f *fixture) {
 	}
 
 	before := f.tables.rows()
-	result, err = later.ChangeOrder(f.Context(), alpha, order.ByReference("R"), order.Update{Correction: correction}, order.WriteOptions{})
+	result, err = later.ChangeOrder(f.Context(), order.Command(), alpha, order.ByReference("R"), order.Update{Correction: correction}, order.Options[order.WriteResult]{})
 	expect("the same again", result, err, noon.Add(time.Minute), 0, 1)
 	f.wantUnchanged(before)
 
 	second := order.Correction{Carrier: order.CarrierCorrection{Name: order.To("Other Courier"), TrackingCodes: order.To("Ω-1")}}
-	result, err = later.ChangeOrder(f.Context(), alpha, order.ByReference("R"),
-		order.Update{To: order.Canceled, Reason: "customer-request", Correction: second}, order.WriteOptions{})
+	result, err = later.ChangeOrder(f.Context(), order.Command(), alpha, order.ByReference("R"),
+		order.Update{To: order.Canceled, Reason: "customer-request", Correction: second}, order.Options[order.WriteResult]{})
 	second.Apply(&want)
 	want.State = order.Canceled
 	expect("with a transition", result, err, noon.Add(time.Hour), 1, 3)
@@ -70,7 +70,7 @@ func testCorrections(f *fixture) {
 	if diff := cmp.Diff([]order.EventType{order.OrderUpdated, order.OrderUpdated, order.OrderStateChanged}, types); diff != "" {
 		f.Errorf("events (-want +got):\n%s", diff)
 	}
-	if last := events[3]; last.Reason != "customer-request" || events[1].Source.RequestID != source.RequestID || events[1].From != 0 {
+	if last := events[3]; last.Reason != "customer-request" || events[1].By.RequestID != requester(order.ActorOperator).RequestID || events[1].From != 0 {
 		f.Errorf("events %+v", events)
 	}
 
@@ -83,18 +83,18 @@ func testCorrectionRefused(f *fixture) {
 	f.create(minimal(alpha, "R"))
 	before := f.tables.rows()
 	change := order.Update{To: order.Completed, Correction: order.Correction{Carrier: order.CarrierCorrection{Name: order.To("X")}}}
-	_, err := service(f.a, noon).ChangeOrder(f.Context(), alpha, order.ByReference("R"), change, order.WriteOptions{})
+	_, err := service(f.a, noon).ChangeOrder(f.Context(), order.Command(), alpha, order.ByReference("R"), change, order.Options[order.WriteResult]{})
 	refused, ok := errors.AsType[*order.TransitionError](err)
 	if !ok || refused.From != order.Registered || !errors.Is(err, order.ErrInvalidTransition) {
 		f.Errorf("error %v", err)
 	}
 	change.To = 0
 	for _, id := range []order.Identifier{order.ByReference("S"), order.ByLegacyID(0)} {
-		if _, err := service(f.a, noon).ChangeOrder(f.Context(), alpha, id, change, order.WriteOptions{}); !errors.Is(err, order.ErrNotFound) {
+		if _, err := service(f.a, noon).ChangeOrder(f.Context(), order.Command(), alpha, id, change, order.Options[order.WriteResult]{}); !errors.Is(err, order.ErrNotFound) {
 			f.Errorf("%+v: error %v", id, err)
 		}
 	}
-	if _, err := service(f.a, noon).ChangeOrder(f.Context(), beta, order.ByReference("R"), change, order.WriteOptions{}); !errors.Is(err, order.ErrNotFound) {
+	if _, err := service(f.a, noon).ChangeOrder(f.Context(), order.Command(), beta, order.ByReference("R"), change, order.Options[order.WriteResult]{}); !errors.Is(err, order.ErrNotFound) {
 		f.Errorf("of another merchant: error %v", err)
 	}
 	f.wantUnchanged(before)

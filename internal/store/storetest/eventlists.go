@@ -28,10 +28,13 @@ var eventListSubjects = []subject{
 func testFeedContent(f *fixture) {
 	f.add(f.a, incoming(minimal(alpha, "ONE")), incoming(minimal(beta, "BETA")), incoming(dated(alpha, "TWO", noon, order.ReadyForShipment)))
 	at := noon.Add(time.Hour)
-	if _, err := service(f.a, at).Reject(f.Context(), alpha, order.ByReference("ONE"), "wrong-price", order.WriteOptions{Source: source}); err != nil {
+	merchant := requester(order.ActorMerchant)
+	merchant.MerchantID = alpha
+	if _, err := service(f.a, at).Reject(f.Context(), merchant, order.ByReference("ONE"), "wrong-price", order.Options[order.WriteResult]{}); err != nil {
 		f.Fatal(err)
 	}
-	if _, err := service(f.b, at).Transition(f.Context(), alpha, order.ByReference("TWO"), order.PickedByCourier, order.WriteOptions{Source: order.Source{RequestID: "request-2"}}); err != nil {
+	if _, err := service(f.b, at).ChangeOrder(f.Context(), order.Caller{Actor: order.ActorOperator, RequestID: "request-2"}, alpha,
+		order.ByReference("TWO"), order.Update{To: order.PickedByCourier}, order.Options[order.WriteResult]{}); err != nil {
 		f.Fatal(err)
 	}
 	two := order.ByLegacyID(3)
@@ -40,8 +43,8 @@ func testFeedContent(f *fixture) {
 		f.Fatal(err)
 	}
 	of := func(number int64, reference string, e order.Event) order.EventRecord {
-		if e.Source == (order.Source{}) {
-			e.Source = source
+		if e.By.RequestID == "" {
+			e.By = requester(e.By.Actor)
 		}
 		return order.EventRecord{Event: e, LegacyID: number, Reference: reference}
 	}
@@ -50,18 +53,18 @@ func testFeedContent(f *fixture) {
 		return record
 	}
 	all := []order.EventRecord{
-		of(1, "ONE", order.Event{Seq: 1, Type: order.OrderCreated, Actor: order.ActorOperator, At: noon, To: order.Registered}),
-		of(3, "TWO", order.Event{Seq: 2, Type: order.OrderCreated, Actor: order.ActorOperator, At: noon, To: order.ReadyForShipment}),
+		of(1, "ONE", order.Event{Seq: 1, Type: order.OrderCreated, By: order.Caller{Actor: order.ActorOperator}, At: noon, To: order.Registered}),
+		of(3, "TWO", order.Event{Seq: 2, Type: order.OrderCreated, By: order.Caller{Actor: order.ActorOperator}, At: noon, To: order.ReadyForShipment}),
 		of(1, "ONE", order.Event{
-			Seq: 3, Type: order.OrderStateChanged, Actor: order.ActorMerchant, At: at,
+			Seq: 3, Type: order.OrderStateChanged, By: order.Caller{Actor: order.ActorMerchant}, At: at,
 			From: order.Registered, To: order.RejectedByMerchant, Reason: "wrong-price",
 		}),
 		of(3, "TWO", order.Event{
-			Seq: 4, Type: order.OrderStateChanged, Actor: order.ActorOperator, Source: order.Source{RequestID: "request-2"}, At: at,
+			Seq: 4, Type: order.OrderStateChanged, By: order.Caller{Actor: order.ActorOperator, RequestID: "request-2"}, At: at,
 			From: order.ReadyForShipment, To: order.PickedByCourier,
 		}),
-		withFile(of(3, "TWO", order.Event{Seq: 5, Type: order.InvoiceUploaded, Actor: order.ActorMerchant, At: noon})),
-		withFile(of(3, "TWO", order.Event{Seq: 6, Type: order.InvoiceDeleted, Actor: order.ActorMerchant, At: at})),
+		withFile(of(3, "TWO", order.Event{Seq: 5, Type: order.InvoiceUploaded, By: order.Caller{Actor: order.ActorMerchant}, At: noon})),
+		withFile(of(3, "TWO", order.Event{Seq: 6, Type: order.InvoiceDeleted, By: order.Caller{Actor: order.ActorMerchant}, At: at})),
 	}
 	for after := range int64(8) {
 		f.expectFeed(after, 100, all[min(int(after), len(all)):])
@@ -264,7 +267,7 @@ func testFeedFollowed(f *fixture) {
 			store := []Store{f.a, f.b}[worker%2]
 			for round := range rounds {
 				reference := fmt.Sprintf("%d-%d", worker, round)
-				results, err := store.ImportOrders(f.Context(), []order.Incoming{incoming(minimal(alpha, reference))}, order.Cause{Actor: order.ActorOperator, At: noon})
+				results, err := store.ImportOrders(f.Context(), []order.Incoming{incoming(minimal(alpha, reference))}, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: noon})
 				if err != nil {
 					f.Errorf("add: %v", err)
 					return

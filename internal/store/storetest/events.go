@@ -32,9 +32,9 @@ func (f *fixture) events(merchantID int64) []eventRow {
 		var at int64
 		var reason, request sql.NullString
 		var invoice, token sql.NullInt64
-		err := rows.Scan(&e.Seq, &e.Type, &e.Actor, &at, &e.Number, &e.Day, &e.From, &e.To, &reason, &invoice, &token, &request)
+		err := rows.Scan(&e.Seq, &e.Type, &e.By.Actor, &at, &e.Number, &e.Day, &e.From, &e.To, &reason, &invoice, &token, &request)
 		e.At, e.Reason, e.InvoiceID = time.Unix(at, 0).UTC(), order.Reason(reason.String), invoice.Int64
-		e.Source = order.Source{TokenID: token.Int64, RequestID: request.String}
+		e.By.TokenID, e.By.RequestID = token.Int64, request.String
 		if reason.Valid && reason.String == "" || invoice.Valid && invoice.Int64 == 0 ||
 			token.Valid && token.Int64 == 0 || request.Valid && request.String == "" {
 			f.Errorf("event %d: what there is not is stored as empty", e.Seq)
@@ -50,22 +50,23 @@ func testEventContent(f *fixture) {
 	ready := dated(alpha, "READY", noon, order.ReadyForShipment)
 	f.add(f.a, incoming(past), incoming(minimal(beta, "BETA")), incoming(ready))
 	at := noon.Add(time.Hour)
-	if _, err := service(f.b, at).Reject(f.Context(), alpha, order.ByReference("PAST"), "wrong-price", order.WriteOptions{}); err != nil {
+	if _, err := service(f.b, at).Reject(f.Context(), order.CommandFor(alpha), order.ByReference("PAST"), "wrong-price", order.Options[order.WriteResult]{}); err != nil {
 		f.Fatal(err)
 	}
-	if _, err := service(f.a, at).Transition(f.Context(), alpha, order.ByReference("READY"), order.PickedByCourier, order.WriteOptions{Source: order.Source{TokenID: 3}}); err != nil {
+	if _, err := service(f.a, at).ChangeOrder(f.Context(), order.Caller{Actor: order.ActorOperator, TokenID: 3}, alpha,
+		order.ByReference("READY"), order.Update{To: order.PickedByCourier}, order.Options[order.WriteResult]{}); err != nil {
 		f.Fatal(err)
 	}
 	invoice := f.upload(f.a, order.ByLegacyID(3), "a.pdf")
 	if _, err := f.remove(f.a, order.ByLegacyID(3), invoice, at); err != nil {
 		f.Fatal(err)
 	}
-	if _, err := service(f.a, at).Accept(f.Context(), beta, order.ByReference("BETA"), order.WriteOptions{}); err != nil {
+	if _, err := service(f.a, at).Accept(f.Context(), order.CommandFor(beta), order.ByReference("BETA"), order.Options[order.WriteResult]{}); err != nil {
 		f.Fatal(err)
 	}
 	today := order.DayOf(noon)
-	created := order.Event{Type: order.OrderCreated, Actor: order.ActorOperator, Source: source, At: noon}
-	moved := order.Event{Type: order.OrderStateChanged, Actor: order.ActorMerchant, At: at}
+	created := order.Event{Type: order.OrderCreated, By: requester(order.ActorOperator), At: noon}
+	moved := order.Event{Type: order.OrderStateChanged, By: order.Caller{Actor: order.ActorMerchant}, At: at}
 	for merchantID, want := range map[int64][]eventRow{
 		alpha: {
 			{event(created, 1, func(e *order.Event) { e.To = order.Registered }), 1, -1},
@@ -74,10 +75,10 @@ func testEventContent(f *fixture) {
 				e.From, e.To, e.Reason = order.Registered, order.RejectedByMerchant, "wrong-price"
 			}), 1, -1},
 			{event(moved, 4, func(e *order.Event) {
-				e.Actor, e.Source, e.From, e.To = order.ActorOperator, order.Source{TokenID: 3}, order.ReadyForShipment, order.PickedByCourier
+				e.By, e.From, e.To = order.Caller{Actor: order.ActorOperator, TokenID: 3}, order.ReadyForShipment, order.PickedByCourier
 			}), 3, today},
-			{order.Event{Seq: 5, Type: order.InvoiceUploaded, Actor: order.ActorMerchant, Source: source, At: noon, InvoiceID: invoice}, 3, today},
-			{order.Event{Seq: 6, Type: order.InvoiceDeleted, Actor: order.ActorMerchant, Source: source, At: at, InvoiceID: invoice}, 3, today},
+			{order.Event{Seq: 5, Type: order.InvoiceUploaded, By: requester(order.ActorMerchant), At: noon, InvoiceID: invoice}, 3, today},
+			{order.Event{Seq: 6, Type: order.InvoiceDeleted, By: requester(order.ActorMerchant), At: at, InvoiceID: invoice}, 3, today},
 		},
 		beta: {
 			{event(created, 1, func(e *order.Event) { e.To = order.Registered }), 2, today},
@@ -113,7 +114,7 @@ func testEventNumbers(f *fixture) {
 			store, dice := []Store{f.a, f.b}[worker%2], newDice(uint64(worker))
 			for round := range rounds {
 				batch := append(numbered(beta, fmt.Sprintf("b-%d-%d", worker, round), 3), numbered(alpha, fmt.Sprintf("a-%d-%d", worker, round), 2)...)
-				if _, err := store.ImportOrders(f.Context(), batch, order.Cause{Actor: order.ActorOperator, At: noon}); err != nil {
+				if _, err := store.ImportOrders(f.Context(), batch, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: noon}); err != nil {
 					f.Errorf("add: %v", err)
 				}
 				for i, merchantID := range []int64{alpha, beta, 357} {

@@ -32,10 +32,10 @@ var idempotencySubjects = []subject{
 
 // under returns the options of a write with an idempotency key. The response
 // contains the result.
-func under(key, request string) order.WriteOptions {
-	return order.WriteOptions{
-		IdempotencyKey: key, RequestDigest: sha256.Sum256([]byte(request)),
-		Response: func(done order.WriteResult, refusal error) ([]byte, error) {
+func under(key, request string) order.Options[order.WriteResult] {
+	return order.Options[order.WriteResult]{
+		Key: order.Key{Text: key, Digest: sha256.Sum256([]byte(request))},
+		Record: func(done order.WriteResult, refusal error) ([]byte, error) {
 			return fmt.Appendf(nil, "%s: revision %d, %v\x00\xff", request, count(done.Revision), refusal), nil
 		},
 	}
@@ -54,20 +54,20 @@ const acceptedResponse = "accept: revision 2, <nil>\x00\xff"
 
 func testReplay(f *fixture) {
 	key := order.ByLegacyID(f.create(minimal(alpha, "R")))
-	done, err := service(f.a, noon).Accept(f.Context(), alpha, key, under("k", "accept"))
+	done, err := service(f.a, noon).Accept(f.Context(), order.CommandFor(alpha), key, under("k", "accept"))
 	if err != nil || count(done.Revision) != 2 || done.State != order.InProcessing {
 		f.Fatalf("%+v, error %v", done, err)
 	}
 	before := f.tables.rows()
 	for _, store := range []Store{f.a, f.b} {
-		_, err := service(store, noon.Add(time.Hour)).Accept(f.Context(), alpha, key, under("k", "accept"))
+		_, err := service(store, noon.Add(time.Hour)).Accept(f.Context(), order.CommandFor(alpha), key, under("k", "accept"))
 		f.wantReplay(err, acceptedResponse)
 		// Also for a request that is refused because of its form.
-		err = service(store, noon).Refuse(f.Context(), alpha, under("k", "accept"), order.ErrInvalidRange)
+		err = service(store, noon).Refuse(f.Context(), order.CommandFor(alpha), under("k", "accept").Key, order.ErrInvalidRange)
 		f.wantReplay(err, acceptedResponse)
 	}
 	f.wantUnchanged(before)
-	if _, err := service(f.b, noon).Accept(f.Context(), alpha, key, under("another", "accept")); !errors.Is(err, order.ErrCannotAccept) {
+	if _, err := service(f.b, noon).Accept(f.Context(), order.CommandFor(alpha), key, under("another", "accept")); !errors.Is(err, order.ErrCannotAccept) {
 		f.Errorf("under another key: error %v", err)
 	}
 }
@@ -81,11 +81,11 @@ func (f *fixture) wantUnchanged(before map[string][]string) {
 
 func testRefusalRecorded(f *fixture) {
 	number := f.create(minimal(alpha, "R"))
-	_, err := service(f.a, noon).Reject(f.Context(), alpha, order.ByLegacyID(number), "whim", under("reason", "reject"))
+	_, err := service(f.a, noon).Reject(f.Context(), order.CommandFor(alpha), order.ByLegacyID(number), "whim", under("reason", "reject"))
 	if !errors.Is(err, order.ErrInvalidReason) {
 		f.Fatalf("error %v", err)
 	}
-	_, err = service(f.b, noon).Reject(f.Context(), alpha, order.ByLegacyID(number), "whim", under("reason", "reject"))
+	_, err = service(f.b, noon).Reject(f.Context(), order.CommandFor(alpha), order.ByLegacyID(number), "whim", under("reason", "reject"))
 	f.wantReplay(err, "reject: revision 0, "+order.ErrInvalidReason.Error()+"\x00\xff")
 }
 
@@ -98,19 +98,19 @@ func testNoOrderNoRecord(f *fixture) {
 	for name, refused := range map[string]struct {
 		err, want error
 	}{
-		"form":                      {s.Refuse(f.Context(), alpha, under("k", "nonsense"), order.ErrInvalidRange), order.ErrInvalidRange},
-		"accept":                    {errorOf(s.Accept(f.Context(), alpha, order.ByReference("LATER"), under("k", "accept"))), order.ErrNotFound},
-		"accept of no identifier":   {errorOf(s.Accept(f.Context(), alpha, order.ByLegacyID(0), under("k", "accept"))), order.ErrNotFound},
-		"upload":                    {errorOf(s.Upload(f.Context(), alpha, order.ByLegacyID(999), "a.pdf", order.Content{Size: 1}, under("k", "upload"))), order.ErrNotFound},
-		"delete":                    {errorOf(s.DeleteInvoice(f.Context(), alpha, order.ByLegacyID(999), 1, under("k", "delete"))), order.ErrInvoiceNotFound},
-		"order of another merchant": {errorOf(s.Accept(f.Context(), beta, order.ByLegacyID(number), under("k", "accept"))), order.ErrNotFound},
+		"form":                      {s.Refuse(f.Context(), order.CommandFor(alpha), under("k", "nonsense").Key, order.ErrInvalidRange), order.ErrInvalidRange},
+		"accept":                    {errorOf(s.Accept(f.Context(), order.CommandFor(alpha), order.ByReference("LATER"), under("k", "accept"))), order.ErrNotFound},
+		"accept of no identifier":   {errorOf(s.Accept(f.Context(), order.CommandFor(alpha), order.ByLegacyID(0), under("k", "accept"))), order.ErrNotFound},
+		"upload":                    {errorOf(s.Upload(f.Context(), order.CommandFor(alpha), order.ByLegacyID(999), "a.pdf", order.Content{Size: 1}, under("k", "upload"))), order.ErrNotFound},
+		"delete":                    {errorOf(s.DeleteInvoice(f.Context(), order.CommandFor(alpha), order.ByLegacyID(999), 1, under("k", "delete"))), order.ErrInvoiceNotFound},
+		"order of another merchant": {errorOf(s.Accept(f.Context(), order.CommandFor(beta), order.ByLegacyID(number), under("k", "accept"))), order.ErrNotFound},
 	} {
 		if !errors.Is(refused.err, refused.want) {
 			f.Errorf("%s: error %v, want %v", name, refused.err, refused.want)
 		}
 	}
 	f.wantUnchanged(before)
-	if _, err := service(f.b, noon).Accept(f.Context(), alpha, order.ByLegacyID(number), under("k", "accept")); err != nil {
+	if _, err := service(f.b, noon).Accept(f.Context(), order.CommandFor(alpha), order.ByLegacyID(number), under("k", "accept")); err != nil {
 		f.Errorf("the key is not free: %v", err)
 	}
 }
@@ -126,8 +126,15 @@ func testCountRecords(f *fixture) {
 		merchant int64
 		limit, n int
 	}{{alpha, 9, 2}, {alpha, 1, 1}, {beta, 9, 1}, {999, 9, 0}} {
-		if n, err := f.b.CountIdempotencyRecords(f.Context(), want.merchant, want.limit); err != nil || n != want.n {
-			f.Errorf("%+v: %d, error %v", want, n, err)
+		err := f.b.InTx(f.Context(), func(tx order.Tx) error {
+			n, err := tx.CountIdempotencyRecords(f.Context(), want.merchant, false, want.limit)
+			if err == nil && n != want.n {
+				err = fmt.Errorf("counted %d", n)
+			}
+			return err
+		})
+		if err != nil {
+			f.Errorf("%+v: %v", want, err)
 		}
 	}
 }
@@ -138,24 +145,24 @@ func (f *fixture) record(merchantID int64, key string, at time.Time) {
 	f.recordOptions(merchantID, under(key, "r"), at)
 }
 
-func (f *fixture) recordOptions(merchantID int64, options order.WriteOptions, at time.Time) {
+func (f *fixture) recordOptions(merchantID int64, options order.Options[order.WriteResult], at time.Time) {
 	f.Helper()
 	reference := fmt.Sprintf("RECORD-%d", merchantID)
 	f.add(f.a, incoming(minimal(merchantID, reference)))
-	_, err := service(f.a, at).Reject(f.Context(), merchantID, order.ByReference(reference), "whim", options)
+	_, err := service(f.a, at).Reject(f.Context(), order.CommandFor(merchantID), order.ByReference(reference), "whim", options)
 	if !errors.Is(err, order.ErrInvalidReason) {
-		f.Fatalf("%q: %v", options.IdempotencyKey, err)
+		f.Fatalf("%q: %v", options.Key.Text, err)
 	}
 }
 
 func testOtherRequest(f *fixture) {
 	first, second := f.create(minimal(alpha, "R-1")), f.create(minimal(alpha, "R-2"))
-	if _, err := service(f.a, noon).Accept(f.Context(), alpha, order.ByLegacyID(first), under("k", "accept")); err != nil {
+	if _, err := service(f.a, noon).Accept(f.Context(), order.CommandFor(alpha), order.ByLegacyID(first), under("k", "accept")); err != nil {
 		f.Fatal(err)
 	}
 	before := f.tables.rows()
 	for _, number := range []int64{first, second, 999} {
-		_, err := service(f.b, noon).Reject(f.Context(), alpha, order.ByLegacyID(number), "", under("k", "reject"))
+		_, err := service(f.b, noon).Reject(f.Context(), order.CommandFor(alpha), order.ByLegacyID(number), "", under("k", "reject"))
 		if !errors.Is(err, order.ErrIdempotencyKeyReused) {
 			f.Errorf("reject of %d under the same key: error %v", number, err)
 		}
@@ -166,7 +173,7 @@ func testOtherRequest(f *fixture) {
 func testKeysOfMerchants(f *fixture) {
 	for _, merchant := range []int64{alpha, beta} {
 		number := f.create(minimal(merchant, fmt.Sprintf("M%d", merchant)))
-		done, err := service(f.a, noon).Accept(f.Context(), merchant, order.ByLegacyID(number), under("k", fmt.Sprint(merchant)))
+		done, err := service(f.a, noon).Accept(f.Context(), order.CommandFor(merchant), order.ByLegacyID(number), under("k", fmt.Sprint(merchant)))
 		if err != nil || count(done.Revision) != 2 {
 			f.Errorf("merchant %d: %+v, error %v", merchant, done, err)
 		}
@@ -177,24 +184,24 @@ func testNotRecorded(f *fixture) {
 	number := f.create(minimal(alpha, "R"))
 	before := f.tables.rows()
 	unkept := under("k", "accept")
-	unkept.Response = func(order.WriteResult, error) ([]byte, error) { return nil, nil }
-	if _, err := service(f.a, noon).Accept(f.Context(), alpha, order.ByLegacyID(999), unkept); !errors.Is(err, order.ErrNotFound) {
+	unkept.Record = func(order.WriteResult, error) ([]byte, error) { return nil, nil }
+	if _, err := service(f.a, noon).Accept(f.Context(), order.CommandFor(alpha), order.ByLegacyID(999), unkept); !errors.Is(err, order.ErrNotFound) {
 		f.Errorf("error %v", err)
 	}
 	f.wantUnchanged(before)
 	// A change is rolled back if its response cannot be encoded.
 	fault := errors.New("no response")
 	for _, answer := range []func(order.WriteResult, error) ([]byte, error){
-		unkept.Response,
+		unkept.Record,
 		func(order.WriteResult, error) ([]byte, error) { return nil, fault },
 	} {
-		unkept.Response = answer
-		if _, err := service(f.a, noon).Accept(f.Context(), alpha, order.ByLegacyID(number), unkept); err == nil {
+		unkept.Record = answer
+		if _, err := service(f.a, noon).Accept(f.Context(), order.CommandFor(alpha), order.ByLegacyID(number), unkept); err == nil {
 			f.Error("a change without a response was made")
 		}
 	}
 	f.wantUnchanged(before)
-	if _, err := service(f.b, noon).Accept(f.Context(), alpha, order.ByLegacyID(number), under("k", "accept")); err != nil {
+	if _, err := service(f.b, noon).Accept(f.Context(), order.CommandFor(alpha), order.ByLegacyID(number), under("k", "accept")); err != nil {
 		f.Errorf("the key is not free: %v", err)
 	}
 }
@@ -208,7 +215,7 @@ func testConcurrentRequests(f *fixture) {
 		for i := range 24 {
 			group.Go(func() {
 				store := []Store{f.a, f.b}[i%2]
-				_, err := service(store, noon).Accept(f.Context(), alpha, order.ByLegacyID(number), under(key, "accept"))
+				_, err := service(store, noon).Accept(f.Context(), order.CommandFor(alpha), order.ByLegacyID(number), under(key, "accept"))
 				var repeated *order.ReplayError
 				switch {
 				case err == nil:
@@ -242,26 +249,23 @@ func testConcurrentRequests(f *fixture) {
 func testBulkKeys(f *fixture) {
 	const orders, requests = 6, 8
 	f.add(f.a, numbered(alpha, "R", orders)...)
-	results := make([][]order.BulkResult, requests)
+	results := make([][]order.BatchResult, requests)
 	testenv.Together(requests, func(i int, ready func()) {
 		s := service([]Store{f.a, f.b}[i%2], noon)
-		var batch []order.BulkChange
+		var batch []order.BatchChange
 		for n, o := range numbered(alpha, "R", orders) {
 			for _, code := range []string{"A", "B"} {
-				key := fmt.Sprintf("k\n%d%s", n, code)
-				batch = append(batch, order.BulkChange{
+				batch = append(batch, order.BatchChange{
 					MerchantID: alpha, Reference: o.Order.Reference,
-					Update:      order.Update{Correction: order.Correction{Carrier: order.CarrierCorrection{TrackingCodes: order.To(code)}}},
-					Idempotency: s.Idempotency(order.BulkKeys, key, sha256.Sum256([]byte(key))),
+					Update: order.Update{Correction: order.Correction{Carrier: order.CarrierCorrection{TrackingCodes: order.To(code)}}},
+					Key:    order.Key{Text: "k", Line: int64(len(batch) + 1), Digest: sha256.Sum256(fmt.Append(nil, n, code))},
 				})
 			}
 		}
 		ready()
 		var err error
-		results[i], err = s.ChangeOrders(f.Context(), batch, order.BulkOptions{
-			Response: func(change order.BulkChange, result order.BulkResult) ([]byte, error) {
-				return fmt.Appendf(nil, "%s: revision %d", change.Reference, count(result.Revision)), nil
-			},
+		results[i], err = s.ChangeOrders(f.Context(), order.Command(), batch, func(change order.BatchChange, result order.BatchResult) ([]byte, error) {
+			return fmt.Appendf(nil, "%s: revision %d", change.Reference, count(result.Revision)), nil
 		})
 		if err != nil {
 			f.Errorf("request %d: %v", i, err)
@@ -271,10 +275,10 @@ func testBulkKeys(f *fixture) {
 	for _, lines := range results {
 		for n, result := range lines {
 			want := fmt.Sprintf("R-%d: revision %d", n/2, 2+n%2)
-			if result.Recorded == nil && result.Changed {
+			if result.Err == nil && result.Changed {
 				made++
-			} else if string(result.Recorded) != want {
-				f.Errorf("change %d: %+v, want a replay of %q", n, result, want)
+			} else {
+				f.wantReplay(result.Err, want)
 			}
 		}
 	}
@@ -282,7 +286,7 @@ func testBulkKeys(f *fixture) {
 		f.Errorf("%d changes were made; R-1 has the revision %d and the code %q", made, got.Revision, got.Carrier.TrackingCodes)
 	}
 	if err := inOrder(f.Context(), f.a, alpha, order.ByReference("R-1"), func(tx order.Tx, locked order.LockedOrder) error {
-		_, err := tx.EraseOrder(f.Context(), locked, order.Cause{Actor: order.ActorOperator, At: noon})
+		_, err := tx.EraseOrder(f.Context(), locked, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: noon})
 		return err
 	}); err != nil {
 		f.Fatal(err)
@@ -306,7 +310,7 @@ func testManyKeys(f *fixture) {
 			for range 20 {
 				n := 1 + dice.Int64N(orders)
 				key := fmt.Sprintf("k-%d", dice.IntN(4))
-				_, err := service(store, noon).Accept(f.Context(), alpha, order.ByLegacyID(n), under(key, fmt.Sprint(n)))
+				_, err := service(store, noon).Accept(f.Context(), order.CommandFor(alpha), order.ByLegacyID(n), under(key, fmt.Sprint(n)))
 				var repeated *order.ReplayError
 				if err != nil && !errors.As(err, &repeated) && !errors.Is(err, order.ErrIdempotencyKeyReused) && !errors.Is(err, order.ErrCannotAccept) {
 					f.Errorf("accept of %d under %s: %v", n, key, err)
@@ -327,18 +331,18 @@ func testIfMatch(f *fixture) {
 		ids = append(ids, f.upload(f.a, key, fmt.Sprintf("%d.pdf", i)))
 	}
 	known := f.order(f.a, alpha, key).Revision
-	asKnown := order.WriteOptions{IfMatch: func(locked order.LockedOrder) bool { return count(locked.Revision) == known }}
+	asKnown := order.Options[order.WriteResult]{IfMatch: func(locked order.LockedOrder) bool { return count(locked.Revision) == known }}
 	changes := []func(context.Context, *order.Service) (order.WriteResult, error){
 		func(ctx context.Context, s *order.Service) (order.WriteResult, error) {
-			return s.Accept(ctx, alpha, key, asKnown)
+			return s.Accept(ctx, order.CommandFor(alpha), key, asKnown)
 		},
 		func(ctx context.Context, s *order.Service) (order.WriteResult, error) {
-			return s.Reject(ctx, alpha, key, "", asKnown)
+			return s.Reject(ctx, order.CommandFor(alpha), key, "", asKnown)
 		},
 	}
 	for _, id := range ids {
 		changes = append(changes, func(ctx context.Context, s *order.Service) (order.WriteResult, error) {
-			return s.DeleteInvoice(ctx, alpha, key, id, asKnown)
+			return s.DeleteInvoice(ctx, order.CommandFor(alpha), key, id, asKnown)
 		})
 	}
 	made := make(chan order.WriteResult, len(changes))

@@ -208,7 +208,7 @@ func testNumbersAtOnce(f *fixture) {
 	for i := range results {
 		group.Go(func() {
 			var err error
-			results[i], err = []Store{f.a, f.b}[i%2].ImportOrders(f.Context(), numbered(alpha, fmt.Sprint("N", i), size), order.Cause{Actor: order.ActorOperator, At: noon})
+			results[i], err = []Store{f.a, f.b}[i%2].ImportOrders(f.Context(), numbered(alpha, fmt.Sprint("N", i), size), order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: noon})
 			if err != nil {
 				f.Errorf("add orders: %v", err)
 			}
@@ -258,7 +258,7 @@ func testSameBatchTwice(f *fixture) {
 				// Each takes the orders in another sequence.
 				mine[j*[]int{1, 3, 7, 9}[i]%len(mine)] = incoming
 			}
-			got, err := []Store{f.a, f.b}[i%2].ImportOrders(f.Context(), mine, order.Cause{Actor: order.ActorOperator, At: noon})
+			got, err := []Store{f.a, f.b}[i%2].ImportOrders(f.Context(), mine, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: noon})
 			if err != nil {
 				f.Errorf("add orders: %v", err)
 			}

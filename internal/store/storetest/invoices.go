@@ -51,7 +51,7 @@ func (f *fixture) mustReserve(store Store, key order.Identifier, name string, at
 
 func (f *fixture) activate(store Store, key order.Identifier, id int64) error {
 	return inOrder(f.Context(), store, alpha, key, func(tx order.Tx, locked order.LockedOrder) error {
-		return tx.ActivateInvoice(f.Context(), locked, id, order.Cause{Actor: order.ActorMerchant, Source: source, At: noon})
+		return tx.ActivateInvoice(f.Context(), locked, id, order.Cause{By: requester(order.ActorMerchant), At: noon})
 	})
 }
 
@@ -75,7 +75,7 @@ func (f *fixture) release(store Store, key order.Identifier, id int64) error {
 func (f *fixture) remove(store Store, key order.Identifier, id int64, at time.Time) ([]order.Invoice, error) {
 	var left []order.Invoice
 	err := inOrder(f.Context(), store, alpha, key, func(tx order.Tx, locked order.LockedOrder) error {
-		if err := tx.DeleteInvoice(f.Context(), locked, id, order.Cause{Actor: order.ActorMerchant, Source: source, At: at}); err != nil {
+		if err := tx.DeleteInvoice(f.Context(), locked, id, order.Cause{By: requester(order.ActorMerchant), At: at}); err != nil {
 			return err
 		}
 		var err error
@@ -306,16 +306,16 @@ func testInvoiceNotThere(f *fixture) {
 	ctx := f.Context()
 	for name, change := range map[string]func(order.Tx, order.LockedOrder) error{
 		"activate no id": func(tx order.Tx, locked order.LockedOrder) error {
-			return tx.ActivateInvoice(ctx, locked, 999, order.Cause{Actor: order.ActorMerchant, At: noon})
+			return tx.ActivateInvoice(ctx, locked, 999, order.Cause{By: order.Caller{Actor: order.ActorMerchant}, At: noon})
 		},
 		"delete no id": func(tx order.Tx, locked order.LockedOrder) error {
-			return tx.DeleteInvoice(ctx, locked, 999, order.Cause{Actor: order.ActorMerchant, At: noon})
+			return tx.DeleteInvoice(ctx, locked, 999, order.Cause{By: order.Caller{Actor: order.ActorMerchant}, At: noon})
 		},
 		"activate another order": func(tx order.Tx, locked order.LockedOrder) error {
-			return tx.ActivateInvoice(ctx, locked, reserved, order.Cause{Actor: order.ActorMerchant, At: noon})
+			return tx.ActivateInvoice(ctx, locked, reserved, order.Cause{By: order.Caller{Actor: order.ActorMerchant}, At: noon})
 		},
 		"delete another order": func(tx order.Tx, locked order.LockedOrder) error {
-			return tx.DeleteInvoice(ctx, locked, active, order.Cause{Actor: order.ActorMerchant, At: noon})
+			return tx.DeleteInvoice(ctx, locked, active, order.Cause{By: order.Caller{Actor: order.ActorMerchant}, At: noon})
 		},
 	} {
 		if err := inOrder(ctx, f.b, alpha, other, change); !errors.Is(err, order.ErrInvoiceNotFound) {

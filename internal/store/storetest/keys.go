@@ -12,10 +12,10 @@ import (
 )
 
 // hold reserves a key and an invoice, as an upload does.
-func (f *fixture) hold(store Store, key order.Identifier, attempt order.WriteOptions, name string, at time.Time) (int64, error) {
+func (f *fixture) hold(store Store, key order.Identifier, attempt order.Options[order.WriteResult], name string, at time.Time) (int64, error) {
 	var id int64
 	err := store.InTx(f.Context(), func(tx order.Tx) error {
-		if err := tx.ReserveIdempotencyKey(f.Context(), alpha, attempt.IdempotencyKey, attempt.RequestDigest, at); err != nil {
+		if err := tx.ReserveIdempotencyKey(f.Context(), alpha, attempt.Key, at); err != nil {
 			return err
 		}
 		locked, err := tx.LockOrder(f.Context(), alpha, key)
@@ -25,7 +25,7 @@ func (f *fixture) hold(store Store, key order.Identifier, attempt order.WriteOpt
 		if id, err = tx.ReserveInvoice(f.Context(), locked, fileNamed(name, at)); err != nil {
 			return err
 		}
-		return tx.HoldIdempotencyKey(f.Context(), locked, attempt.IdempotencyKey, id)
+		return tx.HoldIdempotencyKey(f.Context(), locked, attempt.Key, id)
 	})
 	return id, err
 }
@@ -48,15 +48,15 @@ func testKeyInUse(f *fixture) {
 	testenv.NoError(f, err)
 	err = inOrder(f.Context(), f.a, alpha, key, func(tx order.Tx, locked order.LockedOrder) error {
 		return errors.Join(
-			tx.ActivateInvoice(f.Context(), locked, id, order.Cause{Actor: order.ActorMerchant, At: noon}),
-			tx.SaveResponse(f.Context(), alpha, "k", attempt.RequestDigest, []byte("stored")),
+			tx.ActivateInvoice(f.Context(), locked, id, order.Cause{By: order.Caller{Actor: order.ActorMerchant}, At: noon}),
+			tx.SaveResponse(f.Context(), alpha, attempt.Key, []byte("stored")),
 		)
 	})
 	testenv.NoError(f, err)
 	_, err = f.hold(f.b, key, attempt, "again.pdf", noon)
 	f.wantReplay(err, "stored")
 	// Deleting the file does not change the recorded response.
-	if _, err := service(f.a, noon).DeleteInvoice(f.Context(), alpha, key, id, order.WriteOptions{}); err != nil {
+	if _, err := service(f.a, noon).DeleteInvoice(f.Context(), order.CommandFor(alpha), key, id, order.Options[order.WriteResult]{}); err != nil {
 		f.Fatal(err)
 	}
 	_, err = f.hold(f.b, key, attempt, "again.pdf", noon)
@@ -65,7 +65,7 @@ func testKeyInUse(f *fixture) {
 
 // holdAndGiveBack reserves a key and an invoice, checks that no other request gets the key, and
 // releases the invoice.
-func (f *fixture) holdAndGiveBack(key order.Identifier, attempt order.WriteOptions, name string, giveBack func(id int64) error) {
+func (f *fixture) holdAndGiveBack(key order.Identifier, attempt order.Options[order.WriteResult], name string, giveBack func(id int64) error) {
 	f.Helper()
 	id, err := f.hold(f.a, key, attempt, name+".pdf", noon)
 	if err != nil {
@@ -87,7 +87,7 @@ func (f *fixture) holdAndGiveBack(key order.Identifier, attempt order.WriteOptio
 func testRetention(f *fixture) {
 	number := f.create(minimal(alpha, "R"))
 	accept := func(at time.Time, request string) error {
-		_, err := service(f.a, at).Accept(f.Context(), alpha, order.ByLegacyID(number), under("k", request))
+		_, err := service(f.a, at).Accept(f.Context(), order.CommandFor(alpha), order.ByLegacyID(number), under("k", request))
 		return err
 	}
 	testenv.NoError(f, accept(noon, "accept"))
@@ -136,11 +136,11 @@ func testOddKeys(f *fixture) {
 	}
 	for i, key := range keys {
 		attempt := under(key, fmt.Sprint(i))
-		attempt.Response = func(order.WriteResult, error) ([]byte, error) { return append(every, byte(i)), nil }
+		attempt.Record = func(order.WriteResult, error) ([]byte, error) { return append(every, byte(i)), nil }
 		f.recordOptions(alpha, attempt, noon)
 	}
 	for i, key := range keys {
-		err := service(f.b, noon).Refuse(f.Context(), alpha, under(key, fmt.Sprint(i)), order.ErrInvalidRange)
+		err := service(f.b, noon).Refuse(f.Context(), order.CommandFor(alpha), under(key, fmt.Sprint(i)).Key, order.ErrInvalidRange)
 		var repeated *order.ReplayError
 		if !errors.As(err, &repeated) || !bytes.Equal(repeated.Response, append(every, byte(i))) {
 			f.Errorf("%q: error %v", key, err)

@@ -20,7 +20,7 @@ func testLinkKey(f *fixture) {
 		f.Fatalf("a key in an empty store: %v, error %v", ok, err)
 	}
 	const instances = 4
-	linked := order.AuditEntry{MerchantID: alpha, At: noon, Action: order.InvoiceLinked, Actor: order.ActorMerchant, Source: source}
+	linked := order.AuditEntry{MerchantID: alpha, At: noon, Action: order.InvoiceLinked, By: requester(order.ActorMerchant)}
 	var stored [instances]order.LinkKey
 	var group sync.WaitGroup
 	for i := range instances {
@@ -38,7 +38,7 @@ func testLinkKey(f *fixture) {
 		}
 	}
 	second := order.LinkKey{99}
-	testenv.NoError(f, f.a.ReplaceLinkKey(f.Context(), second, order.AuditEntry{At: noon, Action: order.LinksRevoked, Actor: order.ActorOperator}))
+	testenv.NoError(f, f.a.ReplaceLinkKey(f.Context(), second, order.AuditEntry{At: noon, Action: order.LinksRevoked, By: order.Caller{Actor: order.ActorOperator}}))
 	if key, ok, err := f.b.LinkKey(f.Context()); key != second || !ok || err != nil {
 		f.Errorf("after the replacement: %v, %v, error %v", key, ok, err)
 	}

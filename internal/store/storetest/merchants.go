@@ -25,7 +25,7 @@ var merchantSubjects = []subject{
 }
 
 // merchantEntry is the audit entry of the changes of merchants.
-var merchantEntry = order.AuditEntry{At: noon, Action: order.MerchantUpdated, Actor: order.ActorOperator, Source: source}
+var merchantEntry = order.AuditEntry{At: noon, Action: order.MerchantUpdated, By: requester(order.ActorOperator)}
 
 func addMerchant(ctx context.Context, store order.Store, merchant order.Merchant) error {
 	return store.InTx(ctx, func(tx order.Tx) error { return tx.AddMerchant(ctx, merchant, merchantEntry) })

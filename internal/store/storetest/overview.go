@@ -59,7 +59,7 @@ func testOverviewCounts(f *fixture) {
 		order.Registered: 2, order.InProcessing: 1, order.Completed: 1, order.Canceled: 1,
 	}, map[int64]int64{alpha: 1, beta: 1})
 	err := inOrder(f.Context(), f.a, beta, order.ByReference("B-1"), func(tx order.Tx, o order.LockedOrder) error {
-		_, err := tx.DeleteOrder(f.Context(), o, order.Cause{Actor: order.ActorSystem, At: noon})
+		_, err := tx.DeleteOrder(f.Context(), o, order.Cause{By: order.Caller{Actor: order.ActorSystem}, At: noon})
 		return err
 	})
 	testenv.NoError(f, err)

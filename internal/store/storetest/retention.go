@@ -25,7 +25,7 @@ func testDeletedOrders(f *fixture) {
 	if err != nil || len(found) != 2 {
 		f.Fatalf("old orders %+v, %v", found, err)
 	}
-	cause := order.Cause{Actor: order.ActorSystem, At: noon}
+	cause := order.Cause{By: order.Caller{Actor: order.ActorSystem}, At: noon}
 	remove := func(want bool) {
 		f.Helper()
 		err := inOrder(f.Context(), f.a, alpha, order.ByReference("OLD"), func(tx order.Tx, o order.LockedOrder) error {

@@ -113,13 +113,16 @@ func (f *fixture) addMerchant(id int64, name string) {
 	}
 }
 
-// source is the request that makes the changes of fixture's methods.
-var source = order.Source{TokenID: 1<<40 + 7, RequestID: "request-1"}
+// requester is the request that makes the changes of fixture's methods, with the fields
+// that events store.
+func requester(actor order.Actor) order.Caller {
+	return order.Caller{Actor: actor, TokenID: 1<<40 + 7, RequestID: "request-1"}
+}
 
 // add imports orders and returns the results.
 func (f *fixture) add(store Store, batch ...order.Incoming) []order.ImportResult {
 	f.Helper()
-	results, err := store.ImportOrders(f.Context(), batch, order.Cause{Actor: order.ActorOperator, Source: source, At: noon})
+	results, err := store.ImportOrders(f.Context(), batch, order.Cause{By: requester(order.ActorOperator), At: noon})
 	testenv.NoError(f, err)
 	if len(results) != len(batch) {
 		f.Fatalf("%d results of %d orders", len(results), len(batch))

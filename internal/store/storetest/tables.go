@@ -33,7 +33,7 @@ var tableColumns = map[string]string{
 	"events":      "merchant_id, seq, nonce, type, actor, at, legacy_id, order_day, from_state, to_state, reason, invoice_id, webhook_id, token_id, request_id",
 
 	"link_key":         "id, secret, created_at",
-	"idempotency_keys": "merchant_id, key, request_digest, created_at, legacy_id, invoice_id, response",
+	"idempotency_keys": "merchant_id, key, line, request_digest, created_at, legacy_id, invoice_id, response",
 
 	"webhooks": "merchant_id, id, url, description, types, created_at, secret, old_secret, old_secret_until, state, reason, " +
 		"state_set_at, acknowledged, failures, failing_since, next_attempt_at, deliveries, lease_number, lease_until",
@@ -239,7 +239,7 @@ func (c tables) checkAudit() {
 		var e order.AuditEntry
 		var at int64
 		var hash []byte
-		err := rows.Scan(&e.MerchantID, &e.Seq, &at, &e.Action, &e.Actor, &e.Source.TokenID, &e.Source.RequestID, &e.Source.Address,
+		err := rows.Scan(&e.MerchantID, &e.Seq, &at, &e.Action, &e.By.Actor, &e.By.TokenID, &e.By.RequestID, &e.By.Address,
 			&e.LegacyID, &e.Reference, &e.SubjectID, &e.Detail, &hash)
 		e.At = time.Unix(at, 0)
 		previous := chains[e.MerchantID]

@@ -46,7 +46,14 @@ func addToken(ctx context.Context, store token.Store, hash token.Hash, t token.T
 }
 
 // tokenEntry is the audit entry of the changes of tokens.
-var tokenEntry = order.AuditEntry{At: noon, Action: token.ActionCreated, Actor: order.ActorOperator, Source: source}
+var tokenEntry = order.AuditEntry{At: noon, Action: token.ActionCreated, By: requester(order.ActorOperator)}
+
+// operator is the requester of changes of tokens, who may make them.
+var operator = func() order.Caller {
+	caller := requester(order.ActorOperator)
+	caller.Scopes = order.OperatorScopes
+	return caller
+}()
 
 // registry returns a registry at a time.
 func registry(store token.Store, at time.Time) *token.Registry {
@@ -54,7 +61,7 @@ func registry(store token.Store, at time.Time) *token.Registry {
 }
 
 func revokeToken(ctx context.Context, store token.Store, id int64, at time.Time) error {
-	_, err := registry(store, at).RevokeID(ctx, id, nil, token.RevokeOptions{})
+	_, err := registry(store, at).RevokeID(ctx, order.Command(), id, order.Options[int64]{})
 	return err
 }
 
@@ -176,7 +183,7 @@ func testTokenReplaced(f *fixture) {
 		MerchantID: alpha, Scopes: order.ScopeOrdersRead, Hint: "mo_1111", Label: "Ταμείο", CreatedAt: noon, CreatedBy: 1 << 40,
 	})
 	rotate := func(store Store, id int64, overlap time.Duration) token.Created {
-		created, err := registry(store, noon).Rotate(f.Context(), token.Rotation{ID: id, Overlap: overlap, Lifetime: 2 * time.Hour}, token.CreateOptions{Source: source})
+		created, err := registry(store, noon).Rotate(f.Context(), operator, token.Rotation{ID: id, Overlap: overlap, Lifetime: 2 * time.Hour}, order.Options[token.Created]{})
 		if err != nil {
 			f.Fatalf("replace token %d: %v", id, err)
 		}
@@ -186,14 +193,14 @@ func testTokenReplaced(f *fixture) {
 	old.ExpiresAt = noon.Add(time.Hour)
 	f.expectToken("replaced", hash, old)
 	want := old
-	want.ID, want.Hint, want.CreatedBy, want.ExpiresAt = renewed.Token.ID, renewed.Token.Hint, source.TokenID, noon.Add(2*time.Hour)
+	want.ID, want.Hint, want.CreatedBy, want.ExpiresAt = renewed.Token.ID, renewed.Token.Hint, operator.TokenID, noon.Add(2*time.Hour)
 	newHash, err := token.HashText(renewed.Text)
 	testenv.NoError(f, err)
 	f.expectToken("in its place", newHash, want)
 	testenv.NoError(f, revokeToken(f.Context(), f.a, renewed.Token.ID, noon))
 	before := f.tables.rows()
 	for _, id := range []int64{renewed.Token.ID, 999} {
-		if added, err := registry(f.b, noon).Rotate(f.Context(), token.Rotation{ID: id}, token.CreateOptions{}); !errors.Is(err, token.ErrUnknown) {
+		if added, err := registry(f.b, noon).Rotate(f.Context(), order.Command(), token.Rotation{ID: id}, order.Options[token.Created]{}); !errors.Is(err, token.ErrUnknown) {
 			f.Errorf("replace token %d by %+v: %v, want %v", id, added, err, token.ErrUnknown)
 		}
 	}
@@ -269,14 +276,14 @@ func (f *fixture) tokenNames(filter token.Filter, limit int, ids map[string]int6
 
 // revokeAll revokes the tokens a, b and c, which are all of one merchant.
 func (f *fixture) revokeAll(ids map[string]int64) {
-	revoked, err := registry(f.a, noon).RevokeAll(f.Context(), alpha, token.RevokeManyOptions{Source: source})
+	revoked, err := registry(f.a, noon).RevokeAll(f.Context(), operator, alpha, order.Options[[]int64]{})
 	if want := []int64{ids["a"], ids["b"], ids["c"]}; err != nil || !slices.Equal(revoked, want) {
 		f.Errorf("revoked %v, error %v, want %v", revoked, err, want)
 	}
-	if again, err := registry(f.b, noon).RevokeAll(f.Context(), alpha, token.RevokeManyOptions{}); err != nil || len(again) > 0 {
+	if again, err := registry(f.b, noon).RevokeAll(f.Context(), order.Command(), alpha, order.Options[[]int64]{}); err != nil || len(again) > 0 {
 		f.Errorf("revoked again %v, error %v", again, err)
 	}
-	if _, err := registry(f.b, noon).RevokeAll(f.Context(), 404, token.RevokeManyOptions{}); !errors.Is(err, order.ErrMerchantNotFound) {
+	if _, err := registry(f.b, noon).RevokeAll(f.Context(), order.Command(), 404, order.Options[[]int64]{}); !errors.Is(err, order.ErrMerchantNotFound) {
 		f.Errorf("of no merchant: %v", err)
 	}
 }

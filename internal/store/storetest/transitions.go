@@ -29,7 +29,7 @@ func service(store Store, now time.Time) *order.Service {
 // transitionTo moves an order whatever the rules say.
 func transitionTo(ctx context.Context, store Store, merchantID, number int64, to order.State, at time.Time) error {
 	return inOrder(ctx, store, merchantID, order.ByLegacyID(number), func(tx order.Tx, locked order.LockedOrder) error {
-		return tx.Transition(ctx, locked, to, order.Cause{Actor: order.ActorOperator, At: at})
+		return tx.Transition(ctx, locked, to, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: at})
 	})
 }
 
@@ -45,10 +45,10 @@ func testOneWins(f *fixture) {
 				var err error
 				s, key, to := services[i%2], order.ByLegacyID(number), order.InProcessing
 				if i%4 < 2 {
-					_, err = s.Accept(f.Context(), alpha, key, order.WriteOptions{})
+					_, err = s.Accept(f.Context(), order.CommandFor(alpha), key, order.Options[order.WriteResult]{})
 				} else {
 					to = order.RejectedByMerchant
-					_, err = s.Reject(f.Context(), alpha, key, "damaged", order.WriteOptions{})
+					_, err = s.Reject(f.Context(), order.CommandFor(alpha), key, "damaged", order.Options[order.WriteResult]{})
 				}
 				switch {
 				case err == nil:
@@ -82,7 +82,7 @@ func testWholeLife(f *fixture) {
 		if i%2 == 1 {
 			store, other = f.b, f.a
 		}
-		if _, err := service(store, at).Transition(f.Context(), alpha, order.ByReference("LIFE"), to, order.WriteOptions{}); err != nil {
+		if _, err := service(store, at).ChangeOrder(f.Context(), order.Command(), alpha, order.ByReference("LIFE"), order.Update{To: to}, order.Options[order.WriteResult]{}); err != nil {
 			f.Fatalf("move to %v: %v", to, err)
 		}
 		want := asRead(minimal(alpha, "LIFE"), number, "Alpha Shop")
@@ -159,9 +159,9 @@ func testLock(f *fixture) {
 func changeEverything(ctx context.Context, tx order.Tx, locked order.LockedOrder, active int64) error {
 	id, err := tx.ReserveInvoice(ctx, locked, order.Invoice{Name: "new.pdf", CreatedAt: noon})
 	return errors.Join(err,
-		tx.ActivateInvoice(ctx, locked, id, order.Cause{Actor: order.ActorMerchant, At: noon}),
-		tx.DeleteInvoice(ctx, locked, active, order.Cause{Actor: order.ActorMerchant, At: noon}),
-		tx.Transition(ctx, locked, order.Canceled, order.Cause{Actor: order.ActorOperator, At: noon}))
+		tx.ActivateInvoice(ctx, locked, id, order.Cause{By: order.Caller{Actor: order.ActorMerchant}, At: noon}),
+		tx.DeleteInvoice(ctx, locked, active, order.Cause{By: order.Caller{Actor: order.ActorMerchant}, At: noon}),
+		tx.Transition(ctx, locked, order.Canceled, order.Cause{By: order.Caller{Actor: order.ActorOperator}, At: noon}))
 }
 
 func testErrorUndoes(f *fixture) {

@@ -83,7 +83,7 @@ func testWebhookLife(f *fixture) {
 		if err := tx.UpdateWebhook(f.Context(), e); err != nil {
 			return err
 		}
-		return tx.Audit(f.Context(), order.AuditEntry{MerchantID: alpha, At: noon, Action: webhook.AuditChanged, Actor: order.ActorMerchant, SubjectID: e.ID})
+		return tx.Audit(f.Context(), order.AuditEntry{MerchantID: alpha, At: noon, Action: webhook.AuditChanged, By: order.Caller{Actor: order.ActorMerchant}, SubjectID: e.ID})
 	})
 	testenv.NoError(f, err)
 	f.expectWebhook(e)
@@ -268,7 +268,7 @@ func testWebhookProgress(f *fixture) {
 	}
 	// The event is the only one of the failure, and no order has it.
 	f.expectFeed(2, 10, []order.EventRecord{{Event: order.Event{
-		Seq: 3, Type: order.WebhookFailed, Actor: order.ActorSystem, At: at, Reason: "gone", WebhookID: e.ID,
+		Seq: 3, Type: order.WebhookFailed, By: order.Caller{Actor: order.ActorSystem}, At: at, Reason: "gone", WebhookID: e.ID,
 	}}})
 	if log := f.auditLog(order.AuditQuery{MerchantID: &e.MerchantID, Limit: 1}); len(log) == 0 ||
 		log[0].Action != webhook.AuditFailed || log[0].SubjectID != e.ID || log[0].Reference != "" {
@@ -279,8 +279,8 @@ func testWebhookProgress(f *fixture) {
 // failure is what is recorded of an endpoint that the service disables.
 func failure(key webhook.Key, at time.Time) *webhook.Failure {
 	return &webhook.Failure{
-		Event: order.Event{Type: order.WebhookFailed, Actor: order.ActorSystem, At: at, Reason: "gone", WebhookID: key.ID},
-		Audit: order.AuditEntry{MerchantID: key.MerchantID, At: at, Action: webhook.AuditFailed, Actor: order.ActorSystem, SubjectID: key.ID},
+		Event: order.Event{Type: order.WebhookFailed, By: order.Caller{Actor: order.ActorSystem}, At: at, Reason: "gone", WebhookID: key.ID},
+		Audit: order.AuditEntry{MerchantID: key.MerchantID, At: at, Action: webhook.AuditFailed, By: order.Caller{Actor: order.ActorSystem}, SubjectID: key.ID},
 	}
 }
 

@@ -236,13 +236,14 @@ CREATE INDEX audit_by_order ON audit (merchant_id, legacy_id, seq) WHERE legacy_
 -- the transaction of the change.
 CREATE TABLE idempotency_keys (
     merchant_id    INTEGER NOT NULL,
-    key            TEXT    NOT NULL, -- chosen by the merchant
-    request_digest BLOB    NOT NULL, -- SHA-256 of the request
+    key            TEXT    NOT NULL, -- chosen by the merchant, or by an operator: the merchant is 0
+    line           INTEGER NOT NULL, -- number of a line of a bulk request; 0: of the whole request
+    request_digest BLOB    NOT NULL, -- SHA-256 of the request or line
     created_at     INTEGER NOT NULL,
     legacy_id      INTEGER, -- with invoice_id: the reservation of an upload
     invoice_id     INTEGER,
     response       BLOB, -- NULL: in progress as long as that reservation exists
-    PRIMARY KEY (merchant_id, key)
+    PRIMARY KEY (merchant_id, key, line)
 ) WITHOUT ROWID;
 -- For the janitor, which deletes the oldest.
 CREATE INDEX idempotency_keys_by_time ON idempotency_keys (created_at);

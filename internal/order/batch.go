@@ -1,0 +1,80 @@
+package order
+
+import (
+	"context"
+	"errors"
+)
+
+// BatchChange is a change of one order among many.
+type BatchChange struct {
+	MerchantID int64
+	Reference  string
+	Update
+	Key Key // with the number of the line; zero: none
+}
+
+// BatchResult is the result of a BatchChange.
+type BatchResult struct {
+	WriteResult
+	// Changed is false if the order had the state and the values already.
+	Changed bool
+	// Err is why the order was not changed: ErrNotFound, ErrInvalidReason,
+	// *TransitionError or ErrIdempotencyKeyReused. Of a change that was made before it is
+	// *ReplayError, and nothing else is set.
+	Err error
+}
+
+// ChangeOrders makes changes of orders in one transaction, in their order, and returns
+// one result for each. A refused change does not affect the others. Unlike ChangeOrder,
+// it takes a transition to the state that an order has for no change, so that a batch
+// can be repeated. A change with a key is made once; after a refusal its key is free
+// again. encode encodes the response to record for a key; it runs inside the transaction,
+// possibly more than once, so it has no effects; nil if no change has a key. Errors: ErrTooManyIdempotencyKeys.
+func (s *Service) ChangeOrders(ctx context.Context, caller Caller, batch []BatchChange, encode func(BatchChange, BatchResult) ([]byte, error)) ([]BatchResult, error) {
+	options := make([]Options[BatchResult], len(batch))
+	for i, change := range batch {
+		options[i] = Options[BatchResult]{Key: change.Key, Record: func(result BatchResult, refusal error) ([]byte, error) {
+			if refusal != nil {
+				return nil, nil
+			}
+			return encode(change, result)
+		}}
+	}
+	outcomes, err := ChangeMany(ctx, s.changes, caller, options, func(tx Tx, i int) (BatchResult, error) {
+		return s.changeInBatch(ctx, tx, caller, batch[i])
+	}, isRefusal)
+	results := make([]BatchResult, len(outcomes))
+	for i, outcome := range outcomes {
+		results[i] = outcome.Result
+		results[i].Err = outcome.Err
+	}
+	return results, err
+}
+
+// changeInBatch makes a change of a batch in its transaction.
+func (s *Service) changeInBatch(ctx context.Context, tx Tx, caller Caller, change BatchChange) (BatchResult, error) {
+	id := ByReference(change.Reference)
+	if !id.Valid() {
+		return BatchResult{}, ErrNotFound
+	}
+	locked, err := tx.LockOrder(ctx, change.MerchantID, id)
+	if err != nil {
+		return BatchResult{}, err
+	}
+	if !change.Reason.ValidFor(change.To) {
+		return BatchResult{}, ErrInvalidReason
+	}
+	if change.To == locked.State {
+		change.To = 0
+		if change.Correction.Empty() {
+			return BatchResult{WriteResult: WriteResult{LockedOrder: locked}}, nil
+		}
+	}
+	result, err := s.update(ctx, tx, caller, locked, change.Update)
+	return BatchResult{WriteResult: result, Changed: result.Revision != locked.Revision}, err
+}
+
+// isRefusal reports whether an error concerns one order, which is unchanged.
+func isRefusal(err error) bool {
+	return errors.Is(err, ErrNotFound) || errors.Is(err, ErrInvalidReason) || errors.Is(err, ErrInvalidTransition)
+}

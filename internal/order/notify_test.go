@@ -1,0 +1,94 @@
+package order_test
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"merchantorders/internal/order"
+)
+
+// withoutEvents are the methods of order.Service that write no events of merchants.
+var withoutEvents = []string{
+	"AddMerchant", "AuditEntries", "AuditLog", "CanceledByDeadline", "CustomerData", "DayCounts", "DeleteExpiredIdempotencyRecords",
+	"Events", "ExpireReservations", "Get", "Inspect", "LinkInvoice", "List", "Merchant", "Merchants", "Now", "OnChange", "OpenInvoice",
+	"OpenLink", "OrderEvents", "Overview", "PurgeDeletedFiles", "Refuse", "ResumeMerchant", "Revision", "RevokeLinks", "Search", "StageFile",
+	"StopWaiting", "SuspendMerchant", "Unanswered", "UpdateMerchant", "Waiting", "WithoutInvoice",
+}
+
+// TestEveryChangeNotifies calls every method of the service that writes events. Each
+// must call the function of OnChange: the deliveries of webhooks begin there.
+func TestEveryChangeNotifies(t *testing.T) {
+	t.Parallel()
+	ctx, none := t.Context(), order.Options[order.WriteResult]{}
+	first, operator, caller := order.ByLegacyID(1), order.Command(), order.CommandFor(merchant)
+	canceled := order.Update{To: order.Canceled}
+	// Each changes an order that is new, or has a file with the id 1.
+	changes := map[string]func(*order.Service, *folder) error{
+		"Accept": func(s *order.Service, _ *folder) error { return second(s.Accept(ctx, caller, first, none)) },
+		"Reject": func(s *order.Service, _ *folder) error { return second(s.Reject(ctx, caller, first, "", none)) },
+		"ChangeOrder": func(s *order.Service, _ *folder) error {
+			return second(s.ChangeOrder(ctx, operator, merchant, first, canceled, none))
+		},
+		"ChangeOrders": func(s *order.Service, _ *folder) error {
+			return second(s.ChangeOrders(ctx, operator, []order.BatchChange{{MerchantID: merchant, Reference: "SF-1", Update: canceled}}, nil))
+		},
+		"Upload": func(s *order.Service, files *folder) error {
+			return second(s.Upload(ctx, caller, first, "b.pdf", order.Content{Staged: files.stage(t), Size: 1}, none))
+		},
+		"DeleteInvoice": func(s *order.Service, _ *folder) error { return second(s.DeleteInvoice(ctx, caller, first, 1, none)) },
+		"Import": func(s *order.Service, _ *folder) error {
+			return second(s.Import(ctx, operator, []order.Incoming{{Order: numbered(2, order.Registered)}}))
+		},
+		"ImportOne": func(s *order.Service, _ *folder) error {
+			return second(s.ImportOne(ctx, operator, order.Incoming{Order: numbered(2, order.Registered)}, order.Options[order.ImportResult]{}))
+		},
+		"Erase": func(s *order.Service, _ *folder) error {
+			return second(s.Erase(ctx, operator, order.EraseTarget{MerchantID: merchant, Reference: "SF-1"}, order.Options[order.Erasure]{}))
+		},
+		"CancelExpired":   func(s *order.Service, _ *folder) error { return second(s.CancelExpired(ctx)) },
+		"DeleteOldOrders": func(s *order.Service, _ *folder) error { return second(s.DeleteOldOrders(ctx, noon.Add(time.Hour))) },
+	}
+	service := reflect.TypeFor[*order.Service]()
+	for i := range service.NumMethod() {
+		if name := service.Method(i).Name; (changes[name] != nil) == slices.Contains(withoutEvents, name) {
+			t.Errorf("Service.%s: say in this test whether it writes events", name)
+		}
+	}
+	for name, change := range changes {
+		o := sample(order.Registered)
+		o.ExpiresAt = noonUTC.Add(-time.Hour)
+		db, files := newDatabase(t, o), newFolder(t)
+		s := newService(db, files)
+		if err := second(s.Upload(ctx, caller, first, "a.pdf", order.Content{Staged: files.stage(t), Size: 1}, none)); err != nil {
+			t.Fatal(err)
+		}
+		notified := 0
+		s.OnChange(func(id int64) {
+			if id == merchant {
+				notified++
+			}
+		})
+		before := newest(t, s)
+		if err := change(s, files); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if after := newest(t, s); after == before || notified == 0 {
+			t.Errorf("%s: %d events, %d calls of the function of OnChange", name, after-before, notified)
+		}
+	}
+}
+
+// second returns the error of a call.
+func second[T any](_ T, err error) error { return err }
+
+// newest returns the number of the merchant's newest event.
+func newest(t *testing.T, s *order.Service) int64 {
+	t.Helper()
+	feed, err := s.Events(t.Context(), merchant, order.FeedQuery{Latest: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return feed.Next
+}

@@ -1,0 +1,112 @@
+package web
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"strconv"
+
+	"merchantorders/internal/order"
+	"merchantorders/internal/token"
+)
+
+// Request is a request with who sends it. The router makes it.
+type Request struct {
+	*http.Request
+	// Caller is who sends the request. On a public route it has the request id and the
+	// address only.
+	Caller order.Caller
+	// DataVersion is that of the caller's merchant, read after the request arrived.
+	DataVersion order.DataVersion
+	// Session is the sign-in of the person who sends the request; zero: a program does.
+	Session token.Session
+
+	address     netip.Addr // of the client; zero: not known
+	nameNonce   int64      // see token.Grant
+	credentials Credentials
+	leave       func() // nil after Leave
+	log         *requestLogEntry
+	write       *write // the change that the request asks for; nil: a read
+}
+
+// newRequest returns a request before its authentication.
+func (rt *Router) newRequest(r *http.Request) *Request {
+	request := &Request{Request: r, address: rt.config.Proxies.client(r), log: logEntryOf(r)}
+	request.Caller.RequestID = request.log.id
+	if request.address.IsValid() {
+		request.Caller.Address = request.address.String()
+	}
+	return request
+}
+
+// identify makes a grant, and the session that has it, those of the request.
+func (r *Request) identify(session token.Session, grant token.Grant) {
+	r.Session, r.DataVersion, r.nameNonce = session, grant.DataVersion, grant.NameNonce
+	r.Caller.Actor, r.Caller.MerchantID = order.ActorMerchant, grant.MerchantID
+	if grant.Operator() {
+		r.Caller.Actor = order.ActorOperator
+	}
+	r.Caller.TokenID, r.Caller.Scopes = grant.ID, grant.Scopes
+	r.log.caller = r.Caller
+}
+
+// Identify is for a handler of a public route that signs somebody in.
+func (r *Request) Identify(grant token.Grant) { r.identify(token.Session{}, grant) }
+
+// WithContext returns the request with another context.
+func (r *Request) WithContext(ctx context.Context) *Request {
+	other := *r
+	other.Request = r.Request.WithContext(ctx)
+	return &other
+}
+
+// Address returns the address of the client, the zero one if it is not known.
+func (r *Request) Address() netip.Addr { return r.address }
+
+// viewVersion returns the version of what bodies for the merchant show beside its data:
+// that of the service, and the name of the merchant, if that was ever changed.
+func (r *Request) viewVersion(service string) string {
+	if r.nameNonce == 0 {
+		return service
+	}
+	return service + "-" + strconv.FormatInt(r.nameNonce, 36)
+}
+
+// Leave stops counting the request among those of its token in flight. A handler
+// that waits calls it, if there is a limit of its own on how many wait.
+func (r *Request) Leave() {
+	if r.leave != nil {
+		r.leave()
+		r.leave = nil
+	}
+}
+
+// Reauthenticate returns the error of a request without a valid token if the token
+// is not valid any more, and ErrSuspended if the merchant is suspended. A handler that
+// has waited calls it before it responds. h is the header of the response.
+func (r *Request) Reauthenticate(h http.Header) error {
+	_, grant, err := r.credentials.Authenticate(h, r)
+	if err == nil && grant.Suspended {
+		err = ErrSuspended
+	}
+	return err
+}
+
+// LogAttrs returns who sends the request, for log lines of the changes that it makes.
+func (r *Request) LogAttrs() []slog.Attr {
+	by := r.Caller.Actor.String()
+	if r.Session.TokenID != 0 {
+		by = "console"
+	}
+	return []slog.Attr{slog.String("by", by), slog.Int64("token", r.Caller.TokenID), slog.String("request", r.Caller.RequestID)}
+}
+
+// LogOrder adds to the log entry of the request the order that it has read or changed.
+func (r *Request) LogOrder(reference string, legacyID int64) {
+	r.log.order, r.log.orderID = reference, legacyID
+}
+
+// LogError adds to the log entry of the request, which is served, what has failed beside
+// it.
+func (r *Request) LogError(err error) { r.log.err = err }
