@@ -37,8 +37,10 @@ func (o *Opener) LockForServe(ctx context.Context) (*ServeLocks, error) {
 	return &l, nil
 }
 
-// AloneInFolder reports whether no other server uses the data folder, or the database.
+// AloneInFolder reports whether no other server uses the data folder.
 func (l *ServeLocks) AloneInFolder() bool { return l.folder.alone }
+
+// AloneInDatabase reports whether no other server uses the data folder or the database.
 func (l *ServeLocks) AloneInDatabase() bool {
 	return l.database != nil && l.database.alone && l.folder.alone
 }

@@ -28,7 +28,6 @@ const (
 // monitor reads the state of a server for the metrics.
 type monitor struct {
 	server  *server
-	folders map[string]string          // to be watched for free space, by what is in them
 	disks   sharedRead[[]metrics.Disk] // its own, because a disk may hang
 	survey  sharedRead[*store.Survey]
 	stopped context.Context
