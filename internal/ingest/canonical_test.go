@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/store/orderpb"
+	"merchantorders/internal/orderpb"
 )
 
 // notInDigest are the fields of an order that the digest does not cover: those

@@ -20,7 +20,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/store/orderpb"
+	"merchantorders/internal/orderpb"
 )
 
 // strict makes the decoder refuse unknown keys. By default it refuses duplicate

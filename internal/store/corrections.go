@@ -5,7 +5,7 @@ import (
 	"database/sql"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/store/orderpb"
+	"merchantorders/internal/orderpb"
 )
 
 // Correct implements order.Tx.

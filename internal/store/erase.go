@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/store/orderpb"
+	"merchantorders/internal/orderpb"
 	"merchantorders/internal/store/sqldb"
 )
 

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/store/orderpb"
+	"merchantorders/internal/orderpb"
 	"merchantorders/internal/store/search"
 	"merchantorders/internal/store/sqldb"
 )

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/store/orderpb"
+	"merchantorders/internal/orderpb"
 	"merchantorders/internal/store/sqldb"
 )
 

@@ -24,7 +24,7 @@ import (
 )
 
 // files are the .proto files, relative to the root of the project.
-var files = []string{"internal/store/orderpb/order.proto"}
+var files = []string{"internal/orderpb/order.proto"}
 
 // plugins write the code. protoc-gen-go writes the messages, and
 // protoc-gen-go-vtproto their encoding and decoding without reflection.

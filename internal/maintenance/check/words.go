@@ -11,7 +11,7 @@ import (
 
 	"merchantorders/internal/maintenance"
 	"merchantorders/internal/order"
-	"merchantorders/internal/store/orderpb"
+	"merchantorders/internal/orderpb"
 	"merchantorders/internal/store/search"
 	"merchantorders/internal/store/sqldb"
 )

@@ -1,4 +1,5 @@
-// The stored form of an order document.
+// Order documents as protocol buffers: what a digest covers, and the details as they are
+// stored.
 //
 // Field numbers are part of the database and of the digest: add fields with new
 // numbers, never change or reuse one. The value of a new field for documents
@@ -9,17 +10,16 @@
 // versions:
 // 	protoc-gen-go v1.36.12
 // 	protoc        (unknown)
-// source: internal/store/orderpb/order.proto
+// source: internal/orderpb/order.proto
 
 package orderpb
 
 import (
+	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
+	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
-
-	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
-	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 )
 
 const (
@@ -49,7 +49,7 @@ type Document struct {
 
 func (x *Document) Reset() {
 	*x = Document{}
-	mi := &file_internal_store_orderpb_order_proto_msgTypes[0]
+	mi := &file_internal_orderpb_order_proto_msgTypes[0]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -61,7 +61,7 @@ func (x *Document) String() string {
 func (*Document) ProtoMessage() {}
 
 func (x *Document) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_store_orderpb_order_proto_msgTypes[0]
+	mi := &file_internal_orderpb_order_proto_msgTypes[0]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -74,7 +74,7 @@ func (x *Document) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Document.ProtoReflect.Descriptor instead.
 func (*Document) Descriptor() ([]byte, []int) {
-	return file_internal_store_orderpb_order_proto_rawDescGZIP(), []int{0}
+	return file_internal_orderpb_order_proto_rawDescGZIP(), []int{0}
 }
 
 func (x *Document) GetMerchantId() int64 {
@@ -162,7 +162,7 @@ type Customer struct {
 
 func (x *Customer) Reset() {
 	*x = Customer{}
-	mi := &file_internal_store_orderpb_order_proto_msgTypes[1]
+	mi := &file_internal_orderpb_order_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -174,7 +174,7 @@ func (x *Customer) String() string {
 func (*Customer) ProtoMessage() {}
 
 func (x *Customer) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_store_orderpb_order_proto_msgTypes[1]
+	mi := &file_internal_orderpb_order_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -187,7 +187,7 @@ func (x *Customer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Customer.ProtoReflect.Descriptor instead.
 func (*Customer) Descriptor() ([]byte, []int) {
-	return file_internal_store_orderpb_order_proto_rawDescGZIP(), []int{1}
+	return file_internal_orderpb_order_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *Customer) GetUserId() int64 {
@@ -252,7 +252,7 @@ type Details struct {
 
 func (x *Details) Reset() {
 	*x = Details{}
-	mi := &file_internal_store_orderpb_order_proto_msgTypes[2]
+	mi := &file_internal_orderpb_order_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -264,7 +264,7 @@ func (x *Details) String() string {
 func (*Details) ProtoMessage() {}
 
 func (x *Details) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_store_orderpb_order_proto_msgTypes[2]
+	mi := &file_internal_orderpb_order_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -277,7 +277,7 @@ func (x *Details) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Details.ProtoReflect.Descriptor instead.
 func (*Details) Descriptor() ([]byte, []int) {
-	return file_internal_store_orderpb_order_proto_rawDescGZIP(), []int{2}
+	return file_internal_orderpb_order_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Details) GetExpiresAt() int64 {
@@ -378,7 +378,7 @@ type Address struct {
 
 func (x *Address) Reset() {
 	*x = Address{}
-	mi := &file_internal_store_orderpb_order_proto_msgTypes[3]
+	mi := &file_internal_orderpb_order_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -390,7 +390,7 @@ func (x *Address) String() string {
 func (*Address) ProtoMessage() {}
 
 func (x *Address) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_store_orderpb_order_proto_msgTypes[3]
+	mi := &file_internal_orderpb_order_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -403,7 +403,7 @@ func (x *Address) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Address.ProtoReflect.Descriptor instead.
 func (*Address) Descriptor() ([]byte, []int) {
-	return file_internal_store_orderpb_order_proto_rawDescGZIP(), []int{3}
+	return file_internal_orderpb_order_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Address) GetFirstName() string {
@@ -514,7 +514,7 @@ type Carrier struct {
 
 func (x *Carrier) Reset() {
 	*x = Carrier{}
-	mi := &file_internal_store_orderpb_order_proto_msgTypes[4]
+	mi := &file_internal_orderpb_order_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -526,7 +526,7 @@ func (x *Carrier) String() string {
 func (*Carrier) ProtoMessage() {}
 
 func (x *Carrier) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_store_orderpb_order_proto_msgTypes[4]
+	mi := &file_internal_orderpb_order_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -539,7 +539,7 @@ func (x *Carrier) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Carrier.ProtoReflect.Descriptor instead.
 func (*Carrier) Descriptor() ([]byte, []int) {
-	return file_internal_store_orderpb_order_proto_rawDescGZIP(), []int{4}
+	return file_internal_orderpb_order_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Carrier) GetShipmentIds() []int64 {
@@ -628,7 +628,7 @@ type InvoiceDetails struct {
 
 func (x *InvoiceDetails) Reset() {
 	*x = InvoiceDetails{}
-	mi := &file_internal_store_orderpb_order_proto_msgTypes[5]
+	mi := &file_internal_orderpb_order_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -640,7 +640,7 @@ func (x *InvoiceDetails) String() string {
 func (*InvoiceDetails) ProtoMessage() {}
 
 func (x *InvoiceDetails) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_store_orderpb_order_proto_msgTypes[5]
+	mi := &file_internal_orderpb_order_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -653,7 +653,7 @@ func (x *InvoiceDetails) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InvoiceDetails.ProtoReflect.Descriptor instead.
 func (*InvoiceDetails) Descriptor() ([]byte, []int) {
-	return file_internal_store_orderpb_order_proto_rawDescGZIP(), []int{5}
+	return file_internal_orderpb_order_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *InvoiceDetails) GetTaxOfficeCode() string {
@@ -776,7 +776,7 @@ type Flag struct {
 
 func (x *Flag) Reset() {
 	*x = Flag{}
-	mi := &file_internal_store_orderpb_order_proto_msgTypes[6]
+	mi := &file_internal_orderpb_order_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -788,7 +788,7 @@ func (x *Flag) String() string {
 func (*Flag) ProtoMessage() {}
 
 func (x *Flag) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_store_orderpb_order_proto_msgTypes[6]
+	mi := &file_internal_orderpb_order_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -801,7 +801,7 @@ func (x *Flag) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Flag.ProtoReflect.Descriptor instead.
 func (*Flag) Descriptor() ([]byte, []int) {
-	return file_internal_store_orderpb_order_proto_rawDescGZIP(), []int{6}
+	return file_internal_orderpb_order_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Flag) GetValue() isFlag_Value {
@@ -875,7 +875,7 @@ type LineItem struct {
 
 func (x *LineItem) Reset() {
 	*x = LineItem{}
-	mi := &file_internal_store_orderpb_order_proto_msgTypes[7]
+	mi := &file_internal_orderpb_order_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -887,7 +887,7 @@ func (x *LineItem) String() string {
 func (*LineItem) ProtoMessage() {}
 
 func (x *LineItem) ProtoReflect() protoreflect.Message {
-	mi := &file_internal_store_orderpb_order_proto_msgTypes[7]
+	mi := &file_internal_orderpb_order_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -900,7 +900,7 @@ func (x *LineItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LineItem.ProtoReflect.Descriptor instead.
 func (*LineItem) Descriptor() ([]byte, []int) {
-	return file_internal_store_orderpb_order_proto_rawDescGZIP(), []int{7}
+	return file_internal_orderpb_order_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *LineItem) GetId() int64 {
@@ -1057,11 +1057,11 @@ func (x *LineItem) GetDeliveryDate() int32 {
 	return 0
 }
 
-var File_internal_store_orderpb_order_proto protoreflect.FileDescriptor
+var File_internal_orderpb_order_proto protoreflect.FileDescriptor
 
-const file_internal_store_orderpb_order_proto_rawDesc = "" +
+const file_internal_orderpb_order_proto_rawDesc = "" +
 	"\n" +
-	"\"internal/store/orderpb/order.proto\x12\x14merchantorders.store\"\x8f\x03\n" +
+	"\x1cinternal/orderpb/order.proto\x12\x16merchantorders.orderpb\"\x93\x03\n" +
 	"\bDocument\x12\x1f\n" +
 	"\vmerchant_id\x18\x01 \x01(\x03R\n" +
 	"merchantId\x12\x1c\n" +
@@ -1073,10 +1073,10 @@ const file_internal_store_orderpb_order_proto_rawDesc = "" +
 	"created_at\x18\x06 \x01(\x03H\x00R\tcreatedAt\x88\x01\x01\x12\"\n" +
 	"\n" +
 	"updated_at\x18\a \x01(\x03H\x01R\tupdatedAt\x88\x01\x01\x12\x14\n" +
-	"\x05total\x18\b \x01(\x03R\x05total\x12:\n" +
-	"\bcustomer\x18\t \x01(\v2\x1e.merchantorders.store.CustomerR\bcustomer\x127\n" +
+	"\x05total\x18\b \x01(\x03R\x05total\x12<\n" +
+	"\bcustomer\x18\t \x01(\v2 .merchantorders.orderpb.CustomerR\bcustomer\x129\n" +
 	"\adetails\x18\n" +
-	" \x01(\v2\x1d.merchantorders.store.DetailsR\adetailsB\r\n" +
+	" \x01(\v2\x1f.merchantorders.orderpb.DetailsR\adetailsB\r\n" +
 	"\v_created_atB\r\n" +
 	"\v_updated_at\"\xb4\x01\n" +
 	"\bCustomer\x12\x17\n" +
@@ -1087,7 +1087,7 @@ const file_internal_store_orderpb_order_proto_rawDesc = "" +
 	"first_name\x18\x04 \x01(\tR\tfirstName\x12\x1b\n" +
 	"\tlast_name\x18\x05 \x01(\tR\blastName\x12\x18\n" +
 	"\acompany\x18\x06 \x01(\tR\acompanyB\b\n" +
-	"\x06_phone\"\xb6\x04\n" +
+	"\x06_phone\"\xc0\x04\n" +
 	"\aDetails\x12\"\n" +
 	"\n" +
 	"expires_at\x18\x01 \x01(\x03H\x00R\texpiresAt\x88\x01\x01\x12*\n" +
@@ -1095,14 +1095,14 @@ const file_internal_store_orderpb_order_proto_rawDesc = "" +
 	"\bsubtotal\x18\x03 \x01(\x03R\bsubtotal\x12\x1a\n" +
 	"\bdiscount\x18\x04 \x01(\x03R\bdiscount\x12\x19\n" +
 	"\x05notes\x18\x05 \x01(\tH\x02R\x05notes\x88\x01\x01\x12!\n" +
-	"\fpayment_name\x18\x06 \x01(\tR\vpaymentName\x127\n" +
-	"\abilling\x18\a \x01(\v2\x1d.merchantorders.store.AddressR\abilling\x129\n" +
-	"\bshipping\x18\b \x01(\v2\x1d.merchantorders.store.AddressR\bshipping\x127\n" +
-	"\acarrier\x18\t \x01(\v2\x1d.merchantorders.store.CarrierR\acarrier\x12M\n" +
+	"\fpayment_name\x18\x06 \x01(\tR\vpaymentName\x129\n" +
+	"\abilling\x18\a \x01(\v2\x1f.merchantorders.orderpb.AddressR\abilling\x12;\n" +
+	"\bshipping\x18\b \x01(\v2\x1f.merchantorders.orderpb.AddressR\bshipping\x129\n" +
+	"\acarrier\x18\t \x01(\v2\x1f.merchantorders.orderpb.CarrierR\acarrier\x12O\n" +
 	"\x0finvoice_details\x18\n" +
-	" \x01(\v2$.merchantorders.store.InvoiceDetailsR\x0einvoiceDetails\x12=\n" +
+	" \x01(\v2&.merchantorders.orderpb.InvoiceDetailsR\x0einvoiceDetails\x12?\n" +
 	"\n" +
-	"line_items\x18\v \x03(\v2\x1e.merchantorders.store.LineItemR\tlineItemsB\r\n" +
+	"line_items\x18\v \x03(\v2 .merchantorders.orderpb.LineItemR\tlineItemsB\r\n" +
 	"\v_expires_atB\x11\n" +
 	"\x0f_dispatch_untilB\b\n" +
 	"\x06_notes\"\xef\x02\n" +
@@ -1135,7 +1135,7 @@ const file_internal_store_orderpb_order_proto_rawDesc = "" +
 	"\x1fdelivery_to_customer_estimation\x18\t \x01(\tH\x02R\x1cdeliveryToCustomerEstimation\x88\x01\x01B\v\n" +
 	"\t_commentsB!\n" +
 	"\x1f_delivery_to_courier_estimationB\"\n" +
-	" _delivery_to_customer_estimation\"\x8c\a\n" +
+	" _delivery_to_customer_estimation\"\x90\a\n" +
 	"\x0eInvoiceDetails\x12+\n" +
 	"\x0ftax_office_code\x18\x01 \x01(\tH\x00R\rtaxOfficeCode\x88\x01\x01\x12+\n" +
 	"\x0ftax_office_name\x18\x02 \x01(\tH\x01R\rtaxOfficeName\x88\x01\x01\x12\x1d\n" +
@@ -1148,15 +1148,15 @@ const file_internal_store_orderpb_order_proto_rawDesc = "" +
 	"\aaddress\x18\x06 \x01(\tH\x04R\aaddress\x88\x01\x01\x12 \n" +
 	"\tpost_code\x18\a \x01(\tH\x05R\bpostCode\x88\x01\x01\x12\x17\n" +
 	"\x04city\x18\b \x01(\tH\x06R\x04city\x88\x01\x01\x12!\n" +
-	"\tarticle39\x18\t \x01(\tH\aR\tarticle39\x88\x01\x01\x12I\n" +
+	"\tarticle39\x18\t \x01(\tH\aR\tarticle39\x88\x01\x01\x12K\n" +
 	"\x12article39_eligible\x18\n" +
-	" \x01(\v2\x1a.merchantorders.store.FlagR\x11article39Eligible\x12;\n" +
+	" \x01(\v2\x1c.merchantorders.orderpb.FlagR\x11article39Eligible\x12;\n" +
 	"\x17article39_identity_type\x18\v \x01(\tH\bR\x15article39IdentityType\x88\x01\x01\x127\n" +
 	"\x15article39_identity_no\x18\f \x01(\tH\tR\x13article39IdentityNo\x88\x01\x01\x129\n" +
 	"\x16article39_mobile_phone\x18\r \x01(\tH\n" +
 	"R\x14article39MobilePhone\x88\x01\x01\x12(\n" +
-	"\rarticle39_otp\x18\x0e \x01(\tH\vR\farticle39Otp\x88\x01\x01\x12C\n" +
-	"\x0farticle39_valid\x18\x0f \x01(\v2\x1a.merchantorders.store.FlagR\x0earticle39ValidB\x12\n" +
+	"\rarticle39_otp\x18\x0e \x01(\tH\vR\farticle39Otp\x88\x01\x01\x12E\n" +
+	"\x0farticle39_valid\x18\x0f \x01(\v2\x1c.merchantorders.orderpb.FlagR\x0earticle39ValidB\x12\n" +
 	"\x10_tax_office_codeB\x12\n" +
 	"\x10_tax_office_nameB\n" +
 	"\n" +
@@ -1209,41 +1209,41 @@ const file_internal_store_orderpb_order_proto_rawDesc = "" +
 	"\rdelivery_date\x18\x16 \x01(\x11H\x02R\fdeliveryDate\x88\x01\x01B\x06\n" +
 	"\x04_eanB\x0e\n" +
 	"\f_pickup_dateB\x10\n" +
-	"\x0e_delivery_dateB'Z%merchantorders/internal/store/orderpbb\x06proto3"
+	"\x0e_delivery_dateB!Z\x1fmerchantorders/internal/orderpbb\x06proto3"
 
 var (
-	file_internal_store_orderpb_order_proto_rawDescOnce sync.Once
-	file_internal_store_orderpb_order_proto_rawDescData []byte
+	file_internal_orderpb_order_proto_rawDescOnce sync.Once
+	file_internal_orderpb_order_proto_rawDescData []byte
 )
 
-func file_internal_store_orderpb_order_proto_rawDescGZIP() []byte {
-	file_internal_store_orderpb_order_proto_rawDescOnce.Do(func() {
-		file_internal_store_orderpb_order_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_internal_store_orderpb_order_proto_rawDesc), len(file_internal_store_orderpb_order_proto_rawDesc)))
+func file_internal_orderpb_order_proto_rawDescGZIP() []byte {
+	file_internal_orderpb_order_proto_rawDescOnce.Do(func() {
+		file_internal_orderpb_order_proto_rawDescData = protoimpl.X.CompressGZIP(unsafe.Slice(unsafe.StringData(file_internal_orderpb_order_proto_rawDesc), len(file_internal_orderpb_order_proto_rawDesc)))
 	})
-	return file_internal_store_orderpb_order_proto_rawDescData
+	return file_internal_orderpb_order_proto_rawDescData
 }
 
-var file_internal_store_orderpb_order_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
-var file_internal_store_orderpb_order_proto_goTypes = []any{
-	(*Document)(nil),       // 0: merchantorders.store.Document
-	(*Customer)(nil),       // 1: merchantorders.store.Customer
-	(*Details)(nil),        // 2: merchantorders.store.Details
-	(*Address)(nil),        // 3: merchantorders.store.Address
-	(*Carrier)(nil),        // 4: merchantorders.store.Carrier
-	(*InvoiceDetails)(nil), // 5: merchantorders.store.InvoiceDetails
-	(*Flag)(nil),           // 6: merchantorders.store.Flag
-	(*LineItem)(nil),       // 7: merchantorders.store.LineItem
+var file_internal_orderpb_order_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_internal_orderpb_order_proto_goTypes = []any{
+	(*Document)(nil),       // 0: merchantorders.orderpb.Document
+	(*Customer)(nil),       // 1: merchantorders.orderpb.Customer
+	(*Details)(nil),        // 2: merchantorders.orderpb.Details
+	(*Address)(nil),        // 3: merchantorders.orderpb.Address
+	(*Carrier)(nil),        // 4: merchantorders.orderpb.Carrier
+	(*InvoiceDetails)(nil), // 5: merchantorders.orderpb.InvoiceDetails
+	(*Flag)(nil),           // 6: merchantorders.orderpb.Flag
+	(*LineItem)(nil),       // 7: merchantorders.orderpb.LineItem
 }
-var file_internal_store_orderpb_order_proto_depIdxs = []int32{
-	1, // 0: merchantorders.store.Document.customer:type_name -> merchantorders.store.Customer
-	2, // 1: merchantorders.store.Document.details:type_name -> merchantorders.store.Details
-	3, // 2: merchantorders.store.Details.billing:type_name -> merchantorders.store.Address
-	3, // 3: merchantorders.store.Details.shipping:type_name -> merchantorders.store.Address
-	4, // 4: merchantorders.store.Details.carrier:type_name -> merchantorders.store.Carrier
-	5, // 5: merchantorders.store.Details.invoice_details:type_name -> merchantorders.store.InvoiceDetails
-	7, // 6: merchantorders.store.Details.line_items:type_name -> merchantorders.store.LineItem
-	6, // 7: merchantorders.store.InvoiceDetails.article39_eligible:type_name -> merchantorders.store.Flag
-	6, // 8: merchantorders.store.InvoiceDetails.article39_valid:type_name -> merchantorders.store.Flag
+var file_internal_orderpb_order_proto_depIdxs = []int32{
+	1, // 0: merchantorders.orderpb.Document.customer:type_name -> merchantorders.orderpb.Customer
+	2, // 1: merchantorders.orderpb.Document.details:type_name -> merchantorders.orderpb.Details
+	3, // 2: merchantorders.orderpb.Details.billing:type_name -> merchantorders.orderpb.Address
+	3, // 3: merchantorders.orderpb.Details.shipping:type_name -> merchantorders.orderpb.Address
+	4, // 4: merchantorders.orderpb.Details.carrier:type_name -> merchantorders.orderpb.Carrier
+	5, // 5: merchantorders.orderpb.Details.invoice_details:type_name -> merchantorders.orderpb.InvoiceDetails
+	7, // 6: merchantorders.orderpb.Details.line_items:type_name -> merchantorders.orderpb.LineItem
+	6, // 7: merchantorders.orderpb.InvoiceDetails.article39_eligible:type_name -> merchantorders.orderpb.Flag
+	6, // 8: merchantorders.orderpb.InvoiceDetails.article39_valid:type_name -> merchantorders.orderpb.Flag
 	9, // [9:9] is the sub-list for method output_type
 	9, // [9:9] is the sub-list for method input_type
 	9, // [9:9] is the sub-list for extension type_name
@@ -1251,36 +1251,36 @@ var file_internal_store_orderpb_order_proto_depIdxs = []int32{
 	0, // [0:9] is the sub-list for field type_name
 }
 
-func init() { file_internal_store_orderpb_order_proto_init() }
-func file_internal_store_orderpb_order_proto_init() {
-	if File_internal_store_orderpb_order_proto != nil {
+func init() { file_internal_orderpb_order_proto_init() }
+func file_internal_orderpb_order_proto_init() {
+	if File_internal_orderpb_order_proto != nil {
 		return
 	}
-	file_internal_store_orderpb_order_proto_msgTypes[0].OneofWrappers = []any{}
-	file_internal_store_orderpb_order_proto_msgTypes[1].OneofWrappers = []any{}
-	file_internal_store_orderpb_order_proto_msgTypes[2].OneofWrappers = []any{}
-	file_internal_store_orderpb_order_proto_msgTypes[4].OneofWrappers = []any{}
-	file_internal_store_orderpb_order_proto_msgTypes[5].OneofWrappers = []any{}
-	file_internal_store_orderpb_order_proto_msgTypes[6].OneofWrappers = []any{
+	file_internal_orderpb_order_proto_msgTypes[0].OneofWrappers = []any{}
+	file_internal_orderpb_order_proto_msgTypes[1].OneofWrappers = []any{}
+	file_internal_orderpb_order_proto_msgTypes[2].OneofWrappers = []any{}
+	file_internal_orderpb_order_proto_msgTypes[4].OneofWrappers = []any{}
+	file_internal_orderpb_order_proto_msgTypes[5].OneofWrappers = []any{}
+	file_internal_orderpb_order_proto_msgTypes[6].OneofWrappers = []any{
 		(*Flag_Boolean)(nil),
 		(*Flag_Text)(nil),
 	}
-	file_internal_store_orderpb_order_proto_msgTypes[7].OneofWrappers = []any{}
+	file_internal_orderpb_order_proto_msgTypes[7].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
-			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_store_orderpb_order_proto_rawDesc), len(file_internal_store_orderpb_order_proto_rawDesc)),
+			RawDescriptor: unsafe.Slice(unsafe.StringData(file_internal_orderpb_order_proto_rawDesc), len(file_internal_orderpb_order_proto_rawDesc)),
 			NumEnums:      0,
 			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
-		GoTypes:           file_internal_store_orderpb_order_proto_goTypes,
-		DependencyIndexes: file_internal_store_orderpb_order_proto_depIdxs,
-		MessageInfos:      file_internal_store_orderpb_order_proto_msgTypes,
+		GoTypes:           file_internal_orderpb_order_proto_goTypes,
+		DependencyIndexes: file_internal_orderpb_order_proto_depIdxs,
+		MessageInfos:      file_internal_orderpb_order_proto_msgTypes,
 	}.Build()
-	File_internal_store_orderpb_order_proto = out.File
-	file_internal_store_orderpb_order_proto_goTypes = nil
-	file_internal_store_orderpb_order_proto_depIdxs = nil
+	File_internal_orderpb_order_proto = out.File
+	file_internal_orderpb_order_proto_goTypes = nil
+	file_internal_orderpb_order_proto_depIdxs = nil
 }

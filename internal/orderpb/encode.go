@@ -1,5 +1,6 @@
-// Package orderpb is the stored form of order documents, as protocol buffers,
-// and the digest that imports compare. order.proto defines the messages;
+// Package orderpb encodes order documents as protocol buffers: whole ones for the digest
+// that imports compare, and the details of an order, which a store keeps in this form. It
+// does not know where. order.proto defines the messages;
 // scripts/generate writes order.pb.go and order_vtproto.pb.go. The latter encodes
 // and decodes without reflection, which takes a third to a half of the time.
 package orderpb
@@ -11,7 +12,7 @@ import (
 	"merchantorders/internal/order"
 )
 
-// EncodeDetails returns the column orders.details of an order.
+// EncodeDetails returns the details of an order as they are stored.
 func EncodeDetails(o *order.Order) ([]byte, error) {
 	encoded, err := newDetails(o).MarshalVT()
 	if err != nil {
@@ -20,7 +21,7 @@ func EncodeDetails(o *order.Order) ([]byte, error) {
 	return encoded, nil
 }
 
-// CorrectDetails returns the column orders.details with the fields that a correction
+// CorrectDetails returns stored details with the fields that a correction
 // of the order may change. It keeps what a newer version has written.
 func CorrectDetails(encoded []byte, o *order.Order) ([]byte, error) {
 	var d Details

@@ -149,7 +149,7 @@ func encodeNewer(t *testing.T, m proto.Message) []byte {
 // newerSchema returns order.proto with one more field in every message.
 func newerSchema(t *testing.T) protoreflect.FileDescriptor {
 	t.Helper()
-	file := protodesc.ToFileDescriptorProto(File_internal_store_orderpb_order_proto)
+	file := protodesc.ToFileDescriptorProto(File_internal_orderpb_order_proto)
 	for _, message := range file.MessageType {
 		message.Field = append(message.Field, &descriptorpb.FieldDescriptorProto{
 			Name: proto.String("new_field"), Number: proto.Int32(1000),

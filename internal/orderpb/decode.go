@@ -8,7 +8,7 @@ import (
 	"merchantorders/internal/order"
 )
 
-// DecodeDetails sets the fields of an order that the column orders.details has.
+// DecodeDetails sets the fields of an order that stored details have.
 // It ignores fields that a newer version has written.
 func DecodeDetails(encoded []byte, o *order.Order) error {
 	var d Details
