@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"encoding/base64"
 	"net/http"
 	"strings"
 	"testing"
@@ -93,68 +92,6 @@ func TestTokens(t *testing.T) {
 		alone := s.Send(s.NewToken(apitest.MerchantID, endpoint.scope), endpoint.method, endpoint.path, "")
 		if alone.Status == http.StatusUnauthorized || alone.Status == http.StatusForbidden {
 			t.Errorf("%s with the scope %s alone: %d", what, endpoint.scope, alone.Status)
-		}
-	}
-}
-
-func TestBasic(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	basic := func(user, password string) testenv.Response {
-		pair := base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
-		return s.Send("", "GET", "/api/orders/101", "", "Authorization", "Basic "+pair)
-	}
-	for _, user := range []string{"", "shop@example.com"} {
-		basic(user, s.merchant).WantStatus(t, http.StatusOK)
-	}
-	basic(s.merchant, "x").Want(s.T, "the token as user", http.StatusUnauthorized, v1Unauthorized)
-}
-
-// TestForeignOrders checks that another merchant's order gets the same response as
-// one that does not exist, apart from the id in the message.
-func TestForeignOrders(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	upload := uploadBody("a.pdf", "content")
-	posted := s.Send(s.other, "POST", "/api/orders/201/invoices", upload)
-	if posted.Status != http.StatusOK {
-		t.Fatalf("%d %s", posted.Status, posted.Body)
-	}
-	tests := []struct {
-		method, path string // with ID for the order
-		body         string
-		ids          [2]string // foreign, missing
-	}{
-		{"GET", "/api/orders/ID", "", [2]string{"201", "999"}},
-		{"PUT", "/api/orders/ID", `{"status":"G"}`, [2]string{"201", "999"}},
-		{"PUT", "/api/orders/ID", `{"status":"D"}`, [2]string{"201", "999"}},
-		{"POST", "/api/orders/ID/invoices", upload, [2]string{"201", "999"}},
-		{"DELETE", "/api/orders/ID/invoices/1", "", [2]string{"201", "999"}},
-		{"GET", "/v2/orders/ID", "", [2]string{"X-1", "Y-1"}},
-		{"GET", "/v2/orders/ID/events", "", [2]string{"X-1", "Y-1"}},
-		{"PATCH", "/v2/orders/ID/accept", "", [2]string{"X-1", "Y-1"}},
-		{"PATCH", "/v2/orders/ID/reject", "", [2]string{"X-1", "Y-1"}},
-		{"POST", "/v2/orders/ID/invoices", upload, [2]string{"X-1", "Y-1"}},
-		{"DELETE", "/v2/orders/ID/invoices/1", "", [2]string{"X-1", "Y-1"}},
-		{"POST", "/v2/orders/ID/invoices/1/link", "", [2]string{"X-1", "Y-1"}},
-		{"GET", "/storage/eu/inv/invoices/ID/a.pdf", "", [2]string{"X-1", "Y-1"}},
-	}
-	for _, test := range tests {
-		var seen [2]string
-		for i, id := range test.ids {
-			got := s.Send(s.merchant, test.method, strings.ReplaceAll(test.path, "ID", id), test.body)
-			for _, varies := range []string{"Date", "X-Request-Id"} {
-				got.Header.Del(varies)
-			}
-			if got.Status != http.StatusNotFound {
-				t.Errorf("%s %s %s: %d", test.method, test.path, id, got.Status)
-			}
-			var text strings.Builder
-			_ = got.Header.Write(&text)
-			seen[i] = text.String() + strings.ReplaceAll(got.Body, id, "ID")
-		}
-		if seen[0] != seen[1] {
-			t.Errorf("%s %s tells foreign from missing:\n%s\n%s", test.method, test.path, seen[0], seen[1])
 		}
 	}
 }

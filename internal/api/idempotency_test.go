@@ -179,25 +179,6 @@ func TestRepeatedUpload(t *testing.T) {
 	}
 }
 
-// TestPreconditionFailed checks the 412 of every write in the forms of both versions.
-func TestPreconditionFailed(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	for path, want := range map[string]string{
-		"PUT /api/orders/101":               `{"message":"The order has changed."}`,
-		"DELETE /api/orders/101/invoices/1": `{"message":"The order has changed."}`,
-		"PATCH /v2/orders/R-1/accept":       `{"error":{"code":"precondition_failed","message":"The order has changed."}}`,
-		"DELETE /v2/orders/R-1/invoices/1":  `{"message":"The order has changed."}`,
-	} {
-		method, path, _ := strings.Cut(path, " ")
-		a := s.Send(s.merchant, method, path, `{"status":"G"}`, "If-Match", `"101-2"`)
-		a.Want(s.T, method+" "+path, http.StatusPreconditionFailed, want)
-	}
-	if got := s.state("R-1"); got != order.Registered {
-		t.Errorf("the order is %v", got)
-	}
-}
-
 // brokenRecord is a store with a recorded response that cannot be decoded.
 type brokenRecord struct{ app.Store }
 

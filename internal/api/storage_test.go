@@ -3,17 +3,12 @@ package api_test
 import (
 	"encoding/json"
 	"fmt"
-	"mime"
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
-	"merchantorders/internal/order"
 	"merchantorders/internal/testenv"
 )
 
@@ -30,57 +25,6 @@ func (s *service) stored(filename, content string) string {
 		s.T.Fatalf("the address %s is not below %s", uploaded.Invoice.URL, baseURL)
 	}
 	return path
-}
-
-// TestStorage downloads files from the URLs of their entries.
-func TestStorage(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		filename, mediaType, name string
-	}{
-		{"a.pdf", "application/pdf", "a.pdf"},
-		{"A.PNG", "image/png", "A.PNG"},
-		{"b.jpg", "image/jpeg", "b.jpg"},
-		{"c.JPEG", "image/jpeg", "c.JPEG"},
-		{`x"; filename=evil.html;.pdf`, "application/pdf", `x"; filename=evil.html;.pdf`},
-		{"a?b#c%2F d.pdf", "application/pdf", "a?b#c%2F d.pdf"},
-		{"a\r\nSet-Cookie: x=1.pdf", "application/pdf", "aSet-Cookie: x=1.pdf"},
-		{"Τιμολόγιο\u202efdp.pdf", "application/pdf", "Τιμολόγιο\u202efdp.pdf"},
-		{"...pdf", "application/pdf", "...pdf"},
-		{".pdf", "application/pdf", ".pdf"},
-		{strings.Repeat("ω", 300) + ".pdf", "application/pdf", strings.Repeat("ω", 98) + ".pdf"},
-	}
-	content := "%PDF-1.7\n<script>alert(1)</script>\x00\xff"
-	for _, test := range tests {
-		t.Run(test.filename, func(t *testing.T) {
-			t.Parallel()
-			s := start(t)
-			path := s.stored(test.filename, content)
-			got := s.expect("GET", path, "", 200, content)
-			want := map[string]string{
-				"Content-Type":            test.mediaType,
-				"Content-Length":          strconv.Itoa(len(content)),
-				"X-Content-Type-Options":  "nosniff",
-				"Content-Security-Policy": "sandbox; default-src 'none'",
-				"Cache-Control":           "private, no-store",
-				"Accept-Ranges":           "bytes",
-				"Set-Cookie":              "",
-			}
-			for name, value := range want {
-				if diff := cmp.Diff(value, got.Header.Get(name)); diff != "" {
-					t.Errorf("%s (-want +got):\n%s", name, diff)
-				}
-			}
-			disposition, params, err := mime.ParseMediaType(got.Header.Get("Content-Disposition"))
-			if err != nil || disposition != "attachment" || params["filename"] != test.name {
-				t.Errorf("Content-Disposition %q: %v", got.Header.Get("Content-Disposition"), err)
-			}
-			head := s.expect("HEAD", path, "", 200, "")
-			if head.Header.Get("Content-Length") != strconv.Itoa(len(content)) {
-				t.Errorf("HEAD: Content-Length %q", head.Header.Get("Content-Length"))
-			}
-		})
-	}
 }
 
 func TestStorageRanges(t *testing.T) {
@@ -158,55 +102,5 @@ func TestDamagedFiles(t *testing.T) {
 	}
 	if logged != requests {
 		t.Errorf("%d of %d refused downloads are logged", logged, requests)
-	}
-}
-
-// TestStorageNotFound checks that everything but the merchant's active files gets the
-// same 404.
-func TestStorageNotFound(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	path := s.stored("a.pdf", "content")
-	deleted := s.stored("b.pdf", "deleted")
-	s.Send(s.merchant, "DELETE", "/api/orders/101/invoices/2", "")
-	const notFound = `{"message":"The invoice was not found."}`
-	for _, hidden := range []string{
-		deleted,
-		strings.Replace(path, "R-1", "R-2", 1),
-		strings.Replace(path, "a.pdf", "A.pdf", 1), strings.Replace(path, "a.pdf", "a.pdf%00", 1),
-		strings.Replace(path, "a.pdf", "%2e%2e%2Fa.pdf", 1), strings.Replace(path, "a.pdf", "%2e%2e", 1),
-		strings.Replace(path, "a.pdf", "%ff.pdf", 1), strings.Replace(path, "R-1/a.pdf", "%2e%2e/R-1%2Fa.pdf", 1),
-		strings.Replace(path, "R-1", "%00", 1),
-	} {
-		got := s.expect("GET", hidden, "", 404, notFound)
-		if got.Header.Get("Content-Type") != "application/json; charset=utf-8" || got.Header.Get("Content-Disposition") != "" {
-			t.Errorf("%s: %v", hidden, got.Header)
-		}
-	}
-	for _, place := range []string{"/us/inv/", "/eu/other/", "/%65u/i%00v/"} {
-		s.expect("GET", strings.Replace(path, "/eu/inv/", place, 1), "", 200, "content")
-	}
-	s.Send(s.other, "GET", path, "").Want(s.T, "foreign", 404, notFound)
-	s.Send("", "GET", path, "").Want(s.T, "without a token", 401, v1Unauthorized)
-	s.Send("", "GET", "/storage/us/x/invoices/R-1/a.pdf", "").Want(s.T, "without a token, elsewhere", 401, v1Unauthorized)
-	s.Send(s.NewToken(355, order.ScopeInvoicesWrite), "GET", path, "").Want(s.T, "without the scope", 403, v1Forbidden)
-	s.expect("GET", "/storage/eu/inv/invoices/R-1", "", 404, `{"message":"Not Found"}`)
-	s.expect("GET", "/storage/eu/inv/invoices/R-1/", "", 404, `{"message":"Not Found"}`)
-	s.expect("GET", path, "", 200, "content")
-}
-
-// TestStorageSameBytes checks that a file of the largest size is downloaded as it was
-// uploaded.
-func TestStorageSameBytes(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	content := make([]byte, 4_000_000)
-	for i := range content {
-		content[i] = byte(i * i >> 3)
-	}
-	path := s.stored("big.pdf", string(content))
-	got := s.Send(s.merchant, "GET", path, "")
-	if got.Status != http.StatusOK || got.Body != strings.TrimSuffix(string(content), "\n") {
-		t.Errorf("%d, %d bytes are not those that were sent", got.Status, len(got.Body))
 	}
 }

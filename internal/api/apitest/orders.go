@@ -1,5 +1,6 @@
 // Package apitest has orders for the tests of the versions: one with every field, one
-// with the required fields only. It does not know how a version represents them.
+// with the required fields only. A version compares its views of them with its golden
+// files.
 package apitest
 
 import (

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // fileInDir is a staged file in a folder, made durable by closeDurably.
@@ -33,24 +34,16 @@ func (f fileInDir) Abort() {
 func createIn(b *testing.B, dir string) *os.File {
 	b.Helper()
 	file, err := os.CreateTemp(dir, "")
-	if err != nil {
-		b.Fatal(err)
-	}
+	testenv.NoError(b, err)
 	return file
 }
 
 // closeDurably is the last step of both benchmarks.
 func closeDurably(b *testing.B, file *os.File) {
 	b.Helper()
-	if err := file.Sync(); err != nil {
-		b.Fatal(err)
-	}
-	if err := file.Close(); err != nil {
-		b.Fatal(err)
-	}
-	if err := os.Remove(file.Name()); err != nil {
-		b.Fatal(err)
-	}
+	testenv.NoError(b, file.Sync())
+	testenv.NoError(b, file.Close())
+	testenv.NoError(b, os.Remove(file.Name()))
 }
 
 // BenchmarkReadUpload reads an upload of the largest size from its body into a
@@ -67,9 +60,7 @@ func BenchmarkReadUpload(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				_, content, err := ReadUpload(b.Context(), strings.NewReader(body), stage)
-				if err != nil {
-					b.Fatal(err)
-				}
+				testenv.NoError(b, err)
 				closeDurably(b, content.Staged.(fileInDir).File)
 			}
 		})
@@ -88,9 +79,7 @@ func BenchmarkBase64Decode(b *testing.B) {
 		for b.Loop() {
 			file := createIn(b, dir)
 			n, err := base64.StdEncoding.Decode(decoded, text)
-			if err != nil {
-				b.Fatal(err)
-			}
+			testenv.NoError(b, err)
 			if _, err := file.Write(decoded[:n]); err != nil {
 				b.Fatal(err)
 			}

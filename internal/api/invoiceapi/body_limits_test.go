@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // bodyOf returns a valid body with content. wrap transforms its base64.
@@ -135,9 +136,7 @@ func TestReadUploadOther(t *testing.T) {
 			t.Parallel()
 			rest := start + end + test.before + test.after
 			compact := jsontext.Value(rest)
-			if err := compact.Compact(); err != nil {
-				t.Fatal(err)
-			}
+			testenv.NoError(t, compact.Compact())
 			// The content's quotes do not count.
 			fill := 128<<10 - len(compact) + len(`""`)
 			wantRead(t, start+"aGVsbG8="+end+test.before+strings.Repeat("1", fill)+test.after, accepted("a.pdf", "hello"))

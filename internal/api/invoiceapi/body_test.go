@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 )
 
 // upload is the outcome of ReadUpload in a form to compare.
@@ -253,9 +254,7 @@ func TestReadUploadStagesNoInvalidContent(t *testing.T) {
 func TestReadUploadWaitsForDecoder(t *testing.T) {
 	for range cap(decoders) {
 		release, err := acquireDecoder(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testenv.NoError(t, err)
 		defer release()
 	}
 	ctx, disconnect := context.WithCancel(t.Context())

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/testenv"
 	"merchantorders/internal/web"
 )
 
@@ -76,8 +77,6 @@ func TestNotFoundEchoes(t *testing.T) {
 func encode(t *testing.T, body any) string {
 	t.Helper()
 	text, err := json.Marshal(body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.NoError(t, err)
 	return string(text)
 }
