@@ -11,7 +11,7 @@ type readCase struct {
 	orderPath    string  // up to the order's id; empty: a list
 	listPath     string  // with the query, without the page
 	random       bool    // another order or page each time
-	conditional  bool    // with the entity tag of the first response, if it has one
+	conditional  bool    // with the entity tag of the first response
 	duringWrites bool    // measured again while orders change
 	target       float64 // share of the bare handler's rate, on SQLite
 }

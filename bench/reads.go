@@ -57,7 +57,7 @@ func (i *installation) measureRead(ctx context.Context, server *process, r readC
 		return err
 	}
 	if r.conditional && l.etag == "" {
-		return nil // an old version without entity tags
+		return fmt.Errorf("%s: the response has no entity tag", r.name)
 	}
 	bare, err := i.startBareHandler(ctx, response, body)
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"errors"
+	"math"
+	"time"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/sqldb"
@@ -84,4 +86,132 @@ func (c *auditChain) add(values []any, e order.AuditEntry) []any {
 	c.hash = e.Sum(c.hash)
 	return append(values, e.MerchantID, e.Seq, e.At.Unix(), string(e.Action), int64(e.By.Actor), e.By.TokenID, e.By.RequestID,
 		e.By.Address, e.LegacyID, e.Reference, e.SubjectID, e.Detail, append([]byte(nil), c.hash[:]...))
+}
+
+const (
+	// maxAuditScan is how many entries are read for a page. A filter that selects few
+	// of them gets a short page and a cursor.
+	maxAuditScan = 10_000
+	// maxClockSkew bounds by how much an entry of a chain may be older than the one
+	// before: the clocks of the instances differ.
+	maxClockSkew = 24 * time.Hour
+)
+
+// Statements that read entries, each in the order of an index.
+const (
+	// AuditColumns are the columns of an entry, as ScanAudit takes them.
+	AuditColumns    = `merchant_id, seq, at, action, actor, token_id, request_id, address, legacy_id, reference, subject_id, detail, hash`
+	auditColumnsOfA = `a.merchant_id, a.seq, a.at, a.action, a.actor, a.token_id, a.request_id, a.address,
+		a.legacy_id, a.reference, a.subject_id, a.detail, a.hash`
+
+	// The index alone yields the keys first: SQLite would scan the whole chain.
+	selectAuditOfOrder = `SELECT ` + auditColumnsOfA + ` FROM (
+			SELECT seq AS n FROM audit WHERE merchant_id = $1 AND legacy_id = $2 AND legacy_id <> 0 AND seq < $3 ORDER BY seq DESC LIMIT $4+0
+		) k CROSS JOIN audit a WHERE a.merchant_id = $1 AND a.seq = k.n ORDER BY a.seq DESC`
+	selectAuditOfMerchant = `SELECT ` + AuditColumns + ` FROM audit
+		WHERE merchant_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3+0`
+	selectAuditByTime = `SELECT ` + AuditColumns + ` FROM audit
+		WHERE at >= $1 AND (at, merchant_id, seq) < ($2, $3, $4) ORDER BY at DESC, merchant_id DESC, seq DESC LIMIT $5+0`
+)
+
+// ScanAudit scans a row of AuditColumns.
+func ScanAudit(rows sqldb.Rows, e *order.AuditEntry) error {
+	var at int64
+	var hash sql.RawBytes
+	err := rows.Scan(&e.MerchantID, &e.Seq, &at, (*string)(&e.Action), sqldb.Int(&e.By.Actor), &e.By.TokenID, &e.By.RequestID,
+		&e.By.Address, &e.LegacyID, &e.Reference, &e.SubjectID, &e.Detail, &hash)
+	e.At = time.Unix(at, 0).UTC()
+	copy(e.Hash[:], hash)
+	return err
+}
+
+// errPageEnd ends the reading of a page.
+var errPageEnd = errors.New("the end of the page")
+
+// AuditLog implements order.Store.
+func (db *DB) AuditLog(ctx context.Context, query order.AuditQuery) (order.AuditPage, error) {
+	defer db.timed("audit")()
+	text, args, err := db.auditStatement(ctx, query)
+	if errors.Is(err, sql.ErrNoRows) {
+		return order.AuditPage{}, nil // there is no such order
+	}
+	var page order.AuditPage
+	if err == nil {
+		page, err = readAuditPage(ctx, db.sql, query, text, args)
+	}
+	return page, db.readError("read the audit log", err, nil)
+}
+
+// readAuditPage reads the rows of a statement until the page is full. The last argument
+// is the maximum number of rows.
+func readAuditPage(ctx context.Context, q sqldb.Querier, query order.AuditQuery, text string, args []any) (page order.AuditPage, err error) {
+	var e order.AuditEntry // the last one that was read
+	more, rest := false, args[len(args)-1].(int)
+	err = sqldb.Each(ctx, q, text, args, func(rows sqldb.Rows) error {
+		if more = len(page.Entries) == query.Limit; more {
+			return errPageEnd
+		}
+		if err := ScanAudit(rows, &e); err != nil {
+			return err
+		}
+		if query.MerchantID != nil && e.At.Before(query.From.Add(-maxClockSkew)) {
+			return errPageEnd
+		}
+		if query.Selects(&e) {
+			page.Entries = append(page.Entries, e)
+		}
+		rest--
+		more = rest == 0
+		return nil
+	})
+	if more {
+		page.Next = &order.AuditCursor{At: e.At, MerchantID: e.MerchantID, Seq: e.Seq}
+	}
+	if errors.Is(err, errPageEnd) {
+		err = nil
+	}
+	return page, err
+}
+
+// auditStatement returns the statement that reads at least a page of a query, and its
+// arguments. It returns sql.ErrNoRows if the query is for an order that does not exist.
+func (db *DB) auditStatement(ctx context.Context, query order.AuditQuery) (string, []any, error) {
+	// One more than the page has tells whether others follow. A cursor after a page is
+	// correct in any case.
+	limit, before := maxAuditScan, int64(math.MaxInt64)
+	if plain := (order.AuditQuery{MerchantID: query.MerchantID, Reference: query.Reference, After: query.After, Limit: query.Limit}); plain == query {
+		limit = query.Limit + 1
+	}
+	if query.After != nil {
+		before = query.After.Seq
+	}
+	switch {
+	case query.Reference != "":
+		merchantID, legacyID, err := db.auditedOrder(ctx, query.Reference)
+		return selectAuditOfOrder, []any{merchantID, legacyID, before, limit}, err
+	case query.MerchantID != nil:
+		return selectAuditOfMerchant, []any{*query.MerchantID, before, limit}, nil
+	}
+	from, end := int64(math.MinInt64), []any{int64(math.MaxInt64), int64(0), int64(0)}
+	if !query.From.IsZero() {
+		from = query.From.Unix()
+	}
+	if !query.To.IsZero() {
+		end[0] = query.To.Unix()
+	}
+	if query.After != nil {
+		end = []any{query.After.At.Unix(), query.After.MerchantID, query.After.Seq}
+	}
+	return selectAuditByTime, append(append([]any{from}, end...), limit), nil
+}
+
+// auditedOrder returns the merchant and the legacy id of an order.
+func (db *DB) auditedOrder(ctx context.Context, reference string) (merchantID, legacyID int64, err error) {
+	err = db.sql.QueryRow(ctx, `SELECT merchant_id FROM order_keys WHERE key = $1`, []any{reference}, &merchantID)
+	if err != nil {
+		return 0, 0, err
+	}
+	err = db.sql.QueryRow(ctx, `SELECT legacy_id FROM orders WHERE merchant_id = $1 AND reference = $2
+		UNION ALL SELECT legacy_id FROM deleted_orders WHERE merchant_id = $1 AND reference = $2`, []any{merchantID, reference}, &legacyID)
+	return merchantID, legacyID, err
 }

@@ -251,3 +251,18 @@ func (db *DB) MarkPurged(ctx context.Context, invoice order.StoredInvoice, at ti
 		return err
 	})
 }
+
+const selectFileEntries = `SELECT ` + invoiceColumns + `, i.deleted_at, i.purged_at FROM invoices i
+	WHERE i.merchant_id = $1 AND i.legacy_id = $2 AND i.status IN (` + InvoiceActive + `, ` + InvoiceDeleted + `) ORDER BY i.id`
+
+// FileEntries implements order.Store.
+func (db *DB) FileEntries(ctx context.Context, merchantID, legacyID int64) ([]order.FileEntry, error) {
+	defer db.timed("file_entries")()
+	entries, err := sqldb.All(ctx, db.sql, selectFileEntries, []any{merchantID, legacyID}, func(rows sqldb.Rows) (order.FileEntry, error) {
+		var row invoiceRow
+		var deletedAt, purgedAt sql.NullInt64
+		err := rows.Scan(append(row.dest(), &deletedAt, &purgedAt)...)
+		return order.FileEntry{Invoice: row.invoice(), DeletedAt: timeOf(deletedAt), PurgedAt: timeOf(purgedAt)}, err
+	})
+	return entries, db.readError("read the files of an order", err, nil)
+}

@@ -125,3 +125,11 @@ func (db *DB) Revision(ctx context.Context, merchantID int64, id order.Identifie
 	err = db.sql.QueryRow(ctx, text, []any{merchantID, value}, &legacyID, &revision)
 	return legacyID, revision, db.readError("read revision", err, order.ErrNotFound)
 }
+
+// OrderMerchant implements order.Store.
+func (db *DB) OrderMerchant(ctx context.Context, reference string) (int64, error) {
+	defer db.timed("order_merchant")()
+	var merchantID int64
+	err := db.sql.QueryRow(ctx, `SELECT merchant_id FROM order_keys WHERE key = $1`, []any{reference}, &merchantID)
+	return merchantID, db.readError("read the merchant of an order", err, order.ErrNotFound)
+}

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"database/sql"
+	"math"
+	"time"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/sqldb"
@@ -53,4 +55,63 @@ func (db *DB) WithoutInvoice(ctx context.Context, merchantID int64, state order.
 			return row.summary(), err
 		})
 	return orders, db.readError("read orders without invoice", err, nil)
+}
+
+// Statements of an overview. Their indexes have the registered orders only.
+var (
+	registered     = sqldb.Literal(order.Registered)
+	selectOldest   = `SELECT MIN(created_at) FROM orders WHERE state = ` + registered
+	selectOldestOf = `SELECT (SELECT MIN(o.created_at) FROM orders o WHERE o.merchant_id = $1 AND o.state = ` + registered + `), m.name
+		FROM merchants m WHERE m.id = $1`
+	selectOverdue = `SELECT COUNT(*) FROM (SELECT 1 FROM orders WHERE state = ` + registered + ` AND expires_at IS NOT NULL AND expires_at <= $1 LIMIT $2+0) o`
+)
+
+// Overview implements order.Store.
+func (db *DB) Overview(ctx context.Context, query order.OverviewQuery, now time.Time) (order.Overview, error) {
+	defer db.timed("overview")()
+	var o order.Overview
+	var oldest sql.NullInt64
+	counts, err := readOrderCounts(ctx, db.sql)
+	if err == nil {
+		err = db.sql.QueryRow(ctx, selectOldest, nil, &oldest)
+	}
+	if err == nil {
+		err = db.sql.QueryRow(ctx, selectOverdue, []any{now.Unix(), order.MaxOverdue}, &o.Overdue)
+	}
+	if err == nil {
+		o.Merchants, o.Next, err = readUnanswered(ctx, db.sql, query)
+	}
+	o.States, o.OldestUnanswered = counts, timeOf(oldest)
+	return o, db.readError("read the overview", err, nil)
+}
+
+// readUnanswered returns a page of the merchants with unanswered orders.
+func readUnanswered(ctx context.Context, q sqldb.Querier, query order.OverviewQuery) ([]order.MerchantUnanswered, *order.OverviewCursor, error) {
+	after := order.OverviewCursor{Unanswered: math.MaxInt64}
+	if query.After != nil {
+		after = *query.After
+	}
+	page, err := sqldb.All(ctx, q, selectUnanswered, []any{after.Unanswered, after.MerchantID, query.Limit + 1}, func(rows sqldb.Rows) (order.OverviewCursor, error) {
+		var c order.OverviewCursor
+		err := rows.Scan(&c.MerchantID, &c.Unanswered)
+		return c, err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	var next *order.OverviewCursor
+	if len(page) > query.Limit {
+		page = page[:query.Limit]
+		next = &page[query.Limit-1]
+	}
+	merchants := make([]order.MerchantUnanswered, len(page))
+	for i, c := range page {
+		var oldest sql.NullInt64
+		var name string
+		if err := q.QueryRow(ctx, selectOldestOf, []any{c.MerchantID}, &oldest, &name); err != nil {
+			return nil, nil, err
+		}
+		merchants[i] = order.MerchantUnanswered{MerchantID: c.MerchantID, Name: name, Unanswered: c.Unanswered, Oldest: timeOf(oldest)}
+	}
+	return merchants, next, nil
 }

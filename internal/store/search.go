@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/search"
@@ -20,6 +22,21 @@ func (db *DB) Search(ctx context.Context, request order.Search) (order.SearchPag
 	defer cancel()
 	page, err := search.Page(ctx, db.sql, db.dialect, searchedOrders{db.sql}, request)
 	return page, db.readError("search orders", err, nil)
+}
+
+// DueOrders implements order.Store.
+func (db *DB) DueOrders(ctx context.Context, now time.Time, after order.Due, limit int) ([]order.Due, error) {
+	defer db.timed("due_orders")()
+	from := int64(math.MinInt64)
+	if !after.ExpiresAt.IsZero() {
+		from = after.ExpiresAt.Unix()
+	}
+	keys, err := search.Due(ctx, db.sql, now.Unix()+1, search.Key{At: from, LegacyID: after.LegacyID}, limit)
+	due := make([]order.Due, len(keys))
+	for i, key := range keys {
+		due[i] = order.Due{ExpiresAt: time.Unix(key.At, 0).UTC(), LegacyID: key.LegacyID, MerchantID: key.MerchantID}
+	}
+	return due, db.readError("read orders past their deadline", err, nil)
 }
 
 // searchedOrders implements search.Orders.

@@ -30,7 +30,7 @@ const (
 // are cached until the next commit. Elsewhere concurrent reads of one token are
 // coalesced: with 16 clients that share a token, a fifth of the reads remains.
 type grants struct {
-	cache     commitCache
+	cache     grantCache
 	reads     coalescer
 	merchants sync.Map // token.Hash -> int64, the merchant of a token; it never changes
 }

@@ -261,7 +261,7 @@ func TestDatabaseBehindLink(t *testing.T) {
 	dir := t.TempDir()
 	link := filepath.Join(dir, "link.db")
 	testenv.NoError(t, errors.Join(os.Mkdir(filepath.Join(dir, "disk"), 0o700), os.Symlink("disk/real.db", link)))
-	// What an older program left behind beside the link.
+	// A file that belongs beside the target, and not beside the link.
 	testenv.NoError(t, os.WriteFile(link+"-shm", make([]byte, 32768), 0o600))
 	s := apptest.Folder{Data: filepath.Join(dir, "data"), Settings: []string{"--database", "sqlite://" + link}}.Serve(t)
 	token := s.Merchant(t, 355)

@@ -7,18 +7,18 @@ import (
 	"merchantorders/internal/token"
 )
 
-// maxCommitCache limits the number of entries of a commitCache. They take about 1 MB.
-const maxCommitCache = 8192
+// maxCachedGrants limits the number of entries of a grantCache. They take about 1 MB.
+const maxCachedGrants = 8192
 
-// commitCache has the grants that were read, until the next commit.
-type commitCache struct {
+// grantCache has the grants that were read, until the next commit.
+type grantCache struct {
 	mu      sync.RWMutex
 	version sqldb.CommitVersion // of all entries
 	entries map[token.Hash]token.Grant
 }
 
 // get returns an entry. ok is false if there is none as of this version.
-func (c *commitCache) get(version sqldb.CommitVersion, hash token.Hash) (g token.Grant, ok bool) {
+func (c *grantCache) get(version sqldb.CommitVersion, hash token.Hash) (g token.Grant, ok bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	if c.version != version {
@@ -30,10 +30,10 @@ func (c *commitCache) get(version sqldb.CommitVersion, hash token.Hash) (g token
 
 // put adds an entry. The version must have been read before the grant: then a commit
 // between the two makes the entry stale at once.
-func (c *commitCache) put(version sqldb.CommitVersion, hash token.Hash, g token.Grant) {
+func (c *grantCache) put(version sqldb.CommitVersion, hash token.Hash, g token.Grant) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.version != version || c.entries == nil || len(c.entries) >= maxCommitCache {
+	if c.version != version || c.entries == nil || len(c.entries) >= maxCachedGrants {
 		c.version, c.entries = version, make(map[token.Hash]token.Grant)
 	}
 	c.entries[hash] = g
