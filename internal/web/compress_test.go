@@ -104,7 +104,7 @@ func TestCompressed(t *testing.T) {
 		}
 	}
 	server.stop()
-	for _, line := range server.log.lines(t, "request") {
+	for _, line := range server.log.Lines(t, "request") {
 		delete(sent, int(line["bytes"].(float64)))
 	}
 	if len(sent) > 0 {

@@ -70,7 +70,7 @@ func TestRequestID(t *testing.T) {
 	}
 	server.stop()
 	var logged []string
-	for _, line := range server.log.lines(t, "request") {
+	for _, line := range server.log.Lines(t, "request") {
 		logged = append(logged, line["request"].(string))
 	}
 	if diff := cmp.Diff(want, logged); diff != "" {
@@ -116,7 +116,7 @@ func TestLogEntry(t *testing.T) {
 		line("6", "GET", "unmatched", 404, body),
 		from(dead),
 	}
-	got := server.log.lines(t, "request")
+	got := server.log.Lines(t, "request")
 	for _, line := range got {
 		delete(line, "time")
 	}
@@ -215,7 +215,7 @@ func TestPanic(t *testing.T) {
 
 	type fields struct{ Route, Level, Status, Error any }
 	var got []fields
-	for _, line := range server.log.lines(t, "request") {
+	for _, line := range server.log.Lines(t, "request") {
 		got = append(got, fields{line["route"], line["level"], line["status"], line["error"]})
 	}
 	want := []fields{
@@ -229,7 +229,7 @@ func TestPanic(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("log (-want +got):\n%s", diff)
 	}
-	panics := server.log.lines(t, "panic")
+	panics := server.log.Lines(t, "panic")
 	if len(panics) != 3 {
 		t.Fatalf("%d panics in the log", len(panics))
 	}
@@ -260,7 +260,7 @@ func TestClientDisconnects(t *testing.T) {
 	<-started
 	testenv.NoError(t, conn.Close())
 	server.stop()
-	lines := server.log.lines(t, "request")
+	lines := server.log.Lines(t, "request")
 	if len(lines) != 1 || lines[0]["status"] != 499.0 || lines[0]["level"] != "WARN" || lines[0]["error"] != "read orders: context canceled" {
 		t.Errorf("log %v", lines)
 	}
@@ -283,7 +283,7 @@ func TestEmptyResponseIsOK(t *testing.T) {
 	}
 	server.stop()
 	got := make(map[string]float64)
-	for _, line := range server.log.lines(t, "request") {
+	for _, line := range server.log.Lines(t, "request") {
 		got[line["route"].(string)] = line["status"].(float64)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -2,9 +2,7 @@ package web_test
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -26,44 +24,10 @@ import (
 // patience is how long a test waits before it fails.
 const patience = 2 * time.Minute
 
-// journal is a log that a test can read while it is written.
-type journal struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (j *journal) Write(p []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.text.Write(p)
-}
-
-func (j *journal) String() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.text.String()
-}
-
-// lines returns the lines with a message.
-func (j *journal) lines(t *testing.T, message string) []map[string]any {
-	t.Helper()
-	var found []map[string]any
-	for line := range strings.Lines(j.String()) {
-		var fields map[string]any
-		if err := json.Unmarshal([]byte(line), &fields); err != nil {
-			t.Fatalf("log line %q: %v", line, err)
-		}
-		if fields["msg"] == message {
-			found = append(found, fields)
-		}
-	}
-	return found
-}
-
 // running is a server on its own port.
 type running struct {
 	address string
-	log     *journal
+	log     *testenv.Log
 	metrics *metrics.Metrics
 	stop    func() // stops the server and waits until it has ended; may be called again
 }
@@ -84,7 +48,7 @@ func serveLogging(t *testing.T, requestLog web.RequestLog, verifier web.Authenti
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	testenv.NoError(t, err)
-	r := &running{address: listener.Addr().String(), log: &journal{}, metrics: metrics.New()}
+	r := &running{address: listener.Addr().String(), log: new(testenv.Log), metrics: metrics.New()}
 	log := slog.New(slog.NewJSONHandler(r.log, nil))
 	router := web.NewRouter(web.RouterConfig{Authenticator: verifier}, groups...)
 	requestLog.Logger = log
