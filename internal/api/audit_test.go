@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/testenv"
 )
 
 // auditEntryOf is an entry of a response.
@@ -128,8 +127,7 @@ func TestAuditBadInput(t *testing.T) {
 		}
 	}
 	s.asOperator("GET", "/audit?from=2026-11-21&to=2026-11-20", "", 400, coded("invalid_params", "from is after to"))
-	unscoped, _, err := s.Tokens.CreateOperator(t.Context(), order.OperatorScopes&^order.ScopeAudit, 0)
-	testenv.NoError(t, err)
+	unscoped := s.NewOperatorToken(order.OperatorScopes&^order.ScopeAudit)
 	for _, text := range []string{unscoped, s.merchant} {
 		s.Send(text, "GET", "/operator/audit", "").WantStatus(t, http.StatusForbidden)
 	}

@@ -52,9 +52,7 @@ func fillExamples(s *service) {
 	testenv.NoError(s.T, s.Orders.AddMerchant(ctx, order.Command(), 355, "Our Store", order.Options[order.Merchant]{}))
 	testenv.NoError(s.T, s.Orders.AddMerchant(ctx, order.Command(), 400, "Another Store", order.Options[order.Merchant]{}))
 	s.merchant = s.NewToken(355, order.MerchantScopes)
-	var err error
-	s.operator, _, err = s.Tokens.CreateOperator(ctx, order.OperatorScopes, 0)
-	testenv.NoError(s.T, err)
+	s.operator = s.NewOperatorToken(order.OperatorScopes)
 	for _, text := range exampleOrders {
 		incoming, err := ingest.Parse([]byte(text))
 		testenv.NoError(s.T, err)

@@ -15,9 +15,7 @@ import (
 // operator returns a browser in which an operator with some scopes has signed in.
 func (s *service) operator(scopes order.Scope) *browser {
 	s.T.Helper()
-	text, _, err := s.Tokens.CreateOperator(s.T.Context(), scopes, 0)
-	testenv.NoError(s.T, err)
-	return s.signedIn(text)
+	return s.signedIn(s.NewOperatorToken(scopes))
 }
 
 // sectionScopes are the scopes that the pages of operators need.

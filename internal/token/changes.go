@@ -52,12 +52,6 @@ func (r *Registry) Create(ctx context.Context, merchantID int64, scopes order.Sc
 	return created.Text, created.Token, err
 }
 
-// CreateOperator is Create for a token for the operator interface.
-func (r *Registry) CreateOperator(ctx context.Context, scopes order.Scope, lifetime time.Duration) (string, Token, error) {
-	created, err := r.Add(ctx, order.Command(), Request{Operator: true, Scopes: scopes, Lifetime: lifetime}, order.Options[Created]{})
-	return created.Text, created.Token, err
-}
-
 // Add creates a token. Errors beside those of order.Change: order.ErrMerchantNotFound,
 // ErrLifetime, *LifetimeError, ErrScopes, ErrTooMany.
 func (r *Registry) Add(ctx context.Context, caller order.Caller, request Request, options order.Options[Created]) (Created, error) {

@@ -20,6 +20,7 @@ import (
 	"merchantorders/internal/server"
 	"merchantorders/internal/store"
 	"merchantorders/internal/testenv"
+	"merchantorders/internal/token"
 	"merchantorders/internal/webhook"
 	"merchantorders/openapi/openapitest"
 )
@@ -163,9 +164,10 @@ func (s *Service) NewToken(merchantID int64, scopes order.Scope) string {
 // NewOperatorToken returns a new token of operators.
 func (s *Service) NewOperatorToken(scopes order.Scope) string {
 	s.T.Helper()
-	text, _, err := s.Tokens.CreateOperator(context.WithoutCancel(s.T.Context()), scopes, 0)
+	request := token.Request{Operator: true, Scopes: scopes}
+	created, err := s.Tokens.Add(context.WithoutCancel(s.T.Context()), order.Command(), request, order.Options[token.Created]{})
 	testenv.NoError(s.T, err)
-	return text
+	return created.Text
 }
 
 // Send sends a request, see testenv.Send.

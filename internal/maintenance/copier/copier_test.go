@@ -16,6 +16,7 @@ import (
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/sqldb"
 	"merchantorders/internal/testenv"
+	"merchantorders/internal/token"
 )
 
 // mustCopy copies without findings.
@@ -199,9 +200,9 @@ func TestCopyRefusesForeignTarget(t *testing.T) {
 		},
 		"other tokens": func(t *testing.T, source, target *maintenancetest.Installation) {
 			mustCopy(t, source.Installation, target.Installation)
-			if _, _, err := target.Tokens.CreateOperator(t.Context(), order.OperatorScopes, 0); err != nil {
-				t.Fatal(err)
-			}
+			request := token.Request{Operator: true, Scopes: order.OperatorScopes}
+			_, err := target.Tokens.Add(t.Context(), order.Command(), request, order.Options[token.Created]{})
+			testenv.NoError(t, err)
 		},
 		"an older source": func(t *testing.T, source, target *maintenancetest.Installation) {
 			newer := maintenancetest.New(t, maintenancetest.Kind{})

@@ -187,7 +187,8 @@ func (in *Installation) addTokens(t testing.TB) {
 	testenv.NoError(t, err)
 	_, revoked, err := in.Tokens.Create(t.Context(), Beta, order.DefaultScopes, time.Hour)
 	testenv.NoError(t, err)
-	_, _, err = in.Tokens.CreateOperator(t.Context(), order.OperatorScopes, time.Hour)
+	request := token.Request{Operator: true, Scopes: order.OperatorScopes, Lifetime: time.Hour}
+	_, err = in.Tokens.Add(t.Context(), order.Command(), request, order.Options[token.Created]{})
 	_, revokeErr := in.Tokens.RevokeID(t.Context(), order.Command(), revoked.ID, order.Options[int64]{})
 	err = errors.Join(err, revokeErr,
 		in.Store.RecordTokenUse(t.Context(), map[int64]token.Use{used.ID: {At: Now.Add(time.Minute), From: netip.MustParseAddr("192.0.2.7")}}))
