@@ -127,7 +127,7 @@ func TestAuditBadInput(t *testing.T) {
 		}
 	}
 	s.asOperator("GET", "/audit?from=2026-11-21&to=2026-11-20", "", 400, coded("invalid_params", "from is after to"))
-	unscoped := s.NewOperatorToken(order.OperatorScopes&^order.ScopeAudit)
+	unscoped := s.NewOperatorToken(order.OperatorScopes &^ order.ScopeAudit)
 	for _, text := range []string{unscoped, s.merchant} {
 		s.Send(text, "GET", "/operator/audit", "").WantStatus(t, http.StatusForbidden)
 	}

@@ -185,7 +185,7 @@ func TestCustomersBadInput(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	values := []string{"null", "5", "-1", "1.5", `""`, `"x"`, `"a\u0000@b"`, `"@"`, "[]", "{}", "[true]", `"` + strings.Repeat("a", 1000) + `@b"`}
-	unscoped := s.NewOperatorToken(order.OperatorScopes&^order.ScopeCustomerData)
+	unscoped := s.NewOperatorToken(order.OperatorScopes &^ order.ScopeCustomerData)
 	valid := map[string]string{"email": `"a@example.com"`, "merchantId": "355", "orderReference": `"R-1"`, "files": "true"}
 	for _, path := range []string{"/customers/erase", "/customers/export"} {
 		for _, fields := range [][]string{{"email", "files"}, {"merchantId", "orderReference", "files"}, {"email", "other"}} {

@@ -37,7 +37,7 @@ func TestLoginLinks(t *testing.T) {
 			t.Errorf("%s %s: %d %s, want %d with %s", row.path, row.body, got.Status, got.Body, row.status, row.text)
 		}
 	}
-	others := s.NewOperatorToken(order.OperatorScopes&^order.ScopeTokens)
+	others := s.NewOperatorToken(order.OperatorScopes &^ order.ScopeTokens)
 	for _, text := range []string{others, s.NewToken(apitest.MerchantID, order.MerchantScopes)} {
 		s.Send(text, http.MethodPost, path, `{}`).WantStatus(t, http.StatusForbidden)
 	}

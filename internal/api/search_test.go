@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/testenv"
 )
 
 // search reads all pages of a search and returns the references.
@@ -116,7 +115,7 @@ func TestSearchBadInput(t *testing.T) {
 	_, cursor, _ := strings.Cut(strings.TrimSuffix(first.Body, `"}`), `"next":"`)
 	s.asOperator("GET", "/orders?state=registered&cursor="+cursor, "", 400,
 		coded("invalid_params", "cursor is not valid for this search; start again from the first page"))
-	unscoped := s.NewOperatorToken(order.OperatorScopes&^order.ScopeOrdersRead)
+	unscoped := s.NewOperatorToken(order.OperatorScopes &^ order.ScopeOrdersRead)
 	for _, text := range []string{unscoped, s.merchant} {
 		for _, path := range []string{"/orders", "/orders/Q-1", "/overview"} {
 			s.Send(text, "GET", "/operator"+path, "").WantStatus(t, http.StatusForbidden)

@@ -217,7 +217,7 @@ func TestWebhookFields(t *testing.T) {
 func TestWebhooksNeedScope(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	unscoped := s.NewOperatorToken(order.OperatorScopes&^order.ScopeWebhooks)
+	unscoped := s.NewOperatorToken(order.OperatorScopes &^ order.ScopeWebhooks)
 	for _, request := range []string{
 		"GET ", "POST ", "GET /1", "PATCH /1", "DELETE /1", "POST /1/secret", "POST /1/test", "POST /1/redeliver", "POST /1/replay", "GET /1/deliveries",
 	} {

@@ -14,14 +14,13 @@ var (
 	keyReused          = coded(422, anyText, "idempotency_key_reused", anyText)
 )
 
-// tag returns the own part of the entity tag of an order, which If-Match compares.
+// tag returns the data tag of an order, which If-Match compares.
 func (s *service) tag(t *testing.T, o placed) string {
 	t.Helper()
-	return s.do(t, get(v2.order(o))).ownTag()
+	return s.do(t, get(v2.order(o))).dataTag()
 }
 
-// changes returns how many changes of an order the own part of its entity tag
-// counts, 1 for a new order. The lower bits of the revision are random.
+// changes returns how many changes of an order its data tag counts, 1 for a new order. The lower bits of the revision are random.
 func changes(t *testing.T, o placed, tag string) int64 {
 	t.Helper()
 	text, ok := strings.CutPrefix(strings.Trim(tag, `"`), fmt.Sprintf("%d-", o.number))
@@ -34,9 +33,9 @@ func changes(t *testing.T, o placed, tag string) int64 {
 
 var viewVersion = regexp.MustCompile(`-[0-9a-f]{8}"$`)
 
-// ownTag returns the own part of the entity tag of an order. It is the tag itself if
-// that has no view version, which tests then report.
-func (a response) ownTag() string {
+// dataTag returns the data tag of an order. It is the tag itself if that has no view
+// version, which tests then report.
+func (a response) dataTag() string {
 	return viewVersion.ReplaceAllString(a.header.Get("ETag"), `"`)
 }
 
@@ -86,7 +85,7 @@ func TestIfMatch(t *testing.T) {
 			a := s.do(t, r.with("If-Match", `"a", `+now))
 			a.ok(t)
 			for _, a := range []response{a, s.do(t, get(v1.order(o))), s.do(t, get(v2.order(o)))} {
-				got := a.ownTag()
+				got := a.dataTag()
 				if changes(t, o, got) != changes(t, o, now)+1 || got != s.tag(t, o) || a.header.Get("ETag") == got {
 					t.Errorf("%s: ETag is %s, before %s; want a later one with a view version", a, a.header.Get("ETag"), now)
 				}

@@ -64,7 +64,7 @@ func TestRetry(t *testing.T) {
 			key := newKey()
 			first := s.first(t, r.under(key))
 			first.ok(t)
-			if got := first.ownTag(); changes(t, o, got) != changes(t, o, now)+1 {
+			if got := first.dataTag(); changes(t, o, got) != changes(t, o, now)+1 {
 				t.Errorf("ETag is %s, before %s", got, now)
 			}
 			shown := v2.shown(t, s, o)

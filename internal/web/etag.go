@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// OrderTag returns the own part of the entity tag of a single order, the same in both
-// versions: <legacy id>-<revision>. It changes whenever the order or its invoice files
-// change, and only then.
+// OrderTag returns the data tag of a single order, which is the part of its entity tag
+// that names the data, the same in both versions: <legacy id>-<revision>. It changes
+// whenever the order or its invoice files change, and only then.
 func OrderTag(legacyID, revision int64) string {
 	return strconv.FormatInt(legacyID, 10) + "-" + strconv.FormatInt(revision, 10)
 }
@@ -27,13 +27,13 @@ func ViewVersion(parts ...string) string {
 	return hex.EncodeToString(hash.Sum(nil)[:4])
 }
 
-// entityTag returns the entity tag of a body: the own part of the data in it, and the
+// entityTag returns the entity tag of a body: the data tag of what it shows, and the
 // ViewVersion of the service.
-func entityTag(own, viewVersion string) string {
+func entityTag(dataTag, viewVersion string) string {
 	if viewVersion != "" {
-		own += "-" + viewVersion
+		dataTag += "-" + viewVersion
 	}
-	return `"` + own + `"`
+	return `"` + dataTag + `"`
 }
 
 // EntityTags are the entity tags of a header such as If-Match.
@@ -101,12 +101,12 @@ func (t *EntityTags) parseFirst(list string) (rest string, ok bool) {
 // byte above ASCII may.
 func isForbiddenInTag(r rune) bool { return r <= ' ' || r == 0x7f }
 
-// MatchOwn compares strongly with the own part of the current tag, as If-Match
+// MatchData compares strongly with the data tag of the current tag, as If-Match
 // demands: weak tags never match, `*` always does. A tag of another ViewVersion
 // matches: a new setting or version must not refuse a change.
-func (t *EntityTags) MatchOwn(own string) bool {
+func (t *EntityTags) MatchData(dataTag string) bool {
 	return t.any || slices.ContainsFunc(t.strong, func(tag string) bool {
-		rest, ok := strings.CutPrefix(tag, own)
+		rest, ok := strings.CutPrefix(tag, dataTag)
 		return ok && (rest == "" || rest[0] == '-')
 	})
 }

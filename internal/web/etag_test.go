@@ -64,7 +64,7 @@ func TestEntityTags(t *testing.T) {
 			t.Errorf("%s: %v, error %v", test.name, tags, err)
 			continue
 		}
-		if got := tags.MatchOwn(own); got != test.match {
+		if got := tags.MatchData(own); got != test.match {
 			t.Errorf("%s: match %v, want %v", test.name, got, test.match)
 		}
 		if got := tags.MatchWeakly(tag); got != test.weakly {
@@ -112,10 +112,10 @@ func FuzzEntityTags(f *testing.F) {
 			return
 		}
 		const own, tag = "915664-17", `"915664-17"`
-		if tags.MatchOwn(own) != again.MatchOwn(own) || tags.MatchWeakly(tag) != again.MatchWeakly(tag) {
+		if tags.MatchData(own) != again.MatchData(own) || tags.MatchWeakly(tag) != again.MatchWeakly(tag) {
 			t.Errorf("%q means something else with spaces around", list)
 		}
-		if tags.MatchOwn(own) && !strings.Contains(list, "915664-17") && !strings.Contains(list, "*") {
+		if tags.MatchData(own) && !strings.Contains(list, "915664-17") && !strings.Contains(list, "*") {
 			t.Errorf("%q matches %s", list, tag)
 		}
 		longer, err := web.ParseEntityTags(http.Header{"If-Match": {list, tag}}, "If-Match")
@@ -123,7 +123,7 @@ func FuzzEntityTags(f *testing.F) {
 			if err == nil {
 				t.Errorf("%q and a tag: %+v", list, longer)
 			}
-		} else if err != nil || !longer.MatchOwn(own) {
+		} else if err != nil || !longer.MatchData(own) {
 			t.Errorf("%q and the tag do not match it: error %v", list, err)
 		}
 	})

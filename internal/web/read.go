@@ -14,7 +14,7 @@ type ReadHandler func(r *Request) (Representation, error)
 
 // Representation is what a GET returns: a body with its validators.
 type Representation struct {
-	// Tag is the own part of the entity tag, if it is known before the body is made.
+	// Tag is the data tag, if it is known before the body is made.
 	Tag string
 	// CurrentTag returns Tag with a cheap query. It is called if Tag is empty and the
 	// client sent If-None-Match; nil: there is no such query.

@@ -124,7 +124,7 @@ func makeWrite(config RouterConfig, handle WriteHandler, encode ErrorEncoder, r 
 	}}
 	tags, err := ParseEntityTags(r.Header, ifMatch)
 	if tags != nil {
-		r.write.matches = func(o order.LockedOrder) bool { return tags.MatchOwn(OrderTag(o.LegacyID, o.Revision)) }
+		r.write.matches = func(o order.LockedOrder) bool { return tags.MatchData(OrderTag(o.LegacyID, o.Revision)) }
 	}
 	var response Response
 	if err == nil {

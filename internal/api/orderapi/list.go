@@ -40,7 +40,7 @@ func Represent(r *web.Request, lists Lister, list List, now time.Time, address s
 	}}
 }
 
-// listTag returns the own part of the entity tag of a list: <merchant>-<data version>,
+// listTag returns the data tag of a list: <merchant>-<data version>,
 // and -<day> if the list shows the present day.
 func listTag(merchantID int64, version order.DataVersion, day order.Day) string {
 	tag := strconv.FormatInt(merchantID, 10) + "-" + version.String()
