@@ -42,12 +42,27 @@ type proxy struct {
 	client  *http.Client
 }
 
-// start starts a service, and a proxy in front of it. configure writes the files of the
+// serveFlags returns the flags of the service that the comment of an example gives, with
+// a free port.
+func serveFlags(t *testing.T, example string) []string {
+	t.Helper()
+	content, err := os.ReadFile(example)
+	testenv.NoError(t, err)
+	_, rest, found := strings.Cut(string(content), "merchant-orders serve ")
+	flags, _, _ := strings.Cut(rest, "\n")
+	if !found || !strings.Contains(flags, "--admin-listen 127.0.0.1:8081") {
+		t.Fatalf("%s does not say how to start the service with an admin listener: %q", example, flags)
+	}
+	return strings.Fields(strings.Replace(flags, "127.0.0.1:8081", "127.0.0.1:0", 1))
+}
+
+// start starts a service with the flags of an example, and a proxy in front of it. configure writes the files of the
 // proxy, which listens on an address and sends requests to the upstream, into a folder.
 // It returns the arguments that check the files, and those that run the proxy.
-func start(t *testing.T, program string, configure func(dir, listen, upstream string, pair certtest.Pair) (check, run []string)) *proxy {
+func start(t *testing.T, program, example string, configure func(dir, listen, upstream string, pair certtest.Pair) (check, run []string)) *proxy {
 	t.Helper()
-	service := apptest.Start(t, "--trusted-proxies=127.0.0.1")
+	service := apptest.Folder{Data: filepath.Join(t.TempDir(), "data")}.ServeUnchecked(t, serveFlags(t, example)...)
+	service.Token = service.Merchant(t, apptest.MerchantID)
 	service.Import(t, []byte(order))
 	dir := t.TempDir()
 	pair, listen := certtest.WriteTo(t, dir, time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)), testenv.FreeAddress(t)
@@ -150,6 +165,7 @@ func (p *proxy) check(t *testing.T) {
 			t.Errorf("without a token: %d %s, error %v", status, text, err)
 		}
 	}
+	p.checkOperators(t)
 	p.service.Stop(t)
 	refused := 0
 	for line := range strings.Lines(p.service.Log()) {
@@ -172,10 +188,24 @@ func (p *proxy) check(t *testing.T) {
 	}
 }
 
+// checkOperators checks that what is for operators cannot be reached through the proxy.
+func (p *proxy) checkOperators(t *testing.T) {
+	t.Helper()
+	operator := []string{"Authorization", "Bearer " + p.service.Folder.Token(t, "--operator")}
+	for _, path := range []string{"/metrics", "/operator/merchants", "/console/operator", "/console/operator/merchants", "/debug/pprof/"} {
+		if status, _, err := p.send("GET", path, "", operator...); status != 404 || err != nil {
+			t.Errorf("GET %s from outside: %d, error %v", path, status, err)
+		}
+		if got := testenv.Send(t, operator[1][len("Bearer "):], "GET", p.service.AdminURL()+path, ""); got.Status == 404 {
+			t.Errorf("GET %s of the admin listener: %d", path, got.Status)
+		}
+	}
+}
+
 func TestNginx(t *testing.T) {
 	t.Parallel()
 	program := testenv.Program(t, "nginx", "nginx-light")
-	start(t, program, func(dir, listen, upstream string, pair certtest.Pair) (check, run []string) {
+	start(t, program, "nginx/merchant-orders.conf", func(dir, listen, upstream string, pair certtest.Pair) (check, run []string) {
 		example := filepath.Join(dir, "example.conf")
 		rewrite(t, "nginx/merchant-orders.conf", example, "",
 			"listen 443 ssl http2;", "listen "+listen+" ssl http2;", "listen 80;", "listen "+testenv.FreeAddress(t)+";", "127.0.0.1:8080", upstream,
@@ -196,7 +226,7 @@ func TestNginx(t *testing.T) {
 func TestCaddy(t *testing.T) {
 	t.Parallel()
 	program := testenv.Program(t, "caddy", "caddy")
-	start(t, program, func(dir, listen, upstream string, pair certtest.Pair) (check, run []string) {
+	start(t, program, "caddy/Caddyfile", func(dir, listen, upstream string, pair certtest.Pair) (check, run []string) {
 		file := filepath.Join(dir, "Caddyfile")
 		rewrite(t, "caddy/Caddyfile", file, "{\n\tadmin off\n\tauto_https disable_redirects\n\tstorage file_system "+dir+"\n}\n",
 			"\norders.example.com {", "\nhttps://"+listen+" {\n\ttls "+pair.Cert+" "+pair.Key, "127.0.0.1:8080", upstream)

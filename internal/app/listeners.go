@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -79,8 +80,11 @@ func isLoopback(bound net.Addr) bool {
 }
 
 // operatorsOnMain reports whether the main port also serves what is for operators:
-// without an admin listener, and only to this machine.
-func (l *listeners) operatorsOnMain() bool { return l.admin == nil && isLoopback(l.main.Addr()) }
+// without an admin listener, and only if no other machine can reach it, through a proxy
+// neither. Behind a proxy on this machine, every client is a loopback client.
+func (s *server) operatorsOnMain(l *listeners) bool {
+	return l.admin == nil && isLoopback(l.main.Addr()) && config.ProxySetting(s.Settings, s.Flags) == ""
+}
 
 // announce prints the addresses, and logs what an operator should know about them.
 func (s *server) announce(l *listeners, baseURL, storageURL string, maxConnections int) {
@@ -97,9 +101,9 @@ func (s *server) announce(l *listeners, baseURL, storageURL string, maxConnectio
 	for _, warning := range s.Warnings {
 		s.log.Warn(warning)
 	}
-	if l.admin == nil && !l.operatorsOnMain() {
+	if l.admin == nil && !s.operatorsOnMain(l) {
 		s.log.Info("metrics and the operator interface are not served, because other machines can reach the port; set --admin-listen, for example to 127.0.0.1:8081",
-			"address", l.main.Addr().String())
+			"address", l.main.Addr().String(), "setting", "--"+cmp.Or(config.ProxySetting(s.Settings, s.Flags), "listen"))
 	}
 	s.warnUnencrypted(l.main, l.mainTLS)
 	if l.admin != nil {

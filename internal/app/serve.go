@@ -172,7 +172,7 @@ func (s *server) serveRequests(ctx context.Context, l *listeners) error {
 	s.announce(l, baseURL, storageURL, options.Connections)
 	defer s.startJobs()()
 	defer s.startMonitor().close()
-	main, admin := s.Handlers(local, l.operatorsOnMain())
+	main, admin := s.Handlers(local, s.operatorsOnMain(l))
 	return s.serveAll(ctx, l, s.Wrap(main), s.Wrap(admin), options)
 }
 

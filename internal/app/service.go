@@ -4,7 +4,10 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
+	"net"
 	"net/http"
+	"net/url"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -118,8 +121,27 @@ func (s *Service) sandbox() bool { return s.Flags.Sandbox || s.Flags.Demo }
 // port. The main one also has what is for operators, if operatorsOnMain is set.
 func (s *Service) Handlers(local string, operatorsOnMain bool) (main, admin http.Handler) {
 	config := s.routerConfig(local)
-	mainGroups, adminGroups := s.groups(local, operatorsOnMain)
-	return s.handler(web.NewRouter(config, mainGroups...)), s.handler(web.NewRouter(config, adminGroups...))
+	mainGroups, adminGroups := s.groups(local, false)
+	main, admin = s.handler(web.NewRouter(config, mainGroups...)), s.handler(web.NewRouter(config, adminGroups...))
+	if operatorsOnMain {
+		groups, _ := s.groups(local, true)
+		main = localOnly(s.handler(web.NewRouter(config, groups...)), main)
+	}
+	return main, admin
+}
+
+// localOnly returns a handler that serves requests of this machine with local, and those
+// that a proxy has passed on with public. It is for a proxy that no setting names.
+func localOnly(local, public http.Handler) http.Handler {
+	proxied := []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip"}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host := &url.URL{Host: r.Host}
+		if !config.IsLoopback(net.JoinHostPort(host.Hostname(), "")) || slices.ContainsFunc(proxied, func(name string) bool { return r.Header[name] != nil }) {
+			public.ServeHTTP(w, r)
+			return
+		}
+		local.ServeHTTP(w, r)
+	})
 }
 
 // handler returns the handler of everything that a router serves.

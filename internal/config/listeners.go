@@ -6,6 +6,7 @@ import (
 	"encoding/pem"
 	"net"
 	"net/netip"
+	"net/url"
 	"strings"
 )
 
@@ -110,6 +111,20 @@ func sameIP(a, b string) bool {
 func (s Serve) Proxies() []netip.Prefix {
 	networks, _ := parseNetworks(s.TrustedProxies) // Check has found it valid
 	return networks
+}
+
+// ProxySetting returns the name of the setting which says that a proxy passes requests of
+// other machines on to the main port: it names trusted proxies, or a URL that is not of
+// this machine. Empty: none does. The settings are valid.
+func ProxySetting(c Config, s Serve) string {
+	base, err := url.Parse(c.BaseURL)
+	switch {
+	case s.TrustedProxies != "":
+		return "trusted-proxies"
+	case err == nil && c.BaseURL != "" && !IsLoopback(net.JoinHostPort(base.Hostname(), "")):
+		return "base-url"
+	}
+	return ""
 }
 
 // parseNetworks parses networks and addresses, separated by commas. It also returns

@@ -24,7 +24,7 @@ const (
 // Serve has the settings of the command serve, with tags as in Config.
 type Serve struct {
 	Listen               string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to accept connections on. Port 0 selects a free port, which is printed."`
-	AdminListen          string `name:"admin-listen" placeholder:"HOST:PORT" help:"Address for /metrics, /operator, the details of /readyz and /debug/pprof. Empty: /metrics and /operator are on --listen if that is a loopback address, else nowhere."`
+	AdminListen          string `name:"admin-listen" placeholder:"HOST:PORT" help:"Address for /metrics, /operator, the details of /readyz and /debug/pprof. Empty: /metrics and /operator are on --listen if only this machine can reach it: it is a loopback address, and neither --trusted-proxies nor --base-url says that a proxy is in front."`
 	TLSCert              string `name:"tls-cert" placeholder:"FILE" help:"Certificate in PEM form, followed by those of its issuers, for HTTPS. It is read again when it changes, and also used for --admin-listen, unless that is a loopback address."`
 	TLSKey               string `name:"tls-key" placeholder:"FILE" help:"Private key of --tls-cert in PEM form."`
 	TrustedProxies       string `name:"trusted-proxies" placeholder:"CIDR,..." help:"Networks of the proxies whose headers X-Forwarded-For and Forwarded name the client's address."`

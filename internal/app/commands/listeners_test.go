@@ -136,7 +136,7 @@ func TestTLSVersion(t *testing.T) {
 func TestAdminListen(t *testing.T) {
 	t.Parallel()
 	merchant := map[string]int{"/healthz": 200, "/readyz": 200, "/v2/orders": 403, "/docs": 200, "/debug/pprof/": 404}
-	operator := map[string]int{"/operator/merchants": 200, "/metrics": 200}
+	operator := map[string]int{"/operator/merchants": 200, "/metrics": 200, "/console/operator": 303}
 	const hint = "metrics and the operator interface are not served"
 	const unencrypted = "its connections are not encrypted"
 	for _, test := range []struct {
@@ -149,6 +149,10 @@ func TestAdminListen(t *testing.T) {
 		{"loopback", nil, true, nil, []string{hint, unencrypted}},
 		{"every address", []string{"--listen=0.0.0.0:0"}, false, []string{hint, unencrypted}, nil},
 		{"behind a proxy", []string{"--listen=0.0.0.0:0", "--trusted-proxies=127.0.0.1"}, false, []string{hint}, []string{unencrypted}},
+		{"behind a proxy on this machine", []string{"--trusted-proxies=127.0.0.1"}, false, []string{hint, `"setting":"--trusted-proxies"`}, []string{unencrypted}},
+		{"a public URL", []string{"--base-url=https://orders.example.com"}, false, []string{hint, `"setting":"--base-url"`}, []string{unencrypted}},
+		{"a local URL", []string{"--base-url=http://localhost:8080/"}, true, nil, []string{hint}},
+		{"a public URL and admin", []string{"--base-url=https://orders.example.com", "--admin-listen=127.0.0.1:0"}, false, nil, []string{hint}},
 		{"admin", []string{"--admin-listen=127.0.0.1:0"}, false, nil, []string{hint, unencrypted}},
 		{"admin for others", []string{"--admin-listen=0.0.0.0:0"}, false, []string{unencrypted}, []string{hint}},
 	} {
@@ -164,6 +168,13 @@ func TestAdminListen(t *testing.T) {
 					want = 404
 				}
 				testenv.Send(t, token, "GET", s.BaseURL+path, "").WantStatus(t, want)
+				// As a proxy sends it that no setting names.
+				for _, header := range []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip"} {
+					testenv.Send(t, token, "GET", s.BaseURL+path, "", header, "for=192.0.2.1").WantStatus(t, 404)
+				}
+				request := testenv.NewRequest(t, token, "GET", s.BaseURL+path, nil)
+				request.Host = "orders.example.com"
+				testenv.Do(t, http.DefaultTransport.RoundTrip, request).WantStatus(t, 404)
 			}
 			if admin := s.AdminURL(); admin != "" {
 				checkAdmin(t, admin, token)

@@ -26,7 +26,7 @@ func TestFailoverLosesCommits(t *testing.T) {
 	i := onPostgres(t, changed(t, address, func(u *url.URL) {
 		u.Host += "," + urlOf(t, standby.URL("")).Host
 		u.RawQuery += "&target_session_attrs=read-write"
-	}), "--base-url", "https://orders.example.com")
+	}), "--base-url", "http://localhost")
 	token := i.filled(t, 4)
 	survivor := apptest.NewClient(t, i.start(t), token)
 	paths := []string{

@@ -121,7 +121,7 @@ func newSoak(t *testing.T) *soak {
 	t.Cleanup(s.stop)
 	s.storage.start(t)
 	s.database = startSoakDatabase(t)
-	s.installation = onPostgres(t, s.database.address, "--storage", s.storage.setting, "--base-url", "https://orders.example.com")
+	s.installation = onPostgres(t, s.database.address, "--storage", s.storage.setting, "--base-url", "http://localhost")
 	s.source = s.database.primary.URL(s.database.name)
 	for m := range int64(soakMerchants) {
 		id := merchantID + m
