@@ -124,15 +124,17 @@ func TestDatabaseWithoutRights(t *testing.T) {
 		return changed(t, address, func(u *url.URL) { u.User = url.User(role) })
 	}
 	fresh, made := server.Database(t), server.Database(t)
-	newer, standby := server.Database(t), server.Database(t)
-	for _, address := range []string{made, newer, standby} {
+	newer, foreign, standby := server.Database(t), server.Database(t), server.Database(t)
+	for _, address := range []string{made, newer, foreign, standby} {
 		onPostgres(t, address).merchant(t, merchantID)
 	}
 	execute(t, onPostgres(t, newer).tables(t), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, true)`)
+	execute(t, onPostgres(t, foreign).tables(t), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (2, true)`)
 	execute(t, super, `ALTER DATABASE `+strings.TrimPrefix(urlOf(t, standby).Path, "/")+` SET default_transaction_read_only = on`)
 
 	refused(t, "database", `permission denied for schema public`, nil, "--database", as(fresh, "modest"))
 	refused(t, "database", `migrated by a newer version of merchant-orders \(schema version 99999, `, nil, "--database", newer)
+	refused(t, "database", `steps that this program does not have \(2\)`, nil, "--database", foreign)
 	refused(t, "database", `it is read-only`, nil, "--database", standby)
 
 	tables := onPostgres(t, made).tables(t)
