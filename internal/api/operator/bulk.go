@@ -9,8 +9,8 @@ import (
 	"merchantorders/internal/web"
 )
 
-// stream makes the lines of a bulk request and counts them.
-type stream struct {
+// results writes the results of the lines of a bulk request and counts them.
+type results struct {
 	*web.Stream
 	problemsOnly bool   // responses to lines that did what they should are left out
 	key          string // the Idempotency-Key, which each line has with its number; empty: none
@@ -18,47 +18,47 @@ type stream struct {
 	after        int // number of the last line with a result
 }
 
-// newStream returns the stream of a request. Its parameter results is all, the
+// newResults returns the results of a request. Its parameter results is all, the
 // default, or problems.
-func newStream(s *web.Stream, statuses ...string) (*stream, error) {
+func newResults(s *web.Stream, statuses ...string) (*results, error) {
 	query := s.URL.Query()
 	for name := range query {
 		if name != "results" {
 			return nil, &web.ParamError{Name: web.Echo(name), Problem: "is not a known parameter"}
 		}
 	}
-	b := &stream{Stream: s, counts: make(map[string]int)}
+	r := &results{Stream: s, counts: make(map[string]int)}
 	switch values := query["results"]; {
 	case len(values) == 0, len(values) == 1 && values[0] == "all":
 	case len(values) == 1 && values[0] == "problems":
-		b.problemsOnly = true
+		r.problemsOnly = true
 	default:
 		return nil, &web.ParamError{Name: "results", Problem: "must be all or problems"}
 	}
 	for _, status := range statuses {
-		b.counts[status] = 0
+		r.counts[status] = 0
 	}
-	return b, nil
+	return r, nil
 }
 
 // add writes the result of a line.
-func (b *stream) add(number int, status string, problem bool, line any) error {
-	b.counts[status]++
-	b.after = number
-	if b.problemsOnly && !problem {
+func (r *results) add(number int, status string, problem bool, line any) error {
+	r.counts[status]++
+	r.after = number
+	if r.problemsOnly && !problem {
 		return nil
 	}
-	return b.WriteLine(line)
+	return r.WriteLine(line)
 }
 
-// sendResults sends the results of a batch. The header goes out with the first ones: if
+// send sends the results of a batch. The header goes out with the first ones: if
 // it came before the first byte of the body is read, a client that waits for "100
 // Continue" would wait in vain.
-func (b *stream) sendResults() error {
-	if b.after == 0 {
+func (r *results) send() error {
+	if r.after == 0 {
 		return nil
 	}
-	return b.Flush()
+	return r.Flush()
 }
 
 // summaryView is the last line of the response to a bulk request.
@@ -72,20 +72,20 @@ type summaryView struct {
 
 // end writes the summary after the last batch. err is why the request did not come to
 // its end, nil if it did. An error before the first result becomes the response.
-func (b *stream) end(err error) error {
-	summary := summaryView{Summary: b.counts, Complete: err == nil, LastLine: b.after}
+func (r *results) end(err error) error {
+	summary := summaryView{Summary: r.counts, Complete: err == nil, LastLine: r.after}
 	if err != nil {
-		problem := b.problem(err)
-		if problem == "" || b.after == 0 && errors.Is(err, order.ErrUnavailable) {
+		problem := r.problem(err)
+		if problem == "" || r.after == 0 && errors.Is(err, order.ErrUnavailable) {
 			return err
 		}
 		summary.Problem = &problem
 	}
-	if err := b.WriteLine(summary); err != nil {
+	if err := r.WriteLine(summary); err != nil {
 		return err
 	}
-	_ = b.Flush() // an error means that the client disconnected: it sends the lines again
-	if b.cut(err) {
+	_ = r.Flush() // an error means that the client disconnected: it sends the lines again
+	if r.cut(err) {
 		return nil
 	}
 	return err
@@ -93,19 +93,19 @@ func (b *stream) end(err error) error {
 
 // problem returns what ended a request early, for its client; empty for a failure of
 // the service before it has sent anything.
-func (b *stream) problem(err error) string {
+func (r *results) problem(err error) string {
 	again := " Send the lines after lastLine again"
-	if b.key != "" {
+	if r.key != "" {
 		again = " Send the same body again"
 	}
 	switch {
-	case errors.Is(context.Cause(b.Context()), web.ErrStopping):
+	case errors.Is(context.Cause(r.Context()), web.ErrStopping):
 		return "The service is stopping." + again + "."
-	case b.cut(err):
+	case r.cut(err):
 		return "The body did not arrive completely." + again + "."
 	case errors.Is(err, order.ErrUnavailable):
 		return "The service cannot store anything for now." + again + " later."
-	case b.after == 0:
+	case r.after == 0:
 		return ""
 	case errors.Is(err, order.ErrTooManyIdempotencyKeys):
 		return "Too many lines with an Idempotency-Key in a day. Send the lines after lastLine without it."
@@ -114,8 +114,8 @@ func (b *stream) problem(err error) string {
 }
 
 // cut reports whether a request ended because of its client.
-func (b *stream) cut(err error) bool {
-	return b.Context().Err() != nil || errors.Is(err, ingest.ErrInput)
+func (r *results) cut(err error) bool {
+	return r.Context().Err() != nil || errors.Is(err, ingest.ErrInput)
 }
 
 // importedView is the result of a line of an import.
@@ -129,7 +129,7 @@ type importedView struct {
 
 // importOrders serves POST /orders/import: order documents, one a line.
 func (a API) importOrders(s *web.Stream) error {
-	b, err := newStream(s, order.Created.String(), order.Unchanged.String(), order.Conflict.String(), order.Invalid.String())
+	r, err := newResults(s, order.Created.String(), order.Unchanged.String(), order.Conflict.String(), order.Invalid.String())
 	if err != nil {
 		return err
 	}
@@ -145,11 +145,11 @@ func (a API) importOrders(s *web.Stream) error {
 			if line.Item != nil {
 				view.Reference = line.Item.Order.Reference
 			}
-			if err := b.add(view.Line, view.Status, view.Problem != "", view); err != nil {
+			if err := r.add(view.Line, view.Status, view.Problem != "", view); err != nil {
 				return err
 			}
 		}
-		return b.sendResults()
+		return r.send()
 	}})
-	return b.end(err)
+	return r.end(err)
 }

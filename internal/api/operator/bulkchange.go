@@ -54,12 +54,12 @@ func (a API) changeOrders(s *web.Stream) error {
 	if err != nil {
 		return err
 	}
-	b, err := newStream(s, ChangeStatuses...)
+	r, err := newResults(s, ChangeStatuses...)
 	if err != nil {
 		return err
 	}
-	b.key = key
-	return b.end(ingest.Batches[order.BatchChange, order.BatchResult]{
+	r.key = key
+	return r.end(ingest.Batches[order.BatchChange, order.BatchResult]{
 		Parse: func(number int, text []byte) (order.BatchChange, error) {
 			change, err := ParseChange(text)
 			if key != "" {
@@ -77,11 +77,11 @@ func (a API) changeOrders(s *web.Stream) error {
 				if err != nil {
 					return err
 				}
-				if err := b.add(view.Line, view.Status, view.Problem != "", view); err != nil {
+				if err := r.add(view.Line, view.Status, view.Problem != "", view); err != nil {
 					return err
 				}
 			}
-			return b.sendResults()
+			return r.send()
 		},
 	}.Run(s.Context(), s))
 }
