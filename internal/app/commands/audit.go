@@ -3,12 +3,10 @@ package commands
 import (
 	"context"
 	"encoding/hex"
-	"errors"
 	"strconv"
 	"time"
 
 	"merchantorders/internal/app"
-	"merchantorders/internal/config"
 	"merchantorders/internal/order"
 )
 
@@ -25,26 +23,23 @@ type auditCommand struct {
 }
 
 func (c *auditCommand) check() error {
-	var merchant, reference, token, from, to string
+	var f flagValues
 	if c.Merchant != "" {
 		id, ok := order.ParseID(c.Merchant)
 		if c.query.MerchantID = &id; !ok && c.Merchant != "0" {
-			merchant = "must be a whole number from 0"
+			f.refuse("merchant", "must be a whole number from 0")
 		}
 	}
 	if c.query.Reference = c.Reference; c.Reference != "" && !order.ByReference(c.Reference).Valid() {
-		reference = "is not the reference of an order"
+		f.refuse("reference", "is not the reference of an order")
 	}
-	if c.TokenID != "" {
-		c.query.TokenID, token = positive(c.TokenID)
-	}
+	c.query.TokenID = f.optionalID("token-id", c.TokenID)
 	c.query.Action = order.AuditAction(c.Action)
-	c.query.From, from = parseDay(c.From)
-	if c.query.To, to = parseDay(c.To); !c.query.To.IsZero() {
+	c.query.From = f.dayStart("from", c.From)
+	if c.query.To = f.dayStart("to", c.To); !c.query.To.IsZero() {
 		c.query.To = c.query.To.AddDate(0, 0, 1)
 	}
-	return errors.Join(config.Invalid("merchant", merchant), config.Invalid("reference", reference), config.Invalid("token-id", token),
-		config.Invalid("from", from), config.Invalid("to", to))
+	return f.err()
 }
 
 // auditJSON is the JSON output of an entry of the audit log.

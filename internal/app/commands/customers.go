@@ -28,15 +28,15 @@ func (c *eraseCommand) check() error {
 		}
 		return errors.Join(config.Invalid("customer-email", other), checkEmail(c.CustomerEmail))
 	}
-	var merchant, reference string
-	c.merchantID, merchant = positive(c.Merchant)
-	if !order.ValidReference(c.Reference) {
-		reference = "must be the reference of an order"
-	}
 	if c.Merchant == "" && c.Reference == "" {
 		return config.Invalid("customer-email", "or --merchant and --reference are required")
 	}
-	return errors.Join(config.Invalid("merchant", merchant), config.Invalid("reference", reference))
+	var f flagValues
+	c.merchantID = f.id("merchant", c.Merchant)
+	if !order.ValidReference(c.Reference) {
+		f.refuse("reference", "must be the reference of an order")
+	}
+	return f.err()
 }
 
 func checkEmail(text string) error {

@@ -33,17 +33,22 @@ type healthCommand struct {
 func (*healthCommand) remote() {}
 
 func (c *healthCommand) check() error {
-	var listen, address, timeout string
+	var f flagValues
 	if c.URL != "" {
-		address = config.CheckURL(c.URL)
+		f.refuse("url", config.CheckURL(c.URL))
 		c.target, _ = url.Parse(strings.TrimRight(c.URL, "/"))
-	} else if c.target, listen = localTarget(c.Listen); listen == "" && c.TLSCert != "" {
-		c.target.Scheme = "https"
+	} else {
+		var problem string
+		if c.target, problem = localTarget(c.Listen); problem == "" && c.TLSCert != "" {
+			c.target.Scheme = "https"
+		}
+		f.refuse("listen", problem)
 	}
-	if c.timeout, timeout = duration(c.Timeout, 100*time.Millisecond); timeout != "" || c.timeout > time.Minute {
-		timeout = "must be a duration from 100ms to 1m, such as 5s"
+	var err error
+	if c.timeout, err = time.ParseDuration(c.Timeout); err != nil || c.timeout < 100*time.Millisecond || c.timeout > time.Minute {
+		f.refuse("timeout", "must be a duration from 100ms to 1m, such as 5s")
 	}
-	return errors.Join(config.Invalid("listen", listen), config.Invalid("url", address), config.Invalid("timeout", timeout))
+	return f.err()
 }
 
 // localTarget returns the URL at which this machine reaches a listening address,

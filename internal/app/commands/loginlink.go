@@ -2,12 +2,8 @@ package commands
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"strings"
 
 	"merchantorders/internal/app"
-	"merchantorders/internal/config"
 	"merchantorders/internal/order"
 	"merchantorders/internal/token"
 )
@@ -24,27 +20,17 @@ type loginLinkCommand struct {
 }
 
 func (c *loginLinkCommand) check() error {
-	var merchant, scopes string
-	c.merchantID, merchant = positive(c.Merchant)
-	c.scopes = order.DefaultScopes
-	if c.Scopes != "" {
-		var err error
-		names := strings.Split(strings.ReplaceAll(c.Scopes, " ", ""), ",")
-		if c.scopes, err = order.ParseScopes(names, order.MerchantScopes); err != nil {
-			scopes = err.Error()
-		}
-	}
-	return errors.Join(config.Invalid("merchant", merchant), config.Invalid("scopes", scopes))
+	var f flagValues
+	c.merchantID = f.id("merchant", c.Merchant)
+	c.scopes = f.scopes("scopes", c.Scopes, order.DefaultScopes, order.MerchantScopes)
+	return f.err()
 }
 
 func (c *loginLinkCommand) run(ctx context.Context, p *process) error {
 	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
 		created, err := b.Sessions.NewLoginLink(ctx, order.Command(), c.merchantID, c.scopes, order.Options[token.CreatedLink]{})
-		if errors.Is(err, order.ErrMerchantNotFound) {
-			return fmt.Errorf("there is no merchant %d: see %q", c.merchantID, programName+" merchant add --help")
-		}
 		if err != nil {
-			return err
+			return noMerchant(c.merchantID, "merchant add --help", err)
 		}
 		token.LogLoginLink(p.log(p.Settings.Level()), created.LoginLink, byCommand())
 		baseURL, _ := p.Settings.Addresses(localURL)

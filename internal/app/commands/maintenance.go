@@ -120,9 +120,9 @@ type purgeCommand struct {
 }
 
 func (c *purgeCommand) check() error {
-	var problem string
-	c.age, problem = duration(c.DeletedBefore, 0)
-	return config.Invalid("deleted-before", problem)
+	var f flagValues
+	c.age = f.duration("deleted-before", c.DeletedBefore, 0)
+	return f.err()
 }
 
 func (c *purgeCommand) run(ctx context.Context, p *process) error {

@@ -19,20 +19,26 @@ type merchantTarget struct {
 }
 
 func (c *merchantTarget) check() error {
-	var problem string
-	c.id, problem = positive(c.ID)
-	return config.Invalid("id", problem)
+	var f flagValues
+	c.id = f.id("id", c.ID)
+	return f.err()
+}
+
+// noMerchant returns the error for a merchant that does not exist, with a command that
+// helps, and every other error unchanged.
+func noMerchant(id int64, help string, err error) error {
+	if errors.Is(err, order.ErrMerchantNotFound) {
+		return fmt.Errorf("there is no merchant %d: see %q", id, programName+" "+help)
+	}
+	return err
 }
 
 // with runs a function that returns the merchant, and prints it with another one.
 func (c *merchantTarget) with(ctx context.Context, p *process, do func(*order.Service) (order.Merchant, error), print func(order.Merchant) error) error {
 	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
 		m, err := do(b.Orders)
-		if errors.Is(err, order.ErrMerchantNotFound) {
-			return fmt.Errorf("there is no merchant %d: see %q", c.id, programName+" merchant list")
-		}
 		if err != nil {
-			return err
+			return noMerchant(c.id, "merchant list", err)
 		}
 		return print(m)
 	})
@@ -123,27 +129,18 @@ type merchantLimit struct {
 }
 
 func (c *merchantLimit) check() error {
-	var requests, burst string
+	var f flagValues
 	if c.Requests != "0" {
-		c.limit.PerSecond, requests = upTo(c.Requests, order.MaxRequestsPerSecond)
+		c.limit.PerSecond = f.upTo("requests", c.Requests, order.MaxRequestsPerSecond)
 		c.limit.Burst = 2 * c.limit.PerSecond
 	}
 	switch {
 	case c.Burst != "" && c.Requests == "0":
-		burst = "must not be given together with --requests 0"
+		f.refuse("burst", "must not be given together with --requests 0")
 	case c.Burst != "":
-		c.limit.Burst, burst = upTo(c.Burst, order.MaxBurst)
+		c.limit.Burst = f.upTo("burst", c.Burst, order.MaxBurst)
 	}
-	return errors.Join(c.merchantTarget.check(), config.Invalid("requests", requests), config.Invalid("burst", burst))
-}
-
-// upTo parses a number from 1 to a maximum.
-func upTo(text string, maximum int) (int, string) {
-	n, problem := positive(text)
-	if problem == "" && n > int64(maximum) {
-		problem = "must be a whole number from 1 to " + strconv.Itoa(maximum)
-	}
-	return int(n), problem
+	return errors.Join(c.merchantTarget.check(), f.err())
 }
 
 func (c *merchantLimit) run(ctx context.Context, p *process) error {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"merchantorders/internal/app"
-	"merchantorders/internal/config"
 	"merchantorders/internal/order"
 	"merchantorders/internal/store/migrations"
 )
@@ -34,9 +33,10 @@ type merchantAdd struct {
 }
 
 func (c *merchantAdd) check() error {
-	var problem string
-	c.id, problem = positive(c.ID)
-	return errors.Join(config.Invalid("id", problem), config.Invalid("name", order.MerchantNameProblem(c.Name)))
+	var f flagValues
+	c.id = f.id("id", c.ID)
+	f.refuse("name", order.MerchantNameProblem(c.Name))
+	return f.err()
 }
 
 func (c *merchantAdd) run(ctx context.Context, p *process) error {

@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
-	"time"
 
 	"merchantorders/client"
-	"merchantorders/internal/config"
 )
 
 type ordersCommand struct {
@@ -34,29 +32,15 @@ type ordersList struct {
 }
 
 func (c *ordersList) check() error {
-	var from, to, limit string
+	var f flagValues
 	c.filter.State = client.State(c.State)
-	c.filter.From, from = parseDay(c.From)
-	c.filter.To, to = parseDay(c.To)
-	if c.Limit != "" {
-		c.limit, limit = positive(c.Limit)
-	}
+	c.filter.From = f.dayStart("from", c.From)
+	c.filter.To = f.dayStart("to", c.To)
+	c.limit = f.optionalID("limit", c.Limit)
 	if c.limit > 0 && c.limit < client.MaxPageSize {
 		c.filter.PageSize = int(c.limit)
 	}
-	return errors.Join(c.connection.check(), config.Invalid("from", from), config.Invalid("to", to), config.Invalid("limit", limit))
-}
-
-// parseDay parses a day; the zero time for empty text.
-func parseDay(text string) (time.Time, string) {
-	if text == "" {
-		return time.Time{}, ""
-	}
-	day, err := time.Parse(time.DateOnly, text)
-	if err != nil {
-		return time.Time{}, "must be a day such as 2026-11-20"
-	}
-	return day, ""
+	return errors.Join(c.connection.check(), f.err())
 }
 
 var orderHeading = []string{"REFERENCE", "STATE", "CREATED", "TOTAL", "COUNTRY", "INVOICE", "CUSTOMER"}
@@ -134,11 +118,11 @@ type ordersWatch struct {
 const latest = "latest"
 
 func (c *ordersWatch) check() error {
-	var after string
-	if c.After != "" && c.After != "0" && c.After != latest {
-		c.after, after = positive(c.After)
+	var f flagValues
+	if c.After != "0" && c.After != latest {
+		c.after = f.optionalID("after", c.After)
 	}
-	return errors.Join(c.connection.check(), config.Invalid("after", after))
+	return errors.Join(c.connection.check(), f.err())
 }
 
 func (c *ordersWatch) run(ctx context.Context, p *process) error {

@@ -2,13 +2,11 @@ package commands
 
 import (
 	"context"
-	"errors"
 	"strconv"
 	"strings"
 	"time"
 
 	"merchantorders/internal/app"
-	"merchantorders/internal/config"
 	"merchantorders/internal/order"
 )
 
@@ -27,45 +25,33 @@ type searchCommand struct {
 }
 
 func (c *searchCommand) check() error {
-	var words, merchant, state, from, to, expires, limit string
-	c.search = order.Search{Text: strings.Join(c.Words, " "), From: order.NoDay, To: order.NoDay, Limit: order.MaxSearchLimit}
+	var f flagValues
+	c.search = order.Search{Text: strings.Join(c.Words, " "), Limit: order.MaxSearchLimit}
 	if len(c.search.Text) > order.MaxSearchText {
-		words = "must be at most " + strconv.Itoa(order.MaxSearchText) + " bytes"
+		f.refuse("words", "must be at most "+strconv.Itoa(order.MaxSearchText)+" bytes")
 	}
-	if c.Merchant != "" {
-		c.search.MerchantID, merchant = positive(c.Merchant)
-	}
+	c.search.MerchantID = f.optionalID("merchant", c.Merchant)
 	for _, name := range c.State {
 		s, ok := order.ParseState(name)
 		if !ok {
-			state = "must be one of " + order.StateNames()
+			f.refuse("state", "must be one of "+order.StateNames())
 		}
 		c.search.States = append(c.search.States, s)
 	}
-	day := func(text string, day *order.Day) (problem string) {
-		if text != "" {
-			var ok bool
-			if *day, ok = order.ParseDay(text); !ok {
-				problem = "must be a day such as 2026-11-20"
-			}
-		}
-		return problem
-	}
-	from, to = day(c.From, &c.search.From), day(c.To, &c.search.To)
+	c.search.From, c.search.To = f.day("from", c.From), f.day("to", c.To)
 	if c.search.To != order.NoDay && c.search.From > c.search.To {
-		from = "is after --to"
+		f.refuse("from", "is after --to")
 	}
 	if c.ExpiresBefore != "" {
 		var ok bool
 		if c.search.ExpiresBefore, ok = order.ParseTime(c.ExpiresBefore); !ok {
-			expires = "must be a time such as 2026-11-20T08:15:30Z"
+			f.refuse("expires-before", "must be a time such as 2026-11-20T08:15:30Z")
 		} else if c.search.Text == "" {
 			c.search.Sort = order.SortExpires
 		}
 	}
-	c.limit, limit = positive(c.Limit)
-	return errors.Join(config.Invalid("words", words), config.Invalid("merchant", merchant), config.Invalid("state", state), config.Invalid("from", from),
-		config.Invalid("to", to), config.Invalid("expires-before", expires), config.Invalid("limit", limit))
+	c.limit = f.id("limit", c.Limit)
+	return f.err()
 }
 
 // foundJSON is the JSON output of a result of a search.

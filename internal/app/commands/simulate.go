@@ -3,14 +3,11 @@ package commands
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"time"
 
 	"merchantorders/internal/app"
-	"merchantorders/internal/config"
 	"merchantorders/internal/demo"
 	"merchantorders/internal/order"
 )
@@ -35,36 +32,15 @@ const (
 )
 
 func (c *simulateCommand) check() error {
-	var merchant, rate, seed, speed, accept, count, length string
-	c.settings.MerchantID, merchant = positive(c.Merchant)
-	c.settings.Rate, rate = number(c.Rate, 0.01, maxRate)
-	c.settings.Speed, speed = number(c.Speed, 0.01, maxSpeed)
-	var share uint64
-	share, accept = wholeNumber(c.Accept, 100)
-	c.settings.Count, count = wholeNumber(c.Count, 1e9)
-	c.settings.Accept = int(share)
-	c.settings.Seed, seed = wholeNumber(c.Seed, math.MaxUint32)
-	c.duration, length = duration(c.Duration, 0)
-	return errors.Join(config.Invalid("merchant", merchant), config.Invalid("rate", rate), config.Invalid("seed", seed),
-		config.Invalid("speed", speed), config.Invalid("accept", accept), config.Invalid("count", count), config.Invalid("duration", length))
-}
-
-// number parses a number from min to max.
-func number(text string, min, max float64) (float64, string) {
-	n, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(n >= min && n <= max) {
-		return 0, fmt.Sprintf("must be a number from %v to %v", min, max)
-	}
-	return n, ""
-}
-
-// wholeNumber parses a whole number from 0 to max.
-func wholeNumber(text string, max uint64) (uint64, string) {
-	n, err := strconv.ParseUint(text, 10, 64)
-	if err != nil || n > max {
-		return 0, fmt.Sprintf("must be a whole number from 0 to %d", max)
-	}
-	return n, ""
+	var f flagValues
+	c.settings.MerchantID = f.id("merchant", c.Merchant)
+	c.settings.Rate = f.number("rate", c.Rate, 0.01, maxRate)
+	c.settings.Seed = f.wholeNumber("seed", c.Seed, math.MaxUint32)
+	c.settings.Speed = f.number("speed", c.Speed, 0.01, maxSpeed)
+	c.settings.Accept = int(f.wholeNumber("accept", c.Accept, 100))
+	c.settings.Count = f.wholeNumber("count", c.Count, 1e9)
+	c.duration = f.duration("duration", c.Duration, 0)
+	return f.err()
 }
 
 func (c *simulateCommand) run(ctx context.Context, p *process) error {
@@ -74,7 +50,7 @@ func (c *simulateCommand) run(ctx context.Context, p *process) error {
 			return err
 		}
 		if !slices.ContainsFunc(merchants, func(m order.Merchant) bool { return m.ID == c.settings.MerchantID }) {
-			return fmt.Errorf("there is no merchant %d: see %q", c.settings.MerchantID, programName+" merchant add --help")
+			return noMerchant(c.settings.MerchantID, "merchant add --help", order.ErrMerchantNotFound)
 		}
 		c.settings.Observe = func(at time.Time, reference string, state order.State) {
 			_ = p.print("%s  %s  %s", timestamp(at), reference, state)

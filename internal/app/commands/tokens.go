@@ -33,41 +33,31 @@ type tokenCreate struct {
 }
 
 func (c *tokenCreate) check() error {
-	var merchant, scopes, expires string
-	c.request = token.Request{Operator: c.Operator, Scopes: order.DefaultScopes, Label: c.Label}
+	var f flagValues
+	c.request = token.Request{Operator: c.Operator, Label: c.Label}
+	defaults := order.DefaultScopes
 	if c.Operator {
-		c.request.Scopes = order.OperatorScopes
+		defaults = order.OperatorScopes
 	}
 	switch {
 	case c.Operator && c.Merchant != "":
-		merchant = "must not be given together with --operator"
+		f.refuse("merchant", "must not be given together with --operator")
 	case !c.Operator && c.Merchant == "":
-		merchant = "or --operator is required"
+		f.refuse("merchant", "or --operator is required")
 	case !c.Operator:
-		c.request.MerchantID, merchant = positive(c.Merchant)
+		c.request.MerchantID = f.id("merchant", c.Merchant)
 	}
-	if c.Scopes != "" {
-		var err error
-		names := strings.Split(strings.ReplaceAll(c.Scopes, " ", ""), ",")
-		if c.request.Scopes, err = order.ParseScopes(names, order.ScopesOf(c.Operator)); err != nil {
-			scopes = err.Error()
-		}
-	}
-	if c.Expires != "" {
-		c.request.Lifetime, expires = duration(c.Expires, time.Second)
-	}
-	return errors.Join(config.Invalid("merchant", merchant), config.Invalid("scopes", scopes), config.Invalid("expires", expires),
-		config.Invalid("label", token.LabelProblem(c.Label)))
+	c.request.Scopes = f.scopes("scopes", c.Scopes, defaults, order.ScopesOf(c.Operator))
+	c.request.Lifetime = f.optionalDuration("expires", c.Expires, time.Second)
+	f.refuse("label", token.LabelProblem(c.Label))
+	return f.err()
 }
 
 func (c *tokenCreate) run(ctx context.Context, p *process) error {
 	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
 		created, err := b.Tokens.Add(ctx, order.Command(), c.request, order.Options[token.Created]{})
-		if errors.Is(err, order.ErrMerchantNotFound) {
-			return fmt.Errorf("there is no merchant %d: see %q", c.request.MerchantID, programName+" merchant add --help")
-		}
 		if err != nil {
-			return lifetimeError(err)
+			return noMerchant(c.request.MerchantID, "merchant add --help", lifetimeError(err))
 		}
 		token.LogCreated(p.log(p.Settings.Level()), created.Token, byCommand())
 		return p.print("%s", created.Text)
@@ -95,26 +85,22 @@ type tokenList struct {
 }
 
 func (c *tokenList) check() error {
-	var merchant, state, scope string
+	var f flagValues
 	c.filter = token.Filter{Operator: c.Operator, Label: c.Label}
-	switch {
-	case c.Operator && c.Merchant != "":
-		merchant = "must not be given together with --operator"
-	case c.Merchant != "":
-		c.filter.MerchantID, merchant = positive(c.Merchant)
+	if c.Operator && c.Merchant != "" {
+		f.refuse("merchant", "must not be given together with --operator")
+	} else {
+		c.filter.MerchantID = f.optionalID("merchant", c.Merchant)
 	}
 	var ok bool
 	if c.filter.Validity, ok = token.ParseValidity(c.State); !ok {
-		state = "must be one of " + strings.Join(token.ValidityNames, ", ")
+		f.refuse("state", "must be one of "+strings.Join(token.ValidityNames, ", "))
 	}
 	if c.Scope != "" {
-		var err error
-		if c.filter.Scopes, err = order.ParseScopes([]string{c.Scope}, order.MerchantScopes|order.OperatorScopes); err != nil {
-			scope = err.Error()
-		}
+		c.filter.Scopes = f.scopeNames("scope", []string{c.Scope}, order.MerchantScopes|order.OperatorScopes)
 	}
-	return errors.Join(config.Invalid("merchant", merchant), config.Invalid("state", state), config.Invalid("scope", scope),
-		config.Invalid("label", token.LabelProblem(c.Label)))
+	f.refuse("label", token.LabelProblem(c.Label))
+	return f.err()
 }
 
 // tokenJSON is the JSON output of a token.
@@ -172,12 +158,10 @@ type tokenRotate struct {
 }
 
 func (c *tokenRotate) check() error {
-	var overlap, expires string
-	c.overlap, overlap = duration(c.Overlap, 0)
-	if c.Expires != "" {
-		c.lifetime, expires = duration(c.Expires, time.Second)
-	}
-	return errors.Join(config.Invalid("overlap", overlap), config.Invalid("expires", expires))
+	var f flagValues
+	c.overlap = f.duration("overlap", c.Overlap, 0)
+	c.lifetime = f.optionalDuration("expires", c.Expires, time.Second)
+	return f.err()
 }
 
 func (c *tokenRotate) run(ctx context.Context, p *process) error {
@@ -216,16 +200,16 @@ type tokenRevoke struct {
 }
 
 func (c *tokenRevoke) check() error {
-	var merchant string
+	var f flagValues
 	switch {
 	case c.Token == "" && c.Merchant == "":
-		merchant = "or a token is required"
+		f.refuse("merchant", "or a token is required")
 	case c.Token != "" && c.Merchant != "":
-		merchant = "must not be given together with a token"
-	case c.Merchant != "":
-		c.merchantID, merchant = positive(c.Merchant)
+		f.refuse("merchant", "must not be given together with a token")
+	default:
+		c.merchantID = f.optionalID("merchant", c.Merchant)
 	}
-	return config.Invalid("merchant", merchant)
+	return f.err()
 }
 
 func (c *tokenRevoke) run(ctx context.Context, p *process) error {
