@@ -29,7 +29,7 @@ func newBenchService(b *testing.B) benchService {
 	b.Helper()
 	ctx := b.Context()
 	whole := apptest.New(b, apptest.Setup{NoCache: true, Log: io.Discard, Settings: config.Config{BaseURL: baseURL, StorageURL: storageURL}})
-	testenv.NoError(b, whole.Orders.AddMerchant(ctx, order.Command(), apitest.MerchantID, apitest.MerchantName, order.Options[order.Merchant]{}))
+	testenv.NoError(b, whole.Merchants.Add(ctx, order.Command(), apitest.MerchantID, apitest.MerchantName, order.Options[order.Merchant]{}))
 	s := benchService{orders: whole.Orders, handler: whole.Handler, token: whole.NewToken(apitest.MerchantID, order.DefaultScopes)}
 	for first := 1; first <= benchOrders; first += 1000 {
 		s.fill(b, first, 1000)

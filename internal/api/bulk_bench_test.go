@@ -45,7 +45,7 @@ func BenchmarkBulkImport(b *testing.B) {
 func startIntake(b *testing.B) (url, operatorToken string) {
 	b.Helper()
 	s := apptest.New(b, apptest.Setup{Log: io.Discard})
-	testenv.NoError(b, s.Orders.AddMerchant(b.Context(), order.Command(), ingesttest.MerchantID, "Shop", order.Options[order.Merchant]{}))
+	testenv.NoError(b, s.Merchants.Add(b.Context(), order.Command(), ingesttest.MerchantID, "Shop", order.Options[order.Merchant]{}))
 	server := httptest.NewServer(s.Handler) // nothing is compared with the OpenAPI documents
 	b.Cleanup(server.Close)
 	return server.URL, s.NewOperatorToken(order.ScopeOrdersIngest)

@@ -235,7 +235,7 @@ func TestRetention(t *testing.T) {
 	}
 	s.Send(s.merchant, "POST", "/v2/orders/P-0/invoices", uploadBody("a.pdf", "content")).WantStatus(t, http.StatusOK)
 	for _, want := range []int{1, 0} {
-		if n, err := s.Orders.DeleteOldOrders(t.Context(), apptest.StartOfTime.AddDate(-10, 0, 0)); n != want || err != nil {
+		if n, err := s.Retention.DeleteOldOrders(t.Context(), apptest.StartOfTime.AddDate(-10, 0, 0)); n != want || err != nil {
 			t.Errorf("%d orders deleted, want %d; error %v", n, want, err)
 		}
 	}

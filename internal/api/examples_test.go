@@ -49,8 +49,8 @@ var exampleOrders = []string{
 func fillExamples(s *service) {
 	s.T.Helper()
 	ctx := s.T.Context()
-	testenv.NoError(s.T, s.Orders.AddMerchant(ctx, order.Command(), 355, "Our Store", order.Options[order.Merchant]{}))
-	testenv.NoError(s.T, s.Orders.AddMerchant(ctx, order.Command(), 400, "Another Store", order.Options[order.Merchant]{}))
+	testenv.NoError(s.T, s.Merchants.Add(ctx, order.Command(), 355, "Our Store", order.Options[order.Merchant]{}))
+	testenv.NoError(s.T, s.Merchants.Add(ctx, order.Command(), 400, "Another Store", order.Options[order.Merchant]{}))
 	s.merchant = s.NewToken(355, order.MerchantScopes)
 	s.operator = s.NewOperatorToken(order.OperatorScopes)
 	for _, text := range exampleOrders {

@@ -78,7 +78,7 @@ func (h *hostile) try(e openapitest.Example, path, body string) int {
 // newest returns the newest entry of the audit log: every change has one.
 func (h *hostile) newest() string {
 	h.Helper()
-	page, err := h.Orders.AuditLog(h.Context(), order.AuditQuery{Limit: 1})
+	page, err := h.Audit.Page(h.Context(), order.AuditQuery{Limit: 1})
 	if err != nil || len(page.Entries) == 0 {
 		h.Fatalf("audit log: %+v, %v", page, err)
 	}

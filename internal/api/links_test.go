@@ -83,11 +83,11 @@ func TestLinkPages(t *testing.T) {
 	s.Send("", "GET", path, "", "Range", "bytes=10-").Want(s.T, "a range past the end", 416, "Requested Range Not Satisfiable.")
 	s.Send("", "GET", path, "", "If-Match", `"other"`).Want(s.T, "a condition", 412, "Precondition Failed.")
 	s.Send("", "GET", path[:len(path)-3], "").Want(s.T, "a part of the link", 404, invalid)
-	if _, err := s.Orders.SuspendMerchant(t.Context(), order.Command(), apitest.MerchantID, "unpaid", order.Options[order.Merchant]{}); err != nil {
+	if _, err := s.Merchants.Suspend(t.Context(), order.Command(), apitest.MerchantID, "unpaid", order.Options[order.Merchant]{}); err != nil {
 		t.Fatal(err)
 	}
 	s.Send("", "GET", path, "").Want(s.T, "while suspended", 403, "This invoice file cannot be opened now: the merchant is suspended.")
-	if _, err := s.Orders.ResumeMerchant(t.Context(), order.Command(), apitest.MerchantID, order.Options[order.Merchant]{}); err != nil {
+	if _, err := s.Merchants.Resume(t.Context(), order.Command(), apitest.MerchantID, order.Options[order.Merchant]{}); err != nil {
 		t.Fatal(err)
 	}
 	s.Send("", "GET", path, "").Want(s.T, "after that", 200, "content")

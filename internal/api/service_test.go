@@ -54,8 +54,8 @@ func startWith(t *testing.T, with apptest.Setup) *service {
 func (s *service) fill() {
 	s.T.Helper()
 	ctx := s.T.Context()
-	testenv.NoError(s.T, s.Orders.AddMerchant(ctx, order.Command(), apitest.MerchantID, apitest.MerchantName, order.Options[order.Merchant]{}))
-	testenv.NoError(s.T, s.Orders.AddMerchant(ctx, order.Command(), otherMerchant, "Other", order.Options[order.Merchant]{}))
+	testenv.NoError(s.T, s.Merchants.Add(ctx, order.Command(), apitest.MerchantID, apitest.MerchantName, order.Options[order.Merchant]{}))
+	testenv.NoError(s.T, s.Merchants.Add(ctx, order.Command(), otherMerchant, "Other", order.Options[order.Merchant]{}))
 	s.merchant = s.NewToken(apitest.MerchantID, order.DefaultScopes)
 	s.other = s.NewToken(otherMerchant, order.DefaultScopes)
 	s.operator = s.NewOperatorToken(order.OperatorScopes)

@@ -97,7 +97,7 @@ func (s *server) startOptionalJobs(group *jobGroup) {
 	}
 	if age := s.Flags.RetainFor(); age > 0 {
 		group.every("delete old orders", purgeInterval, true, func(ctx context.Context) error {
-			count, err := s.Orders.DeleteOldOrders(ctx, s.Now().Add(-age))
+			count, err := s.Retention.DeleteOldOrders(ctx, s.Now().Add(-age))
 			return logCount(s.log, "old orders deleted", count, err)
 		})
 	}

@@ -203,7 +203,7 @@ const demoTokenLifetime = 24 * time.Hour
 // showDemo creates the demo unless it exists, and a token for its merchant, and
 // prints the token with three commands to try. ok is false if there is no demo.
 func (s *server) showDemo(ctx context.Context, baseURL string) (ok bool, err error) {
-	result, err := demo.Prepare(ctx, s.Orders, s.Now())
+	result, err := demo.Prepare(ctx, s.Services, s.Now())
 	if err != nil {
 		return false, fmt.Errorf("create the demo: %w", err)
 	}

@@ -33,7 +33,7 @@ import (
 
 // Store is a database as the services need it; *store.DB implements it.
 type Store interface {
-	order.Store
+	order.Stores
 	token.Store
 	token.SessionStore
 	webhook.Store
@@ -61,7 +61,7 @@ type Deps struct {
 // handlers of the ports. serve and the tests of the interfaces run the same one.
 type Service struct {
 	Deps
-	Orders   *order.Service
+	order.Services
 	Tokens   *token.Registry
 	Sessions *token.Sessions // at the console
 	Webhooks *webhook.Service
@@ -83,7 +83,7 @@ func NewService(d Deps) *Service {
 		d.Poster = webhook.NewClient(d.Flags.WebhookAllowPrivate)
 	}
 	s := &Service{Deps: d, cache: respcache.New(d.CacheSize, d.Now), limits: ratelimit.New(d.Flags.Requests(), d.Now)}
-	var orders order.Store = d.Store
+	var orders order.Stores = d.Store
 	files, poster := d.Files, d.Poster
 	if s.sandbox() {
 		poster = twicePoster{poster}
@@ -91,7 +91,7 @@ func NewService(d Deps) *Service {
 	if d.Tracing != nil {
 		orders, files, poster = d.Tracing.Store(orders), d.Tracing.Files(files), d.Tracing.Poster(poster)
 	}
-	s.Orders = order.NewService(orders, files, d.Now, d.Log)
+	s.Services = order.NewServices(orders, files, d.Now, d.Log)
 	s.Tokens = token.NewRegistry(d.Store, d.Now)
 	s.Tokens.MaxLifetime = d.Settings.TokenLifetime()
 	s.Sessions = token.NewSessions(d.Store, s.Tokens)
@@ -175,15 +175,15 @@ func (s *Service) routerConfig(local string) web.RouterConfig {
 func (s *Service) groups(local string, operatorsOnMain bool) (main, admin []web.RouteGroup) {
 	baseURL, storageURL := s.Settings.Addresses(local)
 	invoices := invoiceapi.Endpoints{Orders: s.Orders, Metrics: s.Metrics, StorageURL: storageURL}
-	stored := storageapi.API{Orders: s.Orders, Metrics: s.Metrics}
+	stored := storageapi.API{Orders: s.Orders, Links: s.Links, Metrics: s.Metrics}
 	webhooks := webhookapi.API{Webhooks: s.Webhooks}
 	operators := operator.API{
-		Orders: s.Orders, Tokens: s.Tokens, Log: s.Log, Webhooks: webhooks, Sessions: s.Sessions, BaseURL: baseURL,
+		Services: s.Services, Tokens: s.Tokens, Log: s.Log, Webhooks: webhooks, Sessions: s.Sessions, BaseURL: baseURL,
 		OrderView: func(o order.Order) any { return v2.NewOrderView(o, storageURL) }, EventViews: v2.NewEventViews,
 	}.Routes()
 	documents, pages := docpages.DocumentRoutes(), docpages.PageRoutes(baseURL)
 	people := console.Console{
-		Orders: s.Orders, Sessions: s.Sessions, Tokens: s.Tokens, Webhooks: s.Webhooks, Limits: s.limits, Metrics: s.Metrics, Log: s.Log,
+		Services: s.Services, Sessions: s.Sessions, Tokens: s.Tokens, Webhooks: s.Webhooks, Limits: s.limits, Metrics: s.Metrics, Log: s.Log,
 		MerchantURL: baseURL, Audience: console.Operators, ParseChange: operator.ParseChange,
 	}
 	// The admin port has an address of its own, so its pages do not know their URL.
@@ -196,7 +196,7 @@ func (s *Service) groups(local string, operatorsOnMain bool) (main, admin []web.
 	main = []web.RouteGroup{
 		v1.API{Endpoints: invoices, BaseURL: baseURL}.Routes(),
 		v2.API{
-			Endpoints: invoices, BaseURL: baseURL, ErrorCodes: v2.ErrorCodes(s.Settings.ErrorCodes), Webhooks: webhooks,
+			Endpoints: invoices, Links: s.Links, BaseURL: baseURL, ErrorCodes: v2.ErrorCodes(s.Settings.ErrorCodes), Webhooks: webhooks,
 			Tokens: s.Tokens, Log: s.Log,
 		}.Routes(),
 		stored.Routes(), stored.LinkRoutes(),

@@ -29,7 +29,7 @@ func (s *site) audit(w http.ResponseWriter, r *web.Request) error {
 	if !form.valid() {
 		return s.show(w, r, http.StatusBadRequest, "audit", view)
 	}
-	page, err := s.Orders.AuditLog(r.Context(), query)
+	page, err := s.Audit.Page(r.Context(), query)
 	if err != nil {
 		return err
 	}

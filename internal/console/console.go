@@ -24,7 +24,7 @@ import (
 
 // Console serves the pages.
 type Console struct {
-	Orders   *order.Service
+	order.Services
 	Sessions *token.Sessions
 	Tokens   *token.Registry
 	Webhooks *webhook.Service

@@ -49,7 +49,7 @@ func startAt(t testing.TB, baseURL string, documents ...[]byte) *service {
 		s.Service = filled
 		// The first token is ours: tests name it in paths.
 		for _, id := range []int64{ours, theirs} {
-			testenv.NoError(t, s.Orders.AddMerchant(t.Context(), order.Command(), id, "Store "+string(rune('A'+id%2)), order.Options[order.Merchant]{}))
+			testenv.NoError(t, s.Merchants.Add(t.Context(), order.Command(), id, "Store "+string(rune('A'+id%2)), order.Options[order.Merchant]{}))
 		}
 		s.token, s.otherToken = s.NewToken(ours, order.MerchantScopes), s.NewToken(theirs, order.MerchantScopes)
 		s.add(documents...)

@@ -82,7 +82,7 @@ func (s *site) erase(w http.ResponseWriter, r *web.Request, values url.Values) e
 	if !form.valid() {
 		return s.show(w, r, http.StatusUnprocessableEntity, "erase", eraseView{Form: form})
 	}
-	erased, err := s.Orders.Erase(r.Context(), r.Caller, target, web.FormOptions[order.Erasure](r))
+	erased, err := s.Retention.Erase(r.Context(), r.Caller, target, web.FormOptions[order.Erasure](r))
 	switch {
 	case errors.As(err, new(*order.ReplayError)):
 		return s.show(w, r, http.StatusOK, "erase", eraseView{Form: newForm(nil), Again: true})

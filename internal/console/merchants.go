@@ -41,7 +41,7 @@ func (s *site) showMerchants(w http.ResponseWriter, r *web.Request, status int, 
 		view.Filter.refuse("name", "problem.line")
 		return s.show(w, r, http.StatusBadRequest, "merchants", view)
 	}
-	merchants, err := s.Orders.Merchants(r.Context(), filter)
+	merchants, err := s.Merchants.List(r.Context(), filter)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (s *site) addMerchant(w http.ResponseWriter, r *web.Request, values url.Val
 	checkName(form)
 	options := web.FormOptions[order.Merchant](r)
 	if form.valid() {
-		err := s.Orders.AddMerchant(r.Context(), r.Caller, id, values.Get("name"), options)
+		err := s.Merchants.Add(r.Context(), r.Caller, id, values.Get("name"), options)
 		if errors.Is(err, order.ErrMerchantExists) {
 			form.refuse("id", "merchants.exists")
 		} else if replayed(err) != nil {
@@ -112,7 +112,7 @@ func (s *site) merchant(w http.ResponseWriter, r *web.Request) error {
 // not have is a new one.
 func (s *site) showMerchant(w http.ResponseWriter, r *web.Request, status int, view merchantView) error {
 	var err error
-	if view.Merchant, err = s.Orders.Merchant(r.Context(), merchantOf(r)); err != nil {
+	if view.Merchant, err = s.Merchants.Get(r.Context(), merchantOf(r)); err != nil {
 		return err
 	}
 	if view.Rename.problems == nil {
@@ -132,7 +132,7 @@ func (s *site) renameMerchant(w http.ResponseWriter, r *web.Request, values url.
 	}
 	name := values.Get("name")
 	options := web.FormOptions[order.Merchant](r)
-	_, err := s.Orders.UpdateMerchant(r.Context(), r.Caller, merchantOf(r), order.MerchantUpdate{Name: &name}, options)
+	_, err := s.Merchants.Update(r.Context(), r.Caller, merchantOf(r), order.MerchantUpdate{Name: &name}, options)
 	return s.merchantChanged(w, r, "renamed", err)
 }
 
@@ -149,14 +149,14 @@ func (s *site) suspendMerchant(w http.ResponseWriter, r *web.Request, values url
 		return s.showMerchant(w, r, http.StatusUnprocessableEntity, merchantView{Suspend: form})
 	}
 	options := web.FormOptions[order.Merchant](r)
-	_, err := s.Orders.SuspendMerchant(r.Context(), r.Caller, merchantOf(r), reason, options)
+	_, err := s.Merchants.Suspend(r.Context(), r.Caller, merchantOf(r), reason, options)
 	return s.merchantChanged(w, r, "suspended", err)
 }
 
 // resumeMerchant serves POST /operator/merchants/{merchant}/resume.
 func (s *site) resumeMerchant(w http.ResponseWriter, r *web.Request, values url.Values) error {
 	options := web.FormOptions[order.Merchant](r)
-	_, err := s.Orders.ResumeMerchant(r.Context(), r.Caller, merchantOf(r), options)
+	_, err := s.Merchants.Resume(r.Context(), r.Caller, merchantOf(r), options)
 	return s.merchantChanged(w, r, "resumed", err)
 }
 

@@ -100,7 +100,7 @@ func (s *site) showOperatorOrder(w http.ResponseWriter, r *web.Request, status i
 		return err
 	}
 	if r.Caller.Can(order.ScopeAudit) {
-		page, err := s.Orders.AuditLog(r.Context(), order.AuditQuery{MerchantID: &merchantID, Reference: view.Order.Reference, Limit: auditShown})
+		page, err := s.Audit.Page(r.Context(), order.AuditQuery{MerchantID: &merchantID, Reference: view.Order.Reference, Limit: auditShown})
 		if err != nil {
 			return err
 		}

@@ -197,7 +197,7 @@ func TestSuspended(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	b := s.signedIn(s.token)
-	if _, err := s.Orders.SuspendMerchant(t.Context(), order.Command(), ours, "unpaid", order.Options[order.Merchant]{}); err != nil {
+	if _, err := s.Merchants.Suspend(t.Context(), order.Command(), ours, "unpaid", order.Options[order.Merchant]{}); err != nil {
 		t.Fatal(err)
 	}
 	b.get("/console").WantText(t, http.StatusForbidden, "suspended")

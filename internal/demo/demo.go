@@ -38,8 +38,9 @@ const (
 // Prepare creates the demo merchant and its orders if there is no merchant. It
 // also completes a demo that was interrupted before its orders were imported.
 // The orders depend on now only.
-func Prepare(ctx context.Context, orders *order.Service, now time.Time) (Result, error) {
-	merchants, err := orders.Merchants(ctx, order.MerchantFilter{})
+func Prepare(ctx context.Context, services order.Services, now time.Time) (Result, error) {
+	orders := services.Orders
+	merchants, err := services.Merchants.List(ctx, order.MerchantFilter{})
 	if err != nil {
 		return 0, err
 	}
@@ -56,7 +57,7 @@ func Prepare(ctx context.Context, orders *order.Service, now time.Time) (Result,
 			return Exists, nil
 		}
 	}
-	if err := orders.AddMerchant(ctx, order.Command(), MerchantID, MerchantName, order.Options[order.Merchant]{}); err != nil {
+	if err := services.Merchants.Add(ctx, order.Command(), MerchantID, MerchantName, order.Options[order.Merchant]{}); err != nil {
 		return 0, err
 	}
 	if err := addOrders(ctx, orders, now); err != nil {

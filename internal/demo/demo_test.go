@@ -29,15 +29,15 @@ const newest = "DEMO-0060"
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 // open returns a service with a new data folder. Its clock is always noon.
-func open(t *testing.T) *order.Service {
+func open(t *testing.T) order.Services {
 	t.Helper()
-	orders, _ := openAt(t, func() time.Time { return noon })
-	return orders
+	services, _ := openAt(t, func() time.Time { return noon })
+	return services
 }
 
 // openAt returns a service with a new data folder and a clock, and its store, which can
 // be broken.
-func openAt(t *testing.T, now func() time.Time) (*order.Service, *breakable) {
+func openAt(t *testing.T, now func() time.Time) (order.Services, *breakable) {
 	t.Helper()
 	dir := t.TempDir()
 	db, err := store.OpenSQLite(t.Context(), filepath.Join(dir, "orders.db"), store.Options{Now: now})
@@ -52,13 +52,13 @@ func openAt(t *testing.T, now func() time.Time) (*order.Service, *breakable) {
 			t.Error(err)
 		}
 	})
-	s := &breakable{Store: db}
-	return order.NewService(s, disk, now, slog.New(slog.DiscardHandler)), s
+	s := &breakable{Stores: db}
+	return order.NewServices(s, disk, now, slog.New(slog.DiscardHandler)), s
 }
 
 // breakable is a store whose imports can fail.
 type breakable struct {
-	order.Store
+	order.Stores
 	broken bool
 }
 
@@ -66,7 +66,7 @@ func (s *breakable) ImportOrders(ctx context.Context, batch []order.Incoming, ca
 	if s.broken {
 		return nil, order.ErrUnavailable
 	}
-	return s.Store.ImportOrders(ctx, batch, cause)
+	return s.Stores.ImportOrders(ctx, batch, cause)
 }
 
 // all returns every demo order, newest first.
@@ -85,9 +85,9 @@ func all(t *testing.T, orders *order.Service) []order.Order {
 	return found
 }
 
-func prepare(t *testing.T, orders *order.Service, want demo.Result) {
+func prepare(t *testing.T, services order.Services, want demo.Result) {
 	t.Helper()
-	got, err := demo.Prepare(context.Background(), orders, noon)
+	got, err := demo.Prepare(context.Background(), services, noon)
 	if err != nil || got != want {
 		t.Fatalf("got %v, %v, want %v", got, err, want)
 	}
@@ -95,8 +95,9 @@ func prepare(t *testing.T, orders *order.Service, want demo.Result) {
 
 func TestPrepareCreatesOrdersInEveryState(t *testing.T) {
 	t.Parallel()
-	orders := open(t)
-	prepare(t, orders, demo.Created)
+	services := open(t)
+	orders := services.Orders
+	prepare(t, services, demo.Created)
 	found := all(t, orders)
 	if len(found) != 60 {
 		t.Errorf("got %d orders, want 60", len(found))
@@ -140,8 +141,9 @@ func TestPrepareCreatesOrdersInEveryState(t *testing.T) {
 
 func TestTimesAreWithinSixWeeks(t *testing.T) {
 	t.Parallel()
-	orders := open(t)
-	prepare(t, orders, demo.Created)
+	services := open(t)
+	orders := services.Orders
+	prepare(t, services, demo.Created)
 	for _, o := range all(t, orders) {
 		if age := noon.Sub(o.CreatedAt); age <= 0 || age > 42*24*time.Hour {
 			t.Errorf("%s was placed %s ago", o.Reference, age)
@@ -161,11 +163,12 @@ func TestTimesAreWithinSixWeeks(t *testing.T) {
 
 func TestExampleIsTheNewestThatCanBeAccepted(t *testing.T) {
 	t.Parallel()
-	orders := open(t)
+	services := open(t)
+	orders := services.Orders
 	if got, err := demo.Example(t.Context(), orders); got != "" || err != nil {
 		t.Errorf("without orders: %q, %v", got, err)
 	}
-	prepare(t, orders, demo.Created)
+	prepare(t, services, demo.Created)
 	found := all(t, orders)
 	if found[0].Reference != newest || found[0].State != order.Registered {
 		t.Errorf("the newest order is %s, %s", found[0].Reference, found[0].State)
@@ -188,13 +191,14 @@ func TestExampleIsTheNewestThatCanBeAccepted(t *testing.T) {
 
 func TestPrepareDoesNotChangeAnExistingDemo(t *testing.T) {
 	t.Parallel()
-	orders := open(t)
-	prepare(t, orders, demo.Created)
+	services := open(t)
+	orders := services.Orders
+	prepare(t, services, demo.Created)
 	if _, err := orders.Accept(t.Context(), order.CommandFor(demo.MerchantID), order.ByReference(newest), order.Options[order.WriteResult]{}); err != nil {
 		t.Fatal(err)
 	}
 	before := all(t, orders)
-	prepare(t, orders, demo.Exists)
+	prepare(t, services, demo.Exists)
 	if diff := cmp.Diff(before, all(t, orders)); diff != "" {
 		t.Errorf("the second start changed orders (-first +second):\n%s", diff)
 	}
@@ -202,23 +206,23 @@ func TestPrepareDoesNotChangeAnExistingDemo(t *testing.T) {
 
 func TestPrepareCompletesAnInterruptedDemo(t *testing.T) {
 	t.Parallel()
-	orders := open(t)
-	testenv.NoError(t, orders.AddMerchant(t.Context(), order.Command(), demo.MerchantID, demo.MerchantName, order.Options[order.Merchant]{}))
-	prepare(t, orders, demo.Created)
-	prepare(t, orders, demo.Exists)
+	services := open(t)
+	testenv.NoError(t, services.Merchants.Add(t.Context(), order.Command(), demo.MerchantID, demo.MerchantName, order.Options[order.Merchant]{}))
+	prepare(t, services, demo.Created)
+	prepare(t, services, demo.Exists)
 }
 
 func TestPrepareSkipsOtherMerchants(t *testing.T) {
 	t.Parallel()
 	for _, merchant := range []order.Merchant{{ID: 1, Name: "Other"}, {ID: demo.MerchantID, Name: "A real one"}} {
-		orders := open(t)
-		testenv.NoError(t, orders.AddMerchant(t.Context(), order.Command(), merchant.ID, merchant.Name, order.Options[order.Merchant]{}))
-		prepare(t, orders, demo.Skipped)
-		merchants, err := orders.Merchants(t.Context(), order.MerchantFilter{})
+		services := open(t)
+		testenv.NoError(t, services.Merchants.Add(t.Context(), order.Command(), merchant.ID, merchant.Name, order.Options[order.Merchant]{}))
+		prepare(t, services, demo.Skipped)
+		merchants, err := services.Merchants.List(t.Context(), order.MerchantFilter{})
 		if err != nil || len(merchants) != 1 {
 			t.Errorf("merchants are %v, %v", merchants, err)
 		}
-		if found := all(t, orders); len(found) != 0 {
+		if found := all(t, services.Orders); len(found) != 0 {
 			t.Errorf("%d orders were created", len(found))
 		}
 	}
@@ -279,8 +283,9 @@ func validEAN(code string) bool {
 
 func TestInvoiceFilesAreValidPDFs(t *testing.T) {
 	t.Parallel()
-	orders := open(t)
-	prepare(t, orders, demo.Created)
+	services := open(t)
+	orders := services.Orders
+	prepare(t, services, demo.Created)
 	files := 0
 	for _, o := range all(t, orders) {
 		for _, invoice := range o.Invoices {

@@ -17,16 +17,18 @@ import (
 // marketplace is a database with a merchant, and a clock.
 type marketplace struct {
 	*order.Service
-	store *breakable
-	clock time.Time
-	log   []string // what simulators have done
+	services order.Services
+	store    *breakable
+	clock    time.Time
+	log      []string // what simulators have done
 }
 
 func newMarketplace(t *testing.T) *marketplace {
 	t.Helper()
 	m := &marketplace{clock: noon}
-	m.Service, m.store = openAt(t, func() time.Time { return m.clock })
-	testenv.NoError(t, m.AddMerchant(t.Context(), order.Command(), demo.MerchantID, demo.MerchantName, order.Options[order.Merchant]{}))
+	m.services, m.store = openAt(t, func() time.Time { return m.clock })
+	m.Service = m.services.Orders
+	testenv.NoError(t, m.services.Merchants.Add(t.Context(), order.Command(), demo.MerchantID, demo.MerchantName, order.Options[order.Merchant]{}))
 	return m
 }
 
@@ -139,7 +141,7 @@ func TestSimulatorFollowsTheMerchant(t *testing.T) {
 func TestSimulatorMovesDemoOrders(t *testing.T) {
 	t.Parallel()
 	m := newMarketplace(t)
-	prepare(t, m.Service, demo.Created)
+	prepare(t, m.services, demo.Created)
 	before := all(t, m.Service)
 	with := settings(1)
 	with.Demo, with.Count, with.Rate = true, 0, 1e-6

@@ -51,18 +51,30 @@ type AuditPage struct {
 	Next    *AuditCursor // nil: this is the last page
 }
 
-// AuditLog returns a page of the audit log.
-func (s *Service) AuditLog(ctx context.Context, query AuditQuery) (AuditPage, error) {
-	return s.store.AuditLog(ctx, query)
+// AuditStore holds the audit log. Every method may return ErrUnavailable.
+type AuditStore interface {
+	// AuditLog returns a page of the audit log.
+	AuditLog(ctx context.Context, query AuditQuery) (AuditPage, error)
 }
 
-// AuditEntries yields all entries that a query selects. It ignores the limit of the
+// AuditLog reads the audit log. Every change appends its entry itself.
+type AuditLog struct{ store AuditStore }
+
+// NewAuditLog returns the audit log of a store.
+func NewAuditLog(store AuditStore) *AuditLog { return &AuditLog{store} }
+
+// Page returns a page of the audit log.
+func (l *AuditLog) Page(ctx context.Context, query AuditQuery) (AuditPage, error) {
+	return l.store.AuditLog(ctx, query)
+}
+
+// Entries yields all entries that a query selects. It ignores the limit of the
 // query and holds one page in memory.
-func (s *Service) AuditEntries(ctx context.Context, query AuditQuery) iter.Seq2[AuditEntry, error] {
+func (l *AuditLog) Entries(ctx context.Context, query AuditQuery) iter.Seq2[AuditEntry, error] {
 	return func(yield func(AuditEntry, error) bool) {
 		query.Limit = MaxAuditLimit
 		for {
-			page, err := s.store.AuditLog(ctx, query)
+			page, err := l.store.AuditLog(ctx, query)
 			if err != nil {
 				yield(AuditEntry{}, err)
 				return

@@ -179,7 +179,7 @@ func (c *Changes[TX]) reserve(ctx context.Context, tx TX, caller Caller, key Key
 	if key.Text == "" {
 		return nil
 	}
-	return tx.ReserveIdempotencyKey(ctx, caller.MerchantID, key, c.now().UTC().Truncate(time.Second))
+	return tx.ReserveIdempotencyKey(ctx, caller.MerchantID, key, seconds(c.now))
 }
 
 // record saves the response to a change in the idempotency record of its key. It returns

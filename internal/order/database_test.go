@@ -82,7 +82,7 @@ func newDatabase(t testing.TB, orders ...order.Order) *database {
 	testenv.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	for _, id := range []int64{merchant, stranger} {
-		testenv.NoError(t, newService(db, nil).AddMerchant(t.Context(), order.Command(), id, "Shop", order.Options[order.Merchant]{}))
+		testenv.NoError(t, newServices(db, nil).Merchants.Add(t.Context(), order.Command(), id, "Shop", order.Options[order.Merchant]{}))
 	}
 	incoming := make([]order.Incoming, len(orders))
 	for i, o := range orders {
@@ -108,10 +108,13 @@ func (db *database) another(t testing.TB) *store.DB {
 	return opened
 }
 
-// newService returns a service at noon. It stores no files if files is nil.
-func newService(db order.Store, files *folder) *order.Service {
-	return order.NewService(db, files, func() time.Time { return noon }, slog.New(slog.DiscardHandler))
+// newServices returns services at noon. They store no files if files is nil.
+func newServices(db order.Stores, files *folder) order.Services {
+	return order.NewServices(db, files, func() time.Time { return noon }, slog.New(slog.DiscardHandler))
 }
+
+// newService returns the service of orders of newServices.
+func newService(db order.Stores, files *folder) *order.Service { return newServices(db, files).Orders }
 
 func (db *database) ask(operation string) error {
 	db.mu.Lock()

@@ -66,31 +66,31 @@ type Erasure struct {
 // repeated: what is erased already is left alone, and an erasure that was interrupted is
 // completed. Of a customer with many orders it erases some: repeat it while Erasure.More
 // is set. Errors, in addition to those of Change: ErrNotFound, ErrInvalidEmail.
-func (s *Service) Erase(ctx context.Context, caller Caller, target EraseTarget, options Options[Erasure]) (Erasure, error) {
+func (r *Retention) Erase(ctx context.Context, caller Caller, target EraseTarget, options Options[Erasure]) (Erasure, error) {
 	var result Erasure
 	var refusal error
 	if target.Email != "" {
-		result, refusal = s.eraseCustomer(ctx, caller, target)
+		result, refusal = r.eraseCustomer(ctx, caller, target)
 	} else {
-		result, refusal = s.eraseOrder(ctx, caller, target.MerchantID, ByReference(target.Reference), target.Files)
+		result, refusal = r.eraseOrder(ctx, caller, target.MerchantID, ByReference(target.Reference), target.Files)
 	}
 	if refusal != nil && !errors.Is(refusal, ErrNotFound) && !errors.Is(refusal, ErrInvalidEmail) {
 		return result, refusal
 	}
 	// The orders have transactions of their own. A repetition after a crash erases the
 	// rest, and then finds or records the response.
-	return Change(ctx, s.changes, caller, options, func(Tx) (Erasure, error) { return result, refusal })
+	return Change(ctx, r.changes, caller, options, func(Tx) (Erasure, error) { return result, refusal })
 }
 
 // eraseOrder erases one order, or returns ErrNotFound.
-func (s *Service) eraseOrder(ctx context.Context, caller Caller, merchantID int64, id Identifier, files bool) (Erasure, error) {
+func (r *Retention) eraseOrder(ctx context.Context, caller Caller, merchantID int64, id Identifier, files bool) (Erasure, error) {
 	if !id.Valid() {
 		return Erasure{}, ErrNotFound
 	}
 	var result Erasure
 	var locked LockedOrder
-	cause := Cause{By: caller, At: s.Now()}
-	err := s.store.InTx(ctx, func(tx Tx) error {
+	cause := Cause{By: caller, At: r.orders.Now()}
+	err := r.store.InTx(ctx, func(tx Tx) error {
 		result = Erasure{}
 		var err error
 		if locked, err = tx.LockOrder(ctx, merchantID, id); err != nil {
@@ -109,7 +109,7 @@ func (s *Service) eraseOrder(ctx context.Context, caller Caller, merchantID int6
 		return err
 	})
 	if err == nil && files {
-		result.Files, err = s.removeFiles(ctx, locked)
+		result.Files, err = r.removeFiles(ctx, locked)
 	}
 	return result, err
 }
@@ -129,17 +129,17 @@ func deleteAll(ctx context.Context, tx Tx, locked LockedOrder, cause Cause) (int
 }
 
 // removeFiles removes the bytes of all deleted files of an order, and then their names.
-func (s *Service) removeFiles(ctx context.Context, o LockedOrder) (int, error) {
-	invoices, err := s.store.FilesToRemove(ctx, o.MerchantID, o.LegacyID)
+func (r *Retention) removeFiles(ctx context.Context, o LockedOrder) (int, error) {
+	invoices, err := r.store.FilesToRemove(ctx, o.MerchantID, o.LegacyID)
 	if err != nil {
 		return 0, err
 	}
 	for i, invoice := range invoices {
-		if err := s.purge(ctx, invoice); err != nil {
+		if err := r.orders.purge(ctx, invoice); err != nil {
 			return i, fmt.Errorf("order %s, invoice %d: %w", invoice.Reference, invoice.ID, err)
 		}
 	}
-	return len(invoices), s.store.EraseFileNames(ctx, o.MerchantID, o.LegacyID)
+	return len(invoices), r.store.EraseFileNames(ctx, o.MerchantID, o.LegacyID)
 }
 
 // eraseBatch is how many orders of a customer one call of Erase erases.
@@ -147,9 +147,9 @@ const eraseBatch = 100
 
 // eraseCustomer erases up to eraseBatch orders of a customer. Orders that are erased are
 // not found any more.
-func (s *Service) eraseCustomer(ctx context.Context, caller Caller, target EraseTarget) (Erasure, error) {
+func (r *Retention) eraseCustomer(ctx context.Context, caller Caller, target EraseTarget) (Erasure, error) {
 	var total Erasure
-	orders, err := s.customerOrders(ctx, target.Email)
+	orders, err := r.customerOrders(ctx, target.Email)
 	if err != nil {
 		return Erasure{}, err
 	}
@@ -157,7 +157,7 @@ func (s *Service) eraseCustomer(ctx context.Context, caller Caller, target Erase
 		orders, total.More = orders[:eraseBatch], true
 	}
 	for _, o := range orders {
-		one, err := s.eraseOrder(ctx, caller, o.MerchantID, ByLegacyID(o.LegacyID), target.Files)
+		one, err := r.eraseOrder(ctx, caller, o.MerchantID, ByLegacyID(o.LegacyID), target.Files)
 		if errors.Is(err, ErrNotFound) {
 			continue // deleted meanwhile
 		}
@@ -174,11 +174,11 @@ func (s *Service) eraseCustomer(ctx context.Context, caller Caller, target Erase
 var ErrInvalidEmail = errors.New("must be an e-mail address")
 
 // customerOrders returns the orders of a customer, or ErrInvalidEmail.
-func (s *Service) customerOrders(ctx context.Context, email string) ([]LockedOrder, error) {
+func (r *Retention) customerOrders(ctx context.Context, email string) ([]LockedOrder, error) {
 	if !ValidEmail(email) {
 		return nil, ErrInvalidEmail
 	}
-	return s.store.CustomerOrders(ctx, email)
+	return r.store.CustomerOrders(ctx, email)
 }
 
 // ValidEmail reports whether a text can be an e-mail address.
@@ -197,13 +197,13 @@ type CustomerRecord struct {
 
 // CustomerData yields everything that is stored about a customer, order by order, or
 // ErrInvalidEmail. The audit log records who has read it, but not about whom.
-func (s *Service) CustomerData(ctx context.Context, caller Caller, email string) iter.Seq2[CustomerRecord, error] {
+func (r *Retention) CustomerData(ctx context.Context, caller Caller, email string) iter.Seq2[CustomerRecord, error] {
 	return func(yield func(CustomerRecord, error) bool) {
-		orders, err := s.customerOrders(ctx, email)
+		orders, err := r.customerOrders(ctx, email)
 		if err == nil {
-			err = s.store.InTx(ctx, func(tx Tx) error {
+			err = r.store.InTx(ctx, func(tx Tx) error {
 				return tx.AppendAudit(ctx, AuditEntry{
-					At: s.Now(), Action: AuditExported, By: caller, Detail: "orders=" + strconv.Itoa(len(orders)),
+					At: r.orders.Now(), Action: AuditExported, By: caller, Detail: "orders=" + strconv.Itoa(len(orders)),
 				})
 			})
 		}
@@ -212,7 +212,7 @@ func (s *Service) CustomerData(ctx context.Context, caller Caller, email string)
 			return
 		}
 		for _, o := range orders {
-			record, err := s.customerRecord(ctx, o)
+			record, err := r.customerRecord(ctx, o)
 			if errors.Is(err, ErrNotFound) {
 				continue // deleted meanwhile
 			}
@@ -224,13 +224,13 @@ func (s *Service) CustomerData(ctx context.Context, caller Caller, email string)
 }
 
 // customerRecord reads an order with all its events.
-func (s *Service) customerRecord(ctx context.Context, o LockedOrder) (record CustomerRecord, err error) {
+func (r *Retention) customerRecord(ctx context.Context, o LockedOrder) (record CustomerRecord, err error) {
 	id := ByLegacyID(o.LegacyID)
-	if record.Order, err = s.store.Order(ctx, o.MerchantID, id); err != nil {
+	if record.Order, err = r.store.Order(ctx, o.MerchantID, id); err != nil {
 		return record, err
 	}
 	for after := int64(0); ; {
-		events, err := s.store.OrderEvents(ctx, o.MerchantID, id, after, MaxFeedLimit)
+		events, err := r.store.OrderEvents(ctx, o.MerchantID, id, after, MaxFeedLimit)
 		record.Events = append(record.Events, events...)
 		if err != nil || len(events) < MaxFeedLimit {
 			return record, err

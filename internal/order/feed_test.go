@@ -484,7 +484,7 @@ func TestSuspensionEndsWaits(t *testing.T) {
 				}
 			})
 			time.Sleep(time.Second)
-			if _, err := suspending.SuspendMerchant(t.Context(), order.Command(), merchant, "unpaid", order.Options[order.Merchant]{}); err != nil {
+			if _, err := order.NewMerchants(db, time.Now, suspending.EndWaits).Suspend(t.Context(), order.Command(), merchant, "unpaid", order.Options[order.Merchant]{}); err != nil {
 				t.Fatal(err)
 			}
 			all.Wait()

@@ -79,11 +79,38 @@ func parseLink(text string) (link InvoiceLink, ok bool) {
 	return link, true
 }
 
-// LinkInvoice returns a signed link to an active invoice file of an order of
+// LinkStore holds the key that signs links. Every method may return ErrUnavailable in
+// addition to the errors that it names.
+type LinkStore interface {
+	// InvoiceByID returns an active invoice and the reference of its order, or
+	// ErrInvoiceNotFound or ErrMerchantSuspended.
+	InvoiceByID(ctx context.Context, merchantID, legacyID, invoiceID int64) (reference string, invoice Invoice, err error)
+
+	// LinkKey returns the key that signs links to invoice files. ok is false if there
+	// is none yet.
+	LinkKey(ctx context.Context) (key LinkKey, ok bool, err error)
+	// AddLink appends the audit entry of a link and returns the key that signs it. If
+	// there is no key yet, it stores the given one.
+	AddLink(ctx context.Context, key LinkKey, entry AuditEntry) (LinkKey, error)
+	// ReplaceLinkKey stores a key in place of the present one, and appends the audit
+	// entry of that.
+	ReplaceLinkKey(ctx context.Context, key LinkKey, entry AuditEntry) error
+}
+
+// Links makes and opens links to invoice files. It has no state.
+type Links struct {
+	store  LinkStore
+	orders *Service
+}
+
+// NewLinks returns the links of a store to the files of orders.
+func NewLinks(store LinkStore, orders *Service) *Links { return &Links{store, orders} }
+
+// Add returns a signed link to an active invoice file of an order of
 // the caller's merchant, and until
 // when it is valid. It returns ErrInvoiceNotFound, also if the order does not exist.
-func (s *Service) LinkInvoice(ctx context.Context, caller Caller, id Identifier, invoiceID int64) (text string, expires time.Time, err error) {
-	o, err := s.Get(ctx, caller.MerchantID, id)
+func (l *Links) Add(ctx context.Context, caller Caller, id Identifier, invoiceID int64) (text string, expires time.Time, err error) {
+	o, err := l.orders.Get(ctx, caller.MerchantID, id)
 	if errors.Is(err, ErrNotFound) {
 		err = ErrInvoiceNotFound
 	}
@@ -93,8 +120,8 @@ func (s *Service) LinkInvoice(ctx context.Context, caller Caller, id Identifier,
 	if !slices.ContainsFunc(o.Invoices, func(i Invoice) bool { return i.ID == invoiceID }) {
 		return "", time.Time{}, ErrInvoiceNotFound
 	}
-	now := s.Now()
-	key, err := s.store.AddLink(ctx, newLinkKey(), AuditEntry{
+	now := l.orders.Now()
+	key, err := l.store.AddLink(ctx, newLinkKey(), AuditEntry{
 		MerchantID: caller.MerchantID, At: now, Action: InvoiceLinked, By: caller,
 		LegacyID: o.LegacyID, Reference: o.Reference, SubjectID: invoiceID,
 	})
@@ -111,31 +138,31 @@ func newLinkKey() (key LinkKey) {
 	return key
 }
 
-// OpenLink opens the file that a signed link identifies and verifies its content. The
+// Open opens the file that a signed link identifies and verifies its content. The
 // caller closes the file. It returns ErrLinkInvalid, ErrLinkExpired,
 // ErrInvoiceNotFound, ErrMerchantSuspended or ErrInvoiceDamaged.
-func (s *Service) OpenLink(ctx context.Context, text string) (Invoice, File, error) {
+func (l *Links) Open(ctx context.Context, text string) (Invoice, File, error) {
 	link, ok := parseLink(text)
 	if !ok {
 		return Invoice{}, nil, ErrLinkInvalid
 	}
-	key, ok, err := s.store.LinkKey(ctx)
+	key, ok, err := l.store.LinkKey(ctx)
 	switch {
 	case err != nil:
 		return Invoice{}, nil, err
 	case !ok || !hmac.Equal([]byte(text), []byte(link.Sign(key))):
 		return Invoice{}, nil, ErrLinkInvalid
-	case !s.now().Before(link.ExpiresAt):
+	case !l.orders.now().Before(link.ExpiresAt):
 		return Invoice{}, nil, ErrLinkExpired
 	}
-	reference, invoice, err := s.store.InvoiceByID(ctx, link.MerchantID, link.LegacyID, link.InvoiceID)
+	reference, invoice, err := l.store.InvoiceByID(ctx, link.MerchantID, link.LegacyID, link.InvoiceID)
 	if err != nil {
 		return Invoice{}, nil, err
 	}
-	return s.open(ctx, reference, invoice)
+	return l.orders.open(ctx, reference, invoice)
 }
 
-// RevokeLinks makes every link invalid that was made so far, by replacing the key.
-func (s *Service) RevokeLinks(ctx context.Context, caller Caller) error {
-	return s.store.ReplaceLinkKey(ctx, newLinkKey(), AuditEntry{At: s.Now(), Action: LinksRevoked, By: caller})
+// Revoke makes every link invalid that was made so far, by replacing the key.
+func (l *Links) Revoke(ctx context.Context, caller Caller) error {
+	return l.store.ReplaceLinkKey(ctx, newLinkKey(), AuditEntry{At: l.orders.Now(), Action: LinksRevoked, By: caller})
 }

@@ -16,16 +16,16 @@ import (
 
 // linked returns a service with one invoice file, a link to the file, and the clock of
 // the service.
-func linked(t testing.TB) (s *order.Service, db *database, link string, clock *time.Time) {
+func linked(t testing.TB) (s order.Services, db *database, link string, clock *time.Time) {
 	t.Helper()
 	db, clock = newDatabase(t, sample(order.InProcessing)), new(noon)
-	s = order.NewService(db, newFolder(t), func() time.Time { return *clock }, slog.New(slog.DiscardHandler))
+	s = order.NewServices(db, newFolder(t), func() time.Time { return *clock }, slog.New(slog.DiscardHandler))
 	if _, err := open(t, s, order.InvoiceLink{MerchantID: merchant, LegacyID: 1, InvoiceID: 1, ExpiresAt: noonUTC.Add(time.Hour)}.Sign(order.LinkKey{})); !errors.Is(err, order.ErrLinkInvalid) {
 		t.Errorf("without a key: %v", err)
 	}
-	_, invoice, err := upload(t, s, "a.pdf", "%PDF")
+	_, invoice, err := upload(t, s.Orders, "a.pdf", "%PDF")
 	testenv.NoError(t, err)
-	link, expires, err := s.LinkInvoice(t.Context(), order.Caller{Actor: order.ActorMerchant, MerchantID: merchant, TokenID: 7}, order.ByReference("SF-1"), invoice.ID)
+	link, expires, err := s.Links.Add(t.Context(), order.Caller{Actor: order.ActorMerchant, MerchantID: merchant, TokenID: 7}, order.ByReference("SF-1"), invoice.ID)
 	if err != nil || !expires.Equal(noonUTC.Add(order.InvoiceLinkLifetime)) {
 		t.Fatalf("link valid until %v, error %v", expires, err)
 	}
@@ -33,9 +33,9 @@ func linked(t testing.TB) (s *order.Service, db *database, link string, clock *t
 }
 
 // open returns the name of the file that a link opens.
-func open(t testing.TB, s *order.Service, link string) (string, error) {
+func open(t testing.TB, s order.Services, link string) (string, error) {
 	t.Helper()
-	invoice, file, err := s.OpenLink(t.Context(), link)
+	invoice, file, err := s.Links.Open(t.Context(), link)
 	if err != nil {
 		return "", err
 	}
@@ -57,13 +57,13 @@ func TestLink(t *testing.T) {
 		t.Errorf("at the expiry: %v", err)
 	}
 	*clock = noon
-	if _, err := s.DeleteInvoice(t.Context(), order.CommandFor(merchant), order.ByReference("SF-1"), 1, order.Options[order.WriteResult]{}); err != nil {
+	if _, err := s.Orders.DeleteInvoice(t.Context(), order.CommandFor(merchant), order.ByReference("SF-1"), 1, order.Options[order.WriteResult]{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := open(t, s, link); !errors.Is(err, order.ErrInvoiceNotFound) {
 		t.Errorf("of a deleted file: %v", err)
 	}
-	testenv.NoError(t, s.RevokeLinks(t.Context(), order.Command()))
+	testenv.NoError(t, s.Links.Revoke(t.Context(), order.Command()))
 	if _, err := open(t, s, link); !errors.Is(err, order.ErrLinkInvalid) {
 		t.Errorf("of the key before: %v", err)
 	}
@@ -71,7 +71,7 @@ func TestLink(t *testing.T) {
 		{MerchantID: merchant, At: noonUTC, Action: "invoice.linked", By: order.Caller{Actor: order.ActorMerchant, TokenID: 7}, LegacyID: 1, Reference: "SF-1", SubjectID: 1},
 		{At: noonUTC, Action: "links.revoked", By: order.Caller{Actor: order.ActorOperator}},
 	} {
-		log, err := s.AuditLog(t.Context(), order.AuditQuery{Action: want.Action, Limit: 10})
+		log, err := s.Audit.Page(t.Context(), order.AuditQuery{Action: want.Action, Limit: 10})
 		if diff := cmp.Diff([]order.AuditEntry{want}, log.Entries, cmpopts.IgnoreFields(order.AuditEntry{}, "Seq", "Hash")); diff != "" || err != nil {
 			t.Errorf("audit entries (-want +got):\n%s\nerror %v", diff, err)
 		}
@@ -91,7 +91,7 @@ func TestLinkOfNoFile(t *testing.T) {
 		reference string
 		id        int64
 	}{{merchant, "SF-1", 2}, {merchant, "SF-1", 0}, {merchant, "SF-2", 1}, {stranger, "SF-1", 1}, {merchant, "", 1}} {
-		text, _, err := s.LinkInvoice(t.Context(), order.CommandFor(of.merchant), order.ByReference(of.reference), of.id)
+		text, _, err := s.Links.Add(t.Context(), order.CommandFor(of.merchant), order.ByReference(of.reference), of.id)
 		if text != "" || !errors.Is(err, order.ErrInvoiceNotFound) {
 			t.Errorf("%+v: link %q, error %v", of, text, err)
 		}

@@ -67,83 +67,107 @@ type MerchantUpdate struct {
 	RateLimit *RateLimit // a pointer to the zero RateLimit: back to the default
 }
 
-// AddMerchant adds a merchant; see Tx.AddMerchant. Its errors are also those of Change.
-func (s *Service) AddMerchant(ctx context.Context, caller Caller, id int64, name string, options Options[Merchant]) error {
+// MerchantStore holds merchants. Every method may return ErrUnavailable in addition to the
+// errors that it names.
+type MerchantStore interface {
+	Transactor
+	// Merchants returns the merchants of a filter.
+	Merchants(ctx context.Context, filter MerchantFilter) ([]Merchant, error)
+	// Merchant returns one merchant, or ErrMerchantNotFound.
+	Merchant(ctx context.Context, id int64) (Merchant, error)
+}
+
+// Merchants manages merchants. It has no state.
+type Merchants struct {
+	store     MerchantStore
+	changes   *Changes[Tx]
+	now       func() time.Time
+	suspended func(merchantID int64)
+}
+
+// NewMerchants returns the merchants of a store. now is the clock. suspended is called
+// after a merchant is suspended, and returns at once.
+func NewMerchants(store MerchantStore, now func() time.Time, suspended func(merchantID int64)) *Merchants {
+	return &Merchants{store: store, changes: NewChanges(store.InTx, now), now: now, suspended: suspended}
+}
+
+// Add adds a merchant; see Tx.AddMerchant. Its errors are also those of Change.
+func (m *Merchants) Add(ctx context.Context, caller Caller, id int64, name string, options Options[Merchant]) error {
 	if id <= 0 {
 		return errors.New("merchant id must be a positive number")
 	}
 	if problem := MerchantNameProblem(name); problem != "" {
 		return errors.New("merchant name " + problem)
 	}
-	_, err := Change(ctx, s.changes, caller, options, func(tx Tx) (Merchant, error) {
-		merchant := Merchant{ID: id, Name: name, CreatedAt: s.Now()}
+	_, err := Change(ctx, m.changes, caller, options, func(tx Tx) (Merchant, error) {
+		merchant := Merchant{ID: id, Name: name, CreatedAt: seconds(m.now)}
 		return merchant, tx.AddMerchant(ctx, merchant, AuditEntry{At: merchant.CreatedAt, Action: MerchantAdded, By: caller})
 	})
 	return err
 }
 
-// Merchants returns the merchants of a filter, ordered by id, or by name and id if the
+// List returns the merchants of a filter, ordered by id, or by name and id if the
 // filter has a prefix.
-func (s *Service) Merchants(ctx context.Context, filter MerchantFilter) ([]Merchant, error) {
-	return s.store.Merchants(ctx, filter)
+func (m *Merchants) List(ctx context.Context, filter MerchantFilter) ([]Merchant, error) {
+	return m.store.Merchants(ctx, filter)
 }
 
-// Merchant returns one merchant, or ErrMerchantNotFound.
-func (s *Service) Merchant(ctx context.Context, id int64) (Merchant, error) {
-	return s.store.Merchant(ctx, id)
+// Get returns one merchant, or ErrMerchantNotFound.
+func (m *Merchants) Get(ctx context.Context, id int64) (Merchant, error) {
+	return m.store.Merchant(ctx, id)
 }
 
-// UpdateMerchant changes a merchant and returns it. The caller has checked the fields.
+// Update changes a merchant and returns it. The caller has checked the fields.
 // Errors beside those of Change: ErrMerchantNotFound.
-func (s *Service) UpdateMerchant(ctx context.Context, caller Caller, id int64, update MerchantUpdate, options Options[Merchant]) (Merchant, error) {
-	return s.changeMerchant(ctx, caller, id, MerchantUpdated, options, func(m *Merchant) {
+func (m *Merchants) Update(ctx context.Context, caller Caller, id int64, update MerchantUpdate, options Options[Merchant]) (Merchant, error) {
+	return m.change(ctx, caller, id, MerchantUpdated, options, func(changed *Merchant) {
 		if update.Name != nil {
-			m.Name = *update.Name
+			changed.Name = *update.Name
 		}
 		if update.RateLimit != nil {
-			m.RateLimit = *update.RateLimit
+			changed.RateLimit = *update.RateLimit
 		}
 	})
 }
 
-// SuspendMerchant suspends a merchant and returns it. A suspension that exists keeps its
-// time and its reason. The errors are those of UpdateMerchant.
-func (s *Service) SuspendMerchant(ctx context.Context, caller Caller, id int64, reason string, options Options[Merchant]) (Merchant, error) {
-	m, err := s.changeMerchant(ctx, caller, id, MerchantSuspended, options, func(m *Merchant) {
-		if !m.Suspended() {
-			m.SuspendedAt, m.SuspensionReason = s.Now(), reason
+// Suspend suspends a merchant and returns it. A suspension that exists keeps its
+// time and its reason. The errors are those of Update.
+func (m *Merchants) Suspend(ctx context.Context, caller Caller, id int64, reason string, options Options[Merchant]) (Merchant, error) {
+	merchant, err := m.change(ctx, caller, id, MerchantSuspended, options, func(changed *Merchant) {
+		if !changed.Suspended() {
+			changed.SuspendedAt, changed.SuspensionReason = seconds(m.now), reason
 		}
 	})
 	if err == nil {
-		s.waiters.end(id)
+		m.suspended(id)
 	}
-	return m, err
+	return merchant, err
 }
 
-// ResumeMerchant ends the suspension of a merchant, if there is one, and returns the
-// merchant. The errors are those of UpdateMerchant.
-func (s *Service) ResumeMerchant(ctx context.Context, caller Caller, id int64, options Options[Merchant]) (Merchant, error) {
-	return s.changeMerchant(ctx, caller, id, MerchantResumed, options, func(m *Merchant) {
-		m.SuspendedAt, m.SuspensionReason = time.Time{}, ""
+// Resume ends the suspension of a merchant, if there is one, and returns the
+// merchant. The errors are those of Update.
+func (m *Merchants) Resume(ctx context.Context, caller Caller, id int64, options Options[Merchant]) (Merchant, error) {
+	return m.change(ctx, caller, id, MerchantResumed, options, func(changed *Merchant) {
+		changed.SuspendedAt, changed.SuspensionReason = time.Time{}, ""
 	})
 }
 
-// changeMerchant changes a merchant with a function and returns it.
-func (s *Service) changeMerchant(ctx context.Context, caller Caller, id int64, action AuditAction, options Options[Merchant], change func(*Merchant)) (Merchant, error) {
-	return Change(ctx, s.changes, caller, options, func(tx Tx) (Merchant, error) {
+// change changes a merchant with a function and returns it.
+func (m *Merchants) change(ctx context.Context, caller Caller, id int64, action AuditAction, options Options[Merchant], change func(*Merchant)) (Merchant, error) {
+	return Change(ctx, m.changes, caller, options, func(tx Tx) (Merchant, error) {
 		before, err := tx.LockMerchant(ctx, id)
 		if err != nil {
 			return Merchant{}, err
 		}
-		m := before
-		if change(&m); m == before {
-			return m, nil
+		merchant := before
+		if change(&merchant); merchant == before {
+			return merchant, nil
 		}
-		entry := AuditEntry{At: s.Now(), Action: action, By: caller}
+		entry := AuditEntry{At: seconds(m.now), Action: action, By: caller}
 		if action == MerchantUpdated {
-			entry.Detail = AuditDetail("fields", strings.Join(m.changedFields(before), ","))
+			entry.Detail = AuditDetail("fields", strings.Join(merchant.changedFields(before), ","))
 		}
-		return m, tx.UpdateMerchant(ctx, m, entry)
+		return merchant, tx.UpdateMerchant(ctx, merchant, entry)
 	})
 }
 

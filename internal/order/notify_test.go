@@ -9,15 +9,15 @@ import (
 	"merchantorders/internal/order"
 )
 
-// withoutEvents are the methods of order.Service that write no events of merchants.
+// withoutEvents are the methods of the services that write no events of merchants.
 var withoutEvents = []string{
-	"AddMerchant", "AuditEntries", "AuditLog", "CanceledByDeadline", "CustomerData", "DayCounts", "DeleteExpiredIdempotencyRecords",
-	"Events", "ExpireReservations", "Get", "Inspect", "LinkInvoice", "List", "Merchant", "Merchants", "Now", "OnChange", "OpenInvoice",
-	"OpenLink", "OrderEvents", "Overview", "PurgeDeletedFiles", "Refuse", "ResumeMerchant", "Revision", "RevokeLinks", "Search", "StageFile",
-	"StopWaiting", "SuspendMerchant", "Unanswered", "UpdateMerchant", "Waiting", "WithoutInvoice",
+	"Add", "CanceledByDeadline", "CustomerData", "DayCounts", "DeleteExpiredIdempotencyRecords", "EndWaits", "Entries", "Events",
+	"ExpireReservations", "Get", "Inspect", "List", "Now", "OnChange", "Open", "OpenInvoice", "OrderEvents", "Overview", "Page",
+	"PurgeDeletedFiles", "Refuse", "Resume", "Revision", "Revoke", "Search", "StageFile", "StopWaiting", "Suspend", "Unanswered", "Update",
+	"Waiting", "WithoutInvoice",
 }
 
-// TestEveryChangeNotifies calls every method of the service that writes events. Each
+// TestEveryChangeNotifies calls every method of the services that writes events. Each
 // must call the function of OnChange: the deliveries of webhooks begin there.
 func TestEveryChangeNotifies(t *testing.T) {
 	t.Parallel()
@@ -25,56 +25,63 @@ func TestEveryChangeNotifies(t *testing.T) {
 	first, operator, caller := order.ByLegacyID(1), order.Command(), order.CommandFor(merchant)
 	canceled := order.Update{To: order.Canceled}
 	// Each changes an order that is new, or has a file with the id 1.
-	changes := map[string]func(*order.Service, *folder) error{
-		"Accept": func(s *order.Service, _ *folder) error { return second(s.Accept(ctx, caller, first, none)) },
-		"Reject": func(s *order.Service, _ *folder) error { return second(s.Reject(ctx, caller, first, "", none)) },
-		"ChangeOrder": func(s *order.Service, _ *folder) error {
-			return second(s.ChangeOrder(ctx, operator, merchant, first, canceled, none))
+	changes := map[string]func(order.Services, *folder) error{
+		"Accept": func(s order.Services, _ *folder) error { return second(s.Orders.Accept(ctx, caller, first, none)) },
+		"Reject": func(s order.Services, _ *folder) error { return second(s.Orders.Reject(ctx, caller, first, "", none)) },
+		"ChangeOrder": func(s order.Services, _ *folder) error {
+			return second(s.Orders.ChangeOrder(ctx, operator, merchant, first, canceled, none))
 		},
-		"ChangeOrders": func(s *order.Service, _ *folder) error {
-			return second(s.ChangeOrders(ctx, operator, []order.BatchChange{{MerchantID: merchant, Reference: "SF-1", Update: canceled}}, nil))
+		"ChangeOrders": func(s order.Services, _ *folder) error {
+			return second(s.Orders.ChangeOrders(ctx, operator, []order.BatchChange{{MerchantID: merchant, Reference: "SF-1", Update: canceled}}, nil))
 		},
-		"Upload": func(s *order.Service, files *folder) error {
-			return second(s.Upload(ctx, caller, first, "b.pdf", order.Content{Staged: files.stage(t), Size: 1}, none))
+		"Upload": func(s order.Services, files *folder) error {
+			return second(s.Orders.Upload(ctx, caller, first, "b.pdf", order.Content{Staged: files.stage(t), Size: 1}, none))
 		},
-		"DeleteInvoice": func(s *order.Service, _ *folder) error { return second(s.DeleteInvoice(ctx, caller, first, 1, none)) },
-		"Import": func(s *order.Service, _ *folder) error {
-			return second(s.Import(ctx, operator, []order.Incoming{{Order: numbered(2, order.Registered)}}))
+		"DeleteInvoice": func(s order.Services, _ *folder) error {
+			return second(s.Orders.DeleteInvoice(ctx, caller, first, 1, none))
 		},
-		"ImportOne": func(s *order.Service, _ *folder) error {
-			return second(s.ImportOne(ctx, operator, order.Incoming{Order: numbered(2, order.Registered)}, order.Options[order.ImportResult]{}))
+		"Import": func(s order.Services, _ *folder) error {
+			return second(s.Orders.Import(ctx, operator, []order.Incoming{{Order: numbered(2, order.Registered)}}))
 		},
-		"Erase": func(s *order.Service, _ *folder) error {
-			return second(s.Erase(ctx, operator, order.EraseTarget{MerchantID: merchant, Reference: "SF-1"}, order.Options[order.Erasure]{}))
+		"ImportOne": func(s order.Services, _ *folder) error {
+			return second(s.Orders.ImportOne(ctx, operator, order.Incoming{Order: numbered(2, order.Registered)}, order.Options[order.ImportResult]{}))
 		},
-		"CancelExpired":   func(s *order.Service, _ *folder) error { return second(s.CancelExpired(ctx)) },
-		"DeleteOldOrders": func(s *order.Service, _ *folder) error { return second(s.DeleteOldOrders(ctx, noon.Add(time.Hour))) },
+		"Erase": func(s order.Services, _ *folder) error {
+			return second(s.Retention.Erase(ctx, operator, order.EraseTarget{MerchantID: merchant, Reference: "SF-1"}, order.Options[order.Erasure]{}))
+		},
+		"CancelExpired": func(s order.Services, _ *folder) error { return second(s.Orders.CancelExpired(ctx)) },
+		"DeleteOldOrders": func(s order.Services, _ *folder) error {
+			return second(s.Retention.DeleteOldOrders(ctx, noon.Add(time.Hour)))
+		},
 	}
-	service := reflect.TypeFor[*order.Service]()
-	for i := range service.NumMethod() {
-		if name := service.Method(i).Name; (changes[name] != nil) == slices.Contains(withoutEvents, name) {
-			t.Errorf("Service.%s: say in this test whether it writes events", name)
+	services := reflect.TypeFor[order.Services]()
+	for i := range services.NumField() {
+		service := services.Field(i).Type
+		for j := range service.NumMethod() {
+			if name := service.Method(j).Name; (changes[name] != nil) == slices.Contains(withoutEvents, name) {
+				t.Errorf("%s.%s: say in this test whether it writes events", service, name)
+			}
 		}
 	}
 	for name, change := range changes {
 		o := sample(order.Registered)
 		o.ExpiresAt = noonUTC.Add(-time.Hour)
 		db, files := newDatabase(t, o), newFolder(t)
-		s := newService(db, files)
-		if err := second(s.Upload(ctx, caller, first, "a.pdf", order.Content{Staged: files.stage(t), Size: 1}, none)); err != nil {
+		s := newServices(db, files)
+		if err := second(s.Orders.Upload(ctx, caller, first, "a.pdf", order.Content{Staged: files.stage(t), Size: 1}, none)); err != nil {
 			t.Fatal(err)
 		}
 		notified := 0
-		s.OnChange(func(id int64) {
+		s.Orders.OnChange(func(id int64) {
 			if id == merchant {
 				notified++
 			}
 		})
-		before := newest(t, s)
+		before := newest(t, s.Orders)
 		if err := change(s, files); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if after := newest(t, s); after == before || notified == 0 {
+		if after := newest(t, s.Orders); after == before || notified == 0 {
 			t.Errorf("%s: %d events, %d calls of the function of OnChange", name, after-before, notified)
 		}
 	}

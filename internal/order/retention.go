@@ -7,14 +7,48 @@ import (
 	"time"
 )
 
+// RetentionStore finds what is to be erased or deleted. Every method may return
+// ErrUnavailable.
+type RetentionStore interface {
+	Transactor
+	// Order and OrderEvents are those of Store.
+	Order(ctx context.Context, merchantID int64, id Identifier) (Order, error)
+	OrderEvents(ctx context.Context, merchantID int64, id Identifier, after int64, limit int) ([]EventRecord, error)
+	// CustomerOrders returns merchant, legacy id and reference of the orders whose
+	// customer has an e-mail address, whatever its letter case.
+	CustomerOrders(ctx context.Context, email string) ([]LockedOrder, error)
+	// OrdersBefore returns merchant, legacy id and reference of up to limit orders that
+	// were created before a time.
+	OrdersBefore(ctx context.Context, before time.Time, limit int) ([]LockedOrder, error)
+	// FilesToRemove returns the files of an order that are deleted or expired and
+	// still stored.
+	FilesToRemove(ctx context.Context, merchantID, legacyID int64) ([]StoredInvoice, error)
+	// EraseFileNames replaces the names of the files of an order whose bytes are
+	// removed.
+	EraseFileNames(ctx context.Context, merchantID, legacyID int64) error
+}
+
+// Retention deletes old orders, and erases and exports the personal data of customers. It
+// has no state.
+type Retention struct {
+	store   RetentionStore
+	changes *Changes[Tx]
+	orders  *Service // removes files
+}
+
+// NewRetention returns the retention of a store with orders.
+func NewRetention(store RetentionStore, orders *Service) *Retention {
+	return &Retention{store: store, changes: NewChanges(store.InTx, orders.now), orders: orders}
+}
+
 // DeleteOldOrders deletes the orders that were created before a time, whatever their
 // state, with their files. Their events stay, so that the numbers of events have no
 // gaps, and their references and legacy ids are not used again. It returns how many
 // orders it deleted. It may be interrupted, and be run by several instances at a time.
-func (s *Service) DeleteOldOrders(ctx context.Context, before time.Time) (int, error) {
+func (r *Retention) DeleteOldOrders(ctx context.Context, before time.Time) (int, error) {
 	deleted := 0
 	for {
-		batch, err := s.store.OrdersBefore(ctx, before, retentionBatch)
+		batch, err := r.store.OrdersBefore(ctx, before, retentionBatch)
 		if err != nil {
 			return deleted, err
 		}
@@ -24,7 +58,7 @@ func (s *Service) DeleteOldOrders(ctx context.Context, before time.Time) (int, e
 			if err := ctx.Err(); err != nil {
 				return deleted, err
 			}
-			done, err := s.deleteOrder(ctx, o)
+			done, err := r.deleteOrder(ctx, o)
 			if err != nil {
 				failures = errors.Join(failures, fmt.Errorf("order %s: %w", o.Reference, err))
 			}
@@ -45,9 +79,9 @@ const retentionBatch = 100
 
 // deleteOrder deletes an order: its files first, because nothing finds them without the
 // order. It returns false if another instance was faster, or while a file is uploaded.
-func (s *Service) deleteOrder(ctx context.Context, o LockedOrder) (bool, error) {
-	cause := Cause{By: System(), At: s.Now()}
-	err := s.store.InTx(ctx, func(tx Tx) error {
+func (r *Retention) deleteOrder(ctx context.Context, o LockedOrder) (bool, error) {
+	cause := Cause{By: System(), At: r.orders.Now()}
+	err := r.store.InTx(ctx, func(tx Tx) error {
 		locked, err := tx.LockOrder(ctx, o.MerchantID, ByLegacyID(o.LegacyID))
 		if err == nil && locked.ActiveInvoices > 0 {
 			_, err = deleteAll(ctx, tx, locked, cause)
@@ -55,11 +89,11 @@ func (s *Service) deleteOrder(ctx context.Context, o LockedOrder) (bool, error) 
 		return err
 	})
 	if err == nil {
-		_, err = s.removeFiles(ctx, o)
+		_, err = r.removeFiles(ctx, o)
 	}
 	deleted := false
 	if err == nil {
-		err = s.store.InTx(ctx, func(tx Tx) error {
+		err = r.store.InTx(ctx, func(tx Tx) error {
 			locked, err := tx.LockOrder(ctx, o.MerchantID, ByLegacyID(o.LegacyID))
 			if err == nil {
 				deleted, err = tx.DeleteOrder(ctx, locked, cause)

@@ -33,6 +33,24 @@ func NewService(store Store, files Files, now func() time.Time, log *slog.Logger
 	return s
 }
 
+// Services are the services of the domain.
+type Services struct {
+	Orders    *Service
+	Merchants *Merchants
+	Audit     *AuditLog
+	Links     *Links
+	Retention *Retention
+}
+
+// NewServices returns the services over one store; see NewService.
+func NewServices(store Stores, files Files, now func() time.Time, log *slog.Logger) Services {
+	orders := NewService(store, files, now, log)
+	return Services{
+		Orders: orders, Merchants: NewMerchants(store, now, orders.EndWaits), Audit: NewAuditLog(store),
+		Links: NewLinks(store, orders), Retention: NewRetention(store, orders),
+	}
+}
+
 // OnChange sets a function that is called when the store may have new events of a
 // merchant, after the requests that wait for them. It must return at once. OnChange is
 // called at most once, before any change.
@@ -46,7 +64,13 @@ func (s *Service) notify(merchantID int64) {
 }
 
 // Now returns the time of the service's clock in whole seconds, UTC.
-func (s *Service) Now() time.Time { return s.now().UTC().Truncate(time.Second) }
+func (s *Service) Now() time.Time { return seconds(s.now) }
+
+// EndWaits ends the requests that wait for events of a merchant that is suspended.
+func (s *Service) EndWaits(merchantID int64) { s.waiters.end(merchantID) }
+
+// seconds returns the time of a clock in whole seconds, UTC.
+func seconds(now func() time.Time) time.Time { return now().UTC().Truncate(time.Second) }
 
 // Get returns one whole order, or ErrNotFound.
 func (s *Service) Get(ctx context.Context, merchantID int64, id Identifier) (Order, error) {

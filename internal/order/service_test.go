@@ -191,14 +191,14 @@ func TestListNormalizesItsFilter(t *testing.T) {
 
 func TestAddMerchant(t *testing.T) {
 	t.Parallel()
-	s := newService(newDatabase(t), nil)
+	all := newServices(newDatabase(t), nil).Merchants
 	for _, bad := range []order.Merchant{{ID: 0, Name: "a"}, {ID: -1, Name: "a"}, {ID: 1, Name: ""}} {
-		if err := s.AddMerchant(t.Context(), order.Command(), bad.ID, bad.Name, order.Options[order.Merchant]{}); err == nil {
+		if err := all.Add(t.Context(), order.Command(), bad.ID, bad.Name, order.Options[order.Merchant]{}); err == nil {
 			t.Errorf("%+v is taken", bad)
 		}
 	}
-	testenv.NoError(t, s.AddMerchant(t.Context(), order.Command(), 7, "Shop", order.Options[order.Merchant]{}))
-	got, err := s.Merchant(t.Context(), 7)
+	testenv.NoError(t, all.Add(t.Context(), order.Command(), 7, "Shop", order.Options[order.Merchant]{}))
+	got, err := all.Get(t.Context(), 7)
 	if want := (order.Merchant{ID: 7, Name: "Shop", CreatedAt: noonUTC}); got != want || err != nil {
 		t.Errorf("merchant %+v, error %v", got, err)
 	}

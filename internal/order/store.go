@@ -5,10 +5,29 @@ import (
 	"time"
 )
 
+// Transactor runs transactions. The stores of all services of this package have it.
+type Transactor interface {
+	// InTx runs fn in one transaction. If fn returns nil, InTx commits durably;
+	// otherwise it rolls back and returns the error of fn. The database may ask
+	// for a retry: InTx then calls fn again. So fn must have no effect except
+	// through its Tx.
+	InTx(ctx context.Context, fn func(Tx) error) error
+}
+
+// Stores is what the services of this package need together.
+type Stores interface {
+	Store
+	MerchantStore
+	AuditStore
+	LinkStore
+	RetentionStore
+}
+
 // Store holds orders, their invoice entries and their events. Every method that
 // takes a merchant id reads and writes that merchant's orders only. Every method
 // may return ErrUnavailable in addition to the errors that it names.
 type Store interface {
+	Transactor
 	// Order returns one whole order with its active invoices, or ErrNotFound.
 	Order(ctx context.Context, merchantID int64, id Identifier) (Order, error)
 	// Revision returns the legacy id and the revision of an order, or
@@ -31,20 +50,6 @@ type Store interface {
 	// InvoiceFile returns the active invoice of an order by its stored name, or
 	// ErrInvoiceNotFound.
 	InvoiceFile(ctx context.Context, merchantID int64, reference, name string) (Invoice, error)
-	// InvoiceByID returns an active invoice and the reference of its order, or
-	// ErrInvoiceNotFound or ErrMerchantSuspended.
-	InvoiceByID(ctx context.Context, merchantID, legacyID, invoiceID int64) (reference string, invoice Invoice, err error)
-
-	// LinkKey returns the key that signs links to invoice files. ok is false if there
-	// is none yet.
-	LinkKey(ctx context.Context) (key LinkKey, ok bool, err error)
-	// AddLink appends the audit entry of a link and returns the key that signs it. If
-	// there is no key yet, it stores the given one.
-	AddLink(ctx context.Context, key LinkKey, entry AuditEntry) (LinkKey, error)
-	// ReplaceLinkKey stores a key in place of the present one, and appends the audit
-	// entry of that.
-	ReplaceLinkKey(ctx context.Context, key LinkKey, entry AuditEntry) error
-
 	// DayCounts returns the numbers of orders by day and state, of the days from a day
 	// on, in the order of days.
 	DayCounts(ctx context.Context, merchantID int64, from Day) ([]DayCount, error)
@@ -61,8 +66,6 @@ type Store interface {
 	// OrderEvents returns up to limit events of one order with numbers above after,
 	// oldest first, or ErrNotFound.
 	OrderEvents(ctx context.Context, merchantID int64, id Identifier, after int64, limit int) ([]EventRecord, error)
-	// AuditLog returns a page of the audit log.
-	AuditLog(ctx context.Context, query AuditQuery) (AuditPage, error)
 	// DataVersions returns the current data versions of merchants with one
 	// query. A merchant that does not exist or is suspended is absent from the map.
 	DataVersions(ctx context.Context, merchantIDs []int64) (map[int64]DataVersion, error)
@@ -76,12 +79,6 @@ type Store interface {
 	// that has written events, also if it is not known whether the commit succeeded. It
 	// must return at once. OnEvents is called before any change.
 	OnEvents(notify func(merchantID int64))
-	// InTx runs fn in one transaction. If fn returns nil, InTx commits durably;
-	// otherwise it rolls back and returns the error of fn. The database may ask
-	// for a retry: InTx then calls fn again. So fn must have no effect except
-	// through its Tx.
-	InTx(ctx context.Context, fn func(Tx) error) error
-
 	// ImportOrders adds a batch of orders and returns one result for each, in the
 	// same order. A batch is one transaction, or several if a reference occurs
 	// more than once, or if other changes had to wait too long for it. A refused order does not affect the others. Each created
@@ -102,27 +99,9 @@ type Store interface {
 	// MarkPurged records that the file of a deleted or expired entry is gone.
 	MarkPurged(ctx context.Context, invoice StoredInvoice, at time.Time) error
 
-	// CustomerOrders returns merchant, legacy id and reference of the orders whose
-	// customer has an e-mail address, whatever its letter case.
-	CustomerOrders(ctx context.Context, email string) ([]LockedOrder, error)
-	// OrdersBefore returns merchant, legacy id and reference of up to limit orders that
-	// were created before a time.
-	OrdersBefore(ctx context.Context, before time.Time, limit int) ([]LockedOrder, error)
-	// FilesToRemove returns the files of an order that are deleted or expired and
-	// still stored.
-	FilesToRemove(ctx context.Context, merchantID, legacyID int64) ([]StoredInvoice, error)
-	// EraseFileNames replaces the names of the files of an order whose bytes are
-	// removed.
-	EraseFileNames(ctx context.Context, merchantID, legacyID int64) error
-
 	// DeleteIdempotencyRecords deletes up to limit records created at or before
 	// a time and returns how many it deleted.
 	DeleteIdempotencyRecords(ctx context.Context, before time.Time, limit int) (int, error)
-
-	// Merchants returns the merchants of a filter.
-	Merchants(ctx context.Context, filter MerchantFilter) ([]Merchant, error)
-	// Merchant returns one merchant, or ErrMerchantNotFound.
-	Merchant(ctx context.Context, id int64) (Merchant, error)
 }
 
 // Tx is one transaction that changes orders. Each method that changes what a

@@ -9,12 +9,12 @@ import (
 )
 
 // Store wraps the store of a service: the operations that requests make have spans.
-func (t *Tracing) Store(next order.Store) order.Store { return store{next, t} }
+func (t *Tracing) Store(next order.Stores) order.Stores { return store{next, t} }
 
-// store is an order.Store with spans. Those methods are not overridden that only
+// store is an order.Stores with spans. Those methods are not overridden that only
 // background work calls.
 type store struct {
-	order.Store
+	order.Stores
 	t *Tracing
 }
 
@@ -28,13 +28,13 @@ func traced[T any](ctx context.Context, t *Tracing, name string, run func(contex
 
 // Order implements order.Store.
 func (s store) Order(ctx context.Context, merchantID int64, id order.Identifier) (order.Order, error) {
-	return traced(ctx, s.t, "get", func(ctx context.Context) (order.Order, error) { return s.Store.Order(ctx, merchantID, id) })
+	return traced(ctx, s.t, "get", func(ctx context.Context) (order.Order, error) { return s.Stores.Order(ctx, merchantID, id) })
 }
 
 // Revision implements order.Store.
 func (s store) Revision(ctx context.Context, merchantID int64, id order.Identifier) (legacyID, revision int64, err error) {
 	_, err = traced(ctx, s.t, "revision", func(ctx context.Context) (struct{}, error) {
-		legacyID, revision, err = s.Store.Revision(ctx, merchantID, id)
+		legacyID, revision, err = s.Stores.Revision(ctx, merchantID, id)
 		return struct{}{}, err
 	})
 	return legacyID, revision, err
@@ -42,25 +42,25 @@ func (s store) Revision(ctx context.Context, merchantID int64, id order.Identifi
 
 // List implements order.Store.
 func (s store) List(ctx context.Context, merchantID int64, filter order.Filter) (order.Page, error) {
-	return traced(ctx, s.t, "list", func(ctx context.Context) (order.Page, error) { return s.Store.List(ctx, merchantID, filter) })
+	return traced(ctx, s.t, "list", func(ctx context.Context) (order.Page, error) { return s.Stores.List(ctx, merchantID, filter) })
 }
 
 // Search implements order.Store.
 func (s store) Search(ctx context.Context, search order.Search) (order.SearchPage, error) {
-	return traced(ctx, s.t, "search", func(ctx context.Context) (order.SearchPage, error) { return s.Store.Search(ctx, search) })
+	return traced(ctx, s.t, "search", func(ctx context.Context) (order.SearchPage, error) { return s.Stores.Search(ctx, search) })
 }
 
 // InvoiceFile implements order.Store.
 func (s store) InvoiceFile(ctx context.Context, merchantID int64, reference, name string) (order.Invoice, error) {
 	return traced(ctx, s.t, "invoice", func(ctx context.Context) (order.Invoice, error) {
-		return s.Store.InvoiceFile(ctx, merchantID, reference, name)
+		return s.Stores.InvoiceFile(ctx, merchantID, reference, name)
 	})
 }
 
 // InvoiceByID implements order.Store.
 func (s store) InvoiceByID(ctx context.Context, merchantID, legacyID, invoiceID int64) (reference string, invoice order.Invoice, err error) {
 	invoice, err = traced(ctx, s.t, "invoice", func(ctx context.Context) (order.Invoice, error) {
-		reference, invoice, err = s.Store.InvoiceByID(ctx, merchantID, legacyID, invoiceID)
+		reference, invoice, err = s.Stores.InvoiceByID(ctx, merchantID, legacyID, invoiceID)
 		return invoice, err
 	})
 	return reference, invoice, err
@@ -68,35 +68,35 @@ func (s store) InvoiceByID(ctx context.Context, merchantID, legacyID, invoiceID 
 
 // AuditLog implements order.Store.
 func (s store) AuditLog(ctx context.Context, query order.AuditQuery) (order.AuditPage, error) {
-	return traced(ctx, s.t, "audit log", func(ctx context.Context) (order.AuditPage, error) { return s.Store.AuditLog(ctx, query) })
+	return traced(ctx, s.t, "audit log", func(ctx context.Context) (order.AuditPage, error) { return s.Stores.AuditLog(ctx, query) })
 }
 
 // Events implements order.Store.
 func (s store) Events(ctx context.Context, merchantID, after int64, limit int) (order.Feed, error) {
-	return traced(ctx, s.t, "events", func(ctx context.Context) (order.Feed, error) { return s.Store.Events(ctx, merchantID, after, limit) })
+	return traced(ctx, s.t, "events", func(ctx context.Context) (order.Feed, error) { return s.Stores.Events(ctx, merchantID, after, limit) })
 }
 
 // OrderEvents implements order.Store.
 func (s store) OrderEvents(ctx context.Context, merchantID int64, id order.Identifier, after int64, limit int) ([]order.EventRecord, error) {
 	return traced(ctx, s.t, "events of an order", func(ctx context.Context) ([]order.EventRecord, error) {
-		return s.Store.OrderEvents(ctx, merchantID, id, after, limit)
+		return s.Stores.OrderEvents(ctx, merchantID, id, after, limit)
 	})
 }
 
 // InTx implements order.Store.
 func (s store) InTx(ctx context.Context, fn func(order.Tx) error) error {
-	_, err := traced(ctx, s.t, "change", func(ctx context.Context) (struct{}, error) { return struct{}{}, s.Store.InTx(ctx, fn) })
+	_, err := traced(ctx, s.t, "change", func(ctx context.Context) (struct{}, error) { return struct{}{}, s.Stores.InTx(ctx, fn) })
 	return err
 }
 
 // ImportOrders implements order.Store.
 func (s store) ImportOrders(ctx context.Context, batch []order.Incoming, cause order.Cause) ([]order.ImportResult, error) {
 	return traced(ctx, s.t, "import", func(ctx context.Context) ([]order.ImportResult, error) {
-		return s.Store.ImportOrders(ctx, batch, cause)
+		return s.Stores.ImportOrders(ctx, batch, cause)
 	})
 }
 
 // Merchants implements order.Store.
 func (s store) Merchants(ctx context.Context, filter order.MerchantFilter) ([]order.Merchant, error) {
-	return traced(ctx, s.t, "merchants", func(ctx context.Context) ([]order.Merchant, error) { return s.Store.Merchants(ctx, filter) })
+	return traced(ctx, s.t, "merchants", func(ctx context.Context) ([]order.Merchant, error) { return s.Stores.Merchants(ctx, filter) })
 }

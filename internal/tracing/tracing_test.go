@@ -54,7 +54,7 @@ func serve(t *testing.T, handle func(*tracing.Tracing, context.Context)) []traci
 // failing... are parts of the service in which everything fails with an error.
 type (
 	failingStore struct {
-		order.Store
+		order.Stores
 		err error
 	}
 	failingFiles struct {

@@ -148,8 +148,9 @@ func killSenders(t *testing.T, database string) {
 	s := &shops{TB: t, byPath: make(map[string]*shop)}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	orders := order.NewService(db, nil, time.Now, slog.New(slog.DiscardHandler))
-	addShops(t, s, db, orders, server.URL, merchants)
+	services := order.NewServices(db, nil, time.Now, slog.New(slog.DiscardHandler))
+	orders := services.Orders
+	addShops(t, s, db, services.Merchants, server.URL, merchants)
 	started := time.Now()
 	var children [2]*exec.Cmd
 	start := func(i int) {
@@ -201,12 +202,12 @@ func killSenders(t *testing.T, database string) {
 }
 
 // addShops adds merchants with an endpoint each.
-func addShops(t *testing.T, s *shops, db *store.DB, orders *order.Service, url string, merchants int) {
+func addShops(t *testing.T, s *shops, db *store.DB, all *order.Merchants, url string, merchants int) {
 	t.Helper()
 	hooks := webhook.NewService(webhook.ServiceOptions{Store: db, Encoder: plainEncoder{}, Now: time.Now, AllowPrivate: true})
 	for m := range merchants {
 		id, path := int64(1+m), fmt.Sprintf("/%d", 1+m)
-		testenv.NoError(t, orders.AddMerchant(t.Context(), order.Command(), id, "Shop", order.Options[order.Merchant]{}))
+		testenv.NoError(t, all.Add(t.Context(), order.Command(), id, "Shop", order.Options[order.Merchant]{}))
 		e, err := hooks.Add(t.Context(), order.CommandFor(id), webhook.Addition{MerchantID: id, URL: url + path}, order.Options[webhook.Endpoint]{})
 		testenv.NoError(t, err)
 		s.byPath[path] = &shop{secret: string(e.Secret)}

@@ -79,7 +79,7 @@ func (w *world) addEndpoints(merchants, each int) []webhook.Endpoint {
 	var endpoints []webhook.Endpoint
 	for m := range merchants {
 		id := int64(1 + m)
-		if err := w.orders.AddMerchant(w.Context(), order.Command(), id, "Shop", order.Options[order.Merchant]{}); err != nil {
+		if err := order.NewMerchants(w.db, time.Now, func(int64) {}).Add(w.Context(), order.Command(), id, "Shop", order.Options[order.Merchant]{}); err != nil {
 			w.Fatal(err)
 		}
 		for range each {

@@ -48,10 +48,10 @@ func (a API) listAudit(w http.ResponseWriter, r *web.Request) error {
 		return err
 	}
 	if acceptsLines(r) {
-		return writeLines(w, r, a.Orders.AuditEntries(r.Context(), query),
+		return writeLines(w, r, a.Audit.Entries(r.Context(), query),
 			func(e order.AuditEntry) (auditEntryView, error) { return newAuditEntryView(e), nil })
 	}
-	page, err := a.Orders.AuditLog(r.Context(), query)
+	page, err := a.Audit.Page(r.Context(), query)
 	if err != nil {
 		return err
 	}

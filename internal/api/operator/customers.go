@@ -29,7 +29,7 @@ func (a API) eraseCustomer(r *web.Request) (web.Response, error) {
 	if err := body.Err(); err != nil {
 		return web.Response{}, err
 	}
-	erased, err := a.Orders.Erase(r.Context(), r.Caller, target, web.Options(r, respondErased))
+	erased, err := a.Retention.Erase(r.Context(), r.Caller, target, web.Options(r, respondErased))
 	return respondErased(erased), err
 }
 
@@ -65,7 +65,7 @@ func (a API) exportCustomer(w http.ResponseWriter, r *web.Request) error {
 	if err := body.Err(); err != nil {
 		return err
 	}
-	return writeLines(w, r, a.Orders.CustomerData(r.Context(), r.Caller, email), NewCustomerOrder)
+	return writeLines(w, r, a.Retention.CustomerData(r.Context(), r.Caller, email), NewCustomerOrder)
 }
 
 // CustomerOrder is what the service stores about an order of a customer.

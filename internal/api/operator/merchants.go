@@ -49,7 +49,7 @@ func (a API) listMerchants(w http.ResponseWriter, r *web.Request) error {
 	if limit > 0 {
 		filter.Limit++ // tells whether there is another page
 	}
-	merchants, err := a.Orders.Merchants(r.Context(), filter)
+	merchants, err := a.Merchants.List(r.Context(), filter)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func parseMerchantFilter(r *web.Request) (order.MerchantFilter, error) {
 
 // getMerchant serves GET /merchants/{merchantId}.
 func (a API) getMerchant(w http.ResponseWriter, r *web.Request) error {
-	m, err := a.Orders.Merchant(r.Context(), merchantID(r))
+	m, err := a.Merchants.Get(r.Context(), merchantID(r))
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (a API) addMerchant(r *web.Request) (web.Response, error) {
 	respond := func(order.Merchant) web.Response {
 		return web.Response{Status: http.StatusOK, Body: addedMerchantView{Success: true, ID: id, Name: name}}
 	}
-	err := a.Orders.AddMerchant(r.Context(), r.Caller, id, name, web.Options(r, respond))
+	err := a.Merchants.Add(r.Context(), r.Caller, id, name, web.Options(r, respond))
 	return respond(order.Merchant{}), err
 }
 
@@ -123,7 +123,7 @@ func (a API) updateMerchant(r *web.Request) (web.Response, error) {
 	if err != nil {
 		return web.Response{}, err
 	}
-	m, err := a.Orders.UpdateMerchant(r.Context(), r.Caller, merchantID(r), update, web.Options(r, respondMerchant))
+	m, err := a.Merchants.Update(r.Context(), r.Caller, merchantID(r), update, web.Options(r, respondMerchant))
 	return respondMerchant(m), err
 }
 
@@ -134,13 +134,13 @@ func (a API) suspendMerchant(r *web.Request) (web.Response, error) {
 	if err := body.Err(); err != nil {
 		return web.Response{}, err
 	}
-	m, err := a.Orders.SuspendMerchant(r.Context(), r.Caller, merchantID(r), reason, web.Options(r, respondMerchant))
+	m, err := a.Merchants.Suspend(r.Context(), r.Caller, merchantID(r), reason, web.Options(r, respondMerchant))
 	return respondMerchant(m), err
 }
 
 // resumeMerchant serves POST /merchants/{merchantId}/resume, which needs no body.
 func (a API) resumeMerchant(r *web.Request) (web.Response, error) {
-	m, err := a.Orders.ResumeMerchant(r.Context(), r.Caller, merchantID(r), web.Options(r, respondMerchant))
+	m, err := a.Merchants.Resume(r.Context(), r.Caller, merchantID(r), web.Options(r, respondMerchant))
 	return respondMerchant(m), err
 }
 

@@ -24,7 +24,7 @@ import (
 
 // API serves the requests of operators.
 type API struct {
-	Orders   *order.Service
+	order.Services
 	Tokens   *token.Registry
 	Webhooks webhookapi.API
 	Log      *slog.Logger // gets the creations and revocations of tokens and login links

@@ -25,7 +25,7 @@ func (a API) LinkRoutes() web.RouteGroup {
 func (a API) openLink(w http.ResponseWriter, r *web.Request) error {
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	w.Header().Set("Content-Security-Policy", pagePolicy)
-	invoice, file, err := a.Orders.OpenLink(r.Context(), r.PathValue("link"))
+	invoice, file, err := a.Links.Open(r.Context(), r.PathValue("link"))
 	return a.send(w, r, invoice, file, err)
 }
 

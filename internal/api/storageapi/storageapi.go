@@ -25,6 +25,7 @@ import (
 // API serves the requests for stored files.
 type API struct {
 	Orders  *order.Service
+	Links   *order.Links
 	Metrics *metrics.Metrics
 }
 

@@ -21,7 +21,7 @@ func (a API) linkInvoice(w http.ResponseWriter, r *web.Request) error {
 	if !ok {
 		return invoiceapi.ErrInvalidParams
 	}
-	link, expires, err := a.Orders.LinkInvoice(r.Context(), r.Caller, orderID(r), id)
+	link, expires, err := a.Links.Add(r.Context(), r.Caller, orderID(r), id)
 	if err != nil {
 		return err
 	}

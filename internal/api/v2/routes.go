@@ -26,6 +26,7 @@ const ViewVersion = "2"
 // API is version 2 of the interface.
 type API struct {
 	invoiceapi.Endpoints
+	Links      *order.Links
 	BaseURL    string     // of the service, without a slash at its end
 	ErrorCodes ErrorCodes // empty: Samples
 	Webhooks   webhookapi.API

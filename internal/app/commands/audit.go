@@ -86,6 +86,6 @@ func numberOr(n int64) string {
 
 func (c *auditCommand) run(ctx context.Context, p *process) error {
 	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
-		return printAll(p, c.JSON, auditHeading, b.Orders.AuditEntries(ctx, c.query), 0, auditRow, func(e order.AuditEntry) any { return newAuditJSON(e) })
+		return printAll(p, c.JSON, auditHeading, b.Audit.Entries(ctx, c.query), 0, auditRow, func(e order.AuditEntry) any { return newAuditJSON(e) })
 	})
 }

@@ -34,9 +34,9 @@ func noMerchant(id int64, help string, err error) error {
 }
 
 // with runs a function that returns the merchant, and prints it with another one.
-func (c *merchantTarget) with(ctx context.Context, p *process, do func(*order.Service) (order.Merchant, error), print func(order.Merchant) error) error {
+func (c *merchantTarget) with(ctx context.Context, p *process, do func(*order.Merchants) (order.Merchant, error), print func(order.Merchant) error) error {
 	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
-		m, err := do(b.Orders)
+		m, err := do(b.Merchants)
 		if err != nil {
 			return noMerchant(c.id, "merchant list", err)
 		}
@@ -50,8 +50,8 @@ type merchantShow struct {
 }
 
 func (c *merchantShow) run(ctx context.Context, p *process) error {
-	return c.with(ctx, p, func(orders *order.Service) (order.Merchant, error) {
-		return orders.Merchant(ctx, c.id)
+	return c.with(ctx, p, func(merchants *order.Merchants) (order.Merchant, error) {
+		return merchants.Get(ctx, c.id)
 	}, func(m order.Merchant) error {
 		if c.JSON {
 			return p.printJSON(newMerchantJSON(m))
@@ -86,8 +86,8 @@ func (c *merchantRename) check() error {
 }
 
 func (c *merchantRename) run(ctx context.Context, p *process) error {
-	return c.with(ctx, p, func(orders *order.Service) (order.Merchant, error) {
-		return orders.UpdateMerchant(ctx, order.Command(), c.id, order.MerchantUpdate{Name: &c.Name}, order.Options[order.Merchant]{})
+	return c.with(ctx, p, func(merchants *order.Merchants) (order.Merchant, error) {
+		return merchants.Update(ctx, order.Command(), c.id, order.MerchantUpdate{Name: &c.Name}, order.Options[order.Merchant]{})
 	}, func(m order.Merchant) error {
 		return p.print("merchant %d: %s", m.ID, m.Name)
 	})
@@ -103,8 +103,8 @@ func (c *merchantSuspend) check() error {
 }
 
 func (c *merchantSuspend) run(ctx context.Context, p *process) error {
-	return c.with(ctx, p, func(orders *order.Service) (order.Merchant, error) {
-		return orders.SuspendMerchant(ctx, order.Command(), c.id, c.Reason, order.Options[order.Merchant]{})
+	return c.with(ctx, p, func(merchants *order.Merchants) (order.Merchant, error) {
+		return merchants.Suspend(ctx, order.Command(), c.id, c.Reason, order.Options[order.Merchant]{})
 	}, func(m order.Merchant) error {
 		return p.print("merchant %d is suspended since %s: %s", m.ID, timestamp(m.SuspendedAt), m.SuspensionReason)
 	})
@@ -113,8 +113,8 @@ func (c *merchantSuspend) run(ctx context.Context, p *process) error {
 type merchantResume struct{ merchantTarget }
 
 func (c *merchantResume) run(ctx context.Context, p *process) error {
-	return c.with(ctx, p, func(orders *order.Service) (order.Merchant, error) {
-		return orders.ResumeMerchant(ctx, order.Command(), c.id, order.Options[order.Merchant]{})
+	return c.with(ctx, p, func(merchants *order.Merchants) (order.Merchant, error) {
+		return merchants.Resume(ctx, order.Command(), c.id, order.Options[order.Merchant]{})
 	}, func(m order.Merchant) error {
 		return p.print("merchant %d is not suspended", m.ID)
 	})
@@ -144,8 +144,8 @@ func (c *merchantLimit) check() error {
 }
 
 func (c *merchantLimit) run(ctx context.Context, p *process) error {
-	return c.with(ctx, p, func(orders *order.Service) (order.Merchant, error) {
-		return orders.UpdateMerchant(ctx, order.Command(), c.id, order.MerchantUpdate{RateLimit: &c.limit}, order.Options[order.Merchant]{})
+	return c.with(ctx, p, func(merchants *order.Merchants) (order.Merchant, error) {
+		return merchants.Update(ctx, order.Command(), c.id, order.MerchantUpdate{RateLimit: &c.limit}, order.Options[order.Merchant]{})
 	}, func(m order.Merchant) error {
 		return p.print("merchant %d: requests a second %s, burst %s", m.ID, limitText(m.RateLimit.PerSecond), limitText(m.RateLimit.Burst))
 	})

@@ -55,7 +55,7 @@ func (c *merchantAdd) run(ctx context.Context, p *process) error {
 		}
 	}
 	return p.with(ctx, schema, isNew, func(b *app.Backend) error {
-		err := b.Orders.AddMerchant(ctx, order.Command(), c.id, c.Name, order.Options[order.Merchant]{})
+		err := b.Merchants.Add(ctx, order.Command(), c.id, c.Name, order.Options[order.Merchant]{})
 		if errors.Is(err, order.ErrMerchantExists) {
 			return fmt.Errorf("merchant %d exists already, with another name", c.id)
 		}
@@ -98,7 +98,7 @@ func newMerchantJSON(m order.Merchant) merchantJSON {
 
 func (c *merchantList) run(ctx context.Context, p *process) error {
 	return p.withDatabase(ctx, existing, func(b *app.Backend) error {
-		merchants, err := b.Orders.Merchants(ctx, order.MerchantFilter{})
+		merchants, err := b.Merchants.List(ctx, order.MerchantFilter{})
 		if err != nil {
 			return err
 		}

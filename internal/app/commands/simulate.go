@@ -45,7 +45,7 @@ func (c *simulateCommand) check() error {
 
 func (c *simulateCommand) run(ctx context.Context, p *process) error {
 	return p.withDatabase(ctx, current, func(b *app.Backend) error {
-		merchants, err := b.Orders.Merchants(ctx, order.MerchantFilter{})
+		merchants, err := b.Merchants.List(ctx, order.MerchantFilter{})
 		if err != nil {
 			return err
 		}

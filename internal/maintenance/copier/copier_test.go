@@ -100,7 +100,7 @@ func TestCopyChanges(t *testing.T) {
 			source.Delete(t, alpha, 5, deleted)
 			source.Import(t, alpha, 30, 40)
 			source.Import(t, maintenancetest.Gamma, 0, 3)
-			testenv.NoError(t, source.Orders.AddMerchant(t.Context(), order.Command(), 7, "New", order.Options[order.Merchant]{}))
+			testenv.NoError(t, source.Merchants.Add(t.Context(), order.Command(), 7, "New", order.Options[order.Merchant]{}))
 			// Without events: an expired reservation, a released one whose name is used
 			// again, a new one, a purged file.
 			released := source.Reserve(t, alpha, 6, "again.pdf")
@@ -179,10 +179,10 @@ func TestCopyRefusesForeignTarget(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(t *testing.T, source, target *maintenancetest.Installation){
 		"other merchants": func(t *testing.T, _, target *maintenancetest.Installation) {
-			testenv.NoError(t, target.Orders.AddMerchant(t.Context(), order.Command(), 9, "Other", order.Options[order.Merchant]{}))
+			testenv.NoError(t, target.Merchants.Add(t.Context(), order.Command(), 9, "Other", order.Options[order.Merchant]{}))
 		},
 		"the same merchant, added twice": func(t *testing.T, _, target *maintenancetest.Installation) {
-			testenv.NoError(t, target.Orders.AddMerchant(t.Context(), order.Command(), maintenancetest.Alpha, "Other", order.Options[order.Merchant]{}))
+			testenv.NoError(t, target.Merchants.Add(t.Context(), order.Command(), maintenancetest.Alpha, "Other", order.Options[order.Merchant]{}))
 		},
 		"other orders": func(t *testing.T, source, target *maintenancetest.Installation) {
 			mustCopy(t, source.Installation, target.Installation)

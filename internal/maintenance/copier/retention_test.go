@@ -16,7 +16,7 @@ func TestCopyDeletedOrders(t *testing.T) {
 	source, target, late := maintenancetest.New(t, maintenancetest.Kind{}), maintenancetest.New(t, maintenancetest.Kind{}), maintenancetest.New(t, maintenancetest.Kind{})
 	source.Fill(t, 5)
 	mustCopy(t, source.Installation, target.Installation)
-	if n, err := source.Orders.DeleteOldOrders(t.Context(), maintenancetest.Now.Add(-36*time.Hour)); n == 0 || err != nil {
+	if n, err := source.Retention.DeleteOldOrders(t.Context(), maintenancetest.Now.Add(-36*time.Hour)); n == 0 || err != nil {
 		t.Fatalf("%d orders deleted, error %v", n, err)
 	}
 	want := source.Dump(t)

@@ -56,7 +56,7 @@ func Incoming(merchantID int64, n int) order.Incoming {
 func (in *Installation) Fill(t testing.TB, orders int) {
 	t.Helper()
 	for _, merchant := range []int64{Alpha, Beta, Gamma} {
-		testenv.NoError(t, in.Orders.AddMerchant(t.Context(), order.Command(), merchant, fmt.Sprintf("Μαγαζί %d", merchant), order.Options[order.Merchant]{}))
+		testenv.NoError(t, in.Merchants.Add(t.Context(), order.Command(), merchant, fmt.Sprintf("Μαγαζί %d", merchant), order.Options[order.Merchant]{}))
 	}
 	in.Import(t, Alpha, 0, orders)
 	in.Import(t, Beta, 0, orders/10+4)
@@ -122,7 +122,7 @@ func (in *Installation) process(t testing.TB, merchantID int64) {
 	_, rejectErr := in.Orders.Reject(t.Context(), order.CommandFor(merchantID), id(1), order.Reason("out-of-stock"), writeOptions("reject"))
 	testenv.NoError(t, errors.Join(acceptErr, rejectErr))
 	first := in.Upload(t, merchantID, 0, "a.pdf", "first of "+Reference(merchantID, 0))
-	if _, _, err := in.Orders.LinkInvoice(t.Context(), order.CommandFor(merchantID), id(0), first); err != nil {
+	if _, _, err := in.Links.Add(t.Context(), order.CommandFor(merchantID), id(0), first); err != nil {
 		t.Fatal(err)
 	}
 	in.Upload(t, merchantID, 0, "τιμολόγιο Νο 5?.PNG", "second")

@@ -65,7 +65,7 @@ type Installation struct {
 	Kind   Kind
 	Folder string // data folder; with S3 it holds staged files only
 	Store  *store.DB
-	Orders *order.Service
+	order.Services
 	Tokens *token.Registry
 	SQL    *sql.DB // reads and damages tables
 
@@ -102,7 +102,7 @@ func (in *Installation) open(t testing.TB) {
 	in.Store = in.openStore(t)
 	in.DB, in.SQL = in.Store.SQL(), OpenSQL(t, in.database)
 	now := func() time.Time { return Now }
-	in.Orders = order.NewService(in.Store, in.Files, now, slog.New(slog.DiscardHandler))
+	in.Services = order.NewServices(in.Store, in.Files, now, slog.New(slog.DiscardHandler))
 	in.Tokens = token.NewRegistry(in.Store, now)
 }
 

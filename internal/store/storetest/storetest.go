@@ -21,7 +21,7 @@ import (
 
 // Store is what a database must offer.
 type Store interface {
-	order.Store
+	order.Stores
 	token.Store
 	token.SessionStore
 	webhook.Store
