@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
 )
 
@@ -30,7 +31,7 @@ func (s *site) export(name, mediaType string, begin func(io.Writer) exporter) we
 	return func(w http.ResponseWriter, r *web.Request) error {
 		form, filter := readFilter(r.Request)
 		if !form.valid() {
-			return &web.ParamError{Name: "query", Problem: "is not that of a view"}
+			return &strict.ParamError{Name: "query", Problem: "is not that of a view"}
 		}
 		var to exporter
 		for orders, err := range s.pages(r, form, filter) {

@@ -10,6 +10,7 @@ import (
 	"net/url"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
 )
 
@@ -46,7 +47,7 @@ func (s *site) uploadFiles(w http.ResponseWriter, r *web.Request) error {
 	web.ExtendUploadDeadline(r)
 	mediaType, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || mediaType != "multipart/form-data" {
-		return web.ErrInvalidPayload
+		return strict.ErrInvalidPayload
 	}
 	body := &io.LimitedReader{R: r.Body, N: maxUploadForm}
 	parts := multipart.NewReader(body, params["boundary"])
@@ -70,7 +71,7 @@ func (s *site) uploadFiles(w http.ResponseWriter, r *web.Request) error {
 			continue
 		}
 		result, err := s.uploadFile(r, form, part)
-		if errors.Is(err, web.ErrInvalidPayload) {
+		if errors.Is(err, strict.ErrInvalidPayload) {
 			break
 		}
 		if err != nil {
@@ -81,7 +82,7 @@ func (s *site) uploadFiles(w http.ResponseWriter, r *web.Request) error {
 	if body.N == 0 {
 		return s.uploaded(w, r, append(results, uploadResult{Problem: "upload.form"}))
 	}
-	return web.ErrInvalidPayload
+	return strict.ErrInvalidPayload
 }
 
 // uploadFile stores the file of a part.
@@ -94,7 +95,7 @@ func (s *site) uploadFile(r *web.Request, form url.Values, part *multipart.Part)
 	digest := sha256.New()
 	size, err := io.Copy(io.MultiWriter(staged, digest), io.LimitReader(part, order.MaxInvoiceSize+1))
 	if err != nil {
-		return uploadResult{}, web.ErrInvalidPayload
+		return uploadResult{}, strict.ErrInvalidPayload
 	}
 	content := order.Content{Staged: staged, Size: size}
 	digest.Sum(content.SHA256[:0])

@@ -13,6 +13,7 @@ import (
 
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
 )
 
@@ -108,7 +109,7 @@ func (s *site) importFile(w http.ResponseWriter, r *web.Request, kind string, re
 	switch {
 	case errors.Is(err, errNoFile):
 		view.Form.refuse("file", "imports.nofile")
-	case errors.Is(err, web.ErrInvalidPayload):
+	case errors.Is(err, strict.ErrInvalidPayload):
 		return err
 	case result.Last == 0 && errors.Is(err, ingest.ErrInput):
 		view.Form.refuse("file", "imports.unreadable")
@@ -149,7 +150,7 @@ var errNoFile = errors.New("no file is chosen")
 func formFile(stream *web.Stream) (io.Reader, error) {
 	mediaType, params, err := mime.ParseMediaType(stream.Header.Get("Content-Type"))
 	if err != nil || mediaType != "multipart/form-data" {
-		return nil, web.ErrInvalidPayload
+		return nil, strict.ErrInvalidPayload
 	}
 	parts := multipart.NewReader(stream, params["boundary"])
 	for range maxParts {
@@ -158,7 +159,7 @@ func formFile(stream *web.Stream) (io.Reader, error) {
 		case errors.Is(err, io.EOF):
 			return nil, errNoFile
 		case err != nil:
-			return nil, web.ErrInvalidPayload
+			return nil, strict.ErrInvalidPayload
 		case part.FormName() == "file" && part.FileName() != "":
 			return decompressed(part)
 		}

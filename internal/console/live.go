@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 )
@@ -32,7 +33,7 @@ type liveView struct {
 func (s *site) live(w http.ResponseWriter, r *web.Request) error {
 	after, err := strconv.ParseInt(r.URL.Query().Get("after"), 10, 64)
 	if err != nil || after < 0 {
-		return web.ErrInvalidPayload
+		return strict.ErrInvalidPayload
 	}
 	feed, err := s.Orders.Events(r.Context(), r.Caller.MerchantID, order.FeedQuery{
 		After: after, Limit: order.MaxFeedLimit, Wait: liveWait, TokenID: r.Caller.TokenID, OnWait: r.Leave,

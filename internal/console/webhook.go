@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
 	"merchantorders/internal/webhook"
 )
@@ -65,7 +66,7 @@ func (s *site) showWebhook(w http.ResponseWriter, r *web.Request, status int, ke
 	}
 	before, ok := order.ParseID(r.URL.Query().Get("before"))
 	if !ok || before == 0 {
-		before = web.MaxInt
+		before = strict.MaxInt
 	}
 	if view.Deliveries, err = s.Webhooks.Deliveries(r.Context(), key, before, deliveriesPageSize); err != nil {
 		return err
@@ -147,7 +148,7 @@ func (s *site) applyToWebhook(r *web.Request, do string, key webhook.Key, change
 		}
 		return view, err
 	}
-	return view, web.ErrInvalidPayload
+	return view, strict.ErrInvalidPayload
 }
 
 // webhookNotices say what was done; that of a new secret says that it was shown.

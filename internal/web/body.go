@@ -5,6 +5,8 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"merchantorders/internal/strict"
 )
 
 // MaxBody is the largest body, in bytes, of requests other than uploads and order
@@ -23,15 +25,15 @@ const (
 	drainTimeout = 2 * time.Second
 )
 
-// ReadBody reads a body of at most limit bytes. It returns ErrInvalidPayload if
+// ReadBody reads a body of at most limit bytes. It returns strict.ErrInvalidPayload if
 // the body is longer or does not arrive completely in time.
 func ReadBody(r *Request, limit int64) ([]byte, error) {
 	if r.ContentLength > limit {
-		return nil, ErrInvalidPayload
+		return nil, strict.ErrInvalidPayload
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
 	if err != nil || int64(len(body)) > limit {
-		return nil, ErrInvalidPayload
+		return nil, strict.ErrInvalidPayload
 	}
 	return body, nil
 }
@@ -116,3 +118,26 @@ func (b *requestBody) drain() {
 
 // setDeadline sets the read deadline of the connection, if there is one.
 func (b *requestBody) setDeadline(at time.Time) { _ = b.control.SetReadDeadline(at) }
+
+// ReadObject reads a body that is an object with members of certain names only.
+func ReadObject(r *Request, names ...string) *strict.Body {
+	return ReadLargeObject(r, MaxBody, names...)
+}
+
+// ReadLargeObject is ReadObject for a body of at most limit bytes.
+func ReadLargeObject(r *Request, limit int64, names ...string) *strict.Body {
+	text, err := ReadBody(r, limit)
+	if err != nil {
+		return strict.NoBody(err)
+	}
+	return strict.ParseBody(text, names...)
+}
+
+// ReadOptionalObject is ReadObject, but an empty body is an object without members.
+func ReadOptionalObject(r *Request, names ...string) *strict.Body {
+	text, err := ReadBody(r, MaxBody)
+	if err != nil || len(text) == 0 {
+		return strict.NoBody(err)
+	}
+	return strict.ParseBody(text, names...)
+}

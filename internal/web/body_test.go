@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"merchantorders/internal/strict"
 	"merchantorders/internal/testenv"
 	"merchantorders/internal/web"
 )
@@ -59,7 +60,7 @@ func TestReadBody(t *testing.T) {
 		r := httptest.NewRequest("POST", "/", test.body)
 		r.ContentLength = test.length
 		body, err := web.ReadBody(&web.Request{Request: r}, 10)
-		if test.want < 0 && (!errors.Is(err, web.ErrInvalidPayload) || body != nil) {
+		if test.want < 0 && (!errors.Is(err, strict.ErrInvalidPayload) || body != nil) {
 			t.Errorf("%s: %q, error %v, want ErrInvalidPayload", test.name, body, err)
 		}
 		if test.want >= 0 && (err != nil || len(body) != test.want) {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/web/ratelimit"
 )
 
@@ -69,7 +70,7 @@ var meanings = []struct {
 	{ErrForbidden, meaning{http.StatusForbidden, "forbidden", "The token does not allow this.", ""}},
 	{ErrSuspended, meaning{http.StatusForbidden, "merchant_suspended", suspended, suspended}},
 	{ErrRouteNotFound, meaning{http.StatusNotFound, "not_found", "Nothing is served at this path.", ""}},
-	{ErrInvalidPayload, meaning{http.StatusBadRequest, "invalid_payload", invalidPayload, invalidPayload}},
+	{strict.ErrInvalidPayload, meaning{http.StatusBadRequest, "invalid_payload", invalidPayload, invalidPayload}},
 	{order.ErrInvalidRange, meaning{http.StatusBadRequest, "invalid_params", order.ErrInvalidRange.Error(), invalidParams}},
 	{order.ErrPreconditionFailed, meaning{http.StatusPreconditionFailed, "precondition_failed", changed, changed}},
 	{order.ErrIdempotencyKeyReused, meaning{http.StatusUnprocessableEntity, "idempotency_key_reused", keyReused, keyReused}},
@@ -100,7 +101,7 @@ var limitMeanings = map[ratelimit.Limit]meaning{
 func meaningOf(err error) meaning {
 	var limit *ratelimit.Error
 	var method *MethodError
-	var param *ParamError
+	var param *strict.ParamError
 	switch {
 	case errors.As(err, &limit):
 		return limitMeanings[limit.Limit]
@@ -132,20 +133,4 @@ func EncodeMessage(_ *http.Request, err error) (int, any) {
 func EncodeCoded(_ *http.Request, err error) (int, any) {
 	m := meaningOf(err)
 	return m.status, NewCodedBody(m.code, m.message)
-}
-
-// maxEcho is how many characters of a client's text a response repeats.
-const maxEcho = 256
-
-// Echo returns a text that the client sent in a form that a response may repeat:
-// invalid UTF-8 becomes U+FFFD, and a long text is cut.
-func Echo(text string) string {
-	characters := make([]rune, 0, min(len(text), maxEcho))
-	for _, r := range text {
-		if len(characters) == maxEcho {
-			break
-		}
-		characters = append(characters, r)
-	}
-	return string(characters)
 }

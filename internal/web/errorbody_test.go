@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
 )
 
@@ -23,9 +23,9 @@ func TestErrorEncoders(t *testing.T) {
 		{web.ErrForbidden, 403, "Forbidden", "forbidden", "The token does not allow this."},
 		{web.ErrRouteNotFound, 404, "Not Found", "not_found", "Nothing is served at this path."},
 		{&web.MethodError{Allow: "GET, HEAD"}, 405, "Method Not Allowed", "method_not_allowed", "This path does not take that method."},
-		{&web.ParamError{Name: "page", Problem: "is given twice"}, 400, "Invalid request params.", "invalid_params", "page is given twice"},
+		{&strict.ParamError{Name: "page", Problem: "is given twice"}, 400, "Invalid request params.", "invalid_params", "page is given twice"},
 		{order.ErrInvalidRange, 400, "Invalid request params.", "invalid_params", "the range ends before it begins"},
-		{web.ErrInvalidPayload, 400, "Invalid payload.", "invalid_payload", "Invalid payload."},
+		{strict.ErrInvalidPayload, 400, "Invalid payload.", "invalid_payload", "Invalid payload."},
 		{order.ErrUnavailable, 503, "Service Unavailable", "unavailable", "The service cannot answer for now."},
 		{errors.New("password=hunter2"), 500, "Internal Server Error", "internal", "The service failed to answer."},
 	}
@@ -54,25 +54,6 @@ func TestErrorBodiesAsJSON(t *testing.T) {
 	} {
 		if got, err := json.Marshal(body); err != nil || string(got) != want {
 			t.Errorf("%s, %v, want %s", got, err, want)
-		}
-	}
-}
-
-func TestEcho(t *testing.T) {
-	t.Parallel()
-	tests := []struct{ text, want string }{
-		{"", ""},
-		{"SF-1", "SF-1"},
-		{"<b>\x00\"", "<b>\x00\""},
-		{"a\xffb\xc3", "a\ufffdb\ufffd"},
-		{strings.Repeat("a", 256), strings.Repeat("a", 256)},
-		{strings.Repeat("a", 257), strings.Repeat("a", 256)},
-		{strings.Repeat("€", 1000), strings.Repeat("€", 256)},
-		{strings.Repeat("\xff", 1000), strings.Repeat("\ufffd", 256)},
-	}
-	for _, test := range tests {
-		if got := web.Echo(test.text); got != test.want {
-			t.Errorf("Echo(%.20q) = %.40q, want %.40q", test.text, got, test.want)
 		}
 	}
 }

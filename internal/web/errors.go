@@ -21,8 +21,6 @@ var (
 	ErrRouteNotFound = errors.New("no route has this path")
 	// ErrContentEncoding: the body is compressed in another way than gzip.
 	ErrContentEncoding = errors.New("the body has a content encoding other than gzip")
-	// ErrInvalidPayload: the body does not have the form that the route expects.
-	ErrInvalidPayload = errors.New("invalid payload")
 )
 
 // RedirectError sends a browser to another address.
@@ -40,31 +38,6 @@ type MethodError struct {
 
 // Error implements error.
 func (e *MethodError) Error() string { return "method not allowed; allowed are " + e.Allow }
-
-// ParamError says what is wrong with a query parameter, a header or a member of a
-// body. Clients may read it.
-type ParamError struct {
-	Name    string // as the client spells it
-	Problem string // follows the name in a sentence
-}
-
-// Error implements error.
-func (e *ParamError) Error() string { return e.Name + " " + e.Problem }
-
-// firstError is the first error of a request that is parsed. The parsing goes on after
-// it, so that only its end looks at it.
-type firstError struct{ err error }
-
-// Err returns the error: a *ParamError, or ErrInvalidPayload. If there is one, values that
-// were parsed count for nothing.
-func (e *firstError) Err() error { return e.err }
-
-// Refuse records what is wrong with a parameter or a member; empty: nothing.
-func (e *firstError) Refuse(name, problem string) {
-	if e.err == nil && problem != "" {
-		e.err = &ParamError{Name: name, Problem: problem}
-	}
-}
 
 // Retry-After values, in seconds.
 const (

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
 )
 
@@ -35,8 +36,8 @@ func TestStatus(t *testing.T) {
 		{web.ErrForbidden, 403},
 		{web.ErrRouteNotFound, 404},
 		{&web.MethodError{Allow: "GET"}, 405},
-		{&web.ParamError{Name: "page", Problem: "is odd"}, 400},
-		{web.ErrInvalidPayload, 400},
+		{&strict.ParamError{Name: "page", Problem: "is odd"}, 400},
+		{strict.ErrInvalidPayload, 400},
 		{order.ErrInvalidRange, 400},
 		{order.ErrUnavailable, 503},
 		{order.ErrTooManyIdempotencyKeys, 429},

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"merchantorders/internal/strict"
 )
 
 // OrderTag returns the data tag of a single order, which is the part of its entity tag
@@ -45,7 +47,7 @@ type EntityTags struct {
 }
 
 // ParseEntityTags parses a header of entity tags, on one line or several (RFC
-// 9110, 13.1). It returns nil if the header is absent, and a *ParamError if it is
+// 9110, 13.1). It returns nil if the header is absent, and a *strict.ParamError if it is
 // neither `*` nor a list of at least one tag.
 func ParseEntityTags(h http.Header, header string) (*EntityTags, error) {
 	lines := h.Values(header)
@@ -73,7 +75,7 @@ func ParseEntityTags(h http.Header, header string) (*EntityTags, error) {
 }
 
 func invalidTags(header string) error {
-	return &ParamError{Name: header, Problem: `must be * or a list of entity tags, each in double quotes`}
+	return &strict.ParamError{Name: header, Problem: `must be * or a list of entity tags, each in double quotes`}
 }
 
 // parseFirst adds the tag at the beginning of a list and returns the rest.

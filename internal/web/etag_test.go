@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
 )
 
@@ -86,7 +87,7 @@ func TestMalformedEntityTags(t *testing.T) {
 	t.Parallel()
 	for _, list := range badTagLists {
 		tags, err := web.ParseEntityTags(http.Header{"If-Match": {list}}, "If-Match")
-		var param *web.ParamError
+		var param *strict.ParamError
 		if !errors.As(err, &param) || param.Name != "If-Match" || web.Status(err) != http.StatusBadRequest {
 			t.Errorf("%q: %+v, error %v", list, tags, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 )
 
 // FaultHeader requests a fault of a sandbox.
@@ -43,7 +44,7 @@ func WithFaults(next http.Handler, encode ErrorEncoder, wait func(ctx context.Co
 			next.ServeHTTP(discardWriter{w, make(http.Header)}, r)
 			panic(http.ErrAbortHandler)
 		default:
-			writeError(w, r, encode, &ParamError{Name: FaultHeader, Problem: "must be slow, 503, reset or lost"})
+			writeError(w, r, encode, &strict.ParamError{Name: FaultHeader, Problem: "must be slow, 503, reset or lost"})
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 )
 
 // FormHandler serves a form that a person has sent. A form has the field key, its
@@ -17,7 +18,7 @@ import (
 // and with FormOptions.
 type FormHandler func(w http.ResponseWriter, r *Request, form url.Values) error
 
-// ReadForm reads a form of at most limit bytes, or returns ErrInvalidPayload.
+// ReadForm reads a form of at most limit bytes, or returns strict.ErrInvalidPayload.
 func ReadForm(r *Request, limit int64) (url.Values, error) {
 	body, err := ReadBody(r, limit)
 	if err != nil {
@@ -25,7 +26,7 @@ func ReadForm(r *Request, limit int64) (url.Values, error) {
 	}
 	form, err := url.ParseQuery(string(body))
 	if err != nil {
-		return nil, ErrInvalidPayload
+		return nil, strict.ErrInvalidPayload
 	}
 	return form, nil
 }
@@ -48,7 +49,7 @@ func serveForm(limit int64, handle FormHandler) Handler {
 func (handle FormHandler) OfRevision() FormHandler {
 	return func(w http.ResponseWriter, r *Request, form url.Values) error {
 		if r.write.matches == nil {
-			return ErrInvalidPayload
+			return strict.ErrInvalidPayload
 		}
 		return handle(w, r, form)
 	}
@@ -57,19 +58,19 @@ func (handle FormHandler) OfRevision() FormHandler {
 // formKey is the form of the field key.
 var formKey = regexp.MustCompile(`^[A-Z2-7]{26}$`)
 
-// SetForm makes the fields of a form those of the request. It returns ErrInvalidPayload
+// SetForm makes the fields of a form those of the request. It returns strict.ErrInvalidPayload
 // if the key or the revision is malformed.
 func (r *Request) SetForm(form url.Values) error {
 	r.write = &write{digest: func() [sha256.Size]byte { return sha256.Sum256([]byte(r.URL.Path + "\n" + form.Encode())) }}
 	key := form.Get("key")
 	if !formKey.MatchString(key) {
-		return ErrInvalidPayload
+		return strict.ErrInvalidPayload
 	}
 	r.write.key = "console-" + key
 	if text := form.Get("revision"); text != "" {
 		revision, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return ErrInvalidPayload
+			return strict.ErrInvalidPayload
 		}
 		r.write.matches = func(o order.LockedOrder) bool { return o.Revision == revision }
 	}

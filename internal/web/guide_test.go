@@ -10,6 +10,7 @@ import (
 
 	"merchantorders/docs/docstest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
 	"merchantorders/internal/web/ratelimit"
 )
@@ -21,7 +22,7 @@ func TestGuideHasEveryError(t *testing.T) {
 	var want, got []string
 	r := httptest.NewRequest("GET", "/", nil)
 	for _, err := range []error{
-		&web.ParamError{Name: "page", Problem: "is wrong"}, web.ErrInvalidPayload, web.ErrUnauthorized, web.ErrForbidden, web.ErrSuspended, web.ErrRouteNotFound,
+		&strict.ParamError{Name: "page", Problem: "is wrong"}, strict.ErrInvalidPayload, web.ErrUnauthorized, web.ErrForbidden, web.ErrSuspended, web.ErrRouteNotFound,
 		&web.MethodError{}, order.ErrIdempotencyKeyInUse, order.ErrPreconditionFailed, order.ErrIdempotencyKeyReused, &ratelimit.Error{}, &ratelimit.Error{Limit: ratelimit.SignIns},
 		errors.New("a fault"), order.ErrUnavailable,
 	} {

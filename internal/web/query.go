@@ -2,7 +2,6 @@ package web
 
 import (
 	"maps"
-	"math"
 	"net/url"
 	"regexp"
 	"slices"
@@ -10,24 +9,25 @@ import (
 	"strings"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 )
 
 // maxQuery is the length of the longest query, in bytes.
 const maxQuery = 8 << 10
 
-// CheckQuery returns a *ParamError if the query of a request is too long.
+// CheckQuery returns a *strict.ParamError if the query of a request is too long.
 func CheckQuery(r *Request) error {
 	if len(r.URL.RawQuery) > maxQuery {
-		return &ParamError{Name: "query", Problem: "is longer than " + strconv.Itoa(maxQuery) + " bytes"}
+		return &strict.ParamError{Name: "query", Problem: "is longer than " + strconv.Itoa(maxQuery) + " bytes"}
 	}
 	return nil
 }
 
 // Query parses the query of a request. A known parameter with an empty value counts as
 // absent; a parameter given twice is an error (decision 3). Methods return the value of
-// an absent parameter for one that is wrong. Every error is a *ParamError.
+// an absent parameter for one that is wrong. Every error is a *strict.ParamError.
 type Query struct {
-	firstError
+	strict.FirstError
 	values url.Values
 }
 
@@ -41,7 +41,7 @@ func ParseQuery(r *Request, names ...string) *Query {
 	}
 	for _, name := range slices.Sorted(maps.Keys(q.values)) {
 		if len(names) > 0 && !slices.Contains(names, name) {
-			q.Refuse(Echo(name), "is not a known parameter")
+			q.Refuse(strict.Echo(name), "is not a known parameter")
 		}
 	}
 	return q
@@ -70,9 +70,6 @@ func (q *Query) OneOf(name string, words ...string) string {
 	return text
 }
 
-// MaxInt is the largest maximum of Int.
-const MaxInt = math.MaxInt64
-
 // Int returns a parameter that is a whole number in plain digits, from minimum to
 // maximum. It returns absent if there is no such parameter.
 func (q *Query) Int(name string, absent, minimum, maximum int64) int64 {
@@ -80,7 +77,7 @@ func (q *Query) Int(name string, absent, minimum, maximum int64) int64 {
 	if text == "" {
 		return absent
 	}
-	n, problem := parseInt(text, minimum, maximum)
+	n, problem := strict.ParseInt(text, minimum, maximum)
 	if problem != "" {
 		q.Refuse(name, problem)
 		return absent
@@ -91,24 +88,6 @@ func (q *Query) Int(name string, absent, minimum, maximum int64) int64 {
 // Limit is Int for the number of rows of a page, from 1.
 func (q *Query) Limit(absent, maximum int) int {
 	return int(q.Int("limit", int64(absent), 1, int64(maximum)))
-}
-
-// parseInt parses a whole number in plain digits. It also returns what is wrong.
-func parseInt(text string, minimum, maximum int64) (n int64, problem string) {
-	n, ok := order.ParseID(text)
-	if text == "0" {
-		ok = true
-	} else if n == 0 {
-		ok = false // more than 64 bits
-	}
-	if ok && n >= minimum && n <= maximum {
-		return n, ""
-	}
-	problem = "must be a whole number from " + strconv.FormatInt(minimum, 10)
-	if maximum < MaxInt {
-		problem += " to " + strconv.FormatInt(maximum, 10)
-	}
-	return 0, problem
 }
 
 // CursorName is the parameter of a list that says where the page before ended. The service

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"testing"
 
+	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
 )
 
@@ -13,10 +14,10 @@ func query(raw string, names ...string) *web.Query {
 	return web.ParseQuery(&web.Request{Request: &http.Request{URL: &url.URL{RawQuery: raw}}}, names...)
 }
 
-// wantParam checks that an error is a *web.ParamError about a parameter.
+// wantParam checks that an error is a *strict.ParamError about a parameter.
 func wantParam(t *testing.T, what string, err error, name string) {
 	t.Helper()
-	var param *web.ParamError
+	var param *strict.ParamError
 	if !errors.As(err, &param) || param.Name != name || web.Status(err) != http.StatusBadRequest {
 		t.Errorf("%q: error %v, want one about %s", what, err, name)
 	}
@@ -70,7 +71,7 @@ func FuzzQuery(f *testing.F) {
 			return
 		}
 		q := query(raw)
-		if page := q.Int("page", 1, 1, web.MaxInt); q.Err() != nil {
+		if page := q.Int("page", 1, 1, strict.MaxInt); q.Err() != nil {
 			wantParam(t, raw, q.Err(), "page")
 		} else if page < 1 {
 			t.Errorf("%q: page %d", raw, page)

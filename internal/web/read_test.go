@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/testenv"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
@@ -49,7 +50,7 @@ func (s *resources) now() time.Time { return time.Unix(s.day.Load()*86400, 0).UT
 func (s *resources) list(r *web.Request) (web.Representation, error) {
 	s.read.Add(1)
 	if r.URL.Query().Get("wrong") != "" {
-		return web.Representation{}, &web.ParamError{Name: "wrong", Problem: "is there"}
+		return web.Representation{}, &strict.ParamError{Name: "wrong", Problem: "is there"}
 	}
 	today := order.DayOf(s.now())
 	return web.Representation{

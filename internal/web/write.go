@@ -10,6 +10,7 @@ import (
 	"net/http"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/web/idempotency"
 )
 
@@ -141,11 +142,11 @@ func makeWrite(config RouterConfig, handle WriteHandler, encode ErrorEncoder, r 
 }
 
 // IdempotencyKey returns the Idempotency-Key of a request, empty if it has none. A
-// malformed one is a *ParamError.
+// malformed one is a *strict.ParamError.
 func IdempotencyKey(r *Request) (string, error) {
 	key, err := idempotency.ParseKey(r.Header)
 	if err != nil {
-		return "", &ParamError{Name: idempotency.KeyHeader, Problem: err.Error()}
+		return "", &strict.ParamError{Name: idempotency.KeyHeader, Problem: err.Error()}
 	}
 	return key, nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"merchantorders/internal/metrics"
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
 )
 
@@ -81,7 +82,7 @@ func (e Endpoints) readUpload(r *web.Request) (string, order.Content, error) {
 	case errors.Is(err, ErrBodyTooBig):
 		err = fmt.Errorf("%w: %w", order.ErrFileTooBig, err)
 	case errors.Is(err, ErrPayload):
-		err = fmt.Errorf("%w: %w", web.ErrInvalidPayload, err)
+		err = fmt.Errorf("%w: %w", strict.ErrInvalidPayload, err)
 	case err != nil:
 		err = fmt.Errorf("%w: %w", order.ErrUploadFailed, err)
 	}
@@ -146,7 +147,7 @@ type Refusal struct {
 // an upload that fails because of the storage is a failed upload.
 var refusals = []Refusal{
 	{order.ErrUploadFailed, http.StatusInternalServerError, "There were errors during the upload."},
-	{web.ErrInvalidPayload, http.StatusBadRequest, "Invalid payload."},
+	{strict.ErrInvalidPayload, http.StatusBadRequest, "Invalid payload."},
 	{order.ErrUnsupportedFileType, http.StatusBadRequest, "The file type is not supported."},
 	{order.ErrFileTooBig, http.StatusBadRequest, "The file size is too big."},
 	{order.ErrTooManyFiles, http.StatusBadRequest, fmt.Sprintf("You cannot upload more than %d files.", order.MaxInvoices)},
@@ -182,7 +183,7 @@ func indexOf(refusals []Refusal, err error) int {
 // OrderNotFound returns the message about a missing order, the same in both
 // versions. id is the order's id or reference as in the path.
 func OrderNotFound(id string) string {
-	return "The order with id " + web.Echo(id) + " was not found"
+	return "The order with id " + strict.Echo(id) + " was not found"
 }
 
 // uploadResult returns how an upload that returned an error is counted.

@@ -9,6 +9,7 @@ import (
 
 	"merchantorders/internal/metrics"
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
 )
 
@@ -22,7 +23,7 @@ func TestErrorEncoder(t *testing.T) {
 		result  metrics.UploadResult
 	}{
 		{order.ErrNotFound, 404, "The order with id 12 was not found", metrics.UploadRefused},
-		{web.ErrInvalidPayload, 400, "Invalid payload.", metrics.UploadRefused},
+		{strict.ErrInvalidPayload, 400, "Invalid payload.", metrics.UploadRefused},
 		{order.ErrUnsupportedFileType, 400, "The file type is not supported.", metrics.UploadRefused},
 		{order.ErrFileTooBig, 400, "The file size is too big.", metrics.UploadRefused},
 		{order.ErrTooManyFiles, 400, "You cannot upload more than 3 files.", metrics.UploadRefused},

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
 )
 
@@ -70,15 +71,15 @@ func (a API) listAudit(w http.ResponseWriter, r *web.Request) error {
 const maxAction = 64
 
 // parseAuditQuery parses the query of GET /audit. The days from and to are both inclusive.
-// Every error is a *web.ParamError.
+// Every error is a *strict.ParamError.
 func parseAuditQuery(r *web.Request) (order.AuditQuery, error) {
 	query := web.ParseQuery(r, "merchantId", "orderReference", "tokenId", "action", "from", "to", "limit", "cursor")
 	var q order.AuditQuery
 	const none = -1
-	if merchant := query.Int("merchantId", none, 0, web.MaxInt); merchant != none {
+	if merchant := query.Int("merchantId", none, 0, strict.MaxInt); merchant != none {
 		q.MerchantID = &merchant
 	}
-	q.TokenID = query.Int("tokenId", 0, 1, web.MaxInt)
+	q.TokenID = query.Int("tokenId", 0, 1, strict.MaxInt)
 	q.Limit = query.Limit(order.DefaultAuditLimit, order.MaxAuditLimit)
 	if q.Reference = query.Text("orderReference"); q.Reference != "" && !order.ByReference(q.Reference).Valid() {
 		query.Refuse("orderReference", "is not the reference of an order")

@@ -6,6 +6,7 @@ import (
 
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
 )
 
@@ -24,7 +25,7 @@ func newResults(s *web.Stream, statuses ...string) (*results, error) {
 	query := s.URL.Query()
 	for name := range query {
 		if name != "results" {
-			return nil, &web.ParamError{Name: web.Echo(name), Problem: "is not a known parameter"}
+			return nil, &strict.ParamError{Name: strict.Echo(name), Problem: "is not a known parameter"}
 		}
 	}
 	r := &results{Stream: s, counts: make(map[string]int)}
@@ -33,7 +34,7 @@ func newResults(s *web.Stream, statuses ...string) (*results, error) {
 	case len(values) == 1 && values[0] == "problems":
 		r.problemsOnly = true
 	default:
-		return nil, &web.ParamError{Name: "results", Problem: "must be all or problems"}
+		return nil, &strict.ParamError{Name: "results", Problem: "must be all or problems"}
 	}
 	for _, status := range statuses {
 		r.counts[status] = 0

@@ -9,6 +9,7 @@ import (
 
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
 )
 
@@ -92,9 +93,9 @@ func ParseChange(text []byte) (order.BatchChange, error) {
 	if len(text) > maxChange {
 		return order.BatchChange{}, errors.New("the line is longer than 1 MiB")
 	}
-	body := web.ParseBody(text, append([]string{"merchantId", "reference"}, changeKeys...)...)
+	body := strict.ParseBody(text, append([]string{"merchantId", "reference"}, changeKeys...)...)
 	change := order.BatchChange{
-		MerchantID: body.Int("merchantId", 1, web.MaxInt),
+		MerchantID: body.Int("merchantId", 1, strict.MaxInt),
 		Reference:  body.Valid("reference", order.ValidReference, "must be the reference of an order"),
 	}
 	err := body.Err()
@@ -110,7 +111,7 @@ func ParseChange(text []byte) (order.BatchChange, error) {
 
 // lineProblem returns an error whose text says what is wrong with a line.
 func lineProblem(err error) error {
-	if errors.Is(err, web.ErrInvalidPayload) {
+	if errors.Is(err, strict.ErrInvalidPayload) {
 		return errors.New("the line is not a JSON object with the members of a change")
 	}
 	return err

@@ -7,6 +7,7 @@ import (
 
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
 )
 
@@ -22,28 +23,28 @@ var changeKeys = append([]string{"state", "reason"}, corrected...)
 
 // parseChange parses a change of an order. Keys that it does not know are the
 // caller's.
-func parseChange(body web.Object) (order.Update, error) {
+func parseChange(body strict.Object) (order.Update, error) {
 	var change order.Update
 	if body.Has("state") {
 		name, ok := body.Text("state")
 		if !ok {
-			return change, web.ErrInvalidPayload
+			return change, strict.ErrInvalidPayload
 		}
 		if change.To, ok = order.ParseState(name); !ok {
-			return change, &web.ParamError{Name: "state", Problem: "must be one of " + order.StateNames()}
+			return change, &strict.ParamError{Name: "state", Problem: "must be one of " + order.StateNames()}
 		}
 	}
 	if body.Has("reason") && !body.Null("reason") {
 		text, ok := body.Text("reason")
 		if !ok {
-			return change, web.ErrInvalidPayload
+			return change, strict.ErrInvalidPayload
 		}
 		change.Reason = order.Reason(text)
 	}
 	if change.Reason != "" && change.To == 0 {
-		return change, &web.ParamError{Name: "reason", Problem: "must be given together with state"}
+		return change, &strict.ParamError{Name: "reason", Problem: "must be given together with state"}
 	}
-	fields := make(web.Object)
+	fields := make(strict.Object)
 	for _, key := range corrected {
 		if body.Has(key) {
 			fields[key] = body[key]
@@ -89,7 +90,7 @@ func (a API) changeOrder(r *web.Request, needsState bool) (web.Response, error) 
 	case err != nil:
 		return web.Response{}, err
 	case needsState && change.To == 0, change.To == 0 && change.Correction.Empty():
-		return web.Response{}, web.ErrInvalidPayload
+		return web.Response{}, strict.ErrInvalidPayload
 	}
 	reference := order.ByReference(r.PathValue("orderReference"))
 	result, err := a.Orders.ChangeOrder(r.Context(), r.Caller, merchantID(r), reference, change, web.Options(r, respondChanged))

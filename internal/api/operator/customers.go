@@ -7,6 +7,7 @@ import (
 
 	"merchantorders/internal/ingest"
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
 )
 
@@ -35,7 +36,7 @@ func (a API) eraseCustomer(r *web.Request) (web.Response, error) {
 
 // parseEraseTarget parses the body of POST /customers/erase. It has either "email", or
 // "merchantId" and "orderReference".
-func parseEraseTarget(body *web.Body) order.EraseTarget {
+func parseEraseTarget(body *strict.Body) order.EraseTarget {
 	var target order.EraseTarget
 	if body.Has("files") {
 		target.Files = body.Bool("files")
@@ -47,13 +48,13 @@ func parseEraseTarget(body *web.Body) order.EraseTarget {
 		target.Email = parseEmail(body)
 		return target
 	}
-	target.MerchantID = body.Int("merchantId", 1, web.MaxInt)
+	target.MerchantID = body.Int("merchantId", 1, strict.MaxInt)
 	target.Reference = body.Valid("orderReference", order.ValidReference, "must be the reference of an order")
 	return target
 }
 
 // parseEmail returns the e-mail address of a body. The error does not repeat it.
-func parseEmail(body *web.Body) string {
+func parseEmail(body *strict.Body) string {
 	return body.Valid("email", order.ValidEmail, "must be an e-mail address")
 }
 

@@ -104,7 +104,7 @@ func (a API) overview(w http.ResponseWriter, r *web.Request) error {
 	return web.WriteJSON(w, http.StatusOK, view)
 }
 
-// parseOverview parses the query of GET /overview. Every error is a *web.ParamError.
+// parseOverview parses the query of GET /overview. Every error is a *strict.ParamError.
 func parseOverview(r *web.Request) (order.OverviewQuery, error) {
 	query := web.ParseQuery(r, "limit", "cursor")
 	overview := order.OverviewQuery{Limit: query.Limit(order.DefaultOverviewLimit, order.MaxOverviewLimit)}

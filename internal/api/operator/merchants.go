@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
 )
 
@@ -62,7 +63,7 @@ func (a API) listMerchants(w http.ResponseWriter, r *web.Request) error {
 }
 
 // parseMerchantFilter parses the query of a list of merchants. Without limit the list
-// is complete. Every error is a *web.ParamError.
+// is complete. Every error is a *strict.ParamError.
 func parseMerchantFilter(r *web.Request) (order.MerchantFilter, error) {
 	query, after, limit := parsePage(r, "name", "suspended")
 	filter := order.MerchantFilter{After: after, Limit: limit, NamePrefix: query.Text("name")}
@@ -106,7 +107,7 @@ func respondMerchant(m order.Merchant) web.Response {
 // addMerchant serves POST /merchants. Adding the same merchant again is a success.
 func (a API) addMerchant(r *web.Request) (web.Response, error) {
 	body := web.ReadObject(r, "id", "name")
-	id, name := body.Int("id", 1, web.MaxInt), body.Text("name", order.MerchantNameProblem)
+	id, name := body.Int("id", 1, strict.MaxInt), body.Text("name", order.MerchantNameProblem)
 	if err := body.Err(); err != nil {
 		return web.Response{}, err
 	}
@@ -164,7 +165,7 @@ func parseMerchantUpdate(r *web.Request) (order.MerchantUpdate, error) {
 
 // parseLimits parses the member limits. Null means those of the service. The default of
 // burst is twice the rate.
-func parseLimits(body *web.Body) order.RateLimit {
+func parseLimits(body *strict.Body) order.RateLimit {
 	if body.Null("limits") {
 		return order.RateLimit{}
 	}

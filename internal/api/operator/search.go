@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
 )
 
@@ -63,13 +64,13 @@ func newFoundView(o *order.FoundOrder) foundView {
 // sorts are the values of the parameter sort.
 var sorts = map[string]order.SearchSort{"created": order.SortCreated, "updated": order.SortUpdated, "expires": order.SortExpires}
 
-// parseSearch parses the query of GET /orders. Every error is a *web.ParamError.
+// parseSearch parses the query of GET /orders. Every error is a *strict.ParamError.
 func parseSearch(r *web.Request) (order.Search, error) {
 	query := web.ParseQuery(r, "merchantId", "orderId", "reference", "email", "phone", "name", "q", "state", "dateFrom", "dateTo",
 		"expiresBefore", "sort", "limit", "cursor")
 	s := order.Search{
-		MerchantID: query.Int("merchantId", 0, 1, web.MaxInt),
-		LegacyID:   query.Int("orderId", 0, 1, web.MaxInt),
+		MerchantID: query.Int("merchantId", 0, 1, strict.MaxInt),
+		LegacyID:   query.Int("orderId", 0, 1, strict.MaxInt),
 		Limit:      query.Limit(order.DefaultSearchLimit, order.MaxSearchLimit),
 		Reference:  searchText(query, "reference"),
 		Email:      searchText(query, "email"),

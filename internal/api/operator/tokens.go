@@ -5,6 +5,7 @@ import (
 
 	"merchantorders/internal/api/tokenapi"
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 )
@@ -43,11 +44,11 @@ func (a API) listTokens(w http.ResponseWriter, r *web.Request) error {
 }
 
 // parseTokenFilter parses the query of a list of tokens. Without limit the list is
-// complete. Every error is a *web.ParamError.
+// complete. Every error is a *strict.ParamError.
 func parseTokenFilter(r *web.Request) (token.Filter, error) {
 	query, after, limit := parsePage(r, "merchantId", "operator", "state", "label", "scope")
 	filter := token.Filter{
-		After: after, Limit: limit, MerchantID: query.Int("merchantId", 0, 1, web.MaxInt), Operator: query.OneOf("operator", "true") != "",
+		After: after, Limit: limit, MerchantID: query.Int("merchantId", 0, 1, strict.MaxInt), Operator: query.OneOf("operator", "true") != "",
 	}
 	if filter.Operator && filter.MerchantID != 0 {
 		query.Refuse("operator", "must not be given together with merchantId")
@@ -76,7 +77,7 @@ func (a API) createToken(r *web.Request) (web.Response, error) {
 
 // parseTokenRequest parses the body of POST /tokens. It has either "merchantId" or
 // "operator": true. Without "scopes" the token gets the default ones.
-func parseTokenRequest(body *web.Body) token.Request {
+func parseTokenRequest(body *strict.Body) token.Request {
 	request := token.Request{Scopes: order.DefaultScopes}
 	if body.Has("operator") {
 		request.Operator, request.Scopes = string(body.Object["operator"]) == "true", order.OperatorScopes
@@ -84,7 +85,7 @@ func parseTokenRequest(body *web.Body) token.Request {
 			body.Refuse("operator", "must be true, without merchantId")
 		}
 	} else {
-		request.MerchantID = body.Int("merchantId", 1, web.MaxInt)
+		request.MerchantID = body.Int("merchantId", 1, strict.MaxInt)
 	}
 	tokenapi.ParseRequest(body, &request)
 	return request

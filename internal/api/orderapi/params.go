@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
 )
 
@@ -29,13 +30,13 @@ type List struct {
 }
 
 // Parse parses the query of a list (decision 3). Every error is a
-// *web.ParamError.
+// *strict.ParamError.
 func (p ListParams) Parse(r *web.Request) (List, error) {
 	query := web.ParseQuery(r)
 	list := List{Filter: order.NewFilter()}
-	list.Page = query.Int("page", list.Page, 1, web.MaxInt)
+	list.Page = query.Int("page", list.Page, 1, strict.MaxInt)
 	size, state := query.First(p.PageSize...), query.First(p.State...)
-	list.PageSize = query.Int(size, list.PageSize, 1, web.MaxInt)
+	list.PageSize = query.Int(size, list.PageSize, 1, strict.MaxInt)
 	if text := query.Text(state); text != "" {
 		states, problem := p.ParseStates(text)
 		query.Refuse(state, problem)
@@ -77,15 +78,15 @@ func parseCursor(query *web.Query, list string) (page int64, after *order.Cursor
 }
 
 // ParseReason returns the "reason" of a request to reject an order, empty if there
-// is none or it is null. It returns web.ErrInvalidPayload if the reason is not a
+// is none or it is null. It returns strict.ErrInvalidPayload if the reason is not a
 // string.
-func ParseReason(body web.Object) (order.Reason, error) {
+func ParseReason(body strict.Object) (order.Reason, error) {
 	if !body.Has("reason") || body.Null("reason") {
 		return "", nil
 	}
 	text, ok := body.Text("reason")
 	if !ok {
-		return "", web.ErrInvalidPayload
+		return "", strict.ErrInvalidPayload
 	}
 	return order.Reason(text), nil
 }

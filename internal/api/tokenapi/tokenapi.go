@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 )
@@ -105,7 +106,7 @@ func tokenID(r *web.Request) (int64, error) {
 
 // ParseRequest sets the fields scopes, expires and label of a request from a body, if the
 // body has them.
-func ParseRequest(body *web.Body, request *token.Request) {
+func ParseRequest(body *strict.Body, request *token.Request) {
 	if body.Has("scopes") {
 		request.Scopes = ParseScopes(body, order.ScopesOf(request.Operator))
 	}
@@ -122,7 +123,7 @@ func ParseRequest(body *web.Body, request *token.Request) {
 }
 
 // ParseScopes parses the member scopes: a list, not empty, of scopes that are each one of allowed.
-func ParseScopes(body *web.Body, allowed order.Scope) order.Scope {
+func ParseScopes(body *strict.Body, allowed order.Scope) order.Scope {
 	var names []string
 	err := json.Unmarshal(body.Object["scopes"], &names)
 	var scopes order.Scope
@@ -137,7 +138,7 @@ func ParseScopes(body *web.Body, allowed order.Scope) order.Scope {
 
 // duration parses a member that is a duration of at least a minimum, such as "2160h". It
 // returns absent if there is no such member.
-func duration(body *web.Body, name string, minimum, absent time.Duration) time.Duration {
+func duration(body *strict.Body, name string, minimum, absent time.Duration) time.Duration {
 	if !body.Has(name) {
 		return absent
 	}
@@ -177,7 +178,7 @@ func ErrorEncoder(next web.ErrorEncoder) web.ErrorEncoder {
 			return status, body
 		}
 		if lifetime, ok := errors.AsType[*token.LifetimeError](err); ok {
-			err = &web.ParamError{Name: "expires", Problem: "must be at most " + lifetime.Max.String()}
+			err = &strict.ParamError{Name: "expires", Problem: "must be at most " + lifetime.Max.String()}
 		}
 		return next(r, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/testenv"
 	"merchantorders/internal/web"
 )
@@ -24,9 +25,9 @@ func TestErrorEncoder(t *testing.T) {
 		{web.ErrForbidden, 403, `{"message":"Forbidden"}`},
 		{web.ErrRouteNotFound, 404, `{"message":"Not Found"}`},
 		{&web.MethodError{Allow: "GET"}, 405, `{"message":"Method Not Allowed"}`},
-		{&web.ParamError{Name: "page", Problem: "is given twice"}, 400, `{"message":"Invalid request params."}`},
+		{&strict.ParamError{Name: "page", Problem: "is given twice"}, 400, `{"message":"Invalid request params."}`},
 		{order.ErrInvalidRange, 400, `{"message":"Invalid request params."}`},
-		{web.ErrInvalidPayload, 400, `{"message":"Invalid payload."}`},
+		{strict.ErrInvalidPayload, 400, `{"message":"Invalid payload."}`},
 		{errInvalidAction, 400, `{"message":"Invalid Action"}`},
 		{order.ErrNotFound, 404, `{"message":"The order with id 12 was not found"}`},
 		{order.ErrCannotAccept, 400, `{"message":"Cannot Accept Order"}`},

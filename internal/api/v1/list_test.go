@@ -8,6 +8,7 @@ import (
 
 	"merchantorders/internal/api/orderapi"
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
 )
 
@@ -28,9 +29,9 @@ func FuzzListParams(f *testing.F) {
 	f.Fuzz(func(t *testing.T, query string) {
 		params, err := parseQuery(query)
 		if err != nil {
-			var param *web.ParamError
+			var param *strict.ParamError
 			if !errors.As(err, &param) {
-				t.Errorf("error %v is no *web.ParamError", err)
+				t.Errorf("error %v is no *strict.ParamError", err)
 			}
 			return
 		}

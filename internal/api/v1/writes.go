@@ -6,6 +6,7 @@ import (
 	"merchantorders/internal/api/invoiceapi"
 	"merchantorders/internal/api/orderapi"
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
 )
 
@@ -38,15 +39,15 @@ type action struct {
 	reason order.Reason // of a rejection, not yet validated
 }
 
-// parseAction parses the body of a PUT. It returns web.ErrInvalidPayload or
+// parseAction parses the body of a PUT. It returns strict.ErrInvalidPayload or
 // errInvalidAction (decision 5).
 func parseAction(body []byte) (action, error) {
-	object, err := web.ParseObject(body, "status", "reason")
+	object, err := strict.ParseObject(body, "status", "reason")
 	if err != nil {
 		return action{}, err
 	}
 	if !object.Has("status") {
-		return action{}, web.ErrInvalidPayload
+		return action{}, strict.ErrInvalidPayload
 	}
 	switch status, _ := object.Text("status"); status {
 	case "G":

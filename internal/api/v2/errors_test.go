@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/testenv"
 	"merchantorders/internal/web"
 )
@@ -25,9 +26,9 @@ func TestErrorEncoder(t *testing.T) {
 		{web.ErrForbidden, 403, `{"error":{"code":"forbidden","message":"The token does not allow this."}}`, ""},
 		{web.ErrRouteNotFound, 404, `{"error":{"code":"not_found","message":"Nothing is served at this path."}}`, ""},
 		{&web.MethodError{Allow: "GET"}, 405, `{"error":{"code":"method_not_allowed","message":"This path does not take that method."}}`, ""},
-		{&web.ParamError{Name: "page", Problem: "is given twice"}, 400, `{"error":{"code":"invalid_params","message":"page is given twice"}}`, ""},
+		{&strict.ParamError{Name: "page", Problem: "is given twice"}, 400, `{"error":{"code":"invalid_params","message":"page is given twice"}}`, ""},
 		{order.ErrInvalidRange, 400, `{"error":{"code":"invalid_params","message":"the range ends before it begins"}}`, ""},
-		{web.ErrInvalidPayload, 400, `{"error":{"code":"invalid_payload","message":"Invalid payload."}}`, ""},
+		{strict.ErrInvalidPayload, 400, `{"error":{"code":"invalid_payload","message":"Invalid payload."}}`, ""},
 		{errInvalidAction, 400, `{"error":{"code":"10305","message":"Invalid Action"}}`, ""},
 		{order.ErrNotFound, 404, `{"error":{"code":"10301","message":"The order with id SF-1 was not found"}}`, ""},
 		{order.ErrCannotAccept, 400, `{"error":{"code":"10304","message":"Cannot Accept Order"}}`, `{"error":{"code":"10303","message":"Cannot Accept Order"}}`},

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
 )
 
@@ -89,12 +90,12 @@ func (a API) listOrderEvents(w http.ResponseWriter, r *web.Request) error {
 }
 
 // parseFeedQuery parses the query of the feed. The events of a single order are the
-// same without waiting and without the latest. Every error is a *web.ParamError.
+// same without waiting and without the latest. Every error is a *strict.ParamError.
 func parseFeedQuery(r *web.Request, ofFeed bool) (order.FeedQuery, error) {
 	query := web.ParseQuery(r)
 	var feed order.FeedQuery
 	if feed.Latest = ofFeed && query.Text("after") == "latest"; !feed.Latest {
-		feed.After = query.Int("after", 0, 0, web.MaxInt)
+		feed.After = query.Int("after", 0, 0, strict.MaxInt)
 	}
 	feed.Limit = query.Limit(order.DefaultFeedLimit, order.MaxFeedLimit)
 	if ofFeed {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
 )
 
@@ -81,7 +82,7 @@ func TestParseFeedQueryRefusals(t *testing.T) {
 	t.Parallel()
 	for query, want := range badFeedQueries {
 		_, err := parseFeed(query, true)
-		var param *web.ParamError
+		var param *strict.ParamError
 		if !errors.As(err, &param) || err.Error() != want {
 			t.Errorf("%s: error %v, want %s", query, err, want)
 		}
@@ -98,10 +99,10 @@ func FuzzFeedQuery(f *testing.F) {
 	f.Add("after=5&limit=7&wait=9")
 	f.Fuzz(func(t *testing.T, text string) {
 		query, err := parseFeed(text, true)
-		var param *web.ParamError
+		var param *strict.ParamError
 		switch {
 		case err != nil && !errors.As(err, &param):
-			t.Errorf("error %v is no *web.ParamError", err)
+			t.Errorf("error %v is no *strict.ParamError", err)
 		case err != nil:
 		case query.After < 0 || query.Limit < 1 || query.Limit > order.MaxFeedLimit || query.Wait < 0 || query.Wait > order.MaxFeedWait:
 			t.Errorf("%+v", query)

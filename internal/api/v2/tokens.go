@@ -5,6 +5,7 @@ import (
 
 	"merchantorders/internal/api/tokenapi"
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/token"
 	"merchantorders/internal/web"
 )
@@ -46,11 +47,11 @@ func (a API) listTokens(w http.ResponseWriter, r *web.Request) error {
 }
 
 // parseTokenFilter parses the query of a list of tokens. Every error is a
-// *web.ParamError.
+// *strict.ParamError.
 func parseTokenFilter(r *web.Request) (token.Filter, error) {
 	query := web.ParseQuery(r)
 	filter := token.Filter{
-		MerchantID: r.Caller.MerchantID, After: query.Int("after", 0, 0, web.MaxInt), Limit: query.Limit(defaultTokens, token.MaxPage),
+		MerchantID: r.Caller.MerchantID, After: query.Int("after", 0, 0, strict.MaxInt), Limit: query.Limit(defaultTokens, token.MaxPage),
 	}
 	filter.Validity, _ = token.ParseValidity(query.OneOf("state", token.ValidityNames...))
 	return filter, query.Err()

@@ -5,6 +5,7 @@ import (
 
 	"merchantorders/internal/api/orderapi"
 	"merchantorders/internal/order"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
 )
 
@@ -38,13 +39,13 @@ func respondSuccess(result order.WriteResult) web.Response {
 }
 
 // parseRejection parses the body of a rejection. An empty body is a rejection
-// without a reason (decision 5). It returns web.ErrInvalidPayload or
+// without a reason (decision 5). It returns strict.ErrInvalidPayload or
 // errInvalidAction.
 func parseRejection(body []byte) (order.Reason, error) {
 	if len(body) == 0 {
 		return "", nil
 	}
-	object, err := web.ParseObject(body, "status", "reason")
+	object, err := strict.ParseObject(body, "status", "reason")
 	if err != nil {
 		return "", err
 	}

@@ -3,6 +3,7 @@ package webhookapi
 import (
 	"net/http"
 
+	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
 	"merchantorders/internal/webhook"
 )
@@ -18,7 +19,7 @@ func (a API) add(r *web.Request) (web.Response, error) {
 		addition.Types = parseTypes(body)
 	}
 	if body.Has("after") {
-		after := body.Int("after", 0, web.MaxInt)
+		after := body.Int("after", 0, strict.MaxInt)
 		addition.After = &after
 	}
 	if err := body.Err(); err != nil {
@@ -84,7 +85,7 @@ func (a API) rotateSecret(r *web.Request) (web.Response, error) {
 // replay serves POST /webhooks/{webhookId}/replay.
 func (a API) replay(r *web.Request) (web.Response, error) {
 	body := web.ReadObject(r, "after")
-	after := body.Int("after", 0, web.MaxInt)
+	after := body.Int("after", 0, strict.MaxInt)
 	if err := body.Err(); err != nil {
 		return web.Response{}, err
 	}
@@ -101,7 +102,7 @@ func (a API) test(r *web.Request) (web.Response, error) {
 // redeliver serves POST /webhooks/{webhookId}/redeliver.
 func (a API) redeliver(r *web.Request) (web.Response, error) {
 	body := web.ReadObject(r, "event")
-	event := body.Int("event", 1, web.MaxInt)
+	event := body.Int("event", 1, strict.MaxInt)
 	if err := body.Err(); err != nil {
 		return web.Response{}, err
 	}

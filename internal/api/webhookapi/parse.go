@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"merchantorders/internal/order"
-	"merchantorders/internal/web"
+	"merchantorders/internal/strict"
 	"merchantorders/internal/webhook"
 )
 
@@ -21,7 +21,7 @@ var eventTypes = func() []string {
 }()
 
 // parseTypes parses the member types. An empty list means all.
-func parseTypes(body *web.Body) webhook.Types {
+func parseTypes(body *strict.Body) webhook.Types {
 	var names []string
 	value := body.Object["types"]
 	valid := value.Kind() == '[' && json.Unmarshal(value, &names) == nil
@@ -43,7 +43,7 @@ func parseTypes(body *web.Body) webhook.Types {
 const defaultOverlap = 24 * time.Hour
 
 // parseOverlap parses the member overlap.
-func parseOverlap(body *web.Body) time.Duration {
+func parseOverlap(body *strict.Body) time.Duration {
 	if !body.Has("overlap") {
 		return defaultOverlap
 	}
@@ -56,7 +56,7 @@ func parseOverlap(body *web.Body) time.Duration {
 }
 
 // parseChange parses the body of a PATCH.
-func (a API) parseChange(body *web.Body) webhook.Change {
+func (a API) parseChange(body *strict.Body) webhook.Change {
 	var c webhook.Change
 	if body.Has("url") {
 		url := body.Text("url", a.Webhooks.URLProblem)

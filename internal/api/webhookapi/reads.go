@@ -3,6 +3,7 @@ package webhookapi
 import (
 	"net/http"
 
+	"merchantorders/internal/strict"
 	"merchantorders/internal/web"
 	"merchantorders/internal/webhook"
 )
@@ -28,7 +29,7 @@ func (a API) list(w http.ResponseWriter, r *web.Request) error {
 func (a API) listAll(w http.ResponseWriter, r *web.Request) error {
 	query := web.ParseQuery(r)
 	state := parseState(query.OneOf("state", "active", "disabled", "failed"))
-	after, limit := query.Int("after", 0, 0, web.MaxInt), query.Limit(defaultWebhooks, maxWebhooks)
+	after, limit := query.Int("after", 0, 0, strict.MaxInt), query.Limit(defaultWebhooks, maxWebhooks)
 	if err := query.Err(); err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func (a API) get(w http.ResponseWriter, r *web.Request) error {
 // listDeliveries serves GET /webhooks/{webhookId}/deliveries.
 func (a API) listDeliveries(w http.ResponseWriter, r *web.Request) error {
 	query := web.ParseQuery(r)
-	before, limit := query.Int("before", web.MaxInt, 1, web.MaxInt), query.Limit(defaultDeliveries, maxDeliveries)
+	before, limit := query.Int("before", strict.MaxInt, 1, strict.MaxInt), query.Limit(defaultDeliveries, maxDeliveries)
 	if err := query.Err(); err != nil {
 		return err
 	}

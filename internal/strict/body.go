@@ -1,4 +1,4 @@
-package web
+package strict
 
 import (
 	"maps"
@@ -9,36 +9,18 @@ import (
 // misspelled limit must not count as absent. Methods that parse a member return its zero
 // value for one that is wrong. Err returns ErrInvalidPayload if the body is no object.
 type Body struct {
-	*firstError
+	*FirstError
 	Object
 	path string // of the object in the body, such as "limits."; empty: the body itself
 }
 
-// ReadObject reads a body that is an object with members of certain names only.
-func ReadObject(r *Request, names ...string) *Body { return ReadLargeObject(r, MaxBody, names...) }
-
-// ReadLargeObject is ReadObject for a body of at most limit bytes.
-func ReadLargeObject(r *Request, limit int64, names ...string) *Body {
-	text, err := ReadBody(r, limit)
-	if err != nil {
-		return &Body{firstError: &firstError{err}}
-	}
-	return ParseBody(text, names...)
-}
-
-// ReadOptionalObject is ReadObject, but an empty body is an object without members.
-func ReadOptionalObject(r *Request, names ...string) *Body {
-	text, err := ReadBody(r, MaxBody)
-	if err != nil || len(text) == 0 {
-		return &Body{firstError: &firstError{err}}
-	}
-	return ParseBody(text, names...)
-}
+// NoBody returns a body without members, whose error is err.
+func NoBody(err error) *Body { return &Body{FirstError: &FirstError{err}} }
 
 // ParseBody parses an object with members of certain names only.
 func ParseBody(text []byte, names ...string) *Body {
 	object, err := ParseObject(text)
-	b := &Body{firstError: &firstError{err}, Object: object}
+	b := &Body{FirstError: &FirstError{err}, Object: object}
 	b.allow(names)
 	return b
 }
@@ -76,7 +58,7 @@ func (b *Body) Valid(name string, valid func(string) bool, problem string) strin
 
 // Int parses a member that is a whole number from minimum to maximum.
 func (b *Body) Int(name string, minimum, maximum int64) int64 {
-	n, problem := parseInt(string(b.Object[name]), minimum, maximum) // the JSON of a number is its text
+	n, problem := ParseInt(string(b.Object[name]), minimum, maximum) // the JSON of a number is its text
 	b.Refuse(b.path+name, problem)
 	return n
 }
@@ -96,7 +78,7 @@ func (b *Body) Inner(name string, names ...string) *Body {
 	if err != nil {
 		b.Refuse(b.path+name, "must be an object or null")
 	}
-	inner := &Body{firstError: b.firstError, Object: object, path: b.path + name + "."}
+	inner := &Body{FirstError: b.FirstError, Object: object, path: b.path + name + "."}
 	inner.allow(names)
 	return inner
 }

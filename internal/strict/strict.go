@@ -1,0 +1,77 @@
+// Package strict parses what decides an action: JSON objects and the values in them.
+// Anything ambiguous is refused, with an error that names the member. It does not know
+// where a text comes from.
+package strict
+
+import (
+	"errors"
+	"math"
+	"strconv"
+
+	"merchantorders/internal/order"
+)
+
+// ErrInvalidPayload: a body does not have the form that its reader expects.
+var ErrInvalidPayload = errors.New("invalid payload")
+
+// ParamError says what is wrong with a query parameter, a header or a member of a
+// body. Clients may read it.
+type ParamError struct {
+	Name    string // as the client spells it
+	Problem string // follows the name in a sentence
+}
+
+// Error implements error.
+func (e *ParamError) Error() string { return e.Name + " " + e.Problem }
+
+// FirstError is the first error of a text that is parsed. The parsing goes on after
+// it, so that only its end looks at it.
+type FirstError struct{ err error }
+
+// Err returns the error: a *ParamError, or ErrInvalidPayload. If there is one, values that
+// were parsed count for nothing.
+func (e *FirstError) Err() error { return e.err }
+
+// Refuse records what is wrong with a parameter or a member; empty: nothing.
+func (e *FirstError) Refuse(name, problem string) {
+	if e.err == nil && problem != "" {
+		e.err = &ParamError{Name: name, Problem: problem}
+	}
+}
+
+// MaxInt is the largest maximum of Int.
+const MaxInt = math.MaxInt64
+
+// ParseInt parses a whole number in plain digits. It also returns what is wrong.
+func ParseInt(text string, minimum, maximum int64) (n int64, problem string) {
+	n, ok := order.ParseID(text)
+	if text == "0" {
+		ok = true
+	} else if n == 0 {
+		ok = false // more than 64 bits
+	}
+	if ok && n >= minimum && n <= maximum {
+		return n, ""
+	}
+	problem = "must be a whole number from " + strconv.FormatInt(minimum, 10)
+	if maximum < MaxInt {
+		problem += " to " + strconv.FormatInt(maximum, 10)
+	}
+	return 0, problem
+}
+
+// maxEcho is how many characters of a client's text a response repeats.
+const maxEcho = 256
+
+// Echo returns a text that the client sent in a form that a response may repeat:
+// invalid UTF-8 becomes U+FFFD, and a long text is cut.
+func Echo(text string) string {
+	characters := make([]rune, 0, min(len(text), maxEcho))
+	for _, r := range text {
+		if len(characters) == maxEcho {
+			break
+		}
+		characters = append(characters, r)
+	}
+	return string(characters)
+}
