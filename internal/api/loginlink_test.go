@@ -10,6 +10,41 @@ import (
 	"merchantorders/internal/testenv"
 )
 
+// TestLoginLinkTrace makes a login link and uses it: the audit log has both, with the token
+// that made the link, the requests and the address, and no secret.
+func TestLoginLinkTrace(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	made := s.Send(s.operator, http.MethodPost, "/operator/merchants/355/login-link", `{}`, "X-Request-Id", "made-1")
+	made.WantStatus(t, http.StatusCreated)
+	var link struct{ URL string }
+	made.Decode(t, &link)
+	s.Send("", http.MethodPost, link.URL[strings.Index(link.URL, "/console/"):], "", "X-Request-Id", "used-1").WantStatus(t, http.StatusSeeOther)
+	var issuer int64
+	for action, want := range map[string]string{
+		"login_link.created": "made-1 355 login_link.created operator  scopes=orders:read,orders:write,invoices:write",
+		"token.created":      "used-1 355 token.created merchant  by=login-link scopes=orders:read,orders:write,invoices:write",
+	} {
+		entries := s.audit("merchantId=355&action=" + action)
+		if len(entries) == 0 || entries[0].TokenID == nil || entries[0].RequestID == nil || entries[0].Address == nil {
+			t.Fatalf("%s: %+v", action, entries)
+		}
+		e := entries[0]
+		if got := *e.RequestID + " " + e.String(); got != want || *e.Address != "127.0.0.1" || issuer != 0 && issuer != *e.TokenID {
+			t.Errorf("%s: %q of token %d, from %s, want %q", action, got, *e.TokenID, *e.Address, want)
+		}
+		issuer = *e.TokenID
+		if secret := link.URL[strings.LastIndex(link.URL, "/")+1:]; strings.Contains(s.Send(s.operator, "GET", "/operator/audit", "").Body, secret) {
+			t.Error("the audit log has the secret")
+		}
+	}
+	var list struct{ Tokens []struct{ CreatedBy *int64 } }
+	s.Send(s.operator, "GET", "/operator/tokens?merchantId=355&label=login", "").Decode(t, &list)
+	if len(list.Tokens) != 1 || list.Tokens[0].CreatedBy == nil || *list.Tokens[0].CreatedBy != issuer {
+		t.Errorf("the token of the session: %+v", list)
+	}
+}
+
 // TestLoginLinks makes login links, and asks for them in every wrong way.
 func TestLoginLinks(t *testing.T) {
 	t.Parallel()

@@ -185,6 +185,7 @@ func (s *site) makeLoginLink(w http.ResponseWriter, r *web.Request, values url.V
 	case err != nil:
 		return err
 	}
+	token.LogLoginLink(s.Log, link.LoginLink, r.LogAttrs()...)
 	return s.showMerchant(w, r, http.StatusOK, merchantView{
 		LoginLink: link.URL(s.MerchantURL), LoginExpires: link.ExpiresAt,
 	})

@@ -54,7 +54,7 @@ func (s *site) signIn(w http.ResponseWriter, r *web.Request) error {
 	}
 	r.Identify(grant)
 	if problem := s.notServed(grant); problem != "" {
-		if err := s.Sessions.End(r.Context(), secret); err != nil {
+		if err := s.Sessions.End(r.Context(), r.Caller, secret); err != nil {
 			return err
 		}
 		view.Problem = problem
@@ -79,7 +79,7 @@ func (s *site) notServed(grant token.Grant) string {
 // signOut serves POST /sign-out.
 func (s *site) signOut(w http.ResponseWriter, r *web.Request) error {
 	if cookie, err := r.Cookie(s.cookieName(r.Request)); err == nil {
-		if err := s.Sessions.End(r.Context(), cookie.Value); err != nil {
+		if err := s.Sessions.End(r.Context(), r.Caller, cookie.Value); err != nil {
 			return err
 		}
 	}
@@ -96,7 +96,7 @@ func (s *site) loginLink(w http.ResponseWriter, r *web.Request) error {
 
 // useLoginLink serves POST /login/{secret}.
 func (s *site) useLoginLink(w http.ResponseWriter, r *web.Request) error {
-	secret, err := s.Sessions.UseLoginLink(r.Context(), r.PathValue("secret"))
+	secret, err := s.Sessions.UseLoginLink(r.Context(), r.Caller, r.PathValue("secret"))
 	if errors.Is(err, token.ErrNoLoginLink) {
 		if err := s.Limits.AllowFailure(r.Address()); err != nil {
 			return err

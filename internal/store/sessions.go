@@ -19,11 +19,12 @@ func (db *DB) AddSession(ctx context.Context, hash token.Hash, s token.Session, 
 		if _, err := t.Exec(ctx, `DELETE FROM sessions WHERE last_used_at < $1`, seconds(unusedSince)); err != nil {
 			return err
 		}
-		return t.addSession(ctx, hash, s)
+		return t.AddSession(ctx, hash, s)
 	})
 }
 
-func (t *tx) addSession(ctx context.Context, hash token.Hash, s token.Session) error {
+// AddSession implements token.Tx.
+func (t *tx) AddSession(ctx context.Context, hash token.Hash, s token.Session) error {
 	_, err := t.Exec(ctx, `INSERT INTO sessions (hash, token_id, owns_token, created_at, last_used_at) VALUES ($1, $2, $3, $4, $5)`,
 		hash[:], s.TokenID, flag(s.OwnsToken), seconds(s.CreatedAt), seconds(s.LastUsedAt))
 	return err
@@ -65,73 +66,46 @@ func (db *DB) TouchSession(ctx context.Context, hash token.Hash, at time.Time) e
 	})
 }
 
-// EndSession implements token.SessionStore.
-func (db *DB) EndSession(ctx context.Context, hash token.Hash, at time.Time) error {
-	return db.inTx(ctx, "session", func(t *tx) error {
-		var tokenID, owns int64
-		err := t.QueryRow(ctx, `DELETE FROM sessions WHERE hash = $1 RETURNING token_id, owns_token`, []any{hash[:]}, &tokenID, &owns)
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil
-		}
-		if err != nil || owns == 0 {
-			return err
-		}
-		owned, err := t.LockToken(ctx, tokenID)
-		if err != nil || !owned.RevokedAt.IsZero() {
-			return err
-		}
-		return t.RevokeToken(ctx, tokenID, at, sessionAudit(token.ActionRevoked, owned, at))
-	})
+// EndSession implements token.Tx.
+func (t *tx) EndSession(ctx context.Context, hash token.Hash) (token.Session, error) {
+	var s token.Session
+	var owns, created, used int64
+	err := t.QueryRow(ctx, `DELETE FROM sessions WHERE hash = $1 RETURNING token_id, owns_token, created_at, last_used_at`, []any{hash[:]},
+		&s.TokenID, &owns, &created, &used)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = token.ErrNoSession
+	}
+	s.OwnsToken, s.CreatedAt, s.LastUsedAt = owns != 0, time.Unix(created, 0).UTC(), time.Unix(used, 0).UTC()
+	return s, err
 }
 
 // AddLoginLink implements token.Tx.
-func (t *tx) AddLoginLink(ctx context.Context, hash token.Hash, link token.LoginLink, expiredBefore time.Time) error {
-	exists, err := t.merchantExists(ctx, link.MerchantID)
+func (t *tx) AddLoginLink(ctx context.Context, hash token.Hash, link token.LoginLink, entry order.AuditEntry) error {
+	if err := t.expectMerchant(ctx, link.MerchantID); err != nil {
+		return err
+	}
+	if _, err := t.Exec(ctx, `DELETE FROM login_links WHERE expires_at < $1`, seconds(entry.At)); err != nil {
+		return err
+	}
+	by := sql.NullInt64{Int64: link.CreatedBy, Valid: link.CreatedBy != 0}
+	_, err := t.Exec(ctx, `INSERT INTO login_links (hash, merchant_id, created_by, scopes, expires_at) VALUES ($1, $2, $3, $4, $5)`,
+		hash[:], link.MerchantID, by, int64(link.Scopes), seconds(link.ExpiresAt))
 	if err != nil {
 		return err
 	}
-	if !exists {
-		return order.ErrMerchantNotFound
-	}
-	if _, err := t.Exec(ctx, `DELETE FROM login_links WHERE expires_at < $1`, seconds(expiredBefore)); err != nil {
-		return err
-	}
-	_, err = t.Exec(ctx, `INSERT INTO login_links (hash, merchant_id, scopes, expires_at) VALUES ($1, $2, $3, $4)`,
-		hash[:], link.MerchantID, int64(link.Scopes), seconds(link.ExpiresAt))
-	return err
+	return t.appendAudit(ctx, entry.MerchantID, entry)
 }
 
-// UseLoginLink implements token.SessionStore. The DELETE locks the row: of two
-// transactions that use a link, the second one finds none.
-func (db *DB) UseLoginLink(ctx context.Context, hash, session token.Hash, made func(token.LoginLink) (token.Hash, token.Token, token.Session, error)) error {
-	return db.inTx(ctx, "login_link", func(t *tx) error {
-		var link token.LoginLink
-		var expires int64
-		err := t.QueryRow(ctx, `DELETE FROM login_links WHERE hash = $1 RETURNING merchant_id, scopes, expires_at`, []any{hash[:]},
-			&link.MerchantID, sqldb.Int(&link.Scopes), &expires)
-		if errors.Is(err, sql.ErrNoRows) {
-			return token.ErrNoLoginLink
-		}
-		if err != nil {
-			return err
-		}
-		link.ExpiresAt = time.Unix(expires, 0).UTC()
-		tokenHash, added, s, err := made(link)
-		if err != nil {
-			return err
-		}
-		if s.TokenID, err = t.AddToken(ctx, tokenHash, added, sessionAudit(token.ActionCreated, added, added.CreatedAt)); err != nil {
-			return err
-		}
-		return t.addSession(ctx, session, s)
-	})
-}
-
-// sessionAudit returns the audit entry of a change of the token that a login link made:
-// a person of the merchant signs in or out.
-func sessionAudit(action order.AuditAction, t token.Token, at time.Time) order.AuditEntry {
-	return order.AuditEntry{
-		MerchantID: t.MerchantID, At: at, Action: action, By: order.Caller{Actor: order.ActorMerchant}, SubjectID: t.ID,
-		Detail: order.AuditDetail("by", "login-link", "scopes", t.Scopes.String()),
+// TakeLoginLink implements token.Tx. The DELETE locks the row.
+func (t *tx) TakeLoginLink(ctx context.Context, hash token.Hash) (token.LoginLink, error) {
+	var link token.LoginLink
+	var by sql.NullInt64
+	var expires int64
+	err := t.QueryRow(ctx, `DELETE FROM login_links WHERE hash = $1 RETURNING merchant_id, created_by, scopes, expires_at`, []any{hash[:]},
+		&link.MerchantID, &by, sqldb.Int(&link.Scopes), &expires)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = token.ErrNoLoginLink
 	}
+	link.CreatedBy, link.ExpiresAt = by.Int64, time.Unix(expires, 0).UTC()
+	return link, err
 }

@@ -25,6 +25,8 @@ const (
 	ActionCreated order.AuditAction = "token.created"
 	ActionRotated order.AuditAction = "token.rotated"
 	ActionRevoked order.AuditAction = "token.revoked"
+	// ActionLinkCreated has no subject: a login link has no id. Its use is ActionCreated.
+	ActionLinkCreated order.AuditAction = "login_link.created"
 )
 
 // Request describes a new token.

@@ -58,8 +58,18 @@ func (m *memory) SaveResponse(context.Context, int64, order.Key, []byte) error {
 	return nil
 }
 
-func (m *memory) AddLoginLink(context.Context, token.Hash, token.LoginLink, time.Time) error {
+func (m *memory) AddLoginLink(context.Context, token.Hash, token.LoginLink, order.AuditEntry) error {
 	return nil
+}
+
+func (m *memory) TakeLoginLink(context.Context, token.Hash) (token.LoginLink, error) {
+	return token.LoginLink{}, token.ErrNoLoginLink
+}
+
+func (m *memory) AddSession(context.Context, token.Hash, token.Session) error { return nil }
+
+func (m *memory) EndSession(context.Context, token.Hash) (token.Session, error) {
+	return token.Session{}, token.ErrNoSession
 }
 
 func (m *memory) AddToken(_ context.Context, hash token.Hash, t token.Token, entry order.AuditEntry) (int64, error) {

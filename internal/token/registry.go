@@ -89,9 +89,16 @@ type Tx interface {
 	// were created after another one. Additions of others wait until the transaction ends.
 	CountTokens(ctx context.Context, merchantID int64, now, after time.Time) (valid, created int, err error)
 
-	// AddLoginLink stores a login link, and deletes those that expired before a
-	// time. It returns order.ErrMerchantNotFound if the merchant does not exist.
-	AddLoginLink(ctx context.Context, hash Hash, link LoginLink, expiredBefore time.Time) error
+	// AddLoginLink stores a login link, and deletes those that expired before the time
+	// of the entry. It returns order.ErrMerchantNotFound if the merchant does not exist.
+	AddLoginLink(ctx context.Context, hash Hash, link LoginLink, entry order.AuditEntry) error
+	// TakeLoginLink deletes a login link and returns it, also an expired one, or
+	// ErrNoLoginLink. Of two transactions that take a link, the second one finds none.
+	TakeLoginLink(ctx context.Context, hash Hash) (LoginLink, error)
+	// AddSession stores a session.
+	AddSession(ctx context.Context, hash Hash, s Session) error
+	// EndSession deletes a session and returns it, or ErrNoSession.
+	EndSession(ctx context.Context, hash Hash) (Session, error)
 }
 
 // Registry creates, authenticates and revokes tokens. It is safe for concurrent use.

@@ -56,6 +56,7 @@ func (s Session) Expired(now time.Time) bool {
 // LoginLink is a one-time link by which a person signs in without a token.
 type LoginLink struct {
 	MerchantID int64
+	CreatedBy  int64       // id of the token that created it; 0: a command did
 	Scopes     order.Scope // of the token that the session gets
 	ExpiresAt  time.Time
 }
@@ -70,14 +71,6 @@ type SessionStore interface {
 	SessionGrant(ctx context.Context, hash Hash) (Session, Grant, error)
 	// TouchSession stores when a session was last used.
 	TouchSession(ctx context.Context, hash Hash, at time.Time) error
-	// EndSession deletes a session if it exists, and revokes its token if the
-	// session owns it.
-	EndSession(ctx context.Context, hash Hash, at time.Time) error
-	// UseLoginLink deletes a login link and stores the token and the session that it
-	// makes, in one transaction. make returns the two; it may be called more than
-	// once. UseLoginLink returns ErrNoLoginLink if there is no such link, and every
-	// error of make.
-	UseLoginLink(ctx context.Context, link Hash, session Hash, make func(LoginLink) (Hash, Token, Session, error)) error
 }
 
 // Sessions makes, finds and ends sessions. It is safe for concurrent use.
@@ -141,13 +134,43 @@ func (s *Sessions) read(ctx context.Context, secret string, from netip.Addr) (Se
 	return session, grant, hash, nil
 }
 
-// End signs out. It does nothing if there is no such session.
-func (s *Sessions) End(ctx context.Context, secret string) error {
+// End signs out. It revokes the token of the session if a login link made it. It does
+// nothing if there is no such session.
+func (s *Sessions) End(ctx context.Context, caller order.Caller, secret string) error {
 	hash, err := hashSecret(secret)
 	if err != nil {
 		return nil
 	}
-	return s.store.EndSession(ctx, hash, s.now())
+	return s.tokens.store.ChangeTokens(ctx, func(tx Tx) error {
+		session, err := tx.EndSession(ctx, hash)
+		if errors.Is(err, ErrNoSession) {
+			return nil
+		}
+		if err != nil || !session.OwnsToken {
+			return err
+		}
+		owned, err := tx.LockToken(ctx, session.TokenID)
+		if err != nil || !owned.RevokedAt.IsZero() {
+			return err
+		}
+		by := actingAs(caller, owned.MerchantID, owned.ID)
+		return tx.RevokeToken(ctx, owned.ID, s.now(), s.linkEntry(ActionRevoked, by, owned.ID, owned.Scopes))
+	})
+}
+
+// actingAs returns the caller of a request by which a person of a merchant signs in or
+// out with a token, or with a link that the token made.
+func actingAs(caller order.Caller, merchantID, tokenID int64) order.Caller {
+	caller.Actor, caller.MerchantID, caller.TokenID = order.ActorMerchant, merchantID, tokenID
+	return caller
+}
+
+// linkEntry returns the audit entry of a token that a login link makes.
+func (s *Sessions) linkEntry(action order.AuditAction, by order.Caller, id int64, scopes order.Scope) order.AuditEntry {
+	return order.AuditEntry{
+		MerchantID: by.MerchantID, At: s.now(), Action: action, By: by, SubjectID: id,
+		Detail: order.AuditDetail("by", "login-link", "scopes", scopes.String()),
+	}
 }
 
 // CreatedLink is a new login link.
@@ -176,8 +199,11 @@ func (s *Sessions) NewLoginLink(ctx context.Context, caller order.Caller, mercha
 		}
 		now := s.now()
 		secret, hash := newSecret()
-		link := LoginLink{MerchantID: merchantID, Scopes: scopes, ExpiresAt: now.Add(LoginLinkLifetime)}
-		return CreatedLink{LoginLink: link, Secret: secret}, tx.AddLoginLink(ctx, hash, link, now)
+		link := LoginLink{MerchantID: merchantID, CreatedBy: caller.TokenID, Scopes: scopes, ExpiresAt: now.Add(LoginLinkLifetime)}
+		entry := order.AuditEntry{
+			MerchantID: merchantID, At: now, Action: ActionLinkCreated, By: caller, Detail: order.AuditDetail("scopes", scopes.String()),
+		}
+		return CreatedLink{LoginLink: link, Secret: secret}, tx.AddLoginLink(ctx, hash, link, entry)
 	})
 }
 
@@ -186,26 +212,39 @@ const linkLabel = "login link"
 
 // UseLoginLink signs a person in with the secret of a login link. It returns the
 // secret of the new session. The session gets a token of its own, which is valid as
-// long as a session can last. Errors: ErrNoLoginLink.
-func (s *Sessions) UseLoginLink(ctx context.Context, secret string) (session string, err error) {
-	link, err := hashSecret(secret)
+// long as a session can last. The audit log has it as the work of the token that made
+// the link, at the request and the address of the caller. Errors: ErrNoLoginLink.
+func (s *Sessions) UseLoginLink(ctx context.Context, caller order.Caller, secret string) (session string, err error) {
+	hash, err := hashSecret(secret)
 	if err != nil {
 		return "", ErrNoLoginLink
 	}
 	session, sessionHash := newSecret()
-	err = s.store.UseLoginLink(ctx, link, sessionHash, func(link LoginLink) (Hash, Token, Session, error) {
+	err = s.tokens.store.ChangeTokens(ctx, func(tx Tx) error {
+		link, err := tx.TakeLoginLink(ctx, hash)
+		if err != nil {
+			return err
+		}
 		now := s.now()
 		if !now.Before(link.ExpiresAt) {
-			return Hash{}, Token{}, Session{}, ErrNoLoginLink
+			return ErrNoLoginLink
 		}
 		// Nobody gets the text of the token: only the session acts as it.
 		text, hint := NewText(MerchantPrefix)
-		hash, err := HashText(text)
+		tokenHash, err := HashText(text)
+		if err != nil {
+			return err
+		}
 		made := Token{
 			MerchantID: link.MerchantID, Scopes: link.Scopes, Hint: hint, Label: linkLabel,
-			CreatedAt: now, ExpiresAt: now.Add(SessionLifetime),
+			CreatedAt: now, CreatedBy: link.CreatedBy, ExpiresAt: now.Add(SessionLifetime),
 		}
-		return hash, made, Session{OwnsToken: true, CreatedAt: now, LastUsedAt: now}, err
+		by := actingAs(caller, link.MerchantID, link.CreatedBy)
+		id, err := tx.AddToken(ctx, tokenHash, made, s.linkEntry(ActionCreated, by, 0, made.Scopes))
+		if err != nil {
+			return err
+		}
+		return tx.AddSession(ctx, sessionHash, Session{TokenID: id, OwnsToken: true, CreatedAt: now, LastUsedAt: now})
 	})
 	return session, err
 }

@@ -2,6 +2,9 @@ package storetest
 
 import (
 	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -49,8 +52,17 @@ func testSessionLife(f *fixture) {
 	// A sign-in deletes the sessions that have expired.
 	testenv.NoError(f, f.a.AddSession(f.Context(), token.Hash{3}, session, noon.Add(-time.Minute)))
 	f.expectNoSession(old)
-	for range 2 {
-		testenv.NoError(f, f.a.EndSession(f.Context(), token.Hash{2}, noon))
+	for _, want := range []error{nil, token.ErrNoSession} {
+		err := f.a.ChangeTokens(f.Context(), func(tx token.Tx) error {
+			ended, err := tx.EndSession(f.Context(), token.Hash{2})
+			if ended.MerchantName = session.MerchantName; err == nil && ended != session {
+				f.Errorf("the session that ended is %+v, want %+v", ended, session)
+			}
+			return err
+		})
+		if !errors.Is(err, want) {
+			f.Errorf("end a session: %v, want %v", err, want)
+		}
 		f.expectNoSession(token.Hash{2})
 	}
 	if g, err := f.a.Grant(f.Context(), token.Hash{1}); err != nil || !g.RevokedAt.IsZero() {
@@ -67,56 +79,67 @@ func (f *fixture) expectNoSession(hash token.Hash) {
 	}
 }
 
-// testLoginLink lets many use one link at once.
+// testLoginLink lets many use one link at once. The audit log names the token that made
+// it, the requests and the addresses.
 func testLoginLink(f *fixture) {
-	link := token.LoginLink{MerchantID: alpha, Scopes: order.ScopeOrdersRead, ExpiresAt: noon.Add(time.Minute)}
-	add := func(store Store, hash token.Hash, link token.LoginLink) error {
-		return store.ChangeTokens(f.Context(), func(tx token.Tx) error { return tx.AddLoginLink(f.Context(), hash, link, noon) })
+	at := func(store Store, at time.Time) *token.Sessions { return token.NewSessions(store, registry(store, at)) }
+	add := func(merchantID int64) (token.CreatedLink, error) {
+		return at(f.a, noon).NewLoginLink(f.Context(), operator, merchantID, order.ScopeOrdersRead, order.Options[token.CreatedLink]{})
 	}
-	unknown := link
-	unknown.MerchantID = 404
-	if err := add(f.a, token.Hash{9}, unknown); !errors.Is(err, order.ErrMerchantNotFound) {
+	if _, err := add(404); !errors.Is(err, order.ErrMerchantNotFound) {
 		f.Errorf("a link for a merchant that does not exist: %v", err)
 	}
-	testenv.NoError(f, add(f.a, token.Hash{1}, link))
-	use := func(store Store, n byte, refuse error) error {
-		return store.UseLoginLink(f.Context(), token.Hash{1}, token.Hash{2, n}, func(got token.LoginLink) (token.Hash, token.Token, token.Session, error) {
-			if got != link {
-				f.Errorf("the link is %+v, want %+v", got, link)
-			}
-			made := token.Token{MerchantID: got.MerchantID, Scopes: got.Scopes, CreatedAt: noon}
-			return token.Hash{3, n}, made, token.Session{OwnsToken: true, CreatedAt: noon, LastUsedAt: noon}, refuse
-		})
+	link, err := add(alpha)
+	testenv.NoError(f, err)
+	person := order.Caller{RequestID: "sign-in", Address: "192.0.2.7"}
+	if _, err := at(f.b, link.ExpiresAt).UseLoginLink(f.Context(), person, link.Secret); !errors.Is(err, token.ErrNoLoginLink) {
+		f.Errorf("an expired link: %v", err)
 	}
-	refusal := errors.New("refused")
-	if err := use(f.a, 0, refusal); !errors.Is(err, refusal) {
-		f.Errorf("error %v, want %v", err, refusal)
-	}
-	var used atomic.Int64
+	var used atomic.Value
 	var all sync.WaitGroup
-	for n := range byte(8) {
+	for n := range 8 {
 		store := []Store{f.a, f.b}[n%2]
 		all.Go(func() {
-			switch err := use(store, n, nil); {
+			switch secret, err := at(store, noon).UseLoginLink(f.Context(), person, link.Secret); {
 			case err == nil:
-				used.Store(int64(n))
+				used.Store(secret)
 			case !errors.Is(err, token.ErrNoLoginLink):
 				f.Errorf("use: %v", err)
 			}
 		})
 	}
 	all.Wait()
-	n := byte(used.Load())
-	session, grant, err := f.b.SessionGrant(f.Context(), token.Hash{2, n})
+	secret := used.Load().(string)
+	session, grant, err := at(f.b, noon).Find(f.Context(), secret, netip.Addr{})
 	if err != nil || !session.OwnsToken || grant.MerchantID != alpha || grant.Scopes != order.ScopeOrdersRead {
 		f.Fatalf("session %+v, grant %+v, %v", session, grant, err)
 	}
-	if tokens, err := f.a.Tokens(f.Context(), token.Filter{}, noon); err != nil || len(tokens) != 1 {
-		f.Errorf("%d tokens, %v: a link was used more than once", len(tokens), err)
+	merchant := alpha
+	made, err := f.a.Tokens(f.Context(), token.Filter{MerchantID: merchant}, noon)
+	if err != nil || len(made) != 1 || made[0].CreatedBy != operator.TokenID {
+		f.Errorf("tokens %+v, %v: not one, made by the token of the link", made, err)
 	}
-	testenv.NoError(f, f.a.EndSession(f.Context(), token.Hash{2, n}, noon))
-	if g, err := f.b.Grant(f.Context(), token.Hash{3, n}); err != nil || g.RevokedAt.IsZero() {
-		f.Errorf("the token of the link after the sign-out: %+v, %v", g, err)
+	for range 2 {
+		testenv.NoError(f, at(f.a, noon).End(f.Context(), person, secret))
+	}
+	if made, err = f.b.Tokens(f.Context(), token.Filter{MerchantID: merchant}, noon); err != nil || made[0].RevokedAt.IsZero() {
+		f.Errorf("the token of the link after the sign-out: %+v, %v", made, err)
+	}
+	var got []string
+	for _, e := range f.auditLog(order.AuditQuery{MerchantID: &merchant, Limit: 9}) {
+		if e.Action == order.MerchantUpdated {
+			continue // of the fixture
+		}
+		got = append(got, fmt.Sprint(e.Action, " ", e.By.Actor, " ", e.By.TokenID, " ", e.By.RequestID, " ", e.By.Address, " ", e.Detail))
+	}
+	slices.Sort(got)
+	want := []string{
+		fmt.Sprint("login_link.created operator ", operator.TokenID, " ", operator.RequestID, " ", operator.Address, " scopes=orders:read"),
+		fmt.Sprint("token.created merchant ", operator.TokenID, " sign-in 192.0.2.7 by=login-link scopes=orders:read"),
+		fmt.Sprint("token.revoked merchant ", grant.ID, " sign-in 192.0.2.7 by=login-link scopes=orders:read"),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		f.Errorf("audit (-want +got):\n%s", diff)
 	}
 }
 

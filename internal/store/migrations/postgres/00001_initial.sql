@@ -76,6 +76,7 @@ CREATE INDEX sessions_by_use ON sessions (last_used_at);
 CREATE TABLE login_links (
     hash        BYTEA    NOT NULL PRIMARY KEY,
     merchant_id BIGINT   NOT NULL,
+    created_by  BIGINT, -- token; NULL: a command
     scopes      SMALLINT NOT NULL, -- of the token that the session gets
     expires_at  BIGINT   NOT NULL
 );

@@ -76,6 +76,7 @@ CREATE INDEX sessions_by_use ON sessions (last_used_at);
 CREATE TABLE login_links (
     hash        BLOB    NOT NULL PRIMARY KEY,
     merchant_id INTEGER NOT NULL,
+    created_by  INTEGER, -- token; NULL: a command
     scopes      INTEGER NOT NULL, -- of the token that the session gets
     expires_at  INTEGER NOT NULL
 ) WITHOUT ROWID;
